@@ -49,8 +49,9 @@ func TestSnapshotsAreMeasured(t *testing.T) {
 	d := testdevice.Open(t)
 	ops := Defaults(Ops("mvbtree"))
 	require.Equal(t, []string{"insert-snapshots", "find-snapshot", "range-snapshot", "diff", "snapshots"}, ops)
-	require.Len(t, Ops("mvbtree"), len(Ops("btree"))+len(ops))
-	r, err := Run(t.Context(), d, "mvbtree", Options{Common: quick, Ops: append(ops, "insert-batch"),
+	require.Len(t, Ops("mvbtree"), len(Ops("btree"))+len(ops)+len(momentMixes))
+	r, err := Run(t.Context(), d, "mvbtree", Options{Common: quick,
+		Ops:   append(ops, "insert-batch", "insert-range-50-moments"),
 		Sizes: []int{3000}, Batches: []int{500}, Changed: []float64{0.1, 0.5}, Widths: []int{32, 64}})
 	require.NoError(t, err)
 	count := map[string]int{}
@@ -61,7 +62,7 @@ func TestSnapshotsAreMeasured(t *testing.T) {
 		require.Equal(t, compared, len(m.Ratios) == 1, m.Op)
 	}
 	require.Equal(t, map[string]int{"insert-series": 4, "insert-snapshots": 4, "insert-batch": 4, "find-snapshot": 6,
-		"range-snapshot": 6, "diff": 4, "snapshots": 2}, count)
+		"range-snapshot": 6, "diff": 4, "snapshots": 2, "insert-range-50-moments": 2}, count)
 }
 
 func TestPathNames(t *testing.T) {

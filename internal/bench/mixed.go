@@ -15,6 +15,7 @@ type mixture struct {
 	queries     []structures.Kind // what becomes of the mix's searches, in turn; nil: they are searches
 	whole       bool              // as many operations as pairs, else a batch of them
 	standard    bool
+	moments     bool // queries for order see one each, instead of what was there before
 }
 
 var (
@@ -25,33 +26,46 @@ var (
 
 // gammas are the mixes of section VI-C of the slab hash's paper.
 var gammas = []mixture{
-	{"gamma0", "n operations on n pairs: half insert, half delete", Gamma0, nil, true, true},
-	{"gamma1", "n operations on n pairs: 20% insert, 20% delete, 30% find, 30% find absent", Gamma1, nil, true, true},
-	{"gamma2", "n operations on n pairs: 10% insert, 10% delete, 40% find, 40% find absent", Gamma2, nil, true, true},
+	{"gamma0", "n operations on n pairs: half insert, half delete", Gamma0, nil, true, true, false},
+	{"gamma1", "n operations on n pairs: 20% insert, 20% delete, 30% find, 30% find absent", Gamma1, nil,
+		true, true, false},
+	{"gamma2", "n operations on n pairs: 10% insert, 10% delete, 40% find, 40% find absent", Gamma2, nil,
+		true, true, false},
 }
 
 // treeMixes are the concurrent benchmark of section 5.6 of Awad et al. (2019), α updates of which half are insertions
 // and half deletions, with searches alone and with all the queries of the paper; and the deletions with searches and
 // insertions with ranges of chapter 4 of Awad's dissertation.
 var treeMixes = []mixture{
-	{"alpha-0.2", "n operations on n pairs: 10% insert, 10% delete, 80% find", Mix{0.1, 0.1, 0.8, 0}, nil, true, true},
-	{"alpha-0.6", "n operations on n pairs: 30% insert, 30% delete, 40% find", Mix{0.3, 0.3, 0.4, 0}, nil, true, true},
-	{"alpha-1.0", "n operations on n pairs: half insert, half delete", Mix{0.5, 0.5, 0, 0}, nil, true, true},
+	{"alpha-0.2", "n operations on n pairs: 10% insert, 10% delete, 80% find", Mix{0.1, 0.1, 0.8, 0}, nil, true, true,
+		false},
+	{"alpha-0.6", "n operations on n pairs: 30% insert, 30% delete, 40% find", Mix{0.3, 0.3, 0.4, 0}, nil, true, true,
+		false},
+	{"alpha-1.0", "n operations on n pairs: half insert, half delete", Mix{0.5, 0.5, 0, 0}, nil, true, true, false},
 	{"alpha-0.2-all", "as alpha-0.2, a third of its queries each find, the first pairs from a key on, and successor",
-		Mix{0.1, 0.1, 0.8, 0}, allQueries, true, false},
-	{"alpha-0.6-all", "as alpha-0.6, its queries likewise", Mix{0.3, 0.3, 0.4, 0}, allQueries, true, false},
-	{"delete-find-5", "a batch on n pairs: 5% delete, 95% find", Mix{0, 0.05, 0.95, 0}, nil, false, false},
-	{"delete-find-50", "a batch on n pairs: 50% delete, 50% find", Mix{0, 0.5, 0.5, 0}, nil, false, false},
-	{"delete-find-90", "a batch on n pairs: 90% delete, 10% find", Mix{0, 0.9, 0.1, 0}, nil, false, false},
+		Mix{0.1, 0.1, 0.8, 0}, allQueries, true, false, false},
+	{"alpha-0.6-all", "as alpha-0.6, its queries likewise", Mix{0.3, 0.3, 0.4, 0}, allQueries, true, false, false},
+	{"delete-find-5", "a batch on n pairs: 5% delete, 95% find", Mix{0, 0.05, 0.95, 0}, nil, false, false, false},
+	{"delete-find-50", "a batch on n pairs: 50% delete, 50% find", Mix{0, 0.5, 0.5, 0}, nil, false, false, false},
+	{"delete-find-90", "a batch on n pairs: 90% delete, 10% find", Mix{0, 0.9, 0.1, 0}, nil, false, false, false},
 	{"range-beside", "the first pairs from each of n keys on, by the kernel that may be concurrent with updates",
-		Mix{0, 0, 1, 0}, justRanges, true, false},
-	{"successor-beside", "the next key above each of n keys, likewise", Mix{0, 0, 1, 0}, successors, true, false},
+		Mix{0, 0, 1, 0}, justRanges, true, false, false},
+	{"successor-beside", "the next key above each of n keys, likewise", Mix{0, 0, 1, 0}, successors, true, false,
+		false},
 	{"insert-range-5", "a batch on n pairs: 5% insert, 95% the first pairs from a key on", Mix{0.05, 0, 0.95, 0},
-		justRanges, false, false},
+		justRanges, false, false, false},
 	{"insert-range-50", "a batch on n pairs: 50% insert, 50% the first pairs from a key on", Mix{0.5, 0, 0.5, 0},
-		justRanges, false, false},
+		justRanges, false, false, false},
 	{"insert-range-90", "a batch on n pairs: 90% insert, 10% the first pairs from a key on", Mix{0.9, 0, 0.1, 0},
-		justRanges, false, false},
+		justRanges, false, false, false},
+}
+
+// momentMixes are those of chapter 4 with ranges of which each takes a snapshot of its own, while the insertions go on.
+var momentMixes = []mixture{
+	{"insert-range-5-moments", "as insert-range-5, each range as of a moment of its own, within the dispatch",
+		Mix{0.05, 0, 0.95, 0}, justRanges, false, false, true},
+	{"insert-range-50-moments", "as insert-range-50, likewise", Mix{0.5, 0, 0.5, 0}, justRanges, false, false, true},
+	{"insert-range-90-moments", "as insert-range-90, likewise", Mix{0.9, 0, 0.1, 0}, justRanges, false, false, true},
 }
 
 // mixes are the rows of some mixes of a structure.
@@ -168,7 +182,7 @@ func (s *session) mixOf(ctx context.Context, b *mixedBatch, length int) error {
 
 // mixedBuffers are those of a mixed batch.
 func (s *session) mixedBuffers(ctx context.Context, b *mixedBatch, length int) (d structures.DeviceBatch, err error) {
-	d = structures.DeviceBatch{Count: b.count, Status: s.status, Left: s.left, Width: length}
+	d = structures.DeviceBatch{Count: b.count, Status: s.status, Left: s.left, Width: length, OwnMoments: b.moments}
 	if d.Keys, err = s.batchOf(ctx, "mixed keys", b.count, func(i int) uint32 { return b.at(i).key }); err != nil {
 		return d, err
 	}

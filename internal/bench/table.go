@@ -224,7 +224,7 @@ var table = slices.Concat([]row{
 		"slabhash": {Op{"set-find", "search of n keys in a set, all present", false, hashAxes},
 			ofSet((*session).findPresent)},
 	}},
-}, mixes("btree", "fill tile width", treeMixes), []row{
+}, mixes("btree", "fill tile width", treeMixes), mixes("mvbtree", "fill tile width", momentMixes), []row{
 	{"insert, snapshots taken", map[string]cell{
 		"mvbtree": {Op{"insert-snapshots", "8 batches of new pairs into a tree of n, each behind a snapshot of its own",
 			true, treeAxes + " batch path statuses"}, (*session).insertSnapshots},

@@ -13,6 +13,7 @@ type windowChecks struct {
 	batch  *mixedBatch
 	device *structures.DeviceBatch
 	before []uint32 // all keys that were there, in order
+	behind []uint32 // and those that the batch inserts besides; nil where queries don't see them
 }
 
 // windows gives the operations of a batch that ask for order what they want.
@@ -33,6 +34,15 @@ func (s *session) windows(ctx context.Context, b *mixedBatch, d *structures.Devi
 	w.before = make([]uint32, s.n)
 	fill(w.before, s.space.key)
 	w.before = ascending(w.before)
+	if b.moments {
+		w.behind = slices.Clone(w.before)
+		for i := range b.count {
+			if b.kind(i) == structures.Insert {
+				w.behind = append(w.behind, b.at(i).key)
+			}
+		}
+		w.behind = ascending(w.behind)
+	}
 	return w, nil
 }
 
@@ -79,6 +89,9 @@ func (w *windowChecks) check(ctx context.Context, numbers numbers) error {
 
 // listed checks the pairs that operation i found from a key on, of which it was to find so many at most.
 func (w *windowChecks) listed(i int, from uint32, most int, keys, values numbers) error {
+	if w.behind != nil {
+		return w.moment(i, from, most, keys, values)
+	}
 	first, _ := slices.BinarySearch(w.before, from)
 	want := w.before[first:min(first+most, len(w.before))]
 	if keys.len() != len(want) {
@@ -89,6 +102,34 @@ func (w *windowChecks) listed(i int, from uint32, most int, keys, values numbers
 			return w.s.wrong("operation %d, pair %d: %d, %d instead of those of key %d", i, j, keys.at(j), values.at(j),
 				key)
 		}
+	}
+	return nil
+}
+
+// moment is listed where the batch's insertions may be seen or not: what was there before is there.
+func (w *windowChecks) moment(i int, from uint32, most int, keys, values numbers) error {
+	was, _ := slices.BinarySearch(w.before, from)
+	now, _ := slices.BinarySearch(w.behind, from)
+	for j := range keys.len() {
+		for now < len(w.behind) && w.s.element(w.behind[now]) != keys.at(j) { // one that was inserted behind the moment
+			if was < len(w.before) && w.before[was] == w.behind[now] {
+				return w.s.wrong("operation %d, pair %d: key %d was passed over", i, j, w.before[was])
+			}
+			now++
+		}
+		if now == len(w.behind) {
+			return w.s.wrong("operation %d, pair %d: key %d was never there, or comes out of order", i, j, keys.at(j))
+		}
+		if key := w.behind[now]; values.at(j) != w.s.element(w.s.space.value(key)) {
+			return w.s.wrong("operation %d, pair %d: %d instead of the value of key %d", i, j, values.at(j), key)
+		}
+		if was < len(w.before) && w.before[was] == w.behind[now] {
+			was++
+		}
+		now++
+	}
+	if keys.len() < most && was < len(w.before) {
+		return w.s.wrong("operation %d: %d pairs, but there are more", i, keys.len())
 	}
 	return nil
 }

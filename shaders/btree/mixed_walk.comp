@@ -17,9 +17,9 @@ void main() {
         uint most = o.kind == OP_COUNT_RANGE ? ~0u : room;
         BTreePair nearest;
         VKDS_MOMENT(o)
-        uint status = btree_range(tree, VKDS_TIME o.start, o.strict ? VKDS_NEXT(o.key) : o.key, high, o.todo && !o.beyond,
-                                  out_keys, out_values, pairs_place(o), room, most, visits & VISITS_MASK, number,
-                                  nearest);
+        uint status = btree_range(tree, VKDS_TIME o.start, o.strict ? VKDS_NEXT(o.key) : o.key, high,
+                                  o.todo && !o.beyond, out_keys, out_values, pairs_place(o), room, most,
+                                  visits & VISITS_MASK, number, nearest);
         if (o.beyond || (status == STATUS_FOUND && number == 0u)) status = STATUS_ABSENT;
         if (o.todo && status != STATUS_PENDING) {
             VKDS_STORE_AT(values, o.number,

@@ -157,7 +157,8 @@ bool leaf_keep(BTree tree, LatchedTask t, Slots slots) {
         coherent_store4(btree_slot(to, i), uvec4(slots.pair[i], slots.pair[i + 1u]));
 #endif
     }
-    coherent_store4(address_add(to, BTREE_VERSION_TIME_AT), uvec4(t.keep.stamp.time, t.keep.stamp.older, t.keep.now, 0u));
+    uvec4 stamp = uvec4(t.keep.stamp.time, t.keep.stamp.older, t.keep.now, 0u);
+    coherent_store4(address_add(to, BTREE_VERSION_TIME_AT), stamp);
     btree_keep_stamp(tree, t.node, t.keep);
     return true;
 }

@@ -7,7 +7,8 @@
 
 // The pair with the least key from one on, looked for as a range is: STATUS_FOUND, STATUS_ABSENT where there is none,
 // or STATUS_PENDING. Collective.
-uint btree_ceil(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool enabled, uint budget, out BTreePair pair) {
+uint btree_ceil(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool enabled, uint budget,
+                out BTreePair pair) {
     uint count;
     uint status = btree_range(tree, VKDS_TIME start, key, K(~0u), enabled, uvec2(0u), uvec2(0u), 0u, 0u, 1u, budget,
                               count, pair);
@@ -15,7 +16,8 @@ uint btree_ceil(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool en
 }
 
 // The pair with the greatest key up to one, likewise. Collective.
-uint btree_floor(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool enabled, uint budget, out BTreePair pair) {
+uint btree_floor(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool enabled, uint budget,
+                 out BTreePair pair) {
     uint status = STATUS_PENDING, visits = 0u;
     bool todo = enabled;
     pair = BTreePair(K(0u), V(0u));

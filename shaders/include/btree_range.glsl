@@ -192,8 +192,8 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
     }
 }
 #else
-void btree_range_leaves(BTree tree, VKDS_TIME_PARAMETER uint leaf, uvec2 keys, uvec2 values, uint budget, inout uint visits,
-                        inout BTreeRange r) {
+void btree_range_leaves(BTree tree, VKDS_TIME_PARAMETER uint leaf, uvec2 keys, uvec2 values, uint budget,
+                        inout uint visits, inout BTreeRange r) {
     uint open = tile_ballot(r.todo && leaf != SLAB_NULL);
     BTreeRangeTurn turn = btree_range_turn(open, leaf, r);
     while (subgroupAny(open != 0u) && visits < budget) {
@@ -237,8 +237,8 @@ void btree_range_leaves(BTree tree, VKDS_TIME_PARAMETER uint leaf, uvec2 keys, u
 // left may be written with anything. STATUS_FOUND; STATUS_PENDING where the budget (of node visits by the tile) was
 // used up, and then what was written means nothing. Collective. Tiles of 2 lanes and more take the shared memory of
 // pair_stage.glsl.
-uint btree_range(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K low, K high, bool enabled, uvec2 keys, uvec2 values, uint place,
-                 uint room, uint most, uint budget, out uint count, out BTreePair first) {
+uint btree_range(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K low, K high, bool enabled, uvec2 keys,
+                 uvec2 values, uint place, uint room, uint most, uint budget, out uint count, out BTreePair first) {
     bool todo = enabled && VKDS_UP_TO(low, high) && most != 0u;
     BTreeRange r = BTreeRange(todo, low, high, place, min(room, most), most, 0u, BTreePair(K(0u), V(0u)));
     uint visits = 0u;

@@ -23,6 +23,7 @@ const movesFrom = 1 << 31
 // *vk.OutOfMemoryError.
 func (t *tree[W]) keepsMoving(ctx context.Context, s *vk.Stream, updates, each int) error {
 	v, m := &t.versions, &t.versions.memory
+	each = max(each, 1)
 	if s == nil {
 		if err := v.rest(ctx); err != nil {
 			return err

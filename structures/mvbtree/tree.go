@@ -33,12 +33,14 @@ type Options = btree.Options
 // what other streams have submitted, and before what these do next. The queries for order of a mixed one, however many
 // chunks it takes, see what was there before it, one moment for all of them, and all operations of all streams have a
 // sequential order. Of a batch of ApplyOn that has nothing but such queries each sees one moment: all of them the same
-// one, but for those that Finish finds pending. Other batches of ApplyOn run beside one another.
+// one, but for those that Finish finds pending. With OwnMoments each query of a mixed batch sees a moment of its own,
+// while the batch's updates go on, which is linearizable, too: chapter 4's concurrent benchmark. Other batches of
+// ApplyOn run beside one another.
 //
 // While a snapshot is open, an update on a stream, ApplyOn too, may need memory for versions: then it submits what the
 // stream has recorded, and waits. Compact and BuildOn are *structures.SnapshotsError then; Clear deletes all pairs,
-// leaf by leaf; and leaves that deletions empty stay where they are. A kernel of one's own may change the tree only
-// while none is open.
+// leaf by leaf; and leaves that deletions empty stay where they are. A kernel of one's own may change the tree while
+// one is open only as On records it.
 type Tree[K, V structures.Number] struct {
 	*btree.Tree[K, V]
 	of versioned.Tree

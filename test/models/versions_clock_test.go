@@ -15,8 +15,12 @@ import (
 // change, for all who read: they want one meta, unlatched, in front of what they read and behind it, unless the
 // timestamp leads them to a version. What is so of each leaf is so of all: a range at a snapshot is what there was at
 // one moment.
+//
+// Where a leaf was not changed since before the clock's first time (idle), a change at that time copies nothing, and
+// leaves the timestamp: no snapshot is between the two.
 type clockedLeaf struct {
 	broken string
+	idle   bool
 }
 
 const (
@@ -62,7 +66,8 @@ func (l clockedLeaf) changes(t *Thread, bit, to int) int {
 		reads()
 	}
 	v := t.Load(clockedTime, clockedValue, clockedOlder)
-	if v[0] < now {
+	copies := v[0] < now && !(l.idle && now == clockBegins)
+	if copies && l.broken != "the leaf is not copied" {
 		t.Store(to, version(v[1], v[0], v[2]))
 		t.Release()
 		t.Store(clockedOlder, to)
@@ -152,23 +157,30 @@ func exactly(all, times int, changes []int) string {
 func TestClock(t *testing.T) {
 	for _, c := range []struct {
 		changes int
+		idle    bool
 		reads   []int // how often each reader reads
 		broken  []string
 	}{
-		{1, []int{2}, []string{
+		{1, false, []int{2}, []string{
 			"the clock before the latch", "the clock is loaded", "the clock stands still", "the latch is not asked",
 			"no fence between the latch and the clock", "without the latch",
 		}},
-		{2, []int{1}, []string{"the clock is loaded", "no fence between the latch and the clock"}},
-		{1, []int{1, 1}, nil},
+		{2, false, []int{1}, []string{"the clock is loaded", "no fence between the latch and the clock"}},
+		{1, true, []int{2}, []string{"the leaf is not copied"}},
+		{2, true, []int{1}, nil},
+		{1, false, []int{1, 1}, nil},
 	} {
 		if len(c.reads) > 1 && stress.Level == 0 {
 			continue // two seconds
 		}
 		for _, broken := range append([]string{""}, c.broken...) {
-			t.Run(fmt.Sprint(c.changes, c.reads, " ", broken), func(t *testing.T) {
-				l := clockedLeaf{broken}
-				m := Model{Places: []int{clockBegins, unlatched(0), clockBegins, 0, 0, 0, 0}}
+			t.Run(fmt.Sprint(c.changes, c.idle, c.reads, " ", broken), func(t *testing.T) {
+				l := clockedLeaf{broken, c.idle}
+				since := clockBegins
+				if c.idle {
+					since--
+				}
+				m := Model{Places: []int{clockBegins, unlatched(0), since, 0, 0, 0, 0}}
 				for i := range c.changes {
 					m.Threads = append(m.Threads, func(t *Thread) int { return l.changes(t, 1<<i, clockedCopy+i) })
 				}
@@ -324,6 +336,94 @@ func TestClockWithSplit(t *testing.T) {
 						if is != unread && is != want {
 							return fmt.Sprintf("what was seen at %d is %d, not %d", snapshot, is, want)
 						}
+					}
+					return ""
+				},
+			}, broken == "")
+		})
+	}
+}
+
+// A leaf that is split, and then changed. A reader whose snapshot is between the two finds the version of the left leaf
+// from which the key was taken: so it has to see the high that the split published, and does if it looks at the header
+// once more behind the timestamp.
+type clockedHeader struct {
+	broken string
+}
+
+const (
+	// The clock, the meta and the time are where a leaf has them.
+	headerSlot  = iota + clockedTime + 1 // 1 while the key is in it
+	headerHigh                           // wide, or narrow: then the key is in the new leaf
+	headerOlder                          // the version
+	headerCopy                           // where the two changes copy to
+)
+
+// keeps copies the latched leaf, and is left with the time of the change.
+func (l clockedHeader) keeps(t *Thread, to int) {
+	t.Acquire()
+	t.Release()
+	now := t.Add(clock, 0)
+	v := t.Load(clockedTime, headerSlot, headerOlder)
+	if v[0] < now {
+		t.Store(to, version(v[1], v[0], v[2]))
+		t.Release()
+		t.Store(headerOlder, to)
+		t.Release()
+		t.Store(clockedTime, now)
+		t.Release()
+	}
+}
+
+func (l clockedHeader) splitsAndChanges(t *Thread) int {
+	t.Or(clockedMeta, latch)
+	l.keeps(t, headerCopy)
+	t.Store(headerHigh, narrow)
+	t.Release()
+	t.Store(headerSlot, 0)
+	t.Release()
+	t.Store(clockedMeta, unlatched(1))
+	t.Or(clockedMeta, latch)
+	l.keeps(t, headerCopy+1)
+	t.Store(clockedMeta, unlatched(2))
+	return 0
+}
+
+// sees says whether the key is there, in the leaf or (by its high) in the new one.
+func (l clockedHeader) sees(t *Thread) int {
+	snapshot := t.Add(clock, 1)
+	before := t.Load(clockedMeta)[0]
+	t.Acquire()
+	v := t.Load(clockedTime, headerSlot, headerHigh)
+	t.Acquire()
+	again := t.Load(clockedMeta, clockedTime, headerOlder, headerHigh)
+	high := again[3]
+	if l.broken == "the first header" {
+		high = v[2]
+	}
+	switch later := v[0] > snapshot; {
+	case later && high < key:
+		return 1
+	case later:
+		return clockedLeaf{}.follow(t, again[2], snapshot)
+	case again[1] > snapshot || again[0] != before || before&latch != 0:
+		return unread
+	case v[2] < key:
+		return 1
+	}
+	return v[1]
+}
+
+func TestClockWithSplitAndChange(t *testing.T) {
+	for _, broken := range []string{"", "the first header"} {
+		t.Run(broken, func(t *testing.T) {
+			l := clockedHeader{broken}
+			check(t, Model{
+				Places:  []int{clockBegins, unlatched(0), clockBegins, 1, wide, 0, 0, 0},
+				Threads: []func(*Thread) int{l.splitsAndChanges, l.sees},
+				Fault: func(_, returned []int) string {
+					if is := returned[1]; is != unread && is != 1 {
+						return "the key is not seen"
 					}
 					return ""
 				},

@@ -541,6 +541,79 @@ func TestPageSnapshot(t *testing.T) {
 	}
 }
 
+type arrivalsPush struct {
+	Tree           btree.Device
+	Arrivals, Left uint64
+	Count          uint32
+}
+
+// arrive is the page's host side of its kernel that takes snapshots.
+func arrive(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module,
+	tree *mvbtree.Tree[uint32, uint32], arrivals, left *vk.Buffer[uint32], count int) error {
+	for {
+		k, err := vk.NewKernel[arrivalsPush](d, module, vk.KernelOptions{Constants: tree.Constants()})
+		if err != nil {
+			return err
+		}
+		most := mvbtree.Moving{Updates: count, Snapshots: count}
+		err = tree.On(stream, most, func(device btree.Device) error {
+			stream.Fill(left, 0, 4, 0)
+			k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(),
+				arrivalsPush{device, arrivals.Address(), left.Address(), uint32(count)})
+			return nil
+		})
+		if err == nil {
+			err = stream.Wait(ctx)
+		}
+		k.Free()
+		if err != nil {
+			return err
+		}
+		var waiting [1]uint32
+		if err := left.Download(ctx, 0, waiting[:]); err != nil {
+			return err
+		}
+		if waiting[0] == 0 {
+			return nil
+		}
+		if err := tree.Grow(ctx, int(waiting[0])); err != nil {
+			return err
+		}
+	}
+}
+
+// What each of the page's arrivals counts is of one moment: those up to its number and those from it on are all, and
+// itself twice. All are there at last, and no snapshot keeps anything.
+func TestPageArrivals(t *testing.T) {
+	r := newRig(t)
+	const count = 1500
+	module := compileFromPage(t, "arrivals.comp", false, "-DVKDS_ROLLED=1", "-DVKDS_CLOCK=1")
+	tree, err := mvbtree.New[uint32, uint32](t.Context(), r.d, mvbtree.Options{})
+	require.NoError(t, err)
+	defer tree.Close()
+	rows := make([]uint32, 4*count)
+	for i, key := range random(17).Perm(count) {
+		rows[4*i] = uint32(key) * 7
+	}
+	arrivals, left := put(r, rows), put(r, []uint32{0})
+	require.NoError(t, arrive(t.Context(), r.d, r.s, module, tree, arrivals, left, count))
+	rows = get(r, arrivals)
+	var totals []uint32
+	for i := range count {
+		row := rows[4*i:]
+		require.Equal(t, row[3]+1, row[1]+row[2], "arrival %d", row[0])
+		totals = append(totals, row[3])
+	}
+	require.EqualValues(t, count, slices.Max(totals))
+	n, err := tree.Len(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, count, n)
+	require.NoError(t, tree.Check(t.Context()))
+	v, err := tree.Versions(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, v.Kept)
+}
+
 // By the page's prefix index each key is found, also where a prefix has many leaves or none of its own; and the index
 // is what says where searches begin: one that leads beyond a key doesn't find it.
 func TestPageTreeLookup(t *testing.T) {

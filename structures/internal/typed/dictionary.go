@@ -178,6 +178,7 @@ func batchOf[K, V structures.Number, W structures.Word](b structures.Batch[K, V]
 	}
 	return structures.Batch[W, W]{
 		Kinds: b.Kinds, Keys: Keys[W](b.Keys), Values: Values[W](b.Values), Highs: Keys[W](b.Highs), Width: b.Width,
+		OwnMoments: b.OwnMoments,
 	}, nil
 }
 
