@@ -63,7 +63,7 @@ type movingOperation struct {
 	beside bool
 }
 
-// eachMoving runs a test on an empty tree, at each width of keys and of tiles, or at the narrowest alone, whose programs
+// eachMoving runs a test on an empty tree, at each width of keys and of tiles, or at the narrowest alone. Its programs
 // have up to so many operations.
 func eachMoving(t *testing.T, narrow bool, operations int, test func(r *movingRig)) {
 	each(t, protocols[:3], func(r *rig) {
