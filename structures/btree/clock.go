@@ -70,8 +70,8 @@ func (t *tree[W]) keepsMoving(ctx context.Context, s *vk.Stream, updates, each i
 	return err
 }
 
-// times reserves so many times for snapshots that a dispatch takes, and returns the first of them.
-func (v *versions) times(snapshots int) (first uint32, err error) {
+// reserveTimes reserves so many times for snapshots that a dispatch takes, and returns the first of them.
+func (v *versions) reserveTimes(snapshots int) (first uint32, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if first = max(v.clock, 1); v.rehears {
@@ -100,7 +100,7 @@ func (t *tree[W]) recordClock(s *vk.Stream, snapshots int) error {
 		return err
 	}
 	snapshots = max(snapshots, 1)
-	first, err := t.versions.times(snapshots)
+	first, err := t.versions.reserveTimes(snapshots)
 	if err != nil {
 		return err
 	}
