@@ -55,7 +55,7 @@ func (s *graphSource) add(flags *pflag.FlagSet, has graphFlags) {
 		flags.BoolVar(&s.options.Directed, "directed", false, "edges lead from the first vertex to the second alone")
 	}
 	if has.live {
-		flags.BoolVar(&s.live, "live", false, "analyse the dynamic graph where it is, instead of compressed sparse rows")
+		flags.BoolVar(&s.live, "live", false, "analyse the dynamic graph itself, and not compressed sparse rows")
 	}
 	if has.multi {
 		flags.BoolVar(&s.options.Multi, "multi", false, "keep loops, and edges as often as they come")
