@@ -76,8 +76,8 @@ func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
 	names(&a.forms, "form", "auto", "of operations that have two: ", bench.Forms.Names())
 	names(&a.waits, "wait", "restart", "what an insertion does that finds a latch taken: ", bench.Waits.Names())
 	names(&a.graphs, "graph", "uniform", "how its edges are made, 16 a vertex: ", bench.Graphs.Names())
-	names(&a.on, "on", "csr", "what analytics read, the dynamic graph itself, built in bulk or behind many changes,\nor compressed sparse rows: ",
-		bench.Analyzeds.Names())
+	names(&a.on, "on", "csr", "what analytics read, compressed sparse rows or the dynamic graph itself,\n"+
+		"built in bulk or behind many changes: ", bench.Analyzeds.Names())
 	names(&a.kinds, "kind", "b-link-tree", "with side links or without: ", bench.Kinds.Names())
 }
 

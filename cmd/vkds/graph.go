@@ -37,12 +37,14 @@ func newGraphCommand(g *global) *cobra.Command {
 type graphSource struct {
 	options graphfile.LoadOptions
 	text    delimitedFlags
+	live    bool // it is analysed as a graph that may change
 }
 
 // Which of the flags a command has, beside those that all have.
 type graphFlags struct {
-	directed, multi, weight bool
-	from                    string // the name of the flag for the column that edges come from
+	directed, multi, weight, live bool
+
+	from string // the name of the flag for the column that edges come from
 }
 
 func (s *graphSource) add(flags *pflag.FlagSet, has graphFlags) {
@@ -51,6 +53,9 @@ func (s *graphSource) add(flags *pflag.FlagSet, has graphFlags) {
 			";\nauto: by its name or its first bytes")
 	if has.directed {
 		flags.BoolVar(&s.options.Directed, "directed", false, "edges lead from the first vertex to the second alone")
+	}
+	if has.live {
+		flags.BoolVar(&s.live, "live", false, "analyse the dynamic graph itself, and not compressed sparse rows")
 	}
 	if has.multi {
 		flags.BoolVar(&s.options.Multi, "multi", false, "keep loops, and edges as often as they come")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
 )
 
@@ -18,6 +19,15 @@ func (s *graphSource) analyse(ctx context.Context, g *global, path string,
 	analyse func(*loadedGraph, *analytics.Analyzer) (time.Duration, error)) error {
 	return s.use(ctx, g, path, func(l *loadedGraph) (err error) {
 		a := analytics.New(l.CSR)
+		if s.live {
+			changing, err := graph.FromCSR(ctx, l.CSR, graph.Options{Directed: s.options.Directed,
+				Weighted: l.CSR.Weights != nil, SelfLoops: s.options.Multi})
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, changing.Close()) }()
+			a = analytics.NewLive(changing)
+		}
 		defer func() { err = errors.Join(err, a.Close()) }()
 		took, err := analyse(l, a)
 		if err == nil {
@@ -68,7 +78,7 @@ breadth-first search. A vertex that no path leads to has none.
 	}
 	addFrom(c, &from)
 	rows.add(c.Flags(), distanceColumns...)
-	s.add(c.Flags(), graphFlags{directed: true, from: "from-column"})
+	s.add(c.Flags(), graphFlags{directed: true, from: "from-column", live: true})
 	return c
 }
 
@@ -121,7 +131,8 @@ file has none. A vertex that no path of less than 4294967295 leads to has none. 
 	}
 	addFrom(c, &from)
 	rows.add(c.Flags(), distanceColumns...)
-	s.add(c.Flags(), graphFlags{directed: true, multi: true, weight: true, from: "from-column"})
+	s.add(c.Flags(), graphFlags{directed: true, multi: true, weight: true, from: "from-column",
+		live: true})
 	return c
 }
 
@@ -160,7 +171,7 @@ the least one of its component (of texts, the one that came first).
 	flags.BoolVar(&each, "vertices", false, "print each vertex, and the least one of its component")
 	rows.add(flags, labelColumns...)
 	flags.Lookup("json").Usage = `print one JSON object: {"components": …, "largest": …}, or with --vertices rows`
-	s.add(flags, graphFlags{})
+	s.add(flags, graphFlags{live: true})
 	return c
 }
 
@@ -199,7 +210,7 @@ of the graph where each vertex has k neighbours.
 	flags := c.Flags()
 	flags.SortFlags = false
 	rows.add(flags, coreColumns...)
-	s.add(flags, graphFlags{})
+	s.add(flags, graphFlags{live: true})
 	return c
 }
 
@@ -230,7 +241,7 @@ func newGraphTrianglesCommand(g *global) *cobra.Command {
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
-	s.add(flags, graphFlags{})
+	s.add(flags, graphFlags{live: true})
 	return c
 }
 
@@ -272,7 +283,7 @@ with --top the K highest alone. Ranks are computed until all of them change by l
 	flags.Float32Var(&o.Tolerance, "tolerance", 1e-6, "how much all ranks may change together in the last iteration")
 	flags.IntVar(&o.Iterations, "iterations", 100, "how many iterations there are at most")
 	rows.addJSON(flags, rankColumns...)
-	s.add(flags, graphFlags{directed: true})
+	s.add(flags, graphFlags{directed: true, live: true})
 	return c
 }
 

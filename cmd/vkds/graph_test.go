@@ -57,8 +57,10 @@ func checkGraphs(t *testing.T, folder string, all []knownGraph) {
 		assert.JSONEq(t, fmt.Sprintf(`{"vertices": %d, "edges": %d, "loops": %d, "degree": {"min": %d, "max": %d, `+
 			`"mean": %.17g}}`, k.vertices, k.edges, k.loops, k.least, k.greatest,
 			2*float64(k.edges)/float64(k.vertices)), out, path)
-		out, _ = answer(t, "", "graph", "triangles", path, "--json")
-		assert.JSONEq(t, fmt.Sprintf(`{"triangles": %d}`, k.triangles), out, path)
+		for _, on := range [][]string{nil, {"--live"}} {
+			out, _ = answer(t, "", append([]string{"graph", "triangles", path, "--json"}, on...)...)
+			assert.JSONEq(t, fmt.Sprintf(`{"triangles": %d}`, k.triangles), out, path)
+		}
 	}
 }
 

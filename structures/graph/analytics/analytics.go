@@ -64,10 +64,10 @@ func New(g *graph.CSR) *Analyzer {
 // the graph, or another structure that shares its pool, wait until it has returned, and it waits for those before it.
 // So each result is of one state of the graph. Streams, as with Graph.FindOn, must not change it meanwhile.
 //
-// What an Analyzer of compressed sparse rows is asked often pays the time of taking these (graph.Graph.CSR), since they
-// are read about twice as fast. PageRank of a directed graph takes them itself, since adjacencies have no arcs that come
-// in. A deleted vertex is as one without arcs. Error of all methods also: *structures.LimitError, where the pool has
-// more slabs than there are numbers for, 2^32 slots, some 18 GB without weights and 36 GB with.
+// Compressed sparse rows are read faster: many calls on one state of the graph may pay the time of taking these
+// (graph.Graph.CSR). PageRank of a directed graph takes them itself, since adjacencies have no arcs that come in. A
+// deleted vertex is as one without arcs. Error of all methods also: *structures.LimitError, where the pool has more
+// slabs than there are numbers for, 2^32 slots, some 18 GB without weights and 36 GB with.
 func NewLive(g *graph.Graph) *Analyzer {
 	a := newAnalyzer(g.On())
 	a.on = g

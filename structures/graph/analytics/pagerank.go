@@ -36,8 +36,8 @@ type PageRankResult struct {
 
 // PageRank returns the stationary distribution of a walk along arcs, each of a vertex as likely as the others, that
 // goes on anywhere with probability 1-Damping, and from vertices without arcs always. Of a directed graph the
-// transposed one is made first, and once, but for one that is analysed where it is, each time. Errors: *structures.OptionError, *structures.LengthError of From,
-// *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+// transposed one is made first, and once, but for one that is analysed where it is, each time. Errors:
+// *structures.OptionError, *structures.LengthError of From, *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
 // Source: Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998; each vertex pulls, by three
 // classes of rows.

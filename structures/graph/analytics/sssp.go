@@ -11,8 +11,8 @@ import (
 
 // SSSPOptions say how shortest paths are found. The zero value has what goes by the graph's weights.
 type SSSPOptions struct {
-	// Delta is how far the bounds between near and far vertices are apart, in units of weights. 0: 128 mean weights over
-	// the mean number of a vertex's arcs, at least 1.
+	// Delta is how far the bounds between near and far vertices are apart, in units of weights. 0: 128 mean weights
+	// over the mean number of a vertex's arcs, at least 1.
 	Delta uint32
 }
 
@@ -20,7 +20,7 @@ type SSSPOptions struct {
 type SSSPResult struct {
 	// Distances are sums of weights, Unreached where no path leads. Paths of 2^32-1 and more count as none.
 	Distances []uint32
-	Rounds    int           // expansions of frontiers, several hops each where rows are short, and divisions of far ones
+	Rounds    int           // expansions of frontiers, several hops each where rows are short, and divisions of far
 	Device    time.Duration // how long the device worked; 0 where it has no clock
 }
 

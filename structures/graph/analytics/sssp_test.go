@@ -68,14 +68,15 @@ func TestSSSPInLocalRounds(t *testing.T) {
 		e.add(at(leg, length/3), at((leg+1)%legs, length/4), rng.Uint32N(3)) // a shorter way of another leg
 	}
 	for _, e := range []*edges{e, grid(80, rng)} {
-		a := e.analyzer(t, d)
 		want := dijkstra(e.rows(), 0)
-		for _, delta := range []uint32{0, 9, math.MaxUint32} {
-			r, err := a.SSSP(t.Context(), 0, SSSPOptions{Delta: delta})
-			require.NoError(t, err)
-			require.Equal(t, want, r.Distances, "%s, delta %d", e.name, delta)
-			if delta == math.MaxUint32 {
-				require.Less(t, r.Rounds, 45, "%s: no workgroup went on by itself", e.name) // the legs alone are 40 long
+		for _, a := range []*Analyzer{e.analyzer(t, d), e.worn(t, d)} {
+			for _, delta := range []uint32{0, 9, math.MaxUint32} {
+				r, err := a.SSSP(t.Context(), 0, SSSPOptions{Delta: delta})
+				require.NoError(t, err)
+				require.Equal(t, want, r.Distances, "%s, delta %d", e.name, delta)
+				if delta == math.MaxUint32 { // the legs alone are 40 long
+					require.Less(t, r.Rounds, 45, "%s: no workgroup went on by itself", e.name)
+				}
 			}
 		}
 	}

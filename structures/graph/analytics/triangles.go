@@ -38,8 +38,8 @@ const triangleGroup = 128
 //
 // Source: edges lead to the end of more neighbours (Chiba and Nishizeki, Arboricity and Subgraph Listing Algorithms,
 // 1985), and rows are intersected by binary search (Hu, Liu and Huang, TriCore, 2018). A graph where it is is asked for
-// the edge between two ends of edges (Awad, Fully Concurrent GPU Data Structures, 2022, chapter 5); one arc of each edge
-// is put into rows for it, a word each.
+// the edge between two ends of edges (Awad, Fully Concurrent GPU Data Structures, 2022, chapter 5); one arc of each
+// edge is put into rows for it, a word each.
 func (a *Analyzer) Triangles(ctx context.Context) (r TrianglesResult, err error) {
 	err = a.run(ctx, func(w *workspace) error {
 		switch {

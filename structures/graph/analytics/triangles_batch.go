@@ -21,8 +21,8 @@ type trianglesBatchPush struct {
 // them, come to it, and before a deletion those through the edges that are to go, in the graph that still has them,
 // leave it.
 //
-// Errors: ErrLive; ErrDirected, of either graph; *structures.LengthError where the batch has another number of vertices;
-// *vk.ForeignError, *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+// Errors: ErrLive; ErrDirected, of either graph; *structures.LengthError where the batch has another number of
+// vertices; *vk.ForeignError, *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
 // Source: Awad, Fully Concurrent GPU Data Structures, 2022, chapter 5 (dynamic triangle counting); a triangle that
 // several changed edges are in is met by each, and counted for its share.
