@@ -32,7 +32,7 @@ var analyses = []row{
 			(*session).triangles},
 	}},
 	{"triangles through a batch", map[string]cell{
-		"graph": {Op{"triangles-through", "the triangles that have an edge of a batch, by which a count is kept up", true,
+		"graph": {Op{"triangles-through", "the triangles that have an edge of a batch, which keep a count up", true,
 			"graph on batch"}, (*session).trianglesThrough},
 	}},
 	{"connected components", map[string]cell{

@@ -69,8 +69,8 @@ func TestTrianglesThroughBatches(t *testing.T) {
 	require.Equal(t, counted, through(before, before), "all of them")
 }
 
-// The same count where the graph is, whose edges come and go: of edges that come twice, in both directions, as loops, and
-// that the graph doesn't have; of graphs with weights and without, with a hub of several buckets.
+// The same count where the graph is, whose edges come and go: of edges that come twice, in both directions, as loops,
+// and that the graph doesn't have; of graphs with weights and without, with a hub of several buckets.
 func TestTrianglesThroughEdges(t *testing.T) {
 	d := testdevice.Open(t)
 	const vertices, hub, spokes = 700, 3, 300
