@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/test/testdevice"
 )
 
 // knownGraph is what the README of a folder of graphs says.
@@ -373,4 +376,25 @@ func TestGraphReplay(t *testing.T) {
 	out, _ := answer(t, "1 1\n2 2\n", "graph", "replay", "-", "--batch", "1", "--json")
 	assert.Equal(t, `{"rows":1,"vertices":1,"edges":0,"triangles":0,"components":1}`+"\n"+
 		`{"rows":2,"vertices":2,"edges":0,"triangles":0,"components":2}`+"\n", out)
+}
+
+// A graph that a program has saved is verified, and one whose bytes were changed, or that is cut short, isn't.
+func TestVerifyGraph(t *testing.T) {
+	needDevice(t)
+	d := testdevice.Open(t)
+	saved, err := graph.Build(t.Context(), d, graph.Edges{From: []uint32{0, 1, 2, 9}, To: []uint32{1, 2, 0, 9},
+		Weights: []uint32{5, 6, 7, 8}}, graph.Options{Weighted: true, SelfLoops: true})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, saved.Close()) }()
+	var file bytes.Buffer
+	_, err = saved.Save(t.Context(), &file)
+	require.NoError(t, err)
+	path := write(t, "graph.vkds", file.String())
+	out, _ := answer(t, "", "verify", path, "--json")
+	assert.JSONEq(t, `{"structure": "graph", "vertices": 10, "edges": 4, "checked": "all that must hold of a graph"}`,
+		out)
+	text := []byte(file.String())
+	text[len(text)/2] ^= 4
+	assert.Contains(t, refusal(t, "", "verify", write(t, "changed.vkds", string(text))), "changed.vkds")
+	assert.Contains(t, refusal(t, "", "verify", write(t, "short.vkds", file.String()[:file.Len()-9])), "short.vkds")
 }

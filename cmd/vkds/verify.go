@@ -21,7 +21,10 @@ checksum; builds it on the device as it was, or as --structure says; has a tree
 checked in the device's memory for all that must hold of one: order, ranges,
 links, levels, latches, and nodes in use against nodes allocated; and then looks
 every pair of the file up; for that the file is read twice, so it can't come through
-a pipe. The exit status is 0 if all is well, and else 2.`,
+a pipe. The exit status is 0 if all is well, and else 2.
+
+Of a graph that a Go program has saved it checks every byte and the graph that is
+built of it.`,
 		Example: `  vkds verify airports.vkds
   vkds verify airports.vkds --structure lsm`,
 		Args: takes("one DICT", 1, 1),
@@ -39,6 +42,9 @@ a pipe. The exit status is 0 if all is well, and else 2.`,
 func verify(ctx context.Context, g *global, s *source, path string, asJSON bool) error {
 	if err := distinct("-", path); err != nil {
 		return err
+	}
+	if holdsGraph(ctx, path) {
+		return verifyGraph(ctx, g, path, asJSON)
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
 		measures := []measure{{"structure", dict.structure.name}, {"pairs", dict.pairs}}

@@ -108,8 +108,8 @@ func (r *graphRig) do(phase int64, batches ...*edgeBatch) (history []porcupine.O
 		require.NoError(r, r.graph.Finish(r.Context(), b.s, b.kind, b.on))
 		status := get(&r.rig, b.on.Status)
 		for i, o := range b.edges {
-			history = append(history, porcupine.Operation{Input: o, Output: outcome{status: structures.Status(status[i])},
-				Call: 2 * phase, Return: 2*phase + 1})
+			out := outcome{status: structures.Status(status[i])}
+			history = append(history, porcupine.Operation{Input: o, Output: out, Call: 2 * phase, Return: 2*phase + 1})
 		}
 		for _, x := range []interface{ Free() }{b.on.From, b.on.To, b.on.Weights, b.on.Status, b.on.Left} {
 			x.Free()

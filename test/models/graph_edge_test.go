@@ -341,7 +341,8 @@ func TestEdgeOfTwoArcs(t *testing.T) {
 		broken  []string
 	}{
 		{puts, 3, false, []string{"the second arc of what was inserted alone", "no stages"}},
-		{unique, 3, false, []string{"another stream's deletion", "the second arc of what was inserted alone", "no stages"}},
+		{unique, 3, false, []string{"another stream's deletion", "the second arc of what was inserted alone",
+			"no stages"}},
 		{adds, 2, false, []string{"no stages", "the second arc's weight", "no repair"}},
 		{raises, 2, false, []string{"no stages"}},
 		{removes, 3, false, []string{"no stages", "no repair"}},

@@ -10,6 +10,10 @@
 //	peers tally -vkds bin/vkds
 //
 // counts lines by the tool and by what else counts them.
+//
+//	peers graph FILE…
+//
+// measures graphs beside a Go map of maps and gonum's.
 package main
 
 import (
@@ -38,13 +42,16 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if len(arguments) > 0 && arguments[0] == "tally" {
 		return tally(ctx, arguments[1:], out)
 	}
+	if len(arguments) > 0 && arguments[0] == "graph" {
+		return graphs(ctx, arguments[1:], out)
+	}
 	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
 	runs := flags.Int("repeat", 5, "measured runs, of which the median counts")
 	csv := flags.String("csv", "", "write the figures to a CSV `file`, too")
 	flags.Usage = func() {
 		fmt.Fprintln(
 			flags.Output(), "usage: peers [-repeat n] [-csv file] REPORT.json, a report that vkds bench --json wrote\n"+
-				"       peers tally, which -help explains")
+				"       peers tally and peers graph, which -help explains")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(arguments); err != nil {

@@ -92,3 +92,14 @@ func TestTallyPeers(t *testing.T) {
 	all[1].count = func(ctx context.Context, _ string, to *os.File) (string, error) { return other(ctx, logs[0], to) }
 	require.ErrorContains(t, tallyFile(t.Context(), &table, &notes, all, odd, dir, 1), "Go map of "+odd)
 }
+
+// A graph's peers agree on it, and one that doesn't is told of.
+func TestGraphPeers(t *testing.T) {
+	from, to := []uint32{0, 1, 2, 5, 3, 1}, []uint32{1, 2, 0, 6, 0, 3}
+	for _, p := range []graphPeer{mapOfMaps(), gonumGraph()} {
+		got, _, err := p.run(from, to)
+		require.NoError(t, err)
+		require.Equal(t, [3]uint64{6, 4, 2}, got, p.name)
+	}
+	require.ErrorContains(t, run(t.Context(), []string{"graph"}, os.Stdout), "a file of edges")
+}
