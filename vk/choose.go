@@ -59,6 +59,17 @@ type Info struct {
 // Has says whether the device has an optional feature.
 func (i Info) Has(f Feature) bool { return slices.Contains(i.Features, f) }
 
+// Lacks returns the optional features that the device does not have: vkds has another way for each.
+func (i Info) Lacks() []Feature {
+	var all []Feature
+	for _, f := range []Feature{Int64, Int64Atomics, MemoryBudget, ExecutableStatistics, Timestamps, SubgroupSizes} {
+		if !i.Has(f) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
 // String names the device in one line.
 func (i Info) String() string { return fmt.Sprintf("%d: %s (%s)", i.Index, i.Name, i.Type) }
 

@@ -84,7 +84,8 @@ const meaningWidth = 72
 // printReport writes a report to be read.
 func (g *global) printReport(r report) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s (%s), %s, Vulkan %s\n", r.Device.Name, r.Device.Type, r.Device.Driver, r.Device.Vulkan)
+	fmt.Fprintf(&text, "%s (%s), %s, Vulkan %s, on %s\n", r.Device.Name, r.Device.Type, r.Device.Driver,
+		r.Device.Vulkan, r.Plan.Platform)
 	t := tablewriter.NewTable(&text,
 		tablewriter.WithHeaderAutoFormat(tw.Off),
 		tablewriter.WithHeaderAlignment(tw.AlignLeft),
@@ -115,7 +116,8 @@ func (g *global) printReport(r report) error {
 	fmt.Fprintf(&text, "  subgroups   of %d lanes\n", r.Plan.SubgroupSize)
 	fmt.Fprintf(&text, "  tiles       lanes to a slab: %d in lookups, %d in updates, %d in walks\n", r.Plan.FindTile,
 		r.Plan.UpdateTile, r.Plan.WalkTile)
-	fmt.Fprintf(&text, "  transfers   %s\n\n", transfers)
+	fmt.Fprintf(&text, "  transfers   %s\n", transfers)
+	fmt.Fprintf(&text, "  without     %s\n\n", lacking(r.Plan.Lacks))
 	if r.Trusted {
 		fmt.Fprintln(&text, "Nothing wrong was found.")
 	} else {

@@ -49,3 +49,20 @@ func TestProtocols(t *testing.T) {
 	}
 	require.Len(t, said, 4, "each width has another with 64-bit atomics")
 }
+
+// Info and doctor name what a device lacks of what vkds can do without, and doctor the platform.
+func TestLacks(t *testing.T) {
+	device := describe(vk.Info{Features: []vk.Feature{vk.Int64, vk.Timestamps}}, false)
+	want := []vk.Feature{vk.Int64Atomics, vk.MemoryBudget, vk.ExecutableStatistics, vk.SubgroupSizes}
+	require.Equal(t, want, device.Lacks)
+	for lacks, said := range map[string]string{lacking(nil): "nothing", lacking(want): "shaderBufferInt64Atomics, " +
+		"VK_EXT_memory_budget, pipelineExecutableInfo, requiredSubgroupSize"} {
+		require.Equal(t, said, lacks)
+	}
+	var out bytes.Buffer
+	g := &global{out: &out}
+	r := report{Report: doctor.Report{Trusted: true}, Plan: plan{Platform: "plan9/mips", Lacks: want[:2]}}
+	require.NoError(t, g.answerReport(r, false))
+	require.Contains(t, out.String(), ", on plan9/mips\n")
+	require.Contains(t, out.String(), "without     shaderBufferInt64Atomics, VK_EXT_memory_budget\n")
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,8 +14,9 @@ func newInfoCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "info",
 		Short: "List the devices and what vkds does on them",
-		Long: `Info lists every Vulkan device, the one that vkds prefers first. A device that
-lacks something that vkds needs is listed with the names of what it lacks. The
+		Long: `Info lists every Vulkan device, the one that vkds prefers first, with the driver
+that answers for it. A device that lacks something that vkds needs is listed with
+the names of what it lacks; what vkds has another way without is listed apart. The
 device that a command would use now, by --device, VKDS_DEVICE or preference, is
 marked.`,
 		Args: takes("no arguments", 0, 0),
@@ -68,11 +70,12 @@ func info(g *global, asJSON bool) error {
 			x.Atomics,
 			x.Protocols.Bits32,
 			x.Protocols.Bits64,
+			lacking(x.Lacks),
 			x.runs(),
 		})
 	}
 	titles := []string{"device", "chosen", "name", "type", "driver", "vulkan", "subgroup", "memory", "atomics",
-		"pairs of 32 bits", "pairs of 64 bits", "runs"}
+		"pairs of 32 bits", "pairs of 64 bits", "goes without", "runs"}
 	if g.terminal(g.out) && len(rows) > 0 {
 		titles, rows = transpose(titles, rows) // long names side by side overflow a screen
 	}
@@ -111,6 +114,7 @@ type described struct {
 	Queues         int          `json:"queues"`
 	Features       []vk.Feature `json:"features"`
 	Missing        []string     `json:"missing"`
+	Lacks          []vk.Feature `json:"lacks"`
 	Atomics        string       `json:"atomics"`
 	Protocols      protocols    `json:"protocols"`
 	Structures     []string     `json:"structures"`
@@ -123,6 +127,7 @@ func describe(i vk.Info, chosen bool) described {
 		VendorID: i.VendorID, DeviceID: i.DeviceID, UUID: fmt.Sprintf("%x", i.UUID),
 		MemoryBytes: i.HeapBytes, MaxBufferBytes: i.MaxBufferBytes, Queues: i.Queues,
 		Features: append([]vk.Feature{}, i.Features...), Missing: append([]string{}, i.Missing...),
+		Lacks:   append([]vk.Feature{}, i.Lacks()...),
 		Atomics: "32-bit", Protocols: protocolsWith(i.Has(vk.Int64Atomics)), Structures: []string{}, Chosen: chosen,
 	}
 	d.Subgroup.Size, d.Subgroup.Min, d.Subgroup.Max = i.SubgroupSize, i.MinSubgroup, i.MaxSubgroup
@@ -133,6 +138,15 @@ func describe(i vk.Info, chosen bool) described {
 		d.Structures = structureNames(false)
 	}
 	return d
+}
+
+// lacking lists the optional features that a device does without.
+func lacking(features []vk.Feature) string {
+	names := make([]string, len(features))
+	for i, f := range features {
+		names[i] = string(f)
+	}
+	return cmp.Or(strings.Join(names, ", "), "nothing")
 }
 
 // runs says in a table's cell what runs on the device, or why nothing does.

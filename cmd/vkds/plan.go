@@ -1,6 +1,8 @@
 package main
 
 import (
+	"runtime"
+
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
@@ -31,12 +33,15 @@ type plan struct {
 	UpdateTile   int       `json:"update_tile"`   // in concurrent lookups and updates,
 	WalkTile     int       `json:"walk_tile"`     // and in walks over whole tables
 	// Transfers are "direct", copies in memory that host and device share, or "staged", through a ring.
-	Transfers string `json:"transfers"`
+	Transfers string       `json:"transfers"`
+	Lacks     []vk.Feature `json:"lacks"`    // optional features that it goes without
+	Platform  string       `json:"platform"` // the system and the processor that this program was built for
 }
 
 func planFor(d *vk.Device) plan {
 	p := plan{Protocol: "32-bit", Protocols: protocolsWith(d.Has(vk.Int64Atomics)), SubgroupSize: d.SubgroupSize(),
-		Transfers: "staged"}
+		Transfers: "staged", Lacks: append([]vk.Feature{}, d.Info().Lacks()...),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if d.Has(vk.Int64Atomics) {
 		p.Protocol = "64-bit"
 	}

@@ -121,7 +121,8 @@ func (m *Module) Change(change func(function, instruction string, args []uint32)
 // Constant is the id of an unsigned constant that the module has, 0 of one that it hasn't.
 func (m *Module) Constant(value uint32) uint32 {
 	for _, in := range m.all {
-		if in.op == opConstant && in.args[0] == value && m.types[in.kind].op == opTypeInt && m.types[in.kind].args[1] == 0 {
+		t := m.types[in.kind]
+		if in.op == opConstant && in.args[0] == value && t.op == opTypeInt && t.args[1] == 0 {
 			return in.result
 		}
 	}

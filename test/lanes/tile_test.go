@@ -87,7 +87,8 @@ func TestBrokenTilesAreFound(t *testing.T) {
 					if !ok {
 						break
 					}
-					require.Error(t, tryAll(broken, 64, 128), "%s: %d for %d, number %d", function, instead, constant, nth)
+					require.Error(t, tryAll(broken, 64, 128), "%s: %d for %d, number %d", function, instead,
+						constant, nth)
 					found++
 				}
 			}
@@ -95,7 +96,8 @@ func TestBrokenTilesAreFound(t *testing.T) {
 	}
 	require.Greater(t, found, 25, "broken variants")
 
-	// A tile that takes every ballot for one of 32 lanes: none is larger than the workgroup's size, which stands for 32.
+	// A tile that takes every ballot for one of 32 lanes: none is larger than the workgroup's size, which stands for
+	// 32.
 	narrow, ok := m.replaced("tile_ballot(b1;", m.Constant(32), m.named("WORKGROUP"), 0)
 	require.True(t, ok)
 	require.Error(t, tryAll(narrow, 64, 128))

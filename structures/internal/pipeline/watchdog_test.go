@@ -96,7 +96,8 @@ func timeOfVisit(t *testing.T, d *vk.Device, n int) float64 {
 	s := testdevice.Stream(t, d)
 	s.Fill(memory, 0, 4*slabs*slabWords, 3)
 	for range 5 {
-		k.Dispatch(s, (n+k.Workgroup()-1)/k.Workgroup(), visitsPush{memory.Address(), sums.Address(), uint32(n), slabs - 1})
+		push := visitsPush{memory.Address(), sums.Address(), uint32(n), slabs - 1}
+		k.Dispatch(s, (n+k.Workgroup()-1)/k.Workgroup(), push)
 	}
 	require.NoError(t, s.Wait(t.Context()))
 	times := s.Timings()
