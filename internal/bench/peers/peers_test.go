@@ -92,3 +92,13 @@ func TestTallyPeers(t *testing.T) {
 	all[1].count = func(ctx context.Context, _ string, to *os.File) (string, error) { return other(ctx, logs[0], to) }
 	require.ErrorContains(t, tallyFile(t.Context(), &table, &notes, all, odd, dir, 1), "Go map of "+odd)
 }
+
+// Answers at snapshots are checked where they are measured.
+func TestSnapshotsAreMeasured(t *testing.T) {
+	var table strings.Builder
+	require.NoError(t, run(t.Context(), []string{"snapshots", "-n", "20000", "-batch", "3000"}, &table))
+	for _, name := range []string{"vkds mvbtree", "tidwall/btree, Copy", "pebble, in memory"} {
+		require.Contains(t, table.String(), "\n"+name)
+	}
+	require.Error(t, run(t.Context(), []string{"snapshots", "-n", "0"}, &table))
+}
