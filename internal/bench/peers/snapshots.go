@@ -35,8 +35,8 @@ type view interface {
 
 const seriesBatches = 8
 
-// snapshots measures a series of batches of new pairs, each behind a snapshot of its own with the one before closed, and
-// then what a snapshot that the last batch came behind answers.
+// snapshots measures a series of batches of new pairs, each behind a snapshot of its own with the one before closed,
+// and then what a snapshot that the last batch came behind answers.
 func snapshots(ctx context.Context, arguments []string, out io.Writer) error {
 	flags := flag.NewFlagSet("peers snapshots", flag.ContinueOnError)
 	n := flags.Int("n", 1<<20, "pairs before the batches")
