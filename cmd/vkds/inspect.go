@@ -185,7 +185,8 @@ func drawVersions(ctx context.Context, t histories, nodes []btree.Node[uint64], 
 	}
 	if all.Snapshots != 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf(
-			"snapshots of times %d to %d are open; %s versions of leaves are kept for them", all.Oldest, all.Newest, grouped(all.Kept)))
+			"snapshots of times %d to %d are open; %s versions of leaves are kept for them",
+			all.Oldest, all.Newest, grouped(all.Kept)))
 	}
 	p.Versions = func(leaf uint32) (drawn []drawing.Version) {
 		i := slices.IndexFunc(nodes, func(n btree.Node[uint64]) bool { return n.Ref == leaf })
