@@ -147,8 +147,10 @@ func (s *source) updateBehindSnapshots(ctx context.Context, g *global, d *vk.Dev
 		open = append(open, snapshot)
 		own := *s
 		own.options.Columns = slices.Clone(s.options.Columns)
-		if _, err = own.insertInto(ctx, g, d, dict, path, table, structures.Insert); err == nil && dict.itself() != tree {
-			err = fmt.Errorf("%s has keys or values that take 64 bits, and those of %s take 32 (--key-type, --value-type)",
+		_, err = own.insertInto(ctx, g, d, dict, path, table, structures.Insert)
+		if err == nil && dict.itself() != tree {
+			err = fmt.Errorf("%s has keys or values that take 64 bits, and those of %s take 32 "+
+				"(--key-type, --value-type)",
 				called(table), called(path))
 		}
 		if err != nil {
@@ -182,7 +184,8 @@ func drawVersions(ctx context.Context, t histories, nodes []btree.Node[uint64], 
 		return err
 	}
 	if all.Snapshots != 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("snapshots of times %d to %d are open; %s versions of leaves are kept for them",
+		p.Notes = append(p.Notes, fmt.Sprintf(
+			"snapshots of times %d to %d are open; %s versions of leaves are kept for them",
 			all.Oldest, all.Newest, grouped(all.Kept)))
 	}
 	p.Versions = func(leaf uint32) (drawn []drawing.Version) {

@@ -96,8 +96,8 @@ func TestInspectVersions(t *testing.T) {
 	table := write(t, "t.csv", rows(300))
 	one, two := write(t, "one.csv", "1400,1\n"), write(t, "two.csv", "1400,3\n1401,4\n1402,5\n1403,6\n1404,7\n")
 	draw := func(updates ...string) map[string]int {
-		out, _ := answer(t, "", append([]string{"inspect", table, "--svg", "-", "--structure", "mvbtree", "--near", "1400",
-			"--fill", "1"}, updates...)...)
+		out, _ := answer(t, "", append([]string{"inspect", table, "--svg", "-", "--structure", "mvbtree",
+			"--near", "1400", "--fill", "1"}, updates...)...)
 		if len(updates) != 0 {
 			assert.Contains(t, out, "are open; ")
 			assert.Contains(t, out, "– 2<", "a version of before the updates")

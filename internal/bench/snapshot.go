@@ -382,7 +382,8 @@ func (s *session) checkDiff(ctx context.Context, to mvbtree.DeviceDiff, count in
 	}
 	return each(count, func(i int) error {
 		if other, _ := s.otherValue(want[i]); keys[i] != want[i] || values[i] != other {
-			return s.wrong("difference %d: %d became %d, instead of %d becoming %d", i, keys[i], values[i], want[i], other)
+			return s.wrong("difference %d: %d became %d, instead of %d becoming %d", i, keys[i], values[i], want[i],
+				other)
 		}
 		return nil
 	})

@@ -238,8 +238,8 @@ var table = slices.Concat([]row{
 			atSnapshot((*session).list)},
 	}},
 	{"differences of snapshots", map[string]cell{
-		"mvbtree": {Op{"diff", "DiffOn of two snapshots of n pairs, of which a share got other values between them", true,
-			treeAxes + " changed"}, (*session).diff},
+		"mvbtree": {Op{"diff", "DiffOn of two snapshots of n pairs, of which a share got other values " +
+			"between them", true, treeAxes + " changed"}, (*session).diff},
 	}},
 	{"snapshots", map[string]cell{
 		"mvbtree": {Op{"snapshots", "100,000 snapshots taken and closed, by wall time", true, "width"},

@@ -129,8 +129,8 @@ func TestPlotOfASeries(t *testing.T) {
 // newest on.
 func TestPlotOverChanges(t *testing.T) {
 	at := func(op string, changed float64, took time.Duration) Measurement {
-		return Measurement{Structure: "mvbtree", Op: op, N: 1 << 20, Changed: changed, Operations: 1e6, Utilization: 0.5,
-			Device: []time.Duration{took}}
+		return Measurement{Structure: "mvbtree", Op: op, N: 1 << 20, Changed: changed, Operations: 1e6,
+			Utilization: 0.5, Device: []time.Duration{took}}
 	}
 	r := Report{Measurements: []Measurement{
 		at("find-snapshot", 0, time.Second), at("find-snapshot", 0.5, 4*time.Second),

@@ -169,7 +169,8 @@ func (s *streamed) update(on int, rng *rand.Rand) {
 		slices.Sort(r.keys)
 		r.keys = slices.Compact(r.keys)
 	}
-	kind, batch := structures.Insert, structures.DeviceBatch{Count: len(r.keys), Keys: testdevice.Upload(s.t, s.d, r.keys)}
+	batch := structures.DeviceBatch{Count: len(r.keys), Keys: testdevice.Upload(s.t, s.d, r.keys)}
+	kind := structures.Insert
 	if batch.Values = testdevice.Upload(s.t, s.d, r.values); r.deletes {
 		kind, batch.Values = structures.Delete, nil
 	}
@@ -301,7 +302,8 @@ func TestDroppedSnapshot(t *testing.T) {
 	tree := newTreeOn[uint32, uint32](t, d, Options{})
 	b := structures.DeviceBatch{Count: 1, Keys: testdevice.Upload(t, d, []uint32{1}),
 		Values: testdevice.Upload(t, d, []uint32{2})}
-	for _, ends := range []func(s *vk.Stream){(*vk.Stream).Discard, func(s *vk.Stream) { require.NoError(t, s.Close()) }} {
+	closes := func(s *vk.Stream) { require.NoError(t, s.Close()) }
+	for _, ends := range []func(s *vk.Stream){(*vk.Stream).Discard, closes} {
 		s, err := d.NewStream()
 		require.NoError(t, err)
 		require.NoError(t, tree.ApplyOn(s, structures.Insert, b))

@@ -92,7 +92,7 @@ func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 //
 // Until the stream has submitted its updates, what others ask of the snapshot is vk.ErrUnsubmitted, as all that has to
 // come behind them; what the stream itself records of it isn't. If the stream drops what it had recorded (Discard,
-// Close, an error), the snapshot is closed with it, as if it had not been taken. With nothing recorded it is Snapshot's.
+// Close, an error), the snapshot is closed with it, as if it had not been taken. With nothing recorded it is Snapshot.
 // Errors: vk.ErrUnsubmitted where another stream has recorded updates and not submitted them, *vk.ForeignError,
 // *structures.LimitError, vk.ErrClosed.
 func (t *Tree[K, V]) SnapshotOn(s *vk.Stream) (*Snapshot[K, V], error) {

@@ -13,7 +13,11 @@
 //
 //	peers graph FILE…
 //
-// measures graphs beside a Go map of maps and gonum's.
+// measures graphs beside a Go map of maps and gonum's, and
+//
+//	peers snapshots
+//
+// measures snapshots: of the multiversion B-link-tree, on the best device, and of what Go programs have.
 package main
 
 import (
@@ -45,13 +49,16 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if len(arguments) > 0 && arguments[0] == "graph" {
 		return graphs(ctx, arguments[1:], out)
 	}
+	if len(arguments) > 0 && arguments[0] == "snapshots" {
+		return snapshots(ctx, arguments[1:], out)
+	}
 	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
 	runs := flags.Int("repeat", 5, "measured runs, of which the median counts")
 	csv := flags.String("csv", "", "write the figures to a CSV `file`, too")
 	flags.Usage = func() {
 		fmt.Fprintln(
 			flags.Output(), "usage: peers [-repeat n] [-csv file] REPORT.json, a report that vkds bench --json wrote\n"+
-				"       peers tally and peers graph, which -help explains")
+			"       peers tally, peers graph and peers snapshots, which -help explains")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(arguments); err != nil {

@@ -103,3 +103,13 @@ func TestGraphPeers(t *testing.T) {
 	}
 	require.ErrorContains(t, run(t.Context(), []string{"graph"}, os.Stdout), "a file of edges")
 }
+
+// Answers at snapshots are checked where they are measured.
+func TestSnapshotsAreMeasured(t *testing.T) {
+	var table strings.Builder
+	require.NoError(t, run(t.Context(), []string{"snapshots", "-n", "20000", "-batch", "3000"}, &table))
+	for _, name := range []string{"vkds mvbtree", "tidwall/btree, Copy", "pebble, in memory"} {
+		require.Contains(t, table.String(), "\n"+name)
+	}
+	require.Error(t, run(t.Context(), []string{"snapshots", "-n", "0"}, &table))
+}
