@@ -1,5 +1,5 @@
-// Arcs that lead to a vertex of more neighbours than the one they come from, or of as many and a greater number: of each
-// edge one. They are put into rows, in no order. All vertices are one large frontier, so that nobody has a hub alone.
+// Arcs that lead to a vertex of more neighbours than the one they come from, or of as many and a greater number: one of
+// each edge. They are put into rows, in no order. All vertices are one large frontier, so that nobody has a hub alone.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "traversal.glsl"

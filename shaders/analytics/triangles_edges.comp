@@ -1,4 +1,4 @@
-// Counts triangles of a graph where it is, by its edges (chapter 5 of Awad, Fully Concurrent GPU Data Structures, 2022):
+// Triangles of a graph where it is, by its edges (chapter 5 of Awad, Fully Concurrent GPU Data Structures, 2022):
 // of each vertex, two of those that its arcs lead to are a triangle with it if there is an edge between them. The arcs
 // are one of each edge, along an order of vertices, so that each triangle is met once.
 #version 460

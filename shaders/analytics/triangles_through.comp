@@ -1,5 +1,5 @@
 // Counts triangles of a graph where it is that have an edge of a batch. For each of the batch's edges that the graph
-// has, the neighbours of its end of fewer are looked for at the other. A triangle with several edges of the batch is met
+// has, the neighbours of its end of fewer are looked for at the other. One with several edges of the batch is met
 // by each of them, so what is met goes by how many these are.
 #version 460
 #extension GL_GOOGLE_include_directive : require

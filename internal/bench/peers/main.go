@@ -58,7 +58,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	flags.Usage = func() {
 		fmt.Fprintln(
 			flags.Output(), "usage: peers [-repeat n] [-csv file] REPORT.json, a report that vkds bench --json wrote\n"+
-			"       peers tally, peers graph and peers snapshots, which -help explains")
+				"       peers tally, peers graph and peers snapshots, which -help explains")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(arguments); err != nil {
