@@ -393,7 +393,7 @@ func TestVerifyGraph(t *testing.T) {
 	out, _ := answer(t, "", "verify", path, "--json")
 	assert.JSONEq(t, `{"structure": "graph", "vertices": 10, "edges": 4, "checked": "all that must hold of a graph"}`,
 		out)
-	text := []byte(file.String())
+	text := file.Bytes()
 	text[len(text)/2] ^= 4
 	assert.Contains(t, refusal(t, "", "verify", write(t, "changed.vkds", string(text))), "changed.vkds")
 	assert.Contains(t, refusal(t, "", "verify", write(t, "short.vkds", file.String()[:file.Len()-9])), "short.vkds")

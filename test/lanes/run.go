@@ -46,10 +46,10 @@ type lane struct {
 
 // frame is a function that is called: where it is, and what its ids stand for.
 type frame struct {
-	at           int
-	block, last  uint32
-	values       map[uint32]value
-	answer, kind uint32 // the id that the caller has the result in
+	at          int
+	block, last uint32
+	values      map[uint32]value
+	answer      uint32 // the id that the caller has the result in
 }
 
 // Do runs a module over all workgroups, one after the other. An error is what a lane did that it must not, or a module
