@@ -17,6 +17,10 @@ layout(push_constant, std430) uniform Push {
     uint vertices;   // of the graph
 };
 
+// Edges that a workgroup has. They are far from one another, since those of a hub are neighbours. Go has it, too
+// (triangles_through.go).
+const uint SHARE = 16u;
+
 shared uint stage_others[STAGE];   // the ends that have more neighbours
 
 uvec2 edge_at(uint i) { return plain_load2(address_at(edges, i, 3u)); }
@@ -37,11 +41,13 @@ bool in_batch(uint u, uint v) {
 
 void main() {
     Rows rows = Rows(graph.pool.table, graph.pool.units, graph.vertices, vertices, graph.pool.blocks);
-    uint lane = workgroup_lane(), i = workgroup_index() * WORKGROUP + lane;
-    if (workgroup_index() * WORKGROUP >= count) return;
+    uint lane = workgroup_lane(), groups = (count + SHARE - 1u) / SHARE;
+    if (workgroup_index() >= groups) return;
+    uint i = workgroup_index() + lane * groups;
+    bool has = lane < SHARE && i < count;
     uvec2 edge = uvec2(0u);
-    if (i < count) edge = edge_at(i);
-    bool mine = i < count && edge.x != edge.y && max(edge.x, edge.y) < vertices;
+    if (has) edge = edge_at(i);
+    bool mine = has && edge.x != edge.y && max(edge.x, edge.y) < vertices;
     if (mine && i != 0u) mine = edge != edge_at(i - 1u);
     uint value;
     mine = graph_find(graph, edge.x, edge.y, mine, value) && mine;

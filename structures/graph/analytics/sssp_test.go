@@ -9,6 +9,7 @@ import (
 	"github.com/vkds/vkds/structures/graph"
 	. "github.com/vkds/vkds/structures/graph/analytics"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
 )
 
 // dijkstra is shortest paths in Go, by a scan for the nearest: for graphs that are small.
@@ -74,7 +75,8 @@ func TestSSSPInLocalRounds(t *testing.T) {
 				r, err := a.SSSP(t.Context(), 0, SSSPOptions{Delta: delta})
 				require.NoError(t, err)
 				require.Equal(t, want, r.Distances, "%s, delta %d", e.name, delta)
-				if delta == math.MaxUint32 { // the legs alone are 40 long
+				// The legs alone are 40 long; a GPU takes these frontiers for small.
+				if delta == math.MaxUint32 && d.Info().Type == vk.CPU {
 					require.Less(t, r.Rounds, 45, "%s: no workgroup went on by itself", e.name)
 				}
 			}

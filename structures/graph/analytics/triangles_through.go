@@ -95,6 +95,9 @@ func (w *workspace) through(keys []uint32, r *TrianglesResult) error {
 	return err
 }
 
+// throughShare is SHARE of triangles_through.comp.
+const throughShare = 16
+
 func (w *workspace) recordThrough(push trianglesThroughPush) error {
 	module := "analytics/triangles_through.k32"
 	if w.on.Options().Weighted {
@@ -104,7 +107,7 @@ func (w *workspace) recordThrough(push trianglesThroughPush) error {
 	k, err := recording.Kernel[trianglesThroughPush](w.kernels, w.s, module, triangleGroup,
 		append(w.constants[:len(w.constants):len(w.constants)], recording.Constant("TILE", uint32(find)))...)
 	if err == nil {
-		k.Dispatch(w.s, groups(int(push.Count), triangleGroup), push)
+		k.Dispatch(w.s, groups(int(push.Count), throughShare), push)
 	}
 	return err
 }
