@@ -58,8 +58,8 @@ func TestEveryModuleCompiles(t *testing.T) {
 					if slices.Contains(worthTelling, s.Name) {
 						fmt.Fprintf(&line, ", %s %g", s.Name, s.Value)
 					}
-					if strings.HasPrefix(s.Name, "Spilled") {
-						require.Zero(t, s.Value, "%s, subgroups of %d: %s", name, size, s.Name)
+					if most, ok := mostSpilled[s.Name]; ok {
+						require.LessOrEqual(t, s.Value, most, "%s, subgroups of %d: %s", name, size, s.Name)
 					}
 				}
 				t.Logf("%s, subgroups of %d%s", name, size, line.String())
@@ -69,6 +69,10 @@ func TestEveryModuleCompiles(t *testing.T) {
 		}
 	}
 }
+
+// mostSpilled are those that AMD's compiler may spill of each kind: of scalars a few, for which a vector register has
+// the room, and nothing goes to memory.
+var mostSpilled = map[string]float64{"Spilled VGPRs": 0, "Spilled SGPRs": 16}
 
 // worthTelling are statistics by AMD's names of them.
 var worthTelling = []string{"VGPRs", "Spilled VGPRs", "Code size", "Scratch size", "Subgroups per SIMD", "Instructions"}

@@ -104,7 +104,7 @@ func (w *workspace) recordThrough(push trianglesThroughPush) error {
 		module = "analytics/triangles_through.k32v32"
 	}
 	find, _, _ := slabhash.Tiles(w.d)
-	k, err := recording.Kernel[trianglesThroughPush](w.kernels, w.s, module, triangleGroup,
+	k, err := recording.Kernel[trianglesThroughPush](w.kernels, w.s, module, w.group,
 		append(w.constants[:len(w.constants):len(w.constants)], recording.Constant("TILE", uint32(find)))...)
 	if err == nil {
 		k.Dispatch(w.s, groups(int(push.Count), throughShare), push)
