@@ -70,9 +70,9 @@ func TestEveryModuleCompiles(t *testing.T) {
 	}
 }
 
-// mostSpilled are those that AMD's compiler may spill of each kind: of scalars a few, for which a vector register has
-// the room, and nothing goes to memory.
-var mostSpilled = map[string]float64{"Spilled VGPRs": 0, "Spilled SGPRs": 16}
+// mostSpilled are those that AMD's compiler may spill of each kind: of scalars what the lanes of a vector register have
+// room for, so that nothing goes to memory.
+var mostSpilled = map[string]float64{"Spilled VGPRs": 0, "Spilled SGPRs": 64}
 
 // worthTelling are statistics by AMD's names of them.
 var worthTelling = []string{"VGPRs", "Spilled VGPRs", "Code size", "Scratch size", "Subgroups per SIMD", "Instructions"}
