@@ -235,7 +235,7 @@ func TestSettingsAreThoseOfAnOperation(t *testing.T) {
 func TestTable(t *testing.T) {
 	known := strings.Fields(
 		"load tile skew batch order levels lookup length stale changed path fill statuses form width node wait kind " +
-			"graph")
+			"graph on")
 	used := map[string]bool{}
 	for _, c := range columns {
 		ops := Ops(c.name)
