@@ -63,12 +63,13 @@ void main() {
     stage_others[lane] = many;
     uint total = stage_put(few, shorter, 0u);   // with a barrier
     uint met[3] = {0u, 0u, 0u};
-    for (uint base = 0u; base < total; base += WORKGROUP) {
+    uint left = max(lane_rounds(rows) / (WORKGROUP / SHARE), 1024u);   // of all: each edge has at most the pool's slots
+    for (uint base = 0u; base < total && left != 0u; base += WORKGROUP) {
         uint k = base + lane;
         bool walks = k < total;
         uint part = stage_find(min(k, total - 1u)) & (STAGE - 1u);
         uint x = stage_vertices[part], y = stage_others[part], place = stage_firsts[part] + k;
-        for (uint left = lane_rounds(rows); subgroupAny(walks) && left != 0u; left--) {
+        for (; subgroupAny(walks) && left != 0u; left--) {
             uint w = NEIGHBOR_NONE;
             if (walks) w = neighbor_at(rows, place);
             bool asks = neighbor_there(w) && w != x && w != y;
