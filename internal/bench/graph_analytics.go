@@ -198,20 +198,16 @@ func (s *session) analyze(ctx context.Context, rounds int, weights bool,
 	if err != nil {
 		return err
 	}
-	return s.analyzeOf(ctx, s.measurement(a.vertices(), rounds*a.csr.Arcs), weights, call, check)
+	return s.analyzeOf(ctx, a, s.measurement(a.vertices(), rounds*a.csr.Arcs), call, check)
 }
 
-// analyzeOf is analyze for a measurement that is begun.
-func (s *session) analyzeOf(ctx context.Context, m Measurement, weights bool,
+// analyzeOf is analyze of what is opened, for a measurement that is begun.
+func (s *session) analyzeOf(ctx context.Context, a *analyzed, m Measurement,
 	call func(a *analyzed, i int) (time.Duration, error), check func(a *analyzed, i int) error) error {
-	a, err := s.analyzer(ctx, weights)
-	if err != nil {
-		return err
-	}
 	m.Form = s.at.graph.String() + ", " + s.at.analyzed.String()
 	var device []vk.Timing
 	i := -1
-	m, err = s.measureWall(ctx, m, s.heat, func(context.Context) error {
+	m, err := s.measureWall(ctx, m, s.heat, func(context.Context) error {
 		i++
 		took, err := call(a, i)
 		device = append(device, vk.Timing{Duration: took})

@@ -47,7 +47,7 @@ func (s *session) trianglesThrough(ctx context.Context) error {
 	from, to := s.batchOfEdges(a)
 	m := s.measurement(a.vertices(), s.batch)
 	m.Batch = s.batch
-	return s.analyzeOf(ctx, m, false, func(a *analyzed, _ int) (_ time.Duration, err error) {
+	return s.analyzeOf(ctx, a, m, func(a *analyzed, _ int) (_ time.Duration, err error) {
 		r, err = a.on.TrianglesThroughEdges(ctx, from, to)
 		return r.Device, err
 	}, func(a *analyzed, _ int) error {

@@ -98,10 +98,10 @@ uint find_alone(uint place, uint end, out bool gaps) {
 
 // A neighbour that was reached at places of one row for all lanes, and behind them. Collective over the subgroup.
 uint find_together(uint place, uint end, uint step) {
-    for (uint first = place; first < end; first += gl_SubgroupSize) {
+    uint left = lane_rounds(graph);   // of all lanes, since no place is behind two of them
+    for (uint first = place; first < end && left != 0u; first += gl_SubgroupSize) {
         uint mine = first + gl_SubgroupInvocationID;
         if (mine >= end) mine = PLACE_NONE;
-        uint left = lane_rounds(graph);
         do {
             uint u = NEIGHBOR_NONE;
             bool hit = false;
@@ -112,7 +112,7 @@ uint find_together(uint place, uint end, uint step) {
             uvec4 hits = subgroupBallot(hit);
             if (hits != uvec4(0u)) return subgroupShuffle(u, subgroupBallotFindLSB(hits));
             if (mine != PLACE_NONE) mine = place_behind(graph, mine, step);
-        } while (LANES_GO_ON && subgroupAny(mine != PLACE_NONE) && left-- != 0u);
+        } while (LANES_GO_ON && subgroupAny(mine != PLACE_NONE) && --left != 0u);
     }
     return NEIGHBOR_NONE;
 }
@@ -176,7 +176,7 @@ void main() {
     bitmap_clear();
     barrier();
     if (mode == MODE_EXPAND) {
-        expand_large(min(control_load(CONTROL_SHARE), STAGE));
+        expand_ordered();
         return;
     }
     uint first = workgroup_index() * WORKGROUP, v = first + workgroup_lane();

@@ -44,7 +44,7 @@ void main() {
     } else if (entries == 0u) {
         plain_store_at(control, CONTROL_K, none ? least : k + 1u);
         plain_store_at(control, CONTROL_LEAST, ~0u);
-        control_order(MODE_SCAN, (graph.vertices + BATCH * 128u - 1u) / (BATCH * 128u));
+        control_order(MODE_SCAN, (graph.vertices + BATCH * LARGE_GROUP - 1u) / (BATCH * LARGE_GROUP));
     } else if (frontier_small(entries, lanes)) {
         control_order(MODE_NONE, 0u);
     } else {
@@ -60,7 +60,7 @@ void main() {
     }
     barrier();
     if (mode == MODE_EXPAND) {
-        expand_large(min(control_load(CONTROL_SHARE), STAGE));
+        expand_ordered();
         return;
     }
     uint first = workgroup_index() * BATCH * WORKGROUP + workgroup_lane();

@@ -16,7 +16,7 @@ void main() {
         Row row = row_of(graph, v);
         if (row.lanes != 0u) {
             measures[0] = row_degree(graph, v);
-            measures[1] = (row.lanes + FRONTIER_PART - 1u) / FRONTIER_PART;
+            measures[1] = parts_of(row);
             if (neighbor_there(neighbor_at(graph, row.first))) {   // of each vertex one arc's weight
                 uint weight = weight_at(graph, row.first);
                 measures[2] = 1u;

@@ -5,8 +5,8 @@
 #include "pagerank.glsl"
 
 layout(push_constant, std430) uniform Push {
-    Rows graph;         // of the arcs that come in
-    uvec2 degrees;       // of vertices, by the arcs that go out (degree_at)
+    Rows graph;           // of the arcs that come in
+    uvec2 degrees;        // of vertices, by the arcs that go out (degree_at)
     uvec2 order;         // vertices, those of short rows first, those of long ones last
     uvec2 gifts;
     uvec2 next_gifts;

@@ -171,7 +171,7 @@ void main() {
     plain_store_at(control, CONTROL_FAR_NOW, far_now);
     plain_store_at(control, CONTROL_FAR + far_now, far_count);
     plain_store_at(control, CONTROL_FAR + (far_now ^ 1u), aside);   // what a large split divides
-    if (order == MODE_SPLIT) control_order(MODE_SPLIT, (size + BATCH * 128u - 1u) / (BATCH * 128u));
+    if (order == MODE_SPLIT) control_order(MODE_SPLIT, (size + BATCH * LARGE_GROUP - 1u) / (BATCH * LARGE_GROUP));
     else if (entries == 0u && aside == 0u) control_end();
     else if (entries == 0u || frontier_small(entries, lanes)) control_order(MODE_NONE, 0u);
     else control_expand(entries <= LOCAL_FRONTIER && lanes <= LOCAL_ARCS * entries ? MODE_LOCAL : MODE_EXPAND,
@@ -200,7 +200,7 @@ void expand_own(uint which, uint count) {
 
 // Expands its entries of the frontier, and so many rounds of what it finds near. Collective over the workgroup.
 void expand_local(uint most) {
-    expand_large(min(control_load(CONTROL_SHARE), STAGE));
+    expand_ordered();
     uint now = 0u;
     for (uint done = 0u; done < most; done++, now ^= 1u) {
         round_barrier();

@@ -97,8 +97,6 @@ void queue_store(uint at, uint v, uint part, Row row) {
 #endif
 }
 
-uint parts_of(Row row) { return (row.lanes + FRONTIER_PART - 1u) / FRONTIER_PART; }
-
 // Writes the parts of each lane's row from an entry on. Collective over the subgroup.
 void queue_store_all(uint at, uint v, Row row) {
     uint parts = parts_of(row);
@@ -352,6 +350,9 @@ void expand_large(uint share) {
     Row part = entry_part(there, base + workgroup_lane(), v);
     expand_stage(stage_put(v, part, there ? departure_value(v) : 0u));
 }
+
+// The same of those that the small kernel has ordered.
+void expand_ordered() { expand_large(min(control_load(CONTROL_SHARE), STAGE)); }
 #endif
 
 #endif

@@ -14,7 +14,7 @@ void main() {
     }
     if (i < small_lanes) plain_store_at(marks, i, own != 0u && i == source / 32u ? 1u << (source & 31u) : 0u);
     Row row = row_of(graph, source);
-    uint parts = (row.lanes + FRONTIER_PART - 1u) / FRONTIER_PART;
+    uint parts = parts_of(row);
     if (i < parts) coherent_store2(address_at(queues, i, 3u), uvec2(source, i));
     if (i >= CONTROL_WORDS) return;
     uint word = 0u;

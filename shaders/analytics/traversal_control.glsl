@@ -23,6 +23,9 @@ const uint MODE_EXPAND = 1u;
 const uint MODE_OWN = 2u;          // from here on an algorithm's own
 
 const uint FRONTIER_PART = 1024u;
+// Entries of a queue that a row is.
+uint parts_of(Row row) { return (row.lanes + FRONTIER_PART - 1u) / FRONTIER_PART; }
+
 const uint LARGE_STAGE = 32u;      // entries that a workgroup of the large kernel expands at most
 const uint LARGE_GROUP = 128u;     // WORKGROUP of the large kernel, which the small one orders (traversal.go)
 

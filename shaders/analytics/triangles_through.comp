@@ -12,7 +12,8 @@
 layout(push_constant, std430) uniform Push {
     Graph graph;
     uvec2 edges;     // numbers of 64 bits, ascending: the greater end, and above it the lesser one
-    uvec2 counts;    // three numbers of 64 bits: what was met with one edge of the batch, with two, with three
+    uvec2 counts;    // four numbers of 64 bits: what was met with one edge of the batch, with two, with three; and who
+                     // gave up
     uint count;      // edges; some come twice
     uint vertices;   // of the graph
 };
@@ -50,7 +51,8 @@ void main() {
     bool mine = has && edge.x != edge.y && max(edge.x, edge.y) < vertices;
     if (mine && i != 0u) mine = edge != edge_at(i - 1u);
     uint value;
-    mine = graph_find(graph, edge.x, edge.y, mine, value) && mine;
+    bool endless;
+    mine = graph_find(graph, edge.x, edge.y, mine, value, endless) && mine;
     Row shorter = row_none();
     uint few = edge.x, many = edge.y;
     if (mine) {
@@ -63,7 +65,8 @@ void main() {
     stage_others[lane] = many;
     uint total = stage_put(few, shorter, 0u);   // with a barrier
     uint met[3] = {0u, 0u, 0u};
-    uint left = max(lane_rounds(rows) / (WORKGROUP / SHARE), 1024u);   // of all: each edge has at most the pool's slots
+    // Rounds of all: several times what rows take that are in a pool together, and not what damaged ones might.
+    uint left = max(lane_rounds(rows) / (WORKGROUP / SHARE), 1024u), given_up = endless ? 1u : 0u;
     for (uint base = 0u; base < total && left != 0u; base += WORKGROUP) {
         uint k = base + lane;
         bool walks = k < total;
@@ -73,18 +76,24 @@ void main() {
             uint w = NEIGHBOR_NONE;
             if (walks) w = neighbor_at(rows, place);
             bool asks = neighbor_there(w) && w != x && w != y;
-            if (graph_find(graph, y, w, asks, value)) {
+            if (graph_find(graph, y, w, asks, value, endless)) {
                 uint more = (in_batch(x, w) ? 1u : 0u) + (in_batch(y, w) ? 1u : 0u);
                 if (more == 0u) met[0]++;
                 else if (more == 1u) met[1]++;
                 else met[2]++;
             }
+            if (subgroupAny(endless)) {
+                given_up = 1u;
+                left = 1u;
+            }
             if (walks) place = place_behind(rows, place, stage_step(part));
             walks = walks && place != PLACE_NONE;
         }
+        if (left == 0u && (walks || base + WORKGROUP < total)) given_up = 1u;
     }
     [[unroll]] for (uint n = 0u; n < 3u; n++) {
         wide_add(address_at(counts, n, 3u), met[n]);
         barrier();
     }
+    wide_add(address_at(counts, 3u, 3u), given_up);
 }

@@ -181,9 +181,9 @@ uint graph_apply(Graph g, inout SlabCursor cursor, uint kind, uint from, uint to
     return status;
 }
 
-// Finds each enabled lane's arc: whether it is there, and its weight. For read-only phases of the graph. Collective
-// over the subgroup.
-bool graph_find(Graph g, uint from, uint to, bool enabled, out uint value) {
+// Finds each enabled lane's arc: whether it is there, and its weight. For read-only phases of the graph. `endless` says
+// that the list had more slabs than the pool has: memory is damaged. Collective over the subgroup.
+bool graph_find(Graph g, uint from, uint to, bool enabled, out uint value, out bool endless) {
     bool busy = enabled && to < g.capacity;
     GraphVertex v = graph_vertex(g, from, busy);
     uint stored = graph_encode(to);
@@ -194,7 +194,13 @@ bool graph_find(Graph g, uint from, uint to, bool enabled, out uint value) {
     if (busy) slab = slab_address(g.pool, first);
     value = 0u;
     VKDS_SLAB_FIND(g.pool, slab, stored, busy, found, value)
+    endless = left == ~0u;
     return found;
+}
+
+bool graph_find(Graph g, uint from, uint to, bool enabled, out uint value) {
+    bool endless;
+    return graph_find(g, from, to, enabled, value, endless);
 }
 
 // A walk of a tile over neighbours of a vertex, in a read-only phase of the graph; its lanes walk the same one. It goes

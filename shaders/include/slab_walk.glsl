@@ -40,6 +40,7 @@ Node slab_walk_on(SlabPool pool, inout SlabWalk walk) {
 // What looks for a key in lists, SEARCH of section IV-C of Ashkiani et al. (2018), for each lane that is BUSY: from the
 // slab on where it begins, for the key as it is STORED. FOUND is false before, and VALUE 0. It is text within
 // slab_hash_find and slab_list_find, and no function of its own, so that the fastest kernels are as they were measured.
+// Behind it `left` is ~0 where a list had no end.
 #define VKDS_SLAB_FIND(POOL, SLAB, STORED, BUSY, FOUND, VALUE)                      \
     uint left = POOL.blocks << 10;   /* slabs that there may be behind the first */ \
     while (subgroupAny(BUSY)) {                                                     \

@@ -263,10 +263,10 @@ func (t *tree[W]) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
 		all := []operands{b, alone, few}
 		if kind == structures.Mixed {
 			all = append(all, mixed)
-		}
-		if kind == structures.Mixed && t.versions.rehears {
-			mixed.moments = true
-			all = append(all, mixed)
+			if t.versions.rehears {
+				mixed.moments = true
+				all = append(all, mixed)
+			}
 		}
 		for _, b := range all {
 			if err := t.apply(s, kind, b); err != nil {

@@ -219,4 +219,7 @@ func (w *workspace) download(b *vk.Buffer[uint32], n int) ([]uint32, error) {
 	return words, b.Download(w.ctx, 0, words)
 }
 
+// number is the i-th of numbers of 64 bits.
+func number(words []uint32, i int) uint64 { return uint64(words[2*i]) | uint64(words[2*i+1])<<32 }
+
 func groups(n, each int) int { return (n + each - 1) / each }

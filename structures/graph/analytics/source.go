@@ -58,13 +58,9 @@ func (w *workspace) live(at graph.Device) (err error) {
 		return &structures.LimitError{What: "slabs of a graph that is analysed where it is",
 			Want: uint64(at.Pool.Blocks) << 10, Most: most}
 	}
-	weighted := uint32(0)
-	if o.Weighted {
-		weighted = 1
-	}
 	w.source = source{symmetric: !o.Directed, device: at, form: "live", degrees: at.Vertices,
 		push:      rowsPush{[3]uint64{at.Pool.Table, at.Pool.Units, at.Vertices}, at.Capacity, at.Pool.Blocks},
-		constants: append(recording.OverPool(w.on.Constants()), recording.Constant("WEIGHTED", weighted))}
+		constants: recording.OverPool(w.on.Constants(), w.weighted())}
 	var found *vk.Buffer[uint32]
 	if found, err = w.room("measures", 2*measures+1); err != nil {
 		return err
@@ -82,12 +78,11 @@ func (w *workspace) live(at graph.Device) (err error) {
 	if err != nil {
 		return err
 	}
-	number := func(i int) uint64 { return uint64(words[2*i]) | uint64(words[2*i+1])<<32 }
 	w.vertices = int(min(words[2*measures], at.Capacity))
-	w.arcs, w.parts = int(number(0)), int(number(1))
+	w.arcs, w.parts = int(number(words, 0)), int(number(words, 1))
 	w.push.Vertices = uint32(w.vertices)
 	w.weight = func(*workspace) (float64, error) {
-		return (float64(number(3)) + 65536*float64(number(4))) / float64(max(1, number(2))), nil
+		return (float64(number(words, 3)) + 65536*float64(number(words, 4))) / float64(max(1, number(words, 2))), nil
 	}
 	return nil
 }
@@ -107,7 +102,27 @@ func kernelOverRows[P any](w *workspace, kernel string, workgroup int,
 		append(w.constants[:len(w.constants):len(w.constants)], own...)...)
 }
 
-// overRows records such a kernel.
+// weighted is WEIGHTED of shaders/analytics/neighbors_live.glsl.
+func (w *workspace) weighted() recording.Specialization {
+	if w.on.Options().Weighted {
+		return recording.Constant("WEIGHTED", 1)
+	}
+	return recording.Constant("WEIGHTED", 0)
+}
+
+// kernelOverEdges returns a kernel that looks edges up in a graph where it is.
+func kernelOverEdges[P any](w *workspace, kernel string, workgroup int,
+	own ...recording.Specialization) (*vk.Kernel[P], error) {
+	module := "analytics/" + kernel + ".k32"
+	if w.on.Options().Weighted {
+		module += "v32"
+	}
+	find, _, _ := slabhash.Tiles(w.d)
+	return recording.Kernel[P](w.kernels, w.s, module, workgroup,
+		recording.OverPool(w.on.Constants(), append(own, recording.Constant("TILE", uint32(find)))...)...)
+}
+
+// overRows records a kernel over rows.
 func overRows[P any](w *workspace, kernel string, workgroup, groups int, push P) error {
 	k, err := kernelOverRows[P](w, kernel, workgroup)
 	if err == nil {

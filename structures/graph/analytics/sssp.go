@@ -100,5 +100,5 @@ func (w *workspace) sumOfWeights() (uint64, error) {
 		return 0, err
 	}
 	words, err := w.download(sum, 2)
-	return uint64(words[0]) | uint64(words[1])<<32, err
+	return number(words, 0), err
 }

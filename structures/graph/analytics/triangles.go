@@ -58,7 +58,7 @@ func (a *Analyzer) Triangles(ctx context.Context) (r TrianglesResult, err error)
 			return err
 		}
 		words, err := w.download(o.counts, 4)
-		r.Triangles = uint64(words[2]) | uint64(words[3])<<32
+		r.Triangles = number(words, 1)
 		return err
 	})
 	return r, err

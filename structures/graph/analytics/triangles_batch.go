@@ -67,8 +67,9 @@ func (w *workspace) trianglesThrough(batch *graph.CSR, r *TrianglesResult) (err 
 	return err
 }
 
-// metWords are three numbers of 64 bits: how often triangles were met that have one edge of a batch, two, and three.
-const metWords = 6
+// metWords are numbers of 64 bits: how often triangles were met that have one edge of a batch, two, and three; and how
+// often somebody gave up.
+const metWords = 8
 
 // met is how many triangles that are.
 func (w *workspace) met(counts *vk.Buffer[uint32]) (triangles uint64, err error) {
@@ -76,8 +77,11 @@ func (w *workspace) met(counts *vk.Buffer[uint32]) (triangles uint64, err error)
 	if err != nil {
 		return 0, err
 	}
-	for n := range uint64(metWords / 2) {
-		triangles += (uint64(met[2*n]) | uint64(met[2*n+1])<<32) / (n + 1)
+	if number(met, 3) != 0 {
+		return 0, ErrStuck
+	}
+	for n := range 3 {
+		triangles += number(met, n) / uint64(n+1)
 	}
 	return triangles, nil
 }

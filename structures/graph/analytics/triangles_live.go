@@ -7,7 +7,6 @@ import (
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
-	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -46,7 +45,7 @@ func (w *workspace) trianglesByEdges(r *TrianglesResult) error {
 		return err
 	}
 	words, err := w.download(e.count, 2)
-	r.Triangles, r.Device = uint64(words[0])|uint64(words[1])<<32, w.looked+took
+	r.Triangles, r.Device = number(words, 0), w.looked+took
 	return err
 }
 
@@ -82,13 +81,8 @@ func (e *edgeTriangles) orient() error {
 }
 
 func (e *edgeTriangles) countTriangles() error {
-	w, module := e.t.w, "analytics/triangles_edges.k32"
-	if w.on.Options().Weighted {
-		module = "analytics/triangles_edges.k32v32"
-	}
-	find, _, _ := slabhash.Tiles(w.d)
-	k, err := recording.Kernel[triangleEdgesPush](w.kernels, w.s, module, triangleGroup,
-		recording.OverPool(w.on.Constants(), recording.Constant("TILE", uint32(find)))...)
+	w := e.t.w
+	k, err := kernelOverEdges[triangleEdgesPush](w, "triangles_edges", triangleGroup)
 	if err != nil {
 		return err
 	}

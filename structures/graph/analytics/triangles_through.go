@@ -8,7 +8,6 @@ import (
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
-	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -24,8 +23,8 @@ type trianglesThroughPush struct {
 // Inserted come to it, and before a deletion those through the edges that are to go leave it. Of a graph where it is
 // that takes no pass over the graph: the neighbours of an edge's end of fewer are looked for at the other one.
 //
-// Errors: ErrDirected; *structures.LengthError; *graph.VertexError; *structures.CountError; *vk.OutOfMemoryError,
-// vk.ErrClosed, the context's.
+// Errors: ErrDirected; ErrStuck; *structures.LengthError; *graph.VertexError; *structures.CountError;
+// *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
 // Source: Awad, Fully Concurrent GPU Data Structures, 2022, chapter 5 (dynamic triangle counting); a triangle that
 // several changed edges are in is met by each, and counted for its share.
@@ -99,13 +98,7 @@ func (w *workspace) through(keys []uint32, r *TrianglesResult) error {
 const throughShare = 16
 
 func (w *workspace) recordThrough(push trianglesThroughPush) error {
-	module := "analytics/triangles_through.k32"
-	if w.on.Options().Weighted {
-		module = "analytics/triangles_through.k32v32"
-	}
-	find, _, _ := slabhash.Tiles(w.d)
-	k, err := recording.Kernel[trianglesThroughPush](w.kernels, w.s, module, w.group,
-		append(w.constants[:len(w.constants):len(w.constants)], recording.Constant("TILE", uint32(find)))...)
+	k, err := kernelOverEdges[trianglesThroughPush](w, "triangles_through", w.group, w.weighted())
 	if err == nil {
 		k.Dispatch(w.s, groups(int(push.Count), throughShare), push)
 	}
