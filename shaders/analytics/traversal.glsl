@@ -29,7 +29,12 @@
 //   void keep_back(uint u[BATCH], inout uint taken[BATCH]): says TAKEN_NOT of those that the algorithm keeps from the
 //       next frontier. Collective over the subgroup
 //   void put_aside(uint u[BATCH], uint taken[BATCH]): keeps those that are TAKEN_ASIDE. Collective over the subgroup
-const uint BATCH = 4u;   // arcs that an invocation has under way
+// Arcs that an invocation has under way; on a CPU device one, since its compiler takes half a minute for four.
+#ifdef VKDS_ROLLED
+const uint BATCH = 1u;
+#else
+const uint BATCH = 4u;
+#endif
 const uint TAKEN_NOT = 0u;
 const uint TAKEN_NEXT = 1u;
 const uint TAKEN_ASIDE = 2u;
@@ -209,7 +214,7 @@ void round_barrier() {
 }
 
 #ifdef SMALL
-const uint SHORT = 4u;   // arcs of a row that as many lanes look at, BATCH rows each; others are staged
+const uint SHORT = BATCH;   // arcs of a row that as many lanes look at, BATCH rows each: all at hand; others are staged
 
 bool at_hand = false;   // whether the frontier's first entries are: this workgroup found it, and nothing else since
 shared uint hand_longer;

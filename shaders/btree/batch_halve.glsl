@@ -6,6 +6,7 @@
 #include "batch_split.glsl"
 #define STAGE_NODES 2
 #include "batch_stage.glsl"
+#include "unroll.glsl"
 
 // The slots of a leaf that stay, in registers; the others have the key ~0, which no leaf that becomes two may hold.
 struct Staying {
@@ -16,7 +17,7 @@ struct Staying {
 // How many slots that stay have a key below one.
 uint staying_below(Staying l, K key) {
     uint below = 0u;
-    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) below += VKDS_BELOW(l.key[s], key) ? 1u : 0u;
+    VKDS_UNROLL for (uint s = 0u; s < BTREE_SLOTS; s++) below += VKDS_BELOW(l.key[s], key) ? 1u : 0u;
     return below;
 }
 
@@ -39,14 +40,14 @@ K halve(BTree tree, Batch b, Record r, uint slab) {
     uint row = workgroup_lane(), first = batch_first(r.count, 2u, 1u);
     Staying l;
     uint place[BTREE_SLOTS];
-    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+    VKDS_UNROLL for (uint s = 0u; s < BTREE_SLOTS; s++) {
         P pair = staged_pair(row, s);
         l.key[s] = (r.slots >> s & 1u) != 0u ? pair.VKDS_KEY : K(~0u);
         l.value[s] = pair.VKDS_VALUE;
     }
-    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) place[s] = staying_below(l, l.key[s]);
+    VKDS_UNROLL for (uint s = 0u; s < BTREE_SLOTS; s++) place[s] = staying_below(l, l.key[s]);
     P lower = staged_pair(row, BTREE_SLOTS), upper = staged_pair(row, BTREE_SLOTS + 1u);
-    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+    VKDS_UNROLL for (uint s = 0u; s < BTREE_SLOTS; s++) {
         stage_pair(row, s, P(btree_empty_key(upper.VKDS_KEY), V(0u)));
         stage_pair(row, NODE_PAIRS + s, P(btree_empty_key(upper.VKDS_KEY), V(0u)));
     }
@@ -64,11 +65,11 @@ K halve(BTree tree, Batch b, Record r, uint slab) {
             stage_pair(row, half_place(at, first), P(key, n.value));
             low = at == first ? key : low;
             landed++;
-            [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) place[s] += VKDS_BELOW(key, l.key[s]) ? 1u : 0u;
+            VKDS_UNROLL for (uint s = 0u; s < BTREE_SLOTS; s++) place[s] += VKDS_BELOW(key, l.key[s]) ? 1u : 0u;
         }
         key = next;
     }
-    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+    VKDS_UNROLL for (uint s = 0u; s < BTREE_SLOTS; s++) {
         if ((r.slots >> s & 1u) != 0u) {
             stage_pair(row, half_place(place[s], first), P(l.key[s], l.value[s]));
         }

@@ -5,6 +5,7 @@
 #define VKDS_BTREE_BATCH_STAGE_GLSL
 
 #include "btree_node.glsl"
+#include "unroll.glsl"
 #include "workgroup.glsl"
 
 // Define STAGE_NODES as how many nodes a row has, 1 or 2, before this header.
@@ -20,11 +21,11 @@ void stage_pair(uint row, uint pair, P v) { staged[row * STAGE_ROW + pair] = v; 
 // between this and what it has read, too.
 void stage_load(SlabPool pool) {
     uvec4 quad[8];
-    [[unroll]] for (uint q = 0u; q < 8u; q++) {
+    VKDS_UNROLL for (uint q = 0u; q < 8u; q++) {
         uint at = q * WORKGROUP + workgroup_lane(), slab = staged_slab[(at >> 3) * STAGE_NODES];
         if (slab != SLAB_NULL) quad[q] = plain_load4(address_add(slab_address(pool, slab), (at & 7u) * 16u));
     }
-    [[unroll]] for (uint q = 0u; q < 8u; q++) {
+    VKDS_UNROLL for (uint q = 0u; q < 8u; q++) {
         uint at = q * WORKGROUP + workgroup_lane(), pair = (at >> 3) * STAGE_ROW + (at & 7u) * VKDS_QUAD_SLOTS;
 #if VKDS_WIDE
         staged[pair] = quad[q];
@@ -37,7 +38,7 @@ void stage_load(SlabPool pool) {
 
 // Writes all nodes of all rows. Collective over the workgroup; before it lies a barrier.
 void stage_store(SlabPool pool) {
-    [[unroll]] for (uint q = 0u; q < STAGE_QUADS; q++) {
+    VKDS_UNROLL for (uint q = 0u; q < STAGE_QUADS; q++) {
         uint at = q * WORKGROUP + workgroup_lane(), row = at / STAGE_QUADS;
         uint pair = row * STAGE_ROW + (at % STAGE_QUADS) * VKDS_QUAD_SLOTS;
         uint slab = staged_slab[at >> 3];

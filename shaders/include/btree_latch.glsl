@@ -13,18 +13,11 @@
 #include "operation.glsl"
 #include "results.glsl"
 #include "btree_leaf.glsl"
+#include "unroll.glsl"
 #ifdef VKDS_CLOCK
 #include "btree_clock.glsl"
 #elif defined(VKDS_VERSIONS)
 #include "btree_version.glsl"
-#endif
-
-// Loops over slots are unrolled, which keeps them in registers. Compilers of CPU devices take minutes for what that
-// gives: there, define VKDS_ROLLED.
-#ifdef VKDS_ROLLED
-#define VKDS_OVER_SLOTS [[dont_unroll]]
-#else
-#define VKDS_OVER_SLOTS [[unroll]]
 #endif
 
 // A leaf without an empty slot is cleaned of its erased ones if it has no more pairs than this, else it is split.
@@ -85,9 +78,9 @@ struct Slots {
 Slots node_slots(uvec2 node) {
     Slots slots;
 #if VKDS_WIDE
-    VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) slots.pair[i] = coherent_load4(btree_slot(node, i));
+    VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) slots.pair[i] = coherent_load4(btree_slot(node, i));
 #else
-    VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i += 2u) {
+    VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i += 2u) {
         uvec4 quad = coherent_load4(btree_slot(node, i));
         slots.pair[i] = quad.xy;
         slots.pair[i + 1u] = quad.zw;
@@ -101,7 +94,7 @@ Slots leaf_slots(uvec2 node) {
 #if VKDS_LEAF_ATOMICS
     if (BTREE_TORN != 0u) {
         Slots slots;
-        VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) slots.pair[i] = atomic_load2(btree_slot(node, i));
+        VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) slots.pair[i] = atomic_load2(btree_slot(node, i));
         return slots;
     }
 #endif
@@ -150,7 +143,7 @@ bool leaf_keep(BTree tree, LatchedTask t, Slots slots) {
     if (!t.keep.wanted) return true;
     if (t.keep.version == SLAB_NULL) return false;
     uvec2 to = btree_version_at(btree_versions(tree), t.keep.version);
-    VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i += VKDS_QUAD_SLOTS) {
+    VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i += VKDS_QUAD_SLOTS) {
 #if VKDS_WIDE
         coherent_store4(btree_slot(to, i), slots.pair[i]);
 #else
@@ -166,7 +159,7 @@ bool leaf_keep(BTree tree, LatchedTask t, Slots slots) {
 // Makes free slots of a leaf ones of version 0, as they have to be where its version moves on and they don't.
 void leaf_renew(uvec2 node, Slots slots, K empty_key, uint but) {
 #if !VKDS_WIDE
-    VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
+    VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) {
         if (slots.pair[i].x == empty_key && slots.pair[i].y != 0u && i != but)
             leaf_put(btree_slot(node, i), P(empty_key, 0u));
     }
@@ -181,10 +174,10 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER
     uvec2 sibling = slab_address(tree.pool, t.fresh);
     if (splits) {
         // The separator: the key with half of the others below it.
-        VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
+        VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) {
             K key = slots.pair[i].VKDS_KEY;
             uint below = 0u;
-            VKDS_OVER_SLOTS for (uint j = 0u; j < BTREE_SLOTS; j++)
+            VKDS_UNROLL for (uint j = 0u; j < BTREE_SLOTS; j++)
                 below += VKDS_BELOW(slots.pair[j].VKDS_KEY, key) && slots.pair[j].VKDS_KEY != empty_key ? 1u : 0u;
             if (key != empty_key && below == pairs / 2u) separator = key;
         }
@@ -193,7 +186,7 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER
 
     // The pairs that move, and the slot that the new one gets if it stays: the first that becomes free.
     uint kept = 0u, freed = 0u, own = NODE_NONE;   // freed: a bit a slot
-    VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
+    VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) {
         P pair = slots.pair[i];
         bool live = pair.VKDS_KEY != empty_key, moves = splits && live && VKDS_FROM(pair.VKDS_KEY, separator);
         if (moves) {
@@ -236,7 +229,7 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER he
     V held = V(0u);
     uint room = NODE_NONE;
     Slots slots = leaf_slots(node);
-    VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
+    VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) {
         P pair = slots.pair[i];
         if (pair.VKDS_KEY == t.key) {
             hit = i;
@@ -291,7 +284,7 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER h
     P last = slots.pair[BTREE_SLOTS - 1u], fresh = P(t.key, t.value);
     uint used = 1u, place = 0u;
     bool there = false;
-    VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
+    VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) {
         K separator = slots.pair[i].VKDS_KEY;
         used += separator != last.VKDS_KEY ? 1u : 0u;
         place += VKDS_UP_TO(separator, t.key) ? 1u : 0u;
@@ -312,7 +305,7 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER h
         // is to the right; of a root that splits there is one to the left, too.
         Slots next;   // what the first of the two nodes' slots, and one more, are with the new one in its place
         P before = fresh;
-        VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
+        VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) {
             P own = slots.pair[i];
             next.pair[i] = i < place ? own : i == place || place == used ? fresh : before;
             before = own;
@@ -322,7 +315,7 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER h
         P dropped = place == BTREE_SLOTS ? fresh : last;
         uvec2 lower = slab_address(tree.pool, t.fresh), upper = slab_address(tree.pool, root ? t.fresh2 : t.fresh);
         if (splits) {
-            VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
+            VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) {
                 P pair = next.pair[i];
                 if (i >= INNER_KEEPS) VKDS_COHERENT_STORE(btree_slot(upper, i - INNER_KEEPS), pair);
                 if (i >= BTREE_SLOTS - INNER_KEEPS) VKDS_COHERENT_STORE(btree_slot(upper, i), dropped);
@@ -337,7 +330,7 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER h
         release_fence();
         if (splits && !root) node_publish(node, VKDS_BEFORE(separator), t.fresh);
         release_fence();
-        VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
+        VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) {
             P pair = next.pair[i];
             if (splits && i >= INNER_KEEPS) pair = end;
             if (splits && root) pair = i == 0u ? VKDS_BRANCH(header.VKDS_LOW,

@@ -14,6 +14,7 @@
 #define VKDS_RADIX_GLSL
 
 #include "key.glsl"
+#include "unroll.glsl"
 #include "workgroup.glsl"
 
 layout(constant_id = 16) const uint SUBGROUPS = 4;   // of a workgroup: WORKGROUP / subgroup size
@@ -21,13 +22,9 @@ layout(constant_id = 17) const uint ITEMS = 16;      // a lane; even
 
 layout(constant_id = 19) const uint FAR = 1;         // 0: no element of an array is 2^31 bytes from its first
 
-// The items of a lane are kept in registers, which have no index: on a GPU loops over them have to be unrolled. The
-// compilers of CPU devices take a minute for what that gives: there, define VKDS_ROLLED.
 #ifdef VKDS_ROLLED
-#define OVER_ITEMS [[dont_unroll]]
 #define OVER_DIGITS [[dont_unroll]]
 #else
-#define OVER_ITEMS [[unroll]]
 #define OVER_DIGITS
 #endif
 

@@ -21,7 +21,7 @@ void main() {
     uint first = min(tile * RADIX_TILE, n);
     uvec2 from = address_at(step_array(step, keys), first, KEY_SHIFT);
     radix_clear();
-    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
+    VKDS_UNROLL for (uint j = 0u; j < ITEMS; j++) {
         uint i = radix_element(j);
         if (i < n - first) radix_count(step_digit(step, key_load_near(from, i)), 1u);
     }

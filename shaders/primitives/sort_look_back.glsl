@@ -34,7 +34,7 @@ void publish_for(uint tile, uint n) {
     for (uint d = workgroup_lane(); d < RADIX; d += WORKGROUP) bases[d] = 0u;
     barrier();
     uvec2 from = address_at(step_array(step, keys), tile * RADIX_TILE, KEY_SHIFT);
-    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
+    VKDS_UNROLL for (uint j = 0u; j < ITEMS; j++) {
         uint i = radix_element(j);
         if (i < n - tile * RADIX_TILE) atomicAdd(bases[digit_of(key_load_near(from, i))], 1u);
     }

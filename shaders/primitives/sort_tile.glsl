@@ -49,14 +49,14 @@ void room_get(uint place, out uvec2 item) { item = uvec2(radix_room[place], radi
 void tile_load(uvec2 array, uint base, uint count, out K items[ITEMS]) {
     uvec2 from = address_at(array, base + radix_element(0u), KEY_SHIFT);
     if (FEW) {
-        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
+        VKDS_UNROLL for (uint j = 0u; j < ITEMS; j++) {
             uint i = radix_element(j);
             items[j] = radix_load(array, base, i, count) | (i < count ? 0u : ~0u);
         }
     } else if (count >= RADIX_TILE) {
-        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) items[j] = key_load_near(from, j * RADIX_STRIDE);
+        VKDS_UNROLL for (uint j = 0u; j < ITEMS; j++) items[j] = key_load_near(from, j * RADIX_STRIDE);
     } else {
-        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
+        VKDS_UNROLL for (uint j = 0u; j < ITEMS; j++) {
             items[j] = KEY_MOST;
             if (radix_element(j) < count) items[j] = key_load_near(from, j * RADIX_STRIDE);
         }
@@ -67,11 +67,11 @@ void tile_load(uvec2 array, uint base, uint count, out K items[ITEMS]) {
 // it counts them at once. After radix_clear.
 void tile_count(K items[ITEMS], out uint totals[RADIX_LANE_DIGITS]) {
     K differ = K(0u);
-    OVER_ITEMS for (uint j = 1u; j < ITEMS; j++) differ |= items[0] ^ items[j];
+    VKDS_UNROLL for (uint j = 1u; j < ITEMS; j++) differ |= items[0] ^ items[j];
     if (digit_of(differ) == 0u) {
         radix_count(digit_of(items[0]), ITEMS);
     } else {
-        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) radix_count(digit_of(items[j]), 1u);
+        VKDS_UNROLL for (uint j = 0u; j < ITEMS; j++) radix_count(digit_of(items[j]), 1u);
     }
     barrier();
     radix_totals(totals);
@@ -83,7 +83,7 @@ void tile_rank(K items[ITEMS], uint totals[RADIX_LANE_DIGITS], out uint places[P
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) starts[k] = totals[k];
     radix_scan(starts);
     radix_places(starts);
-    OVER_ITEMS for (uint j = 0u; j < ITEMS; j += 2u) {
+    VKDS_UNROLL for (uint j = 0u; j < ITEMS; j += 2u) {
         uint place = radix_rank(digit_of(items[j]));
         places[j / 2u] = place | radix_rank(digit_of(items[j + 1u])) << 16;
     }
@@ -115,9 +115,9 @@ shared uint digits[RADIX_TILE / STEP];   // of the keys that were there: a byte 
 void tile_carry(uint base, uint count) {
     uvec2 from = address_at(step_array(step, values), base + radix_element(0u), VALUE_SHIFT);
     if (count >= RADIX_TILE) {
-        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) carried[j] = value_load_near(from, j * RADIX_STRIDE);
+        VKDS_UNROLL for (uint j = 0u; j < ITEMS; j++) carried[j] = value_load_near(from, j * RADIX_STRIDE);
     } else {
-        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
+        VKDS_UNROLL for (uint j = 0u; j < ITEMS; j++) {
             carried[j] = V(0u);
             if (radix_element(j) < count) carried[j] = value_load_near(from, j * RADIX_STRIDE);
         }
@@ -126,7 +126,7 @@ void tile_carry(uint base, uint count) {
 
 void tile_scatter_values(uint count, uint places[PLACE_WORDS]) {
     barrier();
-    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) room_put(place_of(places, j), carried[j]);
+    VKDS_UNROLL for (uint j = 0u; j < ITEMS; j++) room_put(place_of(places, j), carried[j]);
     barrier();
     [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {
         uint packed = digits[workgroup_lane() + j / STEP * WORKGROUP];
@@ -142,7 +142,7 @@ void tile_scatter_values(uint count, uint places[PLACE_WORDS]) {
 
 // Brings the tile's keys into their order in shared memory.
 void tile_stage(uint base, uint count, K items[ITEMS], uint places[PLACE_WORDS]) {
-    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) room_put(place_of(places, j), items[j]);
+    VKDS_UNROLL for (uint j = 0u; j < ITEMS; j++) room_put(place_of(places, j), items[j]);
 #ifdef PAIRS
     tile_carry(base, count);
 #endif

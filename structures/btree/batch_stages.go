@@ -378,7 +378,7 @@ func (g stage[P]) kernel(r *stager) (k *vk.Kernel[P]) {
 		module = recording.Sized(module, r.width)
 	}
 	if g.splits {
-		module = r.kept(module)
+		module = recording.ByLoops(r.s.Device(), r.kept(module))
 	}
 	k, r.err = recording.Kernel[P](r.kernels, r.s, module, workgroup, constants...)
 	if r.err != nil {

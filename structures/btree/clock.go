@@ -146,11 +146,8 @@ func (t *tree[W]) moving(s *vk.Stream, updates, snapshots int, record func(Devic
 // clocked are the modules of the kernels that do a mixed batch of which each operation that asks for order sees a
 // moment of its own: behind those of the queries the one for all others.
 func (t *tree[W]) clocked() []string {
-	apply := t.sized("mixed_apply") + "clock.unrolled"
-	if t.d.Info().Type == vk.CPU {
-		apply = t.sized("mixed_apply") + "clock.rolled"
-	}
-	return []string{t.sized("mixed_walk") + "clock", t.sized("mixed_floor") + "clock", apply}
+	return []string{t.sized("mixed_walk") + "clock", t.sized("mixed_floor") + "clock",
+		recording.ByLoops(t.d, t.sized("mixed_apply")+"clock")}
 }
 
 // recordMoments records the beginning of such a batch: none of it is done yet, unless it is dispatched once more.

@@ -311,10 +311,7 @@ func (t *tree[W]) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, 
 
 // updating is the variant of a kernel that makes concurrent updates.
 func (t *tree[W]) updating(module string) string {
-	if t.d.Info().Type == vk.CPU {
-		return t.kept(t.protocol(module)) + ".rolled"
-	}
-	return t.kept(t.protocol(module)) + ".unrolled"
+	return recording.ByLoops(t.d, t.kept(t.protocol(module)))
 }
 
 // protocol is the module of a concurrent kernel, by the protocol that the device has.

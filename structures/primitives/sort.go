@@ -89,14 +89,6 @@ func (a SortArgs) digits() (digits []uint32) {
 	return digits
 }
 
-// loops is the variant of a module whose loops this device's compiler should have.
-func (p *Primitives) loops() string {
-	if p.d.Info().Type == vk.CPU {
-		return ".rolled"
-	}
-	return ".unrolled"
-}
-
 // module is the name of the module that a kernel is compiled to for what is sorted.
 func (a SortArgs) module(kernel string) string { return a.Widths.module(kernel, a.Values != 0) }
 
@@ -191,7 +183,7 @@ func (p *Primitives) sortPasses(s *vk.Stream, a SortArgs, plan sortPlan) (func(s
 
 func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) (func(sortPass), error) {
 	constants := append(plan.tile.constants(), a.far(), recording.Constant("PATIENCE", p.patience))
-	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s, a.module("primitives/sort_scatter")+p.loops(),
+	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s, recording.ByLoops(p.d, a.module("primitives/sort_scatter")),
 		plan.tile.workgroup, constants...)
 	if err != nil {
 		return nil, err
@@ -231,7 +223,7 @@ type scatterMultiPush struct {
 
 func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) (func(sortPass), error) {
 	tile, tiles := plan.tile, uint32(plan.tiles)
-	count, err := recording.Kernel[countPush](p.kernels, s, a.Widths.module("primitives/sort_count", false)+p.loops(),
+	count, err := recording.Kernel[countPush](p.kernels, s, recording.ByLoops(p.d, a.Widths.module("primitives/sort_count", false)),
 		tile.workgroup, tile.constants()...)
 	if err != nil {
 		return nil, err
@@ -241,7 +233,7 @@ func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) (func(so
 		return nil, err
 	}
 	scatter, err := recording.Kernel[scatterMultiPush](p.kernels, s,
-		a.module("primitives/sort_scatter_counted")+p.loops(), tile.workgroup, append(tile.constants(), a.far())...)
+		recording.ByLoops(p.d, a.module("primitives/sort_scatter_counted")), tile.workgroup, append(tile.constants(), a.far())...)
 	if err != nil {
 		return nil, err
 	}

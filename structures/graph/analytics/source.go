@@ -95,10 +95,19 @@ func (s *source) vertex(v uint32) error {
 	return nil
 }
 
+// module is the one of a kernel over such rows as the source has.
+func (s *source) module(kernel string) string { return "analytics/" + kernel + "." + s.form }
+
 // kernelOverRows returns a kernel over the source's rows.
 func kernelOverRows[P any](w *workspace, kernel string, workgroup int,
 	own ...recording.Specialization) (*vk.Kernel[P], error) {
-	return recording.Kernel[P](w.kernels, w.s, "analytics/"+kernel+"."+w.form, workgroup,
+	return moduleOverRows[P](w, w.module(kernel), workgroup, own...)
+}
+
+// moduleOverRows is that of one of several modules.
+func moduleOverRows[P any](w *workspace, module string, workgroup int,
+	own ...recording.Specialization) (*vk.Kernel[P], error) {
+	return recording.Kernel[P](w.kernels, w.s, module, workgroup,
 		append(w.constants[:len(w.constants):len(w.constants)], own...)...)
 }
 

@@ -114,14 +114,18 @@ func (t *traversal) run(begin func() error) error {
 	}
 }
 
+// part is one of the two kernels.
+func (t *traversal) part(name string, workgroup int) (*vk.Kernel[traversalPush], error) {
+	return moduleOverRows[traversalPush](t.w, recording.ByLoops(t.w.d, t.w.module(t.kernel+name)), workgroup, t.w.exactMin())
+}
+
 // record records so many pairs of kernels.
 func (t *traversal) record(pairs int) error {
-	exact := t.w.exactMin()
-	small, err := kernelOverRows[traversalPush](t.w, t.kernel+".small", t.w.group, exact)
+	small, err := t.part(".small", t.w.group)
 	if err != nil {
 		return err
 	}
-	large, err := kernelOverRows[traversalPush](t.w, t.kernel+".large", largeGroup, exact)
+	large, err := t.part(".large", largeGroup)
 	if err != nil {
 		return err
 	}
