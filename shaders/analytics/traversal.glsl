@@ -214,7 +214,7 @@ void round_barrier() {
 }
 
 #ifdef SMALL
-const uint SHORT = BATCH;   // arcs of a row that as many lanes look at, BATCH rows each: all at hand; others are staged
+const uint SHORT = BATCH;   // arcs of a row that as many lanes look at, BATCH rows each: all at hand; more are staged
 
 bool at_hand = false;   // whether the frontier's first entries are: this workgroup found it, and nothing else since
 shared uint hand_longer;

@@ -183,8 +183,8 @@ func (p *Primitives) sortPasses(s *vk.Stream, a SortArgs, plan sortPlan) (func(s
 
 func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) (func(sortPass), error) {
 	constants := append(plan.tile.constants(), a.far(), recording.Constant("PATIENCE", p.patience))
-	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s, recording.ByLoops(p.d, a.module("primitives/sort_scatter")),
-		plan.tile.workgroup, constants...)
+	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s,
+		recording.ByLoops(p.d, a.module("primitives/sort_scatter")), plan.tile.workgroup, constants...)
 	if err != nil {
 		return nil, err
 	}
@@ -223,8 +223,8 @@ type scatterMultiPush struct {
 
 func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) (func(sortPass), error) {
 	tile, tiles := plan.tile, uint32(plan.tiles)
-	count, err := recording.Kernel[countPush](p.kernels, s, recording.ByLoops(p.d, a.Widths.module("primitives/sort_count", false)),
-		tile.workgroup, tile.constants()...)
+	count, err := recording.Kernel[countPush](p.kernels, s,
+		recording.ByLoops(p.d, a.Widths.module("primitives/sort_count", false)), tile.workgroup, tile.constants()...)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,8 @@ func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) (func(so
 		return nil, err
 	}
 	scatter, err := recording.Kernel[scatterMultiPush](p.kernels, s,
-		recording.ByLoops(p.d, a.module("primitives/sort_scatter_counted")), tile.workgroup, append(tile.constants(), a.far())...)
+		recording.ByLoops(p.d, a.module("primitives/sort_scatter_counted")), tile.workgroup,
+		append(tile.constants(), a.far())...)
 	if err != nil {
 		return nil, err
 	}

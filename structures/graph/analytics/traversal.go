@@ -116,7 +116,8 @@ func (t *traversal) run(begin func() error) error {
 
 // part is one of the two kernels.
 func (t *traversal) part(name string, workgroup int) (*vk.Kernel[traversalPush], error) {
-	return moduleOverRows[traversalPush](t.w, recording.ByLoops(t.w.d, t.w.module(t.kernel+name)), workgroup, t.w.exactMin())
+	module := recording.ByLoops(t.w.d, t.w.module(t.kernel+name))
+	return moduleOverRows[traversalPush](t.w, module, workgroup, t.w.exactMin())
 }
 
 // record records so many pairs of kernels.
