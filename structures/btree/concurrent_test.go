@@ -488,3 +488,66 @@ func TestErrorsOfQueriesWithUpdates(t *testing.T) {
 	require.NoError(t, closed.Close())
 	require.ErrorIs(t, closed.ApplyOn(s, structures.FindRange, good), vk.ErrClosed)
 }
+
+// A batch that is large for a tree is recorded in parts, each on the operations behind the one before.
+func TestBatchLargerThanTheTree(t *testing.T) {
+	eachWidth(t, testBatchLargerThanTheTree[uint32], testBatchLargerThanTheTree[uint64])
+}
+
+func testBatchLargerThanTheTree[W structures.Word](t *testing.T, d *vk.Device, tile int) {
+	const first, n = 5, 3*leastPart + 77
+	s := testdevice.Stream(t, d)
+	tree := newTreeOf[W](t, d, Options{Tile: tile})
+	keys := widened[W](ramp(first+n, 10, 7))
+	random(1).Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	values := numbers.Each(keys, func(k W) W { return k*3 + 1 })
+	b := structures.DeviceBatch{Keys: upload(t, d, keys), Values: upload(t, d, values),
+		Status: testdevice.Room[uint8](t, d, recording.Padded(first+n)), Left: testdevice.Upload(t, d, []uint32{0})}
+	do := func(kind structures.Kind, status func(i int) structures.Status, want modelOf[W]) {
+		t.Helper()
+		require.NoError(t, tree.ApplyOn(s, kind, b))
+		require.NoError(t, tree.Finish(t.Context(), s, kind, b))
+		for i, got := range testdevice.Download(t, b.Status, b.Count) {
+			if structures.Status(got) != status(i) {
+				t.Fatalf("%v: operation %d is %v, and not %v", kind, i, structures.Status(got), status(i))
+			}
+		}
+		require.NoError(t, tree.Check(t.Context()))
+		gotKeys, gotValues, err := tree.Export(t.Context())
+		require.NoError(t, err)
+		wantKeys, wantValues := want.sorted()
+		require.True(t, slices.Equal(gotKeys, wantKeys), "the tree's keys")
+		require.True(t, slices.Equal(gotValues, wantValues), "the tree's values")
+	}
+	b.First, b.Count = first, n
+	want := modelOf[W]{}.insert(keys[first:], values[first:])
+	do(structures.Insert, func(int) structures.Status { return structures.Inserted }, want)
+
+	// Of what is there, and the first ones that are not, one in two is deleted, and the others get other values.
+	kinds := testdevice.Room[uint8](t, d, recording.Padded(first+n))
+	each := make([]uint8, first+n)
+	others := numbers.Each(keys, func(k W) W { return k + 9 })
+	for i, k := range keys {
+		if i%2 == 0 {
+			each[i] = uint8(structures.Delete)
+			delete(want, k)
+		} else {
+			each[i] = uint8(structures.Insert)
+			want[k] = others[i]
+		}
+	}
+	require.NoError(t, kinds.Upload(t.Context(), 0, each))
+	b.First, b.Count, b.Kinds, b.Values = 0, first+n, kinds, upload(t, d, others)
+	b.Left = testdevice.Upload(t, d, []uint32{0})
+	do(structures.Mixed, func(i int) structures.Status {
+		switch {
+		case i%2 == 0 && i < first:
+			return structures.Absent
+		case i%2 == 0:
+			return structures.Deleted
+		case i < first:
+			return structures.Inserted
+		}
+		return structures.Assigned
+	}, want)
+}

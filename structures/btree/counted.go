@@ -56,6 +56,13 @@ func (c *counted) most(n int) uint64 {
 // about is how many nodes there are as a rule.
 func (c *counted) about() uint64 { return c.nodes + c.inserted/4 + c.inserted/64 }
 
+// before is about before so many of the pairs that are counted in.
+func (c *counted) before(n int) uint64 {
+	then := *c
+	then.inserted -= min(then.inserted, uint64(n))
+	return then.about()
+}
+
 // likely is how many slabs do for n more pairs as a rule, if they are inserted concurrently: some more than the nodes,
 // so that kernels find one soon.
 func (c *counted) likely(n int) uint64 {

@@ -241,14 +241,48 @@ func firstVisits(d *vk.Device) uint32 {
 	return initialVisits
 }
 
+// crowd is how many operations a node, on average, may be inserted by one dispatch: more would spend their time on
+// leaves that others split.
+const crowd = 8
+
 // apply records a batch of concurrent operations of one kind, or Mixed.
 func (t *tree[W]) apply(s *vk.Stream, kind structures.Kind, b operands) error {
-	if b.count == 0 {
-		return nil
-	}
 	if b.ordered {
 		return t.applyOrdered(s, kind, b)
 	}
+	part := b.count
+	if !b.few && (kind == structures.Mixed || kind.Inserts()) {
+		part = max(leastPart, crowd*int(t.known.before(b.count)))
+	}
+	for b.count > 0 {
+		now := b
+		now.count = min(part, b.count)
+		if err := t.applyPart(s, kind, now); err != nil {
+			return err
+		}
+		b = t.behind(b, now.count)
+		part *= 2 // by then there are more nodes, or all operations are on the same ones
+	}
+	return nil
+}
+
+// behind are the operations behind the first ones.
+func (t *tree[W]) behind(b operands, done int) operands {
+	skip := func(array *uint64, bytes int) {
+		if *array != 0 {
+			*array += uint64(done * bytes)
+		}
+	}
+	skip(&b.keys, 4*t.words())
+	skip(&b.values, 4*t.words())
+	skip(&b.kinds, 1)
+	skip(&b.statuses, 1)
+	b.count -= done
+	return b
+}
+
+// applyPart records operations that one dispatch does.
+func (t *tree[W]) applyPart(s *vk.Stream, kind structures.Kind, b operands) error {
 	keeps := t.versions.protect() && (updates(kind) || kind == structures.Mixed)
 	retry := word(b.retry)
 	p := applyPush{
