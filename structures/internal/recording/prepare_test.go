@@ -201,6 +201,10 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 			require.NoError(t, err)
 			_, err = tree.Delete(t.Context(), keys[:n/2])
 			require.NoError(t, err)
+			for _, own := range []bool{true, false} {
+				_, err = tree.Apply(t.Context(), queriesAndUpdates(keys[:n], own))
+				require.NoError(t, err)
+			}
 		}
 		for i, s := range open {
 			_, _, err = s.Find(t.Context(), keys)
@@ -229,6 +233,19 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 			require.True(t, all[name], "%s, which no Prepare makes", module)
 		}
 	}
+}
+
+// queriesAndUpdates are a batch of all kinds of operations on keys, of which those that ask for order each see a moment
+// of their own, or all what was before.
+func queriesAndUpdates(keys []uint32, own bool) u32.Batch {
+	b := u32.Batch{Keys: keys, Values: keys, Kinds: make([]structures.Kind, len(keys)), Highs: make([]uint32, len(keys)),
+		Width: 4, OwnMoments: own}
+	kinds := []structures.Kind{structures.Insert, structures.Find, structures.Delete, structures.FindRange,
+		structures.CountRange, structures.FindFloor, structures.FindCeil}
+	for i, k := range keys {
+		b.Kinds[i], b.Highs[i] = kinds[i%len(kinds)], max(k, k+10)
+	}
+	return b
 }
 
 // ofStructures are the folders of the kernels that only structures have.
