@@ -238,8 +238,8 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 // queriesAndUpdates are a batch of all kinds of operations on keys, of which those that ask for order each see a moment
 // of their own, or all what was before.
 func queriesAndUpdates(keys []uint32, own bool) u32.Batch {
-	b := u32.Batch{Keys: keys, Values: keys, Kinds: make([]structures.Kind, len(keys)), Highs: make([]uint32, len(keys)),
-		Width: 4, OwnMoments: own}
+	b := u32.Batch{Keys: keys, Values: keys, Kinds: make([]structures.Kind, len(keys)),
+		Highs: make([]uint32, len(keys)), Width: 4, OwnMoments: own}
 	kinds := []structures.Kind{structures.Insert, structures.Find, structures.Delete, structures.FindRange,
 		structures.CountRange, structures.FindFloor, structures.FindCeil}
 	for i, k := range keys {
