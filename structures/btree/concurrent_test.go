@@ -497,19 +497,23 @@ func TestBatchLargerThanTheTree(t *testing.T) {
 func testBatchLargerThanTheTree[W structures.Word](t *testing.T, d *vk.Device, tile int) {
 	const first, n = 5, 3*leastPart + 77
 	s := testdevice.Stream(t, d)
-	tree := newTreeOf[W](t, d, Options{Tile: tile})
 	keys := widened[W](ramp(first+n, 10, 7))
 	random(1).Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 	values := numbers.Each(keys, func(k W) W { return k*3 + 1 })
 	b := structures.DeviceBatch{Keys: upload(t, d, keys), Values: upload(t, d, values),
 		Status: testdevice.Room[uint8](t, d, recording.Padded(first+n)), Left: testdevice.Upload(t, d, []uint32{0})}
-	do := func(kind structures.Kind, status func(i int) structures.Status, want modelOf[W]) {
+	do := func(kind structures.Kind, status func(i int) structures.Status) {
 		t.Helper()
+		tree := newTreeOf[W](t, d, Options{Tile: tile})
 		require.NoError(t, tree.ApplyOn(s, kind, b))
 		require.NoError(t, tree.Finish(t.Context(), s, kind, b))
+		want := modelOf[W]{}
 		for i, got := range testdevice.Download(t, b.Status, b.Count) {
 			if structures.Status(got) != status(i) {
 				t.Fatalf("%v: operation %d is %v, and not %v", kind, i, structures.Status(got), status(i))
+			}
+			if status(i) == structures.Inserted {
+				want[keys[b.First+i]] = values[b.First+i]
 			}
 		}
 		require.NoError(t, tree.Check(t.Context()))
@@ -520,34 +524,22 @@ func testBatchLargerThanTheTree[W structures.Word](t *testing.T, d *vk.Device, t
 		require.True(t, slices.Equal(gotValues, wantValues), "the tree's values")
 	}
 	b.First, b.Count = first, n
-	want := modelOf[W]{}.insert(keys[first:], values[first:])
-	do(structures.Insert, func(int) structures.Status { return structures.Inserted }, want)
+	do(structures.Insert, func(int) structures.Status { return structures.Inserted })
 
-	// Of what is there, and the first ones that are not, one in two is deleted, and the others get other values.
-	kinds := testdevice.Room[uint8](t, d, recording.Padded(first+n))
-	each := make([]uint8, first+n)
-	others := numbers.Each(keys, func(k W) W { return k + 9 })
-	for i, k := range keys {
-		if i%2 == 0 {
-			each[i] = uint8(structures.Delete)
-			delete(want, k)
-		} else {
-			each[i] = uint8(structures.Insert)
-			want[k] = others[i]
+	// Mixed ones begin with their buffers. Every third inserts, so that no part has its kinds where another one has.
+	kinds := make([]uint8, first+n)
+	for i := range kinds {
+		kinds[i] = uint8(structures.Delete)
+		if i%3 == 0 {
+			kinds[i] = uint8(structures.Insert)
 		}
 	}
-	require.NoError(t, kinds.Upload(t.Context(), 0, each))
-	b.First, b.Count, b.Kinds, b.Values = 0, first+n, kinds, upload(t, d, others)
-	b.Left = testdevice.Upload(t, d, []uint32{0})
+	b.First, b.Count, b.Kinds = 0, first+n, testdevice.Room[uint8](t, d, recording.Padded(first+n))
+	require.NoError(t, b.Kinds.Upload(t.Context(), 0, kinds))
 	do(structures.Mixed, func(i int) structures.Status {
-		switch {
-		case i%2 == 0 && i < first:
-			return structures.Absent
-		case i%2 == 0:
-			return structures.Deleted
-		case i < first:
+		if i%3 == 0 {
 			return structures.Inserted
 		}
-		return structures.Assigned
-	}, want)
+		return structures.Absent
+	})
 }
