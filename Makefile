@@ -78,6 +78,7 @@ elsewhere = $$(go list ./... | grep -vxF "$(on-device)")
 .PHONY: tests test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped
 test: export ALL = 1
 # What needs no device keeps a core busy and no more: it is beside the others, and says behind them what it has found.
+# Kernels with delays come last, since they want all cores.
 test: deps
 	@mkdir -p build; $(MAKE) --no-print-directory check >build/checked 2>&1 & checks=$$!; \
 	$(MAKE) --no-print-directory tests; failed=$$?; \
@@ -109,7 +110,7 @@ test-arm64: deps arm64
 	$(on-arm64) $(emulated)
 # A small part, a minute or two of processor time besides compiling: the tool is built for both, what has files of a
 # system's own is vetted, and a few tests meet what systems differ in: the loader and its memory, files that are
-# replaced, the cache's folder, paths and pipes of the tool.
+# replaced, the cache's folder, and a little of the tool.
 of-systems = ./vk/... ./internal/outfile ./internal/dictfile
 few = ^(TestIndirect|TestHostBuffer|TestPipelineCache|TestInt64Atomics|TestReplaces|TestWholeOrNot|TestOrphans|TestClaim)
 few += |^(TestReadOnly|TestRefuses|TestRoundTrip)|^(TestMixedKinds|TestStreams)|^(TestInfo|TestHelp|TestChangeReplaces)$$

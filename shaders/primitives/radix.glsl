@@ -22,6 +22,7 @@ layout(constant_id = 17) const uint ITEMS = 16;      // a lane; even
 
 layout(constant_id = 19) const uint FAR = 1;         // 0: no element of an array is 2^31 bytes from its first
 
+// Loops over a lane's digits are the compiler's choice on a GPU.
 #ifdef VKDS_ROLLED
 #define OVER_DIGITS [[dont_unroll]]
 #else

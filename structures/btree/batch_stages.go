@@ -320,7 +320,7 @@ type stage[P any] struct {
 	layout layout
 	own    func(r *stager) recording.Specialization // nil, or one that other stages don't have
 	words  bool                                     // it has no keys: its module serves all widths
-	splits bool                                     // leaves
+	splits bool                                     // leaves: its modules are by what is kept of them, and by loops
 }
 
 // byKind has a kernel made for each kind of batch.

@@ -241,8 +241,8 @@ func firstVisits(d *vk.Device) uint32 {
 	return initialVisits
 }
 
-// crowd is how many operations a node, on average, may be inserted by one dispatch: more would spend their time on
-// leaves that others split.
+// crowd is how many operations one dispatch may have for each node that there is, where they insert: more would spend
+// their time on leaves that others split.
 const crowd = 8
 
 // apply records a batch of concurrent operations of one kind, or Mixed.

@@ -36,7 +36,7 @@ const (
 const (
 	largeGroup = 128 // invocations of a workgroup that does its part of a large round,
 	largeStage = 32  // and entries of the queue that it takes
-	// frontierBatch is BATCH: vertices that an invocation looks at.
+	// frontierBatch is BATCH of modules that have no rolled twin: vertices that an invocation looks at.
 	frontierBatch = 4
 	// frontierPart is FRONTIER_PART: queues have room for every vertex and for every further part of a row.
 	frontierPart = 1024
