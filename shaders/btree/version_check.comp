@@ -24,24 +24,30 @@ layout(push_constant, std430) uniform Push {
     uint slabs;               // that have stamps
 };
 
-const uint RULES = 8u;
+const uint RULES = 10u;
 
 // Rules, in the order of those of versions in Go's btree.Rule.
 const uint STAMP = 0u;
 const uint ORDER = 1u;
 const uint FREED = 2u;
 const uint MISSING = 3u;
-const uint MEET = 4u;
-const uint PAIRS = 5u;
-const uint FREE_LIST = 6u;
-const uint LOST = 7u;
+const uint LEAD = 4u;
+const uint MEET = 5u;
+const uint PAIRS = 6u;
+const uint HIGH = 7u;
+const uint FREE_LIST = 8u;
+const uint LOST = 9u;
 
 // What is marked of a version: words, by their byte offsets.
 const uint MARKS_SHIFT = 4u;
 const uint MARK_FIRSTS_AT = 0u;   // leaves that lead to it, whose left neighbours don't
 const uint MARK_PAIRS_AT = 4u;    // pairs that are in the ranges of leaves that lead to it
 const uint MARK_FREE_AT = 8u;     // how often the list of free versions has it
-const uint MARK_LAST_AT = 12u;    // 1: the last leaf leads to it, whose free slots have another key
+const uint MARK_ENDS_AT = 12u;    // bits, of the leaves that lead to it:
+
+const uint ENDS_LAST = 1u;           // the last leaf of all, whose free slots have another key
+const uint ENDS_WITH_VERSION = 2u;   // one with the version's greatest key,
+const uint ENDS_BEYOND = 4u;         // and one with a greater
 
 uvec2 mark_at(uint version, uint at) { return address_add(address_at(marks, version, MARKS_SHIFT), at); }
 
@@ -58,7 +64,7 @@ void check(uint rule, bool holds, uint where) {
 
 BTreeStamp stamp_of(uint number) {
     if (number >= slabs) return BTreeStamp(0u, SLAB_NULL);
-    uvec2 stamp = plain_load2(address_at(versions.stamps, number, 3u));
+    uvec2 stamp = plain_load2(address_at(versions.stamps, number, BTREE_STAMP_SHIFT));
     return BTreeStamp(stamp.x, stamp.y);
 }
 
@@ -72,6 +78,10 @@ K version_key(uint version, uint slot) {
     return pair.VKDS_KEY;
 }
 
+K version_high(uint version) {
+    return VKDS_LOAD(address_add(btree_version_at(versions, version), BTREE_VERSION_HIGH_AT));
+}
+
 // Marks which pairs of a version are a leaf's.
 void mark_pairs(uint version, NodeHeader leaf) {
     uint own = 0u;
@@ -80,7 +90,22 @@ void mark_pairs(uint version, NodeHeader leaf) {
         own += VKDS_FROM(key, leaf.low) && VKDS_UP_TO(key, leaf.high) ? 1u : 0u;
     }
     if (own != 0u) atomic_add(mark_at(version, MARK_PAIRS_AT), own);
-    if (leaf.high == K(~0u)) atomic_store(mark_at(version, MARK_LAST_AT), 1u);
+    K high = version_high(version);
+    uint ends = leaf.high == K(~0u) ? ENDS_LAST : 0u;
+    ends |= leaf.high == high ? ENDS_WITH_VERSION : VKDS_ABOVE(leaf.high, high) ? ENDS_BEYOND : 0u;
+    if (ends != 0u) atomic_or(mark_at(version, MARK_ENDS_AT), ends);
+}
+
+// Whether a leaf's stamp says of its version what that says.
+bool leads_right(uint slab) {
+    BTreeLead lead = btree_lead(versions, tree.pool, slab);
+    uint version = version_before(lead.stamp);
+    if (version == SLAB_NULL) return true;
+    bool right = lead.since == btree_version_stamp(versions, version).time;
+#if !VKDS_WIDE
+    right = right && lead.high == version_high(version);
+#endif
+    return right;
 }
 
 void check_chain(uint number, NodeHeader leaf, BTreeStamp leader) {
@@ -122,9 +147,11 @@ void check_node(uint slab) {
     bool leaf = btree_level(node.meta) == 0u;
     BTreeStamp stamp = stamp_of(number);
     bool right = number < slabs && stamp.time <= versions.now && (leaf || stamp.time <= open.oldest);
+    if (right && stamp.time > open.oldest) right = btree_was_changed(versions, tree.pool, slab);
     check(STAMP, right, number);
     if (!leaf || !right) return;
     check_chain(number, node, stamp);
+    check(LEAD, leads_right(slab), number);
     if (node.low == K(0u)) mark_firsts(SLAB_NULL, stamp);
     if (pool_has(tree.pool, node.link)) mark_firsts(version_before(stamp), stamp_of(pool_number(node.link)));
 }
@@ -147,7 +174,8 @@ void check_marks(uint version) {
     check(MEET, mark.x <= 1u, version);
     check(LOST, mark.x != 0u || !version_needed(open, v), version);
     if (mark.x == 0u) return;
-    K empty_key = btree_empty_key(mark.w != 0u ? K(~0u) : K(0u));
+    check(HIGH, (mark.w & (ENDS_WITH_VERSION | ENDS_BEYOND)) == ENDS_WITH_VERSION, version);
+    K empty_key = btree_empty_key((mark.w & ENDS_LAST) != 0u ? K(~0u) : K(0u));
     uint live = 0u;
     bool twice = false;
     [[dont_unroll]] for (uint i = 0u; i < BTREE_SLOTS; i++) {

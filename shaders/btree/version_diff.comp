@@ -42,11 +42,10 @@ void main() {
     bool there = leaf < length_of(leaves);
     if (there) slab = plain_load_at(slabs, leaf);
     if (there && COUNT_ALONE == 0u) first = plain_load_at(offsets, leaf);
-    Node now = node_load(slab_address(tree.pool, slab), there);
     BTree other = tree;
     other.state = later;
-    Node was = btree_then(tree, slab, now, there), is = btree_then(other, slab, now, there);
-    K high = btree_header(now).high;
+    Node was = btree_load_then(tree, slab, there), is = btree_load_then(other, slab, there);
+    K high = btree_header(is).high;
 #if VKDS_WIDE
     K least = to.from;
 #else

@@ -82,7 +82,9 @@ void link(uint leaf, BTreeStamp stamp, uint version) {
     bool there = version != SLAB_NULL;
     if (!in_order() && !there) atomic_store(at, stamp.time);
     if (in_order() && there) plain_store(at, versions.now);
-    if (there) plain_store(address_add(at, 4u), version);
+    if (!there) return;
+    plain_store(address_add(at, 4u), version);
+    btree_mark_changed(versions.changed, pool_number(leaf));
 }
 
 shared uint wanted;
@@ -122,11 +124,15 @@ void main() {
     [[unroll]] for (uint l = 0u; l < TILE; l++) {
         bool busy = tile_shuffle(mine ? 1u : 0u, l) != 0u;
         uvec2 to = btree_version_at(versions, tile_shuffle(version, l));
-        uvec2 its = tile_shuffle(uvec2(stamp.time, stamp.older), l);
+        BTreeStamp its = BTreeStamp(tile_shuffle(stamp.time, l), tile_shuffle(stamp.older, l));
+        K high = btree_header(kept[l]).high;
+        if (busy && tile_lane() == l) {
+            uvec2 at = btree_stamp_at(versions, tree.pool, leaf);
+            plain_store2(address_add(at, 8u), VKDS_LEAD(stamp.time, high));
+        }
         [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
             uint quad = j * TILE + tile_lane();
-            uvec4 v = VKDS_NODE_QUAD(kept[l], j);
-            if (quad == 7u) v = uvec4(its, versions.now, 0u);
+            uvec4 v = btree_version_quad(quad, VKDS_NODE_QUAD(kept[l], j), its, versions.now, high);
             if (busy) plain_store4(address_add(to, quad * 16u), v);
         }
     }

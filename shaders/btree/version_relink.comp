@@ -1,4 +1,5 @@
-// Leads leaves and versions past versions that no open snapshot needs, before these are freed.
+// Leads leaves and versions past versions that no open snapshot needs, before these are freed. What is as old as all
+// open snapshots counts as unchanged again.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "version_open.glsl"
@@ -23,11 +24,14 @@ uint needed_from(uint version) {
 
 void main() {
     uint i = invocation_index();
-    uvec2 at = address_at(versions.stamps, i, 3u);
+    uvec2 at = address_at(versions.stamps, i, BTREE_STAMP_SHIFT);
     BTreeStamp stamp = BTreeStamp(0u, SLAB_NULL);
     if (i < slabs) {
         uvec2 words = plain_load2(at);
         stamp = BTreeStamp(words.x, words.y);
+        uvec2 changed = btree_changed_at(versions.changed, i);
+        uint bit = btree_changed_bit(i);
+        if (stamp.time <= open.oldest && (plain_load(changed) & bit) != 0u) atomic_and(changed, ~bit);
     } else if (i - slabs < versions.count) {
         at = address_add(btree_version_at(versions, i - slabs), BTREE_VERSION_TIME_AT);
         Version v = version_load(versions, i - slabs);
@@ -35,5 +39,11 @@ void main() {
     }
     if (stamp.time <= open.oldest) return;
     uint older = needed_from(stamp.older);
-    if (older != stamp.older) plain_store(address_add(at, 4u), older);
+    if (older == stamp.older) return;
+    plain_store(address_add(at, 4u), older);
+    if (i < slabs && older != SLAB_NULL) {
+        uvec2 version = btree_version_at(versions, older);
+        uint since = btree_version_stamp(versions, older).time;
+        plain_store2(address_add(at, 8u), VKDS_LEAD(since, plain_load(address_add(version, BTREE_VERSION_HIGH_AT))));
+    }
 }

@@ -88,8 +88,12 @@ BTreeKeep btree_keep(BTree tree, uint leaf, bool latched, inout uint spare) {
 }
 
 // Says in a leaf's stamp that what it held is in a version, which is written already. One lane's own.
-void btree_keep_stamp(BTree tree, uint leaf, BTreeKeep k) {
-    uvec2 at = btree_stamp_at(btree_versions(tree), tree.pool, leaf);
+void btree_keep_stamp(BTree tree, uint leaf, BTreeKeep k, K high) {
+    BTreeVersions v = btree_versions(tree);
+    uvec2 at = btree_stamp_at(v, tree.pool, leaf);
+    // For those that come behind this dispatch.
+    btree_mark_changed(v.changed, pool_number(leaf));
+    coherent_store2(address_add(at, 8u), VKDS_LEAD(k.stamp.time, high));
     release_fence();
     atomic_store(address_add(at, 4u), k.version);
     release_fence();

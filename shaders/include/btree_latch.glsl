@@ -139,7 +139,7 @@ P leaf_take(uvec2 slot, P seen, K empty_key) {
 
 #ifdef VKDS_CLOCK
 // Keeps what a latched leaf holds that is going to be changed, if a snapshot needs it. False: no version was free.
-bool leaf_keep(BTree tree, LatchedTask t, Slots slots) {
+bool leaf_keep(BTree tree, LatchedTask t, Slots slots, K high) {
     if (!t.keep.wanted) return true;
     if (t.keep.version == SLAB_NULL) return false;
     uvec2 to = btree_version_at(btree_versions(tree), t.keep.version);
@@ -150,9 +150,11 @@ bool leaf_keep(BTree tree, LatchedTask t, Slots slots) {
         coherent_store4(btree_slot(to, i), uvec4(slots.pair[i], slots.pair[i + 1u]));
 #endif
     }
-    uvec4 stamp = uvec4(t.keep.stamp.time, t.keep.stamp.older, t.keep.now, 0u);
-    coherent_store4(address_add(to, BTREE_VERSION_TIME_AT), stamp);
-    btree_keep_stamp(tree, t.node, t.keep);
+    VKDS_UNROLL for (uint quad = BTREE_SLOT_QUADS; quad < 8u; quad++) {
+        uvec4 v = btree_version_quad(quad, uvec4(0u), t.keep.stamp, t.keep.now, high);
+        coherent_store4(address_add(to, quad * 16u), v);
+    }
+    btree_keep_stamp(tree, t.node, t.keep, high);
     return true;
 }
 
@@ -243,7 +245,8 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER he
     bool inserts = !there && room == NODE_NONE && t.kind != OP_DELETE;
 #ifdef VKDS_CLOCK
     bool changes = there ? t.kind != OP_INSERT_UNIQUE : t.kind != OP_DELETE, can_keep = true;
-    if (changes && !(inserts && t.fresh == SLAB_NULL)) can_keep = leaf_keep(tree, t, slots);
+    if (changes && !(inserts && t.fresh == SLAB_NULL))
+        can_keep = leaf_keep(tree, t, slots, header.VKDS_HIGH);
     if (!can_keep) {
         o.what = LATCHED_NO_SLAB;
         return o;

@@ -68,7 +68,8 @@ const uint BTREE_SPLITS_AT = 0u;     // byte offsets in the counters: nodes spli
 const uint BTREE_RESTARTS_AT = 4u;   // ways that began again at the root or stood before a latch,
 const uint BTREE_ORPHANS_AT = 8u;    // nodes whose separator is in no parent yet;
 const uint BTREE_IN_PLACE_AT = 12u;  // and not a counter: 1 if values were ever updated in place;
-const uint BTREE_STAMPS_AT = 16u;    // nor is this: the address of its leaves' stamps (btree_version.glsl).
+const uint BTREE_STAMPS_AT = 16u;    // nor are these: the addresses of its leaves' stamps, and of the bits
+const uint BTREE_CHANGED_AT = 40u;   // beside them (btree_version.glsl).
 // More of them stand in btree_clock.glsl.
 
 // What a node has other than its slots.

@@ -114,13 +114,29 @@ BTreeSearch btree_search(K key, BTreePlace start, bool enabled) {
 // word is the value. Else the search stands where it goes on. Collective.
 bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out V word) {
 #ifdef VKDS_SNAPSHOT
-    bool kept = s.level == BTREE_VERSION_LEVEL, leaf = s.level == 0u || kept;
+    // Of a leaf that was changed since, the version is read in its place.
     BTreeVersions then = BTreeVersions(tree.state);
-    uvec2 address = kept ? btree_version_at(then, s.node) : slab_address(tree.pool, s.node);
-    // In front of the visit, so that the device waits for both at once.
-    BTreeStamp stamp = BTreeStamp(0u, 0u);
-    if (leaf && then.now != ~0u)
-        stamp = kept ? btree_version_stamp(then, s.node) : btree_stamp(then, tree.pool, s.node);
+    bool first = s.level == 0u && s.part == 0u && then.now != ~0u, kept = s.level == BTREE_VERSION_LEVEL;
+    bool leaf = s.level == 0u || kept, passed = false;
+    uint version = s.node;
+    uvec2 address = slab_address(tree.pool, s.node);
+    BTreeLead lead = BTreeLead(BTreeStamp(0u, SLAB_NULL), ~0u, 0u);
+    if (first && btree_was_changed(then, tree.pool, s.node)) {
+        lead = btree_lead(then, tree.pool, s.node);
+        version = lead.stamp.older;
+        kept = lead.stamp.time > then.now && version < then.count;
+    }
+    BTreeStamp its = BTreeStamp(0u, SLAB_NULL);
+    uint beside = SLAB_NULL;   // the leaf's neighbor
+    if (kept) {
+        uvec2 leaf_address = address;
+        address = btree_version_at(then, version);
+        if (lead.since > then.now && s.part == 0u) its = btree_version_stamp(then, version);
+        passed = first && btree_version_passed(lead, address, s.key);
+        if (passed) beside = plain_load(address_add(leaf_address, BTREE_LINK_AT));
+        s.node = version;
+        s.level = BTREE_VERSION_LEVEL;
+    }
 #else
     const bool kept = false;
     bool leaf = s.level == 0u;
@@ -144,9 +160,13 @@ bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out V word) {
     s.node = whole && !arrived ? VKDS_REFERENCE(word) : s.node;
     s.level -= whole && !leaf && !right ? 1u : 0u;
 #ifdef VKDS_SNAPSHOT
-    if (arrived && stamp.time > then.now && stamp.older < then.count) {   // changed since: on to what was there before
-        s.node = stamp.older;
-        s.level = BTREE_VERSION_LEVEL;
+    bool newer = its.time > then.now && its.older < then.count;
+    if (kept && (passed || newer)) {   // to the right, or on to what was there before
+        s.node = passed ? beside : its.older;
+        s.level = passed ? 0u : BTREE_VERSION_LEVEL;
+        s.part = 0u;
+        s.rank = 0u;
+        s.word = V(0u);
         arrived = false;
     }
 #endif

@@ -11,6 +11,11 @@
 // as a part of that. So a version may have pairs outside its leaf's range, which are none of the leaf's, and several
 // leaves may lead to one version.
 //
+// Who reads at a snapshot asks for a leaf's stamp first, and then reads the leaf or the version: never both, but for
+// the leaf's header, where it goes on to the next one. A search needs not even that: a version says up to which key its
+// leaf went when it was copied, and keys above have been to the right of the leaf since. Most stamps need not be read:
+// a table of bits, which caches hold, says of which leaves the time may be above that of an open snapshot.
+//
 // What is here is for a read-only phase. A tree at a snapshot (Snapshot.On in Go) is a BTree whose `state` is the
 // address of BTreeVersions of the snapshot's time: define VKDS_SNAPSHOT before this header and those that search, and
 // they read what it held.
@@ -28,7 +33,8 @@ struct BTreeStamp {
 
 // A tree's versions, as they stand in memory.
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer BTreeVersions {
-    uvec2 stamps;     // a BTreeStamp a slab of the pool
+    uvec2 stamps;     // four words a slab of the pool: a BTreeStamp, and what its version says of itself (BTreeLead)
+    uvec2 changed;    // a bit a slab
     uvec2 versions;   // NODE_BYTES each
     uvec2 free;       // a word, how many versions are free, and then these
     uint count;       // of versions, free or not
@@ -36,18 +42,69 @@ layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer BTr
     uint protects;    // the newest open snapshot
 };
 
-// A version is a leaf's slots, of which these words stand in place of the last part of its header.
+// A version is a leaf's slots, and this in place of its header:
 const uint BTREE_VERSION_TIME_AT = NODE_BYTES - 16u;
 const uint BTREE_VERSION_OLDER_AT = NODE_BYTES - 12u;
 const uint BTREE_VERSION_UNTIL_AT = NODE_BYTES - 8u;   // the time of what came behind it; 0: the version is free
+const uint BTREE_VERSION_HIGH_AT = NODE_BYTES - (VKDS_WIDE != 0 ? 24u : 4u);   // the leaf's, when it was copied
 
-uvec2 btree_stamp_at(BTreeVersions v, SlabPool pool, uint slab) { return address_at(v.stamps, pool_number(slab), 3u); }
+const uint BTREE_SLOT_QUADS = BTREE_META_AT / 16u;   // of a node: those behind are the header
+
+// A quad of a version: the leaf's, or what stands in place of one of the header.
+uvec4 btree_version_quad(uint quad, uvec4 slots, BTreeStamp stamp, uint until, K high) {
+    if (quad < BTREE_SLOT_QUADS) return slots;
+#if VKDS_WIDE
+    return quad == BTREE_SLOT_QUADS ? uvec4(0u, 0u, high) : uvec4(stamp.time, stamp.older, until, 0u);
+#else
+    return uvec4(stamp.time, stamp.older, until, high);
+#endif
+}
+
+const uint BTREE_STAMP_SHIFT = 4u;
+
+uvec2 btree_stamp_at(BTreeVersions v, SlabPool pool, uint slab) {
+    return address_at(v.stamps, pool_number(slab), BTREE_STAMP_SHIFT);
+}
 uvec2 btree_version_at(BTreeVersions v, uint version) { return address_at(v.versions, version, NODE_SHIFT); }
+
+// A slab's bit among those that say which leaves were changed: the address of its word, and its place there.
+uvec2 btree_changed_at(uvec2 changed, uint number) { return address_at(changed, number >> 5, 2u); }
+uint btree_changed_bit(uint number) { return 1u << (number & 31u); }
+
+// Notes that a leaf's stamp has a time that may be above that of an open snapshot.
+void btree_mark_changed(uvec2 changed, uint number) {
+    atomic_or(btree_changed_at(changed, number), btree_changed_bit(number));
+}
+
+// Whether a leaf's stamp has to be read.
+bool btree_was_changed(BTreeVersions v, SlabPool pool, uint slab) {
+    uint number = pool_number(slab);
+    return (plain_load(btree_changed_at(v.changed, number)) & btree_changed_bit(number)) != 0u;
+}
 
 BTreeStamp btree_stamp(BTreeVersions v, SlabPool pool, uint slab) {
     uvec2 stamp = plain_load2(btree_stamp_at(v, pool, slab));
     return BTreeStamp(stamp.x, stamp.y);
 }
+
+// Where a leaf leads to, so that who goes there need not read the end of the version besides.
+struct BTreeLead {
+    BTreeStamp stamp;
+    uint since;   // the time of the version
+    uint high;    // its greatest key, where that is a word
+};
+
+BTreeLead btree_lead(BTreeVersions v, SlabPool pool, uint slab) {
+    uvec4 lead = plain_load4(btree_stamp_at(v, pool, slab));
+    return BTreeLead(BTreeStamp(lead.x, lead.y), lead.z, lead.w);
+}
+
+// What stands behind a leaf's stamp.
+#if VKDS_WIDE
+#define VKDS_LEAD(SINCE, HIGH) uvec2(SINCE, 0u)
+#else
+#define VKDS_LEAD(SINCE, HIGH) uvec2(SINCE, HIGH)
+#endif
 
 BTreeStamp btree_version_stamp(BTreeVersions v, uint version) {
     uvec2 stamp = plain_load2(address_add(btree_version_at(v, version), BTREE_VERSION_TIME_AT));
@@ -56,27 +113,57 @@ BTreeStamp btree_version_stamp(BTreeVersions v, uint version) {
 
 const uint BTREE_VERSION_LEVEL = ~0u;   // of a search that has come to a version: what it calls a node is its number
 
-// What a leaf that was read held at a snapshot: its slots as they were, with the header that it has now. Those whose
-// keys are outside of the leaf's range are free. For nodes that are no leaves nothing changes. Collective.
-Node btree_then(BTree tree, uint slab, Node n, bool enabled) {
+// Whether a search for a key that has come to a leaf by way of its parent goes to the right of it at the time of the
+// version that the leaf leads to.
+bool btree_version_passed(BTreeLead lead, uvec2 version, K key) {
+#if VKDS_WIDE
+    return VKDS_ABOVE(key, VKDS_LOAD(address_add(version, BTREE_VERSION_HIGH_AT)));
+#else
+    return key > lead.high;
+#endif
+}
+
+// Reads a node's header from one place, and its slots from another. Tiles that are not enabled read nothing.
+Node btree_load(uvec2 header, uvec2 slots, bool enabled) {
+    Node n;
+    [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
+        uint quad = j * TILE + tile_lane();
+        uvec4 q = uvec4(0u);
+        if (enabled) q = plain_load4(address_add(quad < BTREE_SLOT_QUADS ? slots : header, quad * 16u));
+        VKDS_NODE_PUT(n, j, q);
+    }
+    return n;
+}
+
+// Reads a node as it was at a snapshot: the slots that a leaf had then, with the header that it has now. Those whose
+// keys are outside of the leaf's range are free. Nodes that are no leaves are as they are. Collective.
+Node btree_load_then(BTree tree, uint slab, bool enabled) {
     BTreeVersions at = BTreeVersions(tree.state);
-    BTreeStamp stamp = BTreeStamp(0u, 0u);
-    if (enabled && at.now != ~0u) stamp = btree_stamp(at, tree.pool, slab);
-    bool older = stamp.time > at.now && stamp.older < at.count;
-    if (!subgroupAny(older)) return n;
+    uvec2 leaf = slab_address(tree.pool, slab);
+    BTreeLead lead = BTreeLead(BTreeStamp(0u, 0u), 0u, 0u);
+    if (enabled && at.now != ~0u && btree_was_changed(at, tree.pool, slab)) lead = btree_lead(at, tree.pool, slab);
+    BTreeStamp stamp = lead.stamp;
+    bool kept = stamp.time > at.now && stamp.older < at.count, follows = kept && lead.since > at.now;
+    uvec2 from = kept ? btree_version_at(at, stamp.older) : leaf;
+    Node n = btree_load(leaf, from, enabled);
+    if (!subgroupAny(kept)) return n;
+    for (uint steps = at.count; steps != 0u; steps--) {
+        if (follows) stamp = btree_version_stamp(at, stamp.older);
+        follows = follows && stamp.time > at.now;
+        if (!subgroupAny(follows)) break;
+        // Where nothing is kept, what the leaf holds has to do: only broken memory has such a leaf.
+        kept = kept && !(follows && stamp.older >= at.count);
+        from = kept ? btree_version_at(at, stamp.older) : leaf;
+        Node older = btree_load(leaf, from, follows);
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+            if (follows) n.pair[m] = older.pair[m];
+        follows = follows && kept;
+    }
     NodeHeader header = btree_header(n);
     K empty_key = btree_empty_key(header.high);
-    for (uint steps = at.count; subgroupAny(older) && steps != 0u; steps--) {
-        Node then = node_load(btree_version_at(at, older ? stamp.older : 0u), older);
-        uvec2 its = tile_shuffle(VKDS_NODE_QUAD(then, (NODE_QUADS - 1u)).xy, NODE_LAST_LANE);
-        bool arrived = older && its.x <= at.now;
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-            P pair = then.pair[m];
-            bool own = VKDS_FROM(pair.VKDS_KEY, header.low) && VKDS_UP_TO(pair.VKDS_KEY, header.high);
-            if (arrived && btree_lane_has(m)) n.pair[m] = own ? pair : P(empty_key, V(0u));
-        }
-        stamp.older = its.y;
-        older = older && !arrived && stamp.older < at.count;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        bool own = VKDS_FROM(n.pair[m].VKDS_KEY, header.low) && VKDS_UP_TO(n.pair[m].VKDS_KEY, header.high);
+        if (kept && !own && btree_lane_has(m)) n.pair[m] = P(empty_key, V(0u));
     }
     return n;
 }
@@ -86,13 +173,14 @@ Node btree_then(BTree tree, uint slab, Node n, bool enabled) {
 void btree_inherit(BTree tree, uint from, uint to) {
     if (!pool_has(tree.pool, from) || !pool_has(tree.pool, to)) return;   // only a stray write leaves such a slab
     uvec2 stamps = plain_load2(address_add(tree.state, BTREE_STAMPS_AT));
-    coherent_store2(address_at(stamps, pool_number(to), 3u), coherent_load2(address_at(stamps, pool_number(from), 3u)));
+    uvec4 stamp = coherent_load4(address_at(stamps, pool_number(from), BTREE_STAMP_SHIFT));
+    coherent_store4(address_at(stamps, pool_number(to), BTREE_STAMP_SHIFT), stamp);
+    if (stamp.x != 0u) btree_mark_changed(plain_load2(address_add(tree.state, BTREE_CHANGED_AT)), pool_number(to));
 }
 
 // Reads a node of a tree: as it is, or with VKDS_SNAPSHOT as it was. Collective.
 #ifdef VKDS_SNAPSHOT
-#define VKDS_BTREE_NODE(TREE, SLAB, ENABLED) \
-    btree_then(TREE, SLAB, node_load(slab_address((TREE).pool, SLAB), ENABLED), ENABLED)
+#define VKDS_BTREE_NODE(TREE, SLAB, ENABLED) btree_load_then(TREE, SLAB, ENABLED)
 #else
 #define VKDS_BTREE_NODE(TREE, SLAB, ENABLED) node_load(slab_address((TREE).pool, SLAB), ENABLED)
 #endif

@@ -40,9 +40,11 @@ const (
 	VersionOrderRule   // from a leaf on, each version ended when what came behind it began, or before that
 	FreedVersionRule   // no leaf leads to a version that is free
 	MissingVersionRule // what a leaf held at the time of each open snapshot is kept
+	LeadRule           // what a leaf's stamp says of its version is what that says
 	// and of versions.
 	VersionMeetRule // the leaves that lead to a version follow one another
 	VersionPairRule // each of a version's pairs is in the range of one of these leaves, and no key is there twice
+	VersionHighRule // a version's greatest key is that of the last of these leaves
 	FreeListRule    // a version is free or kept: the list of free ones has each of them once, and no other
 	LostVersionRule // something leads to each version that an open snapshot needs
 )
@@ -58,8 +60,9 @@ var ruleTexts = enum.Names[Rule]{
 	"level that doesn't begin with one node", "node without a parent", "slab that nothing leads to",
 	"leaf of a time that has not come, or inner node with a stamp", "leaf whose versions are out of order",
 	"leaf that leads to a freed version", "leaf of which nothing is kept for an open snapshot",
+	"leaf whose stamp is wrong about its version",
 	"version that leaves apart lead to", "version with a pair that is none of its leaves', or twice",
-	"version that is free and kept, or neither", "version that is needed and nothing leads to",
+	"version that doesn't end with its last leaf", "version that is free and kept, or neither", "version that is needed and nothing leads to",
 }
 
 // ofVersion says whether what breaks a rule is a version, and no node.

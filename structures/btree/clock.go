@@ -59,7 +59,7 @@ func (t *tree[W]) keepsMoving(ctx context.Context, s *vk.Stream, updates, each i
 		return err
 	}
 	err := recording.Run(t.stream, func() error {
-		t.stream.Fill(m.stamps, 0, int(m.stamps.Bytes()), 0)
+		m.recordUnstamped(t.stream)
 		return nil
 	})
 	if err == nil {

@@ -91,6 +91,6 @@ func (t *tree[W]) recordMore(s *vk.Stream, a versionArguments, old *vk.Buffer[ui
 // recordForgotten records that all versions are free, and no leaf has any.
 func (t *tree[W]) recordForgotten(s *vk.Stream) error {
 	m := &t.versions.memory
-	s.Fill(m.stamps, 0, int(m.stamps.Bytes()), 0)
+	m.recordUnstamped(s)
 	return t.recordMore(s, t.versions.arguments(0), nil, 0)
 }

@@ -15,9 +15,9 @@ import (
 // were split: so there are leaves with two versions each.
 type history[W structures.Word] struct {
 	*tree[W]
-	leaves               []Node[W] // with two versions, in key order, of which no neighbours were split from one
-	inner                uint32    // an inner node
-	stamps, kept, listed []uint32  // as they are
+	leaves                        []Node[W] // with two versions, in key order, of which no neighbours were split from one
+	inner                         uint32    // an inner node
+	stamps, changed, kept, listed []uint32  // as they are
 }
 
 func newHistory[W structures.Word](t *testing.T) *history[W] {
@@ -46,6 +46,7 @@ func newHistory[W structures.Word](t *testing.T) *history[W] {
 	})
 	m := v.versions.memory
 	v.stamps, v.kept = testdevice.Download(t, m.stamps, m.stamps.Len()), testdevice.Download(t, m.kept, m.kept.Len())
+	v.changed = testdevice.Download(t, m.changed, m.changed.Len())
 	v.listed = testdevice.Download(t, m.free, m.free.Len())
 	nodes, err := v.Nodes(t.Context())
 	require.NoError(t, err)
@@ -112,6 +113,18 @@ func testCheckOfCorruptVersions[W structures.Word](t *testing.T) {
 		}
 		return all
 	}
+	high := func(version uint32, key W) (all []word32) {
+		words := numbers.Words([]W{key})
+		at := nodeWords - 1
+		if len(words) == 2 {
+			at = nodeWords - 6
+		}
+		for i, w := range words {
+			all = append(all, ofVersion(version, at+i, w))
+		}
+		return all
+	}
+	unchanged := v.changed[leaf.Ref/32] &^ (1 << (leaf.Ref % 32))
 	free := v.listed[0]
 	require.NotZero(t, free)
 	count := uint32(m.count())
@@ -121,8 +134,9 @@ func testCheckOfCorruptVersions[W structures.Word](t *testing.T) {
 		first Rule   // the one that says what is wrong,
 		where uint32 // and where
 	}{
-		"leaf of a time to come":  {[]word32{stamp(leaf.Ref, 0, 4)}, nil, StampRule, leaf.Ref},
-		"inner node with a stamp": {[]word32{stamp(v.inner, 0, 2)}, []Rule{StampRule}, StampRule, v.inner},
+		"leaf of a time to come":       {[]word32{stamp(leaf.Ref, 0, 4)}, nil, StampRule, leaf.Ref},
+		"changed leaf without its bit": {[]word32{{m.changed, int(leaf.Ref) / 32, unchanged}}, nil, StampRule, leaf.Ref},
+		"inner node with a stamp":      {[]word32{stamp(v.inner, 0, 2)}, []Rule{StampRule}, StampRule, v.inner},
 		"leaf from before its version's end": {[]word32{stamp(leaf.Ref, 0, 2)},
 			nil, VersionOrderRule, leaf.Ref},
 		"version without duration": {[]word32{ofVersion(first, versionTimeWord, 3)},
@@ -133,6 +147,8 @@ func testCheckOfCorruptVersions[W structures.Word](t *testing.T) {
 			nil, FreedVersionRule, leaf.Ref},
 		"version behind a version that was freed": {[]word32{ofVersion(second, untilWord, 0)},
 			nil, FreedVersionRule, leaf.Ref},
+		"leaf with another time of its version": {[]word32{stamp(leaf.Ref, 2, 1)},
+			[]Rule{LeadRule}, LeadRule, leaf.Ref},
 		"leaf without a version": {[]word32{stamp(leaf.Ref, 1, noSlab)},
 			nil, MissingVersionRule, leaf.Ref},
 		"leaf with a version that isn't": {[]word32{stamp(leaf.Ref, 1, count)},
@@ -149,6 +165,10 @@ func testCheckOfCorruptVersions[W structures.Word](t *testing.T) {
 		"pair of another leaf": {key(first, 0, far.Low), []Rule{VersionPairRule}, VersionPairRule, first},
 		"pair twice": {slices.Concat(key(first, 0, leaf.Keys[0]), key(first, 1, leaf.Keys[0])),
 			[]Rule{VersionPairRule}, VersionPairRule, first},
+		"version that ends before its leaf": {high(first, leaf.High-1),
+			nil, VersionHighRule, first},
+		"version that ends behind its leaf": {high(first, leaf.High+1),
+			nil, VersionHighRule, first},
 		"list with a version that is kept": {[]word32{{m.free, 1, first}},
 			[]Rule{FreeListRule}, FreeListRule, min(first, v.listed[1])},
 		"list with one twice": {[]word32{{m.free, 1, v.listed[2]}},
@@ -165,6 +185,7 @@ func testCheckOfCorruptVersions[W structures.Word](t *testing.T) {
 			}
 			violations := violationsOf(t, v.tree)
 			require.NoError(t, m.stamps.Upload(t.Context(), 0, v.stamps))
+			require.NoError(t, m.changed.Upload(t.Context(), 0, v.changed))
 			require.NoError(t, m.kept.Upload(t.Context(), 0, v.kept))
 			require.NoError(t, m.free.Upload(t.Context(), 0, v.listed))
 			var rules []Rule

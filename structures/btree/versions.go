@@ -50,15 +50,17 @@ type openTime struct {
 
 // versionMemory is the memory of versions. It is made when an update first needs it.
 type versionMemory struct {
-	stamps *vk.Buffer[uint32] // two words a slab of the pool
-	kept   *vk.Buffer[uint32] // the versions, nodeWords each
-	free   *vk.Buffer[uint32] // how many are free, and then these
+	stamps  *vk.Buffer[uint32] // stampWords a slab of the pool
+	changed *vk.Buffer[uint32] // a bit a slab
+	kept    *vk.Buffer[uint32] // the versions, nodeWords each
+	free    *vk.Buffer[uint32] // how many are free, and then these
 }
 
 const (
-	stampWords   = 2
-	stampsWord   = 4 // of the tree's state: BTREE_STAMPS_AT
-	closedAtOnce = 8 // times that may be closed before versions are freed
+	stampWords   = 4
+	stampsWord   = 4  // of the tree's state: BTREE_STAMPS_AT
+	changedWord  = 10 // and BTREE_CHANGED_AT
+	closedAtOnce = 8  // times that may be closed before versions are freed
 
 	// Words of a version: since when it held, which one is before it, and until when it held.
 	versionTimeWord = nodeWords - 4
@@ -67,9 +69,9 @@ const (
 
 // versionArguments are BTreeVersions of btree_version.glsl.
 type versionArguments struct {
-	Stamps, Kept, Free   uint64
-	Count, Now, Protects uint32
-	_                    uint32
+	Stamps, Changed, Kept, Free uint64
+	Count, Now, Protects        uint32
+	_                           uint32
 }
 
 func (m *versionMemory) count() int { return m.kept.Len() / nodeWords }
@@ -79,8 +81,9 @@ func (m *versionMemory) slabs() int { return m.stamps.Len() / stampWords }
 func (v *versions) arguments(now uint32) versionArguments {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	a := versionArguments{Stamps: v.memory.stamps.Address(), Kept: v.memory.kept.Address(),
-		Free: v.memory.free.Address(), Count: uint32(v.memory.count()), Now: now}
+	m := &v.memory
+	a := versionArguments{Stamps: m.stamps.Address(), Changed: m.changed.Address(), Kept: m.kept.Address(),
+		Free: m.free.Address(), Count: uint32(m.count()), Now: now}
 	if n := len(v.open); n != 0 {
 		a.Protects = v.open[n-1].time
 	}
@@ -208,13 +211,22 @@ func (v *versions) free() {
 	v.reads.Free(func() {
 		v.writes.Free(func() {
 			m.stamps.Free()
+			m.changed.Free()
 			m.kept.Free()
 			m.free.Free()
 		})
 	})
 }
 
-func (m *versionMemory) bytes() uint64 { return m.stamps.Bytes() + m.kept.Bytes() + m.free.Bytes() }
+func (m *versionMemory) bytes() uint64 {
+	return m.stamps.Bytes() + m.changed.Bytes() + m.kept.Bytes() + m.free.Bytes()
+}
+
+// recordUnstamped records that no leaf was changed.
+func (m *versionMemory) recordUnstamped(s *vk.Stream) {
+	s.Fill(m.stamps, 0, int(m.stamps.Bytes()), 0)
+	s.Fill(m.changed, 0, int(m.changed.Bytes()), 0)
+}
 
 // Memory of versions is kept for the next ones if it is no more than this part of the nodes'.
 const spareVersions = 4
@@ -352,33 +364,52 @@ func (t *tree[W]) stampAll(ctx context.Context) error {
 
 // coverSlabs has stamps for all slabs of the pool. New ones are 0.
 func (t *tree[W]) coverSlabs(ctx context.Context) error {
-	v := &t.versions
-	old, slabs := v.memory.stamps, t.poolSlabs()
-	if old != nil && v.memory.slabs() >= slabs {
+	old, slabs := t.versions.memory, t.poolSlabs()
+	if old.stamps != nil && old.slabs() >= slabs {
 		return nil
 	}
-	stamps, err := vk.NewBuffer[uint32](t.d, stampWords*slabs)
+	made := versionMemory{}
+	err := t.makeStamps(ctx, &made, old, slabs)
 	if err != nil {
+		made.stamps.Free()
+		made.changed.Free()
+		return err
+	}
+	old.stamps.Free()
+	old.changed.Free()
+	t.versions.memory.stamps, t.versions.memory.changed = made.stamps, made.changed
+	return nil
+}
+
+// makeStamps makes stamps for so many slabs, with those that there are.
+func (t *tree[W]) makeStamps(ctx context.Context, made *versionMemory, old versionMemory, slabs int) (err error) {
+	if made.stamps, err = vk.NewBuffer[uint32](t.d, stampWords*slabs); err != nil {
+		return err
+	}
+	if made.changed, err = vk.NewBuffer[uint32](t.d, (slabs+31)/32); err != nil {
 		return err
 	}
 	err = recording.Run(t.stream, func() error {
-		t.stream.Fill(stamps, 0, int(stamps.Bytes()), 0)
-		if old != nil {
-			t.stream.Copy(stamps, 0, old, 0, int(old.Bytes()))
+		made.recordUnstamped(t.stream)
+		if old.stamps != nil {
+			t.stream.Copy(made.stamps, 0, old.stamps, 0, int(old.stamps.Bytes()))
+			t.stream.Copy(made.changed, 0, old.changed, 0, int(old.changed.Bytes()))
 		}
 		return nil
 	})
 	if err == nil {
-		a := stamps.Address()
-		err = t.state.Upload(ctx, stampsWord, []uint32{uint32(a), uint32(a >> 32)})
+		err = t.tell(ctx, stampsWord, made.stamps)
 	}
-	if err != nil {
-		stamps.Free()
-		return err
+	if err == nil {
+		err = t.tell(ctx, changedWord, made.changed)
 	}
-	old.Free()
-	v.memory.stamps = stamps
-	return nil
+	return err
+}
+
+// tell writes a buffer's address into the tree's state.
+func (t *tree[W]) tell(ctx context.Context, word int, b *vk.Buffer[uint32]) error {
+	a := b.Address()
+	return t.state.Upload(ctx, word, []uint32{uint32(a), uint32(a >> 32)})
 }
 
 type keepPush struct {

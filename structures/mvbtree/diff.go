@@ -24,7 +24,7 @@ const (
 
 // Diff returns the keys of which two snapshots of one tree hold different pairs, in key order: those inserted between
 // them, deleted, and changed in value. Snapshots may come in either order; what is New is the later one's. The device
-// compares the leaves that were changed between them, which it finds by 8 bytes a slab of the pool.
+// compares the leaves that were changed between them, which it finds by a bit a slab of the pool.
 //
 //	for change, err := range mvbtree.Diff(ctx, older, newer) { … }
 //
