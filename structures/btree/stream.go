@@ -245,18 +245,23 @@ func firstVisits(d *vk.Device) uint32 {
 // their time on leaves that others split.
 const crowd = 8
 
+// mostTurns is how many subgroups' operations one dispatch may have, where they insert. On one key they are done one
+// after the other, each by a compare-and-swap of what the one before has left: 3 µs on an H100, whatever its width.
+const mostTurns = 1 << 16
+
 // apply records a batch of concurrent operations of one kind, or Mixed.
 func (t *tree[W]) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	if b.ordered {
 		return t.applyOrdered(s, kind, b)
 	}
-	part := b.count
+	part, most := b.count, b.count
 	if !b.few && (kind == structures.Mixed || kind.Inserts()) {
 		part = max(leastPart, crowd*int(t.known.before(b.count)))
+		most = mostTurns * t.d.SubgroupSize()
 	}
 	for b.count > 0 {
 		now := b
-		now.count = min(part, b.count)
+		now.count = min(part, most, b.count)
 		if err := t.applyPart(s, kind, now); err != nil {
 			return err
 		}
