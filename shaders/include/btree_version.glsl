@@ -142,23 +142,19 @@ Node btree_load_then(BTree tree, uint slab, bool enabled) {
     uvec2 leaf = slab_address(tree.pool, slab);
     BTreeLead lead = BTreeLead(BTreeStamp(0u, 0u), 0u, 0u);
     if (enabled && at.now != ~0u && btree_was_changed(at, tree.pool, slab)) lead = btree_lead(at, tree.pool, slab);
-    BTreeStamp stamp = lead.stamp;
-    bool kept = stamp.time > at.now && stamp.older < at.count, follows = kept && lead.since > at.now;
-    uvec2 from = kept ? btree_version_at(at, stamp.older) : leaf;
-    Node n = btree_load(leaf, from, enabled);
-    if (!subgroupAny(kept)) return n;
-    for (uint steps = at.count; steps != 0u; steps--) {
-        if (follows) stamp = btree_version_stamp(at, stamp.older);
-        follows = follows && stamp.time > at.now;
-        if (!subgroupAny(follows)) break;
+    uint version = lead.stamp.older;
+    bool kept = lead.stamp.time > at.now && version < at.count, follows = kept && lead.since > at.now;
+    for (uint steps = at.count; subgroupAny(follows) && steps != 0u; steps--) {
+        BTreeStamp its = BTreeStamp(0u, SLAB_NULL);
+        if (follows) its = btree_version_stamp(at, version);
+        follows = follows && its.time > at.now;
         // Where nothing is kept, what the leaf holds has to do: only broken memory has such a leaf.
-        kept = kept && !(follows && stamp.older >= at.count);
-        from = kept ? btree_version_at(at, stamp.older) : leaf;
-        Node older = btree_load(leaf, from, follows);
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-            if (follows) n.pair[m] = older.pair[m];
+        kept = kept && !(follows && its.older >= at.count);
+        version = follows ? its.older : version;
         follows = follows && kept;
     }
+    Node n = btree_load(leaf, kept ? btree_version_at(at, version) : leaf, enabled);
+    if (!subgroupAny(kept)) return n;
     NodeHeader header = btree_header(n);
     K empty_key = btree_empty_key(header.high);
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
