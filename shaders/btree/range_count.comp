@@ -35,7 +35,7 @@ void main() {
     turn(open, node, range, true, walk);
     // No part has more leaves than the pool has slabs, but where links lead in circles.
     uint most = min(leaves_most, (tree.pool.blocks << 11) + 64u), visits = 0u;
-    Node n = VKDS_BTREE_NODE(tree, walk.node, true);
+    Node n = btree_walk_load(tree, walk.node, true);
     while (subgroupAny(open != 0u)) {
         NodeHeader header = btree_header(n);
         uint inside = btree_inside(n, header.high, walk);
@@ -56,7 +56,7 @@ void main() {
         visits = ends ? 0u : visits;
         open &= ends ? open - 1u : ~0u;
         turn(open, node, range, ends, walk);
-        Node next = VKDS_BTREE_NODE(tree, walk.node, true);
+        Node next = btree_walk_load(tree, walk.node, true);
         n = next;
     }
     if (q < count) plain_store_at(counts, q, result);

@@ -49,7 +49,7 @@ void main() {
     uint number = q;
     if (NUMBERED != 0u && wanted) number = plain_load_at(sources, q);
     Stage stage = stage_at(range_number(number, open) * width);
-    Node n = VKDS_BTREE_NODE(tree, walk.node, true);
+    Node n = btree_walk_load(tree, walk.node, true);
     for (uint visited = node_visits(tree.pool.blocks); subgroupAny(open != 0u && visited != 0u); visited--) {
         NodeHeader header = btree_header(n);
         uint inside = btree_inside(n, header.high, walk);
@@ -66,7 +66,7 @@ void main() {
         open &= ends ? open - 1u : ~0u;
         turn(open, node, range, ends, walk);
         // The next leaf is read while this one's pairs are put in order.
-        Node next = VKDS_BTREE_NODE(tree, walk.node, true);
+        Node next = btree_walk_load(tree, walk.node, true);
         // The slots of most leaves are in order, and then those inside follow one another.
         uint rank[NODE_LANE_PAIRS];
         if (subgroupAll(btree_in_order(n))) {

@@ -44,7 +44,7 @@ void main() {
     const uint room = capacity;
     const bool spare = false;
     Stage stage = stage_at(tile_shuffle(place, tile_first(open)));
-    Node n = VKDS_BTREE_NODE(tree, walk.node, true);
+    Node n = btree_walk_load(tree, walk.node, true);
     for (uint visited = node_visits(tree.pool.blocks); subgroupAny(open != 0u && visited != 0u); visited--) {
         NodeHeader header = btree_header(n);
         uint inside = btree_inside(n, header.high, walk);
@@ -58,7 +58,7 @@ void main() {
         open &= ends ? open - 1u : ~0u;
         turn(open, node, range, ends, walk);
         // The next leaf is read while this one's pairs are put in order.
-        Node next = VKDS_BTREE_NODE(tree, walk.node, true);
+        Node next = btree_walk_load(tree, walk.node, true);
         // The slots of most leaves are in order, and then those inside follow one another.
         uint rank[NODE_LANE_PAIRS];
         if (subgroupAll(btree_in_order(n))) {

@@ -135,15 +135,17 @@ Node btree_load(uvec2 header, uvec2 slots, bool enabled) {
     return n;
 }
 
-// Reads a node as it was at a snapshot: the slots that a leaf had then, with the header that it has now. Those whose
-// keys are outside of the leaf's range are free. Nodes that are no leaves are as they are. Collective.
-Node btree_load_then(BTree tree, uint slab, bool enabled) {
+// Reads a node as it was at a snapshot: the slots that a leaf had then, with the header that it has now. Keys of what
+// was kept of it may be outside of its range. Nodes that are no leaves are as they are. Collective.
+Node btree_load_kept(BTree tree, uint slab, bool enabled, out bool kept) {
     BTreeVersions at = BTreeVersions(tree.state);
     uvec2 leaf = slab_address(tree.pool, slab);
     BTreeLead lead = BTreeLead(BTreeStamp(0u, 0u), 0u, 0u);
-    if (enabled && at.now != ~0u && btree_was_changed(at, tree.pool, slab)) lead = btree_lead(at, tree.pool, slab);
+    // The bits would be one more wait in front of this one (docs/benchmarks.md).
+    if (enabled && at.now != ~0u) lead = btree_lead(at, tree.pool, slab);
     uint version = lead.stamp.older;
-    bool kept = lead.stamp.time > at.now && version < at.count, follows = kept && lead.since > at.now;
+    kept = lead.stamp.time > at.now && version < at.count;
+    bool follows = kept && lead.since > at.now;
     for (uint steps = at.count; subgroupAny(follows) && steps != 0u; steps--) {
         BTreeStamp its = BTreeStamp(0u, SLAB_NULL);
         if (follows) its = btree_version_stamp(at, version);
@@ -153,7 +155,13 @@ Node btree_load_then(BTree tree, uint slab, bool enabled) {
         version = follows ? its.older : version;
         follows = follows && kept;
     }
-    Node n = btree_load(leaf, kept ? btree_version_at(at, version) : leaf, enabled);
+    return btree_load(leaf, kept ? btree_version_at(at, version) : leaf, enabled);
+}
+
+// The same, with what is outside of its range free. Collective.
+Node btree_load_then(BTree tree, uint slab, bool enabled) {
+    bool kept;
+    Node n = btree_load_kept(tree, slab, enabled, kept);
     if (!subgroupAny(kept)) return n;
     NodeHeader header = btree_header(n);
     K empty_key = btree_empty_key(header.high);
@@ -174,10 +182,16 @@ void btree_inherit(BTree tree, uint from, uint to) {
     if (stamp.x != 0u) btree_mark_changed(plain_load2(address_add(tree.state, BTREE_CHANGED_AT)), pool_number(to));
 }
 
-// Reads a node of a tree: as it is, or with VKDS_SNAPSHOT as it was. Collective.
+// Reads a node of a tree: as it is, or with VKDS_SNAPSHOT as it was. To a walk (btree_walk.glsl), which looks at no key
+// outside of the leaf's range. Collective.
 #ifdef VKDS_SNAPSHOT
+Node btree_walk_load(BTree tree, uint slab, bool enabled) {
+    bool kept;
+    return btree_load_kept(tree, slab, enabled, kept);
+}
 #define VKDS_BTREE_NODE(TREE, SLAB, ENABLED) btree_load_then(TREE, SLAB, ENABLED)
 #else
+Node btree_walk_load(BTree tree, uint slab, bool enabled) { return node_load(slab_address(tree.pool, slab), enabled); }
 #define VKDS_BTREE_NODE(TREE, SLAB, ENABLED) node_load(slab_address((TREE).pool, SLAB), ENABLED)
 #endif
 
