@@ -62,7 +62,8 @@ var ruleTexts = enum.Names[Rule]{
 	"leaf that leads to a freed version", "leaf of which nothing is kept for an open snapshot",
 	"leaf whose stamp is wrong about its version",
 	"version that leaves apart lead to", "version with a pair that is none of its leaves', or twice",
-	"version that doesn't end with its last leaf", "version that is free and kept, or neither", "version that is needed and nothing leads to",
+	"version that doesn't end with its last leaf", "version that is free and kept, or neither",
+	"version that is needed and nothing leads to",
 }
 
 // ofVersion says whether what breaks a rule is a version, and no node.

@@ -15,7 +15,7 @@ import (
 // were split: so there are leaves with two versions each.
 type history[W structures.Word] struct {
 	*tree[W]
-	leaves                        []Node[W] // with two versions, in key order, of which no neighbours were split from one
+	leaves                        []Node[W] // with two versions, in key order; no neighbours were split from one
 	inner                         uint32    // an inner node
 	stamps, changed, kept, listed []uint32  // as they are
 }
@@ -135,7 +135,8 @@ func testCheckOfCorruptVersions[W structures.Word](t *testing.T) {
 		where uint32 // and where
 	}{
 		"leaf of a time to come":       {[]word32{stamp(leaf.Ref, 0, 4)}, nil, StampRule, leaf.Ref},
-		"changed leaf without its bit": {[]word32{{m.changed, int(leaf.Ref) / 32, unchanged}}, nil, StampRule, leaf.Ref},
+		"changed leaf without its bit": {[]word32{{m.changed, int(leaf.Ref) / 32, unchanged}},
+			nil, StampRule, leaf.Ref},
 		"inner node with a stamp":      {[]word32{stamp(v.inner, 0, 2)}, []Rule{StampRule}, StampRule, v.inner},
 		"leaf from before its version's end": {[]word32{stamp(leaf.Ref, 0, 2)},
 			nil, VersionOrderRule, leaf.Ref},
