@@ -134,6 +134,7 @@ bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out V word) {
         if (lead.since > then.now && s.part == 0u) its = btree_version_stamp(then, version);
         passed = first && btree_version_passed(lead, address, s.key);
         if (passed) beside = plain_load(address_add(leaf_address, BTREE_LINK_AT));
+        passed = passed && beside != SLAB_NULL;   // but for broken memory
         s.node = version;
         s.level = BTREE_VERSION_LEVEL;
     }
