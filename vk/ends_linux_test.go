@@ -438,6 +438,7 @@ const (
 	diffAt      = versionsAt + 1<<10 // where their differences go (btree/version_diff.comp),
 	addressesAt = 1<<15 + 1<<14      // and addresses for who takes them one by one
 	stampsAt    = 16                 // in the state of a tree,
+	changedAt   = 40                 // with the bits beside them,
 	movingAt    = 24                 // and where its versions are while the clock moves (btree_clock.glsl)
 	keptAt      = 128                // in that of a reclaimer (epoch_slab.glsl)
 	planSource  = 256 + 16 + 16*16
@@ -526,11 +527,12 @@ func (m *everywhere) fill(t *testing.T, words []byte) {
 		address(addressesAt+8*i, m.array(i))
 	}
 	address(stampsAt, m.array(arrayPlaces-1))
+	address(changedAt, m.array(arrayPlaces-2))
 	address(movingAt, m.slabs-headBytes+versionsAt)
-	for i := range uint64(3) { // stamps, versions, which are free; then how many versions there are
+	for i := range uint64(4) { // stamps, bits, versions, which are free; then how many versions there are
 		address(versionsAt+8*i, m.array(arrayPlaces-1-i))
 	}
-	binary.LittleEndian.PutUint32(head[versionsAt+24:], 150)
+	binary.LittleEndian.PutUint32(head[versionsAt+32:], 150)
 	address(windowsAt, m.array(0))
 	address(windowsAt+8, 0) // each operation's own: others may be anywhere, for all that a kernel knows
 	address(windowsAt+16, m.array(1))

@@ -1,5 +1,5 @@
-// For test/shader: a tree at a snapshot. A lane a key: btree_find, and how often the key's leaf had it. Or, of two
-// slabs, their stamps before and behind btree_inherit.
+// For test/shader: a tree at a snapshot. A lane a key: btree_find, and how often the key's leaf had it, which a walk
+// has to see, too. Or, of two slabs, their stamps before and behind btree_inherit.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
@@ -14,7 +14,7 @@ layout(push_constant, std430) uniform Push {
 };
 
 // The leaf of a key, the same for all lanes of a tile, as it was.
-Node leaf_then(uint slab, K key, bool enabled) {
+Node leaf_then(inout uint slab, K key, bool enabled) {
     for (uint steps = 64u; steps != 0u; steps--) {
         NodeHeader now = btree_header(node_load(slab_address(tree.pool, slab), enabled));
         bool right = enabled && VKDS_ABOVE(key, now.high);
@@ -22,6 +22,17 @@ Node leaf_then(uint slab, K key, bool enabled) {
         slab = right && pool_has(tree.pool, now.link) ? now.link : slab;
     }
     return VKDS_BTREE_NODE(tree, slab, enabled);
+}
+
+// How often the tile's leaf has a key.
+uint held_in(Node n, K key) {
+    K high = btree_header(n).high;
+    uint has = 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        uint held = n.pair[m].VKDS_KEY;
+        has += bitCount(tile_ballot(btree_lane_has(m) && btree_live(held, high) && held == key));
+    }
+    return has;
 }
 
 void stamps() {
@@ -52,14 +63,11 @@ void main() {
     for (uint l = 0u; l < TILE; l++) {
         bool enabled = tile_shuffle(there ? 1u : 0u, l) != 0u;
         uint its_key = tile_shuffle(key, l);
-        Node n = leaf_then(tile_shuffle(there ? leaf : tree.root, l), its_key, enabled);
-        K high = btree_header(n).high;
-        uint has = 0u;
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-            uint held = n.pair[m].VKDS_KEY;
-            has += bitCount(tile_ballot(btree_lane_has(m) && btree_live(held, high) && held == its_key));
-        }
-        times = l == tile_lane() ? has : times;
+        uint slab = tile_shuffle(there ? leaf : tree.root, l);
+        Node n = leaf_then(slab, its_key, enabled), walked = btree_walk_load(tree, slab, enabled);
+        uint has = held_in(n, its_key);
+        bool same = held_in(walked, its_key) == has;
+        times = l == tile_lane() ? (same ? has : ~0u) : times;
     }
     if (there) plain_store4(address_at(answers, i, 4u), uvec4(found ? 1u : 0u, value, times, leaf));
 }
