@@ -134,10 +134,10 @@ func testCheckOfCorruptVersions[W structures.Word](t *testing.T) {
 		first Rule   // the one that says what is wrong,
 		where uint32 // and where
 	}{
-		"leaf of a time to come":       {[]word32{stamp(leaf.Ref, 0, 4)}, nil, StampRule, leaf.Ref},
+		"leaf of a time to come": {[]word32{stamp(leaf.Ref, 0, 4)}, nil, StampRule, leaf.Ref},
 		"changed leaf without its bit": {[]word32{{m.changed, int(leaf.Ref) / 32, unchanged}},
 			nil, StampRule, leaf.Ref},
-		"inner node with a stamp":      {[]word32{stamp(v.inner, 0, 2)}, []Rule{StampRule}, StampRule, v.inner},
+		"inner node with a stamp": {[]word32{stamp(v.inner, 0, 2)}, []Rule{StampRule}, StampRule, v.inner},
 		"leaf from before its version's end": {[]word32{stamp(leaf.Ref, 0, 2)},
 			nil, VersionOrderRule, leaf.Ref},
 		"version without duration": {[]word32{ofVersion(first, versionTimeWord, 3)},
