@@ -147,7 +147,7 @@ void check_node(uint slab) {
     bool leaf = btree_level(node.meta) == 0u;
     BTreeStamp stamp = stamp_of(number);
     bool right = number < slabs && stamp.time <= versions.now && (leaf || stamp.time <= open.oldest);
-    if (right && stamp.time > open.oldest) right = btree_was_changed(versions, tree.pool, slab);
+    if (right && stamp.time > open.oldest) right = btree_was_changed(versions, number);
     check(STAMP, right, number);
     if (!leaf || !right) return;
     check_chain(number, node, stamp);

@@ -18,7 +18,7 @@ layout(push_constant, std430) uniform Push {
 
 // Since when what was in a leaf at the later snapshot had been in it, if that is behind the earlier one.
 uint held_since(uint i) {
-    if ((plain_load(btree_changed_at(versions.changed, i)) & btree_changed_bit(i)) == 0u) return 0u;
+    if (!btree_was_changed(versions, i)) return 0u;
     uvec2 stamp = plain_load2(address_at(versions.stamps, i, BTREE_STAMP_SHIFT));
     for (uint steps = versions.count; stamp.x > versions.now && stamp.y < versions.count && steps != 0u; steps--) {
         BTreeStamp older = btree_version_stamp(versions, stamp.y);

@@ -29,9 +29,8 @@ void main() {
     if (i < slabs) {
         uvec2 words = plain_load2(at);
         stamp = BTreeStamp(words.x, words.y);
-        uvec2 changed = btree_changed_at(versions.changed, i);
-        uint bit = btree_changed_bit(i);
-        if (stamp.time <= open.oldest && (plain_load(changed) & bit) != 0u) atomic_and(changed, ~bit);
+        if (stamp.time <= open.oldest && btree_was_changed(versions, i))
+            atomic_and(btree_changed_at(versions.changed, i), ~btree_changed_bit(i));
     } else if (i - slabs < versions.count) {
         at = address_add(btree_version_at(versions, i - slabs), BTREE_VERSION_TIME_AT);
         Version v = version_load(versions, i - slabs);

@@ -121,7 +121,7 @@ bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out V word) {
     uint version = s.node;
     uvec2 address = slab_address(tree.pool, s.node);
     BTreeLead lead = BTreeLead(BTreeStamp(0u, SLAB_NULL), ~0u, 0u);
-    if (first && btree_was_changed(then, tree.pool, s.node)) {
+    if (first && btree_was_changed(then, pool_number(s.node))) {
         lead = btree_lead(then, tree.pool, s.node);
         version = lead.stamp.older;
         kept = lead.stamp.time > then.now && version < then.count;

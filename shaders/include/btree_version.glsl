@@ -13,8 +13,8 @@
 //
 // Who reads at a snapshot asks for a leaf's stamp first, and then reads the leaf or the version: never both, but for
 // the leaf's header, where it goes on to the next one. A search needs not even that: a version says up to which key its
-// leaf went when it was copied, and keys above have been to the right of the leaf since. Most stamps need not be read:
-// a table of bits, which caches hold, says of which leaves the time may be above that of an open snapshot.
+// leaf went when it was copied, and keys above have been to the right of the leaf since. Nor does a search read most
+// stamps: a table of bits, which caches hold, says of which leaves the time may be above that of an open snapshot.
 //
 // What is here is for a read-only phase. A tree at a snapshot (Snapshot.On in Go) is a BTree whose `state` is the
 // address of BTreeVersions of the snapshot's time: define VKDS_SNAPSHOT before this header and those that search, and
@@ -76,9 +76,8 @@ void btree_mark_changed(uvec2 changed, uint number) {
     atomic_or(btree_changed_at(changed, number), btree_changed_bit(number));
 }
 
-// Whether a leaf's stamp has to be read.
-bool btree_was_changed(BTreeVersions v, SlabPool pool, uint slab) {
-    uint number = pool_number(slab);
+// Whether the stamp of a leaf, by its slab's number, has to be read.
+bool btree_was_changed(BTreeVersions v, uint number) {
     return (plain_load(btree_changed_at(v.changed, number)) & btree_changed_bit(number)) != 0u;
 }
 
