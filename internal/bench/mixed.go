@@ -161,7 +161,7 @@ func (s *session) mixOf(ctx context.Context, b *mixedBatch, length int) error {
 		}
 	}
 	m := s.measurement(s.n, b.count)
-	m.Order, m.Length = "", length
+	m.Order, m.Length, m.Updates = "", length, b.mix.Insert+b.mix.Delete
 	if !b.whole {
 		m.Batch = b.count
 	}

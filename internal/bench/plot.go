@@ -18,8 +18,9 @@ import (
 
 // WritePlot draws the throughput, one line an operation (and setting), over n, or if there is one n only, over the
 // memory utilisation; of batches inserted one after another, their effective rate over the number of batches there
-// (figure 4b of the GPU LSM's paper); of one n at snapshots, over the share of the keys that was changed since. format
-// is that of the picture: png, svg, pdf.
+// (figure 4b of the GPU LSM's paper); of one n also over the share of the keys that was changed since a snapshot, over
+// the length of ranges, or of mixed batches over the share of updates (figures 4.3 to 4.5 of Awad, Fully Concurrent GPU
+// Data Structures, 2022). format is that of the picture: png, svg, pdf.
 func (r Report) WritePlot(w io.Writer, format string) error {
 	p := plot.New()
 	p.Title.Text = r.Environment.Device
@@ -57,34 +58,20 @@ func (r Report) curves(p *plot.Plot) *curves {
 	if slices.ContainsFunc(r.Measurements, func(m Measurement) bool { return len(m.Steps) != 0 }) {
 		return r.series(p)
 	}
-	sizes, tiles, shares := map[int]bool{}, map[int]bool{}, map[float64]bool{}
-	for _, m := range r.Measurements {
-		sizes[m.N], tiles[m.Tile], shares[m.Changed] = true, true, true
-	}
-	byShare := len(sizes) == 1 && len(shares) > 1
+	x, tiles := r.axis(), map[int]bool{}
+	p.X.Label.Text = x.label
 	settingsOf := func(m Measurement) []string {
-		if byShare {
-			m.Changed = 0 // which is the axis
-		}
+		x.leaveOut(&m)
 		return m.settings()
 	}
 	settings := map[string]bool{}
 	for _, m := range r.Measurements {
+		tiles[m.Tile] = true
 		settings[strings.Join(settingsOf(m), ", ")] = true
-	}
-	p.X.Label.Text = "log2 n"
-	at := func(m Measurement) float64 { return math.Log2(float64(m.N)) }
-	if byShare {
-		p.X.Label.Text = "% of the keys that were changed since"
-		at = func(m Measurement) float64 { return 100 * m.Changed }
-	} else if len(sizes) == 1 &&
-		slices.ContainsFunc(r.Measurements, func(m Measurement) bool { return m.Utilization != 0 }) {
-		p.X.Label.Text = "memory utilisation"
-		at = func(m Measurement) float64 { return m.Utilization }
 	}
 	c := &curves{lines: map[string]plotter.XYs{}, marks: true}
 	for _, m := range r.Measurements {
-		name := m.Op
+		name := x.line(m)
 		if m.Structure != "slabhash" {
 			name = m.Structure + " " + name
 		}
@@ -94,9 +81,68 @@ func (r Report) curves(p *plot.Plot) *curves {
 		if len(settings) > 1 {
 			name = strings.Join(append([]string{name}, settingsOf(m)...), ", ")
 		}
-		c.add(name, plotter.XY{X: at(m), Y: m.Throughput()})
+		c.add(name, plotter.XY{X: x.at(m), Y: m.Throughput()})
 	}
 	return c
+}
+
+// axis is what throughput is drawn over.
+type axis struct {
+	label    string
+	at       func(m Measurement) float64
+	leaveOut func(m *Measurement)            // what the axis tells
+	line     func(m Measurement) (op string) // what its line is of
+}
+
+func sameOp(m Measurement) string { return m.Op }
+
+func nothing(*Measurement) {}
+
+var (
+	overN           = axis{"log2 n", func(m Measurement) float64 { return math.Log2(float64(m.N)) }, nothing, sameOp}
+	overUtilization = axis{"memory utilisation", func(m Measurement) float64 { return m.Utilization }, nothing, sameOp}
+	overLoad        = axis{overUtilization.label, func(m Measurement) float64 { return m.Load }, nothing, sameOp}
+	overChanged     = axis{"% of the keys that were changed since",
+		func(m Measurement) float64 { return 100 * m.Changed }, func(m *Measurement) { m.Changed = 0 }, sameOp}
+	overLength = axis{"pairs of a range", func(m Measurement) float64 { return float64(m.Length) },
+		func(m *Measurement) { m.Length = 0 }, sameOp}
+	overUpdates = axis{"% of updates", func(m Measurement) float64 { return 100 * m.Updates }, nothing, mixWithoutShare}
+)
+
+// mixWithoutShare is the name of a mixed batch whatever its share of updates is, which stands in it.
+func mixWithoutShare(m Measurement) string {
+	for _, share := range []float64{100 * m.Updates, m.Updates} {
+		if op := strings.Replace(m.Op, fmt.Sprintf("-%g", share), "", 1); op != m.Op {
+			return op
+		}
+	}
+	return m.Op
+}
+
+// axis is n, if there are several, or that of some others which has most values.
+func (r Report) axis() axis {
+	values := func(a axis) int {
+		different := map[float64]bool{}
+		for _, m := range r.Measurements {
+			different[a.at(m)] = true
+		}
+		return len(different)
+	}
+	used := slices.ContainsFunc(r.Measurements, func(m Measurement) bool { return m.Utilization != 0 })
+	switch {
+	case values(overN) > 1:
+		return overN
+	case used && values(overLoad) > 1:
+		return overUtilization
+	}
+	all := []axis{overChanged, overUpdates, overLength}
+	if most := slices.MaxFunc(all, func(a, b axis) int { return cmp.Compare(values(a), values(b)) }); values(most) > 1 {
+		return most
+	}
+	if used {
+		return overUtilization
+	}
+	return overN
 }
 
 // series draws series of batches: the elements there by the time that they took.

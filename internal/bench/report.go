@@ -50,6 +50,7 @@ type Measurement struct {
 	Length     int             `json:",omitempty"` // pairs expected in a range
 	Stale      float64         `json:",omitempty"` // share of stale elements
 	Changed    float64         `json:",omitempty"` // share of the keys that were changed behind a snapshot
+	Updates    float64         `json:",omitempty"` // share of a mixed batch that changes something
 	Operations int             // of a run
 	Bytes      uint64          `json:",omitempty"` // that a run moves, read and written; 0: not told
 	Device     []time.Duration // by the device's clock, a run each; nil: the operation is no single dispatch

@@ -143,6 +143,39 @@ func TestPlotOverChanges(t *testing.T) {
 	require.Contains(t, p.X.Label.Text, "changed")
 }
 
+// Mixed batches of one n are drawn over whichever they have more of, shares of updates or lengths of ranges.
+func TestPlotOfMixedBatches(t *testing.T) {
+	at := func(op string, updates float64, length int) Measurement {
+		return Measurement{Structure: "mvbtree", Op: op, N: 1 << 20, Updates: updates, Length: length, Batch: 1 << 10,
+			Operations: 1e6, Utilization: 0.5, Device: []time.Duration{time.Second}}
+	}
+	report := func(all ...Measurement) Report { return Report{Measurements: all} }
+	over := func(r Report) (label string, names []string, lengths []int) {
+		p := plot.New()
+		c := r.curves(p)
+		for _, name := range c.names {
+			lengths = append(lengths, len(c.lines[name]))
+		}
+		return p.X.Label.Text, c.names, lengths
+	}
+	label, names, points := over(report(
+		at("insert-range-5", 0.05, 8), at("insert-range-50", 0.5, 8), at("insert-range-90", 0.9, 8),
+		at("insert-range-5", 0.05, 32), at("insert-range-50", 0.5, 32), at("insert-range-90", 0.9, 32),
+		at("insert-range-5-moments", 0.05, 8), at("insert-range-90-moments", 0.9, 8)))
+	require.Equal(t, "% of updates", label)
+	require.Equal(t, []string{"mvbtree insert-range, batch 2^10, length 8",
+		"mvbtree insert-range, batch 2^10, length 32", "mvbtree insert-range-moments, batch 2^10, length 8"}, names)
+	require.Equal(t, []int{3, 3, 2}, points)
+	label, names, points = over(report(at("insert-range-50", 0.5, 8), at("insert-range-50", 0.5, 16),
+		at("insert-range-50", 0.5, 32)))
+	require.Equal(t, "pairs of a range", label)
+	require.Equal(t, []string{"mvbtree insert-range-50"}, names)
+	require.Equal(t, []int{3}, points)
+	label, names, _ = over(report(at("alpha-0.2-all", 0.2, 0), at("alpha-0.6-all", 0.6, 0)))
+	require.Equal(t, "% of updates", label)
+	require.Equal(t, []string{"mvbtree alpha-all"}, names)
+}
+
 func TestSettingsAreShown(t *testing.T) {
 	r := Report{Measurements: []Measurement{
 		{Structure: "lsm", Op: "count", N: 1 << 20, Batch: 1 << 18, Length: 8, Operations: 1 << 20,
