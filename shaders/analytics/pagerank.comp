@@ -1,21 +1,20 @@
-// An iteration of PageRank: each vertex adds up what its neighbours give. A long row is the business of a workgroup,
-// one of middle length of a subgroup, a short one of an invocation.
+// An iteration of PageRank: each vertex adds up what its neighbours give. By its length a row is the business of an
+// invocation, of a tile, of a subgroup or of a workgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "pagerank.glsl"
+#include "tile.glsl"
 
 layout(push_constant, std430) uniform Push {
     Rows graph;           // of the arcs that come in
     uvec2 degrees;        // of vertices, by the arcs that go out (degree_at)
-    uvec2 order;         // vertices, those of short rows first, those of long ones last
+    uvec2 order;         // vertices, those of the shortest rows first, those of the longest last
     uvec2 gifts;
     uvec2 next_gifts;
     uvec2 ranks;
     uvec2 partials;
     uvec2 control;
-    uint short_rows;
-    uint middle_rows;
-    uint long_rows;
+    uint rows[4];        // of each class (pagerank_class.comp)
     float damping;
 };
 
@@ -68,33 +67,44 @@ vec2 ranked(uint v, float sum) {
     return vec2(arcs == 0u ? rank : 0.0, abs(rank - before));
 }
 
-// The workgroup's vertex, or one of each subgroup or of each invocation. The longest rows come first. Collective over
-// the workgroup.
+// The sum over so many lanes that follow one another. Collective over the subgroup.
+float lanes_total(float x, uint lanes) {
+    for (uint apart = lanes / 2u; apart != 0u; apart /= 2u) x += subgroupShuffleXor(x, apart);
+    return x;
+}
+
+// The workgroup's vertices of some, so many lanes of a subgroup having one. Collective over the subgroup.
+vec2 of_lanes(uint group, uint first, uint count, uint lanes) {
+    uint i = (group * WORKGROUP + workgroup_lane()) / lanes, lane = gl_SubgroupInvocationID % lanes, v = 0u;
+    Row row = row_none();
+    if (i < count) {
+        v = plain_load_at(order, first + i);
+        row = row_of(graph, v);
+    }
+    float sum = lanes_total(gathered(row, lane, lanes), lanes);
+    return i < count && lane == 0u ? ranked(v, sum) : vec2(0.0);
+}
+
+uint groups_of(uint count, uint lanes) { return (count + WORKGROUP / lanes - 1u) / (WORKGROUP / lanes); }
+
+// The vertices of a workgroup, those of the longest rows first. Collective over the workgroup.
 vec2 of_workgroup(uint group) {
-    uint lane = workgroup_lane();
-    if (group < long_rows) {
-        uint v = plain_load_at(order, short_rows + middle_rows + group);
+    uint lane = workgroup_lane(), first = rows[0] + rows[1] + rows[2];
+    if (group < rows[3]) {
+        uint v = plain_load_at(order, first + group);
         Row row = row_of(graph, v);
         float sum = workgroup_total(vec2(gathered(row, lane, WORKGROUP), 0.0)).x;
         return lane == 0u ? ranked(v, sum) : vec2(0.0);
     }
-    group -= long_rows;
-    uint middle_groups = (middle_rows + gl_NumSubgroups - 1u) / gl_NumSubgroups;
-    if (group < middle_groups) {
-        uint i = group * gl_NumSubgroups + gl_SubgroupID, v = 0u;
-        Row row = row_none();
-        if (i < middle_rows) {
-            v = plain_load_at(order, short_rows + i);
-            row = row_of(graph, v);
-        }
-        float sum = subgroupAdd(gathered(row, gl_SubgroupInvocationID, gl_SubgroupSize));
-        return i < middle_rows && gl_SubgroupInvocationID == 0u ? ranked(v, sum) : vec2(0.0);
-    }
-    uint i = (group - middle_groups) * WORKGROUP + lane;
-    if (i >= short_rows) return vec2(0.0);
-    uint v = plain_load_at(order, i);
-    Row row = row_of(graph, v);
-    return ranked(v, gathered(row, 0u, 1u));
+    group -= rows[3];
+    first -= rows[2];
+    uint groups = groups_of(rows[2], gl_SubgroupSize);
+    if (group < groups) return of_lanes(group, first, rows[2], gl_SubgroupSize);
+    group -= groups;
+    first -= rows[1];
+    groups = groups_of(rows[1], TILE);
+    if (group < groups) return of_lanes(group, first, rows[1], TILE);
+    return of_lanes(group - groups, 0u, rows[0], 1u);
 }
 
 void main() {

@@ -6,14 +6,13 @@
 
 layout(push_constant, std430) uniform Push {
     Rows graph;
-    uvec2 classes;    // a word a vertex, out
-    uint short_row;   // lanes of a row of class 0 at most,
-    uint long_row;    // and of class 1; longer ones are of class 2
+    uvec2 classes;   // a word a vertex, out
+    uint most[3];    // lanes of a row of class 0, 1, 2 at most; longer ones are of class 3
 };
 
 void main() {
     uint v = invocation_index();
     if (v >= graph.vertices) return;
     uint lanes = max(row_of(graph, v).lanes, row_degree(graph, v));   // of which each may go on
-    plain_store_at(classes, v, lanes <= short_row ? 0u : lanes <= long_row ? 1u : 2u);
+    plain_store_at(classes, v, lanes <= most[0] ? 0u : lanes <= most[1] ? 1u : lanes <= most[2] ? 2u : 3u);
 }

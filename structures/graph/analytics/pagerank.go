@@ -8,6 +8,7 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -39,7 +40,7 @@ type PageRankResult struct {
 // transposed one is made first, and once, but for one that is analysed where it is, each time. Errors:
 // *structures.OptionError, *structures.LengthError of From, *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
-// Source: Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998; each vertex pulls, by three
+// Source: Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998; each vertex pulls, by four
 // classes of rows.
 func (a *Analyzer) PageRank(ctx context.Context, o PageRankOptions) (r PageRankResult, err error) {
 	if a.on != nil && a.on.Options().Directed {
@@ -113,7 +114,7 @@ type incoming struct {
 	push   rowsPush
 	turned *graph.CSR // what the Analyzer has made for it; nil: it is the graph itself
 	order  *vk.Buffer[uint32]
-	counts [3]int // vertices of short rows, of middle ones and of long ones
+	counts [rowClasses]uint32 // vertices of each class, those of the shortest rows first
 }
 
 func (i *incoming) close() {
@@ -127,8 +128,7 @@ func (i *incoming) close() {
 }
 
 const (
-	shortRow   = 12 // arcs of a row that an invocation does at most,
-	longRow    = 1 << 11
+	rowClasses = 4
 	rankGroup  = 128
 	rankChange = 1 // words of the control block, as in pagerank.glsl
 	rankDone   = 2
@@ -136,10 +136,16 @@ const (
 	rankWords  = 4
 )
 
+// mostArcs are how many a row has at most that is the business of an invocation, of a tile, of a subgroup.
+var mostArcs = [rowClasses - 1]uint32{48, 256, 1 << 11}
+
+// rankTile is the lanes of a tile.
+func (w *workspace) rankTile() int { return min(8, w.d.SubgroupSize()) }
+
 type classPush struct {
-	Graph             rowsPush
-	Classes           uint64
-	ShortRow, LongRow uint32
+	Graph   rowsPush
+	Classes uint64
+	Most    [rowClasses - 1]uint32
 }
 
 // incomingRows are found out once, but for a graph where it is, of which each call finds them out.
@@ -182,13 +188,13 @@ func (w *workspace) classify(in *incoming) (took time.Duration, err error) {
 	n := w.vertices
 	var classes, sorted, numbers, counts, scratch *vk.Buffer[uint32]
 	if err := w.rooms(room{"classes", n, &classes}, room{"sorted", n, &sorted}, room{"numbers", n, &numbers},
-		room{"counts", 4, &counts},
+		room{"counts", rowClasses, &counts},
 		room{"scratch", w.bulk.SortScratch(n, true, primitives.Widths{}) / 4, &scratch}); err != nil {
 		return 0, err
 	}
 	if took, err = w.do(func() error {
 		if err := overRows(w, "pagerank_class", rankGroup, groups(n, rankGroup),
-			classPush{in.push, classes.Address(), shortRow, longRow}); err != nil {
+			classPush{in.push, classes.Address(), mostArcs}); err != nil {
 			return err
 		}
 		length := primitives.Length{N: n}
@@ -205,10 +211,8 @@ func (w *workspace) classify(in *incoming) (took time.Duration, err error) {
 	}); err != nil {
 		return 0, err
 	}
-	words, err := w.download(counts, 3)
-	for i, n := range words {
-		in.counts[i] = int(n)
-	}
+	words, err := w.download(counts, rowClasses)
+	copy(in.counts[:], words)
 	return took, err
 }
 
@@ -237,7 +241,7 @@ type (
 	rankPush struct {
 		Graph                                                      rowsPush
 		Degrees, Order, Gifts, NextGifts, Ranks, Partials, Control uint64
-		ShortRows, MiddleRows, LongRows                            uint32
+		Rows                                                       [rowClasses]uint32
 		Damping                                                    float32
 	}
 )
@@ -245,8 +249,9 @@ type (
 func (w *workspace) newRanking(in *incoming, o PageRankOptions) (*ranking, error) {
 	n := w.vertices
 	p := &ranking{w: w, o: o, in: in, beginGroups: groups(n, rankGroup), device: w.looked}
-	subgroups := rankGroup / w.d.SubgroupSize()
-	p.groups = in.counts[2] + groups(in.counts[1], subgroups) + groups(in.counts[0], rankGroup)
+	for class, lanes := range []int{1, w.rankTile(), w.d.SubgroupSize(), rankGroup} {
+		p.groups += groups(int(in.counts[class]), rankGroup/lanes)
+	}
 	return p, w.rooms(room{"gifts", n, &p.gifts[0]}, room{"next gifts", n, &p.gifts[1]}, room{"ranks", n, &p.ranks},
 		room{"partials", 2 * max(p.groups, p.beginGroups), &p.partials}, room{"control", controlWords, &p.control})
 }
@@ -311,10 +316,13 @@ func (p *ranking) sum(count int, iteration uint32) error {
 func (p *ranking) iterate(i int) error {
 	push := rankPush{p.in.push, p.w.degrees, p.in.order.Address(), p.gifts[i%2].Address(),
 		p.gifts[(i+1)%2].Address(), p.ranks.Address(), p.partials.Address(), p.control.Address(),
-		uint32(p.in.counts[0]), uint32(p.in.counts[1]), uint32(p.in.counts[2]), p.o.Damping}
-	if err := overRows(p.w, "pagerank", rankGroup, p.groups, push); err != nil {
+		p.in.counts, p.o.Damping}
+	k, err := kernelOverRows[rankPush](p.w, "pagerank", rankGroup,
+		recording.Constant("TILE", uint32(p.w.rankTile())))
+	if err != nil {
 		return err
 	}
+	k.Dispatch(p.w.s, p.groups, push)
 	return p.sum(p.groups, 1)
 }
 
