@@ -26,9 +26,6 @@ const Unreached = ^uint32(0)
 // (graph.CSROptions.Symmetric).
 var ErrDirected = errors.New("analytics: the graph has arcs without opposites, and this is for undirected graphs")
 
-// ErrLive says that an algorithm is of compressed sparse rows alone.
-var ErrLive = errors.New("analytics: this is for compressed sparse rows: take them from the graph (CSR)")
-
 // ErrStuck says that an algorithm no longer gets on though it isn't at its end, as only a stray write to the graph's
 // memory has it.
 var ErrStuck = errors.New("analytics: no progress: the graph's memory holds something else than a graph")

@@ -36,10 +36,10 @@ func TestTrianglesThroughBatches(t *testing.T) {
 		require.NoError(t, err)
 		return r.Triangles
 	}
-	through := func(g, batch *graph.CSR) uint64 {
+	through := func(g *graph.CSR, from, to []uint32) uint64 {
 		a := New(g)
 		defer a.Close()
-		r, err := a.TrianglesThrough(t.Context(), batch)
+		r, err := a.TrianglesThroughEdges(t.Context(), from, to)
 		require.NoError(t, err)
 		return r.Triangles
 	}
@@ -57,16 +57,16 @@ func TestTrianglesThroughBatches(t *testing.T) {
 			}
 		}
 		from, to = append(from, newFrom...), append(to, newTo...)
-		after, batch := undirected(t, d, vertices, from, to), undirected(t, d, vertices, newFrom, newTo)
-		require.Zero(t, through(before, batch), "edges that aren't there")
-		more := through(after, batch)
+		after := undirected(t, d, vertices, from, to)
+		require.Zero(t, through(before, newFrom, newTo), "edges that aren't there")
+		more := through(after, newFrom, newTo)
 		counted += more
 		require.Equal(t, count(after), counted)
 		require.Equal(t, counted-more, count(before), "what a deletion of the batch leaves")
 		before = after
 	}
 	require.Greater(t, counted, uint64(1000))
-	require.Equal(t, counted, through(before, before), "all of them")
+	require.Equal(t, counted, through(before, from, to), "all of them")
 }
 
 // The same count where the graph is, whose edges come and go: of edges that come twice, in both directions, as loops,
@@ -133,17 +133,21 @@ func TestTrianglesThroughEdges(t *testing.T) {
 
 func TestTrianglesThroughRefuses(t *testing.T) {
 	d := testdevice.Open(t)
-	g := undirected(t, d, 3, []uint32{0}, []uint32{1})
-	a := New(g)
+	g, err := graph.BuildCSR(t.Context(), d, []uint32{0}, []uint32{2}, nil, graph.CSROptions{})
+	require.NoError(t, err)
+	defer g.Close()
+	directed := New(g)
+	defer directed.Close()
+	_, err = directed.TrianglesThroughEdges(t.Context(), []uint32{0}, []uint32{2})
+	require.ErrorIs(t, err, ErrDirected)
+	a := New(undirected(t, d, 3, []uint32{0}, []uint32{1}))
 	defer a.Close()
 	var length *structures.LengthError
-	_, err := a.TrianglesThrough(t.Context(), undirected(t, d, 4, nil, nil))
+	_, err = a.TrianglesThroughEdges(t.Context(), []uint32{0}, nil)
 	require.ErrorAs(t, err, &length)
-	directed, err := graph.BuildCSR(t.Context(), d, []uint32{0}, []uint32{2}, nil, graph.CSROptions{})
-	require.NoError(t, err)
-	defer directed.Close()
-	_, err = a.TrianglesThrough(t.Context(), directed)
-	require.ErrorIs(t, err, ErrDirected)
+	var vertex *graph.VertexError
+	_, err = a.TrianglesThroughEdges(t.Context(), []uint32{0}, []uint32{3})
+	require.ErrorAs(t, err, &vertex)
 }
 
 func TestConnectivity(t *testing.T) {

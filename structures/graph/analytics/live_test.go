@@ -212,8 +212,6 @@ func TestLiveEnds(t *testing.T) {
 	r, err := a.PageRank(t.Context(), PageRankOptions{})
 	require.NoError(t, err)
 	require.Empty(t, r.Ranks)
-	_, err = a.TrianglesThrough(t.Context(), nil)
-	require.ErrorIs(t, err, ErrLive)
 	require.NoError(t, g.Close())
 	_, err = a.Cores(t.Context())
 	require.ErrorIs(t, err, vk.ErrClosed, "the graph was closed")

@@ -3,6 +3,7 @@ package analytics
 import (
 	"cmp"
 	"context"
+	"math/bits"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
@@ -11,11 +12,23 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-type trianglesThroughPush struct {
-	Graph           graph.Device
-	Edges, Counts   uint64
-	Count, Vertices uint32
-}
+type (
+	// batchEdges is BatchEdges of shaders/analytics/batch_edges.glsl.
+	batchEdges struct {
+		Edges, FilterBits uint64
+		Count, FilterMask uint32
+	}
+	batchFilterPush   struct{ Batch batchEdges }
+	trianglesRowsPush struct {
+		Rows   rowsPush
+		Batch  batchEdges
+		Counts uint64
+	}
+	trianglesThroughPush struct {
+		trianglesRowsPush
+		Graph graph.Device
+	}
+)
 
 // TrianglesThroughEdges counts the triangles of an undirected graph that have one of some edges, from[i] to to[i], each
 // of them once. An edge may come twice and in both directions; loops, and edges that the graph doesn't have, are in no
@@ -34,8 +47,6 @@ func (a *Analyzer) TrianglesThroughEdges(ctx context.Context, from, to []uint32)
 		return r, &structures.LengthError{Keys: len(from), Other: "vertices that edges lead to", Got: len(to)}
 	case len(from) > graph.MaxArcs/2:
 		return r, &structures.CountError{What: "edges", N: len(from), Most: graph.MaxArcs / 2}
-	case a.on == nil:
-		return a.throughRows(ctx, from, to)
 	}
 	err = a.run(ctx, func(w *workspace) error {
 		if !w.symmetric {
@@ -57,34 +68,27 @@ func (a *Analyzer) TrianglesThroughEdges(ctx context.Context, from, to []uint32)
 	return r, err
 }
 
-// throughRows has the edges as rows, too.
-func (a *Analyzer) throughRows(ctx context.Context, from, to []uint32) (r TrianglesResult, err error) {
-	batch, err := graph.BuildCSR(ctx, a.d, from, to, nil,
-		graph.CSROptions{Vertices: a.g.Vertices, DropLoops: true, Symmetric: true})
-	if err != nil {
-		return r, err
-	}
-	r, err = a.TrianglesThrough(ctx, batch)
-	return r, cmp.Or(err, batch.Close())
-}
-
-// through counts, of a graph where it is, the triangles through edges.
+// through counts the triangles through edges.
 func (w *workspace) through(keys []uint32, r *TrianglesResult) error {
 	n, wide := len(keys)/2, primitives.Widths{Key: structures.Bits64}
-	var counts, unsorted, sorted, scratch *vk.Buffer[uint32]
+	words := 1 << bits.Len(uint(n-1))
+	var counts, unsorted, sorted, filter, scratch *vk.Buffer[uint32]
 	if err := w.rooms(room{"met", metWords, &counts}, room{"from", 2 * n, &unsorted}, room{"to", 2 * n, &sorted},
+		room{"filter", words, &filter},
 		room{"scratch", w.bulk.SortScratch(n, false, wide) / 4, &scratch}); err != nil {
 		return err
 	}
 	if err := unsorted.Upload(w.ctx, 0, keys); err != nil {
 		return err
 	}
+	batch := batchEdges{sorted.Address(), filter.Address(), uint32(n), uint32(words - 1)}
 	took, err := w.do(func() error {
 		return cmp.Or(recording.Clear(w.kernels, w.s, counts.Address(), metWords),
+			recording.Clear(w.kernels, w.s, filter.Address(), words),
 			w.bulk.Sort(w.s, primitives.SortArgs{Keys: unsorted.Address(), OutKeys: sorted.Address(),
 				Length: primitives.Length{N: n}, Widths: wide, Scratch: scratch.Address()}),
-			w.recordThrough(trianglesThroughPush{w.device, sorted.Address(), counts.Address(), uint32(n),
-				uint32(w.vertices)}))
+			dispatch(w, "batch_filter", triangleGroup, groups(n, triangleGroup), batchFilterPush{batch}),
+			w.recordThrough(trianglesRowsPush{w.push, batch, counts.Address()}))
 	})
 	if err != nil {
 		return err
@@ -97,10 +101,33 @@ func (w *workspace) through(keys []uint32, r *TrianglesResult) error {
 // throughShare is SHARE of triangles_through.comp.
 const throughShare = 16
 
-func (w *workspace) recordThrough(push trianglesThroughPush) error {
+func (w *workspace) recordThrough(push trianglesRowsPush) error {
+	share := groups(int(push.Batch.Count), throughShare)
+	if w.on == nil {
+		return overRows(w, "triangles_through", w.group, share, push)
+	}
 	k, err := kernelOverEdges[trianglesThroughPush](w, "triangles_through", w.group, w.weighted())
 	if err == nil {
-		k.Dispatch(w.s, groups(int(push.Count), throughShare), push)
+		k.Dispatch(w.s, share, trianglesThroughPush{push, w.device})
 	}
 	return err
+}
+
+// metWords are numbers of 64 bits: how often triangles were met that have one edge of a batch, two, and three; and how
+// often somebody gave up.
+const metWords = 8
+
+// met is how many triangles that are.
+func (w *workspace) met(counts *vk.Buffer[uint32]) (triangles uint64, err error) {
+	met, err := w.download(counts, metWords)
+	if err != nil {
+		return 0, err
+	}
+	if number(met, 3) != 0 {
+		return 0, ErrStuck
+	}
+	for n := range 3 {
+		triangles += number(met, n) / uint64(n+1)
+	}
+	return triangles, nil
 }

@@ -1,0 +1,38 @@
+// Batch edges: the edges of a batch in order, and a filter in front of the search for one, a bit for each of them by its
+// hash, among so many that it knows 31 of 32 edges that aren't in the batch (Bloom, Space/Time Trade-offs in Hash Coding
+// with Allowable Errors, 1970, with one hash function).
+#ifndef VKDS_ANALYTICS_BATCH_EDGES_GLSL
+#define VKDS_ANALYTICS_BATCH_EDGES_GLSL
+
+#include "memory.glsl"
+#include "hash.glsl"
+
+struct BatchEdges {
+    uvec2 edges;         // numbers of 64 bits, ascending: the greater end, and above it the lesser one
+    uvec2 filter_bits;   // words
+    uint count;          // edges; some come twice
+    uint filter_mask;    // words - 1, a power of two less one
+};
+
+uvec2 batch_edge(BatchEdges b, uint i) { return plain_load2(address_at(b.edges, i, 3u)); }
+
+uvec2 filter_word(BatchEdges b, uint hash) { return address_at(b.filter_bits, (hash >> 5) & b.filter_mask, 2u); }
+uint filter_bit(uint hash) { return 1u << (hash & 31u); }
+
+// Whether an edge is in the batch.
+bool in_batch(BatchEdges b, uint u, uint v) {
+    uvec2 edge = uvec2(max(u, v), min(u, v));
+    uint hash = hash_mix(edge);
+    if ((plain_load(filter_word(b, hash)) & filter_bit(hash)) == 0u) return false;
+    uint low = 0u, high = b.count;
+    while (low < high) {
+        uint middle = low + (high - low) / 2u;
+        uvec2 there = batch_edge(b, middle);
+        if (there == edge) return true;
+        if (there.y < edge.y || there.y == edge.y && there.x < edge.x) low = middle + 1u;
+        else high = middle;
+    }
+    return false;
+}
+
+#endif
