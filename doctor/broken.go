@@ -7,25 +7,45 @@ import (
 	"strings"
 )
 
-// leastMesa is the first release of Mesa whose lavapipe does all that vkds relies on.
-const leastMesa = 25
+const (
+	// leastMesa is the first release of Mesa whose lavapipe does all that vkds relies on,
+	leastMesa = 25
+	// and leastLLVM that of LLVM on 64-bit Arm: with 15, kernels of ranges leave pairs out, with 19 they don't, of the
+	// same Mesa. Those between were not tried.
+	leastLLVM = 19
+)
 
-var mesaRelease = regexp.MustCompile(`Mesa (\d+)\.`)
+var (
+	mesaRelease = regexp.MustCompile(`Mesa (\d+)\.`)
+	llvmRelease = regexp.MustCompile(`LLVM (\d+)\.`)
+)
 
-// knownBroken returns a warning where a driver, by what it says of itself (vk.Info.Driver), is known to give
-// wrong results whatever the tests happen to see; "" where not.
-func knownBroken(driver string) string {
+// knownBroken returns a warning where a driver, by what it says of itself (vk.Info.Driver) and the machine's
+// architecture, is known to give wrong results whatever the tests happen to see; "" where not.
+func knownBroken(driver, architecture string) string {
 	if !strings.Contains(strings.ToLower(driver), "llvmpipe") {
 		return ""
 	}
-	release := mesaRelease.FindStringSubmatch(driver)
-	if release == nil {
+	if release := before(driver, mesaRelease, leastMesa); release != "" {
+		return fmt.Sprintf("This is lavapipe of Mesa %s: before Mesa %d it miscompiles atomics in loops and ends any "+
+			"loop after 65,535 iterations. "+
+			"Install Mesa %d or newer (on Debian 12 from bookworm-backports).", release, leastMesa, leastMesa)
+	}
+	if release := before(driver, llvmRelease, leastLLVM); architecture == "arm64" && release != "" {
+		return fmt.Sprintf("This is lavapipe with LLVM %s on 64-bit Arm: with LLVM 15 there, ranges of keys come with "+
+			"pairs missing. Install a Mesa that is built with LLVM %d or newer (Debian 13 has one).", release, leastLLVM)
+	}
+	return ""
+}
+
+// before returns a driver's release of something if it is older than the least that will do.
+func before(driver string, release *regexp.Regexp, least int) string {
+	found := release.FindStringSubmatch(driver)
+	if found == nil {
 		return ""
 	}
-	if major, err := strconv.Atoi(release[1]); err != nil || major >= leastMesa {
+	if major, err := strconv.Atoi(found[1]); err != nil || major >= least {
 		return ""
 	}
-	return fmt.Sprintf("This is lavapipe of Mesa %s: before Mesa %d it miscompiles atomics in loops and ends any "+
-		"loop after 65,535 iterations. "+
-		"Install Mesa %d or newer (on Debian 12 from bookworm-backports).", release[1], leastMesa, leastMesa)
+	return found[1]
 }

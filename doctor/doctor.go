@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"time"
 
 	"github.com/vkds/vkds/vk"
@@ -121,7 +122,7 @@ func Run(ctx context.Context, d *vk.Device, o Options) (Report, error) {
 		},
 		Seed: cmp.Or(o.Seed, rand.Uint64()),
 	}
-	if warning := knownBroken(info.Driver); warning != "" {
+	if warning := knownBroken(info.Driver, runtime.GOARCH); warning != "" {
 		r.Warnings = append(r.Warnings, warning)
 	}
 	l, err := newLab(ctx, d, r.Seed, o.fault)

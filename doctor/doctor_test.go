@@ -191,7 +191,10 @@ func TestKnownBroken(t *testing.T) {
 		"NVIDIA 570.172.08":                                 false,
 		"Intel open-source Mesa driver Mesa 9":              false,
 	} {
-		require.Equal(t, broken, knownBroken(driver) != "", driver)
+		require.Equal(t, broken, knownBroken(driver, "amd64") != "", driver)
 	}
-	require.Contains(t, knownBroken("llvmpipe Mesa 22.3.6"), "Mesa 25")
+	require.Contains(t, knownBroken("llvmpipe Mesa 22.3.6", "amd64"), "Mesa 25")
+	require.Contains(t, knownBroken("llvmpipe Mesa 25.0.7-2~bpo12+1 (LLVM 15.0.6)", "arm64"), "LLVM 19")
+	require.Empty(t, knownBroken("llvmpipe Mesa 25.0.7-2+deb13u1 (LLVM 19.1.7)", "arm64"))
+	require.Empty(t, knownBroken("NVIDIA 570.172.08", "arm64"))
 }

@@ -10,17 +10,15 @@
 // Who is led astray, to a node that is no leaf or to one for greater keys, begins again at the root and keeps its
 // place. A key that was erased from one slot and inserted into another while they were read is met once.
 //
-// Where no atomic takes a pair leaves are read one by one, and pairs written as they are, since SwiftShader's compiler
-// takes minutes over the other loop.
+// Where no atomic takes a pair leaves are read one by one, since SwiftShader's compiler takes minutes over the other
+// loop.
 #ifndef VKDS_BTREE_RANGE_GLSL
 #define VKDS_BTREE_RANGE_GLSL
 
 #include "btree.glsl"
 #include "btree_prefix_index.glsl"
 #include "btree_walk.glsl"
-#if VKDS_LEAF_ATOMICS
 #include "pair_stage.glsl"
-#endif
 #include "btree_view.glsl"
 #ifdef VKDS_CLOCK
 #include "btree_clock.glsl"
@@ -115,6 +113,27 @@ BTreePair btree_least(Node n, uint inside, uvec2 ranks) {
     return BTreePair(tile_sum(least.key), tile_sum(least.value));   // one lane has it
 }
 
+// Whether whole quads may be written: where all ranges have whole quads.
+bool btree_range_spare(BTreeRange r) { return subgroupAll(!r.todo || ((r.count | r.place | r.room) & 3u) == 0u); }
+
+// Puts a lane's share of the leaf that its walk stands at into the stage, as many pairs as fit.
+void btree_range_put(uvec2 keys, uvec2 values, Node n, uint inside, uvec2 ranks, uint fits, inout Stage stage) {
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        uint rank = btree_rank(ranks, m);
+        if (((inside >> m) & 1u) != 0u && rank < fits) pair_put(keys, values, ~0u, stage, rank, n.pair[m]);
+    }
+    stage.end += fits;
+}
+
+// Has what a tile stages next go to a place, where `turns`, with so much room of the turn before left over. Writes the
+// stages of all tiles where one is full, and at their end: from one place in the code, which is large. Collective.
+void btree_range_write(uvec2 keys, uvec2 values, uint place, uint over, bool turns, bool last, bool spare,
+                       inout Stage stage) {
+    bool all = !stage_turn(stage, place, over, turns), write = subgroupAny(stage_full(stage, BTREE_SLOTS));
+    if (STAGED) stage_write(keys, values, ~0u, spare, write || all || last, all || last, stage);
+    if (all) stage = stage_at(place);
+}
+
 #if VKDS_LEAF_ATOMICS
 // Whether a leaf that was read gives each pair that is inside a rank of its own. Collective.
 bool btree_ranks(Node n, BTreeShare share, out uvec2 ranks) {
@@ -128,8 +147,7 @@ bool btree_ranks(Node n, BTreeShare share, out uvec2 ranks) {
 void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint budget, inout uint visits,
                         inout BTreeRange r) {
     uint open = tile_ballot(r.todo && leaf != SLAB_NULL);
-    // Whole quads may be written where all ranges have whole quads.
-    bool spare = subgroupAll(!r.todo || ((r.count | r.place | r.room) & 3u) == 0u);
+    bool spare = btree_range_spare(r);
     BTreeRangeTurn turn = btree_range_turn(open, leaf, r);
     Stage stage = stage_at(turn.place + turn.walk.met);
     uvec2 address = slab_address(tree.pool, turn.walk.node);
@@ -160,17 +178,12 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
         bool distinct = btree_ranks(n, share, ranks);
         bool right = leaf_stands(seen, again) && distinct && busy;
         uint fits = right ? min(share.pairs, btree_range_room(turn)) : 0u;
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-            uint rank = btree_rank(ranks, m);
-            if (((share.inside >> m) & 1u) != 0u && rank < fits) pair_put(keys, values, ~0u, stage, rank, n.pair[m]);
-        }
-        stage.end += fits;
+        btree_range_put(keys, values, n, share.inside, ranks, fits, stage);
         BTreePair least = btree_least(n, share.inside, ranks);
         if (right && first_lane && turn.walk.met == 0u && share.pairs != 0u) r.first = least;
         ends = ends && right;
         if (ends && first_lane) btree_range_end(walked, share.astray, r);
         uint over = share.astray ? 0u : turn.room - min(turn.room, min(walked.met, turn.most));
-        bool all = !stage_turn(stage, its_place, over, ends && rest != 0u);
         if (right) {
             open = rest;
             turn = on;
@@ -179,11 +192,8 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
         }
         spare = spare && !(ends && share.astray);   // it is going to be continued
         visits++;
-        // Written where a stage is full, and by all tiles at their end: from one place in the code, which is large.
-        bool write = subgroupAny(stage_full(stage, BTREE_SLOTS));
         bool last = !subgroupAny(open != 0u) || visits >= budget;
-        if (STAGED) stage_write(keys, values, ~0u, spare, write || all || last, all || last, stage);
-        if (all) stage = stage_at(its_place);
+        btree_range_write(keys, values, its_place, over, ends && rest != 0u, last, spare, stage);
         bool rereads = busy && !right;
         if (subgroupAny(rereads)) {
             next = leaf_once(leaf_load(address, rereads));
@@ -195,7 +205,9 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
 void btree_range_leaves(BTree tree, VKDS_TIME_PARAMETER uint leaf, uvec2 keys, uvec2 values, uint budget,
                         inout uint visits, inout BTreeRange r) {
     uint open = tile_ballot(r.todo && leaf != SLAB_NULL);
+    bool spare = btree_range_spare(r);
     BTreeRangeTurn turn = btree_range_turn(open, leaf, r);
+    Stage stage = stage_at(turn.place + turn.walk.met);
     while (subgroupAny(open != 0u) && visits < budget) {
         bool busy = open != 0u, first_lane = busy && tile_lane() == tile_first(open);
         Node n;
@@ -209,24 +221,23 @@ void btree_range_leaves(BTree tree, VKDS_TIME_PARAMETER uint leaf, uvec2 keys, u
         uvec2 ranks = btree_ranks_in_order(share.below);
         if (!in_order) ranks = btree_ranks_compared(n, share.inside);
 
-        uint fits = btree_range_room(turn), to = turn.place + turn.walk.met;
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-            uint rank = btree_rank(ranks, m);
-            if (((share.inside >> m) & 1u) != 0u && rank < fits) {
-                VKDS_STORE(address_at(keys, to + rank, VKDS_SHIFT), n.pair[m].VKDS_KEY);
-                VKDS_STORE(address_at(values, to + rank, VKDS_SHIFT), n.pair[m].VKDS_VALUE);
-            }
-        }
+        uint fits = min(share.pairs, btree_range_room(turn));
+        btree_range_put(keys, values, n, share.inside, ranks, fits, stage);
         BTreePair least = btree_least(n, share.inside, ranks);
         if (first_lane && turn.walk.met == 0u && share.pairs != 0u) r.first = least;
         bool more = !share.astray;
         if (right && more) more = btree_walk_on(header, share.pairs, turn.walk) && turn.walk.met < turn.most;
         bool ends = right && !more;
         if (ends && first_lane) btree_range_end(turn.walk, share.astray, r);
+        uint over = share.astray ? 0u : turn.room - min(turn.room, min(turn.walk.met, turn.most));
         open &= ends ? open - 1u : ~0u;
         BTreeRangeTurn other = btree_range_turn(open, leaf, r);
+        uint its_place = other.place + other.walk.met;
         if (ends) turn = other;
         visits++;
+        spare = spare && !(ends && share.astray);   // it is going to be continued
+        bool last = !subgroupAny(open != 0u) || visits >= budget;
+        btree_range_write(keys, values, its_place, over, ends && open != 0u, last, spare, stage);
     }
 }
 #endif
