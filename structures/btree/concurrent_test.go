@@ -377,6 +377,28 @@ func testQueriesOfOneKindWithUpdates[W structures.Word](t *testing.T, d *vk.Devi
 		tree.visits = enough
 		require.NoError(t, tree.Finish(t.Context(), tree.stream, kind, b))
 		requireAnswers(t, q, resultsOf[W](t, q.Kinds, b), want)
+		requireOthersKept(t, tree, kind, b)
+		requireAnswers(t, q, resultsOf[W](t, q.Kinds, b), want)
+	}
+}
+
+// requireOthersKept has every third query of a batch be done once more: the others keep their windows.
+func requireOthersKept[W structures.Word](t *testing.T, tree *tree[W], kind structures.Kind,
+	b structures.DeviceBatch) {
+	t.Helper()
+	status := testdevice.Download(t, b.Status, b.Status.Len())
+	before, left := download[W](t, b.OutKeys, b.Count*b.Width), uint32(0)
+	for i := 0; i < b.Count; i += 3 {
+		status[i] = uint8(structures.Pending)
+		left++
+	}
+	require.NoError(t, b.Status.Upload(t.Context(), 0, status))
+	require.NoError(t, b.Left.Upload(t.Context(), 0, []uint32{left}))
+	require.NoError(t, tree.Finish(t.Context(), tree.stream, kind, b))
+	for i, key := range download[W](t, b.OutKeys, b.Count*b.Width) {
+		if i/b.Width%3 != 0 {
+			require.Equal(t, before[i], key, "query %d, place %d", i/b.Width, i%b.Width)
+		}
 	}
 }
 
