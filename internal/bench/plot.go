@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,7 +27,8 @@ func (r Report) WritePlot(w io.Writer, format string) error {
 	p.Title.Text = r.Environment.Device
 	p.Y.Label.Text = "M operations/s"
 	p.Y.Min = 0
-	p.Legend.Top = true
+	p.Legend.Top, p.Legend.Left = true, true // to the right there is room for texts in a wider font than asked for
+	p.Y.Tick.Marker = plainTicks{}
 	p.Add(plotter.NewGrid())
 	if err := r.curves(p).draw(p); err != nil {
 		return err
@@ -37,6 +39,19 @@ func (r Report) WritePlot(w io.Writer, format string) error {
 	}
 	_, err = picture.WriteTo(w)
 	return err
+}
+
+// plainTicks are the usual ones, with as many decimals as their numbers have.
+type plainTicks struct{ plot.DefaultTicks }
+
+func (t plainTicks) Ticks(low, high float64) []plot.Tick {
+	ticks := t.DefaultTicks.Ticks(low, high)
+	for i, tick := range ticks {
+		if !tick.IsMinor() {
+			ticks[i].Label = strconv.FormatFloat(tick.Value, 'f', -1, 32)
+		}
+	}
+	return ticks
 }
 
 // curves are lines by their names, in the order in which they came.
@@ -182,5 +197,8 @@ func (c *curves) draw(p *plot.Plot) error {
 		p.X.Scale, p.X.Tick.Marker = plot.LinearScale{}, plot.DefaultTicks{}
 	}
 	p.Y.Max *= 1.05 + 0.05*float64(len(c.names)) // room for the legend above the lines
+	if _, linear := p.X.Scale.(plot.LinearScale); linear {
+		p.X.Max += (p.X.Max - p.X.Min) / 25 // and for half of the last number
+	}
 	return nil
 }
