@@ -109,10 +109,12 @@ func (x *dump) write(ctx context.Context, g *global, dict *dictionary, to io.Wri
 	}
 	wanted := min(x.rows.left, dict.pairs)
 	show, end := func(int64, int64) {}, func() {}
-	if x.output != infile.Stdin || !g.terminal(g.out) {
-		if at, ended := g.progress("writing"); at != nil {
-			show, end = at, ended
-		}
+	progress := g.progress
+	if x.output == infile.Stdin {
+		progress = g.progressBeside
+	}
+	if at, ended := progress("writing"); at != nil {
+		show, end = at, ended
 	}
 	written := uint64(0)
 	for pairs, failed := range dict.Chunks(ctx) {

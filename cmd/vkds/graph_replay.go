@@ -99,7 +99,7 @@ func (r *graphReplay) run(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.graph.close()) }()
-	show, end := r.progress("replaying " + filepath.Base(path))
+	show, end := r.progressBeside("replaying " + filepath.Base(path))
 	defer end()
 	r.source.complete(r.global, show)
 	file, err := graphfile.Open(ctx, path, r.source.options.Options)

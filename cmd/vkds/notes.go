@@ -66,6 +66,15 @@ func (g *global) progress(what string) (show func(read, size int64), end func())
 	}
 }
 
+// progressBeside is progress of what writes its answer line by line: where that is on a terminal, too, the lines say how
+// far it is, and there is no other.
+func (g *global) progressBeside(what string) (show func(read, size int64), end func()) {
+	if g.terminal(g.out) {
+		return nil, func() {}
+	}
+	return g.progress(what)
+}
+
 // rate says how many of something were done in a time, and how fast, where
 // there were enough to tell.
 func rate[N int | int64 | uint64](n N, what string, took time.Duration) string {

@@ -41,3 +41,14 @@ func TestNotesRule(t *testing.T) {
 		endSteps()
 	}
 }
+
+// What writes its answer line by line shows progress where that goes elsewhere than to the terminal.
+func TestNoProgressAmongLines(t *testing.T) {
+	var out, notes bytes.Buffer
+	for _, seen := range []bool{false, true} {
+		g := &global{out: &out, err: &notes, isTerminal: func(file any) bool { return file == &notes || seen }}
+		show, end := g.progressBeside("replaying")
+		assert.Equal(t, !seen, show != nil)
+		end()
+	}
+}
