@@ -119,11 +119,11 @@ test-arm64: deps arm64
 # What "make test" has of that, some minutes of processor time: the tool is built for both, what has files of a system's
 # own is vetted, and what systems differ in is tested: the loader and its memory, files that are replaced, the cache's
 # folder, a structure, and a little of the tool.
-of-systems = ./vk ./internal/outfile ./internal/dictfile
+of-systems = ./vk/... ./internal/outfile ./internal/dictfile ./cmd/vkds
 test-elsewhere: deps windows arm64
 	$(windows) go vet $(of-systems)
 	$(arm64) go vet $(of-systems)
-	$(on-windows) $(of-systems) ./structures/slabhash
+	$(on-windows) ./vk ./internal/outfile ./internal/dictfile ./structures/slabhash
 	$(on-windows) -run '^(TestInfo|TestHelp|TestFullDisk|TestChangeReplaces)$$' ./cmd/vkds
 	$(on-arm64) -run '^(TestIndirect|TestHostBuffer|TestPipelineCache|TestInt64Atomics)' ./vk
 # What several goroutines share of one handle.

@@ -33,8 +33,8 @@ func knownBroken(driver, architecture string) string {
 	}
 	if release := before(driver, llvmRelease, leastLLVM); architecture == "arm64" && release != "" {
 		return fmt.Sprintf("This is lavapipe with LLVM %s on 64-bit Arm: with LLVM 15 there, ranges of keys come with "+
-			"pairs missing. Install a Mesa that is built with LLVM %d or newer (Debian 13 has one).", release,
-			leastLLVM)
+			"pairs missing, and those before %d were not tried. Install a Mesa that is built with LLVM %[2]d or newer "+
+			"(Debian 13 has one).", release, leastLLVM)
 	}
 	return ""
 }

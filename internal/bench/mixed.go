@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"regexp"
 	"slices"
 
 	"github.com/vkds/vkds/structures"
@@ -23,6 +24,17 @@ var (
 	successors = []structures.Kind{structures.FindSuccessor}
 	allQueries = []structures.Kind{structures.Find, structures.FindRange, structures.FindSuccessor}
 )
+
+var shareInName = regexp.MustCompile(`-[0-9.]+`)
+
+// family is the name of a mixture and of those that differ from it by their share of updates, which stands in the name;
+// "" where there are none.
+func (m mixture) family() string {
+	if family := shareInName.ReplaceAllString(m.name, ""); family != m.name {
+		return family
+	}
+	return ""
+}
 
 // gammas are the mixes of section VI-C of the slab hash's paper.
 var gammas = []mixture{
@@ -161,7 +173,7 @@ func (s *session) mixOf(ctx context.Context, b *mixedBatch, length int) error {
 		}
 	}
 	m := s.measurement(s.n, b.count)
-	m.Order, m.Length, m.Updates = "", length, b.mix.Insert+b.mix.Delete
+	m.Order, m.Length, m.Mix, m.Updates = "", length, b.family(), b.mix.Insert+b.mix.Delete
 	if !b.whole {
 		m.Batch = b.count
 	}

@@ -42,10 +42,10 @@ func (r Report) WritePlot(w io.Writer, format string) error {
 }
 
 // plainTicks are the usual ones, with as many decimals as their numbers have.
-type plainTicks struct{ plot.DefaultTicks }
+type plainTicks struct{}
 
-func (t plainTicks) Ticks(low, high float64) []plot.Tick {
-	ticks := t.DefaultTicks.Ticks(low, high)
+func (plainTicks) Ticks(low, high float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(low, high)
 	for i, tick := range ticks {
 		if !tick.IsMinor() {
 			ticks[i].Label = strconv.FormatFloat(tick.Value, 'f', -1, 32)
@@ -75,18 +75,17 @@ func (r Report) curves(p *plot.Plot) *curves {
 	}
 	x, tiles := r.axis(), map[int]bool{}
 	p.X.Label.Text = x.label
-	settingsOf := func(m Measurement) []string {
-		x.leaveOut(&m)
-		return m.settings()
-	}
-	settings := map[string]bool{}
-	for _, m := range r.Measurements {
-		tiles[m.Tile] = true
-		settings[strings.Join(settingsOf(m), ", ")] = true
+	rest, settings := slices.Clone(r.Measurements), map[string]bool{}
+	for i := range rest {
+		if x.leaveOut != nil {
+			x.leaveOut(&rest[i])
+		}
+		tiles[rest[i].Tile] = true
+		settings[strings.Join(rest[i].settings(), ", ")] = true
 	}
 	c := &curves{lines: map[string]plotter.XYs{}, marks: true}
-	for _, m := range r.Measurements {
-		name := x.line(m)
+	for i, m := range rest {
+		name := m.Op
 		if m.Structure != "slabhash" {
 			name = m.Structure + " " + name
 		}
@@ -94,9 +93,9 @@ func (r Report) curves(p *plot.Plot) *curves {
 			name += fmt.Sprintf(", tile %d", m.Tile)
 		}
 		if len(settings) > 1 {
-			name = strings.Join(append([]string{name}, settingsOf(m)...), ", ")
+			name = strings.Join(append([]string{name}, m.settings()...), ", ")
 		}
-		c.add(name, plotter.XY{X: x.at(m), Y: m.Throughput()})
+		c.add(name, plotter.XY{X: x.at(r.Measurements[i]), Y: m.Throughput()})
 	}
 	return c
 }
@@ -105,59 +104,52 @@ func (r Report) curves(p *plot.Plot) *curves {
 type axis struct {
 	label    string
 	at       func(m Measurement) float64
-	leaveOut func(m *Measurement)            // what the axis tells
-	line     func(m Measurement) (op string) // what its line is of
+	has      func(m Measurement) bool // whether it says something of a measurement
+	leaveOut func(m *Measurement)     // what it tells
 }
 
-func sameOp(m Measurement) string { return m.Op }
-
-func nothing(*Measurement) {}
+func always(Measurement) bool { return true }
 
 var (
-	overN           = axis{"log2 n", func(m Measurement) float64 { return math.Log2(float64(m.N)) }, nothing, sameOp}
-	overUtilization = axis{"memory utilisation", func(m Measurement) float64 { return m.Utilization }, nothing, sameOp}
-	overLoad        = axis{overUtilization.label, func(m Measurement) float64 { return m.Load }, nothing, sameOp}
-	overChanged     = axis{"% of the keys that were changed since",
-		func(m Measurement) float64 { return 100 * m.Changed }, func(m *Measurement) { m.Changed = 0 }, sameOp}
+	overN           = axis{"log2 n", func(m Measurement) float64 { return math.Log2(float64(m.N)) }, always, nil}
+	overUtilization = axis{"memory utilisation", func(m Measurement) float64 { return m.Utilization },
+		func(m Measurement) bool { return m.Utilization != 0 }, nil}
+	overChanged = axis{"% of the keys that were changed since", func(m Measurement) float64 { return 100 * m.Changed },
+		always, func(m *Measurement) { m.Changed = 0 }}
+	overUpdates = axis{"% of updates", func(m Measurement) float64 { return 100 * m.Updates },
+		func(m Measurement) bool { return m.Mix != "" }, func(m *Measurement) { m.Op = m.Mix }}
 	overLength = axis{"pairs of a range", func(m Measurement) float64 { return float64(m.Length) },
-		func(m *Measurement) { m.Length = 0 }, sameOp}
-	overUpdates = axis{"% of updates", func(m Measurement) float64 { return 100 * m.Updates }, nothing, mixWithoutShare}
+		func(m Measurement) bool { return m.Length != 0 }, func(m *Measurement) { m.Length = 0 }}
 )
 
-// mixWithoutShare is the name of a mixed batch whatever its share of updates is, which stands in it.
-func mixWithoutShare(m Measurement) string {
-	for _, share := range []float64{100 * m.Updates, m.Updates} {
-		if op := strings.Replace(m.Op, fmt.Sprintf("-%g", share), "", 1); op != m.Op {
-			return op
-		}
-	}
-	return m.Op
-}
-
-// axis is n, if there are several, or that of some others which has most values.
+// axis is n, if there are several, or that of some others which has most values, if it says something of all; else
+// the memory utilisation, where that is known.
 func (r Report) axis() axis {
-	values := func(a axis) int {
+	values := func(of func(m Measurement) float64) int {
 		different := map[float64]bool{}
 		for _, m := range r.Measurements {
-			different[a.at(m)] = true
+			different[of(m)] = true
 		}
 		return len(different)
 	}
-	used := slices.ContainsFunc(r.Measurements, func(m Measurement) bool { return m.Utilization != 0 })
+	used := slices.ContainsFunc(r.Measurements, overUtilization.has)
 	switch {
-	case values(overN) > 1:
+	case values(overN.at) > 1:
 		return overN
-	case used && values(overLoad) > 1:
+	case used && values(func(m Measurement) float64 { return m.Load }) > 1:
 		return overUtilization
 	}
-	all := []axis{overChanged, overUpdates, overLength}
-	if most := slices.MaxFunc(all, func(a, b axis) int { return cmp.Compare(values(a), values(b)) }); values(most) > 1 {
-		return most
-	}
+	best, most := overN, 1
 	if used {
-		return overUtilization
+		best = overUtilization
 	}
-	return overN
+	for _, a := range []axis{overChanged, overUpdates, overLength} {
+		hasNot := func(m Measurement) bool { return !a.has(m) }
+		if n := values(a.at); n > most && !slices.ContainsFunc(r.Measurements, hasNot) {
+			best, most = a, n
+		}
+	}
+	return best
 }
 
 // series draws series of batches: the elements there by the time that they took.

@@ -50,6 +50,7 @@ type Measurement struct {
 	Length     int             `json:",omitempty"` // pairs expected in a range
 	Stale      float64         `json:",omitempty"` // share of stale elements
 	Changed    float64         `json:",omitempty"` // share of the keys that were changed behind a snapshot
+	Mix        string          `json:",omitempty"` // of a batch, whatever its share of updates; "": it has no others
 	Updates    float64         `json:",omitempty"` // share of a mixed batch that changes something
 	Operations int             // of a run
 	Bytes      uint64          `json:",omitempty"` // that a run moves, read and written; 0: not told

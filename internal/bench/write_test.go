@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"image/png"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,37 +144,52 @@ func TestPlotOverChanges(t *testing.T) {
 	require.Contains(t, p.X.Label.Text, "changed")
 }
 
-// Mixed batches of one n are drawn over whichever they have more of, shares of updates or lengths of ranges.
+// Mixed batches of one n are drawn over whichever they have more of, shares of updates or lengths of ranges; beside
+// what has neither they are not.
 func TestPlotOfMixedBatches(t *testing.T) {
 	at := func(op string, updates float64, length int) Measurement {
-		return Measurement{Structure: "mvbtree", Op: op, N: 1 << 20, Updates: updates, Length: length, Batch: 1 << 10,
-			Operations: 1e6, Utilization: 0.5, Device: []time.Duration{time.Second}}
+		m := Measurement{Structure: "mvbtree", Op: op, N: 1 << 20, Length: length, Operations: 1e6, Utilization: 0.5,
+			Device: []time.Duration{time.Second}}
+		for _, mix := range slices.Concat(treeMixes, momentMixes, gammas) {
+			if mix.name == op {
+				m.Mix, m.Updates = mix.family(), mix.mix.Insert+mix.mix.Delete
+			}
+		}
+		require.InDelta(t, updates, m.Updates, 1e-9)
+		return m
 	}
-	report := func(all ...Measurement) Report { return Report{Measurements: all} }
-	over := func(r Report) (label string, names []string, lengths []int) {
+	over := func(all ...Measurement) (label string, names []string, lengths []int) {
 		p := plot.New()
-		c := r.curves(p)
+		c := Report{Measurements: all}.curves(p)
 		for _, name := range c.names {
 			lengths = append(lengths, len(c.lines[name]))
 		}
 		return p.X.Label.Text, c.names, lengths
 	}
-	label, names, points := over(report(
+	label, names, points := over(
 		at("insert-range-5", 0.05, 8), at("insert-range-50", 0.5, 8), at("insert-range-90", 0.9, 8),
 		at("insert-range-5", 0.05, 32), at("insert-range-50", 0.5, 32), at("insert-range-90", 0.9, 32),
-		at("insert-range-5-moments", 0.05, 8), at("insert-range-90-moments", 0.9, 8)))
+		at("insert-range-5-moments", 0.05, 8), at("insert-range-90-moments", 0.9, 8))
 	require.Equal(t, "% of updates", label)
-	require.Equal(t, []string{"mvbtree insert-range, batch 2^10, length 8",
-		"mvbtree insert-range, batch 2^10, length 32", "mvbtree insert-range-moments, batch 2^10, length 8"}, names)
+	require.Equal(t, []string{"mvbtree insert-range, length 8", "mvbtree insert-range, length 32",
+		"mvbtree insert-range-moments, length 8"}, names)
 	require.Equal(t, []int{3, 3, 2}, points)
-	label, names, points = over(report(at("insert-range-50", 0.5, 8), at("insert-range-50", 0.5, 16),
-		at("insert-range-50", 0.5, 32)))
+	label, names, points = over(at("insert-range-50", 0.5, 8), at("insert-range-50", 0.5, 16),
+		at("insert-range-50", 0.5, 32))
 	require.Equal(t, "pairs of a range", label)
 	require.Equal(t, []string{"mvbtree insert-range-50"}, names)
 	require.Equal(t, []int{3}, points)
-	label, names, _ = over(report(at("alpha-0.2-all", 0.2, 0), at("alpha-0.6-all", 0.6, 0)))
+	label, names, _ = over(at("alpha-0.2", 0.2, 0), at("alpha-0.6", 0.6, 0), at("alpha-1.0", 1, 0),
+		at("alpha-0.2-all", 0.2, 0))
 	require.Equal(t, "% of updates", label)
-	require.Equal(t, []string{"mvbtree alpha-all"}, names)
+	require.Equal(t, []string{"mvbtree alpha", "mvbtree alpha-all"}, names)
+	for _, all := range [][]Measurement{
+		{at("gamma0", 1, 0), at("gamma1", 0.4, 0), at("build", 0, 0)},
+		{at("find", 0, 0), at("range", 0, 8)},
+	} {
+		label, _, _ = over(all...)
+		require.Equal(t, "memory utilisation", label)
+	}
 }
 
 func TestSettingsAreShown(t *testing.T) {

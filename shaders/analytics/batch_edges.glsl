@@ -11,7 +11,7 @@ struct BatchEdges {
     uvec2 edges;         // numbers of 64 bits, ascending: the greater end, and above it the lesser one
     uvec2 filter_bits;   // words
     uint count;          // edges; some come twice
-    uint filter_mask;    // words - 1, a power of two less one
+    uint filter_mask;    // words - 1; these are a power of two, at most 2^27
 };
 
 uvec2 batch_edge(BatchEdges b, uint i) { return plain_load2(address_at(b.edges, i, 3u)); }

@@ -2,13 +2,12 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "invocation.glsl"
-#include "workgroup.glsl"
 #include "batch_edges.glsl"
 
 layout(push_constant, std430) uniform Push { BatchEdges batch; };
 
 void main() {
-    uint i = workgroup_index() * WORKGROUP + workgroup_lane();
+    uint i = invocation_index();
     if (i >= batch.count) return;
     uint hash = hash_mix(batch_edge(batch, i));
     atomic_or(filter_word(batch, hash), filter_bit(hash));

@@ -88,7 +88,7 @@ vec2 of_lanes(uint group, uint first, uint count, uint lanes) {
 uint groups_of(uint count, uint lanes) { return (count + WORKGROUP / lanes - 1u) / (WORKGROUP / lanes); }
 
 // The vertices of a workgroup, those of the longest rows first. Collective over the workgroup.
-vec2 of_workgroup(uint group) {
+vec2 of_workgroup(uint group, uvec3 groups) {
     uint lane = workgroup_lane(), first = rows[0] + rows[1] + rows[2];
     if (group < rows[3]) {
         uint v = plain_load_at(order, first + group);
@@ -98,18 +98,18 @@ vec2 of_workgroup(uint group) {
     }
     group -= rows[3];
     first -= rows[2];
-    uint groups = groups_of(rows[2], gl_SubgroupSize);
-    if (group < groups) return of_lanes(group, first, rows[2], gl_SubgroupSize);
-    group -= groups;
+    if (group < groups.z) return of_lanes(group, first, rows[2], gl_SubgroupSize);
+    group -= groups.z;
     first -= rows[1];
-    groups = groups_of(rows[1], TILE);
-    if (group < groups) return of_lanes(group, first, rows[1], TILE);
-    return of_lanes(group - groups, 0u, rows[0], 1u);
+    if (group < groups.y) return of_lanes(group, first, rows[1], TILE);
+    return of_lanes(group - groups.y, 0u, rows[0], 1u);
 }
 
 void main() {
+    uvec3 groups = uvec3(groups_of(rows[0], 1u), groups_of(rows[1], TILE), groups_of(rows[2], gl_SubgroupSize));
+    if (workgroup_index() >= groups.x + groups.y + groups.z + rows[3]) return;   // to spare
     if (plain_load_at(control, RANK_ENOUGH) != 0u) return;
-    vec2 mine = of_workgroup(workgroup_index());
+    vec2 mine = of_workgroup(workgroup_index(), groups);
     barrier();
     vec2 total = workgroup_total(mine);
     if (workgroup_lane() == 0u) plain_store2(address_at(partials, workgroup_index(), 3u), floatBitsToUint(total));

@@ -30,8 +30,6 @@ layout(push_constant, std430) uniform Push {
 #endif
 };
 
-shared uint stage_others[STAGE];   // the ends that have more neighbours
-
 // Whether the graph has an edge. `endless` says that memory is damaged. Collective over the subgroup.
 bool has_edge(uint u, uint v, bool asks, out bool endless) {
 #ifdef LIVE
@@ -65,8 +63,7 @@ void main() {
         }
         shorter = row_of(rows, few);
     }
-    if (lane < SHARE) stage_others[lane] = many;
-    uint total = stage_put(few, shorter, 0u);   // with a barrier
+    uint total = stage_put(few, shorter, many);   // with a barrier
     uint met[3] = {0u, 0u, 0u};
     // Rounds of all: several times what rows take that are in a pool together, and not what damaged ones might.
     uint left = LANES_GO_ON ? max(lane_rounds(rows) / (WORKGROUP / SHARE), 1024u) : ~0u, given_up = endless ? 1u : 0u;
@@ -74,7 +71,7 @@ void main() {
         uint k = base + lane;
         bool walks = k < total;
         uint part = stage_find(min(k, total - 1u)) & (STAGE - 1u);
-        uint x = stage_vertices[part], y = stage_others[part], place = stage_firsts[part] + k;
+        uint x = stage_vertices[part], y = stage_values[part], place = stage_firsts[part] + k;
         for (; subgroupAny(walks) && left != 0u; left--) {
             uint w = NEIGHBOR_NONE;
             if (walks) w = neighbor_at(rows, place);

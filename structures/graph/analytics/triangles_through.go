@@ -33,8 +33,8 @@ type (
 // TrianglesThroughEdges counts the triangles of an undirected graph that have one of some edges, from[i] to to[i], each
 // of them once. An edge may come twice and in both directions; loops, and edges that the graph doesn't have, are in no
 // triangle. So a count is kept up from what changes alone: behind an insertion those through the edges that were
-// Inserted come to it, and before a deletion those through the edges that are to go leave it. Of a graph where it is
-// that takes no pass over the graph: the neighbours of an edge's end of fewer are looked for at the other one.
+// Inserted come to it, and before a deletion those through the edges that are to go leave it. That takes no pass over
+// the graph: the neighbours of an edge's end of fewer are looked for at the other one.
 //
 // Errors: ErrDirected; ErrStuck; *structures.LengthError; *graph.VertexError; *structures.CountError;
 // *vk.OutOfMemoryError, vk.ErrClosed, the context's.
@@ -71,7 +71,7 @@ func (a *Analyzer) TrianglesThroughEdges(ctx context.Context, from, to []uint32)
 // through counts the triangles through edges.
 func (w *workspace) through(keys []uint32, r *TrianglesResult) error {
 	n, wide := len(keys)/2, primitives.Widths{Key: structures.Bits64}
-	words := 1 << bits.Len(uint(n-1))
+	words := 1 << min(bits.Len(uint(n-1)), filterBits)
 	var counts, unsorted, sorted, filter, scratch *vk.Buffer[uint32]
 	if err := w.rooms(room{"met", metWords, &counts}, room{"from", 2 * n, &unsorted}, room{"to", 2 * n, &sorted},
 		room{"filter", words, &filter},
@@ -97,6 +97,9 @@ func (w *workspace) through(keys []uint32, r *TrianglesResult) error {
 	r.Triangles, err = w.met(counts)
 	return err
 }
+
+// filterBits are those of a hash by which a word of a filter is chosen (batch_edges.glsl).
+const filterBits = 27
 
 // throughShare is SHARE of triangles_through.comp.
 const throughShare = 16
