@@ -66,8 +66,8 @@ func (g *global) progress(what string) (show func(read, size int64), end func())
 	}
 }
 
-// progressBeside is progress of what writes its answer line by line: where that is on a terminal, too, the lines say how
-// far it is, and there is no other.
+// progressBeside is progress of what writes its answer line by line: where that is on a terminal, too, the lines say
+// how far it is, and there is no other.
 func (g *global) progressBeside(what string) (show func(read, size int64), end func()) {
 	if g.terminal(g.out) {
 		return nil, func() {}
