@@ -115,7 +115,10 @@ func (g *Graph) makeRoom(ctx context.Context, pending int, stuck bool) error {
 		return err
 	}
 	if wanted := int(counts[countWanted]); wanted > g.capacity() {
-		return g.makeVertices(ctx, wanted)
+		if err := g.makeVertices(ctx, wanted); err != nil {
+			return err
+		}
+		return g.stock(ctx, min(wanted-min(int(counts[countExtent]), wanted), 2*pending))
 	}
 	grown, err := g.regrow(ctx, counts, growing)
 	if err != nil && !pipeline.Short(err) {
@@ -140,6 +143,22 @@ func (g *Graph) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	}
 	g.visits = uint32(min(4*uint64(g.visits), most))
 	return nil
+}
+
+// stock has the pool grow to so many free slabs, if it can: one for each vertex that comes, before all that come search a
+// pool in vain that doubles from one round to the next.
+func (g *Graph) stock(ctx context.Context, slabs int) error {
+	stats, err := g.pool.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	if lack := slabs - stats.Free; lack > 0 {
+		err = g.pool.Grow(ctx, (lack+alloc.BlockSlabs-1)/alloc.BlockSlabs)
+	}
+	if pipeline.Short(err) {
+		return nil // then it grows by what it can, when it is full
+	}
+	return err
 }
 
 // makeVertices makes room for so many vertices, and for as many as there are again if it can be.

@@ -73,6 +73,28 @@ func requireHolds(t *testing.T, g *Graph, w *oracle) {
 	}
 }
 
+// A pool has a slab for each vertex that a batch brings before any is asked for, and no more than the batch may take,
+// whatever the vertices are called.
+func TestNewVerticesHaveSlabs(t *testing.T) {
+	g := newGraph(t, testdevice.Open(t), Options{})
+	const vertices = 3 * alloc.BlockSlabs
+	var e Edges
+	for v := range uint32(vertices) {
+		e.From, e.To = append(e.From, v), append(e.To, (v+1)%vertices)
+	}
+	_, err := g.InsertEdges(t.Context(), e)
+	require.NoError(t, err)
+	stats, err := g.Stats(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, vertices, stats.Slabs)
+	require.Zero(t, stats.Pool.Failures)
+	_, err = g.InsertEdges(t.Context(), Edges{From: []uint32{5}, To: []uint32{1000 * vertices}})
+	require.NoError(t, err)
+	stats, err = g.Stats(t.Context())
+	require.NoError(t, err)
+	require.LessOrEqual(t, int(stats.Pool.Slabs), 2*vertices+alloc.BlockSlabs)
+}
+
 // Where the pool gets full in mid-batch, and may not grow, what is done is done once, as if the rest had not been asked
 // for, and no edge is left in one adjacency alone; and the graph goes on, as soon as there is room again.
 func TestFullPool(t *testing.T) {
