@@ -146,14 +146,15 @@ func (g *Graph) makeRoom(ctx context.Context, pending int, stuck bool) error {
 }
 
 // stock has the pool grow to so many free slabs, if it can: one for each vertex that comes, before all that come search a
-// pool in vain that doubles from one round to the next.
+// pool in vain that doubles from one round to the next. A block is added for who takes a vertex's first slab while
+// another one does, and gives it back.
 func (g *Graph) stock(ctx context.Context, slabs int) error {
 	stats, err := g.pool.Stats(ctx)
 	if err != nil {
 		return err
 	}
 	if lack := slabs - stats.Free; lack > 0 {
-		err = g.pool.Grow(ctx, (lack+alloc.BlockSlabs-1)/alloc.BlockSlabs)
+		err = g.pool.Grow(ctx, (lack+alloc.BlockSlabs-1)/alloc.BlockSlabs+1)
 	}
 	if pipeline.Short(err) {
 		return nil // then it grows by what it can, when it is full

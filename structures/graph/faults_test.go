@@ -92,7 +92,7 @@ func TestNewVerticesHaveSlabs(t *testing.T) {
 	require.NoError(t, err)
 	stats, err = g.Stats(t.Context())
 	require.NoError(t, err)
-	require.LessOrEqual(t, int(stats.Pool.Slabs), 2*vertices+alloc.BlockSlabs)
+	require.LessOrEqual(t, int(stats.Pool.Slabs), 2*vertices+2*alloc.BlockSlabs)
 }
 
 // Where the pool gets full in mid-batch, and may not grow, what is done is done once, as if the rest had not been asked
