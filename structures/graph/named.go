@@ -8,30 +8,41 @@ import (
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
 
-// Named is a Graph whose vertices have numbers of any kind for names, of 32 or 64 bits, which a slab hash maps to the
-// graph's own: 0, 1, 2, … in the order in which names come first. The number of a vertex that was deleted goes to the
-// next new name. Several goroutines may use one, as a Graph. (Names that are text are the host's to tell apart: give
-// each a number as it comes, and let that be the vertex.)
-type Named[ID structures.Number] struct {
+// Named is a Graph whose vertices have names: numbers of any kind, of 32 or 64 bits (NewNamed), or texts
+// (NewNamedByText). A slab hash maps them, or the hashes of texts, to the graph's own numbers: 0, 1, 2, … in the order in
+// which names come first. The number of a vertex that was deleted goes to the next new name. Several goroutines may use
+// one, as a Graph.
+type Named[ID comparable] struct {
 	graph *Graph
-	dense *slabhash.Map[ID, uint32]
+	dense names[ID]
 	gate  *gate.Gate // of what follows, and that the graph and the map agree
 	names []ID       // by the graph's numbers
 	free  []uint32   // numbers of vertices that were deleted, the next one last
 }
 
 // NamedEdges are Edges between vertices with names.
-type NamedEdges[ID structures.Number] struct {
+type NamedEdges[ID comparable] struct {
 	From, To []ID
 	Weights  []uint32
 }
 
-// NewNamed makes a graph without vertices: Options.Vertices has to be 0. Errors: those of New.
+// NewNamed makes a graph without vertices, whose names will be numbers: Options.Vertices has to be 0. Errors: those of
+// New.
 func NewNamed[ID structures.Number](ctx context.Context, d *vk.Device, o Options) (*Named[ID], error) {
+	return newNamed(ctx, d, o, newNumberNames[ID])
+}
+
+// NewNamedByText makes one whose names will be texts, which are told apart exactly; the graph keeps them. Errors: those
+// of New.
+func NewNamedByText(ctx context.Context, d *vk.Device, o Options) (*Named[string], error) {
+	return newNamed(ctx, d, o, newTextNames)
+}
+
+func newNamed[ID comparable](ctx context.Context, d *vk.Device, o Options,
+	make func(ctx context.Context, d *vk.Device, o Options) (names[ID], error)) (*Named[ID], error) {
 	if o.Vertices != 0 {
 		return nil, &structures.OptionError{Option: "Vertices", Reason: "not 0, but vertices have no names yet"}
 	}
@@ -39,11 +50,11 @@ func NewNamed[ID structures.Number](ctx context.Context, d *vk.Device, o Options
 	if err != nil {
 		return nil, err
 	}
-	m, err := slabhash.New[ID, uint32](ctx, d, slabhash.Options{Capacity: o.Capacity, Seed: o.Seed, Tile: o.Tile})
+	dense, err := make(ctx, d, o)
 	if err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
-	return &Named[ID]{graph: g, dense: m, gate: gate.New()}, nil
+	return &Named[ID]{graph: g, dense: dense, gate: gate.New()}, nil
 }
 
 // Graph is the graph of the numbers, for queries and analytics: who changes it by itself leaves names behind that have
@@ -79,37 +90,33 @@ func (n *Named[ID]) numbers(ctx context.Context, names []ID) (vertices []uint32,
 	if err != nil {
 		return nil, nil, err
 	}
-	// A float's name is its bits: a NaN is itself.
-	code, added := structures.KeyCode[ID](), map[uint64]uint32{}
 	var keys []ID
 	var numbers []uint32
 	fresh = make([]bool, len(names))
 	free, next := len(n.free), uint32(len(n.names))
-	for i, name := range names {
+	for i, first := range n.dense.firsts(names, there) {
 		if there[i] {
 			continue
 		}
-		number, ok := added[code.Word(name)]
-		if !ok {
-			if number = next; free > 0 {
+		if fresh[i] = first == i; fresh[i] {
+			if vertices[i] = next; free > 0 {
 				free--
-				number = n.free[free]
+				vertices[i] = n.free[free]
 			} else {
 				next++
 			}
-			added[code.Word(name)], fresh[i] = number, true
-			keys, numbers = append(keys, name), append(numbers, number)
+			keys, numbers = append(keys, names[i]), append(numbers, vertices[i])
 		}
-		vertices[i] = number
+		vertices[i] = vertices[first]
 	}
 	if len(keys) == 0 {
 		return vertices, fresh, nil
 	}
 	if _, err := n.graph.InsertVertices(ctx, numbers); err != nil {
-		return nil, nil, n.unnumber(ctx, nil, numbers, err)
+		return nil, nil, n.unnumber(ctx, numbers, err)
 	}
-	if _, err := n.dense.Insert(ctx, keys, numbers); err != nil {
-		return nil, nil, n.unnumber(ctx, keys, numbers, err)
+	if err := n.dense.insert(ctx, keys, numbers); err != nil {
+		return nil, nil, n.unnumber(ctx, numbers, err)
 	}
 	n.free = n.free[:free]
 	n.names = append(n.names, make([]ID, int(next)-len(n.names))...)
@@ -119,12 +126,10 @@ func (n *Named[ID]) numbers(ctx context.Context, names []ID) (vertices []uint32,
 	return vertices, fresh, nil
 }
 
-// unnumber takes back what numbers has done before an error.
-func (n *Named[ID]) unnumber(ctx context.Context, keys []ID, numbers []uint32, err error) error {
-	ctx = context.WithoutCancel(ctx)
-	_, vertices := n.graph.DeleteVertices(ctx, numbers)
-	_, names := n.dense.Delete(ctx, keys)
-	return errors.Join(pipeline.Cause(err), vertices, names)
+// unnumber takes back the vertices that numbers has made before an error.
+func (n *Named[ID]) unnumber(ctx context.Context, numbers []uint32, err error) error {
+	_, undone := n.graph.DeleteVertices(context.WithoutCancel(ctx), numbers)
+	return errors.Join(pipeline.Cause(err), undone)
 }
 
 // Update does a batch of one kind, as Graph.UpdateEdgesInto. Ends of edges that are inserted become vertices, also
@@ -279,8 +284,7 @@ func (n *Named[ID]) DeleteVertices(ctx context.Context, names []ID) ([]structure
 			gone, n.free = append(gone, names[i]), append(n.free, some[j])
 		}
 	}
-	_, err = n.dense.Delete(context.WithoutCancel(ctx), gone)
-	return status, pipeline.Cause(err)
+	return status, pipeline.Cause(n.dense.remove(context.WithoutCancel(ctx), gone))
 }
 
 // Neighbors are the names of the neighbours of each name, as Graph.Neighbors has their numbers; none of what is no

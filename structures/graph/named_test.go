@@ -1,38 +1,61 @@
 package graph_test
 
 import (
+	"cmp"
+	"context"
 	"math"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
 )
 
-// A graph of names is what it is of the names themselves, also where numbers of deleted vertices are used again.
+// A graph of names is what it is of the names themselves, also where numbers of deleted vertices are used again, and
+// where texts have one hash.
 func TestNamed(t *testing.T) {
+	t.Run("numbers", func(t *testing.T) {
+		testNamed(t, NewNamed[int64], func(i int) int64 { return int64(i)*0x123456789abcd - math.MaxInt64/2 })
+	})
+	text := func(i int) string { return strings.Repeat("Königsberg ", i/4) + strconv.Itoa(i%4) }
+	t.Run("texts", func(t *testing.T) { testNamed(t, NewNamedByText, text) })
+	t.Run("texts of few hashes", func(t *testing.T) {
+		testNamed(t, func(ctx context.Context, d *vk.Device, o Options) (*Named[string], error) {
+			n, err := NewNamedByText(ctx, d, o)
+			if err == nil {
+				HashTextsBy(n, func(text string) uint64 { return uint64(len(text) % 3) })
+			}
+			return n, err
+		}, text)
+	})
+}
+
+func testNamed[ID cmp.Ordered](t *testing.T,
+	create func(ctx context.Context, d *vk.Device, o Options) (*Named[ID], error), name func(i int) ID) {
 	d := testdevice.Open(t)
-	name := func(i int) int64 { return int64(i)*0x123456789abcd - math.MaxInt64/2 }
 	rapid.Check(t, func(rt *rapid.T) {
 		ctx, o := t.Context(), Options{Weighted: true, Directed: rapid.Bool().Draw(rt, "directed")}
-		n, err := NewNamed[int64](ctx, d, o)
+		n, err := create(ctx, d, o)
 		require.NoError(rt, err)
 		defer func() { require.NoError(rt, n.Close()) }()
-		want, vertices := map[[2]int64]uint32{}, map[int64]bool{}
-		one := rapid.Custom(func(t *rapid.T) int64 { return name(rapid.IntRange(0, 40).Draw(t, "name")) })
+		want, vertices := map[[2]ID]uint32{}, map[ID]bool{}
+		one := rapid.Custom(func(t *rapid.T) ID { return name(rapid.IntRange(0, 40).Draw(t, "name")) })
 		some := rapid.SliceOfN(one, 1, 200)
-		ends := func(a, b int64) [2]int64 {
+		ends := func(a, b ID) [2]ID {
 			if !o.Directed && b < a {
-				return [2]int64{b, a}
+				return [2]ID{b, a}
 			}
-			return [2]int64{a, b}
+			return [2]ID{a, b}
 		}
 		for range rapid.IntRange(1, 6).Draw(rt, "batches") {
 			from := some.Draw(rt, "from")
 			to := rapid.Permutation(from).Draw(rt, "to")
-			e := NamedEdges[int64]{from, to, make([]uint32, len(from))}
+			e := NamedEdges[ID]{from, to, make([]uint32, len(from))}
 			for i := range e.Weights {
 				e.Weights[i] = uint32(i)
 			}
@@ -75,6 +98,17 @@ func TestNamed(t *testing.T) {
 			count, err := n.Vertices(ctx)
 			require.NoError(rt, err)
 			require.Equal(rt, len(vertices), count)
+			numbers, known, err := n.Numbers(ctx, from)
+			require.NoError(rt, err)
+			for i, a := range from {
+				require.Equal(rt, vertices[a], known[i])
+				if known[i] {
+					its, there, err := n.Name(ctx, numbers[i])
+					require.NoError(rt, err)
+					require.True(rt, there)
+					require.Equal(rt, a, its)
+				}
+			}
 			extent, err := n.Graph().Extent(ctx)
 			require.NoError(rt, err)
 			require.LessOrEqual(rt, extent, 41, "numbers of deleted vertices are used again")
