@@ -145,8 +145,8 @@ func (g *Graph) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	return nil
 }
 
-// stock has the pool grow to so many free slabs, if it can: one for each vertex that comes, before all that come search a
-// pool in vain that doubles from one round to the next. A block is added for who takes a vertex's first slab while
+// stock has the pool grow to so many free slabs, if it can: one for each vertex that comes, before all that come search
+// a pool in vain that doubles from one round to the next. A block is added for who takes a vertex's first slab while
 // another one does, and gives it back.
 func (g *Graph) stock(ctx context.Context, slabs int) error {
 	stats, err := g.pool.Stats(ctx)

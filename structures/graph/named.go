@@ -12,9 +12,9 @@ import (
 )
 
 // Named is a Graph whose vertices have names: numbers of any kind, of 32 or 64 bits (NewNamed), or texts
-// (NewNamedByText). A slab hash maps them, or the hashes of texts, to the graph's own numbers: 0, 1, 2, … in the order in
-// which names come first. The number of a vertex that was deleted goes to the next new name. Several goroutines may use
-// one, as a Graph.
+// (NewNamedByText). A slab hash maps them, or the hashes of texts, to the graph's own numbers: 0, 1, 2, … in the order
+// in which names come first. The number of a vertex that was deleted goes to the next new name. Several goroutines may
+// use one, as a Graph.
 type Named[ID comparable] struct {
 	graph *Graph
 	dense names[ID]
