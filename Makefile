@@ -110,12 +110,13 @@ test-validation:
 elsewhere-test = VKDS_SKIPPED=$(CURDIR)/build/skipped $(2) go test -count=1 -vet=off -ldflags='-s -w' -timeout 60m \
 	-exec '$(CURDIR)/scripts/each-driver $(1)'
 on-windows = $(windows) VKDS_TOOL=Z:$(CURDIR)/bin/vkds.exe $(call elsewhere-test,wine,scripts/under-wine)
-on-arm64 = $(arm64) $(call elsewhere-test,arm64)
-emulated = ./vk ./alloc ./structures/slabhash ./structures/btree ./structures/lsm ./internal/dictfile
+on-arm64 = $(arm64) VKDS_TOOL=$(CURDIR)/scripts/vkds-arm64 $(call elsewhere-test,arm64)
+emulated = ./vk ./alloc ./structures/slabhash ./structures/btree ./structures/lsm ./internal/dictfile ./internal/outfile
 test-windows: deps windows
-	$(on-windows) $(emulated) ./internal/outfile ./cmd/vkds
+	$(on-windows) $(emulated) ./cmd/vkds
 test-arm64: deps arm64
 	$(on-arm64) $(emulated)
+	$(on-arm64) -run '^(TestInfo|TestHelp|TestFullDisk)$$' ./cmd/vkds
 # What "make test" has of that, some minutes of processor time: the tool is built for both, what has files of a system's
 # own is vetted, and what systems differ in is tested: the loader and its memory, files that are replaced, the cache's
 # folder, a structure, and a little of the tool.
