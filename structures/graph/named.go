@@ -71,7 +71,7 @@ func (n *Named[ID]) Name(ctx context.Context, vertex uint32) (name ID, there boo
 		return name, false, nil
 	}
 	name = n.names[vertex] // of a vertex that was deleted, too
-	now, found, err := n.dense.Find(ctx, []ID{name})
+	now, found, err := n.dense.find(ctx, []ID{name}, n.names)
 	return name, err == nil && found[0] && now[0] == vertex, err
 }
 
@@ -81,12 +81,12 @@ func (n *Named[ID]) Numbers(ctx context.Context, names []ID) (vertices []uint32,
 		return nil, nil, err
 	}
 	defer n.gate.LeaveShared()
-	return n.dense.Find(ctx, names)
+	return n.dense.find(ctx, names, n.names)
 }
 
 // numbers are those of names; new ones get numbers, and become vertices. Who calls has entered, alone.
 func (n *Named[ID]) numbers(ctx context.Context, names []ID) (vertices []uint32, fresh []bool, err error) {
-	vertices, there, err := n.dense.Find(ctx, names)
+	vertices, there, err := n.dense.find(ctx, names, n.names)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -182,7 +182,7 @@ func (n *Named[ID]) edges(ctx context.Context, e NamedEdges[ID], fresh bool) (so
 			}
 		}
 	} else {
-		vertices, known, err = n.dense.Find(ctx, names)
+		vertices, known, err = n.dense.find(ctx, names, n.names)
 	}
 	if err != nil {
 		return Edges{}, nil, nil, err
@@ -262,7 +262,7 @@ func (n *Named[ID]) DeleteVertices(ctx context.Context, names []ID) ([]structure
 		return pipeline.Made(status, pipeline.NotBegun(status, len(names), err))
 	}
 	defer n.gate.Leave()
-	vertices, there, err := n.dense.Find(ctx, names)
+	vertices, there, err := n.dense.find(ctx, names, n.names)
 	if err != nil {
 		return status, pipeline.Stopped(status, len(names), err)
 	}
@@ -284,7 +284,7 @@ func (n *Named[ID]) DeleteVertices(ctx context.Context, names []ID) ([]structure
 			gone, n.free = append(gone, names[i]), append(n.free, some[j])
 		}
 	}
-	return status, pipeline.Cause(n.dense.remove(context.WithoutCancel(ctx), gone))
+	return status, pipeline.Cause(n.dense.remove(context.WithoutCancel(ctx), gone, n.names))
 }
 
 // Neighbors are the names of the neighbours of each name, as Graph.Neighbors has their numbers; none of what is no
@@ -295,7 +295,7 @@ func (n *Named[ID]) Neighbors(ctx context.Context, names []ID) (offsets []int, t
 		return nil, nil, nil, err
 	}
 	defer n.gate.LeaveShared()
-	vertices, there, err := n.dense.Find(ctx, names)
+	vertices, there, err := n.dense.find(ctx, names, n.names)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -4,23 +4,23 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
-	"slices"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
 
 // names maps the names of vertices to the graph's numbers. Queries may be concurrent with one another.
 type names[ID comparable] interface {
-	// Find returns the numbers of names, and whether they are there.
-	Find(ctx context.Context, names []ID) (numbers []uint32, there []bool, err error)
+	// find returns the numbers of names, and whether they are there. all are those that there are, by their numbers.
+	find(ctx context.Context, names, all []ID) (numbers []uint32, there []bool, err error)
 	// firsts says of each name that isn't there which is the first equal one among all.
 	firsts(names []ID, there []bool) []int
 	// insert puts names that aren't there, all of them different, and their numbers. After an error none is there.
 	insert(ctx context.Context, names []ID, numbers []uint32) error
-	// remove takes names away, those that are there.
-	remove(ctx context.Context, names []ID) error
+	// remove takes names away, which are there.
+	remove(ctx context.Context, names, all []ID) error
 	Close() error
 }
 
@@ -49,6 +49,10 @@ func newNumberNames[ID structures.Number](ctx context.Context, d *vk.Device, o O
 	return numberNames[ID]{m}, err
 }
 
+func (n numberNames[ID]) find(ctx context.Context, names, _ []ID) ([]uint32, []bool, error) {
+	return n.Find(ctx, names)
+}
+
 // A float's name is its bits: a NaN is itself.
 func (n numberNames[ID]) firsts(names []ID, there []bool) []int {
 	return firstsBy(names, there, structures.KeyCode[ID]().Word)
@@ -57,22 +61,21 @@ func (n numberNames[ID]) firsts(names []ID, there []bool) []int {
 func (n numberNames[ID]) insert(ctx context.Context, names []ID, numbers []uint32) error {
 	_, err := n.Insert(ctx, names, numbers)
 	if err != nil {
-		err = errors.Join(err, n.remove(context.WithoutCancel(ctx), names))
+		err = errors.Join(pipeline.Cause(err), n.remove(context.WithoutCancel(ctx), names, nil))
 	}
 	return err
 }
 
-func (n numberNames[ID]) remove(ctx context.Context, names []ID) error {
+func (n numberNames[ID]) remove(ctx context.Context, names, _ []ID) error {
 	_, err := n.Delete(ctx, names)
 	return err
 }
 
-// textNames are texts: the device has their hashes, and the host the texts by the graph's numbers. Texts whose hash
-// another one has, of which there are next to none, are the host's alone.
+// textNames are texts: the device has their hashes, and what it finds is compared. Texts whose hash another one has, of
+// which there are next to none, are the host's alone.
 type textNames struct {
 	hashes *slabhash.Map[uint64, uint32]
 	hash   func(text string) uint64
-	texts  []string // by the graph's numbers, those of hashes
 	others map[string]uint32
 }
 
@@ -92,13 +95,13 @@ func (n *textNames) hashed(texts []string) []uint64 {
 	return hashes
 }
 
-func (n *textNames) Find(ctx context.Context, texts []string) (numbers []uint32, there []bool, err error) {
+func (n *textNames) find(ctx context.Context, texts, all []string) (numbers []uint32, there []bool, err error) {
 	numbers, there, err = n.hashes.Find(ctx, n.hashed(texts))
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, text := range texts {
-		if there[i] && n.texts[numbers[i]] == text {
+		if there[i] && all[numbers[i]] == text {
 			continue
 		}
 		numbers[i], there[i] = n.others[text]
@@ -111,55 +114,39 @@ func (n *textNames) firsts(texts []string, there []bool) []int {
 }
 
 func (n *textNames) insert(ctx context.Context, texts []string, numbers []uint32) error {
-	hashes := n.hashed(texts)
-	_, taken, err := n.hashes.Find(ctx, hashes)
-	if err != nil {
-		return err
-	}
-	var own, beside []int // those whose hash is theirs, and those that find another one there
-	var fresh []uint64
-	var of []uint32
-	now := make(map[uint64]bool, len(texts))
-	for i, hash := range hashes {
-		if taken[i] || now[hash] {
-			beside = append(beside, i)
-			continue
+	hashes, status := n.hashed(texts), make([]structures.Status, len(texts))
+	err := n.hashes.UpdateInto(ctx, structures.InsertUnique, hashes, numbers, status)
+	var own []uint64
+	for i, s := range status {
+		switch {
+		case s == structures.Inserted:
+			own = append(own, hashes[i])
+		case err == nil:
+			n.others[texts[i]] = numbers[i]
 		}
-		now[hash] = true
-		own, fresh, of = append(own, i), append(fresh, hash), append(of, numbers[i])
 	}
-	if _, err := n.hashes.Insert(ctx, fresh, of); err != nil {
-		_, undone := n.hashes.Delete(context.WithoutCancel(ctx), fresh)
-		return errors.Join(err, undone)
-	}
-	if len(numbers) > 0 {
-		most := int(slices.Max(numbers)) + 1
-		n.texts = append(n.texts, make([]string, max(most-len(n.texts), 0))...)
-	}
-	for _, i := range own {
-		n.texts[numbers[i]] = texts[i]
-	}
-	for _, i := range beside {
-		n.others[texts[i]] = numbers[i]
+	if err != nil {
+		_, undone := n.hashes.Delete(context.WithoutCancel(ctx), own)
+		return errors.Join(pipeline.Cause(err), undone)
 	}
 	return nil
 }
 
-func (n *textNames) remove(ctx context.Context, texts []string) error {
+func (n *textNames) remove(ctx context.Context, texts, all []string) error {
 	hashes := n.hashed(texts)
 	numbers, there, err := n.hashes.Find(ctx, hashes)
 	if err != nil {
 		return err
 	}
-	var gone []uint64
+	var own []uint64
 	for i, text := range texts {
-		if there[i] && n.texts[numbers[i]] == text {
-			gone = append(gone, hashes[i])
+		if there[i] && all[numbers[i]] == text {
+			own = append(own, hashes[i])
 		} else {
 			delete(n.others, text)
 		}
 	}
-	_, err = n.hashes.Delete(ctx, gone)
+	_, err = n.hashes.Delete(ctx, own)
 	return err
 }
 
