@@ -14,10 +14,12 @@ layout(push_constant, std430) uniform Push {
     uvec2 arcs_at;   // a word: how many arcs there are
     uvec2 count;     // a number of 64 bits, to which triangles are added
     Graph graph;
+    uint first_group;
 };
 
 void main() {
-    uint arcs = min(plain_load(arcs_at), rows.arcs), first = workgroup_index() * WORKGROUP, lane = workgroup_lane();
+    uint arcs = min(plain_load(arcs_at), rows.arcs), lane = workgroup_lane();
+    uint first = (first_group + workgroup_index()) * WORKGROUP;
     if (first >= arcs) return;
     uint end = min(first + WORKGROUP, arcs), place = first + lane;
     arc_rows_begin(rows, first, end);

@@ -25,6 +25,7 @@ layout(push_constant, std430) uniform Push {
     BatchEdges batch;
     uvec2 counts;    // four numbers of 64 bits: what was met with one edge of the batch, with two, with three; and who
                      // gave up
+    uint first_group;
 #ifdef LIVE
     Graph graph;
 #endif
@@ -44,9 +45,9 @@ bool has_edge(uint u, uint v, bool asks, out bool endless) {
 }
 
 void main() {
-    uint lane = workgroup_lane(), groups = (batch.count + SHARE - 1u) / SHARE;
-    if (workgroup_index() >= groups) return;
-    uint i = workgroup_index() + lane * groups;
+    uint lane = workgroup_lane(), groups = (batch.count + SHARE - 1u) / SHARE, group = first_group + workgroup_index();
+    if (group >= groups) return;
+    uint i = group + lane * groups;
     bool has = lane < SHARE && i < batch.count;
     uvec2 edge = uvec2(0u);
     if (has) edge = batch_edge(batch, i);

@@ -140,6 +140,25 @@ func overRows[P any](w *workspace, kernel string, workgroup, groups int, push P)
 	return err
 }
 
+// groupsAPart are the workgroups of a part: with 128 arcs each, and 64 places that an arc looks at, a device that reads
+// 2^27 places a second takes one.
+var groupsAPart = 1 << 14
+
+// inParts records a kernel in parts that run beside one another, of which none takes as long as a desktop's watchdog
+// allows: of a kernel whose invocations may have thousands of places to look at. push is told of a part's first
+// workgroup. err is why there is no kernel.
+func inParts[P any](w *workspace, k *vk.Kernel[P], err error, groups int, push func(first uint32) P) error {
+	if err != nil {
+		return err
+	}
+	w.s.Concurrent(func() {
+		for first := 0; first < groups; first += groupsAPart {
+			k.Dispatch(w.s, min(groupsAPart, groups-first), push(uint32(first)))
+		}
+	})
+	return nil
+}
+
 // use has f work on the graph, which doesn't change meanwhile.
 func (a *Analyzer) use(ctx context.Context, f func(look func(*workspace) error) error) error {
 	if a.on != nil {

@@ -28,6 +28,7 @@ type (
 	trianglesPush struct {
 		Graph         rowsPush
 		ArcsAt, Count uint64
+		FirstGroup, _ uint32
 	}
 )
 
@@ -110,6 +111,8 @@ func (o *orientation) count() error {
 	}
 	oriented := rowsPush{[3]uint64{o.offsets.Address(), o.targets.Address(), 0}, uint32(w.g.Vertices),
 		uint32(w.g.Arcs / 2)}
-	return dispatch(w, "triangles", triangleGroup, groups(w.g.Arcs/2, triangleGroup),
-		trianglesPush{oriented, o.counts.Address(), o.counts.AddressOf(2)})
+	k, err := recording.Kernel[trianglesPush](w.kernels, w.s, "analytics/triangles", triangleGroup)
+	return inParts(w, k, err, groups(w.g.Arcs/2, triangleGroup), func(first uint32) trianglesPush {
+		return trianglesPush{oriented, o.counts.Address(), o.counts.AddressOf(2), first, 0}
+	})
 }

@@ -21,6 +21,7 @@ type triangleEdgesPush struct {
 	Rows          rowsPush
 	ArcsAt, Count uint64
 	Graph         graph.Device
+	FirstGroup, _ uint32
 }
 
 // edgeTriangles counts the triangles of a graph where it is.
@@ -82,15 +83,12 @@ func (e *edgeTriangles) orient() error {
 
 func (e *edgeTriangles) countTriangles() error {
 	w := e.t.w
-	k, err := kernelOverEdges[triangleEdgesPush](w, "triangles_edges", triangleGroup)
-	if err != nil {
-		return err
-	}
 	if err := recording.Clear(w.kernels, w.s, e.count.Address(), 2); err != nil {
 		return err
 	}
+	k, err := kernelOverEdges[triangleEdgesPush](w, "triangles_edges", triangleGroup)
 	rows := rowsPush{[3]uint64{e.offsets.Address(), e.targets.Address(), 0}, uint32(w.vertices), uint32(w.arcs / 2)}
-	k.Dispatch(w.s, groups(w.arcs/2, triangleGroup), triangleEdgesPush{rows, e.offsets.AddressOf(w.vertices),
-		e.count.Address(), w.device})
-	return nil
+	return inParts(w, k, err, groups(w.arcs/2, triangleGroup), func(first uint32) triangleEdgesPush {
+		return triangleEdgesPush{rows, e.offsets.AddressOf(w.vertices), e.count.Address(), w.device, first, 0}
+	})
 }

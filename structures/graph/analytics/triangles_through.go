@@ -23,6 +23,8 @@ type (
 		Rows   rowsPush
 		Batch  batchEdges
 		Counts uint64
+
+		FirstGroup, _ uint32
 	}
 	trianglesThroughPush struct {
 		trianglesRowsPush
@@ -88,7 +90,7 @@ func (w *workspace) through(keys []uint32, r *TrianglesResult) error {
 			w.bulk.Sort(w.s, primitives.SortArgs{Keys: unsorted.Address(), OutKeys: sorted.Address(),
 				Length: primitives.Length{N: n}, Widths: wide, Scratch: scratch.Address()}),
 			dispatch(w, "batch_filter", triangleGroup, groups(n, triangleGroup), batchFilterPush{batch}),
-			w.recordThrough(trianglesRowsPush{w.push, batch, counts.Address()}))
+			w.recordThrough(trianglesRowsPush{Rows: w.push, Batch: batch, Counts: counts.Address()}))
 	})
 	if err != nil {
 		return err
@@ -105,15 +107,20 @@ const filterBits = 27
 const throughShare = 16
 
 func (w *workspace) recordThrough(push trianglesRowsPush) error {
-	share := groups(int(push.Batch.Count), throughShare)
+	all := groups(int(push.Batch.Count), throughShare)
 	if w.on == nil {
-		return overRows(w, "triangles_through", w.group, share, push)
+		k, err := kernelOverRows[trianglesRowsPush](w, "triangles_through", w.group)
+		return inParts(w, k, err, all, push.from)
 	}
 	k, err := kernelOverEdges[trianglesThroughPush](w, "triangles_through", w.group, w.weighted())
-	if err == nil {
-		k.Dispatch(w.s, share, trianglesThroughPush{push, w.device})
-	}
-	return err
+	return inParts(w, k, err, all, func(first uint32) trianglesThroughPush {
+		return trianglesThroughPush{push.from(first), w.device}
+	})
+}
+
+func (p trianglesRowsPush) from(first uint32) trianglesRowsPush {
+	p.FirstGroup = first
+	return p
 }
 
 // metWords are numbers of 64 bits: how often triangles were met that have one edge of a batch, two, and three; and how
