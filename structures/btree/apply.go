@@ -214,7 +214,8 @@ func (t *tree[W]) concurrentWhole(ctx context.Context, kind structures.Kind, b s
 	var err error
 	done, left := 0, 0
 	for done < n && err == nil {
-		end := w.fit(done, min(n, done+max(leastPart, int(t.known.about()))), ordered.AtOnce(t.d))
+		part := min(max(leastPart, int(t.known.about())), t.mostInserted())
+		end := w.fit(done, min(n, done+part), ordered.AtOnce(t.d))
 		if whole && (end < n || n > t.pipelines.Chunk()) {
 			return errNotAtOnce
 		}

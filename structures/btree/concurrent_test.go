@@ -3,6 +3,7 @@ package btree
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -564,4 +565,35 @@ func testBatchLargerThanTheTree[W structures.Word](t *testing.T, d *vk.Device, t
 		}
 		return structures.Absent
 	})
+}
+
+// A dispatch that inserts has no more operations than the slowest device is through in time with, of however many a
+// batch is, and the batch is done as it would be by one.
+func TestInsertionsADispatch(t *testing.T) {
+	defer func(was int) { mostTurns = was }(mostTurns)
+	mostTurns = 64
+	d := testdevice.Open(t, vk.Options{TimeDispatches: true})
+	tree := buildTree(t, d, ramp(60_000, 1, 2), ramp(60_000, 1, 2), Options{Path: Concurrent})
+	most := tree.mostInserted()
+	rng := random(77)
+	fresh := ramp(5*most+1, 0, 2)
+	rng.Shuffle(len(fresh), func(i, j int) { fresh[i], fresh[j] = fresh[j], fresh[i] })
+	s := testdevice.Stream(t, d)
+	require.NoError(t, tree.ApplyOn(s, structures.Insert, structures.DeviceBatch{Count: len(fresh),
+		Keys: testdevice.Upload(t, d, fresh), Values: testdevice.Upload(t, d, fresh)}))
+	require.NoError(t, s.Wait(t.Context()))
+	if d.Has(vk.Timestamps) {
+		dispatches := 0
+		for _, timing := range s.Timings() {
+			if strings.HasPrefix(timing.Label, "btree/apply") {
+				dispatches++
+			}
+		}
+		require.GreaterOrEqual(t, dispatches, 6)
+	}
+	values, found, err := tree.Find(t.Context(), fresh)
+	require.NoError(t, err)
+	require.NotContains(t, found, false)
+	require.Equal(t, fresh, values)
+	require.NoError(t, tree.Check(t.Context()))
 }

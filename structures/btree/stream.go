@@ -246,8 +246,12 @@ func firstVisits(d *vk.Device) uint32 {
 const crowd = 8
 
 // mostTurns is how many subgroups' operations one dispatch may have, where they insert. On one key they are done one
-// after the other, each by a compare-and-swap of what the one before has left: 3 µs on an H100, whatever its width.
-const mostTurns = 1 << 16
+// after the other, each by a compare-and-swap of what the one before has left: 3 µs on an H100, whatever its width. A
+// batch on a stream that asks for order is one dispatch in any case, since it is to be one moment.
+var mostTurns = 1 << 16
+
+// mostInserted is how many operations that is.
+func (t *tree[W]) mostInserted() int { return mostTurns * t.d.SubgroupSize() }
 
 // apply records a batch of concurrent operations of one kind, or Mixed.
 func (t *tree[W]) apply(s *vk.Stream, kind structures.Kind, b operands) error {
@@ -257,7 +261,7 @@ func (t *tree[W]) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	part, most := b.count, b.count
 	if !b.few && (kind == structures.Mixed || kind.Inserts()) {
 		part = max(leastPart, crowd*int(t.known.before(b.count)))
-		most = mostTurns * t.d.SubgroupSize()
+		most = t.mostInserted()
 	}
 	for b.count > 0 {
 		now := b
