@@ -9,6 +9,8 @@ layout(push_constant, std430) uniform Push {
     uvec2 keys;      // of 64 bits, ascending
     uvec2 offsets;   // out: vertices + 1 words
     uvec2 targets;   // out
+    uvec2 wide;      // numbers of 64 bits, whose upper halves become the weights; 0: none do
+    uvec2 weights;   // out
     uint arcs;
     uint vertices;
     uint bits;       // of an id
@@ -28,7 +30,10 @@ uint row_begin(uint row) {
 
 void main() {
     uint i = invocation_index();
-    if (i < arcs) plain_store_at(targets, i, plain_load(address_at(keys, i, 3u)) & ((1u << bits) - 1u));
+    if (i < arcs) {
+        plain_store_at(targets, i, plain_load(address_at(keys, i, 3u)) & (~0u >> (32u - bits)));
+        if ((wide.x | wide.y) != 0u) plain_store_at(weights, i, plain_load_at(wide, 2u * i + 1u));
+    }
     if (i < vertices) plain_store_at(offsets, i, row_begin(i));
     if (i == vertices) plain_store_at(offsets, i, arcs);
 }

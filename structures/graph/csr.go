@@ -267,10 +267,11 @@ func (b *csrBuilder) build(ctx context.Context, e DeviceEdges, o CSROptions) (*C
 	return b.rows(ctx, sorted)
 }
 
-// sortedArcs are arcs in the order of rows, each of them once: keys of 64 bits, and weights.
+// sortedArcs are arcs in the order of rows, each of them once: keys of 64 bits, and weights, if there are any, or, in
+// wide, numbers of 64 bits with weights in their upper halves.
 type sortedArcs struct {
-	keys, weights *vk.Buffer[uint32]
-	arcs          int
+	keys, weights, wide *vk.Buffer[uint32]
+	arcs                int
 }
 
 type csrKeysPush struct {
@@ -335,7 +336,11 @@ func (b *csrBuilder) sort(ctx context.Context) (out sortedArcs, err error) {
 	if err == nil && word[0] != 0 {
 		err = &VertexError{^uint32(0), b.o.Vertices}
 	}
-	return sortedArcs{keys, values, int(word[1])}, err
+	out = sortedArcs{keys: keys, arcs: int(word[1])}
+	if weighted {
+		out.weights = values
+	}
+	return out, err
 }
 
 func (b *csrBuilder) makeKeys(keys, values, counts *vk.Buffer[uint32]) error {
@@ -370,6 +375,7 @@ func (b *csrBuilder) mark(sorted, flags *vk.Buffer[uint32]) error {
 
 type csrRowsPush struct {
 	Keys, Offsets, Targets uint64
+	Wide, Weights          uint64
 	Arcs, Vertices, Bits   uint32
 }
 
@@ -389,7 +395,7 @@ func (b *csrBuilder) rows(ctx context.Context, sorted sortedArcs) (g *CSR, err e
 	if g.Targets, err = vk.NewBuffer[uint32](b.d, g.Arcs); err != nil {
 		return g, err
 	}
-	if b.edges.Weights != nil {
+	if sorted.weights != nil || sorted.wide != nil {
 		if g.Weights, err = vk.NewBuffer[uint32](b.d, g.Arcs); err != nil {
 			return g, err
 		}
@@ -399,11 +405,15 @@ func (b *csrBuilder) rows(ctx context.Context, sorted sortedArcs) (g *CSR, err e
 		if err != nil {
 			return err
 		}
-		if g.Weights != nil && g.Arcs > 0 {
+		if sorted.weights != nil && g.Arcs > 0 {
 			b.s.Copy(g.Weights, 0, sorted.weights, 0, 4*g.Arcs)
 		}
-		k.Dispatch(b.s, groups(max(g.Arcs, g.Vertices+1)), csrRowsPush{sorted.keys.Address(), g.Offsets.Address(),
-			g.Targets.Address(), uint32(g.Arcs), uint32(g.Vertices), uint32(b.bits)})
+		push := csrRowsPush{Keys: sorted.keys.Address(), Offsets: g.Offsets.Address(), Targets: g.Targets.Address(),
+			Arcs: uint32(g.Arcs), Vertices: uint32(g.Vertices), Bits: uint32(b.bits)}
+		if sorted.wide != nil {
+			push.Wide, push.Weights = sorted.wide.Address(), g.Weights.Address()
+		}
+		k.Dispatch(b.s, groups(max(g.Arcs, g.Vertices+1)), push)
 		return nil
 	})
 	if err == nil {

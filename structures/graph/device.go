@@ -41,7 +41,7 @@ func (b DeviceBatch) batch() structures.DeviceBatch {
 
 // check answers why a batch can't be recorded.
 func (g *Graph) check(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	if !g.does(kind) {
+	if !g.o.does(kind) {
 		return &structures.KindError{Kind: kind}
 	}
 	weights := 0
@@ -106,7 +106,7 @@ func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 			}
 			stages = at
 		}
-		all, some, err := g.own.Batch(s, g.kind(kind), b.batch(), retry)
+		all, some, err := g.own.Batch(s, g.o.kind(kind), b.batch(), retry)
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 		if kind.Inserts() && g.o.Weighted {
 			weights = b.Weights.Address()
 		}
-		return g.recordApply(s, g.kind(kind), operands{
+		return g.recordApply(s, g.o.kind(kind), operands{
 			from: b.From.Address(), to: b.To.Address(), weights: weights, statuses: all.Status.Address(),
 			stages: stages, pending: all.Left.Address(), count: b.Count, retry: some, arcs: g.arcs(),
 		})

@@ -80,17 +80,14 @@ func (g *Graph) update(ctx context.Context, kind structures.Kind, e Edges) ([]st
 // InsertAdd, InsertMin, InsertMax or Delete, and tells in the caller's slice what has become of each edge; nil: it is
 // not wanted. Errors: those of InsertEdges.
 func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
-	if !g.does(kind) {
+	if !g.o.does(kind) {
 		return &structures.KindError{Kind: kind}
 	}
 	if !kind.Inserts() {
 		e.Weights = nil
 	}
-	err := cmp.Or(e.check(kind.Inserts() && g.o.Weighted), pipeline.Fits(len(e.From), "statuses", status))
-	if err == nil && !g.o.Weighted && e.Weights != nil {
-		err = &structures.LengthError{Keys: len(e.From), Other: "weights for a graph without", Got: len(e.Weights)}
-	}
-	if err != nil {
+	if err := cmp.Or(e.check(kind.Inserts() && g.o.Weighted), pipeline.Fits(len(e.From), "statuses", status),
+		noWeights(e, g.o)); err != nil {
 		return err
 	}
 	if err := g.enter(ctx); err != nil {
@@ -98,24 +95,24 @@ func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edg
 	}
 	defer g.leave()
 	g.meter.Batch(kind, len(e.From))
-	return g.do(ctx, request{kind: g.kind(kind), edges: e, status: status, arcs: g.arcs()})
+	return g.do(ctx, request{kind: g.o.kind(kind), edges: e, status: status, arcs: g.arcs()})
 }
 
 // kind is how kernels do an update: without weights there is nothing to be assigned.
-func (g *Graph) kind(kind structures.Kind) structures.Kind {
-	if kind == structures.Insert && !g.o.Weighted {
+func (o *Options) kind(kind structures.Kind) structures.Kind {
+	if kind == structures.Insert && !o.Weighted {
 		return structures.InsertUnique
 	}
 	return kind
 }
 
-// does says whether the graph does updates of a kind.
-func (g *Graph) does(kind structures.Kind) bool {
+// does says whether a graph does updates of a kind.
+func (o *Options) does(kind structures.Kind) bool {
 	switch kind {
 	case structures.Insert, structures.InsertUnique, structures.Delete:
 		return true
 	}
-	return g.o.Weighted && kind.UpdatesInPlace()
+	return o.Weighted && kind.UpdatesInPlace()
 }
 
 // arcs is how many an edge is.

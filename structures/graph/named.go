@@ -137,7 +137,7 @@ func (n *Named[ID]) unnumber(ctx context.Context, numbers []uint32, err error) e
 func (n *Named[ID]) Update(ctx context.Context, kind structures.Kind, e NamedEdges[ID]) ([]structures.Status, error) {
 	status := make([]structures.Status, len(e.From))
 	err := (Edges{make([]uint32, len(e.From)), make([]uint32, len(e.To)), nil}).check(false)
-	if err == nil && !n.graph.does(kind) {
+	if err == nil && !n.graph.o.does(kind) {
 		err = &structures.KindError{Kind: kind}
 	}
 	if err == nil && kind.Inserts() && n.graph.o.Weighted && len(e.Weights) != len(e.From) {

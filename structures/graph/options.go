@@ -63,10 +63,10 @@ func (o *Options) complete(d *vk.Device) error {
 		o.MaxLoad = max(DefaultMaxLoad, 1.5*o.Load)
 	}
 	o.Capacity = max(o.Capacity, o.Vertices)
+	if err := o.checkVertices(); err != nil {
+		return err
+	}
 	switch {
-	case o.Vertices < 0 || o.Vertices > MaxVertices:
-		return &structures.OptionError{Option: "Vertices",
-			Reason: fmt.Sprintf("%d, but a graph has 0 to %d", o.Vertices, MaxVertices)}
 	case o.Capacity > MaxVertices:
 		return &structures.OptionError{Option: "Capacity",
 			Reason: fmt.Sprintf("%d, but a graph has up to %d vertices", o.Capacity, MaxVertices)}
@@ -81,6 +81,14 @@ func (o *Options) complete(d *vk.Device) error {
 	case o.Tile > d.SubgroupSize():
 		return &structures.OptionError{Option: "Tile",
 			Reason: fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
+	}
+	return nil
+}
+
+func (o *Options) checkVertices() error {
+	if o.Vertices < 0 || o.Vertices > MaxVertices {
+		return &structures.OptionError{Option: "Vertices",
+			Reason: fmt.Sprintf("%d, but a graph has 0 to %d", o.Vertices, MaxVertices)}
 	}
 	return nil
 }

@@ -65,10 +65,10 @@ func (g *Graph) small(ctx context.Context, form recording.Form) (_ *Graph, end f
 func (g *Graph) rehearse(_ context.Context, s *vk.Stream) error {
 	const most = 1 << 22 // more than a chunk has
 	for kind := structures.Insert; kind <= structures.Delete; kind++ {
-		if !g.does(kind) {
+		if !g.o.does(kind) {
 			continue
 		}
-		if err := g.recordApply(s, g.kind(kind), operands{count: 1, arcs: g.arcs()}); err != nil {
+		if err := g.recordApply(s, g.o.kind(kind), operands{count: 1, arcs: g.arcs()}); err != nil {
 			return err
 		}
 		for n := range recording.Sizes(most) {
@@ -76,7 +76,7 @@ func (g *Graph) rehearse(_ context.Context, s *vk.Stream) error {
 				break
 			}
 			b := operands{keys: recording.Align, statuses: recording.Align, count: n, arcs: g.arcs()}
-			if err := g.recordInOrder(s, g.kind(kind), b); err != nil {
+			if err := g.recordInOrder(s, g.o.kind(kind), b); err != nil {
 				return err
 			}
 		}

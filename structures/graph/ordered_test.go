@@ -1,0 +1,400 @@
+package graph_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	. "github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/stress"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+	"pgregory.net/rapid"
+)
+
+func orderedOptions(o Options) OrderedOptions {
+	return OrderedOptions{Directed: o.Directed, Weighted: o.Weighted, SelfLoops: o.SelfLoops, Vertices: o.Vertices}
+}
+
+// newOrdered makes one until the test's end.
+func newOrdered(t testing.TB, d *vk.Device, o OrderedOptions) *Ordered {
+	t.Helper()
+	g, err := NewOrdered(t.Context(), d, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, g.Close()) })
+	return g
+}
+
+// orderedReader is what an Ordered and its snapshots have.
+type orderedReader interface {
+	Vertices(context.Context) (int, error)
+	Edges(context.Context) (uint64, error)
+	Degrees(context.Context, []uint32) ([]uint32, error)
+	Neighbors(context.Context, []uint32) (Neighbors, error)
+	NeighborsBetween(context.Context, []NeighborRange) (Neighbors, error)
+	CommonNeighbors(context.Context, Edges) (Neighbors, error)
+	FindEdges(context.Context, Edges) ([]uint32, []bool, error)
+	ExportCSR(context.Context) (offsets, targets, weights []uint32, err error)
+	Export(context.Context) (Edges, error)
+}
+
+// requireWords takes no slice for an empty one.
+func requireWords(t require.TestingT, want, got []uint32) {
+	require.Equal(t, append([]uint32{}, want...), append([]uint32{}, got...))
+}
+
+// requireOrdered requires that a graph holds what the oracle does, by every way of asking.
+func requireOrdered(t require.TestingT, ctx context.Context, g orderedReader, w *oracle) {
+	vertices, err := g.Vertices(ctx)
+	require.NoError(t, err)
+	require.Equal(t, w.extent, vertices)
+	edges, err := g.Edges(ctx)
+	require.NoError(t, err)
+	require.Equal(t, w.edges(), edges)
+
+	all := make([]arc, 0, len(w.arcs))
+	for a := range w.arcs {
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b arc) int { return slices.Compare([]uint32{a.from, a.to}, []uint32{b.from, b.to}) })
+	ids, rows := make([]uint32, w.extent+2), make([][]uint32, w.extent+2)
+	var weights []uint32
+	for i := range ids {
+		ids[i] = uint32(i)
+	}
+	for _, a := range all {
+		rows[a.from], weights = append(rows[a.from], a.to), append(weights, w.arcs[a])
+	}
+	degrees, err := g.Degrees(ctx, ids)
+	require.NoError(t, err)
+	n, err := g.Neighbors(ctx, ids)
+	require.NoError(t, err)
+	offsets, targets, csrWeights, err := g.ExportCSR(ctx)
+	require.NoError(t, err)
+	requireWords(t, slices.Concat(rows...), n.Targets)
+	requireWords(t, n.Targets, targets)
+	if w.o.Weighted {
+		requireWords(t, weights, n.Weights)
+		requireWords(t, weights, csrWeights)
+	} else {
+		require.Nil(t, n.Weights)
+		require.Nil(t, csrWeights)
+	}
+	require.Len(t, offsets, w.extent+1)
+	var parts []NeighborRange
+	var pairs Edges
+	for i := range ids {
+		of, _ := n.Of(i)
+		require.EqualValues(t, len(rows[i]), degrees[i])
+		require.Len(t, of, len(rows[i]), "neighbours of %d", i)
+		if i < w.extent {
+			require.EqualValues(t, n.Offsets[i], offsets[i])
+			pairs.From, pairs.To = append(pairs.From, uint32(i)), append(pairs.To, uint32((i*7+1)%w.extent))
+		}
+		parts = append(parts, NeighborRange{uint32(i), 3, uint32(i)})
+	}
+	some, err := g.NeighborsBetween(ctx, parts)
+	require.NoError(t, err)
+	for i, part := range parts {
+		of, _ := some.Of(i)
+		requireWords(t, slices.DeleteFunc(slices.Clone(rows[i]),
+			func(to uint32) bool { return to < part.Lo || to > part.Hi }), of)
+	}
+	common, err := g.CommonNeighbors(ctx, pairs)
+	require.NoError(t, err)
+	_, found, err := g.FindEdges(ctx, pairs)
+	require.NoError(t, err)
+	for i, u := range pairs.From {
+		v := pairs.To[i]
+		require.Equal(t, slices.Contains(rows[u], v), found[i])
+		of, _ := common.Of(i)
+		requireWords(t, slices.DeleteFunc(slices.Clone(rows[u]),
+			func(x uint32) bool { return !slices.Contains(rows[v], x) }), of)
+	}
+	requireExported(t, ctx, g, w)
+}
+
+// requireExported requires that a graph has the oracle's edges and no others.
+func requireExported(t require.TestingT, ctx context.Context, g orderedReader, w *oracle) {
+	exported, err := g.Export(ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, w.edges(), exported.Len())
+	for i, from := range exported.From {
+		weight, there := w.arcs[arc{from, exported.To[i]}]
+		require.True(t, there)
+		if w.o.Weighted {
+			require.Equal(t, weight, exported.Weights[i])
+		}
+	}
+}
+
+// clone is an oracle that doesn't change with the first one.
+func (w *oracle) clone() *oracle {
+	c := newOracle(w.o)
+	c.extent = w.extent
+	for a, weight := range w.arcs {
+		c.arcs[a] = weight
+	}
+	return c
+}
+
+// Programs of batches of all kinds come to what they come to in Go's maps, and so do snapshots of every state on the
+// way there, and what has changed between them.
+func TestOrdered(t *testing.T) {
+	d := testdevice.Open(t)
+	eachSort(t, func(t *testing.T, o Options) {
+		rapid.Check(t, func(rt *rapid.T) {
+			ctx, o := t.Context(), o
+			o.Vertices = rapid.SampledFrom([]int{0, 10, 300}).Draw(rt, "vertices")
+			extent := uint32(rapid.SampledFrom([]int{5, 60, 700}).Draw(rt, "extent"))
+			w := newOracle(o)
+			var g *Ordered
+			var err error
+			if rapid.Bool().Draw(rt, "built") {
+				e := batch(rt, o, extent)
+				g, err = BuildOrdered(ctx, d, e, orderedOptions(o))
+				for i, from := range e.From {
+					w.appear(max(from, e.To[i])) // a loop's, too
+					weight := uint32(0)
+					if o.Weighted {
+						weight = e.Weights[i]
+					}
+					w.update(structures.Insert, from, e.To[i], weight)
+				}
+			} else {
+				g, err = NewOrdered(ctx, d, orderedOptions(o))
+			}
+			require.NoError(rt, err)
+			defer func() { require.NoError(rt, g.Close()) }()
+			var then []*oracle
+			var at []*OrderedSnapshot
+			for range rapid.IntRange(1, 5).Draw(rt, "batches") {
+				s, err := g.Snapshot(ctx)
+				require.NoError(rt, err)
+				defer s.Close()
+				then, at = append(then, w.clone()), append(at, s)
+				if rapid.IntRange(0, 5).Draw(rt, "what") == 0 {
+					ids := rapid.SliceOfN(rapid.Uint32Range(0, 2*extent), 1, 20).Draw(rt, "ids")
+					gone, err := g.DeleteEdgesOf(ctx, ids)
+					require.NoError(rt, err)
+					before := w.edges()
+					for a := range w.arcs {
+						if slices.Contains(ids, a.from) || slices.Contains(ids, a.to) {
+							delete(w.arcs, a)
+						}
+					}
+					require.EqualValues(rt, before-w.edges(), gone)
+					continue
+				}
+				kind := rapid.SampledFrom(kinds(o)).Draw(rt, "kind")
+				e := batch(rt, o, extent)
+				got := make([]structures.Status, e.Len())
+				require.NoError(rt, g.UpdateEdgesInto(ctx, kind, e, got))
+				w.updates(rt, kind, e, got)
+			}
+			require.NoError(rt, g.Check(ctx))
+			requireOrdered(rt, ctx, g, w)
+			for i, s := range at {
+				requireOrdered(rt, ctx, s, then[i])
+				requireDiff(rt, ctx, at[0], s, then[0], then[i])
+			}
+		})
+	})
+}
+
+// requireDiff requires that what has changed between two snapshots is what has between the oracles.
+func requireDiff(t require.TestingT, ctx context.Context, a, b *OrderedSnapshot, was, is *oracle) {
+	after, last := was.clone(), Edge{}
+	for c, err := range DiffEdges(ctx, a, b) {
+		require.NoError(t, err)
+		require.True(t, last == Edge{} || c.From > last.From || c.From == last.From && c.To > last.To)
+		last = c.Edge
+		switch c.Kind {
+		case structures.Delete:
+			require.Equal(t, was.arcs[arc{c.From, c.To}], c.Weight)
+			require.Equal(t, structures.Deleted, after.update(structures.Delete, c.From, c.To, 0))
+		case structures.InsertUnique:
+			require.Equal(t, structures.Inserted, after.update(structures.Insert, c.From, c.To, c.Weight))
+		default:
+			require.Equal(t, structures.Assigned, after.update(structures.Insert, c.From, c.To, c.Weight))
+			require.NotEqual(t, was.arcs[arc{c.From, c.To}], c.Weight)
+		}
+	}
+	require.Equal(t, is.arcs, after.arcs)
+}
+
+// stopsAfter is a context that ends when it has been asked so often whether it has.
+type stopsAfter struct {
+	context.Context
+	left int
+}
+
+func (c *stopsAfter) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// nearlyFull is a pool of one block, which can't grow, and of which about so many slabs are free until the test's end.
+func nearlyFull(t *testing.T, d *vk.Device, free int) *alloc.SlabPool {
+	pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{MaxBytes: 150_000})
+	require.NoError(t, err)
+	hog, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{Buckets: 4, MaxLoad: -1, Pool: pool})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, hog.Close())
+		require.NoError(t, pool.Close())
+	})
+	keys := make([]uint32, 30*(alloc.BlockSlabs-free))
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	_, err = hog.Insert(t.Context(), keys)
+	require.NoError(t, err)
+	return pool
+}
+
+// What a batch has done when it is stopped, by a context or by want of room, is done as if the rest had not been asked
+// for: no edge is left in one direction alone, or with two weights.
+func TestOrderedStopped(t *testing.T) {
+	d := testdevice.Open(t)
+	eachSort(t, func(t *testing.T, o Options) {
+		stopped, partly := 0, 0
+		for seed := range uint64(4 + 40*stress.Level) {
+			r := rand.New(rand.NewPCG(seed, 5))
+			options := orderedOptions(o)
+			size := 101 // arcs of an edge are in chunks of their own
+			full := seed%2 == 1
+			if full {
+				size = 400
+				pool := nearlyFull(t, d, 20+r.IntN(200))
+				options.Tree = btree.Options{Pool: pool, Path: []btree.Path{btree.Concurrent, btree.Batched}[seed/2%2]}
+			}
+			inChunksOf(t, size)
+			g, err := NewOrdered(t.Context(), d, options)
+			require.NoError(t, err)
+			w := newOracle(o)
+			for range 4 {
+				kind := kinds(o)[r.IntN(len(kinds(o)))]
+				e := spread(r, o, 900+r.IntN(1500))
+				status := make([]structures.Status, e.Len())
+				var ctx context.Context = &stopsAfter{t.Context(), 5 + r.IntN(40)}
+				if full {
+					ctx = t.Context()
+				}
+				err := g.UpdateEdgesInto(ctx, kind, e, status)
+				some, of := done(e, status)
+				if err != nil {
+					var pending *structures.PendingError
+					require.ErrorAs(t, err, &pending)
+					require.Equal(t, e.Len()-some.Len(), pending.Operations)
+					stopped++
+					if some.Len() != 0 {
+						partly++
+					}
+				}
+				w.updates(t, kind, some, of)
+				require.NoError(t, g.Check(t.Context()), "seed %d", seed)
+				requireExported(t, t.Context(), g, w)
+			}
+			require.NoError(t, g.Close())
+			inChunksOf(t, 0)
+		}
+		t.Logf("%d batches were stopped, %d of them in mid-batch", stopped, partly)
+		require.NotZero(t, partly)
+	})
+}
+
+// Goroutines that ask see each batch as a whole, in both directions; one that has a snapshot sees none.
+func TestOrderedByGoroutines(t *testing.T) {
+	d := testdevice.Open(t)
+	g := newOrdered(t, d, OrderedOptions{Weighted: true, Vertices: 300})
+	const n = 250
+	e := Edges{From: make([]uint32, n), To: make([]uint32, n), Weights: make([]uint32, n)}
+	for i := range n {
+		e.From[i], e.To[i] = uint32(i), uint32((i+7)%n)
+	}
+	_, err := g.InsertEdges(t.Context(), e)
+	require.NoError(t, err)
+	still, err := g.Snapshot(t.Context())
+	require.NoError(t, err)
+	back := Edges{From: e.To, To: e.From}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for round := range uint32(20) {
+			for i := range e.Weights {
+				e.Weights[i] = round + 1
+			}
+			_, err := g.InsertEdges(t.Context(), e)
+			require.NoError(t, err)
+		}
+	})
+	for range 2 {
+		all.Go(func() {
+			for range 20 {
+				weights, found, err := g.FindEdges(t.Context(), back)
+				require.NoError(t, err)
+				require.NotContains(t, found, false)
+				require.Equal(t, weights, slices.Repeat(weights[:1], n))
+				weights, _, err = still.FindEdges(t.Context(), back)
+				require.NoError(t, err)
+				require.Equal(t, make([]uint32, n), weights)
+			}
+		})
+	}
+	all.Wait()
+	require.NoError(t, still.Close())
+	_, err = still.Edges(t.Context())
+	require.ErrorIs(t, err, vk.ErrClosed)
+}
+
+func TestOrderedRefuses(t *testing.T) {
+	d := testdevice.Open(t)
+	g := newOrdered(t, d, OrderedOptions{})
+	var option *structures.OptionError
+	_, err := NewOrdered(t.Context(), d, OrderedOptions{Vertices: -1})
+	require.ErrorAs(t, err, &option)
+	var length *structures.LengthError
+	_, err = g.InsertEdges(t.Context(), Edges{From: []uint32{1}})
+	require.ErrorAs(t, err, &length)
+	_, err = g.InsertEdges(t.Context(), Edges{[]uint32{1}, []uint32{2}, []uint32{3}})
+	require.ErrorAs(t, err, &length)
+	_, err = g.CommonNeighbors(t.Context(), Edges{From: []uint32{1}})
+	require.ErrorAs(t, err, &length)
+	var kind *structures.KindError
+	_, err = g.AddEdges(t.Context(), Edges{[]uint32{1}, []uint32{2}, nil})
+	require.ErrorAs(t, err, &kind)
+	var limit *structures.LimitError
+	_, err = g.InsertEdges(t.Context(), Edges{[]uint32{1}, []uint32{math.MaxUint32}, nil})
+	require.ErrorAs(t, err, &limit)
+	found, err := g.HasEdges(t.Context(), Edges{[]uint32{1, math.MaxUint32}, []uint32{math.MaxUint32, 0}, nil})
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, false}, found)
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = g.InsertEdges(done, Edges{[]uint32{1}, []uint32{2}, nil})
+	require.ErrorIs(t, err, context.Canceled)
+	edges, err := g.Edges(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, edges)
+	csr, err := g.CSR(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, csr.Close())
+	require.NoError(t, g.Close())
+	require.NoError(t, g.Close())
+	_, err = g.Edges(t.Context())
+	require.ErrorIs(t, err, vk.ErrClosed)
+	_, err = g.InsertEdges(t.Context(), Edges{})
+	require.ErrorIs(t, err, vk.ErrClosed)
+	_, err = g.Snapshot(t.Context())
+	require.ErrorIs(t, err, vk.ErrClosed)
+}
