@@ -125,12 +125,13 @@ func (a arcs) step(i int) (from, to uint32) {
 // graphRun is a graph that is measured, with its edges and those of a batch in device buffers.
 type graphRun struct {
 	*session
-	arcs  arcs
-	batch int
-	pool  *alloc.SlabPool
-	graph *graph.Graph
-	all   graph.DeviceEdges // the first n
-	more  graph.DeviceEdges // the batch
+	arcs    arcs
+	batch   int
+	pool    *alloc.SlabPool
+	graph   *graph.Graph
+	ordered *graph.Ordered
+	all     graph.DeviceEdges // the first n
+	more    graph.DeviceEdges // the batch
 }
 
 // onGraph measures something with a batch of new edges, or of some that are there.
@@ -201,7 +202,10 @@ func (r *graphRun) close() (err error) {
 	if r.pool != nil {
 		err = errors.Join(err, r.pool.Close())
 	}
-	r.graph, r.pool = nil, nil
+	if r.ordered != nil {
+		err = errors.Join(err, r.ordered.Close())
+	}
+	r.graph, r.pool, r.ordered = nil, nil, nil
 	return err
 }
 
@@ -268,19 +272,24 @@ func (r *graphRun) result(operations int) Measurement {
 	return m
 }
 
-// update measures a batch of one kind on the n edges.
-func (r *graphRun) update(ctx context.Context, kind structures.Kind) error {
+// update measures a batch of one kind on the n edges: some, behind what makes them on the stream.
+func (r *graphRun) update(ctx context.Context, kind structures.Kind, some graph.DeviceEdges, makes func() error) error {
 	status, err := vk.NewBuffer[uint8](r.d, (r.batch+3)/4*4)
 	if err != nil {
 		return err
 	}
 	defer status.Free()
 	before, behind := r.distinct(false), r.distinct(true)
-	b := graph.DeviceBatch{Count: r.batch, From: r.more.From, To: r.more.To, Status: status, Left: r.left}
+	b := graph.DeviceBatch{Count: r.batch, From: some.From, To: some.To, Status: status, Left: r.left}
 	return r.add(r.measure(ctx, task{
 		Measurement: r.result(r.batch), pending: true,
 		prepare: r.build,
-		record:  func() error { return r.graph.UpdateOn(ctx, r.stream, kind, b) },
+		record: func() error {
+			if err := makes(); err != nil {
+				return err
+			}
+			return r.graph.UpdateOn(ctx, r.stream, kind, b)
+		},
 		check: func(ctx context.Context) error {
 			if kind == structures.Delete {
 				gone, err := r.outcomes(ctx, status, structures.Deleted)
@@ -308,8 +317,13 @@ func (r *graphRun) outcomes(ctx context.Context, status *vk.Buffer[uint8], of st
 	return n, nil
 }
 
-func (r *graphRun) insertEdges(ctx context.Context) error { return r.update(ctx, structures.Insert) }
-func (r *graphRun) deleteEdges(ctx context.Context) error { return r.update(ctx, structures.Delete) }
+func (r *graphRun) insertEdges(ctx context.Context) error {
+	return r.update(ctx, structures.Insert, r.more, func() error { return nil })
+}
+
+func (r *graphRun) deleteEdges(ctx context.Context) error {
+	return r.update(ctx, structures.Delete, r.more, func() error { return nil })
+}
 
 // findEdges measures lookups of a batch of edges that are there.
 func (r *graphRun) findEdges(ctx context.Context) error {

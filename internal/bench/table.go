@@ -299,6 +299,30 @@ var table = slices.Concat([]row{
 		"graph": {Op{"find", "search of a batch of edges that are there", true, "graph batch tile"},
 			onGraph(false, (*graphRun).findEdges)},
 	}},
+	{"insert, sorted edges", map[string]cell{
+		"graph": {Op{"insert-sorted", "insert, of a batch that is brought into the order of its vertices first", false,
+			"graph batch tile"}, onGraph(true, (*graphRun).sortedInsert)},
+	}},
+	{"insert, ordered edges", map[string]cell{
+		"graph": {Op{"insert-ordered", "a batch of edges into an ordered graph of n, which has them in a tree", false,
+			"graph batch path"}, onGraph(true, (*graphRun).insertOrdered)},
+	}},
+	{"delete, ordered edges", map[string]cell{
+		"graph": {Op{"delete-ordered", "deletion of a batch of edges that are there, from an ordered graph", false,
+			"graph batch path"}, onGraph(false, (*graphRun).deleteOrdered)},
+	}},
+	{"find, ordered edges", map[string]cell{
+		"graph": {Op{"find-ordered", "search of a batch of edges that are there, in an ordered graph", false,
+			"graph batch"}, onGraph(false, (*graphRun).findOrdered)},
+	}},
+	{"rows of a graph", map[string]cell{
+		"graph": {Op{"rows", "a graph of n edges as sorted rows in device memory", false, "graph tile"},
+			onGraph(true, (*graphRun).hashedRows)},
+	}},
+	{"rows of an ordered graph", map[string]cell{
+		"graph": {Op{"rows-ordered", "an ordered graph of n edges as rows in device memory", false, "graph"},
+			onGraph(true, (*graphRun).orderedRows)},
+	}},
 	{"delete, vertices", map[string]cell{
 		"graph": {Op{"delete-vertices", "deletion of a batch of vertices with all their edges", true,
 			"graph batch tile"}, onGraph(true, (*graphRun).deleteVertices)},
