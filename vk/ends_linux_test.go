@@ -291,7 +291,7 @@ var pushed = map[string]uint32{
 	"capacity": 192, "limit": 500, "segments": 20, "leaves": 150, "programs": 100, "length": 8, "lists": 30,
 	"visits": 60, "rounds": 60, "most": 1000, "too_long": ^uint32(0), "each": 4, "width": 8, "slices": 2,
 	"first": 0, "first_group": 0, "begin": 0, "row": 1, "words": 32, "index_words": 32, "publishes": 500, "parts": 3,
-	"every": 2,
+	"every":  2,
 	"blocks": 1, "buckets": 16, "from_buckets": 24, "seed": 7, "mask": 255, "from_mask": 99,
 	"special_ones": 1, "special_zero": 2, "from_special_ones": 3, "from_special_zero": 4,
 	"bits": 3, "index_bits": 3, "shift": 2, "key_shift": 2, "tiles": 3, "tile": 576,

@@ -55,8 +55,10 @@ func NewCSR(d *vk.Device, r Rows) (*CSR, error) {
 		recording.Need(d, r.Weights, "weights", r.Arcs, weighted)); err != nil {
 		return nil, err
 	}
-	return &CSR{Rows: r, d: d, gate: gate.New()}, nil
+	return newCSR(d, r), nil
 }
+
+func newCSR(d *vk.Device, r Rows) *CSR { return &CSR{Rows: r, d: d, gate: gate.New()} }
 
 func checkSizes(vertices, arcs int) error {
 	if vertices < 0 || vertices > MaxVertices {
@@ -233,7 +235,7 @@ func newBuilder(d *vk.Device, s *vk.Stream) *csrBuilder {
 
 // room is memory for so many words, until the end.
 func (b *csrBuilder) room(words int) (*vk.Buffer[uint32], error) {
-	buffer, err := vk.NewBuffer[uint32](b.d, words)
+	buffer, err := recording.Room(b.s, words)
 	if err == nil {
 		b.buffers = append(b.buffers, buffer)
 	}
@@ -331,7 +333,7 @@ func (b *csrBuilder) sort(ctx context.Context) (out sortedArcs, err error) {
 	}
 	var word [2]uint32
 	if err == nil {
-		err = counts.Download(ctx, 0, word[:])
+		err = recording.Left(ctx, b.s, counts, word[:])
 	}
 	if err == nil && word[0] != 0 {
 		err = &VertexError{^uint32(0), b.o.Vertices}
@@ -381,7 +383,7 @@ type csrRowsPush struct {
 
 // rows makes the graph of its arcs.
 func (b *csrBuilder) rows(ctx context.Context, sorted sortedArcs) (g *CSR, err error) {
-	g = &CSR{d: b.d, gate: gate.New()}
+	g = newCSR(b.d, Rows{})
 	g.Vertices, g.Arcs, g.Symmetric = b.o.Vertices, sorted.arcs, b.o.Symmetric
 	defer func() {
 		if err != nil {
@@ -389,14 +391,14 @@ func (b *csrBuilder) rows(ctx context.Context, sorted sortedArcs) (g *CSR, err e
 			g = nil
 		}
 	}()
-	if g.Offsets, err = vk.NewBuffer[uint32](b.d, g.Vertices+1); err != nil {
+	if g.Offsets, err = recording.Room(b.s, g.Vertices+1); err != nil {
 		return g, err
 	}
-	if g.Targets, err = vk.NewBuffer[uint32](b.d, g.Arcs); err != nil {
+	if g.Targets, err = recording.Room(b.s, g.Arcs); err != nil {
 		return g, err
 	}
 	if sorted.weights != nil || sorted.wide != nil {
-		if g.Weights, err = vk.NewBuffer[uint32](b.d, g.Arcs); err != nil {
+		if g.Weights, err = recording.Room(b.s, g.Arcs); err != nil {
 			return g, err
 		}
 	}

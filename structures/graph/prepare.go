@@ -6,6 +6,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph/internal/ahead"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -15,13 +16,9 @@ import (
 // second time it does nothing. What sorts rows of a CSR, or the arcs of a large bulk build, by their number, is made
 // when it is first needed. Errors: the context's, vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may return.
 func (g *Graph) Prepare(ctx context.Context) error {
-	if err := g.enterShared(ctx); err != nil {
+	forms, err := g.forms(ctx)
+	if err != nil || g.prepared.Load() {
 		return err
-	}
-	forms := pools.Of(g.pool).Forms()
-	g.leaveShared()
-	if g.prepared.Load() {
-		return nil
 	}
 	small := func(ctx context.Context, form recording.Form) ([]recording.Part, func(), error) {
 		x, end, err := g.small(ctx, form)
@@ -30,11 +27,35 @@ func (g *Graph) Prepare(ctx context.Context) error {
 		}
 		return []recording.Part{x.rehearse}, end, nil
 	}
-	err := recording.PrepareForms(ctx, g.d, g.o.Progress, forms, small, g.try)
+	err = recording.PrepareForms(ctx, g.d, g.o.Progress, forms, small, g.try)
 	if err == nil {
 		g.prepared.Store(true)
 	}
 	return err
+}
+
+func init() {
+	ahead.Forms = func(ctx context.Context, g any) ([]recording.Form, error) { return g.(*Graph).forms(ctx) }
+	ahead.Small = func(ctx context.Context, g any, form recording.Form) (any, func(), error) {
+		return g.(*Graph).small(ctx, form)
+	}
+	ahead.CSR = func(ctx context.Context, s *vk.Stream, g any, vertices int) (any, error) {
+		return g.(*Graph).rehearseCSR(ctx, s, vertices)
+	}
+	ahead.Transpose = func(ctx context.Context, s *vk.Stream, csr any, vertices, arcs int) (any, error) {
+		rows := csr.(*CSR).Rows
+		rows.Vertices, rows.Arcs = vertices, arcs
+		return transpose(ctx, s, rows)
+	}
+}
+
+// forms are those of the graph's pool.
+func (g *Graph) forms(ctx context.Context) ([]recording.Form, error) {
+	if err := g.enterShared(ctx); err != nil {
+		return nil, err
+	}
+	defer g.leaveShared()
+	return pools.Of(g.pool).Forms(), nil
 }
 
 // small makes an empty graph with the kernels that this one has while its pool has such constants.
@@ -62,7 +83,7 @@ func (g *Graph) small(ctx context.Context, form recording.Form) (_ *Graph, end f
 }
 
 // rehearse records what batches of all kinds and sizes take.
-func (g *Graph) rehearse(_ context.Context, s *vk.Stream) error {
+func (g *Graph) rehearse(ctx context.Context, s *vk.Stream) error {
 	const most = 1 << 22 // more than a chunk has
 	for kind := structures.Insert; kind <= structures.Delete; kind++ {
 		if !g.o.does(kind) {
@@ -81,7 +102,26 @@ func (g *Graph) rehearse(_ context.Context, s *vk.Stream) error {
 			}
 		}
 	}
+	for n := range recording.Sizes(MaxVertices) {
+		rows, err := g.rehearseCSR(ctx, s, n)
+		if err != nil {
+			return err
+		}
+		if err := rows.Close(); err != nil {
+			return err
+		}
+	}
 	return g.recordApply(s, structures.Delete, operands{count: 1, arcs: 1}) // repair
+}
+
+// rehearseCSR is CSR, unsorted, of a graph that has so many vertices.
+func (g *Graph) rehearseCSR(ctx context.Context, s *vk.Stream, vertices int) (*CSR, error) {
+	if err := g.enterShared(ctx); err != nil {
+		return nil, err
+	}
+	defer g.leaveShared()
+	rows, err := g.rows(ctx, s, vertices, false)
+	return newCSR(g.d, rows), err
 }
 
 // try does with a small graph what can be done with one.

@@ -21,7 +21,10 @@ func (g *Graph) CSR(ctx context.Context, sorted bool) (*CSR, error) {
 	defer g.leaveShared()
 	var rows Rows
 	err := g.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
-		rows, err = g.rows(ctx, s, sorted)
+		counts, err := g.counts(ctx, s)
+		if err == nil {
+			rows, err = g.rows(ctx, s, int(counts[countExtent]), sorted)
+		}
 		return err
 	})
 	if err != nil {
@@ -40,17 +43,13 @@ func (r Rows) free() {
 	r.Weights.Free()
 }
 
-// rows are the graph as a CSR has it.
-func (g *Graph) rows(ctx context.Context, s *vk.Stream, sorted bool) (r Rows, err error) {
-	counts, err := g.counts(ctx, s)
+// rows are the graph as a CSR has it, by who has entered: the first vertices.
+func (g *Graph) rows(ctx context.Context, s *vk.Stream, extent int, sorted bool) (r Rows, err error) {
+	arcs, err := g.arcsNow(ctx, s, extent)
 	if err != nil {
 		return r, err
 	}
-	arcs, err := g.arcsNow(ctx, s, int(counts[countExtent]))
-	if err != nil {
-		return r, err
-	}
-	r = Rows{Vertices: int(counts[countExtent]), Arcs: int(arcs), Symmetric: !g.o.Directed}
+	r = Rows{Vertices: extent, Arcs: int(arcs), Symmetric: !g.o.Directed}
 	if err := checkSizes(r.Vertices, r.Arcs); err != nil {
 		return r, err
 	}
@@ -65,14 +64,14 @@ func (g *Graph) rows(ctx context.Context, s *vk.Stream, sorted bool) (r Rows, er
 
 // fillRows makes the buffers of rows and fills them.
 func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error) {
-	if r.Offsets, err = vk.NewBuffer[uint32](g.d, r.Vertices+1); err != nil {
+	if r.Offsets, err = recording.Room(s, r.Vertices+1); err != nil {
 		return err
 	}
-	if r.Targets, err = vk.NewBuffer[uint32](g.d, r.Arcs); err != nil {
+	if r.Targets, err = recording.Room(s, r.Arcs); err != nil {
 		return err
 	}
 	if g.o.Weighted {
-		if r.Weights, err = vk.NewBuffer[uint32](g.d, r.Arcs); err != nil {
+		if r.Weights, err = recording.Room(s, r.Arcs); err != nil {
 			return err
 		}
 	}
@@ -81,7 +80,7 @@ func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error)
 		return s.Wait(ctx)
 	}
 	scan := g.bulk.ScanScratch(r.Vertices, structures.Bits32)
-	room, err := vk.NewBuffer[uint32](g.d, r.Vertices+scan/4+2*recording.Align)
+	room, err := recording.Room(s, r.Vertices+scan/4+2*recording.Align)
 	if err != nil {
 		return err
 	}

@@ -22,23 +22,30 @@ func (g *CSR) Transpose(ctx context.Context) (t *CSR, err error) {
 			return err
 		}
 		defer s.Close()
-		sources, err := vk.NewBuffer[uint32](g.d, g.Arcs)
-		if err != nil {
-			return err
-		}
-		defer s.Finally(sources.Free)
-		k, err := recording.Kernel[csrSourcesPush](recording.NewKernels(g.d), s, "graph/csr_sources", csrWorkgroup)
-		if err != nil {
-			return err
-		}
-		k.Dispatch(s, groups((g.Arcs+7)/8), csrSourcesPush{g.Offsets.Address(), g.Targets.Address(),
-			g.Weights.Address(), uint32(g.Vertices), uint32(g.Arcs), sources.Address()})
-		t, err = BuildCSROn(ctx, s, DeviceEdges{Count: g.Arcs, From: g.Targets, To: sources, Weights: g.Weights},
-			CSROptions{Vertices: g.Vertices})
+		t, err = transpose(ctx, s, g.Rows)
 		return err
 	})
+	return t, err
+}
+
+// transpose is Transpose of rows, on a stream.
+func transpose(ctx context.Context, s *vk.Stream, r Rows) (*CSR, error) {
+	b := newBuilder(s.Device(), s)
+	defer b.free()
+	sources, err := b.room(r.Arcs)
+	if err != nil {
+		return nil, err
+	}
+	k, err := recording.Kernel[csrSourcesPush](b.kernels, s, "graph/csr_sources", csrWorkgroup)
+	if err != nil {
+		return nil, err
+	}
+	k.Dispatch(s, groups((r.Arcs+7)/8), csrSourcesPush{r.Offsets.Address(), r.Targets.Address(),
+		r.Weights.Address(), uint32(r.Vertices), uint32(r.Arcs), sources.Address()})
+	t, err := b.build(ctx, DeviceEdges{Count: r.Arcs, From: r.Targets, To: sources, Weights: r.Weights},
+		CSROptions{Vertices: r.Vertices})
 	if t != nil {
-		t.Symmetric = g.Symmetric
+		t.Symmetric = r.Symmetric
 	}
 	return t, err
 }

@@ -255,7 +255,7 @@ func (g *Graph) arcsNow(ctx context.Context, s *vk.Stream, extent int) (uint64, 
 	if extent == 0 {
 		return 0, nil
 	}
-	room, err := vk.NewBuffer[uint32](g.d, 2+extent+g.bulk.ReduceScratch(extent, structures.Bits64)/4+recording.Align)
+	room, err := recording.Room(s, 2+extent+g.bulk.ReduceScratch(extent, structures.Bits64)/4+recording.Align)
 	if err != nil {
 		return 0, err
 	}
@@ -273,7 +273,7 @@ func (g *Graph) arcsNow(ctx context.Context, s *vk.Stream, extent int) (uint64, 
 		return 0, err
 	}
 	words := make([]uint32, 2)
-	err = room.Download(ctx, 0, words)
+	err = recording.Left(ctx, s, room, words)
 	return uint64(words[0]) | uint64(words[1])<<32, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vkds/vkds/internal/gate"
@@ -40,6 +41,13 @@ type Analyzer struct {
 	kernels *recording.Kernels
 	bulk    *primitives.Primitives
 	group   int // invocations of a workgroup that does small rounds
+
+	// Of one that rehearses calls (prepare.go): where they record to, and how many vertices, arcs and edges that are
+	// asked for they find.
+	rehearses *vk.Stream
+	size      int
+
+	prepared atomic.Bool
 
 	mu   sync.Mutex
 	idle []*workspace
@@ -117,6 +125,9 @@ func (a *Analyzer) run(ctx context.Context, f func(w *workspace) error) error {
 		if err := look(w); err != nil {
 			return err
 		}
+		if a.rehearses != nil {
+			w.vertices, w.arcs = a.size, a.size
+		}
 		return f(w)
 	})
 }
@@ -129,8 +140,15 @@ func (a *Analyzer) take() (*workspace, error) {
 		a.idle = a.idle[:n-1]
 		return w, nil
 	}
-	s, err := a.d.NewStream()
+	s, err := a.newStream()
 	return &workspace{Analyzer: a, s: s, buffers: map[string]*vk.Buffer[uint32]{}}, err
+}
+
+func (a *Analyzer) newStream() (*vk.Stream, error) {
+	if a.rehearses != nil {
+		return a.d.NewRehearsal(a.rehearses.Rehearsal())
+	}
+	return a.d.NewStream()
 }
 
 func (a *Analyzer) put(w *workspace) {
@@ -163,10 +181,10 @@ func (w *workspace) close() error {
 // room is memory for so many words at least, whose contents are whatever they were. It is asked for before anything is
 // recorded.
 func (w *workspace) room(name string, words int) (*vk.Buffer[uint32], error) {
-	if b := w.buffers[name]; b.Len() >= words && b != nil {
+	if b := w.buffers[name]; b.Len() >= recording.RoomFor(w.s, words) && b != nil {
 		return b, nil
 	}
-	b, err := vk.NewBuffer[uint32](w.d, words)
+	b, err := recording.Room(w.s, words)
 	if err == nil {
 		w.buffers[name].Free()
 		w.buffers[name] = b
@@ -210,10 +228,10 @@ func (w *workspace) do(record func() error) (time.Duration, error) {
 	return sum, nil
 }
 
-// download copies the first words of a buffer.
+// download copies the first words of a buffer: in a rehearsal a few that are 0, as if nobody was left to go on with.
 func (w *workspace) download(b *vk.Buffer[uint32], n int) ([]uint32, error) {
-	words := make([]uint32, n)
-	return words, b.Download(w.ctx, 0, words)
+	words := make([]uint32, recording.RoomFor(w.s, n))
+	return words, recording.Left(w.ctx, w.s, b, words)
 }
 
 // number is the i-th of numbers of 64 bits.

@@ -78,12 +78,13 @@ func (a *Analyzer) pageRankOfSnapshot(ctx context.Context, o PageRankOptions) (r
 		return r, err
 	}
 	defer a.gate.LeaveShared()
-	rows, err := a.on.CSR(ctx, false)
+	rows, err := a.snapshot(ctx)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	of := New(rows)
+	of.rehearses, of.size = a.rehearses, a.size
 	defer func() { err = errors.Join(err, of.Close()) }()
 	return of.PageRank(ctx, o)
 }
@@ -166,12 +167,12 @@ func (w *workspace) incomingRows() (in *incoming, err error) {
 	}
 	in = &incoming{push: w.push}
 	if !w.symmetric {
-		if in.turned, err = w.g.Transpose(w.ctx); err != nil {
+		if in.turned, err = w.transposed(); err != nil {
 			return nil, err
 		}
 		in.push = rowsOf(in.turned)
 	}
-	if in.order, err = vk.NewBuffer[uint32](w.d, w.vertices); err == nil {
+	if in.order, err = recording.Room(w.s, w.vertices); err == nil {
 		_, err = w.classify(in)
 	}
 	if err != nil {

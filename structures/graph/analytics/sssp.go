@@ -69,7 +69,7 @@ func (w *workspace) delta() (uint32, error) {
 
 // meanWeight is that of the arcs of compressed sparse rows, which is found out once.
 func (w *workspace) meanWeight() (float64, error) {
-	if w.g.Weights == nil || w.g.Arcs == 0 {
+	if w.g.Weights == nil || w.arcs == 0 {
 		return 1, nil
 	}
 	w.once.Lock()
@@ -79,7 +79,7 @@ func (w *workspace) meanWeight() (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		w.weights = max(float64(sum)/float64(w.g.Arcs), math.SmallestNonzeroFloat64)
+		w.weights = max(float64(sum)/float64(w.arcs), math.SmallestNonzeroFloat64)
 	}
 	return w.weights, nil
 }
@@ -89,13 +89,13 @@ func (w *workspace) sumOfWeights() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	scratch, err := w.room("scratch", w.bulk.ReduceScratch(w.g.Arcs, structures.Bits64)/4)
+	scratch, err := w.room("scratch", w.bulk.ReduceScratch(w.arcs, structures.Bits64)/4)
 	if err != nil {
 		return 0, err
 	}
 	if _, err = w.do(func() error {
 		return w.bulk.Reduce(w.s, primitives.ReduceArgs{In: w.g.Weights.Address(), Out: sum.Address(),
-			Length: primitives.Length{N: w.g.Arcs}, Sums: structures.Bits64, Scratch: scratch.Address()})
+			Length: primitives.Length{N: w.arcs}, Sums: structures.Bits64, Scratch: scratch.Address()})
 	}); err != nil {
 		return 0, err
 	}

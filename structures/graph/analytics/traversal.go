@@ -105,7 +105,7 @@ func (t *traversal) run(begin func() error) error {
 			return err
 		}
 		t.rounds = control[controlRound]
-		if control[controlDone] != 0 {
+		if control[controlDone] != 0 || t.w.rehearses != nil {
 			return nil
 		}
 		if slices.Equal(control, last) {

@@ -73,31 +73,31 @@ type orientation struct {
 
 func (w *workspace) newOrientation() (*orientation, error) {
 	o := &orientation{w: w}
-	words := groups(w.g.Arcs, 32)
-	scratch := max(w.bulk.ScanScratch(words, structures.Bits32), w.bulk.CompactScratch(w.g.Arcs)) / 4
+	words := groups(w.arcs, 32)
+	scratch := max(w.bulk.ScanScratch(words, structures.Bits32), w.bulk.CompactScratch(w.arcs)) / 4
 	return o, w.rooms(room{"flags", words, &o.flags}, room{"sums", words, &o.sums},
-		room{"oriented offsets", w.g.Vertices + 1, &o.offsets}, room{"oriented targets", w.g.Arcs/2 + 1, &o.targets},
+		room{"oriented offsets", w.vertices + 1, &o.offsets}, room{"oriented targets", w.arcs/2 + 1, &o.targets},
 		room{"counts", 4, &o.counts}, room{"scratch", scratch, &o.scratch})
 }
 
 // orient records that the graph is oriented: counts has the number of arcs then.
 func (o *orientation) orient() error {
 	w := o.w
-	if err := dispatch(w, "orient", triangleGroup, groups(w.g.Arcs, 8*triangleGroup),
+	if err := dispatch(w, "orient", triangleGroup, groups(w.arcs, 8*triangleGroup),
 		orientPush{w.push, o.flags.Address(), o.sums.Address()}); err != nil {
 		return err
 	}
 	if err := w.bulk.Scan(w.s, primitives.ScanArgs{In: o.sums.Address(), Out: o.sums.Address(),
-		Length: primitives.Length{N: groups(w.g.Arcs, 32)}, Scratch: o.scratch.Address()}); err != nil {
+		Length: primitives.Length{N: groups(w.arcs, 32)}, Scratch: o.scratch.Address()}); err != nil {
 		return err
 	}
-	if err := dispatch(w, "oriented_rows", triangleGroup, groups(w.g.Vertices+1, triangleGroup),
+	if err := dispatch(w, "oriented_rows", triangleGroup, groups(w.vertices+1, triangleGroup),
 		orientedRowsPush{w.g.Offsets.Address(), o.flags.Address(), o.sums.Address(), o.offsets.Address(),
-			uint32(w.g.Vertices), uint32(w.g.Arcs)}); err != nil {
+			uint32(w.vertices), uint32(w.arcs)}); err != nil {
 		return err
 	}
 	return w.bulk.Compact(w.s, primitives.CompactArgs{Keys: w.g.Targets.Address(), Flags: o.flags.Address(),
-		OutKeys: o.targets.Address(), OutCount: o.counts.Address(), Length: primitives.Length{N: w.g.Arcs},
+		OutKeys: o.targets.Address(), OutCount: o.counts.Address(), Length: primitives.Length{N: w.arcs},
 		Scratch: o.scratch.Address()})
 }
 
@@ -109,10 +109,10 @@ func (o *orientation) count() error {
 	if err := o.orient(); err != nil {
 		return err
 	}
-	oriented := rowsPush{[3]uint64{o.offsets.Address(), o.targets.Address(), 0}, uint32(w.g.Vertices),
-		uint32(w.g.Arcs / 2)}
+	oriented := rowsPush{[3]uint64{o.offsets.Address(), o.targets.Address(), 0}, uint32(w.vertices),
+		uint32(w.arcs / 2)}
 	k, err := recording.Kernel[trianglesPush](w.kernels, w.s, "analytics/triangles", triangleGroup)
-	return inParts(w, k, err, groups(w.g.Arcs/2, triangleGroup), func(first uint32) trianglesPush {
+	return inParts(w, k, err, groups(w.arcs/2, triangleGroup), func(first uint32) trianglesPush {
 		return trianglesPush{oriented, o.counts.Address(), o.counts.AddressOf(2), first, 0}
 	})
 }

@@ -73,6 +73,9 @@ func (a *Analyzer) TrianglesThroughEdges(ctx context.Context, from, to []uint32)
 // through counts the triangles through edges.
 func (w *workspace) through(keys []uint32, r *TrianglesResult) error {
 	n, wide := len(keys)/2, primitives.Widths{Key: structures.Bits64}
+	if w.rehearses != nil {
+		n = w.size
+	}
 	words := 1 << min(bits.Len(uint(n-1)), filterBits)
 	var counts, unsorted, sorted, filter, scratch *vk.Buffer[uint32]
 	if err := w.rooms(room{"met", metWords, &counts}, room{"from", 2 * n, &unsorted}, room{"to", 2 * n, &sorted},

@@ -61,8 +61,8 @@ func Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, pa
 type Form = map[string]uint32
 
 // PrepareForms is Prepare for a structure over a pool, in each form that the pool may have. small makes a small one of
-// the structure's sort, of which rehearsals are parts, and which end closes; try does with another one what can be
-// done.
+// the structure's sort, of which rehearsals are parts, and which end closes; try, if not nil, does with another one
+// what can be done.
 func PrepareForms(ctx context.Context, d *vk.Device, progress structures.Progress, forms []Form,
 	small func(context.Context, Form) (rehearsals []Part, end func(), err error),
 	try func(context.Context, Form) error) error {
@@ -74,7 +74,9 @@ func PrepareForms(ctx context.Context, d *vk.Device, progress structures.Progres
 		}
 		defer end()
 		parts = append(parts, rehearsals...)
-		parts = append(parts, func(ctx context.Context, _ *vk.Stream) error { return try(ctx, form) })
+		if try != nil {
+			parts = append(parts, func(ctx context.Context, _ *vk.Stream) error { return try(ctx, form) })
+		}
 	}
 	return Prepare(ctx, d, progress, parts)
 }
@@ -154,4 +156,31 @@ func Sizes(most int) iter.Seq[int] {
 			}
 		}
 	}
+}
+
+// rehearsedWords are those that a rehearsal has of memory, for addresses of their own: some operations do without a
+// pass where two are the same.
+const rehearsedWords = 64
+
+// Room makes memory for so many words that commands on a stream name; in a rehearsal, whose commands do nothing, for
+// rehearsedWords at most.
+func Room(s *vk.Stream, words int) (*vk.Buffer[uint32], error) {
+	return vk.NewBuffer[uint32](s.Device(), RoomFor(s, words))
+}
+
+// RoomFor is how many words Room makes memory for.
+func RoomFor(s *vk.Stream, words int) int {
+	if s.Rehearsal() != nil {
+		return min(words, rehearsedWords)
+	}
+	return words
+}
+
+// Left copies what commands on a stream, which was waited for, have left in the first words of memory: a rehearsal's
+// nothing, so that the words stay as they are.
+func Left(ctx context.Context, s *vk.Stream, b *vk.Buffer[uint32], words []uint32) error {
+	if s.Rehearsal() != nil {
+		return nil
+	}
+	return b.Download(ctx, 0, words)
 }

@@ -3,11 +3,9 @@ package recording_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,52 +17,9 @@ import (
 	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/testdevice"
-	"github.com/vkds/vkds/vk"
 )
 
-// made are the kernels that a device was told to make: a handler of its log.
-type made struct {
-	slog.Handler
-	mu  sync.Mutex
-	all []string
-}
-
-func (m *made) Enabled(context.Context, slog.Level) bool { return true }
-func (m *made) WithAttrs([]slog.Attr) slog.Handler       { return m }
-
-func (m *made) Handle(_ context.Context, r slog.Record) error {
-	if r.Message == "kernel made" {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		r.Attrs(func(a slog.Attr) bool {
-			if a.Key == "kernel" {
-				m.all = append(m.all, a.Value.String())
-			}
-			return true
-		})
-	}
-	return nil
-}
-
-// take returns the kernels made since the last time.
-func (m *made) take() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	all := m.all
-	m.all = nil
-	return all
-}
-
-// openLogged opens a device whose kernels are all new.
-func openLogged(t *testing.T) (*vk.Device, *made) {
-	m := &made{}
-	return testdevice.Open(t, vk.Options{Logger: slog.New(m)}), m
-}
-
 const inSmallSupers = "btree in a shared pool of small super blocks" // which grows out of one
-
-// bothForms says whether kernels are compiled for pools of several super blocks, too.
-func bothForms(d *vk.Device) bool { return d.Info().Type != vk.CPU || d.SubgroupSize() == 8 }
 
 // prepared are the structures that are tried behind Prepare.
 func prepared(b buffers) map[string]func() structure {
@@ -72,7 +27,7 @@ func prepared(b buffers) map[string]func() structure {
 		"btree": func() structure { return treeOf(b, btree.Options{MaxBytes: 1 << 28}) },
 		"slabhash": func() structure {
 			var o slabhash.Options
-			if !bothForms(b.d) {
+			if !testdevice.BothForms(b.d) {
 				o.MaxBytes = 1 << 28
 			}
 			return mapOf(b, o)
@@ -103,17 +58,17 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	}
 	for name := range prepared(buffers{}) {
 		t.Run(name, func(t *testing.T) {
-			d, kernels := openLogged(t)
-			if name == inSmallSupers && !bothForms(d) {
+			d, kernels := testdevice.OpenNew(t)
+			if name == inSmallSupers && !testdevice.BothForms(d) {
 				note(nil)
 				t.Skip("kernels of both forms of a pool take long: compiled at one subgroup size alone, on a CPU")
 			}
 			s := prepared(buffers{t, d})[name]()
 			t.Cleanup(func() { require.NoError(t, s.Close()) })
 			require.NoError(t, s.Prepare(t.Context()))
-			note(kernels.take())
+			note(kernels.Take())
 			before := s.Metrics().Kernels
-			behind := func(what string) { require.Empty(t, kernels.take(), what) }
+			behind := func(what string) { require.Empty(t, kernels.Take(), what) }
 
 			s.reset(t)
 			behind("contents")
@@ -134,12 +89,12 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 		})
 	}
 	t.Run("slabhash set", func(t *testing.T) {
-		d, kernels := openLogged(t)
+		d, kernels := testdevice.OpenNew(t)
 		s, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{MaxBytes: 1 << 28})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
 		require.NoError(t, s.Prepare(t.Context()))
-		note(kernels.take())
+		note(kernels.Take())
 		keys, inserts := make([]uint32, 100_000), make([]structures.Kind, 100_000)
 		for i := range keys {
 			keys[i], inserts[i] = rand.Uint32(), structures.InsertUnique+structures.Kind(i%2)
@@ -160,15 +115,15 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.DeleteAll(t.Context(), keys)
 		require.NoError(t, err)
-		require.Empty(t, kernels.take())
+		require.Empty(t, kernels.Take())
 	})
 	t.Run("btree at 64 bits", func(t *testing.T) {
-		d, kernels := openLogged(t)
+		d, kernels := testdevice.OpenNew(t)
 		tree, err := btree.New[uint64, uint64](t.Context(), d, btree.Options{MaxBytes: 1 << 28})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, tree.Close()) })
 		require.NoError(t, tree.Prepare(t.Context()))
-		note(kernels.take())
+		note(kernels.Take())
 		keys := make([]uint64, 100_000)
 		for i := range keys {
 			keys[i] = rand.Uint64()
@@ -179,15 +134,15 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 		require.NoError(t, err)
 		_, err = tree.Delete(t.Context(), keys[:50_000])
 		require.NoError(t, err)
-		require.Empty(t, kernels.take())
+		require.Empty(t, kernels.Take())
 	})
 	t.Run("mvbtree", func(t *testing.T) {
-		d, kernels := openLogged(t)
+		d, kernels := testdevice.OpenNew(t)
 		tree, err := mvbtree.New[uint32, uint32](t.Context(), d, mvbtree.Options{MaxBytes: 1 << 28})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, tree.Close()) })
 		require.NoError(t, tree.Prepare(t.Context()))
-		note(kernels.take())
+		note(kernels.Take())
 		keys := make([]uint32, 100_000)
 		for i := range keys {
 			keys[i] = rand.Uint32()
@@ -222,7 +177,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 		for _, s := range open {
 			require.NoError(t, s.Close())
 		}
-		require.Empty(t, kernels.take())
+		require.Empty(t, kernels.Take())
 	})
 	if left != 0 {
 		return // not all were asked for
@@ -281,7 +236,7 @@ func everySize(t *testing.T, s structure, behind func(what string)) {
 
 // Prepare ends with its context, between two kernels, and can be gone on with.
 func TestPrepareEnds(t *testing.T) {
-	d, kernels := openLogged(t)
+	d, kernels := testdevice.OpenNew(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	told := 0
 	progress := func(done, total int) {
@@ -294,11 +249,11 @@ func TestPrepareEnds(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, tree.Close()) }()
 	require.ErrorIs(t, tree.Prepare(ctx), context.Canceled)
-	some := len(kernels.take())
+	some := len(kernels.Take())
 	require.ErrorIs(t, tree.Prepare(ctx), context.Canceled)
-	require.Empty(t, kernels.take())
+	require.Empty(t, kernels.Take())
 	require.NoError(t, tree.Prepare(t.Context()))
-	require.Greater(t, len(kernels.take()), some)
+	require.Greater(t, len(kernels.Take()), some)
 	require.NoError(t, tree.Prepare(t.Context()))
-	require.Empty(t, kernels.take(), "all are there")
+	require.Empty(t, kernels.Take(), "all are there")
 }
