@@ -53,6 +53,9 @@ func (r *graphRun) buildOrdered(ctx context.Context) (err error) {
 	o := graph.OrderedOptions{Directed: true, Vertices: r.arcs.vertices}
 	o.Tree.Capacity = r.n + r.batch
 	r.ordered, err = graph.BuildOrdered(ctx, r.d, r.hostEdges(r.n, func(i int) int { return i }), o)
+	if err == nil {
+		err = r.ordered.Tree().Reserve(ctx, 2*r.batch)
+	}
 	return err
 }
 
