@@ -151,7 +151,7 @@ chaos-kernels:
 	$(compile-shaders) chaos
 	VKDS_CHAOS=$(chaos) go test -count=1 -vet=off $(with-chaos) -run TestChaosIsLinked ./shaders
 test-chaos: chaos-kernels
-	$(call go-test,8,$(with-chaos) -run 'Program|OfStreams|RootSplits|WhileKeysChange|ListTogether|WideIntegers' \
+	$(call go-test,8,$(with-chaos) -run 'Program|OfStreams|RootSplits|WhileKeysChange|ListTogether|WideIntegers|MovingClock' \
 		./test/linearizability ./structures/btree ./test/shader ./structures/internal/typed)
 
 # The tests again and again, and the long ones, in parts. Each can be run alone, at a WIDTH of 4, 8 or 16 lanes or on
@@ -168,8 +168,8 @@ drivers = 4 8 16 swiftshader
 # Recording and the order of equal keys are the same each time, and delays are for the packages with concurrent kernels.
 concurrent-packages = $$(go list ./alloc/... ./structures/... ./test/goroutines ./test/linearizability ./test/shader \
 	| grep -v -e /internal/recording -e /internal/sequential)
-chaos-packages = ./alloc ./structures/primitives ./structures/slabhash ./structures/btree ./structures/graph \
-	./structures/internal/typed ./test/linearizability ./test/shader
+chaos-packages = ./alloc ./structures/primitives ./structures/slabhash ./structures/btree ./structures/mvbtree \
+	./structures/graph ./structures/internal/typed ./test/linearizability ./test/shader
 stress-test = $(call brief-test,$(1),-timeout 6h $(2))
 concurrent-tests = $(call stress-test,$(1),$(2) $(3)) && \
 	$(call stress-test,$(1),$(2) -run 'Concurrent|WithSplits' ./test/conformance)
