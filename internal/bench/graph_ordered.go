@@ -54,7 +54,7 @@ func (r *graphRun) buildOrdered(ctx context.Context) (err error) {
 	o.Tree.Capacity = r.n + r.batch
 	r.ordered, err = graph.BuildOrdered(ctx, r.d, r.hostEdges(r.n, func(i int) int { return i }), o)
 	if err == nil {
-		err = r.ordered.Tree().Reserve(ctx, 2*r.batch)
+		err = r.ordered.Tree().Reserve(ctx, 2*r.n+2*r.batch) // slabs that are found at the first look
 	}
 	return err
 }
