@@ -131,3 +131,82 @@ func testNamed[ID cmp.Ordered](t *testing.T,
 		}
 	})
 }
+
+// Where an insertion of names is stopped, be it in the midst of the map's part, none of them is there, those before
+// are, and the same batch comes in afterwards.
+func TestNamedStopped(t *testing.T) {
+	t.Run("numbers", func(t *testing.T) {
+		testNamedStopped(t, NewNamed[int64], func(i int) int64 { return int64(i) * 77 })
+	})
+	for _, hashes := range []int{1 << 30, 900} {
+		t.Run("texts of "+strconv.Itoa(hashes)+" hashes", func(t *testing.T) {
+			testNamedStopped(t, func(ctx context.Context, d *vk.Device, o Options) (*Named[string], error) {
+				n, err := NewNamedByText(ctx, d, o)
+				if err == nil {
+					HashTextsBy(n, func(text string) uint64 {
+						i, _ := strconv.Atoi(text)
+						return uint64(i % hashes)
+					})
+				}
+				return n, err
+			}, strconv.Itoa)
+		})
+	}
+}
+
+func testNamedStopped[ID cmp.Ordered](t *testing.T,
+	create func(ctx context.Context, d *vk.Device, o Options) (*Named[ID], error), name func(i int) ID) {
+	d := testdevice.Open(t)
+	inChunksOf(t, 300)
+	const before, more = 100, 1200
+	var old, fresh []ID
+	for i := range before + more {
+		if i < before {
+			old = append(old, name(i))
+		} else {
+			fresh = append(fresh, name(i))
+		}
+	}
+	stopped := 0
+	for questions := 0; ; questions++ {
+		n, err := create(t.Context(), d, Options{})
+		require.NoError(t, err)
+		_, err = n.InsertVertices(t.Context(), old)
+		require.NoError(t, err)
+		status, err := n.InsertVertices(&stopsAfter{t.Context(), questions}, fresh)
+		if err != nil {
+			stopped++
+			require.ErrorIs(t, err, context.Canceled)
+			var pending *structures.PendingError
+			require.ErrorAs(t, err, &pending)
+			require.Equal(t, more, pending.Operations)
+			require.Equal(t, make([]structures.Status, more), status)
+			count, err := n.Vertices(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, before, count)
+			_, there, err := n.Numbers(t.Context(), fresh)
+			require.NoError(t, err)
+			require.NotContains(t, there, true, "after %d questions", questions)
+			_, err = n.InsertVertices(t.Context(), fresh)
+			require.NoError(t, err)
+		}
+		numbers, there, err := n.Numbers(t.Context(), append(old[:before:before], fresh...))
+		require.NoError(t, err)
+		require.NotContains(t, there, false)
+		seen := map[uint32]bool{}
+		for i, number := range numbers {
+			require.False(t, seen[number], "a number of two names")
+			seen[number] = true
+			if i%100 == 0 {
+				its, _, err := n.Name(t.Context(), number)
+				require.NoError(t, err)
+				require.Equal(t, name(i), its)
+			}
+		}
+		require.NoError(t, n.Close())
+		if status != nil && status[0] == structures.Inserted {
+			break
+		}
+	}
+	require.Greater(t, stopped, 4)
+}
