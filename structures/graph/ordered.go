@@ -88,7 +88,7 @@ func newOrdered(d *vk.Device, o OrderedOptions, open func(mvbtree.Options) (*mvb
 	}
 	g.tree, g.arcs, g.length = tree, tree, tree.Len
 	g.extent.Store(int64(o.Vertices))
-	g.enter, g.leave = g.gate.EnterShared, g.gate.LeaveShared
+	g.enter, g.leave, g.outside = g.gate.EnterShared, g.gate.LeaveShared, g.gate
 	return g, nil
 }
 
@@ -310,7 +310,7 @@ func (g *Ordered) Snapshot(ctx context.Context) (*OrderedSnapshot, error) {
 	s := &OrderedSnapshot{orderedArcs: orderedArcs{arcs: at, length: at.Len, d: g.d, o: g.o}, at: at}
 	s.extent.Store(g.extent.Load())
 	s.loops.Store(g.loops.Load())
-	s.enter, s.leave = func(context.Context) error { return nil }, func() {}
+	s.enter, s.leave, s.outside = func(context.Context) error { return nil }, func() {}, nobody{}
 	return s, nil
 }
 

@@ -22,8 +22,11 @@ type orderedArcs struct {
 	o      Options
 	extent atomic.Int64 // vertices
 	loops  atomic.Int64 // edges from a vertex to itself, where two arcs are an edge
-	enter  func(context.Context) error
-	leave  func()
+
+	// What keeps the arcs as they are during a call, if anything must.
+	enter   func(context.Context) error
+	leave   func()
+	outside transfer.Gate
 }
 
 // ask has f look at arcs that don't change meanwhile.
@@ -47,12 +50,18 @@ func (g *orderedArcs) Vertices(ctx context.Context) (n int, err error) {
 // Edges is how many there are. Errors: vk.ErrClosed, *vk.OutOfMemoryError, the context's.
 func (g *orderedArcs) Edges(ctx context.Context) (edges uint64, err error) {
 	err = g.ask(ctx, func() error {
-		edges, err = g.length(ctx)
-		if !g.o.Directed {
-			edges = (edges + uint64(g.loops.Load())) / 2
-		}
+		edges, err = g.count(ctx)
 		return err
 	})
+	return edges, err
+}
+
+// count is Edges by who has entered.
+func (g *orderedArcs) count(ctx context.Context) (edges uint64, err error) {
+	edges, err = g.length(ctx)
+	if !g.o.Directed {
+		edges = (edges + uint64(g.loops.Load())) / 2
+	}
 	return edges, err
 }
 

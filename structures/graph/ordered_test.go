@@ -1,7 +1,9 @@
 package graph_test
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -202,12 +204,40 @@ func TestOrdered(t *testing.T) {
 			}
 			require.NoError(rt, g.Check(ctx))
 			requireOrdered(rt, ctx, g, w)
+			requireSaved(rt, ctx, d, g, w)
+			requireSaved(rt, ctx, d, at[len(at)-1], then[len(then)-1])
 			for i, s := range at {
 				requireOrdered(rt, ctx, s, then[i])
 				requireDiff(rt, ctx, at[0], s, then[0], then[i])
 			}
 		})
 	})
+}
+
+// requireSaved requires that what a graph is saved as is the graph, to either sort.
+func requireSaved(t require.TestingT, ctx context.Context, d *vk.Device, g io.WriterTo, w *oracle) {
+	var file bytes.Buffer
+	n, err := g.WriteTo(&file)
+	require.NoError(t, err)
+	require.EqualValues(t, file.Len(), n)
+	whole := file.Bytes()
+	loaded, err := LoadOrdered(ctx, d, bytes.NewReader(whole), OrderedOptions{})
+	require.NoError(t, err)
+	requireExported(t, ctx, loaded, w)
+	vertices, err := loaded.Vertices(ctx)
+	require.NoError(t, err)
+	require.Equal(t, w.extent, vertices)
+	require.NoError(t, loaded.Check(ctx))
+	require.NoError(t, loaded.Close())
+	other, err := Load(ctx, d, bytes.NewReader(whole), Options{})
+	require.NoError(t, err)
+	edges, err := other.Edges(ctx)
+	require.NoError(t, err)
+	require.Equal(t, w.edges(), edges)
+	require.NoError(t, other.Close())
+	var damaged *structures.SavedError
+	_, err = LoadOrdered(ctx, d, bytes.NewReader(whole[:len(whole)-1]), OrderedOptions{})
+	require.ErrorAs(t, err, &damaged)
 }
 
 // requireDiff requires that what has changed between two snapshots is what has between the oracles.

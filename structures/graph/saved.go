@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,10 +49,15 @@ func (g *Graph) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if !g.o.Directed {
 		edges = (edges + uint64(counts[countLoops])) / 2
 	}
-	h := saved.Header{Structure: savedName, Pairs: int64(edges) + int64(len(gone)), KeysOnly: !g.o.Weighted,
-		Parameters: map[string]float64{"vertices": float64(counts[countExtent]), "load": g.o.Load,
-			"directed": number(g.o.Directed), "loops": number(g.o.SelfLoops)}}
-	return transfer.Save(ctx, g.gate, w, h, g.savedPairs(ctx, gone))
+	h := g.o.header(int(counts[countExtent]), edges+uint64(len(gone)))
+	return transfer.Save(ctx, g.gate, w, h, savedPairs(g.chunks(ctx, true), gone, g.o.Weighted))
+}
+
+// header is that of a saved graph, of so many pairs.
+func (o *Options) header(vertices int, pairs uint64) saved.Header {
+	return saved.Header{Structure: savedName, Pairs: int64(pairs), KeysOnly: !o.Weighted,
+		Parameters: map[string]float64{"vertices": float64(vertices), "load": cmp.Or(o.Load, DefaultLoad),
+			"directed": number(o.Directed), "loops": number(o.SelfLoops)}}
 }
 
 // WriteTo is Save without a context: io.WriterTo.
@@ -85,14 +91,15 @@ func (g *Graph) deletedVertices(ctx context.Context, extent int) (gone []uint32,
 	}
 }
 
-// savedPairs are the pairs that a graph is saved as.
-func (g *Graph) savedPairs(ctx context.Context, gone []uint32) iter.Seq2[structures.Pairs[uint64, uint64], error] {
+// savedPairs are the pairs that a graph is saved as: its edges, and vertices that are gone.
+func savedPairs(edges iter.Seq2[Edges, error], gone []uint32, weighted bool) iter.Seq2[
+	structures.Pairs[uint64, uint64], error] {
 	type pairs = structures.Pairs[uint64, uint64]
 	return transfer.Sequence(func(yield func(pairs) bool) error {
 		var p pairs
 		put := func(from, to, weight uint32) {
-			p.Keys = append(p.Keys, uint64(from)<<32|uint64(to))
-			if g.o.Weighted {
+			p.Keys = append(p.Keys, keyOf(from, to))
+			if weighted {
 				p.Values = append(p.Values, uint64(weight))
 			}
 		}
@@ -102,14 +109,14 @@ func (g *Graph) savedPairs(ctx context.Context, gone []uint32) iter.Seq2[structu
 		if len(gone) != 0 && !yield(p) {
 			return nil
 		}
-		for e, err := range g.chunks(ctx, true) {
+		for e, err := range edges {
 			if err != nil {
 				return err
 			}
 			p.Keys, p.Values = p.Keys[:0], p.Values[:0]
 			for i, from := range e.From {
 				weight := uint32(0)
-				if g.o.Weighted {
+				if weighted {
 					weight = e.Weights[i]
 				}
 				put(from, e.To[i], weight)
@@ -126,71 +133,87 @@ func (g *Graph) savedPairs(ctx context.Context, gone []uint32) iter.Seq2[structu
 // had, whatever the options say of these; a Load of 0 is what it had, too. Errors: *structures.SavedError, also of what
 // is no graph; r's own; those of New and of InsertEdges.
 func Load(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Graph, error) {
-	in, err := saved.NewReader(r)
+	in, vertices, err := o.open(r)
 	if err != nil {
 		return nil, err
-	}
-	h := in.Header()
-	vertices := h.Parameters["vertices"]
-	if h.Structure != savedName || h.Width != structures.Bits64 {
-		return nil, &structures.SavedError{Err: fmt.Errorf("%w of a graph, but of a %s", structures.ErrNotSaved,
-			h.Structure)}
-	}
-	if !(vertices >= 0 && vertices <= MaxVertices) {
-		return nil, &structures.SavedError{Err: fmt.Errorf("%w: %g vertices", structures.ErrCorrupt, vertices)}
-	}
-	o.Directed, o.Weighted, o.SelfLoops = h.Parameters["directed"] != 0, !h.KeysOnly, h.Parameters["loops"] != 0
-	if o.Load == 0 {
-		o.Load = h.Parameters["load"]
 	}
 	g, err := New(ctx, d, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := g.load(ctx, in, uint32(vertices)); err != nil {
+	if err := g.load(ctx, in, vertices); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
 }
 
-// load inserts what is read. No more vertices are made room for than edges need, before all of these were read.
-func (g *Graph) load(ctx context.Context, in *saved.Reader, vertices uint32) error {
+// open begins to read a saved graph, of which it makes the options.
+func (o *Options) open(r io.Reader) (in *saved.Reader, vertices uint32, err error) {
+	in, err = saved.NewReader(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	h := in.Header()
+	n := h.Parameters["vertices"]
+	if h.Structure != savedName || h.Width != structures.Bits64 {
+		return nil, 0, &structures.SavedError{Err: fmt.Errorf("%w of a graph, but of a %s", structures.ErrNotSaved,
+			h.Structure)}
+	}
+	if !(n >= 0 && n <= MaxVertices) {
+		return nil, 0, &structures.SavedError{Err: fmt.Errorf("%w: %g vertices", structures.ErrCorrupt, n)}
+	}
+	o.Directed, o.Weighted, o.SelfLoops = h.Parameters["directed"] != 0, !h.KeysOnly, h.Parameters["loops"] != 0
+	if o.Load == 0 {
+		o.Load = h.Parameters["load"]
+	}
+	return in, uint32(n), nil
+}
+
+// readEdges inserts the edges that are read, and returns the vertices that are gone.
+func readEdges(in *saved.Reader, vertices uint32, weighted bool, insert func(Edges) error) (gone []uint32, err error) {
 	const atOnce = 1 << 20
 	keys, values := make([]uint64, atOnce), make([]uint64, atOnce)
-	var gone []uint32
 	for {
 		n, err := saved.ReadWords(in, keys, values)
 		if err == io.EOF {
-			break
+			return gone, nil
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		var e Edges
 		for i, key := range keys[:n] {
-			from, to := uint32(key>>32), uint32(key)
+			from, to := endsOf(key)
 			if from >= vertices || to >= vertices && to != noVertex {
-				return &structures.SavedError{Err: fmt.Errorf("%w: an edge from %d to %d, of %d vertices",
+				return nil, &structures.SavedError{Err: fmt.Errorf("%w: an edge from %d to %d, of %d vertices",
 					structures.ErrCorrupt, from, to, vertices)}
 			}
 			if to == noVertex {
 				gone = append(gone, from)
 				continue
 			}
-			if e = e.with(from, to); g.o.Weighted {
+			if e = e.with(from, to); weighted {
 				e.Weights = append(e.Weights, uint32(values[i]))
 			}
 		}
-		if _, err := g.InsertEdges(ctx, e); err != nil {
-			return pipeline.Cause(err)
+		if err := insert(e); err != nil {
+			return nil, err
 		}
 	}
-	if vertices == 0 {
-		return nil
+}
+
+// load inserts what is read. No more vertices are made room for than edges need, before all of these were read.
+func (g *Graph) load(ctx context.Context, in *saved.Reader, vertices uint32) error {
+	gone, err := readEdges(in, vertices, g.o.Weighted, func(e Edges) error {
+		_, err := g.InsertEdges(ctx, e)
+		return pipeline.Cause(err)
+	})
+	if err != nil || vertices == 0 {
+		return err
 	}
 	if _, err := g.InsertVertices(ctx, []uint32{vertices - 1}); err != nil {
 		return pipeline.Cause(err)
 	}
-	_, err := g.DeleteVertices(ctx, gone)
+	_, err = g.DeleteVertices(ctx, gone)
 	return pipeline.Cause(err)
 }

@@ -1,0 +1,59 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/transfer"
+	"github.com/vkds/vkds/vk"
+)
+
+// Save writes the graph as Graph.Save does, so that Load and vkds read it, too, and returns how many bytes w took. It
+// is one call: of an Ordered what changes the graph waits until it ends, and w must not use the graph; of a snapshot
+// updates go on. Errors: w's, vk.ErrClosed, *vk.OutOfMemoryError, the context's.
+func (g *orderedArcs) Save(ctx context.Context, w io.Writer) (n int64, err error) {
+	err = g.ask(ctx, func() error {
+		edges, err := g.count(ctx)
+		if err != nil {
+			return err
+		}
+		h := g.o.header(int(g.extent.Load()), edges)
+		n, err = transfer.Save(ctx, g.outside, w, h, savedPairs(g.Chunks(ctx), nil, g.o.Weighted))
+		return err
+	})
+	return n, err
+}
+
+// WriteTo is Save without a context: io.WriterTo.
+func (g *orderedArcs) WriteTo(w io.Writer) (int64, error) { return g.Save(context.Background(), w) }
+
+// nobody is the gate of what nobody waits at.
+type nobody struct{}
+
+func (nobody) Outside(f func()) { f() }
+
+// LoadOrdered makes an Ordered of what any graph has saved, to the end of r: with directions, weights, self loops and
+// vertices as it had, whatever the options say of these, those that were deleted without edges. Errors:
+// *structures.SavedError, also of what is no graph; r's own; those of NewOrdered and of InsertEdges.
+func LoadOrdered(ctx context.Context, d *vk.Device, r io.Reader, o OrderedOptions) (*Ordered, error) {
+	var read Options
+	in, vertices, err := read.open(r)
+	if err != nil {
+		return nil, err
+	}
+	o.Directed, o.Weighted, o.SelfLoops, o.Vertices = read.Directed, read.Weighted, read.SelfLoops, int(vertices)
+	g, err := NewOrdered(ctx, d, o)
+	if err != nil {
+		return nil, err
+	}
+	_, err = readEdges(in, vertices, o.Weighted, func(e Edges) error {
+		_, err := g.InsertEdges(ctx, e)
+		return pipeline.Cause(err)
+	})
+	if err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
