@@ -144,6 +144,9 @@ func (g *Gate) Outside(f func()) {
 	f()
 }
 
+// Inside says whether it is asked by a function of the user's that a call which is in has called.
+func (g *Gate) Inside() bool { return g.own() }
+
 // own says whether it is asked from inside of Progress.
 func (g *Gate) own() bool {
 	if g.calledBack.Load() == 0 {

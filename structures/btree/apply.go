@@ -214,7 +214,10 @@ func (t *tree[W]) concurrentWhole(ctx context.Context, kind structures.Kind, b s
 	var err error
 	done, left := 0, 0
 	for done < n && err == nil {
-		part := min(max(leastPart, int(t.known.about())), t.mostInserted())
+		part := max(leastPart, int(t.known.about()))
+		if kind.Inserts() || slices.ContainsFunc(b.Kinds, structures.Kind.Inserts) {
+			part = min(part, t.mostInserted())
+		}
 		end := w.fit(done, min(n, done+part), ordered.AtOnce(t.d))
 		if whole && (end < n || n > t.pipelines.Chunk()) {
 			return errNotAtOnce

@@ -56,6 +56,8 @@ func (b backstage[K, V, W]) History(ctx context.Context, leaf any) (versioned.Hi
 	return b.t.History(ctx, leaf.(Node[uint64]))
 }
 
+func (b backstage[K, V, W]) Inside() bool { return b.t.gate.Inside() }
+
 func (b backstage[K, V, W]) Prepares() { b.t.versions.asked.Store(true) }
 
 func (b backstage[K, V, W]) Moving(s *vk.Stream, updates, snapshots int, record func(device any) error) error {

@@ -597,3 +597,45 @@ func TestInsertionsADispatch(t *testing.T) {
 	require.Equal(t, fresh, values)
 	require.NoError(t, tree.Check(t.Context()))
 }
+
+// Nor has a part of a batch from slices, whose queries see moments of their own or what was there before it: what they
+// find, and what is there in the end, is the same.
+func TestInsertionsAPart(t *testing.T) {
+	defer func(was int) { mostTurns = was }(mostTurns)
+	mostTurns = 64
+	d := openDevice(t)
+	const n = 20_000
+	for _, own := range []bool{false, true} {
+		var parts []int
+		before := 0
+		tree := buildTree(t, d, ramp(n, 1, 2), ramp(n, 1, 2), Options{Progress: func(done, _ int) {
+			parts, before = append(parts, done-before), done
+		}})
+		parts, before = nil, 0
+		tree.versions.asked.Store(true) // as package mvbtree has it
+		most := tree.mostInserted()
+		b := u32.Batch{OwnMoments: own}
+		for i := range uint32(3*most + 1) {
+			b.Keys, b.Values = append(b.Keys, 2*i, 2*i), append(b.Values, 7, 0)
+			b.Kinds = append(b.Kinds, structures.Insert, structures.FindSuccessor)
+		}
+		r, err := tree.Apply(t.Context(), b)
+		require.NoError(t, err)
+		for i, kind := range b.Kinds {
+			if kind == structures.Insert {
+				require.Equal(t, structures.Inserted, r.Status[i])
+				continue
+			}
+			require.Equal(t, structures.Found, r.Status[i])
+			require.Equal(t, b.Keys[i]+1, r.Keys[i]) // which is there all the time
+		}
+		if own {
+			require.LessOrEqual(t, slices.Max(parts), most)
+			require.GreaterOrEqual(t, len(parts), 6)
+		}
+		_, found, err := tree.Find(t.Context(), b.Keys)
+		require.NoError(t, err)
+		require.NotContains(t, found, false)
+		require.NoError(t, tree.Check(t.Context()))
+	}
+}

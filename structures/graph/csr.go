@@ -274,6 +274,9 @@ func (b *csrBuilder) build(ctx context.Context, e DeviceEdges, o CSROptions) (*C
 type sortedArcs struct {
 	keys, weights, wide *vk.Buffer[uint32]
 	arcs                int
+
+	export func() error             // records, in front of all else, that the arcs come here; nil: they are here
+	alone  func(func() error) error // runs what records and submits, while nothing else may; nil: anything may
 }
 
 type csrKeysPush struct {
@@ -386,8 +389,8 @@ func (b *csrBuilder) rows(ctx context.Context, sorted sortedArcs) (g *CSR, err e
 	g = newCSR(b.d, Rows{})
 	g.Vertices, g.Arcs, g.Symmetric = b.o.Vertices, sorted.arcs, b.o.Symmetric
 	defer func() {
-		if err != nil {
-			b.s.Finally(func() { _ = g.Close() })
+		if failed := g; err != nil {
+			b.s.Finally(func() { _ = failed.Close() })
 			g = nil
 		}
 	}()
@@ -402,10 +405,15 @@ func (b *csrBuilder) rows(ctx context.Context, sorted sortedArcs) (g *CSR, err e
 			return g, err
 		}
 	}
-	err = b.s.Whole(func() error {
-		k, err := recording.Kernel[csrRowsPush](b.kernels, b.s, "graph/csr_rows", csrWorkgroup)
-		if err != nil {
-			return err
+	k, err := recording.Kernel[csrRowsPush](b.kernels, b.s, "graph/csr_rows", csrWorkgroup)
+	if err != nil {
+		return g, err
+	}
+	record := func() error {
+		if sorted.export != nil {
+			if err := sorted.export(); err != nil {
+				return err
+			}
 		}
 		if sorted.weights != nil && g.Arcs > 0 {
 			b.s.Copy(g.Weights, 0, sorted.weights, 0, 4*g.Arcs)
@@ -417,7 +425,19 @@ func (b *csrBuilder) rows(ctx context.Context, sorted sortedArcs) (g *CSR, err e
 		}
 		k.Dispatch(b.s, groups(max(g.Arcs, g.Vertices+1)), push)
 		return nil
-	})
+	}
+	submit := func() error {
+		if err := b.s.Whole(record); err != nil {
+			return err
+		}
+		_, err := b.s.Submit()
+		return err
+	}
+	if sorted.alone != nil {
+		err = sorted.alone(submit)
+	} else {
+		err = submit()
+	}
 	if err == nil {
 		err = b.s.Wait(ctx)
 	}

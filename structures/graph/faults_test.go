@@ -24,13 +24,16 @@ func inChunksOf(t *testing.T, n int) {
 }
 
 // spread are edges between many vertices, of which each takes a slab, some of them twice or in both directions.
-func spread(r *rand.Rand, o Options, n int) Edges {
+func spread(r *rand.Rand, o Options, n int) Edges { return spreadOver(r, o, n, 1500) }
+
+// spreadOver are such edges between so many vertices.
+func spreadOver(r *rand.Rand, o Options, n int, vertices uint32) Edges {
 	e := Edges{From: make([]uint32, n), To: make([]uint32, n)}
 	if o.Weighted {
 		e.Weights = make([]uint32, n)
 	}
 	for i := range n {
-		e.From[i], e.To[i] = r.Uint32N(1500), r.Uint32N(1500)
+		e.From[i], e.To[i] = r.Uint32N(vertices), r.Uint32N(vertices)
 		if i > 50 && r.IntN(3) == 0 {
 			j := i - 1 - r.IntN(50)
 			e.From[i], e.To[i] = e.To[j], e.From[j]

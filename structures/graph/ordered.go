@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync/atomic"
 
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/versioned"
 	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/vk"
 )
@@ -19,15 +22,16 @@ import (
 // says what that costs.
 //
 // Methods that a Graph has as well do what they do there. A vertex is there by its number alone: they are 0 to n-1,
-// where n-1 is the greatest that an edge has had. Several goroutines may use one: queries run beside one another, and
+// where n-1 is the greatest that an edge has had, or OrderedOptions.Vertices has made. Several goroutines may use one: queries run beside one another, and
 // what changes it runs alone, so that calls are linearizable.
 //
 // Source: the second representation that section 6.2.1 of Awad, Fully Concurrent GPU Data Structures (2022), proposes,
 // on the tree of its chapters 3 and 4.
 type Ordered struct {
 	orderedArcs
-	tree *mvbtree.Tree[uint64, uint64]
-	gate *gate.Gate // the two arcs of an edge come and go together
+	tree   *mvbtree.Tree[uint64, uint64]
+	gate   *gate.Gate  // the two arcs of an edge come and go together
+	inside func() bool // of a call that holds the tree's gate
 }
 
 // OrderedOptions say how an Ordered is made. The zero value is an undirected graph without weights and self loops.
@@ -36,7 +40,8 @@ type OrderedOptions struct {
 	Directed, Weighted, SelfLoops bool
 	// Vertices is how many there are at first.
 	Vertices int
-	// Tree has the options of the tree; its Capacity counts arcs, two an edge of an undirected graph.
+	// Tree has the options of the tree: its Capacity counts arcs, two an edge of an undirected graph, and so does what
+	// its Progress is told.
 	Tree mvbtree.Options
 }
 
@@ -58,13 +63,16 @@ func BuildOrdered(ctx context.Context, d *vk.Device, e Edges, o OrderedOptions) 
 		return nil, err
 	}
 	a := o.options().arcsOf(e)
+	if err := a.checkVertices(); err != nil {
+		return nil, err
+	}
 	g, err := newOrdered(d, o, func(o mvbtree.Options) (*mvbtree.Tree[uint64, uint64], error) {
 		return mvbtree.Build(ctx, d, a.keys, a.values, o)
 	})
 	if err != nil {
 		return nil, err
 	}
-	g.extent.Store(int64(max(o.Vertices, e.extent())))
+	g.extent.Store(max(int64(o.Vertices), a.extent()))
 	loops := map[uint32]bool{}
 	for i, from := range e.From {
 		if from == e.To[i] && o.SelfLoops {
@@ -88,8 +96,19 @@ func newOrdered(d *vk.Device, o OrderedOptions, open func(mvbtree.Options) (*mvb
 	}
 	g.tree, g.arcs, g.length = tree, tree, tree.Len
 	g.extent.Store(int64(o.Vertices))
-	g.enter, g.leave, g.outside = g.gate.EnterShared, g.gate.LeaveShared, g.gate
+	g.inside = versioned.Of(tree.Tree).Inside
+	g.enter = func(ctx context.Context) error { return g.enterBy(ctx, g.gate.EnterShared) }
+	g.leave, g.outside = g.gate.LeaveShared, g.gate
+	g.alone = func(_ context.Context, f func() error) error { return f() } // its gate is held
 	return g, nil
+}
+
+// enterBy begins a call, unless it comes from inside of one on the tree or its pool, which may wait for who is in.
+func (g *Ordered) enterBy(ctx context.Context, enter func(context.Context) error) error {
+	if g.inside() {
+		return &structures.ReentryError{}
+	}
+	return enter(ctx)
 }
 
 // Tree is the tree of the arcs: the key of an arc has the vertex that it comes from in its upper half and the one that
@@ -101,12 +120,24 @@ func (g *Ordered) Tree() *mvbtree.Tree[uint64, uint64] { return g.tree }
 // Metrics are those of the tree.
 func (g *Ordered) Metrics() structures.Metrics { return g.tree.Metrics() }
 
-// Prepare is that of the tree.
-func (g *Ordered) Prepare(ctx context.Context) error { return g.tree.Prepare(ctx) }
+// Prepare is that of the tree, and makes the kernel of CSR besides.
+func (g *Ordered) Prepare(ctx context.Context) error {
+	if err := g.tree.Prepare(ctx); err != nil {
+		return err
+	}
+	rows := func(_ context.Context, s *vk.Stream) error {
+		_, err := recording.Kernel[csrRowsPush](recording.NewKernels(g.d), s, "graph/csr_rows", csrWorkgroup)
+		return err
+	}
+	return recording.Prepare(ctx, g.d, nil, []recording.Part{rows})
+}
 
 // Close waits for the calls that are under way and frees the memory, that of its snapshots too. Further calls do
 // nothing.
 func (g *Ordered) Close() error {
+	if g.inside() {
+		return &structures.ReentryError{}
+	}
 	leave, open, err := g.gate.Shut()
 	if err != nil {
 		return err
@@ -122,10 +153,11 @@ func (g *Ordered) Close() error {
 	return nil
 }
 
-// InsertEdges inserts each edge, as Graph.InsertEdges does. Errors: vk.ErrClosed, *structures.LengthError,
-// *structures.KindError and, of a vertex from MaxVertices on, *structures.LimitError, before anything is done;
-// *structures.PendingError, with the statuses that say what is done, around *vk.OutOfMemoryError,
-// *structures.LimitError, or the context's. An edge of an undirected graph is then in both adjacencies or in neither.
+// InsertEdges inserts each edge, as Graph.InsertEdges does. Errors: vk.ErrClosed, *structures.LengthError and
+// *structures.KindError before anything is done; *structures.PendingError, with the statuses that say what is done,
+// around *structures.LimitError, before anything is done where a vertex is MaxVertices or more, *vk.OutOfMemoryError,
+// vk.ErrUnsubmitted where somebody has recorded queries at a snapshot's At and not submitted them, or the context's. An
+// edge of an undirected graph is then in both adjacencies or in neither.
 func (g *Ordered) InsertEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
 	return g.update(ctx, structures.Insert, e)
 }
@@ -168,13 +200,10 @@ func (g *Ordered) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e E
 		noWeights(e, g.o)); err != nil {
 		return err
 	}
-	if extent := e.extent(); kind.Inserts() && extent > MaxVertices {
-		return &structures.LimitError{What: "vertices of a graph", Want: uint64(extent), Most: MaxVertices}
-	}
 	if status == nil {
 		status = make([]structures.Status, e.Len())
 	}
-	if err := g.gate.Enter(ctx); err != nil {
+	if err := g.enterBy(ctx, g.gate.Enter); err != nil {
 		return pipeline.NotBegun(status, e.Len(), err)
 	}
 	defer g.gate.Leave()
@@ -183,12 +212,15 @@ func (g *Ordered) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e E
 
 // do does a batch, by who has entered.
 func (g *Ordered) do(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
-	b := orderedBatch{arcsOfEdges: g.o.arcsOf(e), kind: g.o.kind(kind)}
+	b := orderedBatch{arcsOfEdges: g.o.arcsOf(e)}
 	b.status = make([]structures.Status, len(b.keys))
 	if !kind.Inserts() {
 		b.values = nil
+	} else if err := b.checkVertices(); err != nil {
+		return pipeline.NotBegun(status, e.Len(), err)
 	}
-	err := g.tree.UpdateInto(ctx, b.kind, b.keys, b.values, b.status)
+	kind = g.o.kind(kind)
+	err := g.tree.UpdateInto(ctx, kind, b.keys, b.values, b.status)
 	if err != nil && !g.o.Directed {
 		err = b.repair(context.WithoutCancel(ctx), g.tree, pipeline.Cause(err))
 	}
@@ -225,7 +257,7 @@ func change(s structures.Status) int64 {
 // graph those that lead to one are found by a look at all arcs, which takes the time of an Export. Errors: those of
 // DeleteEdges.
 func (g *Ordered) DeleteEdgesOf(ctx context.Context, vertices []uint32) (edges int, err error) {
-	if err := g.gate.Enter(ctx); err != nil {
+	if err := g.enterBy(ctx, g.gate.Enter); err != nil {
 		return 0, err
 	}
 	defer g.gate.Leave()
@@ -244,7 +276,7 @@ func (g *Ordered) DeleteEdgesOf(ctx context.Context, vertices []uint32) (edges i
 // Check goes over the tree, as it checks itself, and looks up the opposite of each arc of an undirected graph. Errors:
 // those of the tree's Check; *CheckError; *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 func (g *Ordered) Check(ctx context.Context) error {
-	if err := g.gate.Enter(ctx); err != nil {
+	if err := g.enterBy(ctx, g.gate.Enter); err != nil {
 		return err
 	}
 	defer g.gate.Leave()
@@ -293,16 +325,17 @@ func (g *Ordered) checkArcs(ctx context.Context, arcs structures.Pairs[uint64, u
 // is open. Several goroutines may use one.
 type OrderedSnapshot struct {
 	orderedArcs
-	at *mvbtree.Snapshot[uint64, uint64]
+	at     *mvbtree.Snapshot[uint64, uint64]
+	closed atomic.Bool
 }
 
 // Snapshot opens one, behind the calls that came before; it doesn't wait for the device. One that is not closed keeps
 // memory (mvbtree.Tree.Snapshot, whose errors these are).
 func (g *Ordered) Snapshot(ctx context.Context) (*OrderedSnapshot, error) {
-	if err := g.gate.EnterShared(ctx); err != nil {
+	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.gate.LeaveShared()
+	defer g.leave()
 	at, err := g.tree.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -310,7 +343,14 @@ func (g *Ordered) Snapshot(ctx context.Context) (*OrderedSnapshot, error) {
 	s := &OrderedSnapshot{orderedArcs: orderedArcs{arcs: at, length: at.Len, d: g.d, o: g.o}, at: at}
 	s.extent.Store(g.extent.Load())
 	s.loops.Store(g.loops.Load())
-	s.enter, s.leave, s.outside = func(context.Context) error { return nil }, func() {}, nobody{}
+	s.alone = func(ctx context.Context, f func() error) error { return g.ask(ctx, f) }
+	s.enter = func(ctx context.Context) error {
+		if s.closed.Load() {
+			return vk.ErrClosed
+		}
+		return g.ask(ctx, func() error { return nil }) // it is open, and there is time
+	}
+	s.leave, s.outside = func() {}, nobody{}
 	return s, nil
 }
 
@@ -318,7 +358,10 @@ func (g *Ordered) Snapshot(ctx context.Context) (*OrderedSnapshot, error) {
 func (s *OrderedSnapshot) At() *mvbtree.Snapshot[uint64, uint64] { return s.at }
 
 // Close ends the snapshot. Further calls do nothing.
-func (s *OrderedSnapshot) Close() error { return s.at.Close() }
+func (s *OrderedSnapshot) Close() error {
+	s.closed.Store(true)
+	return s.at.Close()
+}
 
 // EdgeChange is an edge that one snapshot has otherwise than a later one; the lesser end of an undirected graph's is
 // From. Its weight is the later one's, or the one that it had where it is gone.
@@ -358,6 +401,23 @@ func DiffEdges(ctx context.Context, older, newer *OrderedSnapshot) iter.Seq2[Edg
 type arcsOfEdges struct {
 	keys   []uint64
 	values []uint64 // zeros where there are no weights
+}
+
+// extent is one more than the greatest vertex.
+func (a arcsOfEdges) extent() (n int64) {
+	for _, key := range a.keys {
+		from, to := endsOf(key)
+		n = max(n, int64(from)+1, int64(to)+1)
+	}
+	return n
+}
+
+// checkVertices refuses vertices that no graph has.
+func (a arcsOfEdges) checkVertices() error {
+	if n := a.extent(); n > MaxVertices {
+		return &structures.LimitError{What: "vertices of a graph", Want: uint64(n), Most: MaxVertices}
+	}
+	return nil
 }
 
 func valueOf(weight uint32) uint64 { return uint64(weight) << 32 }
@@ -412,7 +472,6 @@ func (o Options) arcsOf(e Edges) (a arcsOfEdges) {
 // orderedBatch is a batch on the tree.
 type orderedBatch struct {
 	arcsOfEdges
-	kind   structures.Kind
 	status []structures.Status
 }
 
@@ -422,9 +481,10 @@ func opposite(key uint64) uint64 { return key<<32 | key>>32 }
 // edgeKey is the arc of an edge that comes from the lesser end.
 func edgeKey(key uint64) uint64 { return min(key, opposite(key)) }
 
-// repair makes whole what err has left half done: all operations on an edge of which an arc is done and the other one
-// pending are gone on with, and those that there is no room for go back. So an edge has both arcs in the end, of one
-// weight, or neither. Returns err, and what stopped itself.
+// repair makes whole the edges of which err has left an operation done on one arc and pending on the other. One of the
+// arcs counts: the other one gets to be as it is, and what is pending on it is pending on both. That takes no room where
+// the batch has changed the other one, as it has one of the two: so if it can't be done, the other arc counts. Returns
+// err, and what stopped itself.
 func (b *orderedBatch) repair(ctx context.Context, tree *mvbtree.Tree[uint64, uint64], err error) error {
 	done, pending := map[uint64]bool{}, map[uint64]bool{}
 	for i, key := range b.keys {
@@ -434,72 +494,83 @@ func (b *orderedBatch) repair(ctx context.Context, tree *mvbtree.Tree[uint64, ui
 			done[edgeKey(key)] = true
 		}
 	}
-	var on orderedBatch
-	var at []int
-	last := map[uint64]uint64{} // value of the batch, of half done edges
-	for i, key := range b.keys {
-		if edge := edgeKey(key); done[edge] && pending[edge] {
-			last[edge] = b.value(i)
-			if b.status[i] == structures.Pending {
-				at, on.keys, on.values = append(at, i), append(on.keys, key), append(on.values, b.value(i))
-			}
+	var edges []uint64
+	for edge := range pending {
+		if done[edge] && edge != opposite(edge) {
+			edges = append(edges, edge)
 		}
 	}
-	if len(at) == 0 {
-		return err
+	left, failure := b.settle(ctx, tree, edges, false)
+	if failure == nil {
+		left, failure = b.settle(ctx, tree, left, true)
 	}
-	on.status = make([]structures.Status, len(at))
-	if b.values == nil {
-		on.values = nil
+	if failure == nil && len(left) != 0 {
+		failure = &structures.PendingError{Operations: len(left), Err: err}
 	}
-	failure := tree.UpdateInto(ctx, b.kind, on.keys, on.values, on.status)
-	if pipeline.Short(failure) {
-		failure = nil // what is left pending goes back
-	}
-	for i, at := range at {
-		b.status[at] = on.status[i]
-	}
-	var both []uint64
-	for edge := range last {
-		both = append(both, edge, opposite(edge))
-	}
-	now, found, asked := tree.Find(ctx, both)
-	if failure = errors.Join(failure, asked); failure != nil {
-		return errors.Join(err, failure)
-	}
-	var gone []uint64
-	var assigned arcsOfEdges
-	undone := map[uint64]bool{}
-	for i := 0; i < len(both); i += 2 {
-		switch {
-		case found[i] && found[i+1] && now[i] != now[i+1]:
-			value := now[i]
-			if b.kind == structures.Insert {
-				value = last[both[i]]
-			}
-			assigned.keys = append(assigned.keys, both[i], both[i+1])
-			assigned.values = append(assigned.values, value, value)
-		case found[i] != found[i+1]:
-			gone = append(gone, both[i], both[i+1])
-			undone[both[i]] = true
-		}
-	}
-	for i, key := range b.keys {
-		if undone[edgeKey(key)] {
-			b.status[i] = structures.Pending
-		}
-	}
-	_, deleted := tree.Delete(ctx, gone)
-	_, inserted := tree.Insert(ctx, assigned.keys, assigned.values)
-	if failure := errors.Join(deleted, inserted); failure != nil {
+	if failure != nil {
 		return errors.Join(err, failure)
 	}
 	return err
 }
 
-func (b *orderedBatch) value(i int) uint64 {
-	if b.values == nil {
-		return 0
+// settle has the arc of each edge that comes from the lesser end count, or the other one, and returns the edges of which
+// there was no room for that.
+func (b *orderedBatch) settle(ctx context.Context, tree *mvbtree.Tree[uint64, uint64], edges []uint64,
+	other bool) (left []uint64, err error) {
+	if len(edges) == 0 {
+		return nil, nil
 	}
-	return b.values[i]
+	counts := func(edge uint64) uint64 {
+		if other {
+			return opposite(edge)
+		}
+		return edge
+	}
+	var both []uint64
+	for _, edge := range edges {
+		both = append(both, counts(edge), opposite(counts(edge)))
+	}
+	now, found, err := tree.Find(ctx, both)
+	if err != nil {
+		return nil, err
+	}
+	var gone []uint64
+	var put arcsOfEdges
+	for i := 0; i < len(both); i += 2 {
+		switch is, was := found[i], found[i+1]; {
+		case is && (!was || now[i] != now[i+1]):
+			put.keys, put.values = append(put.keys, both[i+1]), append(put.values, now[i])
+		case !is && was:
+			gone = append(gone, both[i+1])
+		}
+	}
+	short := map[uint64]bool{}
+	for kind, some := range map[structures.Kind]arcsOfEdges{structures.Insert: put, structures.Delete: {keys: gone}} {
+		status := make([]structures.Status, len(some.keys))
+		if err := tree.UpdateInto(ctx, kind, some.keys, some.values, status); err != nil && !pipeline.Short(err) {
+			return nil, err
+		}
+		for i, s := range status {
+			if s == structures.Pending {
+				short[edgeKey(some.keys[i])] = true
+			}
+		}
+	}
+	settled := map[uint64]bool{}
+	for _, edge := range edges {
+		if settled[edge] = !short[edge]; short[edge] {
+			left = append(left, edge)
+		}
+	}
+	for i := 0; i+1 < len(b.keys); i++ {
+		if edge := b.keys[i]; settled[edgeKey(edge)] && b.keys[i+1] == opposite(edge) { // both arcs of an operation
+			of := i
+			if b.keys[i] != counts(edgeKey(edge)) {
+				of++
+			}
+			b.status[i], b.status[i+1] = b.status[of], b.status[of]
+			i++
+		}
+	}
+	return left, nil
 }

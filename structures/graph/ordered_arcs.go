@@ -23,10 +23,11 @@ type orderedArcs struct {
 	extent atomic.Int64 // vertices
 	loops  atomic.Int64 // edges from a vertex to itself, where two arcs are an edge
 
-	// What keeps the arcs as they are during a call, if anything must.
+	// What keeps the arcs of an Ordered as they are during a call, and a snapshot from being closed before it.
 	enter   func(context.Context) error
 	leave   func()
 	outside transfer.Gate
+	alone   func(context.Context, func() error) error // runs what records and submits: nothing changes meanwhile
 }
 
 // ask has f look at arcs that don't change meanwhile.
@@ -234,7 +235,8 @@ func (g *orderedArcs) common(ctx context.Context, pairs Edges) (Neighbors, error
 }
 
 // NeighborsOf returns the neighbours of a vertex one by one, as an Edge each, ascending, read part by part. An error
-// comes last, with no edge: structures.ErrChanged where the graph was changed meanwhile, as a snapshot isn't.
+// comes last, with no edge: structures.ErrChanged where the graph was changed before the last part was read, which may
+// be the first; a snapshot isn't.
 func (g *orderedArcs) NeighborsOf(ctx context.Context, vertex uint32) iter.Seq2[Edge, error] {
 	return g.edgesOfArcs(g.arcs.Ascend(ctx, NeighborRange{vertex, 0, ^uint32(0)}.keys()), true)
 }
@@ -368,9 +370,10 @@ func (g *orderedArcs) rows(ctx context.Context) (*CSR, error) {
 			return nil, err
 		}
 	}
-	if err := g.arcs.ExportOn(s, structures.DeviceExport{Keys: room[0], Values: room[1], Total: room[2]}); err != nil {
-		return nil, err
+	sorted.export = func() error {
+		return g.arcs.ExportOn(s, structures.DeviceExport{Keys: room[0], Values: room[1], Total: room[2]})
 	}
+	sorted.alone = func(submit func() error) error { return g.alone(ctx, submit) }
 	if sorted.keys = room[0]; g.o.Weighted {
 		sorted.wide = room[1]
 	}

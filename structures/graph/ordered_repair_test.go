@@ -9,24 +9,37 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// Of two operations on an edge, the first of which found no room and the second of which did for one of the arcs, as
-// hardly ever happens: what is gone on with comes behind that one, and both arcs have the weight that the batch's order
-// leaves.
+// Of operations on an edge of which each was done on another arc, or none on one, one arc's are what is done.
 func TestOrderedRepairsWeights(t *testing.T) {
+	const p, is = structures.Pending, structures.Assigned
 	d := testdevice.Open(t)
-	for _, kind := range []structures.Kind{structures.Insert, structures.InsertUnique} {
+	for _, c := range []struct {
+		arc, back   uint32 // weights before the repair; 0: it isn't there
+		status, now []structures.Status
+		weight      uint32
+	}{
+		{7, 0, []structures.Status{p, p, is, p}, []structures.Status{p, p, is, is}, 7},
+		{0, 7, []structures.Status{p, p, p, is}, []structures.Status{p, p, p, p}, 0},
+		{5, 7, []structures.Status{is, p, p, is}, []structures.Status{is, is, p, p}, 5},
+		{3, 7, []structures.Status{p, is, p, p}, []structures.Status{p, p, p, p}, 3},
+		{7, 5, []structures.Status{is, is, is, p}, []structures.Status{is, is, is, is}, 7},
+	} {
 		g, err := NewOrdered(t.Context(), d, OrderedOptions{Weighted: true})
 		require.NoError(t, err)
+		for key, weight := range map[uint64]uint32{keyOf(1, 2): c.arc, keyOf(2, 1): c.back} {
+			if weight != 0 {
+				_, err = g.tree.Insert(t.Context(), []uint64{key}, []uint64{valueOf(weight)})
+				require.NoError(t, err)
+			}
+		}
 		e := Edges{From: []uint32{1, 2}, To: []uint32{2, 1}, Weights: []uint32{5, 7}}
-		b := orderedBatch{arcsOfEdges: g.o.arcsOf(e), kind: kind, status: []structures.Status{
-			structures.Pending, structures.Pending, structures.Inserted, structures.Pending}}
-		_, err = g.tree.Insert(t.Context(), []uint64{keyOf(1, 2)}, []uint64{valueOf(7)})
+		b := orderedBatch{arcsOfEdges: g.o.arcsOf(e), status: c.status}
+		require.Equal(t, context.Canceled, b.repair(t.Context(), g.tree, context.Canceled))
+		require.Equal(t, c.now, b.status)
+		weights, found, err := g.FindEdges(t.Context(), Edges{From: []uint32{1, 2}, To: []uint32{2, 1}})
 		require.NoError(t, err)
-		require.ErrorIs(t, b.repair(t.Context(), g.tree, context.Canceled), context.Canceled)
-		require.NotContains(t, b.status, structures.Pending)
-		weights, _, err := g.FindEdges(t.Context(), Edges{From: []uint32{1, 2}, To: []uint32{2, 1}})
-		require.NoError(t, err)
-		require.Equal(t, []uint32{7, 7}, weights)
+		require.Equal(t, []uint32{c.weight, c.weight}, weights)
+		require.Equal(t, []bool{c.weight != 0, c.weight != 0}, found)
 		require.NoError(t, g.Close())
 	}
 }

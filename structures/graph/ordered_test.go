@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
@@ -164,7 +165,6 @@ func TestOrdered(t *testing.T) {
 				e := batch(rt, o, extent)
 				g, err = BuildOrdered(ctx, d, e, orderedOptions(o))
 				for i, from := range e.From {
-					w.appear(max(from, e.To[i])) // a loop's, too
 					weight := uint32(0)
 					if o.Weighted {
 						weight = e.Weights[i]
@@ -299,23 +299,41 @@ func TestOrderedStopped(t *testing.T) {
 	d := testdevice.Open(t)
 	eachSort(t, func(t *testing.T, o Options) {
 		stopped, partly := 0, 0
-		for seed := range uint64(4 + 40*stress.Level) {
+		for seed := range uint64(6 + 40*stress.Level) {
 			r := rand.New(rand.NewPCG(seed, 5))
 			options := orderedOptions(o)
-			size := 101 // arcs of an edge are in chunks of their own
-			full := seed%2 == 1
-			if full {
-				size = 400
-				pool := nearlyFull(t, d, 20+r.IntN(200))
-				options.Tree = btree.Options{Pool: pool, Path: []btree.Path{btree.Concurrent, btree.Batched}[seed/2%2]}
+			size, full := 400, seed%2 == 1
+			held := seed%4 == 3 // what is there can't be changed without room for what it was, either
+			switch {
+			case held:
+				options.Tree = btree.Options{MaxBytes: 150_000}
+			case full:
+				pool := nearlyFull(t, d, 100+r.IntN(150))
+				options.Tree = btree.Options{Pool: pool, Path: []btree.Path{btree.Concurrent, btree.Batched}[seed/4%2]}
+			default:
+				size = 101 // arcs of an edge are in chunks of their own
 			}
 			inChunksOf(t, size)
 			g, err := NewOrdered(t.Context(), d, options)
 			require.NoError(t, err)
 			w := newOracle(o)
+			vertices := uint32(1500)
+			if held {
+				vertices = 60
+				_, err = g.InsertEdges(t.Context(), spreadOver(r, o, 300, vertices))
+				require.NoError(t, err)
+				all, err := g.Export(t.Context())
+				require.NoError(t, err)
+				w.updates(t, structures.Insert, all, slices.Repeat([]structures.Status{structures.Inserted}, all.Len()))
+			}
 			for range 4 {
+				if held {
+					s, err := g.Snapshot(t.Context())
+					require.NoError(t, err)
+					defer s.Close()
+				}
 				kind := kinds(o)[r.IntN(len(kinds(o)))]
-				e := spread(r, o, 900+r.IntN(1500))
+				e := spreadOver(r, o, 900+r.IntN(1500), vertices)
 				status := make([]structures.Status, e.Len())
 				var ctx context.Context = &stopsAfter{t.Context(), 5 + r.IntN(40)}
 				if full {
@@ -385,6 +403,102 @@ func TestOrderedByGoroutines(t *testing.T) {
 	require.NoError(t, still.Close())
 	_, err = still.Edges(t.Context())
 	require.ErrorIs(t, err, vk.ErrClosed)
+	_, err = still.Vertices(t.Context())
+	require.ErrorIs(t, err, vk.ErrClosed)
+}
+
+// Rows of a snapshot hinder nobody, and nobody hinders them.
+func TestOrderedRowsBesideUpdates(t *testing.T) {
+	d := testdevice.Open(t)
+	g := newOrdered(t, d, OrderedOptions{Vertices: 1 << 21})
+	var e Edges
+	for i := range uint32(5000) {
+		e.From, e.To = append(e.From, i), append(e.To, i*7+1)
+	}
+	_, err := g.InsertEdges(t.Context(), e)
+	require.NoError(t, err)
+	s, err := g.Snapshot(t.Context())
+	require.NoError(t, err)
+	defer s.Close()
+	var all sync.WaitGroup
+	done := make(chan struct{})
+	all.Go(func() {
+		for i := uint32(0); ; i++ {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			_, err := g.InsertEdges(t.Context(), Edges{[]uint32{i % 999}, []uint32{i % 777}, nil})
+			if !assert.NoError(t, err) {
+				return
+			}
+		}
+	})
+	for range 20 {
+		csr, err := s.CSR(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 10000, csr.Arcs)
+		require.NoError(t, csr.Close())
+	}
+	close(done)
+	all.Wait()
+}
+
+// Rows that a context ends before they are there leave nothing behind.
+func TestRowsStopped(t *testing.T) {
+	d := testdevice.Open(t)
+	g := newOrdered(t, d, OrderedOptions{Weighted: true})
+	e := spread(rand.New(rand.NewPCG(1, 2)), Options{Weighted: true}, 3000)
+	_, err := g.InsertEdges(t.Context(), e)
+	require.NoError(t, err)
+	made := 0
+	for questions := 0; made < 3; questions++ {
+		ctx := &stopsAfter{t.Context(), questions}
+		csr, err := g.CSR(ctx)
+		made = 0
+		if err == nil {
+			ctx.left = questions
+			var back *CSR
+			if back, err = csr.Transpose(ctx); err == nil {
+				made++
+				require.NoError(t, back.Close())
+			}
+			require.NoError(t, csr.Close())
+			made++
+		}
+		ctx.left = questions
+		csr, err = BuildCSR(ctx, d, e.From, e.To, e.Weights, CSROptions{})
+		if err == nil {
+			made++
+			require.NoError(t, csr.Close())
+		}
+	}
+}
+
+// What another structure of the pool calls in the midst of a call is refused, and doesn't wait for ever.
+func TestOrderedReentry(t *testing.T) {
+	d := testdevice.Open(t)
+	pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{})
+	require.NoError(t, err)
+	defer pool.Close()
+	var g *Ordered
+	asked := 0
+	set, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{Pool: pool, Progress: func(int, int) {
+		if g != nil {
+			asked++
+			_, err := g.Edges(t.Context())
+			var reentry *structures.ReentryError
+			assert.ErrorAs(t, err, &reentry)
+		}
+	}})
+	require.NoError(t, err)
+	defer set.Close()
+	g = newOrdered(t, d, OrderedOptions{Tree: btree.Options{Pool: pool}})
+	_, err = set.Insert(t.Context(), []uint32{1, 2, 3})
+	require.NoError(t, err)
+	require.NotZero(t, asked)
+	require.NoError(t, g.Close())
 }
 
 func TestOrderedRefuses(t *testing.T) {
@@ -406,6 +520,11 @@ func TestOrderedRefuses(t *testing.T) {
 	var limit *structures.LimitError
 	_, err = g.InsertEdges(t.Context(), Edges{[]uint32{1}, []uint32{math.MaxUint32}, nil})
 	require.ErrorAs(t, err, &limit)
+	_, err = BuildOrdered(t.Context(), d, Edges{[]uint32{1}, []uint32{MaxVertices}, nil}, OrderedOptions{})
+	require.ErrorAs(t, err, &limit)
+	status, err := g.InsertEdges(t.Context(), Edges{[]uint32{1 << 31, 3}, []uint32{1 << 31, 3}, nil})
+	require.NoError(t, err, "loops that are left out")
+	require.Equal(t, []structures.Status{structures.Absent, structures.Absent}, status)
 	found, err := g.HasEdges(t.Context(), Edges{[]uint32{1, math.MaxUint32}, []uint32{math.MaxUint32, 0}, nil})
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, false}, found)
