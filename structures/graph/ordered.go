@@ -22,8 +22,8 @@ import (
 // says what that costs.
 //
 // Methods that a Graph has as well do what they do there. A vertex is there by its number alone: they are 0 to n-1,
-// where n-1 is the greatest that an edge has had, or OrderedOptions.Vertices has made. Several goroutines may use one: queries run beside one another, and
-// what changes it runs alone, so that calls are linearizable.
+// where n-1 is the greatest that an edge has had, or OrderedOptions.Vertices has made. Several goroutines may use one:
+// queries run beside one another, and what changes it runs alone, so that calls are linearizable.
 //
 // Source: the second representation that section 6.2.1 of Awad, Fully Concurrent GPU Data Structures (2022), proposes,
 // on the tree of its chapters 3 and 4.
