@@ -482,9 +482,9 @@ func opposite(key uint64) uint64 { return key<<32 | key>>32 }
 func edgeKey(key uint64) uint64 { return min(key, opposite(key)) }
 
 // repair makes whole the edges of which err has left an operation done on one arc and pending on the other. One of the
-// arcs counts: the other one gets to be as it is, and what is pending on it is pending on both. That takes no room where
-// the batch has changed the other one, as it has one of the two: so if it can't be done, the other arc counts. Returns
-// err, and what stopped itself.
+// arcs counts: the other one gets to be as it is, and what is pending on it is pending on both. That takes no room
+// where the batch has changed the other one, as it has one of the two: so if it can't be done, the other arc counts.
+// Returns err, and what stopped itself.
 func (b *orderedBatch) repair(ctx context.Context, tree *mvbtree.Tree[uint64, uint64], err error) error {
 	done, pending := map[uint64]bool{}, map[uint64]bool{}
 	for i, key := range b.keys {
@@ -513,8 +513,8 @@ func (b *orderedBatch) repair(ctx context.Context, tree *mvbtree.Tree[uint64, ui
 	return err
 }
 
-// settle has the arc of each edge that comes from the lesser end count, or the other one, and returns the edges of which
-// there was no room for that.
+// settle has the arc of each edge that comes from the lesser end count, or the other one, and returns the edges of
+// which there was no room for that.
 func (b *orderedBatch) settle(ctx context.Context, tree *mvbtree.Tree[uint64, uint64], edges []uint64,
 	other bool) (left []uint64, err error) {
 	if len(edges) == 0 {

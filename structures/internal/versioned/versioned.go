@@ -27,8 +27,8 @@ type Tree interface {
 	Moving(s *vk.Stream, updates, snapshots int, record func(device any) error) error
 	// Prepares has the tree's Prepare make the kernels for snapshots, too.
 	Prepares()
-	// Inside says whether it is asked by a function of the user's that a call on the tree, or on another structure of its
-	// pool, has called: whoever waits for such a call then waits for ever.
+	// Inside says whether it is asked by a function of the user's that a call on the tree, or on another structure of
+	// its pool, has called: whoever waits for such a call then waits for ever.
 	Inside() bool
 	// Forgotten ends a snapshot that nobody refers to any more, and was not closed.
 	Forgotten(s Snapshot)
