@@ -1,0 +1,75 @@
+package graph
+
+import "github.com/vkds/vkds/structures"
+
+// arcsOfEdges are edges as a tree has them: of an undirected graph the arc from the lesser end first, a loop being one.
+type arcsOfEdges struct {
+	keys   []uint64
+	values []uint64 // zeros where there are no weights
+}
+
+// extent is one more than the greatest vertex.
+func (a arcsOfEdges) extent() (n int64) {
+	for _, key := range a.keys {
+		from, to := endsOf(key)
+		n = max(n, int64(from)+1, int64(to)+1)
+	}
+	return n
+}
+
+// checkVertices refuses vertices that no graph has.
+func (a arcsOfEdges) checkVertices() error {
+	if n := a.extent(); n > MaxVertices {
+		return &structures.LimitError{What: "vertices of a graph", Want: uint64(n), Most: MaxVertices}
+	}
+	return nil
+}
+
+func valueOf(weight uint32) uint64 { return uint64(weight) << 32 }
+
+func weightOf(value uint64) uint32 { return uint32(value >> 32) }
+
+func weightsOf(values []uint64) []uint32 {
+	weights := make([]uint32, len(values))
+	for i, v := range values {
+		weights[i] = weightOf(v)
+	}
+	return weights
+}
+
+func keyOf(from, to uint32) uint64 { return uint64(from)<<32 | uint64(to) }
+
+func endsOf(key uint64) (from, to uint32) { return uint32(key >> 32), uint32(key) }
+
+// arcsOfEdge is how many arcs an edge is.
+func (o *Options) arcsOfEdge(from, to uint32) int {
+	switch {
+	case from == to && !o.SelfLoops:
+		return 0
+	case from == to || o.Directed:
+		return 1
+	}
+	return 2
+}
+
+func (o Options) arcsOf(e Edges) (a arcsOfEdges) {
+	a.keys = make([]uint64, 0, 2*e.Len())
+	for i, from := range e.From {
+		to := e.To[i]
+		n := o.arcsOfEdge(from, to)
+		if n == 2 {
+			from, to = min(from, to), max(from, to)
+		}
+		for range n {
+			a.keys = append(a.keys, keyOf(from, to))
+			if e.Weights != nil {
+				a.values = append(a.values, valueOf(e.Weights[i]))
+			}
+			from, to = to, from
+		}
+	}
+	if e.Weights == nil {
+		a.values = make([]uint64, len(a.keys))
+	}
+	return a
+}

@@ -1,0 +1,87 @@
+package graph
+
+import (
+	"context"
+	"iter"
+	"sync/atomic"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/mvbtree"
+	"github.com/vkds/vkds/vk"
+)
+
+// OrderedSnapshot is an Ordered as it was at a time, while that is changed: what it holds doesn't change as long as it
+// is open. Several goroutines may use one.
+type OrderedSnapshot struct {
+	orderedArcs
+	at     *mvbtree.Snapshot[uint64, uint64]
+	closed atomic.Bool
+}
+
+// Snapshot opens one, behind the calls that came before; it doesn't wait for the device. One that is not closed keeps
+// memory (mvbtree.Tree.Snapshot, whose errors these are).
+func (g *Ordered) Snapshot(ctx context.Context) (*OrderedSnapshot, error) {
+	if err := g.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer g.leave()
+	at, err := g.tree.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &OrderedSnapshot{orderedArcs: orderedArcs{arcs: at, length: at.Len, d: g.d, o: g.o}, at: at}
+	s.extent.Store(g.extent.Load())
+	s.loops.Store(g.loops.Load())
+	s.alone = func(ctx context.Context, f func() error) error { return g.ask(ctx, f) }
+	s.enter = func(ctx context.Context) error {
+		if s.closed.Load() {
+			return vk.ErrClosed
+		}
+		return g.ask(ctx, func() error { return nil }) // it is open, and there is time
+	}
+	s.leave, s.outside = func() {}, nobody{}
+	return s, nil
+}
+
+// At is the snapshot of the tree's arcs, for queries on streams and kernels of one's own (Ordered.Tree).
+func (s *OrderedSnapshot) At() *mvbtree.Snapshot[uint64, uint64] { return s.at }
+
+// Close ends the snapshot. Further calls do nothing.
+func (s *OrderedSnapshot) Close() error {
+	s.closed.Store(true)
+	return s.at.Close()
+}
+
+// EdgeChange is an edge that one snapshot has otherwise than a later one; the lesser end of an undirected graph's is
+// From. Its weight is the later one's, or the one that it had where it is gone.
+type EdgeChange struct {
+	Edge
+	Kind structures.Kind // what has happened to it: InsertUnique, Insert (its weight is another one) or Delete
+}
+
+// DiffEdges returns the edges that two snapshots of one graph have otherwise, ascending, in time that goes by what has
+// changed. Snapshots may come in either order. An error comes last, with no change: those of mvbtree.Diff.
+func DiffEdges(ctx context.Context, older, newer *OrderedSnapshot) iter.Seq2[EdgeChange, error] {
+	return func(yield func(EdgeChange, error) bool) {
+		for c, err := range mvbtree.Diff(ctx, older.at, newer.at) {
+			if err != nil {
+				yield(EdgeChange{}, err)
+				return
+			}
+			from, to := endsOf(c.Key)
+			if to < from && !older.o.Directed {
+				continue
+			}
+			change := EdgeChange{Edge{from, to, weightOf(c.New)}, structures.Insert}
+			switch {
+			case !c.Had:
+				change.Kind = structures.InsertUnique
+			case !c.Has:
+				change.Kind, change.Weight = structures.Delete, weightOf(c.Old)
+			}
+			if !yield(change, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+)
+
+// InsertEdges inserts each edge, as Graph.InsertEdges does. Errors: vk.ErrClosed, *structures.LengthError and
+// *structures.KindError before anything is done; *structures.PendingError, with the statuses that say what is done,
+// around *structures.LimitError, before anything is done where a vertex is MaxVertices or more, *vk.OutOfMemoryError,
+// vk.ErrUnsubmitted where somebody has recorded queries at a snapshot's At and not submitted them, or the context's. An
+// edge of an undirected graph is then in both adjacencies or in neither.
+func (g *Ordered) InsertEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
+	return g.update(ctx, structures.Insert, e)
+}
+
+// AddEdges inserts each edge, or adds its weight to that of the edge that is there, modulo 2^32.
+func (g *Ordered) AddEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
+	return g.update(ctx, structures.InsertAdd, e)
+}
+
+// MinEdges is AddEdges with the lesser of the two weights in place of the sum.
+func (g *Ordered) MinEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
+	return g.update(ctx, structures.InsertMin, e)
+}
+
+// MaxEdges is AddEdges with the greater of the two weights in place of the sum.
+func (g *Ordered) MaxEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
+	return g.update(ctx, structures.InsertMax, e)
+}
+
+// DeleteEdges removes each edge: Deleted or Absent. Of equal edges in the batch one is the one Deleted.
+func (g *Ordered) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
+	return g.update(ctx, structures.Delete, e)
+}
+
+func (g *Ordered) update(ctx context.Context, kind structures.Kind, e Edges) ([]structures.Status, error) {
+	status := make([]structures.Status, len(e.From))
+	return pipeline.Made(status, g.UpdateEdgesInto(ctx, kind, e, status))
+}
+
+// UpdateEdgesInto does a batch of one kind, those of Graph.UpdateEdgesInto. Errors: those of InsertEdges.
+func (g *Ordered) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges,
+	status []structures.Status) error {
+	if !g.o.does(kind) {
+		return &structures.KindError{Kind: kind}
+	}
+	if !kind.Inserts() {
+		e.Weights = nil
+	}
+	if err := cmp.Or(e.check(kind.Inserts() && g.o.Weighted), pipeline.Fits(len(e.From), "statuses", status),
+		noWeights(e, g.o)); err != nil {
+		return err
+	}
+	if status == nil {
+		status = make([]structures.Status, e.Len())
+	}
+	if err := g.enterBy(ctx, g.gate.Enter); err != nil {
+		return pipeline.NotBegun(status, e.Len(), err)
+	}
+	defer g.gate.Leave()
+	return g.do(ctx, kind, e, status)
+}
+
+// do does a batch, by who has entered.
+func (g *Ordered) do(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
+	b := orderedBatch{arcsOfEdges: g.o.arcsOf(e)}
+	b.status = make([]structures.Status, len(b.keys))
+	if !kind.Inserts() {
+		b.values = nil
+	} else if err := b.checkVertices(); err != nil {
+		return pipeline.NotBegun(status, e.Len(), err)
+	}
+	kind = g.o.kind(kind)
+	err := g.tree.UpdateInto(ctx, kind, b.keys, b.values, b.status)
+	if err != nil && !g.o.Directed {
+		err = b.repair(context.WithoutCancel(ctx), g.tree, pipeline.Cause(err))
+	}
+	next := 0
+	for i, from := range e.From {
+		n := g.o.arcsOfEdge(from, e.To[i])
+		status[i] = structures.Absent
+		if n != 0 {
+			status[i] = b.status[next]
+		}
+		if status[i] == structures.Inserted {
+			g.extent.Store(max(g.extent.Load(), int64(max(from, e.To[i]))+1))
+		}
+		if from == e.To[i] {
+			g.loops.Add(change(status[i]))
+		}
+		next += n
+	}
+	return pipeline.Stopped(status, 0, err)
+}
+
+// change is by how much an operation has changed how many edges there are.
+func change(s structures.Status) int64 {
+	switch s {
+	case structures.Inserted:
+		return 1
+	case structures.Deleted:
+		return -1
+	}
+	return 0
+}
+
+// DeleteEdgesOf deletes all edges that any of the vertices is an end of, and returns how many that were. In a directed
+// graph those that lead to one are found by a look at all arcs, which takes the time of an Export. Errors: those of
+// DeleteEdges.
+func (g *Ordered) DeleteEdgesOf(ctx context.Context, vertices []uint32) (edges int, err error) {
+	if err := g.enterBy(ctx, g.gate.Enter); err != nil {
+		return 0, err
+	}
+	defer g.gate.Leave()
+	e, err := g.edgesOf(ctx, vertices)
+	if err != nil {
+		return 0, err
+	}
+	status := make([]structures.Status, e.Len())
+	err = g.do(ctx, structures.Delete, e, status)
+	for _, s := range status {
+		edges -= int(change(s))
+	}
+	return edges, err
+}
