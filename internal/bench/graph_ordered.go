@@ -59,35 +59,41 @@ func (r *graphRun) buildOrdered(ctx context.Context) (err error) {
 	return err
 }
 
+// batchKeys are the keys of a batch in the tree.
+func (r *graphRun) batchKeys(ctx context.Context, fresh bool) (*vk.Buffer[uint32], error) {
+	return r.words(ctx, "graph keys", 2*r.batch, func(i int) uint32 {
+		from, to := r.arcs.at(r.chosen(i/2, fresh))
+		if i%2 == 0 {
+			return to
+		}
+		return from
+	})
+}
+
 // updateOrdered measures a batch of one kind on the tree of an ordered graph of the n edges.
-func (r *graphRun) updateOrdered(kind structures.Kind, fresh bool) func(context.Context) error {
-	return func(ctx context.Context) error {
-		keys, err := r.words(ctx, "graph keys", 2*r.batch, func(i int) uint32 {
-			from, to := r.arcs.at(r.chosen(i/2, fresh))
-			return []uint32{to, from}[i%2]
-		})
-		if err != nil {
-			return err
-		}
-		values, err := r.words(ctx, "graph values", 2*r.batch, func(int) uint32 { return 0 })
-		if err != nil {
-			return err
-		}
-		return r.eachPath(r.batch, func(path btree.Path, _ Measurement) error {
-			b := structures.DeviceBatch{Count: r.batch, Keys: keys, Values: values}
-			m := r.result(r.batch)
-			record := func() error { return r.ordered.Tree().UpdateOn(ctx, r.stream, kind, b) }
-			if path != btree.Batched {
-				b.Left, b.Alone = r.left, true
-				record = func() error { return r.ordered.Tree().ApplyOn(r.stream, kind, b) }
-			}
-			if path != btree.AutoPath {
-				m.Form += " " + path.String()
-			}
-			return r.add(r.measure(ctx, task{Measurement: m, pending: path != btree.Batched, prepare: r.buildOrdered,
-				record: record, check: func(ctx context.Context) error { return r.checkOrdered(ctx, kind, fresh) }}))
-		})
+func (r *graphRun) updateOrdered(ctx context.Context, kind structures.Kind, fresh bool) error {
+	keys, err := r.batchKeys(ctx, fresh)
+	if err != nil {
+		return err
 	}
+	values, err := r.words(ctx, "graph values", 2*r.batch, func(int) uint32 { return 0 })
+	if err != nil {
+		return err
+	}
+	return r.eachPath(r.batch, func(path btree.Path, _ Measurement) error {
+		b := structures.DeviceBatch{Count: r.batch, Keys: keys, Values: values}
+		m := r.result(r.batch)
+		record := func() error { return r.ordered.Tree().UpdateOn(ctx, r.stream, kind, b) }
+		if path != btree.Batched {
+			b.Left, b.Alone = r.left, true
+			record = func() error { return r.ordered.Tree().ApplyOn(r.stream, kind, b) }
+		}
+		if path != btree.AutoPath {
+			m.Form += " " + path.String()
+		}
+		return r.add(r.measure(ctx, task{Measurement: m, pending: path != btree.Batched, prepare: r.buildOrdered,
+			record: record, check: func(ctx context.Context) error { return r.checkOrdered(ctx, kind, fresh) }}))
+	})
 }
 
 // checkOrdered looks at what a batch has made of an ordered graph.
@@ -110,40 +116,34 @@ func (r *graphRun) checkOrdered(ctx context.Context, kind structures.Kind, fresh
 }
 
 // rows measures the taking of sorted rows.
-func (r *graphRun) rows(build func(context.Context) error, take func(context.Context) (*graph.CSR, error)) func(
-	context.Context) error {
-	return func(ctx context.Context) error {
-		if err := build(ctx); err != nil {
-			return err
+func (r *graphRun) rows(ctx context.Context, take func(context.Context) (*graph.CSR, error)) error {
+	m := r.result(r.n)
+	m.Batch = 0
+	var csr *graph.CSR
+	m, err := r.measureWall(ctx, m, func(ctx context.Context) error {
+		if csr == nil {
+			return nil
 		}
-		m := r.result(r.n)
-		m.Batch = 0
-		var csr *graph.CSR
-		m, err := r.measureWall(ctx, m, func(ctx context.Context) error {
-			if csr == nil {
-				return nil
-			}
-			return csr.Close()
-		}, func(ctx context.Context) (err error) {
-			csr, err = take(ctx)
-			return err
-		}, nil, "")
-		if err != nil {
-			return err
-		}
-		if want := r.distinct(false); uint64(csr.Arcs) != want {
-			err = r.wrong("%d arcs, not %d", csr.Arcs, want)
-		}
-		return r.add(m, errors.Join(err, csr.Close()))
+		return csr.Close()
+	}, func(ctx context.Context) (err error) {
+		csr, err = take(ctx)
+		return err
+	}, nil, "")
+	if err != nil {
+		return err
 	}
+	if want := r.distinct(false); uint64(csr.Arcs) != want {
+		err = r.wrong("%d arcs, not %d", csr.Arcs, want)
+	}
+	return r.add(m, errors.Join(err, csr.Close()))
 }
 
 func (r *graphRun) insertOrdered(ctx context.Context) error {
-	return r.updateOrdered(structures.Insert, true)(ctx)
+	return r.updateOrdered(ctx, structures.Insert, true)
 }
 
 func (r *graphRun) deleteOrdered(ctx context.Context) error {
-	return r.updateOrdered(structures.Delete, false)(ctx)
+	return r.updateOrdered(ctx, structures.Delete, false)
 }
 
 // findOrdered measures lookups of a batch of edges that are there, in the tree.
@@ -151,10 +151,7 @@ func (r *graphRun) findOrdered(ctx context.Context) error {
 	if err := r.buildOrdered(ctx); err != nil {
 		return err
 	}
-	keys, err := r.words(ctx, "graph keys", 2*r.batch, func(i int) uint32 {
-		from, to := r.arcs.at(r.chosen(i/2, false))
-		return []uint32{to, from}[i%2]
-	})
+	keys, err := r.batchKeys(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -186,9 +183,15 @@ func (r *graphRun) findOrdered(ctx context.Context) error {
 }
 
 func (r *graphRun) hashedRows(ctx context.Context) error {
-	return r.rows(r.build, func(ctx context.Context) (*graph.CSR, error) { return r.graph.CSR(ctx, true) })(ctx)
+	if err := r.build(ctx); err != nil {
+		return err
+	}
+	return r.rows(ctx, func(ctx context.Context) (*graph.CSR, error) { return r.graph.CSR(ctx, true) })
 }
 
 func (r *graphRun) orderedRows(ctx context.Context) error {
-	return r.rows(r.buildOrdered, func(ctx context.Context) (*graph.CSR, error) { return r.ordered.CSR(ctx) })(ctx)
+	if err := r.buildOrdered(ctx); err != nil {
+		return err
+	}
+	return r.rows(ctx, func(ctx context.Context) (*graph.CSR, error) { return r.ordered.CSR(ctx) })
 }

@@ -80,14 +80,7 @@ func (g *Graph) update(ctx context.Context, kind structures.Kind, e Edges) ([]st
 // InsertAdd, InsertMin, InsertMax or Delete, and tells in the caller's slice what has become of each edge; nil: it is
 // not wanted. Errors: those of InsertEdges.
 func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
-	if !g.o.does(kind) {
-		return &structures.KindError{Kind: kind}
-	}
-	if !kind.Inserts() {
-		e.Weights = nil
-	}
-	if err := cmp.Or(e.check(kind.Inserts() && g.o.Weighted), pipeline.Fits(len(e.From), "statuses", status),
-		noWeights(e, g.o)); err != nil {
+	if err := g.o.admits(kind, &e, status); err != nil {
 		return err
 	}
 	if err := g.enter(ctx); err != nil {
@@ -96,6 +89,18 @@ func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edg
 	defer g.leave()
 	g.meter.Batch(kind, len(e.From))
 	return g.do(ctx, request{kind: g.o.kind(kind), edges: e, status: status, arcs: g.arcs()})
+}
+
+// admits answers why a batch of updates of one kind can't be done, and takes from it the weights that have no use.
+func (o *Options) admits(kind structures.Kind, e *Edges, status []structures.Status) error {
+	if !o.does(kind) {
+		return &structures.KindError{Kind: kind}
+	}
+	if !kind.Inserts() {
+		e.Weights = nil
+	}
+	return cmp.Or(e.check(kind.Inserts() && o.Weighted), pipeline.Fits(len(e.From), "statuses", status),
+		noWeights(*e, *o))
 }
 
 // kind is how kernels do an update: without weights there is nothing to be assigned.
@@ -167,7 +172,7 @@ func (g *Graph) ordered(q request) bool {
 		if q.arcs == 2 && to < from {
 			from, to = to, from
 		}
-		keys[i] = uint64(from)<<32 | uint64(to)
+		keys[i] = keyOf(from, to)
 	}
 	return sequential.Matters(q.kind, keys)
 }

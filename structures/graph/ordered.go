@@ -68,7 +68,7 @@ func BuildOrdered(ctx context.Context, d *vk.Device, e Edges, o OrderedOptions) 
 	if err != nil {
 		return nil, err
 	}
-	g.extent.Store(max(int64(o.Vertices), a.extent()))
+	g.extent.Store(max(int64(o.Vertices), a.extent))
 	loops := map[uint32]bool{}
 	for i, from := range e.From {
 		if from == e.To[i] && o.SelfLoops {

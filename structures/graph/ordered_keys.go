@@ -6,21 +6,13 @@ import "github.com/vkds/vkds/structures"
 type arcsOfEdges struct {
 	keys   []uint64
 	values []uint64 // zeros where there are no weights
-}
-
-// extent is one more than the greatest vertex.
-func (a arcsOfEdges) extent() (n int64) {
-	for _, key := range a.keys {
-		from, to := endsOf(key)
-		n = max(n, int64(from)+1, int64(to)+1)
-	}
-	return n
+	extent int64    // one more than the greatest vertex
 }
 
 // checkVertices refuses vertices that no graph has.
 func (a arcsOfEdges) checkVertices() error {
-	if n := a.extent(); n > MaxVertices {
-		return &structures.LimitError{What: "vertices of a graph", Want: uint64(n), Most: MaxVertices}
+	if a.extent > MaxVertices {
+		return &structures.LimitError{What: "vertices of a graph", Want: uint64(a.extent), Most: MaxVertices}
 	}
 	return nil
 }
@@ -59,6 +51,9 @@ func (o Options) arcsOf(e Edges) (a arcsOfEdges) {
 		n := o.arcsOfEdge(from, to)
 		if n == 2 {
 			from, to = min(from, to), max(from, to)
+		}
+		if n != 0 {
+			a.extent = max(a.extent, int64(from)+1, int64(to)+1)
 		}
 		for range n {
 			a.keys = append(a.keys, keyOf(from, to))

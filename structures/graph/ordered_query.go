@@ -294,14 +294,8 @@ func (g *orderedArcs) Chunks(ctx context.Context) iter.Seq2[Edges, error] {
 // Export returns all edges, as AllEdges has them. Errors: those of Degrees.
 func (g *orderedArcs) Export(ctx context.Context) (all Edges, err error) {
 	err = g.ask(ctx, func() error {
-		for e, err := range g.Chunks(ctx) {
-			if err != nil {
-				return err
-			}
-			all.From, all.To = append(all.From, e.From...), append(all.To, e.To...)
-			all.Weights = append(all.Weights, e.Weights...)
-		}
-		return nil
+		all, err = collected(g.Chunks(ctx))
+		return err
 	})
 	return all, err
 }
@@ -310,13 +304,16 @@ func (g *orderedArcs) Export(ctx context.Context) (all Edges, err error) {
 func (g *orderedArcs) edgesOf(ctx context.Context, vertices []uint32) (e Edges, err error) {
 	if !g.o.Directed {
 		n, err := g.between(ctx, rangesOf(vertices))
-		for i := range n.Offsets[:max(len(n.Offsets), 1)-1] {
+		if err != nil {
+			return Edges{}, err
+		}
+		for i, from := range vertices {
 			targets, _ := n.Of(i)
 			for _, to := range targets {
-				e.From, e.To = append(e.From, vertices[i]), append(e.To, to)
+				e = e.with(from, to)
 			}
 		}
-		return e, err
+		return e, nil
 	}
 	those := map[uint32]bool{}
 	for _, v := range vertices {
@@ -328,7 +325,7 @@ func (g *orderedArcs) edgesOf(ctx context.Context, vertices []uint32) (e Edges, 
 		}
 		for i, from := range arcs.From {
 			if to := arcs.To[i]; those[from] || those[to] {
-				e.From, e.To = append(e.From, from), append(e.To, to)
+				e = e.with(from, to)
 			}
 		}
 	}

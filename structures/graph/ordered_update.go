@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/vkds/vkds/structures"
@@ -45,30 +44,24 @@ func (g *Ordered) update(ctx context.Context, kind structures.Kind, e Edges) ([]
 // UpdateEdgesInto does a batch of one kind, those of Graph.UpdateEdgesInto. Errors: those of InsertEdges.
 func (g *Ordered) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges,
 	status []structures.Status) error {
-	if !g.o.does(kind) {
-		return &structures.KindError{Kind: kind}
-	}
-	if !kind.Inserts() {
-		e.Weights = nil
-	}
-	if err := cmp.Or(e.check(kind.Inserts() && g.o.Weighted), pipeline.Fits(len(e.From), "statuses", status),
-		noWeights(e, g.o)); err != nil {
+	if err := g.o.admits(kind, &e, status); err != nil {
 		return err
 	}
 	if status == nil {
 		status = make([]structures.Status, e.Len())
 	}
+	arcs := g.o.arcsOf(e) // in front of the gate, where it holds nobody up
 	if err := g.enterBy(ctx, g.gate.Enter); err != nil {
 		return pipeline.NotBegun(status, e.Len(), err)
 	}
 	defer g.gate.Leave()
-	return g.do(ctx, kind, e, status)
+	return g.do(ctx, kind, e, arcs, status)
 }
 
-// do does a batch, by who has entered.
-func (g *Ordered) do(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
-	b := orderedBatch{arcsOfEdges: g.o.arcsOf(e)}
-	b.status = make([]structures.Status, len(b.keys))
+// do does a batch, whose arcs are these, by who has entered.
+func (g *Ordered) do(ctx context.Context, kind structures.Kind, e Edges, arcs arcsOfEdges,
+	status []structures.Status) error {
+	b := orderedBatch{arcsOfEdges: arcs, status: make([]structures.Status, len(arcs.keys))}
 	if !kind.Inserts() {
 		b.values = nil
 	} else if err := b.checkVertices(); err != nil {
@@ -79,7 +72,7 @@ func (g *Ordered) do(ctx context.Context, kind structures.Kind, e Edges, status 
 	if err != nil && !g.o.Directed {
 		err = b.repair(context.WithoutCancel(ctx), g.tree, pipeline.Cause(err))
 	}
-	next := 0
+	next, extent := 0, g.extent.Load()
 	for i, from := range e.From {
 		n := g.o.arcsOfEdge(from, e.To[i])
 		status[i] = structures.Absent
@@ -87,13 +80,14 @@ func (g *Ordered) do(ctx context.Context, kind structures.Kind, e Edges, status 
 			status[i] = b.status[next]
 		}
 		if status[i] == structures.Inserted {
-			g.extent.Store(max(g.extent.Load(), int64(max(from, e.To[i]))+1))
+			extent = max(extent, int64(from)+1, int64(e.To[i])+1)
 		}
 		if from == e.To[i] {
 			g.loops.Add(change(status[i]))
 		}
 		next += n
 	}
+	g.extent.Store(extent)
 	return pipeline.Stopped(status, 0, err)
 }
 
@@ -121,7 +115,7 @@ func (g *Ordered) DeleteEdgesOf(ctx context.Context, vertices []uint32) (edges i
 		return 0, err
 	}
 	status := make([]structures.Status, e.Len())
-	err = g.do(ctx, structures.Delete, e, status)
+	err = g.do(ctx, structures.Delete, e, g.o.arcsOf(e), status)
 	for _, s := range status {
 		edges -= int(change(s))
 	}

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"errors"
+	"iter"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -153,7 +154,12 @@ func (g *Graph) Export(ctx context.Context) (all Edges, err error) {
 		return Edges{}, err
 	}
 	defer g.leaveShared()
-	for e, err := range g.chunks(ctx, true) {
+	return collected(g.chunks(ctx, true))
+}
+
+// collected are the edges of all chunks.
+func collected(chunks iter.Seq2[Edges, error]) (all Edges, err error) {
+	for e, err := range chunks {
 		if err != nil {
 			return Edges{}, err
 		}

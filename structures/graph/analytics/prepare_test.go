@@ -68,12 +68,7 @@ func (d watched) rows(t *testing.T, e *edges, weighted bool) *Analyzer {
 	}
 	g, err := graph.NewCSR(d.Device, r)
 	require.NoError(t, err)
-	a := New(g)
-	t.Cleanup(func() {
-		require.NoError(t, a.Close())
-		require.NoError(t, g.Close())
-	})
-	return a
+	return analyzerOf(t, g)
 }
 
 // askAll asks for all algorithms with all options, and for the triangles through batches of edges of several sizes, on

@@ -158,6 +158,11 @@ func (e *edges) analyzer(t testing.TB, d *vk.Device) *Analyzer {
 	g, err := graph.BuildCSR(t.Context(), d, e.from, e.to, e.w,
 		graph.CSROptions{Vertices: e.vertices, DropLoops: true, Symmetric: e.undirected})
 	require.NoError(t, err)
+	return analyzerOf(t, g)
+}
+
+// analyzerOf is one of rows, both of them until the test's end.
+func analyzerOf(t testing.TB, g *graph.CSR) *Analyzer {
 	a := New(g)
 	t.Cleanup(func() {
 		require.NoError(t, a.Close())
