@@ -72,7 +72,8 @@ lint:
 # The drivers that run without a GPU. Each test binary is linked once, without what debuggers read, and runs on all of
 # them in turn (scripts/each-driver says what each leaves out for what another one finds); "make check" has vetted it.
 # Go's test cache doesn't know what a driver reads, so it is not used.
-go-test = VKDS_CONFORMED=$(CURDIR)/build/conformed VKDS_SKIPPED=$(CURDIR)/build/skipped \
+verdicts = VKDS_SKIPPED=$(CURDIR)/build/skipped VKDS_TOOK=$(CURDIR)/build/took
+go-test = VKDS_CONFORMED=$(CURDIR)/build/conformed $(verdicts) \
 	go test -count=1 -vet=off -ldflags='-s -w' -timeout 30m -exec '$(CURDIR)/scripts/each-driver $(1)' $(2)
 brief-test = BRIEF=1 $(go-test)
 
@@ -83,7 +84,7 @@ longest-first = ./structures/btree ./test/conformance ./structures/primitives ./
 on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' $(longest-first) | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
 elsewhere = $$(go list ./... | grep -vxF "$(on-device)")
 
-.PHONY: tests test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped
+.PHONY: tests test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
 test: export ALL = 1
 # What needs no device keeps a core busy and no more: it is beside the others, and says behind them what it has found.
 # Kernels with delays come last, since they want all cores.
@@ -91,7 +92,7 @@ test: deps
 	@mkdir -p build; $(MAKE) --no-print-directory checks >build/checked 2>&1 & checks=$$!; \
 	$(MAKE) --no-print-directory tests; failed=$$?; \
 	wait $$checks || failed=$$?; cat build/checked; exit $$failed
-tests: unconformed test-radv test-race test-elsewhere test-drivers test-chaos test-skipped test-conformed
+tests: unconformed test-radv test-race test-elsewhere test-drivers test-chaos test-took test-skipped test-conformed
 test-drivers:
 	$(call brief-test,8,$(elsewhere))
 	$(call brief-test,swiftshader 4 16 validated 8,$(on-device))
@@ -107,7 +108,7 @@ test-validation:
 	$(call brief-test,validated,$(on-device))
 # Programs for other systems, emulated: Windows by Wine, 64-bit Arm by qemu, both on lavapipe.
 .PHONY: test-windows test-arm64 test-elsewhere
-elsewhere-test = VKDS_SKIPPED=$(CURDIR)/build/skipped $(2) go test -count=1 -vet=off -ldflags='-s -w' -timeout 60m \
+elsewhere-test = $(verdicts) $(2) go test -count=1 -vet=off -ldflags='-s -w' -timeout 60m \
 	-exec '$(CURDIR)/scripts/each-driver $(1)'
 on-windows = $(windows) VKDS_TOOL=Z:$(CURDIR)/bin/vkds.exe $(call elsewhere-test,wine,scripts/under-wine)
 on-arm64 = $(arm64) VKDS_TOOL=$(CURDIR)/scripts/vkds-arm64 $(call elsewhere-test,arm64)
@@ -130,12 +131,16 @@ test-elsewhere: deps windows arm64
 # What several goroutines share of one handle.
 test-race:
 	$(call go-test,8,-race ./internal/gate ./test/goroutines)
+	$(call go-test,both,-race -run '^TestTwoDevices$$' ./test/goroutines)
 # What a run of the conformance tests has left out, for want of 64-bit atomics or of lanes, another one has taken.
 unconformed:
-	@mkdir -p build && rm -f build/conformed && : >build/skipped
+	@mkdir -p build && rm -f build/conformed && : >build/skipped && : >build/took
 test-conformed:
 	@awk -F '\t' '$$1 == "ran" { ran[$$2] } $$1 == "left out" { out[$$2] } \
 		END { if (!length(ran)) out["everything"]; for (s in out) if (!(s in ran)) { print "left out by every run: " s; bad = 1 } exit bad }' build/conformed
+# Which tests took longest, on which driver, and how long each driver's took together: one after the other.
+test-took:
+	@sort -rn build/took | awk -F '\t' 'NR <= 30 { print $$1 " s on " $$3 ": " $$2 } { of[$$3] += $$1 } END { for (d in of) printf "%.0f s on %s\n", of[d], d }'
 # Which tests were skipped, on which drivers, and why.
 test-skipped:
 	@awk -F '\t' '{ on[$$1] = on[$$1] " " $$2 } END { for (test in on) print "skipped on" on[test] ": " test }' build/skipped | sort

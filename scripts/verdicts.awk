@@ -1,5 +1,5 @@
-# Of what a test binary prints with -test.v, passes on what it prints without, and adds to a file which tests were
-# skipped on this driver, and why: of tests that pass go test shows nothing.
+# Of what a test binary prints with -test.v, passes on what it prints without, and adds to files which tests were skipped
+# on this driver, and why, and how many seconds each took: of tests that pass go test shows nothing.
 /^=== / { current = $3; next }
 /^(PASS|FAIL)$/ { print; next }
 /^ *--- (PASS|SKIP|FAIL): / {
@@ -7,6 +7,7 @@
     if ($2 == "SKIP:") print folder ": " name ": " why[name] "\t" driver >>skipped
     if ($2 == "FAIL:") printf "%s\n%s", $0, text[name]
     delete text[name]
+    if (/^---/) printf "%s\t%s: %s\t%s\n", substr($4, 2, length($4) - 3), folder, name, driver >>took
     next
 }
 {

@@ -290,7 +290,7 @@ var pushed = map[string]uint32{
 	"count": 150, "n": 600, "number_count": 150, "other_count": 150, "older_count": 150, "newer_count": 150,
 	"capacity": 192, "limit": 500, "segments": 20, "leaves": 150, "programs": 100, "length": 8, "lists": 30,
 	"visits": 60, "rounds": 60, "most": 1000, "too_long": ^uint32(0), "each": 4, "width": 8, "slices": 2,
-	"first": 0, "first_group": 0, "begin": 0, "row": 1, "words": 32, "index_words": 32, "publishes": 500, "parts": 3,
+	"first": 0, "dispatch": 0, "dispatches": 2, "begin": 0, "row": 1, "words": 32, "index_words": 32, "publishes": 500, "parts": 3,
 	"every":  2,
 	"blocks": 1, "buckets": 16, "from_buckets": 24, "seed": 7, "mask": 255, "from_mask": 99,
 	"special_ones": 1, "special_zero": 2, "from_special_ones": 3, "from_special_zero": 4,
@@ -318,6 +318,7 @@ var secondPushed = map[string]uint32{
 	"slices":    2 | 1<<31,
 	"key_shift": 3, "bits": 8, "splitting": 0, "root": 0, "how": 7<<16 | 3<<8 | 2, "flip": ^uint32(0), "digit": 1,
 	"depth": 0, "uppers": 3, "own": 1, "mode": 1, "loops": 0, "what": 3, "clear": 1, "both": 1, "given": 1,
+	"dispatch": 1,
 }
 
 // mayBeNone are the addresses that may be 0, of kernels by the beginning of their names.

@@ -2,7 +2,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "link.glsl"
-#include "invocation.glsl"
+#include "dispatches.glsl"
 #define STAGE WORKGROUP
 #include "stage.glsl"
 
@@ -13,10 +13,11 @@ layout(push_constant, std430) uniform Push {
     uvec2 frequent;   // 0, or a word: vertices with this label are left out
     uint skip;      // lanes of a row before the first
     uint most;      // and how many of them; ~0: all, and all that they have
+    uint dispatch;
 };
 
 void main() {
-    uint v = workgroup_index() * WORKGROUP + workgroup_lane();
+    uint v = workgroup_of_all(dispatch) * WORKGROUP + workgroup_lane();
     Row part = row_none();
     if (v < graph.vertices) {
         bool out_of_it = false;

@@ -3,6 +3,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "arc_rows.glsl"
+#include "dispatches.glsl"
 #define BITMAP_BITS (8u * WORKGROUP)
 #include "../primitives/bitmap.glsl"
 
@@ -10,6 +11,7 @@ layout(push_constant, std430) uniform Push {
     Rows graph;
     uvec2 flags;    // a bit an arc, out
     uvec2 counts;   // how many are set in each word of them, out
+    uint dispatch;
 };
 
 bool kept(uint place) {
@@ -19,7 +21,7 @@ bool kept(uint place) {
 }
 
 void main() {
-    uint first = workgroup_index() * BITMAP_BITS;
+    uint first = workgroup_of_all(dispatch) * BITMAP_BITS;
     if (first >= graph.arcs) return;
     uint count = min(BITMAP_BITS, graph.arcs - first);
     bitmap_clear();

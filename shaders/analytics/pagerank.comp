@@ -3,6 +3,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "pagerank.glsl"
+#include "dispatches.glsl"
 #include "tile.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -16,6 +17,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 control;
     uint rows[4];        // of each class (pagerank_class.comp)
     float damping;
+    uint dispatch;
 };
 
 const uint BATCH = 4u;   // loads that an invocation has under way
@@ -73,12 +75,14 @@ float lanes_total(float x, uint lanes) {
     return x;
 }
 
+uint ordered(uint i) { return min(plain_load_at(order, i), graph.vertices - 1u); }
+
 // The workgroup's vertices of some, so many lanes of a subgroup having one. Collective over the subgroup.
 vec2 of_lanes(uint group, uint first, uint count, uint lanes) {
     uint i = (group * WORKGROUP + workgroup_lane()) / lanes, lane = gl_SubgroupInvocationID % lanes, v = 0u;
     Row row = row_none();
     if (i < count) {
-        v = plain_load_at(order, first + i);
+        v = ordered(first + i);
         row = row_of(graph, v);
     }
     float sum = lanes_total(gathered(row, lane, lanes), lanes);
@@ -91,7 +95,7 @@ uint groups_of(uint count, uint lanes) { return (count + WORKGROUP / lanes - 1u)
 vec2 of_workgroup(uint group, uvec3 groups) {
     uint lane = workgroup_lane(), first = rows[0] + rows[1] + rows[2];
     if (group < rows[3]) {
-        uint v = plain_load_at(order, first + group);
+        uint v = ordered(first + group);
         Row row = row_of(graph, v);
         float sum = workgroup_total(vec2(gathered(row, lane, WORKGROUP), 0.0)).x;
         return lane == 0u ? ranked(v, sum) : vec2(0.0);
@@ -107,10 +111,11 @@ vec2 of_workgroup(uint group, uvec3 groups) {
 
 void main() {
     uvec3 groups = uvec3(groups_of(rows[0], 1u), groups_of(rows[1], TILE), groups_of(rows[2], gl_SubgroupSize));
-    if (workgroup_index() >= groups.x + groups.y + groups.z + rows[3]) return;   // to spare
+    uint group = workgroup_of_all(dispatch);
+    if (group >= groups.x + groups.y + groups.z + rows[3]) return;   // to spare
     if (plain_load_at(control, RANK_ENOUGH) != 0u) return;
-    vec2 mine = of_workgroup(workgroup_index(), groups);
+    vec2 mine = of_workgroup(group, groups);
     barrier();
     vec2 total = workgroup_total(mine);
-    if (workgroup_lane() == 0u) plain_store2(address_at(partials, workgroup_index(), 3u), floatBitsToUint(total));
+    if (workgroup_lane() == 0u) plain_store2(address_at(partials, group, 3u), floatBitsToUint(total));
 }

@@ -230,6 +230,7 @@ void main() {
         return;
     }
     uint count = min(control_load(CONTROL_FAR + (far_now ^ 1u)), graph.vertices);
-    split(workgroup_index() * BATCH * WORKGROUP + workgroup_lane(), WORKGROUP, count, control_load(CONTROL_BEFORE));
+    uint first = workgroup_of_all(dispatch) * BATCH * WORKGROUP + workgroup_lane();
+    split(first, WORKGROUP, count, control_load(CONTROL_BEFORE));
 }
 #endif

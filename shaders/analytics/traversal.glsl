@@ -314,8 +314,9 @@ uint rounds_begin(out uint entries, out uint lanes) {
     return mode;
 }
 
-// Tells the large kernel what to do in so many workgroups, and the host whether anything is left. One lane.
+// Tells the large kernel what to do, in so many workgroups, and no less. One lane.
 void control_order(uint mode, uint groups) {
+    groups = (groups + dispatches - 1u) / dispatches;
     uint rows = (groups + 65534u) / 65535u;
     plain_store_at(control, CONTROL_MODE, mode);
     plain_store_at(control, CONTROL_GROUPS, rows == 0u ? 0u : (groups + rows - 1u) / rows);
@@ -350,7 +351,7 @@ void control_lengths(uint entries, uint lanes) {
 // Expands this workgroup's entries of a large frontier, so many at most. Collective over the workgroup.
 void expand_large(uint share) {
     uint entries = control_load(CONTROL_ENTRIES + (round_now & 1u));
-    uint base = workgroup_index() * share, v;
+    uint base = workgroup_of_all(dispatch) * share, v;
     bool there = workgroup_lane() < share && base + workgroup_lane() < entries;
     Row part = entry_part(there, base + workgroup_lane(), v);
     expand_stage(stage_put(v, part, there ? departure_value(v) : 0u));

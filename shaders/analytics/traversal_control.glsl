@@ -5,13 +5,14 @@
 
 #include "invocation.glsl"
 #include "neighbors.glsl"
+#include "dispatches.glsl"
 
 // The words of a traversal's control block, which Go has, too (traversal.go).
 const uint CONTROL_ROUND = 0u;     // of the frontier that is to be expanded
 const uint CONTROL_ENTRIES = 1u;   // two: of the queues of even and of odd rounds
 const uint CONTROL_LANES = 3u;     // two: of their rows
 const uint CONTROL_MODE = 5u;      // what the large kernel does
-const uint CONTROL_GROUPS = 6u;    // three: of its dispatch
+const uint CONTROL_GROUPS = 6u;    // three: of each of its dispatches
 const uint CONTROL_DONE = 9u;      // 1: there is nothing left
 const uint CONTROL_SEEN = 10u;     // lanes of all frontiers so far, modulo 2^32
 const uint CONTROL_SHARE = 11u;    // entries of the frontier that a workgroup of the large kernel expands
@@ -42,6 +43,8 @@ layout(push_constant, std430) uniform Push {
     uint rounds;          // and how many it does in a dispatch
     uint own;
     uint more;
+    uint dispatches;      // of the large kernel in a round
+    uint dispatch;        // which one this is
 };
 
 uint control_load(uint word) { return plain_load_at(control, word); }

@@ -4,6 +4,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "arc_rows.glsl"
+#include "dispatches.glsl"
 #define STAGE WORKGROUP
 #include "stage.glsl"
 #include "row_search.glsl"
@@ -13,13 +14,13 @@ layout(push_constant, std430) uniform Push {
     Rows graph;
     uvec2 arcs_at;   // a word: how many arcs there are
     uvec2 count;     // a number of 64 bits, to which triangles are added
-    uint first_group;
+    uint dispatch;
 };
 
 shared uint stage_lanes[STAGE];   // of the longer rows; their first places are stage_vertices
 
 void main() {
-    uint arcs = plain_load(arcs_at), first = (first_group + workgroup_index()) * WORKGROUP, lane = workgroup_lane();
+    uint arcs = plain_load(arcs_at), first = workgroup_of_all(dispatch) * WORKGROUP, lane = workgroup_lane();
     if (first >= arcs) return;
     uint end = min(first + WORKGROUP, arcs);
     arc_rows_begin(graph, first, end);

@@ -4,6 +4,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "arc_rows.glsl"
+#include "dispatches.glsl"
 #define STAGE WORKGROUP
 #include "stage.glsl"
 #include "wide_sum.glsl"
@@ -14,12 +15,12 @@ layout(push_constant, std430) uniform Push {
     uvec2 arcs_at;   // a word: how many arcs there are
     uvec2 count;     // a number of 64 bits, to which triangles are added
     Graph graph;
-    uint first_group;
+    uint dispatch;
 };
 
 void main() {
     uint arcs = min(plain_load(arcs_at), rows.arcs), lane = workgroup_lane();
-    uint first = (first_group + workgroup_index()) * WORKGROUP;
+    uint first = workgroup_of_all(dispatch) * WORKGROUP;
     if (first >= arcs) return;
     uint end = min(first + WORKGROUP, arcs), place = first + lane;
     arc_rows_begin(rows, first, end);

@@ -5,6 +5,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "invocation.glsl"
 #include "workgroup.glsl"
+#include "dispatches.glsl"
 #include "batch_edges.glsl"
 #include "wide_sum.glsl"
 
@@ -25,7 +26,7 @@ layout(push_constant, std430) uniform Push {
     BatchEdges batch;
     uvec2 counts;    // four numbers of 64 bits: what was met with one edge of the batch, with two, with three; and who
                      // gave up
-    uint first_group;
+    uint dispatch;
 #ifdef LIVE
     Graph graph;
 #endif
@@ -45,7 +46,7 @@ bool has_edge(uint u, uint v, bool asks, out bool endless) {
 }
 
 void main() {
-    uint lane = workgroup_lane(), groups = (batch.count + SHARE - 1u) / SHARE, group = first_group + workgroup_index();
+    uint lane = workgroup_lane(), groups = (batch.count + SHARE - 1u) / SHARE, group = workgroup_of_all(dispatch);
     if (group >= groups) return;
     uint i = group + lane * groups;
     bool has = lane < SHARE && i < batch.count;

@@ -240,11 +240,20 @@ func requireSaved(t require.TestingT, ctx context.Context, d *vk.Device, g io.Wr
 	require.ErrorAs(t, err, &damaged)
 }
 
-// requireDiff requires that what has changed between two snapshots is what has between the oracles.
-func requireDiff(t require.TestingT, ctx context.Context, a, b *OrderedSnapshot, was, is *oracle) {
-	after, last := was.clone(), Edge{}
-	for c, err := range DiffEdges(ctx, a, b) {
+// requireDiff requires that what has changed between two snapshots is what has between the oracles, in whichever order
+// it is asked for.
+func requireDiff(t require.TestingT, ctx context.Context, older, newer *OrderedSnapshot, was, is *oracle) {
+	var turned []EdgeChange
+	for c, err := range DiffEdges(ctx, newer, older) {
 		require.NoError(t, err)
+		turned = append(turned, c)
+	}
+	after, last := was.clone(), Edge{}
+	for c, err := range DiffEdges(ctx, older, newer) {
+		require.NoError(t, err)
+		require.NotEmpty(t, turned)
+		require.Equal(t, c, turned[0])
+		turned = turned[1:]
 		require.True(t, last == Edge{} || c.From > last.From || c.From == last.From && c.To > last.To)
 		last = c.Edge
 		switch c.Kind {
@@ -258,6 +267,7 @@ func requireDiff(t require.TestingT, ctx context.Context, a, b *OrderedSnapshot,
 			require.NotEqual(t, was.arcs[arc{c.From, c.To}], c.Weight)
 		}
 	}
+	require.Empty(t, turned)
 	require.Equal(t, is.arcs, after.arcs)
 }
 

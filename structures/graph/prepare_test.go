@@ -37,3 +37,42 @@ func TestPrepare(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, made, g.Metrics().Kernels)
 }
+
+// The same of an Ordered and its snapshots, with batches of either path of its tree.
+func TestNothingIsMadeBehindPrepare(t *testing.T) {
+	d, kernels := testdevice.OpenNew(t)
+	o := Options{Weighted: true, Vertices: 1500}
+	g := newOrdered(t, d, orderedOptions(o))
+	require.NoError(t, g.Prepare(t.Context()))
+	require.NotEmpty(t, kernels.Take())
+	require.NoError(t, g.Prepare(t.Context()))
+	before, err := g.Snapshot(t.Context())
+	require.NoError(t, err)
+	defer before.Close()
+	r := rand.New(rand.NewPCG(8, 9))
+	w := newOracle(o)
+	for _, n := range []int{1, 300, 20_000} {
+		for _, kind := range kinds(o) {
+			e := spread(r, o, n)
+			status := make([]structures.Status, e.Len())
+			require.NoError(t, g.UpdateEdgesInto(t.Context(), kind, e, status))
+			require.Empty(t, kernels.Take(), "%v of %d edges", kind, n)
+			w.updates(t, kind, e, status)
+		}
+	}
+	_, err = g.DeleteEdgesOf(t.Context(), []uint32{5, 7})
+	require.NoError(t, err)
+	for a := range w.arcs {
+		if a.from == 5 || a.to == 5 || a.from == 7 || a.to == 7 {
+			delete(w.arcs, a)
+		}
+	}
+	require.NoError(t, g.Check(t.Context()))
+	behind, err := g.Snapshot(t.Context())
+	require.NoError(t, err)
+	defer behind.Close()
+	requireOrdered(t, t.Context(), g, w)
+	requireOrdered(t, t.Context(), behind, w)
+	requireDiff(t, t.Context(), before, behind, newOracle(o), w)
+	require.Empty(t, kernels.Take())
+}

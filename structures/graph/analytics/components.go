@@ -68,7 +68,8 @@ type (
 	linkPush struct {
 		Graph                  rowsPush
 		Labels, Left, Frequent uint64
-		Skip, Most             uint32
+		Skip, Most, Dispatch   uint32
+		_                      uint32
 	}
 	frequentPush struct {
 		Labels, Frequent uint64
@@ -107,11 +108,15 @@ func (f *forest) compress() error {
 // link records that up to so many lanes of each row are linked, those behind the first ones that are skipped, but for
 // rows of the most frequent label, if that is wanted.
 func (f *forest) link(skip, most uint32, infrequent bool) error {
-	push := linkPush{f.w.push, f.labels.Address(), f.state.Address(), 0, skip, most}
+	push := linkPush{f.w.push, f.labels.Address(), f.state.Address(), 0, skip, most, 0, 0}
 	if infrequent {
 		push.Frequent = f.state.AddressOf(1)
 	}
-	return overRows(f.w, "components_link", linkGroup, groups(f.vertices, linkGroup), push)
+	k, err := kernelOverRows[linkPush](f.w, "components_link", linkGroup)
+	return inParts(f.w, k, err, groups(f.vertices, linkGroup), f.w.dispatches(), func(part uint32) linkPush {
+		push.Dispatch = part
+		return push
+	})
 }
 
 // afforest records all links. Where arcs have no opposites, those of the largest tree are wanted, too.

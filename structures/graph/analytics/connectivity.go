@@ -43,6 +43,20 @@ func NewConnectivity(ctx context.Context, d *vk.Device, vertices int) (*Connecti
 	return c, nil
 }
 
+// Prepare makes the kernel of Insert, so that the first one needn't. Errors: the context's, vk.ErrClosed,
+// *vk.OutOfMemoryError, what making a kernel may return.
+func (c *Connectivity) Prepare(ctx context.Context) error {
+	if err := c.gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer c.gate.Leave()
+	return recording.Prepare(ctx, c.w.d, nil, []recording.Part{func(_ context.Context, s *vk.Stream) error {
+		f := *c.f
+		f.w = &workspace{Analyzer: c.w.Analyzer, s: s}
+		return f.insert(nil, nil, 0)
+	}})
+}
+
 type insertPush struct {
 	Labels, Left, From, To uint64
 	Edges, Vertices        uint32
@@ -78,11 +92,13 @@ func (c *Connectivity) Insert(ctx context.Context, from, to []uint32) (took time
 		a.Upload(ctx, 0, from), b.Upload(ctx, 0, to)); err != nil {
 		return 0, err
 	}
-	return f.finish(nil, func() error {
-		err := dispatch(w, "components_insert", linkGroup, groups(len(from), linkGroup), insertPush{f.labels.Address(),
-			f.state.Address(), a.Address(), b.Address(), uint32(len(from)), uint32(f.vertices)})
-		return cmp.Or(err, f.compress())
-	})
+	return f.finish(nil, func() error { return f.insert(a, b, len(from)) })
+}
+
+// insert records that so many edges are linked, between the vertices in two buffers.
+func (f *forest) insert(from, to *vk.Buffer[uint32], edges int) error {
+	return cmp.Or(dispatch(f.w, "components_insert", linkGroup, groups(edges, linkGroup), insertPush{f.labels.Address(),
+		f.state.Address(), from.Address(), to.Address(), uint32(edges), uint32(f.vertices)}), f.compress())
 }
 
 // Components returns the components as they are now; its Device is 0. Errors: vk.ErrClosed, the context's.

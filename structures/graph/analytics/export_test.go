@@ -1,9 +1,18 @@
 package analytics
 
-import "github.com/vkds/vkds/structures/primitives"
+import (
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
 
-// Tests have parts of few workgroups, which would take graphs of millions of edges otherwise.
-func init() { groupsAPart = 16 }
+// DispatchArcs are the arcs of a dispatch.
+func DispatchArcs() int { return dispatchArcs }
+
+// Timed has f told of what calls time.
+func (a *Analyzer) Timed(f func(vk.Timing)) { a.timed = f }
+
+// Tests have small dispatches, of which one would be enough otherwise for graphs of millions of edges.
+func init() { dispatchArcs, dispatchGroups = 1<<12, 16 }
 
 // Single has bulk operations done as on a GPU, in a single pass where that pays.
 func (a *Analyzer) Single() {

@@ -1,6 +1,7 @@
 package analytics
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -244,6 +245,7 @@ type (
 		Degrees, Order, Gifts, NextGifts, Ranks, Partials, Control uint64
 		Rows                                                       [rowClasses]uint32
 		Damping                                                    float32
+		Dispatch                                                   uint32
 	}
 )
 
@@ -317,14 +319,13 @@ func (p *ranking) sum(count int, iteration uint32) error {
 func (p *ranking) iterate(i int) error {
 	push := rankPush{p.in.push, p.w.degrees, p.in.order.Address(), p.gifts[i%2].Address(),
 		p.gifts[(i+1)%2].Address(), p.ranks.Address(), p.partials.Address(), p.control.Address(),
-		p.in.counts, p.o.Damping}
+		p.in.counts, p.o.Damping, 0}
 	k, err := kernelOverRows[rankPush](p.w, "pagerank", rankGroup,
 		recording.Constant("TILE", uint32(p.w.rankTile())))
-	if err != nil {
-		return err
-	}
-	k.Dispatch(p.w.s, p.groups, push)
-	return p.sum(p.groups, 1)
+	return cmp.Or(inParts(p.w, k, err, p.groups, p.w.dispatches(), func(part uint32) rankPush {
+		push.Dispatch = part
+		return push
+	}), p.sum(p.groups, 1))
 }
 
 func (p *ranking) download() ([]float32, error) {

@@ -114,11 +114,10 @@ func (d watched) askAll(t *testing.T, a *Analyzer, e *edges) {
 }
 
 // Behind Prepare no call makes a kernel, of graphs of any sort and size, and results are right. There is no kernel of
-// this package that no Prepare makes, but for Connectivity's: an algorithm that is added has to be among those that
-// Prepare rehearses.
+// this package that no Prepare makes: an algorithm that is added has to be among those that Prepare rehearses.
 func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	made, left, cpu := map[string]bool{"analytics/components_insert": true}, 0, false
+	made, left, cpu := map[string]bool{}, 0, false
 	each := func(name string, test func(t *testing.T, d watched) (modules []string)) {
 		left++
 		t.Run(name, func(t *testing.T) {
@@ -174,6 +173,20 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	each("where it is", where(false, false, undirected[0]))
 	each("with weights where it is", where(true, true, undirected[0]))
 	each("directed with weights where it is", where(true, false, directed[0]))
+	each("connectivity", func(t *testing.T, d watched) (modules []string) {
+		c, err := NewConnectivity(t.Context(), d.Device, 300)
+		require.NoError(t, err)
+		defer c.Close()
+		require.NoError(t, c.Prepare(t.Context()))
+		modules = d.kernels.Take()
+		_, err = c.Insert(t.Context(), []uint32{1, 2}, []uint32{2, 3})
+		require.NoError(t, err)
+		r, err := c.Components(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 298, r.Count)
+		require.Empty(t, d.kernels.Take())
+		return modules
+	})
 	if left != 0 {
 		return // not all were asked for
 	}

@@ -140,20 +140,26 @@ func overRows[P any](w *workspace, kernel string, workgroup, groups int, push P)
 	return err
 }
 
-// groupsAPart are the workgroups of a part: with 128 arcs each, and 64 places that an arc looks at, a device that reads
-// 2^27 places a second takes one.
-var groupsAPart = 1 << 14
+// What a dispatch has at most, since desktops end one that takes 2 s: arcs, of kernels that read one place or two for
+// each, and workgroups of 128 arcs, of kernels that may have 64 places to look at for each. A device that reads 2^27
+// places a second takes half a second for those, and a whole one for these.
+var (
+	dispatchArcs   = 1 << 26
+	dispatchGroups = 1 << 14
+)
 
-// inParts records a kernel in parts that run beside one another, of which none takes as long as a desktop's watchdog
-// allows: of a kernel whose invocations may have thousands of places to look at. push is told of a part's first
-// workgroup. err is why there is no kernel.
-func inParts[P any](w *workspace, k *vk.Kernel[P], err error, groups int, push func(first uint32) P) error {
+// dispatches are how many share out what goes over all arcs.
+func (s *source) dispatches() int { return max(1, groups(s.arcs, dispatchArcs)) }
+
+// inParts records a kernel as several dispatches that run beside one another (shaders/analytics/dispatches.glsl). push
+// is told of which one it is for. err is why there is no kernel.
+func inParts[P any](w *workspace, k *vk.Kernel[P], err error, all, parts int, push func(part uint32) P) error {
 	if err != nil {
 		return err
 	}
 	w.s.Concurrent(func() {
-		for first := 0; first < groups; first += groupsAPart {
-			k.Dispatch(w.s, min(groupsAPart, groups-first), push(uint32(first)))
+		for i := range parts {
+			k.Dispatch(w.s, groups(all, parts), push(uint32(i)))
 		}
 	})
 	return nil

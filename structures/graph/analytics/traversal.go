@@ -22,7 +22,13 @@ type traversalPush struct {
 	Graph                                           rowsPush
 	Control, Queues, Values, Marks, Extra           uint64
 	Capacity, SmallEntries, SmallLanes, Rounds, Own uint32
-	More                                            uint32
+	More, Dispatches, Dispatch, _                   uint32
+}
+
+// part is what the i-th dispatch of the large kernel is told.
+func (p traversalPush) part(i uint32) traversalPush {
+	p.Dispatch = i
+	return p
 }
 
 // The words of the control block.
@@ -53,7 +59,8 @@ func (w *workspace) newTraversal(kernel string, marks, extra int) (*traversal, e
 	}
 	t.push = traversalPush{Graph: w.push, Control: t.control.Address(), Queues: queues.Address(),
 		Values: values.Address(), Marks: mark.Address(), Capacity: uint32(capacity),
-		SmallEntries: uint32(w.group), SmallLanes: uint32(16 * w.group), Rounds: 256}
+		SmallEntries: uint32(w.group), SmallLanes: uint32(16 * w.group), Rounds: 256,
+		Dispatches: uint32(w.dispatches())}
 	if extra > 0 {
 		t.push.Extra = more.Address()
 	}
@@ -132,7 +139,11 @@ func (t *traversal) record(pairs int) error {
 	}
 	for range pairs {
 		small.Dispatch(t.w.s, 1, t.push)
-		large.DispatchIndirect(t.w.s, t.control, 4*controlGroups, t.push)
+		t.w.s.Concurrent(func() {
+			for i := range t.push.Dispatches {
+				large.DispatchIndirect(t.w.s, t.control, 4*controlGroups, t.push.part(i))
+			}
+		})
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ type (
 	orientPush struct {
 		Graph         rowsPush
 		Flags, Counts uint64
+		Dispatch, _   uint32
 	}
 	orientedRowsPush struct {
 		Offsets, Flags, Sums, NewOffsets uint64
@@ -28,7 +29,7 @@ type (
 	trianglesPush struct {
 		Graph         rowsPush
 		ArcsAt, Count uint64
-		FirstGroup, _ uint32
+		Dispatch, _   uint32
 	}
 )
 
@@ -83,8 +84,10 @@ func (w *workspace) newOrientation() (*orientation, error) {
 // orient records that the graph is oriented: counts has the number of arcs then.
 func (o *orientation) orient() error {
 	w := o.w
-	if err := dispatch(w, "orient", triangleGroup, groups(w.arcs, 8*triangleGroup),
-		orientPush{w.push, o.flags.Address(), o.sums.Address()}); err != nil {
+	k, err := recording.Kernel[orientPush](w.kernels, w.s, "analytics/orient", triangleGroup)
+	if err := inParts(w, k, err, groups(w.arcs, 8*triangleGroup), w.dispatches(), func(part uint32) orientPush {
+		return orientPush{w.push, o.flags.Address(), o.sums.Address(), part, 0}
+	}); err != nil {
 		return err
 	}
 	if err := w.bulk.Scan(w.s, primitives.ScanArgs{In: o.sums.Address(), Out: o.sums.Address(),
@@ -112,7 +115,8 @@ func (o *orientation) count() error {
 	oriented := rowsPush{[3]uint64{o.offsets.Address(), o.targets.Address(), 0}, uint32(w.vertices),
 		uint32(w.arcs / 2)}
 	k, err := recording.Kernel[trianglesPush](w.kernels, w.s, "analytics/triangles", triangleGroup)
-	return inParts(w, k, err, groups(w.arcs/2, triangleGroup), func(first uint32) trianglesPush {
-		return trianglesPush{oriented, o.counts.Address(), o.counts.AddressOf(2), first, 0}
+	all := groups(w.arcs/2, triangleGroup)
+	return inParts(w, k, err, all, groups(all, dispatchGroups), func(part uint32) trianglesPush {
+		return trianglesPush{oriented, o.counts.Address(), o.counts.AddressOf(2), part, 0}
 	})
 }

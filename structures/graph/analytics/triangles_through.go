@@ -24,7 +24,7 @@ type (
 		Batch  batchEdges
 		Counts uint64
 
-		FirstGroup, _ uint32
+		Dispatch, _ uint32
 	}
 	trianglesThroughPush struct {
 		trianglesRowsPush
@@ -111,18 +111,19 @@ const throughShare = 16
 
 func (w *workspace) recordThrough(push trianglesRowsPush) error {
 	all := groups(int(push.Batch.Count), throughShare)
+	parts := groups(all, dispatchGroups)
 	if w.on == nil {
 		k, err := kernelOverRows[trianglesRowsPush](w, "triangles_through", w.group)
-		return inParts(w, k, err, all, push.from)
+		return inParts(w, k, err, all, parts, push.part)
 	}
 	k, err := kernelOverEdges[trianglesThroughPush](w, "triangles_through", w.group, w.weighted())
-	return inParts(w, k, err, all, func(first uint32) trianglesThroughPush {
-		return trianglesThroughPush{push.from(first), w.device}
+	return inParts(w, k, err, all, parts, func(part uint32) trianglesThroughPush {
+		return trianglesThroughPush{push.part(part), w.device}
 	})
 }
 
-func (p trianglesRowsPush) from(first uint32) trianglesRowsPush {
-	p.FirstGroup = first
+func (p trianglesRowsPush) part(i uint32) trianglesRowsPush {
+	p.Dispatch = i
 	return p
 }
 
