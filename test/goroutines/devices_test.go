@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Structures on two devices of a machine are used at the same time, pairs go from one device to the other while both are
-// changed, and what becomes of one device is nothing to the other.
+// Structures on two devices of a machine are used at the same time, pairs go from one device to the other while both
+// are changed, and what becomes of one device is nothing to the other.
 func TestTwoDevices(t *testing.T) {
 	all, err := vk.List()
 	require.NoError(t, err)
