@@ -33,7 +33,9 @@ type Stream struct {
 	commands uint64      // recorded since the stream was made
 	whole    bool        // inside of Whole
 	parallel int         // depth of Concurrent
-	fresh    bool        // the commands inside Concurrent have their barrier still before them
+	fresh    bool        // the commands inside Concurrent have their barriers still before them
+	before   native.Work // the kinds of work that these are against,
+	ordered  native.Work // and those that have had one
 	since    native.Work // the kinds of work since the last barrier
 
 	timings []Timing
@@ -190,8 +192,8 @@ const deviceWork = native.Shader | native.Transfer | native.Indirect
 
 // command begins a command of some kind: it returns the command buffer, with a barrier against all earlier
 // commands, those of earlier submissions included, unless Concurrent says that there need be none. A barrier
-// names only the kinds of work that it stands between, which is cheaper; what is older is ordered by the
-// barriers before it.
+// names only the kinds of work that it stands between, which is cheaper (one before indirect dispatches takes a GPU some
+// 3 µs longer); what is older is ordered by the barriers before it.
 func (s *Stream) command(kind native.Work) (native.Commands, bool) {
 	if !s.begin() {
 		return 0, false
@@ -201,8 +203,11 @@ func (s *Stream) command(kind native.Work) (native.Commands, bool) {
 		s.d.native.Barrier(s.open.commands, s.since, kind)
 		s.since = 0
 	case s.fresh:
-		s.d.native.Barrier(s.open.commands, s.since, deviceWork)
-		s.since, s.fresh = 0, false
+		s.before, s.ordered, s.since, s.fresh = s.since, 0, 0, false
+		fallthrough
+	case kind&^s.ordered != 0: // the first of its kind
+		s.d.native.Barrier(s.open.commands, s.before, kind&^s.ordered)
+		s.ordered |= kind
 	}
 	s.since |= kind
 	s.commands++

@@ -1,11 +1,12 @@
 package goroutines
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -20,12 +21,12 @@ func TestTwoDevices(t *testing.T) {
 		t.Skip("there is one device")
 	}
 	var devices [2]*vk.Device
-	var trees [2]*btree.Tree[uint32, uint32]
+	var trees [2]*mvbtree.Tree[uint32, uint32]
 	var maps [2]*slabhash.Map[uint32, uint32]
 	for i := range devices {
 		devices[i] = testdevice.Open(t, vk.Options{Device: fmt.Sprint(i)})
 		require.Equal(t, all[i].UUID, devices[i].Info().UUID)
-		trees[i], err = btree.New[uint32, uint32](t.Context(), devices[i], btree.Options{})
+		trees[i], err = mvbtree.New[uint32, uint32](t.Context(), devices[i], mvbtree.Options{})
 		require.NoError(t, err)
 		defer trees[i].Close()
 		maps[i], err = slabhash.New[uint32, uint32](t.Context(), devices[i], slabhash.Options{})
@@ -42,16 +43,10 @@ func TestTwoDevices(t *testing.T) {
 			if !requireFound(t, own, keys) {
 				return
 			}
-			// What the other device has by now, some of which this one gets.
-			var others []uint32
-			for pair, err := range trees[1-g%2].All(t.Context()) {
-				if err != nil {
-					t.Errorf("all: %v", err)
-					return
-				}
-				if others = append(others, pair.Key); len(others) == batch {
-					break
-				}
+			others, err := someOf(t.Context(), trees[1-g%2])
+			if err != nil {
+				t.Errorf("what the other device has: %v", err)
+				return
 			}
 			if _, err := maps[g%2].Insert(t.Context(), others, others); err != nil {
 				t.Errorf("insert: %v", err)
@@ -77,4 +72,20 @@ func TestTwoDevices(t *testing.T) {
 	_, err = trees[1].Insert(t.Context(), keys, keys)
 	require.NoError(t, err)
 	require.True(t, requireFound(t, trees[1], keys))
+}
+
+// someOf are keys that a tree has while others change it.
+func someOf(ctx context.Context, tree *mvbtree.Tree[uint32, uint32]) (keys []uint32, err error) {
+	s, err := tree.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	for pair, err := range s.All(ctx) {
+		if err != nil || len(keys) == batch {
+			return keys, err
+		}
+		keys = append(keys, pair.Key)
+	}
+	return keys, nil
 }
