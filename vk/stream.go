@@ -165,7 +165,7 @@ func (s *Stream) begin() bool {
 		s.fail(err)
 		return false
 	}
-	s.open, s.since = b, deviceWork // whatever the submission before did
+	s.open, s.since, s.fresh = b, deviceWork, true // whatever the submission before did
 	return true
 }
 
@@ -271,14 +271,15 @@ func (s *Stream) accept(what string, r *region, at, n int) bool {
 
 // Concurrent records what record records with no order among those commands: the device may run them at the
 // same time, and none need see what another writes. They still come after everything before, and before
-// everything after.
+// everything after. A command of another kind than those recorded before it, a copy or a fill behind dispatches, may
+// have to wait for some of them.
 func (s *Stream) Concurrent(record func()) {
 	if s.parallel == 0 {
 		s.fresh = true
 	}
 	s.parallel++
+	defer func() { s.parallel-- }()
 	record()
-	s.parallel--
 }
 
 // After makes what is recorded from here on wait until the device has reached p, a Submit of another stream of

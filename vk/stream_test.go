@@ -79,12 +79,13 @@ func TestReordered(t *testing.T) {
 	require.Equal(t, []uint32{(5*3+1)*3 + 2, 5*3 + 1}, download(t, a))
 }
 
-// Concurrent commands of each kind come behind what was recorded before them, whichever kind is first.
+// Concurrent commands of each kind come behind what was recorded before them, whichever kind is first, and in front of
+// what is recorded behind.
 func TestConcurrentKinds(t *testing.T) {
 	t.Setenv("VKDS_REORDERED", "1")
 	d := openFor(t, Options{})
 	k := scaleKernel(t, d, KernelOptions{Workgroup: 32, Constants: map[string]uint32{"FACTOR": 3}})
-	a, args := buffer[uint32](t, d, 5), buffer[uint32](t, d, 3)
+	a, args := buffer[uint32](t, d, 6), buffer[uint32](t, d, 3)
 	s := stream(t, d)
 	kinds := []func(at int){
 		func(at int) { k.Dispatch(s, 1, scale{a.Address(), a.AddressOf(at), 1, 0}) },
@@ -93,7 +94,7 @@ func TestConcurrentKinds(t *testing.T) {
 	}
 	for first := range kinds {
 		s.Fill(args, 0, 12, 0)
-		s.Fill(a, 0, 20, 5)
+		s.Fill(a, 0, 24, 5)
 		s.Fill(args, 0, 12, 1)
 		k.Dispatch(s, 1, scale{a.Address(), a.Address(), 1, 1})
 		s.Concurrent(func() {
@@ -102,9 +103,12 @@ func TestConcurrentKinds(t *testing.T) {
 				kinds[which](1 + which)
 			}
 		})
-		s.Copy(a, 16, a, 12, 4)
+		s.Concurrent(func() {
+			s.Copy(a, 16, a, 12, 4)
+			k.Dispatch(s, 1, scale{a.AddressOf(2), a.AddressOf(5), 1, 3})
+		})
 		require.NoError(t, s.Wait(context.Background()))
-		require.Equal(t, []uint32{16, 48, 16, 50, 50}, download(t, a), "from the %d-th on", first)
+		require.Equal(t, []uint32{16, 48, 16, 50, 50, 51}, download(t, a), "from the %d-th on", first)
 	}
 }
 

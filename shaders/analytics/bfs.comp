@@ -179,7 +179,7 @@ void main() {
         expand_ordered();
         return;
     }
-    uint first = workgroup_of_all(dispatch) * WORKGROUP, v = first + workgroup_lane();
+    uint first = workgroup_of_all(dispatch, dispatches) * WORKGROUP, v = first + workgroup_lane();
     bool was = v >= graph.vertices;
     if (!was) was = reached(v);
     bool found = pull(v, !was);

@@ -14,10 +14,11 @@ layout(push_constant, std430) uniform Push {
     uint skip;      // lanes of a row before the first
     uint most;      // and how many of them; ~0: all, and all that they have
     uint dispatch;
+    uint dispatches;
 };
 
 void main() {
-    uint v = workgroup_of_all(dispatch) * WORKGROUP + workgroup_lane();
+    uint v = workgroup_of_all(dispatch, dispatches) * WORKGROUP + workgroup_lane();
     Row part = row_none();
     if (v < graph.vertices) {
         bool out_of_it = false;

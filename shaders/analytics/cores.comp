@@ -63,7 +63,7 @@ void main() {
         expand_ordered();
         return;
     }
-    uint first = workgroup_of_all(dispatch) * BATCH * WORKGROUP + workgroup_lane();
+    uint first = workgroup_of_all(dispatch, dispatches) * BATCH * WORKGROUP + workgroup_lane();
     uint u[BATCH], taken[BATCH], least = ~0u;
     [[unroll]] for (uint i = 0u; i < BATCH; i++) {
         u[i] = first + i * WORKGROUP;

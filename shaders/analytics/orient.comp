@@ -12,6 +12,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 flags;    // a bit an arc, out
     uvec2 counts;   // how many are set in each word of them, out
     uint dispatch;
+    uint dispatches;
 };
 
 bool kept(uint place) {
@@ -21,7 +22,7 @@ bool kept(uint place) {
 }
 
 void main() {
-    uint first = workgroup_of_all(dispatch) * BITMAP_BITS;
+    uint first = workgroup_of_all(dispatch, dispatches) * BITMAP_BITS;
     if (first >= graph.arcs) return;
     uint count = min(BITMAP_BITS, graph.arcs - first);
     bitmap_clear();

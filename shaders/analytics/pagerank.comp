@@ -18,6 +18,7 @@ layout(push_constant, std430) uniform Push {
     uint rows[4];        // of each class (pagerank_class.comp)
     float damping;
     uint dispatch;
+    uint dispatches;
 };
 
 const uint BATCH = 4u;   // loads that an invocation has under way
@@ -111,7 +112,7 @@ vec2 of_workgroup(uint group, uvec3 groups) {
 
 void main() {
     uvec3 groups = uvec3(groups_of(rows[0], 1u), groups_of(rows[1], TILE), groups_of(rows[2], gl_SubgroupSize));
-    uint group = workgroup_of_all(dispatch);
+    uint group = workgroup_of_all(dispatch, dispatches);
     if (group >= groups.x + groups.y + groups.z + rows[3]) return;   // to spare
     if (plain_load_at(control, RANK_ENOUGH) != 0u) return;
     vec2 mine = of_workgroup(group, groups);

@@ -230,7 +230,7 @@ void main() {
         return;
     }
     uint count = min(control_load(CONTROL_FAR + (far_now ^ 1u)), graph.vertices);
-    uint first = workgroup_of_all(dispatch) * BATCH * WORKGROUP + workgroup_lane();
+    uint first = workgroup_of_all(dispatch, dispatches) * BATCH * WORKGROUP + workgroup_lane();
     split(first, WORKGROUP, count, control_load(CONTROL_BEFORE));
 }
 #endif

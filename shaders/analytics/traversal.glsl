@@ -3,7 +3,7 @@
 //
 // A kernel over this header is compiled twice. The small one is a single workgroup, which does rounds by itself while
 // frontiers are small, with nothing but barriers between them, and then says what the other one is to do: that runs
-// once behind it, in as many workgroups as the small one wrote for the indirect dispatch, and does one large round. So
+// behind it, in as many workgroups as the small one wrote for the indirect dispatches, and does one large round. So
 // the host records pairs of them ahead, without asking what there is to be done, and a graph of thousands of small
 // rounds takes few dispatches.
 //
@@ -351,7 +351,7 @@ void control_lengths(uint entries, uint lanes) {
 // Expands this workgroup's entries of a large frontier, so many at most. Collective over the workgroup.
 void expand_large(uint share) {
     uint entries = control_load(CONTROL_ENTRIES + (round_now & 1u));
-    uint base = workgroup_of_all(dispatch) * share, v;
+    uint base = workgroup_of_all(dispatch, dispatches) * share, v;
     bool there = workgroup_lane() < share && base + workgroup_lane() < entries;
     Row part = entry_part(there, base + workgroup_lane(), v);
     expand_stage(stage_put(v, part, there ? departure_value(v) : 0u));

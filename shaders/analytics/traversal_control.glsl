@@ -43,8 +43,8 @@ layout(push_constant, std430) uniform Push {
     uint rounds;          // and how many it does in a dispatch
     uint own;
     uint more;
-    uint dispatches;      // of the large kernel in a round
-    uint dispatch;        // which one this is
+    uint dispatch;        // of the large kernel in a round, which one this is
+    uint dispatches;      // of how many
 };
 
 uint control_load(uint word) { return plain_load_at(control, word); }

@@ -15,12 +15,13 @@ layout(push_constant, std430) uniform Push {
     uvec2 arcs_at;   // a word: how many arcs there are
     uvec2 count;     // a number of 64 bits, to which triangles are added
     uint dispatch;
+    uint dispatches;
 };
 
 shared uint stage_lanes[STAGE];   // of the longer rows; their first places are stage_vertices
 
 void main() {
-    uint arcs = plain_load(arcs_at), first = workgroup_of_all(dispatch) * WORKGROUP, lane = workgroup_lane();
+    uint arcs = plain_load(arcs_at), first = workgroup_of_all(dispatch, dispatches) * WORKGROUP, lane = workgroup_lane();
     if (first >= arcs) return;
     uint end = min(first + WORKGROUP, arcs);
     arc_rows_begin(graph, first, end);

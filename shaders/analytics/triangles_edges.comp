@@ -16,11 +16,12 @@ layout(push_constant, std430) uniform Push {
     uvec2 count;     // a number of 64 bits, to which triangles are added
     Graph graph;
     uint dispatch;
+    uint dispatches;
 };
 
 void main() {
     uint arcs = min(plain_load(arcs_at), rows.arcs), lane = workgroup_lane();
-    uint first = workgroup_of_all(dispatch) * WORKGROUP;
+    uint first = workgroup_of_all(dispatch, dispatches) * WORKGROUP;
     if (first >= arcs) return;
     uint end = min(first + WORKGROUP, arcs), place = first + lane;
     arc_rows_begin(rows, first, end);

@@ -27,6 +27,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 counts;    // four numbers of 64 bits: what was met with one edge of the batch, with two, with three; and who
                      // gave up
     uint dispatch;
+    uint dispatches;
 #ifdef LIVE
     Graph graph;
 #endif
@@ -46,7 +47,8 @@ bool has_edge(uint u, uint v, bool asks, out bool endless) {
 }
 
 void main() {
-    uint lane = workgroup_lane(), groups = (batch.count + SHARE - 1u) / SHARE, group = workgroup_of_all(dispatch);
+    uint lane = workgroup_lane(), groups = (batch.count + SHARE - 1u) / SHARE;
+    uint group = workgroup_of_all(dispatch, dispatches);
     if (group >= groups) return;
     uint i = group + lane * groups;
     bool has = lane < SHARE && i < batch.count;

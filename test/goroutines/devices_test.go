@@ -3,6 +3,7 @@ package goroutines
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,7 @@ func TestTwoDevices(t *testing.T) {
 		require.NoError(t, err)
 		defer maps[i].Close()
 	}
+	var moved atomic.Int64
 	each(goroutines, func(g int) {
 		own := dictionary[uint32](trees[g%2])
 		for round := range rounds {
@@ -48,6 +50,7 @@ func TestTwoDevices(t *testing.T) {
 				t.Errorf("what the other device has: %v", err)
 				return
 			}
+			moved.Add(int64(len(others)))
 			if _, err := maps[g%2].Insert(t.Context(), others, others); err != nil {
 				t.Errorf("insert: %v", err)
 			}
@@ -56,6 +59,7 @@ func TestTwoDevices(t *testing.T) {
 			}
 		}
 	})
+	require.NotZero(t, moved.Load())
 	for i, tree := range trees {
 		n, err := tree.Len(t.Context())
 		require.NoError(t, err)

@@ -68,8 +68,8 @@ type (
 	linkPush struct {
 		Graph                  rowsPush
 		Labels, Left, Frequent uint64
-		Skip, Most, Dispatch   uint32
-		_                      uint32
+		Skip, Most             uint32
+		Part                   dispatched
 	}
 	frequentPush struct {
 		Labels, Frequent uint64
@@ -108,13 +108,13 @@ func (f *forest) compress() error {
 // link records that up to so many lanes of each row are linked, those behind the first ones that are skipped, but for
 // rows of the most frequent label, if that is wanted.
 func (f *forest) link(skip, most uint32, infrequent bool) error {
-	push := linkPush{f.w.push, f.labels.Address(), f.state.Address(), 0, skip, most, 0, 0}
+	push := linkPush{f.w.push, f.labels.Address(), f.state.Address(), 0, skip, most, dispatched{}}
 	if infrequent {
 		push.Frequent = f.state.AddressOf(1)
 	}
 	k, err := kernelOverRows[linkPush](f.w, "components_link", linkGroup)
-	return inParts(f.w, k, err, groups(f.vertices, linkGroup), f.w.dispatches(), func(part uint32) linkPush {
-		push.Dispatch = part
+	return inDispatches(f.w, k, err, groups(f.vertices, linkGroup), f.w.dispatches(), func(part dispatched) linkPush {
+		push.Part = part
 		return push
 	})
 }

@@ -25,8 +25,9 @@ func TestManyArcsAreSeveralDispatches(t *testing.T) {
 	for _, row := range e.rows() {
 		arcs += len(row)
 	}
-	parts := (arcs + DispatchArcs() - 1) / DispatchArcs()
+	parts, triangleParts := Dispatches(arcs)
 	require.Greater(t, parts, 5)
+	require.Greater(t, triangleParts, 5)
 	calls := map[string]func(context.Context, *Analyzer) (time.Duration, error){
 		"bfs": func(ctx context.Context, a *Analyzer) (time.Duration, error) {
 			r, err := a.BFS(ctx, 0, BFSOptions{})
@@ -81,11 +82,14 @@ func TestManyArcsAreSeveralDispatches(t *testing.T) {
 				default:
 					if form == "live" {
 						require.Equal(t, 1+2*parts, of["live_orient"]) // gathers all, counts them and fills rows
+						require.Equal(t, triangleParts, of["triangles_edges"])
 					} else {
 						require.Equal(t, parts, of[name])
+						require.Equal(t, triangleParts, of["triangles"])
 					}
 				}
 				require.Positive(t, each)
+				require.Positive(t, device)
 				require.LessOrEqual(t, device, whole)
 			})
 		}

@@ -5,14 +5,16 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// DispatchArcs are the arcs of a dispatch.
-func DispatchArcs() int { return dispatchArcs }
+// Dispatches are how many go over so many arcs, and count the triangles of as many.
+func Dispatches(arcs int) (over, triangles int) {
+	return groups(arcs, dispatchArcs), groups(groups(arcs/2, triangleGroup), dispatchGroups)
+}
 
 // Timed has f told of what calls time.
 func (a *Analyzer) Timed(f func(vk.Timing)) { a.timed = f }
 
-// Tests have small dispatches, of which one would be enough otherwise for graphs of millions of edges.
-func init() { dispatchArcs, dispatchGroups = 1<<12, 16 }
+// Tests have small dispatches, of which one would be enough otherwise for graphs of millions of edges, and submissions.
+func init() { dispatchArcs, dispatchGroups, submittedArcs = 1<<12, 16, 1<<16 }
 
 // Single has bulk operations done as on a GPU, in a single pass where that pays.
 func (a *Analyzer) Single() {

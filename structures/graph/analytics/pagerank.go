@@ -245,7 +245,8 @@ type (
 		Degrees, Order, Gifts, NextGifts, Ranks, Partials, Control uint64
 		Rows                                                       [rowClasses]uint32
 		Damping                                                    float32
-		Dispatch                                                   uint32
+		Part                                                       dispatched
+		_                                                          uint32
 	}
 )
 
@@ -273,7 +274,7 @@ func (p *ranking) run() error {
 		}
 	}
 	for done := 0; ; {
-		next := min(p.o.Iterations, done+recordedIterations)
+		next := min(p.o.Iterations, done+p.w.passes(recordedIterations))
 		took, err := p.w.do(func() error {
 			if done == 0 {
 				if err := p.begin(); err != nil {
@@ -319,11 +320,11 @@ func (p *ranking) sum(count int, iteration uint32) error {
 func (p *ranking) iterate(i int) error {
 	push := rankPush{p.in.push, p.w.degrees, p.in.order.Address(), p.gifts[i%2].Address(),
 		p.gifts[(i+1)%2].Address(), p.ranks.Address(), p.partials.Address(), p.control.Address(),
-		p.in.counts, p.o.Damping, 0}
+		p.in.counts, p.o.Damping, dispatched{}, 0}
 	k, err := kernelOverRows[rankPush](p.w, "pagerank", rankGroup,
 		recording.Constant("TILE", uint32(p.w.rankTile())))
-	return cmp.Or(inParts(p.w, k, err, p.groups, p.w.dispatches(), func(part uint32) rankPush {
-		push.Dispatch = part
+	return cmp.Or(inDispatches(p.w, k, err, p.groups, p.w.dispatches(), func(part dispatched) rankPush {
+		push.Part = part
 		return push
 	}), p.sum(p.groups, 1))
 }

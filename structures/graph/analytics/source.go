@@ -140,9 +140,10 @@ func overRows[P any](w *workspace, kernel string, workgroup, groups int, push P)
 	return err
 }
 
-// What a dispatch has at most, since desktops end one that takes 2 s: arcs, of kernels that read one place or two for
-// each, and workgroups of 128 arcs, of kernels that may have 64 places to look at for each. A device that reads 2^27
-// places a second takes half a second for those, and a whole one for these.
+// What a dispatch has, since desktops end one that takes 2 s: of kernels that read one place or two for each arc so many
+// arcs in the mean, of which a vertex has its row's all together, and of kernels that may have 64 places to look at for
+// each, workgroups of 128 arcs. A device that reads 2^27 places a second takes half a second for those, and a whole one
+// for these.
 var (
 	dispatchArcs   = 1 << 26
 	dispatchGroups = 1 << 14
@@ -151,15 +152,24 @@ var (
 // dispatches are how many share out what goes over all arcs.
 func (s *source) dispatches() int { return max(1, groups(s.arcs, dispatchArcs)) }
 
-// inParts records a kernel as several dispatches that run beside one another (shaders/analytics/dispatches.glsl). push
-// is told of which one it is for. err is why there is no kernel.
-func inParts[P any](w *workspace, k *vk.Kernel[P], err error, all, parts int, push func(part uint32) P) error {
+// submittedArcs are those that one submission may pass, since there are drivers that end one that takes 10 s.
+var submittedArcs = 1 << 30
+
+// passes over all arcs are recorded at a time, so many at most.
+func (s *source) passes(most int) int { return max(1, min(most, submittedArcs/max(1, s.arcs))) }
+
+// dispatched says which of several dispatches one is (shaders/analytics/dispatches.glsl).
+type dispatched struct{ Dispatch, Dispatches uint32 }
+
+// inDispatches records so many workgroups of a kernel as several dispatches that run beside one another. push is told
+// which one it is for. err is why there is no kernel.
+func inDispatches[P any](w *workspace, k *vk.Kernel[P], err error, all, dispatches int, push func(dispatched) P) error {
 	if err != nil {
 		return err
 	}
 	w.s.Concurrent(func() {
-		for i := range parts {
-			k.Dispatch(w.s, groups(all, parts), push(uint32(i)))
+		for i := range dispatches {
+			k.Dispatch(w.s, groups(all, dispatches), push(dispatched{uint32(i), uint32(dispatches)}))
 		}
 	})
 	return nil

@@ -22,12 +22,13 @@ type traversalPush struct {
 	Graph                                           rowsPush
 	Control, Queues, Values, Marks, Extra           uint64
 	Capacity, SmallEntries, SmallLanes, Rounds, Own uint32
-	More, Dispatches, Dispatch, _                   uint32
+	More                                            uint32
+	Part                                            dispatched
 }
 
-// part is what the i-th dispatch of the large kernel is told.
-func (p traversalPush) part(i uint32) traversalPush {
-	p.Dispatch = i
+// part is what one of several dispatches of the large kernel is told.
+func (p traversalPush) part(of dispatched) traversalPush {
+	p.Part = of
 	return p
 }
 
@@ -60,7 +61,7 @@ func (w *workspace) newTraversal(kernel string, marks, extra int) (*traversal, e
 	t.push = traversalPush{Graph: w.push, Control: t.control.Address(), Queues: queues.Address(),
 		Values: values.Address(), Marks: mark.Address(), Capacity: uint32(capacity),
 		SmallEntries: uint32(w.group), SmallLanes: uint32(16 * w.group), Rounds: 256,
-		Dispatches: uint32(w.dispatches())}
+		Part: dispatched{0, uint32(w.dispatches())}}
 	if extra > 0 {
 		t.push.Extra = more.Address()
 	}
@@ -93,7 +94,7 @@ const (
 // run records begin and then rounds ahead, until the traversal is done.
 func (t *traversal) run(begin func() error) error {
 	var control []uint32
-	for pairs := firstPairs; ; pairs = min(2*pairs, mostPairs) {
+	for pairs := t.w.passes(firstPairs); ; pairs = min(2*pairs, t.w.passes(mostPairs)) {
 		last := control
 		took, err := t.w.do(func() error {
 			if begin != nil {
@@ -121,27 +122,28 @@ func (t *traversal) run(begin func() error) error {
 	}
 }
 
-// part is one of the two kernels.
-func (t *traversal) part(name string, workgroup int) (*vk.Kernel[traversalPush], error) {
+// half is one of the two kernels.
+func (t *traversal) half(name string, workgroup int) (*vk.Kernel[traversalPush], error) {
 	module := recording.ByLoops(t.w.d, t.w.module(t.kernel+name))
 	return moduleOverRows[traversalPush](t.w, module, workgroup, t.w.exactMin())
 }
 
 // record records so many pairs of kernels.
 func (t *traversal) record(pairs int) error {
-	small, err := t.part(".small", t.w.group)
+	small, err := t.half(".small", t.w.group)
 	if err != nil {
 		return err
 	}
-	large, err := t.part(".large", largeGroup)
+	large, err := t.half(".large", largeGroup)
 	if err != nil {
 		return err
 	}
 	for range pairs {
 		small.Dispatch(t.w.s, 1, t.push)
 		t.w.s.Concurrent(func() {
-			for i := range t.push.Dispatches {
-				large.DispatchIndirect(t.w.s, t.control, 4*controlGroups, t.push.part(i))
+			push := t.push
+			for push.Part.Dispatch = range push.Part.Dispatches {
+				large.DispatchIndirect(t.w.s, t.control, 4*controlGroups, push)
 			}
 		})
 	}

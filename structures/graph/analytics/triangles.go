@@ -20,7 +20,7 @@ type (
 	orientPush struct {
 		Graph         rowsPush
 		Flags, Counts uint64
-		Dispatch, _   uint32
+		Part          dispatched
 	}
 	orientedRowsPush struct {
 		Offsets, Flags, Sums, NewOffsets uint64
@@ -29,7 +29,7 @@ type (
 	trianglesPush struct {
 		Graph         rowsPush
 		ArcsAt, Count uint64
-		Dispatch, _   uint32
+		Part          dispatched
 	}
 )
 
@@ -85,8 +85,8 @@ func (w *workspace) newOrientation() (*orientation, error) {
 func (o *orientation) orient() error {
 	w := o.w
 	k, err := recording.Kernel[orientPush](w.kernels, w.s, "analytics/orient", triangleGroup)
-	if err := inParts(w, k, err, groups(w.arcs, 8*triangleGroup), w.dispatches(), func(part uint32) orientPush {
-		return orientPush{w.push, o.flags.Address(), o.sums.Address(), part, 0}
+	if err := inDispatches(w, k, err, groups(w.arcs, 8*triangleGroup), w.dispatches(), func(part dispatched) orientPush {
+		return orientPush{w.push, o.flags.Address(), o.sums.Address(), part}
 	}); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (o *orientation) count() error {
 		uint32(w.arcs / 2)}
 	k, err := recording.Kernel[trianglesPush](w.kernels, w.s, "analytics/triangles", triangleGroup)
 	all := groups(w.arcs/2, triangleGroup)
-	return inParts(w, k, err, all, groups(all, dispatchGroups), func(part uint32) trianglesPush {
-		return trianglesPush{oriented, o.counts.Address(), o.counts.AddressOf(2), part, 0}
+	return inDispatches(w, k, err, all, groups(all, dispatchGroups), func(part dispatched) trianglesPush {
+		return trianglesPush{oriented, o.counts.Address(), o.counts.AddressOf(2), part}
 	})
 }

@@ -21,7 +21,7 @@ type triangleEdgesPush struct {
 	Rows          rowsPush
 	ArcsAt, Count uint64
 	Graph         graph.Device
-	Dispatch, _   uint32
+	Part          dispatched
 }
 
 // edgeTriangles counts the triangles of a graph where it is.
@@ -62,7 +62,7 @@ func (e *edgeTriangles) orient() error {
 	push.Values, push.More = e.targets.Address(), uint32(w.arcs/2)
 	round := func(own uint32) {
 		push.Own = own
-		_ = inParts(w, k, nil, groups(w.parts, largeStage), w.dispatches(), push.part)
+		_ = inDispatches(w, k, nil, groups(w.parts, largeStage), w.dispatches(), push.part)
 	}
 	if err := cmp.Or(recording.Clear(w.kernels, w.s, e.t.control.Address(), controlWords),
 		recording.Clear(w.kernels, w.s, marks, w.vertices)); err != nil {
@@ -89,7 +89,7 @@ func (e *edgeTriangles) countTriangles() error {
 	k, err := kernelOverEdges[triangleEdgesPush](w, "triangles_edges", triangleGroup)
 	rows := rowsPush{[3]uint64{e.offsets.Address(), e.targets.Address(), 0}, uint32(w.vertices), uint32(w.arcs / 2)}
 	all := groups(w.arcs/2, triangleGroup)
-	return inParts(w, k, err, all, groups(all, dispatchGroups), func(part uint32) triangleEdgesPush {
-		return triangleEdgesPush{rows, e.offsets.AddressOf(w.vertices), e.count.Address(), w.device, part, 0}
+	return inDispatches(w, k, err, all, groups(all, dispatchGroups), func(part dispatched) triangleEdgesPush {
+		return triangleEdgesPush{rows, e.offsets.AddressOf(w.vertices), e.count.Address(), w.device, part}
 	})
 }

@@ -24,7 +24,7 @@ type (
 		Batch  batchEdges
 		Counts uint64
 
-		Dispatch, _ uint32
+		Part dispatched
 	}
 	trianglesThroughPush struct {
 		trianglesRowsPush
@@ -114,16 +114,16 @@ func (w *workspace) recordThrough(push trianglesRowsPush) error {
 	parts := groups(all, dispatchGroups)
 	if w.on == nil {
 		k, err := kernelOverRows[trianglesRowsPush](w, "triangles_through", w.group)
-		return inParts(w, k, err, all, parts, push.part)
+		return inDispatches(w, k, err, all, parts, push.part)
 	}
 	k, err := kernelOverEdges[trianglesThroughPush](w, "triangles_through", w.group, w.weighted())
-	return inParts(w, k, err, all, parts, func(part uint32) trianglesThroughPush {
+	return inDispatches(w, k, err, all, parts, func(part dispatched) trianglesThroughPush {
 		return trianglesThroughPush{push.part(part), w.device}
 	})
 }
 
-func (p trianglesRowsPush) part(i uint32) trianglesRowsPush {
-	p.Dispatch = i
+func (p trianglesRowsPush) part(of dispatched) trianglesRowsPush {
+	p.Part = of
 	return p
 }
 
