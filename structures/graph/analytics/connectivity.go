@@ -43,8 +43,8 @@ func NewConnectivity(ctx context.Context, d *vk.Device, vertices int) (*Connecti
 	return c, nil
 }
 
-// Prepare makes the kernels of Insert, so that the first one needn't. Other calls wait meanwhile. Errors: the context's,
-// vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may return.
+// Prepare makes the kernels of Insert, so that the first one needn't. Other calls wait meanwhile. Errors: the
+// context's, vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may return.
 func (c *Connectivity) Prepare(ctx context.Context) error {
 	if err := c.gate.Enter(ctx); err != nil {
 		return err

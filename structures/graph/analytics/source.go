@@ -140,10 +140,10 @@ func overRows[P any](w *workspace, kernel string, workgroup, groups int, push P)
 	return err
 }
 
-// What a dispatch has, since desktops end one that takes 2 s: of kernels that read one place or two for each arc so many
-// arcs in the mean, of which a vertex has its row's all together, and of kernels that may have 64 places to look at for
-// each, workgroups of 128 arcs. A device that reads 2^27 places a second takes half a second for those, and a whole one
-// for these.
+// What a dispatch has, since desktops end one that takes 2 s: of kernels that read one place or two for each arc so
+// many arcs in the mean, of which a vertex has its row's all together, and of kernels that may have 64 places to look
+// at for each, workgroups of 128 arcs. A device that reads 2^27 places a second takes half a second for those, and a
+// whole one for these.
 var (
 	dispatchArcs   = 1 << 26
 	dispatchGroups = 1 << 14

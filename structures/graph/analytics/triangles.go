@@ -85,7 +85,8 @@ func (w *workspace) newOrientation() (*orientation, error) {
 func (o *orientation) orient() error {
 	w := o.w
 	k, err := recording.Kernel[orientPush](w.kernels, w.s, "analytics/orient", triangleGroup)
-	if err := inDispatches(w, k, err, groups(w.arcs, 8*triangleGroup), w.dispatches(), func(part dispatched) orientPush {
+	all := groups(w.arcs, 8*triangleGroup)
+	if err := inDispatches(w, k, err, all, w.dispatches(), func(part dispatched) orientPush {
 		return orientPush{w.push, o.flags.Address(), o.sums.Address(), part}
 	}); err != nil {
 		return err
