@@ -163,12 +163,22 @@ func parseAll[T any](flag string, names []string, parse func(string) (T, error))
 	return values, nil
 }
 
-// checkRead tells of a flag that is given, but by which none of the operations that are measured differ.
+// checkRead tells of an operation that there isn't, and of a flag that is given, but by which none of the operations that
+// are measured differ.
 func checkRead(benchmark string, flags *pflag.FlagSet) (err error) {
 	all := bench.Ops(benchmark)
 	ops, _ := flags.GetStringSlice("op")
 	if len(ops) == 0 {
 		ops = bench.Defaults(all)
+	}
+	var there []string
+	for _, p := range all {
+		there = append(there, p.Name)
+	}
+	for _, op := range ops {
+		if !slices.Contains(there, op) {
+			return fmt.Errorf("--op: no operation %q; there are %s", op, strings.Join(there, ", "))
+		}
 	}
 	flags.Visit(func(f *pflag.Flag) {
 		axis := f.Name

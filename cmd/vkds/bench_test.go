@@ -106,7 +106,8 @@ func TestBenchRefusals(t *testing.T) {
 	needDevice(t)
 	dir := t.TempDir()
 	for _, c := range []struct{ arguments, want string }{
-		{"bench slabhash --op biuld", `no operation "biuld"; there are build, `},
+		{"bench slabhash --op biuld", `--op: no operation "biuld"; there are build, `},
+		{"bench graph --op nonsense --n 12", `--op: no operation "nonsense"; there are build, `},
 		{"bench slabhash --n 3", "--n 3: "},
 		{"bench slabhash --n 5000000000", "--n 5000000000: "},
 		{"bench slabhash --load 0", "Loads: 0: above 0"},

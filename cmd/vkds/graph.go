@@ -108,6 +108,9 @@ func (s *graphSource) read(ctx context.Context, g *global, path string) (*graphf
 	if file.Skipped > 0 {
 		note += fmt.Sprintf("; %s skipped", grouped(file.Skipped))
 	}
+	if s.options.Weighted && file.Weights == nil {
+		note += "; no weights (of a table, --weight names their column)"
+	}
 	g.note("%s", note)
 	return file, nil
 }

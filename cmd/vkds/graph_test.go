@@ -290,6 +290,9 @@ func TestGraphFlags(t *testing.T) {
 	}
 	out, _ := answer(t, "", "graph", "bfs", path, "--from", "1", "--directed")
 	assert.Equal(t, "vertex,distance\n1,0\n2,1\n3,\n", out)
+	out, notes := answer(t, "1 2 9\n", "graph", "sssp", "-", "--from", "1")
+	assert.Equal(t, "vertex,distance\n1,0\n2,1\n", out)
+	assert.Contains(t, notes, "no weights (of a table, --weight names their column)")
 	out, _ = answer(t, "1 2 9\n2 1 4\n", "graph", "sssp", "-", "--weight", "3", "--multi", "--from", "1")
 	assert.Equal(t, "vertex,distance\n1,0\n2,4\n", out)
 	out, _ = answer(t, "a,b\n7,8\n8,9\n", "graph", "components", "-", "--format", "csv", "--vertices")

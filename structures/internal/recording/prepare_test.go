@@ -249,11 +249,11 @@ func TestPrepareEnds(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, tree.Close()) }()
 	require.ErrorIs(t, tree.Prepare(ctx), context.Canceled)
-	some := len(kernels.Take())
+	kernels.Take() // those that were on their way, on as many processors as there are
 	require.ErrorIs(t, tree.Prepare(ctx), context.Canceled)
 	require.Empty(t, kernels.Take())
 	require.NoError(t, tree.Prepare(t.Context()))
-	require.Greater(t, len(kernels.Take()), some)
+	require.NotEmpty(t, kernels.Take())
 	require.NoError(t, tree.Prepare(t.Context()))
 	require.Empty(t, kernels.Take(), "all are there")
 }
