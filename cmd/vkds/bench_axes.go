@@ -163,8 +163,8 @@ func parseAll[T any](flag string, names []string, parse func(string) (T, error))
 	return values, nil
 }
 
-// checkRead tells of an operation that there isn't, and of a flag that is given, but by which none of the operations that
-// are measured differ.
+// checkRead tells of an operation that there isn't, and of a flag that is given, but by which none of the operations
+// that are measured differ.
 func checkRead(benchmark string, flags *pflag.FlagSet) (err error) {
 	all := bench.Ops(benchmark)
 	ops, _ := flags.GetStringSlice("op")
