@@ -278,7 +278,7 @@ func (k *Kernel[P]) Dispatch(s *Stream, groups int, p P) {
 		return
 	}
 	x, y := rows(groups)
-	k.timed(s, func() {
+	k.timed(s, int(x*y), func() {
 		if commands, ok := k.record(s, native.Shader, &p); ok {
 			s.d.native.Dispatch(commands, x, y)
 		}
@@ -306,7 +306,7 @@ func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
 		s.fail(fmt.Errorf("vk: indirect arguments at byte %d: not a multiple of 4", at))
 		return
 	}
-	k.timed(s, func() {
+	k.timed(s, 0, func() {
 		if commands, ok := k.record(s, native.Shader|native.Indirect, &p); ok {
 			s.d.native.DispatchIndirect(commands, r.block.buffer, r.at+uint64(at))
 		}
@@ -314,9 +314,9 @@ func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
 }
 
 // timed records a dispatch, as a section of its own where Options.TimeDispatches wants that.
-func (k *Kernel[P]) timed(s *Stream, record func()) {
+func (k *Kernel[P]) timed(s *Stream, groups int, record func()) {
 	if s.d.timeDispatches {
-		s.Timed(k.p.name, record)
+		s.timed(k.p.name, groups, record)
 		return
 	}
 	record()

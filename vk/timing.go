@@ -10,6 +10,9 @@ import (
 type Timing struct {
 	Label    string
 	Duration time.Duration
+	// Workgroups are those of a dispatch that was timed by itself (Options.TimeDispatches); 0 where the device has read
+	// how many these are.
+	Workgroups int
 }
 
 const (
@@ -25,15 +28,18 @@ type queryPool struct {
 
 // section is a Timed section that was recorded: two queries of a pool, the second after the first.
 type section struct {
-	label string
-	pool  *queryPool
-	first uint32
+	label  string
+	groups int
+	pool   *queryPool
+	first  uint32
 }
 
 // Timed measures what record records, by the device's own clock: from the moment when everything before it has
 // ended until it has ended itself. Timings gives the result once the work was waited for. Sections may be
 // nested. A device without Timestamps runs the section and gives no timing, and so does a section that submits.
-func (s *Stream) Timed(label string, record func()) {
+func (s *Stream) Timed(label string, record func()) { s.timed(label, 0, record) }
+
+func (s *Stream) timed(label string, groups int, record func()) {
 	if !s.d.Has(Timestamps) || !s.begin() {
 		record()
 		return
@@ -54,7 +60,7 @@ func (s *Stream) Timed(label string, record func()) {
 		return
 	}
 	s.d.native.Timestamp(b.commands, pool.handle, first+1)
-	b.sections = append(b.sections, section{label, pool, first})
+	b.sections = append(b.sections, section{label, groups, pool, first})
 }
 
 // timestamps gives a pool of the batch that has two queries left.
@@ -86,7 +92,8 @@ func (s *Stream) collect(b *batch) {
 		if s.d.check("vkGetQueryPoolResults", result) != nil {
 			continue
 		}
-		s.timings = append(s.timings, Timing{t.label, elapsed(stamps, bits, s.d.about.TimestampPeriod)})
+		took := elapsed(stamps, bits, s.d.about.TimestampPeriod)
+		s.timings = append(s.timings, Timing{t.label, took, t.groups})
 	}
 	if over := len(s.timings) - maxTimings; over > 0 {
 		s.timings = append([]Timing(nil), s.timings[over:]...)

@@ -13,6 +13,11 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
+// inAll is how many workgroups so many dispatches have that share some out.
+func inAll(workgroups, dispatches int) int {
+	return (workgroups + dispatches - 1) / dispatches * dispatches
+}
+
 // What goes over all arcs is as many dispatches as it takes for none to have more than a desktop gives it time for, and
 // what a call says that the device worked counts each of them once.
 func TestManyArcsAreSeveralDispatches(t *testing.T) {
@@ -58,7 +63,7 @@ func TestManyArcsAreSeveralDispatches(t *testing.T) {
 		for name, call := range calls {
 			t.Run(form+"/"+name, func(t *testing.T) {
 				var whole, each time.Duration
-				of := map[string]int{}
+				of, workgroups := map[string]int{}, map[string]int{}
 				a.Timed(func(timing vk.Timing) {
 					if timing.Label == "" {
 						whole += timing.Duration
@@ -68,6 +73,7 @@ func TestManyArcsAreSeveralDispatches(t *testing.T) {
 					label, _ := strings.CutPrefix(timing.Label, "analytics/")
 					label, _, _ = strings.Cut(strings.Replace(label, ".large", "_large", 1), ".")
 					of[label]++
+					workgroups[label] += timing.Workgroups
 				})
 				device, err := call(t.Context(), a)
 				require.NoError(t, err)
@@ -77,6 +83,9 @@ func TestManyArcsAreSeveralDispatches(t *testing.T) {
 					require.Equal(t, rounds*parts, of[name+"_large"])
 				case "components_link":
 					require.Equal(t, 3*parts, rounds)
+					if form == "csr" {
+						require.Equal(t, 3*inAll(e.vertices/128, parts), workgroups[name])
+					}
 				case "pagerank":
 					require.Equal(t, 4*parts, rounds)
 				default:
@@ -85,7 +94,9 @@ func TestManyArcsAreSeveralDispatches(t *testing.T) {
 						require.Equal(t, triangleParts, of["triangles_edges"])
 					} else {
 						require.Equal(t, parts, of[name])
+						require.Equal(t, inAll((arcs+1023)/1024, parts), workgroups[name])
 						require.Equal(t, triangleParts, of["triangles"])
+						require.Equal(t, inAll((arcs/2+127)/128, triangleParts), workgroups["triangles"])
 					}
 				}
 				require.Positive(t, each)
