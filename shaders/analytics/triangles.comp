@@ -21,7 +21,8 @@ layout(push_constant, std430) uniform Push {
 shared uint stage_lanes[STAGE];   // of the longer rows; their first places are stage_vertices
 
 void main() {
-    uint arcs = plain_load(arcs_at), first = workgroup_of_all(dispatch, dispatches) * WORKGROUP, lane = workgroup_lane();
+    uint arcs = plain_load(arcs_at), lane = workgroup_lane();
+    uint first = workgroup_of_all(dispatch, dispatches) * WORKGROUP;
     if (first >= arcs) return;
     uint end = min(first + WORKGROUP, arcs);
     arc_rows_begin(graph, first, end);
