@@ -283,6 +283,7 @@ var otherConstants = map[string][]uint32{
 	"CLEARS":      {1},
 	"MARKS":       {1},
 	"WEIGHTED":    {1},
+	"SHORT":       {1},
 }
 
 // pushed are the numbers among push constants, by their names. Those that the host knows are such as it would pass.

@@ -21,6 +21,9 @@ layout(push_constant, std430) uniform Push {
     uint dispatches;
 };
 
+// 1: all rows are short, as those of meshes and roads, so that vertices are in order as they are.
+layout(constant_id = 18) const uint SHORT = 0;
+
 const uint BATCH = 4u;   // loads that an invocation has under way
 
 // What the neighbours of a lane give from a place on, which may be PLACE_NONE.
@@ -76,7 +79,7 @@ float lanes_total(float x, uint lanes) {
     return x;
 }
 
-uint ordered(uint i) { return min(plain_load_at(order, i), graph.vertices - 1u); }
+uint ordered(uint i) { return min(SHORT != 0u ? i : plain_load_at(order, i), graph.vertices - 1u); }
 
 // The workgroup's vertices of some, so many lanes of a subgroup having one. Collective over the subgroup.
 vec2 of_lanes(uint group, uint first, uint count, uint lanes) {
@@ -94,6 +97,7 @@ uint groups_of(uint count, uint lanes) { return (count + WORKGROUP / lanes - 1u)
 
 // The vertices of a workgroup, those of the longest rows first. Collective over the workgroup.
 vec2 of_workgroup(uint group, uvec3 groups) {
+    if (SHORT != 0u) return of_lanes(group, 0u, rows[0], 1u);
     uint lane = workgroup_lane(), first = rows[0] + rows[1] + rows[2];
     if (group < rows[3]) {
         uint v = ordered(first + group);

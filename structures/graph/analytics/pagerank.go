@@ -321,12 +321,24 @@ func (p *ranking) iterate(i int) error {
 	push := rankPush{p.in.push, p.w.degrees, p.in.order.Address(), p.gifts[i%2].Address(),
 		p.gifts[(i+1)%2].Address(), p.ranks.Address(), p.partials.Address(), p.control.Address(),
 		p.in.counts, p.o.Damping, dispatched{}, 0}
-	k, err := kernelOverRows[rankPush](p.w, "pagerank", rankGroup,
-		recording.Constant("TILE", uint32(p.w.rankTile())))
+	short := int(p.in.counts[0]) == p.w.vertices
+	k, err := p.kernel(short)
+	if err == nil && p.w.rehearses != nil {
+		_, err = p.kernel(!short)
+	}
 	return cmp.Or(inDispatches(p.w, k, err, p.groups, p.w.dispatches(), func(part dispatched) rankPush {
 		push.Part = part
 		return push
 	}), p.sum(p.groups, 1))
+}
+
+// kernel is that of an iteration, for rows that are all short or for any.
+func (p *ranking) kernel(short bool) (*vk.Kernel[rankPush], error) {
+	own := []recording.Specialization{recording.Constant("TILE", uint32(p.w.rankTile()))}
+	if short {
+		own = append(own, recording.Constant("SHORT", 1))
+	}
+	return kernelOverRows[rankPush](p.w, "pagerank", rankGroup, own...)
 }
 
 func (p *ranking) download() ([]float32, error) {
