@@ -167,18 +167,10 @@ func parseAll[T any](flag string, names []string, parse func(string) (T, error))
 // that are measured differ.
 func checkRead(benchmark string, flags *pflag.FlagSet) (err error) {
 	all := bench.Ops(benchmark)
-	ops, _ := flags.GetStringSlice("op")
-	if len(ops) == 0 {
-		ops = bench.Defaults(all)
-	}
-	var there []string
-	for _, p := range all {
-		there = append(there, p.Name)
-	}
-	for _, op := range ops {
-		if !slices.Contains(there, op) {
-			return fmt.Errorf("--op: no operation %q; there are %s", op, strings.Join(there, ", "))
-		}
+	asked, _ := flags.GetStringSlice("op")
+	ops, err := bench.Named(all, asked)
+	if err != nil {
+		return fmt.Errorf("--op: %w", err)
 	}
 	flags.Visit(func(f *pflag.Flag) {
 		axis := f.Name

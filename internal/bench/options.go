@@ -106,8 +106,8 @@ func (o *Options) complete(d *vk.Device, b *benchmark) (err error) {
 	if err = o.Common.complete(d); err != nil {
 		return err
 	}
-	if o.Ops, err = b.named(o.Ops); err != nil {
-		return err
+	if o.Ops, err = Named(Ops(b.name), o.Ops); err != nil {
+		return &structures.OptionError{Option: "Ops", Reason: err.Error()}
 	}
 	tile := 0
 	if b.name == "latched" {

@@ -420,9 +420,8 @@ func (b *benchmark) has(axis string) bool {
 	return slices.ContainsFunc(b.ops, func(c cell) bool { return c.Has(axis) })
 }
 
-// named checks names of operations, of which nil means the default.
-func (b *benchmark) named(names []string) ([]string, error) {
-	ops := Ops(b.name)
+// Named checks names of some operations; none mean the defaults.
+func Named(ops []Op, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return Defaults(ops), nil
 	}
@@ -432,8 +431,7 @@ func (b *benchmark) named(names []string) ([]string, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(there, name) {
-			return nil, &structures.OptionError{Option: "Ops",
-				Reason: fmt.Sprintf("no operation %q; there are %s", name, strings.Join(there, ", "))}
+			return nil, fmt.Errorf("no operation %q; there are %s", name, strings.Join(there, ", "))
 		}
 	}
 	return names, nil

@@ -142,8 +142,13 @@ func (w *oracle) deleteVertices(t require.TestingT, ids []uint32, got []structur
 		}
 		require.Equal(t, want, count[id], "deletions of vertex %d", id)
 	}
+	w.deleteArcsOf(func(v uint32) bool { return gone[v] })
+}
+
+// deleteArcsOf deletes the arcs that come from or lead to some vertices.
+func (w *oracle) deleteArcsOf(some func(v uint32) bool) {
 	for a := range w.arcs {
-		if gone[a.from] || gone[a.to] {
+		if some(a.from) || some(a.to) {
 			delete(w.arcs, a)
 		}
 	}

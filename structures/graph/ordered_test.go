@@ -188,11 +188,7 @@ func TestOrdered(t *testing.T) {
 					gone, err := g.DeleteEdgesOf(ctx, ids)
 					require.NoError(rt, err)
 					before := w.edges()
-					for a := range w.arcs {
-						if slices.Contains(ids, a.from) || slices.Contains(ids, a.to) {
-							delete(w.arcs, a)
-						}
-					}
+					w.deleteArcsOf(func(v uint32) bool { return slices.Contains(ids, v) })
 					require.EqualValues(rt, before-w.edges(), gone)
 					continue
 				}

@@ -62,11 +62,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	}
 	_, err = g.DeleteEdgesOf(t.Context(), []uint32{5, 7})
 	require.NoError(t, err)
-	for a := range w.arcs {
-		if a.from == 5 || a.to == 5 || a.from == 7 || a.to == 7 {
-			delete(w.arcs, a)
-		}
-	}
+	w.deleteArcsOf(func(v uint32) bool { return v == 5 || v == 7 })
 	require.NoError(t, g.Check(t.Context()))
 	behind, err := g.Snapshot(t.Context())
 	require.NoError(t, err)

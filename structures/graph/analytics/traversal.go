@@ -26,12 +26,6 @@ type traversalPush struct {
 	Part                                            dispatched
 }
 
-// part is what one of several dispatches of the large kernel is told.
-func (p traversalPush) part(of dispatched) traversalPush {
-	p.Part = of
-	return p
-}
-
 // The words of the control block.
 const (
 	controlRound  = 0

@@ -61,8 +61,11 @@ func (e *edgeTriangles) orient() error {
 	push := e.t.push
 	push.Values, push.More = e.targets.Address(), uint32(w.arcs/2)
 	round := func(own uint32) {
-		push.Own = own
-		_ = inDispatches(w, k, nil, groups(w.parts, largeStage), w.dispatches(), push.part)
+		all := groups(w.parts, largeStage)
+		_ = inDispatches(w, k, nil, all, w.dispatches(), func(part dispatched) traversalPush {
+			push.Own, push.Part = own, part
+			return push
+		})
 	}
 	if err := cmp.Or(recording.Clear(w.kernels, w.s, e.t.control.Address(), controlWords),
 		recording.Clear(w.kernels, w.s, marks, w.vertices)); err != nil {
