@@ -62,6 +62,7 @@ type Device struct {
 	mu       sync.Mutex
 	alive    map[resource]struct{} // what Close has to free
 	kits     []kit                 // of streams that were closed
+	foreign  map[native.Semaphore]*timeline
 	dead     graveyard
 	attached sync.Map
 
@@ -76,7 +77,7 @@ type Device struct {
 
 // queue is a VkQueue; only one thread may submit to it at a time.
 type queue struct {
-	sync.Mutex
+	sync.Locker
 	handle native.Queue
 	newest Point // submitted to it: signalled after all that was submitted before
 }
@@ -87,13 +88,21 @@ type resource interface{ release() }
 // loaderName is the Vulkan loader; a variable for the test in which there is none.
 var loaderName = native.Loader
 
-func newInstance(listener func(native.Message)) (native.Instance, error) {
+// load opens the Vulkan loader.
+func load() error {
 	err := native.Load(loaderName)
 	if reason, ok := err.(native.Unsupported); ok {
-		return nil, &UnsupportedError{string(reason)}
+		return &UnsupportedError{string(reason)}
 	}
 	if err != nil {
-		return nil, beginning("the Vulkan loader", &NoDriverError{loaderName, err.Error()})
+		return beginning("the Vulkan loader", &NoDriverError{loaderName, err.Error()})
+	}
+	return nil
+}
+
+func newInstance(listener func(native.Message)) (native.Instance, error) {
+	if err := load(); err != nil {
+		return nil, err
 	}
 	in, layer, result := native.NewInstance(listener)
 	switch {
@@ -138,6 +147,35 @@ func open(in native.Instance, o Options) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	d, err := newDevice(in, c, o)
+	if err != nil {
+		return nil, err
+	}
+	features := c.about.Features
+	for _, f := range optional {
+		if !d.Has(f.feature) {
+			features &^= f.bit
+		}
+	}
+	family, _ := computeFamily(c.about.Families)
+	d.family = uint32(family)
+	count := min(c.about.Families[family].Queues, maxQueues)
+	var result native.Result
+	if d.native, result = in.NewDevice(c.physical, d.family, count, features); result != native.Success {
+		return nil, beginning("vkCreateDevice", d.check("vkCreateDevice", result))
+	}
+	d.queues = make([]*queue, count)
+	for i := range d.queues {
+		d.queues[i] = &queue{Locker: &sync.Mutex{}, handle: d.native.Queue(d.family, uint32(i))}
+	}
+	if err := d.begin(o, chosenBy(o.Device)); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// newDevice returns a Device that has no VkDevice yet.
+func newDevice(in native.Instance, c candidate, o Options) (*Device, error) {
 	without, err := leftOff(o)
 	if err != nil {
 		return nil, err
@@ -155,41 +193,28 @@ func open(in native.Instance, o Options) (*Device, error) {
 	if d.onKernel = o.OnKernel; d.onKernel != nil && !d.Has(ExecutableStatistics) {
 		return nil, &MissingFeatureError{d.info.Name, []string{string(ExecutableStatistics)}}
 	}
+	return d, nil
+}
 
-	features := c.about.Features
-	for _, f := range optional {
-		if !d.Has(f.feature) {
-			features &^= f.bit
-		}
-	}
-	family, _ := computeFamily(c.about.Families)
-	d.family = uint32(family)
-	count := min(c.about.Families[family].Queues, maxQueues)
-	var result native.Result
-	if d.native, result = in.NewDevice(c.physical, d.family, count, features); result != native.Success {
-		return nil, beginning("vkCreateDevice", d.check("vkCreateDevice", result))
-	}
+// begin makes what a Device with a VkDevice and queues needs besides. After an error the VkDevice is gone.
+func (d *Device) begin(o Options, chosenBy string) error {
 	if seed := os.Getenv("VKDS_REORDERED"); seed != "" { // tests
 		n, _ := strconv.ParseUint(seed, 10, 64)
 		d.native = native.Reordered(d.native, n)
 	}
-	d.queues = make([]*queue, count)
-	for i := range d.queues {
-		d.queues[i] = &queue{handle: d.native.Queue(d.family, uint32(i))}
-	}
-	err = d.memory.init(d, o.MemoryLimit)
+	err := d.memory.init(d, o.MemoryLimit)
 	if err == nil {
 		err = d.cache.init(d, o.CacheDir)
 	}
 	if err != nil {
 		d.destroy()
-		return nil, err
+		return err
 	}
 	d.staging.init(d, o)
 	d.fault = o.fault
-	d.log.Info("device opened", "type", string(d.info.Type), "driver", d.info.Driver, "chosen_by", chosenBy(o.Device),
+	d.log.Info("device opened", "type", string(d.info.Type), "driver", d.info.Driver, "chosen_by", chosenBy,
 		"subgroup", d.subgroup, "features", d.info.Features, "bytes", d.info.HeapBytes)
-	return d, nil
+	return nil
 }
 
 // leftOff are the optional features to go without.
@@ -334,6 +359,7 @@ func (d *Device) Close() (err error) {
 // destroy ends everything but the instance. The queues are idle.
 func (d *Device) destroy() {
 	d.closed.Store(true)
+	d.closeForeign()
 	// Streams before the buffers and kernels that their command buffers name.
 	for _, streams := range []bool{true, false} {
 		for r := range d.alive {

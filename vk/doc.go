@@ -31,6 +31,12 @@
 // device; [Device.Accept] and [Device.Fits] say beforehand what can't be, and by [Device.NewRehearsal] kernels are made
 // ahead.
 //
+// # A device that the program has already
+//
+// A program that renders or computes with Vulkan itself passes its device to [Adopt]. [Buffer.Handle] and
+// [Point.Semaphore] give what its own commands need, [Device.PointAt] makes a stream wait for them, and
+// [Device.Handles] is the way back: the handles of a device that Open has opened.
+//
 // # Drivers
 //
 // Building needs no Vulkan package, but cgo, and Linux or Windows: the loader is opened at run time. Built

@@ -110,6 +110,11 @@ func beginning(call string, err error) error {
 	return err
 }
 
+// HandleError says why Adopt cannot use a handle of Handles.
+type HandleError struct{ Handle, Reason string }
+
+func (e *HandleError) Error() string { return "vk: Handles." + e.Handle + ": " + e.Reason }
+
 // ForeignError says that something is of another device than what it is used with. Nothing was recorded or begun.
 type ForeignError struct{ What string } // "buffer of keys", "stream", …
 

@@ -39,6 +39,7 @@ type timeline struct {
 	d         *Device
 	mu        sync.RWMutex
 	semaphore native.Semaphore // alive until the Device closes
+	foreign   bool             // the program's own: PointAt
 	closed    bool
 	lost      bool // closed when the device was lost, and perhaps not all done
 }
@@ -72,6 +73,9 @@ func (t *timeline) reached() (uint64, error) {
 func (t *timeline) over() (bool, error) {
 	if t.lost || !t.closed && t.d.lost.Load() {
 		return true, ErrDeviceLost
+	}
+	if t.closed && t.foreign {
+		return true, ErrClosed // nobody knows whether it is reached
 	}
 	return t.closed, nil
 }

@@ -42,6 +42,29 @@ static int has_instance_extension(PFN_vkGetInstanceProcAddr get, const char *nam
 	return found;
 }
 
+// take_instance makes the table of an instance's calls.
+static VkResult take_instance(PFN_vkGetInstanceProcAddr get, VkInstance handle, vkds_instance **out) {
+	vkds_instance *in = *out = calloc(1, sizeof *in);
+	in->handle = handle;
+	in->get = get;
+#define GET(field, name) in->field = (PFN_##name)get(handle, #name)
+	GET(get_device, vkGetDeviceProcAddr);
+	GET(create_device, vkCreateDevice);
+	GET(extensions, vkEnumerateDeviceExtensionProperties);
+	GET(properties, vkGetPhysicalDeviceProperties2);
+	GET(features, vkGetPhysicalDeviceFeatures2);
+	GET(memory, vkGetPhysicalDeviceMemoryProperties2);
+	GET(families, vkGetPhysicalDeviceQueueFamilyProperties);
+#undef GET
+	return in->properties && in->features && in->memory ? VK_SUCCESS : VK_ERROR_INCOMPATIBLE_DRIVER;
+}
+
+VkResult vkds_adopt_instance(void *loader, uint64_t instance, vkds_instance **out) {
+	VkResult r = take_instance((PFN_vkGetInstanceProcAddr)loader, HANDLE(VkInstance, instance), out);
+	if (r != VK_SUCCESS) free(*out);
+	return r;
+}
+
 VkResult vkds_create_instance(void *loader, uintptr_t sink, vkds_instance **out, const char **missing) {
 	PFN_vkGetInstanceProcAddr get = (PFN_vkGetInstanceProcAddr)loader;
 	PFN_vkCreateInstance create = (PFN_vkCreateInstance)get(NULL, "vkCreateInstance");
@@ -81,25 +104,14 @@ VkResult vkds_create_instance(void *loader, uintptr_t sink, vkds_instance **out,
 	VkInstance handle;
 	VkResult r = create(&info, NULL, &handle);
 	if (r != VK_SUCCESS) return r;
-	vkds_instance *in = calloc(1, sizeof *in);
-	in->handle = handle;
-	in->get = get;
-#define GET(field, name) in->field = (PFN_##name)get(handle, #name)
-	GET(get_device, vkGetDeviceProcAddr);
-	GET(destroy, vkDestroyInstance);
-	GET(create_device, vkCreateDevice);
-	GET(extensions, vkEnumerateDeviceExtensionProperties);
-	GET(properties, vkGetPhysicalDeviceProperties2);
-	GET(features, vkGetPhysicalDeviceFeatures2);
-	GET(memory, vkGetPhysicalDeviceMemoryProperties2);
-	GET(families, vkGetPhysicalDeviceQueueFamilyProperties);
-#undef GET
-	if (sink) {
+	vkds_instance *in;
+	r = take_instance(get, handle, &in);
+	in->destroy = (PFN_vkDestroyInstance)get(handle, "vkDestroyInstance");
+	if (r == VK_SUCCESS && sink) {
 		PFN_vkCreateDebugUtilsMessengerEXT listen = (PFN_vkCreateDebugUtilsMessengerEXT)get(handle, "vkCreateDebugUtilsMessengerEXT");
 		messenger.pNext = NULL;
 		r = listen ? listen(handle, &messenger, NULL, &in->messenger) : VK_ERROR_EXTENSION_NOT_PRESENT;
 	}
-	if (!in->properties || !in->features || !in->memory) r = VK_ERROR_INCOMPATIBLE_DRIVER;
 	if (r != VK_SUCCESS) {
 		vkds_destroy_instance(in, 0);
 		return r;
@@ -114,7 +126,7 @@ void vkds_destroy_instance(vkds_instance *in, int keep_loaded) {
 		PFN_vkDestroyDebugUtilsMessengerEXT destroy = (PFN_vkDestroyDebugUtilsMessengerEXT)in->get(in->handle, "vkDestroyDebugUtilsMessengerEXT");
 		destroy(in->handle, in->messenger, NULL);
 	}
-	if (!keep_loaded) in->destroy(in->handle, NULL);
+	if (in->destroy && !keep_loaded) in->destroy(in->handle, NULL);
 	free(in);
 }
 
@@ -223,6 +235,35 @@ void vkds_memory_budget(vkds_instance *in, uint64_t physical, uint64_t *usage, u
 	memcpy(budget, b.heapBudget, sizeof b.heapBudget);
 }
 
+// take_device makes the table of a device's calls. Those of an extension may be missing.
+static VkResult take_device(vkds_instance *in, VkDevice handle, vkds_device **out) {
+	vkds_device *d = *out = calloc(1, sizeof *d);
+	d->handle = handle;
+#define GET(field, name) d->field = (PFN_##name)in->get_device(handle, #name)
+	GET(allocate, vkAllocateMemory);
+	GET(address, vkGetBufferDeviceAddress);
+	GET(create_semaphore, vkCreateSemaphore);
+	GET(semaphore_value, vkGetSemaphoreCounterValue);
+	GET(wait, vkWaitSemaphores);
+	GET(submit, vkQueueSubmit2);
+	GET(barrier, vkCmdPipelineBarrier2);
+	GET(copy, vkCmdCopyBuffer);
+	GET(timestamp, vkCmdWriteTimestamp2);
+	GET(create_layout, vkCreatePipelineLayout);
+	GET(create_pipelines, vkCreateComputePipelines);
+	GET(executables, vkGetPipelineExecutablePropertiesKHR);
+	GET(statistics, vkGetPipelineExecutableStatisticsKHR);
+#undef GET
+	if (d->allocate && d->address && d->create_semaphore && d->semaphore_value && d->wait && d->submit && d->barrier &&
+		d->copy && d->timestamp && d->create_layout && d->create_pipelines) return VK_SUCCESS;
+	free(d);
+	return VK_ERROR_INCOMPATIBLE_DRIVER;
+}
+
+VkResult vkds_adopt_device(vkds_instance *in, uint64_t device, vkds_device **out) {
+	return take_device(in, HANDLE(VkDevice, device), out);
+}
+
 VkResult vkds_create_device(vkds_instance *in, uint64_t physical, uint32_t family, uint32_t queues, uint32_t features, vkds_device **out) {
 	VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR fx = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};
 	VkPhysicalDeviceVulkan13Features f13 = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
@@ -252,25 +293,9 @@ VkResult vkds_create_device(vkds_instance *in, uint64_t physical, uint32_t famil
 	free(priorities);
 	if (r != VK_SUCCESS) return r;
 
-	vkds_device *d = calloc(1, sizeof *d);
-	d->handle = handle;
-#define GET(field, name) d->field = (PFN_##name)in->get_device(handle, #name)
-	GET(allocate, vkAllocateMemory);
-	GET(address, vkGetBufferDeviceAddress);
-	GET(create_semaphore, vkCreateSemaphore);
-	GET(semaphore_value, vkGetSemaphoreCounterValue);
-	GET(wait, vkWaitSemaphores);
-	GET(submit, vkQueueSubmit2);
-	GET(barrier, vkCmdPipelineBarrier2);
-	GET(copy, vkCmdCopyBuffer);
-	GET(timestamp, vkCmdWriteTimestamp2);
-	GET(create_layout, vkCreatePipelineLayout);
-	GET(create_pipelines, vkCreateComputePipelines);
-	GET(executables, vkGetPipelineExecutablePropertiesKHR);
-	GET(statistics, vkGetPipelineExecutableStatisticsKHR);
-#undef GET
-	*out = d;
-	return VK_SUCCESS;
+	r = take_device(in, handle, out);
+	if (r != VK_SUCCESS) ((PFN_vkDestroyDevice)in->get_device(handle, "vkDestroyDevice"))(handle, NULL);
+	return r;
 }
 
 // The dedicated struct comes before the flags: in the other order NVIDIA falls back to small pages, and

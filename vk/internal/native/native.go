@@ -126,12 +126,19 @@ type Instance interface {
 	// NewDevice makes a logical device with what vkds requires and the optional features named, and with the first
 	// queues of one family.
 	NewDevice(p PhysicalDevice, family, queues, features uint32) (Device, Result)
-	// Destroy ends the instance, everything that came from it having ended.
+	// Adopt returns a device that others made from this instance, and one of its queues. Its WaitIdle waits for that
+	// queue alone, and its Destroy leaves the device alive.
+	Adopt(device uint64, q Queue) (Device, Result)
+	// Handle is the VkInstance.
+	Handle() uint64
+	// Destroy ends the instance, everything that came from it having ended. An adopted one stays alive.
 	Destroy()
 }
 
 // Device is a logical device. Its calls are Vulkan's, and so is what may be called at once.
 type Device interface {
+	// Handle is the VkDevice.
+	Handle() uint64
 	Queue(family, index uint32) Queue
 	WaitIdle() Result
 	// Destroy ends the device, everything made from it being destroyed already.

@@ -12,7 +12,7 @@ typedef struct {
 	VkDebugUtilsMessengerEXT messenger;
 	PFN_vkGetInstanceProcAddr get;
 	PFN_vkGetDeviceProcAddr get_device;
-	PFN_vkDestroyInstance destroy;
+	PFN_vkDestroyInstance destroy; // NULL: the instance is somebody else's
 	PFN_vkCreateDevice create_device;
 	PFN_vkEnumerateDeviceExtensionProperties extensions;
 	PFN_vkGetPhysicalDeviceProperties2 properties;
@@ -87,6 +87,11 @@ VkResult vkds_create_instance(void *get, uintptr_t sink, vkds_instance **out, co
 void vkds_destroy_instance(vkds_instance *in, int keep_loaded);
 void vkds_describe(vkds_instance *in, uint64_t physical, vkds_description *out);
 void vkds_memory_budget(vkds_instance *in, uint64_t physical, uint64_t *usage, uint64_t *budget);
+
+// Others made the instance, and end it. VK_ERROR_INCOMPATIBLE_DRIVER: it lacks calls that are needed.
+VkResult vkds_adopt_instance(void *get, uint64_t instance, vkds_instance **out);
+// Others made the device. VK_ERROR_INCOMPATIBLE_DRIVER: it lacks calls that are needed.
+VkResult vkds_adopt_device(vkds_instance *in, uint64_t device, vkds_device **out);
 
 VkResult vkds_create_device(vkds_instance *in, uint64_t physical, uint32_t family, uint32_t queues, uint32_t features, vkds_device **out);
 VkResult vkds_allocate(vkds_device *d, uint64_t buffer, uint64_t bytes, uint32_t type, uint64_t *memory);

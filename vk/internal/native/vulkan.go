@@ -131,6 +131,18 @@ func NewInstance(listener func(Message)) (_ Instance, missing string, _ Result) 
 	return in, "", Success
 }
 
+// Adopt returns an instance that others made with the same loader.
+func Adopt(handle uint64) (Instance, Result) {
+	in := &instance{}
+	if result := Result(C.vkds_adopt_instance(entry, C.uint64_t(handle), &in.c)); result != Success {
+		return nil, result
+	}
+	initInstance.Do(func() { vulkan.InitInstance(in.handle()) })
+	return in, Success
+}
+
+func (in *instance) Handle() uint64 { return as[uint64](in.c.handle) }
+
 func (in *instance) handle() vulkan.Instance { return as[vulkan.Instance](in.c.handle) }
 
 func (in *instance) Destroy() {
@@ -200,9 +212,21 @@ func (in *instance) Budget(p PhysicalDevice) (usage, budget [maxHeaps]uint64) {
 
 // device is a logical device: its table of functions, and its handle as vulkan-go takes it.
 type device struct {
-	c      *C.vkds_device
-	handle vulkan.Device
+	c       *C.vkds_device
+	handle  vulkan.Device
+	adopted Queue // the one queue that we may use of somebody else's device; 0: the device is ours
 }
+
+func (in *instance) Adopt(handle uint64, q Queue) (Device, Result) {
+	d := &device{adopted: q}
+	if result := Result(C.vkds_adopt_device(in.c, C.uint64_t(handle), &d.c)); result != Success {
+		return nil, result
+	}
+	d.handle = as[vulkan.Device](d.c.handle)
+	return d, Success
+}
+
+func (d *device) Handle() uint64 { return as[uint64](d.handle) }
 
 func (in *instance) NewDevice(p PhysicalDevice, family, queues, features uint32) (Device, Result) {
 	d := &device{}
@@ -221,10 +245,17 @@ func (d *device) Queue(family, index uint32) Queue {
 	return as[Queue](q)
 }
 
-func (d *device) WaitIdle() Result { return Result(vulkan.DeviceWaitIdle(d.handle)) }
+func (d *device) WaitIdle() Result {
+	if d.adopted != 0 {
+		return Result(vulkan.QueueWaitIdle(as[vulkan.Queue](d.adopted)))
+	}
+	return Result(vulkan.DeviceWaitIdle(d.handle))
+}
 
 func (d *device) Destroy() {
-	vulkan.DestroyDevice(d.handle, nil)
+	if d.adopted == 0 {
+		vulkan.DestroyDevice(d.handle, nil)
+	}
 	C.free(unsafe.Pointer(d.c))
 }
 

@@ -20,5 +20,8 @@ func NewInstance(func(Message)) (in Instance, missing string, result Result) {
 	return nil, "", ErrorIncompatibleDriver
 }
 
+// Adopt is never called: Load comes first.
+func Adopt(uint64) (Instance, Result) { return nil, ErrorIncompatibleDriver }
+
 // Room says whether the process can have so many bytes more.
 func Room(int) bool { return true }
