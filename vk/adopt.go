@@ -165,14 +165,14 @@ func (p Point) Semaphore() (semaphore, value uint64) {
 }
 
 // PointAt returns the Point at which a timeline semaphore of the program's own has a value, for Stream.After and
-// Point.Wait. The semaphore belongs to the same VkDevice and outlives every wait for the Point. After Device.Close, Wait
-// and Done return ErrClosed.
+// Point.Wait. The semaphore belongs to the same VkDevice and outlives every wait for the Point. After Device.Close,
+// Wait and Done return ErrClosed.
 func (d *Device) PointAt(semaphore, value uint64) Point {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	line := d.foreign[native.Semaphore(semaphore)]
 	if line == nil {
-		line = &timeline{d: d, semaphore: native.Semaphore(semaphore), foreign: true, closed: d.closed.Load()}
+		line = &timeline{d: d, foreign: true, semaphore: native.Semaphore(semaphore), closed: d.closed.Load()}
 		if d.foreign == nil {
 			d.foreign = map[native.Semaphore]*timeline{}
 		}

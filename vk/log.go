@@ -11,8 +11,8 @@ import (
 //
 //	Debug  kernel made                 kernel, workgroup, subgroup, duration
 //	Debug  device closed
-//	Info   device opened               type, driver, chosen_by (option, VKDS_DEVICE, preference, program), subgroup, features,
-//	                                   bytes
+//	Info   device opened               type, driver, chosen_by (option, VKDS_DEVICE, preference, program), subgroup,
+//	                                   features, bytes
 //	Info   pool grown                  slabs, slabs_before, bytes, duration
 //	Info   rehashed                    buckets, buckets_before, duration
 //	Info   runs grown                  bytes, bytes_before: of an LSM or a sorted array
