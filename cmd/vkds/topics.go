@@ -76,7 +76,7 @@ Parquet may be compressed, by their endings: .gz, .bz2, .xz, .zst.`
 const rangesHelp = `Ranges are written LO:HI, and both ends belong to them. Either may be left out: LO: is
 everything from LO on, :HI everything up to HI, and : all there is. A range whose ends
 are reversed is empty. A date without a time, as the upper end, is that whole day:
-2014-07-01:2014-07-02 are two days. In columns and in binary files both ends have to be
+2014-07-01:2014-07-02 are two days. A network, 192.0.2.0/24, is a range. In columns and in binary files both ends have to be
 there.
 
 `
@@ -94,8 +94,9 @@ needs 64, both have them. What they stand for is their type, which --key-type,
   time   times in UTC: 2014-07-01 00:00:00, 2014-07-01 00:00, RFC 3339, a date, or seconds
          since 1970. Whole seconds of 1970 to 2106 take 32 bits; others are nanoseconds
          in 64, from 1677 to 2262
-  ip     IPv4 addresses, 192.0.2.1, or integers; or IPv6 networks up to /64,
-         2001:db8::/64. A full IPv6 address has 128 bits, and is refused
+  ip     IPv4 addresses, 192.0.2.1, or integers; or IPv6 networks of /64,
+         2001:db8::/64. A full IPv6 address has 128 bits, and is refused, and so is a
+         larger network, which is a range
   text   any text, of up to 4 MiB
 Where none is named, columns of Parquet and Arrow say what they are, and all else are
 integers: u32, or i32 where some are negative, and u64 or i64 only where some need it; but

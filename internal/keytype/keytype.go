@@ -57,10 +57,11 @@ const (
 	// word is the nanoseconds since 1970-01-01 00:00:00 UTC, as of Int64.
 	Time64
 	// IPv4 is an address 0.0.0.0 to 255.255.255.255, written so or as an integer.
-	// The word is the address, its first part the most significant byte.
+	// The word is the address, its first part the most significant byte. A network,
+	// 192.0.2.0/24, is a range of them.
 	IPv4
-	// IPv6 is a network of IPv6 addresses, up to /64: 2001:db8::/64. The word is
-	// the first half of its addresses.
+	// IPv6 is a network of /64 of IPv6 addresses: 2001:db8::/64. The word is the
+	// first half of its addresses. A larger network, 2001:db8::/32, is a range of them.
 	IPv6
 	// Text is any text. The word is its number in an arena of package texts, where
 	// it is looked up: nothing here reads or writes one.
@@ -90,12 +91,16 @@ var (
 	ErrNaN    = errors.New("is not a number")
 	// ErrFraction is what is wrong with a time within a second, where words are seconds.
 	ErrFraction = errors.New("has a fraction of a second")
+	// ErrNanoseconds is what is wrong with a time that has digits beyond nanoseconds.
+	ErrNanoseconds = errors.New("has digits beyond nanoseconds")
 	// ErrAddress is what is wrong with an IPv6 address that is no network.
 	ErrAddress = errors.New("has 128 bits")
+	// ErrNetwork is what is wrong with a network that holds several keys: it is a range.
+	ErrNetwork = errors.New("is a range")
 )
 
 // ValueError reports a text or a number that is none of its type's. It wraps
-// one of ErrEmpty, ErrSyntax, ErrRange, ErrFraction, ErrNaN, ErrAddress and ErrNoRange.
+// one of ErrEmpty, ErrSyntax, ErrRange, ErrFraction, ErrNanoseconds, ErrNaN, ErrAddress, ErrNetwork and ErrNoRange.
 type ValueError struct {
 	Type Type
 	Text string // as found, at most the first 40 bytes
@@ -112,11 +117,15 @@ func (e *ValueError) Error() string {
 		return fmt.Sprintf("%s is out of range (%s)", e.Text, e.Type.span())
 	case ErrFraction:
 		return fmt.Sprintf("%s has a fraction of a second, for which times of 32 bits have no room", e.Text)
+	case ErrNanoseconds:
+		return fmt.Sprintf("%s has digits beyond nanoseconds, for which times have no room", e.Text)
 	case ErrNaN:
 		return fmt.Sprintf("%s has no place in an order", e.Text)
 	case ErrAddress:
 		return fmt.Sprintf("%s is smaller than an IPv6 network of /64, and a key has 64 bits: 2001:db8::/64 has one",
 			e.Text)
+	case ErrNetwork:
+		return fmt.Sprintf("%s is a range of %s, and a key is one of them", e.Text, e.Type.members())
 	case ErrNoRange:
 		return fmt.Sprintf("%q is no range LO:HI", e.Text)
 	}
@@ -137,6 +146,14 @@ func (t Type) noun() string {
 		return "an IPv6 network"
 	}
 	return "an integer"
+}
+
+// members are what a range of addresses or networks holds.
+func (t Type) members() string {
+	if t == IPv6 {
+		return "networks of /64"
+	}
+	return "addresses"
 }
 
 func (t Type) span() string {
@@ -226,13 +243,13 @@ func (t Type) parse(text string) (uint64, error) {
 		if n, err := t.magnitude(text, false); err != ErrSyntax {
 			return n, err
 		}
-		return parseAddress(text)
+		fallthrough
 	case IPv6:
-		network, err := parseNetwork(text)
-		if err != nil {
-			return 0, err
+		first, last, err := t.network(text)
+		if err == nil && first != last {
+			err = ErrNetwork
 		}
-		return keys.OfIPv6Prefix(network)
+		return first, err
 	case Hex, Hex64:
 		if digits, ok := codePoint(text); ok {
 			return t.magnitude(digits, true)
@@ -325,29 +342,32 @@ func codePoint(text string) (digits string, ok bool) {
 	return text[2:], true
 }
 
-func parseAddress(text string) (uint64, error) {
-	address, err := netip.ParseAddr(text)
-	if err != nil || !address.Is4() {
-		return 0, ErrSyntax
-	}
-	parts := address.As4()
-	return uint64(binary.BigEndian.Uint32(parts[:])), nil
-}
-
-// parseNetwork reads a network of IPv6 addresses that has a word.
-func parseNetwork(text string) (netip.Prefix, error) {
-	network, err := netip.ParsePrefix(text)
-	address := network.Addr()
-	if err != nil {
+// network returns the first and the last word of a network, or the word of an address.
+func (t Type) network(text string) (first, last uint64, err error) {
+	var network netip.Prefix // none, of an address
+	var address netip.Addr
+	if strings.Contains(text, "/") {
+		network, err = netip.ParsePrefix(text)
+		address = network.Addr()
+	} else {
 		address, err = netip.ParseAddr(text)
 	}
+	bits := t.Width().Bits()
 	switch {
-	case err != nil || !address.Is6():
-		return network, ErrSyntax
-	case !network.IsValid() || network.Bits() > 64 || address.Is4In6():
-		return network, ErrAddress
+	case err != nil || address.Zone() != "" || address.Is4() != (t == IPv4):
+		return 0, 0, ErrSyntax
+	case t == IPv4 && !network.IsValid():
+		network = netip.PrefixFrom(address, bits)
+	case t == IPv6 && (!network.IsValid() || network.Bits() > bits || address.Is4In6()):
+		return 0, 0, ErrAddress
 	}
-	return network, nil
+	if t == IPv4 {
+		parts := network.Masked().Addr().As4()
+		first = uint64(binary.BigEndian.Uint32(parts[:]))
+	} else if first, err = keys.OfIPv6Prefix(network); err != nil {
+		return 0, 0, err
+	}
+	return first, first | t.most()>>network.Bits(), nil
 }
 
 var layouts = []string{
@@ -368,10 +388,22 @@ func parseTime(text string) (time.Time, error) {
 	}
 	for _, layout := range layouts {
 		if at, err := time.ParseInLocation(layout, text, time.UTC); err == nil {
-			return at, nil
+			if _, fraction, _ := strings.Cut(strings.ReplaceAll(text, ",", "."), "."); tooFine(fraction) {
+				err = ErrNanoseconds
+			}
+			return at, err
 		}
 	}
 	return time.Time{}, ErrSyntax
+}
+
+// places are the digits that nanoseconds have.
+const places = 9
+
+// tooFine tells whether a fraction of a second, with anything behind its digits, is no whole number of nanoseconds.
+func tooFine(fraction string) bool {
+	digits := fraction[:len(fraction)-len(strings.TrimLeft(fraction, "0123456789"))]
+	return len(digits) > places && strings.Trim(digits[places:], "0") != ""
 }
 
 // parseSeconds reads the seconds since 1970, which may have a fraction; before that they have a minus sign.
@@ -391,8 +423,9 @@ func parseSeconds(text string) (time.Time, error) {
 		return time.Time{}, err
 	case n > 1<<40: // outside of all types, and no sum below overflows
 		return time.Time{}, ErrRange
+	case tooFine(fraction):
+		return time.Time{}, ErrNanoseconds
 	}
-	const places = 9 // of nanoseconds
 	nanoseconds, _ := strconv.ParseInt((fraction + "000000000")[:places], 10, 64)
 	if negative {
 		return time.Unix(-int64(n), -nanoseconds), nil

@@ -82,7 +82,10 @@ func TestParse(t *testing.T) {
 		{keytype.Time64, "1.5", 1<<63 + 1500000000},
 		{keytype.Time64, "1677-09-21 00:12:43.145224192", 0},
 		{keytype.Time64, "2262-04-11T23:47:16.854775807Z", math.MaxUint64},
-		{keytype.IPv6, "::/0", 0},
+		{keytype.IPv4, "8.8.8.8/32", 0x08080808},
+		{keytype.IPv6, "::/64", 0},
+		{keytype.Time64, "1970-01-01 00:00:00.0000000010", 1<<63 + 1},
+		{keytype.Time64, "0.00000000100", 1<<63 + 1},
 		{keytype.IPv6, "2001:db8:0:1::/64", 0x20010db800000001},
 		{keytype.IPv6, "ffff:ffff:ffff:ffff::/64", math.MaxUint64},
 	} {
@@ -147,7 +150,16 @@ func TestParseRefuses(t *testing.T) {
 		{keytype.IPv4, "8.8.8", keytype.ErrSyntax, `"8.8.8" is not an IPv4 address`},
 		{keytype.IPv4, "8.8.8.256", keytype.ErrSyntax, `"8.8.8.256" is not an IPv4 address`},
 		{keytype.IPv4, "8.8.8.08", keytype.ErrSyntax, `"8.8.8.08" is not an IPv4 address`},
-		{keytype.IPv4, "8.8.8.8/32", keytype.ErrSyntax, `"8.8.8.8/32" is not an IPv4 address`},
+		{keytype.IPv4, "8.8.8.8/33", keytype.ErrSyntax, `"8.8.8.8/33" is not an IPv4 address`},
+		{keytype.IPv4, "8.8.8.0/24", keytype.ErrNetwork, "8.8.8.0/24 is a range of addresses, and a key is one of them"},
+		{keytype.IPv6, "2001:db8::/48", keytype.ErrNetwork,
+			"2001:db8::/48 is a range of networks of /64, and a key is one of them"},
+		{keytype.Time64, "2014-07-01 00:00:00.1234567891", keytype.ErrNanoseconds, "2014-07-01 00:00:00.1234567891 " +
+			"has digits beyond nanoseconds, for which times have no room"},
+		{keytype.Time64, "2014-07-01T00:00:00,0000000001Z", keytype.ErrNanoseconds, "2014-07-01T00:00:00,0000000001Z " +
+			"has digits beyond nanoseconds, for which times have no room"},
+		{keytype.Time64, "1404172800.0000000005", keytype.ErrNanoseconds, "1404172800.0000000005 has digits beyond " +
+			"nanoseconds, for which times have no room"},
 		{keytype.IPv4, "::1", keytype.ErrSyntax, `"::1" is not an IPv4 address`},
 		{keytype.IPv4, "::ffff:8.8.8.8", keytype.ErrSyntax, `"::ffff:8.8.8.8" is not an IPv4 address`},
 		{keytype.Uint64, "18446744073709551616", keytype.ErrRange,

@@ -11,12 +11,20 @@ import (
 var ErrNoRange = errors.New("is no range")
 
 // ParseRange returns the two ends of a range, written LO:HI. Either end may be left out, and is then the least or the
-// greatest value of t: LO:, :HI, and : for all. Values may hold colons themselves, as times of day do: the colon
+// greatest value of t: LO:, :HI, and : for all. A network, 192.0.2.0/24, is the range of what is in it. Values may hold colons themselves, as times of day do: the colon
 // between the ends is the first one that leaves a value, or nothing, on both sides, and what is one value is no range.
 // The ends come as they are written, also where LO is above HI, and HI as ParseEnd has it; each is of the first of t
 // and some wider types that has it. An error is a *ValueError.
 func (t Type) ParseRange(text string, wider ...Type) (lo, hi Value, err error) {
 	text = trim(text)
+	for _, t := range append([]Type{t}, wider...) {
+		if t&^1 != IPv4 || !strings.Contains(text, "/") {
+			continue
+		}
+		if first, last, err := t.network(text); err == nil {
+			return Value{t, first}, Value{t, last}, nil
+		}
+	}
 	if _, err := t.First(wider, func(t Type) (uint64, error) { return t.Parse(text) }); err == nil {
 		return lo, hi, t.fail(text, ErrNoRange)
 	}
@@ -27,7 +35,7 @@ func (t Type) ParseRange(text string, wider ...Type) (lo, hi Value, err error) {
 			break
 		}
 		at += next
-		lo, lerr := t.end(wider, text[:at], least, Type.Parse)
+		lo, lerr := t.end(wider, text[:at], least, Type.parseStart)
 		hi, herr := t.end(wider, text[at+1:], greatest, Type.ParseEnd)
 		switch {
 		case lerr == nil && herr == nil:
@@ -50,8 +58,18 @@ func (t Type) end(wider []Type, text string, own uint64, parse func(Type, string
 	return t.First(wider, func(t Type) (uint64, error) { return parse(t, text) })
 }
 
+// parseStart is Parse for the lower end of a range: a network is the first of what is in it.
+func (t Type) parseStart(text string) (uint64, error) {
+	if t&^1 == IPv4 {
+		if first, _, err := t.network(trim(text)); err == nil {
+			return first, nil
+		}
+	}
+	return t.Parse(text)
+}
+
 // ParseEnd is Parse for the upper end of a range: a date without a time is the last moment of that day, and a network
-// the last /64 in it.
+// the last of what is in it.
 func (t Type) ParseEnd(text string) (uint64, error) {
 	switch t {
 	case Time, Time64:
@@ -59,10 +77,9 @@ func (t Type) ParseEnd(text string) (uint64, error) {
 		if err == nil && (day.Unix() >= 0 || t == Time64) {
 			return t.FromDay(day.Unix()/secondsADay, true)
 		}
-	case IPv6:
-		if network, err := parseNetwork(trim(text)); err == nil {
-			first, err := t.Parse(text)
-			return first | uint64(math.MaxUint64)>>network.Bits(), err
+	case IPv4, IPv6:
+		if _, last, err := t.network(trim(text)); err == nil {
+			return last, nil
 		}
 	}
 	return t.Parse(text)

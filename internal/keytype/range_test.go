@@ -2,6 +2,7 @@ package keytype_test
 
 import (
 	"cmp"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,6 +43,12 @@ func TestParseRange(t *testing.T) {
 		{keytype.Time64, "1969-12-31:1969-12-31", 1<<63 - 86400*1e9, 1<<63 - 1},
 		{keytype.IPv6, "2001:db8::/32:2001:db8::/32", 0x20010db8 << 32, 0x20010db8ffffffff},
 		{keytype.IPv6, "::/0:::/0", 0, 1<<64 - 1},
+		{keytype.IPv6, "2001:db8::/32", 0x20010db8 << 32, 0x20010db8ffffffff},
+		{keytype.IPv6, "2001:db8::/64", 0x20010db8 << 32, 0x20010db8 << 32},
+		{keytype.IPv4, "10.0.0.0/8", 10 << 24, 11<<24 - 1},
+		{keytype.IPv4, "10.1.2.3/16", 10<<24 + 1<<16, 10<<24 + 2<<16 - 1},
+		{keytype.IPv4, "10.0.0.0/8:12.0.0.0/8", 10 << 24, 13<<24 - 1},
+		{keytype.IPv4, "0.0.0.0/0", 0, math.MaxUint32},
 		{keytype.IPv6, "2001:db8::/64:", 0x20010db8 << 32, 1<<64 - 1},
 	} {
 		lo, hi, err := c.typ.ParseRange(c.text)
