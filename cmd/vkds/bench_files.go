@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -42,7 +43,7 @@ func (r *reportFiles) check() error {
 		if path == "" {
 			continue
 		}
-		if err := outfile.CheckReplace(path); err != nil {
+		if err := outfile.Check(path); err != nil {
 			return err
 		}
 		full, err := filepath.Abs(path)
@@ -78,7 +79,8 @@ func (r *reportFiles) write(report bench.Report) error {
 		if err := f.write(&b); err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}
-		if err := outfile.Replace(f.path, b.Bytes()); err != nil {
+		// An interrupted measurement is written, too.
+		if err := outfile.Replace(context.Background(), f.path, b.Bytes()); err != nil {
 			return err
 		}
 	}

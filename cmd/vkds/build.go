@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/internal/dictfile"
+	"github.com/vkds/vkds/internal/outfile"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -60,7 +60,7 @@ const emptyHelp = "let a dictionary without pairs replace the file"
 
 // save writes a dictionary to a file, which is there only if that succeeds. path is what its pairs come from.
 func save(ctx context.Context, g *global, dict *dictionary, path, output string, allowEmpty bool) error {
-	if _, err := os.Stat(output); err == nil && dict.pairs == 0 && !allowEmpty {
+	if outfile.Replaces(output) && dict.pairs == 0 && !allowEmpty {
 		return fmt.Errorf("%s holds no pairs, so %s is left as it is (--allow-empty has it replaced)", called(path),
 			output)
 	}
@@ -76,7 +76,7 @@ func save(ctx context.Context, g *global, dict *dictionary, path, output string,
 	if dict.parameter != 0 {
 		header.Parameters = map[string]float64{dict.structure.parameter: dict.parameter}
 	}
-	w, err := dictfile.Create(output, header)
+	w, err := dictfile.Create(ctx, output, header)
 	if err != nil {
 		return err
 	}
@@ -90,10 +90,6 @@ func save(ctx context.Context, g *global, dict *dictionary, path, output string,
 	if err := w.Close(); err != nil {
 		return err
 	}
-	size := int64(0)
-	if info, err := os.Stat(output); err == nil {
-		size = info.Size()
-	}
-	g.note("saved %s as %s, %s bytes", rate(dict.pairs, "pairs", time.Since(started)), output, grouped(size))
+	g.note("saved %s as %s, %s bytes", rate(dict.pairs, "pairs", time.Since(started)), output, grouped(w.Bytes()))
 	return nil
 }

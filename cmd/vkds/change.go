@@ -54,7 +54,8 @@ func (x *change) run(ctx context.Context, g *global, path, input string,
 	if path == infile.Stdin && x.output == "" {
 		return fmt.Errorf("a dictionary from standard input can't be changed in its place: -o says where to save it")
 	}
-	if err := cmp.Or(dictfile.Check(output), distinct("-", path)); err != nil { // now rather than after the work
+	// now rather than after the work
+	if err := cmp.Or(dictfile.Check(output), distinct("-", path), besideAnswer(x.output)); err != nil {
 		return err
 	}
 	if input != "" {

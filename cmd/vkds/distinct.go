@@ -27,6 +27,18 @@ func distinct(output string, inputs ...string) error {
 	return nil
 }
 
+// besideAnswer refuses an output that is standard output, where a command's answer goes.
+func besideAnswer(output string) error {
+	out, err := os.Stat(output)
+	if err != nil || out.Mode()&os.ModeCharDevice != 0 {
+		return nil
+	}
+	if answer, err := os.Stdout.Stat(); err == nil && os.SameFile(out, answer) {
+		return fmt.Errorf("%s is standard output, which the answer goes to", output)
+	}
+	return nil
+}
+
 // errBothFromStdin says that two inputs can't both come from standard input.
 func errBothFromStdin(one, other string) error {
 	return fmt.Errorf("%s and %s can't both come from standard input", one, other)

@@ -77,6 +77,9 @@ func (x *dump) check(g *global, input string) (err error) {
 	case x.format.columnar() && x.output == infile.Stdin && g.terminal(g.out):
 		err = fmt.Errorf("standard output is a terminal, and %s is no text: -o names a file", x.format)
 	}
+	if err == nil && x.format.columnar() && x.output != infile.Stdin {
+		err = outfile.CheckBinary(x.output)
+	}
 	return err
 }
 
@@ -88,7 +91,7 @@ func (x *dump) run(ctx context.Context, g *global, s *source, path string) error
 		if x.output == infile.Stdin {
 			return x.write(ctx, g, dict, g.out)
 		}
-		f, err := outfile.Create(x.output)
+		f, err := outfile.Create(ctx, x.output)
 		if err != nil {
 			return err
 		}

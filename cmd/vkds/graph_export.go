@@ -116,7 +116,7 @@ func (x *graphExport) run(ctx context.Context, g *global, path string) error {
 		if x.output == infile.Stdin {
 			return x.write(ctx, g, l, g.out)
 		}
-		f, err := outfile.Create(x.output)
+		f, err := outfile.Create(ctx, x.output)
 		if err != nil {
 			return err
 		}

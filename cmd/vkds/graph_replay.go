@@ -80,7 +80,7 @@ func (r *graphReplay) check(path string) error {
 	case r.plot == "":
 		return distinct("-", path)
 	}
-	return cmp.Or(checkPicture(r.plot), outfile.CheckReplace(r.plot), distinct(r.plot, path), distinct("-", path))
+	return cmp.Or(checkPicture(r.plot), outfile.Check(r.plot), distinct(r.plot, path), distinct("-", path))
 }
 
 func (r *graphReplay) run(ctx context.Context, path string) (err error) {
@@ -111,7 +111,7 @@ func (r *graphReplay) run(ctx context.Context, path string) (err error) {
 	if err := a.end(r.replay(ctx, file, a)); err != nil {
 		return err
 	}
-	return r.draw(path)
+	return r.draw(ctx, path)
 }
 
 // replay replays a file. Each row is written as soon as it is there.
@@ -166,7 +166,7 @@ func (r *graphReplay) step(ctx context.Context, batch graphfile.Edges, seen int)
 }
 
 // draw draws the steps, if that is wanted.
-func (r *graphReplay) draw(path string) error {
+func (r *graphReplay) draw(ctx context.Context, path string) error {
 	if r.plot == "" {
 		return nil
 	}
@@ -175,7 +175,7 @@ func (r *graphReplay) draw(path string) error {
 	if err := replay.Draw(&picture, filepath.Base(called(path)), r.steps, format); err != nil {
 		return fmt.Errorf("%s: %w", r.plot, err)
 	}
-	return outfile.Replace(r.plot, picture.Bytes())
+	return outfile.Replace(ctx, r.plot, picture.Bytes())
 }
 
 // checkPicture tells of a name that says of no picture what it is.

@@ -73,7 +73,7 @@ type svg struct {
 
 func inspect(ctx context.Context, g *global, s *source, path string, x svg, near string) error {
 	if x.file != infile.Stdin {
-		if err := outfile.CheckReplace(x.file); err != nil { // now rather than after the work
+		if err := outfile.Check(x.file); err != nil { // now rather than after the work
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func inspect(ctx context.Context, g *global, s *source, path string, x svg, near
 		if x.file == infile.Stdin {
 			return g.answerText(b.Bytes())
 		}
-		if err := outfile.Replace(x.file, b.Bytes()); err != nil {
+		if err := outfile.Replace(ctx, x.file, b.Bytes()); err != nil {
 			return err
 		}
 		g.note("drew %s, %s bytes", x.file, grouped(b.Len()))

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/vkds/vkds/internal/closed"
 )
 
 // What the command's status says.
@@ -33,17 +36,21 @@ func main() {
 		cancel()
 		stop() // a second interrupt ends the command at once
 	})
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	stdout := io.Writer(os.Stdout)
+	if closed.AtStart(1) {
+		stdout = closedFile{}
+	}
+	os.Exit(run(ctx, os.Args[1:], stdout, os.Stderr))
 }
 
 // run runs one command line and returns its status.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int {
-	g := &global{out: &output{ctx, stdout, "standard output"}, err: &output{ctx, stderr, "standard error"}}
+	out := newOutput(ctx, stdout, "standard output")
+	g := &global{out: out, err: newOutput(ctx, stderr, "standard error")}
 	root := newRootCommand(g)
 	root.SetArgs(arguments)
-	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := cmp.Or(root.ExecuteContext(ctx), out.err) // whether or not the command looked at it
 	switch {
 	case err == nil:
 		return statusDone

@@ -1,53 +1,51 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"syscall"
+
+	"github.com/vkds/vkds/internal/outfile"
 )
 
-// output is where a command writes, until its context ends: a write that waits,
-// for a reader of a full pipe, is then given up, and no other one is begun.
+// output is standard output or standard error. It keeps its first error, for what writes without asking for it.
 type output struct {
-	ctx  context.Context
-	to   io.Writer
-	name string // of what is written, in messages
+	to    io.Writer
+	name  string // in messages
+	until io.Writer
+	err   error
 }
 
-// Write writes a copy: where it gives up, the system still has it.
+func newOutput(ctx context.Context, to io.Writer, name string) *output {
+	return &output{to: to, name: name, until: outfile.Until(ctx, to)}
+}
+
+// Write gives up when the context ends, as outfile.Until does.
 func (o *output) Write(p []byte) (int, error) {
-	if o.ctx.Err() != nil {
-		return 0, context.Cause(o.ctx)
+	n, err := o.until.Write(p)
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = fmt.Errorf("%s: %w", o.name, pe.Err) // by the name that users know
 	}
-	type result struct {
-		n   int
-		err error
+	if o.err == nil {
+		o.err = err
 	}
-	written := make(chan result, 1)
-	p = bytes.Clone(p)
-	go func() {
-		n, err := o.to.Write(p)
-		written <- result{n, err}
-	}()
-	select {
-	case r := <-written:
-		return r.n, o.named(r.err)
-	case <-o.ctx.Done():
-		return 0, context.Cause(o.ctx)
-	}
+	return n, err
 }
 
-// named says of what an error is, by the name that users know.
-func (o *output) named(err error) error {
-	if err == nil {
-		return nil
-	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return fmt.Errorf("%s: %w", o.name, err)
+// quietly is what cobra writes to, which would print an error of its own: the output has kept it.
+type quietly struct{ to io.Writer }
+
+func (q quietly) Write(p []byte) (int, error) {
+	_, _ = q.to.Write(p)
+	return len(p), nil
+}
+
+// closedFile is standard output that the command was started without.
+type closedFile struct{}
+
+func (closedFile) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "", Err: syscall.EBADF}
 }

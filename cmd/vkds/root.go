@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 
@@ -42,6 +41,7 @@ var groups = []group{
 	{"Analyse graphs:", []func(*global) *cobra.Command{newGraphCommand}},
 	{"Look inside, and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand, newBenchCommand}},
 	{"Devices:", []func(*global) *cobra.Command{newInfoCommand, newDoctorCommand}},
+	{"About vkds:", []func(*global) *cobra.Command{newVersionCommand}},
 }
 
 func newRootCommand(g *global) *cobra.Command {
@@ -74,6 +74,7 @@ output" has the rest).`,
 			return nil
 		},
 	}
+	root.SetOut(quietly{g.out}) // as it is when the command for completion is made
 	flags := root.PersistentFlags()
 	flags.StringVar(&g.device, "device", "", "device to use: its number in \"vkds info\", a part of its name,\nor "+
 		"discrete, integrated, virtual or cpu (default: $VKDS_DEVICE,\nelse the best)")
@@ -153,23 +154,4 @@ func takes(what string, least, most int) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// version is the module's version where the tool was installed as a module,
-// else the commit that it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") {
-			v = "commit " + s.Value
-		}
-	}
-	if v == "" || v == "(devel)" {
-		v = "development"
-	}
-	return fmt.Sprintf("%s (%s)", v, info.GoVersion)
 }

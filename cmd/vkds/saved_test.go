@@ -23,7 +23,7 @@ import (
 func saved(t *testing.T, h dictfile.Header, keys, values []uint64) string {
 	path := filepath.Join(t.TempDir(), "d.vkds")
 	h.Pairs = int64(len(keys))
-	w, err := dictfile.Create(path, h)
+	w, err := dictfile.Create(t.Context(), path, h)
 	require.NoError(t, err)
 	require.NoError(t, w.Write(keys, values))
 	require.NoError(t, w.Close())

@@ -18,7 +18,7 @@ func Example() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "squares.vkds")
 
-	w, err := dictfile.Create(path, dictfile.Header{Structure: "slabhash", Pairs: 3})
+	w, err := dictfile.Create(ctx, path, dictfile.Header{Structure: "slabhash", Pairs: 3})
 	if err != nil {
 		fmt.Println(err)
 		return

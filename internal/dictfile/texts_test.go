@@ -42,7 +42,7 @@ func textRow(h dictfile.Header, i int) [2]string {
 // saveTexts saves n rows, in parts and with other texts between theirs.
 func saveTexts(t testing.TB, path string, h dictfile.Header, n int, row func(i int) [2]string) {
 	h.Pairs, h.Structure = int64(n), "slabhash"
-	w, err := dictfile.Create(path, h)
+	w, err := dictfile.Create(ctx, path, h)
 	require.NoError(t, err)
 	var arenas [2]texts.Arena
 	w.SetTexts(&arenas[0], &arenas[1])

@@ -21,7 +21,7 @@ func TestDiskFull(t *testing.T) {
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1 << 20, Max: old.Max}))
 	defer func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)) }()
 	const n = 300000
-	w, err := dictfile.Create(path, dictfile.Header{Pairs: n})
+	w, err := dictfile.Create(ctx, path, dictfile.Header{Pairs: n})
 	require.NoError(t, err)
 	keys, values := pairs(n)
 	werr := w.Write(keys, values)

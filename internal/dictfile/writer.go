@@ -1,6 +1,7 @@
 package dictfile
 
 import (
+	"context"
 	"errors"
 	"os"
 
@@ -26,16 +27,16 @@ type Writer struct {
 
 // Check tells what would keep Create from writing to a path, as far as that
 // shows without writing. An error is an *outfile.Error.
-func Check(path string) error { return outfile.Check(path) }
+func Check(path string) error { return outfile.CheckBinary(path) }
 
 // Create begins to write a dictionary to path, as outfile.Create does: its
 // folder must exist, and a regular file that is there is replaced by Close.
 // h.Pairs must be the number of pairs that will be written. An error is an
 // *outfile.Error, or an *Error where the header is too large.
-func Create(path string, h Header) (*Writer, error) {
+func Create(ctx context.Context, path string, h Header) (*Writer, error) {
 	w := &Writer{path: path, columns: newColumns(h), text: h.HasText()}
 	var err error
-	if w.file, err = outfile.Create(path); err != nil {
+	if w.file, err = outfile.Create(ctx, path); err != nil {
 		return nil, err
 	}
 	if w.pairs, err = saved.NewWriter(w.file, h); err != nil {
@@ -79,6 +80,9 @@ func (w *Writer) write(keys, values []uint64) error {
 	}
 	return saved.WriteWords(w.pairs, keys, values)
 }
+
+// Bytes is how many bytes the file has so far.
+func (w *Writer) Bytes() int64 { return w.pairs.Bytes() }
 
 // Close writes what is left, makes sure that it is on disk and moves the file to
 // its path. After an error, an *outfile.Error, or an *Error that wraps a

@@ -23,7 +23,7 @@ func TestClaim(t *testing.T) {
 		require.ErrorIs(t, err, outfile.ErrClaimed)
 		assert.EqualError(t, err, name+": is being changed by another process")
 	}
-	require.NoError(t, outfile.Replace(path, []byte("new")))
+	require.NoError(t, outfile.Replace(ctx, path, []byte("new")))
 	next, err := outfile.Claim(path)
 	require.NoError(t, err, "it is another file than the one that was claimed")
 	release()

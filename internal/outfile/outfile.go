@@ -1,11 +1,13 @@
-// Package outfile writes output files whole or not at all: to a temporary file
-// beside their place, which is moved there when all is written.
+// Package outfile writes output files. A regular file is there whole or not at all: it is written to a temporary file
+// beside its place, which is moved there when all is written. A device, a pipe and an open file of this process
+// (/dev/stdout, /dev/fd/3) are written to as they are.
 package outfile
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -14,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/vkds/vkds/internal/input/infile"
+	"golang.org/x/term"
 )
 
 // Error reports what is wrong with an output file. It names the file that was
@@ -28,91 +31,135 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Why a file isn't written, beside what the system says.
 var (
-	ErrNotRegular = errors.New("is no regular file, so it can't be replaced")
 	ErrCompressed = errors.New("files are written uncompressed, and under a name that ends so could not be read")
 	ErrStdout     = errors.New("is no name of a file here (./- would be one)")
 	ErrEmpty      = errors.New("the name of an output file is empty")
+	ErrTerminal   = errors.New("is a terminal, which shows text only")
 )
 
-// File is an output file that is being written. Until Commit succeeds nothing is
-// at its path. It is used from one goroutine at a time.
+// File is an output file that is being written. It is used from one goroutine at a time.
 type File struct {
-	path  string      // as asked for
-	place string      // where it goes, symbolic links followed
+	path string // as asked for
+	goal
+	file *os.File  // the temporary file, or what is written to as it is
+	to   io.Writer // writes to it
+	done bool
+}
+
+// goal is what a path leads to.
+type goal struct {
+	place string      // symbolic links followed
 	old   fs.FileInfo // what is there now, or nil
-	temp  *os.File
-	done  bool
+
+	asItIs     bool // it is written to, and not replaced
+	descriptor int  // of an open file of this process; -1 of anything else
 }
 
 // Check tells what would keep Create from writing to a path, as far as that
 // shows without writing. An error is an *Error.
 func Check(path string) error {
-	_, _, err := locate(path)
+	_, err := locate(path)
 	return err
 }
 
-// CheckReplace is Check for Replace.
-func CheckReplace(path string) error {
-	if err := Check(path); !errors.Is(err, ErrNotRegular) {
+// CheckBinary is Check for what is no text. It refuses a terminal.
+func CheckBinary(path string) error {
+	g, err := locate(path)
+	if err == nil && g.terminal() {
+		err = named(path, ErrTerminal)
+	}
+	return err
+}
+
+// Replaces tells whether Create and Commit would replace a file at a path.
+func Replaces(path string) bool {
+	g, err := locate(path)
+	return err == nil && g.old != nil && !g.asItIs
+}
+
+// locate follows a path's symbolic links, and says what is there now.
+func locate(path string) (g goal, err error) {
+	switch {
+	case path == "":
+		return g, ErrEmpty
+	case path == infile.Stdin:
+		return g, named(path, ErrStdout)
+	case infile.TrimCompression(path) != path:
+		return g, named(path, ErrCompressed)
+	}
+	if err := g.find(path); err != nil {
+		return g, named(path, err)
+	}
+	return g, nil
+}
+
+func (g *goal) find(path string) (err error) {
+	if err := g.follow(path); err != nil {
 		return err
+	}
+	switch g.old, err = os.Stat(g.place); {
+	case g.descriptor >= 0:
+		return descriptorWritable(g.descriptor)
+	case errors.Is(err, fs.ErrNotExist) && !g.asItIs:
+		g.old = nil
+	case err != nil:
+		return err
+	case g.old.IsDir():
+		return syscall.EISDIR
+	default:
+		if err := writable(g.place); err != nil {
+			return err
+		}
+		if g.asItIs = g.asItIs || !g.old.Mode().IsRegular(); g.asItIs {
+			return nil
+		}
+	}
+	dir := filepath.Dir(g.place)
+	if info, err := os.Stat(dir); err != nil {
+		return err
+	} else if !info.IsDir() {
+		return syscall.ENOTDIR
+	}
+	if err := writable(dir); err != nil {
+		return fmt.Errorf("can't be written beside its place, in %s: %w", dir, err)
 	}
 	return nil
 }
 
-// locate follows a path's symbolic links, and says what is there now.
-func locate(path string) (place string, old fs.FileInfo, err error) {
-	switch {
-	case path == "":
-		return "", nil, ErrEmpty
-	case path == infile.Stdin:
-		return "", nil, named(path, ErrStdout)
-	case infile.TrimCompression(path) != path:
-		return "", nil, named(path, ErrCompressed)
-	}
-	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-		return "", nil, named(path, ErrNotRegular) // /dev/stdout of a pipe is a link to what has no name
-	}
-	if place, err = follow(path); err != nil {
-		return "", nil, named(path, err)
-	}
-	switch old, err = os.Stat(place); {
-	case errors.Is(err, fs.ErrNotExist):
-		old = nil
-	case err != nil:
-		return "", nil, named(path, err)
-	case old.IsDir():
-		return "", nil, named(path, syscall.EISDIR)
-	default:
-		if err := writable(place); err != nil {
-			return "", nil, named(path, err)
-		}
-	}
-	dir := filepath.Dir(place)
-	if info, err := os.Stat(dir); err != nil {
-		return "", nil, named(path, err)
-	} else if !info.IsDir() {
-		return "", nil, named(path, syscall.ENOTDIR)
-	}
-	if err := writable(dir); err != nil {
-		return "", nil, named(path, fmt.Errorf("can't be written beside its place, in %s: %w", dir, err))
-	}
-	return place, old, nil
-}
-
-// follow returns what a path's last symbolic link points to, also where nothing
-// is there yet.
-func follow(path string) (string, error) {
+// follow finds what a path's last symbolic link points to, also if nothing is there yet. A link to an open file is not
+// followed: whoever opened the file writes to it wherever its name leads by now.
+func (g *goal) follow(path string) error {
+	g.place = path
 	for range 40 { // as many as Linux follows
-		target, err := os.Readlink(path)
+		if g.descriptor, g.asItIs = openFile(g.place); g.asItIs {
+			return nil
+		}
+		target, err := os.Readlink(g.place)
 		if err != nil {
-			return path, nil // no link, or nothing
+			return nil // no link, or nothing
 		}
 		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
+			target = filepath.Join(filepath.Dir(g.place), target)
 		}
-		path = target
+		g.place = target
 	}
-	return "", syscall.ELOOP
+	return syscall.ELOOP
+}
+
+// terminal tells whether a person would see what is written.
+func (g *goal) terminal() bool {
+	switch {
+	case g.descriptor >= 0:
+		return term.IsTerminal(g.descriptor)
+	case g.old == nil || g.old.Mode()&fs.ModeCharDevice == 0:
+		return false
+	}
+	f, err := os.OpenFile(g.place, os.O_WRONLY, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return term.IsTerminal(int(f.Fd()))
 }
 
 // named makes an Error without the names that errors of the system bring: they
@@ -129,21 +176,31 @@ func named(path string, err error) error {
 	return &Error{File: path, Err: err}
 }
 
-// Create begins to write a file, whose folder must exist. A regular file that is
-// there is replaced by Commit: the new one gets its permissions, and its owner
-// where that may be; where the path is a symbolic link, what it points to is
-// replaced. What killed writers of the same file left behind is removed. An
-// error is an *Error.
-func Create(path string) (*File, error) {
-	place, old, err := locate(path)
+// Create begins to write a file, whose folder must exist. An error is an *Error, or the context's cause.
+//
+// A regular file is replaced by Commit: the new one gets its permissions, and its owner where that may be. If the path
+// is a symbolic link, its target is replaced. Files that killed writers of the same file left behind are removed.
+//
+// Devices and pipes are written to as they are, and so are open files, by names such as /dev/stdout: at the position
+// that they have. A write to a pipe that nobody reads ends when the context does.
+func Create(ctx context.Context, path string) (*File, error) {
+	g, err := locate(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{path: path, place: place, old: old}
-	removeOrphans(place)
-	if f.temp, err = createBeside(place); err != nil {
+	f := &File{path: path, goal: g}
+	if f.asItIs {
+		if f.file, err = g.open(ctx); err != nil && ctx.Err() == nil {
+			err = named(path, err)
+		}
+		f.to = Until(ctx, f.file)
+		return f, err
+	}
+	removeOrphans(f.place)
+	if f.file, err = createBeside(f.place); err != nil {
 		return nil, named(path, err)
 	}
+	f.to = f.file
 	if err := f.keepPermissions(); err != nil {
 		f.Abort()
 		return nil, named(path, err)
@@ -151,18 +208,33 @@ func Create(path string) (*File, error) {
 	return f, nil
 }
 
+// open opens what is written to as it is. Regular files that another process has open are appended to.
+func (g *goal) open(ctx context.Context) (*os.File, error) {
+	switch {
+	case g.descriptor == 1: // of which writes end the process when its reader is gone, as is usual
+		return os.Stdout, nil
+	case g.descriptor >= 0:
+		return openDescriptor(g.descriptor, g.place)
+	}
+	flags := os.O_WRONLY
+	if g.old.Mode().IsRegular() {
+		flags |= os.O_APPEND
+	}
+	return infile.OpenFile(ctx, g.place, flags)
+}
+
 func (f *File) keepPermissions() error {
 	if f.old == nil {
 		return nil
 	}
-	keepOwner(f.temp, f.old)
-	return f.temp.Chmod(f.old.Mode().Perm())
+	keepOwner(f.file, f.old)
+	return f.file.Chmod(f.old.Mode().Perm())
 }
 
-// Write writes bytes to the temporary file. An error is an *Error.
+// Write writes bytes. An error is an *Error, or the context's cause.
 func (f *File) Write(p []byte) (int, error) {
-	n, err := f.temp.Write(p)
-	if err != nil {
+	n, err := f.to.Write(p)
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		err = named(f.path, err)
 	}
 	return n, err
@@ -175,18 +247,29 @@ func (f *File) Commit() error {
 	if f.done {
 		return named(f.path, os.ErrClosed)
 	}
-	err := f.temp.Sync()
-	if err == nil {
-		err = rename(f.temp, f.place)
+	var err error
+	if f.asItIs {
+		err = f.close()
+	} else if err = f.file.Sync(); err == nil {
+		err = rename(f.file, f.place)
 	}
 	if err != nil {
 		f.Abort()
 		return named(f.path, err)
 	}
-	f.done = true
-	_ = f.temp.Close() // it is on disk
-	syncFolder(filepath.Dir(f.place))
+	if f.done = true; !f.asItIs {
+		_ = f.file.Close() // it is on disk
+		syncFolder(filepath.Dir(f.place))
+	}
 	return nil
+}
+
+// close closes what is written to as it is, unless all of the process has it.
+func (f *File) close() error {
+	if f.file == os.Stdout {
+		return nil
+	}
+	return f.file.Close()
 }
 
 // Abort gives up and removes the temporary file. After Commit it does nothing.
@@ -195,20 +278,17 @@ func (f *File) Abort() {
 		return
 	}
 	f.done = true
-	_ = f.temp.Close()           // first: Windows removes nothing that is open
-	_ = os.Remove(f.temp.Name()) // what stays is an orphan, which the next writer removes
+	if f.asItIs {
+		_ = f.close()
+		return
+	}
+	_ = f.file.Close()           // first: Windows removes nothing that is open
+	_ = os.Remove(f.file.Name()) // what stays is an orphan, which the next writer removes
 }
 
-// Replace writes a whole file. What is no regular file (a terminal, a pipe) is
-// written to. An error is an *Error.
-func Replace(path string, content []byte) error {
-	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-		if err := writeTo(path, content); err != nil {
-			return named(path, err)
-		}
-		return nil
-	}
-	f, err := Create(path)
+// Replace writes a whole file, as Create, Write and Commit do.
+func Replace(ctx context.Context, path string, content []byte) error {
+	f, err := Create(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -217,16 +297,6 @@ func Replace(path string, content []byte) error {
 		return err
 	}
 	return f.Commit()
-}
-
-// writeTo writes to what is there, which is neither made nor cut: not every system lets a device be cut.
-func writeTo(path string, content []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return cmp.Or(err, f.Close())
 }
 
 // syncFolder puts the new name on disk, as far as the file system can: some

@@ -6,8 +6,61 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
+
+	"github.com/vkds/vkds/internal/closed"
+	"golang.org/x/sys/unix"
 )
+
+// openFile tells whether a path is a name of a file that a process has open, such as /dev/fd/3, or of anything else of
+// a process. If it is this process that has it open, descriptor is its number, and else -1.
+func openFile(path string) (descriptor int, open bool) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return -1, false
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil || dir != "/dev/fd" && !strings.HasPrefix(dir, "/proc/") {
+		return -1, false
+	}
+	self, _ := filepath.EvalSymlinks("/proc/self") // whose number is another one in a namespace
+	if number, err := strconv.Atoi(filepath.Base(path)); err == nil && (dir == "/dev/fd" || dir == self+"/fd") {
+		return number, true
+	}
+	return -1, true
+}
+
+// descriptorWritable says why nothing may be written to an open file. What this process has opened itself is nobody's
+// output.
+func descriptorWritable(descriptor int) error {
+	if closed.AtStart(descriptor) {
+		return syscall.EBADF // and Go has put something else there
+	}
+	flags, err := unix.FcntlInt(uintptr(descriptor), unix.F_GETFD, 0)
+	if err == nil && flags&unix.FD_CLOEXEC != 0 {
+		err = syscall.EBADF
+	}
+	if err != nil {
+		return err
+	}
+	mode, err := unix.FcntlInt(uintptr(descriptor), unix.F_GETFL, 0)
+	if err == nil && mode&unix.O_ACCMODE == unix.O_RDONLY {
+		err = syscall.EBADF
+	}
+	return err
+}
+
+// openDescriptor gives an open file a descriptor of its own.
+func openDescriptor(descriptor int, name string) (*os.File, error) {
+	own, err := unix.FcntlInt(uintptr(descriptor), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(own), name), nil
+}
 
 // writable says why nothing may be written at a path: to a file that is there, or into a folder.
 func writable(path string) error {

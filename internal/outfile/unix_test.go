@@ -3,13 +3,16 @@
 package outfile_test
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -21,12 +24,12 @@ import (
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
-	require.NoError(t, outfile.Replace(path, []byte("old")))
+	require.NoError(t, outfile.Replace(ctx, path, []byte("old")))
 	var old syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1 << 20, Max: old.Max}))
 	defer func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)) }()
-	assert.EqualError(t, outfile.Replace(path, make([]byte, 2<<20)), path+": file too large")
+	assert.EqualError(t, outfile.Replace(ctx, path, make([]byte, 2<<20)), path+": file too large")
 	assert.Equal(t, "old", content(t, path))
 	assert.Equal(t, []string{"a"}, names(t, dir))
 }
@@ -70,9 +73,9 @@ func asNobody(t *testing.T) {
 func TestKeepsPermissions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	for _, mode := range []fs.FileMode{0o600, 0o640, 0o777} {
-		require.NoError(t, outfile.Replace(path, nil))
+		require.NoError(t, outfile.Replace(ctx, path, nil))
 		require.NoError(t, os.Chmod(path, mode))
-		require.NoError(t, outfile.Replace(path, []byte("new")))
+		require.NoError(t, outfile.Replace(ctx, path, []byte("new")))
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		assert.Equal(t, mode, info.Mode())
@@ -89,7 +92,7 @@ func TestFollowsLinks(t *testing.T) {
 	for _, path := range []string{link, second} {
 		_ = os.Remove(place)
 		for _, text := range []string{"first", "again"} {
-			require.NoError(t, outfile.Replace(path, []byte(text)))
+			require.NoError(t, outfile.Replace(ctx, path, []byte(text)))
 			assert.Equal(t, text, content(t, place))
 			assert.Equal(t, []string{"a"}, names(t, real))
 			assert.Equal(t, []string{"link", "second"}, names(t, dir))
@@ -103,21 +106,111 @@ func TestFollowsLinks(t *testing.T) {
 	assert.ErrorIs(t, outfile.Check(link), syscall.ELOOP)
 }
 
-// What is full, and what /dev/stdout is before a pipe: a link to what has no name.
+// What is full, and what /dev/stdout is before a pipe: a link to what has no name. A descriptor that only this process
+// has is nobody's output.
 func TestReplaceDevices(t *testing.T) {
-	err := outfile.Replace("/dev/full", []byte("x"))
+	err := outfile.Replace(ctx, "/dev/full", []byte("x"))
 	assert.EqualError(t, err, "/dev/full: no space left on device")
 
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	defer r.Close()
 	defer w.Close()
-	pipe := fmt.Sprintf("/proc/self/fd/%d", w.Fd())
-	assert.ErrorIs(t, outfile.Check(pipe), outfile.ErrNotRegular)
-	assert.NoError(t, outfile.CheckReplace(pipe))
-	require.NoError(t, outfile.Replace(pipe, []byte("x")))
+	assert.ErrorIs(t, outfile.Check(fmt.Sprintf("/dev/fd/%d", w.Fd())), syscall.EBADF)
+	pipe := inherited(t, w)
+	assert.NoError(t, outfile.CheckBinary(pipe))
+	require.NoError(t, outfile.Replace(ctx, pipe, []byte("x")))
 	var one [1]byte
 	_, err = r.Read(one[:])
 	require.NoError(t, err)
 	assert.Equal(t, "x", string(one[:]))
+}
+
+// inherited is a name of an open file as a process has it that was started with it.
+func inherited(t *testing.T, f *os.File) (path string) {
+	t.Helper()
+	descriptor, err := syscall.Dup(int(f.Fd())) // which is not closed on exec
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = syscall.Close(descriptor) })
+	return fmt.Sprintf("/dev/fd/%d", descriptor)
+}
+
+// An open file is written to where it is, and stays the file that it is: as >> opened it, or at its position, or under
+// no name any more.
+func TestOpenFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "log")
+	for name, flags := range map[string]int{"appended to": os.O_APPEND, "at its end": 0} {
+		require.NoError(t, os.WriteFile(path, []byte("old\n"), 0o600), name)
+		f, err := os.OpenFile(path, os.O_WRONLY|flags, 0)
+		require.NoError(t, err)
+		_, err = f.Seek(0, io.SeekEnd)
+		require.NoError(t, err)
+		before, err := f.Stat()
+		require.NoError(t, err)
+		descriptor, link := inherited(t, f), filepath.Join(dir, "link")
+		require.NoError(t, os.Symlink(descriptor, link))
+		assert.False(t, outfile.Replaces(link))
+		for _, goal := range []string{descriptor, link} {
+			require.NoError(t, outfile.Replace(ctx, goal, []byte("new\n")), name)
+		}
+		after, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.True(t, os.SameFile(before, after), name)
+		assert.Equal(t, "old\nnew\nnew\n", content(t, path), name)
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, outfile.Replace(ctx, descriptor, []byte("x")), name)
+		assert.Equal(t, []string{"link"}, names(t, dir), "%s: nothing under its old name", name)
+		require.NoError(t, os.Remove(link))
+		require.NoError(t, f.Close())
+	}
+	require.NoError(t, os.WriteFile(path, []byte("old\n"), 0o600))
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	assert.ErrorIs(t, outfile.Check(inherited(t, f)), syscall.EBADF, "it is read")
+	assert.ErrorIs(t, outfile.Check("/dev/fd/999"), syscall.EBADF)
+	assert.Equal(t, "old\n", content(t, path))
+}
+
+// A file that another process has open is appended to.
+func TestOpenElsewhere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	require.NoError(t, os.WriteFile(path, []byte("old\n"), 0o600))
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer f.Close()
+	other := exec.Command("sleep", "60")
+	other.Stdout = f
+	require.NoError(t, other.Start())
+	defer func() {
+		_ = other.Process.Kill()
+		_ = other.Wait()
+	}()
+	require.NoError(t, outfile.Replace(ctx, fmt.Sprintf("/proc/%d/fd/1", other.Process.Pid), []byte("new\n")))
+	assert.Equal(t, "old\nnew\n", content(t, path))
+}
+
+// A pipe that nobody opens, or reads, is given up when the context ends.
+func TestPipesUntil(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	until, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	_, err := outfile.Create(until, path)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+
+	r, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	require.NoError(t, err)
+	defer r.Close()
+	until, cancel = context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	f, err := outfile.Create(until, path)
+	require.NoError(t, err)
+	_, err = f.Write(make([]byte, 1<<20))
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+	f.Abort()
+	info, err := os.Lstat(path)
+	require.NoError(t, err)
+	assert.Equal(t, fs.ModeNamedPipe, info.Mode().Type())
 }

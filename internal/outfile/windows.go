@@ -14,6 +14,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// openFile tells whether a path is a name of an open file, of which Windows has none.
+func openFile(string) (descriptor int, open bool) { return -1, false }
+
+func descriptorWritable(int) error { return windows.ERROR_INVALID_HANDLE }
+
+func openDescriptor(int, string) (*os.File, error) { return nil, windows.ERROR_INVALID_HANDLE }
+
 // writable says why nothing may be written at a path: to a file that is there. What keeps one out of a folder shows
 // when a file is made in it.
 func writable(path string) error {

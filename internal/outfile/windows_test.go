@@ -18,14 +18,14 @@ import (
 func TestReplacesWhatIsRead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
-	require.NoError(t, outfile.Replace(path, []byte("old")))
+	require.NoError(t, outfile.Replace(ctx, path, []byte("old")))
 	reader, err := os.Open(path)
 	require.NoError(t, err)
-	require.Error(t, outfile.Replace(path, []byte("new")))
+	require.Error(t, outfile.Replace(ctx, path, []byte("new")))
 	assert.Equal(t, "old", content(t, path))
 	assert.Equal(t, []string{"a"}, names(t, dir))
 	time.AfterFunc(100*time.Millisecond, func() { _ = reader.Close() })
-	require.NoError(t, outfile.Replace(path, []byte("new")))
+	require.NoError(t, outfile.Replace(ctx, path, []byte("new")))
 	assert.Equal(t, "new", content(t, path))
 }
 
@@ -34,6 +34,6 @@ func TestReadOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o400))
 	assert.ErrorIs(t, outfile.Check(path), fs.ErrPermission)
-	require.ErrorIs(t, outfile.Replace(path, []byte("new")), fs.ErrPermission)
+	require.ErrorIs(t, outfile.Replace(ctx, path, []byte("new")), fs.ErrPermission)
 	assert.Equal(t, "old", content(t, path))
 }

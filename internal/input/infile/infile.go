@@ -54,15 +54,15 @@ type File struct {
 // never is. When ctx is done, a Read that waits for a pipe or a terminal, and
 // every later one, returns the context's cause. The error is an *Error, or the
 // context's cause.
-func Open(ctx context.Context, path string) (*File, error) {
+func Open(ctx context.Context, path string) (_ *File, err error) {
 	f := &File{name: path, ctx: ctx, size: -1, close: func() {}}
 	if path == "" {
 		return nil, &Error{`""`, ErrName}
 	}
 	if path == Stdin {
 		f.name, f.raw = "standard input", os.Stdin
-	} else if err := f.openNamed(path); err != nil {
-		return nil, err
+	} else if f.raw, err = OpenFile(ctx, path, os.O_RDONLY); err != nil {
+		return nil, f.blame(err)
 	}
 	info, err := f.raw.Stat()
 	if err != nil {
@@ -86,27 +86,23 @@ func Open(ctx context.Context, path string) (*File, error) {
 	return f, nil
 }
 
-// openNamed gives up on a done context: opening a named pipe waits until
-// somebody writes to it.
-func (f *File) openNamed(path string) error {
+// OpenFile is os.OpenFile, without making a file, that gives up when ctx is done: opening a named pipe waits for
+// somebody at its other end. Its error is then the context's cause.
+func OpenFile(ctx context.Context, path string, flags int) (*os.File, error) {
 	type result struct {
 		file *os.File
 		err  error
 	}
 	opened := make(chan result, 1)
 	go func() {
-		file, err := os.Open(path)
+		file, err := os.OpenFile(path, flags, 0)
 		opened <- result{file, err}
 	}()
 	select {
 	case r := <-opened:
-		f.raw = r.file
-		if r.err != nil {
-			return f.fail(r.err)
-		}
-		return nil
-	case <-f.ctx.Done():
-		return context.Cause(f.ctx)
+		return r.file, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }
 
