@@ -14,6 +14,7 @@ import (
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/tw"
 	"github.com/spf13/pflag"
+	"github.com/vkds/vkds/internal/keytype"
 )
 
 // answer is an answer of rows: lines of CSV under a header or, with --json, one object a line, whose
@@ -143,7 +144,7 @@ func (a *answer) numberIf(n uint64, there bool) {
 // fraction is number of one, which is finite, with as many digits as tell it from others.
 func (a *answer) fraction(x float64, bits int) {
 	a.between()
-	a.line = strconv.AppendFloat(a.line, x, 'g', -1, bits)
+	a.line = keytype.AppendFloat(a.line, x, bits)
 }
 
 // between writes what stands before a value.

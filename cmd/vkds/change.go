@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -23,13 +24,15 @@ type change struct {
 	saved      source // the dictionary
 	output     string
 	allowEmpty bool
+	wait       bool
 	json       bool
 }
 
 // changeHelp explains it.
 const changeHelp = `The dictionary stays the structure that it is. It is written as a new file beside the
 old one and moved there when it is complete, so whatever interrupts vkds, there is the
-old dictionary or the new one, whole; nobody else can update it meanwhile. With -o it is
+old dictionary or the new one, whole. While one process changes it, another one that
+tries to ends with an error; --wait has it wait for its turn. With -o the dictionary is
 left as it is, and the changed one is written there. One without pairs replaces nothing,
 unless --allow-empty says so.
 
@@ -40,6 +43,7 @@ func (x *change) add(c *cobra.Command) {
 	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", "", "`file` to save the changed dictionary in (default: DICT itself)")
 	flags.BoolVar(&x.allowEmpty, "allow-empty", false, emptyHelp)
+	flags.BoolVar(&x.wait, "wait", false, "wait for another process that changes DICT")
 	flags.BoolVar(&x.json, "json", false, "print one JSON object")
 	// it has no flags: what it is stays
 	x.saved.flags, x.saved.saved = pflag.NewFlagSet("", pflag.ContinueOnError), true
@@ -64,7 +68,7 @@ func (x *change) run(ctx context.Context, g *global, path, input string,
 		}
 	}
 	if x.output == "" {
-		release, err := outfile.Claim(path)
+		release, err := x.claim(ctx, g, path)
 		if err != nil {
 			return err
 		}
@@ -87,6 +91,18 @@ func (x *change) run(ctx context.Context, g *global, path, input string,
 		}
 		return g.answerMeasures(append(measures, measure{"pairs", dict.pairs}), x.json)
 	})
+}
+
+// claim claims the dictionary for a change in its place.
+func (x *change) claim(ctx context.Context, g *global, path string) (release func(), err error) {
+	switch release, err = outfile.Claim(path); {
+	case !errors.Is(err, outfile.ErrClaimed):
+		return release, err
+	case !x.wait:
+		return nil, fmt.Errorf("%w (--wait waits for it)", err)
+	}
+	g.note("%s is being changed by another process: waiting for it", path)
+	return outfile.Await(ctx, path)
 }
 
 func newUpdateCommand(g *global) *cobra.Command {

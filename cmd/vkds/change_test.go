@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -185,7 +186,7 @@ func TestChangeInterrupted(t *testing.T) {
 		}
 		return errors.Is(err, outfile.ErrClaimed)
 	}, time.Minute, 10*time.Millisecond)
-	assert.Equal(t, dict+": is being changed by another process", refusal(t, "", "delete", dict, "1"))
+	assert.Equal(t, dict+": is being changed by another process (--wait waits for it)", refusal(t, "", "delete", dict, "1"))
 	require.NoError(t, interrupt(run))
 	_ = run.Wait()
 	assert.Equal(t, 130, run.ProcessState.ExitCode(), notes.String())
@@ -197,6 +198,37 @@ func TestChangeInterrupted(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Dir(dict))
 	require.NoError(t, err)
 	assert.Len(t, entries, 1, "no temporary file")
+}
+
+// An update that waits is done after the one before it, and loses nothing of it.
+func TestChangeWaits(t *testing.T) {
+	needDevice(t)
+	dict := saved(t, dictfile.Header{Structure: "btree"}, []uint64{1}, []uint64{10})
+	first, second := exec.Command(tool, "update", dict, "-"), exec.Command(tool, "delete", dict, "1", "--wait", "-v")
+	in, err := first.StdinPipe() // stays open
+	require.NoError(t, err)
+	require.NoError(t, first.Start())
+	_, err = in.Write([]byte("2,20\n"))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		release, err := outfile.Claim(dict)
+		if err == nil {
+			release()
+		}
+		return errors.Is(err, outfile.ErrClaimed)
+	}, time.Minute, 10*time.Millisecond)
+	notes, err := second.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, second.Start())
+	said := make([]byte, len("vkds: "+dict+" is being changed by another process: waiting for it\n"))
+	_, err = io.ReadFull(notes, said)
+	require.NoError(t, err)
+	assert.Equal(t, "vkds: "+dict+" is being changed by another process: waiting for it\n", string(said))
+	require.NoError(t, in.Close())
+	require.NoError(t, first.Wait())
+	_, _ = io.Copy(io.Discard, notes)
+	require.NoError(t, second.Wait())
+	assert.Equal(t, map[uint64]uint64{2: 20}, holds(t, dict))
 }
 
 // Values of rows whose keys are there, or come twice, become one.

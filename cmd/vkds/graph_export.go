@@ -31,7 +31,8 @@ func newGraphExportCommand(g *global) *cobra.Command {
 vertices, or with -o writes them to a file. The file's ending says what it becomes, unless
 --output-format does: csv (.csv, and standard output), edges (.txt, .edges), mtx (.mtx),
 metis (.graph, .metis) or dimacs (.gr). Matrix Market, METIS and DIMACS number vertices
-from 1 on: they are in the order of their ids.
+from 1 on: they are in the order of their ids. Csv and edges have no room for vertices
+without edges; a note says how many there are.
 
 With --weighted it adds the edges' weights, where the file has them.
 
@@ -147,10 +148,35 @@ func (x *graphExport) write(ctx context.Context, g *global, l *loadedGraph, to i
 		r.writeText(out, x.format)
 		err = out.Flush()
 	}
-	if err == nil && x.output != infile.Stdin {
+	if err != nil {
+		return err
+	}
+	if x.output != infile.Stdin {
 		g.note("wrote %s", rate(l.edges(), "edges", time.Since(started)))
 	}
-	return err
+	if edgesAlone := x.format == graphfile.CSV || x.format == graphfile.EdgeList; edgesAlone && g.notes() {
+		if n := r.isolated(); n > 0 {
+			g.note("%s of %s vertices have no edges, and are not in it: mtx, metis and dimacs have all vertices",
+				grouped(n), grouped(l.CSR.Vertices))
+		}
+	}
+	return nil
+}
+
+// isolated is how many vertices have no edges.
+func (r *graphRows) isolated() (n int) {
+	reached := make([]bool, r.CSR.Vertices)
+	if !r.Symmetric { // else each arc has an opposite one
+		for _, to := range r.targets {
+			reached[to] = true
+		}
+	}
+	for v, is := range reached {
+		if !is && r.offsets[v] == r.offsets[v+1] {
+			n++
+		}
+	}
+	return n
 }
 
 // each calls a function with each edge once, until it returns an error.

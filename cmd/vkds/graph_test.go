@@ -309,20 +309,24 @@ func TestGraphExport(t *testing.T) {
 	assert.Equal(t, "from,to,weight\n10,20,8\n10,30,5\n20,30,6\n", want)
 	for _, ending := range []string{"csv", "txt", "mtx", "graph", "gr"} {
 		path := filepath.Join(t.TempDir(), "out."+ending)
-		answer(t, "", "graph", "export", list, "--weight", "3", "-o", path)
+		_, notes := answer(t, "", "graph", "export", list, "--weight", "3", "-o", path)
 		arguments := []string{"graph", "export", path, "--weighted"}
 		back := want
 		switch ending {
 		case "csv", "txt":
 			arguments = append(arguments, "--weight", "3")
+			assert.Contains(t, notes, "vkds: 1 of 4 vertices have no edges, and are not in it: mtx, metis and dimacs", ending)
 		default:
 			back = "from,to,weight\n1,2,8\n1,3,5\n2,3,6\n" // numbers from 1 on
 			stats, _ := answer(t, "", "graph", "stats", path)
 			assert.Contains(t, stats, "vertices,4\nedges,3\n", ending)
+			assert.NotContains(t, notes, "have no edges", ending)
 		}
 		out, _ := answer(t, "", arguments...)
 		assert.Equal(t, back, out, ending)
 	}
+	_, notes := answer(t, "1 2\n3 3\n2 4\n", "graph", "export", "-", "--directed")
+	assert.Contains(t, notes, "vkds: 1 of 4 vertices have no edges", "4 has none that lead from it")
 	assert.Contains(t, refusal(t, "", "graph", "export", list, "-o", list), "is the same file as")
 	document := filepath.Join(t.TempDir(), "x.doc")
 	assert.Contains(t, refusal(t, "", "graph", "export", list, "-o", document), "no format has")

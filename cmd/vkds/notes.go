@@ -15,10 +15,13 @@ import (
 
 // note tells the user something beside the answer, in one line.
 func (g *global) note(format string, arguments ...any) {
-	if g.verbose || g.watched() {
+	if g.notes() {
 		fmt.Fprintf(g.err, "vkds: "+format+"\n", arguments...)
 	}
 }
+
+// notes tells whether there are any.
+func (g *global) notes() bool { return g.verbose || g.watched() }
 
 // watched tells whether somebody sees progress, and wants to.
 func (g *global) watched() bool { return !g.quiet && g.terminal(g.err) }

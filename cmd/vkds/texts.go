@@ -201,21 +201,16 @@ func needsQuotes(text []byte) bool {
 		bytes.IndexByte(text, '\r') >= 0
 }
 
-// appendJSON appends a word as JSON; the common types don't go through package json, which is slow for millions of
-// them.
+// appendJSON appends a word as JSON.
 func (c shown) appendJSON(line []byte, w uint64) []byte {
-	switch c.Type {
-	case keytype.Uint32, keytype.Uint64:
-		return strconv.AppendUint(line, w, 10)
-	case keytype.Text:
-		b := bytes.NewBuffer(line)
-		e := json.NewEncoder(b)
-		e.SetEscapeHTML(false)
-		_ = e.Encode(string(c.texts.At(w))) // a string always has a JSON form
-		return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if c.Type != keytype.Text {
+		return c.AppendJSON(line, w)
 	}
-	text, _ := json.Marshal(c.JSON(w)) // finite numbers and strings always have a JSON form
-	return append(line, text...)
+	b := bytes.NewBuffer(line)
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(string(c.texts.At(w))) // a string always has a JSON form
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // orderError says that a command needs an order that text doesn't have.

@@ -121,27 +121,45 @@ there where 0.1 was inserted.`
 const outputTopic = `Answers go to standard output.
 
 Rows of data, as those of get, range or dump, are CSV under a line of names. With --json
-they are one JSON object a line, whose members have these names; what is absent is empty
-in CSV and null in JSON, and what JSON has no exact number for (times, hexadecimal
-numbers, addresses, infinite floats) is a string. A text that is empty is "" in CSV; what
-isn't UTF-8 is written as it is there, as U+FFFD in JSON, and not to Parquet and Arrow.
+each row is a JSON object on a line of its own, whose members have these names.
 --limit N prints N rows at most.
 
-What describes one thing, as info, stats, verify, update and delete do, is a table of
-measures on a terminal, else CSV, and with --json one JSON document.
+                         in CSV               in JSON
+  an integer             all its digits       a number with all its digits, also beyond
+                                              2^53, where JavaScript and some other
+                                              readers round it
+  a float                as few digits as     the same, a number; an infinite one is
+                         tell it from others  "+Inf" or "-Inf"
+  a time, an address,    as "vkds help        a string
+  a hexadecimal number   types" has it
+  a text                 quoted if need be;   a string; bytes that are no UTF-8 become
+                         an empty one is ""   U+FFFD
+  nothing                empty                null
 
-A file that a command writes is there whole or not at all: it is written beside its place
-and moved there when it is complete, so whatever interrupts vkds, there is the old file
-or the new one. It keeps the permissions of the old one; where that is a symbolic link,
-its target is replaced. A file that is read is never written over, but by update and
-delete, whose work that is.
+A float has an exponent if it is 1e21 and more, or less than 1e-6. -0 is not 0.
+Text that is no UTF-8 can't be written to Parquet and Arrow.
 
-Errors are one line on standard error. Notes, and how far a command has got, are there,
-too, where it is a terminal; --verbose has notes elsewhere as well, --quiet nowhere.
+The commands that describe one thing, such as info, stats, verify, update and delete,
+print a table of measures on a terminal, else CSV, and with --json one JSON document.
+
+Commands replace output files atomically: they write a new file beside the old one, and
+move it there when it is complete. So there is the old file or the new one, whatever
+interrupts vkds. The new file has the old one's permissions. If its name is a symbolic
+link, the link's target is replaced. An input file is never written over, but by update
+and delete, whose work that is.
+
+What is no regular file is written to as it is: a device, a pipe, and a file that is open
+already, by names such as /dev/stdout or /dev/fd/3. So "-o /dev/stdout >> log" appends to
+log. Dictionaries, Parquet and Arrow are not written to a terminal.
+
+An error is one line on standard error. Notes and the progress of long commands go there,
+too, if it is a terminal. --verbose prints notes elsewhere as well, --quiet nowhere.
 
 The exit status is
-  0    where all went well, whether or not keys were found
-  1    with --must-exist where a key is absent; of doctor, where the device is not to be
+  0    if all went well, whether or not keys were found
+  1    with --must-exist, if a key is absent; of doctor, if the device is not to be
        trusted
-  2    where something is wrong, which the line on standard error says
-  130  after an interrupt`
+  2    if anything else is wrong: the line on standard error says what
+  130  after an interrupt
+A command whose answers nobody reads any more (vkds dump x.vkds | head) ends by SIGPIPE,
+without a message. Standard output that is closed or full is an error.`

@@ -28,7 +28,7 @@ func TestBits(t *testing.T) {
 		if err != nil {
 			t.Skip("not a number")
 		}
-		if back, err := typ.FromBits(typ.Bits(w)); err != nil || back != w { // -0 became 0
+		if back, err := typ.FromBits(typ.Bits(w)); err != nil || back != w {
 			t.Fatalf("%s: %#x became %#x", typ, w, back)
 		}
 	})

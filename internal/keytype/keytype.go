@@ -471,7 +471,6 @@ func (t Type) float(f float64) (uint64, error) {
 	if f != f {
 		return 0, ErrNaN
 	}
-	f += 0 // minus zero plus zero is zero
 	if t == Float64 {
 		return float64s.Word(f), nil
 	}
@@ -479,7 +478,7 @@ func (t Type) float(f float64) (uint64, error) {
 	if math.IsInf(float64(single), 0) && !math.IsInf(f, 0) {
 		return 0, ErrRange
 	}
-	return float32s.Word(single + 0), nil // also what was too small
+	return float32s.Word(single), nil
 }
 
 // number is the number of a word.
@@ -631,7 +630,7 @@ func (t Type) Append(dst []byte, w uint64) []byte {
 	case Int64:
 		return strconv.AppendInt(dst, int64(t.Bits(w)), 10)
 	case Float32, Float64:
-		return strconv.AppendFloat(dst, t.number(w), 'g', -1, t.Width().Bits())
+		return AppendFloat(dst, t.number(w), t.Width().Bits())
 	case Hex, Hex64:
 		return fmt.Appendf(dst, "0x%04x", w)
 	case Time, Time64:
@@ -644,30 +643,38 @@ func (t Type) Append(dst []byte, w uint64) []byte {
 	return strconv.AppendUint(dst, w, 10)
 }
 
+// AppendFloat appends a number of 32 or 64 bits with as few digits as tell it from all others, as JSON has it: with an
+// exponent only from 1e21 on, and below 1e-6. Infinite numbers are +Inf and -Inf, and -0 is not 0.
+func AppendFloat(dst []byte, f float64, bits int) []byte {
+	abs := math.Abs(f)
+	small, large := abs < 1e-6, abs >= 1e21
+	if bits == 32 {
+		small, large = float32(abs) < 1e-6, float32(abs) >= 1e21
+	}
+	if !large && (!small || f == 0) {
+		return strconv.AppendFloat(dst, f, 'f', -1, bits)
+	}
+	dst = strconv.AppendFloat(dst, f, 'e', -1, bits)
+	if n := len(dst); n >= 4 && string(dst[n-4:n-1]) == "e-0" {
+		dst = append(dst[:n-2], dst[n-1]) // 1e-7
+	}
+	return dst
+}
+
 // Format is Append to a new string.
 func (t Type) Format(w uint64) string { return string(t.Append(nil, w)) }
 
-// JSON returns what stands for a word in a JSON document: a number where JSON
-// has one that is exact, else the text that Format gives (times, addresses,
-// hexadecimal numbers, infinite floats, and words that are no float's, which no
-// file or text gives but whoever makes words may: "NaN").
-func (t Type) JSON(w uint64) any {
+// AppendJSON appends what stands for a word in a JSON document: a number if JSON has one, with all its digits, or else
+// the text of Append as a string. The latter are times, addresses, hexadecimal numbers, infinite floats, and NaN, which
+// only a program can have saved.
+func (t Type) AppendJSON(dst []byte, w uint64) []byte {
 	switch t {
-	case Uint32, Uint64:
-		return w
-	case Int32:
-		return int32(t.Bits(w))
-	case Int64:
-		return int64(t.Bits(w))
+	case Uint32, Uint64, Int32, Int64:
+		return t.Append(dst, w)
 	case Float32, Float64:
-		f := t.number(w)
-		switch {
-		case math.IsInf(f, 0) || math.IsNaN(f):
-		case t == Float32:
-			return float32(f)
-		default:
-			return f
+		if f := t.number(w); f-f == 0 { // it is finite
+			return t.Append(dst, w)
 		}
 	}
-	return t.Format(w)
+	return append(t.Append(append(dst, '"'), w), '"')
 }

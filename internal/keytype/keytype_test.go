@@ -2,6 +2,7 @@ package keytype_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/big"
@@ -36,7 +37,7 @@ func TestParse(t *testing.T) {
 		{keytype.Int32, "2147483647", math.MaxUint32},
 		{keytype.Int32, "-0x10", 1<<31 - 16},
 		{keytype.Float32, "0", 1 << 31},
-		{keytype.Float32, "-0", 1 << 31},
+		{keytype.Float32, "-0", 1<<31 - 1},
 		{keytype.Float32, "1", 1<<31 | 0x3f800000},
 		{keytype.Float32, "-1", 0xbf800000 ^ math.MaxUint32},
 		{keytype.Float32, "inf", 1<<31 | 0x7f800000},
@@ -71,7 +72,7 @@ func TestParse(t *testing.T) {
 		{keytype.Int64, "-9223372036854775808", 0},
 		{keytype.Int64, "-1", 1<<63 - 1},
 		{keytype.Int64, "9223372036854775807", math.MaxUint64},
-		{keytype.Float64, "-0", 1 << 63},
+		{keytype.Float64, "-0", 1<<63 - 1},
 		{keytype.Float64, "0.1", 1<<63 | 0x3fb999999999999a},
 		{keytype.Float64, "-1", math.MaxUint64 ^ 0xbff0000000000000},
 		{keytype.Hex64, "ffffffffffffffff", math.MaxUint64},
@@ -210,18 +211,18 @@ func TestBinaryValues(t *testing.T) {
 	assert.Equal(t, "-1", keytype.Int32.Format(w))
 	w, err = keytype.Float32.FromUint(1 << 63)
 	require.NoError(t, err)
-	assert.Equal(t, "9.223372e+18", keytype.Float32.Format(w))
+	assert.Equal(t, "9223372000000000000", keytype.Float32.Format(w))
 	w, err = keytype.Float32.FromFloat(2.5)
 	require.NoError(t, err)
-	assert.Equal(t, float32(2.5), keytype.Float32.JSON(w))
+	assert.Equal(t, "2.5", string(keytype.Float32.AppendJSON(nil, w)))
 	w, err = keytype.Time.FromTime(time.Unix(1404172800, 0))
 	require.NoError(t, err)
-	assert.Equal(t, "2014-07-01 00:00:00", keytype.Time.JSON(w))
+	assert.Equal(t, `"2014-07-01 00:00:00"`, string(keytype.Time.AppendJSON(nil, w)))
 	_, err = keytype.Time.FromTime(time.Unix(1404172800, 999999999))
 	assert.ErrorIs(t, err, keytype.ErrFraction)
 	w, err = keytype.IPv4.FromInt(134744072)
 	require.NoError(t, err)
-	assert.Equal(t, "8.8.8.8", keytype.IPv4.JSON(w))
+	assert.Equal(t, `"8.8.8.8"`, string(keytype.IPv4.AppendJSON(nil, w)))
 	for _, c := range []struct {
 		days int64
 		end  bool
@@ -270,11 +271,11 @@ func TestNames(t *testing.T) {
 	_, err := keytype.Types.Parse("u16")
 	assert.EqualError(t, err, `unknown type "u16" (known: u32, u64, i32, i64, f32, f64, hex, hex64, time, time64, ip, `+
 		`ip6, text)`)
-	assert.Equal(t, "0x0041", keytype.Hex.JSON(0x41))
-	assert.Equal(t, "+Inf", keytype.Float32.JSON(1<<31|0x7f800000))
+	assert.Equal(t, `"0x0041"`, string(keytype.Hex.AppendJSON(nil, 0x41)))
+	assert.Equal(t, `"+Inf"`, string(keytype.Float32.AppendJSON(nil, 1<<31|0x7f800000)))
 	// Words that are no float's: JSON has no such numbers.
-	assert.Equal(t, "NaN", keytype.Float32.JSON(0xffffffff))
-	assert.Equal(t, "NaN", keytype.Float32.JSON(0))
+	assert.Equal(t, `"NaN"`, string(keytype.Float32.AppendJSON(nil, 0xffffffff)))
+	assert.Equal(t, `"NaN"`, string(keytype.Float32.AppendJSON(nil, 0)))
 	assert.Equal(t, "Type(77)", keytype.Type(77).String())
 }
 
@@ -291,7 +292,7 @@ func TestFormatParses(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if got != w && text != "-0" {
+		if got != w {
 			t.Fatalf("%s %#x: %s parses as %#x", typ, w, text, got)
 		}
 	})
@@ -380,4 +381,42 @@ func naive(text []byte) (uint64, bool) {
 		return 0, false
 	}
 	return n.Uint64(), true
+}
+
+// Floats have ordinary digits, those that package json writes.
+func TestFloatDigits(t *testing.T) {
+	for _, c := range []struct {
+		typ  keytype.Type
+		text string
+	}{
+		{keytype.Float64, "1000000"}, {keytype.Float64, "-0"}, {keytype.Float64, "0"}, {keytype.Float64, "0.000001"},
+		{keytype.Float64, "1e-7"}, {keytype.Float64, "1e-10"}, {keytype.Float64, "1e-100"}, {keytype.Float64, "1e+21"},
+		{keytype.Float64, "999999999999999900000"}, {keytype.Float64, "-1.5e-9"}, {keytype.Float32, "16777216"},
+		{keytype.Float32, "1e-7"}, {keytype.Float32, "1e+21"}, {keytype.Float32, "0.1"}, {keytype.Float32, "-0"},
+	} {
+		w, err := c.typ.Parse(c.text)
+		require.NoError(t, err)
+		assert.Equal(t, c.text, c.typ.Format(w))
+		assert.Equal(t, c.text, string(c.typ.AppendJSON(nil, w)))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		f, single := rapid.Float64().Draw(t, "f"), rapid.Float32().Draw(t, "single")
+		for _, c := range []struct {
+			number any
+			bits   int
+			wide   float64
+		}{{f, 64, f}, {single, 32, float64(single)}} {
+			if want, err := json.Marshal(c.number); err == nil && string(want) != string(keytype.AppendFloat(nil, c.wide, c.bits)) {
+				t.Fatalf("%s, not %s", keytype.AppendFloat(nil, c.wide, c.bits), want)
+			}
+		}
+	})
+	for _, c := range []struct {
+		typ  keytype.Type
+		text string
+	}{{keytype.Uint64, "18446744073709551615"}, {keytype.Int64, "-9223372036854775808"}, {keytype.Int32, "-1"}} {
+		w, err := c.typ.Parse(c.text)
+		require.NoError(t, err)
+		assert.Equal(t, c.text, string(c.typ.AppendJSON(nil, w)), "all digits")
+	}
 }

@@ -1,8 +1,10 @@
 package outfile
 
 import (
+	"context"
 	"errors"
 	"os"
+	"time"
 )
 
 // ErrClaimed reports a file that another process is changing.
@@ -34,6 +36,22 @@ func Claim(path string) (release func(), err error) {
 		release() // replaced between opening and locking it: the next one then
 		if err != nil {
 			return nil, named(path, err)
+		}
+	}
+}
+
+// Await is Claim that waits for other processes to release the file, until the context ends. An error is an *Error, or
+// the context's cause.
+func Await(ctx context.Context, path string) (release func(), err error) {
+	const again = 20 * time.Millisecond
+	for {
+		if release, err = Claim(path); !errors.Is(err, ErrClaimed) {
+			return release, err
+		}
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
 	}
 }

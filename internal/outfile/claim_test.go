@@ -1,9 +1,11 @@
 package outfile_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -34,5 +36,26 @@ func TestClaim(t *testing.T) {
 	require.NoError(t, err)
 	again()
 	_, err = outfile.Claim(filepath.Join(dir, "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// Who waits for a claim gets it when it is released, and not before, unless the context ends.
+func TestAwait(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	release, err := outfile.Claim(path)
+	require.NoError(t, err)
+	until, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	_, err = outfile.Await(until, path)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+
+	began := time.Now()
+	time.AfterFunc(100*time.Millisecond, release)
+	release, err = outfile.Await(ctx, path)
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, time.Since(began), 100*time.Millisecond)
+	release()
+	_, err = outfile.Await(ctx, filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
