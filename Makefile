@@ -5,11 +5,12 @@
 # make test      set-up, and all tests on every driver and subgroup size that a machine without a GPU has
 # make check     what can be said without a device: shaders, format, vet, staticcheck, links of the documentation
 # make shaders   the SPIR-V of the kernels whose sources changed
+# make fences    the list of what orders memory in the kernels, shaders/fences.txt
 # make stress    the tests again and again, and the long ones, in parts
 # make bench     a benchmark of the tool on the best device here, and of what Go programs have without it
 # make deps      what the others need, on Debian 12 or 13; nothing is done when nothing is missing
 
-.PHONY: build windows arm64 dist demo test check shaders stress bench peers deps clean
+.PHONY: build windows arm64 dist demo test check shaders fences stress bench peers deps clean
 .NOTPARALLEL:
 
 # The commit goes into the tool, which prints it beside its figures; a tree that git won't speak of has none.
@@ -46,6 +47,8 @@ compile-shaders = @mkdir -p build && flock build/shaders.lock $(MAKE) --no-print
 
 shaders:
 	$(compile-shaders) install
+fences: shaders
+	go test -count=1 -run TestFences ./shaders -update
 
 # A sixth of what Go's tools take is the collection of their garbage, unless some is left to lie. (scripts/each-driver
 # has the tests themselves do it as ever.)
