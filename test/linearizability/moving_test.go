@@ -83,7 +83,7 @@ func eachMoving(t *testing.T, narrow bool, operations int, test func(r *movingRi
 		k, err := vk.NewKernel[movingPush](r.d, m, vk.KernelOptions{Constants: constants})
 		require.NoError(r, err)
 		defer k.Free()
-		room := make([]uint64, groupKeys*operations)
+		room := make([]uint64, 2*groupKeys*operations)
 		keys, values := r.put(room), r.put(room)
 		defer keys.Free()
 		defer values.Free()
@@ -113,7 +113,26 @@ func (r *movingRig) dispatch(words []uint32, length int, most mvbtree.Moving) []
 		return nil
 	}))
 	require.NoError(r, r.s.Wait(r.Context()))
-	return get(&r.rig, out)
+	outcomes := get(&r.rig, out)
+	r.requireHeld(words, outcomes)
+	return outcomes
+}
+
+// requireHeld compares what ranges found when their snapshots were taken and at the program's end.
+func (r *movingRig) requireHeld(words, outcomes []uint32) {
+	keys, values := r.get(r.keys), r.get(r.values)
+	operations := len(words) / 8
+	for i := range operations {
+		w := outcomes[8*i:][:8]
+		if words[8*i] != uint32(structures.FindRange) || w[0] == uint32(structures.Pending) {
+			continue
+		}
+		require.Equal(r, []uint32{w[0], w[4]}, w[6:], "operation %d: status and count at time %d", i, w[1])
+		first, count := groupKeys*i, int(w[4])
+		second := first + groupKeys*operations
+		require.Equal(r, keys[first:][:count], keys[second:][:count], "operation %d: keys at time %d", i, w[1])
+		require.Equal(r, values[first:][:count], values[second:][:count], "operation %d: values at time %d", i, w[1])
+	}
 }
 
 // history adds to the groups' histories what has come of programs.
@@ -176,6 +195,35 @@ func TestMovingClock(t *testing.T) {
 			require.NoError(r, r.tree.Check(r.Context()))
 			r.checkGroups(seed, history)
 		})
+	})
+}
+
+// One program changes a leaf and takes snapshots in turn, holds all of them, and asks them again at its end.
+func TestHeldSnapshots(t *testing.T) {
+	const length = 64
+	eachMoving(t, false, length, func(r *movingRig) {
+		var words []uint32
+		var group [groupKeys]uint64
+		want := map[int][]uint64{} // values of the group's keys, by the range that finds them
+		for i := range length {
+			o := movingOperation{rangeOf: rangeOf{kind: structures.FindRange}}
+			if i%2 == 0 {
+				o.kind, o.which, o.value = structures.Insert, i/2%groupKeys, uint64(100+i)
+				if i%10 == 8 {
+					o.kind, o.value = structures.Delete, 0
+				}
+				group[o.which] = o.value
+			}
+			words = append(words, r.words(o)...)
+			want[i] = slices.DeleteFunc(slices.Clone(group[:]), func(value uint64) bool { return value == 0 })
+		}
+		out := r.dispatch(words, length, mvbtree.Moving{Updates: length, Snapshots: length})
+		values := r.get(r.values)
+		for i := 1; i < length; i += 2 {
+			require.EqualValues(r, len(want[i]), out[8*i+4], "pairs at snapshot %d, of time %d", i, out[8*i+1])
+			require.Equal(r, want[i], values[groupKeys*i:][:len(want[i])], "at snapshot %d, of time %d", i, out[8*i+1])
+		}
+		require.NoError(r, r.tree.Check(r.Context()))
 	})
 }
 
