@@ -65,6 +65,11 @@ func compileFromPage(t *testing.T, name string, wide bool, flags ...string) shad
 	return shaders.Module{Name: name, Code: code}
 }
 
+// The page's first shader, which has no host side, compiles.
+func TestFirstShaderOfThePage(t *testing.T) {
+	compileFromPage(t, "look.comp", false)
+}
+
 type salesPush struct {
 	RegionOf slabhash.Device
 	Totals   slabhash.Device
