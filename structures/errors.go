@@ -119,23 +119,39 @@ func (e *StuckError) Error() string {
 // LimitError says that a structure, or a pool, would grow beyond a limit of its own, whatever memory the device has.
 type LimitError = alloc.LimitError
 
-// What is wrong with what a Load is given; errors.Is finds them in a *SavedError.
+// These errors say what is wrong with what a Load is given; errors.Is finds them in a *SavedError.
 var (
 	ErrNotSaved     = errors.New("is no saved dictionary")
 	ErrSavedVersion = errors.New("was saved by another version of vkds: build it again")
 	ErrTruncated    = errors.New("ends too early: the saved dictionary is truncated")
 	ErrCorrupt      = errors.New("is corrupt")
-	// ErrTooWide: a dictionary of 64-bit keys and values has to be loaded into one.
-	ErrTooWide = errors.New("has keys and values of 64 bits")
 	// ErrText: a dictionary of the tool's, which keeps texts beside it.
 	ErrText = errors.New("has keys or values that are text: vkds dump writes them to other files")
 	// ErrSeveralValues: what it was saved from was a slabhash.Map, which can load it, too.
 	ErrSeveralValues = errors.New("has keys with several values")
 )
 
-// SavedError says that what was read is no saved dictionary, or a damaged one. Errors of the io.Reader's own are none.
+// TypeError says that a saved dictionary can't be loaded as one of other types. A type is loaded as itself or as a wider
+// one that has all its numbers: int32 as int64, uint32 as uint64 or int64, float32 as float64. It comes in a
+// *SavedError.
+type TypeError struct {
+	What   string // "keys" or "values"
+	Saved  string // their type as saved: "int32"; "" if an earlier version saved them, which named no types
+	Bits   int    // that a number takes, if Saved is ""
+	Loaded string // the type that Load was asked for
+}
+
+func (e *TypeError) Error() string {
+	if e.Saved == "" {
+		return fmt.Sprintf("has keys and values of %d bits whose types an earlier version of vkds didn't save: load "+
+			"them as the types that they were saved with, not with %s of type %s", e.Bits, e.What, e.Loaded)
+	}
+	return fmt.Sprintf("has %s of type %s, which can't be loaded as %s", e.What, e.Saved, e.Loaded)
+}
+
+// SavedError says that what was read is no saved dictionary, a damaged one, or one of other types. Errors of the io.Reader's own are none.
 type SavedError struct {
-	Err error // one of the errors above, with what is known beside
+	Err error // one of the errors above or a *TypeError, with what is known beside
 }
 
 func (e *SavedError) Error() string { return "what was read " + e.Err.Error() }

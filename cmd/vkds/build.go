@@ -70,7 +70,6 @@ func save(ctx context.Context, g *global, dict *dictionary, path, output string,
 		Pairs:     int64(dict.pairs),
 		KeyType:   dict.key.String(),
 		ValueType: dict.value.String(),
-		Width:     dict.width(),
 		Writer:    "vkds " + version(),
 	}
 	if dict.parameter != 0 {

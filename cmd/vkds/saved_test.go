@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/dictfile"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -139,7 +140,14 @@ func TestSavedByAProgram(t *testing.T) {
 	set, err := slabhash.BuildSet(t.Context(), d, []uint64{7 << 40}, slabhash.Options{})
 	require.NoError(t, err)
 	defer set.Close()
-	for want, s := range map[string]io.WriterTo{"3,30\n5,50\n": tree, "7696581394432,0\n": set} {
+	signed, err := slabhash.Build(t.Context(), d, []int64{-5}, []int32{-1 << 31}, slabhash.Options{})
+	require.NoError(t, err)
+	defer signed.Close()
+	floats, err := lsm.Build(t.Context(), d, []float64{-1.5}, []float32{2.25}, lsm.Options{})
+	require.NoError(t, err)
+	defer floats.Close()
+	for want, s := range map[string]io.WriterTo{"3,30\n5,50\n": tree, "7696581394432,0\n": set,
+		"-5,-2147483648\n": signed, "-1.5,2.25\n": floats} {
 		path := filepath.Join(t.TempDir(), "d.vkds")
 		f, err := os.Create(path)
 		require.NoError(t, err)
@@ -153,14 +161,57 @@ func TestSavedByAProgram(t *testing.T) {
 
 	path := filepath.Join(t.TempDir(), "built.vkds")
 	answer(t, "", "build", write(t, "t.csv", "5,50\n3,30\n"), "--structure", "lsm", "--batch", "64", "-o", path)
+	loads(t, d, path, []uint32{3, 5}, []uint32{30, 50})
+	answer(t, "", "build", write(t, "t.csv", "-5,10\n3,20\n9,-30\n"), "-o", path)
+	loads(t, d, path, []int32{-5, 3, 9}, []int32{10, 20, -30})
+	loads(t, d, path, []int64{-5, 3, 9}, []int64{10, 20, -30})
+	var refused *structures.TypeError
+	_, err = loadTree[uint32, uint32](t, d, path)
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, structures.TypeError{What: "keys", Saved: "int32", Loaded: "uint32"}, *refused)
+
+	// What only the tool has is numbers for a program: times are nanoseconds or seconds, addresses their bits.
+	for _, c := range []struct {
+		kind string
+		text string
+		key  int64
+	}{
+		{"time", "2014-07-01 00:00:01.5", 1404172801_500_000_000}, {"time", "2014-07-01 00:00:01", 1404172801},
+		{"hex", "0x1f600", 0x1f600}, {"ip", "8.8.8.8", 0x08080808}, {"f32", "0.5", 0},
+	} {
+		answer(t, "", "build", write(t, "t.csv", c.text+",-6\n"), "--key-type", c.kind, "-o", path)
+		if c.kind == "f32" {
+			loads(t, d, path, []float64{0.5}, []int32{-6})
+			continue
+		}
+		loads(t, d, path, []int64{c.key}, []int64{-6})
+	}
+}
+
+func loadTree[K, V structures.Number](t *testing.T, d *vk.Device, path string) (*btree.Tree[K, V], error) {
 	f, err := os.Open(path)
 	require.NoError(t, err)
 	defer f.Close()
-	l, err := lsm.Load[uint32, uint32](t.Context(), d, f, lsm.Options{})
+	return btree.Load[K, V](t.Context(), d, f, btree.Options{})
+}
+
+// loads requires that a program that loads a file has these pairs.
+func loads[K, V structures.Number](t *testing.T, d *vk.Device, path string, keys []K, values []V) {
+	x, err := loadTree[K, V](t, d, path)
 	require.NoError(t, err)
-	defer l.Close()
-	values, found, err := l.Find(t.Context(), []uint32{3, 5, 7})
+	defer x.Close()
+	gotKeys, gotValues, err := x.Export(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, []uint32{30, 50, 0}, values)
-	assert.Equal(t, []bool{true, true, false}, found)
+	assert.Equal(t, keys, gotKeys)
+	assert.Equal(t, values, gotValues)
+}
+
+// An earlier version of the library named no types: that is said, and the numbers are unsigned.
+func TestSavedWithoutTypes(t *testing.T) {
+	needDevice(t)
+	out, notes := answer(t, "", "get", filepath.Join("..", "..", "internal", "saved", "testdata", "v3.vkds"),
+		"4294967295")
+	assert.Equal(t, "key,value\n4294967295,0\n", out)
+	assert.Contains(t, notes, "v3.vkds was saved by an earlier version, which named no types: its keys and values are "+
+		"read as unsigned integers\n")
 }

@@ -182,7 +182,10 @@ func (s *source) openSaved(in *opened) (err error) {
 	if find(h.Structure) < 0 {
 		return fmt.Errorf("%s: holds a structure that this vkds doesn't know: %q", in.file.Name(), h.Structure)
 	}
-	in.key, in.value, err = dictfile.Types(h)
+	if in.key, in.value, err = dictfile.Types(h); h.KeyType == "" && s.options.Note != nil {
+		s.options.Note(in.file.Name() + " was saved by an earlier version, which named no types: its keys and values " +
+			"are read as unsigned integers")
+	}
 	return err
 }
 

@@ -4,7 +4,6 @@ package dictfile
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/internal/saved"
@@ -17,25 +16,17 @@ const Magic = saved.Magic
 // Header describes a saved dictionary. KeyType and ValueType are names of package keytype.
 type Header = saved.Header
 
-// Types returns the types that KeyType and ValueType of a header name. An error is a *enum.UnknownError, or says that
-// one is wider than what was saved.
+// Types returns the types that KeyType and ValueType of a header name; those that an earlier version didn't name are
+// unsigned integers. Error: *enum.UnknownError.
 func Types(h Header) (key, value keytype.Type, err error) {
-	key, value = keytype.Type(h.Width), keytype.Type(h.Width) // unsigned integers, where the library saved it
-	for _, n := range []struct {
-		name string
-		into *keytype.Type
-	}{{h.KeyType, &key}, {h.ValueType, &value}} {
-		if n.name == "" {
-			continue
-		}
-		if *n.into, err = keytype.Types.Parse(n.name); err != nil {
-			return 0, 0, err
-		}
-		if n.into.Width() > h.Width {
-			return 0, 0, fmt.Errorf("numbers of type %s in %s", n.name, h.Width)
-		}
+	key, value = keytype.Type(h.Width), keytype.Type(h.Width)
+	if h.KeyType != "" {
+		key, err = keytype.Types.Parse(h.KeyType)
 	}
-	return key, value, nil
+	if h.ValueType != "" && err == nil {
+		value, err = keytype.Types.Parse(h.ValueType)
+	}
+	return key, value, err
 }
 
 // Error reports what is wrong with a file. It wraps what package saved has found, or the system's error.

@@ -64,8 +64,7 @@ func newReader(name string, r io.Reader, file *infile.File) (*Reader, error) {
 	if d.pairs, err = saved.NewReader(r); err != nil {
 		return nil, d.named(err)
 	}
-	d.columns = newColumns(d.Header())
-	if _, _, err := Types(d.Header()); err != nil {
+	if d.columns, _, err = newColumns(d.Header()); err != nil {
 		return nil, &Error{name, fmt.Errorf("%w: %v", structures.ErrCorrupt, err)}
 	}
 	return d, nil

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/internal/texts"
 	"github.com/vkds/vkds/structures"
@@ -26,22 +27,26 @@ var (
 // column is that of a block: words, or texts that are read from an arena or written to one.
 type column struct {
 	text  bool
-	width structures.Width
+	words saved.Column // that are no text
 	texts *texts.Arena
 
 	lengths []byte // of texts
 	bytes   []byte // of words or texts
 }
 
-func newColumns(h Header) [2]column {
-	return [2]column{{text: h.KeyType == saved.Text, width: h.Width, texts: &texts.Arena{}},
-		{text: h.ValueType == saved.Text, width: h.Width, texts: &texts.Arena{}}}
+// newColumns are the columns of a header's types. Error: *enum.UnknownError.
+func newColumns(h Header) (c [2]column, words saved.Columns, err error) {
+	key, value, err := Types(h)
+	words.Keys, _ = saved.Named(key.String())
+	words.Values, _ = saved.Named(value.String())
+	return [2]column{{text: key == keytype.Text, words: words.Keys, texts: &texts.Arena{}},
+		{text: value == keytype.Text, words: words.Values, texts: &texts.Arena{}}}, words, err
 }
 
 // add adds a word, or its text, and tells whether there is room for another.
 func (c *column) add(word uint64) (room bool) {
 	if !c.text {
-		c.bytes = saved.AppendWords(c.bytes, []uint64{word}, c.width)
+		c.bytes = saved.AppendWords(c.bytes, c.words, []uint64{word})
 		return true
 	}
 	text := c.texts.At(word)
@@ -85,18 +90,19 @@ func (c *column) unpack(block []byte, rows int) error {
 	return nil
 }
 
-// next takes the next word out, or the number that its text gets in the arena.
-func (c *column) next() (word uint64) {
+// next takes the next word out of a reader's column, or the number that its text gets in the arena.
+func (d *Reader) next(i int) (word uint64, err error) {
+	c := &d.columns[i]
 	if !c.text {
 		one := [1]uint64{}
-		c.bytes = saved.Words(one[:], c.bytes, c.width)
-		return one[0]
+		c.bytes, err = saved.Words(d.pairs, i, one[:], c.bytes)
+		return one[0], err
 	}
 	length, n := binary.Uvarint(c.lengths)
 	c.lengths = c.lengths[n:]
 	word = c.texts.Add(c.bytes[:length])
 	c.bytes = c.bytes[length:]
-	return word
+	return word, nil
 }
 
 // SetTexts says of keys and values that are text what arenas their words are numbers in. Of others it is nil.
@@ -146,7 +152,12 @@ func (d *Reader) readTexts(keys, values []uint64) (n int, err error) {
 	}
 	for n < len(keys) && !d.columns[0].texts.Full() && !d.columns[1].texts.Full() {
 		for ; d.rows > 0 && n < len(keys); n++ {
-			keys[n], values[n] = d.columns[0].next(), d.columns[1].next()
+			if keys[n], err = d.next(0); err == nil {
+				values[n], err = d.next(1)
+			}
+			if err != nil {
+				return n, err
+			}
 			d.rows--
 		}
 		if d.rows > 0 {

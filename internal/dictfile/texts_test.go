@@ -192,8 +192,8 @@ func TestLyingTexts(t *testing.T) {
 		"its texts: ":             pack(strings.Repeat("x", 64<<20), 64<<20, 0),
 	} {
 		var out bytes.Buffer
-		w, err := saved.NewWriter(&out, dictfile.Header{KeyType: "u64", ValueType: "text", Width: structures.Bits64,
-			Pairs: 2})
+		w, err := saved.NewWriter(&out, dictfile.Header{KeyType: "u64", ValueType: "text", Pairs: 2},
+			saved.Pairs[uint64, uint64]())
 		require.NoError(t, err)
 		require.NoError(t, w.WriteBlock(2, two, texts))
 		require.NoError(t, w.Close())
@@ -211,7 +211,7 @@ func TestLyingTexts(t *testing.T) {
 	}
 	// More than a block may have, and types that the version has no place for.
 	var out bytes.Buffer
-	w, err := saved.NewWriter(&out, dictfile.Header{ValueType: "text", Pairs: 1})
+	w, err := saved.NewWriter(&out, dictfile.Header{ValueType: "text", Pairs: 1}, saved.Pairs[uint32, uint32]())
 	require.NoError(t, err)
 	require.NoError(t, w.WriteBlock(1, []byte{1, 2, 3, 4}, make([]byte, 18<<20)))
 	r, err := dictfile.NewReader("f", &out)
@@ -228,7 +228,8 @@ func TestTextsAreNoNumbers(t *testing.T) {
 	require.NoError(t, err)
 	r, err := saved.NewReader(bytes.NewReader(data))
 	require.NoError(t, err)
-	_, err = r.Read(make([]uint32, 5), make([]uint32, 5))
+	require.ErrorIs(t, r.As(saved.Pairs[uint32, uint32]()), structures.ErrText)
+	_, err = saved.ReadWords(r, make([]uint32, 5), make([]uint32, 5))
 	require.ErrorIs(t, err, structures.ErrText)
 }
 

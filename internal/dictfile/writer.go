@@ -32,14 +32,18 @@ func Check(path string) error { return outfile.CheckBinary(path) }
 // Create begins to write a dictionary to path, as outfile.Create does: its
 // folder must exist, and a regular file that is there is replaced by Close.
 // h.Pairs must be the number of pairs that will be written. An error is an
-// *outfile.Error, or an *Error where the header is too large.
+// *outfile.Error, or an *Error where the header is too large or names a type that there isn't.
 func Create(ctx context.Context, path string, h Header) (*Writer, error) {
-	w := &Writer{path: path, columns: newColumns(h), text: h.HasText()}
+	w := &Writer{path: path, text: h.HasText()}
+	var columns saved.Columns
 	var err error
+	if w.columns, columns, err = newColumns(h); err != nil {
+		return nil, &Error{path, err}
+	}
 	if w.file, err = outfile.Create(ctx, path); err != nil {
 		return nil, err
 	}
-	if w.pairs, err = saved.NewWriter(w.file, h); err != nil {
+	if w.pairs, err = saved.NewWriter(w.file, h, columns); err != nil {
 		w.file.Abort()
 		return nil, w.named(err)
 	}

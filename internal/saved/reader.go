@@ -12,21 +12,23 @@ import (
 // Reader reads one saved dictionary. It is used from one goroutine at a time. What is wrong with what is read is a
 // *structures.SavedError; an error of the io.Reader's is returned as it is.
 type Reader struct {
-	r      io.Reader
-	header Header
-	start  int64  // bytes before the first block
-	first  uint32 // sum there
-	sum    uint32 // of all that was read, but for checksums
-	block  int64
-	left   int64  // pairs that the header promises and no block has brought yet
-	buffer []byte // the block's bytes
-	keys   []byte // what is left of its keys
-	values []byte
-	err    error
+	r        io.Reader
+	header   Header
+	columns  [2]conversion
+	keysOnly bool   // values are not read
+	start    int64  // bytes before the first block
+	first    uint32 // sum there
+	sum      uint32 // of all that was read, but for checksums
+	block    int64
+	left     int64  // pairs that the header promises and no block has brought yet
+	buffer   []byte // the block's bytes
+	keys     []byte // what is left of its keys
+	values   []byte
+	err      error
 }
 
 // NewReader reads the header. Its number of pairs is what it says: nothing should be allocated by it before they are
-// read. What is read, is read in calls of up to 512 KiB.
+// read.
 func NewReader(r io.Reader) (*Reader, error) {
 	d := &Reader{r: r}
 	head := make([]byte, fixedHeaderBytes)
@@ -41,9 +43,9 @@ func NewReader(r io.Reader) (*Reader, error) {
 		return nil, damaged(structures.ErrNotSaved, "")
 	}
 	version := binary.LittleEndian.Uint32(head[len(Magic):])
-	if version < firstVersion || version > lastVersion {
+	if version < firstVersion || version > typedVersion {
 		return nil, damaged(structures.ErrSavedVersion, "the format is %d, and this one reads %d to %d", version,
-			firstVersion, lastVersion)
+			firstVersion, typedVersion)
 	}
 	length := binary.LittleEndian.Uint32(head[len(Magic)+4:])
 	if length > longestHeader {
@@ -64,11 +66,9 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if d.header.Pairs < 0 {
 		return nil, damaged(structures.ErrCorrupt, "%d pairs", d.header.Pairs)
 	}
-	if d.header.HasText() != (version >= textVersion) {
-		return nil, damaged(structures.ErrCorrupt, "keys of type %q and values of type %q in the format %d",
-			d.header.KeyType, d.header.ValueType, version)
+	if err := d.setTypes(version); err != nil {
+		return nil, err
 	}
-	d.header.setVersion(version)
 	d.start = int64(len(head) + len(rest))
 	d.first = sum
 	d.Restart()
@@ -98,7 +98,7 @@ func (d *Reader) CheckSize(size int64) error {
 	if d.header.HasText() { // of which there is no telling how long it is
 		return nil
 	}
-	switch want := d.start + int64(d.header.bytes())*pairs + (blockHead+checksumBytes)*blocks; {
+	switch want := d.start + int64(d.pairBytes())*pairs + (blockHead+checksumBytes)*blocks; {
 	case pairs > most || want > size:
 		return damaged(structures.ErrTruncated, "")
 	case want < size:
@@ -107,23 +107,18 @@ func (d *Reader) CheckSize(size int64) error {
 	return nil
 }
 
-// Read is ReadWords of 32 bits.
-func (d *Reader) Read(keys, values []uint32) (int, error) { return ReadWords(d, keys, values) }
-
 // ReadWords fills keys and values with the next pairs and returns how many; the values are 0 where there are none. The
 // last pairs come with a nil error; io.EOF comes alone, from every call after them, whatever slices it is given. All
 // was checked to its very end before the last of the pairs is returned, and no pair of a block that doesn't match its
-// checksum is. Slices of two lengths are a *structures.LengthError, and slices too narrow for what was saved a
-// *structures.SavedError; then nothing is read. Any other error every later call returns again.
+// checksum is. Slices of two lengths are a *structures.LengthError, and a dictionary with text is a
+// *structures.SavedError; then nothing is read. Any other error every later call returns again. W is as wide as the
+// wider of the columns of As.
 func ReadWords[W structures.Word](d *Reader, keys, values []W) (int, error) {
 	if len(keys) != len(values) {
 		return 0, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
 	if d.header.HasText() {
 		return 0, damaged(structures.ErrText, "")
-	}
-	if d.header.Width > structures.WidthOf[W]() {
-		return 0, damaged(structures.ErrTooWide, "")
 	}
 	n := 0
 	for {
@@ -132,7 +127,11 @@ func ReadWords[W structures.Word](d *Reader, keys, values []W) (int, error) {
 		}
 		switch {
 		case len(d.keys) > 0 && n < len(keys):
-			n += take(d, keys[n:], values[n:])
+			took, err := take(d, keys[n:], values[n:])
+			if n += took; err != nil {
+				d.keys, d.err = nil, err
+				return n, err
+			}
 		case len(d.keys) > 0 || n == len(keys) && n > 0 || d.err == io.EOF && n > 0:
 			return n, nil
 		default:
@@ -142,28 +141,22 @@ func ReadWords[W structures.Word](d *Reader, keys, values []W) (int, error) {
 }
 
 // take hands out pairs of the block.
-func take[W structures.Word](d *Reader, keys, values []W) int {
-	width := d.header.Width
-	n := min(len(keys), len(d.keys)/width.Bytes())
-	d.keys = Words(keys[:n], d.keys, width)
-	if d.header.KeysOnly {
-		clear(values[:n])
-	} else {
-		d.values = Words(values[:n], d.values, width)
+func take[W structures.Word](d *Reader, keys, values []W) (n int, err error) {
+	n = min(len(keys), len(d.keys)/d.columns[0].width.Bytes())
+	if d.keys, err = Words(d, 0, keys[:n], d.keys); err != nil {
+		return 0, err
 	}
-	return n
-}
-
-// Words fills words with the bytes of numbers, and returns what is left of these.
-func Words[W structures.Word](to []W, from []byte, width structures.Width) []byte {
-	for i := range to {
-		if width == structures.Bits64 {
-			to[i] = W(binary.LittleEndian.Uint64(from[8*i:]))
-		} else {
-			to[i] = W(binary.LittleEndian.Uint32(from[4*i:]))
+	if d.keysOnly {
+		none := W(d.columns[1].to.word(0))
+		for i := range n {
+			values[i] = none
 		}
+		return n, nil
 	}
-	return from[width.Bytes()*len(to):]
+	if d.values, err = Words(d, 1, values[:n], d.values); err != nil {
+		return 0, err
+	}
+	return n, nil
 }
 
 // next reads and checks the next block, and behind the last one the end.
@@ -173,7 +166,7 @@ func (d *Reader) next() error {
 	}
 	pairs := int(min(d.left, blockPairs))
 	if d.buffer == nil {
-		d.buffer = make([]byte, blockHead+d.header.bytes()*pairs+checksumBytes) // the first block is the largest
+		d.buffer = make([]byte, blockHead+d.pairBytes()*pairs+checksumBytes) // the first block is the largest
 	}
 	block, err := d.readBlock(pairs, d.buffer)
 	if err != nil {
@@ -185,7 +178,7 @@ func (d *Reader) next() error {
 			return err
 		}
 	}
-	keys := d.header.Width.Bytes() * pairs
+	keys := d.columns[0].width.Bytes() * pairs
 	d.keys, d.values = block[:keys], block[keys:]
 	if pairs == 0 {
 		return io.EOF
@@ -201,7 +194,7 @@ func (d *Reader) readBlock(pairs int, buffer []byte) ([]byte, error) {
 	if have := binary.LittleEndian.Uint32(buffer); int64(have) != int64(pairs) {
 		return nil, damaged(structures.ErrCorrupt, "block %d has %d pairs, not %d", d.block, have, pairs)
 	}
-	end := blockHead + d.header.bytes()*pairs
+	end := blockHead + d.pairBytes()*pairs
 	if _, err := io.ReadFull(d.r, buffer[blockHead:end+checksumBytes]); err != nil {
 		return nil, short(err)
 	}

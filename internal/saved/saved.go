@@ -4,26 +4,33 @@
 // A saved dictionary is the name and the parameters of a structure and its pairs, all in little endian:
 //
 //	magic       8 bytes  "VKDS", CR LF, 1a, LF: a transfer as text breaks it
-//	version     u32      2; 3: keys without values; 4 and 5: the same at 64 bits; 6 and 7: with text, at 32 and 64
+//	version     u32      8
 //	length      u32      of the description, in bytes
-//	description          JSON, see Header
+//	description          JSON, see Header: with the types of keys and values
 //	checksum    u32
 //	blocks               of 65536 pairs, the last of what is left; then one of none:
 //	  pairs     u32      n
-//	  keys      n u32    or u64, as the version says
-//	  values    n u32    or u64, or none
+//	  keys               n numbers of their type
+//	  values             n numbers of their type; none if the description names no type of values
 //	  checksum  u32
 //
-// With text, which the description says of keys, values or both, a block may be of fewer pairs, and in place of the
-// numbers of texts it has their bytes, packed by whoever writes them:
+// A number takes 4 or 8 bytes, as its type says: integers are in two's complement, floats as IEEE 754 has them.
+//
+// If keys or values are text, a block may be of fewer pairs, and in place of the numbers of texts it has their bytes,
+// packed by the program that writes them:
 //
 //	length    u32      of what follows, up to 17 MiB
 //	texts              of n of them
 //
 // Nothing follows. Each checksum is the CRC-32C of all that stands before it, but for other checksums. So every byte is
-// under one, and a block is right only behind the header and the blocks that it was written behind: what is missing,
+// under one, and a block is right only after the header and the blocks that it was written after: what is missing,
 // doubled, moved, or of another dictionary shows. The description says how many pairs there are, so what reads to its
 // end is what was written.
+//
+// Versions 2 to 7 are read, too. They hold words in place of numbers, as the kernels had them: keys and values of 32
+// bits (2), keys alone (3), the same in 64 bits (4 and 5), and with text in 32 and 64 bits (6 and 7). The tool named
+// their types in the description; the library didn't, so that such a dictionary can be loaded only as the types that it
+// was saved with (see Reader.As).
 //
 // Version 1, whose blocks could be mixed up with those of another dictionary, is refused: build it again.
 package saved
@@ -38,10 +45,13 @@ import (
 // Magic is how a saved dictionary begins.
 const Magic = "VKDS\r\n\x1a\n"
 
+// Graph is the structure, in a Header, of a saved graph.
+const Graph = "graph"
+
 const (
 	firstVersion = 2
 	textVersion  = 6
-	lastVersion  = 7
+	typedVersion = 8
 
 	blockPairs       = 64 << 10
 	longestHeader    = 1 << 20
@@ -64,49 +74,20 @@ type Header struct {
 	Parameters map[string]float64 `json:"parameters,omitempty"`
 	// Pairs is how many pairs there are.
 	Pairs int64 `json:"pairs"`
-	// KeyType and ValueType are the names of the keys' and the values' types; "" is u32.
+	// KeyType and ValueType are the names of the keys' and the values' types (Named). They are "" if an earlier version
+	// named none; ValueType also if KeysOnly.
 	KeyType   string `json:"key_type,omitempty"`
 	ValueType string `json:"value_type,omitempty"`
 	// Writer is the program that wrote it, for people.
 	Writer string `json:"writer,omitempty"`
-	// KeysOnly says that there are no values: of a set. The version tells it.
+	// KeysOnly says that there are no values: of a set.
 	KeysOnly bool `json:"-"`
-	// Width is that of keys and values. The version tells it, too.
+	// Width is that of the wider of keys and values.
 	Width structures.Width `json:"-"`
 }
 
 // HasText tells whether keys or values are text.
 func (h Header) HasText() bool { return h.KeyType == Text || h.ValueType == Text }
-
-// version is the format's for pairs, or keys alone, of this width.
-func (h Header) version() uint32 {
-	if h.HasText() {
-		return textVersion + uint32(h.Width)
-	}
-	version := firstVersion + 2*uint32(h.Width)
-	if h.KeysOnly {
-		version++
-	}
-	return version
-}
-
-// setVersion takes from the version what it says.
-func (h *Header) setVersion(version uint32) {
-	if version >= textVersion {
-		h.Width = structures.Width(version - textVersion)
-		return
-	}
-	h.KeysOnly = (version-firstVersion)%2 == 1
-	h.Width = structures.Width((version - firstVersion) / 2)
-}
-
-// bytes is how many a pair takes.
-func (h Header) bytes() int {
-	if h.KeysOnly {
-		return h.Width.Bytes()
-	}
-	return 2 * h.Width.Bytes()
-}
 
 // CountError reports a Writer closed with another number of pairs than its header said.
 type CountError struct{ Have, Want int64 }

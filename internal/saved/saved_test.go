@@ -3,8 +3,11 @@ package saved_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -16,7 +19,9 @@ import (
 // written is a saved dictionary of so many keys, the values of which are their squares.
 func written(t *testing.T, n int, keysOnly bool) []byte {
 	var out bytes.Buffer
-	w, err := saved.NewWriter(&out, saved.Header{Structure: "slabhash", Pairs: int64(n), KeysOnly: keysOnly})
+	columns := saved.Pairs[uint32, uint32]()
+	columns.KeysOnly = keysOnly
+	w, err := saved.NewWriter(&out, saved.Header{Structure: "slabhash", Pairs: int64(n)}, columns)
 	require.NoError(t, err)
 	keys, values := make([]uint32, n), make([]uint32, n)
 	for i := range keys {
@@ -25,7 +30,7 @@ func written(t *testing.T, n int, keysOnly bool) []byte {
 	if keysOnly {
 		values = nil
 	}
-	require.NoError(t, w.Write(keys, values))
+	require.NoError(t, saved.WriteWords(w, keys, values))
 	require.NoError(t, w.Close())
 	require.EqualValues(t, out.Len(), w.Bytes())
 	return out.Bytes()
@@ -39,7 +44,7 @@ func read(t *testing.T, data io.Reader) (saved.Header, int, error) {
 	}
 	keys, values := make([]uint32, 1000), make([]uint32, 1000)
 	for at := 0; ; {
-		n, err := r.Read(keys, values)
+		n, err := saved.ReadWords(r, keys, values)
 		for i := range n {
 			want := uint32((at + i) * (at + i))
 			if r.Header().KeysOnly {
@@ -61,13 +66,16 @@ func read(t *testing.T, data io.Reader) (saved.Header, int, error) {
 func TestKeysAlone(t *testing.T) {
 	for _, n := range []int{0, 1, 1 << 16, 1<<16 + 1} {
 		pairs, keys := written(t, n, false), written(t, n, true)
-		require.Equal(t, 4*n, len(pairs)-len(keys))
-		for _, data := range [][]byte{pairs, keys} {
+		require.Equal(t, 4*n+len(`,"value_type":"u32"`), len(pairs)-len(keys))
+		for keysOnly, data := range map[bool][]byte{false: pairs, true: keys} {
 			h, got, err := read(t, iotest.OneByteReader(bytes.NewReader(data)))
 			require.NoError(t, err)
 			require.Equal(t, n, got)
-			require.Equal(t, saved.Header{Structure: "slabhash", Pairs: int64(n),
-				KeysOnly: len(data) == len(keys) && n > 0 || data[8] == 3}, h)
+			want := saved.Header{Structure: "slabhash", Pairs: int64(n), KeyType: "u32", KeysOnly: keysOnly}
+			if !keysOnly {
+				want.ValueType = "u32"
+			}
+			require.Equal(t, want, h)
 		}
 	}
 }
@@ -95,11 +103,11 @@ func TestBroken(t *testing.T) {
 	broken := errors.New("broken")
 	for fails := range 4 { // the header, two blocks, the last one
 		out := &failing{calls: fails, err: broken}
-		w, err := saved.NewWriter(out, saved.Header{Pairs: 1 << 17})
+		w, err := saved.NewWriter(out, saved.Header{Pairs: 1 << 17}, saved.Pairs[uint32, uint32]())
 		if fails > 0 {
 			require.NoError(t, err)
 			all := make([]uint32, 1<<17)
-			if err = w.Write(all, all); fails == 3 {
+			if err = saved.WriteWords(w, all, all); fails == 3 {
 				require.NoError(t, err)
 				err = w.Close()
 			}
@@ -134,55 +142,98 @@ func (f *failing) Write(p []byte) (int, error) {
 // Fewer pairs, or more, than the header promised.
 func TestMiscounted(t *testing.T) {
 	for _, n := range []int{0, 2} {
-		w, err := saved.NewWriter(io.Discard, saved.Header{Pairs: 1})
+		w, err := saved.NewWriter(io.Discard, saved.Header{Pairs: 1}, saved.Pairs[uint32, uint32]())
 		require.NoError(t, err)
-		require.NoError(t, w.Write(make([]uint32, n), make([]uint32, n)))
+		require.NoError(t, saved.WriteWords(w, make([]uint32, n), make([]uint32, n)))
 		var miscounted *saved.CountError
 		require.ErrorAs(t, w.Close(), &miscounted)
 		require.Equal(t, saved.CountError{Have: int64(n), Want: 1}, *miscounted)
 	}
 }
 
-// What has 64 bits comes back as it was, the narrower one into wider slices too, and the wider one never into narrower.
-func TestWidths(t *testing.T) {
-	keys, values := []uint64{0, 1, 1 << 32, 1<<63 | 5, ^uint64(0)}, []uint64{^uint64(0), 1 << 40, 3, 0, 7}
-	for _, keysOnly := range []bool{false, true} {
-		var file bytes.Buffer
-		w, err := saved.NewWriter(&file,
-			saved.Header{Structure: "x", Pairs: 5, Width: structures.Bits64, KeysOnly: keysOnly})
-		require.NoError(t, err)
-		brought, want := values, slices.Clone(values)
-		if keysOnly {
-			brought, want = nil, make([]uint64, 5)
-		}
-		require.NoError(t, saved.WriteWords(w, keys, brought))
-		require.NoError(t, w.Close())
-		size := int64(file.Len())
+// Any of the six types as any other: itself and the wider ones that have all its numbers, and no others; keys and
+// values, of each type some that only it has.
+func TestTypes(t *testing.T) {
+	from(t, []uint32{0, 1, 1 << 31, 1<<32 - 1}, "uint32 uint64 int64")
+	from(t, []int32{math.MinInt32, -5, -1, 0, 7, math.MaxInt32}, "int32 int64")
+	nan := math.Float32frombits
+	from(t, []float32{nan(0xff800001), -1.5, nan(1 << 31), 0, 1e-45, 2.25, float32(math.Inf(1)), nan(0x7fc00005)},
+		"float32 float64")
+	from(t, []uint64{0, 1 << 32, 1<<64 - 1}, "uint64")
+	from(t, []int64{math.MinInt64, -1, 0, 1 << 40}, "int64")
+	from(t, []float64{math.Inf(-1), -1e300, math.Copysign(0, -1), 0.1, math.NaN()}, "float64")
+}
 
+func from[F structures.Number](t *testing.T, numbers []F, loads string) {
+	to[F, uint32](t, numbers, loads)
+	to[F, int32](t, numbers, loads)
+	to[F, float32](t, numbers, loads)
+	to[F, uint64](t, numbers, loads)
+	to[F, int64](t, numbers, loads)
+	to[F, float64](t, numbers, loads)
+}
+
+// to has numbers saved as keys and as values, beside a column of the other width, and loaded as another type.
+func to[F, T structures.Number](t *testing.T, numbers []F, loads string) {
+	want := saved.TypeOf[T]().String()
+	others := make([]uint64, len(numbers))
+	keyWords, valueWords := slices.Clone(others), slices.Clone(others)
+	for i, x := range numbers {
+		keyWords[i], valueWords[i] = structures.KeyCode[F]().Word(x), structures.ValueCode[F]().Word(x)
+	}
+	for _, what := range []string{"keys", "values"} {
+		columns, asked := saved.Pairs[F, uint64](), saved.Pairs[T, uint64]()
+		keys, values := keyWords, others
+		if what == "values" {
+			columns, asked = saved.Pairs[uint64, F](), saved.Pairs[uint64, T]()
+			keys, values = others, valueWords
+		}
+		var file bytes.Buffer
+		w, err := saved.NewWriter(&file, saved.Header{Structure: "x", Pairs: int64(len(numbers))}, columns)
+		require.NoError(t, err)
+		require.NoError(t, saved.WriteWords(w, keys, values))
+		require.NoError(t, w.Close())
 		r, err := saved.NewReader(bytes.NewReader(file.Bytes()))
 		require.NoError(t, err)
-		require.Equal(t, structures.Bits64, r.Header().Width)
-		require.Equal(t, keysOnly, r.Header().KeysOnly)
-		require.NoError(t, r.CheckSize(size))
-		_, err = r.Read(make([]uint32, 5), make([]uint32, 5))
-		require.ErrorIs(t, err, structures.ErrTooWide)
-		gotKeys, gotValues := make([]uint64, 6), make([]uint64, 6)
-		n, err := saved.ReadWords(r, gotKeys, gotValues)
+		require.NoError(t, r.CheckSize(int64(file.Len())))
+		err = r.As(asked)
+		if !slices.Contains(strings.Fields(loads), want) {
+			var refused *structures.TypeError
+			require.ErrorAs(t, err, &refused, want)
+			require.Equal(t, structures.TypeError{What: what, Saved: saved.TypeOf[F]().String(), Loaded: want}, *refused)
+			continue
+		}
 		require.NoError(t, err)
-		require.Equal(t, keys, gotKeys[:n])
-		require.Equal(t, want, gotValues[:n])
+		keys, values = make([]uint64, len(numbers)), make([]uint64, len(numbers))
+		n, err := saved.ReadWords(r, keys, values)
+		require.NoError(t, err)
+		require.Equal(t, len(numbers), n)
+		got, of := keys, structures.KeyCode[T]().Of
+		if what == "values" {
+			got, of = values, structures.ValueCode[T]().Of
+		}
+		for i, x := range numbers {
+			same(t, x, of(got[i]))
+		}
 	}
-	var file bytes.Buffer
-	w, err := saved.NewWriter(&file, saved.Header{Structure: "x", Pairs: 1})
-	require.NoError(t, err)
-	require.NoError(t, w.Write([]uint32{^uint32(0)}, []uint32{9}))
-	require.NoError(t, w.Close())
-	require.EqualValues(t, 2, file.Bytes()[len(saved.Magic)], "what earlier versions read")
-	r, err := saved.NewReader(&file)
-	require.NoError(t, err)
-	key, value := make([]uint64, 1), make([]uint64, 1)
-	_, err = saved.ReadWords(r, key, value)
-	require.NoError(t, err)
-	require.Equal(t, []uint64{1<<32 - 1}, key)
-	require.Equal(t, []uint64{9}, value)
+}
+
+// same compares numbers exactly: -0 is not 0, and a NaN has what it carries.
+func same(t *testing.T, want, got any) {
+	switch x := want.(type) {
+	case float32:
+		if wide, is := got.(float64); is {
+			if bits := uint64(math.Float32bits(x)); x != x {
+				require.Equal(t, bits>>31<<63|0x7ff<<52|bits&(1<<23-1)<<29, math.Float64bits(wide))
+			} else {
+				require.Equal(t, math.Float64bits(float64(x)), math.Float64bits(wide))
+			}
+			return
+		}
+		require.Equal(t, math.Float32bits(x), math.Float32bits(got.(float32)))
+	case float64:
+		require.Equal(t, math.Float64bits(x), math.Float64bits(got.(float64)))
+	default:
+		require.Equal(t, fmt.Sprint(want), fmt.Sprint(got))
+	}
 }

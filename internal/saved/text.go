@@ -12,7 +12,7 @@ import (
 const BlockPairs = blockPairs
 
 // WriteBlock adds a block of 1 to BlockPairs pairs to a dictionary with text: the bytes of their keys and of their
-// values, words as AppendWords has them, texts packed to 17 MiB at most.
+// values, numbers as AppendWords has them, texts packed to 17 MiB at most.
 func (w *Writer) WriteBlock(pairs int, keys, values []byte) error {
 	b := binary.LittleEndian.AppendUint32(w.buffer[:0], uint32(pairs))
 	b = w.header.appendColumn(b, w.header.KeyType, keys)
@@ -56,7 +56,7 @@ func (d *Reader) textBlock() (pairs int, keys, values []byte, err error) {
 	pairs = int(n)
 	var ends [2][2]int // of the columns in b
 	for i, kind := range []string{d.header.KeyType, d.header.ValueType} {
-		if b, ends[i], err = d.column(b, kind, pairs); err != nil {
+		if b, ends[i], err = d.column(b, kind, d.columns[i].width, pairs); err != nil {
 			return 0, nil, nil, err
 		}
 	}
@@ -82,8 +82,8 @@ func (d *Reader) textBlock() (pairs int, keys, values []byte, err error) {
 }
 
 // column reads a block's keys or values behind what was read of it, and returns where they are.
-func (d *Reader) column(b []byte, kind string, pairs int) (_ []byte, at [2]int, err error) {
-	length := d.header.Width.Bytes() * pairs
+func (d *Reader) column(b []byte, kind string, width structures.Width, pairs int) (_ []byte, at [2]int, err error) {
+	length := width.Bytes() * pairs
 	if kind == Text && pairs > 0 {
 		const head = 4
 		if b, err = d.more(b, head); err != nil {

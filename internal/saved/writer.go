@@ -15,6 +15,7 @@ import (
 type Writer struct {
 	out     io.Writer
 	header  Header
+	columns Columns
 	written int64  // pairs
 	bytes   int64  // that out has taken
 	sum     uint32 // of all that was written, but for checksums
@@ -26,9 +27,16 @@ type Writer struct {
 	err     error
 }
 
-// NewWriter writes the header. h.Pairs must be the number of pairs that will be written. Error also: a description that
-// is too long.
-func NewWriter(out io.Writer, h Header) (*Writer, error) {
+// NewWriter writes the header of a dictionary whose words are those of columns. h.Pairs must be the number of pairs that
+// will be written; h may name the types, if they are of the tool's own. Error also: a description that is too long.
+func NewWriter(out io.Writer, h Header, columns Columns) (*Writer, error) {
+	h.KeysOnly = columns.KeysOnly
+	if h.KeyType == "" {
+		h.KeyType = columns.Keys.Type.Name()
+	}
+	if h.ValueType == "" && !h.KeysOnly {
+		h.ValueType = columns.Values.Type.Name()
+	}
 	description, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
@@ -36,32 +44,24 @@ func NewWriter(out io.Writer, h Header) (*Writer, error) {
 	if len(description) > longestHeader {
 		return nil, fmt.Errorf("a description of %d bytes is too long", len(description))
 	}
-	room, each := int(min(blockPairs, max(h.Pairs, 1))), h.Width.Bytes()
-	w := &Writer{out: out, header: h, buffer: make([]byte, 0, blockHead+h.bytes()*room+checksumBytes),
-		keys: make([]byte, 0, each*room)}
-	if !h.KeysOnly {
-		w.values = make([]byte, 0, each*room)
-	}
-	head := binary.LittleEndian.AppendUint32([]byte(Magic), h.version())
+	w := &Writer{out: out, header: h, columns: columns}
+	head := binary.LittleEndian.AppendUint32([]byte(Magic), typedVersion)
 	head = binary.LittleEndian.AppendUint32(head, uint32(len(description)))
 	w.emit(append(head, description...))
 	return w, w.err
 }
 
-// Write is WriteWords of 32 bits.
-func (w *Writer) Write(keys, values []uint32) error { return WriteWords(w, keys, values) }
-
-// WriteWords adds pairs, no wider than the header says; of keys without values, values are nil. Slices of two lengths
-// are a *structures.LengthError, and nothing is written of them.
+// WriteWords adds pairs; of keys without values, values are nil. Slices of two lengths are a *structures.LengthError,
+// and nothing is written of them.
 func WriteWords[W structures.Word](w *Writer, keys, values []W) error {
 	if len(keys) != len(values) && !w.header.KeysOnly {
 		return &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
 	for len(keys) > 0 && w.err == nil {
 		n := min(len(keys), blockPairs-w.pairs)
-		w.keys, keys = AppendWords(w.keys, keys[:n], w.header.Width), keys[n:]
+		w.keys, keys = AppendWords(w.keys, w.columns.Keys, keys[:n]), keys[n:]
 		if !w.header.KeysOnly {
-			w.values, values = AppendWords(w.values, values[:n], w.header.Width), values[n:]
+			w.values, values = AppendWords(w.values, w.columns.Values, values[:n]), values[n:]
 		}
 		if w.pairs += n; w.pairs == blockPairs {
 			w.flush()
@@ -70,24 +70,12 @@ func WriteWords[W structures.Word](w *Writer, keys, values []W) error {
 	return w.err
 }
 
-// AppendWords adds numbers to bytes, in a width.
-func AppendWords[W structures.Word](b []byte, words []W, width structures.Width) []byte {
-	for _, x := range words {
-		if width == structures.Bits64 {
-			b = binary.LittleEndian.AppendUint64(b, uint64(x))
-		} else {
-			b = binary.LittleEndian.AppendUint32(b, uint32(x))
-		}
-	}
-	return b
-}
-
 // flush writes the pairs collected so far as one block.
 func (w *Writer) flush() {
 	b := binary.LittleEndian.AppendUint32(w.buffer[:0], uint32(w.pairs))
 	b = append(append(b, w.keys...), w.values...)
 	w.written += int64(w.pairs)
-	w.pairs, w.keys, w.values = 0, w.keys[:0], w.values[:0]
+	w.pairs, w.keys, w.values, w.buffer = 0, w.keys[:0], w.values[:0], b
 	w.emit(b)
 }
 

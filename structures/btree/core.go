@@ -8,6 +8,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/internal/pools"
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -22,6 +23,7 @@ type tree[W structures.Word] struct {
 	structures.Updates[W, W]
 	structures.Queries[W, W]
 
+	columns    saved.Columns // what keys and values are, for Save
 	d          *vk.Device
 	o          Options
 	width      structures.Width // W's: of keys and values

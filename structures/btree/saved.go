@@ -27,15 +27,17 @@ func (t *tree[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	h := savedFill.Header(t.o.Fill, uint64(v.levels[0].Slots))
-	return transfer.Save(ctx, t.gate, w, h, t.reader.Inside().Chunks(ctx))
+	return transfer.Save(ctx, t.gate, w, h, t.columns, t.reader.Inside().Chunks(ctx))
 }
 
 // WriteTo is Save without a context: io.WriterTo.
 func (t *tree[W]) WriteTo(w io.Writer) (int64, error) { return t.Save(context.Background(), w) }
 
 // load makes a tree of what was saved.
-func load[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*tree[W], error) {
+func load[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, o Options,
+	columns saved.Columns) (*tree[W], error) {
 	l := transfer.Loader[W, *tree[W]]{
+		Columns: columns,
 		New: func(h saved.Header, pairs int) (*tree[W], error) {
 			o := o
 			o.Capacity = max(o.Capacity, pairs)

@@ -150,7 +150,7 @@ func (v *view[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return transfer.Save(ctx, ungated{}, w, savedFill.Header(v.of.o.Fill, n), v.Chunks(ctx))
+	return transfer.Save(ctx, ungated{}, w, savedFill.Header(v.of.o.Fill, n), v.of.columns, v.Chunks(ctx))
 }
 
 // ungated is for calls of which each part takes its own turn.

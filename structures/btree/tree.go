@@ -13,6 +13,7 @@ import (
 	"io"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/structures/internal/versioned"
@@ -70,6 +71,7 @@ func of[K, V structures.Number, W structures.Word](t *tree[W], err error) (*Tree
 	if err != nil {
 		return nil, err
 	}
+	t.columns = saved.Pairs[K, V]()
 	export := func(ctx context.Context) ([]K, []V, error) {
 		keys, values, err := t.Export(ctx)
 		return typed.KeysOf[K](keys), typed.ValuesOf[V](values), err
@@ -97,14 +99,15 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 	return of[K, V](build(ctx, d, typed.Keys[uint32](keys), typed.Values[uint32](values), o))
 }
 
-// Load makes a tree of what any structure has saved, or vkds has, to the end of r. An Options.Fill of 0 is what a saved
-// tree had; the values of a set are 0. Errors: *structures.SavedError, also where keys have several values; r's own;
-// those of New and of Insert, without the PendingError around them.
+// Load makes a tree of what any structure has saved, or vkds has, to the end of r: of the types that were saved, or of
+// wider ones (structures.TypeError). An Options.Fill of 0 is what a saved tree had; the values of a set are 0. Errors:
+// *structures.SavedError, also where keys have several values; r's own; those of New and of Insert, without the
+// PendingError around them.
 func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Tree[K, V], error) {
 	if typed.Wide[K, V]() {
-		return of[K, V](load[uint64](ctx, d, r, o))
+		return of[K, V](load[uint64](ctx, d, r, o, saved.Pairs[K, V]()))
 	}
-	return of[K, V](load[uint32](ctx, d, r, o))
+	return of[K, V](load[uint32](ctx, d, r, o, saved.Pairs[K, V]()))
 }
 
 // Export returns all pairs in key order. Besides what it returns it takes 8 bytes of device memory a pair and some 40 a

@@ -20,7 +20,7 @@ func (g *orderedArcs) Save(ctx context.Context, w io.Writer) (n int64, err error
 			return err
 		}
 		h := g.o.header(int(g.extent.Load()), edges)
-		n, err = transfer.Save(ctx, g.outside, w, h, savedPairs(g.Chunks(ctx), nil, g.o.Weighted))
+		n, err = transfer.Save(ctx, g.outside, w, h, g.o.columns(), savedPairs(g.Chunks(ctx), nil, g.o.Weighted))
 		return err
 	})
 	return n, err

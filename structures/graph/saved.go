@@ -15,14 +15,11 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// savedName is the structure in the header of a saved graph.
-const savedName = "graph"
-
 // noVertex is what a deleted vertex is saved to lead to: no vertex has this number.
 const noVertex = ^uint32(0)
 
 // Save writes the graph to w, and returns how many bytes w took: as a dictionary whose keys of 64 bits are edges, the
-// ends of each, From in the upper half, and whose values are weights (a set where there are none). Of an undirected
+// ends of each, From in the upper half, and whose values of 32 bits are weights (a set where there are none). Of an undirected
 // graph each edge is there once; a vertex that was deleted is an edge to 2^32-1. It is one call: what changes the graph
 // waits until it ends; w must not use the graph. Errors: w's, structures.ErrChanged where kernels have changed the
 // graph meanwhile, the context's.
@@ -50,14 +47,21 @@ func (g *Graph) Save(ctx context.Context, w io.Writer) (int64, error) {
 		edges = (edges + uint64(counts[countLoops])) / 2
 	}
 	h := g.o.header(int(counts[countExtent]), edges+uint64(len(gone)))
-	return transfer.Save(ctx, g.gate, w, h, savedPairs(g.chunks(ctx, true), gone, g.o.Weighted))
+	return transfer.Save(ctx, g.gate, w, h, g.o.columns(), savedPairs(g.chunks(ctx, true), gone, g.o.Weighted))
 }
 
 // header is that of a saved graph, of so many pairs.
 func (o *Options) header(vertices int, pairs uint64) saved.Header {
-	return saved.Header{Structure: savedName, Pairs: int64(pairs), KeysOnly: !o.Weighted,
+	return saved.Header{Structure: saved.Graph, Pairs: int64(pairs),
 		Parameters: map[string]float64{"vertices": float64(vertices), "load": cmp.Or(o.Load, DefaultLoad),
 			"directed": number(o.Directed), "loops": number(o.SelfLoops)}}
+}
+
+// columns are what edges and weights are saved as.
+func (o *Options) columns() saved.Columns {
+	c := saved.Pairs[uint64, uint32]()
+	c.KeysOnly = !o.Weighted
+	return c
 }
 
 // WriteTo is Save without a context: io.WriterTo.
@@ -155,7 +159,7 @@ func (o *Options) open(r io.Reader) (in *saved.Reader, vertices uint32, err erro
 	}
 	h := in.Header()
 	n := h.Parameters["vertices"]
-	if h.Structure != savedName || h.Width != structures.Bits64 {
+	if h.Structure != saved.Graph {
 		return nil, 0, &structures.SavedError{Err: fmt.Errorf("%w of a graph, but of a %s", structures.ErrNotSaved,
 			h.Structure)}
 	}
@@ -163,6 +167,9 @@ func (o *Options) open(r io.Reader) (in *saved.Reader, vertices uint32, err erro
 		return nil, 0, &structures.SavedError{Err: fmt.Errorf("%w: %g vertices", structures.ErrCorrupt, n)}
 	}
 	o.Directed, o.Weighted, o.SelfLoops = h.Parameters["directed"] != 0, !h.KeysOnly, h.Parameters["loops"] != 0
+	if err := in.As(o.columns()); err != nil {
+		return nil, 0, err
+	}
 	if o.Load == 0 {
 		o.Load = h.Parameters["load"]
 	}

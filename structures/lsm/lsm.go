@@ -19,6 +19,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
@@ -56,6 +57,7 @@ func of[K, V structures.Number, W structures.Word](l *lsm[W], err error) (*LSM[K
 	if err != nil {
 		return nil, err
 	}
+	l.columns = saved.Pairs[K, V]()
 	return &LSM[K, V]{typed.Ordered[K, V, W](l), l}, nil
 }
 
@@ -81,14 +83,15 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 	return of[K, V](build(ctx, d, typed.Keys[uint32](keys), typed.Values[uint32](values), o))
 }
 
-// Load makes an LSM of what any structure has saved, or vkds has, to the end of r. An Options.Batch of 0 is what a
-// saved LSM had; the values of a set are 0. Errors: *structures.SavedError, also where keys have several values; r's
-// own; those of New and of Insert, without the PendingError around them.
+// Load makes an LSM of what any structure has saved, or vkds has, to the end of r: of the types that were saved, or of
+// wider ones (structures.TypeError). An Options.Batch of 0 is what a saved LSM had; the values of a set are 0. Errors:
+// *structures.SavedError, also where keys have several values; r's own; those of New and of Insert, without the
+// PendingError around them.
 func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*LSM[K, V], error) {
 	if typed.Wide[K, V]() {
-		return of[K, V](load[uint64](ctx, d, r, o))
+		return of[K, V](load[uint64](ctx, d, r, o, saved.Pairs[K, V]()))
 	}
-	return of[K, V](load[uint32](ctx, d, r, o))
+	return of[K, V](load[uint32](ctx, d, r, o, saved.Pairs[K, V]()))
 }
 
 // UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device

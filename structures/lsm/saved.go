@@ -26,15 +26,18 @@ func (l *lsm[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return transfer.Save(ctx, &l.core, w, savedBatch.Header(float64(l.o.Batch), pairs), l.core.Inside().Chunks(ctx))
+	h := savedBatch.Header(float64(l.o.Batch), pairs)
+	return transfer.Save(ctx, &l.core, w, h, l.columns, l.core.Inside().Chunks(ctx))
 }
 
 // WriteTo is Save without a context: io.WriterTo.
 func (l *lsm[W]) WriteTo(w io.Writer) (int64, error) { return l.Save(context.Background(), w) }
 
 // load makes one of what was saved.
-func load[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*lsm[W], error) {
+func load[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, o Options,
+	columns saved.Columns) (*lsm[W], error) {
 	l := transfer.Loader[W, *lsm[W]]{
+		Columns: columns,
 		New: func(h saved.Header, pairs int) (*lsm[W], error) {
 			o := o
 			o.Capacity = max(o.Capacity, pairs)

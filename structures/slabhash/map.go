@@ -21,6 +21,7 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/typed"
@@ -50,6 +51,7 @@ func mapOverTable[K, V structures.Number, W structures.Word](t *table[W], err er
 	if err != nil {
 		return nil, err
 	}
+	t.columns = saved.Pairs[K, V]()
 	return &Map[K, V]{Table{t}, mapOver[K, V, W]{typed.Dictionary[K, V, W](dictionaryOf(t)), t}}, nil
 }
 

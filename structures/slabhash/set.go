@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
@@ -29,6 +30,7 @@ func setOverTable[K structures.Number, W structures.Word](t *table[W], err error
 	if err != nil {
 		return nil, err
 	}
+	t.columns = saved.Set[K]()
 	return &Set[K]{Table{t}, setOver[K, W]{t}}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/internal/pools"
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -54,6 +55,7 @@ type table[W structures.Word] struct {
 	o         Options
 	width     structures.Width // of keys and values
 	keys      bool             // a set
+	columns   saved.Columns    // what keys and values are, for Save
 	slots     int              // in a slab
 	pool      *alloc.SlabPool
 	ownPool   bool

@@ -11,6 +11,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
@@ -55,6 +56,7 @@ func of[K, V structures.Number, W structures.Word](a *array[W], err error) (*Arr
 	if err != nil {
 		return nil, err
 	}
+	a.columns = saved.Pairs[K, V]()
 	return &Array[K, V]{typed.Ordered[K, V, W](a), a}, nil
 }
 
@@ -79,14 +81,14 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 	return of[K, V](build(ctx, d, typed.Keys[uint32](keys), typed.Values[uint32](values), o))
 }
 
-// Load makes an array of what any structure has saved, or vkds has, to the end of r. The values
-// of a set are 0. Errors: *structures.SavedError, also where keys have several values; r's own; those of New and of
-// Insert, without the PendingError around them.
+// Load makes an array of what any structure has saved, or vkds has, to the end of r: of the types that were saved, or
+// of wider ones (structures.TypeError). The values of a set are 0. Errors: *structures.SavedError, also where keys have
+// several values; r's own; those of New and of Insert, without the PendingError around them.
 func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Array[K, V], error) {
 	if typed.Wide[K, V]() {
-		return of[K, V](load[uint64](ctx, d, r, o))
+		return of[K, V](load[uint64](ctx, d, r, o, saved.Pairs[K, V]()))
 	}
-	return of[K, V](load[uint32](ctx, d, r, o))
+	return of[K, V](load[uint32](ctx, d, r, o, saved.Pairs[K, V]()))
 }
 
 // UpdateOn does a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device

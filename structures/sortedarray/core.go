@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -18,10 +19,11 @@ type array[W structures.Word] struct {
 	structures.Updates[W, W]
 	structures.Queries[W, W]
 
-	core  sorted.Core[W]
-	run   *runs.Memory
-	spare *runs.Memory // for the next version; or nil
-	n     int
+	columns saved.Columns // what keys and values are, for Save
+	core    sorted.Core[W]
+	run     *runs.Memory
+	spare   *runs.Memory // for the next version; or nil
+	n       int
 }
 
 var _ structures.Ordered[uint32, uint32] = (*array[uint32])(nil)

@@ -22,15 +22,17 @@ func (a *array[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	}
 	defer a.core.LeaveShared()
 	h := saved.Header{Structure: savedName, Pairs: int64(a.n)}
-	return transfer.Save(ctx, &a.core, w, h, a.core.Inside().Chunks(ctx))
+	return transfer.Save(ctx, &a.core, w, h, a.columns, a.core.Inside().Chunks(ctx))
 }
 
 // WriteTo is Save without a context: io.WriterTo.
 func (a *array[W]) WriteTo(w io.Writer) (int64, error) { return a.Save(context.Background(), w) }
 
 // load makes one of what was saved.
-func load[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*array[W], error) {
+func load[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, o Options,
+	columns saved.Columns) (*array[W], error) {
 	l := transfer.Loader[W, *array[W]]{
+		Columns: columns,
 		New: func(_ saved.Header, pairs int) (*array[W], error) {
 			kept := o
 			kept.Capacity = max(o.Capacity, pairs)

@@ -10,9 +10,11 @@ import (
 	"hash/crc32"
 	"io"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -186,38 +188,42 @@ func testRoundTrip[W structures.Word](t *testing.T) {
 	}
 }
 
-// What earlier versions saved every structure loads (package dictfile's tests have it as text).
+// What earlier versions saved every structure loads (package dictfile's tests have it as text): those of the tool as
+// the types that they name, or wider ones.
 func TestEarlierVersions(t *testing.T) {
-	t.Run("2", func(t *testing.T) {
-		testEarlier(t, "v2.vkds", []uint32{0, 1, 0x08080808, 1<<31 - 1, 1 << 31, 1<<32 - 1},
-			[]uint32{0, 1<<31 + 7, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1<<31 + 5})
-	})
-	t.Run("3", func(t *testing.T) {
-		testEarlier(t, "v3.vkds", []uint32{0, 1, 79, 1<<31 - 1, 1 << 31, 1<<32 - 2, 1<<32 - 1}, nil)
-	})
-	t.Run("4", func(t *testing.T) {
-		testEarlier(t, "v4.vkds", []uint64{0, 1<<63 - 1, 1 << 63, 1<<63 + 1<<32, 1<<64 - 1},
-			[]uint64{0, 1<<64 - 1, 1, 1 << 32, 1<<32 - 1})
-	})
-	t.Run("5", func(t *testing.T) {
-		testEarlier(t, "v5.vkds", []uint64{0, 1, 1<<32 - 1, 1 << 32, 1 << 63, 1<<64 - 1<<32, 1<<64 - 1}, nil)
-	})
+	d := testdevice.Open(t)
+	file := func(name string) []byte {
+		data, err := os.ReadFile(filepath.Join("..", "..", "internal", "saved", "testdata", name))
+		require.NoError(t, err)
+		return data
+	}
+	addresses, numbers := []uint32{0, 1, 0x08080808, 1<<31 - 1, 1 << 31, 1<<32 - 1},
+		[]int32{math.MinInt32, 7, -1, 0, math.MaxInt32, 5}
+	wide := []int64{math.MinInt64, -1, 0, 1 << 32, math.MaxInt64}
+	for _, name := range names {
+		requireLoads(t, d, name, file("v2.vkds"), addresses, numbers)
+		requireLoads(t, d, name, file("v2.vkds"), numbers64(addresses), numbers64(numbers))
+		requireRefused[uint32, uint32](t, d, name, file("v2.vkds"),
+			structures.TypeError{What: "values", Saved: "int32", Loaded: "uint32"})
+		requireLoads(t, d, name, file("v3.vkds"), []uint32{0, 1, 79, 1<<31 - 1, 1 << 31, 1<<32 - 2, 1<<32 - 1},
+			make([]uint32, 7))
+		requireLoads(t, d, name, file("v4.vkds"), wide, []uint64{0, 1<<64 - 1, 1, 1 << 32, 1<<32 - 1})
+		requireLoads(t, d, name, file("v5.vkds"),
+			[]uint64{0, 1, 1<<32 - 1, 1 << 32, 1 << 63, 1<<64 - 1<<32, 1<<64 - 1}, make([]float64, 7))
+		for _, text := range []string{"v6.vkds", "v7.vkds"} {
+			_, err := loading[uint64, uint64](t.Context(), d, name, file(text))
+			require.ErrorIs(t, err, structures.ErrText)
+		}
+		requireLoads(t, d, name, file("v8.vkds"), []int32{math.MinInt32, -5, 0, math.MaxInt32},
+			[]float64{math.Inf(-1), 0.1, -2, 1e300})
+	}
 }
 
-func testEarlier[W structures.Word](t *testing.T, file string, keys, values []W) {
-	d := testdevice.Open(t)
-	data, err := os.ReadFile(filepath.Join("..", "..", "internal", "saved", "testdata", file))
-	require.NoError(t, err)
-	for _, to := range kinds[W]() {
-		s, err := to.load(t.Context(), d, bytes.NewReader(data))
-		require.NoError(t, err, to.name)
-		want := values
-		if to.set {
-			want = nil
-		}
-		requirePairs[W](t, s, keys, want)
-		require.NoError(t, s.Close())
+func numbers64[T uint32 | int32](all []T) (wide []int64) {
+	for _, x := range all {
+		wide = append(wide, int64(x))
 	}
+	return wide
 }
 
 // size is how many bytes a pair takes.
@@ -231,16 +237,18 @@ func (k kind[W]) size() int {
 // lengthOf is that of the description of what was saved.
 func lengthOf(data []byte) int { return int(binary.LittleEndian.Uint32(data[12:])) }
 
-// fake is a description with what belongs to it, but for pairs.
-func fake(description string, version byte) []byte {
+// fake is a description with what belongs to it, and some blocks.
+func fake(description string, version byte, blocks ...[]byte) []byte {
 	b := append([]byte("VKDS\r\n\x1a\n"), version, 0, 0, 0, byte(len(description)), 0, 0, 0)
-	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	b = append(b, description...)
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	sum.Write(b)
 	b = binary.LittleEndian.AppendUint32(b, sum.Sum32())
-	none := []byte{0, 0, 0, 0}
-	sum.Write(none)
-	return binary.LittleEndian.AppendUint32(append(b, none...), sum.Sum32())
+	for _, block := range append(blocks, make([]byte, 4)) {
+		sum.Write(block)
+		b = binary.LittleEndian.AppendUint32(append(b, block...), sum.Sum32())
+	}
+	return b
 }
 
 // What was saved of a large one, and the options that are kept: those of the loader count before them, and those of
@@ -370,16 +378,21 @@ func testLyingHeader[W structures.Word](t *testing.T) {
 	keys, values := some[W](100)
 	for _, k := range kinds[W]() {
 		data := save[W](t, build(t, k, d, keys, values))
-		lie := fake(`{"structure":"slabhash","pairs":4000000000}`, data[8])
+		as := [...]string{`,"key_type":"u32"`, `,"key_type":"u64"`}[structures.WidthOf[W]()]
+		if !k.set {
+			as += strings.ReplaceAll(as, "key", "value")
+		}
+		lie := fake(fmt.Sprintf(`{"structure":"slabhash","pairs":4000000000%s}`, as), data[8])
 		_, err := k.load(t.Context(), d, bytes.NewReader(lie))
 		require.ErrorIs(t, err, structures.ErrCorrupt, k.name)
 	}
 	for text, load := range map[string]kind[W]{
-		`{"structure":"slabhash","parameters":{"load":-1},"pairs":0}`: kinds[W]()[0],
-		`{"structure":"btree","parameters":{"fill":7},"pairs":0}`:     kinds[W]()[2],
-		`{"structure":"lsm","parameters":{"batch":33},"pairs":0}`:     kinds[W]()[3],
+		`{"structure":"slabhash","parameters":{"load":-1}`: kinds[W]()[0],
+		`{"structure":"btree","parameters":{"fill":7}`:     kinds[W]()[2],
+		`{"structure":"lsm","parameters":{"batch":33}`:     kinds[W]()[3],
 	} {
-		_, err := load.load(t.Context(), d, bytes.NewReader(fake(text, 2)))
+		text += `,"pairs":0,"key_type":"u32","value_type":"u32"}`
+		_, err := load.load(t.Context(), d, bytes.NewReader(fake(text, 8)))
 		require.ErrorIs(t, err, structures.ErrCorrupt, text)
 	}
 }

@@ -21,13 +21,12 @@ type Gate interface {
 
 // Save writes a saved dictionary, by who has entered, and returns how many bytes the user's io.Writer took. Error also:
 // structures.ErrChanged, where there are not as many pairs as the header says.
-func Save[W structures.Word](ctx context.Context, g Gate, to io.Writer, h saved.Header,
+func Save[W structures.Word](ctx context.Context, g Gate, to io.Writer, h saved.Header, columns saved.Columns,
 	chunks iter.Seq2[structures.Pairs[W, W], error]) (int64, error) {
-	h.Width = structures.WidthOf[W]()
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	w, err := saved.NewWriter(outside{g, to}, h)
+	w, err := saved.NewWriter(outside{g, to}, h, columns)
 	if err != nil {
 		return w.Bytes(), err
 	}
@@ -60,6 +59,8 @@ func (o outside) Write(p []byte) (n int, err error) {
 
 // Loader makes structures of saved dictionaries.
 type Loader[W structures.Word, S io.Closer] struct {
+	// Columns are the structure's.
+	Columns saved.Columns
 	// New makes an empty structure by the header, with room for so many pairs.
 	New func(h saved.Header, pairs int) (S, error)
 	// Reserve makes room for so many pairs in all; nil: nobody does. Where it can't, they may fit all the same.
@@ -84,6 +85,9 @@ func (l Loader[W, S]) Load(ctx context.Context, r io.Reader) (none S, err error)
 	}
 	in, err := saved.NewReader(r)
 	if err != nil {
+		return none, err
+	}
+	if err := in.As(l.Columns); err != nil {
 		return none, err
 	}
 	room := int(min(in.Header().Pairs, atOnce))

@@ -1,0 +1,160 @@
+package saved
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/vkds/vkds/structures"
+)
+
+// Kind is what numbers of a type are.
+type Kind uint8
+
+const (
+	Unsigned Kind = iota
+	Signed
+	Float
+)
+
+// Type is a type of numbers.
+type Type struct {
+	Kind  Kind
+	Width structures.Width
+}
+
+// TypeOf is the type of a Go type's numbers, whatever its name.
+func TypeOf[T structures.Number]() Type {
+	t := Type{Width: structures.WidthOf[T]()}
+	switch {
+	case structures.Float[T]():
+		t.Kind = Float
+	case structures.Signed[T]():
+		t.Kind = Signed
+	}
+	return t
+}
+
+// Name is the type's name in a Header.
+func (t Type) Name() string {
+	return [...][2]string{{"u32", "u64"}, {"i32", "i64"}, {"f32", "f64"}}[t.Kind][t.Width]
+}
+
+// String is the type's name in Go.
+func (t Type) String() string {
+	return [...][2]string{{"uint32", "uint64"}, {"int32", "int64"}, {"float32", "float64"}}[t.Kind][t.Width]
+}
+
+// holds tells whether a type has all numbers of another.
+func (t Type) holds(of Type) bool {
+	wider := t.Width == structures.Bits64 && of.Width == structures.Bits32
+	return t == of || wider && (t.Kind == of.Kind || t.Kind == Signed && of.Kind == Unsigned)
+}
+
+// wider makes a number of t, as its bits, of one that another type has, which t holds.
+func (t Type) wider(of Type, bits uint64) uint64 {
+	switch {
+	case t == of || of.Kind == Unsigned:
+		return bits
+	case of.Kind == Signed:
+		return uint64(int64(int32(bits)))
+	}
+	if f := math.Float32frombits(uint32(bits)); f == f {
+		return math.Float64bits(float64(f))
+	}
+	const mantissa, more = 1<<23 - 1, 52 - 23 // a conversion would change what a NaN carries
+	return bits>>31<<63 | 0x7ff<<52 | bits&mantissa<<more
+}
+
+// Column is how a dictionary in memory has its keys, or its values: numbers of a type, as words.
+type Column struct {
+	Type               Type
+	negative, positive uint64 // the bits of a number that its word has flipped, by whether its sign bit is set
+}
+
+// Keys are keys of a type, as words (structures.KeyCode).
+func Keys[K structures.Number]() Column {
+	negative, positive := structures.KeyCode[K]().Flips()
+	return Column{TypeOf[K](), negative, positive}
+}
+
+// Values are values of a type, as words (structures.ValueCode).
+func Values[V structures.Number]() Column {
+	negative, positive := structures.ValueCode[V]().Flips()
+	return Column{TypeOf[V](), negative, positive}
+}
+
+// keysOf are keys of a type.
+func keysOf(t Type) Column {
+	return [...][2]Column{
+		{Keys[uint32](), Keys[uint64]()}, {Keys[int32](), Keys[int64]()}, {Keys[float32](), Keys[float64]()},
+	}[t.Kind][t.Width]
+}
+
+// numbers are the types of the numbers that stand for the tool's own types.
+var numbers = map[string]Type{
+	"hex": {Unsigned, structures.Bits32}, "hex64": {Unsigned, structures.Bits64},
+	"time":   {Unsigned, structures.Bits32}, // seconds since 1970
+	"time64": {Signed, structures.Bits64},   // nanoseconds since 1970
+	"ip":     {Unsigned, structures.Bits32}, "ip6": {Unsigned, structures.Bits64},
+	Text: {}, // in memory the number of a text
+}
+
+// Named is a column of a type by its name in a Header, with words in the order of its numbers. Types of the tool's own
+// have names, too: hexadecimal numbers, times, addresses and text. ok tells whether there is such a type.
+func Named(name string) (c Column, ok bool) {
+	t, ok := numbers[name]
+	for i := range 6 {
+		if own := (Type{Kind(i / 2), structures.Width(i % 2)}); own.Name() == name {
+			t, ok = own, true
+		}
+	}
+	return keysOf(t), ok
+}
+
+// Columns are a dictionary's.
+type Columns struct {
+	Keys, Values Column
+	KeysOnly     bool // there are no values: of a set
+}
+
+// Pairs are the columns of a dictionary of these types.
+func Pairs[K, V structures.Number]() Columns { return Columns{Keys: Keys[K](), Values: Values[V]()} }
+
+// Set are those of a set.
+func Set[K structures.Number]() Columns { return Columns{Keys: Keys[K](), KeysOnly: true} }
+
+// width is that of the wider of the two.
+func (c Columns) width() structures.Width {
+	if c.KeysOnly {
+		return c.Keys.Type.Width
+	}
+	return max(c.Keys.Type.Width, c.Values.Type.Width)
+}
+
+// word is that of a number, by its bits.
+func (c Column) word(number uint64) uint64 {
+	if number>>(c.Type.Width.Bits()-1)&1 == 1 {
+		return number ^ c.negative
+	}
+	return number ^ c.positive
+}
+
+// number is that of a word, as its bits: the sign bit of a word is flipped, if any is.
+func (c Column) number(word uint64) uint64 {
+	if word>>(c.Type.Width.Bits()-1)&1 == 1 {
+		return word ^ c.positive
+	}
+	return word ^ c.negative
+}
+
+// AppendWords adds the numbers of words to bytes, as they stand in a block.
+func AppendWords[W structures.Word](b []byte, c Column, words []W) []byte {
+	for _, word := range words {
+		if number := c.number(uint64(word)); c.Type.Width == structures.Bits64 {
+			b = binary.LittleEndian.AppendUint64(b, number)
+		} else {
+			b = binary.LittleEndian.AppendUint32(b, uint32(number))
+		}
+	}
+	return b
+}
