@@ -17,8 +17,8 @@ void main() {
     uint i = invocation_index();
     bool closed = plain_load(address_add(state, STATE_CLOSED)) != 0u;
     if (i == 0u) {
-        plain_store(address_add(state, STATE_LENGTH), 0u);
         args_store(address_add(state, STATE_APPLY_ARGS), closed ? 0u : groups);
+        args_store(address_add(state, STATE_GROUP_ARGS), 0u);
         args_store(address_add(state, STATE_ORDER_ARGS), 0u);
         if (closed) atomic_add(pending, count);
     }

@@ -1,37 +1,28 @@
-// Equals: the operations of a chunk in the order of their keys, those of equal keys in the chunk's order.
+// Equals: which operations of a chunk have equal keys. Each operation has the number of a group, the index of one of
+// those with its key, and the group has the indices of its first operation and of its last one.
 #ifndef VKDS_EQUALS_GLSL
 #define VKDS_EQUALS_GLSL
 
 #include "state.glsl"
-#include "search.glsl"
-#include "width.glsl"
 
+const uint EQUALS_NONE = ~0u;
+
+// Arrays of words, one an operation. Lay it into your push constants.
 struct Equals {
-    uvec2 keys;     // ascending
-    uvec2 sources;  // of each its index in the chunk
-    uint count;
+    uvec2 groups;   // of an operation,
+    uvec2 firsts;   // of a group; of updates in place the first that is done, EQUALS_NONE if none is
+    uvec2 lasts;
 };
 
-// An operation among those with its key.
+// The first and the last operation that have the key of operation i.
 struct Equal {
-    uint place;
-    bool first, last;
+    uint first, last;
 };
 
-Equal equal_at(Equals e, uint i) {
-    K key = VKDS_LOAD_AT(e.keys, i);
-    bool first = true, last = true;
-    if (i != 0u) first = VKDS_LOAD_AT(e.keys, i - 1u) != key;
-    if (i + 1u != e.count) last = VKDS_LOAD_AT(e.keys, i + 1u) != key;
-    return Equal(plain_load_at(e.sources, i), first, last);
-}
-
-// The indices of the first and of the last operation that have the i-th one's key.
-uint first_place(Equals e, uint i) {
-    return plain_load_at(e.sources, lower_bound(e.keys, 0u, i, VKDS_LOAD_AT(e.keys, i)));
-}
-uint last_place(Equals e, uint i) {
-    return plain_load_at(e.sources, upper_bound(e.keys, i + 1u, e.count, VKDS_LOAD_AT(e.keys, i)) - 1u);
+Equal equals_of(Equals e, uint i, uint count) {
+    uint group = plain_load_at(e.groups, i);
+    if (group >= count) return Equal(i, i);
+    return Equal(plain_load_at(e.firsts, group), plain_load_at(e.lasts, group));
 }
 
 #endif

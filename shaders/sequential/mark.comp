@@ -6,8 +6,7 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys;       // in order
-    uvec2 sources;    // of each its index in the chunk
+    Equals equals;
     uvec2 statuses;   // a byte an operation
     uvec2 marks;      // likewise, STATUS_FOUND at first
     uint count;
@@ -19,15 +18,14 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint i = invocation_index();
     if (i >= count) return;
-    Equals all = Equals(keys, sources, count);
-    Equal e = equal_at(all, i);
-    if (e.place >= count) return;
+    Equal e = equals_of(equals, i, count);
+    if (e.first == e.last) return;
+    bool inserted = byte_load(statuses, i) == STATUS_INSERTED;
     if (kind != OP_INSERT_UNIQUE) {
-        if (e.last && !e.first) byte_flip(marks, e.place, STATUS_FOUND ^ mark);
-    } else if (e.first && !e.last && stepwise != 0u) {
-        if (byte_load(statuses, e.place) == STATUS_INSERTED) byte_flip(marks, e.place, STATUS_FOUND ^ mark);
-    } else if (!e.first && byte_load(statuses, e.place) == STATUS_INSERTED) {
-        uint first = first_place(all, i);
-        if (first < count && byte_load(statuses, first) != STATUS_PENDING) byte_flip(marks, first, STATUS_FOUND ^ mark);
+        if (i == e.last) byte_flip(marks, i, STATUS_FOUND ^ mark);
+    } else if (i == e.first) {
+        if (stepwise != 0u && inserted) byte_flip(marks, i, STATUS_FOUND ^ mark);
+    } else if (inserted && e.first < count && byte_load(statuses, e.first) != STATUS_PENDING) {
+        byte_flip(marks, e.first, STATUS_FOUND ^ mark);
     }
 }

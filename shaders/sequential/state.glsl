@@ -8,9 +8,9 @@
 
 // Offsets in bytes.
 const uint STATE_CLOSED = 0u;        // not 0: a chunk has operations pending, so none behind it may begin
-const uint STATE_LENGTH = 4u;        // operations to be sorted: all, or none where each key was a new one
-const uint STATE_APPLY_ARGS = 8u;    // workgroups of the chunk's operations
-const uint STATE_ORDER_ARGS = 20u;   // workgroups of what puts them into their order
+const uint STATE_APPLY_ARGS = 4u;    // workgroups of the chunk's operations,
+const uint STATE_GROUP_ARGS = 16u;   // of what looks for equal keys: none where each key was a new one,
+const uint STATE_ORDER_ARGS = 28u;   // and of what puts them into their order: none where no two are equal
 
 void args_store(uvec2 args, uint groups) {
     plain_store(args, groups);

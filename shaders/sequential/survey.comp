@@ -1,18 +1,20 @@
-// Looks whether any operation of a chunk has met its key, as one of two with equal new keys does: only then the chunk
-// is put into its order. Lays out what that takes.
+// Looks whether any operation of a chunk has met its key, as one of two with equal new keys does: only then equal keys
+// are looked for. Lays out what that takes.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "state.glsl"
+#include "equals.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 state;
     uvec2 statuses;   // a byte an operation
     uvec2 marks;      // likewise, out: none is to be done again
-    uvec2 indices;    // a word an operation, out: 0, 1, 2, …
+    uvec2 table;      // two words an operation, out: EQUALS_NONE
+    Equals equals;    // out: each operation the only one of its group
     uint count;
     uint groups;      // workgroups that have an invocation for each operation
     uint met;         // the status of an operation that met its key
+    uint kind;
 };
 
 void main() {
@@ -20,13 +22,15 @@ void main() {
     bool meets = false;
     if (i < (count + 3u) >> 2) {
         uint word = plain_load_at(statuses, i);
-        for (uint byte = 0u; byte < 4u; byte++)
-            meets = meets || 4u * i + byte < count && (word >> (8u * byte) & 0xffu) == met;
+        uvec4 status = uvec4(word, word >> 8, word >> 16, word >> 24) & 0xffu;
+        uvec4 index = 4u * i + uvec4(0u, 1u, 2u, 3u);
+        meets = any(equal(mix(uvec4(~0u), status, lessThan(index, uvec4(count))), uvec4(met)));
         plain_store_at(marks, i, STATUS_FOUND * 0x01010101u);
-        plain_store4(address_at(indices, i, 4u), 4u * i + uvec4(0u, 1u, 2u, 3u));
+        bvec4 none = equal(status, uvec4(op_updates_in_place(kind) ? STATUS_PENDING : ~0u));
+        plain_store4(address_at(equals.firsts, i, 4u), mix(index, uvec4(EQUALS_NONE), none));
+        plain_store4(address_at(equals.lasts, i, 4u), index);
+        plain_store4(address_at(table, 2u * i, 4u), uvec4(EQUALS_NONE));
+        plain_store4(address_at(table, 2u * i + 1u, 4u), uvec4(EQUALS_NONE));
     }
-    if (subgroupAny(meets) && subgroupElect()) {
-        atomic_store(address_add(state, STATE_LENGTH), count);
-        atomic_store(address_add(state, STATE_ORDER_ARGS), groups);
-    }
+    if (subgroupAny(meets) && subgroupElect()) atomic_store(address_add(state, STATE_GROUP_ARGS), groups);
 }

@@ -270,7 +270,8 @@ func (t *tree[W]) Close() error {
 	if t.stream != nil {
 		err = errors.Join(err, t.stream.Close())
 	}
-	err = errors.Join(err, t.pipelines.Close(), t.order.Close(), t.primitives.Close())
+	err = errors.Join(err, t.pipelines.Close(), t.primitives.Close())
+	t.order.Close()
 	t.kernels.Close()
 	t.scratch.Release(&t.uses)
 	t.own.Release(&t.uses)

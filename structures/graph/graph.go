@@ -262,7 +262,8 @@ func (g *Graph) free(shares bool) error {
 		err = errors.Join(err, g.stream.Close())
 	}
 	if g.pipelines != nil {
-		err = errors.Join(err, g.pipelines.Close(), g.order.Close())
+		err = errors.Join(err, g.pipelines.Close())
+		g.order.Close()
 	}
 	err = errors.Join(err, g.bulk.Close())
 	g.kernels.Close()

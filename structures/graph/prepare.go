@@ -84,7 +84,6 @@ func (g *Graph) small(ctx context.Context, form recording.Form) (_ *Graph, end f
 
 // rehearse records what batches of all kinds and sizes take.
 func (g *Graph) rehearse(ctx context.Context, s *vk.Stream) error {
-	const most = 1 << 22 // more than a chunk has
 	for kind := structures.Insert; kind <= structures.Delete; kind++ {
 		if !g.o.does(kind) {
 			continue
@@ -92,14 +91,12 @@ func (g *Graph) rehearse(ctx context.Context, s *vk.Stream) error {
 		if err := g.recordApply(s, g.o.kind(kind), operands{count: 1, arcs: g.arcs()}); err != nil {
 			return err
 		}
-		for n := range recording.Sizes(most) {
-			if kind == structures.Delete {
-				break
-			}
-			b := operands{keys: recording.Align, statuses: recording.Align, count: n, arcs: g.arcs()}
-			if err := g.recordInOrder(s, g.o.kind(kind), b); err != nil {
-				return err
-			}
+		if kind == structures.Delete {
+			continue
+		}
+		b := operands{keys: recording.Align, statuses: recording.Align, count: 1, arcs: g.arcs()}
+		if err := g.recordInOrder(s, g.o.kind(kind), b); err != nil {
+			return err
 		}
 	}
 	for n := range recording.Sizes(MaxVertices) {

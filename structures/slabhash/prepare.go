@@ -109,12 +109,9 @@ func (t *table[W]) rehearsals() (parts []recording.Part) {
 		})
 	}
 	return append(parts, func(_ context.Context, s *vk.Stream) error {
-		const most = 1 << 22 // more than a chunk has
-		for n := range recording.Sizes(most) {
-			for kind := structures.Insert; kind <= structures.InsertMax; kind++ { // which take turns
-				if err := t.recordInOrder(s, kind, operands{keys: recording.Align, count: n}); err != nil {
-					return err
-				}
+		for kind := structures.Insert; kind <= structures.InsertMax; kind++ { // which take turns
+			if err := t.recordInOrder(s, kind, operands{keys: recording.Align, count: 1}); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -284,7 +284,8 @@ func (t *table[W]) free(shares bool) error {
 		err = errors.Join(err, t.stream.Close())
 	}
 	if t.pipelines != nil {
-		err = errors.Join(err, t.pipelines.Close(), t.order.Close())
+		err = errors.Join(err, t.pipelines.Close())
+		t.order.Close()
 	}
 	t.kernels.Close()
 	t.own.Release(&t.uses)

@@ -1,12 +1,12 @@
 // Package sequential gives a batch of insertions from Go slices, whose operations run concurrently on the device, the
 // results that they have one after another: of equal keys the last one's value stays, of unique keys the first one's.
 //
-// The kernels that insert know nothing of it. After a chunk's operations, if any of them has met its key, the chunk is
-// sorted, stably; of operations with equal keys the one whose value has to stay is done once more, alone, and the
-// statuses change places. Updates in place come to the same in any order, and are never done once more. Chunks work one
-// after the other, and none begins while operations before it are pending: so what is done is done as if those that are
-// pending had not been asked for. (But for a *structures.StuckError: where the visit budget ran out before a value was
-// stored once more, the next dispatch does it, if there is one.)
+// The kernels that insert know nothing of it. After a chunk's operations, if any of them has met its key, those with
+// equal keys are found by a hash table of their indices. If there are any, the one of a key whose value has to stay is
+// done once more, alone, and the statuses change places. Updates in place come to the same in any order, and are never
+// done once more. Chunks work one after the other, and none begins while operations before it are pending: so what is
+// done is done as if those that are pending had not been asked for. (But for a *structures.StuckError: where the visit
+// budget ran out before a value was stored once more, the next dispatch does it, if there is one.)
 package sequential
 
 import (
@@ -17,24 +17,21 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
 // Order orders the chunks of one batch at a time.
 type Order struct {
-	kernels    *recording.Kernels
-	primitives *primitives.Primitives
-	scratch    recording.Scratch // of all streams: chunks take turns
-	uses       vk.Uses           // of the scratch
-	turns      pipeline.Turns
-	open       bool // no chunk before has operations pending, as the device is still to learn
+	kernels *recording.Kernels
+	scratch recording.Scratch // of all streams: chunks take turns
+	uses    vk.Uses           // of the scratch
+	turns   pipeline.Turns
+	open    bool // no chunk before has operations pending, as the device is still to learn
 }
 
 // New makes an Order. It takes memory only when it is used.
 func New(d *vk.Device) *Order {
-	return &Order{kernels: recording.NewKernels(d), primitives: primitives.New(d, primitives.Options{}),
-		scratch: recording.NewScratch(d)}
+	return &Order{kernels: recording.NewKernels(d), scratch: recording.NewScratch(d)}
 }
 
 // Matters says whether the order of a batch shows in what comes of it: one of insertions that don't come to the same in
@@ -120,27 +117,28 @@ func groups(n int) int { return (n + workgroup - 1) / workgroup }
 
 // What shaders/sequential/state.glsl has.
 const (
-	stateBytes = 32
-	lengthAt   = 4
-	applyArgs  = 8
-	orderArgs  = 20
+	stateBytes = 40
+	applyArgs  = 4
+	groupArgs  = 16
+	orderArgs  = 28
 )
+
+// equals is Equals of shaders/sequential/equals.glsl.
+type equals struct{ Groups, Firsts, Lasts uint64 }
 
 // plan is how the scratch is divided.
 type plan struct {
-	state          uint64
-	marks, indices uint64
-	keys, sources  uint64 // sorted
-	sort           uint64
-	bytes          int
+	state, marks, table uint64
+	equals              equals
+	bytes               int
 }
 
-func (o *Order) plan(n int, width structures.Width, base uint64) plan {
+func planFor(n int, base uint64) plan {
 	p := recording.Parts{Base: base}
+	words := func() uint64 { return p.Take(4 * recording.Padded(n)) }
 	plan := plan{
-		state: p.Take(stateBytes), marks: p.Take(recording.Padded(n)), indices: p.Take(4 * recording.Padded(n)),
-		keys: p.Take(width.Bytes() * n), sources: p.Take(4 * n),
-		sort: p.Take(o.primitives.SortScratch(n, true, primitives.Widths{Key: width})),
+		state: p.Take(stateBytes), marks: p.Take(recording.Padded(n)), table: p.Take(8 * recording.Padded(n)),
+		equals: equals{words(), words(), words()},
 	}
 	plan.bytes = int(p.Used)
 	return plan
@@ -152,26 +150,30 @@ type beginPush struct {
 }
 
 type surveyPush struct {
-	State, Statuses, Marks, Indices uint64
-	Count, Groups, Met              uint32
+	State, Statuses, Marks, Table uint64
+	Equals                        equals
+	Count, Groups, Met, Kind      uint32
+}
+
+type groupPush struct {
+	State, Keys, Statuses, Table uint64
+	Equals                       equals
+	Count, Groups, Kind          uint32
 }
 
 type markPush struct {
-	Keys, Sources, Statuses, Marks uint64
-	Count, Kind, Mark, Stepwise    uint32
+	Equals                      equals
+	Statuses, Marks             uint64
+	Count, Kind, Mark, Stepwise uint32
 }
 
 type settlePush struct {
-	Keys, Sources, Statuses, Marks, Pending uint64
-	Count, Kind                             uint32
+	Equals                   equals
+	Statuses, Marks, Pending uint64
+	Count, Kind              uint32
 }
 
 type endPush struct{ State, Pending uint64 }
-
-// ofKeys is the module of a kernel that compares keys of a width.
-func ofKeys(module string, width structures.Width) string {
-	return fmt.Sprintf("%s.k%d", module, width.Bits())
-}
 
 func kernel[P any](o *Order, s *vk.Stream, module string) (*vk.Kernel[P], error) {
 	return recording.Kernel[P](o.kernels, s, "sequential/"+module, workgroup)
@@ -185,11 +187,11 @@ func (o *Order) Record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
 
 func (o *Order) record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
 	// Of a batch the first chunks are the largest: memory is replaced only where none runs.
-	scratch, err := o.scratch.TakeShared(s, &o.uses, o.plan(c.Count, c.Width, 0).bytes)
+	scratch, err := o.scratch.TakeShared(s, &o.uses, planFor(c.Count, 0).bytes)
 	if err != nil {
 		return err
 	}
-	p := o.plan(c.Count, c.Width, scratch)
+	p := planFor(c.Count, scratch)
 	memory := o.scratch.Of(nil)
 	if o.open {
 		s.Fill(memory, 0, 4, 0)
@@ -207,7 +209,7 @@ func (o *Order) record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
 		Groups: Indirect{memory, applyArgs}}); err != nil {
 		return err
 	}
-	if err := o.settle(s, c, p, Indirect{memory, orderArgs}, apply); err != nil {
+	if err := o.order(s, c, p, memory, apply); err != nil {
 		return err
 	}
 	end, err := kernel[endPush](o, s, "end")
@@ -218,56 +220,71 @@ func (o *Order) record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
 	return nil
 }
 
-// settle records what makes the outcomes those of the chunk's order.
-func (o *Order) settle(s *vk.Stream, c Chunk, p plan, by Indirect, apply func(Pass) error) error {
-	met, again := structures.Assigned, structures.Pending
+// order records what makes the outcomes those of the chunk's order.
+func (o *Order) order(s *vk.Stream, c Chunk, p plan, memory vk.Memory, apply func(Pass) error) error {
+	if err := o.group(s, c, p, Indirect{memory, groupArgs}); err != nil {
+		return err
+	}
+	by := Indirect{memory, orderArgs}
+	if !c.Kind.UpdatesInPlace() { // which are all done
+		if err := o.again(s, c, p, by, apply); err != nil {
+			return err
+		}
+	}
+	settle, err := kernel[settlePush](o, s, "settle")
+	if err != nil {
+		return err
+	}
+	Dispatch(s, settle, 0, by, settlePush{
+		Equals: p.equals, Statuses: c.Statuses, Marks: p.marks, Pending: c.Pending,
+		Count: uint32(c.Count), Kind: uint32(c.Kind),
+	})
+	return nil
+}
+
+// group records what finds operations with equal keys, where any has met its key.
+func (o *Order) group(s *vk.Stream, c Chunk, p plan, by Indirect) error {
+	met := structures.Assigned
 	if c.Kind == structures.InsertUnique {
 		met = structures.Found
-	}
-	if c.KeysOnly {
-		again = structures.Assigned // there is nothing to be done again
 	}
 	survey, err := kernel[surveyPush](o, s, "survey")
 	if err != nil {
 		return err
 	}
 	survey.Dispatch(s, groups(recording.Padded(c.Count)/4), surveyPush{
-		State: p.state, Statuses: c.Statuses, Marks: p.marks, Indices: p.indices,
-		Count: uint32(c.Count), Groups: uint32(groups(c.Count)), Met: uint32(met),
+		State: p.state, Statuses: c.Statuses, Marks: p.marks, Table: p.table, Equals: p.equals,
+		Count: uint32(c.Count), Groups: uint32(groups(c.Count)), Met: uint32(met), Kind: uint32(c.Kind),
 	})
-	err = o.primitives.Sort(s, primitives.SortArgs{
-		Keys: c.Keys, Values: p.indices, OutKeys: p.keys, OutValues: p.sources,
-		Length: primitives.Length{N: c.Count, At: p.state + lengthAt}, Scratch: p.sort,
-		Widths: primitives.Widths{Key: c.Width},
-	})
+	group, err := kernel[groupPush](o, s, fmt.Sprintf("group.k%d", c.Width.Bits()))
 	if err != nil {
 		return err
 	}
-	if !c.Kind.UpdatesInPlace() {
-		mark, err := kernel[markPush](o, s, ofKeys("mark", c.Width))
-		if err != nil {
-			return err
-		}
-		Dispatch(s, mark, 0, by, markPush{
-			Keys: p.keys, Sources: p.sources, Statuses: c.Statuses, Marks: p.marks,
-			Count: uint32(c.Count), Kind: uint32(c.Kind), Mark: uint32(again), Stepwise: word(c.Stepwise),
-		})
-	}
-	if !c.KeysOnly && !c.Kind.UpdatesInPlace() { // which are all done
-		if err := apply(Pass{Kind: structures.Insert, Statuses: p.marks, Retry: true, Few: true,
-			Groups: by}); err != nil {
-			return err
-		}
-	}
-	settle, err := kernel[settlePush](o, s, ofKeys("settle", c.Width))
-	if err != nil {
-		return err
-	}
-	Dispatch(s, settle, 0, by, settlePush{
-		Keys: p.keys, Sources: p.sources, Statuses: c.Statuses, Marks: p.marks, Pending: c.Pending,
-		Count: uint32(c.Count), Kind: uint32(c.Kind),
+	Dispatch(s, group, 0, by, groupPush{
+		State: p.state, Keys: c.Keys, Statuses: c.Statuses, Table: p.table, Equals: p.equals,
+		Count: uint32(c.Count), Groups: uint32(groups(c.Count)), Kind: uint32(c.Kind),
 	})
 	return nil
+}
+
+// again records what does those operations once more whose values have to stay.
+func (o *Order) again(s *vk.Stream, c Chunk, p plan, by Indirect, apply func(Pass) error) error {
+	mark, err := kernel[markPush](o, s, "mark")
+	if err != nil {
+		return err
+	}
+	again := structures.Pending
+	if c.KeysOnly {
+		again = structures.Assigned // there is nothing to be done again
+	}
+	Dispatch(s, mark, 0, by, markPush{
+		Equals: p.equals, Statuses: c.Statuses, Marks: p.marks,
+		Count: uint32(c.Count), Kind: uint32(c.Kind), Mark: uint32(again), Stepwise: word(c.Stepwise),
+	})
+	if c.KeysOnly {
+		return nil
+	}
+	return apply(Pass{Kind: structures.Insert, Statuses: p.marks, Retry: true, Few: true, Groups: by})
 }
 
 func word(b bool) uint32 {
@@ -278,8 +295,7 @@ func word(b bool) uint32 {
 }
 
 // Close frees the memory. No batch runs.
-func (o *Order) Close() error {
+func (o *Order) Close() {
 	o.kernels.Close()
 	o.scratch.Release(&o.uses)
-	return o.primitives.Close()
 }

@@ -1,0 +1,66 @@
+// Finds the operations of a chunk that have equal keys, by a hash table of their indices. Where there are none, that is
+// all there is to be done.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "equals.glsl"
+#include "hash.glsl"
+#include "width.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 state;
+    uvec2 keys;       // one an operation
+    uvec2 statuses;   // a byte an operation
+    uvec2 table;      // two words an operation: the index of one that has the key which belongs there
+    Equals equals;    // out
+    uint count;
+    uint groups;      // workgroups that have an invocation for each operation
+    uint kind;
+};
+
+// The operation whose number the group of a key has: the first one that came.
+uint group_of(uint i, K key) {
+    uint places = 2u * count, at = hash_reduce(hash_mix(key), places);
+    for (uint probes = 0u; probes < places; probes++) {
+        uvec2 place = address_at(table, at, 2u);
+        uint there = atomic_load(place);
+        if (there == EQUALS_NONE) there = atomic_cas(place, EQUALS_NONE, i);
+        if (there == EQUALS_NONE) return i;
+        if (there < count && VKDS_LOAD_AT(keys, there) == key) return there;
+        at = at + 1u == places ? 0u : at + 1u;
+    }
+    return i;
+}
+
+// Lower a word to an index, and raise one, by compare-and-swap, since minimum and maximum are not atomic on every
+// driver (memory.glsl). Who is overtaken found the word changed towards its index, so the rounds are bounded.
+void lower(uvec2 word, uint i) {
+    for (uint now = atomic_load(word); now > i;) {
+        uint before = atomic_cas(word, now, i);
+        if (before == now || before > now) break;
+        now = before;
+    }
+}
+void raise(uvec2 word, uint i) {
+    for (uint now = atomic_load(word); now < i;) {
+        uint before = atomic_cas(word, now, i);
+        if (before == now || before < now) break;
+        now = before;
+    }
+}
+
+void main() {
+    uint i = invocation_index();
+    bool repeats = false;
+    if (i < count) {
+        uint group = group_of(i, VKDS_LOAD_AT(keys, i));
+        plain_store_at(equals.groups, i, group);
+        repeats = group != i;
+        if (repeats) {
+            bool done = !op_updates_in_place(kind) || byte_load(statuses, i) != STATUS_PENDING;
+            if (done) lower(address_at(equals.firsts, group, 2u), i);
+            raise(address_at(equals.lasts, group, 2u), i);
+        }
+    }
+    if (subgroupAny(repeats) && subgroupElect()) atomic_store(address_add(state, STATE_ORDER_ARGS), groups);
+}
