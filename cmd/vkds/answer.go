@@ -108,6 +108,14 @@ func (a *answer) rows(n int, row func(i int)) error {
 	return nil
 }
 
+// now writes what there is of the answer, unless there is an error: somebody may wait for it before asking more.
+func (a *answer) now(err error) error {
+	if err != nil {
+		return err
+	}
+	return a.out.Flush()
+}
+
 // word gives the row its next value.
 func (a *answer) word(c shown, w uint64) { a.wordIf(c, w, true) }
 

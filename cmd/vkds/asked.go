@@ -81,7 +81,7 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 					"keys come from the command line or from a file, not from both: --%s is for files", name)
 			}
 		}
-		return table, distinct("-", table)
+		return table, checkInputs("-", table)
 	}
 	if a.path == "" {
 		a.path = infile.Stdin
@@ -99,7 +99,7 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 	if err := fits(flags, "keys-", a.options.Format); err != nil {
 		return "", err
 	}
-	return table, distinct("-", table, a.path)
+	return table, checkInputs("-", table, a.path)
 }
 
 // begin reads what little there is to read at once: the command line, or the beginning of a file. The keys of a table
@@ -144,6 +144,7 @@ func (a *asked) open(ctx context.Context) (err error) {
 	for i, name := range a.names {
 		o.Columns[i].Name = name
 	}
+	o.Prompt = true
 	o.Note = func(text string) { a.note("%s", text) }
 	o.Progress = func(read, size int64) {
 		if a.show != nil {

@@ -93,6 +93,7 @@ func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Comm
 	f := c.Flags()
 	axes.define(f, name)
 	f.StringSliceVar(&o.Ops, "op", nil, "operations to measure (default: those marked above)")
+	_ = f.SetAnnotation("op", valuesOf, opNames(name)) // which there is
 	f.IntVar(&o.Repeat, "repeat", 5, "measured runs, of which the median counts")
 	f.Uint32Var(&o.Seed, "seed", 0, "seed of the keys; 0: a random one")
 	f.DurationVar(
@@ -100,6 +101,13 @@ func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Comm
 	f.DurationVar(&o.Budget, "budget", 0, "begin no measurement after so long; 0: no limit")
 	out.flags(c)
 	return c
+}
+
+func opNames(benchmark string) (names []string) {
+	for _, op := range bench.Ops(benchmark) {
+		names = append(names, op.Name)
+	}
+	return names
 }
 
 func describeOps(ops []bench.Op) string {

@@ -28,6 +28,7 @@ func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
 	names := func(list *[]string, axis, standard, usage string, known []string) {
 		if has(axis) {
 			f.StringSliceVar(list, axis, strings.Split(standard, ","), usage+strings.Join(known, ", "))
+			_ = f.SetAnnotation(axis, valuesOf, known) // which there is
 		}
 	}
 	f.IntSliceVar(&a.sizes, "n", []int{bits.Len(uint(bench.Size(benchmark))) - 1},

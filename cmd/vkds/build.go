@@ -47,7 +47,7 @@ beside it is removed. A dictionary without pairs replaces nothing, unless
 }
 
 func build(ctx context.Context, g *global, s *source, path, output string, allowEmpty bool) error {
-	if err := cmp.Or(dictfile.Check(output), distinct(output, path)); err != nil { // now rather than after the work
+	if err := cmp.Or(dictfile.Check(output), checkInputs(output, path)); err != nil { // now rather than after the work
 		return err
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {

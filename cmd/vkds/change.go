@@ -59,11 +59,11 @@ func (x *change) run(ctx context.Context, g *global, path, input string,
 		return fmt.Errorf("a dictionary from standard input can't be changed in its place: -o says where to save it")
 	}
 	// now rather than after the work
-	if err := cmp.Or(dictfile.Check(output), distinct("-", path), besideAnswer(x.output)); err != nil {
+	if err := cmp.Or(dictfile.Check(output), checkInputs("-", path), besideAnswer(x.output)); err != nil {
 		return err
 	}
 	if input != "" {
-		if err := distinct(output, input); err != nil {
+		if err := checkInputs(output, input); err != nil {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ be.`,
 			if path == infile.Stdin && table == infile.Stdin {
 				return errBothFromStdin("the dictionary", "the table")
 			}
-			if err := distinct("-", table); err != nil {
+			if err := checkInputs("-", table); err != nil {
 				return err
 			}
 			kind, known := combinations[combine]
@@ -156,6 +156,7 @@ be.`,
 	}
 	x.add(c)
 	c.Flags().StringVar(&combine, "combine", "", "`how` a value and the one that is there become one: add, min or max")
+	_ = c.Flags().SetAnnotation("combine", valuesOf, []string{"add", "min", "max"}) // which there is
 	s.addTable(c)
 	return c
 }

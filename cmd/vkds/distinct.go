@@ -7,6 +7,16 @@ import (
 	"github.com/vkds/vkds/internal/input/infile"
 )
 
+// checkInputs refuses input files that can't be opened, before any work is done, and an output that is one of them.
+func checkInputs(output string, inputs ...string) error {
+	for _, input := range inputs {
+		if err := infile.Check(input); err != nil {
+			return err
+		}
+	}
+	return distinct(output, inputs...)
+}
+
 // distinct refuses an output that is one of the inputs, under whatever names: it would be lost, or be read as it grows.
 // "-" is standard output, and among the inputs standard input.
 func distinct(output string, inputs ...string) error {

@@ -45,7 +45,7 @@ strings.
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", infile.Stdin, "`file` to write; \"-\" is standard output")
-	flags.Var(choice[dumpFormat]{&x.format, parseDumpFormat, strings.Join(dumpFormats[:], "|")}, "output-format",
+	flags.Var(choice[dumpFormat]{&x.format, parseDumpFormat, dumpFormats[:], strings.Join(dumpFormats[:], "|")}, "output-format",
 		"what is written; auto: by the file's ending")
 	x.rows.add(flags, pairColumns...)
 	s.add(c, "dump")
@@ -64,7 +64,7 @@ func (x *dump) check(g *global, input string) (err error) {
 	if x.output != infile.Stdin {
 		err = outfile.Check(x.output)
 	}
-	if err := cmp.Or(err, distinct(x.output, input)); err != nil {
+	if err := cmp.Or(err, checkInputs(x.output, input)); err != nil {
 		return err
 	}
 	switch {

@@ -18,6 +18,7 @@ import (
 type choice[T fmt.Stringer] struct {
 	value *T
 	parse func(string) (T, error)
+	names []string
 	kind  string // what the help calls it
 }
 
@@ -29,6 +30,8 @@ func (c choice[T]) String() string {
 }
 
 func (c choice[T]) Type() string { return c.kind }
+
+func (c choice[T]) Values() []string { return c.names }
 
 func (c choice[T]) Set(name string) (err error) {
 	*c.value, err = c.parse(name)
@@ -57,6 +60,8 @@ func (t columnType) String() string {
 
 func (t columnType) Type() string { return "type" }
 
+func (t columnType) Values() []string { return keytype.Types.Names() }
+
 func (t columnType) Set(name string) (err error) {
 	t.Any, t.Wider = false, nil
 	if t.Column.Type, err = keytype.Types.Parse(name); err == nil && !t.Column.Type.Integer() {
@@ -66,7 +71,7 @@ func (t columnType) Set(name string) (err error) {
 }
 
 func formatFlag(f *input.Format) pflag.Value {
-	return choice[input.Format]{f, input.Formats.Parse, "format"}
+	return choice[input.Format]{f, input.Formats.Parse, input.Formats.Names(), "format"}
 }
 
 // purposes are the formats that the flags about a file's contents are for, by the end of the flags' names.

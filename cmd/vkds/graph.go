@@ -48,7 +48,8 @@ type graphFlags struct {
 }
 
 func (s *graphSource) add(flags *pflag.FlagSet, has graphFlags) {
-	flags.Var(choice[graphfile.Format]{&s.options.Format, graphfile.Formats.Parse, "format"}, "format",
+	flags.Var(choice[graphfile.Format]{&s.options.Format, graphfile.Formats.Parse,
+		graphfile.Formats.Names(), "format"}, "format",
 		"how the file is stored: "+strings.Join(graphfile.Formats.Names()[1:], ", ")+
 			";\nauto: by its name or its first bytes")
 	if has.directed {
@@ -89,9 +90,6 @@ type loadedGraph struct {
 
 // read reads a graph's file.
 func (s *graphSource) read(ctx context.Context, g *global, path string) (*graphfile.Graph, error) {
-	if err := distinct("-", path); err != nil {
-		return nil, err
-	}
 	started := time.Now()
 	show, end := g.progress("reading " + filepath.Base(path))
 	s.complete(g, show)
@@ -117,6 +115,9 @@ func (s *graphSource) read(ctx context.Context, g *global, path string) (*graphf
 
 // use reads a graph, brings it to the device and has it used there.
 func (s *graphSource) use(ctx context.Context, g *global, path string, use func(*loadedGraph) error) (err error) {
+	if err := checkInputs("-", path); err != nil {
+		return err
+	}
 	d, err := g.open()
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ With --weighted it adds the edges' weights, where the file has them.
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", infile.Stdin, "`file` to write; \"-\" is standard output")
-	flags.Var(choice[graphfile.Format]{&x.format, parseExportFormat, "format"}, "output-format",
+	flags.Var(choice[graphfile.Format]{&x.format, parseExportFormat, exportFormats(), "format"}, "output-format",
 		"what is written: "+strings.Join(exportFormats()[1:], ", ")+";\nauto: by the file's ending")
 	flags.BoolVar(&s.options.Weighted, "weighted", false, "weights, too")
 	x.rows.addJSON(flags, "from", "to", "weight")
@@ -84,7 +84,7 @@ func (x *graphExport) check(input string) (err error) {
 	if x.output != infile.Stdin {
 		err = outfile.Check(x.output)
 	}
-	if err := cmp.Or(err, distinct(x.output, input)); err != nil {
+	if err := cmp.Or(err, checkInputs(x.output, input)); err != nil {
 		return err
 	}
 	endings := map[string]graphfile.Format{"": graphfile.CSV, ".csv": graphfile.CSV, ".txt": graphfile.EdgeList,

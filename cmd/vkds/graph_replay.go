@@ -78,9 +78,9 @@ func (r *graphReplay) check(path string) error {
 	case r.window < 0 || r.window > mostRows:
 		return fmt.Errorf("--window %d: a window has up to %d rows", r.window, mostRows)
 	case r.plot == "":
-		return distinct("-", path)
+		return checkInputs("-", path)
 	}
-	return cmp.Or(checkPicture(r.plot), outfile.Check(r.plot), distinct(r.plot, path), distinct("-", path))
+	return cmp.Or(checkPicture(r.plot), outfile.Check(r.plot), checkInputs(r.plot, path), checkInputs("-", path))
 }
 
 func (r *graphReplay) run(ctx context.Context, path string) (err error) {

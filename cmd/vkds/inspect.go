@@ -78,7 +78,7 @@ func inspect(ctx context.Context, g *global, s *source, path string, x svg, near
 		}
 	}
 	for _, table := range append(x.updates, path) {
-		if err := distinct(x.file, table); err != nil {
+		if err := checkInputs(x.file, table); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ var pairColumns = []string{"key", "value"}
 // answerPairs loads a DICT-or-TABLE and answers with those of its pairs that write writes.
 func (g *global) answerPairs(ctx context.Context, s *source, path string, rows rowFlags,
 	write func(d *vk.Device, dict *dictionary, a *answer) error) error {
-	if err := distinct("-", path); err != nil {
+	if err := checkInputs("-", path); err != nil {
 		return err
 	}
 	return s.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {

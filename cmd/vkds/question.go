@@ -48,7 +48,7 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 				}
 				took += time.Since(started)
 				keys, hits = keys+len(found), hits+trues(found)
-				return answer.rows(len(found), row)
+				return answer.now(answer.rows(len(found), row))
 			})
 			if err := answer.end(err); err != nil {
 				return err
@@ -124,7 +124,7 @@ func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 				for _, n := range counts {
 					pairs += uint64(n)
 				}
-				return q.print(ctx, dict, b, part, counts, answer)
+				return answer.now(q.print(ctx, dict, b, part, counts, answer))
 			})
 			if err := answer.end(err); err != nil {
 				return err

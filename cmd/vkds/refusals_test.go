@@ -134,6 +134,22 @@ func TestRefusesBeforeWork(t *testing.T) {
 	assert.Empty(t, entries)
 }
 
+// A missing input, a folder and what may not be read are told before a device is looked for.
+func TestMissingBeforeDevice(t *testing.T) {
+	there, dir := write(t, "t.csv", "1,10\n"), t.TempDir()
+	none, dict := filepath.Join(dir, "none"), filepath.Join(dir, "d.vkds")
+	for _, c := range [][]string{{"get", none, "1"}, {"get", there, "--keys", none}, {"range", none, "1:2"},
+		{"count", there, "--keys", none}, {"successor", none, "1"}, {"min", none}, {"top", none}, {"dump", none},
+		{"build", none, "-o", dict}, {"update", none, there}, {"update", there, none}, {"delete", none, "1"},
+		{"delete", there, "--keys", none}, {"verify", none}, {"tally", none}, {"stats", none},
+		{"inspect", none, "--svg", "-"}, {"inspect", there, "--structure", "mvbtree", "--update", none, "--svg", "-"},
+		{"graph", "stats", none}, {"graph", "bfs", none, "--from", "1"}, {"graph", "export", none},
+		{"graph", "neighbors", none, "1"}, {"graph", "replay", none, "--batch", "1"}, {"graph", "triangles", none}} {
+		assert.Equal(t, none+": "+notThere(none), refusal(t, "", append(c, "--device", "there is none")...), c)
+	}
+	assert.Contains(t, refusal(t, "", "get", dir, "1", "--device", "there is none"), dir+": is a directory")
+}
+
 // An output that is one of the inputs is refused, under whatever name, and left as
 // it is.
 func TestOutputIsInput(t *testing.T) {

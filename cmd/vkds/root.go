@@ -41,7 +41,7 @@ var groups = []group{
 	{"Analyse graphs:", []func(*global) *cobra.Command{newGraphCommand}},
 	{"Look inside, and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand, newBenchCommand}},
 	{"Devices:", []func(*global) *cobra.Command{newInfoCommand, newDoctorCommand}},
-	{"About vkds:", []func(*global) *cobra.Command{newVersionCommand}},
+	{"About vkds:", []func(*global) *cobra.Command{newVersionCommand, newManCommand}},
 }
 
 func newRootCommand(g *global) *cobra.Command {
@@ -102,6 +102,7 @@ output" has the rest).`,
 			demandCommand(c)
 		}
 	}
+	completeFlags(root)
 	return root
 }
 

@@ -44,7 +44,7 @@ and the share of elements that are stale.
 }
 
 func stats(ctx context.Context, g *global, s *source, path string, asJSON bool) error {
-	if err := distinct("-", path); err != nil {
+	if err := checkInputs("-", path); err != nil {
 		return err
 	}
 	return s.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {

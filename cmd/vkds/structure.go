@@ -122,7 +122,7 @@ type structureFlags struct {
 // add adds the flags. ordering is the command's name if it needs an order, else "".
 func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 	s.flags, s.ordering = flags, ordering
-	flags.Var(structureName{&s.name}, "structure", fmt.Sprintf("the dictionary's data structure:\n%s\n(default %s, "+
+	flags.Var(structureName{&s.name, structureNames(ordering != "")}, "structure", fmt.Sprintf("the dictionary's data structure:\n%s\n(default %s, "+
 		"or what a saved dictionary was)", strings.Join(structureNames(ordering != ""), ", "), s.standard()))
 	if ordering == "" {
 		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that it is laid out for\n(default 0.7, or "+
@@ -135,7 +135,10 @@ func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 }
 
 // structureName is the flag's value: choose tells of names that won't do.
-type structureName struct{ name *string }
+type structureName struct {
+	name  *string
+	known []string
+}
 
 func (n structureName) String() string {
 	if n.name == nil {
@@ -145,6 +148,8 @@ func (n structureName) String() string {
 }
 
 func (n structureName) Type() string { return "name" }
+
+func (n structureName) Values() []string { return n.known }
 
 func (n structureName) Set(name string) error {
 	*n.name = name

@@ -55,7 +55,7 @@ types" what they may be.`,
 			if err := fits(flags, "", o.Format); err != nil {
 				return err
 			}
-			if err := distinct("-", arguments[0]); err != nil {
+			if err := checkInputs("-", arguments[0]); err != nil {
 				return err
 			}
 			if top < 0 {

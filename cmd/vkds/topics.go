@@ -76,8 +76,8 @@ Parquet may be compressed, by their endings: .gz, .bz2, .xz, .zst.`
 const rangesHelp = `Ranges are written LO:HI, and both ends belong to them. Either may be left out: LO: is
 everything from LO on, :HI everything up to HI, and : all there is. A range whose ends
 are reversed is empty. A date without a time, as the upper end, is that whole day:
-2014-07-01:2014-07-02 are two days. A network, 192.0.2.0/24, is a range. In columns and in binary files both ends have to be
-there.
+2014-07-01:2014-07-02 are two days. A network, 192.0.2.0/24, is a range. In columns and
+in binary files both ends have to be there.
 
 `
 

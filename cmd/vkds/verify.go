@@ -40,7 +40,7 @@ built of it.`,
 }
 
 func verify(ctx context.Context, g *global, s *source, path string, asJSON bool) error {
-	if err := distinct("-", path); err != nil {
+	if err := checkInputs("-", path); err != nil {
 		return err
 	}
 	if holdsGraph(ctx, path) {

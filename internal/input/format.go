@@ -59,6 +59,28 @@ var magics = []struct {
 // longestMagic is how many bytes are enough to tell.
 const longestMagic = 8
 
+// beginning looks at the first bytes of a file, as many as tell what it is: somebody may wait for the answer to a first
+// line before writing the next one.
+func beginning(peek func(n int) ([]byte, error)) (head []byte, err error) {
+	for n := 1; n <= longestMagic; n++ {
+		if head, err = peek(n); err != nil || len(head) < n || !beginsMagic(head) {
+			break
+		}
+	}
+	return head, err
+}
+
+// beginsMagic tells whether a file that begins so may turn out to be no text, or to have a byte order mark.
+func beginsMagic(head []byte) bool {
+	begins := func(magic string) bool { return strings.HasPrefix(magic, string(head)) }
+	for _, m := range magics {
+		if begins(m.bytes) {
+			return true
+		}
+	}
+	return begins(arrowStreamMagic) || begins("\ufeff") || infile.BeginsCompression(head)
+}
+
 // foreign is what a file is by its first bytes, or "".
 func foreign(head []byte) string {
 	for _, m := range magics {
@@ -81,7 +103,7 @@ func (o Options) detect(file *infile.File) (Format, error) {
 	case ".txt", ".dat":
 		return o.Otherwise, nil
 	}
-	head, err := file.Peek(longestMagic)
+	head, err := beginning(file.Peek)
 	if err != nil {
 		return Auto, err
 	}

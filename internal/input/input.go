@@ -5,6 +5,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -69,6 +70,9 @@ type Options struct {
 
 	columns []*column // what is known of Columns while they are read
 
+	// Prompt has Read return the rows of a pipe of Text that there are, if no more come at once.
+	Prompt bool
+
 	// Note, if not nil, is called with what had to be guessed, in one line each.
 	Note func(text string)
 	// Progress, if not nil, is called by Read with the bytes of the stored (compressed) file that were read so far and
@@ -97,9 +101,12 @@ type Reader struct {
 // source is what each format implements.
 type source interface {
 	// read reads rows into slices of one length, from row n on, and returns where they end: fewer than there is room
-	// for is no end. An error, also io.EOF, comes with the rows before it, and is the end.
+	// for is no end. An error, also io.EOF, comes with the rows before it, and is the end, but errLater: more rows may
+	// come, and those that there are are wanted now.
 	read(columns [][]uint64, n int) (int, error)
 }
+
+var errLater = errors.New("no more rows are there now")
 
 // invalid counts what can't be read, where that is passed over.
 type invalid struct {
@@ -173,7 +180,10 @@ func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
 	case U32LE, U32BE, U64LE, U64BE:
 		r.source, err = newPacked(name, in, o, &r.invalid)
 	case Text, Lines:
-		r.source, err = newLines(name, in, o, &r.invalid)
+		l, failed := newLines(name, in, o, &r.invalid)
+		if r.source, err = l, failed; err == nil && o.Prompt {
+			l.file = in.(*infile.File)
+		}
 	default:
 		r.source, err = newDelimited(name, in, o, &r.invalid)
 	}
@@ -200,7 +210,10 @@ func (r *Reader) Read(columns ...[]uint64) (n int, err error) {
 		c.texts.Reset()
 	}
 	for n < len(columns[0]) && r.err == nil && !full(r.columns) {
-		n, r.err = r.source.read(columns, n)
+		if n, r.err = r.source.read(columns, n); r.err == errLater {
+			r.err = nil
+			break
+		}
 	}
 	for i, c := range r.columns {
 		c.end(columns[i][:n])

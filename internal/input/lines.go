@@ -1,13 +1,16 @@
 package input
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/internal/texts"
 )
@@ -22,7 +25,7 @@ const (
 // filled, and the part up to its last line end is worked through.
 type lines struct {
 	name string
-	r    io.Reader
+	r    *bufio.Reader
 	written
 	exact   bool   // a line is a text, whatever is in it
 	comment string // what a comment line begins with; "": there are none
@@ -35,6 +38,9 @@ type lines struct {
 	last    bool // r is at its end
 	long    bool // amid a long line that is being passed over
 	line    int64
+
+	file  *infile.File // of Options.Prompt, where r's text comes from; else nil
+	since time.Time    // when the first rows came of those that Read has so far
 }
 
 func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, error) {
@@ -83,11 +89,24 @@ func (o Options) unnamed() error {
 
 func (l *lines) read(columns [][]uint64, n int) (int, error) {
 	if l.at == l.whole {
-		if err := l.fill(); err != nil {
+		if err := l.fill(n > 0); err != nil {
 			return n, err
 		}
 	}
+	if n == 0 && l.file != nil {
+		l.since = time.Now()
+	}
 	return l.parse(columns, n)
+}
+
+// later tells whether the rows that there are are wanted before the next ones come: after a pause in what comes, or if
+// it comes all the time, but slowly.
+func (l *lines) later() bool {
+	const pause, longest = time.Millisecond, 20 * time.Millisecond
+	if l.file == nil || l.r.Buffered() > 0 {
+		return false
+	}
+	return !l.file.Comes(min(pause, longest-time.Since(l.since)))
 }
 
 // parse reads whole lines of the buffer.
@@ -194,8 +213,8 @@ func (l *lines) names(text []byte) bool {
 	return true
 }
 
-// fill reads on until the buffer holds a whole line.
-func (l *lines) fill() error {
+// fill reads on until the buffer holds a whole line. If Read has some rows, it may be errLater.
+func (l *lines) fill(some bool) error {
 	l.end = copy(l.buffer, l.buffer[l.at:l.end])
 	l.at, l.whole = 0, 0
 	for {
@@ -206,6 +225,9 @@ func (l *lines) fill() error {
 			if err := l.passLong(); err != nil {
 				return err
 			}
+		}
+		if some && l.later() {
+			return errLater
 		}
 		n, err := l.r.Read(l.buffer[l.end:])
 		fresh := l.end

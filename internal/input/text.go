@@ -15,7 +15,7 @@ import (
 // ends. Other errors are those of r, and come again and again.
 func OpenText(name string, r io.Reader) (*bufio.Reader, error) {
 	buffered := bufio.NewReaderSize(&lineEnds{name: name, r: r}, 64<<10)
-	head, err := buffered.Peek(longestMagic)
+	head, err := beginning(buffered.Peek)
 	if err != nil && err != io.EOF && len(head) == 0 { // else it comes behind what was read
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"compress/bzip2"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -80,6 +81,11 @@ func Compression(head []byte) string {
 		}
 	}
 	return ""
+}
+
+// BeginsCompression tells whether Compression of data that begin so might name one if it got more of them.
+func BeginsCompression(head []byte) bool {
+	return slices.ContainsFunc(compressions, func(c compression) bool { return bytes.HasPrefix(c.magic, head) })
 }
 
 // TrimCompression returns a path without the suffix of its compression:

@@ -11,6 +11,9 @@ import (
 	"os"
 	"sync/atomic"
 	"syscall"
+	"time"
+
+	"github.com/vkds/vkds/internal/closed"
 )
 
 // Stdin is the path that stands for standard input.
@@ -86,6 +89,35 @@ func Open(ctx context.Context, path string) (_ *File, err error) {
 	return f, nil
 }
 
+// Check tells what would keep Open from opening a path, as far as that shows without waiting for a pipe. An error is an
+// *Error.
+func Check(path string) error {
+	f := &File{name: path}
+	switch path {
+	case "":
+		return &Error{`""`, ErrName}
+	case Stdin:
+		if closed.AtStart(0) {
+			return &Error{"standard input", syscall.EBADF}
+		}
+		return nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return f.fail(err)
+	case info.IsDir():
+		return f.fail(syscall.EISDIR)
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	opened, err := os.Open(path)
+	if err != nil {
+		return f.fail(err)
+	}
+	return opened.Close()
+}
+
 // OpenFile is os.OpenFile, without making a file, that gives up when ctx is done: opening a named pipe waits for
 // somebody at its other end. Its error is then the context's cause.
 func OpenFile(ctx context.Context, path string, flags int) (*os.File, error) {
@@ -130,6 +162,12 @@ func (f *File) Read(p []byte) (int, error) {
 		err = f.blame(err)
 	}
 	return n, err
+}
+
+// Comes tells whether a Read would return within a time, with data or without. Only pipes and terminals have it wait.
+func (f *File) Comes(within time.Duration) bool {
+	p, waits := f.source.(*pump)
+	return !waits || len(f.head) > 0 || p.comes(within)
 }
 
 // Peek returns the next n decompressed bytes, fewer where the file ends before,

@@ -3,6 +3,7 @@ package infile
 import (
 	"context"
 	"io"
+	"time"
 )
 
 // pump reads a pipe or a terminal in a goroutine of its own, so that a reader
@@ -49,6 +50,27 @@ func newPump(ctx context.Context, r io.Reader) *pump {
 		}
 	}()
 	return p
+}
+
+// comes tells whether data, or what ends them, are there within a time.
+func (p *pump) comes(within time.Duration) bool {
+	if len(p.now) > 0 || p.err != nil {
+		return true
+	}
+	if p.whole != nil {
+		p.empty <- p.whole // never waits: two buffers, two places
+		p.whole = nil
+	}
+	wait := time.NewTimer(within)
+	defer wait.Stop()
+	select {
+	case c := <-p.full:
+		p.now, p.whole, p.err = c.data, c.data, c.err
+	case <-p.ctx.Done():
+	case <-wait.C:
+		return false
+	}
+	return true
 }
 
 func (p *pump) Read(dst []byte) (int, error) {
