@@ -31,11 +31,14 @@ Row row_part(Row row, uint skip, uint most) {
 uint row_degree(Rows g, uint v) { return row_of(g, v).lanes; }
 uint degree_at(uvec2 offsets, uint v) { return plain_load_at(offsets, v + 1u) - plain_load_at(offsets, v); }
 
-uint neighbor_at(Rows g, uint place) { return min(plain_load_at(g.targets, place), g.vertices - 1u); }
+// Rows that overlap may have more arcs together than words can count, and places that are none.
+uint neighbor_at(Rows g, uint place) {
+    return min(plain_load_at(g.targets, min(place, g.arcs - 1u)), g.vertices - 1u);
+}
 
 uint weight_at(Rows g, uint place) {
     if ((g.weights.x | g.weights.y) == 0u) return 1u;
-    return plain_load_at(g.weights, place);
+    return plain_load_at(g.weights, min(place, g.arcs - 1u));
 }
 
 bool neighbor_there(uint u) { return true; }

@@ -32,6 +32,8 @@ shared uint far_count;
 #endif
 
 uvec2 far_at(uint queue, uint i) { return address_at(extra, queue * graph.vertices + i, 2u); }
+// Of so many vertices that were counted for a far queue, those that it has.
+uint far_length(uint counted) { return min(counted, graph.vertices); }
 uvec2 far_mark(uint v) { return address_at(marks, graph.vertices + v, 2u); }
 
 // Puts a vertex into the next frontier unless it is there.
@@ -144,11 +146,11 @@ void main() {
         far_count = control_load(CONTROL_FAR + far);
     }
     barrier();
-    uint aside = far_count, order = MODE_NONE, size = 0u;
+    uint aside = far_length(far_count), order = MODE_NONE, size = 0u;
     for (uint done = 0u; done < rounds;) {
         uint did = expand_rounds(entries, lanes, rounds - done);
         done += max(did, 1u);
-        aside = far_count;
+        aside = far_length(far_count);
         if (entries != 0u || aside == 0u) break;
         before = bound_now;
         next_bound(before);
@@ -160,7 +162,7 @@ void main() {
         for (uint base = 0u; base < aside; base += BATCH * WORKGROUP)
             split(base + workgroup_lane(), WORKGROUP, aside, before);
         round_barrier();
-        aside = far_count;
+        aside = far_length(far_count);
         at_hand = true;
         round_next(entries, lanes);
     }
@@ -229,7 +231,7 @@ void main() {
         expand_local(own);
         return;
     }
-    uint count = min(control_load(CONTROL_FAR + (far_now ^ 1u)), graph.vertices);
+    uint count = far_length(control_load(CONTROL_FAR + (far_now ^ 1u)));
     uint first = workgroup_of_all(dispatch, dispatches) * BATCH * WORKGROUP + workgroup_lane();
     split(first, WORKGROUP, count, control_load(CONTROL_BEFORE));
 }

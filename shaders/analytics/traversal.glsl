@@ -60,6 +60,10 @@ uint lower(uvec2 word, uint value) {
     return min(seen, value);
 }
 
+// Of so many entries that were counted for a queue, those that it has. Rows that overlap, as no valid graph's do, may be
+// more than there is room for: queue_store leaves out the rest.
+uint queue_length(uint counted) { return min(counted, capacity); }
+
 uvec2 queue_at(uint round, uint entry) { return address_at(queues, (round & 1u) * capacity + entry, 3u); }
 
 // What round is being done.
@@ -91,7 +95,7 @@ uint queue_reserve(uint entries, uint lanes) {
     return subgroupShuffle(at, 0u);
 }
 
-// An entry of the next queue; there is room for all that there can be.
+// An entry of the next queue; there is room for all that there can be, unless rows overlap.
 void queue_store(uint at, uint v, uint part, Row row) {
     if (at >= capacity) return;
     coherent_store2(queue_at(round_now + 1u, at), uvec2(v, part));
@@ -279,7 +283,7 @@ bool frontier_small(uint entries, uint lanes) { return entries <= small_entries 
 // one comes before anything is put into a queue.
 void round_next(out uint entries, out uint lanes) {
     uint next = (round_now + 1u) & 1u;
-    entries = queue_entries[next];
+    entries = queue_length(queue_entries[next]);
     lanes = queue_lanes[next];
     barrier();
     if (workgroup_lane() == 0u) round_now++;
@@ -301,7 +305,7 @@ uint expand_rounds(inout uint entries, inout uint lanes, uint most) {
 uint rounds_begin(out uint entries, out uint lanes) {
     uint mode = control_load(CONTROL_MODE);
     uint round = control_load(CONTROL_ROUND) + (mode == MODE_NONE ? 0u : 1u);
-    entries = control_load(CONTROL_ENTRIES + (round & 1u));
+    entries = queue_length(control_load(CONTROL_ENTRIES + (round & 1u)));
     lanes = control_load(CONTROL_LANES + (round & 1u));
     if (workgroup_lane() == 0u) {
         round_now = round;
@@ -350,7 +354,7 @@ void control_lengths(uint entries, uint lanes) {
 #else
 // Expands this workgroup's entries of a large frontier, so many at most. Collective over the workgroup.
 void expand_large(uint share) {
-    uint entries = control_load(CONTROL_ENTRIES + (round_now & 1u));
+    uint entries = queue_length(control_load(CONTROL_ENTRIES + (round_now & 1u)));
     uint base = workgroup_of_all(dispatch, dispatches) * share, v;
     bool there = workgroup_lane() < share && base + workgroup_lane() < entries;
     Row part = entry_part(there, base + workgroup_lane(), v);

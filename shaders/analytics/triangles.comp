@@ -21,7 +21,7 @@ layout(push_constant, std430) uniform Push {
 shared uint stage_lanes[STAGE];   // of the longer rows; their first places are stage_vertices
 
 void main() {
-    uint arcs = plain_load(arcs_at), lane = workgroup_lane();
+    uint arcs = min(plain_load(arcs_at), graph.arcs), lane = workgroup_lane();
     uint first = workgroup_of_all(dispatch, dispatches) * WORKGROUP;
     if (first >= arcs) return;
     uint end = min(first + WORKGROUP, arcs);

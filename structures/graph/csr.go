@@ -28,6 +28,7 @@ type Rows struct {
 	Targets   *vk.Buffer[uint32] // a word an arc
 	Weights   *vk.Buffer[uint32] // a word an arc; nil: there are none
 	Symmetric bool               // each arc has its opposite, of the same weight
+	Trusted   bool               // NewCSR doesn't read the offsets to check them
 }
 
 // CSR is a graph as compressed sparse rows. It doesn't change. Several goroutines may use one; its Rows are for
@@ -40,9 +41,22 @@ type CSR struct {
 	uses vk.Uses
 }
 
-// NewCSR makes a graph of buffers that hold one, which Close frees. Errors: *structures.CountError,
-// *structures.LengthError where a buffer is too short, and those of vk.Device.Accept.
-func NewCSR(d *vk.Device, r Rows) (*CSR, error) {
+// OffsetError says that a row doesn't begin where the one before it ends, or that the last one doesn't end with the arcs.
+type OffsetError struct {
+	Vertex int    // the offset's place
+	Offset uint32 // what is there
+	Least  uint32 // what may be there,
+	Most   uint32 // at most
+}
+
+func (e *OffsetError) Error() string {
+	return fmt.Sprintf("offset %d of the rows is %d, but %d to %d can be there", e.Vertex, e.Offset, e.Least, e.Most)
+}
+
+// NewCSR makes a graph of buffers that hold one, which Close frees. Unless the rows are Trusted, it reads the offsets to
+// check them. Errors: *structures.CountError, *structures.LengthError where a buffer is too short, *OffsetError, those
+// of vk.Device.Accept, the context's.
+func NewCSR(ctx context.Context, d *vk.Device, r Rows) (*CSR, error) {
 	if err := checkSizes(r.Vertices, r.Arcs); err != nil {
 		return nil, err
 	}
@@ -55,7 +69,38 @@ func NewCSR(d *vk.Device, r Rows) (*CSR, error) {
 		recording.Need(d, r.Weights, "weights", r.Arcs, weighted)); err != nil {
 		return nil, err
 	}
+	if !r.Trusted {
+		if err := r.checkOffsets(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return newCSR(d, r), nil
+}
+
+// checkOffsets checks that the offsets go from 0 to the number of arcs and never down.
+func (r Rows) checkOffsets(ctx context.Context) error {
+	const atOnce = 1 << 20
+	words, before := make([]uint32, min(atOnce, r.Vertices+1)), uint32(0)
+	for at := 0; at <= r.Vertices; at += len(words) {
+		words = words[:min(len(words), r.Vertices+1-at)]
+		if err := r.Offsets.Download(ctx, at, words); err != nil {
+			return err
+		}
+		for i, offset := range words {
+			least, most := before, uint32(r.Arcs)
+			if at+i == r.Vertices {
+				least = most
+			}
+			if at+i == 0 {
+				most = 0
+			}
+			if offset < least || offset > most {
+				return &OffsetError{at + i, offset, least, most}
+			}
+			before = offset
+		}
+	}
+	return nil
 }
 
 func newCSR(d *vk.Device, r Rows) *CSR { return &CSR{Rows: r, d: d, gate: gate.New()} }

@@ -158,7 +158,7 @@ func TestCSRRefuses(t *testing.T) {
 	require.NoError(t, g.Close())
 	_, _, _, err = g.Slices(t.Context())
 	require.ErrorIs(t, err, vk.ErrClosed)
-	_, err = NewCSR(d, Rows{Vertices: 3, Arcs: 1, Offsets: testdevice.Room[uint32](t, d, 3),
+	_, err = NewCSR(t.Context(), d, Rows{Vertices: 3, Arcs: 1, Offsets: testdevice.Room[uint32](t, d, 3),
 		Targets: testdevice.Room[uint32](t, d, 1)})
 	require.ErrorAs(t, err, &length)
 }

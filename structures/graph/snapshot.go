@@ -31,7 +31,8 @@ func (g *Graph) CSR(ctx context.Context, sorted bool) (*CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	csr, err := NewCSR(g.d, rows)
+	rows.Trusted = true
+	csr, err := NewCSR(ctx, g.d, rows)
 	if err != nil {
 		rows.free()
 	}

@@ -66,7 +66,7 @@ func (d watched) rows(t *testing.T, e *edges, weighted bool) *Analyzer {
 	if weighted {
 		r.Weights = upload(weights)
 	}
-	g, err := graph.NewCSR(d.Device, r)
+	g, err := graph.NewCSR(t.Context(), d.Device, r)
 	require.NoError(t, err)
 	return analyzerOf(t, g)
 }

@@ -77,7 +77,7 @@ func (w *workspace) newOrientation() (*orientation, error) {
 	words := groups(w.arcs, 32)
 	scratch := max(w.bulk.ScanScratch(words, structures.Bits32), w.bulk.CompactScratch(w.arcs)) / 4
 	return o, w.rooms(room{"flags", words, &o.flags}, room{"sums", words, &o.sums},
-		room{"oriented offsets", w.vertices + 1, &o.offsets}, room{"oriented targets", w.arcs/2 + 1, &o.targets},
+		room{"oriented offsets", w.vertices + 1, &o.offsets}, room{"oriented targets", w.arcs, &o.targets},
 		room{"counts", 4, &o.counts}, room{"scratch", scratch, &o.scratch})
 }
 
@@ -113,8 +113,7 @@ func (o *orientation) count() error {
 	if err := o.orient(); err != nil {
 		return err
 	}
-	oriented := rowsPush{[3]uint64{o.offsets.Address(), o.targets.Address(), 0}, uint32(w.vertices),
-		uint32(w.arcs / 2)}
+	oriented := rowsPush{[3]uint64{o.offsets.Address(), o.targets.Address(), 0}, uint32(w.vertices), uint32(w.arcs)}
 	k, err := recording.Kernel[trianglesPush](w.kernels, w.s, "analytics/triangles", triangleGroup)
 	all := groups(w.arcs/2, triangleGroup)
 	return inDispatches(w, k, err, all, groups(all, dispatchGroups), func(part dispatched) trianglesPush {
