@@ -56,6 +56,30 @@ func TestHostBufferWithoutRoom(t *testing.T) {
 	again.Free()
 }
 
+// A driver that keeps memory in a file can't have it longer than the process may: a typed error that says so, and no
+// SIGBUS.
+func TestMemoryBeyondFileLimit(t *testing.T) {
+	d := openFor(t, Options{CacheDir: "none"})
+	var before syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
+	limited := before
+	limited.Cur = 4096
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limited))
+	b, err := NewBuffer[uint32](d, 16<<20)
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before))
+	if err == nil {
+		require.NoError(t, b.Upload(t.Context(), 16<<20-1, []uint32{1}))
+		b.Free()
+		t.Skip("the driver's memory is in no file")
+	}
+	var memory *OutOfMemoryError
+	require.ErrorAs(t, err, &memory)
+	require.EqualValues(t, 64<<20, memory.Bytes)
+	require.NotNil(t, memory.FileLimit)
+	require.EqualValues(t, 4096, *memory.FileLimit)
+	require.Contains(t, err.Error(), "files may have 4096 bytes here (ulimit -f)")
+}
+
 func init() {
 	if more := os.Getenv("VKDS_TEST_CRAMPED"); more != "" {
 		openCramped(more)

@@ -80,9 +80,17 @@ type OutOfMemoryError struct {
 	Bytes  uint64 // asked for
 	Used   uint64 // in use when it was
 	Budget uint64 // that may be used in all
+
+	// FileLimit is how long files of the process may be (ulimit -f), if that was in the way: drivers of CPU devices
+	// keep device memory in a file. Else it is nil.
+	FileLimit *uint64
 }
 
 func (e *OutOfMemoryError) Error() string {
+	if e.FileLimit != nil {
+		return fmt.Sprintf("vk: out of device memory: %d bytes asked for, which the driver keeps in a file, and files "+
+			"may have %d bytes here (ulimit -f)", e.Bytes, *e.FileLimit)
+	}
 	return fmt.Sprintf("vk: out of device memory: %d bytes asked for, %d of %d in use", e.Bytes, e.Used, e.Budget)
 }
 

@@ -200,7 +200,7 @@ func (d *Device) Fits(sizes ...uint64) error {
 		sum += min(bytes, ^uint64(0)-sum)
 	}
 	if used, budget := a.room(&a.device); sum > budget-min(used, budget) {
-		return &OutOfMemoryError{sum, used, budget}
+		return &OutOfMemoryError{Bytes: sum, Used: used, Budget: budget}
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func (a *allocator) allocate(p *pool, bytes uint64) (*region, error) {
 	rounded := max(grain, (bytes+grain-1)/grain*grain)
 	used, budget := a.room(p)
 	if rounded > budget-min(used, budget) {
-		return nil, &OutOfMemoryError{bytes, used, budget}
+		return nil, &OutOfMemoryError{Bytes: bytes, Used: used, Budget: budget}
 	}
 	dead := a.d.dead.bytes(p.heap)
 	if dead > budget-used-rounded {
@@ -245,7 +245,11 @@ func (a *allocator) allocate(p *pool, bytes uint64) (*region, error) {
 		b, at, err = a.place(p, rounded)
 	}
 	if outOfMemory(err) {
-		return nil, &OutOfMemoryError{bytes, used, budget}
+		e := &OutOfMemoryError{Bytes: bytes, Used: used, Budget: budget}
+		if limit := native.FileLimit(); a.d.info.Type == CPU && limit < used+rounded+sharedBytes {
+			e.FileLimit = &limit
+		}
+		return nil, e
 	}
 	if err != nil {
 		return nil, err
@@ -314,6 +318,11 @@ func (a *allocator) newBlock(p *pool, bytes uint64, shared bool) (*block, error)
 			err = &CallError{"vkMapMemory", int32(native.ErrorMemoryMapFailed)}
 		}
 		b.mapped = mapped
+		// lavapipe doesn't look whether the file became longer that it keeps memory in, and using what lies behind its
+		// end is a SIGBUS.
+		if err == nil && d.info.Type == CPU && !native.Backed(mapped, int(bytes)) {
+			err = &CallError{"vkMapMemory", int32(native.ErrorMemoryMapFailed)}
+		}
 	}
 	if err != nil {
 		b.destroy(d) // no queue was given it

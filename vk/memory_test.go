@@ -20,7 +20,7 @@ func TestOutOfMemory(t *testing.T) {
 	_, err := NewBuffer[byte](d, limit/2+1)
 	var e *OutOfMemoryError
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, &OutOfMemoryError{limit/2 + 1, limit / 2, limit}, e)
+	require.Equal(t, &OutOfMemoryError{Bytes: limit/2 + 1, Used: limit / 2, Budget: limit}, e)
 	// What is left can still be had, to the last byte.
 	rest := buffer[byte](t, d, limit/2)
 	_, err = NewBuffer[byte](d, 0)

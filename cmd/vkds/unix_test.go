@@ -129,3 +129,24 @@ func TestClosedOutput(t *testing.T) {
 	_, said, status := shell(t, dir, "vkds get t.csv 1 1<> /dev/null")
 	assert.Zero(t, status, said)
 }
+
+// A limit on the length of files stops the driver of a CPU device, which keeps memory in one, or the writing of a
+// dictionary: in one line, and nothing is left.
+func TestFileLimit(t *testing.T) {
+	needDevice(t)
+	dir := filepath.Dir(write(t, "t.csv", rows(100_000)))
+	for _, blocks := range []string{"0", "1", "64", "1000"} {
+		out, said, status := shell(t, dir, "ulimit -f "+blocks+"; vkds build t.csv -o d.vkds")
+		if status == 0 { // the device's memory is in no file
+			assert.NotEqual(t, "0", blocks)
+			require.NoError(t, os.Remove(filepath.Join(dir, "d.vkds")))
+			continue
+		}
+		assert.Equal(t, 2, status, blocks)
+		assert.Empty(t, out)
+		assert.Regexp(t, `^vkds: .*(files may have \d+ bytes here \(ulimit -f\)|file too large)\n$`, said, blocks)
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		assert.Len(t, entries, 1, blocks)
+	}
+}

@@ -34,6 +34,22 @@ func open(library string) (unsafe.Pointer, error) {
 	return nil, errors.New(C.GoString(C.dlerror()))
 }
 
+// Backed says whether there is memory behind the last page of a mapping, as far as the kernel tells (since Linux 5.14).
+func Backed(mapped unsafe.Pointer, bytes int) bool {
+	const populateRead = 22 // MADV_POPULATE_READ, which is EFAULT if a read would be a SIGBUS
+	page := syscall.Getpagesize()
+	last := (uintptr(mapped) + uintptr(bytes) - 1) &^ uintptr(page-1)
+	_, _, err := syscall.Syscall(syscall.SYS_MADVISE, last, uintptr(page), populateRead)
+	return err != syscall.EFAULT
+}
+
+// FileLimit is how many bytes files of the process may have.
+func FileLimit() uint64 {
+	var limit syscall.Rlimit
+	_ = syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit) // a known limit has no error
+	return limit.Cur
+}
+
 // Room says whether the process can have so many bytes more.
 func Room(bytes int) bool {
 	probe, err := syscall.Mmap(-1, 0, bytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)

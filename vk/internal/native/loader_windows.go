@@ -22,6 +22,12 @@ func open(library string) (unsafe.Pointer, error) {
 	return as[unsafe.Pointer](get), err
 }
 
+// Backed says whether there is memory behind the last page of a mapping.
+func Backed(unsafe.Pointer, int) bool { return true }
+
+// FileLimit is how many bytes files of the process may have.
+func FileLimit() uint64 { return ^uint64(0) }
+
 // Room says whether the process can have so many bytes more.
 func Room(bytes int) bool {
 	const kind = windows.MEM_RESERVE | windows.MEM_COMMIT

@@ -2,7 +2,10 @@
 
 package native
 
-import "runtime"
+import (
+	"runtime"
+	"unsafe"
+)
 
 // Loader is the Vulkan loader's name; here there is none.
 const Loader = ""
@@ -22,6 +25,12 @@ func NewInstance(func(Message)) (in Instance, missing string, result Result) {
 
 // Adopt is never called: Load comes first.
 func Adopt(uint64) (Instance, Result) { return nil, ErrorIncompatibleDriver }
+
+// Backed says whether there is memory behind the last page of a mapping.
+func Backed(unsafe.Pointer, int) bool { return true }
+
+// FileLimit is how many bytes files of the process may have.
+func FileLimit() uint64 { return ^uint64(0) }
 
 // Room says whether the process can have so many bytes more.
 func Room(int) bool { return true }
