@@ -246,7 +246,8 @@ func (a *allocator) allocate(p *pool, bytes uint64) (*region, error) {
 	}
 	if outOfMemory(err) {
 		e := &OutOfMemoryError{Bytes: bytes, Used: used, Budget: budget}
-		if limit := native.FileLimit(); a.d.info.Type == CPU && limit < used+rounded+sharedBytes {
+		// The file is longer than what is in use: blocks have gaps between them, and staging memory is there, too.
+		if limit := native.FileLimit(); a.d.info.Type == CPU && limit < 2*(used+rounded)+sharedBytes {
 			e.FileLimit = &limit
 		}
 		return nil, e
