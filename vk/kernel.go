@@ -278,8 +278,9 @@ func (k *Kernel[P]) Dispatch(s *Stream, groups int, p P) {
 		return
 	}
 	x, y := rows(groups)
+	push := &p
 	k.timed(s, int(x*y), func() {
-		if commands, ok := k.record(s, native.Shader, &p); ok {
+		if commands, ok := k.record(s, native.Shader, push); ok {
 			s.d.native.Dispatch(commands, x, y)
 		}
 	})
@@ -306,8 +307,9 @@ func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
 		s.fail(fmt.Errorf("vk: indirect arguments at byte %d: not a multiple of 4", at))
 		return
 	}
+	push := &p
 	k.timed(s, 0, func() {
-		if commands, ok := k.record(s, native.Shader|native.Indirect, &p); ok {
+		if commands, ok := k.record(s, native.Shader|native.Indirect, push); ok {
 			s.d.native.DispatchIndirect(commands, r.block.buffer, r.at+uint64(at))
 		}
 	})

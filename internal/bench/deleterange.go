@@ -14,15 +14,15 @@ func deleteRanges[W structures.Word](s *session, ctx context.Context) error {
 		stretches := everyFourth[W](s, min(length, s.n))
 		m := s.measurement(s.n, stretches.pairs())
 		m.Length = length
-		var counts []uint32
+		counts := new([]uint32)
 		m, err := s.measureWall(ctx, m, s.changing, func(ctx context.Context) (err error) {
-			counts, err = s.structure().(rangeDeleter[W]).DeleteRange(ctx, stretches.ranges)
+			*counts, err = s.structure().(rangeDeleter[W]).DeleteRange(ctx, stretches.ranges)
 			return err
 		}, nil, "")
 		if err != nil {
 			return err
 		}
-		if err := s.add(m, checkDeleted(s, ctx, stretches, counts)); err != nil {
+		if err := s.add(m, checkDeleted(s, ctx, stretches, *counts)); err != nil {
 			return err
 		}
 	}

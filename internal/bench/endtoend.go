@@ -142,22 +142,22 @@ func (s *session) insertedAll(status []structures.Status) error {
 func insertSlices[W structures.Word](s *session) slicesCall {
 	keys := slicesOf[W](s.n, s.keys.key)
 	values := valuesOf(s, keys)
-	var status []structures.Status
+	status := new([]structures.Status) // of the last call
 	kept := make([]structures.Status, s.n)
 	return slicesCall{
 		name: "insert", prepare: s.empty, in: [][]byte{bytesOf(keys), bytesOf(values)},
 		out: func() [][]byte { return [][]byte{make([]byte, s.n)} },
 		fresh: func(ctx context.Context) (err error) {
 			s.there = -1
-			status, err = slicedOf[W](s).Insert(ctx, keys, values)
+			*status, err = slicedOf[W](s).Insert(ctx, keys, values)
 			return err
 		},
 		kept: func(ctx context.Context) error {
-			s.there, status = -1, kept
+			s.there, *status = -1, kept
 			return slicedOf[W](s).UpdateInto(ctx, structures.Insert, keys, values, kept)
 		},
 		check: func(ctx context.Context) error {
-			if err := s.insertedAll(status); err != nil {
+			if err := s.insertedAll(*status); err != nil {
 				return err
 			}
 			return s.holdsAll(ctx, s.n)
@@ -173,24 +173,26 @@ func findSlices[W structures.Word](s *session) slicesCall {
 func findsOf[W structures.Word](s *session, query func(i int) uint32, prepare func(context.Context) error) slicesCall {
 	queries := slicesOf[W](s.n, query)
 	want := valuesOf(s, queries)
-	var values []W
-	var found []bool
+	last := &struct {
+		values []W
+		found  []bool
+	}{}
 	keptValues, keptFound := make([]W, s.n), make([]bool, s.n)
 	return slicesCall{
 		name: "find", prepare: prepare, in: [][]byte{bytesOf(queries)},
 		out: func() [][]byte { return [][]byte{bytesOf(make([]W, s.n)), make([]byte, s.n)} },
 		fresh: func(ctx context.Context) (err error) {
-			values, found, err = slicedOf[W](s).Find(ctx, queries)
+			last.values, last.found, err = slicedOf[W](s).Find(ctx, queries)
 			return err
 		},
 		kept: func(ctx context.Context) error {
-			values, found = keptValues, keptFound
-			return slicedOf[W](s).FindInto(ctx, queries, values, found)
+			last.values, last.found = keptValues, keptFound
+			return slicedOf[W](s).FindInto(ctx, queries, keptValues, keptFound)
 		},
 		check: func(context.Context) error {
 			return each(s.n, func(i int) error {
-				if !found[i] || values[i] != want[i] {
-					return s.wrong("query %d: %d, %t", i, values[i], found[i])
+				if !last.found[i] || last.values[i] != want[i] {
+					return s.wrong("query %d: %d, %t", i, last.values[i], last.found[i])
 				}
 				return nil
 			})
@@ -202,14 +204,14 @@ func findsOf[W structures.Word](s *session, query func(i int) uint32, prepare fu
 func treeInsertSlices[W structures.Word](s *session, t tree, q sequence) slicesCall {
 	keys := slicesOf[W](s.batch, func(i int) uint32 { return q.key(s.n + i) })
 	values := valuesOf(s, keys)
-	var status []structures.Status
+	status := new([]structures.Status) // of the last call
 	kept := make([]structures.Status, s.batch)
-	batched := uint64(0) // so many batches, when it was asked last
+	batched := new(uint64) // so many batches, when it was asked last
 	path := func(ctx context.Context) (string, error) {
 		stats, err := t.Stats(ctx)
-		before := batched
-		batched = stats.Batches.Batched
-		if batched > before {
+		before := *batched
+		*batched = stats.Batches.Batched
+		if *batched > before {
 			return btree.Batched.String(), err
 		}
 		return btree.Concurrent.String(), err
@@ -225,15 +227,15 @@ func treeInsertSlices[W structures.Word](s *session, t tree, q sequence) slicesC
 		},
 		out: func() [][]byte { return [][]byte{make([]byte, s.batch)} },
 		fresh: func(ctx context.Context) (err error) {
-			status, err = slicedOf[W](s).Insert(ctx, keys, values)
+			*status, err = slicedOf[W](s).Insert(ctx, keys, values)
 			return err
 		},
 		kept: func(ctx context.Context) error {
-			status = kept
+			*status = kept
 			return slicedOf[W](s).UpdateInto(ctx, structures.Insert, keys, values, kept)
 		},
 		check: func(ctx context.Context) error {
-			if err := s.insertedAll(status); err != nil {
+			if err := s.insertedAll(*status); err != nil {
 				return err
 			}
 			return s.sound(ctx, s.n+s.batch)

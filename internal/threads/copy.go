@@ -28,8 +28,8 @@ func copyBy[T any](threads int, to, from []T) {
 	each := (len(from)/threads + 63) &^ 63
 	var wait sync.WaitGroup
 	for at := each; at < len(from); at += each {
-		end := min(at+each, len(from))
-		wait.Go(func() { copy(to[at:end], from[at:end]) })
+		part, of := to[at:], from[at:min(at+each, len(from))]
+		wait.Go(func() { copy(part, of) })
 	}
 	copy(to[:each], from[:each])
 	wait.Wait()

@@ -295,7 +295,7 @@ func (t *tree[W]) runPart(ctx context.Context, p *concurrentPart[W],
 	if inserts || finds {
 		columns[1] = pipeline.Through(p.batch.Values, p.values)
 	}
-	var turns pipeline.Turns
+	turns := new(pipeline.Turns)
 	ordered := sequential.Matters(p.kind, p.batch.Keys)
 	task := pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
@@ -314,7 +314,7 @@ func (t *tree[W]) runPart(ctx context.Context, p *concurrentPart[W],
 		Whole:    p.whole,
 		Recover:  t.makeRoom,
 		Progress: progress,
-		Turns:    &turns,
+		Turns:    turns,
 	}
 	if ordered {
 		task = t.order.Begin(task)
@@ -337,8 +337,9 @@ func (t *tree[W]) applyInOrder(s *vk.Stream, kind structures.Kind, b operands) e
 	c := sequential.Chunk{Kind: kind, Width: t.width, Keys: b.keys, Statuses: b.statuses, Pending: b.pending,
 		Count: b.count, Retry: b.retry}
 	return t.order.Record(s, c, func(p sequential.Pass) error {
-		b.statuses, b.retry, b.few, b.groups = p.Statuses, p.Retry, p.Few, p.Groups
-		return t.apply(s, p.Kind, b)
+		o := b
+		o.statuses, o.retry, o.few, o.groups = p.Statuses, p.Retry, p.Few, p.Groups
+		return t.apply(s, p.Kind, o)
 	})
 }
 

@@ -61,14 +61,16 @@ func (t *tree[W]) build(ctx context.Context, keys, values []W) error {
 }
 
 // remake does what record records of a bulk on the tree's own stream.
-func (t *tree[W]) remake(ctx context.Context, b bulk, record func(bulk) error) (err error) {
-	if b.replaces, err = t.replacing(ctx, t.nodesOf(b)); err != nil {
+func (t *tree[W]) remake(ctx context.Context, b bulk, record func(bulk) error) error {
+	replaces, err := t.replacing(ctx, t.nodesOf(b))
+	if err != nil {
 		return err
 	}
-	if err = recording.Run(t.stream, func() error { return record(b) }); err != nil {
-		return t.replacedNot(b.replaces, err)
+	b.replaces = replaces
+	if err := recording.Run(t.stream, func() error { return record(b) }); err != nil {
+		return t.replacedNot(replaces, err)
 	}
-	b.replaces.free()
+	replaces.free()
 	t.rebuilt(b)
 	return nil
 }

@@ -135,11 +135,12 @@ func (t *tree[W]) moving(s *vk.Stream, updates, snapshots int, record func(Devic
 	t.known.unsure = true // as behind Device
 	t.changes++
 	return t.apart(s, func() error {
-		err := t.recordClock(s, snapshots)
-		if err == nil {
-			t.gate.Outside(func() { err = record(t.device()) })
+		if err := t.recordClock(s, snapshots); err != nil {
+			return err
 		}
-		return err
+		failed := new(error)
+		t.gate.Outside(func() { *failed = record(t.device()) })
+		return *failed
 	})
 }
 

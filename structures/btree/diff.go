@@ -165,70 +165,73 @@ func (v *view[W]) DiffOn(s *vk.Stream, later *view[W], d versioned.DeviceDiff) e
 }
 
 // Diff reads up to so many of these keys, from one on, with what they had and have, and says how many there are.
-func (v *view[W]) Diff(ctx context.Context, later *view[W], from W,
-	room int) (c versioned.Changes[W, W], all int, err error) {
+func (v *view[W]) Diff(ctx context.Context, later *view[W], from W, room int) (versioned.Changes[W, W], int, error) {
+	d := &diff[W]{from: from, most: room}
 	if err := v.of.Enter(ctx); err != nil {
-		return c, 0, err
+		return d.changes, 0, err
 	}
 	defer v.of.Leave()
 	if later.of.at.ended() {
-		return c, 0, vk.ErrClosed
+		return d.changes, 0, vk.ErrClosed
 	}
 	if v.changedLeaves(later) == 0 {
-		return c, 0, nil
+		return d.changes, 0, nil
 	}
-	err = v.of.pipelines.Do(ctx, func(s *vk.Stream) error {
-		c, all, err = v.diff(ctx, s, later, from, room)
-		return err
-	})
-	return c, all, err
+	err := v.of.pipelines.Do(ctx, func(s *vk.Stream) error { return d.read(ctx, s, v, later) })
+	return d.changes, d.all, err
 }
 
-// diff is Diff within a call, on a stream of its own.
-func (v *view[W]) diff(ctx context.Context, s *vk.Stream, later *view[W], from W,
-	room int) (c versioned.Changes[W, W], all int, err error) {
-	t, asked := v.of.tree, room
-	room = recording.Padded(asked) // kinds are whole words
-	var p recording.Parts
-	to := differences{From: uint64(from), Capacity: uint32(room)}
-	var total uint64
-	plan := func() {
-		total, to.Kinds = p.Take(4), p.Take(room)
-		for _, words := range []*uint64{&to.Keys, &to.Old, &to.New} {
-			*words = p.Take(t.width.Bytes() * room)
-		}
-	}
-	plan()
-	memory, err := vk.NewBuffer[uint32](t.d, int(p.Used/4))
+// diff are the keys of which two snapshots have other pairs, from one on, up to a most.
+type diff[W structures.Word] struct {
+	from    W
+	most    int
+	changes versioned.Changes[W, W]
+	all     int // from that one on
+}
+
+// differencesIn divides memory for so many differences. It begins with their number.
+func (t *tree[W]) differencesIn(p *recording.Parts, from W, room int) (to differences, total uint64) {
+	total = p.Take(4)
+	bytes := t.width.Bytes() * room
+	return differences{Kinds: p.Take(room), Keys: p.Take(bytes), Old: p.Take(bytes), New: p.Take(bytes),
+		From: uint64(from), Capacity: uint32(room)}, total
+}
+
+// read reads the differences within a call, on a stream of its own.
+func (d *diff[W]) read(ctx context.Context, s *vk.Stream, v, later *view[W]) error {
+	t, room := v.of.tree, recording.Padded(d.most) // kinds are whole words
+	var size recording.Parts
+	t.differencesIn(&size, d.from, room)
+	memory, err := vk.NewBuffer[uint32](t.d, int(size.Used/4))
 	if err != nil {
-		return c, 0, err
+		return err
 	}
 	defer memory.Free()
 	base := memory.Address()
-	p = recording.Parts{Base: base}
-	plan()
+	to, total := t.differencesIn(&recording.Parts{Base: base}, d.from, room)
 	if err := recording.Run(s, func() error { return v.recordDiff(s, later, to, total) }); err != nil {
-		return c, 0, err
+		return err
 	}
 	var count [1]uint32
 	if err := memory.Download(ctx, 0, count[:]); err != nil {
-		return c, 0, err
+		return err
 	}
-	n := min(int(count[0]), asked)
+	n := min(int(count[0]), d.most)
 	kinds := make([]uint32, (n+3)/4)
-	c = versioned.Changes[W, W]{Keys: make([]W, n), Old: make([]W, n), New: make([]W, n)}
+	c := versioned.Changes[W, W]{Keys: make([]W, n), Old: make([]W, n), New: make([]W, n)}
 	for _, part := range []struct {
 		at uint64
 		to []uint32
 	}{{to.Kinds, kinds}, {to.Keys, recording.Words(c.Keys)}, {to.Old, recording.Words(c.Old)},
 		{to.New, recording.Words(c.New)}} {
 		if err := memory.Download(ctx, int(part.at-base)/4, part.to); err != nil {
-			return c, 0, err
+			return err
 		}
 	}
 	c.Kinds = make([]structures.Kind, n)
 	for i := range c.Kinds {
 		c.Kinds[i] = structures.Kind(kinds[i/4] >> (8 * (i % 4)))
 	}
-	return c, int(count[0]), nil
+	d.changes, d.all = c, int(count[0])
+	return nil
 }

@@ -29,23 +29,13 @@ func (t *tree[W]) exportAll(v survey) (exported, error) {
 	if lanes := leaves * t.tiles.walk; pairs > recording.MaxBatch || lanes > recording.MaxBatch {
 		return exported{}, &structures.CountError{What: "pairs of a tree", N: int(pairs), Most: recording.MaxBatch}
 	}
-	var p recording.Parts
-	var order leafOrder
-	var e exportPush
-	var scan uint64
-	plan := func() {
-		e = exportPush{Tree: t.device(), Keys: p.Take(t.width.Bytes() * pairs), Values: p.Take(t.width.Bytes() * pairs),
-			Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
-		order, scan = t.leafOrderIn(&p, leaves), p.Take(t.primitives.ScanScratch(leaves, structures.Bits32))
-		e.Slabs, e.Leaves, e.Capacity = order.leaves, recording.Length{N: uint32(leaves)}, uint32(pairs)
-	}
-	plan()
-	memory, err := vk.NewBuffer[uint32](t.d, int(p.Used/4))
+	var size recording.Parts
+	t.exportIn(&size, leaves, pairs)
+	memory, err := vk.NewBuffer[uint32](t.d, int(size.Used/4))
 	if err != nil {
 		return exported{}, err
 	}
-	p = recording.Parts{Base: memory.Address()}
-	plan()
+	e, order, scan := t.exportIn(&recording.Parts{Base: memory.Address()}, leaves, pairs)
 	err = recording.Run(t.stream, func() error {
 		if err := t.recordLeafOrder(t.stream, v.listed.listing, primitives.Length{N: leaves}, order); err != nil {
 			return err
@@ -58,6 +48,15 @@ func (t *tree[W]) exportAll(v survey) (exported, error) {
 	}
 	at := func(address uint64) int { return int(address-memory.Address()) / 4 }
 	return exported{memory, pairs, at(e.Keys), at(e.Values)}, nil
+}
+
+// exportIn divides memory for an export of so many leaves and pairs. It begins with the pairs.
+func (t *tree[W]) exportIn(p *recording.Parts, leaves, pairs int) (e exportPush, order leafOrder, scan uint64) {
+	e = exportPush{Tree: t.device(), Keys: p.Take(t.width.Bytes() * pairs), Values: p.Take(t.width.Bytes() * pairs),
+		Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
+	order, scan = t.leafOrderIn(p, leaves), p.Take(t.primitives.ScanScratch(leaves, structures.Bits32))
+	e.Slabs, e.Leaves, e.Capacity = order.leaves, recording.Length{N: uint32(leaves)}, uint32(pairs)
+	return e, order, scan
 }
 
 // export records the counting of the pairs of leaves that were listed and sorted, with the sums of those before each

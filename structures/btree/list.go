@@ -137,18 +137,26 @@ func (l *listed) leafCount() int { return int(l.counts[leavesListed]) }
 // list lists all nodes, in memory of its own, which is the caller's to be freed. Errors: *CorruptError where nodes are
 // not as a tree's are, *vk.OutOfMemoryError.
 func (t *tree[W]) list(ctx context.Context) (l listed, err error) {
-	var memory *vk.Buffer[uint32]
-	l, err = t.listIn(ctx, 0, func(words int) (_ *vk.Buffer[uint32], err error) {
-		memory.Free() // there was not room enough
-		memory, err = vk.NewBuffer[uint32](t.d, words)
-		return memory, err
-	}, func(listing, uint64) error { return nil })
+	own := &ownMemory{d: t.d}
+	l, err = t.listIn(ctx, 0, own.take, func(listing, uint64) error { return nil })
 	if err != nil {
-		memory.Free()
+		own.memory.Free()
 		return l, err
 	}
-	l.memory = memory
+	l.memory = own.memory
 	return l, nil
+}
+
+// ownMemory is memory for a listing, made anew where there was not room enough.
+type ownMemory struct {
+	d      *vk.Device
+	memory *vk.Buffer[uint32]
+}
+
+func (o *ownMemory) take(words int) (_ *vk.Buffer[uint32], err error) {
+	o.memory.Free()
+	o.memory, err = vk.NewBuffer[uint32](o.d, words)
+	return o.memory, err
 }
 
 // listWith is list in the scratch of the tree's stream, where it stands until something else takes that. It does what
@@ -200,30 +208,34 @@ func (t *tree[W]) listIn(ctx context.Context, report int, take func(words int) (
 
 // listOnce lists the nodes that there is room for, and counts them all.
 func (t *tree[W]) listOnce(ctx context.Context, r room, report int, take func(words int) (*vk.Buffer[uint32], error),
-	record func(l listing, report uint64) error) (l listed, err error) {
-	var memory *vk.Buffer[uint32]
-	var counts int // of words before them
-	err = recording.Run(t.stream, func() error {
-		var p recording.Parts
-		p.Take(4 * report) // beside the counts, to be fetched with them
-		counts = int(p.Used / 4)
-		listingIn(&p, r.inner, r.leaves, t.width)
-		if memory, err = take(int(p.Used / 4)); err != nil {
+	record func(l listing, report uint64) error) (listed, error) {
+	var p recording.Parts
+	p.Take(4 * report) // beside the counts, to be fetched with them
+	counts := int(p.Used / 4)
+	listingIn(&p, r.inner, r.leaves, t.width)
+	size := int(p.Used / 4)
+	begun := &struct {
+		listing
+		memory *vk.Buffer[uint32]
+	}{}
+	err := recording.Run(t.stream, func() (err error) {
+		if begun.memory, err = take(size); err != nil {
 			return err
 		}
-		p = recording.Parts{Base: memory.Address()}
+		p := recording.Parts{Base: begun.memory.Address()}
 		reportAt := p.Take(4 * report)
-		l.listing = listingIn(&p, r.inner, r.leaves, t.width)
-		if err := t.recordListBy(t.stream, l.listing, r.height, 0); err != nil {
+		begun.listing = listingIn(&p, r.inner, r.leaves, t.width)
+		if err := t.recordListBy(t.stream, begun.listing, r.height, 0); err != nil {
 			return err
 		}
-		return record(l.listing, reportAt)
+		return record(begun.listing, reportAt)
 	})
+	l := listed{listing: begun.listing}
 	if err != nil {
 		return l, err
 	}
 	words := make([]uint32, counts+listedCounters)
-	err = memory.Download(ctx, 0, words)
+	err = begun.memory.Download(ctx, 0, words)
 	l.report = words[:report]
 	copy(l.counts[:], words[counts:])
 	return l, err
@@ -240,19 +252,20 @@ func (t *tree[W]) reach(ctx context.Context, record func(l listing, marks uint64
 	defer marks.Free()
 	var p recording.Parts
 	listingIn(&p, slabs, 0, t.width)
-	var l listed
-	if l.memory, err = vk.NewBuffer[uint32](t.d, int(p.Used/4)); err != nil {
+	memory, err := vk.NewBuffer[uint32](t.d, int(p.Used/4))
+	if err != nil {
 		return listed{}, err
 	}
-	p = recording.Parts{Base: l.memory.Address()}
-	l.listing = listingIn(&p, slabs, 0, t.width)
+	p = recording.Parts{Base: memory.Address()}
+	nodes := listingIn(&p, slabs, 0, t.width)
 	err = recording.Run(t.stream, func() error {
 		t.stream.Fill(marks, 0, int(marks.Bytes()), 0)
-		if err := t.recordListBy(t.stream, l.listing, depths-1, marks.Address()); err != nil {
+		if err := t.recordListBy(t.stream, nodes, depths-1, marks.Address()); err != nil {
 			return err
 		}
-		return record(l.listing, marks.Address())
+		return record(nodes, marks.Address())
 	})
+	l := listed{listing: nodes, memory: memory}
 	if err == nil {
 		err = l.memory.Download(ctx, 0, l.counts[:])
 	}

@@ -197,8 +197,7 @@ func (r recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structure
 		p.Take(4 * len(up))
 		return p.Take(4 * r.words() * len(keys)), p.Take(4 * r.words() * len(values)), p.Take(0)
 	}
-	_, _, from := layout(0)
-	var q rangeQueries
+	keysAt, valuesAt, from := layout(0)
 	err := recording.Run(s, func() error {
 		address, err := r.scratch.Take(s, int(from)+r.seekPlan(n, false, 0).bytes)
 		if err != nil {
@@ -208,7 +207,7 @@ func (r recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structure
 			return err
 		}
 		outKeys, outValues, seeks := layout(address)
-		q = rangeQueries{
+		q := rangeQueries{
 			ranges: address, n: n, offsets: address + uint64(4*offsets), total: address + uint64(4*totalAt),
 			outKeys: outKeys, outValues: outValues, limit: len(keys), capacity: len(keys),
 		}
@@ -222,8 +221,8 @@ func (r recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structure
 		return nil, err
 	}
 	b := r.scratch.Of(s)
-	if err := b.Download(ctx, int(q.outKeys-q.ranges)/4, recording.Words(keys)); err != nil {
+	if err := b.Download(ctx, int(keysAt)/4, recording.Words(keys)); err != nil {
 		return nil, err
 	}
-	return counts, b.Download(ctx, int(q.outValues-q.ranges)/4, recording.Words(values))
+	return counts, b.Download(ctx, int(valuesAt)/4, recording.Words(values))
 }

@@ -55,6 +55,11 @@ func (t *tree[W]) take(s *vk.Stream, k *vk.Kernel[takePush], p takePush) {
 	k.Dispatch(s, groups(int(p.Count)), p)
 }
 
+// repairIn divides scratch for the repair of a tree of so many leaves and inner nodes.
+func (t *tree[W]) repairIn(p *recording.Parts, leaves, inner int) (order leafOrder, slabs, refused uint64) {
+	return t.leafOrderIn(p, leaves), p.Take(4 * inner), p.Take(4)
+}
+
 // repair makes the inner nodes anew from the leaves, so that each leaf has a parent, when nothing runs that uses the
 // tree. It is for a tree some of whose nodes are in no parent, because what stopped a batch came between the split of a
 // node and the insertion of its separator. Errors: *vk.OutOfMemoryError, *structures.LimitError; then the tree is as it
@@ -70,21 +75,14 @@ func (t *tree[W]) repair(ctx context.Context) error {
 	for level := leaves; level > 1; inner += level {
 		level = (level + each - 1) / each
 	}
-	var p recording.Parts
-	var order leafOrder
-	var slabs, refused uint64
-	plan := func() {
-		order = t.leafOrderIn(&p, leaves)
-		slabs, refused = p.Take(4*inner), p.Take(4)
-	}
-	plan()
-	scratch, err := vk.NewBuffer[uint32](t.d, int(p.Used/4))
+	var size recording.Parts
+	t.repairIn(&size, leaves, inner)
+	scratch, err := vk.NewBuffer[uint32](t.d, int(size.Used/4))
 	if err != nil {
 		return err
 	}
 	defer scratch.Free()
-	p = recording.Parts{Base: scratch.Address()}
-	plan()
+	order, slabs, refused := t.repairIn(&recording.Parts{Base: scratch.Address()}, leaves, inner)
 	refusedAt := int(refused-scratch.Address()) / 4
 	taken := takePush{Slabs: slabs, Refused: refused, Count: uint32(inner)}
 

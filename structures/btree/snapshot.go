@@ -111,9 +111,9 @@ func (v *view[W]) Kernels(s *vk.Stream, record func(Device) error) error {
 		if !v.of.past() { // which a kernel of vkds would not ask
 			d.State = vk.NewArguments(s, versionArguments{Now: math.MaxUint32}).Address()
 		}
-		var err error
-		v.of.gate.Outside(func() { err = record(d) })
-		return err
+		failed := new(error)
+		v.of.gate.Outside(func() { *failed = record(d) })
+		return *failed
 	})
 }
 

@@ -2,7 +2,6 @@ package btree
 
 import (
 	"context"
-	"slices"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/vk"
@@ -109,7 +108,8 @@ func (t *tree[W]) survey(ctx context.Context) (survey, error) {
 		return survey{}, err
 	}
 	v := survey{listed: l}
-	for row := range slices.Chunk(l.report, surveyRowWords) {
+	for rows := l.report; len(rows) != 0; rows = rows[surveyRowWords:] {
+		row := rows[:surveyRowWords]
 		for i := range v.levels {
 			v.levels[i].Nodes += uint64(row[2*i])
 			v.levels[i].Slots += uint64(row[2*i+1])

@@ -212,14 +212,15 @@ func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) e
 
 // recordGate records that a mixed batch has nothing done yet, unless it is dispatched once more, and no query of it
 // left pending.
-func (t *tree[W]) recordGate(s *vk.Stream, gate uint64, b operands) (err error) {
+func (t *tree[W]) recordGate(s *vk.Stream, gate uint64, b operands) error {
+	failed := new(error)
 	s.Concurrent(func() {
 		if !b.retry {
-			err = t.clear(s, b.statuses, recording.Padded(b.count)/4)
+			*failed = t.clear(s, b.statuses, recording.Padded(b.count)/4)
 		}
-		err = cmp.Or(err, t.clear(s, gate, 1))
+		*failed = cmp.Or(*failed, t.clear(s, gate, 1))
 	})
-	return err
+	return *failed
 }
 
 // Batches from here on are located first, where they run alone (docs/benchmarks.md).

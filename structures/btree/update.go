@@ -127,7 +127,7 @@ func (t *tree[W]) batched(ctx context.Context, kind structures.Kind, b structure
 		columns[3] = pipeline.Statuses(status)
 	}
 	folds := kind.UpdatesInPlace() || slices.ContainsFunc(b.Kinds, structures.Kind.UpdatesInPlace)
-	var turns pipeline.Turns
+	turns := new(pipeline.Turns)
 	t.batches.batched.Add(1)
 	left, err := t.pipelines.Run(ctx, n, columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
@@ -159,7 +159,7 @@ func (t *tree[W]) batched(ctx context.Context, kind structures.Kind, b structure
 		},
 		Recover:  t.makeRoom,
 		Progress: t.o.Progress,
-		Turns:    &turns,
+		Turns:    turns,
 	})
 	return pipeline.Stopped(status, left, err)
 }

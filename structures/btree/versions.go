@@ -333,10 +333,12 @@ func (t *tree[W]) moreVersions(count int, keep bool) error {
 		kept.Free()
 		return err
 	}
+	had := 0
+	if old.kept != nil && keep {
+		had = old.count()
+	}
 	err = recording.Run(t.stream, func() error {
-		had := 0
-		if old.kept != nil && keep {
-			had = old.count()
+		if had != 0 {
 			t.stream.Copy(kept, 0, old.kept, 0, int(old.kept.Bytes()))
 		}
 		return t.recordMore(t.stream, versionArguments{Kept: kept.Address(), Free: free.Address(),

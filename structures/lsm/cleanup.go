@@ -117,13 +117,13 @@ func (l *lsm[W]) mergeAll(ctx context.Context, w *workspace, all int) (runs.Sour
 			run = older
 			continue
 		}
-		out := w.merged.Row(l.tombstones)
+		out, newer := w.merged.Row(l.tombstones), run
 		out.Index = 0
-		n := run.N + older.N
+		n := newer.N + older.N
 		err := s.Whole(func() error {
 			return l.timed("merge", func() error {
 				return l.core.Queries.Merge(s, runs.MergeArgs{
-					Older: older, Newer: run, N: n, Out: out, Scratch: w.scratch.Address(),
+					Older: older, Newer: newer, N: n, Out: out, Scratch: w.scratch.Address(),
 				})
 			})
 		})
@@ -155,12 +155,13 @@ func (l *lsm[W]) runs() (all []runs.Source) {
 }
 
 // timed records a stage of a long call, timed if that is wanted.
-func (l *lsm[W]) timed(stage string, record func() error) (err error) {
+func (l *lsm[W]) timed(stage string, record func() error) error {
 	if !l.o.Timed {
 		return record()
 	}
-	l.core.Stream.Timed(stage, func() { err = record() })
-	return err
+	failed := new(error)
+	l.core.Stream.Timed(stage, func() { *failed = record() })
+	return *failed
 }
 
 func (l *lsm[W]) progress(done, total int) {

@@ -114,58 +114,63 @@ func (l *lsm[W]) capacitySteps(capacity int) []step {
 
 // reserve makes the memory that steps need, up to a limit. With an error it has made none: smaller steps may need it.
 func (l *lsm[W]) reserve(steps []step, deletes bool, limit uint64) error {
-	var err error
 	var made []**runs.Memory
-	l.eachNeed(steps, deletes, func(m **runs.Memory, pairs int) {
-		if err != nil || *m != nil {
-			return
+	for _, need := range l.needs(steps, deletes) {
+		if *need.m != nil {
+			continue
 		}
-		if *m, err = l.newMemory(pairs, limit); err == nil {
-			made = append(made, m)
+		m, err := l.newMemory(need.pairs, limit)
+		if err != nil {
+			for _, m := range made {
+				(*m).Free()
+				*m = nil
+			}
+			return err
 		}
-	})
-	if err != nil {
-		for _, m := range made {
-			(*m).Free()
-			*m = nil
-		}
+		*need.m, made = m, append(made, need.m)
 	}
-	return err
+	return nil
 }
 
-// eachNeed calls need for each memory that steps need, and how many pairs it has room for, more than once for some.
-func (l *lsm[W]) eachNeed(steps []step, deletes bool, need func(m **runs.Memory, pairs int)) {
+// need is a memory that steps need, and how many pairs it has room for.
+type need struct {
+	m     **runs.Memory
+	pairs int
+}
+
+// needs are the memories that steps need, some more than once.
+func (l *lsm[W]) needs(steps []step, deletes bool) (all []need) {
 	for _, t := range steps {
 		if direct := t.merges() == 0 && !deletes; !direct && t.unit == front {
-			need(&l.partial, l.o.Batch)
+			all = append(all, need{&l.partial, l.o.Batch})
 		} else if !direct {
-			need(&l.carries[t.unit], l.o.Batch<<t.unit)
+			all = append(all, need{&l.carries[t.unit], l.o.Batch << t.unit})
 		}
 		if t.front && t.to > 0 {
-			need(&l.carries[0], l.o.Batch)
+			all = append(all, need{&l.carries[0], l.o.Batch})
 		}
 		for i := t.lowest + 1; i < t.to; i++ {
-			need(&l.carries[i], l.o.Batch<<i)
+			all = append(all, need{&l.carries[i], l.o.Batch << i})
 		}
 		if t.to == front || t.rest > 0 {
-			need(&l.fronts[0], l.o.Batch)
-			need(&l.fronts[1], l.o.Batch)
+			all = append(all, need{&l.fronts[0], l.o.Batch}, need{&l.fronts[1], l.o.Batch})
 		}
 		if t.to != front {
-			need(&l.levels[t.to], l.o.Batch<<t.to)
+			all = append(all, need{&l.levels[t.to], l.o.Batch << t.to})
 		}
 	}
+	return all
 }
 
 // fits answers why there can't be the memory that steps of insertions need and that is not there, all at once, without
 // taking any.
 func (l *lsm[W]) fits(steps []step) error {
 	needs := map[**runs.Memory]int{}
-	l.eachNeed(steps, false, func(m **runs.Memory, pairs int) {
-		if *m == nil {
-			needs[m] = pairs
+	for _, need := range l.needs(steps, false) {
+		if *need.m == nil {
+			needs[need.m] = need.pairs
 		}
-	})
+	}
 	var sizes []uint64
 	sum := l.bytes()
 	for _, pairs := range needs {

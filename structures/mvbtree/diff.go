@@ -32,27 +32,30 @@ const (
 // no change: *ForeignError, *vk.OutOfMemoryError, vk.ErrUnsubmitted where a stream has recorded updates and not
 // submitted them, vk.ErrClosed, the context's.
 func Diff[K, V structures.Number](ctx context.Context, older, newer *Snapshot[K, V]) iter.Seq2[Change[K, V], error] {
-	return func(yield func(Change[K, V], error) bool) {
-		if !newer.at.Of(older.of) {
-			yield(Change[K, V]{}, &ForeignError{})
+	return func(yield func(Change[K, V], error) bool) { diff(ctx, older, newer, yield) }
+}
+
+func diff[K, V structures.Number](ctx context.Context, older, newer *Snapshot[K, V],
+	yield func(Change[K, V], error) bool) {
+	if !newer.at.Of(older.of) {
+		yield(Change[K, V]{}, &ForeignError{})
+		return
+	}
+	if older.Time() > newer.Time() {
+		older, newer = newer, older
+	}
+	from, room := uint64(0), changesAtFirst
+	for {
+		read, all, next, err := older.at.Diff(ctx, newer.at, from, room)
+		if err != nil {
+			yield(Change[K, V]{}, err)
 			return
 		}
-		if older.Time() > newer.Time() {
-			older, newer = newer, older
+		part := read.(versioned.Changes[K, V])
+		if !each(part, yield) || len(part.Keys) == all {
+			return
 		}
-		from, room := uint64(0), changesAtFirst
-		for {
-			read, all, next, err := older.at.Diff(ctx, newer.at, from, room)
-			if err != nil {
-				yield(Change[K, V]{}, err)
-				return
-			}
-			part := read.(versioned.Changes[K, V])
-			if !each(part, yield) || len(part.Keys) == all {
-				return
-			}
-			from, room = next, min(all-len(part.Keys), changesAtOnce)
-		}
+		from, room = next, min(all-len(part.Keys), changesAtOnce)
 	}
 }
 

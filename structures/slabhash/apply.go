@@ -84,8 +84,9 @@ func (t *table[W]) recordInOrder(s *vk.Stream, kind structures.Kind, b operands)
 		Retry: b.retry, KeysOnly: t.keys,
 	}
 	return t.order.Record(s, c, func(p sequential.Pass) error {
-		b.statuses, b.retry, b.groups = p.Statuses, p.Retry, p.Groups
-		return t.recordApply(s, p.Kind, b)
+		o := b
+		o.statuses, o.retry, o.groups = p.Statuses, p.Retry, p.Groups
+		return t.recordApply(s, p.Kind, o)
 	})
 }
 

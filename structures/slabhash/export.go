@@ -105,28 +105,37 @@ func (t *table[W]) chunks(ctx context.Context, in bool) iter.Seq2[structures.Pai
 
 // export is all pairs at once.
 func (t *table[W]) export(ctx context.Context) (keys, values []W, err error) {
-	for chunk, err := range t.chunks(ctx, false) {
-		if err != nil {
+	w := walk[W]{t: t}
+	defer w.free()
+	for {
+		some, theirs, err := w.pairs(ctx)
+		if err != nil || len(some) == 0 {
 			return keys, values, err
 		}
-		keys, values = append(keys, chunk.Keys...), append(values, chunk.Values...)
+		keys, values = append(keys, some...), append(values, theirs...)
 	}
-	return keys, values, nil
 }
 
 // pairs reads the pairs of the next buckets that have any; none: that was all.
 func (w *walk[W]) pairs(ctx context.Context) (keys, values []W, err error) {
+	part := new(structures.Pairs[W, W])
 	err = w.do(ctx, func(s *vk.Stream) (err error) {
-		if err = w.begin(ctx, s); err != nil {
-			return err
-		}
-		for w.part != 0 && w.next < w.t.base.buckets && len(keys) == 0 && err == nil {
-			if err = ctx.Err(); err == nil {
-				keys, values, err = w.read(ctx, s, min(w.part, w.t.base.buckets-w.next))
-			}
-		}
+		part.Keys, part.Values, err = w.nextPairs(ctx, s)
 		return err
 	})
+	return part.Keys, part.Values, err
+}
+
+// nextPairs is pairs by who has entered.
+func (w *walk[W]) nextPairs(ctx context.Context, s *vk.Stream) (keys, values []W, err error) {
+	if err = w.begin(ctx, s); err != nil {
+		return nil, nil, err
+	}
+	for w.part != 0 && w.next < w.t.base.buckets && len(keys) == 0 && err == nil {
+		if err = ctx.Err(); err == nil {
+			keys, values, err = w.read(ctx, s, min(w.part, w.t.base.buckets-w.next))
+		}
+	}
 	return keys, values, err
 }
 
@@ -230,7 +239,7 @@ func wordsOf[W structures.Word](words []uint32) []W {
 }
 
 // findAll returns all values of each key: those of key i are values[offsets[i]:offsets[i+1]], oldest first.
-func (t *table[W]) findAll(ctx context.Context, keys []W) (offsets []int, values []W, err error) {
+func (t *table[W]) findAll(ctx context.Context, keys []W) ([]int, []W, error) {
 	if err := t.enterShared(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -239,11 +248,11 @@ func (t *table[W]) findAll(ctx context.Context, keys []W) (offsets []int, values
 	if err != nil {
 		return nil, nil, err
 	}
-	offsets = make([]int, len(keys)+1)
+	offsets := make([]int, len(keys)+1)
 	for i, n := range counts {
 		offsets[i+1] = offsets[i] + int(n)
 	}
-	values = make([]W, offsets[len(keys)])
+	values := make([]W, offsets[len(keys)])
 	return offsets, values, t.pipelines.Do(ctx, func(s *vk.Stream) error {
 		return t.collectAll(ctx, s, keys, offsets, values)
 	})

@@ -40,32 +40,39 @@ func (t *table[W]) eachLoad(ctx context.Context, yield func(BucketLoad) bool) er
 
 // loads reads the loads of the next buckets; none: that was all.
 func (w *walk[W]) loads(ctx context.Context) (words []uint32, err error) {
+	part := new([]uint32)
+	err = w.do(ctx, func(s *vk.Stream) (err error) {
+		*part, err = w.nextLoads(ctx, s)
+		return err
+	})
+	return *part, err
+}
+
+// nextLoads is loads by who has entered.
+func (w *walk[W]) nextLoads(ctx context.Context, s *vk.Stream) (words []uint32, err error) {
 	t := w.t
-	err = w.do(ctx, func(s *vk.Stream) error {
-		part := min(1<<16, t.base.buckets)
-		if w.room == nil {
-			if err := w.make(loadWords * int(part)); err != nil {
-				return err
-			}
+	part := min(1<<16, t.base.buckets)
+	if w.room == nil {
+		if err := w.make(loadWords * int(part)); err != nil {
+			return nil, err
 		}
-		count := min(part, t.base.buckets-w.next)
-		if count == 0 {
-			return nil
-		}
-		err := recording.Run(s, func() error {
-			k, err := kernel[surveyPush](t, s, t.variant("loads"), t.tiles.walk)
-			if err != nil {
-				return err
-			}
-			k.Dispatch(s, t.tileGroups(count), surveyPush{t.device(t.base), w.room.Address(), w.next, count})
-			return nil
-		})
+	}
+	count := min(part, t.base.buckets-w.next)
+	if count == 0 {
+		return nil, nil
+	}
+	err = recording.Run(s, func() error {
+		k, err := kernel[surveyPush](t, s, t.variant("loads"), t.tiles.walk)
 		if err != nil {
 			return err
 		}
-		w.next += count
-		words = w.host[:loadWords*count]
-		return w.room.Download(ctx, 0, words)
+		k.Dispatch(s, t.tileGroups(count), surveyPush{t.device(t.base), w.room.Address(), w.next, count})
+		return nil
 	})
-	return words, err
+	if err != nil {
+		return nil, err
+	}
+	w.next += count
+	words = w.host[:loadWords*count]
+	return words, w.room.Download(ctx, 0, words)
 }

@@ -185,19 +185,20 @@ func (t *table[W]) countAll(ctx context.Context, keys []W) ([]uint32, error) {
 // counts is countAll by who has entered.
 func (t *table[W]) counts(ctx context.Context, keys []W) ([]uint32, error) {
 	t.meter.Query(len(keys))
-	counts, visits := make([]W, len(keys)), uint32(initialVisits)
+	counts, visits := make([]W, len(keys)), new(uint32)
+	*visits = initialVisits
 	columns := []pipeline.Column{pipeline.In(keys), pipeline.Out(counts), {}, pipeline.Result[structures.Status](nil)}
 	_, err := t.pipelines.Run(ctx, len(keys), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			b := operandsOf(c)
-			b.visits = visits
+			b.visits = *visits
 			return t.recordApply(s, structures.CountAll, b)
 		},
 		Recover: func(_ context.Context, pending int, stuck bool) error {
 			if !stuck {
 				return nil
 			}
-			return t.raise(&visits, pending)
+			return t.raise(visits, pending)
 		},
 		Progress: t.o.Progress,
 		Parts:    pipeline.PartsOfQueries,

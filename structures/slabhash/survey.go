@@ -75,7 +75,7 @@ func (t *table[W]) survey(ctx context.Context, s *vk.Stream, lengths bool) (surv
 	if lengths {
 		with = 1
 	}
-	var all survey
+	all := new(survey)
 	words := make([]uint32, rows.Len())
 	count := func(first, count uint32) error {
 		err := recording.Run(s, func() error {
@@ -106,7 +106,8 @@ func (t *table[W]) survey(ctx context.Context, s *vk.Stream, lengths bool) (surv
 		}
 		return nil
 	}
-	return all, t.ranges(ctx, t.base.buckets, nil, count)
+	err = t.ranges(ctx, t.base.buckets, nil, count)
+	return *all, err
 }
 
 // Stats are a table's measures.
@@ -165,9 +166,9 @@ func (t *table[W]) len(ctx context.Context) (uint64, error) {
 
 // count is len by who has entered.
 func (t *table[W]) count(ctx context.Context) (uint64, error) {
-	var v survey
+	v := new(survey)
 	err := t.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
-		v, err = t.survey(ctx, s, false)
+		*v, err = t.survey(ctx, s, false)
 		return err
 	})
 	return v.live, err

@@ -195,16 +195,18 @@ func (t *table[W]) hash(word, buckets uint32) uint32 {
 	return high
 }
 
+// special says whether a key hashes to one of the two buckets that collide with patterns.
+func (t *table[W]) special(b base, key uint32) bool {
+	h := t.hash(key, b.buckets)
+	return h == b.ones || h == b.zero
+}
+
 // newBase makes fresh base slabs, and finds the mask for the two buckets whose keys collide with the
 // slab list's patterns: a key that is stored as 0 is the mask itself, one that is stored as ~0 its
 // complement, and neither may hash to those buckets. Keys of 64 bits have the mask in both words.
 func (t *table[W]) newBase(ctx context.Context, buckets uint32) (base, error) {
 	b := base{buckets: buckets, ones: t.hash(^uint32(0), buckets), zero: t.hash(0, buckets)}
-	special := func(key uint32) bool {
-		h := t.hash(key, buckets)
-		return h == b.ones || h == b.zero
-	}
-	for b.mask = 1; special(b.mask) || special(^b.mask); b.mask++ {
+	for b.mask = 1; t.special(b, b.mask) || t.special(b, ^b.mask); b.mask++ {
 	}
 	var err error
 	if b.slabs, err = vk.NewBuffer[uint32](t.d, int(buckets)*slabWords); err != nil {

@@ -121,13 +121,13 @@ func (r *Reader[W]) DeleteEach(ctx context.Context, s *vk.Stream, d *Deletion[W]
 	if err := r.cutUp(ctx, d); err != nil {
 		return err
 	}
-	var list listing
+	list := new(listing)
 	defer list.free()
 	for _, g := range d.all.groups(AtOnce(r.d)) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, err := r.list(ctx, s, &list, d.all.part(g), d.keys[g.first:g.end])
+		n, err := r.list(ctx, s, list, d.all.part(g), d.keys[g.first:g.end])
 		if err == nil && n != 0 {
 			err = recording.Run(s, func() error { return delete(list.keys, n) })
 		}

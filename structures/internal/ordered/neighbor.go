@@ -62,7 +62,7 @@ func (r *Reader[W]) NeighborInto(ctx context.Context, to structures.Direction, k
 	}
 	defer r.of.Leave()
 	r.of.Meter().Query(n)
-	search := patience{Limits: r.of.Limits(), visits: firstVisits}
+	search := &patience{Limits: r.of.Limits(), visits: firstVisits}
 	_, err := r.pipelines.Run(ctx, n, columns(keys, into), pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Neighbors(s, to, Neighbors{

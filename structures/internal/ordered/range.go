@@ -89,15 +89,15 @@ func (r *Reader[W]) RangeInto(ctx context.Context, ranges []structures.Range[W],
 	if err != nil {
 		return err
 	}
-	pairs := Pairs[W]{into.Keys[:0], into.Values[:0]}
+	pairs := &Pairs[W]{into.Keys[:0], into.Values[:0]}
 	if r.of.Exact() {
 		all := p.all()
-		pairs = Pairs[W]{slices.Grow(pairs.Keys, all), slices.Grow(pairs.Values, all)}
+		*pairs = Pairs[W]{slices.Grow(pairs.Keys, all), slices.Grow(pairs.Values, all)}
 	}
 	counts := make([]uint32, len(ranges))
 	err = r.pipelines.Do(ctx, func(s *vk.Stream) error {
 		for _, g := range p.groups(limit) {
-			if err := r.pairs(ctx, s, p.part(g), counts, &pairs); err != nil {
+			if err := r.pairs(ctx, s, p.part(g), counts, pairs); err != nil {
 				return err
 			}
 		}
@@ -142,7 +142,7 @@ func (p *pieces[W]) sum(of, numbers []uint32) {
 }
 
 // all is how many candidates there are.
-func (p *pieces[W]) all() (sum int) {
+func (p pieces[W]) all() (sum int) {
 	for _, n := range p.candidates {
 		sum += int(n)
 	}
@@ -153,7 +153,7 @@ func (p *pieces[W]) all() (sum int) {
 type group struct{ first, end int }
 
 // groups divides the pieces: one at least in each group, no more than so many candidates and pieces in any of several.
-func (p *pieces[W]) groups(limit int) (all []group) {
+func (p pieces[W]) groups(limit int) (all []group) {
 	g, candidates := group{}, 0
 	for i, n := range p.candidates {
 		if g.end != g.first && (candidates+int(n) > limit || g.end-g.first == limit) {
@@ -169,7 +169,7 @@ func (p *pieces[W]) groups(limit int) (all []group) {
 }
 
 // part are the pieces of a group.
-func (p *pieces[W]) part(g group) pieces[W] {
+func (p pieces[W]) part(g group) pieces[W] {
 	return pieces[W]{p.ranges[g.first:g.end], p.owner[g.first:g.end], p.candidates[g.first:g.end]}
 }
 
@@ -250,20 +250,21 @@ func (c *cutter[W]) take(r structures.Range[W], owner int, n uint32) {
 	default:
 		c.whole = false
 		const parts = 16
-		eachPart(r, parts, func(part structures.Range[W]) { c.ask(part, owner) })
+		for _, part := range partsOf(r, parts) {
+			c.ask(part, owner)
+		}
 	}
 }
 
 // eachPart divides a range by its keys.
-func eachPart[W structures.Word](r structures.Range[W], parts int, do func(structures.Range[W])) {
+func partsOf[W structures.Word](r structures.Range[W], parts int) (all []structures.Range[W]) {
 	if parts <= 1 {
-		do(r)
-		return
+		return []structures.Range[W]{r}
 	}
 	each := (r.Hi-r.Lo)/W(parts) + 1
 	lo := r.Lo
 	for ; r.Hi-lo >= each; lo += each {
-		do(structures.Range[W]{Lo: lo, Hi: lo + each - 1})
+		all = append(all, structures.Range[W]{Lo: lo, Hi: lo + each - 1})
 	}
-	do(structures.Range[W]{Lo: lo, Hi: r.Hi})
+	return append(all, structures.Range[W]{Lo: lo, Hi: r.Hi})
 }

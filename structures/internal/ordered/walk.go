@@ -73,8 +73,7 @@ func (r *Reader[W]) begin(ctx context.Context, keys structures.Range[W]) (walk[W
 	defer r.of.Leave()
 	var sections []structures.Range[W]
 	if keys.Lo <= keys.Hi {
-		eachPart(keys, r.of.Limits().Sections,
-			func(part structures.Range[W]) { sections = append(sections, part) })
+		sections = partsOf(keys, r.of.Limits().Sections)
 	}
 	return walk[W]{r, r.of.Changes()}, sections, nil
 }
@@ -125,11 +124,12 @@ func (w walk[W]) pieces(ctx context.Context, r structures.Range[W], limit int) (
 }
 
 // page reads the pairs of some pieces.
-func (w walk[W]) page(ctx context.Context, p pieces[W]) (page Pairs[W], err error) {
+func (w walk[W]) page(ctx context.Context, p pieces[W]) (Pairs[W], error) {
 	if err := w.enter(ctx); err != nil {
 		return Pairs[W]{}, err
 	}
 	defer w.of.Leave()
-	err = w.pipelines.Do(ctx, func(s *vk.Stream) error { return w.pairs(ctx, s, p, make([]uint32, 1), &page) })
-	return page, err
+	page := new(Pairs[W])
+	err := w.pipelines.Do(ctx, func(s *vk.Stream) error { return w.pairs(ctx, s, p, make([]uint32, 1), page) })
+	return *page, err
 }

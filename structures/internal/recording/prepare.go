@@ -2,7 +2,6 @@ package recording
 
 import (
 	"context"
-	"iter"
 	"runtime"
 	"slices"
 
@@ -148,14 +147,13 @@ func general(constants []Specialization) []Specialization {
 }
 
 // Sizes are lengths of batches up to a most: of each of the choices that go by a length, some are on either side.
-func Sizes(most int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for n := 1; n <= most; n *= 2 {
-			if !yield(n) || n > 1 && n < most && !yield(n+1) {
-				return
-			}
+func Sizes(most int) (all []int) {
+	for n := 1; n <= most; n *= 2 {
+		if all = append(all, n); n > 1 && n < most {
+			all = append(all, n+1)
 		}
 	}
+	return all
 }
 
 // rehearsedWords are those that a rehearsal has of memory, for addresses of their own: some operations do without a

@@ -85,13 +85,17 @@ func (c recorder[W]) Range(s *vk.Stream, r ordered.Ranges) error {
 	})
 }
 
+func sum(numbers []uint32) (all int) {
+	for _, n := range numbers {
+		all += int(n)
+	}
+	return all
+}
+
 // Pairs has the ranges, their offsets, the number of candidates and then the pairs in scratch.
 func (c recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[W], candidates []uint32,
 	to *ordered.Pairs[W]) ([]uint32, error) {
-	n, all := len(ranges), 0
-	for _, some := range candidates {
-		all += int(some)
-	}
+	n, all := len(ranges), sum(candidates)
 	counts := make([]uint32, n)
 	if all == 0 {
 		return counts, nil

@@ -3,7 +3,6 @@ package sorted
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -50,26 +49,33 @@ func (c *Core[W]) CountValid(ctx context.Context) (valid, tombstones uint64, err
 	defer counters.Free()
 	st, part := c.of.Stack(), c.Queries.AtOnce()
 	all := int(st.Pairs())
+	sum := new([2]uint64)
 	err = c.pipelines.Do(ctx, func(s *vk.Stream) error {
-		for first := 0; first < all; first += part {
+		for next := 0; next < all; next += part {
+			first, n := next, min(part, all-next)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			clear(counters.Slice())
 			err := recording.Run(s, func() error {
-				return c.Queries.CountValid(s, st, first, min(part, all-first), counters.Address())
+				return c.Queries.CountValid(s, st, first, n, counters.Address())
 			})
 			if err != nil {
 				return err
 			}
-			for some := range slices.Chunk(counters.Slice(), 2) {
-				valid += uint64(some[0])
-				tombstones += uint64(some[1])
+			for i, count := range counters.Slice() {
+				sum[i%2] += uint64(count)
 			}
 		}
 		return nil
 	})
-	return valid, tombstones, err
+	return sum[0], sum[1], err
+}
+
+// buildIn divides scratch for the building from so many pairs.
+func (c *Core[W]) buildIn(p *recording.Parts, n int) (keys, values, sort, valid uint64) {
+	bytes := c.Width().Bytes() * n
+	return p.Take(bytes), p.Take(bytes), p.Take(c.Primitives.SortScratch(n, true, c.Widths())), p.Take(c.ValidScratch(n))
 }
 
 // Build sorts pairs from Go slices into new memory, of equal keys the last one counting, and returns that and how many
@@ -78,25 +84,20 @@ func (c *Core[W]) Build(ctx context.Context, keys, values []W) (*runs.Memory, in
 	if len(keys) != len(values) {
 		return nil, 0, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
-	n, bytes := len(keys), c.Width().Bytes()
+	n := len(keys)
 	into, err := runs.NewMemory(c.Device, c.Width(), n)
 	if err != nil || n == 0 {
 		return into, 0, err
 	}
-	var p recording.Parts
-	plan := func() (keys, values, sort, valid uint64) {
-		return p.Take(bytes * n), p.Take(bytes * n), p.Take(c.Primitives.SortScratch(n, true, c.Widths())),
-			p.Take(c.ValidScratch(n))
-	}
-	plan()
-	scratch, err := vk.NewBuffer[byte](c.Device, int(p.Used))
+	var size recording.Parts
+	c.buildIn(&size, n)
+	scratch, err := vk.NewBuffer[byte](c.Device, int(size.Used))
 	if err != nil {
 		into.Free()
 		return nil, 0, err
 	}
 	defer scratch.Free()
-	p = recording.Parts{Base: scratch.Address()}
-	sortedKeys, sortedValues, sort, valid := plan()
+	sortedKeys, sortedValues, sort, valid := c.buildIn(&recording.Parts{Base: scratch.Address()}, n)
 
 	// What is given stands where the result will be.
 	row := into.Row(false)

@@ -53,7 +53,7 @@ func (c *Core[W]) update(ctx context.Context, kind structures.Kind, kinds []stru
 	if status != nil {
 		columns[3] = pipeline.Statuses(status)
 	}
-	var turns pipeline.Turns
+	turns := new(pipeline.Turns)
 	left, err := c.pipelines.Run(ctx, len(keys), columns, pipeline.Task{
 		Record: func(s *vk.Stream, chunk pipeline.Chunk) error {
 			turns.Take(s)
@@ -62,7 +62,7 @@ func (c *Core[W]) update(ctx context.Context, kind structures.Kind, kinds []stru
 			return c.record(ctx, s, b, chunk.Columns[3])
 		},
 		Progress: c.Progress,
-		Turns:    &turns,
+		Turns:    turns,
 	})
 	return pipeline.Stopped(status, left, err)
 }

@@ -11,15 +11,22 @@ import (
 // Sequence is what each hands out, and behind it the error, if there is one.
 func Sequence[T any](each func(yield func(T) bool) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		enough := false
-		err := each(func(x T) bool {
-			enough = !yield(x, nil)
-			return !enough
-		})
-		if err != nil && !enough {
+		h := &handing[T]{yield: yield}
+		if err := each(h.one); err != nil && !h.enough {
 			yield(*new(T), err)
 		}
 	}
+}
+
+// handing hands out without errors, until it is enough.
+type handing[T any] struct {
+	yield  func(T, error) bool
+	enough bool
+}
+
+func (h *handing[T]) one(x T) bool {
+	h.enough = !h.yield(x, nil)
+	return !h.enough
 }
 
 // Pairs are the pairs of chunks, one by one; down: the last one of each chunk first.
