@@ -185,7 +185,8 @@ func (s *source) insertInto(ctx context.Context, g *global, d *vk.Device, dict *
 				own = own.Above() // which sums are
 			}
 		}
-		*c = input.Column{Name: c.Name, Type: own, Wider: wider, Before: dict.there[i]}
+		*c = input.Column{Name: c.Name, Type: own, Wider: wider, Before: dict.there[i],
+			Flag: c.Flag}
 	}
 	l := &loader{ctx: ctx, device: d, combine: kind, dictionary: *dict, tells: true, least: dict.width()}
 	l.saved = nil
@@ -200,7 +201,7 @@ func (s *source) insertInto(ctx context.Context, g *global, d *vk.Device, dict *
 	if is := dict.types(); is != was {
 		g.note("keys are of type %s now, and values of type %s", is[0], is[1])
 	}
-	return []measure{{"inserted", l.rows - l.assigned}, {"assigned", l.assigned}, {"skipped", l.skipped}}, err
+	return []measure{{"inserted", l.rows - l.assigned}, {"assigned", l.assigned}, {"skipped", l.skipped + l.nulls}}, err
 }
 
 // meet tells whether a type or one that it may become is, or may be what another one becomes.

@@ -39,16 +39,41 @@ func (c choice[T]) Set(name string) (err error) {
 }
 
 // typeHelp is the rest of the help of a flag for a type.
-const typeHelp = "u32, u64, i32, i64, f32, f64, time, ip,\nhex or text (default: integers, as wide as they are, text " +
-	"if\nno number is among the first, or what Parquet or Arrow says)"
+const typeHelp = "u32, u64, i32, i64, f32, f64, time, ip,\nhex or text (default: what all of the first are, or " +
+	"what\nParquet or Arrow says)"
 
 // columnType is the flag for what a column holds. A time, an address or a hexadecimal number is as wide as the column
 // needs, unless the name says how wide; an integer is where nothing is said.
 type columnType struct{ *input.Column }
 
-func typeFlag(c *input.Column) pflag.Value {
-	c.Wider, c.Any = c.Type.Wider(), true
-	return columnType{c}
+// addType adds the flag of this name.
+func addType(flags *pflag.FlagSet, c *input.Column, name, usage string) {
+	c.Wider, c.Any, c.Flag = c.Type.Wider(), true, "--"+name
+	flags.Var(columnType{c}, name, usage)
+}
+
+// nullFlag is what fields without a value are read as; nil: their rows are passed over.
+type nullFlag struct{ value **string }
+
+func (n nullFlag) Type() string { return "value" }
+
+func (n nullFlag) String() string {
+	if n.value == nil || *n.value == nil {
+		return ""
+	}
+	return **n.value
+}
+
+func (n nullFlag) Set(text string) error {
+	*n.value = &text
+	return nil
+}
+
+// addNull adds the flag for rows without a value, which are passed over without it.
+func addNull(flags *pflag.FlagSet, o *input.Options) {
+	o.SkipNull = true
+	flags.Var(nullFlag{&o.Null}, "null", "read empty fields and NULLs as this value\n(default: pass over their rows, "+
+		"and count them)")
 }
 
 func (t columnType) String() string {
@@ -179,7 +204,7 @@ func (d *delimitedFlags) add(flags *pflag.FlagSet) {
 		"of CSV: the character between fields, or \"tab\" or \"space\"\n(default: a comma, a tab or a semicolon, as "+
 			"the file begins)")
 	flags.BoolVar(&d.header, "header", false, "of CSV: the first line holds the columns' names\n(default: it does "+
-		"where it looks so)")
+		"where columns show it)")
 	flags.BoolVar(&d.noHeader, "no-header", false, "of CSV: the first line holds data")
 	flags.Var(commentFlag{&d.comment}, "comment", "of text: the character that begins lines to pass over,\nsuch as #")
 }

@@ -67,7 +67,7 @@ func (s *graphSource) add(flags *pflag.FlagSet, has graphFlags) {
 	if has.weight {
 		flags.StringVar(&s.options.Weight, "weight", "", "the `column` of their weights (default: none)")
 	}
-	flags.Var(typeFlag(&s.options.ID), "id-type", "of edges and tables: what ids are: u64, i64, ip, hex, text, …\n"+
+	addType(flags, &s.options.ID, "id-type", "of edges and tables: what ids are: u64, i64, ip, hex, text, …\n"+
 		"(default: integers, or text where none of the first is a number)")
 	s.text.add(flags)
 	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "of edges and tables: pass over lines that hold no "+

@@ -40,7 +40,7 @@ type source struct {
 }
 
 // forTables are the flags that saved dictionaries have no use for.
-var forTables = []string{"key", "value", "key-type", "value-type", "format", "skip-invalid", "delimiter", "header",
+var forTables = []string{"key", "value", "key-type", "value-type", "format", "null", "skip-invalid", "delimiter", "header",
 	"no-header", "comment"}
 
 // add adds the flags to a command. ordering is its name if it needs an ordered structure, else "".
@@ -56,11 +56,12 @@ func (s *source) addTable(c *cobra.Command) {
 	key, value := &s.options.Columns[0], &s.options.Columns[1]
 	flags.StringVar(&key.Name, "key", "", "`column` of the keys: name, or number from 1 (default 1)")
 	flags.StringVar(&value.Name, "value", "", "`column` of the values: name, or number from 1 (default 2)")
-	flags.Var(typeFlag(key), "key-type", "what keys are: "+typeHelp)
-	flags.Var(typeFlag(value), "value-type", "what values are, likewise")
+	addType(flags, key, "key-type", "what keys are: "+typeHelp)
+	addType(flags, value, "value-type", "what values are, likewise")
 	flags.Var(formatFlag(&s.options.Format), "format",
 		"how the table is stored: csv, parquet, arrow,\nor binary, u32le, u32be, u64le or u64be")
 	s.text.add(flags)
+	addNull(flags, &s.options)
 	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "pass over rows that can't be read, and count them")
 }
 
@@ -234,11 +235,11 @@ func (in *opened) expected() int {
 	return int(max(0, min(rows, size)))
 }
 
-func (in *opened) skipped() int64 {
+func (in *opened) skipped() (invalid, nulls int64) {
 	if in.table == nil {
-		return 0
+		return 0, 0
 	}
-	return in.table.Skipped()
+	return in.table.Skipped(), in.table.Nulls()
 }
 
 // inSaved names the file where its parameter is what makes no sense, not a flag's.
@@ -274,7 +275,8 @@ type loader struct {
 	rows     int64
 	tells    bool  // what becomes of rows: whoever changes a dictionary is told
 	assigned int64 // rows whose key was there
-	skipped  int64
+	skipped  int64 // that couldn't be read
+	nulls    int64 // rows without a value, which were passed over, too
 	combine  structures.Kind // what is done with the values of keys that are there; 0: the table's are assigned
 }
 
@@ -297,13 +299,14 @@ func (l *loader) read(g *global, s *source, path string, begin func(*opened) err
 	}
 	end()
 	if in != nil {
-		if l.skipped = in.skipped(); l.saved == nil || l.saved != in.saved {
+		if l.skipped, l.nulls = in.skipped(); l.saved == nil || l.saved != in.saved {
 			in.close()
 		}
 	}
-	if err == nil && l.rows == 0 && l.skipped > 0 {
-		err = allSkipped(path, l.skipped)
+	if err == nil && l.rows == 0 {
+		err = allSkipped(path, l.skipped, l.nulls)
 	}
+	g.noteNulls(called(path), l.nulls)
 	return err
 }
 
@@ -429,7 +432,29 @@ func (l *loader) finish(path string) (err error) {
 	return nil
 }
 
-// allSkipped says that an input holds nothing but what --skip-invalid passes over.
-func allSkipped(path string, n int64) error {
-	return fmt.Errorf("%s: nothing in it can be read: --skip-invalid skipped all there is (%s)", path, grouped(n))
+// allSkipped says that an input holds nothing but what is passed over, if that was something.
+func allSkipped(path string, invalid, nulls int64) error {
+	switch {
+	case invalid > 0:
+		return fmt.Errorf("%s: nothing in it can be read: --skip-invalid skipped all there is (%s)", path,
+			grouped(invalid+nulls))
+	case nulls > 0:
+		return fmt.Errorf("%s: no row of it has all values (--null says what to read instead of those that aren't there)",
+			path)
+	}
+	return nil
+}
+
+// noteNulls tells of rows that were passed over because they have no value.
+func (g *global) noteNulls(file string, n int64) {
+	if n > 0 {
+		g.note("%s: passed over %s without a value (--null reads them as one)", file, plural(n, "row"))
+	}
+}
+
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return grouped(n) + " " + noun + "s"
 }

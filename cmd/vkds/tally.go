@@ -81,9 +81,10 @@ types" what they may be.`,
 	flags.Var(formatFlag(&o.Format), "format", "how keys are stored (see \"vkds help keys\")")
 	flags.StringVar(&column.Name, "column", "", "the keys' `column`, by name or by number from 1 (default 1)")
 	text.add(flags)
-	flags.Var(typeFlag(&column), "type", "what keys are: "+typeHelp)
+	addType(flags, &column, "type", "what keys are: "+typeHelp)
 	flags.IntVar(&top, "top", 0, "print the `N` most frequent keys alone")
 	flags.Uint64Var(&minCount, "min-count", 0, "print only keys that occur `N` times or more")
+	addNull(flags, &o)
 	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "pass over lines that are no key, and count them")
 	rows.addJSON(flags, "key", "count")
 	return c
@@ -120,9 +121,10 @@ func (t *tally) count(path string, o input.Options) (err error) {
 		}
 	}
 	end()
-	if err == nil && t.rows == 0 && t.skipped > 0 {
-		err = allSkipped(called(path), t.skipped)
+	if err == nil && t.rows == 0 {
+		err = allSkipped(called(path), t.skipped, t.nulls)
 	}
+	t.noteNulls(called(path), t.nulls)
 	if err != nil {
 		return err
 	}
@@ -161,7 +163,7 @@ func (t *tally) read(path string, o input.Options) error {
 	var r *input.Reader
 	defer func() {
 		if r != nil {
-			t.skipped = r.Skipped()
+			t.skipped, t.nulls = r.Skipped(), r.Nulls()
 			r.Close()
 		}
 	}()

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -15,6 +16,7 @@ type column struct {
 	seen  int            // so many rows of this Read are in there
 	texts *texts.Arena   // of a column of text: those of this Read
 	batch *texts.Arena   // of a column of a columnar format: those of its batch, from where they go to texts
+	value *string        // of rows without one; nil: they have none
 }
 
 // text is the value of a text: its number.
@@ -111,26 +113,52 @@ func (c Column) Parse(text string) (keytype.Value, error) {
 	return c.Type.First(c.Wider, func(t keytype.Type) (uint64, error) { return parse(t, text) })
 }
 
-// parseBytes is Parse for a slice of bytes.
-func (c *column) parseBytes(text []byte) (keytype.Value, error) {
+// parseBytes is Parse of any type for a slice of bytes.
+func (c *column) parseBytes(text []byte) (v keytype.Value, err error) {
 	if c.Type == keytype.Text {
 		return c.text(text)
 	}
 	if !c.End {
-		if w, err := c.Type.ParseBytes(text); err == nil {
+		if w, err := c.Type.ParseBytes(text); err == nil && !(c.Any && leadingZero(text)) {
 			return keytype.Value{Type: c.Type, Word: w}, nil
 		}
 	}
-	return c.Parse(string(text))
+	return c.parse(string(text))
 }
 
 // parse is Parse of any type.
-func (c *column) parse(text string) (keytype.Value, error) {
+func (c *column) parse(text string) (v keytype.Value, err error) {
 	if c.Type == keytype.Text {
 		return c.text([]byte(text))
 	}
-	return c.Parse(text)
+	v, err = c.Parse(text)
+	switch {
+	case err == nil && c.Any && leadingZero(text) && (c.Type.Integer() || c.Type == keytype.Float64):
+		err = fmt.Errorf("%s %w", text, ErrLeadingZero)
+	case err != nil && isNull(text):
+		return c.null(err)
+	}
+	if err != nil && c.Flag != "" {
+		err = &valueError{err, c.Column, text}
+	}
+	return v, err
 }
+
+// null is the value of a row that has none for this reason.
+func (c *column) null(err error) (keytype.Value, error) {
+	switch {
+	case c.value == nil:
+		return keytype.Value{}, &nullError{err}
+	case c.Type == keytype.Text:
+		return c.text([]byte(*c.value))
+	}
+	return c.Parse(*c.value)
+}
+
+// nullError is the error of a field without a value, with the words of another one.
+type nullError struct{ error }
+
+func (e *nullError) Unwrap() []error { return []error{ErrNull, e.error} }
 
 // integer and the others return the values of what columnar and binary files hold, as Parse does.
 func (c *column) integer(n int64) (keytype.Value, error) {

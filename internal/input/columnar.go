@@ -212,7 +212,7 @@ func (c *columnar) copy(columns [][]uint64, n, end int) (int, error) {
 
 // pass passes over a row of the batch that is invalid, or returns what is wrong with it.
 func (c *columnar) pass(row, column int, err error) error {
-	if c.invalid.pass() {
+	if c.invalid.pass(err) {
 		return nil
 	}
 	return &RowError{c.file, c.start + int64(row) + 1, c.names[column], err}

@@ -1,35 +1,30 @@
 package input
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/vkds/vkds/internal/keytype"
 )
 
-// delimited reads the records of comma-separated (or otherwise delimited) text.
-//
-// It is built on encoding/csv and not on arrow-go's csv, whose errors tell neither line nor column and which wraps the
-// same reader.
+// delimited reads the rows of comma-separated (or otherwise delimited) text.
 type delimited struct {
 	file    string
-	csv     *csv.Reader
-	budget  *budget // of the record that is being read
+	records *records
+	divided string // what stands between fields, where that was guessed
 	columns []*column
 	row     []keytype.Value // of the columns
 	index   []int           // field of each column, from 0
 	least   int             // fields that a record needs for those
 	fields  int             // in each record; 0 while nothing has said so
-	line    int             // of the last record
 	invalid *invalid
 	pending []string // a first record that turned out to hold data
-	sample  [][]string
 }
 
 // newDelimited reads the header, if any, and finds the columns.
@@ -41,48 +36,36 @@ func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delim
 	if err != nil {
 		return nil, err
 	}
-	if head, _ := text.Peek(2); string(head) == `{"` { // an error comes again when it is read
+	head, whole, text := sampleOf(text)
+	if strings.HasPrefix(string(head), `{"`) {
 		return nil, &LineError{File: name, Line: 1, Err: ErrJSON}
 	}
-	if o.Delimiter == 0 {
-		o.Delimiter = o.guessDelimiter(name, text)
-	}
-	if special(o.Delimiter) {
+	d := &delimited{file: name, columns: o.columns, row: make([]keytype.Value, len(o.columns)),
+		index: make([]int, len(o.columns)), invalid: invalid}
+	said, separated := separator(head)
+	var sample [][]string
+	if o.Delimiter = cmp.Or(o.Delimiter, said); o.Delimiter == 0 {
+		found := sniff(head, whole, o.Comment)
+		o.Delimiter, sample, d.divided = found.delimiter, found.records, found.name
+		if bytes.ContainsAny(head, "\t;") {
+			o.note("%s: fields are taken to stand between %s", name, found.name)
+		}
+	} else if special(o.Delimiter) {
 		return nil, &OptionError{fmt.Sprintf("%q can't be a delimiter", o.Delimiter)}
+	} else {
+		sample, _ = recordsOf(head, whole, o.Delimiter, o.Comment)
 	}
-	var first [][]string
-	if o.guessesText() {
-		head, err := text.Peek(sniffBytes) // an error comes again when it is read
-		first = sampled(head, err != nil, o)
+	d.records = newRecords(text, o.Delimiter, o.Comment)
+	if separated {
+		if _, err := d.records.read(); err != nil {
+			return nil, err
+		}
+		sample = sample[min(1, len(sample)):]
 	}
-	limited := &budget{r: text}
-	d := &delimited{
-		file:    name,
-		csv:     csv.NewReader(bufio.NewReaderSize(limited, 64<<10)),
-		budget:  limited,
-		columns: o.columns,
-		row:     make([]keytype.Value, len(o.columns)),
-		index:   make([]int, len(o.columns)),
-		invalid: invalid,
-		sample:  first,
-	}
-	d.csv.Comma, d.csv.Comment = o.Delimiter, o.Comment
-	d.csv.ReuseRecord = true
-	d.csv.FieldsPerRecord = -1 // counted here, to say how many there are
-	if err := d.readHeader(o); err != nil {
+	if err := d.readHeader(o, sample); err != nil {
 		return nil, err
 	}
 	return d, nil
-}
-
-// guessDelimiter looks at the beginning of a text, and leaves it to be read.
-func (o Options) guessDelimiter(name string, text *bufio.Reader) rune {
-	head, err := text.Peek(sniffBytes) // an error comes again when it is read
-	delimiter, called := sniff(head, err != nil, o.Comment)
-	if delimiter != ',' {
-		o.note("%s: fields are taken to stand between %s", name, called)
-	}
-	return delimiter
 }
 
 // special tells of characters that mean something already.
@@ -115,7 +98,7 @@ func (d *delimited) next(columns [][]uint64, n int) error {
 // pass tells whether to pass over a record with this error, and counts it.
 func (d *delimited) pass(err error) bool {
 	var line *LineError
-	return errors.As(err, &line) && !errors.Is(err, ErrOpenQuote) && !errors.Is(err, ErrLongRecord) && d.invalid.pass()
+	return errors.As(err, &line) && !errors.Is(err, ErrOpenQuote) && !errors.Is(err, ErrLongRecord) && d.invalid.pass(err)
 }
 
 func (d *delimited) record() ([]string, error) {
@@ -123,67 +106,25 @@ func (d *delimited) record() ([]string, error) {
 		d.pending = nil
 		return record, nil
 	}
-	record, err := d.readRecord()
-	var pe *csv.ParseError
+	record, err := d.records.read()
+	line := &LineError{File: d.file, Line: int64(d.records.start), Err: err}
+	var quote *quoteError
 	switch {
 	case errors.Is(err, ErrLongRecord):
-		return nil, &LineError{File: d.file, Line: int64(d.line + 1), Err: ErrLongRecord}
-	case errors.As(err, &pe):
-		d.line = pe.Line
-		reason := ErrQuote
-		if errors.Is(pe.Err, csv.ErrQuote) && pe.Line > pe.StartLine {
-			reason = ErrOpenQuote
+		return nil, line
+	case errors.As(err, &quote):
+		if line.Err = ErrQuote; quote.open {
+			line.Err = ErrOpenQuote
 		}
-		return nil, &LineError{File: d.file, Line: int64(pe.StartLine), Column: d.startColumn(pe), Err: reason}
-	case err != nil:
-		return nil, err
+		line.Column = quote.column
+		return nil, line
 	}
-	d.line, _ = d.csv.FieldPos(len(record) - 1)
-	return record, nil
-}
-
-// readRecord passes over lines of blanks, as package csv does over empty ones.
-func (d *delimited) readRecord() ([]string, error) {
-	for {
-		d.budget.left = longestRecord
-		record, err := d.csv.Read()
-		if err != nil || len(record) > 1 || record[0] == "" || strings.TrimSpace(record[0]) != "" {
-			return record, err
-		}
-	}
-}
-
-// longestRecord is how many bytes a record may have, give or take a buffer.
-const longestRecord = 4 << 20
-
-// budget reads until so many bytes are spent.
-type budget struct {
-	r    io.Reader
-	left int
-}
-
-func (b *budget) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, ErrLongRecord
-	}
-	n, err := b.r.Read(p)
-	b.left -= n
-	return n, err
-}
-
-// startColumn is where a syntax error is in its record's first line, or 0 where
-// it shows in a later one.
-func (d *delimited) startColumn(pe *csv.ParseError) int {
-	if pe.Line != pe.StartLine {
-		return 0
-	}
-	return pe.Column
+	return record, err
 }
 
 func (d *delimited) parse(record []string, columns [][]uint64, n int) error {
 	if want := max(d.fields, d.least); len(record) != d.fields && (d.fields != 0 || len(record) < want) {
-		line, _ := d.csv.FieldPos(0)
-		return &LineError{File: d.file, Line: int64(line),
+		return &LineError{File: d.file, Line: int64(d.records.start),
 			Err: fmt.Errorf("%s where the first record has %d", plural(len(record), "field"), want)}
 	}
 	bad, err := -1, error(nil)
@@ -198,14 +139,14 @@ func (d *delimited) parse(record []string, columns [][]uint64, n int) error {
 	}
 	if err != nil {
 		truncate(d.columns, n)
-		line, _ := d.csv.FieldPos(d.index[bad])
-		return &LineError{File: d.file, Line: int64(line), Field: "column " + quote(d.columns[bad].Name), Err: err}
+		return &LineError{File: d.file, Line: int64(d.records.numbers[d.index[bad]]),
+			Field: "column " + quote(d.columns[bad].Name), Err: err}
 	}
 	d.fields = len(record)
 	return nil
 }
 
-func (d *delimited) readHeader(o Options) error {
+func (d *delimited) readHeader(o Options, sample [][]string) error {
 	named := ""
 	for _, c := range d.columns {
 		if _, isNumber := number(c.Name); !isNumber {
@@ -222,38 +163,65 @@ func (d *delimited) readHeader(o Options) error {
 	if err != nil {
 		return err
 	}
-	names := trimmed(first)
+	for len(sample) > 0 && !slices.Equal(sample[0], first) { // which were passed over
+		sample = sample[1:]
+	}
+	if len(sample) == 0 {
+		sample = [][]string{slices.Clone(first)}
+	}
 	isHeader := o.Header == Present || named != ""
-	d.guessText(o, isHeader)
 	if o.Header == Detect && named == "" {
-		if isHeader = d.areNames(names); isHeader {
+		switch verdict := detectNames(sample, d.said); {
+		case verdict == names:
+			isHeader = true
 			o.note("%s: the first line is taken for names", d.file)
+		case verdict == untold && mayBeNames(sample):
+			o.note("%s: the first line is taken for data, though it may hold names (--header says that it does)", d.file)
 		}
 	}
+	if isHeader {
+		sample = sample[1:]
+	}
+	d.guess(o, sample)
 	if !d.invalid.skip || named != "" {
 		d.fields = len(first)
 	}
 	if !isHeader {
-		d.pending = first // ReuseRecord: valid until the next csv.Read, which comes after its use
+		d.pending = first // valid until the next record is read, which comes after its use
 	}
 	return nil
 }
 
-// areNames tells whether a first record looks like names: in a column of text, that only shows where it can't be one.
-func (d *delimited) areNames(record []string) bool {
-	told := false
-	for c, column := range d.columns {
-		switch field := record[d.index[c]]; {
-		case column.Type == keytype.Text && beginsNumber(field):
-			return false
-		case column.Type == keytype.Text:
-		case isName(field, column):
-			told = true
-		default:
-			return false
+// said returns the chosen column at a place of the table, and whether somebody has said what it holds.
+func (d *delimited) said(place int) (*column, bool) {
+	for c, index := range d.index {
+		if index == place && !d.columns[c].Any {
+			return d.columns[c], true
 		}
 	}
-	return told
+	return nil, false
+}
+
+// guess finds out what columns hold that nobody has said it of, by some records.
+func (d *delimited) guess(o Options, records [][]string) {
+	fields := make([][]string, len(d.columns))
+	var together []string
+	for c := range d.columns {
+		for _, record := range records {
+			if i := d.index[c]; i < len(record) {
+				fields[c] = append(fields[c], record[i])
+			}
+		}
+		if d.columns[c].Any {
+			together = append(together, fields[c]...)
+		}
+	}
+	for c, column := range d.columns {
+		if o.OneKind {
+			fields[c] = together
+		}
+		column.guess(o, d.file, fields[c])
+	}
 }
 
 // first reads the first record that has the columns, and finds them.
@@ -266,7 +234,7 @@ func (d *delimited) first(named bool) ([]string, error) {
 			return nil, cmp.Or(missing, err)
 		case err == nil:
 			err = d.find(trimmed(record))
-			if named || err == nil || !d.invalid.pass() {
+			if named || err == nil || !d.invalid.pass(err) {
 				return record, err
 			}
 			missing = cmp.Or(missing, err)
@@ -284,8 +252,8 @@ func (d *delimited) find(names []string) (err error) {
 			case !errors.As(err, &missing):
 			case strings.HasPrefix(names[0], "#"):
 				missing.Reason += " (its first line looks like a comment)"
-			case len(names) == 1 && d.csv.Comma != ' ' && strings.ContainsAny(names[0], " |"):
-				missing.Reason += fmt.Sprintf(", if %q stands between fields", d.csv.Comma)
+			case d.divided != "" && strings.HasPrefix(missing.Reason, "no column"):
+				missing.Reason += fmt.Sprintf(", if %s stand between fields", d.divided)
 			}
 			return err
 		}

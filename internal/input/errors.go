@@ -97,4 +97,8 @@ var (
 	ErrOddBytes = errors.New("ends in the middle of a row")
 	// ErrNull reports a row without a value.
 	ErrNull = errors.New("is null")
+	// ErrLeadingZero reports a number with a leading zero in a column that nobody has said the type of, and whose first
+	// rows have none. It is never skipped: either the column is text, and numbers before it are, too, or zeros mean
+	// nothing.
+	ErrLeadingZero = errors.New("has a leading zero, as text has it, where values before it are numbers")
 )

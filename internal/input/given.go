@@ -42,7 +42,7 @@ type given struct {
 
 // Given reads the arguments of a command line, which are values or, of two columns, ranges.
 func Given(arguments []string, columns ...Column) *Reader {
-	o := Options{columns: chosen(columns)}
+	o := Options{columns: chosen(columns, nil)}
 	return &Reader{rows: -1, columns: o.columns, source: &given{written: o.written(), arguments: arguments}}
 }
 

@@ -3,6 +3,7 @@ package input
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,14 +14,13 @@ import (
 type Header uint8
 
 const (
-	// Detect takes the first line for names where a column is asked by name, or where no chosen field is a value of its
-	// type or begins like a number.
+	// Detect takes the first line for names where a column is asked by name, and else as detectNames says.
 	Detect Header = iota
 	Present
 	Absent
 )
 
-// isName tells whether a field of the first line looks like a column's name.
+// isName tells whether a field of the first line looks like the name of a column of a type that somebody has said.
 func isName(field string, c *column) bool {
 	field = strings.TrimSpace(field)
 	_, err := c.Parse(field)
@@ -30,6 +30,81 @@ func isName(field string, c *column) bool {
 // beginsNumber tells whether a field begins as numbers do, and no name does.
 func beginsNumber(field string) bool {
 	return field != "" && strings.ContainsAny(field[:1], "0123456789+-.")
+}
+
+// verdict says whether a first record holds names.
+type verdict uint8
+
+const (
+	untold verdict = iota // it may
+	names
+	data
+)
+
+// detectNames tells whether the first of some records, with which a table begins, holds the names of columns. All
+// columns tell, whichever are read, by the first of these rules that holds:
+//
+//   - A number, a time or an address is data.
+//   - A word above them, or in a column that holds no words, is a name.
+//   - Words alone, with no record below, are names, unless they are said to be text.
+//   - What begins like a number is data.
+//
+// said is the type that somebody has said of a column, and whether anybody has.
+func detectNames(records [][]string, said func(column int) (c *column, is bool)) verdict {
+	var name, value, number bool
+	some, texts := false, true
+	for i, field := range records[0] {
+		field = strings.TrimSpace(field)
+		c, is := said(i)
+		texts = texts && is && c.Type == keytype.Text
+		kind, _ := classify(field)
+		if kind == none {
+			continue
+		}
+		some = true
+		begins := beginsNumber(field)
+		var below []string
+		for _, record := range records[1:] {
+			if i < len(record) {
+				below = append(below, record[i])
+			}
+		}
+		all, _ := census(below)
+		values := 2*all[word] < len(below)-all[none] // but for some that may be wrong
+		if is && c.Type != keytype.Text {
+			values, begins, kind = true, !isName(field, c), word
+		}
+		name = name || values && !begins && kind == word
+		value = value || values && begins || kind != word
+		number = number || begins
+	}
+	switch {
+	case value:
+		return data
+	case name:
+		return names
+	case number:
+		return data
+	case len(records) == 1 && some && !texts:
+		return names
+	}
+	return untold
+}
+
+// mayBeNames tells of a first record of which nothing tells whether it holds names, but that may: its fields are there,
+// all different, and nowhere below.
+func mayBeNames(records [][]string) bool {
+	for i, field := range records[0] {
+		if strings.TrimSpace(field) == "" || slices.Contains(records[0][:i], field) {
+			return false
+		}
+		for _, record := range records[1:] {
+			if i < len(record) && record[i] == field {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // number tells whether a column is asked by number, and returns it.

@@ -26,10 +26,11 @@ type Column struct {
 	// none of them will do. Reader.Types tells which one it is.
 	Type  keytype.Type
 	Wider []keytype.Type
-	// Any says that nobody has said what it holds: a file of Parquet or Arrow says it itself, and elsewhere it is text
-	// where none of its first rows holds a number, a time or an address, unless SkipInvalid passes over these; else it
-	// is of Type.
+	// Any says that nobody has said what it holds: a file of Parquet or Arrow says it itself, and text shows it by its
+	// first rows, as guessType has it; else it is of Type.
 	Any bool
+	// Flag is what says what it holds, "--key-type", for errors about values that another type would read; "": nothing.
+	Flag string
 	// Before is what there is already where the rows go to, of Type. It has to have words of the type that the column
 	// turns out to hold, too.
 	Before keytype.Extent
@@ -56,6 +57,13 @@ type Options struct {
 	// and over malformed records and lines, and counts them. How many fields a record of CSV has then says the first
 	// valid one, or the header where a column is asked by name; else the first record of all.
 	SkipInvalid bool
+	// SkipNull passes over rows without a value in a chosen column, and counts them, too: a null of Parquet or Arrow, or
+	// in text, where the column holds none, an empty field, NULL, \N, NA, N/A or NaN. Null, if not nil, is what such
+	// fields are read as instead.
+	SkipNull bool
+	Null     *string
+	// OneKind says that the columns that are Any hold values of one kind, as the two ends of edges do.
+	OneKind bool
 
 	// For CSV and Text:
 
@@ -64,8 +72,8 @@ type Options struct {
 
 	// For CSV alone:
 
-	// Delimiter stands between fields. 0 is a tab where the name ends in .tsv (before .gz and the like), else a comma,
-	// a tab or a semicolon, as the file begins; where that doesn't tell, a comma.
+	// Delimiter stands between fields. 0 is a tab where the name ends in .tsv (before .gz and the like), else what a
+	// first line "sep=;" says, else a comma, a tab or a semicolon, as sniff finds.
 	Delimiter rune
 
 	columns []*column // what is known of Columns while they are read
@@ -110,13 +118,19 @@ var errLater = errors.New("no more rows are there now")
 
 // invalid counts what can't be read, where that is passed over.
 type invalid struct {
-	skip  bool
-	count int64
+	skip, skipNull bool
+	count, nulls   int64
 }
 
-// pass tells whether to pass over something, and counts it.
-func (i *invalid) pass() bool {
-	if i.skip {
+// pass tells whether to pass over something with this error, and counts it.
+func (i *invalid) pass(err error) bool {
+	switch {
+	case errors.Is(err, ErrLeadingZero): // another reading of the column is right, not of the row
+		return false
+	case i.skipNull && errors.Is(err, ErrNull):
+		i.nulls++
+		return true
+	case i.skip:
 		i.count++
 	}
 	return i.skip
@@ -158,20 +172,20 @@ func NewReader(file *infile.File, o Options) (r *Reader, err error) {
 	return r, nil
 }
 
-// chosen are columns that are about to be read.
-func chosen(columns []Column) (all []*column) {
+// chosen are columns that are about to be read, and null is the value of fields without one, or nil.
+func chosen(columns []Column, null *string) (all []*column) {
 	for i, c := range columns {
 		c.Name = c.name(i)
-		all = append(all, &column{Column: c, there: c.Before, texts: &texts.Arena{}})
+		all = append(all, &column{Column: c, there: c.Before, texts: &texts.Arena{}, value: null})
 	}
 	return all
 }
 
 // newReader reads from in, which is decompressed, and a file where the format needs one.
 func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
-	o.columns = chosen(o.Columns)
-	r = &Reader{format: o.Format, rows: -1, columns: o.columns, invalid: invalid{skip: o.SkipInvalid},
-		progress: o.Progress}
+	o.columns = chosen(o.Columns, o.Null)
+	r = &Reader{format: o.Format, rows: -1, columns: o.columns,
+		invalid: invalid{skip: o.SkipInvalid, skipNull: o.SkipNull}, progress: o.Progress}
 	switch o.Format {
 	case Parquet:
 		r.source, r.rows, err = openParquet(in.(*infile.File), o, &r.invalid)
@@ -258,6 +272,9 @@ func (r *Reader) Rows() int64 { return r.rows }
 
 // Skipped returns how much SkipInvalid passed over so far: rows, records, lines, or odd bytes at the end.
 func (r *Reader) Skipped() int64 { return r.invalid.count }
+
+// Nulls returns how many rows without a value were passed over so far.
+func (r *Reader) Nulls() int64 { return r.invalid.nulls }
 
 // Close closes the file.
 func (r *Reader) Close() error {

@@ -60,9 +60,10 @@ func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, er
 		first.Type, first.Wider = keytype.Text, nil
 	case o.Format == Lines:
 		return nil, &OptionError{fmt.Sprintf("files of format lines hold text, not values of type %s", first.Type)}
-	case o.guessesText() && len(o.columns) == 1:
-		head, err := plain.Peek(sniffBytes) // an error comes again when it is read
-		first.guessText(o, name, o.sampledLines(head, err != nil))
+	case first.Any && len(o.columns) == 1:
+		head, whole, text := sampleOf(plain)
+		plain = text
+		o.guessLines(name, head, whole)
 	}
 	size := linesBytes
 	if first.Type == keytype.Text {
@@ -136,7 +137,7 @@ func (l *lines) parse(columns [][]uint64, n int) (int, error) {
 		}
 		if err := l.value(text, columns, n); err == nil {
 			n++
-		} else if !l.invalid.pass() {
+		} else if !l.invalid.pass(err) {
 			return n, &LineError{File: l.name, Line: l.line, Err: err}
 		}
 	}
@@ -145,7 +146,7 @@ func (l *lines) parse(columns [][]uint64, n int) (int, error) {
 }
 
 // decimals reads the common lines, some decimal digits and a line feed, without looking for the line's end first, up to
-// the first other one, or one above most. It returns how many lines and bytes. The text ends with a line feed.
+// the first other one, or one above most or with a leading zero. It returns how many lines and bytes. The text ends with a line feed.
 func decimals(text []byte, words []uint64, most uint64) (lines, read int) {
 	for lines < len(words) && read < len(text) {
 		v, at := uint64(0), read
@@ -153,7 +154,7 @@ func decimals(text []byte, words []uint64, most uint64) (lines, read int) {
 			v = v*10 + uint64(text[at]-'0')
 			at++
 		}
-		if text[at] != '\n' || at == read || v > most {
+		if text[at] != '\n' || at == read || v > most || text[read] == '0' && at > read+1 {
 			break
 		}
 		words[lines] = v
@@ -171,32 +172,44 @@ func (l *lines) empty(text []byte) bool {
 		return false
 	}
 	l.begun = true
-	names := l.options.Header == Detect && l.columns[0].Type != keytype.Text && l.names(text)
-	if names {
+	named := l.options.Header == Detect && l.columns[0].Type != keytype.Text && l.names(text)
+	if named {
 		l.options.note("%s: the first line is taken for a name", l.name)
 	}
-	return names || l.options.Header == Present
+	return named || l.options.Header == Present
 }
 
-// sampledLines are the first lines of a text that begins so with something in them, but for a first one that may be a
-// name.
-func (o Options) sampledLines(text []byte, whole bool) (fields []string) {
+// guessLines finds out by the first lines of a text with something in them what it holds, and whether the first of them
+// is a name.
+func (o *Options) guessLines(file string, text []byte, whole bool) {
 	if !whole {
 		text = text[:bytes.LastIndexByte(text, '\n')+1] // what stands behind may go on
 	}
+	var records [][]string
 	for line := range bytes.Lines(text) {
 		line := string(bytes.TrimSpace(line))
 		if line != "" && (o.Comment == 0 || !strings.HasPrefix(line, string(o.Comment))) {
-			fields = append(fields, line)
-		}
-		if len(fields) == sampleRows {
-			break
+			records = append(records, []string{line})
 		}
 	}
-	if len(fields) > 0 && (o.Header == Present || o.Header == Detect && !isNumber(fields[0])) {
-		fields = fields[1:]
+	if len(records) == 0 {
+		return
 	}
-	return fields
+	if o.Header == Detect {
+		o.Header = Absent
+		if detectNames(records, func(int) (*column, bool) { return nil, false }) == names {
+			o.Header = Present
+			o.note("%s: the first line is taken for a name", file)
+		}
+	}
+	if o.Header == Present {
+		records = records[1:]
+	}
+	var fields []string
+	for _, record := range records {
+		fields = append(fields, record[0])
+	}
+	o.columns[0].guess(*o, file, fields)
 }
 
 // names tells whether a first line looks like the names of its columns.
@@ -276,7 +289,7 @@ func (l *lines) finish() error {
 // passLong drops a line that fills the buffer and has no end yet.
 func (l *lines) passLong() error {
 	if !l.long {
-		if l.line++; !l.invalid.pass() {
+		if l.line++; !l.invalid.pass(l.tooLong()) {
 			return &LineError{File: l.name, Line: l.line, Err: l.tooLong()}
 		}
 		l.long = true

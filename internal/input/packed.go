@@ -69,7 +69,7 @@ func (p *packed) read(columns [][]uint64, n int) (int, error) {
 		}
 	}
 	if err == io.ErrUnexpectedEOF {
-		if err = io.EOF; got%row != 0 && !p.invalid.pass() {
+		if err = io.EOF; got%row != 0 && !p.invalid.pass(ErrOddBytes) {
 			err = &infile.Error{File: p.name, Err: fmt.Errorf("%w of %d bytes", ErrOddBytes, row)}
 		}
 	}
@@ -143,7 +143,7 @@ func (p *packed) convert(words []uint64, columns [][]uint64, n int) (_ int, err 
 		switch {
 		case err == nil:
 			n++
-		case !p.invalid.pass():
+		case !p.invalid.pass(err):
 			return n, &RowError{p.name, p.rows, Column{}.name(bad), err}
 		}
 	}

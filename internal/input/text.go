@@ -7,14 +7,17 @@ import (
 	"io"
 
 	"github.com/vkds/vkds/internal/input/infile"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
-// OpenText prepares a reader of text: a byte order mark, which spreadsheets write, is dropped, and compressed data,
+// OpenText prepares a reader of text, of UTF-8, or of UTF-16 where a byte order mark says so, whose text is read as
+// UTF-8. The mark, which spreadsheets write, is dropped, and compressed data,
 // whose file's name doesn't say so, and foreign files are refused with a *LineError that says what they are. name is
 // the file's in messages. Text whose lines end in carriage returns alone is an *infile.Error at the latest where it
 // ends. Other errors are those of r, and come again and again.
 func OpenText(name string, r io.Reader) (*bufio.Reader, error) {
-	buffered := bufio.NewReaderSize(&lineEnds{name: name, r: r}, 64<<10)
+	buffered := bufio.NewReaderSize(&lineEnds{name: name, r: utf8Of(r)}, 64<<10)
 	head, err := beginning(buffered.Peek)
 	if err != nil && err != io.EOF && len(head) == 0 { // else it comes behind what was read
 		return nil, err
@@ -30,6 +33,21 @@ func OpenText(name string, r io.Reader) (*bufio.Reader, error) {
 		_, _ = buffered.Discard(len(mark))
 	}
 	return buffered, nil
+}
+
+// utf8Of passes text on, and makes UTF-8 of UTF-16 by its mark.
+func utf8Of(r io.Reader) io.Reader {
+	var head [2]byte
+	n, _ := io.ReadFull(r, head[:1]) // an error comes again
+	if head[0] >= 0xfe {             // else nobody waits for more
+		more, _ := io.ReadFull(r, head[1:])
+		n += more
+	}
+	r = io.MultiReader(bytes.NewReader(head[:n]), r)
+	if string(head[:]) == "\xff\xfe" || string(head[:]) == "\xfe\xff" {
+		return transform.NewReader(r, unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder())
+	}
+	return r
 }
 
 // lineEnds passes text on and looks for its first line feed.

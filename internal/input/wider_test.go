@@ -19,7 +19,9 @@ import (
 )
 
 // wide is a column as wide as it needs.
-func wide(t keytype.Type) input.Column { return input.Column{Type: t, Wider: t.Wider(), Any: true} }
+func wide(t keytype.Type) input.Column {
+	return input.Column{Type: t, Wider: t.Wider(), Any: t.Integer()}
+}
 
 // read reads a text in parts, and formats the words by the types that came out.
 func read(t *testing.T, text string, o input.Options, batch int) (types []keytype.Type, texts []string, err error) {
