@@ -185,8 +185,7 @@ func (s *source) insertInto(ctx context.Context, g *global, d *vk.Device, dict *
 				own = own.Above() // which sums are
 			}
 		}
-		*c = input.Column{Name: c.Name, Type: own, Wider: wider, Before: dict.there[i],
-			Flag: c.Flag}
+		*c = input.Column{Name: c.Name, Type: own, Wider: wider, Before: dict.there[i]}
 	}
 	l := &loader{ctx: ctx, device: d, combine: kind, dictionary: *dict, tells: true, least: dict.width()}
 	l.saved = nil

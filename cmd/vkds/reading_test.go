@@ -111,7 +111,7 @@ func TestWrongKeysBeforeTheTable(t *testing.T) {
 		assert.Equal(t, keys+`:3: "y" is not an integer`, refusal(t, "", "get", path, "--keys", keys))
 		keys = write(t, "ranges.csv", "1,2\n1,y\n")
 		assert.Equal(t, keys+`:2: column 2: "y" is not an integer`, refusal(t, "", "count", path, "--keys", keys))
-		assert.Equal(t, keys+`: no column "key": the table has "1", "2"`,
+		assert.Equal(t, keys+`: no column "key": the table has "1", "2", if commas stand between fields`,
 			refusal(t, "", "get", path, "--keys", keys, "--keys-column", "key"))
 		assert.Equal(t, keys+".none: "+notThere(keys+".none"), refusal(t, "", "get", path, "--keys", keys+".none"))
 		assert.Equal(t, filepath.Dir(keys)+": is a directory",

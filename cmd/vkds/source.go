@@ -273,10 +273,10 @@ type loader struct {
 	least    structures.Width // of the dictionary
 	expected int              // rows, where that is known before the end
 	rows     int64
-	tells    bool  // what becomes of rows: whoever changes a dictionary is told
-	assigned int64 // rows whose key was there
-	skipped  int64 // that couldn't be read
-	nulls    int64 // rows without a value, which were passed over, too
+	tells    bool            // what becomes of rows: whoever changes a dictionary is told
+	assigned int64           // rows whose key was there
+	skipped  int64           // that couldn't be read
+	nulls    int64           // rows without a value, which were passed over, too
 	combine  structures.Kind // what is done with the values of keys that are there; 0: the table's are assigned
 }
 

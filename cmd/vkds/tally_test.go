@@ -44,7 +44,7 @@ func TestTallyWidens(t *testing.T) {
 			loader: loader{ctx: context.Background(), device: testdevice.Open(t), combine: structures.InsertAdd}}
 		count.structure = known[find("slabhash")]
 		columns := make([]input.Column, 1)
-		require.NoError(t, typeFlag(&columns[0]).Set("hex"))
+		require.NoError(t, columnType{&columns[0]}.Set("hex"))
 		require.NoError(t, count.read(path, input.Options{Format: input.U64LE, Columns: columns}))
 		require.NoError(t, count.collect())
 		wide := c.limit < 1<<32 || c.shift > 0

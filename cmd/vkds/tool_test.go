@@ -163,18 +163,23 @@ func TestTallyRefuses(t *testing.T) {
 	dir := t.TempDir()
 	assert.Equal(t, dir+": is a directory", refusal(t, "", "tally", dir))
 	assert.Equal(t, dir+"/none: "+notThere(dir+"/none"), refusal(t, "", "tally", dir+"/none"))
-	assert.Equal(t, `standard input:3: "x" is not an integer`, refusal(t, "1\n2\nx\n", "tally", "-"))
-	assert.Equal(t, `standard input:1: "id" is not an integer`, refusal(t, "id\n1\n2\n", "tally", "-", "--no-header"))
-	assert.Equal(t, `standard input:4: "id" is not an integer`, refusal(t, "\nid\n\nid\n2\n", "tally", "-"))
-	assert.Equal(t, `standard input:1: 4294967296 is out of range (0 to 4294967295)`,
+	assert.Equal(t, `standard input:3: "x" is not an integer (--type text reads it)`,
+		refusal(t, "1\n2\nx\n", "tally", "-"))
+	assert.Equal(t, `standard input:1: "id" is not an integer (--type text reads it)`,
+		refusal(t, "id\n1\n2\n", "tally", "-", "--no-header"))
+	assert.Equal(t, `standard input:2: "id" is not an integer (--type text reads it)`,
+		refusal(t, "\nid\n\nid\n2\n", "tally", "-"))
+	assert.Equal(t, `standard input:1: 4294967296 is out of range (0 to 4294967295) (--type u64 reads it)`,
 		refusal(t, "4294967296\n", "tally", "-", "--type", "u32"))
-	assert.Equal(t, `standard input:1: 18446744073709551616 is out of range (0 to 18446744073709551615)`,
-		refusal(t, "18446744073709551616\n", "tally", "-"))
+	assert.Equal(t, `standard input:1: 18446744073709551616 is out of range (0 to 18446744073709551615) `+
+		`(--type text reads it)`, refusal(t, "18446744073709551616\n", "tally", "-"))
 	assert.Equal(t, `standard input: ends in the middle of a row of 4 bytes`,
 		refusal(t, "12345", "tally", "-", "--format", "u32le"))
 	path := write(t, "a.csv", "id,n\n1,2\nx,3\n")
-	assert.Equal(t, path+`:3: column "id": "x" is not an integer`, refusal(t, "", "tally", path, "--column", "id"))
-	assert.Equal(t, path+`: no column "key": the table has "id", "n"`, refusal(t, "", "tally", path, "--column", "key"))
+	assert.Equal(t, path+`:3: column "id": "x" is not an integer (--type text reads it)`,
+		refusal(t, "", "tally", path, "--column", "id"))
+	assert.Equal(t, path+`: no column "key": the table has "id", "n", if commas stand between fields`,
+		refusal(t, "", "tally", path, "--column", "key"))
 	path = write(t, "a.gz", "1\n2\n")
 	assert.Equal(t, path+": is no gzip file", refusal(t, "", "tally", path))
 	path = write(t, "b.gz", "\x1f\x8b\x08\x00\x00")
@@ -240,8 +245,10 @@ func TestGetTypes(t *testing.T) {
 func TestGetRefuses(t *testing.T) {
 	needDevice(t)
 	path := write(t, "t.csv", "1,10\n2,x\n")
-	assert.Equal(t, path+`:2: column 2: "x" is not an integer`, refusal(t, "", "get", path, "1"))
-	assert.Equal(t, path+`: no column 3: the table has 2 columns`, refusal(t, "", "get", path, "--value", "3", "1"))
+	assert.Equal(t, path+`:2: column 2: "x" is not an integer (--value-type text reads it)`,
+		refusal(t, "", "get", path, "1"))
+	assert.Equal(t, path+`: no column 3: the table has 2 columns, if commas stand between fields`,
+		refusal(t, "", "get", path, "--value", "3", "1"))
 	out, notes := answer(t, "", "get", path, "1", "--skip-invalid")
 	assert.Equal(t, "key,value\n1,10\n", out)
 	assert.Contains(t, notes, "; 1 skipped")
@@ -332,8 +339,9 @@ func TestBuild(t *testing.T) {
 	assert.Contains(t, refusal(t, "", "build", path), `required flag(s) "output" not set`)
 
 	// A bad table leaves what was there.
-	bad := write(t, "bad.csv", "1,2\n3,\n")
-	assert.Equal(t, bad+":2: column 2: empty where an integer should be", refusal(t, "", "build", bad, "-o", dict))
+	bad := write(t, "bad.csv", "1,2\n3,x\n")
+	assert.Equal(t, bad+`:2: column 2: "x" is not an integer (--value-type text reads it)`,
+		refusal(t, "", "build", bad, "-o", dict))
 	now, err := os.ReadFile(dict)
 	require.NoError(t, err)
 	assert.True(t, bytes.Equal(data, now))
@@ -444,7 +452,7 @@ func TestNoNotesInScripts(t *testing.T) {
 	assert.Regexp(t, `^vkds: counted 1 keys .*; 1 skipped\n$`, notes)
 	_, notes, status := runTool("1\nx\n", "tally", "-")
 	assert.Equal(t, 2, status)
-	assert.Equal(t, "vkds: standard input:2: \"x\" is not an integer\n", notes, "errors are always told")
+	assert.Equal(t, "vkds: standard input:2: \"x\" is not an integer (--type text reads it)\n", notes, "errors are always told")
 }
 
 func TestFullDisk(t *testing.T) {

@@ -34,9 +34,19 @@ whatever its case where that is clear, or by number from 1. --key-type and --val
 say what they hold (see "vkds help types"). Where several rows have the same key, the
 last one counts.
 
-In CSV a first line that looks like names is taken for them, unless --header or
---no-header says; what stands between fields, a comma, a tab or a semicolon, is found
-out, unless --delimiter says; and --comment says how lines begin that are passed over.
+In CSV fields stand between commas, tabs or semicolons, unless --delimiter or a first line
+"sep=;" says. Where several of them divide most rows, it is the one by which the most rows
+have as many fields as each other; of those that do so nearly alike, one that the first row
+has, then the one of the most fields. Commas in numbers (12,50) divide nothing. Text is
+UTF-8, or UTF-16 with its mark. --comment says how lines begin that are passed over.
+
+The first line holds names where a column is asked by name, or where it has no numbers,
+times or addresses, but a column has them below it, whether or not that column is read.
+Where nothing tells, it holds data: --header says otherwise, as --no-header does.
+
+A row without a value (an empty field, NULL, \N, NA, N/A or NaN in a column that isn't
+text, a null of Parquet or Arrow) is passed over, and a note says how many; --null VALUE
+reads them as that.
 
 A row that can't be read is an error, unless --skip-invalid: then such rows are counted
 and passed over.
@@ -98,11 +108,11 @@ needs 64, both have them. What they stand for is their type, which --key-type,
          2001:db8::/64. A full IPv6 address has 128 bits, and is refused, and so is a
          larger network, which is a range
   text   any text, of up to 4 MiB
-Where none is named, columns of Parquet and Arrow say what they are, and all else are
-integers: u32, or i32 where some are negative, and u64 or i64 only where some need it; but
-text, where none of the column's first 100 rows holds a number, a time or an address, and
---skip-invalid doesn't pass over these. Where all columns are text, no line looks like
-names: --header says that the first one holds them, or asking by name.
+Where none is named, columns of Parquet and Arrow say what they are. Others are what all
+of their first values are: integers (u32, or i32 where some are negative, and u64 or i64
+only where some need it), numbers with fractions (f64), times or addresses. They are text
+where none of them is one of these, and where one is a number with a leading zero: 007 is
+not 7. Among other kinds --skip-invalid passes over text.
 u32, u64, i32, i64, f32 and f64 take nothing else. hex64, time64 and ip6 name the wide
 forms of hex, time and ip.
 

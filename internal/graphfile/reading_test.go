@@ -167,7 +167,7 @@ func TestRefuses(t *testing.T) {
 		{"a.gr", "p sp 2 2\na 1 2 3\n", `a.gr: says that it has 2 edges, but has 1`},
 		{"a.gr", "p sp 2 1\na 1 2 3\na 1 2 3\n", `a.gr:3: the file goes on`},
 		{"a.csv", "1,2\n1,x\n", `a.csv:2: column 2: "x" is not an integer`},
-		{"a.csv", "1,a\n2,b\n", `a.csv: column 2:`},
+		{"a.csv", "1,a\n2,b\n", `a.csv:1: column 2:`},
 	} {
 		path := write(t, c.file, c.text)
 		_, err := Load(ctx, path, LoadOptions{Options: Options{Weighted: true}})

@@ -24,7 +24,7 @@ func newTable(file *infile.File, o Options, v *Vertices) (*table, error) {
 	formats := map[Format]input.Format{CSV: input.CSV, Parquet: input.Parquet, Arrow: input.Arrow}
 	t := &table{file: file.Name(), vertices: v}
 	options := input.Options{Columns: o.columns(), Format: formats[o.Format], SkipInvalid: o.SkipInvalid,
-		Header: o.Header, Comment: o.Comment, Delimiter: o.Delimiter, Note: o.Note}
+		SkipNull: true, OneKind: true, Header: o.Header, Comment: o.Comment, Delimiter: o.Delimiter, Note: o.Note}
 	for i, c := range options.Columns {
 		if i < 2 { // an end
 			options.Columns[i].Type, options.Columns[i].Wider, options.Columns[i].Any = v.id.Type, v.id.Wider, v.id.Any
@@ -39,7 +39,7 @@ func newTable(file *infile.File, o Options, v *Vertices) (*table, error) {
 
 func (t *table) weighted() bool     { return len(t.names) == 3 }
 func (t *table) symmetry() symmetry { return asListed }
-func (t *table) skipped() int64     { return t.Skipped() }
+func (t *table) skipped() int64     { return t.Skipped() + t.Nulls() }
 
 // Close closes nothing: the file is the Reader's.
 func (t *table) Close() error { return t.Reader.Close() }

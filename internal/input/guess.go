@@ -113,7 +113,7 @@ func guessType(fields []string, skip bool) (t keytype.Type, known bool) {
 	switch {
 	case some == 0:
 		return keytype.Uint32, false
-	case all[coded] > 0, all[word] == some, all[address]+all[network] == some && all[address]*all[network] > 0:
+	case all[coded] > 0, !skip && all[word] == some, all[address]+all[network] == some && all[address]*all[network] > 0:
 		return keytype.Text, true
 	case all[whole] == some:
 		return keytype.Uint32, true
@@ -163,6 +163,9 @@ func (e *valueError) Error() string {
 func (c Column) readable(text string) keytype.Type {
 	for _, t := range []keytype.Type{keytype.Uint64, keytype.Int64, keytype.Float64, keytype.Time, keytype.IPv4} {
 		_, err := t.First(t.Wider(), func(t keytype.Type) (uint64, error) { return t.Parse(text) })
+		if c, _ := classify(text); c == whole && t == keytype.Float64 { // it would be rounded
+			continue
+		}
 		if err == nil && !leadingZero(text) {
 			return t
 		}

@@ -36,7 +36,7 @@ func TestLeadingZeros(t *testing.T) {
 		"zip,town\n01234,A\n1234,B\n00501,C\n":      "01234|A 1234|B 00501|C",
 		"id,phone\n1,0301234\n2,0809999\n":          "1|0301234 2|0809999",
 		"1,-007\n2,7\n":                             "1|-007 2|7",
-		"1,0\n2,0x10\n":                              "1|0 2|16",
+		"1,0\n2,0x10\n":                             "1|0 2|16",
 		"1,00\n2,x\n":                               "1|00 2|x",
 		strings.Repeat("5,1\n", 5000) + "05,1\n":    strings.Repeat("5|1 ", 5000) + "05|1",
 		"id,n\n" + strings.Repeat(`"01",1`+"\n", 3): "01|1 01|1 01|1",
@@ -100,7 +100,7 @@ func TestTypesOfColumns(t *testing.T) {
 		"5\n2001:db8::/64\n":   `f:2: "2001:db8::/64" is not an integer (--type ip reads it)`,
 		"2001:db8::/64\n::/48": "f:2: ::/48 is a range of networks of /64, and a key is one of them (--type text reads it)",
 		"5\n20000000000000000000\n": "f:2: 20000000000000000000 is out of range (0 to 18446744073709551615) " +
-			"(--type f64 reads it)",
+			"(--type text reads it)",
 	} {
 		_, _, err := asIs(t, text, input.Options{Format: input.Text, Columns: []input.Column{column}})
 		if want == "" {
