@@ -11,7 +11,7 @@ import (
 )
 
 // mostVertices is one less than the numbers that 32 bits have: tables hold a number and one.
-const mostVertices = math.MaxUint32 - 1
+const mostVertices = min(math.MaxUint32-1, math.MaxInt)
 
 // Vertices number the ids of a graph's vertices from 0 on, in the order in which they first come, and know the way
 // back. The numbers of a Graph are in the order of the ids, but for texts, which have none. It is used from one

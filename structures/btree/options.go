@@ -2,6 +2,7 @@ package btree
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/enum"
@@ -60,8 +61,8 @@ type Options struct {
 }
 
 const (
-	maxTile  = 8       // quads of a node
-	maxPairs = 1 << 32 // keys are 32 bits
+	maxTile  = 8                       // quads of a node
+	maxPairs = min(1<<32, math.MaxInt) // keys are 32 bits
 )
 
 func (o *Options) complete(d *vk.Device, width structures.Width) error {

@@ -94,7 +94,7 @@ func (a SortArgs) module(kernel string) string { return a.Widths.module(kernel, 
 
 // far says whether elements of the output may be so far from its first that an array's index doesn't do (memory.glsl).
 func (a SortArgs) far() recording.Specialization {
-	if a.Length.N*max(a.Widths.Key, a.Widths.Value).Bytes() > 1<<31 {
+	if uint64(a.Length.N)*uint64(max(a.Widths.Key, a.Widths.Value).Bytes()) > 1<<31 {
 		return recording.Constant("FAR", 1)
 	}
 	return recording.Constant("FAR", 0)

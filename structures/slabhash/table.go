@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"sync/atomic"
 
@@ -20,7 +21,7 @@ import (
 
 const (
 	slabWords  = 32
-	maxBuckets = 1 << 31
+	maxBuckets = min(1<<31, math.MaxInt)
 	fresh      = ^uint32(0) // every word of a slab that was never used
 	workgroup  = 64
 

@@ -44,7 +44,7 @@ func (a *Analyzer) BFS(ctx context.Context, source uint32, o BFSOptions) (r BFSR
 		if err != nil {
 			return err
 		}
-		t.push.More = uint32(min(w.arcs, most32))
+		t.push.More = uint32(min(uint64(w.arcs), most32))
 		if w.symmetric && !o.TopDown {
 			t.push.Own = 1
 		}

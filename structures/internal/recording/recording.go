@@ -207,11 +207,11 @@ func (p *Parts) Take(bytes int) uint64 {
 
 // MaxBatch is the most elements that the operations of one batch have in an array: the last workgroups of a dispatch go
 // beyond them, and their numbers have to fit 32 bits, too.
-const MaxBatch = 1 << 31
+const MaxBatch = min(1<<31, math.MaxInt)
 
 // MaxPlaces is the most places of an array that the windows of a batch have together: the number behind the last one
 // has to fit 32 bits.
-const MaxPlaces = math.MaxUint32
+const MaxPlaces = min(math.MaxUint32, math.MaxInt)
 
 // Need says that a buffer of a batch of so many operations is too short (*structures.LengthError), was freed, or is of
 // another device, or that the batch is of less than none or of more than MaxBatch (*structures.CountError). A `want`

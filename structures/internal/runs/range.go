@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"math"
+
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
@@ -11,7 +13,7 @@ import (
 // Count and Range look at each of them once, so that their time goes by the number of candidates.
 
 // MaxCandidates is the most candidates that the ranges of one call may have together.
-const MaxCandidates = 1 << 31
+const MaxCandidates = min(1<<31, math.MaxInt)
 
 // CountArgs are the operands of Count.
 type CountArgs struct {
