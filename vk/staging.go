@@ -1,6 +1,7 @@
 package vk
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -107,8 +108,9 @@ func (d *Device) DirectTransfers() bool { return d.memory.device.mapped && !d.st
 
 func (s *stager) direct(r *region) bool { return r.block.mapped != nil && !s.staged }
 
-// upload: each thread takes a piece and the slot that was under way longest, fills it, and submits it.
-func (s *stager) upload(ctx context.Context, r *region, at uint64, src []byte) error {
+// upload: each thread takes a piece and the slot that was under way longest, fills it, and submits it. This one alone
+// looks at the context, whose methods may panic.
+func (s *stager) upload(ctx context.Context, r *region, at uint64, src []byte) (err error) {
 	if s.direct(r) {
 		return direct(ctx, unsafe.Slice((*byte)(r.pointer()), r.bytes)[at:], src, len(src))
 	}
@@ -120,35 +122,45 @@ func (s *stager) upload(ctx context.Context, r *region, at uint64, src []byte) e
 	}
 	piece, threads := s.split(len(src))
 	var next atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	for range threads {
-		group.Go(func() error {
-			for {
-				to := int(next.Add(int64(piece)))
-				from := to - piece
-				if from >= len(src) {
-					return nil
-				}
-				to = min(to, len(src))
-				sl := <-s.free
-				err := sl.busy.Wait(ctx)
-				if err == nil {
-					copy(sl.bytes, src[from:to])
-					sl.busy, err = s.submit(r, at+uint64(from), s.ring.r, sl.at, to-from)
-				}
-				s.free <- sl
-				if err != nil {
-					return err
-				}
+	thread := func(ctx context.Context) error {
+		defer next.Store(int64(len(src))) // whatever ends it, the others end, too
+		for {
+			to := int(next.Add(int64(piece)))
+			from := to - piece
+			if from >= len(src) {
+				return nil
 			}
-		})
+			if err := s.send(ctx, r, at+uint64(from), src[from:min(to, len(src))]); err != nil {
+				return err
+			}
+		}
 	}
-	return s.end(group.Wait())
+	var others errgroup.Group
+	for range threads - 1 {
+		others.Go(func() error { return thread(context.Background()) })
+	}
+	defer func() {
+		err = cmp.Or(err, others.Wait())
+		err = s.end(err)
+	}()
+	return thread(ctx)
+}
+
+// send has the device copy a piece.
+func (s *stager) send(ctx context.Context, to *region, at uint64, piece []byte) error {
+	sl := <-s.free
+	defer func() { s.free <- sl }()
+	err := sl.busy.Wait(ctx)
+	if err == nil {
+		copy(sl.bytes, piece)
+		sl.busy, err = s.submit(to, at, s.ring.r, sl.at, len(piece))
+	}
+	return err
 }
 
 // download: this thread keeps all free slots under way and waits for them in turn; those that have arrived are
 // emptied by others.
-func (s *stager) download(ctx context.Context, r *region, at uint64, dst []byte) error {
+func (s *stager) download(ctx context.Context, r *region, at uint64, dst []byte) (err error) {
 	if s.direct(r) {
 		return direct(ctx, dst, unsafe.Slice((*byte)(r.pointer()), r.bytes)[at:], len(dst))
 	}
@@ -174,7 +186,14 @@ func (s *stager) download(ctx context.Context, r *region, at uint64, dst []byte)
 		})
 	}
 	var flying []part
-	var err error
+	defer func() { // also where the context panics
+		close(arrived)
+		emptying.Wait()
+		for _, p := range flying {
+			s.free <- p.slot
+		}
+		err = s.end(err)
+	}()
 	for from := 0; err == nil && (from < len(dst) || len(flying) > 0); {
 		p := part{from: from, to: min(from+piece, len(dst))}
 		if from < len(dst) && s.takeSlot(&p.slot, len(flying) == 0) {
@@ -185,12 +204,7 @@ func (s *stager) download(ctx context.Context, r *region, at uint64, dst []byte)
 			flying = flying[1:]
 		}
 	}
-	close(arrived)
-	emptying.Wait()
-	for _, p := range flying {
-		s.free <- p.slot
-	}
-	return s.end(err)
+	return err
 }
 
 // takeSlot takes a free slot; wait for one only where told to.

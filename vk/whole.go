@@ -11,13 +11,15 @@ func (s *Stream) Whole(record func() error) error {
 		return s.err
 	}
 	before, outermost := s.commands, !s.whole
-	s.whole = true
+	if outermost {
+		s.whole = true
+		defer func() { s.whole = false }()
+	}
 	if err := record(); err != nil {
 		s.Fail(err)
 	}
 	err := s.err
 	if outermost {
-		s.whole = false
 		// What a Submit within has sent on its way is no longer part of the batch.
 		if s.commands == before || s.open == nil {
 			s.err = nil

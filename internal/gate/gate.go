@@ -75,16 +75,28 @@ func (g *Gate) enter(ctx context.Context, share int64) error {
 			return err
 		}
 	}
-	err := ctx.Err()
-	if g.ended {
-		err = vk.ErrClosed
-	}
-	if err == nil && g.outer != nil {
-		err = g.outer.enter(ctx, share)
-	}
-	if err != nil {
-		g.in.Release(share)
-	}
+	return Unless(func() { g.in.Release(share) }, func() error {
+		err := ctx.Err()
+		if g.ended {
+			err = vk.ErrClosed
+		}
+		if err == nil && g.outer != nil {
+			err = g.outer.enter(ctx, share)
+		}
+		return err
+	})
+}
+
+// Unless calls undo if f returns an error, which is Unless's then, or panics, as a method of a context may.
+func Unless(undo func(), f func() error) error {
+	done := false
+	defer func() {
+		if !done {
+			undo()
+		}
+	}()
+	err := f()
+	done = err == nil
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -29,7 +30,7 @@ func build[W structures.Word](ctx context.Context, d *vk.Device, keys, values []
 		if errors.As(err, &capacity) && capacity.Asked != o.Capacity {
 			err = capacity.Err // nobody asked for that: it is the pairs' number
 		}
-		return nil, errors.Join(err, t.Close())
+		return nil, joint.Error(err, t.Close())
 	}
 	return t, nil
 }

@@ -2,9 +2,9 @@ package btree
 
 import (
 	"context"
-	"errors"
 	"sync"
 
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -95,7 +95,7 @@ func (t *tree[W]) giveBack(c *claim) error {
 func (t *tree[W]) abandon(why error, all ...*claim) error {
 	for _, c := range all {
 		if c != nil {
-			why = errors.Join(why, t.giveBack(c))
+			why = joint.Error(why, t.giveBack(c))
 			c.memory.Free()
 		}
 	}

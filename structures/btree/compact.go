@@ -3,12 +3,12 @@ package btree
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 )
 
 func (t *tree[W]) Compact(ctx context.Context, fill float64) error {
@@ -60,7 +60,7 @@ func (t *tree[W]) Compact(ctx context.Context, fill float64) error {
 		t.meter.GrowBy(old.Growths())
 		t.metered.Store(t.pool)
 	}
-	return errors.Join(err, old.Close())
+	return joint.Error(err, old.Close())
 }
 
 // A pool is replaced if it is more than so many times as large as it must be.

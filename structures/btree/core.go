@@ -10,6 +10,7 @@ import (
 	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -72,7 +73,7 @@ func makeTree[W structures.Word](ctx context.Context, d *vk.Device, o Options) (
 		err = t.inside(ctx, func() error { return t.empty(ctx) })
 	}
 	if err != nil {
-		return nil, errors.Join(err, t.Close())
+		return nil, joint.Error(err, t.Close())
 	}
 	return t, nil
 }
@@ -268,9 +269,9 @@ func (t *tree[W]) Close() error {
 	}
 	t.gate.End()
 	if t.stream != nil {
-		err = errors.Join(err, t.stream.Close())
+		err = joint.Error(err, t.stream.Close())
 	}
-	err = errors.Join(err, t.pipelines.Close(), t.primitives.Close())
+	err = joint.Error(err, t.pipelines.Close(), t.primitives.Close())
 	t.order.Close()
 	t.kernels.Close()
 	t.scratch.Release(&t.uses)
@@ -286,7 +287,7 @@ func (t *tree[W]) Close() error {
 		t.meter.GrowBy(pool.Growths())
 	}
 	if t.pool != nil && !t.shared {
-		err = errors.Join(err, t.pool.Close())
+		err = joint.Error(err, t.pool.Close())
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -24,13 +25,10 @@ func (r recorder[W]) Enter(ctx context.Context) error {
 	if r.at == nil {
 		return r.gate.EnterShared(ctx)
 	}
-	err := r.EnterOn(ctx)
-	if err == nil {
-		if err = r.versions.writes.Rest(ctx); err != nil {
-			r.gate.LeaveShared()
-		}
+	if err := r.EnterOn(ctx); err != nil {
+		return err
 	}
-	return err
+	return gate.Unless(r.Leave, func() error { return r.versions.writes.Rest(ctx) })
 }
 
 func (r recorder[W]) EnterOn(ctx context.Context) error {

@@ -2,9 +2,9 @@ package btree
 
 import (
 	"context"
-	"errors"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -111,7 +111,7 @@ func (t *tree[W]) repair(ctx context.Context) error {
 			}
 		}
 		t.take(t.stream, k.free, taken)
-		if err = errors.Join(err, t.stream.Wait(context.WithoutCancel(ctx))); err == nil {
+		if err = joint.Error(err, t.stream.Wait(context.WithoutCancel(ctx))); err == nil {
 			err = t.pool.Grow(ctx, blocksFor(inner))
 		}
 	}

@@ -3,11 +3,11 @@ package graph
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
@@ -27,11 +27,11 @@ func Build(ctx context.Context, d *vk.Device, e Edges, o Options) (*Graph, error
 	if err != nil {
 		return nil, err
 	}
-	if err = g.buildAlone(ctx, e); pipeline.Short(err) && e.Len() > 0 {
+	if err = g.inside(ctx, func() error { return g.buildAlone(ctx, e) }); pipeline.Short(err) && e.Len() > 0 {
 		_, err = g.InsertEdges(ctx, e)
 	}
 	if err != nil {
-		return nil, errors.Join(pipeline.Cause(err), g.Close())
+		return nil, joint.Error(pipeline.Cause(err), g.Close())
 	}
 	return g, nil
 }
@@ -68,12 +68,8 @@ func buildOf(ctx context.Context, s *vk.Stream, o Options, build func(g *Graph) 
 	if err != nil {
 		return nil, err
 	}
-	if err = g.enter(ctx); err == nil {
-		err = build(g)
-		g.leave()
-	}
-	if err != nil {
-		return nil, errors.Join(err, g.Close())
+	if err := g.inside(ctx, func() error { return build(g) }); err != nil {
+		return nil, joint.Error(err, g.Close())
 	}
 	return g, nil
 }
@@ -95,7 +91,7 @@ func FromCSR(ctx context.Context, c *CSR, o Options) (g *Graph, err error) {
 			return err
 		}
 		g, err = buildOf(ctx, s, o, func(g *Graph) error { return g.buildRows(ctx, c) })
-		return errors.Join(err, s.Close())
+		return joint.Error(err, s.Close())
 	})
 	return g, err
 }
@@ -131,12 +127,8 @@ func (g *Graph) buildRows(ctx context.Context, c *CSR) error {
 	return g.build(ctx, e, false)
 }
 
-// buildAlone builds the empty graph of edges in Go slices.
+// buildAlone builds the empty graph of edges in Go slices, by who has entered.
 func (g *Graph) buildAlone(ctx context.Context, e Edges) error {
-	if err := g.enter(ctx); err != nil {
-		return err
-	}
-	defer g.leave()
 	on := DeviceEdges{Count: e.Len()}
 	defer func() {
 		on.From.Free()
@@ -384,7 +376,7 @@ func (g *Graph) buildSlabs(ctx context.Context, b *building) (err error) {
 	}
 	if err != nil {
 		next.free()
-		return errors.Join(err, g.drop(r))
+		return joint.Error(err, g.drop(r))
 	}
 	g.hubs.free()
 	g.hubs = next

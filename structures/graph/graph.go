@@ -25,6 +25,7 @@ import (
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/sequential"
@@ -114,7 +115,7 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 		stages: newStages(d), bulk: primitives.New(d, primitives.Options{}), visits: initialVisits,
 	}
 	if err := g.open(ctx); err != nil {
-		return nil, errors.Join(err, g.free(false))
+		return nil, joint.Error(err, g.free(false))
 	}
 	return g, nil
 }
@@ -213,6 +214,15 @@ func (g *Graph) enter(ctx context.Context) error { return g.entered(g.gate.Enter
 
 func (g *Graph) leave() { g.gate.Leave() }
 
+// inside does a call that may change the graph.
+func (g *Graph) inside(ctx context.Context, call func() error) error {
+	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	defer g.leave()
+	return call()
+}
+
 // enterShared begins a call that changes nothing of the graph but what locks of its own guard.
 func (g *Graph) enterShared(ctx context.Context) error {
 	return g.entered(g.gate.EnterShared(ctx), g.leaveShared)
@@ -259,13 +269,13 @@ func (g *Graph) free(shares bool) error {
 		if shares {
 			err = g.releaseAll()
 		}
-		err = errors.Join(err, g.stream.Close())
+		err = joint.Error(err, g.stream.Close())
 	}
 	if g.pipelines != nil {
-		err = errors.Join(err, g.pipelines.Close())
+		err = joint.Error(err, g.pipelines.Close())
 		g.order.Close()
 	}
-	err = errors.Join(err, g.bulk.Close())
+	err = joint.Error(err, g.bulk.Close())
 	g.kernels.Close()
 	g.own.Release(&g.uses)
 	g.stages.release(&g.uses)
@@ -280,7 +290,7 @@ func (g *Graph) free(shares bool) error {
 	})
 	g.meter.Hold(0)
 	if g.ownPool {
-		err = errors.Join(err, g.pool.Close())
+		err = joint.Error(err, g.pool.Close())
 	}
 	return err
 }

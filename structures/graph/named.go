@@ -2,11 +2,11 @@ package graph
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
@@ -52,7 +52,7 @@ func newNamed[ID comparable](ctx context.Context, d *vk.Device, o Options,
 	}
 	dense, err := make(ctx, d, o)
 	if err != nil {
-		return nil, errors.Join(err, g.Close())
+		return nil, joint.Error(err, g.Close())
 	}
 	return &Named[ID]{graph: g, dense: dense, gate: gate.New()}, nil
 }
@@ -129,7 +129,7 @@ func (n *Named[ID]) numbers(ctx context.Context, names []ID) (vertices []uint32,
 // unnumber takes back the vertices that numbers has made before an error.
 func (n *Named[ID]) unnumber(ctx context.Context, numbers []uint32, err error) error {
 	_, undone := n.graph.DeleteVertices(context.WithoutCancel(ctx), numbers)
-	return errors.Join(pipeline.Cause(err), undone)
+	return joint.Error(pipeline.Cause(err), undone)
 }
 
 // Update does a batch of one kind, as Graph.UpdateEdgesInto. Ends of edges that are inserted become vertices, also

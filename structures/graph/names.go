@@ -2,10 +2,10 @@ package graph
 
 import (
 	"context"
-	"errors"
 	"hash/maphash"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
@@ -61,7 +61,7 @@ func (n numberNames[ID]) firsts(names []ID, there []bool) []int {
 func (n numberNames[ID]) insert(ctx context.Context, names []ID, numbers []uint32) error {
 	_, err := n.Insert(ctx, names, numbers)
 	if err != nil {
-		err = errors.Join(pipeline.Cause(err), n.remove(context.WithoutCancel(ctx), names, nil))
+		err = joint.Error(pipeline.Cause(err), n.remove(context.WithoutCancel(ctx), names, nil))
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func (n *textNames) insert(ctx context.Context, texts []string, numbers []uint32
 	}
 	if err != nil {
 		_, undone := n.hashes.Delete(context.WithoutCancel(ctx), own)
-		return errors.Join(pipeline.Cause(err), undone)
+		return joint.Error(pipeline.Cause(err), undone)
 	}
 	return nil
 }

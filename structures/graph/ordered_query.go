@@ -3,12 +3,12 @@ package graph
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
@@ -384,5 +384,5 @@ func (g *orderedArcs) ExportCSR(ctx context.Context) (offsets, targets, weights 
 		return nil, nil, nil, err
 	}
 	offsets, targets, weights, err = csr.Slices(ctx)
-	return offsets, targets, weights, errors.Join(err, csr.Close())
+	return offsets, targets, weights, joint.Error(err, csr.Close())
 }

@@ -2,9 +2,9 @@ package graph
 
 import (
 	"context"
-	"errors"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/mvbtree"
 )
@@ -48,7 +48,7 @@ func (b *orderedBatch) repair(ctx context.Context, tree *mvbtree.Tree[uint64, ui
 		failure = &structures.PendingError{Operations: len(left), Err: err}
 	}
 	if failure != nil {
-		return errors.Join(err, failure)
+		return joint.Error(err, failure)
 	}
 	return err
 }

@@ -2,9 +2,9 @@ package graph
 
 import (
 	"context"
-	"errors"
 	"io"
 
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
@@ -53,7 +53,7 @@ func LoadOrdered(ctx context.Context, d *vk.Device, r io.Reader, o OrderedOption
 		return pipeline.Cause(err)
 	})
 	if err != nil {
-		return nil, errors.Join(err, g.Close())
+		return nil, joint.Error(err, g.Close())
 	}
 	return g, nil
 }

@@ -2,12 +2,12 @@ package graph
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
 	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -202,7 +202,7 @@ func (g *Graph) regrow(ctx context.Context, counts [counterWords]uint32, mode ui
 		next, err = g.hubsBehind(r)
 	}
 	if err != nil {
-		return false, errors.Join(err, g.drop(r))
+		return false, joint.Error(err, g.drop(r))
 	}
 	if err := g.install(r); err != nil {
 		next.free()

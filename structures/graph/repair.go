@@ -2,9 +2,9 @@ package graph
 
 import (
 	"context"
-	"errors"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 )
 
 // repair makes whole what a batch on an undirected graph has left half done when err stopped it: edges of which the
@@ -24,9 +24,9 @@ func (g *Graph) repair(ctx context.Context, q request, err error) error {
 	}
 	n := len(broken)
 	weights, first, second := make([]uint32, n), make([]bool, n), make([]bool, n)
-	failure := errors.Join(g.find(ctx, there, weights, first), g.find(ctx, back, nil, second))
+	failure := joint.Error(g.find(ctx, there, weights, first), g.find(ctx, back, nil, second))
 	if failure != nil {
-		return errors.Join(err, failure)
+		return joint.Error(err, failure)
 	}
 	var gone, assigned Edges
 	for i, e := range broken {
@@ -48,9 +48,9 @@ func (g *Graph) repair(ctx context.Context, q request, err error) error {
 		{kind: structures.Delete, edges: gone, arcs: 1}, {kind: structures.Insert, edges: assigned, arcs: 1},
 	} {
 		_, failed := g.run(ctx, part, false)
-		failure = errors.Join(failure, failed)
+		failure = joint.Error(failure, failed)
 	}
-	return errors.Join(err, failure)
+	return joint.Error(err, failure)
 }
 
 // edgeOperations are a batch's operations on one edge, by their indices, in their order.

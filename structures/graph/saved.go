@@ -3,13 +3,13 @@ package graph
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
 
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
@@ -146,7 +146,7 @@ func Load(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Graph, er
 		return nil, err
 	}
 	if err := g.load(ctx, in, vertices); err != nil {
-		return nil, errors.Join(err, g.Close())
+		return nil, joint.Error(err, g.Close())
 	}
 	return g, nil
 }

@@ -2,10 +2,10 @@ package graph
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -146,7 +146,7 @@ func (g *Graph) ExportCSR(ctx context.Context) (offsets, targets, weights []uint
 		return nil, nil, nil, err
 	}
 	offsets, targets, weights, err = csr.Slices(ctx)
-	return offsets, targets, weights, errors.Join(err, csr.Close())
+	return offsets, targets, weights, joint.Error(err, csr.Close())
 }
 
 // Export returns all edges, those of an undirected graph once each, as Chunks has them.

@@ -2,9 +2,9 @@ package graph
 
 import (
 	"context"
-	"errors"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
@@ -154,7 +154,7 @@ func (g *Graph) deleteVertices(ctx context.Context, ids []uint32, status []struc
 	}
 	marking := g.mark(ctx, ids, status, extent, 1, gone.Address, nil)
 	// Those that were marked are deleted in any case.
-	return errors.Join(marking, recording.Run(g.stream, func() error {
+	return joint.Error(marking, recording.Run(g.stream, func() error {
 		g.timed("sweep", func() {
 			g.ranges(extent+g.hubs.buckets, func(first, count int) {
 				sweep.Dispatch(g.stream, g.walkGroups(count), sweepPush{Graph: g.device(), Hubs: g.hubs.push(),

@@ -3,10 +3,10 @@ package lsm
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
@@ -132,7 +132,7 @@ func (l *lsm[W]) mergeAll(ctx context.Context, w *workspace, all int) (runs.Sour
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			s.Discard()
-			return runs.Source{}, errors.Join(err, s.Wait(context.WithoutCancel(ctx)))
+			return runs.Source{}, joint.Error(err, s.Wait(context.WithoutCancel(ctx)))
 		}
 		run = runs.Of(out, n)
 		w.merged, w.packed = w.packed, w.merged

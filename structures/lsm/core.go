@@ -2,12 +2,13 @@ package lsm
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
+	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/structures/internal/sorted"
@@ -60,7 +61,7 @@ func newLSM[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*l
 		err = l.layOut()
 	}
 	if err != nil {
-		return nil, errors.Join(err, l.Close())
+		return nil, joint.Error(err, l.Close())
 	}
 	l.core.Hold()
 	return l, nil
@@ -119,7 +120,7 @@ func build[W structures.Word](ctx context.Context, d *vk.Device, keys, values []
 		all.Free()
 	}
 	if err != nil {
-		return nil, errors.Join(err, l.Close())
+		return nil, joint.Error(err, l.Close())
 	}
 	l.core.Hold()
 	return l, nil
@@ -203,11 +204,7 @@ func (l *lsm[W]) prepare(ctx context.Context) error {
 	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
 	}
-	err := l.maintain(ctx)
-	if err != nil {
-		l.core.Leave()
-	}
-	return err
+	return gate.Unless(l.core.Leave, func() error { return l.maintain(ctx) })
 }
 
 // keep keeps the number of valid pairs, if it was known before a batch of n operations, and the batch has statuses.

@@ -18,11 +18,11 @@ package slabhash
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
@@ -64,7 +64,7 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 		return nil, o.asked(err)
 	}
 	if _, err := m.Insert(ctx, keys, values); err != nil {
-		return nil, errors.Join(pipeline.Cause(err), m.Close())
+		return nil, joint.Error(pipeline.Cause(err), m.Close())
 	}
 	return m, nil
 }

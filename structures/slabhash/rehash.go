@@ -2,11 +2,11 @@ package slabhash
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -106,7 +106,7 @@ func (t *table[W]) rehash(ctx context.Context, buckets uint32, progress structur
 		err = t.canRelease()
 	}
 	if err != nil {
-		return errors.Join(err, t.releaseChains(to), t.abandon(to))
+		return joint.Error(err, t.releaseChains(to), t.abandon(to))
 	}
 	from := t.base
 	t.base = to
@@ -117,7 +117,7 @@ func (t *table[W]) rehash(ctx context.Context, buckets uint32, progress structur
 	}
 	t.d.Log().LogAttrs(ctx, slog.LevelInfo, "rehashed", slog.Uint64("buckets", uint64(to.buckets)),
 		slog.Uint64("buckets_before", uint64(from.buckets)), slog.Duration("duration", time.Since(begin)))
-	return errors.Join(t.releaseChains(from), t.abandon(from))
+	return joint.Error(t.releaseChains(from), t.abandon(from))
 }
 
 // gather fills fresh base slabs with the table's pairs. Error also: *structures.StuckError, with the number of buckets

@@ -2,11 +2,11 @@ package slabhash
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
@@ -41,7 +41,7 @@ func BuildSet[K structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 		return nil, o.asked(err)
 	}
 	if _, err := s.Insert(ctx, keys); err != nil {
-		return nil, errors.Join(pipeline.Cause(err), s.Close())
+		return nil, joint.Error(pipeline.Cause(err), s.Close())
 	}
 	return s, nil
 }

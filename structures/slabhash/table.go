@@ -13,6 +13,7 @@ import (
 	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/sequential"
@@ -100,7 +101,7 @@ func newTable[W structures.Word](ctx context.Context, d *vk.Device, o Options, k
 		return nil, err
 	}
 	if err := t.open(ctx, buckets); err != nil {
-		return nil, errors.Join(err, t.free(false))
+		return nil, joint.Error(err, t.free(false))
 	}
 	return t, nil
 }
@@ -215,7 +216,7 @@ func (t *table[W]) newBase(ctx context.Context, buckets uint32) (base, error) {
 	}
 	t.stream.Fill(b.slabs, 0, int(b.slabs.Bytes()), fresh)
 	if err := t.stream.Wait(ctx); err != nil {
-		return base{}, errors.Join(err, t.abandon(b))
+		return base{}, joint.Error(err, t.abandon(b))
 	}
 	return b, nil
 }
@@ -284,10 +285,10 @@ func (t *table[W]) free(shares bool) error {
 		if shares {
 			err = t.releaseChains(t.base)
 		}
-		err = errors.Join(err, t.stream.Close())
+		err = joint.Error(err, t.stream.Close())
 	}
 	if t.pipelines != nil {
-		err = errors.Join(err, t.pipelines.Close())
+		err = joint.Error(err, t.pipelines.Close())
 		t.order.Close()
 	}
 	t.kernels.Close()
@@ -300,7 +301,7 @@ func (t *table[W]) free(shares bool) error {
 		t.meter.Hold(0)
 	}
 	if t.ownPool {
-		err = errors.Join(err, t.pool.Close())
+		err = joint.Error(err, t.pool.Close())
 	}
 	return err
 }

@@ -2,11 +2,11 @@ package sortedarray
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
@@ -52,7 +52,7 @@ func newArray[W structures.Word](ctx context.Context, d *vk.Device, o Options) (
 		a.run, err = runs.NewMemory(d, a.core.Width(), o.Capacity)
 	}
 	if err != nil {
-		return nil, errors.Join(err, a.Close())
+		return nil, joint.Error(err, a.Close())
 	}
 	a.core.Hold()
 	return a, nil
@@ -74,7 +74,7 @@ func build[W structures.Word](ctx context.Context, d *vk.Device, keys, values []
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, a.Close())
+		return nil, joint.Error(err, a.Close())
 	}
 	a.core.Hold()
 	return a, nil

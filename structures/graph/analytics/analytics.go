@@ -15,6 +15,7 @@ import (
 
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -105,7 +106,7 @@ func (a *Analyzer) Close() error {
 	a.gate.End()
 	a.incoming.close()
 	for _, w := range a.idle {
-		err = errors.Join(err, w.close())
+		err = joint.Error(err, w.close())
 	}
 	return err
 }

@@ -3,12 +3,12 @@ package analytics
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"time"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -83,10 +83,10 @@ func (a *Analyzer) pageRankOfSnapshot(ctx context.Context, o PageRankOptions) (r
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
+	defer func() { err = joint.Error(err, rows.Close()) }()
 	of := New(rows)
 	of.rehearses, of.size = a.rehearses, a.size
-	defer func() { err = errors.Join(err, of.Close()) }()
+	defer func() { err = joint.Error(err, of.Close()) }()
 	return of.PageRank(ctx, o)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/internal/ahead"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -107,7 +108,7 @@ func (a *Analyzer) rehearse(ctx context.Context, s *vk.Stream, size int,
 	r := newAnalyzer(a.d)
 	r.g, r.on, r.group, r.kernels, r.bulk = a.g, a.on, a.group, a.kernels, a.bulk
 	r.rehearses, r.size = s, size
-	defer func() { err = errors.Join(err, r.Close()) }()
+	defer func() { err = joint.Error(err, r.Close()) }()
 	if err := call(r, ctx); !errors.Is(err, ErrDirected) { // not all graphs are asked for everything
 		return err
 	}

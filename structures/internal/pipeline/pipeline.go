@@ -5,12 +5,12 @@ package pipeline
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"log/slog"
 	"slices"
 	"unsafe"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -217,18 +217,32 @@ type batch struct {
 func (p *Pipeline) Run(ctx context.Context, n int, columns []Column, task Task) (left int, err error) {
 	b := &batch{n: n, columns: columns, task: task, left: n}
 	p.started = 0
+	panics := true
+	defer func() {
+		if panics { // a method of the context's, or Progress
+			b.task.Progress = nil
+			_ = p.end(context.Background(), b, true)
+		}
+	}()
 	err = p.run(ctx, b)
-	if err != nil {
-		// What is in flight is finished in any case: its memory is about to be used again.
-		err = errors.Join(err, p.clearUp(context.WithoutCancel(ctx), b))
+	err = joint.Error(err, p.end(context.WithoutCancel(ctx), b, err != nil))
+	panics = false
+	return b.left, err
+}
+
+// end waits for what is at work for a batch. failed: it has not been done to its end; what is in flight is finished in
+// any case, since its memory is about to be used again.
+func (p *Pipeline) end(ctx context.Context, b *batch, failed bool) (err error) {
+	if failed {
+		err = p.clearUp(ctx, b)
 	}
 	for _, s := range p.slots {
 		s.settled()
 	}
-	if err != nil {
+	if failed || err != nil {
 		b.zero()
 	}
-	return b.left, err
+	return err
 }
 
 // zero has the statuses of chunks that were not finished say so.
@@ -375,7 +389,7 @@ func (p *Pipeline) drain(ctx context.Context, b *batch) error {
 		var pending int
 		var err error
 		open, pending, err = settle(ctx, open, b, failure == nil)
-		failure = errors.Join(failure, err)
+		failure = joint.Error(failure, err)
 		if len(open) == 0 {
 			return failure
 		}
@@ -385,10 +399,10 @@ func (p *Pipeline) drain(ctx context.Context, b *batch) error {
 		}
 		if err != nil {
 			finish(open, b)
-			return errors.Join(failure, err)
+			return joint.Error(failure, err)
 		}
 		last = pending
-		failure = errors.Join(failure, p.again(open, b))
+		failure = joint.Error(failure, p.again(open, b))
 	}
 }
 
@@ -411,7 +425,7 @@ func settle(ctx context.Context, open []*slot, b *batch, goOn bool) (rest []*slo
 		switch {
 		case err != nil:
 			s.busy = false
-			failure = errors.Join(failure, err)
+			failure = joint.Error(failure, err)
 		case left == 0 || !goOn || failure != nil:
 			s.finish(b)
 		default:
@@ -433,7 +447,7 @@ func (p *Pipeline) again(open []*slot, b *batch) error {
 	var failure error
 	for _, s := range open {
 		s.chunk.Retry = true
-		failure = errors.Join(failure, s.submit(p.direct, b.task, false))
+		failure = joint.Error(failure, s.submit(p.direct, b.task, false))
 	}
 	return failure
 }
@@ -443,7 +457,7 @@ func (p *Pipeline) Close() error {
 	var err error
 	for _, s := range p.slots {
 		s.free()
-		err = errors.Join(err, s.stream.Close())
+		err = joint.Error(err, s.stream.Close())
 	}
 	p.slots = nil
 	return err

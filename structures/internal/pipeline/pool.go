@@ -2,9 +2,9 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"sync"
 
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/vk"
 	"golang.org/x/sync/semaphore"
 )
@@ -72,6 +72,7 @@ func (p *Pool) Do(ctx context.Context, call func(s *vk.Stream) error) error {
 	if err != nil {
 		return err
 	}
+	defer s.stream.Discard() // what a panic may leave recorded
 	return call(s.stream)
 }
 
@@ -79,7 +80,7 @@ func (p *Pool) Do(ctx context.Context, call func(s *vk.Stream) error) error {
 func (p *Pool) Close() error {
 	var err error
 	for _, line := range p.idle {
-		err = errors.Join(err, line.Close())
+		err = joint.Error(err, line.Close())
 	}
 	p.idle = nil
 	return err

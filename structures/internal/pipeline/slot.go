@@ -2,11 +2,11 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"unsafe"
 
 	"github.com/vkds/vkds/internal/threads"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -130,13 +130,13 @@ func (s *slot) submit(direct bool, task Task, in bool) error {
 		// It speaks of memory that a later chunk may replace; and so does what recording has submitted, to wait for
 		// what was before it.
 		s.stream.Discard()
-		return errors.Join(err, s.stream.Wait(context.Background()))
+		return joint.Error(err, s.stream.Wait(context.Background()))
 	}
 	if !direct {
 		s.copyOut()
 	}
 	if _, err := s.stream.Submit(); err != nil {
-		return errors.Join(err, s.stream.Wait(context.Background())) // for what was submitted before
+		return joint.Error(err, s.stream.Wait(context.Background())) // for what was submitted before
 	}
 	s.busy = true
 	return nil

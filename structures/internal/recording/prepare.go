@@ -29,13 +29,15 @@ func Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, pa
 	if err := none.Upload(ctx, 0, make([]uint32, none.Len())); err != nil {
 		return err
 	}
-	all, ctx := errgroup.WithContext(ctx)
+	stopped := ctx.Done()
+	inner, stop := context.WithCancel(context.Background())
+	all, inner := errgroup.WithContext(inner)
 	all.SetLimit(runtime.GOMAXPROCS(0))
-	done, ended := make(chan struct{}), make(chan error)
+	done, ended := make(chan struct{}, len(parts)), make(chan error, 1)
 	go func() {
 		for _, part := range parts {
 			all.Go(func() error {
-				if err := rehearse(ctx, d, none, part); err != nil {
+				if err := rehearse(inner, d, none, part); err != nil {
 					return err
 				}
 				done <- struct{}{}
@@ -43,13 +45,23 @@ func Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, pa
 			})
 		}
 		ended <- all.Wait()
+		close(ended)
 	}()
-	for n := 0; ; { // here, where progress may be told of
+	// Nothing is at work any more when this returns, also where the user's context or progress panics: this goroutine
+	// alone asks them.
+	defer func() {
+		stop()
+		for range ended {
+		}
+	}()
+	for n := 0; ; {
 		select {
 		case <-done:
 			if n++; progress != nil {
 				progress(n, len(parts))
 			}
+		case <-stopped:
+			return ctx.Err()
 		case err := <-ended:
 			return err
 		}

@@ -4,13 +4,13 @@ package sorted
 
 import (
 	"context"
-	"errors"
 	"math"
 	"sync"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -133,11 +133,9 @@ func (c *Core[W]) enter(ctx context.Context, enter func(context.Context) error, 
 	if err := enter(ctx); err != nil {
 		return err
 	}
-	if err := c.behind(alone, func(u *vk.Uses) error { return u.Rest(ctx) }); err != nil {
-		leave()
-		return err
-	}
-	return nil
+	return gate.Unless(leave, func() error {
+		return c.behind(alone, func(u *vk.Uses) error { return u.Rest(ctx) })
+	})
 }
 
 // behind has a call come behind the updates of other streams, or behind all their work, and settles what has become of
@@ -219,7 +217,7 @@ func (c *Core[W]) Close(free func()) error {
 	if c.Stream != nil {
 		err = c.Stream.Close()
 	}
-	err = errors.Join(err, c.pipelines.Close(), c.Queries.Close(), c.Primitives.Close())
+	err = joint.Error(err, c.pipelines.Close(), c.Queries.Close(), c.Primitives.Close())
 	c.Trim()
 	if c.counted != nil {
 		c.uses.Free(c.counted.Free)

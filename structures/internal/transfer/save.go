@@ -10,6 +10,7 @@ import (
 
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 )
 
@@ -96,7 +97,7 @@ func (l Loader[W, S]) Load(ctx context.Context, r io.Reader) (none S, err error)
 		return none, err
 	}
 	if err := l.fill(ctx, s, in, room); err != nil {
-		return none, errors.Join(err, s.Close())
+		return none, joint.Error(err, s.Close())
 	}
 	return s, nil
 }
