@@ -4,7 +4,11 @@
 #extension GL_GOOGLE_include_directive : require
 #include "litmus.glsl"
 
-layout(constant_id = 16) const uint FENCES = 1;
+layout(constant_id = 16) const uint ORDER = 1;   // of a message and its flag: NOTHING, FENCES or DEPENDENCY
+
+const uint NOTHING = 0u;
+const uint FENCES = 1u;
+const uint DEPENDENCY = 2u;   // as in slab_claimed.glsl: by the results of atomics, and by an address made of the flag
 
 layout(push_constant, std430) uniform Push {
     Meeting meeting;
@@ -26,15 +30,24 @@ void main() {
     uint read = 0u, live = 0u, stale = 0u;
     for (uint round = 1u; round <= rounds; round++) {
         random = jitter(random, 4u);
-        for (uint w = 0u; w < 4u; w++)
-            if (FAULT == 0u || w < 3u) atomic_store(address_add(mine, 4u * w), round);
-        if (FENCES != 0u) release_fence();
-        atomic_store(address_at(flags, i, 2u), round);
+        bool done = true;
+        for (uint w = 0u; w < 4u; w++) {
+            uvec2 word = address_add(mine, 4u * w);
+            if (FAULT != 0u && w == 3u) continue;
+            if (ORDER == DEPENDENCY) done = atomic_exchange(word, round) < round && done;   // always true
+            else atomic_store(word, round);
+        }
+        if (ORDER == FENCES) release_fence();
+        if (done) atomic_store(address_at(flags, i, 2u), round);
 
         uint other = hash_reduce(random, count);
         uint flag = atomic_load(address_at(flags, other, 2u));
-        if (FENCES != 0u) acquire_fence();
-        uvec4 m = coherent_load4(address_at(messages, other, 4u));
+        if (ORDER == FENCES) acquire_fence();
+        uvec2 message = address_at(messages, other, 4u);
+        if (ORDER == DEPENDENCY) message = address_add(message, flag >> 31);   // no round has that bit
+        uvec4 m;
+        if (ORDER == DEPENDENCY) for (uint w = 0u; w < 4u; w++) m[w] = atomic_load(address_add(message, 4u * w));
+        else m = coherent_load4(message);
         if (other / WORKGROUP != i / WORKGROUP && flag != 0u) {
             read++;
             if (flag < rounds) live++;
