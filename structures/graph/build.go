@@ -344,7 +344,7 @@ func (g *Graph) recordNeeds(b *building) error {
 	}
 	k.Dispatch(g.stream, groupsOf(b.vertices+1), buildRowsPush{
 		Arcs: b.unsorted, Begins: b.begins, Needs: b.needs, Count: recording.Length{At: b.count, N: uint32(b.arcs)},
-		Vertices: uint32(b.vertices), Slots: uint32(g.slots), Each: float32(float64(g.slots) * g.o.Load),
+		Vertices: uint32(b.vertices), Slots: uint32(g.slots), Each: g.each(),
 		Most: maxBuckets,
 	})
 	return g.bulk.Scan(g.stream, primitives.ScanArgs{In: b.needs, Out: b.places,

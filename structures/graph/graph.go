@@ -150,6 +150,9 @@ func (g *Graph) open(ctx context.Context) (err error) {
 // most is how many edges a bucket has on average where a vertex gets more of them.
 func (g *Graph) most() uint32 { return uint32(float64(g.slots) * g.o.MaxLoad) }
 
+// each is how many edges a bucket has on average where a vertex gets several: one at least.
+func (g *Graph) each() float32 { return float32(max(1, float64(g.slots)*g.o.Load)) }
+
 func (g *Graph) device() Device {
 	return Device{
 		Pool: g.pool.Device(), Vertices: g.vertices.Address(), Counters: g.counters.Address(),

@@ -26,7 +26,7 @@ type Options struct {
 	// memory. At least Vertices.
 	Capacity int
 	// Load is how full buckets are made where a vertex gets several: edges / slots of base slabs. The fuller, the less
-	// memory and the longer the way to an edge. 0: DefaultLoad.
+	// memory and the longer the way to an edge. No vertex has more buckets than edges. 0.01 to 100; 0: DefaultLoad.
 	Load float64
 	// MaxLoad is the number of edges over the slots of base slabs above which a vertex gets more buckets, to have Load
 	// again. At least 1; 0: DefaultMaxLoad.
@@ -51,6 +51,8 @@ const (
 	DefaultLoad    = 0.7 // section 5.3 of the dissertation, and its figures 5.2 and 5.3
 	DefaultMaxLoad = 2
 
+	minLoad    = 0.01
+	maxLoad    = 100.0
 	maxBuckets = 1 << 26 // of a vertex: 2^31 edges at a load of 1
 	maxTile    = 8       // quads of a slab
 )
@@ -70,8 +72,9 @@ func (o *Options) complete(d *vk.Device) error {
 	case o.Capacity > MaxVertices:
 		return &structures.OptionError{Option: "Capacity",
 			Reason: fmt.Sprintf("%d, but a graph has up to %d vertices", o.Capacity, MaxVertices)}
-	case !(o.Load > 0):
-		return &structures.OptionError{Option: "Load", Reason: "not above 0"}
+	case !(o.Load >= minLoad && o.Load <= maxLoad):
+		return &structures.OptionError{Option: "Load",
+			Reason: fmt.Sprintf("%g, but it is %g to %g", o.Load, minLoad, maxLoad)}
 	case !(o.MaxLoad >= max(o.Load, 1)) || o.MaxLoad > 1<<20:
 		return &structures.OptionError{Option: "MaxLoad",
 			Reason: fmt.Sprintf("%g, but it is at least 1 and Load, %g, and at most 2^20", o.MaxLoad, o.Load)}

@@ -146,7 +146,7 @@ func (g *Graph) plan(ctx context.Context, extent int, mode uint32) (regrowth, er
 		g.timed("plan", func() {
 			k.Dispatch(g.stream, groupsOf(extent), planPush{
 				Graph: g.device(), Needs: r.needs, Extent: uint32(extent), Mode: mode, Slots: uint32(g.slots),
-				Each: float32(float64(g.slots) * g.o.Load), Most: maxBuckets,
+				Each: g.each(), Most: maxBuckets,
 			})
 			err = g.bulk.Scan(g.stream, primitives.ScanArgs{In: r.needs, Out: r.places,
 				Length: primitives.Length{N: extent}, Total: r.total, Scratch: r.scan})

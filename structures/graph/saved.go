@@ -135,7 +135,8 @@ func savedPairs(edges iter.Seq2[Edges, error], gone []uint32, weighted bool) ite
 
 // Load makes a graph of what Save has written, to the end of r: with directions, weights, self loops and vertices as it
 // had, whatever the options say of these; a Load of 0 is what it had, too. Errors: *structures.SavedError, also of what
-// is no graph; r's own; those of New and of InsertEdges.
+// is no graph; *structures.LimitError, if of very many vertices very few have edges and Options.Capacity has no room for
+// all; r's own; those of New and of InsertEdges.
 func Load(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Graph, error) {
 	in, vertices, err := o.open(r)
 	if err != nil {
@@ -209,6 +210,10 @@ func readEdges(in *saved.Reader, vertices uint32, weighted bool, insert func(Edg
 	}
 }
 
+// verticesAnEdge are how many a file may have without edges of their own, for each edge that was read: a few bytes can't
+// say that there are 2^30 of them, unless Options.Capacity does.
+const verticesAnEdge = 64
+
 // load inserts what is read. No more vertices are made room for than edges need, before all of these were read.
 func (g *Graph) load(ctx context.Context, in *saved.Reader, vertices uint32) error {
 	gone, err := readEdges(in, vertices, g.o.Weighted, func(e Edges) error {
@@ -217,6 +222,10 @@ func (g *Graph) load(ctx context.Context, in *saved.Reader, vertices uint32) err
 	})
 	if err != nil || vertices == 0 {
 		return err
+	}
+	if most := int64(max(g.o.Capacity, 1<<20)) + verticesAnEdge*in.Header().Pairs; int64(vertices) > most {
+		return &structures.LimitError{What: "vertices of a saved graph of so few edges", Want: uint64(vertices),
+			Most: uint64(most), Option: "Capacity"}
 	}
 	if _, err := g.InsertVertices(ctx, []uint32{vertices - 1}); err != nil {
 		return pipeline.Cause(err)

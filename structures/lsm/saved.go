@@ -3,6 +3,7 @@ package lsm
 import (
 	"context"
 	"io"
+	"math/bits"
 
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
@@ -41,6 +42,11 @@ func load[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, o O
 		New: func(h saved.Header, pairs int) (*lsm[W], error) {
 			o := o
 			o.Capacity = max(o.Capacity, pairs)
+			const least, most = DefaultBatch, MaxPairs / 2
+			if b := int(max(0, min(h.Parameters[savedBatch.Name], most))); o.Batch == 0 && b > least {
+				// A level of Batch pairs is made for the first of them: a file is believed as far as it has pairs.
+				h.Parameters[savedBatch.Name] = float64(transfer.Believed(b, 1<<bits.Len(uint(pairs)), least))
+			}
 			return transfer.Made(h, savedBatch, &o.Batch, func() (*lsm[W], error) { return newLSM[W](ctx, d, o) })
 		},
 		Reserve: (*lsm[W]).Reserve,

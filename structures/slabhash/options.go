@@ -18,7 +18,7 @@ type Options struct {
 	Buckets int
 	// Load is the number of slabs a bucket (pairs / (15 * buckets), of a set keys / (30 * buckets); of 64 bits
 	// 7 and 15) that a table is laid out for, β of section III-C of the paper. Small ones are fast, large ones save
-	// memory; around 0.7 most buckets are one slab. 0: DefaultLoad.
+	// memory; around 0.7 most buckets are one slab. 0.01 to 100; 0: DefaultLoad.
 	Load float64
 	// MaxLoad is the load, erased slots counted in, above which a synchronous insertion first rehashes the
 	// table to Load. 0: DefaultMaxLoad; negative: never.
@@ -42,6 +42,9 @@ type Options struct {
 const (
 	DefaultLoad    = 0.7
 	DefaultMaxLoad = 1.2
+
+	minLoad = 0.01  // pairs would be all but alone in their memory
+	maxLoad = 100.0 // lists would be so long
 
 	minBuckets = 4 // so that no bucket may hold all keys: see slab_hash.glsl
 )
@@ -79,8 +82,9 @@ func (o *Options) complete(d *vk.Device) error {
 	switch {
 	case o.Capacity < 0:
 		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
-	case !(o.Load > 0):
-		return &structures.OptionError{Option: "Load", Reason: "not above 0"}
+	case !(o.Load >= minLoad && o.Load <= maxLoad):
+		return &structures.OptionError{Option: "Load",
+			Reason: fmt.Sprintf("%g, but it is %g to %g", o.Load, minLoad, maxLoad)}
 	case o.MaxLoad > 0 && o.MaxLoad < o.Load:
 		return &structures.OptionError{Option: "MaxLoad",
 			Reason: fmt.Sprintf("%g, which is below Load, %g", o.MaxLoad, o.Load)}

@@ -33,7 +33,6 @@ func TestCapacityThatCantBeHad(t *testing.T) {
 		"hash, 2^50 pairs":            {"Capacity", hash(slabhash.Options{Capacity: 1 << 50})},
 		"hash, more than an int64":    {"Capacity", hash(slabhash.Options{Capacity: 1<<63 - 1})},
 		"hash, above the memory":      {"Capacity", hash(slabhash.Options{Capacity: 7 << 20})},
-		"hash, a tiny load":           {"Capacity", hash(slabhash.Options{Capacity: 1000, Load: 1e-9, MaxLoad: 1})},
 		"hash, 2^31 buckets":          {"Buckets", hash(slabhash.Options{Buckets: 1 << 31})},
 		"hash, base slabs alone fit":  {"Buckets", hash(slabhash.Options{Buckets: limit / 128})},
 		"hash, the pool's limit":      {"Buckets", hash(slabhash.Options{Buckets: 1 << 18, MaxBytes: 1 << 20})},

@@ -62,7 +62,7 @@ func (o outside) Write(p []byte) (n int, err error) {
 type Loader[W structures.Word, S io.Closer] struct {
 	// Columns are the structure's.
 	Columns saved.Columns
-	// New makes an empty structure by the header, with room for so many pairs.
+	// New makes an empty structure by the header, with room for so many pairs: those that were read so far.
 	New func(h saved.Header, pairs int) (S, error)
 	// Reserve makes room for so many pairs in all; nil: nobody does. Where it can't, they may fit all the same.
 	Reserve func(s S, ctx context.Context, pairs int) error
@@ -75,7 +75,7 @@ const (
 	atOnce = 1 << 20
 	// trusted is how many times as many pairs as were read there is room made for, if the header says so: it might be
 	// anybody's.
-	trusted = 16
+	trusted = 4
 )
 
 // Load makes a structure of what r reads. It is closed after an error: *structures.SavedError, the io.Reader's own,
@@ -91,28 +91,43 @@ func (l Loader[W, S]) Load(ctx context.Context, r io.Reader) (none S, err error)
 	if err := in.As(l.Columns); err != nil {
 		return none, err
 	}
-	room := int(min(in.Header().Pairs, atOnce))
-	s, err := l.New(in.Header(), room)
+	keys, values, err := first[W](in)
 	if err != nil {
 		return none, err
 	}
-	if err := l.fill(ctx, s, in, room); err != nil {
+	s, err := l.New(in.Header(), len(keys))
+	if err != nil {
+		return none, err
+	}
+	if err := l.fill(ctx, s, in, keys, values); err != nil {
 		return none, joint.Error(err, s.Close())
 	}
 	return s, nil
 }
 
-// fill inserts what is read into a structure that has room for so many pairs.
-func (l Loader[W, S]) fill(ctx context.Context, s S, in *saved.Reader, room int) error {
-	keys, values := make([]W, max(room, 1)), make([]W, max(room, 1))
-	all := in.Header().Pairs
-	done, again := int64(0), 0
-	for {
-		n, err := saved.ReadWords(in, keys, values)
-		if err == io.EOF {
-			break
+// first are the first pairs, in memory that grows as they are read, whatever the header says.
+func first[W structures.Word](in *saved.Reader) (keys, values []W, err error) {
+	for n := 0; len(keys) < atOnce; {
+		have := len(keys)
+		more := max(have, saved.BlockPairs)
+		keys, values = append(keys, make([]W, more)...), append(values, make([]W, more)...)
+		n, err = saved.ReadWords(in, keys[have:], values[have:])
+		if keys, values = keys[:have+n], values[:have+n]; err == io.EOF {
+			return keys, values, nil
 		}
-		if err := cmp.Or(err, ctx.Err()); err != nil {
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return keys, values, nil
+}
+
+// fill inserts the first pairs, for which a structure has room, and the others that are read.
+func (l Loader[W, S]) fill(ctx context.Context, s S, in *saved.Reader, keys, values []W) error {
+	all, room := in.Header().Pairs, len(keys)
+	done, again := int64(0), 0
+	for n := len(keys); n > 0; {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if done += int64(n); done > int64(room) && l.Reserve != nil {
@@ -130,6 +145,9 @@ func (l Loader[W, S]) fill(ctx context.Context, s S, in *saved.Reader, room int)
 				again++
 			}
 		}
+		if n, err = saved.ReadWords(in, keys, values); err != nil && err != io.EOF {
+			return err
+		}
 	}
 	if again > 0 {
 		return &structures.SavedError{Err: fmt.Errorf("%w: %d of %d pairs", structures.ErrSeveralValues, again, all)}
@@ -144,6 +162,10 @@ type Parameter struct{ Structure, Name, Option string }
 func (p Parameter) Header(value float64, pairs uint64) saved.Header {
 	return saved.Header{Structure: p.Structure, Parameters: map[string]float64{p.Name: value}, Pairs: int64(pairs)}
 }
+
+// Believed is as much of a number of pairs that a header names as there is reason to make room for after so many pairs
+// were read, but at least so many.
+func Believed(named, read, least int) int { return min(named, max(least, trusted*read)) }
 
 // Made makes a structure, whose option is, where it is 0, what a saved one of its kind had: that it can't be is what is
 // wrong with the dictionary then.
