@@ -33,7 +33,7 @@ func (d *Reader) setTypes(version uint32) error {
 	}
 	if words && h.Structure == Graph { // whose types are always the same
 		if h.KeyType = Keys[uint64]().Type.Name(); !h.KeysOnly {
-			h.ValueType = Values[uint32]().Type.Name()
+			h.ValueType = TypeOf[uint32]().Name()
 		}
 	}
 	known := h.KeyType != "" || h.ValueType != ""

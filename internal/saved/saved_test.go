@@ -179,7 +179,7 @@ func to[F, T structures.Number](t *testing.T, numbers []F, loads string) {
 	others := make([]uint64, len(numbers))
 	keyWords, valueWords := slices.Clone(others), slices.Clone(others)
 	for i, x := range numbers {
-		keyWords[i], valueWords[i] = structures.KeyCode[F]().Word(x), structures.ValueCode[F]().Word(x)
+		keyWords[i], valueWords[i] = structures.KeyCode[F]().Word(x), structures.ValueCode[uint64, F]().Word(x)
 	}
 	for _, what := range []string{"keys", "values"} {
 		columns, asked := saved.Pairs[F, uint64](), saved.Pairs[T, uint64]()
@@ -210,7 +210,7 @@ func to[F, T structures.Number](t *testing.T, numbers []F, loads string) {
 		require.Equal(t, len(numbers), n)
 		got, of := keys, structures.KeyCode[T]().Of
 		if what == "values" {
-			got, of = values, structures.ValueCode[T]().Of
+			got, of = values, structures.ValueCode[uint64, T]().Of
 		}
 		for i, x := range numbers {
 			same(t, x, of(got[i]))

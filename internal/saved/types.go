@@ -69,18 +69,20 @@ func (t Type) wider(of Type, bits uint64) uint64 {
 type Column struct {
 	Type               Type
 	negative, positive uint64 // the bits of a number that its word has flipped, by whether its sign bit is set
+	shift              uint8  // how many bits further up they stand in the word
 }
 
 // Keys are keys of a type, as words (structures.KeyCode).
 func Keys[K structures.Number]() Column {
 	negative, positive := structures.KeyCode[K]().Flips()
-	return Column{TypeOf[K](), negative, positive}
+	return Column{TypeOf[K](), negative, positive, 0}
 }
 
-// Values are values of a type, as words (structures.ValueCode).
-func Values[V structures.Number]() Column {
-	negative, positive := structures.ValueCode[V]().Flips()
-	return Column{TypeOf[V](), negative, positive}
+// Values are values of type V beside keys of type K, as words (structures.ValueCode).
+func Values[K, V structures.Number]() Column {
+	code := structures.ValueCode[K, V]()
+	negative, positive := code.Flips()
+	return Column{TypeOf[V](), negative, positive, code.Shift()}
 }
 
 // keysOf are keys of a type.
@@ -118,7 +120,7 @@ type Columns struct {
 }
 
 // Pairs are the columns of a dictionary of these types.
-func Pairs[K, V structures.Number]() Columns { return Columns{Keys: Keys[K](), Values: Values[V]()} }
+func Pairs[K, V structures.Number]() Columns { return Columns{Keys: Keys[K](), Values: Values[K, V]()} }
 
 // Set are those of a set.
 func Set[K structures.Number]() Columns { return Columns{Keys: Keys[K](), KeysOnly: true} }
@@ -134,13 +136,14 @@ func (c Columns) width() structures.Width {
 // word is that of a number, by its bits.
 func (c Column) word(number uint64) uint64 {
 	if number>>(c.Type.Width.Bits()-1)&1 == 1 {
-		return number ^ c.negative
+		return (number ^ c.negative) << c.shift
 	}
-	return number ^ c.positive
+	return (number ^ c.positive) << c.shift
 }
 
 // number is that of a word, as its bits: the sign bit of a word is flipped, if any is.
 func (c Column) number(word uint64) uint64 {
+	word >>= c.shift
 	if word>>(c.Type.Width.Bits()-1)&1 == 1 {
 		return word ^ c.positive
 	}

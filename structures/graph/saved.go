@@ -59,9 +59,7 @@ func (o *Options) header(vertices int, pairs uint64) saved.Header {
 
 // columns are what edges and weights are saved as.
 func (o *Options) columns() saved.Columns {
-	c := saved.Pairs[uint64, uint32]()
-	c.KeysOnly = !o.Weighted
-	return c
+	return saved.Columns{Keys: saved.Keys[uint64](), Values: saved.Keys[uint32](), KeysOnly: !o.Weighted}
 }
 
 // WriteTo is Save without a context: io.WriterTo.

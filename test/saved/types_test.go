@@ -90,7 +90,7 @@ func requireLoads[K, V structures.Number](t *testing.T, d *vk.Device, name strin
 	got, found, err := x.Find(t.Context(), keys)
 	require.NoError(t, err)
 	require.NotContains(t, found, false, "%s: %v", name, keys)
-	code := structures.ValueCode[V]()
+	code := structures.ValueCode[K, V]()
 	for i, want := range values {
 		require.Equal(t, code.Word(want), code.Word(got[i]), "%s: %v, not %v", name, got[i], want)
 	}

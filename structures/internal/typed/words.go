@@ -1,5 +1,5 @@
 // Package typed makes dictionaries of users' types of those of words, which kernels know: it encodes what goes in, and
-// decodes what comes out (structures.KeyWord, structures.ValueWord). What is a word already is passed on as it is.
+// decodes what comes out (structures.KeyCode, structures.ValueCode). What is a word already is passed on as it is.
 package typed
 
 import (
