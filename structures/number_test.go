@@ -65,13 +65,13 @@ func requireBits[T Number](t *testing.T, want, got T) {
 // Integers are added to as they are; of floats the lesser one is the lesser word.
 func TestValueCode(t *testing.T) {
 	add := func(a, b int32) int32 {
-		c := ValueCode[int32]()
+		c := ValueCode[uint32, int32]()
 		return c.Of(uint64(uint32(c.Word(a)) + uint32(c.Word(b))))
 	}
 	require.EqualValues(t, -3, add(-5, 2))
 	require.EqualValues(t, math.MinInt32, add(math.MaxInt32, 1))
 	ascendingValues := []float32{float32(math.Inf(-1)), -2.5, 0, 2.5}
-	c := ValueCode[float32]()
+	c := ValueCode[float32, float32]()
 	for i, v := range ascendingValues[1:] {
 		require.Less(t, c.Word(ascendingValues[i]), c.Word(v))
 		require.Equal(t, v, c.Of(c.Word(v)))

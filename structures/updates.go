@@ -13,12 +13,11 @@ type Updates[K, V Number] interface {
 	// InsertUnique inserts each pair whose key is not there: Inserted or Found. A key that is there keeps its value. Of
 	// equal keys in the batch the first one counts.
 	InsertUnique(ctx context.Context, keys []K, values []V) ([]Status, error)
-	// InsertAdd inserts each pair, or adds its value to the one that is there: old + value, modulo 2^32, or 2^64 where
-	// keys or values have 64 bits. So of values of 32 bits beside keys of 64 the part of a sum that they have no room
-	// for stays behind them, unseen but by InsertMin and InsertMax; values of 64 bits have none. Of equal keys
-	// in the batch all count: the first one of a key that was not there inserts its value, the others update that.
-	// Statuses are those of Insert: one after the other, Inserted or Assigned. Each operation is done once, or is
-	// Pending and had no effect, so that doing the pending ones again adds nothing twice.
+	// InsertAdd inserts each pair, or adds its value to the one that is there, modulo 2^32 or 2^64 by the width of
+	// values, whatever the width of keys. Of equal keys in the batch all count: the first one of a key that was not
+	// there inserts its value, the others update that. Statuses are those of Insert: one after the other, Inserted or
+	// Assigned. Each operation is done once, or is Pending and had no effect, so that doing the pending ones again adds
+	// nothing twice.
 	InsertAdd(ctx context.Context, keys []K, values []V) ([]Status, error)
 	// InsertMin is InsertAdd with the lesser of the two values in place of the sum. Values are compared as they are
 	// stored, as unsigned numbers.

@@ -218,7 +218,7 @@ func (d dictionary[K, V, W]) Chunks(ctx context.Context) iter.Seq2[structures.Pa
 // pairs are a sequence of pairs of words.
 func pairs[K, V structures.Number, W structures.Word](
 	of iter.Seq2[structures.Pair[W, W], error]) iter.Seq2[structures.Pair[K, V], error] {
-	key, value := structures.KeyCode[K](), structures.ValueCode[V]()
+	key, value := structures.KeyCode[K](), structures.ValueCode[W, V]()
 	return func(yield func(structures.Pair[K, V], error) bool) {
 		for p, err := range of {
 			typed := structures.Pair[K, V]{}

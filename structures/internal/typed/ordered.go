@@ -183,7 +183,7 @@ func (o queries[K, V, W]) Max(ctx context.Context) (key K, value V, found bool, 
 
 func end[K, V structures.Number, W structures.Word](k, v W, found bool, err error) (key K, value V, _ bool, _ error) {
 	if found {
-		key, value = structures.KeyCode[K]().Of(uint64(k)), structures.ValueCode[V]().Of(uint64(v))
+		key, value = structures.KeyCode[K]().Of(uint64(k)), structures.ValueCode[W, V]().Of(uint64(v))
 	}
 	return key, value, found, err
 }

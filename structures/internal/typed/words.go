@@ -129,7 +129,7 @@ func keyWords[K structures.Number, W structures.Word]() func(K) W {
 }
 
 func valueWords[V structures.Number, W structures.Word]() func(V) W {
-	code := structures.ValueCode[V]()
+	code := structures.ValueCode[W, V]()
 	return func(value V) W { return W(code.Word(value)) }
 }
 
@@ -139,7 +139,7 @@ func keysOfWords[K structures.Number, W structures.Word]() func(W) K {
 }
 
 func valuesOfWords[V structures.Number, W structures.Word]() func(W) V {
-	code := structures.ValueCode[V]()
+	code := structures.ValueCode[W, V]()
 	return func(word W) V { return code.Of(uint64(word)) }
 }
 
