@@ -174,7 +174,7 @@ uint graph_apply(Graph g, inout SlabCursor cursor, uint kind, uint from, uint to
     uint first = graph_base(v, graph_bucket(g, key, v.buckets));
     if (o.at == AT_WALK && first == SLAB_NULL) o.at = AT_END;
     if (first != SLAB_NULL) o.slab = slab_address(g.pool, first);
-    VKDS_SLAB_OPERATE(g.pool, o, cursor, kind, there && !waits, budget)
+    VKDS_SLAB_OPERATE(g.pool, o, cursor, kind, there && !waits, budget, uvec2(0u))
     if (there && !waits) value = o.value;
     uint status = enabled && !there && !op_inserts(kind) ? STATUS_ABSENT : o.status;
     graph_account(g, kind, from, to, v.buckets, status, enabled);

@@ -32,6 +32,13 @@ K slab_hash_encode(SlabHash h, uint bucket, K key) {
 
 uvec2 slab_hash_base(SlabHash h, uint bucket) { return address_at(h.base, bucket, SLAB_SHIFT); }
 
+// The word that refers to a slab near the end of a bucket's list, SLAB_NULL where none is known: the words stand behind
+// the base slabs. Slots fill in the order of the list and are never free again while kernels run, so a reference that
+// was right once stays right: no slab before that one has a free slot. What moves slots makes the words anew.
+uvec2 slab_hash_tail(SlabHash h, uint bucket) {
+    return address_at(address_at(h.base, h.buckets, SLAB_SHIFT), bucket, 2u);
+}
+
 // A walk over all slabs of a bucket (slab_walk.glsl), in a read-only phase of the table.
 SlabWalk slab_hash_walk(SlabHash h, uint bucket, bool enabled) {
     return SlabWalk(slab_hash_base(h, bucket), enabled, (h.pool.blocks << 10) + 1u);
@@ -60,7 +67,7 @@ uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, K key, inou
     uint bucket = slab_hash_bucket(h, key);
     SlabOperation o =
         slab_operation(kind, slab_hash_encode(h, bucket, key), value, slab_hash_base(h, bucket), enabled);
-    VKDS_SLAB_OPERATE(h.pool, o, cursor, kind, enabled, budget)
+    VKDS_SLAB_OPERATE(h.pool, o, cursor, kind, enabled, budget, slab_hash_tail(h, bucket))
     value = o.value;
     return o.status;
 }

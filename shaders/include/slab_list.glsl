@@ -41,7 +41,7 @@ uint slab_list_apply(SlabPool pool, inout SlabCursor cursor, uvec2 list, uint ki
     if (enabled) first = atomic_load(chain);
     if (first != SLAB_NULL) o.slab = slab_address(pool, first);
     else if (enabled) o.at = AT_END;
-    VKDS_SLAB_OPERATE(pool, o, cursor, kind, enabled, budget)
+    VKDS_SLAB_OPERATE(pool, o, cursor, kind, enabled, budget, uvec2(0u))
     value = o.value;
     return o.status;
 }

@@ -14,6 +14,8 @@ const uint AT_ROOM = 2u;   // at the first free slot, its key is nowhere (or doe
 const uint AT_END = 3u;    // at the last slab, which has neither
 const uint AT_DONE = 4u;
 
+const uint SLAB_PATIENCE = 4u * TILE;   // visits by a tile, before appends skip to the end of a list
+
 // An operation under way. Its kind never changes, and so stands beside it.
 struct SlabOperation {
     K key;         // as it is stored
@@ -64,6 +66,12 @@ bool slab_act_at(inout SlabOperation o, uint kind, out uint status) {
     return done;
 }
 
+// Goes to the slab that a word refers to, if it refers to one: no slab of the list before that one has a free slot.
+void slab_skip(inout SlabOperation o, SlabPool pool, uvec2 tail) {
+    uint last = atomic_load(tail);
+    if (last != SLAB_NULL) o.slab = slab_address(pool, last);
+}
+
 // Acts where it stands after its walk. At the end an insertion stays, for slab_extend; what was too late walks on.
 void slab_act(inout SlabOperation o, uint kind) {
     uint at = o.at;
@@ -82,9 +90,9 @@ void slab_act(inout SlabOperation o, uint kind) {
     }
 }
 
-// Appends a slab to the list of each operation at its end that `extends`; where the pool has none to give it stays
-// pending. Collective over the subgroup.
-void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, bool extends) {
+// Appends a slab to the list of each operation at its end that `extends`, and notes it in the word at `tail`, if that is
+// not 0; where the pool has none to give the operation stays pending. Collective over the subgroup.
+void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, bool extends, uvec2 tail) {
     uint fresh = slab_allocate(pool, cursor, extends);
     bool spare = false;
     if (extends) {
@@ -92,6 +100,7 @@ void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, 
         if (fresh != SLAB_NULL) {
             uint linked = slab_link(o.slab, fresh);
             spare = linked != fresh;
+            if (!spare && tail != uvec2(0u)) atomic_store(tail, fresh);
             o.slab = slab_address(pool, linked);
             // No need to look at a slab that was empty a moment ago.
             inserted = slab_insert(o.slab, 0u, o.key, o.value, o.target);
@@ -106,11 +115,17 @@ void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, 
 // up. First the tiles walk, for one of their lanes after the other, until every operation stands where it can act; then
 // all lanes act, each for itself, so that their atomics are under way together. What failed, because somebody else was
 // faster, walks on from where it stands. It is text within slab_hash_apply and slab_list_apply, as VKDS_SLAB_FIND is.
-#define VKDS_SLAB_OPERATE(POOL, OPERATION, CURSOR, KIND, ENABLED, BUDGET)                                 \
+//
+// TAIL is the address of a word that refers to a slab near the list's end, uvec2(0) where there is no such word. Values
+// of one key go to the end of a list, however long that is. So those that are still on their way after SLAB_PATIENCE
+// visits skip to that slab, once. In lists of usual length nobody reads the word.
+#define VKDS_SLAB_OPERATE(POOL, OPERATION, CURSOR, KIND, ENABLED, BUDGET, TAIL)                           \
     bool counts = subgroupAny(ENABLED && KIND == OP_COUNT_ALL), inserts = op_inserts(KIND);               \
-    uint visits = 0u;                                                                                     \
+    bool appends = TAIL != uvec2(0u) && KIND == OP_INSERT_DUPLICATE;                                      \
+    bool skips = subgroupAny(ENABLED && appends);                                                         \
+    uint visits = 0u, stop = skips ? min(BUDGET, SLAB_PATIENCE) : BUDGET;                                 \
     while (subgroupAny(OPERATION.at != AT_DONE) && visits < BUDGET) {                                     \
-        for (; subgroupAny(OPERATION.at == AT_WALK) && visits < BUDGET; visits++) {                       \
+        for (; subgroupAny(OPERATION.at == AT_WALK) && visits < stop; visits++) {                         \
             uint queue = tile_ballot(OPERATION.at == AT_WALK);                                            \
             uint source = queue == 0u ? 0u : uint(findLSB(queue));                                        \
             K target = tile_shuffle(OPERATION.target, source);                                            \
@@ -122,7 +137,14 @@ void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, 
         }                                                                                                 \
         slab_act(OPERATION, KIND);                                                                        \
         bool extends = inserts && OPERATION.at == AT_END;                                                 \
-        if (subgroupAny(extends)) slab_extend(OPERATION, POOL, CURSOR, extends);                          \
+        uvec2 tail = uvec2(0u);                                                                           \
+        if (appends) tail = TAIL;                                                                         \
+        if (subgroupAny(extends)) slab_extend(OPERATION, POOL, CURSOR, extends, tail);                    \
+        if (skips && visits >= stop) {                                                                    \
+            if (appends && OPERATION.at == AT_WALK) slab_skip(OPERATION, POOL, tail);                     \
+            skips = false;                                                                                \
+            stop = BUDGET;                                                                                \
+        }                                                                                                 \
     }
 
 #endif

@@ -19,6 +19,7 @@ void main() {
     SlabWalk walk = slab_hash_walk(hash, first + tile, mine);
     SlabWriter writer = SlabWriter(walk.slab, 0u);
     uint behind = SLAB_NULL;   // what hangs behind the writer's slab
+    uint here = SLAB_NULL, last = SLAB_NULL;   // the references to the slab read and to the writer's: none to base slabs
     bool stale = false;        // a tombstone was met: from there on slots move
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;
@@ -31,13 +32,19 @@ void main() {
         SlabRanks ranks = slab_ranks(mask);
         uvec2 beyond = uvec2(0u);
         if (slab_writer_crosses(writer, ranks)) {
+            last = behind;
             beyond = slab_address(hash.pool, behind);
             behind = plain_load(address_add(beyond, SLAB_NEXT_AT));
         }
         slab_writer_append(writer, node, mask, ranks, beyond);
-        if (reads && !stale) writer = SlabWriter(slab, SLAB_SLOTS);
+        if (reads && !stale) {
+            writer = SlabWriter(slab, SLAB_SLOTS);
+            last = here;
+        }
         if (reads && writer.slab == slab) behind = next;
+        here = next;
     }
+    if (mine && tile_lane() == 0u) plain_store(slab_hash_tail(hash, first + tile), last);
     slab_writer_finish(writer, mine && stale);
     slab_chain_free(hash.pool, mine && stale ? behind : SLAB_NULL, SHARED != 0u);
 }

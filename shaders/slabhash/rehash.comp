@@ -38,6 +38,7 @@ void main() {
     }
     SlabWalk walk = slab_hash_walk(from, source, mine);
     SlabWriter writer = SlabWriter(slab_hash_base(hash, bucket), 0u);
+    uint last_slab = SLAB_NULL;   // the writer's, SLAB_NULL for the base slab
     bool failed_here = false, endless = false;
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;
@@ -72,7 +73,10 @@ void main() {
             failed_here = true;
         } else {
             uvec2 beyond = uvec2(0u);
-            if (crosses) beyond = slab_address(hash.pool, behind);
+            if (crosses) {
+                beyond = slab_address(hash.pool, behind);
+                last_slab = behind;
+            }
             slab_writer_append(writer, node, mask, ranks, beyond);
         }
         bool ends = reads && !walk.more;
@@ -82,7 +86,10 @@ void main() {
             walk = slab_hash_walk(from, source, true);
         }
     }
-    if (mine && tile_lane() == 0u) plain_store(address_add(writer.slab, SLAB_AUX_AT), slab_aux(writer.filled));
+    if (mine && tile_lane() == 0u) {
+        plain_store(address_add(writer.slab, SLAB_AUX_AT), slab_aux(writer.filled));
+        plain_store(slab_hash_tail(hash, bucket), last_slab);
+    }
     uint counts = subgroupAdd(tile_lane() == 0u ? uint(failed_here) | uint(endless) << 16 : 0u);
     if (counts != 0u && subgroupElect()) {
         atomic_add(failed, counts & 0xffffu);

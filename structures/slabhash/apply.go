@@ -17,7 +17,7 @@ import (
 
 // initialVisits bounds the slabs that a tile visits in one dispatch. It is far above what a table of
 // reasonable load needs; where lists are so long that nothing gets done, it is raised, up to maxVisits or
-// to twice the slabs that there are, which no list is longer than.
+// to what a DeleteAll of all pairs takes, if one list had all slabs: it visits a slab once for each pair.
 const (
 	initialVisits = 1 << 14
 	maxVisits     = 1 << 18
@@ -161,7 +161,7 @@ func (t *table[W]) makeRoom(ctx context.Context, pending int, stuck bool) error 
 // raise raises a visit budget with which so many operations came no further.
 func (t *table[W]) raise(visits *uint32, pending int) error {
 	slabs := uint64(t.pool.Device().Blocks)*alloc.BlockSlabs + uint64(t.base.buckets)
-	most := min(max(maxVisits, 2*slabs), math.MaxUint32)
+	most := min(max(maxVisits, uint64(t.slots+1)*slabs), math.MaxUint32)
 	if uint64(*visits) >= most {
 		return &structures.StuckError{Operations: pending}
 	}

@@ -11,3 +11,8 @@ func NewWide(ctx context.Context, d *vk.Device, o Options, keys bool) (Table, er
 	t, err := newTable[uint64](ctx, d, o, keys)
 	return Table{t}, err
 }
+
+func (t *table[W]) setVisits(n uint32) { t.visits = n }
+
+// SetVisits has the tiles of a table's kernels visit so many slabs at most in a dispatch, until more are needed.
+func SetVisits(x Table, n uint32) { x.t.(interface{ setVisits(uint32) }).setVisits(n) }

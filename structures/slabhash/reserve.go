@@ -51,7 +51,7 @@ func (t *table[W]) fits(buckets uint32, blocks int) error {
 		return err
 	}
 	if buckets != t.base.buckets {
-		sizes = append(sizes, uint64(buckets)*slabWords*4)
+		sizes = append(sizes, uint64(buckets)*baseWords*4)
 	}
 	return t.d.Fits(sizes...)
 }

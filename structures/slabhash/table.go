@@ -22,6 +22,7 @@ import (
 
 const (
 	slabWords  = 32
+	baseWords  = slabWords + 1 // a bucket: its base slab, and a word for the tail of its list (slab_hash.glsl)
 	maxBuckets = min(1<<31, math.MaxInt)
 	fresh      = ^uint32(0) // every word of a slab that was never used
 	workgroup  = 64
@@ -33,7 +34,7 @@ const (
 // push constants of a kernel of your own. It holds until the next call on the table that may grow or
 // rehash it: any insertion from Go slices, Finish, Rehash, Clear, Close. UsedOn keeps those back from the memory.
 type Device struct {
-	Base        uint64 // address of the base slabs
+	Base        uint64 // address of the base slabs, and of a word a bucket behind them
 	Pool        alloc.DevicePool
 	Buckets     uint32
 	Seed        uint32
@@ -123,7 +124,7 @@ func (t *table[W]) layOut() (uint32, error) {
 			return 0, &asked
 		}
 	}
-	sizes = append(sizes, uint64(buckets)*slabWords*4)
+	sizes = append(sizes, uint64(buckets)*baseWords*4)
 	if asked.Err = t.d.Fits(sizes...); asked.Err != nil {
 		return 0, &asked
 	}
@@ -211,7 +212,7 @@ func (t *table[W]) newBase(ctx context.Context, buckets uint32) (base, error) {
 	for b.mask = 1; t.special(b, b.mask) || t.special(b, ^b.mask); b.mask++ {
 	}
 	var err error
-	if b.slabs, err = vk.NewBuffer[uint32](t.d, int(buckets)*slabWords); err != nil {
+	if b.slabs, err = vk.NewBuffer[uint32](t.d, int(buckets)*baseWords); err != nil {
 		return base{}, err
 	}
 	t.stream.Fill(b.slabs, 0, int(b.slabs.Bytes()), fresh)

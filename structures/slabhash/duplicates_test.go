@@ -1,0 +1,100 @@
+package slabhash_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	. "github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/slabcheck"
+	"github.com/vkds/vkds/vk"
+)
+
+// To append a value to a key takes a few visits of slabs, however many values the key has, also
+// behind a flush and a rehash. So a budget that is far less than the slabs of the key does for a batch; but now and then
+// a thread that waited for a processor, or for a latch, uses it up.
+func TestManyValuesOfAKey(t *testing.T) {
+	t.Run("32", manyValues[uint32])
+	t.Run("64", manyValues[uint64])
+}
+
+func manyValues[W structures.Word](t *testing.T) {
+	eachProtocol(t, func(t *testing.T, d *vk.Device) {
+		eachWidth(t, d, func(t *testing.T, width int) {
+			// A part takes less than 40 slabs, and with all of them the key has some 2000 and more.
+			const few, parts, visits = 256, 128, 512
+			pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{Blocks: 16})
+			require.NoError(t, err)
+			defer pool.Close()
+			m, err := New[W, W](t.Context(), d, Options{Buckets: 4, MaxLoad: -1, Tile: width, Pool: pool})
+			require.NoError(t, err)
+			defer m.Close()
+			keys, values := make([]W, few), make([]W, few)
+			for i := range keys {
+				keys[i] = 77
+			}
+			var all []W
+			for part := range parts {
+				for i := range values {
+					values[i] = W(part*few + i)
+				}
+				all = append(all, values...)
+				SetVisits(m.Table, visits)
+				_, err := m.InsertDuplicate(t.Context(), keys, values)
+				require.NoError(t, err)
+				switch part {
+				case parts / 4:
+					require.NoError(t, m.Flush(t.Context()))
+				case parts / 2:
+					require.NoError(t, m.Rehash(t.Context(), 5))
+				case parts * 3 / 4:
+					_, err := m.Delete(t.Context(), keys[:3])
+					require.NoError(t, err)
+					require.NoError(t, m.Flush(t.Context()))
+				}
+			}
+			require.Less(t, m.Metrics().Retries, uint64(parts/4), "appends walk over the key's slabs")
+			slabcheck.Check(t, d, slabcheck.Expect{Duplicates: true}, m)
+			offsets, got, err := m.FindAll(t.Context(), []W{77, 78})
+			require.NoError(t, err)
+			require.Equal(t, len(all)-3, offsets[2])
+			for _, v := range got {
+				all[v]++
+			}
+			kept := 0
+			for i, v := range all {
+				require.LessOrEqual(t, v-W(i), W(1), "a value is there twice")
+				kept += int(v - W(i))
+			}
+			require.Equal(t, len(got), kept)
+			counts, err := m.DeleteAll(t.Context(), []W{77})
+			require.NoError(t, err)
+			require.EqualValues(t, len(got), counts[0])
+			require.NoError(t, m.Flush(t.Context()))
+			_, err = m.InsertDuplicate(t.Context(), keys[:20], values[:20])
+			require.NoError(t, err)
+			slabcheck.Check(t, d, slabcheck.Expect{Duplicates: true}, m)
+		})
+	})
+}
+
+// All pairs of a key can be deleted, however many there are.
+func TestDeleteAllOfManyValues(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, d *vk.Device) {
+		const n = 500_000
+		m, err := New[uint32, uint32](t.Context(), d, Options{Capacity: n})
+		require.NoError(t, err)
+		defer m.Close()
+		keys := slices.Repeat([]uint32{77}, n)
+		_, err = m.InsertDuplicate(t.Context(), keys, keys)
+		require.NoError(t, err)
+		counts, err := m.CountAll(t.Context(), []uint32{77})
+		require.NoError(t, err)
+		require.Equal(t, []uint32{n}, counts)
+		counts, err = m.DeleteAll(t.Context(), []uint32{77})
+		require.NoError(t, err)
+		require.Equal(t, []uint32{n}, counts)
+	})
+}
