@@ -186,7 +186,7 @@ func (t *tree[W]) rehearsals() []recording.Part {
 const somewhere = recording.Align
 
 func (t *tree[W]) rehearsePoints(_ context.Context, s *vk.Stream) error {
-	for n := range recording.Sizes(primitives.MaxLength) {
+	for _, n := range recording.Sizes(primitives.MaxLength) {
 		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne,
 			structures.SortedFirst} {
 			if err := t.seen().recordFind(s, ordered.Lookups{N: n, Keys: somewhere, Order: order}); err != nil {
@@ -204,7 +204,7 @@ func (t *tree[W]) rehearsePoints(_ context.Context, s *vk.Stream) error {
 
 func (t *tree[W]) rehearseRanges(_ context.Context, s *vk.Stream) error {
 	r := t.seen()
-	for n := range recording.Sizes(primitives.MaxLength >> t.queries.partsOfFew) {
+	for _, n := range recording.Sizes(primitives.MaxLength >> t.queries.partsOfFew) {
 		err := cmp.Or(
 			r.Survey(s, ordered.Survey{N: n, Ranges: somewhere}),
 			r.Count(s, ordered.Counts{N: n, Ranges: somewhere}),
@@ -232,7 +232,7 @@ func (t *tree[W]) rehearseRanges(_ context.Context, s *vk.Stream) error {
 // rehearseLeaves is for what goes over all leaves, of which there may be any number.
 func (t *tree[W]) rehearseLeaves(_ context.Context, s *vk.Stream) error {
 	order := leafOrder{somewhere, somewhere, somewhere}
-	for n := range recording.Sizes(primitives.MaxLength) {
+	for _, n := range recording.Sizes(primitives.MaxLength) {
 		push := exportPush{Counts: somewhere, Offsets: somewhere, Leaves: recording.Length{N: uint32(n)}}
 		err := cmp.Or(
 			t.recordLeafOrder(s, listing{Lows: somewhere, Leaves: somewhere}, primitives.Length{N: n}, order),
@@ -246,7 +246,7 @@ func (t *tree[W]) rehearseLeaves(_ context.Context, s *vk.Stream) error {
 }
 
 func (t *tree[W]) rehearseBulk(_ context.Context, s *vk.Stream) error {
-	for n := range recording.Sizes(primitives.MaxLength) {
+	for _, n := range recording.Sizes(primitives.MaxLength) {
 		b := bulk{Keys: somewhere, Values: somewhere, N: n, Fill: t.o.Fill}
 		if err := cmp.Or(t.bulk(s, b, somewhere), t.bulkSorted(s, b)); err != nil {
 			return err
@@ -256,7 +256,7 @@ func (t *tree[W]) rehearseBulk(_ context.Context, s *vk.Stream) error {
 }
 
 func (t *tree[W]) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
-	for n := range recording.Sizes(primitives.MaxLength) {
+	for _, n := range recording.Sizes(primitives.MaxLength) {
 		b := operands{count: n, ordered: kind.Ordered()}
 		alone, few, mixed := b, b, b
 		alone.alone, few.few, mixed.ordered = true, true, true
@@ -283,7 +283,7 @@ func (t *tree[W]) rehearseInOrder(_ context.Context, s *vk.Stream) error {
 		if kind == structures.InsertDuplicate {
 			continue
 		}
-		for n := range recording.Sizes(primitives.MaxLength) {
+		for _, n := range recording.Sizes(primitives.MaxLength) {
 			b := operands{keys: somewhere, count: n, alone: true}
 			if err := t.applyInOrder(s, kind, b); err != nil {
 				return err
@@ -294,7 +294,7 @@ func (t *tree[W]) rehearseInOrder(_ context.Context, s *vk.Stream) error {
 }
 
 func (t *tree[W]) rehearseBatched(s *vk.Stream, kind structures.Kind) error {
-	for n := range recording.Sizes(maxBatch) {
+	for _, n := range recording.Sizes(maxBatch) {
 		for _, statuses := range []uint64{0, somewhere} {
 			for _, folds := range []bool{kind.UpdatesInPlace(), kind.UpdatesInPlace() || kind == structures.Mixed} {
 				b := batched{

@@ -99,7 +99,7 @@ func (g *Graph) rehearse(ctx context.Context, s *vk.Stream) error {
 			return err
 		}
 	}
-	for n := range recording.Sizes(MaxVertices) {
+	for _, n := range recording.Sizes(MaxVertices) {
 		rows, err := g.rehearseCSR(ctx, s, n)
 		if err != nil {
 			return err

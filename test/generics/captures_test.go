@@ -18,10 +18,10 @@ func generic(info *types.Info, f *ast.FuncDecl) bool {
 	return s.TypeParams().Len() != 0 || s.RecvTypeParams().Len() != 0
 }
 
-// changingCaptures returns the variables of a function that a literal in it captures and that change afterwards, or may:
+// changingCaptures returns the variables of a function that a literal in it captures and that may change afterwards:
 // below the first capture, in a literal, or in a loop that the declaration is outside of. A variable changes where it,
-// or a part of it, is assigned to or has its address taken, and a named result at every return. The body of a range over
-// a function is a literal, too.
+// or a part of it, is assigned to or has its address taken. A named result changes at every return. The body of a range
+// over a function is a literal, too.
 func changingCaptures(info *types.Info, f *ast.FuncDecl) (found []capture) {
 	w := &walker{info: info, of: map[*types.Var]*history{}}
 	w.walk(f, place{})

@@ -1,5 +1,4 @@
-// Package generics checks the generic functions of all packages: how they are written, and that a program outside of
-// this module calls them.
+// Package generics checks how the generic functions of all packages are written.
 package generics
 
 import (
@@ -19,8 +18,8 @@ func TestNoChangingCaptures(t *testing.T) {
 				continue
 			}
 			for _, c := range changingCaptures(p.info, f) {
-				t.Errorf("%s: a literal in %s captures %s, which changes at %s", p.fset.Position(c.captured), f.Name.Name,
-					c.variable.Name(), p.fset.Position(c.changed))
+				t.Errorf("%s: a literal in %s captures %s, which changes at %s", p.fset.Position(c.captured),
+					f.Name.Name, c.variable.Name(), p.fset.Position(c.changed))
 			}
 		}
 	}

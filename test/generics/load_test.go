@@ -50,7 +50,9 @@ func load(t *testing.T, folder string, patterns ...string) (all []*source) {
 		}
 	}
 	fset := token.NewFileSet()
-	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})
 	for _, p := range asked {
 		var files []*ast.File
 		for _, name := range p.CompiledGoFiles {

@@ -91,7 +91,7 @@ var calls = []func(*Analyzer, context.Context) error{
 func (a *Analyzer) rehearsals() (parts []recording.Part) {
 	for _, call := range calls {
 		parts = append(parts, func(ctx context.Context, s *vk.Stream) error {
-			for n := range recording.Sizes(graph.MaxArcs) {
+			for _, n := range recording.Sizes(graph.MaxArcs) {
 				if err := a.rehearse(ctx, s, n, call); err != nil {
 					return err
 				}

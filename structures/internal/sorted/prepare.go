@@ -47,7 +47,7 @@ const somewhere = recording.Align
 // rehearsal records what batches of all sizes take. It uses nothing of the structure but its kernels.
 func (c *Core[W]) rehearsal(record func(s *vk.Stream, n int) error) recording.Part {
 	return func(_ context.Context, s *vk.Stream) error {
-		for n := range recording.Sizes(runs.MaxQueries) {
+		for _, n := range recording.Sizes(runs.MaxQueries) {
 			if err := record(s, n); err != nil {
 				return err
 			}

@@ -75,7 +75,8 @@ func (c *Core[W]) CountValid(ctx context.Context) (valid, tombstones uint64, err
 // buildIn divides scratch for the building from so many pairs.
 func (c *Core[W]) buildIn(p *recording.Parts, n int) (keys, values, sort, valid uint64) {
 	bytes := c.Width().Bytes() * n
-	return p.Take(bytes), p.Take(bytes), p.Take(c.Primitives.SortScratch(n, true, c.Widths())), p.Take(c.ValidScratch(n))
+	return p.Take(bytes), p.Take(bytes), p.Take(c.Primitives.SortScratch(n, true, c.Widths())),
+		p.Take(c.ValidScratch(n))
 }
 
 // Build sorts pairs from Go slices into new memory, of equal keys the last one counting, and returns that and how many
