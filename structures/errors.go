@@ -131,8 +131,8 @@ var (
 	ErrSeveralValues = errors.New("has keys with several values")
 )
 
-// TypeError says that a saved dictionary can't be loaded as one of other types. A type is loaded as itself or as a wider
-// one that has all its numbers: int32 as int64, uint32 as uint64 or int64, float32 as float64. It comes in a
+// TypeError says that a saved dictionary can't be loaded as one of other types. A type is loaded as itself or as a
+// wider one that has all its numbers: int32 as int64, uint32 as uint64 or int64, float32 as float64. It comes in a
 // *SavedError.
 type TypeError struct {
 	What   string // "keys" or "values"
@@ -149,7 +149,8 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("has %s of type %s, which can't be loaded as %s", e.What, e.Saved, e.Loaded)
 }
 
-// SavedError says that what was read is no saved dictionary, a damaged one, or one of other types. Errors of the io.Reader's own are none.
+// SavedError says that what was read is no saved dictionary, a damaged one, or one of other types. Errors of the
+// io.Reader's own are none.
 type SavedError struct {
 	Err error // one of the errors above or a *TypeError, with what is known beside
 }

@@ -186,7 +186,8 @@ func TestChangeInterrupted(t *testing.T) {
 		}
 		return errors.Is(err, outfile.ErrClaimed)
 	}, time.Minute, 10*time.Millisecond)
-	assert.Equal(t, dict+": is being changed by another process (--wait waits for it)", refusal(t, "", "delete", dict, "1"))
+	assert.Equal(t, dict+": is being changed by another process (--wait waits for it)", refusal(t, "", "delete", dict,
+		"1"))
 	require.NoError(t, interrupt(run))
 	_ = run.Wait()
 	assert.Equal(t, 130, run.ProcessState.ExitCode(), notes.String())

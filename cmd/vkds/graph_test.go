@@ -315,7 +315,8 @@ func TestGraphExport(t *testing.T) {
 		switch ending {
 		case "csv", "txt":
 			arguments = append(arguments, "--weight", "3")
-			assert.Contains(t, notes, "vkds: 1 of 4 vertices have no edges, and are not in it: mtx, metis and dimacs", ending)
+			assert.Contains(t, notes, "vkds: 1 of 4 vertices have no edges, and are not in it: mtx, metis and dimacs",
+				ending)
 		default:
 			back = "from,to,weight\n1,2,8\n1,3,5\n2,3,6\n" // numbers from 1 on
 			stats, _ := answer(t, "", "graph", "stats", path)

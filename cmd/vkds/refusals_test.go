@@ -28,8 +28,9 @@ func TestUnknownCommands(t *testing.T) {
 	}
 }
 
-// Without cgo the tool is made of the same files, but for the binding, the look at closed files, and what others' packages have. So it builds, as
-// package vk does over that binding ("make check"), and what vk then says comes out like any other refusal.
+// Without cgo the tool is made of the same files, but for the binding, the look at closed files, and what others'
+// packages have. So it builds, as package vk does over that binding ("make check"), and what vk then says comes out
+// like any other refusal.
 func TestSameWithoutCgo(t *testing.T) {
 	files := func(cgo string) (packages []string) {
 		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.ImportPath}} {{$.GoFiles}} "+

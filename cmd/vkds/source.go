@@ -40,7 +40,8 @@ type source struct {
 }
 
 // forTables are the flags that saved dictionaries have no use for.
-var forTables = []string{"key", "value", "key-type", "value-type", "format", "null", "skip-invalid", "delimiter", "header",
+var forTables = []string{"key", "value", "key-type", "value-type", "format", "null", "skip-invalid", "delimiter",
+	"header",
 	"no-header", "comment"}
 
 // add adds the flags to a command. ordering is its name if it needs an ordered structure, else "".
@@ -439,7 +440,8 @@ func allSkipped(path string, invalid, nulls int64) error {
 		return fmt.Errorf("%s: nothing in it can be read: --skip-invalid skipped all there is (%s)", path,
 			grouped(invalid+nulls))
 	case nulls > 0:
-		return fmt.Errorf("%s: no row of it has all values (--null says what to read instead of those that aren't there)",
+		return fmt.Errorf("%s: no row of it has all values "+
+			"(--null says what to read instead of those that aren't there)",
 			path)
 	}
 	return nil

@@ -452,7 +452,8 @@ func TestNoNotesInScripts(t *testing.T) {
 	assert.Regexp(t, `^vkds: counted 1 keys .*; 1 skipped\n$`, notes)
 	_, notes, status := runTool("1\nx\n", "tally", "-")
 	assert.Equal(t, 2, status)
-	assert.Equal(t, "vkds: standard input:2: \"x\" is not an integer (--type text reads it)\n", notes, "errors are always told")
+	assert.Equal(t, "vkds: standard input:2: \"x\" is not an integer (--type text reads it)\n", notes,
+		"errors are always told")
 }
 
 func TestFullDisk(t *testing.T) {

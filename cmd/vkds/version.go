@@ -38,7 +38,8 @@ func measuresOf(info *debug.BuildInfo) []measure {
 	m := []measure{{"version", release(info)}}
 	if commit, known := setting["vcs.revision"]; known {
 		changed, _ := strconv.ParseBool(setting["vcs.modified"])
-		m = append(m, measure{"commit", commit}, measure{"commit_time", setting["vcs.time"]}, measure{"changed", changed})
+		m = append(m, measure{"commit", commit}, measure{"commit_time", setting["vcs.time"]},
+			measure{"changed", changed})
 	}
 	return append(m, measure{"go", runtime.Version()}, measure{"platform", runtime.GOOS + "/" + runtime.GOARCH},
 		measure{"cgo", setting["CGO_ENABLED"] == "1"})

@@ -114,7 +114,8 @@ func TestWideTypes(t *testing.T) {
 		assert.Equal(t, want, out, c.typ)
 	}
 	assert.Equal(t, "standard input:1: column 1: 2001:db8::1 is smaller than an IPv6 network of /64, and a key has 64 "+
-		"bits: 2001:db8::/64 has one (--key-type text reads it)", refusal(t, "2001:db8::1,1\n", "dump", "-", "--key-type", "ip"))
+		"bits: 2001:db8::/64 has one (--key-type text reads it)", refusal(t, "2001:db8::1,1\n", "dump", "-",
+		"--key-type", "ip"))
 }
 
 // Binary files of 64 bits, as keys and as tables.

@@ -98,7 +98,8 @@ func (d *delimited) next(columns [][]uint64, n int) error {
 // pass tells whether to pass over a record with this error, and counts it.
 func (d *delimited) pass(err error) bool {
 	var line *LineError
-	return errors.As(err, &line) && !errors.Is(err, ErrOpenQuote) && !errors.Is(err, ErrLongRecord) && d.invalid.pass(err)
+	return errors.As(err, &line) && !errors.Is(err, ErrOpenQuote) && !errors.Is(err, ErrLongRecord) &&
+		d.invalid.pass(err)
 }
 
 func (d *delimited) record() ([]string, error) {
@@ -176,7 +177,8 @@ func (d *delimited) readHeader(o Options, sample [][]string) error {
 			isHeader = true
 			o.note("%s: the first line is taken for names", d.file)
 		case verdict == untold && mayBeNames(sample):
-			o.note("%s: the first line is taken for data, though it may hold names (--header says that it does)", d.file)
+			o.note("%s: the first line is taken for data, though it may hold names (--header says that it does)",
+				d.file)
 		}
 	}
 	if isHeader {

@@ -146,7 +146,8 @@ func (l *lines) parse(columns [][]uint64, n int) (int, error) {
 }
 
 // decimals reads the common lines, some decimal digits and a line feed, without looking for the line's end first, up to
-// the first other one, or one above most or with a leading zero. It returns how many lines and bytes. The text ends with a line feed.
+// the first other one, or one above most or with a leading zero. It returns how many lines and bytes. The text ends
+// with a line feed.
 func decimals(text []byte, words []uint64, most uint64) (lines, read int) {
 	for lines < len(words) && read < len(text) {
 		v, at := uint64(0), read

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Records are those of encoding/csv, with the lines of their fields and the places of their faults, but for line ends in
-// quotes, which stay as they are.
+// Records are those of encoding/csv, with the lines of their fields and the places of their faults, but for line ends
+// in quotes, which stay as they are.
 func TestRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"a", "b c", ",", ",", ";", "\"", "\"\"", "\n", "\n", "\r\n", "\r", "#", " ",

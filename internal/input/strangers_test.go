@@ -93,12 +93,13 @@ func TestTypesOfColumns(t *testing.T) {
 	column := unsaid("")
 	column.Flag = "--type"
 	for text, want := range map[string]string{
-		"5\n1.5\n":             "", // both are fractions
-		"5\nx\n":               `f:2: "x" is not an integer (--type text reads it)`,
-		"5\n2014-07-01\n":      `f:2: "2014-07-01" is not an integer (--type time reads it)`,
-		"5\n10.0.0.1\n":        `f:2: "10.0.0.1" is not an integer (--type ip reads it)`,
-		"5\n2001:db8::/64\n":   `f:2: "2001:db8::/64" is not an integer (--type ip reads it)`,
-		"2001:db8::/64\n::/48": "f:2: ::/48 is a range of networks of /64, and a key is one of them (--type text reads it)",
+		"5\n1.5\n":           "", // both are fractions
+		"5\nx\n":             `f:2: "x" is not an integer (--type text reads it)`,
+		"5\n2014-07-01\n":    `f:2: "2014-07-01" is not an integer (--type time reads it)`,
+		"5\n10.0.0.1\n":      `f:2: "10.0.0.1" is not an integer (--type ip reads it)`,
+		"5\n2001:db8::/64\n": `f:2: "2001:db8::/64" is not an integer (--type ip reads it)`,
+		"2001:db8::/64\n::/48": "f:2: ::/48 is a range of networks of /64, and a key is one of them " +
+			"(--type text reads it)",
 		"5\n20000000000000000000\n": "f:2: 20000000000000000000 is out of range (0 to 18446744073709551615) " +
 			"(--type text reads it)",
 	} {
@@ -171,7 +172,8 @@ func TestHeaderByAllColumns(t *testing.T) {
 	rows, notes, err := asIs(t, "name,city\nAnn,Ulm\nBob,Bonn\n", input.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"name|city", "Ann|Ulm", "Bob|Bonn"}, rows)
-	assert.Contains(t, notes, "f: the first line is taken for data, though it may hold names (--header says that it does)")
+	assert.Contains(t, notes,
+		"f: the first line is taken for data, though it may hold names (--header says that it does)")
 	_, notes, err = asIs(t, "Ann,Ulm\nAnn,Bonn\n", input.Options{})
 	require.NoError(t, err)
 	assert.NotContains(t, notes, "though")

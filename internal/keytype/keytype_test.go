@@ -152,7 +152,8 @@ func TestParseRefuses(t *testing.T) {
 		{keytype.IPv4, "8.8.8.256", keytype.ErrSyntax, `"8.8.8.256" is not an IPv4 address`},
 		{keytype.IPv4, "8.8.8.08", keytype.ErrSyntax, `"8.8.8.08" is not an IPv4 address`},
 		{keytype.IPv4, "8.8.8.8/33", keytype.ErrSyntax, `"8.8.8.8/33" is not an IPv4 address`},
-		{keytype.IPv4, "8.8.8.0/24", keytype.ErrNetwork, "8.8.8.0/24 is a range of addresses, and a key is one of them"},
+		{keytype.IPv4, "8.8.8.0/24", keytype.ErrNetwork,
+			"8.8.8.0/24 is a range of addresses, and a key is one of them"},
 		{keytype.IPv6, "2001:db8::/48", keytype.ErrNetwork,
 			"2001:db8::/48 is a range of networks of /64, and a key is one of them"},
 		{keytype.Time64, "2014-07-01 00:00:00.1234567891", keytype.ErrNanoseconds, "2014-07-01 00:00:00.1234567891 " +
@@ -406,7 +407,8 @@ func TestFloatDigits(t *testing.T) {
 			bits   int
 			wide   float64
 		}{{f, 64, f}, {single, 32, float64(single)}} {
-			if want, err := json.Marshal(c.number); err == nil && string(want) != string(keytype.AppendFloat(nil, c.wide, c.bits)) {
+			if want, err := json.Marshal(c.number); err == nil &&
+				string(want) != string(keytype.AppendFloat(nil, c.wide, c.bits)) {
 				t.Fatalf("%s, not %s", keytype.AppendFloat(nil, c.wide, c.bits), want)
 			}
 		}

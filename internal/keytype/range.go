@@ -11,10 +11,10 @@ import (
 var ErrNoRange = errors.New("is no range")
 
 // ParseRange returns the two ends of a range, written LO:HI. Either end may be left out, and is then the least or the
-// greatest value of t: LO:, :HI, and : for all. A network, 192.0.2.0/24, is the range of what is in it. Values may hold colons themselves, as times of day do: the colon
-// between the ends is the first one that leaves a value, or nothing, on both sides, and what is one value is no range.
-// The ends come as they are written, also where LO is above HI, and HI as ParseEnd has it; each is of the first of t
-// and some wider types that has it. An error is a *ValueError.
+// greatest value of t: LO:, :HI, and : for all. A network, 192.0.2.0/24, is the range of what is in it. Values may hold
+// colons themselves, as times of day do: the colon between the ends is the first one that leaves a value, or nothing,
+// on both sides, and what is one value is no range. The ends come as they are written, also where LO is above HI, and
+// HI as ParseEnd has it; each is of the first of t and some wider types that has it. An error is a *ValueError.
 func (t Type) ParseRange(text string, wider ...Type) (lo, hi Value, err error) {
 	text = trim(text)
 	for _, t := range append([]Type{t}, wider...) {

@@ -200,7 +200,8 @@ func to[F, T structures.Number](t *testing.T, numbers []F, loads string) {
 		if !slices.Contains(strings.Fields(loads), want) {
 			var refused *structures.TypeError
 			require.ErrorAs(t, err, &refused, want)
-			require.Equal(t, structures.TypeError{What: what, Saved: saved.TypeOf[F]().String(), Loaded: want}, *refused)
+			require.Equal(t, structures.TypeError{What: what, Saved: saved.TypeOf[F]().String(), Loaded: want},
+				*refused)
 			continue
 		}
 		require.NoError(t, err)

@@ -27,8 +27,9 @@ type Writer struct {
 	err     error
 }
 
-// NewWriter writes the header of a dictionary whose words are those of columns. h.Pairs must be the number of pairs that
-// will be written; h may name the types, if they are of the tool's own. Error also: a description that is too long.
+// NewWriter writes the header of a dictionary whose words are those of columns. h.Pairs must be the number of pairs
+// that will be written; h may name the types, if they are of the tool's own. Error also: a description that is too
+// long.
 func NewWriter(out io.Writer, h Header, columns Columns) (*Writer, error) {
 	h.KeysOnly = columns.KeysOnly
 	if h.KeyType == "" {

@@ -41,7 +41,8 @@ type CSR struct {
 	uses vk.Uses
 }
 
-// OffsetError says that a row doesn't begin where the one before it ends, or that the last one doesn't end with the arcs.
+// OffsetError says that a row doesn't begin where the one before it ends, or that the last one doesn't end with the
+// arcs.
 type OffsetError struct {
 	Vertex int    // the offset's place
 	Offset uint32 // what is there
@@ -53,9 +54,9 @@ func (e *OffsetError) Error() string {
 	return fmt.Sprintf("offset %d of the rows is %d, but %d to %d can be there", e.Vertex, e.Offset, e.Least, e.Most)
 }
 
-// NewCSR makes a graph of buffers that hold one, which Close frees. Unless the rows are Trusted, it reads the offsets to
-// check them. Errors: *structures.CountError, *structures.LengthError where a buffer is too short, *OffsetError, those
-// of vk.Device.Accept, the context's.
+// NewCSR makes a graph of buffers that hold one, which Close frees. Unless the rows are Trusted, it reads the offsets
+// to check them. Errors: *structures.CountError, *structures.LengthError where a buffer is too short, *OffsetError,
+// those of vk.Device.Accept, the context's.
 func NewCSR(ctx context.Context, d *vk.Device, r Rows) (*CSR, error) {
 	if err := checkSizes(r.Vertices, r.Arcs); err != nil {
 		return nil, err

@@ -19,10 +19,10 @@ import (
 const noVertex = ^uint32(0)
 
 // Save writes the graph to w, and returns how many bytes w took: as a dictionary whose keys of 64 bits are edges, the
-// ends of each, From in the upper half, and whose values of 32 bits are weights (a set where there are none). Of an undirected
-// graph each edge is there once; a vertex that was deleted is an edge to 2^32-1. It is one call: what changes the graph
-// waits until it ends; w must not use the graph. Errors: w's, structures.ErrChanged where kernels have changed the
-// graph meanwhile, the context's.
+// ends of each, From in the upper half, and whose values of 32 bits are weights (a set where there are none). Of an
+// undirected graph each edge is there once; a vertex that was deleted is an edge to 2^32-1. It is one call: what
+// changes the graph waits until it ends; w must not use the graph. Errors: w's, structures.ErrChanged where kernels
+// have changed the graph meanwhile, the context's.
 func (g *Graph) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := g.enterShared(ctx); err != nil {
 		return 0, err
@@ -133,8 +133,8 @@ func savedPairs(edges iter.Seq2[Edges, error], gone []uint32, weighted bool) ite
 
 // Load makes a graph of what Save has written, to the end of r: with directions, weights, self loops and vertices as it
 // had, whatever the options say of these; a Load of 0 is what it had, too. Errors: *structures.SavedError, also of what
-// is no graph; *structures.LimitError, if of very many vertices very few have edges and Options.Capacity has no room for
-// all; r's own; those of New and of InsertEdges.
+// is no graph; *structures.LimitError, if of very many vertices very few have edges and Options.Capacity has no room
+// for all; r's own; those of New and of InsertEdges.
 func Load(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Graph, error) {
 	in, vertices, err := o.open(r)
 	if err != nil {
@@ -208,8 +208,8 @@ func readEdges(in *saved.Reader, vertices uint32, weighted bool, insert func(Edg
 	}
 }
 
-// verticesAnEdge are how many a file may have without edges of their own, for each edge that was read: a few bytes can't
-// say that there are 2^30 of them, unless Options.Capacity does.
+// verticesAnEdge are how many a file may have without edges of their own, for each edge that was read: a few bytes
+// can't say that there are 2^30 of them, unless Options.Capacity does.
 const verticesAnEdge = 64
 
 // load inserts what is read. No more vertices are made room for than edges need, before all of these were read.

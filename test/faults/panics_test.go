@@ -75,7 +75,8 @@ func handles(t *testing.T, d *vk.Device, progress structures.Progress) []handle 
 	require.NoError(t, err)
 	snapshot, err := versions.Snapshot(ctx)
 	require.NoError(t, err)
-	levels, err := lsm.Build(ctx, d, keys, keys, lsm.Options{Batch: 32, Cleanup: lsm.WhenStale(0.1), Progress: progress})
+	levels, err := lsm.Build(ctx, d, keys, keys, lsm.Options{Batch: 32, Cleanup: lsm.WhenStale(0.1),
+		Progress: progress})
 	require.NoError(t, err)
 	array, err := sortedarray.Build(ctx, d, keys, keys, sortedarray.Options{Progress: progress})
 	require.NoError(t, err)
@@ -159,13 +160,16 @@ func arguments(t *testing.T, d *vk.Device, h handle) map[reflect.Type]reflect.Va
 	for _, x := range []any{
 		keys, wide, ranges[1], 40, 0.5, true, uint32(1), uint64(1), make([]bool, 3), make([]structures.Status, 3),
 		structures.Insert, structures.Successor, ranges,
-		structures.Batch[uint32, uint32]{Kinds: []structures.Kind{structures.Find, structures.Insert, structures.Delete},
+		structures.Batch[uint32, uint32]{Kinds: []structures.Kind{structures.Find, structures.Insert,
+			structures.Delete},
 			Keys: keys, Values: keys},
 		&structures.Results[uint32, uint32]{Status: make([]structures.Status, 3), Values: make([]uint32, 3)},
 		&structures.Ranges[uint32, uint32]{},
-		structures.Neighbors[uint32, uint32]{Keys: make([]uint32, 3), Values: make([]uint32, 3), Found: make([]bool, 3)},
+		structures.Neighbors[uint32, uint32]{Keys: make([]uint32, 3), Values: make([]uint32, 3),
+			Found: make([]bool, 3)},
 		structures.DeviceBatch{Count: 3, Keys: words(), Values: words(), Status: bytes, Left: left},
-		structures.DeviceNeighbors{Count: 3, Keys: words(), OutKeys: words(), OutValues: words(), Status: bytes, Left: left},
+		structures.DeviceNeighbors{Count: 3, Keys: words(), OutKeys: words(), OutValues: words(), Status: bytes,
+			Left: left},
 		graph.Edges{From: keys, To: []uint32{2, 2, 2}, Weights: keys},
 		graph.DeviceBatch{Count: 3, From: words(), To: words(), Weights: words(), Status: bytes, Left: left},
 		graph.NamedEdges[uint64]{From: wide, To: []uint64{2, 2, 2}, Weights: keys},

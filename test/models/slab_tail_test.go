@@ -3,9 +3,9 @@ package models
 import "testing"
 
 // The word that refers to a slab near the end of a bucket's list (slab_hash_tail of slab_hash.glsl). Slabs have one
-// slot, and the base slab is full. Three operations append a value each. Who finds a slab full with none behind it links
-// a slab of its own and notes it in the word; if somebody was faster, it gives its slab back. One of the operations has
-// a budget of one visit, and another one skips to where the word leads.
+// slot, and the base slab is full. Three operations append a value each. Who finds a slab full with none behind it
+// links a slab of its own and notes it in the word; if somebody was faster, it gives its slab back. One of the
+// operations has a budget of one visit, and another one skips to where the word leads.
 func TestTailOfABucket(t *testing.T) {
 	const (
 		next = 0 // of slab n, next + n: the number of the one behind it; 0: none. The base slab is slab 0.
@@ -58,28 +58,29 @@ func TestTailOfABucket(t *testing.T) {
 			}
 		}
 		check(t, Model{Places: make([]int, 9), Threads: []func(*Thread) int{
-			appends(1, 1, false), appends(2, 3, false), appends(3, 3, true)}, Fault: func(places, returned []int) string {
-			there, free, known := 0, false, places[tail] == 0
-			for slab := places[next]; slab != 0; slab = places[next+slab] {
-				known = known || slab == places[tail]
-				switch {
-				case places[back]>>slab&1 != 0:
-					return "a slab is in the list that was given back"
-				case places[slot+slab-1] == 0:
-					free = true
-				case free:
-					return "a slot is free before the last one that is not"
-				default:
-					there++
+			appends(1, 1, false), appends(2, 3, false), appends(3, 3, true)},
+			Fault: func(places, returned []int) string {
+				there, free, known := 0, false, places[tail] == 0
+				for slab := places[next]; slab != 0; slab = places[next+slab] {
+					known = known || slab == places[tail]
+					switch {
+					case places[back]>>slab&1 != 0:
+						return "a slab is in the list that was given back"
+					case places[slot+slab-1] == 0:
+						free = true
+					case free:
+						return "a slot is free before the last one that is not"
+					default:
+						there++
+					}
 				}
-			}
-			switch {
-			case !known:
-				return "the word leads out of the list"
-			case there != count(returned, inserted):
-				return "a value is lost"
-			}
-			return ""
-		}}, broken == "")
+				switch {
+				case !known:
+					return "the word leads out of the list"
+				case there != count(returned, inserted):
+					return "a value is lost"
+				}
+				return ""
+			}}, broken == "")
 	}
 }

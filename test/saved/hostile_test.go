@@ -37,7 +37,8 @@ func TestHostileFilesAreBounded(t *testing.T) {
 	for _, parameter := range []string{`"slabhash","parameters":{"load":0.01}`, `"slabhash","parameters":{"load":1e-9}`,
 		`"btree","parameters":{"fill":1e-9}`, `"lsm","parameters":{"batch":268435456}`, `"sortedarray"`} {
 		for _, n := range []int{1, 1 << 30} {
-			file := fake(fmt.Sprintf(`{"structure":%s,"pairs":%d,"key_type":"u32","value_type":"u32"}`, parameter, n), 8,
+			file := fake(fmt.Sprintf(`{"structure":%s,"pairs":%d,"key_type":"u32","value_type":"u32"}`, parameter, n),
+				8,
 				pairs)
 			for _, name := range names {
 				bounded(name+" of "+parameter, func() (func() error, error) {

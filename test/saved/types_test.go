@@ -119,7 +119,8 @@ func TestTypes(t *testing.T) {
 	d := testdevice.Open(t)
 	fromType(t, d, []uint32{0, 1, 1 << 31, 1<<32 - 1}, "uint32 uint64 int64")
 	fromType(t, d, []int32{math.MinInt32, -5, -1, 0, 7, math.MaxInt32}, "int32 int64")
-	fromType(t, d, []float32{-1.5, float32(math.Copysign(0, -1)), 0, 1e-45, 2.25, float32(math.Inf(1))}, "float32 float64")
+	fromType(t, d, []float32{-1.5, float32(math.Copysign(0, -1)), 0, 1e-45, 2.25, float32(math.Inf(1))},
+		"float32 float64")
 	fromType(t, d, []uint64{0, 1 << 32, 1<<64 - 1}, "uint64")
 	fromType(t, d, []int64{math.MinInt64, -1, 0, 1 << 40}, "int64")
 	fromType(t, d, []float64{math.Inf(-1), -1e300, math.Copysign(0, -1), 0.1}, "float64")

@@ -35,7 +35,8 @@ func TestOrderIsCheap(t *testing.T) {
 	copy(tenth[n-n/10:], tenth)
 	for name, keys := range map[string][]uint32{"different": keys, "one twice": once, "a tenth twice": tenth} {
 		t.Run(name, func(t *testing.T) {
-			batch := u32.Batch{Kinds: slices.Repeat([]structures.Kind{structures.Insert}, n), Keys: keys, Values: values}
+			batch := u32.Batch{Kinds: slices.Repeat([]structures.Kind{structures.Insert}, n), Keys: keys,
+				Values: values}
 			ordered, concurrent := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
 			for range rounds {
 				begin := time.Now()
