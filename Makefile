@@ -69,10 +69,12 @@ checks:
 	CGO_ENABLED=0 GOOS=windows go build ./vk/... ./structures/... && CGO_ENABLED=0 GOOS=windows go vet ./internal/outfile
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go build ./vk/... ./structures/... && CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go vet ./vk
 	go -C $(peers-module) test -count=1 -vet=all ./...
+	go -C $(outside-module) vet ./...
 	go test ./test/docs
 lint:
 	$$(go -C internal/tools tool -n staticcheck) ./...
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(peers-module) && $$staticcheck ./...
+	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(outside-module) && $$staticcheck ./...
 
 # The drivers that run without a GPU. Each test binary is linked once, without what debuggers read, and runs on all of
 # them in turn (scripts/each-driver says what each leaves out for what another one finds); "make check" has vetted it.
@@ -89,7 +91,7 @@ longest-first = ./structures/btree ./test/conformance ./structures/primitives ./
 on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' $(longest-first) | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
 elsewhere = $$(go list ./... | grep -vxF "$(on-device)")
 
-.PHONY: tests test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
+.PHONY: tests test-outside test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
 test: export ALL = 1
 # What needs no device keeps a core busy and no more: it is beside the others, and says behind them what it has found.
 # Kernels with delays come last, since they want all cores.
@@ -97,10 +99,16 @@ test: deps
 	@mkdir -p build; $(MAKE) --no-print-directory checks >build/checked 2>&1 & checks=$$!; \
 	$(MAKE) --no-print-directory tests; failed=$$?; \
 	wait $$checks || failed=$$?; cat build/checked; exit $$failed
-tests: unconformed test-radv test-race test-elsewhere test-drivers test-chaos test-took test-skipped test-conformed
+tests: unconformed test-outside test-radv test-race test-elsewhere test-drivers test-chaos test-took test-skipped test-conformed
 test-drivers:
 	$(call brief-test,8,$(elsewhere))
 	$(call brief-test,swiftshader 4 16 validated 8,$(on-device))
+# A user's program, in a module of its own, is built as users build theirs. A test is compiled with the package that it
+# tests, and so can't find faults in how the linker combines generic functions (docs/notes/generic-closures.md).
+outside-module = test/outside
+test-outside:
+	go -C $(outside-module) build -buildvcs=false -o $(CURDIR)/bin/outside .
+	LP_NUM_THREADS=0 scripts/each-driver 8 bin/outside
 test-width-4:
 	$(call brief-test,4,$(on-device))
 test-width-8:

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/slabhash"
+)
+
+func slabHash[K, V structures.Number]() {
+	what := name[K, V]("slabhash")
+	m := must(slabhash.New[K, V](ctx, device, slabhash.Options{Timed: true}))
+	want := updates(what, m)
+	batches(what, m, want)
+	holds(what, m, want)
+	loaded := must(slabhash.Load[K, V](ctx, device, save(what, m), slabhash.Options{}))
+	holds(what+", loaded", loaded, want)
+	check(loaded.Close())
+	keys, values := must2(m.Export(ctx))
+	exported := map[K]V{}
+	for i, key := range keys {
+		exported[key] = values[i]
+	}
+	equal(what+": Export", want, exported)
+	upkeep(what, m.Table, uint64(len(want)))
+	duplicates(what, m)
+	clear(what, m)
+	set[K](what)
+}
+
+// upkeep calls what maps and sets have alike.
+func upkeep(what string, t slabhash.Table, pairs uint64) {
+	check(t.Reserve(ctx, 1000))
+	check(t.Flush(ctx))
+	check(t.Rehash(ctx, 64))
+	equal(what+": kernels of Timings", true, len(t.Timings()) > 0)
+	equal(what+": pairs of Stats", pairs, must(t.Stats(ctx)).Pairs)
+	sum := uint64(0)
+	for load, err := range t.Loads(ctx) {
+		check(err)
+		sum += uint64(load.Pairs)
+	}
+	equal(what+": pairs of Loads", pairs, sum)
+}
+
+// duplicates compares keys that have several values.
+func duplicates[K, V structures.Number](what string, m *slabhash.Map[K, V]) {
+	check(m.Clear(ctx))
+	keys, values := some[K](1, pairs), some[V](1, pairs)
+	for i := range keys {
+		keys[i] = K(i % 10)
+	}
+	equal(what+": InsertDuplicate", repeated(structures.Inserted, pairs), must(m.InsertDuplicate(ctx, keys, values)))
+	asked := []K{3, 9, 11}
+	equal(what+": CountAll", []uint32{pairs / 10, pairs / 10, 0}, must(m.CountAll(ctx, asked)))
+	offsets, found := must2(m.FindAll(ctx, asked))
+	equal(what+": offsets of FindAll", []int{0, pairs / 10, pairs / 5, pairs / 5}, offsets)
+	for i, key := range asked[:2] {
+		var want []V
+		for j := range keys {
+			if keys[j] == key {
+				want = append(want, values[j])
+			}
+		}
+		got := slices.Clone(found[offsets[i]:offsets[i+1]])
+		slices.Sort(got)
+		slices.Sort(want)
+		equal(what+": FindAll", want, got)
+	}
+	equal(what+": DeleteAll", []uint32{pairs / 10, pairs / 10, 0}, must(m.DeleteAll(ctx, asked)))
+	equal(what+": CountAll behind DeleteAll", []uint32{0, 0, 0}, must(m.CountAll(ctx, asked)))
+}
+
+// set compares a set with a map.
+func set[K structures.Number](what string) {
+	what += ", its keys alone"
+	s := must(slabhash.NewSet[K](ctx, device, slabhash.Options{Timed: true}))
+	equal(what+": Insert", repeated(structures.Inserted, pairs), must(s.Insert(ctx, some[K](0, pairs))))
+	equal(what+": Insert again", repeated(structures.Found, pairs), must(s.Insert(ctx, some[K](0, pairs))))
+	equal(what+": Delete", repeated(structures.Deleted, 10), must(s.Delete(ctx, some[K](0, 10))))
+	status := make([]structures.Status, 20)
+	check(s.UpdateInto(ctx, structures.InsertUnique, some[K](pairs, 20), status))
+	equal(what+": UpdateInto", repeated(structures.Inserted, 20), status)
+	batch := structures.Batch[K, uint32]{
+		Kinds: []structures.Kind{structures.Delete, structures.Find}, Keys: []K{pairs, 10},
+	}
+	r := must(s.Apply(ctx, batch))
+	equal(what+": Apply", []structures.Status{structures.Deleted, structures.Found}, r.Status)
+	batch.Kinds[0], batch.Keys[1] = structures.InsertUnique, 9
+	check(s.ApplyInto(ctx, batch, &r))
+	equal(what+": ApplyInto", []structures.Status{structures.Inserted, structures.Absent}, r.Status)
+
+	want := map[K]bool{}
+	for key := range pairsFrom[K, K](10, pairs+10) {
+		want[key] = true
+	}
+	members(what, s, want)
+	built := must(slabhash.BuildSet(ctx, device, slices.Collect(maps.Keys(want)), slabhash.Options{}))
+	members(what+", built", built, want)
+	check(built.Close())
+	upkeep(what, s.Table, uint64(len(want)))
+
+	equal(what+": InsertDuplicate", repeated(structures.Inserted, 2), must(s.InsertDuplicate(ctx, []K{10, 10})))
+	equal(what+": CountAll", []uint32{3, 1}, must(s.CountAll(ctx, []K{10, 11})))
+	equal(what+": DeleteAll", []uint32{3, 0}, must(s.DeleteAll(ctx, []K{10, 1})))
+	check(s.Close())
+}
+
+// members compares a set, by all that reads it.
+func members[K structures.Number](what string, s *slabhash.Set[K], want map[K]bool) {
+	keys := some[K](0, 3*pairs)
+	found := must(s.Contains(ctx, keys))
+	into := make([]bool, len(keys))
+	check(s.ContainsInto(ctx, keys, into))
+	equal(what+": ContainsInto", found, into)
+	for i, key := range keys {
+		equal(what+": Contains", want[key], found[i])
+	}
+	sorted := slices.Sorted(maps.Keys(want))
+	var all, chunks []K
+	for key, err := range s.All(ctx) {
+		check(err)
+		all = append(all, key)
+	}
+	for part, err := range s.Chunks(ctx) {
+		check(err)
+		chunks = append(chunks, part.Keys...)
+	}
+	equal(what+": All", sorted, slices.Sorted(slices.Values(all)))
+	equal(what+": Chunks", sorted, slices.Sorted(slices.Values(chunks)))
+	equal(what+": Export", sorted, slices.Sorted(slices.Values(must(s.Export(ctx)))))
+}
