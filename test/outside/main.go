@@ -54,6 +54,15 @@ func main() {
 		{"sortedarray, 32 bits", sortedArray[uint32, uint32]},
 		{"sortedarray, 64 bits", sortedArray[time.Duration, Points]},
 		{"sortedarray, named types", sortedArray[int32, Celsius]},
+		{"named graph, 32 bits", named[uint32]},
+		{"named graph, 64 bits", named[UserID]},
+		{"named graph, named types", named[Celsius]},
+		{"named graph, signed", named[time.Duration]},
+		{"buffers, 32 bits", memory[uint32]},
+		{"buffers, 64 bits", memory[UserID]},
+		{"buffers, named types", memory[Celsius]},
+		{"buffers, signed", memory[time.Duration]},
+		{"kernels", kernels},
 	} {
 		begin, before := time.Now(), wrong
 		part.run()

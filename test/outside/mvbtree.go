@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/mvbtree"
+	"github.com/vkds/vkds/vk"
 )
 
 func mvBTree[K, V structures.Number]() {
@@ -17,6 +19,11 @@ func mvBTree[K, V structures.Number]() {
 	batches(what, t, want)
 	holds(what, t, want)
 	queries(what, t, want)
+	queriesOn(what, t, want)
+	updatesOn(what, t, want)
+	appliedOn(what, t, want)
+	inShaders(what, t)
+	asTree(what, t, want)
 	loaded := must(mvbtree.Load[K, V](ctx, device, save(what, t), mvbtree.Options{}))
 	holds(what+", loaded", loaded, want)
 	check(loaded.Close())
@@ -29,14 +36,13 @@ func mvBTree[K, V structures.Number]() {
 func snapshots[K, V structures.Number](what string, t *mvbtree.Tree[K, V], want map[K]V) {
 	s := must(t.Snapshot(ctx))
 	held := maps.Clone(want)
-	for _, key := range some[K](2*pairs, 30) {
-		want[key] = 77
-	}
-	must(t.Insert(ctx, some[K](2*pairs, 30), some[V](77, 30)))
-	for i, key := range some[K](2*pairs, 30) {
-		want[key] = some[V](77, 30)[i]
+	keys, values := some[K](2*pairs, 30), some[V](77, 30)
+	must(t.Insert(ctx, keys, values))
+	for i, key := range keys {
+		want[key] = values[i]
 	}
 	queries(what+", at a snapshot", s, held)
+	queriesOn(what+", at a snapshot", s, held)
 	equal(what+": Len of a snapshot", uint64(len(held)), must(s.Len(ctx)))
 	again := must(t.At(ctx, s.Time()))
 	equal(what+": the time of At", s.Time(), again.Time())
@@ -52,14 +58,45 @@ func snapshots[K, V structures.Number](what string, t *mvbtree.Tree[K, V], want 
 	check(loaded.Close())
 	versions := must(t.Versions(ctx))
 	equal(what+": snapshots of Versions", 1, versions.Snapshots)
-	since := 0
+	most := 0
 	for _, node := range must(t.Nodes(ctx)) {
 		if node.Level == 0 {
-			since = max(since, len(must(t.History(ctx, node)).Versions))
+			most = max(most, len(must(t.History(ctx, node)).Versions))
 		}
 	}
-	equal(what+": versions of a leaf", 1, since)
+	equal(what+": versions of a leaf", 1, most)
+	recorded(what, t, s)
 	check(s.Close())
+}
+
+// recorded calls what records on a stream: it changes nothing.
+func recorded[K, V structures.Number](what string, t *mvbtree.Tree[K, V], older *mvbtree.Snapshot[K, V]) {
+	onStream(func(s *vk.Stream) {
+		kernels := 0
+		record := func(btree.Device) error {
+			kernels++
+			return nil
+		}
+		check(older.On(s, record))
+		check(t.On(s, mvbtree.Moving{Updates: 1, Snapshots: 1}, record))
+		equal(what+": kernels of On", 2, kernels)
+		newer := must(t.SnapshotOn(s))
+		d := mvbtree.DeviceDiff{
+			Keys: must(vk.NewBuffer[uint32](device, 2*pairs)), Total: must(vk.NewBuffer[uint32](device, 1)),
+		}
+		check(mvbtree.DiffOn(s, older, newer, d))
+		check(s.Wait(ctx))
+		changed := 0
+		for _, err := range mvbtree.Diff(ctx, older, newer) {
+			check(err)
+			changed++
+		}
+		equal(what+": DiffOn", uint32(changed), download(d.Total, 1)[0])
+		equal(what+": there are changes", true, changed > 0)
+		d.Keys.Free()
+		d.Total.Free()
+		check(newer.Close())
+	})
 }
 
 func changesOfAllTypes() {

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"io"
+	"iter"
 	"maps"
 	"slices"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/vk"
 )
 
 func slabHash[K, V structures.Number]() {
@@ -13,24 +18,50 @@ func slabHash[K, V structures.Number]() {
 	m := must(slabhash.New[K, V](ctx, device, slabhash.Options{Timed: true}))
 	want := updates(what, m)
 	batches(what, m, want)
+	updatesOn(what, m, want)
+	appliedOn(what, m, want)
+	inShaders(what, m)
 	holds(what, m, want)
 	loaded := must(slabhash.Load[K, V](ctx, device, save(what, m), slabhash.Options{}))
 	holds(what+", loaded", loaded, want)
 	check(loaded.Close())
+	built := must(slabhash.Build(ctx, device, some[K](0, pairs), some[V](0, pairs), slabhash.Options{}))
+	holds(what+", built", built, pairsFrom[K, V](0, pairs))
+	check(built.Close())
 	keys, values := must2(m.Export(ctx))
 	exported := map[K]V{}
 	for i, key := range keys {
 		exported[key] = values[i]
 	}
 	equal(what+": Export", want, exported)
-	upkeep(what, m.Table, uint64(len(want)))
+	upkeep(what, m, uint64(len(want)))
 	duplicates(what, m)
 	clear(what, m)
 	set[K](what)
 }
 
-// upkeep calls what maps and sets have alike.
-func upkeep(what string, t slabhash.Table, pairs uint64) {
+// table is what maps and sets have alike.
+type table interface {
+	structures.ConcurrentOnStream
+	structures.InShaders[slabhash.Device]
+	Clear(ctx context.Context) error
+	Flush(ctx context.Context) error
+	Len(ctx context.Context) (uint64, error)
+	Loads(ctx context.Context) iter.Seq2[slabhash.BucketLoad, error]
+	Metrics() structures.Metrics
+	Prepare(ctx context.Context) error
+	Rehash(ctx context.Context, buckets int) error
+	Reserve(ctx context.Context, n int) error
+	Save(ctx context.Context, w io.Writer) (int64, error)
+	Stats(ctx context.Context) (slabhash.Stats, error)
+	Timings() []vk.Timing
+	WriteTo(w io.Writer) (int64, error)
+}
+
+// upkeep compares what maps and sets have alike.
+func upkeep(what string, t table, pairs uint64) {
+	equal(what+": Len", pairs, must(t.Len(ctx)))
+	equal(what+": updates in Metrics", true, t.Metrics().Updates.Operations > 0)
 	check(t.Reserve(ctx, 1000))
 	check(t.Flush(ctx))
 	check(t.Rehash(ctx, 64))
@@ -98,13 +129,60 @@ func set[K structures.Number](what string) {
 	members(what, s, want)
 	built := must(slabhash.BuildSet(ctx, device, slices.Collect(maps.Keys(want)), slabhash.Options{}))
 	members(what+", built", built, want)
+	var saved, written bytes.Buffer
+	must(built.Save(ctx, &saved))
+	must(built.WriteTo(&written))
+	equal(what+": WriteTo", saved.Bytes(), written.Bytes())
 	check(built.Close())
-	upkeep(what, s.Table, uint64(len(want)))
+	loaded := must(slabhash.LoadSet[K](ctx, device, &saved, slabhash.Options{}))
+	members(what+", loaded", loaded, want)
+	check(loaded.Clear(ctx))
+	members(what+", behind Clear", loaded, map[K]bool{})
+	check(loaded.Close())
+	setOn(what, s, want)
+	inShaders(what, s)
+	upkeep(what, s, uint64(len(want)))
 
 	equal(what+": InsertDuplicate", repeated(structures.Inserted, 2), must(s.InsertDuplicate(ctx, []K{10, 10})))
 	equal(what+": CountAll", []uint32{3, 1}, must(s.CountAll(ctx, []K{10, 11})))
 	equal(what+": DeleteAll", []uint32{3, 0}, must(s.DeleteAll(ctx, []K{10, 1})))
+	if structures.WidthOf[K]() == structures.Bits32 {
+		check(s.Prepare(ctx))
+	}
 	check(s.Close())
+}
+
+// setOn compares batches of a set on a stream.
+func setOn[K structures.Number](what string, s *slabhash.Set[K], want map[K]bool) {
+	keys := keyColumn[K]()
+	known := slices.Sorted(maps.Keys(want))
+	b := must(structures.NewDeviceBatch(device, structures.Delete, 2))
+	b.Count = 1
+	keys.upload(b.Keys, known[:1])
+	l := must(structures.NewDeviceLookups(device, 2*len(known)))
+	l.Count, l.Values = len(known), nil
+	keys.upload(l.Keys, known)
+	e := must(structures.NewDeviceExport(device, 2*len(known)))
+	onStream(func(stream *vk.Stream) {
+		for _, record := range []func() error{
+			func() error { return s.UpdateOn(ctx, stream, structures.Delete, b) },
+			func() error { return s.ApplyOn(stream, structures.InsertUnique, b) },
+		} {
+			b.Clear(stream)
+			check(record())
+			check(s.Finish(ctx, stream, structures.Delete, b))
+		}
+		check(s.FindOn(stream, l))
+		check(s.ExportOn(stream, e))
+	})
+	equal(what+": ApplyOn", uint8(structures.Inserted), download(b.Status, 1)[0])
+	equal(what+": FindOn", slices.Repeat([]uint8{1}, len(known)), download(l.Found, len(known)))
+	exported := keys.download(e.Keys, len(known))
+	slices.Sort(exported)
+	equal(what+": ExportOn", known, exported)
+	b.Free()
+	l.Free()
+	e.Free()
 }
 
 // members compares a set, by all that reads it.

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph"
+)
+
+// named compares a graph whose vertices have numbers of some type for names.
+func named[ID structures.Number]() {
+	what := name[ID, uint32]("named graph")
+	g := must(graph.NewNamed[ID](ctx, device, graph.Options{Weighted: true, Directed: true}))
+	star := func(first, n, weight int) graph.NamedEdges[ID] {
+		return graph.NamedEdges[ID]{
+			From: slices.Repeat([]ID{5}, n), To: some[ID](first, n), Weights: some[uint32](weight, n),
+		}
+	}
+	equal(what+": InsertVertices", repeated(structures.Inserted, 3), must(g.InsertVertices(ctx, some[ID](900, 3))))
+	equal(what+": InsertEdges", repeated(structures.Inserted, 50), must(g.InsertEdges(ctx, star(10, 50, 1))))
+	status := must(g.Update(ctx, structures.InsertAdd, star(10, 50, 1)))
+	equal(what+": Update", repeated(structures.Assigned, 50), status)
+	equal(what+": DeleteEdges", repeated(structures.Deleted, 10), must(g.DeleteEdges(ctx, star(10, 10, 0))))
+	equal(what+": Edges", uint64(40), must(g.Edges(ctx)))
+	equal(what+": Vertices", 54, must(g.Vertices(ctx)))
+	equal(what+": vertices of Graph", 54, must(g.Graph().Vertices(ctx)))
+
+	weights, found := must2(g.FindEdges(ctx, star(10, 50, 0)))
+	targets := some[ID](10, 50)
+	for i, to := range targets {
+		there := to >= 20
+		want := uint32(0)
+		if there {
+			want = 2 * uint32(to-9)
+		}
+		equal(what+": FindEdges", want, weights[i])
+		equal(what+": found by FindEdges", there, found[i])
+	}
+	offsets, next, costs, err := g.Neighbors(ctx, []ID{5, 10})
+	check(err)
+	equal(what+": offsets of Neighbors", []int{0, 40, 40}, offsets)
+	for i, to := range next {
+		equal(what+": weights of Neighbors", 2*uint32(to-9), costs[i])
+	}
+	slices.Sort(next)
+	equal(what+": Neighbors", ascending[ID](20, 40), next)
+
+	vertices, there := must2(g.Numbers(ctx, targets))
+	equal(what+": found by Numbers", slices.Repeat([]bool{true}, len(targets)), there)
+	for i, v := range vertices {
+		back, is := must2(g.Name(ctx, v))
+		equal(what+": Name", targets[i], back)
+		equal(what+": found by Name", true, is)
+	}
+	equal(what+": DeleteVertices", repeated(structures.Deleted, 3), must(g.DeleteVertices(ctx, some[ID](900, 3))))
+	equal(what+": Vertices behind DeleteVertices", 51, must(g.Vertices(ctx)))
+	check(g.Close())
+}
+
+// ascending are n numbers from a first one on, in order.
+func ascending[T structures.Number](first, n int) []T {
+	all := some[T](first, n)
+	slices.Sort(all)
+	return all
+}
