@@ -60,8 +60,8 @@ uint lower(uvec2 word, uint value) {
     return min(seen, value);
 }
 
-// Of so many entries that were counted for a queue, those that it has. Rows that overlap, as no valid graph's do, may be
-// more than there is room for: queue_store leaves out the rest.
+// Of so many entries that were counted for a queue, those that it has. Rows that overlap, as no valid graph's do, may
+// be more than there is room for: queue_store leaves out the rest.
 uint queue_length(uint counted) { return min(counted, capacity); }
 
 uvec2 queue_at(uint round, uint entry) { return address_at(queues, (round & 1u) * capacity + entry, 3u); }

@@ -11,6 +11,9 @@
 
 #include "slab_operation.glsl"
 #include "slab_walk.glsl"
+#include "constants.glsl"
+
+layout(constant_id = VKDS_ID_SLAB_TAILS) const uint SLAB_TAILS = 1;
 
 // A table as the host describes it (slabhash.Device in Go). Lay it into your push constants.
 struct SlabHash {
@@ -67,7 +70,8 @@ uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, K key, inou
     uint bucket = slab_hash_bucket(h, key);
     SlabOperation o =
         slab_operation(kind, slab_hash_encode(h, bucket, key), value, slab_hash_base(h, bucket), enabled);
-    VKDS_SLAB_OPERATE(h.pool, o, cursor, kind, enabled, budget, slab_hash_tail(h, bucket))
+    uvec2 end = SLAB_TAILS != 0u ? slab_hash_tail(h, bucket) : uvec2(0u);
+    VKDS_SLAB_OPERATE(h.pool, o, cursor, kind, enabled, budget, end)
     value = o.value;
     return o.status;
 }

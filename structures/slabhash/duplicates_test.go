@@ -55,7 +55,10 @@ func manyValues[W structures.Word](t *testing.T) {
 					require.NoError(t, m.Flush(t.Context()))
 				}
 			}
-			require.Less(t, m.Metrics().Retries, uint64(parts/4), "appends walk over the key's slabs")
+			// Pairs of 64 bits without 64-bit atomics wait for latches, whose visits count, too.
+			if _, wide := any(W(0)).(uint64); !wide || d.Has(vk.Int64Atomics) {
+				require.Less(t, m.Metrics().Retries, uint64(parts/4), "appends walk over the key's slabs")
+			}
 			slabcheck.Check(t, d, slabcheck.Expect{Duplicates: true}, m)
 			offsets, got, err := m.FindAll(t.Context(), []W{77, 78})
 			require.NoError(t, err)
