@@ -90,8 +90,8 @@ void slab_act(inout SlabOperation o, uint kind) {
     }
 }
 
-// Appends a slab to the list of each operation at its end that `extends`, and notes it in the word at `tail`, if that is
-// not 0; where the pool has none to give the operation stays pending. Collective over the subgroup.
+// Appends a slab to the list of each operation at its end that `extends`, and notes it in the word at `tail`, if that
+// is not 0; where the pool has none to give the operation stays pending. Collective over the subgroup.
 void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, bool extends, uvec2 tail) {
     uint fresh = slab_allocate(pool, cursor, extends);
     bool spare = false;

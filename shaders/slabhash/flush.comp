@@ -19,7 +19,7 @@ void main() {
     SlabWalk walk = slab_hash_walk(hash, first + tile, mine);
     SlabWriter writer = SlabWriter(walk.slab, 0u);
     uint behind = SLAB_NULL;   // what hangs behind the writer's slab
-    uint here = SLAB_NULL, last = SLAB_NULL;   // the references to the slab read and to the writer's: none to base slabs
+    uint here = SLAB_NULL, last = SLAB_NULL;   // references to the slab read and to the writer's: none to base slabs
     bool stale = false;        // a tombstone was met: from there on slots move
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;

@@ -7,8 +7,8 @@
 layout(push_constant, std430) uniform Push {
     uvec2 leaves;    // a leaf an invocation: the lanes of a tile read different ones, as if at different moments
     uvec2 metas;     // two words an invocation: its leaf's meta when the tile begins to read, and when it ends
-    uvec2 meetings;  // three quads an invocation: kind, again, seen, whole; the view's slot, room, version, the value it
-                     // has; the place's meta, nothing
+    uvec2 meetings;  // three quads an invocation: kind, again, seen, whole; the view's slot, room, version, the value
+                     // it has; the place's meta, nothing
     uvec2 answers;   // two quads an invocation: whether the leaf was whole, step, status, slot; seen, value, again, 0
     uint count;
 };

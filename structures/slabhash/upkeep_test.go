@@ -343,7 +343,7 @@ func TestStats(t *testing.T) {
 	require.InDelta(t, float64(chain+50)/50, stats.SlabsPerBucket, 1e-12)
 	require.InDelta(t, 1700*8./(128*float64(chain+50)), stats.Utilization, 1e-12)
 	require.Equal(t, chain, stats.Pool.Allocated)
-	require.Equal(t, uint64(50*128)+stats.Pool.Bytes, stats.Bytes)
+	require.Equal(t, uint64(50*(128+4))+stats.Pool.Bytes, stats.Bytes)
 	// How long each bucket is follows from how many keys it got.
 	perBucket := map[uint32]int{}
 	for _, k := range keys {
