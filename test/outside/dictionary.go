@@ -164,3 +164,15 @@ func must2[A, B any](a A, b B, err error) (A, B) {
 	check(err)
 	return a, b
 }
+
+// pairsFrom are pairs of equal numbers.
+func pairsFrom[K, V structures.Number](first, n int) map[K]V {
+	all := map[K]V{}
+	for i := first; i < first+n; i++ {
+		all[K(i)] = V(i)
+	}
+	return all
+}
+
+// numbersOfChanges are how many changes are asked for at once.
+var numbersOfChanges = []int{4, 198, 20_000}

@@ -2,10 +2,20 @@ package main
 
 import (
 	"slices"
+	"time"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 )
+
+func init() {
+	parts = append(parts,
+		part{"named graph, 32 bits", named[uint32]},
+		part{"named graph, 64 bits", named[UserID]},
+		part{"named graph, named types", named[Celsius]},
+		part{"named graph, signed", named[time.Duration]},
+	)
+}
 
 // named compares a graph whose vertices have numbers of some type for names.
 func named[ID structures.Number]() {

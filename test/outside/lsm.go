@@ -1,9 +1,19 @@
 package main
 
 import (
+	"time"
+
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/lsm"
 )
+
+func init() {
+	parts = append(parts,
+		part{"lsm, 32 bits", lsmTree[uint32, uint32]},
+		part{"lsm, 64 bits", lsmTree[time.Duration, Points]},
+		part{"lsm, named types", lsmTree[int32, Celsius]},
+	)
+}
 
 func lsmTree[K, V structures.Number]() {
 	what := name[K, V]("lsm")
@@ -32,13 +42,4 @@ func lsmTree[K, V structures.Number]() {
 	check(built.Close())
 	deleteRange(what, l, want)
 	clear(what, l)
-}
-
-// pairsFrom are pairs of equal numbers.
-func pairsFrom[K, V structures.Number](first, n int) map[K]V {
-	all := map[K]V{}
-	for i := first; i < first+n; i++ {
-		all[K(i)] = V(i)
-	}
-	return all
 }

@@ -7,10 +7,17 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
-	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/vk"
 )
+
+func init() {
+	parts = append(parts,
+		part{"mvbtree, 32 bits", mvBTree[uint32, uint32]},
+		part{"mvbtree, 64 bits", mvBTree[time.Duration, Points]},
+		part{"mvbtree, named types", mvBTree[int32, Celsius]},
+	)
+}
 
 func mvBTree[K, V structures.Number]() {
 	what := name[K, V]("mvbtree")
@@ -23,7 +30,9 @@ func mvBTree[K, V structures.Number]() {
 	updatesOn(what, t, want)
 	appliedOn(what, t, want)
 	inShaders(what, t)
-	asTree(what, t, want)
+	stats, nodes := asTree(what, t, want)
+	equal(what+": pairs of Stats", uint64(len(want)), stats.Pairs)
+	equal(what+": Nodes", stats.Nodes, uint64(len(nodes)))
 	loaded := must(mvbtree.Load[K, V](ctx, device, save(what, t), mvbtree.Options{}))
 	holds(what+", loaded", loaded, want)
 	check(loaded.Close())
@@ -97,84 +106,4 @@ func recorded[K, V structures.Number](what string, t *mvbtree.Tree[K, V], older 
 		d.Total.Free()
 		check(newer.Close())
 	})
-}
-
-func changesOfAllTypes() {
-	for _, n := range []int{4, 198, 20_000} {
-		changes[uint32, uint32](n)
-		changes[uint64, uint64](n)
-		changes[UserID, time.Duration](n)
-		changes[int32, Celsius](n)
-		changes[time.Duration, uint32](n)
-		changedEdges(n)
-	}
-}
-
-// changes compares Diff and Changes with n changes: half of them are new keys, a quarter other values, and the others
-// deleted.
-func changes[K, V structures.Number](n int) {
-	what := name[K, V]("mvbtree")
-	there := some[K](0, n/2)
-	t := must(mvbtree.Build(ctx, device, there, some[V](1, n/2), mvbtree.Options{}))
-	older := must(t.Snapshot(ctx))
-	var want []mvbtree.Change[K, V]
-	for i := range n {
-		change := mvbtree.Change[K, V]{Key: K(i), Had: i < n/2, Has: i >= n/4}
-		if change.Had {
-			change.Old = V(i + 1)
-		}
-		if change.Has {
-			change.New = V(i + 2)
-		}
-		want = append(want, change)
-	}
-	must(t.Delete(ctx, some[K](0, n/4)))
-	must(t.Insert(ctx, some[K](n/4, n-n/4), some[V](n/4+2, n-n/4)))
-	newer, since, err := t.Changes(ctx, older)
-	check(err)
-	var diff, changed []mvbtree.Change[K, V]
-	for change, err := range since {
-		check(err)
-		changed = append(changed, change)
-	}
-	for change, err := range mvbtree.Diff(ctx, older, newer) {
-		check(err)
-		diff = append(diff, change)
-	}
-	equal(what+": Changes", want, changed)
-	equal(what+": Diff", want, diff)
-	check(older.Close())
-	check(newer.Close())
-	check(t.Close())
-}
-
-// changedEdges compares DiffEdges with n changes, of the same sorts.
-func changedEdges(n int) {
-	star := func(first, n, weight int) graph.Edges {
-		return graph.Edges{From: make([]uint32, n), To: some[uint32](first, n), Weights: some[uint32](weight, n)}
-	}
-	g := must(graph.BuildOrdered(ctx, device, star(1, n/2, 1), graph.OrderedOptions{Weighted: true}))
-	older := must(g.Snapshot(ctx))
-	must(g.DeleteEdges(ctx, star(1, n/4, 0)))
-	must(g.InsertEdges(ctx, star(1+n/4, n-n/4, n/4+2)))
-	newer := must(g.Snapshot(ctx))
-	var want, got []graph.EdgeChange
-	for i := range n {
-		change := graph.EdgeChange{Edge: graph.Edge{To: uint32(1 + i), Weight: uint32(i + 2)}, Kind: structures.Insert}
-		switch {
-		case i < n/4:
-			change.Weight, change.Kind = uint32(i+1), structures.Delete
-		case i >= n/2:
-			change.Kind = structures.InsertUnique
-		}
-		want = append(want, change)
-	}
-	for change, err := range graph.DiffEdges(ctx, older, newer) {
-		check(err)
-		got = append(got, change)
-	}
-	equal("DiffEdges", want, got)
-	check(older.Close())
-	check(newer.Close())
-	check(g.Close())
 }

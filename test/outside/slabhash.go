@@ -7,11 +7,20 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
+
+func init() {
+	parts = append(parts,
+		part{"slabhash, 32 bits", slabHash[uint32, uint32]},
+		part{"slabhash, 64 bits", slabHash[time.Duration, Points]},
+		part{"slabhash, named types", slabHash[int32, Celsius]},
+	)
+}
 
 func slabHash[K, V structures.Number]() {
 	what := name[K, V]("slabhash")

@@ -1,9 +1,19 @@
 package main
 
 import (
+	"time"
+
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/sortedarray"
 )
+
+func init() {
+	parts = append(parts,
+		part{"sortedarray, 32 bits", sortedArray[uint32, uint32]},
+		part{"sortedarray, 64 bits", sortedArray[time.Duration, Points]},
+		part{"sortedarray, named types", sortedArray[int32, Celsius]},
+	)
+}
 
 func sortedArray[K, V structures.Number]() {
 	what := name[K, V]("sortedarray")

@@ -1,11 +1,23 @@
 package main
 
 import (
+	"time"
+
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
+
+func init() {
+	parts = append(parts,
+		part{"buffers, 32 bits", memory[uint32]},
+		part{"buffers, 64 bits", memory[UserID]},
+		part{"buffers, named types", memory[Celsius]},
+		part{"buffers, signed", memory[time.Duration]},
+		part{"kernels", kernels},
+	)
+}
 
 // element is a number that buffers may have.
 type element interface {

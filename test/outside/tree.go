@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// tree is what trees do and other dictionaries don't. N is a node and S are statistics: this file imports no structure,
+// so that a program has those of its own part alone.
+type tree[K, V structures.Number, N, S any] interface {
+	structures.Dictionary[K, V]
+	BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error
+	Check(ctx context.Context) error
+	Compact(ctx context.Context, fill float64) error
+	Export(ctx context.Context) (keys []K, values []V, err error)
+	Grow(ctx context.Context, nodes int) error
+	Nodes(ctx context.Context) ([]N, error)
+	Reserve(ctx context.Context, n int) error
+	Stats(ctx context.Context) (S, error)
+	WindowOn(s *vk.Stream, w structures.DeviceWindow) error
+}
+
+// asTree compares a tree, by what other dictionaries don't do.
+func asTree[K, V structures.Number, N, S any](what string, t tree[K, V, N, S], want map[K]V) (S, []N) {
+	known := slices.Sorted(maps.Keys(want))
+	exported, values := must2(t.Export(ctx))
+	equal(what+": keys of Export", known, exported)
+
+	keyWords, valueWords := columns[K, V]()
+	b := must(structures.NewDeviceBatch(device, structures.Insert, 2*len(known)))
+	b.Count, b.Status, b.Left = len(known), nil, nil
+	keyWords.upload(b.Keys, exported)
+	valueWords.upload(b.Values, values)
+	w := must(structures.NewDeviceWindow(device, 2, 10))
+	w.Count, w.Width = 1, 5
+	keyWords.upload(w.Ranges, []K{known[0], known[9]})
+	onStream(func(s *vk.Stream) {
+		check(t.BuildOn(ctx, s, b))
+		check(t.WindowOn(s, w))
+	})
+	equal(what+": WindowOn", known[:5], keyWords.download(w.Keys, 5))
+	equal(what+": counts of WindowOn", uint32(5), download(w.Counts, 1)[0])
+	holds(what+", behind BuildOn", t, want)
+	b.Free()
+	w.Free()
+
+	check(t.Compact(ctx, 1))
+	check(t.Reserve(ctx, 1000))
+	check(t.Grow(ctx, 10))
+	check(t.Check(ctx))
+	holds(what+", behind Compact", t, want)
+	return must(t.Stats(ctx)), must(t.Nodes(ctx))
+}
