@@ -40,15 +40,14 @@ var benchmarks = []struct{ name, short, of, example string }{
 		`  vkds bench latched --op insert --n 22 --batch 22 --wait restart,backoff,spin --kind b+tree,b-link-tree
   vkds bench latched --op insert,insert-batch,find --n 22 --batch 20 --tile 4,8,16,32 --node 128,256
   vkds bench latched --op insert-at-once --n 16 --wait restart,backoff,spin`},
-	{"graph", "Measure the analytics of graphs", "the analytics of graphs, of n vertices",
-		`  vkds bench graph --n 20 --csv figures.csv
-  vkds bench graph --op bfs,sssp --n 20,22 --graph grid`},
 	{"alloc", "Measure the slab allocator: n slabs, one a thread, allocated and freed", "the slab allocator",
 		`  vkds bench alloc --n 16,20`},
-	{"graph", "Measure the dynamic graph: n edges, 16 a vertex", "the dynamic graph",
+	{"graph", "Measure the dynamic graph: n edges, 16 a vertex; and analytics: n vertices",
+		"the dynamic graph, of n edges, and the analytics of graphs, of n vertices",
 		`  vkds bench graph --n 24 --batch 16,18,20,22 --graph uniform,rmat --csv figures.csv
   vkds bench graph --op build --n 20,22,24 --graph uniform,rmat,grid
-  vkds bench graph --op insert --n 24 --batch 20 --graph hub`},
+  vkds bench graph --op insert --n 24 --batch 20 --graph hub
+  vkds bench graph --op bfs,sssp --n 20,22 --graph grid`},
 	{"sort", "Measure the radix sort", "bulk operations (sort)", bulkExample("sort")},
 	{"scan", "Measure prefix sums, reduction and compaction", "bulk operations (scan)", bulkExample("scan")},
 	{"merge", "Measure the merge of two sorted runs", "bulk operations (merge)", bulkExample("merge")},

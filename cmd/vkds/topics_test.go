@@ -56,3 +56,14 @@ func TestEveryHelp(t *testing.T) {
 		assert.True(t, referred[topic.name], "nothing refers to %s", topic.name)
 	}
 }
+
+// No two commands below one command have the same name: only the first of them could be called.
+func TestNamesOfCommandsDiffer(t *testing.T) {
+	for _, c := range everyCommand(newRootCommand(&global{})) {
+		seen := map[string]bool{}
+		for _, below := range c.Commands() {
+			assert.False(t, seen[below.Name()], "%s has two commands %s", c.CommandPath(), below.Name())
+			seen[below.Name()] = true
+		}
+	}
+}
