@@ -319,7 +319,7 @@ func TestBuild(t *testing.T) {
 	}{
 		"magic": {append([]byte("x"), data[1:]...), "is no saved dictionary"},
 		"version": {append(append(bytes.Clone(data[:8]), 9), data[9:]...),
-			"was saved by another version of vkds: build it again: the format is 9, and this one reads 2 to 7"},
+			"was saved by another version of vkds: build it again: the format is 9, and this one reads 2 to 8"},
 		"pair": {append(append(bytes.Clone(data[:5000]), data[5000]^1), data[5001:]...),
 			"is corrupt: a checksum doesn't match"},
 		"truncated": {data[:len(data)-1], "ends too early: the saved dictionary is truncated"},
