@@ -28,7 +28,7 @@ func TestRecords(t *testing.T) {
 		r := newRecords(bufio.NewReaderSize(iotest.HalfReader(strings.NewReader(text)), 16), delimiter, comment)
 		for {
 			want, wrong := plain.Read()
-			if len(want) == 1 && want[0] != "" && strings.TrimSpace(want[0]) == "" && !quotedBlank(text, plain) {
+			if wrong == nil && len(want) == 1 && want[0] != "" && strings.TrimSpace(want[0]) == "" && !quotedBlank(text, plain) {
 				continue
 			}
 			got, err := r.read()
@@ -37,7 +37,8 @@ func TestRecords(t *testing.T) {
 				var quote *quoteError
 				require.ErrorAs(t, err, &quote, "%q", text)
 				require.Equal(t, parse.StartLine, r.start, "%q", text)
-				if !quote.open {
+				// A carriage return that ends the text in an open quote has a column here, and none there.
+				if !quote.open && !strings.HasSuffix(strings.TrimSuffix(text, "\n"), "\r") {
 					require.Equal(t, parse.Column, quote.column, "%q", text)
 				}
 				continue
