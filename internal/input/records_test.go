@@ -28,7 +28,8 @@ func TestRecords(t *testing.T) {
 		r := newRecords(bufio.NewReaderSize(iotest.HalfReader(strings.NewReader(text)), 16), delimiter, comment)
 		for {
 			want, wrong := plain.Read()
-			if wrong == nil && len(want) == 1 && want[0] != "" && strings.TrimSpace(want[0]) == "" && !quotedBlank(text, plain) {
+			blank := wrong == nil && len(want) == 1 && want[0] != "" && strings.TrimSpace(want[0]) == ""
+			if blank && !quotedBlank(text, plain) {
 				continue
 			}
 			got, err := r.read()
