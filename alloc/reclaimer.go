@@ -162,9 +162,7 @@ func (r *Reclaimer) On(s *vk.Stream, record func(DevicePool, DeviceReclaimer) er
 	}
 	device := DeviceReclaimer{r.state.Address(), uint32(r.o.Stripes), uint32(r.o.BagSlabs)}
 	err = s.Whole(func() error {
-		var err error
-		p.gate.Outside(func() { err = record(p.Device(), device) })
-		if err != nil {
+		if err := p.gate.Outside(func() error { return record(p.Device(), device) }); err != nil {
 			return err
 		}
 		r.reclaim(s, k, device)

@@ -46,8 +46,7 @@ strings.
 	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", infile.Stdin, "`file` to write; \"-\" is standard output")
 	flags.Var(choice[dumpFormat]{&x.format, parseDumpFormat, dumpFormats[:], strings.Join(dumpFormats[:], "|")},
-		"output-format",
-		"what is written; auto: by the file's ending")
+		"output-format", "what is written; auto: by the file's ending")
 	x.rows.add(flags, pairColumns...)
 	s.add(c, "dump")
 	return c

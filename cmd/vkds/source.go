@@ -41,8 +41,7 @@ type source struct {
 
 // forTables are the flags that saved dictionaries have no use for.
 var forTables = []string{"key", "value", "key-type", "value-type", "format", "null", "skip-invalid", "delimiter",
-	"header",
-	"no-header", "comment"}
+	"header", "no-header", "comment"}
 
 // add adds the flags to a command. ordering is its name if it needs an ordered structure, else "".
 func (s *source) add(c *cobra.Command, ordering string) {
@@ -441,8 +440,7 @@ func allSkipped(path string, invalid, nulls int64) error {
 			grouped(invalid+nulls))
 	case nulls > 0:
 		return fmt.Errorf("%s: no row of it has all values "+
-			"(--null says what to read instead of those that aren't there)",
-			path)
+			"(--null says what to read instead of those that aren't there)", path)
 	}
 	return nil
 }

@@ -122,9 +122,9 @@ type structureFlags struct {
 // add adds the flags. ordering is the command's name if it needs an order, else "".
 func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 	s.flags, s.ordering = flags, ordering
-	flags.Var(structureName{&s.name, structureNames(ordering != "")}, "structure",
-		fmt.Sprintf("the dictionary's data structure:\n%s\n(default %s, "+
-			"or what a saved dictionary was)", strings.Join(structureNames(ordering != ""), ", "), s.standard()))
+	known := structureNames(ordering != "")
+	flags.Var(structureName{&s.name, known}, "structure", fmt.Sprintf("the dictionary's data structure:\n%s\n"+
+		"(default %s, or what a saved dictionary was)", strings.Join(known, ", "), s.standard()))
 	if ordering == "" {
 		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that it is laid out for\n(default 0.7, or "+
 			"what a saved dictionary had)")

@@ -137,11 +137,16 @@ func (g *Gate) Progress(f func(done, total int)) func(done, total int) {
 	if f == nil {
 		return nil
 	}
-	return func(done, total int) { g.Outside(func() { f(done, total) }) }
+	return func(done, total int) {
+		_ = g.Outside(func() error {
+			f(done, total)
+			return nil
+		})
+	}
 }
 
-// Outside runs a function of the user's while a call is in, as Progress does.
-func (g *Gate) Outside(f func()) {
+// Outside runs a function of the user's while a call is in, as Progress does, and returns its error.
+func (g *Gate) Outside(f func() error) error {
 	number := goroutine()
 	g.callbacks.Store(number, nil)
 	g.calledBack.Add(1)
@@ -150,10 +155,9 @@ func (g *Gate) Outside(f func()) {
 		g.callbacks.Delete(number)
 	}()
 	if g.outer != nil {
-		g.outer.Outside(f)
-		return
+		return g.outer.Outside(f)
 	}
-	f()
+	return f()
 }
 
 // Inside says whether it is asked by a function of the user's that a call which is in has called.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"slices"
 )
 
 // records reads the records of delimited text by the grammar of encoding/csv: fields that hold delimiters, quotes or
@@ -187,7 +188,7 @@ func recordsOf(text []byte, whole bool, delimiter, comment rune) (valid [][]stri
 		}
 		all++
 		if err == nil {
-			valid = append(valid, append([]string(nil), record...))
+			valid = append(valid, slices.Clone(record))
 		}
 	}
 }

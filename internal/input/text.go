@@ -12,10 +12,10 @@ import (
 )
 
 // OpenText prepares a reader of text, of UTF-8, or of UTF-16 where a byte order mark says so, whose text is read as
-// UTF-8. The mark, which spreadsheets write, is dropped, and compressed data,
-// whose file's name doesn't say so, and foreign files are refused with a *LineError that says what they are. name is
-// the file's in messages. Text whose lines end in carriage returns alone is an *infile.Error at the latest where it
-// ends. Other errors are those of r, and come again and again.
+// UTF-8. The mark, which spreadsheets write, is dropped, and compressed data, whose file's name doesn't say so, and
+// foreign files are refused with a *LineError that says what they are. name is the file's in messages. Text whose lines
+// end in carriage returns alone is an *infile.Error at the latest where it ends. Other errors are those of r, and come
+// again and again.
 func OpenText(name string, r io.Reader) (*bufio.Reader, error) {
 	buffered := bufio.NewReaderSize(&lineEnds{name: name, r: utf8Of(r)}, 64<<10)
 	head, err := beginning(buffered.Peek)

@@ -138,9 +138,7 @@ func (t *tree[W]) moving(s *vk.Stream, updates, snapshots int, record func(Devic
 		if err := t.recordClock(s, snapshots); err != nil {
 			return err
 		}
-		failed := new(error)
-		t.gate.Outside(func() { *failed = record(t.device()) })
-		return *failed
+		return t.gate.Outside(func() error { return record(t.device()) })
 	})
 }
 

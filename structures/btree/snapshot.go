@@ -111,9 +111,7 @@ func (v *view[W]) Kernels(s *vk.Stream, record func(Device) error) error {
 		if !v.of.past() { // which a kernel of vkds would not ask
 			d.State = vk.NewArguments(s, versionArguments{Now: math.MaxUint32}).Address()
 		}
-		failed := new(error)
-		v.of.gate.Outside(func() { *failed = record(d) })
-		return *failed
+		return v.of.gate.Outside(func() error { return record(d) })
 	})
 }
 
@@ -156,7 +154,7 @@ func (v *view[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 // ungated is for calls of which each part takes its own turn.
 type ungated struct{}
 
-func (ungated) Outside(f func()) { f() }
+func (ungated) Outside(f func() error) error { return f() }
 
 // Close ends the snapshot. What streams have recorded of it is allowed to end. Further calls do nothing.
 func (v *view[W]) Close() error {

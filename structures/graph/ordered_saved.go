@@ -32,7 +32,7 @@ func (g *orderedArcs) WriteTo(w io.Writer) (int64, error) { return g.Save(contex
 // nobody is the gate of what nobody waits at.
 type nobody struct{}
 
-func (nobody) Outside(f func()) { f() }
+func (nobody) Outside(f func() error) error { return f() }
 
 // LoadOrdered makes an Ordered of what any graph has saved, to the end of r: with directions, weights, self loops and
 // vertices as it had, whatever the options say of these, those that were deleted without edges. Errors:

@@ -142,8 +142,11 @@ func (p *pieces[W]) sum(of, numbers []uint32) {
 }
 
 // all is how many candidates there are.
-func (p pieces[W]) all() (sum int) {
-	for _, n := range p.candidates {
+func (p pieces[W]) all() int { return Sum(p.candidates) }
+
+// Sum returns how many candidates some ranges have together.
+func Sum(candidates []uint32) (sum int) {
+	for _, n := range candidates {
 		sum += int(n)
 	}
 	return sum
@@ -256,7 +259,7 @@ func (c *cutter[W]) take(r structures.Range[W], owner int, n uint32) {
 	}
 }
 
-// eachPart divides a range by its keys.
+// partsOf divides a range by its keys.
 func partsOf[W structures.Word](r structures.Range[W], parts int) (all []structures.Range[W]) {
 	if parts <= 1 {
 		return []structures.Range[W]{r}

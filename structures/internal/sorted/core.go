@@ -173,7 +173,7 @@ func (c *Core[W]) on(s *vk.Stream, updates bool, record func() error) error {
 func (c *Core[W]) Free(m *runs.Memory) { c.uses.Free(m.Free) }
 
 // Outside runs a function of the user's by who has entered.
-func (c *Core[W]) Outside(f func()) { c.gate.Outside(f) }
+func (c *Core[W]) Outside(f func() error) error { return c.gate.Outside(f) }
 
 // Leave ends a call.
 func (c *Core[W]) Leave() {

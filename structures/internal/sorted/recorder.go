@@ -85,17 +85,10 @@ func (c recorder[W]) Range(s *vk.Stream, r ordered.Ranges) error {
 	})
 }
 
-func sum(numbers []uint32) (all int) {
-	for _, n := range numbers {
-		all += int(n)
-	}
-	return all
-}
-
 // Pairs has the ranges, their offsets, the number of candidates and then the pairs in scratch.
 func (c recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[W], candidates []uint32,
 	to *ordered.Pairs[W]) ([]uint32, error) {
-	n, all := len(ranges), sum(candidates)
+	n, all := len(ranges), ordered.Sum(candidates)
 	counts := make([]uint32, n)
 	if all == 0 {
 		return counts, nil

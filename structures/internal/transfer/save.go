@@ -17,7 +17,7 @@ import (
 // Gate is the part of a structure's gate that Save needs.
 type Gate interface {
 	// Outside runs a function of the user's while a call is in.
-	Outside(f func())
+	Outside(f func() error) error
 }
 
 // Save writes a saved dictionary, by who has entered, and returns how many bytes the user's io.Writer took. Error also:
@@ -51,7 +51,10 @@ type outside struct {
 }
 
 func (o outside) Write(p []byte) (n int, err error) {
-	o.gate.Outside(func() { n, err = o.to.Write(p) })
+	err = o.gate.Outside(func() (err error) {
+		n, err = o.to.Write(p)
+		return err
+	})
 	if n < len(p) && err == nil {
 		err = io.ErrShortWrite
 	}
