@@ -1,5 +1,4 @@
-// Checks every node of a tree that nobody changes, as docs/architecture.md says what a tree is like in a read-only
-// phase.
+// Checks every node of a tree that nobody changes, by what docs/design/btree.md says of a tree in a read-only phase.
 //
 // The nodes are those that list.comp finds from the root on. The first pass checks each node by itself, and the nodes
 // that it names: its children and its right neighbour. Each of these gets a mark. The second pass checks the marks. As
