@@ -1,0 +1,377 @@
+// Package guide has the programs of docs/guide.md. Package docs tests that the page shows them as they are here.
+package guide
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"slices"
+	"time"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/structures/keys"
+	"github.com/vkds/vkds/structures/mvbtree"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/vk"
+)
+
+// on opens a device for an example.
+func on(example func(ctx context.Context, d *vk.Device) error) {
+	d, err := vk.Open(vk.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	if err := example(context.Background(), d); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// sumByKey returns the sum of the amounts of each customer.
+func sumByKey(ctx context.Context, d *vk.Device, customers []uint32, cents []int64) (map[uint32]int64, error) {
+	sums, err := slabhash.New[uint32, int64](ctx, d, slabhash.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer sums.Close()
+	if _, err := sums.InsertAdd(ctx, customers, cents); err != nil {
+		return nil, err
+	}
+	all := map[uint32]int64{}
+	for pair, err := range sums.All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		all[pair.Key] = pair.Value
+	}
+	return all, nil
+}
+
+func Example_sumByKey() {
+	on(func(ctx context.Context, d *vk.Device) error {
+		sums, err := sumByKey(ctx, d, []uint32{7, 8, 7, 7}, []int64{250, 100, -50, 300})
+		fmt.Println(sums)
+		return err
+	})
+	// Output: map[7:500 8:100]
+}
+
+// top returns the k customers with the greatest sums.
+func top(ctx context.Context, sums *slabhash.Map[uint32, int64], k int) ([]structures.Pair[uint32, int64], error) {
+	var best []structures.Pair[uint32, int64]
+	descending := func(a, b structures.Pair[uint32, int64]) int { return cmp.Compare(b.Value, a.Value) }
+	for chunk, err := range sums.Chunks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		for i, key := range chunk.Keys {
+			best = append(best, structures.Pair[uint32, int64]{Key: key, Value: chunk.Values[i]})
+		}
+		slices.SortFunc(best, descending)
+		best = best[:min(k, len(best))]
+	}
+	return best, nil
+}
+
+func Example_top() {
+	on(func(ctx context.Context, d *vk.Device) error {
+		sums, err := slabhash.Build(ctx, d, []uint32{7, 8, 9}, []int64{500, 100, 800}, slabhash.Options{})
+		if err != nil {
+			return err
+		}
+		defer sums.Close()
+		best, err := top(ctx, sums, 2)
+		fmt.Println(best)
+		return err
+	})
+	// Output: [{9 800} {7 500}]
+}
+
+// join returns the rows of two tables that have the same key: row left[i] of the one and row right[i] of the other.
+func join(ctx context.Context, d *vk.Device, leftKeys, rightKeys []uint64) (left, right []uint32, err error) {
+	rows := make([]uint32, len(rightKeys))
+	for i := range rows {
+		rows[i] = uint32(i)
+	}
+	index, err := slabhash.New[uint64, uint32](ctx, d, slabhash.Options{Capacity: len(rightKeys)})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer index.Close()
+	if _, err := index.InsertDuplicate(ctx, rightKeys, rows); err != nil {
+		return nil, nil, err
+	}
+	offsets, right, err := index.FindAll(ctx, leftKeys)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range leftKeys {
+		for range offsets[i+1] - offsets[i] {
+			left = append(left, uint32(i))
+		}
+	}
+	return left, right, nil
+}
+
+func Example_join() {
+	on(func(ctx context.Context, d *vk.Device) error {
+		left, right, err := join(ctx, d, []uint64{30, 10, 40}, []uint64{10, 20, 30, 30})
+		fmt.Println(left, right)
+		return err
+	})
+	// Output: [0 0 1] [2 3 0]
+}
+
+// quotes prints the prices of an hour, and the price at a time.
+func quotes(ctx context.Context, d *vk.Device, times []int64, prices []float64, from time.Time) error {
+	series, err := mvbtree.Build(ctx, d, times, prices, mvbtree.Options{})
+	if err != nil {
+		return err
+	}
+	defer series.Close()
+	begin, err := keys.OfTime(from)
+	if err != nil {
+		return err
+	}
+	hour := structures.Range[int64]{Lo: begin, Hi: begin + int64(time.Hour) - 1}
+	in, err := series.Range(ctx, []structures.Range[int64]{hour})
+	if err != nil {
+		return err
+	}
+	last, err := series.Floor(ctx, []int64{begin + int64(20*time.Minute)})
+	if err != nil {
+		return err
+	}
+	fmt.Println(in.Values, last.Values[0], keys.Time(last.Keys[0]).Format(time.TimeOnly))
+	return nil
+}
+
+func Example_quotes() {
+	on(func(ctx context.Context, d *vk.Device) error {
+		open := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+		var times []int64
+		for _, minutes := range []time.Duration{0, 15, 45, 75} {
+			at, err := keys.OfTime(open.Add(minutes * time.Minute))
+			if err != nil {
+				return err
+			}
+			times = append(times, at)
+		}
+		return quotes(ctx, d, times, []float64{10, 10.5, 11, 9}, open)
+	})
+	// Output: [10 10.5 11] 10.5 09:15:00
+}
+
+// follow applies what has changed in a tree since a snapshot to a replica, and returns the snapshot that the replica
+// has now.
+func follow(ctx context.Context, source, replica *mvbtree.Tree[uint32, int64],
+	since *mvbtree.Snapshot[uint32, int64]) (*mvbtree.Snapshot[uint32, int64], error) {
+	now, changes, err := source.Changes(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	var changed, gone []uint32
+	var values []int64
+	for change, err := range changes {
+		switch {
+		case err != nil:
+			return nil, errors.Join(err, now.Close())
+		case change.Has:
+			changed, values = append(changed, change.Key), append(values, change.New)
+		default:
+			gone = append(gone, change.Key)
+		}
+	}
+	if _, err := replica.Insert(ctx, changed, values); err != nil {
+		return nil, errors.Join(err, now.Close())
+	}
+	if _, err := replica.Delete(ctx, gone); err != nil {
+		return nil, errors.Join(err, now.Close())
+	}
+	return now, since.Close()
+}
+
+func Example_follow() {
+	on(func(ctx context.Context, d *vk.Device) error {
+		source, err := mvbtree.Build(ctx, d, []uint32{1, 2, 3}, []int64{10, 20, 30}, mvbtree.Options{})
+		if err != nil {
+			return err
+		}
+		defer source.Close()
+		replica, err := mvbtree.Build(ctx, d, []uint32{1, 2, 3}, []int64{10, 20, 30}, mvbtree.Options{})
+		if err != nil {
+			return err
+		}
+		defer replica.Close()
+		since, err := source.Snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := source.Insert(ctx, []uint32{2, 4}, []int64{25, 40}); err != nil {
+			return err
+		}
+		if _, err := source.Delete(ctx, []uint32{1}); err != nil {
+			return err
+		}
+		now, err := follow(ctx, source, replica, since)
+		if err != nil {
+			return err
+		}
+		defer now.Close()
+		for pair, err := range replica.All(ctx) {
+			fmt.Println(pair, err)
+		}
+		return nil
+	})
+	// Output:
+	// {2 25} <nil>
+	// {3 30} <nil>
+	// {4 40} <nil>
+}
+
+// friends keeps a graph of people and prints, after each batch of edges, the number of groups and of triangles.
+func friends(ctx context.Context, d *vk.Device, batches []graph.Edges) error {
+	g, err := graph.New(ctx, d, graph.Options{})
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	a := analytics.NewLive(g)
+	defer a.Close()
+	for _, edges := range batches {
+		if _, err := g.InsertEdges(ctx, edges); err != nil {
+			return err
+		}
+		groups, err := a.Components(ctx)
+		if err != nil {
+			return err
+		}
+		triangles, err := a.Triangles(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Println(groups.Count, triangles.Triangles)
+	}
+	return nil
+}
+
+func Example_friends() {
+	on(func(ctx context.Context, d *vk.Device) error {
+		return friends(ctx, d, []graph.Edges{
+			{From: []uint32{0, 1, 3}, To: []uint32{1, 2, 4}},
+			{From: []uint32{2, 2}, To: []uint32{0, 3}},
+		})
+	})
+	// Output:
+	// 2 0
+	// 1 1
+}
+
+// copyOf saves a map and loads it into a tree with wider keys.
+func copyOf(ctx context.Context, d *vk.Device, m *slabhash.Map[uint32, int64]) (*mvbtree.Tree[uint64, int64], error) {
+	var file bytes.Buffer // or any io.Writer
+	if _, err := m.Save(ctx, &file); err != nil {
+		return nil, err
+	}
+	return mvbtree.Load[uint64, int64](ctx, d, &file, mvbtree.Options{})
+}
+
+func Example_copyOf() {
+	on(func(ctx context.Context, d *vk.Device) error {
+		m, err := slabhash.Build(ctx, d, []uint32{2, 1}, []int64{-20, 10}, slabhash.Options{})
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		tree, err := copyOf(ctx, d, m)
+		if err != nil {
+			return err
+		}
+		defer tree.Close()
+		key, value, found, err := tree.Min(ctx)
+		fmt.Println(key, value, found)
+		return err
+	})
+	// Output: 1 10 true
+}
+
+// insertAll inserts pairs and, if the context ends before all are in, returns those that are not.
+func insertAll(ctx context.Context, m *slabhash.Map[uint32, int64], all []uint32, values []int64) ([]uint32, error) {
+	statuses, err := m.Insert(ctx, all, values)
+	var pending *structures.PendingError
+	if !errors.As(err, &pending) {
+		return nil, err
+	}
+	var left []uint32
+	for i, status := range statuses {
+		if status == structures.Pending {
+			left = append(left, all[i])
+		}
+	}
+	return left, pending.Err
+}
+
+func Example_insertAll() {
+	on(func(ctx context.Context, d *vk.Device) error {
+		m, err := slabhash.New[uint32, int64](ctx, d, slabhash.Options{})
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		ctx, cancel := context.WithCancel(ctx)
+		cancel()
+		left, err := insertAll(ctx, m, []uint32{1, 2}, []int64{10, 20})
+		fmt.Println(left, err)
+		return nil
+	})
+	// Output: [1 2] context canceled
+}
+
+// countOnDevice counts keys that are in device memory already, and doesn't wait: the caller's stream goes on.
+func countOnDevice(ctx context.Context, d *vk.Device, s *vk.Stream, m *slabhash.Map[uint32, uint32],
+	batch structures.DeviceBatch) error {
+	if err := m.UpdateOn(ctx, s, structures.InsertAdd, batch); err != nil {
+		return err
+	}
+	_, err := s.Submit()
+	return err
+}
+
+func Example_countOnDevice() {
+	on(func(ctx context.Context, d *vk.Device) error {
+		m, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Capacity: 100})
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		s, err := d.NewStream()
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		batch, err := structures.NewDeviceBatch(d, structures.InsertAdd, 4)
+		if err != nil {
+			return err
+		}
+		defer batch.Free()
+		if err := errors.Join(batch.Keys.Upload(ctx, 0, []uint32{5, 6, 5, 5}),
+			batch.Values.Upload(ctx, 0, []uint32{1, 1, 1, 1})); err != nil {
+			return err
+		}
+		if err := countOnDevice(ctx, d, s, m, batch); err != nil {
+			return err
+		}
+		if err := m.Finish(ctx, s, structures.InsertAdd, batch); err != nil {
+			return err
+		}
+		values, _, err := m.Find(ctx, []uint32{5, 6, 7})
+		fmt.Println(values)
+		return err
+	})
+	// Output: [3 1 0]
+}
