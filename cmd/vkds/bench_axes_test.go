@@ -26,10 +26,13 @@ func TestEveryAxisHasAFlag(t *testing.T) {
 
 // The commands of the documentation and of the help have no flag without effect.
 func TestDocumentedFlagsAreRead(t *testing.T) {
-	text, err := os.ReadFile("../../docs/benchmarks.md")
-	require.NoError(t, err)
 	all := newBenchCommand(&global{})
-	lines := strings.Split(string(text), "\n")
+	var lines []string
+	for _, page := range []string{"benchmarks.md", "notes/measurements.md"} {
+		text, err := os.ReadFile("../../docs/" + page)
+		require.NoError(t, err)
+		lines = append(lines, strings.Split(string(text), "\n")...)
+	}
 	for _, c := range all.Commands() {
 		lines = append(lines, strings.Split(c.Example, "\n")...)
 	}

@@ -31,7 +31,7 @@ void btree_count(BTree tree, BTreeOperation o) {
 // lanes act, each for itself, so that their atomics are under way together; then those that need a latch take it.
 //
 // Nodes are read, and changed under their latches, by calls from here alone: NVIDIA's compiler keeps arrays that go
-// down more calls in memory (docs/benchmarks.md, "nodes in registers").
+// down more calls in memory (docs/notes/measurements.md, "nodes in registers").
 uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, K key, inout V value, bool enabled, uint budget,
                  BTreeHint hint) {
     BTreeOperation o = btree_operation(kind, key, value, enabled, hint);

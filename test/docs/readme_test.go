@@ -54,16 +54,20 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// The README's figures are among those of the benchmarks' page.
+// The README's figures are among those of the benchmarks' pages.
 func TestReadmeFigures(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	require.NoError(t, err)
-	page, err := os.ReadFile(filepath.Join(root, "docs", "benchmarks.md"))
-	require.NoError(t, err)
+	var pages []byte
+	for _, page := range []string{"benchmarks.md", "notes/measurements.md"} {
+		text, err := os.ReadFile(filepath.Join(root, "docs", page))
+		require.NoError(t, err)
+		pages = append(pages, text...)
+	}
 	table, _, there := strings.Cut(string(readme), "\n## ")
 	require.True(t, there)
 	figure := regexp.MustCompile(`\b\d{4,}\b`)
 	figures := figure.FindAllString(table, -1)
 	require.NotEmpty(t, figures)
-	require.Subset(t, figure.FindAllString(string(page), -1), figures)
+	require.Subset(t, figure.FindAllString(string(pages), -1), figures)
 }
