@@ -221,7 +221,8 @@ func notEmpty(flags *pflag.FlagSet) (err error) {
 }
 
 // exclusive are pairs of flags of which one alone makes sense.
-var exclusive = [][2]string{{"header", "no-header"}, {"json", "output-format"}, {"quiet", "verbose"}}
+var exclusive = [][2]string{{"header", "no-header"}, {"json", "output-format"}, {"quiet", "verbose"},
+	{"directed", "undirected"}}
 
 // together tells of such flags that are given together.
 func together(flags *pflag.FlagSet) error {

@@ -35,9 +35,11 @@ func newGraphCommand(g *global) *cobra.Command {
 
 // graphSource is the FILE of a command on graphs, and the flags that say how to read it.
 type graphSource struct {
-	options graphfile.LoadOptions
-	text    delimitedFlags
-	live    bool // it is analysed as a graph that may change
+	options  graphfile.LoadOptions
+	text     delimitedFlags
+	live     bool // it is analysed as a graph that may change
+	oneWay   bool // its edges lead one way, whatever its format says
+	bothWays bool
 }
 
 // Which of the flags a command has, beside those that all have.
@@ -53,7 +55,11 @@ func (s *graphSource) add(flags *pflag.FlagSet, has graphFlags) {
 		"how the file is stored: "+strings.Join(graphfile.Formats.Names()[1:], ", ")+
 			";\nauto: by its name or its first bytes")
 	if has.directed {
-		flags.BoolVar(&s.options.Directed, "directed", false, "edges lead from the first vertex to the second alone")
+		flags.BoolVar(&s.oneWay, "directed", false, "edges lead from the first vertex to the second alone")
+		flags.BoolVar(&s.bothWays, "undirected", false, "edges lead both ways (default: as the format says, and both\n"+
+			"ways where it says nothing)")
+	} else {
+		s.bothWays = true
 	}
 	if has.live {
 		flags.BoolVar(&s.live, "live", false, "analyse the dynamic graph itself, and not compressed sparse rows")
@@ -79,6 +85,12 @@ func (s *graphSource) complete(g *global, show func(read, size int64)) {
 	o := &s.options.Options
 	o.Delimiter, o.Header, o.Comment = s.text.delimiter, s.text.choice(), s.text.comment
 	o.Progress, o.Note = show, func(text string) { g.note("%s", text) }
+	switch {
+	case s.oneWay:
+		s.options.Direction = graphfile.Directed
+	case s.bothWays:
+		s.options.Direction = graphfile.Undirected
+	}
 }
 
 // loadedGraph is a graph in the device's memory, and what the host knows of it.
@@ -98,8 +110,9 @@ func (s *graphSource) read(ctx context.Context, g *global, path string) (*graphf
 	if err != nil {
 		return nil, err
 	}
-	note := fmt.Sprintf("read %s; %s vertices", rate(file.Rows, "edges", time.Since(started)),
-		grouped(file.Vertices.Len()))
+	directed := map[bool]string{true: "directed", false: "undirected"}[file.Directed]
+	note := fmt.Sprintf("read %s; %s vertices; %s", rate(file.Rows, "edges", time.Since(started)),
+		grouped(file.Vertices.Len()), directed)
 	if file.Loops > 0 && !s.options.Multi {
 		note += fmt.Sprintf("; %s from a vertex to itself left out", grouped(file.Loops))
 	}
@@ -131,7 +144,7 @@ func (s *graphSource) use(ctx context.Context, g *global, path string, use func(
 		leastLast(&file.Edges)
 	}
 	rows, err := graph.BuildCSR(ctx, d, file.From, file.To, file.Weights, graph.CSROptions{
-		Vertices: file.Vertices.Len(), DropLoops: !s.options.Multi, Symmetric: !s.options.Directed})
+		Vertices: file.Vertices.Len(), DropLoops: !s.options.Multi, Symmetric: !file.Directed})
 	if err != nil {
 		return err
 	}
@@ -229,7 +242,7 @@ type graphStats struct {
 func (l *loadedGraph) stats(ctx context.Context, o graphfile.LoadOptions) (s graphStats, err error) {
 	var degrees []uint32
 	if s.Edges = l.Len(); o.Multi {
-		degrees = l.counted(o.Directed)
+		degrees = l.counted()
 	} else {
 		s.Edges = l.edges()
 		degrees, err = l.degrees(ctx)
@@ -257,10 +270,10 @@ func (l *loadedGraph) degrees(ctx context.Context) ([]uint32, error) {
 }
 
 // counted are the vertices' edges with all that are equal, and a loop at both of its ends.
-func (l *loadedGraph) counted(directed bool) []uint32 {
+func (l *loadedGraph) counted() []uint32 {
 	degrees := make([]uint32, l.CSR.Vertices)
 	for i, from := range l.From {
-		if degrees[from]++; !directed {
+		if degrees[from]++; !l.Directed {
 			degrees[l.To[i]]++
 		}
 	}
@@ -344,9 +357,9 @@ const graphsTopic = `A FILE of a graph is one of
   edges    two ids a line with blanks between them, and columns that mean nothing; lines
            that begin with # or % are passed over. That is how SNAP has its graphs.
            A first line of names is passed over; one of one number says how many vertices
-           there are, one of two, where it fits, how many vertices and edges; a line of
-           -1 is the end. --header says that the first line is no edge, --no-header that
-           it is one
+           there are. One of two numbers is an edge, unless --header or a comment before
+           it, "# nodes edges", says that it is the numbers of vertices and edges; a line
+           of -1 is the end. --no-header says that the first line is an edge
   mtx      Matrix Market, a sparse square matrix, an entry an edge (.mtx; without the
            first line %%MatrixMarket it is read as edges)
   metis    the neighbours of a vertex a line (.graph, .metis)
@@ -359,13 +372,18 @@ All but Parquet may be compressed by gzip, bzip2, xz or zstd (.gz, .bz2, .xz, .z
 come from standard input, "-".
 
 Vertices are called as the file calls them, and so are they in answers: by integers of up
-to 64 bits or, in edges and tables, by texts, where none of the first ones is a number, or
-by what --id-type says. They are those that edges have and those that the file says there
-are: METIS and Matrix Market have vertices without edges.
+to 64 bits or, in edges and tables, by texts, where none of the first ones is a number or
+one has a leading zero (007 is not 7), or by what --id-type says. They are those that
+edges have and those that the file says there are: METIS and Matrix Market have vertices
+without edges.
 
-A graph is undirected and simple: equal and opposite edges are one, of which the last
-one's weight counts, and edges from a vertex to itself are left out, and counted as loops.
---directed has edges lead one way, --multi keeps all of them.
+Edges lead one way in DIMACS's lines "a" and in Matrix Market's general matrices, and both
+ways in other files, unless --directed or --undirected says so. Triangles, components,
+cores and replay take them both ways always.
+
+A graph is simple: equal edges, and opposite ones if they lead both ways, are one, of which
+the last one's weight counts, and edges from a vertex to itself are left out, and counted
+as loops. --multi keeps all of them.
 
 Weights are integers from 0 to 4294967295. Matrix Market, METIS and DIMACS say where they
 are; of edges and tables --weight names their column.

@@ -20,7 +20,7 @@ func (s *graphSource) analyse(ctx context.Context, g *global, path string,
 	return s.use(ctx, g, path, func(l *loadedGraph) (err error) {
 		a := analytics.New(l.CSR)
 		if s.live {
-			changing, err := graph.FromCSR(ctx, l.CSR, graph.Options{Directed: s.options.Directed,
+			changing, err := graph.FromCSR(ctx, l.CSR, graph.Options{Directed: l.Directed,
 				Weighted: l.CSR.Weights != nil, SelfLoops: s.options.Multi})
 			if err != nil {
 				return err
@@ -110,7 +110,7 @@ file has none. A vertex that no path of less than 4294967295 leads to has none. 
 --multi the least weight of equal edges counts, else the last one.
 
 ` + graphHelp,
-		Example: `  vkds graph sssp roads.gr.gz --directed --from 4711
+		Example: `  vkds graph sssp roads.gr.gz --from 4711
   vkds graph sssp flights.csv --from-column origin --to target --weight miles --from Oslo`,
 		Args: takes("one FILE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {

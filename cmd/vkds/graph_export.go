@@ -31,8 +31,9 @@ func newGraphExportCommand(g *global) *cobra.Command {
 vertices, or with -o writes them to a file. The file's ending says what it becomes, unless
 --output-format does: csv (.csv, and standard output), edges (.txt, .edges), mtx (.mtx),
 metis (.graph, .metis) or dimacs (.gr). Matrix Market, METIS and DIMACS number vertices
-from 1 on: they are in the order of their ids. Csv and edges have no room for vertices
-without edges; a note says how many there are.
+from 1 on: they are in the order of their ids. DIMACS has an arc each way for an edge that
+leads both ways. Csv and edges have no room for vertices without edges; a note says how
+many there are.
 
 With --weighted it adds the edges' weights, where the file has them.
 
@@ -103,8 +104,8 @@ func (x *graphExport) check(input string) (err error) {
 	default:
 		x.format = f
 	}
-	if err == nil && x.format == graphfile.METIS && x.source.options.Directed {
-		err = errors.New("METIS knows no directed graphs: mtx, dimacs, edges and csv do")
+	if err == nil && x.format == graphfile.METIS && x.source.oneWay {
+		err = errOneWay
 	}
 	return err
 }
@@ -129,6 +130,9 @@ func (x *graphExport) run(ctx context.Context, g *global, path string) error {
 	})
 }
 
+var errOneWay = errors.New("METIS knows no directed graphs: mtx, dimacs, edges and csv do " +
+	"(--undirected has edges lead both ways)")
+
 // graphRows is a graph on the host.
 type graphRows struct {
 	*loadedGraph
@@ -136,6 +140,9 @@ type graphRows struct {
 }
 
 func (x *graphExport) write(ctx context.Context, g *global, l *loadedGraph, to io.Writer) (err error) {
+	if x.format == graphfile.METIS && l.Directed {
+		return errOneWay
+	}
 	started := time.Now()
 	r := graphRows{loadedGraph: l}
 	if r.offsets, r.targets, r.weights, err = l.Slices(ctx); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -148,7 +147,7 @@ func (t *tally) pass(path string, o input.Options) error {
 
 // again makes ready to count texts once more, under another hash.
 func (t *tally) again(path string) error {
-	if info, err := os.Stat(path); path == infile.Stdin || err != nil || !info.Mode().IsRegular() {
+	if !infile.Again(path) {
 		return fmt.Errorf("%s: %w, and it can't be read once more: run vkds again, which takes another hash each time",
 			called(path), texts.ErrCollision)
 	}

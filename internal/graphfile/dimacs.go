@@ -13,6 +13,7 @@ type dimacs struct {
 	wanted   bool
 	said     int64
 	edges    int64
+	letter   byte // of their lines
 }
 
 func newDIMACS(l *lines, o Options, v *Vertices) (*dimacs, error) {
@@ -38,9 +39,15 @@ func newDIMACS(l *lines, o Options, v *Vertices) (*dimacs, error) {
 	return d, nil
 }
 
-func (d *dimacs) weighted() bool     { return d.wanted }
-func (d *dimacs) symmetry() symmetry { return asListed }
-func (d *dimacs) skipped() int64     { return 0 }
+func (d *dimacs) weighted() bool { return d.wanted }
+func (d *dimacs) skipped() int64 { return 0 }
+
+func (d *dimacs) symmetry() symmetry {
+	if d.letter == 'e' {
+		return both
+	}
+	return arcs
+}
 
 func (d *dimacs) read(to *Edges, most int) error {
 	for range most {
@@ -65,6 +72,12 @@ func (d *dimacs) edge(line []byte, to *Edges) (err error) {
 	letter, rest := cut(line)
 	if string(letter) != "a" && string(letter) != "e" {
 		return d.fail(ErrDesignator)
+	}
+	if d.letter == 0 {
+		d.letter = letter[0]
+	}
+	if d.letter != letter[0] {
+		return d.fail(ErrMixed)
 	}
 	var ends [2]uint32
 	var field []byte

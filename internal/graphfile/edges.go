@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/keytype"
@@ -14,12 +16,13 @@ import (
 
 // edgeList reads an edge a line: two ids, and columns that mean nothing, with blanks between them. That is how SNAP has
 // its graphs; lists that were made of them may have a first line of names, one of the number of vertices or of those of
-// vertices and edges, and a last line of -1.
+// vertices and edges, and a last line of -1. A first line of two numbers may as well be an edge, and is one unless a
+// comment before it or a flag says otherwise.
 type edgeList struct {
 	*lines
 	vertices *Vertices
-	whole    bool
 	header   input.Header
+	counts   bool // a comment says that the first line has the numbers of vertices and edges
 	comment  []byte
 	from, to int // fields, from 0
 	weight   int // -1: none
@@ -31,21 +34,19 @@ type edgeList struct {
 	begun    bool
 	ended    bool
 	said     sizes
+	unsure   sizes  // what the first line would say if it weren't an edge
 	edges    uint64 // that were read
-	late     bool   // the first edge came last
 }
 
 // sizes are what a first line says.
 type sizes struct {
 	vertices, edges uint64
 	fields          int // 0: nothing, 1: of vertices alone
-	held            bool
 	line            int64
 }
 
 func newEdgeList(l *lines, o Options, v *Vertices) (*edgeList, error) {
-	e := &edgeList{lines: l, vertices: v, whole: o.whole, header: o.Header, weight: -1, skip: o.SkipInvalid,
-		note: o.Note}
+	e := &edgeList{lines: l, vertices: v, header: o.Header, weight: -1, skip: o.SkipInvalid, note: o.Note}
 	if o.Comment != 0 {
 		e.comment = []byte(string(o.Comment))
 	}
@@ -73,23 +74,36 @@ func (e *edgeList) isComment(line []byte) bool {
 	return len(line) == 0 || line[0] == '#' || line[0] == '%' || e.comment != nil && bytes.HasPrefix(line, e.comment)
 }
 
-// guess finds out whether ids are texts: none of the first ones is a number, but for a first line that may be names.
+// saysCounts tells whether a comment names what a line of the numbers of vertices and edges holds: "# nodes edges".
+func saysCounts(comment []byte) bool {
+	words := strings.FieldsFunc(strings.ToLower(string(comment)), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "number" || w == "of" || w == "and" })
+	return len(words) == 2 && slices.Contains([]string{"vertices", "nodes", "v", "n"}, words[0]) &&
+		slices.Contains([]string{"edges", "arcs", "links", "e", "m"}, words[1])
+}
+
+// guess finds out whether ids are texts: one has a leading zero, or none of the first ones is a number, but for a first
+// line that may be names.
 func (e *edgeList) guess() {
 	head, _ := e.text.Peek(e.text.Size()) // an error comes again when it is read
 	const most = 100
 	var ids [][]byte
+	coded := false
 	for line := range bytes.Lines(head) {
 		if line = skipBlanks(line); e.isComment(line) {
 			continue
 		}
 		if all := fields(line); len(all) >= e.least {
-			ids = append(ids, all[e.from], all[e.to])
-		}
-		if len(ids) == most {
-			break
+			from, to := all[e.from], all[e.to]
+			coded = coded || input.LeadingZero(from) && isInteger(from) || input.LeadingZero(to) && isInteger(to)
+			if len(ids) < most {
+				ids = append(ids, from, to)
+			}
 		}
 	}
-	if len(ids) > 2 && !e.skip && !slices.ContainsFunc(ids, isInteger) {
+	if coded || len(ids) > 2 && !e.skip && !slices.ContainsFunc(ids, isInteger) {
 		e.vertices.id = input.Column{Type: keytype.Text}
 		e.note(e.file + ": ids are taken for text")
 	}
@@ -104,7 +118,7 @@ func (e *edgeList) read(to *Edges, most int) error {
 	for n := 0; n < most; {
 		line, err := e.line()
 		if err == io.EOF {
-			return e.end(to)
+			return e.end()
 		}
 		if err != nil {
 			return err
@@ -112,7 +126,7 @@ func (e *edgeList) read(to *Edges, most int) error {
 		switch added, err := e.parse(line, to); {
 		case err == nil && added:
 			n++
-		case err != nil && e.skip:
+		case err != nil && e.skip && !errors.Is(err, input.ErrLeadingZero): // which makes all ids text
 			e.passed++
 		case err != nil:
 			return err
@@ -131,6 +145,7 @@ func (e *edgeList) line() ([]byte, error) {
 		if line = skipBlanks(line); !e.isComment(line) {
 			return line, nil
 		}
+		e.counts = e.counts || !e.begun && saysCounts(line)
 	}
 	return nil, io.EOF
 }
@@ -177,7 +192,7 @@ func (e *edgeList) add(row [][]byte, to *Edges) (err error) {
 	return nil
 }
 
-// isHeader tells whether the first line, which is in row, holds no edge, or is held back as long as that isn't clear.
+// isHeader tells whether the first line, which is in row, holds no edge.
 func (e *edgeList) isHeader() bool {
 	count, all := 0, len(e.row)
 	var numbers [2]uint64
@@ -190,9 +205,13 @@ func (e *edgeList) isHeader() bool {
 	integers, sure := e.vertices.id.Type == keytype.Uint64, e.header == input.Present
 	switch {
 	case count == all && (integers || sure): // one number, or two
-		sure = sure || all < e.least
-		e.said = sizes{numbers[0], numbers[1], all, !sure && e.whole, e.number}
-		return sure || e.whole
+		counts := sizes{numbers[0], numbers[1], all, e.number}
+		if sure = sure || e.counts || all < e.least; sure {
+			e.said = counts
+		} else {
+			e.unsure = counts
+		}
+		return sure
 	case sure:
 		return true
 	case all >= e.least && integers && !isInteger(e.row[e.from]) && !isInteger(e.row[e.to]):
@@ -202,37 +221,27 @@ func (e *edgeList) isHeader() bool {
 	return false
 }
 
-// end makes the vertices those that the first line says there are. A line that was held back is an edge unless as many
-// edges followed, among as many vertices.
-func (e *edgeList) end(to *Edges) error {
+// end makes the vertices those that the first line says there are.
+func (e *edgeList) end() error {
 	said := e.said
 	e.said = sizes{}
-	if said.fields == 0 || !said.held && !e.isSure(said) {
+	if u := e.unsure; u.fields == 2 && u.edges == e.edges-1 {
+		e.note(fmt.Sprintf("%s: the first line is taken for an edge, though it may say how many vertices, %d, and "+
+			"edges, %d, there are (--header says that it does)", e.file, u.vertices, u.edges))
+	}
+	if said.fields == 0 {
 		return io.EOF
 	}
-	counted := said.fields == 1 || said.edges == e.edges
 	base := uint64(1)
 	if _, there := e.vertices.find(0); there {
 		base = 0
 	}
-	switch fits := counted && e.vertices.complete(base, said.vertices); {
-	case said.held && !fits:
-		row := [][]byte{strconv.AppendUint(nil, said.vertices, 10), strconv.AppendUint(nil, said.edges, 10)}
-		if err := e.add(row, to); err != nil {
-			return err
-		}
-		e.late = true
-	case said.held:
-		e.note(fmt.Sprintf("%s: the first line is taken for the numbers of vertices, %d, and edges, %d", e.file,
-			said.vertices, said.edges))
-	case !counted:
+	switch {
+	case said.fields == 2 && said.edges != e.edges:
 		return &CountError{e.file, "edges", int64(said.edges), int64(e.edges)}
-	case !fits:
+	case !e.vertices.complete(base, said.vertices):
 		return &input.LineError{File: e.file, Line: said.line, Err: fmt.Errorf("says that there are %d vertices, but "+
 			"there are others than %d to %d", said.vertices, base, base+said.vertices-1)}
 	}
 	return io.EOF
 }
-
-// isSure tells whether the first line, which wasn't held back, was a header.
-func (e *edgeList) isSure(said sizes) bool { return e.header == input.Present || said.fields < e.least }

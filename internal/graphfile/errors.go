@@ -43,6 +43,8 @@ var (
 		"weights, weights of edges; the fourth, how many weights a vertex has")
 	// ErrDesignator reports a line of DIMACS that begins with none of its letters.
 	ErrDesignator = errors.New("should begin with c, p, a or e")
+	// ErrMixed reports a file of DIMACS with lines of both kinds.
+	ErrMixed = errors.New("arcs (a) and edges (e) are in one file")
 	// ErrFields reports a line without two ids, or without the weight that is wanted.
 	ErrFields = errors.New("has not as many fields as an edge")
 	// ErrCommas reports a line of one field with commas or semicolons in it.

@@ -24,17 +24,15 @@ type Options struct {
 	// Weighted wants the weights of formats that say themselves where they are: integers from 0 to 4294967295.
 	Weighted bool
 	// Header, of Edges and CSV, says whether the first line holds no edge but names or, of Edges, how many vertices, or
-	// vertices and edges, there are. Detect takes it for names where its ids are none and those behind are, and for
-	// numbers where it is one, or two and Load finds as many edges behind it, among as many vertices: their ids begin
-	// with 0 if one is 0, else with 1.
+	// vertices and edges, there are: their ids then begin with 0 if one is 0, else with 1. Detect takes it for names if
+	// its ids are none and those below are, and for numbers if it is one alone, or if it is two and a comment before it
+	// names them: "# nodes edges".
 	Header input.Header
 	// SkipInvalid passes over lines and rows of Edges and tables that hold no edge, and counts them.
 	SkipInvalid bool
 
 	Delimiter rune // of CSV: 0: as input.Options has it
 	Comment   rune // begins lines of Edges and CSV to pass over. Those of Edges may begin with # or %, too
-
-	whole bool // all edges are read, and may come in another order
 
 	// Note, if not nil, is called with what had to be guessed, in one line each.
 	Note func(text string)
@@ -82,7 +80,8 @@ func (e *Edges) clear() { e.From, e.To, e.Weights = e.From[:0], e.To[:0], e.Weig
 type symmetry uint8
 
 const (
-	asListed symmetry = iota // an edge each
+	asListed symmetry = iota // an edge each, and nothing says whether it has a direction
+	arcs                     // an arc each
 	both                     // an edge each, in both directions
 	twice                    // each edge is there in both directions
 )

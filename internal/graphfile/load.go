@@ -2,38 +2,63 @@ package graphfile
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/vkds/vkds/internal/input"
+	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/keytype"
 )
 
 // Graph is one that was read: its vertices and its edges, as far as LoadOptions keep them.
 type Graph struct {
 	Vertices *Vertices
 	Edges
-	Loops   int64 // edges from a vertex to itself that the file has
-	Rows    int64 // edges that the file has, in the way of its format
-	Skipped int64 // lines and rows that were passed over
-	Format  Format
-
-	lastIsLoop bool // of the rows
+	Directed bool  // edges lead from From to To alone
+	Loops    int64 // edges from a vertex to itself that the file has
+	Rows     int64 // edges that the file has, in the way of its format
+	Skipped  int64 // lines and rows that were passed over
+	Format   Format
 }
+
+// Direction says whether a graph's edges lead one way.
+type Direction uint8
+
+const (
+	// AsFormat has those of Matrix Market's general matrices and DIMACS's arcs lead one way, and all others both ways.
+	AsFormat Direction = iota
+	Directed
+	Undirected
+)
 
 // LoadOptions say what to make of a file's edges.
 type LoadOptions struct {
 	Options
-	// Directed has Edges be the directed ones, both for an edge of a file that knows no directions. Without, each edge
-	// stands for both of its directions; if Multi isn't there, either it or the opposite one or both may be in Edges.
-	Directed bool
+	// Direction says what Edges are. Of a directed graph they are the directed ones, both for an edge of a file that
+	// knows no directions. Else each stands for both of its directions; without Multi, either it or the opposite one or
+	// both may be in Edges.
+	Direction Direction
 	// Multi keeps loops, and each edge as often as the file has it. Without, loops are left out; equal edges are not
 	// merged here: their last one counts.
 	Multi bool
 }
 
 // Load reads a whole graph. Its vertices' numbers are in the order of their ids, unless these are texts. Errors are
-// those of Open and Reader.Read.
+// those of Open and Reader.Read. A file in which an id has a leading zero after the first ones, and nobody said what ids
+// are, is read again for one of texts; through a pipe it is an error.
 func Load(ctx context.Context, path string, o LoadOptions) (*Graph, error) {
-	o.whole = true
+	g, err := load(ctx, path, o)
+	if !errors.Is(err, input.ErrLeadingZero) || !infile.Again(path) {
+		return g, err
+	}
+	if o.Note != nil {
+		o.Note(path + ": ids are taken for text, because one has a leading zero; reading it again")
+	}
+	o.ID = input.Column{Type: keytype.Text}
+	return load(ctx, path, o)
+}
+
+func load(ctx context.Context, path string, o LoadOptions) (*Graph, error) {
 	r, err := Open(ctx, path, o.Options)
 	if err != nil {
 		return nil, err
@@ -55,15 +80,19 @@ func Load(ctx context.Context, path string, o LoadOptions) (*Graph, error) {
 		return nil, &input.OptionError{Reason: r.file.Name() + ": nothing in it can be read: all there is was " +
 			"passed over"}
 	}
-	if e, ok := r.source.(*edgeList); ok && e.late {
-		g.rotate(o.Multi)
-	}
+	g.Directed = o.directed(r.source.symmetry())
 	g.number(r.Vertices.sort())
 	return g, nil
 }
 
+// directed tells whether edges of a file lead one way.
+func (o LoadOptions) directed(s symmetry) bool {
+	return o.Direction == Directed || o.Direction == AsFormat && s == arcs
+}
+
 // take takes edges of a file.
 func (g *Graph) take(part Edges, s symmetry, o LoadOptions) {
+	directed := o.directed(s)
 	weighted := part.Weights != nil && len(part.Weights) == part.Len()
 	for i, from := range part.From {
 		g.Rows++
@@ -71,33 +100,18 @@ func (g *Graph) take(part Edges, s symmetry, o LoadOptions) {
 		if weighted {
 			w = part.Weights[i]
 		}
-		if g.lastIsLoop = from == to; g.lastIsLoop {
+		if from == to {
 			if g.Loops++; o.Multi {
 				g.add(from, to, w, weighted)
 			}
 			continue
 		}
-		if !o.Directed && o.Multi && s == twice && from > to {
+		if !directed && o.Multi && s == twice && from > to {
 			continue // it is there the other way round, too
 		}
 		g.add(from, to, w, weighted)
-		if o.Directed && s == both {
+		if directed && s == both {
 			g.add(to, from, w, weighted)
-		}
-	}
-}
-
-// rotate puts the last edge that was read first, if it is one of the graph's.
-func (g *Graph) rotate(loops bool) {
-	n := g.Len()
-	if g.lastIsLoop && !loops {
-		return
-	}
-	for _, all := range [][]uint32{g.From, g.To, g.Weights} {
-		if len(all) == n {
-			last := all[n-1]
-			copy(all[1:], all)
-			all[0] = last
 		}
 	}
 }

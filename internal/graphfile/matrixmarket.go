@@ -96,7 +96,7 @@ func (m *matrixMarket) symmetry() symmetry {
 	if m.twofold {
 		return both
 	}
-	return asListed
+	return arcs
 }
 
 func (m *matrixMarket) read(to *Edges, most int) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,10 +62,11 @@ func TestForms(t *testing.T) {
 		"names":         {"a", "src dst time\n1 2 5\n", "1 2: 1-2", LoadOptions{}},
 		"loops":         {"a", "1 1\n1 2\n3 3\n", "1 2 3: 1-2", LoadOptions{}},
 		"loops kept":    {"a", "1 1\n1 2\n1 1\n2 1\n", "1 2: 1-1 1-2 1-1 2-1", LoadOptions{Multi: true}},
-		"V and E":       {"a", "5 2\n1 2\n2 4\n", "1 2 3 4 5: 1-2 2-4", LoadOptions{}},
-		"V and E, 0":    {"a", "5 2\n1 0\n2 4\n", "0 1 2 3 4: 1-0 2-4", LoadOptions{}},
-		"no V and E":    {"a", "5 3\n1 2\n2 4\n", "1 2 3 4 5: 5-3 1-2 2-4", LoadOptions{}},
-		"too few for V": {"a", "3 2\n1 2\n2 4\n", "1 2 3 4: 3-2 1-2 2-4", LoadOptions{}},
+		"V and E":       {"a", "# nodes edges\n#\n5 2\n1 2\n2 4\n", "1 2 3 4 5: 1-2 2-4", LoadOptions{}},
+		"V and E, 0":    {"a", "% |V| |E|\n5 2\n1 0\n2 4\n", "0 1 2 3 4: 1-0 2-4", LoadOptions{}},
+		"no V and E":    {"a", "3 2\n1 2\n2 3\n", "1 2 3: 3-2 1-2 2-3", LoadOptions{}},
+		"V and E above": {"a", "# Nodes: 3 Edges: 3\n3 2\n1 2\n2 3\n", "1 2 3: 3-2 1-2 2-3", LoadOptions{}},
+		"leading zeros": {"a", "007 7\n7 08\n", "007 7 08: 007-7 7-08", LoadOptions{}},
 		"edges alone": {"a", "5 2\n1 2\n2 4\n", "1 2 4 5: 5-2 1-2 2-4",
 			LoadOptions{Options: Options{Header: input.Absent}}},
 		"said to be": {"a", "5 2\n1 2\n2 4\n", "1 2 3 4 5: 1-2 2-4",
@@ -73,6 +75,12 @@ func TestForms(t *testing.T) {
 		"negative":     {"a", "7 -3\n-3 9\n", "-3 7 9: 7--3 -3-9", LoadOptions{}},
 		"wide": {"a", "18446744073709551615 1\n1 70000\n", "1 70000 18446744073709551615: " +
 			"18446744073709551615-1 1-70000", LoadOptions{}},
+		"leading zeros, late": {"a", strings.Repeat("5 0x10\n", 20000) + "007 7\n",
+			"5 0x10 007 7:" + strings.Repeat(" 5-0x10", 20000) + " 007-7", LoadOptions{}},
+		"leading zeros of a table, late": {"a.csv", strings.Repeat("7,8\n", 20000) + "8,007\n",
+			"7 8 007:" + strings.Repeat(" 7-8", 20000) + " 8-007", LoadOptions{}},
+		"leading zeros of integers": {"a", "007 7\n7 8\n", "7 8: 7-8",
+			LoadOptions{Options: Options{ID: input.Column{Type: keytype.Uint64}}}},
 		"texts": {"a", "bob al\nal eve\n", "bob al eve: bob-al al-eve", LoadOptions{}},
 		"texts that are numbers": {"a", "01 1\n1 2\n", "01 1 2: 01-1 1-2",
 			LoadOptions{Options: Options{ID: input.Column{Type: keytype.Text}}}},
@@ -85,10 +93,10 @@ func TestForms(t *testing.T) {
 		"mtx": {"a.mtx", banner + " matrix coordinate pattern general\n% c\n3 3 2\n1 2\n\n3 3\n", "1 2 3: 1-2",
 			LoadOptions{}},
 		"mtx in both directions": {"a", "%%matrixmarket MATRIX Coordinate Real Symmetric\n3 3 2\n2 1 0.0\n3 2 -1e3\n",
-			"1 2 3: 2-1 1-2 3-2 2-3", LoadOptions{Directed: true}},
+			"1 2 3: 2-1 1-2 3-2 2-3", LoadOptions{Direction: Directed}},
 		"mtx, skew": {"a.mtx", banner + " matrix coordinate integer skew-symmetric\n3 3 1\n2 1 7\n",
 			"1 2 3: 2-1=7 1-2=7",
-			LoadOptions{Directed: true, Options: Options{Weighted: true}}},
+			LoadOptions{Direction: Directed, Options: Options{Weighted: true}}},
 		"mtx, weights": {"a.mtx", banner + " matrix coordinate real general\n3 3 2\n2 1 7.00\n1 2 5e0 \n",
 			"1 2 3: 2-1=7 1-2=5", weighted},
 		"mtx without a banner": {"a.mtx", "2 1\n4 2\n", "1 2 4: 2-1 4-2", LoadOptions{}},
@@ -126,6 +134,62 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// Edges lead one way or both as their format says, unless the caller does.
+func TestDirections(t *testing.T) {
+	mtx := func(symmetry string) string {
+		return banner + " matrix coordinate pattern " + symmetry + "\n2 2 1\n2 1\n"
+	}
+	for _, c := range []struct {
+		file, text string
+		directed   bool
+		edges      string // if it is directed
+	}{
+		{"a.gr", "p sp 2 1\na 2 1 5\n", true, "2-1"},
+		{"a.col", "p edge 2 1\ne 2 1\n", false, "2-1 1-2"},
+		{"a.mtx", mtx("general"), true, "2-1"},
+		{"a.mtx", mtx("symmetric"), false, "2-1 1-2"},
+		{"a.graph", "2 1\n2\n1\n", false, "1-2 2-1"},
+		{"a.txt", "2 1\n", false, "2-1"},
+		{"a.csv", "2,1\n", false, "2-1"},
+	} {
+		path := write(t, c.file, c.text)
+		for direction, want := range map[Direction]bool{AsFormat: c.directed, Directed: true, Undirected: false} {
+			g, err := Load(ctx, path, LoadOptions{Direction: direction})
+			require.NoError(t, err)
+			assert.Equal(t, want, g.Directed, "%s %d", c.text, direction)
+			if want {
+				assert.Equal(t, "1 2: "+c.edges, listed(g), "%s %d", c.text, direction)
+			}
+		}
+	}
+}
+
+// A first line that may be numbers of vertices and edges is an edge, and a note says so.
+func TestFirstEdge(t *testing.T) {
+	for text, told := range map[string]bool{"3 2\n1 2\n2 3\n": true, "3 4\n1 2\n2 3\n": false,
+		"# Nodes Edges\n3 2\n1 2\n2 3\n": false} {
+		notes := ""
+		path := write(t, "a", text)
+		_, err := Load(ctx, path, LoadOptions{Options: Options{Note: func(text string) { notes += text }}})
+		require.NoError(t, err)
+		want := path + ": the first line is taken for an edge, though it may say how many vertices, 3, and edges, 2, " +
+			"there are (--header says that it does)"
+		assert.Equal(t, told, notes == want, notes)
+	}
+}
+
+// A leading zero that comes late through a pipe is an error that names the flag.
+func TestLateZeroThroughPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, exec.Command("mkfifo", path).Run())
+	go func() { _ = os.WriteFile(path, []byte(strings.Repeat("7 8\n", 20000)+"8 007\n"), 0) }()
+	id := input.Column{Any: true, Flag: "--id-type"}
+	_, err := Load(ctx, path, LoadOptions{Options: Options{ID: id, SkipInvalid: true}})
+	require.ErrorIs(t, err, input.ErrLeadingZero)
+	assert.EqualError(t, err, path+":20001: 007 has a leading zero, as text has it, where values before it are "+
+		"numbers (--id-type text reads it)")
+}
+
 // What is wrong is told by its file and line.
 func TestRefuses(t *testing.T) {
 	mtx := banner + " matrix coordinate pattern general\n"
@@ -134,6 +198,8 @@ func TestRefuses(t *testing.T) {
 		{"a", "1 2\n\n3\n", `a:3: has not as many fields as an edge`},
 		{"a", "1 2\n# c\n-1 3\n18446744073709551615 1\n", `a:4: 18446744073709551615 is out of range`},
 		{"a", "1 2\n18446744073709551616 1\n", `a:2: 18446744073709551616 is out of range (0 to 18446744073709551615)`},
+		{"a", "# n m\n3 3\n1 2\n2 3\n", `a: says that it has 3 edges, but has 2: it is damaged or cut off`},
+		{"a.gr", "p sp 2 2\na 1 2 3\ne 1 2\n", `a.gr:3: arcs (a) and edges (e) are in one file`},
 		{"a", "1,2\n", `a:1: is one field, if blanks stand between them: --format csv reads other tables`},
 		{"a", "3\n0 1\n1 7\n", `a:1: says that there are 3 vertices, but there are others than 0 to 2`},
 		{"a", "\x1f\x8b\x08\x00\x00", `a:1: looks like gzip data, though the file's name doesn't say so`},

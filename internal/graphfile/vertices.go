@@ -1,6 +1,7 @@
 package graphfile
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -43,6 +44,7 @@ func (v *Vertices) declare(first, count uint64) error {
 		return ErrVertices
 	}
 	v.declared, v.first, v.count = true, first, int(count)
+	v.id.Flag = "" // they are integers
 	return nil
 }
 
@@ -71,6 +73,9 @@ func (v *Vertices) Find(id string) (number uint32, found bool, err error) {
 		return number, found, nil
 	}
 	value, err := v.id.Parse(id)
+	if errors.Is(err, input.ErrLeadingZero) { // 007 is not 7
+		return 0, false, nil
+	}
 	if err != nil || value.Type != v.id.Type {
 		return 0, false, err
 	}
@@ -109,7 +114,7 @@ func (v *Vertices) parse(field []byte) (number uint32, err error) {
 	if v.id.Type == keytype.Text {
 		return v.text(field)
 	}
-	if n, ok := unsigned(field); ok && v.id.Type == keytype.Uint64 {
+	if n, ok := unsigned(field); ok && v.id.Type == keytype.Uint64 && !(v.id.Any && input.LeadingZero(field)) {
 		return v.number(n)
 	}
 	value, err := v.id.Parse(string(field))

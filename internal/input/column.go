@@ -100,8 +100,20 @@ func putWider(chosen []*column, columns [][]uint64, n int, row []keytype.Value) 
 }
 
 // Parse returns the value of a text, of the column's type, which is another than text, or the first wider one that has
-// it.
-func (c Column) Parse(text string) (keytype.Value, error) {
+// it. Of a column that nobody has said the type of, a number with a leading zero wraps ErrLeadingZero.
+func (c Column) Parse(text string) (v keytype.Value, err error) {
+	v, err = c.first(text)
+	if err == nil && c.Any && LeadingZero(text) && (c.Type.Integer() || c.Type == keytype.Float64) {
+		err = fmt.Errorf("%s %w", text, ErrLeadingZero)
+	}
+	if err != nil && c.Flag != "" && !isNull(text) {
+		err = &valueError{err, c, text}
+	}
+	return v, err
+}
+
+// first is Parse where somebody has said what the column holds.
+func (c Column) first(text string) (keytype.Value, error) {
 	parse := keytype.Type.Parse
 	if c.End {
 		parse = keytype.Type.ParseEnd
@@ -119,7 +131,7 @@ func (c *column) parseBytes(text []byte) (v keytype.Value, err error) {
 		return c.text(text)
 	}
 	if !c.End {
-		if w, err := c.Type.ParseBytes(text); err == nil && !(c.Any && leadingZero(text)) {
+		if w, err := c.Type.ParseBytes(text); err == nil && !(c.Any && LeadingZero(text)) {
 			return keytype.Value{Type: c.Type, Word: w}, nil
 		}
 	}
@@ -131,15 +143,8 @@ func (c *column) parse(text string) (v keytype.Value, err error) {
 	if c.Type == keytype.Text {
 		return c.text([]byte(text))
 	}
-	v, err = c.Parse(text)
-	switch {
-	case err == nil && c.Any && leadingZero(text) && (c.Type.Integer() || c.Type == keytype.Float64):
-		err = fmt.Errorf("%s %w", text, ErrLeadingZero)
-	case err != nil && isNull(text):
+	if v, err = c.Parse(text); err != nil && isNull(text) {
 		return c.null(err)
-	}
-	if err != nil && c.Flag != "" {
-		err = &valueError{err, c.Column, text}
 	}
 	return v, err
 }
@@ -152,7 +157,7 @@ func (c *column) null(err error) (keytype.Value, error) {
 	case c.Type == keytype.Text:
 		return c.text([]byte(*c.value))
 	}
-	return c.Parse(*c.value)
+	return c.first(*c.value)
 }
 
 // nullError is the error of a field without a value, with the words of another one.

@@ -50,7 +50,7 @@ func classify(field string) (c class, fits bool) {
 		}
 		switch {
 		case errors.Is(err, keytype.ErrSyntax):
-		case leadingZero(field):
+		case LeadingZero(field):
 			return coded, true
 		default:
 			return c, err == nil
@@ -75,8 +75,8 @@ func classify(field string) (c class, fits bool) {
 	return word, false
 }
 
-// leadingZero tells whether a number is written with one, so that it is another text than its value: 007.
-func leadingZero[T ~string | ~[]byte](number T) bool {
+// LeadingZero tells whether a number is written with one, so that it is another text than its value: 007.
+func LeadingZero[T ~string | ~[]byte](number T) bool {
 	at := 0
 	for at < len(number) && (number[at] == ' ' || number[at] == '\t') {
 		at++
@@ -166,7 +166,7 @@ func (c Column) readable(text string) keytype.Type {
 		if c, _ := classify(text); c == whole && t == keytype.Float64 { // it would be rounded
 			continue
 		}
-		if err == nil && !leadingZero(text) {
+		if err == nil && !LeadingZero(text) {
 			return t
 		}
 	}

@@ -118,6 +118,12 @@ func Check(path string) error {
 	return opened.Close()
 }
 
+// Again tells whether a path that was opened can be opened once more, and has the same to read then.
+func Again(path string) bool {
+	info, err := os.Stat(path)
+	return path != Stdin && err == nil && info.Mode().IsRegular()
+}
+
 // OpenFile is os.OpenFile, without making a file, that gives up when ctx is done: opening a named pipe waits for
 // somebody at its other end. Its error is then the context's cause.
 func OpenFile(ctx context.Context, path string, flags int) (*os.File, error) {
