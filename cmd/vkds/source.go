@@ -91,7 +91,27 @@ func (s *source) use(ctx context.Context, g *global, path string, use func(*vk.D
 
 // load loads a saved dictionary or a table into the device's memory. Close the
 // dictionary.
-func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string) (*dictionary, error) {
+func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string) (dict *dictionary, err error) {
+	for dict, err = s.pass(ctx, g, d, path); g.takeForText(path, s.options.Columns, err); {
+		dict, err = s.pass(ctx, g, d, path)
+	}
+	return dict, err
+}
+
+// takeForText tells whether a file is to be read again because columns that were taken for numbers are text, as a
+// leading zero shows that came late, and makes them text.
+func (g *global) takeForText(path string, columns []input.Column, err error) bool {
+	var zero *input.ZeroError
+	if !errors.As(err, &zero) || !infile.Again(path) || !input.TakeForText(columns, err) {
+		return false
+	}
+	g.note("%s: column %s is taken for text, because %s has a leading zero: reading it again", path, zero.Column,
+		zero.Text)
+	return true
+}
+
+// pass reads a DICT-or-TABLE once, and loads it.
+func (s *source) pass(ctx context.Context, g *global, d *vk.Device, path string) (*dictionary, error) {
 	started := time.Now()
 	l := &loader{ctx: ctx, device: d}
 	err := l.read(g, s, path, func(in *opened) (err error) {

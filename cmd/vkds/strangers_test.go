@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,6 +28,23 @@ func TestStrangersTables(t *testing.T) {
 	assert.Equal(t, "key,count\n007,1\n7,1\n0870,1\n870,1\n", out)
 	out, _ = answer(t, "id,phone\n1,0301234\n2,0809999\n", "get", "-", "2")
 	assert.Equal(t, "key,value\n2,0809999\n", out)
+
+	// As well where one comes late, in a file that can be read again.
+	late := "k,v\n" + strings.Repeat("7,0x8\n", 20000) + "007,9\n7,1\n"
+	file := write(t, "late.csv", late)
+	out, notes = answer(t, "", "get", file, "7", "007")
+	assert.Equal(t, "key,value\n7,1\n007,9\n", out)
+	assert.Contains(t, notes, file+": column 1 is taken for text, because 007 has a leading zero: reading it again")
+	out, _ = answer(t, "", "tally", file)
+	assert.Equal(t, "key,count\n7,20001\n007,1\n", out)
+	for _, command := range [][]string{{"tally", "-", "--column", "k"}, {"dump", "-"}} {
+		flag := map[string]string{"tally": "--type", "dump": "--key-type"}[command[0]]
+		assert.Contains(t, refusal(t, late, command...), "standard input:20002: column ")
+		assert.Contains(t, refusal(t, late, command...), "007 has a leading zero, as text has it, where values "+
+			"before it are numbers ("+flag+" text reads it)")
+		out, _ = answer(t, late, append(command, flag, "text")...)
+		assert.Contains(t, out, "\n007,")
+	}
 
 	people := write(t, "people.csv", "name,city,age\nAnn,Ulm,30\nBob,,\n")
 	out, _ = answer(t, "", "dump", people)

@@ -114,11 +114,7 @@ func (t *tally) count(path string, o input.Options) (err error) {
 	show, end := t.progress("counting " + filepath.Base(path))
 	o.Progress = show
 	defer t.Close()
-	for err = t.pass(path, o); errors.Is(err, texts.ErrCollision); err = t.pass(path, o) {
-		if err = t.again(path); err != nil {
-			break
-		}
-	}
+	err = t.passes(path, o)
 	end()
 	if err == nil && t.rows == 0 {
 		err = allSkipped(called(path), t.skipped, t.nulls)
@@ -134,6 +130,25 @@ func (t *tally) count(path string, o input.Options) (err error) {
 	}
 	t.note("%s", note)
 	return nil
+}
+
+// passes reads the file as often as it takes to know what its keys are, and a hash under which no two of them collide.
+func (t *tally) passes(path string, o input.Options) error {
+	for {
+		err := t.pass(path, o)
+		switch {
+		case errors.Is(err, texts.ErrCollision):
+			err = t.again(path)
+		case t.takeForText(path, o.Columns, err):
+			err = t.loader.Close()
+			t.words = nil
+		default:
+			return err
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // pass reads the file once, and leaves its distinct keys in t.entries.

@@ -112,7 +112,8 @@ Where none is named, columns of Parquet and Arrow say what they are. Others are 
 of their first values are: integers (u32, or i32 where some are negative, and u64 or i64
 only where some need it), numbers with fractions (f64), times or addresses. They are text
 where none of them is one of these, and where one is a number with a leading zero: 007 is
-not 7. Among other kinds --skip-invalid passes over text.
+not 7. If that comes late, the file is read again; in a pipe it is an error. Among other
+kinds --skip-invalid passes over text.
 u32, u64, i32, i64, f32 and f64 take nothing else. hex64, time64 and ip6 name the wide
 forms of hex, time and ip.
 

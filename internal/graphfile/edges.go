@@ -123,10 +123,11 @@ func (e *edgeList) read(to *Edges, most int) error {
 		if err != nil {
 			return err
 		}
+		var zero *input.ZeroError
 		switch added, err := e.parse(line, to); {
 		case err == nil && added:
 			n++
-		case err != nil && e.skip && !errors.Is(err, input.ErrLeadingZero): // which makes all ids text
+		case err != nil && e.skip && !errors.As(err, &zero): // which makes all ids text
 			e.passed++
 		case err != nil:
 			return err

@@ -48,11 +48,12 @@ type LoadOptions struct {
 // are, is read again for one of texts; through a pipe it is an error.
 func Load(ctx context.Context, path string, o LoadOptions) (*Graph, error) {
 	g, err := load(ctx, path, o)
-	if !errors.Is(err, input.ErrLeadingZero) || !infile.Again(path) {
+	var zero *input.ZeroError
+	if !errors.As(err, &zero) || !infile.Again(path) {
 		return g, err
 	}
 	if o.Note != nil {
-		o.Note(path + ": ids are taken for text, because one has a leading zero; reading it again")
+		o.Note(path + ": ids are taken for text, because " + zero.Text + " has a leading zero: reading it again")
 	}
 	o.ID = input.Column{Type: keytype.Text}
 	return load(ctx, path, o)

@@ -73,7 +73,8 @@ func (v *Vertices) Find(id string) (number uint32, found bool, err error) {
 		return number, found, nil
 	}
 	value, err := v.id.Parse(id)
-	if errors.Is(err, input.ErrLeadingZero) { // 007 is not 7
+	var zero *input.ZeroError
+	if errors.As(err, &zero) { // 007 is not 7
 		return 0, false, nil
 	}
 	if err != nil || value.Type != v.id.Type {

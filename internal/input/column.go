@@ -1,7 +1,6 @@
 package input
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -100,11 +99,11 @@ func putWider(chosen []*column, columns [][]uint64, n int, row []keytype.Value) 
 }
 
 // Parse returns the value of a text, of the column's type, which is another than text, or the first wider one that has
-// it. Of a column that nobody has said the type of, a number with a leading zero wraps ErrLeadingZero.
+// it. Of a column that nobody has said the type of, a number with a leading zero is a *ZeroError.
 func (c Column) Parse(text string) (v keytype.Value, err error) {
 	v, err = c.first(text)
 	if err == nil && c.Any && LeadingZero(text) && (c.Type.Integer() || c.Type == keytype.Float64) {
-		err = fmt.Errorf("%s %w", text, ErrLeadingZero)
+		err = &ZeroError{c.Name, text}
 	}
 	if err != nil && c.Flag != "" && !isNull(text) {
 		err = &valueError{err, c, text}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/vkds/vkds/internal/keytype"
 )
 
 // OptionError reports an option that can't be, or not for the format: a delimiter or a beginning of comments that means
@@ -97,8 +99,27 @@ var (
 	ErrOddBytes = errors.New("ends in the middle of a row")
 	// ErrNull reports a row without a value.
 	ErrNull = errors.New("is null")
-	// ErrLeadingZero reports a number with a leading zero in a column that nobody has said the type of, and whose first
-	// rows have none. It is never skipped: either the column is text, and numbers before it are, too, or zeros mean
-	// nothing.
-	ErrLeadingZero = errors.New("has a leading zero, as text has it, where values before it are numbers")
 )
+
+// ZeroError reports a number with a leading zero in a column that nobody has said the type of, and whose first rows have
+// none. It is never skipped: either the column is text, and numbers before it are, too, or zeros mean nothing.
+type ZeroError struct {
+	Column string // as asked for
+	Text   string
+}
+
+func (e *ZeroError) Error() string {
+	return e.Text + " has a leading zero, as text has it, where values before it are numbers"
+}
+
+// TakeForText makes those of the columns text that an error is a *ZeroError about, so that the file can be read again,
+// and tells whether there are any.
+func TakeForText(columns []Column, err error) (some bool) {
+	var zero *ZeroError
+	for i, c := range columns {
+		if errors.As(err, &zero) && c.Any && c.name(i) == zero.Column {
+			columns[i].Type, columns[i].Wider, columns[i].Any, some = keytype.Text, nil, false, true
+		}
+	}
+	return some
+}

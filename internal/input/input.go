@@ -124,8 +124,9 @@ type invalid struct {
 
 // pass tells whether to pass over something with this error, and counts it.
 func (i *invalid) pass(err error) bool {
+	var zero *ZeroError
 	switch {
-	case errors.Is(err, ErrLeadingZero): // another reading of the column is right, not of the row
+	case errors.As(err, &zero): // another reading of the column is right, not of the row
 		return false
 	case i.skipNull && errors.Is(err, ErrNull):
 		i.nulls++

@@ -2,6 +2,7 @@ package input_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -49,7 +50,7 @@ func TestLeadingZeros(t *testing.T) {
 	rows, _, err := asIs(t, "007\n7\n0870\n870\n", text)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"007", "7", "0870", "870"}, rows)
-	// Where it comes late, the column isn't made numbers, also where invalid rows are skipped.
+	// Where it comes late, the column isn't made numbers, also where invalid rows are skipped, and can be read as text.
 	late := strings.Repeat("1234567\n", 20000) + "007\n8\n"
 	for _, skip := range []bool{false, true} {
 		text.SkipInvalid = skip
@@ -59,8 +60,12 @@ func TestLeadingZeros(t *testing.T) {
 				o.Format, in = input.CSV, strings.ReplaceAll(late, "\n", ",\n")
 			}
 			_, _, err = asIs(t, in, o)
-			require.ErrorIs(t, err, input.ErrLeadingZero)
-			assert.Contains(t, err.Error(), "f:20001: ")
+			require.ErrorContains(t, err, "f:20001: ")
+			o.Columns = slices.Clone(o.Columns)
+			require.True(t, input.TakeForText(o.Columns, err))
+			rows, _, err = asIs(t, in, o)
+			require.NoError(t, err)
+			assert.Equal(t, []string{"007", "8"}, rows[20000:])
 		}
 	}
 	said := input.Options{Format: input.Text, Columns: []input.Column{{Type: keytype.Uint32}}}
