@@ -1,3 +1,9 @@
+// Package doctor examines a Vulkan device by litmus tests. These are small kernels that run many times with random
+// timing and placement. Their results show what the device does where the specification leaves it a choice, and whether
+// it does what vkds relies on.
+//
+// A required test can fail; then results on this device are not to be trusted. The other tests inform: vkds works
+// correctly whatever they find. No test can hang, because every loop has a bound.
 package doctor
 
 import (

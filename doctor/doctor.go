@@ -18,29 +18,29 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Options say how a device is examined. The zero value will do.
+// Options configure an examination. The zero value is fine.
 type Options struct {
-	Seed     uint64            // of the random timing and placement; 0 = a new one
-	Progress func(test string) // if not nil, is told of each test that begins
+	Seed     uint64            // of the random timing and placement; 0: a new one
+	Progress func(test string) // if not nil, is called when a test begins
 
 	fault bool // tests: every kernel does what its test looks for in a driver
 }
 
-// Verdict is a test's outcome.
+// Verdict is the outcome of a test.
 type Verdict string
 
 const (
-	Pass        Verdict = "pass"        // a required test, and nothing wrong was seen
-	Fail        Verdict = "fail"        // a required test, and the device did what it must not
-	Information Verdict = "information" // not right or wrong: vkds works either way
-	Untested    Verdict = "untested"    // the device has not what the test needs; Found says what
+	Pass        Verdict = "pass"        // of a required test: nothing wrong was seen
+	Fail        Verdict = "fail"        // of a required test: the device did something wrong
+	Information Verdict = "information" // vkds works either way
+	Untested    Verdict = "untested"    // the device lacks something that the test needs; Found says what
 )
 
-// Finding is what a test's observations amount to.
+// Finding is the conclusion from a test's observations.
 type Finding struct {
 	Verdict Verdict `json:"verdict"`
-	Found   string  `json:"found"`   // what was seen, in a few words
-	Meaning string  `json:"meaning"` // what that means for vkds, in a sentence
+	Found   string  `json:"found"`   // the observation, in a few words
+	Meaning string  `json:"meaning"` // what it means for vkds, in a sentence
 }
 
 // Result is a test with its outcome.
@@ -55,13 +55,13 @@ type Result struct {
 // Report is the outcome of an examination.
 type Report struct {
 	Device   Device   `json:"device"`
-	Seed     uint64   `json:"seed"` // Options.Seed to repeat it by, as far as timing can be repeated
+	Seed     uint64   `json:"seed"` // repeat the examination with this Options.Seed
 	Results  []Result `json:"results"`
 	Trusted  bool     `json:"trusted"`            // no required test failed, and the driver is not known to be broken
-	Warnings []string `json:"warnings,omitempty"` // why not
+	Warnings []string `json:"warnings,omitempty"` // the reasons if it is not Trusted
 }
 
-// Device says what was examined.
+// Device describes the device that was examined.
 type Device struct {
 	Name         string `json:"name"`
 	Type         string `json:"type"`
@@ -111,9 +111,9 @@ func tests(d *vk.Device) []test {
 	)
 }
 
-// Run examines an open device, in a few seconds, and waits for it. A device that fails is no error: the Report
-// says so. Errors: the context's, and those of a device that can't be used at all; the Report then holds the
-// results so far and is not Trusted. What Run allocates it frees.
+// Run examines an open device. It takes a few seconds, and frees what it allocates. If the device fails a test, the
+// Report says so and the error is nil. Errors: the context's, and those of a device that can't be used at all. After an
+// error the Report holds the results so far and is not Trusted.
 func Run(ctx context.Context, d *vk.Device, o Options) (Report, error) {
 	info := d.Info()
 	r := Report{

@@ -14,7 +14,7 @@ type BoundsArgs struct {
 	Queries uint64           // address of Count keys
 	Count   Length
 	Out     uint64 // address of Count words for the bounds
-	Upper   bool   // upper bounds, how many keys are at most a query, rather than lower bounds, how many are below it
+	Upper   bool   // count the keys that are at most a query, rather than those below it
 	Sorted  bool   // the queries ascend, which is faster
 	Scratch uint64 // BoundsScratch bytes
 }
@@ -66,8 +66,8 @@ func indexKeys(n, top int, w structures.Width) (keys int) {
 	return keys
 }
 
-// BoundsScratch returns the bytes of scratch that bounds in an array of up to n keys of a width need, for up to count
-// queries.
+// BoundsScratch returns the bytes of scratch memory that Bounds needs for up to count queries in an array of up to n
+// keys of a width.
 func (p *Primitives) BoundsScratch(n, count int, w structures.Width) int {
 	if checkWidth(w) != nil {
 		return 0
@@ -85,14 +85,14 @@ type boundsPlan struct {
 	rounds  int  // queries a lane
 }
 
-// Bounds records the search of many keys in a sorted array. What it finds is an index of the array, or its length.
-// The output may take the place of queries of 32 bits unless they are Sorted; otherwise nothing overlaps.
+// Bounds records a search for many queries in a sorted array. Each result is an index of the array, or its length. Out
+// may be Queries if these have 32 bits and are not Sorted; nothing else may overlap.
 //
-// Errors: *WidthsError, *structures.CountError, ErrNoMemory, and what making a kernel may return.
+// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 //
-// Sorted queries are merged with the keys (Green, McColl and Bader, GPU Merge Path, 2012). Others descend a static
-// B-tree without pointers, of nodes as large as what a memory access brings (Rao and Ross, Cache Conscious Indexing
-// for Decision-Support in Main Memory, 1999), which is made for the occasion.
+// Sorted queries are merged with the keys (Green, McColl and Bader, GPU Merge Path, 2012). Other queries descend a
+// static B-tree without pointers that is made for the call (Rao and Ross, Cache Conscious Indexing for Decision-Support
+// in Main Memory, 1999). A node is as large as one memory access.
 func (p *Primitives) Bounds(s *vk.Stream, a BoundsArgs) error {
 	if err := checkWidth(a.Width); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// CompactArgs say what Compact works on.
+// CompactArgs are the operands of Compact.
 type CompactArgs struct {
 	Keys      uint64 // numbers
 	Values    uint64 // 0, or as many numbers
@@ -31,12 +31,13 @@ type compactCountPush struct {
 	Length        length
 }
 
-// CompactScratch is how many bytes of scratch Compact takes for n elements.
+// CompactScratch returns the bytes of scratch memory that Compact needs for n elements.
 func (p *Primitives) CompactScratch(n int) int { return 4 * compactShape.chunks }
 
-// Compact records that the elements whose flags are set are written one behind the other, in their order. It has one
-// form, which counts the flags of each chunk first: they are a small part of what is read. Errors:
-// *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
+// Compact records the copying of the elements whose flags are set, one after the other in their order. It has one form,
+// which first counts the flags of each chunk.
+//
+// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Compact(s *vk.Stream, a CompactArgs) error {
 	return s.Whole(func() error { return p.compact(s, a) })
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// EncodeArgs say what EncodeKeys and DecodeKeys work on.
+// EncodeArgs are the operands of EncodeKeys and DecodeKeys.
 type EncodeArgs struct {
 	In     uint64 // numbers, or for DecodeKeys words, as wide as their type
 	Out    uint64 // what they become; may be In
@@ -19,15 +19,17 @@ type encodePush struct {
 	FlipSet, FlipClear uint64
 }
 
-// EncodeKeys records that the numbers of a type become the words by which dictionaries know and order keys
-// (structures.KeyCode), as calls on device buffers take them. Values that are floats are encoded in the same way, those
-// that are integers not at all. Errors: *structures.CountError, ErrNoMemory, and those of making a kernel.
+// EncodeKeys records the conversion of numbers of a type to the words by which dictionaries store and order keys
+// (structures.KeyCode), as calls on device buffers take them. Float values are encoded in the same way; integer values
+// need no encoding.
+//
+// Errors: *structures.CountError, ErrNoMemory, and those of making a kernel.
 func EncodeKeys[K structures.Number](p *Primitives, s *vk.Stream, a EncodeArgs) error {
 	negative, positive := structures.KeyCode[K]().Flips()
 	return p.encode(s, structures.WidthOf[K](), a, negative, positive)
 }
 
-// DecodeKeys records that words become the numbers of a type again. Errors as EncodeKeys'.
+// DecodeKeys records the conversion of words back to numbers of a type. Errors: those of EncodeKeys.
 func DecodeKeys[K structures.Number](p *Primitives, s *vk.Stream, a EncodeArgs) error {
 	negative, positive := structures.KeyCode[K]().Flips()
 	return p.encode(s, structures.WidthOf[K](), a, positive, negative) // a positive number's word has the sign bit set

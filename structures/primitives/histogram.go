@@ -6,7 +6,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// HistogramArgs say what Histogram works on.
+// HistogramArgs are the operands of Histogram.
 type HistogramArgs struct {
 	Keys     uint64
 	Out      uint64 // 2^Bits words
@@ -17,7 +17,7 @@ type HistogramArgs struct {
 	Scratch  uint64           // HistogramScratch bytes
 }
 
-// MaxHistogramBits is the widest field that Histogram counts by.
+// MaxHistogramBits is the width of the widest field that Histogram counts by.
 const MaxHistogramBits = 12
 
 // histogramShape is what measured best on an H200.
@@ -29,11 +29,12 @@ type fieldCountPush struct {
 	Shift        uint32
 }
 
-// HistogramScratch is how many bytes of scratch Histogram takes for n keys: none, so that Scratch may be 0.
+// HistogramScratch returns the bytes of scratch memory that Histogram needs for n keys: 0, so Scratch may be 0.
 func (p *Primitives) HistogramScratch(n, bits int) int { return 0 }
 
-// Histogram records how many keys have each value of a field of their bits. Errors: *structures.CountError,
-// *WidthsError, *BitsError, ErrNoMemory, and those of making a kernel.
+// Histogram records the counting of keys by the value of a field of their bits.
+//
+// Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Histogram(s *vk.Stream, a HistogramArgs) error {
 	return s.Whole(func() error { return p.histogram(s, a) })
 }

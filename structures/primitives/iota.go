@@ -10,7 +10,8 @@ type iotaPush struct {
 	Count   uint32
 }
 
-// Iota records the writing of 0, 1, 2, … to n words: the indices of elements that are to be sorted with them.
+// Iota records the writing of 0, 1, 2, … to n words, for example as indices of elements that are sorted with their
+// keys.
 //
 // Errors: *structures.CountError, ErrNoMemory, vk.ErrClosed.
 func (p *Primitives) Iota(s *vk.Stream, out uint64, n int) error {

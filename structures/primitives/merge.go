@@ -6,7 +6,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Run is a sorted array of keys or pairs, as an operand.
+// Run is an operand: a sorted array of keys or pairs.
 type Run struct {
 	Keys, Values uint64 // addresses of Length elements each; Values 0: keys alone
 	Length       Length
@@ -80,7 +80,7 @@ func (m mergeShape) splits(n int) int { return n/m.tile() + 2 }
 // for it. Up to so many outputs, it is the faster way.
 const mergeAlone = 1 << 22
 
-// MergeScratch returns the bytes of scratch that a merge of up to n outputs of these widths needs.
+// MergeScratch returns the bytes of scratch memory that a merge of up to n outputs of these widths needs.
 func (p *Primitives) MergeScratch(n int, w Widths) int {
 	if w.check() != nil {
 		return 0
@@ -88,13 +88,13 @@ func (p *Primitives) MergeScratch(n int, w Widths) int {
 	return 4 * max(p.mergeShape(w.Key, true).splits(max(n, 0)), p.mergeShape(w.Key, false).splits(max(n, 0)))
 }
 
-// Merge records a merge of two sorted runs into one. It is stable: of equal keys those of A come first, and those of
-// one run stay in its order. The runs may be any two lengths, each up to MaxLength. Neither input overlaps the output
-// or the scratch; A and B may be the same.
+// Merge records a merge of two sorted runs into one. It is stable: of equal keys those of A come first, and keys of one
+// run keep their order. Each run may have any length up to MaxLength. A and B may be the same run. The output and the
+// scratch memory must not overlap them.
 //
-// Errors: *WidthsError, *structures.CountError, ErrNoMemory, and what making a kernel may return.
+// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 //
-// The algorithm is merge path: Green, McColl and Bader, GPU Merge Path: A GPU Merging Algorithm, 2012.
+// Source: Green, McColl and Bader, GPU Merge Path: A GPU Merging Algorithm, 2012.
 func (p *Primitives) Merge(s *vk.Stream, a MergeArgs) error {
 	return s.Whole(func() error { return p.merge(s, a, a.A.Length.N+a.B.Length.N <= mergeAlone) })
 }

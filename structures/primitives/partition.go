@@ -49,16 +49,18 @@ type partitionPlacePush struct {
 	Length                                               length
 }
 
-// PartitionScratch returns the bytes of scratch that Partition needs.
+// PartitionScratch returns the bytes of scratch memory that Partition needs.
 func (p *Primitives) PartitionScratch(bits int) int { return recording.Align + 4<<bits }
 
-// Partition records that keys are brought into parts: stretches of keys of equal width, one after the other in key
-// order. Within a part the order is any. How wide they are goes by a sample of the keys, so that keys that all lie
-// close together come apart, too; keys far out may share the first part or the last one. Destinations say where each
-// key went: what is computed of the keys in their new order can be fetched by them, tile by tile nearly in a stream.
-// Sources say where each came from, for results that are too long to be moved.
+// Partition records the division of keys into parts. A part is a range of keys, all ranges have the same width, and the
+// parts follow one another in key order. Within a part the order is undefined. A sample of the keys determines the
+// width, so keys that lie close together are divided as well; keys far from the others may share the first or the last
+// part.
 //
-// Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and what making a kernel may return.
+// Destinations tell where each key went, so results that were computed in the new order can be fetched, nearly as a
+// stream within a tile. Sources tell where each key came from, for results that are too large to be moved.
+//
+// Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {
 	return s.Whole(func() error { return p.partition(s, a) })
 }

@@ -1,21 +1,20 @@
 // Package primitives has the bulk operations that ordered structures are made of: radix sort, top k, partition, scan,
-// reduction, merge, segmented sort, compaction, run-length encoding, bounds, histograms and the encoding of keys, over
-// arrays of 32-bit numbers in device memory, or of 64-bit ones where an operation has a Width.
+// reduction, merge, segmented sort, compaction, run-length encoding, bounds, histograms and the encoding of keys. They
+// work on arrays of 32-bit numbers in device memory, or of 64-bit numbers if an operation has a Width.
 //
-// Nothing here waits and nothing allocates: an operation is recorded into a vk.Stream, works on memory that is given
-// by device addresses, and takes its temporary memory from the caller. The function named …Scratch says how many
-// bytes that is. Operations on one stream follow one another, so that what one writes the next may read. Arrays are
-// aligned to their elements, scratch to 256 bytes. Inputs and outputs may not overlap unless an operation says so.
+// An operation is recorded into a vk.Stream. It does not wait and allocates nothing: arrays are given by device
+// addresses, and the caller provides scratch memory. The method named …Scratch returns how many bytes. Arrays are
+// aligned to their elements, scratch to 256 bytes. Inputs and outputs must not overlap unless an operation says so. An
+// operation sees what earlier operations of the stream wrote.
 //
-// An operation is recorded whole or not at all (vk.Stream.Whole): one that is refused leaves the stream's batch as it
-// was, and one of which a kernel can't be made when others are recorded already has the stream drop its batch.
+// An operation is recorded completely or not at all (vk.Stream.Whole). If it is refused, the stream's batch stays as it
+// was. If a kernel can't be made after others were recorded, the stream drops its batch.
 //
-// An array's length is a Length: known to the host, or a word in device memory that an earlier operation wrote.
+// The length of an array is a Length: known to the host, or a word in device memory that an earlier operation wrote.
 //
-// Where an operation has two forms, both give the same result. The single-pass form (decoupled look-back, Merrill
-// and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016) is faster where workgroups that
-// started make progress concurrently. No form relies on it: who has waited for a while computes what it waits
-// for by itself.
+// Some operations have two forms with the same result. The single-pass form (decoupled look-back: Merrill and Garland,
+// Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016) is faster if workgroups that have started make
+// progress concurrently. No form relies on that: a workgroup that has waited for a while computes what it waits for.
 package primitives
 
 import (
@@ -28,16 +27,16 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Form is how an operation that has two forms is done.
+// Form is the way in which an operation with two forms is done.
 type Form uint8
 
 const (
-	// Auto is SinglePass on devices whose litmus tests (vkds doctor) show progress between workgroups, and MultiPass
-	// on others.
+	// Auto takes SinglePass on devices for which vkds doctor shows progress between workgroups, and MultiPass on
+	// others.
 	Auto Form = iota
-	// SinglePass reads its input once and looks back at its predecessors' results.
+	// SinglePass reads the input once, and looks back at the results of earlier workgroups.
 	SinglePass
-	// MultiPass reads its input once more and waits for nobody.
+	// MultiPass reads the input twice. No workgroup waits.
 	MultiPass
 )
 
@@ -45,12 +44,12 @@ var formNames = enum.Names[Form]{"auto", "single-pass", "multi-pass"}
 
 func (f Form) String() string { return formNames.String(f) }
 
-// Options say how primitives are made. The zero value is what measured best.
+// Options configure the primitives. The zero value takes the form that measured best on the device.
 type Options struct {
 	Form Form
 }
 
-// Primitives are the operations on one device. Kernels are made when they are first recorded, and kept. Several
+// Primitives records operations on one device. It makes a kernel when it first records it, and keeps it. Several
 // goroutines may use one Primitives, each with streams of its own.
 type Primitives struct {
 	d    *vk.Device
@@ -68,10 +67,10 @@ type Primitives struct {
 	kernels *recording.Kernels
 }
 
-// MaxLength is the most elements that an array may have.
+// MaxLength is the greatest length of an array.
 const MaxLength = 1 << 30
 
-// New makes the primitives of a device. It takes neither device memory nor time.
+// New returns the primitives of a device. It allocates no device memory.
 func New(d *vk.Device, o Options) *Primitives {
 	p := &Primitives{d: d, form: o.Form, patience: patience, local: 1 << 18, kernels: recording.NewKernels(d)}
 	if d.Info().Type == vk.CPU {
@@ -103,15 +102,15 @@ const (
 	vendorIntel  = 0x8086
 )
 
-// Close ends the use of the primitives, after their work has ended. Further calls do nothing; operations recorded
-// afterwards return vk.ErrClosed.
+// Close frees the kernels. The work that was recorded must have ended. Operations that are recorded afterwards return
+// vk.ErrClosed. Further calls do nothing.
 func (p *Primitives) Close() error {
 	p.kernels.Close()
 	return nil
 }
 
-// Length is how many elements an array has: N, or with At not 0, what the word at that device address says when the
-// operation runs, but at most N. The time of an operation and its scratch go by N.
+// Length is the number of elements of an array. If At is 0, it is N. Otherwise it is the word at the device address At
+// when the operation runs, and at most N. N determines the time and the scratch memory that an operation takes.
 type Length struct {
 	N  int
 	At uint64
@@ -128,14 +127,14 @@ func (l Length) check() error {
 	return nil
 }
 
-// BitsError says that keys have no such bits.
+// BitsError is returned if keys don't have the bits that an operation asks for.
 type BitsError struct{ First, Bits, Of int }
 
 func (e *BitsError) Error() string {
 	return fmt.Sprintf("primitives: %d bits from bit %d on, but a key has %d", e.Bits, e.First, e.Of)
 }
 
-// ErrNoMemory says that an operation was given no address for something that it needs.
+// ErrNoMemory is returned if an operation gets no address for an array or scratch memory that it needs.
 var ErrNoMemory = errors.New("primitives: an array or the scratch has no address")
 
 func groups(n, each int) int { return (n + each - 1) / each }

@@ -6,7 +6,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// ReduceOp is how Reduce makes one number of two.
+// ReduceOp is the operation by which Reduce combines two numbers.
 type ReduceOp uint8
 
 const (
@@ -15,13 +15,13 @@ const (
 	Max                 // the greatest number; of nothing 0
 )
 
-// ReduceArgs say what Reduce works on.
+// ReduceArgs are the operands of Reduce.
 type ReduceArgs struct {
 	In      uint64 // numbers
-	Out     uint64 // one of them
+	Out     uint64 // one number
 	Length  Length
-	Width   structures.Width // of the numbers,
-	Sums    structures.Width // and of the result, where it is wider: 64 bits of words
+	Width   structures.Width // of the numbers
+	Sums    structures.Width // of the result; may be 64 bits for numbers of 32
 	Op      ReduceOp
 	Scratch uint64 // ReduceScratch bytes
 }
@@ -34,13 +34,14 @@ type reducePush struct {
 	Length         length
 }
 
-// ReduceScratch is how many bytes of scratch Reduce takes for n numbers and a result of a width.
+// ReduceScratch returns the bytes of scratch memory that Reduce needs for n numbers and a result of a width.
 func (p *Primitives) ReduceScratch(n int, sums structures.Width) int {
 	return sums.Bytes() * reduceShape.chunks
 }
 
-// Reduce records the reduction of an array of numbers to one. Errors: *structures.CountError, *WidthsError,
-// ErrNoMemory, and those of making a kernel.
+// Reduce records the reduction of an array to one number.
+//
+// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Reduce(s *vk.Stream, a ReduceArgs) error {
 	return s.Whole(func() error { return p.reduce(s, a) })
 }

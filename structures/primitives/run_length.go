@@ -6,7 +6,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// RunLengthArgs say what RunLength works on.
+// RunLengthArgs are the operands of RunLength.
 type RunLengthArgs struct {
 	Keys      uint64 // only equal neighbours make a run
 	OutKeys   uint64 // a key a run
@@ -30,13 +30,14 @@ type runLengthCountPush struct {
 	Length              length
 }
 
-// RunLengthScratch is how many bytes of scratch RunLength takes for n keys.
+// RunLengthScratch returns the bytes of scratch memory that RunLength needs for n keys.
 func (p *Primitives) RunLengthScratch(n int) int { return 8 * runLengthShape.chunks }
 
 // RunLength records the run-length encoding of an array: the key and the length of each run of equal neighbours, in
-// their order. The outputs need room for as many runs as there may be, at most Length. It has one form, which counts
-// the runs of each chunk first. Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a
-// kernel.
+// their order. The outputs must have room for as many runs as there may be, at most Length. RunLength has one form,
+// which first counts the runs of each chunk.
+//
+// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {
 	return s.Whole(func() error { return p.runLength(s, a) })
 }

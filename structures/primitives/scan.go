@@ -6,19 +6,19 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// ScanArgs say what Scan works on.
+// ScanArgs are the operands of Scan.
 type ScanArgs struct {
 	In        uint64 // numbers
 	Out       uint64 // as many sums; may be In, if sums are as wide
 	Length    Length
-	Width     structures.Width // of the numbers,
-	Sums      structures.Width // and of their sums, where these are wider: 64 bits of words
-	Inclusive bool             // each sum has its own number too; otherwise only those before it
+	Width     structures.Width // of the numbers
+	Sums      structures.Width // of the sums; may be 64 bits for numbers of 32
+	Inclusive bool             // each sum includes the number at its index
 	Total     uint64           // 0, or room for the sum of all
 	Scratch   uint64           // ScanScratch bytes
 }
 
-// What measured best on an H200, in a single pass and in several.
+// The shapes that measured best on an H200, for a single pass and for several.
 var (
 	scanSingleShape = shape{workgroup: 128, quads: 6}
 	scanMultiShape  = shape{workgroup: 128, quads: 4, chunks: 1024}
@@ -34,17 +34,19 @@ type scanPush struct {
 	Chunks                        uint32
 }
 
-// ScanScratch is how many bytes of scratch Scan takes for n numbers with sums of a width.
+// ScanScratch returns the bytes of scratch memory that Scan needs for n numbers and sums of a width.
 func (p *Primitives) ScanScratch(n int, sums structures.Width) int {
 	return max(scanSingleShape.states(n, sums), sums.Bytes()*scanMultiShape.chunks)
 }
 
-// Scan records prefix sums modulo 2^32, or 2^64 where they have 64 bits: Out[i] is the sum of In[0] … In[i-1], or with
-// Inclusive of In[0] … In[i]. In either form it takes several passes over a short array, and over one that is scanned
-// in place. Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
+// Scan records prefix sums modulo 2^32, or modulo 2^64 if the sums have 64 bits: Out[i] is the sum of In[0] … In[i-1],
+// or of In[0] … In[i] if Inclusive is set. Both forms take several passes over a short array, and over an array that is
+// scanned in place.
 //
-// Source: Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016; in several passes it
-// is the reduce-then-scan of its section 3.
+// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
+//
+// Source: Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016. The multi-pass form is
+// the reduce-then-scan of its section 3.
 func (p *Primitives) Scan(s *vk.Stream, a ScanArgs) error {
 	return s.Whole(func() error { return p.scan(s, a) })
 }

@@ -13,11 +13,11 @@ type SegmentedSortArgs struct {
 	Keys, Values       uint64 // addresses of Length elements each; Values 0: keys alone
 	OutKeys, OutValues uint64 // the same, for the result
 	Widths             Widths // of the keys, and of the values if there are any
-	Length             Length // of all segments together; what the offsets say counts
-	// address of Segments+1 words: where each segment begins, from 0 on, and the last one's end
+	Length             Length // of all segments together; the offsets decide
+	// address of Segments+1 words: the beginning of each segment, the first 0, and the end of the last one
 	Offsets  uint64
-	Segments int    // any number, of any lengths, 0 among them
-	Longest  int    // a bound of the elements of a segment, or 0: not known
+	Segments int    // any number; each may have any length, also 0
+	Longest  int    // a bound of the length of a segment; 0: not known
 	Scratch  uint64 // SegmentedSortScratch bytes
 }
 
@@ -95,8 +95,8 @@ func (p *Primitives) segmentedSortPlan(n, segments int, w structures.Width, scra
 	return plan
 }
 
-// SegmentedSortScratch returns the bytes of scratch that a sort of up to n elements of these widths in so many segments
-// needs, if the longest has so many elements (0: not known).
+// SegmentedSortScratch returns the bytes of scratch memory that SegmentedSort needs for up to n elements of these
+// widths in so many segments. longest is a bound of the length of a segment, or 0 if none is known.
 func (p *Primitives) SegmentedSortScratch(n, segments, longest int, w Widths) int {
 	if w.check() != nil {
 		return 0
@@ -117,14 +117,14 @@ func (t segmentTile) tooShort(n, longest int) bool {
 	return n > t.fits() && (longest == 0 || longest > t.fits())
 }
 
-// SegmentedSort records a stable sort of each segment of an array for itself, ascending. The input stays as it is; the
-// output and the scratch overlap neither it nor each other.
+// SegmentedSort records a stable, ascending sort of each segment of an array. The input is not changed. The output and
+// the scratch memory must not overlap it or each other.
 //
-// Short segments are sorted in shared memory, many by one workgroup. The elements of long ones are brought together
-// and sorted by key, and then by segment. Where Longest says that there are none, that part is left out, which saves
-// some twenty dispatches.
+// Short segments are sorted in shared memory, many by one workgroup. The elements of long segments are brought together
+// and sorted by key, and then by segment. If Longest says that there are no long segments, that part is left out, which
+// saves some twenty dispatches.
 //
-// Errors: *WidthsError, *structures.CountError, ErrNoMemory, and what making a kernel may return.
+// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) SegmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
 	return s.Whole(func() error { return p.segmentedSort(s, a) })
 }

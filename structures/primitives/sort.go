@@ -11,26 +11,26 @@ type SortArgs struct {
 	OutKeys, OutValues uint64 // the same, for the result
 	Length             Length
 	Widths             Widths
-	FirstBit, Bits     int    // what keys are compared by: Bits bits from FirstBit on; Bits 0: all from FirstBit on
+	FirstBit, Bits     int    // keys are compared by Bits bits from FirstBit on; 0: all bits from FirstBit on
 	Scratch            uint64 // SortScratch bytes
 }
 
-// SortScratch returns the bytes of scratch that a sort of up to n keys or pairs needs.
+// SortScratch returns the bytes of scratch memory that a sort of up to n keys or pairs needs.
 func (p *Primitives) SortScratch(n int, pairs bool, w Widths) int {
 	return int(p.sortPlan(max(0, min(n, MaxLength)), pairs, w, 0).bytes)
 }
 
-// Sort records a stable sort of keys, or of pairs by their keys, ascending: a radix sort by the least significant
-// digit of 8 bits first. Digits that are the same in all keys take no pass, so that small numbers in wide keys are
-// sorted as fast as in narrow ones. Wide keys that their uppermost digits nearly tell apart, as random ones, are sorted
-// by these alone, and then locally. The input stays as it is; the output and the scratch overlap neither it nor each
-// other.
+// Sort records a stable, ascending sort of keys, or of pairs by their keys. It is a radix sort with digits of 8 bits,
+// the least significant first. Digits that are equal in all keys take no pass, so small numbers in wide keys are sorted
+// as fast as in narrow ones. If the uppermost digits nearly tell wide keys apart, as in random keys, passes are made by
+// these alone, and a local sort follows. The input is not changed. The output and the scratch memory must not overlap
+// it or each other.
 //
-// Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and what making a kernel may return.
+// Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and those of making a kernel.
 //
-// The single-pass form is Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for GPUs, 2022,
-// with a bounded wait; the multi-pass form counts and scans before each pass, Merrill and Grimshaw, High Performance
-// and Scalable Radix Sorting, 2011. Local sorts behind upper digits are from Stehle and Jacobsen, A Memory
+// The single-pass form is that of Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for GPUs,
+// 2022, with a bounded wait. The multi-pass form counts and scans before each pass: Merrill and Grimshaw, High
+// Performance and Scalable Radix Sorting, 2011. Local sorts after upper digits are from Stehle and Jacobsen, A Memory
 // Bandwidth-Efficient Hybrid Radix Sort on GPUs, 2017.
 func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 	if err := a.Length.check(); err != nil {

@@ -6,17 +6,17 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// TopKArgs say what TopK works on.
+// TopKArgs are the operands of TopK.
 type TopKArgs struct {
-	Keys      uint64 // what is compared
+	Keys      uint64 // numbers
 	Values    uint64 // 0, or as many values
-	OutKeys   uint64 // K keys, or as many as Length where that is less
-	OutValues uint64 // the same: of each key its value; without Values its number in Keys, from 0 on, a word
-	OutCount  uint64 // 0, or a word for how many there are: K, or Length where that is less
+	OutKeys   uint64 // min(K, Length) keys
+	OutValues uint64 // the value of each key; without Values a word, its index in Keys
+	OutCount  uint64 // 0, or a word for min(K, Length)
 	K         int
-	Least     bool // the least keys, the least one first; otherwise the greatest, the greatest one first
+	Least     bool // the least keys in ascending order; otherwise the greatest in descending order
 	Length    Length
-	Widths    Widths // without Values that of the keys alone
+	Widths    Widths // without Values only Key counts
 	Scratch   uint64 // TopKScratch bytes
 }
 
@@ -81,16 +81,16 @@ func (p *Primitives) topKPlan(k int, w Widths, scratch uint64) topKPlan {
 // topKKnown is how many bytes so many TopK of top_k.glsl have.
 func topKKnown(w structures.Width, n int) uint64 { return uint64(2 * w.Bytes() * n) }
 
-// TopKScratch returns the bytes of scratch that TopK of up to n keys needs.
+// TopKScratch returns the bytes of scratch memory that TopK needs for up to n keys.
 func (p *Primitives) TopKScratch(n, k int, w Widths) int {
 	return int(p.topKPlan(max(0, min(n, k, MaxLength)), w, 0).bytes)
 }
 
-// TopK records the search for the k greatest or least keys, and writes them in order. Of equal keys the first ones
-// count, and stand first. The input stays as it is, and overlaps neither the output nor the scratch. The k-th key is
-// found by a radix selection, which reads the keys three times, and those of 64 bits up to six times: until all that
-// have the digits found are wanted. They are read twice more, and what is taken of them is sorted: so a small k costs
-// hardly more than a sum.
+// TopK records a search for the k greatest or least keys, and writes them in order. Of equal keys the first ones are
+// taken, and they stand first. The input is not changed, and must not overlap the output or the scratch memory.
+//
+// A radix selection finds the k-th key. It reads the keys three times, or up to six times if they have 64 bits. Two
+// more passes pick the keys, which are then sorted. So a small k costs hardly more than a sum.
 //
 // Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) TopK(s *vk.Stream, a TopKArgs) error {

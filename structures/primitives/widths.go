@@ -14,8 +14,8 @@ func checkWidth(w structures.Width) error {
 	return nil
 }
 
-// Widths are those of keys and of the values that go with them. Values are as wide as their keys, or 32 bits wide: as
-// the numbers of elements are, which say where a key came from.
+// Widths are those of keys and of their values. Values are as wide as their keys, or have 32 bits, like the indices of
+// elements.
 type Widths struct{ Key, Value structures.Width }
 
 func (w Widths) check() error {
@@ -33,7 +33,7 @@ func (w Widths) module(kernel string, pairs bool) string {
 	return recording.OfPairs(kernel, w.Key, w.Value)
 }
 
-// WidthsError says that an operation takes no keys and values of these widths.
+// WidthsError is returned if an operation does not take keys and values of these widths.
 type WidthsError struct{ Widths Widths }
 
 func (e *WidthsError) Error() string {
