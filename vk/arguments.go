@@ -8,9 +8,9 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// Arguments are a T in device memory: what a kernel is told and its push constants have no room for, 128 bytes on every
-// device. They are a field of the struct that is pushed; in GLSL, the member is a buffer reference, to a block that
-// matches T as push constants match theirs.
+// Arguments is a T in device memory, for kernel arguments that don't fit push constants, which have 128 bytes on every
+// device. It is a field of the pushed struct. In GLSL the member is a buffer reference to a block that matches T, as
+// push constants match their struct.
 type Arguments[T any] struct{ address uint64 }
 
 func (Arguments[T]) of() reflect.Type { return reflect.TypeFor[T]() }
@@ -18,8 +18,8 @@ func (Arguments[T]) of() reflect.Type { return reflect.TypeFor[T]() }
 // argued is every Arguments.
 type argued interface{ of() reflect.Type }
 
-// NewArguments records that a copy of v lies in device memory, for the commands that are recorded from here on up to
-// the next Submit. What has room in push constants is better there: reading it costs nothing.
+// NewArguments records that a copy of v is put into device memory, for the commands that are recorded from here to the
+// next Submit. Reading push constants costs nothing, so prefer them if v fits.
 func NewArguments[T any](s *Stream, v T) Arguments[T] {
 	address := s.arguments(unsafe.Pointer(&v), int(unsafe.Sizeof(v)))
 	return Arguments[T]{address}

@@ -10,7 +10,7 @@ type Element interface {
 	~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int32 | ~int64 | ~float32
 }
 
-// Memory is a Buffer or a HostBuffer of any type, as a Stream's commands take it.
+// Memory is a Buffer or a HostBuffer of any type, as the commands of a Stream take it.
 type Memory interface {
 	Bytes() uint64   // its size
 	Address() uint64 // its device address
@@ -19,8 +19,8 @@ type Memory interface {
 
 // Buffer is n elements of device memory. Shaders reach it by its address.
 //
-// It is freed by hand (Go's collector does not see device memory), or at last by its Device's Close. A nil *Buffer is
-// no buffer: it is of length and address 0, and to free it does nothing.
+// Free gives the memory back, or at last Close of the Device: Go's garbage collector does not see device memory. A nil
+// *Buffer has length 0 and address 0, and its Free does nothing.
 type Buffer[T Element] struct {
 	r *region
 	n int
@@ -73,7 +73,7 @@ func (b *Buffer[T]) Address() uint64 {
 // AddressOf is the device address of element i; i is not checked.
 func (b *Buffer[T]) AddressOf(i int) uint64 { return b.r.address() + bytesOf[T](i) }
 
-// Free gives the memory back. Further calls do nothing.
+// Free frees the memory. Further calls do nothing.
 func (b *Buffer[T]) Free() {
 	if b != nil {
 		b.r.d.drop(b.r)
@@ -89,9 +89,9 @@ func (b *Buffer[T]) where() *region {
 
 func (b *Buffer[T]) usableOn(d *Device) error { return b.where().usableOn(d) }
 
-// Upload copies src to the elements from at on, and returns when they are there. The caller has waited for the work
-// that uses them, and submits what is to see them afterwards. A cancelled context ends it with some of them copied. A
-// *RangeError where src does not fit; then nothing is copied.
+// Upload copies src to the elements from index at on, and returns when they are there. The caller must have waited for
+// the work that uses them, and submits the work that is to see them afterwards. If ctx ends, some elements have been
+// copied. Error: *RangeError if src does not fit; then nothing is copied.
 func (b *Buffer[T]) Upload(ctx context.Context, at int, src []T) error {
 	if err := checkElements(b, "upload", at, len(src)); err != nil || b == nil {
 		return err
@@ -103,8 +103,8 @@ func (b *Buffer[T]) Upload(ctx context.Context, at int, src []T) error {
 	return b.r.d.staging.upload(ctx, b.r, bytesOf[T](at), view(src))
 }
 
-// Download copies the elements from at on into dst, and returns when they are there. The caller has waited for the work
-// that writes them. A *RangeError where the Buffer has not that many.
+// Download copies the elements from index at on into dst, and returns when they are there. The caller must have waited
+// for the work that writes them. Error: *RangeError if the Buffer has fewer elements.
 func (b *Buffer[T]) Download(ctx context.Context, at int, dst []T) error {
 	if err := checkElements(b, "download", at, len(dst)); err != nil || b == nil {
 		return err
@@ -129,15 +129,15 @@ func checkElements[T Element](b *Buffer[T], what string, at, n int) error {
 	return nil
 }
 
-// HostBuffer is n elements of host memory that the device reaches too, by address and as the source or target
-// of a Stream's copies. It is mapped for as long as it lives and coherent: what the host wrote before a Submit
-// the submitted work sees, and what the work wrote the host sees after a Wait.
+// HostBuffer is n elements of host memory that the device reaches, too, by address and as the source or target of a
+// Stream's copies. It is mapped as long as it lives, and coherent: submitted work sees what the host wrote before the
+// Submit, and after a Wait the host sees what the work wrote.
 type HostBuffer[T Element] struct {
 	r *region
 	s []T
 }
 
-// NewHostBuffer allocates n elements, whose contents are undefined; n may be 0. Errors as NewBuffer's.
+// NewHostBuffer allocates n elements, whose contents are undefined. n may be 0. Errors: those of NewBuffer.
 func NewHostBuffer[T Element](d *Device, n int) (*HostBuffer[T], error) {
 	r, err := d.memory.take(&d.memory.host, bytesOf[T](n))
 	if err != nil {
@@ -146,9 +146,8 @@ func NewHostBuffer[T Element](d *Device, n int) (*HostBuffer[T], error) {
 	return &HostBuffer[T]{r, unsafe.Slice((*T)(r.pointer()), n)}, nil
 }
 
-// Slice is the memory itself. It is read and written while no work that names it runs, behind a Wait and before the
-// next Submit, which order both sides' accesses: there are no atomics that host and device have in common. It must not
-// be touched after Free, nor after the Device's Close.
+// Slice returns the memory itself. Use it only while no work that names it runs: after a Wait and before the next
+// Submit. Host and device have no common atomics. It must not be used after Free, nor after Close of the Device.
 func (b *HostBuffer[T]) Slice() []T { return b.s }
 
 // Len is the number of elements.
@@ -163,7 +162,7 @@ func (b *HostBuffer[T]) Address() uint64 { return b.r.address() }
 // AddressOf is the device address of element i; i is not checked.
 func (b *HostBuffer[T]) AddressOf(i int) uint64 { return b.r.address() + bytesOf[T](i) }
 
-// Free gives the memory back. Further calls do nothing.
+// Free frees the memory. Further calls do nothing.
 func (b *HostBuffer[T]) Free() { b.r.d.drop(b.r) }
 
 func (b *HostBuffer[T]) where() *region { return b.r }

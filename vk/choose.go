@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// DeviceType says what kind of device it is.
+// DeviceType is the kind of a device.
 type DeviceType string
 
 const (
@@ -56,10 +56,10 @@ type Info struct {
 	Missing  []string  // what it lacks of what vkds requires; Open refuses it unless this is empty
 }
 
-// Has says whether the device has an optional feature.
+// Has reports whether the device has an optional feature.
 func (i Info) Has(f Feature) bool { return slices.Contains(i.Features, f) }
 
-// Lacks returns the optional features that the device does not have: vkds has another way for each.
+// Lacks returns the optional features that the device does not have. vkds does without them.
 func (i Info) Lacks() []Feature {
 	var all []Feature
 	for _, f := range []Feature{Int64, Int64Atomics, MemoryBudget, ExecutableStatistics, Timestamps, SubgroupSizes} {
@@ -70,7 +70,7 @@ func (i Info) Lacks() []Feature {
 	return all
 }
 
-// String names the device in one line.
+// String describes the device in one line.
 func (i Info) String() string { return fmt.Sprintf("%d: %s (%s)", i.Index, i.Name, i.Type) }
 
 // candidate is a physical device of an instance.
@@ -80,10 +80,10 @@ type candidate struct {
 	about    native.Description
 }
 
-// List describes every physical device, in the order of preference: those that vkds can use before the others,
-// then discrete, integrated, virtual, CPU. A machine without loader or driver is a *NoDriverError, a program that was
-// built without cgo or for another system than Linux or Windows an *UnsupportedError; drivers that find no device give
-// an empty list.
+// List describes all physical devices, the preferred ones first: devices that vkds can use before others, then by type
+// (discrete, integrated, virtual, CPU). Errors: *NoDriverError if the machine has no Vulkan loader or driver,
+// *UnsupportedError in a program that was built without cgo or for another system than Linux or Windows. If drivers
+// find no device, the list is empty.
 func List() ([]Info, error) {
 	in, err := newInstance(nil)
 	if err != nil {

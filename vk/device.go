@@ -252,17 +252,17 @@ func (d *Device) subgroupSize(wish, fallback int) (int, error) {
 	return wish, nil
 }
 
-// Info describes the device as it was opened: Features leaves out Options.Without.
+// Info describes the device as it was opened: Features does not contain Options.Without.
 func (d *Device) Info() Info { return d.info }
 
-// Has says whether an optional feature is there and was not left off.
+// Has reports whether the device has an optional feature that was not left off.
 func (d *Device) Has(f Feature) bool { return d.info.Has(f) }
 
-// SubgroupSize is the number of lanes in a kernel's subgroup unless KernelOptions say otherwise.
+// SubgroupSize returns the number of lanes in a subgroup of kernels whose KernelOptions name no other.
 func (d *Device) SubgroupSize() int { return d.subgroup }
 
-// Attached returns what belongs to the Device under a key, which the first to ask makes; of several who ask first, one
-// is heeded. Keys are of types of one's own, as those of a context.Context.
+// Attached returns the value that belongs to the Device under a key. The first call with the key makes it; if several
+// goroutines are first, one of them does. Keys have types of their own package, as those of context.Context.
 func (d *Device) Attached(key any, make func() any) any {
 	value, ok := d.attached.Load(key)
 	if !ok {
@@ -271,9 +271,9 @@ func (d *Device) Attached(key any, make func() any) any {
 	return value
 }
 
-// Memory returns the bytes that this Device's buffers take of device memory, and the bytes that they could
-// take in all: Options.MemoryLimit, or what the driver says that it has left, or the heap's size. Of a closed
-// Device both are 0.
+// Memory returns the bytes of device memory that this Device's buffers take, and the bytes that they may take:
+// Options.MemoryLimit, or the free memory that the driver reports, or the size of the heap. Both are 0 if the Device is
+// closed.
 func (d *Device) Memory() (used, budget uint64) {
 	if !d.gate.TryRLock() {
 		return 0, 0
@@ -338,9 +338,9 @@ func (d *Device) enter() error {
 
 func (d *Device) leave() { d.gate.RUnlock() }
 
-// Close waits for the calls and for the work that are under way, frees everything that was made from the Device,
-// saves the pipeline cache and closes the device. It does so after ErrDeviceLost, too, and must not come while
-// something is being recorded. Further calls wait for the first, and do nothing.
+// Close waits for the calls and the work that are under way, frees everything that was made from the Device, saves the
+// pipeline cache and closes the device. It does so after ErrDeviceLost, too. It must not be called while something is
+// being recorded. Further calls wait for the first one, and do nothing.
 func (d *Device) Close() (err error) {
 	d.closing.Do(func() {
 		d.gate.Lock() // for ever

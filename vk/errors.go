@@ -17,12 +17,12 @@ var (
 	ErrDeviceLost = errors.New("vk: device lost: what was on it is gone; close it and open it again")
 )
 
-// UnsupportedError says that this program can't use Vulkan on any machine, by how it was built.
+// UnsupportedError is returned by a program that can't use Vulkan on any machine because of how it was built.
 type UnsupportedError struct{ Reason string }
 
 func (e *UnsupportedError) Error() string { return "vk: no Vulkan in this program: it was " + e.Reason }
 
-// NoDriverError says that Vulkan can't be used on this machine at all.
+// NoDriverError is returned if the machine has no usable Vulkan loader or driver.
 type NoDriverError struct {
 	Library string // the loader looked for
 	Reason  string // the system's words; empty where the loader is there but has no driver to load
@@ -40,7 +40,7 @@ func (e *NoDriverError) Error() string {
 	return fmt.Sprintf("vk: the Vulkan loader %s can't be opened: %s (%s)", e.Library, e.Reason, loader)
 }
 
-// NoDeviceError says that no device answers to what was asked for.
+// NoDeviceError is returned if no device matches Options.Device.
 type NoDeviceError struct {
 	Asked string   // the index, name or type asked for; empty: any
 	Have  []string // the devices there are, by index
@@ -53,7 +53,7 @@ func (e *NoDeviceError) Error() string {
 	return fmt.Sprintf("vk: no device %q (have %s)", e.Asked, strings.Join(e.Have, ", "))
 }
 
-// MissingFeatureError says what a device lacks of what was asked of it.
+// MissingFeatureError names the features that a device lacks.
 type MissingFeatureError struct {
 	Device   string
 	Features []string // by the names that the Vulkan specification uses, where it has one
@@ -63,7 +63,7 @@ func (e *MissingFeatureError) Error() string {
 	return fmt.Sprintf("vk: %s lacks %s", e.Device, strings.Join(e.Features, ", "))
 }
 
-// UnknownFeatureError says that $VKDS_WITHOUT names what is no optional feature.
+// UnknownFeatureError is returned if $VKDS_WITHOUT names no optional feature.
 type UnknownFeatureError struct{ Name string }
 
 func (e *UnknownFeatureError) Error() string {
@@ -74,8 +74,7 @@ func (e *UnknownFeatureError) Error() string {
 	return fmt.Sprintf("VKDS_WITHOUT: no such feature: %s (there are %s)", e.Name, strings.Join(names, ", "))
 }
 
-// OutOfMemoryError says that an allocation of device memory failed. Nothing was allocated; what was allocated
-// before is intact.
+// OutOfMemoryError is returned if device memory could not be allocated. Memory that was allocated before is intact.
 type OutOfMemoryError struct {
 	Bytes  uint64 // asked for
 	Used   uint64 // in use when it was
@@ -94,8 +93,8 @@ func (e *OutOfMemoryError) Error() string {
 	return fmt.Sprintf("vk: out of device memory: %d bytes asked for, %d of %d in use", e.Bytes, e.Used, e.Budget)
 }
 
-// OutOfHostMemoryError says that Vulkan could not be begun at a moment when the process can't have more memory,
-// whatever the loader and the drivers called the cause.
+// OutOfHostMemoryError is returned if Vulkan could not be initialized because the process can't get more memory,
+// whatever error the loader and the drivers reported.
 type OutOfHostMemoryError struct{ Call string } // that failed
 
 func (e *OutOfHostMemoryError) Error() string {
@@ -123,19 +122,19 @@ type HandleError struct{ Handle, Reason string }
 
 func (e *HandleError) Error() string { return "vk: Handles." + e.Handle + ": " + e.Reason }
 
-// ForeignError says that something is of another device than what it is used with. Nothing was recorded or begun.
+// ForeignError is returned if an object is used with another device than its own. Nothing was recorded or begun.
 type ForeignError struct{ What string } // "buffer of keys", "stream", …
 
 func (e *ForeignError) Error() string { return "vk: the " + e.What + " is of another device" }
 
-// TooLargeError says that a buffer is larger than the device's buffers can be, however much memory there is.
+// TooLargeError is returned if a buffer exceeds the largest buffer of the device, however much memory there is.
 type TooLargeError struct{ Bytes, Limit uint64 }
 
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("vk: a buffer of %d bytes is too large: this device's end at %d", e.Bytes, e.Limit)
 }
 
-// RangeError says that a command or a copy would leave its buffer. It was not recorded or begun.
+// RangeError is returned if a command or a copy would exceed its buffer. It was not recorded or begun.
 type RangeError struct {
 	What      string // "upload", "fill", …
 	At, Bytes int    // what was asked for, in bytes
@@ -146,7 +145,8 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("vk: %s of %d bytes at %d does not fit a buffer of %d bytes", e.What, e.Bytes, e.At, e.Size)
 }
 
-// LayoutError says that a Go struct does not match a kernel's push constants, or its Arguments theirs.
+// LayoutError is returned if a Go struct does not match a kernel's push constants, or the type of Arguments their
+// block.
 type LayoutError struct {
 	Module string // the kernel's module
 	Field  string // the Go field, or the block's member where Go has none
@@ -157,12 +157,12 @@ func (e *LayoutError) Error() string {
 	return fmt.Sprintf("vk: push constants of %s: %s: %s", e.Module, e.Field, e.Reason)
 }
 
-// ModuleError says why a module can't become a kernel.
+// ModuleError says why a module can't be used as a kernel.
 type ModuleError struct{ Module, Reason string }
 
 func (e *ModuleError) Error() string { return fmt.Sprintf("vk: module %s: %s", e.Module, e.Reason) }
 
-// CallError is a Vulkan call's failure that no other error here stands for.
+// CallError is the failure of a Vulkan call for which there is no other error here.
 type CallError struct {
 	Call   string // "vkQueueSubmit2"
 	Result int32  // the VkResult

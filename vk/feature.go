@@ -6,8 +6,8 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// Feature is an optional ability of a device, by the name that Vulkan has for it where it has one. vkds uses it
-// where it is there and has another way where not.
+// Feature is an optional ability of a device, by its Vulkan name if it has one. vkds uses it if the device has it, and
+// does without otherwise.
 type Feature string
 
 const (

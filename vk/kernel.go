@@ -27,8 +27,8 @@ type KernelOptions struct {
 	SubgroupSize int               // 0 = the Device's
 }
 
-// Kernel is a compute shader ready to run, with push constants of type P: a struct, struct{} where it has none.
-// A Kernel may be dispatched to several streams from several goroutines at once.
+// Kernel is a compute shader that is ready to run, with push constants of the struct type P, or struct{} if it has
+// none. Several goroutines may dispatch a Kernel to several streams at once.
 type Kernel[P any] struct{ p *pipeline }
 
 // pipeline is what a Kernel is made of, whatever its push constants.
@@ -265,10 +265,10 @@ func (d *Device) compile(m shaders.Module, how native.PipelineInfo) (native.Pipe
 // maxRow is the most workgroups in a row of a dispatch: what every device takes.
 const maxRow = 65535
 
-// Dispatch records a run of so many workgroups with push constants p. Up to 65,535 workgroups are one row (x);
-// more make several rows (y), and then there may be a few more than asked for. So a kernel that may be given
-// more counts its workgroups as gl_WorkGroupID.y*gl_NumWorkGroups.x+gl_WorkGroupID.x and checks its bounds. No
-// workgroups record nothing.
+// Dispatch records a run of so many workgroups with push constants p. Up to 65,535 workgroups are one row (x). More are
+// several rows (y), and there may be a few more workgroups than asked for. So a kernel for large dispatches numbers its
+// workgroups by gl_WorkGroupID.y*gl_NumWorkGroups.x+gl_WorkGroupID.x, and checks its bounds. If groups is 0, nothing is
+// recorded.
 func (k *Kernel[P]) Dispatch(s *Stream, groups int, p P) {
 	if groups == 0 || s.rehearsal != nil {
 		return
@@ -292,9 +292,9 @@ func rows(groups int) (x, y uint32) {
 	return uint32((groups + n - 1) / n), uint32(n)
 }
 
-// DispatchIndirect records a run whose three numbers of workgroups (x, y, z, 32 bits each) are read on the
-// device from args, at an offset in bytes that is a multiple of 4, when the command's turn comes. Each must not
-// exceed what the device takes; 65,535 is safe.
+// DispatchIndirect records a run whose numbers of workgroups (x, y, z, 32 bits each) the device reads from args when
+// the command runs. at is an offset in bytes, a multiple of 4. Each number must not exceed the device's limit; 65,535
+// is safe.
 func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
 	if s.rehearsal != nil {
 		return
@@ -346,14 +346,14 @@ func (k *Kernel[P]) Workgroup() int { return k.p.workgroup }
 // SubgroupSize is the number of lanes of a subgroup.
 func (k *Kernel[P]) SubgroupSize() int { return k.p.subgroup }
 
-// Statistic is something that the driver tells of a compiled kernel: registers, spills, instructions.
+// Statistic is a number that the driver reports about a compiled kernel, such as registers, spills and instructions.
 type Statistic struct {
 	Name        string
 	Description string
 	Value       float64
 }
 
-// KernelReport is what the driver tells of a kernel, and how that was specialized.
+// KernelReport describes a compiled kernel: the driver's statistics, and how the kernel was specialized.
 type KernelReport struct {
 	Module       string
 	Workgroup    int               // invocations
@@ -401,7 +401,7 @@ func (p *pipeline) statistics() ([]Statistic, error) {
 	return all, nil
 }
 
-// Free frees the kernel, after the work that uses it has ended. Further calls do nothing.
+// Free frees the kernel. The work that uses it must have ended. Further calls do nothing.
 func (k *Kernel[P]) Free() { k.p.d.drop(k.p) }
 
 func (p *pipeline) release() {

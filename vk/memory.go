@@ -181,9 +181,9 @@ func (a *allocator) room(p *pool) (used, budget uint64) {
 	return used, used + budgets[p.heap] - min(taken[p.heap], budgets[p.heap])
 }
 
-// Fits answers whether buffers of these sizes, in bytes, could be had all together, without allocating any of them:
-// *TooLargeError for the first one that no buffer of the device can be as large as, *OutOfMemoryError where together
-// they are more than may still be taken. nil is no promise: what others allocate meanwhile is theirs.
+// Fits checks whether buffers of these sizes, in bytes, can be allocated together, without allocating them. It returns
+// *TooLargeError for the first size that exceeds the device's largest buffer, and *OutOfMemoryError if all of them
+// exceed the memory that is left. nil is not a promise, because others may allocate memory meanwhile.
 func (d *Device) Fits(sizes ...uint64) error {
 	if err := d.enter(); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// Severity is how grave a Message is.
+// Severity is the severity of a Message.
 type Severity string
 
 const (
@@ -18,7 +18,7 @@ const (
 	Error   Severity = "error" // a rule of Vulkan was broken: what the device does is undefined
 )
 
-// Message is one message of the validation layer.
+// Message is a message of the validation layer.
 type Message struct {
 	Severity Severity
 	ID       string // the rule's name in the Vulkan specification, "VUID-…", or the check's: "SYNC-HAZARD-…"

@@ -8,15 +8,14 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// Point is a place in a stream's work: all that was submitted up to some Submit. The zero Point is reached
-// always. A Point may be used from any goroutine, also after its stream was closed.
+// Point is a position in a stream's work: everything that was submitted up to some Submit. The zero Point is always
+// reached. A Point may be used by any goroutine, also after its stream was closed.
 type Point struct {
 	line  *timeline
 	value uint64
 }
 
-// Wait waits until the device has reached the point. It returns ctx.Err() when the context ends first, and
-// ErrDeviceLost where the device was lost.
+// Wait waits until the device has reached the point. Errors: the context's, if it ends first; ErrDeviceLost.
 func (p Point) Wait(ctx context.Context) error {
 	if p.line == nil {
 		return ctx.Err()
@@ -24,7 +23,7 @@ func (p Point) Wait(ctx context.Context) error {
 	return p.line.wait(ctx, p.value)
 }
 
-// Done says whether the device has reached the point. ErrDeviceLost where the device was lost.
+// Done reports whether the device has reached the point. Error: ErrDeviceLost.
 func (p Point) Done() (bool, error) {
 	if p.line == nil {
 		return true, nil

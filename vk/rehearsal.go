@@ -2,9 +2,9 @@ package vk
 
 import "context"
 
-// NewRehearsal makes a Stream that records nothing: what is recorded into it does all but that, so that whatever is
-// made when it is needed first, kernels above all, can be made ahead. Memory that commands name is not looked at, and
-// may be nil; Submit and Wait find nothing to do. The context is for whoever makes something ahead.
+// NewRehearsal returns a Stream that records nothing. Everything else is done as on other streams, so kernels and
+// whatever is made when it is first needed can be made ahead. Memory that commands name is not used and may be nil.
+// Submit and Wait do nothing. The context is for code that makes something ahead.
 func (d *Device) NewRehearsal(ctx context.Context) (*Stream, error) {
 	s, err := d.NewStream()
 	if err == nil {
@@ -13,5 +13,5 @@ func (d *Device) NewRehearsal(ctx context.Context) (*Stream, error) {
 	return s, err
 }
 
-// Rehearsal is the context of a stream that records nothing, and nil of others.
+// Rehearsal returns the context of a stream that records nothing (NewRehearsal), and nil for other streams.
 func (s *Stream) Rehearsal() context.Context { return s.rehearsal }

@@ -104,7 +104,7 @@ type batch struct {
 // maxFlying bounds the submissions of a stream that are under way at once.
 const maxFlying = 256
 
-// NewStream makes a Stream. Streams are spread over the queues that the device has.
+// NewStream returns a new Stream. Streams are distributed over the queues of the device.
 func (d *Device) NewStream() (*Stream, error) {
 	if err := d.enter(); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (d *Device) NewStream() (*Stream, error) {
 	return s, nil
 }
 
-// Device is the device that the stream is of.
+// Device returns the device of the stream.
 func (s *Stream) Device() *Device { return s.d }
 
 func (s *Stream) usableOn(d *Device) error {
@@ -269,10 +269,10 @@ func (s *Stream) accept(what string, r *region, at, n int) bool {
 	return err == nil
 }
 
-// Concurrent records what record records with no order among those commands: the device may run them at the
-// same time, and none need see what another writes. They still come after everything before, and before
-// everything after. A command of another kind than those recorded before it, a copy or a fill behind dispatches, may
-// have to wait for some of them.
+// Concurrent records the commands of record without an order among them: the device may run them at the same time, and
+// none of them may rely on what another one writes. They come after all earlier commands and before all later ones. A
+// command of another kind than those recorded before it, such as a copy after dispatches, may have to wait for some of
+// them.
 func (s *Stream) Concurrent(record func()) {
 	if s.parallel == 0 {
 		s.fresh = true
@@ -282,9 +282,9 @@ func (s *Stream) Concurrent(record func()) {
 	record()
 }
 
-// After makes what is recorded from here on wait until the device has reached p, a Submit of another stream of
-// the same Device; it also sees what was written before p. What was recorded before is submitted by this call
-// and does not wait.
+// After has the work that is recorded from here on wait until the device has reached p, a Submit of another stream of
+// the same Device. It sees everything that was written before p. Work that was recorded before is submitted by this
+// call and does not wait.
 func (s *Stream) After(p Point) {
 	if p.line == nil || p.line == s.line || s.rehearsal != nil {
 		return
@@ -302,9 +302,9 @@ func (s *Stream) After(p Point) {
 	s.waits = append(s.waits, p)
 }
 
-// Submit sends what was recorded on its way and returns at once; the Point is reached when all of it is done.
-// With nothing recorded, it is the point of the last Submit. A stream has at most 256 submissions under way:
-// one more waits for the oldest. ErrClosed where the stream or its Device was closed.
+// Submit submits the recorded work and returns at once. The Point is reached when all of it is done. If nothing was
+// recorded, it is the Point of the last Submit. A stream has at most 256 submissions under way; one more waits for the
+// oldest. Errors: ErrClosed if the stream or its Device was closed, and the error for which the batch was dropped.
 func (s *Stream) Submit() (Point, error) {
 	if s.closed.Load() {
 		s.waits, s.err = nil, nil
@@ -327,7 +327,7 @@ func (s *Stream) Submit() (Point, error) {
 	return Point{s.line, s.last}, nil
 }
 
-// Discard drops what was recorded since the last Submit: none of it runs.
+// Discard drops the work that was recorded since the last Submit. None of it runs.
 func (s *Stream) Discard() { s.abandon() }
 
 // abandon drops what was recorded.
@@ -419,9 +419,9 @@ func (s *Stream) recycle(b *batch) {
 	s.spare = append(s.spare, b)
 }
 
-// Wait submits what was recorded and waits for everything that the stream has submitted. It returns ctx.Err()
-// when the context ends first: the work goes on, and the stream stays usable. ErrDeviceLost where the device
-// was lost, ErrClosed where the stream or its Device was closed.
+// Wait submits the recorded work and waits for everything that the stream has submitted. If ctx ends first, Wait
+// returns its error; the work continues, and the stream stays usable. Errors also: ErrDeviceLost; ErrClosed if the
+// stream or its Device was closed.
 func (s *Stream) Wait(ctx context.Context) error {
 	p, err := s.Submit()
 	if err != nil {
@@ -438,8 +438,8 @@ func (s *Stream) Wait(ctx context.Context) error {
 	return nil
 }
 
-// Close waits for the stream's work and frees the stream; what was recorded and not submitted is dropped.
-// Points of the stream stay valid, and Timings has those that it has not returned. Further calls do nothing.
+// Close waits for the stream's work and frees the stream. Recorded work that was not submitted is dropped. Points of
+// the stream stay valid, and Timings still returns the timings that it has not returned. Further calls do nothing.
 func (s *Stream) Close() error {
 	if s.closed.Load() {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// Timing is how long the device took for a Timed section.
+// Timing is the time that the device took for a Timed section.
 type Timing struct {
 	Label    string
 	Duration time.Duration
@@ -34,9 +34,9 @@ type section struct {
 	first  uint32
 }
 
-// Timed measures what record records, by the device's own clock: from the moment when everything before it has
-// ended until it has ended itself. Timings gives the result once the work was waited for. Sections may be
-// nested. A device without Timestamps runs the section and gives no timing, and so does a section that submits.
+// Timed measures the commands of record by the device's clock, from the end of everything before them to their own end.
+// Timings returns the result after the work was waited for. Sections may be nested. Without Timestamps, or if the
+// section submits work, there is no timing.
 func (s *Stream) Timed(label string, record func()) { s.timed(label, 0, record) }
 
 func (s *Stream) timed(label string, groups int, record func()) {
@@ -106,8 +106,8 @@ func elapsed(stamps [2]uint64, bits uint32, period float32) time.Duration {
 	return time.Duration(float64(ticks) * float64(period))
 }
 
-// Timings returns the Timed sections that have ended and were not returned before, in the order in which they
-// ended on the device. After a Wait that is all of them. At most the last 65,536 are kept.
+// Timings returns the Timed sections that have ended and were not returned before, in the order in which they ended on
+// the device. After a Wait that is all of them. At most the last 65,536 are kept.
 func (s *Stream) Timings() []Timing {
 	if s.d.enter() == nil {
 		s.retire()

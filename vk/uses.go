@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Uses knows which batches name some memory: recorded ones, which may still be submitted, and those under way. By it
-// the owner of the memory replaces or frees it only behind them. The zero value knows of none. Several goroutines may
-// use it at once, each with streams of its own.
+// Uses knows which batches name some memory: recorded ones that may still be submitted, and submitted ones that have
+// not ended. With it, the owner of the memory replaces or frees it only after them. The zero value knows of none.
+// Several goroutines may use it at once, each with streams of its own.
 type Uses struct {
 	mu    sync.Mutex
 	open  map[*Stream]*use  // in batches that are being recorded
@@ -31,12 +31,12 @@ type use struct {
 	submitted bool
 }
 
-// ErrUnsubmitted says that a call has to come behind work that a stream has recorded, but not submitted: by its memory
-// or by its results. Submit that work, or discard it, and try again.
+// ErrUnsubmitted is returned by a call that must follow work which a stream has recorded but not submitted, because of
+// its memory or its results. Submit that work, or discard it, and try again.
 var ErrUnsubmitted = errors.New(
 	"vk: this comes behind work that a stream has recorded, but not submitted: submit or discard that first")
 
-// On says that what was recorded into a stream so far names the memory. It is called once something was recorded.
+// On notes that the work which was recorded into a stream so far names the memory. Call it after recording.
 func (u *Uses) On(s *Stream) {
 	u.mu.Lock()
 	if u.open[s] != nil && s.open != nil {
@@ -91,8 +91,8 @@ func (u *Uses) due() []waiting {
 	return due
 }
 
-// Rest waits until no batch that was submitted names the memory. Where one names it that was not submitted yet, it
-// returns ErrUnsubmitted at once. Other errors: the context's, ErrDeviceLost.
+// Rest waits until no submitted batch names the memory. If a batch that is not submitted yet names it, Rest returns
+// ErrUnsubmitted at once. Other errors: the context's, ErrDeviceLost.
 func (u *Uses) Rest(ctx context.Context) error {
 	u.mu.Lock()
 	var points []Point
@@ -112,7 +112,7 @@ func (u *Uses) Rest(ctx context.Context) error {
 	return nil
 }
 
-// Submitted returns ErrUnsubmitted where a batch names the memory that was not submitted yet.
+// Submitted returns ErrUnsubmitted if a batch that is not submitted yet names the memory.
 func (u *Uses) Submitted() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -122,8 +122,8 @@ func (u *Uses) Submitted() error {
 	return nil
 }
 
-// Order has the batch that a stream is recording wait for those of other streams that name the memory. Where one of
-// them was not submitted yet, it returns ErrUnsubmitted, and the stream is as it was.
+// Order has the batch that a stream is recording wait for the batches of other streams that name the memory. If one of
+// them is not submitted yet, it returns ErrUnsubmitted, and the stream is as it was.
 func (u *Uses) Order(s *Stream) error {
 	u.mu.Lock()
 	var points []Point
@@ -161,8 +161,8 @@ func (s *Stream) join(p Point) {
 	s.waits = append(s.waits, p)
 }
 
-// Free calls free as soon as none of the batches so far names the memory: at once, or where the last of them is found
-// to have ended, or is dropped. What is recorded from here on doesn't hold it up, and must not name the memory.
+// Free calls free when none of the batches so far names the memory: at once, or when the last of them has ended or is
+// dropped. Work that is recorded later must not name the memory.
 func (u *Uses) Free(free func()) {
 	u.mu.Lock()
 	for one := range u.all {

@@ -1,11 +1,11 @@
 package vk
 
-// Whole records what record records, all of it or nothing. An error of record's, or of a command of its, before the
-// first command was recorded leaves the batch as it was; after that, the batch has a part of something, and the next
-// Submit or Wait returns the error and drops it. Whole returns the error, too. In a batch that is to be dropped anyway
-// nothing is recorded, and Whole returns why.
+// Whole records the commands of record completely or not at all. If record or one of its commands fails before the
+// first command was recorded, the batch stays as it was. If it fails later, the next Submit or Wait returns the error
+// and drops the batch. Whole returns the error in both cases. If the batch is to be dropped already, nothing is
+// recorded and Whole returns the reason.
 //
-// Calls may be nested: then all is recorded, or nothing of what the outermost one records.
+// Calls may be nested. Then everything that the outermost one records is recorded, or nothing.
 func (s *Stream) Whole(record func() error) error {
 	if s.err != nil {
 		return s.err
@@ -28,19 +28,19 @@ func (s *Stream) Whole(record func() error) error {
 	return err
 }
 
-// Fail says that something that belongs to the batch could not be recorded: nothing more is, and the next Submit or
-// Wait returns the error and drops the batch, none of which runs. Of several errors the first one counts, and nil is
-// none.
+// Fail marks the batch as failed because a part of it could not be recorded. Nothing more is recorded, and the next
+// Submit or Wait returns the error and drops the batch, none of which runs. The first error counts. A nil error does
+// nothing.
 func (s *Stream) Fail(err error) {
 	if err != nil {
 		s.fail(err)
 	}
 }
 
-// OnSubmit has f called as soon as it is certain what becomes of what was recorded so far: when it is submitted, with
-// the point where it will be done, or when it is dropped, by an error, Discard or Close. Those of one batch are called
-// in the order in which they were given. With nothing recorded since the last Submit, f is called at once. It is called
-// by the goroutine that uses the stream, and must not use it itself.
+// OnSubmit has f called when the fate of the work that was recorded so far is known: when it is submitted, with the
+// Point at which it will be done, or when it is dropped because of an error, Discard or Close. Functions of one batch
+// are called in the order in which they were given. If nothing was recorded since the last Submit, f is called at once.
+// f is called by the goroutine that uses the stream, and must not use the stream.
 func (s *Stream) OnSubmit(f func(p Point, submitted bool)) {
 	switch {
 	case s.err != nil:
@@ -52,10 +52,10 @@ func (s *Stream) OnSubmit(f func(p Point, submitted bool)) {
 	}
 }
 
-// Finally has f called once nothing that was recorded or submitted so far is still to run or running: the place for
-// freeing what that work names. f is called by the goroutine that uses the stream, in a Submit, Wait, Discard or Close
-// that finds it so, or at once where it is so already, and must not use the stream itself. After the device was lost
-// it isn't called: Device.Close frees what is left.
+// Finally has f called when no work that was recorded or submitted so far can still run. Use it to free memory that the
+// work names. f is called by the goroutine that uses the stream, in a Submit, Wait, Discard or Close, or at once if
+// there is no such work. f must not use the stream. After the device was lost, f is not called: Device.Close frees what
+// is left.
 func (s *Stream) Finally(f func()) {
 	if s.open == nil && len(s.waits) > 0 {
 		s.begin() // what comes next belongs behind the points that the stream was told to wait for, and so does f
