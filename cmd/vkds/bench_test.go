@@ -6,6 +6,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -151,6 +152,21 @@ func TestBenchRefusals(t *testing.T) {
 		{"bench slabhash --n 6 --device no-such-device", "no-such-device"},
 	} {
 		assert.Contains(t, refusal(t, "", strings.Fields(c.arguments)...), c.want, c.arguments)
+	}
+}
+
+// The tool takes every line of scripts/compare: it refuses the device alone, which it looks at last.
+func TestBenchCompareLines(t *testing.T) {
+	script, err := os.ReadFile(filepath.Join("..", "..", "scripts", "compare"))
+	require.NoError(t, err)
+	list := regexp.MustCompile(`(?s)\nbenchmarks=\((.+?)\n\)`).FindSubmatch(script)
+	require.NotNil(t, list)
+	lines := regexp.MustCompile(`"(.+?)"`).FindAllSubmatch(list[1], -1)
+	require.Greater(t, len(lines), 10)
+	for _, line := range lines {
+		arguments := regexp.MustCompile(`\$\w+`).ReplaceAllString(string(line[1]), "8")
+		assert.Contains(t, refusal(t, "", strings.Fields("bench "+arguments+" --device no-such-device")...),
+			"no-such-device", arguments)
 	}
 }
 

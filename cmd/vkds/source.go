@@ -293,10 +293,11 @@ type loader struct {
 	least    structures.Width // of the dictionary
 	expected int              // rows, where that is known before the end
 	rows     int64
-	tells    bool            // what becomes of rows: whoever changes a dictionary is told
-	assigned int64           // rows whose key was there
-	skipped  int64           // that couldn't be read
-	nulls    int64           // rows without a value, which were passed over, too
+	tells    bool  // what becomes of rows: whoever changes a dictionary is told
+	assigned int64 // rows whose key was there
+	skipped  int64 // that couldn't be read
+	nulls    int64 // rows without a value, which were passed over, too
+	sorter   sorter
 	combine  structures.Kind // what is done with the values of keys that are there; 0: the table's are assigned
 }
 
@@ -337,6 +338,9 @@ func (l *loader) insert(b batch) error {
 	}
 	if err := l.create(cmp.Or(l.expected, len(b.keys))); err != nil {
 		return err
+	}
+	if l.structure.ordered && l.key != keytype.Text && l.device.Info().Type == vk.CPU {
+		l.sorter.sort(b.keys, b.values) // which takes a kernel on a CPU twenty times as long
 	}
 	var status []structures.Status
 	if l.tells {

@@ -256,8 +256,8 @@ func (l *lsm[W]) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) er
 		target = l.levels[t.to]
 	}
 	older := l.older(t)
-	if b.Kind == structures.Delete && len(older) == 0 {
-		older = append(older, runs.Source{}) // nothing: for the tombstones to be written
+	if len(older) == 0 && (b.Kind == structures.Delete || b.Sorted) {
+		older = append(older, runs.Source{}) // nothing: the merge writes tombstones, or copies
 	}
 	direct := len(older) == 0 // what is sorted stays where it is
 	into := target
@@ -268,7 +268,7 @@ func (l *lsm[W]) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) er
 	default:
 		into = l.carries[t.unit]
 	}
-	run, err := l.sortPart(s, b, t, into.Row(false), plan)
+	run, err := l.sortPart(s, b, t, into, plan)
 	if err != nil {
 		return err
 	}
@@ -298,13 +298,22 @@ func (l *lsm[W]) older(t step) (all []runs.Source) {
 	return all
 }
 
-// sortPart records the sorting of a step's part of a batch.
-func (l *lsm[W]) sortPart(s *vk.Stream, b sorted.Batch, t step, into runs.Row, plan scratchPlan) (runs.Source, error) {
-	run := runs.Source{Keys: into.Keys, Values: into.Values, N: t.n}
+// sortPart records the sorting of a step's part of a batch to memory for it, and returns where the sorted part is: where
+// it was, if the batch is sorted already.
+func (l *lsm[W]) sortPart(s *vk.Stream, b sorted.Batch, t step, to *runs.Memory,
+	plan scratchPlan) (runs.Source, error) {
 	from := uint64(l.core.Width().Bytes() * t.from)
 	values := b.Values + from
 	if b.Kind == structures.Delete {
-		values, run.Values = 0, 0
+		values = 0
+	}
+	if b.Sorted {
+		return runs.Source{Keys: b.Keys + from, Values: values, N: t.n}, nil
+	}
+	into := to.Row(false)
+	run := runs.Source{Keys: into.Keys, Values: into.Values, N: t.n}
+	if b.Kind == structures.Delete {
+		run.Values = 0
 	}
 	err := l.core.Primitives.Sort(s, primitives.SortArgs{
 		Keys: b.Keys + from, Values: values, OutKeys: run.Keys, OutValues: run.Values,

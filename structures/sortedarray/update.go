@@ -113,14 +113,18 @@ func (u *updater[W]) Settle() {}
 
 // resolve records the writing of what the array is after a batch, to the spare memory.
 func (u *updater[W]) resolve(s *vk.Stream, b sorted.Batch, plan updatePlan) error {
-	batch := runs.Source{Keys: plan.keys, Values: plan.values, N: b.N}
-	if b.Kind == structures.Delete {
-		batch.Values = 0
+	batch := runs.Source{Keys: b.Keys, Values: b.Values, N: b.N}
+	var err error
+	if !b.Sorted {
+		batch.Keys, batch.Values = plan.keys, plan.values
+		if b.Kind == structures.Delete {
+			batch.Values = 0
+		}
+		err = u.core.Primitives.Sort(s, primitives.SortArgs{
+			Keys: b.Keys, Values: b.Values, OutKeys: batch.Keys, OutValues: batch.Values,
+			Length: primitives.Length{N: b.N}, Widths: u.core.Widths(), Scratch: plan.sort,
+		})
 	}
-	err := u.core.Primitives.Sort(s, primitives.SortArgs{
-		Keys: b.Keys, Values: b.Values, OutKeys: batch.Keys, OutValues: batch.Values,
-		Length: primitives.Length{N: b.N}, Widths: u.core.Widths(), Scratch: plan.sort,
-	})
 	if err == nil && u.n != 0 {
 		all := runs.Row{Keys: plan.allKeys, Values: plan.allValues}
 		if b.Kind == structures.Delete {

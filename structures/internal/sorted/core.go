@@ -43,6 +43,7 @@ type Batch struct {
 	Values uint64          // of insertions
 	Kinds  uint64          // a byte each; of Mixed alone
 	N      int
+	Sorted bool // the keys don't descend: they need no sort
 }
 
 // Core is the common part of both. Its Reader answers their queries.

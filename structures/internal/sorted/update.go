@@ -3,6 +3,7 @@ package sorted
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -58,7 +59,7 @@ func (c *Core[W]) update(ctx context.Context, kind structures.Kind, kinds []stru
 		Record: func(s *vk.Stream, chunk pipeline.Chunk) error {
 			turns.Take(s)
 			b := Batch{Kind: kind, Keys: chunk.Columns[0], Values: chunk.Columns[1], Kinds: chunk.Columns[2],
-				N: chunk.Count}
+				N: chunk.Count, Sorted: slices.IsSorted(keys[chunk.First:][:chunk.Count])}
 			return c.record(ctx, s, b, chunk.Columns[3])
 		},
 		Progress: c.Progress,
