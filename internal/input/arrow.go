@@ -1,7 +1,9 @@
 package input
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -16,32 +18,75 @@ import (
 )
 
 // arrowMagic begins and ends an Arrow IPC file; a stream begins with its first
-// message. A file is a stream behind its magic, padded to 8 bytes, and a
-// directory behind that, which isn't needed here.
+// message. A file holds the messages of a stream, after its magic, which is padded
+// to 8 bytes, and before a footer, which has the schema and the messages' places.
+// Few writers leave out the schema's message, since the footer has it.
 const (
 	arrowMagic       = "ARROW1"
 	arrowStreamMagic = "\xff\xff\xff\xff"
 )
 
-// arrowPart returns the stream in an Arrow IPC file, and any other as it is.
+// beforeMessages is how many bytes a file has before its first message.
+const beforeMessages = 8
+
+// arrowPart returns the stream in an Arrow IPC file, by its footer unless it comes through a pipe, and any other as it
+// is.
 func arrowPart(f *infile.File) (io.Reader, error) {
-	const before = 8 // bytes: the magic
-	head, err := f.Peek(before)
+	head, err := f.Peek(beforeMessages)
 	if err != nil || !strings.HasPrefix(string(head), arrowMagic) {
 		return f, err
 	}
 	if random, err := f.Random(); err == nil {
-		tail := make([]byte, 4+len(arrowMagic))
-		if _, err := random.ReadAt(tail, random.Size()-int64(len(tail))); err != nil {
+		return byFooter(random)
+	}
+	_, err = io.CopyN(io.Discard, f, beforeMessages)
+	return f, err
+}
+
+// byFooter returns the messages of an Arrow IPC file: its schema, its dictionaries and its batches.
+func byFooter(file *io.SectionReader) (stream io.Reader, err error) {
+	defer func() { // of an index that is out of range
+		if recover() != nil {
+			err = errFlat
+		}
+	}()
+	tail := make([]byte, 4+len(arrowMagic))
+	if _, err := file.ReadAt(tail, file.Size()-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	length := int64(binary.LittleEndian.Uint32(tail))
+	end := file.Size() - int64(len(tail)) - length
+	if string(tail[4:]) != arrowMagic || end < beforeMessages || length > longestMetadata {
+		return nil, io.ErrUnexpectedEOF
+	}
+	data := make([]byte, length)
+	if _, err := file.ReadAt(data, end); err != nil {
+		return nil, err
+	}
+	footer := flatTable{data, u32(data, 0)}
+	schema := footer.field(1)
+	if schema == 0 {
+		return nil, errors.New("a footer without a schema")
+	}
+	messages := []io.Reader{bytes.NewReader(schemaMessage(data, footer.follow(schema).at))}
+	left := end - beforeMessages
+	for _, kind := range []int{2, 3} { // dictionaries and batches
+		if err := footer.vector(kind, 24, func(at uint32) error {
+			from, metadata := binary.LittleEndian.Uint64(data[at:]), uint64(u32(data, at+8))
+			body := binary.LittleEndian.Uint64(data[at+16:])
+			if from > uint64(end) || body > uint64(end) || from+metadata+body > uint64(end) {
+				return fmt.Errorf("a message of %d bytes at %d in a file of %d", metadata+body, from, file.Size())
+			}
+			if left -= int64(metadata + body); left < 0 {
+				return errors.New("messages that overlap")
+			}
+			messages = append(messages, io.NewSectionReader(file, int64(from), int64(metadata+body)))
+			return nil
+		}); err != nil {
 			return nil, err
 		}
-		end := random.Size() - int64(len(tail)) - int64(binary.LittleEndian.Uint32(tail))
-		if string(tail[4:]) != arrowMagic || end < before {
-			return nil, io.ErrUnexpectedEOF
-		}
 	}
-	_, err = io.CopyN(io.Discard, f, before)
-	return f, err
+	return io.MultiReader(messages...), nil
 }
 
 // openArrow reads an Arrow IPC file or stream, from anywhere.

@@ -215,6 +215,27 @@ func (t flatTable) checkBatch() error {
 
 func u32(data []byte, at uint32) uint32 { return binary.LittleEndian.Uint32(data[at:]) }
 
+// schemaMessage is the message of a schema, by the footer of a file that it is in and its place there. In front of the
+// footer stands the table of a message, of which the schema is the header: places are told by distances.
+func schemaMessage(footer []byte, schema uint32) []byte {
+	const table, header, before = 16, 20, 32 // places of the table, of its offset of the header, and of the footer
+	version := uint16(0)
+	if at := (flatTable{footer, u32(footer, 0)}).field(0); at != 0 {
+		version = binary.LittleEndian.Uint16(footer[at:])
+	}
+	le := binary.LittleEndian
+	message := le.AppendUint32(le.AppendUint32(nil, continuation), uint32(before+len(footer)))
+	message = le.AppendUint32(message, table)
+	// Bytes of these offsets and of the table; offsets of the version, of the header's kind and of the header's offset.
+	for _, offset := range []uint16{10, 12, 8, 10, header - table, 0} {
+		message = le.AppendUint16(message, offset)
+	}
+	message = le.AppendUint32(message, table-4) // back to the offsets
+	message = le.AppendUint32(message, before+schema-header)
+	message = append(le.AppendUint16(message, version), 1, 0, 0, 0, 0, 0) // a schema
+	return append(message, footer...)
+}
+
 // field returns the place of a field of the table, 0 where it isn't there.
 func (t flatTable) field(number int) uint32 {
 	offsets := t.at - u32(t.data, t.at)

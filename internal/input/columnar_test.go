@@ -318,6 +318,27 @@ func TestArrowFromPipe(t *testing.T) {
 	}
 }
 
+// A file whose schema stands in its footer alone is read by that; through a pipe there is no footer yet.
+func TestArrowFooter(t *testing.T) {
+	data := arrowFile(t)
+	clear(data[8 : 16+binary.LittleEndian.Uint32(data[12:])]) // the schema's message
+	path := write(t, "a.arrow", data)
+	for _, columns := range [][]input.Column{columns("u32", "i64"), table("u32", keytype.Uint32, "text", keytype.Hex)} {
+		keys, values, _, err := readTable(path, input.Options{Columns: columns}, 4)
+		require.NoError(t, err)
+		assert.Equal(t, []uint64{0xfffffff0, 0xfffffff1, 0xfffffff2, 0xfffffff3, 0xfffffff4, 0xfffffff5}, keys)
+		want := []uint64{0, 10, 20, 30, 40, 50}
+		if columns[1].Type == keytype.Hex {
+			want = []uint64{10, 11, 10, 11, 10, 11}
+		}
+		assert.Equal(t, want, values)
+	}
+	pipe := t.TempDir() + "/pipe"
+	feed(t, pipe, data)
+	_, _, _, err := readTable(pipe, input.Options{Columns: columns("u32", "i64")}, 4)
+	typed(t, err)
+}
+
 // Whatever lengths and counts a file tells, no more memory is taken than there is
 // reason for: what the runtime can't give would end the program.
 func TestColumnarLengths(t *testing.T) {
