@@ -72,8 +72,8 @@ func (n nullFlag) Set(text string) error {
 // addNull adds the flag for rows without a value, which are passed over without it.
 func addNull(flags *pflag.FlagSet, o *input.Options) {
 	o.SkipNull = true
-	flags.Var(nullFlag{&o.Null}, "null", "read empty fields and NULLs of CSV and text as this value\n"+
-		"(default: pass over their rows, and count them, as is\nalways done with nulls of Parquet and Arrow)")
+	flags.Var(nullFlag{&o.Null}, "null", "read empty fields and NULLs as this value\n"+
+		"(default: pass over their rows, and count them)")
 }
 
 func (t columnType) String() string {

@@ -45,7 +45,7 @@ times or addresses, but a column has them below it, whether or not that column i
 Where nothing tells, it holds data: --header says otherwise, as --no-header does.
 
 A row without a value (an empty field, NULL, \N, NA, N/A or NaN in a column that isn't
-text, a null of Parquet or Arrow) is passed over, and a note says how many; --null VALUE
+text, a null or a NaN of Parquet or Arrow) is passed over, and a note says how many; --null VALUE
 reads them as that.
 
 A row that can't be read is an error, unless --skip-invalid: then such rows are counted
@@ -108,12 +108,14 @@ needs 64, both have them. What they stand for is their type, which --key-type,
          2001:db8::/64. A full IPv6 address has 128 bits, and is refused, and so is a
          larger network, which is a range
   text   any text, of up to 4 MiB
-Where none is named, columns of Parquet and Arrow say what they are. Others are what all
-of their first values are: integers (u32, or i32 where some are negative, and u64 or i64
-only where some need it), numbers with fractions (f64), times or addresses. They are text
-where none of them is one of these, and where one is a number with a leading zero: 007 is
-not 7. If that comes late, the file is read again; in a pipe it is an error. Among other
-kinds --skip-invalid passes over text.
+Where none is named, columns of Parquet and Arrow say what they are. Their decimals are
+integers or, with digits after the point, f64 if that holds them exactly, else an error;
+their booleans are text, true and false, or 0 and 1 as integers. Other columns are what
+all of their first values are: integers (u32, or i32 where some are negative, and u64 or
+i64 only where some need it), numbers with fractions (f64), times or addresses. They are
+text where none of them is one of these, and where one is a number with a leading zero:
+007 is not 7. If that comes late, the file is read again; in a pipe it is an error. Among
+other kinds --skip-invalid passes over text.
 u32, u64, i32, i64, f32 and f64 take nothing else. hex64, time64 and ip6 name the wide
 forms of hex, time and ip.
 

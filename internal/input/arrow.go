@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	arrowdecimal "github.com/apache/arrow-go/v18/arrow/decimal"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -141,9 +145,8 @@ func (c *columnar) arrowPlaces(schema *arrow.Schema, o Options) (places []int, e
 			return nil, err
 		}
 		have := schema.Field(at).Type
-		column.take(arrowKind(have), have.ID() == arrow.FLOAT64)
-		if !arrowKind(have).holds(column.Type) {
-			return nil, c.wrongType(i, have.String(), column.Type)
+		if err := c.check(column, arrowKind(have), wideInArrow(have), have.String()); err != nil {
+			return nil, err
 		}
 		places = append(places, at)
 	}
@@ -161,10 +164,29 @@ func arrowKind(t arrow.DataType) kind {
 		return text
 	case *arrow.TimestampType, *arrow.Date32Type, *arrow.Date64Type:
 		return moment
+	case *arrow.BooleanType:
+		return boolean
+	case arrow.DecimalType:
+		if known(t.GetScale()) {
+			return decimal
+		}
 	case *arrow.DictionaryType:
 		return arrowKind(t.ValueType)
 	}
 	return other
+}
+
+// wideInArrow is what take wants to know.
+func wideInArrow(t arrow.DataType) bool {
+	switch t := t.(type) {
+	case *arrow.Float64Type:
+		return true
+	case arrow.DecimalType:
+		return t.GetScale() > 0
+	case *arrow.DictionaryType:
+		return wideInArrow(t.ValueType)
+	}
+	return false
 }
 
 // addArray appends the rows of an array whose kind holds the column's type.
@@ -186,28 +208,46 @@ func (c *cells) addArray(a arrow.Array, column *column) {
 		addUnsigned(c, a, column)
 	case *array.Uint64:
 		addUnsigned(c, a, column)
+	case *array.Boolean:
+		addRows(c, a, column, column.boolean)
+	case *array.Decimal32:
+		addRows(c, a, column, func(n arrowdecimal.Decimal32) (keytype.Value, error) {
+			return column.decimal(big.NewInt(int64(n)), scaleOf(a))
+		})
+	case *array.Decimal64:
+		addRows(c, a, column, func(n arrowdecimal.Decimal64) (keytype.Value, error) {
+			return column.decimal(big.NewInt(int64(n)), scaleOf(a))
+		})
+	case *array.Decimal128:
+		addRows(c, a, column, func(n decimal128.Num) (keytype.Value, error) {
+			return column.decimal(n.BigInt(), scaleOf(a))
+		})
+	case *array.Decimal256:
+		addRows(c, a, column, func(n decimal256.Num) (keytype.Value, error) {
+			return column.decimal(n.BigInt(), scaleOf(a))
+		})
 	case *array.Float16:
-		addRows(c, a, func(x float16.Num) (keytype.Value, error) { return column.float(float64(x.Float32())) })
+		addRows(c, a, column, func(x float16.Num) (keytype.Value, error) { return column.float(float64(x.Float32())) })
 	case *array.Float32:
-		addRows(c, a, func(x float32) (keytype.Value, error) { return column.float(float64(x)) })
+		addRows(c, a, column, func(x float32) (keytype.Value, error) { return column.float(float64(x)) })
 	case *array.Float64:
-		addRows(c, a, column.float)
+		addRows(c, a, column, column.float)
 	case *array.String:
-		addRows(c, a, column.parse)
+		addRows(c, a, column, column.parse)
 	case *array.LargeString:
-		addRows(c, a, column.parse)
+		addRows(c, a, column, column.parse)
 	case *array.StringView:
-		addRows(c, a, column.parse)
+		addRows(c, a, column, column.parse)
 	case *array.Timestamp:
 		unit := a.DataType().(*arrow.TimestampType).Unit.Multiplier()
-		addRows(c, a, func(n arrow.Timestamp) (keytype.Value, error) {
+		addRows(c, a, column, func(n arrow.Timestamp) (keytype.Value, error) {
 			return column.moment(instant(int64(n), unit))
 		})
 	case *array.Date32:
-		addRows(c, a, func(days arrow.Date32) (keytype.Value, error) { return column.day(int64(days)) })
+		addRows(c, a, column, func(days arrow.Date32) (keytype.Value, error) { return column.day(int64(days)) })
 	case *array.Date64:
 		const day = 24 * 60 * 60 * 1000 // milliseconds
-		addRows(c, a, func(n arrow.Date64) (keytype.Value, error) { return column.day(int64(n) / day) })
+		addRows(c, a, column, func(n arrow.Date64) (keytype.Value, error) { return column.day(int64(n) / day) })
 	case *array.Dictionary:
 		c.addDictionary(a, column)
 	default:
@@ -215,16 +255,19 @@ func (c *cells) addArray(a arrow.Array, column *column) {
 	}
 }
 
+// scaleOf is how many digits decimals have after the point.
+func scaleOf(a arrow.Array) int { return int(a.DataType().(arrow.DecimalType).GetScale()) }
+
 // rows is what arrow-go's arrays of the different types have in common.
 type rows[T any] interface {
 	arrow.Array
 	Value(i int) T
 }
 
-func addRows[T any, A rows[T]](c *cells, a A, convert func(T) (keytype.Value, error)) {
+func addRows[T any, A rows[T]](c *cells, a A, column *column, convert func(T) (keytype.Value, error)) {
 	for i := range a.Len() {
 		if a.IsNull(i) {
-			c.add(keytype.Value{}, ErrNull)
+			c.add(column.null(ErrNull))
 			continue
 		}
 		c.add(convert(a.Value(i)))
@@ -232,11 +275,11 @@ func addRows[T any, A rows[T]](c *cells, a A, convert func(T) (keytype.Value, er
 }
 
 func addSigned[T int8 | int16 | int32 | int64, A rows[T]](c *cells, a A, column *column) {
-	addRows(c, a, func(n T) (keytype.Value, error) { return column.integer(int64(n)) })
+	addRows(c, a, column, func(n T) (keytype.Value, error) { return column.integer(int64(n)) })
 }
 
 func addUnsigned[T uint8 | uint16 | uint32 | uint64, A rows[T]](c *cells, a A, column *column) {
-	addRows(c, a, func(n T) (keytype.Value, error) { return column.unsigned(uint64(n)) })
+	addRows(c, a, column, func(n T) (keytype.Value, error) { return column.unsigned(uint64(n)) })
 }
 
 // addDictionary converts each of a dictionary-encoded array's values once.
@@ -249,7 +292,7 @@ func (c *cells) addDictionary(a *array.Dictionary, column *column) {
 	}
 	for i := range a.Len() {
 		if a.IsNull(i) {
-			c.add(keytype.Value{}, ErrNull)
+			c.add(column.null(ErrNull))
 			continue
 		}
 		at := a.GetValueIndex(i)

@@ -2,6 +2,7 @@ package input
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/vkds/vkds/internal/keytype"
@@ -179,9 +180,23 @@ func (c *column) unsigned(n uint64) (keytype.Value, error) {
 	return c.Type.First(c.Wider, func(t keytype.Type) (uint64, error) { return t.FromUint(n) })
 }
 
+// float takes NaN for no value, as text has it.
 func (c *column) float(x float64) (keytype.Value, error) {
 	w, err := c.Type.FromFloat(x)
+	if x != x {
+		return c.null(err)
+	}
 	return keytype.Value{Type: c.Type, Word: w}, err
+}
+
+func (c *column) boolean(is bool) (keytype.Value, error) {
+	switch {
+	case c.Type == keytype.Text:
+		return c.text(strconv.AppendBool(nil, is))
+	case is:
+		return c.unsigned(1)
+	}
+	return c.unsigned(0)
 }
 
 func (c *column) moment(at time.Time) (keytype.Value, error) {

@@ -18,36 +18,48 @@ const (
 	float
 	text
 	moment
+	decimal
+	boolean
 )
 
 // holds tells whether values of type t can come from a column of kind k.
 func (k kind) holds(t keytype.Type) bool {
-	switch t {
-	case keytype.Text:
-		return k == text
-	case keytype.Float32, keytype.Float64:
-		return k == integer || k == float
-	case keytype.Hex, keytype.Hex64, keytype.IPv4, keytype.IPv6:
-		return k == integer || k == text
-	case keytype.Time, keytype.Time64:
-		return k == integer || k == text || k == moment
+	fraction := t == keytype.Float32 || t == keytype.Float64
+	switch k {
+	case integer:
+		return t != keytype.Text
+	case float:
+		return fraction
+	case text:
+		return true
+	case moment:
+		return t == keytype.Time || t == keytype.Time64
+	case decimal:
+		return t.Integer() || fraction || t == keytype.Text
+	case boolean:
+		return t.Integer() || t == keytype.Text
 	}
-	return k == integer
+	return false
 }
 
-// take makes a column's type that of what it holds, where it says itself what that is.
+// own are the types that read any column of a kind.
+var own = map[kind]keytype.Type{integer: keytype.Uint64, float: keytype.Float64, moment: keytype.Time,
+	decimal: keytype.Text, boolean: keytype.Text}
+
+// take makes a column's type that of what it holds, where nobody has said that. wide says of floats that they have 64
+// bits, and of decimals that they have fractions.
 func (c *column) take(k kind, wide bool) {
 	if !c.Any {
 		return
 	}
 	switch {
-	case k == float && wide:
+	case k == float && wide, k == decimal && wide:
 		c.Type, c.Wider = keytype.Float64, nil
 	case k == float:
 		c.Type, c.Wider = keytype.Float32, nil
 	case k == moment:
 		c.Type, c.Wider = keytype.Time, keytype.Time.Wider()
-	case k == text:
+	case k == text, k == boolean:
 		c.Type, c.Wider = keytype.Text, nil
 	}
 }
@@ -130,11 +142,25 @@ func (c *columnar) read(columns [][]uint64, n int) (int, error) {
 	return c.take(columns, n)
 }
 
-// wrongType tells of a column that holds no values of a type. have is its own, in its format's words.
-func (c *columnar) wrongType(column int, have string, want keytype.Type) error {
-	name := c.names[column]
-	return &ColumnError{c.file, name, fmt.Sprintf("column %s is of type %s, which doesn't hold %s values", quote(name),
-		have, want)}
+// check makes a column's type that of what it holds, or tells that it holds no values of the type that it is said to
+// have. have is its own, in its format's words.
+func (c *columnar) check(column *column, k kind, wide bool, have string) error {
+	column.take(k, wide)
+	reason, hint := "which isn't read", ""
+	switch {
+	case k == other:
+	case k.holds(column.Type):
+		return nil
+	case column.Type.Integer() && column.Wider != nil:
+		reason = "which doesn't hold integers"
+	default:
+		reason = fmt.Sprintf("which doesn't hold %s values", column.Type)
+	}
+	if t, known := own[k]; known && column.Flag != "" {
+		hint = fmt.Sprintf(" (%s %s reads it)", column.Flag, t)
+	}
+	return &ColumnError{c.file, column.Name, fmt.Sprintf("column %s is of type %s, %s%s", quote(column.Name), have,
+		reason, hint)}
 }
 
 // fill reads the next batch.

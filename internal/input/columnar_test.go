@@ -3,12 +3,16 @@ package input_test
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"runtime"
 	"testing"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
@@ -217,19 +221,168 @@ func TestColumnar(t *testing.T) {
 		assert.EqualError(t, err, path+`: row 1: column 3: -4 is out of range (0 to 4294967295)`)
 		assert.ErrorIs(t, err, keytype.ErrRange)
 
-		for column, want := range map[string]keytype.Type{"flag": keytype.Uint32, "f64": keytype.Uint32,
-			"text": keytype.Uint32, "stamp": keytype.Uint32, "date": keytype.Float32} {
+		for column, want := range map[string]keytype.Type{"f64": keytype.Uint32, "stamp": keytype.Uint32,
+			"date": keytype.Float32, "i64": keytype.Text, "flag": keytype.IPv4} {
 			_, err = input.Open(ctx, path, input.Options{Columns: table(column, want, "u32", keytype.Uint32)})
 			var te *input.ColumnError
 			require.ErrorAs(t, err, &te, "%s %s", name, column)
 			assert.Contains(t, err.Error(), "which doesn't hold "+want.String()+" values")
 		}
+		said := input.Column{Name: "f64", Flag: "--key-type", Wider: keytype.Uint32.Wider()}
+		_, err = input.Open(ctx, path, input.Options{Columns: []input.Column{said}})
+		require.ErrorContains(t, err, "which doesn't hold integers (--key-type f64 reads it)")
 		keys, _, _, err = readTable(path, input.Options{Columns: columns("I64", "U32")}, 100)
 		require.NoError(t, err, name)
 		assert.Equal(t, []uint64{0, 10, 20, 30, 40, 50}, keys, name)
 		_, err = input.Open(ctx, path, input.Options{Columns: columns("none", "")})
 		var ce *input.ColumnError
 		require.ErrorAs(t, err, &ce, name)
+	}
+}
+
+// decimals are of several precisions and scales, with a boolean and a null beside.
+func decimals(t testing.TB) map[string][]byte {
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "price", Type: &arrow.Decimal128Type{Precision: 18, Scale: 2}, Nullable: true},
+		{Name: "id", Type: &arrow.Decimal64Type{Precision: 18}},
+		{Name: "long", Type: &arrow.Decimal256Type{Precision: 40, Scale: 3}},
+		{Name: "thousands", Type: &arrow.Decimal32Type{Precision: 5, Scale: -3}},
+		{Name: "sold", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+		{Name: "none", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Int8)},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	prices, ids, longs := b.Field(0).(*array.Decimal128Builder), b.Field(1).(*array.Decimal64Builder),
+		b.Field(2).(*array.Decimal256Builder)
+	for i, cents := range []int64{1234, -5, 1000000000000001} {
+		prices.Append(decimal128.FromI64(cents))
+		ids.Append(decimal.Decimal64(i - 1))
+		longs.Append(decimal256.FromI64(cents))
+		b.Field(3).(*array.Decimal32Builder).Append(decimal.Decimal32(i))
+		b.Field(4).(*array.BooleanBuilder).Append(i == 1)
+		b.Field(5).(*array.Float64Builder).Append([]float64{0.5, math.NaN(), 2}[i])
+		b.Field(6).(*array.ListBuilder).AppendNull()
+	}
+	prices.AppendNull()
+	ids.Append(7)
+	longs.Append(decimal256.New(0, 1, 0, 0))
+	b.Field(3).(*array.Decimal32Builder).Append(-12)
+	b.Field(4).(*array.BooleanBuilder).AppendNull()
+	b.Field(5).(*array.Float64Builder).Append(3)
+	b.Field(6).(*array.ListBuilder).AppendNull()
+	var out bytes.Buffer
+	w := ipc.NewWriter(&out, ipc.WithSchema(s))
+	require.NoError(t, w.Write(b.NewRecordBatch()))
+	require.NoError(t, w.Close())
+
+	required, optional := parquet.Repetitions.Required, parquet.Repetitions.Optional
+	field := func(name string, r parquet.Repetition, precision, scale int32, p parquet.Type, bytes int) schema.Node {
+		return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, r, schema.NewDecimalLogicalType(precision,
+			scale), p, bytes, -1))
+	}
+	root := schema.MustGroup(schema.NewGroupNode("schema", required, schema.FieldList{
+		field("price", optional, 18, 2, parquet.Types.Int64, 0),
+		field("id", required, 9, 0, parquet.Types.Int32, 0),
+		field("long", required, 40, 3, parquet.Types.FixedLenByteArray, 17),
+		field("thousands", required, 9, 1, parquet.Types.ByteArray, 0), // which has no scale below 0
+		schema.NewBooleanNode("sold", optional, -1),
+		schema.NewFloat64Node("none", required, -1),
+		schema.MustGroup(schema.NewGroupNode("list", required, schema.FieldList{schema.NewInt32Node("x", required, -1)},
+			-1)),
+	}, -1))
+	var pq bytes.Buffer
+	p := file.NewParquetWriter(&pq, root)
+	g, err := p.AppendRowGroupChecked()
+	require.NoError(t, err)
+	long := func(n int64) parquet.FixedLenByteArray {
+		sign := byte(n >> 63)
+		return binary.BigEndian.AppendUint64(bytes.Repeat([]byte{sign}, 9), uint64(n))
+	}
+	huge := parquet.FixedLenByteArray(make([]byte, 17))
+	huge[0] = 1
+	for _, write := range []func(c file.ColumnChunkWriter) (int64, error){
+		func(c file.ColumnChunkWriter) (int64, error) {
+			return c.(*file.Int64ColumnChunkWriter).WriteBatch([]int64{1234, -5, 1000000000000001},
+				[]int16{1, 1, 1, 0}, nil)
+		},
+		func(c file.ColumnChunkWriter) (int64, error) {
+			return c.(*file.Int32ColumnChunkWriter).WriteBatch([]int32{-1, 0, 1, 7}, nil, nil)
+		},
+		func(c file.ColumnChunkWriter) (int64, error) {
+			return c.(*file.FixedLenByteArrayColumnChunkWriter).WriteBatch([]parquet.FixedLenByteArray{long(1234), long(-5),
+				long(1000000000000001), huge}, nil, nil)
+		},
+		func(c file.ColumnChunkWriter) (int64, error) {
+			return c.(*file.ByteArrayColumnChunkWriter).WriteBatch([]parquet.ByteArray{{0}, {0x27, 0x10}, {0x4e, 0x20},
+				{0xfe, 0x2b, 0x40}}, nil, nil)
+		},
+		func(c file.ColumnChunkWriter) (int64, error) {
+			return c.(*file.BooleanColumnChunkWriter).WriteBatch([]bool{false, true, false}, []int16{1, 1, 1, 0}, nil)
+		},
+		func(c file.ColumnChunkWriter) (int64, error) {
+			return c.(*file.Float64ColumnChunkWriter).WriteBatch([]float64{0.5, math.NaN(), 2, 3}, nil, nil)
+		},
+		func(c file.ColumnChunkWriter) (int64, error) {
+			return c.(*file.Int32ColumnChunkWriter).WriteBatch([]int32{1, 2, 3, 4}, nil, nil)
+		},
+	} {
+		c, err := g.NextColumn()
+		require.NoError(t, err)
+		_, err = write(c)
+		require.NoError(t, err)
+		require.NoError(t, c.Close())
+	}
+	require.NoError(t, g.Close())
+	require.NoError(t, p.Close())
+	return map[string][]byte{"a.arrow": out.Bytes(), "a.parquet": pq.Bytes()}
+}
+
+// Decimals and booleans of Parquet and Arrow are taken for what they are, exactly, and rows without a value are passed
+// over and counted, or have the value that is said.
+func TestDecimals(t *testing.T) {
+	for name, data := range decimals(t) {
+		path := write(t, name, data)
+		read := func(o input.Options, columns ...input.Column) ([]string, *input.Reader, error) {
+			for i := range columns {
+				columns[i].Flag = "--type"
+			}
+			o.Columns, o.SkipNull = columns, true
+			r, err := input.Open(ctx, path, o)
+			if err != nil {
+				return nil, nil, err
+			}
+			defer r.Close()
+			rows, err := shown(t, r, 3)
+			return rows, r, err
+		}
+		as := func(name string, t keytype.Type) input.Column { return input.Column{Name: name, Type: t} }
+		rows, r, err := read(input.Options{}, unsaid("price"), unsaid("id"))
+		require.NoError(t, err, name)
+		assert.Equal(t, []string{"12.34|-1", "-0.05|0", "10000000000000.01|1"}, rows, name)
+		assert.EqualValues(t, 1, r.Nulls(), name)
+		zero := "0"
+		rows, r, err = read(input.Options{Null: &zero}, as("price", keytype.Text), unsaid("sold"))
+		require.NoError(t, err, name)
+		assert.Equal(t, []string{"12.34|false", "-0.05|true", "10000000000000.01|false", "0|0"}, rows, name)
+		assert.Zero(t, r.Nulls(), name)
+		rows, _, err = read(input.Options{}, as("sold", keytype.Uint32), unsaid("thousands"))
+		require.NoError(t, err, name)
+		assert.Equal(t, []string{"0|0", "1|1000", "0|2000"}, rows, name)
+		rows, r, err = read(input.Options{}, unsaid("none"), unsaid("thousands"))
+		require.NoError(t, err, name)
+		assert.Equal(t, []string{"0.5|0", "2|2000", "3|-12000"}, rows, name)
+		assert.EqualValues(t, 1, r.Nulls(), name)
+		rows, _, err = read(input.Options{}, as("long", keytype.Float32), as("long", keytype.Text))
+		require.NoError(t, err, name)
+		assert.Equal(t, "-0.005|-0.005", rows[1], name)
+		_, _, err = read(input.Options{}, unsaid("long"))
+		require.ErrorIs(t, err, input.ErrDigits, name)
+		assert.ErrorContains(t, err, ` has more digits than 64 bits hold (--type text reads it)`, name)
+		_, _, err = read(input.Options{}, as("price", keytype.Uint32))
+		assert.EqualError(t, err, path+`: row 1: column "price": "12.34" is not an integer (--type f64 reads it)`)
+		_, _, err = read(input.Options{}, unsaid("list"))
+		assert.ErrorContains(t, err, `column "list" is of type `, name)
+		assert.ErrorContains(t, err, `, which isn't read`, name)
 	}
 }
 

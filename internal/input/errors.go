@@ -97,12 +97,14 @@ var (
 	ErrLongText = errors.New("a text of more than 4 MiB")
 	// ErrOddBytes reports a binary file that doesn't end with a whole row.
 	ErrOddBytes = errors.New("ends in the middle of a row")
+	// ErrDigits reports a decimal that 64 bits don't hold exactly.
+	ErrDigits = errors.New("has more digits than 64 bits hold")
 	// ErrNull reports a row without a value.
 	ErrNull = errors.New("is null")
 )
 
-// ZeroError reports a number with a leading zero in a column that nobody has said the type of, and whose first rows have
-// none. It is never skipped: either the column is text, and numbers before it are, too, or zeros mean nothing.
+// ZeroError reports a number with a leading zero in a column that nobody has said the type of, and whose first rows
+// have none. It is never skipped: either the column is text, and numbers before it are, too, or zeros mean nothing.
 type ZeroError struct {
 	Column string // as asked for
 	Text   string

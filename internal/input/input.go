@@ -57,9 +57,9 @@ type Options struct {
 	// and over malformed records and lines, and counts them. How many fields a record of CSV has then says the first
 	// valid one, or the header where a column is asked by name; else the first record of all.
 	SkipInvalid bool
-	// SkipNull passes over rows without a value in a chosen column, and counts them, too: a null of Parquet or Arrow,
-	// or in text, where the column holds none, an empty field, NULL, \N, NA, N/A or NaN. Null, if not nil, is what such
-	// fields are read as instead.
+	// SkipNull passes over rows without a value in a chosen column, and counts them, too: a null or NaN of Parquet or
+	// Arrow, or in text, where the column holds none, an empty field, NULL, \N, NA, N/A or NaN. Null, if not nil, is
+	// what such fields are read as instead.
 	SkipNull bool
 	Null     *string
 	// OneKind says that the columns that are Any hold values of one kind, as the two ends of edges do.

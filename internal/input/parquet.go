@@ -3,6 +3,7 @@ package input
 import (
 	"fmt"
 	"io"
+	"math/big"
 	"time"
 
 	"github.com/apache/arrow-go/v18/parquet"
@@ -72,11 +73,13 @@ func (c *columnar) parquetFields(s *schema.Schema, o Options) (fields []parquetF
 		}
 		node := root.Field(at)
 		k := parquetKind(node)
+		wide := false
 		if leaf, ok := node.(*schema.PrimitiveNode); ok {
-			column.take(k, leaf.PhysicalType() == parquet.Types.Double)
+			d, _ := leaf.LogicalType().(schema.DecimalLogicalType)
+			wide = leaf.PhysicalType() == parquet.Types.Double || k == decimal && d.Scale() > 0
 		}
-		if !k.holds(column.Type) {
-			return nil, c.wrongType(i, parquetTypeName(node), column.Type)
+		if err := c.check(column, k, wide, parquetTypeName(node)); err != nil {
+			return nil, err
 		}
 		fields = append(fields, parquetField{s.ColumnIndexByNode(node), column, k, node.LogicalType()})
 	}
@@ -118,34 +121,61 @@ type leaf interface {
 // open returns a leaf for a column whose kind holds its type.
 func (f parquetField) open(chunk file.ColumnChunkReader) leaf {
 	c := f.column
+	if d, ok := f.logical.(schema.DecimalLogicalType); ok {
+		return openDecimals(c, chunk, int(d.Scale()))
+	}
 	switch r := chunk.(type) {
+	case *file.BooleanColumnChunkReader:
+		return newLeaf(r, c, c.boolean)
 	case *file.Int32ColumnChunkReader:
 		if f.kind == moment {
-			return newLeaf(r, func(days int32) (keytype.Value, error) { return c.day(int64(days)) })
+			return newLeaf(r, c, func(days int32) (keytype.Value, error) { return c.day(int64(days)) })
 		}
 		if unsigned(f.logical) {
-			return newLeaf(r, func(n int32) (keytype.Value, error) { return c.unsigned(uint64(uint32(n))) })
+			return newLeaf(r, c, func(n int32) (keytype.Value, error) { return c.unsigned(uint64(uint32(n))) })
 		}
-		return newLeaf(r, func(n int32) (keytype.Value, error) { return c.integer(int64(n)) })
+		return newLeaf(r, c, func(n int32) (keytype.Value, error) { return c.integer(int64(n)) })
 	case *file.Int64ColumnChunkReader:
 		if stamp, ok := f.logical.(schema.TimestampLogicalType); ok {
 			unit := parquetUnit(stamp)
-			return newLeaf(r, func(n int64) (keytype.Value, error) { return c.moment(instant(n, unit)) })
+			return newLeaf(r, c, func(n int64) (keytype.Value, error) { return c.moment(instant(n, unit)) })
 		}
 		if unsigned(f.logical) {
-			return newLeaf(r, func(n int64) (keytype.Value, error) { return c.unsigned(uint64(n)) })
+			return newLeaf(r, c, func(n int64) (keytype.Value, error) { return c.unsigned(uint64(n)) })
 		}
-		return newLeaf(r, func(n int64) (keytype.Value, error) { return c.integer(n) })
+		return newLeaf(r, c, func(n int64) (keytype.Value, error) { return c.integer(n) })
 	case *file.Int96ColumnChunkReader:
-		return newLeaf(r, func(n parquet.Int96) (keytype.Value, error) { return c.moment(n.ToTime()) })
+		return newLeaf(r, c, func(n parquet.Int96) (keytype.Value, error) { return c.moment(n.ToTime()) })
 	case *file.Float32ColumnChunkReader:
-		return newLeaf(r, func(x float32) (keytype.Value, error) { return c.float(float64(x)) })
+		return newLeaf(r, c, func(x float32) (keytype.Value, error) { return c.float(float64(x)) })
 	case *file.Float64ColumnChunkReader:
-		return newLeaf(r, c.float)
+		return newLeaf(r, c, c.float)
 	case *file.ByteArrayColumnChunkReader:
-		return newLeaf(r, func(s parquet.ByteArray) (keytype.Value, error) { return c.parseBytes(s) })
+		return newLeaf(r, c, func(s parquet.ByteArray) (keytype.Value, error) { return c.parseBytes(s) })
 	}
 	panic(fmt.Sprintf("pages of %T in a column of another type", chunk)) // the file's fault: see damaged
+}
+
+// openDecimals is open of decimals with so many digits after the point.
+func openDecimals(c *column, chunk file.ColumnChunkReader, scale int) leaf {
+	long := func(bytes []byte) (keytype.Value, error) {
+		const most = 32 // bytes of so many digits as any have
+		if len(bytes) > most {
+			return keytype.Value{}, fmt.Errorf("a decimal of %d bytes %w", len(bytes), ErrDigits)
+		}
+		return c.decimal(signed(bytes), scale)
+	}
+	switch r := chunk.(type) {
+	case *file.Int32ColumnChunkReader:
+		return newLeaf(r, c, func(n int32) (keytype.Value, error) { return c.decimal(big.NewInt(int64(n)), scale) })
+	case *file.Int64ColumnChunkReader:
+		return newLeaf(r, c, func(n int64) (keytype.Value, error) { return c.decimal(big.NewInt(n), scale) })
+	case *file.FixedLenByteArrayColumnChunkReader:
+		return newLeaf(r, c, func(b parquet.FixedLenByteArray) (keytype.Value, error) { return long(b) })
+	case *file.ByteArrayColumnChunkReader:
+		return newLeaf(r, c, func(b parquet.ByteArray) (keytype.Value, error) { return long(b) })
+	}
+	panic(fmt.Sprintf("pages of %T in a column of decimals", chunk)) // the file's fault: see damaged
 }
 
 // pages is what arrow-go's readers of the different types have in common.
@@ -156,15 +186,16 @@ type pages[T any] interface {
 
 type typedLeaf[T any] struct {
 	pages   pages[T]
+	column  *column
 	convert func(T) (keytype.Value, error)
 	values  []T
 	levels  []int16 // one a row, where rows may be null
 	present int16   // the level of a row that isn't
 }
 
-func newLeaf[T any](p pages[T], convert func(T) (keytype.Value, error)) leaf {
+func newLeaf[T any](p pages[T], c *column, convert func(T) (keytype.Value, error)) leaf {
 	const most = 4 << 10 // values at a time stay in the cache
-	return &typedLeaf[T]{p, convert, make([]T, most), make([]int16, most), p.Descriptor().MaxDefinitionLevel()}
+	return &typedLeaf[T]{p, c, convert, make([]T, most), make([]int16, most), p.Descriptor().MaxDefinitionLevel()}
 }
 
 func (l *typedLeaf[T]) read(rows int, into *cells) error {
@@ -186,7 +217,7 @@ func (l *typedLeaf[T]) read(rows int, into *cells) error {
 		next := 0 // only rows that aren't null have a value
 		for i := range int(total) {
 			if l.present > 0 && l.levels[i] < l.present {
-				into.add(keytype.Value{}, ErrNull)
+				into.add(l.column.null(ErrNull))
 				continue
 			}
 			into.add(l.convert(l.values[next]))
@@ -203,11 +234,16 @@ func parquetKind(node schema.Node) kind {
 		return other
 	}
 	switch l := node.LogicalType().(type) {
+	case schema.DecimalLogicalType:
+		if known(l.Scale()) {
+			return decimal
+		}
+		return other
 	case schema.IntLogicalType:
 		return integer
 	case schema.TimestampLogicalType, schema.DateLogicalType:
 		return moment
-	case schema.StringLogicalType:
+	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
 		return text
 	default:
 		if l != nil && l.IsValid() && !l.IsNone() {
@@ -223,6 +259,8 @@ func parquetKind(node schema.Node) kind {
 		return float
 	case parquet.Types.ByteArray:
 		return text
+	case parquet.Types.Boolean:
+		return boolean
 	}
 	return other
 }
