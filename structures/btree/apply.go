@@ -72,7 +72,7 @@ func (t *tree[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into 
 	if err != nil {
 		return pipeline.NotBegun(into.Status, len(b.Keys), err)
 	}
-	t.changes++
+	t.versions.writes.Made()
 	t.meter.Batch(structures.Mixed, len(b.Keys))
 	r := *into
 	if counts || t.o.Path == Batched || ordered {

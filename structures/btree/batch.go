@@ -36,7 +36,6 @@ func (t *tree[W]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Ki
 	if err != nil {
 		return t.abandon(err, claims...)
 	}
-	t.changes++
 	b := batched{Kind: kind, Folds: kind.UpdatesInPlace(), Keys: t.at(u.Keys, u.First),
 		Statuses: u.Status.Address(), N: u.Count, CountAt: u.DeviceCount.Address()}
 	if kind != structures.Delete {

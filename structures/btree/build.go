@@ -108,7 +108,6 @@ func (t *tree[W]) BuildOn(ctx context.Context, s *vk.Stream, u structures.Device
 			return err
 		}
 	}
-	t.changes++
 	b := bulk{N: u.Count, CountAt: u.DeviceCount.Address(), Fill: t.o.Fill}
 	if u.Count != 0 {
 		b.Keys, b.Values = t.at(u.Keys, u.First), t.at(u.Values, u.First)

@@ -133,7 +133,6 @@ func (t *tree[W]) moving(s *vk.Stream, updates, snapshots int, record func(Devic
 		return err
 	}
 	t.known.unsure = true // as behind Device
-	t.changes++
 	return t.apart(s, func() error {
 		if err := t.recordClock(s, snapshots); err != nil {
 			return err

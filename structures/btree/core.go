@@ -56,7 +56,6 @@ type tree[W structures.Word] struct {
 	batches    tally
 	gate       *gate.Gate
 	prepared   atomic.Bool // all kernels are made
-	changes    uint64      // to the pairs, so far
 	versions   versions
 }
 
@@ -209,7 +208,7 @@ func (t *tree[W]) Clear(ctx context.Context) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}
-	t.changes++
+	t.versions.writes.Made()
 	if t.versions.protect() {
 		all := ordered.NewDeletion([]structures.Range[W]{{Hi: ^W(0)}})
 		_, err := all.Result(t.deletePieces(ctx, all))

@@ -21,7 +21,7 @@ func (t *tree[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W])
 		return d.NotBegun(err)
 	}
 	defer t.gate.Leave()
-	t.changes++
+	t.versions.writes.Made()
 	if d.Everything() && !t.versions.protect() {
 		return d.Result(t.deleteAll(ctx, d))
 	}

@@ -44,11 +44,11 @@ func (r recorder[W]) Meter() *recording.Meter { return &r.meter }
 func (r recorder[W]) Exact() bool             { return true }
 
 // Changes of a snapshot there are none.
-func (r recorder[W]) Changes() uint64 {
+func (r recorder[W]) Changes() *recording.Changes {
 	if r.at != nil {
-		return 0
+		return &r.at.changes
 	}
-	return r.changes
+	return &r.versions.writes
 }
 
 func (r recorder[W]) On(s *vk.Stream, record func() error) error {

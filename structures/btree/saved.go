@@ -22,6 +22,9 @@ func (t *tree[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	defer t.gate.Leave()
+	if err := t.versions.writes.Rest(ctx); err != nil {
+		return 0, err
+	}
 	v, err := t.survey(ctx)
 	if err != nil {
 		return 0, err

@@ -16,9 +16,10 @@ import (
 
 // snapshot is a time of a tree that is kept.
 type snapshot struct {
-	time   uint32
-	before uint64 // times before the clock began anew
-	closed atomic.Bool
+	time    uint32
+	before  uint64 // times before the clock began anew
+	closed  atomic.Bool
+	changes recording.Changes // which there are none of
 }
 
 // ended says whether a snapshot, if there is one, was closed.

@@ -401,7 +401,6 @@ func (t *tree[W]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.Devic
 	err := t.applyOn(s, kind, b, false)
 	if err == nil && kind <= structures.Delete {
 		submitted(s, &t.batches.concurrent)
-		t.changes++
 	}
 	return err
 }

@@ -34,7 +34,7 @@ func (t *tree[W]) UpdateInto(ctx context.Context, kind structures.Kind, keys, va
 	if err := t.keeps(ctx, nil, len(keys)); err != nil {
 		return pipeline.NotBegun(status, len(keys), err)
 	}
-	t.changes++
+	t.versions.writes.Made()
 	t.meter.Batch(kind, len(keys))
 	b := structures.Batch[W, W]{Keys: keys, Values: values}
 	if t.path(keys) == Batched {

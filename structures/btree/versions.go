@@ -32,7 +32,7 @@ type versions struct {
 	stale   bool // what it holds is of no open snapshot
 	used    int  // versions that are not free, at most
 	reads   vk.Uses
-	writes  vk.Uses
+	writes  recording.Changes
 	asked   atomic.Bool // somebody may open snapshots
 	rehears bool        // kernels are made as if one were open
 	moved   bool        // dispatches with a moving clock write stamps (clock.go)

@@ -73,9 +73,6 @@ func (g *Graph) Check(ctx context.Context) error {
 		return err
 	}
 	defer g.leave()
-	if err := g.uses.Rest(ctx); err != nil {
-		return err
-	}
 	counts, err := g.counts(ctx, g.stream)
 	if err != nil {
 		return err

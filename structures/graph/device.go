@@ -81,7 +81,7 @@ func (g *Graph) Use(ctx context.Context, f func(Device) error) error {
 // vk.ErrClosed, *structures.KindError, *structures.LengthError, *structures.CountError, *vk.ForeignError,
 // *vk.OutOfMemoryError, what making a kernel may return.
 func (g *Graph) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	if err := g.enter(ctx); err != nil {
+	if err := g.enterOn(ctx); err != nil {
 		return err
 	}
 	defer g.leave()
@@ -96,8 +96,7 @@ func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 	if !retry {
 		g.meter.Batch(kind, b.Count)
 	}
-	g.changes.Add(1)
-	return g.on(s, func() error {
+	return g.changing(s, func() error {
 		stages := uint64(0)
 		if !g.o.Directed {
 			at, err := g.stages.take(s, b, retry)
@@ -133,7 +132,7 @@ func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 // structures.ErrSuperseded of a batch behind which the stream has had another one, if the graph is undirected or the
 // batch without a Status or a Left.
 func (g *Graph) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	if err := g.enter(ctx); err != nil {
+	if err := g.enterOn(ctx); err != nil {
 		return err
 	}
 	defer g.leave()
@@ -154,7 +153,7 @@ func (g *Graph) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, 
 // FindOn records lookups on a stream and does not wait. Nothing may change the graph while they run. Errors: those of
 // UpdateOn.
 func (g *Graph) FindOn(s *vk.Stream, l DeviceLookups) error {
-	if err := g.enterShared(context.Background()); err != nil {
+	if err := g.enterSharedOn(context.Background()); err != nil {
 		return err
 	}
 	defer g.leaveShared()
@@ -171,7 +170,7 @@ func (g *Graph) FindOn(s *vk.Stream, l DeviceLookups) error {
 		return err
 	}
 	g.meter.Query(l.Count)
-	return g.on(s, func() error {
+	return g.reading(s, func() error {
 		return g.recordFind(s, findPush{
 			Graph: g.device(), From: l.From.Address(), To: l.To.Address(), Weights: recording.At(l.Weights, 0),
 			Found: l.Found.Address(), Count: recording.Length{At: l.DeviceCount.Address(), N: uint32(l.Count)},
@@ -221,9 +220,6 @@ func (g *Graph) Grow(ctx context.Context, pending int, stuck bool) error {
 		return err
 	}
 	defer g.leave()
-	g.changes.Add(1)
-	if err := g.uses.Rest(ctx); err != nil {
-		return err
-	}
+	g.changes.Made()
 	return g.makeRoom(ctx, pending, stuck)
 }

@@ -151,7 +151,7 @@ func (g *Graph) do(ctx context.Context, q request) error {
 			return pipeline.NotBegun(q.status, n, err)
 		}
 	}
-	g.changes.Add(1)
+	g.changes.Made()
 	left, err := g.run(ctx, q, g.ordered(q))
 	if err != nil && q.arcs == 2 && left != 0 {
 		err = g.repair(context.WithoutCancel(ctx), q, err)

@@ -54,14 +54,15 @@ type Graph struct {
 	scratch   recording.Scratch      // of calls that run alone, on the graph's stream
 	host      *vk.HostBuffer[uint32] // of calls that run alone: read and cleared behind recording.Run, which waits
 	meter     recording.Meter
-	gate      *gate.Gate // the pool's: that of all structures which share it
-	uses      vk.Uses    // of what follows
+	gate      *gate.Gate        // the pool's: that of all structures which share it
+	uses      vk.Uses           // of what follows
+	reads     vk.Uses           // these of them that look edges up
+	changes   recording.Changes // and that change the graph
 	vertices  *vk.Buffer[uint32]
 	counters  *vk.Buffer[uint32]
 	hubs      hubs
 	visits    uint32 // slabs that each lane of a tile may visit in a dispatch
 	failures  uint32 // of the pool, as last seen
-	changes   atomic.Uint64
 	closed    bool
 	prepared  atomic.Bool
 }
@@ -212,8 +213,17 @@ func (g *Graph) growVertices(ctx context.Context, capacity int) error {
 // hold notes how much memory there is.
 func (g *Graph) hold() { g.meter.Hold(g.vertices.Bytes() + g.counters.Bytes() + g.hubs.bytes()) }
 
-// enter begins a call that may change the graph, when its turn has come; leave ends it.
-func (g *Graph) enter(ctx context.Context) error { return g.entered(g.gate.Enter(ctx), g.leave) }
+// enter begins a call that may change the graph, when its turn has come, and after the work of all streams; leave ends
+// it.
+func (g *Graph) enter(ctx context.Context) error {
+	if err := g.enterOn(ctx); err != nil {
+		return err
+	}
+	return gate.Unless(g.leave, func() error { return g.uses.Rest(ctx) })
+}
+
+// enterOn is enter for a call that records, and waits for nothing but its turn.
+func (g *Graph) enterOn(ctx context.Context) error { return g.entered(g.gate.Enter(ctx), g.leave) }
 
 func (g *Graph) leave() { g.gate.Leave() }
 
@@ -226,8 +236,17 @@ func (g *Graph) inside(ctx context.Context, call func() error) error {
 	return call()
 }
 
-// enterShared begins a call that changes nothing of the graph but what locks of its own guard.
+// enterShared begins a call that changes nothing of the graph but what locks of its own guard, after the changes of all
+// streams.
 func (g *Graph) enterShared(ctx context.Context) error {
+	if err := g.enterSharedOn(ctx); err != nil {
+		return err
+	}
+	return gate.Unless(g.leaveShared, func() error { return g.changes.Rest(ctx) })
+}
+
+// enterSharedOn is enterShared for a call that waits for nothing but its turn.
+func (g *Graph) enterSharedOn(ctx context.Context) error {
 	return g.entered(g.gate.EnterShared(ctx), g.leaveShared)
 }
 
@@ -298,9 +317,24 @@ func (g *Graph) free(shares bool) error {
 	return err
 }
 
-// on records what record records, all of it or nothing, and notes that it names the graph's memory.
-func (g *Graph) on(s *vk.Stream, record func() error) error {
-	return recording.Naming(s, record, &g.uses, g.pool.Uses())
+// changing records what changes the graph, all of it or nothing, after the lookups of other streams.
+func (g *Graph) changing(s *vk.Stream, record func() error) error {
+	return recording.Naming(s, func() error {
+		if err := g.reads.Order(s); err != nil {
+			return err
+		}
+		return record()
+	}, &g.uses, g.pool.Uses(), &g.changes)
+}
+
+// reading records lookups, all of them or nothing, after the changes of other streams.
+func (g *Graph) reading(s *vk.Stream, record func() error) error {
+	return recording.Naming(s, func() error {
+		if err := g.changes.Order(s); err != nil {
+			return err
+		}
+		return record()
+	}, &g.uses, g.pool.Uses(), &g.reads)
 }
 
 // kernel returns a kernel of shaders/graph over the graph. module is its name with its variant.
@@ -378,6 +412,7 @@ func (g *Graph) UsedOn(s *vk.Stream) {
 	if !g.closed {
 		g.uses.On(s)
 		g.pool.Uses().On(s)
+		g.changes.On(s)
 	}
 }
 

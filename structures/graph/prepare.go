@@ -51,7 +51,7 @@ func init() {
 
 // forms are those of the graph's pool.
 func (g *Graph) forms(ctx context.Context) ([]recording.Form, error) {
-	if err := g.enterShared(ctx); err != nil {
+	if err := g.enterSharedOn(ctx); err != nil {
 		return nil, err
 	}
 	defer g.leaveShared()

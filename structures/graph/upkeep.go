@@ -34,9 +34,6 @@ func (g *Graph) Flush(ctx context.Context) error {
 		return err
 	}
 	defer g.leave()
-	if err := g.uses.Rest(ctx); err != nil {
-		return err
-	}
 	counts, err := g.counts(ctx, g.stream)
 	if err != nil {
 		return err
@@ -88,9 +85,6 @@ func (g *Graph) Rehash(ctx context.Context) error {
 		return err
 	}
 	defer g.leave()
-	if err := g.uses.Rest(ctx); err != nil {
-		return err
-	}
 	counts, err := g.counts(ctx, g.stream)
 	if err != nil {
 		return err
@@ -107,10 +101,7 @@ func (g *Graph) Clear(ctx context.Context) error {
 		return err
 	}
 	defer g.leave()
-	if err := g.uses.Rest(ctx); err != nil {
-		return err
-	}
-	g.changes.Add(1)
+	g.changes.Made()
 	fresh, err := kernel0[freshPush](g, "fresh")
 	if err == nil && g.ownPool {
 		g.failures = 0

@@ -62,9 +62,6 @@ func (g *Graph) changeVertices(ctx context.Context, ids []uint32, status []struc
 		kind = structures.Delete
 	}
 	g.meter.Batch(kind, len(ids))
-	if err := g.uses.Rest(ctx); err != nil {
-		return pipeline.NotBegun(status, len(ids), err)
-	}
 	if len(ids) == 0 {
 		return nil
 	}
@@ -72,7 +69,7 @@ func (g *Graph) changeVertices(ctx context.Context, ids []uint32, status []struc
 	if err != nil {
 		return pipeline.NotBegun(status, len(ids), err)
 	}
-	g.changes.Add(1)
+	g.changes.Made()
 	if deletes {
 		err = g.deleteVertices(ctx, ids, status, counts)
 	} else {

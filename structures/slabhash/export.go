@@ -37,7 +37,7 @@ const pairsAnExport = 1 << 21 // about so many a dispatch
 // walk goes over the buckets of a table part by part. Between two parts others may change the table.
 type walk[W structures.Word] struct {
 	t       *table[W]
-	base    *vk.Buffer[uint32] // that it has begun with; nil: it has not begun
+	parts   recording.Walk
 	next    uint32             // bucket
 	in      bool               // its user has entered
 	part    uint32             // buckets at a time
@@ -46,23 +46,16 @@ type walk[W structures.Word] struct {
 	written *vk.HostBuffer[uint32] // a word: the pairs of a part, read behind recording.Run, which waits
 }
 
-// do does a part, on a stream of its own, beside queries, and sees whether the table's buckets are still those that the
-// walk has begun with.
+// do does a part, on a stream of its own, beside queries.
 func (w *walk[W]) do(ctx context.Context, part func(s *vk.Stream) error) error {
 	enter, leave := w.t.enterShared, w.t.leaveShared
 	if w.in {
 		enter, leave = func(ctx context.Context) error { return ctx.Err() }, func() {}
 	}
-	if err := enter(ctx); err != nil {
+	if err := w.parts.Enter(ctx, &w.t.changes, enter, leave); err != nil {
 		return err
 	}
 	defer leave()
-	if w.base == nil {
-		w.base = w.t.base.slabs
-	}
-	if w.base != w.t.base.slabs {
-		return structures.ErrChanged
-	}
 	return w.t.pipelines.Do(ctx, part)
 }
 
@@ -105,7 +98,11 @@ func (t *table[W]) chunks(ctx context.Context, in bool) iter.Seq2[structures.Pai
 
 // export is all pairs at once.
 func (t *table[W]) export(ctx context.Context) (keys, values []W, err error) {
-	w := walk[W]{t: t}
+	if err := t.enterShared(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer t.leaveShared()
+	w := walk[W]{t: t, in: true}
 	defer w.free()
 	for {
 		some, theirs, err := w.pairs(ctx)

@@ -110,6 +110,7 @@ func (t *table[W]) rehash(ctx context.Context, buckets uint32, progress structur
 	}
 	from := t.base
 	t.base = to
+	t.changes.Made() // an iterator goes over buckets
 	t.meter.Hold(to.slabs.Bytes())
 	t.meter.Rebuild()
 	if to.buckets > from.buckets {
@@ -187,6 +188,7 @@ func (t *table[W]) clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.changes.Made()
 	if t.ownPool {
 		err = t.pool.Reset(context.WithoutCancel(ctx))
 		t.failures = 0

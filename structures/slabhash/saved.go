@@ -19,6 +19,9 @@ func (t *table[W]) save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	defer t.leaveShared()
+	if err := t.changes.Rest(ctx); err != nil {
+		return 0, err
+	}
 	pairs, err := t.count(ctx)
 	if err != nil {
 		return 0, err

@@ -81,6 +81,7 @@ func (t *table[W]) do(ctx context.Context, q request[W]) error {
 		return pipeline.NotBegun(q.status, len(q.keys), err)
 	}
 	defer t.leave()
+	t.changes.Made()
 	t.meter.Batch(q.kind, len(q.keys))
 	ordered := sequential.Matters(q.kind, q.keys)
 	for done, all := 0, len(q.keys); done < all; {

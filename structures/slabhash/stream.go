@@ -62,7 +62,11 @@ func (t *table[W]) record(s *vk.Stream, kind structures.Kind, b structures.Devic
 			t.used += uint64(b.Count) // a bound, also of a batch that is dropped
 		}
 	}
-	return t.on(s, func() error {
+	on := t.on
+	if kind != structures.Find && kind != structures.CountAll {
+		on = t.changing
+	}
+	return on(s, func() error {
 		b, retry, err := t.own.Batch(s, kind, b, retry)
 		if err != nil {
 			return err

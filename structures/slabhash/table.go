@@ -72,6 +72,7 @@ type table[W structures.Word] struct {
 	kernels   *recording.Kernels
 	own       *recording.Own
 	uses      vk.Uses // of the base slabs
+	changes   recording.Changes
 	visits    uint32
 	used      uint64 // at most so many slots are in use: a bound that a survey tightens
 	meter     recording.Meter
@@ -312,12 +313,18 @@ func (t *table[W]) on(s *vk.Stream, record func() error) error {
 	return recording.Naming(s, record, &t.uses, t.pool.Uses())
 }
 
+// changing is on for what changes the table.
+func (t *table[W]) changing(s *vk.Stream, record func() error) error {
+	return recording.Naming(s, record, &t.uses, t.pool.Uses(), &t.changes)
+}
+
 func (t *table[W]) usedOn(s *vk.Stream) {
 	leave, _ := t.gate.Take()
 	defer leave()
 	if !t.closed {
 		t.uses.On(s)
 		t.pool.Uses().On(s)
+		t.changes.On(s)
 	}
 }
 

@@ -25,8 +25,8 @@ type Recorder[W structures.Word] interface {
 	// On has a stream do what record records into it, all of it or nothing, and notes that it names the structure's
 	// memory.
 	On(s *vk.Stream, record func() error) error
-	// Changes is how often the pairs were changed so far.
-	Changes() uint64
+	// Changes are those to the pairs.
+	Changes() *recording.Changes
 	Limits() Limits
 	// Meter counts what is asked of the structure.
 	Meter() *recording.Meter

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
@@ -44,7 +45,8 @@ func (r *Reader[W]) pages(ctx context.Context, keys structures.Range[W],
 
 func (r *Reader[W]) walk(ctx context.Context, keys structures.Range[W], down bool,
 	yield func(structures.Pairs[W, W]) bool) error {
-	w, sections, err := r.begin(ctx, keys)
+	w := &walk[W]{Reader: r}
+	sections, err := w.begin(ctx, keys)
 	if err != nil {
 		return err
 	}
@@ -59,39 +61,31 @@ func (r *Reader[W]) walk(ctx context.Context, keys structures.Range[W], down boo
 	return nil
 }
 
-// walk is an iteration. Between two pages others may change the structure.
+// walk is an iteration.
 type walk[W structures.Word] struct {
 	*Reader[W]
-	changes uint64 // to the structure that it has begun with
+	parts recording.Walk
+}
+
+// enter is the structure's, for a part of the iteration.
+func (w *walk[W]) enter(ctx context.Context) error {
+	return w.parts.Enter(ctx, w.of.Changes(), w.of.Enter, w.of.Leave)
 }
 
 // begin divides a range by keys, so that an iteration that ends early has not looked at all of a large structure.
-func (r *Reader[W]) begin(ctx context.Context, keys structures.Range[W]) (walk[W], []structures.Range[W], error) {
-	if err := r.of.Enter(ctx); err != nil {
-		return walk[W]{}, nil, err
+func (w *walk[W]) begin(ctx context.Context, keys structures.Range[W]) (sections []structures.Range[W], err error) {
+	if err := w.enter(ctx); err != nil {
+		return nil, err
 	}
-	defer r.of.Leave()
-	var sections []structures.Range[W]
+	defer w.of.Leave()
 	if keys.Lo <= keys.Hi {
-		sections = partsOf(keys, r.of.Limits().Sections)
+		sections = partsOf(keys, w.of.Limits().Sections)
 	}
-	return walk[W]{r, r.of.Changes()}, sections, nil
-}
-
-// enter is the structure's. Error also: structures.ErrChanged.
-func (w walk[W]) enter(ctx context.Context) error {
-	if err := w.of.Enter(ctx); err != nil {
-		return err
-	}
-	if w.of.Changes() != w.changes {
-		w.of.Leave()
-		return structures.ErrChanged
-	}
-	return nil
+	return sections, nil
 }
 
 // visit gives the pairs of a range to yield, page by page. False: that was enough.
-func (w walk[W]) visit(ctx context.Context, r structures.Range[W], down bool,
+func (w *walk[W]) visit(ctx context.Context, r structures.Range[W], down bool,
 	yield func(structures.Pairs[W, W]) bool) (bool, error) {
 	limit := min(1<<20, AtOnce(w.d))
 	p, err := w.pieces(ctx, r, limit)
@@ -115,7 +109,7 @@ func (w walk[W]) visit(ctx context.Context, r structures.Range[W], down bool,
 }
 
 // pieces are a range cut up.
-func (w walk[W]) pieces(ctx context.Context, r structures.Range[W], limit int) (pieces[W], error) {
+func (w *walk[W]) pieces(ctx context.Context, r structures.Range[W], limit int) (pieces[W], error) {
 	if err := w.enter(ctx); err != nil {
 		return pieces[W]{}, err
 	}
@@ -124,7 +118,7 @@ func (w walk[W]) pieces(ctx context.Context, r structures.Range[W], limit int) (
 }
 
 // page reads the pairs of some pieces.
-func (w walk[W]) page(ctx context.Context, p pieces[W]) (Pairs[W], error) {
+func (w *walk[W]) page(ctx context.Context, p pieces[W]) (Pairs[W], error) {
 	if err := w.enter(ctx); err != nil {
 		return Pairs[W]{}, err
 	}

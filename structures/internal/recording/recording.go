@@ -170,9 +170,12 @@ func Clear(k *Kernels, s *vk.Stream, target uint64, words int) error {
 	return nil
 }
 
+// named is what a stream's work names: vk.Uses of memory, or Changes.
+type named interface{ On(s *vk.Stream) }
+
 // Naming records what record records into a stream, all of it or nothing, and notes of each of uses, one after the
-// other, that it names their memory.
-func Naming(s *vk.Stream, record func() error, uses ...*vk.Uses) error {
+// other, that the stream names it.
+func Naming(s *vk.Stream, record func() error, uses ...named) error {
 	err := s.Whole(record)
 	if err == nil {
 		for _, u := range uses {

@@ -62,10 +62,9 @@ type Core[W structures.Word] struct {
 	settling  sync.Mutex // what Settle changes
 	scratch   recording.Scratch
 	own       *recording.Own
-	uses      vk.Uses // of the structure's memory
-	updates   vk.Uses // these of them that change it
+	uses      vk.Uses           // of the structure's memory
+	changes   recording.Changes // to the contents
 	gate      *gate.Gate
-	changes   uint64 // to the contents, so far
 	meter     recording.Meter
 	prepared  atomic.Bool // all kernels are made
 }
@@ -149,7 +148,7 @@ func (c *Core[W]) behind(all bool, come func(u *vk.Uses) error) error {
 			return err
 		}
 	}
-	err := come(&c.updates)
+	err := come(&c.changes.Uses)
 	if err == nil {
 		c.settling.Lock()
 		defer c.settling.Unlock()
@@ -165,7 +164,7 @@ func (c *Core[W]) on(s *vk.Stream, updates bool, record func() error) error {
 		return err
 	}
 	if updates {
-		return recording.Naming(s, record, &c.uses, &c.updates)
+		return recording.Naming(s, record, &c.uses, &c.changes)
 	}
 	return recording.Naming(s, record, &c.uses)
 }
@@ -201,7 +200,7 @@ func (c *Core[W]) Metrics() structures.Metrics { return c.meter.Metrics(c.Device
 func (c *Core[W]) Take() (leave func(), open bool) { return c.gate.Take() }
 
 // Changed says that what the structure holds is another than before.
-func (c *Core[W]) Changed() { c.changes++ }
+func (c *Core[W]) Changed() { c.changes.Made() }
 
 // Close frees the core, when the calls before have ended, and behind the work that streams have recorded. free frees
 // what else the structure has. Further calls do nothing.

@@ -19,7 +19,7 @@ func (c recorder[W]) Leave()                            { c.LeaveShared() }
 
 func (c recorder[W]) On(s *vk.Stream, record func() error) error { return c.on(s, false, record) }
 func (c recorder[W]) Meter() *recording.Meter                    { return &c.meter }
-func (c recorder[W]) Changes() uint64                            { return c.changes }
+func (c recorder[W]) Changes() *recording.Changes                { return &c.changes }
 func (c recorder[W]) Exact() bool                                { return c.of.Unique() }
 
 // maxNeighborVisits is how many keys a search for a neighbor looks at in one dispatch at most.
