@@ -285,52 +285,6 @@ func testReaders[W structures.Word](t *testing.T) {
 	})
 }
 
-// An iterator holds nothing between its parts, so that its user may change the structure. What it gives then is right,
-// and it gives all or says that it could not.
-func TestIterationWithChanges(t *testing.T) {
-	eachSubject(t, func(t *testing.T, d *vk.Device, x u32.Dictionary) {
-		keys := make([]uint32, 200_000) // several parts, of ordered structures on a CPU device
-		for i := range keys {
-			keys[i] = uint32(i)
-		}
-		_, err := x.Insert(t.Context(), keys, keys)
-		require.NoError(t, err)
-		n := 0
-		var failed error
-		for pair, err := range x.All(t.Context()) {
-			if failed = err; err != nil {
-				break
-			}
-			require.Equal(t, pair.Key, pair.Value)
-			if n++; n == 1 {
-				_, err := x.Delete(t.Context(), keys[150_000:])
-				require.NoError(t, err)
-			}
-		}
-		if _, ordered := x.(u32.Ordered); ordered && d.Info().Type == vk.CPU {
-			require.ErrorIs(t, failed, structures.ErrChanged)
-		} else if failed == nil {
-			require.GreaterOrEqual(t, n, 150_000)
-		}
-	})
-	d := testdevice.Open(t)
-	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 100_000})
-	require.NoError(t, err)
-	defer m.Close()
-	n := 0
-	var failed error
-	for _, err := range m.Loads(t.Context()) {
-		if failed = err; err != nil {
-			break
-		}
-		if n++; n == 1 {
-			require.NoError(t, m.Rehash(t.Context(), 200_000))
-		}
-	}
-	require.ErrorIs(t, failed, structures.ErrChanged)
-	require.Less(t, n, 100_000)
-}
-
 // Close waits for what is under way; what comes later is told that it is too late; and it may be called by many.
 func TestClose(t *testing.T) {
 	d := testdevice.Open(t)
