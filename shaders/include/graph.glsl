@@ -147,7 +147,7 @@ void graph_account(Graph g, uint kind, uint from, uint to, uint buckets, uint st
     }
     if (subgroupAny(waits)) {
         bool beyond = max(from, to) >= g.capacity;
-        uint wanted = subgroupMax(waits && beyond ? max(from, to) + 1u : 0u);
+        uint wanted = subgroupMax(waits && beyond ? min(max(from, to), ~1u) + 1u : 0u);   // more than any graph has
         if (wanted != 0u && subgroupElect()) graph_raise(address_add(g.counters, GRAPH_WANTED_AT), wanted);
         graph_add(address_add(at, GRAPH_STATE_AT), 1u, waits && !beyond, before);
     }

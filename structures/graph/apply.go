@@ -114,7 +114,7 @@ func (g *Graph) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	if err != nil {
 		return err
 	}
-	if wanted := int(counts[countWanted]); wanted > g.capacity() {
+	if wanted := int(min(counts[countWanted], math.MaxInt32)); wanted > g.capacity() {
 		if err := g.makeVertices(ctx, wanted); err != nil {
 			return err
 		}
@@ -145,6 +145,9 @@ func (g *Graph) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	return nil
 }
 
+// calm ends the raised visits of a call: later ones have their vertices get buckets again.
+func (g *Graph) calm() { g.visits = initialVisits }
+
 // stock has the pool grow to so many free slabs, if it can: one for each vertex that comes, before all that come search
 // a pool in vain that doubles from one round to the next. A block is added for who takes a vertex's first slab while
 // another one does, and gives it back.
@@ -164,7 +167,10 @@ func (g *Graph) stock(ctx context.Context, slabs int) error {
 
 // makeVertices makes room for so many vertices, and for as many as there are again if it can be.
 func (g *Graph) makeVertices(ctx context.Context, wanted int) error {
-	err := g.growVertices(ctx, min(max(wanted, 2*g.capacity()), MaxVertices))
+	err := checkExtent(int64(wanted))
+	if err == nil {
+		err = g.growVertices(ctx, min(max(wanted, 2*g.capacity()), MaxVertices))
+	}
 	if err != nil && pipeline.Short(err) {
 		err = g.growVertices(ctx, wanted)
 	}

@@ -77,8 +77,12 @@ func (g *Graph) Use(ctx context.Context, f func(Device) error) error {
 //
 // Where the pool is full, vertices are new beyond the room for them, or hubs outgrow their buckets, operations are left
 // pending; give the batch to Finish for them once no stream works on the graph, of an undirected graph before the
-// stream's next batch. UpdateOn doesn't look at how full vertices are: call Rehash when Stats says so. Errors:
-// vk.ErrClosed, *structures.KindError, *structures.LengthError, *structures.CountError, *vk.ForeignError,
+// stream's next batch. UpdateOn doesn't look at how full vertices are: call Rehash when Stats says so.
+//
+// An insertion with a vertex of MaxVertices or more is left pending, and Finish returns *structures.LimitError for it.
+// The batch runs after the lookups that other streams have submitted. Calls with slices, Use and live analytics wait
+// until it is done; while it is not submitted, they return vk.ErrUnsubmitted. Errors: vk.ErrUnsubmitted where another
+// stream has recorded lookups and not submitted them, vk.ErrClosed, *structures.KindError, *structures.LengthError, *structures.CountError, *vk.ForeignError,
 // *vk.OutOfMemoryError, what making a kernel may return.
 func (g *Graph) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 	if err := g.enterOn(ctx); err != nil {
@@ -136,6 +140,7 @@ func (g *Graph) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, 
 		return err
 	}
 	defer g.leave()
+	defer g.calm()
 	if err := g.check(s, kind, b); err != nil {
 		return err
 	}
@@ -150,8 +155,9 @@ func (g *Graph) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, 
 	return pipeline.Finish(ctx, s, all.Left, g.makeRoom, func() error { return g.record(s, kind, b, true) })
 }
 
-// FindOn records lookups on a stream and does not wait. Nothing may change the graph while they run. Errors: those of
-// UpdateOn.
+// FindOn records lookups on a stream and does not wait. On the device they come after the updates that other streams
+// have submitted; where one has recorded some and not submitted them, FindOn returns vk.ErrUnsubmitted. Errors also:
+// those of UpdateOn.
 func (g *Graph) FindOn(s *vk.Stream, l DeviceLookups) error {
 	if err := g.enterSharedOn(context.Background()); err != nil {
 		return err

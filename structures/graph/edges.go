@@ -43,7 +43,8 @@ func (e Edges) check(weights bool) error {
 //
 // Errors of this and the other updates: vk.ErrClosed, *structures.LengthError and *structures.KindError before anything
 // is done; *structures.PendingError, with the statuses that say what is done, around *vk.OutOfMemoryError,
-// *structures.LimitError, or the context's. An edge of an undirected graph is then in both adjacencies or in neither.
+// *structures.LimitError, before anything is done where a vertex is MaxVertices or more, vk.ErrUnsubmitted where a
+// stream has recorded work on the graph and not submitted it, or the context's. An edge of an undirected graph is then in both adjacencies or in neither.
 func (g *Graph) InsertEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
 	return g.update(ctx, structures.Insert, e)
 }
@@ -83,10 +84,16 @@ func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edg
 	if err := g.o.admits(kind, &e, status); err != nil {
 		return err
 	}
+	if kind.Inserts() {
+		if err := checkExtent(extentOf(e.From, e.To)); err != nil {
+			return pipeline.NotBegun(status, len(e.From), err)
+		}
+	}
 	if err := g.enter(ctx); err != nil {
 		return pipeline.NotBegun(status, len(e.From), err)
 	}
 	defer g.leave()
+	defer g.calm()
 	g.meter.Batch(kind, len(e.From))
 	return g.do(ctx, request{kind: g.o.kind(kind), edges: e, status: status, arcs: g.arcs()})
 }

@@ -175,8 +175,8 @@ func (g *Graph) growVertices(ctx context.Context, capacity int) error {
 	if capacity <= have {
 		return nil
 	}
-	if capacity > MaxVertices {
-		return &structures.LimitError{What: "vertices of a graph", Want: uint64(capacity), Most: MaxVertices}
+	if err := checkExtent(int64(capacity)); err != nil {
+		return err
 	}
 	if err := g.uses.Rest(ctx); err != nil {
 		return err

@@ -10,11 +10,28 @@ type arcsOfEdges struct {
 }
 
 // checkVertices refuses vertices that no graph has.
-func (a arcsOfEdges) checkVertices() error {
-	if a.extent > MaxVertices {
-		return &structures.LimitError{What: "vertices of a graph", Want: uint64(a.extent), Most: MaxVertices}
+func (a arcsOfEdges) checkVertices() error { return checkExtent(a.extent) }
+
+// checkExtent refuses a number of vertices that no graph has.
+func checkExtent(extent int64) error {
+	if extent > MaxVertices {
+		return &structures.LimitError{What: "vertices of a graph", Want: uint64(extent), Most: MaxVertices}
 	}
 	return nil
+}
+
+// extentOf is one more than the greatest vertex.
+func extentOf(lists ...[]uint32) (extent int64) {
+	for _, vertices := range lists {
+		most, any := uint32(0), len(vertices) != 0
+		for _, v := range vertices {
+			most = max(most, v)
+		}
+		if any {
+			extent = max(extent, int64(most)+1)
+		}
+	}
+	return extent
 }
 
 func valueOf(weight uint32) uint64 { return uint64(weight) << 32 }

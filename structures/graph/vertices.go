@@ -111,12 +111,11 @@ func (g *Graph) mark(ctx context.Context, ids []uint32, status []structures.Stat
 func (g *Graph) insertVertices(ctx context.Context, ids []uint32, status []structures.Status,
 	counts [counterWords]uint32) error {
 	// Descriptors first, so that a bitmap has a bit for each.
-	most := uint32(0)
-	for _, id := range ids {
-		most = max(most, id)
-	}
-	if wanted := int(most) + 1; wanted > g.capacity() {
-		if err := g.makeVertices(ctx, wanted); err != nil {
+	if wanted := extentOf(ids); wanted > int64(g.capacity()) {
+		if err := checkExtent(wanted); err != nil {
+			return err
+		}
+		if err := g.makeVertices(ctx, int(wanted)); err != nil {
 			return err
 		}
 	}

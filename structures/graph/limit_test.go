@@ -1,0 +1,63 @@
+package graph_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	. "github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/test/testdevice"
+)
+
+// Numbers that no vertex has are refused, from slices before anything is done, and on streams by Finish, when the rest
+// of the batch is done. What comes later is as without them: a hub gets its buckets.
+func TestNoSuchVertices(t *testing.T) {
+	d := testdevice.Open(t)
+	const n = 3000
+	hub := Edges{From: make([]uint32, n), To: make([]uint32, n)}
+	for i := range hub.To {
+		hub.To[i] = uint32(i) + 1
+	}
+	buckets := func(g *Graph) uint64 {
+		_, err := g.InsertEdges(t.Context(), hub)
+		require.NoError(t, err)
+		s, err := g.Stats(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, g.Check(t.Context()))
+		return s.Buckets
+	}
+	o := Options{Directed: true, Vertices: n + 1}
+	plain, err := New(t.Context(), d, o)
+	require.NoError(t, err)
+	defer plain.Close()
+	want := buckets(plain)
+	s := testdevice.Stream(t, d)
+	for _, bad := range []uint32{math.MaxUint32, math.MaxUint32 - 1, MaxVertices} {
+		g, err := New(t.Context(), d, o)
+		require.NoError(t, err)
+		defer g.Close()
+		var limit *structures.LimitError
+		refused := func(err error) {
+			t.Helper()
+			require.ErrorAs(t, err, &limit, "%#x", bad)
+			require.Equal(t, uint64(MaxVertices), limit.Most)
+		}
+		statuses, err := g.InsertEdges(t.Context(), Edges{From: []uint32{1, 2}, To: []uint32{2, bad}})
+		refused(err)
+		require.Equal(t, []structures.Status{structures.Pending, structures.Pending}, statuses)
+		_, err = g.InsertVertices(t.Context(), []uint32{bad})
+		refused(err)
+		b := DeviceBatch{Count: 2, From: testdevice.Upload(t, d, []uint32{1, bad}),
+			To: testdevice.Upload(t, d, []uint32{3, 4}), Left: testdevice.Upload(t, d, []uint32{0}),
+			Status: testdevice.Room[uint8](t, d, 4)}
+		require.NoError(t, g.UpdateOn(t.Context(), s, structures.Insert, b))
+		refused(g.Finish(t.Context(), s, structures.Insert, b))
+		require.Equal(t, []uint8{uint8(structures.Inserted), uint8(structures.Pending)},
+			testdevice.Download(t, b.Status, 2))
+		there, err := g.HasEdges(t.Context(), Edges{From: []uint32{1, 1}, To: []uint32{3, bad}})
+		require.NoError(t, err)
+		require.Equal(t, []bool{true, false}, there)
+		require.Equal(t, want+1, buckets(g), "and that of vertex 1")
+	}
+}
