@@ -38,8 +38,8 @@ type graphSource struct {
 	options  graphfile.LoadOptions
 	text     delimitedFlags
 	live     bool // it is analysed as a graph that may change
-	oneWay   bool // its edges lead one way, whatever its format says
-	bothWays bool
+	oneWay   bool // edges lead one way, whatever the format says
+	bothWays bool // or both
 }
 
 // Which of the flags a command has, beside those that all have.

@@ -45,8 +45,8 @@ times or addresses, but a column has them below it, whether or not that column i
 Where nothing tells, it holds data: --header says otherwise, as --no-header does.
 
 A row without a value (an empty field, NULL, \N, NA, N/A or NaN in a column that isn't
-text, a null or a NaN of Parquet or Arrow) is passed over, and a note says how many; --null VALUE
-reads them as that.
+text, a null or a NaN of Parquet or Arrow) is passed over, and a note says how many;
+--null VALUE reads them as that.
 
 A row that can't be read is an error, unless --skip-invalid: then such rows are counted
 and passed over.
