@@ -3,6 +3,8 @@
 # make dist      an archive of the tool for each of these systems, with licences and checksums, in bin/dist
 # make demo      set-up, build, and a run on real data that checks its own answers
 # make test      set-up, and all tests on every driver and subgroup size that a machine without a GPU has
+# make t         one package's tests on one driver: PKG=./structures/slabhash, and if you like RUN=TestX, DRIVER=4
+# make hooks     has git format and check each commit (scripts/pre-commit)
 # make check     what can be said without a device: shaders, format, vet, staticcheck, links of the documentation
 # make shaders   the SPIR-V of the kernels whose sources changed
 # make fences    the list of what orders memory in the kernels, shaders/fences.txt
@@ -10,7 +12,7 @@
 # make bench     a benchmark of the tool on the best device here, and of what Go programs have without it
 # make deps      what the others need, on Debian 12 or 13; nothing is done when nothing is missing
 
-.PHONY: build windows arm64 dist demo test check shaders fences stress bench peers deps clean
+.PHONY: build windows arm64 dist demo test t hooks check shaders fresh fences stress bench peers deps clean
 .NOTPARALLEL:
 
 # The commit goes into the tool, which prints it beside its figures; a tree that git won't speak of has none.
@@ -47,6 +49,8 @@ compile-shaders = @mkdir -p build && flock build/shaders.lock $(MAKE) --no-print
 
 shaders:
 	$(compile-shaders) install
+fresh:
+	$(compile-shaders) fresh
 fences: shaders
 	go test -count=1 -run TestFences ./shaders -update
 
@@ -59,8 +63,7 @@ check test: export GOMEMLIMIT = 3GiB
 # more than CI has to spare: that leaves it to whoever changes something, and to "make stress".
 .PHONY: checks lint
 check: checks lint
-checks:
-	$(compile-shaders) fresh
+checks: fresh
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path '*/.*')) && test -z "$$unformatted" || { echo "not gofmt's format: $$unformatted"; exit 1; }
 	go vet ./...
 	CGO_ENABLED=0 go test -count=1 -run TestWithoutVulkan ./vk
@@ -90,6 +93,14 @@ longest-first = ./structures/btree ./test/conformance ./structures/primitives ./
 	./structures/slabhash ./test/linearizability ./structures/internal/recording ./vk ./structures/... ./cmd/... ./...
 on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' $(longest-first) | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
 elsewhere = $$(go list ./... | grep -vxF "$(on-device)")
+
+# For whoever works on one package: all of its tests, none of them left to another driver.
+DRIVER = 8
+t:
+	go test -count=1 -vet=off -ldflags='-s -w' -exec '$(CURDIR)/scripts/each-driver $(DRIVER)' $(if $(RUN),-run '$(RUN)') $(PKG)
+
+hooks:
+	@hook=$$(git rev-parse --git-path hooks)/pre-commit && printf '#!/bin/sh\nexec scripts/pre-commit\n' >"$$hook" && chmod +x "$$hook"
 
 .PHONY: tests test-outside test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
 test: export ALL = 1

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 )
 
@@ -34,6 +35,7 @@ func collecting(t *testing.T) {
 // barriers, while the collector runs all the time: the calls that take slices of structs, whose C copies
 // vulkan-go frees too early. Go's own check of pointers passed to C (GODEBUG=cgocheck=1) is on by default.
 func TestUnderGarbageCollection(t *testing.T) {
+	pass.OneWidth(t, "it is about Go's garbage collection")
 	ctx := context.Background()
 	d := openFor(t, Options{})
 	collecting(t)

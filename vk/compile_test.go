@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/vk/internal/native"
 	"github.com/vkds/vkds/vk/internal/spirv"
 )
@@ -17,6 +18,7 @@ import (
 // Every module becomes a pipeline at every subgroup size of the device, and none spills registers where the
 // driver tells: "make test-radv" runs this on AMD's compiler, without its hardware.
 func TestEveryModuleCompiles(t *testing.T) {
+	pass.OneWidth(t, "the tests of each module compile it at the other widths")
 	d := openToCompile(t)
 	t.Log(d.Info())
 	var told KernelReport

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 )
@@ -21,6 +22,7 @@ import (
 // are closed in any order: each holds what it held, and with the last one gone the pool has the tree's nodes alone, and
 // the memory of versions is given back.
 func TestAccountsClose(t *testing.T) {
+	pass.OneDriver(t, "the host reckons the room")
 	full := 0
 	for seed := range uint64(1 + 4*min(stress.Level, 1)) {
 		for _, path := range []Path{Concurrent, Batched} {

@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/ordercheck"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -326,6 +327,7 @@ func TestBatchWithOrphans(t *testing.T) {
 // gets none but deletions, or assignments, or whatever leaves it no more pairs. In a tree of which every node is full,
 // another leaf would be one of all levels.
 func TestBatchThatFits(t *testing.T) {
+	pass.Unvalidated(t, "other tests make its calls")
 	d := openDevice(t)
 	const leaves, step = 30, 1000
 	full := ramp(leaves*Slots, step, step)
@@ -412,6 +414,7 @@ func TestBatchInParts(t *testing.T) {
 // Batches whose length the device alone knows, of any length, in one part and in several. What a whole one has left
 // stands behind them.
 func TestBatchCounted(t *testing.T) {
+	pass.OneDriver(t, "how much a dispatch takes is the same on all CPU devices")
 	d := openDevice(t)
 	defer func(was int) { maxBatch = was }(maxBatch)
 	const n = 3000
@@ -449,6 +452,7 @@ func TestBatchCounted(t *testing.T) {
 
 // A pool of several super blocks, of which references are no offsets.
 func TestBatchManySuperBlocks(t *testing.T) {
+	pass.OneDriver(t, "the host reckons the room for batches")
 	d := openDevice(t)
 	rng := random(3)
 	r := newBatchRig(t, d, Options{})

@@ -12,6 +12,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -456,6 +457,7 @@ func testNeighborsWhileKeysChange[W structures.Word](t *testing.T, d *vk.Device,
 }
 
 func TestErrorsOfQueriesWithUpdates(t *testing.T) {
+	pass.OneDriver(t, "the host handles errors")
 	d := openDevice(t)
 	tree := newTree(t, d, Options{})
 	s := testdevice.Stream(t, d)
@@ -570,6 +572,7 @@ func testBatchLargerThanTheTree[W structures.Word](t *testing.T, d *vk.Device, t
 // A dispatch that inserts has no more operations than the slowest device is through in time with, of however many a
 // batch is, and the batch is done as it would be by one.
 func TestInsertionsADispatch(t *testing.T) {
+	pass.OneDriver(t, "how much a dispatch takes is the same on all CPU devices")
 	defer func(was int) { mostTurns = was }(mostTurns)
 	mostTurns = 64
 	d := testdevice.Open(t, vk.Options{TimeDispatches: true})
@@ -601,6 +604,7 @@ func TestInsertionsADispatch(t *testing.T) {
 // Nor has a part of a batch from slices, whose queries see moments of their own or what was there before it: what they
 // find, and what is there in the end, is the same.
 func TestInsertionsAPart(t *testing.T) {
+	pass.OneDriver(t, "how much a dispatch takes is the same on all CPU devices")
 	defer func(was int) { mostTurns = was }(mostTurns)
 	mostTurns = 64
 	d := openDevice(t)

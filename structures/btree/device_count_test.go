@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/ordercheck"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -13,6 +14,7 @@ import (
 // A number that the device alone knows is not waited for: no call submits what is recorded, the writing of the number
 // itself among that, and the number is what stands there when the batch runs.
 func TestDeviceCountsAreNotWaitedFor(t *testing.T) {
+	pass.OneDriver(t, "the host waits or doesn't")
 	d := openDevice(t)
 	s := testdevice.Stream(t, d)
 	const n = 1000

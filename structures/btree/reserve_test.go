@@ -8,12 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
 // What was reserved is inserted without growth, by either path, with slices and on streams, in orders that leave nodes
 // as empty as can be, and into trees of any fill of which pairs were deleted before.
 func TestReserve(t *testing.T) {
+	pass.OneDriver(t, "the host reckons the room")
 	const there, n, onStream = 6_000, 14_000, 4000
 	d := openDevice(t)
 	for _, path := range []Path{Concurrent, Batched} {
@@ -63,6 +65,7 @@ func TestReserve(t *testing.T) {
 
 // Of a pool that others share, what was reserved is left free as long as these take none of it.
 func TestReserveInASharedPool(t *testing.T) {
+	pass.OneDriver(t, "the host reckons the room")
 	const n = 20_000
 	d := openDevice(t)
 	for _, path := range []Path{Concurrent, Batched} {

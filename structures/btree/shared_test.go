@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -37,7 +38,15 @@ func allocated(t testing.TB, pool *alloc.SlabPool) int {
 // what is another's. The pool is a block at first, and grows at any call.
 func TestSharedPool(t *testing.T) {
 	t.Run("32", testSharedPool[uint32])
-	t.Run("64", testSharedPool[uint64])
+	t.Run("64", oneDriver(testSharedPool[uint64]))
+}
+
+// oneDriver is a test of 64-bit keys, of which SwiftShader compiles enough in other tests.
+func oneDriver(test func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) {
+		pass.OneDriver(t, "SwiftShader compiles enough of 64 bits in other tests")
+		test(t)
+	}
 }
 
 func testSharedPool[W structures.Word](t *testing.T) {
@@ -155,8 +164,8 @@ func requireClean(t testing.TB, pool *alloc.SlabPool, d *vk.Device) {
 // On streams: updates and builds that are recorded, dropped, and run beside a hash table's, of any width.
 func TestSharedPoolOnStreams(t *testing.T) {
 	t.Run("32", testSharedPoolOnStreams[uint32, uint64])
-	t.Run("64", testSharedPoolOnStreams[uint64, uint64])
-	t.Run("64 and 32", testSharedPoolOnStreams[uint64, uint32])
+	t.Run("64", oneDriver(testSharedPoolOnStreams[uint64, uint64]))
+	t.Run("64 and 32", oneDriver(testSharedPoolOnStreams[uint64, uint32]))
 }
 
 func testSharedPoolOnStreams[W, T structures.Word](t *testing.T) {
@@ -220,7 +229,7 @@ func testSharedPoolOnStreams[W, T structures.Word](t *testing.T) {
 // A build gives the nodes back that there are when it is recorded: so it waits for what other streams are to do before.
 func TestSharedPoolBuildBehindOthers(t *testing.T) {
 	t.Run("32", testSharedPoolBuildBehindOthers[uint32])
-	t.Run("64", testSharedPoolBuildBehindOthers[uint64])
+	t.Run("64", oneDriver(testSharedPoolBuildBehindOthers[uint64]))
 }
 
 func testSharedPoolBuildBehindOthers[W structures.Word](t *testing.T) {
@@ -245,6 +254,7 @@ func testSharedPoolBuildBehindOthers[W structures.Word](t *testing.T) {
 // Slabs of nobody's that are full of what looks like nodes, tables and trees that come and go beside them: what is
 // whose stays so, nothing is listed that is not the tree's, and in the end the garbage is all that is left, as it was.
 func TestSharedPoolOfGarbage(t *testing.T) {
+	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
 	d := openDevice(t)
 	pool := sharedPool(t, d, alloc.PoolOptions{SuperShift: 2})
 	keeper := newTree(t, d, Options{Pool: pool})
@@ -321,6 +331,7 @@ func TestSharedPoolOfGarbage(t *testing.T) {
 // A pool that grows no further, and a device that has no more memory, at each point in turn: what comes of a call is an
 // error that says so, operations that it doesn't name as done are not, and nothing is lost, of pairs or of slabs.
 func TestSharedPoolWithoutRoom(t *testing.T) {
+	pass.OneWidth(t, "want of room is the host's to handle")
 	t.Run("32", func(t *testing.T) { testSharedPoolWithoutRoom[uint32](t, 96<<10) })
 	t.Run("64", func(t *testing.T) { testSharedPoolWithoutRoom[uint64](t, 960<<10) })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -304,6 +305,7 @@ func TestSnapshotsOverOrphans(t *testing.T) {
 
 // A pool that grows while snapshots are open: what is kept of the leaves that were there stays kept.
 func TestSnapshotsInGrowingPool(t *testing.T) {
+	pass.OneDriver(t, "the host reckons the room for versions")
 	for _, path := range []Path{Concurrent, Batched} {
 		d := testdevice.Open(t)
 		rng := random(5)

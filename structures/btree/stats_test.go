@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -57,6 +58,7 @@ func TestStats(t *testing.T) {
 // Batches on streams count like those from Go slices, and once each, however often Finish has to go on with them;
 // queries don't.
 func TestBatchesAreCounted(t *testing.T) {
+	pass.OneDriver(t, "the host counts the batches")
 	d := openDevice(t)
 	tree := newTree(t, d, Options{Path: Concurrent})
 	rng := random(3)

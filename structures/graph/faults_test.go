@@ -12,6 +12,7 @@ import (
 	. "github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
@@ -153,6 +154,7 @@ func TestFullPool(t *testing.T) {
 
 // A context that ends in mid-batch ends the batch: each edge is there or isn't, as its status says.
 func TestCancelled(t *testing.T) {
+	pass.OneDriver(t, "the host handles a context's end")
 	inChunksOf(t, 500)
 	d := testdevice.Open(t)
 	eachSort(t, func(t *testing.T, o Options) {

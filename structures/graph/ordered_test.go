@@ -17,6 +17,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	. "github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -302,6 +303,7 @@ func nearlyFull(t *testing.T, d *vk.Device, free int) *alloc.SlabPool {
 // What a batch has done when it is stopped, by a context or by want of room, is done as if the rest had not been asked
 // for: no edge is left in one direction alone, or with two weights.
 func TestOrderedStopped(t *testing.T) {
+	pass.OneWidth(t, "the host handles what is left of a stopped batch")
 	d := testdevice.Open(t)
 	eachSort(t, func(t *testing.T, o Options) {
 		stopped, partly := 0, 0
@@ -453,6 +455,7 @@ func TestOrderedRowsBesideUpdates(t *testing.T) {
 
 // Rows that a context ends before they are there leave nothing behind.
 func TestRowsStopped(t *testing.T) {
+	pass.OneWidth(t, "the host handles what is left of a stopped batch")
 	d := testdevice.Open(t)
 	g := newOrdered(t, d, OrderedOptions{Weighted: true})
 	e := spread(rand.New(rand.NewPCG(1, 2)), Options{Weighted: true}, 3000)
@@ -484,6 +487,7 @@ func TestRowsStopped(t *testing.T) {
 
 // What another structure of the pool calls in the midst of a call is refused, and doesn't wait for ever.
 func TestOrderedReentry(t *testing.T) {
+	pass.OneWidth(t, "the host finds calls inside of iterators")
 	d := testdevice.Open(t)
 	pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{})
 	require.NoError(t, err)
@@ -508,6 +512,7 @@ func TestOrderedReentry(t *testing.T) {
 }
 
 func TestOrderedRefuses(t *testing.T) {
+	pass.OneWidth(t, "the host refuses")
 	d := testdevice.Open(t)
 	g := newOrdered(t, d, OrderedOptions{})
 	var option *structures.OptionError

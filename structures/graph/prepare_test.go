@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -40,6 +41,7 @@ func TestPrepare(t *testing.T) {
 
 // The same of an Ordered and its snapshots, with batches of either path of its tree.
 func TestNothingIsMadeBehindPrepare(t *testing.T) {
+	pass.OneWidth(t, "which kernels are made depends on no width")
 	d, kernels := testdevice.OpenNew(t)
 	o := Options{Weighted: true, Vertices: 1500}
 	g := newOrdered(t, d, orderedOptions(o))

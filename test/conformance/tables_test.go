@@ -18,6 +18,7 @@ import (
 	"github.com/vkds/vkds/structures/keys"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -82,6 +83,7 @@ var series = []struct {
 
 // Times in nanoseconds as keys, and floats as values.
 func TestSeries(t *testing.T) {
+	pass.OneWidth(t, "real tables make the calls of drawn ones")
 	eachOrdered(t, func(t *testing.T, i int, x structures.Ordered[int64, float64]) {
 		for j, known := range series {
 			if j > 0 && j%3 != i { // the first one is for all, of the others each takes some
@@ -146,6 +148,7 @@ func TestSeries(t *testing.T) {
 
 // The countries of all IPv4 addresses, by where their ranges begin: keys that differ in the high word alone.
 func TestAddresses(t *testing.T) {
+	pass.OneWidth(t, "real tables make the calls of drawn ones")
 	all := rows(t, find(t, "geoip.csv.gz"))
 	starts, countries := make([]uint64, len(all)), make([]uint64, len(all))
 	for i, row := range all {

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/test/stress"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -94,11 +94,9 @@ func Open(t testing.TB, options ...vk.Options) *vk.Device {
 	return d
 }
 
-// OneProtocol says that other runs have the protocol without 64-bit atomics (VKDS_ONE_PROTOCOL), so that tests leave it
-// out where the device has these: all but the long forms.
-func OneProtocol(d *vk.Device) bool {
-	return os.Getenv("VKDS_ONE_PROTOCOL") != "" && stress.Level == 0 && d.Has(vk.Int64Atomics)
-}
+// OneProtocol says whether tests leave out the protocol without 64-bit atomics on this device, since it has these and
+// other passes have the other protocol.
+func OneProtocol(d *vk.Device) bool { return pass.OneProtocol() && d.Has(vk.Int64Atomics) }
 
 // unusable says that nothing more can be done on a device: it is closed or lost.
 func unusable(d *vk.Device) bool {

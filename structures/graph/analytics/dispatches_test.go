@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	. "github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -21,6 +22,7 @@ func inAll(workgroups, dispatches int) int {
 // What goes over all arcs is as many dispatches as it takes for none to have more than a desktop gives it time for, and
 // what a call says that the device worked counts each of them once.
 func TestManyArcsAreSeveralDispatches(t *testing.T) {
+	pass.OneWidth(t, "the host divides the arcs")
 	d := testdevice.Open(t, vk.Options{TimeDispatches: true})
 	if !d.Has(vk.Timestamps) {
 		t.Skip("a device without timestamps does not tell what its dispatches were")

@@ -15,6 +15,7 @@ import (
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures/graph"
 	. "github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -116,6 +117,7 @@ func (d watched) askAll(t *testing.T, a *Analyzer, e *edges) {
 // Behind Prepare no call makes a kernel, of graphs of any sort and size, and results are right. There is no kernel of
 // this package that no Prepare makes: an algorithm that is added has to be among those that Prepare rehearses.
 func TestNothingIsMadeBehindPrepare(t *testing.T) {
+	pass.OneWidth(t, "which kernels are made depends on no width")
 	rng := rand.New(rand.NewPCG(7, 7))
 	made, left, cpu := map[string]bool{}, 0, false
 	each := func(name string, test func(t *testing.T, d watched) (modules []string)) {
@@ -204,6 +206,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 // The same with kernels for a single pass, which only GPUs have by themselves: a large graph's degrees are scanned by
 // one of its own, unless that would be in place.
 func TestPrepareSinglePass(t *testing.T) {
+	pass.OneWidth(t, "which kernels are made depends on no width")
 	d := watch(t)
 	g, a := live(t, d.Device, graph.Options{MaxBytes: 1 << 28, Vertices: 1<<22 + 1})
 	a.Single()

@@ -20,6 +20,7 @@ import (
 	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -40,6 +41,7 @@ const (
 
 // What is calculated above, and what a GPU's chunks are.
 func TestChunksForSlowDevices(t *testing.T) {
+	pass.OneWidth(t, "it computes with constants")
 	const gpuChunk = 1 << 21
 	require.LessOrEqual(t, gpuChunk*mostVisits/slowest*time.Second, watchdog/2)
 	if d := testdevice.Open(t); d.Info().Type != vk.CPU {
@@ -50,6 +52,7 @@ func TestChunksForSlowDevices(t *testing.T) {
 // Each structure does batches of the largest chunk's size, of keys in any order and of one key alone, by dispatches of
 // which none takes longer than its device's speed allows.
 func TestLargestChunksStayBelowWatchdog(t *testing.T) {
+	pass.OneWidth(t, "it measures visits in the time of a dispatch")
 	d := testdevice.Open(t, vk.Options{TimeDispatches: true})
 	if !d.Has(vk.Timestamps) {
 		t.Skip("a device without timestamps does not tell how long its dispatches take")

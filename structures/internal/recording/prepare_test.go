@@ -16,6 +16,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -48,6 +49,7 @@ func prepared(b buffers) map[string]func() structure {
 // Behind Prepare no call makes a kernel, whatever there is to call, and there is no kernel of structures that Prepare
 // doesn't make: one that is added has to be among what structures do with a small one, or rehearse.
 func TestNothingIsMadeBehindPrepare(t *testing.T) {
+	pass.OneWidth(t, "which kernels are made depends on no width")
 	all, left := map[string]bool{}, len(prepared(buffers{}))+2 // modules without their variants, and runs
 	note := func(modules []string) {
 		for _, m := range modules {

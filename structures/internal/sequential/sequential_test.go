@@ -18,6 +18,7 @@ import (
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/ordercheck"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -90,6 +91,7 @@ func inChunksOf(t *testing.T, n int) {
 // The last of equal keys wins, and of unique ones the first, in any dictionary and any size of chunks, over what is
 // there and over nothing, and the statuses are those of one after another.
 func TestEqualKeys(t *testing.T) {
+	pass.OneDriver(t, "the host looks at equal keys")
 	chunks := map[int][]int{300: {3, 1099}} // one chunk, which the host looks at, and several, which it doesn't
 	if stress.Level > 0 {
 		chunks = map[int][]int{0: {2, 3, 700, 9000}, 64: {65, 4111}, 300: {3, 1499, 2099}}

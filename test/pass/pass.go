@@ -1,0 +1,60 @@
+// Package pass says which passes of "make test" a test is part of.
+//
+// scripts/each-driver runs the tests several times, and names the pass in VKDS_PASS: 4, 8 or 16 (lavapipe with
+// subgroups of that size), swiftshader or validated. A test that can't find more in one pass than in another says so in
+// its first line, with the reason. Long forms run in the same passes. Without VKDS_PASS a test always runs.
+package pass
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/vkds/vkds/test/stress"
+)
+
+// OneWidth skips a test, or a subtest, in all passes but that at 8 lanes, where neither the subgroup size nor the
+// driver changes what it finds.
+func OneWidth(t testing.TB, why string) {
+	t.Helper()
+	skip(t, why, "4", "16", "swiftshader", "validated")
+}
+
+// OneDriver skips a test on SwiftShader and under validation, where lavapipe finds the same.
+func OneDriver(t testing.TB, why string) {
+	t.Helper()
+	skip(t, why, "swiftshader", "validated")
+}
+
+// OneLavapipe skips a test at 4 and 16 lanes, where lavapipe's 8 and SwiftShader's 4 find the same.
+func OneLavapipe(t testing.TB, why string) {
+	t.Helper()
+	skip(t, why, "4", "16")
+}
+
+// Unvalidated skips a test under validation, where it makes no call that other tests don't make.
+func Unvalidated(t testing.TB, why string) {
+	t.Helper()
+	skip(t, why, "validated")
+}
+
+// NarrowUnlessLong skips a test at 8 and 16 lanes, but for its long form, where 4 lanes find almost everything.
+func NarrowUnlessLong(t testing.TB, why string) {
+	t.Helper()
+	if stress.Level == 0 {
+		skip(t, why, "8", "16")
+	}
+}
+
+// OneProtocol says that other passes have the protocol without 64-bit atomics, so that tests leave it out where the
+// device has these: all but the long forms.
+func OneProtocol() bool {
+	return stress.Level == 0 && slices.Contains([]string{"4", "16", "validated"}, os.Getenv("VKDS_PASS"))
+}
+
+func skip(t testing.TB, why string, passes ...string) {
+	t.Helper()
+	if slices.Contains(passes, os.Getenv("VKDS_PASS")) {
+		t.Skip("left to another pass: " + why)
+	}
+}
