@@ -180,8 +180,9 @@ type Dictionary[K, V Number] interface {
 	// Clear removes all pairs.
 	Clear(ctx context.Context) error
 	// All returns the pairs, in no particular order for a hash table: for pair, err := range d.All(ctx). It reads
-	// them part by part, and they must not change meanwhile. If the device fails, ctx ends or the pairs were changed
-	// (ErrChanged), the error comes last, with no pair.
+	// them part by part, and they must not change meanwhile. An error comes last, with no pair: ErrChanged if they did,
+	// by streams and other people's kernels too (UpdateOn, UsedOn); vk.ErrUnsubmitted if a stream has recorded updates
+	// and not submitted them; the context's.
 	All(ctx context.Context) iter.Seq2[Pair[K, V], error]
 	// Chunks is All with many pairs at a time. The slices are valid until the next ones come.
 	Chunks(ctx context.Context) iter.Seq2[Pairs[K, V], error]

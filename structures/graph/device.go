@@ -82,8 +82,8 @@ func (g *Graph) Use(ctx context.Context, f func(Device) error) error {
 // An insertion with a vertex of MaxVertices or more is left pending, and Finish returns *structures.LimitError for it.
 // The batch runs after the lookups that other streams have submitted. Calls with slices, Use and live analytics wait
 // until it is done; while it is not submitted, they return vk.ErrUnsubmitted. Errors: vk.ErrUnsubmitted where another
-// stream has recorded lookups and not submitted them, vk.ErrClosed, *structures.KindError, *structures.LengthError, *structures.CountError, *vk.ForeignError,
-// *vk.OutOfMemoryError, what making a kernel may return.
+// stream has recorded lookups and not submitted them, vk.ErrClosed, *structures.KindError, *structures.LengthError,
+// *structures.CountError, *vk.ForeignError, *vk.OutOfMemoryError, what making a kernel may return.
 func (g *Graph) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 	if err := g.enterOn(ctx); err != nil {
 		return err

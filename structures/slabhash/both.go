@@ -50,7 +50,8 @@ func (x Table) Stats(ctx context.Context) (Stats, error) {
 func (x Table) Metrics() structures.Metrics { return x.t.metrics() }
 
 // Loads returns what each bucket holds, bucket by bucket. The table is read part by part, so it must not change
-// meanwhile. If the device fails, ctx ends or the table is rehashed (structures.ErrChanged), the error comes last.
+// meanwhile. An error comes last: structures.ErrChanged if it did, vk.ErrUnsubmitted if a stream has
+// recorded updates and not submitted them, the context's.
 func (x Table) Loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
 	return x.t.loads(ctx)
 }

@@ -140,8 +140,8 @@ func (m *Map[K, V]) Export(ctx context.Context) (keys []K, values []V, err error
 }
 
 // All returns the pairs, in no particular order: for pair, err := range m.All(ctx). They are read part by part, and the
-// map must not change meanwhile. If the device fails, ctx ends or the map is rehashed (structures.ErrChanged), the
-// error comes last, with no pair.
+// map must not change meanwhile. An error comes last, with no pair: structures.ErrChanged if it did, vk.ErrUnsubmitted
+// if a stream has recorded updates and not submitted them, the context's.
 func (m *Map[K, V]) All(ctx context.Context) iter.Seq2[structures.Pair[K, V], error] {
 	return m.of.All(ctx)
 }
