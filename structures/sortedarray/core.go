@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -19,11 +18,10 @@ type array[W structures.Word] struct {
 	structures.Updates[W, W]
 	structures.Queries[W, W]
 
-	columns saved.Columns // what keys and values are, for Save
-	core    sorted.Core[W]
-	run     *runs.Memory
-	spare   *runs.Memory // for the next version; or nil
-	n       int
+	core  sorted.Core[W]
+	run   *runs.Memory
+	spare *runs.Memory // for the next version; or nil
+	n     int
 }
 
 var _ structures.Ordered[uint32, uint32] = (*array[uint32])(nil)
