@@ -1,16 +1,25 @@
 package structures
 
-import "github.com/vkds/vkds/vk"
+import (
+	"math"
+	"math/bits"
 
-// NewDeviceBatch makes the buffers that a batch of up to n operations of a kind takes, but for those that operations
-// ask for that go by order: Keys, Values unless it is of Delete, Kinds if it is Mixed, Status and Left. Clear it before
-// it is recorded first. Errors: *vk.OutOfMemoryError, *vk.TooLargeError.
-func NewDeviceBatch(d *vk.Device, kind Kind, n int) (DeviceBatch, error) {
+	"github.com/vkds/vkds/vk"
+)
+
+// NewDeviceBatch makes the buffers of a batch of up to n operations of one kind, or Mixed: Keys, Values unless the kind
+// is Delete, Kinds if it is Mixed, Status and Left. It makes none for operations that ask for order. Call Clear before
+// the batch is first recorded.
+//
+// w is the width at which the structure stores its pairs: PairWidth of its types, for a set the WidthOf its keys.
+//
+// Errors: *vk.OutOfMemoryError, *vk.TooLargeError.
+func NewDeviceBatch(d *vk.Device, w Width, kind Kind, n int) (DeviceBatch, error) {
 	b := DeviceBatch{Count: n}
-	m := maker{d: d}
-	b.Keys, b.Status, b.Left = buffer[uint32](&m, n), bytes(&m, n), buffer[uint32](&m, 1)
+	m := maker{d: d, w: w}
+	b.Keys, b.Status, b.Left = numbers(&m, n, 1), bytes(&m, n), buffer[uint32](&m, 1)
 	if kind != Delete {
-		b.Values = buffer[uint32](&m, n)
+		b.Values = numbers(&m, n, 1)
 	}
 	if kind == Mixed {
 		b.Kinds = bytes(&m, n)
@@ -29,10 +38,10 @@ func (b DeviceBatch) Free() {
 
 // NewDeviceLookups makes the buffers of up to n lookups, whose answers are found as bytes and as bits. Errors as
 // NewDeviceBatch's.
-func NewDeviceLookups(d *vk.Device, n int) (DeviceLookups, error) {
-	m := maker{d: d}
+func NewDeviceLookups(d *vk.Device, w Width, n int) (DeviceLookups, error) {
+	m := maker{d: d, w: w}
 	l := DeviceLookups{
-		Count: n, Keys: buffer[uint32](&m, n), Values: buffer[uint32](&m, n), Found: bytes(&m, n),
+		Count: n, Keys: numbers(&m, n, 1), Values: numbers(&m, n, 1), Found: bytes(&m, n),
 		FoundBits: buffer[uint32](&m, (n+31)/32),
 	}
 	return l, m.done(l.Free)
@@ -46,9 +55,9 @@ func (l DeviceLookups) Free() {
 
 // NewDeviceCounts makes the buffers of up to n ranges whose keys are to be counted, without Candidates. Errors as
 // NewDeviceBatch's.
-func NewDeviceCounts(d *vk.Device, n int) (DeviceCounts, error) {
-	m := maker{d: d}
-	c := DeviceCounts{Count: n, Ranges: buffer[uint32](&m, 2*n), Counts: buffer[uint32](&m, n)}
+func NewDeviceCounts(d *vk.Device, w Width, n int) (DeviceCounts, error) {
+	m := maker{d: d, w: w}
+	c := DeviceCounts{Count: n, Ranges: numbers(&m, n, 2), Counts: buffer[uint32](&m, n)}
 	return c, m.done(c.Free)
 }
 
@@ -59,11 +68,11 @@ func (c DeviceCounts) Free() {
 }
 
 // NewDeviceRanges makes the buffers of up to n ranges that have so many pairs together. Errors as NewDeviceBatch's.
-func NewDeviceRanges(d *vk.Device, n, pairs int) (DeviceRanges, error) {
-	m := maker{d: d}
+func NewDeviceRanges(d *vk.Device, w Width, n, pairs int) (DeviceRanges, error) {
+	m := maker{d: d, w: w}
 	r := DeviceRanges{
-		Count: n, Ranges: buffer[uint32](&m, 2*n), Offsets: buffer[uint32](&m, n+1),
-		Keys: buffer[uint32](&m, pairs), Values: buffer[uint32](&m, pairs), Candidates: buffer[uint64](&m, 1),
+		Count: n, Ranges: numbers(&m, n, 2), Offsets: buffer[uint32](&m, n+1),
+		Keys: numbers(&m, pairs, 1), Values: numbers(&m, pairs, 1), Candidates: buffer[uint64](&m, 1),
 	}
 	return r, m.done(r.Free)
 }
@@ -76,22 +85,22 @@ func (r DeviceRanges) Free() {
 
 // NewDeviceWindow makes the buffers of up to n ranges of which so many pairs each are asked for. Errors as
 // NewDeviceBatch's.
-func NewDeviceWindow(d *vk.Device, n, width int) (DeviceWindow, error) {
-	m := maker{d: d}
-	w := DeviceWindow{
-		Count: n, Width: width, Ranges: buffer[uint32](&m, 2*n), Counts: buffer[uint32](&m, n),
-		Keys: buffer[uint32](&m, n*width), Values: buffer[uint32](&m, n*width),
+func NewDeviceWindow(d *vk.Device, w Width, n, width int) (DeviceWindow, error) {
+	m := maker{d: d, w: w}
+	of := DeviceWindow{
+		Count: n, Width: width, Ranges: numbers(&m, n, 2), Counts: buffer[uint32](&m, n),
+		Keys: numbers(&m, n, width), Values: numbers(&m, n, width),
 	}
-	return w, m.done(w.Free)
+	return of, m.done(of.Free)
 }
 
 // Free frees the buffers.
 func (w DeviceWindow) Free() { free(w.DeviceCount, w.Ranges, w.Keys, w.Values, w.Counts) }
 
 // NewDeviceRanks makes the buffers of up to n keys whose ranks are asked for. Errors as NewDeviceBatch's.
-func NewDeviceRanks(d *vk.Device, n int) (DeviceRanks, error) {
-	m := maker{d: d}
-	r := DeviceRanks{Count: n, Keys: buffer[uint32](&m, n), Ranks: buffer[uint32](&m, n)}
+func NewDeviceRanks(d *vk.Device, w Width, n int) (DeviceRanks, error) {
+	m := maker{d: d, w: w}
+	r := DeviceRanks{Count: n, Keys: numbers(&m, n, 1), Ranks: buffer[uint32](&m, n)}
 	return r, m.done(r.Free)
 }
 
@@ -99,10 +108,10 @@ func NewDeviceRanks(d *vk.Device, n int) (DeviceRanks, error) {
 func (r DeviceRanks) Free() { free(r.DeviceCount, r.Keys, r.Ranks) }
 
 // NewDeviceExport makes the buffers of an export of up to so many pairs. Errors as NewDeviceBatch's.
-func NewDeviceExport(d *vk.Device, pairs int) (DeviceExport, error) {
-	m := maker{d: d}
+func NewDeviceExport(d *vk.Device, w Width, pairs int) (DeviceExport, error) {
+	m := maker{d: d, w: w}
 	e := DeviceExport{
-		Keys: buffer[uint32](&m, pairs), Values: buffer[uint32](&m, pairs), Total: buffer[uint32](&m, 1),
+		Keys: numbers(&m, pairs, 1), Values: numbers(&m, pairs, 1), Total: buffer[uint32](&m, 1),
 	}
 	return e, m.done(e.Free)
 }
@@ -112,10 +121,10 @@ func (e DeviceExport) Free() { free(e.Keys, e.Values, e.Total) }
 
 // NewDeviceNeighbors makes the buffers of up to n searches for neighbors. Clear them before they are recorded first.
 // Errors as NewDeviceBatch's.
-func NewDeviceNeighbors(d *vk.Device, n int) (DeviceNeighbors, error) {
-	m := maker{d: d}
+func NewDeviceNeighbors(d *vk.Device, w Width, n int) (DeviceNeighbors, error) {
+	m := maker{d: d, w: w}
 	q := DeviceNeighbors{
-		Count: n, Keys: buffer[uint32](&m, n), OutKeys: buffer[uint32](&m, n), OutValues: buffer[uint32](&m, n),
+		Count: n, Keys: numbers(&m, n, 1), OutKeys: numbers(&m, n, 1), OutValues: numbers(&m, n, 1),
 		Status: bytes(&m, n), Left: buffer[uint32](&m, 1),
 	}
 	return q, m.done(q.Free)
@@ -140,6 +149,7 @@ func (n DeviceNeighbors) Free() {
 // maker makes buffers until one can't be had.
 type maker struct {
 	d   *vk.Device
+	w   Width // of keys and values
 	err error
 }
 
@@ -150,6 +160,15 @@ func buffer[T vk.Element](m *maker, n int) *vk.Buffer[T] {
 	b, err := vk.NewBuffer[T](m.d, n)
 	m.err = err
 	return b
+}
+
+// numbers are n times so many keys or values.
+func numbers(m *maker, n, each int) *vk.Buffer[uint32] {
+	over, words := bits.Mul64(uint64(n), uint64(each)<<m.w)
+	if n < 0 || each < 0 || over != 0 || words > math.MaxInt {
+		words = math.MaxInt // more than any device has
+	}
+	return buffer[uint32](m, int(words))
 }
 
 // bytes are padded to whole words, as kernels write them.

@@ -6,6 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -15,23 +17,79 @@ func TestBuffersThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, n := range []int{-1, 1 << 50} {
 		var large *vk.TooLargeError
-		_, err := structures.NewDeviceBatch(d, structures.Mixed, n)
+		_, err := structures.NewDeviceBatch(d, structures.Bits32, structures.Mixed, n)
 		require.ErrorAs(t, err, &large)
-		_, err = structures.NewDeviceLookups(d, n)
+		_, err = structures.NewDeviceLookups(d, structures.Bits32, n)
 		require.ErrorAs(t, err, &large)
-		_, err = structures.NewDeviceNeighbors(d, n)
+		_, err = structures.NewDeviceNeighbors(d, structures.Bits32, n)
 		require.ErrorAs(t, err, &large)
-		_, err = structures.NewDeviceRanges(d, 1, n)
+		_, err = structures.NewDeviceRanges(d, structures.Bits32, 1, n)
 		require.ErrorAs(t, err, &large)
-		_, err = structures.NewDeviceCounts(d, n)
+		_, err = structures.NewDeviceCounts(d, structures.Bits32, n)
 		require.ErrorAs(t, err, &large)
-		_, err = structures.NewDeviceWindow(d, 1, n)
+		_, err = structures.NewDeviceWindow(d, structures.Bits32, 1, n)
 		require.ErrorAs(t, err, &large)
-		_, err = structures.NewDeviceRanks(d, n)
+		_, err = structures.NewDeviceWindow(d, structures.Bits32, 1<<32, 1<<32)
 		require.ErrorAs(t, err, &large)
-		_, err = structures.NewDeviceExport(d, n)
+		_, err = structures.NewDeviceRanks(d, structures.Bits32, n)
+		require.ErrorAs(t, err, &large)
+		_, err = structures.NewDeviceExport(d, structures.Bits32, n)
 		require.ErrorAs(t, err, &large)
 	}
+}
+
+// Buffers of a width are what structures of that width take. Narrower ones are too short, by as many keys.
+func TestBuffersHaveWidth(t *testing.T) {
+	d := testdevice.Open(t)
+	s := testdevice.Stream(t, d)
+	hash, err := slabhash.New[uint64, uint64](t.Context(), d, slabhash.Options{})
+	require.NoError(t, err)
+	defer hash.Close()
+	array, err := sortedarray.New[int32, float64](t.Context(), d, sortedarray.Options{})
+	require.NoError(t, err)
+	defer array.Close()
+	tree, err := btree.New[uint64, uint32](t.Context(), d, btree.Options{})
+	require.NoError(t, err)
+	defer tree.Close()
+	for _, x := range []structures.OnStream{hash, array, tree} {
+		calls := func(w structures.Width) (all []error) {
+			b, err := structures.NewDeviceBatch(d, w, structures.Insert, 100)
+			require.NoError(t, err)
+			defer b.Free()
+			require.NoError(t, b.Keys.Upload(t.Context(), 0, make([]uint32, b.Keys.Len())))
+			b.Clear(s)
+			l, err := structures.NewDeviceLookups(d, w, 100)
+			require.NoError(t, err)
+			defer l.Free()
+			all = append(all, x.UpdateOn(t.Context(), s, structures.Insert, b), x.FindOn(s, l))
+			if q, ordered := x.(structures.OrderedOnStream); ordered {
+				c, err := structures.NewDeviceCounts(d, w, 100)
+				require.NoError(t, err)
+				defer c.Free()
+				r, err := structures.NewDeviceRanges(d, w, 100, 100)
+				require.NoError(t, err)
+				defer r.Free()
+				n, err := structures.NewDeviceNeighbors(d, w, 100)
+				require.NoError(t, err)
+				defer n.Free()
+				n.Clear(s)
+				all = append(all, q.CountOn(s, c), q.RangeOn(s, r), q.NeighborOn(s, structures.Floor, n))
+			}
+			require.NoError(t, s.Wait(t.Context()))
+			return all
+		}
+		for _, err := range calls(structures.Bits64) {
+			require.NoError(t, err)
+		}
+		for i, err := range calls(structures.Bits32) {
+			want := &structures.LengthError{Keys: 100, Other: "keys", Got: 50}
+			if i == 2 || i == 3 {
+				want = &structures.LengthError{Keys: 100, Other: "ends of ranges", Got: 100}
+			}
+			require.Equal(t, want, err)
+		}
+	}
+	require.Equal(t, structures.Bits64, structures.PairWidth[uint32, int64]())
 }
 
 // A batch that nobody wants to know the outcome of is cleared and freed like others.
@@ -51,16 +109,16 @@ func TestBuffersOfQueries(t *testing.T) {
 	tree, err := btree.Build(t.Context(), d, []uint32{10, 20, 30, 40}, []uint32{1, 2, 3, 4}, btree.Options{})
 	require.NoError(t, err)
 	defer tree.Close()
-	counts, err := structures.NewDeviceCounts(d, 2)
+	counts, err := structures.NewDeviceCounts(d, structures.Bits32, 2)
 	require.NoError(t, err)
 	defer counts.Free()
-	window, err := structures.NewDeviceWindow(d, 2, 2)
+	window, err := structures.NewDeviceWindow(d, structures.Bits32, 2, 2)
 	require.NoError(t, err)
 	defer window.Free()
-	ranks, err := structures.NewDeviceRanks(d, 3)
+	ranks, err := structures.NewDeviceRanks(d, structures.Bits32, 3)
 	require.NoError(t, err)
 	defer ranks.Free()
-	export, err := structures.NewDeviceExport(d, 3)
+	export, err := structures.NewDeviceExport(d, structures.Bits32, 3)
 	require.NoError(t, err)
 	defer export.Free()
 	ranges := []uint32{15, 100, 35, 40}

@@ -43,7 +43,7 @@ func ValueCode[K, V Number]() (c Code[V]) {
 	if Float[V]() {
 		c = KeyCode[V]()
 	}
-	c.shift = uint8(max(WidthOf[K](), WidthOf[V]()).Bits() - WidthOf[V]().Bits())
+	c.shift = uint8(PairWidth[K, V]().Bits() - WidthOf[V]().Bits())
 	return c
 }
 
@@ -89,6 +89,10 @@ func WidthOf[T Number]() Width {
 	}
 	return Bits32
 }
+
+// PairWidth is the width at which structures store pairs of these types: the wider one of both. Batches in device
+// buffers have their keys and values in words of it.
+func PairWidth[K, V Number]() Width { return max(WidthOf[K](), WidthOf[V]()) }
 
 // Signed says whether a type is one of signed integers.
 func Signed[T Number]() bool {

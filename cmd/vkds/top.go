@@ -64,12 +64,12 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 	defer func() { err = errors.Join(err, s.Close()) }()
 	width := dict.width()
 	widths := primitives.Widths{Key: width, Value: width}
-	all, err := structures.NewDeviceExport(d, n<<width)
+	all, err := structures.NewDeviceExport(d, width, n)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer all.Free()
-	top, err := structures.NewDeviceExport(d, k<<width)
+	top, err := structures.NewDeviceExport(d, width, k)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,10 +14,10 @@ import (
 // checkWindow answers why the first pairs of ranges can't be recorded.
 func checkWindow(d *vk.Device, w structures.DeviceWindow, width structures.Width) error {
 	places, err := recording.Windows(w.Count, w.Width)
-	return cmp.Or(err, recording.Need(d, w.Ranges, "words of ranges", w.Count, (2*w.Count)<<width),
+	return cmp.Or(err, recording.NeedNumbers(d, w.Ranges, "ends of ranges", w.Count, 2*w.Count, width),
 		recording.Need(d, w.Counts, "counts", w.Count, w.Count),
-		recording.Need(d, w.Keys, "keys for the result", w.Count, places<<width),
-		recording.Need(d, w.Values, "values", w.Count, places<<width),
+		recording.NeedNumbers(d, w.Keys, "keys for the result", w.Count, places, width),
+		recording.NeedNumbers(d, w.Values, "values", w.Count, places, width),
 		recording.NeedCount(d, w.DeviceCount, w.Count))
 }
 

@@ -47,13 +47,13 @@ func check(d *vk.Device, kind structures.Kind, b structures.DeviceBatch, width s
 	if b.Windows != nil {
 		windows, pairs = b.Count, min(pairs, b.Width)
 	}
-	return cmp.Or(recording.Need(d, b.Keys, "keys", b.Count, end<<width),
-		recording.Need(d, b.Values, "values", b.Count, values<<width),
+	return cmp.Or(recording.NeedNumbers(d, b.Keys, "keys", b.Count, end, width),
+		recording.NeedNumbers(d, b.Values, "values", b.Count, values, width),
 		recording.Need(d, b.Kinds, "kinds", b.Count, kinds),
-		recording.Need(d, b.Highs, "highs", b.Count, highs<<width),
+		recording.NeedNumbers(d, b.Highs, "highs", b.Count, highs, width),
 		recording.Need(d, b.Windows, "windows", b.Count, windows),
-		recording.Need(d, b.OutKeys, "keys for the result", b.Count, pairs<<width),
-		recording.Need(d, b.OutValues, "values for the result", b.Count, pairs<<width),
+		recording.NeedNumbers(d, b.OutKeys, "keys for the result", b.Count, pairs, width),
+		recording.NeedNumbers(d, b.OutValues, "values for the result", b.Count, pairs, width),
 		recording.NeedOutcomes(d, b))
 }
 

@@ -19,8 +19,8 @@ func (t *table[W]) check(s *vk.Stream, kind structures.Kind, b structures.Device
 	if err != nil {
 		return err
 	}
-	return cmp.Or(t.d.Accept("stream", s), recording.Need(t.d, b.Keys, "keys", b.Count, end<<t.width),
-		recording.Need(t.d, b.Values, "values", b.Count, when(t.hasValues(kind), end<<t.width)),
+	return cmp.Or(t.d.Accept("stream", s), recording.NeedNumbers(t.d, b.Keys, "keys", b.Count, end, t.width),
+		recording.NeedNumbers(t.d, b.Values, "values", b.Count, when(t.hasValues(kind), end), t.width),
 		recording.Need(t.d, b.Kinds, "kinds", b.Count, when(kind == structures.Mixed, b.Count)),
 		recording.NeedOutcomes(t.d, b))
 }
@@ -102,8 +102,8 @@ func (t *table[W]) findOn(s *vk.Stream, q structures.DeviceLookups) error {
 		return err
 	}
 	defer t.leaveShared()
-	err := cmp.Or(t.d.Accept("stream", s), recording.Need(t.d, q.Keys, "keys", q.Count, q.Count<<t.width),
-		recording.Need(t.d, q.Values, "values", q.Count, when(!t.keys, q.Count<<t.width)),
+	err := cmp.Or(t.d.Accept("stream", s), recording.NeedNumbers(t.d, q.Keys, "keys", q.Count, q.Count, t.width),
+		recording.NeedNumbers(t.d, q.Values, "values", q.Count, when(!t.keys, q.Count), t.width),
 		recording.NeedFound(t.d, q), recording.NeedCount(t.d, q.DeviceCount, q.Count))
 	if err != nil {
 		return err

@@ -26,10 +26,10 @@ func ExampleMap_UpdateOn() {
 	defer stream.Close()
 
 	paid := []uint32{13, 99, 10, 98}
-	lookups, err := structures.NewDeviceLookups(d, len(paid))
+	lookups, err := structures.NewDeviceLookups(d, structures.Bits32, len(paid))
 	check(err)
 	defer lookups.Free()
-	deletions, err := structures.NewDeviceBatch(d, structures.Delete, len(paid))
+	deletions, err := structures.NewDeviceBatch(d, structures.Bits32, structures.Delete, len(paid))
 	check(err)
 	defer deletions.Free()
 	deletions.DeviceCount, err = vk.NewBuffer[uint32](d, 1)

@@ -165,13 +165,12 @@ func set[K structures.Number](what string) {
 func setOn[K structures.Number](what string, s *slabhash.Set[K], want map[K]bool) {
 	keys := keyColumn[K]()
 	known := slices.Sorted(maps.Keys(want))
-	b := must(structures.NewDeviceBatch(device, structures.Delete, 2))
-	b.Count = 1
+	b := must(structures.NewDeviceBatch(device, structures.WidthOf[K](), structures.Delete, 1))
 	keys.upload(b.Keys, known[:1])
-	l := must(structures.NewDeviceLookups(device, 2*len(known)))
-	l.Count, l.Values = len(known), nil
+	l := must(structures.NewDeviceLookups(device, structures.WidthOf[K](), len(known)))
+	l.Values = nil
 	keys.upload(l.Keys, known)
-	e := must(structures.NewDeviceExport(device, 2*len(known)))
+	e := must(structures.NewDeviceExport(device, structures.WidthOf[K](), len(known)))
 	onStream(func(stream *vk.Stream) {
 		for _, record := range []func() error{
 			func() error { return s.UpdateOn(ctx, stream, structures.Delete, b) },

@@ -67,8 +67,7 @@ func onStream(record func(s *vk.Stream)) {
 func updatesOn[K, V structures.Number](what string, d structures.OnStream, want map[K]V) {
 	keys, values := columns[K, V]()
 	ks, vs := some[K](pairs, pairs), some[V](3, pairs)
-	b := must(structures.NewDeviceBatch(device, structures.Insert, 2*pairs)) // room at either width
-	b.Count = pairs
+	b := must(structures.NewDeviceBatch(device, structures.PairWidth[K, V](), structures.Insert, pairs))
 	keys.upload(b.Keys, ks)
 	values.upload(b.Values, vs)
 	wanted := make([]uint8, pairs)
@@ -87,15 +86,14 @@ func updatesOn[K, V structures.Number](what string, d structures.OnStream, want 
 	equal(what+": UpdateOn", wanted, download(b.Status, pairs))
 	b.Free()
 
-	l := must(structures.NewDeviceLookups(device, 2*pairs))
-	l.Count = pairs
+	l := must(structures.NewDeviceLookups(device, structures.PairWidth[K, V](), pairs))
 	keys.upload(l.Keys, ks)
 	onStream(func(s *vk.Stream) { check(d.FindOn(s, l)) })
 	equal(what+": FindOn", vs, values.download(l.Values, pairs))
 	equal(what+": found by FindOn", slices.Repeat([]uint8{1}, pairs), download(l.Found, pairs))
 	l.Free()
 
-	e := must(structures.NewDeviceExport(device, 2*len(want)))
+	e := must(structures.NewDeviceExport(device, structures.PairWidth[K, V](), len(want)))
 	onStream(func(s *vk.Stream) { check(d.ExportOn(s, e)) })
 	equal(what+": the number of ExportOn", uint32(len(want)), download(e.Total, 1)[0])
 	got := map[K]V{}
@@ -111,8 +109,7 @@ func updatesOn[K, V structures.Number](what string, d structures.OnStream, want 
 func appliedOn[K, V structures.Number](what string, d structures.ConcurrentOnStream, want map[K]V) {
 	keys, values := columns[K, V]()
 	first := slices.Sorted(maps.Keys(want))[0]
-	b := must(structures.NewDeviceBatch(device, structures.Mixed, 4))
-	b.Count = 2
+	b := must(structures.NewDeviceBatch(device, structures.PairWidth[K, V](), structures.Mixed, 2))
 	keys.upload(b.Keys, []K{first, 5 * pairs})
 	values.upload(b.Values, []V{0, 8})
 	check(b.Kinds.Upload(ctx, 0, []uint8{uint8(structures.Find), uint8(structures.Insert)}))
@@ -131,8 +128,7 @@ func appliedOn[K, V structures.Number](what string, d structures.ConcurrentOnStr
 func queriesOn[K, V structures.Number](what string, q structures.QueriesOnStream, want map[K]V) {
 	keys, values := columns[K, V]()
 	known := slices.Sorted(maps.Keys(want))
-	l := must(structures.NewDeviceLookups(device, 2*len(known)))
-	l.Count = len(known)
+	l := must(structures.NewDeviceLookups(device, structures.PairWidth[K, V](), len(known)))
 	keys.upload(l.Keys, known)
 	onStream(func(s *vk.Stream) { check(q.FindOn(s, l)) })
 	all := make([]V, len(known))
@@ -143,9 +139,8 @@ func queriesOn[K, V structures.Number](what string, q structures.QueriesOnStream
 	l.Free()
 
 	asked, have, counts := someRanges(want, known)
-	c := must(structures.NewDeviceCounts(device, 2*len(asked)))
-	r := must(structures.NewDeviceRanges(device, 2*len(asked), 2*len(have.Keys)))
-	c.Count, r.Count = len(asked), len(asked)
+	c := must(structures.NewDeviceCounts(device, structures.PairWidth[K, V](), len(asked)))
+	r := must(structures.NewDeviceRanges(device, structures.PairWidth[K, V](), len(asked), len(have.Keys)))
 	r.MaxCandidates = 100 * pairs // of an LSM, with those that were overwritten
 	var ends []K
 	for _, of := range asked {
@@ -163,7 +158,7 @@ func queriesOn[K, V structures.Number](what string, q structures.QueriesOnStream
 	c.Free()
 	r.Free()
 
-	e := must(structures.NewDeviceExport(device, 2*len(known)))
+	e := must(structures.NewDeviceExport(device, structures.PairWidth[K, V](), len(known)))
 	onStream(func(s *vk.Stream) { check(q.ExportOn(s, e)) })
 	equal(what+": keys of ExportOn", known, keys.download(e.Keys, len(known)))
 	equal(what+": values of ExportOn", all, values.download(e.Values, len(known)))
@@ -181,11 +176,9 @@ func neighborsOn[K, V structures.Number](what string, q structures.QueriesOnStre
 	}
 	wanted := at(want, known, places)
 
-	r := must(structures.NewDeviceRanks(device, 2*len(known)))
-	r.Count = len(known)
+	r := must(structures.NewDeviceRanks(device, structures.PairWidth[K, V](), len(known)))
 	keys.upload(r.Keys, known)
-	n := must(structures.NewDeviceNeighbors(device, 2*len(known)))
-	n.Count = len(known)
+	n := must(structures.NewDeviceNeighbors(device, structures.PairWidth[K, V](), len(known)))
 	keys.upload(n.Keys, known)
 	onStream(func(s *vk.Stream) {
 		check(q.RankOn(s, r))

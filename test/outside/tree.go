@@ -31,12 +31,11 @@ func asTree[K, V structures.Number, N, S any](what string, t tree[K, V, N, S], w
 	equal(what+": keys of Export", known, exported)
 
 	keyWords, valueWords := columns[K, V]()
-	b := must(structures.NewDeviceBatch(device, structures.Insert, 2*len(known)))
-	b.Count, b.Status, b.Left = len(known), nil, nil
+	b := must(structures.NewDeviceBatch(device, structures.PairWidth[K, V](), structures.Insert, len(known)))
+	b.Status, b.Left = nil, nil
 	keyWords.upload(b.Keys, exported)
 	valueWords.upload(b.Values, values)
-	w := must(structures.NewDeviceWindow(device, 2, 10))
-	w.Count, w.Width = 1, 5
+	w := must(structures.NewDeviceWindow(device, structures.PairWidth[K, V](), 1, 5))
 	keyWords.upload(w.Ranges, []K{known[0], known[9]})
 	onStream(func(s *vk.Stream) {
 		check(t.BuildOn(ctx, s, b))

@@ -115,7 +115,7 @@ func (r *Reader[W]) FinishNeighbors(ctx context.Context, s *vk.Stream, to struct
 		return err
 	}
 	defer r.of.Leave()
-	if err := cmp.Or(r.d.Accept("stream", s), checkDirection(to), r.needs(n, r.words(), 1)); err != nil {
+	if err := cmp.Or(r.d.Accept("stream", s), checkDirection(to), r.needs(n, structures.WidthOf[W](), 1)); err != nil {
 		return err
 	}
 	if n.Count == 0 {
@@ -128,11 +128,12 @@ func (r *Reader[W]) FinishNeighbors(ctx context.Context, s *vk.Stream, to struct
 	})
 }
 
-// needs says what searches on a stream lack, which ask for so many words each, and have so many for the number left.
-func (r *Reader[W]) needs(n structures.DeviceNeighbors, asked, left int) error {
-	return cmp.Or(recording.Need(r.d, n.Keys, "keys", n.Count, asked*n.Count),
-		recording.Need(r.d, n.OutKeys, "keys for the result", n.Count, r.words()*n.Count),
-		recording.Need(r.d, n.OutValues, "values", n.Count, r.words()*n.Count),
+// needs says what searches on a stream lack that ask for numbers of a width, and have so many words for the number
+// left.
+func (r *Reader[W]) needs(n structures.DeviceNeighbors, asked structures.Width, left int) error {
+	return cmp.Or(recording.NeedNumbers(r.d, n.Keys, "keys", n.Count, n.Count, asked),
+		recording.NeedNumbers(r.d, n.OutKeys, "keys for the result", n.Count, n.Count, structures.WidthOf[W]()),
+		recording.NeedNumbers(r.d, n.OutValues, "values", n.Count, n.Count, structures.WidthOf[W]()),
 		recording.Need(r.d, n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
 		recording.Need(r.d, n.Left, "words for the number left", n.Count, left),
 		recording.NeedCount(r.d, n.DeviceCount, n.Count))

@@ -74,7 +74,7 @@ func (r *Reader[W]) SelectInto(ctx context.Context, ranks []uint32, into structu
 // RankOn records the search for ranks.
 func (r *Reader[W]) RankOn(s *vk.Stream, q structures.DeviceRanks) error {
 	return r.on(s, q.Count, func() error {
-		return cmp.Or(recording.Need(r.d, q.Keys, "keys", q.Count, r.words()*q.Count),
+		return cmp.Or(recording.NeedNumbers(r.d, q.Keys, "keys", q.Count, q.Count, structures.WidthOf[W]()),
 			recording.Need(r.d, q.Ranks, "ranks", q.Count, q.Count),
 			recording.NeedCount(r.d, q.DeviceCount, q.Count))
 	}, func() error {
@@ -85,7 +85,8 @@ func (r *Reader[W]) RankOn(s *vk.Stream, q structures.DeviceRanks) error {
 
 // SelectOn records the search for the pairs of ranks.
 func (r *Reader[W]) SelectOn(s *vk.Stream, n structures.DeviceNeighbors) error {
-	return r.on(s, n.Count, func() error { return r.needs(n, 1, 0) }, func() error { return r.of.Select(s, of(n, 0)) })
+	check := func() error { return r.needs(n, structures.Bits32, 0) }
+	return r.on(s, n.Count, check, func() error { return r.of.Select(s, of(n, 0)) })
 }
 
 // ExportOn records the writing of all pairs.

@@ -229,6 +229,15 @@ func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want 
 	return d.Accept("buffer of "+name, b)
 }
 
+// NeedNumbers is Need of keys or values of a width, each of one or two words: the error counts them, and not the words.
+func NeedNumbers(d *vk.Device, b *vk.Buffer[uint32], name string, count, want int, w structures.Width) error {
+	err := Need(d, b, name, count, want<<w)
+	if short, is := err.(*structures.LengthError); is {
+		short.Got >>= w
+	}
+	return err
+}
+
 // NeedUpdates is Need of all that a batch of updates of one kind has. Deletions need no values, and nobody a Status.
 func NeedUpdates(d *vk.Device, kind structures.Kind, b structures.DeviceBatch, width structures.Width) error {
 	end, err := End(b)
@@ -239,8 +248,8 @@ func NeedUpdates(d *vk.Device, kind structures.Kind, b structures.DeviceBatch, w
 	if kind == structures.Delete {
 		values = 0
 	}
-	return cmp.Or(Need(d, b.Keys, "keys", b.Count, end<<width), Need(d, b.Values, "values", b.Count, values<<width),
-		NeedOutcomes(d, b))
+	return cmp.Or(NeedNumbers(d, b.Keys, "keys", b.Count, end, width),
+		NeedNumbers(d, b.Values, "values", b.Count, values, width), NeedOutcomes(d, b))
 }
 
 // NeedOutcomes is Need of what a batch says of its number and its outcomes.

@@ -50,7 +50,7 @@ func Wider[W structures.Word](words []W) []uint64 {
 
 // Wide says whether pairs of these types are stored as 64-bit words.
 func Wide[K, V structures.Number]() bool {
-	return structures.WidthOf[K]() == structures.Bits64 || structures.WidthOf[V]() == structures.Bits64
+	return structures.PairWidth[K, V]() == structures.Bits64
 }
 
 // results is a slice for words that become a user's numbers.
