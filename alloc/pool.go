@@ -94,6 +94,9 @@ type superBlock struct {
 // NewSlabPool makes a pool, all of it free and every word of every slab ~0. Errors: *LimitError where Blocks is more
 // than the options or the references allow, *vk.OutOfMemoryError.
 func NewSlabPool(ctx context.Context, d *vk.Device, o PoolOptions) (*SlabPool, error) {
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
 	if o.SuperShift == 0 {
 		o.SuperShift = defaultSuperShift
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/gate"
+	"github.com/vkds/vkds/vk"
 )
 
 // LengthError says that two slices of a call, which go together, differ in length, or that a buffer is too short.
@@ -32,9 +33,7 @@ func (e *CountError) Error() string {
 }
 
 // OptionError says which option can't be. Nothing was allocated.
-type OptionError struct{ Option, Reason string }
-
-func (e *OptionError) Error() string { return fmt.Sprintf("option %s: %s", e.Option, e.Reason) }
+type OptionError = vk.OptionError
 
 // CapacityError says that an option asks for more than there can be. Nothing was allocated.
 type CapacityError struct {

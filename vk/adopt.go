@@ -44,6 +44,9 @@ func RequiredFeatures() []Feature {
 // physical device lack a feature that vkds requires (a device has none beyond the version that its instance was made
 // for), and the errors of Open.
 func Adopt(h Handles, o Options) (*Device, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	for _, handle := range []struct {
 		name  string
 		value uint64

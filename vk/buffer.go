@@ -20,7 +20,7 @@ type Memory interface {
 // Buffer is n elements of device memory. Shaders reach it by its address.
 //
 // Free gives the memory back, or at last Close of the Device: Go's garbage collector does not see device memory. A nil
-// *Buffer has length 0 and address 0, and its Free does nothing.
+// or zero *Buffer has length 0 and address 0, and its Free does nothing.
 type Buffer[T Element] struct {
 	r *region
 	n int
@@ -30,7 +30,7 @@ type Buffer[T Element] struct {
 // of its own. Errors: *OutOfMemoryError where the memory is not there, *TooLargeError where no buffer of the
 // device can be that large.
 func NewBuffer[T Element](d *Device, n int) (*Buffer[T], error) {
-	r, err := d.memory.take(&d.memory.device, bytesOf[T](n))
+	r, err := d.take(false, bytesOf[T](n))
 	if err != nil {
 		return nil, err
 	}
@@ -64,20 +64,15 @@ func (b *Buffer[T]) Bytes() uint64 { return b.where().size() }
 
 // Address is the device address of the first element, at least 256 bytes aligned.
 func (b *Buffer[T]) Address() uint64 {
-	if b == nil {
-		return 0
-	}
-	return b.r.address()
+	return b.where().address()
 }
 
 // AddressOf is the device address of element i; i is not checked.
-func (b *Buffer[T]) AddressOf(i int) uint64 { return b.r.address() + bytesOf[T](i) }
+func (b *Buffer[T]) AddressOf(i int) uint64 { return b.where().address() + bytesOf[T](i) }
 
 // Free frees the memory. Further calls do nothing.
 func (b *Buffer[T]) Free() {
-	if b != nil {
-		b.r.d.drop(b.r)
-	}
+	b.where().drop()
 }
 
 func (b *Buffer[T]) where() *region {
@@ -93,7 +88,7 @@ func (b *Buffer[T]) usableOn(d *Device) error { return b.where().usableOn(d) }
 // the work that uses them, and submits the work that is to see them afterwards. If ctx ends, some elements have been
 // copied. Error: *RangeError if src does not fit; then nothing is copied.
 func (b *Buffer[T]) Upload(ctx context.Context, at int, src []T) error {
-	if err := checkElements(b, "upload", at, len(src)); err != nil || b == nil {
+	if err := checkElements(b, "upload", at, len(src)); err != nil || b.where() == nil {
 		return err
 	}
 	if err := b.r.d.enter(); err != nil {
@@ -106,7 +101,7 @@ func (b *Buffer[T]) Upload(ctx context.Context, at int, src []T) error {
 // Download copies the elements from index at on into dst, and returns when they are there. The caller must have waited
 // for the work that writes them. Error: *RangeError if the Buffer has fewer elements.
 func (b *Buffer[T]) Download(ctx context.Context, at int, dst []T) error {
-	if err := checkElements(b, "download", at, len(dst)); err != nil || b == nil {
+	if err := checkElements(b, "download", at, len(dst)); err != nil || b.where() == nil {
 		return err
 	}
 	if err := b.r.d.enter(); err != nil {
@@ -117,8 +112,8 @@ func (b *Buffer[T]) Download(ctx context.Context, at int, dst []T) error {
 }
 
 func checkElements[T Element](b *Buffer[T], what string, at, n int) error {
-	if b != nil {
-		if err := b.r.usable(); err != nil {
+	if r := b.where(); r != nil {
+		if err := r.usable(); err != nil {
 			return err
 		}
 	}
@@ -139,7 +134,7 @@ type HostBuffer[T Element] struct {
 
 // NewHostBuffer allocates n elements, whose contents are undefined. n may be 0. Errors: those of NewBuffer.
 func NewHostBuffer[T Element](d *Device, n int) (*HostBuffer[T], error) {
-	r, err := d.memory.take(&d.memory.host, bytesOf[T](n))
+	r, err := d.take(true, bytesOf[T](n))
 	if err != nil {
 		return nil, err
 	}
@@ -148,23 +143,33 @@ func NewHostBuffer[T Element](d *Device, n int) (*HostBuffer[T], error) {
 
 // Slice returns the memory itself. Use it only while no work that names it runs: after a Wait and before the next
 // Submit. Host and device have no common atomics. It must not be used after Free, nor after Close of the Device.
-func (b *HostBuffer[T]) Slice() []T { return b.s }
+func (b *HostBuffer[T]) Slice() []T {
+	if b == nil {
+		return nil
+	}
+	return b.s
+}
 
 // Len is the number of elements.
-func (b *HostBuffer[T]) Len() int { return len(b.s) }
+func (b *HostBuffer[T]) Len() int { return len(b.Slice()) }
 
 // Bytes is the size in bytes.
-func (b *HostBuffer[T]) Bytes() uint64 { return b.r.bytes }
+func (b *HostBuffer[T]) Bytes() uint64 { return b.where().size() }
 
 // Address is the device address of the first element, at least 256 bytes aligned.
-func (b *HostBuffer[T]) Address() uint64 { return b.r.address() }
+func (b *HostBuffer[T]) Address() uint64 { return b.where().address() }
 
 // AddressOf is the device address of element i; i is not checked.
-func (b *HostBuffer[T]) AddressOf(i int) uint64 { return b.r.address() + bytesOf[T](i) }
+func (b *HostBuffer[T]) AddressOf(i int) uint64 { return b.where().address() + bytesOf[T](i) }
 
 // Free frees the memory. Further calls do nothing.
-func (b *HostBuffer[T]) Free() { b.r.d.drop(b.r) }
+func (b *HostBuffer[T]) Free() { b.where().drop() }
 
-func (b *HostBuffer[T]) where() *region { return b.r }
+func (b *HostBuffer[T]) where() *region {
+	if b == nil {
+		return nil
+	}
+	return b.r
+}
 
-func (b *HostBuffer[T]) usableOn(d *Device) error { return b.r.usableOn(d) }
+func (b *HostBuffer[T]) usableOn(d *Device) error { return b.where().usableOn(d) }

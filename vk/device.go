@@ -27,7 +27,7 @@ type Options struct {
 	// $VKDS_WITHOUT names (by their Vulkan names, with commas)
 	SubgroupSize int    // subgroup size of every kernel; 0 = the device's own
 	CacheDir     string // where the pipeline cache is kept; "" = vkds in os.UserCacheDir; "none" = nowhere
-	StagingBytes int    // size of the staging ring; 0 = 64 MiB
+	StagingBytes int    // size of the staging ring, up to 16 GiB; 0 = 64 MiB
 	MemoryLimit  uint64 // bytes of device memory that buffers may take; 0 = what the driver says is free
 	// OnKernel, if not nil, is told what the driver tells of each kernel as it is made, by the goroutine that makes it.
 	// Then each is compiled twice, and the device has to have ExecutableStatistics.
@@ -120,8 +120,12 @@ func newInstance(listener func(native.Message)) (native.Instance, error) {
 // Open opens a device. Errors: *UnsupportedError in a program that was built without cgo or for another system than
 // Linux or Windows, *NoDriverError where there is no Vulkan on the machine, *NoDeviceError where no device answers to
 // Options.Device, *MissingFeatureError where the device lacks something that vkds requires, or the machine the
-// validation layer that was asked for, *OutOfHostMemoryError where the process can't have the memory for it.
+// validation layer that was asked for, *OptionError where Options.Without names no optional feature or StagingBytes is
+// out of bounds, *OutOfHostMemoryError where the process can't have the memory for it.
 func Open(o Options) (*Device, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	var listener func(native.Message)
 	if o.Validation {
 		listener = listen(o.OnMessage, o.Logger)
@@ -217,6 +221,20 @@ func (d *Device) begin(o Options, chosenBy string) error {
 	return nil
 }
 
+// check says which option can't be.
+func (o Options) check() error {
+	for _, f := range o.Without {
+		is := func(known optionalFeature) bool { return known.feature == f }
+		if f != Timestamps && f != SubgroupSizes && !slices.ContainsFunc(optional, is) {
+			return &OptionError{"Without", fmt.Sprintf("no such feature: %s (there are %s, %s)", f, optionalNames(), Timestamps)}
+		}
+	}
+	if o.StagingBytes < 0 || uint64(o.StagingBytes) > mostStaging {
+		return &OptionError{"StagingBytes", fmt.Sprintf("%d, but it is 0 to %d", o.StagingBytes, uint64(mostStaging))}
+	}
+	return nil
+}
+
 // leftOff are the optional features to go without.
 func leftOff(o Options) ([]Feature, error) {
 	without := slices.Clone(o.Without)
@@ -253,13 +271,23 @@ func (d *Device) subgroupSize(wish, fallback int) (int, error) {
 }
 
 // Info describes the device as it was opened: Features does not contain Options.Without.
-func (d *Device) Info() Info { return d.info }
+func (d *Device) Info() Info {
+	if d == nil {
+		return Info{}
+	}
+	return d.info
+}
 
 // Has reports whether the device has an optional feature that was not left off.
-func (d *Device) Has(f Feature) bool { return d.info.Has(f) }
+func (d *Device) Has(f Feature) bool { return d != nil && d.info.Has(f) }
 
 // SubgroupSize returns the number of lanes in a subgroup of kernels whose KernelOptions name no other.
-func (d *Device) SubgroupSize() int { return d.subgroup }
+func (d *Device) SubgroupSize() int {
+	if d == nil {
+		return 0
+	}
+	return d.subgroup
+}
 
 // Attached returns the value that belongs to the Device under a key. The first call with the key makes it; if several
 // goroutines are first, one of them does. Keys have types of their own package, as those of context.Context.
@@ -275,7 +303,7 @@ func (d *Device) Attached(key any, make func() any) any {
 // Options.MemoryLimit, or the free memory that the driver reports, or the size of the heap. Both are 0 if the Device is
 // closed.
 func (d *Device) Memory() (used, budget uint64) {
-	if !d.gate.TryRLock() {
+	if d == nil || d.alive == nil || !d.gate.TryRLock() {
 		return 0, 0
 	}
 	defer d.leave()
@@ -293,6 +321,9 @@ var errForeign = errors.New("of another device")
 // Accept answers why a Buffer, a HostBuffer or a Stream, called what, can't be used on the Device: *ForeignError where
 // it is of another one, ErrClosed where it was freed or closed. A nil *Buffer is no buffer, and is accepted.
 func (d *Device) Accept(what string, thing owned) error {
+	if d == nil {
+		return ErrNotOpen
+	}
 	err := thing.usableOn(d)
 	if err == errForeign {
 		return &ForeignError{what}
@@ -326,6 +357,9 @@ func (d *Device) drop(r resource) {
 // enter keeps the Device open until leave. Once Close has begun it answers ErrClosed; so a call that has entered may
 // well enter again.
 func (d *Device) enter() error {
+	if d == nil || d.alive == nil {
+		return ErrNotOpen
+	}
 	if !d.gate.TryRLock() {
 		return ErrClosed
 	}
@@ -342,6 +376,9 @@ func (d *Device) leave() { d.gate.RUnlock() }
 // pipeline cache and closes the device. It does so after ErrDeviceLost, too. It must not be called while something is
 // being recorded. Further calls wait for the first one, and do nothing.
 func (d *Device) Close() (err error) {
+	if d == nil || d.alive == nil {
+		return ErrNotOpen
+	}
 	d.closing.Do(func() {
 		d.gate.Lock() // for ever
 		d.closed.Store(true)

@@ -12,6 +12,8 @@ import (
 var (
 	// ErrClosed is the answer of a Device, Stream, Kernel or Buffer after its Close or Free.
 	ErrClosed = errors.New("vk: already closed")
+	// ErrNotOpen is the answer of whatever is asked to use a Device that is nil, or that neither Open nor Adopt made.
+	ErrNotOpen = errors.New("vk: no device: it is nil, or neither Open nor Adopt made it")
 	// ErrDeviceLost says that the driver gave the device up (a fault, a watchdog, a card unplugged). Every later
 	// call on the Device answers it too; Close works, and a new Open may succeed.
 	ErrDeviceLost = errors.New("vk: device lost: what was on it is gone; close it and open it again")
@@ -21,6 +23,11 @@ var (
 type UnsupportedError struct{ Reason string }
 
 func (e *UnsupportedError) Error() string { return "vk: no Vulkan in this program: it was " + e.Reason }
+
+// OptionError is returned for an option whose value is not valid. Nothing was allocated.
+type OptionError struct{ Option, Reason string }
+
+func (e *OptionError) Error() string { return fmt.Sprintf("option %s: %s", e.Option, e.Reason) }
 
 // NoDriverError is returned if the machine has no usable Vulkan loader or driver.
 type NoDriverError struct {
@@ -67,11 +74,15 @@ func (e *MissingFeatureError) Error() string {
 type UnknownFeatureError struct{ Name string }
 
 func (e *UnknownFeatureError) Error() string {
+	return fmt.Sprintf("VKDS_WITHOUT: no such feature: %s (there are %s)", e.Name, optionalNames())
+}
+
+func optionalNames() string {
 	var names []string
 	for _, f := range optional {
 		names = append(names, string(f.feature))
 	}
-	return fmt.Sprintf("VKDS_WITHOUT: no such feature: %s (there are %s)", e.Name, strings.Join(names, ", "))
+	return strings.Join(names, ", ")
 }
 
 // OutOfMemoryError is returned if device memory could not be allocated. Memory that was allocated before is intact.
@@ -209,9 +220,13 @@ func (d *Device) check(call string, result native.Result) error {
 	return nil
 }
 
-// usable answers ErrClosed or ErrDeviceLost where the device is no longer of use.
+// Err returns why the Device can't be used: ErrNotOpen, ErrClosed or ErrDeviceLost; nil if it can.
+func (d *Device) Err() error { return d.usable() }
+
 func (d *Device) usable() error {
 	switch {
+	case d == nil || d.alive == nil:
+		return ErrNotOpen
 	case d.closed.Load():
 		return ErrClosed
 	case d.lost.Load():

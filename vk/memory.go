@@ -59,7 +59,21 @@ type region struct {
 	freed   atomic.Bool
 }
 
-func (r *region) address() uint64         { return r.block.address + r.at }
+// address is 0 of no region.
+func (r *region) address() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.block.address + r.at
+}
+
+// drop frees a region, if there is one.
+func (r *region) drop() {
+	if r != nil {
+		r.d.drop(r)
+	}
+}
+
 func (r *region) pointer() unsafe.Pointer { return unsafe.Add(r.block.mapped, r.at) }
 
 // usable answers why the region can't be used, if so.
@@ -205,17 +219,21 @@ func (d *Device) Fits(sizes ...uint64) error {
 	return nil
 }
 
-// take allocates a region. Its contents are undefined.
-func (a *allocator) take(p *pool, bytes uint64) (*region, error) {
-	if err := a.d.enter(); err != nil {
+// take allocates a region of device memory, or of host memory. Its contents are undefined.
+func (d *Device) take(host bool, bytes uint64) (*region, error) {
+	if err := d.enter(); err != nil {
 		return nil, err
 	}
-	defer a.d.leave()
-	r, err := a.allocate(p, bytes)
+	defer d.leave()
+	p := &d.memory.device
+	if host {
+		p = &d.memory.host
+	}
+	r, err := d.memory.allocate(p, bytes)
 	if err != nil {
 		return nil, err
 	}
-	a.d.adopt(r)
+	d.adopt(r)
 	return r, nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 const (
 	defaultStaging = 64 << 20
+	mostStaging    = 16 << 30
 	stagingSlots   = 16
 	leastPiece     = 512 << 10 // of a transfer, for which a submission of its own pays
 	// with 16 slots of 4 MiB, an H200's link moves 37 GB/s up and 44 down; more threads are in each other's way
@@ -45,7 +46,7 @@ type slot struct {
 
 func (s *stager) init(d *Device, o Options) {
 	s.d, s.staged, s.bytes = d, o.staged, o.StagingBytes
-	if s.bytes <= 0 {
+	if s.bytes == 0 {
 		s.bytes = defaultStaging
 	}
 	s.turn = make(chan struct{}, 1)

@@ -88,6 +88,9 @@ func (t *tree[W]) inside(ctx context.Context, do func() error) error {
 
 // open makes a tree without nodes. It is to be closed, also after an error.
 func open[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*tree[W], error) {
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
 	if err := o.complete(d, structures.WidthOf[W]()); err != nil {
 		return nil, err
 	}

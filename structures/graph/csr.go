@@ -58,6 +58,9 @@ func (e *OffsetError) Error() string {
 // to check them. Errors: *structures.CountError, *structures.LengthError where a buffer is too short, *OffsetError,
 // those of vk.Device.Accept, the context's.
 func NewCSR(ctx context.Context, d *vk.Device, r Rows) (*CSR, error) {
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
 	if err := checkSizes(r.Vertices, r.Arcs); err != nil {
 		return nil, err
 	}
@@ -201,6 +204,9 @@ func (e *VertexError) Error() string {
 //
 // Errors: *structures.LengthError, *structures.CountError, *VertexError, *vk.OutOfMemoryError, the context's.
 func BuildCSR(ctx context.Context, d *vk.Device, from, to, weights []uint32, o CSROptions) (*CSR, error) {
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
 	if len(to) != len(from) || weights != nil && len(weights) != len(from) {
 		e := &structures.LengthError{Keys: len(from), Other: "vertices that edges lead to", Got: len(to)}
 		if len(to) == len(from) {

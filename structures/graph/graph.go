@@ -99,6 +99,9 @@ type Device struct {
 // New makes a graph without edges. Errors: *structures.OptionError; *structures.CapacityError, before anything is
 // allocated, where there is no memory for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
 	if err := o.complete(d); err != nil {
 		return nil, err
 	}

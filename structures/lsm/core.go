@@ -45,6 +45,9 @@ var _ structures.Ordered[uint32, uint32] = (*lsm[uint32])(nil)
 
 // newLSM makes an empty one.
 func newLSM[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*lsm[W], error) {
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
 	if err := o.complete(); err != nil {
 		return nil, err
 	}

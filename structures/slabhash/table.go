@@ -84,6 +84,9 @@ type table[W structures.Word] struct {
 }
 
 func newTable[W structures.Word](ctx context.Context, d *vk.Device, o Options, keys bool) (*table[W], error) {
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
 	if err := o.complete(d); err != nil {
 		return nil, err
 	}

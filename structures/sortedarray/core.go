@@ -33,6 +33,9 @@ func full(pairs int) error {
 
 // newArray makes an empty one.
 func newArray[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*array[W], error) {
+	if err := d.Err(); err != nil {
+		return nil, err
+	}
 	if o.Capacity < 0 || o.Capacity > MaxPairs {
 		reason := fmt.Sprintf("%d, but an array has 0 to %d pairs", o.Capacity, MaxPairs)
 		return nil, &structures.OptionError{Option: "Capacity", Reason: reason}
