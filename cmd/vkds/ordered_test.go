@@ -409,3 +409,34 @@ func TestLargeRange(t *testing.T) {
 	}
 	assert.Equal(t, "6,3", lines[2+n])
 }
+
+// Many keys in no order, some twice, of a table and of what is saved of it as any structure: by each ordered structure.
+func TestOrderedManyKeys(t *testing.T) {
+	needDevice(t)
+	rng, want := rand.New(rand.NewPCG(7, 7)), map[int64]int{}
+	var table strings.Builder
+	for i := range 6000 {
+		key := int64(rng.Uint64()) >> (rng.Uint32N(5) * 12)
+		want[key] = i
+		fmt.Fprintf(&table, "%d,%d\n", key, i)
+	}
+	path := write(t, "many.csv", table.String())
+	var rows strings.Builder
+	keys := make([]int64, 0, len(want))
+	for key := range want {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	rows.WriteString("key,value\n")
+	for _, key := range keys {
+		fmt.Fprintf(&rows, "%d,%d\n", key, want[key])
+	}
+	for _, as := range known {
+		dict := filepath.Join(t.TempDir(), as+".vkds")
+		answer(t, "", "build", path, "--no-header", "--key-type", "i64", "--structure", as, "-o", dict)
+		out, _ := answer(t, "", "range", dict, ":")
+		assert.Equal(t, rows.String(), out, as)
+		out, _ = answer(t, "", "max", dict)
+		assert.Equal(t, fmt.Sprintf("key,value\n%d,%d\n", keys[len(keys)-1], want[keys[len(keys)-1]]), out, as)
+	}
+}

@@ -126,6 +126,7 @@ func (s *source) pass(ctx context.Context, g *global, d *vk.Device, path string)
 			err = inSaved(in.file.Name(), err)
 		}
 		l.key, l.value, l.least, l.expected = in.key, in.value, in.width(), in.expected()
+		l.whole = l.saved != nil && l.value != keytype.Text && l.sorts()
 		if err == nil && s.ready != nil {
 			err = s.ready(in.key)
 		}
@@ -298,6 +299,8 @@ type loader struct {
 	skipped  int64 // that couldn't be read
 	nulls    int64 // rows without a value, which were passed over, too
 	sorter   sorter
+	whole    bool            // all pairs are sorted at once, and inserted then
+	all      batch           // these, so far
 	combine  structures.Kind // what is done with the values of keys that are there; 0: the table's are assigned
 }
 
@@ -336,11 +339,16 @@ func (l *loader) insert(b batch) error {
 	if err := l.become(b); err != nil {
 		return err
 	}
+	if l.whole {
+		l.all.keys, l.all.values = append(l.all.keys, b.keys...), append(l.all.values, b.values...)
+		l.rows += int64(len(b.keys))
+		return nil
+	}
 	if err := l.create(cmp.Or(l.expected, len(b.keys))); err != nil {
 		return err
 	}
-	if l.structure.ordered && l.key != keytype.Text && l.device.Info().Type == vk.CPU {
-		l.sorter.sort(b.keys, b.values) // which takes a kernel on a CPU twenty times as long
+	if l.sorts() {
+		l.sorter.sort(b.keys, b.values)
 	}
 	var status []structures.Status
 	if l.tells {
@@ -355,6 +363,28 @@ func (l *loader) insert(b batch) error {
 			l.assigned++
 		}
 	}
+	return nil
+}
+
+// sorts says that pairs are sorted before they are inserted: the kernels of a CPU device take many times as long.
+func (l *loader) sorts() bool {
+	return l.structure.ordered && l.key != keytype.Text && l.device.Info().Type == vk.CPU
+}
+
+// insertWhole inserts the pairs of a saved dictionary, sorted, so that a sorted array takes each part behind the others.
+func (l *loader) insertWhole() error {
+	keys, values := l.all.keys, l.all.values
+	l.sorter.sort(keys, values)
+	if err := l.create(len(keys)); err != nil {
+		return err
+	}
+	for at := 0; at < len(keys); at += batchLength {
+		end := min(at+batchLength, len(keys))
+		if err := l.UpdateInto(l.ctx, structures.Insert, keys[at:end], values[at:end], nil); err != nil {
+			return err
+		}
+	}
+	l.whole, l.all, l.sorter = false, batch{}, sorter{}
 	return nil
 }
 
@@ -443,6 +473,11 @@ func (l *loader) move(old dictionary, more int) error {
 
 // finish ends the loading of a file.
 func (l *loader) finish(path string) (err error) {
+	if l.whole {
+		if err := l.insertWhole(); err != nil {
+			return err
+		}
+	}
 	if err := l.create(0); err != nil { // an empty input
 		return err
 	}

@@ -3,6 +3,7 @@ package sortedarray
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/joint"
@@ -22,9 +23,13 @@ type array[W structures.Word] struct {
 	run   *runs.Memory
 	spare *runs.Memory // for the next version; or nil
 	n     int
+	most  uint64 // no key is greater, if there are pairs
 }
 
 var _ structures.Ordered[uint32, uint32] = (*array[uint32])(nil)
+
+// anyKey is what a bound of keys is of which none is known.
+const anyKey = math.MaxUint64
 
 // full says that an array can't have so many pairs.
 func full(pairs int) error {
@@ -68,6 +73,7 @@ func build[W structures.Word](ctx context.Context, d *vk.Device, keys, values []
 	if err != nil {
 		return nil, err
 	}
+	a.most = anyKey
 	into, n, err := a.core.Build(ctx, keys, values)
 	if err == nil {
 		if err = recording.Run(a.core.Stream, func() error { return a.replace(a.core.Stream, into, n) }); err != nil {

@@ -53,7 +53,7 @@ func (u *updater[W]) idle(b sorted.Batch) bool {
 func (u *updater[W]) Reserve(s *vk.Stream, b sorted.Batch) error {
 	all := u.n + b.N
 	switch {
-	case u.idle(b):
+	case u.idle(b), u.appends(b):
 		return nil
 	case all > MaxPairs:
 		return full(all)
@@ -86,8 +86,11 @@ func (u *updater[W]) reserveSpareOf(pairs int) (err error) {
 // Update sorts the batch, merges it behind the array, and writes what is valid of that as the array's next version.
 // How many pairs that has, the host must know: it waits.
 func (u *updater[W]) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) error {
-	if u.idle(b) {
+	switch {
+	case u.idle(b):
 		return nil
+	case u.appends(b):
+		return u.append(s, b)
 	}
 	scratch, err := u.core.UpdateScratch(s, int(u.plan(b.N, 0).bytes))
 	if err != nil {
@@ -103,7 +106,36 @@ func (u *updater[W]) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return (*array[W])(u).replace(s, u.spare, u.core.Counted())
+	if err := (*array[W])(u).replace(s, u.spare, u.core.Counted()); err != nil {
+		return err
+	}
+	if b.Kind == structures.Insert {
+		u.most = anyKey
+	}
+	return nil
+}
+
+// appends says that a batch is what comes behind all pairs, and that there is room for it there.
+func (u *updater[W]) appends(b sorted.Batch) bool {
+	return b.Kind == structures.Insert && b.Ascending && u.n+b.N <= u.run.Room() && (u.n == 0 || b.First > u.most)
+}
+
+// append copies a batch behind all pairs, where no query looks before the number of pairs changes.
+func (u *updater[W]) append(s *vk.Stream, b sorted.Batch) error {
+	row, at := u.run.Row(false), uint64(u.core.Width().Bytes()*u.n)
+	err := u.core.Queries.Merge(s, runs.MergeArgs{
+		Newer: runs.Source{Keys: b.Keys, Values: b.Values, N: b.N}, N: b.N,
+		Out: runs.Row{Keys: row.Keys + at, Values: row.Values + at},
+	})
+	if err != nil {
+		return err
+	}
+	spare := u.spare
+	if err := (*array[W])(u).replace(s, u.run, u.n+b.N); err != nil {
+		return err
+	}
+	u.spare, u.most = spare, b.Last
+	return nil
 }
 
 func (u *updater[W]) Held() uint64 { return (*array[W])(u).bytes() }

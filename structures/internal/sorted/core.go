@@ -45,6 +45,9 @@ type Batch struct {
 	Kinds  uint64          // a byte each; of Mixed alone
 	N      int
 	Sorted bool // the keys don't descend: they need no sort
+
+	Ascending   bool   // each key is greater than the one before it,
+	First, Last uint64 // and these are the ends
 }
 
 // Core is the common part of both. Its Reader answers their queries.

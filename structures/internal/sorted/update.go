@@ -59,13 +59,25 @@ func (c *Core[W]) update(ctx context.Context, kind structures.Kind, kinds []stru
 		Record: func(s *vk.Stream, chunk pipeline.Chunk) error {
 			turns.Take(s)
 			b := Batch{Kind: kind, Keys: chunk.Columns[0], Values: chunk.Columns[1], Kinds: chunk.Columns[2],
-				N: chunk.Count, Sorted: slices.IsSorted(keys[chunk.First:][:chunk.Count])}
+				N: chunk.Count}
+			inOrder(&b, keys[chunk.First:][:chunk.Count])
 			return c.record(ctx, s, b, chunk.Columns[3])
 		},
 		Progress: c.Progress,
 		Turns:    turns,
 	})
 	return pipeline.Stopped(status, left, err)
+}
+
+// inOrder notes what order the keys of a batch are in.
+func inOrder[W structures.Word](b *Batch, keys []W) {
+	if b.Sorted = slices.IsSorted(keys); !b.Sorted || len(keys) == 0 {
+		return
+	}
+	b.First, b.Last, b.Ascending = uint64(keys[0]), uint64(keys[len(keys)-1]), true
+	for i := 1; i < len(keys) && b.Ascending; i++ {
+		b.Ascending = keys[i-1] < keys[i]
+	}
 }
 
 // Record records a batch without statuses, by who has entered alone.
