@@ -32,8 +32,8 @@ func TestErrors(t *testing.T) {
 			5, "values", 4},
 		"-1 elements, but a call takes 0 to 8": &CountError{
 			"elements", -1, 8},
-		"option Tile: 3, but it is a power of two": &OptionError{"Tile",
-			"3, but it is a power of two"},
+		"option Tile: 3, but it is a power of two": &OptionError{Option: "Tile",
+			Reason: "3, but it is a power of two"},
 		"option Capacity of 7 can't be had: too many": &CapacityError{"Capacity", 7,
 			errors.New("too many")},
 		"9 bytes of an LSM, but option MaxBytes allows no more than 8": limit,

@@ -354,7 +354,7 @@ func Example_countOnDevice() {
 			return err
 		}
 		defer s.Close()
-		batch, err := structures.NewDeviceBatch(d, structures.InsertAdd, 4)
+		batch, err := structures.NewDeviceBatch(d, structures.Bits32, structures.InsertAdd, 4)
 		if err != nil {
 			return err
 		}
