@@ -8,7 +8,6 @@
 #define VKDS_BTREE_SEARCH_GLSL
 
 #include "constants.glsl"
-#include "value.glsl"   // for VALUES alone: Tree.Constants sets it
 #include "btree_node.glsl"
 #include "btree_prefix_index.glsl"
 #include "btree_version.glsl"

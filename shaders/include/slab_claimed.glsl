@@ -11,8 +11,6 @@
 #if defined(VKDS_SLAB_CLAIMED) && !defined(VKDS_SLAB_CLAIMED_GLSL)
 #define VKDS_SLAB_CLAIMED_GLSL
 
-#include "operation.glsl"
-
 const V SLAB_UNSETTLED = V(~0u);   // a value that may be a fresh slot's
 
 uvec2 slab_value_at(uvec2 slab, uint slot) { return address_add(slab_slot(slab, slot), 8u); }
@@ -60,37 +58,18 @@ bool slab_assign(uvec2 slab, uint slot, V seen, V value) {
     slab_settle(slab, slot, atomic_exchange2(slab_value_at(slab, slot), value), value);
     return true;
 }
-
-// Makes of a slot's value what an operation makes of it (op_value), by compare-and-swap. A value that one has failed on
-// is there: no value is a fresh slot's again.
-bool slab_update(uvec2 slab, uint slot, V seen, uint kind, V value) {
-    if (!slab_settled(slab, slot, seen)) return false;
-    bool done = false;
-    for (uint attempt = 0u; attempt < SLAB_ATTEMPTS && !done; attempt++) {
-        V next = op_value(kind, seen, value), before = seen;
-        if (next != seen) before = atomic_cas2(slab_value_at(slab, slot), seen, next);
-        done = before == seen;
-        if (done) slab_settle(slab, slot, seen, next);
-        seen = before;
-    }
-    return done;
-}
-
 bool slab_add(uvec2 slab, uint slot, V seen, V value) {
-    if (VALUES_FLOAT) return slab_update(slab, slot, seen, OP_INSERT_ADD, value);
     if (!slab_settled(slab, slot, seen)) return false;
     V before = atomic_add2(slab_value_at(slab, slot), value);
     slab_settle(slab, slot, before, number_add(before, value));
     return true;
 }
 bool slab_min(uvec2 slab, uint slot, V seen, V value) {
-    if (VALUES == VALUES_SIGNED) return slab_update(slab, slot, seen, OP_INSERT_MIN, value);
     if (!slab_settled(slab, slot, seen)) return false;
     if (number_below(value, seen)) atomic_min2(slab_value_at(slab, slot), value);
     return true;
 }
 bool slab_max(uvec2 slab, uint slot, V seen, V value) {
-    if (VALUES == VALUES_SIGNED) return slab_update(slab, slot, seen, OP_INSERT_MAX, value);
     if (!slab_settled(slab, slot, seen)) return false;
     if (!number_below(seen, value)) return true;
     slab_settle(slab, slot, atomic_max2(slab_value_at(slab, slot), value), value);

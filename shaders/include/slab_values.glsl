@@ -4,32 +4,12 @@
 #if defined(VKDS_SLAB_VALUES) && !defined(VKDS_SLAB_VALUES_GLSL)
 #define VKDS_SLAB_VALUES_GLSL
 
-#include "operation.glsl"
-
 bool slab_assign(uvec2 slab, uint slot, uint value) {
     if (!slab_settled(slab, slot)) return false;
     atomic_exchange(address_add(slab_slot(slab, slot), 4u), value);
     return true;
 }
-
-// Makes of a slot's value what an operation makes of it (op_value), by compare-and-swap. A value of ~0 may be older than
-// its key: a compare-and-swap tells.
-bool slab_update(uvec2 slab, uint slot, uint kind, uint value) {
-    if (!slab_settled(slab, slot)) return false;
-    uvec2 at = address_add(slab_slot(slab, slot), 4u);
-    uint now = atomic_load(at);
-    bool done = false;
-    for (uint attempt = 0u; attempt < SLAB_ATTEMPTS && !done; attempt++) {
-        uint next = op_value(kind, now, value), before = now;
-        if (next != now || now == SLAB_EMPTY) before = atomic_cas(at, now, next);
-        done = before == now;
-        now = before;
-    }
-    return done;
-}
-
 bool slab_add(uvec2 slab, uint slot, uint value) {
-    if (VALUES_FLOAT) return slab_update(slab, slot, OP_INSERT_ADD, value);
     if (!slab_settled(slab, slot)) return false;
     atomic_add(address_add(slab_slot(slab, slot), 4u), value);
     return true;
@@ -38,19 +18,28 @@ bool slab_add(uvec2 slab, uint slot, uint value) {
 #if VKDS_INT64_ATOMICS
 // A value seen as ~0 may be older than its key.
 bool slab_min(uvec2 slab, uint slot, uint seen, uint value) {
-    if (VALUES == VALUES_SIGNED) return slab_update(slab, slot, OP_INSERT_MIN, value);
     if (value < seen) atomic_min(address_add(slab_slot(slab, slot), 4u), value);
     return true;
 }
 bool slab_max(uvec2 slab, uint slot, uint seen, uint value) {
-    if (VALUES == VALUES_SIGNED) return slab_update(slab, slot, OP_INSERT_MAX, value);
     if (value > seen || seen == SLAB_EMPTY) atomic_max(address_add(slab_slot(slab, slot), 4u), value);
     return true;
 }
 #else
-// SwiftShader's atomicMin and atomicMax are a load and a store, and lose what others add in between.
-bool slab_min(uvec2 slab, uint slot, uint seen, uint value) { return slab_update(slab, slot, OP_INSERT_MIN, value); }
-bool slab_max(uvec2 slab, uint slot, uint seen, uint value) { return slab_update(slab, slot, OP_INSERT_MAX, value); }
+// SwiftShader's atomicMin and atomicMax are a load and a store, and lose what others add in between. False: somebody
+// did.
+bool slab_min(uvec2 slab, uint slot, uint seen, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    uvec2 at = address_add(slab_slot(slab, slot), 4u);
+    uint now = atomic_load(at);
+    return value >= now || atomic_cas(at, now, value) == now;
+}
+bool slab_max(uvec2 slab, uint slot, uint seen, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    uvec2 at = address_add(slab_slot(slab, slot), 4u);
+    uint now = atomic_load(at);
+    return value <= now || atomic_cas(at, now, value) == now;
+}
 #endif
 
 #endif

@@ -180,7 +180,6 @@ func (t *tree[W]) Constants() map[string]uint32 {
 	defer leave()
 	c := t.pool.Constants()
 	c["TILE"] = uint32(t.tiles.update)
-	recording.SetValues(c, t.columns.Values.Type)
 	return c
 }
 

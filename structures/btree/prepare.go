@@ -69,7 +69,6 @@ func (t *tree[W]) small(ctx context.Context, form recording.Form) (_ *tree[W], e
 		end()
 		return nil, nil, err
 	}
-	x.columns = t.columns
 	if form["POOL_LIGHT"] == 0 {
 		x.kernels.General()
 	}

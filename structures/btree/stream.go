@@ -174,8 +174,7 @@ func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) e
 	kernels := make([]*vk.Kernel[mixedPush], len(modules))
 	for i, module := range modules {
 		kernels[i], err = kernel[mixedPush](t, s, module, t.tiles.update,
-			recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()),
-			recording.Values(kind, t.columns.Values.Type))
+			recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 		if err != nil {
 			return err
 		}
@@ -346,7 +345,7 @@ func (t *tree[W]) applyPart(s *vk.Stream, kind structures.Kind, b operands) erro
 
 func (t *tree[W]) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p applyPush) error {
 	k, err := kernel[applyPush](t, s, t.updating("apply"), t.tiles.update, recording.Constant("KIND", uint32(kind)),
-		recording.Constant("BTREE_TORN", t.torn()), recording.Values(kind, t.columns.Values.Type))
+		recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/vkds/vkds/internal/gate"
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -22,8 +23,9 @@ type lsm[W structures.Word] struct {
 	structures.Updates[W, W]
 	structures.Queries[W, W]
 
-	core sorted.Core[W]
-	o    Options
+	columns saved.Columns // what keys and values are, for Save
+	core    sorted.Core[W]
+	o       Options
 	state
 
 	levels  [maxLevels]*runs.Memory // level i: of Batch << i pairs; nil: not needed so far

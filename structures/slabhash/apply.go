@@ -54,8 +54,7 @@ type operands struct {
 
 // recordApply records a batch of operations of one kind, or Mixed.
 func (t *table[W]) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
-	constants := []recording.Specialization{recording.Constant("KIND", uint32(kind)),
-		recording.Values(kind, t.columns.Values.Type)}
+	constants := []recording.Specialization{recording.Constant("KIND", uint32(kind))}
 	if t.width == structures.Bits64 && t.d.Has(vk.Int64Atomics) {
 		constants = append(constants, recording.Constant("SLAB_TORN", t.torn()))
 	}

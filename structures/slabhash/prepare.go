@@ -47,7 +47,7 @@ func (t *table[W]) small(ctx context.Context, form recording.Form) (_ *table[W],
 		_ = pool.Close()
 		return nil, nil, err
 	}
-	x.fences, x.columns = t.fences, t.columns
+	x.fences = t.fences
 	if form["POOL_LIGHT"] == 0 {
 		x.kernels.General()
 	}

@@ -401,6 +401,5 @@ func (t *table[W]) timings() []vk.Timing {
 func (t *table[W]) constants() map[string]uint32 {
 	c := t.pool.Constants()
 	c["TILE"] = uint32(t.tiles.update)
-	recording.SetValues(c, t.columns.Values.Type)
 	return c
 }

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -135,60 +134,6 @@ func testOneKeyOverAndOver[W structures.Word](t *testing.T, d *vk.Device) {
 				ordercheck.Do(t, all, kind, keys, values, statuses)
 			}
 			ordercheck.Holds(t.Context(), t, x, all, keys)
-		})
-	}
-}
-
-// The same of values that are changed by compare-and-swaps, which fail where others are faster.
-func TestOneKeyOfTypes(t *testing.T) {
-	for _, p := range openDevices(t) {
-		if p.d == nil {
-			continue
-		}
-		t.Run(p.name, func(t *testing.T) {
-			testOneKeyOfTypes[uint32, int32](t, p.d)
-			testOneKeyOfTypes[uint32, float32](t, p.d)
-			testOneKeyOfTypes[uint64, int64](t, p.d)
-			testOneKeyOfTypes[uint64, float32](t, p.d)
-			testOneKeyOfTypes[uint64, float64](t, p.d)
-		})
-	}
-}
-
-func testOneKeyOfTypes[K, V structures.Number](t *testing.T, d *vk.Device) {
-	ctx := t.Context()
-	m, err := slabhash.New[K, V](ctx, d, slabhash.Options{})
-	require.NoError(t, err)
-	tree, err := btree.New[K, V](ctx, d, btree.Options{Path: btree.Concurrent})
-	require.NoError(t, err)
-	const n = 20_000
-	keys, values, rng := make([]K, n), make([]V, n), rand.New(rand.NewPCG(36, 6))
-	for i := range keys {
-		if values[i] = V(rng.IntN(500)) - 250; i%8 == 0 { // sums are exact in a float32
-			keys[i] = K(1 + rng.IntN(3))
-		}
-	}
-	for name, x := range map[string]structures.Dictionary[K, V]{"slabhash": m, "btree": tree} {
-		t.Run(fmt.Sprintf("%s, %T by %T", name, V(0), K(0)), func(t *testing.T) {
-			defer func() { require.NoError(t, x.Close()) }()
-			want := map[K]V{}
-			for kind, after := range map[structures.Kind]func(old, v V) V{
-				structures.InsertAdd: func(old, v V) V { return old + v },
-				structures.InsertMin: func(old, v V) V { return min(old, v) },
-				structures.InsertMax: func(old, v V) V { return max(old, v) },
-			} {
-				require.NoError(t, x.UpdateInto(ctx, kind, keys, values, nil))
-				for i, key := range keys {
-					if old, there := want[key]; there {
-						want[key] = after(old, values[i])
-					} else {
-						want[key] = values[i]
-					}
-				}
-				got, _, err := x.Find(ctx, []K{0, 1, 2, 3})
-				require.NoError(t, err)
-				require.Equal(t, []V{want[0], want[1], want[2], want[3]}, got, "%v", kind)
-			}
 		})
 	}
 }

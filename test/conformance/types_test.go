@@ -24,11 +24,6 @@ type typed[K, V structures.Number] interface {
 	structures.OnStream
 }
 
-type (
-	seconds int32
-	price   float32
-)
-
 // Values have their own type's sum, minimum and maximum in every structure, on every path, beside keys of either width.
 func TestUpdatesOfTypes(t *testing.T) {
 	for _, p := range openDevices(t) {
@@ -40,12 +35,6 @@ func TestUpdatesOfTypes(t *testing.T) {
 			testUpdatesOfTypes[uint64, uint32](t, p.d)
 			testUpdatesOfTypes[int32, uint64](t, p.d)
 			testUpdatesOfTypes[uint64, uint64](t, p.d)
-			testUpdatesOfTypes[uint32, seconds](t, p.d)
-			testUpdatesOfTypes[uint64, int32](t, p.d)
-			testUpdatesOfTypes[int32, int64](t, p.d)
-			testUpdatesOfTypes[int32, price](t, p.d)
-			testUpdatesOfTypes[int64, float32](t, p.d)
-			testUpdatesOfTypes[uint32, float64](t, p.d)
 		})
 	}
 }

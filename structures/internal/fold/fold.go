@@ -3,7 +3,6 @@
 package fold
 
 import (
-	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
@@ -13,7 +12,6 @@ import (
 // batch's order.
 type Args struct {
 	Width   structures.Width // of keys and values
-	Type    saved.Type       // of values
 	Kind    structures.Kind  // one that updates in place, or InsertUnique; or Mixed, of whatever updates
 	Keys    uint64           // a key a position
 	Sources uint64           // a word a position: where the operation stands in the batch
@@ -63,18 +61,18 @@ func Record(k *recording.Kernels, s *vk.Stream, a Args) error {
 		return nil
 	}
 	b := batch{a.Keys, a.Sources, a.Values, a.Kinds, recording.Length{At: a.CountAt, N: uint32(a.N)}}
-	kind, values := recording.Constant("KIND", uint32(a.Kind)), recording.Values(a.Kind, a.Type)
+	kind := recording.Constant("KIND", uint32(a.Kind))
 	if a.Kind.UpdatesInPlace() {
-		sums, err := recording.Kernel[tilesPush](k, s, recording.Sized("fold/tiles", a.Width), workgroup, kind, values)
+		sums, err := recording.Kernel[tilesPush](k, s, recording.Sized("fold/tiles", a.Width), workgroup, kind)
 		if err != nil {
 			return err
 		}
 		sums.Dispatch(s, tiles(a.N), tilesPush{b, a.Scratch})
 	}
-	folds, err := recording.Kernel[foldPush](k, s, recording.Sized("fold/fold", a.Width), workgroup, kind, values)
+	values, err := recording.Kernel[foldPush](k, s, recording.Sized("fold/fold", a.Width), workgroup, kind)
 	if err != nil {
 		return err
 	}
-	folds.Dispatch(s, tiles(a.N), foldPush{b, a.Scratch, a.Old, a.Found, a.OutValues, a.OutKinds})
+	values.Dispatch(s, tiles(a.N), foldPush{b, a.Scratch, a.Old, a.Found, a.OutValues, a.OutKinds})
 	return nil
 }
