@@ -226,7 +226,8 @@ func (o Options) check() error {
 	for _, f := range o.Without {
 		is := func(known optionalFeature) bool { return known.feature == f }
 		if f != Timestamps && f != SubgroupSizes && !slices.ContainsFunc(optional, is) {
-			return &OptionError{"Without", fmt.Sprintf("no such feature: %s (there are %s, %s)", f, optionalNames(), Timestamps)}
+			return &OptionError{"Without",
+				fmt.Sprintf("no such feature: %s (there are %s, %s)", f, optionalNames(), Timestamps)}
 		}
 	}
 	if o.StagingBytes < 0 || uint64(o.StagingBytes) > mostStaging {

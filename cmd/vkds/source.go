@@ -371,7 +371,7 @@ func (l *loader) sorts() bool {
 	return l.structure.ordered && l.key != keytype.Text && l.device.Info().Type == vk.CPU
 }
 
-// insertWhole inserts the pairs of a saved dictionary, sorted, so that a sorted array takes each part behind the others.
+// insertWhole inserts the pairs of a saved dictionary in key order, so that a sorted array appends each part.
 func (l *loader) insertWhole() error {
 	keys, values := l.all.keys, l.all.values
 	l.sorter.sort(keys, values)

@@ -309,8 +309,8 @@ func decimals(t testing.TB) map[string][]byte {
 			return c.(*file.Int32ColumnChunkWriter).WriteBatch([]int32{-1, 0, 1, 7}, nil, nil)
 		},
 		func(c file.ColumnChunkWriter) (int64, error) {
-			return c.(*file.FixedLenByteArrayColumnChunkWriter).WriteBatch([]parquet.FixedLenByteArray{long(1234), long(-5),
-				long(1000000000000001), huge}, nil, nil)
+			numbers := []parquet.FixedLenByteArray{long(1234), long(-5), long(1000000000000001), huge}
+			return c.(*file.FixedLenByteArrayColumnChunkWriter).WriteBatch(numbers, nil, nil)
 		},
 		func(c file.ColumnChunkWriter) (int64, error) {
 			return c.(*file.ByteArrayColumnChunkWriter).WriteBatch([]parquet.ByteArray{{0}, {0x27, 0x10}, {0x4e, 0x20},

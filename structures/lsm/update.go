@@ -298,8 +298,8 @@ func (l *lsm[W]) older(t step) (all []runs.Source) {
 	return all
 }
 
-// sortPart records the sorting of a step's part of a batch to memory for it, and returns where the sorted part is: where
-// it was, if the batch is sorted already.
+// sortPart records the sorting of a step's part of a batch to memory for it, and returns where the sorted part is. If
+// the batch is sorted already, that is where it was.
 func (l *lsm[W]) sortPart(s *vk.Stream, b sorted.Batch, t step, to *runs.Memory,
 	plan scratchPlan) (runs.Source, error) {
 	from := uint64(l.core.Width().Bytes() * t.from)

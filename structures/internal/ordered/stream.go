@@ -41,7 +41,8 @@ func (r *Reader[W]) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 // CountOn records the counting of ranges.
 func (r *Reader[W]) CountOn(s *vk.Stream, c structures.DeviceCounts) error {
 	return r.on(s, c.Count, func() error {
-		return cmp.Or(recording.NeedNumbers(r.d, c.Ranges, "ends of ranges", c.Count, 2*c.Count, structures.WidthOf[W]()),
+		w := structures.WidthOf[W]()
+		return cmp.Or(recording.NeedNumbers(r.d, c.Ranges, "ends of ranges", c.Count, 2*c.Count, w),
 			recording.Need(r.d, c.Counts, "counts", c.Count, c.Count),
 			recording.Need(r.d, c.Candidates, "words for the candidates", c.Count, 0),
 			recording.NeedCount(r.d, c.DeviceCount, c.Count))
@@ -56,7 +57,8 @@ func (r *Reader[W]) CountOn(s *vk.Stream, c structures.DeviceCounts) error {
 // RangeOn records the writing of the pairs of ranges.
 func (r *Reader[W]) RangeOn(s *vk.Stream, q structures.DeviceRanges) error {
 	return r.on(s, q.Count, func() error {
-		return cmp.Or(recording.NeedNumbers(r.d, q.Ranges, "ends of ranges", q.Count, 2*q.Count, structures.WidthOf[W]()),
+		w := structures.WidthOf[W]()
+		return cmp.Or(recording.NeedNumbers(r.d, q.Ranges, "ends of ranges", q.Count, 2*q.Count, w),
 			recording.Need(r.d, q.Offsets, "offsets", q.Count, q.Count+1),
 			recording.Need(r.d, q.Candidates, "words for the candidates", q.Count, 1),
 			recording.Need(r.d, q.Keys, "keys for the result", q.Count, 0),
