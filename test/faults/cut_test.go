@@ -61,7 +61,9 @@ func testBatchLargerThanTheLimit[W structures.Word](t *testing.T) {
 			func(d *vk.Device) structures.Dictionary[W, W] {
 				return as(sortedarray.New[W, W](ctx, d, sortedarray.Options{}))
 			}},
-		"hash table, the device's": {limit, 28_000,
+		// 7,616 of 64 bits: a chunk of twice as many operations fits since its scratch is less, and what it takes is
+		// missing where the table is to grow. A batch that gave its staging memory back then would get further.
+		"hash table, the device's": {limit, 15_000,
 			func(d *vk.Device) structures.Dictionary[W, W] {
 				return as(slabhash.New[W, W](ctx, d, slabhash.Options{}))
 			}},

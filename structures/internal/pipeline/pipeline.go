@@ -321,16 +321,12 @@ func (p *Pipeline) ahead(b *batch, s *slot, chunk int) (*slot, error) {
 	return next, err
 }
 
-// release frees the staging memory of all slots that have no chunk in flight. freed: there was any.
-func (p *Pipeline) release() (freed bool) {
+// release frees the staging memory, while no chunk is in flight.
+func (p *Pipeline) release() {
 	for _, s := range p.slots {
-		if !s.busy && s.host != nil {
-			s.settled()
-			s.free()
-			freed = true
-		}
+		s.settled()
+		s.free()
 	}
-	return freed
 }
 
 // chunkOf is how many operations the chunks of a batch have.
@@ -400,9 +396,6 @@ func (p *Pipeline) drain(ctx context.Context, b *batch) error {
 		if err = ctx.Err(); err == nil {
 			logRetry(ctx, p.d, pending, pending == last)
 			err = b.task.Recover(ctx, pending, pending == last)
-			if Short(err) && p.release() {
-				err = b.task.Recover(ctx, pending, pending == last)
-			}
 		}
 		if err != nil {
 			finish(open, b)

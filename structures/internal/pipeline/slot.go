@@ -59,11 +59,6 @@ func (p *Pipeline) fill(s *slot, first, count int, b *batch) error {
 
 // start submits the work on a slot's chunk.
 func (p *Pipeline) start(s *slot, b *batch) error {
-	if s.host == nil { // what it was filled with has made room for the chunks before
-		if err := p.fill(s, s.chunk.First, s.chunk.Count, b); err != nil {
-			return err
-		}
-	}
 	s.filled.Wait() // not later: recording may submit the chunk's way to the device, to wait for what is before it
 	return s.submit(p.direct, b.task, true)
 }
