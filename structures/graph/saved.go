@@ -74,7 +74,7 @@ func number(b bool) float64 {
 
 // deletedVertices are those below the extent that are none.
 func (g *Graph) deletedVertices(ctx context.Context, extent int) (gone []uint32, err error) {
-	w := walk{g: g, in: true, step: 1 << 20}
+	w := walk{g: g, in: true, step: 1 << 20, extent: -1}
 	next := uint32(0)
 	for {
 		part, err := w.vertices(ctx)
