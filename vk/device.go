@@ -304,7 +304,7 @@ func (d *Device) Attached(key any, make func() any) any {
 // Options.MemoryLimit, or the free memory that the driver reports, or the size of the heap. Both are 0 if the Device is
 // closed.
 func (d *Device) Memory() (used, budget uint64) {
-	if d == nil || d.alive == nil || !d.gate.TryRLock() {
+	if !d.made() || !d.gate.TryRLock() {
 		return 0, 0
 	}
 	defer d.leave()
@@ -355,10 +355,13 @@ func (d *Device) drop(r resource) {
 	}
 }
 
+// made reports whether Open or Adopt has made the Device.
+func (d *Device) made() bool { return d != nil && d.alive != nil }
+
 // enter keeps the Device open until leave. Once Close has begun it answers ErrClosed; so a call that has entered may
 // well enter again.
 func (d *Device) enter() error {
-	if d == nil || d.alive == nil {
+	if !d.made() {
 		return ErrNotOpen
 	}
 	if !d.gate.TryRLock() {
@@ -377,7 +380,7 @@ func (d *Device) leave() { d.gate.RUnlock() }
 // pipeline cache and closes the device. It does so after ErrDeviceLost, too. It must not be called while something is
 // being recorded. Further calls wait for the first one, and do nothing.
 func (d *Device) Close() (err error) {
-	if d == nil || d.alive == nil {
+	if !d.made() {
 		return ErrNotOpen
 	}
 	d.closing.Do(func() {

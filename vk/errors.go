@@ -225,7 +225,7 @@ func (d *Device) Err() error { return d.usable() }
 
 func (d *Device) usable() error {
 	switch {
-	case d == nil || d.alive == nil:
+	case !d.made():
 		return ErrNotOpen
 	case d.closed.Load():
 		return ErrClosed

@@ -487,10 +487,7 @@ func (t *tree[W]) writing(s *vk.Stream, record func() error) error {
 func (t *tree[W]) apart(s *vk.Stream, record func() error) error {
 	v := &t.versions
 	return t.writing(s, func() error {
-		if err := v.writes.Order(s); err != nil {
-			return err
-		}
-		return recording.Naming(s, record, &v.reads)
+		return recording.After(s, &v.writes.Uses, record, &v.reads)
 	})
 }
 

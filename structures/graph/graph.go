@@ -322,22 +322,12 @@ func (g *Graph) free(shares bool) error {
 
 // changing records what changes the graph, all of it or nothing, after the lookups of other streams.
 func (g *Graph) changing(s *vk.Stream, record func() error) error {
-	return recording.Naming(s, func() error {
-		if err := g.reads.Order(s); err != nil {
-			return err
-		}
-		return record()
-	}, &g.uses, g.pool.Uses(), &g.changes)
+	return recording.After(s, &g.reads, record, &g.uses, g.pool.Uses(), &g.changes)
 }
 
 // reading records lookups, all of them or nothing, after the changes of other streams.
 func (g *Graph) reading(s *vk.Stream, record func() error) error {
-	return recording.Naming(s, func() error {
-		if err := g.changes.Order(s); err != nil {
-			return err
-		}
-		return record()
-	}, &g.uses, g.pool.Uses(), &g.reads)
+	return recording.After(s, &g.changes.Uses, record, &g.uses, g.pool.Uses(), &g.reads)
 }
 
 // kernel returns a kernel of shaders/graph over the graph. module is its name with its variant.

@@ -171,7 +171,7 @@ func (g *Graph) NeighborsOf(ctx context.Context, vertex uint32) iter.Seq2[Edge, 
 // meanwhile: structures.ErrChanged, which comes last, with no vertex, as other errors do.
 func (g *Graph) AllVertices(ctx context.Context) iter.Seq2[uint32, error] {
 	return transfer.Sequence(func(yield func(uint32) bool) error {
-		w := walk{g: g, step: 1 << 20, extent: -1}
+		w := walk{g: g, step: 1 << 20}
 		for {
 			part, err := w.vertices(ctx)
 			if err != nil || part == nil {
@@ -215,7 +215,7 @@ func (g *Graph) Chunks(ctx context.Context) iter.Seq2[Edges, error] { return g.c
 // chunks is Chunks; in: by who has entered.
 func (g *Graph) chunks(ctx context.Context, in bool) iter.Seq2[Edges, error] {
 	return transfer.Sequence(func(yield func(Edges) bool) error {
-		w := walk{g: g, step: 1 << 16, extent: -1, in: in}
+		w := walk{g: g, parts: recording.Walk{In: in}, step: 1 << 16}
 		for {
 			e, more, err := w.edges(ctx)
 			if err != nil || !more || e.Len() != 0 && !yield(e) {
@@ -227,25 +227,22 @@ func (g *Graph) chunks(ctx context.Context, in bool) iter.Seq2[Edges, error] {
 
 // walk goes over the vertices of a graph part by part. Between two parts others may change the graph.
 type walk struct {
-	g      *Graph
-	in     bool // its user has entered
-	parts  recording.Walk
-	extent int // -1: not known yet
-	next   int // vertex
-	step   int // vertices at a time
+	g       *Graph
+	parts   recording.Walk
+	counted bool // the extent is known
+	extent  int
+	next    int // vertex
+	step    int // vertices at a time
 }
 
 // do does a part, unless the graph has changed since the first one.
 func (w *walk) do(ctx context.Context, part func() error) error {
-	enter, leave := w.g.enterShared, w.g.leaveShared
-	if w.in {
-		enter, leave = func(ctx context.Context) error { return ctx.Err() }, func() {}
-	}
-	if err := w.parts.Enter(ctx, &w.g.changes, enter, leave); err != nil {
+	leave, err := w.parts.Enter(ctx, &w.g.changes, w.g.enterShared, w.g.leaveShared)
+	if err != nil {
 		return err
 	}
 	defer leave()
-	if w.extent < 0 {
+	if !w.counted {
 		err := w.g.pipelines.Do(ctx, func(s *vk.Stream) error {
 			counts, err := w.g.counts(ctx, s)
 			w.extent = int(counts[countExtent])
@@ -254,6 +251,7 @@ func (w *walk) do(ctx context.Context, part func() error) error {
 		if err != nil {
 			return err
 		}
+		w.counted = true
 	}
 	return part()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
@@ -74,7 +75,7 @@ func number(b bool) float64 {
 
 // deletedVertices are those below the extent that are none.
 func (g *Graph) deletedVertices(ctx context.Context, extent int) (gone []uint32, err error) {
-	w := walk{g: g, in: true, step: 1 << 20, extent: -1}
+	w := walk{g: g, parts: recording.Walk{In: true}, step: 1 << 20}
 	next := uint32(0)
 	for {
 		part, err := w.vertices(ctx)

@@ -303,20 +303,20 @@ func (l *lsm[W]) older(t step) (all []runs.Source) {
 func (l *lsm[W]) sortPart(s *vk.Stream, b sorted.Batch, t step, to *runs.Memory,
 	plan scratchPlan) (runs.Source, error) {
 	from := uint64(l.core.Width().Bytes() * t.from)
-	values := b.Values + from
+	part := runs.Source{Keys: b.Keys + from, Values: b.Values + from, N: t.n}
 	if b.Kind == structures.Delete {
-		values = 0
+		part.Values = 0
 	}
 	if b.Sorted {
-		return runs.Source{Keys: b.Keys + from, Values: values, N: t.n}, nil
+		return part, nil
 	}
 	into := to.Row(false)
-	run := runs.Source{Keys: into.Keys, Values: into.Values, N: t.n}
-	if b.Kind == structures.Delete {
-		run.Values = 0
+	run := runs.Source{Keys: into.Keys, N: t.n}
+	if part.Values != 0 {
+		run.Values = into.Values
 	}
 	err := l.core.Primitives.Sort(s, primitives.SortArgs{
-		Keys: b.Keys + from, Values: values, OutKeys: run.Keys, OutValues: run.Values,
+		Keys: part.Keys, Values: part.Values, OutKeys: run.Keys, OutValues: run.Values,
 		Length: primitives.Length{N: t.n}, Widths: l.core.Widths(), Scratch: plan.sort,
 	})
 	return run, err

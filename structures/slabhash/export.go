@@ -39,7 +39,6 @@ type walk[W structures.Word] struct {
 	t       *table[W]
 	parts   recording.Walk
 	next    uint32             // bucket
-	in      bool               // its user has entered
 	part    uint32             // buckets at a time
 	room    *vk.Buffer[uint32] // for what a part has, on the device and here
 	host    []uint32
@@ -48,11 +47,8 @@ type walk[W structures.Word] struct {
 
 // do does a part, on a stream of its own, beside queries.
 func (w *walk[W]) do(ctx context.Context, part func(s *vk.Stream) error) error {
-	enter, leave := w.t.enterShared, w.t.leaveShared
-	if w.in {
-		enter, leave = func(ctx context.Context) error { return ctx.Err() }, func() {}
-	}
-	if err := w.parts.Enter(ctx, &w.t.changes, enter, leave); err != nil {
+	leave, err := w.parts.Enter(ctx, &w.t.changes, w.t.enterShared, w.t.leaveShared)
+	if err != nil {
 		return err
 	}
 	defer leave()
@@ -85,7 +81,7 @@ func (w *walk[W]) free() {
 // who has entered.
 func (t *table[W]) chunks(ctx context.Context, in bool) iter.Seq2[structures.Pairs[W, W], error] {
 	return transfer.Sequence(func(yield func(structures.Pairs[W, W]) bool) error {
-		w := walk[W]{t: t, in: in}
+		w := walk[W]{t: t, parts: recording.Walk{In: in}}
 		defer w.free()
 		for {
 			keys, values, err := w.pairs(ctx)
@@ -102,7 +98,7 @@ func (t *table[W]) export(ctx context.Context) (keys, values []W, err error) {
 		return nil, nil, err
 	}
 	defer t.leaveShared()
-	w := walk[W]{t: t, in: true}
+	w := walk[W]{t: t, parts: recording.Walk{In: true}}
 	defer w.free()
 	for {
 		some, theirs, err := w.pairs(ctx)

@@ -67,17 +67,18 @@ type walk[W structures.Word] struct {
 	parts recording.Walk
 }
 
-// enter is the structure's, for a part of the iteration.
-func (w *walk[W]) enter(ctx context.Context) error {
+// enter is the structure's, for a part of the iteration, and returns what ends it.
+func (w *walk[W]) enter(ctx context.Context) (leave func(), err error) {
 	return w.parts.Enter(ctx, w.of.Changes(), w.of.Enter, w.of.Leave)
 }
 
 // begin divides a range by keys, so that an iteration that ends early has not looked at all of a large structure.
 func (w *walk[W]) begin(ctx context.Context, keys structures.Range[W]) (sections []structures.Range[W], err error) {
-	if err := w.enter(ctx); err != nil {
+	leave, err := w.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer w.of.Leave()
+	defer leave()
 	if keys.Lo <= keys.Hi {
 		sections = partsOf(keys, w.of.Limits().Sections)
 	}
@@ -110,20 +111,22 @@ func (w *walk[W]) visit(ctx context.Context, r structures.Range[W], down bool,
 
 // pieces are a range cut up.
 func (w *walk[W]) pieces(ctx context.Context, r structures.Range[W], limit int) (pieces[W], error) {
-	if err := w.enter(ctx); err != nil {
+	leave, err := w.enter(ctx)
+	if err != nil {
 		return pieces[W]{}, err
 	}
-	defer w.of.Leave()
+	defer leave()
 	return w.cut(ctx, []structures.Range[W]{r}, limit)
 }
 
 // page reads the pairs of some pieces.
 func (w *walk[W]) page(ctx context.Context, p pieces[W]) (Pairs[W], error) {
-	if err := w.enter(ctx); err != nil {
+	leave, err := w.enter(ctx)
+	if err != nil {
 		return Pairs[W]{}, err
 	}
-	defer w.of.Leave()
+	defer leave()
 	page := new(Pairs[W])
-	err := w.pipelines.Do(ctx, func(s *vk.Stream) error { return w.pairs(ctx, s, p, make([]uint32, 1), page) })
+	err = w.pipelines.Do(ctx, func(s *vk.Stream) error { return w.pairs(ctx, s, p, make([]uint32, 1), page) })
 	return *page, err
 }

@@ -27,21 +27,26 @@ func (c *Changes) On(s *vk.Stream) {
 
 // Walk is an iteration over a structure in parts, between which others may change it. The zero value has not begun.
 type Walk struct {
+	In    bool // the caller has entered the structure, and its parts need not
 	begun bool
 	made  uint64
 }
 
-// Enter has a part of the iteration enter the structure, which leave ends. The first part waits until the changes that
-// streams have submitted are done, so that none of them takes place between two parts. Errors: those of enter and of
-// vk.Uses.Rest; structures.ErrChanged if there was a change since the first part.
-func (w *Walk) Enter(ctx context.Context, c *Changes, enter func(context.Context) error, leave func()) error {
+// Enter has a part of the iteration enter the structure by enter, and returns what ends the part. The first part waits
+// until the changes that streams have submitted are done, so that none of them takes place between two parts. Errors:
+// those of enter and of vk.Uses.Rest; structures.ErrChanged if there was a change since the first part.
+func (w *Walk) Enter(ctx context.Context, c *Changes, enter func(context.Context) error,
+	leave func()) (end func(), err error) {
+	if w.In {
+		enter, leave = func(ctx context.Context) error { return ctx.Err() }, func() {}
+	}
 	if w.changed(c) { // enter may refuse a change that was not submitted, which is one all the same
-		return structures.ErrChanged
+		return nil, structures.ErrChanged
 	}
 	if err := enter(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	return gate.Unless(leave, func() error {
+	return leave, gate.Unless(leave, func() error {
 		if !w.begun {
 			if err := c.Rest(ctx); err != nil {
 				return err

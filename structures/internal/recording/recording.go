@@ -185,6 +185,16 @@ func Naming(s *vk.Stream, record func() error, uses ...named) error {
 	return err
 }
 
+// After is Naming after the batches of other streams that name what earlier has.
+func After(s *vk.Stream, earlier *vk.Uses, record func() error, uses ...named) error {
+	return Naming(s, func() error {
+		if err := earlier.Order(s); err != nil {
+			return err
+		}
+		return record()
+	}, uses...)
+}
+
 // Run has what record records done, all of it or nothing, and waits for it to its end: the caller may free what it
 // names. It is for a structure's own stream, on which nothing else is recorded.
 func Run(s *vk.Stream, record func() error) error {

@@ -3,7 +3,6 @@ package sorted
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -71,12 +70,12 @@ func (c *Core[W]) update(ctx context.Context, kind structures.Kind, kinds []stru
 
 // inOrder notes what order the keys of a batch are in.
 func inOrder[W structures.Word](b *Batch, keys []W) {
-	if b.Sorted = slices.IsSorted(keys); !b.Sorted || len(keys) == 0 {
-		return
+	b.Sorted, b.Ascending = true, len(keys) != 0
+	for i := 1; i < len(keys) && b.Sorted; i++ {
+		b.Sorted, b.Ascending = keys[i-1] <= keys[i], b.Ascending && keys[i-1] < keys[i]
 	}
-	b.First, b.Last, b.Ascending = uint64(keys[0]), uint64(keys[len(keys)-1]), true
-	for i := 1; i < len(keys) && b.Ascending; i++ {
-		b.Ascending = keys[i-1] < keys[i]
+	if b.Ascending {
+		b.First, b.Last = uint64(keys[0]), uint64(keys[len(keys)-1])
 	}
 }
 
