@@ -19,7 +19,6 @@ import (
 	"github.com/vkds/vkds/internal/outfile"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
@@ -163,9 +162,9 @@ func (s *source) updateBehindSnapshots(ctx context.Context, g *global, d *vk.Dev
 
 func snapshotOf(ctx context.Context, tree any) (io.Closer, error) {
 	switch t := tree.(type) {
-	case *mvbtree.Tree[uint32, uint32]:
+	case *btree.Tree[uint32, uint32]:
 		return t.Snapshot(ctx)
-	case *mvbtree.Tree[uint64, uint64]:
+	case *btree.Tree[uint64, uint64]:
 		return t.Snapshot(ctx)
 	}
 	return nil, errors.New("--update is for --structure mvbtree")
@@ -173,8 +172,8 @@ func snapshotOf(ctx context.Context, tree any) (io.Closer, error) {
 
 // histories is what an mvbtree has.
 type histories interface {
-	History(ctx context.Context, leaf btree.Node[uint64]) (mvbtree.History, error)
-	Versions(ctx context.Context) (mvbtree.Versions, error)
+	History(ctx context.Context, leaf btree.Node[uint64]) (btree.History, error)
+	Versions(ctx context.Context) (btree.Versions, error)
 }
 
 // drawVersions draws a tree with the versions of its leaves.

@@ -14,7 +14,6 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/vk"
@@ -54,7 +53,7 @@ func newBTree[W structures.Word](ctx context.Context, d *vk.Device, capacity int
 }
 
 func newMVBTree[W structures.Word](ctx context.Context, d *vk.Device, capacity int, fill float64) (words, error) {
-	return made[W](mvbtree.New[W, W](ctx, d, mvbtree.Options{Capacity: capacity, Fill: fill, Path: btree.Batched}))
+	return made[W](btree.New[W, W](ctx, d, btree.Options{Capacity: capacity, Fill: fill, Path: btree.Batched}))
 }
 
 func newLSM[W structures.Word](ctx context.Context, d *vk.Device, capacity int, batch float64) (words, error) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -16,7 +15,7 @@ import (
 type versioned interface {
 	tree
 	snapshot(context.Context) (snapshot, error)
-	diffOn(s *vk.Stream, older, newer snapshot, to mvbtree.DeviceDiff) error
+	diffOn(s *vk.Stream, older, newer snapshot, to btree.DeviceDiff) error
 }
 
 // snapshot is what a tree held at a time.
@@ -26,7 +25,7 @@ type snapshot interface {
 	Close() error
 }
 
-type versionedTree[W structures.Word] struct{ *mvbtree.Tree[W, W] }
+type versionedTree[W structures.Word] struct{ *btree.Tree[W, W] }
 
 func (t versionedTree[W]) snapshot(ctx context.Context) (snapshot, error) {
 	at, err := t.Snapshot(ctx)
@@ -36,12 +35,12 @@ func (t versionedTree[W]) snapshot(ctx context.Context) (snapshot, error) {
 	return at, nil
 }
 
-func (t versionedTree[W]) diffOn(s *vk.Stream, older, newer snapshot, to mvbtree.DeviceDiff) error {
-	return mvbtree.DiffOn(s, older.(*mvbtree.Snapshot[W, W]), newer.(*mvbtree.Snapshot[W, W]), to)
+func (t versionedTree[W]) diffOn(s *vk.Stream, older, newer snapshot, to btree.DeviceDiff) error {
+	return btree.DiffOn(s, older.(*btree.Snapshot[W, W]), newer.(*btree.Snapshot[W, W]), to)
 }
 
 func newVersionedTree[W structures.Word](ctx context.Context, d *vk.Device, o btree.Options) (tree, error) {
-	t, err := mvbtree.New[W, W](ctx, d, o)
+	t, err := btree.New[W, W](ctx, d, o)
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +334,7 @@ func (s *session) diffBehind(ctx context.Context, share float64) error {
 		return err
 	}
 	defer newer.Close()
-	var to mvbtree.DeviceDiff
+	var to btree.DeviceDiff
 	for _, room := range []struct {
 		name string
 		to   **vk.Buffer[uint32]
@@ -359,7 +358,7 @@ func (s *session) diffBehind(ctx context.Context, share float64) error {
 }
 
 // checkDiff looks whether so many keys that have got other values are all that differ, in their order.
-func (s *session) checkDiff(ctx context.Context, to mvbtree.DeviceDiff, count int) error {
+func (s *session) checkDiff(ctx context.Context, to btree.DeviceDiff, count int) error {
 	n, err := downloaded(ctx, to.Total, 1)
 	if err == nil && int(n[0]) != count {
 		err = s.wrong("%d keys differ instead of %d", n[0], count)

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/structures/mvbtree"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -56,7 +56,7 @@ func run(ctx context.Context, path string) error {
 		return err
 	}
 	defer d.Close()
-	tree, err := mvbtree.New[uint32, uint64](ctx, d, mvbtree.Options{})
+	tree, err := btree.New[uint32, uint64](ctx, d, btree.Options{})
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func oracle(trace []uint32, batch int) []totals {
 
 // job is what the two goroutines share.
 type job struct {
-	tree   *mvbtree.Tree[uint32, uint64]
+	tree   *btree.Tree[uint32, uint64]
 	trace  []uint32
 	batch  int
 	oracle []totals

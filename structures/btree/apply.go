@@ -22,7 +22,7 @@ import (
 // path, which AutoPath takes, the others run concurrently behind them, and their results are those of some order. So
 // there is one order of all operations, in front of which those that ask for order stand. Where streams change the tree
 // meanwhile, it is none: a pair of a range or a neighbor was then there at some time of the call, and what was there
-// all the time is not missed; the keys of a range ascend, and none comes twice. An mvbtree.Tree waits for such streams.
+// all the time is not missed; the keys of a range ascend, and none comes twice. An btree.Tree waits for such streams.
 // On the batched path lookups see what was there before the batch, too, and then the insertions and deletions are done
 // in the batch's order.
 //
@@ -58,7 +58,7 @@ func (t *tree[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into 
 	}
 	defer t.gate.Leave()
 	ordered := slices.ContainsFunc(b.Kinds, structures.Kind.Ordered)
-	b.OwnMoments = b.OwnMoments && t.versions.asked.Load() && t.o.Path != Batched && ordered &&
+	b.OwnMoments = b.OwnMoments && t.o.Path != Batched && ordered &&
 		slices.ContainsFunc(b.Kinds, updates)
 	var err error
 	if b.OwnMoments {
@@ -66,7 +66,7 @@ func (t *tree[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into 
 	} else {
 		err = t.keeps(ctx, nil, len(b.Keys))
 	}
-	if err == nil && ordered && t.versions.asked.Load() {
+	if err == nil && ordered {
 		err = t.versions.writes.Rest(ctx)
 	}
 	if err != nil {

@@ -116,7 +116,7 @@ func (t *tree[W]) recordClock(s *vk.Stream, snapshots int) error {
 }
 
 // moving records, with a function of the caller's, kernels that change the tree and take snapshots of it meanwhile.
-func (t *tree[W]) moving(s *vk.Stream, updates, snapshots int, record func(Device) error) error {
+func (t *tree[W]) moving(s *vk.Stream, m Moving, record func(Device) error) error {
 	ctx := context.Background()
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
@@ -125,16 +125,16 @@ func (t *tree[W]) moving(s *vk.Stream, updates, snapshots int, record func(Devic
 	if err := t.d.Accept("stream", s); err != nil {
 		return err
 	}
-	if most := recording.MaxBatch; updates < 0 || snapshots < 0 || updates > most || snapshots > most {
-		return &structures.LimitError{What: "updates or snapshots", Want: uint64(max(updates, snapshots)),
+	if most := recording.MaxBatch; m.Updates < 0 || m.Snapshots < 0 || m.Updates > most || m.Snapshots > most {
+		return &structures.LimitError{What: "updates or snapshots", Want: uint64(max(m.Updates, m.Snapshots)),
 			Most: uint64(most)}
 	}
-	if err := t.keepsMoving(ctx, s, updates, updates); err != nil {
+	if err := t.keepsMoving(ctx, s, m.Updates, m.Updates); err != nil {
 		return err
 	}
 	t.known.unsure = true // as behind Device
 	return t.apart(s, func() error {
-		if err := t.recordClock(s, snapshots); err != nil {
+		if err := t.recordClock(s, m.Snapshots); err != nil {
 			return err
 		}
 		return t.gate.Outside(func() error { return record(t.device()) })

@@ -616,7 +616,6 @@ func TestInsertionsAPart(t *testing.T) {
 			parts, before = append(parts, done-before), done
 		}})
 		parts, before = nil, 0
-		tree.versions.asked.Store(true) // as package mvbtree has it
 		most := tree.mostInserted()
 		b := u32.Batch{OwnMoments: own}
 		for i := range uint32(3*most + 1) {

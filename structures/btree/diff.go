@@ -6,7 +6,6 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/internal/versioned"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -125,7 +124,7 @@ func (t *tree[W]) recordDifferences(s *vk.Stream, p diffPush, scratch, total uin
 }
 
 // checkDiff answers why the differences between two snapshots can't be recorded, and how many keys there is room for.
-func (v *view[W]) checkDiff(d versioned.DeviceDiff) (room int, err error) {
+func (v *view[W]) checkDiff(d DeviceDiff) (room int, err error) {
 	device, words := v.of.d, v.of.words()
 	room = d.Keys.Len() / words
 	for _, values := range []*vk.Buffer[uint32]{d.Old, d.New} {
@@ -143,7 +142,7 @@ func (v *view[W]) checkDiff(d versioned.DeviceDiff) (room int, err error) {
 }
 
 // DiffOn records of which keys a later snapshot has other pairs.
-func (v *view[W]) DiffOn(s *vk.Stream, later *view[W], d versioned.DeviceDiff) error {
+func (v *view[W]) DiffOn(s *vk.Stream, later *view[W], d DeviceDiff) error {
 	if err := v.of.EnterOn(context.Background()); err != nil {
 		return err
 	}
@@ -165,7 +164,7 @@ func (v *view[W]) DiffOn(s *vk.Stream, later *view[W], d versioned.DeviceDiff) e
 }
 
 // Diff reads up to so many of these keys, from one on, with what they had and have, and says how many there are.
-func (v *view[W]) Diff(ctx context.Context, later *view[W], from W, room int) (versioned.Changes[W, W], int, error) {
+func (v *view[W]) Diff(ctx context.Context, later *view[W], from W, room int) (changed[W, W], int, error) {
 	d := &diff[W]{from: from, most: room}
 	if err := v.of.Enter(ctx); err != nil {
 		return d.changes, 0, err
@@ -185,7 +184,7 @@ func (v *view[W]) Diff(ctx context.Context, later *view[W], from W, room int) (v
 type diff[W structures.Word] struct {
 	from    W
 	most    int
-	changes versioned.Changes[W, W]
+	changes changed[W, W]
 	all     int // from that one on
 }
 
@@ -218,7 +217,7 @@ func (d *diff[W]) read(ctx context.Context, s *vk.Stream, v, later *view[W]) err
 	}
 	n := min(int(count[0]), d.most)
 	kinds := make([]uint32, (n+3)/4)
-	c := versioned.Changes[W, W]{Keys: make([]W, n), Old: make([]W, n), New: make([]W, n)}
+	c := changed[W, W]{Keys: make([]W, n), Old: make([]W, n), New: make([]W, n)}
 	for _, part := range []struct {
 		at uint64
 		to []uint32

@@ -4,11 +4,10 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures/internal/typed"
-	"github.com/vkds/vkds/structures/internal/versioned"
 )
 
 // History reads the versions of a leaf, newest first, and since when it holds what is in it.
-func (t *tree[W]) History(ctx context.Context, leaf Node[uint64]) (h versioned.History, err error) {
+func (t *tree[W]) History(ctx context.Context, leaf Node[uint64]) (h History, err error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return h, err
 	}
@@ -36,7 +35,7 @@ func (t *tree[W]) History(ctx context.Context, leaf Node[uint64]) (h versioned.H
 			return h, err
 		}
 		keys, values := t.leafPairs(words[:], W(leaf.High))
-		at := versioned.Version{Number: stamp[1], Until: v.public(words[untilWord]), Keys: typed.Wider(keys),
+		at := Version{Number: stamp[1], Until: v.public(words[untilWord]), Keys: typed.Wider(keys),
 			Values: typed.Wider(values)}
 		copy(stamp[:], words[versionTimeWord:])
 		at.Since = v.public(stamp[0])

@@ -30,9 +30,6 @@ func (t *tree[W]) Prepare(ctx context.Context) error {
 		}
 		x.known = counted{width: t.width, nodes: 1 << 40} // so that whatever is done for large trees pays
 		parts := x.rehearsals()
-		if !t.versions.asked.Load() {
-			return parts, end, nil
-		}
 		y, endToo, err := t.small(ctx, form)
 		if err != nil {
 			end()
@@ -101,10 +98,8 @@ func (t *tree[W]) try(ctx context.Context, form recording.Form) error {
 	if _, err := x.Nodes(ctx); err != nil {
 		return err
 	}
-	if t.versions.asked.Load() {
-		if err := x.trySnapshot(ctx, keys); err != nil {
-			return err
-		}
+	if err := x.trySnapshot(ctx, keys); err != nil {
+		return err
 	}
 	for _, call := range []func() error{
 		func() error { return x.Grow(ctx, 1) },

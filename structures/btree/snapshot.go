@@ -10,7 +10,6 @@ import (
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/transfer"
-	"github.com/vkds/vkds/structures/internal/versioned"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -177,13 +176,13 @@ func (v *view[W]) end() (last bool) {
 }
 
 // Versions says what is kept.
-func (t *tree[W]) Versions(ctx context.Context) (versioned.Versions, error) {
+func (t *tree[W]) Versions(ctx context.Context) (Versions, error) {
 	if err := t.gate.Enter(ctx); err != nil {
-		return versioned.Versions{}, err
+		return Versions{}, err
 	}
 	defer t.gate.Leave()
 	v := &t.versions
-	a := versioned.Versions{Bytes: v.memory.bytes(), Forgotten: v.forgotten.Load()}
+	a := Versions{Bytes: v.memory.bytes(), Forgotten: v.forgotten.Load()}
 	if v.there() {
 		if err := v.rest(ctx); err != nil {
 			return a, err

@@ -422,7 +422,7 @@ func (t *tree[W]) expect(kind structures.Kind, operations int) {
 
 // recording is how a batch takes its place among those of other streams.
 func (t *tree[W]) recording(kind structures.Kind, b structures.DeviceBatch) func(*vk.Stream, func() error) error {
-	apart := asksForOrder(kind, b) && t.versions.asked.Load()
+	apart := asksForOrder(kind, b)
 	switch {
 	case kind == structures.Mixed && apart:
 		return t.apart
@@ -445,7 +445,7 @@ func (t *tree[W]) applyOn(s *vk.Stream, kind structures.Kind, b structures.Devic
 		return nil
 	}
 	record := t.recording(kind, b)
-	moments := b.OwnMoments && kind == structures.Mixed && asksForOrder(kind, b) && t.versions.asked.Load()
+	moments := b.OwnMoments && kind == structures.Mixed && asksForOrder(kind, b)
 	if moments {
 		if err := t.keepsMoving(context.Background(), s, b.Count, b.Count); err != nil {
 			return err

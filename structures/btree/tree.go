@@ -16,7 +16,6 @@ import (
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/typed"
-	"github.com/vkds/vkds/structures/internal/versioned"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -42,7 +41,7 @@ type Tree[K, V structures.Number] struct {
 	structures.Ordered[K, V]
 
 	words     words
-	backstage versioned.Tree
+	versioned versioned[K, V]
 	export    func(ctx context.Context) ([]K, []V, error)
 }
 
@@ -59,6 +58,9 @@ type words interface {
 	Stats(ctx context.Context) (Stats, error)
 	Check(ctx context.Context) error
 	nodes(ctx context.Context) ([]Node[uint64], error)
+	Versions(ctx context.Context) (Versions, error)
+	History(ctx context.Context, leaf Node[uint64]) (History, error)
+	moving(s *vk.Stream, m Moving, record func(Device) error) error
 	Device() Device
 	Constants() map[string]uint32
 	UsedOn(s *vk.Stream)
@@ -76,7 +78,7 @@ func of[K, V structures.Number, W structures.Word](t *tree[W], err error) (*Tree
 		keys, values, err := t.Export(ctx)
 		return typed.KeysOf[K](keys), typed.ValuesOf[V](values), err
 	}
-	return &Tree[K, V]{typed.Ordered[K, V, W](t), t, backstage[K, V, W]{t}, export}, nil
+	return &Tree[K, V]{typed.Ordered[K, V, W](t), t, versionedWords[K, V, W]{t}, export}, nil
 }
 
 // New makes an empty tree. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,

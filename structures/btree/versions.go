@@ -33,10 +33,9 @@ type versions struct {
 	used    int  // versions that are not free, at most
 	reads   vk.Uses
 	writes  recording.Changes
-	asked   atomic.Bool // somebody may open snapshots
-	rehears bool        // kernels are made as if one were open
-	moved   bool        // dispatches with a moving clock write stamps (clock.go)
-	anew    bool        // the clock began anew, and stamps may have times from before
+	rehears bool // kernels are made as if one were open
+	moved   bool // dispatches with a moving clock write stamps (clock.go)
+	anew    bool // the clock began anew, and stamps may have times from before
 
 	forgotten atomic.Uint64 // snapshots that were not closed
 }

@@ -3,12 +3,12 @@ package graph
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/internal/versioned"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -25,9 +25,8 @@ import (
 // on the tree of its chapters 3 and 4.
 type Ordered struct {
 	orderedArcs
-	tree   *mvbtree.Tree[uint64, uint64]
-	gate   *gate.Gate  // the two arcs of an edge come and go together
-	inside func() bool // of a call that holds the tree's gate
+	tree *btree.Tree[uint64, uint64]
+	gate *gate.Gate // the two arcs of an edge come and go together
 }
 
 // OrderedOptions say how an Ordered is made. The zero value is an undirected graph without weights and self loops.
@@ -38,17 +37,17 @@ type OrderedOptions struct {
 	Vertices int
 	// Tree has the options of the tree: its Capacity counts arcs, two an edge of an undirected graph, and so does what
 	// its Progress is told.
-	Tree mvbtree.Options
+	Tree btree.Options
 }
 
 func (o OrderedOptions) options() Options {
 	return Options{Directed: o.Directed, Weighted: o.Weighted, SelfLoops: o.SelfLoops, Vertices: o.Vertices}
 }
 
-// NewOrdered makes a graph without edges. Errors: *structures.OptionError and those of mvbtree.New.
+// NewOrdered makes a graph without edges. Errors: *structures.OptionError and those of btree.New.
 func NewOrdered(ctx context.Context, d *vk.Device, o OrderedOptions) (*Ordered, error) {
-	return newOrdered(d, o, func(o mvbtree.Options) (*mvbtree.Tree[uint64, uint64], error) {
-		return mvbtree.New[uint64, uint64](ctx, d, o)
+	return newOrdered(d, o, func(o btree.Options) (*btree.Tree[uint64, uint64], error) {
+		return btree.New[uint64, uint64](ctx, d, o)
 	})
 }
 
@@ -62,8 +61,8 @@ func BuildOrdered(ctx context.Context, d *vk.Device, e Edges, o OrderedOptions) 
 	if err := a.checkVertices(); err != nil {
 		return nil, err
 	}
-	g, err := newOrdered(d, o, func(o mvbtree.Options) (*mvbtree.Tree[uint64, uint64], error) {
-		return mvbtree.Build(ctx, d, a.keys, a.values, o)
+	g, err := newOrdered(d, o, func(o btree.Options) (*btree.Tree[uint64, uint64], error) {
+		return btree.Build(ctx, d, a.keys, a.values, o)
 	})
 	if err != nil {
 		return nil, err
@@ -79,7 +78,7 @@ func BuildOrdered(ctx context.Context, d *vk.Device, e Edges, o OrderedOptions) 
 	return g, nil
 }
 
-func newOrdered(d *vk.Device, o OrderedOptions, open func(mvbtree.Options) (*mvbtree.Tree[uint64, uint64], error)) (
+func newOrdered(d *vk.Device, o OrderedOptions, open func(btree.Options) (*btree.Tree[uint64, uint64], error)) (
 	*Ordered, error) {
 	g := &Ordered{orderedArcs: orderedArcs{d: d, o: o.options()}, gate: gate.New()}
 	if err := g.o.checkVertices(); err != nil {
@@ -92,11 +91,25 @@ func newOrdered(d *vk.Device, o OrderedOptions, open func(mvbtree.Options) (*mvb
 	}
 	g.tree, g.arcs, g.length = tree, tree, tree.Len
 	g.extent.Store(int64(o.Vertices))
-	g.inside = versioned.Of(tree.Tree).Inside
 	g.enter = func(ctx context.Context) error { return g.enterBy(ctx, g.gate.EnterShared) }
 	g.leave, g.outside = g.gate.LeaveShared, g.gate
 	g.alone = func(_ context.Context, f func() error) error { return f() } // its gate is held
 	return g, nil
+}
+
+// over is a context that has ended.
+var over = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// inside reports whether the caller is a function that a call on the tree, or on another structure of its pool, has
+// called. Calls on the tree look at that before they look at their context, so this one waits for nothing.
+func (g *Ordered) inside() bool {
+	_, err := g.tree.At(over, 0)
+	var reentry *structures.ReentryError
+	return errors.As(err, &reentry)
 }
 
 // enterBy begins a call, unless it comes from inside of one on the tree or its pool, which may wait for who is in.
@@ -111,7 +124,7 @@ func (g *Ordered) enterBy(ctx context.Context, enter func(context.Context) error
 // it leads to in the lower one, and the value has the weight in its upper half, so that sums of weights are modulo 2^32
 // and compare as they are. It is for queries on streams and kernels of one's own: who changes an undirected graph by it
 // has both arcs of an edge to change.
-func (g *Ordered) Tree() *mvbtree.Tree[uint64, uint64] { return g.tree }
+func (g *Ordered) Tree() *btree.Tree[uint64, uint64] { return g.tree }
 
 // Metrics are those of the tree.
 func (g *Ordered) Metrics() structures.Metrics { return g.tree.Metrics() }

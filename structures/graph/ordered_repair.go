@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/mvbtree"
 )
 
 // orderedBatch is a batch on the tree.
@@ -25,7 +25,7 @@ func edgeKey(key uint64) uint64 { return min(key, opposite(key)) }
 // arcs counts: the other one gets to be as it is, and what is pending on it is pending on both. That takes no room
 // where the batch has changed the other one, as it has one of the two: so if it can't be done, the other arc counts.
 // Returns err, and what stopped itself.
-func (b *orderedBatch) repair(ctx context.Context, tree *mvbtree.Tree[uint64, uint64], err error) error {
+func (b *orderedBatch) repair(ctx context.Context, tree *btree.Tree[uint64, uint64], err error) error {
 	done, pending := map[uint64]bool{}, map[uint64]bool{}
 	for i, key := range b.keys {
 		if b.status[i] == structures.Pending {
@@ -55,7 +55,7 @@ func (b *orderedBatch) repair(ctx context.Context, tree *mvbtree.Tree[uint64, ui
 
 // settle has the arc of each edge that comes from the lesser end count, or the other one, and returns the edges of
 // which there was no room for that.
-func (b *orderedBatch) settle(ctx context.Context, tree *mvbtree.Tree[uint64, uint64], edges []uint64,
+func (b *orderedBatch) settle(ctx context.Context, tree *btree.Tree[uint64, uint64], edges []uint64,
 	other bool) (left []uint64, err error) {
 	if len(edges) == 0 {
 		return nil, nil

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/mvbtree"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -14,12 +14,12 @@ import (
 // is open. Several goroutines may use one.
 type OrderedSnapshot struct {
 	orderedArcs
-	at     *mvbtree.Snapshot[uint64, uint64]
+	at     *btree.Snapshot[uint64, uint64]
 	closed atomic.Bool
 }
 
 // Snapshot opens one, behind the calls that came before; it doesn't wait for the device. One that is not closed keeps
-// memory (mvbtree.Tree.Snapshot, whose errors these are).
+// memory (btree.Tree.Snapshot, whose errors these are).
 func (g *Ordered) Snapshot(ctx context.Context) (*OrderedSnapshot, error) {
 	if err := g.enter(ctx); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (g *Ordered) Snapshot(ctx context.Context) (*OrderedSnapshot, error) {
 }
 
 // At is the snapshot of the tree's arcs, for queries on streams and kernels of one's own (Ordered.Tree).
-func (s *OrderedSnapshot) At() *mvbtree.Snapshot[uint64, uint64] { return s.at }
+func (s *OrderedSnapshot) At() *btree.Snapshot[uint64, uint64] { return s.at }
 
 // Close ends the snapshot. Further calls do nothing.
 func (s *OrderedSnapshot) Close() error {
@@ -60,10 +60,10 @@ type EdgeChange struct {
 }
 
 // DiffEdges returns the edges that two snapshots of one graph have otherwise, ascending, in time that goes by what has
-// changed. Snapshots may come in either order. An error comes last, with no change: those of mvbtree.Diff.
+// changed. Snapshots may come in either order. An error comes last, with no change: those of btree.Diff.
 func DiffEdges(ctx context.Context, older, newer *OrderedSnapshot) iter.Seq2[EdgeChange, error] {
 	return func(yield func(EdgeChange, error) bool) {
-		for c, err := range mvbtree.Diff(ctx, older.at, newer.at) {
+		for c, err := range btree.Diff(ctx, older.at, newer.at) {
 			if err != nil {
 				yield(EdgeChange{}, err)
 				return

@@ -13,7 +13,6 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/lsm"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/testdevice"
@@ -213,12 +212,12 @@ func eachIterated(t *testing.T, f func(t *testing.T, s *vk.Stream, x iterated)) 
 	for _, snapshot := range []bool{false, true} {
 		name := map[bool]string{false: "mvbtree", true: "snapshot"}[snapshot]
 		run(name, func(t *testing.T, s *vk.Stream) iterated {
-			b, err := mvbtree.Build(t.Context(), d, keys, keys, btree.Options{})
+			b, err := btree.Build(t.Context(), d, keys, keys, btree.Options{})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, b.Close()) })
 			x := iteratedDictionary(t, d, s, b, keys)
 			x.changes["moving"] = func(t *testing.T) {
-				require.NoError(t, b.On(s, mvbtree.Moving{}, func(btree.Device) error { return nil }))
+				require.NoError(t, b.On(s, btree.Moving{}, func(btree.Device) error { return nil }))
 				require.NoError(t, s.Wait(t.Context()))
 			}
 			if !snapshot {

@@ -6,19 +6,19 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/mvbtree"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
 
 // snapshotted is a tree two of whose snapshots are open, and what these had when they were taken.
 type snapshotted[W structures.Word] struct {
-	*mvbtree.Tree[W, W]
-	open []*mvbtree.Snapshot[W, W]
+	*btree.Tree[W, W]
+	open []*btree.Snapshot[W, W]
 	had  [][]structures.Pair[W, W]
 }
 
 func openSnapshotted[W structures.Word](ctx context.Context, d *vk.Device, s shape) (Dictionary[W], error) {
-	t, err := mvbtree.New[W, W](ctx, d, mvbtree.Options{Tile: s.tile, Fill: s.fill, Pool: s.pool})
+	t, err := btree.New[W, W](ctx, d, btree.Options{Tile: s.tile, Fill: s.fill, Pool: s.pool})
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/numbers"
@@ -58,7 +57,7 @@ func testUpdatesOfTypes[K, V structures.Number](t *testing.T, d *vk.Device) {
 				return btree.New[K, V](ctx, d, btree.Options{Path: btree.Concurrent})
 			},
 			"mvbtree": func(ctx context.Context) (typed[K, V], error) {
-				return mvbtree.New[K, V](ctx, d, mvbtree.Options{})
+				return btree.New[K, V](ctx, d, btree.Options{})
 			},
 		}
 		for name, open := range open {

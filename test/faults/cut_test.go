@@ -8,7 +8,6 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/testdevice"
@@ -33,7 +32,7 @@ func testBatchLargerThanTheLimit[W structures.Word](t *testing.T) {
 	}
 	snapshotted := func(o btree.Options) func(d *vk.Device) structures.Dictionary[W, W] {
 		return func(d *vk.Device) structures.Dictionary[W, W] {
-			tree, err := mvbtree.New[W, W](ctx, d, o)
+			tree, err := btree.New[W, W](ctx, d, o)
 			x := as(tree, err)
 			at, err := tree.Snapshot(ctx)
 			require.NoError(t, err)

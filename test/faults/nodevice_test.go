@@ -12,7 +12,6 @@ import (
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
 	"github.com/vkds/vkds/structures/lsm"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/testdevice"
@@ -65,9 +64,9 @@ func TestNoDevice(t *testing.T) {
 			"tree":             of(btree.New[uint32, uint64](ctx, d, btree.Options{})),
 			"tree of pairs":    of(btree.Build(ctx, d, keys, keys, btree.Options{})),
 			"tree of a file":   of(btree.Load[uint32, uint32](ctx, d, saved(), btree.Options{})),
-			"versions":         of(mvbtree.New[uint32, uint64](ctx, d, mvbtree.Options{})),
-			"versions of":      of(mvbtree.Build(ctx, d, keys, keys, mvbtree.Options{})),
-			"versions, file":   of(mvbtree.Load[uint32, uint32](ctx, d, saved(), mvbtree.Options{})),
+			"versions":         of(btree.New[uint32, uint64](ctx, d, btree.Options{})),
+			"versions of":      of(btree.Build(ctx, d, keys, keys, btree.Options{})),
+			"versions, file":   of(btree.Load[uint32, uint32](ctx, d, saved(), btree.Options{})),
 			"levels":           of(lsm.New[uint32, uint64](ctx, d, lsm.Options{})),
 			"levels of pairs":  of(lsm.Build(ctx, d, keys, keys, lsm.Options{})),
 			"levels, file":     of(lsm.Load[uint32, uint32](ctx, d, saved(), lsm.Options{})),

@@ -17,7 +17,6 @@ import (
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
 	"github.com/vkds/vkds/structures/lsm"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/testdevice"
@@ -71,7 +70,7 @@ func handles(t *testing.T, d *vk.Device, progress structures.Progress) []handle 
 	require.NoError(t, err)
 	batched, err := btree.Build(ctx, d, keys, keys, btree.Options{Path: btree.Batched, Progress: progress})
 	require.NoError(t, err)
-	versions, err := mvbtree.Build(ctx, d, keys, keys, mvbtree.Options{Progress: progress})
+	versions, err := btree.Build(ctx, d, keys, keys, btree.Options{Progress: progress})
 	require.NoError(t, err)
 	snapshot, err := versions.Snapshot(ctx)
 	require.NoError(t, err)
@@ -181,7 +180,7 @@ func arguments(t *testing.T, d *vk.Device, h handle) map[reflect.Type]reflect.Va
 		add(x)
 	}
 	all[reflect.TypeFor[io.Writer]()] = reflect.ValueOf(io.Discard)
-	if x, ok := h.x.(*mvbtree.Tree[uint32, uint32]); ok {
+	if x, ok := h.x.(*btree.Tree[uint32, uint32]); ok {
 		s, err := x.Snapshot(t.Context())
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = s.Close() })

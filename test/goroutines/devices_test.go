@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/structures/mvbtree"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -22,12 +22,12 @@ func TestTwoDevices(t *testing.T) {
 		t.Skip("there is one device")
 	}
 	var devices [2]*vk.Device
-	var trees [2]*mvbtree.Tree[uint32, uint32]
+	var trees [2]*btree.Tree[uint32, uint32]
 	var maps [2]*slabhash.Map[uint32, uint32]
 	for i := range devices {
 		devices[i] = testdevice.Open(t, vk.Options{Device: fmt.Sprint(i)})
 		require.Equal(t, all[i].UUID, devices[i].Info().UUID)
-		trees[i], err = mvbtree.New[uint32, uint32](t.Context(), devices[i], mvbtree.Options{})
+		trees[i], err = btree.New[uint32, uint32](t.Context(), devices[i], btree.Options{})
 		require.NoError(t, err)
 		defer trees[i].Close()
 		maps[i], err = slabhash.New[uint32, uint32](t.Context(), devices[i], slabhash.Options{})
@@ -79,7 +79,7 @@ func TestTwoDevices(t *testing.T) {
 }
 
 // someOf are keys that a tree has while others change it.
-func someOf(ctx context.Context, tree *mvbtree.Tree[uint32, uint32]) (keys []uint32, err error) {
+func someOf(ctx context.Context, tree *btree.Tree[uint32, uint32]) (keys []uint32, err error) {
 	s, err := tree.Snapshot(ctx)
 	if err != nil {
 		return nil, err

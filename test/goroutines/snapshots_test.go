@@ -11,13 +11,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/mvbtree"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
 // past is a snapshot, and what the batches before it come to.
 type past struct {
-	at   *mvbtree.Snapshot[uint32, uint32]
+	at   *btree.Snapshot[uint32, uint32]
 	want map[uint32]uint32
 }
 
@@ -25,7 +25,7 @@ type past struct {
 // replay of the batches before each, all of their answers are those of its time.
 func TestSnapshotsOfEveryTime(t *testing.T) {
 	const keys, rounds = 3000, 24
-	tree, err := mvbtree.New[uint32, uint32](t.Context(), testdevice.Open(t), mvbtree.Options{})
+	tree, err := btree.New[uint32, uint32](t.Context(), testdevice.Open(t), btree.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, tree.Close()) }()
 	all, failed := make(chan past, rounds), make(chan error, 4)

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
 	"github.com/vkds/vkds/structures/keys"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
@@ -129,7 +129,7 @@ func Example_join() {
 
 // quotes prints the prices of an hour, and the price at a time.
 func quotes(ctx context.Context, d *vk.Device, times []int64, prices []float64, from time.Time) error {
-	series, err := mvbtree.Build(ctx, d, times, prices, mvbtree.Options{})
+	series, err := btree.Build(ctx, d, times, prices, btree.Options{})
 	if err != nil {
 		return err
 	}
@@ -169,8 +169,8 @@ func Example_quotes() {
 
 // follow applies what has changed in a tree since a snapshot to a replica, and returns the snapshot that the replica
 // has now.
-func follow(ctx context.Context, source, replica *mvbtree.Tree[uint32, int64],
-	since *mvbtree.Snapshot[uint32, int64]) (*mvbtree.Snapshot[uint32, int64], error) {
+func follow(ctx context.Context, source, replica *btree.Tree[uint32, int64],
+	since *btree.Snapshot[uint32, int64]) (*btree.Snapshot[uint32, int64], error) {
 	now, changes, err := source.Changes(ctx, since)
 	if err != nil {
 		return nil, err
@@ -198,12 +198,12 @@ func follow(ctx context.Context, source, replica *mvbtree.Tree[uint32, int64],
 
 func Example_follow() {
 	on(func(ctx context.Context, d *vk.Device) error {
-		source, err := mvbtree.Build(ctx, d, []uint32{1, 2, 3}, []int64{10, 20, 30}, mvbtree.Options{})
+		source, err := btree.Build(ctx, d, []uint32{1, 2, 3}, []int64{10, 20, 30}, btree.Options{})
 		if err != nil {
 			return err
 		}
 		defer source.Close()
-		replica, err := mvbtree.Build(ctx, d, []uint32{1, 2, 3}, []int64{10, 20, 30}, mvbtree.Options{})
+		replica, err := btree.Build(ctx, d, []uint32{1, 2, 3}, []int64{10, 20, 30}, btree.Options{})
 		if err != nil {
 			return err
 		}
@@ -273,12 +273,12 @@ func Example_friends() {
 }
 
 // copyOf saves a map and loads it into a tree with wider keys.
-func copyOf(ctx context.Context, d *vk.Device, m *slabhash.Map[uint32, int64]) (*mvbtree.Tree[uint64, int64], error) {
+func copyOf(ctx context.Context, d *vk.Device, m *slabhash.Map[uint32, int64]) (*btree.Tree[uint64, int64], error) {
 	var file bytes.Buffer // or any io.Writer
 	if _, err := m.Save(ctx, &file); err != nil {
 		return nil, err
 	}
-	return mvbtree.Load[uint64, int64](ctx, d, &file, mvbtree.Options{})
+	return btree.Load[uint64, int64](ctx, d, &file, btree.Options{})
 }
 
 func Example_copyOf() {

@@ -12,7 +12,6 @@ import (
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -28,22 +27,22 @@ type movingPush struct {
 // movingOf is a tree on which kernels take snapshots.
 type movingOf[W structures.Word] struct {
 	treeOf[W]
-	on func(*vk.Stream, mvbtree.Moving, func(btree.Device) error) error
+	on func(*vk.Stream, btree.Moving, func(btree.Device) error) error
 }
 
 func openMoving[W structures.Word](r *rig) movingTree {
-	tree, err := mvbtree.New[W, W](r.Context(), r.d, mvbtree.Options{Tile: r.width})
+	tree, err := btree.New[W, W](r.Context(), r.d, btree.Options{Tile: r.width})
 	require.NoError(r, err)
-	return movingOf[W]{treeOf[W]{tree.Tree}, tree.On}
+	return movingOf[W]{treeOf[W]{tree}, tree.On}
 }
 
 type movingTree interface {
 	tree
-	moving() func(*vk.Stream, mvbtree.Moving, func(btree.Device) error) error
+	moving() func(*vk.Stream, btree.Moving, func(btree.Device) error) error
 	Grow(c ctx, nodes int) error
 }
 
-func (t movingOf[W]) moving() func(*vk.Stream, mvbtree.Moving, func(btree.Device) error) error {
+func (t movingOf[W]) moving() func(*vk.Stream, btree.Moving, func(btree.Device) error) error {
 	return t.on
 }
 
@@ -101,7 +100,7 @@ func (r *movingRig) words(o movingOperation) []uint32 {
 }
 
 // dispatch has programs of so many operations each done, and returns what comes of them.
-func (r *movingRig) dispatch(words []uint32, length int, most mvbtree.Moving) []uint32 {
+func (r *movingRig) dispatch(words []uint32, length int, most btree.Moving) []uint32 {
 	in, out, ticket := put(&r.rig, words), put(&r.rig, make([]uint32, len(words))), put(&r.rig, []uint32{0})
 	defer in.Free()
 	defer out.Free()
@@ -190,7 +189,7 @@ func TestMovingClock(t *testing.T) {
 				words = append(words, r.words(operations[i])...)
 			}
 			history := make([][]porcupine.Operation, groups)
-			most := mvbtree.Moving{Updates: len(operations), Snapshots: len(operations)}
+			most := btree.Moving{Updates: len(operations), Snapshots: len(operations)}
 			r.history(operations, r.dispatch(words, length, most), history)
 			require.NoError(r, r.tree.Check(r.Context()))
 			r.checkGroups(seed, history)
@@ -217,7 +216,7 @@ func TestHeldSnapshots(t *testing.T) {
 			words = append(words, r.words(o)...)
 			want[i] = slices.DeleteFunc(slices.Clone(group[:]), func(value uint64) bool { return value == 0 })
 		}
-		out := r.dispatch(words, length, mvbtree.Moving{Updates: length, Snapshots: length})
+		out := r.dispatch(words, length, btree.Moving{Updates: length, Snapshots: length})
 		values := r.get(r.values)
 		for i := 1; i < length; i += 2 {
 			require.EqualValues(r, len(want[i]), out[8*i+4], "pairs at snapshot %d, of time %d", i, out[8*i+1])
@@ -246,7 +245,7 @@ func TestMovingWithoutRoom(t *testing.T) {
 		}
 		var left []int
 		for last := 0; len(left) == 0 || left[len(left)-1] != 0; {
-			out := r.dispatch(words, length, mvbtree.Moving{Updates: versions, Snapshots: 20})
+			out := r.dispatch(words, length, btree.Moving{Updates: versions, Snapshots: 20})
 			pending := 0
 			for i := range programs * length {
 				switch kind := &words[8*i]; {

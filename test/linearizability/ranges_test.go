@@ -8,7 +8,7 @@ import (
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/mvbtree"
+	"github.com/vkds/vkds/structures/btree"
 )
 
 const groupKeys = 4
@@ -88,9 +88,9 @@ func TestGroupModel(t *testing.T) {
 
 // openVersioned opens a tree with snapshots.
 func openVersioned[W structures.Word](r *rig) tree {
-	tree, err := mvbtree.New[W, W](r.Context(), r.d, mvbtree.Options{Tile: r.width})
+	tree, err := btree.New[W, W](r.Context(), r.d, btree.Options{Tile: r.width})
 	require.NoError(r, err)
-	return treeOf[W]{tree.Tree}
+	return treeOf[W]{tree}
 }
 
 // Groups of neighbouring keys that are inserted and deleted while ranges list them, by mixed batches on two streams at

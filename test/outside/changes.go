@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/mvbtree"
+	"github.com/vkds/vkds/structures/btree"
 )
 
 func init() {
@@ -24,11 +24,11 @@ func init() {
 func changes[K, V structures.Number](n int) {
 	what := name[K, V]("mvbtree")
 	there := some[K](0, n/2)
-	t := must(mvbtree.Build(ctx, device, there, some[V](1, n/2), mvbtree.Options{}))
+	t := must(btree.Build(ctx, device, there, some[V](1, n/2), btree.Options{}))
 	older := must(t.Snapshot(ctx))
-	var want []mvbtree.Change[K, V]
+	var want []btree.Change[K, V]
 	for i := range n {
-		change := mvbtree.Change[K, V]{Key: K(i), Had: i < n/2, Has: i >= n/4}
+		change := btree.Change[K, V]{Key: K(i), Had: i < n/2, Has: i >= n/4}
 		if change.Had {
 			change.Old = V(i + 1)
 		}
@@ -41,12 +41,12 @@ func changes[K, V structures.Number](n int) {
 	must(t.Insert(ctx, some[K](n/4, n-n/4), some[V](n/4+2, n-n/4)))
 	newer, since, err := t.Changes(ctx, older)
 	check(err)
-	var diff, changed []mvbtree.Change[K, V]
+	var diff, changed []btree.Change[K, V]
 	for change, err := range since {
 		check(err)
 		changed = append(changed, change)
 	}
-	for change, err := range mvbtree.Diff(ctx, older, newer) {
+	for change, err := range btree.Diff(ctx, older, newer) {
 		check(err)
 		diff = append(diff, change)
 	}

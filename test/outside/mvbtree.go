@@ -7,7 +7,6 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -21,7 +20,7 @@ func init() {
 
 func mvBTree[K, V structures.Number]() {
 	what := name[K, V]("mvbtree")
-	t := must(mvbtree.New[K, V](ctx, device, mvbtree.Options{}))
+	t := must(btree.New[K, V](ctx, device, btree.Options{}))
 	want := updates(what, t)
 	batches(what, t, want)
 	holds(what, t, want)
@@ -33,7 +32,7 @@ func mvBTree[K, V structures.Number]() {
 	stats, nodes := asTree(what, t, want)
 	equal(what+": pairs of Stats", uint64(len(want)), stats.Pairs)
 	equal(what+": Nodes", stats.Nodes, uint64(len(nodes)))
-	loaded := must(mvbtree.Load[K, V](ctx, device, save(what, t), mvbtree.Options{}))
+	loaded := must(btree.Load[K, V](ctx, device, save(what, t), btree.Options{}))
 	holds(what+", loaded", loaded, want)
 	check(loaded.Close())
 	snapshots(what, t, want)
@@ -42,7 +41,7 @@ func mvBTree[K, V structures.Number]() {
 }
 
 // snapshots compares snapshots with what the tree held.
-func snapshots[K, V structures.Number](what string, t *mvbtree.Tree[K, V], want map[K]V) {
+func snapshots[K, V structures.Number](what string, t *btree.Tree[K, V], want map[K]V) {
 	s := must(t.Snapshot(ctx))
 	held := maps.Clone(want)
 	keys, values := some[K](2*pairs, 30), some[V](77, 30)
@@ -62,7 +61,7 @@ func snapshots[K, V structures.Number](what string, t *mvbtree.Tree[K, V], want 
 	must(s.Save(ctx, &saved))
 	must(s.WriteTo(&written))
 	equal(what+": WriteTo of a snapshot", saved.Bytes(), written.Bytes())
-	loaded := must(mvbtree.Load[K, V](ctx, device, &saved, mvbtree.Options{}))
+	loaded := must(btree.Load[K, V](ctx, device, &saved, btree.Options{}))
 	holds(what+", loaded from a snapshot", loaded, held)
 	check(loaded.Close())
 	versions := must(t.Versions(ctx))
@@ -79,7 +78,7 @@ func snapshots[K, V structures.Number](what string, t *mvbtree.Tree[K, V], want 
 }
 
 // recorded calls what records on a stream: it changes nothing.
-func recorded[K, V structures.Number](what string, t *mvbtree.Tree[K, V], older *mvbtree.Snapshot[K, V]) {
+func recorded[K, V structures.Number](what string, t *btree.Tree[K, V], older *btree.Snapshot[K, V]) {
 	onStream(func(s *vk.Stream) {
 		kernels := 0
 		record := func(btree.Device) error {
@@ -87,16 +86,16 @@ func recorded[K, V structures.Number](what string, t *mvbtree.Tree[K, V], older 
 			return nil
 		}
 		check(older.On(s, record))
-		check(t.On(s, mvbtree.Moving{Updates: 1, Snapshots: 1}, record))
+		check(t.On(s, btree.Moving{Updates: 1, Snapshots: 1}, record))
 		equal(what+": kernels of On", 2, kernels)
 		newer := must(t.SnapshotOn(s))
-		d := mvbtree.DeviceDiff{
+		d := btree.DeviceDiff{
 			Keys: must(vk.NewBuffer[uint32](device, 2*pairs)), Total: must(vk.NewBuffer[uint32](device, 1)),
 		}
-		check(mvbtree.DiffOn(s, older, newer, d))
+		check(btree.DiffOn(s, older, newer, d))
 		check(s.Wait(ctx))
 		changed := 0
-		for _, err := range mvbtree.Diff(ctx, older, newer) {
+		for _, err := range btree.Diff(ctx, older, newer) {
 			check(err)
 			changed++
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/lsm"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/testdevice"
@@ -190,7 +189,7 @@ func TestTypesApart(t *testing.T) {
 // A snapshot is saved as the tree is.
 func TestTypesOfSnapshot(t *testing.T) {
 	d := testdevice.Open(t)
-	x, err := mvbtree.Build(t.Context(), d, []int32{-5, 7}, []float32{-1.5, 2}, mvbtree.Options{})
+	x, err := btree.Build(t.Context(), d, []int32{-5, 7}, []float32{-1.5, 2}, btree.Options{})
 	require.NoError(t, err)
 	defer x.Close()
 	s, err := x.Snapshot(t.Context())

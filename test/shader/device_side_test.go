@@ -16,7 +16,6 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures/btree"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
@@ -507,7 +506,7 @@ type lookupPush struct {
 }
 
 // lookUpThen looks keys up as they were at a snapshot.
-func lookUpThen(stream *vk.Stream, at *mvbtree.Snapshot[uint32, uint32], k *vk.Kernel[lookupPush],
+func lookUpThen(stream *vk.Stream, at *btree.Snapshot[uint32, uint32], k *vk.Kernel[lookupPush],
 	push lookupPush) error {
 	return at.On(stream, func(tree btree.Device) error {
 		push.Tree = tree
@@ -521,7 +520,7 @@ func TestPageSnapshot(t *testing.T) {
 	r := newRig(t)
 	module := compileFromPage(t, "lookup.comp", false, "-DVKDS_ROLLED=1", "-DVKDS_SNAPSHOT=1")
 	first, keys, values, queries := pairsAndQueries(5, 2000)
-	tree, err := mvbtree.Build(t.Context(), r.d, keys, values, mvbtree.Options{})
+	tree, err := btree.Build(t.Context(), r.d, keys, values, btree.Options{})
 	require.NoError(t, err)
 	defer tree.Close()
 	at, err := tree.Snapshot(t.Context())
@@ -554,13 +553,13 @@ type arrivalsPush struct {
 
 // arrive is the page's host side of its kernel that takes snapshots.
 func arrive(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module,
-	tree *mvbtree.Tree[uint32, uint32], arrivals, left *vk.Buffer[uint32], count int) error {
+	tree *btree.Tree[uint32, uint32], arrivals, left *vk.Buffer[uint32], count int) error {
 	for {
 		k, err := vk.NewKernel[arrivalsPush](d, module, vk.KernelOptions{Constants: tree.Constants()})
 		if err != nil {
 			return err
 		}
-		most := mvbtree.Moving{Updates: count, Snapshots: count}
+		most := btree.Moving{Updates: count, Snapshots: count}
 		err = tree.On(stream, most, func(device btree.Device) error {
 			stream.Fill(left, 0, 4, 0)
 			k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(),
@@ -593,7 +592,7 @@ func TestPageArrivals(t *testing.T) {
 	r := newRig(t)
 	const count = 1500
 	module := compileFromPage(t, "arrivals.comp", false, "-DVKDS_ROLLED=1", "-DVKDS_CLOCK=1")
-	tree, err := mvbtree.New[uint32, uint32](t.Context(), r.d, mvbtree.Options{})
+	tree, err := btree.New[uint32, uint32](t.Context(), r.d, btree.Options{})
 	require.NoError(t, err)
 	defer tree.Close()
 	rows := make([]uint32, 4*count)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures/btree"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
@@ -124,14 +123,14 @@ func TestBTreeSnapshot(t *testing.T) {
 	r := newRig(t)
 	r.eachWidth(func(t *testing.T, width int) {
 		first, keys, values, queries := pairsAndQueries(3, 3000)
-		tree, err := mvbtree.Build(t.Context(), r.d, keys, values, mvbtree.Options{})
+		tree, err := btree.Build(t.Context(), r.d, keys, values, btree.Options{})
 		require.NoError(t, err)
 		constants := tree.Constants()
 		constants["TILE"] = uint32(width)
 		k := kernel[snapshotPush](t, r, "test/btree_snapshot.then", constants)
 		in, answers := put(r, queries), room[uint32](r, 4*len(queries))
 		state := tree.Device().State
-		ask := func(at *mvbtree.Snapshot[uint32, uint32], queries *vk.Buffer[uint32], count int) {
+		ask := func(at *btree.Snapshot[uint32, uint32], queries *vk.Buffer[uint32], count int) {
 			require.NoError(t, at.On(r.s, func(d btree.Device) error {
 				k.Dispatch(r.s, (count+k.Workgroup())/k.Workgroup(), snapshotPush{d, state, queries.Address(),
 					answers.Address(), uint32(count)})
@@ -139,7 +138,7 @@ func TestBTreeSnapshot(t *testing.T) {
 			}))
 			require.NoError(t, r.s.Wait(t.Context()))
 		}
-		holds := func(at *mvbtree.Snapshot[uint32, uint32], want map[uint32]uint32) (leaves map[uint32]uint32) {
+		holds := func(at *btree.Snapshot[uint32, uint32], want map[uint32]uint32) (leaves map[uint32]uint32) {
 			ask(at, in, len(queries))
 			leaves = map[uint32]uint32{}
 			out := get(r, answers)

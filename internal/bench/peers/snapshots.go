@@ -15,7 +15,7 @@ import (
 	"github.com/cockroachdb/pebble"
 	"github.com/cockroachdb/pebble/vfs"
 	tidwall "github.com/tidwall/btree"
-	"github.com/vkds/vkds/structures/mvbtree"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -168,16 +168,16 @@ func (w *series) finds(at view) (float64, error) {
 
 type tree struct {
 	ctx context.Context
-	*mvbtree.Tree[uint32, uint32]
+	*btree.Tree[uint32, uint32]
 }
 
 type treeView struct {
 	ctx context.Context
-	*mvbtree.Snapshot[uint32, uint32]
+	*btree.Snapshot[uint32, uint32]
 }
 
 func newTree(ctx context.Context, d *vk.Device) (store, error) {
-	t, err := mvbtree.New[uint32, uint32](ctx, d, mvbtree.Options{})
+	t, err := btree.New[uint32, uint32](ctx, d, btree.Options{})
 	return tree{ctx, t}, err
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/lsm"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/pass"
@@ -228,7 +227,7 @@ var watched = map[string]func(t *testing.T, d *vk.Device) (watchedOn, []structur
 		return applied{closing(t, m, err)}, updates
 	},
 	"tree with snapshots": func(t *testing.T, d *vk.Device) (watchedOn, []structures.Kind) {
-		m, err := mvbtree.New[uint32, uint32](t.Context(), d, mvbtree.Options{})
+		m, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{})
 		return closing(t, m, err), updates
 	},
 	"LSM": func(t *testing.T, d *vk.Device) (watchedOn, []structures.Kind) {

@@ -14,7 +14,6 @@ import (
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
-	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
@@ -140,7 +139,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	})
 	t.Run("mvbtree", func(t *testing.T) {
 		d, kernels := testdevice.OpenNew(t)
-		tree, err := mvbtree.New[uint32, uint32](t.Context(), d, mvbtree.Options{MaxBytes: 1 << 28})
+		tree, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{MaxBytes: 1 << 28})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, tree.Close()) })
 		require.NoError(t, tree.Prepare(t.Context()))
@@ -149,7 +148,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 		for i := range keys {
 			keys[i] = rand.Uint32()
 		}
-		var open []*mvbtree.Snapshot[uint32, uint32]
+		var open []*btree.Snapshot[uint32, uint32]
 		for _, n := range []int{100_000, 50_000, 100, 5000} {
 			s, err := tree.Snapshot(t.Context())
 			require.NoError(t, err)
@@ -170,7 +169,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 			require.NoError(t, err)
 			_, err = s.Rank(t.Context(), keys[:10])
 			require.NoError(t, err)
-			for _, err := range mvbtree.Diff(t.Context(), s, open[max(i, 1)-1]) {
+			for _, err := range btree.Diff(t.Context(), s, open[max(i, 1)-1]) {
 				require.NoError(t, err)
 			}
 			_, err = tree.Versions(t.Context())

@@ -1,4 +1,5 @@
-package mvbtree
+// Package snapshots tests the snapshots of a B-link-tree as a program that uses them does.
+package snapshots
 
 import (
 	"bytes"
@@ -21,20 +22,20 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-func newTree[K, V structures.Number](t testing.TB, o Options) *Tree[K, V] {
+func newTree[K, V structures.Number](t testing.TB, o btree.Options) *btree.Tree[K, V] {
 	t.Helper()
 	return newTreeOn[K, V](t, testdevice.Open(t), o)
 }
 
-func newTreeOn[K, V structures.Number](t testing.TB, d *vk.Device, o Options) *Tree[K, V] {
+func newTreeOn[K, V structures.Number](t testing.TB, d *vk.Device, o btree.Options) *btree.Tree[K, V] {
 	t.Helper()
-	tree, err := New[K, V](t.Context(), d, o)
+	tree, err := btree.New[K, V](t.Context(), d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tree.Close()) })
 	return tree
 }
 
-func take[K, V structures.Number](t testing.TB, tree *Tree[K, V]) *Snapshot[K, V] {
+func take[K, V structures.Number](t testing.TB, tree *btree.Tree[K, V]) *btree.Snapshot[K, V] {
 	t.Helper()
 	s, err := tree.Snapshot(t.Context())
 	require.NoError(t, err)
@@ -42,7 +43,7 @@ func take[K, V structures.Number](t testing.TB, tree *Tree[K, V]) *Snapshot[K, V
 }
 
 // pairs are a snapshot's, by its iterator.
-func pairs[K, V structures.Number](t testing.TB, s *Snapshot[K, V]) map[K]V {
+func pairs[K, V structures.Number](t testing.TB, s *btree.Snapshot[K, V]) map[K]V {
 	t.Helper()
 	got := map[K]V{}
 	for p, err := range s.All(t.Context()) {
@@ -56,7 +57,7 @@ func pairs[K, V structures.Number](t testing.TB, s *Snapshot[K, V]) map[K]V {
 // one of these has not submitted can't be beside them. Other batches on streams may be beside each other.
 func TestMixedBatchesOnStreams(t *testing.T) {
 	d := testdevice.Open(t)
-	tree, err := New[uint32, uint32](t.Context(), d, Options{})
+	tree, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, tree.Close()) }()
 	const n = 4
@@ -110,9 +111,9 @@ func TestDiff(t *testing.T) {
 
 func testDiff[K, V structures.Number](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	tree := newTree[K, V](t, Options{})
+	tree := newTree[K, V](t, btree.Options{})
 	now := map[K]V{}
-	var all []*Snapshot[K, V]
+	var all []*btree.Snapshot[K, V]
 	var held []map[K]V
 	for range 6 {
 		all, held = append(all, take(t, tree)), append(held, maps.Clone(now))
@@ -139,20 +140,20 @@ func testDiff[K, V structures.Number](t *testing.T) {
 		require.Equal(t, held[i], pairs(t, older))
 		for j, newer := range all[i:] {
 			was, is := held[i], held[i+j]
-			want := map[K]Change[K, V]{}
+			want := map[K]btree.Change[K, V]{}
 			for key := range maps.Keys(was) {
 				if value, has := is[key]; !has || value != was[key] {
-					want[key] = Change[K, V]{key, was[key], value, true, has}
+					want[key] = btree.Change[K, V]{Key: key, Old: was[key], New: value, Had: true, Has: has}
 				}
 			}
 			for key, value := range is {
 				if _, had := was[key]; !had {
-					want[key] = Change[K, V]{Key: key, New: value, Has: true}
+					want[key] = btree.Change[K, V]{Key: key, New: value, Has: true}
 				}
 			}
-			got := map[K]Change[K, V]{}
+			got := map[K]btree.Change[K, V]{}
 			var keys []K
-			for c, err := range Diff(t.Context(), newer, older) { // in whatever order
+			for c, err := range btree.Diff(t.Context(), newer, older) { // in whatever order
 				require.NoError(t, err)
 				got[c.Key] = c
 				keys = append(keys, c.Key)
@@ -163,7 +164,7 @@ func testDiff[K, V structures.Number](t *testing.T) {
 		}
 	}
 	require.NoError(t, all[0].Close())
-	for _, err := range Diff(t.Context(), all[0], all[1]) {
+	for _, err := range btree.Diff(t.Context(), all[0], all[1]) {
 		require.ErrorIs(t, err, vk.ErrClosed)
 	}
 	for _, s := range all[1:] {
@@ -173,10 +174,10 @@ func testDiff[K, V structures.Number](t *testing.T) {
 
 // Changes that are read part by part come to an end, also where the last part is of one, two or three.
 func TestDiffInParts(t *testing.T) {
-	tree := newTree[uint32, uint32](t, Options{})
+	tree := newTree[uint32, uint32](t, btree.Options{})
 	for more := range 5 {
 		before := take(t, tree)
-		keys := make([]uint32, changesAtFirst+more)
+		keys := make([]uint32, 1<<12+more)
 		for i := range keys {
 			keys[i] = uint32(more<<20 + i)
 		}
@@ -184,7 +185,7 @@ func TestDiffInParts(t *testing.T) {
 		require.NoError(t, err)
 		after := take(t, tree)
 		var got []uint32
-		for c, err := range Diff(t.Context(), before, after) {
+		for c, err := range btree.Diff(t.Context(), before, after) {
 			require.NoError(t, err)
 			got = append(got, c.Key)
 			require.LessOrEqual(t, len(got), len(keys))
@@ -197,7 +198,7 @@ func TestDiffInParts(t *testing.T) {
 
 // A snapshot can be opened again at its time, and no other time; and it is of its own tree.
 func TestAt(t *testing.T) {
-	tree := newTree[uint32, uint32](t, Options{})
+	tree := newTree[uint32, uint32](t, btree.Options{})
 	first := take(t, tree)
 	_, err := tree.Insert(t.Context(), []uint32{1}, []uint32{2})
 	require.NoError(t, err)
@@ -210,7 +211,7 @@ func TestAt(t *testing.T) {
 	require.NoError(t, again.Close())
 	for _, time := range []uint64{first.Time(), second.Time() + 1, 0, 1 << 40} {
 		_, err = tree.At(t.Context(), time)
-		var none *UnprotectedError
+		var none *btree.UnprotectedError
 		require.ErrorAs(t, err, &none)
 		require.Equal(t, time, none.Time)
 	}
@@ -223,9 +224,9 @@ func TestAt(t *testing.T) {
 	require.Equal(t, [2]uint64{second.Time(), second.Time()}, [2]uint64{versions.Oldest, versions.Newest})
 	require.NoError(t, same.Close())
 	require.NoError(t, second.Close())
-	other := newTree[uint32, uint32](t, Options{})
-	for _, err := range Diff(t.Context(), take(t, tree), take(t, other)) {
-		var foreign *ForeignError
+	other := newTree[uint32, uint32](t, btree.Options{})
+	for _, err := range btree.Diff(t.Context(), take(t, tree), take(t, other)) {
+		var foreign *btree.ForeignError
 		require.ErrorAs(t, err, &foreign)
 	}
 	later := take(t, tree)
@@ -238,7 +239,7 @@ func TestAt(t *testing.T) {
 
 // A snapshot behind which nothing has changed is taken once more, but not the one before it, once it is closed.
 func TestSameTime(t *testing.T) {
-	tree := newTree[uint32, uint32](t, Options{})
+	tree := newTree[uint32, uint32](t, btree.Options{})
 	first := take(t, tree)
 	_, err := tree.Insert(t.Context(), []uint32{1}, []uint32{2})
 	require.NoError(t, err)
@@ -256,7 +257,7 @@ func TestSameTime(t *testing.T) {
 
 // A snapshot is saved as it is, while the tree changes, and loaded by any structure.
 func TestSaveSnapshot(t *testing.T) {
-	tree := newTree[uint64, uint32](t, Options{})
+	tree := newTree[uint64, uint32](t, btree.Options{})
 	_, err := tree.Insert(t.Context(), []uint64{5, 1 << 40}, []uint32{6, 7})
 	require.NoError(t, err)
 	s := take(t, tree)
@@ -267,7 +268,7 @@ func TestSaveSnapshot(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, file.Len(), n)
 	require.NoError(t, s.Close())
-	loaded, err := btree.Load[uint64, uint32](t.Context(), testdevice.Open(t), &file, Options{})
+	loaded, err := btree.Load[uint64, uint32](t.Context(), testdevice.Open(t), &file, btree.Options{})
 	require.NoError(t, err)
 	defer loaded.Close()
 	keys, values, err := loaded.Export(t.Context())
@@ -283,7 +284,7 @@ func TestForgottenSnapshot(t *testing.T) {
 	d, err := vk.Open(vk.Options{Logger: slog.New(slog.NewTextHandler(locked{&mu, &text}, nil))})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()
-	tree, err := New[uint32, uint32](t.Context(), d, Options{})
+	tree, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{})
 	require.NoError(t, err)
 	defer tree.Close()
 	func() { take(t, tree) }()
@@ -317,7 +318,7 @@ func (l locked) Write(p []byte) (int, error) {
 // Accounts between which money goes to and fro: whoever looks at a snapshot, while batches go on, sees all of it.
 func TestReadersBesideUpdates(t *testing.T) {
 	const accounts, each, rounds = 1000, 100, 40
-	tree := newTree[uint32, uint32](t, Options{})
+	tree := newTree[uint32, uint32](t, btree.Options{})
 	ids, balances := make([]uint32, accounts), make([]uint32, accounts)
 	for i := range ids {
 		ids[i], balances[i] = uint32(i)*7, each
@@ -362,7 +363,7 @@ func TestReadersBesideUpdates(t *testing.T) {
 }
 
 // lookAt sums up a snapshot by several calls, between which the tree changes.
-func lookAt(ctx context.Context, tree *Tree[uint32, uint32], want uint32) error {
+func lookAt(ctx context.Context, tree *btree.Tree[uint32, uint32], want uint32) error {
 	s, err := tree.Snapshot(ctx)
 	if err != nil {
 		return err
@@ -388,7 +389,7 @@ func lookAt(ctx context.Context, tree *Tree[uint32, uint32], want uint32) error 
 
 // A copy is kept as long as a snapshot is open that needs it, and no longer.
 func TestKept(t *testing.T) {
-	tree := newTree[uint32, uint32](t, Options{})
+	tree := newTree[uint32, uint32](t, btree.Options{})
 	set := func(value uint32) { // in the one leaf that has keys
 		_, err := tree.Insert(t.Context(), []uint32{1, 2}, []uint32{value, value})
 		require.NoError(t, err)
@@ -424,7 +425,7 @@ func TestKept(t *testing.T) {
 // What records kernels at a snapshot may ask the tree how it stands, and is refused what would wait for its own end.
 func TestOnIsCalledFromInside(t *testing.T) {
 	d := testdevice.Open(t)
-	tree, err := Build(t.Context(), d, []uint32{1}, []uint32{2}, Options{})
+	tree, err := btree.Build(t.Context(), d, []uint32{1}, []uint32{2}, btree.Options{})
 	require.NoError(t, err)
 	defer tree.Close()
 	at, err := tree.Snapshot(t.Context())

@@ -1,4 +1,4 @@
-package mvbtree
+package snapshots
 
 import (
 	"bytes"
@@ -27,17 +27,17 @@ func TestReplicasFollow(t *testing.T) {
 type replica[K, V structures.Number] struct {
 	tree   *btree.Tree[K, V]
 	stream *vk.Stream
-	to     DeviceDiff
+	to     btree.DeviceDiff
 	batch  structures.DeviceBatch
 }
 
 // newReplica has room for so many changes at a time.
 func newReplica[K, V structures.Number](t *testing.T, d *vk.Device, room int) *replica[K, V] {
-	tree, err := btree.New[K, V](t.Context(), d, Options{})
+	tree, err := btree.New[K, V](t.Context(), d, btree.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tree.Close()) })
 	words := room * max(structures.WidthOf[K]().Bytes(), structures.WidthOf[V]().Bytes()) / 4
-	to := DeviceDiff{Keys: testdevice.Room[uint32](t, d, words), New: testdevice.Room[uint32](t, d, words),
+	to := btree.DeviceDiff{Keys: testdevice.Room[uint32](t, d, words), New: testdevice.Room[uint32](t, d, words),
 		Kinds: testdevice.Room[uint8](t, d, room), Total: testdevice.Room[uint32](t, d, 1)}
 	return &replica[K, V]{tree, testdevice.Stream(t, d), to, structures.DeviceBatch{
 		Count: room, DeviceCount: to.Total, Keys: to.Keys, Values: to.New, Kinds: to.Kinds,
@@ -45,8 +45,8 @@ func newReplica[K, V structures.Number](t *testing.T, d *vk.Device, room int) *r
 }
 
 // follow carries the replica on from one snapshot to another.
-func (r *replica[K, V]) follow(t *testing.T, older, newer *Snapshot[K, V]) {
-	require.NoError(t, DiffOn(r.stream, older, newer, r.to))
+func (r *replica[K, V]) follow(t *testing.T, older, newer *btree.Snapshot[K, V]) {
+	require.NoError(t, btree.DiffOn(r.stream, older, newer, r.to))
 	require.NoError(t, r.tree.ApplyOn(r.stream, structures.Mixed, r.batch))
 	require.NoError(t, r.tree.Finish(t.Context(), r.stream, structures.Mixed, r.batch))
 }
@@ -55,7 +55,7 @@ func testReplicas[K, V structures.Number](t *testing.T, path btree.Path) {
 	const most = 600
 	rng := rand.New(rand.NewPCG(7, uint64(path)))
 	d := testdevice.Open(t)
-	tree := newTreeOn[K, V](t, d, Options{Path: path})
+	tree := newTreeOn[K, V](t, d, btree.Options{Path: path})
 	follower, followed := newReplica[K, V](t, d, 2*most), map[K]V{}
 	since := take(t, tree)
 	for range 12 {
@@ -80,7 +80,7 @@ func testReplicas[K, V structures.Number](t *testing.T, path btree.Path) {
 		for c, err := range changes {
 			require.NoError(t, err)
 			old, had := followed[c.Key]
-			require.Equal(t, Change[K, V]{c.Key, old, c.New, had, c.Has}, c)
+			require.Equal(t, btree.Change[K, V]{Key: c.Key, Old: old, New: c.New, Had: had, Has: c.Has}, c)
 			if followed[c.Key] = c.New; !c.Has {
 				delete(followed, c.Key)
 			}
@@ -105,7 +105,7 @@ func testReplicas[K, V structures.Number](t *testing.T, path btree.Path) {
 // key on. What nobody wants is not written.
 func TestDiffOn(t *testing.T) {
 	d := testdevice.Open(t)
-	tree := newTreeOn[uint32, uint32](t, d, Options{})
+	tree := newTreeOn[uint32, uint32](t, d, btree.Options{})
 	keys := make([]uint32, 300)
 	for i := range keys {
 		keys[i] = uint32(i) * 3
@@ -126,10 +126,10 @@ func TestDiffOn(t *testing.T) {
 	wantOld, wantNew := []uint32{3, 0, 6, 30, 897, 0}, []uint32{7, 8, 0, 0, 0, 9}
 
 	s := testdevice.Stream(t, d)
-	to := DeviceDiff{Keys: testdevice.Room[uint32](t, d, 9), Old: testdevice.Room[uint32](t, d, 5),
+	to := btree.DeviceDiff{Keys: testdevice.Room[uint32](t, d, 9), Old: testdevice.Room[uint32](t, d, 5),
 		Kinds: testdevice.Upload(t, d, []uint8{9, 9, 9, 9, 9, 9, 9, 9}), Total: testdevice.Room[uint32](t, d, 1)}
 	run := func() []uint32 {
-		require.NoError(t, DiffOn(s, older, newer, to))
+		require.NoError(t, btree.DiffOn(s, older, newer, to))
 		require.NoError(t, s.Wait(t.Context()))
 		return testdevice.Download(t, to.Total, 1)
 	}
@@ -146,24 +146,24 @@ func TestDiffOn(t *testing.T) {
 	require.Equal(t, []uint32{5}, run())
 	require.Equal(t, wantKeys[1:], testdevice.Download(t, to.Keys, 5))
 	require.Equal(t, wantNew[1:], testdevice.Download(t, to.New, 5))
-	to = DeviceDiff{Total: to.Total} // only how many
+	to = btree.DeviceDiff{Total: to.Total} // only how many
 	require.Equal(t, []uint32{6}, run())
 
-	require.NoError(t, DiffOn(s, newer, newer, to))
+	require.NoError(t, btree.DiffOn(s, newer, newer, to))
 	require.NoError(t, s.Wait(t.Context()))
 	require.Equal(t, []uint32{0}, testdevice.Download(t, to.Total, 1))
-	var order *OrderError
-	require.ErrorAs(t, DiffOn(s, newer, older, to), &order)
-	var foreign *ForeignError
-	other := take(t, newTree[uint32, uint32](t, Options{}))
-	require.ErrorAs(t, DiffOn(s, older, other, to), &foreign)
+	var order *btree.OrderError
+	require.ErrorAs(t, btree.DiffOn(s, newer, older, to), &order)
+	var foreign *btree.ForeignError
+	other := take(t, newTree[uint32, uint32](t, btree.Options{}))
+	require.ErrorAs(t, btree.DiffOn(s, older, other, to), &foreign)
 	_, _, err = tree.Changes(t.Context(), other)
 	require.ErrorAs(t, err, &foreign)
 	require.NoError(t, other.Close())
 	var short *structures.LengthError
-	require.ErrorAs(t, DiffOn(s, older, newer, DeviceDiff{}), &short)
+	require.ErrorAs(t, btree.DiffOn(s, older, newer, btree.DeviceDiff{}), &short)
 	require.NoError(t, newer.Close())
-	require.ErrorIs(t, DiffOn(s, older, newer, to), vk.ErrClosed)
+	require.ErrorIs(t, btree.DiffOn(s, older, newer, to), vk.ErrClosed)
 	require.NoError(t, older.Close())
-	require.ErrorIs(t, DiffOn(s, older, newer, to), vk.ErrClosed)
+	require.ErrorIs(t, btree.DiffOn(s, older, newer, to), vk.ErrClosed)
 }

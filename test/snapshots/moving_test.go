@@ -1,4 +1,4 @@
-package mvbtree
+package snapshots
 
 import (
 	"maps"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 )
 
 // movingBatch is a batch of insertions, deletions and ranges on random keys below a limit, of which each key is updated
@@ -42,11 +43,11 @@ func TestOwnMoments(t *testing.T) {
 
 func testOwnMoments[W structures.Word](t *testing.T) {
 	const limit, rounds = 3000, 9
-	tree := newTree[W, W](t, Options{})
+	tree := newTree[W, W](t, btree.Options{})
 	rng := rand.New(rand.NewPCG(5, 5))
 	held := map[W]W{}
 	type kept struct {
-		s    *Snapshot[W, W]
+		s    *btree.Snapshot[W, W]
 		want map[W]W
 	}
 	var open []kept

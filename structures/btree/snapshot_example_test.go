@@ -1,23 +1,23 @@
-package mvbtree_test
+package btree_test
 
 import (
 	"context"
 	"fmt"
 	"log"
 
-	"github.com/vkds/vkds/structures/mvbtree"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
 
 // A snapshot keeps what the tree held, and tells what has changed since.
-func Example() {
+func Example_snapshots() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	prices, err := mvbtree.Build(ctx, d, []uint32{1, 2, 3}, []int64{100, 250, 80}, mvbtree.Options{})
+	prices, err := btree.Build(ctx, d, []uint32{1, 2, 3}, []int64{100, 250, 80}, btree.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func Example() {
 
 	values, found, err := opening.Find(ctx, []uint32{2, 3, 4})
 	fmt.Println(values, found, err)
-	for change, err := range mvbtree.Diff(ctx, opening, closing) {
+	for change, err := range btree.Diff(ctx, opening, closing) {
 		fmt.Println(change, err)
 	}
 	// Output:

@@ -1,4 +1,4 @@
-package mvbtree
+package snapshots
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -19,7 +20,7 @@ import (
 func TestClosedInFlight(t *testing.T) {
 	const n, rounds = 3000, 8
 	d := testdevice.Open(t)
-	tree := newTreeOn[uint32, uint32](t, d, Options{})
+	tree := newTreeOn[uint32, uint32](t, d, btree.Options{})
 	keys, values := make([]uint32, n), make([]uint32, n)
 	for i := range keys {
 		keys[i] = uint32(i) * 5
@@ -66,7 +67,7 @@ func TestClosedInFlight(t *testing.T) {
 // Queries on a snapshot that a stream has dropped, or that was closed with its stream, hold nobody up.
 func TestDroppedQueries(t *testing.T) {
 	d := testdevice.Open(t)
-	tree := newTreeOn[uint32, uint32](t, d, Options{})
+	tree := newTreeOn[uint32, uint32](t, d, btree.Options{})
 	_, err := tree.Insert(t.Context(), []uint32{1, 2}, []uint32{3, 4})
 	require.NoError(t, err)
 	lookups := structures.DeviceLookups{Count: 2, Keys: testdevice.Upload(t, d, []uint32{1, 2}),
@@ -103,7 +104,7 @@ func TestHeldSnapshot(t *testing.T) {
 	if stress.Level > 0 {
 		updates = 1e6
 	}
-	tree := newTree[uint32, uint32](t, Options{})
+	tree := newTree[uint32, uint32](t, btree.Options{})
 	rng := rand.New(rand.NewPCG(3, 3))
 	batch := make([]uint32, 4000)
 	some := func() []uint32 {
@@ -145,7 +146,7 @@ func TestHeldSnapshot(t *testing.T) {
 type streamed struct {
 	t       *testing.T
 	d       *vk.Device
-	tree    *Tree[uint32, uint32]
+	tree    *btree.Tree[uint32, uint32]
 	streams [2]*vk.Stream
 	log     []*recorded
 }
@@ -206,9 +207,9 @@ func TestSnapshotsInStreamsOrder(t *testing.T) {
 	d := testdevice.Open(t)
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 6))
-		s := streamed{t: t, d: d, tree: newTreeOn[uint32, uint32](t, d, Options{Capacity: 20000}),
+		s := streamed{t: t, d: d, tree: newTreeOn[uint32, uint32](t, d, btree.Options{Capacity: 20000}),
 			streams: [2]*vk.Stream{testdevice.Stream(t, d), testdevice.Stream(t, d)}}
-		open := map[*Snapshot[uint32, uint32]]int{}
+		open := map[*btree.Snapshot[uint32, uint32]]int{}
 		dropped := 0
 		for range 40 {
 			on := rng.IntN(2)
@@ -254,7 +255,7 @@ func TestSnapshotsInStreamsOrder(t *testing.T) {
 		}
 		v, err := s.tree.Versions(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, Versions{Bytes: v.Bytes}, v, "nothing is left")
+		require.Equal(t, btree.Versions{Bytes: v.Bytes}, v, "nothing is left")
 		require.NoError(t, s.tree.Compact(t.Context(), 0))
 	}
 }
@@ -262,7 +263,7 @@ func TestSnapshotsInStreamsOrder(t *testing.T) {
 // A stream records updates, a snapshot, more updates and lookups at the snapshot, and submits all of it at once.
 func TestSnapshotAmongUpdates(t *testing.T) {
 	d := testdevice.Open(t)
-	tree := newTreeOn[uint32, uint32](t, d, Options{Capacity: 10000})
+	tree := newTreeOn[uint32, uint32](t, d, btree.Options{Capacity: 10000})
 	keys := []uint32{1, 2, 3, 4}
 	s := testdevice.Stream(t, d)
 	room := func() *vk.Buffer[uint32] { return testdevice.Room[uint32](t, d, 4) }
@@ -299,7 +300,7 @@ func TestSnapshotAmongUpdates(t *testing.T) {
 // garbage collector warns of.
 func TestDroppedSnapshot(t *testing.T) {
 	d := testdevice.Open(t)
-	tree := newTreeOn[uint32, uint32](t, d, Options{})
+	tree := newTreeOn[uint32, uint32](t, d, btree.Options{})
 	b := structures.DeviceBatch{Count: 1, Keys: testdevice.Upload(t, d, []uint32{1}),
 		Values: testdevice.Upload(t, d, []uint32{2})}
 	closes := func(s *vk.Stream) { require.NoError(t, s.Close()) }

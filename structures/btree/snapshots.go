@@ -1,0 +1,256 @@
+package btree
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/typed"
+	"github.com/vkds/vkds/vk"
+)
+
+// Snapshot is what a tree held at one time. It stays the same while it is open, whatever updates do to the tree.
+// Several goroutines may use one. After Close, or once the tree is closed, its methods return vk.ErrClosed.
+//
+// Each query from Go slices is one call, which takes its turn between the updates of other goroutines. Iterators go on
+// while the tree changes, and have the snapshot's pairs. Queries on streams come after what other streams have
+// submitted (Tree). A query reads a second node for each leaf that changed since the snapshot (docs/benchmarks.md).
+type Snapshot[K, V structures.Number] struct {
+	structures.Queries[K, V]
+
+	view      typedView[K, V]
+	forgotten runtime.Cleanup
+}
+
+// UnprotectedError says that no open snapshot has a time.
+type UnprotectedError struct{ Time uint64 }
+
+func (e *UnprotectedError) Error() string {
+	return fmt.Sprintf("no snapshot of time %d is open", e.Time)
+}
+
+// Snapshot opens a snapshot of what the tree holds now: the results of all calls with Go slices, and of all work that
+// streams have submitted, even if the device is not done with it. It does not wait for the device, and costs a few
+// hundred nanoseconds. While snapshots are open, updates pay for them: before a batch changes a leaf for the first time
+// since the newest snapshot, it copies the leaf.
+//
+// A snapshot that is not closed keeps memory. If the garbage collector finds one that nothing refers to, it closes the
+// snapshot and writes a warning to the device's log. Errors: vk.ErrUnsubmitted if a stream has recorded updates and not
+// submitted them, *structures.LimitError after 2^32 snapshots while one of them is open, vk.ErrClosed, the context's.
+func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
+	v, err := t.versioned.snapshot(ctx)
+	return opened(v, err)
+}
+
+// SnapshotOn opens a snapshot of what the tree holds at this point of a stream: after the updates that the stream has
+// recorded so far, submitted or not, and those that other streams have submitted, and before all that are recorded
+// later. So one submission may hold updates, queries at the snapshot, and more updates. It costs what Snapshot does.
+// Operations that UpdateOn leaves pending are done by Finish, and so come after the snapshot.
+//
+// Until the stream has submitted its updates, a call of another stream or from Go slices that uses the snapshot returns
+// vk.ErrUnsubmitted; the stream itself may record queries at it. If the stream drops what it has recorded (Discard,
+// Close, an error), the snapshot is closed. If nothing is recorded, SnapshotOn is Snapshot. Errors: vk.ErrUnsubmitted
+// if another stream has recorded updates and not submitted them, *vk.ForeignError, *structures.LimitError,
+// vk.ErrClosed.
+func (t *Tree[K, V]) SnapshotOn(s *vk.Stream) (*Snapshot[K, V], error) {
+	v, err := t.versioned.snapshotOn(s)
+	return opened(v, err)
+}
+
+// At opens another handle to an open snapshot, by its time (Snapshot.Time). Errors: *UnprotectedError if no open
+// snapshot has that time, vk.ErrClosed, the context's.
+func (t *Tree[K, V]) At(ctx context.Context, time uint64) (*Snapshot[K, V], error) {
+	v, err := t.versioned.at(ctx, time)
+	if err == nil && v == nil {
+		err = &UnprotectedError{time}
+	}
+	return opened(v, err)
+}
+
+// opened returns a snapshot that the garbage collector closes if nobody else does.
+func opened[K, V structures.Number](v typedView[K, V], err error) (*Snapshot[K, V], error) {
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot[K, V]{Queries: v.queries(), view: v}
+	s.forgotten = runtime.AddCleanup(s, typedView[K, V].forgotten, v)
+	return s, nil
+}
+
+// Time returns when the snapshot was taken, by the tree's clock. The clock advances with each snapshot that follows
+// updates; snapshots with the same pairs, one after the other, may have the same time.
+func (s *Snapshot[K, V]) Time() uint64 { return s.view.Time() }
+
+// Len returns the number of pairs. It counts those of all leaves.
+func (s *Snapshot[K, V]) Len(ctx context.Context) (uint64, error) { return s.view.Len(ctx) }
+
+// Save writes all pairs to w, as Tree.Save does, while updates go on. Errors: w's, those of Chunks.
+func (s *Snapshot[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
+	return s.view.Save(ctx, w)
+}
+
+// WriteTo is Save without a context: io.WriterTo.
+func (s *Snapshot[K, V]) WriteTo(w io.Writer) (int64, error) { return s.Save(context.Background(), w) }
+
+// On records kernels of the caller that read what the tree held, by btree_search.glsl and others compiled with
+// VKDS_SNAPSHOT (docs/device-side.md). It calls record once, before it returns, with the value that the kernels' push
+// constants need; record records the dispatches on the stream. On the device they run after the updates that other
+// streams have submitted, and before later ones. The kernels need Tree.Constants. If record makes a call on the tree
+// that would wait for On itself, that call returns *structures.ReentryError. Errors: vk.ErrUnsubmitted, vk.ErrClosed,
+// *vk.ForeignError, and record's own, after which the stream runs nothing of it.
+func (s *Snapshot[K, V]) On(stream *vk.Stream, record func(tree Device) error) error {
+	return s.view.Kernels(stream, record)
+}
+
+// Close ends the snapshot. The versions that only this snapshot needs are freed after the work that streams have
+// recorded of it. Closing the last snapshot of a tree waits for the calls that change the tree. Further calls do
+// nothing. It returns nil.
+func (s *Snapshot[K, V]) Close() error {
+	s.forgotten.Stop()
+	err := s.view.Close()
+	runtime.KeepAlive(s)
+	return err
+}
+
+// Versions are what a tree keeps for its snapshots.
+type Versions struct {
+	Snapshots      int    // open ones
+	Oldest, Newest uint64 // their times; 0 if there is none
+	Kept           int    // copies of leaves
+	Bytes          uint64 // of memory for these, in use or spare
+	Forgotten      uint64 // snapshots that were not closed
+}
+
+// Versions returns what the tree keeps for its snapshots. It waits for the streams that work on the tree, and frees
+// what no snapshot needs any more. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
+func (t *Tree[K, V]) Versions(ctx context.Context) (Versions, error) { return t.words.Versions(ctx) }
+
+// History is what is kept of a leaf for the open snapshots.
+type History struct {
+	Since    uint64    // the time of the updates that last changed the leaf; 0: none has since the oldest snapshot
+	Versions []Version // what it held before, the newest first
+}
+
+// Version is what a leaf held for a time. A snapshot of a time from Since on, and before Until, finds in it the pairs
+// whose keys the leaf is for today. Leaves that were split from one have the same versions.
+type Version struct {
+	Number       uint32   // by which leaves share it
+	Since, Until uint64   // times of the updates that made it so and that ended it, as Snapshot.Time has them
+	Keys, Values []uint64 // in key order, as words (structures.KeyCode)
+}
+
+// History returns what is kept of a leaf, one of Nodes, for drawing and looking at. It is empty if no snapshot is open.
+// It waits for the streams that work on the tree. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
+func (t *Tree[K, V]) History(ctx context.Context, leaf Node[uint64]) (History, error) {
+	return t.words.History(ctx, leaf)
+}
+
+// Moving bounds what kernels that take snapshots inside a dispatch do to a tree. The tree has versions and times ready
+// for so many, 132 bytes an update.
+type Moving struct {
+	// Updates are operations that may change a pair, each time that they are tried. One that finds no version free
+	// is left pending, without effect.
+	Updates int
+	// Snapshots are those that subgroups take, each for all of its lanes. Any more of them see what the last one of
+	// these has.
+	Snapshots int
+}
+
+// On records kernels of the caller that change the tree and take snapshots of it inside a dispatch (btree_clock.glsl,
+// docs/device-side.md), compiled with VKDS_CLOCK. Queries at such a snapshot see one moment, whatever other invocations
+// do meanwhile. These snapshots end with what was recorded here; those of the host stay what they are.
+//
+// On calls record once, before it returns, with the value that the kernels' push constants need; record records one
+// dispatch or several on the stream. On the device they run after what other streams have submitted, and before what
+// these do next. They need Tree.Constants. Nothing else may change the tree beside them, not even a kernel without
+// VKDS_CLOCK. Insertions need slabs: call Grow first. If On needs memory for versions, it submits what the stream has
+// recorded, and waits.
+//
+// If record makes a call on the tree that would wait for On itself, that call returns *structures.ReentryError. Errors:
+// vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, *structures.LimitError, *vk.OutOfMemoryError, and record's own,
+// after which the stream runs nothing of it.
+func (t *Tree[K, V]) On(stream *vk.Stream, m Moving, record func(tree Device) error) error {
+	return t.words.moving(stream, m, record)
+}
+
+// versioned is a tree of words, as snapshots of a Tree's types see it.
+type versioned[K, V structures.Number] interface {
+	snapshot(ctx context.Context) (typedView[K, V], error)
+	snapshotOn(s *vk.Stream) (typedView[K, V], error)
+	at(ctx context.Context, time uint64) (typedView[K, V], error) // nil: no open snapshot has that time
+}
+
+// typedView is a view of words, as a Snapshot of a Tree's types sees it.
+type typedView[K, V structures.Number] interface {
+	queries() structures.Queries[K, V]
+	Time() uint64
+	Len(ctx context.Context) (uint64, error)
+	Save(ctx context.Context, w io.Writer) (int64, error)
+	Kernels(s *vk.Stream, record func(Device) error) error
+	Close() error
+	of(t versioned[K, V]) bool
+	sameTree(other typedView[K, V]) bool
+	forgotten()
+	// diff reads up to room changes, from a key on. all is how many there are, of which the rest begin with next.
+	diff(ctx context.Context, newer typedView[K, V], from uint64, room int) (c changed[K, V], all int, next uint64,
+		err error)
+	diffOn(s *vk.Stream, newer typedView[K, V], d DeviceDiff) error
+}
+
+type versionedWords[K, V structures.Number, W structures.Word] struct{ t *tree[W] }
+
+func (t versionedWords[K, V, W]) snapshot(ctx context.Context) (typedView[K, V], error) {
+	v, err := t.t.Snapshot(ctx)
+	return viewWords[K, V, W]{v}, err
+}
+
+func (t versionedWords[K, V, W]) snapshotOn(s *vk.Stream) (typedView[K, V], error) {
+	v, err := t.t.SnapshotOn(s)
+	return viewWords[K, V, W]{v}, err
+}
+
+func (t versionedWords[K, V, W]) at(ctx context.Context, time uint64) (typedView[K, V], error) {
+	v, err := t.t.At(ctx, time)
+	if v == nil {
+		return nil, err
+	}
+	return viewWords[K, V, W]{v}, err
+}
+
+type viewWords[K, V structures.Number, W structures.Word] struct{ *view[W] }
+
+func (v viewWords[K, V, W]) queries() structures.Queries[K, V] { return typed.Queries[K, V, W](v.view) }
+
+func (v viewWords[K, V, W]) of(t versioned[K, V]) bool {
+	words, same := t.(versionedWords[K, V, W])
+	return same && words.t == v.view.of.tree
+}
+
+func (v viewWords[K, V, W]) sameTree(other typedView[K, V]) bool {
+	return other.of(versionedWords[K, V, W]{v.view.of.tree})
+}
+
+func (v viewWords[K, V, W]) forgotten() {
+	if v.view.of.at.ended() { // by the stream that dropped it
+		return
+	}
+	v.view.of.versions.forgotten.Add(1)
+	v.view.of.d.Log().Warn("a snapshot was not closed", "time", v.Time())
+	_ = v.Close() // which has nothing to wait for
+}
+
+func (v viewWords[K, V, W]) diffOn(s *vk.Stream, newer typedView[K, V], d DeviceDiff) error {
+	return v.view.DiffOn(s, newer.(viewWords[K, V, W]).view, d)
+}
+
+func (v viewWords[K, V, W]) diff(ctx context.Context, newer typedView[K, V], from uint64, room int) (
+	c changed[K, V], all int, next uint64, err error) {
+	words, all, err := v.view.Diff(ctx, newer.(viewWords[K, V, W]).view, W(from), room)
+	if n := len(words.Keys); n != 0 {
+		next = uint64(words.Keys[n-1]) + 1
+	}
+	return changed[K, V]{typed.KeysOf[K](words.Keys), typed.ValuesOf[V](words.Old), typed.ValuesOf[V](words.New),
+		words.Kinds}, all, next, err
+}
