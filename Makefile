@@ -200,7 +200,7 @@ drivers = 4 8 16 swiftshader
 # Recording and the order of equal keys are the same each time, and delays are for the packages with concurrent kernels.
 concurrent-packages = $$(go list ./alloc/... ./structures/... ./test/goroutines ./test/linearizability ./test/shader \
 	| grep -v -e /internal/recording -e /internal/sequential)
-chaos-packages = ./alloc ./structures/primitives ./structures/slabhash ./structures/btree ./structures/mvbtree \
+chaos-packages = ./alloc ./structures/primitives ./structures/slabhash ./structures/btree ./test/snapshots \
 	./structures/graph ./structures/internal/typed ./test/linearizability ./test/shader
 stress-test = $(call brief-test,$(1),-timeout 6h $(2))
 concurrent-tests = $(call stress-test,$(1),$(2) $(3)) && \

@@ -92,7 +92,7 @@ type DeviceBatch struct {
 	OutKeys, OutValues *vk.Buffer[uint32]
 	Windows            *vk.Buffer[uint32] // nil: each operation's own number
 
-	// OwnMoments, of a mixed batch on an btree.Tree: as in Batch. Others see what was there before the batch.
+	// OwnMoments, of a mixed batch on a btree.Tree: as in Batch. Others see what was there before the batch.
 	OwnMoments bool
 
 	// Alone says that nothing else changes the dictionary while the batch runs. A tree then locates its keys first, by

@@ -116,7 +116,7 @@ type Batch[K, V Number] struct {
 	Values []V    // the value that an insertion brings; nil if no operation inserts (or the structure is a set)
 	Highs  []K    // of FindRange and CountRange the greatest key of the range; nil if there are none
 	Width  int    // pairs that each FindRange lists at most
-	// OwnMoments, of an btree.Tree: operations that ask for order don't all see what was there before the batch. Each
+	// OwnMoments, of a btree.Tree: operations that ask for order don't all see what was there before the batch. Each
 	// sees a moment of its own, between the batch's beginning and end, while updates of the batch go on.
 	OwnMoments bool
 }

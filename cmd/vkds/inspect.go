@@ -38,14 +38,14 @@ beside what random hash values would give, all buckets in their order, and some
 of them slab by slab. In a viewer that shows notes, pointing at a node or a bucket
 tells its keys.
 
-Of an mvbtree, each --update names a table whose pairs are inserted behind a snapshot:
+Of a B-link-tree, each --update names a table whose pairs are inserted after a snapshot:
 then the picture has, below the leaves, the versions that are kept of them, each with
 the times from which and until when it held.
 
 ` + sourceHelp,
 		Example: `  vkds inspect geoip.csv --structure btree --svg geoip.svg --near 134744072
   vkds inspect airports.vkds --svg airports.svg
-  vkds inspect monday.csv --structure mvbtree --update tuesday.csv --update wednesday.csv --svg days.svg`,
+  vkds inspect monday.csv --structure btree --update tuesday.csv --update wednesday.csv --svg days.svg`,
 		Args: takes("one DICT or TABLE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			return inspect(c.Context(), g, &s, arguments[0], svg{file: picture, updates: updates}, near)
@@ -56,7 +56,7 @@ the times from which and until when it held.
 	flags.StringVar(&picture, "svg", "", "`file` to draw to; \"-\" is standard output")
 	_ = c.MarkFlagRequired("svg") // it exists
 	flags.StringVar(&near, "near", "", "of a tree: the `key` whose leaf is drawn (default: one in the middle)")
-	flags.StringArrayVar(&updates, "update", nil, "of mvbtree: a `TABLE` to insert behind a snapshot")
+	flags.StringArrayVar(&updates, "update", nil, "of btree: a `TABLE` to insert after a snapshot")
 	s.add(c, "")
 	return c
 }
@@ -167,10 +167,10 @@ func snapshotOf(ctx context.Context, tree any) (io.Closer, error) {
 	case *btree.Tree[uint64, uint64]:
 		return t.Snapshot(ctx)
 	}
-	return nil, errors.New("--update is for --structure mvbtree")
+	return nil, errors.New("--update is for --structure btree")
 }
 
-// histories is what an mvbtree has.
+// histories is what a tree tells of its snapshots.
 type histories interface {
 	History(ctx context.Context, leaf btree.Node[uint64]) (btree.History, error)
 	Versions(ctx context.Context) (btree.Versions, error)

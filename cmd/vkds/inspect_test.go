@@ -90,7 +90,7 @@ func TestInspectTree(t *testing.T) {
 	assert.Contains(t, refusal(t, "", "inspect", dict, "--svg", "-", "--near", "noon"), "--near: ")
 }
 
-// An mvbtree's picture has the versions that are kept of the leaves on it, each once.
+// A tree's picture has the versions that are kept of the leaves on it, each once.
 func TestInspectVersions(t *testing.T) {
 	needDevice(t)
 	table := write(t, "t.csv", rows(300))
@@ -108,8 +108,8 @@ func TestInspectVersions(t *testing.T) {
 	assert.Equal(t, 1, draw("--update", one)["g version"], "of the leaf of 1400")
 	was := draw("--update", one, "--update", two)
 	assert.Equal(t, 2, was["g version"], "the leaf was split behind, and its halves share them")
-	assert.Contains(t, refusal(t, "", "inspect", table, "--svg", "-", "--structure", "btree", "--update", one),
-		"--update is for --structure mvbtree")
+	assert.Contains(t, refusal(t, "", "inspect", table, "--svg", "-", "--structure", "slabhash", "--update", one),
+		"--update is for --structure btree")
 	wide := write(t, "wide.csv", "1,99999999999\n")
 	assert.Contains(t, refusal(t, "", "inspect", table, "--svg", "-", "--structure", "mvbtree", "--update", wide),
 		"take 64 bits")

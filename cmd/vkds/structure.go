@@ -52,10 +52,6 @@ func newBTree[W structures.Word](ctx context.Context, d *vk.Device, capacity int
 	return made[W](btree.New[W, W](ctx, d, btree.Options{Capacity: capacity, Fill: fill, Path: btree.Batched}))
 }
 
-func newMVBTree[W structures.Word](ctx context.Context, d *vk.Device, capacity int, fill float64) (words, error) {
-	return made[W](btree.New[W, W](ctx, d, btree.Options{Capacity: capacity, Fill: fill, Path: btree.Batched}))
-}
-
 func newLSM[W structures.Word](ctx context.Context, d *vk.Device, capacity int, batch float64) (words, error) {
 	return made[W](lsm.New[W, W](ctx, d, lsm.Options{Batch: int(batch), Capacity: capacity}))
 }
@@ -68,16 +64,17 @@ func newSortedArray[W structures.Word](ctx context.Context, d *vk.Device, capaci
 var known = []structure{
 	{name: "slabhash", parameter: "load", least: 0.01, most: 100,
 		create: [2]create{newSlabHash[uint32], newSlabHash[uint64]}, measures: slabHashMeasures, draw: drawSlabHash},
-	{name: "btree", ordered: true, parameter: "fill", least: 0.1, most: 1,
-		create: [2]create{newBTree[uint32], newBTree[uint64]}, measures: btreeMeasures,
-		check: checkTree, draw: drawTree},
-	{name: "mvbtree", ordered: true, parameter: "fill", least: 0.1, most: 1,
-		create: [2]create{newMVBTree[uint32], newMVBTree[uint64]}, measures: btreeMeasures, check: checkTree,
-		draw: drawTree},
+	bLinkTree("btree"), bLinkTree("mvbtree"), // one structure: files of earlier versions have the second name
 	{name: "lsm", ordered: true, parameter: "batch", least: 1, most: 1 << 30,
 		create: [2]create{newLSM[uint32], newLSM[uint64]}, measures: lsmMeasures},
 	{name: "sortedarray", ordered: true,
 		create: [2]create{newSortedArray[uint32], newSortedArray[uint64]}, measures: sortedArrayMeasures},
+}
+
+func bLinkTree(name string) structure {
+	return structure{name: name, ordered: true, parameter: "fill", least: 0.1, most: 1,
+		create: [2]create{newBTree[uint32], newBTree[uint64]}, measures: btreeMeasures, check: checkTree,
+		draw: drawTree}
 }
 
 func checkTree(ctx context.Context, d any) error {
@@ -128,7 +125,7 @@ func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that it is laid out for\n(default 0.7, or "+
 			"what a saved dictionary had)")
 	}
-	flags.Float64Var(&s.fill, "fill", 0, "of btree, mvbtree: share of a node's slots\nthat its splitting fills\n"+
+	flags.Float64Var(&s.fill, "fill", 0, "of btree: share of a node's slots\nthat its splitting fills\n"+
 		"(default 0.53, or what a saved dictionary had)")
 	flags.Uint32Var(&s.batch, "batch", 0, "of lsm: pairs in its smallest level, a power of two\n(default 2^18, or "+
 		"what a saved dictionary had)")

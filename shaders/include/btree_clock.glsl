@@ -1,5 +1,5 @@
 // A moving clock: snapshots of a B-link-tree that kernels take inside a dispatch, while others of it change the tree.
-// Compile all of the kernels of such a dispatch with VKDS_CLOCK, and have the tree's host prepare it (mvbtree.Tree.On
+// Compile all of the kernels of such a dispatch with VKDS_CLOCK, and have the tree's host prepare it (btree.Tree.On
 // and DeviceBatch.OwnMoments in Go), since versions and times are the host's to reserve.
 //
 // After Awad's dissertation (2022), section 4.4, on the versions of btree_version.glsl. Who takes a snapshot adds to a

@@ -19,12 +19,10 @@ import (
 // benchmark of section 5.6 of Awad et al. (2019) has them.
 //
 // Those that ask for order see what was there before the batch, all of them: they are done first. On the concurrent
-// path, which AutoPath takes, the others run concurrently behind them, and their results are those of some order. So
-// there is one order of all operations, in front of which those that ask for order stand. Where streams change the tree
-// meanwhile, it is none: a pair of a range or a neighbor was then there at some time of the call, and what was there
-// all the time is not missed; the keys of a range ascend, and none comes twice. An btree.Tree waits for such streams.
-// On the batched path lookups see what was there before the batch, too, and then the insertions and deletions are done
-// in the batch's order.
+// path, which AutoPath takes, the others run concurrently after them, and their results are those of some order. So
+// there is one order of all operations, at the beginning of which those that ask for order stand. A batch with such
+// operations waits for the streams that work on the tree. On the batched path lookups see what was there before the
+// batch, too, and then the insertions and deletions are done in the batch's order.
 //
 // Errors: *structures.KindError and *structures.LengthError before anything is done, and those of Insert. Where one is
 // about queries that ask for order, none of the batch is done.

@@ -6,6 +6,10 @@
 // ways. The concurrent one does mixed operations concurrently, from Go slices, from streams and from other people's
 // kernels. The batched one takes large batches: it sorts them and changes each node that they touch once, without
 // latches.
+//
+// A Snapshot is what a tree held at one time, after chapter 4 of the dissertation (a multiversion B-link-tree). Queries
+// at a snapshot see that while updates go on. A tree without open snapshots copies nothing for them, and runs the same
+// kernels as if there were no snapshots.
 package btree
 
 import (
@@ -37,6 +41,23 @@ type Device struct {
 // into parts in order first (primitives.Partition). Candidates of CountOn and RangeOn are the pairs themselves; where
 // one range has so many neighbouring leaves that a dispatch would take too long, they are said to be 2^63 and more, and
 // it isn't done: Count and Range cut such ranges up.
+//
+// Nothing may change the tree until queries on a stream are done; the caller orders them. Three kinds of work order
+// themselves: the device runs them after what other streams have submitted, and before what these submit next. A call
+// that must follow work that a stream has recorded and not submitted returns vk.ErrUnsubmitted. The three are
+//
+//   - queries at a snapshot;
+//   - batches of ApplyOn and Apply that ask for order (with a Width). All queries for order of a mixed batch see one
+//     moment, before its updates, however many chunks it takes, and all operations of all streams have a sequential
+//     order. With OwnMoments each query sees a moment of its own while the batch's updates go on, which is linearizable
+//     (the concurrent benchmark of chapter 4);
+//   - kernels of the caller that On records.
+//
+// Other batches of ApplyOn run beside one another.
+//
+// While a snapshot is open, an update on a stream may need memory for versions: then it submits what the stream has
+// recorded, and waits. Compact and BuildOn return *structures.SnapshotsError; Clear deletes all pairs, leaf by leaf; and
+// leaves that deletions empty stay where they are. A kernel of the caller may change the tree only as On records it.
 type Tree[K, V structures.Number] struct {
 	structures.Ordered[K, V]
 
@@ -140,11 +161,11 @@ func (t *Tree[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait: Insert,
 // InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, and those that ask for order. Updates of one key stand
 // in each other's way: those of a key that takes much of the batch are better done by UpdateOn. Batches on several
-// streams may work on the tree at the same time. What asks for order sees, in a mixed batch, what was there before it,
-// as long as no other stream changes the tree meanwhile (Apply). Where the pool is full, operations are left pending;
+// streams may work on the tree at the same time. What asks for order sees, in a mixed batch, what was there before it
+// (Apply). Where the pool is full, operations are left pending;
 // give the batch to Finish for them once no stream works on the tree.
 //
-// Errors: *structures.KindError, *structures.LengthError, vk.ErrClosed.
+// Errors: *structures.KindError, *structures.LengthError, vk.ErrUnsubmitted (Tree), vk.ErrClosed.
 func (t *Tree[K, V]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	return t.words.ApplyOn(s, kind, b)
 }

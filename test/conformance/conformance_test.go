@@ -154,7 +154,7 @@ func subjects[W structures.Word]() []subject[W] {
 		check:  checkTree[W],
 		upkeep: treeUpkeep[W](),
 	}, {
-		name:    "mvbtree, snapshots open",
+		name:    "btree, snapshots open",
 		kinds:   slices.Concat(orderedKinds, inPlaceKinds),
 		ordered: true, protocols: true, tiles: true, free: true,
 		fills:  true,

@@ -203,14 +203,8 @@ func eachIterated(t *testing.T, f func(t *testing.T, s *vk.Stream, x iterated)) 
 		t.Cleanup(func() { require.NoError(t, l.Close()) })
 		return iteratedDictionary(t, d, s, l, keys)
 	})
-	run("btree", func(t *testing.T, s *vk.Stream) iterated {
-		b, err := btree.Build(t.Context(), d, keys, keys, btree.Options{})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, b.Close()) })
-		return iteratedDictionary(t, d, s, b, keys)
-	})
 	for _, snapshot := range []bool{false, true} {
-		name := map[bool]string{false: "mvbtree", true: "snapshot"}[snapshot]
+		name := map[bool]string{false: "btree", true: "snapshot"}[snapshot]
 		run(name, func(t *testing.T, s *vk.Stream) iterated {
 			b, err := btree.Build(t.Context(), d, keys, keys, btree.Options{})
 			require.NoError(t, err)

@@ -56,9 +56,6 @@ func testUpdatesOfTypes[K, V structures.Number](t *testing.T, d *vk.Device) {
 			"btree, concurrent": func(ctx context.Context) (typed[K, V], error) {
 				return btree.New[K, V](ctx, d, btree.Options{Path: btree.Concurrent})
 			},
-			"mvbtree": func(ctx context.Context) (typed[K, V], error) {
-				return btree.New[K, V](ctx, d, btree.Options{})
-			},
 		}
 		for name, open := range open {
 			t.Run(name, func(t *testing.T) {

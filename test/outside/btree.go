@@ -36,6 +36,7 @@ func bTree[K, V structures.Number]() {
 	stats, nodes := asTree(what, t, want)
 	equal(what+": pairs of Stats", uint64(len(want)), stats.Pairs)
 	equal(what+": Nodes", stats.Nodes, uint64(len(nodes)))
+	snapshots(what, t, want)
 	deleteRange(what, t, want)
 	clear(what, t)
 }

@@ -22,7 +22,7 @@ func init() {
 // changes compares Diff and Changes with n changes: half of them are new keys, a quarter other values, and the others
 // deleted.
 func changes[K, V structures.Number](n int) {
-	what := name[K, V]("mvbtree")
+	what := name[K, V]("snapshots")
 	there := some[K](0, n/2)
 	t := must(btree.Build(ctx, device, there, some[V](1, n/2), btree.Options{}))
 	older := must(t.Snapshot(ctx))

@@ -137,7 +137,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, kernels.Take())
 	})
-	t.Run("mvbtree", func(t *testing.T) {
+	t.Run("snapshots", func(t *testing.T) {
 		d, kernels := testdevice.OpenNew(t)
 		tree, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{MaxBytes: 1 << 28})
 		require.NoError(t, err)

@@ -3,42 +3,11 @@ package main
 import (
 	"bytes"
 	"maps"
-	"time"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
-
-func init() {
-	parts = append(parts,
-		part{"mvbtree, 32 bits", mvBTree[uint32, uint32]},
-		part{"mvbtree, 64 bits", mvBTree[time.Duration, Points]},
-		part{"mvbtree, named types", mvBTree[int32, Celsius]},
-	)
-}
-
-func mvBTree[K, V structures.Number]() {
-	what := name[K, V]("mvbtree")
-	t := must(btree.New[K, V](ctx, device, btree.Options{}))
-	want := updates(what, t)
-	batches(what, t, want)
-	holds(what, t, want)
-	queries(what, t, want)
-	queriesOn(what, t, want)
-	updatesOn(what, t, want)
-	appliedOn(what, t, want)
-	inShaders(what, t)
-	stats, nodes := asTree(what, t, want)
-	equal(what+": pairs of Stats", uint64(len(want)), stats.Pairs)
-	equal(what+": Nodes", stats.Nodes, uint64(len(nodes)))
-	loaded := must(btree.Load[K, V](ctx, device, save(what, t), btree.Options{}))
-	holds(what+", loaded", loaded, want)
-	check(loaded.Close())
-	snapshots(what, t, want)
-	deleteRange(what, t, want)
-	clear(what, t)
-}
 
 // snapshots compares snapshots with what the tree held.
 func snapshots[K, V structures.Number](what string, t *btree.Tree[K, V], want map[K]V) {
