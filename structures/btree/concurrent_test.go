@@ -430,7 +430,8 @@ func testNeighborsWhileKeysChange[W structures.Word](t *testing.T, d *vk.Device,
 		asked := []structures.Kind{structures.FindCeil, structures.FindPredecessor}[round/2]
 		q := orderedBatch(t, d, queries, 1)
 		require.NoError(t, tree.ApplyOn(updates, kind, b))
-		require.NoError(t, tree.ApplyOn(asks, asked, q))
+		// As in a kernel of a user's that does both: ApplyOn would have the device do one behind the other.
+		require.NoError(t, tree.applyBy(tree.on, asks, asked, q, false))
 		for _, s := range []*vk.Stream{updates, asks} {
 			_, err := s.Submit()
 			require.NoError(t, err)

@@ -444,7 +444,12 @@ func (t *tree[W]) applyOn(s *vk.Stream, kind structures.Kind, b structures.Devic
 	if b.Count == 0 {
 		return nil
 	}
-	record := t.recording(kind, b)
+	return t.applyBy(t.recording(kind, b), s, kind, b, retry)
+}
+
+// applyBy records a batch by a function that gives it its place among those of other streams.
+func (t *tree[W]) applyBy(record func(*vk.Stream, func() error) error, s *vk.Stream, kind structures.Kind,
+	b structures.DeviceBatch, retry bool) error {
 	moments := b.OwnMoments && kind == structures.Mixed && asksForOrder(kind, b)
 	if moments {
 		if err := t.keepsMoving(context.Background(), s, b.Count, b.Count); err != nil {

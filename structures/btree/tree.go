@@ -56,7 +56,7 @@ type Device struct {
 // Other batches of ApplyOn run beside one another.
 //
 // While a snapshot is open, an update on a stream may need memory for versions: then it submits what the stream has
-// recorded, and waits. Compact and BuildOn return *structures.SnapshotsError; Clear deletes all pairs, leaf by leaf; and
+// recorded, and waits. Compact and BuildOn return *structures.SnapshotsError, Clear deletes all pairs leaf by leaf, and
 // leaves that deletions empty stay where they are. A kernel of the caller may change the tree only as On records it.
 type Tree[K, V structures.Number] struct {
 	structures.Ordered[K, V]

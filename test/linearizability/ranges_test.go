@@ -97,7 +97,7 @@ func openVersioned[W structures.Word](r *rig) tree {
 // a time, among as many other keys as it takes to split the leaves: of each group, updates and ranges are those of some
 // sequential order, whether ranges see what was there before their batch or moments of their own. CPU drivers do one
 // dispatch after the other; that more of them than one are not beside each other, as they might be elsewhere,
-// TestMixedBatchesOnStreams of package mvbtree finds.
+// TestMixedBatchesOnStreams of package snapshots finds.
 func TestRangesAreMoments(t *testing.T) {
 	const groups, perGroup, others, dispatches, streams = 40, 5, 300, 3, 2
 	each(t, protocols[:3], func(r *rig) {
