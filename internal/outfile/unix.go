@@ -75,8 +75,12 @@ func keepOwner(f *os.File, old fs.FileInfo) {
 	}
 }
 
-// lock locks a file until it is closed; syscall.EWOULDBLOCK where somebody else has.
+// lock locks a file until unlock, or until it is closed; syscall.EWOULDBLOCK where somebody else has.
 func lock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// unlock ends a lock. Closing the file may end it later: a process that is being started has a copy of the descriptor
+// until it runs its program.
+func unlock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
 // newTemporary makes a file that is not there yet, and locks it: the lock ends with its process however that ends. It
 // has the permissions that a file made by name would have (os.CreateTemp's are narrower).
@@ -108,7 +112,13 @@ func removeOrphan(name string) {
 }
 
 // rename gives an open temporary file its name, in the place of what is there.
-func rename(f *os.File, to string) error { return os.Rename(f.Name(), to) }
+func rename(f *os.File, to string) error {
+	err := os.Rename(f.Name(), to)
+	if err == nil {
+		unlock(f) // it may be claimed from now on
+	}
+	return err
+}
 
 // claim locks a file until release closes it. Where a file system has no locks, it is nobody's.
 func claim(f *os.File) (release func(), taken bool) {
@@ -116,5 +126,8 @@ func claim(f *os.File) (release func(), taken bool) {
 		_ = f.Close()
 		return nil, true
 	}
-	return func() { _ = f.Close() }, false
+	return func() {
+		unlock(f)
+		_ = f.Close()
+	}, false
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -213,4 +214,39 @@ func TestPipesUntil(t *testing.T) {
 	info, err := os.Lstat(path)
 	require.NoError(t, err)
 	assert.Equal(t, fs.ModeNamedPipe, info.Mode().Type())
+}
+
+// A process that is being started has copies of all descriptors for a moment. A claim that was released, and a file
+// that was written, are free all the same.
+func TestFreeBesideCopies(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	copies := func() (all []int) {
+		descriptors, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		for _, d := range descriptors {
+			number, err := strconv.Atoi(d.Name())
+			require.NoError(t, err)
+			if to, _ := os.Readlink("/proc/self/fd/" + d.Name()); filepath.Dir(to) == filepath.Dir(path) {
+				own, err := syscall.Dup(number)
+				require.NoError(t, err)
+				all = append(all, own)
+			}
+		}
+		require.NotEmpty(t, all)
+		return all
+	}
+	f, err := outfile.Create(ctx, path)
+	require.NoError(t, err)
+	written := copies()
+	require.NoError(t, f.Commit())
+	release, err := outfile.Claim(path)
+	require.NoError(t, err, "it was written")
+	claimed := copies()
+	release()
+	release, err = outfile.Claim(path)
+	require.NoError(t, err, "it was released")
+	release()
+	for _, own := range append(written, claimed...) {
+		require.NoError(t, syscall.Close(own))
+	}
 }
