@@ -1,9 +1,9 @@
-// Package analytics has the algorithms on graphs that others are made of: breadth-first search, shortest paths,
-// connected components, PageRank, triangles and cores, on a graph in device memory.
+// Package analytics runs graph algorithms on the device: breadth-first search, shortest paths, connected components,
+// PageRank, triangles and cores.
 //
-// An Analyzer works on compressed sparse rows (New), which don't change, or on a graph where it is (NewLive), which
-// doesn't change during a call. Its methods take a context, return when they are done, and may be called by several
-// goroutines at once. Each result says how long the device worked for it, by the device's own clock.
+// An Analyzer works either on compressed sparse rows (New), which never change, or on a live graph (NewLive), which
+// does not change during a call. Methods return when they are done, and several goroutines may call them at once. Each
+// result has the time that the device worked, by the device's own clock.
 package analytics
 
 import (
@@ -21,19 +21,19 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Unreached is the distance of a vertex that no path leads to, and the parent of who has none.
+// Unreached is the distance of a vertex that no path leads to, and the parent of a vertex without one.
 const Unreached = ^uint32(0)
 
-// ErrDirected says that an algorithm is of undirected graphs alone, whose arcs have their opposites
+// ErrDirected reports that an algorithm needs an undirected graph: one in which each arc has its opposite
 // (graph.CSROptions.Symmetric).
 var ErrDirected = errors.New("analytics: the graph has arcs without opposites, and this is for undirected graphs")
 
-// ErrStuck says that an algorithm no longer gets on though it isn't at its end, as only a stray write to the graph's
-// memory has it.
+// ErrStuck reports that an algorithm makes no progress although it is not done. Only a stray write to the graph's
+// memory causes that.
 var ErrStuck = errors.New("analytics: no progress: the graph's memory holds something else than a graph")
 
-// Analyzer analyses one graph. It keeps what calls need from one to the next: temporary memory, and what is made of the
-// graph once. Several goroutines may use one; their calls run beside one another, each with memory of its own.
+// Analyzer runs algorithms on one graph. It keeps temporary memory, and what it has derived from the graph, from one
+// call to the next. Several goroutines may use one; their calls run beside one another, each with memory of its own.
 type Analyzer struct {
 	g       *graph.CSR   // what it analyses,
 	on      *graph.Graph // or this
@@ -59,22 +59,22 @@ type Analyzer struct {
 	incoming *incoming  // of PageRank; nil: not yet
 }
 
-// New makes an Analyzer of a graph, which stays the caller's and must not be closed before it.
+// New returns an Analyzer of a graph. The graph still belongs to the caller, who must not close it before the Analyzer.
 func New(g *graph.CSR) *Analyzer {
 	a := newAnalyzer(g.Device())
 	a.g = g
 	return a
 }
 
-// NewLive makes an Analyzer of a graph where it is: each call analyses what the graph holds then, without a copy of it,
-// and keeps nothing for the next one. It takes its turn as the graph's queries do (graph.Graph.Use): calls that change
-// the graph, or another structure that shares its pool, wait until it has returned, and it waits for those before it.
-// So each result is of one state of the graph. Streams, as with Graph.FindOn, must not change it meanwhile.
+// NewLive returns an Analyzer of a live graph. Each call analyses what the graph holds at that time, without copying
+// it, and keeps nothing for the next call. A call takes its turn as the graph's queries do (graph.Graph.Use): it waits
+// for calls that change the graph, or another structure of its pool, and such calls wait for it. So each result is of
+// one state of the graph. Streams must not change the graph meanwhile, as with Graph.FindOn.
 //
-// Compressed sparse rows are read faster: many calls on one state of the graph may pay the time of taking these
-// (graph.Graph.CSR). PageRank of a directed graph takes them itself, since adjacencies have no arcs that come in. A
-// deleted vertex is as one without arcs. Error of all methods also: *structures.LimitError, where the pool has more
-// slabs than there are numbers for, 2^32 slots, some 18 GB without weights and 36 GB with.
+// Compressed sparse rows are faster to read. If you make many calls on one state of the graph, make rows first
+// (graph.Graph.CSR). PageRank of a directed graph makes them itself, because adjacencies do not have incoming arcs. A
+// deleted vertex counts as a vertex without arcs. All methods return *structures.LimitError if the graph's pool has
+// more slabs than the algorithms can number: 2^32 slots, about 18 GB without weights and 36 GB with weights.
 func NewLive(g *graph.Graph) *Analyzer {
 	a := newAnalyzer(g.On())
 	a.on = g
@@ -93,7 +93,7 @@ func newAnalyzer(d *vk.Device) *Analyzer {
 	return a
 }
 
-// Close waits for the calls that are under way and frees the memory. Further calls do nothing.
+// Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (a *Analyzer) Close() error {
 	leave, open, err := a.gate.Shut()
 	if err != nil {

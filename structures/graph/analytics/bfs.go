@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// BFSOptions say how a breadth-first search is done, and what it returns. The zero value returns distances.
+// BFSOptions say how BFS searches and what it returns. The zero value returns distances.
 type BFSOptions struct {
-	// Parents asks for the vertex that each was reached from, too.
+	// Parents asks for BFSResult.Parents, too.
 	Parents bool
-	// TopDown has rounds expand frontiers always. Otherwise large ones of an undirected graph are reached from the
-	// other side.
+	// TopDown expands every frontier. Otherwise, if the frontier of an undirected graph is large, the vertices that are
+	// not yet reached look for a neighbour in it.
 	TopDown bool
 }
 
-// BFSResult is what a breadth-first search found.
+// BFSResult is the result of a breadth-first search.
 type BFSResult struct {
-	// Distances are in arcs from the source, Unreached where no path leads.
+	// Distances has the number of arcs from the source to each vertex, Unreached if there is no path.
 	Distances []uint32
-	// Parents are of each vertex one before it on a shortest path, the source of itself, and Unreached of who is not
-	// reached; nil unless asked for. Of several that do, any is the parent.
+	// Parents has for each vertex one that precedes it on a shortest path, any of several. That of the source is the
+	// source, and that of a vertex without a path is Unreached. It is nil unless BFSOptions.Parents is set.
 	Parents []uint32
-	Rounds  int           // expansions of frontiers: one more than the greatest distance, or as many
-	Device  time.Duration // how long the device worked; 0 where it has no clock
+	Rounds  int           // expansions of frontiers: the greatest distance, or one more
+	Device  time.Duration // how long the device worked; 0 if it has no clock
 }
 
-// BFS returns the distances of all vertices from one, along arcs. Errors: *graph.VertexError, *vk.OutOfMemoryError,
+// BFS returns the distance of every vertex from one source, in arcs. Errors: *graph.VertexError, *vk.OutOfMemoryError,
 // vk.ErrClosed, the context's.
 //
 // Source: Beamer, Asanovic and Patterson, Direction-Optimizing Breadth-First Search, 2012; expansion after Merrill,

@@ -15,14 +15,15 @@ type ComponentsResult struct {
 	Labels  []uint32      // of each vertex the least one of its component
 	Count   int           // components
 	Largest int           // vertices of the largest one
-	Device  time.Duration // how long the device worked; 0 where it has no clock
+	Device  time.Duration // how long the device worked; 0 if it has no clock
 }
 
-// Components returns the connected components of a graph; of a directed one the weak ones, for which directions don't
-// count. Errors: *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+// Components returns the connected components. Of a directed graph these are the weakly connected components, for which
+// directions do not count. Errors: *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
 // Source: Sutton, Ben-Nun and Barak, Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling, 2018
-// (Afforest): two arcs of each vertex first, and then the others of those that aren't in the largest tree by then.
+// (Afforest): two arcs of each vertex come first, then the other arcs of the vertices that are not yet in the largest
+// tree.
 func (a *Analyzer) Components(ctx context.Context) (r ComponentsResult, err error) {
 	err = a.run(ctx, func(w *workspace) error {
 		c, err := w.newForest(w.vertices)

@@ -12,16 +12,17 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Connectivity has the connected components of a graph that gets edges, and loses none: each batch is linked by itself,
-// whatever came before. Several goroutines may use one: insertions and reads take turns.
+// Connectivity maintains the connected components of a graph that gains edges and loses none. Each batch of edges is
+// linked to what is there, without a pass over earlier edges. Several goroutines may use one; insertions and reads take
+// turns.
 type Connectivity struct {
 	gate *gate.Gate
 	w    *workspace
 	f    *forest
 }
 
-// NewConnectivity has so many vertices, and no edges yet. Errors: *structures.CountError, *vk.OutOfMemoryError, the
-// context's.
+// NewConnectivity returns a Connectivity of a number of vertices without edges. Errors: *structures.CountError,
+// *vk.OutOfMemoryError, the context's.
 func NewConnectivity(ctx context.Context, d *vk.Device, vertices int) (*Connectivity, error) {
 	if vertices < 0 || vertices > graph.MaxVertices {
 		return nil, &structures.CountError{What: "vertices", N: vertices, Most: graph.MaxVertices}
@@ -43,7 +44,7 @@ func NewConnectivity(ctx context.Context, d *vk.Device, vertices int) (*Connecti
 	return c, nil
 }
 
-// Prepare makes the kernels of Insert, so that the first one needn't. Other calls wait meanwhile. Errors: the
+// Prepare makes the kernels of Insert, so that the first Insert does not. Other calls wait for it. Errors: the
 // context's, vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may return.
 func (c *Connectivity) Prepare(ctx context.Context) error {
 	if err := c.gate.Enter(ctx); err != nil {
@@ -62,9 +63,9 @@ type insertPush struct {
 	Edges, Vertices        uint32
 }
 
-// Insert adds edges, from[i] to to[i], and returns how long the device worked. Errors: *structures.LengthError,
-// *structures.CountError and *graph.VertexError, with which nothing is added; *vk.OutOfMemoryError, vk.ErrClosed, the
-// context's, with which some of the batch may be: it may be added again.
+// Insert adds edges, from[i] to to[i], and returns how long the device worked. After *structures.LengthError,
+// *structures.CountError or *graph.VertexError nothing was added. After *vk.OutOfMemoryError, vk.ErrClosed or the
+// context's error a part of the batch may have been added; it is safe to add the batch again.
 func (c *Connectivity) Insert(ctx context.Context, from, to []uint32) (took time.Duration, err error) {
 	if len(to) != len(from) {
 		return 0, &structures.LengthError{Keys: len(from), Other: "vertices that edges lead to", Got: len(to)}
@@ -101,7 +102,7 @@ func (f *forest) insert(from, to *vk.Buffer[uint32], edges int) error {
 		f.state.Address(), from.Address(), to.Address(), uint32(edges), uint32(f.vertices)}), f.compress())
 }
 
-// Components returns the components as they are now; its Device is 0. Errors: vk.ErrClosed, the context's.
+// Components returns the present components. Their Device is 0. Errors: vk.ErrClosed, the context's.
 func (c *Connectivity) Components(ctx context.Context) (r ComponentsResult, err error) {
 	if err := c.gate.Enter(ctx); err != nil {
 		return r, err
@@ -117,7 +118,7 @@ func (c *Connectivity) Components(ctx context.Context) (r ComponentsResult, err 
 	return r, err
 }
 
-// Close waits for the calls that are under way and frees the memory. Further calls do nothing.
+// Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (c *Connectivity) Close() error {
 	leave, open, err := c.gate.Shut()
 	if err != nil || !open {

@@ -8,18 +8,19 @@ import (
 
 // CoresResult says how deep in the graph each vertex is.
 type CoresResult struct {
-	// Cores are core numbers: the greatest k for which the vertex is in a subgraph where each has k neighbours.
+	// Cores has the core number of each vertex: the greatest k for which the vertex is in a subgraph in which every
+	// vertex has at least k neighbours.
 	Cores  []uint32
 	Most   uint32        // the greatest of them, the graph's degeneracy
-	Rounds int           // of peeling, and of looking for whom to peel next
-	Device time.Duration // how long the device worked; 0 where it has no clock
+	Rounds int           // of peeling, and of searches for what to peel next
+	Device time.Duration // how long the device worked; 0 if it has no clock
 }
 
 // Cores returns the core number of each vertex of an undirected graph without loops. Errors: ErrDirected,
 // *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
-// Source: Seidman, Network Structure and Minimum Degree, 1983; peeling in rounds, Kabir and Madduri, Parallel k-Core
-// Decomposition on Multicore Platforms, 2017.
+// Source: Seidman, Network Structure and Minimum Degree, 1983; peeling in rounds after Kabir and Madduri, Parallel
+// k-Core Decomposition on Multicore Platforms, 2017.
 func (a *Analyzer) Cores(ctx context.Context) (r CoresResult, err error) {
 	err = a.run(ctx, func(w *workspace) error {
 		if !w.symmetric {

@@ -14,35 +14,37 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// PageRankOptions say how ranks are computed. The zero value has the usual numbers.
+// PageRankOptions say how PageRank computes. The zero value has the usual numbers.
 type PageRankOptions struct {
-	// Damping is the share of a rank that goes along arcs, above 0 and below 1. 0: 0.85.
+	// Damping is the probability that the walk follows an arc, above 0 and below 1. 0 means 0.85.
 	Damping float32
-	// Tolerance ends the iterations: how much ranks, which are 1 together, may change in the last one, together. 0:
-	// 1e-6; below 0: never. Ranks are of single precision, so that of large graphs some 1e-7 is never reached.
+	// Tolerance ends the iterations: they stop once the sum of all changes of an iteration is at most this. The sum of
+	// all ranks is 1. 0 means 1e-6; below 0, only Iterations ends them. Ranks have single precision, so a large graph
+	// may never reach 1e-7.
 	Tolerance float32
-	// Iterations are the most that are done. 0: 100.
+	// Iterations is the greatest number of iterations. 0 means 100.
 	Iterations int
-	// From are ranks to begin with, one of each vertex and 1 together, as those of the graph before it changed; nil:
-	// all vertices have the same.
+	// From has the ranks to begin with, one for each vertex, such as those of the graph before it changed. Their sum
+	// is 1. If it is nil, all vertices begin with the same rank.
 	From []float32
 }
 
-// PageRankResult are ranks.
+// PageRankResult is the result of PageRank.
 type PageRankResult struct {
 	Ranks      []float32 // of each vertex; 1 together
 	Iterations int
 	Change     float32       // of all ranks in the last iteration, together
-	Device     time.Duration // how long the device worked; 0 where it has no clock
+	Device     time.Duration // how long the device worked; 0 if it has no clock
 }
 
-// PageRank returns the stationary distribution of a walk along arcs, each of a vertex as likely as the others, that
-// goes on anywhere with probability 1-Damping, and from vertices without arcs always. Of a directed graph the
-// transposed one is made first, and once, but for one that is analysed where it is, each time. Errors:
-// *structures.OptionError, *structures.LengthError of From, *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+// PageRank returns the stationary distribution of a random walk. At each step the walk follows an arc of its vertex,
+// all with equal probability, or jumps to any vertex with probability 1-Damping. From a vertex without arcs it always
+// jumps. Of a directed graph the method first transposes the rows: once for an Analyzer of New, at each call for one of
+// NewLive. Errors: *structures.OptionError, *structures.LengthError of From, *vk.OutOfMemoryError, vk.ErrClosed, the
+// context's.
 //
-// Source: Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998; each vertex pulls, by four
-// classes of rows.
+// Source: Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998. Each vertex pulls from its
+// neighbours; rows are divided into four classes by length.
 func (a *Analyzer) PageRank(ctx context.Context, o PageRankOptions) (r PageRankResult, err error) {
 	if a.on != nil && a.on.Options().Directed {
 		return a.pageRankOfSnapshot(ctx, o)

@@ -11,12 +11,11 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Prepare makes all kernels that calls may need, whatever their options and however large the graph and batches of
-// edges are, so that none of them makes one: a driver may take seconds for those of the first calls. What the graph's
-// own calls need, graph.Graph.Prepare makes. It does nothing with the graph, runs beside other calls, on all
-// processors, and returns when it is done. The context ends it between two kernels, and those that were made stay; a
-// second time it does nothing. Errors: the context's, vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may
-// return.
+// Prepare makes all kernels that the Analyzer's calls may need, for any options and sizes, so that no later call makes
+// one: a driver may take seconds for those of the first calls. graph.Graph.Prepare makes those of the graph's own
+// calls. Prepare does nothing with the graph, runs beside other calls on all processors, and returns when it is done.
+// If the context ends, Prepare stops between two kernels and keeps those that it has made. A second call does nothing.
+// Errors: the context's, vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may return.
 func (a *Analyzer) Prepare(ctx context.Context) error {
 	if err := a.gate.EnterShared(ctx); err != nil {
 		return err

@@ -9,26 +9,28 @@ import (
 	"github.com/vkds/vkds/structures/primitives"
 )
 
-// SSSPOptions say how shortest paths are found. The zero value has what goes by the graph's weights.
+// SSSPOptions say how SSSP searches. The zero value adapts to the graph's weights.
 type SSSPOptions struct {
-	// Delta is how far the bounds between near and far vertices are apart, in units of weights. 0: 128 mean weights
-	// over the mean number of a vertex's arcs, at least 1.
+	// Delta is the width of the buckets of near and far vertices, in units of weights. 0 means 128 mean weights divided
+	// by the mean number of arcs of a vertex, at least 1.
 	Delta uint32
 }
 
-// SSSPResult is what is known of the shortest paths from a vertex.
+// SSSPResult is the result of a search for shortest paths.
 type SSSPResult struct {
-	// Distances are sums of weights, Unreached where no path leads. Paths of 2^32-1 and more count as none.
+	// Distances has the sum of the weights along a shortest path to each vertex, Unreached if there is no path. A path
+	// of 2^32-1 or more counts as none.
 	Distances []uint32
-	Rounds    int           // expansions of frontiers, several hops each where rows are short, and divisions of far
-	Device    time.Duration // how long the device worked; 0 where it has no clock
+	Rounds    int           // expansions of frontiers, several hops each if rows are short, and splits of the far pile
+	Device    time.Duration // how long the device worked; 0 if it has no clock
 }
 
 // localRounds are those that a workgroup of the large kernel does by itself where rows are short.
 const localRounds = 16
 
-// SSSP returns the lengths of the shortest paths from one vertex to all, by weights of arcs, which may be 0; in a graph
-// without weights all are 1. Errors: *graph.VertexError, *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+// SSSP returns the lengths of the shortest paths from one source to all vertices, by the arcs' weights, which may be 0.
+// In a graph without weights every arc has weight 1. Errors: *graph.VertexError, *vk.OutOfMemoryError, vk.ErrClosed,
+// the context's.
 //
 // Source: Davidson, Baxter, Garland and Owens, Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths,
 // 2014, section 4.4, Near-Far Pile.

@@ -10,10 +10,10 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// TrianglesResult says how many triangles a graph has.
+// TrianglesResult is a number of triangles.
 type TrianglesResult struct {
 	Triangles uint64        // three vertices, each two of which are neighbours
-	Device    time.Duration // how long the device worked, orientation included; 0 where it has no clock
+	Device    time.Duration // how long the device worked, the choice of directions included; 0 if it has no clock
 }
 
 type (
@@ -35,13 +35,13 @@ type (
 
 const triangleGroup = 128
 
-// Triangles counts the triangles of an undirected graph. Loops are in none. Errors: ErrDirected, *vk.OutOfMemoryError,
-// vk.ErrClosed, the context's.
+// Triangles counts the triangles of an undirected graph. Loops belong to no triangle. Errors: ErrDirected,
+// *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
-// Source: edges lead to the end of more neighbours (Chiba and Nishizeki, Arboricity and Subgraph Listing Algorithms,
-// 1985), and rows are intersected by binary search (Hu, Liu and Huang, TriCore, 2018). A graph where it is is asked for
-// the edge between two ends of edges (Awad, Fully Concurrent GPU Data Structures, 2022, chapter 5); one arc of each
-// edge is put into rows for it, a word each.
+// Source: each edge is directed to the end with more neighbours (Chiba and Nishizeki, Arboricity and Subgraph Listing
+// Algorithms, 1985), and rows are intersected by binary search (Hu, Liu and Huang, TriCore, 2018). On a live graph, one
+// arc of each edge is copied into rows, one word each, and the graph is asked for the edge that would close a triangle
+// (Awad, Fully Concurrent GPU Data Structures, 2022, chapter 5).
 func (a *Analyzer) Triangles(ctx context.Context) (r TrianglesResult, err error) {
 	err = a.run(ctx, func(w *workspace) error {
 		switch {

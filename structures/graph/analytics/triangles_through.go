@@ -32,17 +32,19 @@ type (
 	}
 )
 
-// TrianglesThroughEdges counts the triangles of an undirected graph that have one of some edges, from[i] to to[i], each
-// of them once. An edge may come twice and in both directions; loops, and edges that the graph doesn't have, are in no
-// triangle. So a count is kept up from what changes alone: behind an insertion those through the edges that were
-// Inserted come to it, and before a deletion those through the edges that are to go leave it. That takes no pass over
-// the graph: the neighbours of an edge's end of fewer are looked for at the other one.
+// TrianglesThroughEdges counts the triangles of an undirected graph that have at least one of the edges from[i] to
+// to[i]. It counts each triangle once. An edge may occur twice and in both directions. Loops, and edges that the graph
+// does not have, belong to no triangle.
 //
-// Errors: ErrDirected; ErrStuck; *structures.LengthError; *graph.VertexError; *structures.CountError;
+// Use it to keep a count up to date: after an insertion, add the triangles through the edges that were Inserted; before
+// a deletion, subtract those through the edges that will go. It makes no pass over the graph: for each edge it looks up
+// the neighbours of the end that has fewer among those of the other end.
+//
+// Errors: ErrDirected, ErrStuck, *structures.LengthError, *graph.VertexError, *structures.CountError,
 // *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
-// Source: Awad, Fully Concurrent GPU Data Structures, 2022, chapter 5 (dynamic triangle counting); a triangle that
-// several changed edges are in is met by each, and counted for its share.
+// Source: Awad, Fully Concurrent GPU Data Structures, 2022, chapter 5 (dynamic triangle counting). A triangle that has
+// several of the edges is found from each of them, and each counts its share.
 func (a *Analyzer) TrianglesThroughEdges(ctx context.Context, from, to []uint32) (r TrianglesResult, err error) {
 	switch {
 	case len(to) != len(from):
