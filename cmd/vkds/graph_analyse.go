@@ -72,7 +72,7 @@ breadth-first search. A vertex that no path leads to has none.
 				if err != nil {
 					return 0, err
 				}
-				return r.Device, l.answerDistances(newAnswer(g.out, rows, distanceColumns...), r.Distances)
+				return r.Elapsed, l.answerDistances(newAnswer(g.out, rows, distanceColumns...), r.Distances)
 			})
 		},
 	}
@@ -125,7 +125,7 @@ file has none. A vertex that no path of less than 4294967295 leads to has none. 
 				if err != nil {
 					return 0, err
 				}
-				return r.Device, l.answerDistances(newAnswer(g.out, rows, distanceColumns...), r.Distances)
+				return r.Elapsed, l.answerDistances(newAnswer(g.out, rows, distanceColumns...), r.Distances)
 			})
 		},
 	}
@@ -162,7 +162,7 @@ the least one of its component (of texts, the one that came first).
 				default:
 					err = g.answerMeasures([]measure{{"components", r.Count}, {"largest", r.Largest}}, rows.json)
 				}
-				return r.Device, err
+				return r.Elapsed, err
 			})
 		},
 	}
@@ -201,7 +201,7 @@ of the graph where each vertex has k neighbours.
 				if err != nil {
 					return 0, err
 				}
-				return r.Device, l.vertexRows(newAnswer(g.out, rows, coreColumns...), func(a *answer, v int) {
+				return r.Elapsed, l.vertexRows(newAnswer(g.out, rows, coreColumns...), func(a *answer, v int) {
 					a.number(uint64(r.Cores[v]))
 				})
 			})
@@ -234,7 +234,7 @@ func newGraphTrianglesCommand(g *global) *cobra.Command {
 				if err != nil {
 					return 0, err
 				}
-				return r.Device, g.answerMeasures([]measure{{"triangles", r.Triangles}}, asJSON)
+				return r.Elapsed, g.answerMeasures([]measure{{"triangles", r.Count}}, asJSON)
 			})
 		},
 	}
@@ -272,7 +272,7 @@ with --top the K highest alone. Ranks are computed until all of them change by l
 					return 0, err
 				}
 				g.note("%d iterations, the last of which changed all ranks by %.2g together", r.Iterations, r.Change)
-				return r.Device, l.answerRanks(newAnswer(g.out, rows, rankColumns...), r.Ranks)
+				return r.Elapsed, l.answerRanks(newAnswer(g.out, rows, rankColumns...), r.Ranks)
 			})
 		},
 	}

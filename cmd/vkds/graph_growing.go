@@ -91,7 +91,7 @@ func (g *growingGraph) change(ctx context.Context, come, gone replay.Edges, vert
 		return err
 	}
 	g.edges += uint64(len(fresh.From)) - uint64(len(gone.From))
-	g.triangles += more.Triangles - fewer.Triangles
+	g.triangles += more.Count - fewer.Count
 	if g.linked == nil {
 		return nil
 	}

@@ -227,7 +227,7 @@ func (s *session) bfs(ctx context.Context) error {
 	var r analytics.BFSResult
 	return s.analyze(ctx, 1, false, func(a *analyzed, i int) (_ time.Duration, err error) {
 		r, err = a.on.BFS(ctx, a.source(i), analytics.BFSOptions{})
-		return r.Device, err
+		return r.Elapsed, err
 	}, func(a *analyzed, i int) error { return s.checkDistances(a, a.source(i), r.Distances, false) })
 }
 
@@ -235,7 +235,7 @@ func (s *session) sssp(ctx context.Context) error {
 	var r analytics.SSSPResult
 	return s.analyze(ctx, 1, true, func(a *analyzed, i int) (_ time.Duration, err error) {
 		r, err = a.on.SSSP(ctx, a.source(i), analytics.SSSPOptions{})
-		return r.Device, err
+		return r.Elapsed, err
 	}, func(a *analyzed, i int) error { return s.checkDistances(a, a.source(i), r.Distances, true) })
 }
 
@@ -243,7 +243,7 @@ func (s *session) pageRank(ctx context.Context) error {
 	var r analytics.PageRankResult
 	return s.analyze(ctx, rankIterations, false, func(a *analyzed, _ int) (_ time.Duration, err error) {
 		r, err = a.on.PageRank(ctx, analytics.PageRankOptions{Iterations: rankIterations, Tolerance: -1})
-		return r.Device, err
+		return r.Elapsed, err
 	}, func(a *analyzed, _ int) error { return s.checkRanks(a, r.Ranks) })
 }
 
@@ -251,10 +251,10 @@ func (s *session) triangles(ctx context.Context) error {
 	var r analytics.TrianglesResult
 	return s.analyze(ctx, 1, false, func(a *analyzed, _ int) (_ time.Duration, err error) {
 		r, err = a.on.Triangles(ctx)
-		return r.Device, err
+		return r.Elapsed, err
 	}, func(a *analyzed, _ int) error {
-		if want := a.countTriangles(); r.Triangles != want {
-			return s.wrong("%d triangles, but there are %d", r.Triangles, want)
+		if want := a.countTriangles(); r.Count != want {
+			return s.wrong("%d triangles, but there are %d", r.Count, want)
 		}
 		return nil
 	})
@@ -264,7 +264,7 @@ func (s *session) components(ctx context.Context) error {
 	var r analytics.ComponentsResult
 	return s.analyze(ctx, 1, false, func(a *analyzed, _ int) (_ time.Duration, err error) {
 		r, err = a.on.Components(ctx)
-		return r.Device, err
+		return r.Elapsed, err
 	}, func(a *analyzed, _ int) error { return s.checkComponents(a, r.Labels) })
 }
 
@@ -272,7 +272,7 @@ func (s *session) cores(ctx context.Context) error {
 	var r analytics.CoresResult
 	return s.analyze(ctx, 1, false, func(a *analyzed, _ int) (_ time.Duration, err error) {
 		r, err = a.on.Cores(ctx)
-		return r.Device, err
+		return r.Elapsed, err
 	}, func(a *analyzed, _ int) error { return s.checkCores(a, r.Cores) })
 }
 

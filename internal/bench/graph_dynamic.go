@@ -49,10 +49,10 @@ func (s *session) trianglesThrough(ctx context.Context) error {
 	m.Batch = s.batch
 	return s.analyzeOf(ctx, a, m, func(a *analyzed, _ int) (_ time.Duration, err error) {
 		r, err = a.on.TrianglesThroughEdges(ctx, from, to)
-		return r.Device, err
+		return r.Elapsed, err
 	}, func(a *analyzed, _ int) error {
-		if want := a.countTriangles() - a.without(from, to).countTriangles(); r.Triangles != want {
-			return s.wrong("%d triangles through the batch, but there are %d", r.Triangles, want)
+		if want := a.countTriangles() - a.without(from, to).countTriangles(); r.Count != want {
+			return s.wrong("%d triangles through the batch, but there are %d", r.Count, want)
 		}
 		return nil
 	})

@@ -255,7 +255,7 @@ func friends(ctx context.Context, d *vk.Device, batches []graph.Edges) error {
 		if err != nil {
 			return err
 		}
-		fmt.Println(groups.Count, triangles.Triangles)
+		fmt.Println(groups.Count, triangles.Count)
 	}
 	return nil
 }

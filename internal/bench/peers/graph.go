@@ -161,7 +161,7 @@ func vkdsGraph(ctx context.Context, d *vk.Device) (p graphPeer, closed func()) {
 		},
 		triangles: func() (uint64, error) {
 			r, err := on.Triangles(ctx)
-			return r.Triangles, err
+			return r.Count, err
 		},
 	}, closed
 }

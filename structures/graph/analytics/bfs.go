@@ -22,7 +22,7 @@ type BFSResult struct {
 	// source, and that of a vertex without a path is Unreached. It is nil unless BFSOptions.Parents is set.
 	Parents []uint32
 	Rounds  int           // expansions of frontiers: the greatest distance, or one more
-	Device  time.Duration // how long the device worked; 0 if it has no clock
+	Elapsed time.Duration // how long the device worked; 0 if it has no clock
 }
 
 // BFS returns the distance of every vertex from one source, in arcs. Errors: *graph.VertexError, *vk.OutOfMemoryError,
@@ -51,7 +51,7 @@ func (a *Analyzer) BFS(ctx context.Context, source uint32, o BFSOptions) (r BFSR
 		if err := t.run(func() error { return t.begin(source, 2*words, true, o.Parents, 0) }); err != nil {
 			return err
 		}
-		r.Rounds, r.Device = int(t.rounds), t.device
+		r.Rounds, r.Elapsed = int(t.rounds), t.device
 		if r.Distances, err = w.download(w.buffers["values"], w.vertices); err == nil && o.Parents {
 			r.Parents, err = w.download(w.buffers["extra"], w.vertices)
 		}

@@ -15,7 +15,7 @@ type ComponentsResult struct {
 	Labels  []uint32      // of each vertex the least one of its component
 	Count   int           // components
 	Largest int           // vertices of the largest one
-	Device  time.Duration // how long the device worked; 0 if it has no clock
+	Elapsed time.Duration // how long the device worked; 0 if it has no clock
 }
 
 // Components returns the connected components. Of a directed graph these are the weakly connected components, for which
@@ -34,7 +34,7 @@ func (a *Analyzer) Components(ctx context.Context) (r ComponentsResult, err erro
 		if err != nil {
 			return err
 		}
-		r.Device = w.looked + took
+		r.Elapsed = w.looked + took
 		r.Labels, err = w.download(c.labels, w.vertices)
 		return err
 	})

@@ -102,7 +102,7 @@ func (f *forest) insert(from, to *vk.Buffer[uint32], edges int) error {
 		f.state.Address(), from.Address(), to.Address(), uint32(edges), uint32(f.vertices)}), f.compress())
 }
 
-// Components returns the present components. Their Device is 0. Errors: vk.ErrClosed, the context's.
+// Components returns the present components. Their Elapsed is 0. Errors: vk.ErrClosed, the context's.
 func (c *Connectivity) Components(ctx context.Context) (r ComponentsResult, err error) {
 	if err := c.gate.Enter(ctx); err != nil {
 		return r, err

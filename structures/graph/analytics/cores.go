@@ -10,10 +10,10 @@ import (
 type CoresResult struct {
 	// Cores has the core number of each vertex: the greatest k for which the vertex is in a subgraph in which every
 	// vertex has at least k neighbours.
-	Cores  []uint32
-	Most   uint32        // the greatest of them, the graph's degeneracy
-	Rounds int           // of peeling, and of searches for what to peel next
-	Device time.Duration // how long the device worked; 0 if it has no clock
+	Cores   []uint32
+	Most    uint32        // the greatest of them, the graph's degeneracy
+	Rounds  int           // of peeling, and of searches for what to peel next
+	Elapsed time.Duration // how long the device worked; 0 if it has no clock
 }
 
 // Cores returns the core number of each vertex of an undirected graph without loops. Errors: ErrDirected,
@@ -37,7 +37,7 @@ func (a *Analyzer) Cores(ctx context.Context) (r CoresResult, err error) {
 		if err != nil {
 			return err
 		}
-		r.Rounds, r.Device = int(t.rounds), t.device
+		r.Rounds, r.Elapsed = int(t.rounds), t.device
 		if r.Cores, err = w.download(w.buffers["extra"], n); err == nil && n > 0 {
 			r.Most = slices.Max(r.Cores)
 		}

@@ -34,14 +34,14 @@ func TestTrianglesThroughBatches(t *testing.T) {
 		defer a.Close()
 		r, err := a.Triangles(t.Context())
 		require.NoError(t, err)
-		return r.Triangles
+		return r.Count
 	}
 	through := func(g *graph.CSR, from, to []uint32) uint64 {
 		a := New(g)
 		defer a.Close()
 		r, err := a.TrianglesThroughEdges(t.Context(), from, to)
 		require.NoError(t, err)
-		return r.Triangles
+		return r.Count
 	}
 	var from, to []uint32
 	there := map[[2]uint32]bool{}
@@ -104,15 +104,15 @@ func TestTrianglesThroughEdges(t *testing.T) {
 			}
 			r, err := a.TrianglesThroughEdges(t.Context(), change.From, change.To)
 			require.NoError(t, err)
-			counted += r.Triangles
+			counted += r.Count
 			if deletes {
-				counted -= 2 * r.Triangles
+				counted -= 2 * r.Count
 				_, err = g.DeleteEdges(t.Context(), change)
 				require.NoError(t, err)
 			}
 			all, err := a.Triangles(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, all.Triangles, counted, "round %d", round)
+			require.Equal(t, all.Count, counted, "round %d", round)
 			rows, err := g.CSR(t.Context(), true)
 			require.NoError(t, err)
 			of := New(rows)
@@ -120,7 +120,7 @@ func TestTrianglesThroughEdges(t *testing.T) {
 			require.NoError(t, err)
 			r, err = a.TrianglesThroughEdges(t.Context(), e.From, e.To)
 			require.NoError(t, err)
-			require.Equal(t, same.Triangles, r.Triangles)
+			require.Equal(t, same.Count, r.Count)
 			require.NoError(t, of.Close())
 			require.NoError(t, rows.Close())
 		}

@@ -132,6 +132,6 @@ func TestPartsOfGonum(t *testing.T) {
 		}
 		r, err := a.Triangles(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, triangles, r.Triangles)
+		require.Equal(t, triangles, r.Count)
 	})
 }

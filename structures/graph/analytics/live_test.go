@@ -157,8 +157,8 @@ func requireAll(t *testing.T, a *Analyzer, e *edges) uint64 {
 	require.Equal(t, want, c.Labels)
 	n, err := a.Triangles(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, triangles(rows), n.Triangles)
-	return n.Triangles
+	require.Equal(t, triangles(rows), n.Count)
+	return n.Count
 }
 
 // No call sees a batch of updates in part: a circle is there as a whole or not at all, whoever changes it meanwhile.

@@ -34,7 +34,7 @@ type PageRankResult struct {
 	Ranks      []float32 // of each vertex; 1 together
 	Iterations int
 	Change     float32       // of all ranks in the last iteration, together
-	Device     time.Duration // how long the device worked; 0 if it has no clock
+	Elapsed    time.Duration // how long the device worked; 0 if it has no clock
 }
 
 // PageRank returns the stationary distribution of a random walk. At each step the walk follows an arc of its vertex,
@@ -68,7 +68,7 @@ func (a *Analyzer) PageRank(ctx context.Context, o PageRankOptions) (r PageRankR
 		if err != nil {
 			return err
 		}
-		r.Iterations, r.Change, r.Device = int(words[rankDone]), math.Float32frombits(words[rankChange]), p.device
+		r.Iterations, r.Change, r.Elapsed = int(words[rankDone]), math.Float32frombits(words[rankChange]), p.device
 		r.Ranks, err = p.download()
 		return err
 	})

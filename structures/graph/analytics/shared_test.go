@@ -31,8 +31,8 @@ func TestSharedAnalyzer(t *testing.T) {
 				}
 			} else {
 				n, err := a.Triangles(t.Context())
-				if assertNo(t, err) && n.Triangles != wantTriangles {
-					t.Errorf("%d triangles, want %d", n.Triangles, wantTriangles)
+				if assertNo(t, err) && n.Count != wantTriangles {
+					t.Errorf("%d triangles, want %d", n.Count, wantTriangles)
 				}
 			}
 			if !equal(bfs(rows, source), b.Distances) {

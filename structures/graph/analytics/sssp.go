@@ -22,7 +22,7 @@ type SSSPResult struct {
 	// of 2^32-1 or more counts as none.
 	Distances []uint32
 	Rounds    int           // expansions of frontiers, several hops each if rows are short, and splits of the far pile
-	Device    time.Duration // how long the device worked; 0 if it has no clock
+	Elapsed   time.Duration // how long the device worked; 0 if it has no clock
 }
 
 // localRounds are those that a workgroup of the large kernel does by itself where rows are short.
@@ -55,7 +55,7 @@ func (a *Analyzer) SSSP(ctx context.Context, source uint32, o SSSPOptions) (r SS
 		if err := t.run(func() error { return t.begin(source, 2*n, false, false, o.Delta) }); err != nil {
 			return err
 		}
-		r.Rounds, r.Device = int(t.rounds), t.device
+		r.Rounds, r.Elapsed = int(t.rounds), t.device
 		r.Distances, err = w.download(w.buffers["values"], n)
 		return err
 	})

@@ -12,8 +12,8 @@ import (
 
 // TrianglesResult is a number of triangles.
 type TrianglesResult struct {
-	Triangles uint64        // three vertices, each two of which are neighbours
-	Device    time.Duration // how long the device worked, the choice of directions included; 0 if it has no clock
+	Count   uint64        // three vertices, each two of which are neighbours
+	Elapsed time.Duration // how long the device worked, the choice of directions included; 0 if it has no clock
 }
 
 type (
@@ -56,11 +56,11 @@ func (a *Analyzer) Triangles(ctx context.Context) (r TrianglesResult, err error)
 		if err != nil {
 			return err
 		}
-		if r.Device, err = w.do(o.count); err != nil {
+		if r.Elapsed, err = w.do(o.count); err != nil {
 			return err
 		}
 		words, err := w.download(o.counts, 4)
-		r.Triangles = number(words, 1)
+		r.Count = number(words, 1)
 		return err
 	})
 	return r, err

@@ -46,7 +46,7 @@ func (w *workspace) trianglesByEdges(r *TrianglesResult) error {
 		return err
 	}
 	words, err := w.download(e.count, 2)
-	r.Triangles, r.Device = number(words, 0), w.looked+took
+	r.Count, r.Elapsed = number(words, 0), w.looked+took
 	return err
 }
 

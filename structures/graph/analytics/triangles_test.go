@@ -39,6 +39,6 @@ func TestTriangles(t *testing.T) {
 			return
 		}
 		require.NoError(t, err)
-		require.Equal(t, triangles(e.rows()), r.Triangles)
+		require.Equal(t, triangles(e.rows()), r.Count)
 	})
 }

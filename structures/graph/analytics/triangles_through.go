@@ -100,8 +100,8 @@ func (w *workspace) through(keys []uint32, r *TrianglesResult) error {
 	if err != nil {
 		return err
 	}
-	r.Device = w.looked + took
-	r.Triangles, err = w.met(counts)
+	r.Elapsed = w.looked + took
+	r.Count, err = w.met(counts)
 	return err
 }
 
