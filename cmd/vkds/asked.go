@@ -29,7 +29,7 @@ type asked struct {
 	// What is read before it is used:
 
 	begun bool
-	typ   keytype.Type  // of keys, as far as it was known then
+	key   input.Column  // of keys, as far as they were known then
 	ahead batch         // of ranges the values are the upper ends
 	from  *input.Reader // the file or the command line; nil where it isn't open yet
 	show  func(read, size int64)
@@ -105,9 +105,9 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 // begin reads what little there is to read at once: the command line, or the beginning of a file. The keys of a table
 // may turn out to be of another type, and then it is begun once more. So standard input and pipes, which can be read
 // but once and may take any time, are read when they are used.
-func (a *asked) begin(typ keytype.Type) (err error) {
+func (a *asked) begin(key input.Column) (err error) {
 	a.close()
-	a.typ, a.begun, a.ahead, a.from = typ, true, batch{}, nil
+	a.key, a.begun, a.ahead, a.from = key, true, batch{}, nil
 	if len(a.arguments) == 0 {
 		info, err := stat(a.path, os.Stdin)
 		if err == nil && !info.IsDir() && (a.path == infile.Stdin || !info.Mode().IsRegular()) {
@@ -131,7 +131,7 @@ func (a *asked) begin(typ keytype.Type) (err error) {
 
 // open opens the file, or takes the command line for one.
 func (a *asked) open(ctx context.Context) (err error) {
-	o, key := a.options, asking(a.typ)
+	o, key := a.options, a.key
 	o.Columns = []input.Column{key}
 	if a.what == "ranges" {
 		key.End = true
@@ -182,8 +182,10 @@ func (a *asked) close() {
 
 // read hands what is asked of a dictionary of such keys to use, a part at a time, which is valid until use returns.
 func (a *asked) read(t keytype.Type, use func(batch) error) error {
-	if !a.begun || a.typ != t {
-		if err := a.begin(t); err != nil {
+	if !a.begun || a.key.Type != t {
+		key := a.key
+		key.Type, key.Wider = t, t.Wider()
+		if err := a.begin(key); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,7 @@ func TestAskedInParts(t *testing.T) {
 					flags: &pflag.FlagSet{}, what: what, path: path,
 					options: input.Options{Format: input.U32LE}}
 				if ahead {
-					require.NoError(t, a.begin(keytype.Uint32))
+					require.NoError(t, a.begin(asking(keytype.Uint32)))
 				}
 				got := []uint64{}
 				err := a.read(keytype.Uint32, func(b batch) error {
@@ -75,7 +75,7 @@ func TestAskedOnce(t *testing.T) {
 		a := asked{global: &global{out: io.Discard, err: &notes, verbose: true}, ctx: context.Background(),
 			flags: &pflag.FlagSet{}, what: "keys", path: path, arguments: c.arguments,
 			options: input.Options{Otherwise: input.Text}}
-		require.NoError(t, a.begin(c.taken))
+		require.NoError(t, a.begin(asking(c.taken)))
 		var got []string
 		require.NoError(t, a.read(c.is, func(b batch) error {
 			for _, k := range b.keys {

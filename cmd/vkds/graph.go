@@ -373,9 +373,9 @@ come from standard input, "-".
 
 Vertices are called as the file calls them, and so are they in answers: by integers of up
 to 64 bits or, in edges and tables, by texts, where none of the first ones is a number or
-one has a leading zero (007 is not 7), or by what --id-type says. They are those that
-edges have and those that the file says there are: METIS and Matrix Market have vertices
-without edges.
+one has a leading zero or a plus sign (007 is not 7), or by what --id-type says. They are
+those that edges have and those that the file says there are: METIS and Matrix Market have
+vertices without edges.
 
 Edges lead one way in DIMACS's lines "a" and in Matrix Market's general matrices, and both
 ways in other files, unless --directed or --undirected says so. Triangles, components,

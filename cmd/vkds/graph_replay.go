@@ -15,6 +15,7 @@ import (
 	"github.com/vkds/vkds/internal/graphfile"
 	"github.com/vkds/vkds/internal/outfile"
 	"github.com/vkds/vkds/internal/replay"
+	"github.com/vkds/vkds/vk"
 )
 
 func newGraphReplayCommand(g *global) *cobra.Command {
@@ -92,31 +93,41 @@ func (r *graphReplay) run(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	show, end := r.progressBeside("replaying " + filepath.Base(path))
+	defer end()
+	r.source.complete(r.global, show)
+	a := newAnswer(r.out, r.rows, replayColumns...)
+	for err = r.pass(ctx, d, path, a); r.source.options.TakeForText(path, err); {
+		err = r.pass(ctx, d, path, a)
+	}
+	if err := a.end(err); err != nil {
+		return err
+	}
+	return r.draw(ctx, path)
+}
+
+// pass replays a file from its beginning.
+func (r *graphReplay) pass(ctx context.Context, d *vk.Device, path string, a *answer) (err error) {
+	r.last = nil
 	if r.window > 0 {
 		r.last = replay.NewWindow(r.window)
 	}
 	if r.graph, err = newGrowingGraph(ctx, d, r.last != nil); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.graph.close()) }()
-	show, end := r.progressBeside("replaying " + filepath.Base(path))
-	defer end()
-	r.source.complete(r.global, show)
+	defer func() { err = cmp.Or(err, r.graph.close()) }()
 	file, err := graphfile.Open(ctx, path, r.source.options.Options)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	a := newAnswer(r.out, r.rows, replayColumns...)
-	if err := a.end(r.replay(ctx, file, a)); err != nil {
-		return err
-	}
-	return r.draw(ctx, path)
+	return r.replay(ctx, file, a)
 }
 
-// replay replays a file. Each row is written as soon as it is there.
+// replay replays a file. Each row is written as soon as it is there. Those that a pass before has written stay:
+// numbers are the same ids as their texts, unless some are hexadecimal.
 func (r *graphReplay) replay(ctx context.Context, file *graphfile.Reader, a *answer) error {
-	rows, started := int64(0), time.Now()
+	rows, before, started := int64(0), r.steps, time.Now()
 	var batch graphfile.Edges
 	for {
 		err := file.Read(&batch, r.batch)
@@ -137,6 +148,14 @@ func (r *graphReplay) replay(ctx context.Context, file *graphfile.Reader, a *ans
 			return err
 		}
 		step.Rows = uint64(rows)
+		if len(before) > 0 {
+			if step != before[0] {
+				return errors.New("as texts, as which they are read again, ids of earlier rows differ that are the same " +
+					"as numbers: --id-type says what they are")
+			}
+			before = before[1:]
+			continue
+		}
 		r.steps = append(r.steps, step)
 		err = a.rows(1, func(int) {
 			for _, n := range []uint64{step.Rows, step.Vertices, step.Edges, step.Triangles, step.Components} {

@@ -405,7 +405,18 @@ func TestGraphReplay(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, string(drawn), "<svg")
 	}
-	out, _ := answer(t, "1 1\n2 2\n", "graph", "replay", "-", "--batch", "1", "--json")
+	// A code that comes late makes all ids text, and what was counted before stays.
+	late := strings.Repeat("7 8\n9 0xa\n", 20000)
+	codes := write(t, "codes", strings.ReplaceAll(late, "0xa", "10")+"007 7\n")
+	out, notes := answer(t, "", "graph", "replay", codes, "--batch", "20000")
+	assert.Equal(t, "rows,vertices,edges,triangles,components\n20000,4,2,0,2\n40000,4,2,0,2\n40001,5,3,0,2\n", out)
+	assert.Contains(t, notes, "ids are taken for text, because 007 has a leading zero: reading it again")
+	_, said, status := runTool("", "graph", "replay", write(t, "codes", late+"9 10\n"+strings.Repeat("1 2\n", 9999)+
+		"007 7\n"), "--batch", "50000")
+	assert.Equal(t, 2, status)
+	assert.Contains(t, said, "ids of earlier rows differ that are the same as numbers")
+
+	out, _ = answer(t, "1 1\n2 2\n", "graph", "replay", "-", "--batch", "1", "--json")
 	assert.Equal(t, `{"rows":1,"vertices":1,"edges":0,"triangles":0,"components":1}`+"\n"+
 		`{"rows":2,"vertices":2,"edges":0,"triangles":0,"components":2}`+"\n", out)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/internal/drawing"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/internal/outfile"
@@ -82,14 +83,15 @@ func inspect(ctx context.Context, g *global, s *source, path string, x svg, near
 		}
 	}
 	x.title = filepath.Base(path)
-	s.ready = func(key keytype.Type) error {
+	s.ready = func(key input.Column) error {
 		if near == "" {
 			return nil
 		}
-		if key == keytype.Text {
+		if key.Type == keytype.Text {
 			return errors.New("--near is for keys that have an order, and these are text")
 		}
-		value, err := asking(key).Parse(near)
+		key.Ordered = true
+		value, err := key.Parse(near)
 		if err != nil {
 			return fmt.Errorf("--near: %w", err)
 		}
@@ -105,7 +107,7 @@ func inspect(ctx context.Context, g *global, s *source, path string, x svg, near
 			return fmt.Errorf("--near is for trees, not for %s", dict.structure.name)
 		}
 		var b bytes.Buffer
-		if err := s.ready(dict.key); err != nil { // of the type that the keys turned out to have
+		if err := s.ready(asking(dict.key)); err != nil { // of the type that the keys turned out to have
 			return err
 		}
 		close, err := s.updateBehindSnapshots(ctx, g, d, dict, path, x.updates)

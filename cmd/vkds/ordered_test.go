@@ -174,6 +174,10 @@ func TestOrderedCommandsRefuse(t *testing.T) {
 	assert.Equal(t, `range 1 of the command line: "x" is not an integer`, refusal(t, "", "count", path, "1:x"))
 	assert.Equal(t, `standard input:2: "1:2:3" is no range LO:HI`, refusal(t, "1:2\n1:2:3\n", "range", path))
 	assert.Equal(t, `key 1 of the command line: "1:2" is not an integer`, refusal(t, "", "successor", path, "1:2"))
+	assert.Equal(t, `key 1 of the command line: "1.5" is not an integer (--key-type f64 reads it)`,
+		refusal(t, "", "successor", path, "1.5"))
+	assert.Equal(t, `range 1 of the command line: "2014-07-01" is not an integer (--key-type time reads it)`,
+		refusal(t, "", "count", path, "1:2014-07-01"))
 	assert.Contains(t, refusal(t, "", "range", path, "1:2", "--keys", "f"), "not from both")
 	assert.Contains(t, refusal(t, "", "range", path, "--keys", "f.csv", "--keys-column", "a"), "two columns")
 	assert.Contains(t, refusal(t, "", "ceil", "-"), "can't both come from standard input")

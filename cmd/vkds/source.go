@@ -33,10 +33,10 @@ type source struct {
 	into    structureFlags
 	saved   bool // only saved dictionaries will do
 
-	// ready, if not nil, is called when the type of the keys is known and nothing has been loaded yet: what is wrong
-	// with what a command is asked is told before a large table is read.
+	// ready, if not nil, is called with a column of keys that are asked for, when the type of the keys is known and
+	// nothing has been loaded yet: what is wrong with what a command is asked is told before a large table is read.
 	// The keys of a table may turn out to be of a wider type.
-	ready func(key keytype.Type) error
+	ready func(key input.Column) error
 }
 
 // forTables are the flags that saved dictionaries have no use for.
@@ -47,6 +47,7 @@ var forTables = []string{"key", "value", "key-type", "value-type", "format", "nu
 func (s *source) add(c *cobra.Command, ordering string) {
 	s.addTable(c)
 	s.into.add(c.Flags(), ordering)
+	s.options.Columns[0].Ordered, s.options.Columns[1].Ordered = s.into.ordersKeys(), ordering == "top"
 }
 
 // addTable is add for a command that has another say what the structure is.
@@ -101,12 +102,11 @@ func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string)
 // takeForText tells whether a file is to be read again because columns that were taken for numbers are text, as a
 // leading zero shows that came late, and makes them text.
 func (g *global) takeForText(path string, columns []input.Column, err error) bool {
-	var zero *input.ZeroError
-	if !errors.As(err, &zero) || !infile.Again(path) || !input.TakeForText(columns, err) {
+	var code *input.CodeError
+	if !errors.As(err, &code) || !infile.Again(path) || !input.TakeForText(columns, err) {
 		return false
 	}
-	g.note("%s: column %s is taken for text, because %s has a leading zero: reading it again", path, zero.Column,
-		zero.Text)
+	g.note("%s: column %s is taken for text, because %s: reading it again", path, code.Column, code.Reason())
 	return true
 }
 
@@ -128,7 +128,11 @@ func (s *source) pass(ctx context.Context, g *global, d *vk.Device, path string)
 		l.key, l.value, l.least, l.expected = in.key, in.value, in.width(), in.expected()
 		l.whole = l.saved != nil && l.value != keytype.Text && l.sorts()
 		if err == nil && s.ready != nil {
-			err = s.ready(in.key)
+			key := asking(in.key)
+			if in.saved == nil {
+				key.Flag, key.Ordered = s.options.Columns[0].Flag, s.options.Columns[0].Ordered
+			}
+			err = s.ready(key)
 		}
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/vkds/vkds/internal/keytype"
@@ -237,10 +238,15 @@ func (s *source) orders(in *opened) (structureFlags, error) {
 	case command == "top" && in.value == keytype.Text:
 		return into, fail("values")
 	case in.key != keytype.Text:
-	case command == "" || command == "dump" || command == "top":
-		into.ordering = ""
-	default:
+	case into.ordersKeys():
 		return into, fail("keys")
+	default:
+		into.ordering = ""
 	}
 	return into, nil
+}
+
+// ordersKeys tells whether a command needs keys that have an order: dump and top also take text.
+func (s *structureFlags) ordersKeys() bool {
+	return !slices.Contains([]string{"", "dump", "top"}, s.ordering)
 }

@@ -113,9 +113,9 @@ integers or, with digits after the point, f64 if that holds them exactly, else a
 their booleans are text, true and false, or 0 and 1 as integers. Other columns are what
 all of their first values are: integers (u32, or i32 where some are negative, and u64 or
 i64 only where some need it), numbers with fractions (f64), times or addresses. They are
-text where none of them is one of these, and where one is a number with a leading zero:
-007 is not 7. If that comes late, the file is read again; in a pipe it is an error. Among
-other kinds --skip-invalid passes over text.
+text where none of them is one of these, and where one is a number with a leading zero
+(007 is not 7) or an integer with a plus sign. If that comes late, the file is read again;
+in a pipe it is an error. Among other kinds --skip-invalid passes over text.
 u32, u64, i32, i64, f32 and f64 take nothing else. hex64, time64 and ip6 name the wide
 forms of hex, time and ip.
 

@@ -84,7 +84,7 @@ func saysCounts(comment []byte) bool {
 		slices.Contains([]string{"edges", "arcs", "links", "e", "m"}, words[1])
 }
 
-// guess finds out whether ids are texts: one has a leading zero, or none of the first ones is a number, but for a first
+// guess finds out whether ids are texts: one is a code, or none of the first ones is a number, but for a first
 // line that may be names.
 func (e *edgeList) guess() {
 	head, _ := e.text.Peek(e.text.Size()) // an error comes again when it is read
@@ -97,7 +97,7 @@ func (e *edgeList) guess() {
 		}
 		if all := fields(line); len(all) >= e.least {
 			from, to := all[e.from], all[e.to]
-			coded = coded || input.LeadingZero(from) && isInteger(from) || input.LeadingZero(to) && isInteger(to)
+			coded = coded || input.Coded(from) && isInteger(from) || input.Coded(to) && isInteger(to)
 			if len(ids) < most {
 				ids = append(ids, from, to)
 			}
@@ -123,11 +123,11 @@ func (e *edgeList) read(to *Edges, most int) error {
 		if err != nil {
 			return err
 		}
-		var zero *input.ZeroError
+		var code *input.CodeError
 		switch added, err := e.parse(line, to); {
 		case err == nil && added:
 			n++
-		case err != nil && e.skip && !errors.As(err, &zero): // which makes all ids text
+		case err != nil && e.skip && !errors.As(err, &code): // which makes all ids text
 			e.passed++
 		case err != nil:
 			return err

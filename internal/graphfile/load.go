@@ -44,19 +44,28 @@ type LoadOptions struct {
 }
 
 // Load reads a whole graph. Its vertices' numbers are in the order of their ids, unless these are texts. Errors are
-// those of Open and Reader.Read. If nobody said what ids are, and one has a leading zero after the first ones, the file
+// those of Open and Reader.Read. If nobody said what ids are, and one is a code (input.Coded) after the first ones, the file
 // is read again with ids as texts; through a pipe that is an error.
 func Load(ctx context.Context, path string, o LoadOptions) (*Graph, error) {
 	g, err := load(ctx, path, o)
-	var zero *input.ZeroError
-	if !errors.As(err, &zero) || !infile.Again(path) {
-		return g, err
+	if o.TakeForText(path, err) {
+		return load(ctx, path, o)
+	}
+	return g, err
+}
+
+// TakeForText makes ids text if an error of reading a file is that one is a code after others that are numbers, and
+// tells whether it did and the file can be read again.
+func (o *Options) TakeForText(path string, err error) bool {
+	var code *input.CodeError
+	if !errors.As(err, &code) || !infile.Again(path) {
+		return false
 	}
 	if o.Note != nil {
-		o.Note(path + ": ids are taken for text, because " + zero.Text + " has a leading zero: reading it again")
+		o.Note(path + ": ids are taken for text, because " + code.Reason() + ": reading it again")
 	}
 	o.ID = input.Column{Type: keytype.Text}
-	return load(ctx, path, o)
+	return true
 }
 
 func load(ctx context.Context, path string, o LoadOptions) (*Graph, error) {

@@ -73,8 +73,8 @@ func (v *Vertices) Find(id string) (number uint32, found bool, err error) {
 		return number, found, nil
 	}
 	value, err := v.id.Parse(id)
-	var zero *input.ZeroError
-	if errors.As(err, &zero) { // 007 is not 7
+	var code *input.CodeError
+	if errors.As(err, &code) { // 007 is not 7
 		return 0, false, nil
 	}
 	if err != nil || value.Type != v.id.Type {
@@ -115,7 +115,7 @@ func (v *Vertices) parse(field []byte) (number uint32, err error) {
 	if v.id.Type == keytype.Text {
 		return v.text(field)
 	}
-	if n, ok := unsigned(field); ok && v.id.Type == keytype.Uint64 && !(v.id.Any && input.LeadingZero(field)) {
+	if n, ok := unsigned(field); ok && v.id.Type == keytype.Uint64 && !(v.id.Any && input.Coded(field)) {
 		return v.number(n)
 	}
 	value, err := v.id.Parse(string(field))

@@ -1,6 +1,8 @@
 package input
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -100,11 +102,11 @@ func putWider(chosen []*column, columns [][]uint64, n int, row []keytype.Value) 
 }
 
 // Parse returns the value of a text, of the column's type, which is another than text, or the first wider one that has
-// it. Of a column that nobody has said the type of, a number with a leading zero is a *ZeroError.
+// it. Of a column that nobody has said the type of, a number that Coded tells of is a *CodeError.
 func (c Column) Parse(text string) (v keytype.Value, err error) {
 	v, err = c.first(text)
-	if err == nil && c.Any && LeadingZero(text) && (c.Type.Integer() || c.Type == keytype.Float64) {
-		err = &ZeroError{c.Name, text}
+	if err == nil && c.Any && Coded(text) && (c.Type.Integer() || c.Type == keytype.Float64) {
+		err = &CodeError{c.Name, text}
 	}
 	if err != nil && c.Flag != "" && !isNull(text) {
 		err = &valueError{err, c, text}
@@ -125,13 +127,23 @@ func (c Column) first(text string) (keytype.Value, error) {
 	return c.Type.First(c.Wider, func(t keytype.Type) (uint64, error) { return parse(t, text) })
 }
 
+// parseRange returns the values of the two ends of a range, as Parse does.
+func (c Column) parseRange(text string) (lo, hi keytype.Value, err error) {
+	lo, hi, err = c.Type.ParseRange(text, c.Wider...)
+	var value *keytype.ValueError
+	if c.Flag != "" && errors.As(err, &value) && !errors.Is(err, keytype.ErrNoRange) {
+		err = &valueError{err, c, value.Text}
+	}
+	return lo, hi, err
+}
+
 // parseBytes is Parse of any type for a slice of bytes.
 func (c *column) parseBytes(text []byte) (v keytype.Value, err error) {
 	if c.Type == keytype.Text {
 		return c.text(text)
 	}
 	if !c.End {
-		if w, err := c.Type.ParseBytes(text); err == nil && !(c.Any && LeadingZero(text)) {
+		if w, err := c.Type.ParseBytes(text); err == nil && !(c.Any && Coded(text)) {
 			return keytype.Value{Type: c.Type, Word: w}, nil
 		}
 	}
@@ -157,7 +169,11 @@ func (c *column) null(err error) (keytype.Value, error) {
 	case c.Type == keytype.Text:
 		return c.text([]byte(*c.value))
 	}
-	return c.first(*c.value)
+	v, err := c.first(*c.value)
+	if err != nil {
+		err = fmt.Errorf("has no value, and what is read instead won't do: %w", err)
+	}
+	return v, err
 }
 
 // nullError is the error of a field without a value, with the words of another one.

@@ -103,23 +103,32 @@ var (
 	ErrNull = errors.New("is null")
 )
 
-// ZeroError reports a number with a leading zero in a column that nobody has said the type of, and whose first rows
-// have none. It is never skipped: either the column is text, and numbers before it are, too, or zeros mean nothing.
-type ZeroError struct {
+// CodeError reports a number that Coded tells of, in a column that nobody has said the type of, and whose first rows
+// have none. It is never skipped: either the column is text, and numbers before it are, too, or what it is written with
+// means nothing.
+type CodeError struct {
 	Column string // as asked for
 	Text   string
 }
 
-func (e *ZeroError) Error() string {
-	return e.Text + " has a leading zero, as text has it, where values before it are numbers"
+// Reason says why the column is text.
+func (e *CodeError) Reason() string {
+	if strings.Contains(e.Text, "+") {
+		return e.Text + " has a plus sign"
+	}
+	return e.Text + " has a leading zero"
 }
 
-// TakeForText makes those of the columns text that an error is a *ZeroError about, so that the file can be read again,
+func (e *CodeError) Error() string {
+	return e.Reason() + ", as text has it, where values before it are numbers"
+}
+
+// TakeForText makes those of the columns text that an error is a *CodeError about, so that the file can be read again,
 // and tells whether there are any.
 func TakeForText(columns []Column, err error) (some bool) {
-	var zero *ZeroError
+	var code *CodeError
 	for i, c := range columns {
-		if errors.As(err, &zero) && c.Any && c.name(i) == zero.Column {
+		if errors.As(err, &code) && c.Any && c.name(i) == code.Column {
 			columns[i].Type, columns[i].Wider, columns[i].Any, some = keytype.Text, nil, false, true
 		}
 	}

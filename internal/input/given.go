@@ -23,7 +23,7 @@ func (o Options) written() written {
 // value parses a text into row n.
 func (t *written) value(text []byte, columns [][]uint64, n int) (err error) {
 	if t.ranges {
-		t.row[0], t.row[1], err = t.ends.Type.ParseRange(string(text), t.ends.Wider...)
+		t.row[0], t.row[1], err = t.ends.parseRange(string(text))
 	} else {
 		t.row[0], err = t.columns[0].parseBytes(text)
 	}

@@ -14,7 +14,7 @@ type class uint8
 const (
 	word  class = iota
 	none        // nothing, or something that stands for it
-	coded       // a number with a leading zero, as codes have it
+	coded       // a number that Coded tells of
 	whole       // also one that is out of range
 	fraction
 	date
@@ -50,8 +50,10 @@ func classify(field string) (c class, fits bool) {
 		}
 		switch {
 		case errors.Is(err, keytype.ErrSyntax):
-		case LeadingZero(field):
+		case Coded(field):
 			return coded, true
+		case c == whole:
+			return c, keptByFloat(field)
 		default:
 			return c, err == nil
 		}
@@ -75,16 +77,38 @@ func classify(field string) (c class, fits bool) {
 	return word, false
 }
 
-// LeadingZero tells whether a number is written with one, so that it is another text than its value: 007.
-func LeadingZero[T ~string | ~[]byte](number T) bool {
+// keptByFloat tells whether an integer is the same when it is read as a float and written again.
+func keptByFloat(field string) bool {
+	w, err := keytype.Float64.Parse(field)
+	return err == nil && keytype.Float64.Format(w) == field
+}
+
+// Coded tells whether a number is written as codes are and its value is not, so that they are different texts: with a
+// leading zero, 007, or as an integer with a plus sign, +4930.
+func Coded[T ~string | ~[]byte](number T) bool {
 	at := 0
 	for at < len(number) && (number[at] == ' ' || number[at] == '\t') {
 		at++
 	}
-	if at < len(number) && (number[at] == '-' || number[at] == '+') {
+	plus := at < len(number) && number[at] == '+'
+	if plus || at < len(number) && number[at] == '-' {
 		at++
 	}
-	return at+1 < len(number) && number[at] == '0' && number[at+1]-'0' <= 9
+	if at+1 < len(number) && number[at] == '0' && number[at+1]-'0' <= 9 {
+		return true
+	}
+	if !plus {
+		return false
+	}
+	digits := at
+	for at < len(number) && number[at]-'0' <= 9 {
+		at++
+	}
+	digits = at - digits
+	for at < len(number) && (number[at] == ' ' || number[at] == '\t' || number[at] == '\r') {
+		at++
+	}
+	return digits > 0 && at == len(number)
 }
 
 // census counts fields by their classes, and those among them that have a word.
@@ -102,8 +126,9 @@ func census(fields []string) (all, fit [classes]int) {
 // guessType returns what a column holds whose first fields are these. It is not known where there is nothing in them,
 // or values of several kinds, or, with skip, which passes over what is no value of the column, nothing but words.
 //
-//   - Integers, fractions, times, IPv4 addresses or IPv6 networks are what all are, but for empty ones.
-//   - Text is what holds a number with a leading zero, and what holds none of these.
+//   - Integers, fractions, times, IPv4 addresses or IPv6 networks are what all are, but for empty ones. Integers beside
+//     fractions are fractions if floats keep them.
+//   - Text is what holds a number that Coded tells of, and what holds none of these.
 func guessType(fields []string, skip bool) (t keytype.Type, known bool) {
 	all, fit := census(fields)
 	some := len(fields) - all[none]
@@ -117,7 +142,7 @@ func guessType(fields []string, skip bool) (t keytype.Type, known bool) {
 		return keytype.Text, true
 	case all[whole] == some:
 		return keytype.Uint32, true
-	case all[whole]+all[fraction] == some:
+	case fit[whole]+all[fraction] == some:
 		return keytype.Float64, true
 	}
 	for c, t := range map[class]keytype.Type{date: keytype.Time, address: keytype.IPv4, network: keytype.IPv6} {
@@ -156,7 +181,11 @@ type valueError struct {
 func (e *valueError) Unwrap() error { return e.error }
 
 func (e *valueError) Error() string {
-	return fmt.Sprintf("%v (%s %s reads it)", e.error, e.column.Flag, e.column.readable(e.text))
+	t := e.column.readable(e.text)
+	if t == keytype.Text && e.column.Ordered {
+		return e.error.Error()
+	}
+	return fmt.Sprintf("%v (%s %s reads it)", e.error, e.column.Flag, t)
 }
 
 // readable is the first type of which a text is a value.
@@ -166,7 +195,7 @@ func (c Column) readable(text string) keytype.Type {
 		if c, _ := classify(text); c == whole && t == keytype.Float64 { // it would be rounded
 			continue
 		}
-		if err == nil && !LeadingZero(text) {
+		if err == nil && !Coded(text) {
 			return t
 		}
 	}

@@ -31,6 +31,8 @@ type Column struct {
 	Any bool
 	// Flag is what says what it holds, "--key-type", for errors about values that another type would read; "": nothing.
 	Flag string
+	// Ordered says that values need an order, which text has not: no error tells that text would do.
+	Ordered bool
 	// Before is what there is already where the rows go to, of Type. It has to have words of the type that the column
 	// turns out to hold, too.
 	Before keytype.Extent
@@ -124,9 +126,9 @@ type invalid struct {
 
 // pass tells whether to pass over something with this error, and counts it.
 func (i *invalid) pass(err error) bool {
-	var zero *ZeroError
+	var code *CodeError
 	switch {
-	case errors.As(err, &zero): // another reading of the column is right, not of the row
+	case errors.As(err, &code): // another reading of the column is right, not of the row
 		return false
 	case i.skipNull && errors.Is(err, ErrNull):
 		i.nulls++

@@ -37,6 +37,10 @@ func TestLeadingZeros(t *testing.T) {
 		"zip,town\n01234,A\n1234,B\n00501,C\n":      "01234|A 1234|B 00501|C",
 		"id,phone\n1,0301234\n2,0809999\n":          "1|0301234 2|0809999",
 		"1,-007\n2,7\n":                             "1|-007 2|7",
+		"+4930123,1\n4930123,2\n":                   "+4930123|1 4930123|2",
+		"1,+5 \n2,5\n":                              "1|+5  2|5",
+		"1,+0.5\n2,5\n":                             "1|0.5 2|5",
+		strings.Repeat("5,1\n", 5000) + "+5,1\n":    strings.Repeat("5|1 ", 5000) + "+5|1",
 		"1,0\n2,0x10\n":                             "1|0 2|16",
 		"1,00\n2,x\n":                               "1|00 2|x",
 		strings.Repeat("5,1\n", 5000) + "05,1\n":    strings.Repeat("5|1 ", 5000) + "05|1",
@@ -87,6 +91,8 @@ func TestTypesOfColumns(t *testing.T) {
 		{"10.0.0.1,1\n2001:db8::/64,2\n", "10.0.0.1|1 2001:db8::/64|2"},
 		{"1066-10-14,1\n1492-10-12,2\n", "1066-10-14|1 1492-10-12|2"},
 		{"true,1\nfalse,2\n", "true|1 false|2"},
+		{"12_3,1\n1_23,2\n", "12_3|1 1_23|2"},
+		{"123456789012345680000,1\n0.5,2\n", "123456789012345680000|1 0.5|2"},
 		{"a,1\nb,\nc,3\n", "a|1 b|0 c|3"},
 		{"1,NULL\n2,2.5\n,\\N\n", "1|0 2|2.5 0|0"},
 	} {
@@ -98,7 +104,8 @@ func TestTypesOfColumns(t *testing.T) {
 	column := unsaid("")
 	column.Flag = "--type"
 	for text, want := range map[string]string{
-		"5\n1.5\n":           "", // both are fractions
+		"5\n1.5\n": "", // both are fractions
+		"9007199254740993\n9007199254740992\n1.5\n": `f:3: "1.5" is not an integer (--type f64 reads it)`,
 		"5\nx\n":             `f:2: "x" is not an integer (--type text reads it)`,
 		"5\n2014-07-01\n":    `f:2: "2014-07-01" is not an integer (--type time reads it)`,
 		"5\n10.0.0.1\n":      `f:2: "10.0.0.1" is not an integer (--type ip reads it)`,
@@ -138,7 +145,7 @@ func TestNulls(t *testing.T) {
 	assert.EqualError(t, err, "f:3: column 1: empty where an integer should be")
 	bad := "x"
 	_, _, err = asIs(t, text, input.Options{Null: &bad})
-	assert.EqualError(t, err, `f:3: column 1: "x" is not an integer`)
+	assert.EqualError(t, err, `f:3: column 1: has no value, and what is read instead won't do: "x" is not an integer`)
 	// Text holds what is there.
 	rows, _, err = asIs(t, "a,1\nNA,2\n,3\n", o)
 	require.NoError(t, err)

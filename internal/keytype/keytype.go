@@ -38,8 +38,8 @@ const (
 	// Int64 is one of -9223372036854775808 to 9223372036854775807.
 	Int64
 	// Float32 is a number rounded to the nearest 32-bit float. The word is
-	// structures.KeyCode's. Minus zero counts as zero; "not a number" has
-	// no place in an order and is refused.
+	// structures.KeyCode's. Minus zero comes before zero; "not a number"
+	// has no place in an order and is refused.
 	Float32
 	// Float64 is one rounded to the nearest 64-bit float.
 	Float64
@@ -214,8 +214,10 @@ func (t Type) parse(text string) (uint64, error) {
 	}
 	hex := t&^1 == Hex
 	switch t {
+	case Uint32, Uint64:
+		text = withoutPlus(text)
 	case Int32, Int64:
-		digits, negative := strings.CutPrefix(text, "-")
+		digits, negative := strings.CutPrefix(withoutPlus(text), "-")
 		n, err := magnitude(digits, false)
 		if err == ErrEmpty {
 			err = ErrSyntax
@@ -226,6 +228,9 @@ func (t Type) parse(text string) (uint64, error) {
 		return t.signed(n, negative)
 	case Float32, Float64:
 		f, err := strconv.ParseFloat(text, t.Width().Bits())
+		if strings.Contains(text, "_") { // which Go takes between digits
+			err = ErrSyntax
+		}
 		if errors.Is(err, strconv.ErrRange) {
 			return 0, ErrRange
 		}
@@ -261,6 +266,14 @@ func (t Type) parse(text string) (uint64, error) {
 		}
 	}
 	return t.magnitude(text, hex)
+}
+
+// withoutPlus is a number without a plus sign before its digits.
+func withoutPlus(text string) string {
+	if len(text) > 1 && text[0] == '+' && text[1]-'0' <= 9 {
+		return text[1:]
+	}
+	return text
 }
 
 // magnitude reads an unsigned integer of the type's width.

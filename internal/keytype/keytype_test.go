@@ -31,6 +31,8 @@ func TestParse(t *testing.T) {
 		{keytype.Uint32, "0XFFFFFFFF", math.MaxUint32},
 		{keytype.Uint32, " \t007\r", 7},
 		{keytype.Uint32, "00000000000000000000000000000001", 1},
+		{keytype.Uint32, "+7", 7},
+		{keytype.Int32, "+7", 1<<31 + 7},
 		{keytype.Int32, "-2147483648", 0},
 		{keytype.Int32, "-1", 1<<31 - 1},
 		{keytype.Int32, "0", 1 << 31},
@@ -109,7 +111,10 @@ func TestParseRefuses(t *testing.T) {
 		{keytype.Uint32, "", keytype.ErrEmpty, "empty where an integer should be"},
 		{keytype.Uint32, "*", keytype.ErrSyntax, `"*" is not an integer`},
 		{keytype.Uint32, "0x", keytype.ErrSyntax, `"0x" is not an integer`},
-		{keytype.Uint32, "+5", keytype.ErrSyntax, `"+5" is not an integer`},
+		{keytype.Uint32, "++5", keytype.ErrSyntax, `"++5" is not an integer`},
+		{keytype.Uint32, "+-5", keytype.ErrSyntax, `"+-5" is not an integer`},
+		{keytype.Int32, "-+5", keytype.ErrSyntax, `"-+5" is not an integer`},
+		{keytype.Float64, "12_3", keytype.ErrSyntax, `"12_3" is not a number`},
 		{keytype.Uint32, "1 2", keytype.ErrSyntax, `"1 2" is not an integer`},
 		{keytype.Uint32, "1.0", keytype.ErrSyntax, `"1.0" is not an integer`},
 		{keytype.Uint32, "-", keytype.ErrSyntax, `"-" is not an integer`},
@@ -356,7 +361,7 @@ func TestWiden(t *testing.T) {
 
 // FuzzUint32 checks the hand-written integer reader against math/big.
 func FuzzUint32(f *testing.F) {
-	for _, s := range []string{"0", "42", "0x1F", "4294967296", "-1", "0x", "", "  7 ", "1_0", "0b1", "*"} {
+	for _, s := range []string{"0", "42", "0x1F", "4294967296", "-1", "0x", "", "  7 ", "1_0", "+1", "++1", "0b1", "*"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -371,6 +376,9 @@ func FuzzUint32(f *testing.F) {
 func naive(text []byte) (uint64, bool) {
 	s := string(bytes.Trim(text, " \t\r"))
 	base := 10
+	if len(s) > 1 && s[0] == '+' && strings.Contains("0123456789", s[1:2]) {
+		s = s[1:]
+	}
 	if len(s) > 2 && strings.EqualFold(s[:2], "0x") {
 		s, base = s[2:], 16
 	}
