@@ -253,8 +253,10 @@ func TestGetRefuses(t *testing.T) {
 	assert.Equal(t, "key,value\n1,10\n", out)
 	assert.Contains(t, notes, "; 1 skipped")
 	good := write(t, "t.csv", "1,10\n")
-	assert.Equal(t, `key 2 of the command line: "x" is not an integer`, refusal(t, "", "get", good, "1", "x"))
-	assert.Equal(t, `standard input:2: "y" is not an integer`, refusal(t, "1\ny\n", "get", good))
+	assert.Equal(t, `key 2 of the command line: "x" is not an integer (--key-type text reads it)`,
+		refusal(t, "", "get", good, "1", "x"))
+	assert.Equal(t, `standard input:2: "y" is not an integer (--key-type text reads it)`,
+		refusal(t, "1\ny\n", "get", good))
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--keys", "k"), "not from both")
 	assert.Equal(t, "text holds a value a line, or a range, and no table",
 		refusal(t, "", "get", good, "1", "--format", "text"))

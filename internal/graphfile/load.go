@@ -44,8 +44,8 @@ type LoadOptions struct {
 }
 
 // Load reads a whole graph. Its vertices' numbers are in the order of their ids, unless these are texts. Errors are
-// those of Open and Reader.Read. If nobody said what ids are, and one is a code (input.Coded) after the first ones, the file
-// is read again with ids as texts; through a pipe that is an error.
+// those of Open and Reader.Read. If nobody said what ids are, and one is a code (input.Coded) after the first ones, the
+// file is read again with ids as texts; through a pipe that is an error.
 func Load(ctx context.Context, path string, o LoadOptions) (*Graph, error) {
 	g, err := load(ctx, path, o)
 	if o.TakeForText(path, err) {
