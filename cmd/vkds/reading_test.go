@@ -17,7 +17,7 @@ func TestAddresses(t *testing.T) {
 	assert.Equal(t, "key,found,value\n8.8.8.8,8.8.8.0,225\n8.8.8.9,8.8.8.0,225\n1.1.1.1,,\n", out)
 	out, _ = answer(t, "", "count", path, "--key-type", "ip", "8.8.8.0:8.8.8.255", "8.8.8.1:")
 	assert.Equal(t, "lo,hi,count\n8.8.8.0,8.8.8.255,1\n8.8.8.1,255.255.255.255,1\n", out)
-	assert.Equal(t, `key 1 of the command line: "8.8.8" is not an IPv4 address`,
+	assert.Equal(t, `key 1 of the command line: "8.8.8" is not an IPv4 address (--key-type text reads it)`,
 		refusal(t, "", "get", path, "--key-type", "ip", "8.8.8"))
 
 	geoip := filepath.Join("..", "..", "testdata", "geoip.csv.gz")
