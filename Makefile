@@ -61,19 +61,21 @@ check test: export GOMEMLIMIT = 3GiB
 
 # staticcheck is pinned in a module of its own, too. It takes seven minutes of processor time where nothing is cached,
 # more than CI has to spare: that leaves it to whoever changes something, and to "make stress".
-.PHONY: checks lint
-check: checks lint
+.PHONY: checks cross lint
+check: checks cross lint
 checks: fresh
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path '*/.*')) && test -z "$$unformatted" || { echo "not gofmt's format: $$unformatted"; exit 1; }
 	go vet ./...
 	CGO_ENABLED=0 go test -count=1 -run TestWithoutVulkan ./vk
+	go -C $(peers-module) test -count=1 -vet=all ./...
+	go -C $(outside-module) vet ./...
+	go test -count=1 $(of-sources)
+# Compilers for systems of which the checks look at the types alone (test/systems).
+cross:
 	CGO_ENABLED=0 GOARCH=386 go build ./...
 	CGO_ENABLED=0 GOARCH=arm go build ./vk/... ./structures/...
 	CGO_ENABLED=0 GOOS=windows go build ./vk/... ./structures/... && CGO_ENABLED=0 GOOS=windows go vet ./internal/outfile
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go build ./vk/... ./structures/... && CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go vet ./vk
-	go -C $(peers-module) test -count=1 -vet=all ./...
-	go -C $(outside-module) vet ./...
-	go test ./test/docs
 lint:
 	$$(go -C internal/tools tool -n staticcheck) ./...
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(peers-module) && $$staticcheck ./...
@@ -92,7 +94,9 @@ brief-test = BRIEF=1 $(go-test)
 longest-first = ./structures/btree ./test/conformance ./structures/primitives ./cmd/vkds ./test/shader \
 	./structures/slabhash ./test/linearizability ./structures/internal/recording ./vk ./structures/... ./cmd/... ./...
 on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' $(longest-first) | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
-elsewhere = $$(go list ./... | grep -vxF "$(on-device)")
+elsewhere = $$(go list ./... | grep -vxF -e "$(on-device)" -e "$$(go list $(of-sources))")
+# These test sources alone. The checks have them behind vet, when what they load is compiled.
+of-sources = ./test/docs ./test/generics ./test/systems
 
 # For whoever works on one package: all of its tests, none of them left to another driver.
 DRIVER = 8
@@ -208,7 +212,7 @@ concurrent-tests = $(call stress-test,$(1),$(2) $(3)) && \
 
 stress-parts = $(foreach part,long often chaos,$(drivers:%=stress-$(part)-%)) $(patsubst %,stress-threads-%,4 8 16)
 .PHONY: $(stress-parts)
-stress: lint $(stress-parts)
+stress: lint cross $(stress-parts)
 stress-long-4 stress-long-8 stress-long-16 stress-long-swiftshader: stress-long-%: deps
 	VKDS_STRESS=$(STRESS) $(call stress-test,$*,$(if $(filter 8,$*),./...,$(on-device)))
 stress-often-4 stress-often-8 stress-often-16 stress-often-swiftshader: stress-often-%: deps
