@@ -84,7 +84,7 @@ lint:
 # The drivers that run without a GPU. Each test binary is linked once, without what debuggers read, and runs on all of
 # them in turn (scripts/each-driver says what each leaves out for what another one finds); "make check" has vetted it.
 # Go's test cache doesn't know what a driver reads, so it is not used.
-verdicts = VKDS_SKIPPED=$(CURDIR)/build/skipped VKDS_TOOK=$(CURDIR)/build/took
+verdicts = VKDS_VERDICTS=$(CURDIR)/build/verdicts
 go-test = VKDS_CONFORMED=$(CURDIR)/build/conformed $(verdicts) \
 	go test -count=1 -vet=off -ldflags='-s -w' -timeout 30m -exec '$(CURDIR)/scripts/each-driver $(1)' $(2)
 brief-test = BRIEF=1 $(go-test)
@@ -165,16 +165,21 @@ test-race:
 	$(call go-test,both,-race -run '^TestTwoDevices$$' ./test/goroutines)
 # What a run of the conformance tests has left out, for want of 64-bit atomics or of lanes, another one has taken.
 unconformed:
-	@mkdir -p build && rm -f build/conformed && : >build/skipped && : >build/took
+	@rm -rf build/conformed build/verdicts && mkdir -p build/verdicts
 test-conformed:
 	@awk -F '\t' '$$1 == "ran" { ran[$$2] } $$1 == "left out" { out[$$2] } \
 		END { if (!length(ran)) out["everything"]; for (s in out) if (!(s in ran)) { print "left out by every run: " s; bad = 1 } exit bad }' build/conformed
 # Which tests took longest, on which driver, and how long each driver's took together: one after the other.
 test-took:
-	@sort -rn build/took | awk -F '\t' 'NR <= 30 { print $$1 " s on " $$3 ": " $$2 } { of[$$3] += $$1 } END { for (d in of) printf "%.0f s on %s\n", of[d], d }'
-# Which tests were skipped, on which drivers, and why.
+	@cat build/verdicts/* | awk -F '\t' '$$1 == "ran" && $$3 !~ /: .*\// { print $$2 "\t" $$3 "\t" $$4 }' | sort -rn | \
+		awk -F '\t' 'NR <= 30 { print $$1 " s on " $$3 ": " $$2 } { of[$$3] += $$1 } END { for (d in of) printf "%.0f s on %s\n", of[d], d }'
+# Which tests were skipped, on which drivers, and why. Each that was left to another pass was run in one, and each that
+# there is was run or has said why not.
 test-skipped:
-	@awk -F '\t' '{ on[$$1] = on[$$1] " " $$2 } END { for (test in on) print "skipped on" on[test] ": " test }' build/skipped | sort
+	@cat build/verdicts/* | awk -F '\t' '$$3 ~ /^test\/pass: / { next } $$1 == "ran" { ran[$$3] } $$1 == "listed" { left[$$3] } \
+		$$1 == "skipped" { on[$$3 ": " $$5] = on[$$3 ": " $$5] " " $$4; if ($$5 ~ /^left to another pass/) left[$$3]; else told[$$3] } \
+		END { for (t in on) print "skipped on" on[t] ": " t | "sort"; close("sort"); \
+			for (t in left) if (!(t in ran) && !(t in told)) { print "ran in no pass: " t; bad = 1 } exit bad }'
 # AMD's compiler alone, for GPUs that aren't there: kernels are compiled, none is run.
 test-radv:
 	$(call go-test,vega10 navi31,-run TestEveryModuleCompiles -v ./vk)

@@ -1,13 +1,14 @@
-# Of what a test binary prints with -test.v, passes on what it prints without, and adds to files which tests were skipped
-# on this driver, and why, and how many seconds each took: of tests that pass go test shows nothing.
+# Of what a test binary prints with -test.v, passes on what it prints without, and writes into a file what became of each
+# test, a line each: ran or skipped, the seconds that it took, its folder and name, the driver, and why it was skipped.
+# (Of tests that pass go test shows nothing.)
 /^=== / { current = $3; next }
 /^(PASS|FAIL)$/ { print; next }
 /^ *--- (PASS|SKIP|FAIL): / {
     name = $3
-    if ($2 == "SKIP:") print folder ": " name ": " why[name] "\t" driver >>skipped
     if ($2 == "FAIL:") printf "%s\n%s", $0, text[name]
     delete text[name]
-    if (/^---/) printf "%s\t%s: %s\t%s\n", substr($4, 2, length($4) - 3), folder, name, driver >>took
+    printf "%s\t%s\t%s: %s\t%s\t%s\n", $2 == "SKIP:" ? "skipped" : "ran", substr($4, 2, length($4) - 3), folder, name,
+        driver, why[name] >verdicts
     next
 }
 {
