@@ -8,6 +8,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -40,6 +41,7 @@ func TestBuffersThatCanNotBe(t *testing.T) {
 
 // Buffers of a width are what structures of that width take. Narrower ones are too short, by as many keys.
 func TestBuffersHaveWidth(t *testing.T) {
+	pass.OneWidth(t, "the host looks at widths of columns")
 	d := testdevice.Open(t)
 	s := testdevice.Stream(t, d)
 	hash, err := slabhash.New[uint64, uint64](t.Context(), d, slabhash.Options{})

@@ -14,6 +14,7 @@ import (
 
 // Behind Prepare no call on a graph makes a kernel, be it one that grows, deletes or is asked for rows.
 func TestPrepare(t *testing.T) {
+	pass.OneWidth(t, "which kernels are made depends on no width")
 	d := testdevice.Open(t, vk.Options{CacheDir: "none"}) // one of its own, without kernels
 	o := Options{Weighted: true}
 	g := newGraph(t, d, o)

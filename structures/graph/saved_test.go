@@ -8,12 +8,14 @@ import (
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"pgregory.net/rapid"
 )
 
 // A graph that is saved and loaded is the same, deleted vertices among its own; a damaged one is refused by name.
 func TestSaved(t *testing.T) {
+	pass.OneWidth(t, "what is saved depends on no width")
 	d := testdevice.Open(t)
 	eachSort(t, func(t *testing.T, o Options) {
 		rapid.Check(t, func(rt *rapid.T) {

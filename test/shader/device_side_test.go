@@ -17,6 +17,7 @@ import (
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -114,6 +115,7 @@ type overPush struct {
 // The shaders on the page compile and do what it says: a join and a sum over a pool that has to grow several times, and
 // a walk over the result.
 func TestPageShaders(t *testing.T) {
+	pass.OneDriver(t, "at 4 lanes lavapipe finds the same, without compiling for long")
 	eachProtocol(t, func(t *testing.T, r *rig, wide bool) {
 		const customers, count = 40000, 60000
 		ctx, rnd := t.Context(), random(9)
@@ -247,6 +249,7 @@ type neighborsPush struct {
 // The page's graph has each edge at both ends, once: in a pool that has to grow, with a vertex of many neighbours,
 // vertices of one, and vertices of none, which take no slab.
 func TestPageGraph(t *testing.T) {
+	pass.OneDriver(t, "at 4 lanes lavapipe finds the same, without compiling for long")
 	const vertices, some = 12_000, 18_000
 	r, ctx, rnd := newRig(t), t.Context(), random(14)
 	edgesModule, neighborsModule := compileFromPage(t, "edges.comp", false), compileFromPage(t, "neighbors.comp", false)
@@ -328,6 +331,7 @@ func bookSeats(ctx context.Context, d *vk.Device, stream *vk.Stream, module shad
 // Many take seats at once: nobody gets one below what was asked for, none is given twice, who gets none would find
 // none, and what is left is in the tree.
 func TestPageTreeShader(t *testing.T) {
+	pass.OneDriver(t, "at 4 lanes lavapipe finds the same, without compiling for long")
 	eachProtocol(t, func(t *testing.T, r *rig, wide bool) {
 		const count, some = 3000, 2500
 		ctx, rnd := t.Context(), random(12)
@@ -441,6 +445,7 @@ func answerBooks(ctx context.Context, d *vk.Device, stream *vk.Stream, module sh
 // those of some order of its requests, so each has all bits of those with fewer. No request is lost, the pool grows
 // meanwhile, and holds the books' slabs and no others. With bags of one slab and with the usual ones.
 func TestPageBooks(t *testing.T) {
+	pass.OneDriver(t, "at 4 lanes lavapipe finds the same, without compiling for long")
 	eachProtocol(t, func(t *testing.T, r *rig, wide bool) {
 		const books = 1500
 		rnd, module := random(11), compileFromPage(t, "books.comp", wide)
@@ -517,6 +522,7 @@ func lookUpThen(stream *vk.Stream, at *btree.Snapshot[uint32, uint32], k *vk.Ker
 
 // The page's search at a snapshot finds what was there then, though all of it has another value now.
 func TestPageSnapshot(t *testing.T) {
+	pass.OneDriver(t, "at 4 lanes lavapipe finds the same, without compiling for long")
 	r := newRig(t)
 	module := compileFromPage(t, "lookup.comp", false, "-DVKDS_ROLLED=1", "-DVKDS_SNAPSHOT=1")
 	first, keys, values, queries := pairsAndQueries(5, 2000)
@@ -589,6 +595,7 @@ func arrive(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders
 // What each of the page's arrivals counts is of one moment: those up to its number and those from it on are all, and
 // itself twice. All are there at last, and no snapshot keeps anything.
 func TestPageArrivals(t *testing.T) {
+	pass.OneDriver(t, "at 4 lanes lavapipe finds the same, without compiling for long")
 	r := newRig(t)
 	const count = 1500
 	module := compileFromPage(t, "arrivals.comp", false, "-DVKDS_ROLLED=1", "-DVKDS_CLOCK=1")

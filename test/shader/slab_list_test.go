@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/vk"
 )
@@ -261,6 +262,7 @@ func requirePairs(t *testing.T, want, got [][]slabcheck.Pair) {
 // Batches of operations of all kinds, one on a key of a list at a time, do what the oracle does: their outcomes, what
 // is found, what walks come by, and what lies in memory, in lists of no slab and of many, in a pool that grows.
 func TestSlabLists(t *testing.T) {
+	pass.OneDriver(t, "at 4 lanes lavapipe finds the same, without compiling for long")
 	eachKindOfLists(t, func(t *testing.T, r *rig, v variant) {
 		r.eachWidth(func(t *testing.T, width int) {
 			few, many := newLists(t, r, v, width, 40, 1), newLists(t, r, v, width, 40, 1)
@@ -339,6 +341,7 @@ func checkLists(t *testing.T, l *lists, rnd *rand.Rand, most, batches int) {
 
 // Many lists of a key each are a slab each, and empty ones none. They don't fit into the pool that they begin with.
 func TestSlabListOfOne(t *testing.T) {
+	pass.OneDriver(t, "at 4 lanes lavapipe finds the same, without compiling for long")
 	eachKindOfLists(t, func(t *testing.T, r *rig, v variant) {
 		const n = 5000 // more slabs than a super block has
 		l := newLists(t, r, v, 1, 2*n, 1)

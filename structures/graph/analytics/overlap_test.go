@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures/graph"
 	. "github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -38,6 +39,7 @@ func ends(t *testing.T, what string, err error) {
 // Rows that overlap, as only damaged memory has them: every second vertex has all arcs, and in parts they are more than
 // a queue has room for.
 func TestOverlappingRows(t *testing.T) {
+	pass.OneWidth(t, "the host ends the rounds, and kernels the visits of each row")
 	d := testdevice.Open(t)
 	overlapping := func(n int) *Analyzer {
 		offsets := make([]uint32, n+1)

@@ -221,6 +221,7 @@ func TestPrepareSinglePass(t *testing.T) {
 // Prepare ends with its context, between two kernels, and can be gone on with; of what is closed it is an error; and it
 // runs beside itself and other calls, of graphs without vertices, too.
 func TestPrepareEnds(t *testing.T) {
+	pass.OneWidth(t, "which kernels are made depends on no width")
 	d := watch(t)
 	e := path(300, true)
 	a := e.analyzer(t, d.Device)

@@ -172,15 +172,23 @@ func analyzerOf(t testing.TB, g *graph.CSR) *Analyzer {
 }
 
 // eachShape runs a test on graphs of each kind: on compressed sparse rows and where they are, with weights and, unless
-// these count, without.
+// these count, without. In short runs a kind has one of these forms.
 func eachShape(t *testing.T, weights bool, test func(t *testing.T, e *edges, a *Analyzer)) {
 	d := testdevice.Open(t)
-	for _, e := range shapes() {
+	type form struct {
+		name string
+		of   func(e *edges, t testing.TB, d *vk.Device) *Analyzer
+	}
+	forms := []form{{"csr", (*edges).analyzer}, {"worn", (*edges).worn}}
+	if !weights {
+		forms = append(forms, form{"fresh", (*edges).fresh})
+	}
+	for i, e := range shapes() {
 		t.Run(e.name, func(t *testing.T) {
-			t.Run("csr", func(t *testing.T) { test(t, e, e.analyzer(t, d)) })
-			t.Run("worn", func(t *testing.T) { test(t, e, e.worn(t, d)) })
-			if !weights {
-				t.Run("fresh", func(t *testing.T) { test(t, e, e.fresh(t, d)) })
+			for j, f := range forms {
+				if !testing.Short() || i%len(forms) == j {
+					t.Run(f.name, func(t *testing.T) { test(t, e, f.of(e, t, d)) })
+				}
 			}
 		})
 	}
