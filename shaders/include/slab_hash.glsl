@@ -76,4 +76,51 @@ uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, K key, inou
     return o.status;
 }
 
+// Erases a key in all slots of a slab in which the tile has seen it. Returns how many it has erased; `all`: as many as
+// it has seen, since nobody was faster and their values were there. Collective over the subgroup.
+uint slab_erase_all(uvec2 slab, Node node, K key, bool enabled, out bool all) {
+    uint seen = enabled ? slab_lane_mask(node, key) : 0u, erased = 0u, count = 0u;
+    [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
+        bool mine = ((seen >> m) & 1u) != 0u;
+#ifdef VKDS_SLAB_LATCHED
+        // Lanes take turns at the slab's latch.
+        for (uint lane = 0u; lane < TILE; lane++)
+            if (mine && lane == tile_lane() && slab_erase(slab, slab_lane_slot(m), key)) erased |= 1u << m;
+#else
+        if (mine && slab_erase(slab, slab_lane_slot(m), key)) erased |= 1u << m;
+#endif
+        count += uint(bitCount(tile_ballot(((erased >> m) & 1u) != 0u)));
+    }
+    all = tile_ballot(erased != seen) == 0u;
+    return count;
+}
+
+// Does each enabled lane's OP_DELETE_ALL as slab_hash_apply does it, but visits a slab once, not once for each pair of
+// the key. `deleted` is the number of pairs that earlier calls deleted, whose operation was left pending, and becomes
+// the number of all: pass 0 at first. Collective over the subgroup.
+uint slab_hash_delete_all(SlabHash h, K key, inout V deleted, bool enabled, uint budget) {
+    uint bucket = slab_hash_bucket(h, key);
+    K stored = slab_hash_encode(h, bucket, key);
+    uvec2 slab = slab_hash_base(h, bucket);
+    bool busy = enabled;
+    for (uint visits = 0u; subgroupAny(busy) && visits < budget; visits++) {
+        uint queue = tile_ballot(busy);
+        uint source = queue == 0u ? 0u : uint(findLSB(queue));
+        K target = tile_shuffle(stored, source);
+        uvec2 here = tile_shuffle(slab, source);
+        Node node = VKDS_SLAB_VIEW(here, queue);
+        bool all;
+        uint erased = slab_erase_all(here, node, target, queue != 0u, all);
+        bool last = slab_find(node, SLAB_EMPTY) != NODE_NONE;
+        uint next = slab_next(node);
+        if (queue != 0u && tile_lane() == source) {
+            VKDS_INCREASE(deleted, erased);
+            // At the end it looks again until it sees none: others may have inserted some while it erased those.
+            if (last || next == SLAB_NULL) busy = erased != 0u || !all;
+            else if (all) slab = slab_address(h.pool, next);
+        }
+    }
+    return busy ? STATUS_PENDING : deleted != V(0u) ? STATUS_DELETED : STATUS_ABSENT;
+}
+
 #endif

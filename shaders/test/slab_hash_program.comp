@@ -28,7 +28,11 @@ void main() {
         bool enabled = kind != OP_MIXED;
         uint before = enabled ? atomic_add(ticket, 1u) : 0u;
         acquire_fence();
-        uint status = slab_hash_apply(hash, cursor, kind, key, value, enabled, visits);
+        bool deletes_all = kind == OP_DELETE_ALL;
+        if (deletes_all) value = V(0u);
+        uint status = slab_hash_apply(hash, cursor, kind, key, value, enabled && !deletes_all, visits);
+        uint deletion = slab_hash_delete_all(hash, key, value, enabled && deletes_all, visits);
+        if (deletes_all) status = deletion;
         release_fence();
         uint after = enabled ? atomic_add(ticket, 1u) : 0u;
         if (i < programs) program_store(outcomes, at, status, value, before, after);

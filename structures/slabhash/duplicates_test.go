@@ -8,13 +8,15 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
+	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
-// To append a value to a key takes a few visits of slabs, however many values the key has, also
-// behind a flush and a rehash. So a budget that is far less than the slabs of the key does for a batch; but now and
-// then a thread that waited for a processor, or for a latch, uses it up.
+// To append a value to a key takes a few visits of slabs, however many values the key has, also behind a flush and a
+// rehash. So a budget that is far less than the slabs of the key does for a batch; but now and then a thread that waited
+// for a processor, or for a latch, uses it up. To delete all of them takes a visit of each slab.
 func TestManyValuesOfAKey(t *testing.T) {
 	t.Run("32", manyValues[uint32])
 	t.Run("64", manyValues[uint64])
@@ -35,6 +37,7 @@ func manyValues[W structures.Word](t *testing.T) {
 			for i := range keys {
 				keys[i] = 77
 			}
+			kinds := slices.Repeat([]structures.Kind{structures.InsertDuplicate}, few)
 			var all []W
 			for part := range parts {
 				for i := range values {
@@ -42,7 +45,11 @@ func manyValues[W structures.Word](t *testing.T) {
 				}
 				all = append(all, values...)
 				SetVisits(m.Table, visits)
-				_, err := m.InsertDuplicate(t.Context(), keys, values)
+				if part%2 == 0 {
+					_, err = m.InsertDuplicate(t.Context(), keys, values)
+				} else {
+					_, err = m.Apply(t.Context(), structures.Batch[W, W]{Kinds: kinds, Keys: keys, Values: values})
+				}
 				require.NoError(t, err)
 				switch part {
 				case parts / 4:
@@ -59,6 +66,8 @@ func manyValues[W structures.Word](t *testing.T) {
 			if _, wide := any(W(0)).(uint64); !wide || d.Has(vk.Int64Atomics) {
 				require.Less(t, m.Metrics().Retries, uint64(parts/4), "appends walk over the key's slabs")
 			}
+			appendOnStream(t, d, m, len(all))
+			all = append(all, W(len(all)))
 			slabcheck.Check(t, d, slabcheck.Expect{Duplicates: true}, m)
 			offsets, got, err := m.FindAll(t.Context(), []W{77, 78})
 			require.NoError(t, err)
@@ -72,15 +81,36 @@ func manyValues[W structures.Word](t *testing.T) {
 				kept += int(v - W(i))
 			}
 			require.Equal(t, len(got), kept)
+			// DeleteAll visits a slab once, but for the last one, in which it looks for what others insert.
+			slots, retries := 15>>structures.WidthOf[W](), m.Metrics().Retries
+			SetVisits(m.Table, uint32(len(got)/slots+2))
 			counts, err := m.DeleteAll(t.Context(), []W{77})
 			require.NoError(t, err)
 			require.EqualValues(t, len(got), counts[0])
+			require.Equal(t, retries, m.Metrics().Retries, "DeleteAll visits slabs again")
 			require.NoError(t, m.Flush(t.Context()))
 			_, err = m.InsertDuplicate(t.Context(), keys[:20], values[:20])
 			require.NoError(t, err)
 			slabcheck.Check(t, d, slabcheck.Expect{Duplicates: true}, m)
 		})
 	})
+}
+
+// appendOnStream appends a value to the key in a mixed batch on a stream, whose kinds are known to the device alone. It
+// walks over the key's slabs until its budget ends, and no further when it is finished.
+func appendOnStream[W structures.Word](t *testing.T, d *vk.Device, m *Map[W, W], value int) {
+	s := testdevice.Stream(t, d)
+	b := structures.DeviceBatch{
+		Count: 1, Keys: testdevice.Upload(t, d, numbers.Words([]W{77})),
+		Values: testdevice.Upload(t, d, numbers.Words([]W{W(value)})),
+		Kinds:  testdevice.Upload(t, d, []uint8{uint8(structures.InsertDuplicate), 0, 0, 0}),
+		Status: testdevice.Room[uint8](t, d, 4), Left: testdevice.Upload(t, d, []uint32{0}),
+	}
+	SetVisits(m.Table, 64)
+	before := m.Metrics().Retries
+	require.NoError(t, m.ApplyOn(s, structures.Mixed, b))
+	require.NoError(t, m.Finish(t.Context(), s, structures.Mixed, b))
+	require.Equal(t, before+1, m.Metrics().Retries, "an append that is finished walks over the key's slabs")
 }
 
 // All pairs of a key can be deleted, however many there are.
@@ -96,6 +126,7 @@ func TestDeleteAllOfManyValues(t *testing.T) {
 		counts, err := m.CountAll(t.Context(), []uint32{77})
 		require.NoError(t, err)
 		require.Equal(t, []uint32{n}, counts)
+		SetVisits(m.Table, 100) // so that it goes on, and goes on counting, in several dispatches
 		counts, err = m.DeleteAll(t.Context(), []uint32{77})
 		require.NoError(t, err)
 		require.Equal(t, []uint32{n}, counts)

@@ -103,11 +103,13 @@ func (t *table[W]) try(ctx context.Context, form recording.Form) error {
 
 // rehearsals record what batches of all kinds and sizes take. The table is used for nothing else.
 func (t *table[W]) rehearsals() (parts []recording.Part) {
-	for kind := range structures.CountAll + 1 { // Mixed is the first
-		parts = append(parts, func(_ context.Context, s *vk.Stream) error {
-			return t.recordApply(s, kind, operands{count: 1})
-		})
+	apply := func(kind structures.Kind, b operands) {
+		parts = append(parts, func(_ context.Context, s *vk.Stream) error { return t.recordApply(s, kind, b) })
 	}
+	for kind := range structures.CountAll + 1 { // Mixed is the first
+		apply(kind, operands{count: 1})
+	}
+	apply(structures.Mixed, operands{count: 1, tails: true})
 	return append(parts, func(_ context.Context, s *vk.Stream) error {
 		for kind := structures.Insert; kind <= structures.InsertMax; kind++ { // which take turns
 			if err := t.recordInOrder(s, kind, operands{keys: recording.Align, count: 1}); err != nil {

@@ -3,6 +3,7 @@ package slabhash
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -119,9 +120,11 @@ func (t *table[W]) run(ctx context.Context, q request[W], ordered bool,
 	if q.kind == structures.Mixed || t.hasValues(q.kind) {
 		columns[1] = pipeline.Through(q.values, q.results)
 	}
+	tails := slices.Contains(q.kinds, structures.InsertDuplicate)
 	task := pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			b := operandsOf(c)
+			b.tails = tails
 			if ordered {
 				return t.recordInOrder(s, q.kind, b)
 			}

@@ -66,6 +66,7 @@ func (t *table[W]) record(s *vk.Stream, kind structures.Kind, b structures.Devic
 	if kind != structures.Find && kind != structures.CountAll {
 		on = t.changing
 	}
+	tails := retry // the device alone knows the kinds, but what is left may be on its way along a list
 	return on(s, func() error {
 		b, retry, err := t.own.Batch(s, kind, b, retry)
 		if err != nil {
@@ -74,6 +75,7 @@ func (t *table[W]) record(s *vk.Stream, kind structures.Kind, b structures.Devic
 		return t.recordApply(s, kind, operands{
 			keys: t.at(b.Keys, b.First), values: t.at(b.Values, b.First), kinds: b.Kinds.Address(),
 			statuses: b.Status.Address(), pending: b.Left.Address(), count: b.Count, retry: retry,
+			tails: tails,
 		})
 	})
 }

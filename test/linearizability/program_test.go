@@ -1,7 +1,9 @@
 package linearizability
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/anishathalye/porcupine"
@@ -91,7 +93,7 @@ func (r *rig) runPrograms(rng *rand.Rand, kinds []structures.Kind,
 		w := words[8*i:]
 		got := outcome{status: structures.Status(w[0])}
 		require.NotEqual(r, structures.Pending, got.status, "the pool suffices")
-		if o.kind > structures.Delete && got.status == structures.Found && !r.set {
+		if o.kind == structures.DeleteAll || o.kind > structures.Delete && got.status == structures.Found && !r.set {
 			got.value = numbers.From[uint64](w[4:6])[0] & r.ones()
 		}
 		if o.kind.Ordered() { // whether the key itself is there
@@ -102,9 +104,28 @@ func (r *rig) runPrograms(rng *rand.Rand, kinds []structures.Kind,
 	return history, end
 }
 
+// holds is what a table holds of a key at last, as operations that see it: its first value, and the number of its pairs.
+func (r *rig) holds(key uint64, values []uint64, end int64) []porcupine.Operation {
+	first := outcome{status: structures.Absent}
+	if len(values) != 0 {
+		first.status = structures.Found
+		if !r.set {
+			first.value = values[0]
+		}
+	}
+	return []porcupine.Operation{
+		{Input: operation{structures.Find, key, 0}, Output: first, Call: end, Return: end + 1},
+		{Input: operation{structures.DeleteAll, key, 0}, Output: outcome{value: uint64(len(values))},
+			Call: end + 2, Return: end + 3},
+	}
+}
+
 // Each invocation does several operations in turn, in one dispatch; the tickets that it took before and after each say
 // which of the others' operations came wholly before or after.
 func TestPrograms(t *testing.T) {
+	mixes := maps.Clone(mixes)
+	mixes["duplicates"] = []structures.Kind{structures.InsertDuplicate, structures.InsertDuplicate,
+		structures.InsertDuplicate, structures.DeleteAll, structures.Delete, structures.Find}
 	for mix, kinds := range mixes {
 		t.Run(mix, func(t *testing.T) {
 			eachTable(t, 4, func(r *rig) {
@@ -127,20 +148,13 @@ func TestPrograms(t *testing.T) {
 						})
 						require.NoError(r, s.Wait(r.Context()))
 					})
-					held := map[uint64]uint64{}
-					for _, p := range slabcheck.Check(r, r.d, slabcheck.Expect{}, r.table)[0] {
-						held[p.Key] = p.Value
+					held := map[uint64][]uint64{}
+					duplicates := slabcheck.Expect{Duplicates: slices.Contains(kinds, structures.InsertDuplicate)}
+					for _, p := range slabcheck.Check(r, r.d, duplicates, r.table)[0] {
+						held[p.Key] = append(held[p.Key], p.Value)
 					}
 					for i := range someKeys + 3 {
-						o := outcome{status: structures.Absent}
-						if v, ok := held[r.programKey(i)]; ok {
-							o = outcome{status: structures.Found, value: v}
-							if r.set {
-								o.value = 0
-							}
-						}
-						history = append(history, porcupine.Operation{Input: operation{structures.Find, r.programKey(i),
-							0}, Output: o, Call: end, Return: end + 1})
+						history = append(history, r.holds(r.programKey(i), held[r.programKey(i)], end)...)
 					}
 					check(r.T, r.form, history)
 				})
