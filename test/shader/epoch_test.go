@@ -223,6 +223,32 @@ func TestEpochSteps(t *testing.T) {
 	require.NotZero(t, advanced)
 }
 
+// A subgroup whose announcement may have been overlooked, because the epoch moved on before it, announces itself in the
+// next one as well; and with both announced there is nothing more to do.
+func TestEpochMovesMeanwhile(t *testing.T) {
+	type push struct {
+		Reclaimer alloc.DeviceReclaimer
+		Entered   uint64
+		Moves     uint32
+	}
+	r := newRig(t)
+	k := kernel[push](t, r, "test/epoch_moving", nil)
+	for _, number := range []uint32{0, 1, 7} {
+		for moves := range uint32(3) {
+			l := newLimbo(number, 1, 1, nil, shape{1, 1, 0})
+			state, entered := put(r, l.words(0, 0)), room[uint32](r, 2)
+			run(r, k, r.d.SubgroupSize(),
+				push{alloc.DeviceReclaimer{State: state.Address(), Stripes: 1, Bag: 1}, entered.Address(), moves})
+			l.number, l.active[0] = number+moves, announcement(number)
+			if moves > 0 {
+				l.active[0] += announcement(number + 1)
+			}
+			requireWords(t, []uint32{l.number, l.active[0]}, get(r, entered), "%d, %d moves", number, moves)
+			requireWords(t, l.words(0, 0), get(r, state), "%d, %d moves", number, moves)
+		}
+	}
+}
+
 // newReclaimed is a pool and its reclaimer, until the test's end.
 func newReclaimed(t *testing.T, d *vk.Device, p alloc.PoolOptions, o alloc.ReclaimerOptions) (*alloc.SlabPool,
 	*alloc.Reclaimer) {
