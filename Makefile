@@ -91,8 +91,8 @@ brief-test = BRIEF=1 $(go-test)
 
 # The packages whose tests open a device, and all the others behind them; and those that don't. They start in this order:
 # first those that take longest, so that the cores end together.
-longest-first = ./structures/btree ./test/conformance ./structures/primitives ./cmd/vkds ./test/shader \
-	./structures/slabhash ./test/linearizability ./structures/internal/recording ./vk ./structures/... ./cmd/... ./...
+longest-first = ./cmd/vkds ./test/conformance ./test/shader ./structures/graph/... ./test/linearizability \
+	./structures/slabhash ./structures/internal/recording ./structures/btree ./test/faults ./vk ./structures/... ./...
 on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' $(longest-first) | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
 elsewhere = $$(go list ./... | grep -vxF -e "$(on-device)" -e "$$(go list $(of-sources))")
 # These test sources alone. The checks have them behind vet, when what they load is compiled.

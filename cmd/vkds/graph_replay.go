@@ -150,8 +150,8 @@ func (r *graphReplay) replay(ctx context.Context, file *graphfile.Reader, a *ans
 		step.Rows = uint64(rows)
 		if len(before) > 0 {
 			if step != before[0] {
-				return errors.New("as texts, as which they are read again, ids of earlier rows differ that are the same " +
-					"as numbers: --id-type says what they are")
+				return errors.New("as texts, as which they are read again, ids of earlier rows differ that are the " +
+					"same as numbers: --id-type says what they are")
 			}
 			before = before[1:]
 			continue

@@ -361,7 +361,8 @@ func TestWiden(t *testing.T) {
 
 // FuzzUint32 checks the hand-written integer reader against math/big.
 func FuzzUint32(f *testing.F) {
-	for _, s := range []string{"0", "42", "0x1F", "4294967296", "-1", "0x", "", "  7 ", "1_0", "+1", "++1", "0b1", "*"} {
+	seeds := []string{"0", "42", "0x1F", "4294967296", "-1", "0x", "", "  7 ", "1_0", "+1", "++1", "0b1", "*"}
+	for _, s := range seeds {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
