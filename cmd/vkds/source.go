@@ -126,7 +126,7 @@ func (s *source) pass(ctx context.Context, g *global, d *vk.Device, path string)
 			err = inSaved(in.file.Name(), err)
 		}
 		l.key, l.value, l.least, l.expected = in.key, in.value, in.width(), in.expected()
-		l.whole = l.saved != nil && l.value != keytype.Text && l.sorts()
+		l.whole = l.saved != nil && l.value != keytype.Text && (l.sorts() || l.needsOrder())
 		if err == nil && s.ready != nil {
 			key := asking(in.key)
 			if in.saved == nil {
@@ -303,7 +303,7 @@ type loader struct {
 	skipped  int64 // that couldn't be read
 	nulls    int64 // rows without a value, which were passed over, too
 	sorter   sorter
-	whole    bool            // all pairs are sorted at once, and inserted then
+	whole    bool            // the dictionary is built of all pairs at once
 	all      batch           // these, so far
 	combine  structures.Kind // what is done with the values of keys that are there; 0: the table's are assigned
 }
@@ -375,21 +375,19 @@ func (l *loader) sorts() bool {
 	return l.structure.ordered && l.key != keytype.Text && l.device.Info().Type == vk.CPU
 }
 
-// insertWhole inserts the pairs of a saved dictionary in key order, so that a sorted array appends each part.
-func (l *loader) insertWhole() error {
-	keys, values := l.all.keys, l.all.values
-	l.sorter.sort(keys, values)
-	if err := l.create(len(keys)); err != nil {
-		return err
+// needsOrder says that pairs go from a saved structure without an order to one that has it.
+func (l *loader) needsOrder() bool {
+	return l.structure.ordered && l.key != keytype.Text && !known[find(l.saved.Header().Structure)].ordered
+}
+
+// buildWhole makes the dictionary of the pairs of a saved one.
+func (l *loader) buildWhole() (err error) {
+	if l.sorts() {
+		l.sorter.sort(l.all.keys, l.all.values)
 	}
-	for at := 0; at < len(keys); at += batchLength {
-		end := min(at+batchLength, len(keys))
-		if err := l.UpdateInto(l.ctx, structures.Insert, keys[at:end], values[at:end], nil); err != nil {
-			return err
-		}
-	}
+	l.words, err = l.structure.build[l.wide()](l.ctx, l.device, l.all.keys, l.all.values, l.parameter)
 	l.whole, l.all, l.sorter = false, batch{}, sorter{}
-	return nil
+	return err
 }
 
 // wide is the width that the dictionary has to have.
@@ -477,8 +475,8 @@ func (l *loader) move(old dictionary, more int) error {
 
 // finish ends the loading of a file.
 func (l *loader) finish(path string) (err error) {
-	if l.whole {
-		if err := l.insertWhole(); err != nil {
+	if l.whole && l.rows > 0 {
+		if err := l.buildWhole(); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,8 @@ type structure struct {
 	parameter string  // the flag that is its own, and what a saved dictionary keeps of it; "" for none
 	least     float64 // of what makes sense of it,
 	most      float64
-	create    [2]create // by the width of keys and values
+	create    [2]create  // by the width of keys and values
+	build     [2]builder // of ordered ones
 	measures  func(ctx context.Context, d any) ([]measure, error)
 	// looks at all of it in the device's memory; nil: there is no such check
 	check func(ctx context.Context, d any) error
@@ -35,6 +36,9 @@ type structure struct {
 
 // create makes an empty one.
 type create func(ctx context.Context, d *vk.Device, capacity int, parameter float64) (words, error)
+
+// builder makes one of pairs.
+type builder func(ctx context.Context, d *vk.Device, keys, values []uint64, parameter float64) (words, error)
 
 // made are the words of a new dictionary.
 func made[W structures.Word, D structures.Dictionary[W, W]](d D, err error) (words, error) {
@@ -60,21 +64,43 @@ func newSortedArray[W structures.Word](ctx context.Context, d *vk.Device, capaci
 	return made[W](sortedarray.New[W, W](ctx, d, sortedarray.Options{Capacity: capacity}))
 }
 
+func buildBTree[W structures.Word](ctx context.Context, d *vk.Device, keys, values []uint64,
+	fill float64) (words, error) {
+	o := btree.Options{Fill: fill, Path: btree.Batched}
+	return made[W](btree.Build[W, W](ctx, d, narrow[W](keys), narrow[W](values), o))
+}
+
+func buildLSM[W structures.Word](ctx context.Context, d *vk.Device, keys, values []uint64,
+	batch float64) (words, error) {
+	return made[W](lsm.Build[W, W](ctx, d, narrow[W](keys), narrow[W](values), lsm.Options{Batch: int(batch)}))
+}
+
+func buildSortedArray[W structures.Word](ctx context.Context, d *vk.Device, keys, values []uint64,
+	_ float64) (words, error) {
+	return made[W](sortedarray.Build[W, W](ctx, d, narrow[W](keys), narrow[W](values), sortedarray.Options{}))
+}
+
+// narrow are words in W.
+func narrow[W structures.Word](all []uint64) []W { return narrowed[W](new([]W), all) }
+
 // known are the structures, in the order of the help.
 var known = []structure{
 	{name: "slabhash", parameter: "load", least: 0.01, most: 100,
 		create: [2]create{newSlabHash[uint32], newSlabHash[uint64]}, measures: slabHashMeasures, draw: drawSlabHash},
 	bLinkTree("btree"), bLinkTree("mvbtree"), // one structure: files of earlier versions have the second name
 	{name: "lsm", ordered: true, parameter: "batch", least: 1, most: 1 << 30,
-		create: [2]create{newLSM[uint32], newLSM[uint64]}, measures: lsmMeasures},
+		create: [2]create{newLSM[uint32], newLSM[uint64]}, build: [2]builder{buildLSM[uint32], buildLSM[uint64]},
+		measures: lsmMeasures},
 	{name: "sortedarray", ordered: true,
-		create: [2]create{newSortedArray[uint32], newSortedArray[uint64]}, measures: sortedArrayMeasures},
+		create:   [2]create{newSortedArray[uint32], newSortedArray[uint64]},
+		build:    [2]builder{buildSortedArray[uint32], buildSortedArray[uint64]},
+		measures: sortedArrayMeasures},
 }
 
 func bLinkTree(name string) structure {
 	return structure{name: name, ordered: true, parameter: "fill", least: 0.1, most: 1,
-		create: [2]create{newBTree[uint32], newBTree[uint64]}, measures: btreeMeasures, check: checkTree,
-		draw: drawTree}
+		create: [2]create{newBTree[uint32], newBTree[uint64]}, build: [2]builder{buildBTree[uint32], buildBTree[uint64]},
+		measures: btreeMeasures, check: checkTree, draw: drawTree}
 }
 
 func checkTree(ctx context.Context, d any) error {

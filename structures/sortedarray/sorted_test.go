@@ -8,6 +8,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
 )
 
 // Batches of sorted keys: above all that are there, with and without room, beside them, with equal keys, and deleted.
@@ -77,4 +78,37 @@ func TestSortedBatchesTakeNoScratch(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 4*n, after.Pairs)
 	require.Equal(t, before.Bytes, after.Bytes)
+}
+
+// An array is built of pairs that ascend without sorting them, in the memory that they take, and of others as ever.
+func TestBuildOfSorted(t *testing.T) {
+	const n = 1 << 20
+	d := testdevice.Open(t, vk.Options{MemoryLimit: 20 << 20})
+	keys := make([]uint32, n)
+	for i := range keys {
+		keys[i] = uint32(3 * i)
+	}
+	a, err := Build(t.Context(), d, keys, keys, Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, a.Close()) }()
+	count, err := a.Count(t.Context(), []structures.Range[uint32]{{Lo: 3, Hi: 3 * (n - 1)}, {Lo: 4, Hi: 5}})
+	require.NoError(t, err)
+	require.Equal(t, []uint32{n - 1, 0}, count)
+	values, found, err := a.Find(t.Context(), []uint32{0, 3*n - 3, 3*n - 4})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, true, false}, found)
+	require.Equal(t, []uint32{0, 3*n - 3}, values[:2])
+
+	for _, keys := range [][]uint32{{5}, {1, 2, 2, 9}, {9, 2, 1}, {1, 5, 3}} {
+		want := map[uint32]uint32{}
+		values := make([]uint32, len(keys))
+		for i, k := range keys {
+			values[i] = uint32(i)
+			want[k] = uint32(i)
+		}
+		b, err := Build(t.Context(), d, keys, values, Options{})
+		require.NoError(t, err)
+		requireContents(t, b, want)
+		require.NoError(t, b.Close())
+	}
 }

@@ -90,6 +90,16 @@ func (c *Core[W]) Build(ctx context.Context, keys, values []W) (*runs.Memory, in
 	if err != nil || n == 0 {
 		return into, 0, err
 	}
+	var order Batch
+	if inOrder(&order, keys); order.Ascending { // and that is what is built
+		err := cmp.Or(into.Buffer().Upload(ctx, 0, recording.Words(keys)),
+			into.Buffer().Upload(ctx, into.ValuesAt(), recording.Words(values)), ctx.Err())
+		if err != nil {
+			into.Free()
+			return nil, 0, err
+		}
+		return into, n, nil
+	}
 	var size recording.Parts
 	c.buildIn(&size, n)
 	scratch, err := vk.NewBuffer[byte](c.Device, int(size.Used))
