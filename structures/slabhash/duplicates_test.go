@@ -15,8 +15,8 @@ import (
 )
 
 // To append a value to a key takes a few visits of slabs, however many values the key has, also behind a flush and a
-// rehash. So a budget that is far less than the slabs of the key does for a batch; but now and then a thread that waited
-// for a processor, or for a latch, uses it up. To delete all of them takes a visit of each slab.
+// rehash. So a budget that is far less than the slabs of the key does for a batch; but now and then a thread that
+// waited for a processor, or for a latch, uses it up. To delete all of them takes a visit of each slab.
 func TestManyValuesOfAKey(t *testing.T) {
 	t.Run("32", manyValues[uint32])
 	t.Run("64", manyValues[uint64])

@@ -104,7 +104,8 @@ func (r *rig) runPrograms(rng *rand.Rand, kinds []structures.Kind,
 	return history, end
 }
 
-// holds is what a table holds of a key at last, as operations that see it: its first value, and the number of its pairs.
+// holds is what a table holds of a key at last, as operations that see it: its first value, and the number of its
+// pairs.
 func (r *rig) holds(key uint64, values []uint64, end int64) []porcupine.Operation {
 	first := outcome{status: structures.Absent}
 	if len(values) != 0 {

@@ -46,7 +46,8 @@ func TestBTreeClockView(t *testing.T) {
 				for i := range leaves {
 					c := cases[i%len(cases)]
 					nodes[i*nodeWords+int(at.meta)], nodes[i*nodeWords+int(at.high)] = c.meta, 500
-					time := []uint32{^uint32(0), 5}[i/len(cases)%2] // today's, or a snapshot's since the leaf's last change
+					// today's, or a snapshot's since the leaf's last change
+					time := []uint32{^uint32(0), 5}[i/len(cases)%2]
 					changes = append(changes, 4*c.word, c.then, c.before, time)
 				}
 				require.NoError(t, p.units[0].Upload(t.Context(), 0, nodes))
