@@ -99,7 +99,8 @@ var known = []structure{
 
 func bLinkTree(name string) structure {
 	return structure{name: name, ordered: true, parameter: "fill", least: 0.1, most: 1,
-		create: [2]create{newBTree[uint32], newBTree[uint64]}, build: [2]builder{buildBTree[uint32], buildBTree[uint64]},
+		create:   [2]create{newBTree[uint32], newBTree[uint64]},
+		build:    [2]builder{buildBTree[uint32], buildBTree[uint64]},
 		measures: btreeMeasures, check: checkTree, draw: drawTree}
 }
 
