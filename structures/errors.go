@@ -50,16 +50,11 @@ func (e *CapacityError) Unwrap() error { return e.Err }
 
 // KindError says that a batch has an operation of a kind that the structure does not do.
 type KindError struct {
-	Index  int
-	Kind   Kind
-	Values string // "", or the type of values that it can't update, as "float32"
+	Index int
+	Kind  Kind
 }
 
 func (e *KindError) Error() string {
-	if e.Values != "" {
-		return fmt.Sprintf("operation %d of the batch: %v can't be done with values of type %s: floats can't "+
-			"be added to, and values of signed types can't be lowered or raised", e.Index, e.Kind, e.Values)
-	}
 	return fmt.Sprintf("operation %d of the batch: no such operation here: %v", e.Index, e.Kind)
 }
 

@@ -22,12 +22,11 @@ const (
 	InsertUnique
 	// InsertDuplicate inserts a pair whatever is there: a key may have many values.
 	InsertDuplicate
-	// InsertAdd inserts a pair, or adds its value to the one that is there: old + value, modulo 2^32.
+	// InsertAdd inserts a pair, or adds its value to the one that is there (Updates.InsertAdd).
 	InsertAdd
-	// InsertMin inserts a pair, or lowers the value that is there to its own if that is less, both taken as unsigned.
+	// InsertMin inserts a pair, or lowers the value that is there to its own if that is less (Updates.InsertMin).
 	InsertMin
-	// InsertMax inserts a pair, or raises the value that is there to its own if that is greater, both taken as
-	// unsigned.
+	// InsertMax inserts a pair, or raises the value that is there to its own if that is greater.
 	InsertMax
 	// Delete removes the least recently inserted pair of a key.
 	Delete

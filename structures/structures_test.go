@@ -27,8 +27,6 @@ func TestErrors(t *testing.T) {
 	for text, err := range map[string]error{
 		"operation 3 of the batch: no such operation here: mixed": &KindError{
 			Index: 3, Kind: Mixed},
-		"operation 3 of the batch: insert-add can't be done with values of type float32: floats can't be added to, " +
-			"and values of signed types can't be lowered or raised": &KindError{3, InsertAdd, "float32"},
 		"Direction(4): a neighbor is the successor, the predecessor, the floor or the ceil": &DirectionError{4},
 		"a batch of 5, but 4 values": &LengthError{
 			5, "values", 4},

@@ -13,14 +13,19 @@ type Updates[K, V Number] interface {
 	// InsertUnique inserts each pair whose key is not there: Inserted or Found. A key that is there keeps its value. Of
 	// equal keys in the batch the first one counts.
 	InsertUnique(ctx context.Context, keys []K, values []V) ([]Status, error)
-	// InsertAdd inserts each pair, or adds its value to the one that is there, modulo 2^32 or 2^64 by the width of
-	// values, whatever the width of keys. Of equal keys in the batch all count: the first one of a key that was not
-	// there inserts its value, the others update that. Statuses are those of Insert: one after the other, Inserted or
-	// Assigned. Each operation is done once, or is Pending and had no effect, so that doing the pending ones again adds
-	// nothing twice.
+	// InsertAdd inserts each pair, or adds its value to the one that is there. Of equal keys in the batch all count: the
+	// first one of a key that was not there inserts its value, the others update that. Statuses are those of Insert: one
+	// after the other, Inserted or Assigned. Each operation is done once, or is Pending and had no effect, so that doing
+	// the pending ones again adds nothing twice.
+	//
+	// Sums of integers wrap as Go's do, at the width of values. Each addition of floats is Go's: IEEE 754, rounded to
+	// nearest, with subnormal numbers. The order of a batch's additions is not specified, so a sum of more than two
+	// floats may differ in its last bits from one run to the next. A sum that is not a number is the NaN whose bits are
+	// 0x7fc00000, or 0x7ff8000000000000.
 	InsertAdd(ctx context.Context, keys []K, values []V) ([]Status, error)
-	// InsertMin is InsertAdd with the lesser of the two values in place of the sum. Values are compared as they are
-	// stored, as unsigned numbers.
+	// InsertMin is InsertAdd with the lesser of the two values in place of the sum. Integers are compared as Go does.
+	// Floats are compared by their total order, as keys are (KeyCode): -0 is less than 0, and a NaN is greater than all
+	// numbers, or less than all of them if its sign bit is set.
 	InsertMin(ctx context.Context, keys []K, values []V) ([]Status, error)
 	// InsertMax is InsertMin with the greater one.
 	InsertMax(ctx context.Context, keys []K, values []V) ([]Status, error)

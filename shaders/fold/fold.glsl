@@ -11,6 +11,7 @@
 #include "length.glsl"
 #include "operation.glsl"
 #include "results.glsl"
+#include "value_subgroup.glsl"
 #include "workgroup.glsl"
 
 layout(constant_id = 16) const uint KIND = 0;   // of all operations, or OP_MIXED
@@ -40,14 +41,22 @@ void fold_operation(inout Held held, uint kind, V value) {
 
 // What operations of the batch's one kind come to, which updates in place: a value that does what they do.
 V fold_values(V a, V b) { return op_value(KIND, a, b); }
+#if VKDS_VALUES == VKDS_UNSIGNED
 V fold_nothing() { return either(KIND == OP_INSERT_MIN, V(~0u), V(0u)); }
+#else
+V fold_nothing() {
+    if (KIND == OP_INSERT_MIN) return value_greatest();
+    if (KIND == OP_INSERT_MAX) return value_least();
+    return value_zero();
+}
+#endif
 
 shared V fold_sums[WORKGROUP / 4u];   // no subgroup has fewer than 4 lanes
 
 V fold_subgroup(V value) {
-    if (KIND == OP_INSERT_MIN) return subgroup_least(value);
-    if (KIND == OP_INSERT_MAX) return subgroup_greatest(value);
-    return subgroup_sum(value);
+    if (KIND == OP_INSERT_MIN) return VKDS_BY_VALUES(VKDS_SUBGROUP_MIN(value), value_subgroup_min(value));
+    if (KIND == OP_INSERT_MAX) return VKDS_BY_VALUES(VKDS_SUBGROUP_MAX(value), value_subgroup_max(value));
+    return VKDS_BY_VALUES(VKDS_SUBGROUP_ADD(value), value_subgroup_add(value));
 }
 
 // What all lanes' values come to, where operations have one kind that updates in place: their order is of no account.

@@ -6,20 +6,9 @@
 #ifndef VKDS_COMBINE_GLSL
 #define VKDS_COMBINE_GLSL
 
-#include "number_subgroup.glsl"
 #include "operation.glsl"
 #include "results.glsl"
-#include "width.glsl"
-
-#if VKDS_VALUE_BITS == 64
-#define VKDS_COMBINE_ADD number_subgroup_add
-#define VKDS_COMBINE_MIN number_subgroup_min
-#define VKDS_COMBINE_MAX number_subgroup_max
-#else
-#define VKDS_COMBINE_ADD subgroupAdd
-#define VKDS_COMBINE_MIN subgroupMin
-#define VKDS_COMBINE_MAX subgroupMax
-#endif
+#include "value_subgroup.glsl"
 
 const uint COMBINE_KEYS = 4u;   // keys a subgroup that are combined at most
 
@@ -52,9 +41,12 @@ Combined combine(uint kind, K key, inout V value, bool enabled) {
         bool member = open && key == group_key && kind == group_kind;
         uint leader = subgroupBallotFindLSB(subgroupBallot(member));
         uint last = subgroupBallotFindMSB(subgroupBallot(member));
-        V sum = VKDS_COMBINE_ADD(member ? value : V(0u));
-        V least = VKDS_COMBINE_MIN(member ? value : V(~0u));
-        V most = VKDS_COMBINE_MAX(member ? value : V(0u));
+        V sum = VKDS_BY_VALUES(VKDS_SUBGROUP_ADD(member ? value : V(0u)),
+                               value_subgroup_add(member ? value : value_zero()));
+        V least = VKDS_BY_VALUES(VKDS_SUBGROUP_MIN(member ? value : V(~0u)),
+                                 value_subgroup_min(member ? value : value_greatest()));
+        V most = VKDS_BY_VALUES(VKDS_SUBGROUP_MAX(member ? value : V(0u)),
+                                value_subgroup_max(member ? value : value_least()));
         V latest = subgroupShuffle(value, last);
         if (member) {
             open = false;

@@ -13,6 +13,7 @@
 #define VKDS_ID_NODE_PARTS 4         // btree_search.glsl: loads that a node is searched by
 #define VKDS_ID_BTREE_TORN 5         // btree_leaf.glsl: 0 where aligned pairs are read whole by one load
 #define VKDS_ID_SLAB_TORN 6          // slab_view.glsl: the same of aligned keys and values of 64 bits
+#define VKDS_ID_FLOAT_BITS 7         // value.glsl: bits of a float in a word of 64
 #define VKDS_ID_SLAB_TAILS 8         // slab_hash.glsl: 1 if insertions of duplicates skip to the end of a long list
 
 #define VKDS_ID_FREE 16

@@ -2,13 +2,13 @@
 #ifndef VKDS_OPERATION_GLSL
 #define VKDS_OPERATION_GLSL
 
-#include "number.glsl"
+#include "value.glsl"
 
 const uint OP_MIXED = 0u;              // each operation says its own kind
 const uint OP_INSERT = 1u;             // insert, or assign to the key that is there (REPLACE)
 const uint OP_INSERT_UNIQUE = 2u;      // insert unless the key is there
 const uint OP_INSERT_DUPLICATE = 3u;   // insert, whatever is there (INSERT)
-const uint OP_INSERT_ADD = 4u;         // insert, or add to the value that is there, modulo 2^32 or 2^64
+const uint OP_INSERT_ADD = 4u;         // insert, or add to the value that is there (value.glsl)
 const uint OP_INSERT_MIN = 5u;         // insert, or lower the value that is there
 const uint OP_INSERT_MAX = 6u;         // insert, or raise the value that is there
 const uint OP_DELETE = 7u;             // the least recently inserted pair of the key
@@ -29,17 +29,17 @@ bool op_inserts(uint kind) { return kind >= OP_INSERT && kind <= OP_INSERT_MAX; 
 // Whether the operation makes a new value of the one that is there.
 bool op_updates_in_place(uint kind) { return kind >= OP_INSERT_ADD && kind <= OP_INSERT_MAX; }
 
-// The value of a key that is there behind an operation that brings one. Values are compared as unsigned numbers.
+// The value of a key that is there behind an operation that brings one.
 uint op_value(uint kind, uint old, uint value) {
-    if (kind == OP_INSERT_ADD) return old + value;
-    if (kind == OP_INSERT_MIN) return min(old, value);
-    if (kind == OP_INSERT_MAX) return max(old, value);
+    if (kind == OP_INSERT_ADD) return VKDS_BY_VALUES(old + value, value_add(old, value));
+    if (kind == OP_INSERT_MIN) return VKDS_BY_VALUES(min(old, value), value_min(old, value));
+    if (kind == OP_INSERT_MAX) return VKDS_BY_VALUES(max(old, value), value_max(old, value));
     return kind == OP_INSERT_UNIQUE ? old : value;
 }
 uvec2 op_value(uint kind, uvec2 old, uvec2 value) {
-    if (kind == OP_INSERT_ADD) return number_add(old, value);
-    if (kind == OP_INSERT_MIN) return number_min(old, value);
-    if (kind == OP_INSERT_MAX) return number_max(old, value);
+    if (kind == OP_INSERT_ADD) return VKDS_BY_VALUES(number_add(old, value), value_add(old, value));
+    if (kind == OP_INSERT_MIN) return VKDS_BY_VALUES(number_min(old, value), value_min(old, value));
+    if (kind == OP_INSERT_MAX) return VKDS_BY_VALUES(number_max(old, value), value_max(old, value));
     return kind == OP_INSERT_UNIQUE ? old : value;
 }
 

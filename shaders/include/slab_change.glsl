@@ -27,6 +27,8 @@ bool slab_erase(uvec2 slab, uint slot, K key);
 // Makes sure of a value that was read with its key. False: look at the slab again.
 bool slab_value(uvec2 slab, uint slot, K key, inout V value);
 
+const uint SLAB_ATTEMPTS = 4u;   // compare-and-swaps of a value, before its slab is looked at again
+
 // Assign to, add to, lower or raise the value of the key seen in a slot with a value. What they do may
 // land in a slot whose key was erased a moment before: then it counts as done before the erasure. False: the value is
 // not there yet, or others were faster, look again.

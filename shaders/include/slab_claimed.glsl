@@ -11,6 +11,8 @@
 #if defined(VKDS_SLAB_CLAIMED) && !defined(VKDS_SLAB_CLAIMED_GLSL)
 #define VKDS_SLAB_CLAIMED_GLSL
 
+#include "value.glsl"
+
 const V SLAB_UNSETTLED = V(~0u);   // a value that may be a fresh slot's
 
 uvec2 slab_value_at(uvec2 slab, uint slot) { return address_add(slab_slot(slab, slot), 8u); }
@@ -58,12 +60,47 @@ bool slab_assign(uvec2 slab, uint slot, V seen, V value) {
     slab_settle(slab, slot, atomic_exchange2(slab_value_at(slab, slot), value), value);
     return true;
 }
+
+#if VKDS_VALUES != VKDS_UNSIGNED
+#include "operation.glsl"
+
+// Makes of a slot's value what an operation makes of it (op_value), by compare-and-swap. A value that one has failed on
+// is there: no value is a fresh slot's again.
+bool slab_update(uvec2 slab, uint slot, V seen, uint kind, V value) {
+    if (!slab_settled(slab, slot, seen)) return false;
+    bool done = false;
+    for (uint attempt = 0u; attempt < SLAB_ATTEMPTS && !done; attempt++) {
+        V next = op_value(kind, seen, value), before = seen;
+        if (next != seen) before = atomic_cas2(slab_value_at(slab, slot), seen, next);
+        done = before == seen;
+        if (done) slab_settle(slab, slot, seen, next);
+        seen = before;
+    }
+    return done;
+}
+#endif
+
+#if VKDS_VALUES == VKDS_FLOAT
+bool slab_add(uvec2 slab, uint slot, V seen, V value) {
+    return slab_update(slab, slot, seen, OP_INSERT_ADD, value);
+}
+#else
 bool slab_add(uvec2 slab, uint slot, V seen, V value) {
     if (!slab_settled(slab, slot, seen)) return false;
     V before = atomic_add2(slab_value_at(slab, slot), value);
     slab_settle(slab, slot, before, number_add(before, value));
     return true;
 }
+#endif
+
+#if VKDS_VALUES == VKDS_SIGNED
+bool slab_min(uvec2 slab, uint slot, V seen, V value) {
+    return slab_update(slab, slot, seen, OP_INSERT_MIN, value);
+}
+bool slab_max(uvec2 slab, uint slot, V seen, V value) {
+    return slab_update(slab, slot, seen, OP_INSERT_MAX, value);
+}
+#else
 bool slab_min(uvec2 slab, uint slot, V seen, V value) {
     if (!slab_settled(slab, slot, seen)) return false;
     if (number_below(value, seen)) atomic_min2(slab_value_at(slab, slot), value);
@@ -75,5 +112,6 @@ bool slab_max(uvec2 slab, uint slot, V seen, V value) {
     slab_settle(slab, slot, atomic_max2(slab_value_at(slab, slot), value), value);
     return true;
 }
+#endif
 
 #endif

@@ -73,10 +73,12 @@ bool slab_update(uvec2 slab, uint slot, uint kind, V value) {
 bool slab_assign(uvec2 slab, uint slot, V seen, V value) { return slab_update(slab, slot, OP_INSERT, value); }
 bool slab_add(uvec2 slab, uint slot, V seen, V value) { return slab_update(slab, slot, OP_INSERT_ADD, value); }
 bool slab_min(uvec2 slab, uint slot, V seen, V value) {
-    return !number_below(value, seen) || slab_update(slab, slot, OP_INSERT_MIN, value);
+    return !VKDS_BY_VALUES(number_below(value, seen), value_below(value, seen))
+        || slab_update(slab, slot, OP_INSERT_MIN, value);
 }
 bool slab_max(uvec2 slab, uint slot, V seen, V value) {
-    return !number_below(seen, value) || slab_update(slab, slot, OP_INSERT_MAX, value);
+    return !VKDS_BY_VALUES(number_below(seen, value), value_below(seen, value))
+        || slab_update(slab, slot, OP_INSERT_MAX, value);
 }
 
 #endif

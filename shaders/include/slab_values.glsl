@@ -4,18 +4,48 @@
 #if defined(VKDS_SLAB_VALUES) && !defined(VKDS_SLAB_VALUES_GLSL)
 #define VKDS_SLAB_VALUES_GLSL
 
+#include "value.glsl"
+
 bool slab_assign(uvec2 slab, uint slot, uint value) {
     if (!slab_settled(slab, slot)) return false;
     atomic_exchange(address_add(slab_slot(slab, slot), 4u), value);
     return true;
 }
+
+#if VKDS_VALUES != VKDS_UNSIGNED
+#include "operation.glsl"
+
+// Makes of a slot's value what an operation makes of it (op_value), by compare-and-swap. A value of ~0 may be older
+// than its key: a compare-and-swap tells.
+bool slab_update(uvec2 slab, uint slot, uint kind, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    uvec2 at = address_add(slab_slot(slab, slot), 4u);
+    uint now = atomic_load(at);
+    bool done = false;
+    for (uint attempt = 0u; attempt < SLAB_ATTEMPTS && !done; attempt++) {
+        uint next = op_value(kind, now, value), before = now;
+        if (next != now || now == SLAB_EMPTY) before = atomic_cas(at, now, next);
+        done = before == now;
+        now = before;
+    }
+    return done;
+}
+#endif
+
+#if VKDS_VALUES == VKDS_FLOAT
+bool slab_add(uvec2 slab, uint slot, uint value) { return slab_update(slab, slot, OP_INSERT_ADD, value); }
+#else
 bool slab_add(uvec2 slab, uint slot, uint value) {
     if (!slab_settled(slab, slot)) return false;
     atomic_add(address_add(slab_slot(slab, slot), 4u), value);
     return true;
 }
+#endif
 
-#if VKDS_INT64_ATOMICS
+#if VKDS_VALUES == VKDS_SIGNED
+bool slab_min(uvec2 slab, uint slot, uint seen, uint value) { return slab_update(slab, slot, OP_INSERT_MIN, value); }
+bool slab_max(uvec2 slab, uint slot, uint seen, uint value) { return slab_update(slab, slot, OP_INSERT_MAX, value); }
+#elif VKDS_INT64_ATOMICS
 // A value seen as ~0 may be older than its key.
 bool slab_min(uvec2 slab, uint slot, uint seen, uint value) {
     if (value < seen) atomic_min(address_add(slab_slot(slab, slot), 4u), value);

@@ -15,7 +15,6 @@
 #define either(condition, a, b) uvec2(condition ? (a).x : (b).x, condition ? (a).y : (b).y)
 
 // Over a subgroup, and collective over it.
-#define subgroup_sum(a) number_subgroup_add(a)
 #define subgroup_least(a) number_subgroup_min(a)
 #define subgroup_greatest(a) number_subgroup_max(a)
 
@@ -25,7 +24,6 @@
 
 #define either(condition, a, b) (condition ? a : b)
 
-#define subgroup_sum(a) subgroupAdd(a)
 #define subgroup_least(a) subgroupMin(a)
 #define subgroup_greatest(a) subgroupMax(a)
 

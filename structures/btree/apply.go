@@ -275,7 +275,8 @@ func (t *tree[W]) runPart(ctx context.Context, p *concurrentPart[W],
 			return len(p.batch.Keys), err
 		}
 	}
-	own := operands{alone: true, ordered: p.windows.any, width: p.windows.width, moments: p.batch.OwnMoments}
+	own := operands{alone: true, ordered: p.windows.any, width: p.windows.width, moments: p.batch.OwnMoments,
+		plain: p.kind == structures.Mixed && !slices.ContainsFunc(p.batch.Kinds, structures.Kind.UpdatesInPlace)}
 	var pairs *vk.Buffer[uint32]
 	if room := p.windows.count() * p.windows.width; room != 0 {
 		room = (room + 3) &^ 3 // pairs are written by quads, of which the values have to begin with one, too

@@ -517,8 +517,8 @@ func (r *batchRecorder[W]) fold() {
 		return
 	}
 	a := fold.Args{
-		Width: r.t.width,
-		Kind:  r.b.Kind, Keys: plan.keys, Sources: plan.payload, Values: r.b.Values, Kinds: r.b.Kinds, Old: plan.met,
+		Width: r.t.width, Type: r.t.columns.Values.Type,
+		Kind: r.b.Kind, Keys: plan.keys, Sources: plan.payload, Values: r.b.Values, Kinds: r.b.Kinds, Old: plan.met,
 		Found:     plan.found,
 		OutValues: plan.folded, N: n, CountAt: r.length.At, Scratch: plan.fold,
 	}

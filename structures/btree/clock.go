@@ -141,13 +141,6 @@ func (t *tree[W]) moving(s *vk.Stream, m Moving, record func(Device) error) erro
 	})
 }
 
-// clocked are the modules of the kernels that do a mixed batch of which each operation that asks for order sees a
-// moment of its own: behind those of the queries the one for all others.
-func (t *tree[W]) clocked() []string {
-	return []string{t.sized("mixed_walk") + "clock", t.sized("mixed_floor") + "clock",
-		recording.ByLoops(t.d, t.sized("mixed_apply")+"clock")}
-}
-
 // recordMoments records the beginning of such a batch: none of it is done yet, unless it is dispatched once more.
 func (t *tree[W]) recordMoments(s *vk.Stream, b operands) error {
 	var err error

@@ -221,7 +221,7 @@ func resultsOf[W structures.Word](t testing.TB, kinds []structures.Kind,
 	return r
 }
 
-// dispatchMixed does a mixed batch as applyOrdered does, by a prefix index that the test made, one function after the
+// dispatchMixed does a mixed batch as applyMixed does, by a prefix index that the test made, one function after the
 // other.
 func dispatchMixed(t testing.TB, d *vk.Device, tree *tree[uint32], begin prefixIndex,
 	q u32.Batch) structures.DeviceBatch {
@@ -238,7 +238,8 @@ func dispatchMixed(t testing.TB, d *vk.Device, tree *tree[uint32], begin prefixI
 	s := testdevice.Stream(t, d)
 	tree.known.unsure = true // as of a kernel of somebody else's
 	gate := testdevice.Upload(t, d, []uint32{0}).Address()
-	for _, module := range tree.ordering(structures.Mixed) {
+	queries, updates := tree.ordering(structures.Mixed, operands{ordered: true})
+	for _, module := range append(queries, recording.ByLoops(d, updates)) {
 		k, err := kernel[mixedPush](tree, s, module, tree.tiles.update,
 			recording.Constant("KIND", uint32(structures.Mixed)), recording.Constant("BTREE_TORN", tree.torn()))
 		require.NoError(t, err)

@@ -36,6 +36,37 @@ func Example() {
 	// [3 2 0] [true true false]
 }
 
+// The sum of prices of each product.
+func ExampleTree_InsertAdd() {
+	ctx := context.Background()
+	d, err := vk.Open(vk.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	t, err := btree.New[uint32, float64](ctx, d, btree.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+
+	products := []uint32{3, 1, 3, 2, 1}
+	prices := []float64{9.5, 1.25, 0.75, 20, -0.25}
+	if _, err := t.InsertAdd(ctx, products, prices); err != nil {
+		log.Fatal(err)
+	}
+	for pair, err := range t.All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(pair.Key, pair.Value)
+	}
+	// Output:
+	// 1 1
+	// 2 20
+	// 3 10.25
+}
+
 // Operations of all kinds go in one batch, concurrently, and each has a result of its own.
 func ExampleTree_Apply() {
 	ctx := context.Background()

@@ -66,6 +66,7 @@ func (t *tree[W]) small(ctx context.Context, form recording.Form) (_ *tree[W], e
 		end()
 		return nil, nil, err
 	}
+	x.columns = t.columns
 	if form["POOL_LIGHT"] == 0 {
 		x.kernels.General()
 	}
@@ -264,7 +265,9 @@ func (t *tree[W]) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
 			}
 		}
 		for _, b := range all {
-			if err := t.apply(s, kind, b); err != nil {
+			plain := b
+			plain.plain = kind == structures.Mixed
+			if err := cmp.Or(t.apply(s, kind, b), t.apply(s, kind, plain)); err != nil {
 				return err
 			}
 		}

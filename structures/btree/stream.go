@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -98,6 +99,7 @@ type operands struct {
 	retry                                  bool
 	alone                                  bool
 	few                                    bool // of them, if any: they begin at the root
+	plain                                  bool // of a mixed batch: no operation updates a value in place
 	groups                                 sequential.Indirect
 
 	ordered                            bool // there are operations that ask for order
@@ -132,6 +134,14 @@ const (
 	sliceFrom  = 1 << 18 // operations, from which on a workgroup looks at more of them
 )
 
+// typeOf is the type of values by which a batch updates them.
+func (t *tree[W]) typeOf(b operands) saved.Type {
+	if b.plain {
+		return saved.Type{}
+	}
+	return t.columns.Values.Type
+}
+
 // asked are the keys of a batch.
 func (b operands) asked() askedFor {
 	return askedFor{keys: b.keys, number: recording.Length{N: uint32(b.count)}}
@@ -142,9 +152,10 @@ func (b operands) updated() updated {
 	return updated{keys: b.keys, kinds: b.kinds, number: recording.Length{N: uint32(b.count)}}
 }
 
-// applyOrdered records a batch with operations that ask for order. Of a mixed one these come first, and behind a
-// barrier the others.
-func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) error {
+// applyMixed records a batch by the kernels of mixed ones: a batch with operations that ask for order, or with updates
+// that depend on the type of values. In a mixed batch those that ask for order come first, and after a barrier the
+// others.
+func (t *tree[W]) applyMixed(s *vk.Stream, kind structures.Kind, b operands) error {
 	const gateBytes = recording.Align
 	bits := t.concurrentIndexBits(b.count)
 	gate, err := t.scratch.Take(s, gateBytes+t.indexBytes(bits))
@@ -160,10 +171,6 @@ func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) e
 		Statuses: b.statuses, Pending: b.pending, OutKeys: b.outKeys, OutValues: b.outValues,
 		Count: uint32(b.count), Visits: t.visits | index.Bits<<24, Slices: 1,
 	}
-	modules := t.ordering(kind)
-	if b.moments {
-		modules = t.clocked()
-	}
 	if kind == structures.Mixed {
 		p.Slices = uint32(min(max(b.count/sliceFrom, 1), mostSlices))
 	}
@@ -171,11 +178,23 @@ func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) e
 	if b.retry {
 		p.Slices |= retries
 	}
-	kernels := make([]*vk.Kernel[mixedPush], len(modules))
-	for i, module := range modules {
-		kernels[i], err = kernel[mixedPush](t, s, module, t.tiles.update,
-			recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
+	modules, updates := t.ordering(kind, b)
+	made := func(module string, own ...recording.Specialization) (*vk.Kernel[mixedPush], error) {
+		own = append(own, recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
+		return kernel[mixedPush](t, s, module, t.tiles.update, own...)
+	}
+	var queries []*vk.Kernel[mixedPush]
+	for _, module := range modules {
+		k, err := made(module)
 		if err != nil {
+			return err
+		}
+		queries = append(queries, k)
+	}
+	var update *vk.Kernel[mixedPush]
+	if updates != "" {
+		module, own := recording.OfValues(updates, kind, t.typeOf(b))
+		if update, err = made(recording.ByLoops(t.d, module), own...); err != nil {
 			return err
 		}
 	}
@@ -183,7 +202,7 @@ func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) e
 		if err := t.recordMoments(s, b); err != nil {
 			return err
 		}
-	} else if kind == structures.Mixed {
+	} else if update != nil {
 		if err := t.recordGate(s, gate, b); err != nil {
 			return err
 		}
@@ -195,17 +214,16 @@ func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) e
 	}
 	p.To = vk.NewArguments(s, windowArguments{Highs: b.highs, Windows: b.windows, Gate: gate,
 		Number: recording.Length{At: b.countAt, N: uint32(b.count)}, Width: uint32(b.width)})
-	queries := kernels
-	if kind == structures.Mixed && !b.moments {
-		queries = kernels[:len(kernels)-1]
+	if b.moments {
+		queries, update = append(queries, update), nil
 	}
 	s.Concurrent(func() {
 		for _, k := range queries {
 			k.Dispatch(s, workgroups, p)
 		}
 	})
-	for _, k := range kernels[len(queries):] {
-		k.Dispatch(s, workgroups, p)
+	if update != nil {
+		sequential.Dispatch(s, update, workgroups, b.groups, p)
 	}
 	return nil
 }
@@ -257,7 +275,7 @@ func (t *tree[W]) mostInserted() int { return mostTurns * t.d.SubgroupSize() }
 // apply records a batch of concurrent operations of one kind, or Mixed.
 func (t *tree[W]) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	if b.ordered {
-		return t.applyOrdered(s, kind, b)
+		return t.applyMixed(s, kind, b)
 	}
 	part, most := b.count, b.count
 	if !b.few && (kind == structures.Mixed || kind.Inserts()) {
@@ -293,6 +311,9 @@ func (t *tree[W]) behind(b operands, done int) operands {
 
 // applyPart records operations that one dispatch does.
 func (t *tree[W]) applyPart(s *vk.Stream, kind structures.Kind, b operands) error {
+	if recording.ByType(kind, t.typeOf(b)) {
+		return t.applyMixed(s, kind, b)
+	}
 	keeps := t.versions.protect() && (updates(kind) || kind == structures.Mixed)
 	retry := word(b.retry)
 	p := applyPush{
@@ -344,18 +365,13 @@ func (t *tree[W]) applyPart(s *vk.Stream, kind structures.Kind, b operands) erro
 }
 
 func (t *tree[W]) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p applyPush) error {
-	k, err := kernel[applyPush](t, s, t.updating("apply"), t.tiles.update, recording.Constant("KIND", uint32(kind)),
-		recording.Constant("BTREE_TORN", t.torn()))
+	k, err := kernel[applyPush](t, s, recording.ByLoops(t.d, t.kept(t.protocol("apply"))), t.tiles.update,
+		recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
 	}
 	sequential.Dispatch(s, k, groups(b.count), b.groups, p)
 	return nil
-}
-
-// updating is the variant of a kernel that makes concurrent updates.
-func (t *tree[W]) updating(module string) string {
-	return recording.ByLoops(t.d, t.kept(t.protocol(module)))
 }
 
 // protocol is the module of a concurrent kernel, by the protocol that the device has.
@@ -369,17 +385,22 @@ func (t *tree[W]) protocol(module string) string {
 	return module + ".a32"
 }
 
-// ordering are the modules of the kernels that do operations which ask for order; of a mixed batch, behind these, the
-// one for all others.
-func (t *tree[W]) ordering(kind structures.Kind) []string {
+// ordering returns the modules of the kernels that do a batch's operations which ask for order, and the module for its
+// other ones, without what depends on the type of values and on the device.
+func (t *tree[W]) ordering(kind structures.Kind, b operands) (queries []string, updates string) {
 	walk, floor := t.protocol("mixed_walk"), t.protocol("mixed_floor")
-	switch kind {
-	case structures.Mixed:
-		return []string{walk, floor, t.updating("mixed_apply")}
-	case structures.FindPredecessor, structures.FindFloor:
-		return []string{floor}
+	switch {
+	case !b.ordered:
+		return nil, t.kept(t.protocol("mixed_apply"))
+	case b.moments: // each operation that asks for order sees a moment of its own
+		return []string{t.sized("mixed_walk") + "clock", t.sized("mixed_floor") + "clock"},
+			t.sized("mixed_apply") + "clock"
+	case kind == structures.Mixed:
+		return []string{walk, floor}, t.kept(t.protocol("mixed_apply"))
+	case kind == structures.FindPredecessor, kind == structures.FindFloor:
+		return []string{floor}, ""
 	default:
-		return []string{walk}
+		return []string{walk}, ""
 	}
 }
 

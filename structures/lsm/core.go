@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/vkds/vkds/internal/gate"
-	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -23,9 +22,8 @@ type lsm[W structures.Word] struct {
 	structures.Updates[W, W]
 	structures.Queries[W, W]
 
-	columns saved.Columns // what keys and values are, for Save
-	core    sorted.Core[W]
-	o       Options
+	core sorted.Core[W]
+	o    Options
 	state
 
 	levels  [maxLevels]*runs.Memory // level i: of Batch << i pairs; nil: not needed so far

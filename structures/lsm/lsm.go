@@ -57,7 +57,7 @@ func of[K, V structures.Number, W structures.Word](l *lsm[W], err error) (*LSM[K
 	if err != nil {
 		return nil, err
 	}
-	l.columns = saved.Pairs[K, V]()
+	l.core.Columns = saved.Pairs[K, V]()
 	return &LSM[K, V]{typed.Ordered[K, V, W](l), l}, nil
 }
 

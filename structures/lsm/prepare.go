@@ -9,7 +9,12 @@ import (
 // Prepare makes all kernels that calls on the LSM may need (structures.Dictionary).
 func (l *lsm[W]) Prepare(ctx context.Context) error {
 	small := func(ctx context.Context) (structures.Ordered[W, W], error) {
-		return newLSM[W](ctx, l.core.Device, Options{Batch: minBatch})
+		x, err := newLSM[W](ctx, l.core.Device, Options{Batch: minBatch})
+		if err != nil {
+			return nil, err
+		}
+		x.core.Columns = l.core.Columns
+		return x, nil
 	}
 	try := func(ctx context.Context, x structures.Ordered[W, W]) error { return x.(*lsm[W]).try(ctx) }
 	return l.core.Prepare(ctx, small, try)

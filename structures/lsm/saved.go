@@ -28,7 +28,7 @@ func (l *lsm[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	h := savedBatch.Header(float64(l.o.Batch), pairs)
-	return transfer.Save(ctx, &l.core, w, h, l.columns, l.core.Inside().Chunks(ctx))
+	return transfer.Save(ctx, &l.core, w, h, l.core.Columns, l.core.Inside().Chunks(ctx))
 }
 
 // WriteTo is Save without a context: io.WriterTo.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/pools"
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -50,14 +51,20 @@ type operands struct {
 	retry                                  bool
 	tails                                  bool   // of a mixed batch: some operations may skip to a list's end
 	visits                                 uint32 // 0: the table's
+	plain                                  bool   // of a mixed batch: no operation updates a value in place
 	groups                                 sequential.Indirect
 }
 
 // recordApply records a batch of operations of one kind, or Mixed.
 func (t *table[W]) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
-	module, constants := "apply", []recording.Specialization{recording.Constant("KIND", uint32(kind))}
+	values := t.columns.Values.Type
+	if b.plain {
+		values = saved.Type{}
+	}
+	module, constants := recording.OfValues(t.protocol("apply"), kind, values)
+	constants = append(constants, recording.Constant("KIND", uint32(kind)))
 	if kind == structures.DeleteAll {
-		module, constants = "delete_all", nil
+		module, constants = t.protocol("delete_all"), nil
 	}
 	if t.width == structures.Bits64 && t.d.Has(vk.Int64Atomics) {
 		constants = append(constants, recording.Constant("SLAB_TORN", t.torn()))
@@ -69,7 +76,7 @@ func (t *table[W]) recordApply(s *vk.Stream, kind structures.Kind, b operands) e
 	if kind == structures.Insert || kind == structures.InsertUnique || kind == structures.InsertDuplicate {
 		tile = t.tiles.insert
 	}
-	k, err := kernel[applyPush](t, s, t.protocol(module), tile, constants...)
+	k, err := kernel[applyPush](t, s, module, tile, constants...)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log"
 	"slices"
+	"time"
 
 	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
@@ -70,6 +71,33 @@ func ExampleMap_InsertAdd() {
 	}
 	fmt.Println(counts)
 	// Output: map[1:1 2:2 4:3]
+}
+
+// The greatest timestamp of each key: the last time at which it was seen.
+func ExampleMap_InsertMax() {
+	ctx := context.Background()
+	d, err := vk.Open(vk.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	m, err := slabhash.New[uint32, int64](ctx, d, slabhash.Options{}) // a user: nanoseconds since 1970
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer m.Close()
+
+	at := func(year int) int64 { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano() }
+	users := []uint32{7, 9, 7, 7, 9}
+	if _, err := m.InsertMax(ctx, users, []int64{at(1969), at(1961), at(2024), at(1984), at(1957)}); err != nil {
+		log.Fatal(err)
+	}
+	last, _, err := m.Find(ctx, []uint32{7, 9})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(time.Unix(0, last[0]).UTC().Year(), time.Unix(0, last[1]).UTC().Year())
+	// Output: 2024 1961
 }
 
 // Operations of several kinds in one dispatch. They run at the same time, so those of one key come in any order; here

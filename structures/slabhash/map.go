@@ -90,8 +90,8 @@ func (m *Map[K, V]) InsertDuplicate(ctx context.Context, keys []K, values []V) (
 	return m.of.InsertDuplicate(ctx, keys, values)
 }
 
-// InsertAdd inserts each pair, or adds its value to the one that is there, modulo 2^32 (structures.Dictionary). Of a
-// key with several pairs it is the least recently inserted one; so with InsertMin and InsertMax.
+// InsertAdd inserts each pair, or adds its value to the one that is there (structures.Updates). Of a key with several
+// pairs it is the least recently inserted one; so with InsertMin and InsertMax.
 func (m *Map[K, V]) InsertAdd(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
 	return m.of.InsertAdd(ctx, keys, values)
 }

@@ -47,7 +47,7 @@ func (t *table[W]) small(ctx context.Context, form recording.Form) (_ *table[W],
 		_ = pool.Close()
 		return nil, nil, err
 	}
-	x.fences = t.fences
+	x.fences, x.columns = t.fences, t.columns
 	if form["POOL_LIGHT"] == 0 {
 		x.kernels.General()
 	}
@@ -109,7 +109,10 @@ func (t *table[W]) rehearsals() (parts []recording.Part) {
 	for kind := range structures.CountAll + 1 { // Mixed is the first
 		apply(kind, operands{count: 1})
 	}
-	apply(structures.Mixed, operands{count: 1, tails: true})
+	for _, b := range []operands{{tails: true}, {plain: true}, {plain: true, tails: true}} {
+		b.count = 1
+		apply(structures.Mixed, b)
+	}
 	return append(parts, func(_ context.Context, s *vk.Stream) error {
 		for kind := structures.Insert; kind <= structures.InsertMax; kind++ { // which take turns
 			if err := t.recordInOrder(s, kind, operands{keys: recording.Align, count: 1}); err != nil {

@@ -121,10 +121,11 @@ func (t *table[W]) run(ctx context.Context, q request[W], ordered bool,
 		columns[1] = pipeline.Through(q.values, q.results)
 	}
 	tails := slices.Contains(q.kinds, structures.InsertDuplicate)
+	plain := q.kind == structures.Mixed && !slices.ContainsFunc(q.kinds, structures.Kind.UpdatesInPlace)
 	task := pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			b := operandsOf(c)
-			b.tails = tails
+			b.tails, b.plain = tails, plain
 			if ordered {
 				return t.recordInOrder(s, q.kind, b)
 			}

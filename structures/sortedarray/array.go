@@ -56,7 +56,7 @@ func of[K, V structures.Number, W structures.Word](a *array[W], err error) (*Arr
 	if err != nil {
 		return nil, err
 	}
-	a.columns = saved.Pairs[K, V]()
+	a.core.Columns = saved.Pairs[K, V]()
 	return &Array[K, V]{typed.Ordered[K, V, W](a), a}, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -20,12 +19,11 @@ type array[W structures.Word] struct {
 	structures.Updates[W, W]
 	structures.Queries[W, W]
 
-	columns saved.Columns // what keys and values are, for Save
-	core    sorted.Core[W]
-	run     *runs.Memory
-	spare   *runs.Memory // for the next version; or nil
-	n       int
-	most    uint64 // no key is greater, if there are pairs
+	core  sorted.Core[W]
+	run   *runs.Memory
+	spare *runs.Memory // for the next version; or nil
+	n     int
+	most  uint64 // no key is greater, if there are pairs
 }
 
 var _ structures.Ordered[uint32, uint32] = (*array[uint32])(nil)

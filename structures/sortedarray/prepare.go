@@ -9,7 +9,12 @@ import (
 // Prepare makes all kernels that calls on the array may need (structures.Dictionary).
 func (a *array[W]) Prepare(ctx context.Context) error {
 	small := func(ctx context.Context) (structures.Ordered[W, W], error) {
-		return newArray[W](ctx, a.core.Device, Options{})
+		x, err := newArray[W](ctx, a.core.Device, Options{})
+		if err != nil {
+			return nil, err
+		}
+		x.core.Columns = a.core.Columns
+		return x, nil
 	}
 	try := func(ctx context.Context, x structures.Ordered[W, W]) error { return x.(*array[W]).try(ctx) }
 	return a.core.Prepare(ctx, small, try)

@@ -22,7 +22,7 @@ func (a *array[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	}
 	defer a.core.LeaveShared()
 	h := saved.Header{Structure: savedName, Pairs: int64(a.n)}
-	return transfer.Save(ctx, &a.core, w, h, a.columns, a.core.Inside().Chunks(ctx))
+	return transfer.Save(ctx, &a.core, w, h, a.core.Columns, a.core.Inside().Chunks(ctx))
 }
 
 // WriteTo is Save without a context: io.WriterTo.

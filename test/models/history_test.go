@@ -10,6 +10,7 @@ const (
 	puts     kindOf = iota // OP_INSERT
 	unique                 // OP_INSERT_UNIQUE
 	adds                   // OP_INSERT_ADD
+	swaps                  // the same, by compare-and-swap
 	lowers                 // OP_INSERT_MIN
 	raises                 // OP_INSERT_MAX
 	removes                // OP_DELETE
@@ -23,13 +24,13 @@ type operation struct {
 }
 
 func (o operation) String() string {
-	return fmt.Sprint([]string{"put", "unique", "add", "min", "max", "remove", "find", "disturb"}[o.kind], o.value)
+	return fmt.Sprint([]string{"put", "unique", "add", "swap", "min", "max", "remove", "find", "disturb"}[o.kind], o.value)
 }
 
 // newValue is op_value of the GLSL.
 func (o operation) newValue(old int) int {
 	switch o.kind {
-	case adds:
+	case adds, swaps:
 		return old + o.value
 	case lowers:
 		return min(old, o.value)

@@ -98,8 +98,25 @@ func (b claimedSlab) insert(t *Thread, slot, value int) (done bool) {
 	return false
 }
 
+// swap adds to a settled value by compare-and-swaps, as sums of floats do: two of them, before others are said to have
+// been faster.
+func (b claimedSlab) swap(t *Thread, slot, seen int, o operation) (done bool) {
+	for range 2 {
+		made := o.newValue(seen)
+		before := t.CAS(valueAt(slot), seen, made)
+		if before == seen || b == "a swap that failed is done" {
+			if made == freshValue && before != freshValue {
+				b.settle(t, slot)
+			}
+			return true
+		}
+		seen = before
+	}
+	return false
+}
+
 // change is an update in place of a settled value.
-func (b claimedSlab) change(t *Thread, slot, value int, o operation) {
+func (b claimedSlab) change(t *Thread, slot, value int, o operation) (done bool) {
 	made, before := o.value, 0
 	switch o.kind {
 	case puts:
@@ -107,15 +124,18 @@ func (b claimedSlab) change(t *Thread, slot, value int, o operation) {
 	case adds:
 		before = t.Add(valueAt(slot), o.value)
 		made += before
+	case swaps:
+		return b.swap(t, slot, value, o)
 	case lowers:
 		t.Min(valueAt(slot), o.value)
-		return
+		return true
 	case raises:
 		before = t.Max(valueAt(slot), o.value)
 	}
 	if made == freshValue && before != freshValue {
 		b.settle(t, slot)
 	}
+	return true
 }
 
 func (b claimedSlab) do(t *Thread, o operation) int {
@@ -141,8 +161,9 @@ func (b claimedSlab) do(t *Thread, o operation) int {
 				if o.kind == finds {
 					return foundValue(value)
 				}
-				b.change(t, slot, value, o)
-				return assigned
+				if b.change(t, slot, value, o) {
+					return assigned
+				}
 			}
 		}
 	}
@@ -200,6 +221,12 @@ func TestClaimedSlab(t *testing.T) {
 			"nobody waits", "nobody settles", "no look behind the bit"}},
 		{one, [][]operation{{{adds, 98}}, {{adds, 3}}, {{finds, 0}, {finds, 0}}}, nil},
 		{none, [][]operation{{{adds, 1}}, {{adds, 2}}, {{adds, 4}}}, []claimedSlab{"nobody waits"}},
+		{none, [][]operation{{{swaps, 1}}, {{swaps, 98}}, {{finds, 0}, {finds, 0}}}, []claimedSlab{
+			"nobody waits", "nobody settles", "no look behind the bit"}},
+		{one, [][]operation{{{swaps, 98}}, {{swaps, 3}}, {{finds, 0}, {finds, 0}}}, []claimedSlab{
+			"a swap that failed is done"}},
+		{one, [][]operation{{{swaps, 2}}, {{puts, 98}}, {{swaps, 1}}}, nil},
+		{all, [][]operation{{{swaps, -9}}, {{removes, 0}, {unique, 2}}, {{finds, 0}}}, nil},
 		{none, [][]operation{{{lowers, 3}}, {{lowers, 2}}, {{finds, 0}}}, []claimedSlab{"nobody waits"}},
 		{none, [][]operation{{{raises, 3}}, {{raises, most}}, {{lowers, 4}}}, []claimedSlab{"nobody waits"}},
 		{none, [][]operation{{{unique, 1}}, {{removes, 0}, {unique, 2}}, {{finds, 0}, {finds, 0}}}, []claimedSlab{

@@ -3,6 +3,7 @@
 package fold
 
 import (
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
@@ -12,6 +13,7 @@ import (
 // batch's order.
 type Args struct {
 	Width   structures.Width // of keys and values
+	Type    saved.Type       // of values
 	Kind    structures.Kind  // one that updates in place, or InsertUnique; or Mixed, of whatever updates
 	Keys    uint64           // a key a position
 	Sources uint64           // a word a position: where the operation stands in the batch
@@ -63,13 +65,15 @@ func Record(k *recording.Kernels, s *vk.Stream, a Args) error {
 	b := batch{a.Keys, a.Sources, a.Values, a.Kinds, recording.Length{At: a.CountAt, N: uint32(a.N)}}
 	kind := recording.Constant("KIND", uint32(a.Kind))
 	if a.Kind.UpdatesInPlace() {
-		sums, err := recording.Kernel[tilesPush](k, s, recording.Sized("fold/tiles", a.Width), workgroup, kind)
+		module, constants := recording.OfValues(recording.Sized("fold/tiles", a.Width), a.Kind, a.Type)
+		sums, err := recording.Kernel[tilesPush](k, s, module, workgroup, append(constants, kind)...)
 		if err != nil {
 			return err
 		}
 		sums.Dispatch(s, tiles(a.N), tilesPush{b, a.Scratch})
 	}
-	values, err := recording.Kernel[foldPush](k, s, recording.Sized("fold/fold", a.Width), workgroup, kind)
+	module, constants := recording.OfValues(recording.Sized("fold/fold", a.Width), a.Kind, a.Type)
+	values, err := recording.Kernel[foldPush](k, s, module, workgroup, append(constants, kind)...)
 	if err != nil {
 		return err
 	}

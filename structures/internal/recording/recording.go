@@ -35,7 +35,7 @@ type key struct {
 	module    string
 	push      reflect.Type
 	workgroup int
-	constants [6]uint32
+	constants [7]uint32
 }
 
 // kept are all kernels of a device. It is what the device keeps under a keptKey.
@@ -91,7 +91,7 @@ var failing func(module string) error
 // FailWith is for tests: what f returns of a module is why its kernel can't be had. nil ends that.
 func FailWith(f func(module string) error) { failing = f }
 
-// Kernel returns the kernel of a module, for what is to be recorded into a stream: at most six constants, always the
+// Kernel returns the kernel of a module, for what is to be recorded into a stream: at most seven constants, always the
 // same ones in the same order for one module. After Close it is vk.ErrClosed. Where it can't be had, a stage will be
 // missing from what is being recorded: the stream drops its batch (vk.Stream.Fail), whatever the caller makes of the
 // error.

@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/fold"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -259,6 +260,7 @@ func (q *Queries) tell(s *vk.Stream, kind structures.Kind, kinds, statuses uint6
 
 // FoldArgs are the operands of Fold.
 type FoldArgs struct {
+	Type     saved.Type      // of values
 	Kind     structures.Kind // one that updates in place, or InsertUnique; or Mixed, of Insert and those
 	Keys     uint64          // the key of each operation
 	Values   uint64          // its value
@@ -299,7 +301,7 @@ func (q *Queries) Fold(s *vk.Stream, st Stack, a FoldArgs) (keys, values uint64,
 		return 0, 0, err
 	}
 	err = fold.Record(q.kernels, s, fold.Args{
-		Width: q.w, Kind: a.Kind, Keys: f.keys, Sources: f.sources, Values: a.Values, Kinds: a.Kinds,
+		Width: q.w, Type: a.Type, Kind: a.Kind, Keys: f.keys, Sources: f.sources, Values: a.Values, Kinds: a.Kinds,
 		Old: f.values, Found: f.found,
 		OutValues: f.folded, N: a.N, Scratch: f.fold,
 	})

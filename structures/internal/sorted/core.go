@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vkds/vkds/internal/gate"
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/ordered"
@@ -58,6 +59,7 @@ type Core[W structures.Word] struct {
 	Stream     *vk.Stream // for what is done outside of batches
 	Rows       *vk.Buffer[uint64]
 	Progress   structures.Progress
+	Columns    saved.Columns // what keys and values are
 
 	of        Structure
 	counted   *vk.HostBuffer[uint32] // a word, for who is in alone and waits for the stream

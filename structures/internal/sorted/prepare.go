@@ -125,7 +125,8 @@ func (c *Core[W]) rehearseUpdates(s *vk.Stream, n int) error {
 		if kind != structures.Mixed && !folds(kind) {
 			continue
 		}
-		a := runs.FoldArgs{Kind: kind, Keys: somewhere, Statuses: somewhere, N: n, Scratch: somewhere}
+		a := runs.FoldArgs{Type: c.Columns.Values.Type, Kind: kind, Keys: somewhere, Statuses: somewhere, N: n,
+			Scratch: somewhere}
 		if _, _, err := q.Fold(s, st, a); err != nil {
 			return err
 		}

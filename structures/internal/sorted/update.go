@@ -121,7 +121,8 @@ func (c *Core[W]) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
 		return b, err
 	}
 	keys, values, err := c.Queries.Fold(s, c.of.Stack(), runs.FoldArgs{
-		Kind: b.Kind, Keys: b.Keys, Values: b.Values, Kinds: b.Kinds, Statuses: statuses, N: b.N, Scratch: scratch,
+		Type: c.Columns.Values.Type, Kind: b.Kind, Keys: b.Keys, Values: b.Values, Kinds: b.Kinds, Statuses: statuses,
+		N: b.N, Scratch: scratch,
 	})
 	return Batch{Kind: structures.Insert, Keys: keys, Values: values, N: b.N}, err
 }

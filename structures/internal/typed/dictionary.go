@@ -19,20 +19,8 @@ func Dictionary[K, V structures.Number, W structures.Word](of structures.Diction
 
 type dictionary[K, V structures.Number, W structures.Word] struct{ of structures.Dictionary[W, W] }
 
-// Allowed says why values of a type can't be updated by operations of a kind: *structures.KindError.
-func Allowed[V structures.Number](i int, kind structures.Kind) error {
-	adds := kind == structures.InsertAdd
-	if adds && structures.Float[V]() || !adds && kind.UpdatesInPlace() && structures.Signed[V]() {
-		return &structures.KindError{Index: i, Kind: kind, Values: typeName[V]()}
-	}
-	return nil
-}
-
 func (d dictionary[K, V, W]) update(ctx context.Context, kind structures.Kind, keys []K,
 	values []V) ([]structures.Status, error) {
-	if err := Allowed[V](0, kind); err != nil {
-		return nil, err
-	}
 	do := map[structures.Kind]func(context.Context, []W, []W) ([]structures.Status, error){
 		structures.Insert: d.of.Insert, structures.InsertUnique: d.of.InsertUnique,
 		structures.InsertAdd: d.of.InsertAdd,
@@ -67,9 +55,6 @@ func (d dictionary[K, V, W]) Delete(ctx context.Context, keys []K) ([]structures
 
 func (d dictionary[K, V, W]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
-	if err := Allowed[V](0, kind); err != nil {
-		return err
-	}
 	if kind != structures.DeleteAll {
 		return d.of.UpdateInto(ctx, kind, Keys[W](keys), Values[W](values), status)
 	}
@@ -120,11 +105,7 @@ func (d dictionary[K, V, W]) Apply(ctx context.Context, b structures.Batch[K, V]
 func Apply[K, V structures.Number, W structures.Word](ctx context.Context, b structures.Batch[K, V],
 	apply func(context.Context, structures.Batch[W, W]) (structures.Results[W, W], error)) (structures.Results[K, V],
 	error) {
-	words, err := batchOf[K, V, W](b)
-	if err != nil {
-		return structures.Results[K, V]{}, err
-	}
-	r, err := apply(ctx, words)
+	r, err := apply(ctx, batchOf[K, V, W](b))
 	out := structures.Results[K, V]{
 		Status: r.Status, Values: ValuesOf[V](r.Values), Keys: KeysOf[K](r.Keys),
 		Ranges: structures.Ranges[K, V]{
@@ -144,10 +125,7 @@ func (d dictionary[K, V, W]) ApplyInto(ctx context.Context, b structures.Batch[K
 func ApplyInto[K, V structures.Number, W structures.Word](ctx context.Context, b structures.Batch[K, V],
 	into *structures.Results[K, V],
 	apply func(context.Context, structures.Batch[W, W], *structures.Results[W, W]) error) error {
-	words, err := batchOf[K, V, W](b)
-	if err != nil {
-		return err
-	}
+	words := batchOf[K, V, W](b)
 	values, keys := valueResults[W](into.Values), keyResults[W](into.Keys)
 	lists := slices.Contains(b.Kinds, structures.FindRange)
 	status := into.Status
@@ -155,7 +133,7 @@ func ApplyInto[K, V structures.Number, W structures.Word](ctx context.Context, b
 		status = make([]structures.Status, len(b.Keys))
 	}
 	r := structures.Results[W, W]{Status: status, Values: values.from(words.Values).words, Keys: keys.words}
-	err = apply(ctx, words, &r)
+	err := apply(ctx, words, &r)
 	values.decode()
 	keys.decode()
 	plainNumbers(b.Kinds, status, r.Values, r.Keys, values.to, keys.to)
@@ -169,17 +147,12 @@ func ApplyInto[K, V structures.Number, W structures.Word](ctx context.Context, b
 	return err
 }
 
-// batchOf is a batch of words. Error: *structures.KindError.
-func batchOf[K, V structures.Number, W structures.Word](b structures.Batch[K, V]) (structures.Batch[W, W], error) {
-	for i, kind := range b.Kinds {
-		if err := Allowed[V](i, kind); err != nil {
-			return structures.Batch[W, W]{}, err
-		}
-	}
+// batchOf is a batch of words.
+func batchOf[K, V structures.Number, W structures.Word](b structures.Batch[K, V]) structures.Batch[W, W] {
 	return structures.Batch[W, W]{
 		Kinds: b.Kinds, Keys: Keys[W](b.Keys), Values: Values[W](b.Values), Highs: Keys[W](b.Highs), Width: b.Width,
 		OwnMoments: b.OwnMoments,
-	}, nil
+	}
 }
 
 // plainNumbers has results that are numbers of pairs, and the 0 of those that found nothing, be these numbers: they are

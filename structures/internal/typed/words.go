@@ -3,7 +3,6 @@
 package typed
 
 import (
-	"reflect"
 	"unsafe"
 
 	"github.com/vkds/vkds/structures"
@@ -142,5 +141,3 @@ func valuesOfWords[V structures.Number, W structures.Word]() func(W) V {
 	code := structures.ValueCode[W, V]()
 	return func(word W) V { return code.Of(uint64(word)) }
 }
-
-func typeName[T structures.Number]() string { return reflect.TypeFor[T]().String() }
