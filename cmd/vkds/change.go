@@ -114,14 +114,14 @@ func newUpdateCommand(g *global) *cobra.Command {
 		Short: "Insert a table's pairs into a saved dictionary",
 		Long: `Update inserts the pairs of a table, or of another saved dictionary, into a saved
 dictionary: keys that aren't there are inserted with their values, and to those that
-are the table's values are assigned. With --combine they are added (modulo 2^32, or 2^64
-where the dictionary has 64 bits), or the lesser or the greater value stays; all rows
-with the same key count then. It prints how many rows were inserted, how many assigned
+are the table's values are assigned. With --combine they are added, or the lesser or the
+greater value stays; all rows with the same key count then. It prints how many rows were inserted, how many assigned
 and how many skipped, and how many pairs there are now.
 
 ` + changeHelp + `The table's columns are read as being of the dictionary's types, which become wider where
-a row needs it (see "vkds help types"), unless --key-type or --value-type names them;
-values that are added stay as wide as they are. "vkds help tables" tells what a TABLE may
+a row needs it (see "vkds help types"), unless --key-type or --value-type names them.
+Values become wider where a sum needs it, too; a sum beyond the widest type is an error,
+and the dictionary stays as it was. Floats are added in the order of the rows. "vkds help tables" tells what a TABLE may
 be.`,
 		Example: `  vkds update airports.vkds new-airports.csv --key id --value altitude
   vkds update counts.vkds other-counts.vkds -o all-counts.vkds
@@ -145,9 +145,8 @@ be.`,
 					return nil, fmt.Errorf("--combine %s is for numbers, and the values of %s are text", combine,
 						called(path))
 				}
-				if kind == structures.InsertAdd && !slices.Contains(sums, dict.value) {
-					return nil, fmt.Errorf("--combine add: the values of %s are of type %s, but sums are of u32, u64 "+
-						"or hex",
+				if kind == structures.InsertAdd && !dict.value.Sums() {
+					return nil, fmt.Errorf("--combine add: the values of %s are of type %s, but sums are of numbers",
 						called(path), dict.value)
 				}
 				return s.insertInto(ctx, g, d, dict, path, table, kind)
@@ -160,9 +159,6 @@ be.`,
 	s.addTable(c)
 	return c
 }
-
-// sums are the types that are added.
-var sums = []keytype.Type{keytype.Uint32, keytype.Uint64, keytype.Hex, keytype.Hex64}
 
 // combinations are what --combine may be, and what is done.
 var combinations = map[string]structures.Kind{
@@ -180,14 +176,10 @@ func (s *source) insertInto(ctx context.Context, g *global, d *vk.Device, dict *
 		} else if named && c.Wider == nil {
 			wider = nil
 		}
-		if i == 1 && kind == structures.InsertAdd {
-			if wider = nil; dict.width() == structures.Bits64 {
-				own = own.Above() // which sums are
-			}
-		}
 		*c = input.Column{Name: c.Name, Type: own, Wider: wider, Before: dict.there[i]}
 	}
-	l := &loader{ctx: ctx, device: d, combine: kind, dictionary: *dict, tells: true, least: dict.width()}
+	l := &loader{ctx: ctx, device: d, combine: kind, sums: kind == structures.InsertAdd, dictionary: *dict, tells: true,
+		least: dict.width()}
 	l.saved = nil
 	err := l.read(g, s, table, func(in *opened) error {
 		if meet(dict.key, in.key) && meet(dict.value, in.value) {

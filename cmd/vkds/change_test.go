@@ -255,8 +255,74 @@ func TestUpdateCombines(t *testing.T) {
 	answer(t, "1,-20\n", "update", dict, "-", "--combine", "min")
 	out, _ := answer(t, "", "dump", dict)
 	assert.Equal(t, "key,value\n1,-20\n", out)
-	assert.Equal(t, "--combine add: the values of "+dict+" are of type i32, but sums are of u32, u64 or hex",
-		refusal(t, "1,1\n", "update", dict, "-", "--combine", "add"))
 	assert.Equal(t, "--combine sum: it is add, min or max",
 		refusal(t, "1,1\n", "update", dict, "-", "--combine", "sum"))
+}
+
+// Sums are exact: values become wider where one needs it, and one that no type holds is an error that names its key.
+func TestUpdateSums(t *testing.T) {
+	t.Parallel()
+	needDevice(t)
+	const most = "18446744073709551615"
+	for name, c := range map[string]struct {
+		table, rows string
+		flags       []string
+		value       string // the type in the end
+		want        string // of dump, or an error
+	}{
+		"u32": {"1,10\n2,20\n", "1,5\n3,7\n1,6\n", nil, "u32", "1,21\n2,20\n3,7\n"},
+		"u32 to u64": {"1,10\n2,20\n", "2,4294967295\n3,4294967295\n3,1\n", nil, "u64",
+			"1,10\n2,4294967315\n3,4294967296\n"},
+		"beyond u64": {"1," + most + "\n2,0\n", "2,1\n1,1\n", nil, "",
+			"the sum of key 1: 18446744073709551616 is out of range (0 to " + most + ")"},
+		"i32":         {"1,-10\n2,20\n", "1,3\n2,-21\n", nil, "i32", "1,-7\n2,-1\n"},
+		"i32 to i64":  {"1,-10\n2,20\n", "1,-2147483648\n", nil, "i64", "1,-2147483658\n2,20\n"},
+		"u32 and i32": {"1,10\n2,20\n", "1,-30\n", nil, "i32", "1,-20\n2,20\n"},
+		"beyond i64": {"-5,-9223372036854775808\n", "-5,-1\n", nil, "",
+			"the sum of key -5: -9223372036854775809 is out of range (-9223372036854775808 to 9223372036854775807)"},
+		"f32": {"1,0.5\n2,-1\n", "1,0.25\n2,1e3\n1,1\n", []string{"--value-type", "f32"}, "f32",
+			"1,1.75\n2,999\n"},
+		"f64": {"1,0.5\n2,-1e300\n", "1,0.25\n2,1e300\n", []string{"--value-type", "f64"}, "f64",
+			"1,0.75\n2,0\n"},
+		"beyond f64": {"7,1e308\n", "7,1e308\n", []string{"--value-type", "f64"}, "",
+			"the sum of key 7: the sum is out of range (64-bit floats)"},
+		"text":      {"a,1\nb,4294967295\n", "c,3\nb,1\nc,4\n", nil, "u64", "a,1\nb,4294967296\nc,7\n"},
+		"text, i32": {"a,1\nb,-2\n", "b,-3\na,-1\n", nil, "i32", "a,0\nb,-5\n"},
+		"beyond text": {"a,1\nb," + most + "\n", "c,3\nb,1\n", nil, "",
+			`the sum of key "b": 18446744073709551616 is out of range (0 to ` + most + ")"},
+		"time": {"1,2020-01-01\n", "1,5\n", []string{"--value-type", "time"}, "",
+			"are of type time, but sums are of numbers"},
+	} {
+		dict := filepath.Join(t.TempDir(), "d.vkds")
+		answer(t, c.table, append([]string{"build", "-", "-o", dict, "--no-header"}, c.flags...)...)
+		if c.value == "" {
+			assert.Contains(t, refusal(t, c.rows, "update", dict, "-", "--combine", "add"), c.want, name)
+			continue
+		}
+		answer(t, c.rows, "update", dict, "-", "--combine", "add")
+		out, _ := answer(t, "", "dump", dict)
+		assert.Equal(t, "key,value\n"+c.want, out, name)
+		out, _ = answer(t, "", "stats", dict, "--json")
+		assert.Contains(t, out, `"value_type": "`+c.value+`"`, name)
+	}
+}
+
+// The least and the greatest of signed numbers and of floats.
+func TestUpdateCombinesTypes(t *testing.T) {
+	t.Parallel()
+	needDevice(t)
+	for combine, want := range map[string][2]string{
+		"min": {"1,-20\n2,-1\n", "a,-2.5\nb,-1\n"},
+		"max": {"1,-10\n2,3\n", "a,0.5\nb,1000\n"},
+	} {
+		dict := filepath.Join(t.TempDir(), "d.vkds")
+		answer(t, "1,-10\n2,3\n", "build", "-", "-o", dict)
+		answer(t, "1,-20\n2,-1\n", "update", dict, "-", "--combine", combine)
+		out, _ := answer(t, "", "dump", dict)
+		assert.Equal(t, "key,value\n"+want[0], out, combine)
+		answer(t, "a,0.5\nb,-1\n", "build", "-", "-o", dict, "--value-type", "f64")
+		answer(t, "a,-2.5\nb,1e3\n", "update", dict, "-", "--combine", combine)
+		out, _ = answer(t, "", "dump", dict)
+		assert.Equal(t, "key,value\n"+want[1], out, combine)
+	}
 }

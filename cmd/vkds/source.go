@@ -298,6 +298,7 @@ type loader struct {
 	least    structures.Width // of the dictionary
 	expected int              // rows, where that is known before the end
 	rows     int64
+	sums     bool  // values are added to those that are there (sum)
 	tells    bool  // what becomes of rows: whoever changes a dictionary is told
 	assigned int64 // rows whose key was there
 	skipped  int64 // that couldn't be read
@@ -350,6 +351,9 @@ func (l *loader) insert(b batch) error {
 	}
 	if err := l.create(cmp.Or(l.expected, len(b.keys))); err != nil {
 		return err
+	}
+	if l.sums && len(b.keys) != 0 {
+		return l.sum(b)
 	}
 	if l.sorts() {
 		l.sorter.sort(b.keys, b.values)

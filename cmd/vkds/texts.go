@@ -56,8 +56,6 @@ func (d *dictionary) update(ctx context.Context, kind structures.Kind, b batch, 
 		}
 		found[i] = structures.Assigned
 		switch value := &d.textual.rows[row]; kind {
-		case structures.InsertAdd:
-			*value += b.values[i]
 		case structures.InsertMin:
 			*value = min(*value, b.values[i])
 		case structures.InsertMax:

@@ -1,0 +1,69 @@
+package keytype
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+)
+
+// Sums tells whether words of a type are added: those of integers and of floats.
+func (t Type) Sums() bool { return t <= Hex64 }
+
+// Sum is a sum of words, all of one type for which Sums is true. Sums of integers are exact.
+type Sum struct {
+	high, low uint64 // of integers, in two's complement
+	float     float64
+	infinite  bool // some word was
+}
+
+// Add adds a word.
+func (s *Sum) Add(t Type, w uint64) {
+	if t == Float32 || t == Float64 {
+		f := t.number(w)
+		s.float += f
+		s.infinite = s.infinite || math.IsInf(f, 0)
+		return
+	}
+	magnitude, negative := t.integer(w)
+	carry := uint64(0)
+	if negative {
+		s.low, carry = bits.Sub64(s.low, magnitude, 0)
+		s.high -= carry
+	} else {
+		s.low, carry = bits.Add64(s.low, magnitude, 0)
+		s.high += carry
+	}
+}
+
+// In returns the sum in the first of the words' type and its wider ones that has a word for it. An error is a
+// *ValueError.
+func (s *Sum) In(t Type) (Value, error) { return t.First(t.Wider(), s.word) }
+
+func (s *Sum) word(t Type) (uint64, error) {
+	if t == Float32 || t == Float64 {
+		if math.IsInf(s.float, 0) && !s.infinite {
+			return 0, t.fail("the sum", ErrRange)
+		}
+		return t.FromFloat(s.float)
+	}
+	high, low, negative := s.high, s.low, int64(s.high) < 0
+	if negative {
+		borrow := uint64(0)
+		low, borrow = bits.Sub64(0, low, 0)
+		high = -high - borrow
+	}
+	w, err := uint64(0), ErrRange
+	if high == 0 && t&^1 == Int32 {
+		w, err = t.signed(low, negative)
+	} else if high == 0 && !negative {
+		w, err = t.FromUint(low)
+	}
+	if err != nil {
+		n := new(big.Int).Lsh(new(big.Int).SetUint64(high), 64)
+		if n.Or(n, new(big.Int).SetUint64(low)); negative {
+			n.Neg(n)
+		}
+		return 0, t.fail(n.String(), ErrRange)
+	}
+	return w, nil
+}
