@@ -258,6 +258,9 @@ func (t *tree[W]) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
 		alone.alone, few.few, mixed.ordered = true, true, true
 		all := []operands{b, alone, few}
 		if kind == structures.Mixed {
+			plain := alone
+			plain.plain = true
+			all = append(all, plain)
 			all = append(all, mixed)
 			if t.versions.rehears {
 				mixed.moments = true
@@ -265,9 +268,7 @@ func (t *tree[W]) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
 			}
 		}
 		for _, b := range all {
-			plain := b
-			plain.plain = kind == structures.Mixed
-			if err := cmp.Or(t.apply(s, kind, b), t.apply(s, kind, plain)); err != nil {
+			if err := t.apply(s, kind, b); err != nil {
 				return err
 			}
 		}
