@@ -258,13 +258,14 @@ func (t *tree[W]) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
 		alone.alone, few.few, mixed.ordered = true, true, true
 		all := []operands{b, alone, few}
 		if kind == structures.Mixed {
-			plain := alone
-			plain.plain = true
-			all = append(all, plain)
 			all = append(all, mixed)
 			if t.versions.rehears {
 				mixed.moments = true
 				all = append(all, mixed)
+			}
+			for _, b := range all {
+				b.plain = true
+				all = append(all, b)
 			}
 		}
 		for _, b := range all {
