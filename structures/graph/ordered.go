@@ -120,17 +120,33 @@ func (g *Ordered) enterBy(ctx context.Context, enter func(context.Context) error
 	return enter(ctx)
 }
 
+// made says whether a constructor has made the graph.
+func (g *Ordered) made() bool { return g != nil && g.gate != nil }
+
 // Tree is the tree of the arcs: the key of an arc has the vertex that it comes from in its upper half and the one that
 // it leads to in the lower one, and the value has the weight in its upper half, so that sums of weights are modulo 2^32
 // and compare as they are. It is for queries on streams and kernels of one's own: who changes an undirected graph by it
 // has both arcs of an edge to change.
-func (g *Ordered) Tree() *btree.Tree[uint64, uint64] { return g.tree }
+func (g *Ordered) Tree() *btree.Tree[uint64, uint64] {
+	if !g.made() {
+		return nil
+	}
+	return g.tree
+}
 
 // Metrics are those of the tree.
-func (g *Ordered) Metrics() structures.Metrics { return g.tree.Metrics() }
+func (g *Ordered) Metrics() structures.Metrics {
+	if !g.made() {
+		return structures.Metrics{}
+	}
+	return g.tree.Metrics()
+}
 
 // Prepare is that of the tree, and makes the kernel of CSR besides.
 func (g *Ordered) Prepare(ctx context.Context) error {
+	if !g.made() {
+		return vk.ErrNotOpen
+	}
 	if err := g.tree.Prepare(ctx); err != nil {
 		return err
 	}
@@ -144,6 +160,9 @@ func (g *Ordered) Prepare(ctx context.Context) error {
 // Close waits for the calls that are under way and frees the memory, that of its snapshots too. Further calls do
 // nothing.
 func (g *Ordered) Close() error {
+	if !g.made() {
+		return vk.ErrNotOpen
+	}
 	if g.inside() {
 		return &structures.ReentryError{}
 	}
@@ -165,6 +184,9 @@ func (g *Ordered) Close() error {
 // Check goes over the tree, as it checks itself, and looks up the opposite of each arc of an undirected graph. Errors:
 // those of the tree's Check; *CheckError; *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 func (g *Ordered) Check(ctx context.Context) error {
+	if !g.made() {
+		return vk.ErrNotOpen
+	}
 	if err := g.enterBy(ctx, g.gate.Enter); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/vk"
 )
 
 // InsertEdges inserts each edge, as Graph.InsertEdges does. Errors: vk.ErrClosed, *structures.LengthError and
@@ -37,6 +38,9 @@ func (g *Ordered) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status
 }
 
 func (g *Ordered) update(ctx context.Context, kind structures.Kind, e Edges) ([]structures.Status, error) {
+	if !g.made() {
+		return nil, vk.ErrNotOpen
+	}
 	status := make([]structures.Status, len(e.From))
 	return pipeline.Made(status, g.UpdateEdgesInto(ctx, kind, e, status))
 }
@@ -44,6 +48,9 @@ func (g *Ordered) update(ctx context.Context, kind structures.Kind, e Edges) ([]
 // UpdateEdgesInto does a batch of one kind, those of Graph.UpdateEdgesInto. Errors: those of InsertEdges.
 func (g *Ordered) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges,
 	status []structures.Status) error {
+	if !g.made() {
+		return vk.ErrNotOpen
+	}
 	if err := g.o.admits(kind, &e, status); err != nil {
 		return err
 	}
@@ -106,6 +113,9 @@ func change(s structures.Status) int64 {
 // graph those that lead to one are found by a look at all arcs, which takes the time of an Export. Errors: those of
 // DeleteEdges.
 func (g *Ordered) DeleteEdgesOf(ctx context.Context, vertices []uint32) (edges int, err error) {
+	if !g.made() {
+		return 0, vk.ErrNotOpen
+	}
 	if err := g.enterBy(ctx, g.gate.Enter); err != nil {
 		return 0, err
 	}
