@@ -154,7 +154,9 @@ type Versions struct {
 
 // Versions returns what the tree keeps for its snapshots. It waits for the streams that work on the tree, and frees
 // what no snapshot needs any more. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
-func (t *Tree[K, V]) Versions(ctx context.Context) (Versions, error) { return t.words.Versions(ctx) }
+func (t *Tree[K, V]) Versions(ctx context.Context) (Versions, error) {
+	return t.open().words.Versions(ctx)
+}
 
 // History is what is kept of a leaf for the open snapshots.
 type History struct {
@@ -173,7 +175,7 @@ type Version struct {
 // History returns what is kept of a leaf, one of Nodes, for drawing and looking at. It is empty if no snapshot is open.
 // It waits for the streams that work on the tree. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) History(ctx context.Context, leaf Node[uint64]) (History, error) {
-	return t.words.History(ctx, leaf)
+	return t.open().words.History(ctx, leaf)
 }
 
 // Moving bounds what kernels that take snapshots inside a dispatch do to a tree. The tree has versions and times ready

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
@@ -27,6 +28,8 @@ type Ordered struct {
 	orderedArcs
 	tree *btree.Tree[uint64, uint64]
 	gate *gate.Gate // the two arcs of an edge come and go together
+	// The arcs of edges are being made to agree, of which the user's Progress, which may have panicked, is not told.
+	repairing atomic.Bool
 }
 
 // OrderedOptions say how an Ordered is made. The zero value is an undirected graph without weights and self loops.
@@ -84,7 +87,13 @@ func newOrdered(d *vk.Device, o OrderedOptions, open func(btree.Options) (*btree
 	if err := g.o.checkVertices(); err != nil {
 		return nil, err
 	}
-	o.Tree.Progress = g.gate.Progress(o.Tree.Progress)
+	if told := g.gate.Progress(o.Tree.Progress); told != nil {
+		o.Tree.Progress = func(done, total int) {
+			if !g.repairing.Load() {
+				told(done, total)
+			}
+		}
+	}
 	tree, err := open(o.Tree)
 	if err != nil {
 		return nil, err

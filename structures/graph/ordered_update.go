@@ -74,9 +74,22 @@ func (g *Ordered) do(ctx context.Context, kind structures.Kind, e Edges, arcs ar
 	} else if err := b.checkVertices(); err != nil {
 		return pipeline.NotBegun(status, e.Len(), err)
 	}
-	kind = g.o.kind(kind)
-	err := g.tree.UpdateInto(ctx, kind, b.keys, b.values, b.status)
+	panics := true
+	defer func() {
+		if panics { // the user's Progress: of some edges one arc may be done, and the other one not
+			_ = g.done(ctx, e, b, status, context.Canceled)
+		}
+	}()
+	err := g.tree.UpdateInto(ctx, g.o.kind(kind), b.keys, b.values, b.status)
+	panics = false
+	return pipeline.Stopped(status, 0, g.done(ctx, e, b, status, err))
+}
+
+// done has both arcs of an edge agree after a batch that err has stopped, and says what has become of the edges.
+func (g *Ordered) done(ctx context.Context, e Edges, b orderedBatch, status []structures.Status, err error) error {
 	if err != nil && !g.o.Directed {
+		g.repairing.Store(true)
+		defer g.repairing.Store(false)
 		err = b.repair(context.WithoutCancel(ctx), g.tree, pipeline.Cause(err))
 	}
 	next, extent := 0, g.extent.Load()
@@ -95,7 +108,7 @@ func (g *Ordered) do(ctx context.Context, kind structures.Kind, e Edges, arcs ar
 		next += n
 	}
 	g.extent.Store(extent)
-	return pipeline.Stopped(status, 0, err)
+	return err
 }
 
 // change is by how much an operation has changed how many edges there are.
