@@ -21,6 +21,9 @@ func (b backstage) Gate() *gate.Gate { return b.pool.gate }
 func (b backstage) Inside() any { return &SlabPool{b.pool.state, true} }
 
 func (b backstage) Accept(d *vk.Device) error {
+	if !b.pool.made() {
+		return vk.ErrNotOpen
+	}
 	if b.pool.d != d {
 		return &vk.ForeignError{What: "pool of slabs"}
 	}

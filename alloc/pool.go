@@ -132,8 +132,14 @@ func (p *SlabPool) init(ctx context.Context, blocks int) error {
 	return p.growTo(ctx, blocks)
 }
 
+// made says whether NewSlabPool has made the pool.
+func (p *SlabPool) made() bool { return p != nil && p.state != nil }
+
 // enter waits for a call's turn, which leave ends.
 func (p *SlabPool) enter(ctx context.Context) (leave func(), err error) {
+	if !p.made() {
+		return nil, vk.ErrNotOpen
+	}
 	if p.entered {
 		return func() {}, ctx.Err()
 	}
@@ -143,6 +149,9 @@ func (p *SlabPool) enter(ctx context.Context) (leave func(), err error) {
 // Device describes the pool to one dispatch. Ask again for each, and after Grow in any case: the first super block may
 // have moved. Of a closed pool it is the zero value.
 func (p *SlabPool) Device() DevicePool {
+	if !p.made() {
+		return DevicePool{}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.supers) == 0 {
@@ -156,11 +165,19 @@ func (p *SlabPool) Device() DevicePool {
 // Uses is where whoever records work that names the pool's memory, by Device, says so: then Grow waits until that work
 // has ended, or returns vk.ErrUnsubmitted where it was not submitted, and Close frees the memory behind it. Work that
 // nobody tells of is the caller's to wait for.
-func (p *SlabPool) Uses() *vk.Uses { return &p.uses }
+func (p *SlabPool) Uses() *vk.Uses {
+	if !p.made() {
+		return &vk.Uses{}
+	}
+	return &p.uses
+}
 
 // Light says that the pool is one super block: the light variant of the paper's section V, in which a reference is an
 // offset and needs no look into the table. Kernels are specialised by it (POOL_LIGHT), and anew when it changes.
 func (p *SlabPool) Light() bool {
+	if !p.made() {
+		return false
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.supers) == 1
@@ -168,6 +185,9 @@ func (p *SlabPool) Light() bool {
 
 // Constants are the specialization constants that a kernel over this pool needs, by name. They may change with Grow.
 func (p *SlabPool) Constants() map[string]uint32 {
+	if !p.made() {
+		return nil
+	}
 	return p.constants(p.Light())
 }
 
@@ -181,6 +201,9 @@ func (p *SlabPool) constants(light bool) map[string]uint32 {
 
 // Bytes is the device memory that the pool takes.
 func (p *SlabPool) Bytes() uint64 {
+	if !p.made() {
+		return 0
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.supers) == 0 {
@@ -191,6 +214,9 @@ func (p *SlabPool) Bytes() uint64 {
 
 // Growths is how often the pool has grown.
 func (p *SlabPool) Growths() uint64 {
+	if !p.made() {
+		return 0
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.growths
@@ -418,6 +444,9 @@ func (p *SlabPool) Reset(ctx context.Context) error {
 // Close frees the pool, when the calls before have ended, and behind the work that Uses knows of. Further calls of
 // Close do nothing; the others return vk.ErrClosed.
 func (p *SlabPool) Close() error {
+	if !p.made() {
+		return vk.ErrNotOpen
+	}
 	if !p.entered {
 		leave, open, err := p.gate.Shut()
 		if err != nil {

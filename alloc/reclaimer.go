@@ -60,6 +60,9 @@ type Reclaimer struct {
 // NewReclaimer makes a reclaimer for the slabs of a pool. The pool is closed behind it. Errors: what options are wrong,
 // *vk.OutOfMemoryError, vk.ErrClosed where the pool is.
 func NewReclaimer(ctx context.Context, p *SlabPool, o ReclaimerOptions) (*Reclaimer, error) {
+	if !p.made() {
+		return nil, vk.ErrNotOpen
+	}
 	stripes := 128
 	if p.d.Info().Type == vk.CPU {
 		stripes = 16
@@ -89,6 +92,9 @@ func NewReclaimer(ctx context.Context, p *SlabPool, o ReclaimerOptions) (*Reclai
 	}
 	return r, nil
 }
+
+// made says whether NewReclaimer has made the reclaimer.
+func (r *Reclaimer) made() bool { return r != nil && r.pool != nil }
 
 // fit makes the reclaimer one for all slabs that its pool has. Whoever calls it has entered the pool, or is alone.
 func (r *Reclaimer) fit(ctx context.Context) error {
@@ -137,6 +143,9 @@ func segmentsOf(blocks int) int { return (blocks*BlockSlabs + segmentSlabs - 1) 
 // Errors: the function's, those of making a kernel, vk.ErrUnsubmitted where another stream has recorded work by On and
 // not submitted it, *vk.OutOfMemoryError where the pool has grown and the reclaimer can't, vk.ErrClosed.
 func (r *Reclaimer) On(s *vk.Stream, record func(DevicePool, DeviceReclaimer) error) error {
+	if !r.made() {
+		return vk.ErrNotOpen
+	}
 	p := r.pool
 	ctx := context.Background()
 	leave, err := p.enter(ctx)
@@ -211,6 +220,9 @@ func (s ReclaimerStats) Retired() uint32 { return s.Freed + s.Left + s.Kept }
 // Stats waits for the work that On has recorded, and returns what it came to. Errors: vk.ErrUnsubmitted where some of
 // it was not submitted, the context's, vk.ErrClosed.
 func (r *Reclaimer) Stats(ctx context.Context) (ReclaimerStats, error) {
+	if !r.made() {
+		return ReclaimerStats{}, vk.ErrNotOpen
+	}
 	leave, err := r.pool.enter(ctx)
 	if err != nil {
 		return ReclaimerStats{}, err
@@ -232,6 +244,9 @@ func (r *Reclaimer) Stats(ctx context.Context) (ReclaimerStats, error) {
 // Close frees the reclaimer behind the work that On has recorded, also after its pool. Further calls of Close do
 // nothing; the others return vk.ErrClosed. Error: *structures.ReentryError, from a function that On has called.
 func (r *Reclaimer) Close() error {
+	if !r.made() {
+		return vk.ErrNotOpen
+	}
 	if !r.pool.entered {
 		leave, _, err := r.pool.gate.Shut()
 		if err != nil {

@@ -136,6 +136,9 @@ func (c *candidate) restrict(h Handles) error {
 // Handles returns the handles of the Device and of one of its queues, for calls of the program's own. The program holds
 // Lock during its calls on the queue. The handles are valid until Close.
 func (d *Device) Handles() Handles {
+	if !d.made() {
+		return Handles{}
+	}
 	q := d.queues[0]
 	return Handles{
 		Instance: d.instance.Handle(), PhysicalDevice: uint64(d.physical), Device: d.native.Handle(),
@@ -171,6 +174,9 @@ func (p Point) Semaphore() (semaphore, value uint64) {
 // Point.Wait. The semaphore belongs to the same VkDevice and outlives every wait for the Point. After Device.Close,
 // Wait and Done return ErrClosed.
 func (d *Device) PointAt(semaphore, value uint64) Point {
+	if !d.made() {
+		return Point{}
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	line := d.foreign[native.Semaphore(semaphore)]

@@ -21,6 +21,9 @@ type argued interface{ of() reflect.Type }
 // NewArguments records that a copy of v is put into device memory, for the commands that are recorded from here to the
 // next Submit. Reading push constants costs nothing, so prefer them if v fits.
 func NewArguments[T any](s *Stream, v T) Arguments[T] {
+	if !s.made() {
+		return Arguments[T]{}
+	}
 	address := s.arguments(unsafe.Pointer(&v), int(unsafe.Sizeof(v)))
 	return Arguments[T]{address}
 }

@@ -293,6 +293,9 @@ func (d *Device) SubgroupSize() int {
 // Attached returns the value that belongs to the Device under a key. The first call with the key makes it; if several
 // goroutines are first, one of them does. Keys have types of their own package, as those of context.Context.
 func (d *Device) Attached(key any, make func() any) any {
+	if !d.made() {
+		return make()
+	}
 	value, ok := d.attached.Load(key)
 	if !ok {
 		value, _ = d.attached.LoadOrStore(key, make())
@@ -322,7 +325,7 @@ var errForeign = errors.New("of another device")
 // Accept answers why a Buffer, a HostBuffer or a Stream, called what, can't be used on the Device: *ForeignError where
 // it is of another one, ErrClosed where it was freed or closed. A nil *Buffer is no buffer, and is accepted.
 func (d *Device) Accept(what string, thing owned) error {
-	if d == nil {
+	if !d.made() {
 		return ErrNotOpen
 	}
 	err := thing.usableOn(d)

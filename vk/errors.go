@@ -12,8 +12,9 @@ import (
 var (
 	// ErrClosed is the answer of a Device, Stream, Kernel or Buffer after its Close or Free.
 	ErrClosed = errors.New("vk: already closed")
-	// ErrNotOpen is the answer of whatever is asked to use a Device that is nil, or that neither Open nor Adopt made.
-	ErrNotOpen = errors.New("vk: no device: it is nil, or neither Open nor Adopt made it")
+	// ErrNotOpen is returned by the methods of a nil pointer or a zero value, of a Device as of everything that is
+	// made on one, and by constructors that are given such a Device.
+	ErrNotOpen = errors.New("vk: not open: a nil pointer, or a zero value that no constructor has made")
 	// ErrDeviceLost says that the driver gave the device up (a fault, a watchdog, a card unplugged). Every later
 	// call on the Device answers it too; Close works, and a new Open may succeed.
 	ErrDeviceLost = errors.New("vk: device lost: what was on it is gone; close it and open it again")

@@ -270,7 +270,7 @@ const maxRow = 65535
 // workgroups by gl_WorkGroupID.y*gl_NumWorkGroups.x+gl_WorkGroupID.x, and checks its bounds. If groups is 0, nothing is
 // recorded.
 func (k *Kernel[P]) Dispatch(s *Stream, groups int, p P) {
-	if groups == 0 || s.rehearsal != nil {
+	if groups == 0 || !k.runsOn(s) {
 		return
 	}
 	if groups < 0 || groups > maxRow*min(maxRow, k.p.d.info.MaxGroups[1]) {
@@ -296,7 +296,7 @@ func rows(groups int) (x, y uint32) {
 // the command runs. at is an offset in bytes, a multiple of 4. Each number must not exceed the device's limit; 65,535
 // is safe.
 func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
-	if s.rehearsal != nil {
+	if !k.runsOn(s) {
 		return
 	}
 	r := args.where()
@@ -316,6 +316,16 @@ func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
 }
 
 // timed records a dispatch, as a section of its own where Options.TimeDispatches wants that.
+// runsOn says whether a dispatch is to be recorded into a stream.
+func (k *Kernel[P]) runsOn(s *Stream) bool {
+	if !k.made() {
+		s.Fail(ErrNotOpen)
+	}
+	return k.made() && s.records()
+}
+
+func (k *Kernel[P]) made() bool { return k != nil && k.p != nil }
+
 func (k *Kernel[P]) timed(s *Stream, groups int, record func()) {
 	if s.d.timeDispatches {
 		s.timed(k.p.name, groups, record)
@@ -341,10 +351,20 @@ func (k *Kernel[P]) record(s *Stream, kind native.Work, p *P) (native.Commands, 
 }
 
 // Workgroup is the number of invocations of a workgroup in x.
-func (k *Kernel[P]) Workgroup() int { return k.p.workgroup }
+func (k *Kernel[P]) Workgroup() int {
+	if !k.made() {
+		return 0
+	}
+	return k.p.workgroup
+}
 
 // SubgroupSize is the number of lanes of a subgroup.
-func (k *Kernel[P]) SubgroupSize() int { return k.p.subgroup }
+func (k *Kernel[P]) SubgroupSize() int {
+	if !k.made() {
+		return 0
+	}
+	return k.p.subgroup
+}
 
 // Statistic is a number that the driver reports about a compiled kernel, such as registers, spills and instructions.
 type Statistic struct {
@@ -402,7 +422,11 @@ func (p *pipeline) statistics() ([]Statistic, error) {
 }
 
 // Free frees the kernel. The work that uses it must have ended. Further calls do nothing.
-func (k *Kernel[P]) Free() { k.p.d.drop(k.p) }
+func (k *Kernel[P]) Free() {
+	if k.made() {
+		k.p.d.drop(k.p)
+	}
+}
 
 func (p *pipeline) release() {
 	p.freed.Store(true)

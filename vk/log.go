@@ -24,7 +24,12 @@ import (
 //	Warn   device lost                 call
 //	Warn   pipeline cache not written  err
 //	Warn   validation                  id, text; without device, and as an Error where a rule of Vulkan was broken
-func (d *Device) Log() *slog.Logger { return d.log }
+func (d *Device) Log() *slog.Logger {
+	if !d.made() {
+		return logFor(nil, Info{})
+	}
+	return d.log
+}
 
 func logFor(l *slog.Logger, i Info) *slog.Logger {
 	if l == nil {

@@ -14,4 +14,9 @@ func (d *Device) NewRehearsal(ctx context.Context) (*Stream, error) {
 }
 
 // Rehearsal returns the context of a stream that records nothing (NewRehearsal), and nil for other streams.
-func (s *Stream) Rehearsal() context.Context { return s.rehearsal }
+func (s *Stream) Rehearsal() context.Context {
+	if !s.made() {
+		return nil
+	}
+	return s.rehearsal
+}

@@ -105,7 +105,9 @@ func (s *stager) submit(to *region, toAt uint64, from *region, fromAt uint64, n 
 
 // DirectTransfers reports whether Upload and Download are plain copies, because host and device share mapped memory.
 // Otherwise they go through the staging ring.
-func (d *Device) DirectTransfers() bool { return d.memory.device.mapped && !d.staging.staged }
+func (d *Device) DirectTransfers() bool {
+	return d.made() && d.memory.device.mapped && !d.staging.staged
+}
 
 func (s *stager) direct(r *region) bool { return r.block.mapped != nil && !s.staged }
 

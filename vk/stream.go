@@ -123,12 +123,23 @@ func (d *Device) NewStream() (*Stream, error) {
 }
 
 // Device returns the device of the stream.
-func (s *Stream) Device() *Device { return s.d }
+func (s *Stream) Device() *Device {
+	if !s.made() {
+		return nil
+	}
+	return s.d
+}
+
+// made says whether NewStream or NewRehearsal has made the stream.
+func (s *Stream) made() bool { return s != nil && s.d != nil }
+
+// records says whether there is a stream that keeps what is recorded.
+func (s *Stream) records() bool { return s.made() && s.rehearsal == nil }
 
 func (s *Stream) usableOn(d *Device) error {
 	switch {
-	case s == nil:
-		return ErrClosed
+	case !s.made():
+		return ErrNotOpen
 	case s.d != d:
 		return errForeign
 	case s.closed.Load():
@@ -216,7 +227,7 @@ func (s *Stream) command(kind native.Work) (native.Commands, bool) {
 
 // Fill writes a 32-bit word over n bytes at an offset. Both are in bytes and multiples of 4; n = 0 does nothing.
 func (s *Stream) Fill(b Memory, at, n int, word uint32) {
-	if s.rehearsal != nil {
+	if !s.records() {
 		return
 	}
 	r := b.where()
@@ -237,7 +248,7 @@ func (s *Stream) Fill(b Memory, at, n int, word uint32) {
 
 // Copy copies n bytes between buffers, or between parts of one that do not overlap. Offsets are in bytes.
 func (s *Stream) Copy(dst Memory, dstAt int, src Memory, srcAt, n int) {
-	if s.rehearsal != nil {
+	if !s.records() {
 		return
 	}
 	to, from := dst.where(), src.where()
@@ -274,6 +285,10 @@ func (s *Stream) accept(what string, r *region, at, n int) bool {
 // command of another kind than those recorded before it, such as a copy after dispatches, may have to wait for some of
 // them.
 func (s *Stream) Concurrent(record func()) {
+	if !s.made() {
+		record()
+		return
+	}
 	if s.parallel == 0 {
 		s.fresh = true
 	}
@@ -286,7 +301,7 @@ func (s *Stream) Concurrent(record func()) {
 // the same Device. It sees everything that was written before p. Work that was recorded before is submitted by this
 // call and does not wait.
 func (s *Stream) After(p Point) {
-	if p.line == nil || p.line == s.line || s.rehearsal != nil {
+	if p.line == nil || !s.records() || p.line == s.line {
 		return
 	}
 	if p.line.d != s.d {
@@ -306,6 +321,9 @@ func (s *Stream) After(p Point) {
 // recorded, it is the Point of the last Submit. A stream has at most 256 submissions under way; one more waits for the
 // oldest. Errors: ErrClosed if the stream or its Device was closed, and the error for which the batch was dropped.
 func (s *Stream) Submit() (Point, error) {
+	if !s.made() {
+		return Point{}, ErrNotOpen
+	}
 	if s.closed.Load() {
 		s.waits, s.err = nil, nil
 		return Point{}, ErrClosed
@@ -328,7 +346,11 @@ func (s *Stream) Submit() (Point, error) {
 }
 
 // Discard drops the work that was recorded since the last Submit. None of it runs.
-func (s *Stream) Discard() { s.abandon() }
+func (s *Stream) Discard() {
+	if s.made() {
+		s.abandon()
+	}
+}
 
 // abandon drops what was recorded.
 func (s *Stream) abandon() {
@@ -441,6 +463,9 @@ func (s *Stream) Wait(ctx context.Context) error {
 // Close waits for the stream's work and frees the stream. Recorded work that was not submitted is dropped. Points of
 // the stream stay valid, and Timings still returns the timings that it has not returned. Further calls do nothing.
 func (s *Stream) Close() error {
+	if !s.made() {
+		return ErrNotOpen
+	}
 	if s.closed.Load() {
 		return nil
 	}

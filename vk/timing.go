@@ -40,7 +40,7 @@ type section struct {
 func (s *Stream) Timed(label string, record func()) { s.timed(label, 0, record) }
 
 func (s *Stream) timed(label string, groups int, record func()) {
-	if !s.d.Has(Timestamps) || !s.begin() {
+	if !s.made() || !s.d.Has(Timestamps) || !s.begin() {
 		record()
 		return
 	}
@@ -109,6 +109,9 @@ func elapsed(stamps [2]uint64, bits uint32, period float32) time.Duration {
 // Timings returns the Timed sections that have ended and were not returned before, in the order in which they ended on
 // the device. After a Wait that is all of them. At most the last 65,536 are kept.
 func (s *Stream) Timings() []Timing {
+	if !s.made() {
+		return nil
+	}
 	if s.d.enter() == nil {
 		s.retire()
 		s.d.leave()

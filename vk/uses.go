@@ -38,6 +38,9 @@ var ErrUnsubmitted = errors.New(
 
 // On notes that the work which was recorded into a stream so far names the memory. Call it after recording.
 func (u *Uses) On(s *Stream) {
+	if !s.made() {
+		return
+	}
 	u.mu.Lock()
 	if u.open[s] != nil && s.open != nil {
 		u.mu.Unlock()
@@ -125,6 +128,9 @@ func (u *Uses) Submitted() error {
 // Order has the batch that a stream is recording wait for the batches of other streams that name the memory. If one of
 // them is not submitted yet, it returns ErrUnsubmitted, and the stream is as it was.
 func (u *Uses) Order(s *Stream) error {
+	if !s.made() {
+		return ErrNotOpen
+	}
 	u.mu.Lock()
 	var points []Point
 	var err error

@@ -7,6 +7,9 @@ package vk
 //
 // Calls may be nested. Then everything that the outermost one records is recorded, or nothing.
 func (s *Stream) Whole(record func() error) error {
+	if !s.made() {
+		return ErrNotOpen
+	}
 	if s.err != nil {
 		return s.err
 	}
@@ -32,7 +35,7 @@ func (s *Stream) Whole(record func() error) error {
 // Submit or Wait returns the error and drops the batch, none of which runs. The first error counts. A nil error does
 // nothing.
 func (s *Stream) Fail(err error) {
-	if err != nil {
+	if err != nil && s.made() {
 		s.fail(err)
 	}
 }
@@ -43,7 +46,7 @@ func (s *Stream) Fail(err error) {
 // f is called by the goroutine that uses the stream, and must not use the stream.
 func (s *Stream) OnSubmit(f func(p Point, submitted bool)) {
 	switch {
-	case s.err != nil:
+	case !s.made() || s.err != nil:
 		f(Point{}, false)
 	case s.open != nil:
 		s.open.onSubmit = append(s.open.onSubmit, f)
@@ -57,6 +60,10 @@ func (s *Stream) OnSubmit(f func(p Point, submitted bool)) {
 // there is no such work. f must not use the stream. After the device was lost, f is not called: Device.Close frees what
 // is left.
 func (s *Stream) Finally(f func()) {
+	if !s.made() {
+		f()
+		return
+	}
 	if s.open == nil && len(s.waits) > 0 {
 		s.begin() // what comes next belongs behind the points that the stream was told to wait for, and so does f
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 // Gate lets one call in that changes the handle, or any number of calls that don't, in the order in which they come:
-// who changes it waits for the queries that came before, and those that come later wait for him.
+// who changes it waits for the queries that came before, and those that come later wait for him. A nil Gate is that of a
+// handle that was never opened: nobody enters it.
 type Gate struct {
 	in    *semaphore.Weighted // a part for each query, all for a change
 	ended bool                // changed by who is in alone
@@ -46,8 +47,8 @@ func Within(outer *Gate) *Gate {
 	return g
 }
 
-// Enter waits for the calls that came before, and lets this one in, alone; Leave is its end. Errors: vk.ErrClosed, the
-// context's if that has ended before, *ReentryError.
+// Enter waits for the calls that came before, and lets this one in, alone; Leave is its end. Errors: vk.ErrClosed,
+// vk.ErrNotOpen, the context's if that has ended before, *ReentryError.
 func (g *Gate) Enter(ctx context.Context) error { return g.enter(ctx, all) }
 
 // Leave ends a call that Enter has let in.
@@ -67,6 +68,9 @@ func (g *Gate) leave(share int64) {
 }
 
 func (g *Gate) enter(ctx context.Context, share int64) error {
+	if g == nil {
+		return vk.ErrNotOpen
+	}
 	if g.own() {
 		return &ReentryError{}
 	}
@@ -103,6 +107,9 @@ func Unless(undo func(), f func() error) error {
 // Take is Enter for what is done with a closed handle, too, and for what a function of the user's may ask, called from
 // inside. leave ends it.
 func (g *Gate) Take() (leave func(), open bool) {
+	if g == nil {
+		return func() {}, false
+	}
 	if g.own() {
 		g.inner.Lock()
 		return g.inner.Unlock, !g.ended
@@ -119,8 +126,11 @@ func (g *Gate) Take() (leave func(), open bool) {
 }
 
 // Shut is Enter for closing the handle: open says whether it was not closed before. leave ends it. Error:
-// *ReentryError.
+// *ReentryError, vk.ErrNotOpen.
 func (g *Gate) Shut() (leave func(), open bool, err error) {
+	if g == nil {
+		return nil, false, vk.ErrNotOpen
+	}
 	if g.own() {
 		return nil, false, &ReentryError{}
 	}
@@ -161,7 +171,7 @@ func (g *Gate) Outside(f func() error) error {
 }
 
 // Inside says whether it is asked by a function of the user's that a call which is in has called.
-func (g *Gate) Inside() bool { return g.own() }
+func (g *Gate) Inside() bool { return g != nil && g.own() }
 
 // own says whether it is asked from inside of Progress.
 func (g *Gate) own() bool {

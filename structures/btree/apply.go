@@ -294,6 +294,7 @@ func (t *tree[W]) runPart(ctx context.Context, p *concurrentPart[W],
 	if inserts || finds {
 		columns[1] = pipeline.Through(p.batch.Values, p.values)
 	}
+	defer t.calm(t.visits)
 	turns := new(pipeline.Turns)
 	ordered := sequential.Matters(p.kind, p.batch.Keys)
 	task := pipeline.Task{

@@ -49,6 +49,10 @@ func Diff[K, V structures.Number](ctx context.Context, older, newer *Snapshot[K,
 
 func yieldChanges[K, V structures.Number](ctx context.Context, older, newer *Snapshot[K, V],
 	yield func(Change[K, V], error) bool) {
+	if !older.made() || !newer.made() {
+		yield(Change[K, V]{}, vk.ErrNotOpen)
+		return
+	}
 	if !older.view.sameTree(newer.view) {
 		yield(Change[K, V]{}, &ForeignError{})
 		return
@@ -119,6 +123,9 @@ type DeviceDiff struct {
 // *ForeignError, *OrderError, *structures.LengthError if Total has no room for a word, vk.ErrUnsubmitted, vk.ErrClosed,
 // *vk.OutOfMemoryError, and what making a kernel may return.
 func DiffOn[K, V structures.Number](s *vk.Stream, older, newer *Snapshot[K, V], d DeviceDiff) error {
+	if !older.made() || !newer.made() {
+		return vk.ErrNotOpen
+	}
 	if !older.view.sameTree(newer.view) {
 		return &ForeignError{}
 	}
@@ -143,6 +150,9 @@ func DiffOn[K, V structures.Number](s *vk.Stream, older, newer *Snapshot[K, V], 
 // iteration is Diff's. Errors: those of Snapshot; *ForeignError.
 func (t *Tree[K, V]) Changes(ctx context.Context,
 	since *Snapshot[K, V]) (now *Snapshot[K, V], changes iter.Seq2[Change[K, V], error], err error) {
+	if t == nil || t.words == nil || !since.made() {
+		return nil, nil, vk.ErrNotOpen
+	}
 	if !since.view.of(t.versioned) {
 		return nil, nil, &ForeignError{}
 	}

@@ -77,6 +77,14 @@ func makeTree[W structures.Word](ctx context.Context, d *vk.Device, o Options) (
 	return t, nil
 }
 
+// bare is a tree that is not open.
+func bare[W structures.Word]() *tree[W] {
+	t := &tree[W]{}
+	t.Updates, t.Queries = pipeline.Updates[W](t.UpdateInto), &t.reader
+	t.reader = ordered.NewReader[W](nil, t.newest(), nil, nil, nil)
+	return t
+}
+
 // inside does something in a call of its own.
 func (t *tree[W]) inside(ctx context.Context, do func() error) error {
 	if err := t.gate.Enter(ctx); err != nil {
@@ -176,6 +184,9 @@ func (t *tree[W]) Device() Device {
 }
 
 func (t *tree[W]) Constants() map[string]uint32 {
+	if t.gate == nil {
+		return nil
+	}
 	leave, _ := t.gate.Take()
 	defer leave()
 	c := t.pool.Constants()

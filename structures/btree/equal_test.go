@@ -29,15 +29,17 @@ func TestEqualKeysOverBudget(t *testing.T) {
 				} {
 					for visits := range uint32(3) {
 						tree.visits = visits + 1
+						retries := tree.Metrics().Retries
 						values := ordercheck.Values(len(keys), uint32(batch)<<4+visits)
 						statuses, err := insert(keys, values)
 						require.NoError(t, err)
 						kind := []structures.Kind{structures.InsertUnique, structures.Insert}[batch]
 						ordercheck.Do(t, all, kind, keys, values, statuses)
 						ordercheck.Holds(t.Context(), t, tree, all, keys)
-						if tree.visits > visits+1 {
+						if tree.Metrics().Retries != retries {
 							retried++
 						}
+						require.Equal(t, visits+1, tree.visits, "behind a call that has raised them")
 					}
 				}
 			})

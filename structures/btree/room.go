@@ -152,6 +152,9 @@ func (t *tree[W]) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	return &structures.StuckError{Operations: pending}
 }
 
+// calm ends the raised visits of a call, which began with so many.
+func (t *tree[W]) calm(visits uint32) { t.visits = visits }
+
 // relieve has the pool grow for pending operations that found it full, if it lacks slabs for them: what was refused may
 // have been held only for a moment, by others that needed none in the end.
 func (t *tree[W]) relieve(ctx context.Context, stats alloc.PoolStats, pending int, stuck bool) error {

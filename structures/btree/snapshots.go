@@ -18,8 +18,7 @@ import (
 // while the tree changes, and have the snapshot's pairs. Queries on streams come after what other streams have
 // submitted (Tree). A query reads a second node for each leaf that changed since the snapshot (docs/benchmarks.md).
 type Snapshot[K, V structures.Number] struct {
-	structures.Queries[K, V]
-
+	asked     structures.Queries[K, V]
 	view      typedView[K, V]
 	forgotten runtime.Cleanup
 }
@@ -40,7 +39,7 @@ func (e *UnprotectedError) Error() string {
 // snapshot and writes a warning to the device's log. Errors: vk.ErrUnsubmitted if a stream has recorded updates and not
 // submitted them, *structures.LimitError after 2^32 snapshots while one of them is open, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
-	v, err := t.versioned.snapshot(ctx)
+	v, err := t.open().versioned.snapshot(ctx)
 	return opened(v, err)
 }
 
@@ -55,14 +54,14 @@ func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 // if another stream has recorded updates and not submitted them, *vk.ForeignError, *structures.LimitError,
 // vk.ErrClosed.
 func (t *Tree[K, V]) SnapshotOn(s *vk.Stream) (*Snapshot[K, V], error) {
-	v, err := t.versioned.snapshotOn(s)
+	v, err := t.open().versioned.snapshotOn(s)
 	return opened(v, err)
 }
 
 // At opens another handle to an open snapshot, by its time (Snapshot.Time). Errors: *UnprotectedError if no open
 // snapshot has that time, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) At(ctx context.Context, time uint64) (*Snapshot[K, V], error) {
-	v, err := t.versioned.at(ctx, time)
+	v, err := t.open().versioned.at(ctx, time)
 	if err == nil && v == nil {
 		err = &UnprotectedError{time}
 	}
@@ -74,20 +73,44 @@ func opened[K, V structures.Number](v typedView[K, V], err error) (*Snapshot[K, 
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot[K, V]{Queries: v.queries(), view: v}
+	s := &Snapshot[K, V]{asked: v.queries(), view: v}
 	s.forgotten = runtime.AddCleanup(s, typedView[K, V].forgotten, v)
 	return s, nil
 }
 
+// made says whether a tree has opened the snapshot.
+func (s *Snapshot[K, V]) made() bool { return s != nil && s.view != nil }
+
+// queries are those of the snapshot, or, for a nil pointer or a zero value, of a tree that is not open.
+func (s *Snapshot[K, V]) queries() structures.Queries[K, V] {
+	if !s.made() {
+		return (*Tree[K, V])(nil)
+	}
+	return s.asked
+}
+
 // Time returns when the snapshot was taken, by the tree's clock. The clock advances with each snapshot that follows
 // updates; snapshots with the same pairs, one after the other, may have the same time.
-func (s *Snapshot[K, V]) Time() uint64 { return s.view.Time() }
+func (s *Snapshot[K, V]) Time() uint64 {
+	if !s.made() {
+		return 0
+	}
+	return s.view.Time()
+}
 
 // Len returns the number of pairs. It counts those of all leaves.
-func (s *Snapshot[K, V]) Len(ctx context.Context) (uint64, error) { return s.view.Len(ctx) }
+func (s *Snapshot[K, V]) Len(ctx context.Context) (uint64, error) {
+	if !s.made() {
+		return 0, vk.ErrNotOpen
+	}
+	return s.view.Len(ctx)
+}
 
 // Save writes all pairs to w, as Tree.Save does, while updates go on. Errors: w's, those of Chunks.
 func (s *Snapshot[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
+	if !s.made() {
+		return 0, vk.ErrNotOpen
+	}
 	return s.view.Save(ctx, w)
 }
 
@@ -101,6 +124,9 @@ func (s *Snapshot[K, V]) WriteTo(w io.Writer) (int64, error) { return s.Save(con
 // that would wait for On itself, that call returns *structures.ReentryError. Errors: vk.ErrUnsubmitted, vk.ErrClosed,
 // *vk.ForeignError, and record's own, after which the stream runs nothing of it.
 func (s *Snapshot[K, V]) On(stream *vk.Stream, record func(tree Device) error) error {
+	if !s.made() {
+		return vk.ErrNotOpen
+	}
 	return s.view.Kernels(stream, record)
 }
 
@@ -108,6 +134,9 @@ func (s *Snapshot[K, V]) On(stream *vk.Stream, record func(tree Device) error) e
 // recorded of it. Closing the last snapshot of a tree waits for the calls that change the tree. Further calls do
 // nothing. It returns nil.
 func (s *Snapshot[K, V]) Close() error {
+	if !s.made() {
+		return vk.ErrNotOpen
+	}
 	s.forgotten.Stop()
 	err := s.view.Close()
 	runtime.KeepAlive(s)
@@ -125,7 +154,9 @@ type Versions struct {
 
 // Versions returns what the tree keeps for its snapshots. It waits for the streams that work on the tree, and frees
 // what no snapshot needs any more. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
-func (t *Tree[K, V]) Versions(ctx context.Context) (Versions, error) { return t.words.Versions(ctx) }
+func (t *Tree[K, V]) Versions(ctx context.Context) (Versions, error) {
+	return t.open().words.Versions(ctx)
+}
 
 // History is what is kept of a leaf for the open snapshots.
 type History struct {
@@ -144,7 +175,7 @@ type Version struct {
 // History returns what is kept of a leaf, one of Nodes, for drawing and looking at. It is empty if no snapshot is open.
 // It waits for the streams that work on the tree. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) History(ctx context.Context, leaf Node[uint64]) (History, error) {
-	return t.words.History(ctx, leaf)
+	return t.open().words.History(ctx, leaf)
 }
 
 // Moving bounds what kernels that take snapshots inside a dispatch do to a tree. The tree has versions and times ready
@@ -172,7 +203,7 @@ type Moving struct {
 // vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, *structures.LimitError, *vk.OutOfMemoryError, and record's own,
 // after which the stream runs nothing of it.
 func (t *Tree[K, V]) On(stream *vk.Stream, m Moving, record func(tree Device) error) error {
-	return t.words.moving(stream, m, record)
+	return t.open().words.moving(stream, m, record)
 }
 
 // versioned is a tree of words, as snapshots of a Tree's types see it.

@@ -515,5 +515,6 @@ func (t *tree[W]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind
 	case done:
 		return s.Wait(ctx)
 	}
+	defer t.calm(t.visits)
 	return pipeline.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.applyOn(s, kind, b, true) })
 }

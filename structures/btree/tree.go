@@ -59,8 +59,7 @@ type Device struct {
 // recorded, and waits. Compact and BuildOn return *structures.SnapshotsError, Clear deletes all pairs leaf by leaf, and
 // leaves that deletions empty stay where they are. A kernel of the caller may change the tree only as On records it.
 type Tree[K, V structures.Number] struct {
-	structures.Ordered[K, V]
-
+	ordered   structures.Ordered[K, V]
 	words     words
 	versioned versioned[K, V]
 	export    func(ctx context.Context) ([]K, []V, error)
@@ -102,6 +101,18 @@ func of[K, V structures.Number, W structures.Word](t *tree[W], err error) (*Tree
 	return &Tree[K, V]{typed.Ordered[K, V, W](t), t, versionedWords[K, V, W]{t}, export}, nil
 }
 
+// open is the tree itself, or, for a nil pointer or a zero value, one that is not open.
+func (t *Tree[K, V]) open() *Tree[K, V] {
+	if t == nil || t.words == nil {
+		if typed.Wide[K, V]() {
+			t, _ = of[K, V](bare[uint64](), nil)
+		} else {
+			t, _ = of[K, V](bare[uint32](), nil)
+		}
+	}
+	return t
+}
+
 // New makes an empty tree. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
 // where there is no memory for what the options ask for; *vk.OutOfMemoryError.
 func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*Tree[K, V], error) {
@@ -137,7 +148,7 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 // leaf; All takes less, and is slower. Errors: *vk.OutOfMemoryError; *structures.CountError for more than 2^31 pairs,
 // or so many leaves that are hardly filled.
 func (t *Tree[K, V]) Export(ctx context.Context) (keys []K, values []V, err error) {
-	return t.export(ctx)
+	return t.open().export(ctx)
 }
 
 // UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
@@ -155,7 +166,7 @@ func (t *Tree[K, V]) Export(ctx context.Context) (keys []K, values []V, err erro
 // it will run: what is refused before its first command leaves the stream as it was, and after that the stream drops
 // its batch.
 func (t *Tree[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
-	return t.words.UpdateOn(ctx, s, kind, u)
+	return t.open().words.UpdateOn(ctx, s, kind, u)
 }
 
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait: Insert,
@@ -167,7 +178,7 @@ func (t *Tree[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrUnsubmitted (Tree), vk.ErrClosed.
 func (t *Tree[K, V]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return t.words.ApplyOn(s, kind, b)
+	return t.open().words.ApplyOn(s, kind, b)
 }
 
 // Finish waits for the stream, and has what is pending of a batch done: it gives the tree more memory and dispatches
@@ -175,7 +186,7 @@ func (t *Tree[K, V]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.De
 // work recorded that was not submitted, it is vk.ErrUnsubmitted. Errors: *structures.PendingError around what stopped
 // it: that, *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
 func (t *Tree[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return t.words.Finish(ctx, s, kind, b)
+	return t.open().words.Finish(ctx, s, kind, b)
 }
 
 // BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys
@@ -186,14 +197,14 @@ func (t *Tree[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.K
 // of it will run: what is refused before its first command leaves the stream as it was, and after that the stream drops
 // its batch.
 func (t *Tree[K, V]) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error {
-	return t.words.BuildOn(ctx, s, u)
+	return t.open().words.BuildOn(ctx, s, u)
 }
 
 // WindowOn records the writing of the first pairs of ranges on a stream and does not wait. The tree must not change
 // until it is done. Where it measured faster, this, CountOn and RangeOn bring the ranges into the order of their first
 // keys, as FindOn does by AutoOrder. Errors as FindOn's.
 func (t *Tree[K, V]) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
-	return t.words.WindowOn(s, w)
+	return t.open().words.WindowOn(s, w)
 }
 
 // Reserve makes room for n pairs in all: up to there the pool doesn't grow, whatever keys insertions bring, in whatever
@@ -202,14 +213,14 @@ func (t *Tree[K, V]) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
 // tree. Errors: vk.ErrUnsubmitted where one has work recorded that was not submitted; *structures.OptionError;
 // *structures.CapacityError, before anything is allocated.
 func (t *Tree[K, V]) Reserve(ctx context.Context, n int) error {
-	return t.words.Reserve(ctx, n)
+	return t.open().words.Reserve(ctx, n)
 }
 
 // Grow is for who works on the tree by kernels of one's own, once these have ended (Device): it has so many nodes of
 // the pool free, and gives nodes that are in no parent yet theirs (STATUS_ORPHAN). Errors: vk.ErrUnsubmitted where a
 // stream has work recorded that names the tree and was not submitted; those of alloc.SlabPool.Grow.
 func (t *Tree[K, V]) Grow(ctx context.Context, nodes int) error {
-	return t.words.Grow(ctx, nodes)
+	return t.open().words.Grow(ctx, nodes)
 }
 
 // Compact rebuilds the tree so that each node has that share of its slots in use, above 0 and up to 1; 0: Options.Fill.
@@ -219,12 +230,12 @@ func (t *Tree[K, V]) Grow(ctx context.Context, nodes int) error {
 // *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), *structures.LimitError where more nodes would be needed than there
 // is room for; after each of them the tree is as it was.
 func (t *Tree[K, V]) Compact(ctx context.Context, fill float64) error {
-	return t.words.Compact(ctx, fill)
+	return t.open().words.Compact(ctx, fill)
 }
 
 // Stats measures the tree, by a kernel that goes over all nodes, and waits for it.
 func (t *Tree[K, V]) Stats(ctx context.Context) (Stats, error) {
-	return t.words.Stats(ctx)
+	return t.open().words.Stats(ctx)
 }
 
 // Check looks at every node of the tree, on the device, and whether they are a tree: *CorruptError if not. Nothing else
@@ -232,13 +243,13 @@ func (t *Tree[K, V]) Stats(ctx context.Context) (Stats, error) {
 // versions of leaves as well, behind what streams have submitted, with 16 bytes a version; vk.ErrUnsubmitted where one
 // has recorded updates, or queries at snapshots, and not submitted them.
 func (t *Tree[K, V]) Check(ctx context.Context) error {
-	return t.words.Check(ctx)
+	return t.open().words.Check(ctx)
 }
 
 // Nodes returns all nodes of the tree, level by level from the root on and each level in key order; of a tree that is
 // corrupt, those that something leads to. It takes as much memory as they do, on the host and not on the device.
 func (t *Tree[K, V]) Nodes(ctx context.Context) ([]Node[uint64], error) {
-	return t.words.nodes(ctx)
+	return t.open().words.nodes(ctx)
 }
 
 // Device describes the tree to a kernel of your own, which includes shaders/include/btree.glsl. Ask for it at every
@@ -246,18 +257,18 @@ func (t *Tree[K, V]) Nodes(ctx context.Context) ([]Node[uint64], error) {
 // UpdateOn waits. It holds until the next call on the tree that may give it more memory: any update from Go slices,
 // UpdateOn, BuildOn, Finish, Compact, Clear, Close. Of a tree that is closed, or whose pool is, it is the zero value.
 func (t *Tree[K, V]) Device() Device {
-	return t.words.Device()
+	return t.open().words.Device()
 }
 
 // Constants are the specialization constants that a kernel over the tree needs, by name. They may change when the tree
 // gets more memory.
 func (t *Tree[K, V]) Constants() map[string]uint32 {
-	return t.words.Constants()
+	return t.open().words.Constants()
 }
 
 // UsedOn notes that what was recorded into a stream so far names the tree's memory, as Device describes it: kernels of
 // your own, for the tree's methods do so themselves. Calls that replace that memory wait until the work has ended, or
 // return vk.ErrUnsubmitted where it was not submitted; Close frees it behind the work.
 func (t *Tree[K, V]) UsedOn(s *vk.Stream) {
-	t.words.UsedOn(s)
+	t.open().words.UsedOn(s)
 }

@@ -127,6 +127,7 @@ func (t *tree[W]) batched(ctx context.Context, kind structures.Kind, b structure
 		columns[3] = pipeline.Statuses(status)
 	}
 	folds := kind.UpdatesInPlace() || slices.ContainsFunc(b.Kinds, structures.Kind.UpdatesInPlace)
+	defer t.calm(t.visits)
 	turns := new(pipeline.Turns)
 	t.batches.batched.Add(1)
 	left, err := t.pipelines.Run(ctx, n, columns, pipeline.Task{

@@ -3,7 +3,6 @@ package graph
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
@@ -22,7 +21,11 @@ func Build(ctx context.Context, d *vk.Device, e Edges, o Options) (*Graph, error
 	if err := cmp.Or(e.check(o.Weighted), noWeights(e, o)); err != nil {
 		return nil, err
 	}
-	o.Vertices = max(o.Vertices, e.extent())
+	extent := extentOf(e.From, e.To)
+	if err := checkExtent(extent); err != nil {
+		return nil, err
+	}
+	o.Vertices = max(o.Vertices, int(extent))
 	g, err := New(ctx, d, o)
 	if err != nil {
 		return nil, err
@@ -42,14 +45,6 @@ func noWeights(e Edges, o Options) error {
 		return &structures.LengthError{Keys: e.Len(), Other: "weights for a graph without", Got: len(e.Weights)}
 	}
 	return nil
-}
-
-// extent is one more than the greatest vertex.
-func (e Edges) extent() int {
-	if e.Len() == 0 {
-		return 0
-	}
-	return int(max(slices.Max(e.From), slices.Max(e.To))) + 1
 }
 
 // BuildOn makes a graph of edges in device buffers, behind what the stream has recorded: it submits that, and waits.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
-	"slices"
 
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
@@ -120,11 +119,22 @@ func checkSizes(vertices, arcs int) error {
 }
 
 // Device is the device that the graph is on.
-func (g *CSR) Device() *vk.Device { return g.d }
+func (g *CSR) Device() *vk.Device {
+	if !g.made() {
+		return nil
+	}
+	return g.d
+}
+
+// made says whether a constructor has made the rows.
+func (g *CSR) made() bool { return g != nil && g.gate != nil }
 
 // Use runs f while the graph stays open: Close waits for it. Errors: vk.ErrClosed, the context's if that has ended
 // before, and f's.
 func (g *CSR) Use(ctx context.Context, f func() error) error {
+	if !g.made() {
+		return vk.ErrNotOpen
+	}
 	if err := g.gate.EnterShared(ctx); err != nil {
 		return err
 	}
@@ -133,10 +143,17 @@ func (g *CSR) Use(ctx context.Context, f func() error) error {
 }
 
 // UsedOn notes that what was recorded into a stream so far names the graph's buffers: Close frees them behind it.
-func (g *CSR) UsedOn(s *vk.Stream) { g.uses.On(s) }
+func (g *CSR) UsedOn(s *vk.Stream) {
+	if g.made() {
+		g.uses.On(s)
+	}
+}
 
 // Close frees the buffers, behind the calls and the work that use them. Further calls do nothing.
 func (g *CSR) Close() error {
+	if !g.made() {
+		return vk.ErrNotOpen
+	}
 	leave, open, err := g.gate.Shut()
 	if err != nil {
 		return err
@@ -214,15 +231,15 @@ func BuildCSR(ctx context.Context, d *vk.Device, from, to, weights []uint32, o C
 		}
 		return nil, e
 	}
-	greatest := uint32(0)
-	if len(from) > 0 {
-		greatest = max(slices.Max(from), slices.Max(to))
-		if o.Vertices == 0 {
-			o.Vertices = int(greatest) + 1
+	extent := extentOf(from, to)
+	if o.Vertices == 0 {
+		if err := checkExtent(extent); err != nil {
+			return nil, err
 		}
-		if int(greatest) >= o.Vertices {
-			return nil, &VertexError{greatest, o.Vertices}
-		}
+		o.Vertices = int(extent)
+	}
+	if extent > int64(o.Vertices) {
+		return nil, &VertexError{uint32(extent - 1), o.Vertices}
 	}
 	s, err := d.NewStream()
 	if err != nil {

@@ -54,7 +54,12 @@ func (g *Graph) check(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 }
 
 // On is the device that the graph is on.
-func (g *Graph) On() *vk.Device { return g.d }
+func (g *Graph) On() *vk.Device {
+	if !g.made() {
+		return nil
+	}
+	return g.d
+}
 
 // Use runs f while no call changes the graph, or another structure that shares its pool: f has kernels of its own look
 // at the graph as Device describes it, and waits for them. It must not call what changes the graph, nor, since that may

@@ -74,6 +74,9 @@ func (g *Graph) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status, 
 
 // update is UpdateEdgesInto with statuses of its own.
 func (g *Graph) update(ctx context.Context, kind structures.Kind, e Edges) ([]structures.Status, error) {
+	if !g.made() {
+		return nil, vk.ErrNotOpen
+	}
 	status := make([]structures.Status, len(e.From))
 	return pipeline.Made(status, g.UpdateEdgesInto(ctx, kind, e, status))
 }
@@ -82,6 +85,9 @@ func (g *Graph) update(ctx context.Context, kind structures.Kind, e Edges) ([]st
 // InsertAdd, InsertMin, InsertMax or Delete, and tells in the caller's slice what has become of each edge; nil: it is
 // not wanted. Errors: those of InsertEdges.
 func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
+	if !g.made() {
+		return vk.ErrNotOpen
+	}
 	if err := g.o.admits(kind, &e, status); err != nil {
 		return err
 	}

@@ -225,8 +225,19 @@ func (g *Graph) enter(ctx context.Context) error {
 	return gate.Unless(g.leave, func() error { return g.uses.Rest(ctx) })
 }
 
+// made says whether a constructor has made the graph.
+func (g *Graph) made() bool { return g != nil && g.gate != nil }
+
+// turns is the gate, nil of a graph that is not open.
+func (g *Graph) turns() *gate.Gate {
+	if g == nil {
+		return nil
+	}
+	return g.gate
+}
+
 // enterOn is enter for a call that records, and waits for nothing but its turn.
-func (g *Graph) enterOn(ctx context.Context) error { return g.entered(g.gate.Enter(ctx), g.leave) }
+func (g *Graph) enterOn(ctx context.Context) error { return g.entered(g.turns().Enter(ctx), g.leave) }
 
 func (g *Graph) leave() { g.gate.Leave() }
 
@@ -250,7 +261,7 @@ func (g *Graph) enterShared(ctx context.Context) error {
 
 // enterSharedOn is enterShared for a call that waits for nothing but its turn.
 func (g *Graph) enterSharedOn(ctx context.Context) error {
-	return g.entered(g.gate.EnterShared(ctx), g.leaveShared)
+	return g.entered(g.turns().EnterShared(ctx), g.leaveShared)
 }
 
 func (g *Graph) leaveShared() { g.gate.LeaveShared() }
@@ -268,7 +279,7 @@ func (g *Graph) entered(err error, leave func()) error {
 // allowed to end first; with a shared pool, and work recorded that was not submitted, it returns vk.ErrUnsubmitted, and
 // the graph stays open.
 func (g *Graph) Close() error {
-	leave, open, err := g.gate.Shut()
+	leave, open, err := g.turns().Shut()
 	if err != nil {
 		return err
 	}
@@ -369,6 +380,9 @@ func (g *Graph) counts(ctx context.Context, s *vk.Stream) (words [counterWords]u
 
 // Metrics are what the host knows, without a look at the graph and without a turn. Those of a shared pool are in them.
 func (g *Graph) Metrics() structures.Metrics {
+	if !g.made() {
+		return structures.Metrics{}
+	}
 	m := g.meter.Metrics(g.d)
 	m.Bytes += g.pool.Bytes()
 	m.Growths += g.pool.Growths()
@@ -376,11 +390,16 @@ func (g *Graph) Metrics() structures.Metrics {
 }
 
 // Options are those that the graph was made with, completed.
-func (g *Graph) Options() Options { return g.o }
+func (g *Graph) Options() Options {
+	if !g.made() {
+		return Options{}
+	}
+	return g.o
+}
 
 // Device describes the graph to kernels. Of a graph that is closed, or whose pool is, it is the zero value.
 func (g *Graph) Device() Device {
-	leave, open := g.gate.Take()
+	leave, open := g.turns().Take()
 	defer leave()
 	if !open || g.closed {
 		return Device{}
@@ -391,6 +410,9 @@ func (g *Graph) Device() Device {
 // Constants are the specialization constants that a kernel over this graph needs, by name: TILE as it is best for
 // updates, and those of the pool. They may change when the graph grows.
 func (g *Graph) Constants() map[string]uint32 {
+	if !g.made() {
+		return nil
+	}
 	c := g.pool.Constants()
 	c["TILE"] = uint32(g.tiles.update)
 	return c
@@ -400,9 +422,9 @@ func (g *Graph) Constants() map[string]uint32 {
 // your own, for the graph's methods do so themselves. Calls that replace that memory wait until the work has ended, or
 // return vk.ErrUnsubmitted where it was not submitted.
 func (g *Graph) UsedOn(s *vk.Stream) {
-	leave, _ := g.gate.Take()
+	leave, _ := g.turns().Take()
 	defer leave()
-	if !g.closed {
+	if g.made() && !g.closed {
 		g.uses.On(s)
 		g.pool.Uses().On(s)
 		g.changes.On(s)
@@ -412,6 +434,9 @@ func (g *Graph) UsedOn(s *vk.Stream) {
 // Timings returns how long the stages of Build, Rehash, Flush and DeleteVertices took on the device since the last
 // call, by stage. Empty without Options.Timed.
 func (g *Graph) Timings() []vk.Timing {
+	if !g.made() {
+		return nil
+	}
 	leave, _ := g.gate.Take()
 	defer leave()
 	return g.stream.Timings()

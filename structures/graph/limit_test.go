@@ -55,6 +55,12 @@ func TestNoSuchVertices(t *testing.T) {
 		refused(g.Finish(t.Context(), s, structures.Insert, b))
 		require.Equal(t, []uint8{uint8(structures.Inserted), uint8(structures.Pending)},
 			testdevice.Download(t, b.Status, 2))
+		_, err = Build(t.Context(), d, Edges{From: []uint32{1}, To: []uint32{bad}}, Options{})
+		refused(err)
+		_, err = BuildOrdered(t.Context(), d, Edges{From: []uint32{1}, To: []uint32{bad}}, OrderedOptions{})
+		refused(err)
+		_, err = BuildCSR(t.Context(), d, []uint32{1}, []uint32{bad}, nil, CSROptions{})
+		refused(err)
 		there, err := g.HasEdges(t.Context(), Edges{From: []uint32{1, 1}, To: []uint32{3, bad}})
 		require.NoError(t, err)
 		require.Equal(t, []bool{true, false}, there)

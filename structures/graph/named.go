@@ -59,15 +59,28 @@ func newNamed[ID comparable](ctx context.Context, d *vk.Device, o Options,
 
 // Graph is the graph of the numbers, for queries and analytics: who changes it by itself leaves names behind that have
 // no vertex, or vertices without names.
-func (n *Named[ID]) Graph() *Graph { return n.graph }
+func (n *Named[ID]) Graph() *Graph {
+	if n == nil {
+		return nil
+	}
+	return n.graph
+}
+
+// turns is the gate, nil of a graph that is not open.
+func (n *Named[ID]) turns() *gate.Gate {
+	if n == nil {
+		return nil
+	}
+	return n.gate
+}
 
 // Name is the name of one of the graph's numbers; false where it is no vertex with a name.
 func (n *Named[ID]) Name(ctx context.Context, vertex uint32) (name ID, there bool, err error) {
-	if err := n.gate.EnterShared(ctx); err != nil {
+	if err := n.turns().EnterShared(ctx); err != nil {
 		return name, false, err
 	}
 	defer n.gate.LeaveShared()
-	if int(vertex) >= len(n.names) {
+	if uint64(vertex) >= uint64(len(n.names)) {
 		return name, false, nil
 	}
 	name = n.names[vertex] // of a vertex that was deleted, too
@@ -77,7 +90,7 @@ func (n *Named[ID]) Name(ctx context.Context, vertex uint32) (name ID, there boo
 
 // Numbers are those of names in the graph, and whether they are there.
 func (n *Named[ID]) Numbers(ctx context.Context, names []ID) (vertices []uint32, there []bool, err error) {
-	if err := n.gate.EnterShared(ctx); err != nil {
+	if err := n.turns().EnterShared(ctx); err != nil {
 		return nil, nil, err
 	}
 	defer n.gate.LeaveShared()
@@ -135,6 +148,9 @@ func (n *Named[ID]) unnumber(ctx context.Context, numbers []uint32, err error) e
 // Update does a batch of one kind, as Graph.UpdateEdgesInto. Ends of edges that are inserted become vertices, also
 // where the insertion fails. Errors: those of Graph.InsertEdges, and of slabhash.Map.Insert.
 func (n *Named[ID]) Update(ctx context.Context, kind structures.Kind, e NamedEdges[ID]) ([]structures.Status, error) {
+	if n.turns() == nil {
+		return nil, vk.ErrNotOpen
+	}
 	status := make([]structures.Status, len(e.From))
 	err := (Edges{make([]uint32, len(e.From)), make([]uint32, len(e.To)), nil}).check(false)
 	if err == nil && !n.graph.o.does(kind) {
@@ -146,7 +162,7 @@ func (n *Named[ID]) Update(ctx context.Context, kind structures.Kind, e NamedEdg
 	if err != nil {
 		return nil, err
 	}
-	if err := n.gate.Enter(ctx); err != nil {
+	if err := n.turns().Enter(ctx); err != nil {
 		return pipeline.Made(status, pipeline.NotBegun(status, len(e.From), err))
 	}
 	defer n.gate.Leave()
@@ -216,7 +232,7 @@ func (n *Named[ID]) FindEdges(ctx context.Context, e NamedEdges[ID]) (weights []
 	if len(e.To) != len(e.From) {
 		return nil, nil, &structures.LengthError{Keys: len(e.From), Other: "targets", Got: len(e.To)}
 	}
-	if err := n.gate.EnterShared(ctx); err != nil {
+	if err := n.turns().EnterShared(ctx); err != nil {
 		return nil, nil, err
 	}
 	defer n.gate.LeaveShared()
@@ -239,7 +255,7 @@ func (n *Named[ID]) FindEdges(ctx context.Context, e NamedEdges[ID]) (weights []
 // with one, no name has become a vertex.
 func (n *Named[ID]) InsertVertices(ctx context.Context, names []ID) ([]structures.Status, error) {
 	status := make([]structures.Status, len(names))
-	if err := n.gate.Enter(ctx); err != nil {
+	if err := n.turns().Enter(ctx); err != nil {
 		return pipeline.Made(status, pipeline.NotBegun(status, len(names), err))
 	}
 	defer n.gate.Leave()
@@ -258,7 +274,7 @@ func (n *Named[ID]) InsertVertices(ctx context.Context, names []ID) ([]structure
 // DeleteVertices is Graph.DeleteVertices: Deleted, of equal names any one, or Absent.
 func (n *Named[ID]) DeleteVertices(ctx context.Context, names []ID) ([]structures.Status, error) {
 	status := make([]structures.Status, len(names))
-	if err := n.gate.Enter(ctx); err != nil {
+	if err := n.turns().Enter(ctx); err != nil {
 		return pipeline.Made(status, pipeline.NotBegun(status, len(names), err))
 	}
 	defer n.gate.Leave()
@@ -291,7 +307,7 @@ func (n *Named[ID]) DeleteVertices(ctx context.Context, names []ID) ([]structure
 // vertex.
 func (n *Named[ID]) Neighbors(ctx context.Context, names []ID) (offsets []int, targets []ID, weights []uint32,
 	err error) {
-	if err := n.gate.EnterShared(ctx); err != nil {
+	if err := n.turns().EnterShared(ctx); err != nil {
 		return nil, nil, nil, err
 	}
 	defer n.gate.LeaveShared()
@@ -313,14 +329,14 @@ func (n *Named[ID]) Neighbors(ctx context.Context, names []ID) (offsets []int, t
 }
 
 // Vertices counts the vertices.
-func (n *Named[ID]) Vertices(ctx context.Context) (int, error) { return n.graph.Vertices(ctx) }
+func (n *Named[ID]) Vertices(ctx context.Context) (int, error) { return n.Graph().Vertices(ctx) }
 
 // Edges counts the edges, as Graph.Edges.
-func (n *Named[ID]) Edges(ctx context.Context) (uint64, error) { return n.graph.Edges(ctx) }
+func (n *Named[ID]) Edges(ctx context.Context) (uint64, error) { return n.Graph().Edges(ctx) }
 
 // Close frees the memory.
 func (n *Named[ID]) Close() error {
-	leave, open, err := n.gate.Shut()
+	leave, open, err := n.turns().Shut()
 	if err != nil {
 		return err
 	}

@@ -237,6 +237,9 @@ type walk struct {
 
 // do does a part, unless the graph has changed since the first one.
 func (w *walk) do(ctx context.Context, part func() error) error {
+	if !w.g.made() {
+		return vk.ErrNotOpen
+	}
 	leave, err := w.parts.Enter(ctx, &w.g.changes, w.g.enterShared, w.g.leaveShared)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
@@ -27,6 +28,8 @@ type Ordered struct {
 	orderedArcs
 	tree *btree.Tree[uint64, uint64]
 	gate *gate.Gate // the two arcs of an edge come and go together
+	// The arcs of edges are being made to agree, of which the user's Progress, which may have panicked, is not told.
+	repairing atomic.Bool
 }
 
 // OrderedOptions say how an Ordered is made. The zero value is an undirected graph without weights and self loops.
@@ -84,7 +87,13 @@ func newOrdered(d *vk.Device, o OrderedOptions, open func(btree.Options) (*btree
 	if err := g.o.checkVertices(); err != nil {
 		return nil, err
 	}
-	o.Tree.Progress = g.gate.Progress(o.Tree.Progress)
+	if told := g.gate.Progress(o.Tree.Progress); told != nil {
+		o.Tree.Progress = func(done, total int) {
+			if !g.repairing.Load() {
+				told(done, total)
+			}
+		}
+	}
 	tree, err := open(o.Tree)
 	if err != nil {
 		return nil, err
@@ -120,17 +129,33 @@ func (g *Ordered) enterBy(ctx context.Context, enter func(context.Context) error
 	return enter(ctx)
 }
 
+// made says whether a constructor has made the graph.
+func (g *Ordered) made() bool { return g != nil && g.gate != nil }
+
 // Tree is the tree of the arcs: the key of an arc has the vertex that it comes from in its upper half and the one that
 // it leads to in the lower one, and the value has the weight in its upper half, so that sums of weights are modulo 2^32
 // and compare as they are. It is for queries on streams and kernels of one's own: who changes an undirected graph by it
 // has both arcs of an edge to change.
-func (g *Ordered) Tree() *btree.Tree[uint64, uint64] { return g.tree }
+func (g *Ordered) Tree() *btree.Tree[uint64, uint64] {
+	if !g.made() {
+		return nil
+	}
+	return g.tree
+}
 
 // Metrics are those of the tree.
-func (g *Ordered) Metrics() structures.Metrics { return g.tree.Metrics() }
+func (g *Ordered) Metrics() structures.Metrics {
+	if !g.made() {
+		return structures.Metrics{}
+	}
+	return g.tree.Metrics()
+}
 
 // Prepare is that of the tree, and makes the kernel of CSR besides.
 func (g *Ordered) Prepare(ctx context.Context) error {
+	if !g.made() {
+		return vk.ErrNotOpen
+	}
 	if err := g.tree.Prepare(ctx); err != nil {
 		return err
 	}
@@ -144,6 +169,9 @@ func (g *Ordered) Prepare(ctx context.Context) error {
 // Close waits for the calls that are under way and frees the memory, that of its snapshots too. Further calls do
 // nothing.
 func (g *Ordered) Close() error {
+	if !g.made() {
+		return vk.ErrNotOpen
+	}
 	if g.inside() {
 		return &structures.ReentryError{}
 	}
@@ -165,6 +193,9 @@ func (g *Ordered) Close() error {
 // Check goes over the tree, as it checks itself, and looks up the opposite of each arc of an undirected graph. Errors:
 // those of the tree's Check; *CheckError; *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 func (g *Ordered) Check(ctx context.Context) error {
+	if !g.made() {
+		return vk.ErrNotOpen
+	}
 	if err := g.enterBy(ctx, g.gate.Enter); err != nil {
 		return err
 	}

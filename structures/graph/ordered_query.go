@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/transfer"
@@ -30,8 +31,19 @@ type orderedArcs struct {
 	alone   func(context.Context, func() error) error // runs what records and submits: nothing changes meanwhile
 }
 
+// queries are those of the arcs, or of a tree that is not open.
+func (g *orderedArcs) queries() structures.Queries[uint64, uint64] {
+	if g.arcs == nil {
+		return (*btree.Snapshot[uint64, uint64])(nil)
+	}
+	return g.arcs
+}
+
 // ask has f look at arcs that don't change meanwhile.
 func (g *orderedArcs) ask(ctx context.Context, f func() error) error {
+	if g.enter == nil {
+		return vk.ErrNotOpen
+	}
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
@@ -238,13 +250,13 @@ func (g *orderedArcs) common(ctx context.Context, pairs Edges) (Neighbors, error
 // comes last, with no edge: structures.ErrChanged where the graph was changed before the last part was read, which may
 // be the first; a snapshot isn't.
 func (g *orderedArcs) NeighborsOf(ctx context.Context, vertex uint32) iter.Seq2[Edge, error] {
-	return g.edgesOfArcs(g.arcs.Ascend(ctx, NeighborRange{vertex, 0, ^uint32(0)}.keys()), true)
+	return g.edgesOfArcs(g.queries().Ascend(ctx, NeighborRange{vertex, 0, ^uint32(0)}.keys()), true)
 }
 
 // AllEdges returns the edges, those of an undirected graph once each, From being the lesser end, ascending by From and
 // then by To. They are read as NeighborsOf reads.
 func (g *orderedArcs) AllEdges(ctx context.Context) iter.Seq2[Edge, error] {
-	return g.edgesOfArcs(g.arcs.All(ctx), g.o.Directed)
+	return g.edgesOfArcs(g.queries().All(ctx), g.o.Directed)
 }
 
 // edgesOfArcs are arcs as edges; both: those too that lead to the lesser end.
@@ -268,7 +280,7 @@ func (g *orderedArcs) edgesOfArcs(arcs iter.Seq2[structures.Pair[uint64, uint64]
 func (g *orderedArcs) Chunks(ctx context.Context) iter.Seq2[Edges, error] {
 	return transfer.Sequence(func(yield func(Edges) bool) error {
 		var e Edges
-		for arcs, err := range g.arcs.Chunks(ctx) {
+		for arcs, err := range g.queries().Chunks(ctx) {
 			if err != nil {
 				return err
 			}

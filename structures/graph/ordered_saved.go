@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 
-	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
@@ -48,12 +47,15 @@ func LoadOrdered(ctx context.Context, d *vk.Device, r io.Reader, o OrderedOption
 	if err != nil {
 		return nil, err
 	}
-	_, err = readEdges(in, vertices, o.Weighted, func(e Edges) error {
+	insert := func(e Edges) error {
 		_, err := g.InsertEdges(ctx, e)
 		return pipeline.Cause(err)
-	})
-	if err != nil {
-		return nil, joint.Error(err, g.Close())
+	}
+	if err := transfer.Filled(g, func() error {
+		_, err := readEdges(in, vertices, o.Weighted, insert)
+		return err
+	}); err != nil {
+		return nil, err
 	}
 	return g, nil
 }

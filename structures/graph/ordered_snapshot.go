@@ -21,6 +21,9 @@ type OrderedSnapshot struct {
 // Snapshot opens one, behind the calls that came before; it doesn't wait for the device. One that is not closed keeps
 // memory (btree.Tree.Snapshot, whose errors these are).
 func (g *Ordered) Snapshot(ctx context.Context) (*OrderedSnapshot, error) {
+	if !g.made() {
+		return nil, vk.ErrNotOpen
+	}
 	if err := g.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -44,10 +47,18 @@ func (g *Ordered) Snapshot(ctx context.Context) (*OrderedSnapshot, error) {
 }
 
 // At is the snapshot of the tree's arcs, for queries on streams and kernels of one's own (Ordered.Tree).
-func (s *OrderedSnapshot) At() *btree.Snapshot[uint64, uint64] { return s.at }
+func (s *OrderedSnapshot) At() *btree.Snapshot[uint64, uint64] {
+	if s == nil {
+		return nil
+	}
+	return s.at
+}
 
 // Close ends the snapshot. Further calls do nothing.
 func (s *OrderedSnapshot) Close() error {
+	if s == nil || s.at == nil {
+		return vk.ErrNotOpen
+	}
 	s.closed.Store(true)
 	return s.at.Close()
 }
@@ -63,7 +74,7 @@ type EdgeChange struct {
 // changed. Snapshots may come in either order. An error comes last, with no change: those of btree.Diff.
 func DiffEdges(ctx context.Context, older, newer *OrderedSnapshot) iter.Seq2[EdgeChange, error] {
 	return func(yield func(EdgeChange, error) bool) {
-		for c, err := range btree.Diff(ctx, older.at, newer.at) {
+		for c, err := range btree.Diff(ctx, older.At(), newer.At()) {
 			if err != nil {
 				yield(EdgeChange{}, err)
 				return

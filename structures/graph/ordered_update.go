@@ -5,6 +5,7 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/vk"
 )
 
 // InsertEdges inserts each edge, as Graph.InsertEdges does. Errors: vk.ErrClosed, *structures.LengthError and
@@ -37,6 +38,9 @@ func (g *Ordered) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status
 }
 
 func (g *Ordered) update(ctx context.Context, kind structures.Kind, e Edges) ([]structures.Status, error) {
+	if !g.made() {
+		return nil, vk.ErrNotOpen
+	}
 	status := make([]structures.Status, len(e.From))
 	return pipeline.Made(status, g.UpdateEdgesInto(ctx, kind, e, status))
 }
@@ -44,6 +48,9 @@ func (g *Ordered) update(ctx context.Context, kind structures.Kind, e Edges) ([]
 // UpdateEdgesInto does a batch of one kind, those of Graph.UpdateEdgesInto. Errors: those of InsertEdges.
 func (g *Ordered) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges,
 	status []structures.Status) error {
+	if !g.made() {
+		return vk.ErrNotOpen
+	}
 	if err := g.o.admits(kind, &e, status); err != nil {
 		return err
 	}
@@ -67,9 +74,22 @@ func (g *Ordered) do(ctx context.Context, kind structures.Kind, e Edges, arcs ar
 	} else if err := b.checkVertices(); err != nil {
 		return pipeline.NotBegun(status, e.Len(), err)
 	}
-	kind = g.o.kind(kind)
-	err := g.tree.UpdateInto(ctx, kind, b.keys, b.values, b.status)
+	panics := true
+	defer func() {
+		if panics { // the user's Progress: of some edges one arc may be done, and the other one not
+			_ = g.done(ctx, e, b, status, context.Canceled)
+		}
+	}()
+	err := g.tree.UpdateInto(ctx, g.o.kind(kind), b.keys, b.values, b.status)
+	panics = false
+	return pipeline.Stopped(status, 0, g.done(ctx, e, b, status, err))
+}
+
+// done has both arcs of an edge agree after a batch that err has stopped, and says what has become of the edges.
+func (g *Ordered) done(ctx context.Context, e Edges, b orderedBatch, status []structures.Status, err error) error {
 	if err != nil && !g.o.Directed {
+		g.repairing.Store(true)
+		defer g.repairing.Store(false)
 		err = b.repair(context.WithoutCancel(ctx), g.tree, pipeline.Cause(err))
 	}
 	next, extent := 0, g.extent.Load()
@@ -88,7 +108,7 @@ func (g *Ordered) do(ctx context.Context, kind structures.Kind, e Edges, arcs ar
 		next += n
 	}
 	g.extent.Store(extent)
-	return pipeline.Stopped(status, 0, err)
+	return err
 }
 
 // change is by how much an operation has changed how many edges there are.
@@ -106,6 +126,9 @@ func change(s structures.Status) int64 {
 // graph those that lead to one are found by a look at all arcs, which takes the time of an Export. Errors: those of
 // DeleteEdges.
 func (g *Ordered) DeleteEdgesOf(ctx context.Context, vertices []uint32) (edges int, err error) {
+	if !g.made() {
+		return 0, vk.ErrNotOpen
+	}
 	if err := g.enterBy(ctx, g.gate.Enter); err != nil {
 		return 0, err
 	}

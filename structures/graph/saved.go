@@ -9,7 +9,6 @@ import (
 
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/transfer"
@@ -145,8 +144,8 @@ func Load(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Graph, er
 	if err != nil {
 		return nil, err
 	}
-	if err := g.load(ctx, in, vertices); err != nil {
-		return nil, joint.Error(err, g.Close())
+	if err := transfer.Filled(g, func() error { return g.load(ctx, in, vertices) }); err != nil {
+		return nil, err
 	}
 	return g, nil
 }

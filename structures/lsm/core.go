@@ -43,6 +43,14 @@ const unknown = -1
 
 var _ structures.Ordered[uint32, uint32] = (*lsm[uint32])(nil)
 
+// bare is an LSM that is not open.
+func bare[W structures.Word]() *lsm[W] {
+	l := &lsm[W]{}
+	l.Updates, l.Queries = pipeline.Updates[W](l.UpdateInto), &l.core.Reader
+	l.core.Bare()
+	return l
+}
+
 // newLSM makes an empty one.
 func newLSM[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*lsm[W], error) {
 	if err := d.Err(); err != nil {
@@ -54,8 +62,8 @@ func newLSM[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*l
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	l := &lsm[W]{o: o}
-	l.Updates, l.Queries = pipeline.Updates[W](l.UpdateInto), &l.core.Reader
+	l := bare[W]()
+	l.o = o
 	err := l.core.Open(d, (*updater[W])(l), o.Progress)
 	l.o.Progress = l.core.Progress
 	if err == nil {

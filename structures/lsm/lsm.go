@@ -33,9 +33,8 @@ import (
 // deletions, these clean up on the way, which takes the memory of a Cleanup. Streams keep temporary memory of theirs
 // until Trim, Cleanup or Close.
 type LSM[K, V structures.Number] struct {
-	structures.Ordered[K, V]
-
-	words words
+	ordered structures.Ordered[K, V]
+	words   words
 }
 
 // words is what a LSM of words does besides.
@@ -59,6 +58,18 @@ func of[K, V structures.Number, W structures.Word](l *lsm[W], err error) (*LSM[K
 	}
 	l.core.Columns = saved.Pairs[K, V]()
 	return &LSM[K, V]{typed.Ordered[K, V, W](l), l}, nil
+}
+
+// open is the LSM itself, or, for a nil pointer or a zero value, one that is not open.
+func (l *LSM[K, V]) open() *LSM[K, V] {
+	if l == nil || l.words == nil {
+		if typed.Wide[K, V]() {
+			l, _ = of[K, V](bare[uint64](), nil)
+		} else {
+			l, _ = of[K, V](bare[uint32](), nil)
+		}
+	}
+	return l
 }
 
 // New makes an empty LSM. Errors: *structures.OptionError; *structures.CapacityError, before memory is taken for pairs,
@@ -108,19 +119,19 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 // vk.ErrUnsubmitted, what making a kernel may return; nothing is changed then. What is refused before its first command
 // leaves the stream as it was; after that the stream drops its batch.
 func (l *LSM[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return l.words.UpdateOn(ctx, s, kind, b)
+	return l.open().words.UpdateOn(ctx, s, kind, b)
 }
 
 // Finish waits for the stream: no batch leaves anything pending.
 func (l *LSM[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return l.words.Finish(ctx, s, kind, b)
+	return l.open().words.Finish(ctx, s, kind, b)
 }
 
 // Reserve makes room for n pairs in all, stale ones among them, as Options.Capacity does: cleanups keep it. Less than
 // there is room for does nothing. Errors: *structures.CapacityError, before anything is allocated;
 // *vk.OutOfMemoryError; vk.ErrUnsubmitted.
 func (l *LSM[K, V]) Reserve(ctx context.Context, n int) error {
-	return l.words.Reserve(ctx, n)
+	return l.open().words.Reserve(ctx, n)
 }
 
 // Cleanup removes what is stale and the tombstones, and divides what is left among levels anew (sections III-F and
@@ -131,29 +142,29 @@ func (l *LSM[K, V]) Reserve(ctx context.Context, n int) error {
 // it first gives back what holds no pairs. After an error, *vk.OutOfMemoryError, vk.ErrUnsubmitted where a stream has
 // work recorded that was not submitted, or the context's, the LSM is as it was.
 func (l *LSM[K, V]) Cleanup(ctx context.Context) error {
-	return l.words.Cleanup(ctx)
+	return l.open().words.Cleanup(ctx)
 }
 
 // Maintain cleans up if Options.Cleanup says that it is time. Insert, Delete and Apply call it; who updates on streams
 // calls it in between, when no work on the LSM is under way. Where there is no memory for a cleanup, it does nothing.
 func (l *LSM[K, V]) Maintain(ctx context.Context) error {
-	return l.words.Maintain(ctx)
+	return l.open().words.Maintain(ctx)
 }
 
 // Stats measures the LSM, by a kernel that looks each pair's key up in all newer runs, and waits for it.
 func (l *LSM[K, V]) Stats(ctx context.Context) (Stats, error) {
-	return l.words.Stats(ctx)
+	return l.open().words.Stats(ctx)
 }
 
 // Timings returns how long the stages of Build and Cleanup took on the device since the last call: "merge" (one a run),
 // "pack", "distribute". Empty without Options.Timed.
 func (l *LSM[K, V]) Timings() []vk.Timing {
-	return l.words.Timings()
+	return l.open().words.Timings()
 }
 
 // Trim gives back the memory that holds no pairs: empty levels, and what merging them and the queries of streams take.
 // What Options.Capacity asks for stays. It is made again when it is needed. Error: vk.ErrUnsubmitted where a stream has
 // updates recorded that were not submitted.
 func (l *LSM[K, V]) Trim() error {
-	return l.words.Trim()
+	return l.open().words.Trim()
 }

@@ -69,6 +69,9 @@ func indexKeys(n, top int, w structures.Width) (keys int) {
 // BoundsScratch returns the bytes of scratch memory that Bounds needs for up to count queries in an array of up to n
 // keys of a width.
 func (p *Primitives) BoundsScratch(n, count int, w structures.Width) int {
+	if !p.made() {
+		return 0
+	}
 	if checkWidth(w) != nil {
 		return 0
 	}
@@ -104,7 +107,7 @@ func (p *Primitives) Bounds(s *vk.Stream, a BoundsArgs) error {
 		// Each workgroup loads the top. It is to take a small part of its time, but all of the device is to work.
 		rounds: min(max(count/boundsLanes, 1), 4),
 	}
-	return s.Whole(func() error { return p.bounds(s, a, plan) })
+	return p.whole(s, func() error { return p.bounds(s, a, plan) })
 }
 
 func (p *Primitives) bounds(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {

@@ -32,14 +32,19 @@ type compactCountPush struct {
 }
 
 // CompactScratch returns the bytes of scratch memory that Compact needs for n elements.
-func (p *Primitives) CompactScratch(n int) int { return 4 * compactShape.chunks }
+func (p *Primitives) CompactScratch(n int) int {
+	if !p.made() {
+		return 0
+	}
+	return 4 * compactShape.chunks
+}
 
 // Compact records the copying of the elements whose flags are set, one after the other in their order. It has one form,
 // which first counts the flags of each chunk.
 //
 // Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Compact(s *vk.Stream, a CompactArgs) error {
-	return s.Whole(func() error { return p.compact(s, a) })
+	return p.whole(s, func() error { return p.compact(s, a) })
 }
 
 func (p *Primitives) compact(s *vk.Stream, a CompactArgs) error {

@@ -42,7 +42,7 @@ func (p *Primitives) encode(s *vk.Stream, w structures.Width, a EncodeArgs, flip
 	if a.In == 0 || a.Out == 0 {
 		return ErrNoMemory
 	}
-	return s.Whole(func() error {
+	return p.whole(s, func() error {
 		k, err := recording.Kernel[encodePush](p.kernels, s, recording.OfKeys("primitives/encode", w), 256)
 		if err != nil {
 			return err

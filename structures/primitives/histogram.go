@@ -30,13 +30,18 @@ type fieldCountPush struct {
 }
 
 // HistogramScratch returns the bytes of scratch memory that Histogram needs for n keys: 0, so Scratch may be 0.
-func (p *Primitives) HistogramScratch(n, bits int) int { return 0 }
+func (p *Primitives) HistogramScratch(n, bits int) int {
+	if !p.made() {
+		return 0
+	}
+	return 0
+}
 
 // Histogram records the counting of keys by the value of a field of their bits.
 //
 // Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Histogram(s *vk.Stream, a HistogramArgs) error {
-	return s.Whole(func() error { return p.histogram(s, a) })
+	return p.whole(s, func() error { return p.histogram(s, a) })
 }
 
 func (p *Primitives) histogram(s *vk.Stream, a HistogramArgs) error {

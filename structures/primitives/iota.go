@@ -15,13 +15,16 @@ type iotaPush struct {
 //
 // Errors: *structures.CountError, ErrNoMemory, vk.ErrClosed.
 func (p *Primitives) Iota(s *vk.Stream, out uint64, n int) error {
+	if !p.made() {
+		return vk.ErrNotOpen
+	}
 	if err := (Length{N: n}).check(); err != nil || n == 0 {
 		return err
 	}
 	if out == 0 {
 		return ErrNoMemory
 	}
-	return s.Whole(func() error {
+	return p.whole(s, func() error {
 		k, err := recording.Kernel[iotaPush](p.kernels, s, "primitives/iota", 256)
 		if err != nil {
 			return err

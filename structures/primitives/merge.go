@@ -82,6 +82,9 @@ const mergeAlone = 1 << 22
 
 // MergeScratch returns the bytes of scratch memory that a merge of up to n outputs of these widths needs.
 func (p *Primitives) MergeScratch(n int, w Widths) int {
+	if !p.made() {
+		return 0
+	}
 	if w.check() != nil {
 		return 0
 	}
@@ -96,7 +99,7 @@ func (p *Primitives) MergeScratch(n int, w Widths) int {
 //
 // Source: Green, McColl and Bader, GPU Merge Path: A GPU Merging Algorithm, 2012.
 func (p *Primitives) Merge(s *vk.Stream, a MergeArgs) error {
-	return s.Whole(func() error { return p.merge(s, a, a.A.Length.N+a.B.Length.N <= mergeAlone) })
+	return p.whole(s, func() error { return p.merge(s, a, a.A.Length.N+a.B.Length.N <= mergeAlone) })
 }
 
 // merge is Merge; alone is whether each workgroup finds its tile by itself.

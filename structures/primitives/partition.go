@@ -50,7 +50,12 @@ type partitionPlacePush struct {
 }
 
 // PartitionScratch returns the bytes of scratch memory that Partition needs.
-func (p *Primitives) PartitionScratch(bits int) int { return recording.Align + 4<<bits }
+func (p *Primitives) PartitionScratch(bits int) int {
+	if !p.made() {
+		return 0
+	}
+	return recording.Align + 4<<bits
+}
 
 // Partition records the division of keys into parts. A part is a range of keys, all ranges have the same width, and the
 // parts follow one another in key order. Within a part the order is undefined. A sample of the keys determines the
@@ -62,7 +67,7 @@ func (p *Primitives) PartitionScratch(bits int) int { return recording.Align + 4
 //
 // Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {
-	return s.Whole(func() error { return p.partition(s, a) })
+	return p.whole(s, func() error { return p.partition(s, a) })
 }
 
 func (p *Primitives) partition(s *vk.Stream, a PartitionArgs) error {

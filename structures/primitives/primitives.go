@@ -105,8 +105,22 @@ const (
 // Close frees the kernels. The work that was recorded must have ended. Operations that are recorded afterwards return
 // vk.ErrClosed. Further calls do nothing.
 func (p *Primitives) Close() error {
+	if !p.made() {
+		return vk.ErrNotOpen
+	}
 	p.kernels.Close()
 	return nil
+}
+
+// made says whether New has made the primitives.
+func (p *Primitives) made() bool { return p != nil && p.kernels != nil }
+
+// whole records an operation, all of it or nothing.
+func (p *Primitives) whole(s *vk.Stream, record func() error) error {
+	if !p.made() {
+		return vk.ErrNotOpen
+	}
+	return s.Whole(record)
 }
 
 // Length is the number of elements of an array. If At is 0, it is N. Otherwise it is the word at the device address At

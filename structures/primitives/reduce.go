@@ -36,6 +36,9 @@ type reducePush struct {
 
 // ReduceScratch returns the bytes of scratch memory that Reduce needs for n numbers and a result of a width.
 func (p *Primitives) ReduceScratch(n int, sums structures.Width) int {
+	if !p.made() {
+		return 0
+	}
 	return sums.Bytes() * reduceShape.chunks
 }
 
@@ -43,7 +46,7 @@ func (p *Primitives) ReduceScratch(n int, sums structures.Width) int {
 //
 // Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Reduce(s *vk.Stream, a ReduceArgs) error {
-	return s.Whole(func() error { return p.reduce(s, a) })
+	return p.whole(s, func() error { return p.reduce(s, a) })
 }
 
 func (p *Primitives) reduce(s *vk.Stream, a ReduceArgs) error {

@@ -31,7 +31,12 @@ type runLengthCountPush struct {
 }
 
 // RunLengthScratch returns the bytes of scratch memory that RunLength needs for n keys.
-func (p *Primitives) RunLengthScratch(n int) int { return 8 * runLengthShape.chunks }
+func (p *Primitives) RunLengthScratch(n int) int {
+	if !p.made() {
+		return 0
+	}
+	return 8 * runLengthShape.chunks
+}
 
 // RunLength records the run-length encoding of an array: the key and the length of each run of equal neighbours, in
 // their order. The outputs must have room for as many runs as there may be, at most Length. RunLength has one form,
@@ -39,7 +44,7 @@ func (p *Primitives) RunLengthScratch(n int) int { return 8 * runLengthShape.chu
 //
 // Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {
-	return s.Whole(func() error { return p.runLength(s, a) })
+	return p.whole(s, func() error { return p.runLength(s, a) })
 }
 
 func (p *Primitives) runLength(s *vk.Stream, a RunLengthArgs) error {

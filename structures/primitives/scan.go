@@ -36,6 +36,9 @@ type scanPush struct {
 
 // ScanScratch returns the bytes of scratch memory that Scan needs for n numbers and sums of a width.
 func (p *Primitives) ScanScratch(n int, sums structures.Width) int {
+	if !p.made() {
+		return 0
+	}
 	return max(scanSingleShape.states(n, sums), sums.Bytes()*scanMultiShape.chunks)
 }
 
@@ -48,7 +51,7 @@ func (p *Primitives) ScanScratch(n int, sums structures.Width) int {
 // Source: Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016. The multi-pass form is
 // the reduce-then-scan of its section 3.
 func (p *Primitives) Scan(s *vk.Stream, a ScanArgs) error {
-	return s.Whole(func() error { return p.scan(s, a) })
+	return p.whole(s, func() error { return p.scan(s, a) })
 }
 
 func (p *Primitives) scan(s *vk.Stream, a ScanArgs) error {

@@ -98,6 +98,9 @@ func (p *Primitives) segmentedSortPlan(n, segments int, w structures.Width, scra
 // SegmentedSortScratch returns the bytes of scratch memory that SegmentedSort needs for up to n elements of these
 // widths in so many segments. longest is a bound of the length of a segment, or 0 if none is known.
 func (p *Primitives) SegmentedSortScratch(n, segments, longest int, w Widths) int {
+	if !p.made() {
+		return 0
+	}
 	if w.check() != nil {
 		return 0
 	}
@@ -126,7 +129,7 @@ func (t segmentTile) tooShort(n, longest int) bool {
 //
 // Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) SegmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
-	return s.Whole(func() error { return p.segmentedSort(s, a) })
+	return p.whole(s, func() error { return p.segmentedSort(s, a) })
 }
 
 func (p *Primitives) segmentedSort(s *vk.Stream, a SegmentedSortArgs) error {

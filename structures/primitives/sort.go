@@ -17,6 +17,9 @@ type SortArgs struct {
 
 // SortScratch returns the bytes of scratch memory that a sort of up to n keys or pairs needs.
 func (p *Primitives) SortScratch(n int, pairs bool, w Widths) int {
+	if !p.made() {
+		return 0
+	}
 	return int(p.sortPlan(max(0, min(n, MaxLength)), pairs, w, 0).bytes)
 }
 
@@ -33,6 +36,9 @@ func (p *Primitives) SortScratch(n int, pairs bool, w Widths) int {
 // Performance and Scalable Radix Sorting, 2011. Local sorts after upper digits are from Stehle and Jacobsen, A Memory
 // Bandwidth-Efficient Hybrid Radix Sort on GPUs, 2017.
 func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
+	if !p.made() {
+		return vk.ErrNotOpen
+	}
 	if err := a.Length.check(); err != nil {
 		return err
 	}
@@ -54,7 +60,7 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 		a.Bits = width - a.FirstBit
 	}
 	plan := p.sortPlan(a.Length.N, pairs, a.Widths, a.Scratch)
-	return s.Whole(func() error {
+	return p.whole(s, func() error {
 		upper := p.upperPasses(a)
 		if err := p.sortHistogram(s, a, plan, upper); err != nil {
 			return err

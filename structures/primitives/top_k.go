@@ -83,6 +83,9 @@ func topKKnown(w structures.Width, n int) uint64 { return uint64(2 * w.Bytes() *
 
 // TopKScratch returns the bytes of scratch memory that TopK needs for up to n keys.
 func (p *Primitives) TopKScratch(n, k int, w Widths) int {
+	if !p.made() {
+		return 0
+	}
 	return int(p.topKPlan(max(0, min(n, k, MaxLength)), w, 0).bytes)
 }
 
@@ -94,6 +97,9 @@ func (p *Primitives) TopKScratch(n, k int, w Widths) int {
 //
 // Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) TopK(s *vk.Stream, a TopKArgs) error {
+	if !p.made() {
+		return vk.ErrNotOpen
+	}
 	if err := a.Length.check(); err != nil {
 		return err
 	}
@@ -111,12 +117,12 @@ func (p *Primitives) TopK(s *vk.Stream, a TopKArgs) error {
 		if a.OutCount == 0 {
 			return nil
 		}
-		return s.Whole(func() error { return p.clear(s, a.OutCount, 4) })
+		return p.whole(s, func() error { return p.clear(s, a.OutCount, 4) })
 	}
 	if a.Keys == 0 || a.OutKeys == 0 || a.OutValues == 0 || a.Scratch == 0 {
 		return ErrNoMemory
 	}
-	return s.Whole(func() error { return p.topK(s, a) })
+	return p.whole(s, func() error { return p.topK(s, a) })
 }
 
 func (p *Primitives) topK(s *vk.Stream, a TopKArgs) error {

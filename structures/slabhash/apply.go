@@ -172,6 +172,9 @@ func (t *table[W]) makeRoom(ctx context.Context, pending int, stuck bool) error 
 	return t.raise(&t.visits, pending)
 }
 
+// calm ends the raised visits of a call, which began with so many.
+func (t *table[W]) calm(visits uint32) { t.visits = visits }
+
 // raise raises a visit budget with which so many operations came no further.
 func (t *table[W]) raise(visits *uint32, pending int) error {
 	slabs := uint64(t.pool.Device().Blocks)*alloc.BlockSlabs + uint64(t.base.buckets)

@@ -11,7 +11,7 @@ import (
 )
 
 // Prepare makes all kernels that calls on the table may need (structures.Dictionary).
-func (x Table) Prepare(ctx context.Context) error { return x.t.prepare(ctx) }
+func (x Table) Prepare(ctx context.Context) error { return x.table().prepare(ctx) }
 
 func (t *table[W]) prepare(ctx context.Context) error {
 	if err := t.enterShared(ctx); err != nil {

@@ -116,6 +116,7 @@ func (t *table[W]) roomForSome(ctx context.Context, kind structures.Kind, n int)
 // run has the device do a batch for which there is room. left: so many operations of it were not done.
 func (t *table[W]) run(ctx context.Context, q request[W], ordered bool,
 	progress structures.Progress) (left int, err error) {
+	defer t.calm(t.visits)
 	columns := []pipeline.Column{pipeline.In(q.keys), {}, pipeline.In(q.kinds), pipeline.Statuses(q.status)}
 	if q.kind == structures.Mixed || t.hasValues(q.kind) {
 		columns[1] = pipeline.Through(q.values, q.results)

@@ -96,6 +96,7 @@ func (t *table[W]) finish(ctx context.Context, s *vk.Stream, kind structures.Kin
 	case done:
 		return s.Wait(ctx)
 	}
+	defer t.calm(t.visits)
 	return pipeline.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.record(s, kind, b, true) })
 }
 

@@ -324,7 +324,7 @@ func (t *table[W]) changing(s *vk.Stream, record func() error) error {
 func (t *table[W]) usedOn(s *vk.Stream) {
 	leave, _ := t.gate.Take()
 	defer leave()
-	if !t.closed {
+	if t.gate != nil && !t.closed {
 		t.uses.On(s)
 		t.pool.Uses().On(s)
 		t.changes.On(s)
@@ -399,6 +399,9 @@ func (t *table[W]) timings() []vk.Timing {
 }
 
 func (t *table[W]) constants() map[string]uint32 {
+	if t.gate == nil {
+		return nil
+	}
 	c := t.pool.Constants()
 	c["TILE"] = uint32(t.tiles.update)
 	return c

@@ -35,9 +35,8 @@ const MaxPairs = 1 << 30
 // of the whole array, and so does each chunk of a batch of millions. No query is left pending on a stream. Streams keep
 // temporary memory of theirs until Trim or Close.
 type Array[K, V structures.Number] struct {
-	structures.Ordered[K, V]
-
-	words words
+	ordered structures.Ordered[K, V]
+	words   words
 }
 
 // words is what a Array of words does besides.
@@ -58,6 +57,18 @@ func of[K, V structures.Number, W structures.Word](a *array[W], err error) (*Arr
 	}
 	a.core.Columns = saved.Pairs[K, V]()
 	return &Array[K, V]{typed.Ordered[K, V, W](a), a}, nil
+}
+
+// open is the array itself, or, for a nil pointer or a zero value, one that is not open.
+func (a *Array[K, V]) open() *Array[K, V] {
+	if a == nil || a.words == nil {
+		if typed.Wide[K, V]() {
+			a, _ = of[K, V](bare[uint64](), nil)
+		} else {
+			a, _ = of[K, V](bare[uint32](), nil)
+		}
+	}
+	return a
 }
 
 // New makes an empty array. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
@@ -99,28 +110,28 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 // *structures.KindError; then the array is as it was.
 func (a *Array[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	b structures.DeviceBatch) error {
-	return a.words.UpdateOn(ctx, s, kind, b)
+	return a.open().words.UpdateOn(ctx, s, kind, b)
 }
 
 // Finish waits for the stream: no batch leaves anything pending.
 func (a *Array[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return a.words.Finish(ctx, s, kind, b)
+	return a.open().words.Finish(ctx, s, kind, b)
 }
 
 // Reserve makes room for n pairs in all, both for the array and for its next version, so that batches up to so many
 // pairs need no memory for these. Less than there is room for does nothing. Errors: *structures.CapacityError, before
 // anything is allocated; *vk.OutOfMemoryError; vk.ErrUnsubmitted.
 func (a *Array[K, V]) Reserve(ctx context.Context, n int) error {
-	return a.words.Reserve(ctx, n)
+	return a.open().words.Reserve(ctx, n)
 }
 
 // Stats returns the array's measures, which are known: the device is not asked.
 func (a *Array[K, V]) Stats(ctx context.Context) (Stats, error) {
-	return a.words.Stats(ctx)
+	return a.open().words.Stats(ctx)
 }
 
 // Trim gives back the memory that is kept from batch to batch, for the next version of the array and in between, behind
 // the work that streams have recorded or submitted.
 func (a *Array[K, V]) Trim() {
-	a.words.Trim()
+	a.open().words.Trim()
 }

@@ -36,6 +36,14 @@ func full(pairs int) error {
 	return &structures.LimitError{What: "pairs of a sorted array", Want: uint64(pairs), Most: MaxPairs}
 }
 
+// bare is an array that is not open.
+func bare[W structures.Word]() *array[W] {
+	a := &array[W]{}
+	a.Updates, a.Queries = pipeline.Updates[W](a.UpdateInto), &a.core.Reader
+	a.core.Bare()
+	return a
+}
+
 // newArray makes an empty one.
 func newArray[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*array[W], error) {
 	if err := d.Err(); err != nil {
@@ -51,8 +59,7 @@ func newArray[W structures.Word](ctx context.Context, d *vk.Device, o Options) (
 	if err := d.Fits(runs.MemoryBytes(structures.WidthOf[W](), o.Capacity)); err != nil {
 		return nil, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 	}
-	a := &array[W]{}
-	a.Updates, a.Queries = pipeline.Updates[W](a.UpdateInto), &a.core.Reader
+	a := bare[W]()
 	err := a.core.Open(d, (*updater[W])(a), o.Progress)
 	if err == nil {
 		a.run, err = runs.NewMemory(d, a.core.Width(), o.Capacity)

@@ -1,10 +1,12 @@
 package faults
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"reflect"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -148,8 +150,14 @@ func handles(t *testing.T, d *vk.Device, progress structures.Progress) []handle 
 	}
 }
 
+// user is what a test has methods call.
+type user struct {
+	body   func()    // of a loop over an iterator
+	writer io.Writer // that is saved to
+}
+
 // arguments are values of all types that methods take, for three operations.
-func arguments(t *testing.T, d *vk.Device, h handle) map[reflect.Type]reflect.Value {
+func arguments(t *testing.T, d *vk.Device, h handle, u user) map[reflect.Type]reflect.Value {
 	all := map[reflect.Type]reflect.Value{}
 	add := func(x any) { all[reflect.TypeOf(x)] = reflect.ValueOf(x) }
 	keys, wide := []uint32{1, 7, 3}, []uint64{1, 7, 3}
@@ -179,7 +187,7 @@ func arguments(t *testing.T, d *vk.Device, h handle) map[reflect.Type]reflect.Va
 	} {
 		add(x)
 	}
-	all[reflect.TypeFor[io.Writer]()] = reflect.ValueOf(io.Discard)
+	all[reflect.TypeFor[io.Writer]()] = reflect.ValueOf(u.writer)
 	if x, ok := h.x.(*btree.Tree[uint32, uint32]); ok {
 		s, err := x.Snapshot(t.Context())
 		require.NoError(t, err)
@@ -197,8 +205,8 @@ type method struct {
 }
 
 // methods are all of a handle's that take a context first.
-func methods(t *testing.T, d *vk.Device, h handle) (all []method) {
-	arguments := arguments(t, d, h)
+func methods(t *testing.T, d *vk.Device, h handle, u user) (all []method) {
+	arguments := arguments(t, d, h, u)
 	stream := arguments[reflect.TypeFor[*vk.Stream]()].Interface().(*vk.Stream)
 	of := reflect.ValueOf(h.x)
 	for i := range of.NumMethod() {
@@ -224,7 +232,11 @@ func methods(t *testing.T, d *vk.Device, h handle) (all []method) {
 			for _, out := range m.Call(in) {
 				switch out.Kind() {
 				case reflect.Func:
+					if out.IsNil() {
+						continue
+					}
 					for range out.Seq2() {
+						u.body()
 					}
 				case reflect.Pointer:
 					if x, ok := out.Interface().(io.Closer); ok && !out.IsNil() {
@@ -253,10 +265,10 @@ func TestPanickingContext(t *testing.T) {
 	all := handles(t, d, nil)
 	for _, h := range slices.Backward(all) {
 		t.Run(h.name, func(t *testing.T) {
-			for _, m := range methods(t, d, h) {
+			for _, m := range methods(t, d, h, user{func() {}, io.Discard}) {
 				_ = recovered(func() { m.call(nil) })
 				alive(t, h, m.name+" of no context")
-				for n := int64(0); n < 1000; n += 1 + n/4 {
+				for n := int64(0); n < 1000; n += 1 + 2*n {
 					ctx := &panicking{Context: t.Context()}
 					ctx.left.Store(n)
 					if recovered(func() { m.call(ctx) }) == nil {
@@ -270,6 +282,116 @@ func TestPanickingContext(t *testing.T) {
 			}
 			well(t, h)
 		})
+	}
+}
+
+// What a function of the user's does, or the body of a loop over an iterator, leaves no handle locked: a panic, which
+// the user gets, and the goroutine's end.
+func TestPanickingFunctions(t *testing.T) {
+	d, err := vk.Open(vk.Options{CacheDir: "none"}) // what a panic leaves allocated goes with it
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	var does atomic.Pointer[func()]
+	act := func() {
+		if f := does.Load(); f != nil {
+			(*f)()
+		}
+	}
+	all := handles(t, d, func(_, _ int) { act() })
+	acted, mine := false, new(int)
+	panics := func() { acted = true; panic(mine) }
+	exits := func() { acted = true; runtime.Goexit() }
+	times := 0
+	for _, h := range slices.Backward(all) {
+		t.Run(h.name, func(t *testing.T) {
+			for _, m := range methods(t, d, h, user{act, writer(act)}) {
+				if m.name == "Prepare" || m.name == "Use" || m.name == "On" {
+					continue // they take long, or nothing of this
+				}
+				for _, f := range []*func(){&panics, &exits} {
+					acted = false
+					does.Store(f)
+					ended := make(chan any)
+					go func() {
+						var value any
+						defer func() { ended <- value }()
+						value = recovered(func() { m.call(t.Context()) })
+					}()
+					value := <-ended
+					does.Store(nil)
+					if !acted {
+						break
+					}
+					times++
+					if f == &panics {
+						require.Same(t, mine, value, m.name)
+					}
+					alive(t, h, m.name+", whose function ends")
+				}
+			}
+			well(t, h)
+		})
+	}
+	require.Greater(t, times, 50)
+	testPanickingReaders(t, d)
+}
+
+// writer acts at each Write.
+type writer func()
+
+func (w writer) Write(p []byte) (int, error) {
+	w()
+	return len(p), nil
+}
+
+// reader panics at the end of what it reads.
+type reader struct{ of io.Reader }
+
+func (r reader) Read(p []byte) (int, error) {
+	n, err := r.of.Read(p)
+	if err == io.EOF {
+		panic(r)
+	}
+	return n, err
+}
+
+// testPanickingReaders loads structures of what a panicking io.Reader reads: their memory is freed.
+func testPanickingReaders(t *testing.T, d *vk.Device) {
+	const n = 1<<20 + 1<<16 // so that there is a structure by the end
+	var dictionary, edges bytes.Buffer
+	keys := make([]uint32, n)
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	m, err := sortedarray.Build(t.Context(), d, keys, keys, sortedarray.Options{})
+	require.NoError(t, err)
+	_, err = m.WriteTo(&dictionary)
+	require.NoError(t, err)
+	require.NoError(t, m.Close())
+	g, err := graph.Build(t.Context(), d, graph.Edges{From: keys[:1000], To: keys[1:1001]}, graph.Options{})
+	require.NoError(t, err)
+	_, err = g.WriteTo(&edges)
+	require.NoError(t, err)
+	require.NoError(t, g.Close())
+	for name, load := range map[string]func() error{
+		"map": func() error {
+			_, err := slabhash.Load[uint32, uint32](t.Context(), d, reader{bytes.NewReader(dictionary.Bytes())},
+				slabhash.Options{})
+			return err
+		},
+		"graph": func() error {
+			_, err := graph.Load(t.Context(), d, reader{bytes.NewReader(edges.Bytes())}, graph.Options{})
+			return err
+		},
+		"ordered graph": func() error {
+			_, err := graph.LoadOrdered(t.Context(), d, reader{bytes.NewReader(edges.Bytes())}, graph.OrderedOptions{})
+			return err
+		},
+	} {
+		before, _ := d.Memory()
+		require.IsType(t, reader{}, recovered(func() { _ = load() }), name)
+		after, _ := d.Memory()
+		require.LessOrEqual(t, after, before, name)
 	}
 }
 

@@ -93,9 +93,17 @@ func newAnalyzer(d *vk.Device) *Analyzer {
 	return a
 }
 
+// turns is the gate, nil of an Analyzer that New or NewLive has not made.
+func (a *Analyzer) turns() *gate.Gate {
+	if a == nil {
+		return nil
+	}
+	return a.gate
+}
+
 // Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (a *Analyzer) Close() error {
-	leave, open, err := a.gate.Shut()
+	leave, open, err := a.turns().Shut()
 	if err != nil {
 		return err
 	}
@@ -113,7 +121,7 @@ func (a *Analyzer) Close() error {
 
 // run has f do a call's work, with a workspace.
 func (a *Analyzer) run(ctx context.Context, f func(w *workspace) error) error {
-	if err := a.gate.EnterShared(ctx); err != nil {
+	if err := a.turns().EnterShared(ctx); err != nil {
 		return err
 	}
 	defer a.gate.LeaveShared()

@@ -44,10 +44,18 @@ func NewConnectivity(ctx context.Context, d *vk.Device, vertices int) (*Connecti
 	return c, nil
 }
 
+// turns is the gate, nil of a Connectivity that NewConnectivity has not made.
+func (c *Connectivity) turns() *gate.Gate {
+	if c == nil {
+		return nil
+	}
+	return c.gate
+}
+
 // Prepare makes the kernels of Insert, so that the first Insert does not. Other calls wait for it. Errors: the
 // context's, vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may return.
 func (c *Connectivity) Prepare(ctx context.Context) error {
-	if err := c.gate.Enter(ctx); err != nil {
+	if err := c.turns().Enter(ctx); err != nil {
 		return err
 	}
 	defer c.gate.Leave()
@@ -67,6 +75,9 @@ type insertPush struct {
 // *structures.CountError or *graph.VertexError nothing was added. After *vk.OutOfMemoryError, vk.ErrClosed or the
 // context's error a part of the batch may have been added; it is safe to add the batch again.
 func (c *Connectivity) Insert(ctx context.Context, from, to []uint32) (took time.Duration, err error) {
+	if c.turns() == nil {
+		return 0, vk.ErrNotOpen
+	}
 	if len(to) != len(from) {
 		return 0, &structures.LengthError{Keys: len(from), Other: "vertices that edges lead to", Got: len(to)}
 	}
@@ -74,11 +85,11 @@ func (c *Connectivity) Insert(ctx context.Context, from, to []uint32) (took time
 		return 0, &structures.CountError{What: "edges", N: len(from), Most: graph.MaxArcs}
 	}
 	for i := range from {
-		if most := max(from[i], to[i]); int(most) >= c.f.vertices {
+		if most := max(from[i], to[i]); int64(most) >= int64(c.f.vertices) {
 			return 0, &graph.VertexError{Vertex: most, Vertices: c.f.vertices}
 		}
 	}
-	if err := c.gate.Enter(ctx); err != nil {
+	if err := c.turns().Enter(ctx); err != nil {
 		return 0, err
 	}
 	defer c.gate.Leave()
@@ -104,7 +115,7 @@ func (f *forest) insert(from, to *vk.Buffer[uint32], edges int) error {
 
 // Components returns the present components. Their Elapsed is 0. Errors: vk.ErrClosed, the context's.
 func (c *Connectivity) Components(ctx context.Context) (r ComponentsResult, err error) {
-	if err := c.gate.Enter(ctx); err != nil {
+	if err := c.turns().Enter(ctx); err != nil {
 		return r, err
 	}
 	defer c.gate.Leave()
@@ -120,7 +131,7 @@ func (c *Connectivity) Components(ctx context.Context) (r ComponentsResult, err 
 
 // Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (c *Connectivity) Close() error {
-	leave, open, err := c.gate.Shut()
+	leave, open, err := c.turns().Shut()
 	if err != nil || !open {
 		if leave != nil {
 			leave()

@@ -17,7 +17,7 @@ import (
 // If the context ends, Prepare stops between two kernels and keeps those that it has made. A second call does nothing.
 // Errors: the context's, vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may return.
 func (a *Analyzer) Prepare(ctx context.Context) error {
-	if err := a.gate.EnterShared(ctx); err != nil {
+	if err := a.turns().EnterShared(ctx); err != nil {
 		return err
 	}
 	defer a.gate.LeaveShared()

@@ -89,7 +89,7 @@ func (w *workspace) live(at graph.Device) (err error) {
 
 // vertex answers whether there is a vertex.
 func (s *source) vertex(v uint32) error {
-	if int(v) >= s.vertices {
+	if int64(v) >= int64(s.vertices) {
 		return &graph.VertexError{Vertex: v, Vertices: s.vertices}
 	}
 	return nil

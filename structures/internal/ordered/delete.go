@@ -26,7 +26,7 @@ func NewDeletion[W structures.Word](ranges []structures.Range[W]) *Deletion[W] {
 
 // NotBegun is what a deletion returns that could not begin.
 func (d *Deletion[W]) NotBegun(err error) ([]uint32, error) {
-	if err == vk.ErrClosed {
+	if err == vk.ErrClosed || err == vk.ErrNotOpen {
 		return nil, err
 	}
 	return d.Result(err)

@@ -19,7 +19,7 @@ func Short(err error) bool {
 
 // NotBegun has the statuses of a call with so many operations, that could not begin, say so, and returns what it does.
 func NotBegun(statuses []structures.Status, operations int, err error) error {
-	if err == vk.ErrClosed {
+	if unusable(err) {
 		return err
 	}
 	clear(statuses)
@@ -73,12 +73,14 @@ func MadeResults[W structures.Word](b structures.Batch[W, W],
 	return r, err
 }
 
-// refused says that an error is one of the arguments, or of a closed handle.
+// refused says that an error is one of the arguments, or of a handle that is not open.
 func refused(err error) bool {
 	var length *structures.LengthError
 	var kind *structures.KindError
-	return errors.As(err, &length) || errors.As(err, &kind) || err == vk.ErrClosed
+	return errors.As(err, &length) || errors.As(err, &kind) || unusable(err)
 }
+
+func unusable(err error) bool { return err == vk.ErrClosed || err == vk.ErrNotOpen }
 
 // Cause is what stopped a batch, without the number of pending operations, for calls that keep none of it.
 func Cause(err error) error {

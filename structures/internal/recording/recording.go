@@ -108,6 +108,9 @@ func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int,
 // ask returns a kernel that was made before, or makes it, within a rehearsal or, nil, without.
 func ask[P any](k *Kernels, r *rehearsal, module string, workgroup int,
 	constants ...Specialization) (*vk.Kernel[P], error) {
+	if k == nil {
+		return nil, vk.ErrNotOpen
+	}
 	if k.closed.Load() {
 		return nil, vk.ErrClosed
 	}

@@ -74,6 +74,9 @@ type Core[W structures.Word] struct {
 	prepared  atomic.Bool // all kernels are made
 }
 
+// Bare has calls on a structure that was never opened be refused.
+func (c *Core[W]) Bare() { c.Reader = ordered.NewReader[W](nil, recorder[W]{c}, nil, nil, nil) }
+
 // Open makes the core of a structure. It is to be closed, also after an error.
 func (c *Core[W]) Open(d *vk.Device, of Structure, progress structures.Progress) error {
 	c.gate = gate.New()

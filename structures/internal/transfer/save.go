@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 
+	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/joint"
@@ -102,10 +103,17 @@ func (l Loader[W, S]) Load(ctx context.Context, r io.Reader) (none S, err error)
 	if err != nil {
 		return none, err
 	}
-	if err := l.fill(ctx, s, in, keys, values); err != nil {
-		return none, joint.Error(err, s.Close())
+	if err := Filled(s, func() error { return l.fill(ctx, s, in, keys, values) }); err != nil {
+		return none, err
 	}
 	return s, nil
+}
+
+// Filled has fill fill a new structure, which is closed if that returns an error, or panics, as a user's io.Reader may.
+func Filled(s io.Closer, fill func() error) error {
+	var closing error
+	err := gate.Unless(func() { closing = s.Close() }, fill)
+	return joint.Error(err, closing)
 }
 
 // first are the first pairs, in memory that grows as they are read, whatever the header says.
