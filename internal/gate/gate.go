@@ -13,8 +13,8 @@ import (
 )
 
 // Gate lets one call in that changes the handle, or any number of calls that don't, in the order in which they come:
-// who changes it waits for the queries that came before, and those that come later wait for him. A nil Gate is that of a
-// handle that was never opened: nobody enters it.
+// who changes it waits for the queries that came before, and those that come later wait for him. A nil Gate is that of
+// a handle that was never opened: nobody enters it.
 type Gate struct {
 	in    *semaphore.Weighted // a part for each query, all for a change
 	ended bool                // changed by who is in alone

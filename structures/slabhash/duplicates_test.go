@@ -51,7 +51,7 @@ func manyValues[W structures.Word](t *testing.T) {
 					_, err = m.Apply(t.Context(), structures.Batch[W, W]{Kinds: kinds, Keys: keys, Values: values})
 				}
 				require.NoError(t, err)
-				require.Equal(t, visits, Visits(m.Table), "behind a call that has raised them")
+				require.EqualValues(t, visits, Visits(m.Table), "behind a call that has raised them")
 				switch part {
 				case parts / 4:
 					require.NoError(t, m.Flush(t.Context()))

@@ -38,7 +38,9 @@ func TestNotOpen(t *testing.T) {
 		reflect.TypeFor[graph.Named[uint64]](), reflect.TypeFor[graph.Named[string]](), reflect.TypeFor[graph.CSR](),
 		reflect.TypeFor[analytics.Analyzer](), reflect.TypeFor[analytics.Connectivity](),
 	} {
-		for what, x := range map[string]reflect.Value{"zero": reflect.New(of), "nil": reflect.Zero(reflect.PointerTo(of))} {
+		for what, x := range map[string]reflect.Value{
+			"zero": reflect.New(of), "nil": reflect.Zero(reflect.PointerTo(of)),
+		} {
 			for i := range x.NumMethod() {
 				name := x.Type().Method(i).Name
 				buffer := of == reflect.TypeFor[vk.Buffer[uint32]]() // it is one of no elements

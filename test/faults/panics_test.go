@@ -21,6 +21,7 @@ import (
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -259,6 +260,7 @@ func recovered(call func()) (value any) {
 // A context that is nil, or whose methods panic at any of the calls that there are of them, leaves no handle locked,
 // and nothing in it that isn't well.
 func TestPanickingContext(t *testing.T) {
+	pass.OneWidth(t, "who holds what is the host's business")
 	d, err := vk.Open(vk.Options{CacheDir: "none"}) // what a panic leaves allocated goes with it
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()
@@ -288,6 +290,7 @@ func TestPanickingContext(t *testing.T) {
 // What a function of the user's does, or the body of a loop over an iterator, leaves no handle locked: a panic, which
 // the user gets, and the goroutine's end.
 func TestPanickingFunctions(t *testing.T) {
+	pass.OneWidth(t, "who holds what is the host's business")
 	d, err := vk.Open(vk.Options{CacheDir: "none"}) // what a panic leaves allocated goes with it
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()
