@@ -103,15 +103,12 @@ func (t *table[W]) try(ctx context.Context, form recording.Form) error {
 
 // rehearsals record what batches of all kinds and sizes take. The table is used for nothing else.
 func (t *table[W]) rehearsals() (parts []recording.Part) {
-	apply := func(kind structures.Kind, b operands) {
-		parts = append(parts, func(_ context.Context, s *vk.Stream) error { return t.recordApply(s, kind, b) })
-	}
 	for kind := range structures.CountAll + 1 { // Mixed is the first
-		apply(kind, operands{count: 1})
+		parts = append(parts, t.rehearsal(kind, operands{count: 1}))
 	}
 	for _, b := range []operands{{tails: true}, {plain: true}, {plain: true, tails: true}} {
 		b.count = 1
-		apply(structures.Mixed, b)
+		parts = append(parts, t.rehearsal(structures.Mixed, b))
 	}
 	return append(parts, func(_ context.Context, s *vk.Stream) error {
 		for kind := structures.Insert; kind <= structures.InsertMax; kind++ { // which take turns
@@ -121,4 +118,8 @@ func (t *table[W]) rehearsals() (parts []recording.Part) {
 		}
 		return nil
 	})
+}
+
+func (t *table[W]) rehearsal(kind structures.Kind, b operands) recording.Part {
+	return func(_ context.Context, s *vk.Stream) error { return t.recordApply(s, kind, b) }
 }
