@@ -13,10 +13,10 @@ type Updates[K, V Number] interface {
 	// InsertUnique inserts each pair whose key is not there: Inserted or Found. A key that is there keeps its value. Of
 	// equal keys in the batch the first one counts.
 	InsertUnique(ctx context.Context, keys []K, values []V) ([]Status, error)
-	// InsertAdd inserts each pair, or adds its value to the one that is there. Of equal keys in the batch all count: the
-	// first one of a key that was not there inserts its value, the others update that. Statuses are those of Insert: one
-	// after the other, Inserted or Assigned. Each operation is done once, or is Pending and had no effect, so that doing
-	// the pending ones again adds nothing twice.
+	// InsertAdd inserts each pair, or adds its value to the one that is there. Of equal keys in the batch all count:
+	// the first one of a key that was not there inserts its value, the others update that. Statuses are those of
+	// Insert: one after the other, Inserted or Assigned. Each operation is done once, or is Pending and had no effect,
+	// so that doing the pending ones again adds nothing twice.
 	//
 	// Sums of integers wrap as Go's do, at the width of values. Each addition of floats is Go's: IEEE 754, rounded to
 	// nearest, with subnormal numbers. The order of a batch's additions is not specified, so a sum of more than two

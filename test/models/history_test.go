@@ -24,7 +24,8 @@ type operation struct {
 }
 
 func (o operation) String() string {
-	return fmt.Sprint([]string{"put", "unique", "add", "swap", "min", "max", "remove", "find", "disturb"}[o.kind], o.value)
+	kinds := []string{"put", "unique", "add", "swap", "min", "max", "remove", "find", "disturb"}
+	return fmt.Sprint(kinds[o.kind], o.value)
 }
 
 // newValue is op_value of the GLSL.
