@@ -217,15 +217,20 @@ func (t *tree[W]) applyMixed(s *vk.Stream, kind structures.Kind, b operands) err
 	if b.moments {
 		queries, update = append(queries, update), nil
 	}
-	s.Concurrent(func() {
-		for _, k := range queries {
-			k.Dispatch(s, workgroups, p)
-		}
-	})
+	dispatchBeside(s, queries, workgroups, p)
 	if update != nil {
 		sequential.Dispatch(s, update, workgroups, b.groups, p)
 	}
 	return nil
+}
+
+// dispatchBeside has kernels run beside one another.
+func dispatchBeside(s *vk.Stream, kernels []*vk.Kernel[mixedPush], workgroups int, p mixedPush) {
+	s.Concurrent(func() {
+		for _, k := range kernels {
+			k.Dispatch(s, workgroups, p)
+		}
+	})
 }
 
 // recordGate records that a mixed batch has nothing done yet, unless it is dispatched once more, and no query of it
