@@ -315,7 +315,6 @@ func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
 	})
 }
 
-// timed records a dispatch, as a section of its own where Options.TimeDispatches wants that.
 // runsOn says whether a dispatch is to be recorded into a stream.
 func (k *Kernel[P]) runsOn(s *Stream) bool {
 	if !k.made() {
@@ -324,8 +323,10 @@ func (k *Kernel[P]) runsOn(s *Stream) bool {
 	return k.made() && s.records()
 }
 
+// made says whether NewKernel has made the kernel.
 func (k *Kernel[P]) made() bool { return k != nil && k.p != nil }
 
+// timed records a dispatch, as a section of its own if Options.TimeDispatches asks for that.
 func (k *Kernel[P]) timed(s *Stream, groups int, record func()) {
 	if s.d.timeDispatches {
 		s.timed(k.p.name, groups, record)

@@ -115,14 +115,14 @@ func newUpdateCommand(g *global) *cobra.Command {
 		Long: `Update inserts the pairs of a table, or of another saved dictionary, into a saved
 dictionary: keys that aren't there are inserted with their values, and to those that
 are the table's values are assigned. With --combine they are added, or the lesser or the
-greater value stays; all rows with the same key count then. It prints how many rows were inserted, how many assigned
-and how many skipped, and how many pairs there are now.
+greater value stays; all rows with the same key count then. It prints how many rows were
+inserted, how many assigned and how many skipped, and how many pairs there are now.
 
 ` + changeHelp + `The table's columns are read as being of the dictionary's types, which become wider where
 a row needs it (see "vkds help types"), unless --key-type or --value-type names them.
 Values become wider where a sum needs it, too; a sum beyond the widest type is an error,
-and the dictionary stays as it was. Floats are added in the order of the rows. "vkds help tables" tells what a TABLE may
-be.`,
+and the dictionary stays as it was. Floats are added in the order of the rows.
+"vkds help tables" tells what a TABLE may be.`,
 		Example: `  vkds update airports.vkds new-airports.csv --key id --value altitude
   vkds update counts.vkds other-counts.vkds -o all-counts.vkds
   vkds update visits.vkds today.csv --combine add

@@ -53,8 +53,9 @@ and passed over.
 
 Most commands take a DICT and a TABLE alike: a table is loaded as build would load it.
 --structure says into what: slabhash, a hash table; btree, a B-link-tree (also called
-mvbtree); lsm, a log-structured merge tree; sortedarray. Without it, it is what a saved dictionary was,
-and else a hash table, or where order is needed a sorted array, which answers fastest.`
+mvbtree); lsm, a log-structured merge tree; sortedarray. Without it, it is what a saved
+dictionary was, and else a hash table, or where order is needed a sorted array, which
+answers fastest.`
 
 const keysTopic = `Keys and ranges of keys are taken from the command line, else from --keys FILE, else
 from standard input. They are read and answered about a million at a time, so there may

@@ -276,7 +276,7 @@ func (t *tree[W]) runPart(ctx context.Context, p *concurrentPart[W],
 		}
 	}
 	own := operands{alone: true, ordered: p.windows.any, width: p.windows.width, moments: p.batch.OwnMoments,
-		plain: p.kind == structures.Mixed && !slices.ContainsFunc(p.batch.Kinds, structures.Kind.UpdatesInPlace)}
+		plain: !recording.UpdatesInPlace(p.kind, p.batch.Kinds)}
 	var pairs *vk.Buffer[uint32]
 	if room := p.windows.count() * p.windows.width; room != 0 {
 		room = (room + 3) &^ 3 // pairs are written by quads, of which the values have to begin with one, too

@@ -99,7 +99,7 @@ type operands struct {
 	retry                                  bool
 	alone                                  bool
 	few                                    bool // of them, if any: they begin at the root
-	plain                                  bool // of a mixed batch: no operation updates a value in place
+	plain                                  bool // no operation updates a value in place
 	groups                                 sequential.Indirect
 
 	ordered                            bool // there are operations that ask for order

@@ -173,8 +173,7 @@ func (t *Tree[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures
 // InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, and those that ask for order. Updates of one key stand
 // in each other's way: those of a key that takes much of the batch are better done by UpdateOn. Batches on several
 // streams may work on the tree at the same time. What asks for order sees, in a mixed batch, what was there before it
-// (Apply). Where the pool is full, operations are left pending;
-// give the batch to Finish for them once no stream works on the tree.
+// (Apply). If the pool is full, operations are left pending: give the batch to Finish once no stream works on the tree.
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrUnsubmitted (Tree), vk.ErrClosed.
 func (t *Tree[K, V]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -126,7 +127,7 @@ func (t *tree[W]) batched(ctx context.Context, kind structures.Kind, b structure
 	if status != nil {
 		columns[3] = pipeline.Statuses(status)
 	}
-	folds := kind.UpdatesInPlace() || slices.ContainsFunc(b.Kinds, structures.Kind.UpdatesInPlace)
+	folds := recording.UpdatesInPlace(kind, b.Kinds)
 	defer t.calm(t.visits)
 	turns := new(pipeline.Turns)
 	t.batches.batched.Add(1)

@@ -9,48 +9,49 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Insert inserts each pair, or assigns to the key that is there: Inserted or Assigned.
+// Insert inserts each pair, or assigns the value to the key that is there. Statuses are Inserted or Assigned.
+// structures.Updates describes equal keys in a batch and the errors.
 func (l *LSM[K, V]) Insert(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
 	return l.open().ordered.Insert(ctx, keys, values)
 }
 
-// InsertUnique inserts each pair whose key is not there: Inserted or Found.
+// InsertUnique inserts each pair whose key is not there. Statuses are Inserted or Found.
 func (l *LSM[K, V]) InsertUnique(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
 	return l.open().ordered.InsertUnique(ctx, keys, values)
 }
 
-// InsertAdd inserts each pair, or adds its value to the one that is there, modulo 2^32 or 2^64 by the width of values,
-// whatever the width of keys.
+// InsertAdd inserts each pair, or adds the value to the one that is there. structures.Updates says how integers wrap
+// and how floats are added.
 func (l *LSM[K, V]) InsertAdd(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
 	return l.open().ordered.InsertAdd(ctx, keys, values)
 }
 
-// InsertMin is InsertAdd with the lesser of the two values in place of the sum.
+// InsertMin inserts each pair, or assigns the value if it is less than the one that is there.
 func (l *LSM[K, V]) InsertMin(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
 	return l.open().ordered.InsertMin(ctx, keys, values)
 }
 
-// InsertMax is InsertMin with the greater one.
+// InsertMax inserts each pair, or assigns the value if it is greater than the one that is there.
 func (l *LSM[K, V]) InsertMax(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
 	return l.open().ordered.InsertMax(ctx, keys, values)
 }
 
-// Delete removes each key: Deleted or Absent.
+// Delete removes each key. Statuses are Deleted or Absent.
 func (l *LSM[K, V]) Delete(ctx context.Context, keys []K) ([]structures.Status, error) {
 	return l.open().ordered.Delete(ctx, keys)
 }
 
-// Find looks each key up: its value (0 if absent) and whether it is there.
+// Find returns the value of each key, 0 if the key is absent, and whether the key is there.
 func (l *LSM[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bool, err error) {
 	return l.open().ordered.Find(ctx, keys)
 }
 
-// FindInto is Find into the caller's slices.
+// FindInto is Find into the caller's slices. values may be keys itself.
 func (l *LSM[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
 	return l.open().ordered.FindInto(ctx, keys, values, found)
 }
 
-// Apply does a batch of mixed operations.
+// Apply does a batch of operations of any kinds. structures.Batch says in which order they take effect.
 func (l *LSM[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
 	return l.open().ordered.Apply(ctx, b)
 }
@@ -60,8 +61,8 @@ func (l *LSM[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], int
 	return l.open().ordered.ApplyInto(ctx, b, into)
 }
 
-// UpdateInto does a batch of updates of one kind, and tells in the caller's slice what has become of each. values are
-// those of insertions; of Delete there are none.
+// UpdateInto does a batch of updates of one kind, and writes the status of each to the caller's slice. values belong to
+// insertions, and are nil for Delete.
 func (l *LSM[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
 	return l.open().ordered.UpdateInto(ctx, kind, keys, values, status)
@@ -77,38 +78,40 @@ func (l *LSM[K, V]) Clear(ctx context.Context) error {
 	return l.open().ordered.Clear(ctx)
 }
 
-// All returns the pairs in key order: for pair, err := range d.All(ctx).
+// All returns the pairs in key order. An error ends the iteration: structures.ErrChanged if the pairs changed before
+// the last part was read, and those of Range.
 func (l *LSM[K, V]) All(ctx context.Context) iter.Seq2[structures.Pair[K, V], error] {
 	return l.open().ordered.All(ctx)
 }
 
-// Chunks is All with many pairs at a time.
+// Chunks is All with many pairs at a time, in slices that are valid until the next ones come.
 func (l *LSM[K, V]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V], error] {
 	return l.open().ordered.Chunks(ctx)
 }
 
-// Save writes all pairs, and what the structure was laid out for, to w, and returns how many bytes.
+// Save writes all pairs and the options that Load needs to w, and returns the number of bytes. The file names the types
+// of keys and values.
 func (l *LSM[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return l.open().ordered.Save(ctx, w)
 }
 
-// Prepare makes all kernels that calls on the dictionary may need, whatever they do and of whatever size, so that none
-// of them makes one: a driver may take seconds for those of the first calls.
+// Prepare makes all kernels that calls may need, so that no later call makes one. A driver may take seconds for the
+// kernels of the first calls.
 func (l *LSM[K, V]) Prepare(ctx context.Context) error {
 	return l.open().ordered.Prepare(ctx)
 }
 
-// Metrics are what the host knows.
+// Metrics returns what the host knows, without asking the device.
 func (l *LSM[K, V]) Metrics() structures.Metrics {
 	return l.open().ordered.Metrics()
 }
 
-// Close frees the memory.
+// Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (l *LSM[K, V]) Close() error {
 	return l.open().ordered.Close()
 }
 
-// Count returns how many keys each range has.
+// Count returns the number of keys in each range.
 func (l *LSM[K, V]) Count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
 	return l.open().ordered.Count(ctx, ranges)
 }
@@ -123,7 +126,7 @@ func (l *LSM[K, V]) Range(ctx context.Context, ranges []structures.Range[K]) (st
 	return l.open().ordered.Range(ctx, ranges)
 }
 
-// RangeInto is Range into the caller's slices, from their beginning, and into new ones where they have no room.
+// RangeInto is Range into the caller's slices. It makes new slices if those have no room.
 func (l *LSM[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[K],
 	into *structures.Ranges[K, V]) error {
 	return l.open().ordered.RangeInto(ctx, ranges, into)
@@ -139,43 +142,43 @@ func (l *LSM[K, V]) Predecessor(ctx context.Context, keys []K) (structures.Neigh
 	return l.open().ordered.Predecessor(ctx, keys)
 }
 
-// Floor finds the greatest key up to each key, itself included.
+// Floor finds the greatest key that is not above each key.
 func (l *LSM[K, V]) Floor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
 	return l.open().ordered.Floor(ctx, keys)
 }
 
-// Ceil finds the least key from each key on, itself included.
+// Ceil finds the least key that is not below each key.
 func (l *LSM[K, V]) Ceil(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
 	return l.open().ordered.Ceil(ctx, keys)
 }
 
-// NeighborInto is any of these into the caller's slices.
+// NeighborInto finds the neighbor of each key in one direction, into the caller's slices.
 func (l *LSM[K, V]) NeighborInto(ctx context.Context, to structures.Direction, keys []K,
 	into structures.Neighbors[K, V]) error {
 	return l.open().ordered.NeighborInto(ctx, to, keys, into)
 }
 
-// Min returns the pair with the least key; found is false where there is none.
+// Min returns the pair with the least key. found is false if there is no pair.
 func (l *LSM[K, V]) Min(ctx context.Context) (key K, value V, found bool, err error) {
 	return l.open().ordered.Min(ctx)
 }
 
-// Max returns the pair with the greatest key.
+// Max returns the pair with the greatest key. found is false if there is no pair.
 func (l *LSM[K, V]) Max(ctx context.Context) (key K, value V, found bool, err error) {
 	return l.open().ordered.Max(ctx)
 }
 
-// Rank returns how many keys are less than each key, which need not be there.
+// Rank returns for each key the number of keys that are less. The key itself need not be there.
 func (l *LSM[K, V]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
 	return l.open().ordered.Rank(ctx, keys)
 }
 
-// RankInto is Rank into the caller's slice, which may be keys itself.
+// RankInto is Rank into the caller's slice, which may be keys itself if its type is uint32.
 func (l *LSM[K, V]) RankInto(ctx context.Context, keys []K, ranks []uint32) error {
 	return l.open().ordered.RankInto(ctx, keys, ranks)
 }
 
-// Select returns the pair of each rank: of rank 0 is the least key.
+// Select returns the pair of each rank. The least key has rank 0.
 func (l *LSM[K, V]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[K, V], error) {
 	return l.open().ordered.Select(ctx, ranks)
 }
@@ -185,60 +188,59 @@ func (l *LSM[K, V]) SelectInto(ctx context.Context, ranks []uint32, into structu
 	return l.open().ordered.SelectInto(ctx, ranks, into)
 }
 
-// Ascend returns the pairs of a range in key order: for pair, err := range d.Ascend(ctx, r).
+// Ascend returns the pairs of a range in key order. Errors are those of All.
 func (l *LSM[K, V]) Ascend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
 	return l.open().ordered.Ascend(ctx, r)
 }
 
-// Descend is Ascend the other way round, the greatest key first.
+// Descend returns the pairs of a range, the greatest key first. Errors are those of All.
 func (l *LSM[K, V]) Descend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
 	return l.open().ordered.Descend(ctx, r)
 }
 
-// FindOn records lookups.
+// FindOn records lookups on a stream, and does not wait.
 func (l *LSM[K, V]) FindOn(stream *vk.Stream, q structures.DeviceLookups) error {
 	return l.open().ordered.FindOn(stream, q)
 }
 
-// CountOn records the counting of ranges.
+// CountOn records the counting of the keys in ranges, and does not wait.
 func (l *LSM[K, V]) CountOn(stream *vk.Stream, r structures.DeviceCounts) error {
 	return l.open().ordered.CountOn(stream, r)
 }
 
-// RangeOn records the writing of the pairs of ranges.
+// RangeOn records the writing of the pairs of ranges, and does not wait.
 func (l *LSM[K, V]) RangeOn(stream *vk.Stream, r structures.DeviceRanges) error {
 	return l.open().ordered.RangeOn(stream, r)
 }
 
-// NeighborOn records the search for neighbors.
+// NeighborOn records the search for neighbors in one direction, and does not wait.
 func (l *LSM[K, V]) NeighborOn(stream *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
 	return l.open().ordered.NeighborOn(stream, to, n)
 }
 
-// FinishNeighbors waits for the stream, and carries on the searches that NeighborOn has left pending, until n.Left is
-// 0.
+// FinishNeighbors waits for the stream, and completes the searches that NeighborOn left pending, until n.Left is 0.
 func (l *LSM[K, V]) FinishNeighbors(ctx context.Context, stream *vk.Stream,
 	to structures.Direction, n structures.DeviceNeighbors) error {
 	return l.open().ordered.FinishNeighbors(ctx, stream, to, n)
 }
 
-// RankOn records the counting of the keys that are less than each key.
+// RankOn records what Rank returns, and does not wait.
 func (l *LSM[K, V]) RankOn(stream *vk.Stream, r structures.DeviceRanks) error {
 	return l.open().ordered.RankOn(stream, r)
 }
 
-// SelectOn records the search for the pairs of ranks, which n.Keys has.
+// SelectOn records the search for the pairs of the ranks in n.Keys, and does not wait.
 func (l *LSM[K, V]) SelectOn(stream *vk.Stream, n structures.DeviceNeighbors) error {
 	return l.open().ordered.SelectOn(stream, n)
 }
 
-// ExportOn records the writing of all pairs in key order.
+// ExportOn records the writing of all pairs in key order, and does not wait.
 func (l *LSM[K, V]) ExportOn(stream *vk.Stream, e structures.DeviceExport) error {
 	return l.open().ordered.ExportOn(stream, e)
 }
 
-// DeleteRange removes the keys of each range, one range after the other, and returns how many each has removed: of
-// ranges that overlap, the first takes what they share.
+// DeleteRange removes the keys of each range, one range after the other, and returns how many it removed for each. If
+// ranges overlap, the first one counts the keys that they share.
 func (l *LSM[K, V]) DeleteRange(ctx context.Context, ranges []structures.Range[K]) (counts []uint32, err error) {
 	return l.open().ordered.DeleteRange(ctx, ranges)
 }

@@ -30,12 +30,7 @@ type fieldCountPush struct {
 }
 
 // HistogramScratch returns the bytes of scratch memory that Histogram needs for n keys: 0, so Scratch may be 0.
-func (p *Primitives) HistogramScratch(n, bits int) int {
-	if !p.made() {
-		return 0
-	}
-	return 0
-}
+func (p *Primitives) HistogramScratch(n, bits int) int { return 0 }
 
 // Histogram records the counting of keys by the value of a field of their bits.
 //

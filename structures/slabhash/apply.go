@@ -51,7 +51,7 @@ type operands struct {
 	retry                                  bool
 	tails                                  bool   // of a mixed batch: some operations may skip to a list's end
 	visits                                 uint32 // 0: the table's
-	plain                                  bool   // of a mixed batch: no operation updates a value in place
+	plain                                  bool   // no operation updates a value in place
 	groups                                 sequential.Indirect
 }
 

@@ -122,7 +122,7 @@ func (t *table[W]) run(ctx context.Context, q request[W], ordered bool,
 		columns[1] = pipeline.Through(q.values, q.results)
 	}
 	tails := slices.Contains(q.kinds, structures.InsertDuplicate)
-	plain := q.kind == structures.Mixed && !slices.ContainsFunc(q.kinds, structures.Kind.UpdatesInPlace)
+	plain := !recording.UpdatesInPlace(q.kind, q.kinds)
 	task := pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			b := operandsOf(c)

@@ -1,6 +1,8 @@
 package recording
 
 import (
+	"slices"
+
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 )
@@ -17,6 +19,12 @@ func OfValues(module string, kind structures.Kind, of saved.Type) (string, []Spe
 		return module + "float", []Specialization{Constant("FLOAT_BITS", uint32(of.Width.Bits()))}
 	}
 	return module, nil
+}
+
+// UpdatesInPlace says whether a batch of a kind, or a mixed one of these kinds, has operations that update values in
+// place. Without them it does not depend on the type of values.
+func UpdatesInPlace(kind structures.Kind, kinds []structures.Kind) bool {
+	return kind.UpdatesInPlace() || slices.ContainsFunc(kinds, structures.Kind.UpdatesInPlace)
 }
 
 // ByType says whether OfValues gives operations of a kind a module of their own.
