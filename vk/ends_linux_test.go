@@ -172,11 +172,15 @@ func TestRunKernels(t *testing.T) {
 	all := make([][]kernelRun, len(names))
 	for i, name := range names {
 		fmt.Println("first", name)
+		m, err := shaders.Load(name)
+		require.NoError(t, err)
+		about, err := spirv.Parse(m.Code)
+		require.NoError(t, err)
 		d := wide
-		if isNarrow(name) {
+		if slices.Contains(about.Functions, pairsBy32) {
 			d = narrow
 		}
-		all[i] = newKernelRuns(t, d, name)
+		all[i] = newKernelRuns(t, d, m, about)
 		for _, r := range all[i] {
 			defer r.kernel.Free()
 		}
@@ -200,11 +204,6 @@ func TestRunKernels(t *testing.T) {
 	}
 }
 
-// isNarrow says that a module is of the protocol without 64-bit atomics, which a device that has them refuses.
-func isNarrow(name string) bool {
-	return strings.Contains(strings.Replace(name, "kept", "", 1)+".", "32.")
-}
-
 // kernelRun is a module with specialization constants and push constants.
 type kernelRun struct {
 	name, how string
@@ -223,11 +222,8 @@ const (
 
 // newKernelRuns makes the kernels of a module: with all constants as they are, then with each as something else. The
 // short form makes one, of the narrowest tile or of the widest.
-func newKernelRuns(t *testing.T, d *Device, name string) []kernelRun {
-	m, err := shaders.Load(name)
-	require.NoError(t, err)
-	about, err := spirv.Parse(m.Code)
-	require.NoError(t, err)
+func newKernelRuns(t *testing.T, d *Device, m shaders.Module, about spirv.Module) []kernelRun {
+	name := m.Name
 	if d.checkCapabilities(about.Capabilities) != nil {
 		return nil // not for this device
 	}

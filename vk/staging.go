@@ -53,8 +53,12 @@ func (s *stager) init(d *Device, o Options) {
 	s.turn <- struct{}{}
 }
 
-// begin waits for its turn, and makes the ring at the first transfer.
+// begin waits for its turn, and makes the ring at the first transfer. It looks at the context first, since select takes
+// either of two that are ready.
 func (s *stager) begin(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
