@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -62,7 +62,7 @@ type userPush struct {
 // run has each invocation allocate a slab, or free its own.
 func (u *user) run(p *SlabPool, function uint32, slabs []uint32) {
 	u.t.Helper()
-	m, err := shaders.Load("test/slab_alloc")
+	m, err := kernels.Load("test/slab_alloc")
 	require.NoError(u.t, err)
 	constants := p.Constants()
 	constants["FUNCTION"] = function

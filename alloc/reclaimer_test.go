@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/gate"
-	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -45,7 +45,7 @@ func newReclaimer(t *testing.T, p *SlabPool, o ReclaimerOptions) *Reclaimer {
 
 func newRetirer(t *testing.T, d *vk.Device, p *SlabPool, o ReclaimerOptions) *retirer {
 	r := &retirer{user: newUser(t, d), pool: p, reclaimer: newReclaimer(t, p, o)}
-	m, err := shaders.Load("test/epoch")
+	m, err := kernels.Load("test/epoch")
 	require.NoError(t, err)
 	r.kernel, err = vk.NewKernel[retirerPush](d, m, vk.KernelOptions{Constants: map[string]uint32{
 		"FUNCTION": 0, "POOL_LIGHT": 0, "POOL_SUPER_SHIFT": smallSupers}})

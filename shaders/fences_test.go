@@ -1,4 +1,4 @@
-package shaders
+package shaders_test
 
 import (
 	"encoding/binary"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/kernels"
 )
 
 var update = flag.Bool("update", false, "write fences.txt")
@@ -40,8 +41,8 @@ func TestFences(t *testing.T) {
 
 func listFences(t *testing.T) string {
 	forms := map[string]map[string][]string{} // by function and by what it has: the modules
-	for _, name := range Names() {
-		m, err := Load(name)
+	for _, name := range kernels.Names() {
+		m, err := kernels.Load(name)
 		require.NoError(t, err)
 		for function, form := range readOrdering(m.Code).forms() {
 			if forms[function] == nil {

@@ -1,4 +1,4 @@
-package shaders
+package shaders_test
 
 import (
 	"encoding/binary"
@@ -12,14 +12,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/kernels"
 )
 
 func TestEveryModuleLoads(t *testing.T) {
-	all := Names()
+	all := kernels.Names()
 	require.NotEmpty(t, all)
 	require.True(t, slices.IsSorted(all))
 	for _, name := range all {
-		module, err := Load(name)
+		module, err := kernels.Load(name)
 		require.NoError(t, err)
 		require.Equal(t, name, module.Name)
 		require.Zero(t, len(module.Code)%4, "%s is not whole words", name)
@@ -31,17 +33,17 @@ func TestEveryModuleLoads(t *testing.T) {
 
 // The caller of Load owns the code: changing it must not change what the next caller gets.
 func TestLoadCopies(t *testing.T) {
-	name := Names()[0]
-	first, err := Load(name)
+	name := shaders.Names()[0]
+	first, err := shaders.Load(name)
 	require.NoError(t, err)
 	first.Code[0] ^= 0xff
-	second, err := Load(name)
+	second, err := shaders.Load(name)
 	require.NoError(t, err)
 	require.NotEqual(t, first.Code[0], second.Code[0])
 }
 
 func TestLoadOfAnUnknownName(t *testing.T) {
-	known := Names()[0]
+	known := shaders.Names()[0]
 	folder, _, _ := strings.Cut(known, "/")
 	for name, near := range map[string]bool{
 		folder + "/no-such-kernel": true,
@@ -50,8 +52,8 @@ func TestLoadOfAnUnknownName(t *testing.T) {
 		"../shaders":               false,
 		folder:                     false,
 	} {
-		_, err := Load(name)
-		var missing *NotFoundError
+		_, err := shaders.Load(name)
+		var missing *shaders.NotFoundError
 		require.True(t, errors.As(err, &missing), "%q: %v", name, err)
 		require.Equal(t, name, missing.Name)
 		require.Equal(t, near, slices.Contains(missing.Near, known), "%q: %v", name, err)
@@ -65,7 +67,7 @@ func TestHeaders(t *testing.T) {
 	for _, file := range files {
 		want, err := os.ReadFile(file)
 		require.NoError(t, err)
-		have, err := fs.ReadFile(Headers(), filepath.Base(file))
+		have, err := fs.ReadFile(shaders.Headers(), filepath.Base(file))
 		require.NoError(t, err)
 		require.Equal(t, string(want), string(have))
 	}
@@ -80,7 +82,7 @@ func TestModulesMatchSources(t *testing.T) {
 		}
 		return err
 	}))
-	for _, name := range Names() {
+	for _, name := range kernels.Names() {
 		source, _, _ := strings.Cut(name, ".")
 		require.Contains(t, sources, source, "module %s has no source", name)
 		sources[source] = true

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/vk/internal/native"
 	"github.com/vkds/vkds/vk/internal/spirv"
@@ -27,8 +27,8 @@ func TestEveryModuleCompiles(t *testing.T) {
 		d.native = &compiledOnce{Device: d.native}
 	}
 	features := d.info.Features
-	for _, name := range shaders.Names() {
-		module, err := shaders.Load(name)
+	for _, name := range kernels.Names() {
+		module, err := kernels.Load(name)
 		require.NoError(t, err)
 		about, err := spirv.Parse(module.Code)
 		require.NoError(t, err, name)

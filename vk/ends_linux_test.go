@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/vk/internal/spirv"
@@ -39,7 +40,7 @@ import (
 func TestEveryKernelEnds(t *testing.T) {
 	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
 	pass.NarrowUnlessLong(t, "what ends at 4 lanes ends at 8 and 16")
-	for _, name := range shaders.Names() {
+	for _, name := range kernels.Names() {
 		for _, unknown := range unknownPushed(t, name) {
 			t.Errorf("%s: nothing is known of the push constant %s: give it a value in pushed", name, unknown)
 		}
@@ -58,7 +59,7 @@ func TestEveryKernelEnds(t *testing.T) {
 	for half := range 2 {
 		wait.Go(func() {
 			var names []string
-			for i, name := range shaders.Names() {
+			for i, name := range kernels.Names() {
 				if i%2 == half && !leftOut(name) {
 					names = append(names, name)
 				}
@@ -172,7 +173,7 @@ func TestRunKernels(t *testing.T) {
 	all := make([][]kernelRun, len(names))
 	for i, name := range names {
 		fmt.Println("first", name)
-		m, err := shaders.Load(name)
+		m, err := kernels.Load(name)
 		require.NoError(t, err)
 		about, err := spirv.Parse(m.Code)
 		require.NoError(t, err)
@@ -390,7 +391,7 @@ func (r kernelRun) push(memory *everywhere) (p pushWords) {
 
 // unknownPushed are the numbers among a module's push constants that push has no values for.
 func unknownPushed(t *testing.T, module string) (names []string) {
-	m, err := shaders.Load(module)
+	m, err := kernels.Load(module)
 	require.NoError(t, err)
 	about, err := spirv.Parse(m.Code)
 	require.NoError(t, err)

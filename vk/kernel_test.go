@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/vk/internal/spirv"
 )
 
@@ -247,7 +248,7 @@ func TestOnKernel(t *testing.T) {
 func TestTileRefusals(t *testing.T) {
 	d := openFor(t, Options{})
 	make := func(name string, constants map[string]uint32) error {
-		m, err := shaders.Load(name)
+		m, err := kernels.Load(name)
 		require.NoError(t, err)
 		about, err := spirv.Parse(m.Code)
 		require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -218,6 +218,17 @@ func openDevice(t testing.TB, options ...vk.Options) *vk.Device {
 	return testdevice.Open(t, options...)
 }
 
+// testKernel makes a kernel of shaders/test.
+func testKernel[P any](t testing.TB, d *vk.Device, name string, o vk.KernelOptions) *vk.Kernel[P] {
+	t.Helper()
+	m, err := kernels.Load("test/" + name)
+	require.NoError(t, err)
+	k, err := vk.NewKernel[P](d, m, o)
+	require.NoError(t, err)
+	t.Cleanup(k.Free)
+	return k
+}
+
 // poked is a word that a test writes into a node.
 type poked struct{ slab, word, value, _ uint32 }
 
@@ -229,9 +240,8 @@ func poke[W structures.Word](t testing.TB, tree *tree[W], words ...poked) {
 		Changes uint64
 		Count   uint32
 	}
-	k, err := recording.Kernel[push](tree.kernels, tree.stream, "test/btree_words", workgroup,
-		recording.OverPool(tree.pool.Constants())...)
-	require.NoError(t, err)
+	k := testKernel[push](t, tree.d, "btree_words", vk.KernelOptions{Workgroup: workgroup,
+		Constants: tree.pool.Constants()})
 	b, err := vk.NewBuffer[uint32](tree.d, 4*len(words))
 	require.NoError(t, err)
 	defer b.Free()

@@ -343,13 +343,11 @@ func TestWideRankAndSelect(t *testing.T) {
 func TestGeometryIsTheShaders(t *testing.T) {
 	d := openDevice(t)
 	for width, module := range map[structures.Width]string{
-		structures.Bits32: "test/btree_geometry.k32v32", structures.Bits64: "test/btree_geometry.k64v64",
+		structures.Bits32: "btree_geometry.k32v32", structures.Bits64: "btree_geometry.k64v64",
 	} {
 		type push struct{ Out uint64 }
 		s := testdevice.Stream(t, d)
-		kernels := recording.NewKernels(d)
-		k, err := recording.Kernel[push](kernels, s, module, 32)
-		require.NoError(t, err)
+		k := testKernel[push](t, d, module, vk.KernelOptions{})
 		out := testdevice.Room[uint32](t, d, 8)
 		k.Dispatch(s, 1, push{out.Address()})
 		require.NoError(t, s.Wait(t.Context()))
@@ -357,7 +355,6 @@ func TestGeometryIsTheShaders(t *testing.T) {
 		require.Equal(t, []uint32{nodeBytes, uint32(g.slots), uint32(4 * g.meta), uint32(4 * g.low), uint32(4 * g.high),
 			uint32(4 * g.link), uint32(2 * width.Bytes()), 0},
 			testdevice.Download(t, out, 8), width)
-		kernels.Close()
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -18,7 +18,7 @@ func TestGeometry(t *testing.T) {
 	for _, width := range []structures.Width{structures.Bits32, structures.Bits64} {
 		for _, keys := range []bool{false, true} {
 			x := table[uint32]{width: width, keys: keys}
-			m, err := shaders.Load("test/" + x.variant("slab_geometry"))
+			m, err := kernels.Load("test/" + x.variant("slab_geometry"))
 			require.NoError(t, err)
 			k, err := vk.NewKernel[struct{ Numbers, Slab uint64 }](d, m, vk.KernelOptions{})
 			require.NoError(t, err)

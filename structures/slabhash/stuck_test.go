@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/slabcheck"
@@ -44,7 +44,7 @@ func rowOfSlabs[W structures.Word](t *testing.T, d *vk.Device, tile int) *Map[W,
 func makeCircle[W structures.Word](t *testing.T, d *vk.Device, m *Map[W, W]) {
 	t.Helper()
 	const nextAt, slabBytes = 31, 128
-	module, err := shaders.Load("test/words")
+	module, err := kernels.Load("test/words")
 	require.NoError(t, err)
 	k, err := vk.NewKernel[wordsPush](d, module, vk.KernelOptions{})
 	require.NoError(t, err)

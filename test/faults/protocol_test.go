@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -24,7 +24,7 @@ func TestKernelsOfTheOtherProtocol(t *testing.T) {
 		{"btree/mixed_walk", "a32", "a64"}, {"btree/mixed_floor", "a32", "a64"},
 	} {
 		refused := func(d *vk.Device, variant string) error {
-			module, err := shaders.Load(m.name + "." + variant)
+			module, err := kernels.Load(m.name + "." + variant)
 			require.NoError(t, err)
 			_, err = vk.NewKernel[push](d, module, vk.KernelOptions{})
 			return err

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/kernels"
 )
 
 // sizes are the subgroups that are tried: those that CPU drivers have, too, which say that this package is right.
 var sizes = []int{4, 8, 16, 32, 64, 128}
 
 func load(t *testing.T, name string) *Module {
-	code, err := shaders.Load(name)
+	code, err := kernels.Load(name)
 	require.NoError(t, err)
 	m, err := Parse(code)
 	require.NoError(t, err)

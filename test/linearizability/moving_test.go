@@ -9,9 +9,9 @@ import (
 
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -75,7 +75,7 @@ func eachMoving(t *testing.T, narrow bool, operations int, test func(r *movingRi
 		}
 		tree := open(r)
 		defer func() { require.NoError(r, tree.Close()) }()
-		m, err := shaders.Load(module)
+		m, err := kernels.Load(module)
 		require.NoError(r, err)
 		constants := tree.Constants()
 		constants["POOL_LIGHT"] = 0 // it may grow

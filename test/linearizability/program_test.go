@@ -8,9 +8,9 @@ import (
 
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/vk"
@@ -130,7 +130,7 @@ func TestPrograms(t *testing.T) {
 	for mix, kinds := range mixes {
 		t.Run(mix, func(t *testing.T) {
 			eachTable(t, 4, func(r *rig) {
-				m, err := shaders.Load("test/slab_hash_program." + r.module())
+				m, err := kernels.Load("test/slab_hash_program." + r.module())
 				require.NoError(r, err)
 				constants := r.table.Constants()
 				constants["TILE"] = uint32(r.width)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -194,7 +194,7 @@ func (r *treeRig) programs() (dispatch func(operations, outcomes, ticket uint64,
 	} else if r.d.Has(vk.Int64Atomics) {
 		module = "a64"
 	}
-	m, err := shaders.Load("test/btree_program." + module)
+	m, err := kernels.Load("test/btree_program." + module)
 	require.NoError(r, err)
 	constants := r.tree.Constants()
 	constants["BTREE_TORN"] = 1

@@ -8,6 +8,7 @@ import (
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/vk"
 )
@@ -117,7 +118,7 @@ func applyArcs(t *testing.T, r *rig, g *graph.Graph, module string, width int, a
 		require.Less(t, rounds, 50)
 		constants := g.Constants()
 		constants["TILE"] = uint32(width)
-		m, err := shaders.Load(module)
+		m, err := kernels.Load(module)
 		require.NoError(t, err)
 		k, err := vk.NewKernel[graphPush](r.d, m, vk.KernelOptions{Constants: constants})
 		require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/kernels"
 )
 
 // Which kernels call a header's functions: those of the folder where it stands, whose own tests then drive them with
@@ -101,12 +102,12 @@ func called(m shaders.Module) []string {
 // Every function of every header is called by a kernel that tests run.
 func TestEveryFunctionIsDriven(t *testing.T) {
 	calls := map[string]map[string]bool{} // folder: functions that its kernels call
-	for _, name := range shaders.Names() {
+	for _, name := range kernels.Names() {
 		folder := path.Dir(name)
 		if calls[folder] == nil {
 			calls[folder] = map[string]bool{}
 		}
-		m, err := shaders.Load(name)
+		m, err := kernels.Load(name)
 		require.NoError(t, err)
 		for _, f := range called(m) {
 			calls[folder][f] = true

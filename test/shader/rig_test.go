@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -108,7 +108,7 @@ func get[T vk.Element](r *rig, b *vk.Buffer[T]) []T {
 // kernel makes a kernel of a module, until the test's end.
 func kernel[P any](t *testing.T, r *rig, module string, constants map[string]uint32) *vk.Kernel[P] {
 	t.Helper()
-	m, err := shaders.Load(module)
+	m, err := kernels.Load(module)
 	require.NoError(t, err)
 	k, err := vk.NewKernel[P](r.d, m, vk.KernelOptions{Constants: constants})
 	require.NoError(t, err)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
 )
@@ -60,7 +60,7 @@ type invocationPush struct {
 func TestInvocationIndex(t *testing.T) {
 	r := newRig(t)
 	workgroup := max(32, r.d.SubgroupSize())
-	m, err := shaders.Load("test/invocation")
+	m, err := kernels.Load("test/invocation")
 	require.NoError(t, err)
 	k, err := vk.NewKernel[invocationPush](r.d, m, vk.KernelOptions{Workgroup: workgroup})
 	require.NoError(t, err)

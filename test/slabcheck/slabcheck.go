@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -61,7 +61,7 @@ type reader struct {
 
 func newReader(t testing.TB, d *vk.Device) *reader {
 	t.Helper()
-	m, err := shaders.Load("test/words")
+	m, err := kernels.Load("test/words")
 	require.NoError(t, err)
 	k, err := vk.NewKernel[words](d, m, vk.KernelOptions{})
 	require.NoError(t, err)

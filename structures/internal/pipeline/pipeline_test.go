@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -36,7 +36,7 @@ type rig struct {
 // newRig makes a pipeline of small chunks, that works in the host's memory or copies to the device.
 func newRig(t *testing.T, chunk int, direct bool) *rig {
 	d := testdevice.Open(t)
-	m, err := shaders.Load("test/words")
+	m, err := kernels.Load("test/words")
 	require.NoError(t, err)
 	k, err := vk.NewKernel[echo](d, m, vk.KernelOptions{})
 	require.NoError(t, err)

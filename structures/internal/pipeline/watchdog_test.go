@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
@@ -19,6 +18,7 @@ import (
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -100,7 +100,7 @@ func TestLargestChunksStayBelowWatchdog(t *testing.T) {
 // timeOfVisit is how many nanoseconds the device takes to read a slab that lies anywhere among 64 MiB.
 func timeOfVisit(t *testing.T, d *vk.Device, n int) float64 {
 	const slabs, slabWords = 1 << 19, 32
-	m, err := shaders.Load("test/visits")
+	m, err := kernels.Load("test/visits")
 	require.NoError(t, err)
 	k, err := vk.NewKernel[visitsPush](d, m, vk.KernelOptions{})
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func timeOfVisit(t *testing.T, d *vk.Device, n int) float64 {
 
 // timeOfTurns is how long a dispatch takes in which a lane of each subgroup changes one word by a compare-and-swap.
 func timeOfTurns(t *testing.T, d *vk.Device, n int) time.Duration {
-	m, err := shaders.Load("test/turns")
+	m, err := kernels.Load("test/turns")
 	require.NoError(t, err)
 	k, err := vk.NewKernel[turnsPush](d, m, vk.KernelOptions{})
 	require.NoError(t, err)

@@ -11,21 +11,21 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// copying is shaders/test/words.comp: it copies words.
-type copying struct {
-	From, To uint64
-	Count    uint32
+// counting is shaders/primitives/iota.comp: it writes 0, 1, 2, and so on.
+type counting struct {
+	To    uint64
+	Count uint32
 }
 
 // Kernels are shared by all who use a device, however many ask at once, and outlive those who asked.
 func TestKernelsAreShared(t *testing.T) {
 	d := testdevice.Open(t)
 	first, second := NewKernels(d), NewKernels(d)
-	all := make([]*vk.Kernel[copying], 16)
+	all := make([]*vk.Kernel[counting], 16)
 	var asking sync.WaitGroup
 	for i := range all {
 		asking.Go(func() {
-			k, err := ask[copying]([]*Kernels{first, second}[i%2], nil, "test/words", 64)
+			k, err := ask[counting]([]*Kernels{first, second}[i%2], nil, "primitives/iota", 64)
 			if err == nil {
 				all[i] = k
 			}
@@ -36,36 +36,32 @@ func TestKernelsAreShared(t *testing.T) {
 	for _, k := range all {
 		require.Same(t, all[0], k)
 	}
-	wider, err := ask[copying](first, nil, "test/words", 128)
+	wider, err := ask[counting](first, nil, "primitives/iota", 128)
 	require.NoError(t, err)
 	require.NotSame(t, all[0], wider)
 	require.Equal(t, 128, wider.Workgroup())
 
 	first.Close()
-	_, err = ask[copying](first, nil, "test/words", 64)
+	_, err = ask[counting](first, nil, "primitives/iota", 64)
 	require.ErrorIs(t, err, vk.ErrClosed)
-	k, err := ask[copying](second, nil, "test/words", 64)
+	k, err := ask[counting](second, nil, "primitives/iota", 64)
 	require.NoError(t, err)
 	s, err := d.NewStream()
 	require.NoError(t, err)
 	defer s.Close()
-	from, err := vk.NewBuffer[uint32](d, 100)
-	require.NoError(t, err)
-	defer from.Free()
 	to, err := vk.NewBuffer[uint32](d, 100)
 	require.NoError(t, err)
 	defer to.Free()
-	s.Fill(from, 0, 400, 7)
-	k.Dispatch(s, 2, copying{from.Address(), to.Address(), 100})
+	k.Dispatch(s, 2, counting{to.Address(), 100})
 	require.NoError(t, s.Wait(t.Context()))
 	got := make([]uint32, 100)
 	require.NoError(t, to.Download(t.Context(), 0, got))
-	for _, word := range got {
-		require.EqualValues(t, 7, word)
+	for i, word := range got {
+		require.EqualValues(t, i, word)
 	}
 
 	other := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 30}) // another device
-	theirs, err := ask[copying](NewKernels(other), nil, "test/words", 64)
+	theirs, err := ask[counting](NewKernels(other), nil, "primitives/iota", 64)
 	require.NoError(t, err)
 	require.NotSame(t, k, theirs)
 }
@@ -74,13 +70,13 @@ func TestKernelsAreShared(t *testing.T) {
 func TestKernelsThatCantBeMade(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 30}) // of its own, to be closed
 	kernels := NewKernels(d)
-	_, err := ask[copying](kernels, nil, "test/words", d.Info().MaxWorkgroup*2)
+	_, err := ask[counting](kernels, nil, "primitives/iota", d.Info().MaxWorkgroup*2)
 	var module *vk.ModuleError
 	require.ErrorAs(t, err, &module)
-	_, err = ask[copying](kernels, nil, "test/words", d.Info().MaxWorkgroup*2)
+	_, err = ask[counting](kernels, nil, "primitives/iota", d.Info().MaxWorkgroup*2)
 	require.ErrorAs(t, err, &module)
 	require.NoError(t, d.Close())
-	_, err = ask[copying](kernels, nil, "test/words", 64)
+	_, err = ask[counting](kernels, nil, "primitives/iota", 64)
 	require.ErrorIs(t, err, vk.ErrClosed)
 }
 
