@@ -149,16 +149,9 @@ test-windows: deps windows
 	$(on-windows) $(emulated) ./cmd/vkds
 test-arm64: deps arm64
 	$(on-arm64) $(emulated) ./cmd/vkds
-# What "make test" has of that, some minutes of processor time: the tool is built for both, what has files of a system's
-# own is vetted, and what systems differ in is tested: the loader and its memory, files that are replaced, the cache's
-# folder, a structure, and a little of the tool.
-of-systems = ./vk/... ./internal/outfile ./internal/dictfile ./cmd/vkds
-test-elsewhere: deps windows arm64
-	$(windows) go vet $(of-systems)
-	$(arm64) go vet $(of-systems)
-	$(on-windows) ./vk ./internal/outfile ./internal/dictfile ./structures/slabhash
-	$(on-windows) -run '^(TestInfo|TestHelp|TestFullDisk|TestChangeReplaces)$$' ./cmd/vkds
-	$(on-arm64) -run '^(TestIndirect|TestHostBuffer|TestPipelineCache|TestInt64Atomics)' ./vk
+# What "make test" has of that: what differs most between systems, the loader and its memory, and files that are replaced.
+test-elsewhere: deps
+	$(on-windows) ./vk ./internal/outfile
 # What several goroutines share of one handle.
 test-race:
 	$(call go-test,8,-race ./internal/gate ./test/goroutines)
@@ -217,7 +210,7 @@ concurrent-tests = $(call stress-test,$(1),$(2) $(3)) && \
 
 stress-parts = $(foreach part,long often chaos,$(drivers:%=stress-$(part)-%)) $(patsubst %,stress-threads-%,4 8 16)
 .PHONY: $(stress-parts)
-stress: lint cross $(stress-parts)
+stress: lint cross $(stress-parts) test-windows test-arm64
 stress-long-4 stress-long-8 stress-long-16 stress-long-swiftshader: stress-long-%: deps
 	VKDS_STRESS=$(STRESS) $(call stress-test,$*,$(if $(filter 8,$*),./...,$(on-device)))
 stress-often-4 stress-often-8 stress-often-16 stress-often-swiftshader: stress-often-%: deps
