@@ -24,6 +24,21 @@ const (
 	maxVisits     = 1 << 18
 )
 
+// A mixed batch on a stream has kinds that the host doesn't know. Its kernel is the faster one, which walks to the end
+// of a list to append a value, and would visit the slabs of a key once for each value that the batch appends to it. So
+// the tiles of such a batch share a budget, which is at least so many visits an operation. What is left pending gets
+// the kernel that skips to the end, in Finish.
+const (
+	sharedVisits = 1 << 20
+	leastVisits  = 32
+)
+
+// visitsOnStream returns how many slabs a tile visits in a mixed batch on a stream.
+func (t *table[W]) visitsOnStream(operations int) uint32 {
+	tile := t.tiles.update
+	return min(t.visits, uint32(max(sharedVisits*tile/operations, leastVisits*tile)))
+}
+
 type applyPush struct {
 	Hash     Device
 	Keys     uint64

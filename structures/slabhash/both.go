@@ -111,9 +111,12 @@ func (x Table) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 }
 
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not
-// wait. Batches on several streams may work on the table at the same time. Where the pool is full,
-// operations are left pending; give the batch to Finish for them once no stream works on the table.
+// wait. Batches on several streams may work on the table at the same time. Where the pool is full, or buckets
+// are long, operations are left pending; give the batch to Finish for them once no stream works on the table.
 // Neither looks at the table's load: call Rehash when Stats says so.
+//
+// A mixed batch gives up sooner in long buckets than one of a single kind, since the host does not know its kinds. If
+// keys get hundreds of values and more, InsertDuplicate and DeleteAll are faster in batches of their own.
 func (x Table) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	return x.table().applyOn(context.Background(), s, kind, b)
 }

@@ -3,12 +3,14 @@ package slabhash_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -112,6 +114,38 @@ func appendOnStream[W structures.Word](t *testing.T, d *vk.Device, m *Map[W, W],
 	require.NoError(t, m.ApplyOn(s, structures.Mixed, b))
 	require.NoError(t, m.Finish(t.Context(), s, structures.Mixed, b))
 	require.Equal(t, before+1, m.Metrics().Retries, "an append that is finished walks over the key's slabs")
+}
+
+// A mixed batch on a stream appends many values to a key in a time that is linear in their number, as a batch of one
+// kind does.
+func TestManyValuesOfAKeyOnAStream(t *testing.T) {
+	pass.OneWidth(t, "a budget that the host sets")
+	const n = 50_000
+	d := testdevice.Open(t)
+	pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{Blocks: 16})
+	require.NoError(t, err)
+	defer pool.Close()
+	s := testdevice.Stream(t, d)
+	b := structures.DeviceBatch{
+		Count: n, Keys: testdevice.Upload(t, d, slices.Repeat([]uint32{77}, n)), Values: testdevice.Room[uint32](t, d, n),
+		Kinds:  testdevice.Upload(t, d, slices.Repeat([]uint8{uint8(structures.InsertDuplicate)}, n)),
+		Status: testdevice.Room[uint8](t, d, n), Left: testdevice.Upload(t, d, []uint32{0}),
+	}
+	least := map[structures.Kind]time.Duration{structures.InsertDuplicate: time.Hour, structures.Mixed: time.Hour}
+	for range 3 { // the first makes the kernels
+		for kind := range least {
+			m := newMap(t, d, Options{MaxLoad: -1, Pool: pool})
+			start := time.Now()
+			require.NoError(t, m.ApplyOn(s, kind, b))
+			require.NoError(t, m.Finish(t.Context(), s, kind, b))
+			least[kind] = min(least[kind], time.Since(start))
+			counts, err := m.CountAll(t.Context(), []uint32{77})
+			require.NoError(t, err)
+			require.Equal(t, []uint32{n}, counts)
+			require.NoError(t, m.Clear(t.Context()))
+		}
+	}
+	require.Less(t, least[structures.Mixed], 20*least[structures.InsertDuplicate])
 }
 
 // All pairs of a key can be deleted, however many there are.

