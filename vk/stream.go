@@ -360,12 +360,14 @@ func (s *Stream) abandon() {
 	if b == nil {
 		return
 	}
+	defer func() {
+		if !s.d.lost.Load() {
+			s.d.native.Reset(b.commands)
+			s.recycle(b)
+		}
+	}()
+	defer s.behind(b)
 	b.settled(Point{}, false)
-	s.behind(b)
-	if !s.d.lost.Load() {
-		s.d.native.Reset(b.commands)
-		s.recycle(b)
-	}
 }
 
 // behind does what was to be done behind a batch that was dropped: behind those that were submitted before it.
@@ -414,7 +416,7 @@ func (s *Stream) send() error {
 	return nil
 }
 
-// retire takes back the batches that are done.
+// retire takes back the batches that are done. Each is taken back once, also where a function of its panics.
 func (s *Stream) retire() {
 	if len(s.flying) == 0 {
 		return
@@ -424,13 +426,25 @@ func (s *Stream) retire() {
 		return
 	}
 	done := 0
+	defer func() { s.flying = slices.Delete(s.flying, 0, done) }()
 	for done < len(s.flying) && s.flying[done].value <= reached {
-		s.collect(s.flying[done])
-		s.flying[done].ended()
-		s.recycle(s.flying[done])
 		done++
+		s.takeBack(s.flying[done-1])
 	}
-	s.flying = slices.Delete(s.flying, 0, done)
+}
+
+func (s *Stream) takeBack(b *batch) {
+	defer s.recycle(b)
+	s.collect(b)
+	b.ended()
+}
+
+// tidy takes back the batches that are done, of a Device that is open.
+func (s *Stream) tidy() {
+	if s.d.enter() == nil {
+		defer s.d.leave()
+		s.retire()
+	}
 }
 
 func (s *Stream) recycle(b *batch) {
@@ -471,10 +485,7 @@ func (s *Stream) Close() error {
 	}
 	s.abandon()
 	err := s.line.wait(context.Background(), s.last)
-	if s.d.enter() == nil {
-		s.retire()
-		s.d.leave()
-	}
+	s.tidy()
 	s.d.drop(s)
 	return err
 }

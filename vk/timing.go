@@ -112,10 +112,7 @@ func (s *Stream) Timings() []Timing {
 	if !s.made() {
 		return nil
 	}
-	if s.d.enter() == nil {
-		s.retire()
-		s.d.leave()
-	}
+	s.tidy()
 	t := s.timings
 	s.timings = nil
 	return t

@@ -3,6 +3,7 @@ package vk
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -71,8 +72,13 @@ func (u *Uses) end(one *use) {
 	delete(u.all, one)
 	due := u.due()
 	u.mu.Unlock()
-	for _, w := range due {
-		w.free()
+	free(due)
+}
+
+// free calls functions, in their order, all of them also where one panics.
+func free(due []waiting) {
+	for _, w := range slices.Backward(due) {
+		defer w.free()
 	}
 }
 
@@ -167,9 +173,9 @@ func (s *Stream) join(p Point) {
 	s.waits = append(s.waits, p)
 }
 
-// Free calls free when none of the batches so far names the memory: at once, or when the last of them has ended or is
+// Free calls f when none of the batches so far names the memory: at once, or when the last of them has ended or is
 // dropped. Work that is recorded later must not name the memory.
-func (u *Uses) Free(free func()) {
+func (u *Uses) Free(f func()) {
 	u.mu.Lock()
 	for one := range u.all {
 		// A stream may not look for long whether its work has ended.
@@ -177,10 +183,8 @@ func (u *Uses) Free(free func()) {
 			delete(u.all, one)
 		}
 	}
-	u.after = append(u.after, waiting{u.begun, free})
+	u.after = append(u.after, waiting{u.begun, f})
 	due := u.due()
 	u.mu.Unlock()
-	for _, w := range due {
-		w.free()
-	}
+	free(due)
 }

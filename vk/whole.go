@@ -1,12 +1,21 @@
 package vk
 
+import (
+	"errors"
+	"slices"
+)
+
+// ErrUnfinished is returned by the Submit or Wait of a batch that is dropped because a function that recorded into it
+// panicked.
+var ErrUnfinished = errors.New("vk: a function that recorded into this batch panicked, and the batch was dropped")
+
 // Whole records the commands of record completely or not at all. If record or one of its commands fails before the
 // first command was recorded, the batch stays as it was. If it fails later, the next Submit or Wait returns the error
 // and drops the batch. Whole returns the error in both cases. If the batch is to be dropped already, nothing is
-// recorded and Whole returns the reason.
+// recorded and Whole returns the reason. A record that panics counts as one that returns ErrUnfinished.
 //
 // Calls may be nested. Then everything that the outermost one records is recorded, or nothing.
-func (s *Stream) Whole(record func() error) error {
+func (s *Stream) Whole(record func() error) (err error) {
 	if !s.made() {
 		return ErrNotOpen
 	}
@@ -14,21 +23,21 @@ func (s *Stream) Whole(record func() error) error {
 		return s.err
 	}
 	before, outermost := s.commands, !s.whole
-	if outermost {
-		s.whole = true
-		defer func() { s.whole = false }()
-	}
-	if err := record(); err != nil {
+	s.whole = true
+	defer func() {
 		s.Fail(err)
-	}
-	err := s.err
-	if outermost {
+		err = s.err
+		if !outermost {
+			return
+		}
+		s.whole = false
 		// What a Submit within has sent on its way is no longer part of the batch.
 		if s.commands == before || s.open == nil {
 			s.err = nil
 		}
-	}
-	return err
+	}()
+	err = ErrUnfinished // unless record returns
+	return record()
 }
 
 // Fail marks the batch as failed because a part of it could not be recorded. Nothing more is recorded, and the next
@@ -78,16 +87,17 @@ func (s *Stream) Finally(f func()) {
 	}
 }
 
-// settled tells those who asked for it what becomes of a batch.
+// settled tells those who asked for it what becomes of a batch. If one of their functions panics, the others are called
+// all the same: they keep account of memory.
 func (b *batch) settled(p Point, submitted bool) {
-	for _, f := range b.onSubmit {
-		f(p, submitted)
+	for _, f := range slices.Backward(b.onSubmit) {
+		defer f(p, submitted)
 	}
 }
 
-// ended does what was to be done behind a batch.
+// ended does what was to be done behind a batch, all of it, as settled does.
 func (b *batch) ended() {
-	for _, f := range b.finally {
-		f()
+	for _, f := range slices.Backward(b.finally) {
+		defer f()
 	}
 }
