@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -55,8 +54,8 @@ type handle struct {
 	close func() error
 }
 
-// handles are one of each sort. Later ones use earlier ones.
-func handles(t *testing.T, d *vk.Device, progress structures.Progress) []handle {
+// dictionaries are one of each sort, and what belongs to them. Later ones use earlier ones.
+func dictionaries(t *testing.T, d *vk.Device, progress structures.Progress) []handle {
 	ctx := t.Context()
 	keys := []uint32{1, 2, 3, 4}
 	dictionary := func(name string, x structures.Dictionary[uint32, uint32], check func(context.Context) error) handle {
@@ -82,32 +81,6 @@ func handles(t *testing.T, d *vk.Device, progress structures.Progress) []handle 
 	require.NoError(t, err)
 	array, err := sortedarray.Build(ctx, d, keys, keys, sortedarray.Options{Progress: progress})
 	require.NoError(t, err)
-	e := graph.Edges{From: keys, To: []uint32{2, 3, 4, 1}, Weights: keys}
-	g, err := graph.Build(ctx, d, e, graph.Options{Weighted: true, Progress: progress})
-	require.NoError(t, err)
-	o, err := graph.BuildOrdered(ctx, d, e, graph.OrderedOptions{Weighted: true,
-		Tree: btree.Options{Progress: progress}})
-	require.NoError(t, err)
-	named, err := graph.NewNamed[uint64](ctx, d, graph.Options{Weighted: true, Progress: progress})
-	require.NoError(t, err)
-	rows, err := g.CSR(ctx, true)
-	require.NoError(t, err)
-	of, live := analytics.New(rows), analytics.NewLive(g)
-	components, err := analytics.NewConnectivity(ctx, d, 10)
-	require.NoError(t, err)
-	pool, err := alloc.NewSlabPool(ctx, d, alloc.PoolOptions{})
-	require.NoError(t, err)
-	buffer, err := vk.NewBuffer[uint32](d, 3)
-	require.NoError(t, err)
-	edges := func(insert func(context.Context, graph.Edges) ([]structures.Status, error)) func(context.Context) error {
-		return func(ctx context.Context) error {
-			_, err := insert(ctx, graph.Edges{From: []uint32{5}, To: []uint32{6}, Weights: []uint32{7}})
-			return err
-		}
-	}
-	rank := func(a *analytics.Analyzer) func(context.Context) error {
-		return func(ctx context.Context) error { _, err := a.Components(ctx); return err }
-	}
 	return []handle{
 		dictionary("map", m, nil),
 		{name: "set", x: set, close: set.Close, alive: func(ctx context.Context) error {
@@ -123,8 +96,63 @@ func handles(t *testing.T, d *vk.Device, progress structures.Progress) []handle 
 		}},
 		dictionary("lsm", levels, nil),
 		dictionary("array", array, nil),
+	}
+}
+
+// others are graphs, what analyzes them, and what is made on a device directly. Later ones use earlier ones.
+func others(t *testing.T, d *vk.Device, progress structures.Progress) []handle {
+	ctx := t.Context()
+	keys := []uint32{1, 2, 3, 4}
+	e := graph.Edges{From: keys, To: []uint32{2, 3, 4, 1}, Weights: keys}
+	g, err := graph.Build(ctx, d, e, graph.Options{Weighted: true, Progress: progress})
+	require.NoError(t, err)
+	o, err := graph.BuildOrdered(ctx, d, e, graph.OrderedOptions{Weighted: true,
+		Tree: btree.Options{Progress: progress}})
+	require.NoError(t, err)
+	named, err := graph.NewNamed[uint64](ctx, d, graph.Options{Weighted: true, Progress: progress})
+	require.NoError(t, err)
+	rows, err := g.CSR(ctx, true)
+	require.NoError(t, err)
+	of, live := analytics.New(rows), analytics.NewLive(g)
+	components, err := analytics.NewConnectivity(ctx, d, 10)
+	require.NoError(t, err)
+	pool, err := alloc.NewSlabPool(ctx, d, alloc.PoolOptions{})
+	require.NoError(t, err)
+	reclaimer, err := alloc.NewReclaimer(ctx, pool, alloc.ReclaimerOptions{})
+	require.NoError(t, err)
+	buffer, err := vk.NewBuffer[uint32](d, 3)
+	require.NoError(t, err)
+	snapshot, err := o.Snapshot(ctx)
+	require.NoError(t, err)
+	stream, uses := testdevice.Stream(t, d), new(vk.Uses)
+	use := func(ctx context.Context) error {
+		stream.Discard()
+		stream.Fill(buffer, 0, 4, 1)
+		uses.On(stream)
+		if err := stream.Wait(ctx); err != nil {
+			return err
+		}
+		return uses.Rest(ctx)
+	}
+	require.NoError(t, use(ctx))
+	point, err := stream.Submit()
+	require.NoError(t, err)
+	edges := func(insert func(context.Context, graph.Edges) ([]structures.Status, error)) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := insert(ctx, graph.Edges{From: []uint32{5}, To: []uint32{6}, Weights: []uint32{7}})
+			return err
+		}
+	}
+	rank := func(a *analytics.Analyzer) func(context.Context) error {
+		return func(ctx context.Context) error { _, err := a.Components(ctx); return err }
+	}
+	return []handle{
 		{name: "graph", x: g, alive: edges(g.InsertEdges), check: g.Check, close: g.Close},
 		{name: "ordered graph", x: o, alive: edges(o.InsertEdges), check: o.Check, close: o.Close},
+		{name: "snapshot of a graph", x: snapshot, close: snapshot.Close, alive: func(ctx context.Context) error {
+			_, _, err := snapshot.FindEdges(ctx, e)
+			return err
+		}},
 		{name: "named graph", x: named, close: named.Close, check: named.Graph().Check,
 			alive: func(ctx context.Context) error {
 				_, err := named.InsertVertices(ctx, []uint64{9})
@@ -144,10 +172,18 @@ func handles(t *testing.T, d *vk.Device, progress structures.Progress) []handle 
 			_, err := pool.Stats(ctx)
 			return err
 		}},
+		{name: "reclaimer", x: reclaimer, close: reclaimer.Close, alive: func(ctx context.Context) error {
+			_, err := reclaimer.Stats(ctx)
+			return err
+		}},
 		{name: "buffer", x: buffer, close: func() error { buffer.Free(); return nil },
 			alive: func(ctx context.Context) error {
 				return buffer.Upload(ctx, 0, make([]uint32, 3))
 			}},
+		{name: "stream", x: stream, alive: use, close: stream.Close},
+		{name: "device", x: d, alive: use, close: func() error { return nil }},
+		{name: "point", x: point, alive: point.Wait, close: func() error { return nil }},
+		{name: "uses", x: uses, alive: use, close: func() error { return nil }},
 	}
 }
 
@@ -183,12 +219,13 @@ func arguments(t *testing.T, d *vk.Device, h handle, u user) map[reflect.Type]re
 		graph.NamedEdges[uint64]{From: wide, To: []uint64{2, 2, 2}, Weights: keys},
 		[]graph.NeighborRange{{Hi: 9}, {Vertex: 1, Hi: 9}, {Vertex: 2, Hi: 9}},
 		analytics.BFSOptions{}, analytics.SSSPOptions{}, analytics.PageRankOptions{Iterations: 3},
-		func() error { return nil }, func(graph.Device) error { return nil },
-		btree.Node[uint64]{}, testdevice.Stream(t, d),
+		btree.Node[uint64]{}, btree.Moving{}, "a label", testdevice.Stream(t, d),
 	} {
 		add(x)
 	}
 	all[reflect.TypeFor[io.Writer]()] = reflect.ValueOf(u.writer)
+	all[reflect.TypeFor[any]()] = reflect.ValueOf("a key")
+	all[reflect.TypeFor[error]()] = reflect.ValueOf(io.ErrUnexpectedEOF)
 	if x, ok := h.x.(*btree.Tree[uint32, uint32]); ok {
 		s, err := x.Snapshot(t.Context())
 		require.NoError(t, err)
@@ -201,34 +238,68 @@ func arguments(t *testing.T, d *vk.Device, h handle, u user) map[reflect.Type]re
 
 // method is a call of one.
 type method struct {
-	name string
-	call func(ctx context.Context)
+	name     string
+	context  bool // it is given one,
+	function bool // and a function to call, or a writer
+	call     func(ctx context.Context)
 }
 
-// methods are all of a handle's that take a context first.
+var aContext = reflect.TypeFor[context.Context]()
+
+// asks says whether a method is given what it may call: a context, another interface that others implement, too, or a
+// function.
+func asks(method reflect.Type) bool {
+	for i := range method.NumIn() {
+		in := method.In(i)
+		n := in.NumMethod() // the last ones are those that are not exported
+		ours := in.Kind() == reflect.Interface && n > 0 && !in.Method(n-1).IsExported()
+		if in.Kind() == reflect.Func || in.Kind() == reflect.Interface && !ours {
+			return true
+		}
+	}
+	return false
+}
+
+// methods are all of a handle's that ask something of the user.
 func methods(t *testing.T, d *vk.Device, h handle, u user) (all []method) {
 	arguments := arguments(t, d, h, u)
 	stream := arguments[reflect.TypeFor[*vk.Stream]()].Interface().(*vk.Stream)
 	of := reflect.ValueOf(h.x)
 	for i := range of.NumMethod() {
 		m, name := of.Method(i), of.Type().Method(i).Name
-		if m.Type().NumIn() == 0 || m.Type().In(0) != reflect.TypeFor[context.Context]() {
+		if !asks(m.Type()) {
 			continue
 		}
-		in := []reflect.Value{{}}
-		for j := 1; j < m.Type().NumIn(); j++ {
-			x, ok := arguments[m.Type().In(j)]
-			require.True(t, ok, "%s takes a %v, of which this test has none", name, m.Type().In(j))
-			in = append(in, x)
+		in, function := make([]reflect.Value, m.Type().NumIn()), false
+		for j := range in {
+			of := m.Type().In(j)
+			x, ok := arguments[of]
+			switch {
+			case of == aContext: // each call has its own
+				x = reflect.Zero(of)
+			case of.Kind() == reflect.Func:
+				function = true
+				x = reflect.MakeFunc(of, func([]reflect.Value) (out []reflect.Value) {
+					u.body()
+					for i := range of.NumOut() {
+						out = append(out, reflect.Zero(of.Out(i)))
+					}
+					return out
+				})
+			default:
+				require.True(t, ok, "%s takes a %v, of which this test has none", name, of)
+				function = function || of == reflect.TypeFor[io.Writer]()
+			}
+			in[j] = x
 		}
-		all = append(all, method{name, func(ctx context.Context) {
+		all = append(all, method{name, in[0].Type() == aContext, function, func(ctx context.Context) {
 			defer func() { // what was recorded can't have been submitted by who has panicked
 				stream.Discard()
 				require.NoError(t, stream.Wait(context.Background()))
 			}()
 			in := append([]reflect.Value(nil), in...)
-			if in[0] = reflect.ValueOf(ctx); ctx == nil {
-				in[0] = reflect.Zero(reflect.TypeFor[context.Context]())
+			if in[0].Type() == aContext && ctx != nil {
+				in[0] = reflect.ValueOf(ctx)
 			}
 			for _, out := range m.Call(in) {
 				switch out.Kind() {
@@ -257,43 +328,21 @@ func recovered(call func()) (value any) {
 	return nil
 }
 
-// A context that is nil, or whose methods panic at any of the calls that there are of them, leaves no handle locked,
-// and nothing in it that isn't well.
-func TestPanickingContext(t *testing.T) {
-	pass.OneWidth(t, "who holds what is the host's business")
-	d, err := vk.Open(vk.Options{CacheDir: "none"}) // what a panic leaves allocated goes with it
-	require.NoError(t, err)
-	defer func() { require.NoError(t, d.Close()) }()
-	all := handles(t, d, nil)
-	for _, h := range slices.Backward(all) {
-		t.Run(h.name, func(t *testing.T) {
-			for _, m := range methods(t, d, h, user{func() {}, io.Discard}) {
-				_ = recovered(func() { m.call(nil) })
-				alive(t, h, m.name+" of no context")
-				for n := int64(0); n < 1000; n += 1 + 2*n {
-					ctx := &panicking{Context: t.Context()}
-					ctx.left.Store(n)
-					if recovered(func() { m.call(ctx) }) == nil {
-						break
-					}
-					alive(t, h, fmt.Sprintf("%s, whose context panics when asked %d times", m.name, n))
-					if m.name == "Prepare" && n > 3 {
-						break // it takes long
-					}
-				}
-			}
-			well(t, h)
-		})
-	}
+// What a user hands in leaves no handle locked, and nothing in it that isn't well: a context that is nil, or whose
+// methods panic, at any of the calls that there are of them; a function, or the body of a loop over an iterator, that
+// panics, which the user gets, or ends its goroutine.
+func TestPanicsInDictionaries(t *testing.T) {
+	testPanics(t, dictionaries, "structures/btree", "structures/lsm", "structures/slabhash", "structures/sortedarray")
 }
 
-// What a function of the user's does, or the body of a loop over an iterator, leaves no handle locked: a panic, which
-// the user gets, and the goroutine's end.
-func TestPanickingFunctions(t *testing.T) {
+func TestPanicsInOthers(t *testing.T) {
+	testPanics(t, others, "alloc", "structures/graph", "structures/graph/analytics", "vk")
+}
+
+// testPanics tries all that handles there are of some packages.
+func testPanics(t *testing.T, handles func(*testing.T, *vk.Device, structures.Progress) []handle, packages ...string) {
 	pass.OneWidth(t, "who holds what is the host's business")
-	d, err := vk.Open(vk.Options{CacheDir: "none"}) // what a panic leaves allocated goes with it
-	require.NoError(t, err)
-	defer func() { require.NoError(t, d.Close()) }()
+	d := panicDevice(t)
 	var does atomic.Pointer[func()]
 	act := func() {
 		if f := does.Load(); f != nil {
@@ -301,42 +350,76 @@ func TestPanickingFunctions(t *testing.T) {
 		}
 	}
 	all := handles(t, d, func(_, _ int) { act() })
-	acted, mine := false, new(int)
-	panics := func() { acted = true; panic(mine) }
-	exits := func() { acted = true; runtime.Goexit() }
-	times := 0
+	var types []string
+	for _, h := range all {
+		types = append(types, typesOf(h.x)...)
+	}
+	require.Subset(t, types, asking(t, true, packages...), "what calls what a user hands in")
 	for _, h := range slices.Backward(all) {
 		t.Run(h.name, func(t *testing.T) {
 			for _, m := range methods(t, d, h, user{act, writer(act)}) {
-				if m.name == "Prepare" || m.name == "Use" || m.name == "On" {
-					continue // they take long, or nothing of this
+				if m.context {
+					testPanickingContext(t, h, m)
 				}
-				for _, f := range []*func(){&panics, &exits} {
-					acted = false
-					does.Store(f)
-					ended := make(chan any)
-					go func() {
-						var value any
-						defer func() { ended <- value }()
-						value = recovered(func() { m.call(t.Context()) })
-					}()
-					value := <-ended
-					does.Store(nil)
-					if !acted {
-						break
-					}
-					times++
-					if f == &panics {
-						require.Same(t, mine, value, m.name)
-					}
-					alive(t, h, m.name+", whose function ends")
+				if m.name != "Prepare" { // it takes long
+					acts := testPanickingFunction(t, h, m, &does)
+					require.True(t, acts || !m.function, "%s calls no function", m.name)
 				}
 			}
 			well(t, h)
 		})
 	}
-	require.Greater(t, times, 50)
-	testPanickingReaders(t, d)
+}
+
+// panicDevice is a device that has to close by the test's end: what a panic leaves allocated goes with it.
+func panicDevice(t *testing.T) *vk.Device {
+	d, err := vk.Open(vk.Options{CacheDir: "none"})
+	require.NoError(t, err)
+	t.Cleanup(func() { inTime(t, "the device's Close", d.Close) })
+	return d
+}
+
+func testPanickingContext(t *testing.T, h handle, m method) {
+	_ = recovered(func() { m.call(nil) })
+	alive(t, h, m.name+" of no context")
+	for n := int64(0); n < 1000; n += 1 + 2*n {
+		ctx := &panicking{Context: t.Context()}
+		ctx.left.Store(n)
+		if recovered(func() { m.call(ctx) }) == nil {
+			break
+		}
+		alive(t, h, fmt.Sprintf("%s, whose context panics when asked %d times", m.name, n))
+		if m.name == "Prepare" && n > 3 {
+			break // it takes long
+		}
+	}
+}
+
+// testPanickingFunction says whether the method has called a function of the user's.
+func testPanickingFunction(t *testing.T, h handle, m method, does *atomic.Pointer[func()]) bool {
+	acted, mine := false, new(int)
+	panics := func() { acted = true; panic(mine) }
+	exits := func() { acted = true; runtime.Goexit() }
+	for _, f := range []*func(){&panics, &exits} {
+		acted = false
+		does.Store(f)
+		ended := make(chan any)
+		go func() {
+			var value any
+			defer func() { ended <- value }()
+			value = recovered(func() { m.call(t.Context()) })
+		}()
+		value := <-ended
+		does.Store(nil)
+		if !acted {
+			return false
+		}
+		if f == &panics {
+			require.Same(t, mine, value, m.name)
+		}
+		alive(t, h, m.name+", whose function ends")
+	}
+	return true
 }
 
 // writer acts at each Write.
@@ -345,57 +428,6 @@ type writer func()
 func (w writer) Write(p []byte) (int, error) {
 	w()
 	return len(p), nil
-}
-
-// reader panics at the end of what it reads.
-type reader struct{ of io.Reader }
-
-func (r reader) Read(p []byte) (int, error) {
-	n, err := r.of.Read(p)
-	if err == io.EOF {
-		panic(r)
-	}
-	return n, err
-}
-
-// testPanickingReaders loads structures of what a panicking io.Reader reads: their memory is freed.
-func testPanickingReaders(t *testing.T, d *vk.Device) {
-	const n = 1<<20 + 1<<16 // so that there is a structure by the end
-	var dictionary, edges bytes.Buffer
-	keys := make([]uint32, n)
-	for i := range keys {
-		keys[i] = uint32(i)
-	}
-	m, err := sortedarray.Build(t.Context(), d, keys, keys, sortedarray.Options{})
-	require.NoError(t, err)
-	_, err = m.WriteTo(&dictionary)
-	require.NoError(t, err)
-	require.NoError(t, m.Close())
-	g, err := graph.Build(t.Context(), d, graph.Edges{From: keys[:1000], To: keys[1:1001]}, graph.Options{})
-	require.NoError(t, err)
-	_, err = g.WriteTo(&edges)
-	require.NoError(t, err)
-	require.NoError(t, g.Close())
-	for name, load := range map[string]func() error{
-		"map": func() error {
-			_, err := slabhash.Load[uint32, uint32](t.Context(), d, reader{bytes.NewReader(dictionary.Bytes())},
-				slabhash.Options{})
-			return err
-		},
-		"graph": func() error {
-			_, err := graph.Load(t.Context(), d, reader{bytes.NewReader(edges.Bytes())}, graph.Options{})
-			return err
-		},
-		"ordered graph": func() error {
-			_, err := graph.LoadOrdered(t.Context(), d, reader{bytes.NewReader(edges.Bytes())}, graph.OrderedOptions{})
-			return err
-		},
-	} {
-		before, _ := d.Memory()
-		require.IsType(t, reader{}, recovered(func() { _ = load() }), name)
-		after, _ := d.Memory()
-		require.LessOrEqual(t, after, before, name)
-	}
 }
 
 // alive says that a handle still answers.
@@ -412,12 +444,18 @@ func well(t *testing.T, h handle) {
 	if h.check != nil {
 		require.NoError(t, h.check(t.Context()))
 	}
-	closed := make(chan error)
-	go func() { closed <- h.close() }()
+	inTime(t, "Close", h.close)
+}
+
+// inTime requires that a call returns.
+func inTime(t *testing.T, name string, call func() error) {
+	t.Helper()
+	ended := make(chan error)
+	go func() { ended <- call() }()
 	select {
-	case err := <-closed:
+	case err := <-ended:
 		require.NoError(t, err)
 	case <-time.After(20 * time.Second):
-		require.Fail(t, "Close doesn't return")
+		require.Fail(t, name+" doesn't return")
 	}
 }

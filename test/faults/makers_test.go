@@ -1,0 +1,284 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/doctor"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/pass"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// reader panics at the end of what it reads.
+type reader struct{ of io.Reader }
+
+func (r reader) Read(p []byte) (int, error) {
+	n, err := r.of.Read(p)
+	if err == io.EOF {
+		panic(r)
+	}
+	return n, err
+}
+
+// closed closes what a function has made.
+func closed[T io.Closer](x T, err error) error {
+	if err != nil {
+		return err
+	}
+	return x.Close()
+}
+
+// maker calls a package's function that asks something of the user.
+type maker func(ctx context.Context, progress structures.Progress, dictionary, edges io.Reader) error
+
+// makers are those of all packages, by package and name. body is that of loops.
+func makers(t *testing.T, d *vk.Device, body func()) map[string]maker {
+	ctx, keys := t.Context(), []uint32{1, 2, 3, 4}
+	e := graph.Edges{From: keys, To: []uint32{2, 3, 4, 1}, Weights: keys}
+	words := testdevice.Upload(t, d, keys)
+	on := graph.DeviceEdges{Count: 4, From: words, To: words, Weights: words}
+	s := testdevice.Stream(t, d)
+	tree, err := btree.Build(ctx, d, keys, keys, btree.Options{})
+	require.NoError(t, err)
+	o, err := graph.BuildOrdered(ctx, d, e, graph.OrderedOptions{Weighted: true})
+	require.NoError(t, err)
+	rows, err := graph.BuildCSR(ctx, d, keys, keys, nil, graph.CSROptions{})
+	require.NoError(t, err)
+	older, err := tree.Snapshot(ctx)
+	require.NoError(t, err)
+	olderEdges, err := o.Snapshot(ctx)
+	require.NoError(t, err)
+	_, err = tree.Insert(ctx, []uint32{7, 8}, []uint32{9, 9})
+	require.NoError(t, err)
+	_, err = o.InsertEdges(ctx, graph.Edges{From: keys, To: keys, Weights: keys})
+	require.NoError(t, err)
+	newer, err := tree.Snapshot(ctx)
+	require.NoError(t, err)
+	newerEdges, err := o.Snapshot(ctx)
+	require.NoError(t, err)
+	pool, err := alloc.NewSlabPool(ctx, d, alloc.PoolOptions{})
+	require.NoError(t, err)
+	type progress = structures.Progress
+	ordered := func(p progress) graph.OrderedOptions { return graph.OrderedOptions{Tree: btree.Options{Progress: p}} }
+	return map[string]maker{
+		"doctor.Run": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			if _, panics := ctx.(*panicking); ctx != nil && !panics {
+				return nil // its litmus tests take long
+			}
+			_, err := doctor.Run(ctx, d, doctor.Options{})
+			return err
+		},
+		"alloc.NewSlabPool": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			return closed(alloc.NewSlabPool(ctx, d, alloc.PoolOptions{}))
+		},
+		"alloc.NewReclaimer": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			return closed(alloc.NewReclaimer(ctx, pool, alloc.ReclaimerOptions{}))
+		},
+		"btree.New": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(btree.New[uint32, uint32](ctx, d, btree.Options{Progress: p}))
+		},
+		"btree.Build": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(btree.Build(ctx, d, keys, keys, btree.Options{Progress: p}))
+		},
+		"btree.Load": func(ctx context.Context, p progress, r, _ io.Reader) error {
+			return closed(btree.Load[uint32, uint32](ctx, d, r, btree.Options{Progress: p}))
+		},
+		"btree.Diff": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			for _, err := range btree.Diff(ctx, older, newer) {
+				if err != nil {
+					return err
+				}
+				body()
+			}
+			return nil
+		},
+		"lsm.New": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 32, Progress: p}))
+		},
+		"lsm.Build": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(lsm.Build(ctx, d, keys, keys, lsm.Options{Batch: 32, Progress: p}))
+		},
+		"lsm.Load": func(ctx context.Context, p progress, r, _ io.Reader) error {
+			return closed(lsm.Load[uint32, uint32](ctx, d, r, lsm.Options{Batch: 32, Progress: p}))
+		},
+		"slabhash.New": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Progress: p}))
+		},
+		"slabhash.Build": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(slabhash.Build(ctx, d, keys, keys, slabhash.Options{Progress: p}))
+		},
+		"slabhash.Load": func(ctx context.Context, p progress, r, _ io.Reader) error {
+			return closed(slabhash.Load[uint32, uint32](ctx, d, r, slabhash.Options{Progress: p}))
+		},
+		"slabhash.NewSet": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(slabhash.NewSet[uint32](ctx, d, slabhash.Options{Progress: p}))
+		},
+		"slabhash.BuildSet": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(slabhash.BuildSet(ctx, d, keys, slabhash.Options{Progress: p}))
+		},
+		"slabhash.LoadSet": func(ctx context.Context, p progress, r, _ io.Reader) error {
+			return closed(slabhash.LoadSet[uint32](ctx, d, r, slabhash.Options{Progress: p}))
+		},
+		"sortedarray.New": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{Progress: p}))
+		},
+		"sortedarray.Build": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(sortedarray.Build(ctx, d, keys, keys, sortedarray.Options{Progress: p}))
+		},
+		"sortedarray.Load": func(ctx context.Context, p progress, r, _ io.Reader) error {
+			return closed(sortedarray.Load[uint32, uint32](ctx, d, r, sortedarray.Options{Progress: p}))
+		},
+		"graph.New": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(graph.New(ctx, d, graph.Options{Progress: p}))
+		},
+		"graph.Build": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(graph.Build(ctx, d, e, graph.Options{Weighted: true, Progress: p}))
+		},
+		"graph.BuildOn": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(graph.BuildOn(ctx, s, on, graph.Options{Vertices: 5, Weighted: true, Progress: p}))
+		},
+		"graph.Load": func(ctx context.Context, p progress, _, r io.Reader) error {
+			return closed(graph.Load(ctx, d, r, graph.Options{Progress: p}))
+		},
+		"graph.FromCSR": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(graph.FromCSR(ctx, rows, graph.Options{Directed: true, Progress: p}))
+		},
+		"graph.NewCSR": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			offsets, targets := testdevice.Upload(t, d, []uint32{0, 1, 2}), testdevice.Upload(t, d, []uint32{1, 0})
+			return closed(graph.NewCSR(ctx, d, graph.Rows{Vertices: 2, Arcs: 2, Offsets: offsets, Targets: targets}))
+		},
+		"graph.BuildCSR": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			return closed(graph.BuildCSR(ctx, d, keys, keys, keys, graph.CSROptions{}))
+		},
+		"graph.BuildCSROn": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			return closed(graph.BuildCSROn(ctx, s, on, graph.CSROptions{Vertices: 5}))
+		},
+		"graph.NewNamed": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(graph.NewNamed[uint64](ctx, d, graph.Options{Progress: p}))
+		},
+		"graph.NewNamedByText": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(graph.NewNamedByText(ctx, d, graph.Options{Progress: p}))
+		},
+		"graph.NewOrdered": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(graph.NewOrdered(ctx, d, ordered(p)))
+		},
+		"graph.BuildOrdered": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(graph.BuildOrdered(ctx, d, graph.Edges{From: e.From, To: e.To}, ordered(p)))
+		},
+		"graph.LoadOrdered": func(ctx context.Context, p progress, _, r io.Reader) error {
+			return closed(graph.LoadOrdered(ctx, d, r, ordered(p)))
+		},
+		"graph.DiffEdges": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			for _, err := range graph.DiffEdges(ctx, olderEdges, newerEdges) {
+				if err != nil {
+					return err
+				}
+				body()
+			}
+			return nil
+		},
+		"analytics.NewConnectivity": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			return closed(analytics.NewConnectivity(ctx, d, 10))
+		},
+	}
+}
+
+// Functions that make structures, or load them, leave nothing of the Device locked where what the user hands in panics.
+func TestPanicsInMakers(t *testing.T) {
+	pass.OneWidth(t, "who holds what is the host's business")
+	d := panicDevice(t)
+	keys := []uint32{1, 2, 3, 4}
+	dictionary, edges := save(t, d, keys, graph.Edges{From: keys, To: keys})
+	armed := true
+	panics := func() {
+		if armed {
+			panic(t)
+		}
+	}
+	all := makers(t, d, panics)
+	for _, name := range asking(t, false, "alloc", "doctor", "structures/btree", "structures/graph",
+		"structures/graph/analytics", "structures/lsm", "structures/primitives", "structures/slabhash",
+		"structures/sortedarray") {
+		require.Contains(t, all, name, "it may panic by what a user hands in")
+	}
+	whole := func(r io.Reader) io.Reader { return r }
+	for name, make := range all {
+		t.Run(name, func(t *testing.T) {
+			call := func(ctx context.Context, p structures.Progress, read func(io.Reader) io.Reader) error {
+				return make(ctx, p, read(bytes.NewReader(dictionary)), read(bytes.NewReader(edges)))
+			}
+			armed = true
+			_ = recovered(func() { _ = call(nil, nil, whole) })
+			for n := int64(0); n < 1000; n += 1 + 2*n {
+				ctx := &panicking{Context: t.Context()}
+				ctx.left.Store(n)
+				if name == "doctor.Run" && n > 0 || recovered(func() { _ = call(ctx, nil, whole) }) == nil {
+					break
+				}
+			}
+			_ = recovered(func() { _ = call(t.Context(), func(_, _ int) { panics() }, whole) })
+			_ = recovered(func() { _ = call(t.Context(), nil, func(r io.Reader) io.Reader { return reader{r} }) })
+			armed = false
+			inTime(t, name, func() error { return call(t.Context(), nil, whole) })
+		})
+	}
+}
+
+// save returns what saved structures are.
+func save(t *testing.T, d *vk.Device, keys []uint32, e graph.Edges) (dictionary, edges []byte) {
+	var pairs, arcs bytes.Buffer
+	m, err := sortedarray.Build(t.Context(), d, keys, keys, sortedarray.Options{})
+	require.NoError(t, err)
+	_, err = m.WriteTo(&pairs)
+	require.NoError(t, err)
+	require.NoError(t, m.Close())
+	g, err := graph.Build(t.Context(), d, e, graph.Options{})
+	require.NoError(t, err)
+	_, err = g.WriteTo(&arcs)
+	require.NoError(t, err)
+	require.NoError(t, g.Close())
+	return pairs.Bytes(), arcs.Bytes()
+}
+
+// Structures are loaded of what a panicking io.Reader reads: their memory is freed.
+func TestPanickingReaders(t *testing.T) {
+	pass.OneWidth(t, "who holds what is the host's business")
+	d := panicDevice(t)
+	keys := make([]uint32, 1<<20+1<<16) // so that there is a structure by the end
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	dictionary, edges := save(t, d, keys, graph.Edges{From: keys[:1000], To: keys[1:1001]})
+	for name, load := range map[string]func() error{
+		"map": func() error {
+			_, err := slabhash.Load[uint32, uint32](t.Context(), d, reader{bytes.NewReader(dictionary)},
+				slabhash.Options{})
+			return err
+		},
+		"graph": func() error {
+			_, err := graph.Load(t.Context(), d, reader{bytes.NewReader(edges)}, graph.Options{})
+			return err
+		},
+		"ordered graph": func() error {
+			_, err := graph.LoadOrdered(t.Context(), d, reader{bytes.NewReader(edges)}, graph.OrderedOptions{})
+			return err
+		},
+	} {
+		before, _ := d.Memory()
+		require.IsType(t, reader{}, recovered(func() { _ = load() }), name)
+		after, _ := d.Memory()
+		require.LessOrEqual(t, after, before, name)
+	}
+}
