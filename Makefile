@@ -206,7 +206,7 @@ chaos-packages = ./alloc ./structures/primitives ./structures/slabhash ./structu
 	./structures/graph ./structures/internal/typed ./test/linearizability ./test/shader
 stress-test = $(call brief-test,$(1),-timeout 6h $(2))
 concurrent-tests = $(call stress-test,$(1),$(2) $(3)) && \
-	$(call stress-test,$(1),$(2) -run 'Concurrent|WithSplits' ./test/conformance)
+	$(call stress-test,$(1),$(2) -run 'Concurrent|WithSplits|UpdatesOfTypes' ./test/conformance)
 
 stress-parts = $(foreach part,long often chaos,$(drivers:%=stress-$(part)-%)) $(patsubst %,stress-threads-%,4 8 16)
 .PHONY: $(stress-parts)
