@@ -127,7 +127,8 @@ func TestManyValuesOfAKeyOnAStream(t *testing.T) {
 	defer pool.Close()
 	s := testdevice.Stream(t, d)
 	b := structures.DeviceBatch{
-		Count: n, Keys: testdevice.Upload(t, d, slices.Repeat([]uint32{77}, n)), Values: testdevice.Room[uint32](t, d, n),
+		Count: n, Keys: testdevice.Upload(t, d, slices.Repeat([]uint32{77}, n)),
+		Values: testdevice.Room[uint32](t, d, n),
 		Kinds:  testdevice.Upload(t, d, slices.Repeat([]uint8{uint8(structures.InsertDuplicate)}, n)),
 		Status: testdevice.Room[uint8](t, d, n), Left: testdevice.Upload(t, d, []uint32{0}),
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asking are the public functions of packages that take a context, another interface or a function: by package and name.
-// With types it is the types that have such methods, their own or those of what they embed.
+// asking are the public functions of packages that take a context, another interface or a function: by package and
+// name. With types it is the types that have such methods, their own or those of what they embed.
 func asking(t *testing.T, types bool, folders ...string) (names []string) {
 	for _, folder := range folders {
 		functions, methods, embedded := map[string]bool{}, map[string]bool{}, map[string][]string{}
