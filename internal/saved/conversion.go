@@ -52,7 +52,7 @@ func (d *Reader) setTypes(version uint32) error {
 	}
 	d.keysOnly = h.KeysOnly
 	if h.Width = stored; !words {
-		h.Width = Columns{d.columns[0].from, d.columns[1].from, h.KeysOnly}.width()
+		h.Width = Columns{d.columns[0].from, d.columns[1].from, h.KeysOnly}.Width()
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (d *Reader) As(to Columns) error {
 func (c *conversion) as(to Column, what string, earlier Column, h Header, all Columns) error {
 	if c.to = to; !c.known {
 		c.from = earlier
-		if all.KeysOnly = all.KeysOnly || h.KeysOnly; all.width() != c.width {
+		if all.KeysOnly = all.KeysOnly || h.KeysOnly; all.Width() != c.width {
 			return &structures.SavedError{Err: &structures.TypeError{What: what, Bits: c.width.Bits(),
 				Loaded: to.Type.String()}}
 		}

@@ -125,8 +125,8 @@ func Pairs[K, V structures.Number]() Columns { return Columns{Keys: Keys[K](), V
 // Set are those of a set.
 func Set[K structures.Number]() Columns { return Columns{Keys: Keys[K](), KeysOnly: true} }
 
-// width is that of the wider of the two.
-func (c Columns) width() structures.Width {
+// Width is that of the wider of the two.
+func (c Columns) Width() structures.Width {
 	if c.KeysOnly {
 		return c.Keys.Type.Width
 	}

@@ -15,22 +15,25 @@ const (
 // Copy copies src to dst, as copy does, by as many threads as pay.
 func Copy[T any](dst, src []T) {
 	n := min(len(dst), len(src))
-	var one T
-	copyBy(min(mostCopies, runtime.GOMAXPROCS(0), n*int(unsafe.Sizeof(one))/share), dst[:n], src[:n])
+	Each(n, n*int(unsafe.Sizeof(*new(T))), func(first, end int) { copy(dst[first:end], src[first:end]) })
 }
 
-// copyBy copies by so many threads, of which each has 64 elements at least.
-func copyBy[T any](threads int, to, from []T) {
+// Each does n elements, which have so many bytes together, part by part, by as many threads as pay.
+func Each(n, bytes int, part func(first, end int)) {
+	each(min(mostCopies, runtime.GOMAXPROCS(0), bytes/share), n, part)
+}
+
+// each is Each by so many threads, of which each has 64 elements at least.
+func each(threads, n int, part func(first, end int)) {
 	if threads < 2 {
-		copy(to, from)
+		part(0, n)
 		return
 	}
-	each := (len(from)/threads + 63) &^ 63
+	share := (n/threads + 63) &^ 63
 	var wait sync.WaitGroup
-	for at := each; at < len(from); at += each {
-		part, of := to[at:], from[at:min(at+each, len(from))]
-		wait.Go(func() { copy(part, of) })
+	for at := share; at < n; at += share {
+		wait.Go(func() { part(at, min(at+share, n)) })
 	}
-	copy(to[:each], from[:each])
+	part(0, min(share, n))
 	wait.Wait()
 }

@@ -15,7 +15,7 @@ func TestCopy(t *testing.T) {
 		}
 		for threads := 1; threads < 4 && n >= 64*threads; threads++ { // whatever this machine has
 			clear(dst)
-			copyBy(threads, dst[:n], src)
+			each(threads, n, func(first, end int) { copy(dst[first:end], src[first:end]) })
 			require.Equal(t, src, dst[:n])
 			require.Zero(t, dst[n])
 		}
@@ -32,8 +32,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// BenchmarkCopyBy finds what mostCopies and share should be: chunks of a large slice into a small ring.
-func BenchmarkCopyBy(b *testing.B) {
+// BenchmarkCopy finds what mostCopies and share should be: chunks of a large slice into a small ring.
+func BenchmarkCopy(b *testing.B) {
 	src, ring := make([]byte, 256<<20), make([]byte, 64<<20)
 	for i := range src {
 		src[i] = byte(i)
@@ -44,7 +44,8 @@ func BenchmarkCopyBy(b *testing.B) {
 				b.SetBytes(int64(chunk))
 				at := 0
 				for b.Loop() {
-					copyBy(threads, ring[at%len(ring):][:chunk], src[at:][:chunk])
+					to, from := ring[at%len(ring):][:chunk], src[at:][:chunk]
+					each(threads, chunk, func(first, end int) { copy(to[first:end], from[first:end]) })
 					at = (at + chunk) % len(src)
 				}
 			})

@@ -27,7 +27,9 @@ import (
 // Errors: *structures.KindError and *structures.LengthError before anything is done, and those of Insert. Where one is
 // about queries that ask for order, none of the batch is done.
 func (t *tree[W]) Apply(ctx context.Context, b structures.Batch[W, W]) (structures.Results[W, W], error) {
-	return pipeline.MadeResults(b, func(into *structures.Results[W, W]) error { return t.ApplyInto(ctx, b, into) })
+	r := pipeline.ResultsOf(b)
+	err := t.ApplyInto(ctx, b, &r)
+	return pipeline.MadeResults(r, err)
 }
 
 // ApplyInto is Apply into the caller's slices: Status, Values and Keys, each as long as the batch or nil, which is not
@@ -149,10 +151,10 @@ func (t *tree[W]) phases(ctx context.Context, b structures.Batch[W, W], r *struc
 	if b.Highs != nil {
 		q.Highs = pipeline.Pick(b.Highs, queries)
 	}
-	found, err := pipeline.MadeResults(q, func(found *structures.Results[W, W]) error {
-		found.Ranges = structures.Ranges[W, W]{Keys: r.Ranges.Keys, Values: r.Ranges.Values}
-		return t.concurrent(ctx, structures.Mixed, q, found)
-	})
+	found := pipeline.ResultsOf(q)
+	found.Ranges = structures.Ranges[W, W]{Keys: r.Ranges.Keys, Values: r.Ranges.Values}
+	err := t.concurrent(ctx, structures.Mixed, q, &found)
+	found, err = pipeline.MadeResults(found, err)
 	clear(r.Status)
 	put(r.Status, queries, found.Status)
 	put(r.Values, queries, found.Values)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/test/pass"
 )
 
@@ -79,7 +80,7 @@ func TestLinksInCircles(t *testing.T) {
 			for _, to := range []structures.Direction{structures.Successor, structures.Predecessor, structures.Floor,
 				structures.Ceil} {
 				asks[to.String()] = func(ctx context.Context) error {
-					got, err := tree.reader.Neighbors(ctx, to, asked)
+					got, err := ordered.Queries[uint32, uint32]{Reader: tree.reader}.Neighbor(ctx, to, asked)
 					for i, found := range got.Found {
 						require.True(t, found || got.Keys[i] == 0,
 							"%v of %d: where the search was given up is no answer", to, asked[i])

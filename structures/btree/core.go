@@ -34,7 +34,7 @@ type tree[W structures.Word] struct {
 	state      *vk.Buffer[uint32] // counters, BTREE_…_AT in btree_node.glsl
 	stream     *vk.Stream         // for what is done outside of batches
 	pipelines  *pipeline.Pool
-	reader     ordered.Reader[W]
+	reader     *ordered.Reader
 	order      *sequential.Order // of concurrent batches from Go slices
 	kernels    *recording.Kernels
 	primitives *primitives.Primitives
@@ -80,8 +80,8 @@ func makeTree[W structures.Word](ctx context.Context, d *vk.Device, o Options) (
 // bare is a tree that is not open.
 func bare[W structures.Word]() *tree[W] {
 	t := &tree[W]{}
-	t.Updates, t.Queries = pipeline.Updates[W](t.UpdateInto), &t.reader
-	t.reader = ordered.NewReader[W](nil, t.newest(), nil, nil, nil)
+	t.reader = ordered.NewReader(nil, structures.WidthOf[W](), t.newest(), nil, nil, nil)
+	t.Updates, t.Queries = pipeline.Updates[W](t.UpdateInto), ordered.Queries[W, W]{Reader: t.reader}
 	return t
 }
 
@@ -119,8 +119,8 @@ func open[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*tre
 		t.gate = gate.Within(pools.Of(o.Pool).Gate())
 	}
 	t.o.Progress = t.gate.Progress(o.Progress)
-	t.Updates, t.Queries = pipeline.Updates[W](t.UpdateInto), &t.reader
-	t.reader = ordered.NewReader(d, t.newest(), t.pipelines, t.own, t.o.Progress)
+	t.reader = ordered.NewReader(d, structures.WidthOf[W](), t.newest(), t.pipelines, t.own, t.o.Progress)
+	t.Updates, t.Queries = pipeline.Updates[W](t.UpdateInto), ordered.Queries[W, W]{Reader: t.reader}
 	pool := alloc.PoolOptions{Blocks: blocksFor(t.geometry().nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
 	if err := t.fits(pool); err != nil {
 		return t, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
@@ -224,7 +224,7 @@ func (t *tree[W]) Clear(ctx context.Context) error {
 	}
 	t.versions.writes.Made()
 	if t.versions.protect() {
-		all := ordered.NewDeletion([]structures.Range[W]{{Hi: ^W(0)}})
+		all := ordered.NewDeletion(ordered.Words([]structures.Range[W]{{Hi: ^W(0)}}), structures.WidthOf[W]())
 		_, err := all.Result(t.deletePieces(ctx, all))
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // *vk.OutOfMemoryError or the context's. The counts then are of the keys that are gone; the same call goes on with the
 // others.
 func (t *tree[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W]) ([]uint32, error) {
-	d := ordered.NewDeletion(ranges)
+	d := ordered.NewDeletion(ordered.Words(ranges), structures.WidthOf[W]())
 	if err := t.gate.Enter(ctx); err != nil {
 		return d.NotBegun(err)
 	}
@@ -29,7 +29,7 @@ func (t *tree[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W])
 }
 
 // deletePieces deletes the keys of ranges piece by piece.
-func (t *tree[W]) deletePieces(ctx context.Context, d *ordered.Deletion[W]) error {
+func (t *tree[W]) deletePieces(ctx context.Context, d *ordered.Deletion) error {
 	if err := t.keeps(ctx, nil, math.MaxInt); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (t *tree[W]) deletePieces(ctx context.Context, d *ordered.Deletion[W]) erro
 }
 
 // deleteAll counts the keys of ranges that have all, and empties the tree.
-func (t *tree[W]) deleteAll(ctx context.Context, d *ordered.Deletion[W]) error {
+func (t *tree[W]) deleteAll(ctx context.Context, d *ordered.Deletion) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}

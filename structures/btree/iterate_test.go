@@ -14,7 +14,11 @@ import (
 // pairsOf is what an iterator gives.
 func pairsOf(t testing.TB, tree *tree[uint32], r u32.Range, down bool) (keys, values []uint32) {
 	t.Helper()
-	for pair, err := range tree.reader.Walk(t.Context(), r, down) {
+	walk := tree.Ascend
+	if down {
+		walk = tree.Descend
+	}
+	for pair, err := range walk(t.Context(), r) {
 		require.NoError(t, err)
 		keys, values = append(keys, pair.Key), append(values, pair.Value)
 	}

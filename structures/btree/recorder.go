@@ -7,6 +7,7 @@ import (
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -173,13 +174,13 @@ func (r recorder[W]) Range(s *vk.Stream, o ordered.Ranges) error {
 
 // Pairs has the ranges in scratch, their offsets and the total, which go up, and behind them the pairs, which come
 // down.
-func (r recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[W], counts []uint32,
-	to *ordered.Pairs[W]) ([]uint32, error) {
+func (r recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[uint64], counts []uint32,
+	to ordered.Sink) ([]uint32, error) {
 	n := len(ranges)
 	offsets := 2 * r.words() * n // behind the ranges, which are read whole, and so are aligned to two keys
 	totalAt := offsets + n + n%2
 	up := make([]uint32, totalAt+2)
-	copy(up, recording.Words(ranges))
+	pipeline.Ranges(ranges, structures.WidthOf[W]()).Encode(pipeline.Bytes(up))
 	total := uint32(0)
 	for i, count := range counts {
 		up[offsets+i] = total
@@ -189,11 +190,12 @@ func (r recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structure
 		return counts, nil
 	}
 	up[totalAt] = total
-	keys, values := to.Extend(int(total))
+	all := int(total)
+	keys, values := to.Extend(all)
 	layout := func(base uint64) (outKeys, outValues, seeks uint64) {
 		p := recording.Parts{Base: base}
 		p.Take(4 * len(up))
-		return p.Take(4 * r.words() * len(keys)), p.Take(4 * r.words() * len(values)), p.Take(0)
+		return p.Take(4 * r.words() * all), p.Take(4 * r.words() * all), p.Take(0)
 	}
 	keysAt, valuesAt, from := layout(0)
 	err := recording.Run(s, func() error {
@@ -207,7 +209,7 @@ func (r recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structure
 		outKeys, outValues, seeks := layout(address)
 		q := rangeQueries{
 			ranges: address, n: n, offsets: address + uint64(4*offsets), total: address + uint64(4*totalAt),
-			outKeys: outKeys, outValues: outValues, limit: len(keys), capacity: len(keys),
+			outKeys: outKeys, outValues: outValues, limit: all, capacity: all,
 		}
 		plan := r.seekPlan(n, false, seeks)
 		if err := r.recordSeeks(s, q, plan, 0); err != nil {
@@ -219,8 +221,8 @@ func (r recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structure
 		return nil, err
 	}
 	b := r.scratch.Of(s)
-	if err := b.Download(ctx, int(keysAt)/4, recording.Words(keys)); err != nil {
+	if err := keys.Download(ctx, b, int(keysAt)/4); err != nil {
 		return nil, err
 	}
-	return counts, b.Download(ctx, int(valuesAt)/4, recording.Words(values))
+	return counts, values.Download(ctx, b, int(valuesAt)/4)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
@@ -30,7 +31,7 @@ func (t *tree[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	h := savedFill.Header(t.o.Fill, uint64(v.levels[0].Slots))
-	return transfer.Save(ctx, t.gate, w, h, t.columns, t.reader.Inside().Chunks(ctx))
+	return transfer.Save(ctx, t.gate, w, h, t.columns, ordered.Queries[W, W]{Reader: t.reader.Inside()}.Chunks(ctx))
 }
 
 // WriteTo is Save without a context: io.WriterTo.

@@ -26,7 +26,7 @@ func (s *snapshot) ended() bool { return s != nil && s.closed.Load() }
 
 // view is what a tree held at a snapshot.
 type view[W structures.Word] struct {
-	ordered.Reader[W]
+	ordered.Queries[W, W]
 	of recorder[W]
 }
 
@@ -89,7 +89,7 @@ func (t *tree[W]) At(ctx context.Context, time uint64) (*view[W], error) {
 
 func (t *tree[W]) view(time uint32, before uint64) *view[W] {
 	v := &view[W]{of: recorder[W]{t, &snapshot{time: time, before: before}}}
-	v.Reader = ordered.NewReader(t.d, v.of, t.pipelines, t.own, t.o.Progress)
+	v.Reader = ordered.NewReader(t.d, structures.WidthOf[W](), v.of, t.pipelines, t.own, t.o.Progress)
 	return v
 }
 

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
 )
@@ -252,7 +253,9 @@ func (t versionedWords[K, V, W]) at(ctx context.Context, time uint64) (typedView
 
 type viewWords[K, V structures.Number, W structures.Word] struct{ *view[W] }
 
-func (v viewWords[K, V, W]) queries() structures.Queries[K, V] { return typed.Queries[K, V, W](v.view) }
+func (v viewWords[K, V, W]) queries() structures.Queries[K, V] {
+	return ordered.Queries[K, V]{Reader: v.view.Reader}
+}
 
 func (v viewWords[K, V, W]) of(t versioned[K, V]) bool {
 	words, same := t.(versionedWords[K, V, W])

@@ -19,6 +19,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
 )
@@ -98,7 +99,8 @@ func of[K, V structures.Number, W structures.Word](t *tree[W], err error) (*Tree
 		keys, values, err := t.Export(ctx)
 		return typed.KeysOf[K](keys), typed.ValuesOf[V](values), err
 	}
-	return &Tree[K, V]{typed.Ordered[K, V, W](t), t, versionedWords[K, V, W]{t}, export}, nil
+	all := typed.Ordered[K, V, W](t, ordered.Queries[K, V]{Reader: t.reader})
+	return &Tree[K, V]{all, t, versionedWords[K, V, W]{t}, export}, nil
 }
 
 // open is the tree itself, or, for a nil pointer or a zero value, one that is not open.

@@ -13,12 +13,12 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-func (l *lsm[W]) Cleanup(ctx context.Context) error {
+func (l *lsm) cleanup(ctx context.Context) error {
 	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
 	}
 	defer l.core.Leave()
-	return l.cleanup(ctx, nil)
+	return l.cleanUp(ctx, nil)
 }
 
 // workspace is the memory of a cleanup.
@@ -40,7 +40,7 @@ func (w *workspace) free() {
 }
 
 // workspace makes what a cleanup of so many pairs takes, in which so many ranges of keys go.
-func (l *lsm[W]) workspace(all, ranges int) (w workspace, err error) {
+func (l *lsm) workspace(all, ranges int) (w workspace, err error) {
 	d := l.core.Device
 	w.merged, err = runs.NewMemory(d, l.core.Width(), all)
 	if err == nil {
@@ -50,7 +50,7 @@ func (l *lsm[W]) workspace(all, ranges int) (w workspace, err error) {
 		w.scratch, err = vk.NewBuffer[byte](d, max(l.core.Queries.MergeScratch(all), l.core.ValidScratch(all)))
 	}
 	if err == nil {
-		w.without, err = vk.NewBuffer[uint32](d, 2*ranges*structures.WidthOf[W]().Bytes()/4)
+		w.without, err = vk.NewBuffer[uint32](d, 2*ranges*l.core.Width().Bytes()/4)
 	}
 	if err != nil {
 		w.free()
@@ -59,8 +59,8 @@ func (l *lsm[W]) workspace(all, ranges int) (w workspace, err error) {
 	return w, nil
 }
 
-// cleanup is Cleanup by who has entered. The keys of ranges are deleted on the way; these ascend, and don't overlap.
-func (l *lsm[W]) cleanup(ctx context.Context, without []structures.Range[W]) error {
+// cleanUp is cleanup by who has entered. The keys of ranges are deleted on the way; these ascend, and don't overlap.
+func (l *lsm) cleanUp(ctx context.Context, without []structures.Range[uint64]) error {
 	begin, all := time.Now(), int(l.pairs(l.o.Batch))
 	if all == 0 {
 		l.giveBack(l.o.Capacity)
@@ -75,7 +75,7 @@ func (l *lsm[W]) cleanup(ctx context.Context, without []structures.Range[W]) err
 		return err
 	}
 	defer w.free()
-	if err := w.without.Upload(ctx, 0, recording.Words(without)); err != nil {
+	if err := pipeline.Ranges(without, l.core.Width()).Upload(ctx, w.without, 0); err != nil {
 		return err
 	}
 	run, err := l.mergeAll(ctx, &w, all)
@@ -109,7 +109,7 @@ func (l *lsm[W]) cleanup(ctx context.Context, without []structures.Range[W]) err
 
 // mergeAll merges the runs, the newest first, all of them so many pairs. Nothing is written but the workspace, which
 // nothing uses after an error.
-func (l *lsm[W]) mergeAll(ctx context.Context, w *workspace, all int) (runs.Source, error) {
+func (l *lsm) mergeAll(ctx context.Context, w *workspace, all int) (runs.Source, error) {
 	s := l.core.Stream
 	var run runs.Source
 	for _, older := range l.runs() {
@@ -142,7 +142,7 @@ func (l *lsm[W]) mergeAll(ctx context.Context, w *workspace, all int) (runs.Sour
 }
 
 // runs are those that hold pairs, the newest first.
-func (l *lsm[W]) runs() (all []runs.Source) {
+func (l *lsm) runs() (all []runs.Source) {
 	if l.front > 0 {
 		all = append(all, runs.Of(l.fronts[0].Row(l.tombstones), l.front))
 	}
@@ -155,7 +155,7 @@ func (l *lsm[W]) runs() (all []runs.Source) {
 }
 
 // timed records a stage of a long call, timed if that is wanted.
-func (l *lsm[W]) timed(stage string, record func() error) error {
+func (l *lsm) timed(stage string, record func() error) error {
 	if !l.o.Timed {
 		return record()
 	}
@@ -164,7 +164,7 @@ func (l *lsm[W]) timed(stage string, record func() error) error {
 	return *failed
 }
 
-func (l *lsm[W]) progress(done, total int) {
+func (l *lsm) progress(done, total int) {
 	if l.o.Progress != nil {
 		l.o.Progress(done, total)
 	}
@@ -173,7 +173,7 @@ func (l *lsm[W]) progress(done, total int) {
 // distribute makes a run in other memory, whose pairs are all valid, the contents: the largest level takes the smallest
 // keys, and what is less than a batch becomes the front. It waits. It makes the runs have no more memory than a limit
 // (0: any). After an error nothing is changed.
-func (l *lsm[W]) distribute(run runs.Source, limit uint64) error {
+func (l *lsm) distribute(run runs.Source, limit uint64) error {
 	after := state{full: uint32(run.N / l.o.Batch), front: run.N % l.o.Batch}
 	s := l.core.Stream
 	var steps []step
@@ -185,7 +185,7 @@ func (l *lsm[W]) distribute(run runs.Source, limit uint64) error {
 	if after.front > 0 {
 		steps = append(steps, step{n: after.front, unit: front, to: front})
 	}
-	if err := l.reserve(steps, false, limit); err != nil {
+	if err := l.reserveSteps(steps, false, limit); err != nil {
 		return err
 	}
 	before := l.past()
@@ -208,7 +208,7 @@ func (l *lsm[W]) distribute(run runs.Source, limit uint64) error {
 }
 
 // recordDistribution records the copying of a run to the front and the levels that are full afterwards.
-func (l *lsm[W]) recordDistribution(run runs.Source, after state) error {
+func (l *lsm) recordDistribution(run runs.Source, after state) error {
 	s, q := l.core.Stream, l.core.Queries
 	begin := 0
 	for i := maxLevels - 1; i >= 0; i-- {
@@ -234,7 +234,7 @@ func (l *lsm[W]) recordDistribution(run runs.Source, after state) error {
 }
 
 // giveBack gives memory back that holds no pairs and that so many pairs don't need.
-func (l *lsm[W]) giveBack(capacity int) {
+func (l *lsm) giveBack(capacity int) {
 	keep := map[**runs.Memory]bool{}
 	for i := range l.levels {
 		keep[&l.levels[i]] = l.full>>i&1 == 1 || l.o.Batch<<i <= capacity
@@ -257,7 +257,7 @@ func (l *lsm[W]) giveBack(capacity int) {
 	l.core.Trim()
 }
 
-func (l *lsm[W]) Trim() error {
+func (l *lsm) trim() error {
 	if err := l.core.Enter(context.Background()); err != nil {
 		return err
 	}
@@ -266,28 +266,28 @@ func (l *lsm[W]) Trim() error {
 	return nil
 }
 
-func (l *lsm[W]) Maintain(ctx context.Context) error {
+func (l *lsm) maintain(ctx context.Context) error {
 	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
 	}
 	defer l.core.Leave()
-	return l.maintain(ctx)
+	return l.upkeep(ctx)
 }
 
-// maintain is Maintain by who has entered.
-func (l *lsm[W]) maintain(ctx context.Context) error {
+// upkeep is maintain by who has entered.
+func (l *lsm) upkeep(ctx context.Context) error {
 	due, err := l.due(ctx)
 	if err != nil || !due {
 		return err
 	}
-	err = l.cleanup(ctx, nil)
+	err = l.cleanUp(ctx, nil)
 	if pipeline.Short(err) {
 		return nil
 	}
 	return err
 }
 
-func (l *lsm[W]) due(ctx context.Context) (bool, error) {
+func (l *lsm) due(ctx context.Context) (bool, error) {
 	all := l.pairs(l.o.Batch)
 	switch p := l.o.Cleanup; {
 	case p.doubled:
@@ -299,31 +299,13 @@ func (l *lsm[W]) due(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-func (l *lsm[W]) Timings() []vk.Timing {
+func (l *lsm) timings() []vk.Timing {
 	leave, _ := l.core.Take()
 	defer leave()
 	return l.core.Stream.Timings()
 }
 
-// Stats are an LSM's measures.
-type Stats struct {
-	Pairs      uint64  // valid ones
-	Resident   uint64  // all that the runs hold: valid ones, stale ones and tombstones
-	Tombstones uint64  // those not removed yet
-	Stale      float64 // the share of Resident that is not valid
-	Batch      int     // Options.Batch
-	Front      int     // pairs that are not enough for a level
-	Levels     []Level // the full ones, the newest first
-	Bytes      uint64  // device memory: levels, full and empty, and what merging them and queries take
-}
-
-// Level is a full level.
-type Level struct {
-	Number int // its pairs are Batch << Number
-	Pairs  int
-}
-
-func (l *lsm[W]) Stats(ctx context.Context) (Stats, error) {
+func (l *lsm) stats(ctx context.Context) (Stats, error) {
 	if err := l.core.EnterShared(ctx); err != nil {
 		return Stats{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/vkds/vkds/internal/gate"
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -17,12 +18,9 @@ import (
 // maxLevels is how many levels there may be: row 0 of a stack is the front.
 const maxLevels = runs.StackRows - 1
 
-// lsm is an LSM of words.
-type lsm[W structures.Word] struct {
-	structures.Updates[W, W]
-	structures.Queries[W, W]
-
-	core sorted.Core[W]
+// lsm is an LSM of whatever types.
+type lsm struct {
+	core sorted.Core
 	o    Options
 	state
 
@@ -41,18 +39,15 @@ type lsm[W structures.Word] struct {
 
 const unknown = -1
 
-var _ structures.Ordered[uint32, uint32] = (*lsm[uint32])(nil)
-
 // bare is an LSM that is not open.
-func bare[W structures.Word]() *lsm[W] {
-	l := &lsm[W]{}
-	l.Updates, l.Queries = pipeline.Updates[W](l.UpdateInto), &l.core.Reader
-	l.core.Bare()
+func bare(columns saved.Columns) *lsm {
+	l := new(lsm)
+	l.core.Bare(columns)
 	return l
 }
 
 // newLSM makes an empty one.
-func newLSM[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*lsm[W], error) {
+func newLSM(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (*lsm, error) {
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
@@ -62,22 +57,21 @@ func newLSM[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*l
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	l := bare[W]()
-	l.o = o
-	err := l.core.Open(d, (*updater[W])(l), o.Progress)
+	l := &lsm{o: o}
+	err := l.core.Open(d, columns, (*updater)(l), o.Progress)
 	l.o.Progress = l.core.Progress
 	if err == nil {
 		err = l.layOut()
 	}
 	if err != nil {
-		return nil, joint.Error(err, l.Close())
+		return nil, joint.Error(err, l.close())
 	}
 	l.core.Hold()
 	return l, nil
 }
 
 // layOut makes the memory that the options ask for. What can't be had is refused before any is taken.
-func (l *lsm[W]) layOut() error {
+func (l *lsm) layOut() error {
 	if err := l.fits(frontSteps); err != nil {
 		return &structures.CapacityError{Option: "Batch", Asked: l.o.Batch, Err: err}
 	}
@@ -88,15 +82,15 @@ func (l *lsm[W]) layOut() error {
 }
 
 // reserveFor makes the memory that so many pairs take.
-func (l *lsm[W]) reserveFor(pairs int) error {
+func (l *lsm) reserveFor(pairs int) error {
 	steps := l.capacitySteps(pairs)
 	if err := l.fits(steps); err != nil {
 		return &structures.CapacityError{Option: "Capacity", Asked: pairs, Err: err}
 	}
-	return l.reserve(steps, false, l.o.MaxBytes)
+	return l.reserveSteps(steps, false, l.o.MaxBytes)
 }
 
-func (l *lsm[W]) Reserve(ctx context.Context, n int) error {
+func (l *lsm) reserve(ctx context.Context, n int) error {
 	switch {
 	case n < 0:
 		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
@@ -115,46 +109,37 @@ func (l *lsm[W]) Reserve(ctx context.Context, n int) error {
 }
 
 // build makes one of pairs in any order.
-func build[W structures.Word](ctx context.Context, d *vk.Device, keys, values []W, o Options) (*lsm[W], error) {
-	if len(keys) > MaxPairs {
-		return nil, tooMany(uint64(len(keys)))
+func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs sorted.Operations, o Options) (*lsm, error) {
+	if pairs.N > MaxPairs {
+		return nil, tooMany(uint64(pairs.N))
 	}
-	l, err := newLSM[W](ctx, d, o)
+	l, err := newLSM(ctx, d, columns, o)
 	if err != nil {
 		return nil, err
 	}
-	all, n, err := l.core.Build(ctx, keys, values)
+	all, n, err := l.core.Build(ctx, pairs)
 	if err == nil {
 		err = l.distribute(runs.Of(all.Row(false), n), l.o.MaxBytes)
 		all.Free()
 	}
 	if err != nil {
-		return nil, joint.Error(err, l.Close())
+		return nil, joint.Error(err, l.close())
 	}
 	l.core.Hold()
 	return l, nil
 }
 
-// UpdateInto does a batch of updates of one kind (Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete), and
-// writes what becomes of each operation to the caller's slice, as long as keys, or nil: then it is not wanted, which
-// saves a sort and a search of all levels. How many pairs are valid has to be counted afterwards. Deletions have no
-// values. Errors: those of structures.Updates, whose *PendingError then says how many operations are not done;
-// *structures.KindError and *structures.LengthError before anything is done.
-func (l *lsm[W]) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []W,
-	status []structures.Status) error {
-	if err := sorted.Check(kind, keys, values, status); err != nil {
-		return err
-	}
-	if err := l.prepare(ctx); err != nil {
-		return pipeline.NotBegun(status, len(keys), err)
+func (l *lsm) update(ctx context.Context, kind structures.Kind, o sorted.Operations) error {
+	if err := l.ready(ctx); err != nil {
+		return pipeline.NotBegun(o.Status, o.N, err)
 	}
 	defer l.core.Leave()
 	live := l.live
-	err := l.core.Update(ctx, kind, keys, values, status)
+	err := l.core.Update(ctx, kind, o)
 	if kind == structures.Delete && pipeline.Short(err) {
-		err = l.deleteInPlace(ctx, keys, status)
+		err = l.deleteInPlace(ctx, o)
 	}
-	l.keep(live, len(keys), status)
+	l.keep(live, o)
 	return err
 }
 
@@ -174,26 +159,27 @@ func pending(n int, statuses []structures.Status) (all []int) {
 }
 
 // deleteInPlace does the pending deletions of a batch by a cleanup, so that there is less afterwards than before.
-func (l *lsm[W]) deleteInPlace(ctx context.Context, keys []W, statuses []structures.Status) error {
+func (l *lsm) deleteInPlace(ctx context.Context, o sorted.Operations) error {
 	l.settle()
-	left := pending(len(keys), statuses)
-	keys = pipeline.Pick(keys, left)
+	left := pending(o.N, o.Status)
+	picked := o.Keys.Pick(left)
+	keys := pipeline.Words[uint64](picked)
 	found := make([]bool, len(keys))
-	err := l.core.Lookup(ctx, keys, nil, found)
+	err := l.core.Lookup(ctx, len(keys), picked, pipeline.Unwanted(l.core.Width()), pipeline.Result(found))
 	if err == nil {
-		err = l.cleanup(ctx, single(keys))
+		err = l.cleanUp(ctx, single(keys))
 	}
 	if err != nil {
-		return pipeline.Stopped(statuses, len(left), err)
+		return pipeline.Stopped(o.Status, len(left), err)
 	}
-	if statuses == nil {
+	if o.Status == nil {
 		return nil
 	}
-	gone := map[W]bool{}
+	gone := map[uint64]bool{}
 	for j, i := range left {
-		statuses[i] = structures.Absent
+		o.Status[i] = structures.Absent
 		if found[j] && !gone[keys[j]] {
-			statuses[i] = structures.Deleted
+			o.Status[i] = structures.Deleted
 		}
 		gone[keys[j]] = true
 	}
@@ -201,28 +187,28 @@ func (l *lsm[W]) deleteInPlace(ctx context.Context, keys []W, statuses []structu
 }
 
 // single are the ranges of single keys, in order and each once.
-func single[W structures.Word](keys []W) (ranges []structures.Range[W]) {
+func single(keys []uint64) (ranges []structures.Range[uint64]) {
 	for _, k := range slices.Compact(slices.Sorted(slices.Values(keys))) {
-		ranges = append(ranges, structures.Range[W]{Lo: k, Hi: k})
+		ranges = append(ranges, structures.Range[uint64]{Lo: k, Hi: k})
 	}
 	return ranges
 }
 
-// prepare begins a batch from Go slices.
-func (l *lsm[W]) prepare(ctx context.Context) error {
+// ready begins a batch from Go slices.
+func (l *lsm) ready(ctx context.Context) error {
 	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
 	}
-	return gate.Unless(l.core.Leave, func() error { return l.maintain(ctx) })
+	return gate.Unless(l.core.Leave, func() error { return l.upkeep(ctx) })
 }
 
-// keep keeps the number of valid pairs, if it was known before a batch of n operations, and the batch has statuses.
-func (l *lsm[W]) keep(live, n int, statuses []structures.Status) {
+// keep keeps the number of valid pairs, if it was known before a batch, and the batch has statuses.
+func (l *lsm) keep(live int, o sorted.Operations) {
 	l.settle()
-	if live == unknown || n != len(statuses) {
+	if live == unknown || o.N != len(o.Status) {
 		return
 	}
-	for _, s := range statuses {
+	for _, s := range o.Status {
 		switch s {
 		case structures.Inserted:
 			live++
@@ -233,37 +219,22 @@ func (l *lsm[W]) keep(live, n int, statuses []structures.Status) {
 	l.live = live
 }
 
-// Apply does a batch of Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the
-// lookups and counts, then the insertions in their order, then the deletions (section III-A). Errors:
-// *structures.KindError first, and those of structures.Updates.
-func (l *lsm[W]) Apply(ctx context.Context, b structures.Batch[W, W]) (structures.Results[W, W], error) {
-	return pipeline.MadeResults(b, func(into *structures.Results[W, W]) error { return l.ApplyInto(ctx, b, into) })
-}
-
-// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not
-// wanted. Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
-func (l *lsm[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) error {
-	if err := sorted.CheckMixed(b, into); err != nil {
-		return err
-	}
-	if err := l.prepare(ctx); err != nil {
-		return pipeline.NotBegun(into.Status, len(b.Keys), err)
+func (l *lsm) apply(ctx context.Context, o sorted.Operations) error {
+	if err := l.ready(ctx); err != nil {
+		return pipeline.NotBegun(o.Status, o.N, err)
 	}
 	defer l.core.Leave()
-	into = sorted.WithStatus(into, len(b.Keys))
 	live := l.live
-	err := l.core.Apply(ctx, b, into)
-	more := func(i int) bool { return b.Kinds[i] != structures.Delete }
-	if pipeline.Short(err) && !slices.ContainsFunc(pending(len(b.Keys), into.Status), more) {
-		err = l.deleteInPlace(ctx, b.Keys, into.Status)
+	err := l.core.Apply(ctx, o)
+	more := func(i int) bool { return o.Kinds[i] != structures.Delete }
+	if pipeline.Short(err) && !slices.ContainsFunc(pending(o.N, o.Status), more) {
+		err = l.deleteInPlace(ctx, o)
 	}
-	l.keep(live, len(b.Keys), into.Status)
+	l.keep(live, o)
 	return err
 }
 
-// Len returns the number of valid pairs. As long as all updates come from Go slices it is known. After others it is
-// counted, by a kernel that looks each pair's key up in all newer runs.
-func (l *lsm[W]) Len(ctx context.Context) (uint64, error) {
+func (l *lsm) len(ctx context.Context) (uint64, error) {
 	if err := l.core.EnterShared(ctx); err != nil {
 		return 0, err
 	}
@@ -271,8 +242,8 @@ func (l *lsm[W]) Len(ctx context.Context) (uint64, error) {
 	return l.count(ctx)
 }
 
-// count is Len by who has entered.
-func (l *lsm[W]) count(ctx context.Context) (uint64, error) {
+// count is len by who has entered.
+func (l *lsm) count(ctx context.Context) (uint64, error) {
 	l.counting.Lock()
 	live := l.live
 	l.counting.Unlock()
@@ -284,7 +255,7 @@ func (l *lsm[W]) count(ctx context.Context) (uint64, error) {
 }
 
 // measure counts the valid pairs and the tombstones, by who has entered.
-func (l *lsm[W]) measure(ctx context.Context) (pairs, tombstones uint64, err error) {
+func (l *lsm) measure(ctx context.Context) (pairs, tombstones uint64, err error) {
 	pairs, tombstones, err = l.core.CountValid(ctx)
 	if err == nil {
 		l.counting.Lock()
@@ -294,11 +265,7 @@ func (l *lsm[W]) measure(ctx context.Context) (pairs, tombstones uint64, err err
 	return pairs, tombstones, err
 }
 
-// Metrics are what the host knows, without a look at the LSM and without a turn.
-func (l *lsm[W]) Metrics() structures.Metrics { return l.core.Metrics() }
-
-// Clear removes all pairs. The memory stays.
-func (l *lsm[W]) Clear(ctx context.Context) error {
+func (l *lsm) clear(ctx context.Context) error {
 	if err := l.core.Enter(ctx); err != nil {
 		return err
 	}
@@ -307,15 +274,13 @@ func (l *lsm[W]) Clear(ctx context.Context) error {
 	return nil
 }
 
-// empty is Clear by who has entered.
-func (l *lsm[W]) empty() {
+// empty is clear by who has entered.
+func (l *lsm) empty() {
 	l.core.Changed()
 	l.state, l.live, l.cleaned = state{}, 0, 0
 }
 
-// Close frees the LSM's memory. What streams have recorded or submitted is allowed to end first: the memory goes when
-// the streams find that it has.
-func (l *lsm[W]) Close() error {
+func (l *lsm) close() error {
 	return l.core.Close(func() {
 		for _, m := range l.memories() {
 			l.core.Free(m)
@@ -329,13 +294,13 @@ func (l *lsm[W]) Close() error {
 }
 
 // memories are all runs' memories, some of them nil.
-func (l *lsm[W]) memories() []*runs.Memory {
+func (l *lsm) memories() []*runs.Memory {
 	all := append(l.levels[:], l.carries[:]...)
 	return append(append([]*runs.Memory{}, all...), l.fronts[0], l.fronts[1], l.partial)
 }
 
 // bytes is how much memory the runs take.
-func (l *lsm[W]) bytes() uint64 {
+func (l *lsm) bytes() uint64 {
 	var sum uint64
 	for _, m := range l.memories() {
 		if m != nil {

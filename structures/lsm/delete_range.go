@@ -9,16 +9,9 @@ import (
 	"github.com/vkds/vkds/structures/internal/sorted"
 )
 
-// DeleteRange removes the keys of each range, one range after the other, and returns how many each has removed: of
-// ranges that overlap, the first takes what they share. The keys that are there are listed in device memory, part by
-// part, and their tombstones inserted. Where half of what the LSM holds would go, or where there is no room for
-// tombstones, a cleanup leaves them out, which takes the memory of a Cleanup.
-//
-// Errors: *structures.PendingError, of as many ranges as may still have keys, around those of Count and Delete. The
-// counts then are of the keys that are gone; the same call goes on with the others.
-func (l *lsm[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W]) ([]uint32, error) {
-	d := ordered.NewDeletion(ranges)
-	if err := l.prepare(ctx); err != nil {
+func (l *lsm) deleteRange(ctx context.Context, ranges []structures.Range[uint64]) ([]uint32, error) {
+	d := ordered.NewDeletion(ranges, l.core.Width())
+	if err := l.ready(ctx); err != nil {
 		return d.NotBegun(err)
 	}
 	defer l.core.Leave()
@@ -31,7 +24,7 @@ func (l *lsm[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W]) 
 	return d.Result(err)
 }
 
-func (l *lsm[W]) deleteRanges(ctx context.Context, d *ordered.Deletion[W]) error {
+func (l *lsm) deleteRanges(ctx context.Context, d *ordered.Deletion) error {
 	total, err := l.core.Measure(ctx, d)
 	if err != nil {
 		return err
@@ -48,7 +41,7 @@ func (l *lsm[W]) deleteRanges(ctx context.Context, d *ordered.Deletion[W]) error
 }
 
 // deleteSome deletes ranges that have so many keys, by tombstones or by a cleanup.
-func (l *lsm[W]) deleteSome(ctx context.Context, d *ordered.Deletion[W], total uint64) error {
+func (l *lsm) deleteSome(ctx context.Context, d *ordered.Deletion, total uint64) error {
 	bury := func() error {
 		s := l.core.Stream
 		return l.core.DeleteEach(ctx, s, d, func(keys uint64, n int) error {
@@ -56,7 +49,7 @@ func (l *lsm[W]) deleteSome(ctx context.Context, d *ordered.Deletion[W], total u
 		})
 	}
 	sweep := func() error {
-		err := l.cleanup(ctx, d.Left())
+		err := l.cleanUp(ctx, d.Left())
 		if err == nil {
 			d.Finish()
 		}

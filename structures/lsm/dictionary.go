@@ -6,246 +6,270 @@ import (
 	"iter"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/sorted"
 	"github.com/vkds/vkds/vk"
 )
 
 // Insert inserts each pair, or assigns the value to the key that is there. Statuses are Inserted or Assigned.
 // structures.Updates describes equal keys in a batch and the errors.
 func (l *LSM[K, V]) Insert(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return l.open().ordered.Insert(ctx, keys, values)
+	return l.update(ctx, structures.Insert, keys, values)
 }
 
 // InsertUnique inserts each pair whose key is not there. Statuses are Inserted or Found.
 func (l *LSM[K, V]) InsertUnique(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return l.open().ordered.InsertUnique(ctx, keys, values)
+	return l.update(ctx, structures.InsertUnique, keys, values)
 }
 
 // InsertAdd inserts each pair, or adds the value to the one that is there. structures.Updates says how integers wrap
 // and how floats are added.
 func (l *LSM[K, V]) InsertAdd(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return l.open().ordered.InsertAdd(ctx, keys, values)
+	return l.update(ctx, structures.InsertAdd, keys, values)
 }
 
 // InsertMin inserts each pair, or assigns the value if it is less than the one that is there.
 func (l *LSM[K, V]) InsertMin(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return l.open().ordered.InsertMin(ctx, keys, values)
+	return l.update(ctx, structures.InsertMin, keys, values)
 }
 
 // InsertMax inserts each pair, or assigns the value if it is greater than the one that is there.
 func (l *LSM[K, V]) InsertMax(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return l.open().ordered.InsertMax(ctx, keys, values)
+	return l.update(ctx, structures.InsertMax, keys, values)
 }
 
 // Delete removes each key. Statuses are Deleted or Absent.
 func (l *LSM[K, V]) Delete(ctx context.Context, keys []K) ([]structures.Status, error) {
-	return l.open().ordered.Delete(ctx, keys)
+	return l.update(ctx, structures.Delete, keys, nil)
 }
 
 // Find returns the value of each key, 0 if the key is absent, and whether the key is there.
 func (l *LSM[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bool, err error) {
-	return l.open().ordered.Find(ctx, keys)
+	return l.open().queries.Find(ctx, keys)
 }
 
 // FindInto is Find into the caller's slices. values may be keys itself.
 func (l *LSM[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
-	return l.open().ordered.FindInto(ctx, keys, values, found)
+	return l.open().queries.FindInto(ctx, keys, values, found)
 }
 
 // Apply does a batch of operations of any kinds. structures.Batch says in which order they take effect.
 func (l *LSM[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
-	return l.open().ordered.Apply(ctx, b)
+	r := pipeline.ResultsOf(b)
+	err := l.ApplyInto(ctx, b, &r)
+	return pipeline.MadeResults(r, err)
 }
 
 // ApplyInto is Apply into the caller's slices.
 func (l *LSM[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], into *structures.Results[K, V]) error {
-	return l.open().ordered.ApplyInto(ctx, b, into)
+	core := l.open().core
+	o, err := sorted.Mixed(b, into, core.core.Width())
+	if err != nil {
+		return err
+	}
+	return core.apply(ctx, o)
 }
 
 // UpdateInto does a batch of updates of one kind, and writes the status of each to the caller's slice. values belong to
-// insertions, and are nil for Delete.
+// insertions, and are nil for Delete. If status is nil, that saves a sort and a search of all levels, and Len has to
+// count the pairs afterwards.
 func (l *LSM[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
-	return l.open().ordered.UpdateInto(ctx, kind, keys, values, status)
+	core := l.open().core
+	o, err := sorted.Update(kind, keys, values, status, core.core.Width())
+	if err != nil {
+		return err
+	}
+	return core.update(ctx, kind, o)
 }
 
-// Len returns the number of pairs.
+func (l *LSM[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,
+	values []V) ([]structures.Status, error) {
+	status := make([]structures.Status, len(keys))
+	return pipeline.Made(status, l.UpdateInto(ctx, kind, keys, values, status))
+}
+
+// Len returns the number of pairs. It counts them on the device if updates on streams, or without statuses, have left
+// their number unknown.
 func (l *LSM[K, V]) Len(ctx context.Context) (uint64, error) {
-	return l.open().ordered.Len(ctx)
+	return l.open().core.len(ctx)
 }
 
 // Clear removes all pairs.
 func (l *LSM[K, V]) Clear(ctx context.Context) error {
-	return l.open().ordered.Clear(ctx)
+	return l.open().core.clear(ctx)
 }
 
 // All returns the pairs in key order. An error ends the iteration: structures.ErrChanged if the pairs changed before
 // the last part was read, and those of Range.
 func (l *LSM[K, V]) All(ctx context.Context) iter.Seq2[structures.Pair[K, V], error] {
-	return l.open().ordered.All(ctx)
+	return l.open().queries.All(ctx)
 }
 
 // Chunks is All with many pairs at a time, in slices that are valid until the next ones come.
 func (l *LSM[K, V]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V], error] {
-	return l.open().ordered.Chunks(ctx)
+	return l.open().queries.Chunks(ctx)
 }
 
 // Save writes all pairs and the options that Load needs to w, and returns the number of bytes. The file names the types
 // of keys and values.
 func (l *LSM[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
-	return l.open().ordered.Save(ctx, w)
+	return l.open().core.save(ctx, w)
 }
 
 // Prepare makes all kernels that calls may need, so that no later call makes one. A driver may take seconds for the
 // kernels of the first calls.
 func (l *LSM[K, V]) Prepare(ctx context.Context) error {
-	return l.open().ordered.Prepare(ctx)
+	return l.open().core.prepare(ctx)
 }
 
 // Metrics returns what the host knows, without asking the device.
 func (l *LSM[K, V]) Metrics() structures.Metrics {
-	return l.open().ordered.Metrics()
+	return l.open().core.core.Metrics()
 }
 
 // Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (l *LSM[K, V]) Close() error {
-	return l.open().ordered.Close()
+	return l.open().core.close()
 }
 
 // Count returns the number of keys in each range.
 func (l *LSM[K, V]) Count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
-	return l.open().ordered.Count(ctx, ranges)
+	return l.open().queries.Count(ctx, ranges)
 }
 
 // CountInto is Count into the caller's slice.
 func (l *LSM[K, V]) CountInto(ctx context.Context, ranges []structures.Range[K], counts []uint32) error {
-	return l.open().ordered.CountInto(ctx, ranges, counts)
+	return l.open().queries.CountInto(ctx, ranges, counts)
 }
 
 // Range returns the pairs of each range, in key order.
 func (l *LSM[K, V]) Range(ctx context.Context, ranges []structures.Range[K]) (structures.Ranges[K, V], error) {
-	return l.open().ordered.Range(ctx, ranges)
+	return l.open().queries.Range(ctx, ranges)
 }
 
 // RangeInto is Range into the caller's slices. It makes new slices if those have no room.
 func (l *LSM[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[K],
 	into *structures.Ranges[K, V]) error {
-	return l.open().ordered.RangeInto(ctx, ranges, into)
+	return l.open().queries.RangeInto(ctx, ranges, into)
 }
 
 // Successor finds the least key above each key.
 func (l *LSM[K, V]) Successor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return l.open().ordered.Successor(ctx, keys)
+	return l.open().queries.Successor(ctx, keys)
 }
 
 // Predecessor finds the greatest key below each key.
 func (l *LSM[K, V]) Predecessor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return l.open().ordered.Predecessor(ctx, keys)
+	return l.open().queries.Predecessor(ctx, keys)
 }
 
 // Floor finds the greatest key that is not above each key.
 func (l *LSM[K, V]) Floor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return l.open().ordered.Floor(ctx, keys)
+	return l.open().queries.Floor(ctx, keys)
 }
 
 // Ceil finds the least key that is not below each key.
 func (l *LSM[K, V]) Ceil(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return l.open().ordered.Ceil(ctx, keys)
+	return l.open().queries.Ceil(ctx, keys)
 }
 
 // NeighborInto finds the neighbor of each key in one direction, into the caller's slices.
 func (l *LSM[K, V]) NeighborInto(ctx context.Context, to structures.Direction, keys []K,
 	into structures.Neighbors[K, V]) error {
-	return l.open().ordered.NeighborInto(ctx, to, keys, into)
+	return l.open().queries.NeighborInto(ctx, to, keys, into)
 }
 
 // Min returns the pair with the least key. found is false if there is no pair.
 func (l *LSM[K, V]) Min(ctx context.Context) (key K, value V, found bool, err error) {
-	return l.open().ordered.Min(ctx)
+	return l.open().queries.Min(ctx)
 }
 
 // Max returns the pair with the greatest key. found is false if there is no pair.
 func (l *LSM[K, V]) Max(ctx context.Context) (key K, value V, found bool, err error) {
-	return l.open().ordered.Max(ctx)
+	return l.open().queries.Max(ctx)
 }
 
 // Rank returns for each key the number of keys that are less. The key itself need not be there.
 func (l *LSM[K, V]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
-	return l.open().ordered.Rank(ctx, keys)
+	return l.open().queries.Rank(ctx, keys)
 }
 
 // RankInto is Rank into the caller's slice, which may be keys itself if its type is uint32.
 func (l *LSM[K, V]) RankInto(ctx context.Context, keys []K, ranks []uint32) error {
-	return l.open().ordered.RankInto(ctx, keys, ranks)
+	return l.open().queries.RankInto(ctx, keys, ranks)
 }
 
 // Select returns the pair of each rank. The least key has rank 0.
 func (l *LSM[K, V]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[K, V], error) {
-	return l.open().ordered.Select(ctx, ranks)
+	return l.open().queries.Select(ctx, ranks)
 }
 
 // SelectInto is Select into the caller's slices.
 func (l *LSM[K, V]) SelectInto(ctx context.Context, ranks []uint32, into structures.Neighbors[K, V]) error {
-	return l.open().ordered.SelectInto(ctx, ranks, into)
+	return l.open().queries.SelectInto(ctx, ranks, into)
 }
 
 // Ascend returns the pairs of a range in key order. Errors are those of All.
 func (l *LSM[K, V]) Ascend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
-	return l.open().ordered.Ascend(ctx, r)
+	return l.open().queries.Ascend(ctx, r)
 }
 
 // Descend returns the pairs of a range, the greatest key first. Errors are those of All.
 func (l *LSM[K, V]) Descend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
-	return l.open().ordered.Descend(ctx, r)
+	return l.open().queries.Descend(ctx, r)
 }
 
 // FindOn records lookups on a stream, and does not wait.
 func (l *LSM[K, V]) FindOn(stream *vk.Stream, q structures.DeviceLookups) error {
-	return l.open().ordered.FindOn(stream, q)
+	return l.open().queries.FindOn(stream, q)
 }
 
 // CountOn records the counting of the keys in ranges, and does not wait.
 func (l *LSM[K, V]) CountOn(stream *vk.Stream, r structures.DeviceCounts) error {
-	return l.open().ordered.CountOn(stream, r)
+	return l.open().queries.CountOn(stream, r)
 }
 
 // RangeOn records the writing of the pairs of ranges, and does not wait.
 func (l *LSM[K, V]) RangeOn(stream *vk.Stream, r structures.DeviceRanges) error {
-	return l.open().ordered.RangeOn(stream, r)
+	return l.open().queries.RangeOn(stream, r)
 }
 
 // NeighborOn records the search for neighbors in one direction, and does not wait.
 func (l *LSM[K, V]) NeighborOn(stream *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	return l.open().ordered.NeighborOn(stream, to, n)
+	return l.open().queries.NeighborOn(stream, to, n)
 }
 
 // FinishNeighbors waits for the stream, and completes the searches that NeighborOn left pending, until n.Left is 0.
 func (l *LSM[K, V]) FinishNeighbors(ctx context.Context, stream *vk.Stream,
 	to structures.Direction, n structures.DeviceNeighbors) error {
-	return l.open().ordered.FinishNeighbors(ctx, stream, to, n)
+	return l.open().queries.FinishNeighbors(ctx, stream, to, n)
 }
 
 // RankOn records what Rank returns, and does not wait.
 func (l *LSM[K, V]) RankOn(stream *vk.Stream, r structures.DeviceRanks) error {
-	return l.open().ordered.RankOn(stream, r)
+	return l.open().queries.RankOn(stream, r)
 }
 
 // SelectOn records the search for the pairs of the ranks in n.Keys, and does not wait.
 func (l *LSM[K, V]) SelectOn(stream *vk.Stream, n structures.DeviceNeighbors) error {
-	return l.open().ordered.SelectOn(stream, n)
+	return l.open().queries.SelectOn(stream, n)
 }
 
 // ExportOn records the writing of all pairs in key order, and does not wait.
 func (l *LSM[K, V]) ExportOn(stream *vk.Stream, e structures.DeviceExport) error {
-	return l.open().ordered.ExportOn(stream, e)
+	return l.open().queries.ExportOn(stream, e)
 }
 
 // DeleteRange removes the keys of each range, one range after the other, and returns how many it removed for each. If
-// ranges overlap, the first one counts the keys that they share.
+// ranges overlap, the first one counts the keys that they share. It inserts tombstones, or, for half of the pairs and
+// more, cleans up without those pairs, which takes the memory of Cleanup.
 func (l *LSM[K, V]) DeleteRange(ctx context.Context, ranges []structures.Range[K]) (counts []uint32, err error) {
-	return l.open().ordered.DeleteRange(ctx, ranges)
+	return l.open().core.deleteRange(ctx, ordered.Words(ranges))
 }
 
 // WriteTo is Save without a context: io.WriterTo.
 func (l *LSM[K, V]) WriteTo(w io.Writer) (int64, error) {
-	return l.open().ordered.WriteTo(w)
+	return l.open().core.save(context.Background(), w)
 }

@@ -25,10 +25,10 @@ type open struct {
 	certain, dropped atomic.Bool
 }
 
-func (l *lsm[W]) past() past { return past{l.state, l.live, l.tombstones, l.begun, l.fronts[0]} }
+func (l *lsm) past() past { return past{l.state, l.live, l.tombstones, l.begun, l.fronts[0]} }
 
 // restore makes the LSM what it was. Memory that was made since stays, as memory that nothing is in.
-func (l *lsm[W]) restore(p past) {
+func (l *lsm) restore(p past) {
 	l.state, l.live, l.tombstones, l.begun = p.state, p.live, p.tombstones, p.begun
 	if p.front != nil && p.front != l.fronts[0] {
 		l.fronts[0], l.fronts[1] = l.fronts[1], l.fronts[0]
@@ -36,7 +36,7 @@ func (l *lsm[W]) restore(p past) {
 }
 
 // note keeps what the LSM was before an update that was recorded, unless an earlier one of the same batch has.
-func (l *lsm[W]) note(s *vk.Stream, before past) {
+func (l *lsm) note(s *vk.Stream, before past) {
 	if l.open != nil {
 		return
 	}
@@ -49,7 +49,7 @@ func (l *lsm[W]) note(s *vk.Stream, before past) {
 }
 
 // settle takes back what was recorded into a batch that was dropped.
-func (l *lsm[W]) settle() {
+func (l *lsm) settle() {
 	if l.open == nil || !l.open.certain.Load() {
 		return
 	}

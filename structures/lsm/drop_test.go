@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/sorted"
 	"github.com/vkds/vkds/test/testdevice"
@@ -12,11 +13,11 @@ import (
 // Of a batch from Go slices a chunk was submitted, and the next one's submission fails: that one is taken back.
 func TestDroppedChunk(t *testing.T) {
 	d := testdevice.Open(t)
-	l, err := newLSM[uint32](t.Context(), d, Options{Batch: 32})
+	l, err := newLSM(t.Context(), d, saved.Pairs[uint32, uint32](), Options{Batch: 32})
 	require.NoError(t, err)
-	defer func() { require.NoError(t, l.Close()) }()
+	defer func() { require.NoError(t, l.close()) }()
 	keys := testdevice.Upload(t, d, make([]uint32, 96))
-	u := (*updater[uint32])(l)
+	u := (*updater)(l)
 	b := sorted.Batch{Kind: structures.Insert, Keys: keys.Address(), Values: keys.Address(), N: 96}
 	one, two := testdevice.Stream(t, d), testdevice.Stream(t, d)
 	require.NoError(t, u.Reserve(one, b))

@@ -21,7 +21,8 @@ import (
 
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/typed"
+	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/sorted"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -33,41 +34,27 @@ import (
 // deletions, these clean up on the way, which takes the memory of a Cleanup. Streams keep temporary memory of theirs
 // until Trim, Cleanup or Close.
 type LSM[K, V structures.Number] struct {
-	ordered structures.Ordered[K, V]
-	words   words
+	core    *lsm
+	queries ordered.Queries[K, V]
 }
 
-// words is what a LSM of words does besides.
-type words interface {
-	UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
-	Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
-	Reserve(ctx context.Context, n int) error
-	Cleanup(ctx context.Context) error
-	Maintain(ctx context.Context) error
-	Stats(ctx context.Context) (Stats, error)
-	Timings() []vk.Timing
-	Trim() error
-}
+var (
+	_ structures.Ordered[uint32, uint64] = (*LSM[uint32, uint64])(nil)
+	_ structures.OrderedOnStream         = (*LSM[uint32, uint64])(nil)
+)
 
-var _ structures.OrderedOnStream = (*LSM[uint32, uint64])(nil)
-
-// of makes an LSM of one of words.
-func of[K, V structures.Number, W structures.Word](l *lsm[W], err error) (*LSM[K, V], error) {
+// of is the front of an LSM.
+func of[K, V structures.Number](l *lsm, err error) (*LSM[K, V], error) {
 	if err != nil {
 		return nil, err
 	}
-	l.core.Columns = saved.Pairs[K, V]()
-	return &LSM[K, V]{typed.Ordered[K, V, W](l), l}, nil
+	return &LSM[K, V]{l, ordered.Queries[K, V]{Reader: l.core.Reader}}, nil
 }
 
 // open is the LSM itself, or, for a nil pointer or a zero value, one that is not open.
 func (l *LSM[K, V]) open() *LSM[K, V] {
-	if l == nil || l.words == nil {
-		if typed.Wide[K, V]() {
-			l, _ = of[K, V](bare[uint64](), nil)
-		} else {
-			l, _ = of[K, V](bare[uint32](), nil)
-		}
+	if l == nil || l.core == nil {
+		l, _ = of[K, V](bare(saved.Pairs[K, V]()), nil)
 	}
 	return l
 }
@@ -75,10 +62,7 @@ func (l *LSM[K, V]) open() *LSM[K, V] {
 // New makes an empty LSM. Errors: *structures.OptionError; *structures.CapacityError, before memory is taken for pairs,
 // where there is none for what the options ask for; *vk.OutOfMemoryError.
 func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*LSM[K, V], error) {
-	if typed.Wide[K, V]() {
-		return of[K, V](newLSM[uint64](ctx, d, o))
-	}
-	return of[K, V](newLSM[uint32](ctx, d, o))
+	return of[K, V](newLSM(ctx, d, saved.Pairs[K, V](), o))
 }
 
 // Build makes an LSM of pairs in any order, by one sort: each level gets a part of them. Where a key comes twice, the
@@ -88,10 +72,12 @@ func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (
 // Errors: those of New, *structures.LengthError.
 func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, values []V,
 	o Options) (*LSM[K, V], error) {
-	if typed.Wide[K, V]() {
-		return of[K, V](build(ctx, d, typed.Keys[uint64](keys), typed.Values[uint64](values), o))
+	columns := saved.Pairs[K, V]()
+	p, err := sorted.Pairs(keys, values, columns.Width())
+	if err != nil {
+		return nil, err
 	}
-	return of[K, V](build(ctx, d, typed.Keys[uint32](keys), typed.Values[uint32](values), o))
+	return of[K, V](build(ctx, d, columns, p, o))
 }
 
 // Load makes an LSM of what any structure has saved, or vkds has, to the end of r: of the types that were saved, or of
@@ -99,10 +85,7 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 // *structures.SavedError, also where keys have several values; r's own; those of New and of Insert, without the
 // PendingError around them.
 func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*LSM[K, V], error) {
-	if typed.Wide[K, V]() {
-		return of[K, V](load[uint64](ctx, d, r, o, saved.Pairs[K, V]()))
-	}
-	return of[K, V](load[uint32](ctx, d, r, o, saved.Pairs[K, V]()))
+	return of[K, V](load(ctx, d, r, saved.Pairs[K, V](), o))
 }
 
 // UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
@@ -119,19 +102,19 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 // vk.ErrUnsubmitted, what making a kernel may return; nothing is changed then. What is refused before its first command
 // leaves the stream as it was; after that the stream drops its batch.
 func (l *LSM[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return l.open().words.UpdateOn(ctx, s, kind, b)
+	return l.open().core.core.UpdateOn(ctx, s, kind, b)
 }
 
 // Finish waits for the stream: no batch leaves anything pending.
 func (l *LSM[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return l.open().words.Finish(ctx, s, kind, b)
+	return l.open().core.core.Finish(ctx, s, kind, b)
 }
 
 // Reserve makes room for n pairs in all, stale ones among them, as Options.Capacity does: cleanups keep it. Less than
 // there is room for does nothing. Errors: *structures.CapacityError, before anything is allocated;
 // *vk.OutOfMemoryError; vk.ErrUnsubmitted.
 func (l *LSM[K, V]) Reserve(ctx context.Context, n int) error {
-	return l.open().words.Reserve(ctx, n)
+	return l.open().core.reserve(ctx, n)
 }
 
 // Cleanup removes what is stale and the tombstones, and divides what is left among levels anew (sections III-F and
@@ -142,29 +125,29 @@ func (l *LSM[K, V]) Reserve(ctx context.Context, n int) error {
 // it first gives back what holds no pairs. After an error, *vk.OutOfMemoryError, vk.ErrUnsubmitted where a stream has
 // work recorded that was not submitted, or the context's, the LSM is as it was.
 func (l *LSM[K, V]) Cleanup(ctx context.Context) error {
-	return l.open().words.Cleanup(ctx)
+	return l.open().core.cleanup(ctx)
 }
 
 // Maintain cleans up if Options.Cleanup says that it is time. Insert, Delete and Apply call it; who updates on streams
 // calls it in between, when no work on the LSM is under way. Where there is no memory for a cleanup, it does nothing.
 func (l *LSM[K, V]) Maintain(ctx context.Context) error {
-	return l.open().words.Maintain(ctx)
+	return l.open().core.maintain(ctx)
 }
 
 // Stats measures the LSM, by a kernel that looks each pair's key up in all newer runs, and waits for it.
 func (l *LSM[K, V]) Stats(ctx context.Context) (Stats, error) {
-	return l.open().words.Stats(ctx)
+	return l.open().core.stats(ctx)
 }
 
 // Timings returns how long the stages of Build and Cleanup took on the device since the last call: "merge" (one a run),
 // "pack", "distribute". Empty without Options.Timed.
 func (l *LSM[K, V]) Timings() []vk.Timing {
-	return l.open().words.Timings()
+	return l.open().core.timings()
 }
 
 // Trim gives back the memory that holds no pairs: empty levels, and what merging them and the queries of streams take.
 // What Options.Capacity asks for stays. It is made again when it is needed. Error: vk.ErrUnsubmitted where a stream has
 // updates recorded that were not submitted.
 func (l *LSM[K, V]) Trim() error {
-	return l.open().words.Trim()
+	return l.open().core.trim()
 }

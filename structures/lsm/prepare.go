@@ -4,24 +4,26 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/sorted"
 )
 
-// Prepare makes all kernels that calls on the LSM may need (structures.Dictionary).
-func (l *lsm[W]) Prepare(ctx context.Context) error {
-	small := func(ctx context.Context) (structures.Ordered[W, W], error) {
-		x, err := newLSM[W](ctx, l.core.Device, Options{Batch: minBatch})
-		if err != nil {
-			return nil, err
-		}
-		x.core.Columns = l.core.Columns
-		return x, nil
+func (l *lsm) prepare(ctx context.Context) error {
+	if l.core.Width() == structures.Bits64 {
+		return prepare[uint64](ctx, l)
 	}
-	try := func(ctx context.Context, x structures.Ordered[W, W]) error { return x.(*lsm[W]).try(ctx) }
-	return l.core.Prepare(ctx, small, try)
+	return prepare[uint32](ctx, l)
 }
 
-// try does with a small LSM what can be done with one.
-func (l *lsm[W]) try(ctx context.Context) error {
+// prepare has a small LSM do what can be done with one.
+func prepare[W structures.Word](ctx context.Context, l *lsm) error {
+	small := func(ctx context.Context) (*LSM[W, W], error) {
+		return of[W, W](newLSM(ctx, l.core.Device, l.core.Columns, Options{Batch: minBatch}))
+	}
+	return sorted.Prepare[W](ctx, &l.core, small, try)
+}
+
+// try does what the interfaces of a small LSM don't have.
+func try[W structures.Word](ctx context.Context, l *LSM[W, W]) error {
 	keys := make([]W, 10*minBatch+1)
 	for i := range keys {
 		keys[i] = W(i)

@@ -14,11 +14,7 @@ import (
 // savedBatch is what is kept of an LSM beside its pairs.
 var savedBatch = transfer.Parameter{Structure: "lsm", Name: "batch", Option: "Batch"}
 
-// Save writes all pairs and Options.Batch to w, so that Load makes such an LSM of them, and returns how many bytes w
-// took. It is one call: what changes the LSM waits until it ends; w must not use the LSM, but for its queries on
-// streams. Errors: w's, structures.ErrChanged where streams have changed the LSM meanwhile, the context's, what Chunks
-// ends with.
-func (l *lsm[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
+func (l *lsm) save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := l.core.EnterShared(ctx); err != nil {
 		return 0, err
 	}
@@ -28,29 +24,42 @@ func (l *lsm[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	h := savedBatch.Header(float64(l.o.Batch), pairs)
-	return transfer.Save(ctx, &l.core, w, h, l.core.Columns, l.core.Inside().Chunks(ctx))
+	return l.core.Save(ctx, w, h)
 }
 
-// WriteTo is Save without a context: io.WriterTo.
-func (l *lsm[W]) WriteTo(w io.Writer) (int64, error) { return l.Save(context.Background(), w) }
-
 // load makes one of what was saved.
-func load[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, o Options,
-	columns saved.Columns) (*lsm[W], error) {
-	l := transfer.Loader[W, *lsm[W]]{
-		Columns: columns,
-		New: func(h saved.Header, pairs int) (*lsm[W], error) {
-			o := o
-			o.Capacity = max(o.Capacity, pairs)
-			const least, most = DefaultBatch, MaxPairs / 2
-			if b := int(max(0, min(h.Parameters[savedBatch.Name], most))); o.Batch == 0 && b > least {
-				// A level of Batch pairs is made for the first of them: a file is believed as far as it has pairs.
-				h.Parameters[savedBatch.Name] = float64(transfer.Believed(b, 1<<bits.Len(uint(pairs)), least))
-			}
-			return transfer.Made(h, savedBatch, &o.Batch, func() (*lsm[W], error) { return newLSM[W](ctx, d, o) })
-		},
-		Reserve: (*lsm[W]).Reserve,
-		Insert:  (*lsm[W]).Insert,
+func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns, o Options) (*lsm, error) {
+	if columns.Width() == structures.Bits64 {
+		return loadWords[uint64](ctx, d, r, columns, o)
 	}
-	return l.Load(ctx, r)
+	return loadWords[uint32](ctx, d, r, columns, o)
+}
+
+func loadWords[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns,
+	o Options) (*lsm, error) {
+	l := transfer.Loader[W, *LSM[W, W]]{
+		Columns: columns,
+		New: func(h saved.Header, pairs int) (*LSM[W, W], error) {
+			return of[W, W](newAsSaved(ctx, d, columns, o, h, pairs))
+		},
+		Reserve: (*LSM[W, W]).Reserve,
+		Insert:  (*LSM[W, W]).Insert,
+	}
+	x, err := l.Load(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return x.core, nil
+}
+
+// newAsSaved makes an empty one by what was saved of it, with room for so many pairs.
+func newAsSaved(ctx context.Context, d *vk.Device, columns saved.Columns, o Options, h saved.Header,
+	pairs int) (*lsm, error) {
+	o.Capacity = max(o.Capacity, pairs)
+	const least, most = DefaultBatch, MaxPairs / 2
+	if b := int(max(0, min(h.Parameters[savedBatch.Name], most))); o.Batch == 0 && b > least {
+		// A level of Batch pairs is made for the first of them: a file is believed as far as it has pairs.
+		h.Parameters[savedBatch.Name] = float64(transfer.Believed(b, 1<<bits.Len(uint(pairs)), least))
+	}
+	return transfer.Made(h, savedBatch, &o.Batch, func() (*lsm, error) { return newLSM(ctx, d, columns, o) })
 }

@@ -12,22 +12,22 @@ import (
 )
 
 // updater is the LSM as its core sees it.
-type updater[W structures.Word] lsm[W]
+type updater lsm
 
-func (u *updater[W]) Stack() runs.Stack {
+func (u *updater) Stack() runs.Stack {
 	return runs.Stack{Rows: u.core.Rows.Address(), Full: u.full, Unit: uint32(u.o.Batch), Front: uint32(u.front)}
 }
 
-func (u *updater[W]) Unique() bool { return false }
+func (u *updater) Unique() bool { return false }
 
 // idle says that a batch changes nothing.
-func (u *updater[W]) idle(b sorted.Batch) bool {
+func (u *updater) idle(b sorted.Batch) bool {
 	return b.N == 0 || b.Kind == structures.Delete && u.pairs(u.o.Batch) == 0
 }
 
 // Reserve makes the memory that the steps of a batch take.
-func (u *updater[W]) Reserve(s *vk.Stream, b sorted.Batch) error {
-	l := (*lsm[W])(u)
+func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
+	l := (*lsm)(u)
 	l.settle() // of a batch from Go slices, the chunk before
 	if u.idle(b) {
 		return nil
@@ -39,22 +39,22 @@ func (u *updater[W]) Reserve(s *vk.Stream, b sorted.Batch) error {
 	if _, err := l.core.UpdateScratch(s, int(l.scratch(steps, 0).bytes)); err != nil {
 		return err
 	}
-	return l.reserve(steps, b.Kind == structures.Delete, l.o.MaxBytes)
+	return l.reserveSteps(steps, b.Kind == structures.Delete, l.o.MaxBytes)
 }
 
-func (u *updater[W]) Held() uint64 { return (*lsm[W])(u).bytes() }
+func (u *updater) Held() uint64 { return (*lsm)(u).bytes() }
 
 // Settle takes back what was recorded, and then dropped.
-func (u *updater[W]) Settle() { (*lsm[W])(u).settle() }
+func (u *updater) Settle() { (*lsm)(u).settle() }
 
 // Update records the steps of a batch. All memory is there.
-func (u *updater[W]) Update(_ context.Context, s *vk.Stream, b sorted.Batch) error {
+func (u *updater) Update(_ context.Context, s *vk.Stream, b sorted.Batch) error {
 	if u.idle(b) {
 		return nil
 	}
-	l := (*lsm[W])(u)
+	l := (*lsm)(u)
 	before := l.past()
-	if err := l.update(s, b); err != nil {
+	if err := l.record(s, b); err != nil {
 		l.restore(before)
 		return err
 	}
@@ -62,7 +62,7 @@ func (u *updater[W]) Update(_ context.Context, s *vk.Stream, b sorted.Batch) err
 	return nil
 }
 
-func (l *lsm[W]) update(s *vk.Stream, b sorted.Batch) error {
+func (l *lsm) record(s *vk.Stream, b sorted.Batch) error {
 	steps, _ := l.plan(b.N, l.o.Batch)
 	scratch, err := l.core.UpdateScratch(s, int(l.scratch(steps, 0).bytes))
 	if err != nil {
@@ -85,7 +85,7 @@ func (l *lsm[W]) update(s *vk.Stream, b sorted.Batch) error {
 // scratchPlan is how the scratch of a batch is divided.
 type scratchPlan struct{ sort, merge, bytes uint64 }
 
-func (l *lsm[W]) scratch(steps []step, base uint64) scratchPlan {
+func (l *lsm) scratch(steps []step, base uint64) scratchPlan {
 	sort, merge := 0, 0
 	for _, t := range steps {
 		sort = max(sort, t.n)
@@ -104,7 +104,7 @@ func (l *lsm[W]) scratch(steps []step, base uint64) scratchPlan {
 var frontSteps = []step{{n: 1, front: true, to: front, unit: front}}
 
 // capacitySteps are steps that need all the memory that a batch may need while there is no more than so many pairs.
-func (l *lsm[W]) capacitySteps(capacity int) []step {
+func (l *lsm) capacitySteps(capacity int) []step {
 	steps := frontSteps
 	for i := 0; l.o.Batch<<i <= capacity; i++ {
 		steps = append(steps, step{n: l.o.Batch, to: i})
@@ -112,8 +112,9 @@ func (l *lsm[W]) capacitySteps(capacity int) []step {
 	return steps
 }
 
-// reserve makes the memory that steps need, up to a limit. With an error it has made none: smaller steps may need it.
-func (l *lsm[W]) reserve(steps []step, deletes bool, limit uint64) error {
+// reserveSteps makes the memory that steps need, up to a limit. With an error it has made none: smaller steps may need
+// it.
+func (l *lsm) reserveSteps(steps []step, deletes bool, limit uint64) error {
 	var made []**runs.Memory
 	for _, need := range l.needs(steps, deletes) {
 		if *need.m != nil {
@@ -139,7 +140,7 @@ type need struct {
 }
 
 // needs are the memories that steps need, some more than once.
-func (l *lsm[W]) needs(steps []step, deletes bool) (all []need) {
+func (l *lsm) needs(steps []step, deletes bool) (all []need) {
 	for _, t := range steps {
 		if direct := t.merges() == 0 && !deletes; !direct && t.unit == front {
 			all = append(all, need{&l.partial, l.o.Batch})
@@ -164,7 +165,7 @@ func (l *lsm[W]) needs(steps []step, deletes bool) (all []need) {
 
 // fits answers why there can't be the memory that steps of insertions need and that is not there, all at once, without
 // taking any.
-func (l *lsm[W]) fits(steps []step) error {
+func (l *lsm) fits(steps []step) error {
 	needs := map[**runs.Memory]int{}
 	for _, need := range l.needs(steps, false) {
 		if *need.m == nil {
@@ -184,7 +185,7 @@ func (l *lsm[W]) fits(steps []step) error {
 }
 
 // newMemory makes memory for n pairs, if all runs then take no more than a limit (0: any).
-func (l *lsm[W]) newMemory(n int, limit uint64) (*runs.Memory, error) {
+func (l *lsm) newMemory(n int, limit uint64) (*runs.Memory, error) {
 	if bytes := l.bytes() + runs.MemoryBytes(l.core.Width(), n); limit != 0 && bytes > limit {
 		return nil, tooLarge(bytes, limit)
 	}
@@ -192,7 +193,7 @@ func (l *lsm[W]) newMemory(n int, limit uint64) (*runs.Memory, error) {
 }
 
 // begin records what levels need whose memory is new.
-func (l *lsm[W]) begin(s *vk.Stream) error {
+func (l *lsm) begin(s *vk.Stream) error {
 	for i, m := range l.levels {
 		if l.begun>>i&1 == 1 || m == nil {
 			continue
@@ -207,7 +208,7 @@ func (l *lsm[W]) begin(s *vk.Stream) error {
 }
 
 // setTombstones records that all runs have bitmaps of tombstones from here on, all zero, or that none has.
-func (l *lsm[W]) setTombstones(s *vk.Stream, on bool) error {
+func (l *lsm) setTombstones(s *vk.Stream, on bool) error {
 	l.tombstones = on
 	for i, m := range l.levels {
 		if m == nil {
@@ -230,7 +231,7 @@ func (l *lsm[W]) setTombstones(s *vk.Stream, on bool) error {
 }
 
 // putBack records that the last pairs of the front merged with a part of a batch are the front's next version.
-func (l *lsm[W]) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan scratchPlan) error {
+func (l *lsm) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan scratchPlan) error {
 	row := l.fronts[1].Row(l.tombstones)
 	out := row
 	out.Index = 0
@@ -250,7 +251,7 @@ func (l *lsm[W]) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan 
 
 // step records one step of a batch: its part is sorted, merged with what is older, level by level, and put in its
 // place.
-func (l *lsm[W]) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error {
+func (l *lsm) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error {
 	target := l.fronts[1]
 	if t.to != front {
 		target = l.levels[t.to]
@@ -288,7 +289,7 @@ func (l *lsm[W]) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) er
 }
 
 // older are the runs that a step merges its part with, the newest first.
-func (l *lsm[W]) older(t step) (all []runs.Source) {
+func (l *lsm) older(t step) (all []runs.Source) {
 	if t.front {
 		all = append(all, runs.Of(l.fronts[0].Row(l.tombstones), t.frontSize))
 	}
@@ -300,7 +301,7 @@ func (l *lsm[W]) older(t step) (all []runs.Source) {
 
 // sortPart records the sorting of a step's part of a batch to memory for it, and returns where the sorted part is. If
 // the batch is sorted already, that is where it was.
-func (l *lsm[W]) sortPart(s *vk.Stream, b sorted.Batch, t step, to *runs.Memory,
+func (l *lsm) sortPart(s *vk.Stream, b sorted.Batch, t step, to *runs.Memory,
 	plan scratchPlan) (runs.Source, error) {
 	from := uint64(l.core.Width().Bytes() * t.from)
 	part := runs.Source{Keys: b.Keys + from, Values: b.Values + from, N: t.n}
@@ -323,7 +324,7 @@ func (l *lsm[W]) sortPart(s *vk.Stream, b sorted.Batch, t step, to *runs.Memory,
 }
 
 // carry records the merging of a run with older ones, and returns what comes of it. The last one is merged into target.
-func (l *lsm[W]) carry(s *vk.Stream, t step, older []runs.Source, run runs.Source, target *runs.Memory,
+func (l *lsm) carry(s *vk.Stream, t step, older []runs.Source, run runs.Source, target *runs.Memory,
 	plan scratchPlan) (runs.Source, error) {
 	for i, from := range older {
 		n := from.N + run.N
@@ -354,7 +355,7 @@ func (l *lsm[W]) carry(s *vk.Stream, t step, older []runs.Source, run runs.Sourc
 }
 
 // put notes what a step has made of the levels, a run of n pairs where it goes to.
-func (l *lsm[W]) put(s *vk.Stream, t step, n int) error {
+func (l *lsm) put(s *vk.Stream, t step, n int) error {
 	if t.to == front {
 		l.fronts[0], l.fronts[1] = l.fronts[1], l.fronts[0]
 		l.state.front = n

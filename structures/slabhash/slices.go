@@ -73,7 +73,9 @@ func (t *table[W]) mixedInto(ctx context.Context, b structures.Batch[W, W], into
 
 // mixed is mixedInto with results of its own.
 func (t *table[W]) mixed(ctx context.Context, b structures.Batch[W, W]) (structures.Results[W, W], error) {
-	return pipeline.MadeResults(b, func(into *structures.Results[W, W]) error { return t.mixedInto(ctx, b, into) })
+	r := pipeline.ResultsOf(b)
+	err := t.mixedInto(ctx, b, &r)
+	return pipeline.MadeResults(r, err)
 }
 
 // do does a batch, when its turn has come.

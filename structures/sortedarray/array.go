@@ -13,7 +13,8 @@ import (
 
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/typed"
+	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/sorted"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -23,6 +24,12 @@ type Options struct {
 	Capacity int
 	// Progress, if not nil, is told how long calls get on.
 	Progress structures.Progress
+}
+
+// Stats are an array's measures.
+type Stats struct {
+	Pairs uint64
+	Bytes uint64 // device memory, with what is kept for the next batch
 }
 
 // MaxPairs is the most pairs that an array may have.
@@ -35,38 +42,27 @@ const MaxPairs = 1 << 30
 // of the whole array, and so does each chunk of a batch of millions. No query is left pending on a stream. Streams keep
 // temporary memory of theirs until Trim or Close.
 type Array[K, V structures.Number] struct {
-	ordered structures.Ordered[K, V]
-	words   words
+	core    *array
+	queries ordered.Queries[K, V]
 }
 
-// words is what a Array of words does besides.
-type words interface {
-	UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
-	Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
-	Reserve(ctx context.Context, n int) error
-	Stats(ctx context.Context) (Stats, error)
-	Trim()
-}
+var (
+	_ structures.Ordered[uint32, uint64] = (*Array[uint32, uint64])(nil)
+	_ structures.OrderedOnStream         = (*Array[uint32, uint64])(nil)
+)
 
-var _ structures.OrderedOnStream = (*Array[uint32, uint64])(nil)
-
-// of makes an Array of one of words.
-func of[K, V structures.Number, W structures.Word](a *array[W], err error) (*Array[K, V], error) {
+// of is the front of an array.
+func of[K, V structures.Number](a *array, err error) (*Array[K, V], error) {
 	if err != nil {
 		return nil, err
 	}
-	a.core.Columns = saved.Pairs[K, V]()
-	return &Array[K, V]{typed.Ordered[K, V, W](a), a}, nil
+	return &Array[K, V]{a, ordered.Queries[K, V]{Reader: a.core.Reader}}, nil
 }
 
 // open is the array itself, or, for a nil pointer or a zero value, one that is not open.
 func (a *Array[K, V]) open() *Array[K, V] {
-	if a == nil || a.words == nil {
-		if typed.Wide[K, V]() {
-			a, _ = of[K, V](bare[uint64](), nil)
-		} else {
-			a, _ = of[K, V](bare[uint32](), nil)
-		}
+	if a == nil || a.core == nil {
+		a, _ = of[K, V](bare(saved.Pairs[K, V]()), nil)
 	}
 	return a
 }
@@ -74,10 +70,7 @@ func (a *Array[K, V]) open() *Array[K, V] {
 // New makes an empty array. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
 // where there is no memory for what the options ask for; *vk.OutOfMemoryError.
 func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*Array[K, V], error) {
-	if typed.Wide[K, V]() {
-		return of[K, V](newArray[uint64](ctx, d, o))
-	}
-	return of[K, V](newArray[uint32](ctx, d, o))
+	return of[K, V](newArray(ctx, d, saved.Pairs[K, V](), o))
 }
 
 // Build makes an array of pairs in any order. Where a key comes twice, the last of its values stays. The pairs and what
@@ -86,20 +79,19 @@ func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (
 // Errors: *structures.OptionError, *structures.LengthError, *structures.LimitError, *vk.OutOfMemoryError.
 func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, values []V,
 	o Options) (*Array[K, V], error) {
-	if typed.Wide[K, V]() {
-		return of[K, V](build(ctx, d, typed.Keys[uint64](keys), typed.Values[uint64](values), o))
+	columns := saved.Pairs[K, V]()
+	p, err := sorted.Pairs(keys, values, columns.Width())
+	if err != nil {
+		return nil, err
 	}
-	return of[K, V](build(ctx, d, typed.Keys[uint32](keys), typed.Values[uint32](values), o))
+	return of[K, V](build(ctx, d, columns, p, o))
 }
 
 // Load makes an array of what any structure has saved, or vkds has, to the end of r: of the types that were saved, or
 // of wider ones (structures.TypeError). The values of a set are 0. Errors: *structures.SavedError, also where keys have
 // several values; r's own; those of New and of Insert, without the PendingError around them.
 func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Array[K, V], error) {
-	if typed.Wide[K, V]() {
-		return of[K, V](load[uint64](ctx, d, r, o, saved.Pairs[K, V]()))
-	}
-	return of[K, V](load[uint32](ctx, d, r, o, saved.Pairs[K, V]()))
+	return of[K, V](load(ctx, d, r, saved.Pairs[K, V](), o))
 }
 
 // UpdateOn does a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
@@ -110,28 +102,28 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 // *structures.KindError; then the array is as it was.
 func (a *Array[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	b structures.DeviceBatch) error {
-	return a.open().words.UpdateOn(ctx, s, kind, b)
+	return a.open().core.core.UpdateOn(ctx, s, kind, b)
 }
 
 // Finish waits for the stream: no batch leaves anything pending.
 func (a *Array[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return a.open().words.Finish(ctx, s, kind, b)
+	return a.open().core.core.Finish(ctx, s, kind, b)
 }
 
 // Reserve makes room for n pairs in all, both for the array and for its next version, so that batches up to so many
 // pairs need no memory for these. Less than there is room for does nothing. Errors: *structures.CapacityError, before
 // anything is allocated; *vk.OutOfMemoryError; vk.ErrUnsubmitted.
 func (a *Array[K, V]) Reserve(ctx context.Context, n int) error {
-	return a.open().words.Reserve(ctx, n)
+	return a.open().core.reserve(ctx, n)
 }
 
 // Stats returns the array's measures, which are known: the device is not asked.
 func (a *Array[K, V]) Stats(ctx context.Context) (Stats, error) {
-	return a.open().words.Stats(ctx)
+	return a.open().core.stats(ctx)
 }
 
 // Trim gives back the memory that is kept from batch to batch, for the next version of the array and in between, behind
 // the work that streams have recorded or submitted.
 func (a *Array[K, V]) Trim() {
-	a.open().words.Trim()
+	a.open().core.trim()
 }

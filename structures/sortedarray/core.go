@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -14,19 +15,14 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// array is an Array of words.
-type array[W structures.Word] struct {
-	structures.Updates[W, W]
-	structures.Queries[W, W]
-
-	core  sorted.Core[W]
+// array is an Array of whatever types.
+type array struct {
+	core  sorted.Core
 	run   *runs.Memory
 	spare *runs.Memory // for the next version; or nil
 	n     int
 	most  uint64 // no key is greater, if there are pairs
 }
-
-var _ structures.Ordered[uint32, uint32] = (*array[uint32])(nil)
 
 // anyKey is what a bound of keys is of which none is known.
 const anyKey = math.MaxUint64
@@ -37,15 +33,14 @@ func full(pairs int) error {
 }
 
 // bare is an array that is not open.
-func bare[W structures.Word]() *array[W] {
-	a := &array[W]{}
-	a.Updates, a.Queries = pipeline.Updates[W](a.UpdateInto), &a.core.Reader
-	a.core.Bare()
+func bare(columns saved.Columns) *array {
+	a := new(array)
+	a.core.Bare(columns)
 	return a
 }
 
 // newArray makes an empty one.
-func newArray[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*array[W], error) {
+func newArray(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (*array, error) {
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
@@ -56,82 +51,62 @@ func newArray[W structures.Word](ctx context.Context, d *vk.Device, o Options) (
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := d.Fits(runs.MemoryBytes(structures.WidthOf[W](), o.Capacity)); err != nil {
+	if err := d.Fits(runs.MemoryBytes(columns.Width(), o.Capacity)); err != nil {
 		return nil, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 	}
-	a := bare[W]()
-	err := a.core.Open(d, (*updater[W])(a), o.Progress)
+	a := new(array)
+	err := a.core.Open(d, columns, (*updater)(a), o.Progress)
 	if err == nil {
 		a.run, err = runs.NewMemory(d, a.core.Width(), o.Capacity)
 	}
 	if err != nil {
-		return nil, joint.Error(err, a.Close())
+		return nil, joint.Error(err, a.close())
 	}
 	a.core.Hold()
 	return a, nil
 }
 
 // build makes one of pairs in any order.
-func build[W structures.Word](ctx context.Context, d *vk.Device, keys, values []W, o Options) (*array[W], error) {
-	if len(keys) > MaxPairs {
-		return nil, full(len(keys))
+func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs sorted.Operations,
+	o Options) (*array, error) {
+	if pairs.N > MaxPairs {
+		return nil, full(pairs.N)
 	}
-	a, err := newArray[W](ctx, d, o)
+	a, err := newArray(ctx, d, columns, o)
 	if err != nil {
 		return nil, err
 	}
 	a.most = anyKey
-	into, n, err := a.core.Build(ctx, keys, values)
+	into, n, err := a.core.Build(ctx, pairs)
 	if err == nil {
 		if err = recording.Run(a.core.Stream, func() error { return a.replace(a.core.Stream, into, n) }); err != nil {
 			into.Free()
 		}
 	}
 	if err != nil {
-		return nil, joint.Error(err, a.Close())
+		return nil, joint.Error(err, a.close())
 	}
 	a.core.Hold()
 	return a, nil
 }
 
-// UpdateInto does a batch of updates of one kind (Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete), and
-// writes what becomes of each operation to the caller's slice, as long as keys, or nil: then it is not wanted, which
-// saves a sort. Deletions have no values. Errors: those of structures.Updates, whose *PendingError then says how many
-// operations are not done; *structures.KindError and *structures.LengthError before anything is done.
-func (a *array[W]) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []W,
-	status []structures.Status) error {
-	if err := sorted.Check(kind, keys, values, status); err != nil {
-		return err
-	}
+func (a *array) update(ctx context.Context, kind structures.Kind, o sorted.Operations) error {
 	if err := a.core.EnterAlone(ctx); err != nil {
-		return pipeline.NotBegun(status, len(keys), err)
+		return pipeline.NotBegun(o.Status, o.N, err)
 	}
 	defer a.core.Leave()
-	return a.core.Update(ctx, kind, keys, values, status)
+	return a.core.Update(ctx, kind, o)
 }
 
-// Apply does a batch of Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the
-// lookups and counts, then the insertions in their order, then the deletions. Errors: *structures.KindError before
-// anything is done, and those of structures.Updates.
-func (a *array[W]) Apply(ctx context.Context, b structures.Batch[W, W]) (structures.Results[W, W], error) {
-	return pipeline.MadeResults(b, func(into *structures.Results[W, W]) error { return a.ApplyInto(ctx, b, into) })
-}
-
-// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not
-// wanted. Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
-func (a *array[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) error {
-	if err := sorted.CheckMixed(b, into); err != nil {
-		return err
-	}
+func (a *array) apply(ctx context.Context, o sorted.Operations) error {
 	if err := a.core.EnterAlone(ctx); err != nil {
-		return pipeline.NotBegun(into.Status, len(b.Keys), err)
+		return pipeline.NotBegun(o.Status, o.N, err)
 	}
 	defer a.core.Leave()
-	return a.core.Apply(ctx, b, sorted.WithStatus(into, len(b.Keys)))
+	return a.core.Apply(ctx, o)
 }
 
-// Len returns the number of pairs, which is known.
-func (a *array[W]) Len(ctx context.Context) (uint64, error) {
+func (a *array) len(ctx context.Context) (uint64, error) {
 	if err := a.core.EnterShared(ctx); err != nil {
 		return 0, err
 	}
@@ -139,8 +114,7 @@ func (a *array[W]) Len(ctx context.Context) (uint64, error) {
 	return uint64(a.n), nil
 }
 
-// Clear removes all pairs. The memory stays.
-func (a *array[W]) Clear(ctx context.Context) error {
+func (a *array) clear(ctx context.Context) error {
 	if err := a.core.Enter(ctx); err != nil {
 		return err
 	}
@@ -150,7 +124,7 @@ func (a *array[W]) Clear(ctx context.Context) error {
 	return nil
 }
 
-func (a *array[W]) Reserve(ctx context.Context, n int) error {
+func (a *array) reserve(ctx context.Context, n int) error {
 	switch {
 	case n < 0:
 		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
@@ -177,13 +151,13 @@ func (a *array[W]) Reserve(ctx context.Context, n int) error {
 		}
 	}
 	if spare {
-		return (*updater[W])(a).reserveSpareOf(n)
+		return (*updater)(a).reserveSpareOf(n)
 	}
 	return nil
 }
 
 // move moves the array to memory for n pairs. What it had is no longer there, not as the next version's, either.
-func (a *array[W]) move(n int) error {
+func (a *array) move(n int) error {
 	into, err := runs.NewMemory(a.core.Device, a.core.Width(), n)
 	if err != nil {
 		return err
@@ -206,13 +180,7 @@ func (a *array[W]) move(n int) error {
 	return err
 }
 
-// Stats are an array's measures.
-type Stats struct {
-	Pairs uint64
-	Bytes uint64 // device memory, with what is kept for the next batch
-}
-
-func (a *array[W]) Stats(ctx context.Context) (Stats, error) {
+func (a *array) stats(ctx context.Context) (Stats, error) {
 	if err := a.core.EnterShared(ctx); err != nil {
 		return Stats{}, err
 	}
@@ -221,7 +189,7 @@ func (a *array[W]) Stats(ctx context.Context) (Stats, error) {
 }
 
 // bytes is how much memory the array and its next version take.
-func (a *array[W]) bytes() (sum uint64) {
+func (a *array) bytes() (sum uint64) {
 	for _, m := range []*runs.Memory{a.run, a.spare} {
 		if m != nil {
 			sum += m.Bytes()
@@ -230,10 +198,7 @@ func (a *array[W]) bytes() (sum uint64) {
 	return sum
 }
 
-// Metrics are what the host knows, without a turn.
-func (a *array[W]) Metrics() structures.Metrics { return a.core.Metrics() }
-
-func (a *array[W]) Trim() {
+func (a *array) trim() {
 	if a.core.EnterOn(context.Background()) != nil {
 		return
 	}
@@ -243,9 +208,7 @@ func (a *array[W]) Trim() {
 	a.core.Trim()
 }
 
-// Close frees the array's memory. What streams have recorded or submitted is allowed to end first: the memory goes when
-// the streams find that it has.
-func (a *array[W]) Close() error {
+func (a *array) close() error {
 	return a.core.Close(func() {
 		a.core.Free(a.run)
 		a.core.Free(a.spare)

@@ -6,18 +6,14 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
 )
 
-// DeleteRange removes the keys of each range, one range after the other, and returns how many each has removed: of
-// ranges that overlap, the first takes what they share. However many there are, it costs the copying of the array once.
-//
-// Errors: *structures.PendingError around those of Count, *vk.OutOfMemoryError or the context's; then nothing is
-// removed.
-func (a *array[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W]) ([]uint32, error) {
-	d := ordered.NewDeletion(ranges)
+func (a *array) deleteRange(ctx context.Context, ranges []structures.Range[uint64]) ([]uint32, error) {
+	d := ordered.NewDeletion(ranges, a.core.Width())
 	if err := a.core.EnterAlone(ctx); err != nil {
 		return d.NotBegun(err)
 	}
@@ -33,22 +29,22 @@ func (a *array[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W]
 }
 
 // without makes the array one without the keys of ranges, which leave so many; they ascend, and don't overlap.
-func (a *array[W]) without(ctx context.Context, ranges []structures.Range[W], left int) error {
+func (a *array) without(ctx context.Context, ranges []structures.Range[uint64], left int) error {
 	if left == 0 {
 		a.core.Changed()
 		a.n = 0
 		return nil
 	}
-	s, u := a.core.Stream, (*updater[W])(a)
+	s, u := a.core.Stream, (*updater)(a)
 	if err := u.reserveSpare(left); err != nil {
 		return err
 	}
-	gone, err := vk.NewBuffer[uint32](a.core.Device, 2*len(ranges)*structures.WidthOf[W]().Bytes()/4)
+	gone, err := vk.NewBuffer[uint32](a.core.Device, 2*len(ranges)*a.core.Width().Bytes()/4)
 	if err != nil {
 		return err
 	}
 	defer gone.Free()
-	if err := gone.Upload(ctx, 0, recording.Words(ranges)); err != nil {
+	if err := pipeline.Ranges(ranges, a.core.Width()).Upload(ctx, gone, 0); err != nil {
 		return err
 	}
 	err = recording.Run(s, func() error {

@@ -6,246 +6,268 @@ import (
 	"iter"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/sorted"
 	"github.com/vkds/vkds/vk"
 )
 
 // Insert inserts each pair, or assigns the value to the key that is there. Statuses are Inserted or Assigned.
 // structures.Updates describes equal keys in a batch and the errors.
 func (a *Array[K, V]) Insert(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return a.open().ordered.Insert(ctx, keys, values)
+	return a.update(ctx, structures.Insert, keys, values)
 }
 
 // InsertUnique inserts each pair whose key is not there. Statuses are Inserted or Found.
 func (a *Array[K, V]) InsertUnique(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return a.open().ordered.InsertUnique(ctx, keys, values)
+	return a.update(ctx, structures.InsertUnique, keys, values)
 }
 
 // InsertAdd inserts each pair, or adds the value to the one that is there. structures.Updates says how integers wrap
 // and how floats are added.
 func (a *Array[K, V]) InsertAdd(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return a.open().ordered.InsertAdd(ctx, keys, values)
+	return a.update(ctx, structures.InsertAdd, keys, values)
 }
 
 // InsertMin inserts each pair, or assigns the value if it is less than the one that is there.
 func (a *Array[K, V]) InsertMin(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return a.open().ordered.InsertMin(ctx, keys, values)
+	return a.update(ctx, structures.InsertMin, keys, values)
 }
 
 // InsertMax inserts each pair, or assigns the value if it is greater than the one that is there.
 func (a *Array[K, V]) InsertMax(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return a.open().ordered.InsertMax(ctx, keys, values)
+	return a.update(ctx, structures.InsertMax, keys, values)
 }
 
 // Delete removes each key. Statuses are Deleted or Absent.
 func (a *Array[K, V]) Delete(ctx context.Context, keys []K) ([]structures.Status, error) {
-	return a.open().ordered.Delete(ctx, keys)
+	return a.update(ctx, structures.Delete, keys, nil)
 }
 
 // Find returns the value of each key, 0 if the key is absent, and whether the key is there.
 func (a *Array[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bool, err error) {
-	return a.open().ordered.Find(ctx, keys)
+	return a.open().queries.Find(ctx, keys)
 }
 
 // FindInto is Find into the caller's slices. values may be keys itself.
 func (a *Array[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
-	return a.open().ordered.FindInto(ctx, keys, values, found)
+	return a.open().queries.FindInto(ctx, keys, values, found)
 }
 
 // Apply does a batch of operations of any kinds. structures.Batch says in which order they take effect.
 func (a *Array[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
-	return a.open().ordered.Apply(ctx, b)
+	r := pipeline.ResultsOf(b)
+	err := a.ApplyInto(ctx, b, &r)
+	return pipeline.MadeResults(r, err)
 }
 
 // ApplyInto is Apply into the caller's slices.
 func (a *Array[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], into *structures.Results[K, V]) error {
-	return a.open().ordered.ApplyInto(ctx, b, into)
+	core := a.open().core
+	o, err := sorted.Mixed(b, into, core.core.Width())
+	if err != nil {
+		return err
+	}
+	return core.apply(ctx, o)
 }
 
 // UpdateInto does a batch of updates of one kind, and writes the status of each to the caller's slice. values belong to
-// insertions, and are nil for Delete.
+// insertions, and are nil for Delete. If status is nil, that saves a sort.
 func (a *Array[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
-	return a.open().ordered.UpdateInto(ctx, kind, keys, values, status)
+	core := a.open().core
+	o, err := sorted.Update(kind, keys, values, status, core.core.Width())
+	if err != nil {
+		return err
+	}
+	return core.update(ctx, kind, o)
+}
+
+func (a *Array[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,
+	values []V) ([]structures.Status, error) {
+	status := make([]structures.Status, len(keys))
+	return pipeline.Made(status, a.UpdateInto(ctx, kind, keys, values, status))
 }
 
 // Len returns the number of pairs.
 func (a *Array[K, V]) Len(ctx context.Context) (uint64, error) {
-	return a.open().ordered.Len(ctx)
+	return a.open().core.len(ctx)
 }
 
 // Clear removes all pairs.
 func (a *Array[K, V]) Clear(ctx context.Context) error {
-	return a.open().ordered.Clear(ctx)
+	return a.open().core.clear(ctx)
 }
 
 // All returns the pairs in key order. An error ends the iteration: structures.ErrChanged if the pairs changed before
 // the last part was read, and those of Range.
 func (a *Array[K, V]) All(ctx context.Context) iter.Seq2[structures.Pair[K, V], error] {
-	return a.open().ordered.All(ctx)
+	return a.open().queries.All(ctx)
 }
 
 // Chunks is All with many pairs at a time, in slices that are valid until the next ones come.
 func (a *Array[K, V]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V], error] {
-	return a.open().ordered.Chunks(ctx)
+	return a.open().queries.Chunks(ctx)
 }
 
 // Save writes all pairs and the options that Load needs to w, and returns the number of bytes. The file names the types
 // of keys and values.
 func (a *Array[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
-	return a.open().ordered.Save(ctx, w)
+	return a.open().core.save(ctx, w)
 }
 
 // Prepare makes all kernels that calls may need, so that no later call makes one. A driver may take seconds for the
 // kernels of the first calls.
 func (a *Array[K, V]) Prepare(ctx context.Context) error {
-	return a.open().ordered.Prepare(ctx)
+	return a.open().core.prepare(ctx)
 }
 
 // Metrics returns what the host knows, without asking the device.
 func (a *Array[K, V]) Metrics() structures.Metrics {
-	return a.open().ordered.Metrics()
+	return a.open().core.core.Metrics()
 }
 
 // Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (a *Array[K, V]) Close() error {
-	return a.open().ordered.Close()
+	return a.open().core.close()
 }
 
 // Count returns the number of keys in each range.
 func (a *Array[K, V]) Count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
-	return a.open().ordered.Count(ctx, ranges)
+	return a.open().queries.Count(ctx, ranges)
 }
 
 // CountInto is Count into the caller's slice.
 func (a *Array[K, V]) CountInto(ctx context.Context, ranges []structures.Range[K], counts []uint32) error {
-	return a.open().ordered.CountInto(ctx, ranges, counts)
+	return a.open().queries.CountInto(ctx, ranges, counts)
 }
 
 // Range returns the pairs of each range, in key order.
 func (a *Array[K, V]) Range(ctx context.Context, ranges []structures.Range[K]) (structures.Ranges[K, V], error) {
-	return a.open().ordered.Range(ctx, ranges)
+	return a.open().queries.Range(ctx, ranges)
 }
 
 // RangeInto is Range into the caller's slices. It makes new slices if those have no room.
 func (a *Array[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[K],
 	into *structures.Ranges[K, V]) error {
-	return a.open().ordered.RangeInto(ctx, ranges, into)
+	return a.open().queries.RangeInto(ctx, ranges, into)
 }
 
 // Successor finds the least key above each key.
 func (a *Array[K, V]) Successor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return a.open().ordered.Successor(ctx, keys)
+	return a.open().queries.Successor(ctx, keys)
 }
 
 // Predecessor finds the greatest key below each key.
 func (a *Array[K, V]) Predecessor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return a.open().ordered.Predecessor(ctx, keys)
+	return a.open().queries.Predecessor(ctx, keys)
 }
 
 // Floor finds the greatest key that is not above each key.
 func (a *Array[K, V]) Floor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return a.open().ordered.Floor(ctx, keys)
+	return a.open().queries.Floor(ctx, keys)
 }
 
 // Ceil finds the least key that is not below each key.
 func (a *Array[K, V]) Ceil(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return a.open().ordered.Ceil(ctx, keys)
+	return a.open().queries.Ceil(ctx, keys)
 }
 
 // NeighborInto finds the neighbor of each key in one direction, into the caller's slices.
 func (a *Array[K, V]) NeighborInto(ctx context.Context, to structures.Direction, keys []K,
 	into structures.Neighbors[K, V]) error {
-	return a.open().ordered.NeighborInto(ctx, to, keys, into)
+	return a.open().queries.NeighborInto(ctx, to, keys, into)
 }
 
 // Min returns the pair with the least key. found is false if there is no pair.
 func (a *Array[K, V]) Min(ctx context.Context) (key K, value V, found bool, err error) {
-	return a.open().ordered.Min(ctx)
+	return a.open().queries.Min(ctx)
 }
 
 // Max returns the pair with the greatest key. found is false if there is no pair.
 func (a *Array[K, V]) Max(ctx context.Context) (key K, value V, found bool, err error) {
-	return a.open().ordered.Max(ctx)
+	return a.open().queries.Max(ctx)
 }
 
 // Rank returns for each key the number of keys that are less. The key itself need not be there.
 func (a *Array[K, V]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
-	return a.open().ordered.Rank(ctx, keys)
+	return a.open().queries.Rank(ctx, keys)
 }
 
 // RankInto is Rank into the caller's slice, which may be keys itself if its type is uint32.
 func (a *Array[K, V]) RankInto(ctx context.Context, keys []K, ranks []uint32) error {
-	return a.open().ordered.RankInto(ctx, keys, ranks)
+	return a.open().queries.RankInto(ctx, keys, ranks)
 }
 
 // Select returns the pair of each rank. The least key has rank 0.
 func (a *Array[K, V]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[K, V], error) {
-	return a.open().ordered.Select(ctx, ranks)
+	return a.open().queries.Select(ctx, ranks)
 }
 
 // SelectInto is Select into the caller's slices.
 func (a *Array[K, V]) SelectInto(ctx context.Context, ranks []uint32, into structures.Neighbors[K, V]) error {
-	return a.open().ordered.SelectInto(ctx, ranks, into)
+	return a.open().queries.SelectInto(ctx, ranks, into)
 }
 
 // Ascend returns the pairs of a range in key order. Errors are those of All.
 func (a *Array[K, V]) Ascend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
-	return a.open().ordered.Ascend(ctx, r)
+	return a.open().queries.Ascend(ctx, r)
 }
 
 // Descend returns the pairs of a range, the greatest key first. Errors are those of All.
 func (a *Array[K, V]) Descend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
-	return a.open().ordered.Descend(ctx, r)
+	return a.open().queries.Descend(ctx, r)
 }
 
 // FindOn records lookups on a stream, and does not wait.
 func (a *Array[K, V]) FindOn(stream *vk.Stream, q structures.DeviceLookups) error {
-	return a.open().ordered.FindOn(stream, q)
+	return a.open().queries.FindOn(stream, q)
 }
 
 // CountOn records the counting of the keys in ranges, and does not wait.
 func (a *Array[K, V]) CountOn(stream *vk.Stream, r structures.DeviceCounts) error {
-	return a.open().ordered.CountOn(stream, r)
+	return a.open().queries.CountOn(stream, r)
 }
 
 // RangeOn records the writing of the pairs of ranges, and does not wait.
 func (a *Array[K, V]) RangeOn(stream *vk.Stream, r structures.DeviceRanges) error {
-	return a.open().ordered.RangeOn(stream, r)
+	return a.open().queries.RangeOn(stream, r)
 }
 
 // NeighborOn records the search for neighbors in one direction, and does not wait.
 func (a *Array[K, V]) NeighborOn(stream *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	return a.open().ordered.NeighborOn(stream, to, n)
+	return a.open().queries.NeighborOn(stream, to, n)
 }
 
 // FinishNeighbors waits for the stream, and completes the searches that NeighborOn left pending, until n.Left is 0.
 func (a *Array[K, V]) FinishNeighbors(ctx context.Context, stream *vk.Stream,
 	to structures.Direction, n structures.DeviceNeighbors) error {
-	return a.open().ordered.FinishNeighbors(ctx, stream, to, n)
+	return a.open().queries.FinishNeighbors(ctx, stream, to, n)
 }
 
 // RankOn records what Rank returns, and does not wait.
 func (a *Array[K, V]) RankOn(stream *vk.Stream, r structures.DeviceRanks) error {
-	return a.open().ordered.RankOn(stream, r)
+	return a.open().queries.RankOn(stream, r)
 }
 
 // SelectOn records the search for the pairs of the ranks in n.Keys, and does not wait.
 func (a *Array[K, V]) SelectOn(stream *vk.Stream, n structures.DeviceNeighbors) error {
-	return a.open().ordered.SelectOn(stream, n)
+	return a.open().queries.SelectOn(stream, n)
 }
 
 // ExportOn records the writing of all pairs in key order, and does not wait.
 func (a *Array[K, V]) ExportOn(stream *vk.Stream, e structures.DeviceExport) error {
-	return a.open().ordered.ExportOn(stream, e)
+	return a.open().queries.ExportOn(stream, e)
 }
 
 // DeleteRange removes the keys of each range, one range after the other, and returns how many it removed for each. If
-// ranges overlap, the first one counts the keys that they share.
+// ranges overlap, the first one counts the keys that they share. However many ranges there are, it copies the array
+// once.
 func (a *Array[K, V]) DeleteRange(ctx context.Context, ranges []structures.Range[K]) (counts []uint32, err error) {
-	return a.open().ordered.DeleteRange(ctx, ranges)
+	return a.open().core.deleteRange(ctx, ordered.Words(ranges))
 }
 
 // WriteTo is Save without a context: io.WriterTo.
 func (a *Array[K, V]) WriteTo(w io.Writer) (int64, error) {
-	return a.open().ordered.WriteTo(w)
+	return a.open().core.save(context.Background(), w)
 }

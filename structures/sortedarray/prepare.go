@@ -4,24 +4,26 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/sorted"
 )
 
-// Prepare makes all kernels that calls on the array may need (structures.Dictionary).
-func (a *array[W]) Prepare(ctx context.Context) error {
-	small := func(ctx context.Context) (structures.Ordered[W, W], error) {
-		x, err := newArray[W](ctx, a.core.Device, Options{})
-		if err != nil {
-			return nil, err
-		}
-		x.core.Columns = a.core.Columns
-		return x, nil
+func (a *array) prepare(ctx context.Context) error {
+	if a.core.Width() == structures.Bits64 {
+		return prepare[uint64](ctx, a)
 	}
-	try := func(ctx context.Context, x structures.Ordered[W, W]) error { return x.(*array[W]).try(ctx) }
-	return a.core.Prepare(ctx, small, try)
+	return prepare[uint32](ctx, a)
 }
 
-// try does with a small array what can be done with one.
-func (a *array[W]) try(ctx context.Context) error {
+// prepare has a small array do what can be done with one.
+func prepare[W structures.Word](ctx context.Context, a *array) error {
+	small := func(ctx context.Context) (*Array[W, W], error) {
+		return of[W, W](newArray(ctx, a.core.Device, a.core.Columns, Options{}))
+	}
+	return sorted.Prepare[W](ctx, &a.core, small, try)
+}
+
+// try does what the interfaces of a small array don't have.
+func try[W structures.Word](ctx context.Context, a *Array[W, W]) error {
 	keys := []W{1, 2, 3}
 	if _, err := a.Insert(ctx, keys, keys); err != nil {
 		return err

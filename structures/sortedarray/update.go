@@ -12,13 +12,13 @@ import (
 )
 
 // updater is the array as its core sees it.
-type updater[W structures.Word] array[W]
+type updater array
 
-func (u *updater[W]) Stack() runs.Stack {
+func (u *updater) Stack() runs.Stack {
 	return runs.Stack{Rows: u.core.Rows.Address(), Unit: 1, Front: uint32(u.n)}
 }
 
-func (u *updater[W]) Unique() bool { return true }
+func (u *updater) Unique() bool { return true }
 
 // updatePlan is how the scratch of an update is divided.
 type updatePlan struct {
@@ -30,7 +30,7 @@ type updatePlan struct {
 	bytes                          uint64
 }
 
-func (u *updater[W]) plan(n int, scratch uint64) updatePlan {
+func (u *updater) plan(n int, scratch uint64) updatePlan {
 	all, bytes := u.n+n, u.core.Width().Bytes()
 	p := recording.Parts{Base: scratch}
 	plan := updatePlan{
@@ -45,12 +45,12 @@ func (u *updater[W]) plan(n int, scratch uint64) updatePlan {
 }
 
 // idle says that a batch changes nothing.
-func (u *updater[W]) idle(b sorted.Batch) bool {
+func (u *updater) idle(b sorted.Batch) bool {
 	return b.N == 0 || b.Kind == structures.Delete && u.n == 0
 }
 
 // Reserve makes the scratch and the memory of the next version.
-func (u *updater[W]) Reserve(s *vk.Stream, b sorted.Batch) error {
+func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
 	all := u.n + b.N
 	switch {
 	case u.idle(b), u.appends(b):
@@ -65,7 +65,7 @@ func (u *updater[W]) Reserve(s *vk.Stream, b sorted.Batch) error {
 }
 
 // reserveSpare makes memory for the array's next version.
-func (u *updater[W]) reserveSpare(pairs int) error {
+func (u *updater) reserveSpare(pairs int) error {
 	if u.spare != nil && u.spare.Room() >= pairs {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (u *updater[W]) reserveSpare(pairs int) error {
 }
 
 // reserveSpareOf is reserveSpare of so many pairs and no more.
-func (u *updater[W]) reserveSpareOf(pairs int) (err error) {
+func (u *updater) reserveSpareOf(pairs int) (err error) {
 	u.core.Free(u.spare)
 	u.spare, err = runs.NewMemory(u.core.Device, u.core.Width(), pairs)
 	return err
@@ -85,7 +85,7 @@ func (u *updater[W]) reserveSpareOf(pairs int) (err error) {
 
 // Update sorts the batch, merges it behind the array, and writes what is valid of that as the array's next version.
 // How many pairs that has, the host must know: it waits.
-func (u *updater[W]) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) error {
+func (u *updater) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) error {
 	switch {
 	case u.idle(b):
 		return nil
@@ -106,7 +106,7 @@ func (u *updater[W]) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := (*array[W])(u).replace(s, u.spare, u.core.Counted()); err != nil {
+	if err := (*array)(u).replace(s, u.spare, u.core.Counted()); err != nil {
 		return err
 	}
 	if b.Kind == structures.Insert {
@@ -116,12 +116,12 @@ func (u *updater[W]) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) e
 }
 
 // appends says that a batch is what comes behind all pairs, and that there is room for it there.
-func (u *updater[W]) appends(b sorted.Batch) bool {
+func (u *updater) appends(b sorted.Batch) bool {
 	return b.Kind == structures.Insert && b.Ascending && u.n+b.N <= u.run.Room() && (u.n == 0 || b.First > u.most)
 }
 
 // append copies a batch behind all pairs, where no query looks before the number of pairs changes.
-func (u *updater[W]) append(s *vk.Stream, b sorted.Batch) error {
+func (u *updater) append(s *vk.Stream, b sorted.Batch) error {
 	row, at := u.run.Row(false), uint64(u.core.Width().Bytes()*u.n)
 	err := u.core.Queries.Merge(s, runs.MergeArgs{
 		Newer: runs.Source{Keys: b.Keys, Values: b.Values, N: b.N}, N: b.N,
@@ -131,20 +131,20 @@ func (u *updater[W]) append(s *vk.Stream, b sorted.Batch) error {
 		return err
 	}
 	spare := u.spare
-	if err := (*array[W])(u).replace(s, u.run, u.n+b.N); err != nil {
+	if err := (*array)(u).replace(s, u.run, u.n+b.N); err != nil {
 		return err
 	}
 	u.spare, u.most = spare, b.Last
 	return nil
 }
 
-func (u *updater[W]) Held() uint64 { return (*array[W])(u).bytes() }
+func (u *updater) Held() uint64 { return (*array)(u).bytes() }
 
 // Settle has nothing to do: what the array notes is certain to run.
-func (u *updater[W]) Settle() {}
+func (u *updater) Settle() {}
 
 // resolve records the writing of what the array is after a batch, to the spare memory.
-func (u *updater[W]) resolve(s *vk.Stream, b sorted.Batch, plan updatePlan) error {
+func (u *updater) resolve(s *vk.Stream, b sorted.Batch, plan updatePlan) error {
 	batch := runs.Source{Keys: b.Keys, Values: b.Values, N: b.N}
 	var err error
 	if !b.Sorted {
@@ -174,7 +174,7 @@ func (u *updater[W]) resolve(s *vk.Stream, b sorted.Batch, plan updatePlan) erro
 }
 
 // replace submits what makes n pairs in other memory the array, and keeps the old memory for the next version.
-func (a *array[W]) replace(s *vk.Stream, run *runs.Memory, n int) error {
+func (a *array) replace(s *vk.Stream, run *runs.Memory, n int) error {
 	row := run.Row(false)
 	if err := a.core.Queries.BuildIndex(s, row.Keys, n, row.Index); err != nil {
 		return err

@@ -11,21 +11,22 @@ import (
 
 // Deletion is the deletion of all keys of some ranges, one range after the other. What of it is done is done piece by
 // piece, in key order.
-type Deletion[W structures.Word] struct {
-	Counts []uint32  // of each range: the keys that are deleted so far
-	all    pieces[W] // of which none overlaps another
-	cut    bool      // none is too long
-	keys   []uint32  // of each piece, once it is known
-	done   int       // pieces
+type Deletion struct {
+	Counts []uint32 // of each range: the keys that are deleted so far
+	last   uint64   // the greatest key that there may be
+	all    pieces   // of which none overlaps another
+	cut    bool     // none is too long
+	keys   []uint32 // of each piece, once it is known
+	done   int      // pieces
 }
 
 // NewDeletion begins the deletion of ranges.
-func NewDeletion[W structures.Word](ranges []structures.Range[W]) *Deletion[W] {
-	return &Deletion[W]{Counts: make([]uint32, len(ranges)), all: disjoint(ranges)}
+func NewDeletion(ranges []structures.Range[uint64], w structures.Width) *Deletion {
+	return &Deletion{Counts: make([]uint32, len(ranges)), last: last(w), all: disjoint(ranges, w)}
 }
 
 // NotBegun is what a deletion returns that could not begin.
-func (d *Deletion[W]) NotBegun(err error) ([]uint32, error) {
+func (d *Deletion) NotBegun(err error) ([]uint32, error) {
 	if err == vk.ErrClosed || err == vk.ErrNotOpen {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func (d *Deletion[W]) NotBegun(err error) ([]uint32, error) {
 
 // Result is what a deletion returns that an error has stopped, or nil hasn't: around it a *structures.PendingError of
 // the ranges that may still have keys.
-func (d *Deletion[W]) Result(err error) ([]uint32, error) {
+func (d *Deletion) Result(err error) ([]uint32, error) {
 	if err == nil {
 		return d.Counts, nil
 	}
@@ -46,7 +47,7 @@ func (d *Deletion[W]) Result(err error) ([]uint32, error) {
 }
 
 // Deleted is how many keys are deleted so far.
-func (d *Deletion[W]) Deleted() (sum uint64) {
+func (d *Deletion) Deleted() (sum uint64) {
 	for _, n := range d.Counts {
 		sum += uint64(n)
 	}
@@ -54,32 +55,32 @@ func (d *Deletion[W]) Deleted() (sum uint64) {
 }
 
 // Everything says that all keys are to be deleted that there may be.
-func (d *Deletion[W]) Everything() bool {
-	next, all := W(0), false
+func (d *Deletion) Everything() bool {
+	next, all := uint64(0), false
 	for _, p := range d.all.ranges {
 		if p.Lo != next {
 			return false
 		}
-		next, all = p.Hi+1, p.Hi == ^W(0)
+		next, all = p.Hi+1, p.Hi == d.last
 	}
 	return all
 }
 
 // Left are the pieces that are to be deleted yet, in key order. They do not overlap.
-func (d *Deletion[W]) Left() []structures.Range[W] { return d.all.ranges[d.done:] }
+func (d *Deletion) Left() []structures.Range[uint64] { return d.all.ranges[d.done:] }
 
 // Finish notes that these are deleted.
-func (d *Deletion[W]) Finish() { d.finish(len(d.all.ranges) - d.done) }
+func (d *Deletion) Finish() { d.finish(len(d.all.ranges) - d.done) }
 
 // finish notes that so many more pieces are deleted.
-func (d *Deletion[W]) finish(n int) {
+func (d *Deletion) finish(n int) {
 	p := d.all.part(group{d.done, d.done + n})
 	p.sum(d.Counts, d.keys[d.done:d.done+n])
 	d.done += n
 }
 
 // Measure counts the keys that a deletion is about, by who has entered.
-func (r *Reader[W]) Measure(ctx context.Context, d *Deletion[W]) (total uint64, err error) {
+func (r *Reader) Measure(ctx context.Context, d *Deletion) (total uint64, err error) {
 	if err := r.cutUp(ctx, d); err != nil {
 		return 0, err
 	}
@@ -99,7 +100,7 @@ func (r *Reader[W]) Measure(ctx context.Context, d *Deletion[W]) (total uint64, 
 }
 
 // cutUp cuts the pieces of a deletion up, unless they are.
-func (r *Reader[W]) cutUp(ctx context.Context, d *Deletion[W]) error {
+func (r *Reader) cutUp(ctx context.Context, d *Deletion) error {
 	if d.cut {
 		return nil
 	}
@@ -116,7 +117,7 @@ func (r *Reader[W]) cutUp(ctx context.Context, d *Deletion[W]) error {
 
 // DeleteEach deletes the keys of ranges by batches: each is listed in device memory, and deleted by what `delete`
 // records, which may wait. It is for who has entered, alone, with a stream on which nothing else is recorded.
-func (r *Reader[W]) DeleteEach(ctx context.Context, s *vk.Stream, d *Deletion[W],
+func (r *Reader) DeleteEach(ctx context.Context, s *vk.Stream, d *Deletion,
 	delete func(keys uint64, n int) error) error {
 	if err := r.cutUp(ctx, d); err != nil {
 		return err
@@ -177,16 +178,16 @@ func (l *listing) fit(d *vk.Device, w structures.Width, ranges, candidates int) 
 func (l *listing) at(address uint64) int { return int(address-l.memory.Address()) / 4 }
 
 // list writes the keys of pieces to a list, and says how many each has, and all have.
-func (r *Reader[W]) list(ctx context.Context, s *vk.Stream, l *listing, p pieces[W],
+func (r *Reader) list(ctx context.Context, s *vk.Stream, l *listing, p pieces,
 	keys []uint32) (n int, err error) {
 	m, candidates := len(p.ranges), p.all()
 	if candidates == 0 {
 		return 0, nil
 	}
-	if err := l.fit(r.d, structures.WidthOf[W](), m, candidates); err != nil {
+	if err := l.fit(r.d, r.width, m, candidates); err != nil {
 		return 0, err
 	}
-	if err := l.memory.Upload(ctx, l.at(l.ranges), recording.Words(p.ranges)); err != nil {
+	if err := pipeline.Ranges(p.ranges, r.width).Upload(ctx, l.memory, l.at(l.ranges)); err != nil {
 		return 0, err
 	}
 	err = recording.Run(s, func() error {

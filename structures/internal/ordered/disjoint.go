@@ -3,20 +3,21 @@ package ordered
 import (
 	"cmp"
 	"container/heap"
+	"math"
 	"slices"
 
 	"github.com/vkds/vkds/structures"
 )
 
 // disjoint are ranges without what overlaps: pieces in key order, each of the first of those ranges that have its keys.
-func disjoint[W structures.Word](ranges []structures.Range[W]) pieces[W] {
-	d := sweep[W]{ranges: ranges}
+func disjoint(ranges []structures.Range[uint64], w structures.Width) pieces {
+	d := sweep{ranges: ranges, last: last(w)}
 	for i, r := range ranges {
 		if r.Lo <= r.Hi {
-			d.waiting = append(d.waiting, begins[W]{r.Lo, i})
+			d.waiting = append(d.waiting, begins{r.Lo, i})
 		}
 	}
-	sortBegins(d.waiting)
+	sortBegins(d.waiting, w)
 	for !d.done {
 		d.close()
 		if d.apart() {
@@ -27,52 +28,56 @@ func disjoint[W structures.Word](ranges []structures.Range[W]) pieces[W] {
 		}
 		first := d.open[0]
 		end := d.until(first)
-		d.all.add(structures.Range[W]{Lo: d.at, Hi: end}, first, 0)
+		d.all.add(structures.Range[uint64]{Lo: d.at, Hi: end}, first, 0)
 		d.behind(end)
 	}
 	return d.all
 }
 
 // sweep goes over the keys from the least one on.
-type sweep[W structures.Word] struct {
-	ranges  []structures.Range[W]
-	waiting []begins[W] // ranges that begin later, in their order
-	open    firsts      // those that have begun
-	at      W           // the next key
-	done    bool        // there is none
-	all     pieces[W]
+type sweep struct {
+	ranges  []structures.Range[uint64]
+	waiting []begins // ranges that begin later, in their order
+	open    firsts   // those that have begun
+	at      uint64   // the next key
+	last    uint64   // the greatest one that there may be
+	done    bool     // there is none
+	all     pieces
 }
 
 // begins is where a range begins, and which it is.
-type begins[W structures.Word] struct {
-	key W
+type begins struct {
+	key uint64
 	of  int
 }
 
 // sortBegins sorts by first keys, and of equal ones by the order of the batch. Numbers of which a key is a half are
 // sorted several times as fast as these structs.
-func sortBegins[W structures.Word](all []begins[W]) {
-	if structures.WidthOf[W]() == structures.Bits64 {
-		slices.SortFunc(all, func(a, b begins[W]) int {
+func sortBegins(all []begins, w structures.Width) {
+	if w == structures.Bits64 {
+		slices.SortFunc(all, func(a, b begins) int {
 			return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.of, b.of))
 		})
 		return
 	}
 	packed := make([]uint64, len(all))
 	for i, b := range all {
-		packed[i] = uint64(b.key)<<32 | uint64(b.of)
+		packed[i] = b.key<<32 | uint64(b.of)
 	}
 	slices.Sort(packed)
 	for i, p := range packed {
-		all[i] = begins[W]{W(p >> 32), int(uint32(p))}
+		all[i] = begins{p >> 32, int(uint32(p))}
 	}
 }
 
 // behind goes on behind a key.
-func (d *sweep[W]) behind(key W) { d.at, d.done = key+1, key == ^W(0) }
+func (d *sweep) behind(key uint64) { d.at, d.done = key+1, key == d.last }
+
+// last is the greatest key of a width.
+func last(w structures.Width) uint64 { return math.MaxUint64 >> (64 - w.Bits()) }
 
 // apart takes the next range as it is, if no other one has any of its keys, which is usual.
-func (d *sweep[W]) apart() bool {
+func (d *sweep) apart() bool {
 	if len(d.open) != 0 || len(d.waiting) == 0 {
 		return false
 	}
@@ -88,14 +93,14 @@ func (d *sweep[W]) apart() bool {
 }
 
 // close lets go of ranges that have ended.
-func (d *sweep[W]) close() {
+func (d *sweep) close() {
 	for len(d.open) != 0 && d.ranges[d.open[0]].Hi < d.at {
 		heap.Pop(&d.open)
 	}
 }
 
 // begin goes on to the next key of any range, and opens those that have it. False: there is none.
-func (d *sweep[W]) begin() bool {
+func (d *sweep) begin() bool {
 	if len(d.open) == 0 {
 		if len(d.waiting) == 0 {
 			return false
@@ -107,7 +112,7 @@ func (d *sweep[W]) begin() bool {
 }
 
 // enter opens the ranges that begin up to a key.
-func (d *sweep[W]) enter(key W) {
+func (d *sweep) enter(key uint64) {
 	for len(d.waiting) != 0 && d.waiting[0].key <= key {
 		heap.Push(&d.open, d.waiting[0].of)
 		d.waiting = d.waiting[1:]
@@ -115,7 +120,7 @@ func (d *sweep[W]) enter(key W) {
 }
 
 // until is the last key of a range before one begins that comes before it in the batch.
-func (d *sweep[W]) until(first int) W {
+func (d *sweep) until(first int) uint64 {
 	end := d.ranges[first].Hi
 	for len(d.waiting) != 0 && d.waiting[0].key <= end {
 		next := d.waiting[0]

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/u32"
+	"github.com/vkds/vkds/structures"
 	"pgregory.net/rapid"
 )
 
@@ -20,7 +21,7 @@ func TestDisjoint(t *testing.T) {
 		}
 		owner := map[uint32]int{}
 		next := uint64(0)
-		all := disjoint(ranges)
+		all := disjoint(Words(ranges), structures.Bits32)
 		for i, p := range all.ranges {
 			require.LessOrEqual(t, next, uint64(p.Lo))
 			require.LessOrEqual(t, p.Lo, p.Hi)
@@ -50,7 +51,7 @@ func BenchmarkDisjoint(b *testing.B) {
 		ranges[i] = u32.Range{Lo: at, Hi: at + 1000}
 	}
 	for b.Loop() {
-		if all := disjoint(ranges); len(all.ranges) < len(ranges)/2 {
+		if all := disjoint(Words(ranges), structures.Bits32); len(all.ranges) < len(ranges)/2 {
 			b.Fatal(len(all.ranges))
 		}
 	}

@@ -18,24 +18,6 @@ const (
 	visitsGrowth = 4
 )
 
-// Neighbors finds the neighbors of keys in a direction. Error also: *structures.StuckError where a search makes more
-// steps than it has to, which only a stray write can cause.
-func (r *Reader[W]) Neighbors(ctx context.Context, to structures.Direction,
-	keys []W) (structures.Neighbors[W, W], error) {
-	out := newNeighbors[W](len(keys))
-	return out, r.NeighborInto(ctx, to, keys, out)
-}
-
-func newNeighbors[W structures.Word](n int) structures.Neighbors[W, W] {
-	return structures.Neighbors[W, W]{Keys: make([]W, n), Values: make([]W, n), Found: make([]bool, n)}
-}
-
-// fit says why slices can't take so many results.
-func fit[W structures.Word](n int, into structures.Neighbors[W, W]) error {
-	return cmp.Or(pipeline.Fits(n, "keys for the results", into.Keys), pipeline.Fits(n, "values", into.Values),
-		pipeline.Fits(n, "found flags", into.Found))
-}
-
 func checkDirection(to structures.Direction) error {
 	if to > structures.Ceil {
 		return &structures.DirectionError{Direction: to}
@@ -43,43 +25,28 @@ func checkDirection(to structures.Direction) error {
 	return nil
 }
 
-// columns are keys, or ranks, and where their results go.
-func columns[A, W structures.Word](asked []A, into structures.Neighbors[W, W]) []pipeline.Column {
-	return []pipeline.Column{
-		pipeline.In(asked), pipeline.Result(into.Keys), pipeline.Result(into.Values), pipeline.Founds(into.Found),
-	}
-}
-
-// NeighborInto is Neighbors into the caller's slices.
-func (r *Reader[W]) NeighborInto(ctx context.Context, to structures.Direction, keys []W,
-	into structures.Neighbors[W, W]) error {
-	n := len(keys)
-	if err := cmp.Or(checkDirection(to), fit(n, into)); err != nil {
+// Neighbors finds the neighbors of n keys in a direction. Error also: *structures.StuckError where a search makes more
+// steps than it has to, which only a stray write can cause.
+func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, n int,
+	keys, outKeys, outValues, found pipeline.Column) error {
+	if err := checkDirection(to); err != nil {
 		return err
 	}
 	if err := r.of.Enter(ctx); err != nil {
 		return err
 	}
 	defer r.of.Leave()
-	r.of.Meter().Query(n)
 	search := &patience{Limits: r.of.Limits(), visits: firstVisits}
-	_, err := r.pipelines.Run(ctx, n, columns(keys, into), pipeline.Task{
+	return r.asked(ctx, n, []pipeline.Column{keys, outKeys, outValues, found}, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Neighbors(s, to, Neighbors{
 				Keys: c.Columns[0], OutKeys: c.Columns[1], OutValues: c.Columns[2], Status: c.Columns[3],
 				Left: c.Pending, N: c.Count, Resume: c.Retry, Visits: search.visits,
 			})
 		},
-		Recover:  search.more,
-		Progress: r.progress,
-		Parts:    pipeline.PartsOfQueries,
+		Recover: search.more,
+		Parts:   pipeline.PartsOfQueries,
 	})
-	for i := range into.Keys {
-		if err != nil && into.Found != nil && !into.Found[i] {
-			into.Keys[i] = 0 // of one left pending, where it was to go on
-		}
-	}
-	return err
 }
 
 // patience is how many steps searches that are left pending have made, and may make next.
@@ -109,13 +76,13 @@ func (p *patience) more(_ context.Context, pending int, stuck bool) error {
 // FinishNeighbors waits for a stream that has searches for neighbors recorded, and carries on those that are left
 // pending until none is. Errors: the context's; *structures.PendingError around *structures.StuckError, or what
 // recording returns.
-func (r *Reader[W]) FinishNeighbors(ctx context.Context, s *vk.Stream, to structures.Direction,
+func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structures.Direction,
 	n structures.DeviceNeighbors) error {
 	if err := r.of.EnterOn(ctx); err != nil {
 		return err
 	}
 	defer r.of.Leave()
-	if err := cmp.Or(r.d.Accept("stream", s), checkDirection(to), r.needs(n, structures.WidthOf[W](), 1)); err != nil {
+	if err := cmp.Or(r.d.Accept("stream", s), checkDirection(to), r.needs(n, r.width, 1)); err != nil {
 		return err
 	}
 	if n.Count == 0 {
@@ -130,10 +97,10 @@ func (r *Reader[W]) FinishNeighbors(ctx context.Context, s *vk.Stream, to struct
 
 // needs says what searches on a stream lack that ask for numbers of a width, and have so many words for the number
 // left.
-func (r *Reader[W]) needs(n structures.DeviceNeighbors, asked structures.Width, left int) error {
+func (r *Reader) needs(n structures.DeviceNeighbors, asked structures.Width, left int) error {
 	return cmp.Or(recording.NeedNumbers(r.d, n.Keys, "keys", n.Count, n.Count, asked),
-		recording.NeedNumbers(r.d, n.OutKeys, "keys for the result", n.Count, n.Count, structures.WidthOf[W]()),
-		recording.NeedNumbers(r.d, n.OutValues, "values", n.Count, n.Count, structures.WidthOf[W]()),
+		recording.NeedNumbers(r.d, n.OutKeys, "keys for the result", n.Count, n.Count, r.width),
+		recording.NeedNumbers(r.d, n.OutValues, "values", n.Count, n.Count, r.width),
 		recording.Need(r.d, n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
 		recording.Need(r.d, n.Left, "words for the number left", n.Count, left),
 		recording.NeedCount(r.d, n.DeviceCount, n.Count))
@@ -146,23 +113,4 @@ func of(n structures.DeviceNeighbors, visits int) Neighbors {
 		Status: n.Status.Address(), Left: n.Left.Address(), N: n.Count, CountAt: n.DeviceCount.Address(),
 		Resume: n.Resume, Visits: visits,
 	}
-}
-
-// Min returns the pair with the least key.
-func (r *Reader[W]) Min(ctx context.Context) (key, value W, found bool, err error) {
-	return r.end(ctx, structures.Ceil, 0)
-}
-
-// Max returns the pair with the greatest key.
-func (r *Reader[W]) Max(ctx context.Context) (key, value W, found bool, err error) {
-	return r.end(ctx, structures.Floor, ^W(0))
-}
-
-func (r *Reader[W]) end(ctx context.Context, to structures.Direction,
-	from W) (key, value W, found bool, err error) {
-	n, err := r.Neighbors(ctx, to, []W{from})
-	if err != nil {
-		return 0, 0, false, err
-	}
-	return n.Keys[0], n.Values[0], n.Found[0], nil
 }

@@ -3,7 +3,6 @@ package ordered
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -19,13 +18,7 @@ func AtOnce(d *vk.Device) int {
 }
 
 // Count counts the keys of ranges. Error also: *structures.StuckError, as Neighbors.
-func (r *Reader[W]) Count(ctx context.Context, ranges []structures.Range[W]) ([]uint32, error) {
-	counts := make([]uint32, len(ranges))
-	return counts, r.CountInto(ctx, ranges, counts)
-}
-
-// CountInto is Count into the caller's slice.
-func (r *Reader[W]) CountInto(ctx context.Context, ranges []structures.Range[W], counts []uint32) error {
+func (r *Reader) Count(ctx context.Context, ranges []structures.Range[uint64], counts []uint32) error {
 	if len(counts) != len(ranges) {
 		return &structures.LengthError{Keys: len(ranges), Other: "counts", Got: len(counts)}
 	}
@@ -59,8 +52,8 @@ func (r *Reader[W]) CountInto(ctx context.Context, ranges []structures.Range[W],
 }
 
 // count counts the keys of ranges that together have not too many candidates.
-func (r *Reader[W]) count(ctx context.Context, ranges []structures.Range[W], counts []uint32) error {
-	columns := []pipeline.Column{pipeline.In(ranges), pipeline.Out(counts)}
+func (r *Reader) count(ctx context.Context, ranges []structures.Range[uint64], counts []uint32) error {
+	columns := []pipeline.Column{pipeline.Ranges(ranges, r.width), pipeline.Out(counts)}
 	_, err := r.pipelines.Run(ctx, len(ranges), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Count(s, Counts{Ranges: c.Columns[0], Out: c.Columns[1], N: c.Count})
@@ -69,50 +62,41 @@ func (r *Reader[W]) count(ctx context.Context, ranges []structures.Range[W], cou
 	return err
 }
 
-// Range returns the pairs of ranges. Errors as Count's.
-func (r *Reader[W]) Range(ctx context.Context, ranges []structures.Range[W]) (out structures.Ranges[W, W], err error) {
-	if err := r.RangeInto(ctx, ranges, &out); err != nil {
-		return structures.Ranges[W, W]{}, err
-	}
-	return out, nil
-}
-
-// RangeInto is Range into the caller's slices, as far as they have room.
-func (r *Reader[W]) RangeInto(ctx context.Context, ranges []structures.Range[W], into *structures.Ranges[W, W]) error {
+// Range adds the pairs of ranges to others. offsets, from their beginning, become those of the ranges in what is added;
+// nil: nothing was. Errors as Count's.
+func (r *Reader) Range(ctx context.Context, ranges []structures.Range[uint64], to Sink,
+	offsets []uint64) ([]uint64, error) {
 	if err := r.of.Enter(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	defer r.of.Leave()
 	r.of.Meter().Query(len(ranges))
 	limit := AtOnce(r.d)
 	p, err := r.cut(ctx, ranges, limit)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	pairs := &Pairs[W]{into.Keys[:0], into.Values[:0]}
 	if r.of.Exact() {
-		all := p.all()
-		*pairs = Pairs[W]{slices.Grow(pairs.Keys, all), slices.Grow(pairs.Values, all)}
+		to.Grow(p.all())
 	}
 	counts := make([]uint32, len(ranges))
 	err = r.pipelines.Do(ctx, func(s *vk.Stream) error {
 		for _, g := range p.groups(limit) {
-			if err := r.pairs(ctx, s, p.part(g), counts, pairs); err != nil {
+			if err := r.pairs(ctx, s, p.part(g), counts, to); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	into.Keys, into.Values = pairs.Keys, pairs.Values
-	into.Offsets = append(into.Offsets[:0], 0)
+	offsets = append(offsets[:0], 0)
 	for i, n := range counts {
-		into.Offsets = append(into.Offsets, into.Offsets[i]+uint64(n))
+		offsets = append(offsets, offsets[i]+uint64(n))
 	}
-	return err
+	return offsets, err
 }
 
 // pairs reads the pairs of pieces, and adds to counts how many the ranges have that these are of.
-func (r *Reader[W]) pairs(ctx context.Context, s *vk.Stream, p pieces[W], counts []uint32, to *Pairs[W]) error {
+func (r *Reader) pairs(ctx context.Context, s *vk.Stream, p pieces, counts []uint32, to Sink) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -124,25 +108,30 @@ func (r *Reader[W]) pairs(ctx context.Context, s *vk.Stream, p pieces[W], counts
 }
 
 // pieces are ranges that were cut up: piece i is a part of the range owner[i], in the order of the ranges and of keys.
-type pieces[W structures.Word] struct {
-	ranges     []structures.Range[W]
+type pieces struct {
+	ranges     []structures.Range[uint64]
 	owner      []int
 	candidates []uint32 // of each, what Survey has said
 }
 
-func (p *pieces[W]) add(r structures.Range[W], owner int, candidates uint32) {
+// room is memory for so many pieces.
+func room(n int) pieces {
+	return pieces{make([]structures.Range[uint64], 0, n), make([]int, 0, n), make([]uint32, 0, n)}
+}
+
+func (p *pieces) add(r structures.Range[uint64], owner int, candidates uint32) {
 	p.ranges, p.owner, p.candidates = append(p.ranges, r), append(p.owner, owner), append(p.candidates, candidates)
 }
 
 // sum adds numbers of the pieces to those of their ranges.
-func (p *pieces[W]) sum(of, numbers []uint32) {
+func (p *pieces) sum(of, numbers []uint32) {
 	for i, n := range numbers {
 		of[p.owner[i]] += n
 	}
 }
 
 // all is how many candidates there are.
-func (p pieces[W]) all() int { return Sum(p.candidates) }
+func (p pieces) all() int { return Sum(p.candidates) }
 
 // Sum returns how many candidates some ranges have together.
 func Sum(candidates []uint32) (sum int) {
@@ -156,7 +145,7 @@ func Sum(candidates []uint32) (sum int) {
 type group struct{ first, end int }
 
 // groups divides the pieces: one at least in each group, no more than so many candidates and pieces in any of several.
-func (p pieces[W]) groups(limit int) (all []group) {
+func (p pieces) groups(limit int) (all []group) {
 	g, candidates := group{}, 0
 	for i, n := range p.candidates {
 		if g.end != g.first && (candidates+int(n) > limit || g.end-g.first == limit) {
@@ -172,40 +161,43 @@ func (p pieces[W]) groups(limit int) (all []group) {
 }
 
 // part are the pieces of a group.
-func (p pieces[W]) part(g group) pieces[W] {
-	return pieces[W]{p.ranges[g.first:g.end], p.owner[g.first:g.end], p.candidates[g.first:g.end]}
+func (p pieces) part(g group) pieces {
+	return pieces{p.ranges[g.first:g.end], p.owner[g.first:g.end], p.candidates[g.first:g.end]}
 }
 
 // cutter cuts ranges up.
-type cutter[W structures.Word] struct {
-	limit, most int       // candidates of a piece, and pieces of a range that are TooMany
-	all         pieces[W] // those that a survey was made of, and those that it is to be made of, which are TooMany
-	fresh       pieces[W] // these alone
-	whole       bool      // what is fresh are single keys
+type cutter struct {
+	limit, most int    // candidates of a piece, and pieces of a range that are TooMany
+	all         pieces // those that a survey was made of, and those that it is to be made of, which are TooMany
+	fresh       pieces // these alone
+	whole       bool   // what is fresh are single keys
 }
 
 // cut surveys ranges, and cuts those up that have too many candidates for one dispatch, or are TooMany. Pieces of a
 // range don't overlap: more of them that are TooMany than the structure can have are in a circle of references, and
 // cutting them up would not end. Error then: *structures.StuckError.
-func (r *Reader[W]) cut(ctx context.Context, ranges []structures.Range[W], limit int) (pieces[W], error) {
-	c := cutter[W]{limit: limit, most: r.of.Limits().Parts}
-	for i, r := range ranges {
-		c.ask(r, i)
+func (r *Reader) cut(ctx context.Context, ranges []structures.Range[uint64], limit int) (pieces, error) {
+	c := cutter{limit: limit, most: r.of.Limits().Parts}
+	n := len(ranges)
+	c.all = pieces{ranges, make([]int, n), make([]uint32, n)}
+	for i := range ranges {
+		c.all.owner[i], c.all.candidates[i] = i, TooMany
 	}
+	c.fresh = pieces{ranges, c.all.owner, make([]uint32, n)}
 	for len(c.fresh.ranges) != 0 {
 		if err := r.survey(ctx, c.fresh, c.whole); err != nil {
-			return pieces[W]{}, err
+			return pieces{}, err
 		}
 		if !c.next() {
-			return pieces[W]{}, &structures.StuckError{Operations: len(ranges)}
+			return pieces{}, &structures.StuckError{Operations: len(ranges)}
 		}
 	}
 	return c.all, nil
 }
 
 // survey asks how many candidates pieces have.
-func (r *Reader[W]) survey(ctx context.Context, p pieces[W], whole bool) error {
-	columns := []pipeline.Column{pipeline.In(p.ranges), pipeline.Out(p.candidates)}
+func (r *Reader) survey(ctx context.Context, p pieces, whole bool) error {
+	columns := []pipeline.Column{pipeline.Ranges(p.ranges, r.width), pipeline.Out(p.candidates)}
 	_, err := r.pipelines.Run(ctx, len(p.ranges), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Survey(s, Survey{Ranges: c.Columns[0], Out: c.Columns[1], N: c.Count, Whole: whole})
@@ -215,15 +207,15 @@ func (r *Reader[W]) survey(ctx context.Context, p pieces[W], whole bool) error {
 }
 
 // ask adds a piece that a survey is to be made of.
-func (c *cutter[W]) ask(r structures.Range[W], owner int) {
+func (c *cutter) ask(r structures.Range[uint64], owner int) {
 	c.all.add(r, owner, TooMany)
 	c.fresh.add(r, owner, 0)
 }
 
 // next puts in what a survey has said, and cuts up what has too many candidates. False: there are too many such pieces.
-func (c *cutter[W]) next() bool {
+func (c *cutter) next() bool {
 	before, known := c.all, c.fresh.candidates
-	c.all, c.fresh, c.whole = pieces[W]{}, pieces[W]{}, true
+	c.all, c.fresh, c.whole = room(len(before.ranges)), pieces{}, true
 	owner, long := -1, 0 // a range, and how many pieces of it are TooMany
 	for i, r := range before.ranges {
 		n := before.candidates[i]
@@ -244,7 +236,7 @@ func (c *cutter[W]) next() bool {
 }
 
 // take takes a piece that has so many candidates, or its parts.
-func (c *cutter[W]) take(r structures.Range[W], owner int, n uint32) {
+func (c *cutter) take(r structures.Range[uint64], owner int, n uint32) {
 	switch {
 	case n != TooMany && (int(n) <= c.limit || r.Lo >= r.Hi):
 		c.all.add(r, owner, n)
@@ -260,14 +252,14 @@ func (c *cutter[W]) take(r structures.Range[W], owner int, n uint32) {
 }
 
 // partsOf divides a range by its keys.
-func partsOf[W structures.Word](r structures.Range[W], parts int) (all []structures.Range[W]) {
+func partsOf(r structures.Range[uint64], parts int) (all []structures.Range[uint64]) {
 	if parts <= 1 {
-		return []structures.Range[W]{r}
+		return []structures.Range[uint64]{r}
 	}
-	each := (r.Hi-r.Lo)/W(parts) + 1
+	each := (r.Hi-r.Lo)/uint64(parts) + 1
 	lo := r.Lo
 	for ; r.Hi-lo >= each; lo += each {
-		all = append(all, structures.Range[W]{Lo: lo, Hi: lo + each - 1})
+		all = append(all, structures.Range[uint64]{Lo: lo, Hi: lo + each - 1})
 	}
-	return append(all, structures.Range[W]{Lo: lo, Hi: r.Hi})
+	return append(all, structures.Range[uint64]{Lo: lo, Hi: r.Hi})
 }

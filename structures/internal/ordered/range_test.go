@@ -6,12 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/u32"
+	"github.com/vkds/vkds/structures"
 	"pgregory.net/rapid"
 )
 
 // surveyed cuts ranges up by what a survey says. False: it gave up.
-func surveyed(c *cutter[uint32], ranges []u32.Range, survey func(r u32.Range, whole bool) uint32) bool {
-	for i, r := range ranges {
+func surveyed(c *cutter, ranges []u32.Range,
+	survey func(r structures.Range[uint64], whole bool) uint32) bool {
+	for i, r := range Words(ranges) {
 		c.ask(r, i)
 	}
 	for len(c.fresh.ranges) != 0 {
@@ -37,8 +39,8 @@ func TestCut(t *testing.T) {
 				func(key uint32, k uint64) int { return int(int64(key) - int64(k)) })
 			return at
 		}
-		count := func(r u32.Range) uint32 {
-			return uint32(max(0, lower(uint64(r.Hi)+1)-lower(uint64(r.Lo))))
+		count := func(r structures.Range[uint64]) uint32 {
+			return uint32(max(0, lower(r.Hi+1)-lower(r.Lo)))
 		}
 		limit := rapid.IntRange(1, 40).Draw(t, "limit")
 		tooMany := uint32(rapid.IntRange(1, 60).Draw(t, "too many"))
@@ -49,8 +51,8 @@ func TestCut(t *testing.T) {
 				Hi: rapid.OneOf(rapid.Uint32(), rapid.Uint32Max(50), rapid.Just(^uint32(0))).Draw(t, "hi"),
 			})
 		}
-		c := cutter[uint32]{limit: limit, most: 1 << 10}
-		require.True(t, surveyed(&c, ranges, func(r u32.Range, whole bool) uint32 {
+		c := cutter{limit: limit, most: 1 << 10}
+		require.True(t, surveyed(&c, ranges, func(r structures.Range[uint64], whole bool) uint32 {
 			if n := count(r); n < tooMany || whole {
 				return n
 			}
@@ -84,10 +86,10 @@ func TestCut(t *testing.T) {
 
 // What is too many however it is cut is given up, before it is cut down to single keys.
 func TestCutWithoutEnd(t *testing.T) {
-	c := cutter[uint32]{limit: 10, most: 1 << 10}
+	c := cutter{limit: 10, most: 1 << 10}
 	asked := 0
 	require.False(t, surveyed(&c, []u32.Range{{Lo: 5, Hi: 4}, u32.AllKeys},
-		func(r u32.Range, _ bool) uint32 {
+		func(r structures.Range[uint64], _ bool) uint32 {
 			if asked++; r.Lo > r.Hi {
 				return 0
 			}

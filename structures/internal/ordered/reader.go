@@ -4,9 +4,7 @@
 package ordered
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -16,7 +14,7 @@ import (
 
 // Recorder is a structure as its Reader sees it. What records is called by who has entered, and allocates scratch as it
 // needs it.
-type Recorder[W structures.Word] interface {
+type Recorder interface {
 	// Enter begins a call that reads the structure, beside others like it, and waits for the result, when no call
 	// changes the structure; EnterOn one that records on a stream, and waits for nothing but that. Leave ends either.
 	Enter(ctx context.Context) error
@@ -43,8 +41,8 @@ type Recorder[W structures.Word] interface {
 	Export(s *vk.Stream, e structures.DeviceExport) error
 	// Pairs adds the pairs of some ranges to others, range by range, and says how many each has. What Survey has said
 	// of the ranges is given. On the stream nothing else is recorded meanwhile.
-	Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[W], candidates []uint32,
-		to *Pairs[W]) (counts []uint32, err error)
+	Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[uint64], candidates []uint32,
+		to Sink) (counts []uint32, err error)
 }
 
 // Limits are what bounds queries from Go slices.
@@ -101,63 +99,68 @@ type Ranges struct {
 	Candidates                                 int // that may be looked at
 }
 
-// Pairs are pairs that are being read.
-type Pairs[W structures.Word] struct{ Keys, Values []W }
-
-// Extend adds so many pairs, and returns where they are to be written.
-func (p *Pairs[W]) Extend(n int) (keys, values []W) {
-	at := len(p.Keys)
-	p.Keys, p.Values = slices.Grow(p.Keys, n)[:at+n], slices.Grow(p.Values, n)[:at+n]
-	return p.Keys[at:], p.Values[at:]
+// Sink takes pairs that are read.
+type Sink interface {
+	// Grow makes room for n pairs, which may come.
+	Grow(n int)
+	// Extend adds n pairs, and returns where they are to be written.
+	Extend(n int) (keys, values pipeline.Column)
 }
 
 // Reader answers queries.
-type Reader[W structures.Word] struct {
+type Reader struct {
 	d         *vk.Device
-	of        Recorder[W]
+	width     structures.Width // of keys and values on the device
+	of        Recorder
 	pipelines *pipeline.Pool
 	own       *recording.Own
 	progress  structures.Progress
 }
 
 // NewReader returns the reader of a structure.
-func NewReader[W structures.Word](d *vk.Device, of Recorder[W], p *pipeline.Pool, own *recording.Own,
-	progress structures.Progress) Reader[W] {
-	return Reader[W]{d, of, p, own, progress}
+func NewReader(d *vk.Device, w structures.Width, of Recorder, p *pipeline.Pool, own *recording.Own,
+	progress structures.Progress) *Reader {
+	return &Reader{d, w, of, p, own, progress}
 }
 
 // words is how many 32-bit words a key takes on the device, and a value.
-func (r *Reader[W]) words() int { return structures.WidthOf[W]().Bytes() / 4 }
+func (r *Reader) words() int { return r.width.Bytes() / 4 }
 
-// Find looks keys up.
-func (r *Reader[W]) Find(ctx context.Context, keys []W) (values []W, found []bool, err error) {
-	values, found = make([]W, len(keys)), make([]bool, len(keys))
-	return values, found, r.FindInto(ctx, keys, values, found)
-}
-
-// FindInto is Find into the caller's slices.
-func (r *Reader[W]) FindInto(ctx context.Context, keys, values []W, found []bool) error {
-	if err := cmp.Or(pipeline.Fits(len(keys), "values", values),
-		pipeline.Fits(len(keys), "found flags", found)); err != nil {
-		return err
-	}
+// ask has n queries done, when their turn has come.
+func (r *Reader) ask(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
 	if err := r.of.Enter(ctx); err != nil {
 		return err
 	}
 	defer r.of.Leave()
-	r.of.Meter().Query(len(keys))
-	return r.Lookup(ctx, keys, values, found)
+	return r.asked(ctx, n, columns, task)
 }
 
-// Lookup is FindInto by who has entered.
-func (r *Reader[W]) Lookup(ctx context.Context, keys, values []W, found []bool) error {
-	columns := []pipeline.Column{pipeline.In(keys), pipeline.Result(values), pipeline.Result(found)}
-	_, err := r.pipelines.Run(ctx, len(keys), columns, pipeline.Task{
+// asked is ask by who has entered.
+func (r *Reader) asked(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
+	r.of.Meter().Query(n)
+	task.Progress = r.progress
+	_, err := r.pipelines.Run(ctx, n, columns, task)
+	return err
+}
+
+// Find looks n keys up.
+func (r *Reader) Find(ctx context.Context, n int, keys, values, found pipeline.Column) error {
+	return r.ask(ctx, n, []pipeline.Column{keys, values, found}, r.lookups())
+}
+
+// Lookup is Find by who has entered.
+func (r *Reader) Lookup(ctx context.Context, n int, keys, values, found pipeline.Column) error {
+	task := r.lookups()
+	task.Progress = r.progress
+	_, err := r.pipelines.Run(ctx, n, []pipeline.Column{keys, values, found}, task)
+	return err
+}
+
+func (r *Reader) lookups() pipeline.Task {
+	return pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Find(s, Lookups{Keys: c.Columns[0], Values: c.Columns[1], Found: c.Columns[2], N: c.Count})
 		},
-		Progress: r.progress,
-		Parts:    pipeline.PartsOfQueries,
-	})
-	return err
+		Parts: pipeline.PartsOfQueries,
+	}
 }

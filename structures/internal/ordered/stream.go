@@ -10,7 +10,7 @@ import (
 )
 
 // on has so many queries recorded, if nothing is wrong with them.
-func (r *Reader[W]) on(s *vk.Stream, queries int, check func() error, record func() error) error {
+func (r *Reader) on(s *vk.Stream, queries int, check func() error, record func() error) error {
 	if err := r.of.EnterOn(context.Background()); err != nil {
 		return err
 	}
@@ -23,10 +23,10 @@ func (r *Reader[W]) on(s *vk.Stream, queries int, check func() error, record fun
 }
 
 // FindOn records lookups.
-func (r *Reader[W]) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
+func (r *Reader) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 	return r.on(s, l.Count, func() error {
-		return cmp.Or(recording.NeedNumbers(r.d, l.Keys, "keys", l.Count, l.Count, structures.WidthOf[W]()),
-			recording.NeedNumbers(r.d, l.Values, "values", l.Count, l.Count, structures.WidthOf[W]()),
+		return cmp.Or(recording.NeedNumbers(r.d, l.Keys, "keys", l.Count, l.Count, r.width),
+			recording.NeedNumbers(r.d, l.Values, "values", l.Count, l.Count, r.width),
 			recording.NeedFound(r.d, l), recording.NeedCount(r.d, l.DeviceCount, l.Count))
 	}, func() error {
 		return r.own.Find(s, l, func(found uint64) error {
@@ -39,10 +39,9 @@ func (r *Reader[W]) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 }
 
 // CountOn records the counting of ranges.
-func (r *Reader[W]) CountOn(s *vk.Stream, c structures.DeviceCounts) error {
+func (r *Reader) CountOn(s *vk.Stream, c structures.DeviceCounts) error {
 	return r.on(s, c.Count, func() error {
-		w := structures.WidthOf[W]()
-		return cmp.Or(recording.NeedNumbers(r.d, c.Ranges, "ends of ranges", c.Count, 2*c.Count, w),
+		return cmp.Or(recording.NeedNumbers(r.d, c.Ranges, "ends of ranges", c.Count, 2*c.Count, r.width),
 			recording.Need(r.d, c.Counts, "counts", c.Count, c.Count),
 			recording.Need(r.d, c.Candidates, "words for the candidates", c.Count, 0),
 			recording.NeedCount(r.d, c.DeviceCount, c.Count))
@@ -55,10 +54,9 @@ func (r *Reader[W]) CountOn(s *vk.Stream, c structures.DeviceCounts) error {
 }
 
 // RangeOn records the writing of the pairs of ranges.
-func (r *Reader[W]) RangeOn(s *vk.Stream, q structures.DeviceRanges) error {
+func (r *Reader) RangeOn(s *vk.Stream, q structures.DeviceRanges) error {
 	return r.on(s, q.Count, func() error {
-		w := structures.WidthOf[W]()
-		return cmp.Or(recording.NeedNumbers(r.d, q.Ranges, "ends of ranges", q.Count, 2*q.Count, w),
+		return cmp.Or(recording.NeedNumbers(r.d, q.Ranges, "ends of ranges", q.Count, 2*q.Count, r.width),
 			recording.Need(r.d, q.Offsets, "offsets", q.Count, q.Count+1),
 			recording.Need(r.d, q.Candidates, "words for the candidates", q.Count, 1),
 			recording.Need(r.d, q.Keys, "keys for the result", q.Count, 0),
@@ -79,8 +77,8 @@ func (r *Reader[W]) RangeOn(s *vk.Stream, q structures.DeviceRanges) error {
 }
 
 // NeighborOn records the search for neighbors.
-func (r *Reader[W]) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	check := func() error { return cmp.Or(checkDirection(to), r.needs(n, structures.WidthOf[W](), 1)) }
+func (r *Reader) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
+	check := func() error { return cmp.Or(checkDirection(to), r.needs(n, r.width, 1)) }
 	return r.on(s, n.Count, check, func() error {
 		return r.of.Neighbors(s, to, of(n, 0))
 	})

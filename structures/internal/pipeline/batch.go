@@ -9,7 +9,7 @@ import (
 
 // Lengths checks that what a batch says of each operation goes together, and that insertions bring values, unless they
 // are of a set. Error: *structures.LengthError.
-func Lengths[W structures.Word](b structures.Batch[W, W], set bool) error {
+func Lengths[K, V structures.Number](b structures.Batch[K, V], set bool) error {
 	if len(b.Kinds) != len(b.Keys) {
 		return &structures.LengthError{Keys: len(b.Keys), Other: "kinds", Got: len(b.Kinds)}
 	}
@@ -33,7 +33,7 @@ func Fits[T any](keys int, name string, s []T) error {
 }
 
 // FitsResults checks the slices that the results of a batch go to. Error: *structures.LengthError.
-func FitsResults[W structures.Word](b structures.Batch[W, W], r *structures.Results[W, W]) error {
+func FitsResults[K, V structures.Number](b structures.Batch[K, V], r *structures.Results[K, V]) error {
 	n := len(b.Keys)
 	return cmp.Or(Fits(n, "statuses", r.Status), Fits(n, "values for the results", r.Values),
 		Fits(n, "keys for the results", r.Keys))

@@ -58,17 +58,20 @@ func Made(statuses []structures.Status, err error) ([]structures.Status, error) 
 	return statuses, err
 }
 
-// MadeResults is Made for a mixed batch, which do does.
-func MadeResults[W structures.Word](b structures.Batch[W, W],
-	do func(into *structures.Results[W, W]) error) (structures.Results[W, W], error) {
+// ResultsOf are new results for a mixed batch.
+func ResultsOf[K, V structures.Number](b structures.Batch[K, V]) structures.Results[K, V] {
 	n := len(b.Keys)
-	r := structures.Results[W, W]{Status: make([]structures.Status, n), Values: make([]W, n)}
+	r := structures.Results[K, V]{Status: make([]structures.Status, n), Values: make([]V, n)}
 	if slices.ContainsFunc(b.Kinds, structures.Kind.Ordered) {
-		r.Keys = make([]W, n)
+		r.Keys = make([]K, n)
 	}
-	err := do(&r)
+	return r
+}
+
+// MadeResults is Made for a mixed batch.
+func MadeResults[K, V structures.Number](r structures.Results[K, V], err error) (structures.Results[K, V], error) {
 	if refused(err) {
-		return structures.Results[W, W]{}, err
+		return structures.Results[K, V]{}, err
 	}
 	return r, err
 }

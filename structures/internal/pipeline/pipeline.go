@@ -4,93 +4,13 @@ package pipeline
 
 import (
 	"context"
-	"encoding/binary"
 	"log/slog"
 	"slices"
-	"unsafe"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/vk"
 )
-
-// Column is one array of a batch on its way to the device, back, or both. What goes in and what comes back may be the
-// same memory: of a chunk all goes in before anything of it comes back.
-type Column struct {
-	From  []byte // of the whole batch, to the device; nil: nothing
-	To    []byte // of the whole batch, where what the device has made of it goes; nil: it stays there
-	Width int    // bytes an operation; 0: there is no such column, and its address is 0
-
-	zeroed bool              // where a chunk was not finished, To becomes 0
-	decode func(part []byte) // makes what came back what is wanted, where it lies; nil: it is
-}
-
-// In returns a column that goes to the device: of words, or of structs of words. Of a nil slice there is none, as with
-// Out.
-func In[T any](s []T) Column { return some(Through(s, nil)) }
-
-// Out returns a column that the device fills. Of a []bool it writes bytes of 0 and 1 alone.
-func Out[T any](s []T) Column { return some(Through(nil, s)) }
-
-// Result is Out for what the device fills in any case: of a nil slice nothing comes back.
-func Result[T any](s []T) Column { return Through(nil, s) }
-
-// Statuses is Result for what becomes of operations: those of chunks that were not finished are Pending.
-func Statuses(s []structures.Status) Column {
-	c := Result(s)
-	c.zeroed = true
-	return c
-}
-
-// Founds is Statuses for who wants to know no more than which are structures.Found.
-func Founds(found []bool) Column {
-	c := Result(found)
-	c.zeroed, c.decode = true, decodeFounds
-	return c
-}
-
-// decodeFounds makes statuses 1 where they are structures.Found, else 0. Of those that lookups have, it alone has this
-// bit.
-func decodeFounds(statuses []byte) {
-	const bit, ones = 1, 0x0101010101010101
-	for ; len(statuses) >= 8; statuses = statuses[8:] {
-		binary.NativeEndian.PutUint64(statuses, binary.NativeEndian.Uint64(statuses)>>bit&ones)
-	}
-	for i, s := range statuses {
-		statuses[i] = s >> bit & 1
-	}
-}
-
-// Through returns a column that the device changes, from one slice to another, which may be the same one. Of a nil
-// slice nothing goes, or comes back.
-func Through[T any](from, to []T) Column {
-	return Column{From: bytesOf(from), To: bytesOf(to), Width: int(unsafe.Sizeof(*new(T)))}
-}
-
-func some(c Column) Column {
-	if c.From == nil && c.To == nil {
-		return Column{}
-	}
-	return c
-}
-
-func bytesOf[T any](s []T) []byte {
-	if len(s) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
-}
-
-// part is the column of some of the operations.
-func (c Column) part(first, count int) Column {
-	cut := func(b []byte) []byte {
-		if b == nil {
-			return nil
-		}
-		return b[first*c.Width : (first+count)*c.Width]
-	}
-	return Column{cut(c.From), cut(c.To), c.Width, c.zeroed, c.decode}
-}
 
 // Chunk is the part of a batch that one dispatch works on.
 type Chunk struct {

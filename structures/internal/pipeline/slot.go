@@ -2,10 +2,10 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"unsafe"
 
-	"github.com/vkds/vkds/internal/threads"
 	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/vk"
 )
@@ -51,7 +51,7 @@ func (p *Pipeline) fill(s *slot, first, count int, b *batch) error {
 	}
 	s.filled.Go(func() {
 		for i, c := range s.columns {
-			threads.Copy(host[s.at[i]:], c.From)
+			c.Encode(host[s.at[i]:])
 		}
 	})
 	return nil
@@ -147,7 +147,7 @@ func (s *slot) copyIn(columns bool) {
 		s.stream.Fill(s.device, 0, 4, 0)
 		for i, c := range s.columns {
 			if columns {
-				s.stream.Copy(s.device, s.at[i], s.host, s.at[i], len(c.From))
+				s.stream.Copy(s.device, s.at[i], s.host, s.at[i], c.words(c.From))
 			}
 		}
 	})
@@ -156,10 +156,28 @@ func (s *slot) copyIn(columns bool) {
 func (s *slot) copyOut() {
 	s.stream.Concurrent(func() {
 		s.stream.Copy(s.host, 0, s.device, 0, 4)
-		for i, c := range s.columns {
-			s.stream.Copy(s.host, s.at[i], s.device, s.at[i], len(c.To))
+		for i := range s.columns {
+			s.stream.Copy(s.host, s.at[i], s.device, s.at[i], s.back(i))
 		}
 	})
+}
+
+// back is how many bytes of a column come back: of the last one also where the results are to be known by it.
+func (s *slot) back(column int) int {
+	c := s.columns[column]
+	if c.To == nil && (column < len(s.columns)-1 || !slices.ContainsFunc(s.columns, Column.asks)) {
+		return 0
+	}
+	return s.chunk.Count * c.Width
+}
+
+// found is what has come back of the last column.
+func (s *slot) found(host []byte) []byte {
+	last := len(s.columns) - 1
+	if last < 0 || s.back(last) == 0 {
+		return nil
+	}
+	return host[s.at[last]:][:s.back(last)]
 }
 
 // wait waits for the chunk and returns how many of its operations are pending.
@@ -175,13 +193,11 @@ func (s *slot) wait(ctx context.Context) (int, error) {
 
 // finish has the chunk's results copied out, while other chunks go on.
 func (s *slot) finish(b *batch) {
-	host := s.host.Slice()
+	host, partly := s.host.Slice(), s.left != 0
 	s.emptied.Go(func() {
+		found := s.found(host)
 		for i, c := range s.columns {
-			threads.Copy(c.To, host[s.at[i]:])
-			if c.decode != nil {
-				c.decode(c.To)
-			}
+			c.decode(host[s.at[i]:], found, partly)
 		}
 	})
 	s.busy = false

@@ -4,6 +4,7 @@ package sorted
 
 import (
 	"context"
+	"io"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
+	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -39,20 +41,17 @@ type Structure interface {
 
 // Batch is a batch of updates on the device.
 type Batch struct {
-	Kind   structures.Kind // Update sees Insert and Delete alone
-	Keys   uint64          // the address of a word each
-	Values uint64          // of insertions
-	Kinds  uint64          // a byte each; of Mixed alone
-	N      int
-	Sorted bool // the keys don't descend: they need no sort
-
-	Ascending   bool   // each key is greater than the one before it,
-	First, Last uint64 // and these are the ends
+	Kind           structures.Kind // Update sees Insert and Delete alone
+	Keys           uint64          // the address of a word each
+	Values         uint64          // of insertions
+	Kinds          uint64          // a byte each; of Mixed alone
+	N              int
+	pipeline.Order // of the keys, as far as it is known
 }
 
 // Core is the common part of both. Its Reader answers their queries.
-type Core[W structures.Word] struct {
-	ordered.Reader[W]
+type Core struct {
+	*ordered.Reader
 	Device     *vk.Device
 	Primitives *primitives.Primitives
 	Queries    *runs.Queries
@@ -75,17 +74,21 @@ type Core[W structures.Word] struct {
 }
 
 // Bare has calls on a structure that was never opened be refused.
-func (c *Core[W]) Bare() { c.Reader = ordered.NewReader[W](nil, recorder[W]{c}, nil, nil, nil) }
+func (c *Core) Bare(of saved.Columns) {
+	c.Columns = of
+	c.Reader = ordered.NewReader(nil, c.Width(), recorder{c}, nil, nil, nil)
+}
 
 // Open makes the core of a structure. It is to be closed, also after an error.
-func (c *Core[W]) Open(d *vk.Device, of Structure, progress structures.Progress) error {
+func (c *Core) Open(d *vk.Device, columns saved.Columns, of Structure, progress structures.Progress) error {
 	c.gate = gate.New()
-	c.Device, c.of, c.Progress = d, of, c.gate.Progress(progress)
+	c.Device, c.Columns, c.of, c.Progress = d, columns, of, c.gate.Progress(progress)
+	w := c.Width()
 	c.Primitives = primitives.New(d, primitives.Options{})
-	c.Queries = runs.New(d, c.Primitives, c.Width())
+	c.Queries = runs.New(d, c.Primitives, w)
 	c.pipelines = pipeline.NewPool(d)
 	c.own = recording.NewOwn(d)
-	c.Reader = ordered.NewReader(d, recorder[W]{c}, c.pipelines, c.own, c.Progress)
+	c.Reader = ordered.NewReader(d, w, recorder{c}, c.pipelines, c.own, c.Progress)
 	c.scratch = recording.NewScratch(d)
 	var err error
 	if c.Stream, err = d.NewStream(); err != nil {
@@ -98,17 +101,17 @@ func (c *Core[W]) Open(d *vk.Device, of Structure, progress structures.Progress)
 		return err
 	}
 	all := []uint64{math.MaxUint32 << 32, 0}
-	if structures.WidthOf[W]() == structures.Bits64 {
+	if w == structures.Bits64 {
 		all = []uint64{0, math.MaxUint64}
 	}
 	return c.Rows.Upload(context.Background(), allKeysAt, all)
 }
 
 // Width is that of keys and of values.
-func (c *Core[W]) Width() structures.Width { return structures.WidthOf[W]() }
+func (c *Core) Width() structures.Width { return c.Columns.Width() }
 
 // Widths are those of pairs where they are sorted and compacted.
-func (c *Core[W]) Widths() primitives.Widths {
+func (c *Core) Widths() primitives.Widths {
 	return primitives.Widths{Key: c.Width(), Value: c.Width()}
 }
 
@@ -117,27 +120,27 @@ const allKeysAt = 4 * runs.StackRows
 
 // Enter begins a call that uses what the core has but once, when its turn has come, and behind the updates of all
 // streams; Leave ends it. Queries do so themselves, beside each other.
-func (c *Core[W]) Enter(ctx context.Context) error {
+func (c *Core) Enter(ctx context.Context) error {
 	return c.enter(ctx, c.gate.Enter, c.gate.Leave, false)
 }
 
 // EnterShared is Enter for a call that changes nothing, beside others like it; LeaveShared ends it.
-func (c *Core[W]) EnterShared(ctx context.Context) error {
+func (c *Core) EnterShared(ctx context.Context) error {
 	return c.enter(ctx, c.gate.EnterShared, c.gate.LeaveShared, false)
 }
 
 // LeaveShared ends a call that EnterShared has let in.
-func (c *Core[W]) LeaveShared() { c.gate.LeaveShared() }
+func (c *Core) LeaveShared() { c.gate.LeaveShared() }
 
 // EnterAlone is Enter for a call that changes the structure: behind all work of all streams.
-func (c *Core[W]) EnterAlone(ctx context.Context) error {
+func (c *Core) EnterAlone(ctx context.Context) error {
 	return c.enter(ctx, c.gate.Enter, c.gate.Leave, true)
 }
 
 // EnterOn is Enter for a call that records, and waits for nothing but its turn.
-func (c *Core[W]) EnterOn(ctx context.Context) error { return c.gate.Enter(ctx) }
+func (c *Core) EnterOn(ctx context.Context) error { return c.gate.Enter(ctx) }
 
-func (c *Core[W]) enter(ctx context.Context, enter func(context.Context) error, leave func(), alone bool) error {
+func (c *Core) enter(ctx context.Context, enter func(context.Context) error, leave func(), alone bool) error {
 	if err := enter(ctx); err != nil {
 		return err
 	}
@@ -150,7 +153,7 @@ func (c *Core[W]) enter(ctx context.Context, enter func(context.Context) error, 
 // them. A stream that is submitted by another goroutine just now tells updates last of all: when these let the call
 // pass, what Settle asks for is certain. So of queries beside each other the first has all settled, and the others read
 // what nobody changes any more; but one that records on the stream of the updates themselves comes behind them there.
-func (c *Core[W]) behind(all bool, come func(u *vk.Uses) error) error {
+func (c *Core) behind(all bool, come func(u *vk.Uses) error) error {
 	if all {
 		if err := come(&c.uses); err != nil {
 			return err
@@ -167,7 +170,7 @@ func (c *Core[W]) behind(all bool, come func(u *vk.Uses) error) error {
 
 // on records a query, or an update, into a stream, by who has entered: all of it or nothing, behind the updates of
 // other streams, or behind all their work.
-func (c *Core[W]) on(s *vk.Stream, updates bool, record func() error) error {
+func (c *Core) on(s *vk.Stream, updates bool, record func() error) error {
 	if err := c.behind(updates, func(u *vk.Uses) error { return u.Order(s) }); err != nil {
 		return err
 	}
@@ -178,13 +181,13 @@ func (c *Core[W]) on(s *vk.Stream, updates bool, record func() error) error {
 }
 
 // Free gives memory of the structure's back, behind the work that names it.
-func (c *Core[W]) Free(m *runs.Memory) { c.uses.Free(m.Free) }
+func (c *Core) Free(m *runs.Memory) { c.uses.Free(m.Free) }
 
 // Outside runs a function of the user's by who has entered.
-func (c *Core[W]) Outside(f func() error) error { return c.gate.Outside(f) }
+func (c *Core) Outside(f func() error) error { return c.gate.Outside(f) }
 
 // Leave ends a call.
-func (c *Core[W]) Leave() {
+func (c *Core) Leave() {
 	if before, now := c.Hold(); now > before {
 		c.meter.Grow()
 		c.Device.Log().Info("runs grown", "bytes", now, "bytes_before", before)
@@ -193,26 +196,26 @@ func (c *Core[W]) Leave() {
 }
 
 // Hold notes how much memory the structure has, and had.
-func (c *Core[W]) Hold() (before, now uint64) {
+func (c *Core) Hold() (before, now uint64) {
 	now = 8*4*runs.StackRows + c.of.Held() // the stack's rows, and its runs
 	return c.meter.Hold(now), now
 }
 
 // Rebuilt counts that the structure was made anew.
-func (c *Core[W]) Rebuilt() { c.meter.Rebuild() }
+func (c *Core) Rebuilt() { c.meter.Rebuild() }
 
 // Metrics are what was counted.
-func (c *Core[W]) Metrics() structures.Metrics { return c.meter.Metrics(c.Device) }
+func (c *Core) Metrics() structures.Metrics { return c.meter.Metrics(c.Device) }
 
 // Take is Enter for what doesn't fail. leave ends it.
-func (c *Core[W]) Take() (leave func(), open bool) { return c.gate.Take() }
+func (c *Core) Take() (leave func(), open bool) { return c.gate.Take() }
 
 // Changed says that what the structure holds is another than before.
-func (c *Core[W]) Changed() { c.changes.Made() }
+func (c *Core) Changed() { c.changes.Made() }
 
 // Close frees the core, when the calls before have ended, and behind the work that streams have recorded. free frees
 // what else the structure has. Further calls do nothing.
-func (c *Core[W]) Close(free func()) error {
+func (c *Core) Close(free func()) error {
 	leave, open, err := c.gate.Shut()
 	if err != nil {
 		return err
@@ -240,18 +243,27 @@ func (c *Core[W]) Close(free func()) error {
 
 // Scratch returns the address of so many bytes for what is recorded into a stream next, after all that was recorded
 // into it before. Each stream has memory of its own.
-func (c *Core[W]) Scratch(s *vk.Stream, bytes int) (uint64, error) { return c.scratch.Take(s, bytes) }
+func (c *Core) Scratch(s *vk.Stream, bytes int) (uint64, error) { return c.scratch.Take(s, bytes) }
 
 // UpdateScratch is Scratch for the structure's updates, which never overlap.
-func (c *Core[W]) UpdateScratch(s *vk.Stream, bytes int) (uint64, error) {
+func (c *Core) UpdateScratch(s *vk.Stream, bytes int) (uint64, error) {
 	return c.scratch.TakeShared(s, &c.uses, bytes)
 }
 
 // ScratchBytes is how much memory the scratch takes.
-func (c *Core[W]) ScratchBytes() uint64 { return c.scratch.Bytes() + c.own.Bytes() }
+func (c *Core) ScratchBytes() uint64 { return c.scratch.Bytes() + c.own.Bytes() }
 
 // Trim gives the scratch back, behind the work that names it.
-func (c *Core[W]) Trim() {
+func (c *Core) Trim() {
 	c.scratch.Release(&c.uses)
 	c.own.Release(&c.uses)
+}
+
+// Save writes all pairs, by who has entered, and returns how many bytes w took (transfer.Save).
+func (c *Core) Save(ctx context.Context, w io.Writer, h saved.Header) (int64, error) {
+	if c.Width() == structures.Bits64 {
+		chunks := ordered.Queries[uint64, uint64]{Reader: c.Inside()}.Chunks(ctx)
+		return transfer.Save(ctx, c, w, h, c.Columns, chunks)
+	}
+	return transfer.Save(ctx, c, w, h, c.Columns, ordered.Queries[uint32, uint32]{Reader: c.Inside()}.Chunks(ctx))
 }

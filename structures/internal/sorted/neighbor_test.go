@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -16,7 +18,7 @@ import (
 
 // fixed is a structure of one run, which does not change.
 type fixed struct {
-	core Core[uint32]
+	core Core
 	size int
 }
 
@@ -34,7 +36,7 @@ func (f *fixed) Held() uint64                                    { return 0 }
 func deleted(t *testing.T, keys, pivots []uint32) *fixed {
 	d := testdevice.Open(t)
 	f := &fixed{size: len(keys)}
-	require.NoError(t, f.core.Open(d, f, nil))
+	require.NoError(t, f.core.Open(d, saved.Pairs[uint32, uint32](), f, nil))
 	t.Cleanup(func() { require.NoError(t, f.core.Close(func() {})) })
 	var row []uint64
 	for _, words := range [][]uint32{keys, nil, nil, pivots} {
@@ -88,7 +90,8 @@ func TestNeighborsInCircles(t *testing.T) {
 			f := deleted(t, keys, pivots)
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			got, err := f.core.Neighbors(ctx, c.to, []uint32{c.from, c.from})
+			q := ordered.Queries[uint32, uint32]{Reader: f.core.Reader}
+			got, err := q.Neighbor(ctx, c.to, []uint32{c.from, c.from})
 			require.Equal(t, u32.Neighbors{Keys: make([]uint32, 2), Values: make([]uint32, 2),
 				Found: make([]bool, 2)}, got)
 			if c.written == nil {

@@ -11,9 +11,9 @@ import (
 )
 
 // Prepare makes all kernels that calls on the structure may need (structures.Dictionary). small makes an empty one of
-// its sort, and try does with one what its interfaces don't have.
-func (c *Core[W]) Prepare(ctx context.Context, small func(context.Context) (structures.Ordered[W, W], error),
-	try func(context.Context, structures.Ordered[W, W]) error) error {
+// its sort, of its words, and try does with one what its interfaces don't have.
+func Prepare[W structures.Word, S structures.Ordered[W, W]](ctx context.Context, c *Core,
+	small func(context.Context) (S, error), try func(context.Context, S) error) error {
 	if err := c.gate.EnterShared(ctx); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (c *Core[W]) Prepare(ctx context.Context, small func(context.Context) (stru
 const somewhere = recording.Align
 
 // rehearsal records what batches of all sizes take. It uses nothing of the structure but its kernels.
-func (c *Core[W]) rehearsal(record func(s *vk.Stream, n int) error) recording.Part {
+func (c *Core) rehearsal(record func(s *vk.Stream, n int) error) recording.Part {
 	return func(_ context.Context, s *vk.Stream) error {
 		for _, n := range recording.Sizes(runs.MaxQueries) {
 			if err := record(s, n); err != nil {
@@ -56,7 +56,7 @@ func (c *Core[W]) rehearsal(record func(s *vk.Stream, n int) error) recording.Pa
 	}
 }
 
-func (c *Core[W]) rehearseQueries(s *vk.Stream, n int) error {
+func (c *Core) rehearseQueries(s *vk.Stream, n int) error {
 	q, unique := c.Queries, c.of.Unique()
 	st := runs.Stack{Rows: somewhere, Unit: 1, Front: uint32(n)}
 	find := runs.FindArgs{Keys: somewhere, Values: somewhere, Found: somewhere, N: n, Scratch: somewhere}
@@ -94,7 +94,7 @@ func (c *Core[W]) rehearseQueries(s *vk.Stream, n int) error {
 	return q.Select(s, st, runs.SelectArgs{N: 1, Unique: unique, Scratch: somewhere})
 }
 
-func (c *Core[W]) rehearseUpdates(s *vk.Stream, n int) error {
+func (c *Core) rehearseUpdates(s *vk.Stream, n int) error {
 	q := c.Queries
 	st := runs.Stack{Rows: somewhere, Unit: 1, Front: uint32(n)}
 	for _, values := range []uint64{0, somewhere} {

@@ -5,33 +5,34 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
 )
 
 // recorder is the core as its reader sees it.
-type recorder[W structures.Word] struct{ *Core[W] }
+type recorder struct{ *Core }
 
-func (c recorder[W]) Enter(ctx context.Context) error   { return c.EnterShared(ctx) }
-func (c recorder[W]) EnterOn(ctx context.Context) error { return c.gate.EnterShared(ctx) }
-func (c recorder[W]) Leave()                            { c.LeaveShared() }
+func (c recorder) Enter(ctx context.Context) error   { return c.EnterShared(ctx) }
+func (c recorder) EnterOn(ctx context.Context) error { return c.gate.EnterShared(ctx) }
+func (c recorder) Leave()                            { c.LeaveShared() }
 
-func (c recorder[W]) On(s *vk.Stream, record func() error) error { return c.on(s, false, record) }
-func (c recorder[W]) Meter() *recording.Meter                    { return &c.meter }
-func (c recorder[W]) Changes() *recording.Changes                { return &c.changes }
-func (c recorder[W]) Exact() bool                                { return c.of.Unique() }
+func (c recorder) On(s *vk.Stream, record func() error) error { return c.on(s, false, record) }
+func (c recorder) Meter() *recording.Meter                    { return &c.meter }
+func (c recorder) Changes() *recording.Changes                { return &c.changes }
+func (c recorder) Exact() bool                                { return c.of.Unique() }
 
 // maxNeighborVisits is how many keys a search for a neighbor looks at in one dispatch at most.
 const maxNeighborVisits = 4096
 
 // Limits: each step of a search passes a key, unless keys out of order lead back to one; and a search's result rises
 // with its key even then, so that the parts of a range have no more candidates together than there are pairs.
-func (c recorder[W]) Limits() ordered.Limits {
+func (c recorder) Limits() ordered.Limits {
 	return ordered.Limits{VisitsAtOnce: maxNeighborVisits, Visits: c.of.Stack().Pairs(), Parts: 1 << 10, Sections: 1}
 }
 
-func (c recorder[W]) Find(s *vk.Stream, l ordered.Lookups) error {
+func (c recorder) Find(s *vk.Stream, l ordered.Lookups) error {
 	st := c.of.Stack()
 	a := runs.FindArgs{Keys: l.Keys, Values: l.Values, Found: l.Found, N: l.N, CountAt: l.CountAt}
 	if l.Order != structures.SortedFirst && !(l.Order == structures.AutoOrder && runs.Sorted(l.N, st)) {
@@ -50,18 +51,18 @@ var kinds = map[structures.Direction]runs.Kind{
 	structures.Floor: runs.Floor, structures.Ceil: runs.Ceil,
 }
 
-func (c recorder[W]) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
+func (c recorder) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
 	return c.Queries.Neighbor(s, c.of.Stack(), kinds[to], runs.NeighborArgs{
 		Keys: n.Keys, OutKeys: n.OutKeys, OutValues: n.OutValues, Status: n.Status, N: n.N, CountAt: n.CountAt,
 		Left: n.Left, Resume: n.Resume, Visits: n.Visits,
 	})
 }
 
-func (c recorder[W]) Survey(s *vk.Stream, v ordered.Survey) error {
+func (c recorder) Survey(s *vk.Stream, v ordered.Survey) error {
 	return c.Queries.Survey(s, c.of.Stack(), v.Ranges, v.N, v.Out)
 }
 
-func (c recorder[W]) Count(s *vk.Stream, q ordered.Counts) error {
+func (c recorder) Count(s *vk.Stream, q ordered.Counts) error {
 	st := c.of.Stack()
 	scratch, err := c.Scratch(s, c.Queries.CountScratch(st, q.N))
 	if err != nil {
@@ -73,7 +74,7 @@ func (c recorder[W]) Count(s *vk.Stream, q ordered.Counts) error {
 	})
 }
 
-func (c recorder[W]) Range(s *vk.Stream, r ordered.Ranges) error {
+func (c recorder) Range(s *vk.Stream, r ordered.Ranges) error {
 	st := c.of.Stack()
 	scratch, err := c.Scratch(s, c.Queries.RangeScratch(st, r.N, r.Candidates))
 	if err != nil {
@@ -86,8 +87,8 @@ func (c recorder[W]) Range(s *vk.Stream, r ordered.Ranges) error {
 }
 
 // Pairs has the ranges, their offsets, the number of candidates and then the pairs in scratch.
-func (c recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[W], candidates []uint32,
-	to *ordered.Pairs[W]) ([]uint32, error) {
+func (c recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[uint64], candidates []uint32,
+	to ordered.Sink) ([]uint32, error) {
 	n, all := len(ranges), ordered.Sum(candidates)
 	counts := make([]uint32, n)
 	if all == 0 {
@@ -106,7 +107,7 @@ func (c recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structure
 			return err
 		}
 		b := c.scratch.Of(s)
-		if err := b.Upload(ctx, 0, recording.Words(ranges)); err != nil {
+		if err := pipeline.Ranges(ranges, c.Width()).Upload(ctx, b, 0); err != nil {
 			return err
 		}
 		return c.Queries.Range(s, c.of.Stack(), runs.RangeArgs{
@@ -127,13 +128,13 @@ func (c recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structure
 		counts[i] = offsets[i+1] - offsets[i]
 	}
 	keys, values := to.Extend(int(offsets[n]))
-	if err := b.Download(ctx, pairsAt, recording.Words(keys)); err != nil {
+	if err := keys.Download(ctx, b, pairsAt); err != nil {
 		return nil, err
 	}
-	return counts, b.Download(ctx, valuesAt, recording.Words(values))
+	return counts, values.Download(ctx, b, valuesAt)
 }
 
-func (c recorder[W]) Rank(s *vk.Stream, r ordered.Ranks) error {
+func (c recorder) Rank(s *vk.Stream, r ordered.Ranks) error {
 	st, unique := c.of.Stack(), c.of.Unique()
 	scratch, err := c.Scratch(s, c.Queries.RankScratch(st, unique))
 	if err != nil || r.N == 0 {
@@ -143,7 +144,7 @@ func (c recorder[W]) Rank(s *vk.Stream, r ordered.Ranks) error {
 		Scratch: scratch})
 }
 
-func (c recorder[W]) Select(s *vk.Stream, n ordered.Neighbors) error {
+func (c recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
 	st, unique := c.of.Stack(), c.of.Unique()
 	scratch, err := c.Scratch(s, c.Queries.RankScratch(st, unique))
 	if err != nil || n.N == 0 {
@@ -156,7 +157,7 @@ func (c recorder[W]) Select(s *vk.Stream, n ordered.Neighbors) error {
 }
 
 // Export is a range that has all keys.
-func (c recorder[W]) Export(s *vk.Stream, e structures.DeviceExport) error {
+func (c recorder) Export(s *vk.Stream, e structures.DeviceExport) error {
 	st := c.of.Stack()
 	all := int(st.Pairs())
 	const offsets, rest = 64, 128 // words, behind the total

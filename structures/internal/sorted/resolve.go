@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/structures/primitives"
@@ -12,17 +11,17 @@ import (
 )
 
 // ValidScratch returns the bytes of scratch that Valid of a run of n pairs needs.
-func (c *Core[W]) ValidScratch(n int) int { return (n+31)/32*4 + 256 + c.Primitives.CompactScratch(n) }
+func (c *Core) ValidScratch(n int) int { return (n+31)/32*4 + 256 + c.Primitives.CompactScratch(n) }
 
 // Valid records the writing of what is valid of a run, if there is no other: the last pairs of their keys that are no
 // tombstones, and whose keys aren't in ranges. Counted says how many these are.
-func (c *Core[W]) Valid(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
+func (c *Core) Valid(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
 	c.counted.Slice()[0] = 0
 	return c.resolve(s, run, without, into, scratch)
 }
 
 // resolve is Valid with the word for their number as it is.
-func (c *Core[W]) resolve(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
+func (c *Core) resolve(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
 	p := recording.Parts{Base: scratch}
 	flags, rest := p.Take((run.N+31)/32*4), p.Take(0)
 	if err := c.Queries.Mark(s, run, flags); err != nil {
@@ -38,10 +37,10 @@ func (c *Core[W]) resolve(s *vk.Stream, run runs.Source, without runs.Ranges, in
 }
 
 // Counted returns how many pairs Valid has written, after its stream was waited for.
-func (c *Core[W]) Counted() int { return int(c.counted.Slice()[0]) }
+func (c *Core) Counted() int { return int(c.counted.Slice()[0]) }
 
 // CountValid counts the pairs that are valid, and the tombstones, by who has entered, beside others.
-func (c *Core[W]) CountValid(ctx context.Context) (valid, tombstones uint64, err error) {
+func (c *Core) CountValid(ctx context.Context) (valid, tombstones uint64, err error) {
 	counters, err := vk.NewHostBuffer[uint32](c.Device, runs.ValidCounters)
 	if err != nil {
 		return 0, 0, err
@@ -73,7 +72,7 @@ func (c *Core[W]) CountValid(ctx context.Context) (valid, tombstones uint64, err
 }
 
 // buildIn divides scratch for the building from so many pairs.
-func (c *Core[W]) buildIn(p *recording.Parts, n int) (keys, values, sort, valid uint64) {
+func (c *Core) buildIn(p *recording.Parts, n int) (keys, values, sort, valid uint64) {
 	bytes := c.Width().Bytes() * n
 	return p.Take(bytes), p.Take(bytes), p.Take(c.Primitives.SortScratch(n, true, c.Widths())),
 		p.Take(c.ValidScratch(n))
@@ -81,20 +80,18 @@ func (c *Core[W]) buildIn(p *recording.Parts, n int) (keys, values, sort, valid 
 
 // Build sorts pairs from Go slices into new memory, of equal keys the last one counting, and returns that and how many
 // pairs there are. The memory has room for all that were given.
-func (c *Core[W]) Build(ctx context.Context, keys, values []W) (*runs.Memory, int, error) {
-	if len(keys) != len(values) {
-		return nil, 0, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
-	}
-	n := len(keys)
+func (c *Core) Build(ctx context.Context, pairs Operations) (*runs.Memory, int, error) {
+	n := pairs.N
 	into, err := runs.NewMemory(c.Device, c.Width(), n)
 	if err != nil || n == 0 {
 		return into, 0, err
 	}
-	var order Batch
-	if inOrder(&order, keys); order.Ascending { // and that is what is built
-		err := cmp.Or(into.Buffer().Upload(ctx, 0, recording.Words(keys)),
-			into.Buffer().Upload(ctx, into.ValuesAt(), recording.Words(values)), ctx.Err())
-		if err != nil {
+	upload := func() error {
+		return cmp.Or(pairs.Keys.Upload(ctx, into.Buffer(), 0),
+			pairs.Values.Upload(ctx, into.Buffer(), into.ValuesAt()), ctx.Err())
+	}
+	if pairs.Keys.Order(0, n).Ascending { // and that is what is built
+		if err := upload(); err != nil {
 			into.Free()
 			return nil, 0, err
 		}
@@ -113,10 +110,7 @@ func (c *Core[W]) Build(ctx context.Context, keys, values []W) (*runs.Memory, in
 	// What is given stands where the result will be.
 	row := into.Row(false)
 	err = recording.Run(c.Stream, func() error {
-		if err := into.Buffer().Upload(ctx, 0, recording.Words(keys)); err != nil {
-			return err
-		}
-		if err := into.Buffer().Upload(ctx, into.ValuesAt(), recording.Words(values)); err != nil {
+		if err := upload(); err != nil {
 			return err
 		}
 		err := c.Primitives.Sort(c.Stream, primitives.SortArgs{

@@ -11,15 +11,42 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Check says why a batch of updates from Go slices can't be done.
-func Check[W structures.Word](kind structures.Kind, keys, values []W, status []structures.Status) error {
+// Operations are a batch from Go slices.
+type Operations struct {
+	N            int
+	Kinds        []structures.Kind // of a mixed batch
+	Keys, Values pipeline.Column
+	Status       []structures.Status // nil: not wanted
+
+	// Of a mixed batch, where the values of lookups go, and 1, as CountAll has it for a key that is there.
+	Results pipeline.Column
+	One     []byte
+}
+
+// Pairs are pairs from a user's slices, if they go together.
+func Pairs[K, V structures.Number](keys []K, values []V, w structures.Width) (o Operations, err error) {
+	if len(values) != len(keys) {
+		return o, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	}
+	return Operations{N: len(keys), Keys: pipeline.Keys(keys, w), Values: pipeline.Values(values, w)}, nil
+}
+
+// Update is a batch of updates of one kind from a user's slices, if it can be done.
+func Update[K, V structures.Number](kind structures.Kind, keys []K, values []V, status []structures.Status,
+	w structures.Width) (o Operations, err error) {
 	switch {
 	case !updates(kind):
-		return &structures.KindError{Kind: kind}
+		err = &structures.KindError{Kind: kind}
 	case kind != structures.Delete && len(values) != len(keys):
-		return &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+		err = &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	default:
+		err = pipeline.Fits(len(keys), "statuses", status)
 	}
-	return pipeline.Fits(len(keys), "statuses", status)
+	o = Operations{N: len(keys), Keys: pipeline.Keys(keys, w), Status: status}
+	if kind != structures.Delete {
+		o.Values = pipeline.Values(values, w)
+	}
+	return o, err
 }
 
 // updates says whether a stack of runs does updates of a kind.
@@ -32,60 +59,38 @@ func folds(kind structures.Kind) bool {
 	return kind == structures.InsertUnique || kind.UpdatesInPlace()
 }
 
-// Update does a batch of updates of one kind from Go slices, by who has entered. Without statuses that takes a sort
-// less, but for those whose values depend on what is there.
-func (c *Core[W]) Update(ctx context.Context, kind structures.Kind, keys, values []W,
-	status []structures.Status) error {
-	return c.update(ctx, kind, nil, keys, values, status)
-}
-
-// update is Update; kinds are those of a Mixed batch of insertions.
-func (c *Core[W]) update(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []W,
-	status []structures.Status) error {
-	c.meter.Batch(kind, len(keys))
-	columns := []pipeline.Column{pipeline.In(keys), {}, {}, {}}
-	if kind != structures.Delete {
-		columns[1] = pipeline.In(values)
-	}
+// Update does a batch of updates of one kind from Go slices, by who has entered; of a Mixed one, of insertions. Without
+// statuses that takes a sort less, but for those whose values depend on what is there.
+func (c *Core) Update(ctx context.Context, kind structures.Kind, o Operations) error {
+	c.meter.Batch(kind, o.N)
+	columns := []pipeline.Column{o.Keys, o.Values, {}, {}}
 	if kind == structures.Mixed {
-		columns[2] = pipeline.In(kinds)
+		columns[2] = pipeline.In(o.Kinds)
 	}
-	if status != nil {
-		columns[3] = pipeline.Statuses(status)
+	if o.Status != nil {
+		columns[3] = pipeline.Statuses(o.Status)
 	}
 	turns := new(pipeline.Turns)
-	left, err := c.pipelines.Run(ctx, len(keys), columns, pipeline.Task{
+	left, err := c.pipelines.Run(ctx, o.N, columns, pipeline.Task{
 		Record: func(s *vk.Stream, chunk pipeline.Chunk) error {
 			turns.Take(s)
 			b := Batch{Kind: kind, Keys: chunk.Columns[0], Values: chunk.Columns[1], Kinds: chunk.Columns[2],
-				N: chunk.Count}
-			inOrder(&b, keys[chunk.First:][:chunk.Count])
+				N: chunk.Count, Order: o.Keys.Order(chunk.First, chunk.Count)}
 			return c.record(ctx, s, b, chunk.Columns[3])
 		},
 		Progress: c.Progress,
 		Turns:    turns,
 	})
-	return pipeline.Stopped(status, left, err)
-}
-
-// inOrder notes what order the keys of a batch are in.
-func inOrder[W structures.Word](b *Batch, keys []W) {
-	b.Sorted, b.Ascending = true, len(keys) != 0
-	for i := 1; i < len(keys) && b.Sorted; i++ {
-		b.Sorted, b.Ascending = keys[i-1] <= keys[i], b.Ascending && keys[i-1] < keys[i]
-	}
-	if b.Ascending {
-		b.First, b.Last = uint64(keys[0]), uint64(keys[len(keys)-1])
-	}
+	return pipeline.Stopped(o.Status, left, err)
 }
 
 // Record records a batch without statuses, by who has entered alone.
-func (c *Core[W]) Record(ctx context.Context, s *vk.Stream, b Batch) error {
+func (c *Core) Record(ctx context.Context, s *vk.Stream, b Batch) error {
 	return c.record(ctx, s, b, 0)
 }
 
 // record records a batch, and before it, unless statuses is 0, what it will do.
-func (c *Core[W]) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint64) error {
+func (c *Core) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint64) error {
 	err := c.of.Reserve(s, b)
 	if err != nil {
 		return err
@@ -104,7 +109,7 @@ func (c *Core[W]) record(ctx context.Context, s *vk.Stream, b Batch, statuses ui
 }
 
 // outcomes records what a batch of insertions or deletions will do.
-func (c *Core[W]) outcomes(s *vk.Stream, b Batch, statuses uint64) error {
+func (c *Core) outcomes(s *vk.Stream, b Batch, statuses uint64) error {
 	scratch, err := c.Scratch(s, c.Queries.OutcomesScratch(b.N))
 	if err != nil {
 		return err
@@ -115,7 +120,7 @@ func (c *Core[W]) outcomes(s *vk.Stream, b Batch, statuses uint64) error {
 }
 
 // fold makes insertions of a batch whose values depend on those that are there.
-func (c *Core[W]) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
+func (c *Core) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
 	scratch, err := c.Scratch(s, c.Queries.FoldScratch(b.N))
 	if err != nil {
 		return b, err
@@ -127,36 +132,35 @@ func (c *Core[W]) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
 	return Batch{Kind: structures.Insert, Keys: keys, Values: values, N: b.N}, err
 }
 
-// CheckMixed says why a mixed batch from Go slices can't be done.
-func CheckMixed[W structures.Word](b structures.Batch[W, W], into *structures.Results[W, W]) error {
+// Mixed is a mixed batch from a user's slices, if it can be done. There are statuses, which Apply needs, also
+// where none are wanted.
+func Mixed[K, V structures.Number](b structures.Batch[K, V], into *structures.Results[K, V],
+	w structures.Width) (o Operations, err error) {
 	if err := cmp.Or(pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
-		return err
+		return o, err
 	}
 	for i, k := range b.Kinds {
 		switch {
 		case k == structures.Find, k == structures.CountAll, inserts(k), k == structures.Delete:
 		default:
-			return &structures.KindError{Index: i, Kind: k}
+			return o, &structures.KindError{Index: i, Kind: k}
 		}
 	}
-	return nil
-}
-
-// WithStatus are results with statuses, of which there are new ones where the caller wants none: Apply needs them.
-func WithStatus[W structures.Word](into *structures.Results[W, W], n int) *structures.Results[W, W] {
-	if into.Status != nil {
-		return into
+	o = Operations{
+		N: len(b.Keys), Kinds: b.Kinds, Keys: pipeline.Keys(b.Keys, w), Values: pipeline.Values(b.Values, w),
+		Status: into.Status, Results: pipeline.ValueResults(into.Values, w), One: pipeline.Bytes([]V{1}),
 	}
-	r := *into
-	r.Status = make([]structures.Status, n)
-	return &r
+	if o.Status == nil {
+		o.Status = make([]structures.Status, o.N)
+	}
+	return o, nil
 }
 
 // Apply does a batch of mixed operations, by who has entered: first the lookups and counts, then the insertions, then
-// the deletions. There are statuses to write to.
-func (c *Core[W]) Apply(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) error {
+// the deletions.
+func (c *Core) Apply(ctx context.Context, o Operations) error {
 	var lookups, insertions, deletions []int
-	for i, k := range b.Kinds {
+	for i, k := range o.Kinds {
 		switch {
 		case inserts(k):
 			insertions = append(insertions, i)
@@ -166,49 +170,53 @@ func (c *Core[W]) Apply(ctx context.Context, b structures.Batch[W, W], into *str
 			lookups = append(lookups, i)
 		}
 	}
-	// Results may overwrite these.
-	values, kinds := pipeline.Pick(b.Values, insertions), pipeline.Pick(b.Kinds, insertions)
-	clear(into.Status)
-	err := c.lookUp(ctx, b, lookups, into)
+	inserted, deleted := o.some(insertions), o.some(deletions) // results may overwrite these
+	deleted.Values = pipeline.Column{}
+	clear(o.Status)
+	err := c.lookUp(ctx, o, lookups)
 	if err == nil {
-		err = c.updateSome(ctx, common(kinds), kinds, b.Keys, values, insertions, into.Status)
+		err = c.updateSome(ctx, common(inserted.Kinds), inserted, insertions, o.Status)
 	}
 	if err == nil {
-		err = c.updateSome(ctx, structures.Delete, nil, b.Keys, nil, deletions, into.Status)
+		err = c.updateSome(ctx, structures.Delete, deleted, deletions, o.Status)
 	}
-	return pipeline.Stopped(into.Status, 0, err)
+	return pipeline.Stopped(o.Status, 0, err)
+}
+
+// some are operations at some places, with statuses of their own.
+func (o Operations) some(places []int) Operations {
+	n := len(places)
+	return Operations{N: n, Kinds: pipeline.Pick(o.Kinds, places), Keys: o.Keys.Pick(places),
+		Values: o.Values.Pick(places), Status: make([]structures.Status, n)}
 }
 
 // lookUp does the lookups and counts of a mixed batch.
-func (c *Core[W]) lookUp(ctx context.Context, b structures.Batch[W, W], operations []int,
-	into *structures.Results[W, W]) error {
-	values, found := make([]W, len(operations)), make([]bool, len(operations))
-	if err := c.Lookup(ctx, pipeline.Pick(b.Keys, operations), values, found); err != nil {
+func (c *Core) lookUp(ctx context.Context, o Operations, places []int) error {
+	n := len(places)
+	values, found := o.Results.Room(n), make([]bool, n)
+	if err := c.Lookup(ctx, n, o.Keys.Pick(places), values, pipeline.Result(found)); err != nil {
 		return err
 	}
-	for j, i := range operations {
-		value := W(0)
-		into.Status[i] = structures.Absent
-		if found[j] {
-			into.Status[i], value = structures.Found, values[j]
-			if b.Kinds[i] == structures.CountAll {
-				value = 1
-			}
+	for j, i := range places {
+		o.Status[i] = structures.Absent
+		if !found[j] {
+			continue
 		}
-		if into.Values != nil {
-			into.Values[i] = value
+		o.Status[i] = structures.Found
+		if o.Kinds[i] == structures.CountAll && values.To != nil {
+			copy(values.To[len(o.One)*j:], o.One)
 		}
 	}
+	o.Results.Spread(values, places)
 	return nil
 }
 
-// updateSome does some operations of a batch, and tells of these what has become of them.
-func (c *Core[W]) updateSome(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []W,
-	operations []int, status []structures.Status) error {
-	some := make([]structures.Status, len(operations))
-	err := c.update(ctx, kind, kinds, pipeline.Pick(keys, operations), values, some)
-	for j, i := range operations {
-		status[i] = some[j]
+// updateSome does the operations of a batch at some places, and tells of these what has become of them.
+func (c *Core) updateSome(ctx context.Context, kind structures.Kind, some Operations, places []int,
+	status []structures.Status) error {
+	err := c.Update(ctx, kind, some)
+	for j, i := range places {
+		status[i] = some.Status[j]
 	}
 	return err
 }
@@ -227,7 +235,7 @@ func common(kinds []structures.Kind) structures.Kind {
 }
 
 // UpdateOn records a batch of updates of one kind.
-func (c *Core[W]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	if err := c.EnterOn(ctx); err != nil {
 		return err
 	}
@@ -263,7 +271,7 @@ func known(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) (structu
 }
 
 // Finish waits for the stream of a batch, of which nothing is left pending.
-func (c *Core[W]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+func (c *Core) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	if err := c.EnterOn(ctx); err != nil {
 		return err
 	}
@@ -276,7 +284,7 @@ func (c *Core[W]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind
 }
 
 // check answers why a batch can't be recorded.
-func (c *Core[W]) check(s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+func (c *Core) check(s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	if !updates(kind) {
 		return &structures.KindError{Kind: kind}
 	}

@@ -30,19 +30,19 @@ func (h *handing[T]) one(x T) bool {
 }
 
 // Pairs are the pairs of chunks, one by one; down: the last one of each chunk first.
-func Pairs[W structures.Word](chunks iter.Seq2[structures.Pairs[W, W], error],
-	down bool) iter.Seq2[structures.Pair[W, W], error] {
-	return func(yield func(structures.Pair[W, W], error) bool) {
+func Pairs[K, V structures.Number](chunks iter.Seq2[structures.Pairs[K, V], error],
+	down bool) iter.Seq2[structures.Pair[K, V], error] {
+	return func(yield func(structures.Pair[K, V], error) bool) {
 		for chunk, err := range chunks {
 			if err != nil {
-				yield(structures.Pair[W, W]{}, err)
+				yield(structures.Pair[K, V]{}, err)
 				return
 			}
 			for i := range chunk.Keys {
 				if down {
 					i = len(chunk.Keys) - 1 - i
 				}
-				if !yield(structures.Pair[W, W]{Key: chunk.Keys[i], Value: chunk.Values[i]}, nil) {
+				if !yield(structures.Pair[K, V]{Key: chunk.Keys[i], Value: chunk.Values[i]}, nil) {
 					return
 				}
 			}

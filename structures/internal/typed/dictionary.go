@@ -74,18 +74,13 @@ func (d dictionary[K, V, W]) Find(ctx context.Context, keys []K) ([]V, []bool, e
 	return values, found, d.FindInto(ctx, keys, values, found)
 }
 
+// FindInto looks keys up, whose values are 0 where they are absent.
 func (d dictionary[K, V, W]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
-	return findInto(ctx, d.of.FindInto, keys, values, found)
-}
-
-// findInto looks keys up, whose values are 0 where they are absent.
-func findInto[K, V structures.Number, W structures.Word](ctx context.Context,
-	find func(context.Context, []W, []W, []bool) error, keys []K, values []V, found []bool) error {
 	out, there := valueResults[W](values), found
 	if out.to != nil && there == nil {
 		there = make([]bool, len(keys))
 	}
-	err := find(ctx, Keys[W](keys), out.words, there)
+	err := d.of.FindInto(ctx, Keys[W](keys), out.words, there)
 	out.decode()
 	if out.to != nil && structures.Float[V]() {
 		for i, is := range there[:min(len(there), len(values))] {

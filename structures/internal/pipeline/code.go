@@ -1,0 +1,123 @@
+package pipeline
+
+import (
+	"unsafe"
+
+	"github.com/vkds/vkds/structures"
+)
+
+// code is how numbers become words of the device, and words numbers: a structures.Code and what it stands between. The
+// zero value leaves 32-bit words as they are.
+type code struct {
+	number, word       structures.Width
+	shift              uint8
+	negative, positive uint64 // what is flipped, by the sign bit
+}
+
+// flips says whether the word 0 is another number than 0.
+func (c code) flips() bool { return c.negative != 0 }
+
+// plain says whether numbers are their own words.
+func (c code) plain() bool { return c.number == c.word && !c.flips() }
+
+// encode makes words of numbers.
+func (c code) encode(to, from []byte) {
+	switch {
+	case c.number == structures.Bits64 && c.word == structures.Bits64:
+		encode(words64(to), words64(from), c)
+	case c.number == structures.Bits64:
+		encode(words32(to), words64(from), c)
+	case c.word == structures.Bits64:
+		encode(words64(to), words32(from), c)
+	default:
+		encode(words32(to), words32(from), c)
+	}
+}
+
+// decode makes numbers of words.
+func (c code) decode(to, from []byte) {
+	switch {
+	case c.number == structures.Bits64 && c.word == structures.Bits64:
+		decode(words64(to), words64(from), c)
+	case c.number == structures.Bits64:
+		decode(words64(to), words32(from), c)
+	case c.word == structures.Bits64:
+		decode(words32(to), words64(from), c)
+	default:
+		decode(words32(to), words32(from), c)
+	}
+}
+
+// clear makes numbers 0 whose operations have found nothing.
+func (c code) clear(numbers, of []byte) {
+	if c.number == structures.Bits64 {
+		clearAbsent(words64(numbers), of)
+	} else {
+		clearAbsent(words32(numbers), of)
+	}
+}
+
+func encode[N, W structures.Word](to []W, from []N, c code) {
+	to = to[:len(from)]
+	top := 8*unsafe.Sizeof(N(0)) - 1
+	positive, differ, shift := N(c.positive), N(c.negative^c.positive), c.shift
+	for i, x := range from {
+		to[i] = W(x^positive^differ&-(x>>top)) << shift
+	}
+}
+
+func decode[N, W structures.Word](to []N, from []W, c code) {
+	to = to[:len(from)]
+	top := 8*unsafe.Sizeof(N(0)) - 1
+	negative, differ, shift := N(c.negative), N(c.negative^c.positive), c.shift
+	for i, w := range from {
+		x := N(w >> shift)
+		to[i] = x ^ negative ^ differ&-(x>>top) // the sign bit is set in words of positive numbers
+	}
+}
+
+// Order is what order keys are in.
+type Order struct {
+	Sorted      bool   // none is less than the one before it
+	Ascending   bool   // there are keys, each is greater than the one before it,
+	First, Last uint64 // and the words of the first and the last one are these
+}
+
+// order returns what order keys are in, by their words.
+func order[N structures.Word](keys []N, c code) Order {
+	if len(keys) == 0 {
+		return Order{Sorted: true}
+	}
+	top := 8*unsafe.Sizeof(N(0)) - 1
+	positive, differ := N(c.positive), N(c.negative^c.positive)
+	first := keys[0] ^ positive ^ differ&-(keys[0]>>top)
+	ascending, before := true, first
+	for _, x := range keys[1:] {
+		word := x ^ positive ^ differ&-(x>>top)
+		if word <= before {
+			if word < before {
+				return Order{}
+			}
+			ascending = false
+		}
+		before = word
+	}
+	return Order{Sorted: true, Ascending: ascending, First: uint64(first), Last: uint64(before)}
+}
+
+// clearAbsent knows what was found by 1, or by structures.Found, which is 1 with one more bit.
+func clearAbsent[N structures.Word](numbers []N, of []byte) {
+	const found, either = byte(structures.Found), byte(structures.Found) &^ 1
+	for i, by := range of[:len(numbers)] {
+		if by|either != found {
+			numbers[i] = 0
+		}
+	}
+}
+
+func words32(b []byte) []uint32 { return wordsOf[uint32](b) }
+func words64(b []byte) []uint64 { return wordsOf[uint64](b) }
+
+func wordsOf[W structures.Word](b []byte) []W {
+	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(W(0))))
+}

@@ -1,0 +1,128 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/testdevice"
+)
+
+// Columns have the words of structures.KeyCode and structures.ValueCode, of each type and at each width, and these come
+// back as the numbers they were, bit by bit.
+func TestCodes(t *testing.T) {
+	integers := []uint64{0, 1, 77, math.MaxInt32, 1 << 31, math.MaxUint32, 1 << 32, math.MaxInt64, 1 << 63,
+		math.MaxUint64}
+	codes[uint32](t, integers)
+	codes[int32](t, integers)
+	codes[uint64](t, integers)
+	codes[time.Duration](t, integers)
+	codes[float32](t, append(integers, 0x7fc00001, 0xffc00001, 0x3f800000, 0xbf800000))
+	codes[float64](t, append(integers, 0x7ff8000000000001, 0xfff8000000000001, 0x3ff<<52, 0xbff<<52))
+}
+
+// codes tests a type by numbers that have these bits.
+func codes[T structures.Number](t *testing.T, bits []uint64) {
+	numbers := make([]T, len(bits))
+	for i, b := range bits {
+		numbers[i] = structures.Code[T]{}.Of(b)
+	}
+	for w := structures.WidthOf[T](); w <= structures.Bits64; w++ {
+		t.Run(fmt.Sprintf("%T, %v", *new(T), w), func(t *testing.T) {
+			holds(t, numbers, w, structures.KeyCode[T](), Keys(numbers, w), KeyResults[T])
+			value := structures.ValueCode[uint32, T]()
+			if w == structures.Bits64 {
+				value = structures.ValueCode[uint64, T]()
+			}
+			holds(t, numbers, w, value, Values(numbers, w), ValueResults[T])
+		})
+	}
+}
+
+func holds[T structures.Number](t *testing.T, numbers []T, w structures.Width, code structures.Code[T], in Column,
+	results func([]T, structures.Width) Column) {
+	words := make([]byte, w.Bytes()*len(numbers))
+	in.Encode(words)
+	for i, x := range numbers {
+		if w == structures.Bits64 {
+			require.Equal(t, code.Word(x), words64(words)[i])
+		} else {
+			require.Equal(t, code.Word(x), uint64(words32(words)[i]))
+		}
+	}
+	got, statuses := make([]T, len(numbers)), make([]byte, len(numbers))
+	results(got, w).decode(words, nil, false)
+	require.Equal(t, Bytes(numbers), Bytes(got))
+
+	// What the device has for an operation that has found nothing is 0.
+	clear(words)
+	wanted := make([]T, len(numbers))
+	for i, x := range numbers {
+		switch i % 5 {
+		case 0, 1:
+			statuses[i], wanted[i] = []byte{1, byte(structures.Found)}[i%5], x
+			part := w.Bytes() * i
+			in.part(i, 1).Encode(words[part : part+w.Bytes()])
+		case 2:
+			statuses[i] = byte(structures.Absent)
+		}
+	}
+	results(got, w).decode(words, statuses, false)
+	require.Equal(t, Bytes(wanted), Bytes(got))
+}
+
+// Keys are in order as their types have it, not as their bits.
+func TestOrder(t *testing.T) {
+	some := Keys([]int32{9, -3, 5, 5, -1}, structures.Bits64)
+	require.Equal(t, Order{Sorted: true, First: 1<<31 - 3, Last: 1<<31 + 5}, some.Order(1, 3))
+	require.Equal(t, Order{}, some.Order(1, 4))
+	require.Equal(t, Order{Sorted: true}, some.Order(2, 0))
+	floats := Keys([]float64{math.Inf(-1), -2, -1, 0, 1}, structures.Bits64).Order(0, 5)
+	require.True(t, floats.Sorted && floats.Ascending)
+	require.False(t, Keys([]float64{-1, -2}, structures.Bits64).Order(0, 2).Sorted)
+	require.Equal(t, Order{true, true, 1, 1 << 31}, Keys([]uint32{1, 1 << 31}, structures.Bits32).Order(0, 2))
+}
+
+// Ranges of words go to the device at either width.
+func TestRanges(t *testing.T) {
+	ranges := []structures.Range[uint64]{{Lo: 1, Hi: 2}, {Lo: 3, Hi: math.MaxUint32}}
+	words := make([]uint32, 4)
+	Ranges(ranges, structures.Bits32).Encode(Bytes(words))
+	require.Equal(t, []uint32{1, 2, 3, math.MaxUint32}, words)
+	wide := make([]uint64, 4)
+	Ranges(ranges, structures.Bits64).Encode(Bytes(wide))
+	require.Equal(t, []uint64{1, 2, 3, math.MaxUint32}, wide)
+	require.Equal(t, uint64(3), Words[uint64](Ranges(ranges[1:], structures.Bits32))[0])
+}
+
+// Columns that don't go by a slot, in several parts.
+func TestAside(t *testing.T) {
+	d := testdevice.Open(t)
+	numbers := make([]float32, 1<<18+1000)
+	for i := range numbers {
+		numbers[i] = float32(i) - 1000
+	}
+	b := testdevice.Room[uint32](t, d, 2*len(numbers)+2)
+	require.NoError(t, Values(numbers, structures.Bits64).Upload(t.Context(), b, 2))
+	got := make([]float32, len(numbers))
+	require.NoError(t, ValueResults(got, structures.Bits64).Download(t.Context(), b, 2))
+	require.Equal(t, numbers, got)
+}
+
+// Some operations of a batch, and their results put back.
+func TestPick(t *testing.T) {
+	keys, places := []int32{-3, 5, -7, 9}, []int{3, 0}
+	require.Equal(t, Words[uint32](Keys([]int32{9, -3}, structures.Bits32)),
+		Words[uint32](Keys(keys, structures.Bits32).Pick(places)))
+	all := ValueResults(keys, structures.Bits64)
+	some := all.Room(2)
+	copy(some.To, Bytes([]int32{90, 30}))
+	all.Spread(some, places)
+	require.Equal(t, []int32{30, 5, -7, 90}, keys)
+	nothing := ValueResults[int32](nil, structures.Bits64)
+	require.Nil(t, nothing.Room(2).To)
+	nothing.Spread(nothing.Room(2), places)
+}

@@ -1,0 +1,295 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/vkds/vkds/internal/threads"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// Column is one array of a batch on its way to the device, back, or both. From and To may be the same memory: all of a
+// chunk is read before any of its results is written.
+type Column struct {
+	From  []byte // the whole batch, to the device; nil: nothing
+	To    []byte // the results of the whole batch; nil: they stay on the device
+	Width int    // bytes an operation on the device; 0: there is no such column, and its address is 0
+
+	code   code
+	zeroed bool // To becomes 0 where a chunk was not finished
+	lookup bool // To becomes 0 where the last column of the batch says that an operation found nothing
+	founds bool // statuses become whether they are structures.Found
+}
+
+// In returns a column that goes to the device: of words, or of structs of words. Of a nil slice there is none, as with
+// Out.
+func In[T any](s []T) Column { return some(Through(s, nil)) }
+
+// Out returns a column that the device fills. Of a []bool it writes bytes of 0 and 1 alone.
+func Out[T any](s []T) Column { return some(Through(nil, s)) }
+
+// Result is Out for what the device fills in any case: of a nil slice nothing comes back.
+func Result[T any](s []T) Column { return Through(nil, s) }
+
+// Statuses is Result for what becomes of operations: those of chunks that were not finished are Pending.
+func Statuses(s []structures.Status) Column {
+	c := Result(s)
+	c.zeroed = true
+	return c
+}
+
+// Founds is Statuses for who wants to know no more than which are structures.Found.
+func Founds(found []bool) Column {
+	c := Result(found)
+	c.zeroed, c.founds = true, true
+	return c
+}
+
+// Through returns a column that the device changes, from one slice to another, which may be the same one. Of a nil
+// slice nothing goes, or comes back.
+func Through[T any](from, to []T) Column {
+	return Column{From: Bytes(from), To: Bytes(to), Width: int(unsafe.Sizeof(*new(T)))}
+}
+
+// Keys returns a column of keys that go to the device as words of a width. Of a nil slice there is none.
+func Keys[K structures.Number](keys []K, w structures.Width) Column {
+	return some(coded(keys, nil, structures.KeyCode[K](), w))
+}
+
+// Values is Keys for values.
+func Values[V structures.Number](values []V, w structures.Width) Column {
+	return some(coded(values, nil, valueCode[V](w), w))
+}
+
+// KeyResults returns a column that the device fills with words of a width, which become keys. The last column of the
+// batch is what the operations have found, as bytes of 0 and 1 or as statuses: keys of those that found nothing are 0.
+// Of a nil slice nothing comes back.
+func KeyResults[K structures.Number](keys []K, w structures.Width) Column {
+	c := coded(nil, keys, structures.KeyCode[K](), w)
+	c.lookup = true
+	return c
+}
+
+// ValueResults is KeyResults for values.
+func ValueResults[V structures.Number](values []V, w structures.Width) Column {
+	c := coded(nil, values, valueCode[V](w), w)
+	c.lookup = true
+	return c
+}
+
+// Ranges returns a column of ranges of words that go to the device as pairs of words of a width.
+func Ranges(ranges []structures.Range[uint64], w structures.Width) Column {
+	c := In(ranges)
+	if c.Width != 0 {
+		c.Width, c.code = 2*w.Bytes(), code{number: structures.Bits64, word: w}
+	}
+	return c
+}
+
+// Unwanted is the Result of words of a width that stay on the device.
+func Unwanted(w structures.Width) Column { return Column{Width: w.Bytes()} }
+
+// valueCode is the code of values that are stored as words of a width.
+func valueCode[V structures.Number](w structures.Width) structures.Code[V] {
+	if w == structures.Bits64 {
+		return structures.ValueCode[uint64, V]()
+	}
+	return structures.ValueCode[uint32, V]()
+}
+
+func coded[T structures.Number](from, to []T, c structures.Code[T], w structures.Width) Column {
+	column := Through(from, to)
+	column.Width = w.Bytes()
+	column.code = code{number: structures.WidthOf[T](), word: w, shift: c.Shift()}
+	column.code.negative, column.code.positive = c.Flips()
+	return column
+}
+
+func some(c Column) Column {
+	if c.From == nil && c.To == nil {
+		return Column{}
+	}
+	return c
+}
+
+// Bytes are the bytes of a slice; nil of none.
+func Bytes[T any](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
+}
+
+// sizes are how many bytes an element takes in From and To, and on the device.
+func (c Column) sizes() (number, word int) {
+	if c.code.plain() && !c.lookup {
+		return 1, 1 // whatever it is, it is copied
+	}
+	return c.code.number.Bytes(), c.code.word.Bytes()
+}
+
+// host is how many bytes an operation takes in From and To.
+func (c Column) host() int {
+	number, word := c.sizes()
+	return c.Width / word * number
+}
+
+// words is how many bytes numbers take on the device.
+func (c Column) words(numbers []byte) int {
+	number, word := c.sizes()
+	return len(numbers) / number * word
+}
+
+// asks says whether results depend on what was found.
+func (c Column) asks() bool { return c.lookup && c.To != nil && c.code.flips() }
+
+// part is the column of some of the operations.
+func (c Column) part(first, count int) Column {
+	host := c.host()
+	if c.From != nil {
+		c.From = c.From[first*host : (first+count)*host]
+	}
+	if c.To != nil {
+		c.To = c.To[first*host : (first+count)*host]
+	}
+	return c
+}
+
+// Encode writes what goes to the device, by as many threads as pay.
+func (c Column) Encode(to []byte) {
+	if c.code.plain() {
+		threads.Copy(to, c.From)
+		return
+	}
+	number, word := c.sizes()
+	n := len(c.From) / number
+	threads.Each(n, n*word, func(first, end int) {
+		c.code.encode(to[word*first:word*end], c.From[number*first:number*end])
+	})
+}
+
+// decode reads what has come back, by as many threads as pay. of is the last column of the batch, if it came back;
+// partly: some operations are pending, whose results are what the device needs to go on with them.
+func (c Column) decode(from, of []byte, partly bool) {
+	number, word := c.sizes()
+	n := len(c.To) / number
+	absent := c.lookup && of != nil && (partly || c.code.flips())
+	threads.Each(n, n*word, func(first, end int) {
+		to, from := c.To[number*first:number*end], from[word*first:word*end]
+		if c.code.plain() {
+			copy(to, from)
+		} else {
+			c.code.decode(to, from)
+		}
+		if absent {
+			c.code.clear(to, of[first:end])
+		}
+		if c.founds {
+			decodeFounds(to)
+		}
+	})
+}
+
+// decodeFounds makes statuses 1 where they are structures.Found, else 0. Of those that lookups have, it alone has this
+// bit.
+func decodeFounds(statuses []byte) {
+	const bit, ones = 1, 0x0101010101010101
+	for ; len(statuses) >= 8; statuses = statuses[8:] {
+		binary.NativeEndian.PutUint64(statuses, binary.NativeEndian.Uint64(statuses)>>bit&ones)
+	}
+	for i, s := range statuses {
+		statuses[i] = s >> bit & 1
+	}
+}
+
+// Words returns what goes to the device, as words of the width W, whatever that of the column is.
+func Words[W structures.Word](c Column) []W {
+	c.code.word = structures.WidthOf[W]()
+	words := make([]W, len(c.From)/c.code.number.Bytes())
+	c.Encode(Bytes(words))
+	return words
+}
+
+// Order returns what order the keys of some of the operations are in.
+func (c Column) Order(first, count int) Order {
+	from := c.part(first, count).From
+	if c.code.number == structures.Bits64 {
+		return order(words64(from), c.code)
+	}
+	return order(words32(from), c.code)
+}
+
+// Pick returns the column of the operations at some places, in the order of the places.
+func (c Column) Pick(places []int) Column {
+	if c.From == nil {
+		return c
+	}
+	host := c.host()
+	some := make([]byte, 0, host*len(places))
+	for _, i := range places {
+		some = append(some, c.From[host*i:host*(i+1)]...)
+	}
+	c.From = some
+	return c
+}
+
+// Room returns the column of so many other operations, with memory of its own for what comes back, if that is wanted.
+func (c Column) Room(n int) Column {
+	if c.To != nil {
+		c.To = Bytes(make([]uint64, (n*c.host()+7)/8))[:n*c.host()]
+	}
+	return c
+}
+
+// Spread writes the results of another column to those of the operations at some places.
+func (c Column) Spread(some Column, places []int) {
+	if host := c.host(); c.To != nil {
+		for j, i := range places {
+			copy(c.To[host*i:host*(i+1)], some.To[host*j:])
+		}
+	}
+}
+
+// Upload writes what goes to the device into a buffer, from a 32-bit word on, and returns when it is there.
+func (c Column) Upload(ctx context.Context, b *vk.Buffer[uint32], at int) error {
+	if c.code.plain() {
+		return b.Upload(ctx, at, words32(c.From))
+	}
+	return c.aside(len(c.From), func(first, end, word int, words []byte) error {
+		part := c
+		part.From = c.From[first:end]
+		part.Encode(words)
+		return b.Upload(ctx, at+word, words32(words))
+	})
+}
+
+// Download reads what comes back from a buffer, from a 32-bit word on.
+func (c Column) Download(ctx context.Context, b *vk.Buffer[uint32], at int) error {
+	if c.code.plain() {
+		return b.Download(ctx, at, words32(c.To))
+	}
+	return c.aside(len(c.To), func(first, end, word int, words []byte) error {
+		part := c
+		part.To = c.To[first:end]
+		err := b.Download(ctx, at+word, words32(words))
+		part.decode(words, nil, false)
+		return err
+	})
+}
+
+// aside calls do for parts of so many bytes of numbers, with memory for their words, and the 32-bit word where these
+// begin on the device.
+func (c Column) aside(bytes int, do func(first, end, word int, words []byte) error) error {
+	const most = 1 << 18 // words
+	number, word := c.sizes()
+	words := Bytes(make([]uint64, min(most, bytes/number)))
+	for first := 0; first < bytes; first += most * number {
+		end := min(first+most*number, bytes)
+		if err := do(first, end, first/number*word/4, words[:(end-first)/number*word]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
