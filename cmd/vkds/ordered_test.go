@@ -335,10 +335,12 @@ func TestShippedTablesInOrder(t *testing.T) {
 	folder := filepath.Join("..", "..", "testdata")
 	checkKnown(t, folder, knownAnswer{unicodeCase.path, unicodeCase.arguments, "count",
 		[]string{"0:0x7F", "0x1F600:0x1F64F", "0x4E00:0x9FFF", "0x9FFF:0x4E00", "0:1114109", "0:4294967295"},
-		"0,127,128\n128512,128591,80\n19968,40959,2\n40959,19968,0\n0,1114109,34924\n0,4294967295,34924\n"}, orderedStructures)
+		"0,127,128\n128512,128591,80\n19968,40959,2\n40959,19968,0\n0,1114109,34924\n0,4294967295,34924\n"},
+		orderedStructures)
 	checkKnown(t, folder, knownAnswer{taxi.path, taxi.arguments, "range",
 		[]string{"2014-11-02 00:30:00:2014-11-02 01:59:59", "2015-01-31 23:30:00:2106-01-01"},
-		"2014-11-02 00:30:00,23109\n2014-11-02 01:00:00,39197\n2014-11-02 01:30:00,35212\n2015-01-31 23:30:00,26288\n"}, orderedStructures)
+		"2014-11-02 00:30:00,23109\n2014-11-02 01:00:00,39197\n2014-11-02 01:30:00,35212\n2015-01-31 23:30:00,26288\n"},
+		orderedStructures)
 	out, _ := answer(t, "", "floor", filepath.Join(folder, "geoip.csv.gz"), "--structure", "btree",
 		"134744072", "16777217", "3238004363", "1539136282", "3365928968", "1", "4294967295")
 	assert.Equal(t, "key,found,value\n"+geoipFloors, out)
