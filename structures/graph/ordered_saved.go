@@ -9,9 +9,6 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Save writes the graph as Graph.Save does, so that Load and vkds read it, too, and returns how many bytes w took. It
-// is one call: of an Ordered what changes the graph waits until it ends, and w must not use the graph; of a snapshot
-// updates go on. Errors: w's, vk.ErrClosed, *vk.OutOfMemoryError, the context's.
 func (g *orderedArcs) Save(ctx context.Context, w io.Writer) (n int64, err error) {
 	err = g.ask(ctx, func() error {
 		edges, err := g.count(ctx)
@@ -25,7 +22,6 @@ func (g *orderedArcs) Save(ctx context.Context, w io.Writer) (n int64, err error
 	return n, err
 }
 
-// WriteTo is Save without a context: io.WriterTo.
 func (g *orderedArcs) WriteTo(w io.Writer) (int64, error) { return g.Save(context.Background(), w) }
 
 // nobody is the gate of what nobody waits at.

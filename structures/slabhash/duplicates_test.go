@@ -46,14 +46,14 @@ func manyValues[W structures.Word](t *testing.T) {
 					values[i] = W(part*few + i)
 				}
 				all = append(all, values...)
-				SetVisits(m.Table, visits)
+				SetVisits(TableOf(m), visits)
 				if part%2 == 0 {
 					_, err = m.InsertDuplicate(t.Context(), keys, values)
 				} else {
 					_, err = m.Apply(t.Context(), structures.Batch[W, W]{Kinds: kinds, Keys: keys, Values: values})
 				}
 				require.NoError(t, err)
-				require.EqualValues(t, visits, Visits(m.Table), "behind a call that has raised them")
+				require.EqualValues(t, visits, Visits(TableOf(m)), "behind a call that has raised them")
 				switch part {
 				case parts / 4:
 					require.NoError(t, m.Flush(t.Context()))
@@ -86,7 +86,7 @@ func manyValues[W structures.Word](t *testing.T) {
 			require.Equal(t, len(got), kept)
 			// DeleteAll visits a slab once, but for the last one, in which it looks for what others insert.
 			slots, retries := 15>>structures.WidthOf[W](), m.Metrics().Retries
-			SetVisits(m.Table, uint32(len(got)/slots+2))
+			SetVisits(TableOf(m), uint32(len(got)/slots+2))
 			counts, err := m.DeleteAll(t.Context(), []W{77})
 			require.NoError(t, err)
 			require.EqualValues(t, len(got), counts[0])
@@ -109,7 +109,7 @@ func appendOnStream[W structures.Word](t *testing.T, d *vk.Device, m *Map[W, W],
 		Kinds:  testdevice.Upload(t, d, []uint8{uint8(structures.InsertDuplicate), 0, 0, 0}),
 		Status: testdevice.Room[uint8](t, d, 4), Left: testdevice.Upload(t, d, []uint32{0}),
 	}
-	SetVisits(m.Table, 64)
+	SetVisits(TableOf(m), 64)
 	before := m.Metrics().Retries
 	require.NoError(t, m.ApplyOn(s, structures.Mixed, b))
 	require.NoError(t, m.Finish(t.Context(), s, structures.Mixed, b))
@@ -162,7 +162,7 @@ func TestDeleteAllOfManyValues(t *testing.T) {
 		counts, err := m.CountAll(t.Context(), []uint32{77})
 		require.NoError(t, err)
 		require.Equal(t, []uint32{n}, counts)
-		SetVisits(m.Table, 100) // so that it goes on, and goes on counting, in several dispatches
+		SetVisits(TableOf(m), 100) // so that it goes on, and goes on counting, in several dispatches
 		counts, err = m.DeleteAll(t.Context(), []uint32{77})
 		require.NoError(t, err)
 		require.Equal(t, []uint32{n}, counts)

@@ -192,8 +192,8 @@ func (w *walk[W]) read(ctx context.Context, s *vk.Stream, buckets uint32) (keys,
 	return keys, values, nil
 }
 
-// exportOn records the writing of all pairs.
-func (t *table[W]) exportOn(s *vk.Stream, e structures.DeviceExport) error {
+// ExportOn records the writing of all pairs.
+func (t *table[W]) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
 	if err := t.enterShared(context.Background()); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type BucketLoad struct {
 
 const loadWords = 4 // of loads.comp's output, a bucket
 
-func (t *table[W]) loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
+func (t *table[W]) Loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
 	return transfer.Sequence(func(yield func(BucketLoad) bool) error { return t.eachLoad(ctx, yield) })
 }
 

@@ -10,10 +10,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Prepare makes all kernels that calls on the table may need (structures.Dictionary).
-func (x Table) Prepare(ctx context.Context) error { return x.table().prepare(ctx) }
-
-func (t *table[W]) prepare(ctx context.Context) error {
+func (t *table[W]) Prepare(ctx context.Context) error {
 	if err := t.enterShared(ctx); err != nil {
 		return err
 	}
@@ -64,9 +61,8 @@ func (t *table[W]) try(ctx context.Context, form recording.Form) error {
 		return err
 	}
 	defer end()
-	m := Table{x}
 	if t.keys {
-		err = recording.Trial[W](ctx, x.d, m)
+		err = recording.Trial[W](ctx, x.d, x)
 	} else {
 		err = recording.Trial[W](ctx, x.d, dictionaryOf(x))
 	}
@@ -81,18 +77,18 @@ func (t *table[W]) try(ctx context.Context, form recording.Form) error {
 		func() error { _, err := x.update(ctx, structures.InsertUnique, keys, keys); return err },
 		func() error { _, _, err := x.findAll(ctx, keys); return err },
 		func() error { _, _, err := x.export(ctx); return err },
-		func() error { _, err := x.stats(ctx); return err },
+		func() error { _, err := x.Stats(ctx); return err },
 		func() error {
-			for _, err := range x.loads(ctx) {
+			for _, err := range x.Loads(ctx) {
 				return err
 			}
 			return nil
 		},
 		func() error { return x.findInto(ctx, keys, nil, make([]bool, len(keys))) },
-		func() error { return m.Flush(ctx) },
-		func() error { return m.Reserve(ctx, 2*len(keys)) },
-		func() error { return m.Rehash(ctx, 3*minBuckets) },
-		func() error { return m.Clear(ctx) },
+		func() error { return x.Flush(ctx) },
+		func() error { return x.Reserve(ctx, 2*len(keys)) },
+		func() error { return x.Rehash(ctx, 3*minBuckets) },
+		func() error { return x.Clear(ctx) },
 	} {
 		if err := call(); err != nil {
 			return err

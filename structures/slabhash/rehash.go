@@ -65,8 +65,8 @@ func (t *table[W]) overBuckets(ctx context.Context, b base, label, module string
 	})
 }
 
-// flush compacts buckets in place. A cancelled one leaves whole buckets flushed and others not.
-func (t *table[W]) flush(ctx context.Context) error {
+// Flush compacts buckets in place. A cancelled one leaves whole buckets flushed and others not.
+func (t *table[W]) Flush(ctx context.Context) error {
 	if err := t.enter(ctx); err != nil {
 		return err
 	}
@@ -157,8 +157,8 @@ func (t *table[W]) gather(ctx context.Context, to base, progress structures.Prog
 	}
 }
 
-// rehashTo is rehash as the caller asks for it; 0 buckets: as many as Options.Load has for the pairs.
-func (t *table[W]) rehashTo(ctx context.Context, buckets int) error {
+// Rehash is rehash as the caller asks for it; 0 buckets: as many as Options.Load has for the pairs.
+func (t *table[W]) Rehash(ctx context.Context, buckets int) error {
 	if err := t.enter(ctx); err != nil {
 		return err
 	}
@@ -178,8 +178,8 @@ func (t *table[W]) rehashTo(ctx context.Context, buckets int) error {
 	return t.rehash(ctx, uint32(buckets), t.o.Progress)
 }
 
-// clear removes everything; the number of buckets stays.
-func (t *table[W]) clear(ctx context.Context) error {
+// Clear removes everything; the number of buckets stays.
+func (t *table[W]) Clear(ctx context.Context) error {
 	if err := t.enter(ctx); err != nil {
 		return err
 	}

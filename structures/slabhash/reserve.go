@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-func (t *table[W]) reserve(ctx context.Context, n int) error {
+func (t *table[W]) Reserve(ctx context.Context, n int) error {
 	if n < 0 {
 		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
 	}

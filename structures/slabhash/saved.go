@@ -14,7 +14,7 @@ import (
 // savedLoad is what is kept of a table beside its pairs.
 var savedLoad = transfer.Parameter{Structure: "slabhash", Name: "load", Option: "Load"}
 
-func (t *table[W]) save(ctx context.Context, w io.Writer) (int64, error) {
+func (t *table[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := t.enterShared(ctx); err != nil {
 		return 0, err
 	}
@@ -28,6 +28,8 @@ func (t *table[W]) save(ctx context.Context, w io.Writer) (int64, error) {
 	}
 	return transfer.Save(ctx, t.gate, w, savedLoad.Header(t.o.Load, pairs), t.columns, t.chunks(ctx, true))
 }
+
+func (t *table[W]) WriteTo(w io.Writer) (int64, error) { return t.Save(context.Background(), w) }
 
 // Load makes a map of what any structure has saved, or vkds has, to the end of r: of the types that were saved, or of
 // wider ones (structures.TypeError). An Options.Load of 0 is what a saved map had; the values of a set are 0. Where
@@ -62,7 +64,7 @@ func load[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, o O
 			})
 			return t, o.asked(err)
 		},
-		Reserve: (*table[W]).reserve,
+		Reserve: (*table[W]).Reserve,
 		Insert: func(t *table[W], ctx context.Context, keys, values []W) ([]structures.Status, error) {
 			if t.keys {
 				values = nil

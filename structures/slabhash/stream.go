@@ -32,6 +32,10 @@ func when(condition bool, n int) int {
 	return 0
 }
 
+func (t *table[W]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return t.applyOn(context.Background(), s, kind, b)
+}
+
 // applyOn records a batch, when its turn has come.
 func (t *table[W]) applyOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.enter(ctx); err != nil {
@@ -41,7 +45,7 @@ func (t *table[W]) applyOn(ctx context.Context, s *vk.Stream, kind structures.Ki
 	return t.record(s, kind, b, false)
 }
 
-func (t *table[W]) updateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *table[W]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if !kind.Inserts() && kind != structures.Delete && kind != structures.DeleteAll {
 		return &structures.KindError{Kind: kind}
 	}
@@ -84,8 +88,8 @@ func (t *table[W]) record(s *vk.Stream, kind structures.Kind, b structures.Devic
 	})
 }
 
-// finish has the pending operations of a batch done, once the stream is through with it.
-func (t *table[W]) finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+// Finish has the pending operations of a batch done, once the stream is through with it.
+func (t *table[W]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.enter(ctx); err != nil {
 		return err
 	}
@@ -104,7 +108,7 @@ func (t *table[W]) finish(ctx context.Context, s *vk.Stream, kind structures.Kin
 	return pipeline.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.record(s, kind, b, true) })
 }
 
-func (t *table[W]) findOn(s *vk.Stream, q structures.DeviceLookups) error {
+func (t *table[W]) FindOn(s *vk.Stream, q structures.DeviceLookups) error {
 	if err := t.enterShared(context.Background()); err != nil {
 		return err
 	}
@@ -125,6 +129,8 @@ func (t *table[W]) findOn(s *vk.Stream, q structures.DeviceLookups) error {
 }
 
 var (
-	_ structures.ConcurrentOnStream = Table{}
-	_ structures.InShaders[Device]  = Table{}
+	_ structures.ConcurrentOnStream = (*Map[uint32, uint32])(nil)
+	_ structures.ConcurrentOnStream = (*Set[uint32])(nil)
+	_ structures.InShaders[Device]  = (*Map[uint32, uint32])(nil)
+	_ structures.InShaders[Device]  = (*Set[uint32])(nil)
 )

@@ -129,7 +129,7 @@ type Stats struct {
 	Pool  alloc.PoolStats // the allocator's own; of a shared pool, for all its users
 }
 
-func (t *table[W]) stats(ctx context.Context) (Stats, error) {
+func (t *table[W]) Stats(ctx context.Context) (Stats, error) {
 	if err := t.enter(ctx); err != nil {
 		return Stats{}, err
 	}
@@ -156,7 +156,7 @@ func (t *table[W]) stats(ctx context.Context) (Stats, error) {
 	}, nil
 }
 
-func (t *table[W]) len(ctx context.Context) (uint64, error) {
+func (t *table[W]) Len(ctx context.Context) (uint64, error) {
 	if err := t.enterShared(ctx); err != nil {
 		return 0, err
 	}
@@ -164,7 +164,7 @@ func (t *table[W]) len(ctx context.Context) (uint64, error) {
 	return t.count(ctx)
 }
 
-// count is len by who has entered.
+// count is Len by who has entered.
 func (t *table[W]) count(ctx context.Context) (uint64, error) {
 	v := new(survey)
 	err := t.pipelines.Do(ctx, func(s *vk.Stream) (err error) {

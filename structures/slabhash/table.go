@@ -321,7 +321,7 @@ func (t *table[W]) changing(s *vk.Stream, record func() error) error {
 	return recording.Naming(s, record, &t.uses, t.pool.Uses(), &t.changes)
 }
 
-func (t *table[W]) usedOn(s *vk.Stream) {
+func (t *table[W]) UsedOn(s *vk.Stream) {
 	leave, _ := t.gate.Take()
 	defer leave()
 	if t.gate != nil && !t.closed {
@@ -374,16 +374,16 @@ func (t *table[W]) at(b *vk.Buffer[uint32], i int) uint64 { return recording.At(
 // groups returns how many workgroups have so many invocations.
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
 
-// metrics are those of the base slabs, and of the pool.
-func (t *table[W]) metrics() structures.Metrics {
+// Metrics are those of the base slabs, and of the pool.
+func (t *table[W]) Metrics() structures.Metrics {
 	m := t.meter.Metrics(t.d)
 	m.Bytes += t.pool.Bytes()
 	m.Growths += t.pool.Growths()
 	return m
 }
 
-// described is the table as kernels see it now, the zero value where it has no memory any more.
-func (t *table[W]) described() Device {
+// Device is the table as kernels see it now, the zero value where it has no memory any more.
+func (t *table[W]) Device() Device {
 	leave, open := t.gate.Take()
 	defer leave()
 	if !open || t.closed {
@@ -392,13 +392,13 @@ func (t *table[W]) described() Device {
 	return t.device(t.base)
 }
 
-func (t *table[W]) timings() []vk.Timing {
+func (t *table[W]) Timings() []vk.Timing {
 	leave, _ := t.gate.Take()
 	defer leave()
 	return t.stream.Timings()
 }
 
-func (t *table[W]) constants() map[string]uint32 {
+func (t *table[W]) Constants() map[string]uint32 {
 	if t.gate == nil {
 		return nil
 	}

@@ -2,13 +2,34 @@ package slabhash
 
 import (
 	"context"
+	"io"
 	"iter"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/structures/internal/typed"
+	"github.com/vkds/vkds/vk"
 )
+
+// anyTable is a table of words of any width: what maps and sets do alike.
+type anyTable interface {
+	structures.ConcurrentOnStream
+	structures.InShaders[Device]
+	io.WriterTo
+	Len(ctx context.Context) (uint64, error)
+	Stats(ctx context.Context) (Stats, error)
+	Metrics() structures.Metrics
+	Loads(ctx context.Context) iter.Seq2[BucketLoad, error]
+	Clear(ctx context.Context) error
+	Reserve(ctx context.Context, n int) error
+	Flush(ctx context.Context) error
+	Rehash(ctx context.Context, buckets int) error
+	Save(ctx context.Context, w io.Writer) (int64, error)
+	Prepare(ctx context.Context) error
+	Timings() []vk.Timing
+	Close() error
+}
 
 // mapOf is a map without what all tables do, and setOf a set: by users' types.
 type mapOf[K, V structures.Number] interface {
@@ -36,22 +57,18 @@ type setOf[K structures.Number] interface {
 // dictionary is a map of words.
 type dictionary[W structures.Word] struct {
 	structures.Updates[W, W]
-	Table
-	of *table[W]
+	*table[W]
 }
 
-var (
-	_ structures.Dictionary[uint32, uint32] = dictionary[uint32]{}
-	_ structures.ConcurrentOnStream         = dictionary[uint32]{}
-)
+var _ structures.Dictionary[uint32, uint32] = dictionary[uint32]{}
 
 func dictionaryOf[W structures.Word](t *table[W]) dictionary[W] {
-	return dictionary[W]{pipeline.Updates[W](t.updateInto), Table{t}, t}
+	return dictionary[W]{pipeline.Updates[W](t.updateInto), t}
 }
 
 func (x dictionary[W]) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []W,
 	status []structures.Status) error {
-	return x.of.updateInto(ctx, kind, keys, values, status)
+	return x.updateInto(ctx, kind, keys, values, status)
 }
 
 func (x dictionary[W]) Find(ctx context.Context, keys []W) ([]W, []bool, error) {
@@ -60,23 +77,23 @@ func (x dictionary[W]) Find(ctx context.Context, keys []W) ([]W, []bool, error) 
 }
 
 func (x dictionary[W]) FindInto(ctx context.Context, keys, values []W, found []bool) error {
-	return x.of.findInto(ctx, keys, values, found)
+	return x.findInto(ctx, keys, values, found)
 }
 
 func (x dictionary[W]) Apply(ctx context.Context, b structures.Batch[W, W]) (structures.Results[W, W], error) {
-	return x.of.mixed(ctx, b)
+	return x.mixed(ctx, b)
 }
 
 func (x dictionary[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) error {
-	return x.of.mixedInto(ctx, b, into)
+	return x.mixedInto(ctx, b, into)
 }
 
 func (x dictionary[W]) All(ctx context.Context) iter.Seq2[structures.Pair[W, W], error] {
-	return transfer.Pairs(x.of.chunks(ctx, false), false)
+	return transfer.Pairs(x.chunks(ctx, false), false)
 }
 
 func (x dictionary[W]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[W, W], error] {
-	return x.of.chunks(ctx, false)
+	return x.chunks(ctx, false)
 }
 
 // mapOver is a map of a user's types over a table of words.

@@ -15,7 +15,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// orderedArcs is what is asked of an Ordered and of its snapshots alike.
+// orderedArcs is what is asked of an Ordered and of its snapshots alike. The comments on their methods say what its own
+// do.
 type orderedArcs struct {
 	arcs   structures.Queries[uint64, uint64]
 	length func(context.Context) (uint64, error) // of arcs
@@ -51,7 +52,6 @@ func (g *orderedArcs) ask(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// Vertices is how many there are. Errors: vk.ErrClosed, the context's.
 func (g *orderedArcs) Vertices(ctx context.Context) (n int, err error) {
 	err = g.ask(ctx, func() error {
 		n = int(g.extent.Load())
@@ -60,7 +60,6 @@ func (g *orderedArcs) Vertices(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// Edges is how many there are. Errors: vk.ErrClosed, *vk.OutOfMemoryError, the context's.
 func (g *orderedArcs) Edges(ctx context.Context) (edges uint64, err error) {
 	err = g.ask(ctx, func() error {
 		edges, err = g.count(ctx)
@@ -78,8 +77,6 @@ func (g *orderedArcs) count(ctx context.Context) (edges uint64, err error) {
 	return edges, err
 }
 
-// FindEdges looks each edge up: its weight, 0 if it is absent or the graph has none, and whether it is there. Weights
-// of e are not looked at. Errors: vk.ErrClosed, *structures.LengthError, *vk.OutOfMemoryError, the context's.
 func (g *orderedArcs) FindEdges(ctx context.Context, e Edges) (weights []uint32, found []bool, err error) {
 	weights, found = make([]uint32, len(e.From)), make([]bool, len(e.From))
 	if err := g.FindEdgesInto(ctx, e, weights, found); err != nil {
@@ -88,7 +85,6 @@ func (g *orderedArcs) FindEdges(ctx context.Context, e Edges) (weights []uint32,
 	return weights, found, nil
 }
 
-// HasEdges answers of each edge whether it is there. Errors: those of FindEdges.
 func (g *orderedArcs) HasEdges(ctx context.Context, e Edges) ([]bool, error) {
 	found := make([]bool, len(e.From))
 	if err := g.FindEdgesInto(ctx, e, nil, found); err != nil {
@@ -97,7 +93,6 @@ func (g *orderedArcs) HasEdges(ctx context.Context, e Edges) ([]bool, error) {
 	return found, nil
 }
 
-// FindEdgesInto is FindEdges into the caller's slices, each as long as the batch or nil: then it is not wanted.
 func (g *orderedArcs) FindEdgesInto(ctx context.Context, e Edges, weights []uint32, found []bool) error {
 	n := len(e.From)
 	if err := cmp.Or(e.check(false), pipeline.Fits(n, "weights", weights),
@@ -143,8 +138,6 @@ func keysOf(ranges []NeighborRange) []structures.Range[uint64] {
 	return keys
 }
 
-// Degrees returns how many neighbours each vertex has, in a directed graph those that its arcs lead to; none has what
-// is no vertex. Errors: vk.ErrClosed, *vk.OutOfMemoryError, the context's.
 func (g *orderedArcs) Degrees(ctx context.Context, vertices []uint32) (degrees []uint32, err error) {
 	err = g.ask(ctx, func() error {
 		degrees, err = g.arcs.Count(ctx, keysOf(rangesOf(vertices)))
@@ -153,13 +146,10 @@ func (g *orderedArcs) Degrees(ctx context.Context, vertices []uint32) (degrees [
 	return degrees, err
 }
 
-// Neighbors returns the neighbours of each vertex, ascending, in a directed graph those that its arcs lead to; none of
-// what is no vertex. Errors: those of Degrees.
 func (g *orderedArcs) Neighbors(ctx context.Context, vertices []uint32) (Neighbors, error) {
 	return g.NeighborsBetween(ctx, rangesOf(vertices))
 }
 
-// NeighborsBetween returns the neighbours in each range, ascending. Errors: those of Degrees.
 func (g *orderedArcs) NeighborsBetween(ctx context.Context, ranges []NeighborRange) (n Neighbors, err error) {
 	err = g.ask(ctx, func() error {
 		n, err = g.between(ctx, ranges)
@@ -187,9 +177,6 @@ func (g *orderedArcs) between(ctx context.Context, ranges []NeighborRange) (Neig
 	return n, nil
 }
 
-// CommonNeighbors returns, ascending, the vertices that both ends of each pair have arcs to; weights of pairs are not
-// looked at, nor whether the pair itself is an edge, and the result has none. The neighbours of the end that has fewer
-// are looked up at the other one. Errors: *structures.LengthError and those of Degrees.
 func (g *orderedArcs) CommonNeighbors(ctx context.Context, pairs Edges) (n Neighbors, err error) {
 	if err := pairs.check(false); err != nil {
 		return Neighbors{}, err
@@ -246,15 +233,10 @@ func (g *orderedArcs) common(ctx context.Context, pairs Edges) (Neighbors, error
 	return common, nil
 }
 
-// NeighborsOf returns the neighbours of a vertex one by one, as an Edge each, ascending, read part by part. An error
-// comes last, with no edge: structures.ErrChanged where the graph was changed before the last part was read, which may
-// be the first; a snapshot isn't.
 func (g *orderedArcs) NeighborsOf(ctx context.Context, vertex uint32) iter.Seq2[Edge, error] {
 	return g.edgesOfArcs(g.queries().Ascend(ctx, NeighborRange{vertex, 0, ^uint32(0)}.keys()), true)
 }
 
-// AllEdges returns the edges, those of an undirected graph once each, From being the lesser end, ascending by From and
-// then by To. They are read as NeighborsOf reads.
 func (g *orderedArcs) AllEdges(ctx context.Context) iter.Seq2[Edge, error] {
 	return g.edgesOfArcs(g.queries().All(ctx), g.o.Directed)
 }
@@ -276,7 +258,6 @@ func (g *orderedArcs) edgesOfArcs(arcs iter.Seq2[structures.Pair[uint64, uint64]
 	}
 }
 
-// Chunks is AllEdges with many edges at a time, in slices that are valid until the next ones come.
 func (g *orderedArcs) Chunks(ctx context.Context) iter.Seq2[Edges, error] {
 	return transfer.Sequence(func(yield func(Edges) bool) error {
 		var e Edges
@@ -303,7 +284,6 @@ func (g *orderedArcs) Chunks(ctx context.Context) iter.Seq2[Edges, error] {
 	})
 }
 
-// Export returns all edges, as AllEdges has them. Errors: those of Degrees.
 func (g *orderedArcs) Export(ctx context.Context) (all Edges, err error) {
 	err = g.ask(ctx, func() error {
 		all, err = collected(g.Chunks(ctx))
@@ -344,8 +324,6 @@ func (g *orderedArcs) edgesOf(ctx context.Context, vertices []uint32) (e Edges, 
 	return e, nil
 }
 
-// CSR makes compressed sparse rows in device memory, which their user closes, of the graph as it is: for analytics. The
-// targets of a row ascend, and come so from the tree. Errors: those of Graph.CSR.
 func (g *orderedArcs) CSR(ctx context.Context) (csr *CSR, err error) {
 	err = g.ask(ctx, func() error {
 		csr, err = g.rows(ctx)
@@ -389,7 +367,6 @@ func (g *orderedArcs) rows(ctx context.Context) (*CSR, error) {
 	return b.rows(ctx, sorted)
 }
 
-// ExportCSR returns the graph as compressed sparse rows in Go slices, as Graph.ExportCSR does.
 func (g *orderedArcs) ExportCSR(ctx context.Context) (offsets, targets, weights []uint32, err error) {
 	csr, err := g.CSR(ctx)
 	if err != nil {
