@@ -80,7 +80,7 @@ func testAccounts[W structures.Word](t *testing.T, path Path, seed uint64) (full
 }
 
 // failing does a batch that may fail, on a tree and its model, and says whether the pool was full.
-func failing[W structures.Word](t *testing.T, tree *tree[W], now modelOf[W], rng *rand.Rand) (full bool) {
+func failing[W structures.Word](t *testing.T, tree *dictionary[W], now modelOf[W], rng *rand.Rand) (full bool) {
 	ctx, cancel := t.Context(), func() {}
 	if rng.IntN(4) == 0 {
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(rng.IntN(4000))*time.Microsecond)

@@ -26,7 +26,7 @@ import (
 //
 // Errors: *structures.KindError and *structures.LengthError before anything is done, and those of Insert. Where one is
 // about queries that ask for order, none of the batch is done.
-func (t *tree[W]) Apply(ctx context.Context, b structures.Batch[W, W]) (structures.Results[W, W], error) {
+func (t *dictionary[W]) Apply(ctx context.Context, b structures.Batch[W, W]) (structures.Results[W, W], error) {
 	r := pipeline.ResultsOf(b)
 	err := t.ApplyInto(ctx, b, &r)
 	return pipeline.MadeResults(r, err)
@@ -35,7 +35,7 @@ func (t *tree[W]) Apply(ctx context.Context, b structures.Batch[W, W]) (structur
 // ApplyInto is Apply into the caller's slices: Status, Values and Keys, each as long as the batch or nil, which is not
 // wanted. Values may be those of the batch. Where the batch lists ranges, those of into are their pairs afterwards, in
 // the slices that are there as far as they have room. What the batch doesn't ask for stays as it is.
-func (t *tree[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) error {
+func (t *dictionary[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) error {
 	if err := cmp.Or(pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
 		return err
 	}
@@ -106,14 +106,14 @@ func orMade[T any](s []T, n int) []T {
 	return s
 }
 
-func (t *tree[W]) mixed(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W]) error {
+func (t *dictionary[W]) mixed(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W]) error {
 	t.batches.concurrent.Add(1)
 	return t.concurrent(ctx, structures.Mixed, b, r)
 }
 
 // atOnce does a batch of which operations ask for order and others change the tree: in one part on the device, behind
 // whose queries the updates come. Where that has no room, all queries are done first, and then the updates, by parts.
-func (t *tree[W]) atOnce(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W]) error {
+func (t *dictionary[W]) atOnce(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W]) error {
 	t.batches.concurrent.Add(1)
 	err := t.concurrentWhole(ctx, structures.Mixed, b, r, true)
 	if err != errNotAtOnce {
@@ -129,7 +129,7 @@ func (t *tree[W]) atOnce(ctx context.Context, b structures.Batch[W, W], r *struc
 var errNotAtOnce = errors.New("btree: the batch takes several parts")
 
 // phases does the queries of a batch, and then its updates as told.
-func (t *tree[W]) phases(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W],
+func (t *dictionary[W]) phases(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W],
 	update func(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
 		status []structures.Status) error) error {
 	n := len(b.Keys)
@@ -197,13 +197,13 @@ const leastPart = 1 << 12
 
 // concurrent does a batch of operations concurrently, in parts that are no larger than the tree: more would stand
 // in each other's way. Kinds are those of a mixed batch. Where they ask for order, there are statuses and values in r.
-func (t *tree[W]) concurrent(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
+func (t *dictionary[W]) concurrent(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
 	r *structures.Results[W, W]) error {
 	return t.concurrentWhole(ctx, kind, b, r, false)
 }
 
 // concurrentWhole is concurrent, or, where a batch is to be a whole and is none, errNotAtOnce.
-func (t *tree[W]) concurrentWhole(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
+func (t *dictionary[W]) concurrentWhole(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
 	r *structures.Results[W, W], whole bool) error {
 	n := len(b.Keys)
 	w := windowsOf(b)
@@ -265,7 +265,7 @@ type concurrentPart[W structures.Word] struct {
 }
 
 // runPart does a part. left: so many operations of it were not done.
-func (t *tree[W]) runPart(ctx context.Context, p *concurrentPart[W],
+func (t *dictionary[W]) runPart(ctx context.Context, p *concurrentPart[W],
 	progress structures.Progress) (left int, err error) {
 	finds := p.kind == structures.Mixed || p.kind == structures.Find
 	inserts := p.kind.Inserts() || slices.ContainsFunc(p.batch.Kinds, structures.Kind.Inserts)
@@ -335,7 +335,7 @@ func (t *tree[W]) runPart(ctx context.Context, p *concurrentPart[W],
 }
 
 // applyInOrder records a batch of insertions of which equal keys count in the batch's order.
-func (t *tree[W]) applyInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
+func (t *tree) applyInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
 	c := sequential.Chunk{Kind: kind, Width: t.width, Keys: b.keys, Statuses: b.statuses, Pending: b.pending,
 		Count: b.count, Retry: b.retry}
 	return t.order.Record(s, c, func(p sequential.Pass) error {

@@ -79,7 +79,8 @@ func requireAnswers[W structures.Word](t testing.TB, b structures.Batch[W, W], r
 	}
 }
 
-func requireBatch[W structures.Word](t testing.TB, tree *tree[W], queries structures.Batch[W, W], want modelOf[W]) {
+func requireBatch[W structures.Word](t testing.TB, tree *dictionary[W], queries structures.Batch[W, W],
+	want modelOf[W]) {
 	t.Helper()
 	r, err := tree.Apply(t.Context(), queries)
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-func (t *tree[W]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+func (t *tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (t *tree[W]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Ki
 
 // roomOn has the pool have room for a batch that is to be recorded: in one that others share, claims of its parts. It
 // waits for the stream where it may have to grow.
-func (t *tree[W]) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind, n int) ([]*claim, error) {
+func (t *tree) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind, n int) ([]*claim, error) {
 	if kind == structures.Delete {
 		return nil, nil
 	}
@@ -80,7 +80,7 @@ func (t *tree[W]) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind
 }
 
 // recordBatches records a batch of any length, for which the pool has room, or each part has a claim.
-func (t *tree[W]) recordBatches(ctx context.Context, s *vk.Stream, b batched, claims []*claim) error {
+func (t *tree) recordBatches(ctx context.Context, s *vk.Stream, b batched, claims []*claim) error {
 	for first := 0; first < b.N; first += maxBatch {
 		part := b
 		part.Keys += uint64(t.width.Bytes() * first)
@@ -119,7 +119,7 @@ type batched struct {
 var maxBatch = 1 << 22
 
 // share is how many pairs, or children, a node gets at least when nodes are split.
-func (t *tree[W]) share() int {
+func (t *tree) share() int {
 	g := t.geometry()
 	leaf, _ := g.shares(t.o.Fill)
 	return max(g.leastShare(), leaf)

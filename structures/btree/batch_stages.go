@@ -55,7 +55,7 @@ type batchShape struct {
 // halveRow is how many bytes of shared memory an invocation takes that halves a leaf.
 const halveRow = 280
 
-func (t *tree[W]) batchShape() batchShape {
+func (t *tree) batchShape() batchShape {
 	info := t.d.Info()
 	shape := batchShape{group: min(128, info.MaxWorkgroup), tile: 1, halve: min(128, info.MaxWorkgroup),
 		alone: min(1024, info.MaxWorkgroup)}
@@ -103,7 +103,7 @@ type batchPlan struct {
 	bytes         int
 }
 
-func (t *tree[W]) batchPlan(b batched, shape batchShape, blocks, bits int, base uint64) batchPlan {
+func (t *tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uint64) batchPlan {
 	p := recording.Parts{Base: base}
 	var plan batchPlan
 	n, each := b.N, t.width.Bytes()
@@ -148,7 +148,7 @@ func (t *tree[W]) batchPlan(b batched, shape batchShape, blocks, bits int, base 
 func (b batched) indexed() bool { return b.Statuses != 0 || b.Folds || b.Kind == structures.Mixed }
 
 // sortWidths are those of the keys of a batch and of what they are sorted with: values, or where operations came from.
-func (t *tree[W]) sortWidths(b batched) primitives.Widths {
+func (t *tree) sortWidths(b batched) primitives.Widths {
 	if b.indexed() || !b.payload() {
 		return primitives.Widths{Key: t.width}
 	}
@@ -255,11 +255,11 @@ type batchPackPush struct {
 }
 
 // recordBatched records a batch of up to maxBatch operations, for which the pool has room.
-func (t *tree[W]) recordBatched(ctx context.Context, s *vk.Stream, b batched) error {
+func (t *tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error {
 	if b.N == 0 {
 		return nil
 	}
-	r := batchRecorder[W]{t: t, b: b, tree: t.device(), stager: stager{
+	r := batchRecorder{t: t, b: b, tree: t.device(), stager: stager{
 		s: s, kernels: t.kernels, width: t.width, pool: t.pool.Constants(), shared: t.shared, shape: t.batchShape(),
 		kept: t.kept,
 	}}
@@ -283,9 +283,9 @@ func (t *tree[W]) recordBatched(ctx context.Context, s *vk.Stream, b batched) er
 }
 
 // batchRecorder records one batch.
-type batchRecorder[W structures.Word] struct {
+type batchRecorder struct {
 	stager
-	t      *tree[W]
+	t      *tree
 	b      batched
 	length recording.Length // operations
 	tree   Device
@@ -387,9 +387,9 @@ func (g stage[P]) kernel(r *stager) (k *vk.Kernel[P]) {
 	return k
 }
 
-func (r *batchRecorder[W]) groups(n int) int { return (n + r.shape.group - 1) / r.shape.group }
+func (r *batchRecorder) groups(n int) int { return (n + r.shape.group - 1) / r.shape.group }
 
-func (r *batchRecorder[W]) record() error {
+func (r *batchRecorder) record() error {
 	r.count()
 	r.sort()
 	if r.err == nil {
@@ -422,14 +422,14 @@ func (r *batchRecorder[W]) record() error {
 }
 
 // count writes down how many operations there are, where the device alone knows.
-func (r *batchRecorder[W]) count() {
+func (r *batchRecorder) count() {
 	if r.length.At != 0 {
 		stageCount.run(&r.stager, 1, batchCountPush{r.b.CountAt, r.length.At, uint32(r.b.First)})
 	}
 }
 
 // sort brings the keys into order, with their values or sources beside them.
-func (r *batchRecorder[W]) sort() {
+func (r *batchRecorder) sort() {
 	t, b, plan := r.t, r.b, r.plan
 	if b.indexed() {
 		r.err = t.primitives.Iota(r.s, plan.sources, b.N)
@@ -457,7 +457,7 @@ func (r *batchRecorder[W]) sort() {
 }
 
 // begin clears the control words, counts the free slabs of each block, and marks where keys begin.
-func (r *batchRecorder[W]) begin() {
+func (r *batchRecorder) begin() {
 	plan, blocks := r.plan, int(r.tree.Pool.Blocks)
 	stageBegin.run(&r.stager, r.groups(max(blocks, workControl/4)), batchBeginPush{r.tree, plan.work.At, plan.free})
 	if !r.b.Folds {
@@ -469,7 +469,7 @@ func (r *batchRecorder[W]) begin() {
 }
 
 // locate sums up what begin has counted, and finds the leaf of each key.
-func (r *batchRecorder[W]) locate() {
+func (r *batchRecorder) locate() {
 	plan, n := r.plan, r.b.N
 	if !r.t.shared {
 		stageSumFree.run(&r.stager, 1, batchSumPush{plan.free, r.tree.Pool.Blocks})
@@ -486,7 +486,7 @@ func (r *batchRecorder[W]) locate() {
 }
 
 // keep has versions made of the leaves that are going to be changed, where snapshots are open.
-func (r *batchRecorder[W]) keep() {
+func (r *batchRecorder) keep() {
 	if r.err == nil && r.t.versions.protect() {
 		r.err = r.t.recordKeep(r.s, updated{leaves: r.plan.leaves, stride: 1,
 			number: recording.Length{N: uint32(r.b.N)}}, prefixIndex{})
@@ -494,14 +494,14 @@ func (r *batchRecorder[W]) keep() {
 }
 
 // mark marks where keys begin.
-func (r *batchRecorder[W]) mark() {
+func (r *batchRecorder) mark() {
 	if r.b.Kind != structures.Delete {
 		stageMark.run(&r.stager, r.b.N/r.shape.marks()+1, batchMarkPush{r.batch})
 	}
 }
 
 // sumMarks sums the marks up.
-func (r *batchRecorder[W]) sumMarks() {
+func (r *batchRecorder) sumMarks() {
 	if n := r.b.N; r.b.Kind != structures.Delete {
 		marks := r.plan.marks + 8*uint64(n/32+1)
 		stageSumMarks.run(&r.stager, 1, batchSumPush{marks, uint32(n/r.shape.marks() + 1)})
@@ -510,7 +510,7 @@ func (r *batchRecorder[W]) sumMarks() {
 
 // fold makes of a batch with updates in place one of insertions, or of insertions and deletions, that comes to the
 // same: the last operation of a key has its value, and the others are of no account.
-func (r *batchRecorder[W]) fold() {
+func (r *batchRecorder) fold() {
 	b, plan, n := &r.batch, r.plan, r.b.N
 	stageMeet.run(&r.stager, r.groups(n), batchMeetPush{r.tree, *b, plan.leaves, plan.met, plan.found})
 	if r.err != nil {
@@ -535,7 +535,7 @@ func (r *batchRecorder[W]) fold() {
 }
 
 // leaves changes the leaves, and splits those that have become too full.
-func (r *batchRecorder[W]) leaves() {
+func (r *batchRecorder) leaves() {
 	plan, n := r.plan, r.b.N
 	stageApplyLeaves.run(&r.stager, r.groups(n), batchLeavesPush{r.tree, plan.work, r.batch, plan.leaves, plan.emptied})
 	stageSumLeaves.run(&r.stager, 1, batchSumLeavesPush{r.tree, plan.work, plan.free, uint32(n), uint32(r.shape.halve)})
@@ -543,7 +543,7 @@ func (r *batchRecorder[W]) leaves() {
 }
 
 // unlink gives leaves back that have no pairs left.
-func (r *batchRecorder[W]) unlink() {
+func (r *batchRecorder) unlink() {
 	if r.err != nil {
 		return
 	}
@@ -557,7 +557,7 @@ func (r *batchRecorder[W]) unlink() {
 }
 
 // pack makes bytes of the statuses.
-func (r *batchRecorder[W]) pack() {
+func (r *batchRecorder) pack() {
 	if r.err != nil {
 		return
 	}
@@ -571,7 +571,7 @@ func (r *batchRecorder[W]) pack() {
 // inner records the levels above the leaves. Of those whose batches may be large, each has dispatches of its own; the
 // last of these levels is summed up, and those above it done, by one workgroup. That also goes for a level of which few
 // new nodes come: then there is nothing to do for the dispatches that follow.
-func (r *batchRecorder[W]) inner() {
+func (r *batchRecorder) inner() {
 	w, free, split := r.plan.work, r.plan.free, uint32(max(r.t.share(), minChildren))
 	wide := r.t.geometry().wideLevels(r.b.N)
 	if wide == 0 {

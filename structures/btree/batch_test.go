@@ -71,7 +71,7 @@ func (b operations) apply(m model) []uint8 {
 // batchRig is a tree and what it should hold.
 type batchRig struct {
 	t      testing.TB
-	tree   *tree[uint32]
+	tree   *dictionary[uint32]
 	stream *vk.Stream
 	want   model
 	turn   int // batches so far
@@ -290,7 +290,7 @@ func TestBatchIntoTree(t *testing.T) {
 			rng := random(2)
 			r := newBatchRig(t, d, o)
 			keys, values := uniqueKeys(rng, 6000), randomWords(rng, 6000)
-			require.NoError(t, r.tree.build(t.Context(), keys, values))
+			rebuild(t, r.tree, keys, values)
 			r.want.insert(keys, values)
 			for range 2 {
 				ravage(t, r.tree, r.want)
@@ -311,7 +311,7 @@ func TestBatchWithOrphans(t *testing.T) {
 	rng := random(6)
 	r := newBatchRig(t, openDevice(t), Options{})
 	keys, values := uniqueKeys(rng, 6000), randomWords(rng, 6000)
-	require.NoError(t, r.tree.build(t.Context(), keys, values))
+	rebuild(t, r.tree, keys, values)
 	r.want.insert(keys, values)
 	nodes, err := r.tree.Nodes(t.Context())
 	require.NoError(t, err)
@@ -374,7 +374,7 @@ func TestBatchThatFits(t *testing.T) {
 				rng := random(8)
 				for i, n := range []int{14, 32, 33, 1000} { // what a leaf holds, a long segment begins with, and more
 					r.clear()
-					require.NoError(t, r.tree.build(t.Context(), full, full))
+					rebuild(t, r.tree, full, full)
 					require.NoError(t, r.tree.Compact(t.Context(), 1))
 					r.want.insert(full, full)
 					before := r.nodes()

@@ -143,7 +143,7 @@ func testOrderComesBeforeUpdates[W structures.Word](t *testing.T, d *vk.Device, 
 }
 
 // applyCounted does a batch on a stream, with operations behind it that the device's count leaves out.
-func applyCounted[W structures.Word](t testing.TB, d *vk.Device, tree *tree[W],
+func applyCounted[W structures.Word](t testing.TB, d *vk.Device, tree *dictionary[W],
 	b structures.Batch[W, W]) structures.Results[W, W] {
 	t.Helper()
 	n, more := len(b.Keys), 100

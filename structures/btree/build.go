@@ -6,24 +6,24 @@ import (
 	"errors"
 
 	"github.com/vkds/vkds/internal/pools"
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/joint"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
 // build makes a tree of pairs in any order.
-func build[W structures.Word](ctx context.Context, d *vk.Device, keys, values []W, o Options) (*tree[W], error) {
-	if len(keys) != len(values) {
-		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
-	}
+func build(ctx context.Context, d *vk.Device, columns saved.Columns, n int, keys, values pipeline.Column,
+	o Options) (*tree, error) {
 	first := o
-	first.Capacity = max(o.Capacity, len(keys))
-	t, err := open[W](ctx, d, first)
+	first.Capacity = max(o.Capacity, n)
+	t, err := open(ctx, d, columns, first)
 	if err == nil {
 		t.o.Capacity = o.Capacity
-		err = t.inside(ctx, func() error { return t.build(ctx, keys, values) })
+		err = t.inside(ctx, func() error { return t.build(ctx, n, keys, values) })
 	}
 	if err != nil {
 		var capacity *structures.CapacityError
@@ -36,8 +36,7 @@ func build[W structures.Word](ctx context.Context, d *vk.Device, keys, values []
 }
 
 // build replaces what is in the tree by pairs from Go slices.
-func (t *tree[W]) build(ctx context.Context, keys, values []W) error {
-	n := len(keys)
+func (t *tree) build(ctx context.Context, n int, keys, values pipeline.Column) error {
 	pairs, err := vk.NewBuffer[uint32](t.d, 2*n*t.words())
 	if err != nil {
 		return err
@@ -48,10 +47,10 @@ func (t *tree[W]) build(ctx context.Context, keys, values []W) error {
 		return err
 	}
 	defer scratch.Free()
-	if err := pairs.Upload(ctx, 0, recording.Words(keys)); err != nil {
+	if err := keys.Upload(ctx, pairs, 0); err != nil {
 		return err
 	}
-	if err := pairs.Upload(ctx, n*t.words(), recording.Words(values)); err != nil {
+	if err := values.Upload(ctx, pairs, n*t.words()); err != nil {
 		return err
 	}
 	if err := t.roomFor(ctx, t.geometry().nodesFor(n, t.o.Fill)); err != nil {
@@ -62,7 +61,7 @@ func (t *tree[W]) build(ctx context.Context, keys, values []W) error {
 }
 
 // remake does what record records of a bulk on the tree's own stream.
-func (t *tree[W]) remake(ctx context.Context, b bulk, record func(bulk) error) error {
+func (t *tree) remake(ctx context.Context, b bulk, record func(bulk) error) error {
 	replaces, err := t.replacing(ctx, t.nodesOf(b))
 	if err != nil {
 		return err
@@ -77,9 +76,9 @@ func (t *tree[W]) remake(ctx context.Context, b bulk, record func(bulk) error) e
 }
 
 // rebuilt notes what a bulk makes.
-func (t *tree[W]) rebuilt(b bulk) { t.known, t.planted = countedOf(t.width, b.N, b.Fill), true }
+func (t *tree) rebuilt(b bulk) { t.known, t.planted = countedOf(t.width, b.N, b.Fill), true }
 
-func (t *tree[W]) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error {
+func (t *tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
@@ -133,7 +132,7 @@ func (t *tree[W]) BuildOn(ctx context.Context, s *vk.Stream, u structures.Device
 }
 
 // roomFor makes the pool one of at least so many slabs, while nothing runs that uses it.
-func (t *tree[W]) roomFor(ctx context.Context, nodes int) error {
+func (t *tree) roomFor(ctx context.Context, nodes int) error {
 	if t.shared {
 		return nil // claims see to it
 	}
@@ -152,7 +151,7 @@ type bulk struct {
 func (b bulk) length() recording.Length { return recording.Length{At: b.CountAt, N: uint32(b.N)} }
 
 // nodesOf is how many nodes the tree has then, at most.
-func (t *tree[W]) nodesOf(b bulk) int { return t.geometry().nodesFor(b.N, b.Fill) }
+func (t *tree) nodesOf(b bulk) int { return t.geometry().nodesFor(b.N, b.Fill) }
 
 // bulkPlan is how the scratch of bulk is divided.
 type bulkPlan struct {
@@ -164,7 +163,7 @@ type bulkPlan struct {
 	bytes                        uint64
 }
 
-func (t *tree[W]) bulkPlan(n int, scratch uint64) bulkPlan {
+func (t *tree) bulkPlan(n int, scratch uint64) bulkPlan {
 	p := recording.Parts{Base: scratch}
 	each := t.width.Bytes()
 	b := bulkPlan{sortedKeys: p.Take(each * n), sortedValues: p.Take(each * n)}
@@ -182,7 +181,7 @@ type buildOrderPush struct {
 
 // bulk records that the tree becomes one of the given pairs, of equal keys the last. The pool has room for the nodes.
 // Pairs that ascend already are taken as they are: how far to go, the device finds out by itself.
-func (t *tree[W]) bulk(s *vk.Stream, b bulk, scratch uint64) error {
+func (t *tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	p := t.bulkPlan(b.N, scratch)
 	const each = 8 // keys an invocation
 	group := min(256, t.d.Info().MaxWorkgroup)
@@ -220,7 +219,7 @@ func (t *tree[W]) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 }
 
 // bulkSorted is bulk of pairs that are known to ascend, none of whose keys comes twice.
-func (t *tree[W]) bulkSorted(s *vk.Stream, b bulk) error {
+func (t *tree) bulkSorted(s *vk.Stream, b bulk) error {
 	return t.bulkNodes(s, buildPlanPush{GivenKeys: b.Keys, GivenValues: b.Values}, b)
 }
 
@@ -234,7 +233,7 @@ type buildPlanPush struct {
 	LeafMost, NodeMost           uint32
 }
 
-func (t *tree[W]) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
+func (t *tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
 	plan, err := recording.Kernel[buildPlanPush](t.kernels, s, t.sized("btree/build_plan"), workgroup)
 	if err != nil {
 		return err

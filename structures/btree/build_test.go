@@ -167,11 +167,11 @@ func TestBuildOfOrderedKeys(t *testing.T) {
 
 func TestBuildRefuses(t *testing.T) {
 	d := openDevice(t)
-	_, err := build(t.Context(), d, []uint32{1, 2}, []uint32{1}, Options{})
+	_, err := Build(t.Context(), d, []uint32{1, 2}, []uint32{1}, Options{})
 	var length *structures.LengthError
 	require.ErrorAs(t, err, &length)
 	var option *structures.OptionError
-	_, err = build[uint32](t.Context(), d, nil, nil, Options{Fill: 1.5})
+	_, err = Build[uint32, uint32](t.Context(), d, nil, nil, Options{Fill: 1.5})
 	require.ErrorAs(t, err, &option)
 	tree := newTree(t, d, Options{})
 	b := testdevice.Upload(t, d, ramp(10, 0, 1))
@@ -186,7 +186,7 @@ func TestBuildRefuses(t *testing.T) {
 		&count)
 	require.NoError(t, tree.stream.Wait(t.Context()))
 	requireTree(t, tree, model{})
-	closed, err := makeTree[uint32](t.Context(), d, Options{})
+	closed, err := makeDictionary[uint32](t.Context(), d, Options{})
 	require.NoError(t, err)
 	require.NoError(t, closed.Close())
 	require.ErrorIs(t, closed.BuildOn(t.Context(), nil, structures.DeviceBatch{}), vk.ErrClosed)

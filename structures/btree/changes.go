@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -53,7 +54,7 @@ func yieldChanges[K, V structures.Number](ctx context.Context, older, newer *Sna
 		yield(Change[K, V]{}, vk.ErrNotOpen)
 		return
 	}
-	if !older.view.sameTree(newer.view) {
+	if older.view.of.tree != newer.view.of.tree {
 		yield(Change[K, V]{}, &ForeignError{})
 		return
 	}
@@ -62,7 +63,8 @@ func yieldChanges[K, V structures.Number](ctx context.Context, older, newer *Sna
 	}
 	from, room := uint64(0), changesAtFirst
 	for {
-		part, all, next, err := older.view.diff(ctx, newer.view, from, room)
+		part := new(changed[K, V])
+		all, err := older.view.diff(ctx, newer.view, from, room, part)
 		if err != nil {
 			yield(Change[K, V]{}, err)
 			return
@@ -70,7 +72,8 @@ func yieldChanges[K, V structures.Number](ctx context.Context, older, newer *Sna
 		if !part.each(yield) || len(part.Keys) == all {
 			return
 		}
-		from, room = next, min(all-len(part.Keys), changesAtOnce)
+		from = structures.KeyCode[K]().Word(part.Keys[len(part.Keys)-1]) + 1
+		room = min(all-len(part.Keys), changesAtOnce)
 	}
 }
 
@@ -82,8 +85,13 @@ type changed[K, V structures.Number] struct {
 	Kinds    []structures.Kind
 }
 
+func (c *changed[K, V]) room(n int, w structures.Width) (keys, old, new pipeline.Column, kinds []structures.Kind) {
+	c.Keys, c.Old, c.New, c.Kinds = make([]K, n), make([]V, n), make([]V, n), make([]structures.Kind, n)
+	return pipeline.KeyResults(c.Keys, w), pipeline.ValueResults(c.Old, w), pipeline.ValueResults(c.New, w), c.Kinds
+}
+
 // each yields the changes, and reports whether more are wanted.
-func (c changed[K, V]) each(yield func(Change[K, V], error) bool) bool {
+func (c *changed[K, V]) each(yield func(Change[K, V], error) bool) bool {
 	for i, key := range c.Keys {
 		kind := c.Kinds[i]
 		change := Change[K, V]{Key: key, Had: kind != structures.InsertUnique, Has: kind != structures.Delete}
@@ -126,13 +134,13 @@ func DiffOn[K, V structures.Number](s *vk.Stream, older, newer *Snapshot[K, V], 
 	if !older.made() || !newer.made() {
 		return vk.ErrNotOpen
 	}
-	if !older.view.sameTree(newer.view) {
+	if older.view.of.tree != newer.view.of.tree {
 		return &ForeignError{}
 	}
 	if older.Time() > newer.Time() {
 		return &OrderError{older.Time(), newer.Time()}
 	}
-	return older.view.diffOn(s, newer.view, d)
+	return older.view.DiffOn(s, newer.view, d)
 }
 
 // Changes opens a snapshot of now, and returns what has changed in the tree since an older one. A replica that holds
@@ -150,10 +158,10 @@ func DiffOn[K, V structures.Number](s *vk.Stream, older, newer *Snapshot[K, V], 
 // iteration is Diff's. Errors: those of Snapshot; *ForeignError.
 func (t *Tree[K, V]) Changes(ctx context.Context,
 	since *Snapshot[K, V]) (now *Snapshot[K, V], changes iter.Seq2[Change[K, V], error], err error) {
-	if t == nil || t.words == nil || !since.made() {
+	if t == nil || t.core == nil || !since.made() {
 		return nil, nil, vk.ErrNotOpen
 	}
-	if !since.view.of(t.versioned) {
+	if since.view.of.tree != t.core {
 		return nil, nil, &ForeignError{}
 	}
 	if now, err = t.Snapshot(ctx); err != nil {

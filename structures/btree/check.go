@@ -114,7 +114,7 @@ type checkPush struct {
 }
 
 // Check looks for what is wrong with the nodes, and with the versions of leaves.
-func (t *tree[W]) Check(ctx context.Context) error {
+func (t *tree) Check(ctx context.Context) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (t *tree[W]) Check(ctx context.Context) error {
 }
 
 // check is Check within a call, without versions if they are nil.
-func (t *tree[W]) check(ctx context.Context, versions *versionCheck) error {
+func (t *tree) check(ctx context.Context, versions *versionCheck) error {
 	memory, err := vk.NewBuffer[uint32](t.d, reportWords)
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (t *tree[W]) check(ctx context.Context, versions *versionCheck) error {
 }
 
 // verdict is what a report comes to. So many orphans are known.
-func (t *tree[W]) verdict(report []uint32, known uint32) (found []Violation) {
+func (t *tree) verdict(report []uint32, known uint32) (found []Violation) {
 	for rule := range Rule(reportRules) {
 		if n := report[rule]; n != 0 {
 			found = append(found, Violation{rule, n, t.slabReference(int(report[reportRules+rule]))})

@@ -161,7 +161,7 @@ func testCheckOfCorruptTrees[W structures.Word](t *testing.T) {
 }
 
 // rawNode are all words of a node, to be written again.
-func rawNode[W structures.Word](t testing.TB, tree *tree[W], slab uint32) []poked {
+func rawNode[W structures.Word](t testing.TB, tree *dictionary[W], slab uint32) []poked {
 	t.Helper()
 	ref, b := testdevice.Upload(t, tree.d, []uint32{slab}), testdevice.Room[uint32](t, tree.d, nodeWords)
 	require.NoError(t, tree.copyNodes(b, ref.Address(), 1))
@@ -173,7 +173,7 @@ func rawNode[W structures.Word](t testing.TB, tree *tree[W], slab uint32) []poke
 }
 
 // violationsOf are those of a corrupt tree.
-func violationsOf[W structures.Word](t testing.TB, tree *tree[W]) []Violation {
+func violationsOf[W structures.Word](t testing.TB, tree *dictionary[W]) []Violation {
 	t.Helper()
 	var corrupt *CorruptError
 	require.ErrorAs(t, tree.Check(t.Context()), &corrupt)

@@ -35,7 +35,7 @@ func (c *claim) address() uint64 {
 }
 
 // claim allocates slabs, for which the pool grows if it must. Errors: those of alloc.SlabPool.Grow.
-func (t *tree[W]) claim(ctx context.Context, n int) (*claim, error) {
+func (t *tree) claim(ctx context.Context, n int) (*claim, error) {
 	if err := t.giveBackDropped(); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (t *tree[W]) claim(ctx context.Context, n int) (*claim, error) {
 }
 
 // allocate tries to fill a claim, and returns how many slabs there were not.
-func (t *tree[W]) allocate(c *claim) (refused int, err error) {
+func (t *tree) allocate(c *claim) (refused int, err error) {
 	err = recording.Run(t.stream, func() error {
 		if _, err := t.taker(t.stream, frees); err != nil { // so that giving back doesn't fail for that
 			return err
@@ -87,12 +87,12 @@ func (t *tree[W]) allocate(c *claim) (refused int, err error) {
 }
 
 // giveBack frees all slabs of a claim that nothing has used.
-func (t *tree[W]) giveBack(c *claim) error {
+func (t *tree) giveBack(c *claim) error {
 	return recording.Run(t.stream, func() error { return t.recordGiveBack(t.stream, c, 0, 0) })
 }
 
 // abandon gives claims back that are not needed, with their memory. An error is joined to the one why.
-func (t *tree[W]) abandon(why error, all ...*claim) error {
+func (t *tree) abandon(why error, all ...*claim) error {
 	for _, c := range all {
 		if c != nil {
 			why = joint.Error(why, t.giveBack(c))
@@ -104,7 +104,7 @@ func (t *tree[W]) abandon(why error, all ...*claim) error {
 
 // recordGiveBack records that the slabs of a claim are freed but for the first, as many as a word in device memory says
 // and less so many that are not among them.
-func (t *tree[W]) recordGiveBack(s *vk.Stream, c *claim, used uint64, beside int) error {
+func (t *tree) recordGiveBack(s *vk.Stream, c *claim, used uint64, beside int) error {
 	k, err := t.taker(s, frees)
 	if err == nil {
 		t.take(s, k, takePush{Slabs: c.memory.AddressOf(1), Used: used, Beside: uint32(beside), Count: uint32(c.count)})
@@ -114,7 +114,7 @@ func (t *tree[W]) recordGiveBack(s *vk.Stream, c *claim, used uint64, beside int
 
 // recorded has a claim end with the batch that a stream is recording: it gives back what is left. If that is dropped,
 // all of it is given back by the next call that needs slabs.
-func (t *tree[W]) recorded(s *vk.Stream, c *claim) {
+func (t *tree) recorded(s *vk.Stream, c *claim) {
 	if c == nil {
 		return
 	}
@@ -130,7 +130,7 @@ func (t *tree[W]) recorded(s *vk.Stream, c *claim) {
 	})
 }
 
-func (t *tree[W]) giveBackDropped() error {
+func (t *tree) giveBackDropped() error {
 	t.claims.mu.Lock()
 	all := t.claims.dropped
 	t.claims.dropped = nil
@@ -139,7 +139,7 @@ func (t *tree[W]) giveBackDropped() error {
 }
 
 // claimsFor claims what a batch of n insertions takes at most, of each part of it that is done at a time.
-func (t *tree[W]) claimsFor(ctx context.Context, n, part int) (all []*claim, err error) {
+func (t *tree) claimsFor(ctx context.Context, n, part int) (all []*claim, err error) {
 	if err := t.reserve(ctx, n, Batched); err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ type replacement struct {
 }
 
 // replacing is the replacement of the tree by one of so many nodes; none of a tree that has its pool for itself.
-func (t *tree[W]) replacing(ctx context.Context, nodes int) (r replacement, err error) {
+func (t *tree) replacing(ctx context.Context, nodes int) (r replacement, err error) {
 	if !t.shared {
 		return r, nil
 	}
@@ -180,7 +180,7 @@ func (t *tree[W]) replacing(ctx context.Context, nodes int) (r replacement, err 
 }
 
 // recordReplaced records, behind the making of the new nodes, that the old ones and what was not needed go back.
-func (t *tree[W]) recordReplaced(s *vk.Stream, r replacement) error {
+func (t *tree) recordReplaced(s *vk.Stream, r replacement) error {
 	if r.claim == nil {
 		return nil
 	}
@@ -191,7 +191,7 @@ func (t *tree[W]) recordReplaced(s *vk.Stream, r replacement) error {
 }
 
 // recordFree records that the nodes which were listed go back to a shared pool, but for the first inner ones.
-func (t *tree[W]) recordFree(s *vk.Stream, l listed, but int) error {
+func (t *tree) recordFree(s *vk.Stream, l listed, but int) error {
 	if l.memory == nil {
 		return nil
 	}
@@ -205,7 +205,7 @@ func (t *tree[W]) recordFree(s *vk.Stream, l listed, but int) error {
 }
 
 // replaced has a replacement end with the batch that a stream is recording.
-func (t *tree[W]) replaced(s *vk.Stream, r replacement) {
+func (t *tree) replaced(s *vk.Stream, r replacement) {
 	if r.claim != nil {
 		s.Finally(r.old.free)
 		t.recorded(s, r.claim)
@@ -213,7 +213,7 @@ func (t *tree[W]) replaced(s *vk.Stream, r replacement) {
 }
 
 // replacedNot ends a replacement of which nothing has come, and will.
-func (t *tree[W]) replacedNot(r replacement, why error) error {
+func (t *tree) replacedNot(r replacement, why error) error {
 	r.old.free()
 	return t.abandon(why, r.claim)
 }
@@ -227,7 +227,7 @@ func (r *replacement) free() {
 }
 
 // plant takes the root's slab from a shared pool.
-func (t *tree[W]) plant(ctx context.Context) error {
+func (t *tree) plant(ctx context.Context) error {
 	c, err := t.claim(ctx, 1)
 	if err != nil {
 		return err
@@ -241,7 +241,7 @@ func (t *tree[W]) plant(ctx context.Context) error {
 }
 
 // uproot gives all nodes of the tree back to a shared pool. After an error nothing was done.
-func (t *tree[W]) uproot(ctx context.Context) error {
+func (t *tree) uproot(ctx context.Context) error {
 	if err := t.giveBackDropped(); err != nil {
 		return err
 	}

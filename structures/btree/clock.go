@@ -21,7 +21,7 @@ const movesFrom = 1 << 31
 // keepsMoving has versions ready for dispatches with a moving clock that make so many updates, each at most so many:
 // those of Go slices (s is nil), or of a stream that is going to record them. Errors: vk.ErrUnsubmitted,
 // *vk.OutOfMemoryError.
-func (t *tree[W]) keepsMoving(ctx context.Context, s *vk.Stream, updates, each int) error {
+func (t *tree) keepsMoving(ctx context.Context, s *vk.Stream, updates, each int) error {
 	v, m := &t.versions, &t.versions.memory
 	each = max(each, 1)
 	if s == nil {
@@ -94,7 +94,7 @@ type clockPush struct {
 }
 
 // recordClock records the beginning of a dispatch with a moving clock that takes so many snapshots at most.
-func (t *tree[W]) recordClock(s *vk.Stream, snapshots int) error {
+func (t *tree) recordClock(s *vk.Stream, snapshots int) error {
 	k, err := recording.Kernel[clockPush](t.kernels, s, "btree/clock_begin", workgroup)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (t *tree[W]) recordClock(s *vk.Stream, snapshots int) error {
 }
 
 // moving records, with a function of the caller's, kernels that change the tree and take snapshots of it meanwhile.
-func (t *tree[W]) moving(s *vk.Stream, m Moving, record func(Device) error) error {
+func (t *tree) moving(s *vk.Stream, m Moving, record func(Device) error) error {
 	ctx := context.Background()
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (t *tree[W]) moving(s *vk.Stream, m Moving, record func(Device) error) erro
 }
 
 // recordMoments records the beginning of such a batch: none of it is done yet, unless it is dispatched once more.
-func (t *tree[W]) recordMoments(s *vk.Stream, b operands) error {
+func (t *tree) recordMoments(s *vk.Stream, b operands) error {
 	var err error
 	if !b.retry {
 		err = t.clear(s, b.statuses, recording.Padded(b.count)/4)

@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/structures/internal/joint"
 )
 
-func (t *tree[W]) Compact(ctx context.Context, fill float64) error {
+func (t *tree) Compact(ctx context.Context, fill float64) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ const spacious = 4
 
 // smallerPool makes a pool for so many nodes, and as many pairs as the options wish, if that saves much memory; nil if
 // it doesn't, or can't be done.
-func (t *tree[W]) smallerPool(ctx context.Context, nodes int) *alloc.SlabPool {
+func (t *tree) smallerPool(ctx context.Context, nodes int) *alloc.SlabPool {
 	blocks := max(blocksFor(nodes), blocksFor(t.geometry().nodesFor(t.o.Capacity, t.o.Fill)))
 	if t.shared || spacious*blocks >= t.blocks() {
 		return nil

@@ -44,7 +44,7 @@ func TestCompactOfFewPairs(t *testing.T) {
 }
 
 // requireExport compares what the tree exports with a model.
-func requireExport[W structures.Word](t testing.TB, tree *tree[W], want modelOf[W]) {
+func requireExport[W structures.Word](t testing.TB, tree *dictionary[W], want modelOf[W]) {
 	t.Helper()
 	keys, values := want.sorted()
 	gotKeys, gotValues, err := tree.Export(t.Context())

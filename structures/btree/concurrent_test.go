@@ -223,7 +223,7 @@ func resultsOf[W structures.Word](t testing.TB, kinds []structures.Kind,
 
 // dispatchMixed does a mixed batch as applyMixed does, by a prefix index that the test made, one function after the
 // other.
-func dispatchMixed(t testing.TB, d *vk.Device, tree *tree[uint32], begin prefixIndex,
+func dispatchMixed(t testing.TB, d *vk.Device, tree *dictionary[uint32], begin prefixIndex,
 	q u32.Batch) structures.DeviceBatch {
 	t.Helper()
 	kinds := make([]uint8, len(q.Keys))
@@ -240,7 +240,7 @@ func dispatchMixed(t testing.TB, d *vk.Device, tree *tree[uint32], begin prefixI
 	gate := testdevice.Upload(t, d, []uint32{0}).Address()
 	queries, updates := tree.ordering(structures.Mixed, operands{ordered: true})
 	for _, module := range append(queries, recording.ByLoops(d, updates)) {
-		k, err := kernel[mixedPush](tree, s, module, tree.tiles.update,
+		k, err := kernel[mixedPush](tree.tree, s, module, tree.tiles.update,
 			recording.Constant("KIND", uint32(structures.Mixed)), recording.Constant("BTREE_TORN", tree.torn()))
 		require.NoError(t, err)
 		k.Dispatch(s, groups(b.Count), mixedPush{
@@ -386,7 +386,7 @@ func testQueriesOfOneKindWithUpdates[W structures.Word](t *testing.T, d *vk.Devi
 }
 
 // requireOthersKept has every third query of a batch be done once more: the others keep their windows.
-func requireOthersKept[W structures.Word](t *testing.T, tree *tree[W], kind structures.Kind,
+func requireOthersKept[W structures.Word](t *testing.T, tree *dictionary[W], kind structures.Kind,
 	b structures.DeviceBatch) {
 	t.Helper()
 	status := testdevice.Download(t, b.Status, b.Status.Len())
@@ -510,7 +510,7 @@ func TestErrorsOfQueriesWithUpdates(t *testing.T) {
 		var length *structures.LengthError
 		require.ErrorAs(t, tree.ApplyOn(s, structures.Mixed, b), &length, "mixed, "+what)
 	}
-	closed, err := makeTree[uint32](t.Context(), d, Options{})
+	closed, err := makeDictionary[uint32](t.Context(), d, Options{})
 	require.NoError(t, err)
 	require.NoError(t, closed.Close())
 	require.ErrorIs(t, closed.ApplyOn(s, structures.FindRange, good), vk.ErrClosed)

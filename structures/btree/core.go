@@ -3,6 +3,7 @@ package btree
 import (
 	"context"
 	"errors"
+	"math"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/alloc"
@@ -19,15 +20,12 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// tree is a Tree of words.
-type tree[W structures.Word] struct {
-	structures.Updates[W, W]
-	structures.Queries[W, W]
-
-	columns    saved.Columns // what keys and values are, for Save
+// tree is a Tree of whatever types.
+type tree struct {
+	columns    saved.Columns // what keys and values are
 	d          *vk.Device
 	o          Options
-	width      structures.Width // W's: of keys and values
+	width      structures.Width // of keys and values
 	tiles      tiles
 	queries    queryShape
 	pool       *alloc.SlabPool
@@ -66,8 +64,8 @@ const (
 )
 
 // makeTree makes an empty tree.
-func makeTree[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*tree[W], error) {
-	t, err := open[W](ctx, d, o)
+func makeTree(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (*tree, error) {
+	t, err := open(ctx, d, columns, o)
 	if err == nil {
 		err = t.inside(ctx, func() error { return t.empty(ctx) })
 	}
@@ -78,15 +76,14 @@ func makeTree[W structures.Word](ctx context.Context, d *vk.Device, o Options) (
 }
 
 // bare is a tree that is not open.
-func bare[W structures.Word]() *tree[W] {
-	t := &tree[W]{}
-	t.reader = ordered.NewReader(nil, structures.WidthOf[W](), t.newest(), nil, nil, nil)
-	t.Updates, t.Queries = pipeline.Updates[W](t.UpdateInto), ordered.Queries[W, W]{Reader: t.reader}
+func bare(columns saved.Columns) *tree {
+	t := &tree{columns: columns, width: columns.Width()}
+	t.reader = ordered.NewReader(nil, t.width, t.newest(), nil, nil, nil)
 	return t
 }
 
 // inside does something in a call of its own.
-func (t *tree[W]) inside(ctx context.Context, do func() error) error {
+func (t *tree) inside(ctx context.Context, do func() error) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
@@ -95,11 +92,11 @@ func (t *tree[W]) inside(ctx context.Context, do func() error) error {
 }
 
 // open makes a tree without nodes. It is to be closed, also after an error.
-func open[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*tree[W], error) {
+func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (*tree, error) {
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
-	if err := o.complete(d, structures.WidthOf[W]()); err != nil {
+	if err := o.complete(d, columns.Width()); err != nil {
 		return nil, err
 	}
 	if o.Pool != nil {
@@ -107,8 +104,8 @@ func open[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*tre
 			return nil, err
 		}
 	}
-	t := &tree[W]{
-		d: d, o: o, width: structures.WidthOf[W](), shared: o.Pool != nil, gate: gate.New(),
+	t := &tree{
+		columns: columns, d: d, o: o, width: columns.Width(), shared: o.Pool != nil, gate: gate.New(),
 		tiles:     bestTiles(d, o.Tile),
 		queries:   bestQueryShape(d, o.Tile),
 		pipelines: pipeline.NewPool(d), order: sequential.New(d), kernels: recording.NewKernels(d),
@@ -119,8 +116,7 @@ func open[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*tre
 		t.gate = gate.Within(pools.Of(o.Pool).Gate())
 	}
 	t.o.Progress = t.gate.Progress(o.Progress)
-	t.reader = ordered.NewReader(d, structures.WidthOf[W](), t.newest(), t.pipelines, t.own, t.o.Progress)
-	t.Updates, t.Queries = pipeline.Updates[W](t.UpdateInto), ordered.Queries[W, W]{Reader: t.reader}
+	t.reader = ordered.NewReader(d, t.width, t.newest(), t.pipelines, t.own, t.o.Progress)
 	pool := alloc.PoolOptions{Blocks: blocksFor(t.geometry().nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
 	if err := t.fits(pool); err != nil {
 		return t, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
@@ -153,7 +149,7 @@ func open[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*tre
 }
 
 // fits says whether there is room for a pool of the tree's own, if it is to have one.
-func (t *tree[W]) fits(o alloc.PoolOptions) error {
+func (t *tree) fits(o alloc.PoolOptions) error {
 	if t.shared {
 		return nil
 	}
@@ -168,11 +164,11 @@ func (t *tree[W]) fits(o alloc.PoolOptions) error {
 func blocksFor(nodes int) int { return (nodes + alloc.BlockSlabs - 1) / alloc.BlockSlabs }
 
 // device describes the tree to one dispatch.
-func (t *tree[W]) device() Device {
+func (t *tree) device() Device {
 	return Device{Pool: t.pool.Device(), State: t.state.Address(), Root: t.root}
 }
 
-func (t *tree[W]) Device() Device {
+func (t *tree) Device() Device {
 	leave, open := t.gate.Take()
 	defer leave()
 	device := t.device()
@@ -183,7 +179,7 @@ func (t *tree[W]) Device() Device {
 	return device
 }
 
-func (t *tree[W]) Constants() map[string]uint32 {
+func (t *tree) Constants() map[string]uint32 {
 	if t.gate == nil {
 		return nil
 	}
@@ -195,26 +191,29 @@ func (t *tree[W]) Constants() map[string]uint32 {
 }
 
 // kernel returns the kernel of a module of shaders/btree.
-func kernel[P any, W structures.Word](t *tree[W], s *vk.Stream, module string, tile int,
+func kernel[P any](t *tree, s *vk.Stream, module string, tile int,
 	own ...recording.Specialization) (*vk.Kernel[P], error) {
 	all := append(recording.OverPool(t.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
 	return recording.Kernel[P](t.kernels, s, "btree/"+module, workgroup, all...)
 }
 
 // words is how many 32-bit words a key takes, and a value.
-func (t *tree[W]) words() int { return structures.WidthOf[W]().Bytes() / 4 }
+func (t *tree) words() int { return t.width.Bytes() / 4 }
+
+// lastKey is the greatest key.
+func (t *tree) lastKey() uint64 { return math.MaxUint64 >> (64 - t.width.Bits()) }
 
 // groups returns how many workgroups have so many invocations.
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
 
 // empty makes the tree one without pairs.
-func (t *tree[W]) empty(ctx context.Context) error {
+func (t *tree) empty(ctx context.Context) error {
 	b := bulk{Fill: t.o.Fill}
 	return t.remake(ctx, b, func(b bulk) error { return t.bulkSorted(t.stream, b) })
 }
 
 // Clear removes all pairs. The memory stays. Errors: vk.ErrUnsubmitted (Finish), the context's.
-func (t *tree[W]) Clear(ctx context.Context) error {
+func (t *tree) Clear(ctx context.Context) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
@@ -224,7 +223,7 @@ func (t *tree[W]) Clear(ctx context.Context) error {
 	}
 	t.versions.writes.Made()
 	if t.versions.protect() {
-		all := ordered.NewDeletion(ordered.Words([]structures.Range[W]{{Hi: ^W(0)}}), structures.WidthOf[W]())
+		all := ordered.NewDeletion([]structures.Range[uint64]{{Hi: t.lastKey()}}, t.width)
 		_, err := all.Result(t.deletePieces(ctx, all))
 		return err
 	}
@@ -232,12 +231,12 @@ func (t *tree[W]) Clear(ctx context.Context) error {
 }
 
 // on records what record records, all of it or nothing, and notes that it names the tree's memory.
-func (t *tree[W]) on(s *vk.Stream, record func() error) error {
+func (t *tree) on(s *vk.Stream, record func() error) error {
 	return recording.Naming(s, record, &t.uses, t.pool.Uses())
 }
 
 // Metrics are what the host knows, without a look at the tree and without a turn.
-func (t *tree[W]) Metrics() structures.Metrics {
+func (t *tree) Metrics() structures.Metrics {
 	m := t.meter.Metrics(t.d)
 	if pool := t.metered.Load(); pool != nil {
 		m.Bytes, m.Growths = 4*stateWords+pool.Bytes(), m.Growths+pool.Growths()
@@ -245,7 +244,7 @@ func (t *tree[W]) Metrics() structures.Metrics {
 	return m
 }
 
-func (t *tree[W]) UsedOn(s *vk.Stream) {
+func (t *tree) UsedOn(s *vk.Stream) {
 	leave, open := t.gate.Take()
 	defer leave()
 	if open {
@@ -260,7 +259,7 @@ func (t *tree[W]) UsedOn(s *vk.Stream) {
 // back, and waits for the streams for that: vk.ErrUnsubmitted, and nothing is done, where one has work recorded that it
 // has not submitted; *vk.OutOfMemoryError, and nothing is done, where there is no memory to list them in. Further calls
 // do nothing.
-func (t *tree[W]) Close() error {
+func (t *tree) Close() error {
 	if t == nil {
 		return nil // it was never made
 	}

@@ -8,15 +8,15 @@ import (
 	"github.com/vkds/vkds/structures/internal/ordered"
 )
 
-// DeleteRange removes the keys of each range, one range after the other, and returns how many each has removed: of
+// deleteRange removes the keys of each range, one range after the other, and returns how many each has removed: of
 // ranges that overlap, the first takes what they share. Parts of them are listed in device memory, and deleted by the
 // batched path; all keys at once go by Clear. Nothing else may work on the tree meanwhile.
 //
 // Errors: *structures.PendingError, of as many ranges as may still have keys, around those of Count,
 // *vk.OutOfMemoryError or the context's. The counts then are of the keys that are gone; the same call goes on with the
 // others.
-func (t *tree[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W]) ([]uint32, error) {
-	d := ordered.NewDeletion(ordered.Words(ranges), structures.WidthOf[W]())
+func (t *tree) deleteRange(ctx context.Context, ranges []structures.Range[uint64]) ([]uint32, error) {
+	d := ordered.NewDeletion(ranges, t.width)
 	if err := t.gate.Enter(ctx); err != nil {
 		return d.NotBegun(err)
 	}
@@ -29,7 +29,7 @@ func (t *tree[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W])
 }
 
 // deletePieces deletes the keys of ranges piece by piece.
-func (t *tree[W]) deletePieces(ctx context.Context, d *ordered.Deletion) error {
+func (t *tree) deletePieces(ctx context.Context, d *ordered.Deletion) error {
 	if err := t.keeps(ctx, nil, math.MaxInt); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (t *tree[W]) deletePieces(ctx context.Context, d *ordered.Deletion) error {
 }
 
 // deleteAll counts the keys of ranges that have all, and empties the tree.
-func (t *tree[W]) deleteAll(ctx context.Context, d *ordered.Deletion) error {
+func (t *tree) deleteAll(ctx context.Context, d *ordered.Deletion) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func TestDeviceCountsAreNotWaitedFor(t *testing.T) {
 		Count: n, DeviceCount: word, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values),
 	}
 	// do does a batch of so many operations, once dropped and once not, on a tree of pairs, of which it makes others.
-	do := func(said uint32, on func(tree *tree[uint32]) error, one func(m model, key, value uint32), m model) {
+	do := func(said uint32, on func(tree *dictionary[uint32]) error, one func(m model, key, value uint32), m model) {
 		tree, says := buildTree(t, d, there, there, Options{}), testdevice.Upload(t, d, []uint32{said})
 		require.NoError(t, tree.Reserve(t.Context(), 4*n))
 		require.NoError(t, word.Upload(t.Context(), 0, []uint32{^said}))
@@ -61,12 +61,12 @@ func TestDeviceCountsAreNotWaitedFor(t *testing.T) {
 					delete(m, key)
 				}
 			}
-			do(said, func(tree *tree[uint32]) error { return tree.UpdateOn(t.Context(), s, kind, b) }, one,
+			do(said, func(tree *dictionary[uint32]) error { return tree.UpdateOn(t.Context(), s, kind, b) }, one,
 				model{}.insert(there, there))
-			do(said, func(tree *tree[uint32]) error { return tree.ApplyOn(s, kind, b) }, one,
+			do(said, func(tree *dictionary[uint32]) error { return tree.ApplyOn(s, kind, b) }, one,
 				model{}.insert(there, there))
 		}
-		do(said, func(tree *tree[uint32]) error { return tree.BuildOn(t.Context(), s, b) },
+		do(said, func(tree *dictionary[uint32]) error { return tree.BuildOn(t.Context(), s, b) },
 			func(m model, key, value uint32) { m[key] = value }, model{})
 	}
 }

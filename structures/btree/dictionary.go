@@ -6,246 +6,247 @@ import (
 	"iter"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/vk"
 )
 
 // Insert inserts each pair, or assigns the value to the key that is there. Statuses are Inserted or Assigned.
 // structures.Updates describes equal keys in a batch and the errors.
 func (t *Tree[K, V]) Insert(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return t.open().ordered.Insert(ctx, keys, values)
+	return t.open().updates.Insert(ctx, keys, values)
 }
 
 // InsertUnique inserts each pair whose key is not there. Statuses are Inserted or Found.
 func (t *Tree[K, V]) InsertUnique(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return t.open().ordered.InsertUnique(ctx, keys, values)
+	return t.open().updates.InsertUnique(ctx, keys, values)
 }
 
 // InsertAdd inserts each pair, or adds the value to the one that is there. structures.Updates says how integers wrap
 // and how floats are added.
 func (t *Tree[K, V]) InsertAdd(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return t.open().ordered.InsertAdd(ctx, keys, values)
+	return t.open().updates.InsertAdd(ctx, keys, values)
 }
 
 // InsertMin inserts each pair, or assigns the value if it is less than the one that is there.
 func (t *Tree[K, V]) InsertMin(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return t.open().ordered.InsertMin(ctx, keys, values)
+	return t.open().updates.InsertMin(ctx, keys, values)
 }
 
 // InsertMax inserts each pair, or assigns the value if it is greater than the one that is there.
 func (t *Tree[K, V]) InsertMax(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return t.open().ordered.InsertMax(ctx, keys, values)
+	return t.open().updates.InsertMax(ctx, keys, values)
 }
 
 // Delete removes each key. Statuses are Deleted or Absent.
 func (t *Tree[K, V]) Delete(ctx context.Context, keys []K) ([]structures.Status, error) {
-	return t.open().ordered.Delete(ctx, keys)
+	return t.open().updates.Delete(ctx, keys)
 }
 
 // Find returns the value of each key, 0 if the key is absent, and whether the key is there.
 func (t *Tree[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bool, err error) {
-	return t.open().ordered.Find(ctx, keys)
+	return t.open().queries.Find(ctx, keys)
 }
 
 // FindInto is Find into the caller's slices. values may be keys itself.
 func (t *Tree[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
-	return t.open().ordered.FindInto(ctx, keys, values, found)
+	return t.open().queries.FindInto(ctx, keys, values, found)
 }
 
 // Apply does a batch of operations of any kinds. structures.Batch says in which order they take effect.
 func (t *Tree[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
-	return t.open().ordered.Apply(ctx, b)
+	return t.open().updates.Apply(ctx, b)
 }
 
 // ApplyInto is Apply into the caller's slices.
 func (t *Tree[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], into *structures.Results[K, V]) error {
-	return t.open().ordered.ApplyInto(ctx, b, into)
+	return t.open().updates.ApplyInto(ctx, b, into)
 }
 
 // UpdateInto does a batch of updates of one kind, and writes the status of each to the caller's slice. values belong to
 // insertions, and are nil for Delete.
 func (t *Tree[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
-	return t.open().ordered.UpdateInto(ctx, kind, keys, values, status)
+	return t.open().updates.UpdateInto(ctx, kind, keys, values, status)
 }
 
 // Len returns the number of pairs.
 func (t *Tree[K, V]) Len(ctx context.Context) (uint64, error) {
-	return t.open().ordered.Len(ctx)
+	return t.open().core.Len(ctx)
 }
 
 // Clear removes all pairs.
 func (t *Tree[K, V]) Clear(ctx context.Context) error {
-	return t.open().ordered.Clear(ctx)
+	return t.open().core.Clear(ctx)
 }
 
 // All returns the pairs in key order. An error ends the iteration: structures.ErrChanged if the pairs changed before
 // the last part was read, and those of Range.
 func (t *Tree[K, V]) All(ctx context.Context) iter.Seq2[structures.Pair[K, V], error] {
-	return t.open().ordered.All(ctx)
+	return t.open().queries.All(ctx)
 }
 
 // Chunks is All with many pairs at a time, in slices that are valid until the next ones come.
 func (t *Tree[K, V]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V], error] {
-	return t.open().ordered.Chunks(ctx)
+	return t.open().queries.Chunks(ctx)
 }
 
 // Save writes all pairs and the options that Load needs to w, and returns the number of bytes. The file names the types
 // of keys and values.
 func (t *Tree[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
-	return t.open().ordered.Save(ctx, w)
+	return t.open().core.Save(ctx, w)
 }
 
 // Prepare makes all kernels that calls may need, so that no later call makes one. A driver may take seconds for the
 // kernels of the first calls.
 func (t *Tree[K, V]) Prepare(ctx context.Context) error {
-	return t.open().ordered.Prepare(ctx)
+	return t.open().core.Prepare(ctx)
 }
 
 // Metrics returns what the host knows, without asking the device.
 func (t *Tree[K, V]) Metrics() structures.Metrics {
-	return t.open().ordered.Metrics()
+	return t.open().core.Metrics()
 }
 
 // Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (t *Tree[K, V]) Close() error {
-	return t.open().ordered.Close()
+	return t.open().core.Close()
 }
 
 // Count returns the number of keys in each range.
 func (t *Tree[K, V]) Count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
-	return t.open().ordered.Count(ctx, ranges)
+	return t.open().queries.Count(ctx, ranges)
 }
 
 // CountInto is Count into the caller's slice.
 func (t *Tree[K, V]) CountInto(ctx context.Context, ranges []structures.Range[K], counts []uint32) error {
-	return t.open().ordered.CountInto(ctx, ranges, counts)
+	return t.open().queries.CountInto(ctx, ranges, counts)
 }
 
 // Range returns the pairs of each range, in key order.
 func (t *Tree[K, V]) Range(ctx context.Context, ranges []structures.Range[K]) (structures.Ranges[K, V], error) {
-	return t.open().ordered.Range(ctx, ranges)
+	return t.open().queries.Range(ctx, ranges)
 }
 
 // RangeInto is Range into the caller's slices. It makes new slices if those have no room.
 func (t *Tree[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[K],
 	into *structures.Ranges[K, V]) error {
-	return t.open().ordered.RangeInto(ctx, ranges, into)
+	return t.open().queries.RangeInto(ctx, ranges, into)
 }
 
 // Successor finds the least key above each key.
 func (t *Tree[K, V]) Successor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return t.open().ordered.Successor(ctx, keys)
+	return t.open().queries.Successor(ctx, keys)
 }
 
 // Predecessor finds the greatest key below each key.
 func (t *Tree[K, V]) Predecessor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return t.open().ordered.Predecessor(ctx, keys)
+	return t.open().queries.Predecessor(ctx, keys)
 }
 
 // Floor finds the greatest key that is not above each key.
 func (t *Tree[K, V]) Floor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return t.open().ordered.Floor(ctx, keys)
+	return t.open().queries.Floor(ctx, keys)
 }
 
 // Ceil finds the least key that is not below each key.
 func (t *Tree[K, V]) Ceil(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return t.open().ordered.Ceil(ctx, keys)
+	return t.open().queries.Ceil(ctx, keys)
 }
 
 // NeighborInto finds the neighbor of each key in one direction, into the caller's slices.
 func (t *Tree[K, V]) NeighborInto(ctx context.Context, to structures.Direction, keys []K,
 	into structures.Neighbors[K, V]) error {
-	return t.open().ordered.NeighborInto(ctx, to, keys, into)
+	return t.open().queries.NeighborInto(ctx, to, keys, into)
 }
 
 // Min returns the pair with the least key. found is false if there is no pair.
 func (t *Tree[K, V]) Min(ctx context.Context) (key K, value V, found bool, err error) {
-	return t.open().ordered.Min(ctx)
+	return t.open().queries.Min(ctx)
 }
 
 // Max returns the pair with the greatest key. found is false if there is no pair.
 func (t *Tree[K, V]) Max(ctx context.Context) (key K, value V, found bool, err error) {
-	return t.open().ordered.Max(ctx)
+	return t.open().queries.Max(ctx)
 }
 
 // Rank returns for each key the number of keys that are less. The key itself need not be there.
 func (t *Tree[K, V]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
-	return t.open().ordered.Rank(ctx, keys)
+	return t.open().queries.Rank(ctx, keys)
 }
 
 // RankInto is Rank into the caller's slice, which may be keys itself if its type is uint32.
 func (t *Tree[K, V]) RankInto(ctx context.Context, keys []K, ranks []uint32) error {
-	return t.open().ordered.RankInto(ctx, keys, ranks)
+	return t.open().queries.RankInto(ctx, keys, ranks)
 }
 
 // Select returns the pair of each rank. The least key has rank 0.
 func (t *Tree[K, V]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[K, V], error) {
-	return t.open().ordered.Select(ctx, ranks)
+	return t.open().queries.Select(ctx, ranks)
 }
 
 // SelectInto is Select into the caller's slices.
 func (t *Tree[K, V]) SelectInto(ctx context.Context, ranks []uint32, into structures.Neighbors[K, V]) error {
-	return t.open().ordered.SelectInto(ctx, ranks, into)
+	return t.open().queries.SelectInto(ctx, ranks, into)
 }
 
 // Ascend returns the pairs of a range in key order. Errors are those of All.
 func (t *Tree[K, V]) Ascend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
-	return t.open().ordered.Ascend(ctx, r)
+	return t.open().queries.Ascend(ctx, r)
 }
 
 // Descend returns the pairs of a range, the greatest key first. Errors are those of All.
 func (t *Tree[K, V]) Descend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
-	return t.open().ordered.Descend(ctx, r)
+	return t.open().queries.Descend(ctx, r)
 }
 
 // FindOn records lookups on a stream, and does not wait.
 func (t *Tree[K, V]) FindOn(stream *vk.Stream, q structures.DeviceLookups) error {
-	return t.open().ordered.FindOn(stream, q)
+	return t.open().queries.FindOn(stream, q)
 }
 
 // CountOn records the counting of the keys in ranges, and does not wait.
 func (t *Tree[K, V]) CountOn(stream *vk.Stream, r structures.DeviceCounts) error {
-	return t.open().ordered.CountOn(stream, r)
+	return t.open().queries.CountOn(stream, r)
 }
 
 // RangeOn records the writing of the pairs of ranges, and does not wait.
 func (t *Tree[K, V]) RangeOn(stream *vk.Stream, r structures.DeviceRanges) error {
-	return t.open().ordered.RangeOn(stream, r)
+	return t.open().queries.RangeOn(stream, r)
 }
 
 // NeighborOn records the search for neighbors in one direction, and does not wait.
 func (t *Tree[K, V]) NeighborOn(stream *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	return t.open().ordered.NeighborOn(stream, to, n)
+	return t.open().queries.NeighborOn(stream, to, n)
 }
 
 // FinishNeighbors waits for the stream, and completes the searches that NeighborOn left pending, until n.Left is 0.
 func (t *Tree[K, V]) FinishNeighbors(ctx context.Context, stream *vk.Stream,
 	to structures.Direction, n structures.DeviceNeighbors) error {
-	return t.open().ordered.FinishNeighbors(ctx, stream, to, n)
+	return t.open().queries.FinishNeighbors(ctx, stream, to, n)
 }
 
 // RankOn records what Rank returns, and does not wait.
 func (t *Tree[K, V]) RankOn(stream *vk.Stream, r structures.DeviceRanks) error {
-	return t.open().ordered.RankOn(stream, r)
+	return t.open().queries.RankOn(stream, r)
 }
 
 // SelectOn records the search for the pairs of the ranks in n.Keys, and does not wait.
 func (t *Tree[K, V]) SelectOn(stream *vk.Stream, n structures.DeviceNeighbors) error {
-	return t.open().ordered.SelectOn(stream, n)
+	return t.open().queries.SelectOn(stream, n)
 }
 
 // ExportOn records the writing of all pairs in key order, and does not wait.
 func (t *Tree[K, V]) ExportOn(stream *vk.Stream, e structures.DeviceExport) error {
-	return t.open().ordered.ExportOn(stream, e)
+	return t.open().queries.ExportOn(stream, e)
 }
 
 // DeleteRange removes the keys of each range, one range after the other, and returns how many it removed for each. If
 // ranges overlap, the first one counts the keys that they share.
 func (t *Tree[K, V]) DeleteRange(ctx context.Context, ranges []structures.Range[K]) (counts []uint32, err error) {
-	return t.open().ordered.DeleteRange(ctx, ranges)
+	return t.open().core.deleteRange(ctx, ordered.Words(ranges))
 }
 
 // WriteTo is Save without a context: io.WriterTo.
 func (t *Tree[K, V]) WriteTo(w io.Writer) (int64, error) {
-	return t.open().ordered.WriteTo(w)
+	return t.open().core.WriteTo(w)
 }

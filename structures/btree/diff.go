@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -43,7 +44,7 @@ type diffPlan struct {
 	bytes                     int
 }
 
-func (t *tree[W]) diffPlan(leaves int, scratch uint64) diffPlan {
+func (t *tree) diffPlan(leaves int, scratch uint64) diffPlan {
 	p := recording.Parts{Base: scratch}
 	d := diffPlan{
 		room: leaves, lows: p.Take(t.width.Bytes() * leaves), leaves: p.Take(4 * leaves), count: p.Take(4),
@@ -55,7 +56,7 @@ func (t *tree[W]) diffPlan(leaves int, scratch uint64) diffPlan {
 }
 
 // changedLeaves is how many leaves may have been changed between two snapshots.
-func (v *view[W]) changedLeaves(later *view[W]) int {
+func (v *view) changedLeaves(later *view) int {
 	if !v.of.past() || later.of.at.time == v.of.at.time {
 		return 0
 	}
@@ -64,7 +65,7 @@ func (v *view[W]) changedLeaves(later *view[W]) int {
 
 // recordDiff records the writing of what a later snapshot has other pairs of, and the number of these keys at an
 // address.
-func (v *view[W]) recordDiff(s *vk.Stream, later *view[W], to differences, total uint64) error {
+func (v *view) recordDiff(s *vk.Stream, later *view, to differences, total uint64) error {
 	t, leaves := v.of.tree, v.changedLeaves(later)
 	if leaves == 0 {
 		return t.clear(s, total, 1)
@@ -104,7 +105,7 @@ func (v *view[W]) recordDiff(s *vk.Stream, later *view[W], to differences, total
 }
 
 // recordDifferences records the comparison of leaves that were listed and sorted.
-func (t *tree[W]) recordDifferences(s *vk.Stream, p diffPush, scratch, total uint64) error {
+func (t *tree) recordDifferences(s *vk.Stream, p diffPush, scratch, total uint64) error {
 	tile, leaves := t.tiles.walk, int(p.Leaves.N)
 	dispatch := func(alone uint32) error {
 		k, err := kernel[diffPush](t, s, t.sized("version_diff"), tile, recording.Constant("COUNT_ALONE", alone))
@@ -124,7 +125,7 @@ func (t *tree[W]) recordDifferences(s *vk.Stream, p diffPush, scratch, total uin
 }
 
 // checkDiff answers why the differences between two snapshots can't be recorded, and how many keys there is room for.
-func (v *view[W]) checkDiff(d DeviceDiff) (room int, err error) {
+func (v *view) checkDiff(d DeviceDiff) (room int, err error) {
 	device, words := v.of.d, v.of.words()
 	room = d.Keys.Len() / words
 	for _, values := range []*vk.Buffer[uint32]{d.Old, d.New} {
@@ -142,7 +143,7 @@ func (v *view[W]) checkDiff(d DeviceDiff) (room int, err error) {
 }
 
 // DiffOn records of which keys a later snapshot has other pairs.
-func (v *view[W]) DiffOn(s *vk.Stream, later *view[W], d DeviceDiff) error {
+func (v *view) DiffOn(s *vk.Stream, later *view, d DeviceDiff) error {
 	if err := v.of.EnterOn(context.Background()); err != nil {
 		return err
 	}
@@ -163,74 +164,75 @@ func (v *view[W]) DiffOn(s *vk.Stream, later *view[W], d DeviceDiff) error {
 	})
 }
 
-// Diff reads up to so many of these keys, from one on, with what they had and have, and says how many there are.
-func (v *view[W]) Diff(ctx context.Context, later *view[W], from W, room int) (changed[W, W], int, error) {
-	d := &diff[W]{from: from, most: room}
+// diff reads up to so many of these keys, from one on, with what they had and have, and says how many there are.
+func (v *view) diff(ctx context.Context, later *view, from uint64, room int, to changes) (all int, err error) {
 	if err := v.of.Enter(ctx); err != nil {
-		return d.changes, 0, err
+		return 0, err
 	}
 	defer v.of.Leave()
 	if later.of.at.ended() {
-		return d.changes, 0, vk.ErrClosed
+		return 0, vk.ErrClosed
 	}
 	if v.changedLeaves(later) == 0 {
-		return d.changes, 0, nil
+		return 0, nil
 	}
-	err := v.of.pipelines.Do(ctx, func(s *vk.Stream) error { return d.read(ctx, s, v, later) })
-	return d.changes, d.all, err
+	err = v.of.pipelines.Do(ctx, func(s *vk.Stream) error {
+		all, err = v.readDiff(ctx, s, later, from, room, to)
+		return err
+	})
+	return all, err
 }
 
-// diff are the keys of which two snapshots have other pairs, from one on, up to a most.
-type diff[W structures.Word] struct {
-	from    W
-	most    int
-	changes changed[W, W]
-	all     int // from that one on
+// changes takes keys of which two snapshots have other pairs.
+type changes interface {
+	// room makes room for n of them, whose columns have words of a width.
+	room(n int, w structures.Width) (keys, old, new pipeline.Column, kinds []structures.Kind)
 }
 
 // differencesIn divides memory for so many differences. It begins with their number.
-func (t *tree[W]) differencesIn(p *recording.Parts, from W, room int) (to differences, total uint64) {
+func (t *tree) differencesIn(p *recording.Parts, from uint64, room int) (to differences, total uint64) {
 	total = p.Take(4)
 	bytes := t.width.Bytes() * room
 	return differences{Kinds: p.Take(room), Keys: p.Take(bytes), Old: p.Take(bytes), New: p.Take(bytes),
-		From: uint64(from), Capacity: uint32(room)}, total
+		From: from, Capacity: uint32(room)}, total
 }
 
-// read reads the differences within a call, on a stream of its own.
-func (d *diff[W]) read(ctx context.Context, s *vk.Stream, v, later *view[W]) error {
-	t, room := v.of.tree, recording.Padded(d.most) // kinds are whole words
+// readDiff is diff within a call, on a stream of its own.
+func (v *view) readDiff(ctx context.Context, s *vk.Stream, later *view, from uint64, most int,
+	into changes) (all int, err error) {
+	t, room := v.of.tree, recording.Padded(most) // kinds are whole words
 	var size recording.Parts
-	t.differencesIn(&size, d.from, room)
+	t.differencesIn(&size, from, room)
 	memory, err := vk.NewBuffer[uint32](t.d, int(size.Used/4))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer memory.Free()
 	base := memory.Address()
-	to, total := t.differencesIn(&recording.Parts{Base: base}, d.from, room)
-	if err := recording.Run(s, func() error { return v.recordDiff(s, later, to, total) }); err != nil {
-		return err
+	at, total := t.differencesIn(&recording.Parts{Base: base}, from, room)
+	if err := recording.Run(s, func() error { return v.recordDiff(s, later, at, total) }); err != nil {
+		return 0, err
 	}
 	var count [1]uint32
 	if err := memory.Download(ctx, 0, count[:]); err != nil {
-		return err
+		return 0, err
 	}
-	n := min(int(count[0]), d.most)
-	kinds := make([]uint32, (n+3)/4)
-	c := changed[W, W]{Keys: make([]W, n), Old: make([]W, n), New: make([]W, n)}
+	n := min(int(count[0]), most)
+	words := make([]uint32, (n+3)/4)
+	if err := memory.Download(ctx, int(at.Kinds-base)/4, words); err != nil {
+		return 0, err
+	}
+	keys, old, now, kinds := into.room(n, t.width)
+	for i := range kinds {
+		kinds[i] = structures.Kind(words[i/4] >> (8 * (i % 4)))
+	}
 	for _, part := range []struct {
 		at uint64
-		to []uint32
-	}{{to.Kinds, kinds}, {to.Keys, recording.Words(c.Keys)}, {to.Old, recording.Words(c.Old)},
-		{to.New, recording.Words(c.New)}} {
-		if err := memory.Download(ctx, int(part.at-base)/4, part.to); err != nil {
-			return err
+		to pipeline.Column
+	}{{at.Keys, keys}, {at.Old, old}, {at.New, now}} {
+		if err := part.to.Download(ctx, memory, int(part.at-base)/4); err != nil {
+			return 0, err
 		}
 	}
-	c.Kinds = make([]structures.Kind, n)
-	for i := range c.Kinds {
-		c.Kinds[i] = structures.Kind(kinds[i/4] >> (8 * (i % 4)))
-	}
-	d.changes, d.all = c, int(count[0])
-	return nil
+	return int(count[0]), nil
 }

@@ -40,7 +40,8 @@ func differ[W structures.Word](was, is modelOf[W]) (all []difference[W]) {
 func requireDiff[W structures.Word](t *testing.T, older, newer kept[W], room int, what string) {
 	want := differ(older.want, newer.want)
 	for from := W(0); ; {
-		c, all, err := older.view.Diff(t.Context(), newer.view, from, room)
+		var c changed[W, W]
+		all, err := older.view.diff(t.Context(), newer.view.view, uint64(from), room, &c)
 		require.NoError(t, err)
 		require.Equal(t, len(want), all, what)
 		for i, key := range c.Keys {

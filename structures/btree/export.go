@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -24,7 +25,7 @@ type exported struct {
 }
 
 // exportAll writes all pairs in key order into new memory. The tree is as the survey has found it and listed it.
-func (t *tree[W]) exportAll(v survey) (exported, error) {
+func (t *tree) exportAll(v survey) (exported, error) {
 	leaves, pairs := int(v.levels[0].Nodes), int(v.levels[0].Slots)
 	if lanes := leaves * t.tiles.walk; pairs > recording.MaxBatch || lanes > recording.MaxBatch {
 		return exported{}, &structures.CountError{What: "pairs of a tree", N: int(pairs), Most: recording.MaxBatch}
@@ -51,7 +52,7 @@ func (t *tree[W]) exportAll(v survey) (exported, error) {
 }
 
 // exportIn divides memory for an export of so many leaves and pairs. It begins with the pairs.
-func (t *tree[W]) exportIn(p *recording.Parts, leaves, pairs int) (e exportPush, order leafOrder, scan uint64) {
+func (t *tree) exportIn(p *recording.Parts, leaves, pairs int) (e exportPush, order leafOrder, scan uint64) {
 	e = exportPush{Tree: t.device(), Keys: p.Take(t.width.Bytes() * pairs), Values: p.Take(t.width.Bytes() * pairs),
 		Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
 	order, scan = t.leafOrderIn(p, leaves), p.Take(t.primitives.ScanScratch(leaves, structures.Bits32))
@@ -62,7 +63,7 @@ func (t *tree[W]) exportIn(p *recording.Parts, leaves, pairs int) (e exportPush,
 // export records the counting of the pairs of leaves that were listed and sorted, with the sums of those before each
 // and of all, at total if that is not 0; and, if they are asked for, the writing of the pairs in key order. Counts and
 // Offsets are a word a leaf, scan is the primitive's scratch.
-func (r recorder[W]) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool) error {
+func (r recorder) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool) error {
 	tile := r.tiles.walk
 	count, err := kernel[exportPush](r.tree, s, r.reading("export"), tile, recording.Constant("COUNT_ALONE", 1))
 	if err != nil {
@@ -85,23 +86,24 @@ func (r recorder[W]) export(s *vk.Stream, p exportPush, scan, total uint64, pair
 	return nil
 }
 
-func (t *tree[W]) Export(ctx context.Context) (keys, values []W, err error) {
+// export reads all pairs in key order.
+func (t *tree) export(ctx context.Context, to ordered.Sink) error {
 	if err := t.gate.Enter(ctx); err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer t.gate.Leave()
 	v, err := t.survey(ctx)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	e, err := t.exportAll(v)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer e.memory.Free()
-	keys, values = make([]W, e.pairs), make([]W, e.pairs)
-	if err := e.memory.Download(ctx, e.keysAt, recording.Words(keys)); err != nil {
-		return nil, nil, err
+	keys, values := to.Extend(e.pairs)
+	if err := keys.Download(ctx, e.memory, e.keysAt); err != nil {
+		return err
 	}
-	return keys, values, e.memory.Download(ctx, e.valuesAt, recording.Words(values))
+	return values.Download(ctx, e.memory, e.valuesAt)
 }

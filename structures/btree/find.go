@@ -15,7 +15,7 @@ type findPush struct {
 }
 
 // recordFind records lookups.
-func (r recorder[W]) recordFind(s *vk.Stream, l ordered.Lookups) error {
+func (r recorder) recordFind(s *vk.Stream, l ordered.Lookups) error {
 	if l.N == 0 {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (r recorder[W]) recordFind(s *vk.Stream, l ordered.Lookups) error {
 	return r.findEach(s, l, index)
 }
 
-func (r recorder[W]) findEach(s *vk.Stream, l ordered.Lookups, index prefixIndex) error {
+func (r recorder) findEach(s *vk.Stream, l ordered.Lookups, index prefixIndex) error {
 	k, err := kernel[findPush](r.tree, s, r.reading("find"), r.queries.find, r.queries.constant())
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (r recorder[W]) findEach(s *vk.Stream, l ordered.Lookups, index prefixIndex
 }
 
 // findInOrder records lookups in the order of the parts that the keys are brought into.
-func (r recorder[W]) findInOrder(s *vk.Stream, l ordered.Lookups, plan pointPlan, index prefixIndex) error {
+func (r recorder) findInOrder(s *vk.Stream, l ordered.Lookups, plan pointPlan, index prefixIndex) error {
 	n := primitives.Length{N: l.N, At: l.CountAt}
 	if err := r.recordOrder(s, l.Keys, n, plan); err != nil {
 		return err

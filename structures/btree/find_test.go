@@ -15,7 +15,7 @@ import (
 
 // eachQueryShape runs a test at the shapes that differ in what they compile to: tiles of all widths, nodes read in one
 // part and in two, with a prefix index and without, and in the order of their keys.
-func eachQueryShape(t *testing.T, tree *tree[uint32], test func(t *testing.T)) {
+func eachQueryShape(t *testing.T, tree *dictionary[uint32], test func(t *testing.T)) {
 	best := tree.queries
 	for tile := 1; tile <= min(maxTile, tree.d.SubgroupSize()); tile *= 2 {
 		for _, parts := range []int{1, 2} {
@@ -42,7 +42,7 @@ func eachQueryShape(t *testing.T, tree *tree[uint32], test func(t *testing.T)) {
 }
 
 // inOrder has neighbors and ranges brought into the order of their keys first.
-func inOrder[W structures.Word](tree *tree[W], do func()) {
+func inOrder[W structures.Word](tree *dictionary[W], do func()) {
 	usual := tree.queries
 	tree.queries.order, tree.queries.partsOfFew = structures.SortedFirst, 0
 	defer func() { tree.queries = usual }()
@@ -63,7 +63,7 @@ func asked[W structures.Word](keys []W, n int) []W {
 	return q
 }
 
-func requireFind[W structures.Word](t testing.TB, tree *tree[W], queries []W, want modelOf[W]) {
+func requireFind[W structures.Word](t testing.TB, tree *dictionary[W], queries []W, want modelOf[W]) {
 	t.Helper()
 	values, found, err := tree.Find(t.Context(), queries)
 	require.NoError(t, err)
@@ -179,7 +179,7 @@ func TestLookupOrder(t *testing.T) {
 
 func TestQueriesOfAClosedTree(t *testing.T) {
 	d := openDevice(t)
-	tree, err := build[uint32](t.Context(), d, nil, nil, Options{})
+	tree, err := Build[uint32, uint32](t.Context(), d, nil, nil, Options{})
 	require.NoError(t, err)
 	done, cancel := context.WithCancel(t.Context())
 	cancel()

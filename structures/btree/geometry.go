@@ -19,7 +19,7 @@ var geometries = [...]geometry{
 	structures.Bits64: {6, 24, 26, 28, 30},
 }
 
-func (t *tree[W]) geometry() geometry { return geometries[t.width] }
+func (t *tree) geometry() geometry { return geometries[t.width] }
 
 // SlotsAt is how many pairs of a width a leaf has room for, and children an inner node: Slots at 32 bits.
 func SlotsAt(w structures.Width) int { return geometries[w].slots }
@@ -51,12 +51,12 @@ func (g geometry) nodesFor(pairs int, fill float64) int {
 }
 
 // sized is the module of a kernel that has keys or values.
-func (t *tree[W]) sized(module string) string { return recording.Sized(module, t.width) }
+func (t *tree) sized(module string) string { return recording.Sized(module, t.width) }
 
 // widths are those of keys and values where they are sorted.
-func (t *tree[W]) widths() primitives.Widths { return primitives.Widths{Key: t.width, Value: t.width} }
+func (t *tree) widths() primitives.Widths { return primitives.Widths{Key: t.width, Value: t.width} }
 
 // at is the address of the key or value of a number in a buffer, whose words are two each at 64 bits.
-func (t *tree[W]) at(b *vk.Buffer[uint32], first int) uint64 {
+func (t *tree) at(b *vk.Buffer[uint32], first int) uint64 {
 	return recording.At(b, first<<t.width)
 }

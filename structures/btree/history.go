@@ -2,12 +2,10 @@ package btree
 
 import (
 	"context"
-
-	"github.com/vkds/vkds/structures/internal/typed"
 )
 
 // History reads the versions of a leaf, newest first, and since when it holds what is in it.
-func (t *tree[W]) History(ctx context.Context, leaf Node[uint64]) (h History, err error) {
+func (t *tree) History(ctx context.Context, leaf Node[uint64]) (h History, err error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return h, err
 	}
@@ -34,9 +32,8 @@ func (t *tree[W]) History(ctx context.Context, leaf Node[uint64]) (h History, er
 		if err := m.kept.Download(ctx, nodeWords*int(stamp[1]), words[:]); err != nil {
 			return h, err
 		}
-		keys, values := t.leafPairs(words[:], W(leaf.High))
-		at := Version{Number: stamp[1], Until: v.public(words[untilWord]), Keys: typed.Wider(keys),
-			Values: typed.Wider(values)}
+		keys, values := t.leafPairs(words[:], leaf.High)
+		at := Version{Number: stamp[1], Until: v.public(words[untilWord]), Keys: keys, Values: values}
 		copy(stamp[:], words[versionTimeWord:])
 		at.Since = v.public(stamp[0])
 		h.Versions = append(h.Versions, at)

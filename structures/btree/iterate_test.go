@@ -12,7 +12,7 @@ import (
 )
 
 // pairsOf is what an iterator gives.
-func pairsOf(t testing.TB, tree *tree[uint32], r u32.Range, down bool) (keys, values []uint32) {
+func pairsOf(t testing.TB, tree *dictionary[uint32], r u32.Range, down bool) (keys, values []uint32) {
 	t.Helper()
 	walk := tree.Ascend
 	if down {
@@ -54,7 +54,8 @@ func TestIterators(t *testing.T) {
 
 // An iterator that is left early, one whose context ends, and one of a closed tree.
 func TestIteratorsEnd(t *testing.T) {
-	tree, err := build(t.Context(), openDevice(t), ramp(50000, 0, 80000), ramp(50000, 0, 1), Options{Fill: 0.1})
+	tree, err := buildDictionary(t.Context(), openDevice(t), ramp(50000, 0, 80000), ramp(50000, 0, 1),
+		Options{Fill: 0.1})
 	require.NoError(t, err)
 	n := uint32(0)
 	for pair, err := range tree.All(t.Context()) {

@@ -15,7 +15,7 @@ import (
 // each child up to where its parent's next one begins, for the nodes that no parent has yet.
 
 // poolSlabs is how many slabs the pool has, allocated or not.
-func (t *tree[W]) poolSlabs() int { return t.blocks() * alloc.BlockSlabs }
+func (t *tree) poolSlabs() int { return t.blocks() * alloc.BlockSlabs }
 
 // listing is where the nodes of a tree are listed: Listed of shaders/btree/listed.glsl. The addresses come first.
 type listing struct {
@@ -59,7 +59,7 @@ type listPush struct {
 const mostWalkers = 1 << 18
 
 // walkers is how many workgroups go over so many nodes.
-func (t *tree[W]) walkers(invocations int) int {
+func (t *tree) walkers(invocations int) int {
 	most := mostWalkers
 	if t.d.Info().Type == vk.CPU {
 		most = 1 << 10 // depths that a tree hasn't are dispatched, too
@@ -69,14 +69,14 @@ func (t *tree[W]) walkers(invocations int) int {
 
 // recordList records the listing of all nodes, on any stream, and doesn't wait. Of more than there is room for the
 // counts alone are right.
-func (t *tree[W]) recordList(s *vk.Stream, l listing) error {
+func (t *tree) recordList(s *vk.Stream, l listing) error {
 	return t.recordListBy(s, l, depths-1, 0)
 }
 
 // recordListBy is recordList of a tree whose root's level is so high at most, with marks; not 0: of whatever can be
 // reached of a tree that may be corrupt, leaves among the inner nodes. They are a word a slab of the pool, which is 0
 // before.
-func (t *tree[W]) recordListBy(s *vk.Stream, l listing, height int, marks uint64) error {
+func (t *tree) recordListBy(s *vk.Stream, l listing, height int, marks uint64) error {
 	k, err := kernel[listPush](t, s, t.sized("list"), 1, recording.Constant("ANY", word(marks != 0)))
 	if err != nil {
 		return err
@@ -96,13 +96,13 @@ func (t *tree[W]) recordListBy(s *vk.Stream, l listing, height int, marks uint64
 // leafOrder is how the scratch of recordLeafOrder is divided.
 type leafOrder struct{ lows, leaves, sort uint64 }
 
-func (t *tree[W]) leafOrderIn(p *recording.Parts, leaves int) leafOrder {
+func (t *tree) leafOrderIn(p *recording.Parts, leaves int) leafOrder {
 	return leafOrder{p.Take(t.width.Bytes() * leaves), p.Take(4 * leaves),
 		p.Take(t.primitives.SortScratch(leaves, true, primitives.Widths{Key: t.width}))}
 }
 
 // recordLeafOrder records the sorting of the leaves that were listed by their lows, of which n says how many.
-func (t *tree[W]) recordLeafOrder(s *vk.Stream, l listing, n primitives.Length, o leafOrder) error {
+func (t *tree) recordLeafOrder(s *vk.Stream, l listing, n primitives.Length, o leafOrder) error {
 	return t.primitives.Sort(s, primitives.SortArgs{
 		Keys: l.Lows, Values: l.Leaves, OutKeys: o.lows, OutValues: o.leaves, Widths: primitives.Widths{Key: t.width},
 		Length: n, Scratch: o.sort,
@@ -110,7 +110,7 @@ func (t *tree[W]) recordLeafOrder(s *vk.Stream, l listing, n primitives.Length, 
 }
 
 // clear records that words become 0.
-func (t *tree[W]) clear(s *vk.Stream, target uint64, words int) error {
+func (t *tree) clear(s *vk.Stream, target uint64, words int) error {
 	return recording.Clear(t.kernels, s, target, words)
 }
 
@@ -136,7 +136,7 @@ func (l *listed) leafCount() int { return int(l.counts[leavesListed]) }
 
 // list lists all nodes, in memory of its own, which is the caller's to be freed. Errors: *CorruptError where nodes are
 // not as a tree's are, *vk.OutOfMemoryError.
-func (t *tree[W]) list(ctx context.Context) (l listed, err error) {
+func (t *tree) list(ctx context.Context) (l listed, err error) {
 	own := &ownMemory{d: t.d}
 	l, err = t.listIn(ctx, 0, own.take, func(listing, uint64) error { return nil })
 	if err != nil {
@@ -161,7 +161,7 @@ func (o *ownMemory) take(words int) (_ *vk.Buffer[uint32], err error) {
 
 // listWith is list in the scratch of the tree's stream, where it stands until something else takes that. It does what
 // record records behind the listing, in the same batch: that writes a report of so many words.
-func (t *tree[W]) listWith(ctx context.Context, report int,
+func (t *tree) listWith(ctx context.Context, report int,
 	record func(l listing, report uint64) error) (listed, error) {
 	return t.listIn(ctx, report, func(words int) (*vk.Buffer[uint32], error) {
 		_, err := t.scratch.Take(t.stream, 4*words)
@@ -174,7 +174,7 @@ type room struct{ inner, leaves, height int }
 
 // listIn lists all nodes in memory that take gives. There is room for about as many as there are said to be, and where
 // there are more, all is done again.
-func (t *tree[W]) listIn(ctx context.Context, report int, take func(words int) (*vk.Buffer[uint32], error),
+func (t *tree) listIn(ctx context.Context, report int, take func(words int) (*vk.Buffer[uint32], error),
 	record func(l listing, report uint64) error) (listed, error) {
 	guess := int(min(t.known.about()+t.known.about()/8+64, uint64(t.poolSlabs())))
 	r := room{inner: guess/3 + 64, leaves: guess, height: t.known.height}
@@ -207,7 +207,7 @@ func (t *tree[W]) listIn(ctx context.Context, report int, take func(words int) (
 }
 
 // listOnce lists the nodes that there is room for, and counts them all.
-func (t *tree[W]) listOnce(ctx context.Context, r room, report int, take func(words int) (*vk.Buffer[uint32], error),
+func (t *tree) listOnce(ctx context.Context, r room, report int, take func(words int) (*vk.Buffer[uint32], error),
 	record func(l listing, report uint64) error) (listed, error) {
 	var p recording.Parts
 	p.Take(4 * report) // beside the counts, to be fetched with them
@@ -243,7 +243,7 @@ func (t *tree[W]) listOnce(ctx context.Context, r room, report int, take func(wo
 
 // reach lists whatever nodes can be reached, leaves among the inner ones, of a tree that may be corrupt, and does what
 // record records behind that. The memory is the caller's, to be freed.
-func (t *tree[W]) reach(ctx context.Context, record func(l listing, marks uint64) error) (listed, error) {
+func (t *tree) reach(ctx context.Context, record func(l listing, marks uint64) error) (listed, error) {
 	slabs := t.poolSlabs()
 	marks, err := vk.NewBuffer[uint32](t.d, slabs)
 	if err != nil {
@@ -277,7 +277,7 @@ func (t *tree[W]) reach(ctx context.Context, record func(l listing, marks uint64
 }
 
 // corrupt says what is wrong with a tree whose nodes can't be listed.
-func (t *tree[W]) corrupt(ctx context.Context) error {
+func (t *tree) corrupt(ctx context.Context) error {
 	if err := t.check(ctx, nil); err != nil {
 		return err
 	}

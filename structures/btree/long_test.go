@@ -13,7 +13,7 @@ import (
 // What 32 bits can't number is refused, by name and before anything is recorded.
 func TestTooLong(t *testing.T) {
 	d := testdevice.Open(t)
-	tree, err := makeTree[uint32](t.Context(), d, Options{})
+	tree, err := makeDictionary[uint32](t.Context(), d, Options{})
 	require.NoError(t, err)
 	defer tree.Close()
 	s := testdevice.Stream(t, d)

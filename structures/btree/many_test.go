@@ -23,8 +23,8 @@ func TestManyTreesInAPool(t *testing.T) {
 	d := openDevice(t)
 	pool := sharedPool(t, d, alloc.PoolOptions{})
 	rng := random(6)
-	all, models := make([]*tree[uint32], trees), make([]model, trees)
-	insert := func(tree *tree[uint32], m model, n int) {
+	all, models := make([]*dictionary[uint32], trees), make([]model, trees)
+	insert := func(tree *dictionary[uint32], m model, n int) {
 		keys, values := uniqueKeys(rng, n), randomWords(rng, n)
 		_, err := tree.Insert(t.Context(), keys, values)
 		require.NoError(t, err)

@@ -21,7 +21,7 @@ type neighborPush struct {
 }
 
 // recordNeighbors records searches for neighbors.
-func (r recorder[W]) recordNeighbors(s *vk.Stream, to structures.Direction, q ordered.Neighbors) error {
+func (r recorder) recordNeighbors(s *vk.Stream, to structures.Direction, q ordered.Neighbors) error {
 	if q.N == 0 {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (r recorder[W]) recordNeighbors(s *vk.Stream, to structures.Direction, q or
 	return r.neighborsOfEach(s, to, q, index)
 }
 
-func (r recorder[W]) neighborsOfEach(s *vk.Stream, to structures.Direction, q ordered.Neighbors,
+func (r recorder) neighborsOfEach(s *vk.Stream, to structures.Direction, q ordered.Neighbors,
 	index prefixIndex) error {
 	upward, strict := sense(to)
 	k, err := kernel[neighborPush](r.tree, s, r.reading("neighbor"), r.queries.neighbor,
@@ -61,7 +61,7 @@ func (r recorder[W]) neighborsOfEach(s *vk.Stream, to structures.Direction, q or
 }
 
 // neighborsInOrder records searches for neighbors in the order of the parts that the keys are brought into.
-func (r recorder[W]) neighborsInOrder(s *vk.Stream, to structures.Direction, q ordered.Neighbors, plan pointPlan,
+func (r recorder) neighborsInOrder(s *vk.Stream, to structures.Direction, q ordered.Neighbors, plan pointPlan,
 	index prefixIndex) error {
 	inOrder := q
 	inOrder.Keys, inOrder.OutKeys, inOrder.OutValues, inOrder.Status = plan.keys, plan.keys, plan.values, plan.bytes

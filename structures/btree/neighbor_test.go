@@ -34,7 +34,7 @@ func neighborOf[W structures.Word](sorted []W, to structures.Direction, key W) i
 	return at
 }
 
-func requireNeighbors[W structures.Word](t testing.TB, tree *tree[W], queries []W, want modelOf[W]) {
+func requireNeighbors[W structures.Word](t testing.TB, tree *dictionary[W], queries []W, want modelOf[W]) {
 	t.Helper()
 	keys, values := want.sorted()
 	calls := map[structures.Direction]func(context.Context, []W) (structures.Neighbors[W, W], error){
@@ -173,7 +173,7 @@ func TestNeighborsInSmallTrees(t *testing.T) {
 }
 
 // emptyLeaves makes leaves of a tree empty, as deletions leave them. The model follows.
-func emptyLeaves[W structures.Word](t testing.TB, tree *tree[W], want modelOf[W], which func(leaf int) bool) {
+func emptyLeaves[W structures.Word](t testing.TB, tree *dictionary[W], want modelOf[W], which func(leaf int) bool) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
@@ -202,7 +202,7 @@ func emptyLeaves[W structures.Word](t testing.TB, tree *tree[W], want modelOf[W]
 
 // orphan takes separators out of their parents, each node's last one, so that the children are reached by side links
 // alone: what a batch leaves that was stopped between a split and the insertion of its separator.
-func orphan[W structures.Word](t testing.TB, tree *tree[W]) {
+func orphan[W structures.Word](t testing.TB, tree *dictionary[W]) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
@@ -266,7 +266,7 @@ func TestQueriesInSuperBlocks(t *testing.T) {
 	deviceRanges(t, tree, someRanges(keys, 300, 10), 8, want)
 }
 
-func requireQueries[W structures.Word](t testing.TB, tree *tree[W], queries []W, want modelOf[W]) {
+func requireQueries[W structures.Word](t testing.TB, tree *dictionary[W], queries []W, want modelOf[W]) {
 	t.Helper()
 	requireFind(t, tree, queries, want)
 	requireNeighbors(t, tree, queries, want)

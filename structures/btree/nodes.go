@@ -8,7 +8,6 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -23,12 +22,6 @@ type Node[W structures.Word] struct {
 	// Keys and Values are the words of a leaf's pairs in key order, or an inner node's separators with the references
 	// of its children.
 	Keys, Values []W
-}
-
-// wide is a node of 64-bit words.
-func (n Node[W]) wide() Node[uint64] {
-	return Node[uint64]{n.Ref, n.Level, uint64(n.Low), uint64(n.High), n.Link, n.Last, n.Latched, typed.Wider(n.Keys),
-		typed.Wider(n.Values)}
 }
 
 // The layout of a node in words, btree_node.glsl.
@@ -52,17 +45,7 @@ type nodesPush struct {
 // nodesAtOnce is how many nodes are copied from the device at a time: 8 MiB.
 const nodesAtOnce = 1 << 16
 
-// nodes are Nodes of 64-bit words.
-func (t *tree[W]) nodes(ctx context.Context) ([]Node[uint64], error) {
-	all, err := t.Nodes(ctx)
-	wide := make([]Node[uint64], len(all))
-	for i, n := range all {
-		wide[i] = n.wide()
-	}
-	return wide, err
-}
-
-func (t *tree[W]) Nodes(ctx context.Context) ([]Node[W], error) {
+func (t *tree) nodes(ctx context.Context) ([]Node[uint64], error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
@@ -81,7 +64,7 @@ func (t *tree[W]) Nodes(ctx context.Context) ([]Node[W], error) {
 		return nil, err
 	}
 	defer b.Free()
-	all := make([]Node[W], 0, len(slabs))
+	all := make([]Node[uint64], 0, len(slabs))
 	words := make([]uint32, b.Len())
 	for first := 0; first < len(slabs); first += nodesAtOnce {
 		part := slabs[first:min(first+nodesAtOnce, len(slabs))]
@@ -95,14 +78,14 @@ func (t *tree[W]) Nodes(ctx context.Context) ([]Node[W], error) {
 			all = append(all, t.decode(slab, words[i*nodeWords:][:nodeWords]))
 		}
 	}
-	slices.SortFunc(all, func(a, b Node[W]) int {
+	slices.SortFunc(all, func(a, b Node[uint64]) int {
 		return cmp.Or(cmp.Compare(b.Level, a.Level), cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High))
 	})
 	return all, nil
 }
 
 // copyNodes copies nodes whose slabs are listed in device memory.
-func (t *tree[W]) copyNodes(to *vk.Buffer[uint32], slabs uint64, count int) error {
+func (t *tree) copyNodes(to *vk.Buffer[uint32], slabs uint64, count int) error {
 	return recording.Run(t.stream, func() error {
 		k, err := kernel[nodesPush](t, t.stream, "nodes", 1)
 		if err != nil {
@@ -114,33 +97,33 @@ func (t *tree[W]) copyNodes(to *vk.Buffer[uint32], slabs uint64, count int) erro
 }
 
 // slabReference is pool_slab of slab_alloc.glsl.
-func (t *tree[W]) slabReference(i int) uint32 {
+func (t *tree) slabReference(i int) uint32 {
 	shift := t.pool.Constants()["POOL_SUPER_SHIFT"] + 10
 	return uint32(i)>>shift<<24 | uint32(i)&(1<<shift-1)
 }
 
 // slabNumber is pool_number.
-func (t *tree[W]) slabNumber(ref uint32) int {
+func (t *tree) slabNumber(ref uint32) int {
 	shift := t.pool.Constants()["POOL_SUPER_SHIFT"] + 10
 	return int(ref>>24)<<shift + int(ref&0xffffff)
 }
 
 // word is a key or a value among words.
-func (t *tree[W]) word(words []uint32, at int) W {
+func (t *tree) word(words []uint32, at int) uint64 {
 	if t.width == structures.Bits64 {
-		return W(uint64(words[at]) | uint64(words[at+1])<<32)
+		return uint64(words[at]) | uint64(words[at+1])<<32
 	}
-	return W(words[at])
+	return uint64(words[at])
 }
 
 // slot is the pair of a slot of a node, or of a version.
-func (t *tree[W]) slot(words []uint32, i int) structures.Pair[W, W] {
-	return structures.Pair[W, W]{Key: t.word(words, 2*i*t.words()), Value: t.word(words, (2*i+1)*t.words())}
+func (t *tree) slot(words []uint32, i int) structures.Pair[uint64, uint64] {
+	return structures.Pair[uint64, uint64]{Key: t.word(words, 2*i*t.words()), Value: t.word(words, (2*i+1)*t.words())}
 }
 
-func (t *tree[W]) decode(ref uint32, w []uint32) Node[W] {
+func (t *tree) decode(ref uint32, w []uint32) Node[uint64] {
 	g := t.geometry()
-	n := Node[W]{
+	n := Node[uint64]{
 		Ref: ref, Level: int(w[g.meta] >> 1 & 15), Low: t.word(w, g.low), High: t.word(w, g.high),
 		Link: w[g.link], Last: w[g.link] == noSlab, Latched: w[g.meta]&1 != 0,
 	}
@@ -158,18 +141,18 @@ func (t *tree[W]) decode(ref uint32, w []uint32) Node[W] {
 }
 
 // leafPairs are the pairs of a leaf, or of a version of one, in key order. high is the greatest key of the leaf.
-func (t *tree[W]) leafPairs(w []uint32, high W) (keys, values []W) {
-	emptyKey := ^W(0)
+func (t *tree) leafPairs(w []uint32, high uint64) (keys, values []uint64) {
+	emptyKey := t.lastKey()
 	if high == emptyKey {
 		emptyKey = 0
 	}
-	var pairs []structures.Pair[W, W]
+	var pairs []structures.Pair[uint64, uint64]
 	for i := range t.geometry().slots {
 		if p := t.slot(w, i); p.Key != emptyKey {
 			pairs = append(pairs, p)
 		}
 	}
-	slices.SortFunc(pairs, func(a, b structures.Pair[W, W]) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(pairs, func(a, b structures.Pair[uint64, uint64]) int { return cmp.Compare(a.Key, b.Key) })
 	for _, p := range pairs {
 		keys, values = append(keys, p.Key), append(values, p.Value)
 	}

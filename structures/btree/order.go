@@ -25,29 +25,29 @@ const (
 )
 
 // inOrder says whether lookups are to be brought into order first.
-func (t *tree[W]) inOrder(n int, order structures.LookupOrder) bool {
+func (t *tree) inOrder(n int, order structures.LookupOrder) bool {
 	return t.ordered(n, orderedQueries, orderedNodes, order)
 }
 
 // ordersNeighbors is inOrder for searches for neighbors.
-func (t *tree[W]) ordersNeighbors(n int) bool {
+func (t *tree) ordersNeighbors(n int) bool {
 	return t.ordered(n, orderedQueries, orderedNeighborNodes, t.queries.order)
 }
 
 // rangesInOrder is inOrder for ranges.
-func (t *tree[W]) rangesInOrder(n int) bool {
+func (t *tree) rangesInOrder(n int) bool {
 	return t.ordered(n, orderedRanges, orderedNodes, t.queries.order)
 }
 
 // windowsInOrder is inOrder for ranges of which up to so many pairs are written.
-func (t *tree[W]) windowsInOrder(n, width int) bool {
+func (t *tree) windowsInOrder(n, width int) bool {
 	if width >= longWindow {
 		return t.ordered(n, orderedLongWindows, orderedLongNodes, t.queries.order)
 	}
 	return t.rangesInOrder(n)
 }
 
-func (t *tree[W]) ordered(n, least int, nodes uint64, order structures.LookupOrder) bool {
+func (t *tree) ordered(n, least int, nodes uint64, order structures.LookupOrder) bool {
 	if order == structures.AutoOrder {
 		return t.d.Info().Type != vk.CPU && n >= least && t.known.about() >= nodes
 	}
@@ -66,7 +66,7 @@ type pointPlan struct {
 	size         int
 }
 
-func (t *tree[W]) pointPlan(n int, ordered bool, scratch uint64) pointPlan {
+func (t *tree) pointPlan(n int, ordered bool, scratch uint64) pointPlan {
 	p := recording.Parts{Base: scratch}
 	q := pointPlan{indexBits: t.indexBits(n)}
 	if ordered {
@@ -80,7 +80,7 @@ func (t *tree[W]) pointPlan(n int, ordered bool, scratch uint64) pointPlan {
 }
 
 // neighborPlan is a plan with room for values.
-func (t *tree[W]) neighborPlan(n int, ordered bool, scratch uint64) pointPlan {
+func (t *tree) neighborPlan(n int, ordered bool, scratch uint64) pointPlan {
 	q := t.pointPlan(n, ordered, scratch)
 	if ordered {
 		p := recording.Parts{Base: scratch, Used: uint64(q.size)}
@@ -91,7 +91,7 @@ func (t *tree[W]) neighborPlan(n int, ordered bool, scratch uint64) pointPlan {
 }
 
 // recordOrder records that keys are brought into order.
-func (t *tree[W]) recordOrder(s *vk.Stream, keys uint64, n primitives.Length, plan pointPlan) error {
+func (t *tree) recordOrder(s *vk.Stream, keys uint64, n primitives.Length, plan pointPlan) error {
 	return t.primitives.Partition(s, primitives.PartitionArgs{
 		Keys: keys, Width: t.width, OutKeys: plan.keys, Destinations: plan.destinations, Length: n,
 		Bits: t.queries.partBits, Scratch: plan.partition,
@@ -119,7 +119,7 @@ type fetchPush struct {
 const fetchWorkgroup = 1024
 
 // recordFetch records the fetching of what was computed of queries in order.
-func (t *tree[W]) recordFetch(s *vk.Stream, n primitives.Length, f fetch) error {
+func (t *tree) recordFetch(s *vk.Stream, n primitives.Length, f fetch) error {
 	k, err := recording.Kernel[fetchPush](t.kernels, s, recording.OfKeys("btree/fetch", f.width),
 		min(fetchWorkgroup, t.d.Info().MaxWorkgroup))
 	if err != nil {

@@ -39,21 +39,21 @@ const (
 )
 
 // indexBits returns log2 of the entries of a prefix index for n queries, 0 for none.
-func (t *tree[W]) indexBits(n int) int {
+func (t *tree) indexBits(n int) int {
 	return t.indexBitsOf(n, queriesAnEntry, nodesAnEntry, maxIndexBits)
 }
 
 // orderedIndexBits is indexBits for queries in about the order of their keys.
-func (t *tree[W]) orderedIndexBits(n int) int {
+func (t *tree) orderedIndexBits(n int) int {
 	return t.indexBitsOf(n, orderedQueriesAnEntry, orderedNodesAnEntry, maxOrderedIndexBits)
 }
 
 // concurrentIndexBits is indexBits for operations that ask for order while others update.
-func (t *tree[W]) concurrentIndexBits(n int) int {
+func (t *tree) concurrentIndexBits(n int) int {
 	return t.indexBitsOf(n, concurrentQueriesAnEntry, nodesAnEntry, maxConcurrentIndexBits)
 }
 
-func (t *tree[W]) indexBitsOf(n, queries, nodes, most int) int {
+func (t *tree) indexBitsOf(n, queries, nodes, most int) int {
 	if t.queries.indexBits >= 0 {
 		return t.queries.indexBits
 	}
@@ -64,7 +64,7 @@ func (t *tree[W]) indexBitsOf(n, queries, nodes, most int) int {
 	return b
 }
 
-func (t *tree[W]) indexBytes(bits int) int {
+func (t *tree) indexBytes(bits int) int {
 	if bits == 0 {
 		return 0
 	}
@@ -76,7 +76,7 @@ func (t *tree[W]) indexBytes(bits int) int {
 }
 
 // entriesEnd is where the entries of an index end, from its address on.
-func (t *tree[W]) entriesEnd(bits int) int {
+func (t *tree) entriesEnd(bits int) int {
 	if t.width == structures.Bits64 {
 		return indexBegin + indexEntryBytes<<bits
 	}
@@ -104,7 +104,7 @@ type rangePush struct {
 }
 
 // recordIndex records the making of a prefix index at an address, while nothing changes the tree.
-func (t *tree[W]) recordIndex(s *vk.Stream, at uint64, bits int, keys askedFor) (prefixIndex, error) {
+func (t *tree) recordIndex(s *vk.Stream, at uint64, bits int, keys askedFor) (prefixIndex, error) {
 	var from prefixIndex
 	if bits > maxIndexBits {
 		var err error
@@ -120,7 +120,7 @@ func (t *tree[W]) recordIndex(s *vk.Stream, at uint64, bits int, keys askedFor) 
 }
 
 // recordConcurrentIndex is recordIndex while the tree may be changed: in one step, however many bits.
-func (t *tree[W]) recordConcurrentIndex(s *vk.Stream, at uint64, bits int, keys askedFor) (prefixIndex, error) {
+func (t *tree) recordConcurrentIndex(s *vk.Stream, at uint64, bits int, keys askedFor) (prefixIndex, error) {
 	if err := t.recordPrefixes(s, at, bits, keys); err != nil {
 		return prefixIndex{}, err
 	}
@@ -129,7 +129,7 @@ func (t *tree[W]) recordConcurrentIndex(s *vk.Stream, at uint64, bits int, keys 
 
 // recordPrefixes records the choice of the keys that the entries of an index of 64-bit keys are for. The entries have
 // to come behind it: inside Stream.Concurrent there is no barrier between the two.
-func (t *tree[W]) recordPrefixes(s *vk.Stream, at uint64, bits int, keys askedFor) error {
+func (t *tree) recordPrefixes(s *vk.Stream, at uint64, bits int, keys askedFor) error {
 	if bits == 0 || t.width == structures.Bits32 {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (t *tree[W]) recordPrefixes(s *vk.Stream, at uint64, bits int, keys askedFo
 const rangeWorkgroup = 256
 
 // recordEntries records the making of an index's entries.
-func (t *tree[W]) recordEntries(s *vk.Stream, module string, at uint64, bits int,
+func (t *tree) recordEntries(s *vk.Stream, module string, at uint64, bits int,
 	from prefixIndex) (prefixIndex, error) {
 	if bits == 0 {
 		return prefixIndex{}, nil

@@ -14,7 +14,7 @@ import (
 )
 
 // Prepare makes all kernels that calls on the tree may need (structures.Dictionary).
-func (t *tree[W]) Prepare(ctx context.Context) error {
+func (t *tree) Prepare(ctx context.Context) error {
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (t *tree[W]) Prepare(ctx context.Context) error {
 }
 
 // small makes an empty tree with the kernels that this one has while its pool has such constants.
-func (t *tree[W]) small(ctx context.Context, form recording.Form) (_ *tree[W], end func(), err error) {
+func (t *tree) small(ctx context.Context, form recording.Form) (_ *tree, end func(), err error) {
 	o := Options{Fill: t.o.Fill, Path: t.o.Path, Tile: t.o.Tile}
 	if t.shared {
 		o.Pool, err = alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{SuperShift: int(form["POOL_SUPER_SHIFT"])})
@@ -55,7 +55,7 @@ func (t *tree[W]) small(ctx context.Context, form recording.Form) (_ *tree[W], e
 			return nil, nil, err
 		}
 	}
-	x, err := makeTree[W](ctx, t.d, o)
+	x, err := makeTree(ctx, t.d, t.columns, o)
 	end = func() {
 		_ = x.Close() // what it had to do was waited for
 		if o.Pool != nil {
@@ -66,7 +66,6 @@ func (t *tree[W]) small(ctx context.Context, form recording.Form) (_ *tree[W], e
 		end()
 		return nil, nil, err
 	}
-	x.columns = t.columns
 	if form["POOL_LIGHT"] == 0 {
 		x.kernels.General()
 	}
@@ -74,13 +73,21 @@ func (t *tree[W]) small(ctx context.Context, form recording.Form) (_ *tree[W], e
 }
 
 // try does with a small tree what can be done with one.
-func (t *tree[W]) try(ctx context.Context, form recording.Form) error {
+func (t *tree) try(ctx context.Context, form recording.Form) error {
 	x, end, err := t.small(ctx, form)
 	if err != nil {
 		return err
 	}
 	defer end()
-	if err := recording.Trial[W](ctx, x.d, x); err != nil {
+	if t.width == structures.Bits64 {
+		return try[uint64](ctx, x)
+	}
+	return try[uint32](ctx, x)
+}
+
+func try[W structures.Word](ctx context.Context, t *tree) error {
+	x, _ := of[W, W](t, nil)
+	if err := recording.Trial[W](ctx, t.d, x); err != nil {
 		return err
 	}
 	keys := make([]W, 1000)
@@ -99,7 +106,7 @@ func (t *tree[W]) try(ctx context.Context, form recording.Form) error {
 	if _, err := x.Nodes(ctx); err != nil {
 		return err
 	}
-	if err := x.trySnapshot(ctx, keys); err != nil {
+	if err := trySnapshot(ctx, x, keys); err != nil {
 		return err
 	}
 	for _, call := range []func() error{
@@ -116,7 +123,7 @@ func (t *tree[W]) try(ctx context.Context, form recording.Form) error {
 }
 
 // trySnapshot does what is done with snapshots.
-func (t *tree[W]) trySnapshot(ctx context.Context, keys []W) error {
+func trySnapshot[W structures.Word](ctx context.Context, t *Tree[W, W], keys []W) error {
 	v, err := t.Snapshot(ctx)
 	if err != nil {
 		return err
@@ -133,8 +140,10 @@ func (t *tree[W]) trySnapshot(ctx context.Context, keys []W) error {
 		return err
 	}
 	defer later.Close()
-	if _, _, err := v.Diff(ctx, later, 0, len(keys)); err != nil {
-		return err
+	for _, err := range Diff(ctx, v, later) {
+		if err != nil {
+			return err
+		}
 	}
 	if _, err := v.Rank(ctx, keys); err != nil {
 		return err
@@ -151,12 +160,12 @@ func (t *tree[W]) trySnapshot(ctx context.Context, keys []W) error {
 }
 
 // rehearseVersions is for what frees versions, and makes room for more.
-func (t *tree[W]) rehearseVersions(_ context.Context, s *vk.Stream) error {
+func (t *tree) rehearseVersions(_ context.Context, s *vk.Stream) error {
 	return cmp.Or(t.recordPrune(s, openSnapshots{}), t.recordMore(s, versionArguments{}, nil, 0))
 }
 
 // seen is the tree as rehearsals look at it: at a snapshot where one is open.
-func (t *tree[W]) seen() recorder[W] {
+func (t *tree) seen() recorder {
 	r := t.newest()
 	if t.versions.rehears {
 		r.at = &snapshot{}
@@ -165,7 +174,7 @@ func (t *tree[W]) seen() recorder[W] {
 }
 
 // rehearsals record what batches of all sizes take. The tree is used for nothing else.
-func (t *tree[W]) rehearsals() []recording.Part {
+func (t *tree) rehearsals() []recording.Part {
 	parts := []recording.Part{t.rehearsePoints, t.rehearseRanges, t.rehearseLeaves, t.rehearseBulk, t.rehearseInOrder}
 	for kind := range structures.CountRange + 1 { // Mixed is the first
 		if kind == structures.Mixed || does(kind) {
@@ -181,7 +190,7 @@ func (t *tree[W]) rehearsals() []recording.Part {
 // somewhere is the address of what nothing reads or writes.
 const somewhere = recording.Align
 
-func (t *tree[W]) rehearsePoints(_ context.Context, s *vk.Stream) error {
+func (t *tree) rehearsePoints(_ context.Context, s *vk.Stream) error {
 	for _, n := range recording.Sizes(primitives.MaxLength) {
 		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne,
 			structures.SortedFirst} {
@@ -198,7 +207,7 @@ func (t *tree[W]) rehearsePoints(_ context.Context, s *vk.Stream) error {
 	return nil
 }
 
-func (t *tree[W]) rehearseRanges(_ context.Context, s *vk.Stream) error {
+func (t *tree) rehearseRanges(_ context.Context, s *vk.Stream) error {
 	r := t.seen()
 	for _, n := range recording.Sizes(primitives.MaxLength >> t.queries.partsOfFew) {
 		err := cmp.Or(
@@ -226,7 +235,7 @@ func (t *tree[W]) rehearseRanges(_ context.Context, s *vk.Stream) error {
 }
 
 // rehearseLeaves is for what goes over all leaves, of which there may be any number.
-func (t *tree[W]) rehearseLeaves(_ context.Context, s *vk.Stream) error {
+func (t *tree) rehearseLeaves(_ context.Context, s *vk.Stream) error {
 	order := leafOrder{somewhere, somewhere, somewhere}
 	for _, n := range recording.Sizes(primitives.MaxLength) {
 		push := exportPush{Counts: somewhere, Offsets: somewhere, Leaves: recording.Length{N: uint32(n)}}
@@ -241,7 +250,7 @@ func (t *tree[W]) rehearseLeaves(_ context.Context, s *vk.Stream) error {
 	return err
 }
 
-func (t *tree[W]) rehearseBulk(_ context.Context, s *vk.Stream) error {
+func (t *tree) rehearseBulk(_ context.Context, s *vk.Stream) error {
 	for _, n := range recording.Sizes(primitives.MaxLength) {
 		b := bulk{Keys: somewhere, Values: somewhere, N: n, Fill: t.o.Fill}
 		if err := cmp.Or(t.bulk(s, b, somewhere), t.bulkSorted(s, b)); err != nil {
@@ -251,7 +260,7 @@ func (t *tree[W]) rehearseBulk(_ context.Context, s *vk.Stream) error {
 	return nil
 }
 
-func (t *tree[W]) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
+func (t *tree) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
 	for _, n := range recording.Sizes(primitives.MaxLength) {
 		b := operands{count: n, ordered: kind.Ordered()}
 		alone, few, mixed := b, b, b
@@ -278,7 +287,7 @@ func (t *tree[W]) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
 }
 
 // rehearseInOrder is one part, since chunks in order take turns.
-func (t *tree[W]) rehearseInOrder(_ context.Context, s *vk.Stream) error {
+func (t *tree) rehearseInOrder(_ context.Context, s *vk.Stream) error {
 	for kind := structures.Insert; kind <= structures.InsertMax; kind++ {
 		if kind == structures.InsertDuplicate {
 			continue
@@ -293,7 +302,7 @@ func (t *tree[W]) rehearseInOrder(_ context.Context, s *vk.Stream) error {
 	return nil
 }
 
-func (t *tree[W]) rehearseBatched(s *vk.Stream, kind structures.Kind) error {
+func (t *tree) rehearseBatched(s *vk.Stream, kind structures.Kind) error {
 	for _, n := range recording.Sizes(maxBatch) {
 		for _, statuses := range []uint64{0, somewhere} {
 			for _, folds := range []bool{kind.UpdatesInPlace(), kind.UpdatesInPlace() || kind == structures.Mixed} {

@@ -25,7 +25,7 @@ type freePush struct {
 }
 
 // prune frees the versions that no open snapshot needs, and counts those that are left, at rest.
-func (t *tree[W]) prune(ctx context.Context) error {
+func (t *tree) prune(ctx context.Context) error {
 	v := &t.versions
 	times, closed := v.times()
 	if closed != 0 && len(times) != 0 {
@@ -56,7 +56,7 @@ func (t *tree[W]) prune(ctx context.Context) error {
 }
 
 // recordPrune records the freeing of versions: first nothing leads to them any more.
-func (t *tree[W]) recordPrune(s *vk.Stream, open openSnapshots) error {
+func (t *tree) recordPrune(s *vk.Stream, open openSnapshots) error {
 	relink, err := recording.Kernel[relinkPush](t.kernels, s, "btree/version_relink", workgroup)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ type morePush struct {
 }
 
 // recordMore records that of versions which were not there before each is free, beside those that were free.
-func (t *tree[W]) recordMore(s *vk.Stream, a versionArguments, old *vk.Buffer[uint32], had int) error {
+func (t *tree) recordMore(s *vk.Stream, a versionArguments, old *vk.Buffer[uint32], had int) error {
 	k, err := recording.Kernel[morePush](t.kernels, s, "btree/version_more", workgroup)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (t *tree[W]) recordMore(s *vk.Stream, a versionArguments, old *vk.Buffer[ui
 }
 
 // recordForgotten records that all versions are free, and no leaf has any.
-func (t *tree[W]) recordForgotten(s *vk.Stream) error {
+func (t *tree) recordForgotten(s *vk.Stream) error {
 	m := &t.versions.memory
 	m.recordUnstamped(s)
 	return t.recordMore(s, t.versions.arguments(0), nil, 0)

@@ -21,7 +21,7 @@ func checkWindow(d *vk.Device, w structures.DeviceWindow, width structures.Width
 		recording.NeedCount(d, w.DeviceCount, w.Count))
 }
 
-func (t *tree[W]) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
+func (t *tree) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
 	if err := t.gate.EnterShared(context.Background()); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ type rangeOrder struct {
 }
 
 // seekPlan is that of ranges that are neither cut up nor summed up.
-func (t *tree[W]) seekPlan(n int, ordered bool, scratch uint64) rangePlan {
+func (t *tree) seekPlan(n int, ordered bool, scratch uint64) rangePlan {
 	p := recording.Parts{Base: scratch}
 	r := rangePlan{indexBits: t.indexBits(n)}
 	if ordered {
@@ -111,7 +111,7 @@ func (t *tree[W]) seekPlan(n int, ordered bool, scratch uint64) rangePlan {
 	return r
 }
 
-func (t *tree[W]) rangePlan(n int, ordered bool, scratch uint64) rangePlan {
+func (t *tree) rangePlan(n int, ordered bool, scratch uint64) rangePlan {
 	shift := 0
 	if few := t.queries.partsOfFew; n < 1<<few {
 		shift = few - bits.Len(uint(max(n, 1)-1))
@@ -126,13 +126,13 @@ func (t *tree[W]) rangePlan(n int, ordered bool, scratch uint64) rangePlan {
 	return r
 }
 
-func (t *tree[W]) scratchForSeeks(s *vk.Stream, n int, ordered bool) (rangePlan, error) {
+func (t *tree) scratchForSeeks(s *vk.Stream, n int, ordered bool) (rangePlan, error) {
 	at, err := t.scratch.Take(s, t.seekPlan(n, ordered, 0).bytes)
 	return t.seekPlan(n, ordered, at), err
 }
 
 // scratchForRanges divides scratch. Ranges whose number the device alone knows are done as they come.
-func (t *tree[W]) scratchForRanges(s *vk.Stream, n int, countAt uint64) (rangePlan, error) {
+func (t *tree) scratchForRanges(s *vk.Stream, n int, countAt uint64) (rangePlan, error) {
 	ordered := countAt == 0 && t.rangesInOrder(n)
 	at, err := t.scratch.Take(s, t.rangePlan(n, ordered, 0).bytes)
 	return t.rangePlan(n, ordered, at), err
@@ -174,7 +174,7 @@ type rangeOffsetsPush struct {
 }
 
 // recordSeeks records the search for the leaves where ranges begin. zeroed: two words that become 0, or none.
-func (t *tree[W]) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed uint64) error {
+func (t *tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed uint64) error {
 	index, err := t.recordIndex(s, plan.index, plan.indexBits,
 		askedFor{keys: q.ranges, ranges: true, number: q.number()})
 	if err != nil {
@@ -193,7 +193,7 @@ func (t *tree[W]) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zero
 
 // recordRangeOrder records that ranges are brought into order, if the plan says so, and returns them and the plan as
 // they are from there on, until recordOwnOrder. sources: a word a range, out, or 0.
-func (t *tree[W]) recordRangeOrder(s *vk.Stream, q rangeQueries, plan rangePlan,
+func (t *tree) recordRangeOrder(s *vk.Stream, q rangeQueries, plan rangePlan,
 	sources uint64) (rangeQueries, rangePlan, error) {
 	if !plan.ordered() {
 		return q, plan, nil
@@ -208,7 +208,7 @@ func (t *tree[W]) recordRangeOrder(s *vk.Stream, q rangeQueries, plan rangePlan,
 }
 
 // recordOwnOrder records the fetching of the counts of ranges, if they were brought into order.
-func (t *tree[W]) recordOwnOrder(s *vk.Stream, n primitives.Length, counts uint64, plan rangePlan) error {
+func (t *tree) recordOwnOrder(s *vk.Stream, n primitives.Length, counts uint64, plan rangePlan) error {
 	if !plan.ordered() {
 		return nil
 	}
@@ -216,7 +216,7 @@ func (t *tree[W]) recordOwnOrder(s *vk.Stream, n primitives.Length, counts uint6
 }
 
 // recordCounts records the counting of the pairs of ranges, part by part.
-func (r recorder[W]) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error {
+func (r recorder) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error {
 	k, err := kernel[countPush](r.tree, s, r.reading("range_count"), r.queries.walk)
 	if err != nil {
 		return err
@@ -241,7 +241,7 @@ func (r recorder[W]) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) 
 
 // recordOffsets records the summing up of what recordCounts counted: the offsets of the parts into the plan's, those of
 // the ranges, and their counts, where they are wanted, and the total.
-func (t *tree[W]) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offsets, counts uint64) error {
+func (t *tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offsets, counts uint64) error {
 	k, err := recording.Kernel[rangeOffsetsPush](t.kernels, s, "btree/range_offsets", workgroup)
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ func (t *tree[W]) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, of
 }
 
 // recordPairs records the writing of the pairs of ranges whose leaves recordSeeks has found, at their offsets.
-func (r recorder[W]) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
+func (r recorder) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
 	k, err := kernel[writePush](r.tree, s, r.reading("range_write"), r.queries.walk)
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func (r recorder[W]) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) e
 }
 
 // recordWindow records the writing of the first pairs of ranges.
-func (r recorder[W]) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) error {
+func (r recorder) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) error {
 	if q.n == 0 {
 		return nil
 	}

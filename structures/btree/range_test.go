@@ -45,7 +45,7 @@ func within[W structures.Word](sorted []W, r structures.Range[W]) (first, end in
 	return first, end
 }
 
-func requireRanges(t testing.TB, tree *tree[uint32], ranges []u32.Range, want model) {
+func requireRanges(t testing.TB, tree *dictionary[uint32], ranges []u32.Range, want model) {
 	t.Helper()
 	keys, values := want.sorted()
 	counts, err := tree.Count(t.Context(), ranges)
@@ -101,7 +101,7 @@ func TestRangeOfAllKeys(t *testing.T) {
 }
 
 // deviceRanges does CountOn, RangeOn and WindowOn, and compares.
-func deviceRanges(t testing.TB, tree *tree[uint32], ranges []u32.Range, width int, want model) {
+func deviceRanges(t testing.TB, tree *dictionary[uint32], ranges []u32.Range, width int, want model) {
 	t.Helper()
 	d, n := tree.d, len(ranges)
 	keys, values := want.sorted()

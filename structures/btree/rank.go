@@ -36,7 +36,7 @@ type countedLeaves struct {
 	bytes        int
 }
 
-func (t *tree[W]) countedLeavesIn(scratch uint64) countedLeaves {
+func (t *tree) countedLeavesIn(scratch uint64) countedLeaves {
 	p, most := recording.Parts{Base: scratch}, t.mostNodes()
 	c := countedLeaves{listing: listingIn(&p, most, most, t.width), order: t.leafOrderIn(&p, most)}
 	c.counts, c.sums, c.scan = p.Take(4*most), p.Take(4*most), p.Take(t.primitives.ScanScratch(most, structures.Bits32))
@@ -46,7 +46,7 @@ func (t *tree[W]) countedLeavesIn(scratch uint64) countedLeaves {
 
 // recordLeaves records the listing of all leaves in key order, the counting of their pairs, and the sum of them at an
 // address, or none; and behind that, if e is one, the writing of the pairs.
-func (r recorder[W]) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafList, error) {
+func (r recorder) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafList, error) {
 	scratch, err := r.scratch.Take(s, r.countedLeavesIn(0).bytes)
 	if err != nil {
 		return leafList{}, err
@@ -69,13 +69,13 @@ func (r recorder[W]) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (le
 	return list, r.export(s, push, c.scan, total, e != nil)
 }
 
-func (r recorder[W]) Rank(s *vk.Stream, q ordered.Ranks) error {
+func (r recorder) Rank(s *vk.Stream, q ordered.Ranks) error {
 	return byLeaves(r, s, "rank", q.N, func(l leafList) rankPush {
 		return rankPush{r.device(s), l, q.Keys, q.Out, recording.Length{At: q.CountAt, N: uint32(q.N)}}
 	})
 }
 
-func (r recorder[W]) Select(s *vk.Stream, n ordered.Neighbors) error {
+func (r recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
 	return byLeaves(r, s, "select", n.N, func(l leafList) selectPush {
 		return selectPush{
 			r.device(s), l, n.Keys, n.OutKeys, n.OutValues, n.Status, recording.Length{At: n.CountAt, N: uint32(n.N)},
@@ -84,7 +84,7 @@ func (r recorder[W]) Select(s *vk.Stream, n ordered.Neighbors) error {
 }
 
 // byLeaves records n queries that a kernel answers by the leaves in key order.
-func byLeaves[P any, W structures.Word](r recorder[W], s *vk.Stream, module string, n int,
+func byLeaves[P any](r recorder, s *vk.Stream, module string, n int,
 	push func(leafList) P) error {
 	if n == 0 {
 		return nil
@@ -101,7 +101,7 @@ func byLeaves[P any, W structures.Word](r recorder[W], s *vk.Stream, module stri
 	return nil
 }
 
-func (r recorder[W]) Export(s *vk.Stream, e structures.DeviceExport) error {
+func (r recorder) Export(s *vk.Stream, e structures.DeviceExport) error {
 	_, err := r.recordLeaves(s, e.Total.Address(), &exportPush{
 		Keys: e.Keys.Address(), Values: e.Values.Address(),
 		Capacity: uint32(min(e.Keys.Len()>>r.width, e.Values.Len()>>r.width, recording.MaxBatch)),

@@ -14,15 +14,15 @@ import (
 )
 
 // recorder is the tree as a reader sees it: its newest pairs, or those of a snapshot.
-type recorder[W structures.Word] struct {
-	*tree[W]
+type recorder struct {
+	*tree
 	at *snapshot // nil: the newest
 }
 
 // newest is what the tree holds now.
-func (t *tree[W]) newest() recorder[W] { return recorder[W]{tree: t} }
+func (t *tree) newest() recorder { return recorder{tree: t} }
 
-func (r recorder[W]) Enter(ctx context.Context) error {
+func (r recorder) Enter(ctx context.Context) error {
 	if r.at == nil {
 		return r.gate.EnterShared(ctx)
 	}
@@ -32,7 +32,7 @@ func (r recorder[W]) Enter(ctx context.Context) error {
 	return gate.Unless(r.Leave, func() error { return r.versions.writes.Rest(ctx) })
 }
 
-func (r recorder[W]) EnterOn(ctx context.Context) error {
+func (r recorder) EnterOn(ctx context.Context) error {
 	err := r.gate.EnterShared(ctx)
 	if err == nil && r.at.ended() {
 		r.gate.LeaveShared()
@@ -40,19 +40,19 @@ func (r recorder[W]) EnterOn(ctx context.Context) error {
 	}
 	return err
 }
-func (r recorder[W]) Leave()                  { r.gate.LeaveShared() }
-func (r recorder[W]) Meter() *recording.Meter { return &r.meter }
-func (r recorder[W]) Exact() bool             { return true }
+func (r recorder) Leave()                  { r.gate.LeaveShared() }
+func (r recorder) Meter() *recording.Meter { return &r.meter }
+func (r recorder) Exact() bool             { return true }
 
 // Changes of a snapshot there are none.
-func (r recorder[W]) Changes() *recording.Changes {
+func (r recorder) Changes() *recording.Changes {
 	if r.at != nil {
 		return &r.at.changes
 	}
 	return &r.versions.writes
 }
 
-func (r recorder[W]) On(s *vk.Stream, record func() error) error {
+func (r recorder) On(s *vk.Stream, record func() error) error {
 	if r.at == nil {
 		return r.on(s, record)
 	}
@@ -60,10 +60,10 @@ func (r recorder[W]) On(s *vk.Stream, record func() error) error {
 }
 
 // past says whether leaves may have been changed since what is read.
-func (r recorder[W]) past() bool { return r.at != nil && r.versions.there() }
+func (r recorder) past() bool { return r.at != nil && r.versions.there() }
 
 // device describes the tree, as it is seen, to one dispatch.
-func (r recorder[W]) device(s *vk.Stream) Device {
+func (r recorder) device(s *vk.Stream) Device {
 	d := r.tree.device()
 	if r.past() {
 		d.State = vk.NewArguments(s, r.versions.arguments(r.at.time)).Address()
@@ -72,7 +72,7 @@ func (r recorder[W]) device(s *vk.Stream) Device {
 }
 
 // reading is the module of a kernel that reads leaves.
-func (r recorder[W]) reading(module string) string {
+func (r recorder) reading(module string) string {
 	module = r.sized(module)
 	if r.past() {
 		module += "then"
@@ -82,7 +82,7 @@ func (r recorder[W]) reading(module string) string {
 
 // Limits: past empty leaves alone, a search for a neighbor makes a way from the root for each leaf; and a range has no
 // more parts with many leaves than the tree has leaves for. Only links that lead in circles take more.
-func (r recorder[W]) Limits() ordered.Limits {
+func (r recorder) Limits() ordered.Limits {
 	const (
 		levels       = 16 // BTREE_LEVELS of shaders/btree/build.glsl
 		sectionNodes = 1 << 12
@@ -95,11 +95,11 @@ func (r recorder[W]) Limits() ordered.Limits {
 	}
 }
 
-func (r recorder[W]) Find(s *vk.Stream, l ordered.Lookups) error {
+func (r recorder) Find(s *vk.Stream, l ordered.Lookups) error {
 	return r.recordFind(s, l)
 }
 
-func (r recorder[W]) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
+func (r recorder) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
 	return r.recordNeighbors(s, to, n)
 }
 
@@ -107,7 +107,7 @@ func (r recorder[W]) Neighbors(s *vk.Stream, to structures.Direction, n ordered.
 const leavesOfPart = 128
 
 // Survey counts the pairs of ranges, but for those that have more leaves.
-func (r recorder[W]) Survey(s *vk.Stream, v ordered.Survey) error {
+func (r recorder) Survey(s *vk.Stream, v ordered.Survey) error {
 	plan, err := r.scratchForSeeks(s, v.N, r.rangesInOrder(v.N))
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (r recorder[W]) Survey(s *vk.Stream, v ordered.Survey) error {
 		tooLong: ordered.TooMany}, plan)
 }
 
-func (r recorder[W]) Count(s *vk.Stream, c ordered.Counts) error {
+func (r recorder) Count(s *vk.Stream, c ordered.Counts) error {
 	if c.N == 0 {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (r recorder[W]) Count(s *vk.Stream, c ordered.Counts) error {
 	return r.recordOffsets(s, q, plan, 0, c.Out)
 }
 
-func (r recorder[W]) Range(s *vk.Stream, o ordered.Ranges) error {
+func (r recorder) Range(s *vk.Stream, o ordered.Ranges) error {
 	plan, err := r.scratchForRanges(s, o.N, o.CountAt)
 	if err != nil {
 		return err
@@ -174,13 +174,13 @@ func (r recorder[W]) Range(s *vk.Stream, o ordered.Ranges) error {
 
 // Pairs has the ranges in scratch, their offsets and the total, which go up, and behind them the pairs, which come
 // down.
-func (r recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[uint64], counts []uint32,
+func (r recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[uint64], counts []uint32,
 	to ordered.Sink) ([]uint32, error) {
 	n := len(ranges)
 	offsets := 2 * r.words() * n // behind the ranges, which are read whole, and so are aligned to two keys
 	totalAt := offsets + n + n%2
 	up := make([]uint32, totalAt+2)
-	pipeline.Ranges(ranges, structures.WidthOf[W]()).Encode(pipeline.Bytes(up))
+	pipeline.Ranges(ranges, r.width).Encode(pipeline.Bytes(up))
 	total := uint32(0)
 	for i, count := range counts {
 		up[offsets+i] = total

@@ -36,7 +36,7 @@ const (
 )
 
 // old is how nodes that were in use are freed.
-func (t *tree[W]) old() taking {
+func (t *tree) old() taking {
 	if t.shared {
 		return clears
 	}
@@ -44,19 +44,19 @@ func (t *tree[W]) old() taking {
 }
 
 // taker returns the kernel that allocates slabs, or frees them.
-func (t *tree[W]) taker(s *vk.Stream, does taking) (*vk.Kernel[takePush], error) {
+func (t *tree) taker(s *vk.Stream, does taking) (*vk.Kernel[takePush], error) {
 	return kernel[takePush](t, s, "take", 1, recording.Constant("FREE", word(does != allocates)),
 		recording.Constant("CLEARS", word(does == clears)))
 }
 
 // take records that slabs are allocated, or freed.
-func (t *tree[W]) take(s *vk.Stream, k *vk.Kernel[takePush], p takePush) {
+func (t *tree) take(s *vk.Stream, k *vk.Kernel[takePush], p takePush) {
 	p.Pool = t.pool.Device()
 	k.Dispatch(s, groups(int(p.Count)), p)
 }
 
 // repairIn divides scratch for the repair of a tree of so many leaves and inner nodes.
-func (t *tree[W]) repairIn(p *recording.Parts, leaves, inner int) (order leafOrder, slabs, refused uint64) {
+func (t *tree) repairIn(p *recording.Parts, leaves, inner int) (order leafOrder, slabs, refused uint64) {
 	return t.leafOrderIn(p, leaves), p.Take(4 * inner), p.Take(4)
 }
 
@@ -64,7 +64,7 @@ func (t *tree[W]) repairIn(p *recording.Parts, leaves, inner int) (order leafOrd
 // tree. It is for a tree some of whose nodes are in no parent, because what stopped a batch came between the split of a
 // node and the insertion of its separator. Errors: *vk.OutOfMemoryError, *structures.LimitError; then the tree is as it
 // was.
-func (t *tree[W]) repair(ctx context.Context) error {
+func (t *tree) repair(ctx context.Context) error {
 	v, err := t.survey(ctx)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ type repairKernels struct {
 }
 
 // repairKernels are made anew after the pool has grown, which may change them.
-func (t *tree[W]) repairKernels(s *vk.Stream) (k repairKernels, err error) {
+func (t *tree) repairKernels(s *vk.Stream) (k repairKernels, err error) {
 	if k.take, err = t.taker(s, allocates); err != nil {
 		return k, err
 	}
@@ -145,7 +145,7 @@ func (t *tree[W]) repairKernels(s *vk.Stream) (k repairKernels, err error) {
 }
 
 // writeInner writes the inner nodes above so many leaves, and frees the old ones. After an error nothing was done.
-func (t *tree[W]) writeInner(ctx context.Context, k repairKernels, p repairNodesPush, leaves, inner int,
+func (t *tree) writeInner(ctx context.Context, k repairKernels, p repairNodesPush, leaves, inner int,
 	old takePush) error {
 	k.plan.Dispatch(t.stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(max(t.share(), minChildren))})
 	k.nodes.Dispatch(t.stream, groups(8*(inner+1)), p)

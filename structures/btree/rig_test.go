@@ -1,6 +1,7 @@
 package btree
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -9,7 +10,10 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
@@ -19,30 +23,95 @@ import (
 // random is a source of numbers, the same in every run.
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 4)) }
 
-// newTree makes an empty tree until the test's end.
-func newTree(t testing.TB, d *vk.Device, o Options) *tree[uint32] { return newTreeOf[uint32](t, d, o) }
+func makeDictionary[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*dictionary[W], error) {
+	tree, err := makeTree(ctx, d, saved.Pairs[W, W](), o)
+	if err != nil {
+		return nil, err
+	}
+	return dictionaryOf[W](tree), nil
+}
 
-func newTreeOf[W structures.Word](t testing.TB, d *vk.Device, o Options) *tree[W] {
+func buildDictionary[W structures.Word](ctx context.Context, d *vk.Device, keys, values []W,
+	o Options) (*dictionary[W], error) {
+	tree, err := Build(ctx, d, keys, values, o)
+	if err != nil {
+		return nil, err
+	}
+	return dictionaryOf[W](tree.core), nil
+}
+
+// Nodes are the nodes of the tree, in words of its width.
+func (d *dictionary[W]) Nodes(ctx context.Context) ([]Node[W], error) {
+	wide, err := d.nodes(ctx)
+	all := make([]Node[W], len(wide))
+	for i, n := range wide {
+		all[i] = Node[W]{n.Ref, n.Level, W(n.Low), W(n.High), n.Link, n.Last, n.Latched, narrow[W](n.Keys),
+			narrow[W](n.Values)}
+	}
+	return all, err
+}
+
+func narrow[W structures.Word](words []uint64) (all []W) {
+	for _, w := range words {
+		all = append(all, W(w))
+	}
+	return all
+}
+
+// Export returns all pairs in key order.
+func (d *dictionary[W]) Export(ctx context.Context) (keys, values []W, err error) {
+	to := &ordered.Pairs[W, W]{Width: d.width}
+	err = d.export(ctx, to)
+	return to.Keys, to.Values, err
+}
+
+// DeleteRange removes the keys of ranges.
+func (d *dictionary[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W]) ([]uint32, error) {
+	return d.deleteRange(ctx, ordered.Words(ranges))
+}
+
+// viewOf is a snapshot with queries of words.
+type viewOf[W structures.Word] struct {
+	*view
+	ordered.Queries[W, W]
+}
+
+// Snapshot opens a snapshot of now.
+func (d *dictionary[W]) Snapshot(ctx context.Context) (*viewOf[W], error) {
+	v, err := d.tree.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &viewOf[W]{v, ordered.Queries[W, W]{Reader: v.Reader}}, nil
+}
+
+// newTree makes an empty tree until the test's end.
+func newTree(t testing.TB, d *vk.Device, o Options) *dictionary[uint32] {
+	return newTreeOf[uint32](t, d, o)
+}
+
+func newTreeOf[W structures.Word](t testing.TB, d *vk.Device, o Options) *dictionary[W] {
 	t.Helper()
-	tree, err := makeTree[W](t.Context(), d, o)
+	tree, err := makeDictionary[W](t.Context(), d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tree.Close()) })
 	return tree
 }
 
 // buildTree makes a tree of pairs until the test's end.
-func buildTree[W structures.Word](t testing.TB, d *vk.Device, keys, values []W, o Options) *tree[W] {
+func buildTree[W structures.Word](t testing.TB, d *vk.Device, keys, values []W, o Options) *dictionary[W] {
 	t.Helper()
-	tree, err := build(t.Context(), d, keys, values, o)
+	tree, err := buildDictionary(t.Context(), d, keys, values, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tree.Close()) })
 	return tree
 }
 
 // rebuild makes an open tree one of other pairs: its kernels are compiled already.
-func rebuild[W structures.Word](t testing.TB, tree *tree[W], keys, values []W) {
+func rebuild[W structures.Word](t testing.TB, tree *dictionary[W], keys, values []W) {
 	t.Helper()
-	require.NoError(t, tree.build(t.Context(), keys, values))
+	w := tree.width
+	require.NoError(t, tree.build(t.Context(), len(keys), pipeline.Keys(keys, w), pipeline.Values(values, w)))
 }
 
 // eachTile runs a test with tiles of one lane and with the widest of the device.
@@ -129,7 +198,7 @@ func same[T comparable](t testing.TB, want, got []T, what string) {
 }
 
 // contents are the tree's pairs, as its leaves have them.
-func contents[W structures.Word](t testing.TB, tree *tree[W]) (keys, values []W) {
+func contents[W structures.Word](t testing.TB, tree *dictionary[W]) (keys, values []W) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
@@ -142,7 +211,7 @@ func contents[W structures.Word](t testing.TB, tree *tree[W]) (keys, values []W)
 }
 
 // requireTree compares what the tree holds with a model, and looks whether its nodes are a tree.
-func requireTree[W structures.Word](t testing.TB, tree *tree[W], want modelOf[W]) {
+func requireTree[W structures.Word](t testing.TB, tree *dictionary[W], want modelOf[W]) {
 	t.Helper()
 	requireNodes(t, tree)
 	keys, values := want.sorted()
@@ -152,7 +221,7 @@ func requireTree[W structures.Word](t testing.TB, tree *tree[W], want modelOf[W]
 }
 
 // requireNodes looks on the host at every node: this is the checker of the checker.
-func requireNodes[W structures.Word](t testing.TB, tree *tree[W]) {
+func requireNodes[W structures.Word](t testing.TB, tree *dictionary[W]) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
@@ -233,7 +302,7 @@ func testKernel[P any](t testing.TB, d *vk.Device, name string, o vk.KernelOptio
 type poked struct{ slab, word, value, _ uint32 }
 
 // poke writes words into nodes.
-func poke[W structures.Word](t testing.TB, tree *tree[W], words ...poked) {
+func poke[W structures.Word](t testing.TB, tree *dictionary[W], words ...poked) {
 	t.Helper()
 	type push struct {
 		Tree    Device
@@ -286,7 +355,7 @@ func erasedValue[W structures.Word]() W {
 
 // ravage brings the leaves' pairs into any slots, deletes some of them, and leaves empty and erased slots between, with
 // a version of any value: what concurrent updates may leave of a tree. The model follows.
-func ravage[W structures.Word](t testing.TB, tree *tree[W], want modelOf[W]) {
+func ravage[W structures.Word](t testing.TB, tree *dictionary[W], want modelOf[W]) {
 	t.Helper()
 	rng := random(uint64(len(want)))
 	nodes, err := tree.Nodes(t.Context())

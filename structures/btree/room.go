@@ -21,7 +21,7 @@ type building struct {
 }
 
 // builds notes that a stream is recording a BuildOn.
-func (t *tree[W]) builds(s *vk.Stream) {
+func (t *tree) builds(s *vk.Stream) {
 	b := &building{stream: s}
 	s.OnSubmit(func(_ vk.Point, submitted bool) {
 		b.dropped.Store(!submitted)
@@ -31,7 +31,7 @@ func (t *tree[W]) builds(s *vk.Stream) {
 }
 
 // mostNodes is how many nodes there are at most, whatever becomes of what was recorded.
-func (t *tree[W]) mostNodes() int {
+func (t *tree) mostNodes() int {
 	if b := t.building; t.known.unsure || b != nil && (!b.certain.Load() || b.dropped.Load()) {
 		return t.poolSlabs()
 	}
@@ -40,7 +40,7 @@ func (t *tree[W]) mostNodes() int {
 
 // settle has the nodes counted before a stream gets room for more, if what is noted of them doesn't hold: a BuildOn was
 // dropped, or another stream may still drop it.
-func (t *tree[W]) settle(s *vk.Stream) {
+func (t *tree) settle(s *vk.Stream) {
 	b := t.building
 	if b == nil {
 		return
@@ -55,7 +55,7 @@ func (t *tree[W]) settle(s *vk.Stream) {
 }
 
 // recount counts the nodes. Nothing may run that uses the tree. Errors: vk.ErrUnsubmitted, and those of survey.
-func (t *tree[W]) recount(ctx context.Context) error {
+func (t *tree) recount(ctx context.Context) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (t *tree[W]) recount(ctx context.Context) error {
 
 // lacks is how many slabs the pool has not that n more insertions take: at most, or, where they are concurrent, as a
 // rule.
-func (t *tree[W]) lacks(ctx context.Context, n int, path Path) (slabs int, err error) {
+func (t *tree) lacks(ctx context.Context, n int, path Path) (slabs int, err error) {
 	need := t.known.most(n)
 	if path == Concurrent {
 		need = t.known.likely(n)
@@ -80,7 +80,7 @@ func (t *tree[W]) lacks(ctx context.Context, n int, path Path) (slabs int, err e
 // reserve has the pool have room for n more insertions, which it doesn't count in. Before it grows, the nodes are
 // counted: there may be fewer than is known. Nothing may run that uses the tree, where that is so. Errors:
 // vk.ErrUnsubmitted, those of alloc.SlabPool.Grow.
-func (t *tree[W]) reserve(ctx context.Context, n int, path Path) error {
+func (t *tree) reserve(ctx context.Context, n int, path Path) error {
 	if n == 0 {
 		return nil // deletions make no nodes
 	}
@@ -97,7 +97,7 @@ func (t *tree[W]) reserve(ctx context.Context, n int, path Path) error {
 }
 
 // grow gives the pool more memory blocks, and what is kept for snapshots the stamps for them.
-func (t *tree[W]) grow(ctx context.Context, blocks int) error {
+func (t *tree) grow(ctx context.Context, blocks int) error {
 	err := t.pool.Grow(ctx, blocks)
 	if err == nil {
 		err = t.stampAll(ctx)
@@ -106,7 +106,7 @@ func (t *tree[W]) grow(ctx context.Context, blocks int) error {
 }
 
 // roomBeside has so many slabs free in the pool.
-func (t *tree[W]) roomBeside(ctx context.Context, slabs int) error {
+func (t *tree) roomBeside(ctx context.Context, slabs int) error {
 	stats, err := t.pool.Stats(ctx)
 	if err != nil || stats.Free >= slabs {
 		return err
@@ -118,7 +118,7 @@ func (t *tree[W]) roomBeside(ctx context.Context, slabs int) error {
 // separator, or a node was latched for too long. stuck: since the last call none was finished. That there is no room is
 // an error only then, and after a last try with more visits: deletions and assignments take no node, and latches alone
 // may have held them up.
-func (t *tree[W]) makeRoom(ctx context.Context, pending int, stuck bool) error {
+func (t *tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	t.meter.Retry()
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
@@ -153,11 +153,11 @@ func (t *tree[W]) makeRoom(ctx context.Context, pending int, stuck bool) error {
 }
 
 // calm ends the raised visits of a call, which began with so many.
-func (t *tree[W]) calm(visits uint32) { t.visits = visits }
+func (t *tree) calm(visits uint32) { t.visits = visits }
 
 // relieve has the pool grow for pending operations that found it full, if it lacks slabs for them: what was refused may
 // have been held only for a moment, by others that needed none in the end.
-func (t *tree[W]) relieve(ctx context.Context, stats alloc.PoolStats, pending int, stuck bool) error {
+func (t *tree) relieve(ctx context.Context, stats alloc.PoolStats, pending int, stuck bool) error {
 	if err := t.recount(ctx); err != nil && !pipeline.Short(err) {
 		return err
 	}
@@ -173,10 +173,10 @@ func (t *tree[W]) relieve(ctx context.Context, stats alloc.PoolStats, pending in
 }
 
 // blocks is how many memory blocks the pool has.
-func (t *tree[W]) blocks() int { return int(t.pool.Device().Blocks) }
+func (t *tree) blocks() int { return int(t.pool.Device().Blocks) }
 
 // mend inserts the separators that a batch had no room for into the inner nodes.
-func (t *tree[W]) mend(ctx context.Context) error {
+func (t *tree) mend(ctx context.Context) error {
 	var orphans [1]uint32
 	if err := t.state.Download(ctx, orphansWord, orphans[:]); err != nil || orphans[0] == 0 {
 		return err
@@ -188,7 +188,7 @@ func (t *tree[W]) mend(ctx context.Context) error {
 	return err
 }
 
-func (t *tree[W]) Reserve(ctx context.Context, n int) error {
+func (t *tree) Reserve(ctx context.Context, n int) error {
 	if n < 0 || n > maxPairs {
 		return &structures.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d, but there are 0 to 2^32 keys", n)}
 	}
@@ -214,7 +214,7 @@ func (t *tree[W]) Reserve(ctx context.Context, n int) error {
 	})
 }
 
-func (t *tree[W]) Grow(ctx context.Context, nodes int) error {
+func (t *tree) Grow(ctx context.Context, nodes int) error {
 	return t.inside(ctx, func() error {
 		if err := t.uses.Rest(ctx); err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
@@ -18,7 +17,7 @@ var savedFill = transfer.Parameter{Structure: "btree", Name: "fill", Option: "Fi
 // took. It is one call: what changes the tree waits until it ends; w must not use the tree, but for its queries on
 // streams. Errors: w's, structures.ErrChanged where streams have changed the tree meanwhile, the context's, what Chunks
 // ends with.
-func (t *tree[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
+func (t *tree) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return 0, err
 	}
@@ -31,24 +30,40 @@ func (t *tree[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	h := savedFill.Header(t.o.Fill, uint64(v.levels[0].Slots))
-	return transfer.Save(ctx, t.gate, w, h, t.columns, ordered.Queries[W, W]{Reader: t.reader.Inside()}.Chunks(ctx))
+	return t.reader.Inside().Save(ctx, t.gate, w, h, t.columns)
 }
 
 // WriteTo is Save without a context: io.WriterTo.
-func (t *tree[W]) WriteTo(w io.Writer) (int64, error) { return t.Save(context.Background(), w) }
+func (t *tree) WriteTo(w io.Writer) (int64, error) { return t.Save(context.Background(), w) }
 
 // load makes a tree of what was saved.
-func load[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, o Options,
-	columns saved.Columns) (*tree[W], error) {
-	l := transfer.Loader[W, *tree[W]]{
-		Columns: columns,
-		New: func(h saved.Header, pairs int) (*tree[W], error) {
-			o := o
-			o.Capacity = max(o.Capacity, pairs)
-			return transfer.Made(h, savedFill, &o.Fill, func() (*tree[W], error) { return makeTree[W](ctx, d, o) })
-		},
-		Reserve: (*tree[W]).Reserve,
-		Insert:  (*tree[W]).Insert,
+func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns, o Options) (*tree, error) {
+	if columns.Width() == structures.Bits64 {
+		return loadWords[uint64](ctx, d, r, columns, o)
 	}
-	return l.Load(ctx, r)
+	return loadWords[uint32](ctx, d, r, columns, o)
+}
+
+func loadWords[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns,
+	o Options) (*tree, error) {
+	l := transfer.Loader[W, *Tree[W, W]]{
+		Columns: columns,
+		New: func(h saved.Header, pairs int) (*Tree[W, W], error) {
+			return of[W, W](newAsSaved(ctx, d, columns, o, h, pairs))
+		},
+		Reserve: (*Tree[W, W]).Reserve,
+		Insert:  (*Tree[W, W]).Insert,
+	}
+	t, err := l.Load(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return t.core, nil
+}
+
+// newAsSaved makes an empty one by what was saved of it, with room for so many pairs.
+func newAsSaved(ctx context.Context, d *vk.Device, columns saved.Columns, o Options, h saved.Header,
+	pairs int) (*tree, error) {
+	o.Capacity = max(o.Capacity, pairs)
+	return transfer.Made(h, savedFill, &o.Fill, func() (*tree, error) { return makeTree(ctx, d, columns, o) })
 }

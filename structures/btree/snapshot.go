@@ -6,10 +6,8 @@ import (
 	"math"
 	"sync/atomic"
 
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -25,14 +23,14 @@ type snapshot struct {
 func (s *snapshot) ended() bool { return s != nil && s.closed.Load() }
 
 // view is what a tree held at a snapshot.
-type view[W structures.Word] struct {
-	ordered.Queries[W, W]
-	of recorder[W]
+type view struct {
+	*ordered.Reader
+	of recorder
 }
 
 // Snapshot opens a snapshot of what the tree holds now, behind the updates that streams have submitted. Those that one
 // has recorded and not submitted are vk.ErrUnsubmitted.
-func (t *tree[W]) Snapshot(ctx context.Context) (*view[W], error) {
+func (t *tree) Snapshot(ctx context.Context) (*view, error) {
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return nil, err
 	}
@@ -50,7 +48,7 @@ func (t *tree[W]) Snapshot(ctx context.Context) (*view[W], error) {
 // SnapshotOn opens a snapshot of what the tree holds where a stream stands: behind what it has recorded, and what
 // others have submitted. Updates have their time, and keep what they change, by what is open when they are recorded: so
 // the order of a stream is that of its snapshots already.
-func (t *tree[W]) SnapshotOn(s *vk.Stream) (*view[W], error) {
+func (t *tree) SnapshotOn(s *vk.Stream) (*view, error) {
 	if err := t.gate.EnterShared(context.Background()); err != nil {
 		return nil, err
 	}
@@ -75,7 +73,7 @@ func (t *tree[W]) SnapshotOn(s *vk.Stream) (*view[W], error) {
 }
 
 // At opens the time of a snapshot that is open once more. nil: none is.
-func (t *tree[W]) At(ctx context.Context, time uint64) (*view[W], error) {
+func (t *tree) At(ctx context.Context, time uint64) (*view, error) {
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return nil, err
 	}
@@ -87,18 +85,18 @@ func (t *tree[W]) At(ctx context.Context, time uint64) (*view[W], error) {
 	return t.view(own, before), nil
 }
 
-func (t *tree[W]) view(time uint32, before uint64) *view[W] {
-	v := &view[W]{of: recorder[W]{t, &snapshot{time: time, before: before}}}
-	v.Reader = ordered.NewReader(t.d, structures.WidthOf[W](), v.of, t.pipelines, t.own, t.o.Progress)
+func (t *tree) view(time uint32, before uint64) *view {
+	v := &view{of: recorder{t, &snapshot{time: time, before: before}}}
+	v.Reader = ordered.NewReader(t.d, t.width, v.of, t.pipelines, t.own, t.o.Progress)
 	return v
 }
 
 // Time is when the snapshot was taken, by the tree's clock: later ones are not less.
-func (v *view[W]) Time() uint64 { return v.of.at.before + uint64(v.of.at.time) }
+func (v *view) Time() uint64 { return v.of.at.before + uint64(v.of.at.time) }
 
 // Kernels records, with a function of the caller's, kernels that read the tree at the snapshot: what they include is
 // compiled with VKDS_SNAPSHOT.
-func (v *view[W]) Kernels(s *vk.Stream, record func(Device) error) error {
+func (v *view) Kernels(s *vk.Stream, record func(Device) error) error {
 	if err := v.of.EnterOn(context.Background()); err != nil {
 		return err
 	}
@@ -116,7 +114,7 @@ func (v *view[W]) Kernels(s *vk.Stream, record func(Device) error) error {
 }
 
 // Len counts the pairs.
-func (v *view[W]) Len(ctx context.Context) (uint64, error) {
+func (v *view) Len(ctx context.Context) (uint64, error) {
 	if err := v.of.Enter(ctx); err != nil {
 		return 0, err
 	}
@@ -143,12 +141,12 @@ func (v *view[W]) Len(ctx context.Context) (uint64, error) {
 }
 
 // Save writes all pairs, as Tree.Save does. What changes the tree need not wait until it ends.
-func (v *view[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
+func (v *view) Save(ctx context.Context, w io.Writer) (int64, error) {
 	n, err := v.Len(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return transfer.Save(ctx, ungated{}, w, savedFill.Header(v.of.o.Fill, n), v.of.columns, v.Chunks(ctx))
+	return v.Reader.Save(ctx, ungated{}, w, savedFill.Header(v.of.o.Fill, n), v.of.columns)
 }
 
 // ungated is for calls of which each part takes its own turn.
@@ -156,8 +154,18 @@ type ungated struct{}
 
 func (ungated) Outside(f func() error) error { return f() }
 
+// forgotten closes a snapshot that nothing refers to.
+func (v *view) forgotten() {
+	if v.of.at.ended() { // by the stream that dropped it
+		return
+	}
+	v.of.versions.forgotten.Add(1)
+	v.of.d.Log().Warn("a snapshot was not closed", "time", v.Time())
+	_ = v.Close() // which has nothing to wait for
+}
+
 // Close ends the snapshot. What streams have recorded of it is allowed to end. Further calls do nothing.
-func (v *view[W]) Close() error {
+func (v *view) Close() error {
 	t := v.of.tree
 	if !v.end() {
 		return nil
@@ -171,12 +179,12 @@ func (v *view[W]) Close() error {
 }
 
 // end closes the snapshot, but for the memory, and says whether that was the last one of versions that are kept.
-func (v *view[W]) end() (last bool) {
+func (v *view) end() (last bool) {
 	return !v.of.at.closed.Swap(true) && v.of.versions.leave(v.of.at.time)
 }
 
 // Versions says what is kept.
-func (t *tree[W]) Versions(ctx context.Context) (Versions, error) {
+func (t *tree) Versions(ctx context.Context) (Versions, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return Versions{}, err
 	}

@@ -18,7 +18,7 @@ import (
 
 // kept is a snapshot and what it should hold.
 type kept[W structures.Word] struct {
-	view *view[W]
+	view *viewOf[W]
 	want modelOf[W]
 }
 
@@ -82,14 +82,14 @@ func requireView[W structures.Word](t testing.TB, k kept[W], rng *rand.Rand, wha
 }
 
 // requireClosed has all versions freed with their snapshots, and the pool hold the tree's nodes alone.
-func requireClosed[W structures.Word](t testing.TB, tree *tree[W], want modelOf[W]) {
+func requireClosed[W structures.Word](t testing.TB, tree *dictionary[W], want modelOf[W]) {
 	t.Helper()
 	requireTree(t, tree, want) // whose checker finds slabs that nothing leads to
 	require.Empty(t, tree.versions.open)
 }
 
 // update does one random batch of updates, some of many operations on few leaves, on a tree and its model.
-func updateSome[W structures.Word](t testing.TB, tree *tree[W], want modelOf[W], rng *rand.Rand, round int) {
+func updateSome[W structures.Word](t testing.TB, tree *dictionary[W], want modelOf[W], rng *rand.Rand, round int) {
 	t.Helper()
 	n := 1 + rng.IntN(400)
 	keys, values := make([]W, n), make([]W, n)
@@ -259,12 +259,12 @@ func TestSnapshotsOnStreams(t *testing.T) {
 		} else {
 			require.NoError(t, tree.ApplyOn(writer, structures.Insert, batch))
 		}
-		require.ErrorIs(t, v.FindOn(reader, lookups), vk.ErrUnsubmitted)
+		require.ErrorIs(t, v.view.FindOn(reader, lookups), vk.ErrUnsubmitted)
 		_, err = tree.Snapshot(t.Context())
 		require.ErrorIs(t, err, vk.ErrUnsubmitted)
 		_, err = writer.Submit()
 		require.NoError(t, err)
-		require.NoError(t, v.FindOn(reader, lookups))
+		require.NoError(t, v.view.FindOn(reader, lookups))
 		for range 2 {
 			require.ErrorIs(t, tree.UpdateOn(t.Context(), writer, structures.Insert, batch), vk.ErrUnsubmitted)
 			require.ErrorIs(t, tree.ApplyOn(writer, structures.Insert, batch), vk.ErrUnsubmitted)
@@ -272,7 +272,7 @@ func TestSnapshotsOnStreams(t *testing.T) {
 			require.ErrorIs(t, err, vk.ErrUnsubmitted)
 			require.NoError(t, v.Close()) // which changes nothing of that
 		}
-		require.ErrorIs(t, v.FindOn(reader, lookups), vk.ErrClosed)
+		require.ErrorIs(t, v.view.FindOn(reader, lookups), vk.ErrClosed)
 		require.NoError(t, reader.Wait(t.Context()))
 		same(t, want, testdevice.Download(t, found, len(keys)), fmt.Sprint("round ", round))
 		writer.Discard()

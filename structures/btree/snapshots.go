@@ -8,7 +8,6 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
-	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -19,8 +18,8 @@ import (
 // while the tree changes, and have the snapshot's pairs. Queries on streams come after what other streams have
 // submitted (Tree). A query reads a second node for each leaf that changed since the snapshot (docs/benchmarks.md).
 type Snapshot[K, V structures.Number] struct {
-	asked     structures.Queries[K, V]
-	view      typedView[K, V]
+	asked     ordered.Queries[K, V]
+	view      *view
 	forgotten runtime.Cleanup
 }
 
@@ -40,8 +39,8 @@ func (e *UnprotectedError) Error() string {
 // snapshot and writes a warning to the device's log. Errors: vk.ErrUnsubmitted if a stream has recorded updates and not
 // submitted them, *structures.LimitError after 2^32 snapshots while one of them is open, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
-	v, err := t.open().versioned.snapshot(ctx)
-	return opened(v, err)
+	v, err := t.open().core.Snapshot(ctx)
+	return opened[K, V](v, err)
 }
 
 // SnapshotOn opens a snapshot of what the tree holds at this point of a stream: after the updates that the stream has
@@ -55,27 +54,27 @@ func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 // if another stream has recorded updates and not submitted them, *vk.ForeignError, *structures.LimitError,
 // vk.ErrClosed.
 func (t *Tree[K, V]) SnapshotOn(s *vk.Stream) (*Snapshot[K, V], error) {
-	v, err := t.open().versioned.snapshotOn(s)
-	return opened(v, err)
+	v, err := t.open().core.SnapshotOn(s)
+	return opened[K, V](v, err)
 }
 
 // At opens another handle to an open snapshot, by its time (Snapshot.Time). Errors: *UnprotectedError if no open
 // snapshot has that time, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) At(ctx context.Context, time uint64) (*Snapshot[K, V], error) {
-	v, err := t.open().versioned.at(ctx, time)
+	v, err := t.open().core.At(ctx, time)
 	if err == nil && v == nil {
 		err = &UnprotectedError{time}
 	}
-	return opened(v, err)
+	return opened[K, V](v, err)
 }
 
 // opened returns a snapshot that the garbage collector closes if nobody else does.
-func opened[K, V structures.Number](v typedView[K, V], err error) (*Snapshot[K, V], error) {
+func opened[K, V structures.Number](v *view, err error) (*Snapshot[K, V], error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot[K, V]{asked: v.queries(), view: v}
-	s.forgotten = runtime.AddCleanup(s, typedView[K, V].forgotten, v)
+	s := &Snapshot[K, V]{asked: ordered.Queries[K, V]{Reader: v.Reader}, view: v}
+	s.forgotten = runtime.AddCleanup(s, (*view).forgotten, v)
 	return s, nil
 }
 
@@ -156,7 +155,7 @@ type Versions struct {
 // Versions returns what the tree keeps for its snapshots. It waits for the streams that work on the tree, and frees
 // what no snapshot needs any more. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) Versions(ctx context.Context) (Versions, error) {
-	return t.open().words.Versions(ctx)
+	return t.open().core.Versions(ctx)
 }
 
 // History is what is kept of a leaf for the open snapshots.
@@ -176,7 +175,7 @@ type Version struct {
 // History returns what is kept of a leaf, one of Nodes, for drawing and looking at. It is empty if no snapshot is open.
 // It waits for the streams that work on the tree. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) History(ctx context.Context, leaf Node[uint64]) (History, error) {
-	return t.open().words.History(ctx, leaf)
+	return t.open().core.History(ctx, leaf)
 }
 
 // Moving bounds what kernels that take snapshots inside a dispatch do to a tree. The tree has versions and times ready
@@ -204,87 +203,5 @@ type Moving struct {
 // vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, *structures.LimitError, *vk.OutOfMemoryError, and record's own,
 // after which the stream runs nothing of it.
 func (t *Tree[K, V]) On(stream *vk.Stream, m Moving, record func(tree Device) error) error {
-	return t.open().words.moving(stream, m, record)
-}
-
-// versioned is a tree of words, as snapshots of a Tree's types see it.
-type versioned[K, V structures.Number] interface {
-	snapshot(ctx context.Context) (typedView[K, V], error)
-	snapshotOn(s *vk.Stream) (typedView[K, V], error)
-	at(ctx context.Context, time uint64) (typedView[K, V], error) // nil: no open snapshot has that time
-}
-
-// typedView is a view of words, as a Snapshot of a Tree's types sees it.
-type typedView[K, V structures.Number] interface {
-	queries() structures.Queries[K, V]
-	Time() uint64
-	Len(ctx context.Context) (uint64, error)
-	Save(ctx context.Context, w io.Writer) (int64, error)
-	Kernels(s *vk.Stream, record func(Device) error) error
-	Close() error
-	of(t versioned[K, V]) bool
-	sameTree(other typedView[K, V]) bool
-	forgotten()
-	// diff reads up to room changes, from a key on. all is how many there are, of which the rest begin with next.
-	diff(ctx context.Context, newer typedView[K, V], from uint64, room int) (c changed[K, V], all int, next uint64,
-		err error)
-	diffOn(s *vk.Stream, newer typedView[K, V], d DeviceDiff) error
-}
-
-type versionedWords[K, V structures.Number, W structures.Word] struct{ t *tree[W] }
-
-func (t versionedWords[K, V, W]) snapshot(ctx context.Context) (typedView[K, V], error) {
-	v, err := t.t.Snapshot(ctx)
-	return viewWords[K, V, W]{v}, err
-}
-
-func (t versionedWords[K, V, W]) snapshotOn(s *vk.Stream) (typedView[K, V], error) {
-	v, err := t.t.SnapshotOn(s)
-	return viewWords[K, V, W]{v}, err
-}
-
-func (t versionedWords[K, V, W]) at(ctx context.Context, time uint64) (typedView[K, V], error) {
-	v, err := t.t.At(ctx, time)
-	if v == nil {
-		return nil, err
-	}
-	return viewWords[K, V, W]{v}, err
-}
-
-type viewWords[K, V structures.Number, W structures.Word] struct{ *view[W] }
-
-func (v viewWords[K, V, W]) queries() structures.Queries[K, V] {
-	return ordered.Queries[K, V]{Reader: v.view.Reader}
-}
-
-func (v viewWords[K, V, W]) of(t versioned[K, V]) bool {
-	words, same := t.(versionedWords[K, V, W])
-	return same && words.t == v.view.of.tree
-}
-
-func (v viewWords[K, V, W]) sameTree(other typedView[K, V]) bool {
-	return other.of(versionedWords[K, V, W]{v.view.of.tree})
-}
-
-func (v viewWords[K, V, W]) forgotten() {
-	if v.view.of.at.ended() { // by the stream that dropped it
-		return
-	}
-	v.view.of.versions.forgotten.Add(1)
-	v.view.of.d.Log().Warn("a snapshot was not closed", "time", v.Time())
-	_ = v.Close() // which has nothing to wait for
-}
-
-func (v viewWords[K, V, W]) diffOn(s *vk.Stream, newer typedView[K, V], d DeviceDiff) error {
-	return v.view.DiffOn(s, newer.(viewWords[K, V, W]).view, d)
-}
-
-func (v viewWords[K, V, W]) diff(ctx context.Context, newer typedView[K, V], from uint64, room int) (
-	c changed[K, V], all int, next uint64, err error) {
-	words, all, err := v.view.Diff(ctx, newer.(viewWords[K, V, W]).view, W(from), room)
-	if n := len(words.Keys); n != 0 {
-		next = uint64(words.Keys[n-1]) + 1
-	}
-	return changed[K, V]{typed.KeysOf[K](words.Keys), typed.ValuesOf[V](words.Old), typed.ValuesOf[V](words.New),
-		words.Kinds}, all, next, err
+	return t.open().core.moving(stream, m, record)
 }

@@ -90,7 +90,7 @@ func (v survey) nodes() (n uint64) {
 
 // survey counts what the tree holds, which is known from then on. What it has listed stands in the scratch of the
 // tree's stream.
-func (t *tree[W]) survey(ctx context.Context) (survey, error) {
+func (t *tree) survey(ctx context.Context) (survey, error) {
 	const words = surveyRows * surveyRowWords
 	resting := t.uses.Rest(ctx) == nil // else more is to come than there is
 	l, err := t.listWith(ctx, words, func(l listing, rows uint64) error {
@@ -124,7 +124,7 @@ func (t *tree[W]) survey(ctx context.Context) (survey, error) {
 }
 
 // Len returns the number of pairs. It goes over all nodes, and keeps memory for their list, some 6 bytes a node.
-func (t *tree[W]) Len(ctx context.Context) (uint64, error) {
+func (t *tree) Len(ctx context.Context) (uint64, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return 0, err
 	}
@@ -133,7 +133,7 @@ func (t *tree[W]) Len(ctx context.Context) (uint64, error) {
 	return v.levels[0].Slots, err
 }
 
-func (t *tree[W]) Stats(ctx context.Context) (Stats, error) {
+func (t *tree) Stats(ctx context.Context) (Stats, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return Stats{}, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // requireStats holds the statistics against the nodes themselves.
-func requireStats[W structures.Word](t testing.TB, tree *tree[W]) Stats {
+func requireStats[W structures.Word](t testing.TB, tree *dictionary[W]) Stats {
 	t.Helper()
 	s, err := tree.Stats(t.Context())
 	require.NoError(t, err)

@@ -12,12 +12,6 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-var (
-	_ structures.ConcurrentOnStream = (*tree[uint32])(nil)
-	_ structures.OrderedOnStream    = (*tree[uint32])(nil)
-	_ structures.InShaders[Device]  = (*tree[uint32])(nil)
-)
-
 // check answers why a concurrent batch can't be recorded.
 func check(d *vk.Device, kind structures.Kind, b structures.DeviceBatch, width structures.Width) error {
 	end, err := recording.End(b)
@@ -135,7 +129,7 @@ const (
 )
 
 // typeOf is the type of values by which a batch updates them.
-func (t *tree[W]) typeOf(b operands) saved.Type {
+func (t *tree) typeOf(b operands) saved.Type {
 	if b.plain {
 		return saved.Type{}
 	}
@@ -155,7 +149,7 @@ func (b operands) updated() updated {
 // applyMixed records a batch by the kernels of mixed ones: a batch with operations that ask for order, or with updates
 // that depend on the type of values. In a mixed batch those that ask for order come first, and after a barrier the
 // others.
-func (t *tree[W]) applyMixed(s *vk.Stream, kind structures.Kind, b operands) error {
+func (t *tree) applyMixed(s *vk.Stream, kind structures.Kind, b operands) error {
 	const gateBytes = recording.Align
 	bits := t.concurrentIndexBits(b.count)
 	gate, err := t.scratch.Take(s, gateBytes+t.indexBytes(bits))
@@ -235,7 +229,7 @@ func dispatchBeside(s *vk.Stream, kernels []*vk.Kernel[mixedPush], workgroups in
 
 // recordGate records that a mixed batch has nothing done yet, unless it is dispatched once more, and no query of it
 // left pending.
-func (t *tree[W]) recordGate(s *vk.Stream, gate uint64, b operands) error {
+func (t *tree) recordGate(s *vk.Stream, gate uint64, b operands) error {
 	failed := new(error)
 	s.Concurrent(func() {
 		if !b.retry {
@@ -275,10 +269,10 @@ const crowd = 8
 var mostTurns = 1 << 16
 
 // mostInserted is how many operations that is.
-func (t *tree[W]) mostInserted() int { return mostTurns * t.d.SubgroupSize() }
+func (t *tree) mostInserted() int { return mostTurns * t.d.SubgroupSize() }
 
 // apply records a batch of concurrent operations of one kind, or Mixed.
-func (t *tree[W]) apply(s *vk.Stream, kind structures.Kind, b operands) error {
+func (t *tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	if b.ordered {
 		return t.applyMixed(s, kind, b)
 	}
@@ -300,7 +294,7 @@ func (t *tree[W]) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 }
 
 // behind are the operations behind the first ones.
-func (t *tree[W]) behind(b operands, done int) operands {
+func (t *tree) behind(b operands, done int) operands {
 	skip := func(array *uint64, bytes int) {
 		if *array != 0 {
 			*array += uint64(done * bytes)
@@ -315,7 +309,7 @@ func (t *tree[W]) behind(b operands, done int) operands {
 }
 
 // applyPart records operations that one dispatch does.
-func (t *tree[W]) applyPart(s *vk.Stream, kind structures.Kind, b operands) error {
+func (t *tree) applyPart(s *vk.Stream, kind structures.Kind, b operands) error {
 	if recording.ByType(kind, t.typeOf(b)) {
 		return t.applyMixed(s, kind, b)
 	}
@@ -369,7 +363,7 @@ func (t *tree[W]) applyPart(s *vk.Stream, kind structures.Kind, b operands) erro
 	return t.dispatchApply(s, kind, b, p)
 }
 
-func (t *tree[W]) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p applyPush) error {
+func (t *tree) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p applyPush) error {
 	k, err := kernel[applyPush](t, s, recording.ByLoops(t.d, t.kept(t.protocol("apply"))), t.tiles.update,
 		recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
@@ -380,7 +374,7 @@ func (t *tree[W]) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, 
 }
 
 // protocol is the module of a concurrent kernel, by the protocol that the device has.
-func (t *tree[W]) protocol(module string) string {
+func (t *tree) protocol(module string) string {
 	switch {
 	case t.width == structures.Bits64:
 		return module + ".k64v64" // one protocol for all devices: no atomic takes a pair
@@ -392,7 +386,7 @@ func (t *tree[W]) protocol(module string) string {
 
 // ordering returns the modules of the kernels that do a batch's operations which ask for order, and the module for its
 // other ones, without what depends on the type of values and on the device.
-func (t *tree[W]) ordering(kind structures.Kind, b operands) (queries []string, updates string) {
+func (t *tree) ordering(kind structures.Kind, b operands) (queries []string, updates string) {
 	walk, floor := t.protocol("mixed_walk"), t.protocol("mixed_floor")
 	switch {
 	case !b.ordered:
@@ -411,14 +405,14 @@ func (t *tree[W]) ordering(kind structures.Kind, b operands) (queries []string, 
 
 // torn is 1 where the two words of a pair may be read by one load as of different age. Every GPU whose litmus test
 // (vkds doctor) was seen reads aligned pairs whole; CPU drivers read vectors word by word.
-func (t *tree[W]) torn() uint32 {
+func (t *tree) torn() uint32 {
 	if t.d.Info().Type == vk.CPU {
 		return 1
 	}
 	return 0
 }
 
-func (t *tree[W]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *tree) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.gate.Enter(context.Background()); err != nil {
 		return err
 	}
@@ -432,7 +426,7 @@ func (t *tree[W]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.Devic
 }
 
 // admits answers why a batch can't be recorded.
-func (t *tree[W]) admits(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *tree) admits(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if kind != structures.Mixed && !does(kind) {
 		return &structures.KindError{Kind: kind}
 	}
@@ -440,14 +434,14 @@ func (t *tree[W]) admits(s *vk.Stream, kind structures.Kind, b structures.Device
 }
 
 // expect counts in the pairs that a batch may insert.
-func (t *tree[W]) expect(kind structures.Kind, operations int) {
+func (t *tree) expect(kind structures.Kind, operations int) {
 	if kind == structures.Mixed || kind.Inserts() {
 		t.known.inserted += uint64(operations)
 	}
 }
 
 // recording is how a batch takes its place among those of other streams.
-func (t *tree[W]) recording(kind structures.Kind, b structures.DeviceBatch) func(*vk.Stream, func() error) error {
+func (t *tree) recording(kind structures.Kind, b structures.DeviceBatch) func(*vk.Stream, func() error) error {
 	apart := asksForOrder(kind, b)
 	switch {
 	case kind == structures.Mixed && apart:
@@ -460,7 +454,7 @@ func (t *tree[W]) recording(kind structures.Kind, b structures.DeviceBatch) func
 	return t.on
 }
 
-func (t *tree[W]) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) error {
+func (t *tree) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) error {
 	if err := t.admits(s, kind, b); err != nil {
 		return err
 	}
@@ -474,7 +468,7 @@ func (t *tree[W]) applyOn(s *vk.Stream, kind structures.Kind, b structures.Devic
 }
 
 // applyBy records a batch by a function that gives it its place among those of other streams.
-func (t *tree[W]) applyBy(record func(*vk.Stream, func() error) error, s *vk.Stream, kind structures.Kind,
+func (t *tree) applyBy(record func(*vk.Stream, func() error) error, s *vk.Stream, kind structures.Kind,
 	b structures.DeviceBatch, retry bool) error {
 	moments := b.OwnMoments && kind == structures.Mixed && asksForOrder(kind, b)
 	if moments {
@@ -505,7 +499,7 @@ func (t *tree[W]) applyBy(record func(*vk.Stream, func() error) error, s *vk.Str
 	})
 }
 
-func (t *tree[W]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
 )
@@ -60,57 +61,36 @@ type Device struct {
 // recorded, and waits. Compact and BuildOn return *structures.SnapshotsError, Clear deletes all pairs leaf by leaf, and
 // leaves that deletions empty stay where they are. A kernel of the caller may change the tree only as On records it.
 type Tree[K, V structures.Number] struct {
-	ordered   structures.Ordered[K, V]
-	words     words
-	versioned versioned[K, V]
-	export    func(ctx context.Context) ([]K, []V, error)
+	core    *tree
+	updates structures.Dictionary[K, V]
+	queries ordered.Queries[K, V]
 }
 
-// words is what a Tree of words does besides.
-type words interface {
-	UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error
-	ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
-	Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
-	BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error
-	WindowOn(s *vk.Stream, w structures.DeviceWindow) error
-	Reserve(ctx context.Context, n int) error
-	Grow(ctx context.Context, nodes int) error
-	Compact(ctx context.Context, fill float64) error
-	Stats(ctx context.Context) (Stats, error)
-	Check(ctx context.Context) error
-	nodes(ctx context.Context) ([]Node[uint64], error)
-	Versions(ctx context.Context) (Versions, error)
-	History(ctx context.Context, leaf Node[uint64]) (History, error)
-	moving(s *vk.Stream, m Moving, record func(Device) error) error
-	Device() Device
-	Constants() map[string]uint32
-	UsedOn(s *vk.Stream)
-}
+var (
+	_ structures.Ordered[uint32, uint64] = (*Tree[uint32, uint64])(nil)
+	_ structures.ConcurrentOnStream      = (*Tree[uint32, uint64])(nil)
+	_ structures.OrderedOnStream         = (*Tree[uint32, uint64])(nil)
+	_ structures.InShaders[Device]       = (*Tree[uint32, uint64])(nil)
+)
 
-var _ structures.OrderedOnStream = (*Tree[uint32, uint64])(nil)
-
-// of makes a Tree of one of words.
-func of[K, V structures.Number, W structures.Word](t *tree[W], err error) (*Tree[K, V], error) {
+// of is the front of a tree.
+func of[K, V structures.Number](t *tree, err error) (*Tree[K, V], error) {
 	if err != nil {
 		return nil, err
 	}
-	t.columns = saved.Pairs[K, V]()
-	export := func(ctx context.Context) ([]K, []V, error) {
-		keys, values, err := t.Export(ctx)
-		return typed.KeysOf[K](keys), typed.ValuesOf[V](values), err
+	x := &Tree[K, V]{core: t, queries: ordered.Queries[K, V]{Reader: t.reader}}
+	if t.width == structures.Bits64 {
+		x.updates = typed.Dictionary[K, V](dictionaryOf[uint64](t))
+	} else {
+		x.updates = typed.Dictionary[K, V](dictionaryOf[uint32](t))
 	}
-	all := typed.Ordered[K, V, W](t, ordered.Queries[K, V]{Reader: t.reader})
-	return &Tree[K, V]{all, t, versionedWords[K, V, W]{t}, export}, nil
+	return x, nil
 }
 
 // open is the tree itself, or, for a nil pointer or a zero value, one that is not open.
 func (t *Tree[K, V]) open() *Tree[K, V] {
-	if t == nil || t.words == nil {
-		if typed.Wide[K, V]() {
-			t, _ = of[K, V](bare[uint64](), nil)
-		} else {
-			t, _ = of[K, V](bare[uint32](), nil)
-		}
+	if t == nil || t.core == nil {
+		t, _ = of[K, V](bare(saved.Pairs[K, V]()), nil)
 	}
 	return t
 }
@@ -118,10 +98,7 @@ func (t *Tree[K, V]) open() *Tree[K, V] {
 // New makes an empty tree. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
 // where there is no memory for what the options ask for; *vk.OutOfMemoryError.
 func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*Tree[K, V], error) {
-	if typed.Wide[K, V]() {
-		return of[K, V](makeTree[uint64](ctx, d, o))
-	}
-	return of[K, V](makeTree[uint32](ctx, d, o))
+	return of[K, V](makeTree(ctx, d, saved.Pairs[K, V](), o))
 }
 
 // Build makes a tree of pairs, in any order; of equal keys the last one counts. Its nodes are made bottom-up, each with
@@ -129,10 +106,12 @@ func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (
 // for more than 2^30 pairs, and those of New.
 func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, values []V,
 	o Options) (*Tree[K, V], error) {
-	if typed.Wide[K, V]() {
-		return of[K, V](build(ctx, d, typed.Keys[uint64](keys), typed.Values[uint64](values), o))
+	if len(values) != len(keys) {
+		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
-	return of[K, V](build(ctx, d, typed.Keys[uint32](keys), typed.Values[uint32](values), o))
+	columns := saved.Pairs[K, V]()
+	w := columns.Width()
+	return of[K, V](build(ctx, d, columns, len(keys), pipeline.Keys(keys, w), pipeline.Values(values, w), o))
 }
 
 // Load makes a tree of what any structure has saved, or vkds has, to the end of r: of the types that were saved, or of
@@ -140,17 +119,17 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 // *structures.SavedError, also where keys have several values; r's own; those of New and of Insert, without the
 // PendingError around them.
 func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Tree[K, V], error) {
-	if typed.Wide[K, V]() {
-		return of[K, V](load[uint64](ctx, d, r, o, saved.Pairs[K, V]()))
-	}
-	return of[K, V](load[uint32](ctx, d, r, o, saved.Pairs[K, V]()))
+	return of[K, V](load(ctx, d, r, saved.Pairs[K, V](), o))
 }
 
 // Export returns all pairs in key order. Besides what it returns it takes 8 bytes of device memory a pair and some 40 a
 // leaf; All takes less, and is slower. Errors: *vk.OutOfMemoryError; *structures.CountError for more than 2^31 pairs,
 // or so many leaves that are hardly filled.
 func (t *Tree[K, V]) Export(ctx context.Context) (keys []K, values []V, err error) {
-	return t.open().export(ctx)
+	core := t.open().core
+	to := &ordered.Pairs[K, V]{Width: core.width}
+	err = core.export(ctx, to)
+	return to.Keys, to.Values, err
 }
 
 // UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
@@ -168,7 +147,7 @@ func (t *Tree[K, V]) Export(ctx context.Context) (keys []K, values []V, err erro
 // it will run: what is refused before its first command leaves the stream as it was, and after that the stream drops
 // its batch.
 func (t *Tree[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
-	return t.open().words.UpdateOn(ctx, s, kind, u)
+	return t.open().core.UpdateOn(ctx, s, kind, u)
 }
 
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait: Insert,
@@ -179,7 +158,7 @@ func (t *Tree[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrUnsubmitted (Tree), vk.ErrClosed.
 func (t *Tree[K, V]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return t.open().words.ApplyOn(s, kind, b)
+	return t.open().core.ApplyOn(s, kind, b)
 }
 
 // Finish waits for the stream, and has what is pending of a batch done: it gives the tree more memory and dispatches
@@ -187,7 +166,7 @@ func (t *Tree[K, V]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.De
 // work recorded that was not submitted, it is vk.ErrUnsubmitted. Errors: *structures.PendingError around what stopped
 // it: that, *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
 func (t *Tree[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return t.open().words.Finish(ctx, s, kind, b)
+	return t.open().core.Finish(ctx, s, kind, b)
 }
 
 // BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys
@@ -198,14 +177,14 @@ func (t *Tree[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.K
 // of it will run: what is refused before its first command leaves the stream as it was, and after that the stream drops
 // its batch.
 func (t *Tree[K, V]) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error {
-	return t.open().words.BuildOn(ctx, s, u)
+	return t.open().core.BuildOn(ctx, s, u)
 }
 
 // WindowOn records the writing of the first pairs of ranges on a stream and does not wait. The tree must not change
 // until it is done. Where it measured faster, this, CountOn and RangeOn bring the ranges into the order of their first
 // keys, as FindOn does by AutoOrder. Errors as FindOn's.
 func (t *Tree[K, V]) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
-	return t.open().words.WindowOn(s, w)
+	return t.open().core.WindowOn(s, w)
 }
 
 // Reserve makes room for n pairs in all: up to there the pool doesn't grow, whatever keys insertions bring, in whatever
@@ -214,14 +193,14 @@ func (t *Tree[K, V]) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
 // tree. Errors: vk.ErrUnsubmitted where one has work recorded that was not submitted; *structures.OptionError;
 // *structures.CapacityError, before anything is allocated.
 func (t *Tree[K, V]) Reserve(ctx context.Context, n int) error {
-	return t.open().words.Reserve(ctx, n)
+	return t.open().core.Reserve(ctx, n)
 }
 
 // Grow is for who works on the tree by kernels of one's own, once these have ended (Device): it has so many nodes of
 // the pool free, and gives nodes that are in no parent yet theirs (STATUS_ORPHAN). Errors: vk.ErrUnsubmitted where a
 // stream has work recorded that names the tree and was not submitted; those of alloc.SlabPool.Grow.
 func (t *Tree[K, V]) Grow(ctx context.Context, nodes int) error {
-	return t.open().words.Grow(ctx, nodes)
+	return t.open().core.Grow(ctx, nodes)
 }
 
 // Compact rebuilds the tree so that each node has that share of its slots in use, above 0 and up to 1; 0: Options.Fill.
@@ -231,12 +210,12 @@ func (t *Tree[K, V]) Grow(ctx context.Context, nodes int) error {
 // *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), *structures.LimitError where more nodes would be needed than there
 // is room for; after each of them the tree is as it was.
 func (t *Tree[K, V]) Compact(ctx context.Context, fill float64) error {
-	return t.open().words.Compact(ctx, fill)
+	return t.open().core.Compact(ctx, fill)
 }
 
 // Stats measures the tree, by a kernel that goes over all nodes, and waits for it.
 func (t *Tree[K, V]) Stats(ctx context.Context) (Stats, error) {
-	return t.open().words.Stats(ctx)
+	return t.open().core.Stats(ctx)
 }
 
 // Check looks at every node of the tree, on the device, and whether they are a tree: *CorruptError if not. Nothing else
@@ -244,13 +223,13 @@ func (t *Tree[K, V]) Stats(ctx context.Context) (Stats, error) {
 // versions of leaves as well, behind what streams have submitted, with 16 bytes a version; vk.ErrUnsubmitted where one
 // has recorded updates, or queries at snapshots, and not submitted them.
 func (t *Tree[K, V]) Check(ctx context.Context) error {
-	return t.open().words.Check(ctx)
+	return t.open().core.Check(ctx)
 }
 
 // Nodes returns all nodes of the tree, level by level from the root on and each level in key order; of a tree that is
 // corrupt, those that something leads to. It takes as much memory as they do, on the host and not on the device.
 func (t *Tree[K, V]) Nodes(ctx context.Context) ([]Node[uint64], error) {
-	return t.open().words.nodes(ctx)
+	return t.open().core.nodes(ctx)
 }
 
 // Device describes the tree to a kernel of your own, which includes shaders/include/btree.glsl. Ask for it at every
@@ -258,18 +237,18 @@ func (t *Tree[K, V]) Nodes(ctx context.Context) ([]Node[uint64], error) {
 // UpdateOn waits. It holds until the next call on the tree that may give it more memory: any update from Go slices,
 // UpdateOn, BuildOn, Finish, Compact, Clear, Close. Of a tree that is closed, or whose pool is, it is the zero value.
 func (t *Tree[K, V]) Device() Device {
-	return t.open().words.Device()
+	return t.open().core.Device()
 }
 
 // Constants are the specialization constants that a kernel over the tree needs, by name. They may change when the tree
 // gets more memory.
 func (t *Tree[K, V]) Constants() map[string]uint32 {
-	return t.open().words.Constants()
+	return t.open().core.Constants()
 }
 
 // UsedOn notes that what was recorded into a stream so far names the tree's memory, as Device describes it: kernels of
 // your own, for the tree's methods do so themselves. Calls that replace that memory wait until the work has ended, or
 // return vk.ErrUnsubmitted where it was not submitted; Close frees it behind the work.
 func (t *Tree[K, V]) UsedOn(s *vk.Stream) {
-	t.open().words.UsedOn(s)
+	t.open().core.UsedOn(s)
 }

@@ -15,7 +15,7 @@ import (
 // each to the caller's slice, as long as keys, or nil: then it is not wanted, which saves a sort on the batched path.
 // Deletions have no values. Errors: those of Insert, whose *PendingError then says how many operations are not done;
 // *structures.KindError and *structures.LengthError before anything is done.
-func (t *tree[W]) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []W,
+func (t *dictionary[W]) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []W,
 	status []structures.Status) error {
 	if !updates(kind) {
 		return &structures.KindError{Kind: kind}
@@ -54,7 +54,7 @@ func updates(kind structures.Kind) bool {
 const batchedFrom = 3 << 19
 
 // path is the way for a batch of updates.
-func (t *tree[W]) path(keys []W) Path {
+func (t *dictionary[W]) path(keys []W) Path {
 	switch {
 	case t.o.Path != AutoPath:
 		return t.o.Path
@@ -111,7 +111,7 @@ var errLackingNodes = errors.New(
 	"btree: the pool had not the nodes that were set aside for the batch, and some of it is done")
 
 // batched does a batch of updates node by node.
-func (t *tree[W]) batched(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
+func (t *dictionary[W]) batched(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
 	status []structures.Status) error {
 	n := len(b.Keys)
 	var short error
@@ -167,7 +167,7 @@ func (t *tree[W]) batched(ctx context.Context, kind structures.Kind, b structure
 }
 
 // roomForChunk has the pool have room for a chunk of a batch. retry: there was none, whatever is known of it.
-func (t *tree[W]) roomForChunk(ctx context.Context, kind structures.Kind, inserts int, retry bool) (*claim, error) {
+func (t *tree) roomForChunk(ctx context.Context, kind structures.Kind, inserts int, retry bool) (*claim, error) {
 	t.known.unsure = t.known.unsure || retry
 	if t.shared && kind != structures.Delete {
 		all, err := t.claimsFor(ctx, inserts, inserts)

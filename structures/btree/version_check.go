@@ -31,7 +31,7 @@ type versionCheckPush struct {
 
 // newVersionCheck waits for what reads or writes versions, and has memory for their check. nil: there are none. Until
 // the call ends snapshots may be closed, but nothing is freed.
-func (t *tree[W]) newVersionCheck(ctx context.Context) (*versionCheck, error) {
+func (t *tree) newVersionCheck(ctx context.Context) (*versionCheck, error) {
 	v := &t.versions
 	times, _ := v.times()
 	if len(times) == 0 || !v.there() {
@@ -62,7 +62,7 @@ func (c *versionCheck) free() {
 }
 
 // recordVersionCheck records the check of the versions of nodes that were listed, leaves among the inner ones.
-func (t *tree[W]) recordVersionCheck(c *versionCheck, l listing) error {
+func (t *tree) recordVersionCheck(c *versionCheck, l listing) error {
 	if c == nil {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (t *tree[W]) recordVersionCheck(c *versionCheck, l listing) error {
 }
 
 // versionVerdict is what the check has come to.
-func (t *tree[W]) versionVerdict(ctx context.Context, c *versionCheck) (found []Violation, err error) {
+func (t *tree) versionVerdict(ctx context.Context, c *versionCheck) (found []Violation, err error) {
 	if c == nil {
 		return nil, nil
 	}

@@ -14,7 +14,7 @@ import (
 // history is a tree with two open snapshots, before and behind each of which leaves were changed, and of which some
 // were split: so there are leaves with two versions each.
 type history[W structures.Word] struct {
-	*tree[W]
+	*dictionary[W]
 	leaves                        []Node[W] // with two versions, in key order; no neighbours were split from one
 	inner                         uint32    // an inner node
 	stamps, changed, kept, listed []uint32  // as they are
@@ -23,8 +23,8 @@ type history[W structures.Word] struct {
 func newHistory[W structures.Word](t *testing.T) *history[W] {
 	d := openDevice(t)
 	keys := widened[W](ramp(1500, 1000, 1000))
-	v := &history[W]{tree: buildTree(t, d, keys, keys, Options{Fill: 0.9})}
-	var snapshots []*view[W]
+	v := &history[W]{dictionary: buildTree(t, d, keys, keys, Options{Fill: 0.9})}
+	var snapshots []*viewOf[W]
 	for round := range uint64(2) {
 		s, err := v.Snapshot(t.Context())
 		require.NoError(t, err)
@@ -184,7 +184,7 @@ func testCheckOfCorruptVersions[W structures.Word](t *testing.T) {
 			for _, w := range c.words {
 				require.NoError(t, w.in.Upload(t.Context(), w.at, []uint32{w.value}))
 			}
-			violations := violationsOf(t, v.tree)
+			violations := violationsOf(t, v.dictionary)
 			require.NoError(t, m.stamps.Upload(t.Context(), 0, v.stamps))
 			require.NoError(t, m.changed.Upload(t.Context(), 0, v.changed))
 			require.NoError(t, m.kept.Upload(t.Context(), 0, v.kept))

@@ -231,7 +231,7 @@ func (m *versionMemory) recordUnstamped(s *vk.Stream) {
 const spareVersions = 4
 
 // forgetVersions frees the memory of versions that no open snapshot needs, if it is much.
-func (t *tree[W]) forgetVersions() {
+func (t *tree) forgetVersions() {
 	if stale, _ := t.versions.due(); stale && t.versions.memory.bytes() > t.pool.Bytes()/spareVersions {
 		t.versions.free()
 	}
@@ -254,7 +254,7 @@ func (v *versions) restBehind(ctx context.Context, s *vk.Stream) error {
 
 // keeps has versions ready for so many updates, if a snapshot is open: those of Go slices (s is nil), or of a stream
 // that is going to record them. Errors: vk.ErrUnsubmitted, *vk.OutOfMemoryError.
-func (t *tree[W]) keeps(ctx context.Context, s *vk.Stream, updates int) error {
+func (t *tree) keeps(ctx context.Context, s *vk.Stream, updates int) error {
 	v := &t.versions
 	if s == nil { // also where a snapshot was closed: what was recorded of it still sees what it held
 		if err := v.reads.Rest(ctx); err != nil {
@@ -270,7 +270,7 @@ func (t *tree[W]) keeps(ctx context.Context, s *vk.Stream, updates int) error {
 }
 
 // keepsOpen is keeps where a snapshot is open: for so many updates, of which each of so many makes a version.
-func (t *tree[W]) keepsOpen(ctx context.Context, s *vk.Stream, updates, need int) error {
+func (t *tree) keepsOpen(ctx context.Context, s *vk.Stream, updates, need int) error {
 	v, m := &t.versions, &t.versions.memory
 	v.mu.Lock()
 	v.updates += min(uint64(updates), recording.MaxBatch)
@@ -292,7 +292,7 @@ func (t *tree[W]) keepsOpen(ctx context.Context, s *vk.Stream, updates, need int
 }
 
 // makeVersions has so many versions free, at rest.
-func (t *tree[W]) makeVersions(ctx context.Context, need int) error {
+func (t *tree) makeVersions(ctx context.Context, need int) error {
 	v, m := &t.versions, &t.versions.memory
 	stale, _ := v.due()
 	if stale {
@@ -321,7 +321,7 @@ func (t *tree[W]) makeVersions(ctx context.Context, need int) error {
 }
 
 // moreVersions has memory for so many versions. What is kept, if it is to be, stays where it was.
-func (t *tree[W]) moreVersions(count int, keep bool) error {
+func (t *tree) moreVersions(count int, keep bool) error {
 	v, old := &t.versions, t.versions.memory
 	kept, err := vk.NewBuffer[uint32](t.d, nodeWords*count)
 	if err != nil {
@@ -355,7 +355,7 @@ func (t *tree[W]) moreVersions(count int, keep bool) error {
 }
 
 // stampAll is coverSlabs behind a growth of the pool, where versions are kept.
-func (t *tree[W]) stampAll(ctx context.Context) error {
+func (t *tree) stampAll(ctx context.Context) error {
 	v := &t.versions
 	if !v.protect() && !v.moved || v.memory.stamps == nil || v.memory.slabs() >= t.poolSlabs() {
 		return nil
@@ -364,7 +364,7 @@ func (t *tree[W]) stampAll(ctx context.Context) error {
 }
 
 // coverSlabs has stamps for all slabs of the pool. New ones are 0.
-func (t *tree[W]) coverSlabs(ctx context.Context) error {
+func (t *tree) coverSlabs(ctx context.Context) error {
 	old, slabs := t.versions.memory, t.poolSlabs()
 	if old.stamps != nil && old.slabs() >= slabs {
 		return nil
@@ -383,7 +383,7 @@ func (t *tree[W]) coverSlabs(ctx context.Context) error {
 }
 
 // makeStamps makes stamps for so many slabs, with those that there are.
-func (t *tree[W]) makeStamps(ctx context.Context, made *versionMemory, old versionMemory, slabs int) (err error) {
+func (t *tree) makeStamps(ctx context.Context, made *versionMemory, old versionMemory, slabs int) (err error) {
 	if made.stamps, err = vk.NewBuffer[uint32](t.d, stampWords*slabs); err != nil {
 		return err
 	}
@@ -408,7 +408,7 @@ func (t *tree[W]) makeStamps(ctx context.Context, made *versionMemory, old versi
 }
 
 // tell writes a buffer's address into the tree's state.
-func (t *tree[W]) tell(ctx context.Context, word int, b *vk.Buffer[uint32]) error {
+func (t *tree) tell(ctx context.Context, word int, b *vk.Buffer[uint32]) error {
 	a := b.Address()
 	return t.state.Upload(ctx, word, []uint32{uint32(a), uint32(a >> 32)})
 }
@@ -430,7 +430,7 @@ type updated struct {
 }
 
 // recordKeep records that what leaves hold is kept for the open snapshots, in front of the updates that change them.
-func (t *tree[W]) recordKeep(s *vk.Stream, u updated, index prefixIndex) error {
+func (t *tree) recordKeep(s *vk.Stream, u updated, index prefixIndex) error {
 	tile := min(maxTile, t.d.SubgroupSize())
 	if t.d.Info().Type == vk.CPU {
 		tile = t.tiles.update
@@ -463,7 +463,7 @@ func (v *versions) next() uint32 {
 
 // writing records updates on a stream: behind the queries at snapshots that other streams do, and their updates, while
 // a snapshot is open.
-func (t *tree[W]) writing(s *vk.Stream, record func() error) error {
+func (t *tree) writing(s *vk.Stream, record func() error) error {
 	v := &t.versions
 	return recording.Naming(s, func() error {
 		v.mu.Lock()
@@ -483,7 +483,7 @@ func (t *tree[W]) writing(s *vk.Stream, record func() error) error {
 
 // apart records a batch of which operations ask for order, and others may change the tree, on a stream: behind what
 // other streams do, and before what they are going to do.
-func (t *tree[W]) apart(s *vk.Stream, record func() error) error {
+func (t *tree) apart(s *vk.Stream, record func() error) error {
 	v := &t.versions
 	return t.writing(s, func() error {
 		return recording.After(s, &v.writes.Uses, record, &v.reads)
@@ -492,7 +492,7 @@ func (t *tree[W]) apart(s *vk.Stream, record func() error) error {
 
 // onSnapshot records queries at a snapshot on a stream, or others that nothing may change the tree beside: behind the
 // updates of other streams, and before those that they are going to do.
-func (r recorder[W]) onSnapshot(s *vk.Stream, record func() error) error {
+func (r recorder) onSnapshot(s *vk.Stream, record func() error) error {
 	v := &r.versions
 	if err := v.writes.Order(s); err != nil {
 		return err
@@ -501,7 +501,7 @@ func (r recorder[W]) onSnapshot(s *vk.Stream, record func() error) error {
 }
 
 // kept is the module of a kernel that may split leaves.
-func (t *tree[W]) kept(module string) string {
+func (t *tree) kept(module string) string {
 	if t.versions.protect() {
 		module += "kept"
 	}
@@ -509,7 +509,7 @@ func (t *tree[W]) kept(module string) string {
 }
 
 // remakes says why the tree can't be made anew: open snapshots, for which its nodes stay. Else it notes the change.
-func (t *tree[W]) remakes() error {
+func (t *tree) remakes() error {
 	v := &t.versions
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/test/testdevice"
@@ -19,17 +20,17 @@ type wideRig struct {
 	testing.TB
 	d     *vk.Device
 	s     *vk.Stream
-	tree  *tree[uint64]
+	tree  *dictionary[uint64]
 	model map[uint64]uint64
 }
 
 func newWideRig(t testing.TB, d *vk.Device, o Options) *wideRig {
 	t.Helper()
-	tree, err := open[uint64](t.Context(), d, o)
+	tree, err := open(t.Context(), d, saved.Pairs[uint64, uint64](), o)
 	t.Cleanup(func() { require.NoError(t, tree.Close()) })
 	require.NoError(t, err)
 	require.NoError(t, tree.inside(t.Context(), func() error { return tree.empty(t.Context()) }))
-	return &wideRig{t, d, testdevice.Stream(t, d), tree, map[uint64]uint64{}}
+	return &wideRig{t, d, testdevice.Stream(t, d), dictionaryOf[uint64](tree), map[uint64]uint64{}}
 }
 
 func (r *wideRig) words(numbers []uint64) *vk.Buffer[uint32] {

@@ -11,7 +11,7 @@ import (
 // A Width is of no account to batches without ranges: they are done all the same.
 func TestWidthWithoutRanges(t *testing.T) {
 	d := testdevice.Open(t)
-	tree, err := makeTree[uint32](t.Context(), d, Options{})
+	tree, err := makeDictionary[uint32](t.Context(), d, Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tree.Close()) })
 	s := testdevice.Stream(t, d)

@@ -18,7 +18,7 @@ func (a *array) save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	defer a.core.LeaveShared()
-	return a.core.Save(ctx, w, saved.Header{Structure: savedName, Pairs: int64(a.n)})
+	return a.core.Inside().Save(ctx, &a.core, w, saved.Header{Structure: savedName, Pairs: int64(a.n)}, a.core.Columns)
 }
 
 // load makes one of what was saved.

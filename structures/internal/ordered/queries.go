@@ -56,7 +56,7 @@ func (q Queries[K, V]) Range(ctx context.Context, ranges []structures.Range[K]) 
 // RangeInto is Range into the caller's slices, as far as they have room.
 func (q Queries[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[K],
 	into *structures.Ranges[K, V]) error {
-	to := &pairs[K, V]{structures.Pairs[K, V]{Keys: into.Keys[:0], Values: into.Values[:0]}, q.width}
+	to := &Pairs[K, V]{structures.Pairs[K, V]{Keys: into.Keys[:0], Values: into.Values[:0]}, q.width}
 	offsets, err := q.Reader.Range(ctx, Words(ranges), to, into.Offsets)
 	if offsets != nil {
 		*into = structures.Ranges[K, V]{Offsets: offsets, Keys: to.Keys, Values: to.Values}
@@ -186,7 +186,7 @@ func (q Queries[K, V]) pages(ctx context.Context, keys structures.Range[K],
 	return func(yield func(structures.Pairs[K, V], error) bool) {
 		w, err := q.Walk(ctx, Words([]structures.Range[K]{keys})[0], down)
 		for err == nil {
-			page, more := &pairs[K, V]{width: q.width}, false
+			page, more := &Pairs[K, V]{Width: q.width}, false
 			more, err = w.Next(ctx, page)
 			if err == nil && (!more || !yield(page.Pairs, nil)) {
 				return
@@ -196,20 +196,22 @@ func (q Queries[K, V]) pages(ctx context.Context, keys structures.Range[K],
 	}
 }
 
-// pairs are a user's pairs that are being read.
-type pairs[K, V structures.Number] struct {
+// Pairs is the Sink of a user's pairs.
+type Pairs[K, V structures.Number] struct {
 	structures.Pairs[K, V]
-	width structures.Width
+	Width structures.Width // on the device
 }
 
-func (p *pairs[K, V]) Grow(n int) {
+// Grow makes room for n pairs.
+func (p *Pairs[K, V]) Grow(n int) {
 	p.Keys, p.Values = slices.Grow(p.Keys, n), slices.Grow(p.Values, n)
 }
 
-func (p *pairs[K, V]) Extend(n int) (keys, values pipeline.Column) {
+// Extend adds n pairs, which are still to be read.
+func (p *Pairs[K, V]) Extend(n int) (keys, values pipeline.Column) {
 	at := len(p.Keys)
 	p.Keys, p.Values = slices.Grow(p.Keys, n)[:at+n], slices.Grow(p.Values, n)[:at+n]
-	return pipeline.KeyResults(p.Keys[at:], p.width), pipeline.ValueResults(p.Values[at:], p.width)
+	return pipeline.KeyResults(p.Keys[at:], p.Width), pipeline.ValueResults(p.Values[at:], p.Width)
 }
 
 // Words are ranges of a user's keys as ranges of words.

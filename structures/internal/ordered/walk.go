@@ -2,10 +2,13 @@ package ordered
 
 import (
 	"context"
+	"io"
 	"slices"
 
+	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -101,4 +104,13 @@ func (w *Walk) page(ctx context.Context, to Sink) (bool, error) {
 	var n [1]uint32
 	err = w.r.pipelines.Do(ctx, func(s *vk.Stream) error { return w.r.pairs(ctx, s, page, n[:], to) })
 	return err == nil && n[0] != 0, err
+}
+
+// Save writes all pairs to w, and returns how many bytes w took (transfer.Save).
+func (r *Reader) Save(ctx context.Context, g transfer.Gate, w io.Writer, h saved.Header,
+	of saved.Columns) (int64, error) {
+	if r.width == structures.Bits64 {
+		return transfer.Save(ctx, g, w, h, of, Queries[uint64, uint64]{r}.Chunks(ctx))
+	}
+	return transfer.Save(ctx, g, w, h, of, Queries[uint32, uint32]{r}.Chunks(ctx))
 }

@@ -4,7 +4,6 @@ package sorted
 
 import (
 	"context"
-	"io"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -17,7 +16,6 @@ import (
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
-	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -257,13 +255,4 @@ func (c *Core) ScratchBytes() uint64 { return c.scratch.Bytes() + c.own.Bytes() 
 func (c *Core) Trim() {
 	c.scratch.Release(&c.uses)
 	c.own.Release(&c.uses)
-}
-
-// Save writes all pairs, by who has entered, and returns how many bytes w took (transfer.Save).
-func (c *Core) Save(ctx context.Context, w io.Writer, h saved.Header) (int64, error) {
-	if c.Width() == structures.Bits64 {
-		chunks := ordered.Queries[uint64, uint64]{Reader: c.Inside()}.Chunks(ctx)
-		return transfer.Save(ctx, c, w, h, c.Columns, chunks)
-	}
-	return transfer.Save(ctx, c, w, h, c.Columns, ordered.Queries[uint32, uint32]{Reader: c.Inside()}.Chunks(ctx))
 }

@@ -40,14 +40,6 @@ func ValuesOf[V structures.Number, W structures.Word](words []W) []V {
 	return mapped(words, valuesOfWords[V, W]())
 }
 
-// Wider are words as 64-bit ones.
-func Wider[W structures.Word](words []W) []uint64 {
-	if same, is := any(words).([]uint64); is {
-		return same
-	}
-	return mapped(words, func(w W) uint64 { return uint64(w) })
-}
-
 // Wide says whether pairs of these types are stored as 64-bit words.
 func Wide[K, V structures.Number]() bool {
 	return structures.PairWidth[K, V]() == structures.Bits64
