@@ -42,7 +42,9 @@ const (
 // PoolOptions say how large a pool is. The zero value is one memory block, growing as far as the device's memory goes.
 type PoolOptions struct {
 	Blocks   int    // memory blocks of 1024 slabs (128 KiB) at first; 0 = 1
-	MaxBytes uint64 // what the pool may take in all; 0 = whatever the device has
+	MaxBytes uint64 // that the pool may keep; 0 = whatever the device has. While it moves it takes more.
+	// Memory, if not nil, counts all memory that the pool takes.
+	Memory *vk.Budget
 
 	// SuperShift is log2 of the memory blocks in a super block, 2 to 13; 0 = 13. Pools of small super blocks, which
 	// have many of them without taking gigabytes, are for tests. Kernels take it from Constants.
@@ -69,6 +71,7 @@ type SlabPool struct {
 // state is what a pool is to all who use it.
 type state struct {
 	d        *vk.Device
+	memory   vk.MemorySource // d, or a Budget of it
 	maxBytes uint64
 	shift    int
 	stream   *vk.Stream
@@ -107,7 +110,13 @@ func NewSlabPool(ctx context.Context, d *vk.Device, o PoolOptions) (*SlabPool, e
 	if o.Blocks < 0 {
 		return nil, fmt.Errorf("alloc: a slab pool of %d memory blocks", o.Blocks)
 	}
-	p := &SlabPool{state: &state{d: d, maxBytes: o.MaxBytes, shift: o.SuperShift, gate: gate.New()}}
+	p := &SlabPool{state: &state{d: d, memory: d, maxBytes: o.MaxBytes, shift: o.SuperShift, gate: gate.New()}}
+	if o.Memory != nil {
+		if err := d.Accept("budget", o.Memory); err != nil {
+			return nil, err
+		}
+		p.memory = o.Memory
+	}
 	if err := p.init(ctx, max(o.Blocks, 1)); err != nil {
 		p.Close()
 		return nil, err
@@ -123,7 +132,7 @@ func (p *SlabPool) init(ctx context.Context, blocks int) error {
 	if p.stream, err = p.d.NewStream(); err != nil {
 		return err
 	}
-	if p.table, err = vk.NewBuffer[uint64](p.d, tableWords); err != nil {
+	if p.table, err = vk.NewBuffer[uint64](p.memory, tableWords); err != nil {
 		return err
 	}
 	if err := p.table.Upload(ctx, 0, make([]uint64, tableWords)); err != nil {
@@ -296,7 +305,8 @@ func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
 	err = p.growTo(ctx, double)
 	var memory *vk.OutOfMemoryError
 	var size *vk.TooLargeError
-	if double > need && (errors.As(err, &memory) || errors.As(err, &size)) {
+	var full *LimitError
+	if double > need && (errors.As(err, &memory) || errors.As(err, &size) || errors.As(err, &full)) {
 		err = p.growTo(ctx, need)
 	}
 	return err
@@ -322,7 +332,7 @@ func (p *SlabPool) growth(blocks int) (sizes []uint64) {
 // growTo makes the pool one of so many memory blocks, which is more than it has and a number that whole returns.
 func (p *SlabPool) growTo(ctx context.Context, blocks int) (err error) {
 	begin, before := time.Now(), p.blocks()
-	if err := p.d.Fits(p.growth(blocks)...); err != nil {
+	if err := p.memory.Fits(p.growth(blocks)...); err != nil {
 		return err // before gigabytes are taken one by one, and filled
 	}
 	supers := append([]*superBlock(nil), p.supers...)
@@ -389,10 +399,10 @@ func (p *SlabPool) newSuperBlock(ctx context.Context, blocks int, from *superBlo
 	}
 	s := &superBlock{blocks: blocks}
 	var err error
-	if s.units, err = vk.NewBuffer[uint32](p.d, blocks*blockWords); err != nil {
+	if s.units, err = vk.NewBuffer[uint32](p.memory, blocks*blockWords); err != nil {
 		return nil, err
 	}
-	if s.bitmaps, err = vk.NewBuffer[uint32](p.d, blocks*bitmapWords); err != nil {
+	if s.bitmaps, err = vk.NewBuffer[uint32](p.memory, blocks*bitmapWords); err != nil {
 		free(s)
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func NewReclaimer(ctx context.Context, p *SlabPool, o ReclaimerOptions) (*Reclai
 	}
 	defer leave()
 	r := &Reclaimer{pool: p, o: o}
-	if r.totals, err = vk.NewBuffer[uint32](p.d, 4); err != nil {
+	if r.totals, err = vk.NewBuffer[uint32](p.memory, 4); err != nil {
 		return nil, err
 	}
 	if err = r.totals.Upload(ctx, 0, make([]uint32, r.totals.Len())); err == nil {
@@ -106,7 +106,7 @@ func (r *Reclaimer) fit(ctx context.Context) error {
 	bags := epochLines + r.o.Stripes*(epochLine+epochClasses*4*r.o.BagSlabs)
 	flags := (bags + 15) &^ 15
 	marks := (flags + 4*segments + 15) &^ 15
-	state, err := vk.NewBuffer[uint32](r.pool.d, marks/4+segments*segmentSlabs/32)
+	state, err := vk.NewBuffer[uint32](r.pool.memory, marks/4+segments*segmentSlabs/32)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (p *SlabPool) Stats(ctx context.Context) (PoolStats, error) {
 		return PoolStats{}, err
 	}
 	if p.counts == nil {
-		if p.counts, err = vk.NewBuffer[uint32](p.d, MaxSuperBlocks); err != nil {
+		if p.counts, err = vk.NewBuffer[uint32](p.memory, MaxSuperBlocks); err != nil {
 			return PoolStats{}, err
 		}
 	}

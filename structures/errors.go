@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/vk"
 )
@@ -111,7 +110,7 @@ func (e *StuckError) Error() string {
 }
 
 // LimitError says that a structure, or a pool, would grow beyond a limit of its own, whatever memory the device has.
-type LimitError = alloc.LimitError
+type LimitError = vk.LimitError
 
 // These errors say what is wrong with what a Load is given; errors.Is finds them in a *SavedError.
 var (

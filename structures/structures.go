@@ -1,5 +1,16 @@
 // Package structures holds what users of all of vkds's GPU data structures see: the kinds of operations and their
 // results, the interfaces Dictionary and Ordered, batches in Go slices and in device buffers, and the errors.
+//
+// The option MaxBytes bounds the memory that a structure keeps, and its second copy while it grows. It doesn't bound
+// the memory that calls work in, because a full structure must still answer queries and delete:
+//   - Batches in Go slices are copied through buffers, which the structure keeps for the next batch. A call takes up to
+//     five of them, each of up to 64 MiB of host memory (4 MiB on a CPU device), and on a discrete GPU the same of
+//     device memory. Up to four calls do so at once; others wait.
+//   - Sorting a batch, and results whose number isn't known beforehand, take scratch memory. Each stream keeps as much
+//     as its largest batch has taken.
+//   - Calls that look at a whole structure (Check, Stats, Compact, exports) free what they take before they return.
+//
+// vk.Options.MemoryLimit bounds all memory on a device.
 package structures
 
 import (

@@ -28,9 +28,12 @@ type Buffer[T Element] struct {
 
 // NewBuffer allocates n elements, whose contents are undefined. n may be 0: the Buffer then still has an address
 // of its own. Errors: *OutOfMemoryError where the memory is not there, *TooLargeError where no buffer of the
-// device can be that large.
-func NewBuffer[T Element](d *Device, n int) (*Buffer[T], error) {
-	r, err := d.take(false, bytesOf[T](n))
+// device can be that large, *LimitError where the buffer would exceed a Budget.
+func NewBuffer[T Element](from MemorySource, n int) (*Buffer[T], error) {
+	if from == nil {
+		return nil, ErrNotOpen
+	}
+	r, err := from.take(false, bytesOf[T](n))
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +136,11 @@ type HostBuffer[T Element] struct {
 }
 
 // NewHostBuffer allocates n elements, whose contents are undefined. n may be 0. Errors: those of NewBuffer.
-func NewHostBuffer[T Element](d *Device, n int) (*HostBuffer[T], error) {
-	r, err := d.take(true, bytesOf[T](n))
+func NewHostBuffer[T Element](from MemorySource, n int) (*HostBuffer[T], error) {
+	if from == nil {
+		return nil, ErrNotOpen
+	}
+	r, err := from.take(true, bytesOf[T](n))
 	if err != nil {
 		return nil, err
 	}

@@ -105,6 +105,23 @@ func (e *OutOfMemoryError) Error() string {
 	return fmt.Sprintf("vk: out of device memory: %d bytes asked for, %d of %d in use", e.Bytes, e.Used, e.Budget)
 }
 
+// LimitError says that a structure, a pool or a Budget would grow beyond a limit of its own, whatever memory the device
+// has. The statuses say which operations it stopped; the structure is as good as before. An LSM may find room by a
+// cleanup.
+type LimitError struct {
+	What   string // "pairs of a sorted array", "bytes of an LSM", …
+	Want   uint64 // how many it would have come to
+	Most   uint64 // that there may be
+	Option string // which option says so; "": nothing allows more
+}
+
+func (e *LimitError) Error() string {
+	if e.Option != "" {
+		return fmt.Sprintf("%d %s, but option %s allows no more than %d", e.Want, e.What, e.Option, e.Most)
+	}
+	return fmt.Sprintf("%d %s, but there may be no more than %d", e.Want, e.What, e.Most)
+}
+
 // OutOfHostMemoryError is returned if Vulkan could not be initialized because the process can't get more memory,
 // whatever error the loader and the drivers reported.
 type OutOfHostMemoryError struct{ Call string } // that failed

@@ -56,6 +56,7 @@ type region struct {
 	at      uint64
 	bytes   uint64 // as asked for
 	rounded uint64 // up to the grain
+	budget  *Budget
 	freed   atomic.Bool
 }
 
@@ -199,6 +200,10 @@ func (a *allocator) room(p *pool) (used, budget uint64) {
 // *TooLargeError for the first size that exceeds the device's largest buffer, and *OutOfMemoryError if all of them
 // exceed the memory that is left. nil is not a promise, because others may allocate memory meanwhile.
 func (d *Device) Fits(sizes ...uint64) error {
+	return d.fits(nil, sizes)
+}
+
+func (d *Device) fits(within *Budget, sizes []uint64) error {
 	if err := d.enter(); err != nil {
 		return err
 	}
@@ -213,6 +218,9 @@ func (d *Device) Fits(sizes ...uint64) error {
 		}
 		sum += min(bytes, ^uint64(0)-sum)
 	}
+	if err := within.admit(sum); err != nil {
+		return err
+	}
 	if used, budget := a.room(&a.device); sum > budget-min(used, budget) {
 		return &OutOfMemoryError{Bytes: sum, Used: used, Budget: budget}
 	}
@@ -221,6 +229,10 @@ func (d *Device) Fits(sizes ...uint64) error {
 
 // take allocates a region of device memory, or of host memory. Its contents are undefined.
 func (d *Device) take(host bool, bytes uint64) (*region, error) {
+	return d.takeWithin(nil, host, bytes)
+}
+
+func (d *Device) takeWithin(within *Budget, host bool, bytes uint64) (*region, error) {
 	if err := d.enter(); err != nil {
 		return nil, err
 	}
@@ -229,7 +241,7 @@ func (d *Device) take(host bool, bytes uint64) (*region, error) {
 	if host {
 		p = &d.memory.host
 	}
-	r, err := d.memory.allocate(p, bytes)
+	r, err := d.memory.allocate(p, within, bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -237,13 +249,16 @@ func (d *Device) take(host bool, bytes uint64) (*region, error) {
 	return r, nil
 }
 
-func (a *allocator) allocate(p *pool, bytes uint64) (*region, error) {
+func (a *allocator) allocate(p *pool, within *Budget, bytes uint64) (*region, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if limit := a.d.info.MaxBufferBytes; bytes > limit {
 		return nil, &TooLargeError{bytes, limit}
 	}
 	rounded := max(grain, (bytes+grain-1)/grain*grain)
+	if err := within.admit(rounded); err != nil {
+		return nil, err
+	}
 	used, budget := a.room(p)
 	if rounded > budget-min(used, budget) {
 		return nil, &OutOfMemoryError{Bytes: bytes, Used: used, Budget: budget}
@@ -274,7 +289,8 @@ func (a *allocator) allocate(p *pool, bytes uint64) (*region, error) {
 		return nil, err
 	}
 	p.used += rounded
-	return &region{d: a.d, pool: p, block: b, at: at, bytes: bytes, rounded: rounded}, nil
+	within.add(rounded)
+	return &region{d: a.d, pool: p, block: b, at: at, bytes: bytes, rounded: rounded, budget: within}, nil
 }
 
 // outOfMemory says whether a call failed for want of memory.
@@ -368,6 +384,7 @@ func (r *region) release() {
 	defer a.mu.Unlock()
 	r.freed.Store(true)
 	r.pool.used -= r.rounded
+	r.budget.add(-r.rounded)
 	b := r.block
 	if b.shared {
 		b.fill(hole{r.at, r.rounded})

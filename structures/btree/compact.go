@@ -73,7 +73,7 @@ func (t *tree) smallerPool(ctx context.Context, nodes int) *alloc.SlabPool {
 	if t.shared || spacious*blocks >= t.blocks() {
 		return nil
 	}
-	pool, err := alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{Blocks: blocks, MaxBytes: t.o.MaxBytes})
+	pool, err := alloc.NewSlabPool(ctx, t.d, t.poolOptions(blocks))
 	if err != nil {
 		return nil // the memory that there is serves as well
 	}

@@ -24,6 +24,7 @@ import (
 type tree struct {
 	columns    saved.Columns // what keys and values are
 	d          *vk.Device
+	memory     *vk.Budget // of what the tree keeps
 	o          Options
 	width      structures.Width // of keys and values
 	tiles      tiles
@@ -110,14 +111,14 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 		queries:   bestQueryShape(d, o.Tile),
 		pipelines: pipeline.NewPool(d), order: sequential.New(d), kernels: recording.NewKernels(d),
 		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), own: recording.NewOwn(d),
-		visits: firstVisits(d), mostVisits: maxVisits,
+		visits: firstVisits(d), mostVisits: maxVisits, memory: d.Budget("MaxBytes", o.MaxBytes),
 	}
 	if t.shared {
 		t.gate = gate.Within(pools.Of(o.Pool).Gate())
 	}
 	t.o.Progress = t.gate.Progress(o.Progress)
 	t.reader = ordered.NewReader(d, t.width, t.newest(), t.pipelines, t.own, t.o.Progress)
-	pool := alloc.PoolOptions{Blocks: blocksFor(t.geometry().nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
+	pool := t.poolOptions(blocksFor(t.geometry().nodesFor(o.Capacity, o.Fill)))
 	if err := t.fits(pool); err != nil {
 		return t, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 	}
@@ -125,7 +126,7 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 	if t.stream, err = d.NewStream(); err != nil {
 		return t, err
 	}
-	if t.state, err = vk.NewBuffer[uint32](d, stateWords); err != nil {
+	if t.state, err = vk.NewBuffer[uint32](t.memory, stateWords); err != nil {
 		return t, err
 	}
 	if err := t.state.Upload(ctx, 0, make([]uint32, stateWords)); err != nil {
@@ -155,9 +156,14 @@ func (t *tree) fits(o alloc.PoolOptions) error {
 	}
 	sizes, err := pools.Sizes(o)
 	if err == nil {
-		err = t.d.Fits(sizes...)
+		err = t.memory.Fits(sizes...)
 	}
 	return err
+}
+
+// poolOptions are those of a pool of the tree's own.
+func (t *tree) poolOptions(blocks int) alloc.PoolOptions {
+	return alloc.PoolOptions{Blocks: blocks, MaxBytes: t.o.MaxBytes, Memory: t.memory}
 }
 
 // blocksFor returns how many memory blocks hold so many nodes.

@@ -44,12 +44,14 @@ type Options struct {
 	// Fill is the share of its slots that a node gets where nodes are made in bulk: Build, Compact, and the splits of
 	// the batched path. Above 0, up to 1; 0: DefaultFill, or WideFill.
 	Fill float64
-	// MaxBytes is the most memory that the tree's nodes may take; 0: as much as there is.
+	// MaxBytes is the most memory that the tree may keep: its nodes, what snapshots need, and both copies of either
+	// while it grows. 0: as much as there is. If an update needs more, it returns *structures.LimitError. Package
+	// structures says which memory of calls comes on top.
 	MaxBytes uint64
 	// Pool is where the nodes come from. nil: the tree has a pool of its own. A pool may serve several trees and hash
 	// tables of one device; their calls from Go slices take turns, and it outlives all of them. MaxBytes doesn't bound
-	// it. Each call that makes many nodes then has slabs allocated beforehand, so that UpdateOn waits for its stream,
-	// but for deletions, and BuildOn for all that work on the tree.
+	// the pool. Each call that makes many nodes then has slabs allocated beforehand, so that UpdateOn waits for its
+	// stream, but for deletions, and BuildOn for all that work on the tree.
 	Pool *alloc.SlabPool
 	// Path is the way that batches of updates from Go slices take.
 	Path Path

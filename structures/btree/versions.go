@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -304,7 +305,11 @@ func (t *tree) makeVersions(ctx context.Context, need int) error {
 		}
 	}
 	if most := v.used + need; most > m.count() {
-		if err := t.moreVersions(max(most, m.count()+m.count()/2), !stale); err != nil {
+		err := t.moreVersions(max(most, m.count()+m.count()/2), !stale)
+		if pipeline.Short(err) {
+			err = t.moreVersions(most, !stale)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -323,11 +328,11 @@ func (t *tree) makeVersions(ctx context.Context, need int) error {
 // moreVersions has memory for so many versions. What is kept, if it is to be, stays where it was.
 func (t *tree) moreVersions(count int, keep bool) error {
 	v, old := &t.versions, t.versions.memory
-	kept, err := vk.NewBuffer[uint32](t.d, nodeWords*count)
+	kept, err := vk.NewBuffer[uint32](t.memory, nodeWords*count)
 	if err != nil {
 		return err
 	}
-	free, err := vk.NewBuffer[uint32](t.d, 1+count)
+	free, err := vk.NewBuffer[uint32](t.memory, 1+count)
 	if err != nil {
 		kept.Free()
 		return err
@@ -384,10 +389,10 @@ func (t *tree) coverSlabs(ctx context.Context) error {
 
 // makeStamps makes stamps for so many slabs, with those that there are.
 func (t *tree) makeStamps(ctx context.Context, made *versionMemory, old versionMemory, slabs int) (err error) {
-	if made.stamps, err = vk.NewBuffer[uint32](t.d, stampWords*slabs); err != nil {
+	if made.stamps, err = vk.NewBuffer[uint32](t.memory, stampWords*slabs); err != nil {
 		return err
 	}
-	if made.changed, err = vk.NewBuffer[uint32](t.d, (slabs+31)/32); err != nil {
+	if made.changed, err = vk.NewBuffer[uint32](t.memory, (slabs+31)/32); err != nil {
 		return err
 	}
 	err = recording.Run(t.stream, func() error {

@@ -39,6 +39,7 @@ import (
 // more, of contexts and errors, too). So calls with slices are linearizable: each takes effect as a whole.
 type Graph struct {
 	d         *vk.Device
+	memory    *vk.Budget // of what the graph keeps
 	o         Options
 	slots     int // edges in a slab
 	pool      *alloc.SlabPool
@@ -110,13 +111,15 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 			return nil, err
 		}
 	}
-	if err := d.Fits(uint64(o.Capacity) * vertexWords * 4); err != nil {
+	memory := d.Budget("MaxBytes", o.MaxBytes)
+	if err := memory.Fits(uint64(o.Capacity) * vertexWords * 4); err != nil {
 		return nil, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 	}
 	g := &Graph{
 		d: d, o: o, slots: slabhash.SlotsAt(structures.Bits32, !o.Weighted), pool: o.Pool, tiles: tilesOf(d, o.Tile),
 		kernels: recording.NewKernels(d), own: recording.NewOwn(d), scratch: recording.NewScratch(d),
 		stages: newStages(d), bulk: primitives.New(d, primitives.Options{}), visits: initialVisits,
+		memory: memory,
 	}
 	if err := g.open(ctx); err != nil {
 		return nil, joint.Error(err, g.free(false))
@@ -128,15 +131,15 @@ func (g *Graph) open(ctx context.Context) (err error) {
 	if g.stream, err = g.d.NewStream(); err != nil {
 		return err
 	}
-	if g.host, err = vk.NewHostBuffer[uint32](g.d, max(counterWords, 16)); err != nil {
+	if g.host, err = vk.NewHostBuffer[uint32](g.memory, max(counterWords, 16)); err != nil {
 		return err
 	}
-	if g.counters, err = vk.NewBuffer[uint32](g.d, counterWords); err != nil {
+	if g.counters, err = vk.NewBuffer[uint32](g.memory, counterWords); err != nil {
 		return err
 	}
 	g.pipelines, g.order = pipeline.NewPool(g.d), sequential.New(g.d)
 	if g.pool == nil {
-		if g.pool, err = alloc.NewSlabPool(ctx, g.d, alloc.PoolOptions{MaxBytes: g.o.MaxBytes}); err != nil {
+		if g.pool, err = alloc.NewSlabPool(ctx, g.d, g.poolOptions()); err != nil {
 			return err
 		}
 		g.ownPool = true
@@ -149,6 +152,11 @@ func (g *Graph) open(ctx context.Context) (err error) {
 		return err
 	}
 	return g.growVertices(ctx, max(g.o.Capacity, 64))
+}
+
+// poolOptions are those of the graph's own pool.
+func (g *Graph) poolOptions() alloc.PoolOptions {
+	return alloc.PoolOptions{MaxBytes: g.o.MaxBytes, Memory: g.memory}
 }
 
 // most is how many edges a bucket has on average where a vertex gets more of them.
@@ -184,7 +192,7 @@ func (g *Graph) growVertices(ctx context.Context, capacity int) error {
 	if err := g.uses.Rest(ctx); err != nil {
 		return err
 	}
-	larger, err := vk.NewBuffer[uint32](g.d, vertexWords*capacity)
+	larger, err := vk.NewBuffer[uint32](g.memory, vertexWords*capacity)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,9 @@ type Options struct {
 	// Pool is where slabs come from; nil: the graph has a pool of its own. What shares a pool takes turns, and has it
 	// grow when the work on all of them has ended.
 	Pool *alloc.SlabPool
-	// MaxBytes is the most memory that the graph's own pool may take; 0: as much as there is.
+	// MaxBytes is the most memory that the graph may keep: its descriptors, its own pool, and both copies of
+	// either while it grows. 0: as much as there is. If an update needs more, it returns *structures.LimitError.
+	// Package structures says which memory of calls comes on top; the names of a Named do, too.
 	MaxBytes uint64
 	// Seed varies the hash function.
 	Seed uint32

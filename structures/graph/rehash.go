@@ -219,7 +219,7 @@ func (g *Graph) regrow(ctx context.Context, counts [counterWords]uint32, mode ui
 
 // hubsBehind makes room for the offsets of hubs as they are behind a regrowth.
 func (g *Graph) hubsBehind(r regrowth) (hubs, error) {
-	offsets, err := vk.NewBuffer[uint32](g.d, max(r.extent, g.hubs.offsets.Len()))
+	offsets, err := vk.NewBuffer[uint32](g.memory, max(r.extent, g.hubs.offsets.Len()))
 	return hubs{offsets: offsets}, err
 }
 

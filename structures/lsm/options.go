@@ -16,7 +16,9 @@ type Options struct {
 	// Capacity is how many pairs there is room for at first, stale ones among them, so that so many need no further
 	// allocation. 0: none are known of.
 	Capacity int
-	// MaxBytes is the most device memory that the levels and what merging them takes may have; 0: as much as there is.
+	// MaxBytes is the most memory that the LSM may keep: its levels, and what merging them takes. 0: as much as there
+	// is. If an update needs more, it returns *structures.LimitError. Package structures says which memory of calls
+	// comes on top. A cleanup takes two copies of all pairs on top, so that an LSM at its limit can be cleaned up.
 	MaxBytes uint64
 	// Cleanup says when insertions and deletions first clean up. The zero value is Never.
 	Cleanup Policy

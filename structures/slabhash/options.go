@@ -26,7 +26,9 @@ type Options struct {
 	// Pool is where slabs come from, beside the base slabs. nil: the table has a pool of its own. What shares a pool
 	// takes turns, and has it grow when the work on all of them has ended.
 	Pool *alloc.SlabPool
-	// MaxBytes is the most memory that the table's own pool may take; 0: as much as there is.
+	// MaxBytes is the most memory that the table may keep: its buckets, its own pool, and both copies of
+	// either while it grows. 0: as much as there is. If an update needs more, it returns *structures.LimitError.
+	// Package structures says which memory of calls comes on top.
 	MaxBytes uint64
 	// Seed varies the hash function.
 	Seed uint32

@@ -53,7 +53,7 @@ func (t *table[W]) fits(buckets uint32, blocks int) error {
 	if buckets != t.base.buckets {
 		sizes = append(sizes, uint64(buckets)*baseWords*4)
 	}
-	return t.d.Fits(sizes...)
+	return t.memory.Fits(sizes...)
 }
 
 // chainSlabs is how many slabs there are behind the base slabs of so many buckets with so many pairs, and an eighth and

@@ -55,6 +55,7 @@ type base struct {
 // table is the slab hash that Map and Set share.
 type table[W structures.Word] struct {
 	d         *vk.Device
+	memory    *vk.Budget // of what the table keeps
 	o         Options
 	width     structures.Width // of keys and values
 	keys      bool             // a set
@@ -100,6 +101,7 @@ func newTable[W structures.Word](ctx context.Context, d *vk.Device, o Options, k
 		d: d, o: o, width: width, keys: keys, slots: SlotsAt(width, keys), pool: o.Pool,
 		tiles: bestTiles(d, width, keys, o.Tile), visits: initialVisits,
 		kernels: recording.NewKernels(d), own: recording.NewOwn(d).Of(width),
+		memory: d.Budget("MaxBytes", o.MaxBytes),
 	}
 	buckets, err := t.layOut()
 	if err != nil {
@@ -129,7 +131,7 @@ func (t *table[W]) layOut() (uint32, error) {
 		}
 	}
 	sizes = append(sizes, uint64(buckets)*baseWords*4)
-	if asked.Err = t.d.Fits(sizes...); asked.Err != nil {
+	if asked.Err = t.memory.Fits(sizes...); asked.Err != nil {
 		return 0, &asked
 	}
 	return buckets, nil
@@ -138,7 +140,8 @@ func (t *table[W]) layOut() (uint32, error) {
 // poolOptions are those of the table's own pool.
 func (t *table[W]) poolOptions(buckets uint32) alloc.PoolOptions {
 	// At a load of 0.7, one bucket in seven has a second slab.
-	return alloc.PoolOptions{Blocks: max(1, int(float64(buckets)/7/alloc.BlockSlabs)), MaxBytes: t.o.MaxBytes}
+	return alloc.PoolOptions{Blocks: max(1, int(float64(buckets)/7/alloc.BlockSlabs)), MaxBytes: t.o.MaxBytes,
+		Memory: t.memory}
 }
 
 func (t *table[W]) open(ctx context.Context, buckets uint32) error {
@@ -146,7 +149,7 @@ func (t *table[W]) open(ctx context.Context, buckets uint32) error {
 	if t.stream, err = t.d.NewStream(); err != nil {
 		return err
 	}
-	if t.counter, err = vk.NewHostBuffer[uint32](t.d, 4); err != nil {
+	if t.counter, err = vk.NewHostBuffer[uint32](t.memory, 4); err != nil {
 		return err
 	}
 	t.pipelines, t.order = pipeline.NewPool(t.d), sequential.New(t.d)
@@ -216,7 +219,7 @@ func (t *table[W]) newBase(ctx context.Context, buckets uint32) (base, error) {
 	for b.mask = 1; t.special(b, b.mask) || t.special(b, ^b.mask); b.mask++ {
 	}
 	var err error
-	if b.slabs, err = vk.NewBuffer[uint32](t.d, int(buckets)*baseWords); err != nil {
+	if b.slabs, err = vk.NewBuffer[uint32](t.memory, int(buckets)*baseWords); err != nil {
 		return base{}, err
 	}
 	t.stream.Fill(b.slabs, 0, int(b.slabs.Bytes()), fresh)

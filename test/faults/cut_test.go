@@ -51,10 +51,10 @@ func testBatchLargerThanTheLimit[W structures.Word](t *testing.T) {
 		least  int
 		make   func(d *vk.Device) structures.Dictionary[W, W]
 	}{
-		"tree, its own":            {0, 60_000, tree(btree.Options{MaxBytes: limit / 3})},
-		"concurrent tree, its own": {0, 60_000, tree(btree.Options{MaxBytes: limit / 3, Path: btree.Concurrent})},
+		"tree, its own":            {0, 50_000, tree(btree.Options{MaxBytes: limit / 3})},
+		"concurrent tree, its own": {0, 50_000, tree(btree.Options{MaxBytes: limit / 3, Path: btree.Concurrent})},
 		"tree, the device's":       {limit, 30_000, tree(btree.Options{})},
-		"snapshots, its own":       {0, 60_000, snapshotted(btree.Options{MaxBytes: limit / 3})},
+		"snapshots, its own":       {0, 50_000, snapshotted(btree.Options{MaxBytes: limit / 3})},
 		"snapshots, the device's":  {limit, 15_000, snapshotted(btree.Options{})},
 		"lsm, its own":             {0, 60_000, levels(lsm.Options{Batch: 1 << 10, MaxBytes: limit / 3})},
 		"lsm, the device's":        {limit, 30_000, levels(lsm.Options{Batch: 1 << 10})},

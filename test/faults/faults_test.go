@@ -46,12 +46,16 @@ func slots[W structures.Word]() int {
 	return 15
 }
 
-func poolBytes(t *testing.T, d *vk.Device, blocks int) uint64 {
+// poolOf makes a pool that may have so many memory blocks, and begins with one.
+func poolOf(t *testing.T, d *vk.Device, blocks int) *alloc.SlabPool {
 	t.Helper()
-	p, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{Blocks: blocks})
+	whole, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{Blocks: blocks})
 	require.NoError(t, err)
-	defer p.Close()
-	return p.Bytes()
+	p, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{MaxBytes: whole.Bytes()})
+	require.NoError(t, err)
+	require.NoError(t, whole.Close())
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return p
 }
 
 func keys[W structures.Word](rng *rand.Rand, n int) []W {
@@ -103,9 +107,8 @@ func TestPoolLimit(t *testing.T) {
 func testPoolLimit[W structures.Word](t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, d *vk.Device) {
 		for _, blocks := range []int{1, 3} {
-			limit := poolBytes(t, d, blocks)
-			m, err := slabhash.New[W, W](t.Context(), d,
-				slabhash.Options{Buckets: 128, MaxLoad: -1, MaxBytes: limit})
+			pool := poolOf(t, d, blocks)
+			m, err := slabhash.New[W, W](t.Context(), d, slabhash.Options{Buckets: 128, MaxLoad: -1, Pool: pool})
 			require.NoError(t, err)
 			rng := rand.New(rand.NewPCG(uint64(blocks), 1))
 			n := (1024*blocks + 700) * slots[W]()
@@ -269,7 +272,7 @@ func testRehashWithoutMemory[W structures.Word](t *testing.T) {
 	contents(t, d, m, want)
 
 	limited, err := slabhash.New[W, W](t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1,
-		MaxBytes: poolBytes(t, d, 1)})
+		Pool: poolOf(t, d, 1)})
 	require.NoError(t, err)
 	defer limited.Close()
 	s, err = limited.Insert(t.Context(), k, k)

@@ -25,7 +25,7 @@ func TestNotOpen(t *testing.T) {
 	pass.OneDriver(t, "no device is opened")
 	for _, of := range []reflect.Type{
 		reflect.TypeFor[vk.Device](), reflect.TypeFor[vk.Stream](), reflect.TypeFor[vk.Kernel[uint64]](),
-		reflect.TypeFor[vk.Buffer[uint32]](), reflect.TypeFor[vk.HostBuffer[uint32]](),
+		reflect.TypeFor[vk.Buffer[uint32]](), reflect.TypeFor[vk.HostBuffer[uint32]](), reflect.TypeFor[vk.Budget](),
 		reflect.TypeFor[alloc.SlabPool](), reflect.TypeFor[alloc.Reclaimer](),
 		reflect.TypeFor[primitives.Primitives](),
 		reflect.TypeFor[slabhash.Map[uint32, uint32]](), reflect.TypeFor[slabhash.Map[int64, uint32]](),

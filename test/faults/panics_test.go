@@ -189,8 +189,9 @@ func others(t *testing.T, d *vk.Device, progress structures.Progress) []handle {
 
 // user is what a test has methods call.
 type user struct {
-	body   func()    // of a loop over an iterator
-	writer io.Writer // that is saved to
+	body   func()          // of a loop over an iterator
+	writer io.Writer       // that is saved to
+	failed func(err error) // nil: errors are of no interest
 }
 
 // arguments are values of all types that methods take, for three operations.
@@ -301,13 +302,21 @@ func methods(t *testing.T, d *vk.Device, h handle, u user) (all []method) {
 			if in[0].Type() == aContext && ctx != nil {
 				in[0] = reflect.ValueOf(ctx)
 			}
+			failed := func(x reflect.Value) {
+				if err, ok := x.Interface().(error); ok && u.failed != nil {
+					u.failed(err)
+				}
+			}
 			for _, out := range m.Call(in) {
 				switch out.Kind() {
+				case reflect.Interface:
+					failed(out)
 				case reflect.Func:
 					if out.IsNil() {
 						continue
 					}
-					for range out.Seq2() {
+					for _, err := range out.Seq2() {
+						failed(err)
 						u.body()
 					}
 				case reflect.Pointer:
@@ -357,7 +366,7 @@ func testPanics(t *testing.T, handles func(*testing.T, *vk.Device, structures.Pr
 	require.Subset(t, types, asking(t, true, packages...), "what calls what a user hands in")
 	for _, h := range slices.Backward(all) {
 		t.Run(h.name, func(t *testing.T) {
-			for _, m := range methods(t, d, h, user{act, writer(act)}) {
+			for _, m := range methods(t, d, h, user{body: act, writer: writer(act)}) {
 				if m.context {
 					testPanickingContext(t, h, m)
 				}
