@@ -20,6 +20,9 @@ type Budget struct {
 // Budget returns a Budget of so many bytes; 0: it only counts. If a buffer would exceed it, allocating the buffer
 // returns *LimitError, which names the option that set the limit.
 func (d *Device) Budget(option string, bytes uint64) *Budget {
+	if !d.made() {
+		return nil
+	}
 	return &Budget{d: d, option: option, most: bytes}
 }
 

@@ -76,6 +76,7 @@ func TestBareErrors(t *testing.T) {
 	d, err := vk.Open(vk.Options{CacheDir: "none", MemoryLimit: 32 << 20})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()
+	total := 0
 	for _, h := range slices.Backward(handles(t, d, nil)) {
 		t.Run(h.name, func(t *testing.T) {
 			var now string
@@ -89,15 +90,17 @@ func TestBareErrors(t *testing.T) {
 					require.IsType(t, &structures.PendingError{}, err, "%s: %v", now, err)
 				}
 			}}
+			all := methods(t, d, h, u)
 			refused := map[string]bool{"Prepare": true} // methods that take long, or refuse what they get here
 			each := func(what string, call func(m method)) {
 				times = 0
-				for _, m := range methods(t, d, h, u) {
+				for _, m := range all {
 					if now, last = m.name+", "+what, nil; !refused[m.name] {
 						call(m)
 					}
 				}
 				t.Logf("%s: %d errors", what, times)
+				total += times
 			}
 			each("as it should", func(m method) {
 				m.call(t.Context())
@@ -126,9 +129,9 @@ func TestBareErrors(t *testing.T) {
 					require.Same(t, vk.ErrClosed, last, now)
 				}
 			})
-			require.NotZero(t, times)
 		})
 	}
+	require.Greater(t, total, 500)
 }
 
 // takeAll takes all memory that a device has left, but for small buffers that fit into holes. free gives it back.
