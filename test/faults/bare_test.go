@@ -107,7 +107,7 @@ func TestBareErrors(t *testing.T) {
 				refused[m.name] = last != nil
 			})
 			each("whose context ends", func(m method) {
-				for n := 0; n < 100; n += 1 + n {
+				for n := 0; n < 100; n += 1 + 2*n {
 					last = nil
 					if m.call(endingAfter(t.Context(), n)); last == nil {
 						return
