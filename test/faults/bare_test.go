@@ -299,7 +299,9 @@ func TestErrorTypes(t *testing.T) {
 	batch := structures.DeviceBatch{Count: 1, Keys: buffer, Values: buffer}
 	for name, x := range map[string]dictionary{"map": m, "tree": second} {
 		calls[name+", superseded"] = call{structures.ErrSuperseded, func() error {
-			return x.Finish(ctx, s, structures.Insert, batch)
+			never := batch
+			never.Count = 2
+			return x.Finish(ctx, s, structures.Insert, never)
 		}}
 	}
 	for name, x := range map[string]dictionary{"tree": second, "lsm": levels} {
