@@ -26,6 +26,7 @@ type limited struct {
 	remove func(n int) error // the first elements
 
 	rebuild func() error // or nil: moves everything to other memory
+	large   func() error // or nil: asks for more than the limit at once
 	close   func() error
 }
 
@@ -77,9 +78,7 @@ func TestMaxBytes(t *testing.T) {
 					require.Less(t, n, 1<<20)
 					continue
 				}
-				var full *structures.LimitError
-				require.ErrorAs(t, err, &full, "%v", err)
-				require.Equal(t, "MaxBytes", full.Option)
+				requireLimit(t, err)
 				require.GreaterOrEqual(t, length, uint64(n))
 				failures++
 			}
@@ -89,8 +88,12 @@ func TestMaxBytes(t *testing.T) {
 			require.NoError(t, l.check(n))
 			if l.rebuild != nil {
 				if err := l.rebuild(); err != nil {
-					require.True(t, pipeline.Short(err), "%v", err)
+					requireLimit(t, err)
 				}
+				require.NoError(t, l.check(n))
+			}
+			if l.large != nil {
+				requireLimit(t, l.large())
 				require.NoError(t, l.check(n))
 			}
 			require.NoError(t, l.remove(n/2))
@@ -103,6 +106,14 @@ func TestMaxBytes(t *testing.T) {
 			require.Equal(t, start, now)
 		})
 	}
+}
+
+// requireLimit says that the limit has refused memory, not the device.
+func requireLimit(t *testing.T, err error) {
+	t.Helper()
+	var full *structures.LimitError
+	require.ErrorAs(t, err, &full, "%v", err)
+	require.Equal(t, "MaxBytes", full.Option)
 }
 
 // watch returns the most memory that a device's buffers take at any moment until the test ends, as far as looking again
@@ -159,7 +170,8 @@ func limitedMap(o slabhash.Options) func(t *testing.T, d *vk.Device) limited {
 		m, err := slabhash.New[uint32, uint32](t.Context(), d, o)
 		require.NoError(t, err)
 		l := limitedDictionary(t, m)
-		l.rebuild = func() error { return m.Rehash(t.Context(), 16_000) }
+		l.rebuild = func() error { return m.Rehash(t.Context(), 8000) }
+		l.large = func() error { return m.Rehash(t.Context(), 20_000) }
 		remove := l.remove
 		l.remove = func(n int) error {
 			if err := remove(n); err != nil {
@@ -260,6 +272,10 @@ func limitedGraph(o graph.Options) func(t *testing.T, d *vk.Device) limited {
 		require.NoError(t, err)
 		l := limitedEditable(t, g)
 		l.rebuild = func() error { return g.Rehash(t.Context()) }
+		l.large = func() error {
+			_, err := g.InsertVertices(t.Context(), []uint32{1 << 18})
+			return err
+		}
 		return l
 	}
 }
