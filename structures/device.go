@@ -26,8 +26,7 @@ type OnStream interface {
 type ConcurrentOnStream interface {
 	OnStream
 	// ApplyOn records a batch of one kind, or Mixed, whose operations run concurrently with each other and with those
-	// of other streams. Their results are those of some sequential order; of operations that ask for order
-	// btree.Tree.Apply says more.
+	// of other streams. Their results are those of some sequential order, as Batch says of concurrent operations.
 	ApplyOn(s *vk.Stream, kind Kind, b DeviceBatch) error
 }
 
@@ -82,8 +81,8 @@ type DeviceBatch struct {
 	Left   *vk.Buffer[uint32]
 
 	// Operations that ask for order (FindSuccessor to CountRange), alone or in a mixed batch, want a Width of 1 at
-	// least; a mixed batch then has all of what follows but Windows. They may be concurrent with updates:
-	// btree.Tree.Apply says what that means. A dictionary without order takes none of them.
+	// least; a mixed batch then has all of what follows but Windows. They may be concurrent with updates (Batch). A
+	// dictionary without order takes none of them.
 	Width int                // pairs that a range lists at most
 	Highs *vk.Buffer[uint32] // of ranges the greatest key of each; the least is the operation's key
 	// OutKeys and OutValues, out: the pairs of ranges and neighbors. Those of operation i begin at Width*i, or at

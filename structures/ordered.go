@@ -41,15 +41,11 @@ var directionNames = enum.Names[Direction]{"successor", "predecessor", "floor", 
 
 func (d Direction) String() string { return directionNames.String(d) }
 
-// Ordered is what every vkds dictionary does that keeps its pairs in key order, keys taken as unsigned numbers.
+// Ordered is implemented by every dictionary that keeps its pairs in key order. The order is that of the type of the
+// keys: signed and unsigned integers as Go compares them, floats by their total order (KeyCode).
 //
-// Mixed batches (Apply) of an Ordered have an order, unlike those of a hash table: lookups and counts see what was
-// there before the batch, then come the insertions, then the deletions: a key that is inserted and deleted in one batch
-// is gone afterwards (section III-A of the GPU LSM's paper). Apply does Insert, InsertUnique, InsertAdd, InsertMin,
-// InsertMax, Delete, Find and CountAll.
-//
-// A structure may say otherwise: btree.Tree does insertions and deletions of a mixed batch in the batch's order, and
-// has a path on which the operations of mixed batches run concurrently, as those of a hash table do.
+// Apply does Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll. A btree.Tree also does
+// the kinds that ask for order. Batch says in which order the operations take effect.
 type Ordered[K, V Number] interface {
 	Dictionary[K, V]
 	Queries[K, V]

@@ -94,7 +94,7 @@ const (
 	// pending operations had no effect (of a DeleteAll: not all of it).
 	Pending Status = iota
 	Inserted
-	Assigned // the key was there, and its value was assigned, added to, lowered or raised
+	Assigned // the key was there; also if InsertMin or InsertMax left its value as it was
 	Found
 	Deleted
 	Absent // the key was not there
@@ -116,18 +116,32 @@ type Pairs[K, V Number] struct {
 	Values []V
 }
 
-// Batch is a batch of operations in Go slices, all of length n. The operations of a batch run
-// concurrently: their order is free, but their results are those of some sequential order. DeleteAll and
-// CountAll are not one moment but many: they come to the pairs of a key one after the other, and delete or
-// count each at its own moment.
+// Batch is a batch of operations of any kinds in Go slices, all of length n, for Apply. The order in which the
+// operations take effect depends on the structure:
+//
+//   - lsm.LSM and sortedarray.Array first do the lookups and counts, which see what was there before the batch, then
+//     the insertions of all kinds in the batch's order, and then the deletions in the batch's order. A key that is
+//     inserted and deleted in one batch is gone afterwards (section III-A of the GPU LSM's paper).
+//   - btree.Tree with btree.Batched as its Options.Path first does all queries, which see what was there before the
+//     batch, and then the insertions and deletions in the batch's order.
+//   - btree.Tree with any other Path, and so by default, and slabhash.Map and slabhash.Set run the operations
+//     concurrently. The results are those of some sequential order of the operations, which may differ from one run to
+//     the next. In a tree, the operations that ask for order (FindSuccessor to CountRange) come first in that order,
+//     so they see what was there before the batch, unless OwnMoments is set.
+//
+// These orders are those of Apply. In batches of one kind from Go slices (Updates) the last of equal keys wins in every
+// structure, on every path.
+//
+// The exception is DeleteAll and CountAll of slabhash, which have no single moment: they delete or count the pairs of a
+// key one after the other, each at its own moment.
 type Batch[K, V Number] struct {
 	Kinds  []Kind // what each operation does; none may be Mixed
 	Keys   []K    // the key of each
 	Values []V    // the value that an insertion brings; nil if no operation inserts (or the structure is a set)
 	Highs  []K    // of FindRange and CountRange the greatest key of the range; nil if there are none
 	Width  int    // pairs that each FindRange lists at most
-	// OwnMoments, of a btree.Tree: operations that ask for order don't all see what was there before the batch. Each
-	// sees a moment of its own, between the batch's beginning and end, while updates of the batch go on.
+	// OwnMoments is for a btree.Tree without the path Batched. Operations that ask for order then need not see what was
+	// there before the batch. Each sees a moment of its own while the updates of the batch go on.
 	OwnMoments bool
 }
 
@@ -213,7 +227,10 @@ type Dictionary[K, V Number] interface {
 	Close() error
 }
 
-// Progress is told how many of a call's operations are done. It is called between chunks of a long
-// call, by the goroutine that made the call, so by several at once where several ask. It must not call the structure
-// itself: *ReentryError.
+// Progress is called between the chunks of a long call with the number of its operations that are done. The goroutine
+// that made the call calls it, so if several goroutines make calls, it may run several times at once. If Progress calls
+// the structure itself, that call returns *ReentryError.
+//
+// If Progress panics, the panic reaches the caller of the call, and the structure stays open and usable. Part of the
+// batch is then done, and no statuses say which part.
 type Progress func(done, total int)

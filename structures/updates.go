@@ -23,7 +23,8 @@ type Updates[K, V Number] interface {
 	// floats may differ in its last bits from one run to the next. A sum that is not a number is the NaN whose bits are
 	// 0x7fc00000, or 0x7ff8000000000000.
 	InsertAdd(ctx context.Context, keys []K, values []V) ([]Status, error)
-	// InsertMin is InsertAdd with the lesser of the two values in place of the sum. Integers are compared as Go does.
+	// InsertMin is InsertAdd with the lesser of the two values in place of the sum. The status is Assigned if the key
+	// was there, also if its value was the lesser one and stays. Integers are compared as Go does.
 	// Floats are compared by their total order, as keys are (KeyCode): -0 is less than 0, and a NaN is greater than all
 	// numbers, or less than all of them if its sign bit is set.
 	InsertMin(ctx context.Context, keys []K, values []V) ([]Status, error)

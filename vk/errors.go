@@ -25,7 +25,8 @@ type UnsupportedError struct{ Reason string }
 
 func (e *UnsupportedError) Error() string { return "vk: no Vulkan in this program: it was " + e.Reason }
 
-// OptionError is returned for an option whose value is not valid. Nothing was allocated.
+// OptionError is returned for an option, or another argument, whose value is not valid. Nothing was allocated or
+// changed.
 type OptionError struct{ Option, Reason string }
 
 func (e *OptionError) Error() string { return fmt.Sprintf("option %s: %s", e.Option, e.Reason) }

@@ -17,7 +17,7 @@ import (
 // a handle that was never opened: nobody enters it.
 type Gate struct {
 	in    *semaphore.Weighted // a part for each query, all for a change
-	ended bool                // changed by who is in alone
+	ended atomic.Bool         // changed by who is in alone
 	outer *Gate               // that calls enter behind this one; nil: none
 
 	callbacks  sync.Map     // the goroutines whose calls are in and run a function of the user's
@@ -51,6 +51,20 @@ func Within(outer *Gate) *Gate {
 // vk.ErrNotOpen, the context's if that has ended before, *ReentryError.
 func (g *Gate) Enter(ctx context.Context) error { return g.enter(ctx, all) }
 
+// Err returns why no call is let in: vk.ErrNotOpen or vk.ErrClosed; nil if the handle is open. It waits for nothing.
+// Calls ask it before they look at their arguments.
+func (g *Gate) Err() error {
+	switch {
+	case g == nil:
+		return vk.ErrNotOpen
+	case g.ended.Load():
+		return vk.ErrClosed
+	case g.outer != nil:
+		return g.outer.Err()
+	}
+	return nil
+}
+
 // Leave ends a call that Enter has let in.
 func (g *Gate) Leave() { g.leave(all) }
 
@@ -81,7 +95,7 @@ func (g *Gate) enter(ctx context.Context, share int64) error {
 	}
 	return Unless(func() { g.in.Release(share) }, func() error {
 		err := ctx.Err()
-		if g.ended {
+		if g.ended.Load() {
 			err = vk.ErrClosed
 		}
 		if err == nil && g.outer != nil {
@@ -112,17 +126,17 @@ func (g *Gate) Take() (leave func(), open bool) {
 	}
 	if g.own() {
 		g.inner.Lock()
-		return g.inner.Unlock, !g.ended
+		return g.inner.Unlock, !g.ended.Load()
 	}
 	_ = g.in.Acquire(context.Background(), all) // which never ends
 	if g.outer == nil {
-		return g.Leave, !g.ended
+		return g.Leave, !g.ended.Load()
 	}
 	outer, _ := g.outer.Take()
 	return func() {
 		outer()
 		g.in.Release(all)
-	}, !g.ended
+	}, !g.ended.Load()
 }
 
 // Shut is Enter for closing the handle: open says whether it was not closed before. leave ends it. Error:
@@ -139,7 +153,7 @@ func (g *Gate) Shut() (leave func(), open bool, err error) {
 }
 
 // End has the handle closed, by who is in, alone.
-func (g *Gate) End() { g.ended = true }
+func (g *Gate) End() { g.ended.Store(true) }
 
 // Progress is a function of the user's that calls which are in may call, several of them at the same time. What it
 // calls of the handle itself is refused, since it would wait for its own end.

@@ -30,6 +30,9 @@ type Reader struct {
 // NewReader reads the header. Its number of pairs is what it says: nothing should be allocated by it before they are
 // read.
 func NewReader(r io.Reader) (*Reader, error) {
+	if r == nil {
+		return nil, &structures.OptionError{Option: "io.Reader", Reason: "nil"}
+	}
 	d := &Reader{r: r}
 	head := make([]byte, fixedHeaderBytes)
 	if n, err := io.ReadFull(r, head); err != nil {

@@ -18,11 +18,8 @@ import (
 // CountAll, and those that ask for order (structures.FindSuccessor to structures.CountRange), as the concurrent
 // benchmark of section 5.6 of Awad et al. (2019) has them.
 //
-// Those that ask for order see what was there before the batch, all of them: they are done first. On the concurrent
-// path, which AutoPath takes, the others run concurrently after them, and their results are those of some order. So
-// there is one order of all operations, at the beginning of which those that ask for order stand. A batch with such
-// operations waits for the streams that work on the tree. On the batched path lookups see what was there before the
-// batch, too, and then the insertions and deletions are done in the batch's order.
+// structures.Batch says in which order they take effect. A batch with operations that ask for order waits for the
+// streams that work on the tree.
 //
 // Errors: *structures.KindError and *structures.LengthError before anything is done, and those of Insert. Where one is
 // about queries that ask for order, none of the batch is done.
@@ -36,7 +33,7 @@ func (t *dictionary[W]) Apply(ctx context.Context, b structures.Batch[W, W]) (st
 // wanted. Values may be those of the batch. Where the batch lists ranges, those of into are their pairs afterwards, in
 // the slices that are there as far as they have room. What the batch doesn't ask for stays as it is.
 func (t *dictionary[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) error {
-	if err := cmp.Or(pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
+	if err := cmp.Or(t.gate.Err(), pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
 		return err
 	}
 	asked, counts := b.Kinds, false

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
@@ -13,8 +14,8 @@ import (
 // Change describes a key whose value differs between two snapshots.
 type Change[K, V structures.Number] struct {
 	Key      K
-	Old, New V
-	Had, Has bool // whether the older snapshot has the key, and the newer one
+	Old, New V    // its value in the older snapshot, and in the newer one; 0 if it is not there
+	Had, Has bool // whether it is in the older snapshot, and in the newer one
 }
 
 // ForeignError says that two snapshots are not of one tree.
@@ -36,8 +37,9 @@ const (
 )
 
 // Diff returns the keys whose values differ between two snapshots of one tree, in key order: those that were inserted
-// between them, those that were deleted, and those that got another value. The snapshots may come in either order; New
-// is the value of the newer one. The device compares only the leaves that were changed between the two snapshots.
+// between them, those that were deleted, and those that got another value. Diff goes by the times of the snapshots, not
+// by their places: a change always leads from the older snapshot to the newer one, even if the newer one comes first.
+// The device compares only the leaves that were changed between the two snapshots.
 //
 //	for change, err := range btree.Diff(ctx, older, newer) { … }
 //
@@ -48,14 +50,23 @@ func Diff[K, V structures.Number](ctx context.Context, older, newer *Snapshot[K,
 	return func(yield func(Change[K, V], error) bool) { yieldChanges(ctx, older, newer, yield) }
 }
 
+// related returns why two snapshots can't be compared, as long as none is closed meanwhile.
+func related[K, V structures.Number](a, b *Snapshot[K, V]) error {
+	switch {
+	case !a.made() || !b.made():
+		return vk.ErrNotOpen
+	case a.view.of.tree != b.view.of.tree:
+		return &ForeignError{}
+	case a.view.of.at.ended() || b.view.of.at.ended():
+		return vk.ErrClosed
+	}
+	return nil
+}
+
 func yieldChanges[K, V structures.Number](ctx context.Context, older, newer *Snapshot[K, V],
 	yield func(Change[K, V], error) bool) {
-	if !older.made() || !newer.made() {
-		yield(Change[K, V]{}, vk.ErrNotOpen)
-		return
-	}
-	if older.view.of.tree != newer.view.of.tree {
-		yield(Change[K, V]{}, &ForeignError{})
+	if err := related(older, newer); err != nil {
+		yield(Change[K, V]{}, err)
 		return
 	}
 	if older.Time() > newer.Time() {
@@ -131,11 +142,8 @@ type DeviceDiff struct {
 // *ForeignError, *OrderError, *structures.LengthError if Total has no room for a word, vk.ErrUnsubmitted, vk.ErrClosed,
 // *vk.OutOfMemoryError, and what making a kernel may return.
 func DiffOn[K, V structures.Number](s *vk.Stream, older, newer *Snapshot[K, V], d DeviceDiff) error {
-	if !older.made() || !newer.made() {
-		return vk.ErrNotOpen
-	}
-	if older.view.of.tree != newer.view.of.tree {
-		return &ForeignError{}
+	if err := related(older, newer); err != nil {
+		return err
 	}
 	if older.Time() > newer.Time() {
 		return &OrderError{older.Time(), newer.Time()}
@@ -155,17 +163,15 @@ func DiffOn[K, V structures.Number](s *vk.Stream, older, newer *Snapshot[K, V], 
 //
 // Updates that run meanwhile are not among the changes, but among those of the next call. Both snapshots belong to the
 // caller; since must stay open until the iteration has ended. At opens since by its time, if only that is known. The
-// iteration is Diff's. Errors: those of Snapshot; *ForeignError.
+// iteration is Diff's. Errors: those of Snapshot, *ForeignError, and vk.ErrClosed if since is closed. Then there is no
+// new snapshot.
 func (t *Tree[K, V]) Changes(ctx context.Context,
 	since *Snapshot[K, V]) (now *Snapshot[K, V], changes iter.Seq2[Change[K, V], error], err error) {
-	if t == nil || t.core == nil || !since.made() {
-		return nil, nil, vk.ErrNotOpen
-	}
-	if since.view.of.tree != t.core {
-		return nil, nil, &ForeignError{}
-	}
 	if now, err = t.Snapshot(ctx); err != nil {
 		return nil, nil, err
+	}
+	if err := related(since, now); err != nil {
+		return nil, nil, joint.Error(err, now.Close())
 	}
 	return now, Diff(ctx, since, now), nil
 }

@@ -24,12 +24,14 @@ const (
 type Path uint8
 
 const (
-	// AutoPath is what measured best for the batch's size and order.
+	// AutoPath takes the path that measured best for the batch's size and order. Mixed batches (Apply) go the
+	// concurrent path.
 	AutoPath Path = iota
-	// Concurrent has each operation done by itself, all of them concurrently. Mixed batches and those on streams
-	// have no order among operations of one key then. Batches go in parts no larger than the tree.
+	// Concurrent does each operation by itself, all of them concurrently, in parts no larger than the tree.
+	// structures.Batch says what that means for the order of a mixed batch.
 	Concurrent
-	// Batched sorts the batch and changes each node that it touches once, for operations of one key in their order.
+	// Batched sorts the batch and changes each node that it touches once. A mixed batch has an order
+	// (structures.Batch).
 	Batched
 )
 
@@ -53,7 +55,8 @@ type Options struct {
 	// the pool. Each call that makes many nodes then has slabs allocated beforehand, so that UpdateOn waits for its
 	// stream, but for deletions, and BuildOn for all that work on the tree.
 	Pool *alloc.SlabPool
-	// Path is the way that batches of updates from Go slices take.
+	// Path is the way that batches of updates from Go slices take. It decides about the order of mixed batches, too
+	// (structures.Batch).
 	Path Path
 	// Tile is how many lanes work on one node together, in every kernel: a power of two up to 8 and to the subgroup
 	// size. 0: what measured best on this type of device, kernel by kernel.

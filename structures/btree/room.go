@@ -189,6 +189,9 @@ func (t *tree) mend(ctx context.Context) error {
 }
 
 func (t *tree) Reserve(ctx context.Context, n int) error {
+	if err := t.gate.Err(); err != nil {
+		return err
+	}
 	if n < 0 || n > maxPairs {
 		return &structures.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d, but there are 0 to 2^32 keys", n)}
 	}

@@ -49,10 +49,13 @@ func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 // Operations that UpdateOn leaves pending are done by Finish, and so come after the snapshot.
 //
 // Until the stream has submitted its updates, a call of another stream or from Go slices that uses the snapshot returns
-// vk.ErrUnsubmitted; the stream itself may record queries at it. If the stream drops what it has recorded (Discard,
-// Close, an error), the snapshot is closed. If nothing is recorded, SnapshotOn is Snapshot. Errors: vk.ErrUnsubmitted
-// if another stream has recorded updates and not submitted them, *vk.ForeignError, *structures.LimitError,
-// vk.ErrClosed.
+// vk.ErrUnsubmitted; the stream itself may record queries at it. If nothing is recorded, SnapshotOn is Snapshot.
+//
+// If the stream drops what it has recorded (Discard, Close, an error), the snapshot ends with it: its methods return
+// vk.ErrClosed from then on, as after its Close, and its Close returns nil.
+//
+// Errors: vk.ErrUnsubmitted if another stream has recorded updates and not submitted them, *vk.ForeignError,
+// *structures.LimitError, vk.ErrClosed.
 func (t *Tree[K, V]) SnapshotOn(s *vk.Stream) (*Snapshot[K, V], error) {
 	v, err := t.open().core.SnapshotOn(s)
 	return opened[K, V](v, err)

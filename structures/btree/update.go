@@ -17,6 +17,9 @@ import (
 // *structures.KindError and *structures.LengthError before anything is done.
 func (t *dictionary[W]) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []W,
 	status []structures.Status) error {
+	if err := t.gate.Err(); err != nil {
+		return err
+	}
 	if !updates(kind) {
 		return &structures.KindError{Kind: kind}
 	}

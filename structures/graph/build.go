@@ -73,14 +73,14 @@ func buildOf(ctx context.Context, s *vk.Stream, o Options, build func(g *Graph) 
 // such as are Symmetric; a graph without weights leaves those of the rows out. Errors: those of BuildOn;
 // *structures.OptionError where the options ask for what the rows aren't.
 func FromCSR(ctx context.Context, c *CSR, o Options) (g *Graph, err error) {
-	switch {
-	case !o.Directed && !c.Symmetric:
-		return nil, &structures.OptionError{Option: "Directed", Reason: "false, but the rows are not symmetric"}
-	case o.Weighted && c.Weights == nil:
-		return nil, &structures.OptionError{Option: "Weighted", Reason: "true, but the rows have no weights"}
-	}
-	o.Vertices = max(o.Vertices, c.Vertices)
 	err = c.Use(ctx, func() error {
+		switch {
+		case !o.Directed && !c.Symmetric:
+			return &structures.OptionError{Option: "Directed", Reason: "false, but the rows are not symmetric"}
+		case o.Weighted && c.Weights == nil:
+			return &structures.OptionError{Option: "Weighted", Reason: "true, but the rows have no weights"}
+		}
+		o.Vertices = max(o.Vertices, c.Vertices)
 		s, err := c.Device().NewStream()
 		if err != nil {
 			return err

@@ -74,9 +74,6 @@ func (g *Graph) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status, 
 
 // update is UpdateEdgesInto with statuses of its own.
 func (g *Graph) update(ctx context.Context, kind structures.Kind, e Edges) ([]structures.Status, error) {
-	if !g.made() {
-		return nil, vk.ErrNotOpen
-	}
 	status := make([]structures.Status, len(e.From))
 	return pipeline.Made(status, g.UpdateEdgesInto(ctx, kind, e, status))
 }
@@ -85,8 +82,8 @@ func (g *Graph) update(ctx context.Context, kind structures.Kind, e Edges) ([]st
 // InsertAdd, InsertMin, InsertMax or Delete, and tells in the caller's slice what has become of each edge; nil: it is
 // not wanted. Errors: those of InsertEdges.
 func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
-	if !g.made() {
-		return vk.ErrNotOpen
+	if err := g.err(); err != nil {
+		return err
 	}
 	if err := g.o.admits(kind, &e, status); err != nil {
 		return err
@@ -247,7 +244,8 @@ func (g *Graph) HasEdges(ctx context.Context, e Edges) ([]bool, error) {
 // FindEdgesInto is FindEdges into the caller's slices, each as long as the batch or nil: then it is not wanted.
 func (g *Graph) FindEdgesInto(ctx context.Context, e Edges, weights []uint32, found []bool) error {
 	n := len(e.From)
-	err := cmp.Or(e.check(false), pipeline.Fits(n, "weights", weights), pipeline.Fits(n, "found flags", found))
+	err := cmp.Or(g.err(), e.check(false), pipeline.Fits(n, "weights", weights),
+		pipeline.Fits(n, "found flags", found))
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ type Graph struct {
 	hubs      hubs
 	visits    uint32 // slabs that each lane of a tile may visit in a dispatch
 	failures  uint32 // of the pool, as last seen
-	closed    bool
+	closed    atomic.Bool
 	prepared  atomic.Bool
 }
 
@@ -274,9 +274,17 @@ func (g *Graph) enterSharedOn(ctx context.Context) error {
 
 func (g *Graph) leaveShared() { g.gate.LeaveShared() }
 
+// err returns why the graph is not open; nil if it is. Calls ask it before they look at their arguments.
+func (g *Graph) err() error {
+	if g.made() && g.closed.Load() {
+		return vk.ErrClosed
+	}
+	return g.turns().Err()
+}
+
 // entered refuses a call that the pool's gate has let in, if the graph is closed.
 func (g *Graph) entered(err error, leave func()) error {
-	if err == nil && g.closed {
+	if err == nil && g.closed.Load() {
 		leave()
 		return vk.ErrClosed
 	}
@@ -292,7 +300,7 @@ func (g *Graph) Close() error {
 		return err
 	}
 	defer leave()
-	if g.closed {
+	if g.closed.Load() {
 		return nil
 	}
 	// A shared pool outlives the graph: its slabs go back.
@@ -302,7 +310,7 @@ func (g *Graph) Close() error {
 			return err
 		}
 	}
-	g.closed = true
+	g.closed.Store(true)
 	return g.free(shares)
 }
 
@@ -409,7 +417,7 @@ func (g *Graph) Options() Options {
 func (g *Graph) Device() Device {
 	leave, open := g.turns().Take()
 	defer leave()
-	if !open || g.closed {
+	if !open || g.closed.Load() {
 		return Device{}
 	}
 	return g.device()
@@ -432,7 +440,7 @@ func (g *Graph) Constants() map[string]uint32 {
 func (g *Graph) UsedOn(s *vk.Stream) {
 	leave, _ := g.turns().Take()
 	defer leave()
-	if g.made() && !g.closed {
+	if g.made() && !g.closed.Load() {
 		g.uses.On(s)
 		g.pool.Uses().On(s)
 		g.changes.On(s)

@@ -148,8 +148,8 @@ func (n *Named[ID]) unnumber(ctx context.Context, numbers []uint32, err error) e
 // Update does a batch of one kind, as Graph.UpdateEdgesInto. Ends of edges that are inserted become vertices, also
 // where the insertion fails. Errors: those of Graph.InsertEdges, and of slabhash.Map.Insert.
 func (n *Named[ID]) Update(ctx context.Context, kind structures.Kind, e NamedEdges[ID]) ([]structures.Status, error) {
-	if n.turns() == nil {
-		return nil, vk.ErrNotOpen
+	if err := n.turns().Err(); err != nil {
+		return nil, err
 	}
 	status := make([]structures.Status, len(e.From))
 	err := (Edges{make([]uint32, len(e.From)), make([]uint32, len(e.To)), nil}).check(false)
@@ -229,13 +229,13 @@ func (n *Named[ID]) DeleteEdges(ctx context.Context, e NamedEdges[ID]) ([]struct
 
 // FindEdges is Graph.FindEdges: between names that are no vertices there is no edge.
 func (n *Named[ID]) FindEdges(ctx context.Context, e NamedEdges[ID]) (weights []uint32, found []bool, err error) {
-	if len(e.To) != len(e.From) {
-		return nil, nil, &structures.LengthError{Keys: len(e.From), Other: "targets", Got: len(e.To)}
-	}
 	if err := n.turns().EnterShared(ctx); err != nil {
 		return nil, nil, err
 	}
 	defer n.gate.LeaveShared()
+	if len(e.To) != len(e.From) {
+		return nil, nil, &structures.LengthError{Keys: len(e.From), Other: "targets", Got: len(e.To)}
+	}
 	e.Weights = nil
 	some, at, there, err := n.edges(ctx, e, false)
 	if err != nil {

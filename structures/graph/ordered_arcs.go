@@ -94,16 +94,16 @@ func (g *orderedArcs) HasEdges(ctx context.Context, e Edges) ([]bool, error) {
 }
 
 func (g *orderedArcs) FindEdgesInto(ctx context.Context, e Edges, weights []uint32, found []bool) error {
-	n := len(e.From)
-	if err := cmp.Or(e.check(false), pipeline.Fits(n, "weights", weights),
-		pipeline.Fits(n, "found flags", found)); err != nil {
-		return err
-	}
-	keys := make([]uint64, n)
-	for i, from := range e.From {
-		keys[i] = keyOf(from, e.To[i])
-	}
 	return g.ask(ctx, func() error {
+		n := len(e.From)
+		if err := cmp.Or(e.check(false), pipeline.Fits(n, "weights", weights),
+			pipeline.Fits(n, "found flags", found)); err != nil {
+			return err
+		}
+		keys := make([]uint64, n)
+		for i, from := range e.From {
+			keys[i] = keyOf(from, e.To[i])
+		}
 		if err := g.arcs.FindInto(ctx, keys, keys, found); err != nil { // values in place of keys
 			return err
 		}
@@ -178,10 +178,10 @@ func (g *orderedArcs) between(ctx context.Context, ranges []NeighborRange) (Neig
 }
 
 func (g *orderedArcs) CommonNeighbors(ctx context.Context, pairs Edges) (n Neighbors, err error) {
-	if err := pairs.check(false); err != nil {
-		return Neighbors{}, err
-	}
 	err = g.ask(ctx, func() error {
+		if err := pairs.check(false); err != nil {
+			return err
+		}
 		n, err = g.common(ctx, pairs)
 		return err
 	})

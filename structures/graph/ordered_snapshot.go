@@ -63,15 +63,16 @@ func (s *OrderedSnapshot) Close() error {
 	return s.at.Close()
 }
 
-// EdgeChange is an edge that one snapshot has otherwise than a later one; the lesser end of an undirected graph's is
-// From. Its weight is the later one's, or the one that it had where it is gone.
+// EdgeChange describes an edge that differs between two snapshots. In an undirected graph From is the lesser end. The
+// weight is that of the newer snapshot, or, if the edge is gone, that of the older one.
 type EdgeChange struct {
 	Edge
 	Kind structures.Kind // what has happened to it: InsertUnique, Insert (its weight is another one) or Delete
 }
 
-// DiffEdges returns the edges that two snapshots of one graph have otherwise, ascending, in time that goes by what has
-// changed. Snapshots may come in either order. An error comes last, with no change: those of btree.Diff.
+// DiffEdges returns the edges that differ between two snapshots of one graph, ascending, in time that goes by what has
+// changed. As btree.Diff does, it goes by the times of the snapshots, not by their places. An error comes last, with no
+// change: those of btree.Diff.
 func DiffEdges(ctx context.Context, older, newer *OrderedSnapshot) iter.Seq2[EdgeChange, error] {
 	return func(yield func(EdgeChange, error) bool) {
 		for c, err := range btree.Diff(ctx, older.At(), newer.At()) {

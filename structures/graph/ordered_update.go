@@ -38,9 +38,6 @@ func (g *Ordered) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status
 }
 
 func (g *Ordered) update(ctx context.Context, kind structures.Kind, e Edges) ([]structures.Status, error) {
-	if !g.made() {
-		return nil, vk.ErrNotOpen
-	}
 	status := make([]structures.Status, len(e.From))
 	return pipeline.Made(status, g.UpdateEdgesInto(ctx, kind, e, status))
 }
@@ -50,6 +47,9 @@ func (g *Ordered) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e E
 	status []structures.Status) error {
 	if !g.made() {
 		return vk.ErrNotOpen
+	}
+	if err := g.gate.Err(); err != nil {
+		return err
 	}
 	if err := g.o.admits(kind, &e, status); err != nil {
 		return err

@@ -97,17 +97,18 @@ type boundsPlan struct {
 // static B-tree without pointers that is made for the call (Rao and Ross, Cache Conscious Indexing for Decision-Support
 // in Main Memory, 1999). A node is as large as one memory access.
 func (p *Primitives) Bounds(s *vk.Stream, a BoundsArgs) error {
-	if err := checkWidth(a.Width); err != nil {
-		return err
-	}
-	n, count := a.Length.N, a.Count.N
-	plan := boundsPlan{
-		merged: a.Sorted && n <= keysAMergedQuery*count, alone: n+count <= mergeAlone,
-		indexed: n <= keysAnIndexedQuery*count, top: searchTop[a.Width],
-		// Each workgroup loads the top. It is to take a small part of its time, but all of the device is to work.
-		rounds: min(max(count/boundsLanes, 1), 4),
-	}
-	return p.whole(s, func() error { return p.bounds(s, a, plan) })
+	return p.whole(s, func() error {
+		if err := checkWidth(a.Width); err != nil {
+			return err
+		}
+		n, count := a.Length.N, a.Count.N
+		return p.bounds(s, a, boundsPlan{
+			merged: a.Sorted && n <= keysAMergedQuery*count, alone: n+count <= mergeAlone,
+			indexed: n <= keysAnIndexedQuery*count, top: searchTop[a.Width],
+			// Each workgroup loads the top. It is to take a small part of its time, but all of the device is to work.
+			rounds: min(max(count/boundsLanes, 1), 4),
+		})
+	})
 }
 
 func (p *Primitives) bounds(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {

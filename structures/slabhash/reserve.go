@@ -11,6 +11,9 @@ import (
 )
 
 func (t *table[W]) Reserve(ctx context.Context, n int) error {
+	if err := t.err(); err != nil {
+		return err
+	}
 	if n < 0 {
 		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
 	}

@@ -33,6 +33,9 @@ func (q request[W]) part(first, end int) request[W] {
 // updateInto does a batch of updates of one kind.
 func (t *table[W]) updateInto(ctx context.Context, kind structures.Kind, keys, values []W,
 	status []structures.Status) error {
+	if err := t.err(); err != nil {
+		return err
+	}
 	q := request[W]{kind: kind, keys: keys, status: status}
 	switch {
 	case kind.Inserts() && !t.keys:
@@ -60,7 +63,7 @@ func (t *table[W]) update(ctx context.Context, kind structures.Kind,
 
 // mixedInto does a batch of operations of any kinds.
 func (t *table[W]) mixedInto(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) error {
-	if err := cmp.Or(pipeline.Lengths(b, t.keys), pipeline.FitsResults(b, into)); err != nil {
+	if err := cmp.Or(t.err(), pipeline.Lengths(b, t.keys), pipeline.FitsResults(b, into)); err != nil {
 		return err
 	}
 	for i, k := range b.Kinds {
@@ -158,7 +161,7 @@ func operandsOf(c pipeline.Chunk) operands {
 
 // findInto looks keys up. Of a set there are no values.
 func (t *table[W]) findInto(ctx context.Context, keys, values []W, found []bool) error {
-	err := cmp.Or(pipeline.Fits(len(keys), "values", values), pipeline.Fits(len(keys), "found flags", found))
+	err := cmp.Or(t.err(), pipeline.Fits(len(keys), "values", values), pipeline.Fits(len(keys), "found flags", found))
 	if err != nil {
 		return err
 	}

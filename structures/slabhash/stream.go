@@ -46,6 +46,9 @@ func (t *table[W]) applyOn(ctx context.Context, s *vk.Stream, kind structures.Ki
 }
 
 func (t *table[W]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	if err := t.err(); err != nil {
+		return err
+	}
 	if !kind.Inserts() && kind != structures.Delete && kind != structures.DeleteAll {
 		return &structures.KindError{Kind: kind}
 	}

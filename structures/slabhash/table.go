@@ -78,7 +78,7 @@ type table[W structures.Word] struct {
 	used      uint64 // at most so many slots are in use: a bound that a survey tightens
 	meter     recording.Meter
 	gate      *gate.Gate // the pool's: that of all tables which share it
-	closed    bool
+	closed    atomic.Bool
 	prepared  atomic.Bool // all kernels are made
 
 	failures uint32 // of the pool, as last seen
@@ -259,11 +259,19 @@ func (t *table[W]) leaveShared() { t.gate.LeaveShared() }
 
 // entered refuses a call that the pool's gate has let in, if the table is closed.
 func (t *table[W]) entered(err error, leave func()) error {
-	if err == nil && t.closed {
+	if err == nil && t.closed.Load() {
 		leave()
 		return vk.ErrClosed
 	}
 	return err
+}
+
+// err returns why the table is not open; nil if it is. Calls ask it before they look at their arguments.
+func (t *table[W]) err() error {
+	if t.closed.Load() {
+		return vk.ErrClosed
+	}
+	return t.gate.Err()
 }
 
 func (t *table[W]) Close() error {
@@ -272,7 +280,7 @@ func (t *table[W]) Close() error {
 		return err
 	}
 	defer leave()
-	if t.closed {
+	if t.closed.Load() {
 		return nil
 	}
 	// A shared pool outlives the table: its slabs go back, and nothing may find them in the table then.
@@ -282,7 +290,7 @@ func (t *table[W]) Close() error {
 			return err
 		}
 	}
-	t.closed = true
+	t.closed.Store(true)
 	return t.free(shares)
 }
 
@@ -327,7 +335,7 @@ func (t *table[W]) changing(s *vk.Stream, record func() error) error {
 func (t *table[W]) UsedOn(s *vk.Stream) {
 	leave, _ := t.gate.Take()
 	defer leave()
-	if t.gate != nil && !t.closed {
+	if t.gate != nil && !t.closed.Load() {
 		t.uses.On(s)
 		t.pool.Uses().On(s)
 		t.changes.On(s)
@@ -389,7 +397,7 @@ func (t *table[W]) Metrics() structures.Metrics {
 func (t *table[W]) Device() Device {
 	leave, open := t.gate.Take()
 	defer leave()
-	if !open || t.closed {
+	if !open || t.closed.Load() {
 		return Device{}
 	}
 	return t.device(t.base)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,59 +45,107 @@ func TestNotOpen(t *testing.T) {
 		} {
 			for i := range x.NumMethod() {
 				name := x.Type().Method(i).Name
-				buffer := of == reflect.TypeFor[vk.Buffer[uint32]]() // it is one of no elements
-				t.Run(of.String()+"/"+what+"/"+name, func(t *testing.T) { notOpen(t, x.Method(i), buffer) })
+				t.Run(of.String()+"/"+what+"/"+name, func(t *testing.T) {
+					want := []error{vk.ErrNotOpen}
+					if of == reflect.TypeFor[vk.Buffer[uint32]]() {
+						want = append(want, nil) // it is one of no elements
+					}
+					refuses(t, x.Method(i), want...)
+				})
 			}
 		}
 	}
 }
 
-func notOpen(t *testing.T, method reflect.Value, buffer bool) {
-	var in []reflect.Value
-	for i := range method.Type().NumIn() {
-		p := method.Type().In(i)
-		in = append(in, reflect.Zero(p))
+// refuses requires that a method returns one of some errors, beside zero values, whatever its arguments are: whether a
+// handle is open comes before whether the arguments fit. A method of a handle that was never open, and that returns no
+// error, returns zero values.
+func refuses(t *testing.T, method reflect.Value, want ...error) {
+	for _, wrong := range []bool{false, true} {
+		if wrong && (slices.Contains(want, nil) || unordered(t.Name())) {
+			continue
+		}
+		var all []reflect.Value
+		require.NotPanics(t, func() { all = method.Call(inputs(t, method.Type(), wrong)) })
+		for _, out := range all {
+			switch {
+			case out.Type() == reflect.TypeFor[error]():
+				require.Contains(t, want, out.Interface(), "wrong arguments: %v", wrong)
+			case out.Type() == reflect.TypeFor[*slog.Logger]():
+				require.False(t, out.IsNil())
+			case out.Kind() == reflect.Func && !out.IsNil():
+				n := 0
+				require.NotPanics(t, func() {
+					for _, err := range out.Seq2() {
+						require.Contains(t, want, err.Interface())
+						n++
+					}
+				})
+				require.Equal(t, 1, n)
+			case all[len(all)-1].Type() == reflect.TypeFor[error](), want[0] == vk.ErrNotOpen:
+				require.True(t, empty(out), "%v", out)
+			}
+		}
+	}
+}
+
+// unordered says whether a test is about what is still to come.
+func unordered(name string) bool {
+	for _, part := range []string{"Buffer[", "lsm.", "sortedarray.", "/CountInto", "/FindInto", "/NeighborInto", "/RankInto",
+		"/SelectInto"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// inputs are the arguments of a call: of no operations, or wrong in whatever way there is, with slices that differ in
+// length, nil pointers, negative numbers and kinds that nothing does.
+func inputs(t *testing.T, of reflect.Type, wrong bool) (in []reflect.Value) {
+	for i := range of.NumIn() {
+		p := of.In(i)
+		v := reflect.New(p).Elem()
 		switch {
+		case of.IsVariadic() && i == of.NumIn()-1:
+			continue
 		case p == reflect.TypeFor[context.Context]():
-			in[i] = reflect.ValueOf(t.Context())
-		case p == reflect.TypeFor[structures.Kind]():
-			in[i] = reflect.ValueOf(structures.Delete)
-		case p.Kind() == reflect.Pointer && p.Elem().PkgPath() == reflect.TypeFor[structures.Kind]().PkgPath():
-			in[i] = reflect.New(p.Elem()) // for results
+			v.Set(reflect.ValueOf(t.Context()))
 		case p.Kind() == reflect.Func:
-			in[i] = reflect.MakeFunc(p, func([]reflect.Value) (out []reflect.Value) {
+			v = reflect.MakeFunc(p, func([]reflect.Value) (out []reflect.Value) {
 				for j := range p.NumOut() {
 					out = append(out, reflect.Zero(p.Out(j)))
 				}
 				return out
 			})
+		case wrong:
+			spoil(v, i)
+		case p == reflect.TypeFor[structures.Kind]():
+			v.Set(reflect.ValueOf(structures.Delete))
+		case p.Kind() == reflect.Pointer && p.Elem().PkgPath() == reflect.TypeFor[structures.Kind]().PkgPath():
+			v.Set(reflect.New(p.Elem())) // for results
 		}
+		in = append(in, v)
 	}
-	if method.Type().IsVariadic() {
-		in = in[:len(in)-1]
-	}
-	var all []reflect.Value
-	require.NotPanics(t, func() { all = method.Call(in) })
-	for _, out := range all {
-		switch {
-		case out.Type() == reflect.TypeFor[error]():
-			if buffer && out.IsNil() {
-				continue
+	return in
+}
+
+// spoil makes an argument, or its field, wrong; i is which it is.
+func spoil(v reflect.Value, i int) {
+	switch v.Kind() {
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1+i, 1+i))
+	case reflect.Int:
+		v.SetInt(-1)
+	case reflect.Uint8:
+		v.SetUint(200)
+	case reflect.Float64:
+		v.SetFloat(-1)
+	case reflect.Struct:
+		for j := range v.NumField() {
+			if v.Field(j).CanSet() {
+				spoil(v.Field(j), i+j)
 			}
-			require.Equal(t, vk.ErrNotOpen, out.Interface())
-		case out.Type() == reflect.TypeFor[*slog.Logger]():
-			require.False(t, out.IsNil())
-		case out.Kind() == reflect.Func && !out.IsNil():
-			n := 0
-			require.NotPanics(t, func() {
-				for _, err := range out.Seq2() {
-					require.Equal(t, vk.ErrNotOpen, err.Interface())
-					n++
-				}
-			})
-			require.Equal(t, 1, n)
-		default:
-			require.True(t, empty(out), "%v", out)
 		}
 	}
 }
@@ -103,8 +153,15 @@ func notOpen(t *testing.T, method reflect.Value, buffer bool) {
 // empty says whether a result is a zero value, or leads to nothing else.
 func empty(out reflect.Value) bool {
 	switch out.Kind() {
-	case reflect.Slice, reflect.Map:
+	case reflect.Map:
 		return out.Len() == 0
+	case reflect.Slice:
+		for i := range out.Len() {
+			if !empty(out.Index(i)) {
+				return false
+			}
+		}
+		return true
 	case reflect.Pointer:
 		return out.IsNil() || out.Elem().IsZero()
 	case reflect.Struct:

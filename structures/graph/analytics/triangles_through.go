@@ -46,6 +46,9 @@ type (
 // Source: Awad, Fully Concurrent GPU Data Structures, 2022, chapter 5 (dynamic triangle counting). A triangle that has
 // several of the edges is found from each of them, and each counts its share.
 func (a *Analyzer) TrianglesThroughEdges(ctx context.Context, from, to []uint32) (r TrianglesResult, err error) {
+	if err := a.turns().Err(); err != nil {
+		return r, err
+	}
 	switch {
 	case len(to) != len(from):
 		return r, &structures.LengthError{Keys: len(from), Other: "vertices that edges lead to", Got: len(to)}

@@ -32,8 +32,12 @@ func Fits[T any](keys int, name string, s []T) error {
 	return nil
 }
 
-// FitsResults checks the slices that the results of a batch go to. Error: *structures.LengthError.
+// FitsResults checks the slices that the results of a batch go to. Errors: *structures.LengthError,
+// *structures.OptionError.
 func FitsResults[K, V structures.Number](b structures.Batch[K, V], r *structures.Results[K, V]) error {
+	if r == nil {
+		return &structures.OptionError{Option: "into", Reason: "nil"}
+	}
 	n := len(b.Keys)
 	return cmp.Or(Fits(n, "statuses", r.Status), Fits(n, "values for the results", r.Values),
 		Fits(n, "keys for the results", r.Keys))

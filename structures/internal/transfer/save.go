@@ -25,6 +25,9 @@ type Gate interface {
 // structures.ErrChanged, where there are not as many pairs as the header says.
 func Save[W structures.Word](ctx context.Context, g Gate, to io.Writer, h saved.Header, columns saved.Columns,
 	chunks iter.Seq2[structures.Pairs[W, W], error]) (int64, error) {
+	if to == nil {
+		return 0, &structures.OptionError{Option: "io.Writer", Reason: "nil"}
+	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -121,6 +121,9 @@ func ApplyInto[K, V structures.Number, W structures.Word](ctx context.Context, b
 	into *structures.Results[K, V],
 	apply func(context.Context, structures.Batch[W, W], *structures.Results[W, W]) error) error {
 	words := batchOf[K, V, W](b)
+	if into == nil {
+		return apply(ctx, words, nil)
+	}
 	values, keys := valueResults[W](into.Values), keyResults[W](into.Keys)
 	lists := slices.Contains(b.Kinds, structures.FindRange)
 	status := into.Status
