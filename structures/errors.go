@@ -31,8 +31,8 @@ func (e *CountError) Error() string {
 	return fmt.Sprintf("%d %s, but a call takes 0 to %d", e.N, e.What, e.Most)
 }
 
-// OptionError says which option, or other argument, is not valid: also an into, an io.Writer or an io.Reader that is nil.
-// Nothing was allocated or changed.
+// OptionError says which option, or other argument, is not valid. An into, an io.Writer or an io.Reader that is nil is
+// one. Nothing was allocated or changed.
 type OptionError = vk.OptionError
 
 // CapacityError says that an option asks for more than there can be. Nothing was allocated.

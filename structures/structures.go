@@ -94,7 +94,7 @@ const (
 	// pending operations had no effect (of a DeleteAll: not all of it).
 	Pending Status = iota
 	Inserted
-	Assigned // the key was there; also if InsertMin or InsertMax left its value as it was
+	Assigned // the key was there; InsertMin and InsertMax may have left its value as it was
 	Found
 	Deleted
 	Absent // the key was not there
@@ -129,11 +129,11 @@ type Pairs[K, V Number] struct {
 //     the next. In a tree, the operations that ask for order (FindSuccessor to CountRange) come first in that order,
 //     so they see what was there before the batch, unless OwnMoments is set.
 //
-// These orders are those of Apply. In batches of one kind from Go slices (Updates) the last of equal keys wins in every
-// structure, on every path.
+// DeleteAll and CountAll of slabhash have no single moment: they delete or count the pairs of a key one after the other,
+// each at its own moment.
 //
-// The exception is DeleteAll and CountAll of slabhash, which have no single moment: they delete or count the pairs of a
-// key one after the other, each at its own moment.
+// In batches of one kind from Go slices, equal keys have the order that Updates describes, in every structure and on
+// every path.
 type Batch[K, V Number] struct {
 	Kinds  []Kind // what each operation does; none may be Mixed
 	Keys   []K    // the key of each
@@ -232,5 +232,5 @@ type Dictionary[K, V Number] interface {
 // the structure itself, that call returns *ReentryError.
 //
 // If Progress panics, the panic reaches the caller of the call, and the structure stays open and usable. Part of the
-// batch is then done, and no statuses say which part.
+// batch is then done. The call returns no statuses, and those in the caller's slice mean nothing.
 type Progress func(done, total int)

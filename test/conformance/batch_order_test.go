@@ -142,8 +142,8 @@ func inStages(t *testing.T, b u32.Batch, r u32.Results, operations []int, order 
 		for _, i := range operations {
 			if slices.Contains(stage, b.Kinds[i]) {
 				status, value := outcome(all, b.Kinds[i], b.Keys[i], b.Values[i])
-				require.True(t, came(b, r, i, status, value), "operation %d, %v of %d: %v %d, want %v %d", i, b.Kinds[i],
-					b.Keys[i], r.Status[i], r.Values[i], status, value)
+				require.True(t, came(b, r, i, status, value), "operation %d, %v of %d: %v %d, want %v %d", i,
+					b.Kinds[i], b.Keys[i], r.Status[i], r.Values[i], status, value)
 			}
 		}
 	}
@@ -168,8 +168,8 @@ func inSomeOrder(t *testing.T, x u32.Dictionary, b u32.Batch, r u32.Results, ope
 		if value, there := all[key]; there {
 			begin[key] = value
 		}
-		require.True(t, explained(b, r, left, key, begin, end), "no order of the operations %d of key %d, which was %v, "+
-			"leaves %v", left, key, begin, end)
+		require.True(t, explained(b, r, left, key, begin, end),
+			"no order of the operations %d of key %d, which was %v, leaves %v", left, key, begin, end)
 		delete(all, key)
 		if found[0] {
 			all[key] = values[0]

@@ -91,8 +91,8 @@ func refuses(t *testing.T, method reflect.Value, want ...error) {
 
 // unordered says whether a test is about what is still to come.
 func unordered(name string) bool {
-	for _, part := range []string{"Buffer[", "lsm.", "sortedarray.", "/CountInto", "/FindInto", "/NeighborInto", "/RankInto",
-		"/SelectInto"} {
+	for _, part := range []string{"Buffer[", "lsm.", "sortedarray.", "/CountInto", "/FindInto", "/NeighborInto",
+		"/RankInto", "/SelectInto"} {
 		if strings.Contains(name, part) {
 			return true
 		}
