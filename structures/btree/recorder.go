@@ -22,6 +22,13 @@ type recorder struct {
 // newest is what the tree holds now.
 func (t *tree) newest() recorder { return recorder{tree: t} }
 
+func (r recorder) Err() error {
+	if r.at.ended() {
+		return vk.ErrClosed
+	}
+	return r.gate.Err()
+}
+
 func (r recorder) Enter(ctx context.Context) error {
 	if r.at == nil {
 		return r.gate.EnterShared(ctx)

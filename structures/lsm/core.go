@@ -91,6 +91,9 @@ func (l *lsm) reserveFor(pairs int) error {
 }
 
 func (l *lsm) reserve(ctx context.Context, n int) error {
+	if err := l.core.Err(); err != nil {
+		return err
+	}
 	switch {
 	case n < 0:
 		return &structures.OptionError{Option: "Capacity", Reason: "negative"}

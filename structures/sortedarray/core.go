@@ -125,6 +125,9 @@ func (a *array) clear(ctx context.Context) error {
 }
 
 func (a *array) reserve(ctx context.Context, n int) error {
+	if err := a.core.Err(); err != nil {
+		return err
+	}
 	switch {
 	case n < 0:
 		return &structures.OptionError{Option: "Capacity", Reason: "negative"}

@@ -81,7 +81,7 @@ func TestNilArguments(t *testing.T) {
 		x := reflect.ValueOf(handle)
 		for i := range x.NumMethod() {
 			method := x.Type().Method(i).Name
-			if method != "ApplyInto" && method != "Save" && method != "WriteTo" {
+			if method != "ApplyInto" && method != "RangeInto" && method != "Save" && method != "WriteTo" {
 				continue
 			}
 			t.Run(x.Type().String()+"/"+method, func(t *testing.T) {

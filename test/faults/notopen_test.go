@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -62,8 +61,8 @@ func TestNotOpen(t *testing.T) {
 // error, returns zero values.
 func refuses(t *testing.T, method reflect.Value, want ...error) {
 	for _, wrong := range []bool{false, true} {
-		if wrong && (slices.Contains(want, nil) || unordered(t.Name())) {
-			continue
+		if wrong && strings.Contains(t.Name(), "Buffer[") {
+			continue // one that is not open has no elements, which is what a range is compared with first
 		}
 		var all []reflect.Value
 		require.NotPanics(t, func() { all = method.Call(inputs(t, method.Type(), wrong)) })
@@ -87,17 +86,6 @@ func refuses(t *testing.T, method reflect.Value, want ...error) {
 			}
 		}
 	}
-}
-
-// unordered says whether a test is about what is still to come.
-func unordered(name string) bool {
-	for _, part := range []string{"Buffer[", "lsm.", "sortedarray.", "/CountInto", "/FindInto", "/NeighborInto",
-		"/RankInto", "/SelectInto"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
 }
 
 // inputs are the arguments of a call: of no operations, or wrong in whatever way there is, with slices that differ in

@@ -26,7 +26,8 @@ func (q Queries[K, V]) Find(ctx context.Context, keys []K) (values []V, found []
 // FindInto is Find into the caller's slices.
 func (q Queries[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
 	n := len(keys)
-	if err := cmp.Or(pipeline.Fits(n, "values", values), pipeline.Fits(n, "found flags", found)); err != nil {
+	if err := cmp.Or(q.of.Err(), pipeline.Fits(n, "values", values),
+		pipeline.Fits(n, "found flags", found)); err != nil {
 		return err
 	}
 	return q.Reader.Find(ctx, n, pipeline.Keys(keys, q.width), pipeline.ValueResults(values, q.width),
@@ -56,6 +57,12 @@ func (q Queries[K, V]) Range(ctx context.Context, ranges []structures.Range[K]) 
 // RangeInto is Range into the caller's slices, as far as they have room.
 func (q Queries[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[K],
 	into *structures.Ranges[K, V]) error {
+	if err := q.of.Err(); err != nil {
+		return err
+	}
+	if into == nil {
+		return &structures.OptionError{Option: "into", Reason: "nil"}
+	}
 	to := &Pairs[K, V]{structures.Pairs[K, V]{Keys: into.Keys[:0], Values: into.Values[:0]}, q.width}
 	offsets, err := q.Reader.Range(ctx, Words(ranges), to, into.Offsets)
 	if offsets != nil {
@@ -105,7 +112,7 @@ func fit[K, V structures.Number](n int, into structures.Neighbors[K, V]) error {
 func (q Queries[K, V]) NeighborInto(ctx context.Context, to structures.Direction, keys []K,
 	into structures.Neighbors[K, V]) error {
 	n := len(keys)
-	if err := cmp.Or(checkDirection(to), fit(n, into)); err != nil {
+	if err := cmp.Or(q.of.Err(), checkDirection(to), fit(n, into)); err != nil {
 		return err
 	}
 	return q.Neighbors(ctx, to, n, pipeline.Keys(keys, q.width), pipeline.KeyResults(into.Keys, q.width),
@@ -138,6 +145,9 @@ func (q Queries[K, V]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
 
 // RankInto is Rank into the caller's slice.
 func (q Queries[K, V]) RankInto(ctx context.Context, keys []K, ranks []uint32) error {
+	if err := q.of.Err(); err != nil {
+		return err
+	}
 	if len(ranks) != len(keys) {
 		return &structures.LengthError{Keys: len(keys), Other: "ranks", Got: len(ranks)}
 	}
@@ -153,7 +163,7 @@ func (q Queries[K, V]) Select(ctx context.Context, ranks []uint32) (structures.N
 // SelectInto is Select into the caller's slices.
 func (q Queries[K, V]) SelectInto(ctx context.Context, ranks []uint32, into structures.Neighbors[K, V]) error {
 	n := len(ranks)
-	if err := fit(n, into); err != nil {
+	if err := cmp.Or(q.of.Err(), fit(n, into)); err != nil {
 		return err
 	}
 	return q.Reader.Select(ctx, n, pipeline.In(ranks), pipeline.KeyResults(into.Keys, q.width),

@@ -15,6 +15,8 @@ import (
 // Recorder is a structure as its Reader sees it. What records is called by who has entered, and allocates scratch as it
 // needs it.
 type Recorder interface {
+	// Err returns why the structure is not open; nil if it is.
+	Err() error
 	// Enter begins a call that reads the structure, beside others like it, and waits for the result, when no call
 	// changes the structure; EnterOn one that records on a stream, and waits for nothing but that. Leave ends either.
 	Enter(ctx context.Context) error

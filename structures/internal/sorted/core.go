@@ -116,6 +116,9 @@ func (c *Core) Widths() primitives.Widths {
 // allKeysAt is where the range of all keys stands, behind the rows.
 const allKeysAt = 4 * runs.StackRows
 
+// Err returns why the structure is not open; nil if it is. Calls ask it before they look at their arguments.
+func (c *Core) Err() error { return c.gate.Err() }
+
 // Enter begins a call that uses what the core has but once, when its turn has come, and behind the updates of all
 // streams; Leave ends it. Queries do so themselves, beside each other.
 func (c *Core) Enter(ctx context.Context) error {
