@@ -129,8 +129,8 @@ type Pairs[K, V Number] struct {
 //     the next. In a tree, the operations that ask for order (FindSuccessor to CountRange) come first in that order,
 //     so they see what was there before the batch, unless OwnMoments is set.
 //
-// DeleteAll and CountAll of slabhash have no single moment: they delete or count the pairs of a key one after the other,
-// each at its own moment.
+// DeleteAll and CountAll of slabhash have no single moment: they delete or count the pairs of a key one after the
+// other, each at its own moment.
 //
 // In batches of one kind from Go slices, equal keys have the order that Updates describes, in every structure and on
 // every path.

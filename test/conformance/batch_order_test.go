@@ -58,7 +58,7 @@ func TestOrderOfMixedBatches(t *testing.T) {
 			defer func() { require.NoError(t, x.Close()) }()
 			rng := rand.New(rand.NewPCG(36, 1))
 			all := map[uint32]uint32{}
-			for batch := range 6 {
+			for batch := range 4 {
 				b := u32.Batch{}
 				for range 800 {
 					kinds := slices.Concat(queries, insertions, deletions)
