@@ -42,7 +42,7 @@ const (
 // PoolOptions say how large a pool is. The zero value is one memory block, growing as far as the device's memory goes.
 type PoolOptions struct {
 	Blocks   int    // memory blocks of 1024 slabs (128 KiB) at first; 0 = 1
-	MaxBytes uint64 // that the pool may keep; 0 = whatever the device has. While it moves it takes more.
+	MaxBytes uint64 // the most that the pool may keep; 0 = whatever the device has. While it moves it takes more.
 	// Memory, if not nil, counts all memory that the pool takes.
 	Memory *vk.Budget
 

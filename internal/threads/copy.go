@@ -1,4 +1,4 @@
-// Package threads copies memory by several threads, where one doesn't keep up with a device's link.
+// Package threads copies and encodes memory by several threads, where one doesn't keep up with a device's link.
 package threads
 
 import (

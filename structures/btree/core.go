@@ -3,7 +3,6 @@ package btree
 import (
 	"context"
 	"errors"
-	"math"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/alloc"
@@ -206,9 +205,6 @@ func kernel[P any](t *tree, s *vk.Stream, module string, tile int,
 // words is how many 32-bit words a key takes, and a value.
 func (t *tree) words() int { return t.width.Bytes() / 4 }
 
-// lastKey is the greatest key.
-func (t *tree) lastKey() uint64 { return math.MaxUint64 >> (64 - t.width.Bits()) }
-
 // groups returns how many workgroups have so many invocations.
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
 
@@ -229,7 +225,7 @@ func (t *tree) Clear(ctx context.Context) error {
 	}
 	t.versions.writes.Made()
 	if t.versions.protect() {
-		all := ordered.NewDeletion([]structures.Range[uint64]{{Hi: t.lastKey()}}, t.width)
+		all := ordered.NewDeletion([]structures.Range[uint64]{{Hi: ordered.LastKey(t.width)}}, t.width)
 		_, err := all.Result(t.deletePieces(ctx, all))
 		return err
 	}

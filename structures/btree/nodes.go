@@ -7,6 +7,7 @@ import (
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -142,7 +143,7 @@ func (t *tree) decode(ref uint32, w []uint32) Node[uint64] {
 
 // leafPairs are the pairs of a leaf, or of a version of one, in key order. high is the greatest key of the leaf.
 func (t *tree) leafPairs(w []uint32, high uint64) (keys, values []uint64) {
-	emptyKey := t.lastKey()
+	emptyKey := ordered.LastKey(t.width)
 	if high == emptyKey {
 		emptyKey = 0
 	}

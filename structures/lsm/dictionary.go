@@ -64,10 +64,7 @@ func (l *LSM[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (struct
 // ApplyInto is Apply into the caller's slices.
 func (l *LSM[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], into *structures.Results[K, V]) error {
 	core := l.open().core
-	if err := core.core.Err(); err != nil {
-		return err
-	}
-	o, err := sorted.Mixed(b, into, core.core.Width())
+	o, err := sorted.Mixed(&core.core, b, into)
 	if err != nil {
 		return err
 	}
@@ -80,10 +77,7 @@ func (l *LSM[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], int
 func (l *LSM[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
 	core := l.open().core
-	if err := core.core.Err(); err != nil {
-		return err
-	}
-	o, err := sorted.Update(kind, keys, values, status, core.core.Width())
+	o, err := sorted.Update(&core.core, kind, keys, values, status)
 	if err != nil {
 		return err
 	}

@@ -64,10 +64,7 @@ func (a *Array[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (stru
 // ApplyInto is Apply into the caller's slices.
 func (a *Array[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], into *structures.Results[K, V]) error {
 	core := a.open().core
-	if err := core.core.Err(); err != nil {
-		return err
-	}
-	o, err := sorted.Mixed(b, into, core.core.Width())
+	o, err := sorted.Mixed(&core.core, b, into)
 	if err != nil {
 		return err
 	}
@@ -79,10 +76,7 @@ func (a *Array[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], i
 func (a *Array[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
 	core := a.open().core
-	if err := core.core.Err(); err != nil {
-		return err
-	}
-	o, err := sorted.Update(kind, keys, values, status, core.core.Width())
+	o, err := sorted.Update(&core.core, kind, keys, values, status)
 	if err != nil {
 		return err
 	}

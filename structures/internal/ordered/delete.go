@@ -22,7 +22,7 @@ type Deletion struct {
 
 // NewDeletion begins the deletion of ranges.
 func NewDeletion(ranges []structures.Range[uint64], w structures.Width) *Deletion {
-	return &Deletion{Counts: make([]uint32, len(ranges)), last: last(w), all: disjoint(ranges, w)}
+	return &Deletion{Counts: make([]uint32, len(ranges)), last: LastKey(w), all: disjoint(ranges, w)}
 }
 
 // NotBegun is what a deletion returns that could not begin.

@@ -11,7 +11,7 @@ import (
 
 // disjoint are ranges without what overlaps: pieces in key order, each of the first of those ranges that have its keys.
 func disjoint(ranges []structures.Range[uint64], w structures.Width) pieces {
-	d := sweep{ranges: ranges, last: last(w)}
+	d := sweep{ranges: ranges, last: LastKey(w)}
 	for i, r := range ranges {
 		if r.Lo <= r.Hi {
 			d.waiting = append(d.waiting, begins{r.Lo, i})
@@ -73,8 +73,8 @@ func sortBegins(all []begins, w structures.Width) {
 // behind goes on behind a key.
 func (d *sweep) behind(key uint64) { d.at, d.done = key+1, key == d.last }
 
-// last is the greatest key of a width.
-func last(w structures.Width) uint64 { return math.MaxUint64 >> (64 - w.Bits()) }
+// LastKey is the greatest key of a width.
+func LastKey(w structures.Width) uint64 { return math.MaxUint64 >> (64 - w.Bits()) }
 
 // apart takes the next range as it is, if no other one has any of its keys, which is usual.
 func (d *sweep) apart() bool {

@@ -25,13 +25,10 @@ func checkDirection(to structures.Direction) error {
 	return nil
 }
 
-// Neighbors finds the neighbors of n keys in a direction. Error also: *structures.StuckError where a search makes more
-// steps than it has to, which only a stray write can cause.
+// Neighbors finds the neighbors of n keys in a direction that there is. Error also: *structures.StuckError where a
+// search makes more steps than it has to, which only a stray write can cause.
 func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, n int,
 	keys, outKeys, outValues, found pipeline.Column) error {
-	if err := checkDirection(to); err != nil {
-		return err
-	}
 	if err := r.of.Enter(ctx); err != nil {
 		return err
 	}

@@ -140,6 +140,11 @@ func (r *Reader) ask(ctx context.Context, n int, columns []pipeline.Column, task
 // asked is ask by who has entered.
 func (r *Reader) asked(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
 	r.of.Meter().Query(n)
+	return r.run(ctx, n, columns, task)
+}
+
+// run has queries done without counting them, as the structure asks for them itself.
+func (r *Reader) run(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
 	task.Progress = r.progress
 	_, err := r.pipelines.Run(ctx, n, columns, task)
 	return err
@@ -150,12 +155,9 @@ func (r *Reader) Find(ctx context.Context, n int, keys, values, found pipeline.C
 	return r.ask(ctx, n, []pipeline.Column{keys, values, found}, r.lookups())
 }
 
-// Lookup is Find by who has entered.
+// Lookup is Find by who has entered, for a purpose of the structure's own.
 func (r *Reader) Lookup(ctx context.Context, n int, keys, values, found pipeline.Column) error {
-	task := r.lookups()
-	task.Progress = r.progress
-	_, err := r.pipelines.Run(ctx, n, []pipeline.Column{keys, values, found}, task)
-	return err
+	return r.run(ctx, n, []pipeline.Column{keys, values, found}, r.lookups())
 }
 
 func (r *Reader) lookups() pipeline.Task {

@@ -31,9 +31,13 @@ func Pairs[K, V structures.Number](keys []K, values []V, w structures.Width) (o 
 	return Operations{N: len(keys), Keys: pipeline.Keys(keys, w), Values: pipeline.Values(values, w)}, nil
 }
 
-// Update is a batch of updates of one kind from a user's slices, if it can be done.
-func Update[K, V structures.Number](kind structures.Kind, keys []K, values []V, status []structures.Status,
-	w structures.Width) (o Operations, err error) {
+// Update is a batch of updates of one kind from a user's slices, if the structure is open and it can be done.
+func Update[K, V structures.Number](c *Core, kind structures.Kind, keys []K, values []V,
+	status []structures.Status) (o Operations, err error) {
+	if err := c.Err(); err != nil {
+		return o, err
+	}
+	w := c.Width()
 	switch {
 	case !updates(kind):
 		err = &structures.KindError{Kind: kind}
@@ -132,11 +136,11 @@ func (c *Core) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
 	return Batch{Kind: structures.Insert, Keys: keys, Values: values, N: b.N}, err
 }
 
-// Mixed is a mixed batch from a user's slices, if it can be done. There are statuses, which Apply needs, also
-// where none are wanted.
-func Mixed[K, V structures.Number](b structures.Batch[K, V], into *structures.Results[K, V],
-	w structures.Width) (o Operations, err error) {
-	if err := cmp.Or(pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
+// Mixed is a mixed batch from a user's slices, if the structure is open and it can be done. There are statuses, which
+// Apply needs, also where none are wanted.
+func Mixed[K, V structures.Number](c *Core, b structures.Batch[K, V],
+	into *structures.Results[K, V]) (o Operations, err error) {
+	if err := cmp.Or(c.Err(), pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
 		return o, err
 	}
 	for i, k := range b.Kinds {
@@ -146,6 +150,7 @@ func Mixed[K, V structures.Number](b structures.Batch[K, V], into *structures.Re
 			return o, &structures.KindError{Index: i, Kind: k}
 		}
 	}
+	w := c.Width()
 	o = Operations{
 		N: len(b.Keys), Kinds: b.Kinds, Keys: pipeline.Keys(b.Keys, w), Values: pipeline.Values(b.Values, w),
 		Status: into.Status, Results: pipeline.ValueResults(into.Values, w), One: pipeline.Bytes([]V{1}),
