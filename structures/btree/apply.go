@@ -295,7 +295,7 @@ func (t *dictionary[W]) runPart(ctx context.Context, p *concurrentPart[W],
 	}
 	defer t.calm(t.visits)
 	turns := new(pipeline.Turns)
-	ordered := sequential.Matters(p.kind, p.batch.Keys)
+	ordered := sequential.Matters(p.kind, len(p.batch.Keys), pipeline.In(p.batch.Keys))
 	task := pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			o := own

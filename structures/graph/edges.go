@@ -185,7 +185,7 @@ func (g *Graph) ordered(q request) bool {
 		}
 		keys[i] = keyOf(from, to)
 	}
-	return sequential.Matters(q.kind, keys)
+	return sequential.Matters(q.kind, n, pipeline.In(keys))
 }
 
 // run has the device do a batch. left: so many operations of it were not done.

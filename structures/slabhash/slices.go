@@ -89,7 +89,7 @@ func (t *table[W]) do(ctx context.Context, q request[W]) error {
 	defer t.leave()
 	t.changes.Made()
 	t.meter.Batch(q.kind, len(q.keys))
-	ordered := sequential.Matters(q.kind, q.keys)
+	ordered := sequential.Matters(q.kind, len(q.keys), pipeline.In(q.keys))
 	for done, all := 0, len(q.keys); done < all; {
 		n, err := t.roomForSome(ctx, q.kind, all-done)
 		left := n

@@ -48,12 +48,21 @@ func (c code) decode(to, from []byte) {
 	}
 }
 
-// clear makes numbers 0 whose operations have found nothing.
-func (c code) clear(numbers, of []byte) {
+// clear makes numbers 0 whose operations have found nothing: of a mixed batch, of these kinds, those of lookups.
+func (c code) clear(numbers, of []byte, kinds []structures.Kind) {
 	if c.number == structures.Bits64 {
-		clearAbsent(words64(numbers), of)
+		clearAbsent(words64(numbers), of, kinds)
 	} else {
-		clearAbsent(words32(numbers), of)
+		clearAbsent(words32(numbers), of, kinds)
+	}
+}
+
+// count makes numbers of words that are numbers of pairs: of a mixed batch, of these kinds, those that count.
+func (c code) count(to, from []byte, kinds []structures.Kind) {
+	if c.word == structures.Bits64 {
+		countWords(c, to, words64(from), kinds)
+	} else {
+		countWords(c, to, words32(from), kinds)
 	}
 }
 
@@ -106,18 +115,47 @@ func order[N structures.Word](keys []N, c code) Order {
 }
 
 // clearAbsent knows what was found by 1, or by structures.Found, which is 1 with one more bit.
-func clearAbsent[N structures.Word](numbers []N, of []byte) {
+func clearAbsent[N structures.Word](numbers []N, of []byte, kinds []structures.Kind) {
 	const found, either = byte(structures.Found), byte(structures.Found) &^ 1
 	for i, by := range of[:len(numbers)] {
-		if by|either != found {
+		if by|either != found && (kinds == nil || looksUp(kinds[i])) {
 			numbers[i] = 0
 		}
 	}
 }
 
-func words32(b []byte) []uint32 { return wordsOf[uint32](b) }
-func words64(b []byte) []uint64 { return wordsOf[uint64](b) }
+// looksUp says whether operations of a kind result in what they find, or in 0.
+func looksUp(k structures.Kind) bool { return k == structures.Find || k.Ordered() && !k.Ranges() }
 
-func wordsOf[W structures.Word](b []byte) []W {
-	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(W(0))))
+func countWords[W structures.Word](c code, to []byte, from []W, kinds []structures.Kind) {
+	switch {
+	case c.flips() && c.number == structures.Bits64: // of values, floats alone do
+		countEach(numbersOf[float64](to), from, kinds)
+	case c.flips():
+		countEach(numbersOf[float32](to), from, kinds)
+	case c.number == structures.Bits64:
+		countEach(words64(to), from, kinds)
+	default:
+		countEach(words32(to), from, kinds)
+	}
+}
+
+func countEach[V structures.Number, W structures.Word](to []V, from []W, kinds []structures.Kind) {
+	for i, n := range from {
+		if kinds == nil || counts(kinds[i]) {
+			to[i] = V(n)
+		}
+	}
+}
+
+// counts says whether operations of a kind result in a number of pairs.
+func counts(k structures.Kind) bool {
+	return k == structures.DeleteAll || k == structures.CountAll || k.Ranges()
+}
+
+func words32(b []byte) []uint32 { return numbersOf[uint32](b) }
+func words64(b []byte) []uint64 { return numbersOf[uint64](b) }
+
+func numbersOf[N structures.Number](b []byte) []N {
+	return unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(N(0))))
 }

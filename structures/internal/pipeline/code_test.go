@@ -65,13 +65,65 @@ func holds[T structures.Number](t *testing.T, numbers []T, w structures.Width, c
 		case 0, 1:
 			statuses[i], wanted[i] = []byte{1, byte(structures.Found)}[i%5], x
 			part := w.Bytes() * i
-			in.part(i, 1).Encode(words[part : part+w.Bytes()])
+			in.Part(i, 1).Encode(words[part : part+w.Bytes()])
 		case 2:
 			statuses[i] = byte(structures.Absent)
 		}
 	}
 	results(got, w).decode(words, statuses, false)
 	require.Equal(t, Bytes(wanted), Bytes(got))
+}
+
+// Numbers of pairs are the same numbers of any type, at either width; and what a mixed batch results in is what each
+// operation's kind says.
+func TestCounts(t *testing.T) {
+	numbersOfPairs[uint32](t)
+	numbersOfPairs[int32](t)
+	numbersOfPairs[uint64](t)
+	numbersOfPairs[time.Duration](t)
+	numbersOfPairs[float32](t)
+	numbersOfPairs[float64](t)
+}
+
+func numbersOfPairs[V structures.Number](t *testing.T) {
+	kinds := []structures.Kind{structures.Find, structures.CountAll, structures.Find, structures.DeleteAll,
+		structures.FindFloor, structures.CountRange, structures.Insert, structures.FindRange, structures.CountAll}
+	statuses := []structures.Status{structures.Found, structures.Found, structures.Absent, structures.Deleted,
+		structures.Absent, structures.Found, structures.Assigned, structures.Found, structures.Absent}
+	values, want := []V{77, 0, 9, 0, 9, 0, 78, 0, 0}, []V{77, 3, 0, 70000, 0, 5, 78, 6, 0}
+	numbers := []uint64{0, 3, 0, 70000, 0, 5, 0, 6, 0}
+	for w := structures.WidthOf[V](); w <= structures.Bits64; w++ {
+		t.Run(fmt.Sprintf("%T, %v", *new(V), w), func(t *testing.T) {
+			put := func(words []byte, i int, n uint64) {
+				if w == structures.Bits64 {
+					words64(words)[i] = n
+				} else {
+					words32(words)[i] = uint32(n)
+				}
+			}
+			words, got := make([]byte, w.Bytes()*len(kinds)), make([]V, len(kinds))
+			for i, n := range numbers {
+				put(words, i, n)
+			}
+			Counts(got, w).decode(words, nil, false)
+			for i, n := range numbers {
+				require.Equal(t, V(n), got[i])
+			}
+			mixed := Mixed(kinds, values, got, w)
+			mixed.Encode(words)
+			for i, k := range kinds {
+				if counts := k == structures.CountAll || k == structures.DeleteAll || k.Ranges(); counts ||
+					statuses[i] == structures.Absent {
+					put(words, i, numbers[i])
+				}
+			}
+			for first := range kinds {
+				part := mixed.Part(first, len(kinds)-first)
+				part.decode(words[w.Bytes()*first:], Bytes(statuses[first:]), false)
+				require.Equal(t, want[first:], got[first:])
+			}
+		})
+	}
 }
 
 // Keys are in order as their types have it, not as their bits.

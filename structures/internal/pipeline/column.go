@@ -20,7 +20,10 @@ type Column struct {
 	code   code
 	zeroed bool // To becomes 0 where a chunk was not finished
 	lookup bool // To becomes 0 where the last column of the batch says that an operation found nothing
+	counts bool // the words that come back are numbers of pairs
 	founds bool // statuses become whether they are structures.Found
+
+	kinds []structures.Kind // of a mixed batch: lookup and counts are about the operations of kinds that do so
 }
 
 // In returns a column that goes to the device: of words, or of structs of words. Of a nil slice there is none, as with
@@ -76,6 +79,23 @@ func KeyResults[K structures.Number](keys []K, w structures.Width) Column {
 func ValueResults[V structures.Number](values []V, w structures.Width) Column {
 	c := coded(nil, values, valueCode[V](w), w)
 	c.lookup = true
+	return c
+}
+
+// Counts returns a column that the device fills with numbers of pairs, as words of a width. They become the same numbers
+// of any type. Of a nil slice nothing comes back.
+func Counts[V structures.Number](counts []V, w structures.Width) Column {
+	c := coded(nil, counts, valueCode[V](w), w)
+	c.code.shift, c.counts = 0, true
+	return c
+}
+
+// Mixed returns a column of a mixed batch: of values that go to the device, and of what the operations of these kinds
+// result in, as ValueResults and Counts have it. The last column of the batch is the statuses. Of a nil slice nothing
+// goes, or comes back.
+func Mixed[V structures.Number](kinds []structures.Kind, values, results []V, w structures.Width) Column {
+	c := coded(values, results, valueCode[V](w), w)
+	c.lookup, c.counts, c.kinds = true, true, kinds
 	return c
 }
 
@@ -145,8 +165,8 @@ func (c Column) words(numbers []byte) int {
 // asks says whether results depend on what was found.
 func (c Column) asks() bool { return c.lookup && c.To != nil && c.code.flips() }
 
-// part is the column of some of the operations.
-func (c Column) part(first, count int) Column {
+// Part is the column of some of the operations.
+func (c Column) Part(first, count int) Column {
 	host := c.host()
 	if c.From != nil {
 		c.From = c.From[first*host : (first+count)*host]
@@ -154,6 +174,7 @@ func (c Column) part(first, count int) Column {
 	if c.To != nil {
 		c.To = c.To[first*host : (first+count)*host]
 	}
+	c.kinds = Cut(c.kinds, first, first+count)
 	return c
 }
 
@@ -176,15 +197,19 @@ func (c Column) decode(from, of []byte, partly bool) {
 	number, word := c.sizes()
 	n := len(c.To) / number
 	absent := c.lookup && of != nil && (partly || c.code.flips())
+	recount := c.counts && (c.code.flips() || c.code.shift != 0) // numbers of pairs have other words than values
 	threads.Each(n, n*word, func(first, end int) {
-		to, from := c.To[number*first:number*end], from[word*first:word*end]
+		to, from, kinds := c.To[number*first:number*end], from[word*first:word*end], Cut(c.kinds, first, end)
 		if c.code.plain() {
 			copy(to, from)
 		} else {
 			c.code.decode(to, from)
 		}
 		if absent {
-			c.code.clear(to, of[first:end])
+			c.code.clear(to, of[first:end], kinds)
+		}
+		if recount {
+			c.code.count(to, from, kinds)
 		}
 		if c.founds {
 			decodeFounds(to)
@@ -204,6 +229,9 @@ func decodeFounds(statuses []byte) {
 	}
 }
 
+// Numbers are those that go to the device, before they are encoded.
+func Numbers[N structures.Word](c Column) []N { return numbersOf[N](c.From) }
+
 // Words returns what goes to the device, as words of the width W, whatever that of the column is.
 func Words[W structures.Word](c Column) []W {
 	c.code.word = structures.WidthOf[W]()
@@ -214,7 +242,7 @@ func Words[W structures.Word](c Column) []W {
 
 // Order returns what order the keys of some of the operations are in.
 func (c Column) Order(first, count int) Order {
-	from := c.part(first, count).From
+	from := c.Part(first, count).From
 	if c.code.number == structures.Bits64 {
 		return order(words64(from), c.code)
 	}

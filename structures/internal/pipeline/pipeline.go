@@ -172,7 +172,7 @@ func (b *batch) zero() {
 	for _, c := range append(b.finished, Chunk{First: b.n}) {
 		for _, column := range b.columns {
 			if column.zeroed {
-				clear(column.part(next, c.First-next).To)
+				clear(column.Part(next, c.First-next).To)
 			}
 		}
 		next = c.First + c.Count

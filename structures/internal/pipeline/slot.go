@@ -68,7 +68,7 @@ func (s *slot) lay(first, count int, columns []Column) (size int) {
 	s.columns, s.at = s.columns[:0], s.at[:0]
 	size = counterBytes
 	for _, c := range columns {
-		s.columns = append(s.columns, c.part(first, count))
+		s.columns = append(s.columns, c.Part(first, count))
 		s.at = append(s.at, size)
 		size += (count*c.Width + columnAlign - 1) / columnAlign * columnAlign
 	}

@@ -1,11 +1,13 @@
 package sequential
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 )
 
 // What a map says of a few keys, whether their hashes meet or not; and more than a few are never looked at.
@@ -22,9 +24,9 @@ func TestMatters(t *testing.T) {
 			want = want || seen[keys[i]]
 			seen[keys[i]] = true
 		}
-		require.Equal(t, want, Matters(structures.Insert, keys), "%d keys below %d, a multiple of %d each", len(keys),
+		require.Equal(t, want, matters(structures.Insert, keys), "%d keys below %d, a multiple of %d each", len(keys),
 			span, step)
-		require.False(t, Matters(structures.Delete, keys))
+		require.False(t, matters(structures.Delete, keys))
 		if want {
 			twice++
 		}
@@ -36,11 +38,20 @@ func TestMatters(t *testing.T) {
 	for i := range full {
 		full[i] = uint32(i)
 	}
-	require.False(t, Matters(structures.InsertUnique, full[:few]))
-	require.True(t, Matters(structures.InsertUnique, full))
-	require.True(t, Matters(structures.InsertUnique, []uint32{7, 7}))
-	require.True(t, Matters(structures.Insert, []uint32{0, 1, 0}))
-	require.False(t, Matters(structures.Insert, []uint32{0}))
+	require.False(t, matters(structures.InsertUnique, full[:few]))
+	require.True(t, matters(structures.InsertUnique, full))
+	require.True(t, matters(structures.InsertUnique, []uint32{7, 7}))
+	require.True(t, matters(structures.Insert, []uint32{0, 1, 0}))
+	require.False(t, matters(structures.Insert, []uint32{0}))
+	require.False(t, matters(structures.Insert, []uint32{}))
+	require.True(t, matters(structures.Insert, []uint64{1 << 40, 1 << 41, 1 << 40}))
+	require.False(t, matters(structures.Insert, []uint64{1 << 40, 1 << 41, 1}))
+	require.True(t, matters(structures.Insert, []int32{-1, 1, -1}))
+	require.False(t, matters(structures.Insert, []float64{0, math.Copysign(0, -1)}))
+}
+
+func matters[K structures.Number](kind structures.Kind, keys []K) bool {
+	return Matters(kind, len(keys), pipeline.Keys(keys, structures.Bits64))
 }
 
 func BenchmarkRepeats(b *testing.B) {

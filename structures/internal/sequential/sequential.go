@@ -34,11 +34,18 @@ func New(d *vk.Device) *Order {
 	return &Order{kernels: recording.NewKernels(d), scratch: recording.NewScratch(d)}
 }
 
-// Matters says whether the order of a batch shows in what comes of it: one of insertions that don't come to the same in
-// any order, and not so small and without equal keys that a look at it costs less than the dispatches that order it.
-func Matters[W structures.Word](kind structures.Kind, keys []W) bool {
+// Matters says whether the order of a batch of n operations shows in what comes of it: one of insertions that don't
+// come to the same in any order, and not so small and without equal keys that a look at it costs less than the
+// dispatches that order it.
+func Matters(kind structures.Kind, n int, keys pipeline.Column) bool {
 	inserts := kind == structures.Insert || kind == structures.InsertUnique || kind.UpdatesInPlace()
-	return inserts && (len(keys) > few || repeats(keys))
+	switch {
+	case !inserts || n > few:
+		return inserts
+	case len(keys.From) == 8*n:
+		return repeats(pipeline.Numbers[uint64](keys))
+	}
+	return repeats(pipeline.Numbers[uint32](keys))
 }
 
 // few keys are looked at before they go to the device: it takes some 2 ns a key, and what orders them there 100 µs
