@@ -34,7 +34,7 @@ const (
 )
 
 // visitsOnStream returns how many slabs a tile visits in a mixed batch on a stream.
-func (t *table[W]) visitsOnStream(operations int) uint32 {
+func (t *table) visitsOnStream(operations int) uint32 {
 	tile := t.tiles.update
 	return min(t.visits, uint32(max(sharedVisits*tile/operations, leastVisits*tile)))
 }
@@ -71,7 +71,7 @@ type operands struct {
 }
 
 // recordApply records a batch of operations of one kind, or Mixed.
-func (t *table[W]) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
+func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
 	values := t.columns.Values.Type
 	if b.plain {
 		values = saved.Type{}
@@ -107,7 +107,7 @@ func (t *table[W]) recordApply(s *vk.Stream, kind structures.Kind, b operands) e
 }
 
 // recordInOrder records a batch of insertions of which equal keys count in the batch's order.
-func (t *table[W]) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
+func (t *table) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
 	c := sequential.Chunk{
 		Kind: kind, Width: t.width, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count,
 		Retry: b.retry, KeysOnly: t.keys,
@@ -119,7 +119,7 @@ func (t *table[W]) recordInOrder(s *vk.Stream, kind structures.Kind, b operands)
 	})
 }
 
-func (t *table[W]) recordFind(s *vk.Stream, keys, values, found uint64, count recording.Length) error {
+func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count recording.Length) error {
 	k, err := kernel[findPush](t, s, t.variant("find"), t.tiles.find)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (t *table[W]) recordFind(s *vk.Stream, keys, values, found uint64, count re
 // roomFor returns how many insertions may be dispatched before the load is to be looked at again, after
 // a rehash if it is time for one. A table that has no room for the batch takes it in growing parts, so
 // that its lists stay short while it is small.
-func (t *table[W]) roomFor(ctx context.Context, n int) (int, error) {
+func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 	if t.o.MaxLoad < 0 {
 		return n, nil
 	}
@@ -170,7 +170,7 @@ func (t *table[W]) roomFor(ctx context.Context, n int) (int, error) {
 
 // makeRoom serves operations that were left pending: the pool was full, or lists are very long. stuck:
 // since the last call none was finished.
-func (t *table[W]) makeRoom(ctx context.Context, pending int, stuck bool) error {
+func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	t.meter.Retry()
 	stats, err := t.pool.Stats(ctx)
 	if err != nil {
@@ -188,10 +188,10 @@ func (t *table[W]) makeRoom(ctx context.Context, pending int, stuck bool) error 
 }
 
 // calm ends the raised visits of a call, which began with so many.
-func (t *table[W]) calm(visits uint32) { t.visits = visits }
+func (t *table) calm(visits uint32) { t.visits = visits }
 
 // raise raises a visit budget with which so many operations came no further.
-func (t *table[W]) raise(visits *uint32, pending int) error {
+func (t *table) raise(visits *uint32, pending int) error {
 	slabs := uint64(t.pool.Device().Blocks)*alloc.BlockSlabs + uint64(t.base.buckets)
 	most := min(max(maxVisits, uint64(t.slots+1)*slabs), math.MaxUint32)
 	if uint64(*visits) >= most {

@@ -34,7 +34,7 @@ func TestCollectStaysInItsRoom(t *testing.T) {
 	got := slices.Repeat([]uint32{untouched}, pairs)
 	require.NoError(t, found.Upload(t.Context(), 0, got))
 
-	of := m.table.(*table[uint32])
+	of := m.table
 	k, err := kernel[collectPush](of, of.stream, "collect.k32v32", of.tiles.find)
 	require.NoError(t, err)
 	k.Dispatch(of.stream, 1, collectPush{of.device(of.base), query.Address(), query.AddressOf(1), found.Address(), 1,

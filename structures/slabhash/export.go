@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"unsafe"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -35,18 +34,17 @@ type collectPush struct {
 const pairsAnExport = 1 << 21 // about so many a dispatch
 
 // walk goes over the buckets of a table part by part. Between two parts others may change the table.
-type walk[W structures.Word] struct {
-	t       *table[W]
+type walk struct {
+	t       *table
 	parts   recording.Walk
-	next    uint32             // bucket
-	part    uint32             // buckets at a time
-	room    *vk.Buffer[uint32] // for what a part has, on the device and here
-	host    []uint32
+	next    uint32                 // bucket
+	part    uint32                 // buckets at a time
+	room    *vk.Buffer[uint32]     // for what a part has
 	written *vk.HostBuffer[uint32] // a word: the pairs of a part, read behind recording.Run, which waits
 }
 
 // do does a part, on a stream of its own, beside queries.
-func (w *walk[W]) do(ctx context.Context, part func(s *vk.Stream) error) error {
+func (w *walk) do(ctx context.Context, part func(s *vk.Stream) error) error {
 	leave, err := w.parts.Enter(ctx, &w.t.changes, w.t.enterShared, w.t.leaveShared)
 	if err != nil {
 		return err
@@ -56,19 +54,17 @@ func (w *walk[W]) do(ctx context.Context, part func(s *vk.Stream) error) error {
 }
 
 // make makes the room one of so many words.
-func (w *walk[W]) make(words int) (err error) {
+func (w *walk) make(words int) (err error) {
 	if w.room != nil {
 		w.room.Free()
 	}
 	if w.room, err = vk.NewBuffer[uint32](w.t.d, words); err != nil {
 		w.room = nil
-		return err
 	}
-	w.host = make([]uint32, words)
-	return nil
+	return err
 }
 
-func (w *walk[W]) free() {
+func (w *walk) free() {
 	if w.room != nil {
 		w.room.Free()
 	}
@@ -77,63 +73,102 @@ func (w *walk[W]) free() {
 	}
 }
 
+// sink takes keys or values of a user's type, of which it isn't known before how many there are.
+type sink interface {
+	// extend adds n, which are still to be read.
+	extend(n int) pipeline.Column
+}
+
+type keyList[K structures.Number] struct {
+	all   []K
+	width structures.Width // on the device
+}
+
+func (l *keyList[K]) extend(n int) pipeline.Column {
+	at := len(l.all)
+	l.all = append(l.all, make([]K, n)...)
+	return pipeline.KeyResults(l.all[at:], l.width)
+}
+
+type valueList[V structures.Number] struct {
+	all   []V
+	width structures.Width
+}
+
+func (l *valueList[V]) extend(n int) pipeline.Column {
+	at := len(l.all)
+	l.all = append(l.all, make([]V, n)...)
+	return pipeline.ValueResults(l.all[at:], l.width)
+}
+
 // chunks are all pairs, part by part; values are nil for a set. The slices are valid until the next ones come. in: by
 // who has entered.
-func (t *table[W]) chunks(ctx context.Context, in bool) iter.Seq2[structures.Pairs[W, W], error] {
-	return transfer.Sequence(func(yield func(structures.Pairs[W, W]) bool) error {
-		w := walk[W]{t: t, parts: recording.Walk{In: in}}
+func chunks[K, V structures.Number](ctx context.Context, t *table,
+	in bool) iter.Seq2[structures.Pairs[K, V], error] {
+	return func(yield func(structures.Pairs[K, V], error) bool) {
+		w := walk{t: t, parts: recording.Walk{In: in}}
 		defer w.free()
+		keys, values := &keyList[K]{width: t.width}, &valueList[V]{width: t.width}
 		for {
-			keys, values, err := w.pairs(ctx)
-			if err != nil || len(keys) == 0 || !yield(structures.Pairs[W, W]{Keys: keys, Values: values}) {
-				return err
+			keys.all, values.all = keys.all[:0], values.all[:0]
+			n, err := w.pairs(ctx, keys, values)
+			if err != nil {
+				yield(structures.Pairs[K, V]{}, err)
+				return
+			}
+			if n == 0 || !yield(structures.Pairs[K, V]{Keys: keys.all, Values: values.all}, nil) {
+				return
 			}
 		}
-	})
+	}
 }
 
 // export is all pairs at once.
-func (t *table[W]) export(ctx context.Context) (keys, values []W, err error) {
+func export[K, V structures.Number](ctx context.Context, t *table) ([]K, []V, error) {
+	keys, values := &keyList[K]{width: t.width}, &valueList[V]{width: t.width}
+	err := t.export(ctx, keys, values)
+	return keys.all, values.all, err
+}
+
+func (t *table) export(ctx context.Context, keys, values sink) error {
 	if err := t.enterShared(ctx); err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer t.leaveShared()
-	w := walk[W]{t: t, parts: recording.Walk{In: true}}
+	w := walk{t: t, parts: recording.Walk{In: true}}
 	defer w.free()
 	for {
-		some, theirs, err := w.pairs(ctx)
-		if err != nil || len(some) == 0 {
-			return keys, values, err
+		if n, err := w.pairs(ctx, keys, values); err != nil || n == 0 {
+			return err
 		}
-		keys, values = append(keys, some...), append(values, theirs...)
 	}
 }
 
-// pairs reads the pairs of the next buckets that have any; none: that was all.
-func (w *walk[W]) pairs(ctx context.Context) (keys, values []W, err error) {
-	part := new(structures.Pairs[W, W])
+// pairs reads the pairs of the next buckets that have any, and returns how many; none: that was all. Of a set there are
+// no values.
+func (w *walk) pairs(ctx context.Context, keys, values sink) (n int, err error) {
 	err = w.do(ctx, func(s *vk.Stream) (err error) {
-		part.Keys, part.Values, err = w.nextPairs(ctx, s)
+		n, err = w.nextPairs(ctx, s, keys, values)
 		return err
 	})
-	return part.Keys, part.Values, err
+	return n, err
 }
 
 // nextPairs is pairs by who has entered.
-func (w *walk[W]) nextPairs(ctx context.Context, s *vk.Stream) (keys, values []W, err error) {
+func (w *walk) nextPairs(ctx context.Context, s *vk.Stream, keys, values sink) (n int, err error) {
 	if err = w.begin(ctx, s); err != nil {
-		return nil, nil, err
+		return 0, err
 	}
-	for w.part != 0 && w.next < w.t.base.buckets && len(keys) == 0 && err == nil {
+	for w.part != 0 && w.next < w.t.base.buckets && n == 0 && err == nil {
 		if err = ctx.Err(); err == nil {
-			keys, values, err = w.read(ctx, s, min(w.part, w.t.base.buckets-w.next))
+			n, err = w.read(ctx, s, min(w.part, w.t.base.buckets-w.next), keys, values)
 		}
 	}
-	return keys, values, err
+	return n, err
 }
 
 // begin sizes the parts, once. They stay 0 where there is nothing.
-func (w *walk[W]) begin(ctx context.Context, s *vk.Stream) (err error) {
+func (w *walk) begin(ctx context.Context, s *vk.Stream) (err error) {
 	if w.written != nil {
 		return nil
 	}
@@ -149,14 +184,14 @@ func (w *walk[W]) begin(ctx context.Context, s *vk.Stream) (err error) {
 }
 
 // read reads the pairs of so many buckets. Where they have no room, it makes some, and reads none.
-func (w *walk[W]) read(ctx context.Context, s *vk.Stream, buckets uint32) (keys, values []W, err error) {
+func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32, keys, values sink) (n int, err error) {
 	t := w.t
 	columns := 2
 	if t.keys {
 		columns = 1
 	}
 	push := exportPush{Hash: t.device(t.base), Written: w.written.Address(), First: w.next, Count: buckets}
-	capacity := len(w.host) / (columns * t.words())
+	capacity := w.room.Len() / (columns * t.words())
 	if capacity != 0 {
 		push.Capacity, push.Keys = uint32(capacity), w.room.Address()
 		push.Values = w.room.AddressOf(capacity * (columns - 1) * t.words())
@@ -172,28 +207,27 @@ func (w *walk[W]) read(ctx context.Context, s *vk.Stream, buckets uint32) (keys,
 		return nil
 	})
 	if err != nil {
-		return nil, nil, err
+		return 0, err
 	}
-	got := int(written[0])
-	if got > capacity { // and somewhat more, for the other parts
-		return nil, nil, w.make(columns * t.words() * (got + got/8 + 1024))
+	n = int(written[0])
+	if n > capacity { // and somewhat more, for the other parts
+		return 0, w.make(columns * t.words() * (n + n/8 + 1024))
 	}
-	part := func(first int) ([]W, error) {
-		words := w.host[first*t.words():][:got*t.words()]
-		return wordsOf[W](words), w.room.Download(ctx, first*t.words(), words)
-	}
-	if keys, err = part(0); err == nil && !t.keys {
-		values, err = part(capacity)
-	}
-	if err != nil {
-		return nil, nil, err
+	if n != 0 {
+		err = keys.extend(n).Download(ctx, w.room, 0)
+		if err == nil && !t.keys {
+			err = values.extend(n).Download(ctx, w.room, capacity*t.words())
+		}
+		if err != nil {
+			return 0, err
+		}
 	}
 	w.next += buckets
-	return keys, values, nil
+	return n, nil
 }
 
 // ExportOn records the writing of all pairs.
-func (t *table[W]) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
+func (t *table) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
 	if err := t.enterShared(context.Background()); err != nil {
 		return err
 	}
@@ -225,44 +259,40 @@ func (t *table[W]) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
 	})
 }
 
-// wordsOf are 32-bit words as a table's.
-func wordsOf[W structures.Word](words []uint32) []W {
-	n := len(words) * 4 / structures.WidthOf[W]().Bytes()
-	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(words))), n)
-}
-
-// findAll returns all values of each key: those of key i are values[offsets[i]:offsets[i+1]], oldest first.
-func (t *table[W]) findAll(ctx context.Context, keys []W) ([]int, []W, error) {
+// findAll returns all values of each of n keys: those of key i are values[offsets[i]:offsets[i+1]], oldest first.
+func (t *table) findAll(ctx context.Context, n int, keys pipeline.Column, values sink) (offsets []int, err error) {
 	if err := t.enterShared(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer t.leaveShared()
-	counts, err := t.counts(ctx, keys)
-	if err != nil {
-		return nil, nil, err
+	counts := make([]uint32, n)
+	if err := t.counts(ctx, n, keys, counts); err != nil {
+		return nil, err
 	}
-	offsets := make([]int, len(keys)+1)
-	for i, n := range counts {
-		offsets[i+1] = offsets[i] + int(n)
+	offsets = make([]int, n+1)
+	for i, count := range counts {
+		offsets[i+1] = offsets[i] + int(count)
 	}
-	values := make([]W, offsets[len(keys)])
-	return offsets, values, t.pipelines.Do(ctx, func(s *vk.Stream) error {
-		return t.collectAll(ctx, s, keys, offsets, values)
+	all := values.extend(offsets[n])
+	return offsets, t.pipelines.Do(ctx, func(s *vk.Stream) error {
+		return t.collectAll(ctx, s, keys, offsets, all)
 	})
 }
 
 // collectAll fills values with what the keys have, at their offsets.
-func (t *table[W]) collectAll(ctx context.Context, s *vk.Stream, keys []W, offsets []int, values []W) error {
-	for first := 0; first < len(keys); {
+func (t *table) collectAll(ctx context.Context, s *vk.Stream, keys pipeline.Column, offsets []int,
+	values pipeline.Column) error {
+	for first, n := 0, len(offsets)-1; first < n; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		// As many queries as have about so many values, but one at least.
 		end := first + 1
-		for end < len(keys) && end-first < pairsAnExport && offsets[end+1]-offsets[first] <= pairsAnExport {
+		for end < n && end-first < pairsAnExport && offsets[end+1]-offsets[first] <= pairsAnExport {
 			end++
 		}
-		err := t.collect(ctx, s, keys[first:end], offsets[first:end+1], values[offsets[first]:offsets[end]])
+		err := t.collect(ctx, s, keys.Part(first, end-first), offsets[first:end+1],
+			values.Part(offsets[first], offsets[end]-offsets[first]))
 		if err != nil {
 			return err
 		}
@@ -272,12 +302,14 @@ func (t *table[W]) collectAll(ctx context.Context, s *vk.Stream, keys []W, offse
 }
 
 // collect is collectAll of some keys, at the offsets less the first of them.
-func (t *table[W]) collect(ctx context.Context, s *vk.Stream, keys []W, offsets []int, values []W) error {
-	n := len(keys)
+func (t *table) collect(ctx context.Context, s *vk.Stream, keys pipeline.Column, offsets []int,
+	values pipeline.Column) error {
+	n := len(offsets) - 1
+	count := offsets[n] - offsets[0]
 	at := n * t.words()
 	in := make([]uint32, at+n)
-	copy(in, recording.Words(keys))
-	for i := range keys {
+	keys.Encode(pipeline.Bytes(in[:at]))
+	for i := range n {
 		in[at+i] = uint32(offsets[i] - offsets[0])
 	}
 	queries, err := vk.NewBuffer[uint32](t.d, len(in))
@@ -285,7 +317,7 @@ func (t *table[W]) collect(ctx context.Context, s *vk.Stream, keys []W, offsets 
 		return err
 	}
 	defer queries.Free()
-	found, err := vk.NewBuffer[uint32](t.d, len(values)*t.words())
+	found, err := vk.NewBuffer[uint32](t.d, count*t.words())
 	if err != nil {
 		return err
 	}
@@ -300,12 +332,12 @@ func (t *table[W]) collect(ctx context.Context, s *vk.Stream, keys []W, offsets 
 		}
 		k.Dispatch(s, groups(n), collectPush{
 			Hash: t.device(t.base), Keys: queries.Address(), Offsets: queries.AddressOf(at), Values: found.Address(),
-			Count: uint32(n), Capacity: uint32(len(values)),
+			Count: uint32(n), Capacity: uint32(count),
 		})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return found.Download(ctx, 0, recording.Words(values))
+	return values.Download(ctx, found, 0)
 }

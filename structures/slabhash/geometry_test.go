@@ -17,7 +17,7 @@ func TestGeometry(t *testing.T) {
 	numbers, slab := testdevice.Room[uint32](t, d, 4), testdevice.Room[uint32](t, d, slabWords)
 	for _, width := range []structures.Width{structures.Bits32, structures.Bits64} {
 		for _, keys := range []bool{false, true} {
-			x := table[uint32]{width: width, keys: keys}
+			x := table{width: width, keys: keys}
 			m, err := kernels.Load("test/" + x.variant("slab_geometry"))
 			require.NoError(t, err)
 			k, err := vk.NewKernel[struct{ Numbers, Slab uint64 }](d, m, vk.KernelOptions{})

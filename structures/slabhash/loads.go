@@ -16,21 +16,21 @@ type BucketLoad struct {
 	Tombstones int // slots of erased pairs
 }
 
-const loadWords = 4 // of loads.comp's output, a bucket
+const wordsPerLoad = 4 // of loads.comp's output, a bucket
 
-func (t *table[W]) Loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
+func (t *table) Loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
 	return transfer.Sequence(func(yield func(BucketLoad) bool) error { return t.eachLoad(ctx, yield) })
 }
 
-func (t *table[W]) eachLoad(ctx context.Context, yield func(BucketLoad) bool) error {
-	w := walk[W]{t: t}
+func (t *table) eachLoad(ctx context.Context, yield func(BucketLoad) bool) error {
+	w := walk{t: t}
 	defer w.free()
 	for {
 		words, err := w.loads(ctx)
 		if err != nil || len(words) == 0 {
 			return err
 		}
-		for ; len(words) != 0; words = words[loadWords:] {
+		for ; len(words) != 0; words = words[wordsPerLoad:] {
 			if !yield(BucketLoad{int(words[0]), int(words[1]), int(words[2])}) {
 				return nil
 			}
@@ -39,7 +39,7 @@ func (t *table[W]) eachLoad(ctx context.Context, yield func(BucketLoad) bool) er
 }
 
 // loads reads the loads of the next buckets; none: that was all.
-func (w *walk[W]) loads(ctx context.Context) (words []uint32, err error) {
+func (w *walk) loads(ctx context.Context) (words []uint32, err error) {
 	part := new([]uint32)
 	err = w.do(ctx, func(s *vk.Stream) (err error) {
 		*part, err = w.nextLoads(ctx, s)
@@ -49,11 +49,11 @@ func (w *walk[W]) loads(ctx context.Context) (words []uint32, err error) {
 }
 
 // nextLoads is loads by who has entered.
-func (w *walk[W]) nextLoads(ctx context.Context, s *vk.Stream) (words []uint32, err error) {
+func (w *walk) nextLoads(ctx context.Context, s *vk.Stream) (words []uint32, err error) {
 	t := w.t
 	part := min(1<<16, t.base.buckets)
 	if w.room == nil {
-		if err := w.make(loadWords * int(part)); err != nil {
+		if err := w.make(wordsPerLoad * int(part)); err != nil {
 			return nil, err
 		}
 	}
@@ -73,6 +73,6 @@ func (w *walk[W]) nextLoads(ctx context.Context, s *vk.Stream) (words []uint32, 
 		return nil, err
 	}
 	w.next += count
-	words = w.host[:loadWords*count]
+	words = make([]uint32, wordsPerLoad*count)
 	return words, w.room.Download(ctx, 0, words)
 }

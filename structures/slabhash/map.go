@@ -17,6 +17,7 @@
 package slabhash
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -24,48 +25,36 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/joint"
 	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/typed"
+	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
 
 // Map is a hash table of pairs. Several goroutines may use one: queries run beside one another, and what changes it, or
 // another table that shares its pool, runs alone (structures.Dictionary says more). Stats runs alone, too.
-type Map[K, V structures.Number] struct {
-	table anyTable
-	of    mapOf[K, V]
+type Map[K, V structures.Number] struct{ table *table }
+
+var _ structures.Dictionary[uint32, uint64] = (*Map[uint32, uint64])(nil)
+
+// mapOf is the front of a table of pairs.
+func mapOf[K, V structures.Number](t *table, err error) (*Map[K, V], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Map[K, V]{t}, nil
 }
 
-var _ structures.Dictionary[uint32, uint32] = (*Map[uint32, uint32])(nil)
+// open is the map's table, or, for a nil pointer or a zero value, one that is not open.
+func (m *Map[K, V]) open() *table {
+	if m == nil || m.table == nil {
+		return bare(saved.Pairs[K, V]())
+	}
+	return m.table
+}
 
 // New makes an empty map. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
 // where there is no memory for what the options ask for; *vk.OutOfMemoryError.
 func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*Map[K, V], error) {
-	if typed.Wide[K, V]() {
-		return mapOverTable[K, V](newTable[uint64](ctx, d, o, false))
-	}
-	return mapOverTable[K, V](newTable[uint32](ctx, d, o, false))
-}
-
-// mapOverTable makes a map of a table of words.
-func mapOverTable[K, V structures.Number, W structures.Word](t *table[W], err error) (*Map[K, V], error) {
-	if err != nil {
-		return nil, err
-	}
-	t.columns = saved.Pairs[K, V]()
-	return &Map[K, V]{t, mapOver[K, V, W]{typed.Dictionary[K, V, W](dictionaryOf(t)), t}}, nil
-}
-
-// open is the map itself, or, for a nil pointer or a zero value, one that is not open.
-func (m *Map[K, V]) open() *Map[K, V] {
-	if m != nil && m.of != nil {
-		return m
-	}
-	if typed.Wide[K, V]() {
-		m, _ = mapOverTable[K, V](&table[uint64]{}, nil)
-	} else {
-		m, _ = mapOverTable[K, V](&table[uint32]{}, nil)
-	}
-	return m
+	return mapOf[K, V](newTable(ctx, d, saved.Pairs[K, V](), o))
 }
 
 // Build makes a map of pairs, sized for them. Where a key comes twice, the last of its values stays. Errors: those of
@@ -88,54 +77,63 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 // Errors of this and the other insertions: *structures.LengthError; *structures.PendingError, with the
 // statuses that say what is done, around *vk.OutOfMemoryError, *structures.LimitError or the context's.
 func (m *Map[K, V]) Insert(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return m.open().of.Insert(ctx, keys, values)
+	return update(ctx, m.open(), structures.Insert, keys, values)
 }
 
 // InsertUnique inserts each pair whose key is not there: Inserted or Found. Of equal keys in the batch the first one
 // counts.
 func (m *Map[K, V]) InsertUnique(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return m.open().of.InsertUnique(ctx, keys, values)
+	return update(ctx, m.open(), structures.InsertUnique, keys, values)
 }
 
 // InsertDuplicate inserts each pair, whatever is there (INSERT of section III-B): Inserted. Equal keys of the batch
 // come in any order.
 func (m *Map[K, V]) InsertDuplicate(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return m.open().of.InsertDuplicate(ctx, keys, values)
+	return update(ctx, m.open(), structures.InsertDuplicate, keys, values)
 }
 
 // InsertAdd inserts each pair, or adds its value to the one that is there (structures.Updates). Of a key with several
 // pairs it is the least recently inserted one; so with InsertMin and InsertMax.
 func (m *Map[K, V]) InsertAdd(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return m.open().of.InsertAdd(ctx, keys, values)
+	return update(ctx, m.open(), structures.InsertAdd, keys, values)
 }
 
 // InsertMin inserts each pair, or lowers the value that is there (structures.Dictionary).
 func (m *Map[K, V]) InsertMin(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return m.open().of.InsertMin(ctx, keys, values)
+	return update(ctx, m.open(), structures.InsertMin, keys, values)
 }
 
 // InsertMax inserts each pair, or raises the value that is there (structures.Dictionary).
 func (m *Map[K, V]) InsertMax(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return m.open().of.InsertMax(ctx, keys, values)
+	return update(ctx, m.open(), structures.InsertMax, keys, values)
 }
 
 // Find returns the least recently inserted value of each key (SEARCH), 0 where it is absent, and
 // whether it is there.
 func (m *Map[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bool, err error) {
-	return m.open().of.Find(ctx, keys)
+	values, found = make([]V, len(keys)), make([]bool, len(keys))
+	return values, found, m.FindInto(ctx, keys, values, found)
 }
 
 // FindInto is Find into the caller's slices, each as long as keys or nil: then it is not wanted. values may be keys
 // itself, and must not overlap with it otherwise. After an error their contents mean nothing. Error also:
 // *structures.LengthError.
 func (m *Map[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
-	return m.open().of.FindInto(ctx, keys, values, found)
+	t, n := m.open(), len(keys)
+	err := cmp.Or(t.err(), pipeline.Fits(n, "values", values), pipeline.Fits(n, "found flags", found))
+	if err != nil {
+		return err
+	}
+	return t.find(ctx, n, pipeline.Keys(keys, t.width), pipeline.ValueResults(values, t.width), pipeline.Result(found))
 }
 
 // FindAll returns all values of each key (SEARCHALL): those of keys[i] are values[offsets[i]:offsets[i+1]],
 // the least recently inserted first.
 func (m *Map[K, V]) FindAll(ctx context.Context, keys []K) (offsets []int, values []V, err error) {
-	return m.open().of.FindAll(ctx, keys)
+	t := m.open()
+	list := &valueList[V]{width: t.width}
+	offsets, err = t.findAll(ctx, len(keys), pipeline.Keys(keys, t.width), list)
+	return offsets, list.all, err
 }
 
 // UpdateInto does a batch of updates of one kind, Insert to DeleteAll, and writes what becomes of each to the caller's
@@ -144,41 +142,41 @@ func (m *Map[K, V]) FindAll(ctx context.Context, keys []K) (offsets []int, value
 // says how many operations are not done; *structures.KindError and *structures.LengthError before anything is done.
 func (m *Map[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
-	return m.open().of.UpdateInto(ctx, kind, keys, values, status)
+	return updateInto(ctx, m.open(), kind, keys, values, status)
 }
 
 // Export returns all pairs, in no particular order.
 func (m *Map[K, V]) Export(ctx context.Context) (keys []K, values []V, err error) {
-	return m.open().of.Export(ctx)
+	return export[K, V](ctx, m.open())
 }
 
 // All returns the pairs, in no particular order: for pair, err := range m.All(ctx). They are read part by part, and the
 // map must not change meanwhile. An error comes last, with no pair: structures.ErrChanged if it did, vk.ErrUnsubmitted
 // if a stream has recorded updates and not submitted them, the context's.
 func (m *Map[K, V]) All(ctx context.Context) iter.Seq2[structures.Pair[K, V], error] {
-	return m.open().of.All(ctx)
+	return transfer.Pairs(m.Chunks(ctx), false)
 }
 
 // Chunks is All with many pairs at a time, in slices that are valid until the next ones come.
 func (m *Map[K, V]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V], error] {
-	return m.open().of.Chunks(ctx)
+	return chunks[K, V](ctx, m.open(), false)
 }
 
 // Delete removes the least recently inserted pair of each key: Deleted or Absent. Of equal keys in the batch any
 // may be the one Deleted.
 func (m *Map[K, V]) Delete(ctx context.Context, keys []K) ([]structures.Status, error) {
-	return m.open().of.Delete(ctx, keys)
+	return update[K, V](ctx, m.open(), structures.Delete, keys, nil)
 }
 
 // DeleteAll removes all pairs of each key and returns how many. Error: *structures.PendingError, then some keys'
 // pairs are gone and counted, those of others not at all or not all; Apply says which.
 func (m *Map[K, V]) DeleteAll(ctx context.Context, keys []K) (counts []uint32, err error) {
-	return m.open().of.DeleteAll(ctx, keys)
+	return deleteAll(ctx, m.open(), keys)
 }
 
 // CountAll returns how many pairs each key has.
 func (m *Map[K, V]) CountAll(ctx context.Context, keys []K) ([]uint32, error) {
-	return m.open().of.CountAll(ctx, keys)
+	return countAll(ctx, m.open(), keys)
 }
 
 // Apply does a batch of operations of any kinds, concurrently. Errors: *structures.KindError before
@@ -187,11 +185,11 @@ func (m *Map[K, V]) CountAll(ctx context.Context, keys []K) ([]uint32, error) {
 // A DeleteAll in such a batch takes a step for each pair that it removes. For keys with many pairs the call DeleteAll
 // is faster, ten times for a key with 100,000 pairs, since it takes a step for each slab.
 func (m *Map[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
-	return m.open().of.Apply(ctx, b)
+	return apply(ctx, m.open(), b)
 }
 
 // ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not
 // wanted. Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
 func (m *Map[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], into *structures.Results[K, V]) error {
-	return m.open().of.ApplyInto(ctx, b, into)
+	return applyInto(ctx, m.open(), b, into)
 }

@@ -11,28 +11,28 @@ import (
 
 // Len counts the pairs, by a kernel that reads the table.
 func (m *Map[K, V]) Len(ctx context.Context) (uint64, error) {
-	return m.open().table.Len(ctx)
+	return m.open().Len(ctx)
 }
 
 // Stats measures the table, by a kernel that goes over all of it, and waits for that.
 func (m *Map[K, V]) Stats(ctx context.Context) (Stats, error) {
-	return m.open().table.Stats(ctx)
+	return m.open().Stats(ctx)
 }
 
 // Metrics are what the host knows, without a look at the table and without a turn. Those of a shared pool are in them.
-func (m *Map[K, V]) Metrics() structures.Metrics { return m.open().table.Metrics() }
+func (m *Map[K, V]) Metrics() structures.Metrics { return m.open().Metrics() }
 
 // Loads returns what each bucket holds, bucket by bucket. The table is read part by part, so it must not change
 // meanwhile. An error comes last: structures.ErrChanged if it did, vk.ErrUnsubmitted if a stream has
 // recorded updates and not submitted them, the context's.
 func (m *Map[K, V]) Loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
-	return m.open().table.Loads(ctx)
+	return m.open().Loads(ctx)
 }
 
 // Clear removes all pairs; the number of buckets stays. It waits for the streams that work on the table, and where
 // one has work recorded that was not submitted, it is vk.ErrUnsubmitted.
 func (m *Map[K, V]) Clear(ctx context.Context) error {
-	return m.open().table.Clear(ctx)
+	return m.open().Clear(ctx)
 }
 
 // Reserve makes room for n pairs in all, as Options.Capacity does: as long as there are no more, erased ones among
@@ -41,20 +41,20 @@ func (m *Map[K, V]) Clear(ctx context.Context) error {
 // that was not submitted, it is vk.ErrUnsubmitted. Errors also: *structures.CapacityError, before anything is
 // allocated; those of Rehash.
 func (m *Map[K, V]) Reserve(ctx context.Context, n int) error {
-	return m.open().table.Reserve(ctx, n)
+	return m.open().Reserve(ctx, n)
 }
 
 // Flush compacts the buckets in place and gives slabs back to the pool (FLUSH). A cancelled flush is
 // harmless: some buckets are then compacted and others are not.
 func (m *Map[K, V]) Flush(ctx context.Context) error {
-	return m.open().table.Flush(ctx)
+	return m.open().Flush(ctx)
 }
 
 // Rehash moves the pairs to so many buckets, at least 4; 0: as many as Options.Load asks for. The new
 // base slabs are made before the old ones go. It waits for the streams that work on the table, and where one has
 // work recorded that was not submitted, it is vk.ErrUnsubmitted. After an error the table is as it was.
 func (m *Map[K, V]) Rehash(ctx context.Context, buckets int) error {
-	return m.open().table.Rehash(ctx, buckets)
+	return m.open().Rehash(ctx, buckets)
 }
 
 // Save writes all pairs and Options.Load to w, so that Load makes such a table of them, and returns how many bytes
@@ -62,17 +62,17 @@ func (m *Map[K, V]) Rehash(ctx context.Context, buckets int) error {
 // on streams. Errors: w's, structures.ErrChanged where kernels have changed the table meanwhile, the context's,
 // what Chunks ends with.
 func (m *Map[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
-	return m.open().table.Save(ctx, w)
+	return m.open().Save(ctx, w)
 }
 
 // WriteTo is Save without a context: io.WriterTo.
 func (m *Map[K, V]) WriteTo(w io.Writer) (int64, error) {
-	return m.open().table.WriteTo(w)
+	return m.open().WriteTo(w)
 }
 
 // UpdateOn is ApplyOn of updates of one kind: Insert to DeleteAll.
 func (m *Map[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return m.open().table.UpdateOn(ctx, s, kind, b)
+	return m.open().UpdateOn(ctx, s, kind, b)
 }
 
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not
@@ -83,54 +83,54 @@ func (m *Map[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.
 // A mixed batch gives up sooner in long buckets than one of a single kind, since the host does not know its kinds. If
 // keys get hundreds of values and more, InsertDuplicate and DeleteAll are faster in batches of their own.
 func (m *Map[K, V]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return m.open().table.ApplyOn(s, kind, b)
+	return m.open().ApplyOn(s, kind, b)
 }
 
 // Finish waits for the stream, and has what is pending of a batch done: it grows the pool and
 // dispatches again, until b.Left is 0. No other stream may work on the table: Finish waits for those that do, and
 // where one has work recorded that was not submitted, it is a *structures.PendingError around vk.ErrUnsubmitted.
 func (m *Map[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return m.open().table.Finish(ctx, s, kind, b)
+	return m.open().Finish(ctx, s, kind, b)
 }
 
 // ExportOn records the writing of all pairs, in no order, on a stream and does not wait. Nothing may change the table
 // until it is done.
 func (m *Map[K, V]) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
-	return m.open().table.ExportOn(s, e)
+	return m.open().ExportOn(s, e)
 }
 
 // FindOn records lookups on a stream and does not wait. They read faster than ApplyOn's, but nothing may
 // change the table while they run.
 func (m *Map[K, V]) FindOn(s *vk.Stream, q structures.DeviceLookups) error {
-	return m.open().table.FindOn(s, q)
+	return m.open().FindOn(s, q)
 }
 
 // Device describes the table to kernels. Of a table that is closed, or whose pool is, it is the zero value.
 func (m *Map[K, V]) Device() Device {
-	return m.open().table.Device()
+	return m.open().Device()
 }
 
 // Constants are the specialization constants that a kernel over this table needs, by name: TILE as it is
 // best for updates, and those of the pool. They may change when the table grows.
 func (m *Map[K, V]) Constants() map[string]uint32 {
-	return m.open().table.Constants()
+	return m.open().Constants()
 }
 
 // UsedOn notes that what was recorded into a stream so far names the table's memory, as Device describes it:
 // kernels of your own, for the table's methods do so themselves. Calls that replace that memory wait until the work
 // has ended, or return vk.ErrUnsubmitted where it was not submitted; Close frees it behind the work.
 func (m *Map[K, V]) UsedOn(s *vk.Stream) {
-	m.open().table.UsedOn(s)
+	m.open().UsedOn(s)
 }
 
 // Timings returns how long the kernels of Flush, Rehash and Clear took on the device since the last call,
 // by kernel: "flush", "rehash", "release" (of the slabs behind the old base slabs). Empty without
 // Options.Timed.
-func (m *Map[K, V]) Timings() []vk.Timing { return m.open().table.Timings() }
+func (m *Map[K, V]) Timings() []vk.Timing { return m.open().Timings() }
 
 // Prepare makes all kernels that calls may need, so that no later call makes one (structures.Dictionary).
 func (m *Map[K, V]) Prepare(ctx context.Context) error {
-	return m.open().table.Prepare(ctx)
+	return m.open().Prepare(ctx)
 }
 
 // Close frees the table's memory, and gives the slabs of a shared pool back. What streams have recorded or
@@ -138,5 +138,5 @@ func (m *Map[K, V]) Prepare(ctx context.Context) error {
 // pool can't go back then: with work recorded that was not submitted, Close returns vk.ErrUnsubmitted, and the
 // table stays open.
 func (m *Map[K, V]) Close() error {
-	return m.open().table.Close()
+	return m.open().Close()
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-func (t *table[W]) Prepare(ctx context.Context) error {
+func (t *table) Prepare(ctx context.Context) error {
 	if err := t.enterShared(ctx); err != nil {
 		return err
 	}
@@ -34,17 +34,17 @@ func (t *table[W]) Prepare(ctx context.Context) error {
 }
 
 // small makes an empty table with the kernels that this one has while its pool has such constants.
-func (t *table[W]) small(ctx context.Context, form recording.Form) (_ *table[W], end func(), err error) {
+func (t *table) small(ctx context.Context, form recording.Form) (_ *table, end func(), err error) {
 	pool, err := alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{SuperShift: int(form["POOL_SUPER_SHIFT"])})
 	if err != nil {
 		return nil, nil, err
 	}
-	x, err := newTable[W](ctx, t.d, Options{Load: t.o.Load, Tile: t.o.Tile, Pool: pool}, t.keys)
+	x, err := newTable(ctx, t.d, t.columns, Options{Load: t.o.Load, Tile: t.o.Tile, Pool: pool})
 	if err != nil {
 		_ = pool.Close()
 		return nil, nil, err
 	}
-	x.fences, x.columns = t.fences, t.columns
+	x.fences = t.fences
 	if form["POOL_LIGHT"] == 0 {
 		x.kernels.General()
 	}
@@ -55,40 +55,81 @@ func (t *table[W]) small(ctx context.Context, form recording.Form) (_ *table[W],
 }
 
 // try does with a small table what can be done with one.
-func (t *table[W]) try(ctx context.Context, form recording.Form) error {
+func (t *table) try(ctx context.Context, form recording.Form) error {
 	x, end, err := t.small(ctx, form)
 	if err != nil {
 		return err
 	}
 	defer end()
-	if t.keys {
-		err = recording.Trial[W](ctx, x.d, x)
-	} else {
-		err = recording.Trial[W](ctx, x.d, dictionaryOf(x))
+	if x.width == structures.Bits64 {
+		return tryWords[uint64](ctx, x)
 	}
-	if err != nil {
-		return err
-	}
+	return tryWords[uint32](ctx, x)
+}
+
+func tryWords[W structures.Word](ctx context.Context, t *table) error {
 	keys := make([]W, 1000)
 	for i := range keys {
 		keys[i] = W(i)
 	}
+	if t.keys {
+		return trySet(ctx, &Set[W]{t}, keys)
+	}
+	return tryMap(ctx, &Map[W, W]{t}, keys)
+}
+
+func tryMap[W structures.Word](ctx context.Context, m *Map[W, W], keys []W) error {
+	if err := recording.Trial[W](ctx, m.table.d, m); err != nil {
+		return err
+	}
+	if _, err := m.InsertUnique(ctx, keys, keys); err != nil {
+		return err
+	}
+	if _, _, err := m.FindAll(ctx, keys); err != nil {
+		return err
+	}
+	if _, _, err := m.Export(ctx); err != nil {
+		return err
+	}
+	if err := m.FindInto(ctx, keys, nil, make([]bool, len(keys))); err != nil {
+		return err
+	}
+	return m.table.tryUpkeep(ctx, len(keys))
+}
+
+func trySet[W structures.Word](ctx context.Context, s *Set[W], keys []W) error {
+	if err := recording.Trial[W](ctx, s.table.d, s); err != nil {
+		return err
+	}
+	if _, err := s.Insert(ctx, keys); err != nil {
+		return err
+	}
+	if _, err := s.CountAll(ctx, keys); err != nil {
+		return err
+	}
+	if _, err := s.Export(ctx); err != nil {
+		return err
+	}
+	if _, err := s.Contains(ctx, keys); err != nil {
+		return err
+	}
+	return s.table.tryUpkeep(ctx, len(keys))
+}
+
+// tryUpkeep does what tables of maps and sets do alike, with one of so many pairs.
+func (t *table) tryUpkeep(ctx context.Context, pairs int) error {
 	for _, call := range []func() error{
-		func() error { _, err := x.update(ctx, structures.InsertUnique, keys, keys); return err },
-		func() error { _, _, err := x.findAll(ctx, keys); return err },
-		func() error { _, _, err := x.export(ctx); return err },
-		func() error { _, err := x.Stats(ctx); return err },
+		func() error { _, err := t.Stats(ctx); return err },
 		func() error {
-			for _, err := range x.Loads(ctx) {
+			for _, err := range t.Loads(ctx) {
 				return err
 			}
 			return nil
 		},
-		func() error { return x.findInto(ctx, keys, nil, make([]bool, len(keys))) },
-		func() error { return x.Flush(ctx) },
-		func() error { return x.Reserve(ctx, 2*len(keys)) },
-		func() error { return x.Rehash(ctx, 3*minBuckets) },
-		func() error { return x.Clear(ctx) },
+		func() error { return t.Flush(ctx) },
+		func() error { return t.Reserve(ctx, 2*pairs) },
+		func() error { return t.Rehash(ctx, 3*minBuckets) },
+		func() error { return t.Clear(ctx) },
 	} {
 		if err := call(); err != nil {
 			return err
@@ -98,7 +139,7 @@ func (t *table[W]) try(ctx context.Context, form recording.Form) error {
 }
 
 // rehearsals record what batches of all kinds and sizes take. The table is used for nothing else.
-func (t *table[W]) rehearsals() (parts []recording.Part) {
+func (t *table) rehearsals() (parts []recording.Part) {
 	for kind := range structures.CountAll + 1 { // Mixed is the first
 		parts = append(parts, t.rehearsal(kind, operands{count: 1}))
 	}
@@ -116,6 +157,6 @@ func (t *table[W]) rehearsals() (parts []recording.Part) {
 	})
 }
 
-func (t *table[W]) rehearsal(kind structures.Kind, b operands) recording.Part {
+func (t *table) rehearsal(kind structures.Kind, b operands) recording.Part {
 	return func(_ context.Context, s *vk.Stream) error { return t.recordApply(s, kind, b) }
 }

@@ -32,7 +32,7 @@ type rehashPush struct {
 }
 
 // upkeep records a kernel over whole buckets, timed if Options.Timed says so.
-func (t *table[W]) upkeep(label string, record func()) {
+func (t *table) upkeep(label string, record func()) {
 	if t.o.Timed {
 		t.stream.Timed(label, record)
 	} else {
@@ -41,7 +41,7 @@ func (t *table[W]) upkeep(label string, record func()) {
 }
 
 // bucketsKernel is flush or release: both free slabs.
-func (t *table[W]) bucketsKernel(module string) (*vk.Kernel[bucketsPush], error) {
+func (t *table) bucketsKernel(module string) (*vk.Kernel[bucketsPush], error) {
 	var shared uint32
 	if t.fences {
 		shared = 1
@@ -50,7 +50,7 @@ func (t *table[W]) bucketsKernel(module string) (*vk.Kernel[bucketsPush], error)
 }
 
 // overBuckets runs flush or release over all buckets of some base slabs.
-func (t *table[W]) overBuckets(ctx context.Context, b base, label, module string,
+func (t *table) overBuckets(ctx context.Context, b base, label, module string,
 	progress structures.Progress) error {
 	return t.ranges(ctx, b.buckets, progress, func(first, count uint32) error {
 		return recording.Run(t.stream, func() error {
@@ -66,7 +66,7 @@ func (t *table[W]) overBuckets(ctx context.Context, b base, label, module string
 }
 
 // Flush compacts buckets in place. A cancelled one leaves whole buckets flushed and others not.
-func (t *table[W]) Flush(ctx context.Context) error {
+func (t *table) Flush(ctx context.Context) error {
 	if err := t.enter(ctx); err != nil {
 		return err
 	}
@@ -79,13 +79,13 @@ func (t *table[W]) Flush(ctx context.Context) error {
 }
 
 // releaseChains gives all slabs behind some base slabs back to the pool. It is not to be stopped half-way.
-func (t *table[W]) releaseChains(b base) error {
+func (t *table) releaseChains(b base) error {
 	return t.overBuckets(context.Background(), b, "release", "release", nil)
 }
 
 // canRelease answers why releaseChains could not do what it is to do, if it could not: whoever calls it next depends on
 // it.
-func (t *table[W]) canRelease() error {
+func (t *table) canRelease() error {
 	return recording.Run(t.stream, func() error {
 		_, err := t.bucketsKernel("release")
 		return err
@@ -93,7 +93,7 @@ func (t *table[W]) canRelease() error {
 }
 
 // rehash moves everything to so many new buckets. After an error the table is as it was.
-func (t *table[W]) rehash(ctx context.Context, buckets uint32, progress structures.Progress) error {
+func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.Progress) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (t *table[W]) rehash(ctx context.Context, buckets uint32, progress structur
 
 // gather fills fresh base slabs with the table's pairs. Error also: *structures.StuckError, with the number of buckets
 // whose pairs are in a list without an end.
-func (t *table[W]) gather(ctx context.Context, to base, progress structures.Progress) error {
+func (t *table) gather(ctx context.Context, to base, progress structures.Progress) error {
 	for {
 		old := uint64(t.base.buckets) << 32
 		down := old / uint64(to.buckets)
@@ -158,7 +158,7 @@ func (t *table[W]) gather(ctx context.Context, to base, progress structures.Prog
 }
 
 // Rehash is rehash as the caller asks for it; 0 buckets: as many as Options.Load has for the pairs.
-func (t *table[W]) Rehash(ctx context.Context, buckets int) error {
+func (t *table) Rehash(ctx context.Context, buckets int) error {
 	if err := t.enter(ctx); err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (t *table[W]) Rehash(ctx context.Context, buckets int) error {
 }
 
 // Clear removes everything; the number of buckets stays.
-func (t *table[W]) Clear(ctx context.Context) error {
+func (t *table) Clear(ctx context.Context) error {
 	if err := t.enter(ctx); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-func (t *table[W]) Reserve(ctx context.Context, n int) error {
+func (t *table) Reserve(ctx context.Context, n int) error {
 	if err := t.err(); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (t *table[W]) Reserve(ctx context.Context, n int) error {
 }
 
 // fits answers why there can't be so many buckets and so many memory blocks more.
-func (t *table[W]) fits(buckets uint32, blocks int) error {
+func (t *table) fits(buckets uint32, blocks int) error {
 	if buckets == maxBuckets {
 		return fmt.Errorf("at load %g that is more than %d buckets", t.o.Load, maxBuckets)
 	}
@@ -61,7 +61,7 @@ func (t *table[W]) fits(buckets uint32, blocks int) error {
 
 // chainSlabs is how many slabs there are behind the base slabs of so many buckets with so many pairs, and an eighth and
 // a memory block more: where few are free, they aren't all found.
-func (t *table[W]) chainSlabs(pairs int, buckets uint32) int {
+func (t *table) chainSlabs(pairs int, buckets uint32) int {
 	// The pairs of a bucket have a Poisson distribution. Far from its mean there is nothing to count.
 	mean := float64(pairs) / float64(buckets)
 	width := 10*math.Sqrt(mean) + 10

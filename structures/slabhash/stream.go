@@ -11,7 +11,7 @@ import (
 )
 
 // check answers why a batch can't be recorded.
-func (t *table[W]) check(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *table) check(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if kind > structures.CountAll {
 		return &structures.KindError{Kind: kind}
 	}
@@ -25,6 +25,11 @@ func (t *table[W]) check(s *vk.Stream, kind structures.Kind, b structures.Device
 		recording.NeedOutcomes(t.d, b))
 }
 
+// hasValues says whether operations of a kind bring a value, or result in one.
+func (t *table) hasValues(kind structures.Kind) bool {
+	return kind > structures.Delete || !t.keys && (kind == structures.Mixed || kind.Inserts())
+}
+
 func when(condition bool, n int) int {
 	if condition {
 		return n
@@ -32,12 +37,12 @@ func when(condition bool, n int) int {
 	return 0
 }
 
-func (t *table[W]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *table) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	return t.applyOn(context.Background(), s, kind, b)
 }
 
 // applyOn records a batch, when its turn has come.
-func (t *table[W]) applyOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *table) applyOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.enter(ctx); err != nil {
 		return err
 	}
@@ -45,7 +50,7 @@ func (t *table[W]) applyOn(ctx context.Context, s *vk.Stream, kind structures.Ki
 	return t.record(s, kind, b, false)
 }
 
-func (t *table[W]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *table) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.err(); err != nil {
 		return err
 	}
@@ -56,7 +61,7 @@ func (t *table[W]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.K
 }
 
 // record records a batch; retry: only what is pending of it.
-func (t *table[W]) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) error {
+func (t *table) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) error {
 	if err := t.check(s, kind, b); err != nil {
 		return err
 	}
@@ -92,7 +97,7 @@ func (t *table[W]) record(s *vk.Stream, kind structures.Kind, b structures.Devic
 }
 
 // Finish has the pending operations of a batch done, once the stream is through with it.
-func (t *table[W]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *table) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.enter(ctx); err != nil {
 		return err
 	}
@@ -111,7 +116,7 @@ func (t *table[W]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kin
 	return pipeline.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.record(s, kind, b, true) })
 }
 
-func (t *table[W]) FindOn(s *vk.Stream, q structures.DeviceLookups) error {
+func (t *table) FindOn(s *vk.Stream, q structures.DeviceLookups) error {
 	if err := t.enterShared(context.Background()); err != nil {
 		return err
 	}

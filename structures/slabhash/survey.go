@@ -34,7 +34,7 @@ type survey struct {
 }
 
 // bucketsADispatch keeps a dispatch over whole buckets to some 10 ms.
-func (t *table[W]) bucketsADispatch() uint32 {
+func (t *table) bucketsADispatch() uint32 {
 	if t.d.Info().Type == vk.CPU {
 		return 1 << 16
 	}
@@ -43,7 +43,7 @@ func (t *table[W]) bucketsADispatch() uint32 {
 
 // ranges calls do for runs of buckets 0 … buckets-1 that one dispatch should do, and tells progress, if
 // that is not nil, of the buckets done.
-func (t *table[W]) ranges(ctx context.Context, buckets uint32, progress structures.Progress,
+func (t *table) ranges(ctx context.Context, buckets uint32, progress structures.Progress,
 	do func(first, count uint32) error) error {
 	for first := uint32(0); first < buckets; {
 		if err := ctx.Err(); err != nil {
@@ -62,10 +62,10 @@ func (t *table[W]) ranges(ctx context.Context, buckets uint32, progress structur
 }
 
 // tileGroups returns how many workgroups have a tile for each of so many buckets.
-func (t *table[W]) tileGroups(buckets uint32) int { return groups(int(buckets) * t.tiles.walk) }
+func (t *table) tileGroups(buckets uint32) int { return groups(int(buckets) * t.tiles.walk) }
 
 // survey counts what the table holds; with lengths, also how long its buckets are.
-func (t *table[W]) survey(ctx context.Context, s *vk.Stream, lengths bool) (survey, error) {
+func (t *table) survey(ctx context.Context, s *vk.Stream, lengths bool) (survey, error) {
 	rows, err := vk.NewBuffer[uint32](t.d, surveyRows*surveyRowWords)
 	if err != nil {
 		return survey{}, err
@@ -129,7 +129,7 @@ type Stats struct {
 	Pool  alloc.PoolStats // the allocator's own; of a shared pool, for all its users
 }
 
-func (t *table[W]) Stats(ctx context.Context) (Stats, error) {
+func (t *table) Stats(ctx context.Context) (Stats, error) {
 	if err := t.enter(ctx); err != nil {
 		return Stats{}, err
 	}
@@ -156,7 +156,7 @@ func (t *table[W]) Stats(ctx context.Context) (Stats, error) {
 	}, nil
 }
 
-func (t *table[W]) Len(ctx context.Context) (uint64, error) {
+func (t *table) Len(ctx context.Context) (uint64, error) {
 	if err := t.enterShared(ctx); err != nil {
 		return 0, err
 	}
@@ -165,7 +165,7 @@ func (t *table[W]) Len(ctx context.Context) (uint64, error) {
 }
 
 // count is Len by who has entered.
-func (t *table[W]) count(ctx context.Context) (uint64, error) {
+func (t *table) count(ctx context.Context) (uint64, error) {
 	v := new(survey)
 	err := t.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
 		*v, err = t.survey(ctx, s, false)

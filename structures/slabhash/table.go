@@ -52,14 +52,14 @@ type base struct {
 	zero    uint32
 }
 
-// table is the slab hash that Map and Set share.
-type table[W structures.Word] struct {
+// table is the slab hash that Map and Set share, of whatever types.
+type table struct {
 	d         *vk.Device
 	memory    *vk.Budget // of what the table keeps
 	o         Options
 	width     structures.Width // of keys and values
 	keys      bool             // a set
-	columns   saved.Columns    // what keys and values are, for Save
+	columns   saved.Columns    // what keys and values are
 	slots     int              // in a slab
 	pool      *alloc.SlabPool
 	ownPool   bool
@@ -84,7 +84,12 @@ type table[W structures.Word] struct {
 	failures uint32 // of the pool, as last seen
 }
 
-func newTable[W structures.Word](ctx context.Context, d *vk.Device, o Options, keys bool) (*table[W], error) {
+// bare is a table that is not open.
+func bare(columns saved.Columns) *table {
+	return &table{width: columns.Width(), keys: columns.KeysOnly, columns: columns}
+}
+
+func newTable(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (*table, error) {
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
@@ -96,9 +101,9 @@ func newTable[W structures.Word](ctx context.Context, d *vk.Device, o Options, k
 			return nil, err
 		}
 	}
-	width := structures.WidthOf[W]()
-	t := &table[W]{
-		d: d, o: o, width: width, keys: keys, slots: SlotsAt(width, keys), pool: o.Pool,
+	width, keys := columns.Width(), columns.KeysOnly
+	t := &table{
+		d: d, o: o, width: width, keys: keys, columns: columns, slots: SlotsAt(width, keys), pool: o.Pool,
 		tiles: bestTiles(d, width, keys, o.Tile), visits: initialVisits,
 		kernels: recording.NewKernels(d), own: recording.NewOwn(d).Of(width),
 		memory: d.Budget("MaxBytes", o.MaxBytes),
@@ -114,7 +119,7 @@ func newTable[W structures.Word](ctx context.Context, d *vk.Device, o Options, k
 }
 
 // layOut returns how many buckets the options ask for. What can't be had is refused before anything is allocated.
-func (t *table[W]) layOut() (uint32, error) {
+func (t *table) layOut() (uint32, error) {
 	buckets, asked := uint32(t.o.Buckets), structures.CapacityError{Option: "Buckets", Asked: t.o.Buckets}
 	if buckets == 0 {
 		buckets = t.bucketsFor(uint64(t.o.Capacity))
@@ -138,13 +143,13 @@ func (t *table[W]) layOut() (uint32, error) {
 }
 
 // poolOptions are those of the table's own pool.
-func (t *table[W]) poolOptions(buckets uint32) alloc.PoolOptions {
+func (t *table) poolOptions(buckets uint32) alloc.PoolOptions {
 	// At a load of 0.7, one bucket in seven has a second slab.
 	return alloc.PoolOptions{Blocks: max(1, int(float64(buckets)/7/alloc.BlockSlabs)), MaxBytes: t.o.MaxBytes,
 		Memory: t.memory}
 }
 
-func (t *table[W]) open(ctx context.Context, buckets uint32) error {
+func (t *table) open(ctx context.Context, buckets uint32) error {
 	var err error
 	if t.stream, err = t.d.NewStream(); err != nil {
 		return err
@@ -169,7 +174,7 @@ func (t *table[W]) open(ctx context.Context, buckets uint32) error {
 }
 
 // bucketsFor returns how many buckets have Options.Load with so many pairs.
-func (t *table[W]) bucketsFor(pairs uint64) uint32 {
+func (t *table) bucketsFor(pairs uint64) uint32 {
 	b := float64(pairs) / (float64(t.slots) * t.o.Load)
 	return uint32(min(max(b+1, 64), maxBuckets))
 }
@@ -196,7 +201,7 @@ func mix(x uint32) uint32 {
 }
 
 // hash returns the bucket among so many of the key all of whose words are one: slab_hash_bucket in GLSL.
-func (t *table[W]) hash(word, buckets uint32) uint32 {
+func (t *table) hash(word, buckets uint32) uint32 {
 	x := mix(word ^ t.o.Seed)
 	if t.width == structures.Bits64 {
 		x = mix(x ^ word ^ t.o.Seed)
@@ -206,7 +211,7 @@ func (t *table[W]) hash(word, buckets uint32) uint32 {
 }
 
 // special says whether a key hashes to one of the two buckets that collide with patterns.
-func (t *table[W]) special(b base, key uint32) bool {
+func (t *table) special(b base, key uint32) bool {
 	h := t.hash(key, b.buckets)
 	return h == b.ones || h == b.zero
 }
@@ -214,7 +219,7 @@ func (t *table[W]) special(b base, key uint32) bool {
 // newBase makes fresh base slabs, and finds the mask for the two buckets whose keys collide with the
 // slab list's patterns: a key that is stored as 0 is the mask itself, one that is stored as ~0 its
 // complement, and neither may hash to those buckets. Keys of 64 bits have the mask in both words.
-func (t *table[W]) newBase(ctx context.Context, buckets uint32) (base, error) {
+func (t *table) newBase(ctx context.Context, buckets uint32) (base, error) {
 	b := base{buckets: buckets, ones: t.hash(^uint32(0), buckets), zero: t.hash(0, buckets)}
 	for b.mask = 1; t.special(b, b.mask) || t.special(b, ^b.mask); b.mask++ {
 	}
@@ -230,13 +235,13 @@ func (t *table[W]) newBase(ctx context.Context, buckets uint32) (base, error) {
 }
 
 // abandon frees base slabs once the device no longer works on them.
-func (t *table[W]) abandon(b base) error {
+func (t *table) abandon(b base) error {
 	err := t.stream.Wait(context.Background())
 	b.slabs.Free()
 	return err
 }
 
-func (t *table[W]) device(b base) Device {
+func (t *table) device(b base) Device {
 	return Device{
 		Base: b.slabs.Address(), Pool: t.pool.Device(),
 		Buckets: b.buckets, Seed: t.o.Seed, Mask: b.mask, SpecialOnes: b.ones, SpecialZero: b.zero,
@@ -244,21 +249,21 @@ func (t *table[W]) device(b base) Device {
 }
 
 // enter begins a call that may change the table, when its turn has come; leave ends it.
-func (t *table[W]) enter(ctx context.Context) error {
+func (t *table) enter(ctx context.Context) error {
 	return t.entered(t.gate.Enter(ctx), t.leave)
 }
 
-func (t *table[W]) leave() { t.gate.Leave() }
+func (t *table) leave() { t.gate.Leave() }
 
 // enterShared begins a call that changes nothing of the table but what locks of its own guard, beside others like it.
-func (t *table[W]) enterShared(ctx context.Context) error {
+func (t *table) enterShared(ctx context.Context) error {
 	return t.entered(t.gate.EnterShared(ctx), t.leaveShared)
 }
 
-func (t *table[W]) leaveShared() { t.gate.LeaveShared() }
+func (t *table) leaveShared() { t.gate.LeaveShared() }
 
 // entered refuses a call that the pool's gate has let in, if the table is closed.
-func (t *table[W]) entered(err error, leave func()) error {
+func (t *table) entered(err error, leave func()) error {
 	if err == nil && t.closed.Load() {
 		leave()
 		return vk.ErrClosed
@@ -267,14 +272,14 @@ func (t *table[W]) entered(err error, leave func()) error {
 }
 
 // err returns why the table is not open; nil if it is. Calls ask it before they look at their arguments.
-func (t *table[W]) err() error {
+func (t *table) err() error {
 	if t.closed.Load() {
 		return vk.ErrClosed
 	}
 	return t.gate.Err()
 }
 
-func (t *table[W]) Close() error {
+func (t *table) Close() error {
 	leave, open, err := t.gate.Shut()
 	if err != nil {
 		return err
@@ -295,7 +300,7 @@ func (t *table[W]) Close() error {
 }
 
 // free frees what the table has. shares: it has slabs of a pool that stays.
-func (t *table[W]) free(shares bool) error {
+func (t *table) free(shares bool) error {
 	var err error
 	if t.stream != nil {
 		if shares {
@@ -323,16 +328,16 @@ func (t *table[W]) free(shares bool) error {
 }
 
 // on records what record records, all of it or nothing, and notes that it names the table's memory.
-func (t *table[W]) on(s *vk.Stream, record func() error) error {
+func (t *table) on(s *vk.Stream, record func() error) error {
 	return recording.Naming(s, record, &t.uses, t.pool.Uses())
 }
 
 // changing is on for what changes the table.
-func (t *table[W]) changing(s *vk.Stream, record func() error) error {
+func (t *table) changing(s *vk.Stream, record func() error) error {
 	return recording.Naming(s, record, &t.uses, t.pool.Uses(), &t.changes)
 }
 
-func (t *table[W]) UsedOn(s *vk.Stream) {
+func (t *table) UsedOn(s *vk.Stream) {
 	leave, _ := t.gate.Take()
 	defer leave()
 	if t.gate != nil && !t.closed.Load() {
@@ -343,14 +348,14 @@ func (t *table[W]) UsedOn(s *vk.Stream) {
 }
 
 // kernel returns a kernel of shaders/slabhash. module is its name with its variant.
-func kernel[P any, W structures.Word](t *table[W], s *vk.Stream, module string, tile int,
+func kernel[P any](t *table, s *vk.Stream, module string, tile int,
 	own ...recording.Specialization) (*vk.Kernel[P], error) {
 	all := append(recording.OverPool(t.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
 	return recording.Kernel[P](t.kernels, s, "slabhash/"+module, workgroup, all...)
 }
 
 // variant returns the name of a kernel's module for this sort of table.
-func (t *table[W]) variant(kernel string) string {
+func (t *table) variant(kernel string) string {
 	if t.keys {
 		return recording.OfKeys(kernel, t.width)
 	}
@@ -358,10 +363,10 @@ func (t *table[W]) variant(kernel string) string {
 }
 
 // words is how many 32-bit words a key takes, and a value.
-func (t *table[W]) words() int { return t.width.Bytes() / 4 }
+func (t *table) words() int { return t.width.Bytes() / 4 }
 
 // protocol returns that of a kernel that changes slabs while others do.
-func (t *table[W]) protocol(kernel string) string {
+func (t *table) protocol(kernel string) string {
 	switch {
 	case t.keys && t.width == structures.Bits32:
 		return t.variant(kernel) // 32-bit atomics do
@@ -372,7 +377,7 @@ func (t *table[W]) protocol(kernel string) string {
 }
 
 // torn is 1 where a vector load may tear an aligned key or value of 64 bits.
-func (t *table[W]) torn() uint32 {
+func (t *table) torn() uint32 {
 	if t.d.Info().Type == vk.CPU {
 		return 1
 	}
@@ -380,13 +385,13 @@ func (t *table[W]) torn() uint32 {
 }
 
 // at is the address of a key or value of a buffer, whose words are two each at 64 bits; 0 of one that is not there.
-func (t *table[W]) at(b *vk.Buffer[uint32], i int) uint64 { return recording.At(b, i<<t.width) }
+func (t *table) at(b *vk.Buffer[uint32], i int) uint64 { return recording.At(b, i<<t.width) }
 
 // groups returns how many workgroups have so many invocations.
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
 
 // Metrics are those of the base slabs, and of the pool.
-func (t *table[W]) Metrics() structures.Metrics {
+func (t *table) Metrics() structures.Metrics {
 	m := t.meter.Metrics(t.d)
 	m.Bytes += t.pool.Bytes()
 	m.Growths += t.pool.Growths()
@@ -394,7 +399,7 @@ func (t *table[W]) Metrics() structures.Metrics {
 }
 
 // Device is the table as kernels see it now, the zero value where it has no memory any more.
-func (t *table[W]) Device() Device {
+func (t *table) Device() Device {
 	leave, open := t.gate.Take()
 	defer leave()
 	if !open || t.closed.Load() {
@@ -403,13 +408,13 @@ func (t *table[W]) Device() Device {
 	return t.device(t.base)
 }
 
-func (t *table[W]) Timings() []vk.Timing {
+func (t *table) Timings() []vk.Timing {
 	leave, _ := t.gate.Take()
 	defer leave()
 	return t.stream.Timings()
 }
 
-func (t *table[W]) Constants() map[string]uint32 {
+func (t *table) Constants() map[string]uint32 {
 	if t.gate == nil {
 		return nil
 	}

@@ -27,11 +27,11 @@ func TestWideOrder(t *testing.T) {
 	for kind, want := range map[structures.Kind]map[uint64]uint64{
 		structures.Insert: last, structures.InsertUnique: first,
 	} {
-		x, err := newTable[uint64](t.Context(), d, Options{}, false)
+		x, err := New[uint64, uint64](t.Context(), d, Options{})
 		require.NoError(t, err)
 		statuses := make([]structures.Status, n)
-		require.NoError(t, x.updateInto(t.Context(), kind, keys, values, statuses))
-		got, at, err := x.export(t.Context())
+		require.NoError(t, x.UpdateInto(t.Context(), kind, keys, values, statuses))
+		got, at, err := x.Export(t.Context())
 		require.NoError(t, err)
 		held, seen := map[uint64]uint64{}, map[uint64]bool{}
 		for i, key := range got {

@@ -51,8 +51,8 @@ func Pairs[K, V structures.Number](chunks iter.Seq2[structures.Pairs[K, V], erro
 }
 
 // Keys are the keys of chunks, one by one.
-func Keys[W structures.Word](chunks iter.Seq2[structures.Pairs[W, W], error]) iter.Seq2[W, error] {
-	return func(yield func(W, error) bool) {
+func Keys[K, V structures.Number](chunks iter.Seq2[structures.Pairs[K, V], error]) iter.Seq2[K, error] {
+	return func(yield func(K, error) bool) {
 		for chunk, err := range chunks {
 			if err != nil {
 				yield(0, err)
