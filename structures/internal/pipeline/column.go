@@ -82,8 +82,8 @@ func ValueResults[V structures.Number](values []V, w structures.Width) Column {
 	return c
 }
 
-// Counts returns a column that the device fills with numbers of pairs, as words of a width. They become the same numbers
-// of any type. Of a nil slice nothing comes back.
+// Counts returns a column that the device fills with numbers of pairs, as words of a width. They become the same
+// numbers of any type. Of a nil slice nothing comes back.
 func Counts[V structures.Number](counts []V, w structures.Width) Column {
 	c := coded(nil, counts, valueCode[V](w), w)
 	c.code.shift, c.counts = 0, true
