@@ -186,7 +186,7 @@ chaos-kernels:
 	VKDS_CHAOS=$(chaos) go test -count=1 -vet=off $(with-chaos) -run TestChaosIsLinked ./shaders
 test-chaos: chaos-kernels
 	$(call go-test,8,$(with-chaos) -run 'Program|OfStreams|RootSplits|WhileKeysChange|ListTogether|WideIntegers|MovingClock' \
-		./test/linearizability ./structures/btree ./test/shader ./structures/internal/typed)
+		./test/linearizability ./structures/btree ./test/shader ./test/types)
 
 # The tests again and again, and the long ones, in parts. Each can be run alone, at a WIDTH of 4, 8 or 16 lanes or on
 # swiftshader; "make -k stress" goes on behind a part that failed. STRESS multiplies what is left to chance: 1 is for
@@ -201,9 +201,10 @@ drivers = 4 8 16 swiftshader
 
 # Recording and the order of equal keys are the same each time, and delays are for the packages with concurrent kernels.
 concurrent-packages = $$(go list ./alloc/... ./structures/... ./test/goroutines ./test/linearizability ./test/shader \
+	./test/types \
 	| grep -v -e /internal/recording -e /internal/sequential)
 chaos-packages = ./alloc ./structures/primitives ./structures/slabhash ./structures/btree ./test/snapshots \
-	./structures/graph ./structures/internal/typed ./test/linearizability ./test/shader
+	./structures/graph ./test/linearizability ./test/shader ./test/types
 stress-test = $(call brief-test,$(1),-timeout 6h $(2))
 concurrent-tests = $(call stress-test,$(1),$(2) $(3)) && \
 	$(call stress-test,$(1),$(2) -run 'Concurrent|WithSplits|UpdatesOfTypes' ./test/conformance)

@@ -1,4 +1,5 @@
-package typed_test
+// Package types_test has named, signed and float types, as a user's program has them, in every dictionary.
+package types_test
 
 import (
 	"bytes"
@@ -372,6 +373,17 @@ func tryMap[K, V structures.Number](t *testing.T, m *slabhash.Map[K, V], keys []
 	filled := repeated(2, values[0])
 	require.NoError(t, m.UpdateInto(ctx, structures.DeleteAll, keys[:2], filled, nil))
 	same(t, []V{2, 1}, filled)
+	_, err = m.InsertDuplicate(ctx, slices.Concat(keys[:1], keys[:2]), slices.Concat(values[:1], values[:2]))
+	require.NoError(t, err)
+	kinds := []structures.Kind{structures.DeleteAll, structures.CountAll, structures.Find}
+	batch := structures.Batch[K, V]{Kinds: kinds, Keys: keys[:3], Values: slices.Clone(values[:3])}
+	r, err := m.Apply(ctx, batch)
+	require.NoError(t, err)
+	same(t, []V{2, 1, values[2]}, r.Values)
+	into := structures.Results[K, V]{Values: batch.Values}
+	kinds[0], kinds[1] = structures.Find, structures.DeleteAll
+	require.NoError(t, m.ApplyInto(ctx, batch, &into))
+	same(t, []V{0, 1, values[2]}, into.Values)
 	_, err = m.Insert(ctx, keys[:2], values[:2])
 	require.NoError(t, err)
 	counts, err = m.DeleteAll(ctx, keys[:1])
@@ -404,11 +416,19 @@ func trySet[K structures.Number](t *testing.T, d *vk.Device, keys []K) {
 		n++
 	}
 	require.Equal(t, len(keys)-1, n)
-	r, err := s.Apply(ctx, structures.Batch[K, uint32]{Kinds: []structures.Kind{structures.CountAll, structures.Find},
-		Keys: keys[:2]})
+	_, err = s.InsertDuplicate(ctx, keys[2:3])
 	require.NoError(t, err)
-	require.Equal(t, uint32(0), r.Values[0])
+	counts, err := s.CountAll(ctx, keys[:3])
+	require.NoError(t, err)
+	require.Equal(t, []uint32{0, 1, 2}, counts)
+	r, err := s.Apply(ctx, structures.Batch[K, uint32]{Kinds: []structures.Kind{structures.CountAll, structures.Find,
+		structures.CountAll, structures.DeleteAll}, Keys: keys[:4]})
+	require.NoError(t, err)
+	require.Equal(t, []uint32{0, 2, 1}, []uint32{r.Values[0], r.Values[2], r.Values[3]})
 	require.Equal(t, structures.Found, r.Status[1])
+	counts, err = s.DeleteAll(ctx, keys[2:4])
+	require.NoError(t, err)
+	require.Equal(t, []uint32{2, 0}, counts)
 }
 
 // saves has what is saved loaded again, at the same types.
