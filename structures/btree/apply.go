@@ -1,7 +1,6 @@
 package btree
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -14,178 +13,182 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Apply does a batch of mixed operations: Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find,
-// CountAll, and those that ask for order (structures.FindSuccessor to structures.CountRange), as the concurrent
-// benchmark of section 5.6 of Awad et al. (2019) has them.
-//
-// structures.Batch says in which order they take effect. A batch with operations that ask for order waits for the
-// streams that work on the tree.
-//
-// Errors: *structures.KindError and *structures.LengthError before anything is done, and those of Insert. Where one is
-// about queries that ask for order, none of the batch is done.
-func (t *dictionary[W]) Apply(ctx context.Context, b structures.Batch[W, W]) (structures.Results[W, W], error) {
-	r := pipeline.ResultsOf(b)
-	err := t.ApplyInto(ctx, b, &r)
-	return pipeline.MadeResults(r, err)
+// request is a batch from a user's slices.
+type request struct {
+	pipeline.Operations
+	kind structures.Kind
+
+	// Of a mixed batch:
+	highs   pipeline.Column
+	width   int
+	moments bool            // own ones
+	outKeys pipeline.Column // that it results in
+	pairs   ordered.Sink    // of ranges
+	offsets []uint64        // of the ranges in these, with memory that may be used; nil: there are no ranges
 }
 
-// ApplyInto is Apply into the caller's slices: Status, Values and Keys, each as long as the batch or nil, which is not
-// wanted. Values may be those of the batch. Where the batch lists ranges, those of into are their pairs afterwards, in
-// the slices that are there as far as they have room. What the batch doesn't ask for stays as it is.
-func (t *dictionary[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) error {
-	if err := cmp.Or(t.gate.Err(), pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
-		return err
-	}
-	asked, counts := b.Kinds, false
-	b.Kinds = slices.Clone(b.Kinds)
-	for i, k := range b.Kinds {
+// part is the request for the operations from first on, up to end.
+func (r *request) part(first, end int) request {
+	p := *r
+	p.Operations = r.Operations.Part(first, end)
+	p.highs, p.outKeys = r.highs.Part(first, end-first), r.outKeys.Part(first, end-first)
+	return p
+}
+
+// some is the request for the operations at some places, with memory of their own for what becomes of them.
+func (r *request) some(places []int) request {
+	p := *r
+	p.Operations = r.Operations.Pick(places)
+	p.highs, p.outKeys = r.highs.Pick(places), r.outKeys.Pick(places)
+	return p
+}
+
+// checkMixed answers why a batch of mixed operations can't be done.
+func checkMixed(kinds []structures.Kind, highs bool, width int) error {
+	for i, k := range kinds {
 		switch {
-		case k.Ranges() && b.Highs == nil:
-			return &structures.LengthError{Keys: len(b.Keys), Other: "highs"}
-		case k == structures.FindRange && b.Width < 1:
-			return &structures.LengthError{Keys: len(b.Keys), Other: "pairs a range (Width)", Got: b.Width}
-		case k == structures.CountAll:
-			b.Kinds[i], counts = structures.Find, true // a key has one pair at most
-		case !does(k):
+		case k.Ranges() && !highs:
+			return &structures.LengthError{Keys: len(kinds), Other: "highs"}
+		case k == structures.FindRange && width < 1:
+			return &structures.LengthError{Keys: len(kinds), Other: "pairs a range (Width)", Got: width}
+		case k != structures.CountAll && !does(k):
 			return &structures.KindError{Index: i, Kind: k}
 		}
 	}
+	return nil
+}
+
+// mixed does a batch of mixed operations, as the concurrent benchmark of section 5.6 of Awad et al. (2019) has them.
+// structures.Batch says in which order they take effect. A batch with operations that ask for order waits for the
+// streams that work on the tree. Offsets, from their beginning, become those of the ranges; nil: nothing was listed.
+//
+// Errors: those of Insert. Where one is about queries that ask for order, none of the batch is done.
+func (t *tree) mixed(ctx context.Context, r request, offsets []uint64) ([]uint64, error) {
 	if err := t.gate.Enter(ctx); err != nil {
-		return pipeline.NotBegun(into.Status, len(b.Keys), err)
+		return nil, pipeline.NotBegun(r.Status, r.N, err)
 	}
 	defer t.gate.Leave()
-	ordered := slices.ContainsFunc(b.Kinds, structures.Kind.Ordered)
-	b.OwnMoments = b.OwnMoments && t.o.Path != Batched && ordered &&
-		slices.ContainsFunc(b.Kinds, updates)
+	asked, counts := r.Kinds, slices.Contains(r.Kinds, structures.CountAll)
+	if counts {
+		r.Kinds = lookups(asked)
+	}
+	ordered := slices.ContainsFunc(r.Kinds, structures.Kind.Ordered)
+	if !ordered {
+		r.outKeys.To = nil // nothing asks for any
+	}
+	r.moments = r.moments && t.o.Path != Batched && ordered && slices.ContainsFunc(r.Kinds, updates)
 	var err error
-	if b.OwnMoments {
-		err = t.keepsMoving(ctx, nil, len(b.Keys), min(len(b.Keys), t.pipelines.Chunk()))
+	if r.moments {
+		err = t.keepsMoving(ctx, nil, r.N, min(r.N, t.pipelines.Chunk()))
 	} else {
-		err = t.keeps(ctx, nil, len(b.Keys))
+		err = t.keeps(ctx, nil, r.N)
 	}
 	if err == nil && ordered {
 		err = t.versions.writes.Rest(ctx)
 	}
 	if err != nil {
-		return pipeline.NotBegun(into.Status, len(b.Keys), err)
+		return nil, pipeline.NotBegun(r.Status, r.N, err)
 	}
 	t.versions.writes.Made()
-	t.meter.Batch(structures.Mixed, len(b.Keys))
-	r := *into
-	if counts || t.o.Path == Batched || ordered {
-		r.Status, r.Values = orMade(r.Status, len(b.Keys)), orMade(r.Values, len(b.Keys))
+	t.meter.Batch(structures.Mixed, r.N)
+	if r.Status == nil && (counts || t.o.Path == Batched || ordered) {
+		r.Status = make([]structures.Status, r.N)
+	}
+	if slices.Contains(r.Kinds, structures.FindRange) {
+		r.offsets = append(offsets[:0], 0)
 	}
 	switch {
 	case t.o.Path == Batched:
-		err = t.phases(ctx, b, &r, t.batched)
-	case ordered && slices.ContainsFunc(b.Kinds, updates) && !b.OwnMoments:
-		err = t.atOnce(ctx, b, &r)
+		err = t.phases(ctx, &r, t.batched)
+	case ordered && !r.moments && slices.ContainsFunc(r.Kinds, updates):
+		t.batches.concurrent.Add(1)
+		err = t.atOnce(ctx, &r)
 	default:
-		err = t.mixed(ctx, b, &r)
+		t.batches.concurrent.Add(1)
+		err = t.concurrent(ctx, &r)
 	}
-	into.Ranges = r.Ranges
 	for i, k := range asked {
 		if k == structures.CountAll {
-			r.Values[i] = 0
+			n := uint64(0)
 			if r.Status[i] == structures.Found {
-				r.Values[i] = 1
+				n = 1
 			}
+			r.Values.PutCount(i, n)
 		}
 	}
-	return err
+	return r.offsets, err
 }
 
-// orMade is a slice, or, where there is none, a new one.
-func orMade[T any](s []T, n int) []T {
-	if s == nil {
-		return make([]T, n)
+// lookups are kinds with lookups for those that count: a key has one pair at most.
+func lookups(kinds []structures.Kind) []structures.Kind {
+	kinds = slices.Clone(kinds)
+	for i, k := range kinds {
+		if k == structures.CountAll {
+			kinds[i] = structures.Find
+		}
 	}
-	return s
-}
-
-func (t *dictionary[W]) mixed(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W]) error {
-	t.batches.concurrent.Add(1)
-	return t.concurrent(ctx, structures.Mixed, b, r)
+	return kinds
 }
 
 // atOnce does a batch of which operations ask for order and others change the tree: in one part on the device, behind
 // whose queries the updates come. Where that has no room, all queries are done first, and then the updates, by parts.
-func (t *dictionary[W]) atOnce(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W]) error {
-	t.batches.concurrent.Add(1)
-	err := t.concurrentWhole(ctx, structures.Mixed, b, r, true)
+func (t *tree) atOnce(ctx context.Context, r *request) error {
+	err := t.concurrentWhole(ctx, r, true)
 	if err != errNotAtOnce {
 		return err
 	}
-	return t.phases(ctx, b, r, func(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
-		status []structures.Status) error {
-		return t.concurrent(ctx, kind, b, &structures.Results[W, W]{Status: status})
-	})
+	return t.phases(ctx, r, func(ctx context.Context, u request) error { return t.concurrent(ctx, &u) })
 }
 
 // errNotAtOnce says that there is no room for a batch in one part. Nothing was done.
 var errNotAtOnce = errors.New("btree: the batch takes several parts")
 
 // phases does the queries of a batch, and then its updates as told.
-func (t *dictionary[W]) phases(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W],
-	update func(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
-		status []structures.Status) error) error {
-	n := len(b.Keys)
+func (t *tree) phases(ctx context.Context, r *request, update func(context.Context, request) error) error {
 	var queries, updates []int
-	for i, k := range b.Kinds {
+	for i, k := range r.Kinds {
 		if k == structures.Find || k.Ordered() {
 			queries = append(queries, i)
 		} else {
 			updates = append(updates, i)
 		}
 	}
-	u := structures.Batch[W, W]{ // before results take the place of what is brought
-		Kinds: pipeline.Pick(b.Kinds, updates), Keys: pipeline.Pick(b.Keys, updates),
-		Values: pipeline.Pick(b.Values, updates),
+	q := *r
+	q.Values.From = nil
+	if q = q.some(queries); q.offsets != nil {
+		q.offsets = []uint64{0}
 	}
-	q := structures.Batch[W, W]{
-		Kinds: pipeline.Pick(b.Kinds, queries), Keys: pipeline.Pick(b.Keys, queries), Width: b.Width,
-	}
-	if b.Highs != nil {
-		q.Highs = pipeline.Pick(b.Highs, queries)
-	}
-	found := pipeline.ResultsOf(q)
-	found.Ranges = structures.Ranges[W, W]{Keys: r.Ranges.Keys, Values: r.Ranges.Values}
-	err := t.concurrent(ctx, structures.Mixed, q, &found)
-	found, err = pipeline.MadeResults(found, err)
+	u := request{kind: structures.Mixed, Operations: r.Operations}
+	u.Values = r.Values.Brought()
+	u.Operations = u.Pick(updates) // before results take the place of what is brought
+	err := t.concurrent(ctx, &q)
 	clear(r.Status)
-	put(r.Status, queries, found.Status)
-	put(r.Values, queries, found.Values)
-	if found.Keys != nil {
-		clear(r.Keys)
-		put(r.Keys, queries, found.Keys)
-	}
-	if found.Ranges.Offsets != nil {
-		r.Ranges.Keys, r.Ranges.Values = found.Ranges.Keys, found.Ranges.Values
-		r.Ranges.Offsets = slices.Grow(r.Ranges.Offsets[:0], n+1)[:n+1]
-		clear(r.Ranges.Offsets)
+	spread(r.Status, q.Status, queries)
+	r.Values.Spread(q.Values, queries)
+	clear(r.outKeys.To)
+	r.outKeys.Spread(q.outKeys, queries)
+	if r.offsets != nil {
+		r.offsets = slices.Grow(r.offsets[:0], r.N+1)[:r.N+1]
+		clear(r.offsets)
 		for j, i := range queries {
-			r.Ranges.Offsets[i+1] = found.Ranges.Offsets[j+1]
+			r.offsets[i+1] = q.offsets[j+1]
 		}
-		for i := range n { // operations that are no ranges have none
-			r.Ranges.Offsets[i+1] = max(r.Ranges.Offsets[i+1], r.Ranges.Offsets[i])
+		for i := range r.N { // operations that are no ranges have none
+			r.offsets[i+1] = max(r.offsets[i+1], r.offsets[i])
 		}
 	}
 	if err != nil {
-		return pipeline.Stopped(r.Status, n, err)
+		return pipeline.Stopped(r.Status, r.N, err)
 	}
-	some := make([]structures.Status, len(updates))
-	err = update(ctx, structures.Mixed, u, some)
-	put(r.Status, updates, some)
+	err = update(ctx, u)
+	spread(r.Status, u.Status, updates)
 	return err
 }
 
-// put puts elements to their places, if they are wanted.
-func put[T any](into []T, places []int, some []T) {
-	if into == nil {
-		return
-	}
+// spread writes statuses to their places.
+func spread(to, some []structures.Status, places []int) {
 	for j, i := range places {
-		into[i] = some[j]
+		to[i] = some[j]
 	}
 }
 
@@ -193,54 +196,38 @@ func put[T any](into []T, places []int, some []T) {
 const leastPart = 1 << 12
 
 // concurrent does a batch of operations concurrently, in parts that are no larger than the tree: more would stand
-// in each other's way. Kinds are those of a mixed batch. Where they ask for order, there are statuses and values in r.
-func (t *dictionary[W]) concurrent(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
-	r *structures.Results[W, W]) error {
-	return t.concurrentWhole(ctx, kind, b, r, false)
+// in each other's way. Where they ask for order, there are statuses.
+func (t *tree) concurrent(ctx context.Context, r *request) error {
+	return t.concurrentWhole(ctx, r, false)
 }
 
 // concurrentWhole is concurrent, or, where a batch is to be a whole and is none, errNotAtOnce.
-func (t *dictionary[W]) concurrentWhole(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
-	r *structures.Results[W, W], whole bool) error {
-	n := len(b.Keys)
-	w := windowsOf(b)
-	if w.lists {
-		r.Ranges = structures.Ranges[W, W]{Offsets: append(r.Ranges.Offsets[:0], 0), Keys: r.Ranges.Keys[:0],
-			Values: r.Ranges.Values[:0]}
-	}
+func (t *tree) concurrentWhole(ctx context.Context, r *request, whole bool) error {
+	n := r.N
+	w := windowsOf(r.Kinds, r.width)
 	var err error
 	done, left := 0, 0
 	for done < n && err == nil {
 		part := max(leastPart, int(t.known.about()))
-		if kind.Inserts() || slices.ContainsFunc(b.Kinds, structures.Kind.Inserts) {
+		if r.kind.Inserts() || slices.ContainsFunc(r.Kinds, structures.Kind.Inserts) {
 			part = min(part, t.mostInserted())
 		}
 		end := w.fit(done, min(n, done+part), ordered.AtOnce(t.d))
 		if whole && (end < n || n > t.pipelines.Chunk()) {
 			return errNotAtOnce
 		}
-		p := concurrentPart[W]{
-			kind: kind, whole: whole, windows: w.part(done, end), status: pipeline.Cut(r.Status, done, end),
-			values: pipeline.Cut(r.Values, done, end),
-			batch: structures.Batch[W, W]{
-				Kinds: pipeline.Cut(b.Kinds, done, end), Keys: b.Keys[done:end],
-				Values: pipeline.Cut(b.Values, done, end), Highs: pipeline.Cut(b.Highs, done, end),
-				OwnMoments: b.OwnMoments,
-			},
-		}
+		p := concurrentPart{request: r.part(done, end), whole: whole, windows: w.part(done, end)}
 		left, err = t.runPart(ctx, &p, pipeline.After(t.o.Progress, done, n))
 		if whole && !p.begun && pipeline.Short(err) {
 			return errNotAtOnce
 		}
-		p.results(done, r)
+		r.offsets = p.results(r.offsets, t.width.Bytes())
 		done = end
 	}
 	clear(pipeline.Cut(r.Status, done, n))
-	if w.any {
-		clear(pipeline.Cut(r.Keys, done, n))
-	}
-	for w.lists && len(r.Ranges.Offsets) <= n {
-		r.Ranges.Offsets = append(r.Ranges.Offsets, uint64(len(r.Ranges.Keys)))
+	clear(r.outKeys.Part(done, n-done).To)
+	for r.offsets != nil && len(r.offsets) <= n {
+		r.offsets = append(r.offsets, r.offsets[len(r.offsets)-1])
 	}
 	err = pipeline.Stopped(r.Status, left+n-done, err)
 	if pending := (*structures.PendingError)(nil); pipeline.Short(err) && !errors.As(err, &pending) {
@@ -250,57 +237,52 @@ func (t *dictionary[W]) concurrentWhole(ctx context.Context, kind structures.Kin
 }
 
 // concurrentPart are operations of a batch that are on the device at the same time.
-type concurrentPart[W structures.Word] struct {
-	kind    structures.Kind
-	batch   structures.Batch[W, W]
+type concurrentPart struct {
+	request
 	whole   bool // not to be cut into chunks
 	begun   bool // something of it was recorded
 	windows windows
-	status  []structures.Status
-	values  []W // out
-	pairs   []W // what the windows hold: all keys, then all values; nil if that could not be read
+	words   []byte   // what the windows hold: all keys, then all values; nil if that could not be read
+	numbers []uint32 // of pairs that ranges list
 }
 
 // runPart does a part. left: so many operations of it were not done.
-func (t *dictionary[W]) runPart(ctx context.Context, p *concurrentPart[W],
-	progress structures.Progress) (left int, err error) {
-	finds := p.kind == structures.Mixed || p.kind == structures.Find
-	inserts := p.kind.Inserts() || slices.ContainsFunc(p.batch.Kinds, structures.Kind.Inserts)
+func (t *tree) runPart(ctx context.Context, p *concurrentPart, progress structures.Progress) (left int, err error) {
+	inserts := p.kind.Inserts() || slices.ContainsFunc(p.Kinds, structures.Kind.Inserts)
 	if inserts {
 		t.settle(t.stream)
-		err := t.reserve(ctx, len(p.batch.Keys), Concurrent)
-		t.known.inserted += uint64(len(p.batch.Keys))
+		err := t.reserve(ctx, p.N, Concurrent)
+		t.known.inserted += uint64(p.N)
 		if err != nil && !pipeline.Short(err) { // operations are left pending, if it must be
-			return len(p.batch.Keys), err
+			return p.N, err
 		}
 	}
-	own := operands{alone: true, ordered: p.windows.any, width: p.windows.width, moments: p.batch.OwnMoments,
-		plain: !recording.UpdatesInPlace(p.kind, p.batch.Kinds)}
+	own := operands{alone: true, ordered: p.windows.any, width: p.windows.width, moments: p.moments,
+		plain: !recording.UpdatesInPlace(p.kind, p.Kinds)}
 	var pairs *vk.Buffer[uint32]
 	if room := p.windows.count() * p.windows.width; room != 0 {
 		room = (room + 3) &^ 3 // pairs are written by quads, of which the values have to begin with one, too
 		var err error
 		if pairs, err = vk.NewBuffer[uint32](t.d, 2*room*t.words()); err != nil {
-			return len(p.batch.Keys), err
+			return p.N, err
 		}
 		defer pairs.Free()
 		own.outKeys, own.outValues = pairs.Address(), pairs.AddressOf(room*t.words())
 	}
-	columns := []pipeline.Column{
-		pipeline.In(p.batch.Keys), {}, pipeline.In(p.batch.Kinds), pipeline.Statuses(p.status),
-		pipeline.In(p.batch.Highs), pipeline.In(p.windows.numbers),
+	if p.windows.lists {
+		p.numbers = make([]uint32, p.N)
+		p.Values = p.Values.Counting(p.numbers)
 	}
-	if inserts || finds {
-		columns[1] = pipeline.Through(p.batch.Values, p.values)
-	}
+	columns := []pipeline.Column{p.Keys, p.Values, pipeline.In(p.Kinds), p.highs, pipeline.In(p.windows.numbers),
+		pipeline.Statuses(p.Status)}
 	defer t.calm(t.visits)
 	turns := new(pipeline.Turns)
-	ordered := sequential.Matters(p.kind, len(p.batch.Keys), pipeline.In(p.batch.Keys))
+	ordered := sequential.Matters(p.kind, p.N, p.Keys)
 	task := pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			o := own
 			o.keys, o.values, o.kinds = c.Columns[0], c.Columns[1], c.Columns[2]
-			o.statuses, o.highs, o.windows = c.Columns[3], c.Columns[4], c.Columns[5]
+			o.highs, o.windows, o.statuses = c.Columns[3], c.Columns[4], c.Columns[5]
 			o.pending, o.count, o.retry = c.Pending, c.Count, c.Retry
 			if ordered {
 				return t.applyInOrder(s, p.kind, o)
@@ -318,14 +300,14 @@ func (t *dictionary[W]) runPart(ctx context.Context, p *concurrentPart[W],
 	if ordered {
 		task = t.order.Begin(task)
 	}
-	left, err = t.pipelines.Run(ctx, len(p.batch.Keys), columns, task)
+	left, err = t.pipelines.Run(ctx, p.N, columns, task)
 	if pairs != nil {
-		p.pairs = make([]W, pairs.Len()/t.words())
-		if failure := pairs.Download(context.WithoutCancel(ctx), 0, recording.Words(p.pairs)); failure != nil {
-			p.pairs = nil
-			if err == nil {
-				err = failure
-			}
+		words := make([]uint32, pairs.Len())
+		failure := pairs.Download(context.WithoutCancel(ctx), 0, words)
+		if failure == nil {
+			p.words = pipeline.Bytes(words)
+		} else if err == nil {
+			err = failure
 		}
 	}
 	return left, err
@@ -342,30 +324,52 @@ func (t *tree) applyInOrder(s *vk.Stream, kind structures.Kind, b operands) erro
 	})
 }
 
-// results adds what a part has found to a batch's results. first is where it begins in the batch.
-func (p *concurrentPart[W]) results(first int, r *structures.Results[W, W]) {
+// results writes what a part has found by its windows, of keys and values of so many bytes, and adds the offsets of its
+// ranges to those of the parts before.
+func (p *concurrentPart) results(offsets []uint64, bytes int) []uint64 {
 	if !p.windows.any {
-		return
+		return offsets
 	}
-	for i, k := range p.batch.Kinds {
-		key := W(0)
-		if has := k.Ordered() && k != structures.CountRange; has && p.pairs == nil {
-			p.status[i] = structures.Pending // its answer is lost
-		} else if has && p.status[i] == structures.Found {
-			at, values := int(p.windows.numbers[i])*p.windows.width, len(p.pairs)/2
-			if k == structures.FindRange {
-				n := int(p.values[i])
-				r.Ranges.Keys = append(r.Ranges.Keys, p.pairs[at:at+n]...)
-				r.Ranges.Values = append(r.Ranges.Values, p.pairs[values+at:values+at+n]...)
-			} else {
-				key = p.pairs[at]
-			}
-		}
-		if r.Keys != nil {
-			r.Keys[first+i] = key
-		}
-		if p.windows.lists {
-			r.Ranges.Offsets = append(r.Ranges.Offsets, uint64(len(r.Ranges.Keys)))
+	clear(p.outKeys.To)
+	all := 0
+	for i, k := range p.Kinds {
+		switch {
+		case !k.Ordered() || k == structures.CountRange:
+		case p.words == nil:
+			p.Status[i] = structures.Pending // its answer is lost
+		case p.lists(i):
+			all += int(p.numbers[i])
+		case p.outKeys.To != nil && p.Status[i] == structures.Found:
+			key, _ := p.window(i, 1, bytes)
+			p.outKeys.Put(i, key)
 		}
 	}
+	if !p.windows.lists {
+		return offsets
+	}
+	toKeys, toValues := p.pairs.Extend(all)
+	at, before := 0, offsets[len(offsets)-1]
+	for i := range p.Kinds {
+		if p.lists(i) {
+			n := int(p.numbers[i])
+			keys, values := p.window(i, n, bytes)
+			toKeys.Put(at, keys)
+			toValues.Put(at, values)
+			at += n
+		}
+		offsets = append(offsets, before+uint64(at))
+	}
+	return offsets
+}
+
+// lists says whether an operation has listed pairs.
+func (p *concurrentPart) lists(i int) bool {
+	return p.Kinds[i] == structures.FindRange && p.Status[i] == structures.Found
+}
+
+// window is the first pairs of an operation's window.
+func (p *concurrentPart) window(i, pairs, bytes int) (keys, values []byte) {
+	at := int(p.windows.numbers[i]) * p.windows.width * bytes
+	half := len(p.words) / 2
+	return p.words[at : at+pairs*bytes], p.words[half+at : half+at+pairs*bytes]
 }

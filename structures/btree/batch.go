@@ -15,8 +15,8 @@ func (t *tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 		return err
 	}
 	defer t.gate.Leave()
-	if !updates(kind) {
-		return &structures.KindError{Kind: kind}
+	if err := checkUpdate(kind); err != nil {
+		return err
 	}
 	if u.Count > primitives.MaxLength {
 		return &structures.CountError{What: "updates", N: u.Count, Most: primitives.MaxLength}

@@ -1,45 +1,47 @@
 package btree
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"iter"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
 
 // Insert inserts each pair, or assigns the value to the key that is there. Statuses are Inserted or Assigned.
 // structures.Updates describes equal keys in a batch and the errors.
 func (t *Tree[K, V]) Insert(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return t.open().updates.Insert(ctx, keys, values)
+	return t.update(ctx, structures.Insert, keys, values)
 }
 
 // InsertUnique inserts each pair whose key is not there. Statuses are Inserted or Found.
 func (t *Tree[K, V]) InsertUnique(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return t.open().updates.InsertUnique(ctx, keys, values)
+	return t.update(ctx, structures.InsertUnique, keys, values)
 }
 
 // InsertAdd inserts each pair, or adds the value to the one that is there. structures.Updates says how integers wrap
 // and how floats are added.
 func (t *Tree[K, V]) InsertAdd(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return t.open().updates.InsertAdd(ctx, keys, values)
+	return t.update(ctx, structures.InsertAdd, keys, values)
 }
 
 // InsertMin inserts each pair, or assigns the value if it is less than the one that is there.
 func (t *Tree[K, V]) InsertMin(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return t.open().updates.InsertMin(ctx, keys, values)
+	return t.update(ctx, structures.InsertMin, keys, values)
 }
 
 // InsertMax inserts each pair, or assigns the value if it is greater than the one that is there.
 func (t *Tree[K, V]) InsertMax(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
-	return t.open().updates.InsertMax(ctx, keys, values)
+	return t.update(ctx, structures.InsertMax, keys, values)
 }
 
 // Delete removes each key. Statuses are Deleted or Absent.
 func (t *Tree[K, V]) Delete(ctx context.Context, keys []K) ([]structures.Status, error) {
-	return t.open().updates.Delete(ctx, keys)
+	return t.update(ctx, structures.Delete, keys, nil)
 }
 
 // Find returns the value of each key, 0 if the key is absent, and whether the key is there.
@@ -54,19 +56,54 @@ func (t *Tree[K, V]) FindInto(ctx context.Context, keys []K, values []V, found [
 
 // Apply does a batch of operations of any kinds. structures.Batch says in which order they take effect.
 func (t *Tree[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
-	return t.open().updates.Apply(ctx, b)
+	r := pipeline.ResultsOf(b)
+	err := t.ApplyInto(ctx, b, &r)
+	return pipeline.MadeResults(r, err)
 }
 
-// ApplyInto is Apply into the caller's slices.
+// ApplyInto is Apply into the caller's slices. Each is as long as the batch, or nil if it is not wanted. Values may be
+// those of the batch. If the batch lists ranges, those of into become their pairs, in the slices that are there if they
+// have room. What the batch doesn't ask for stays as it is.
 func (t *Tree[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], into *structures.Results[K, V]) error {
-	return t.open().updates.ApplyInto(ctx, b, into)
+	core := t.open().core
+	err := cmp.Or(core.gate.Err(), pipeline.Lengths(b, false), pipeline.FitsResults(b, into))
+	if err == nil {
+		err = checkMixed(b.Kinds, b.Highs != nil, b.Width)
+	}
+	if err != nil {
+		return err
+	}
+	pairs := &ordered.Pairs[K, V]{Width: core.width}
+	pairs.Keys, pairs.Values = into.Ranges.Keys[:0], into.Ranges.Values[:0]
+	offsets, err := core.mixed(ctx, request{
+		Operations: pipeline.MixedOf(b, into, core.width), highs: pipeline.Keys(b.Highs, core.width), width: b.Width,
+		moments: b.OwnMoments, outKeys: pipeline.KeyResults(into.Keys, core.width), pairs: pairs,
+	}, into.Ranges.Offsets)
+	if offsets != nil {
+		into.Ranges = structures.Ranges[K, V]{Offsets: offsets, Keys: pairs.Keys, Values: pairs.Values}
+	}
+	return err
 }
 
 // UpdateInto does a batch of updates of one kind, and writes the status of each to the caller's slice. values belong to
-// insertions, and are nil for Delete.
+// insertions, and are nil for Delete. If status is nil, that saves a sort on the batched path.
 func (t *Tree[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
-	return t.open().updates.UpdateInto(ctx, kind, keys, values, status)
+	core := t.open().core
+	if err := cmp.Or(core.gate.Err(), checkUpdate(kind)); err != nil {
+		return err
+	}
+	o, err := pipeline.UpdatesOf(kind, keys, values, status, core.width)
+	if err != nil {
+		return err
+	}
+	return core.update(ctx, request{Operations: o, kind: kind})
+}
+
+func (t *Tree[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,
+	values []V) ([]structures.Status, error) {
+	status := make([]structures.Status, len(keys))
+	return pipeline.Made(status, t.UpdateInto(ctx, kind, keys, values, status))
 }
 
 // Len returns the number of pairs.

@@ -23,6 +23,20 @@ import (
 // random is a source of numbers, the same in every run.
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 4)) }
 
+// dictionary is a tree of words, with what a Tree does with slices of them.
+type dictionary[W structures.Word] struct {
+	*tree
+	front[W]
+}
+
+// front has the methods of a Tree, but for those that the tree itself has.
+type front[W structures.Word] struct{ *Tree[W, W] }
+
+func dictionaryOf[W structures.Word](t *tree) *dictionary[W] {
+	x, _ := of[W, W](t, nil)
+	return &dictionary[W]{t, front[W]{x}}
+}
+
 func makeDictionary[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*dictionary[W], error) {
 	tree, err := makeTree(ctx, d, saved.Pairs[W, W](), o)
 	if err != nil {

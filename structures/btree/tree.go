@@ -21,7 +21,6 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -62,7 +61,6 @@ type Device struct {
 // leaves that deletions empty stay where they are. A kernel of the caller may change the tree only as On records it.
 type Tree[K, V structures.Number] struct {
 	core    *tree
-	updates structures.Dictionary[K, V]
 	queries ordered.Queries[K, V]
 }
 
@@ -78,13 +76,7 @@ func of[K, V structures.Number](t *tree, err error) (*Tree[K, V], error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Tree[K, V]{core: t, queries: ordered.Queries[K, V]{Reader: t.reader}}
-	if t.width == structures.Bits64 {
-		x.updates = typed.Dictionary[K, V](dictionaryOf[uint64](t))
-	} else {
-		x.updates = typed.Dictionary[K, V](dictionaryOf[uint32](t))
-	}
-	return x, nil
+	return &Tree[K, V]{core: t, queries: ordered.Queries[K, V]{Reader: t.reader}}, nil
 }
 
 // open is the tree itself, or, for a nil pointer or a zero value, one that is not open.

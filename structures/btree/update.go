@@ -6,46 +6,29 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
-// UpdateInto does a batch of updates of one kind, any but InsertDuplicate and DeleteAll, and writes what becomes of
-// each to the caller's slice, as long as keys, or nil: then it is not wanted, which saves a sort on the batched path.
-// Deletions have no values. Errors: those of Insert, whose *PendingError then says how many operations are not done;
-// *structures.KindError and *structures.LengthError before anything is done.
-func (t *dictionary[W]) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []W,
-	status []structures.Status) error {
-	if err := t.gate.Err(); err != nil {
-		return err
-	}
-	if !updates(kind) {
-		return &structures.KindError{Kind: kind}
-	}
-	if !kind.Inserts() {
-		values = nil
-	} else if len(values) != len(keys) {
-		return &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
-	}
-	if err := pipeline.Fits(len(keys), "statuses", status); err != nil {
-		return err
-	}
+// update does a batch of updates of one kind. Without statuses the batched path takes a sort less. Errors: those of
+// Insert, whose *structures.PendingError then says how many operations are not done.
+func (t *tree) update(ctx context.Context, r request) error {
 	if err := t.gate.Enter(ctx); err != nil {
-		return pipeline.NotBegun(status, len(keys), err)
+		return pipeline.NotBegun(r.Status, r.N, err)
 	}
 	defer t.gate.Leave()
-	if err := t.keeps(ctx, nil, len(keys)); err != nil {
-		return pipeline.NotBegun(status, len(keys), err)
+	if err := t.keeps(ctx, nil, r.N); err != nil {
+		return pipeline.NotBegun(r.Status, r.N, err)
 	}
 	t.versions.writes.Made()
-	t.meter.Batch(kind, len(keys))
-	b := structures.Batch[W, W]{Keys: keys, Values: values}
-	if t.path(keys) == Batched {
-		return t.batched(ctx, kind, b, status)
+	t.meter.Batch(r.kind, r.N)
+	if t.path(r) == Batched {
+		return t.batched(ctx, r)
 	}
 	t.batches.concurrent.Add(1)
-	return t.concurrent(ctx, kind, b, &structures.Results[W, W]{Status: status})
+	return t.concurrent(ctx, &r)
 }
 
 // updates says whether a batch may be one of updates of a kind.
@@ -53,17 +36,25 @@ func updates(kind structures.Kind) bool {
 	return kind == structures.Delete || kind.Inserts() && kind != structures.InsertDuplicate
 }
 
+// checkUpdate answers why a batch can't be one of updates of a kind.
+func checkUpdate(kind structures.Kind) error {
+	if !updates(kind) {
+		return &structures.KindError{Kind: kind}
+	}
+	return nil
+}
+
 // Batches from here on are better sorted first (docs/benchmarks.md).
 const batchedFrom = 3 << 19
 
 // path is the way for a batch of updates.
-func (t *dictionary[W]) path(keys []W) Path {
-	switch {
+func (t *tree) path(r request) Path {
+	switch nodes := t.known.about(); {
 	case t.o.Path != AutoPath:
 		return t.o.Path
-	case len(keys) >= batchedFrom, uint64(len(keys)) > t.known.about(), !t.d.Has(vk.Int64Atomics):
+	case r.N >= batchedFrom, uint64(r.N) > nodes, !t.d.Has(vk.Int64Atomics):
 		return Batched
-	case clustered(keys, t.known.about()):
+	case clustered(r.N, r.Keys, nodes, t.width):
 		return Batched
 	}
 	return Concurrent
@@ -72,17 +63,18 @@ func (t *dictionary[W]) path(keys []W) Path {
 // clustered says whether many keys of a batch fall into the same leaves of a tree of so many nodes, as ascending ones
 // do: then concurrent operations would stand in each other's way. It looks at some of them, and takes the tree's keys
 // for spread over the range that these span.
-func clustered[W structures.Word](keys []W, nodes uint64) bool {
+func clustered(n int, keys pipeline.Column, nodes uint64, w structures.Width) bool {
 	const some = 1024
-	if len(keys) < 64 {
+	if n < 64 {
 		return false
 	}
-	sample := make([]W, 0, some)
-	for i := range min(some, len(keys)) {
-		sample = append(sample, keys[i*len(keys)/min(some, len(keys))])
+	places := make([]int, min(some, n))
+	for i := range places {
+		places[i] = i * n / len(places)
 	}
+	sample := pipeline.Words[uint64](keys.Pick(places))
 	slices.Sort(sample)
-	leaf := ^W(0) / W(max(nodes, 1))
+	leaf := ordered.LastKey(w) / max(nodes, 1)
 	near := 0
 	for i, key := range sample[1:] {
 		if key-sample[i] < leaf/4 {
@@ -114,27 +106,25 @@ var errLackingNodes = errors.New(
 	"btree: the pool had not the nodes that were set aside for the batch, and some of it is done")
 
 // batched does a batch of updates node by node.
-func (t *dictionary[W]) batched(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
-	status []structures.Status) error {
-	n := len(b.Keys)
+func (t *tree) batched(ctx context.Context, r request) error {
 	var short error
 	if t.settle(t.stream); !t.shared { // there, chunks have claims
-		inserts := insertions(kind, b.Kinds, n)
+		inserts := insertions(r.kind, r.Kinds, r.N)
 		short = t.reserve(ctx, inserts, Batched)
 		if short != nil && !pipeline.Short(short) {
-			return pipeline.NotBegun(status, n, short)
+			return pipeline.NotBegun(r.Status, r.N, short)
 		}
 		t.known.inserted += uint64(inserts)
 	}
-	columns := []pipeline.Column{pipeline.In(b.Keys), pipeline.In(b.Values), pipeline.In(b.Kinds), {}}
-	if status != nil {
-		columns[3] = pipeline.Statuses(status)
+	columns := []pipeline.Column{r.Keys, r.Values, pipeline.In(r.Kinds), {}}
+	if r.Status != nil {
+		columns[3] = pipeline.Statuses(r.Status)
 	}
-	folds := recording.UpdatesInPlace(kind, b.Kinds)
+	folds := recording.UpdatesInPlace(r.kind, r.Kinds)
 	defer t.calm(t.visits)
 	turns := new(pipeline.Turns)
 	t.batches.batched.Add(1)
-	left, err := t.pipelines.Run(ctx, n, columns, pipeline.Task{
+	left, err := t.pipelines.Run(ctx, r.N, columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			if folds && c.Retry {
 				return errLackingNodes
@@ -144,15 +134,15 @@ func (t *dictionary[W]) batched(ctx context.Context, kind structures.Kind, b str
 				if err := turns.Wait(context.WithoutCancel(ctx)); err != nil {
 					return err
 				}
-				inserts := insertions(kind, pipeline.Cut(b.Kinds, c.First, c.First+c.Count), c.Count)
+				inserts := insertions(r.kind, pipeline.Cut(r.Kinds, c.First, c.First+c.Count), c.Count)
 				var err error
-				if slabs, err = t.roomForChunk(ctx, kind, inserts, c.Retry); err != nil {
+				if slabs, err = t.roomForChunk(ctx, r.kind, inserts, c.Retry); err != nil {
 					return err
 				}
 			}
 			turns.Take(s)
 			err := t.recordBatched(ctx, s, batched{
-				Kind: kind, Folds: folds, Keys: c.Columns[0], Values: c.Columns[1], Kinds: c.Columns[2],
+				Kind: r.kind, Folds: folds, Keys: c.Columns[0], Values: c.Columns[1], Kinds: c.Columns[2],
 				Statuses: c.Columns[3],
 				Pending:  c.Pending, N: c.Count, claim: slabs,
 			})
@@ -166,7 +156,7 @@ func (t *dictionary[W]) batched(ctx context.Context, kind structures.Kind, b str
 		Progress: t.o.Progress,
 		Turns:    turns,
 	})
-	return pipeline.Stopped(status, left, err)
+	return pipeline.Stopped(r.Status, left, err)
 }
 
 // roomForChunk has the pool have room for a chunk of a batch. retry: there was none, whatever is known of it.

@@ -12,21 +12,21 @@ type windows struct {
 	all     uint32   // windows
 }
 
-// windowsOf lays out the windows of a batch.
-func windowsOf[W structures.Word](b structures.Batch[W, W]) windows {
+// windowsOf lays out the windows of a batch, whose ranges list so many pairs.
+func windowsOf(kinds []structures.Kind, width int) windows {
 	w := windows{width: 1}
-	for _, k := range b.Kinds {
+	for _, k := range kinds {
 		w.any = w.any || k.Ordered()
 		w.lists = w.lists || k == structures.FindRange
 	}
 	if w.lists {
-		w.width = b.Width
+		w.width = width
 	}
 	if !w.any {
 		return w
 	}
-	w.numbers = make([]uint32, len(b.Kinds))
-	for i, k := range b.Kinds {
+	w.numbers = make([]uint32, len(kinds))
+	for i, k := range kinds {
 		w.numbers[i] = w.all
 		if k.Ordered() && k != structures.CountRange {
 			w.all++

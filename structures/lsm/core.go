@@ -112,7 +112,8 @@ func (l *lsm) reserve(ctx context.Context, n int) error {
 }
 
 // build makes one of pairs in any order.
-func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs sorted.Operations, o Options) (*lsm, error) {
+func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs pipeline.Operations,
+	o Options) (*lsm, error) {
 	if pairs.N > MaxPairs {
 		return nil, tooMany(uint64(pairs.N))
 	}
@@ -132,7 +133,7 @@ func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs sorte
 	return l, nil
 }
 
-func (l *lsm) update(ctx context.Context, kind structures.Kind, o sorted.Operations) error {
+func (l *lsm) update(ctx context.Context, kind structures.Kind, o pipeline.Operations) error {
 	if err := l.ready(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}
@@ -162,7 +163,7 @@ func pending(n int, statuses []structures.Status) (all []int) {
 }
 
 // deleteInPlace does the pending deletions of a batch by a cleanup, so that there is less afterwards than before.
-func (l *lsm) deleteInPlace(ctx context.Context, o sorted.Operations) error {
+func (l *lsm) deleteInPlace(ctx context.Context, o pipeline.Operations) error {
 	l.settle()
 	left := pending(o.N, o.Status)
 	picked := o.Keys.Pick(left)
@@ -206,7 +207,7 @@ func (l *lsm) ready(ctx context.Context) error {
 }
 
 // keep keeps the number of valid pairs, if it was known before a batch, and the batch has statuses.
-func (l *lsm) keep(live int, o sorted.Operations) {
+func (l *lsm) keep(live int, o pipeline.Operations) {
 	l.settle()
 	if live == unknown || o.N != len(o.Status) {
 		return
@@ -222,7 +223,7 @@ func (l *lsm) keep(live int, o sorted.Operations) {
 	l.live = live
 }
 
-func (l *lsm) apply(ctx context.Context, o sorted.Operations) error {
+func (l *lsm) apply(ctx context.Context, o pipeline.Operations) error {
 	if err := l.ready(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}

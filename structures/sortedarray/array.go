@@ -14,7 +14,7 @@ import (
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
-	"github.com/vkds/vkds/structures/internal/sorted"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -80,7 +80,7 @@ func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (
 func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, values []V,
 	o Options) (*Array[K, V], error) {
 	columns := saved.Pairs[K, V]()
-	p, err := sorted.Pairs(keys, values, columns.Width())
+	p, err := pipeline.UpdatesOf(structures.Insert, keys, values, nil, columns.Width())
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func newArray(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 }
 
 // build makes one of pairs in any order.
-func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs sorted.Operations,
+func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs pipeline.Operations,
 	o Options) (*array, error) {
 	if pairs.N > MaxPairs {
 		return nil, full(pairs.N)
@@ -90,7 +90,7 @@ func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs sorte
 	return a, nil
 }
 
-func (a *array) update(ctx context.Context, kind structures.Kind, o sorted.Operations) error {
+func (a *array) update(ctx context.Context, kind structures.Kind, o pipeline.Operations) error {
 	if err := a.core.EnterAlone(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}
@@ -98,7 +98,7 @@ func (a *array) update(ctx context.Context, kind structures.Kind, o sorted.Opera
 	return a.core.Update(ctx, kind, o)
 }
 
-func (a *array) apply(ctx context.Context, o sorted.Operations) error {
+func (a *array) apply(ctx context.Context, o pipeline.Operations) error {
 	if err := a.core.EnterAlone(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}

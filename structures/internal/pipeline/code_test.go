@@ -90,8 +90,8 @@ func numbersOfPairs[V structures.Number](t *testing.T) {
 		structures.FindFloor, structures.CountRange, structures.Insert, structures.FindRange, structures.CountAll}
 	statuses := []structures.Status{structures.Found, structures.Found, structures.Absent, structures.Deleted,
 		structures.Absent, structures.Found, structures.Assigned, structures.Found, structures.Absent}
-	values, want := []V{77, 0, 9, 0, 9, 0, 78, 0, 0}, []V{77, 3, 0, 70000, 0, 5, 78, 6, 0}
-	numbers := []uint64{0, 3, 0, 70000, 0, 5, 0, 6, 0}
+	values, want := []V{77, 0, 9, 0, 9, 0, 78, 0, 0}, []V{77, 3, 0, 1<<24 + 1, 0, 5, 78, 6, 0}
+	numbers := []uint64{0, 3, 0, 1<<24 + 1, 0, 5, 0, 6, 0}
 	for w := structures.WidthOf[V](); w <= structures.Bits64; w++ {
 		t.Run(fmt.Sprintf("%T, %v", *new(V), w), func(t *testing.T) {
 			put := func(words []byte, i int, n uint64) {
@@ -109,7 +109,8 @@ func numbersOfPairs[V structures.Number](t *testing.T) {
 			for i, n := range numbers {
 				require.Equal(t, V(n), got[i])
 			}
-			mixed := Mixed(kinds, values, got, w)
+			exactly := make([]uint32, len(kinds))
+			mixed := Mixed(kinds, values, got, w).Counting(exactly)
 			mixed.Encode(words)
 			for i, k := range kinds {
 				if counts := k == structures.CountAll || k == structures.DeleteAll || k.Ranges(); counts ||
@@ -122,6 +123,21 @@ func numbersOfPairs[V structures.Number](t *testing.T) {
 				part.decode(words[w.Bytes()*first:], Bytes(statuses[first:]), false)
 				require.Equal(t, want[first:], got[first:])
 			}
+			require.Equal(t, []uint32{0, 3, 0, 1<<24 + 1, 0, 5, 0, 6, 0}, exactly)
+
+			clear(exactly)
+			unwanted := Mixed[V](kinds, nil, nil, w).Counting(exactly)
+			unwanted.Part(3, 3).decode(words[3*w.Bytes():], Bytes(statuses[3:]), false)
+			require.Equal(t, []uint32{0, 0, 0, 1<<24 + 1, 0, 5, 0, 0, 0}, exactly)
+			require.True(t, unwanted.back())
+			mixed.PutCount(0, 1<<24)
+			require.Equal(t, V(1<<24), got[0])
+			unwanted.PutCount(0, 1)
+
+			some := mixed.Pick([]int{5, 2})
+			require.Equal(t, []structures.Kind{structures.CountRange, structures.Find}, some.kinds)
+			require.Equal(t, Bytes([]V{0, 9}), some.From)
+			require.Len(t, some.To, len(some.From))
 		})
 	}
 }
@@ -174,6 +190,9 @@ func TestPick(t *testing.T) {
 	copy(some.To, Bytes([]int32{90, 30}))
 	all.Spread(some, places)
 	require.Equal(t, []int32{30, 5, -7, 90}, keys)
+	words := []uint64{3 << 32, 5 << 32}
+	all.Put(1, Bytes(words))
+	require.Equal(t, []int32{30, 3, 5, 90}, keys)
 	nothing := ValueResults[int32](nil, structures.Bits64)
 	require.Nil(t, nothing.Room(2).To)
 	nothing.Spread(nothing.Room(2), places)

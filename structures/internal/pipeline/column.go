@@ -23,7 +23,8 @@ type Column struct {
 	counts bool // the words that come back are numbers of pairs
 	founds bool // statuses become whether they are structures.Found
 
-	kinds []structures.Kind // of a mixed batch: lookup and counts are about the operations of kinds that do so
+	kinds   []structures.Kind // of a mixed batch: lookup and counts are about the operations of kinds that do so
+	numbers []uint32          // of a mixed batch, the numbers of pairs that come back; nil: not wanted
 }
 
 // In returns a column that goes to the device: of words, or of structs of words. Of a nil slice there is none, as with
@@ -96,6 +97,12 @@ func Counts[V structures.Number](counts []V, w structures.Width) Column {
 func Mixed[V structures.Number](kinds []structures.Kind, values, results []V, w structures.Width) Column {
 	c := coded(values, results, valueCode[V](w), w)
 	c.lookup, c.counts, c.kinds = true, true, kinds
+	return c
+}
+
+// Counting returns the column of a mixed batch of which numbers of pairs become these as well, exactly.
+func (c Column) Counting(numbers []uint32) Column {
+	c.numbers = numbers
 	return c
 }
 
@@ -174,7 +181,7 @@ func (c Column) Part(first, count int) Column {
 	if c.To != nil {
 		c.To = c.To[first*host : (first+count)*host]
 	}
-	c.kinds = Cut(c.kinds, first, first+count)
+	c.kinds, c.numbers = Cut(c.kinds, first, first+count), Cut(c.numbers, first, first+count)
 	return c
 }
 
@@ -198,6 +205,9 @@ func (c Column) decode(from, of []byte, partly bool) {
 	n := len(c.To) / number
 	absent := c.lookup && of != nil && (partly || c.code.flips())
 	recount := c.counts && (c.code.flips() || c.code.shift != 0) // numbers of pairs have other words than values
+	if c.numbers != nil {
+		code{word: c.code.word}.count(Bytes(c.numbers), from[:word*len(c.numbers)], c.kinds)
+	}
 	threads.Each(n, n*word, func(first, end int) {
 		to, from, kinds := c.To[number*first:number*end], from[word*first:word*end], Cut(c.kinds, first, end)
 		if c.code.plain() {
@@ -216,6 +226,9 @@ func (c Column) decode(from, of []byte, partly bool) {
 		}
 	})
 }
+
+// back says whether anything of it comes back.
+func (c Column) back() bool { return c.To != nil || c.numbers != nil }
 
 // decodeFounds makes statuses 1 where they are structures.Found, else 0. Of those that lookups have, it alone has this
 // bit.
@@ -249,8 +262,19 @@ func (c Column) Order(first, count int) Order {
 	return order(words32(from), c.code)
 }
 
-// Pick returns the column of the operations at some places, in the order of the places.
+// Brought returns the column of what goes to the device alone. Of nothing there is none.
+func (c Column) Brought() Column {
+	c.To = nil
+	return some(c)
+}
+
+// Pick returns the column of the operations at some places, in the order of the places, with memory of its own for what
+// comes back, if that is wanted.
 func (c Column) Pick(places []int) Column {
+	c = c.Room(len(places))
+	if c.kinds != nil {
+		c.kinds = Pick(c.kinds, places)
+	}
 	if c.From == nil {
 		return c
 	}
@@ -277,6 +301,25 @@ func (c Column) Spread(some Column, places []int) {
 		for j, i := range places {
 			copy(c.To[host*i:host*(i+1)], some.To[host*j:])
 		}
+	}
+}
+
+// Put makes the results of some operations, from one on, what words are that came back by another way.
+func (c Column) Put(first int, words []byte) {
+	number, word := c.sizes()
+	if to := c.To[number*first:]; c.code.plain() {
+		copy(to, words)
+	} else {
+		c.code.decode(to[:len(words)/word*number], words)
+	}
+}
+
+// PutCount makes the result of one operation, if it is wanted, a number of pairs.
+func (c Column) PutCount(i int, n uint64) {
+	if c.To != nil {
+		number, of := c.code.number.Bytes(), c.code
+		of.word = structures.Bits64
+		of.count(c.To[number*i:number*(i+1)], Bytes([]uint64{n}), nil)
 	}
 }
 

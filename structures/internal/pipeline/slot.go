@@ -165,7 +165,7 @@ func (s *slot) copyOut() {
 // back is how many bytes of a column come back: of the last one also where the results are to be known by it.
 func (s *slot) back(column int) int {
 	c := s.columns[column]
-	if c.To == nil && (column < len(s.columns)-1 || !slices.ContainsFunc(s.columns, Column.asks)) {
+	if !c.back() && (column < len(s.columns)-1 || !slices.ContainsFunc(s.columns, Column.asks)) {
 		return 0
 	}
 	return s.chunk.Count * c.Width

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/structures/primitives"
@@ -80,7 +81,7 @@ func (c *Core) buildIn(p *recording.Parts, n int) (keys, values, sort, valid uin
 
 // Build sorts pairs from Go slices into new memory, of equal keys the last one counting, and returns that and how many
 // pairs there are. The memory has room for all that were given.
-func (c *Core) Build(ctx context.Context, pairs Operations) (*runs.Memory, int, error) {
+func (c *Core) Build(ctx context.Context, pairs pipeline.Operations) (*runs.Memory, int, error) {
 	n := pairs.N
 	into, err := runs.NewMemory(c.Device, c.Width(), n)
 	if err != nil || n == 0 {

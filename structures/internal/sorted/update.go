@@ -11,46 +11,16 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Operations are a batch from Go slices.
-type Operations struct {
-	N            int
-	Kinds        []structures.Kind // of a mixed batch
-	Keys, Values pipeline.Column
-	Status       []structures.Status // nil: not wanted
-
-	// Of a mixed batch, where the values of lookups go, and 1, as CountAll has it for a key that is there.
-	Results pipeline.Column
-	One     []byte
-}
-
-// Pairs are pairs from a user's slices, if they go together.
-func Pairs[K, V structures.Number](keys []K, values []V, w structures.Width) (o Operations, err error) {
-	if len(values) != len(keys) {
-		return o, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
-	}
-	return Operations{N: len(keys), Keys: pipeline.Keys(keys, w), Values: pipeline.Values(values, w)}, nil
-}
-
 // Update is a batch of updates of one kind from a user's slices, if the structure is open and it can be done.
 func Update[K, V structures.Number](c *Core, kind structures.Kind, keys []K, values []V,
-	status []structures.Status) (o Operations, err error) {
+	status []structures.Status) (o pipeline.Operations, err error) {
 	if err := c.Err(); err != nil {
 		return o, err
 	}
-	w := c.Width()
-	switch {
-	case !updates(kind):
-		err = &structures.KindError{Kind: kind}
-	case kind != structures.Delete && len(values) != len(keys):
-		err = &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
-	default:
-		err = pipeline.Fits(len(keys), "statuses", status)
+	if !updates(kind) {
+		return o, &structures.KindError{Kind: kind}
 	}
-	o = Operations{N: len(keys), Keys: pipeline.Keys(keys, w), Status: status}
-	if kind != structures.Delete {
-		o.Values = pipeline.Values(values, w)
-	}
-	return o, err
+	return pipeline.UpdatesOf(kind, keys, values, status, c.Width())
 }
 
 // updates says whether a stack of runs does updates of a kind.
@@ -65,7 +35,7 @@ func folds(kind structures.Kind) bool {
 
 // Update does a batch of updates of one kind from Go slices, by who has entered; of a Mixed one, of insertions. Without
 // statuses that takes a sort less, but for those whose values depend on what is there.
-func (c *Core) Update(ctx context.Context, kind structures.Kind, o Operations) error {
+func (c *Core) Update(ctx context.Context, kind structures.Kind, o pipeline.Operations) error {
 	c.meter.Batch(kind, o.N)
 	columns := []pipeline.Column{o.Keys, o.Values, {}, {}}
 	if kind == structures.Mixed {
@@ -139,7 +109,7 @@ func (c *Core) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
 // Mixed is a mixed batch from a user's slices, if the structure is open and it can be done. There are statuses, which
 // Apply needs, also where none are wanted.
 func Mixed[K, V structures.Number](c *Core, b structures.Batch[K, V],
-	into *structures.Results[K, V]) (o Operations, err error) {
+	into *structures.Results[K, V]) (o pipeline.Operations, err error) {
 	if err := cmp.Or(c.Err(), pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
 		return o, err
 	}
@@ -150,11 +120,7 @@ func Mixed[K, V structures.Number](c *Core, b structures.Batch[K, V],
 			return o, &structures.KindError{Index: i, Kind: k}
 		}
 	}
-	w := c.Width()
-	o = Operations{
-		N: len(b.Keys), Kinds: b.Kinds, Keys: pipeline.Keys(b.Keys, w), Values: pipeline.Values(b.Values, w),
-		Status: into.Status, Results: pipeline.ValueResults(into.Values, w), One: pipeline.Bytes([]V{1}),
-	}
+	o = pipeline.MixedOf(b, into, c.Width())
 	if o.Status == nil {
 		o.Status = make([]structures.Status, o.N)
 	}
@@ -163,7 +129,7 @@ func Mixed[K, V structures.Number](c *Core, b structures.Batch[K, V],
 
 // Apply does a batch of mixed operations, by who has entered: first the lookups and counts, then the insertions, then
 // the deletions.
-func (c *Core) Apply(ctx context.Context, o Operations) error {
+func (c *Core) Apply(ctx context.Context, o pipeline.Operations) error {
 	var lookups, insertions, deletions []int
 	for i, k := range o.Kinds {
 		switch {
@@ -175,8 +141,11 @@ func (c *Core) Apply(ctx context.Context, o Operations) error {
 			lookups = append(lookups, i)
 		}
 	}
-	inserted, deleted := o.some(insertions), o.some(deletions) // results may overwrite these
-	deleted.Values = pipeline.Column{}
+	brought := o // which results may overwrite
+	brought.Values = o.Values.Brought()
+	inserted := brought.Pick(insertions)
+	brought.Values = pipeline.Column{}
+	deleted := brought.Pick(deletions)
 	clear(o.Status)
 	err := c.lookUp(ctx, o, lookups)
 	if err == nil {
@@ -188,18 +157,11 @@ func (c *Core) Apply(ctx context.Context, o Operations) error {
 	return pipeline.Stopped(o.Status, 0, err)
 }
 
-// some are operations at some places, with statuses of their own.
-func (o Operations) some(places []int) Operations {
-	n := len(places)
-	return Operations{N: n, Kinds: pipeline.Pick(o.Kinds, places), Keys: o.Keys.Pick(places),
-		Values: o.Values.Pick(places), Status: make([]structures.Status, n)}
-}
-
 // lookUp does the lookups and counts of a mixed batch.
-func (c *Core) lookUp(ctx context.Context, o Operations, places []int) error {
-	n := len(places)
-	values, found := o.Results.Room(n), make([]bool, n)
-	if err := c.Lookup(ctx, n, o.Keys.Pick(places), values, pipeline.Result(found)); err != nil {
+func (c *Core) lookUp(ctx context.Context, o pipeline.Operations, places []int) error {
+	o.Values.From = nil // insertions bring them
+	some, found := o.Pick(places), make([]bool, len(places))
+	if err := c.Lookup(ctx, some.N, some.Keys, some.Values, pipeline.Result(found)); err != nil {
 		return err
 	}
 	for j, i := range places {
@@ -208,16 +170,16 @@ func (c *Core) lookUp(ctx context.Context, o Operations, places []int) error {
 			continue
 		}
 		o.Status[i] = structures.Found
-		if o.Kinds[i] == structures.CountAll && values.To != nil {
-			copy(values.To[len(o.One)*j:], o.One)
+		if o.Kinds[i] == structures.CountAll {
+			some.Values.PutCount(j, 1)
 		}
 	}
-	o.Results.Spread(values, places)
+	o.Values.Spread(some.Values, places)
 	return nil
 }
 
 // updateSome does the operations of a batch at some places, and tells of these what has become of them.
-func (c *Core) updateSome(ctx context.Context, kind structures.Kind, some Operations, places []int,
+func (c *Core) updateSome(ctx context.Context, kind structures.Kind, some pipeline.Operations, places []int,
 	status []structures.Status) error {
 	err := c.Update(ctx, kind, some)
 	for j, i := range places {
