@@ -16,7 +16,6 @@ import (
 // request is a batch from a user's slices.
 type request struct {
 	pipeline.Operations
-	kind structures.Kind
 
 	// Of a mixed batch:
 	highs   pipeline.Column
@@ -158,7 +157,7 @@ func (t *tree) phases(ctx context.Context, r *request, update func(context.Conte
 	if q = q.some(queries); q.offsets != nil {
 		q.offsets = []uint64{0}
 	}
-	u := request{kind: structures.Mixed, Operations: r.Operations}
+	u := request{Operations: r.Operations}
 	u.Values = r.Values.Brought()
 	u.Operations = u.Pick(updates) // before results take the place of what is brought
 	err := t.concurrent(ctx, &q)
@@ -209,7 +208,7 @@ func (t *tree) concurrentWhole(ctx context.Context, r *request, whole bool) erro
 	done, left := 0, 0
 	for done < n && err == nil {
 		part := max(leastPart, int(t.known.about()))
-		if r.kind.Inserts() || slices.ContainsFunc(r.Kinds, structures.Kind.Inserts) {
+		if r.Kind.Inserts() || slices.ContainsFunc(r.Kinds, structures.Kind.Inserts) {
 			part = min(part, t.mostInserted())
 		}
 		end := w.fit(done, min(n, done+part), ordered.AtOnce(t.d))
@@ -248,7 +247,7 @@ type concurrentPart struct {
 
 // runPart does a part. left: so many operations of it were not done.
 func (t *tree) runPart(ctx context.Context, p *concurrentPart, progress structures.Progress) (left int, err error) {
-	inserts := p.kind.Inserts() || slices.ContainsFunc(p.Kinds, structures.Kind.Inserts)
+	inserts := p.Kind.Inserts() || slices.ContainsFunc(p.Kinds, structures.Kind.Inserts)
 	if inserts {
 		t.settle(t.stream)
 		err := t.reserve(ctx, p.N, Concurrent)
@@ -258,7 +257,7 @@ func (t *tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 		}
 	}
 	own := operands{alone: true, ordered: p.windows.any, width: p.windows.width, moments: p.moments,
-		plain: !recording.UpdatesInPlace(p.kind, p.Kinds)}
+		plain: !recording.UpdatesInPlace(p.Kind, p.Kinds)}
 	var pairs *vk.Buffer[uint32]
 	if room := p.windows.count() * p.windows.width; room != 0 {
 		room = (room + 3) &^ 3 // pairs are written by quads, of which the values have to begin with one, too
@@ -277,7 +276,7 @@ func (t *tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 		pipeline.Statuses(p.Status)}
 	defer t.calm(t.visits)
 	turns := new(pipeline.Turns)
-	ordered := sequential.Matters(p.kind, p.N, p.Keys)
+	ordered := sequential.Matters(p.Kind, p.N, p.Keys)
 	task := pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			o := own
@@ -285,10 +284,10 @@ func (t *tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 			o.highs, o.windows, o.statuses = c.Columns[3], c.Columns[4], c.Columns[5]
 			o.pending, o.count, o.retry = c.Pending, c.Count, c.Retry
 			if ordered {
-				return t.applyInOrder(s, p.kind, o)
+				return t.applyInOrder(s, p.Kind, o)
 			}
 			turns.Take(s)
-			err := t.apply(s, p.kind, o)
+			err := t.apply(s, p.Kind, o)
 			p.begun = p.begun || err == nil
 			return err
 		},

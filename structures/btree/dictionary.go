@@ -97,7 +97,7 @@ func (t *Tree[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys 
 	if err != nil {
 		return err
 	}
-	return core.update(ctx, request{Operations: o, kind: kind})
+	return core.update(ctx, request{Operations: o})
 }
 
 func (t *Tree[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/vkds/vkds/internal/saved"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
@@ -38,27 +38,16 @@ func (t *tree) WriteTo(w io.Writer) (int64, error) { return t.Save(context.Backg
 
 // load makes a tree of what was saved.
 func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns, o Options) (*tree, error) {
-	if columns.Width() == structures.Bits64 {
-		return loadWords[uint64](ctx, d, r, columns, o)
-	}
-	return loadWords[uint32](ctx, d, r, columns, o)
+	return transfer.Loader[*tree]{
+		Columns: columns,
+		New:     func(h saved.Header, pairs int) (*tree, error) { return newAsSaved(ctx, d, columns, o, h, pairs) },
+		Reserve: (*tree).Reserve,
+		Insert:  (*tree).insert,
+	}.Load(ctx, r)
 }
 
-func loadWords[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns,
-	o Options) (*tree, error) {
-	l := transfer.Loader[W, *Tree[W, W]]{
-		Columns: columns,
-		New: func(h saved.Header, pairs int) (*Tree[W, W], error) {
-			return of[W, W](newAsSaved(ctx, d, columns, o, h, pairs))
-		},
-		Reserve: (*Tree[W, W]).Reserve,
-		Insert:  (*Tree[W, W]).Insert,
-	}
-	t, err := l.Load(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return t.core, nil
+func (t *tree) insert(ctx context.Context, pairs pipeline.Operations) error {
+	return t.update(ctx, request{Operations: pairs})
 }
 
 // newAsSaved makes an empty one by what was saved of it, with room for so many pairs.

@@ -23,7 +23,7 @@ func (t *tree) update(ctx context.Context, r request) error {
 		return pipeline.NotBegun(r.Status, r.N, err)
 	}
 	t.versions.writes.Made()
-	t.meter.Batch(r.kind, r.N)
+	t.meter.Batch(r.Kind, r.N)
 	if t.path(r) == Batched {
 		return t.batched(ctx, r)
 	}
@@ -109,7 +109,7 @@ var errLackingNodes = errors.New(
 func (t *tree) batched(ctx context.Context, r request) error {
 	var short error
 	if t.settle(t.stream); !t.shared { // there, chunks have claims
-		inserts := insertions(r.kind, r.Kinds, r.N)
+		inserts := insertions(r.Kind, r.Kinds, r.N)
 		short = t.reserve(ctx, inserts, Batched)
 		if short != nil && !pipeline.Short(short) {
 			return pipeline.NotBegun(r.Status, r.N, short)
@@ -120,7 +120,7 @@ func (t *tree) batched(ctx context.Context, r request) error {
 	if r.Status != nil {
 		columns[3] = pipeline.Statuses(r.Status)
 	}
-	folds := recording.UpdatesInPlace(r.kind, r.Kinds)
+	folds := recording.UpdatesInPlace(r.Kind, r.Kinds)
 	defer t.calm(t.visits)
 	turns := new(pipeline.Turns)
 	t.batches.batched.Add(1)
@@ -134,15 +134,15 @@ func (t *tree) batched(ctx context.Context, r request) error {
 				if err := turns.Wait(context.WithoutCancel(ctx)); err != nil {
 					return err
 				}
-				inserts := insertions(r.kind, pipeline.Cut(r.Kinds, c.First, c.First+c.Count), c.Count)
+				inserts := insertions(r.Kind, pipeline.Cut(r.Kinds, c.First, c.First+c.Count), c.Count)
 				var err error
-				if slabs, err = t.roomForChunk(ctx, r.kind, inserts, c.Retry); err != nil {
+				if slabs, err = t.roomForChunk(ctx, r.Kind, inserts, c.Retry); err != nil {
 					return err
 				}
 			}
 			turns.Take(s)
 			err := t.recordBatched(ctx, s, batched{
-				Kind: r.kind, Folds: folds, Keys: c.Columns[0], Values: c.Columns[1], Kinds: c.Columns[2],
+				Kind: r.Kind, Folds: folds, Keys: c.Columns[0], Values: c.Columns[1], Kinds: c.Columns[2],
 				Statuses: c.Columns[3],
 				Pending:  c.Pending, N: c.Count, claim: slabs,
 			})

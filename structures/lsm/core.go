@@ -64,7 +64,7 @@ func newLSM(ctx context.Context, d *vk.Device, columns saved.Columns, o Options)
 		err = l.layOut()
 	}
 	if err != nil {
-		return nil, joint.Error(err, l.close())
+		return nil, joint.Error(err, l.Close())
 	}
 	l.core.Hold()
 	return l, nil
@@ -127,20 +127,20 @@ func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs pipel
 		all.Free()
 	}
 	if err != nil {
-		return nil, joint.Error(err, l.close())
+		return nil, joint.Error(err, l.Close())
 	}
 	l.core.Hold()
 	return l, nil
 }
 
-func (l *lsm) update(ctx context.Context, kind structures.Kind, o pipeline.Operations) error {
+func (l *lsm) update(ctx context.Context, o pipeline.Operations) error {
 	if err := l.ready(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}
 	defer l.core.Leave()
 	live := l.live
-	err := l.core.Update(ctx, kind, o)
-	if kind == structures.Delete && pipeline.Short(err) {
+	err := l.core.Update(ctx, o)
+	if o.Kind == structures.Delete && pipeline.Short(err) {
 		err = l.deleteInPlace(ctx, o)
 	}
 	l.keep(live, o)
@@ -284,7 +284,7 @@ func (l *lsm) empty() {
 	l.state, l.live, l.cleaned = state{}, 0, 0
 }
 
-func (l *lsm) close() error {
+func (l *lsm) Close() error {
 	return l.core.Close(func() {
 		for _, m := range l.memories() {
 			l.core.Free(m)

@@ -81,7 +81,7 @@ func (l *LSM[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys [
 	if err != nil {
 		return err
 	}
-	return core.update(ctx, kind, o)
+	return core.update(ctx, o)
 }
 
 func (l *LSM[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,
@@ -131,7 +131,7 @@ func (l *LSM[K, V]) Metrics() structures.Metrics {
 
 // Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (l *LSM[K, V]) Close() error {
-	return l.open().core.close()
+	return l.open().core.Close()
 }
 
 // Count returns the number of keys in each range.

@@ -15,7 +15,7 @@ func TestDroppedChunk(t *testing.T) {
 	d := testdevice.Open(t)
 	l, err := newLSM(t.Context(), d, saved.Pairs[uint32, uint32](), Options{Batch: 32})
 	require.NoError(t, err)
-	defer func() { require.NoError(t, l.close()) }()
+	defer func() { require.NoError(t, l.Close()) }()
 	keys := testdevice.Upload(t, d, make([]uint32, 96))
 	u := (*updater)(l)
 	b := sorted.Batch{Kind: structures.Insert, Keys: keys.Address(), Values: keys.Address(), N: 96}

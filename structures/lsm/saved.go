@@ -6,7 +6,6 @@ import (
 	"math/bits"
 
 	"github.com/vkds/vkds/internal/saved"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
@@ -29,27 +28,12 @@ func (l *lsm) save(ctx context.Context, w io.Writer) (int64, error) {
 
 // load makes one of what was saved.
 func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns, o Options) (*lsm, error) {
-	if columns.Width() == structures.Bits64 {
-		return loadWords[uint64](ctx, d, r, columns, o)
-	}
-	return loadWords[uint32](ctx, d, r, columns, o)
-}
-
-func loadWords[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns,
-	o Options) (*lsm, error) {
-	l := transfer.Loader[W, *LSM[W, W]]{
+	return transfer.Loader[*lsm]{
 		Columns: columns,
-		New: func(h saved.Header, pairs int) (*LSM[W, W], error) {
-			return of[W, W](newAsSaved(ctx, d, columns, o, h, pairs))
-		},
-		Reserve: (*LSM[W, W]).Reserve,
-		Insert:  (*LSM[W, W]).Insert,
-	}
-	x, err := l.Load(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return x.core, nil
+		New:     func(h saved.Header, pairs int) (*lsm, error) { return newAsSaved(ctx, d, columns, o, h, pairs) },
+		Reserve: (*lsm).reserve,
+		Insert:  (*lsm).update,
+	}.Load(ctx, r)
 }
 
 // newAsSaved makes an empty one by what was saved of it, with room for so many pairs.

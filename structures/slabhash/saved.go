@@ -6,6 +6,7 @@ import (
 
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
@@ -49,15 +50,7 @@ func LoadSet[K structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 
 // load makes a table of what was saved, of the keys alone or of pairs.
 func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns, o Options) (*table, error) {
-	if columns.Width() == structures.Bits64 {
-		return loadWords[uint64](ctx, d, r, columns, o)
-	}
-	return loadWords[uint32](ctx, d, r, columns, o)
-}
-
-func loadWords[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns,
-	o Options) (*table, error) {
-	l := transfer.Loader[W, *table]{
+	return transfer.Loader[*table]{
 		Columns: columns,
 		New: func(h saved.Header, pairs int) (*table, error) {
 			sized := o.sizedFor(pairs)
@@ -67,12 +60,12 @@ func loadWords[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader
 			return t, o.asked(err)
 		},
 		Reserve: (*table).Reserve,
-		Insert: func(t *table, ctx context.Context, keys, values []W) ([]structures.Status, error) {
-			if t.keys {
-				values = nil
+		Insert: func(t *table, ctx context.Context, pairs pipeline.Operations) error {
+			q := request{n: pairs.N, kind: structures.InsertDuplicate, keys: pairs.Keys, status: pairs.Status}
+			if !t.keys {
+				q.values = pairs.Values
 			}
-			return update(ctx, t, structures.InsertDuplicate, keys, values)
+			return t.do(ctx, q)
 		},
-	}
-	return l.Load(ctx, r)
+	}.Load(ctx, r)
 }

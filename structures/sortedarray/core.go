@@ -60,7 +60,7 @@ func newArray(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 		a.run, err = runs.NewMemory(d, a.core.Width(), o.Capacity)
 	}
 	if err != nil {
-		return nil, joint.Error(err, a.close())
+		return nil, joint.Error(err, a.Close())
 	}
 	a.core.Hold()
 	return a, nil
@@ -84,18 +84,18 @@ func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs pipel
 		}
 	}
 	if err != nil {
-		return nil, joint.Error(err, a.close())
+		return nil, joint.Error(err, a.Close())
 	}
 	a.core.Hold()
 	return a, nil
 }
 
-func (a *array) update(ctx context.Context, kind structures.Kind, o pipeline.Operations) error {
+func (a *array) update(ctx context.Context, o pipeline.Operations) error {
 	if err := a.core.EnterAlone(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}
 	defer a.core.Leave()
-	return a.core.Update(ctx, kind, o)
+	return a.core.Update(ctx, o)
 }
 
 func (a *array) apply(ctx context.Context, o pipeline.Operations) error {
@@ -211,7 +211,7 @@ func (a *array) trim() {
 	a.core.Trim()
 }
 
-func (a *array) close() error {
+func (a *array) Close() error {
 	return a.core.Close(func() {
 		a.core.Free(a.run)
 		a.core.Free(a.spare)

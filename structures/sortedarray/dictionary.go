@@ -80,7 +80,7 @@ func (a *Array[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys
 	if err != nil {
 		return err
 	}
-	return core.update(ctx, kind, o)
+	return core.update(ctx, o)
 }
 
 func (a *Array[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,
@@ -129,7 +129,7 @@ func (a *Array[K, V]) Metrics() structures.Metrics {
 
 // Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (a *Array[K, V]) Close() error {
-	return a.open().core.close()
+	return a.open().core.Close()
 }
 
 // Count returns the number of keys in each range.

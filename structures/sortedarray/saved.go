@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/vkds/vkds/internal/saved"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
@@ -23,27 +22,14 @@ func (a *array) save(ctx context.Context, w io.Writer) (int64, error) {
 
 // load makes one of what was saved.
 func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns, o Options) (*array, error) {
-	if columns.Width() == structures.Bits64 {
-		return loadWords[uint64](ctx, d, r, columns, o)
-	}
-	return loadWords[uint32](ctx, d, r, columns, o)
-}
-
-func loadWords[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns,
-	o Options) (*array, error) {
-	l := transfer.Loader[W, *Array[W, W]]{
+	return transfer.Loader[*array]{
 		Columns: columns,
-		New: func(_ saved.Header, pairs int) (*Array[W, W], error) {
+		New: func(_ saved.Header, pairs int) (*array, error) {
 			kept := o
 			kept.Capacity = max(o.Capacity, pairs)
-			return of[W, W](newArray(ctx, d, columns, kept))
+			return newArray(ctx, d, columns, kept)
 		},
-		Reserve: (*Array[W, W]).Reserve,
-		Insert:  (*Array[W, W]).Insert,
-	}
-	a, err := l.Load(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return a.core, nil
+		Reserve: (*array).reserve,
+		Insert:  (*array).update,
+	}.Load(ctx, r)
 }

@@ -4,8 +4,9 @@ import "github.com/vkds/vkds/structures"
 
 // Operations are a batch from Go slices.
 type Operations struct {
+	Kind         structures.Kind
 	N            int
-	Kinds        []structures.Kind   // of a mixed batch
+	Kinds        []structures.Kind   // of a Mixed batch
 	Keys, Values Column              // values of a mixed batch are what it results in, too
 	Status       []structures.Status // nil: not wanted
 }
@@ -14,7 +15,7 @@ type Operations struct {
 // *structures.LengthError.
 func UpdatesOf[K, V structures.Number](kind structures.Kind, keys []K, values []V, status []structures.Status,
 	w structures.Width) (o Operations, err error) {
-	o = Operations{N: len(keys), Keys: Keys(keys, w), Status: status}
+	o = Operations{Kind: kind, N: len(keys), Keys: Keys(keys, w), Status: status}
 	if kind.Inserts() {
 		if o.Values = Values(values, w); len(values) != len(keys) {
 			return o, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
@@ -36,15 +37,15 @@ func MixedOf[K, V structures.Number](b structures.Batch[K, V], into *structures.
 func (o Operations) Part(first, end int) Operations {
 	n := end - first
 	return Operations{
-		N: n, Kinds: Cut(o.Kinds, first, end), Keys: o.Keys.Part(first, n), Values: o.Values.Part(first, n),
-		Status: Cut(o.Status, first, end),
+		Kind: o.Kind, N: n, Kinds: Cut(o.Kinds, first, end), Keys: o.Keys.Part(first, n),
+		Values: o.Values.Part(first, n), Status: Cut(o.Status, first, end),
 	}
 }
 
 // Pick is the operations at some places, in the order of the places, with memory of their own for what becomes of them.
 func (o Operations) Pick(places []int) Operations {
 	return Operations{
-		N: len(places), Kinds: Pick(o.Kinds, places), Keys: o.Keys.Pick(places), Values: o.Values.Pick(places),
-		Status: make([]structures.Status, len(places)),
+		Kind: o.Kind, N: len(places), Kinds: Pick(o.Kinds, places), Keys: o.Keys.Pick(places),
+		Values: o.Values.Pick(places), Status: make([]structures.Status, len(places)),
 	}
 }

@@ -35,10 +35,10 @@ func folds(kind structures.Kind) bool {
 
 // Update does a batch of updates of one kind from Go slices, by who has entered; of a Mixed one, of insertions. Without
 // statuses that takes a sort less, but for those whose values depend on what is there.
-func (c *Core) Update(ctx context.Context, kind structures.Kind, o pipeline.Operations) error {
-	c.meter.Batch(kind, o.N)
+func (c *Core) Update(ctx context.Context, o pipeline.Operations) error {
+	c.meter.Batch(o.Kind, o.N)
 	columns := []pipeline.Column{o.Keys, o.Values, {}, {}}
-	if kind == structures.Mixed {
+	if o.Kind == structures.Mixed {
 		columns[2] = pipeline.In(o.Kinds)
 	}
 	if o.Status != nil {
@@ -48,7 +48,7 @@ func (c *Core) Update(ctx context.Context, kind structures.Kind, o pipeline.Oper
 	left, err := c.pipelines.Run(ctx, o.N, columns, pipeline.Task{
 		Record: func(s *vk.Stream, chunk pipeline.Chunk) error {
 			turns.Take(s)
-			b := Batch{Kind: kind, Keys: chunk.Columns[0], Values: chunk.Columns[1], Kinds: chunk.Columns[2],
+			b := Batch{Kind: o.Kind, Keys: chunk.Columns[0], Values: chunk.Columns[1], Kinds: chunk.Columns[2],
 				N: chunk.Count, Order: o.Keys.Order(chunk.First, chunk.Count)}
 			return c.record(ctx, s, b, chunk.Columns[3])
 		},
@@ -144,15 +144,16 @@ func (c *Core) Apply(ctx context.Context, o pipeline.Operations) error {
 	brought := o // which results may overwrite
 	brought.Values = o.Values.Brought()
 	inserted := brought.Pick(insertions)
-	brought.Values = pipeline.Column{}
+	inserted.Kind = common(inserted.Kinds)
+	brought.Values, brought.Kind = pipeline.Column{}, structures.Delete
 	deleted := brought.Pick(deletions)
 	clear(o.Status)
 	err := c.lookUp(ctx, o, lookups)
 	if err == nil {
-		err = c.updateSome(ctx, common(inserted.Kinds), inserted, insertions, o.Status)
+		err = c.updateSome(ctx, inserted, insertions, o.Status)
 	}
 	if err == nil {
-		err = c.updateSome(ctx, structures.Delete, deleted, deletions, o.Status)
+		err = c.updateSome(ctx, deleted, deletions, o.Status)
 	}
 	return pipeline.Stopped(o.Status, 0, err)
 }
@@ -179,9 +180,9 @@ func (c *Core) lookUp(ctx context.Context, o pipeline.Operations, places []int) 
 }
 
 // updateSome does the operations of a batch at some places, and tells of these what has become of them.
-func (c *Core) updateSome(ctx context.Context, kind structures.Kind, some pipeline.Operations, places []int,
+func (c *Core) updateSome(ctx context.Context, some pipeline.Operations, places []int,
 	status []structures.Status) error {
-	err := c.Update(ctx, kind, some)
+	err := c.Update(ctx, some)
 	for j, i := range places {
 		status[i] = some.Status[j]
 	}

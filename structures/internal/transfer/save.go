@@ -66,7 +66,7 @@ func (o outside) Write(p []byte) (n int, err error) {
 }
 
 // Loader makes structures of saved dictionaries.
-type Loader[W structures.Word, S io.Closer] struct {
+type Loader[S io.Closer] struct {
 	// Columns are the structure's.
 	Columns saved.Columns
 	// New makes an empty structure by the header, with room for so many pairs: those that were read so far.
@@ -74,7 +74,7 @@ type Loader[W structures.Word, S io.Closer] struct {
 	// Reserve makes room for so many pairs in all; nil: nobody does. Where it can't, they may fit all the same.
 	Reserve func(s S, ctx context.Context, pairs int) error
 	// Insert inserts pairs. Those whose key was there are Assigned, where a key may come once only.
-	Insert func(s S, ctx context.Context, keys, values []W) ([]structures.Status, error)
+	Insert func(s S, ctx context.Context, pairs pipeline.Operations) error
 }
 
 const (
@@ -87,7 +87,14 @@ const (
 
 // Load makes a structure of what r reads. It is closed after an error: *structures.SavedError, the io.Reader's own,
 // those of New and Insert, the context's.
-func (l Loader[W, S]) Load(ctx context.Context, r io.Reader) (none S, err error) {
+func (l Loader[S]) Load(ctx context.Context, r io.Reader) (S, error) {
+	if l.Columns.Width() == structures.Bits64 {
+		return load[uint64](ctx, l, r)
+	}
+	return load[uint32](ctx, l, r)
+}
+
+func load[W structures.Word, S io.Closer](ctx context.Context, l Loader[S], r io.Reader) (none S, err error) {
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
@@ -106,7 +113,7 @@ func (l Loader[W, S]) Load(ctx context.Context, r io.Reader) (none S, err error)
 	if err != nil {
 		return none, err
 	}
-	if err := Filled(s, func() error { return l.fill(ctx, s, in, keys, values) }); err != nil {
+	if err := Filled(s, func() error { return fill(ctx, l, s, in, keys, values) }); err != nil {
 		return none, err
 	}
 	return s, nil
@@ -137,8 +144,10 @@ func first[W structures.Word](in *saved.Reader) (keys, values []W, err error) {
 }
 
 // fill inserts the first pairs, for which a structure has room, and the others that are read.
-func (l Loader[W, S]) fill(ctx context.Context, s S, in *saved.Reader, keys, values []W) error {
-	all, room := in.Header().Pairs, len(keys)
+func fill[W structures.Word, S io.Closer](ctx context.Context, l Loader[S], s S, in *saved.Reader,
+	keys, values []W) error {
+	all, room, width := in.Header().Pairs, len(keys), l.Columns.Width()
+	statuses := make([]structures.Status, len(keys))
 	done, again := int64(0), 0
 	for n := len(keys); n > 0; {
 		if err := ctx.Err(); err != nil {
@@ -150,11 +159,14 @@ func (l Loader[W, S]) fill(ctx context.Context, s S, in *saved.Reader, keys, val
 				return err
 			}
 		}
-		statuses, err := l.Insert(s, ctx, keys[:n], values[:n])
+		err := l.Insert(s, ctx, pipeline.Operations{
+			Kind: structures.Insert, N: n, Keys: pipeline.Keys(keys[:n], width),
+			Values: pipeline.Values(values[:n], width), Status: statuses[:n],
+		})
 		if err != nil {
 			return pipeline.Cause(err)
 		}
-		for _, status := range statuses {
+		for _, status := range statuses[:n] {
 			if status == structures.Assigned {
 				again++
 			}
