@@ -61,11 +61,10 @@ func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns,
 		},
 		Reserve: (*table).Reserve,
 		Insert: func(t *table, ctx context.Context, pairs pipeline.Operations) error {
-			q := request{n: pairs.N, kind: structures.InsertDuplicate, keys: pairs.Keys, status: pairs.Status}
-			if !t.keys {
-				q.values = pairs.Values
+			if pairs.Kind = structures.InsertDuplicate; t.keys {
+				pairs.Values = pipeline.Column{}
 			}
-			return t.do(ctx, q)
+			return t.do(ctx, pairs)
 		},
 	}.Load(ctx, r)
 }

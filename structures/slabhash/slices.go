@@ -12,23 +12,23 @@ import (
 )
 
 // do does a batch, when its turn has come.
-func (t *table) do(ctx context.Context, q request) error {
+func (t *table) do(ctx context.Context, o pipeline.Operations) error {
 	if err := t.enter(ctx); err != nil {
-		return pipeline.NotBegun(q.status, q.n, err)
+		return pipeline.NotBegun(o.Status, o.N, err)
 	}
 	defer t.leave()
 	t.changes.Made()
-	t.meter.Batch(q.kind, q.n)
-	ordered := sequential.Matters(q.kind, q.n, q.keys)
-	for done, all := 0, q.n; done < all; {
-		n, err := t.roomForSome(ctx, q.kind, all-done)
+	t.meter.Batch(o.Kind, o.N)
+	ordered := sequential.Matters(o.Kind, o.N, o.Keys)
+	for done, all := 0, o.N; done < all; {
+		n, err := t.roomForSome(ctx, o.Kind, all-done)
 		left := n
 		if err == nil {
-			left, err = t.run(ctx, q.part(done, n), ordered, pipeline.After(t.o.Progress, done, all))
+			left, err = t.run(ctx, o.Part(done, done+n), ordered, pipeline.After(t.o.Progress, done, all))
 		}
 		if done += n; err != nil {
-			clear(pipeline.Cut(q.status, done, all))
-			return pipeline.Stopped(q.status, left+all-done, err)
+			clear(pipeline.Cut(o.Status, done, all))
+			return pipeline.Stopped(o.Status, left+all-done, err)
 		}
 	}
 	return nil
@@ -49,20 +49,20 @@ func (t *table) roomForSome(ctx context.Context, kind structures.Kind, n int) (i
 }
 
 // run has the device do a batch for which there is room. left: so many operations of it were not done.
-func (t *table) run(ctx context.Context, q request, ordered bool,
+func (t *table) run(ctx context.Context, o pipeline.Operations, ordered bool,
 	progress structures.Progress) (left int, err error) {
 	defer t.calm(t.visits)
-	columns := []pipeline.Column{q.keys, q.values, pipeline.In(q.kinds), pipeline.Statuses(q.status)}
-	tails := slices.Contains(q.kinds, structures.InsertDuplicate)
-	plain := !recording.UpdatesInPlace(q.kind, q.kinds)
+	columns := []pipeline.Column{o.Keys, o.Values, pipeline.In(o.Kinds), pipeline.Statuses(o.Status)}
+	tails := slices.Contains(o.Kinds, structures.InsertDuplicate)
+	plain := !recording.UpdatesInPlace(o.Kind, o.Kinds)
 	task := pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			b := operandsOf(c)
 			b.tails, b.plain = tails, plain
 			if ordered {
-				return t.recordInOrder(s, q.kind, b)
+				return t.recordInOrder(s, o.Kind, b)
 			}
-			return t.recordApply(s, q.kind, b)
+			return t.recordApply(s, o.Kind, b)
 		},
 		Recover:  t.makeRoom,
 		Progress: progress,
@@ -71,7 +71,7 @@ func (t *table) run(ctx context.Context, q request, ordered bool,
 	if ordered {
 		task = t.order.Begin(task)
 	}
-	return t.pipelines.Run(ctx, q.n, columns, task)
+	return t.pipelines.Run(ctx, o.N, columns, task)
 }
 
 func operandsOf(c pipeline.Chunk) operands {

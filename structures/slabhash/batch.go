@@ -8,38 +8,21 @@ import (
 	"github.com/vkds/vkds/structures/internal/pipeline"
 )
 
-// request is a batch from Go slices.
-type request struct {
-	n      int
-	kind   structures.Kind
-	kinds  []structures.Kind // of a Mixed one
-	keys   pipeline.Column
-	values pipeline.Column     // that insertions bring, or lookups, counts and DeleteAll result in
-	status []structures.Status // nil: not wanted
-}
-
-// part is the request for some of the operations.
-func (q request) part(first, n int) request {
-	q.n, q.kinds, q.status = n, pipeline.Cut(q.kinds, first, first+n), pipeline.Cut(q.status, first, first+n)
-	q.keys, q.values = q.keys.Part(first, n), q.values.Part(first, n)
-	return q
-}
-
 // updateInto does a batch of updates of one kind from a user's slices.
 func updateInto[K, V structures.Number](ctx context.Context, t *table, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
 	if err := t.err(); err != nil {
 		return err
 	}
-	q := request{n: len(keys), kind: kind, keys: pipeline.Keys(keys, t.width), status: status}
+	o := pipeline.Operations{Kind: kind, N: len(keys), Keys: pipeline.Keys(keys, t.width), Status: status}
 	switch {
 	case kind.Inserts() && !t.keys:
 		if len(values) != len(keys) {
 			return &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 		}
-		q.values = pipeline.Values(values, t.width)
+		o.Values = pipeline.Values(values, t.width)
 	case kind == structures.DeleteAll:
-		q.values = pipeline.Counts(values, t.width)
+		o.Values = pipeline.Counts(values, t.width)
 	case kind != structures.Delete && !kind.Inserts():
 		return &structures.KindError{Kind: kind}
 	}
@@ -47,7 +30,7 @@ func updateInto[K, V structures.Number](ctx context.Context, t *table, kind stru
 	if err != nil {
 		return err
 	}
-	return t.do(ctx, q)
+	return t.do(ctx, o)
 }
 
 // update is updateInto with statuses of its own.
@@ -68,10 +51,7 @@ func applyInto[K, V structures.Number](ctx context.Context, t *table, b structur
 			return &structures.KindError{Index: i, Kind: k}
 		}
 	}
-	return t.do(ctx, request{
-		n: len(b.Keys), kind: structures.Mixed, kinds: b.Kinds, keys: pipeline.Keys(b.Keys, t.width),
-		values: pipeline.Mixed(b.Kinds, b.Values, into.Values, t.width), status: into.Status,
-	})
+	return t.do(ctx, pipeline.MixedOf(b, into, t.width))
 }
 
 // apply is applyInto with results of its own.
