@@ -21,12 +21,12 @@ type request struct {
 	highs   pipeline.Column
 	width   int
 	moments bool            // own ones
-	outKeys pipeline.Column // that it results in
+	outKeys pipeline.Column // of neighbors
 	pairs   ordered.Sink    // of ranges
-	offsets []uint64        // of the ranges in these, with memory that may be used; nil: there are no ranges
+	offsets []uint64        // of the ranges in pairs, of operations that were done; nil: no range lists pairs
 }
 
-// part is the request for the operations from first on, up to end.
+// part returns the request for the operations from first on, up to end.
 func (r *request) part(first, end int) request {
 	p := *r
 	p.Operations = r.Operations.Part(first, end)
@@ -34,7 +34,7 @@ func (r *request) part(first, end int) request {
 	return p
 }
 
-// some is the request for the operations at some places, with memory of their own for what becomes of them.
+// some returns the request for the operations at some places, with memory of their own for statuses and results.
 func (r *request) some(places []int) request {
 	p := *r
 	p.Operations = r.Operations.Pick(places)
@@ -59,7 +59,8 @@ func checkMixed(kinds []structures.Kind, highs bool, width int) error {
 
 // mixed does a batch of mixed operations, as the concurrent benchmark of section 5.6 of Awad et al. (2019) has them.
 // structures.Batch says in which order they take effect. A batch with operations that ask for order waits for the
-// streams that work on the tree. Offsets, from their beginning, become those of the ranges; nil: nothing was listed.
+// streams that work on the tree. mixed returns the offsets of the ranges, in the memory of those that it is given, or
+// nil if no range was listed.
 //
 // Errors: those of Insert. Where one is about queries that ask for order, none of the batch is done.
 func (t *tree) mixed(ctx context.Context, r request, offsets []uint64) ([]uint64, error) {
@@ -98,7 +99,7 @@ func (t *tree) mixed(ctx context.Context, r request, offsets []uint64) ([]uint64
 	}
 	switch {
 	case t.o.Path == Batched:
-		err = t.phases(ctx, &r, t.batched)
+		err = t.phases(ctx, &r)
 	case ordered && !r.moments && slices.ContainsFunc(r.Kinds, updates):
 		t.batches.concurrent.Add(1)
 		err = t.atOnce(ctx, &r)
@@ -106,19 +107,27 @@ func (t *tree) mixed(ctx context.Context, r request, offsets []uint64) ([]uint64
 		t.batches.concurrent.Add(1)
 		err = t.concurrent(ctx, &r)
 	}
-	for i, k := range asked {
-		if k == structures.CountAll {
-			n := uint64(0)
-			if r.Status[i] == structures.Found {
-				n = 1
-			}
-			r.Values.PutCount(i, n)
-		}
+	if counts {
+		r.counted(asked)
 	}
 	return r.offsets, err
 }
 
-// lookups are kinds with lookups for those that count: a key has one pair at most.
+// counted makes the results of lookups numbers where a count was asked for.
+func (r *request) counted(asked []structures.Kind) {
+	for i, k := range asked {
+		if k != structures.CountAll {
+			continue
+		}
+		n := uint64(0)
+		if r.Status[i] == structures.Found {
+			n = 1
+		}
+		r.Values.PutCount(i, n)
+	}
+}
+
+// lookups returns the kinds of a batch with lookups in place of counts: a key has one pair at most.
 func lookups(kinds []structures.Kind) []structures.Kind {
 	kinds = slices.Clone(kinds)
 	for i, k := range kinds {
@@ -133,17 +142,17 @@ func lookups(kinds []structures.Kind) []structures.Kind {
 // whose queries the updates come. Where that has no room, all queries are done first, and then the updates, by parts.
 func (t *tree) atOnce(ctx context.Context, r *request) error {
 	err := t.concurrentWhole(ctx, r, true)
-	if err != errNotAtOnce {
-		return err
+	if err == errNotAtOnce {
+		err = t.phases(ctx, r)
 	}
-	return t.phases(ctx, r, func(ctx context.Context, u request) error { return t.concurrent(ctx, &u) })
+	return err
 }
 
 // errNotAtOnce says that there is no room for a batch in one part. Nothing was done.
 var errNotAtOnce = errors.New("btree: the batch takes several parts")
 
-// phases does the queries of a batch, and then its updates as told.
-func (t *tree) phases(ctx context.Context, r *request, update func(context.Context, request) error) error {
+// phases does the queries of a batch, and then its updates.
+func (t *tree) phases(ctx context.Context, r *request) error {
 	var queries, updates []int
 	for i, k := range r.Kinds {
 		if k == structures.Find || k.Ordered() {
@@ -179,7 +188,11 @@ func (t *tree) phases(ctx context.Context, r *request, update func(context.Conte
 	if err != nil {
 		return pipeline.Stopped(r.Status, r.N, err)
 	}
-	err = update(ctx, u)
+	if t.o.Path == Batched {
+		err = t.batched(ctx, u)
+	} else {
+		err = t.concurrent(ctx, &u)
+	}
 	spread(r.Status, u.Status, updates)
 	return err
 }

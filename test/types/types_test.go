@@ -357,6 +357,16 @@ func tryMixedOrder[K, V structures.Number](t *testing.T, x *btree.Tree[K, V], ke
 	check(r)
 	require.NoError(t, x.ApplyInto(t.Context(), b, &r))
 	check(r)
+	pairs := structures.Results[K, V]{} // wanted alone
+	require.NoError(t, x.ApplyInto(t.Context(), b, &pairs))
+	require.Nil(t, pairs.Values)
+	require.Equal(t, r.Ranges.Offsets, pairs.Ranges.Offsets)
+	same(t, keys[1:4], pairs.Ranges.Keys)
+	same(t, values[1:4], pairs.Ranges.Values)
+	b = structures.Batch[K, V]{Kinds: []structures.Kind{structures.Find}, Keys: keys[2:3]}
+	stay := structures.Results[K, V]{Keys: []K{keys[1]}} // nothing asks for keys
+	require.NoError(t, x.ApplyInto(t.Context(), b, &stay))
+	same(t, keys[1:2], stay.Keys)
 }
 
 func tryMap[K, V structures.Number](t *testing.T, m *slabhash.Map[K, V], keys []K, values []V) {

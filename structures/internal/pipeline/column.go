@@ -100,7 +100,8 @@ func Mixed[V structures.Number](kinds []structures.Kind, values, results []V, w 
 	return c
 }
 
-// Counting returns the column of a mixed batch of which numbers of pairs become these as well, exactly.
+// Counting returns the column of a mixed batch with memory for the numbers of pairs among its results, one an
+// operation: a float32 need not hold them exactly.
 func (c Column) Counting(numbers []uint32) Column {
 	c.numbers = numbers
 	return c
@@ -227,7 +228,7 @@ func (c Column) decode(from, of []byte, partly bool) {
 	})
 }
 
-// back says whether anything of it comes back.
+// back says whether anything comes back.
 func (c Column) back() bool { return c.To != nil || c.numbers != nil }
 
 // decodeFounds makes statuses 1 where they are structures.Found, else 0. Of those that lookups have, it alone has this
@@ -262,7 +263,7 @@ func (c Column) Order(first, count int) Order {
 	return order(words32(from), c.code)
 }
 
-// Brought returns the column of what goes to the device alone. Of nothing there is none.
+// Brought returns the column without its results. If nothing goes to the device, there is none.
 func (c Column) Brought() Column {
 	c.To = nil
 	return some(c)
@@ -304,7 +305,7 @@ func (c Column) Spread(some Column, places []int) {
 	}
 }
 
-// Put makes the results of some operations, from one on, what words are that came back by another way.
+// Put decodes words that came back by another way into the results of the operations from first on.
 func (c Column) Put(first int, words []byte) {
 	number, word := c.sizes()
 	if to := c.To[number*first:]; c.code.plain() {
@@ -314,7 +315,7 @@ func (c Column) Put(first int, words []byte) {
 	}
 }
 
-// PutCount makes the result of one operation, if it is wanted, a number of pairs.
+// PutCount makes the result of an operation a number of pairs, if results are wanted.
 func (c Column) PutCount(i int, n uint64) {
 	if c.To != nil {
 		number, of := c.code.number.Bytes(), c.code

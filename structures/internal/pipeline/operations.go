@@ -7,11 +7,11 @@ type Operations struct {
 	Kind         structures.Kind
 	N            int
 	Kinds        []structures.Kind   // of a Mixed batch
-	Keys, Values Column              // values of a mixed batch are what it results in, too
+	Keys, Values Column              // of a mixed batch, values go to the device and come back
 	Status       []structures.Status // nil: not wanted
 }
 
-// UpdatesOf is a batch of updates of one kind from a user's slices. Values are those of insertions. Error:
+// UpdatesOf returns a batch of updates of one kind from a user's slices. Values are those of insertions. Error:
 // *structures.LengthError.
 func UpdatesOf[K, V structures.Number](kind structures.Kind, keys []K, values []V, status []structures.Status,
 	w structures.Width) (o Operations, err error) {
@@ -24,7 +24,7 @@ func UpdatesOf[K, V structures.Number](kind structures.Kind, keys []K, values []
 	return o, Fits(len(keys), "statuses", status)
 }
 
-// MixedOf is a mixed batch from a user's slices, which fit together.
+// MixedOf returns a mixed batch from a user's slices, whose lengths were checked (Lengths, FitsResults).
 func MixedOf[K, V structures.Number](b structures.Batch[K, V], into *structures.Results[K, V],
 	w structures.Width) Operations {
 	return Operations{
@@ -33,7 +33,7 @@ func MixedOf[K, V structures.Number](b structures.Batch[K, V], into *structures.
 	}
 }
 
-// Part is the operations from first on, up to end.
+// Part returns the operations from first on, up to end.
 func (o Operations) Part(first, end int) Operations {
 	n := end - first
 	return Operations{
@@ -42,7 +42,8 @@ func (o Operations) Part(first, end int) Operations {
 	}
 }
 
-// Pick is the operations at some places, in the order of the places, with memory of their own for what becomes of them.
+// Pick returns the operations at some places, in the order of the places, with memory of their own for statuses and
+// results.
 func (o Operations) Pick(places []int) Operations {
 	return Operations{
 		Kind: o.Kind, N: len(places), Kinds: Pick(o.Kinds, places), Keys: o.Keys.Pick(places),
