@@ -7,11 +7,12 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// NewDeviceBatch makes the buffers of a batch of up to n operations of one kind, or Mixed: Keys, Values unless the kind
-// is Delete, Kinds if it is Mixed, Status and Left. It makes none for operations that ask for order. Call Clear before
-// the batch is first recorded.
+// NewDeviceBatch makes the buffers of a batch of up to n operations: Keys, Status and Left, Values unless kind is
+// Delete, and Kinds if kind is Mixed. It makes no buffers for queries that need the order of keys (FindSuccessor to
+// CountRange). Call Clear before the batch is recorded for the first time.
 //
-// w is the width at which the structure stores its pairs: PairWidth of its types, for a set the WidthOf its keys.
+// w is the width at which the structure stores its pairs: the PairWidth of its types, or for a set the WidthOf its
+// keys.
 //
 // Errors: *vk.OutOfMemoryError, *vk.TooLargeError.
 func NewDeviceBatch(d *vk.Device, w Width, kind Kind, n int) (DeviceBatch, error) {
@@ -27,17 +28,17 @@ func NewDeviceBatch(d *vk.Device, w Width, kind Kind, n int) (DeviceBatch, error
 	return b, m.done(b.Free)
 }
 
-// Clear records that no operation is left pending any more, as it has to be before a batch's buffers are used again.
+// Clear records that Left is set to 0. Call it before the buffers are used for another batch.
 func (b DeviceBatch) Clear(s *vk.Stream) { clearLeft(s, b.Left) }
 
-// Free frees the buffers, those that were put into the batch by hand, too, behind the work that was waited for.
+// Free frees all buffers of the batch, also those that the caller put into it. Wait for the work that uses them first.
 func (b DeviceBatch) Free() {
 	free(b.DeviceCount, b.Keys, b.Values, b.Left, b.Highs, b.OutKeys, b.OutValues, b.Windows)
 	free(b.Kinds, b.Status)
 }
 
-// NewDeviceLookups makes the buffers of up to n lookups, whose answers are found as bytes and as bits. Errors as
-// NewDeviceBatch's.
+// NewDeviceLookups makes the buffers of up to n lookups. It makes both Found and FoundBits. Errors: those of
+// NewDeviceBatch.
 func NewDeviceLookups(d *vk.Device, w Width, n int) (DeviceLookups, error) {
 	m := maker{d: d, w: w}
 	l := DeviceLookups{
@@ -53,8 +54,8 @@ func (l DeviceLookups) Free() {
 	free(l.Found)
 }
 
-// NewDeviceCounts makes the buffers of up to n ranges whose keys are to be counted, without Candidates. Errors as
-// NewDeviceBatch's.
+// NewDeviceCounts makes the buffers to count the keys of up to n ranges, without Candidates. Errors: those of
+// NewDeviceBatch.
 func NewDeviceCounts(d *vk.Device, w Width, n int) (DeviceCounts, error) {
 	m := maker{d: d, w: w}
 	c := DeviceCounts{Count: n, Ranges: numbers(&m, n, 2), Counts: buffer[uint32](&m, n)}
@@ -67,7 +68,8 @@ func (c DeviceCounts) Free() {
 	free(c.Candidates)
 }
 
-// NewDeviceRanges makes the buffers of up to n ranges that have so many pairs together. Errors as NewDeviceBatch's.
+// NewDeviceRanges makes the buffers of up to n ranges that together have up to the given number of pairs. Errors: those
+// of NewDeviceBatch.
 func NewDeviceRanges(d *vk.Device, w Width, n, pairs int) (DeviceRanges, error) {
 	m := maker{d: d, w: w}
 	r := DeviceRanges{
@@ -83,8 +85,8 @@ func (r DeviceRanges) Free() {
 	free(r.Candidates)
 }
 
-// NewDeviceWindow makes the buffers of up to n ranges of which so many pairs each are asked for. Errors as
-// NewDeviceBatch's.
+// NewDeviceWindow makes the buffers of up to n ranges, with room for width pairs of each. Errors: those of
+// NewDeviceBatch.
 func NewDeviceWindow(d *vk.Device, w Width, n, width int) (DeviceWindow, error) {
 	m := maker{d: d, w: w}
 	of := DeviceWindow{
@@ -97,7 +99,7 @@ func NewDeviceWindow(d *vk.Device, w Width, n, width int) (DeviceWindow, error) 
 // Free frees the buffers.
 func (w DeviceWindow) Free() { free(w.DeviceCount, w.Ranges, w.Keys, w.Values, w.Counts) }
 
-// NewDeviceRanks makes the buffers of up to n keys whose ranks are asked for. Errors as NewDeviceBatch's.
+// NewDeviceRanks makes the buffers to find the ranks of up to n keys. Errors: those of NewDeviceBatch.
 func NewDeviceRanks(d *vk.Device, w Width, n int) (DeviceRanks, error) {
 	m := maker{d: d, w: w}
 	r := DeviceRanks{Count: n, Keys: numbers(&m, n, 1), Ranks: buffer[uint32](&m, n)}
@@ -107,7 +109,7 @@ func NewDeviceRanks(d *vk.Device, w Width, n int) (DeviceRanks, error) {
 // Free frees the buffers.
 func (r DeviceRanks) Free() { free(r.DeviceCount, r.Keys, r.Ranks) }
 
-// NewDeviceExport makes the buffers of an export of up to so many pairs. Errors as NewDeviceBatch's.
+// NewDeviceExport makes the buffers to export up to the given number of pairs. Errors: those of NewDeviceBatch.
 func NewDeviceExport(d *vk.Device, w Width, pairs int) (DeviceExport, error) {
 	m := maker{d: d, w: w}
 	e := DeviceExport{
@@ -119,8 +121,8 @@ func NewDeviceExport(d *vk.Device, w Width, pairs int) (DeviceExport, error) {
 // Free frees the buffers.
 func (e DeviceExport) Free() { free(e.Keys, e.Values, e.Total) }
 
-// NewDeviceNeighbors makes the buffers of up to n searches for neighbors. Clear them before they are recorded first.
-// Errors as NewDeviceBatch's.
+// NewDeviceNeighbors makes the buffers to find the neighbors of up to n keys. Call Clear before the batch is recorded
+// for the first time. Errors: those of NewDeviceBatch.
 func NewDeviceNeighbors(d *vk.Device, w Width, n int) (DeviceNeighbors, error) {
 	m := maker{d: d, w: w}
 	q := DeviceNeighbors{
@@ -130,10 +132,10 @@ func NewDeviceNeighbors(d *vk.Device, w Width, n int) (DeviceNeighbors, error) {
 	return q, m.done(q.Free)
 }
 
-// Clear records that no search is left pending any more.
+// Clear records that Left is set to 0.
 func (n DeviceNeighbors) Clear(s *vk.Stream) { clearLeft(s, n.Left) }
 
-// clearLeft records that a batch's word is 0, where it has one.
+// clearLeft records that Left is set to 0 if the batch has it.
 func clearLeft(s *vk.Stream, left *vk.Buffer[uint32]) {
 	if left != nil {
 		s.Fill(left, 0, 4, 0)
@@ -146,7 +148,7 @@ func (n DeviceNeighbors) Free() {
 	free(n.Status)
 }
 
-// maker makes buffers until one can't be had.
+// maker makes buffers until one of them fails.
 type maker struct {
 	d   *vk.Device
 	w   Width // of keys and values
@@ -162,7 +164,7 @@ func buffer[T vk.Element](m *maker, n int) *vk.Buffer[T] {
 	return b
 }
 
-// numbers are n times so many keys or values.
+// numbers makes a buffer for n times each keys or values.
 func numbers(m *maker, n, each int) *vk.Buffer[uint32] {
 	over, words := bits.Mul64(uint64(n), uint64(each)<<m.w)
 	if n < 0 || each < 0 || over != 0 || words > math.MaxInt {
@@ -171,7 +173,7 @@ func numbers(m *maker, n, each int) *vk.Buffer[uint32] {
 	return buffer[uint32](m, int(words))
 }
 
-// bytes are padded to whole words, as kernels write them.
+// bytes makes a buffer of n bytes, padded to whole words, because kernels write words.
 func bytes(m *maker, n int) *vk.Buffer[uint8] {
 	if n < 0 {
 		return buffer[uint8](m, n)
@@ -179,7 +181,7 @@ func bytes(m *maker, n int) *vk.Buffer[uint8] {
 	return buffer[uint8](m, (n+3)&^3)
 }
 
-// done frees all where not all could be made.
+// done returns the first error. If there is one, it calls free.
 func (m *maker) done(free func()) error {
 	if m.err != nil {
 		free()

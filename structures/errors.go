@@ -8,10 +8,10 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// LengthError says that two slices of a call, which go together, differ in length, or that a buffer is too short.
+// LengthError says that two slices of a call that belong together differ in length, or that a buffer is too short.
 type LengthError struct {
-	Keys  int    // or what else the call is about
-	Other string // which slice, or buffer, does not match them
+	Keys  int    // the number of keys, or of other elements that the call is about
+	Other string // the slice or buffer that does not match
 	Got   int
 }
 
@@ -19,23 +19,23 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("a batch of %d, but %d %s", e.Keys, e.Got, e.Other)
 }
 
-// CountError says that a call is about more elements than kernels can number, or about less than none. Nothing was
+// CountError says that the number of elements of a call is negative, or greater than kernels can index. Nothing was
 // recorded.
 type CountError struct {
 	What string // "keys", "pairs of all ranges", …
-	N    int    // how many; where that passes an int, the greatest one
-	Most int    // what can be had
+	N    int    // how many; the greatest int if the number does not fit one
+	Most int    // the greatest number that is allowed
 }
 
 func (e *CountError) Error() string {
 	return fmt.Sprintf("%d %s, but a call takes 0 to %d", e.N, e.What, e.Most)
 }
 
-// OptionError says which option, or other argument, is not valid. An into, an io.Writer or an io.Reader that is nil is
-// one. Nothing was allocated or changed.
+// OptionError says which option, or other argument, is not valid, for example an into, an io.Writer or an io.Reader
+// that is nil. Nothing was allocated or changed.
 type OptionError = vk.OptionError
 
-// CapacityError says that an option asks for more than there can be. Nothing was allocated.
+// CapacityError says that an option asks for more than is possible. Nothing was allocated.
 type CapacityError struct {
 	Option string // "Capacity", "Buckets", …
 	Asked  int    // its value
@@ -48,7 +48,7 @@ func (e *CapacityError) Error() string {
 
 func (e *CapacityError) Unwrap() error { return e.Err }
 
-// KindError says that a batch has an operation of a kind that the structure does not do.
+// KindError says that the structure does not support the kind of an operation in a batch.
 type KindError struct {
 	Index int
 	Kind  Kind
@@ -58,15 +58,15 @@ func (e *KindError) Error() string {
 	return fmt.Sprintf("operation %d of the batch: no such operation here: %v", e.Index, e.Kind)
 }
 
-// DirectionError says that there is no such direction in which to look for a neighbor.
+// DirectionError says that a Direction is not one of the constants.
 type DirectionError struct{ Direction Direction }
 
 func (e *DirectionError) Error() string {
 	return fmt.Sprintf("%v: a neighbor is the successor, the predecessor, the floor or the ceil", e.Direction)
 }
 
-// PendingError says that a batch could not be finished. The operations done have their status in the
-// results that came with it; those not done have the status Pending.
+// PendingError says that a batch could not be finished. In the statuses that come with it, finished operations have
+// their status, and the others have the status Pending.
 type PendingError struct {
 	Operations int   // how many are not done
 	Err        error // why
@@ -78,18 +78,18 @@ func (e *PendingError) Error() string {
 
 func (e *PendingError) Unwrap() error { return e.Err }
 
-// ErrSuperseded says that a batch without a Status or a Left can't be finished: its stream has had another such batch
-// since, or never had this one.
+// ErrSuperseded says that a batch without a Status or a Left can't be finished, because its stream has recorded another
+// such batch since, or never recorded this one.
 var ErrSuperseded = errors.New("structures: a later batch without Status or Left has taken this one's place")
 
 // ErrChanged ends an iteration over a structure that was changed meanwhile.
 var ErrChanged = errors.New("structures: changed while it was iterated over")
 
-// ReentryError says that a function which a call on a structure runs, as Options.Progress is, has called the same
-// structure: it would wait for its own end.
+// ReentryError says that a function which a structure calls, for example Options.Progress, called that structure. The
+// call would wait for itself.
 type ReentryError = gate.ReentryError
 
-// SnapshotsError says that a call would make a structure's nodes anew, which open snapshots need as they are.
+// SnapshotsError says that a call would rebuild the nodes of a structure while snapshots are open that still need them.
 type SnapshotsError struct{ Open int }
 
 func (e *SnapshotsError) Error() string {
@@ -99,10 +99,9 @@ func (e *SnapshotsError) Error() string {
 	return fmt.Sprintf("%d snapshots are open, for which nodes stay where they are: close them first", e.Open)
 }
 
-// StuckError says that operations could not be done however often they were tried, though there is room: what stands in
-// their way is a latch that is never released, because a kernel that held it was ended, or what only a stray write
-// leaves: a list that has no end, or keys out of order. Operations beside them, that the same lanes work on, may be
-// left with them.
+// StuckError says that operations could not be done after many tries, although there is room. A latch is never released
+// because the kernel that held it was killed, or a stray write has damaged the structure: a list has no end, or keys
+// are out of order. Operations that run on the same lanes may be left undone as well.
 type StuckError struct{ Operations int }
 
 func (e *StuckError) Error() string {
@@ -110,28 +109,28 @@ func (e *StuckError) Error() string {
 		"keys out of order", e.Operations)
 }
 
-// LimitError says that a structure, or a pool, would grow beyond a limit of its own, whatever memory the device has.
+// LimitError says that a structure or a pool would grow beyond a limit of its own, not of the device's memory.
 type LimitError = vk.LimitError
 
-// These errors say what is wrong with what a Load is given; errors.Is finds them in a *SavedError.
+// These errors say what is wrong with the input of a Load. They are inside a *SavedError, where errors.Is finds them.
 var (
 	ErrNotSaved     = errors.New("is no saved dictionary")
 	ErrSavedVersion = errors.New("was saved by another version of vkds: build it again")
 	ErrTruncated    = errors.New("ends too early: the saved dictionary is truncated")
 	ErrCorrupt      = errors.New("is corrupt")
-	// ErrText: a dictionary of the tool's, which keeps texts beside it.
+	// ErrText: a dictionary of the vkds tool, which keeps texts in other files.
 	ErrText = errors.New("has keys or values that are text: vkds dump writes them to other files")
-	// ErrSeveralValues: what it was saved from was a slabhash.Map, which can load it, too.
+	// ErrSeveralValues: a slabhash.Map was saved, and only a slabhash.Map can load it.
 	ErrSeveralValues = errors.New("has keys with several values")
 )
 
-// TypeError says that a saved dictionary can't be loaded as one of other types. A type is loaded as itself or as a
-// wider one that has all its numbers: int32 as int64, uint32 as uint64 or int64, float32 as float64. It comes in a
-// *SavedError.
+// TypeError says that a saved dictionary can't be loaded with the types that Load was called with. A type can be loaded
+// as itself or as a wider type that has all its numbers: int32 as int64, uint32 as uint64 or int64, float32 as float64.
+// It comes inside a *SavedError.
 type TypeError struct {
 	What   string // "keys" or "values"
-	Saved  string // their type as saved: "int32"; "" if an earlier version saved them, which named no types
-	Bits   int    // that a number takes, if Saved is ""
+	Saved  string // the type as saved, for example "int32"; "" if an earlier version saved no types
+	Bits   int    // the width of a number, if Saved is ""
 	Loaded string // the type that Load was asked for
 }
 
@@ -143,10 +142,10 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("has %s of type %s, which can't be loaded as %s", e.What, e.Saved, e.Loaded)
 }
 
-// SavedError says that what was read is no saved dictionary, a damaged one, or one of other types. Errors of the
-// io.Reader's own are none.
+// SavedError says that the input of a Load is not a saved dictionary, is damaged, or has other types. Errors of the
+// io.Reader are returned as they are.
 type SavedError struct {
-	Err error // one of the errors above or a *TypeError, with what is known beside
+	Err error // one of the errors above or a *TypeError, with details
 }
 
 func (e *SavedError) Error() string { return "what was read " + e.Err.Error() }

@@ -1,24 +1,25 @@
 package structures
 
-// Metrics are what the host knows of a structure, without a look at the device and without a turn: for monitoring, as
-// often as one likes. Stats of each structure, which scan it, say more. All but Bytes only grow.
+// Metrics is what the host knows about a structure. Reading it never waits for the device or for other calls, so it
+// suits monitoring. The Stats of a structure say more, but may scan the structure. All fields except Bytes only grow.
 type Metrics struct {
-	// Updates and Queries are what the structure was asked for since it was made, by calls with slices and on streams,
-	// done or not. What is recorded counts once, with as many operations as there may be; a mixed batch is one of
+	// Updates and Queries count the calls with slices and on streams since the structure was made, also those that
+	// failed. Recorded work counts once, by the greatest number of operations that it may have. A mixed batch counts as
 	// updates.
 	Updates, Queries Calls
-	// Retries are how often operations were left pending, so that room had to be made for them, or were tried again.
+	// Retries counts how often operations were left pending, and then were tried again, or memory was added for them.
 	Retries uint64
-	// Growths are how often the structure's memory became larger, or its pool's, by whichever of those that share it.
+	// Growths counts how often the memory of the structure or of its pool grew. A shared pool grows for any of its
+	// users.
 	Growths uint64
-	// Rebuilds are rehashes, compactions and cleanups, those that calls had done by themselves among them.
+	// Rebuilds counts rehashes, compactions and cleanups, also those that other calls started.
 	Rebuilds uint64
 	// Bytes is the device memory of the structure and its pool, without temporary memory.
 	Bytes uint64
-	// Kernels is how many kernels were made on the structure's device, by all that is on it: each takes up to seconds.
-	// None is made for a call behind Prepare.
+	// Kernels is the number of kernels that were made on the structure's device, by all users of the device. Making one
+	// may take seconds. Calls after Prepare make none.
 	Kernels uint64
 }
 
-// Calls count what a structure was asked for.
+// Calls counts batches and their operations.
 type Calls struct{ Batches, Operations uint64 }

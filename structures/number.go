@@ -6,25 +6,28 @@ import (
 	"unsafe"
 )
 
-// Number are the types that keys and values may have, named ones too: integers and floats of 32 or 64 bits.
+// Number has the types of keys and values: integers and floats of 32 or 64 bits, and named types of them.
 type Number interface {
 	~int | ~int32 | ~int64 | ~uint | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-// Word are the numbers that kernels know. They compare keys as words, unsigned.
+// Word has the types that kernels use. Kernels compare keys as unsigned words.
 type Word interface{ uint32 | uint64 }
 
-// Code is how the numbers of a type become words, and words numbers again. Calls with slices encode and decode by
-// themselves; those on device buffers take words.
+// Code converts numbers of a type to words and back. Calls with slices convert by themselves; calls on device buffers
+// take words.
 type Code[T Number] struct {
-	negative, positive uint64 // what is flipped, by the sign bit
+	negative, positive uint64 // the bits that are flipped, by the sign of the number
 	shift              uint8
 }
 
-// KeyCode keeps the order of keys. Unsigned integers are their own words. Of signed ones the sign bit is flipped.
-// Floats are in their total order (IEEE 754-2019, section 5.10): -0 is a key below 0, and a NaN is equal to itself
-// alone, bit by bit, above all numbers, or below them all if its sign bit is set. A key of 32 bits beside values of 64
-// is the lower half of its word, whose upper half is 0.
+// KeyCode returns the code of keys. It keeps their order:
+//   - An unsigned integer is its own word.
+//   - A signed integer has its sign bit flipped.
+//   - Floats are in their total order (IEEE 754-2019, section 5.10): -0 is less than 0, and a NaN is equal only to the
+//     NaN with the same bits. NaNs are above all numbers, or below them if their sign bit is set.
+//
+// If keys have 32 bits and values 64, a key is the lower half of its word, and the upper half is 0.
 func KeyCode[K Number]() Code[K] {
 	sign := uint64(1) << (WidthOf[K]().Bits() - 1)
 	switch {
@@ -36,9 +39,9 @@ func KeyCode[K Number]() Code[K] {
 	return Code[K]{}
 }
 
-// ValueCode is the code of values of type V beside keys of type K. Integers are their own words, signed ones in two's
-// complement; of floats the lesser one is the lesser word, as with keys. A value of 32 bits beside keys of 64 is the
-// upper half of its word, whose lower half is 0: sums are modulo 2^32 there, too.
+// ValueCode returns the code of values of type V with keys of type K. Integers are their own words, signed ones in
+// two's complement. Floats are encoded as in KeyCode, in order. If values have 32 bits and keys 64, a value is the
+// upper half of its word, and the lower half is 0, so that sums are modulo 2^32 there, too.
 func ValueCode[K, V Number]() (c Code[V]) {
 	if Float[V]() {
 		c = KeyCode[V]()
@@ -47,7 +50,7 @@ func ValueCode[K, V Number]() (c Code[V]) {
 	return c
 }
 
-// Word is the word of a number.
+// Word returns the word of a number.
 func (c Code[T]) Word(x T) uint64 {
 	bits := uint64(0)
 	if unsafe.Sizeof(x) == 8 {
@@ -61,11 +64,11 @@ func (c Code[T]) Word(x T) uint64 {
 	return (bits ^ c.positive) << c.shift
 }
 
-// Of is the number of a word.
+// Of returns the number of a word.
 func (c Code[T]) Of(word uint64) (x T) {
 	word >>= c.shift
 	flipped := c.negative
-	if word>>(8*unsafe.Sizeof(x)-1)&1 == 1 { // a positive one's, if signs count
+	if word>>(8*unsafe.Sizeof(x)-1)&1 == 1 { // the word of a number that is not negative
 		flipped = c.positive
 	}
 	if word ^= flipped; unsafe.Sizeof(x) == 8 {
@@ -76,13 +79,14 @@ func (c Code[T]) Of(word uint64) (x T) {
 	return x
 }
 
-// Flips are the bits of a number that its word has flipped, by whether its sign bit is set.
+// Flips returns the bits that differ between a number and its word: for numbers whose sign bit is set, and for the
+// others.
 func (c Code[T]) Flips() (negative, positive uint64) { return c.negative, c.positive }
 
-// Shift is how many bits further up they stand in its word.
+// Shift returns how many bits the number is shifted up in its word.
 func (c Code[T]) Shift() uint8 { return c.shift }
 
-// WidthOf is how wide the numbers of a type are.
+// WidthOf returns the width of a type's numbers.
 func WidthOf[T Number]() Width {
 	if unsafe.Sizeof(*new(T)) == 8 {
 		return Bits64
@@ -90,24 +94,24 @@ func WidthOf[T Number]() Width {
 	return Bits32
 }
 
-// PairWidth is the width at which structures store pairs of these types: the wider one of both. Batches in device
-// buffers have their keys and values in words of it.
+// PairWidth returns the width at which structures store pairs of these types: the greater of both widths. Keys and
+// values in device buffers have this width.
 func PairWidth[K, V Number]() Width { return max(WidthOf[K](), WidthOf[V]()) }
 
-// Signed says whether a type is one of signed integers.
+// Signed reports whether T is a signed integer type.
 func Signed[T Number]() bool {
 	k := reflect.TypeFor[T]().Kind()
 	return k >= reflect.Int && k <= reflect.Int64
 }
 
-// Float says whether a type is one of floats.
+// Float reports whether T is a float type.
 func Float[T Number]() bool {
 	k := reflect.TypeFor[T]().Kind()
 	return k == reflect.Float32 || k == reflect.Float64
 }
 
-// Least is the least key of a type.
+// Least returns the least key of a type.
 func Least[K Number]() K { return KeyCode[K]().Of(0) }
 
-// Greatest is the greatest key of a type.
+// Greatest returns the greatest key of a type.
 func Greatest[K Number]() K { return KeyCode[K]().Of(math.MaxUint64 >> (64 - WidthOf[K]().Bits())) }

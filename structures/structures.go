@@ -31,38 +31,40 @@ const (
 	Insert
 	// InsertUnique inserts a pair unless the key is there; then nothing changes and the status is Found.
 	InsertUnique
-	// InsertDuplicate inserts a pair whatever is there: a key may have many values.
+	// InsertDuplicate always inserts a pair: a key may have many values.
 	InsertDuplicate
-	// InsertAdd inserts a pair, or adds its value to the one that is there (Updates.InsertAdd).
+	// InsertAdd inserts a pair, or adds the value if the key is there (Updates.InsertAdd).
 	InsertAdd
-	// InsertMin inserts a pair, or lowers the value that is there to its own if that is less (Updates.InsertMin).
+	// InsertMin inserts a pair, or assigns the value if it is less than the key's value (Updates.InsertMin).
 	InsertMin
-	// InsertMax inserts a pair, or raises the value that is there to its own if that is greater.
+	// InsertMax inserts a pair, or assigns the value if it is greater than the key's value.
 	InsertMax
 	// Delete removes the least recently inserted pair of a key.
 	Delete
-	// DeleteAll removes all pairs of a key, each at a moment of its own; the result's value is their number.
+	// DeleteAll removes all pairs of a key, not at one moment but one after the other. The result's value is their
+	// number.
 	DeleteAll
-	// Find looks up the least recently inserted pair of a key; the result's value is its value.
+	// Find looks up the least recently inserted pair of a key. The result's value is the pair's.
 	Find
-	// CountAll counts the pairs of a key, each at a moment of its own; the result's value is their number.
+	// CountAll counts the pairs of a key, not at one moment but one after the other. The result's value is their
+	// number.
 	CountAll
 
-	// The kinds from here on are for dictionaries that keep their keys in order and answer them while others update
-	// (btree.Tree). Those that find a neighbor result in its pair.
+	// The kinds below are for dictionaries that keep their keys in order and answer queries while updates run
+	// (btree.Tree). The result of the first four is the pair of the neighbor.
 
 	// FindSuccessor finds the least key above the key.
 	FindSuccessor
-	// FindPredecessor finds the greatest key below it.
+	// FindPredecessor finds the greatest key below the key.
 	FindPredecessor
-	// FindFloor finds the greatest key up to it, itself included.
+	// FindFloor finds the greatest key that is not above the key.
 	FindFloor
-	// FindCeil finds the least key from it on, itself included.
+	// FindCeil finds the least key that is not below the key.
 	FindCeil
-	// FindRange lists the first Batch.Width pairs from the key up to Batch.Highs, in key order; the result's value is
-	// their number.
+	// FindRange lists, in key order, the first Batch.Width pairs of the range from the key to its Batch.Highs. The
+	// result's value is their number.
 	FindRange
-	// CountRange counts the keys from the key up to Batch.Highs; the result's value is their number.
+	// CountRange counts the keys in the range from the key to its Batch.Highs. The result's value is their number.
 	CountRange
 )
 
@@ -74,24 +76,24 @@ var kindNames = enum.Names[Kind]{
 
 func (k Kind) String() string { return kindNames.String(k) }
 
-// Inserts says whether operations of this kind may insert a pair.
+// Inserts reports whether operations of this kind may insert a pair.
 func (k Kind) Inserts() bool { return k >= Insert && k <= InsertMax }
 
-// UpdatesInPlace says whether operations of this kind make a new value of the one that is there.
+// UpdatesInPlace reports whether operations of this kind combine their value with the one that is there.
 func (k Kind) UpdatesInPlace() bool { return k >= InsertAdd && k <= InsertMax }
 
-// Ordered says whether operations of this kind ask for the order of keys.
+// Ordered reports whether operations of this kind need the order of keys.
 func (k Kind) Ordered() bool { return k >= FindSuccessor }
 
-// Ranges says whether operations of this kind are about the keys up to another one (Batch.Highs).
+// Ranges reports whether operations of this kind are on a range of keys (Batch.Highs).
 func (k Kind) Ranges() bool { return k == FindRange || k == CountRange }
 
 // Status is the outcome of one operation. The values are those of shaders/include/results.glsl.
 type Status uint8
 
 const (
-	// Pending: not done. A call that succeeds leaves no operation pending; after one that failed, the
-	// pending operations had no effect (of a DeleteAll: not all of it).
+	// Pending: not done. A call that succeeds leaves no operation pending. After a call that failed, pending operations
+	// have had no effect; a pending DeleteAll may have removed some of the pairs.
 	Pending Status = iota
 	Inserted
 	Assigned // the key was there; InsertMin and InsertMax may have left its value as it was
@@ -110,7 +112,7 @@ type Pair[K, V Number] struct {
 	Value V
 }
 
-// Pairs are keys, each with its value. A set's have no values.
+// Pairs has keys and the value of each. The pairs of a set have no values.
 type Pairs[K, V Number] struct {
 	Keys   []K
 	Values []V
@@ -145,83 +147,89 @@ type Batch[K, V Number] struct {
 	OwnMoments bool
 }
 
-// Results are the outcomes of a batch, in its order.
+// Results has the outcomes of a batch, in the order of its operations.
 type Results[K, V Number] struct {
 	Status []Status
-	// Values are of Find and of neighbors the value (0 if absent), of CountAll, DeleteAll and ranges the number; of
-	// others undefined.
+	// Values has the value of each Find and of each neighbor, 0 if the key is absent, and the number of keys or pairs
+	// of each CountAll, DeleteAll, FindRange and CountRange. For other kinds it is undefined.
 	Values []V
-	// Keys are of neighbors the key (0 if absent), of others 0; nil if the batch asks for none.
+	// Keys has the key of each neighbor, 0 if there is none, and 0 for other kinds. It is nil if the batch searches for
+	// no neighbors.
 	Keys []K
-	// Ranges are the pairs of each FindRange, by the number of its operation; the zero value if the batch has none.
+	// Ranges has the pairs of each FindRange, by the index of its operation. It is the zero value if the batch has
+	// none.
 	Ranges Ranges[K, V]
 }
 
-// Dictionary is what every vkds dictionary does. Calls are synchronous and take and return Go slices;
-// OnStream has twins of them on device buffers and streams.
+// Dictionary is implemented by every vkds dictionary. Calls are synchronous, and take and return Go slices. OnStream
+// has similar methods on device buffers and streams.
 //
-// Several goroutines may use one Dictionary. Calls that change it (updates, Clear, what rebuilds it, Close) run alone,
-// each behind the calls that came before; those that only ask (Find, Count, Range, neighbors, iterators) run beside one
-// another. Whoever waits does so until his context ends, and nobody is overtaken for ever. So calls with slices are
-// linearizable: each takes effect as a whole between its beginning and its end, a batch of updates too, as far as it
-// gets; what operations of one batch are to each other, Batch says. Iterators are so part by part, and end with
-// ErrChanged where the dictionary was changed in between.
+// Several goroutines may use one Dictionary. Calls that change it (updates, Clear, rebuilding, Close) run alone;
+// queries (Find, Count, Range, neighbors, iterators) run at the same time as other queries. Calls begin in the order in
+// which they come, so none waits for ever, and a call that waits returns when its context ends.
 //
-// Recording on streams is ordered in the same way, updates alone and queries beside one another, but not the recorded
-// work: what is said of that, what may run concurrently, is the caller's to keep. Calls without a context, as most that
-// record are, wait as at a mutex: for as long as those before them take, which the contexts of these may bound.
-// Progress runs inside of a call, that of several queries at the same time, and must not call the dictionary: such a
-// call is a *ReentryError.
+// Calls with slices are linearizable: each takes effect as a whole between its beginning and its end. That includes a
+// batch of updates, as far as it gets. Batch says how the operations of one batch are ordered. Each part that an
+// iterator reads is linearizable; if the dictionary changed between two parts, the iterator ends with ErrChanged.
 //
-// The forms that end in Into write into the caller's slices, which saves the making of new ones: that takes up to twice
-// the time of the transfer itself. A slice for results that is nil is not wanted, and nothing of it is transferred; any
-// other is as long as the batch, or the call is a *LengthError before anything is done. Nobody else may use the slices
-// during the call. One for results may be the very slice of keys or values that the call reads (each operation's result
-// then takes its place), but must not overlap with one otherwise, nor with another for results.
+// Recording on a stream is ordered in the same way, but the recorded work is not. Each structure documents what may run
+// concurrently, and the caller must ensure it. Calls without a context, as most calls that record, wait until the calls
+// before them have ended.
 //
-// When a call's context ends, or it fails otherwise, an update (Insert, Delete, Apply and their like)
-// returns a *PendingError and a status for each operation, which says whether it is done. What only asks
-// (Find, Count, Range, Len and their like) returns the context's error, and results that mean nothing.
-// Clear and what builds or rebuilds return it, too; Clear has then done nothing, or all.
+// Progress runs inside of a call. It may run several times at once, and must not call the dictionary (*ReentryError).
+//
+// The Into forms write into the caller's slices. They save the making of new slices, which takes up to twice as long as
+// the transfer itself. If a result slice is nil, that result is not transferred. Other result slices must be as long as
+// the batch; otherwise the call returns a *LengthError before it does anything. Nobody else may use the slices during
+// the call. A result slice may be the same slice as one of the inputs. It must not overlap an input in any other way,
+// nor another result.
+//
+// If a call fails or its context ends:
+//   - An update (Insert, Delete, Apply and the like) returns a *PendingError and the status of each operation.
+//   - A query (Find, Count, Range, Len and the like) returns the error, for example the context's. Its results are
+//     undefined.
+//   - Clear, and calls that build or rebuild, return the error. Clear has then removed all pairs, or none.
 type Dictionary[K, V Number] interface {
 	Updates[K, V]
 
-	// Find looks each key up: its value (0 if absent) and whether it is there.
+	// Find returns the value of each key, 0 if the key is absent, and whether the key is there.
 	Find(ctx context.Context, keys []K) (values []V, found []bool, err error)
 	// FindInto is Find into the caller's slices.
 	FindInto(ctx context.Context, keys []K, values []V, found []bool) error
-	// Apply does a batch of mixed operations.
+	// Apply does a batch of operations of any kinds.
 	Apply(ctx context.Context, b Batch[K, V]) (Results[K, V], error)
-	// ApplyInto is Apply into the caller's slices. Ranges go to those of into from their beginning, and to new ones
-	// where they have no room; what the batch doesn't ask for stays as it is.
+	// ApplyInto is Apply into the caller's slices. Ranges are written to the slices of into, or to new ones if those
+	// have no room. Slices for which the batch has no results stay as they are.
 	ApplyInto(ctx context.Context, b Batch[K, V], into *Results[K, V]) error
-	// UpdateInto does a batch of updates of one kind, and tells in the caller's slice what has become of each. values
-	// are those of insertions; of Delete there are none. Without a status an error still says how many operations are
-	// not done (*PendingError).
+	// UpdateInto does a batch of updates of one kind, and writes the status of each to the caller's slice. values
+	// belong to insertions, and are nil for Delete. If status is nil, a *PendingError still says how many operations
+	// are not done.
 	UpdateInto(ctx context.Context, kind Kind, keys []K, values []V, status []Status) error
 	// Len returns the number of pairs.
 	Len(ctx context.Context) (uint64, error)
 	// Clear removes all pairs.
 	Clear(ctx context.Context) error
-	// All returns the pairs, in no particular order for a hash table: for pair, err := range d.All(ctx). It reads
-	// them part by part, and they must not change meanwhile. An error comes last, with no pair: ErrChanged if they did,
-	// by streams and other people's kernels too (UpdateOn, UsedOn); vk.ErrUnsubmitted if a stream has recorded updates
-	// and not submitted them; the context's.
+	// All returns the pairs: for pair, err := range d.All(ctx). A hash table returns them in no particular order. All
+	// reads them in parts, and they must not change in between. An error ends the iteration and comes without a pair:
+	//   - ErrChanged if the pairs changed, also by streams and by kernels of your own (UpdateOn, UsedOn)
+	//   - vk.ErrUnsubmitted if a stream has recorded updates and not submitted them
+	//   - the context's
 	All(ctx context.Context) iter.Seq2[Pair[K, V], error]
 	// Chunks is All with many pairs at a time. The slices are valid until the next ones come.
 	Chunks(ctx context.Context) iter.Seq2[Pairs[K, V], error]
-	// Save writes all pairs, and what the structure was laid out for, to w, and returns how many bytes. It is one call:
-	// what changes the dictionary waits until it ends. The Load of each structure reads what any of them has saved, as
-	// vkds does, and checks every byte. What WriteTo does is Save without a context.
+	// Save writes all pairs, and the options that Load needs, to w, and returns the number of bytes. Calls that change
+	// the dictionary wait until it ends. Every structure can Load the file, as can the vkds tool, and each byte is
+	// checked. WriteTo is Save without a context.
 	Save(ctx context.Context, w io.Writer) (int64, error)
 	io.WriterTo
-	// Prepare makes all kernels that calls on the dictionary may need, whatever they do and of whatever size, so that
-	// none of them makes one: a driver may take seconds for those of the first calls. It does so by a small dictionary
-	// of the same sort, beside other calls, on all processors. A second time it does nothing. Options.Progress is told
-	// how it gets on; the context ends it between two kernels, and those that were made stay. Errors: the context's,
-	// vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may return.
+	// Prepare makes all kernels that calls on the dictionary may need, so that no later call makes one. A driver may
+	// take seconds for the kernels of the first calls. Prepare uses all processors, does the work with a small
+	// dictionary of the same types, and does not block other calls. A second call does nothing. It calls
+	// Options.Progress. If the context ends, the kernels made so far are kept.
+	//
+	// Errors: the context's, vk.ErrClosed, *vk.OutOfMemoryError, and those of making a kernel.
 	Prepare(ctx context.Context) error
-	// Metrics are what the host knows. It never waits.
+	// Metrics returns what the host knows, without waiting.
 	Metrics() Metrics
 	// Close frees the memory. The other methods then return vk.ErrClosed.
 	Close() error

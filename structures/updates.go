@@ -2,34 +2,36 @@ package structures
 
 import "context"
 
-// Updates are batches of updates of one kind, as every dictionary takes them. A structure may embed them: they are its
-// own methods. Each says what has become of each operation. Errors of all: vk.ErrClosed and *LengthError before
-// anything is done; *PendingError, with the statuses that say what is done, around *LimitError, *vk.OutOfMemoryError,
-// *StuckError where memory is as only a stray write can leave it, or the context's.
+// Updates has the batches of updates of one kind that every dictionary does. Each method returns the status of each
+// operation.
+//
+// Errors of all methods: vk.ErrClosed and *LengthError, before anything is done; and *PendingError, whose Err is
+// *LimitError, *vk.OutOfMemoryError, the context's, or *StuckError if a stray write has damaged the structure.
 type Updates[K, V Number] interface {
-	// Insert inserts each pair, or assigns to the key that is there: Inserted or Assigned. Of equal keys in the
-	// batch the last one's value stays, and their statuses are those of one after the other.
+	// Insert inserts each pair, or assigns the value if the key is there. Statuses are Inserted or Assigned. If keys in
+	// the batch are equal, the last value stays, and the statuses are as if the operations were done one after the
+	// other.
 	Insert(ctx context.Context, keys []K, values []V) ([]Status, error)
-	// InsertUnique inserts each pair whose key is not there: Inserted or Found. A key that is there keeps its value. Of
-	// equal keys in the batch the first one counts.
+	// InsertUnique inserts each pair whose key is not there. Statuses are Inserted or Found. A key that is there keeps
+	// its value. If keys in the batch are equal, the first one counts.
 	InsertUnique(ctx context.Context, keys []K, values []V) ([]Status, error)
-	// InsertAdd inserts each pair, or adds its value to the one that is there. Of equal keys in the batch all count:
-	// the first one of a key that was not there inserts its value, the others update that. Statuses are those of
-	// Insert: one after the other, Inserted or Assigned. Each operation is done once, or is Pending and had no effect,
-	// so that doing the pending ones again adds nothing twice.
+	// InsertAdd inserts each pair, or adds the value if the key is there. If keys in the batch are equal, all count:
+	// the first one inserts its value if the key was not there, and the others add theirs. Statuses are Inserted or
+	// Assigned, as if the operations were done one after the other. A pending operation has had no effect, so to do it
+	// again adds nothing twice.
 	//
-	// Sums of integers wrap as Go's do, at the width of values. Each addition of floats is Go's: IEEE 754, rounded to
-	// nearest, with subnormal numbers. The order of a batch's additions is not specified, so a sum of more than two
-	// floats may differ in its last bits from one run to the next. A sum that is not a number is the NaN whose bits are
-	// 0x7fc00000, or 0x7ff8000000000000.
+	// Sums of integers wrap as in Go, at the width of values. Floats are added as in Go: IEEE 754, rounded to nearest,
+	// with subnormal numbers. The order of a batch's additions is not specified, so a sum of more than two floats may
+	// differ in its last bits from one run to the next. A sum that is not a number is the NaN with the bits 0x7fc00000,
+	// or 0x7ff8000000000000.
 	InsertAdd(ctx context.Context, keys []K, values []V) ([]Status, error)
-	// InsertMin is InsertAdd with the lesser of the two values in place of the sum. The status is Assigned if the key
-	// was there, also if its value was the lesser one and stays. Integers are compared as Go does.
-	// Floats are compared by their total order, as keys are (KeyCode): -0 is less than 0, and a NaN is greater than all
-	// numbers, or less than all of them if its sign bit is set.
+	// InsertMin inserts each pair, or assigns the value if it is less than the key's value. The status is Assigned if
+	// the key was there, also if its value stays. Integers are compared as in Go, floats by their total order, as keys
+	// are (KeyCode): -0 is less than 0, and a NaN is greater than all numbers, or less than all of them if its sign bit
+	// is set.
 	InsertMin(ctx context.Context, keys []K, values []V) ([]Status, error)
-	// InsertMax is InsertMin with the greater one.
+	// InsertMax is InsertMin with the greater value.
 	InsertMax(ctx context.Context, keys []K, values []V) ([]Status, error)
-	// Delete removes each key: Deleted or Absent.
+	// Delete removes each key. Statuses are Deleted or Absent.
 	Delete(ctx context.Context, keys []K) ([]Status, error)
 }

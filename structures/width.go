@@ -2,7 +2,7 @@ package structures
 
 import "github.com/vkds/vkds/internal/enum"
 
-// Width is how wide a number is: a key, a value, an element of an array.
+// Width is the width of a number: of a key, a value, or an element of an array.
 type Width uint8
 
 const (
@@ -14,8 +14,8 @@ var widthNames = enum.Names[Width]{"32 bits", "64 bits"}
 
 func (w Width) String() string { return widthNames.String(w) }
 
-// Bytes is how many bytes a number takes.
+// Bytes returns the number of bytes of a number.
 func (w Width) Bytes() int { return 4 << w }
 
-// Bits is how many bits it has.
+// Bits returns the number of bits of a number.
 func (w Width) Bits() int { return 32 << w }
