@@ -8,7 +8,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// backstage is a pool as structures see it whose slabs come from it: a pools.Pool, which says what its methods do.
+// backstage is a pool as seen by the structures that allocate from it. It implements pools.Pool, which documents the
+// methods.
 type backstage struct{ pool *SlabPool }
 
 func init() {

@@ -4,10 +4,10 @@ import (
 	"context"
 )
 
-// span is a run of words of a pool's bitmaps, all super blocks' one behind the other.
+// span is a run of words in a pool's bitmaps. The bitmaps of all super blocks are numbered one after the other.
 type span struct{ first, words int }
 
-// freeSpan is the first run of so many words none of whose slabs is in use; false if there is none.
+// freeSpan returns the first run of the given number of words in which no slab is in use, or false if there is none.
 func freeSpan(bitmaps []uint32, words int) (span, bool) {
 	free := 0
 	for i, word := range bitmaps {
@@ -49,7 +49,7 @@ func (b backstage) Claim(ctx context.Context, slabs int) (uint32, error) {
 	return uint32(found.first * 32), p.occupySpan(ctx, found, slabs)
 }
 
-// look reads the bitmaps for a run of so many free words.
+// look reads the bitmaps and returns a run of the given number of free words, or false if there is none.
 func (p *SlabPool) look(ctx context.Context, words int) (span, bool, error) {
 	bitmaps := make([]uint32, p.blocks()*bitmapWords)
 	at := 0
@@ -63,7 +63,7 @@ func (p *SlabPool) look(ctx context.Context, words int) (span, bool, error) {
 	return found, ok, nil
 }
 
-// occupySpan has the first slabs of a run of free words allocated.
+// occupySpan marks the first slabs of a run of free words as allocated.
 func (p *SlabPool) occupySpan(ctx context.Context, run span, slabs int) error {
 	at := 0 // words of the super blocks before
 	for _, s := range p.supers {

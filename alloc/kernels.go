@@ -7,19 +7,20 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// kernelKey is a module of shaders/alloc for super blocks of some size: what a device keeps its kernel under.
+// kernelKey is a module of shaders/alloc and the size of the super blocks that it is specialized for. A device keeps a
+// kernel for each key.
 type kernelKey struct {
 	module string
 	shift  int
 }
 
-// kept is a kernel; nil until it could be made.
+// kept holds a kernel, or nil until the kernel was made.
 type kept[P any] struct {
 	mu     sync.Mutex
 	kernel *vk.Kernel[P]
 }
 
-// kernel returns a kernel that pools of a device share, and that is made when it is needed first.
+// kernel returns a kernel that all pools of a device share. The first call makes it.
 func kernel[P any](p *SlabPool, module string) (*vk.Kernel[P], error) {
 	k := p.d.Attached(kernelKey{module, p.shift}, func() any { return &kept[P]{} }).(*kept[P])
 	k.mu.Lock()

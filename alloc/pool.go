@@ -1,9 +1,10 @@
-// Package alloc is the host side of the slab allocator: pools of 128-byte slabs that kernels allocate from and free
-// to while they run (shaders/include/slab_alloc.glsl), and that the host makes, grows, counts and ends.
+// Package alloc is the host side of the slab allocator: pools of 128-byte slabs that kernels allocate and free while
+// they run (shaders/include/slab_alloc.glsl). The host creates a pool, grows it, counts its slabs and closes it.
 //
-// It is SlabAlloc of Ashkiani, Farach-Colton and Owens, "A Dynamic Hash Table for the GPU" (2018), section V: super
-// blocks of memory blocks of 1024 slabs, a bitmap a memory block. A kernel that finds its pool full marks the
-// operations that it could not do and ends; the host grows the pool and dispatches those operations again.
+// The allocator is SlabAlloc of Ashkiani, Farach-Colton and Owens, "A Dynamic Hash Table for the GPU" (2018), section
+// V: super blocks consist of memory blocks of 1024 slabs, and each memory block has a bitmap. If a kernel finds its
+// pool full, it marks the operations that it could not do and ends. The host then grows the pool and dispatches those
+// operations again.
 package alloc
 
 import (
@@ -24,12 +25,12 @@ const (
 	SlabBytes = 128
 	// BlockSlabs is the number of slabs in a memory block.
 	BlockSlabs = 1024
-	// MaxSuperBlocks is what the 8 bits of a reference can tell apart.
+	// MaxSuperBlocks is the most super blocks of a pool: a reference has 8 bits for the super block.
 	MaxSuperBlocks = 256
 
 	defaultSuperShift = 13 // POOL_SUPER_SHIFT in slab_alloc.glsl
 
-	blockWords  = BlockSlabs * SlabBytes / 4 // of slabs
+	blockWords  = BlockSlabs * SlabBytes / 4 // for slabs
 	bitmapWords = BlockSlabs / 32
 	blockBytes  = 4 * (blockWords + bitmapWords)
 
@@ -39,63 +40,65 @@ const (
 	tableBytes  = 8 * tableWords
 )
 
-// PoolOptions say how large a pool is. The zero value is one memory block, growing as far as the device's memory goes.
+// PoolOptions configure a pool. The zero value is a pool of one memory block that may grow to the limit of the device's
+// memory.
 type PoolOptions struct {
 	Blocks   int    // memory blocks of 1024 slabs (128 KiB) at first; 0 = 1
-	MaxBytes uint64 // the most that the pool may keep; 0 = whatever the device has. While it moves it takes more.
-	// Memory, if not nil, counts all memory that the pool takes.
+	MaxBytes uint64 // the most memory that the pool may keep; 0 = as much as the device has. A move takes more.
+	// Memory, if not nil, is the budget that all memory of the pool is taken from.
 	Memory *vk.Budget
 
-	// SuperShift is log2 of the memory blocks in a super block, 2 to 13; 0 = 13. Pools of small super blocks, which
-	// have many of them without taking gigabytes, are for tests. Kernels take it from Constants.
+	// SuperShift is log2 of the number of memory blocks in a super block, 2 to 13; 0 = 13. Tests use small super blocks
+	// to have many of them without gigabytes of memory. Kernels get the value from Constants.
 	SuperShift int
 }
 
-// DevicePool is a pool as kernels see it: SlabPool of slab_alloc.glsl, to be laid into push constants as it is.
+// DevicePool is a pool as kernels see it. Put it into push constants unchanged: it is SlabPool of slab_alloc.glsl.
 type DevicePool struct {
 	Table  uint64 // address of the table of super blocks
 	Units  uint64 // address of the first super block's slabs
 	Blocks uint32 // memory blocks in all super blocks
-	Seed   uint32 // where subgroups begin to look for room: another one for each dispatch
+	Seed   uint32 // where subgroups begin to search for a free slab; differs from dispatch to dispatch
 }
 
-// SlabPool is a pool of slabs on one device. Several goroutines may use one: its calls take turns, those of all tables
-// that share it among them, but for Device, Light, Constants, Bytes, Growths and Uses, which never wait. While kernels
-// run that use the pool and that no call waits for, recorded on streams, it must not be reset; of its growth and its
-// end Uses takes care.
+// SlabPool is a pool of slabs on one device. Several goroutines may use it, and several structures may share it. A call
+// of the pool runs alone: it waits for the calls of the pool and of these structures that came before. Only Device,
+// Light, Constants, Bytes, Growths and Uses never wait.
+//
+// Do not call Reset while recorded work that uses the pool runs. Grow and Close wait for the work that Uses knows.
 type SlabPool struct {
 	*state
-	entered bool // its calls take no turns: who has it has entered the gate
+	entered bool // the holder has entered the gate, so calls do not enter it again
 }
 
-// state is what a pool is to all who use it.
+// state is shared by all handles of a pool.
 type state struct {
 	d        *vk.Device
-	memory   vk.MemorySource // d, or a Budget of it
+	memory   vk.MemorySource // d, or a Budget on it
 	maxBytes uint64
 	shift    int
 	stream   *vk.Stream
 	table    *vk.Buffer[uint64]
-	counts   *vk.Buffer[uint32] // for Stats: one a super block; nil before the first
+	counts   *vk.Buffer[uint32] // for Stats: a word for each super block; nil before the first call
 	uses     vk.Uses
 
 	gate *gate.Gate
 
-	mu      sync.Mutex // changing what follows takes the turn, too
+	mu      sync.Mutex // guards the fields below; to change them, enter the gate as well
 	supers  []*superBlock
 	growths uint64
 	seed    uint32
 }
 
-// superBlock is one contiguous piece of a pool: blocks times 1024 slabs, and a bit for each in the bitmaps.
+// superBlock is one contiguous piece of a pool: blocks times 1024 slabs, and a bit for each slab in the bitmaps.
 type superBlock struct {
 	blocks  int
 	units   *vk.Buffer[uint32]
 	bitmaps *vk.Buffer[uint32]
 }
 
-// NewSlabPool makes a pool, all of it free and every word of every slab ~0. Errors: *LimitError where Blocks is more
-// than the options or the references allow, *vk.OutOfMemoryError.
+// NewSlabPool makes a pool. All slabs are free and all their words are ~0. Errors: *LimitError if Blocks is more than
+// the options or the references allow, *vk.OutOfMemoryError.
 func NewSlabPool(ctx context.Context, d *vk.Device, o PoolOptions) (*SlabPool, error) {
 	if err := d.Err(); err != nil {
 		return nil, err
@@ -141,10 +144,10 @@ func (p *SlabPool) init(ctx context.Context, blocks int) error {
 	return p.growTo(ctx, blocks)
 }
 
-// made says whether NewSlabPool has made the pool.
+// made reports whether the pool was made by NewSlabPool.
 func (p *SlabPool) made() bool { return p != nil && p.state != nil }
 
-// enter waits for a call's turn, which leave ends.
+// enter waits until the call may run. leave ends the call.
 func (p *SlabPool) enter(ctx context.Context) (leave func(), err error) {
 	if !p.made() {
 		return nil, vk.ErrNotOpen
@@ -155,8 +158,8 @@ func (p *SlabPool) enter(ctx context.Context) (leave func(), err error) {
 	return p.gate.Leave, p.gate.Enter(ctx)
 }
 
-// Device describes the pool to one dispatch. Ask again for each, and after Grow in any case: the first super block may
-// have moved. Of a closed pool it is the zero value.
+// Device describes the pool for one dispatch. Call it again for each dispatch, because Grow may move the first super
+// block. For a closed pool it returns the zero value.
 func (p *SlabPool) Device() DevicePool {
 	if !p.made() {
 		return DevicePool{}
@@ -171,9 +174,9 @@ func (p *SlabPool) Device() DevicePool {
 		Seed: p.seed}
 }
 
-// Uses is where whoever records work that names the pool's memory, by Device, says so: then Grow waits until that work
-// has ended, or returns vk.ErrUnsubmitted where it was not submitted, and Close frees the memory behind it. Work that
-// nobody tells of is the caller's to wait for.
+// Uses records which work uses the pool's memory. Code that records such work, by Device, must register it here. Grow
+// then waits until the work has ended, or returns vk.ErrUnsubmitted if it was not submitted, and Close frees the memory
+// after it. The caller must wait for work that is not registered.
 func (p *SlabPool) Uses() *vk.Uses {
 	if !p.made() {
 		return &vk.Uses{}
@@ -181,8 +184,9 @@ func (p *SlabPool) Uses() *vk.Uses {
 	return &p.uses
 }
 
-// Light says that the pool is one super block: the light variant of the paper's section V, in which a reference is an
-// offset and needs no look into the table. Kernels are specialised by it (POOL_LIGHT), and anew when it changes.
+// Light reports whether the pool is one super block. This is the light variant of the paper's section V: a reference is
+// an offset and needs no lookup in the table. Kernels are specialized for it (POOL_LIGHT), and must be specialized
+// again when it changes.
 func (p *SlabPool) Light() bool {
 	if !p.made() {
 		return false
@@ -192,7 +196,7 @@ func (p *SlabPool) Light() bool {
 	return len(p.supers) == 1
 }
 
-// Constants are the specialization constants that a kernel over this pool needs, by name. They may change with Grow.
+// Constants returns the specialization constants that a kernel over this pool needs, by name. Grow may change them.
 func (p *SlabPool) Constants() map[string]uint32 {
 	if !p.made() {
 		return nil
@@ -208,7 +212,7 @@ func (p *SlabPool) constants(light bool) map[string]uint32 {
 	return c
 }
 
-// Bytes is the device memory that the pool takes.
+// Bytes returns the number of bytes of device memory that the pool takes.
 func (p *SlabPool) Bytes() uint64 {
 	if !p.made() {
 		return 0
@@ -221,7 +225,7 @@ func (p *SlabPool) Bytes() uint64 {
 	return tableBytes + uint64(p.blocks())*blockBytes
 }
 
-// Growths is how often the pool has grown.
+// Growths returns how often the pool has grown.
 func (p *SlabPool) Growths() uint64 {
 	if !p.made() {
 		return 0
@@ -231,7 +235,7 @@ func (p *SlabPool) Growths() uint64 {
 	return p.growths
 }
 
-// blocks is the number of memory blocks in all super blocks.
+// blocks returns the number of memory blocks in all super blocks.
 func (p *SlabPool) blocks() int {
 	n := 0
 	for _, s := range p.supers {
@@ -240,11 +244,11 @@ func (p *SlabPool) blocks() int {
 	return n
 }
 
-// perSuper is the number of memory blocks in a full super block.
+// perSuper returns the number of memory blocks in a full super block.
 func (p *SlabPool) perSuper() int { return 1 << p.shift }
 
-// whole is the number of memory blocks of the smallest pool with at least so many: up to one super block any number,
-// beyond that full super blocks only.
+// whole rounds a number of memory blocks up to a possible size of the pool: any number up to one super block, and full
+// super blocks above that.
 func (p *SlabPool) whole(blocks int) int {
 	if blocks <= p.perSuper() {
 		return blocks
@@ -252,7 +256,7 @@ func (p *SlabPool) whole(blocks int) int {
 	return (blocks + p.perSuper() - 1) / p.perSuper() * p.perSuper()
 }
 
-// mostBlocks is the number of memory blocks that the pool's own limits allow.
+// mostBlocks returns the number of memory blocks that the pool's own limits allow.
 func (p *SlabPool) mostBlocks() int {
 	most := MaxSuperBlocks * p.perSuper()
 	if p.maxBytes != 0 {
@@ -265,7 +269,7 @@ func (p *SlabPool) mostBlocks() int {
 	return most
 }
 
-// admits answers why the pool can't have so many memory blocks more, whatever memory the device has.
+// admits returns a *LimitError if the pool's own limits do not allow so many more memory blocks.
 func (p *SlabPool) admits(blocks int) error {
 	have, most := p.blocks(), p.mostBlocks()
 	if blocks <= most-have {
@@ -279,14 +283,14 @@ func (p *SlabPool) admits(blocks int) error {
 	return full
 }
 
-// Grow adds at least so many memory blocks, and doubles the pool where its limits and the device's memory allow. What
-// is allocated stays so, and references to it stay good. It returns when the pool has grown.
+// Grow adds at least the given number of memory blocks. If the pool's limits and the device's memory allow it, the pool
+// doubles. Allocated slabs stay allocated, and references to them stay valid. Grow returns when the pool has grown.
 //
-// Up to 2^13 memory blocks (1 GiB) the pool is one super block, which grows by moving into a larger allocation, both of
-// which are there meanwhile. Beyond that, full super blocks are added, and nothing moves.
+// Up to 2^13 memory blocks (1 GiB), the pool is one super block. It grows by moving into a larger allocation, and both
+// exist while it moves. Above that size, full super blocks are added, and nothing moves.
 //
-// Errors: *LimitError, *vk.OutOfMemoryError, *vk.TooLargeError on a device whose buffers end below 1 GiB,
-// vk.ErrUnsubmitted (Uses), the context's. After each of them the pool is as it was.
+// Errors: *LimitError, *vk.OutOfMemoryError, *vk.TooLargeError if the device's largest buffer is less than 1 GiB,
+// vk.ErrUnsubmitted (Uses), the context's. After an error the pool is as it was.
 func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
 	leave, err := p.enter(ctx)
 	if err != nil {
@@ -312,7 +316,7 @@ func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
 	return err
 }
 
-// growth is the sizes of the buffers that growTo makes.
+// growth returns the sizes of the buffers that growTo makes, in bytes.
 func (p *SlabPool) growth(blocks int) (sizes []uint64) {
 	have := p.blocks()
 	add := func(blocks int) {
@@ -329,11 +333,12 @@ func (p *SlabPool) growth(blocks int) (sizes []uint64) {
 	return sizes
 }
 
-// growTo makes the pool one of so many memory blocks, which is more than it has and a number that whole returns.
+// growTo grows the pool to the given number of memory blocks. The number must be greater than the present one, and one
+// that whole returns.
 func (p *SlabPool) growTo(ctx context.Context, blocks int) (err error) {
 	begin, before := time.Now(), p.blocks()
 	if err := p.memory.Fits(p.growth(blocks)...); err != nil {
-		return err // before gigabytes are taken one by one, and filled
+		return err // before super blocks are allocated and filled one by one
 	}
 	supers := append([]*superBlock(nil), p.supers...)
 	var made []*superBlock
@@ -371,7 +376,7 @@ func (p *SlabPool) growTo(ctx context.Context, blocks int) (err error) {
 	for _, s := range supers {
 		entries = append(entries, s.units.Address(), s.bitmaps.Address())
 	}
-	// From here on the device sees the new super blocks: no longer to be stopped halfway.
+	// The device sees the new super blocks from here on, so the context can no longer stop the call.
 	if err := p.table.Upload(context.WithoutCancel(ctx), tableSupers, entries); err != nil {
 		return err
 	}
@@ -392,7 +397,8 @@ func (p *SlabPool) growTo(ctx context.Context, blocks int) (err error) {
 	return nil
 }
 
-// newSuperBlock makes a super block that begins with what another one holds (nil: nothing) and is free behind it.
+// newSuperBlock makes a super block that begins with the contents of from (nil: nothing). The rest of its slabs are
+// free.
 func (p *SlabPool) newSuperBlock(ctx context.Context, blocks int, from *superBlock) (*superBlock, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -407,7 +413,7 @@ func (p *SlabPool) newSuperBlock(ctx context.Context, blocks int, from *superBlo
 		return nil, err
 	}
 	p.stream.Concurrent(func() {
-		units, bitmaps := 0, 0 // bytes that come from the other
+		units, bitmaps := 0, 0 // bytes copied from the other
 		if from != nil {
 			units, bitmaps = int(from.units.Bytes()), int(from.bitmaps.Bytes())
 			p.stream.Copy(s.units, 0, from.units, 0, units)
@@ -416,7 +422,7 @@ func (p *SlabPool) newSuperBlock(ctx context.Context, blocks int, from *superBlo
 		p.stream.Fill(s.units, units, int(s.units.Bytes())-units, ^uint32(0))
 		p.stream.Fill(s.bitmaps, bitmaps, int(s.bitmaps.Bytes())-bitmaps, 0)
 	})
-	// The memory must not be freed under the device's hands, so this wait is to its end.
+	// The device uses the memory until the work ends, so the wait must not be cancelled.
 	if err := p.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		free(s)
 		return nil, err
@@ -433,8 +439,8 @@ func free(supers ...*superBlock) {
 	}
 }
 
-// Reset frees all slabs, makes every word of them ~0 and begins to count anew; the pool keeps its size. It returns when
-// that is done, and is not stopped once begun.
+// Reset frees all slabs, sets all their words to ~0, and sets the counters of Stats to 0. The pool keeps its size.
+// Reset returns when this is done; once begun, it does not stop when the context ends.
 func (p *SlabPool) Reset(ctx context.Context) error {
 	leave, err := p.enter(ctx)
 	if err != nil {
@@ -451,8 +457,8 @@ func (p *SlabPool) Reset(ctx context.Context) error {
 	return p.stream.Wait(context.WithoutCancel(ctx))
 }
 
-// Close frees the pool, when the calls before have ended, and behind the work that Uses knows of. Further calls of
-// Close do nothing; the others return vk.ErrClosed.
+// Close waits for the calls before it, and frees the pool after the work that Uses knows. Further calls of Close do
+// nothing; other methods return vk.ErrClosed.
 func (p *SlabPool) Close() error {
 	if !p.made() {
 		return vk.ErrNotOpen

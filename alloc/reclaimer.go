@@ -9,17 +9,18 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// ReclaimerOptions say how a reclaimer is laid out. The zero value is right for most.
+// ReclaimerOptions configure a reclaimer. The zero value suits most uses.
 type ReclaimerOptions struct {
-	// Stripes is how many counters of announcements there are, a power of two; 0 = 128, on CPU devices 16. Subgroups
-	// share them: more of them meet less often, and fewer are looked at faster.
+	// Stripes is the number of counters in which subgroups announce that they have entered an epoch, a power of two; 0
+	// = 128, or 16 on CPU devices. With more stripes, subgroups collide less often; with fewer, the counters are read
+	// faster.
 	Stripes int
-	// BagSlabs is how many slabs a limbo bag holds; 0 = 512. A stripe has five bags, of 4 bytes a slab. Kernels try to
-	// move the epoch on whenever a quarter of a bag was filled. What finds no room in its bag isn't free before the
-	// dispatch has ended.
+	// BagSlabs is the number of slabs in a limbo bag; 0 = 512. A stripe has five bags, with 4 bytes a slab. Kernels try
+	// to advance the epoch each time a quarter of a bag is filled. A slab for which its bag has no room is freed only
+	// when the dispatch has ended.
 	BagSlabs int
-	// Clear has all words of a slab made ~0 where it is freed behind a dispatch, as slab lists and tables rely on that
-	// share the pool. Kernels say for themselves whether they do so (epoch_leave_slabs).
+	// Clear sets all words of a slab to ~0 when it is freed after a dispatch. Slab lists and hash tables that share the
+	// pool rely on this. For slabs that kernels free, the kernel decides (epoch_leave_slabs).
 	Clear bool
 }
 
@@ -35,30 +36,31 @@ const (
 	reclaimGroups = 1024    // workgroups of a pass at most
 )
 
-// DeviceReclaimer is a reclaimer as kernels see it: EpochReclaimer of epoch.glsl, to be laid into push constants as it
-// is.
+// DeviceReclaimer is a reclaimer as kernels see it. Put it into push constants unchanged: it is EpochReclaimer of
+// epoch.glsl.
 type DeviceReclaimer struct {
 	State   uint64 // address
 	Stripes uint32
 	Bag     uint32 // slabs
 }
 
-// Reclaimer frees slabs of a pool that kernels take out of a structure while others of the same dispatch may still be
-// reading them: epoch-based reclamation after Awad's dissertation (2022), section 4.4.4, and DEBRA. The device's part,
-// shaders/include/epoch.glsl, says how it works. Several goroutines may use one, each with streams of its own.
+// Reclaimer frees slabs that a kernel removed from a structure while other threads of the same dispatch may still read
+// them. It is epoch-based reclamation after Awad's dissertation (2022), section 4.4.4, and DEBRA;
+// shaders/include/epoch.glsl, the device's part, explains it. Several goroutines may use one Reclaimer, each with its
+// own streams.
 type Reclaimer struct {
 	pool *SlabPool
 	o    ReclaimerOptions
 	uses vk.Uses
 
-	// Whoever changes what follows has entered the pool.
+	// To change the fields below, enter the pool.
 	state  *vk.Buffer[uint32] // nil after Close
-	blocks int                // of the pool, that state has marks for
+	blocks int                // memory blocks of the pool that state has marks for
 	totals *vk.Buffer[uint32] // of reclaim.comp
 }
 
-// NewReclaimer makes a reclaimer for the slabs of a pool. The pool is closed behind it. Errors: what options are wrong,
-// *vk.OutOfMemoryError, vk.ErrClosed where the pool is.
+// NewReclaimer makes a reclaimer for the slabs of a pool. Errors: one for options that are not valid,
+// *vk.OutOfMemoryError, vk.ErrClosed if the pool is closed.
 func NewReclaimer(ctx context.Context, p *SlabPool, o ReclaimerOptions) (*Reclaimer, error) {
 	if !p.made() {
 		return nil, vk.ErrNotOpen
@@ -93,10 +95,10 @@ func NewReclaimer(ctx context.Context, p *SlabPool, o ReclaimerOptions) (*Reclai
 	return r, nil
 }
 
-// made says whether NewReclaimer has made the reclaimer.
+// made reports whether the reclaimer was made by NewReclaimer.
 func (r *Reclaimer) made() bool { return r != nil && r.pool != nil }
 
-// fit makes the reclaimer one for all slabs that its pool has. Whoever calls it has entered the pool, or is alone.
+// fit makes the reclaimer large enough for all slabs of its pool. The caller has entered the pool, or is the only user.
 func (r *Reclaimer) fit(ctx context.Context) error {
 	blocks := r.pool.blocks()
 	if r.state != nil && r.blocks >= blocks {
@@ -128,20 +130,20 @@ func (r *Reclaimer) fit(ctx context.Context) error {
 	return nil
 }
 
-// segmentsOf is the number of segments that the marks of so many memory blocks have.
+// segmentsOf returns the number of segments in the marks of the given number of memory blocks.
 func segmentsOf(blocks int) int { return (blocks*BlockSlabs + segmentSlabs - 1) / segmentSlabs }
 
-// On has a function record dispatches whose kernels retire slabs, or read what others retire, and records behind them
-// that all slabs which are left in limbo go back to the pool: so the pool holds what can be reached and nothing else
-// once the stream has come this far. All of it is recorded, or nothing (vk.Stream.Whole).
+// On calls record, which records dispatches whose kernels retire slabs, or read slabs that other kernels retire. After
+// them, On records a pass that returns all slabs left in limbo to the pool. When the stream has run that pass, only
+// reachable slabs are allocated. Everything is recorded, or nothing (vk.Stream.Whole).
 //
-// What is recorded by On waits, on the device, for what other streams recorded by On before, whatever they have to do
-// with each other; dispatches between which slabs may still be read belong into one call. The descriptions hold for
-// this call. The function may not call the pool or a structure that shares it for more than descriptions
-// (*structures.ReentryError).
+// Work recorded by On waits on the device for the work that other streams recorded by On before, even if they use
+// different structures. Dispatches that may read the same retired slabs belong in one call. The descriptions passed to
+// record are valid for this call only. record may call the pool, or a structure that shares it, only for descriptions
+// (otherwise *structures.ReentryError).
 //
-// Errors: the function's, those of making a kernel, vk.ErrUnsubmitted where another stream has recorded work by On and
-// not submitted it, *vk.OutOfMemoryError where the pool has grown and the reclaimer can't, vk.ErrClosed.
+// Errors: those of record and of making a kernel, vk.ErrUnsubmitted if another stream has recorded work by On and not
+// submitted it, *vk.OutOfMemoryError if the pool has grown and the reclaimer cannot, vk.ErrClosed.
 func (r *Reclaimer) On(s *vk.Stream, record func(DevicePool, DeviceReclaimer) error) error {
 	if !r.made() {
 		return vk.ErrNotOpen
@@ -191,7 +193,7 @@ type reclaimPush struct {
 	Segments, Clear uint32
 }
 
-// reclaim records the pass that frees what is left.
+// reclaim records the pass that frees the slabs left in limbo.
 func (r *Reclaimer) reclaim(s *vk.Stream, k *vk.Kernel[reclaimPush], device DeviceReclaimer) {
 	push := reclaimPush{Pool: r.pool.Device(), Reclaimer: device, Totals: r.totals.Address(),
 		Segments: uint32(segmentsOf(r.pool.blocks()))}
@@ -203,22 +205,22 @@ func (r *Reclaimer) reclaim(s *vk.Stream, k *vk.Kernel[reclaimPush], device Devi
 	k.Dispatch(s, min((subgroups+perGroup-1)/perGroup, reclaimGroups), push)
 }
 
-// ReclaimerStats count slabs, since the reclaimer was made, modulo 2^32.
+// ReclaimerStats counts slabs since the reclaimer was made, modulo 2^32.
 type ReclaimerStats struct {
-	Freed uint32 // by kernels, for others of the same dispatch
-	Left  uint32 // in limbo bags at a dispatch's end
-	Kept  uint32 // in no limbo bag, since that was full, and freed at the dispatch's end
-	// Stuck counts the subgroups that had entered an epoch and not left it by the end of their dispatch: a mistake of
-	// the shader, for which slabs weren't freed earlier.
+	Freed uint32 // freed by kernels during a dispatch
+	Left  uint32 // in limbo bags at the end of a dispatch
+	Kept  uint32 // not in a limbo bag, because it was full; freed at the end of the dispatch
+	// Stuck counts the subgroups that had entered an epoch and not left it by the end of their dispatch. This is a
+	// mistake in the shader, and it keeps slabs from being freed during the dispatch.
 	Stuck uint32
 	Bytes uint64 // device memory taken
 }
 
-// Retired is how many slabs were retired.
+// Retired returns the number of slabs that were retired.
 func (s ReclaimerStats) Retired() uint32 { return s.Freed + s.Left + s.Kept }
 
-// Stats waits for the work that On has recorded, and returns what it came to. Errors: vk.ErrUnsubmitted where some of
-// it was not submitted, the context's, vk.ErrClosed.
+// Stats waits for the work that On has recorded, and returns its counts. Errors: vk.ErrUnsubmitted if some of the work
+// was not submitted, the context's, vk.ErrClosed.
 func (r *Reclaimer) Stats(ctx context.Context) (ReclaimerStats, error) {
 	if !r.made() {
 		return ReclaimerStats{}, vk.ErrNotOpen
@@ -241,8 +243,9 @@ func (r *Reclaimer) Stats(ctx context.Context) (ReclaimerStats, error) {
 	return ReclaimerStats{t[0], t[1], t[2], t[3], r.state.Bytes() + r.totals.Bytes()}, nil
 }
 
-// Close frees the reclaimer behind the work that On has recorded, also after its pool. Further calls of Close do
-// nothing; the others return vk.ErrClosed. Error: *structures.ReentryError, from a function that On has called.
+// Close frees the reclaimer after the work that On has recorded. It may also be called after the pool was closed.
+// Further calls of Close do nothing; other methods return vk.ErrClosed. Error: *structures.ReentryError if On's record
+// calls it.
 func (r *Reclaimer) Close() error {
 	if !r.made() {
 		return vk.ErrNotOpen

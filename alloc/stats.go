@@ -6,7 +6,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// PoolStats is a pool's state between two dispatches.
+// PoolStats is the state of a pool between two dispatches.
 type PoolStats struct {
 	Slabs       int    // the capacity
 	Allocated   int    // slabs in use
@@ -15,7 +15,7 @@ type PoolStats struct {
 	SuperBlocks []SuperStats
 
 	// Since the pool was made or reset, modulo 2^32:
-	ResidentChanges uint32 // memory blocks that a subgroup found full and left for another: the probes of section V
+	ResidentChanges uint32 // how often a subgroup left a full memory block for another: the probes of section V
 	Failures        uint32 // allocations refused because no room was found
 }
 
@@ -30,7 +30,7 @@ type countPush struct {
 	Counts uint64
 }
 
-// Stats counts the pool's slabs, from its bitmaps by a kernel, and returns when that is done.
+// Stats counts the slabs in the pool's bitmaps by a kernel, and waits for it.
 func (p *SlabPool) Stats(ctx context.Context) (PoolStats, error) {
 	leave, err := p.enter(ctx)
 	if err != nil {

@@ -102,7 +102,7 @@ type DeviceBatch struct {
 	OwnMoments bool
 
 	// Alone says that nothing else changes the dictionary while the batch runs. A tree then locates the keys first, by
-	// a faster kernel without synchronization.
+	// a faster kernel that relies on this.
 	Alone bool
 }
 
