@@ -25,7 +25,7 @@ func (l *lsm) cleanup(ctx context.Context) error {
 type workspace struct {
 	merged, packed *runs.Memory
 	scratch        *vk.Buffer[byte]
-	without        *vk.Buffer[uint32] // ranges of keys that go, too
+	without        *vk.Buffer[uint32] // the ranges of keys to be deleted
 }
 
 func (w *workspace) free() {
@@ -39,7 +39,7 @@ func (w *workspace) free() {
 	}
 }
 
-// workspace makes what a cleanup of so many pairs takes, in which so many ranges of keys go.
+// workspace allocates the memory for a cleanup of the given number of pairs that deletes the given number of ranges.
 func (l *lsm) workspace(all, ranges int) (w workspace, err error) {
 	d := l.core.Device
 	w.merged, err = runs.NewMemory(d, l.core.Width(), all)
@@ -59,7 +59,8 @@ func (l *lsm) workspace(all, ranges int) (w workspace, err error) {
 	return w, nil
 }
 
-// cleanUp is cleanup by who has entered. The keys of ranges are deleted on the way; these ascend, and don't overlap.
+// cleanUp is cleanup for a caller that has entered. It also deletes the keys of the given ranges, which must ascend and
+// not overlap.
 func (l *lsm) cleanUp(ctx context.Context, without []structures.Range[uint64]) error {
 	begin, all := time.Now(), int(l.pairs(l.o.Batch))
 	if all == 0 {
@@ -95,7 +96,7 @@ func (l *lsm) cleanUp(ctx context.Context, without []structures.Range[uint64]) e
 	l.progress(3*all/2, 2*all)
 	w.packed.Free()
 	w.scratch.Free()
-	// Together, the levels that stay take no more than those before.
+	// The levels that stay take no more memory than those before.
 	if err := l.distribute(runs.Of(w.merged.Row(false), l.core.Counted()), 0); err != nil {
 		return err
 	}
@@ -107,8 +108,8 @@ func (l *lsm) cleanUp(ctx context.Context, without []structures.Range[uint64]) e
 	return nil
 }
 
-// mergeAll merges the runs, the newest first, all of them so many pairs. Nothing is written but the workspace, which
-// nothing uses after an error.
+// mergeAll merges all runs, the newest first. all is the number of their pairs. It writes only to the workspace, so an
+// error leaves the LSM as it was.
 func (l *lsm) mergeAll(ctx context.Context, w *workspace, all int) (runs.Source, error) {
 	s := l.core.Stream
 	var run runs.Source
@@ -141,7 +142,7 @@ func (l *lsm) mergeAll(ctx context.Context, w *workspace, all int) (runs.Source,
 	return run, nil
 }
 
-// runs are those that hold pairs, the newest first.
+// runs returns the runs that hold pairs, the newest first.
 func (l *lsm) runs() (all []runs.Source) {
 	if l.front > 0 {
 		all = append(all, runs.Of(l.fronts[0].Row(l.tombstones), l.front))
@@ -154,7 +155,7 @@ func (l *lsm) runs() (all []runs.Source) {
 	return all
 }
 
-// timed records a stage of a long call, timed if that is wanted.
+// timed records a stage of a long call, with timestamps if Options.Timed is set.
 func (l *lsm) timed(stage string, record func() error) error {
 	if !l.o.Timed {
 		return record()
@@ -170,9 +171,9 @@ func (l *lsm) progress(done, total int) {
 	}
 }
 
-// distribute makes a run in other memory, whose pairs are all valid, the contents: the largest level takes the smallest
-// keys, and what is less than a batch becomes the front. It waits. It makes the runs have no more memory than a limit
-// (0: any). After an error nothing is changed.
+// distribute replaces the contents by a run in other memory, all of whose pairs are valid. The largest level takes the
+// smallest keys, and a rest of less than a batch becomes the front. The runs may take up to limit bytes of memory (0:
+// no limit). It waits. After an error nothing is changed.
 func (l *lsm) distribute(run runs.Source, limit uint64) error {
 	after := state{full: uint32(run.N / l.o.Batch), front: run.N % l.o.Batch}
 	s := l.core.Stream
@@ -207,7 +208,7 @@ func (l *lsm) distribute(run runs.Source, limit uint64) error {
 	return nil
 }
 
-// recordDistribution records the copying of a run to the front and the levels that are full afterwards.
+// recordDistribution records copies of parts of a run to the front and to the levels that are full afterwards.
 func (l *lsm) recordDistribution(run runs.Source, after state) error {
 	s, q := l.core.Stream, l.core.Queries
 	begin := 0
@@ -233,7 +234,7 @@ func (l *lsm) recordDistribution(run runs.Source, after state) error {
 	return q.BuildIndex(s, row.Keys, after.front, row.Index)
 }
 
-// giveBack gives memory back that holds no pairs and that so many pairs don't need.
+// giveBack frees memory that holds no pairs and is not needed for the given number of pairs.
 func (l *lsm) giveBack(capacity int) {
 	keep := map[**runs.Memory]bool{}
 	for i := range l.levels {
@@ -274,7 +275,7 @@ func (l *lsm) maintain(ctx context.Context) error {
 	return l.upkeep(ctx)
 }
 
-// upkeep is maintain by who has entered.
+// upkeep is maintain for a caller that has entered.
 func (l *lsm) upkeep(ctx context.Context) error {
 	due, err := l.due(ctx)
 	if err != nil || !due {

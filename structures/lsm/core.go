@@ -15,38 +15,38 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// maxLevels is how many levels there may be: row 0 of a stack is the front.
+// maxLevels is the greatest number of levels. Row 0 of a stack is the front.
 const maxLevels = runs.StackRows - 1
 
-// lsm is an LSM of whatever types.
+// lsm is an LSM of any types.
 type lsm struct {
 	core sorted.Core
 	o    Options
 	state
 
-	levels  [maxLevels]*runs.Memory // level i: of Batch << i pairs; nil: not needed so far
-	fronts  [2]*runs.Memory         // of Batch pairs; fronts[0] is the front, the other its next version
-	partial *runs.Memory            // a part of a batch that is less than Batch, sorted
-	carries [maxLevels]*runs.Memory // of Batch << i pairs: what is merged on its way up; nil: not needed so far
+	levels  [maxLevels]*runs.Memory // level i has Batch << i pairs; nil: not needed so far
+	fronts  [2]*runs.Memory         // Batch pairs each; fronts[0] is the front, fronts[1] its next version
+	partial *runs.Memory            // a sorted part of a batch, shorter than Batch
+	carries [maxLevels]*runs.Memory // Batch << i pairs each: intermediate results of merges; nil: not needed so far
 
-	begun      uint32     // bit i: the memory of level i has what levels need; else it is new
-	tombstones bool       // runs have bitmaps of tombstones: from the first deletion to the next cleanup
-	live       int        // valid pairs; unknown: not known without counting
-	counting   sync.Mutex // live, for who counts beside others
+	begun      uint32     // bit i: the memory of level i was initialized (begin)
+	tombstones bool       // whether runs have bitmaps of tombstones: from the first deletion to the next cleanup
+	live       int        // valid pairs, or unknown
+	counting   sync.Mutex // guards live while queries run at the same time
 	cleaned    int        // pairs after the last cleanup
-	open       *open      // or nil
+	open       *open      // recorded updates that may still be dropped; or nil
 }
 
 const unknown = -1
 
-// bare is an LSM that is not open.
+// bare returns an LSM that is not open.
 func bare(columns saved.Columns) *lsm {
 	l := new(lsm)
 	l.core.Bare(columns)
 	return l
 }
 
-// newLSM makes an empty one.
+// newLSM makes an empty LSM.
 func newLSM(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (*lsm, error) {
 	if err := d.Err(); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func newLSM(ctx context.Context, d *vk.Device, columns saved.Columns, o Options)
 	return l, nil
 }
 
-// layOut makes the memory that the options ask for. What can't be had is refused before any is taken.
+// layOut allocates the memory that the options ask for. If there is too little, it fails before it allocates any.
 func (l *lsm) layOut() error {
 	if err := l.fits(frontSteps); err != nil {
 		return &structures.CapacityError{Option: "Batch", Asked: l.o.Batch, Err: err}
@@ -81,7 +81,7 @@ func (l *lsm) layOut() error {
 	return l.reserveFor(l.o.Capacity)
 }
 
-// reserveFor makes the memory that so many pairs take.
+// reserveFor allocates the memory for the given number of pairs.
 func (l *lsm) reserveFor(pairs int) error {
 	steps := l.capacitySteps(pairs)
 	if err := l.fits(steps); err != nil {
@@ -111,7 +111,7 @@ func (l *lsm) reserve(ctx context.Context, n int) error {
 	return nil
 }
 
-// build makes one of pairs in any order.
+// build makes an LSM of pairs in any order.
 func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs pipeline.Operations,
 	o Options) (*lsm, error) {
 	if pairs.N > MaxPairs {
@@ -147,7 +147,7 @@ func (l *lsm) update(ctx context.Context, o pipeline.Operations) error {
 	return err
 }
 
-// pending are those of n operations that are not done; without statuses it may be any.
+// pending returns the operations that are not done. Without statuses, it returns all.
 func pending(n int, statuses []structures.Status) (all []int) {
 	for i := range n {
 		if statuses == nil {
@@ -162,7 +162,8 @@ func pending(n int, statuses []structures.Status) (all []int) {
 	return all
 }
 
-// deleteInPlace does the pending deletions of a batch by a cleanup, so that there is less afterwards than before.
+// deleteInPlace does the pending deletions of a batch by a cleanup, so that the LSM needs no more memory afterwards
+// than before.
 func (l *lsm) deleteInPlace(ctx context.Context, o pipeline.Operations) error {
 	l.settle()
 	left := pending(o.N, o.Status)
@@ -190,7 +191,7 @@ func (l *lsm) deleteInPlace(ctx context.Context, o pipeline.Operations) error {
 	return nil
 }
 
-// single are the ranges of single keys, in order and each once.
+// single returns a range for each key, in order and without duplicates.
 func single(keys []uint64) (ranges []structures.Range[uint64]) {
 	for _, k := range slices.Compact(slices.Sorted(slices.Values(keys))) {
 		ranges = append(ranges, structures.Range[uint64]{Lo: k, Hi: k})
@@ -198,7 +199,7 @@ func single(keys []uint64) (ranges []structures.Range[uint64]) {
 	return ranges
 }
 
-// ready begins a batch from Go slices.
+// ready enters and cleans up if that is due, at the beginning of a batch from Go slices.
 func (l *lsm) ready(ctx context.Context) error {
 	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
@@ -206,7 +207,7 @@ func (l *lsm) ready(ctx context.Context) error {
 	return gate.Unless(l.core.Leave, func() error { return l.upkeep(ctx) })
 }
 
-// keep keeps the number of valid pairs, if it was known before a batch, and the batch has statuses.
+// keep updates the number of valid pairs after a batch, if it was known before and the batch has statuses.
 func (l *lsm) keep(live int, o pipeline.Operations) {
 	l.settle()
 	if live == unknown || o.N != len(o.Status) {
@@ -246,7 +247,7 @@ func (l *lsm) len(ctx context.Context) (uint64, error) {
 	return l.count(ctx)
 }
 
-// count is len by who has entered.
+// count is len for a caller that has entered.
 func (l *lsm) count(ctx context.Context) (uint64, error) {
 	l.counting.Lock()
 	live := l.live
@@ -258,7 +259,7 @@ func (l *lsm) count(ctx context.Context) (uint64, error) {
 	return pairs, err
 }
 
-// measure counts the valid pairs and the tombstones, by who has entered.
+// measure counts the valid pairs and the tombstones. The caller has entered.
 func (l *lsm) measure(ctx context.Context) (pairs, tombstones uint64, err error) {
 	pairs, tombstones, err = l.core.CountValid(ctx)
 	if err == nil {
@@ -278,7 +279,7 @@ func (l *lsm) clear(ctx context.Context) error {
 	return nil
 }
 
-// empty is clear by who has entered.
+// empty is clear for a caller that has entered.
 func (l *lsm) empty() {
 	l.core.Changed()
 	l.state, l.live, l.cleaned = state{}, 0, 0
@@ -297,13 +298,13 @@ func (l *lsm) Close() error {
 	})
 }
 
-// memories are all runs' memories, some of them nil.
+// memories returns the memory of all runs. Some are nil.
 func (l *lsm) memories() []*runs.Memory {
 	all := append(l.levels[:], l.carries[:]...)
 	return append(append([]*runs.Memory{}, all...), l.fronts[0], l.fronts[1], l.partial)
 }
 
-// bytes is how much memory the runs take.
+// bytes returns how much memory the runs take.
 func (l *lsm) bytes() uint64 {
 	var sum uint64
 	for _, m := range l.memories() {

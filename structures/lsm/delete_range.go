@@ -40,7 +40,7 @@ func (l *lsm) deleteRanges(ctx context.Context, d *ordered.Deletion) error {
 	return nil
 }
 
-// deleteSome deletes ranges that have so many keys, by tombstones or by a cleanup.
+// deleteSome deletes ranges that have total keys, by tombstones or by a cleanup.
 func (l *lsm) deleteSome(ctx context.Context, d *ordered.Deletion, total uint64) error {
 	bury := func() error {
 		s := l.core.Stream

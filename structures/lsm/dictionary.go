@@ -72,8 +72,8 @@ func (l *LSM[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], int
 }
 
 // UpdateInto does a batch of updates of one kind, and writes the status of each to the caller's slice. values belong to
-// insertions, and are nil for Delete. If status is nil, that saves a sort and a search of all levels, and Len has to
-// count the pairs afterwards.
+// insertions, and are nil for Delete. A nil status saves a sort and a search of all levels, but Len must then count the
+// pairs on the device.
 func (l *LSM[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
 	core := l.open().core
@@ -90,8 +90,8 @@ func (l *LSM[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,
 	return pipeline.Made(status, l.UpdateInto(ctx, kind, keys, values, status))
 }
 
-// Len returns the number of pairs. It counts them on the device if updates on streams, or without statuses, have left
-// their number unknown.
+// Len returns the number of pairs. It counts them on the device if the number is not known, after updates on streams or
+// without statuses.
 func (l *LSM[K, V]) Len(ctx context.Context) (uint64, error) {
 	return l.open().core.len(ctx)
 }
@@ -263,8 +263,8 @@ func (l *LSM[K, V]) ExportOn(stream *vk.Stream, e structures.DeviceExport) error
 }
 
 // DeleteRange removes the keys of each range, one range after the other, and returns how many it removed for each. If
-// ranges overlap, the first one counts the keys that they share. It inserts tombstones, or, for half of the pairs and
-// more, cleans up without those pairs, which takes the memory of Cleanup.
+// ranges overlap, the first one counts the keys that they share. It inserts tombstones. If half of the pairs or more
+// are to be deleted, it cleans up without them instead, which takes the memory of Cleanup.
 func (l *LSM[K, V]) DeleteRange(ctx context.Context, ranges []structures.Range[K]) (counts []uint32, err error) {
 	return l.open().core.deleteRange(ctx, ordered.Words(ranges))
 }

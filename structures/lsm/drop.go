@@ -7,19 +7,19 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Updates count from the moment when they are recorded, since what is recorded next has to know what they come to. But
-// the stream may still drop its batch. Then nothing of it runs, and all is as it was before the first of them.
+// Updates take effect when they are recorded, because the next work to be recorded depends on them. But the stream may
+// still drop its batch. Then none of the batch runs, and the LSM must be as it was before the first update.
 
-// past is what an LSM was.
+// past is an earlier state of an LSM.
 type past struct {
 	state
 	live       int
 	tombstones bool
 	begun      uint32
-	front      *runs.Memory // the front; nil: there was none so far
+	front      *runs.Memory // nil: there was none so far
 }
 
-// open are the updates of a batch that may still be dropped. The stream says what becomes of it, by whatever goroutine.
+// open has the updates of a batch that may still be dropped. The stream reports the outcome, from any goroutine.
 type open struct {
 	before           past
 	certain, dropped atomic.Bool
@@ -27,7 +27,7 @@ type open struct {
 
 func (l *lsm) past() past { return past{l.state, l.live, l.tombstones, l.begun, l.fronts[0]} }
 
-// restore makes the LSM what it was. Memory that was made since stays, as memory that nothing is in.
+// restore returns the LSM to an earlier state. Memory that was allocated since stays, empty.
 func (l *lsm) restore(p past) {
 	l.state, l.live, l.tombstones, l.begun = p.state, p.live, p.tombstones, p.begun
 	if p.front != nil && p.front != l.fronts[0] {
@@ -35,7 +35,7 @@ func (l *lsm) restore(p past) {
 	}
 }
 
-// note keeps what the LSM was before an update that was recorded, unless an earlier one of the same batch has.
+// note saves the state before a recorded update, unless an earlier update of the same batch has done so.
 func (l *lsm) note(s *vk.Stream, before past) {
 	if l.open != nil {
 		return
@@ -48,7 +48,7 @@ func (l *lsm) note(s *vk.Stream, before past) {
 	l.open = o
 }
 
-// settle takes back what was recorded into a batch that was dropped.
+// settle undoes updates that were recorded into a batch that was dropped.
 func (l *lsm) settle() {
 	if l.open == nil || !l.open.certain.Load() {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A dictionary in key order from Go slices, on the best device there is.
+// Use an ordered dictionary with Go slices, on the best device that the system has.
 func Example() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
@@ -72,7 +72,7 @@ func ExampleLSM_Descend() {
 	// 5 50
 }
 
-// Batches in device memory, on a stream: nothing waits until the end.
+// Insert batches that lie in device memory, on a stream. Nothing waits until the end.
 func ExampleLSM_UpdateOn() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
@@ -104,8 +104,8 @@ func ExampleLSM_UpdateOn() {
 	// Output: 4096 [{2 4096}]
 }
 
-// Events are inserted and those of a time counted, in one batch of a stream. The number of events is what an earlier
-// step has left in device memory.
+// Insert events and count those of a time range, in one batch of a stream. The number of events is known to the device
+// only.
 func ExampleLSM_CountOn() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})

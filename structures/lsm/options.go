@@ -7,61 +7,61 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Options say how an LSM is made. The zero value makes one that grows as it must and is never cleaned up by itself.
+// Options configure an LSM. The zero value makes one that grows as needed and never cleans up by itself.
 type Options struct {
-	// Batch is b of the paper: the pairs of the lowest level, a power of two from 32 on. Batches of this size are
-	// inserted fastest. Small ones make for many levels, which lookups go through one after the other; large ones for
-	// more work at a batch that is smaller. 0: DefaultBatch.
+	// Batch is b of the paper: the number of pairs of the lowest level, a power of two of at least 32. Batches of this
+	// size are inserted fastest. A small Batch makes many levels, which each lookup searches one after the other. A
+	// large Batch makes smaller batches more expensive. 0: DefaultBatch.
 	Batch int
-	// Capacity is how many pairs there is room for at first, stale ones among them, so that so many need no further
-	// allocation. 0: none are known of.
+	// Capacity is the number of pairs, including stale ones, for which memory is allocated at first. 0: none.
 	Capacity int
-	// MaxBytes is the most memory that the LSM may keep: its levels, and what merging them takes. 0: as much as there
-	// is. If an update needs more, it returns *structures.LimitError. Package structures says which memory of calls
-	// comes on top. A cleanup takes two copies of all pairs on top, so that an LSM at its limit can be cleaned up.
+	// MaxBytes is the most memory that the LSM may keep: its levels, and the memory to merge them. 0: no limit but the
+	// device's. An update that needs more returns *structures.LimitError. Package structures describes the memory of
+	// calls that is not counted. A cleanup takes two more copies of all pairs, so that an LSM at its limit can be
+	// cleaned up.
 	MaxBytes uint64
-	// Cleanup says when insertions and deletions first clean up. The zero value is Never.
+	// Cleanup says when insertions and deletions clean up first. The zero value is Never.
 	Cleanup Policy
-	// Timed has the stages of Build and Cleanup timed by the device, for Timings.
+	// Timed measures the stages of Build and Cleanup on the device, for Timings.
 	Timed bool
-	// Progress, if not nil, is told how long calls get on.
+	// Progress, if not nil, is called with the progress of long calls.
 	Progress structures.Progress
 }
 
-// DefaultBatch is Options.Batch where that is 0.
+// DefaultBatch is used if Options.Batch is 0.
 const DefaultBatch = 1 << 18
 
-// MaxPairs is the most pairs that an LSM may hold, stale ones and tombstones among them.
+// MaxPairs is the most pairs that an LSM may hold, including stale ones and tombstones.
 const MaxPairs = 1 << 30
 
-const minBatch = 32 // so that levels begin at whole words of the bitmaps, and at whole nodes of the index
+const minBatch = 32 // so that levels begin at whole words of the bitmaps and whole nodes of the index
 
-// Policy says when an LSM cleans up by itself: before an insertion or a deletion from Go slices, and when Maintain is
-// called. The zero value is Never. A cleanup for which there is no memory is left out.
+// Policy says when an LSM cleans up by itself: before an update from Go slices, and in Maintain. The zero value is
+// Never. If there is no memory for a cleanup, it is left out.
 type Policy struct {
 	doubled bool
 	stale   float64
 }
 
 var (
-	// Never leaves cleaning up to the caller.
+	// Never leaves cleanups to the caller.
 	Never = Policy{}
-	// WhenDoubled cleans up when there are twice as many pairs as after the last cleanup, and two batches at least: in
-	// the long run that costs no more than the insertions do (section III-F).
+	// WhenDoubled cleans up when there are twice as many pairs as after the last cleanup, and at least two batches. On
+	// average, this costs no more than the insertions (section III-F).
 	WhenDoubled = Policy{doubled: true}
 )
 
-// WhenStale cleans up when more than a share of all pairs, between 0 and 1, is stale or tombstones. How many are is
-// known as long as all updates come from Go slices; after others, and after Build from the device, they are counted
-// (see LSM.Len) when it is next looked at.
+// WhenStale cleans up when more than a share of all pairs, from 0 to below 1, is stale or a tombstone. The number is
+// known as long as all updates come from Go slices with statuses. After other updates, the device counts it when a
+// cleanup may be due (see LSM.Len).
 func WhenStale(share float64) Policy { return Policy{stale: share} }
 
-// tooMany says that an LSM can't have so many pairs.
+// tooMany returns the error for more pairs than an LSM may have.
 func tooMany(pairs uint64) error {
 	return &structures.LimitError{What: "pairs of an LSM, stale ones among them", Want: pairs, Most: MaxPairs}
 }
 
-// tooLarge says that an LSM may not take so much memory.
+// tooLarge returns the error for more memory than an LSM may take.
 func tooLarge(bytes, limit uint64) error {
 	return &structures.LimitError{What: "bytes of an LSM", Want: bytes, Most: limit, Option: "MaxBytes"}
 }

@@ -2,23 +2,23 @@ package lsm
 
 import "math/bits"
 
-// front as the level of a step is the run before the levels.
+// front, as the level of a step, means the run before the levels.
 const front = -1
 
-// step is what is done with a part of a batch: it is sorted and merged with the front, if that has pairs and is to be
-// merged, and with full levels from lowest on, the newer first; what comes of it goes to a level that was empty, or
-// becomes the front.
+// step is the work on one part of a batch. The part is sorted and merged with the front, if that has pairs and takes
+// part, and with the full levels from lowest on, the newest first. The result becomes a level that was empty, or the
+// front.
 type step struct {
 	from, n   int  // operations of the batch
-	front     bool // merged with the front, which is empty afterwards unless the step ends there
-	lowest    int  // the first level that may be merged
+	front     bool // the front takes part, and is empty afterwards unless the step ends there or leaves a rest
+	lowest    int  // the lowest level that may take part
 	to        int  // a level, or front
-	rest      int  // pairs with the largest keys that do not go to the level but become the front
-	unit      int  // n is batch << unit; front: it is less than a batch
-	frontSize int  // pairs of the front before
+	rest      int  // the number of pairs, those with the largest keys, that become the front instead
+	unit      int  // n is batch << unit; front: n is less than a batch
+	frontSize int  // pairs of the front before the step
 }
 
-// merges says how many runs the part is merged with.
+// merges returns the number of runs that the part is merged with.
 func (s step) merges() int {
 	n := max(0, s.to-s.lowest)
 	if s.front {
@@ -27,7 +27,7 @@ func (s step) merges() int {
 	return n
 }
 
-// state is how many pairs the runs have.
+// state is the number of pairs in the runs.
 type state struct {
 	full  uint32 // bit i: level i is full
 	front int
@@ -35,13 +35,14 @@ type state struct {
 
 func (s state) pairs(batch int) uint64 { return uint64(s.front) + uint64(s.full)*uint64(batch) }
 
-// plan divides n operations into steps, in the order of time, and returns what the runs have afterwards.
+// plan divides n operations into steps, in the order in which they run, and returns the state afterwards.
 //
-// A batch that is no multiple of b is not filled up, as in section IV-A of the paper: what is left stays in the front,
-// and the operations that come next are merged with that first. Once there are b or more, the first b in key order go
-// on, and the others are the front. Where equal keys are parted by that, the older ones go on. A batch of many b is
-// taken in parts of b·2^i, as large as they are and as the lowest full level allows, so that each is a carry like that
-// of a single b, into a level that is empty.
+// A batch whose size is not a multiple of b is not padded (unlike section IV-A of the paper): the rest stays in the
+// front and is merged with the next operations first. When the front has b pairs or more, the first b in key order move
+// to the levels, and the others become the front. If equal keys are separated by this, the older ones move.
+//
+// A batch of many b is done in parts of b·2^i. The parts are as large as the batch and the lowest full level allow, so
+// that each is carried into an empty level like a single b.
 func (s state) plan(n, batch int) ([]step, state) {
 	var steps []step
 	for at := 0; at < n; {

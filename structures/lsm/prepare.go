@@ -14,7 +14,7 @@ func (l *lsm) prepare(ctx context.Context) error {
 	return prepare[uint32](ctx, l)
 }
 
-// prepare has a small LSM do what can be done with one.
+// prepare runs all calls once on a small LSM.
 func prepare[W structures.Word](ctx context.Context, l *lsm) error {
 	small := func(ctx context.Context) (*LSM[W, W], error) {
 		return of[W, W](newLSM(ctx, l.core.Device, l.core.Columns, Options{Batch: minBatch}))
@@ -22,7 +22,7 @@ func prepare[W structures.Word](ctx context.Context, l *lsm) error {
 	return sorted.Prepare[W](ctx, &l.core, small, try)
 }
 
-// try does what the interfaces of a small LSM don't have.
+// try runs the calls that the interfaces do not have.
 func try[W structures.Word](ctx context.Context, l *LSM[W, W]) error {
 	keys := make([]W, 10*minBatch+1)
 	for i := range keys {

@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// savedBatch is what is kept of an LSM beside its pairs.
+// savedBatch is the option that is saved with the pairs.
 var savedBatch = transfer.Parameter{Structure: "lsm", Name: "batch", Option: "Batch"}
 
 func (l *lsm) save(ctx context.Context, w io.Writer) (int64, error) {
@@ -26,7 +26,7 @@ func (l *lsm) save(ctx context.Context, w io.Writer) (int64, error) {
 	return l.core.Inside().Save(ctx, &l.core, w, h, l.core.Columns)
 }
 
-// load makes one of what was saved.
+// load makes an LSM of a saved structure.
 func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns, o Options) (*lsm, error) {
 	return transfer.Loader[*lsm]{
 		Columns: columns,
@@ -36,13 +36,13 @@ func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns,
 	}.Load(ctx, r)
 }
 
-// newAsSaved makes an empty one by what was saved of it, with room for so many pairs.
+// newAsSaved makes an empty LSM with the saved options and room for the given number of pairs.
 func newAsSaved(ctx context.Context, d *vk.Device, columns saved.Columns, o Options, h saved.Header,
 	pairs int) (*lsm, error) {
 	o.Capacity = max(o.Capacity, pairs)
 	const least, most = DefaultBatch, MaxPairs / 2
 	if b := int(max(0, min(h.Parameters[savedBatch.Name], most))); o.Batch == 0 && b > least {
-		// A level of Batch pairs is made for the first of them: a file is believed as far as it has pairs.
+		// The first level takes Batch pairs, so a Batch that is read from a file is limited by the number of its pairs.
 		h.Parameters[savedBatch.Name] = float64(transfer.Believed(b, 1<<bits.Len(uint(pairs)), least))
 	}
 	return transfer.Made(h, savedBatch, &o.Batch, func() (*lsm, error) { return newLSM(ctx, d, columns, o) })

@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// updater is the LSM as its core sees it.
+// updater is the LSM as sorted.Core uses it.
 type updater lsm
 
 func (u *updater) Stack() runs.Stack {
@@ -20,15 +20,15 @@ func (u *updater) Stack() runs.Stack {
 
 func (u *updater) Unique() bool { return false }
 
-// idle says that a batch changes nothing.
+// idle reports whether a batch changes nothing.
 func (u *updater) idle(b sorted.Batch) bool {
 	return b.N == 0 || b.Kind == structures.Delete && u.pairs(u.o.Batch) == 0
 }
 
-// Reserve makes the memory that the steps of a batch take.
+// Reserve allocates the memory for the steps of a batch.
 func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
 	l := (*lsm)(u)
-	l.settle() // of a batch from Go slices, the chunk before
+	l.settle() // of the previous chunk, if the batch is from Go slices
 	if u.idle(b) {
 		return nil
 	}
@@ -44,10 +44,10 @@ func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
 
 func (u *updater) Held() uint64 { return (*lsm)(u).bytes() }
 
-// Settle takes back what was recorded, and then dropped.
+// Settle undoes updates that were recorded and then dropped.
 func (u *updater) Settle() { (*lsm)(u).settle() }
 
-// Update records the steps of a batch. All memory is there.
+// Update records the steps of a batch. Reserve has allocated the memory.
 func (u *updater) Update(_ context.Context, s *vk.Stream, b sorted.Batch) error {
 	if u.idle(b) {
 		return nil
@@ -82,7 +82,7 @@ func (l *lsm) record(s *vk.Stream, b sorted.Batch) error {
 	return err
 }
 
-// scratchPlan is how the scratch of a batch is divided.
+// scratchPlan is the division of a batch's scratch memory.
 type scratchPlan struct{ sort, merge, bytes uint64 }
 
 func (l *lsm) scratch(steps []step, base uint64) scratchPlan {
@@ -100,10 +100,10 @@ func (l *lsm) scratch(steps []step, base uint64) scratchPlan {
 	return plan
 }
 
-// frontSteps need what the smallest batch needs.
+// frontSteps are the steps of the smallest batch.
 var frontSteps = []step{{n: 1, front: true, to: front, unit: front}}
 
-// capacitySteps are steps that need all the memory that a batch may need while there is no more than so many pairs.
+// capacitySteps returns steps that need all the memory that batches may need up to the given number of pairs.
 func (l *lsm) capacitySteps(capacity int) []step {
 	steps := frontSteps
 	for i := 0; l.o.Batch<<i <= capacity; i++ {
@@ -112,8 +112,8 @@ func (l *lsm) capacitySteps(capacity int) []step {
 	return steps
 }
 
-// reserveSteps makes the memory that steps need, up to a limit. With an error it has made none: smaller steps may need
-// it.
+// reserveSteps allocates the memory for steps, if all runs then take no more than limit bytes (0: no limit). After an
+// error it has allocated nothing, so that smaller steps find room.
 func (l *lsm) reserveSteps(steps []step, deletes bool, limit uint64) error {
 	var made []**runs.Memory
 	for _, need := range l.needs(steps, deletes) {
@@ -133,13 +133,13 @@ func (l *lsm) reserveSteps(steps []step, deletes bool, limit uint64) error {
 	return nil
 }
 
-// need is a memory that steps need, and how many pairs it has room for.
+// need is a memory that a step needs, and its size in pairs.
 type need struct {
 	m     **runs.Memory
 	pairs int
 }
 
-// needs are the memories that steps need, some more than once.
+// needs returns the memory that steps need. Some may be there several times.
 func (l *lsm) needs(steps []step, deletes bool) (all []need) {
 	for _, t := range steps {
 		if direct := t.merges() == 0 && !deletes; !direct && t.unit == front {
@@ -163,8 +163,8 @@ func (l *lsm) needs(steps []step, deletes bool) (all []need) {
 	return all
 }
 
-// fits answers why there can't be the memory that steps of insertions need and that is not there, all at once, without
-// taking any.
+// fits returns an error if there is too little memory for all that steps of insertions need and that is not allocated
+// yet. It allocates nothing.
 func (l *lsm) fits(steps []step) error {
 	needs := map[**runs.Memory]int{}
 	for _, need := range l.needs(steps, false) {
@@ -184,7 +184,7 @@ func (l *lsm) fits(steps []step) error {
 	return l.core.Device.Fits(sizes...)
 }
 
-// newMemory makes memory for n pairs, if all runs then take no more than a limit (0: any).
+// newMemory allocates memory for n pairs, if all runs then take no more than limit bytes (0: no limit).
 func (l *lsm) newMemory(n int, limit uint64) (*runs.Memory, error) {
 	if bytes := l.bytes() + runs.MemoryBytes(l.core.Width(), n); limit != 0 && bytes > limit {
 		return nil, tooLarge(bytes, limit)
@@ -192,7 +192,7 @@ func (l *lsm) newMemory(n int, limit uint64) (*runs.Memory, error) {
 	return runs.NewMemory(l.core.Device, l.core.Width(), n)
 }
 
-// begin records what levels need whose memory is new.
+// begin records the initialization of levels whose memory is new.
 func (l *lsm) begin(s *vk.Stream) error {
 	for i, m := range l.levels {
 		if l.begun>>i&1 == 1 || m == nil {
@@ -207,7 +207,7 @@ func (l *lsm) begin(s *vk.Stream) error {
 	return nil
 }
 
-// setTombstones records that all runs have bitmaps of tombstones from here on, all zero, or that none has.
+// setTombstones records that all runs have bitmaps of tombstones from here on, all zero, or that no run has one.
 func (l *lsm) setTombstones(s *vk.Stream, on bool) error {
 	l.tombstones = on
 	for i, m := range l.levels {
@@ -230,7 +230,7 @@ func (l *lsm) setTombstones(s *vk.Stream, on bool) error {
 	return l.core.Queries.SetRow(s, l.core.Rows.Address(), 0, l.fronts[0].Row(on))
 }
 
-// putBack records that the last pairs of the front merged with a part of a batch are the front's next version.
+// putBack records a merge of the last pairs of the front and a part of a batch into the next version of the front.
 func (l *lsm) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan scratchPlan) error {
 	row := l.fronts[1].Row(l.tombstones)
 	out := row
@@ -244,13 +244,13 @@ func (l *lsm) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan scr
 	if err == nil {
 		err = l.core.Queries.SetRow(s, l.core.Rows.Address(), 0, row)
 	}
-	// What is merged next still reads the front as it was: it was given its address.
+	// The next merge still reads the old front, by the address that it already has.
 	l.fronts[0], l.fronts[1] = l.fronts[1], l.fronts[0]
 	return err
 }
 
-// step records one step of a batch: its part is sorted, merged with what is older, level by level, and put in its
-// place.
+// step records one step of a batch: it sorts a part, merges it with older runs, level by level, and puts the result in
+// its place.
 func (l *lsm) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error {
 	target := l.fronts[1]
 	if t.to != front {
@@ -258,9 +258,9 @@ func (l *lsm) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error
 	}
 	older := l.older(t)
 	if len(older) == 0 && (b.Kind == structures.Delete || b.Sorted) {
-		older = append(older, runs.Source{}) // nothing: the merge writes tombstones, or copies
+		older = append(older, runs.Source{}) // an empty run: the merge then writes the tombstones, or copies
 	}
-	direct := len(older) == 0 // what is sorted stays where it is
+	direct := len(older) == 0 // the sorted part is the result
 	into := target
 	switch {
 	case direct:
@@ -288,7 +288,7 @@ func (l *lsm) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error
 	return l.put(s, t, run.N)
 }
 
-// older are the runs that a step merges its part with, the newest first.
+// older returns the runs that a step merges its part with, the newest first.
 func (l *lsm) older(t step) (all []runs.Source) {
 	if t.front {
 		all = append(all, runs.Of(l.fronts[0].Row(l.tombstones), t.frontSize))
@@ -299,8 +299,8 @@ func (l *lsm) older(t step) (all []runs.Source) {
 	return all
 }
 
-// sortPart records the sorting of a step's part of a batch to memory for it, and returns where the sorted part is. If
-// the batch is sorted already, that is where it was.
+// sortPart records the sort of a step's part of a batch, and returns the sorted run. If the batch is sorted already,
+// this is the part itself.
 func (l *lsm) sortPart(s *vk.Stream, b sorted.Batch, t step, to *runs.Memory,
 	plan scratchPlan) (runs.Source, error) {
 	from := uint64(l.core.Width().Bytes() * t.from)
@@ -323,7 +323,7 @@ func (l *lsm) sortPart(s *vk.Stream, b sorted.Batch, t step, to *runs.Memory,
 	return run, err
 }
 
-// carry records the merging of a run with older ones, and returns what comes of it. The last one is merged into target.
+// carry records the merges of a run with older ones, and returns the result. The last merge writes to target.
 func (l *lsm) carry(s *vk.Stream, t step, older []runs.Source, run runs.Source, target *runs.Memory,
 	plan scratchPlan) (runs.Source, error) {
 	for i, from := range older {
@@ -343,7 +343,7 @@ func (l *lsm) carry(s *vk.Stream, t step, older []runs.Source, run runs.Source, 
 			out = l.carries[level].Row(l.tombstones)
 			out.Index = 0
 		} else if t.to == front {
-			out.Index = 0 // by its length, which is any
+			out.Index = 0 // step builds it, because the front may have any length
 		}
 		err := l.core.Queries.Merge(s, runs.MergeArgs{Older: from, Newer: run, N: n, Out: out, Scratch: plan.merge})
 		if err != nil {
@@ -354,7 +354,7 @@ func (l *lsm) carry(s *vk.Stream, t step, older []runs.Source, run runs.Source, 
 	return run, nil
 }
 
-// put notes what a step has made of the levels, a run of n pairs where it goes to.
+// put updates the state after a step. n is the length of the run that it wrote.
 func (l *lsm) put(s *vk.Stream, t step, n int) error {
 	if t.to == front {
 		l.fronts[0], l.fronts[1] = l.fronts[1], l.fronts[0]
