@@ -15,31 +15,31 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// array is an Array of whatever types.
+// array is an Array of any types.
 type array struct {
 	core  sorted.Core
 	run   *runs.Memory
 	spare *runs.Memory // for the next version; or nil
 	n     int
-	most  uint64 // no key is greater, if there are pairs
+	most  uint64 // an upper bound of the keys, if there are any
 }
 
-// anyKey is what a bound of keys is of which none is known.
+// anyKey is the value of most if no bound is known.
 const anyKey = math.MaxUint64
 
-// full says that an array can't have so many pairs.
+// full returns the error for more pairs than an array may have.
 func full(pairs int) error {
 	return &structures.LimitError{What: "pairs of a sorted array", Want: uint64(pairs), Most: MaxPairs}
 }
 
-// bare is an array that is not open.
+// bare returns an array that is not open.
 func bare(columns saved.Columns) *array {
 	a := new(array)
 	a.core.Bare(columns)
 	return a
 }
 
-// newArray makes an empty one.
+// newArray makes an empty array.
 func newArray(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (*array, error) {
 	if err := d.Err(); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func newArray(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 	return a, nil
 }
 
-// build makes one of pairs in any order.
+// build makes an array of pairs in any order.
 func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs pipeline.Operations,
 	o Options) (*array, error) {
 	if pairs.N > MaxPairs {
@@ -159,7 +159,7 @@ func (a *array) reserve(ctx context.Context, n int) error {
 	return nil
 }
 
-// move moves the array to memory for n pairs. What it had is no longer there, not as the next version's, either.
+// move moves the array to memory for n pairs, and frees its old memory.
 func (a *array) move(n int) error {
 	into, err := runs.NewMemory(a.core.Device, a.core.Width(), n)
 	if err != nil {
@@ -178,7 +178,7 @@ func (a *array) move(n int) error {
 		into.Free()
 		return err
 	}
-	a.core.Free(a.spare) // the memory that it had
+	a.core.Free(a.spare) // the old memory of the array
 	a.spare = spare
 	return err
 }
@@ -191,7 +191,7 @@ func (a *array) stats(ctx context.Context) (Stats, error) {
 	return Stats{Pairs: uint64(a.n), Bytes: a.bytes() + a.core.ScratchBytes()}, nil
 }
 
-// bytes is how much memory the array and its next version take.
+// bytes returns how much memory the array and its next version take.
 func (a *array) bytes() (sum uint64) {
 	for _, m := range []*runs.Memory{a.run, a.spare} {
 		if m != nil {

@@ -28,7 +28,7 @@ func (a *array) deleteRange(ctx context.Context, ranges []structures.Range[uint6
 	return d.Result(err)
 }
 
-// without makes the array one without the keys of ranges, which leave so many; they ascend, and don't overlap.
+// without removes the keys of ranges, which must ascend and not overlap. left is the number of pairs that stay.
 func (a *array) without(ctx context.Context, ranges []structures.Range[uint64], left int) error {
 	if left == 0 {
 		a.core.Changed()

@@ -261,8 +261,7 @@ func (a *Array[K, V]) ExportOn(stream *vk.Stream, e structures.DeviceExport) err
 }
 
 // DeleteRange removes the keys of each range, one range after the other, and returns how many it removed for each. If
-// ranges overlap, the first one counts the keys that they share. However many ranges there are, it copies the array
-// once.
+// ranges overlap, the first one counts the keys that they share. It copies the array once, for any number of ranges.
 func (a *Array[K, V]) DeleteRange(ctx context.Context, ranges []structures.Range[K]) (counts []uint32, err error) {
 	return a.open().core.deleteRange(ctx, ordered.Words(ranges))
 }

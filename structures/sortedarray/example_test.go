@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A dictionary that is built at once and then asked, on the best device there is.
+// Build a dictionary at once and query it, on the best device that the system has.
 func Example() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})

@@ -14,7 +14,7 @@ func (a *array) prepare(ctx context.Context) error {
 	return prepare[uint32](ctx, a)
 }
 
-// prepare has a small array do what can be done with one.
+// prepare runs all calls once on a small array.
 func prepare[W structures.Word](ctx context.Context, a *array) error {
 	small := func(ctx context.Context) (*Array[W, W], error) {
 		return of[W, W](newArray(ctx, a.core.Device, a.core.Columns, Options{}))
@@ -22,7 +22,7 @@ func prepare[W structures.Word](ctx context.Context, a *array) error {
 	return sorted.Prepare[W](ctx, &a.core, small, try)
 }
 
-// try does what the interfaces of a small array don't have.
+// try runs the calls that the interfaces do not have.
 func try[W structures.Word](ctx context.Context, a *Array[W, W]) error {
 	keys := []W{1, 2, 3}
 	if _, err := a.Insert(ctx, keys, keys); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// savedName is what a saved array says it is.
+// savedName is the name of the structure in a saved array.
 const savedName = "sortedarray"
 
 func (a *array) save(ctx context.Context, w io.Writer) (int64, error) {
@@ -20,7 +20,7 @@ func (a *array) save(ctx context.Context, w io.Writer) (int64, error) {
 	return a.core.Inside().Save(ctx, &a.core, w, saved.Header{Structure: savedName, Pairs: int64(a.n)}, a.core.Columns)
 }
 
-// load makes one of what was saved.
+// load makes an array of a saved structure.
 func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns, o Options) (*array, error) {
 	return transfer.Loader[*array]{
 		Columns: columns,

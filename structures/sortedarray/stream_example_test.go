@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Prices hold from a day on: an update brings new ones, and the price of each day asked for is that of the floor.
+// Each price is valid from a day on. An update adds a price, and the price of a day is that of its floor.
 func ExampleArray_NeighborOn() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})

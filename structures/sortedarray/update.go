@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// updater is the array as its core sees it.
+// updater is the array as sorted.Core uses it.
 type updater array
 
 func (u *updater) Stack() runs.Stack {
@@ -20,12 +20,12 @@ func (u *updater) Stack() runs.Stack {
 
 func (u *updater) Unique() bool { return true }
 
-// updatePlan is how the scratch of an update is divided.
+// updatePlan is the division of an update's scratch memory.
 type updatePlan struct {
 	sort                           uint64
-	keys, values                   uint64 // of the batch, sorted
+	keys, values                   uint64 // of the sorted batch
 	merge                          uint64
-	allKeys, allValues, tombstones uint64 // of the array and the batch, merged
+	allKeys, allValues, tombstones uint64 // of the array merged with the batch
 	valid                          uint64
 	bytes                          uint64
 }
@@ -44,12 +44,12 @@ func (u *updater) plan(n int, scratch uint64) updatePlan {
 	return plan
 }
 
-// idle says that a batch changes nothing.
+// idle reports whether a batch changes nothing.
 func (u *updater) idle(b sorted.Batch) bool {
 	return b.N == 0 || b.Kind == structures.Delete && u.n == 0
 }
 
-// Reserve makes the scratch and the memory of the next version.
+// Reserve allocates the scratch memory and the memory of the next version.
 func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
 	all := u.n + b.N
 	switch {
@@ -64,27 +64,28 @@ func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
 	return u.reserveSpare(all)
 }
 
-// reserveSpare makes memory for the array's next version.
+// reserveSpare allocates memory for the next version of the array. If it can, it allocates a quarter more, for later
+// batches.
 func (u *updater) reserveSpare(pairs int) error {
 	if u.spare != nil && u.spare.Room() >= pairs {
 		return nil
 	}
-	// Somewhat more, so that the batches to come have room, where there is so much.
+	// The quarter is optional: if it does not fit, allocate exactly what is needed.
 	if u.reserveSpareOf(min(MaxPairs, pairs+pairs/4)) == nil {
 		return nil
 	}
 	return u.reserveSpareOf(pairs)
 }
 
-// reserveSpareOf is reserveSpare of so many pairs and no more.
+// reserveSpareOf is reserveSpare for exactly the given number of pairs.
 func (u *updater) reserveSpareOf(pairs int) (err error) {
 	u.core.Free(u.spare)
 	u.spare, err = runs.NewMemory(u.core.Device, u.core.Width(), pairs)
 	return err
 }
 
-// Update sorts the batch, merges it behind the array, and writes what is valid of that as the array's next version.
-// How many pairs that has, the host must know: it waits.
+// Update sorts the batch, merges it with the array, and writes the valid pairs as the next version of the array. It
+// waits, because the host must know their number.
 func (u *updater) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) error {
 	switch {
 	case u.idle(b):
@@ -115,12 +116,12 @@ func (u *updater) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) erro
 	return nil
 }
 
-// appends says that a batch is what comes behind all pairs, and that there is room for it there.
+// appends reports whether all keys of an insertion are greater than those of the array, and there is room for them.
 func (u *updater) appends(b sorted.Batch) bool {
 	return b.Kind == structures.Insert && b.Ascending && u.n+b.N <= u.run.Room() && (u.n == 0 || b.First > u.most)
 }
 
-// append copies a batch behind all pairs, where no query looks before the number of pairs changes.
+// append copies a batch to the end of the array. Queries do not look there before the number of pairs changes.
 func (u *updater) append(s *vk.Stream, b sorted.Batch) error {
 	row, at := u.run.Row(false), uint64(u.core.Width().Bytes()*u.n)
 	err := u.core.Queries.Merge(s, runs.MergeArgs{
@@ -140,10 +141,10 @@ func (u *updater) append(s *vk.Stream, b sorted.Batch) error {
 
 func (u *updater) Held() uint64 { return (*array)(u).bytes() }
 
-// Settle has nothing to do: what the array notes is certain to run.
+// Settle does nothing, because updates are submitted at once and cannot be dropped.
 func (u *updater) Settle() {}
 
-// resolve records the writing of what the array is after a batch, to the spare memory.
+// resolve records the writing of the next version to the spare memory.
 func (u *updater) resolve(s *vk.Stream, b sorted.Batch, plan updatePlan) error {
 	batch := runs.Source{Keys: b.Keys, Values: b.Values, N: b.N}
 	var err error
@@ -173,7 +174,7 @@ func (u *updater) resolve(s *vk.Stream, b sorted.Batch, plan updatePlan) error {
 	return u.core.Valid(s, batch, runs.Ranges{}, u.spare.Row(false), plan.valid)
 }
 
-// replace submits what makes n pairs in other memory the array, and keeps the old memory for the next version.
+// replace makes n pairs in other memory the array, submits this, and keeps the old memory for the next version.
 func (a *array) replace(s *vk.Stream, run *runs.Memory, n int) error {
 	row := run.Row(false)
 	if err := a.core.Queries.BuildIndex(s, row.Keys, n, row.Index); err != nil {
