@@ -9,15 +9,14 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Deletion is the deletion of all keys of some ranges, one range after the other. What of it is done is done piece by
-// piece, in key order.
+// Deletion is the deletion of all keys in some ranges, one range after the other. It is done in pieces, in key order.
 type Deletion struct {
-	Counts []uint32 // of each range: the keys that are deleted so far
-	last   uint64   // the greatest key that there may be
-	all    pieces   // of which none overlaps another
-	cut    bool     // none is too long
-	keys   []uint32 // of each piece, once it is known
-	done   int      // pieces
+	Counts []uint32 // for each range, the number of keys deleted so far
+	last   uint64   // the greatest key of the width
+	all    pieces   // the pieces, which do not overlap
+	cut    bool     // the pieces are cut up (cutUp)
+	keys   []uint32 // for each piece, its number of keys, once known
+	done   int      // the number of pieces done
 }
 
 // NewDeletion begins the deletion of ranges.
@@ -25,7 +24,7 @@ func NewDeletion(ranges []structures.Range[uint64], w structures.Width) *Deletio
 	return &Deletion{Counts: make([]uint32, len(ranges)), last: LastKey(w), all: disjoint(ranges, w)}
 }
 
-// NotBegun is what a deletion returns that could not begin.
+// NotBegun returns the results of a deletion that could not begin.
 func (d *Deletion) NotBegun(err error) ([]uint32, error) {
 	if err == vk.ErrClosed || err == vk.ErrNotOpen {
 		return nil, err
@@ -33,8 +32,8 @@ func (d *Deletion) NotBegun(err error) ([]uint32, error) {
 	return d.Result(err)
 }
 
-// Result is what a deletion returns that an error has stopped, or nil hasn't: around it a *structures.PendingError of
-// the ranges that may still have keys.
+// Result returns the results of a deletion. If an error has stopped it, it returns a *structures.PendingError with the
+// number of ranges that may still have keys.
 func (d *Deletion) Result(err error) ([]uint32, error) {
 	if err == nil {
 		return d.Counts, nil
@@ -46,7 +45,7 @@ func (d *Deletion) Result(err error) ([]uint32, error) {
 	return d.Counts, &structures.PendingError{Operations: len(left), Err: pipeline.Cause(err)}
 }
 
-// Deleted is how many keys are deleted so far.
+// Deleted returns the number of keys deleted so far.
 func (d *Deletion) Deleted() (sum uint64) {
 	for _, n := range d.Counts {
 		sum += uint64(n)
@@ -54,7 +53,7 @@ func (d *Deletion) Deleted() (sum uint64) {
 	return sum
 }
 
-// Everything says that all keys are to be deleted that there may be.
+// Everything reports whether the ranges cover all possible keys.
 func (d *Deletion) Everything() bool {
 	next, all := uint64(0), false
 	for _, p := range d.all.ranges {
@@ -66,20 +65,20 @@ func (d *Deletion) Everything() bool {
 	return all
 }
 
-// Left are the pieces that are to be deleted yet, in key order. They do not overlap.
+// Left returns the pieces that are not deleted yet, in key order. They do not overlap.
 func (d *Deletion) Left() []structures.Range[uint64] { return d.all.ranges[d.done:] }
 
-// Finish notes that these are deleted.
+// Finish marks all these pieces as deleted.
 func (d *Deletion) Finish() { d.finish(len(d.all.ranges) - d.done) }
 
-// finish notes that so many more pieces are deleted.
+// finish marks the next n pieces as deleted.
 func (d *Deletion) finish(n int) {
 	p := d.all.part(group{d.done, d.done + n})
 	p.sum(d.Counts, d.keys[d.done:d.done+n])
 	d.done += n
 }
 
-// Measure counts the keys that a deletion is about, by who has entered.
+// Measure counts the keys that a deletion will delete. The caller has entered.
 func (r *Reader) Measure(ctx context.Context, d *Deletion) (total uint64, err error) {
 	if err := r.cutUp(ctx, d); err != nil {
 		return 0, err
@@ -99,7 +98,7 @@ func (r *Reader) Measure(ctx context.Context, d *Deletion) (total uint64, err er
 	return total, nil
 }
 
-// cutUp cuts the pieces of a deletion up, unless they are.
+// cutUp cuts the pieces of a deletion to a size that one dispatch can do, unless that was done before.
 func (r *Reader) cutUp(ctx context.Context, d *Deletion) error {
 	if d.cut {
 		return nil
@@ -115,8 +114,9 @@ func (r *Reader) cutUp(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// DeleteEach deletes the keys of ranges by batches: each is listed in device memory, and deleted by what `delete`
-// records, which may wait. It is for who has entered, alone, with a stream on which nothing else is recorded.
+// DeleteEach deletes the keys of the ranges in batches. It lists the keys of each batch in device memory, and calls
+// delete to record their deletion, which may wait. The caller has entered alone. Nothing else is recorded on the stream
+// at the same time.
 func (r *Reader) DeleteEach(ctx context.Context, s *vk.Stream, d *Deletion,
 	delete func(keys uint64, n int) error) error {
 	if err := r.cutUp(ctx, d); err != nil {
@@ -140,7 +140,7 @@ func (r *Reader) DeleteEach(ctx context.Context, s *vk.Stream, d *Deletion,
 	return nil
 }
 
-// listing is device memory for the pairs of some ranges, by addresses.
+// listing is device memory for the pairs of some ranges, as addresses.
 type listing struct {
 	memory              *vk.Buffer[uint32]
 	ranges, offsets     uint64
@@ -153,7 +153,7 @@ func (l *listing) free() {
 	}
 }
 
-// fit divides the memory for so many ranges and candidates. It makes more if there is too little.
+// fit divides the memory for the given numbers of ranges and candidates. If it is too small, fit replaces it.
 func (l *listing) fit(d *vk.Device, w structures.Width, ranges, candidates int) error {
 	plan := func(base uint64) uint64 {
 		p := recording.Parts{Base: base}
@@ -174,10 +174,10 @@ func (l *listing) fit(d *vk.Device, w structures.Width, ranges, candidates int) 
 	return nil
 }
 
-// at is the word of an address.
+// at returns the index of the word at an address.
 func (l *listing) at(address uint64) int { return int(address-l.memory.Address()) / 4 }
 
-// list writes the keys of pieces to a list, and says how many each has, and all have.
+// list writes the keys of pieces to a listing. It sets the number of keys of each piece, and returns their sum.
 func (r *Reader) list(ctx context.Context, s *vk.Stream, l *listing, p pieces,
 	keys []uint32) (n int, err error) {
 	m, candidates := len(p.ranges), p.all()

@@ -9,7 +9,8 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// disjoint are ranges without what overlaps: pieces in key order, each of the first of those ranges that have its keys.
+// disjoint divides ranges into pieces that do not overlap, in key order. A piece belongs to the first range of the
+// batch that has its keys.
 func disjoint(ranges []structures.Range[uint64], w structures.Width) pieces {
 	d := sweep{ranges: ranges, last: LastKey(w)}
 	for i, r := range ranges {
@@ -34,25 +35,25 @@ func disjoint(ranges []structures.Range[uint64], w structures.Width) pieces {
 	return d.all
 }
 
-// sweep goes over the keys from the least one on.
+// sweep goes over the keys in ascending order.
 type sweep struct {
 	ranges  []structures.Range[uint64]
-	waiting []begins // ranges that begin later, in their order
-	open    firsts   // those that have begun
+	waiting []begins // ranges that begin later, in order
+	open    firsts   // ranges that have begun
 	at      uint64   // the next key
-	last    uint64   // the greatest one that there may be
-	done    bool     // there is none
+	last    uint64   // the greatest key of the width
+	done    bool     // there is no next key
 	all     pieces
 }
 
-// begins is where a range begins, and which it is.
+// begins is the first key of a range, and the range's index.
 type begins struct {
 	key uint64
 	of  int
 }
 
-// sortBegins sorts by first keys, and of equal ones by the order of the batch. Numbers of which a key is a half are
-// sorted several times as fast as these structs.
+// sortBegins sorts by first keys, and equal ones by the order of the batch. A 32-bit key and an index are packed into
+// one number, because numbers sort several times as fast as these structs.
 func sortBegins(all []begins, w structures.Width) {
 	if w == structures.Bits64 {
 		slices.SortFunc(all, func(a, b begins) int {
@@ -70,13 +71,13 @@ func sortBegins(all []begins, w structures.Width) {
 	}
 }
 
-// behind goes on behind a key.
+// behind moves on to the key after the given one.
 func (d *sweep) behind(key uint64) { d.at, d.done = key+1, key == d.last }
 
-// LastKey is the greatest key of a width.
+// LastKey returns the greatest key of a width.
 func LastKey(w structures.Width) uint64 { return math.MaxUint64 >> (64 - w.Bits()) }
 
-// apart takes the next range as it is, if no other one has any of its keys, which is usual.
+// apart adds the next range as a whole if no other range overlaps it, which is the usual case.
 func (d *sweep) apart() bool {
 	if len(d.open) != 0 || len(d.waiting) == 0 {
 		return false
@@ -92,14 +93,14 @@ func (d *sweep) apart() bool {
 	return true
 }
 
-// close lets go of ranges that have ended.
+// close removes ranges that have ended.
 func (d *sweep) close() {
 	for len(d.open) != 0 && d.ranges[d.open[0]].Hi < d.at {
 		heap.Pop(&d.open)
 	}
 }
 
-// begin goes on to the next key of any range, and opens those that have it. False: there is none.
+// begin moves on to the next key of any range, and opens the ranges that have it. It returns false if there is none.
 func (d *sweep) begin() bool {
 	if len(d.open) == 0 {
 		if len(d.waiting) == 0 {
@@ -111,7 +112,7 @@ func (d *sweep) begin() bool {
 	return true
 }
 
-// enter opens the ranges that begin up to a key.
+// enter opens the ranges that begin at or before a key.
 func (d *sweep) enter(key uint64) {
 	for len(d.waiting) != 0 && d.waiting[0].key <= key {
 		heap.Push(&d.open, d.waiting[0].of)
@@ -119,7 +120,8 @@ func (d *sweep) enter(key uint64) {
 	}
 }
 
-// until is the last key of a range before one begins that comes before it in the batch.
+// until returns the end of the next piece: the last key of a range, or the key before the next range that comes earlier
+// in the batch.
 func (d *sweep) until(first int) uint64 {
 	end := d.ranges[first].Hi
 	for len(d.waiting) != 0 && d.waiting[0].key <= end {
@@ -132,7 +134,7 @@ func (d *sweep) until(first int) uint64 {
 	return end
 }
 
-// firsts is a heap of the numbers of ranges.
+// firsts is a heap of the indices of ranges.
 type firsts []int
 
 func (f firsts) Len() int           { return len(f) }

@@ -11,8 +11,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A search for a neighbor makes so many steps before it is left pending, at first: enough for all but long rows of
-// deleted keys or empty leaves, and never long. Those that are left pending may make more.
+// A search for a neighbor is left pending after firstVisits steps at first. These are enough unless many deleted keys
+// or empty leaves follow each other, and take little time. Searches that are left pending may make visitsGrowth times
+// as many steps each time.
 const (
 	firstVisits  = 64
 	visitsGrowth = 4
@@ -25,8 +26,8 @@ func checkDirection(to structures.Direction) error {
 	return nil
 }
 
-// Neighbors finds the neighbors of n keys in a direction that there is. Error also: *structures.StuckError where a
-// search makes more steps than it has to, which only a stray write can cause.
+// Neighbors finds the neighbors of n keys in a valid direction. Further error: *structures.StuckError if a search makes
+// more steps than it can need, which only a stray write causes.
 func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, n int,
 	keys, outKeys, outValues, found pipeline.Column) error {
 	if err := r.of.Enter(ctx); err != nil {
@@ -46,15 +47,15 @@ func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, n int,
 	})
 }
 
-// patience is how many steps searches that are left pending have made, and may make next.
+// patience counts the steps of searches that are left pending, and says how many they may make next.
 type patience struct {
 	Limits
-	visits int    // in a dispatch
-	made   uint64 // since the last search was finished
+	visits int    // steps in a dispatch
+	made   uint64 // steps since a search was last finished
 }
 
-// more lets them make more of them, up to the limits. Who is stuck with the most in one dispatch may have a longer way
-// to go: it may make more than that.
+// more increases the number of steps, up to the limits. If no search ends although it makes VisitsAtOnce steps in one
+// dispatch, more allows even more than that.
 func (p *patience) more(_ context.Context, pending int, stuck bool) error {
 	if !stuck {
 		p.made = 0
@@ -70,9 +71,9 @@ func (p *patience) more(_ context.Context, pending int, stuck bool) error {
 	return nil
 }
 
-// FinishNeighbors waits for a stream that has searches for neighbors recorded, and carries on those that are left
-// pending until none is. Errors: the context's; *structures.PendingError around *structures.StuckError, or what
-// recording returns.
+// FinishNeighbors waits for a stream with recorded searches for neighbors, and continues those that are left pending
+// until none is. Errors: the context's; *structures.PendingError around *structures.StuckError, or around errors of
+// recording.
 func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structures.Direction,
 	n structures.DeviceNeighbors) error {
 	if err := r.of.EnterOn(ctx); err != nil {
@@ -92,8 +93,8 @@ func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structure
 	})
 }
 
-// needs says what searches on a stream lack that ask for numbers of a width, and have so many words for the number
-// left.
+// needs returns an error if the buffers of searches on a stream do not suffice. asked is the width of the keys, and
+// left is the number of words for Left.
 func (r *Reader) needs(n structures.DeviceNeighbors, asked structures.Width, left int) error {
 	return cmp.Or(recording.NeedNumbers(r.d, n.Keys, "keys", n.Count, n.Count, asked),
 		recording.NeedNumbers(r.d, n.OutKeys, "keys for the result", n.Count, n.Count, r.width),

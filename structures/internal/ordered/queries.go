@@ -12,7 +12,7 @@ import (
 	"github.com/vkds/vkds/structures/internal/transfer"
 )
 
-// Queries are the queries of a Reader from slices of a user's types. Those on streams are its own.
+// Queries has the queries of a Reader from slices of a user's types. The queries on streams are the Reader's own.
 type Queries[K, V structures.Number] struct{ *Reader }
 
 var _ structures.Queries[uint32, uint64] = Queries[uint32, uint64]{}
@@ -34,7 +34,7 @@ func (q Queries[K, V]) FindInto(ctx context.Context, keys []K, values []V, found
 		pipeline.Result(found))
 }
 
-// Count returns how many keys each range has.
+// Count returns the number of keys in each range.
 func (q Queries[K, V]) Count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
 	counts := make([]uint32, len(ranges))
 	return counts, q.CountInto(ctx, ranges, counts)
@@ -81,17 +81,17 @@ func (q Queries[K, V]) Predecessor(ctx context.Context, keys []K) (structures.Ne
 	return q.Neighbor(ctx, structures.Predecessor, keys)
 }
 
-// Floor finds the greatest key up to each key.
+// Floor finds the greatest key that is not above each key.
 func (q Queries[K, V]) Floor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
 	return q.Neighbor(ctx, structures.Floor, keys)
 }
 
-// Ceil finds the least key from each key on.
+// Ceil finds the least key that is not below each key.
 func (q Queries[K, V]) Ceil(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
 	return q.Neighbor(ctx, structures.Ceil, keys)
 }
 
-// Neighbor is any of these.
+// Neighbor finds the neighbor of each key in one direction.
 func (q Queries[K, V]) Neighbor(ctx context.Context, to structures.Direction,
 	keys []K) (structures.Neighbors[K, V], error) {
 	out := neighbors[K, V](len(keys))
@@ -102,7 +102,7 @@ func neighbors[K, V structures.Number](n int) structures.Neighbors[K, V] {
 	return structures.Neighbors[K, V]{Keys: make([]K, n), Values: make([]V, n), Found: make([]bool, n)}
 }
 
-// fit says why slices can't take so many results.
+// fit returns an error if slices do not have the length of n results.
 func fit[K, V structures.Number](n int, into structures.Neighbors[K, V]) error {
 	return cmp.Or(pipeline.Fits(n, "keys for the results", into.Keys), pipeline.Fits(n, "values", into.Values),
 		pipeline.Fits(n, "found flags", into.Found))
@@ -137,7 +137,7 @@ func (q Queries[K, V]) end(ctx context.Context, to structures.Direction, from K)
 	return n.Keys[0], n.Values[0], n.Found[0], nil
 }
 
-// Rank returns how many keys are less than each key.
+// Rank returns for each key the number of keys that are less.
 func (q Queries[K, V]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
 	ranks := make([]uint32, len(keys))
 	return ranks, q.RankInto(ctx, keys, ranks)
@@ -175,7 +175,7 @@ func (q Queries[K, V]) Ascend(ctx context.Context, r structures.Range[K]) iter.S
 	return transfer.Pairs(q.pages(ctx, r, false), false)
 }
 
-// Descend returns them in the opposite order.
+// Descend returns the pairs of a range in descending key order.
 func (q Queries[K, V]) Descend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
 	return transfer.Pairs(q.pages(ctx, r, true), true)
 }
@@ -190,7 +190,7 @@ func (q Queries[K, V]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K,
 	return q.pages(ctx, structures.AllKeys[K](), false)
 }
 
-// pages returns the pairs of a range in parts, each of them in key order; down: the last part first.
+// pages returns the pairs of a range in parts, each in key order. If down is set, the last part comes first.
 func (q Queries[K, V]) pages(ctx context.Context, keys structures.Range[K],
 	down bool) iter.Seq2[structures.Pairs[K, V], error] {
 	return func(yield func(structures.Pairs[K, V], error) bool) {
@@ -217,20 +217,20 @@ func (p *Pairs[K, V]) Grow(n int) {
 	p.Keys, p.Values = slices.Grow(p.Keys, n), slices.Grow(p.Values, n)
 }
 
-// Extend adds n pairs, which are still to be read.
+// Extend adds n pairs, which the caller then reads.
 func (p *Pairs[K, V]) Extend(n int) (keys, values pipeline.Column) {
 	at := len(p.Keys)
 	p.Keys, p.Values = slices.Grow(p.Keys, n)[:at+n], slices.Grow(p.Values, n)[:at+n]
 	return pipeline.KeyResults(p.Keys[at:], p.Width), pipeline.ValueResults(p.Values[at:], p.Width)
 }
 
-// Words are ranges of a user's keys as ranges of words.
+// Words converts ranges of a user's keys to ranges of words.
 func Words[K structures.Number](ranges []structures.Range[K]) []structures.Range[uint64] {
 	keys := unsafe.Slice((*K)(unsafe.Pointer(unsafe.SliceData(ranges))), 2*len(ranges))
 	return pairsOf(pipeline.Keys(keys, structures.Bits64))
 }
 
-// pairsOf are the keys of a column, two a range.
+// pairsOf returns the keys of a column as ranges, two keys each.
 func pairsOf(keys pipeline.Column) []structures.Range[uint64] {
 	words := pipeline.Words[uint64](keys)
 	return unsafe.Slice((*structures.Range[uint64])(unsafe.Pointer(unsafe.SliceData(words))), len(words)/2)

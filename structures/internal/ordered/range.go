@@ -9,7 +9,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// AtOnce is how many pairs one dispatch is to look at, so that it doesn't take long and its memory is small.
+// AtOnce returns how many pairs one dispatch should examine at most, so that it takes little time and memory.
 func AtOnce(d *vk.Device) int {
 	if d.Info().Type == vk.CPU {
 		return 1 << 16
@@ -17,7 +17,7 @@ func AtOnce(d *vk.Device) int {
 	return 1 << 22
 }
 
-// Count counts the keys of ranges. Error also: *structures.StuckError, as Neighbors.
+// Count counts the keys of ranges. Further error: *structures.StuckError, as for Neighbors.
 func (r *Reader) Count(ctx context.Context, ranges []structures.Range[uint64], counts []uint32) error {
 	if err := r.of.Err(); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (r *Reader) Count(ctx context.Context, ranges []structures.Range[uint64], c
 	r.of.Meter().Query(len(ranges))
 	limit := AtOnce(r.d)
 	if r.of.Exact() {
-		limit = math.MaxInt // a survey is all that there is to do
+		limit = math.MaxInt // the survey itself is the result
 	}
 	p, err := r.cut(ctx, ranges, limit)
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *Reader) Count(ctx context.Context, ranges []structures.Range[uint64], c
 	return nil
 }
 
-// count counts the keys of ranges that together have not too many candidates.
+// count counts the keys of ranges that together have few enough candidates for one dispatch.
 func (r *Reader) count(ctx context.Context, ranges []structures.Range[uint64], counts []uint32) error {
 	columns := []pipeline.Column{pipeline.Ranges(ranges, r.width), pipeline.Out(counts)}
 	_, err := r.pipelines.Run(ctx, len(ranges), columns, pipeline.Task{
@@ -65,8 +65,8 @@ func (r *Reader) count(ctx context.Context, ranges []structures.Range[uint64], c
 	return err
 }
 
-// Range adds the pairs of ranges to others. offsets, from their beginning, become those of the ranges in what is added;
-// nil: nothing was. Errors as Count's.
+// Range adds the pairs of ranges to a Sink. It sets offsets, from its beginning, to the offsets of the ranges among the
+// added pairs, and returns it. If it fails before it adds anything, it returns nil. Errors: those of Count.
 func (r *Reader) Range(ctx context.Context, ranges []structures.Range[uint64], to Sink,
 	offsets []uint64) ([]uint64, error) {
 	if err := r.of.Enter(ctx); err != nil {
@@ -98,7 +98,7 @@ func (r *Reader) Range(ctx context.Context, ranges []structures.Range[uint64], t
 	return offsets, err
 }
 
-// pairs reads the pairs of pieces, and adds to counts how many the ranges have that these are of.
+// pairs reads the pairs of pieces, and adds their numbers to the counts of the pieces' ranges.
 func (r *Reader) pairs(ctx context.Context, s *vk.Stream, p pieces, counts []uint32, to Sink) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -110,14 +110,15 @@ func (r *Reader) pairs(ctx context.Context, s *vk.Stream, p pieces, counts []uin
 	return err
 }
 
-// pieces are ranges that were cut up: piece i is a part of the range owner[i], in the order of the ranges and of keys.
+// pieces are the parts of ranges that were cut up. Piece i is a part of range owner[i]. They are in the order of the
+// ranges and of keys.
 type pieces struct {
 	ranges     []structures.Range[uint64]
 	owner      []int
-	candidates []uint32 // of each, what Survey has said
+	candidates []uint32 // the result of Survey for each
 }
 
-// room is memory for so many pieces.
+// room returns pieces with room for n.
 func room(n int) pieces {
 	return pieces{make([]structures.Range[uint64], 0, n), make([]int, 0, n), make([]uint32, 0, n)}
 }
@@ -133,10 +134,10 @@ func (p *pieces) sum(of, numbers []uint32) {
 	}
 }
 
-// all is how many candidates there are.
+// all returns the number of candidates.
 func (p pieces) all() int { return Sum(p.candidates) }
 
-// Sum returns how many candidates some ranges have together.
+// Sum returns the number of candidates of some ranges together.
 func Sum(candidates []uint32) (sum int) {
 	for _, n := range candidates {
 		sum += int(n)
@@ -144,10 +145,11 @@ func Sum(candidates []uint32) (sum int) {
 	return sum
 }
 
-// group is some pieces that one dispatch does.
+// group is a number of pieces that one dispatch does.
 type group struct{ first, end int }
 
-// groups divides the pieces: one at least in each group, no more than so many candidates and pieces in any of several.
+// groups divides the pieces. Each group has at least one piece. A group of several has at most limit candidates and at
+// most limit pieces.
 func (p pieces) groups(limit int) (all []group) {
 	g, candidates := group{}, 0
 	for i, n := range p.candidates {
@@ -163,22 +165,22 @@ func (p pieces) groups(limit int) (all []group) {
 	return all
 }
 
-// part are the pieces of a group.
+// part returns the pieces of a group.
 func (p pieces) part(g group) pieces {
 	return pieces{p.ranges[g.first:g.end], p.owner[g.first:g.end], p.candidates[g.first:g.end]}
 }
 
-// cutter cuts ranges up.
+// cutter cuts up ranges.
 type cutter struct {
-	limit, most int    // candidates of a piece, and pieces of a range that are TooMany
-	all         pieces // those that a survey was made of, and those that it is to be made of, which are TooMany
-	fresh       pieces // these alone
-	whole       bool   // what is fresh are single keys
+	limit, most int    // the most candidates of a piece, and the most pieces of a range that are TooMany
+	all         pieces // all pieces; those not surveyed yet are TooMany
+	fresh       pieces // the pieces not surveyed yet
+	whole       bool   // the fresh pieces are single keys
 }
 
-// cut surveys ranges, and cuts those up that have too many candidates for one dispatch, or are TooMany. Pieces of a
-// range don't overlap: more of them that are TooMany than the structure can have are in a circle of references, and
-// cutting them up would not end. Error then: *structures.StuckError.
+// cut surveys ranges, and cuts up those that have too many candidates for one dispatch or are TooMany. Pieces of a
+// range do not overlap. So if more of them are TooMany than the structure can have, there is a cycle of references, and
+// cutting would not end: the error is then *structures.StuckError.
 func (r *Reader) cut(ctx context.Context, ranges []structures.Range[uint64], limit int) (pieces, error) {
 	c := cutter{limit: limit, most: r.of.Limits().Parts}
 	n := len(ranges)
@@ -198,7 +200,7 @@ func (r *Reader) cut(ctx context.Context, ranges []structures.Range[uint64], lim
 	return c.all, nil
 }
 
-// survey asks how many candidates pieces have.
+// survey finds how many candidates pieces have.
 func (r *Reader) survey(ctx context.Context, p pieces, whole bool) error {
 	columns := []pipeline.Column{pipeline.Ranges(p.ranges, r.width), pipeline.Out(p.candidates)}
 	_, err := r.pipelines.Run(ctx, len(p.ranges), columns, pipeline.Task{
@@ -209,17 +211,18 @@ func (r *Reader) survey(ctx context.Context, p pieces, whole bool) error {
 	return err
 }
 
-// ask adds a piece that a survey is to be made of.
+// ask adds a piece to be surveyed.
 func (c *cutter) ask(r structures.Range[uint64], owner int) {
 	c.all.add(r, owner, TooMany)
 	c.fresh.add(r, owner, 0)
 }
 
-// next puts in what a survey has said, and cuts up what has too many candidates. False: there are too many such pieces.
+// next applies the results of a survey, and cuts up pieces that have too many candidates. It returns false if too many
+// pieces of a range are TooMany.
 func (c *cutter) next() bool {
 	before, known := c.all, c.fresh.candidates
 	c.all, c.fresh, c.whole = room(len(before.ranges)), pieces{}, true
-	owner, long := -1, 0 // a range, and how many pieces of it are TooMany
+	owner, long := -1, 0 // a range, and the number of its pieces that are TooMany
 	for i, r := range before.ranges {
 		n := before.candidates[i]
 		if n == TooMany {
@@ -238,12 +241,12 @@ func (c *cutter) next() bool {
 	return true
 }
 
-// take takes a piece that has so many candidates, or its parts.
+// take adds a piece with n candidates, or its parts.
 func (c *cutter) take(r structures.Range[uint64], owner int, n uint32) {
 	switch {
 	case n != TooMany && (int(n) <= c.limit || r.Lo >= r.Hi):
 		c.all.add(r, owner, n)
-	case r.Lo >= r.Hi: // of a tree, a way along leaves that are in no parent yet
+	case r.Lo >= r.Hi: // in a tree: a chain of leaves that have no parent yet
 		c.ask(r, owner)
 	default:
 		c.whole = false
@@ -254,7 +257,7 @@ func (c *cutter) take(r structures.Range[uint64], owner int, n uint32) {
 	}
 }
 
-// partsOf divides a range by its keys.
+// partsOf divides a range into parts by its keys.
 func partsOf(r structures.Range[uint64], parts int) (all []structures.Range[uint64]) {
 	if parts <= 1 {
 		return []structures.Range[uint64]{r}

@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Ranks are keys on the device whose ranks are asked for, as structures.DeviceRanks.
+// Ranks is a batch of keys on the device whose ranks are found, as structures.DeviceRanks.
 type Ranks struct {
 	Keys, Out uint64
 	N         int

@@ -1,6 +1,6 @@
-// Package ordered is the host half of the queries that ordered structures answer: lookups, neighbors, ranges and
-// iterators, from Go slices and on streams, with the turns that calls take. What is a structure's own, how its kernels
-// are recorded, it brings as a Recorder.
+// Package ordered is the host part of the queries on ordered structures: lookups, neighbors, ranges and iterators, from
+// Go slices and on streams. It also makes calls wait for each other. Each structure brings a Recorder, which records
+// its kernels.
 package ordered
 
 import (
@@ -12,25 +12,26 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Recorder is a structure as its Reader sees it. What records is called by who has entered, and allocates scratch as it
-// needs it.
+// Recorder is a structure as its Reader uses it. Methods that record are called after Enter or EnterOn, and allocate
+// scratch as needed.
 type Recorder interface {
-	// Err returns why the structure is not open; nil if it is.
+	// Err returns an error if the structure is not open.
 	Err() error
-	// Enter begins a call that reads the structure, beside others like it, and waits for the result, when no call
-	// changes the structure; EnterOn one that records on a stream, and waits for nothing but that. Leave ends either.
+	// Enter begins a call that reads the structure and waits for the result. It waits until no call changes the
+	// structure; several reading calls run at the same time. EnterOn begins a call that records on a stream, and waits
+	// for nothing else. Leave ends both.
 	Enter(ctx context.Context) error
 	EnterOn(ctx context.Context) error
 	Leave()
-	// On has a stream do what record records into it, all of it or nothing, and notes that it names the structure's
-	// memory.
+	// On records the commands of record into a stream, completely or not at all, and registers that they use the
+	// structure's memory.
 	On(s *vk.Stream, record func() error) error
-	// Changes are those to the pairs.
+	// Changes returns the changes of the pairs.
 	Changes() *recording.Changes
 	Limits() Limits
-	// Meter counts what is asked of the structure.
+	// Meter returns the counter of calls on the structure.
 	Meter() *recording.Meter
-	// Exact says that Survey tells how many pairs there are, and not only how many there may be.
+	// Exact reports whether Survey returns exact numbers of pairs, and not upper bounds.
 	Exact() bool
 
 	Find(s *vk.Stream, l Lookups) error
@@ -39,52 +40,52 @@ type Recorder interface {
 	Count(s *vk.Stream, c Counts) error
 	Range(s *vk.Stream, r Ranges) error
 	Rank(s *vk.Stream, r Ranks) error
-	Select(s *vk.Stream, n Neighbors) error // whose Keys are ranks
+	Select(s *vk.Stream, n Neighbors) error // Keys are ranks
 	Export(s *vk.Stream, e structures.DeviceExport) error
-	// Pairs adds the pairs of some ranges to others, range by range, and says how many each has. What Survey has said
-	// of the ranges is given. On the stream nothing else is recorded meanwhile.
+	// Pairs adds the pairs of some ranges to a Sink, range by range, and returns the number of pairs of each.
+	// candidates are the results of Survey. Nothing else is recorded on the stream at the same time.
 	Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[uint64], candidates []uint32,
 		to Sink) (counts []uint32, err error)
 }
 
-// Limits are what bounds queries from Go slices.
+// Limits has the bounds of queries from Go slices.
 type Limits struct {
-	VisitsAtOnce int    // the most steps of a search for a neighbor in one dispatch, while searches end
-	Visits       uint64 // more steps than such a search has to make: only what a stray write leaves takes so many
-	Parts        int    // more parts than a range has to be cut into because they are TooMany, but for the same reason
-	Sections     int    // in how many parts, by keys, an iteration over all keys looks at the structure
+	VisitsAtOnce int    // the most steps of a search for a neighbor in one dispatch, as long as searches end
+	Visits       uint64 // a bound on the steps of a search, exceeded only after a stray write
+	Parts        int    // a bound on the parts of a range that are TooMany, in the same way
+	Sections     int    // how many parts, by keys, an iteration over all keys divides the structure into
 }
 
-// Lookups are lookups on the device: addresses.
+// Lookups is a batch of lookups on the device, as addresses.
 type Lookups struct {
 	Keys, Values uint64 // a word a lookup
 	Found        uint64 // a byte a lookup, padded to whole words
 	N            int
-	CountAt      uint64 // 0, or where it is said how many of them; so in what follows
+	CountAt      uint64 // 0, or the address of their number; the same in the types below
 	Order        structures.LookupOrder
 }
 
-// Neighbors are searches for neighbors on the device, as structures.DeviceNeighbors.
+// Neighbors is a batch of searches for neighbors on the device, as structures.DeviceNeighbors.
 type Neighbors struct {
 	Keys, OutKeys, OutValues, Status, Left uint64
 	N                                      int
 	CountAt                                uint64
 	Resume                                 bool
-	Visits                                 int // steps behind which one that has found nothing is left pending; 0: many
+	Visits                                 int // a search that has found nothing after so many steps is left pending; 0: many
 }
 
-// Survey asks how many pairs ranges have, or may have.
+// Survey asks how many pairs ranges have, or at most have.
 type Survey struct {
 	Ranges uint64 // two words a range
 	Out    uint64 // a word a range: the number, or TooMany
 	N      int
-	Whole  bool // however long it takes; otherwise what would take a dispatch too long is TooMany
+	Whole  bool // count whatever time it takes; otherwise a range too large for one dispatch is TooMany
 }
 
-// TooMany is what Survey says of ranges of which it can't say more.
+// TooMany is the result of Survey for ranges that it did not count.
 const TooMany = ^uint32(0)
 
-// Counts are ranges on the device whose keys are to be counted, as structures.DeviceCounts.
+// Counts is a batch of ranges on the device whose keys are counted, as structures.DeviceCounts.
 type Counts struct {
 	Ranges, Out uint64
 	Total       uint64 // 0: none
@@ -92,20 +93,20 @@ type Counts struct {
 	CountAt     uint64
 }
 
-// Ranges are ranges on the device whose pairs are asked for, as structures.DeviceRanges.
+// Ranges is a batch of ranges on the device whose pairs are listed, as structures.DeviceRanges.
 type Ranges struct {
 	Ranges, Offsets, OutKeys, OutValues, Total uint64
 	N                                          int
 	CountAt                                    uint64
-	Capacity                                   int // pairs that there is room for
-	Candidates                                 int // that may be looked at
+	Capacity                                   int // room for pairs
+	Candidates                                 int // the most that may be examined
 }
 
-// Sink takes pairs that are read.
+// Sink receives pairs that are read.
 type Sink interface {
-	// Grow makes room for n pairs, which may come.
+	// Grow makes room for up to n more pairs.
 	Grow(n int)
-	// Extend adds n pairs, and returns where they are to be written.
+	// Extend adds n pairs, and returns the columns to write them to.
 	Extend(n int) (keys, values pipeline.Column)
 }
 
@@ -125,10 +126,10 @@ func NewReader(d *vk.Device, w structures.Width, of Recorder, p *pipeline.Pool, 
 	return &Reader{d, w, of, p, own, progress}
 }
 
-// words is how many 32-bit words a key takes on the device, and a value.
+// words returns the number of 32-bit words of a key, or of a value, on the device.
 func (r *Reader) words() int { return r.width.Bytes() / 4 }
 
-// ask has n queries done, when their turn has come.
+// ask enters and does n queries.
 func (r *Reader) ask(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
 	if err := r.of.Enter(ctx); err != nil {
 		return err
@@ -137,25 +138,25 @@ func (r *Reader) ask(ctx context.Context, n int, columns []pipeline.Column, task
 	return r.asked(ctx, n, columns, task)
 }
 
-// asked is ask by who has entered.
+// asked is ask for a caller that has entered.
 func (r *Reader) asked(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
 	r.of.Meter().Query(n)
 	return r.run(ctx, n, columns, task)
 }
 
-// run has queries done without counting them, as the structure asks for them itself.
+// run does queries without counting them, for the structure itself.
 func (r *Reader) run(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
 	task.Progress = r.progress
 	_, err := r.pipelines.Run(ctx, n, columns, task)
 	return err
 }
 
-// Find looks n keys up.
+// Find looks up n keys.
 func (r *Reader) Find(ctx context.Context, n int, keys, values, found pipeline.Column) error {
 	return r.ask(ctx, n, []pipeline.Column{keys, values, found}, r.lookups())
 }
 
-// Lookup is Find by who has entered, for a purpose of the structure's own.
+// Lookup is Find for the structure itself. The caller has entered.
 func (r *Reader) Lookup(ctx context.Context, n int, keys, values, found pipeline.Column) error {
 	return r.run(ctx, n, []pipeline.Column{keys, values, found}, r.lookups())
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// on has so many queries recorded, if nothing is wrong with them.
+// on records the given number of queries, if check finds no error.
 func (r *Reader) on(s *vk.Stream, queries int, check func() error, record func() error) error {
 	if err := r.of.EnterOn(context.Background()); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (r *Reader) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 	})
 }
 
-// CountOn records the counting of ranges.
+// CountOn records the counting of the keys in ranges.
 func (r *Reader) CountOn(s *vk.Stream, c structures.DeviceCounts) error {
 	return r.on(s, c.Count, func() error {
 		return cmp.Or(recording.NeedNumbers(r.d, c.Ranges, "ends of ranges", c.Count, 2*c.Count, r.width),

@@ -12,31 +12,31 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Inside is the reader for who has entered the structure: its calls take no turns.
+// Inside returns the reader for a caller that has entered the structure: its calls do not enter again.
 func (r *Reader) Inside() *Reader {
 	inside := *r
 	inside.of = entered{r.of}
 	return &inside
 }
 
-// entered is a structure that was entered.
+// entered is a structure that the caller has entered.
 type entered struct{ Recorder }
 
 func (entered) Enter(ctx context.Context) error { return ctx.Err() }
 func (entered) Leave()                          {}
 
-// Walk is an iteration over the pairs of a range. Between two parts others may change the structure.
+// Walk is an iteration over the pairs of a range. Between two parts, others may change the structure.
 type Walk struct {
 	r        *Reader
-	down     bool // the last part comes first
+	down     bool // from the last part to the first
 	parts    recording.Walk
-	sections []structures.Range[uint64] // to come
+	sections []structures.Range[uint64] // not yet opened
 	section  pieces
-	pages    []group // of the section, to come
+	pages    []group // of the section, not yet read
 }
 
-// Walk begins an iteration. It divides the range by keys, so that one that ends early has not looked at all of a large
-// structure.
+// Walk begins an iteration. It divides the range by keys, so that an iteration that ends early does not examine all of
+// a large structure.
 func (r *Reader) Walk(ctx context.Context, keys structures.Range[uint64], down bool) (*Walk, error) {
 	w := &Walk{r: r, down: down}
 	leave, err := w.enter(ctx)
@@ -53,7 +53,7 @@ func (r *Reader) Walk(ctx context.Context, keys structures.Range[uint64], down b
 	return w, nil
 }
 
-// Next reads the next pairs, in key order. False: there are none. Error also: structures.ErrChanged.
+// Next reads the next pairs, in key order. It returns false if there are none. Further error: structures.ErrChanged.
 func (w *Walk) Next(ctx context.Context, to Sink) (more bool, err error) {
 	for len(w.pages) != 0 || len(w.sections) != 0 {
 		if len(w.pages) == 0 {
@@ -68,7 +68,7 @@ func (w *Walk) Next(ctx context.Context, to Sink) (more bool, err error) {
 	return false, nil
 }
 
-// enter is the structure's, for a part of the iteration, and returns what ends it.
+// enter enters the structure for a part of the iteration, and returns the function that ends the part.
 func (w *Walk) enter(ctx context.Context) (leave func(), err error) {
 	return w.parts.Enter(ctx, w.r.of.Changes(), w.r.of.Enter, w.r.of.Leave)
 }
@@ -92,7 +92,7 @@ func (w *Walk) open(ctx context.Context) error {
 	return nil
 }
 
-// page reads the next page, and says whether it has pairs.
+// page reads the next page, and reports whether it has pairs.
 func (w *Walk) page(ctx context.Context, to Sink) (bool, error) {
 	leave, err := w.enter(ctx)
 	if err != nil {
@@ -106,7 +106,7 @@ func (w *Walk) page(ctx context.Context, to Sink) (bool, error) {
 	return err == nil && n[0] != 0, err
 }
 
-// Save writes all pairs to w, and returns how many bytes w took (transfer.Save).
+// Save writes all pairs to w, and returns the number of bytes that w took (transfer.Save).
 func (r *Reader) Save(ctx context.Context, g transfer.Gate, w io.Writer, h saved.Header,
 	of saved.Columns) (int64, error) {
 	if r.width == structures.Bits64 {

@@ -1,5 +1,5 @@
-// Package sorted is what the sorted array and the LSM have in common: a dictionary whose pairs are a stack of sorted
-// runs (package runs), seen from Go slices and from streams. How the runs come about is each structure's own business.
+// Package sorted is the common part of the sorted array and the LSM: a dictionary whose pairs are a stack of sorted
+// runs (package runs), with its calls from Go slices and on streams. Each structure writes its runs itself.
 package sorted
 
 import (
@@ -20,64 +20,64 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Structure is what a Core serves.
+// Structure is what a Core needs of its structure.
 type Structure interface {
-	// Stack is where the pairs are.
+	// Stack returns the runs that hold the pairs.
 	Stack() runs.Stack
-	// Unique says that the stack is one run, where each key comes once and nothing is deleted.
+	// Unique reports whether the stack is one run in which each key comes once and nothing is deleted.
 	Unique() bool
-	// Reserve makes the memory that a batch takes, or says why it can't be done. It records nothing.
+	// Reserve allocates the memory for a batch, or returns an error if the batch cannot be done. It records nothing.
 	Reserve(s *vk.Stream, b Batch) error
-	// Update records a batch, for which Reserve was called, after what was recorded in the stream before. It may wait
-	// for the stream. An error leaves the structure as it was.
+	// Update records a batch after the work that the stream has recorded before. Reserve was called for the batch.
+	// Update may wait for the stream. An error leaves the structure as it was.
 	Update(ctx context.Context, s *vk.Stream, b Batch) error
-	// Held is how much device memory there is, without scratch.
+	// Held returns how much device memory the structure takes, without scratch memory.
 	Held() uint64
-	// Settle takes back what Update has noted of batches that their streams have dropped since.
+	// Settle undoes the state changes of updates that their streams have dropped since.
 	Settle()
 }
 
 // Batch is a batch of updates on the device.
 type Batch struct {
-	Kind           structures.Kind // Update sees Insert and Delete alone
-	Keys           uint64          // the address of a word each
-	Values         uint64          // of insertions
-	Kinds          uint64          // a byte each; of Mixed alone
+	Kind           structures.Kind // Structure.Update gets only Insert and Delete
+	Keys           uint64          // address of a word for each operation
+	Values         uint64          // the same, for insertions
+	Kinds          uint64          // a byte for each operation; for Mixed only
 	N              int
-	pipeline.Order // of the keys, as far as it is known
+	pipeline.Order // of the keys, if known
 }
 
-// Core is the common part of both. Its Reader answers their queries.
+// Core is the common part of a sorted array and an LSM. Its Reader answers their queries.
 type Core struct {
 	*ordered.Reader
 	Device     *vk.Device
 	Primitives *primitives.Primitives
 	Queries    *runs.Queries
-	Stream     *vk.Stream // for what is done outside of batches
+	Stream     *vk.Stream // for work outside of batches
 	Rows       *vk.Buffer[uint64]
 	Progress   structures.Progress
-	Columns    saved.Columns // what keys and values are
+	Columns    saved.Columns // the types of keys and values
 
 	of        Structure
-	counted   *vk.HostBuffer[uint32] // a word, for who is in alone and waits for the stream
+	counted   *vk.HostBuffer[uint32] // a word, for a caller that has entered alone and waits for the stream
 	pipelines *pipeline.Pool
-	settling  sync.Mutex // what Settle changes
+	settling  sync.Mutex // guards what Settle changes
 	scratch   recording.Scratch
 	own       *recording.Own
 	uses      vk.Uses           // of the structure's memory
-	changes   recording.Changes // to the contents
+	changes   recording.Changes // of the contents
 	gate      *gate.Gate
 	meter     recording.Meter
 	prepared  atomic.Bool // all kernels are made
 }
 
-// Bare has calls on a structure that was never opened be refused.
+// Bare initializes the core of a structure that was never opened, whose calls return errors.
 func (c *Core) Bare(of saved.Columns) {
 	c.Columns = of
 	c.Reader = ordered.NewReader(nil, c.Width(), recorder{c}, nil, nil, nil)
 }
 
-// Open makes the core of a structure. It is to be closed, also after an error.
+// Open makes the core of a structure. Close it even after an error.
 func (c *Core) Open(d *vk.Device, columns saved.Columns, of Structure, progress structures.Progress) error {
 	c.gate = gate.New()
 	c.Device, c.Columns, c.of, c.Progress = d, columns, of, c.gate.Progress(progress)
@@ -105,40 +105,41 @@ func (c *Core) Open(d *vk.Device, columns saved.Columns, of Structure, progress 
 	return c.Rows.Upload(context.Background(), allKeysAt, all)
 }
 
-// Width is that of keys and of values.
+// Width returns the width of keys and values.
 func (c *Core) Width() structures.Width { return c.Columns.Width() }
 
-// Widths are those of pairs where they are sorted and compacted.
+// Widths returns the widths for sorting and compacting pairs.
 func (c *Core) Widths() primitives.Widths {
 	return primitives.Widths{Key: c.Width(), Value: c.Width()}
 }
 
-// allKeysAt is where the range of all keys stands, behind the rows.
+// allKeysAt is the index in Rows of the range of all keys, after the rows of the stack.
 const allKeysAt = 4 * runs.StackRows
 
-// Err returns why the structure is not open; nil if it is. Calls ask it before they look at their arguments.
+// Err returns an error if the structure is not open. Calls check it before they look at their arguments.
 func (c *Core) Err() error { return c.gate.Err() }
 
-// Enter begins a call that uses what the core has but once, when its turn has come, and behind the updates of all
-// streams; Leave ends it. Queries do so themselves, beside each other.
+// Enter begins a call that needs the core for itself. It waits for the calls before it and for the updates of all
+// streams. Leave ends the call. Queries enter by themselves, and run at the same time.
 func (c *Core) Enter(ctx context.Context) error {
 	return c.enter(ctx, c.gate.Enter, c.gate.Leave, false)
 }
 
-// EnterShared is Enter for a call that changes nothing, beside others like it; LeaveShared ends it.
+// EnterShared is Enter for a call that changes nothing; several such calls run at the same time. LeaveShared ends the
+// call.
 func (c *Core) EnterShared(ctx context.Context) error {
 	return c.enter(ctx, c.gate.EnterShared, c.gate.LeaveShared, false)
 }
 
-// LeaveShared ends a call that EnterShared has let in.
+// LeaveShared ends a call that EnterShared began.
 func (c *Core) LeaveShared() { c.gate.LeaveShared() }
 
-// EnterAlone is Enter for a call that changes the structure: behind all work of all streams.
+// EnterAlone is Enter for a call that changes the structure. It waits for all work of all streams.
 func (c *Core) EnterAlone(ctx context.Context) error {
 	return c.enter(ctx, c.gate.Enter, c.gate.Leave, true)
 }
 
-// EnterOn is Enter for a call that records, and waits for nothing but its turn.
+// EnterOn is Enter for a call that records on a stream. It waits only for the calls before it.
 func (c *Core) EnterOn(ctx context.Context) error { return c.gate.Enter(ctx) }
 
 func (c *Core) enter(ctx context.Context, enter func(context.Context) error, leave func(), alone bool) error {
@@ -150,10 +151,13 @@ func (c *Core) enter(ctx context.Context, enter func(context.Context) error, lea
 	})
 }
 
-// behind has a call come behind the updates of other streams, or behind all their work, and settles what has become of
-// them. A stream that is submitted by another goroutine just now tells updates last of all: when these let the call
-// pass, what Settle asks for is certain. So of queries beside each other the first has all settled, and the others read
-// what nobody changes any more; but one that records on the stream of the updates themselves comes behind them there.
+// behind makes a call come after the updates of other streams, or after all their work, and then settles dropped
+// updates.
+//
+// When a stream is submitted, changes is told last. So when come lets the call pass, the outcome that Settle reads is
+// final, even if another goroutine submits the stream just then. Of concurrent queries, the first one settles
+// everything, and the others read state that no longer changes. A query on the stream of the updates themselves follows
+// them there.
 func (c *Core) behind(all bool, come func(u *vk.Uses) error) error {
 	if all {
 		if err := come(&c.uses); err != nil {
@@ -169,8 +173,8 @@ func (c *Core) behind(all bool, come func(u *vk.Uses) error) error {
 	return err
 }
 
-// on records a query, or an update, into a stream, by who has entered: all of it or nothing, behind the updates of
-// other streams, or behind all their work.
+// on records a query or an update into a stream, completely or not at all, after the updates of other streams, or after
+// all their work. The caller has entered.
 func (c *Core) on(s *vk.Stream, updates bool, record func() error) error {
 	if err := c.behind(updates, func(u *vk.Uses) error { return u.Order(s) }); err != nil {
 		return err
@@ -181,10 +185,10 @@ func (c *Core) on(s *vk.Stream, updates bool, record func() error) error {
 	return recording.Naming(s, record, &c.uses)
 }
 
-// Free gives memory of the structure's back, behind the work that names it.
+// Free frees memory of the structure after the work that uses it.
 func (c *Core) Free(m *runs.Memory) { c.uses.Free(m.Free) }
 
-// Outside runs a function of the user's by who has entered.
+// Outside runs a function of the user. The caller has entered.
 func (c *Core) Outside(f func() error) error { return c.gate.Outside(f) }
 
 // Leave ends a call.
@@ -196,26 +200,26 @@ func (c *Core) Leave() {
 	c.gate.Leave()
 }
 
-// Hold notes how much memory the structure has, and had.
+// Hold updates how much memory the structure has, and returns the value before and now.
 func (c *Core) Hold() (before, now uint64) {
 	now = 8*4*runs.StackRows + c.of.Held() // the stack's rows, and its runs
 	return c.meter.Hold(now), now
 }
 
-// Rebuilt counts that the structure was made anew.
+// Rebuilt counts a rebuild of the structure.
 func (c *Core) Rebuilt() { c.meter.Rebuild() }
 
-// Metrics are what was counted.
+// Metrics returns the counters.
 func (c *Core) Metrics() structures.Metrics { return c.meter.Metrics(c.Device) }
 
-// Take is Enter for what doesn't fail. leave ends it.
+// Take is Enter for a call that cannot fail. leave ends it.
 func (c *Core) Take() (leave func(), open bool) { return c.gate.Take() }
 
-// Changed says that what the structure holds is another than before.
+// Changed records that the contents of the structure have changed.
 func (c *Core) Changed() { c.changes.Made() }
 
-// Close frees the core, when the calls before have ended, and behind the work that streams have recorded. free frees
-// what else the structure has. Further calls do nothing.
+// Close waits for the calls before it, and frees the core after the work that streams have recorded. free frees the
+// rest of the structure. Further calls do nothing.
 func (c *Core) Close(free func()) error {
 	leave, open, err := c.gate.Shut()
 	if err != nil {
@@ -242,19 +246,19 @@ func (c *Core) Close(free func()) error {
 	return err
 }
 
-// Scratch returns the address of so many bytes for what is recorded into a stream next, after all that was recorded
-// into it before. Each stream has memory of its own.
+// Scratch returns the address of the given number of bytes for the next work on a stream. They are used after all work
+// that the stream has recorded before. Each stream has its own memory.
 func (c *Core) Scratch(s *vk.Stream, bytes int) (uint64, error) { return c.scratch.Take(s, bytes) }
 
-// UpdateScratch is Scratch for the structure's updates, which never overlap.
+// UpdateScratch is Scratch for updates of the structure, which never overlap.
 func (c *Core) UpdateScratch(s *vk.Stream, bytes int) (uint64, error) {
 	return c.scratch.TakeShared(s, &c.uses, bytes)
 }
 
-// ScratchBytes is how much memory the scratch takes.
+// ScratchBytes returns how much memory the scratch takes.
 func (c *Core) ScratchBytes() uint64 { return c.scratch.Bytes() + c.own.Bytes() }
 
-// Trim gives the scratch back, behind the work that names it.
+// Trim frees the scratch after the work that uses it.
 func (c *Core) Trim() {
 	c.scratch.Release(&c.uses)
 	c.own.Release(&c.uses)

@@ -10,8 +10,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Prepare makes all kernels that calls on the structure may need (structures.Dictionary). small makes an empty one of
-// its sort, of its words, and try does with one what its interfaces don't have.
+// Prepare makes all kernels that calls on the structure may need (structures.Dictionary). small makes an empty
+// structure of the same types, in words. try runs the calls on it that the interfaces do not have.
 func Prepare[W structures.Word, S structures.Ordered[W, W]](ctx context.Context, c *Core,
 	small func(context.Context) (S, error), try func(context.Context, S) error) error {
 	if err := c.gate.EnterShared(ctx); err != nil {
@@ -28,7 +28,7 @@ func Prepare[W structures.Word, S structures.Ordered[W, W]](ctx context.Context,
 			if err != nil {
 				return err
 			}
-			defer func() { _ = x.Close() }() // what it had to do was waited for
+			defer func() { _ = x.Close() }() // its work has ended
 			if err := recording.Trial[W](ctx, c.Device, x); err != nil {
 				return err
 			}
@@ -41,10 +41,10 @@ func Prepare[W structures.Word, S structures.Ordered[W, W]](ctx context.Context,
 	return err
 }
 
-// somewhere is the address of what nothing reads or writes.
+// somewhere is an address that nothing reads or writes.
 const somewhere = recording.Align
 
-// rehearsal records what batches of all sizes take. It uses nothing of the structure but its kernels.
+// rehearsal records batches of all sizes. It uses only the kernels of the structure.
 func (c *Core) rehearsal(record func(s *vk.Stream, n int) error) recording.Part {
 	return func(_ context.Context, s *vk.Stream) error {
 		for _, n := range recording.Sizes(runs.MaxQueries) {

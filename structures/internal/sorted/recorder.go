@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// recorder is the core as its reader sees it.
+// recorder is the core as its Reader uses it.
 type recorder struct{ *Core }
 
 func (c recorder) Enter(ctx context.Context) error   { return c.EnterShared(ctx) }
@@ -23,11 +23,12 @@ func (c recorder) Meter() *recording.Meter                    { return &c.meter 
 func (c recorder) Changes() *recording.Changes                { return &c.changes }
 func (c recorder) Exact() bool                                { return c.of.Unique() }
 
-// maxNeighborVisits is how many keys a search for a neighbor looks at in one dispatch at most.
+// maxNeighborVisits is the most keys that a search for a neighbor reads in one dispatch.
 const maxNeighborVisits = 4096
 
-// Limits: each step of a search passes a key, unless keys out of order lead back to one; and a search's result rises
-// with its key even then, so that the parts of a range have no more candidates together than there are pairs.
+// Limits: each step of a search passes a key, unless keys out of order lead back. Even then, a search with a greater
+// key does not return a smaller result. So the parts of a range never have more candidates together than there are
+// pairs.
 func (c recorder) Limits() ordered.Limits {
 	return ordered.Limits{VisitsAtOnce: maxNeighborVisits, Visits: c.of.Stack().Pairs(), Parts: 1 << 10, Sections: 1}
 }
@@ -45,7 +46,7 @@ func (c recorder) Find(s *vk.Stream, l ordered.Lookups) error {
 	return c.Queries.FindSorted(s, st, a)
 }
 
-// kinds are the neighbors by their directions.
+// kinds maps directions to the kinds of neighbors.
 var kinds = map[structures.Direction]runs.Kind{
 	structures.Successor: runs.Successor, structures.Predecessor: runs.Predecessor,
 	structures.Floor: runs.Floor, structures.Ceil: runs.Ceil,
@@ -86,7 +87,7 @@ func (c recorder) Range(s *vk.Stream, r ordered.Ranges) error {
 	})
 }
 
-// Pairs has the ranges, their offsets, the number of candidates and then the pairs in scratch.
+// Pairs lays out the ranges, their offsets, the number of candidates and then the pairs in scratch memory.
 func (c recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[uint64], candidates []uint32,
 	to ordered.Sink) ([]uint32, error) {
 	n, all := len(ranges), ordered.Sum(candidates)
@@ -95,7 +96,7 @@ func (c recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.R
 		return counts, nil
 	}
 	align := func(words int) int { return (words + 63) &^ 63 } // to 256 bytes
-	words := c.Width().Bytes() / 4                             // of a key, and of a value
+	words := c.Width().Bytes() / 4                             // of a key or a value
 	total := align(2 * words * n)
 	at := total + align(2)
 	pairsAt := at + align(n+1)
@@ -156,11 +157,11 @@ func (c recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
 	})
 }
 
-// Export is a range that has all keys.
+// Export writes the range of all keys.
 func (c recorder) Export(s *vk.Stream, e structures.DeviceExport) error {
 	st := c.of.Stack()
 	all := int(st.Pairs())
-	const offsets, rest = 64, 128 // words, behind the total
+	const offsets, rest = 64, 128 // in words from the total on
 	total, err := c.Scratch(s, 4*rest+c.Queries.RangeScratch(st, 1, all))
 	if err != nil {
 		return err

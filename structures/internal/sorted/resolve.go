@@ -11,17 +11,17 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// ValidScratch returns the bytes of scratch that Valid of a run of n pairs needs.
+// ValidScratch returns the bytes of scratch that Valid needs for a run of n pairs.
 func (c *Core) ValidScratch(n int) int { return (n+31)/32*4 + 256 + c.Primitives.CompactScratch(n) }
 
-// Valid records the writing of what is valid of a run, if there is no other: the last pairs of their keys that are no
-// tombstones, and whose keys aren't in ranges. Counted says how many these are.
+// Valid records the writing of the valid pairs of a run, if the structure has no other run: the last pair of each key,
+// unless it is a tombstone or its key is in the ranges of without. Counted returns their number.
 func (c *Core) Valid(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
 	c.counted.Slice()[0] = 0
 	return c.resolve(s, run, without, into, scratch)
 }
 
-// resolve is Valid with the word for their number as it is.
+// resolve is Valid without setting the counter to 0.
 func (c *Core) resolve(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
 	p := recording.Parts{Base: scratch}
 	flags, rest := p.Take((run.N+31)/32*4), p.Take(0)
@@ -37,10 +37,10 @@ func (c *Core) resolve(s *vk.Stream, run runs.Source, without runs.Ranges, into 
 	})
 }
 
-// Counted returns how many pairs Valid has written, after its stream was waited for.
+// Counted returns how many pairs Valid has written. Wait for its stream first.
 func (c *Core) Counted() int { return int(c.counted.Slice()[0]) }
 
-// CountValid counts the pairs that are valid, and the tombstones, by who has entered, beside others.
+// CountValid counts the valid pairs and the tombstones. The caller has entered; other queries may run at the same time.
 func (c *Core) CountValid(ctx context.Context) (valid, tombstones uint64, err error) {
 	counters, err := vk.NewHostBuffer[uint32](c.Device, runs.ValidCounters)
 	if err != nil {
@@ -72,15 +72,15 @@ func (c *Core) CountValid(ctx context.Context) (valid, tombstones uint64, err er
 	return sum[0], sum[1], err
 }
 
-// buildIn divides scratch for the building from so many pairs.
+// buildIn divides the scratch memory to build from n pairs.
 func (c *Core) buildIn(p *recording.Parts, n int) (keys, values, sort, valid uint64) {
 	bytes := c.Width().Bytes() * n
 	return p.Take(bytes), p.Take(bytes), p.Take(c.Primitives.SortScratch(n, true, c.Widths())),
 		p.Take(c.ValidScratch(n))
 }
 
-// Build sorts pairs from Go slices into new memory, of equal keys the last one counting, and returns that and how many
-// pairs there are. The memory has room for all that were given.
+// Build sorts pairs from Go slices into new memory, and returns it and the number of pairs. If keys are equal, the last
+// one counts. The memory has room for all pairs that were given.
 func (c *Core) Build(ctx context.Context, pairs pipeline.Operations) (*runs.Memory, int, error) {
 	n := pairs.N
 	into, err := runs.NewMemory(c.Device, c.Width(), n)
@@ -91,7 +91,7 @@ func (c *Core) Build(ctx context.Context, pairs pipeline.Operations) (*runs.Memo
 		return cmp.Or(pairs.Keys.Upload(ctx, into.Buffer(), 0),
 			pairs.Values.Upload(ctx, into.Buffer(), into.ValuesAt()), ctx.Err())
 	}
-	if pairs.Keys.Order(0, n).Ascending { // and that is what is built
+	if pairs.Keys.Order(0, n).Ascending { // the pairs are the result already
 		if err := upload(); err != nil {
 			into.Free()
 			return nil, 0, err
@@ -108,7 +108,7 @@ func (c *Core) Build(ctx context.Context, pairs pipeline.Operations) (*runs.Memo
 	defer scratch.Free()
 	sortedKeys, sortedValues, sort, valid := c.buildIn(&recording.Parts{Base: scratch.Address()}, n)
 
-	// What is given stands where the result will be.
+	// The input is uploaded to the memory of the result.
 	row := into.Row(false)
 	err = recording.Run(c.Stream, func() error {
 		if err := upload(); err != nil {

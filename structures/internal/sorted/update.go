@@ -11,7 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Update is a batch of updates of one kind from a user's slices, if the structure is open and it can be done.
+// Update makes a batch of updates of one kind from a user's slices. It returns an error if the structure is not open or
+// cannot do the batch.
 func Update[K, V structures.Number](c *Core, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) (o pipeline.Operations, err error) {
 	if err := c.Err(); err != nil {
@@ -23,18 +24,18 @@ func Update[K, V structures.Number](c *Core, kind structures.Kind, keys []K, val
 	return pipeline.UpdatesOf(kind, keys, values, status, c.Width())
 }
 
-// updates says whether a stack of runs does updates of a kind.
+// updates reports whether a stack of runs does updates of a kind.
 func updates(kind structures.Kind) bool { return inserts(kind) || kind == structures.Delete }
 
 func inserts(kind structures.Kind) bool { return kind == structures.Insert || folds(kind) }
 
-// folds says whether the values that insertions of a kind leave behind depend on those that are there.
+// folds reports whether the values of insertions of a kind depend on those that are there.
 func folds(kind structures.Kind) bool {
 	return kind == structures.InsertUnique || kind.UpdatesInPlace()
 }
 
-// Update does a batch of updates of one kind from Go slices, by who has entered; of a Mixed one, of insertions. Without
-// statuses that takes a sort less, but for those whose values depend on what is there.
+// Update does a batch of updates of one kind from Go slices, or a Mixed one of insertions. The caller has entered.
+// Without statuses it saves a sort, unless values depend on those that are there.
 func (c *Core) Update(ctx context.Context, o pipeline.Operations) error {
 	c.meter.Batch(o.Kind, o.N)
 	columns := []pipeline.Column{o.Keys, o.Values, {}, {}}
@@ -58,12 +59,12 @@ func (c *Core) Update(ctx context.Context, o pipeline.Operations) error {
 	return pipeline.Stopped(o.Status, left, err)
 }
 
-// Record records a batch without statuses, by who has entered alone.
+// Record records a batch without statuses. The caller has entered alone.
 func (c *Core) Record(ctx context.Context, s *vk.Stream, b Batch) error {
 	return c.record(ctx, s, b, 0)
 }
 
-// record records a batch, and before it, unless statuses is 0, what it will do.
+// record records a batch. Unless statuses is 0, it first records the computing of the statuses.
 func (c *Core) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint64) error {
 	err := c.of.Reserve(s, b)
 	if err != nil {
@@ -82,7 +83,7 @@ func (c *Core) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint6
 	return c.of.Update(ctx, s, b)
 }
 
-// outcomes records what a batch of insertions or deletions will do.
+// outcomes records the computing of the statuses of insertions or deletions.
 func (c *Core) outcomes(s *vk.Stream, b Batch, statuses uint64) error {
 	scratch, err := c.Scratch(s, c.Queries.OutcomesScratch(b.N))
 	if err != nil {
@@ -93,7 +94,7 @@ func (c *Core) outcomes(s *vk.Stream, b Batch, statuses uint64) error {
 	})
 }
 
-// fold makes insertions of a batch whose values depend on those that are there.
+// fold turns a batch whose values depend on those that are there into insertions.
 func (c *Core) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
 	scratch, err := c.Scratch(s, c.Queries.FoldScratch(b.N))
 	if err != nil {
@@ -106,8 +107,8 @@ func (c *Core) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
 	return Batch{Kind: structures.Insert, Keys: keys, Values: values, N: b.N}, err
 }
 
-// Mixed is a mixed batch from a user's slices, if the structure is open and it can be done. There are statuses, which
-// Apply needs, also where none are wanted.
+// Mixed makes a mixed batch from a user's slices. It returns an error if the structure is not open or cannot do the
+// batch. The batch always has statuses, because Apply needs them.
 func Mixed[K, V structures.Number](c *Core, b structures.Batch[K, V],
 	into *structures.Results[K, V]) (o pipeline.Operations, err error) {
 	if err := cmp.Or(c.Err(), pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
@@ -127,8 +128,8 @@ func Mixed[K, V structures.Number](c *Core, b structures.Batch[K, V],
 	return o, nil
 }
 
-// Apply does a batch of mixed operations, by who has entered: first the lookups and counts, then the insertions, then
-// the deletions.
+// Apply does a batch of mixed operations: first the lookups and counts, then the insertions, then the deletions. The
+// caller has entered.
 func (c *Core) Apply(ctx context.Context, o pipeline.Operations) error {
 	var lookups, insertions, deletions []int
 	for i, k := range o.Kinds {
@@ -141,7 +142,7 @@ func (c *Core) Apply(ctx context.Context, o pipeline.Operations) error {
 			lookups = append(lookups, i)
 		}
 	}
-	brought := o // which results may overwrite
+	brought := o // copied first, because results may overwrite the values
 	brought.Values = o.Values.Brought()
 	inserted := brought.Pick(insertions)
 	inserted.Kind = common(inserted.Kinds)
@@ -160,7 +161,7 @@ func (c *Core) Apply(ctx context.Context, o pipeline.Operations) error {
 
 // lookUp does the lookups and counts of a mixed batch.
 func (c *Core) lookUp(ctx context.Context, o pipeline.Operations, places []int) error {
-	o.Values.From = nil // insertions bring them
+	o.Values.From = nil // only insertions bring values
 	some, found := o.Pick(places), make([]bool, len(places))
 	if err := c.Lookup(ctx, some.N, some.Keys, some.Values, pipeline.Result(found)); err != nil {
 		return err
@@ -179,7 +180,7 @@ func (c *Core) lookUp(ctx context.Context, o pipeline.Operations, places []int) 
 	return nil
 }
 
-// updateSome does the operations of a batch at some places, and tells of these what has become of them.
+// updateSome does the operations at some places of a batch, and writes their statuses to these places.
 func (c *Core) updateSome(ctx context.Context, some pipeline.Operations, places []int,
 	status []structures.Status) error {
 	err := c.Update(ctx, some)
@@ -189,7 +190,7 @@ func (c *Core) updateSome(ctx context.Context, some pipeline.Operations, places 
 	return err
 }
 
-// common is the kind that all insertions have, or Mixed; of none it is Insert.
+// common returns the kind of all insertions, or Mixed if they differ. For none it returns Insert.
 func common(kinds []structures.Kind) structures.Kind {
 	for _, k := range kinds {
 		if k != kinds[0] {
@@ -223,8 +224,8 @@ func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	return c.on(s, true, func() error { return c.record(ctx, s, b, u.Status.Address()) })
 }
 
-// known returns a batch whose number the host knows, by which it lays runs out: where the device alone knew it, the
-// stream is waited for, and so submits what it has recorded.
+// known returns a batch whose number of operations the host knows, because the host lays out the runs. If only the
+// device knew it, known waits for the stream, and so submits what it has recorded.
 func known(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) (structures.DeviceBatch, error) {
 	if u.DeviceCount == nil || u.Count == 0 {
 		return u, nil
@@ -238,7 +239,7 @@ func known(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) (structu
 	return u, err
 }
 
-// Finish waits for the stream of a batch, of which nothing is left pending.
+// Finish waits for the stream of a batch. No batch leaves anything pending.
 func (c *Core) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	if err := c.EnterOn(ctx); err != nil {
 		return err
@@ -251,7 +252,7 @@ func (c *Core) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, u
 	return s.Wait(ctx)
 }
 
-// check answers why a batch can't be recorded.
+// check returns an error if a batch can't be recorded.
 func (c *Core) check(s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	if !updates(kind) {
 		return &structures.KindError{Kind: kind}
