@@ -22,7 +22,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 pending;    // a counter of operations left pending
     uint count;
     uint visits;
-    uint retry;       // 1: only the operations whose status is STATUS_PENDING
+    uint retry;       // 1: only the operations whose status is STATUS_PENDING; 2: likewise, and their edges are there
 };
 
 // Whether the second arc of an edge is left, by what became of the first: of insertions also where that was there,
@@ -55,7 +55,7 @@ void main() {
     [[dont_unroll]] for (uint arc = 0u; arc < ARCS; arc++) {
         bool mine = works && (arc == 0u ? status == STATUS_PENDING : second(status) && !loop);
         uvec2 ends = arc == 0u ? uvec2(a, b) : uvec2(b, a);
-        uint done = graph_apply(graph, cursor, KIND, ends.x, ends.y, value, mine, visits);
+        uint done = graph_apply(graph, cursor, KIND, ends.x, ends.y, value, mine, visits, retry == 2u);
         if (arc == 0u) {
             if (mine) status = done;
         } else {

@@ -157,18 +157,18 @@ void graph_account(Graph g, uint kind, uint from, uint to, uint buckets, uint st
 // those of order, concurrently with whatever other invocations do to the graph. Returns its STATUS_…; STATUS_PENDING
 // where it had no effect: the pool was full, the budget of slab visits by the tile was used up, the vertex waits for
 // more buckets, or there are no descriptors yet for such vertices. Graph.Grow of Go makes room for them. `value` is the
-// arc's weight, of no account in graphs without.
+// arc's weight, of no account in graphs without. `anyway` doesn't wait for more buckets: for arcs that are there.
 //
 // An arc that is inserted makes both its ends vertices. Between vertices that are none no arc is found or deleted.
 // Collective over the subgroup.
 uint graph_apply(Graph g, inout SlabCursor cursor, uint kind, uint from, uint to, inout uint value, bool enabled,
-                 uint budget) {
+                 uint budget, bool anyway) {
     bool there = enabled && from < g.capacity && to < g.capacity;
     uvec2 at = graph_vertex_at(g, from);
     uvec4 words = uvec4(SLAB_NULL, 1u, 0u, 0u);
     if (there) words = coherent_load4(at);
     GraphVertex v = graph_vertex_of(words);
-    bool waits = op_inserts(kind) && (v.state & ~GRAPH_DELETED) != 0u;
+    bool waits = op_inserts(kind) && !anyway && (v.state & ~GRAPH_DELETED) != 0u;
     uint key = graph_encode(to);
     SlabOperation o = slab_operation(kind, key, value, slab_list_before(at), there && !waits);
     uint first = graph_base(v, graph_bucket(g, key, v.buckets));
@@ -179,6 +179,11 @@ uint graph_apply(Graph g, inout SlabCursor cursor, uint kind, uint from, uint to
     uint status = enabled && !there && !op_inserts(kind) ? STATUS_ABSENT : o.status;
     graph_account(g, kind, from, to, v.buckets, status, enabled);
     return status;
+}
+
+uint graph_apply(Graph g, inout SlabCursor cursor, uint kind, uint from, uint to, inout uint value, bool enabled,
+                 uint budget) {
+    return graph_apply(g, cursor, kind, from, to, value, enabled, budget, false);
 }
 
 // Finds each enabled lane's arc: whether it is there, and its weight. For read-only phases of the graph. `endless` says

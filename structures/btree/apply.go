@@ -331,7 +331,7 @@ func (t *tree) applyInOrder(s *vk.Stream, kind structures.Kind, b operands) erro
 		Count: b.count, Retry: b.retry}
 	return t.order.Record(s, c, func(p sequential.Pass) error {
 		o := b
-		o.statuses, o.retry, o.few, o.groups = p.Statuses, p.Retry, p.Few, p.Groups
+		o.statuses, o.retry, o.few, o.groups = p.Statuses, p.Retry, p.Again, p.Groups
 		return t.apply(s, p.Kind, o)
 	})
 }

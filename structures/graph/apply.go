@@ -50,6 +50,7 @@ type operands struct {
 	from, to, weights, statuses, stages, keys, pending uint64
 	count                                              int
 	retry                                              bool
+	there                                              bool   // the edges of those that are pending are
 	arcs                                               uint32 // that an edge is
 	groups                                             sequential.Indirect
 }
@@ -69,7 +70,10 @@ func (g *Graph) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 		Graph: g.device(), From: b.from, To: b.to, Weights: b.weights, Statuses: b.statuses, Stages: b.stages,
 		Keys: b.keys, Pending: b.pending, Count: uint32(b.count), Visits: g.budget(),
 	}
-	if b.retry {
+	switch {
+	case b.there:
+		p.Retry = 2
+	case b.retry:
 		p.Retry = 1
 	}
 	sequential.Dispatch(s, k, groupsOf(b.count), b.groups, p)
@@ -92,7 +96,7 @@ func (g *Graph) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) er
 		if p.Statuses != b.statuses {
 			b.stages, b.keys = 0, 0 // weights of edges that are there: begun anew where they are not through
 		}
-		b.statuses, b.retry, b.groups = p.Statuses, p.Retry, p.Groups
+		b.statuses, b.retry, b.there, b.groups = p.Statuses, p.Retry, p.Again, p.Groups
 		return g.recordApply(s, p.Kind, b)
 	})
 }

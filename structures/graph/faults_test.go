@@ -152,6 +152,69 @@ func TestFullPool(t *testing.T) {
 	})
 }
 
+// Equal edges of vertices whose slabs are full, or nearly, while a pool has a few free slabs left, or none: what is done
+// has come about as if what is pending had not been asked for, though the batch ends with the first look at the pool.
+func TestEqualEdgesInFullPool(t *testing.T) {
+	const vertices, copies = 32, 6
+	eachProtocol(t, func(t *testing.T, d *vk.Device) {
+		for _, kind := range []structures.Kind{structures.Insert, structures.InsertUnique} {
+			for free := range 12 {
+				o := Options{Directed: true, Weighted: true}
+				pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{MaxBytes: 150_000})
+				require.NoError(t, err)
+				o.Pool = pool
+				g, w := newGraph(t, d, o), newOracle(o)
+				insert := func(kind structures.Kind, e Edges) error {
+					e.Weights = make([]uint32, e.Len())
+					for i := range e.Weights {
+						e.Weights[i] = uint32(i)
+					}
+					status := make([]structures.Status, e.Len())
+					err := g.UpdateEdgesInto(t.Context(), kind, e, status)
+					some, of := done(e, status)
+					w.updates(t, kind, some, of)
+					requireHolds(t, g, w)
+					return err
+				}
+				var there, more Edges
+				for v := range uint32(vertices) {
+					for i := range 8 + v%9 { // about as many as a slab has slots
+						there.From, there.To = append(there.From, v), append(there.To, 100+i)
+					}
+				}
+				for i := range uint32(free) {
+					there.From, there.To = append(there.From, 50+i), append(there.To, 100)
+				}
+				require.NoError(t, insert(structures.Insert, there))
+				hog, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{Buckets: 4, MaxLoad: -1, Pool: pool})
+				require.NoError(t, err)
+				keys := make([]uint32, 30_000)
+				for i := range keys {
+					keys[i] = uint32(i)
+				}
+				_, err = hog.Insert(t.Context(), keys)
+				var limit *structures.LimitError
+				require.ErrorAs(t, err, &limit)
+				_, err = g.DeleteVertices(t.Context(), there.From[there.Len()-free:])
+				require.NoError(t, err)
+				for i := range uint32(free) {
+					delete(w.arcs, arc{50 + i, 100})
+					w.deleted[50+i] = true
+				}
+				for i := range uint32(copies) {
+					for v := range uint32(vertices) {
+						more.From, more.To = append(more.From, v, v), append(more.To, 200, 201+i/2)
+					}
+				}
+				require.ErrorAs(t, insert(kind, more), &limit, "%v with %d free slabs", kind, free)
+				require.NoError(t, hog.Close())
+				require.NoError(t, g.Close())
+				require.NoError(t, pool.Close())
+			}
+		}
+	})
+}
+
 // A context that ends in mid-batch ends the batch: each edge is there or isn't, as its status says.
 func TestCancelled(t *testing.T) {
 	pass.OneDriver(t, "the host handles a context's end")

@@ -98,7 +98,7 @@ type Pass struct {
 	Kind     structures.Kind
 	Statuses uint64
 	Retry    bool // false: all of them, whatever the statuses are
-	Few      bool // few operations, if any: it pays to prepare nothing
+	Again    bool // few operations, if any, of keys that are there: it pays to prepare nothing
 	Groups   Indirect
 }
 
@@ -291,7 +291,7 @@ func (o *Order) again(s *vk.Stream, c Chunk, p plan, by Indirect, apply func(Pas
 	if c.KeysOnly {
 		return nil
 	}
-	return apply(Pass{Kind: structures.Insert, Statuses: p.marks, Retry: true, Few: true, Groups: by})
+	return apply(Pass{Kind: structures.Insert, Statuses: p.marks, Retry: true, Again: true, Groups: by})
 }
 
 func word(b bool) uint32 {
