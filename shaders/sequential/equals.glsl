@@ -10,7 +10,7 @@ const uint EQUALS_NONE = ~0u;
 // Arrays of words, one an operation. Lay it into your push constants.
 struct Equals {
     uvec2 groups;   // of an operation,
-    uvec2 firsts;   // of a group; of updates in place the first that is done, EQUALS_NONE if none is
+    uvec2 firsts;   // of a group; but for OP_INSERT the first that is done, EQUALS_NONE if none is
     uvec2 lasts;
 };
 

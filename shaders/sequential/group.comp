@@ -57,7 +57,7 @@ void main() {
         plain_store_at(equals.groups, i, group);
         repeats = group != i;
         if (repeats) {
-            bool done = !op_updates_in_place(kind) || byte_load(statuses, i) != STATUS_PENDING;
+            bool done = kind == OP_INSERT || byte_load(statuses, i) != STATUS_PENDING;
             if (done) lower(address_at(equals.firsts, group, 2u), i);
             raise(address_at(equals.lasts, group, 2u), i);
         }

@@ -1,5 +1,6 @@
 // Marks, of operations with equal keys, the one whose value has to stay: of insertions the last, of insertions of
-// unique keys the first, if it was another one that got in; or only in part, where an operation has several steps.
+// unique keys the first that is done, if it was another one that got in; or only in part, where an operation has several
+// steps.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "equals.glsl"
@@ -25,7 +26,7 @@ void main() {
         if (i == e.last) byte_flip(marks, i, STATUS_FOUND ^ mark);
     } else if (i == e.first) {
         if (stepwise != 0u && inserted) byte_flip(marks, i, STATUS_FOUND ^ mark);
-    } else if (inserted && e.first < count && byte_load(statuses, e.first) != STATUS_PENDING) {
+    } else if (inserted) {
         byte_flip(marks, e.first, STATUS_FOUND ^ mark);
     }
 }

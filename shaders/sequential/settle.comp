@@ -34,7 +34,7 @@ void settle_insertion(Equal e, uint i) {
         byte_flip(statuses, e.first, STATUS_INSERTED ^ STATUS_ASSIGNED);
 }
 
-// Of insertions of unique keys the first one trades places with the one that got in.
+// Of insertions of unique keys the first one that is done trades places with the one that got in.
 void settle_unique(Equal e, uint i) {
     if (i == e.first || byte_load_beside(statuses, i) != STATUS_INSERTED) return;
     if (byte_load(marks, e.first) != STATUS_ASSIGNED) return;

@@ -26,7 +26,7 @@ void main() {
         uvec4 index = 4u * i + uvec4(0u, 1u, 2u, 3u);
         meets = any(equal(mix(uvec4(~0u), status, lessThan(index, uvec4(count))), uvec4(met)));
         plain_store_at(marks, i, STATUS_FOUND * 0x01010101u);
-        bvec4 none = equal(status, uvec4(op_updates_in_place(kind) ? STATUS_PENDING : ~0u));
+        bvec4 none = equal(status, uvec4(kind == OP_INSERT ? ~0u : STATUS_PENDING));
         plain_store4(address_at(equals.firsts, i, 4u), mix(index, uvec4(EQUALS_NONE), none));
         plain_store4(address_at(equals.lasts, i, 4u), index);
         plain_store4(address_at(table, 2u * i, 4u), uvec4(EQUALS_NONE));
