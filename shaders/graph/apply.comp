@@ -22,7 +22,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 pending;    // a counter of operations left pending
     uint count;
     uint visits;
-    uint retry;       // 1: only the operations whose status is STATUS_PENDING; 2: likewise, and their edges are there
+    uint retry;       // 1: only the operations whose status is STATUS_PENDING; 2: likewise, also of vertices that wait
 };
 
 // Whether the second arc of an edge is left, by what became of the first: of insertions also where that was there,

@@ -50,7 +50,7 @@ type operands struct {
 	from, to, weights, statuses, stages, keys, pending uint64
 	count                                              int
 	retry                                              bool
-	there                                              bool   // the edges of those that are pending are
+	anyway                                             bool   // vertices that wait keep none of those away
 	arcs                                               uint32 // that an edge is
 	groups                                             sequential.Indirect
 }
@@ -71,7 +71,7 @@ func (g *Graph) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 		Keys: b.keys, Pending: b.pending, Count: uint32(b.count), Visits: g.budget(),
 	}
 	switch {
-	case b.there:
+	case b.anyway:
 		p.Retry = 2
 	case b.retry:
 		p.Retry = 1
@@ -96,7 +96,8 @@ func (g *Graph) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) er
 		if p.Statuses != b.statuses {
 			b.stages, b.keys = 0, 0 // weights of edges that are there: begun anew where they are not through
 		}
-		b.statuses, b.retry, b.there, b.groups = p.Statuses, p.Retry, p.Again, p.Groups
+		// What is stored once more needs no room, unless an edge is two arcs: of these the second may not be there.
+		b.statuses, b.retry, b.anyway, b.groups = p.Statuses, p.Retry, p.Again && !c.Stepwise, p.Groups
 		return g.recordApply(s, p.Kind, b)
 	})
 }

@@ -181,14 +181,15 @@ func (b edgeBatch) orderInsertions(s edgeState, skips int) edgeState {
 
 func (b edgeBatch) orderUnique(s edgeState, skips int) edgeState {
 	in := slices.Index(s.status[:b.n], inserted)
-	if in < 0 || s.status[0] == pending || in == 0 && b.broken == "unique edges as they came" {
+	first := slices.IndexFunc(s.status[:b.n], func(status int) bool { return status != pending })
+	if in < 0 || in == first && b.broken == "unique edges as they came" {
 		return s
 	}
-	if s.again(1, skips) == pending {
+	if s.again(first+1, skips) == pending {
 		s.redo = true
 		return s
 	}
-	s.status[in], s.status[0] = found, inserted
+	s.status[in], s.status[first] = found, inserted
 	return s
 }
 
