@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
@@ -252,4 +254,71 @@ func fullPool(t *testing.T, d *vk.Device, s subject) {
 			ordercheck.Holds(t.Context(), t, dictionary, all, ever)
 		}
 	}
+}
+
+// Equal keys while a pool has a few free slabs left, or none: what is done has come about one after another, without
+// what is pending, though the batch ends with the first look at the pool.
+func TestEqualKeysInFullPool(t *testing.T) {
+	ctx := t.Context()
+	eachProtocol(t, func(t *testing.T, d *vk.Device, _ bool) {
+		for free := range 12 {
+			pool, err := alloc.NewSlabPool(ctx, d, alloc.PoolOptions{MaxBytes: 150_000})
+			require.NoError(t, err)
+			m, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Buckets: 64, MaxLoad: -1, Pool: pool})
+			require.NoError(t, err)
+			hog, err := slabhash.NewSet[uint32](ctx, d, slabhash.Options{Buckets: 1 << 8, MaxLoad: -1, Pool: pool})
+			require.NoError(t, err)
+			const there, copies, fresh = 64 * 15, 6, 200 // base slabs that are full, or nearly
+			_, err = m.Insert(ctx, ramp(there, 0), ramp(there, 0))
+			require.NoError(t, err)
+			for last := uint32(0); ; {
+				stats, err := pool.Stats(ctx)
+				require.NoError(t, err)
+				if stats.Free <= free {
+					break
+				}
+				n := max(8, 12*(stats.Free-64))
+				_, err = hog.Insert(ctx, ramp(n, last))
+				require.NoError(t, err)
+				last += uint32(n)
+			}
+			var keys []uint32
+			for range copies {
+				keys = append(keys, ramp(fresh, there)...)
+			}
+			status, err := m.InsertUnique(ctx, keys, ramp(len(keys), 0))
+			var limit *structures.LimitError
+			require.ErrorAs(t, err, &limit)
+			values := map[uint32]uint32{}
+			for i, s := range status {
+				if s == structures.Pending {
+					continue
+				}
+				want := structures.Found
+				if _, is := values[keys[i]]; !is {
+					want, values[keys[i]] = structures.Inserted, uint32(i)
+				}
+				require.Equal(t, want, s, "%d free slabs, operation %d of key %d", free, i, keys[i])
+			}
+			got, found, err := m.Find(ctx, keys[:fresh])
+			require.NoError(t, err)
+			for i, key := range keys[:fresh] {
+				value, is := values[key]
+				require.Equal(t, is, found[i], key)
+				require.Equal(t, value, got[i], key)
+			}
+			for _, x := range []io.Closer{m, hog, pool} {
+				require.NoError(t, x.Close())
+			}
+		}
+	})
+}
+
+// ramp are so many numbers from the first on.
+func ramp(n int, first uint32) []uint32 {
+	all := make([]uint32, n)
+	for i := range all {
+		all[i] = first + uint32(i)
+	}
+	return all
 }
