@@ -287,22 +287,26 @@ func TestEpochChurn(t *testing.T) {
 			constants["FUNCTION"] = epochChurn
 			k := kernel[epochPush](t, r, "test/epoch", constants)
 			cells, answers := put(r, slices.Repeat([]uint32{slabNull}, c.cells)), put(r, make([]uint32, 3))
-			for range 2 {
+			stats := alloc.ReclaimerStats{}
+			// A thread that doesn't get a processor holds the epoch of its subgroup, so a dispatch or two may free nothing.
+			// On a GPU all subgroups may be in their first epoch until they end, always.
+			for n := 0; n < 2 || n < 50 && stats.Freed == 0 && r.d.Info().Type == vk.CPU; n++ {
 				require.NoError(t, reclaimer.On(r.s, func(p alloc.DevicePool, d alloc.DeviceReclaimer) error {
 					k.Dispatch(r.s, (c.invocations+k.Workgroup()-1)/k.Workgroup(), epochPush{p, d, 0, cells.Address(),
 						answers.Address(), uint32(c.cells), uint32(c.rounds)})
 					return nil
 				}))
 				require.NoError(t, r.s.Wait(t.Context()))
+				var err error
+				stats, err = reclaimer.Stats(t.Context())
+				require.NoError(t, err)
 			}
 			out := get(r, answers)
-			stats, err := reclaimer.Stats(t.Context())
-			require.NoError(t, err)
 			t.Logf("%+v, refused %d", stats, out[2])
 			require.Zero(t, out[0], "words of slabs that are others' by now")
 			require.Equal(t, out[1], stats.Retired())
 			require.Zero(t, stats.Stuck)
-			if r.d.Info().Type == vk.CPU { // on a GPU all subgroups may be in their first epoch until they end
+			if r.d.Info().Type == vk.CPU {
 				require.NotZero(t, stats.Freed, "nothing was freed meanwhile")
 			}
 			if c.all {
