@@ -13,6 +13,7 @@ import (
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/pass"
+	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
@@ -156,9 +157,13 @@ func TestFullPool(t *testing.T) {
 // has come about as if what is pending had not been asked for, though the batch ends with the first look at the pool.
 func TestEqualEdgesInFullPool(t *testing.T) {
 	const vertices, copies = 32, 6
+	left := []int{0, 1, 4, 9}
+	if stress.Level > 0 {
+		left = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
+	}
 	eachProtocol(t, func(t *testing.T, d *vk.Device) {
 		for _, kind := range []structures.Kind{structures.Insert, structures.InsertUnique} {
-			for free := range 12 {
+			for _, free := range left {
 				o := Options{Directed: true, Weighted: true}
 				pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{MaxBytes: 150_000})
 				require.NoError(t, err)
