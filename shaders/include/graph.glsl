@@ -157,7 +157,7 @@ void graph_account(Graph g, uint kind, uint from, uint to, uint buckets, uint st
 // those of order, concurrently with whatever other invocations do to the graph. Returns its STATUS_…; STATUS_PENDING
 // where it had no effect: the pool was full, the budget of slab visits by the tile was used up, the vertex waits for
 // more buckets, or there are no descriptors yet for such vertices. Graph.Grow of Go makes room for them. `value` is the
-// arc's weight, of no account in graphs without. `anyway`: it doesn't wait for more buckets, as arcs that are there needn't.
+// arc's weight, of no account in graphs without. `anyway`: the vertex need not have got the buckets that it waits for.
 //
 // An arc that is inserted makes both its ends vertices. Between vertices that are none no arc is found or deleted.
 // Collective over the subgroup.

@@ -153,7 +153,7 @@ func TestFullPool(t *testing.T) {
 	})
 }
 
-// Equal edges of vertices whose slabs are full, or nearly, while a pool has a few free slabs left, or none: what is done
+// Equal edges of vertices whose slabs are full, or nearly, while a pool has few free slabs left, or none: what is done
 // has come about as if what is pending had not been asked for, though the batch ends with the first look at the pool.
 func TestEqualEdgesInFullPool(t *testing.T) {
 	const vertices, copies = 32, 6
@@ -191,7 +191,8 @@ func TestEqualEdgesInFullPool(t *testing.T) {
 					there.From, there.To = append(there.From, 50+i), append(there.To, 100)
 				}
 				require.NoError(t, insert(structures.Insert, there))
-				hog, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{Buckets: 4, MaxLoad: -1, Pool: pool})
+				hog, err := slabhash.NewSet[uint32](t.Context(), d,
+					slabhash.Options{Buckets: 4, MaxLoad: -1, Pool: pool})
 				require.NoError(t, err)
 				keys := make([]uint32, 30_000)
 				for i := range keys {

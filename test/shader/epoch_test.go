@@ -288,7 +288,7 @@ func TestEpochChurn(t *testing.T) {
 			k := kernel[epochPush](t, r, "test/epoch", constants)
 			cells, answers := put(r, slices.Repeat([]uint32{slabNull}, c.cells)), put(r, make([]uint32, 3))
 			stats := alloc.ReclaimerStats{}
-			// A thread that doesn't get a processor holds the epoch of its subgroup, so a dispatch or two may free nothing.
+			// A thread without a processor holds the epoch of its subgroup, so that a dispatch or two may free nothing.
 			// On a GPU all subgroups may be in their first epoch until they end, always.
 			for n := 0; n < 2 || n < 50 && stats.Freed == 0 && r.d.Info().Type == vk.CPU; n++ {
 				require.NoError(t, reclaimer.On(r.s, func(p alloc.DevicePool, d alloc.DeviceReclaimer) error {
