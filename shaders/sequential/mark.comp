@@ -1,6 +1,6 @@
 // Marks, of operations with equal keys, the one whose value has to stay. Of insertions that is the last one. Of
-// insertions of unique keys it is the first one that is done, if another one got in, or if it got in only in part, as an
-// operation of several steps may.
+// insertions of unique keys it is the first one that is done, if another one got in, or if it got in only in part, as
+// an operation of several steps may.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "equals.glsl"
