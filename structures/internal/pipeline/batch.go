@@ -7,8 +7,8 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Lengths checks that what a batch says of each operation goes together, and that insertions bring values, unless they
-// are of a set. Error: *structures.LengthError.
+// Lengths checks that the slices of a batch have the same length, and that insertions have values, except in a set.
+// Error: *structures.LengthError.
 func Lengths[K, V structures.Number](b structures.Batch[K, V], set bool) error {
 	if len(b.Kinds) != len(b.Keys) {
 		return &structures.LengthError{Keys: len(b.Keys), Other: "kinds", Got: len(b.Kinds)}
@@ -23,8 +23,7 @@ func Lengths[K, V structures.Number](b structures.Batch[K, V], set bool) error {
 	return nil
 }
 
-// Fits checks that a slice which goes with so many keys is as long as these, or is not there. Error:
-// *structures.LengthError.
+// Fits checks that a slice is nil or as long as the keys that it belongs to. Error: *structures.LengthError.
 func Fits[T any](keys int, name string, s []T) error {
 	if s != nil && len(s) != keys {
 		return &structures.LengthError{Keys: keys, Other: name, Got: len(s)}
@@ -32,8 +31,7 @@ func Fits[T any](keys int, name string, s []T) error {
 	return nil
 }
 
-// FitsResults checks the slices that the results of a batch go to. Errors: *structures.LengthError,
-// *structures.OptionError.
+// FitsResults checks the slices for the results of a batch. Errors: *structures.LengthError, *structures.OptionError.
 func FitsResults[K, V structures.Number](b structures.Batch[K, V], r *structures.Results[K, V]) error {
 	if r == nil {
 		return &structures.OptionError{Option: "into", Reason: "nil"}
@@ -43,7 +41,7 @@ func FitsResults[K, V structures.Number](b structures.Batch[K, V], r *structures
 		Fits(n, "keys for the results", r.Keys))
 }
 
-// Cut is a part of a slice, or nil of nil.
+// Cut returns a part of a slice, or nil if the slice is nil.
 func Cut[T any](s []T, first, end int) []T {
 	if s == nil {
 		return nil

@@ -6,21 +6,21 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// code is how numbers become words of the device, and words numbers: a structures.Code and what it stands between. The
-// zero value leaves 32-bit words as they are.
+// code converts numbers to words of the device and back: a structures.Code with both widths. The zero value leaves
+// 32-bit words as they are.
 type code struct {
 	number, word       structures.Width
 	shift              uint8
-	negative, positive uint64 // what is flipped, by the sign bit
+	negative, positive uint64 // the bits that are flipped, by the sign of the number
 }
 
-// flips says whether the word 0 is another number than 0.
+// flips reports whether a number and its word differ in bits, so that the word 0 is not the number 0.
 func (c code) flips() bool { return c.negative != 0 }
 
-// plain says whether numbers are their own words.
+// plain reports whether numbers are their own words.
 func (c code) plain() bool { return c.number == c.word && !c.flips() }
 
-// encode makes words of numbers.
+// encode converts numbers to words.
 func (c code) encode(to, from []byte) {
 	switch {
 	case c.number == structures.Bits64 && c.word == structures.Bits64:
@@ -34,7 +34,7 @@ func (c code) encode(to, from []byte) {
 	}
 }
 
-// decode makes numbers of words.
+// decode converts words to numbers.
 func (c code) decode(to, from []byte) {
 	switch {
 	case c.number == structures.Bits64 && c.word == structures.Bits64:
@@ -48,7 +48,8 @@ func (c code) decode(to, from []byte) {
 	}
 }
 
-// clear makes numbers 0 whose operations have found nothing: of a mixed batch, of these kinds, those of lookups.
+// clear sets the numbers of operations that found nothing to 0. In a mixed batch of the given kinds, it does so for
+// lookups only.
 func (c code) clear(numbers, of []byte, kinds []structures.Kind) {
 	if c.number == structures.Bits64 {
 		clearAbsent(words64(numbers), of, kinds)
@@ -57,7 +58,8 @@ func (c code) clear(numbers, of []byte, kinds []structures.Kind) {
 	}
 }
 
-// count makes numbers of words that are numbers of pairs: of a mixed batch, of these kinds, those that count.
+// count converts words that are numbers of pairs. In a mixed batch of the given kinds, it does so for operations that
+// count only.
 func (c code) count(to, from []byte, kinds []structures.Kind) {
 	if c.word == structures.Bits64 {
 		countWords(c, to, words64(from), kinds)
@@ -85,14 +87,14 @@ func decode[N, W structures.Word](to []N, from []W, c code) {
 	}
 }
 
-// Order is what order keys are in.
+// Order describes how keys are ordered.
 type Order struct {
-	Sorted      bool   // none is less than the one before it
-	Ascending   bool   // there are keys, each is greater than the one before it,
-	First, Last uint64 // and the words of the first and the last one are these
+	Sorted      bool   // no key is less than the one before it
+	Ascending   bool   // there are keys, and each is greater than the one before it
+	First, Last uint64 // if Ascending: the words of the first and the last key
 }
 
-// order returns what order keys are in, by their words.
+// order returns how keys are ordered by their words.
 func order[N structures.Word](keys []N, c code) Order {
 	if len(keys) == 0 {
 		return Order{Sorted: true}
@@ -114,7 +116,7 @@ func order[N structures.Word](keys []N, c code) Order {
 	return Order{Sorted: true, Ascending: ascending, First: uint64(first), Last: uint64(before)}
 }
 
-// clearAbsent knows what was found by 1, or by structures.Found, which is 1 with one more bit.
+// clearAbsent clears numbers by their outcome in of: 1 and structures.Found mean found. The two differ in one bit.
 func clearAbsent[N structures.Word](numbers []N, of []byte, kinds []structures.Kind) {
 	const found, either = byte(structures.Found), byte(structures.Found) &^ 1
 	for i, by := range of[:len(numbers)] {
@@ -124,12 +126,12 @@ func clearAbsent[N structures.Word](numbers []N, of []byte, kinds []structures.K
 	}
 }
 
-// looksUp says whether operations of a kind result in what they find, or in 0.
+// looksUp reports whether an operation of a kind results in the value that it finds, or in 0.
 func looksUp(k structures.Kind) bool { return k == structures.Find || k.Ordered() && !k.Ranges() }
 
 func countWords[W structures.Word](c code, to []byte, from []W, kinds []structures.Kind) {
 	switch {
-	case c.flips() && c.number == structures.Bits64: // of values, floats alone do
+	case c.flips() && c.number == structures.Bits64: // only floats have values that flip
 		countEach(numbersOf[float64](to), from, kinds)
 	case c.flips():
 		countEach(numbersOf[float32](to), from, kinds)
@@ -148,7 +150,7 @@ func countEach[V structures.Number, W structures.Word](to []V, from []W, kinds [
 	}
 }
 
-// counts says whether operations of a kind result in a number of pairs.
+// counts reports whether an operation of a kind results in a number of pairs.
 func counts(k structures.Kind) bool {
 	return k == structures.DeleteAll || k == structures.CountAll || k.Ranges()
 }

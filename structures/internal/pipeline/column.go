@@ -10,54 +10,54 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Column is one array of a batch on its way to the device, back, or both. From and To may be the same memory: all of a
-// chunk is read before any of its results is written.
+// Column is one array of a batch that goes to the device, comes back, or both. From and To may be the same memory,
+// because a chunk is read completely before any of its results is written.
 type Column struct {
-	From  []byte // the whole batch, to the device; nil: nothing
-	To    []byte // the results of the whole batch; nil: they stay on the device
-	Width int    // bytes an operation on the device; 0: there is no such column, and its address is 0
+	From  []byte // of the whole batch, goes to the device; nil: nothing
+	To    []byte // the results of the whole batch; nil: results stay on the device
+	Width int    // bytes of an operation on the device; 0: no column, its address is 0
 
 	code   code
-	zeroed bool // To becomes 0 where a chunk was not finished
-	lookup bool // To becomes 0 where the last column of the batch says that an operation found nothing
-	counts bool // the words that come back are numbers of pairs
-	founds bool // statuses become whether they are structures.Found
+	zeroed bool // To is set to 0 for chunks that were not finished
+	lookup bool // To is set to 0 for operations that found nothing, by the last column of the batch
+	counts bool // words that come back are numbers of pairs
+	founds bool // statuses that come back become bools: whether they are structures.Found
 
-	kinds   []structures.Kind // of a mixed batch: lookup and counts are about the operations of kinds that do so
+	kinds   []structures.Kind // of a mixed batch: lookup and counts apply to operations of such kinds only
 	numbers []uint32          // of a mixed batch, the numbers of pairs that come back; nil: not wanted
 }
 
-// In returns a column that goes to the device: of words, or of structs of words. Of a nil slice there is none, as with
+// In returns a column that goes to the device, of words or structs of words. A nil slice has no column; the same for
 // Out.
 func In[T any](s []T) Column { return some(Through(s, nil)) }
 
-// Out returns a column that the device fills. Of a []bool it writes bytes of 0 and 1 alone.
+// Out returns a column that the device fills. For a []bool, the device must write only bytes 0 and 1.
 func Out[T any](s []T) Column { return some(Through(nil, s)) }
 
-// Result is Out for what the device fills in any case: of a nil slice nothing comes back.
+// Result is Out for a column that the device always fills. For a nil slice, nothing comes back.
 func Result[T any](s []T) Column { return Through(nil, s) }
 
-// Statuses is Result for what becomes of operations: those of chunks that were not finished are Pending.
+// Statuses is Result for the statuses of operations. Those of chunks that were not finished are Pending.
 func Statuses(s []structures.Status) Column {
 	c := Result(s)
 	c.zeroed = true
 	return c
 }
 
-// Founds is Statuses for who wants to know no more than which are structures.Found.
+// Founds is Statuses for a caller that needs only whether each status is structures.Found.
 func Founds(found []bool) Column {
 	c := Result(found)
 	c.zeroed, c.founds = true, true
 	return c
 }
 
-// Through returns a column that the device changes, from one slice to another, which may be the same one. Of a nil
-// slice nothing goes, or comes back.
+// Through returns a column that goes to the device from one slice and comes back to another, which may be the same
+// slice. For a nil slice, nothing goes or comes back.
 func Through[T any](from, to []T) Column {
 	return Column{From: Bytes(from), To: Bytes(to), Width: int(unsafe.Sizeof(*new(T)))}
 }
 
-// Keys returns a column of keys that go to the device as words of a width. Of a nil slice there is none.
+// Keys returns a column of keys that go to the device as words of a width. A nil slice has no column.
 func Keys[K structures.Number](keys []K, w structures.Width) Column {
 	return some(coded(keys, nil, structures.KeyCode[K](), w))
 }
@@ -67,9 +67,9 @@ func Values[V structures.Number](values []V, w structures.Width) Column {
 	return some(coded(values, nil, valueCode[V](w), w))
 }
 
-// KeyResults returns a column that the device fills with words of a width, which become keys. The last column of the
-// batch is what the operations have found, as bytes of 0 and 1 or as statuses: keys of those that found nothing are 0.
-// Of a nil slice nothing comes back.
+// KeyResults returns a column that the device fills with words of a width, which are converted to keys. The last column
+// of the batch tells what the operations found, as bytes 0 and 1 or as statuses; keys of operations that found nothing
+// are 0. For a nil slice, nothing comes back.
 func KeyResults[K structures.Number](keys []K, w structures.Width) Column {
 	c := coded(nil, keys, structures.KeyCode[K](), w)
 	c.lookup = true
@@ -83,31 +83,31 @@ func ValueResults[V structures.Number](values []V, w structures.Width) Column {
 	return c
 }
 
-// Counts returns a column that the device fills with numbers of pairs, as words of a width. They become the same
-// numbers of any type. Of a nil slice nothing comes back.
+// Counts returns a column that the device fills with numbers of pairs, as words of a width. They are converted to the
+// same numbers of any type. For a nil slice, nothing comes back.
 func Counts[V structures.Number](counts []V, w structures.Width) Column {
 	c := coded(nil, counts, valueCode[V](w), w)
 	c.code.shift, c.counts = 0, true
 	return c
 }
 
-// Mixed returns a column of a mixed batch: of values that go to the device, and of what the operations of these kinds
-// result in, as ValueResults and Counts have it. The last column of the batch is the statuses. Of a nil slice nothing
-// goes, or comes back.
+// Mixed returns a column of a mixed batch: values that go to the device, and the results of operations of the given
+// kinds, like ValueResults and Counts. The last column of the batch is the statuses. For a nil slice, nothing goes or
+// comes back.
 func Mixed[V structures.Number](kinds []structures.Kind, values, results []V, w structures.Width) Column {
 	c := coded(values, results, valueCode[V](w), w)
 	c.lookup, c.counts, c.kinds = true, true, kinds
 	return c
 }
 
-// Counting returns the column of a mixed batch with memory for the numbers of pairs among its results, one an
-// operation: a float32 need not hold them exactly.
+// Counting returns the column of a mixed batch with additional memory for the numbers of pairs among its results, one
+// for each operation, because a float32 cannot hold every number exactly.
 func (c Column) Counting(numbers []uint32) Column {
 	c.numbers = numbers
 	return c
 }
 
-// Ranges returns a column of ranges of words that go to the device as pairs of words of a width.
+// Ranges returns a column of ranges that go to the device as two words of a width each.
 func Ranges(ranges []structures.Range[uint64], w structures.Width) Column {
 	c := In(ranges)
 	if c.Width != 0 {
@@ -116,10 +116,10 @@ func Ranges(ranges []structures.Range[uint64], w structures.Width) Column {
 	return c
 }
 
-// Unwanted is the Result of words of a width that stay on the device.
+// Unwanted returns a Result column of words of a width that stay on the device.
 func Unwanted(w structures.Width) Column { return Column{Width: w.Bytes()} }
 
-// valueCode is the code of values that are stored as words of a width.
+// valueCode returns the code of values that are stored as words of a width.
 func valueCode[V structures.Number](w structures.Width) structures.Code[V] {
 	if w == structures.Bits64 {
 		return structures.ValueCode[uint64, V]()
@@ -142,7 +142,7 @@ func some(c Column) Column {
 	return c
 }
 
-// Bytes are the bytes of a slice; nil of none.
+// Bytes returns the bytes of a slice, or nil if it is empty.
 func Bytes[T any](s []T) []byte {
 	if len(s) == 0 {
 		return nil
@@ -150,30 +150,30 @@ func Bytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }
 
-// sizes are how many bytes an element takes in From and To, and on the device.
+// sizes returns how many bytes an element takes in From and To, and on the device.
 func (c Column) sizes() (number, word int) {
 	if c.code.plain() && !c.lookup {
-		return 1, 1 // whatever it is, it is copied
+		return 1, 1 // copied as bytes
 	}
 	return c.code.number.Bytes(), c.code.word.Bytes()
 }
 
-// host is how many bytes an operation takes in From and To.
+// host returns how many bytes an operation takes in From and To.
 func (c Column) host() int {
 	number, word := c.sizes()
 	return c.Width / word * number
 }
 
-// words is how many bytes numbers take on the device.
+// words returns how many bytes numbers take on the device.
 func (c Column) words(numbers []byte) int {
 	number, word := c.sizes()
 	return len(numbers) / number * word
 }
 
-// asks says whether results depend on what was found.
+// asks reports whether results depend on the outcomes in the last column.
 func (c Column) asks() bool { return c.lookup && c.To != nil && c.code.flips() }
 
-// Part is the column of some of the operations.
+// Part returns the column of some of the operations.
 func (c Column) Part(first, count int) Column {
 	host := c.host()
 	if c.From != nil {
@@ -186,7 +186,7 @@ func (c Column) Part(first, count int) Column {
 	return c
 }
 
-// Encode writes what goes to the device, by as many threads as pay.
+// Encode writes the data for the device to memory, with as many threads as are worthwhile.
 func (c Column) Encode(to []byte) {
 	if c.code.plain() {
 		threads.Copy(to, c.From)
@@ -199,13 +199,13 @@ func (c Column) Encode(to []byte) {
 	})
 }
 
-// decode reads what has come back, by as many threads as pay. of is the last column of the batch, if it came back;
-// partly: some operations are pending, whose results are what the device needs to go on with them.
+// decode reads the results from memory, with as many threads as are worthwhile. of is the last column of the batch, if
+// it came back. partly says that some operations are pending; their results are what the device needs to continue them.
 func (c Column) decode(from, of []byte, partly bool) {
 	number, word := c.sizes()
 	n := len(c.To) / number
 	absent := c.lookup && of != nil && (partly || c.code.flips())
-	recount := c.counts && (c.code.flips() || c.code.shift != 0) // numbers of pairs have other words than values
+	recount := c.counts && (c.code.flips() || c.code.shift != 0) // numbers of pairs and values have different words
 	if c.numbers != nil {
 		code{word: c.code.word}.count(Bytes(c.numbers), from[:word*len(c.numbers)], c.kinds)
 	}
@@ -254,7 +254,7 @@ func Words[W structures.Word](c Column) []W {
 	return words
 }
 
-// Order returns what order the keys of some of the operations are in.
+// Order returns how the keys of some of the operations are ordered.
 func (c Column) Order(first, count int) Order {
 	from := c.Part(first, count).From
 	if c.code.number == structures.Bits64 {
@@ -263,14 +263,14 @@ func (c Column) Order(first, count int) Order {
 	return order(words32(from), c.code)
 }
 
-// Brought returns the column without its results. If nothing goes to the device, there is none.
+// Brought returns the column without its results. If nothing goes to the device, it returns no column.
 func (c Column) Brought() Column {
 	c.To = nil
 	return some(c)
 }
 
-// Pick returns the column of the operations at some places, in the order of the places, with memory of its own for what
-// comes back, if that is wanted.
+// Pick returns the column of the operations at some places, in the order of the places. It has its own memory for
+// results, if they are wanted.
 func (c Column) Pick(places []int) Column {
 	c = c.Room(len(places))
 	if c.kinds != nil {
@@ -288,7 +288,7 @@ func (c Column) Pick(places []int) Column {
 	return c
 }
 
-// Room returns the column of so many other operations, with memory of its own for what comes back, if that is wanted.
+// Room returns the column with its own memory for the results of n other operations, if results are wanted.
 func (c Column) Room(n int) Column {
 	if c.To != nil {
 		c.To = Bytes(make([]uint64, (n*c.host()+7)/8))[:n*c.host()]
@@ -296,7 +296,7 @@ func (c Column) Room(n int) Column {
 	return c
 }
 
-// Spread writes the results of another column to those of the operations at some places.
+// Spread copies the results of another column to the operations at some places.
 func (c Column) Spread(some Column, places []int) {
 	if host := c.host(); c.To != nil {
 		for j, i := range places {
@@ -305,7 +305,7 @@ func (c Column) Spread(some Column, places []int) {
 	}
 }
 
-// Put decodes words that came back by another way into the results of the operations from first on.
+// Put decodes words that came back in another way into the results of the operations from first on.
 func (c Column) Put(first int, words []byte) {
 	number, word := c.sizes()
 	if to := c.To[number*first:]; c.code.plain() {
@@ -315,7 +315,7 @@ func (c Column) Put(first int, words []byte) {
 	}
 }
 
-// PutCount makes the result of an operation a number of pairs, if results are wanted.
+// PutCount sets the result of an operation to a number of pairs, if results are wanted.
 func (c Column) PutCount(i int, n uint64) {
 	if c.To != nil {
 		number, of := c.code.number.Bytes(), c.code
@@ -324,7 +324,7 @@ func (c Column) PutCount(i int, n uint64) {
 	}
 }
 
-// Upload writes what goes to the device into a buffer, from a 32-bit word on, and returns when it is there.
+// Upload writes the data for the device to a buffer, from a 32-bit word on, and returns when it is there.
 func (c Column) Upload(ctx context.Context, b *vk.Buffer[uint32], at int) error {
 	if c.code.plain() {
 		return b.Upload(ctx, at, words32(c.From))
@@ -337,7 +337,7 @@ func (c Column) Upload(ctx context.Context, b *vk.Buffer[uint32], at int) error 
 	})
 }
 
-// Download reads what comes back from a buffer, from a 32-bit word on.
+// Download reads the results from a buffer, from a 32-bit word on.
 func (c Column) Download(ctx context.Context, b *vk.Buffer[uint32], at int) error {
 	if c.code.plain() {
 		return b.Download(ctx, at, words32(c.To))
@@ -351,8 +351,8 @@ func (c Column) Download(ctx context.Context, b *vk.Buffer[uint32], at int) erro
 	})
 }
 
-// aside calls do for parts of so many bytes of numbers, with memory for their words, and the 32-bit word where these
-// begin on the device.
+// aside calls do for parts of the given bytes of numbers. do gets memory for the words of a part, and the 32-bit word
+// at which they begin on the device.
 func (c Column) aside(bytes int, do func(first, end, word int, words []byte) error) error {
 	const most = 1 << 18 // words
 	number, word := c.sizes()

@@ -7,9 +7,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Finish waits for a stream that has a batch of operations recorded, and has what the batch left pending done, until
-// left, the word that counts it, is 0: room makes room for so many operations (stuck: none was done since the last
-// time), and again records those that are pending. An error of room or again is returned as a *structures.PendingError.
+// Finish waits for a stream with a recorded batch, and completes the operations that the batch left pending, until
+// left, their counter, is 0. Each time, room makes room for the pending operations (stuck: none was done since the last
+// time), and again records them. An error of room or again is returned inside a *structures.PendingError.
 func Finish(ctx context.Context, s *vk.Stream, left *vk.Buffer[uint32],
 	room func(ctx context.Context, pending int, stuck bool) error, again func() error) error {
 	last := -1
@@ -35,7 +35,7 @@ func Finish(ctx context.Context, s *vk.Stream, left *vk.Buffer[uint32],
 			return again()
 		})
 		if err != nil {
-			s.Discard() // all that there is of it: what was recorded before was waited for
+			s.Discard() // drops only this batch: earlier work was waited for
 			return &structures.PendingError{Operations: pending, Err: err}
 		}
 	}

@@ -2,16 +2,16 @@ package pipeline
 
 import "github.com/vkds/vkds/structures"
 
-// Operations are a batch from Go slices.
+// Operations is a batch from Go slices.
 type Operations struct {
 	Kind         structures.Kind
 	N            int
 	Kinds        []structures.Kind   // of a Mixed batch
-	Keys, Values Column              // of a mixed batch, values go to the device and come back
+	Keys, Values Column              // values of a mixed batch go to the device and come back
 	Status       []structures.Status // nil: not wanted
 }
 
-// UpdatesOf returns a batch of updates of one kind from a user's slices. Values are those of insertions. Error:
+// UpdatesOf returns a batch of updates of one kind from a user's slices. Only insertions use values. Error:
 // *structures.LengthError.
 func UpdatesOf[K, V structures.Number](kind structures.Kind, keys []K, values []V, status []structures.Status,
 	w structures.Width) (o Operations, err error) {
@@ -24,7 +24,7 @@ func UpdatesOf[K, V structures.Number](kind structures.Kind, keys []K, values []
 	return o, Fits(len(keys), "statuses", status)
 }
 
-// MixedOf returns a mixed batch from a user's slices, whose lengths were checked (Lengths, FitsResults).
+// MixedOf returns a mixed batch from a user's slices. Check their lengths first (Lengths, FitsResults).
 func MixedOf[K, V structures.Number](b structures.Batch[K, V], into *structures.Results[K, V],
 	w structures.Width) Operations {
 	return Operations{
@@ -33,7 +33,7 @@ func MixedOf[K, V structures.Number](b structures.Batch[K, V], into *structures.
 	}
 }
 
-// Part returns the operations from first on, up to end.
+// Part returns the operations from first to end, without end.
 func (o Operations) Part(first, end int) Operations {
 	n := end - first
 	return Operations{
@@ -42,7 +42,7 @@ func (o Operations) Part(first, end int) Operations {
 	}
 }
 
-// Pick returns the operations at some places, in the order of the places, with memory of their own for statuses and
+// Pick returns the operations at some places, in the order of the places, with their own memory for statuses and
 // results.
 func (o Operations) Pick(places []int) Operations {
 	return Operations{

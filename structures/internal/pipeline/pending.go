@@ -8,8 +8,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Short says that an error is one of room: the device's memory, or a structure's own limit. A smaller batch may find
-// some.
+// Short reports whether an error says that there is too little room: device memory, or a limit of the structure. A
+// smaller batch may fit.
 func Short(err error) bool {
 	var memory *vk.OutOfMemoryError
 	var size *vk.TooLargeError
@@ -17,7 +17,7 @@ func Short(err error) bool {
 	return errors.As(err, &memory) || errors.As(err, &size) || errors.As(err, &own)
 }
 
-// NotBegun has the statuses of a call with so many operations, that could not begin, say so, and returns what it does.
+// NotBegun sets all statuses of a call that could not begin to Pending, and returns the call's error.
 func NotBegun(statuses []structures.Status, operations int, err error) error {
 	if unusable(err) {
 		return err
@@ -26,9 +26,9 @@ func NotBegun(statuses []structures.Status, operations int, err error) error {
 	return Stopped(statuses, operations, err)
 }
 
-// Stopped returns what stopped a batch, around it a *structures.PendingError if operations are pending; nil if nothing
-// did. How many are, the statuses say, or, without them, left. A *structures.PendingError about a part of the batch
-// gives way to that of the whole.
+// Stopped returns the error of a batch. If operations are pending, it returns a *structures.PendingError around err.
+// The number of pending operations is taken from the statuses or, without them, is left. If err is a
+// *structures.PendingError about a part of the batch, it is replaced. If err is nil, Stopped returns nil.
 func Stopped(statuses []structures.Status, left int, err error) error {
 	if err == nil {
 		return nil
@@ -50,7 +50,7 @@ func Stopped(statuses []structures.Status, left int, err error) error {
 	return &structures.PendingError{Operations: left, Err: err}
 }
 
-// Made is what a call returns that makes the statuses itself: none where nothing can have been begun.
+// Made returns the results of a call that makes the statuses itself: no statuses if nothing can have begun.
 func Made(statuses []structures.Status, err error) ([]structures.Status, error) {
 	if refused(err) {
 		return nil, err
@@ -58,7 +58,7 @@ func Made(statuses []structures.Status, err error) ([]structures.Status, error) 
 	return statuses, err
 }
 
-// ResultsOf are new results for a mixed batch.
+// ResultsOf returns new results for a mixed batch.
 func ResultsOf[K, V structures.Number](b structures.Batch[K, V]) structures.Results[K, V] {
 	n := len(b.Keys)
 	r := structures.Results[K, V]{Status: make([]structures.Status, n), Values: make([]V, n)}
@@ -76,7 +76,7 @@ func MadeResults[K, V structures.Number](r structures.Results[K, V], err error) 
 	return r, err
 }
 
-// refused says that an error is one of the arguments, or of a handle that is not open.
+// refused reports whether an error is about the arguments, or about a handle that is not open.
 func refused(err error) bool {
 	var length *structures.LengthError
 	var kind *structures.KindError
@@ -85,7 +85,7 @@ func refused(err error) bool {
 
 func unusable(err error) bool { return err == vk.ErrClosed || err == vk.ErrNotOpen }
 
-// Cause is what stopped a batch, without the number of pending operations, for calls that keep none of it.
+// Cause returns the error inside a *structures.PendingError, for calls that do not report pending operations.
 func Cause(err error) error {
 	var pending *structures.PendingError
 	if errors.As(err, &pending) {
@@ -94,8 +94,8 @@ func Cause(err error) error {
 	return err
 }
 
-// After returns the progress of a part of a call that has so many operations in total, of which some are done before
-// the part; nil for nil.
+// After returns the Progress for a part of a call. total is the number of operations of the call, and before the number
+// done before the part. After returns nil if p is nil.
 func After(p structures.Progress, before, total int) structures.Progress {
 	if p == nil {
 		return nil

@@ -1,4 +1,4 @@
-// Package pipeline carries batches in Go slices through a device. Beside it stands what the structures do alike with
+// Package pipeline carries batches in Go slices through a device. It also has the functions that structures share for
 // batches that could not be finished.
 package pipeline
 
@@ -15,19 +15,19 @@ import (
 // Chunk is the part of a batch that one dispatch works on.
 type Chunk struct {
 	First, Count int
-	Columns      []uint64 // the address of each column's part on the device, in the order given to Run; 0: none
-	Pending      uint64   // the address of a counter (uint32, zero) of operations given up
-	Retry        bool     // the chunk was dispatched before: only its pending operations are to be done
+	Columns      []uint64 // the device address of each column's part, in the order given to Run; 0: none
+	Pending      uint64   // the address of the counter of operations left pending (uint32, at first 0)
+	Retry        bool     // the chunk was dispatched before; do only its pending operations
 }
 
-// Turns have the chunks of a batch work one after the other, each on what the one before has left; their copies still
-// overlap, those of its results with the next one's work, too.
+// Turns makes the chunks of a batch run one after the other, each on the results of the one before. Copies still
+// overlap with other chunks' work.
 type Turns struct {
 	last *vk.Stream
-	done vk.Point // its work, but for the copying of results
+	done vk.Point // the end of its work, without the copying of results
 }
 
-// Take has what is recorded into a stream next wait for the chunk before.
+// Take makes the next work on a stream wait for the previous chunk.
 func (t *Turns) Take(s *vk.Stream) {
 	if t.last != nil && t.last != s {
 		s.After(t.done)
@@ -35,7 +35,7 @@ func (t *Turns) Take(s *vk.Stream) {
 	t.last = s
 }
 
-// pass submits the work on the chunk that has taken its turn last.
+// pass submits the work of the chunk that called Take last.
 func (t *Turns) pass() (err error) {
 	if t.last != nil {
 		t.done, err = t.last.Submit()
@@ -43,7 +43,7 @@ func (t *Turns) pass() (err error) {
 	return err
 }
 
-// Wait waits for the chunk before.
+// Wait waits for the previous chunk.
 func (t *Turns) Wait(ctx context.Context) error {
 	if t.last == nil {
 		return nil
@@ -51,59 +51,59 @@ func (t *Turns) Wait(ctx context.Context) error {
 	return t.last.Wait(ctx)
 }
 
-// Task is what a Pipeline does with the chunks of a batch.
+// Task is the work of a Pipeline on the chunks of a batch.
 type Task struct {
-	// Record records the work on a chunk. Where it returns an error that is Short, a smaller one is tried.
+	// Record records the work on a chunk. If it returns an error that is Short, a smaller chunk is tried.
 	Record func(s *vk.Stream, c Chunk) error
-	// Recover is called when operations were left pending and no chunk is running. It makes room for
-	// them; afterwards they are dispatched again. stuck: since the last call none was finished.
+	// Recover is called when operations were left pending and no chunk is running. It makes room for them, and then
+	// they are dispatched again. stuck: none was finished since the last call.
 	Recover func(ctx context.Context, pending int, stuck bool) error
-	// Progress, if not nil, is told of the operations done.
+	// Progress, if not nil, is called with the number of operations done.
 	Progress structures.Progress
-	// Turns are those that the chunks take, if they do.
+	// Turns, if not nil, orders the chunks.
 	Turns *Turns
-	// Whole says that a batch of no more than Pool.Chunk operations is to be one chunk: where there is no memory for
-	// that, Run returns an error that is Short, and Record has not been called or has failed.
+	// Whole says that a batch of at most Pool.Chunk operations must be one chunk. If there is no memory for it, Run
+	// returns an error that is Short, and Record was not called or has failed.
 	Whole bool
-	// Parts is how many parts a batch is to be done in at least, where they are large enough, so that their copies
-	// overlap with their work: the more of them, the less a part costs by itself.
+	// Parts is the least number of parts of a batch, if they are large enough. Parts make copies overlap with work. A
+	// task whose parts cost little may have more.
 	Parts int
 }
 
-// What measured best on the H200 (docs/benchmarks.md).
+// These values measured best on the H200 (docs/benchmarks.md).
 const (
 	PartsOfQueries = 8
-	PartsInTurn    = 2 // of updates whose chunks take turns
+	PartsInTurn    = 2 // for updates with Turns
 )
 
-// Pipeline carries batches in Go slices through the device in chunks: while some are computed or on their way there or
-// back, the next one is copied in and the one before is copied out. A batch may be larger than the device's memory.
-// Where there is no room for a chunk, smaller ones are tried. A Pipeline keeps its staging memory until it is closed,
-// and serves one call at a time.
+// Pipeline carries batches in Go slices through the device in chunks. While some chunks are computed or transferred,
+// the next one is copied in and the previous one is copied out. A batch may be larger than the device's memory. If
+// there is no room for a chunk, smaller ones are tried. A Pipeline keeps its staging memory until it is closed, and
+// does one call at a time.
 type Pipeline struct {
 	d       *vk.Device
 	chunk   int  // operations
-	direct  bool // kernels work in the host buffers: the device's memory is the host's
+	direct  bool // kernels use the host buffers, because device and host share memory
 	slots   []*slot
-	started int // chunks of this batch: says whose turn it is
+	started int // number of chunks begun in this batch; selects the next slot
 }
 
 const (
 	chunksInFlight = 3
-	slots          = chunksInFlight + 2 // and one that is filled, and one whose results are copied out
+	slots          = chunksInFlight + 2 // one more is filled, and the results of another are copied out
 
-	leastChunk = 1 << 8 // operations: less is not tried where room is short
+	leastChunk = 1 << 8 // operations; smaller chunks are not tried if there is too little room
 
 	gpuChunk = 1 << 21
 	cpuChunk = 1 << 17 // a dispatch on a CPU device takes some 10 ms with these
 
-	leastPart = 1 << 19 // operations: to submit less by itself, and to wait for it, costs more than its copies
+	leastPart = 1 << 19 // operations; submitting and waiting for fewer costs more than their copies
 )
 
 var chunkForTests int
 
-// InChunksOf is for tests: pipelines that are made from here on cut batches into chunks of so many operations; 0: as
-// many as the device is best with.
+// InChunksOf is for tests. Pipelines that are made afterwards cut batches into chunks of n operations; 0 selects the
+// default.
 func InChunksOf(n int) { chunkForTests = n }
 
 // New makes a pipeline. It takes memory only when it is used.
@@ -131,15 +131,15 @@ type batch struct {
 	finished []Chunk
 }
 
-// Run carries a batch of n operations through the device. When it returns, no chunk is running. With an error, the
-// chunks that were finished have their outputs, and no other output was written, but for statuses; left is how many
-// operations are not done. Cancellation is seen between chunks.
+// Run carries a batch of n operations through the device. When it returns, no chunk is running. After an error, the
+// finished chunks have their outputs, and no other output was written, except statuses; left is the number of
+// operations that are not done. Cancellation is checked between chunks.
 func (p *Pipeline) Run(ctx context.Context, n int, columns []Column, task Task) (left int, err error) {
 	b := &batch{n: n, columns: columns, task: task, left: n}
 	p.started = 0
 	panics := true
 	defer func() {
-		if panics { // a method of the context's, or Progress
+		if panics { // a method of the context, or Progress
 			b.task.Progress = nil
 			_ = p.end(context.Background(), b, true)
 		}
@@ -150,8 +150,8 @@ func (p *Pipeline) Run(ctx context.Context, n int, columns []Column, task Task) 
 	return b.left, err
 }
 
-// end waits for what is at work for a batch. failed: it has not been done to its end; what is in flight is finished in
-// any case, since its memory is about to be used again.
+// end waits for the chunks that are running. failed says that the batch stopped early. Chunks in flight are finished in
+// any case, because their memory will be used again.
 func (p *Pipeline) end(ctx context.Context, b *batch, failed bool) (err error) {
 	if failed {
 		err = p.clearUp(ctx, b)
@@ -165,7 +165,7 @@ func (p *Pipeline) end(ctx context.Context, b *batch, failed bool) (err error) {
 	return err
 }
 
-// zero has the statuses of chunks that were not finished say so.
+// zero sets the statuses of chunks that were not finished to Pending.
 func (b *batch) zero() {
 	slices.SortFunc(b.finished, func(x, y Chunk) int { return x.First - y.First })
 	next := 0
@@ -181,7 +181,7 @@ func (b *batch) zero() {
 
 func (p *Pipeline) run(ctx context.Context, b *batch) error {
 	chunk := p.chunkOf(b)
-	var ahead *slot // the next chunk's, into which it is copied already
+	var ahead *slot // the slot of the next chunk, which is already being copied in
 	for first := 0; first < b.n; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -207,7 +207,7 @@ func (p *Pipeline) run(ctx context.Context, b *batch) error {
 		if !Short(err) || count <= leastChunk || b.task.Whole {
 			return err
 		}
-		// There may be room for less of it, and for all of it in parts.
+		// There may be room for smaller chunks.
 		if err := p.drain(ctx, b); err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (p *Pipeline) run(ctx context.Context, b *batch) error {
 	return p.drain(ctx, b)
 }
 
-// begin has a slot take the chunk that begins with operation `first`: nil if there is none.
+// begin assigns a slot to the chunk that begins with operation first, and returns nil if there is no such operation.
 func (p *Pipeline) begin(b *batch, first, chunk int) (*slot, error) {
 	if first >= b.n {
 		return nil, nil
@@ -227,12 +227,12 @@ func (p *Pipeline) begin(b *batch, first, chunk int) (*slot, error) {
 		return nil, err
 	}
 	if err = p.fill(s, first, min(chunk, b.n-first), b); err != nil {
-		p.started-- // it has nothing
+		p.started-- // the slot is empty
 	}
 	return s, err
 }
 
-// ahead has the chunk behind a slot's copied into another one, if there is memory for it yet.
+// ahead begins to copy the chunk after a slot's into another slot, if there is memory for it.
 func (p *Pipeline) ahead(b *batch, s *slot, chunk int) (*slot, error) {
 	next, err := p.begin(b, s.chunk.First+s.chunk.Count, chunk)
 	if Short(err) {
@@ -249,13 +249,13 @@ func (p *Pipeline) release() {
 	}
 }
 
-// chunkOf is how many operations the chunks of a batch have.
+// chunkOf returns the number of operations in the chunks of a batch.
 func (p *Pipeline) chunkOf(b *batch) int {
 	parts := max(b.task.Parts, 1)
 	return min(p.chunk, max(leastPart, (b.n+parts-1)/parts))
 }
 
-// turn finishes the oldest chunk if there are enough in flight.
+// turn finishes the oldest chunk if enough chunks are in flight.
 func (p *Pipeline) turn(ctx context.Context, b *batch) error {
 	open := p.inFlight()
 	if len(open) < chunksInFlight {
@@ -272,8 +272,8 @@ func (p *Pipeline) turn(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// next returns the slot that was used longest ago, with nothing in it, or a new one: a batch of few chunks takes no
-// more slots than these.
+// next returns the slot that was used longest ago, emptied, or a new one. A batch of few chunks needs only as many
+// slots.
 func (p *Pipeline) next() (*slot, error) {
 	at := p.started % slots
 	if at == len(p.slots) {
@@ -286,10 +286,10 @@ func (p *Pipeline) next() (*slot, error) {
 	p.started++
 	s := p.slots[at]
 	s.settled()
-	return s, p.d.Accept("stream", s.stream) // its memory has gone with a device that was closed
+	return s, p.d.Accept("stream", s.stream) // fails if the device was closed, which freed the slot's memory
 }
 
-// inFlight are the slots with a chunk, the oldest first.
+// inFlight returns the slots that hold a chunk, the oldest first.
 func (p *Pipeline) inFlight() []*slot {
 	var all []*slot
 	for _, s := range p.slots {
@@ -301,7 +301,7 @@ func (p *Pipeline) inFlight() []*slot {
 	return all
 }
 
-// drain waits for all chunks in flight and has their pending operations done.
+// drain waits for all chunks in flight and completes their pending operations.
 func (p *Pipeline) drain(ctx context.Context, b *batch) error {
 	var failure error
 	open, last := p.inFlight(), -1
@@ -326,19 +326,19 @@ func (p *Pipeline) drain(ctx context.Context, b *batch) error {
 	}
 }
 
-// logRetry tells of operations that were left pending, and are to be dispatched again.
+// logRetry logs that operations were left pending and will be dispatched again.
 func logRetry(ctx context.Context, d *vk.Device, pending int, stuck bool) {
 	d.Log().LogAttrs(ctx, slog.LevelInfo, "batch retried", slog.Int("pending", pending), slog.Bool("stuck", stuck))
 }
 
-// clearUp waits for all chunks in flight. Those with pending operations count as never run, but for their statuses.
+// clearUp waits for all chunks in flight. The pending operations of a chunk stay pending.
 func (p *Pipeline) clearUp(ctx context.Context, b *batch) error {
 	_, _, err := settle(ctx, p.inFlight(), b, false)
 	return err
 }
 
-// settle waits for chunks, and finishes those that have nothing pending; and all, unless the others are to be gone on
-// with, which it returns with the number of their pending operations.
+// settle waits for chunks and finishes those that have nothing pending. If goOn is set and nothing has failed, it
+// returns the others and the number of their pending operations; otherwise it finishes these, too.
 func settle(ctx context.Context, open []*slot, b *batch, goOn bool) (rest []*slot, pending int, failure error) {
 	for _, s := range open {
 		left, err := s.wait(ctx)

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Pool has the pipelines of a handle. Calls that are at work beside each other have one each; more of them than there
-// may be pipelines wait for one, so that the handle's staging memory is bounded.
+// Pool has the pipelines of a handle. Each running call uses one pipeline. The number of pipelines is limited, to bound
+// the staging memory of the handle; further calls wait.
 type Pool struct {
 	d    *vk.Device
 	room *semaphore.Weighted
 	mu   sync.Mutex
-	idle []*Pipeline // the one used last is the last
+	idle []*Pipeline // the last one was used most recently
 }
 
 const mostPipelines = 4
@@ -23,10 +23,10 @@ const mostPipelines = 4
 // NewPool makes a pool. It takes memory only when it is used.
 func NewPool(d *vk.Device) *Pool { return &Pool{d: d, room: semaphore.NewWeighted(mostPipelines)} }
 
-// Chunk is how many operations a chunk has at most.
+// Chunk returns the greatest number of operations in a chunk.
 func (p *Pool) Chunk() int { return New(p.d).chunk }
 
-// Take gives a pipeline out, until Give. Error: the context's.
+// Take returns a pipeline for the caller's use until Give. Error: the context's.
 func (p *Pool) Take(ctx context.Context) (*Pipeline, error) {
 	if err := p.room.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (p *Pool) Take(ctx context.Context) (*Pipeline, error) {
 	return taken, nil
 }
 
-// Give takes a pipeline back.
+// Give returns a pipeline to the pool.
 func (p *Pool) Give(line *Pipeline) {
 	p.mu.Lock()
 	p.idle = append(p.idle, line)
@@ -50,7 +50,7 @@ func (p *Pool) Give(line *Pipeline) {
 	p.room.Release(1)
 }
 
-// Run has a pipeline carry a batch.
+// Run is Pipeline.Run on a pipeline of the pool.
 func (p *Pool) Run(ctx context.Context, n int, columns []Column, task Task) (left int, err error) {
 	line, err := p.Take(ctx)
 	if err != nil {
@@ -60,23 +60,23 @@ func (p *Pool) Run(ctx context.Context, n int, columns []Column, task Task) (lef
 	return line.Run(ctx, n, columns, task)
 }
 
-// Do has a call do something on a stream, on which nothing else is recorded meanwhile.
+// Do runs call with a stream on which nothing else is recorded at the same time.
 func (p *Pool) Do(ctx context.Context, call func(s *vk.Stream) error) error {
 	line, err := p.Take(ctx)
 	if err != nil {
 		return err
 	}
 	defer p.Give(line)
-	line.started = 0 // always the same stream, so that it alone has scratch of such calls
+	line.started = 0 // always the same stream, so that only one stream has scratch memory for such calls
 	s, err := line.next()
 	if err != nil {
 		return err
 	}
-	defer s.stream.Discard() // what a panic may leave recorded
+	defer s.stream.Discard() // commands that a panic may have left
 	return call(s.stream)
 }
 
-// Close frees the staging memory. All pipelines are back.
+// Close frees the staging memory. No pipeline may be in use.
 func (p *Pool) Close() error {
 	var err error
 	for _, line := range p.idle {

@@ -18,21 +18,21 @@ type slot struct {
 	size   int // bytes of each buffer
 
 	busy    bool
-	filled  sync.WaitGroup // what goes to the device is in the host buffer
-	emptied sync.WaitGroup // the results are copied out
+	filled  sync.WaitGroup // the input was copied to the host buffer
+	emptied sync.WaitGroup // the results were copied out
 	chunk   Chunk
-	left    int      // operations of it that were pending when it was waited for
+	left    int      // operations of the chunk that were pending when it ended
 	columns []Column // of this chunk
-	at      []int    // where each column lies in the buffers
+	at      []int    // the offset of each column in the buffers
 }
 
 const (
 	columnAlign  = 256
-	counterBytes = columnAlign // the pending counter's room, at the start of a slot's buffers
-	leastBuffer  = 1 << 12     // bytes: there may be many handles of little
+	counterBytes = columnAlign // room for the pending counter, at the start of a slot's buffers
+	leastBuffer  = 1 << 12     // bytes; small, because there may be many small handles
 )
 
-// fill has a chunk copied into a slot, while others go on.
+// fill begins to copy a chunk into a slot, concurrently with other chunks.
 func (p *Pipeline) fill(s *slot, first, count int, b *batch) error {
 	size := s.lay(first, count, b.columns)
 	if err := s.reserve(p.d, size, p.direct); err != nil {
@@ -59,11 +59,11 @@ func (p *Pipeline) fill(s *slot, first, count int, b *batch) error {
 
 // start submits the work on a slot's chunk.
 func (p *Pipeline) start(s *slot, b *batch) error {
-	s.filled.Wait() // not later: recording may submit the chunk's way to the device, to wait for what is before it
+	s.filled.Wait() // now, because recording may submit the copy to the device when it waits for earlier work
 	return s.submit(p.direct, b.task, true)
 }
 
-// lay has the slot hold a part of the columns, and returns how many bytes its buffers need.
+// lay assigns a part of the columns to the slot, and returns how many bytes its buffers need.
 func (s *slot) lay(first, count int, columns []Column) (size int) {
 	s.columns, s.at = s.columns[:0], s.at[:0]
 	size = counterBytes
@@ -75,8 +75,8 @@ func (s *slot) lay(first, count int, columns []Column) (size int) {
 	return size
 }
 
-// reserve makes the slot's buffers at least so many bytes large. Sizes go by powers of two, so that
-// batches of growing size don't allocate each time.
+// reserve makes the slot's buffers at least size bytes large. Sizes are powers of two, so that batches of growing size
+// do not allocate each time.
 func (s *slot) reserve(d *vk.Device, size int, direct bool) error {
 	if size <= s.size {
 		return nil
@@ -99,7 +99,7 @@ func (s *slot) reserve(d *vk.Device, size int, direct bool) error {
 	return nil
 }
 
-// settled waits until nothing is copied into the slot's host buffer, or out of it.
+// settled waits until nothing is being copied into or out of the slot's host buffer.
 func (s *slot) settled() {
 	s.filled.Wait()
 	s.emptied.Wait()
@@ -115,7 +115,7 @@ func (s *slot) free() {
 	s.host, s.device, s.size = nil, nil, 0
 }
 
-// submit records the chunk's way: in (the first time), the task's work, out.
+// submit records and submits a chunk: the copy in (the first time), the task's work, and the copy out.
 func (s *slot) submit(direct bool, task Task, in bool) error {
 	if direct {
 		s.stream.Fill(s.host, 0, 4, 0)
@@ -127,8 +127,8 @@ func (s *slot) submit(direct bool, task Task, in bool) error {
 		err = task.Turns.pass()
 	}
 	if err != nil {
-		// It speaks of memory that a later chunk may replace; and so does what recording has submitted, to wait for
-		// what was before it.
+		// The recorded commands use memory that a later chunk may replace. So do commands that recording has submitted
+		// in order to wait for earlier work.
 		s.stream.Discard()
 		return joint.Error(err, s.stream.Wait(context.Background()))
 	}
@@ -162,7 +162,7 @@ func (s *slot) copyOut() {
 	})
 }
 
-// back is how many bytes of a column come back: of the last one also where the results are to be known by it.
+// back returns how many bytes of a column come back. The last column also comes back if other results depend on it.
 func (s *slot) back(column int) int {
 	c := s.columns[column]
 	if !c.back() && (column < len(s.columns)-1 || !slices.ContainsFunc(s.columns, Column.asks)) {
@@ -171,7 +171,7 @@ func (s *slot) back(column int) int {
 	return s.chunk.Count * c.Width
 }
 
-// found is what has come back of the last column.
+// found returns the last column, if it came back.
 func (s *slot) found(host []byte) []byte {
 	last := len(s.columns) - 1
 	if last < 0 || s.back(last) == 0 {
@@ -182,16 +182,16 @@ func (s *slot) found(host []byte) []byte {
 
 // wait waits for the chunk and returns how many of its operations are pending.
 func (s *slot) wait(ctx context.Context) (int, error) {
-	// A chunk takes some milliseconds: that long a cancelled context waits.
+	// A cancelled context waits for the chunk's end, which takes some milliseconds.
 	if err := s.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return 0, err
 	}
-	counter := s.host.Slice()[:4] // the device's until the stream was waited for
+	counter := s.host.Slice()[:4] // read only after the wait, because the device writes it
 	s.left = int(*(*uint32)(unsafe.Pointer(unsafe.SliceData(counter))))
 	return s.left, nil
 }
 
-// finish has the chunk's results copied out, while other chunks go on.
+// finish begins to copy out the results of the chunk, concurrently with other chunks.
 func (s *slot) finish(b *batch) {
 	host, partly := s.host.Slice(), s.left != 0
 	s.emptied.Go(func() {
