@@ -43,21 +43,22 @@ type boundsSortedPush struct {
 	Upper          uint32
 }
 
-// What the ways of finding bounds are good for. To sample the keys for an index takes as long as so many keys a query
-// save; to merge keys and queries means to read all keys. Both are worth their while unless the keys are many more.
+// The greatest numbers of keys per query for which an index, or a merge, is faster. Sampling the keys for an index
+// takes time for each key and saves reads for each query. Merging keys and queries reads all keys.
 const (
 	keysAnIndexedQuery = 32
 	keysAMergedQuery   = 32
 )
 
-// searchTop is the keys of an index that a workgroup keeps in shared memory. The nodes of wider keys are half as wide,
-// and a step in shared memory costs far less than a node.
+// searchTop is the number of an index's keys that a workgroup keeps in shared memory. Nodes of wider keys have half as
+// many keys, and a step in shared memory costs far less than reading a node.
 var searchTop = [...]int{structures.Bits32: 512, structures.Bits64: 1024}
 
-// boundsLanes is about how many lanes fill a large device.
+// boundsLanes is about the number of lanes that fill a large device.
 const boundsLanes = 1 << 18
 
-// indexKeys is how many keys an index of n keys has room for, as shaders/primitives/search_index.glsl divides it.
+// indexKeys returns the number of keys that an index of n keys has room for, as shaders/primitives/search_index.glsl
+// divides it.
 func indexKeys(n, top int, w structures.Width) (keys int) {
 	node := 3 - int(w)
 	for shift := node; n>>(shift-node) > top; shift += node {
@@ -79,12 +80,12 @@ func (p *Primitives) BoundsScratch(n, count int, w structures.Width) int {
 	return max(w.Bytes()*indexKeys(n, searchTop[w], w), 4*p.mergeShape(w, false).splits(n+count))
 }
 
-// boundsPlan is the way in which bounds are found.
+// boundsPlan says how bounds are found.
 type boundsPlan struct {
 	merged  bool // by merging queries and keys
-	alone   bool // if merged: each workgroup finds its tile by itself
-	indexed bool // else by an index rather than by bisection
-	top     int  // keys of it that a workgroup keeps
+	alone   bool // if merged: each workgroup finds its own tile
+	indexed bool // if not merged: by an index rather than by bisection
+	top     int  // keys of the index that a workgroup keeps
 	rounds  int  // queries a lane
 }
 
@@ -105,7 +106,7 @@ func (p *Primitives) Bounds(s *vk.Stream, a BoundsArgs) error {
 		return p.bounds(s, a, boundsPlan{
 			merged: a.Sorted && n <= keysAMergedQuery*count, alone: n+count <= mergeAlone,
 			indexed: n <= keysAnIndexedQuery*count, top: searchTop[a.Width],
-			// Each workgroup loads the top. It is to take a small part of its time, but all of the device is to work.
+			// Each workgroup loads the top. More queries a lane make that cheap; fewer keep the whole device busy.
 			rounds: min(max(count/boundsLanes, 1), 4),
 		})
 	})
@@ -177,7 +178,7 @@ func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan)
 	return nil
 }
 
-// word is a condition as shaders take it.
+// word returns a condition as a word for shaders.
 func word(condition bool) uint32 {
 	if condition {
 		return 1

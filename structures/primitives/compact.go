@@ -11,14 +11,14 @@ type CompactArgs struct {
 	Values    uint64 // 0, or as many numbers
 	Flags     uint64 // a bit a key, in words from the lowest bit up; bits from Length on are ignored
 	OutKeys   uint64 // numbers, as many as there are flags set
-	OutValues uint64 // likewise, where Values is not 0
+	OutValues uint64 // as many values, if Values is not 0
 	OutCount  uint64 // 0, or a word for the number of flags set
 	Length    Length
 	Widths    Widths
 	Scratch   uint64 // CompactScratch bytes
 }
 
-// compactShape is what measured best on an H200.
+// compactShape measured best on an H200.
 var compactShape = shape{workgroup: 128, quads: 4, chunks: 4096}
 
 type compactPush struct {
@@ -60,7 +60,7 @@ func (p *Primitives) compact(s *vk.Stream, a CompactArgs) error {
 		return ErrNoMemory
 	}
 	if pairs && a.Widths.Value != a.Widths.Key {
-		// One after the other: the flags that are read again are a bit an element.
+		// One after the other. Reading the flags twice costs little: they have a bit for each element.
 		keys, values := a, a
 		keys.Values = 0
 		values.Keys, values.OutKeys, values.Values, values.OutCount = a.Values, a.OutValues, 0, 0
@@ -79,7 +79,7 @@ func (p *Primitives) compact(s *vk.Stream, a CompactArgs) error {
 		return err
 	}
 	if chunks > 1 {
-		// The kernel knows flags alone, of parts with as many words as these have elements.
+		// This kernel reads only flags. Its parts have as many elements as those of the other kernel.
 		flags := compactShape
 		flags.quads >>= width
 		count, err := recording.Kernel[compactCountPush](p.kernels, s, "primitives/compact_count", flags.workgroup,

@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// array is a buffer of n words that begins with some.
+// array returns a buffer of n words that begins with the given ones.
 func array(d *vk.Device, n int, words ...uint32) *vk.Buffer[uint32] {
 	b, err := vk.NewBuffer[uint32](d, n)
 	check(err)
@@ -18,7 +18,7 @@ func array(d *vk.Device, n int, words ...uint32) *vk.Buffer[uint32] {
 	return b
 }
 
-// read is the first n words of a buffer.
+// read returns the first n words of a buffer.
 func read(b *vk.Buffer[uint32], n int) []uint32 {
 	words := make([]uint32, n)
 	check(b.Download(context.Background(), 0, words))
@@ -31,7 +31,7 @@ func check(err error) {
 	}
 }
 
-// Pairs sorted by their keys; of equal keys the first stays first. What is left in the device ends with it.
+// Sort pairs by their keys. Pairs with equal keys keep their order.
 func ExamplePrimitives_Sort() {
 	d, err := vk.Open(vk.Options{})
 	check(err)
@@ -55,7 +55,7 @@ func ExamplePrimitives_Sort() {
 	// [0 10 10 20 30] [5 2 4 3 1]
 }
 
-// Where each of several lists begins, if they stand one behind the other.
+// Compute where each of several lists begins if they are stored one after the other.
 func ExamplePrimitives_Scan() {
 	d, err := vk.Open(vk.Options{})
 	check(err)
@@ -78,8 +78,8 @@ func ExamplePrimitives_Scan() {
 	// [0 3 3 8] [10]
 }
 
-// How often the most frequent key occurs: three operations one after the other, without a look from the host in
-// between. How many runs the second finds the device alone knows, and the third takes it from there.
+// Find how often the most frequent key occurs. Three operations follow each other without waiting for the host. Only
+// the device knows how many runs the second one finds, and the third one reads the number there.
 func ExamplePrimitives_RunLength() {
 	d, err := vk.Open(vk.Options{})
 	check(err)
@@ -113,7 +113,7 @@ func ExamplePrimitives_RunLength() {
 	// [3 7 9] [2 4 2] [4]
 }
 
-// The pairs whose flags are set, in their order: here those of the keys 1, 3 and 4.
+// Keep the pairs whose flags are set, in their order: here those of the keys 1, 3 and 4.
 func ExamplePrimitives_Compact() {
 	d, err := vk.Open(vk.Options{})
 	check(err)
@@ -139,7 +139,7 @@ func ExamplePrimitives_Compact() {
 	// [1 3 4] [10 30 40]
 }
 
-// The three greatest of some scores, and whose they are: of the two that are equal the first.
+// Find the three greatest scores and their owners. Of equal scores, the first one comes first.
 func ExamplePrimitives_TopK() {
 	d, err := vk.Open(vk.Options{})
 	check(err)
@@ -164,8 +164,8 @@ func ExamplePrimitives_TopK() {
 	// [90 70 70] [101 102 104]
 }
 
-// Keys brought into four parts, one after the other in key order, to be looked up part by part; and an answer for each
-// in the order in which the keys were given, fetched from its place.
+// Divide keys into four parts in key order, to look them up part by part. Then fetch an answer for each key in the
+// original order.
 func ExamplePrimitives_Partition() {
 	d, err := vk.Open(vk.Options{})
 	check(err)

@@ -20,7 +20,7 @@ type HistogramArgs struct {
 // MaxHistogramBits is the width of the widest field that Histogram counts by.
 const MaxHistogramBits = 12
 
-// histogramShape is what measured best on an H200.
+// histogramShape measured best on an H200.
 var histogramShape = shape{workgroup: 256, quads: 8, chunks: 528}
 
 type fieldCountPush struct {

@@ -44,10 +44,10 @@ type mergeSplitPush struct {
 	Tile             uint32
 }
 
-// mergeShape is how a workgroup is laid out in the kernels over shaders/primitives/merge_tile.glsl.
+// mergeShape is the layout of a workgroup in the kernels over shaders/primitives/merge_tile.glsl.
 type mergeShape struct{ workgroup, items int }
 
-// By the width of keys, what measured best on an H200.
+// These shapes measured best on an H200, by the width of keys.
 var (
 	mergesOfPairs = [...]mergeShape{structures.Bits32: {128, 9}, structures.Bits64: {128, 9}}
 	mergesOfKeys  = [...]mergeShape{structures.Bits32: {256, 11}, structures.Bits64: {256, 9}}
@@ -55,8 +55,8 @@ var (
 
 func (m mergeShape) tile() int { return m.workgroup * m.items }
 
-// within is the shape with as large a workgroup as a device has room for, whose shared memory takes a key and a word an
-// element.
+// within returns the shape with as large a workgroup as the device allows. Its shared memory takes a key and a word for
+// each element.
 func (m mergeShape) within(info vk.Info, w structures.Width) mergeShape {
 	for m.workgroup > info.MaxWorkgroup || w.Bytes()*(m.tile()+m.items)+4*m.tile()+8 > info.SharedBytes {
 		m.workgroup /= 2
@@ -64,7 +64,7 @@ func (m mergeShape) within(info vk.Info, w structures.Width) mergeShape {
 	return m
 }
 
-// mergeShape is that of a merge of keys of this width, alone or with values.
+// mergeShape returns the shape for a merge of keys of this width, alone or with values.
 func (p *Primitives) mergeShape(w structures.Width, pairs bool) mergeShape {
 	m := mergesOfKeys[w]
 	if pairs {
@@ -73,11 +73,11 @@ func (p *Primitives) mergeShape(w structures.Width, pairs bool) mergeShape {
 	return m.within(p.d.Info(), w)
 }
 
-// splits is how many words merge_split takes for up to n outputs.
+// splits returns the number of words that merge_split takes for up to n outputs.
 func (m mergeShape) splits(n int) int { return n/m.tile() + 2 }
 
-// A workgroup that finds where its own tile begins and ends saves a dispatch, but loads more than a lane that bisects
-// for it. Up to so many outputs, it is the faster way.
+// If a workgroup finds the ends of its own tile, that saves a dispatch, but it loads more than a single lane that
+// bisects for it. Up to mergeAlone outputs, it is faster.
 const mergeAlone = 1 << 22
 
 // MergeScratch returns the bytes of scratch memory that a merge of up to n outputs of these widths needs.
@@ -102,7 +102,7 @@ func (p *Primitives) Merge(s *vk.Stream, a MergeArgs) error {
 	return p.whole(s, func() error { return p.merge(s, a, a.A.Length.N+a.B.Length.N <= mergeAlone) })
 }
 
-// merge is Merge; alone is whether each workgroup finds its tile by itself.
+// merge is Merge. If alone is set, each workgroup finds its own tile.
 func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
 	if err := a.Widths.check(); err != nil {
 		return err
@@ -148,7 +148,7 @@ func mergeKernel[P any](p *Primitives, s *vk.Stream, module string, shape mergeS
 		append(more, recording.Constant("MERGE_ITEMS", uint32(shape.items)))...)
 }
 
-// split records the search for where the tiles of a merge begin.
+// split records the search for the first elements of the tiles of a merge.
 func (p *Primitives) split(s *vk.Stream, w structures.Width, a, b Run, mask uint64, shape mergeShape,
 	splits uint64) error {
 	k, err := recording.Kernel[mergeSplitPush](p.kernels, s, recording.OfKeys("primitives/merge_split", w), 0)

@@ -10,10 +10,10 @@ import (
 type PartitionArgs struct {
 	Keys         uint64           // address of Length keys
 	Width        structures.Width // of a key
-	Pairs        bool             // there are two numbers each, a key and what goes with it
-	OutKeys      uint64           // address of the same, for the result
-	Destinations uint64           // address of Length words, out: of each key, its index in OutKeys. 0: not wanted
-	Sources      uint64           // the same, out: of each key of the result, its index in Keys. 0: not wanted
+	Pairs        bool             // each element is two numbers, a key and its value
+	OutKeys      uint64           // address of as many elements, for the result
+	Destinations uint64           // address of Length words, out: the index in OutKeys of each key. 0: not wanted
+	Sources      uint64           // the same, out: the index in Keys of each key of the result. 0: not wanted
 	Length       Length
 	Bits         int    // log2 of the number of parts: 1 to MaxPartitionBits
 	Scratch      uint64 // PartitionScratch bytes
@@ -22,14 +22,14 @@ type PartitionArgs struct {
 // MaxPartitionBits is log2 of the most parts that Partition makes: each has a counter in a workgroup's shared memory.
 const MaxPartitionBits = 8
 
-// What measured best on an H200: invocations of a workgroup, keys of each of them in the tile that it brings to the
-// parts, and how many workgroups count.
+// These values measured best on an H200: the invocations of a workgroup, the keys of each invocation in a tile, and the
+// number of workgroups that count.
 const (
 	partitionWorkgroup = 512
 	partitionItems     = 8
 	partitionCounting  = 528
 
-	partitionShared = 4 << 10 // bytes that a workgroup has beside its tile, at most
+	partitionShared = 4 << 10 // the most bytes of shared memory that a workgroup has in addition to its tile
 )
 
 type partitionRangePush struct {

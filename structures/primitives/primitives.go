@@ -1,6 +1,6 @@
-// Package primitives has the bulk operations that ordered structures are made of: radix sort, top k, partition, scan,
-// reduction, merge, segmented sort, compaction, run-length encoding, bounds, histograms and the encoding of keys. They
-// work on arrays of 32-bit numbers in device memory, or of 64-bit numbers if an operation has a Width.
+// Package primitives has bulk operations on arrays in device memory: radix sort, top k, partition, scan, reduction,
+// merge, segmented sort, compaction, run-length encoding, bounds, histograms and the encoding of keys. Ordered
+// structures are made of them. Arrays have numbers of 32 bits, or of 64 bits if an operation has a Width.
 //
 // An operation is recorded into a vk.Stream. It does not wait and allocates nothing: arrays are given by device
 // addresses, and the caller provides scratch memory. The method named …Scratch returns how many bytes. Arrays are
@@ -27,7 +27,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Form is the way in which an operation with two forms is done.
+// Form is how an operation with two forms is done.
 type Form uint8
 
 const (
@@ -55,13 +55,13 @@ type Primitives struct {
 	d    *vk.Device
 	form Form
 
-	// How often a workgroup looks for what a predecessor is to publish before it computes that by itself.
+	// How often a workgroup looks for a predecessor's result before it computes the result itself.
 	patience uint32
-	// The shape of all sorts, for tests; zero: by their length.
+	// The shape of all sorts, for tests. Zero: it depends on the length.
 	sorts tileShape
-	// The least length of wide keys that are sorted by upper digits and locally, where that does.
+	// The least length of wide keys that are sorted by upper digits and a local sort, if the keys allow it.
 	local int
-	// The passes by upper digits of all these sorts, for tests; zero: by their length.
+	// The number of passes by upper digits in these sorts, for tests. Zero: it depends on the length.
 	uppers int
 
 	kernels *recording.Kernels
@@ -88,14 +88,14 @@ func New(d *vk.Device, o Options) *Primitives {
 	return p
 }
 
-// patience is far longer than a workgroup that runs takes to publish. On a CPU device a workgroup that has not
-// published may be off its processor, for as long as the system likes: there it is quicker to do its work.
+// patience is far longer than a running workgroup takes to publish its result. On a CPU device, a workgroup may be off
+// its processor for a long time; there it is faster to do its work than to wait.
 const (
 	patience    = 1 << 14
 	cpuPatience = 1 << 5
 )
 
-// Their GPUs passed the litmus tests of progress between workgroups wherever these were run.
+// The GPUs of these vendors passed the litmus tests of progress between workgroups wherever these were run.
 const (
 	vendorAMD    = 0x1002
 	vendorNVIDIA = 0x10de
@@ -112,10 +112,10 @@ func (p *Primitives) Close() error {
 	return nil
 }
 
-// made says whether New has made the primitives.
+// made reports whether the primitives were made by New.
 func (p *Primitives) made() bool { return p != nil && p.kernels != nil }
 
-// whole records an operation, all of it or nothing.
+// whole records an operation completely or not at all.
 func (p *Primitives) whole(s *vk.Stream, record func() error) error {
 	if !p.made() {
 		return vk.ErrNotOpen

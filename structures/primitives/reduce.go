@@ -10,9 +10,9 @@ import (
 type ReduceOp uint8
 
 const (
-	Sum ReduceOp = iota // modulo 2^32, or 2^64; of nothing 0
-	Min                 // the least number; of nothing all ones
-	Max                 // the greatest number; of nothing 0
+	Sum ReduceOp = iota // modulo 2^32, or 2^64; 0 for an empty array
+	Min                 // the least number; all bits set for an empty array
+	Max                 // the greatest number; 0 for an empty array
 )
 
 // ReduceArgs are the operands of Reduce.
@@ -26,7 +26,7 @@ type ReduceArgs struct {
 	Scratch uint64 // ReduceScratch bytes
 }
 
-// reduceShape is what measured best on an H200.
+// reduceShape measured best on an H200.
 var reduceShape = shape{workgroup: 256, quads: 4, chunks: 1024}
 
 type reducePush struct {
@@ -73,7 +73,7 @@ func (p *Primitives) reduce(s *vk.Stream, a ReduceArgs) error {
 	return p.reduceChunks(s, all, reduceShape, 1)
 }
 
-// reduceChunks records the reduction of each chunk to a number, which are Out.
+// reduceChunks records the reduction of each chunk to one number in Out.
 func (p *Primitives) reduceChunks(s *vk.Stream, a ReduceArgs, shape shape, chunks int) error {
 	sums := max(a.Width, a.Sums)
 	constants := append(summand(a.Width, sums), shape.constant(), recording.Constant("OPERATION", uint32(a.Op)))

@@ -8,16 +8,16 @@ import (
 
 // RunLengthArgs are the operands of RunLength.
 type RunLengthArgs struct {
-	Keys      uint64 // only equal neighbours make a run
-	OutKeys   uint64 // a key a run
-	OutCounts uint64 // a word a run: how many keys it has
+	Keys      uint64 // equal keys make a run if they are adjacent
+	OutKeys   uint64 // a key for each run
+	OutCounts uint64 // a word for each run: its number of keys
 	OutRuns   uint64 // 0, or a word for the number of runs
 	Length    Length
 	Width     structures.Width // of the keys
 	Scratch   uint64           // RunLengthScratch bytes
 }
 
-// runLengthShape is what measured best on an H200.
+// runLengthShape measured best on an H200.
 var runLengthShape = shape{workgroup: 128, quads: 4, chunks: 4096}
 
 type runLengthPush struct {
@@ -38,9 +38,9 @@ func (p *Primitives) RunLengthScratch(n int) int {
 	return 8 * runLengthShape.chunks
 }
 
-// RunLength records the run-length encoding of an array: the key and the length of each run of equal neighbours, in
-// their order. The outputs must have room for as many runs as there may be, at most Length. RunLength has one form,
-// which first counts the runs of each chunk.
+// RunLength records the run-length encoding of an array: the key and the length of each run of equal adjacent keys, in
+// their order. The outputs must have room for the greatest possible number of runs, at most Length. RunLength has one
+// form, which first counts the runs of each chunk.
 //
 // Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {

@@ -18,13 +18,13 @@ type ScanArgs struct {
 	Scratch   uint64           // ScanScratch bytes
 }
 
-// The shapes that measured best on an H200, for a single pass and for several.
+// These shapes measured best on an H200, for a single pass and for several.
 var (
 	scanSingleShape = shape{workgroup: 128, quads: 6}
 	scanMultiShape  = shape{workgroup: 128, quads: 4, chunks: 1024}
 )
 
-// scanSingleFrom is the length above which an array is scanned in a single pass. Shorter ones are still in the cache
+// scanSingleFrom is the length above which an array is scanned in a single pass. Shorter arrays are still in the cache
 // when they are read again, and reducing them takes no longer than clearing the states.
 var scanSingleFrom = 1 << 22
 
@@ -92,7 +92,7 @@ func (p *Primitives) scan(s *vk.Stream, a ScanArgs) error {
 	return nil
 }
 
-// summand is the constant of summand.glsl, which kernels have whose sums have 64 bits.
+// summand returns the constant of summand.glsl, which only kernels with 64-bit sums have.
 func summand(width, sums structures.Width) []recording.Specialization {
 	if sums == structures.Bits32 {
 		return nil

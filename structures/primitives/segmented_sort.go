@@ -13,18 +13,19 @@ type SegmentedSortArgs struct {
 	Keys, Values       uint64 // addresses of Length elements each; Values 0: keys alone
 	OutKeys, OutValues uint64 // the same, for the result
 	Widths             Widths // of the keys, and of the values if there are any
-	Length             Length // of all segments together; the offsets decide
-	// address of Segments+1 words: the beginning of each segment, the first 0, and the end of the last one
+	Length             Length // of all segments together; the last offset is the actual length
+	// address of Segments+1 words: the first index of each segment, beginning with 0, and the end of the last one
 	Offsets  uint64
 	Segments int    // any number; each may have any length, also 0
-	Longest  int    // a bound of the length of a segment; 0: not known
+	Longest  int    // an upper bound of the length of a segment; 0: not known
 	Scratch  uint64 // SegmentedSortScratch bytes
 }
 
-// segmentTile is how the workgroups of shaders/primitives/segment_tile.glsl are laid out.
+// segmentTile is the layout of workgroups in shaders/primitives/segment_tile.glsl.
 type segmentTile struct{ workgroup, items int }
 
-// segmentTile is that of sorts of keys of this width, of which a tile has one and a word an element in shared memory.
+// segmentTile returns the tile for sorts of keys of this width. A tile has a key and a word for each element in shared
+// memory.
 func (p *Primitives) segmentTile(w structures.Width) segmentTile {
 	t, info := segmentTile{workgroup: 256, items: 9}, p.d.Info()
 	for t.workgroup > info.MaxWorkgroup || (w.Bytes()+4)*t.elements()+8 > info.SharedBytes {
@@ -36,7 +37,7 @@ func (p *Primitives) segmentTile(w structures.Width) segmentTile {
 func (t segmentTile) elements() int { return t.workgroup * t.items }
 func (t segmentTile) stride() int   { return t.elements() / 4 * 3 }
 
-// fits is how long a segment may be that is certain to be sorted by one workgroup.
+// fits returns the length up to which a segment is certain to be sorted by one workgroup.
 func (t segmentTile) fits() int { return t.elements() - t.stride() }
 
 func (t segmentTile) constant() recording.Specialization {
@@ -71,9 +72,9 @@ type segmentPlacePush struct {
 	Count                                            length
 }
 
-// segmentedSortPlan is how a segmented sort's scratch is divided.
+// segmentedSortPlan is the division of the scratch memory of a segmented sort.
 type segmentedSortPlan struct {
-	// of long segments: how many of their elements come before each segment, and in all
+	// the number of elements of long segments before each segment, and in all
 	starts, total             uint64
 	sources, segments         uint64
 	keys, indices             uint64
@@ -96,7 +97,7 @@ func (p *Primitives) segmentedSortPlan(n, segments int, w structures.Width, scra
 }
 
 // SegmentedSortScratch returns the bytes of scratch memory that SegmentedSort needs for up to n elements of these
-// widths in so many segments. longest is a bound of the length of a segment, or 0 if none is known.
+// widths in the given number of segments. longest is an upper bound of the length of a segment, or 0 if none is known.
 func (p *Primitives) SegmentedSortScratch(n, segments, longest int, w Widths) int {
 	if !p.made() {
 		return 0
@@ -109,13 +110,13 @@ func (p *Primitives) SegmentedSortScratch(n, segments, longest int, w Widths) in
 		return recording.Align
 	}
 	bytes := int(p.segmentedSortPlan(n, segments, w.Key, 0).bytes)
-	if segments == 1 { // which is sorted like any array
+	if segments == 1 { // sorted like any other array
 		bytes = max(bytes, p.SortScratch(n, true, w))
 	}
 	return bytes
 }
 
-// tooShort is whether a segment may be too long for a workgroup.
+// tooShort reports whether a segment may be too long for a workgroup.
 func (t segmentTile) tooShort(n, longest int) bool {
 	return n > t.fits() && (longest == 0 || longest > t.fits())
 }
@@ -123,9 +124,9 @@ func (t segmentTile) tooShort(n, longest int) bool {
 // SegmentedSort records a stable, ascending sort of each segment of an array. The input is not changed. The output and
 // the scratch memory must not overlap it or each other.
 //
-// Short segments are sorted in shared memory, many by one workgroup. The elements of long segments are brought together
-// and sorted by key, and then by segment. If Longest says that there are no long segments, that part is left out, which
-// saves some twenty dispatches.
+// Short segments are sorted in shared memory, many by one workgroup. The elements of all long segments are collected,
+// and sorted by key and then by segment. If Longest excludes long segments, this part is left out, which saves about
+// twenty dispatches.
 //
 // Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) SegmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
@@ -176,7 +177,7 @@ func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs, tile se
 	plan := p.segmentedSortPlan(n, a.Segments, a.Widths.Key, a.Scratch)
 	all := Length{N: n, At: plan.total}
 
-	// The workgroup is a part of what says which segments are long.
+	// The size of the workgroup determines which segments are long.
 	survey, err := recording.Kernel[segmentSurveyPush](p.kernels, s, "primitives/segmented_sort_survey",
 		tile.workgroup, tile.constant())
 	if err != nil {
@@ -197,9 +198,9 @@ func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs, tile se
 		return err
 	}
 
-	sizes := plan.keys // until the keys come
+	sizes := plan.keys // until the keys are written
 	if a.Segments > n {
-		sizes = plan.starts // there is no room beside, and a scan in place costs little more
+		sizes = plan.starts // there is no other room, and a scan in place costs little more
 	}
 	survey.Dispatch(s, groups(a.Segments, survey.Workgroup()), segmentSurveyPush{a.Offsets, sizes, uint32(a.Segments)})
 	err = p.Scan(s, ScanArgs{In: sizes, Out: plan.starts, Length: Length{N: a.Segments}, Total: plan.total,

@@ -24,10 +24,10 @@ func (p *Primitives) SortScratch(n int, pairs bool, w Widths) int {
 }
 
 // Sort records a stable, ascending sort of keys, or of pairs by their keys. It is a radix sort with digits of 8 bits,
-// the least significant first. Digits that are equal in all keys take no pass, so small numbers in wide keys are sorted
-// as fast as in narrow ones. If the uppermost digits nearly tell wide keys apart, as in random keys, passes are made by
-// these alone, and a local sort follows. The input is not changed. The output and the scratch memory must not overlap
-// it or each other.
+// the least significant first. A digit that is equal in all keys takes no pass, so small numbers in wide keys are
+// sorted as fast as in narrow ones. If the upper digits almost suffice to tell wide keys apart, as in random keys, only
+// these take passes, and a local sort follows. The input is not changed. The output and the scratch memory must not
+// overlap it or each other.
 //
 // Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and those of making a kernel.
 //
@@ -84,8 +84,8 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 	})
 }
 
-// digits are those that the keys are compared by, the least significant one first: each its first bit, and its mask
-// from bit 8 on.
+// digits returns the digits by which keys are compared, the least significant first. Each has its first bit, and its
+// mask from bit 8 on.
 func (a SortArgs) digits() (digits []uint32) {
 	for bit, end := a.FirstBit, a.FirstBit+a.Bits; bit < end; {
 		width := min(digitBits, end-bit, 32-bit%32)
@@ -95,10 +95,11 @@ func (a SortArgs) digits() (digits []uint32) {
 	return digits
 }
 
-// module is the name of the module that a kernel is compiled to for what is sorted.
+// module returns the name of a kernel's module for keys alone, or for pairs.
 func (a SortArgs) module(kernel string) string { return a.Widths.module(kernel, a.Values != 0) }
 
-// far says whether elements of the output may be so far from its first that an array's index doesn't do (memory.glsl).
+// far reports whether elements may lie so far from the beginning of the output that an array index does not suffice
+// (memory.glsl).
 func (a SortArgs) far() recording.Specialization {
 	if uint64(a.Length.N)*uint64(max(a.Widths.Key, a.Widths.Value).Bytes()) > 1<<31 {
 		return recording.Constant("FAR", 1)
@@ -121,10 +122,10 @@ type histogramPush struct {
 	Length    length
 }
 
-// histogramGroups is the most workgroups that count digits: each adds its counts to the device's once.
+// histogramGroups is the most workgroups that count digits. Each adds its counts to the global ones once.
 const histogramGroups = 1024
 
-// sortHistogram counts all digits, and so finds out which passes there are.
+// sortHistogram counts all digits, and so determines the passes.
 func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan, upper int) error {
 	histogram, err := recording.Kernel[histogramPush](p.kernels, s,
 		a.Widths.module("primitives/sort_histogram", false), plan.tile.workgroup,
@@ -154,8 +155,8 @@ func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan, uppe
 	return nil
 }
 
-// stepArrays are what a step reads and writes: of each two the second one, if the device turns the step round
-// (shaders/primitives/sort_step.glsl). The first step reads the input, and the last one writes the output.
+// stepArrays is the arrays that a step reads and writes. It uses the second one of each two if the device reverses the
+// step (shaders/primitives/sort_step.glsl). The first step reads the input, and the last one writes the output.
 type stepArrays struct{ Keys, Values, OutKeys, OutValues [2]uint64 }
 
 func (a SortArgs) arrays(plan sortPlan, number int) stepArrays {
@@ -179,7 +180,7 @@ type scatterSinglePush struct {
 	Length           length
 }
 
-// sortPasses returns what records a pass.
+// sortPasses returns a function that records a pass.
 func (p *Primitives) sortPasses(s *vk.Stream, a SortArgs, plan sortPlan) (func(sortPass), error) {
 	if p.form == SinglePass {
 		return p.sortSingle(s, a, plan)

@@ -8,8 +8,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// upperPasses is how many passes by upper digits there may be, with a local sort behind them, or 0: one or two more
-// than random digits need to tell the keys apart. A pass that the device doesn't make takes some time, too.
+// upperPasses returns the greatest number of passes by upper digits before a local sort, or 0 for no local sort. It is
+// one or two more than needed to tell random keys apart, because a pass that the device leaves out takes some time,
+// too.
 func (p *Primitives) upperPasses(a SortArgs) int {
 	if a.Widths.Key != structures.Bits64 || a.Bits <= 32 || a.Length.N < p.local {
 		return 0
@@ -20,8 +21,9 @@ func (p *Primitives) upperPasses(a SortArgs) int {
 	return min(bits.Len(uint(a.Length.N))/digitBits+2, mostUpper)
 }
 
-// shortRun is how many keys a run may have in which each is compared with all others. Of a larger sort more is lost if
-// one run is longer, and each look at a key takes a tenth of a microsecond.
+// shortRun returns the greatest number of keys in a run whose keys are all compared with each other. If a longer run is
+// out of order, all passes are made, which costs more in a larger sort, so the limit grows with n. Each read of a key
+// takes a tenth of a microsecond.
 func shortRun(n int) uint32 { return uint32(min(max(n>>13, 32), 512)) }
 
 type localPush struct {
@@ -35,7 +37,7 @@ type localPush struct {
 	Length             length
 }
 
-// localElements are those of a workgroup of a local sort.
+// localElements is the number of elements of a workgroup in a local sort.
 const (
 	localWorkgroup = 256
 	localElements  = 2 * localWorkgroup

@@ -6,7 +6,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A pass brings the elements into the order of a digit of up to 8 bits, all of them in one word of the key.
+// A pass sorts the elements by a digit of up to 8 bits, all in one word of the key.
 const (
 	digitBits = 8
 	radix     = 1 << digitBits
@@ -17,14 +17,13 @@ const (
 	triedWords = 5 * radix // (shaders/primitives/sort_upper.glsl)
 )
 
-// tileShape is how a workgroup is laid out in the kernels of a sort.
+// tileShape is the layout of a workgroup in the kernels of a sort.
 type tileShape struct{ workgroup, subgroups, items int }
 
 func (t tileShape) elements() int { return t.workgroup * t.items }
 
-// shared is the bytes of shared memory that a tile takes in the kernels: a row of counters a subgroup, of which the
-// keys take the place; where values follow, the keys' digits; and a word a digit
-// (shaders/primitives/sort_tile.glsl).
+// shared returns the bytes of shared memory that a tile takes: a row of counters for each subgroup, later replaced by
+// the keys; the keys' digits, if values follow; and a word for each digit (shaders/primitives/sort_tile.glsl).
 func (t tileShape) shared(subgroup int, pairs bool, w Widths) int {
 	digits := 0
 	if pairs {
@@ -36,12 +35,12 @@ func (t tileShape) shared(subgroup int, pairs bool, w Widths) int {
 	return 4*(max(radix*t.workgroup/subgroup, w.Key.Bytes()/4*t.elements())+digits+radix) + 256
 }
 
-// sortTile returns the shape for so many elements: what measured best on the H200 (docs/benchmarks.md). Small sorts
-// want many tiles, so that all of the device has work; large ones large tiles, whose digits come in longer runs, of
-// which two still are on a multiprocessor at once.
+// sortTile returns the shape for n elements that measured best on the H200 (docs/benchmarks.md). Small sorts need many
+// tiles, so that the whole device works. Large sorts need large tiles, so that runs of a digit are longer; two tiles
+// still fit on a multiprocessor at once.
 func (p *Primitives) sortTile(n int, pairs bool, w Widths) tileShape {
 	info, s := p.d.Info(), p.d.SubgroupSize()
-	t := tileShape{workgroup: s, items: 32} // on a CPU subgroups share nothing, and each has its counters to clear
+	t := tileShape{workgroup: s, items: 32} // on a CPU, subgroups share nothing, and each must clear its own counters
 	switch wide := w.Key == structures.Bits64; {
 	case p.sorts.items != 0:
 		t = p.sorts
@@ -65,8 +64,9 @@ func (p *Primitives) sortTile(n int, pairs bool, w Widths) tileShape {
 	default:
 		t = tileShape{workgroup: 256, items: 22}
 	}
-	// What doesn't fit is made to: each subgroup has a row of counters, which the elements' room takes the place of.
-	// Below the number of digits a workgroup has a power of two, so that its lanes share the digits out evenly.
+	// A tile that is too large for the device is made smaller. Each subgroup has a row of counters, whose memory the
+	// elements use later. If a workgroup has fewer invocations than there are digits, their number is a power of two,
+	// so that the lanes divide the digits evenly.
 	for t.workgroup > s && (t.workgroup > info.MaxWorkgroup ||
 		t.shared(s, pairs, w) > info.SharedBytes) {
 		if t.workgroup > radix {
@@ -84,18 +84,18 @@ func (t tileShape) constants() []recording.Specialization {
 		recording.Constant("ITEMS", uint32(t.items))}
 }
 
-// sortPlan is how a sort's scratch is divided.
+// sortPlan is the division of a sort's scratch memory.
 type sortPlan struct {
 	tile   tileShape
 	tiles  int
-	keys   uint64 // of the elements between two passes
+	keys   uint64 // the elements between two passes
 	values uint64
 
-	// what is zero at the beginning: the counts of each digit's values, which become places; the tiles that have begun
-	// each pass; the workgroups that have counted
+	// These are zero at the beginning: the counts of each digit's values, which become places; the number of tiles that
+	// have begun each pass; the number of workgroups that have counted.
 	counters uint64
-	tried    uint64 // zero at the beginning, too: what the upper digits are tried by
-	steps    uint64 // the plan: what is done, a word a step (shaders/primitives/sort_plan.glsl)
+	tried    uint64 // also zero at the beginning: for the test of the upper digits
+	steps    uint64 // a word for each step: what the step does (shaders/primitives/sort_plan.glsl)
 
 	// single-pass form
 	published [2]uint64
@@ -107,14 +107,14 @@ type sortPlan struct {
 	bytes uint64
 }
 
-// publishes is how many words the tiles of a pass publish.
+// publishes returns the number of words that the tiles of a pass publish.
 func (plan sortPlan) publishes() uint32 { return uint32(plan.tiles * radix) }
 
 const (
 	sortCounters = maxPasses*radix + maxPasses + mostUpper + 1
 
-	// Where steps are in the plan, in words (shaders/primitives/sort_plan.glsl): those of all digits, twice, of upper
-	// ones, and the local one.
+	// The index of steps in the plan, in words (shaders/primitives/sort_plan.glsl): first those of all digits, twice,
+	// then those of upper digits, then the local sort.
 	upperAt   = 2 * maxPasses
 	localAt   = upperAt + mostUpper
 	planWords = localAt + 1
@@ -143,20 +143,19 @@ func (p *Primitives) sortPlan(n int, pairs bool, w Widths, scratch uint64) sortP
 	return plan
 }
 
-// taken and ended are counters behind those of the digits.
+// taken and ended are counters after those of the digits.
 func (plan sortPlan) taken(number int) uint64 {
 	return plan.counters + uint64(4*(maxPasses*radix+number))
 }
 func (plan sortPlan) ended() uint64 { return plan.taken(maxPasses + mostUpper) }
 
-// sortPass is a pass that may be made: where it comes among those that follow one another, the step that the device
-// notes for it, and the counter of its tiles.
+// sortPass is a possible pass: its number in the sequence, the word of its step, and the counter of its tiles.
 type sortPass struct {
 	number      int
 	step, taken uint64
 }
 
-// all is one of the passes by all digits, and upper one of those before a local sort.
+// all returns a pass by all digits, and upper a pass before a local sort.
 func (plan sortPlan) all(i int) sortPass { return sortPass{i, plan.steps + uint64(4*i), plan.taken(i)} }
 func (plan sortPlan) upper(i int) sortPass {
 	return sortPass{i, plan.steps + uint64(4*(upperAt+i)), plan.taken(maxPasses + i)}

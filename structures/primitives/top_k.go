@@ -11,19 +11,19 @@ type TopKArgs struct {
 	Keys      uint64 // numbers
 	Values    uint64 // 0, or as many values
 	OutKeys   uint64 // min(K, Length) keys
-	OutValues uint64 // the value of each key; without Values a word, its index in Keys
+	OutValues uint64 // the value of each key; without Values, the index of each key in Keys, as words
 	OutCount  uint64 // 0, or a word for min(K, Length)
 	K         int
 	Least     bool // the least keys in ascending order; otherwise the greatest in descending order
 	Length    Length
-	Widths    Widths // without Values only Key counts
+	Widths    Widths // Value is ignored without Values
 	Scratch   uint64 // TopKScratch bytes
 }
 
-// topKShape is how the keys are laid over workgroups. The counts of a digit are looked through by each of them.
+// topKShape is the division of the keys among workgroups. Each workgroup reads all counts of a digit.
 var topKShape = shape{workgroup: 256, quads: 4, chunks: 1024}
 
-// topKDigits are where the digits begin by which the k-th key is found (top_k_bits of top_k.glsl).
+// topKDigits returns the first bits of the digits by which the k-th key is found (top_k_bits of top_k.glsl).
 func topKDigits(w structures.Width) []uint32 {
 	if w == structures.Bits64 {
 		return []uint32{53, 42, 32, 21, 10, 0}
@@ -56,13 +56,13 @@ type topKFlipPush struct {
 	Length length
 }
 
-// topKPlan is how the scratch of TopK is divided.
+// topKPlan is the division of the scratch memory of TopK.
 type topKPlan struct {
 	counts       uint64 // of each digit
-	known        uint64 // of each digit, and one more
+	known        uint64 // for each digit, and one more
 	taken        uint64
 	less, equal  uint64 // of each chunk
-	keys, values uint64 // taken, but not in order
+	keys, values uint64 // the keys that were taken, unsorted
 	sort         uint64
 	bytes        uint64
 }
@@ -78,7 +78,7 @@ func (p *Primitives) topKPlan(k int, w Widths, scratch uint64) topKPlan {
 	return plan
 }
 
-// topKKnown is how many bytes so many TopK of top_k.glsl have.
+// topKKnown returns the bytes of n TopK structs of top_k.glsl.
 func topKKnown(w structures.Width, n int) uint64 { return uint64(2 * w.Bytes() * n) }
 
 // TopKScratch returns the bytes of scratch memory that TopK needs for up to n keys.
@@ -89,8 +89,8 @@ func (p *Primitives) TopKScratch(n, k int, w Widths) int {
 	return int(p.topKPlan(max(0, min(n, k, MaxLength)), w, 0).bytes)
 }
 
-// TopK records a search for the k greatest or least keys, and writes them in order. Of equal keys the first ones are
-// taken, and they stand first. The input is not changed, and must not overlap the output or the scratch memory.
+// TopK records a search for the k greatest or least keys, and writes them in order. Among equal keys, the first ones
+// are taken and come first. The input is not changed, and must not overlap the output or the scratch memory.
 //
 // A radix selection finds the k-th key. It reads the keys three times, or up to six times if they have 64 bits. Two
 // more passes pick the keys, which are then sorted. So a small k costs hardly more than a sum.
@@ -158,7 +158,7 @@ func (p *Primitives) topK(s *vk.Stream, a TopKArgs) error {
 	return nil
 }
 
-// topKFind records the search for the k-th key, and the counting of those before it and of its equals.
+// topKFind records the search for the k-th key, and the counting of the keys before it and of its equals.
 func (p *Primitives) topKFind(s *vk.Stream, a TopKArgs, plan topKPlan, flip uint32) error {
 	w := a.Widths.Key
 	count, err := topKKernel[topKCountPush](p, s, recording.OfKeys("count", w))

@@ -14,8 +14,8 @@ func checkWidth(w structures.Width) error {
 	return nil
 }
 
-// Widths are those of keys and of their values. Values are as wide as their keys, or have 32 bits, like the indices of
-// elements.
+// Widths has the widths of keys and of their values. Values are as wide as their keys, or have 32 bits, like the
+// indices of elements.
 type Widths struct{ Key, Value structures.Width }
 
 func (w Widths) check() error {
@@ -25,7 +25,7 @@ func (w Widths) check() error {
 	return nil
 }
 
-// module is the name of the module that a kernel is compiled to for keys alone, or for pairs.
+// module returns the name of a kernel's module for keys alone, or for pairs.
 func (w Widths) module(kernel string, pairs bool) string {
 	if !pairs {
 		return recording.OfKeys(kernel, w.Key)
