@@ -32,7 +32,7 @@ func EncodeKeys[K structures.Number](p *Primitives, s *vk.Stream, a EncodeArgs) 
 // DecodeKeys records the conversion of words back to numbers of a type. Errors: those of EncodeKeys.
 func DecodeKeys[K structures.Number](p *Primitives, s *vk.Stream, a EncodeArgs) error {
 	negative, positive := structures.KeyCode[K]().Flips()
-	return p.encode(s, structures.WidthOf[K](), a, positive, negative) // words of positive numbers have the sign bit set
+	return p.encode(s, structures.WidthOf[K](), a, positive, negative) // a positive number's word has the sign bit set
 }
 
 func (p *Primitives) encode(s *vk.Stream, w structures.Width, a EncodeArgs, flipSet, flipClear uint64) error {

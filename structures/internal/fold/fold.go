@@ -1,5 +1,5 @@
-// Package fold records what the operations of a batch come to that are on one key, one after the other: the values that
-// batches of updates in place leave behind, for structures that then insert them.
+// Package fold records how operations on equal keys of a batch combine, one after the other. It computes the value that
+// updates in place leave behind for each key, for structures that then insert these values.
 package fold
 
 import (
@@ -9,26 +9,27 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Args are the operands of Record: addresses. Positions are those of the batch in key order, where equal keys keep the
-// batch's order.
+// Args are the operands of Record, as addresses. A position is an index in the batch sorted by keys, in which equal
+// keys keep the order of the batch.
 type Args struct {
 	Width   structures.Width // of keys and values
 	Type    saved.Type       // of values
-	Kind    structures.Kind  // one that updates in place, or InsertUnique; or Mixed, of whatever updates
-	Keys    uint64           // a key a position
-	Sources uint64           // a word a position: where the operation stands in the batch
-	Values  uint64           // a value an operation, in the batch's order
-	Kinds   uint64           // a byte an operation, likewise; of Mixed alone
-	Old     uint64           // a value a position: that which its key has before
-	Found   uint64           // a byte a position: 1 if the key is there before, else 0
+	Kind    structures.Kind  // a kind that updates in place, InsertUnique, or Mixed for any updates
+	Keys    uint64           // a key for each position
+	Sources uint64           // a word for each position: the index of its operation in the batch
+	Values  uint64           // a value for each operation, in the order of the batch
+	Kinds   uint64           // a byte for each operation, in the same order; for Mixed only
+	Old     uint64           // a value for each position: the key's value before the batch
+	Found   uint64           // a byte for each position: 1 if the key was there before the batch, else 0
 
-	// OutValues has room for a value a position. The last one of a key gets the key's value, the others any.
+	// OutValues has room for a value for each position. The value at the last position of a key is the key's new value;
+	// those at other positions are undefined.
 	OutValues uint64
-	// OutKinds, if not 0, has room for a byte a position, up to a multiple of 4. The last one of a key gets Insert or
-	// Delete, by whether the key is there when all is done.
+	// OutKinds, if not 0, has room for a byte for each position, rounded up to a multiple of 4. The byte at the last
+	// position of a key is Insert if the key is there after the batch, and Delete otherwise.
 	OutKinds uint64
 	N        int
-	CountAt  uint64 // 0, or the address of how many operations there are, N at most
+	CountAt  uint64 // 0, or the address of the number of operations, at most N
 	Scratch  uint64 // Scratch bytes
 }
 
@@ -39,7 +40,7 @@ const (
 
 func tiles(n int) int { return (n + tile - 1) / tile }
 
-// Scratch returns the bytes of scratch that Record of so many operations needs, of either width.
+// Scratch returns the bytes of scratch memory that Record needs for n operations of either width.
 func Scratch(n int) int { return structures.Bits64.Bytes() * tiles(n) }
 
 type batch struct {
@@ -57,7 +58,7 @@ type foldPush struct {
 	Tiles, Old, Found, OutValues, OutKinds uint64
 }
 
-// Record records it. The time goes with N, also where all operations are on one key.
+// Record records the fold. Its time depends on N, even if all operations are on one key.
 func Record(k *recording.Kernels, s *vk.Stream, a Args) error {
 	if a.N == 0 {
 		return nil

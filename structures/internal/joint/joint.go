@@ -1,4 +1,4 @@
-// Package joint puts together what has gone wrong in one call.
+// Package joint joins the errors of one call.
 package joint
 
 import (
@@ -8,8 +8,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Error is errors.Join of errors that differ. One error comes as it is: a caller may compare it with ctx.Err(), or ask
-// it for its type. vk.ErrDeviceLost comes alone: all others follow from it, or don't matter any more.
+// Error joins errors that differ, as errors.Join does. A single error is returned as it is, so that a caller can
+// compare it with ctx.Err() or check its type. vk.ErrDeviceLost is returned alone, because the other errors follow from
+// it or no longer matter.
 func Error(all ...error) error {
 	var differ []error
 	for _, err := range all {

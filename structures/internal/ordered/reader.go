@@ -53,7 +53,7 @@ type Limits struct {
 	VisitsAtOnce int    // the most steps of a search for a neighbor in one dispatch, as long as searches end
 	Visits       uint64 // a bound on the steps of a search, exceeded only after a stray write
 	Parts        int    // a bound on the parts of a range that are TooMany, in the same way
-	Sections     int    // how many parts, by keys, an iteration over all keys divides the structure into
+	Sections     int    // the number of parts, by keys, of an iteration over all keys
 }
 
 // Lookups is a batch of lookups on the device, as addresses.
@@ -71,7 +71,7 @@ type Neighbors struct {
 	N                                      int
 	CountAt                                uint64
 	Resume                                 bool
-	Visits                                 int // a search that has found nothing after so many steps is left pending; 0: many
+	Visits                                 int // steps after which a search without a result is left pending; 0: many
 }
 
 // Survey asks how many pairs ranges have, or at most have.

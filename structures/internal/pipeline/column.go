@@ -228,11 +228,11 @@ func (c Column) decode(from, of []byte, partly bool) {
 	})
 }
 
-// back says whether anything comes back.
+// back reports whether anything comes back.
 func (c Column) back() bool { return c.To != nil || c.numbers != nil }
 
-// decodeFounds makes statuses 1 where they are structures.Found, else 0. Of those that lookups have, it alone has this
-// bit.
+// decodeFounds sets statuses to 1 if they are structures.Found, and to 0 otherwise. Of the statuses of lookups, only
+// Found has this bit.
 func decodeFounds(statuses []byte) {
 	const bit, ones = 1, 0x0101010101010101
 	for ; len(statuses) >= 8; statuses = statuses[8:] {
@@ -243,10 +243,10 @@ func decodeFounds(statuses []byte) {
 	}
 }
 
-// Numbers are those that go to the device, before they are encoded.
+// Numbers returns the numbers that go to the device, before they are encoded.
 func Numbers[N structures.Word](c Column) []N { return numbersOf[N](c.From) }
 
-// Words returns what goes to the device, as words of the width W, whatever that of the column is.
+// Words returns the data for the device as words of the width W, whatever the width of the column.
 func Words[W structures.Word](c Column) []W {
 	c.code.word = structures.WidthOf[W]()
 	words := make([]W, len(c.From)/c.code.number.Bytes())

@@ -9,8 +9,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Changes are the changes to what a structure holds: those that streams have recorded, as Uses, and the number of all.
-// The zero value has none. Calls that change the structure are in alone when they count themselves.
+// Changes counts the changes of a structure's contents, and tracks those that streams have recorded (vk.Uses). The zero
+// value has none. A call that counts a change has entered the structure alone.
 type Changes struct {
 	vk.Uses
 	made atomic.Uint64
@@ -25,22 +25,24 @@ func (c *Changes) On(s *vk.Stream) {
 	c.Uses.On(s)
 }
 
-// Walk is an iteration over a structure in parts, between which others may change it. The zero value has not begun.
+// Walk is an iteration over a structure in parts. Others may change the structure between parts. The zero value has not
+// begun.
 type Walk struct {
-	In    bool // the caller has entered the structure, and its parts need not
+	In    bool // the caller has entered the structure, so the parts do not enter
 	begun bool
 	made  uint64
 }
 
-// Enter has a part of the iteration enter the structure by enter, and returns what ends the part. The first part waits
-// until the changes that streams have submitted are done, so that none of them takes place between two parts. Errors:
-// those of enter and of vk.Uses.Rest; structures.ErrChanged if there was a change since the first part.
+// Enter enters the structure for a part of the iteration, by calling enter, and returns the function that ends the
+// part. The first part waits until the changes that streams have submitted are done, so that none of them happens
+// between two parts. Errors: those of enter and of vk.Uses.Rest; structures.ErrChanged if there was a change since the
+// first part.
 func (w *Walk) Enter(ctx context.Context, c *Changes, enter func(context.Context) error,
 	leave func()) (end func(), err error) {
 	if w.In {
 		enter, leave = func(ctx context.Context) error { return ctx.Err() }, func() {}
 	}
-	if w.changed(c) { // enter may refuse a change that was not submitted, which is one all the same
+	if w.changed(c) { // checked before enter, which fails if a change was not submitted
 		return nil, structures.ErrChanged
 	}
 	if err := enter(ctx); err != nil {

@@ -5,13 +5,14 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Length is Length of shaders/include/length.glsl: how many elements there are, or with At the most that there may be.
+// Length is Length of shaders/include/length.glsl. N is the number of elements. If At is set, N is the greatest
+// possible number, and At the address of the actual one.
 type Length struct {
 	At uint64
 	N  uint32
 }
 
-// NeedCount is Need of the word in device memory that says how many of up to so many operations there are, or nil.
+// NeedCount is Need for a DeviceCount, which may be nil.
 func NeedCount(d *vk.Device, b *vk.Buffer[uint32], count int) error {
 	if b == nil {
 		return nil
@@ -25,9 +26,9 @@ type boundPush struct {
 	Kind                    uint32
 }
 
-// Batch is a batch of concurrent operations as it is to be recorded: with a Status and a Left, and, where retry says so
-// then, as one of which only what is pending is to be done, be it that the batch is done once more (retry) or that the
-// device alone knows how many operations it has.
+// Batch prepares a batch of concurrent operations for recording: it adds a Status and a Left if they are missing. If
+// the returned bool is set, only operations that are pending are to be done. This is the case if the batch is done
+// again (retry), and if only the device knows the number of operations.
 func (o *Own) Batch(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch,
 	retry bool) (structures.DeviceBatch, bool,
 	error) {
@@ -38,8 +39,8 @@ func (o *Own) Batch(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch
 	return b, retry, err
 }
 
-// bounded records of a batch with a DeviceCount that the operations behind that count as done, and the others as
-// pending. Other batches it leaves alone.
+// bounded records, for a batch with a DeviceCount, that operations from that count on become done and the others
+// pending. It does nothing for other batches.
 func (o *Own) bounded(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) (retry bool, err error) {
 	if b.DeviceCount == nil {
 		return false, nil

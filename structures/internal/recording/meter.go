@@ -7,7 +7,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Meter counts what a structure does. Anybody may read it at any time.
+// Meter counts what a structure does. It may be read at any time, by any goroutine.
 type Meter struct {
 	updates, queries                  calls
 	retries, growths, rebuilds, bytes atomic.Uint64
@@ -24,7 +24,7 @@ func (c *calls) read() structures.Calls {
 	return structures.Calls{Batches: c.batches.Load(), Operations: c.operations.Load()}
 }
 
-// Batch counts a batch of so many operations of one kind, or Mixed.
+// Batch counts a batch of n operations of one kind, or Mixed.
 func (m *Meter) Batch(kind structures.Kind, n int) {
 	if kind < structures.Find {
 		m.updates.add(n)
@@ -33,25 +33,25 @@ func (m *Meter) Batch(kind structures.Kind, n int) {
 	}
 }
 
-// Query counts a batch of so many queries.
+// Query counts a batch of n queries.
 func (m *Meter) Query(n int) { m.queries.add(n) }
 
-// Retry counts that operations were left pending.
+// Retry counts that operations were left pending and are tried again.
 func (m *Meter) Retry() { m.retries.Add(1) }
 
-// Grow counts that memory became larger.
+// Grow counts a growth of the memory.
 func (m *Meter) Grow() { m.growths.Add(1) }
 
-// GrowBy counts the growths of memory that was given up.
+// GrowBy counts the growths of memory that was freed since.
 func (m *Meter) GrowBy(n uint64) { m.growths.Add(n) }
 
-// Rebuild counts that the structure was made anew.
+// Rebuild counts a rebuild of the structure.
 func (m *Meter) Rebuild() { m.rebuilds.Add(1) }
 
-// Hold notes how much device memory there is now, and returns how much there was.
+// Hold sets the number of bytes of device memory, and returns the number before.
 func (m *Meter) Hold(bytes uint64) (before uint64) { return m.bytes.Swap(bytes) }
 
-// Metrics are what was counted of a structure on a device.
+// Metrics returns the counters of a structure on a device.
 func (m *Meter) Metrics(d *vk.Device) structures.Metrics {
 	return structures.Metrics{
 		Updates: m.updates.read(), Queries: m.queries.read(), Retries: m.retries.Load(), Growths: m.growths.Load(),

@@ -8,8 +8,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Own is memory of a structure's for batches that bring less than kernels write. Each stream has memory of its own,
-// until the next batch of its that takes some. Several goroutines may use one.
+// Own is memory of a structure for batches whose buffers lack something that kernels write. Each stream has its own
+// memory, until its next such batch. Several goroutines may use one Own.
 type Own struct {
 	d        *vk.Device
 	width    structures.Width // of values
@@ -19,26 +19,26 @@ type Own struct {
 	outcomes map[*vk.Stream]*outcomes
 }
 
-// outcomes are what became of a stream's last batch that had no Status or no Left.
+// outcomes is the memory for the last batch of a stream that had no Status or no Left.
 type outcomes struct {
 	of     structures.DeviceBatch
-	done   bool // nothing of it can be left pending
+	done   bool // none of its operations can be left pending
 	status *vk.Buffer[uint8]
 	left   *vk.Buffer[uint32]
 }
 
-// NewOwn has no memory yet.
+// NewOwn returns an Own without memory.
 func NewOwn(d *vk.Device) *Own {
 	return &Own{d: d, kernels: NewKernels(d), found: NewScratch(d), outcomes: map[*vk.Stream]*outcomes{}}
 }
 
-// Of has batches bring values of a width, and results: of 32 bits else.
+// Of sets the width of values in batches and results. The default is 32 bits.
 func (o *Own) Of(width structures.Width) *Own {
 	o.width = width
 	return o
 }
 
-// outcomesOf is a batch with a Status and a Left, which is 0 by then: its own, or the structure's.
+// outcomesOf returns the batch with a Status and a Left, which are its own or the structure's. Left is 0.
 func (o *Own) outcomesOf(s *vk.Stream, b structures.DeviceBatch) (structures.DeviceBatch, error) {
 	if b.Status != nil && b.Left != nil {
 		return b, nil
@@ -51,7 +51,7 @@ func (o *Own) outcomesOf(s *vk.Stream, b structures.DeviceBatch) (structures.Dev
 		return b, err
 	}
 	all.of, all.done = b, false
-	if b.Left == nil { // by a kernel, so that what can't be made is found out before the first command
+	if b.Left == nil { // by a kernel, so that an error to make it comes before the first command
 		if err := Clear(o.kernels, s, all.left.Address(), 1); err != nil {
 			return b, err
 		}
@@ -59,7 +59,7 @@ func (o *Own) outcomesOf(s *vk.Stream, b structures.DeviceBatch) (structures.Dev
 	return all.complete(b), nil
 }
 
-// Done notes of a batch without a Status or a Left that nothing of it can be left pending.
+// Done notes that none of the operations of a batch without a Status or a Left can be left pending.
 func (o *Own) Done(s *vk.Stream, b structures.DeviceBatch) {
 	if b.Status != nil && b.Left != nil {
 		return
@@ -80,7 +80,7 @@ func (o *Own) last(s *vk.Stream) *outcomes {
 	return all
 }
 
-// sweep frees what streams had that are closed: their work has ended. The lock is held.
+// sweep frees the memory of streams that are closed, whose work has ended. The lock is held.
 func (o *Own) sweep() {
 	for s, all := range o.outcomes {
 		if !ended(o.d, s) {
@@ -96,7 +96,7 @@ func (o *Own) sweep() {
 	}
 }
 
-// fit makes the memory that a batch with so many bytes of status takes. What was there before may be in use still.
+// fit allocates the memory for a batch with the given number of status bytes. The old memory may still be in use.
 func (o *outcomes) fit(d *vk.Device, s *vk.Stream, bytes int) error {
 	if o.left == nil {
 		left, err := vk.NewBuffer[uint32](d, 1)
@@ -124,7 +124,7 @@ func (o *outcomes) complete(b structures.DeviceBatch) structures.DeviceBatch {
 	return b
 }
 
-// Again is Batch for who finishes a batch that was recorded before. done: nothing of it can be left pending. Error:
+// Again is Batch for a call that finishes a batch recorded earlier. done says that nothing can be left pending. Error:
 // structures.ErrSuperseded.
 func (o *Own) Again(s *vk.Stream, b structures.DeviceBatch) (_ structures.DeviceBatch, done bool, err error) {
 	if b.Status != nil && b.Left != nil || b.Count == 0 {
@@ -139,7 +139,7 @@ func (o *Own) Again(s *vk.Stream, b structures.DeviceBatch) (_ structures.Device
 	return all.complete(b), all.done, nil
 }
 
-// NeedFound is Need of what says whether keys are found: bytes, bits or both.
+// NeedFound is Need for the buffers that tell which keys are found: bytes, bits or both.
 func NeedFound(d *vk.Device, l structures.DeviceLookups) error {
 	bytes, bits := Padded(l.Count), 0
 	if l.FoundBits != nil {
@@ -157,7 +157,8 @@ type foundBitsPush struct {
 	Count       Length
 }
 
-// Find has lookups recorded whose found bytes go to an address, and bits made of them where they are asked for.
+// Find calls find to record lookups, with the address for their found bytes, and records the conversion to bits if the
+// batch wants bits.
 func (o *Own) Find(s *vk.Stream, l structures.DeviceLookups, find func(found uint64) error) error {
 	found := l.Found.Address()
 	if l.Found == nil && l.Count != 0 {
@@ -181,7 +182,7 @@ func (o *Own) Find(s *vk.Stream, l structures.DeviceLookups, find func(found uin
 	return nil
 }
 
-// Release frees the memory, behind the work that names it.
+// Release frees the memory after the work that uses it.
 func (o *Own) Release(uses *vk.Uses) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -197,7 +198,7 @@ func (o *Own) Release(uses *vk.Uses) {
 	}
 }
 
-// Bytes is how much memory there is.
+// Bytes returns how much memory there is.
 func (o *Own) Bytes() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Kernels are made ahead by what asks for them: a structure does with a small one of its sort whatever can be done, and
-// records into a stream that records nothing (vk.Device.NewRehearsal) what batches of any size take. So there is no
-// list of kernels to be kept.
+// A structure prepares its kernels by using them: a small structure of the same types does everything once, and batches
+// of any size are recorded into a stream that records nothing (vk.Device.NewRehearsal). So nobody maintains a list of
+// kernels.
 
-// Part is one of those rehearsals, or of the things that are done. Its stream records nothing.
+// Part is one such rehearsal, or the use of a small structure. Its stream records nothing.
 type Part func(ctx context.Context, s *vk.Stream) error
 
-// Prepare does parts, several at a time, which must not hinder each other, and tells progress how many of them are
-// done. Kernels that are made on their streams are run once, in no workgroups: some drivers compile them only then. The
-// first error ends it, and the context's, between two kernels.
+// Prepare runs parts, several at a time, and calls progress with the number of parts done. Parts must not block each
+// other. A kernel that is made on a part's stream is dispatched once, with no workgroups, because some drivers compile
+// it only then. The first error stops Prepare. So does the end of the context, between two kernels.
 func Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, parts []Part) error {
 	none, err := vk.NewBuffer[uint32](d, 3) // workgroups
 	if err != nil {
@@ -47,8 +47,8 @@ func Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, pa
 		ended <- all.Wait()
 		close(ended)
 	}()
-	// Nothing is at work any more when this returns, also where the user's context or progress panics: this goroutine
-	// alone asks them.
+	// When Prepare returns, no part is running, even if the user's context or progress panics: only this goroutine
+	// calls them.
 	defer func() {
 		stop()
 		for range ended {
@@ -68,12 +68,12 @@ func Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, pa
 	}
 }
 
-// Form are the constants that a pool may have, by which kernels over it differ.
+// Form has the specialization constants of a pool. Kernels over the pool depend on them.
 type Form = map[string]uint32
 
-// PrepareForms is Prepare for a structure over a pool, in each form that the pool may have. small makes a small one of
-// the structure's sort, of which rehearsals are parts, and which end closes; try, if not nil, does with another one
-// what can be done.
+// PrepareForms is Prepare for a structure over a pool, for each form that the pool may have. small makes a small
+// structure of the same types, and returns its rehearsals and a function to close it. try, if not nil, uses another
+// small structure.
 func PrepareForms(ctx context.Context, d *vk.Device, progress structures.Progress, forms []Form,
 	small func(context.Context, Form) (rehearsals []Part, end func(), err error),
 	try func(context.Context, Form) error) error {
@@ -121,7 +121,7 @@ func rehearse(ctx context.Context, d *vk.Device, none *vk.Buffer[uint32], part P
 	return err
 }
 
-// rehearsalOf is what makes the kernels of a stream ahead; nil of one that records.
+// rehearsalOf returns the rehearsal of a stream, or nil for a stream that records.
 func rehearsalOf(s *vk.Stream) *rehearsal {
 	ctx := s.Rehearsal()
 	if ctx == nil {
@@ -131,7 +131,7 @@ func rehearsalOf(s *vk.Stream) *rehearsal {
 	return r
 }
 
-// next answers why no more kernels are to be made.
+// next returns an error if no more kernels should be made.
 func (r *rehearsal) next() error {
 	if r == nil {
 		return nil
@@ -139,13 +139,13 @@ func (r *rehearsal) next() error {
 	return r.ctx.Err()
 }
 
-// runOnce dispatches a kernel in no workgroups, and waits.
+// runOnce dispatches a kernel with no workgroups, and waits.
 func runOnce[P any](r *rehearsal, k *vk.Kernel[P]) error {
 	k.DispatchIndirect(r.stream, r.none, 0, *new(P))
-	return r.stream.Wait(context.WithoutCancel(r.ctx)) // its kernel is being compiled in any case
+	return r.stream.Wait(context.WithoutCancel(r.ctx)) // the driver compiles the kernel in any case
 }
 
-// General has kernels over a pool be those that a pool above 1 GiB takes, and works on one below.
+// General selects the kernels for a pool above 1 GiB. They also work on a smaller pool.
 func (k *Kernels) General() { k.general = true }
 
 func general(constants []Specialization) []Specialization {
@@ -158,7 +158,8 @@ func general(constants []Specialization) []Specialization {
 	return constants
 }
 
-// Sizes are lengths of batches up to a most: of each of the choices that go by a length, some are on either side.
+// Sizes returns lengths of batches, up to most. For each threshold that depends on the length, there are lengths on
+// both sides.
 func Sizes(most int) (all []int) {
 	for n := 1; n <= most; n *= 2 {
 		if all = append(all, n); n > 1 && n < most {
@@ -168,17 +169,17 @@ func Sizes(most int) (all []int) {
 	return all
 }
 
-// rehearsedWords are those that a rehearsal has of memory, for addresses of their own: some operations do without a
-// pass where two are the same.
+// rehearsedWords is the memory of a rehearsal, in words. Its addresses must differ from others, because some operations
+// leave out a pass if two addresses are equal.
 const rehearsedWords = 64
 
-// Room makes memory for so many words that commands on a stream name; in a rehearsal, whose commands do nothing, for
-// rehearsedWords at most.
+// Room allocates the given number of words for commands on a stream, or at most rehearsedWords in a rehearsal, whose
+// commands do nothing.
 func Room(s *vk.Stream, words int) (*vk.Buffer[uint32], error) {
 	return vk.NewBuffer[uint32](s.Device(), RoomFor(s, words))
 }
 
-// RoomFor is how many words Room makes memory for.
+// RoomFor returns the number of words that Room allocates.
 func RoomFor(s *vk.Stream, words int) int {
 	if s.Rehearsal() != nil {
 		return min(words, rehearsedWords)
@@ -186,8 +187,8 @@ func RoomFor(s *vk.Stream, words int) int {
 	return words
 }
 
-// Left copies what commands on a stream, which was waited for, have left in the first words of memory: a rehearsal's
-// nothing, so that the words stay as they are.
+// Left copies the first words of memory to words, after the stream that wrote them was waited for. In a rehearsal it
+// does nothing.
 func Left(ctx context.Context, s *vk.Stream, b *vk.Buffer[uint32], words []uint32) error {
 	if s.Rehearsal() != nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package recording has what packages share that record operations of several kernels into a stream, on memory that
-// they are given by device addresses.
+// Package recording is shared by packages that record operations of several kernels into a stream, over memory given by
+// device addresses.
 package recording
 
 import (
@@ -16,21 +16,21 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Kernels gives out a device's kernels, which are made when they are first asked for. Whoever uses the device shares
-// them, and they are kept for as long as it is open: drivers take up to seconds for some. Several goroutines may ask.
+// Kernels makes a device's kernels when they are first needed. All users of the device share them, and they are kept as
+// long as the device is open, because drivers take up to seconds for some. Several goroutines may use one Kernels.
 type Kernels struct {
 	d       *vk.Device
 	closed  atomic.Bool
-	general bool // kernels over a pool look into its table, as those of a large one do
+	general bool // kernels over a pool use its table, as needed for a large pool
 }
 
 // NewKernels returns the kernels of a device.
 func NewKernels(d *vk.Device) *Kernels { return &Kernels{d: d} }
 
-// Close ends the giving out. Further calls do nothing.
+// Close makes further calls of Kernel fail. Further calls of Close do nothing.
 func (k *Kernels) Close() { k.closed.Store(true) }
 
-// key is a module at one specialization.
+// key identifies a kernel: a module and its specialization.
 type key struct {
 	module    string
 	push      reflect.Type
@@ -38,7 +38,7 @@ type key struct {
 	constants [7]uint32
 }
 
-// kept are all kernels of a device. It is what the device keeps under a keptKey.
+// kept has all kernels of a device. The device keeps it under a keptKey.
 type kept struct {
 	mu    sync.Mutex
 	made  map[key]*made
@@ -51,11 +51,11 @@ func keptOf(d *vk.Device) *kept {
 
 type keptKey struct{}
 
-// made is a kernel that was asked for; nil until it could be made.
+// made holds a kernel that was asked for, or nil until it was made.
 type made struct {
 	mu     sync.Mutex
 	kernel any
-	run    bool // it was dispatched, or who has made it does so next
+	run    bool // it was dispatched, or is about to be by the caller that made it
 }
 
 func (all *kept) of(id key) *made {
@@ -75,12 +75,13 @@ type Specialization struct {
 	value uint32
 }
 
-// Constant specializes a constant by its name in GLSL.
+// Constant returns a specialization constant, by its name in GLSL, with a value.
 func Constant(name string, value uint32) Specialization { return Specialization{name, value} }
 
 const poolLight = "POOL_LIGHT" // says that a pool is one super block
 
-// OverPool returns the constants of a kernel over a pool of slabs, by alloc.SlabPool's Constants, and then its own.
+// OverPool returns the constants of a kernel over a pool of slabs: those of alloc.SlabPool's Constants, and then its
+// own.
 func OverPool(pool map[string]uint32, own ...Specialization) []Specialization {
 	of := []Specialization{{poolLight, pool[poolLight]}, {"POOL_SUPER_SHIFT", pool["POOL_SUPER_SHIFT"]}}
 	return append(of, own...)
@@ -88,13 +89,12 @@ func OverPool(pool map[string]uint32, own ...Specialization) []Specialization {
 
 var failing func(module string) error
 
-// FailWith is for tests: what f returns of a module is why its kernel can't be had. nil ends that.
+// FailWith is for tests: Kernel then fails with the error that f returns for a module. nil ends that.
 func FailWith(f func(module string) error) { failing = f }
 
-// Kernel returns the kernel of a module, for what is to be recorded into a stream: at most seven constants, always the
-// same ones in the same order for one module. After Close it is vk.ErrClosed. Where it can't be had, a stage will be
-// missing from what is being recorded: the stream drops its batch (vk.Stream.Fail), whatever the caller makes of the
-// error.
+// Kernel returns the kernel of a module, to be recorded into a stream. A module has at most seven constants, always the
+// same in the same order. After Close, Kernel returns vk.ErrClosed. If the kernel can't be made, the stream drops its
+// batch (vk.Stream.Fail), because a stage would be missing.
 func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int,
 	constants ...Specialization) (*vk.Kernel[P], error) {
 	kernel, err := ask[P](k, rehearsalOf(s), module, workgroup, constants...)
@@ -105,7 +105,7 @@ func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int,
 	return kernel, err
 }
 
-// ask returns a kernel that was made before, or makes it, within a rehearsal or, nil, without.
+// ask returns a kernel, which it makes if necessary. r is the rehearsal, or nil.
 func ask[P any](k *Kernels, r *rehearsal, module string, workgroup int,
 	constants ...Specialization) (*vk.Kernel[P], error) {
 	if k == nil {
@@ -123,7 +123,7 @@ func ask[P any](k *Kernels, r *rehearsal, module string, workgroup int,
 	}
 	all := keptOf(k.d)
 	one := all.of(id)
-	one.mu.Lock() // others may make other kernels meanwhile
+	one.mu.Lock() // other kernels may be made at the same time
 	defer one.mu.Unlock()
 	if one.kernel == nil {
 		if err := r.next(); err != nil {
@@ -163,7 +163,7 @@ type clearPush struct {
 	N      uint32
 }
 
-// Clear records that words become 0.
+// Clear records that words are set to 0.
 func Clear(k *Kernels, s *vk.Stream, target uint64, words int) error {
 	clear, err := Kernel[clearPush](k, s, "primitives/clear", 128)
 	if err != nil {
@@ -173,11 +173,11 @@ func Clear(k *Kernels, s *vk.Stream, target uint64, words int) error {
 	return nil
 }
 
-// named is what a stream's work names: vk.Uses of memory, or Changes.
+// named is what a stream's work uses: vk.Uses of memory, or Changes.
 type named interface{ On(s *vk.Stream) }
 
-// Naming records what record records into a stream, all of it or nothing, and notes of each of uses, one after the
-// other, that the stream names it.
+// Naming records the commands of record into a stream, completely or not at all, and registers with each of uses, in
+// order, that the stream uses it.
 func Naming(s *vk.Stream, record func() error, uses ...named) error {
 	err := s.Whole(record)
 	if err == nil {
@@ -188,7 +188,7 @@ func Naming(s *vk.Stream, record func() error, uses ...named) error {
 	return err
 }
 
-// After is Naming after the batches of other streams that name what earlier has.
+// After is Naming after the batches of other streams that are registered with earlier.
 func After(s *vk.Stream, earlier *vk.Uses, record func() error, uses ...named) error {
 	return Naming(s, func() error {
 		if err := earlier.Order(s); err != nil {
@@ -198,40 +198,40 @@ func After(s *vk.Stream, earlier *vk.Uses, record func() error, uses ...named) e
 	}, uses...)
 }
 
-// Run has what record records done, all of it or nothing, and waits for it to its end: the caller may free what it
-// names. It is for a structure's own stream, on which nothing else is recorded.
+// Run does what record records, completely or not at all, and waits for its end, so the caller may free the memory that
+// it uses. Use it with a structure's own stream, on which nothing else is recorded.
 func Run(s *vk.Stream, record func() error) error {
 	err := s.Whole(record)
 	if err != nil {
 		s.Discard()
 	}
-	return cmp.Or(err, s.Wait(context.Background())) // in any case: some of it may have been submitted before
+	return cmp.Or(err, s.Wait(context.Background())) // even after an error: some of it may have been submitted
 }
 
 // Align is the alignment of scratch and of its parts, in bytes.
 const Align = 256
 
-// Parts divides scratch: each Take returns the address of the next part. With a Base of 0 it only measures.
+// Parts divides scratch memory: each Take returns the address of the next part. With a Base of 0, it only measures.
 type Parts struct{ Base, Used uint64 }
 
-// Take returns the address of the next part, of so many bytes.
+// Take returns the address of the next part, which has the given number of bytes.
 func (p *Parts) Take(bytes int) uint64 {
 	at := p.Base + p.Used
 	p.Used += (uint64(bytes) + Align - 1) &^ (Align - 1)
 	return at
 }
 
-// MaxBatch is the most elements that the operations of one batch have in an array: the last workgroups of a dispatch go
-// beyond them, and their numbers have to fit 32 bits, too.
+// MaxBatch is the greatest number of elements that a batch has in an array. The last workgroups of a dispatch have
+// higher indices, which must also fit 32 bits.
 const MaxBatch = min(1<<31, math.MaxInt)
 
-// MaxPlaces is the most places of an array that the windows of a batch have together: the number behind the last one
-// has to fit 32 bits.
+// MaxPlaces is the greatest number of places in an array that the windows of a batch have together. The index after the
+// last one must fit 32 bits.
 const MaxPlaces = min(math.MaxUint32, math.MaxInt)
 
-// Need says that a buffer of a batch of so many operations is too short (*structures.LengthError), was freed, or is of
-// another device, or that the batch is of less than none or of more than MaxBatch (*structures.CountError). A `want`
-// below 0 is a sum that passed the greatest int.
+// Need checks a buffer of a batch of count operations. It returns an error if the buffer has fewer than want elements
+// (*structures.LengthError), was freed, or is of another device, or if count is less than 0 or greater than MaxBatch
+// (*structures.CountError). A negative want is a sum that overflowed.
 func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want int) error {
 	if count < 0 || count > MaxBatch {
 		return &structures.CountError{What: name, N: count, Most: MaxBatch}
@@ -242,7 +242,7 @@ func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want 
 	return d.Accept("buffer of "+name, b)
 }
 
-// NeedNumbers is Need of keys or values of a width, each of one or two words: the error counts them, and not the words.
+// NeedNumbers is Need for keys or values of a width. Its error counts keys or values, and not 32-bit words.
 func NeedNumbers(d *vk.Device, b *vk.Buffer[uint32], name string, count, want int, w structures.Width) error {
 	err := Need(d, b, name, count, want<<w)
 	if short, is := err.(*structures.LengthError); is {
@@ -251,7 +251,8 @@ func NeedNumbers(d *vk.Device, b *vk.Buffer[uint32], name string, count, want in
 	return err
 }
 
-// NeedUpdates is Need of all that a batch of updates of one kind has. Deletions need no values, and nobody a Status.
+// NeedUpdates is Need for all buffers of a batch of updates of one kind. Deletions need no values, and no batch needs a
+// Status.
 func NeedUpdates(d *vk.Device, kind structures.Kind, b structures.DeviceBatch, width structures.Width) error {
 	end, err := End(b)
 	if err != nil {
@@ -265,7 +266,7 @@ func NeedUpdates(d *vk.Device, kind structures.Kind, b structures.DeviceBatch, w
 		NeedNumbers(d, b.Values, "values", b.Count, values, width), NeedOutcomes(d, b))
 }
 
-// NeedOutcomes is Need of what a batch says of its number and its outcomes.
+// NeedOutcomes is Need for the number and the outcomes of a batch.
 func NeedOutcomes(d *vk.Device, b structures.DeviceBatch) error {
 	status, left := 0, 0
 	if b.Status != nil {
@@ -279,7 +280,7 @@ func NeedOutcomes(d *vk.Device, b structures.DeviceBatch) error {
 		NeedCount(d, b.DeviceCount, b.Count))
 }
 
-// NeedExport is Need of the buffers of an export, of a set without values.
+// NeedExport is Need for the buffers of an export. A set has no values.
 func NeedExport(d *vk.Device, e structures.DeviceExport, set bool) error {
 	if set && e.Values == nil {
 		e.Values = e.Keys
@@ -288,7 +289,7 @@ func NeedExport(d *vk.Device, e structures.DeviceExport, set bool) error {
 		Need(d, e.Total, "words for the number of pairs", 0, 1))
 }
 
-// End is where the operations of a batch end in its Keys and Values.
+// End returns the index after the last operation of a batch in its Keys and Values.
 func End(b structures.DeviceBatch) (int, error) {
 	if b.Count < 0 {
 		return 0, &structures.CountError{What: "operations", N: b.Count, Most: MaxBatch}
@@ -299,7 +300,7 @@ func End(b structures.DeviceBatch) (int, error) {
 	return b.First + b.Count, nil
 }
 
-// At is the address of an element, 0 of a buffer that is not there.
+// At returns the address of an element, or 0 if the buffer is nil.
 func At(b *vk.Buffer[uint32], i int) uint64 {
 	if b == nil {
 		return 0
@@ -307,8 +308,8 @@ func At(b *vk.Buffer[uint32], i int) uint64 {
 	return b.AddressOf(i)
 }
 
-// Windows is how many places the windows of a batch have together, each of so many. Errors: *structures.LengthError of
-// a width below 0; *structures.CountError for less operations than none, or more than MaxPlaces.
+// Windows returns how many places the windows of a batch have together, width each. Errors: *structures.LengthError if
+// width is less than 0; *structures.CountError if count is less than 0 or there are more than MaxPlaces places.
 func Windows(count, width int) (places int, err error) {
 	if count < 0 {
 		return 0, &structures.CountError{What: "operations", N: count, Most: MaxBatch}
@@ -327,5 +328,5 @@ func Windows(count, width int) (places int, err error) {
 	return int(product), nil
 }
 
-// Padded is a number of bytes rounded up to whole words.
+// Padded rounds a number of bytes up to whole words.
 func Padded(bytes int) int { return (bytes + 3) &^ 3 }

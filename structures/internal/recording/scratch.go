@@ -6,32 +6,32 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Scratch is temporary device memory for what is recorded into streams. Each stream has memory of its own, which grows
-// by being replaced: what was there before is freed behind the work that names it. That of a stream which was closed
-// goes when another one comes. Several goroutines may use one, each with streams of its own.
+// Scratch is temporary device memory for work that is recorded into streams. Each stream has its own memory. To grow,
+// the memory is replaced, and the old memory is freed after the work that uses it. Memory of a closed stream is freed
+// when memory for a new stream is taken. Several goroutines may use one Scratch, each with its own streams.
 type Scratch struct {
 	d  *vk.Device
 	mu sync.Mutex
 	of map[*vk.Stream]*vk.Buffer[uint32]
 }
 
-// NewScratch has no memory yet.
+// NewScratch returns a Scratch without memory.
 func NewScratch(d *vk.Device) Scratch { return Scratch{d: d, of: map[*vk.Stream]*vk.Buffer[uint32]{}} }
 
-// Take returns the address of so many bytes for what is recorded into a stream next, after all that was recorded into
-// it before. Where they can't be had, the stream drops its batch, as Kernel has it.
+// Take returns the address of the given number of bytes for the next work on a stream, which uses them after all work
+// recorded there before. If they can't be allocated, the stream drops its batch, as with Kernel.
 func (c *Scratch) Take(s *vk.Stream, bytes int) (uint64, error) { return c.take(s, s, nil, bytes) }
 
-// TakeShared is Take of memory that all streams share, for work that never overlaps, whatever streams it is on. uses
-// knows of that work: what is replaced may be in use on another stream, and this one drop the batch that comes behind
-// it.
+// TakeShared is Take for memory that all streams share, for work that never overlaps. uses must know this work: memory
+// that is replaced may be in use on another stream, and this stream may drop its batch, which would have come after
+// that.
 func (c *Scratch) TakeShared(s *vk.Stream, uses *vk.Uses, bytes int) (uint64, error) {
 	return c.take(nil, s, uses, bytes)
 }
 
 func (c *Scratch) take(owner, s *vk.Stream, uses *vk.Uses, bytes int) (uint64, error) {
 	if s.Rehearsal() != nil {
-		return Align, nil // which nothing is written to
+		return Align, nil // nothing is written to it
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -42,7 +42,7 @@ func (c *Scratch) take(owner, s *vk.Stream, uses *vk.Uses, bytes int) (uint64, e
 		if have.Len() >= words {
 			return have.Address(), nil
 		}
-		want = max(words, 2*have.Len()) // so that what is replaced stays less than what is in use
+		want = max(words, 2*have.Len()) // so that replaced memory is never more than the memory in use
 	} else {
 		c.sweep()
 	}
@@ -64,7 +64,7 @@ func (c *Scratch) take(owner, s *vk.Stream, uses *vk.Uses, bytes int) (uint64, e
 	return b.Address(), nil
 }
 
-// sweep frees what streams had that are closed: their work has ended. The lock is held.
+// sweep frees the memory of streams that are closed, whose work has ended. The lock is held.
 func (c *Scratch) sweep() {
 	for s, b := range c.of {
 		if ended(c.d, s) {
@@ -74,17 +74,17 @@ func (c *Scratch) sweep() {
 	}
 }
 
-// ended says that a stream is closed.
+// ended reports whether a stream is closed.
 func ended(d *vk.Device, s *vk.Stream) bool { return s != nil && d.Accept("stream", s) == vk.ErrClosed }
 
-// Of is the buffer that Take gave last for a stream.
+// Of returns the buffer that Take last returned for a stream.
 func (c *Scratch) Of(s *vk.Stream) *vk.Buffer[uint32] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.of[s]
 }
 
-// Release frees the memory, behind the work that names it.
+// Release frees the memory after the work that uses it.
 func (c *Scratch) Release(uses *vk.Uses) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +94,7 @@ func (c *Scratch) Release(uses *vk.Uses) {
 	}
 }
 
-// Bytes is how much memory there is, but for what was replaced and is still in use.
+// Bytes returns how much memory there is, without replaced memory that is still in use.
 func (c *Scratch) Bytes() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

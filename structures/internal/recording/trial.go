@@ -10,8 +10,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Trial does with a small structure, empty at first, whatever its interfaces have: from slices, on streams, with device
-// counts and without. It is the part of Prepare that keeps no account of what kernels that takes.
+// Trial makes every call that the interfaces of a small structure have: from slices, on streams, with device counts and
+// without. The structure must be empty. It is a part of Prepare that needs no list of kernels.
 func Trial[W structures.Word](ctx context.Context, d *vk.Device, x any) error {
 	t, err := newTrial[W](d)
 	if err != nil {
@@ -27,8 +27,8 @@ func Trial[W structures.Word](ctx context.Context, d *vk.Device, x any) error {
 	return nil
 }
 
-// did says whether a call did what it was to do. The first error is the trial's, unless it is that a structure doesn't
-// do all kinds.
+// did reports whether a call succeeded. It keeps the first error, except *structures.KindError, because structures do
+// not do all kinds.
 func (t *trial[W]) did(err error) bool {
 	var kind *structures.KindError
 	if err != nil && !errors.As(err, &kind) {
@@ -37,7 +37,7 @@ func (t *trial[W]) did(err error) bool {
 	return err == nil
 }
 
-// recorded waits for what a call has recorded.
+// recorded waits for the work that a call has recorded.
 func (t *trial[W]) recorded(ctx context.Context, err error) {
 	if t.did(err) {
 		t.did(t.stream.Wait(ctx))
@@ -46,12 +46,12 @@ func (t *trial[W]) recorded(ctx context.Context, err error) {
 
 const trialKeys = 100
 
-// trial is what a trial is done with.
+// trial has the buffers and slices of a trial.
 type trial[W structures.Word] struct {
 	stream        *vk.Stream
 	keys          []W
 	ranges        []structures.Range[W]
-	words         [5]*vk.Buffer[uint32] // as many words each as there are keys, and some
+	words         [5]*vk.Buffer[uint32] // room for more than the keys in each
 	count, left   *vk.Buffer[uint32]
 	status, kinds *vk.Buffer[uint8]
 	sum           *vk.Buffer[uint64]
@@ -59,7 +59,7 @@ type trial[W structures.Word] struct {
 	err           error    // the first
 }
 
-// room makes a buffer, unless there was no room for one before.
+// room makes a buffer, unless an earlier one failed.
 func room[T vk.Element, W structures.Word](d *vk.Device, t *trial[W], b **vk.Buffer[T], n int) {
 	if t.err != nil {
 		return
@@ -82,7 +82,7 @@ func newTrial[W structures.Word](d *vk.Device) (*trial[W], error) {
 	return t, nil
 }
 
-// fill makes the stream and the buffers, and has in them what calls take.
+// fill makes the stream and the buffers, and writes the arguments of calls to them.
 func (t *trial[W]) fill(d *vk.Device) (err error) {
 	if t.stream, err = d.NewStream(); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (t *trial[W]) fill(d *vk.Device) (err error) {
 
 func (t *trial[W]) free() {
 	if t.stream != nil {
-		_ = t.stream.Close() // what it had to do was waited for
+		_ = t.stream.Close() // its work has ended
 	}
 	for _, free := range t.buffers {
 		free()
@@ -151,7 +151,7 @@ func (t *trial[W]) slices(ctx context.Context, structure any) {
 	t.did(x.Clear(ctx))
 }
 
-// counts are a device count, and none.
+// counts returns no device count, and one.
 func (t *trial[W]) counts() []*vk.Buffer[uint32] { return []*vk.Buffer[uint32]{nil, t.count} }
 
 func (t *trial[W]) streams(ctx context.Context, structure any) {

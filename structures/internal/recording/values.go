@@ -7,9 +7,9 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// OfValues returns the module of a kernel that does operations of a kind on values of a type, and the constants of that
-// module. Signed values have a module of their own for minima and maxima, and floats for sums, since only these depend
-// on the type (shaders/include/value.glsl): module is the one for all other operations.
+// OfValues returns the module and the constants of a kernel that does operations of a kind on values of a type. Only
+// minima and maxima of signed values, and sums of floats, depend on the type, and have their own modules
+// (shaders/include/value.glsl). For all other operations it returns module itself.
 func OfValues(module string, kind structures.Kind, of saved.Type) (string, []Specialization) {
 	mixed := kind == structures.Mixed
 	switch {
@@ -21,13 +21,13 @@ func OfValues(module string, kind structures.Kind, of saved.Type) (string, []Spe
 	return module, nil
 }
 
-// UpdatesInPlace says whether a batch of a kind, or a mixed one of these kinds, has operations that update values in
-// place. Without them it does not depend on the type of values.
+// UpdatesInPlace reports whether a batch of a kind, or a mixed batch of these kinds, has operations that update values
+// in place. Other batches do not depend on the type of values.
 func UpdatesInPlace(kind structures.Kind, kinds []structures.Kind) bool {
 	return kind.UpdatesInPlace() || slices.ContainsFunc(kinds, structures.Kind.UpdatesInPlace)
 }
 
-// ByType says whether OfValues gives operations of a kind a module of their own.
+// ByType reports whether OfValues returns a separate module for operations of a kind.
 func ByType(kind structures.Kind, of saved.Type) bool {
 	module, _ := OfValues("", kind, of)
 	return module != ""

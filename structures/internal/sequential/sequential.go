@@ -1,12 +1,15 @@
-// Package sequential gives a batch of insertions from Go slices, whose operations run concurrently on the device, the
-// results that they have one after another: of equal keys the last one's value stays, of unique keys the first one's.
+// Package sequential orders the operations of a batch of insertions from Go slices, which run concurrently on the
+// device. The results are as if the operations had run one after the other: of equal keys the last value stays, or the
+// first one for InsertUnique.
 //
-// The kernels that insert know nothing of it. After a chunk's operations, if any of them has met its key, those with
-// equal keys are found by a hash table of their indices. If there are any, the one of a key whose value has to stay is
-// done once more, alone, and the statuses change places. Updates in place come to the same in any order, and are never
-// done once more. Chunks work one after the other, and none begins while operations before it are pending: so what is
-// done is done as if those that are pending had not been asked for. (But for a *structures.StuckError: where the visit
-// budget ran out before a value was stored once more, the next dispatch does it, if there is one.)
+// The inserting kernels do not know about the order. After the operations of a chunk, if any of them has met its key, a
+// hash table of indices finds the operations with equal keys. If there are any, the operation whose value has to stay
+// is done again, alone, and the statuses are exchanged. Updates in place have the same result in any order, and are
+// never done again.
+//
+// Chunks run one after the other, and no chunk begins while earlier operations are pending. So the done operations have
+// the results that they have without the pending ones. There is one exception, with a *structures.StuckError: if the
+// visit budget ran out before a value was stored again, the next dispatch stores it, if there is one.
 package sequential
 
 import (
@@ -23,10 +26,10 @@ import (
 // Order orders the chunks of one batch at a time.
 type Order struct {
 	kernels *recording.Kernels
-	scratch recording.Scratch // of all streams: chunks take turns
+	scratch recording.Scratch // for all streams, because chunks run one after the other
 	uses    vk.Uses           // of the scratch
 	turns   pipeline.Turns
-	open    bool // no chunk before has operations pending, as the device is still to learn
+	open    bool // no earlier chunk has pending operations; the device must still be told
 }
 
 // New makes an Order. It takes memory only when it is used.
@@ -34,9 +37,9 @@ func New(d *vk.Device) *Order {
 	return &Order{kernels: recording.NewKernels(d), scratch: recording.NewScratch(d)}
 }
 
-// Matters says whether the order of a batch of n operations shows in what comes of it: one of insertions that don't
-// come to the same in any order, and not so small and without equal keys that a look at it costs less than the
-// dispatches that order it.
+// Matters reports whether the order of a batch of n operations can change its results. Only insertions depend on the
+// order. In a small batch, it looks for equal keys, because that costs less than the dispatches that order the
+// operations; without equal keys the order does not matter.
 func Matters(kind structures.Kind, n int, keys pipeline.Column) bool {
 	inserts := kind == structures.Insert || kind == structures.InsertUnique || kind.UpdatesInPlace()
 	switch {
@@ -48,14 +51,14 @@ func Matters(kind structures.Kind, n int, keys pipeline.Column) bool {
 	return repeats(pipeline.Numbers[uint32](keys))
 }
 
-// few keys are looked at before they go to the device: it takes some 2 ns a key, and what orders them there 100 µs
-// (H200).
+// few is the greatest number of keys that are checked for equal keys on the host. This takes about 2 ns for each key;
+// the ordering on the device takes 100 µs (H200).
 var few = 1 << 14
 
-// repeats says whether any of a few keys is there twice.
+// repeats reports whether any of a few keys is there twice.
 func repeats[W structures.Word](keys []W) bool {
-	width := bits.Len(uint(len(keys))) + 2 // of the hash: a quarter of the table is in use at most
-	numbers := make([]uint16, 1<<width)    // from 1, of the keys by their hashes
+	width := bits.Len(uint(len(keys))) + 2 // of the hash; at most a quarter of the table is in use
+	numbers := make([]uint16, 1<<width)    // indices of keys, plus 1, by their hashes
 	for i, key := range keys {
 		at := uint32(uint64(key) * 0x9e3779b97f4a7c15 >> (64 - width))
 		for ; numbers[at] != 0; at = (at + 1) % uint32(len(numbers)) {
@@ -68,8 +71,8 @@ func repeats[W structures.Word](keys []W) bool {
 	return false
 }
 
-// Begin begins a batch, which the task does: chunks that were left with operations pending go on behind its Recover,
-// the oldest first. No other batch runs.
+// Begin begins a batch and returns the task that does it. After Recover, chunks with pending operations continue, the
+// oldest first. No other batch may run.
 func (o *Order) Begin(task pipeline.Task) pipeline.Task {
 	o.turns = pipeline.Turns{}
 	o.open = true
@@ -88,27 +91,27 @@ type Chunk struct {
 	Width                   structures.Width // of keys
 	Keys, Statuses, Pending uint64
 	Count                   int
-	Retry                   bool // statuses say what is done already
-	KeysOnly                bool // there are no values that could be another's
-	Stepwise                bool // an operation has several steps, each with its value, between which others come
+	Retry                   bool // statuses tell which operations are done
+	KeysOnly                bool // operations have no values
+	Stepwise                bool // an operation has several steps, and others may run between them
 }
 
-// Pass is a dispatch over a chunk that does its operations of which a status says Pending.
+// Pass is a dispatch over a chunk that does the operations whose status is Pending.
 type Pass struct {
 	Kind     structures.Kind
 	Statuses uint64
-	Retry    bool // false: all of them, whatever the statuses are
-	Again    bool // few operations, if any, of keys that are there: it pays to prepare nothing
+	Retry    bool // false: do all operations and ignore the statuses
+	Again    bool // few operations, if any, of keys that are there, so preparations do not pay
 	Groups   Indirect
 }
 
-// Indirect is where the device finds how many workgroups a dispatch has; the zero value: nowhere.
+// Indirect is where the device finds the number of workgroups of a dispatch. The zero value means nowhere.
 type Indirect struct {
 	Memory vk.Memory
 	At     int
 }
 
-// Dispatch dispatches a kernel, in so many workgroups unless the device says otherwise.
+// Dispatch dispatches a kernel in the given number of workgroups, or in the number at by.
 func Dispatch[P any](s *vk.Stream, k *vk.Kernel[P], groups int, by Indirect, push P) {
 	if by.Memory == nil {
 		k.Dispatch(s, groups, push)
@@ -117,12 +120,12 @@ func Dispatch[P any](s *vk.Stream, k *vk.Kernel[P], groups int, by Indirect, pus
 	}
 }
 
-// workgroup is what kernels have that are dispatched by an Indirect, those of the structures too.
+// workgroup is the workgroup size of kernels that are dispatched by an Indirect, including those of the structures.
 const workgroup = 64
 
 func groups(n int) int { return (n + workgroup - 1) / workgroup }
 
-// What shaders/sequential/state.glsl has.
+// These are sizes and offsets of shaders/sequential/state.glsl.
 const (
 	stateBytes = 40
 	applyArgs  = 4
@@ -133,7 +136,7 @@ const (
 // equals is Equals of shaders/sequential/equals.glsl.
 type equals struct{ Groups, Firsts, Lasts uint64 }
 
-// plan is how the scratch is divided.
+// plan is the division of the scratch memory.
 type plan struct {
 	state, marks, table uint64
 	equals              equals
@@ -186,14 +189,14 @@ func kernel[P any](o *Order, s *vk.Stream, module string) (*vk.Kernel[P], error)
 	return recording.Kernel[P](o.kernels, s, "sequential/"+module, workgroup)
 }
 
-// Record records a chunk, behind the chunk before. apply records a pass.
+// Record records a chunk, after the previous chunk. apply records a pass.
 func (o *Order) Record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
 	o.turns.Take(s)
 	return s.Whole(func() error { return o.record(s, c, apply) })
 }
 
 func (o *Order) record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
-	// Of a batch the first chunks are the largest: memory is replaced only where none runs.
+	// The first chunks of a batch are the largest, so memory is replaced only when no chunk runs.
 	scratch, err := o.scratch.TakeShared(s, &o.uses, planFor(c.Count, 0).bytes)
 	if err != nil {
 		return err
@@ -227,13 +230,13 @@ func (o *Order) record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
 	return nil
 }
 
-// order records what makes the outcomes those of the chunk's order.
+// order records the passes that order the outcomes of a chunk.
 func (o *Order) order(s *vk.Stream, c Chunk, p plan, memory vk.Memory, apply func(Pass) error) error {
 	if err := o.group(s, c, p, Indirect{memory, groupArgs}); err != nil {
 		return err
 	}
 	by := Indirect{memory, orderArgs}
-	if !c.Kind.UpdatesInPlace() { // which are all done
+	if !c.Kind.UpdatesInPlace() { // those are never done again
 		if err := o.again(s, c, p, by, apply); err != nil {
 			return err
 		}
@@ -249,7 +252,7 @@ func (o *Order) order(s *vk.Stream, c Chunk, p plan, memory vk.Memory, apply fun
 	return nil
 }
 
-// group records what finds operations with equal keys, where any has met its key.
+// group records the search for operations with equal keys, if any operation has met its key.
 func (o *Order) group(s *vk.Stream, c Chunk, p plan, by Indirect) error {
 	met := structures.Assigned
 	if c.Kind == structures.InsertUnique {
@@ -274,7 +277,7 @@ func (o *Order) group(s *vk.Stream, c Chunk, p plan, by Indirect) error {
 	return nil
 }
 
-// again records what does those operations once more whose values have to stay.
+// again records the operations whose values have to stay once more.
 func (o *Order) again(s *vk.Stream, c Chunk, p plan, by Indirect, apply func(Pass) error) error {
 	mark, err := kernel[markPush](o, s, "mark")
 	if err != nil {
@@ -282,7 +285,7 @@ func (o *Order) again(s *vk.Stream, c Chunk, p plan, by Indirect, apply func(Pas
 	}
 	again := structures.Pending
 	if c.KeysOnly {
-		again = structures.Assigned // there is nothing to be done again
+		again = structures.Assigned // nothing to do again
 	}
 	Dispatch(s, mark, 0, by, markPush{
 		Equals: p.equals, Statuses: c.Statuses, Marks: p.marks,
@@ -301,7 +304,7 @@ func word(b bool) uint32 {
 	return 0
 }
 
-// Close frees the memory. No batch runs.
+// Close frees the memory. No batch may be running.
 func (o *Order) Close() {
 	o.kernels.Close()
 	o.scratch.Release(&o.uses)

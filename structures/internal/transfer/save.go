@@ -17,12 +17,12 @@ import (
 
 // Gate is the part of a structure's gate that Save needs.
 type Gate interface {
-	// Outside runs a function of the user's while a call is in.
+	// Outside runs a function of the user during a call.
 	Outside(f func() error) error
 }
 
-// Save writes a saved dictionary, by who has entered, and returns how many bytes the user's io.Writer took. Error also:
-// structures.ErrChanged, where there are not as many pairs as the header says.
+// Save writes a saved dictionary, and returns the number of bytes that the user's io.Writer took. The caller has
+// entered. Further error: structures.ErrChanged if the number of pairs is not the header's.
 func Save[W structures.Word](ctx context.Context, g Gate, to io.Writer, h saved.Header, columns saved.Columns,
 	chunks iter.Seq2[structures.Pairs[W, W], error]) (int64, error) {
 	if to == nil {
@@ -67,26 +67,27 @@ func (o outside) Write(p []byte) (n int, err error) {
 
 // Loader makes structures of saved dictionaries.
 type Loader[S io.Closer] struct {
-	// Columns are the structure's.
+	// Columns is the types of the structure.
 	Columns saved.Columns
-	// New makes an empty structure by the header, with room for so many pairs: those that were read so far.
+	// New makes an empty structure by the header, with room for the given number of pairs, which were read already.
 	New func(h saved.Header, pairs int) (S, error)
-	// Reserve makes room for so many pairs in all; nil: nobody does. Where it can't, they may fit all the same.
+	// Reserve makes room for the given number of pairs in all. It may be nil. An error is ignored unless the context
+	// has ended, because the pairs may fit all the same.
 	Reserve func(s S, ctx context.Context, pairs int) error
-	// Insert inserts pairs. Those whose key was there are Assigned, where a key may come once only.
+	// Insert inserts pairs. If a key may come only once, a pair whose key was there has the status Assigned.
 	Insert func(s S, ctx context.Context, pairs pipeline.Operations) error
 }
 
 const (
-	// atOnce is how many pairs are read and inserted at a time.
+	// atOnce is the number of pairs that are read and inserted at a time.
 	atOnce = 1 << 20
-	// trusted is how many times as many pairs as were read there is room made for, if the header says so: it might be
-	// anybody's.
+	// trusted limits the room that is made for the pairs that the header names, because the header may be wrong: room
+	// for at most this many times the pairs that were read.
 	trusted = 4
 )
 
-// Load makes a structure of what r reads. It is closed after an error: *structures.SavedError, the io.Reader's own,
-// those of New and Insert, the context's.
+// Load makes a structure of the dictionary that r reads. After an error the structure is closed. Errors:
+// *structures.SavedError, those of the io.Reader, of New and of Insert, the context's.
 func (l Loader[S]) Load(ctx context.Context, r io.Reader) (S, error) {
 	if l.Columns.Width() == structures.Bits64 {
 		return load[uint64](ctx, l, r)
@@ -119,14 +120,15 @@ func load[W structures.Word, S io.Closer](ctx context.Context, l Loader[S], r io
 	return s, nil
 }
 
-// Filled has fill fill a new structure, which is closed if that returns an error, or panics, as a user's io.Reader may.
+// Filled calls fill to fill a new structure. It closes the structure if fill returns an error or panics, as a user's
+// io.Reader may.
 func Filled(s io.Closer, fill func() error) error {
 	var closing error
 	err := gate.Unless(func() { closing = s.Close() }, fill)
 	return joint.Error(err, closing)
 }
 
-// first are the first pairs, in memory that grows as they are read, whatever the header says.
+// first reads the first pairs, into memory that grows with them, whatever the header says.
 func first[W structures.Word](in *saved.Reader) (keys, values []W, err error) {
 	for n := 0; len(keys) < atOnce; {
 		have := len(keys)
@@ -143,7 +145,7 @@ func first[W structures.Word](in *saved.Reader) (keys, values []W, err error) {
 	return keys, values, nil
 }
 
-// fill inserts the first pairs, for which a structure has room, and the others that are read.
+// fill inserts the first pairs, for which the structure has room, and then the others.
 func fill[W structures.Word, S io.Closer](ctx context.Context, l Loader[S], s S, in *saved.Reader,
 	keys, values []W) error {
 	all, room, width := in.Header().Pairs, len(keys), l.Columns.Width()
@@ -184,17 +186,17 @@ func fill[W structures.Word, S io.Closer](ctx context.Context, l Loader[S], s S,
 // Parameter is an option of a structure that is saved with its pairs.
 type Parameter struct{ Structure, Name, Option string }
 
-// Header is what a structure says of itself and its pairs, and what it has for the option.
+// Header returns the header of a structure with a value of the option and a number of pairs.
 func (p Parameter) Header(value float64, pairs uint64) saved.Header {
 	return saved.Header{Structure: p.Structure, Parameters: map[string]float64{p.Name: value}, Pairs: int64(pairs)}
 }
 
-// Believed is as much of a number of pairs that a header names as there is reason to make room for after so many pairs
-// were read, but at least so many.
+// Believed returns the part of a number of pairs named by a header to make room for, after read pairs were read. It is
+// at least least, unless named is less.
 func Believed(named, read, least int) int { return min(named, max(least, trusted*read)) }
 
-// Made makes a structure, whose option is, where it is 0, what a saved one of its kind had: that it can't be is what is
-// wrong with the dictionary then.
+// Made makes a structure. If its option is 0, the option is taken from a saved structure of the same kind. If that
+// value is not valid, the saved dictionary is corrupt.
 func Made[S any, N int | float64](h saved.Header, p Parameter, option *N, open func() (S, error)) (S, error) {
 	if *option != 0 || h.Structure != p.Structure {
 		return open()

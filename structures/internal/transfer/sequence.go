@@ -1,5 +1,5 @@
-// Package transfer is how all pairs of a structure come out of it and into another one: as sequences, each with its
-// error, and as saved dictionaries.
+// Package transfer moves all pairs of a structure out of it or into it: as sequences, each ending with its error, and
+// as saved dictionaries.
 package transfer
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Sequence is what each hands out, and behind it the error, if there is one.
+// Sequence returns the elements that each yields, and then its error, if there is one.
 func Sequence[T any](each func(yield func(T) bool) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		h := &handing[T]{yield: yield}
@@ -18,7 +18,7 @@ func Sequence[T any](each func(yield func(T) bool) error) iter.Seq2[T, error] {
 	}
 }
 
-// handing hands out without errors, until it is enough.
+// handing yields elements without errors until the consumer stops.
 type handing[T any] struct {
 	yield  func(T, error) bool
 	enough bool
@@ -29,7 +29,7 @@ func (h *handing[T]) one(x T) bool {
 	return !h.enough
 }
 
-// Pairs are the pairs of chunks, one by one; down: the last one of each chunk first.
+// Pairs returns the pairs of chunks, one by one. If down is set, each chunk is reversed.
 func Pairs[K, V structures.Number](chunks iter.Seq2[structures.Pairs[K, V], error],
 	down bool) iter.Seq2[structures.Pair[K, V], error] {
 	return func(yield func(structures.Pair[K, V], error) bool) {
@@ -50,7 +50,7 @@ func Pairs[K, V structures.Number](chunks iter.Seq2[structures.Pairs[K, V], erro
 	}
 }
 
-// Keys are the keys of chunks, one by one.
+// Keys returns the keys of chunks, one by one.
 func Keys[K, V structures.Number](chunks iter.Seq2[structures.Pairs[K, V], error]) iter.Seq2[K, error] {
 	return func(yield func(K, error) bool) {
 		for chunk, err := range chunks {
