@@ -82,7 +82,7 @@ func (e *PendingError) Unwrap() error { return e.Err }
 // such batch since, or never recorded this one.
 var ErrSuperseded = errors.New("structures: a later batch without Status or Left has taken this one's place")
 
-// ErrChanged ends an iteration over a structure that was changed meanwhile.
+// ErrChanged ends an iteration over a structure that changed during the iteration.
 var ErrChanged = errors.New("structures: changed while it was iterated over")
 
 // ReentryError says that a function which a structure calls, for example Options.Progress, called that structure. The

@@ -54,7 +54,7 @@ func (q Queries[K, V]) Range(ctx context.Context, ranges []structures.Range[K]) 
 	return out, nil
 }
 
-// RangeInto is Range into the caller's slices, as far as they have room.
+// RangeInto is Range into the caller's slices. It makes new slices if those have no room.
 func (q Queries[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[K],
 	into *structures.Ranges[K, V]) error {
 	if err := q.of.Err(); err != nil {

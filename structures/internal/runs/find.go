@@ -9,13 +9,13 @@ import (
 // FindArgs are the operands of Find and FindSorted.
 type FindArgs struct {
 	Keys   uint64 // the key of each query
-	Values uint64 // out: one a query: its value, 0 where the key is absent
-	Found  uint64 // out: a byte a query: 1 where the key is there, else 0; room for N rounded up to a multiple of 4
+	Values uint64 // out: the value for each query, 0 if the key is absent
+	Found  uint64 // out: a byte for each query, 1 if the key is there, else 0; room for N rounded up to a multiple of 4
 	N      int    // queries
-	// CountAt is 0, or a word that says how many of them there are.
+	// CountAt is 0, or the address of the number of queries, at most N.
 	CountAt uint64
 
-	Scratch uint64 // of FindSorted alone: FindSortedScratch bytes
+	Scratch uint64 // for FindSorted only: FindSortedScratch bytes
 }
 
 func (a FindArgs) count() recording.Length { return recording.Length{At: a.CountAt, N: uint32(a.N)} }
@@ -39,15 +39,15 @@ type answerPush struct {
 	Count                  recording.Length
 }
 
-// layout is how a kernel that searches runs is laid out.
+// layout is the division of a search of runs among workgroups.
 type layout struct {
 	workgroup int
 	tile      uint32 // lanes that read a node together
-	each      int    // queries of an invocation, at most 32; fewer where the device would have too little to do
-	wanted    int    // workgroups that give it enough
+	each      int    // queries of an invocation, at most 32; fewer if the device would have too little to do
+	wanted    int    // workgroups that keep the device busy
 }
 
-// layoutsFor returns what measured best, for queries as they come and for sorted ones.
+// layoutsFor returns the layouts that measured best, for queries in any order and for sorted ones.
 func layoutsFor(d *vk.Device) (each, sorted layout) {
 	i := d.Info()
 	if i.Type == vk.CPU {
@@ -61,8 +61,8 @@ func layoutsFor(d *vk.Device) (each, sorted layout) {
 
 func (o layout) eachOf(n int) int { return max(1, min(o.each, n/(o.workgroup*o.wanted))) }
 
-// Find records lookups, one by one: the way for few queries, and for one run. Paper section IV-B's individual
-// approach.
+// Find records lookups, one by one. This is best for few queries, and for one run. It is the individual approach of the
+// paper's section IV-B.
 func (q *Queries) Find(s *vk.Stream, st Stack, a FindArgs) error {
 	if err := check(a.N); err != nil {
 		return err
@@ -78,11 +78,11 @@ func (q *Queries) Find(s *vk.Stream, st Stack, a FindArgs) error {
 	return nil
 }
 
-// firstBit is the first of the bits that queries are sorted by. Those that have all bits from it on in common stand in
-// any order; they go to a part of each run of so many keys, which its caches hold.
+// firstBit is the first of the bits by which queries are sorted. Queries that differ only in lower bits may be in any
+// order: they read a part of 2^firstBit keys of each run, which fits the caches.
 const firstBit = 16
 
-// findPlan is how the scratch of FindSorted is divided.
+// findPlan is the division of the scratch memory of FindSorted.
 type findPlan struct {
 	keys, sources uint64 // sorted
 	indices, sort uint64 // before the search
@@ -101,13 +101,13 @@ func (q *Queries) findPlan(n int, scratch uint64) findPlan {
 	return f
 }
 
-// FindSortedScratch returns the bytes of scratch that FindSorted of up to n queries needs.
+// FindSortedScratch returns the bytes of scratch memory that FindSorted needs for up to n queries.
 func (q *Queries) FindSortedScratch(n int) int {
 	return int(q.findPlan(max(0, min(n, MaxQueries)), 0).bytes)
 }
 
-// FindSorted records lookups that are sorted first, so that neighbours share what they read: the way for many queries
-// over many runs. Paper section IV-B's bulk approach.
+// FindSorted records lookups that are sorted first, so that neighboring lanes read the same memory. This is best for
+// many queries over many runs. It is the bulk approach of the paper's section IV-B.
 func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 	if err := check(a.N); err != nil {
 		return err
@@ -144,6 +144,6 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 	return nil
 }
 
-// Sorted says whether FindSorted is the faster way for n queries, by what was measured: to sort pays where there are
-// several runs to search, and enough queries to keep a large device busy.
+// Sorted reports whether FindSorted measured faster for n queries. Sorting pays if there are several runs to search,
+// and enough queries to keep a large device busy.
 func Sorted(n int, st Stack) bool { return st.Runs() > 2 && n*st.Runs() >= 1<<22 }

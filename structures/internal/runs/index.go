@@ -12,8 +12,8 @@ type indexPush struct {
 
 const indexWorkgroup = 256
 
-// BuildIndex records the building of the index of a run of n sorted keys, which takes IndexKeys and is aligned to 128
-// bytes. It also fills the keys up to Padded with ~0. To be done after every change of the run.
+// BuildIndex records the building of the index of a run of n sorted keys. The index takes IndexKeys keys and is aligned
+// to 128 bytes. BuildIndex also fills the keys up to Padded with ~0. Record it after every change of the run.
 func (q *Queries) BuildIndex(s *vk.Stream, keys uint64, n int, index uint64) error {
 	if err := check(n); err != nil {
 		return err

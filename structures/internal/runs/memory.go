@@ -9,11 +9,11 @@ import (
 type Memory struct {
 	b                                *vk.Buffer[uint32]
 	w                                structures.Width
-	n                                int // pairs that there is room for
-	values, tombstones, index, words int // where the parts begin, in words; the keys at 0
+	n                                int // room for pairs
+	values, tombstones, index, words int // where the parts begin, in words; the keys begin at 0
 }
 
-// align is what parts of a Memory are aligned to, in words: 256 bytes.
+// align is the alignment of the parts of a Memory, in words: 256 bytes.
 const align = 64
 
 // layOut divides the memory of a run of up to n pairs of a width.
@@ -30,10 +30,10 @@ func layOut(w structures.Width, n int) *Memory {
 	return m
 }
 
-// MemoryBytes is the size of the memory of a run of up to n pairs of a width.
+// MemoryBytes returns the size of the memory of a run of up to n pairs of a width.
 func MemoryBytes(w structures.Width, n int) uint64 { return 4 * uint64(layOut(w, n).words) }
 
-// NewMemory allocates memory for a run of up to n pairs, all of whose contents are undefined.
+// NewMemory allocates memory for a run of up to n pairs. Its contents are undefined.
 func NewMemory(d *vk.Device, w structures.Width, n int) (*Memory, error) {
 	m := layOut(w, n)
 	var err error
@@ -43,20 +43,20 @@ func NewMemory(d *vk.Device, w structures.Width, n int) (*Memory, error) {
 	return m, nil
 }
 
-// Room is how many pairs there is room for.
+// Room returns the number of pairs for which there is room.
 func (m *Memory) Room() int { return m.n }
 
-// Bytes is its size.
+// Bytes returns the size in bytes.
 func (m *Memory) Bytes() uint64 { return m.b.Bytes() }
 
-// Free gives it back. Of nil and of what is free already it does nothing.
+// Free frees the memory. It does nothing if m is nil or free already.
 func (m *Memory) Free() {
 	if m != nil {
 		m.b.Free()
 	}
 }
 
-// Row is the run's place as a stack knows it, with the bitmap of tombstones or without.
+// Row returns the row of a stack for the run, with or without the bitmap of tombstones.
 func (m *Memory) Row(tombstones bool) Row {
 	r := Row{Keys: m.b.Address(), Values: m.b.AddressOf(m.values), Index: m.b.AddressOf(m.index)}
 	if tombstones {
@@ -65,13 +65,14 @@ func (m *Memory) Row(tombstones bool) Row {
 	return r
 }
 
-// Buffer is the memory itself, for what comes from the host: words.
+// Buffer returns the memory as a buffer of words, for uploads.
 func (m *Memory) Buffer() *vk.Buffer[uint32] { return m.b }
 
-// ValuesAt is the element of Buffer where the values begin; the keys begin at 0.
+// ValuesAt returns the index in Buffer of the first value. The keys begin at 0.
 func (m *Memory) ValuesAt() int { return m.values }
 
-// FillIndex records that the words of the index become ~0, as the part of it must be that Merge doesn't write.
+// FillIndex records that the words of the index are set to ~0. The part of the index that Merge does not write must
+// have this value.
 func (m *Memory) FillIndex(s *vk.Stream) {
 	s.Fill(m.b, 4*m.index, m.w.Bytes()*IndexKeys(m.w, m.n), ^uint32(0))
 }

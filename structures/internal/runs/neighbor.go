@@ -5,7 +5,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Kind says which neighbour of a key is asked for.
+// Kind is which neighbor of a key is searched for.
 type Kind uint8
 
 const (
@@ -17,19 +17,19 @@ const (
 
 // NeighborArgs are the operands of Neighbor.
 type NeighborArgs struct {
-	Keys      uint64 // one a query
-	OutKeys   uint64 // out: one a query: the neighbour, 0 where there is none
-	OutValues uint64 // out: one a query: its value, 0 where there is none
-	// out: a byte a query: structures.Found, Absent or Pending; room for N rounded up to a multiple of 4
+	Keys      uint64 // a key for each query
+	OutKeys   uint64 // out: the neighbor for each query, 0 if there is none
+	OutValues uint64 // out: its value, 0 if there is none
+	// out: a byte for each query: structures.Found, Absent or Pending; room for N rounded up to a multiple of 4
 	Status  uint64
 	N       int    // queries
-	CountAt uint64 // 0, or a word that says how many of them there are
+	CountAt uint64 // 0, or the address of the number of queries, at most N
 
-	// Left is the address of a word that the number of pending queries is added to. A query is pending when it met
-	// more keys without a valid pair than one dispatch looks at. OutKeys then has the key that it goes on from.
+	// Left is the address of a word; the number of pending queries is added to it. A query is pending if it met more
+	// keys without a valid pair than it may look at in one dispatch. OutKeys then has the key at which it continues.
 	Left   uint64
-	Resume bool // go on with the pending queries of an earlier call
-	Visits int  // keys that a query looks at before it is left pending; 0 = 64
+	Resume bool // continue the pending queries of an earlier call
+	Visits int  // keys that a query looks at before it is left pending; 0: 64
 }
 
 type neighborPush struct {
@@ -44,8 +44,8 @@ const (
 	neighborVisits    = 64
 )
 
-// Neighbor records the search for the valid pairs whose keys are next to the queries' keys. The paper's section II
-// names such queries and leaves them out.
+// Neighbor records the search for the nearest valid pairs of keys. The paper's section II names such queries and leaves
+// them out.
 func (q *Queries) Neighbor(s *vk.Stream, st Stack, kind Kind, a NeighborArgs) error {
 	if err := check(a.N); err != nil {
 		return err

@@ -10,27 +10,27 @@ import (
 )
 
 // The candidates of a range are the pairs of all runs whose keys lie in it: valid ones, stale ones and tombstones.
-// Count and Range look at each of them once, so that their time goes by the number of candidates.
+// Count and Range read each of them once, so their time depends on the number of candidates.
 
-// MaxCandidates is the most candidates that the ranges of one call may have together.
+// MaxCandidates is the greatest number of candidates of all ranges of one call.
 const MaxCandidates = min(1<<31, math.MaxInt)
 
 // CountArgs are the operands of Count.
 type CountArgs struct {
-	// Ranges has two keys a range, aligned to both: the least and the largest one, both in the range; none if the least
-	// is larger.
+	// Ranges has two keys for each range, aligned to the size of both: the least and the greatest key, both inclusive.
+	// If the least is greater, the range is empty.
 	Ranges uint64
-	Out    uint64 // out: a word a range: its valid pairs
+	Out    uint64 // out: a word for each range: its number of valid pairs
 	N      int    // ranges
-	// CountAt is 0, or a word that says how many of the ranges there are: those behind are taken for empty.
+	// CountAt is 0, or the address of the number of ranges, at most N. Later ranges count as empty.
 	CountAt uint64
 
-	// Unique says that the stack is one run without stale pairs and tombstones, as a sorted array is. Then nothing is
-	// looked at but the ends of the ranges.
+	// Unique says that the stack is one run without stale pairs and tombstones, as in a sorted array. Then only the
+	// ends of the ranges are searched.
 	Unique bool
 
-	// Total is the address of two words for the candidates of all ranges, low word first, aligned to 8 bytes; or 0. If
-	// there are more than MaxCandidates, Out means nothing.
+	// Total is 0, or the address of two words, aligned to 8 bytes, for the number of candidates of all ranges, low word
+	// first. If it is greater than MaxCandidates, Out is undefined.
 	Total   uint64
 	Scratch uint64 // CountScratch bytes
 }
@@ -43,13 +43,13 @@ type RangeArgs struct {
 	Unique  bool   // as in CountArgs
 
 	Offsets    uint64 // out: N+1 words: range i has the pairs Offsets[i] … Offsets[i+1]-1
-	OutKeys    uint64 // out: one a pair, in the order of the ranges, and in each in key order
+	OutKeys    uint64 // out: the keys of the pairs, in the order of the ranges, and in key order in each
 	OutValues  uint64
-	Capacity   int // pairs that there is room for: later ones are counted in Offsets, but not written
-	Candidates int // candidates that the scratch is for, of all ranges together; at most MaxCandidates
+	Capacity   int // room for pairs; further pairs are counted in Offsets, but not written
+	Candidates int // the most candidates of all ranges, for which there is scratch; at most MaxCandidates
 
-	// Total is the address of two words for the candidates of all ranges, low word first, aligned to 8 bytes. If there
-	// are more than Candidates no pair is written and Offsets mean nothing.
+	// Total is the address of two words, aligned to 8 bytes, for the number of candidates of all ranges, low word
+	// first. If it is greater than Candidates, no pair is written and Offsets are undefined.
 	Total   uint64
 	Scratch uint64 // RangeScratch bytes
 }
@@ -90,7 +90,7 @@ type writePush struct {
 	Count, Limit, Capacity                                   uint32
 }
 
-// clear records that words become 0.
+// clear records that words are set to 0.
 func (q *Queries) clear(s *vk.Stream, target uint64, words int) error {
 	return recording.Clear(q.kernels, s, target, words)
 }
@@ -109,8 +109,8 @@ func (q *Queries) bounds(s *vk.Stream, p boundsPush) error {
 	return nil
 }
 
-// Survey records how many candidates each range has: a word a range at out, ~0 for that many and more. By it a caller
-// cuts up what is too much for one call.
+// Survey records the counting of the candidates of each range: a word for each range at out, ~0 for that number and
+// more. The caller then divides ranges that are too large for one call.
 func (q *Queries) Survey(s *vk.Stream, st Stack, ranges uint64, n int, out uint64) error {
 	if err := check(n); err != nil {
 		return err
@@ -118,9 +118,9 @@ func (q *Queries) Survey(s *vk.Stream, st Stack, ranges uint64, n int, out uint6
 	return q.bounds(s, boundsPush{Stack: st, Ranges: ranges, Sizes: out, Number: recording.Length{N: uint32(n)}})
 }
 
-// rangePlan is how the scratch of Count and Range is divided.
+// rangePlan is the division of the scratch memory of Count and Range.
 type rangePlan struct {
-	total   uint64 // two words, and behind them the flags, which are cleared together
+	total   uint64 // two words, followed by the flags; both are cleared together
 	flags   uint64
 	words   int    // of flags
 	slices  uint64 // begin and end of each range in each run
@@ -148,18 +148,19 @@ func (q *Queries) rangePlan(st Stack, n, candidates int, scratch uint64) rangePl
 	return r
 }
 
-// CountScratch returns the bytes of scratch that Count of up to n ranges needs.
+// CountScratch returns the bytes of scratch memory that Count needs for up to n ranges.
 func (q *Queries) CountScratch(st Stack, n int) int {
 	return int(q.rangePlan(st, max(0, min(n, MaxQueries)), 0, 0).bytes)
 }
 
-// RangeScratch returns the bytes of scratch that Range of up to n ranges needs, with so many candidates together.
+// RangeScratch returns the bytes of scratch memory that Range needs for up to n ranges with the given number of
+// candidates together.
 func (q *Queries) RangeScratch(st Stack, n, candidates int) int {
 	return int(q.rangePlan(st, max(0, min(n, MaxQueries)), max(0, min(candidates, MaxCandidates)), 0).bytes)
 }
 
-// offsets records the first steps of Count and Range: where the ranges begin and end in every run, and how many
-// candidates are before each range.
+// offsets records the first steps of Count and Range: the search for the ends of the ranges in every run, and the
+// number of candidates before each range.
 func (q *Queries) offsets(s *vk.Stream, st Stack, ranges uint64, number recording.Length, plan rangePlan,
 	zeroed uint64) error {
 	if err := q.clear(s, plan.total, 2+plan.words); err != nil {
@@ -177,8 +178,8 @@ func (q *Queries) offsets(s *vk.Stream, st Stack, ranges uint64, number recordin
 // rangeWorkgroup is the workgroup of the kernels that go over candidates.
 const rangeWorkgroup = 256
 
-// spread is how many workgroups go over candidates: as many as a large device runs at a time, since their number is
-// known to the device alone.
+// spread returns the number of workgroups that go over candidates: as many as a large device runs at a time, because
+// only the device knows the number of candidates.
 func (q *Queries) spread() int {
 	if q.d.Info().Type == vk.CPU {
 		return 8
@@ -186,7 +187,7 @@ func (q *Queries) spread() int {
 	return 2048
 }
 
-// Count records how many valid pairs ranges have.
+// Count records the counting of the valid pairs in ranges.
 func (q *Queries) Count(s *vk.Stream, st Stack, a CountArgs) error {
 	if err := check(a.N); err != nil {
 		return err
@@ -260,7 +261,7 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 	return nil
 }
 
-// rangeUnique is Range where all candidates are valid: they are copied as they stand.
+// rangeUnique is Range if all candidates are valid: it copies them as they are.
 func (q *Queries) rangeUnique(s *vk.Stream, st Stack, a RangeArgs) error {
 	plan := q.rangePlan(st, a.N, 0, a.Scratch)
 	k, err := recording.Kernel[copyPush](q.kernels, s, q.sized("runs/range_copy"), rangeWorkgroup)

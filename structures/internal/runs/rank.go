@@ -9,22 +9,22 @@ import (
 
 // RankArgs are the operands of Rank.
 type RankArgs struct {
-	Keys    uint64 // one a query
-	Ranks   uint64 // out: a word a query: how many valid pairs have smaller keys
+	Keys    uint64 // a key for each query
+	Ranks   uint64 // out: a word for each query: the number of valid pairs with smaller keys
 	N       int    // queries
-	CountAt uint64 // 0, or a word that says how many of them there are
+	CountAt uint64 // 0, or the address of the number of queries, at most N
 	Unique  bool   // as in CountArgs
 	Scratch uint64 // RankScratch bytes
 }
 
 // SelectArgs are the operands of Select.
 type SelectArgs struct {
-	Ranks              uint64 // a word a query: 0 is the rank of the least valid pair
-	OutKeys, OutValues uint64 // out: one a query each: the pair of that rank, 0 and 0 where there is none
-	// out: a byte a query: structures.Found or Absent; room for N rounded up to a multiple of 4
+	Ranks              uint64 // a word for each query; the least valid pair has rank 0
+	OutKeys, OutValues uint64 // out: the pair of each rank, 0 and 0 if there is none
+	// out: a byte for each query: structures.Found or Absent; room for N rounded up to a multiple of 4
 	Status  uint64
 	N       int    // queries
-	CountAt uint64 // as in RankArgs, and the others
+	CountAt uint64 // as in RankArgs, like the fields below
 	Unique  bool
 	Scratch uint64
 }
@@ -53,14 +53,14 @@ type selectPush struct {
 	All, First                          uint32
 }
 
-// rankWorkgroup is the workgroup of kernels that look for pairs' places, a multiple of 32.
+// rankWorkgroup is the workgroup size of the kernels that find the places of pairs, a multiple of 32.
 const rankWorkgroup = 128
 
-// selectAtOnce is how many bits of keys one dispatch finds by pairs' ranks where not all are valid: each takes a search
-// of all runs.
+// selectAtOnce is how many bits of keys one dispatch finds by ranks if some pairs are not valid. Each bit takes a
+// search of all runs.
 const selectAtOnce = 1 << 21
 
-// AtOnce is how many pairs one dispatch is to look up in all newer runs, so that it doesn't take long.
+// AtOnce returns how many pairs one dispatch should look up in all newer runs at most, so that it takes little time.
 func (q *Queries) AtOnce() int {
 	if q.d.Info().Type == vk.CPU {
 		return 1 << 17
@@ -68,7 +68,7 @@ func (q *Queries) AtOnce() int {
 	return 1 << 24
 }
 
-// validityPlan is how the scratch of Rank and Select is divided.
+// validityPlan is the division of the scratch memory of Rank and Select.
 type validityPlan struct {
 	validity
 	counts, scan uint64
@@ -88,13 +88,13 @@ func (q *Queries) validityPlan(st Stack, unique bool, scratch uint64) validityPl
 	return v
 }
 
-// RankScratch returns the bytes of scratch that Rank and Select need: three eighths of a byte for each pair of the
-// stack.
+// RankScratch returns the bytes of scratch memory that Rank and Select need: three eighths of a byte for each pair of
+// the stack.
 func (q *Queries) RankScratch(st Stack, unique bool) int {
 	return int(q.validityPlan(st, unique, 0).bytes)
 }
 
-// valid records the looking for valid pairs, unless all are: a bit for each, and their sums.
+// valid records the search for valid pairs, unless all are valid: a bit for each pair, and sums of the bits.
 func (q *Queries) valid(s *vk.Stream, st Stack, unique bool, scratch uint64) (validity, error) {
 	if unique {
 		return validity{}, nil
@@ -120,8 +120,7 @@ func (q *Queries) valid(s *vk.Stream, st Stack, unique bool, scratch uint64) (va
 	})
 }
 
-// Rank records the counting of the valid pairs below keys: of all pairs which are valid is found out first, unless all
-// are.
+// Rank records the counting of the valid pairs below keys. Unless all pairs are valid, it first finds which are.
 func (q *Queries) Rank(s *vk.Stream, st Stack, a RankArgs) error {
 	if err := check(a.N); err != nil {
 		return err
@@ -139,7 +138,7 @@ func (q *Queries) Rank(s *vk.Stream, st Stack, a RankArgs) error {
 	return nil
 }
 
-// Select records the search for the valid pairs of ranks, as Rank does that for ranks.
+// Select records the search for the valid pairs of ranks. Unless all pairs are valid, it first finds which are.
 func (q *Queries) Select(s *vk.Stream, st Stack, a SelectArgs) error {
 	if err := check(a.N); err != nil {
 		return err

@@ -1,13 +1,11 @@
-// Package runs answers queries over a stack of sorted runs, which is what the sorted array and the LSM are made of:
-// lookups, counts, ranges and neighbours (Ashkiani et al., GPU LSM: A Dynamic Dictionary Data Structure for the GPU,
-// 2018, sections III-D, III-E and IV-B to IV-D).
+// Package runs has queries over a stack of sorted runs, of which the sorted array and the LSM consist: lookups, counts,
+// ranges and neighbors (Ashkiani et al., GPU LSM: A Dynamic Dictionary Data Structure for the GPU, 2018, sections
+// III-D, III-E and IV-B to IV-D).
 //
-// Nothing here waits and nothing allocates: a query is recorded into a vk.Stream, works on memory that is given by
-// device addresses, and takes its temporary memory from the caller. Where a kernel can't be made, the stream drops its
-// batch, unless the caller records within vk.Stream.Whole. The function named …Scratch says how many bytes
-// that is; scratch is aligned to 256 bytes, arrays of words to 4, keys and values to their size,
-// unless said otherwise. Runs don't change while
-// queries over them run.
+// A query is recorded into a vk.Stream. It does not wait and allocates nothing: memory is given by device addresses,
+// and the caller provides scratch memory. The method named …Scratch returns how many bytes. Scratch is aligned to 256
+// bytes, arrays of words to 4, and keys and values to their size, unless said otherwise. If a kernel can't be made, the
+// stream drops its batch, unless the caller records within vk.Stream.Whole. Runs must not change while queries run.
 package runs
 
 import (
@@ -19,45 +17,45 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Stack is up to 32 sorted runs in device memory, the newest first. It is RunStack of
-// shaders/runs/sorted_run.glsl, and goes into push constants as it stands.
+// Stack is up to 32 sorted runs in device memory, the newest first. Put it into push constants unchanged: it is
+// RunStack of shaders/runs/sorted_run.glsl.
 //
-// In a run, keys ascend and equal keys stand in order of time, the oldest first. Of a key's pairs the last one of the
-// newest run that has the key is valid; if that is a tombstone, none is.
+// In a run, keys ascend, and equal keys are in order of time, the oldest first. For each key, the last pair in the
+// newest run that has the key is valid. If that is a tombstone, no pair of the key is valid.
 type Stack struct {
 	Rows  uint64 // the address of StackRows rows, each a Row
-	Full  uint32 // bit i: row i+1 is full; else it is empty
+	Full  uint32 // bit i: row i+1 is full; otherwise it is empty
 	Unit  uint32 // row i+1 has Unit << i pairs when it is full
 	Front uint32 // the pairs of row 0, the newest
 }
 
-// StackRows is how many rows a stack's array has, whether they are in use or not.
+// StackRows is the number of rows of a stack's array, used or not.
 const StackRows = 32
 
 // Row is the memory of one run, by device addresses.
 type Row struct {
-	Keys   uint64 // aligned to 128 bytes and with room for Padded(w, n) where the row has an index
+	Keys   uint64 // if the row has an index: aligned to 128 bytes, with room for Padded(w, n)
 	Values uint64
-	// Tombstones is a bit a pair, in words of 32, or 0: the run has none. Pair i is a tombstone if its value is ~0 and
-	// its bit is set; the bits of all other pairs are 0.
+	// Tombstones has a bit for each pair, in words of 32, or is 0 if the run has none. Pair i is a tombstone if its
+	// value is ~0 and its bit is set; the bits of all other pairs are 0.
 	Tombstones uint64
-	Index      uint64 // IndexKeys(w, n) keys that BuildIndex wrote, aligned to 128 bytes; or 0: searched by bisection
+	Index      uint64 // IndexKeys(w, n) keys written by BuildIndex, aligned to 128 bytes; 0: search by bisection
 }
 
-// Pairs is how many pairs all runs have together, tombstones and stale ones among them.
+// Pairs returns the number of pairs in all runs, including tombstones and stale ones.
 func (st Stack) Pairs() uint64 { return uint64(st.Front) + uint64(st.Unit)*uint64(st.Full) }
 
-// Runs is how many runs have pairs.
+// Runs returns the number of runs that have pairs.
 func (st Stack) Runs() int { return bits.OnesCount32(st.Full) + min(1, int(st.Front)) }
 
-// nodeOf is how many keys a node of an index has, RUN_NODE of shaders/runs/sorted_run.glsl: 128 bytes of them.
+// nodeOf returns the number of keys in a node of an index, RUN_NODE of shaders/runs/sorted_run.glsl: 128 bytes.
 func nodeOf(w structures.Width) int { return 128 / w.Bytes() }
 
-// Padded is how many keys the array of a run of n pairs must have room for where it has an index: BuildIndex fills it
-// up to whole nodes.
+// Padded returns how many keys the array of a run of n pairs must have room for if it has an index, because BuildIndex
+// fills it up to whole nodes.
 func Padded(w structures.Width, n int) int { return groups(n, nodeOf(w)) * nodeOf(w) }
 
-// IndexKeys is how many keys the index of a run of n pairs has room for.
+// IndexKeys returns the number of keys in the index of a run of n pairs.
 func IndexKeys(w structures.Width, n int) (keys int) {
 	for n > nodeOf(w) {
 		n = groups(n, nodeOf(w))
@@ -66,35 +64,35 @@ func IndexKeys(w structures.Width, n int) (keys int) {
 	return keys
 }
 
-// Queries are the operations on one device, on runs whose keys and values are of one width. Kernels are made when they
-// are first recorded, and kept. Several goroutines may use one Queries, each with streams of its own.
+// Queries records the queries of one device, on runs whose keys and values have one width. It makes a kernel when it
+// first records it, and keeps it. Several goroutines may use one Queries, each with its own streams.
 type Queries struct {
 	d     *vk.Device
 	p     *primitives.Primitives
-	w     structures.Width // of keys and values,
-	bytes int              // which take so many
+	w     structures.Width // of keys and values
+	bytes int              // of a key or a value
 
-	each, sorted layout // of searches for queries as they come, and for sorted ones
+	each, sorted layout // of searches for queries in any order, and for sorted ones
 	merging      mergeLayout
 
 	kernels *recording.Kernels
 }
 
-// New makes the queries of a device, over primitives of the same device, which must live as long.
+// New makes the queries of a device, over primitives of the same device. Close the primitives later.
 func New(d *vk.Device, p *primitives.Primitives, w structures.Width) *Queries {
 	q := &Queries{d: d, p: p, w: w, bytes: w.Bytes(), merging: mergeLayoutFor(d), kernels: recording.NewKernels(d)}
 	q.each, q.sorted = layoutsFor(d)
 	return q
 }
 
-// sized is the name of the module of a kernel that sees keys or values.
+// sized returns the name of the module of a kernel that uses keys or values.
 func (q *Queries) sized(kernel string) string { return recording.Sized(kernel, q.w) }
 
-// numbered are the widths of keys that are sorted with the numbers of their operations.
+// numbered returns the widths of keys that are sorted with the indices of their operations.
 func (q *Queries) numbered() primitives.Widths { return primitives.Widths{Key: q.w} }
 
-// Close ends the use of the queries, after their work has ended. Further calls do nothing; queries recorded
-// afterwards return vk.ErrClosed.
+// Close ends the use of the queries. Their work must have ended. Further calls do nothing; queries recorded afterwards
+// return vk.ErrClosed.
 func (q *Queries) Close() error {
 	q.kernels.Close()
 	return nil

@@ -13,8 +13,8 @@ import (
 
 // Source is a run of N pairs as an operand of Merge.
 type Source struct {
-	Keys       uint64 // N, ascending
-	Values     uint64 // N; 0: all pairs are tombstones
+	Keys       uint64 // N keys, ascending
+	Values     uint64 // N values; 0: all pairs are tombstones
 	Tombstones uint64 // as in Row; 0: no pair that has a value is a tombstone
 	N          int
 }
@@ -25,12 +25,13 @@ func Of(r Row, n int) Source { return Source{r.Keys, r.Values, r.Tombstones, n} 
 // MergeArgs are the operands of Merge.
 type MergeArgs struct {
 	Older, Newer Source
-	// Begin and N say which pairs of the merged run are written, as a run of their own: Begin … Begin+N-1.
+	// Begin and N select the pairs of the merged run that are written, as a run of their own: Begin … Begin+N-1.
 	Begin, N int
-	// Out is where they go. Tombstones 0: none of the sources has any, and both have values. Index 0: the
-	// run gets no index; else N is a multiple of 32, and what fills the index up to whole nodes is there already.
+	// Out is where they are written. If Tombstones is 0, no source may have tombstones, and both must have values. If
+	// Index is 0, the run gets no index; otherwise N is a multiple of 32, and the words that fill the index up to whole
+	// nodes were written before (FillIndex).
 	Out     Row
-	Scratch uint64 // MergeScratch bytes; 0: none, which is slower for large runs
+	Scratch uint64 // MergeScratch bytes; 0: no scratch, which is slower for large runs
 }
 
 type mergeSource struct{ Keys, Values, Tombstones uint64 }
@@ -54,10 +55,10 @@ type splitPush struct {
 	Tile             uint32
 }
 
-// mergeLayout is how the merge kernel is laid out.
+// mergeLayout is the layout of the merge kernel.
 type mergeLayout struct {
 	workgroup, items int
-	// alone is up to how many outputs workgroups find their tiles by themselves rather than by a dispatch before.
+	// alone is the number of outputs up to which workgroups find their own tiles, without a dispatch before.
 	alone int
 }
 
@@ -67,11 +68,11 @@ func mergeLayoutFor(d *vk.Device) mergeLayout {
 
 func (m mergeLayout) tile() int { return m.workgroup * m.items }
 
-// MergeScratch returns the bytes of scratch that Merge of up to n pairs needs.
+// MergeScratch returns the bytes of scratch memory that Merge needs for up to n pairs.
 func (q *Queries) MergeScratch(n int) int { return 4 * (max(n, 0)/q.merging.tile() + 2) }
 
-// Merge records a merge of two runs into one, or into a part of one. Of equal keys the older run's come first. Nothing
-// is dropped. Sections III-B and IV-A of the paper; the algorithm is that of primitives.Merge.
+// Merge records a merge of two runs into one, or into a part of one. Among equal keys, those of the older run come
+// first. Nothing is dropped. Sections III-B and IV-A of the paper; the algorithm is that of primitives.Merge.
 func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 	for _, n := range []int{a.Older.N, a.Newer.N, a.N} {
 		if err := check(n); err != nil {
@@ -86,7 +87,7 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 	if a.Out.Tombstones != 0 {
 		marks = 1
 	}
-	// Of a part, and of little, each tile finds by itself where it begins.
+	// For a part of the output, and for a small output, each workgroup finds its own tile.
 	var splits uint32
 	if all := a.Older.N + a.Newer.N; a.Scratch != 0 && a.Begin == 0 && a.N == all && a.N > o.alone {
 		splits = 1
@@ -125,11 +126,11 @@ type markPush struct {
 
 const (
 	markWorkgroup = 128
-	markEach      = 8 // pairs an invocation: EACH of mark.comp
+	markEach      = 8 // pairs of an invocation: EACH of mark.comp
 )
 
-// Mark records which pairs of a run are valid, if there is no other run: a bit each, in groups of 32. These are the
-// last pairs of their keys that are no tombstones.
+// Mark records the search for the valid pairs of a run, if there is no other run: the last pair of each key, unless it
+// is a tombstone. It writes a bit for each pair, in groups of 32.
 func (q *Queries) Mark(s *vk.Stream, run Source, flags uint64) error {
 	if err := check(run.N); err != nil {
 		return err
@@ -143,9 +144,9 @@ func (q *Queries) Mark(s *vk.Stream, run Source, flags uint64) error {
 	return nil
 }
 
-// Ranges are ranges of keys in device memory that ascend, and of which none overlaps another.
+// Ranges are ranges of keys in device memory, which must ascend and not overlap.
 type Ranges struct {
-	At uint64 // two keys each, aligned to both: the least and the greatest one, both in the range
+	At uint64 // two keys each, aligned to the size of both: the least and the greatest one, both inclusive
 	N  int
 }
 
@@ -154,7 +155,7 @@ type withoutPush struct {
 	Count, All          uint32
 }
 
-// Without records that the flags of those pairs of a run are cleared whose keys lie in ranges: a bit a pair, in groups
+// Without records that the flags of pairs whose keys lie in ranges are cleared. There is a bit for each pair, in groups
 // of 32.
 func (q *Queries) Without(s *vk.Stream, run Source, ranges Ranges, flags uint64) error {
 	if run.N == 0 || ranges.N == 0 {
@@ -173,7 +174,7 @@ func (q *Queries) Without(s *vk.Stream, run Source, ranges Ranges, flags uint64)
 type OutcomesArgs struct {
 	Kind     structures.Kind // Insert or Delete
 	Keys     uint64          // the key of each operation
-	Statuses uint64          // out: a byte an operation; room for N rounded up to a multiple of 4
+	Statuses uint64          // out: a byte for each operation; room for N rounded up to a multiple of 4
 	N        int
 	Scratch  uint64 // OutcomesScratch bytes
 }
@@ -188,7 +189,7 @@ type packPush struct {
 	Count        recording.Length
 }
 
-// outcomesPlan is how the scratch of Outcomes is divided.
+// outcomesPlan is the division of the scratch memory of Outcomes.
 type outcomesPlan struct {
 	keys, sources uint64
 	indices, sort uint64 // at first
@@ -209,13 +210,13 @@ func (q *Queries) outcomesPlan(n int, scratch uint64) outcomesPlan {
 	return o
 }
 
-// OutcomesScratch returns the bytes of scratch that Outcomes of up to n operations needs.
+// OutcomesScratch returns the bytes of scratch memory that Outcomes needs for up to n operations.
 func (q *Queries) OutcomesScratch(n int) int {
 	return int(q.outcomesPlan(max(0, min(n, MaxQueries)), 0).bytes)
 }
 
-// Outcomes records what a batch of insertions or deletions will do to the stack: the structures.Status of each
-// operation, as if they were done one after the other. It changes nothing but the statuses.
+// Outcomes records the computing of the statuses that a batch of insertions or deletions will have, as if its
+// operations were done one after the other. It changes only the statuses.
 func (q *Queries) Outcomes(s *vk.Stream, st Stack, a OutcomesArgs) error {
 	if err := check(a.N); err != nil || a.N == 0 {
 		return err
@@ -227,7 +228,7 @@ func (q *Queries) Outcomes(s *vk.Stream, st Stack, a OutcomesArgs) error {
 	return q.tell(s, a.Kind, 0, a.Statuses, a.N, o)
 }
 
-// meet records what each operation of a batch, in key order, will meet in the stack.
+// meet records the lookup of each key of a batch in the stack, in key order.
 func (q *Queries) meet(s *vk.Stream, st Stack, keys uint64, n int, o outcomesPlan) error {
 	if err := q.p.Iota(s, o.indices, n); err != nil {
 		return err
@@ -242,7 +243,8 @@ func (q *Queries) meet(s *vk.Stream, st Stack, keys uint64, n int, o outcomesPla
 	return q.Find(s, st, FindArgs{Keys: o.keys, Values: o.values, Found: o.found, N: n})
 }
 
-// tell records the statuses of a batch by what it will meet. The values met are lost. kinds are those of a Mixed batch.
+// tell records the computing of the statuses of a batch from the results of meet. It overwrites the values that meet
+// found. kinds is for a Mixed batch.
 func (q *Queries) tell(s *vk.Stream, kind structures.Kind, kinds, statuses uint64, n int, o outcomesPlan) error {
 	outcome, err := recording.Kernel[outcomePush](q.kernels, s, q.sized("runs/outcome"), 256)
 	if err != nil {
@@ -261,16 +263,16 @@ func (q *Queries) tell(s *vk.Stream, kind structures.Kind, kinds, statuses uint6
 // FoldArgs are the operands of Fold.
 type FoldArgs struct {
 	Type     saved.Type      // of values
-	Kind     structures.Kind // one that updates in place, or InsertUnique; or Mixed, of Insert and those
+	Kind     structures.Kind // a kind that updates in place, InsertUnique, or Mixed for these and Insert
 	Keys     uint64          // the key of each operation
 	Values   uint64          // its value
-	Kinds    uint64          // its kind, a byte; of Mixed alone
-	Statuses uint64          // out: a byte an operation; room for N rounded up to a multiple of 4; or 0
+	Kinds    uint64          // its kind, a byte; for Mixed only
+	Statuses uint64          // out: a byte for each operation; room for N rounded up to a multiple of 4; or 0
 	N        int
 	Scratch  uint64 // FoldScratch bytes
 }
 
-// foldPlan is how the scratch of Fold is divided.
+// foldPlan is the division of the scratch memory of Fold.
 type foldPlan struct {
 	outcomesPlan
 	folded, fold uint64
@@ -284,14 +286,14 @@ func (q *Queries) foldPlan(n int, scratch uint64) foldPlan {
 	return f
 }
 
-// FoldScratch returns the bytes of scratch that Fold of up to n operations needs.
+// FoldScratch returns the bytes of scratch memory that Fold needs for up to n operations.
 func (q *Queries) FoldScratch(n int) int {
 	return int(q.foldPlan(max(0, min(n, MaxQueries)), 0).bytes)
 }
 
-// Fold records what a batch whose values depend on what is there will do to the stack, one after the other: statuses as
-// Outcomes does, and N insertions that come to the same. It returns their keys and values, which are in the
-// scratch, in key order; of equal keys the last one's value is the one to stay.
+// Fold records the computing of a batch whose values depend on those that are there: the statuses, as in Outcomes, and
+// N insertions with the same result as the batch. It returns the keys and values of these insertions, which are in the
+// scratch memory, in key order. Among equal keys, the value of the last one stays.
 func (q *Queries) Fold(s *vk.Stream, st Stack, a FoldArgs) (keys, values uint64, err error) {
 	if err := check(a.N); err != nil || a.N == 0 {
 		return 0, 0, err
@@ -317,7 +319,7 @@ type rowPush struct {
 	At   uint32
 }
 
-// SetRow records that a row of a stack's array becomes this one.
+// SetRow records that a row of a stack's array is set to r.
 func (q *Queries) SetRow(s *vk.Stream, rows uint64, row int, r Row) error {
 	k, err := recording.Kernel[rowPush](q.kernels, s, "runs/row", 0)
 	if err != nil {
@@ -333,11 +335,13 @@ type validPush struct {
 	First, Count uint32
 }
 
-// ValidCounters is how many words CountValid adds to: pairs of words, the valid pairs first, then the tombstones.
+// ValidCounters is the number of words that CountValid adds to: pairs of words, first the valid pairs, then the
+// tombstones.
 const ValidCounters = 2 * 64
 
-// CountValid records the counting of the pairs first … first+n-1 of a stack, all rows one behind the other: how many
-// are valid and how many are tombstones is added to the words at counters, whose sums are the result.
+// CountValid records the counting of the valid pairs and of the tombstones among the pairs first … first+n-1 of a
+// stack, numbered through all rows. The counts are added to the words at counters. The results are the sums of these
+// words.
 func (q *Queries) CountValid(s *vk.Stream, st Stack, first, n int, counters uint64) error {
 	if err := check(n); err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Structure is what a Core needs of its structure.
+// Structure has the methods that a Core calls on its structure.
 type Structure interface {
 	// Stack returns the runs that hold the pairs.
 	Stack() runs.Stack
