@@ -9,7 +9,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// The first slabs are allocated and no others, whatever was before, in pools of one super block and of several.
+// Occupy allocates exactly the first slabs, whatever was allocated before, in pools of one super block and of several.
 func TestOccupy(t *testing.T) {
 	d := testdevice.Open(t)
 	u := newUser(t, d)

@@ -30,7 +30,7 @@ func stats(t *testing.T, p *SlabPool) PoolStats {
 	return s
 }
 
-// user drives a pool by the kernel of the tests of slab_alloc.glsl.
+// user allocates from a pool with the test kernel of slab_alloc.glsl.
 type user struct {
 	t      *testing.T
 	d      *vk.Device
@@ -44,7 +44,7 @@ func newUser(t *testing.T, d *vk.Device) *user {
 	return &user{t, d, stream}
 }
 
-// What the kernel does.
+// The operations of the kernel.
 const (
 	functionAllocate = iota
 	functionFree
@@ -59,7 +59,7 @@ type userPush struct {
 	Rounds  uint32
 }
 
-// run has each invocation allocate a slab, or free its own.
+// run makes each invocation allocate a slab, or free its own.
 func (u *user) run(p *SlabPool, function uint32, slabs []uint32) {
 	u.t.Helper()
 	m, err := kernels.Load("test/slab_alloc")
@@ -83,7 +83,7 @@ func (u *user) run(p *SlabPool, function uint32, slabs []uint32) {
 	require.NoError(u.t, b.Download(u.t.Context(), 0, slabs))
 }
 
-// allocate asks for n slabs, one an invocation, and returns those that it got.
+// allocate asks for n slabs, one for each invocation, and returns those that it got.
 func (u *user) allocate(p *SlabPool, n int) []uint32 {
 	u.t.Helper()
 	asked := make([]uint32, n)
@@ -109,7 +109,7 @@ func (u *user) free(p *SlabPool, slabs []uint32) {
 	u.run(p, functionFree, append([]uint32(nil), slabs...))
 }
 
-// marked reads the bitmaps: the references of all slabs in use.
+// marked returns the references of all slabs that the bitmaps mark as in use.
 func marked(t *testing.T, p *SlabPool) map[uint32]bool {
 	t.Helper()
 	all := map[uint32]bool{}
@@ -207,8 +207,8 @@ func TestNewPoolRefuses(t *testing.T) {
 	require.Zero(t, used, "a pool that was refused holds memory")
 }
 
-// Growth from one memory block through the moves to several super blocks: what is allocated stays, its contents too,
-// and what is new is fresh.
+// A pool grows from one memory block to several super blocks, and moves on the way. Allocated slabs stay allocated and
+// keep their contents, and new slabs are free and cleared.
 func TestGrow(t *testing.T) {
 	d := testdevice.Open(t)
 	u := newUser(t, d)
@@ -253,7 +253,7 @@ func TestGrow(t *testing.T) {
 	require.Len(t, p.supers, 10)
 }
 
-// The doubling gives way where a limit or the memory allows less, and only to what was asked for.
+// Grow does not double if a limit or the memory allows less. It then adds only what was asked for.
 func TestGrowWithinLimits(t *testing.T) {
 	t.Run("own limit", func(t *testing.T) {
 		d := testdevice.Open(t)
@@ -286,7 +286,7 @@ func TestGrowWithinLimits(t *testing.T) {
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
 		require.Empty(t, full.Option)
 		require.Equal(t, MaxSuperBlocks<<smallSupers*1024, stats(t, p).Slabs)
-		// The last super block's slabs are reached.
+		// Slabs of the last super block can be used.
 		u := newUser(t, d)
 		require.Len(t, u.allocate(p, 1<<17), 1<<17)
 		require.NotZero(t, stats(t, p).SuperBlocks[MaxSuperBlocks-1].Allocated)
@@ -299,7 +299,7 @@ func TestGrowWithinLimits(t *testing.T) {
 	})
 }
 
-// A growth that memory does not allow leaves everything as it was, and the memory that it took meanwhile is back.
+// If there is too little memory to grow, the pool is as it was, and the memory that Grow took meanwhile is freed.
 func TestGrowOutOfMemory(t *testing.T) {
 	for name, o := range map[string]PoolOptions{
 		"moving": {Blocks: 8},
@@ -384,7 +384,7 @@ func TestClose(t *testing.T) {
 	d := testdevice.Open(t)
 	p, err := NewSlabPool(t.Context(), d, PoolOptions{})
 	require.NoError(t, err)
-	stats(t, p) // so that its kernel is there, too
+	stats(t, p) // so that its kernel is made, too
 	require.NoError(t, p.Close())
 	require.NoError(t, p.Close())
 	require.Zero(t, p.Device())

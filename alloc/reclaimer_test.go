@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// retirer drives a reclaimer by the kernel of the tests of epoch.glsl, step by step.
+// retirer uses a reclaimer with the test kernel of epoch.glsl, step by step.
 type retirer struct {
 	*user
 	pool      *SlabPool
@@ -62,7 +62,7 @@ func newRetirer(t *testing.T, d *vk.Device, p *SlabPool, o ReclaimerOptions) *re
 	return r
 }
 
-// retires says which slabs the next steps retire, as many as a subgroup has lanes at most.
+// retires sets the slabs that the next steps retire, at most as many as a subgroup has lanes.
 func (r *retirer) retires(slabs ...uint32) {
 	words := make([]uint32, 128)
 	for i := range words {
@@ -74,7 +74,7 @@ func (r *retirer) retires(slabs ...uint32) {
 	require.NoError(r.t, r.slabs.Upload(r.t.Context(), 0, words))
 }
 
-// on records a launch of steps of the first subgroup.
+// on records a launch of steps for the first subgroup.
 func (r *retirer) on(s *vk.Stream, steps ...uint32) error {
 	return r.reclaimer.On(s, func(p DevicePool, d DeviceReclaimer) error {
 		for _, step := range steps {
@@ -97,14 +97,14 @@ func (r *retirer) epoch() uint32 {
 	return words[0]
 }
 
-// What is retired goes back to the pool behind its launch, also what found no room, also in a pool that has grown
-// meanwhile, and nothing else does. An epoch that was never left is counted, and holds up no later launch.
+// Retired slabs return to the pool after their launch, including those that found no room in a bag and those of a pool
+// that has grown. No other slab does. An epoch that was never left is counted, and does not delay later launches.
 func TestReclaimer(t *testing.T) {
 	d := testdevice.Open(t)
 	p := newPool(t, d, PoolOptions{Blocks: 4, SuperShift: smallSupers})
 	r := newRetirer(t, d, p, ReclaimerOptions{Stripes: 2, BagSlabs: 3})
 	first := r.allocate(p, 4*BlockSlabs)
-	r.retires(first[:4]...) // one has no room
+	r.retires(first[:4]...) // one slab finds no room
 	require.NoError(t, r.on(r.stream, enters, retires, leaves))
 	require.NoError(t, r.stream.Wait(t.Context()))
 	require.Equal(t, 4*BlockSlabs-4, stats(t, p).Allocated)
@@ -132,7 +132,7 @@ func TestReclaimer(t *testing.T) {
 	require.EqualValues(t, 1, r.stats().Stuck)
 }
 
-// Launches of several streams take turns, and one that was not submitted is an error of the others'.
+// Launches of several streams run one after the other. If one was not submitted, the others return an error.
 func TestReclaimerOnStreams(t *testing.T) {
 	d := testdevice.Open(t)
 	p := newPool(t, d, PoolOptions{Blocks: 1, SuperShift: smallSupers})

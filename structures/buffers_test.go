@@ -13,7 +13,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Where a batch's last buffer can't be had, the ones before are given back: the device would tell at its end.
+// If the last buffer of a batch cannot be allocated, the others are freed: otherwise the device would report them when
+// it closes.
 func TestBuffersThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, n := range []int{-1, 1 << 50} {
@@ -39,7 +40,8 @@ func TestBuffersThatCanNotBe(t *testing.T) {
 	}
 }
 
-// Buffers of a width are what structures of that width take. Narrower ones are too short, by as many keys.
+// Buffers of a width suit structures of that width. Buffers of a smaller width are too short, and the error counts
+// keys.
 func TestBuffersHaveWidth(t *testing.T) {
 	pass.OneWidth(t, "the host looks at widths of columns")
 	d := testdevice.Open(t)
@@ -94,7 +96,7 @@ func TestBuffersHaveWidth(t *testing.T) {
 	require.Equal(t, structures.Bits64, structures.PairWidth[uint32, int64]())
 }
 
-// A batch that nobody wants to know the outcome of is cleared and freed like others.
+// A batch without Status and Left is cleared and freed like others.
 func TestBatchWithoutLeft(t *testing.T) {
 	d := testdevice.Open(t)
 	s := testdevice.Stream(t, d)
@@ -104,7 +106,7 @@ func TestBatchWithoutLeft(t *testing.T) {
 	structures.DeviceBatch{Count: 3}.Free()
 }
 
-// What each maker makes is what the call wants that it is for.
+// The buffers of each maker suit the call that they are for.
 func TestBuffersOfQueries(t *testing.T) {
 	d := testdevice.Open(t)
 	s := testdevice.Stream(t, d)

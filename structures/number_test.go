@@ -11,7 +11,8 @@ import (
 	. "github.com/vkds/vkds/structures"
 )
 
-// The words of ascending keys ascend, each key comes back bit by bit, and the least and greatest are the ends.
+// Words of ascending keys ascend, each key is decoded to the same bits, and Least and Greatest are the first and the
+// last.
 func TestKeyCode(t *testing.T) {
 	ascends(t, []uint32{0, 1, 1 << 31, math.MaxUint32})
 	ascends(t, []uint64{0, 1, 1 << 32, 1 << 63, math.MaxUint64})
@@ -62,7 +63,7 @@ func requireBits[T Number](t *testing.T, want, got T) {
 	require.Equal(t, plain(want), plain(got))
 }
 
-// Integers are added to as they are; of floats the lesser one is the lesser word.
+// Integers are their own words; the lesser of two floats has the lesser word.
 func TestValueCode(t *testing.T) {
 	add := func(a, b int32) int32 {
 		c := ValueCode[uint32, int32]()

@@ -20,8 +20,8 @@ func TestNames(t *testing.T) {
 	require.False(t, Mixed.Inserts())
 }
 
-// Errors say in one line what was wrong and what could be had, and what they are about is found through what wraps
-// them.
+// Errors say in one line what was wrong and what is possible, and errors.Is and errors.As find their causes through
+// wrappers.
 func TestErrors(t *testing.T) {
 	limit := &LimitError{What: "bytes of an LSM", Want: 9, Most: 8, Option: "MaxBytes"}
 	for text, err := range map[string]error{

@@ -10,7 +10,8 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// Of a batch from Go slices a chunk was submitted, and the next one's submission fails: that one is taken back.
+// One chunk of a batch from Go slices was submitted, and the submission of the next one fails. Only the second one is
+// undone.
 func TestDroppedChunk(t *testing.T) {
 	d := testdevice.Open(t)
 	l, err := newLSM(t.Context(), d, saved.Pairs[uint32, uint32](), Options{Batch: 32})

@@ -13,7 +13,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Levels after any number of batches, as the paper's figure 1 has it, and what was built at once.
+// The levels are those of the paper's figure 1 after any number of batches, and after Build.
 func TestLevels(t *testing.T) {
 	d := open(t)
 	l := newLSM(t, d, Options{Batch: 32})
@@ -44,7 +44,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// A batch of many b is taken in large parts: where nothing is there yet, in one a level.
+// A batch of many b is done in large parts, one for each level if the LSM is empty.
 func TestLargeBatches(t *testing.T) {
 	l := newLSM(t, open(t), Options{Batch: 64})
 	rng := random(2)
@@ -107,7 +107,7 @@ func TestCleanup(t *testing.T) {
 	insert(t, l, keys, values)
 	requireContents(t, l, want)
 
-	// All deleted, then cleaned up: nothing is left.
+	// Delete everything and clean up: nothing is left.
 	for k := range want {
 		keys = append(keys, k)
 	}
@@ -135,7 +135,7 @@ func TestPolicies(t *testing.T) {
 		"64 pairs, and the batch after which they are twice as many")
 	require.EqualValues(t, 3*64, most(Options{Batch: 32, Cleanup: WhenStale(0.6)}, same), "two of three are stale then")
 
-	// On streams nothing is cleaned up behind one's back, and Maintain counts what it must know.
+	// Updates on streams never clean up, and Maintain counts the pairs if their number is not known.
 	l := newLSM(t, d, Options{Batch: 32, Cleanup: WhenStale(0.6)})
 	s := testdevice.Stream(t, d)
 	b := testdevice.Upload(t, d, keys)
@@ -151,7 +151,7 @@ func TestPolicies(t *testing.T) {
 	require.EqualValues(t, 64, stats(t, l).Resident)
 }
 
-// Len is known after updates from Go slices, and counted after others.
+// Len is known after updates from Go slices, and is counted after others.
 func TestLen(t *testing.T) {
 	d := open(t)
 	l := newLSM(t, d, Options{Batch: 32})
@@ -191,7 +191,7 @@ func TestOptions(t *testing.T) {
 	_, err := New[uint32, uint32](cancelled(t), d, Options{})
 	require.ErrorIs(t, err, context.Canceled)
 
-	// With a capacity all memory is there from the beginning, and stays.
+	// With a capacity, all memory is allocated at the beginning and is kept.
 	l := newLSM(t, d, Options{Batch: 64, Capacity: 64 * 31})
 	before := stats(t, l).Bytes
 	for range 31 {
@@ -287,8 +287,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// At its limit an LSM takes no more insertions, but deletions, alone and in mixed batches, and cleanups: then there is
-// room again.
+// An LSM at its limit accepts no insertions, but deletions, alone and in mixed batches, and cleanups. Afterwards there
+// is room again.
 func TestDeletionsAtTheLimit(t *testing.T) {
 	d := open(t)
 	for _, o := range []Options{{Batch: 64, MaxBytes: 200 << 10}, {Batch: 1 << 10, MaxBytes: 400 << 10}} {

@@ -9,8 +9,8 @@ import (
 	. "github.com/vkds/vkds/structures/lsm"
 )
 
-// Ranks in more pairs than one dispatch looks at, of which many are stale or deleted, and more pairs of ranks than one
-// dispatch looks for.
+// The stack has more pairs than one dispatch examines, many of them stale or deleted, and there are more ranks to
+// select than one dispatch does.
 func TestManyRanks(t *testing.T) {
 	const n = 1 << 16
 	l := newLSM(t, open(t), Options{Batch: 1 << 10})
@@ -35,7 +35,7 @@ func TestManyRanks(t *testing.T) {
 
 	asked := make([]uint32, len(sorted))
 	for i := range asked {
-		asked[i] = sorted[i] + uint32(i%2) // every other one is not there, but one below it is
+		asked[i] = sorted[i] + uint32(i%2) // every other key is absent, but the key below it is there
 	}
 	ranks, err := l.Rank(t.Context(), asked)
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// newLSM makes an LSM until the test's end.
+// newLSM makes an LSM and closes it at the end of the test.
 func newLSM(t testing.TB, d *vk.Device, o Options) *LSM[uint32, uint32] {
 	t.Helper()
 	l, err := New[uint32, uint32](t.Context(), d, o)
@@ -61,7 +61,7 @@ func requireContents(t testing.TB, l *LSM[uint32, uint32], want map[uint32]uint3
 	}
 }
 
-// batch is n random pairs whose keys are below a bound, and keeps what they make of a Go map.
+// batch returns n random pairs whose keys are below a bound, and applies them to a Go map.
 func batch(rng *rand.Rand, n int, below uint32, want map[uint32]uint32) (keys, values []uint32) {
 	keys, values = make([]uint32, n), make([]uint32, n)
 	for i := range keys {

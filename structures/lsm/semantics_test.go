@@ -11,10 +11,10 @@ import (
 	. "github.com/vkds/vkds/structures/lsm"
 )
 
-// The semantics of section III-A of the paper, by their numbers there.
+// These tests are for the semantics of section III-A of the paper, by the numbers there.
 
-// 1: the size of the first level, b, is the size of batches. Here they may be of any size: what is no multiple of b is
-// kept beside the levels, and not filled up.
+// 1: the size of the first level, b, is the size of batches. Here, batches may have any size. The rest of a batch that
+// is not a multiple of b is kept beside the levels, and is not padded.
 func TestSemantics1BatchSize(t *testing.T) {
 	d := open(t)
 	for _, b := range []int{32, 64} {
@@ -40,7 +40,7 @@ func TestSemantics1BatchSize(t *testing.T) {
 	}
 }
 
-// 2: a batch may have insertions and deletions mixed, and lookups of any number; these come before, updates after.
+// 2: a batch may have insertions and deletions, and any number of lookups. Lookups come before updates.
 func TestSemantics2MixedBatches(t *testing.T) {
 	l := newLSM(t, open(t), Options{Batch: 32})
 	rng := random(7)
@@ -48,7 +48,7 @@ func TestSemantics2MixedBatches(t *testing.T) {
 	for _, n := range []int{1, 32, 40, 500, 33} {
 		b := u32.Batch{Values: ramp(n, 5, 9)}
 		for i := range n {
-			b.Keys = append(b.Keys, uint32(i)) // no key twice, so that the order is only that of the phases
+			b.Keys = append(b.Keys, uint32(i)) // each key once, so that only the order of the phases matters
 			b.Kinds = append(b.Kinds, [...]structures.Kind{structures.Insert, structures.Delete, structures.Find,
 				structures.CountAll}[rng.IntN(4)])
 		}
@@ -79,7 +79,7 @@ func TestSemantics2MixedBatches(t *testing.T) {
 	}
 }
 
-// 3: of the values that were inserted for a key in several batches, the most recent one counts.
+// 3: if several batches inserted values for a key, the most recent one counts.
 func TestSemantics3MostRecentValue(t *testing.T) {
 	l := newLSM(t, open(t), Options{Batch: 32})
 	keys := ramp(50, 0, 0x05000000)
@@ -97,7 +97,7 @@ func TestSemantics3MostRecentValue(t *testing.T) {
 	require.EqualValues(t, 600, stats(t, l).Resident)
 }
 
-// 3, on: the others are stale, and stay in memory for a while, but no query sees them.
+// 3, continued: the others are stale. They stay in memory for a while, but queries do not see them.
 func TestSemantics3StaleInvisible(t *testing.T) {
 	l := newLSM(t, open(t), Options{Batch: 32})
 	keys := ramp(320, 10, 3)
@@ -132,7 +132,7 @@ func TestSemantics3StaleInvisible(t *testing.T) {
 	require.NotContains(t, found, true)
 }
 
-// 4: of equal keys in one batch one counts: here the last.
+// 4: of equal keys in one batch, one counts. Here it is the last.
 func TestSemantics4EqualKeysInBatch(t *testing.T) {
 	l := newLSM(t, open(t), Options{Batch: 64})
 	for _, n := range []int{10, 64, 100, 500} { // within the front, a level, and over several steps
@@ -153,7 +153,7 @@ func TestSemantics4EqualKeysInBatch(t *testing.T) {
 	}
 }
 
-// 5: a deletion deletes all earlier instances of its key, and several in a batch are as one.
+// 5: a deletion deletes all earlier instances of its key. Several deletions of a key in a batch have the effect of one.
 func TestSemantics5Deletion(t *testing.T) {
 	l := newLSM(t, open(t), Options{Batch: 32})
 	keys := ramp(40, 7, 11)
@@ -180,7 +180,7 @@ func TestSemantics5Deletion(t *testing.T) {
 	require.Equal(t, []bool{true}, found)
 }
 
-// 6: a key that is inserted and deleted in one batch is deleted, in whatever order they stand.
+// 6: a key that is inserted and deleted in one batch is deleted, in any order of the two operations.
 func TestSemantics6InsertedAndDeleted(t *testing.T) {
 	l := newLSM(t, open(t), Options{Batch: 32})
 	insert(t, l, []uint32{1, 2}, []uint32{10, 20})

@@ -13,8 +13,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Batches on a stream, of all sizes, with statuses and without, insertions and deletions: nothing is waited for until
-// the end, and all is as if it had come from Go slices.
+// Batches on a stream: insertions and deletions of all sizes, with statuses and without. Nothing waits until the end,
+// and the result is that of the same batches from Go slices.
 func TestUpdatesOnStream(t *testing.T) {
 	d := open(t)
 	l, host := newLSM(t, d, Options{Batch: 64}), newLSM(t, d, Options{Batch: 64})
@@ -62,7 +62,7 @@ func TestUpdatesOnStream(t *testing.T) {
 	require.NotEmpty(t, a.Keys)
 }
 
-// Queries on a stream, right behind an update on the same stream.
+// Queries on a stream come directly after an update on the same stream.
 func TestQueriesOnStream(t *testing.T) {
 	d := open(t)
 	l := newLSM(t, d, Options{Batch: 64})
@@ -129,8 +129,8 @@ func TestQueriesOnStream(t *testing.T) {
 	require.True(t, slices.Equal(ceil.Values, testdevice.Download(t, nextValues, n)))
 }
 
-// A row of deleted keys that is longer than a dispatch goes: queries on streams stay pending and go on, those from Go
-// slices are carried on.
+// More deleted keys follow each other than a search examines in one dispatch. Queries on streams stay pending until
+// they are finished; those from Go slices finish by themselves.
 func TestManyDeleted(t *testing.T) {
 	d := open(t)
 	l := newLSM(t, d, Options{Batch: 64})

@@ -8,7 +8,8 @@ import (
 	"github.com/vkds/vkds/test/ordercheck"
 )
 
-// Keys and values of 64 bits: in a front, levels full and empty, behind cleanups and with tombstones of all of them.
+// Keys and values of 64 bits, in the front and in full and empty levels, after cleanups and with tombstones of all of
+// them.
 func TestWide(t *testing.T) {
 	d := open(t)
 	l, err := New[uint64, uint64](t.Context(), d, Options{Batch: 32})

@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// boundsOf is what Bounds is to find.
+// boundsOf returns the expected result of Bounds.
 func boundsOf[K number](keys, queries []K, upper bool) []uint32 {
 	bounds := make([]uint32, len(queries))
 	for i, q := range queries {
@@ -35,7 +35,7 @@ func eachPlan(t *testing.T, w structures.Width, test func(t *testing.T, r *rig, 
 	}
 }
 
-// checkBounds searches for queries, which it sorts where the plan asks for it, and compares with the model.
+// checkBounds searches for queries, sorted if the plan needs that, and compares the results with the model.
 func checkBounds[K number](r *rig, keys, queries []K, n, count Length, plan boundsPlan, name string) {
 	r.t.Helper()
 	if plan.merged {
@@ -57,7 +57,7 @@ func checkBounds[K number](r *rig, keys, queries []K, n, count Length, plan boun
 	}
 }
 
-// queriesFor are queries of all sorts: keys, what lies beside keys, the ends, and any words.
+// queriesFor returns queries of all sorts: keys, their neighbors, the least and greatest words, and random words.
 func queriesFor[K number](keys []K, count int) []K {
 	queries, edges := numbers[K](7, count, 0), edges[K]()
 	for i := range queries {
@@ -142,7 +142,7 @@ func testBoundsOfLengthsOnTheDevice[K number](t *testing.T) {
 	})
 }
 
-// Arrays are aligned to their elements, no more.
+// Arrays are aligned to their elements only.
 func TestBoundsWithinArrays(t *testing.T) {
 	t.Run("k32", testBoundsWithinArrays[uint32])
 	t.Run("k64", testBoundsWithinArrays[uint64])
@@ -177,7 +177,7 @@ func TestBoundsInPlaceOfQueries(t *testing.T) {
 	requireWords(t, boundsOf(keys, queries, false), download(r, at, len(queries)), "bounds")
 }
 
-// What Bounds chooses by itself: few queries in many keys, and many in few, sorted or not.
+// Bounds chooses its plan: few queries in many keys, and many in few, sorted or not.
 func TestBoundsChooses(t *testing.T) {
 	t.Run("k32", testBoundsChooses[uint32])
 	t.Run("k64", testBoundsChooses[uint64])

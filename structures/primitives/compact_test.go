@@ -8,7 +8,8 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// flagWords is a bit for each of n elements, so many of 256 of which are set. The bits behind the last are set.
+// flagWords returns a bit for each of n elements, of which the given number in 256 is set. The bits after the last
+// element are set.
 func flagWords(seed uint64, n, of256 int) []uint32 {
 	g, flags := random(seed), make([]uint32, n/32+1)
 	for i := range flags {
@@ -21,7 +22,7 @@ func flagWords(seed uint64, n, of256 int) []uint32 {
 	return flags
 }
 
-// flagged is the numbers whose flags are set.
+// flagged returns the numbers whose flags are set.
 func flagged[N number](in []N, flags []uint32) []N {
 	var out []N
 	for i, w := range in {

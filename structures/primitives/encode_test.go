@@ -9,8 +9,8 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// The words are those that the host makes, of numbers of either sign and of what ends their types; and the numbers come
-// back bit by bit, in place too.
+// The words are those that the host computes, for numbers of either sign and for the least and greatest ones. The
+// numbers are decoded to the same bits, also in place.
 func TestEncode(t *testing.T) {
 	r := newRig(t)
 	encodes[uint32](r, func(x uint64) uint32 { return uint32(x) })

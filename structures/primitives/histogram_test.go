@@ -8,7 +8,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// A field may reach from word to word.
+// A field may extend over both words of a key.
 func TestHistogram(t *testing.T) {
 	inRounds(t, &histogramShape)
 	words := []keyField{{0, 1}, {3, 5}, {24, 8}, {31, 1}, {20, 12}}

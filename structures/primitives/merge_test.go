@@ -18,7 +18,7 @@ type pairs[K, V number] struct {
 	values []V
 }
 
-// sortedRun is n pairs ascending by the keys' bits of mask. Values tell pairs of one test apart.
+// sortedRun returns n pairs that ascend by the bits of mask. Values tell the pairs of one test apart.
 func sortedRun[K, V number](seed uint64, n int, below, mask K) pairs[K, V] {
 	r := pairs[K, V]{numbers(seed, n, below), make([]V, n)}
 	slices.SortStableFunc(r.keys, func(a, b K) int { return cmp.Compare(a&mask, b&mask) })
@@ -28,13 +28,13 @@ func sortedRun[K, V number](seed uint64, n int, below, mask K) pairs[K, V] {
 	return r
 }
 
-// tagged is the value of pair i of a run. One of 64 bits has something to say in either word.
+// tagged returns the value of pair i of a run. A 64-bit value uses both words.
 func tagged[V number](run uint64, i int) V {
 	value := run<<24 + uint64(i)
 	return V(value<<32 | value)
 }
 
-// merged is what Merge is to bring: a stable sort of one run behind the other.
+// merged returns the expected result of Merge: a stable sort of the two runs, one after the other.
 func merged[K, V number](a, b pairs[K, V], mask K) pairs[K, V] {
 	m := pairs[K, V]{make([]K, 0, len(a.keys)+len(b.keys)), make([]V, 0, len(a.keys)+len(b.keys))}
 	for i, j := 0, 0; i < len(a.keys) || j < len(b.keys); {
@@ -48,7 +48,7 @@ func merged[K, V number](a, b pairs[K, V], mask K) pairs[K, V] {
 	return m
 }
 
-// eachSplit runs a test with workgroups that find their tiles by themselves, and with the dispatch that does it.
+// eachSplit runs a test with workgroups that find their own tiles, and with a dispatch that finds them.
 func eachSplit(t *testing.T, test func(t *testing.T, r *rig, alone bool)) {
 	t.Run("alone", func(t *testing.T) { test(t, newRig(t), true) })
 	t.Run("split before", func(t *testing.T) { test(t, newRig(t), false) })
@@ -77,7 +77,7 @@ func checkMerge[K, V number](r *rig, a, b pairs[K, V], aLength, bLength Length, 
 	requireWords(r.t, want.keys, download(r, keys, n), "keys alone of %s", name)
 }
 
-// within is data in room for as many elements as there may be.
+// within returns data in a buffer with room for the given number of elements.
 func within[T number](r *rig, data []T, l Length) *vk.Buffer[T] {
 	b := roomOf[T](r, l.N)
 	require.NoError(r.t, r.s.Wait(r.t.Context()))
@@ -106,8 +106,8 @@ func testMerge[K, V number](t *testing.T) {
 	})
 }
 
-// One run's keys are all below the other's, or one run's lie between two of the other's, or both have the last keys, or
-// those at the edges of either word.
+// All keys of one run are less than those of the other, or lie between two of them, or both runs have the greatest
+// keys, or keys at the limits of either word.
 func TestMergeArrangements(t *testing.T) {
 	t.Run("k32v32", testMergeArrangements[uint32, uint32])
 	t.Run("k64v64", testMergeArrangements[uint64, uint64])
@@ -178,7 +178,7 @@ func testMergeOfLengthsOnTheDevice[K, V number](t *testing.T) {
 	})
 }
 
-// An output and inputs that begin anywhere: arrays are aligned to their elements, no more.
+// The output and the inputs begin anywhere, because arrays are aligned to their elements only.
 func TestMergeWithinArrays(t *testing.T) {
 	t.Run("k32v32", testMergeWithinArrays[uint32, uint32])
 	t.Run("k64v32", testMergeWithinArrays[uint64, uint32])
@@ -202,12 +202,12 @@ func testMergeWithinArrays[K, V number](t *testing.T) {
 	}
 }
 
-// from is the address of data that begin at an element of a buffer.
+// from returns the address of data that begin at an element of a buffer.
 func from[T number](r *rig, first int, data []T) uint64 {
 	return upload(r, append(make([]T, first), data...)).AddressOf(first)
 }
 
-// What a device has less of, workgroups are made for.
+// Workgroups are adapted to devices with smaller limits.
 func TestMergeShapesFit(t *testing.T) {
 	for _, w := range []structures.Width{structures.Bits32, structures.Bits64} {
 		for _, m := range []mergeShape{mergesOfKeys[w], mergesOfPairs[w]} {

@@ -12,8 +12,8 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// requireParts fails unless destinations bring each of the keys to its place in parted, every place once, and parted is
-// in order of the keys' parts, which are 2^shift keys wide from low on.
+// requireParts fails unless destinations map each key to its place in parted, each place once, and parted is in the
+// order of the keys' parts, which are 2^shift keys wide from low on.
 func requireParts[K number](t testing.TB, keys, parted []K, destinations []uint32, low K, shift, last int,
 	name string) {
 	t.Helper()
@@ -30,7 +30,7 @@ func requireParts[K number](t testing.TB, keys, parted []K, destinations []uint3
 	require.True(t, ordered, "%s: parts in order", name)
 }
 
-// clustered are n keys from a stretch so wide.
+// clustered returns n keys from a range of the given width.
 func clustered[K number](n int, low, width K) []K {
 	keys := numbers(uint64(n)+5, n, width)
 	for i := range keys {
@@ -39,8 +39,8 @@ func clustered[K number](n int, low, width K) []K {
 	return keys
 }
 
-// partition brings keys into parts and returns the first n of them in order, and the place of each. With pairs, each
-// key has another number, and sources are written, too.
+// partition divides keys into parts. It returns the first n of them in the new order, and the place of each. With
+// pairs, each key has a value, and sources are written, too.
 func partition[K number](r *rig, keys []K, l Length, n, log2 int, pairs bool) (parted []K, destinations []uint32) {
 	r.t.Helper()
 	given, each := keys, 1
@@ -81,7 +81,7 @@ func partition[K number](r *rig, keys []K, l Length, n, log2 int, pairs bool) (p
 func testPartition[K number](r *rig, keys []K, l Length, n, log2 int, name string) {
 	r.t.Helper()
 	defer r.release()
-	// So few keys are all in the sample that says how wide parts are.
+	// With so few keys, the sample that determines the width of parts has all of them.
 	low, shift := K(0), 0
 	if n > 0 {
 		low = slices.Min(keys[:n])
@@ -120,7 +120,7 @@ func testPartitions[K number](r *rig) {
 	}
 }
 
-// Many keys, in whatever order: the sample is not all of them, and workgroups go round.
+// Many keys, in any order: the sample does not have all of them, and workgroups do several tiles.
 func TestPartitionOfManyKeys(t *testing.T) {
 	r := newRig(t)
 	testPartitionOfMany[uint32](r)
@@ -131,11 +131,11 @@ func testPartitionOfMany[K number](r *rig) {
 	const n, log2 = 300_007, 8
 	inputs := sortInputs[K](n)
 	for i, name := range slices.Sorted(maps.Keys(inputs)) {
-		// Keys alone of every other input, pairs of the others, and at the other width the other way round.
+		// Inputs are keys alone and pairs in turn; at the other width, in the opposite turn.
 		keys, pairs := inputs[name], (i%2 == 0) == (widthOf[K]() == structures.Bits64)
 		parted, destinations := partition(r, keys, Length{N: n}, n, log2, pairs)
 		requireParts(r.t, keys, parted, destinations, 0, 0, 0, name)
-		// Parts are somewhat narrower than that, so that keys that lie so far apart are in order.
+		// Parts are somewhat narrower than that, so keys that far apart are in order.
 		width := (slices.Max(keys)-slices.Min(keys))>>(log2-1) + 2
 		most := K(0)
 		for i, k := range parted {

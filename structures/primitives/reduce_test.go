@@ -38,7 +38,7 @@ func testEachReduce(t *testing.T) {
 		testReduce[uint32, uint64](r, numbers[uint32](uint64(n), n, 0))
 		r.release()
 	}
-	// Numbers that one word alone tells apart.
+	// Numbers that differ in one word only.
 	for _, of := range []uint64{1, 1 << 32} {
 		in := make([]uint64, 3000)
 		for i := range in {

@@ -23,7 +23,7 @@ type rig struct {
 	s       *vk.Stream
 	p       *Primitives
 	buffers []interface{ Free() }
-	draw    *rand.Rand // someLength's
+	draw    *rand.Rand // of someLength
 }
 
 func newRig(t *testing.T, options ...Options) *rig {
@@ -56,7 +56,7 @@ func eachForm(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Run("multi pass", func(t *testing.T) { test(t, newRig(t, Options{Form: MultiPass})) })
 }
 
-// release frees what upload, room and scratch made.
+// release frees the buffers of upload, room and scratch.
 func (r *rig) release() {
 	for _, b := range r.buffers {
 		b.Free()
@@ -64,7 +64,7 @@ func (r *rig) release() {
 	r.buffers = nil
 }
 
-// upload is a buffer with these elements, until release.
+// upload returns a buffer with these elements. release frees it.
 func upload[T vk.Element](r *rig, data []T) *vk.Buffer[T] {
 	r.t.Helper()
 	b, err := vk.NewBuffer[T](r.d, len(data))
@@ -80,13 +80,14 @@ type number interface {
 	vk.Element
 }
 
-// widthOf is the width of T.
+// widthOf returns the width of T.
 func widthOf[T number]() structures.Width { return structures.Width(bits.Len64(uint64(^T(0))) / 64) }
 
-// room is a buffer of n words that hold untouched, until release. Beyond them are guard words, which download looks at.
+// room returns a buffer of n words, all set to untouched. Guard words follow them, which download checks. release frees
+// it.
 func room(r *rig, n int) *vk.Buffer[uint32] { return roomOf[uint32](r, n) }
 
-// roomOf is room for n numbers, both words of which are untouched.
+// roomOf returns room for n numbers, all of whose words are untouched.
 func roomOf[T number](r *rig, n int) *vk.Buffer[T] {
 	r.t.Helper()
 	b, err := vk.NewBuffer[T](r.d, n+guard)
@@ -101,7 +102,7 @@ const (
 	guard     = 64
 )
 
-// download is the first n numbers of a room, whose other words must be untouched.
+// download returns the first n numbers of a room, and requires its other words to be untouched.
 func download[T number](r *rig, b *vk.Buffer[T], n int) []T {
 	r.t.Helper()
 	data := make([]T, b.Len())
@@ -115,21 +116,21 @@ func download[T number](r *rig, b *vk.Buffer[T], n int) []T {
 	return data[:n]
 }
 
-// scratch is the address of so many bytes, whose words hold untouched, until release.
+// scratch returns the address of the given number of bytes, whose words are untouched. release frees them.
 func (r *rig) scratch(bytes int) uint64 {
 	r.t.Helper()
 	return room(r, (bytes+3)/4).Address()
 }
 
-// run waits for what was recorded; recording must have gone well.
+// run waits for the recorded work, and requires that recording succeeded.
 func (r *rig) run(recorded error) {
 	r.t.Helper()
 	require.NoError(r.t, recorded)
 	require.NoError(r.t, r.s.Wait(r.t.Context()))
 }
 
-// eachLength runs a test with an array of n elements whose length is known to the host; with one that the device
-// alone knows, in an array of a larger bound; and with one whose word says more than there may be.
+// eachLength runs a test with three arrays of n elements: the host knows the length; only the device knows the length,
+// and the bound is greater; the length on the device is greater than the bound.
 func eachLength(r *rig, n int, test func(l Length, name string)) {
 	r.t.Helper()
 	for kind := range 3 {
@@ -138,8 +139,8 @@ func eachLength(r *rig, n int, test func(l Length, name string)) {
 	}
 }
 
-// someLength runs a test with one of these, drawn anew at each call but alike whenever the test runs: where there are
-// hundreds of cases, lengths of each kind meet enough of them. With VKDS_STRESS all three are tried in each.
+// someLength runs a test with one of these, drawn anew for each call, but the same each time the test runs. It is for
+// tests with hundreds of cases, which meet each kind of length often enough. With VKDS_STRESS, it tries all three.
 func someLength(r *rig, n int, test func(l Length, name string)) {
 	r.t.Helper()
 	if stress.Level > 0 {
@@ -169,7 +170,7 @@ func lengthOf(r *rig, n, kind int) (l Length, name string) {
 	}
 }
 
-// lengths are those that tests of an operation go through: small ones, and those beside powers of two up to most.
+// lengths returns the lengths for tests of an operation: small ones, and those next to powers of two up to most.
 func lengths(most int) []int {
 	all := []int{0, 1, 2, 3, 5, 31, 32, 33, 100}
 	for n := 128; n <= most; n *= 4 {
@@ -180,10 +181,10 @@ func lengths(most int) []int {
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 4)) }
 
-// words are n words below a bound; 0 is 2^32.
+// words returns n words below a bound; 0 stands for 2^32.
 func words(seed uint64, n int, below uint32) []uint32 { return numbers(seed, n, below) }
 
-// numbers are n numbers below a bound; 0: any.
+// numbers returns n numbers below a bound; 0: any numbers.
 func numbers[T number](seed uint64, n int, below T) []T {
 	g, all := random(seed), make([]T, n)
 	for i := range all {
@@ -194,8 +195,8 @@ func numbers[T number](seed uint64, n int, below T) []T {
 	return all
 }
 
-// edges are the numbers at which either word is all zeros or all ones, and those beside them: at 64 bits some of them
-// differ in the high word alone, or in the low one.
+// edges returns the numbers of which either word has all bits clear or all bits set, and their neighbors. At 64 bits,
+// some of them differ only in the high word, or only in the low one.
 func edges[T number]() (all []T) {
 	for _, high := range []uint64{0, 1, math.MaxUint32 - 1, math.MaxUint32} {
 		for _, low := range []uint64{0, 1, math.MaxUint32 - 1, math.MaxUint32} {
@@ -222,7 +223,7 @@ func requireWords[T number](t testing.TB, want, got []T, format string, argument
 	}
 }
 
-// eachRound runs a test of an operation that goes over an array by chunks, with many of them and with few.
+// eachRound runs a test of an operation that divides an array into chunks, with many chunks and with few.
 func eachRound(t *testing.T, s *shape, test func(t *testing.T, r *rig)) {
 	t.Run("in one round", func(t *testing.T) { test(t, newRig(t, Options{Form: MultiPass})) })
 	t.Run("in rounds", func(t *testing.T) {
@@ -231,14 +232,14 @@ func eachRound(t *testing.T, s *shape, test func(t *testing.T, r *rig)) {
 	})
 }
 
-// inRounds gives an operation so few chunks that workgroups go round, until the test's end.
+// inRounds limits the chunks of an operation until the end of the test, so that each workgroup does several parts.
 func inRounds(t *testing.T, s *shape) {
 	chunks := s.chunks
 	s.chunks = 3
 	t.Cleanup(func() { s.chunks = chunks })
 }
 
-// long skips a test that takes too much time or memory for everyday, or buffers that the device doesn't have.
+// long skips a test that takes too much time or memory for daily runs, or needs buffers that the device does not have.
 func long(t *testing.T) {
 	if stress.Level == 0 {
 		t.Skip("takes gigabytes and minutes: set VKDS_STRESS=1")

@@ -8,7 +8,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// runsOf is the run-length encoding of an array.
+// runsOf returns the run-length encoding of an array.
 func runsOf[N number](in []N) (keys []N, counts []uint32) {
 	for i, x := range in {
 		if i == 0 || x != in[i-1] {
@@ -19,7 +19,7 @@ func runsOf[N number](in []N) (keys []N, counts []uint32) {
 	return keys, counts
 }
 
-// runs are n numbers in runs of 1 to most, each greater than the one before by `by`.
+// runs returns n numbers in runs of 1 to most. Each run is greater than the one before by `by`.
 func runs[N number](seed uint64, n, most int, by N) []N {
 	g := random(seed)
 	var all []N
@@ -44,7 +44,7 @@ func testRunLength[N number](r *rig, in []N, l Length, name string) {
 	requireWords(t, wantCounts, download(r, counts, len(wantKeys)), "%s, counts", name)
 }
 
-// At 64 bits the low word alone tells runs apart, the high one, or either.
+// At 64 bits, runs differ in the low word, in the high word, or in either.
 func TestRunLength(t *testing.T) {
 	t.Run("words", func(t *testing.T) { testRunLengths[uint32](t, 1) })
 	t.Run("low words", func(t *testing.T) { testRunLengths[uint64](t, 1) })
@@ -64,7 +64,7 @@ func testRunLengths[N number](t *testing.T, by N) {
 	})
 }
 
-// Equal keys that are apart, and those that look like what is beyond the end.
+// Equal keys that are not adjacent, and keys that look like the words after the end.
 func TestRunLengthUnsorted(t *testing.T) {
 	eachRound(t, &runLengthShape, func(t *testing.T, r *rig) {
 		const n = 20_000

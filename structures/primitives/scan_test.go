@@ -9,7 +9,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// prefixSums is what Scan is to answer, and the sum of all.
+// prefixSums returns the expected result of Scan, and the sum of all.
 func prefixSums[N, S number](in []N, inclusive bool) ([]S, S) {
 	out, sum := make([]S, len(in)), S(0)
 	for i, x := range in {
@@ -22,7 +22,7 @@ func prefixSums[N, S number](in []N, inclusive bool) ([]S, S) {
 	return out, sum
 }
 
-// Short arrays are to test the single pass too.
+// Make short arrays use the single pass, too.
 func init() { scanSingleFrom = 0 }
 
 func TestScan(t *testing.T) {
@@ -49,7 +49,7 @@ func testScan[N, S number](t *testing.T, r *rig) {
 	}
 }
 
-// Sums that carry at every number, or at hardly any.
+// Sums that carry at every number, or at almost none.
 func TestScanCarries(t *testing.T) {
 	const n = 20_000
 	for name, number := range map[string]func(i int) uint64{
@@ -95,7 +95,7 @@ func testScanInPlace[N number](t *testing.T) {
 	eachRound(t, &scanMultiShape, inPlace)
 }
 
-// Arrays that begin anywhere, so that no quad is aligned, nor one array as the other is.
+// Arrays that begin anywhere, so that quads are not aligned, and each array is aligned differently.
 func TestScanUnaligned(t *testing.T) {
 	t.Run("words", func(t *testing.T) { eachForm(t, testScanUnaligned[uint32, uint32]) })
 	t.Run("64 bits", func(t *testing.T) { eachForm(t, testScanUnaligned[uint64, uint64]) })
@@ -117,7 +117,7 @@ func testScanUnaligned[N, S number](t *testing.T, r *rig) {
 	}
 }
 
-// Scratch comes as the operation before has left it.
+// Scratch memory has the contents that the previous operation left.
 func TestScanAgain(t *testing.T) {
 	eachForm(t, func(t *testing.T, r *rig) {
 		const n = 50_000
@@ -151,7 +151,7 @@ func TestScanRefuses(t *testing.T) {
 		vk.ErrClosed)
 }
 
-// More bytes than a 32-bit offset reaches.
+// More bytes than a 32-bit offset can address.
 func TestScanLong(t *testing.T) {
 	long(t)
 	eachForm(t, func(t *testing.T, r *rig) {

@@ -11,7 +11,7 @@ import (
 )
 
 // checkSegmentedSort sorts segments of these lengths, of keys below a bound, as pairs and as keys alone, and compares
-// with a stable sort of each.
+// the results with a stable sort of each segment.
 func checkSegmentedSort[K, V number](r *rig, lengths []int, below K, longest int, bound func(n int) Length,
 	name string) {
 	r.t.Helper()
@@ -108,7 +108,7 @@ func TestSegmentedSortInEachForm(t *testing.T) {
 	})
 }
 
-// Where the longest is known, what is for long segments is left out.
+// If the longest segment is known, the steps for long segments are left out.
 func TestSegmentedSortOfKnownLongest(t *testing.T) {
 	r := newRig(t)
 	fits := r.p.segmentTile(structures.Bits32).fits()
@@ -130,7 +130,7 @@ func TestSegmentedSortOfLengthOnTheDevice(t *testing.T) {
 	}
 }
 
-// Keys at the ends of what there is, and of either word: none is reserved for places beyond the end.
+// The least and greatest keys, and those at the limits of either word: no key is reserved for places after the end.
 func TestSegmentedSortOfExtremeKeys(t *testing.T) {
 	t.Run("k32", testSegmentedSortOfExtremeKeys[uint32])
 	t.Run("k64", testSegmentedSortOfExtremeKeys[uint64])

@@ -9,7 +9,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// groupsOf are n keys of 64 bits in groups of so many, of which each has its upper 40 bits in common, in random order.
+// groupsOf returns n keys of 64 bits in groups of the given size, in random order. The keys of a group have the same
+// upper 40 bits.
 func groupsOf(n, together int) []uint64 {
 	groups, lower := numbers[uint64](3, n/together+1, 0), numbers[uint64](4, n, 0)
 	keys := make([]uint64, n)
@@ -20,7 +21,7 @@ func groupsOf(n, together int) []uint64 {
 	return keys
 }
 
-// How a sort was done, by the plan that it left (shaders/primitives/sort_plan.glsl).
+// How a sort was done, according to the plan in its scratch memory (shaders/primitives/sort_plan.glsl).
 type sortedBy string
 
 const (
@@ -29,7 +30,7 @@ const (
 	byBoth   sortedBy = "a local sort that failed, and passes by all digits"
 )
 
-// howSorted looks into the scratch of a sort that has ended.
+// howSorted reads the plan of a sort that has ended.
 func howSorted(r *rig, scratch *vk.Buffer[uint32], plan sortPlan) sortedBy {
 	steps := make([]uint32, planWords)
 	require.NoError(r.t, scratch.Download(r.t.Context(), int(plan.steps/4), steps))
@@ -44,7 +45,7 @@ func howSorted(r *rig, scratch *vk.Buffer[uint32], plan sortPlan) sortedBy {
 	}
 }
 
-// Keys of 64 bits whose upper digits do, nearly do, and don't, on the way that is expected of each.
+// Keys of 64 bits whose upper digits suffice, nearly suffice, and do not suffice. Each is sorted in the expected way.
 func TestSortLocal(t *testing.T) {
 	const n = 6000
 	random := func(n int) []uint64 { return numbers[uint64](1, n, 0) }
@@ -53,11 +54,11 @@ func TestSortLocal(t *testing.T) {
 		slices.Sort(keys)
 		return keys
 	}
-	// Some keys many times over, behind random ones.
+	// Some keys many times, after random ones.
 	behind := func(n, times int, keys ...uint64) []uint64 {
 		return append(random(n), slices.Repeat(keys, times)...)
 	}
-	// A long run between random keys, in order but for two neighbours.
+	// A long run between random keys, in order except for two neighbors.
 	swapped := func(at int) []uint64 {
 		run := ascending(groupsOf(100, 100))
 		run[at], run[at+1] = run[at+1], run[at]
@@ -107,7 +108,7 @@ func TestSortLocal(t *testing.T) {
 		{"one of the greatest", behind(n, 100, math.MaxUint64, math.MaxUint64-1), 0, 64, byBoth},
 		{"one of the least", behind(n, 100, 1, 0), 0, 64, byBoth},
 	}
-	// Forms differ in the passes alone, so all but the first see one case of each way.
+	// Forms differ only in the passes, so all but the first test one case of each way.
 	ways := map[sortedBy]bool{}
 	eachForm(t, func(t *testing.T, r *rig) {
 		r.p.local = 1
@@ -131,7 +132,7 @@ func TestSortLocal(t *testing.T) {
 		for _, keys := range [][]uint64{groupsOf(n, 6), behind(n, 1, run...)} {
 			testSort[uint64, uint32](r, keys, Length{N: len(keys)}, len(keys), 0, 64, "values of 32 bits")
 		}
-		// What is behind the last run in scratch may look like one of it.
+		// Words after the last run in scratch memory may look like its keys.
 		keys := numbers[uint64](1, n, 1<<63)
 		copy(keys, []uint64{scratchFill<<32 | math.MaxUint32, scratchFill<<32 | math.MaxUint32 - 1})
 		eachLength(r, n, func(l Length, name string) {
@@ -143,7 +144,7 @@ func TestSortLocal(t *testing.T) {
 	require.Len(t, ways, 3)
 }
 
-// As many passes by upper digits as there may be: digits of which most are 0 need them.
+// The greatest number of passes by upper digits: digits that are mostly 0 need them.
 func TestSortUpperPasses(t *testing.T) {
 	eachForm(t, func(t *testing.T, r *rig) {
 		r.p.local, r.p.uppers = 1, mostUpper

@@ -12,7 +12,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// sorted are keys and values in the order that a stable sort by so many bits gives them.
+// sorted returns keys and values in the order of a stable sort by the given bits.
 func sorted[K, V number](keys []K, values []V, first, bits int) (outKeys []K, outValues []V) {
 	digit := func(k K) uint64 { return uint64(k) >> first & (1<<bits - 1) }
 	order := make([]int, len(keys))
@@ -26,7 +26,7 @@ func sorted[K, V number](keys []K, values []V, first, bits int) (outKeys []K, ou
 	return outKeys, outValues
 }
 
-// sortInputs are the orders that keys may come in, and keys that differ in a few digits only.
+// sortInputs are keys in various orders, and keys that differ in a few digits only.
 func sortInputs[K number](n int) map[string][]K {
 	inputs := map[string][]K{"random": numbers[K](uint64(n), n, 0), "few": numbers[K](uint64(n), n, 7)}
 	fill := func(name string, key func(i int) uint64) {
@@ -41,7 +41,7 @@ func sortInputs[K number](n int) map[string][]K {
 	fill("descending", func(i int) uint64 { return math.MaxUint64 - uint64(i)*31 })
 	fill("equal", func(int) uint64 { return 0x8080808080808080 })
 	fill("edges", func(i int) uint64 { return uint64(edges[K]()[seeds[i]%uint64(len(edges[K]()))]) })
-	// One to three digits, whose passes end in one array or in the other.
+	// One to three digits, so that the last pass writes to one array or to the other.
 	fill("digit 1", func(i int) uint64 { return seeds[i]&0xff00 | 7 })
 	fill("digits 0 and 2", func(i int) uint64 { return seeds[i] & 0xff00ff })
 	if widthOf[K]() == structures.Bits64 {
@@ -52,14 +52,14 @@ func sortInputs[K number](n int) map[string][]K {
 	return inputs
 }
 
-// scratchFill is in scratch before a sort: other words than there are in the output, and large ones.
+// scratchFill is the contents of scratch memory before a sort: large words that differ from those of the output.
 const scratchFill = 0xfffffffd
 
-// testSort sorts pairs and keys, compares with Go's sort, and returns how the pairs were sorted.
+// testSort sorts pairs and keys, compares the results with Go's sort, and returns how the pairs were sorted.
 func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name string) sortedBy {
 	r.t.Helper()
 	defer r.release()
-	// Values tell where each pair comes from.
+	// Values tell the original place of each pair.
 	values := numbers[V](7, len(keys), 0)
 	for i := range values {
 		values[i] ^= V(i) << 8
@@ -142,7 +142,7 @@ func TestSortBits(t *testing.T) {
 	})
 }
 
-// Shapes as GPUs have them, as far as this device's shared memory goes. Each is compiled anew, which takes its time.
+// The shapes of GPUs, as far as the shared memory of this device allows. Each is compiled anew, which takes time.
 func TestSortShapes(t *testing.T) {
 	const n = 9000
 	for form, shape := range map[Form]tileShape{SinglePass: {workgroup: 384, items: 14},

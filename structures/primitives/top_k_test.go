@@ -12,7 +12,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// inOrder are the numbers of keys, the least or the greatest first, of equal ones the first.
+// inOrder returns the indices of keys, the least or the greatest first; of equal keys, the first one comes first.
 func inOrder[K number](keys []K, least bool) []uint32 {
 	numbers := make([]uint32, len(keys))
 	for i := range numbers {
@@ -35,8 +35,8 @@ func at[N number](all []N, numbers []uint32) []N {
 	return some
 }
 
-// topKKeys are keys whose k-th is among many equal ones, among few, or alone; the last digits alone tell some apart,
-// and of two words either one.
+// topKKeys returns keys whose k-th is among many equal ones, among few, or alone. Some differ only in the last digits,
+// and those of two words in either one.
 func topKKeys[K number]() map[string]func(n int) []K {
 	any := func(below, by K) func(n int) []K {
 		return func(n int) []K {
@@ -49,7 +49,7 @@ func topKKeys[K number]() map[string]func(n int) []K {
 	}
 	kinds := map[string]func(n int) []K{
 		"any": any(0, 0), "few": any(7, 0), "equal": any(1, 0), "last digit": any(1<<10, 0xabcde<<10),
-		"ends": any(3, ^K(0)), // the greatest number, 0 and 1
+		"ends": any(3, ^K(0)), // only the greatest number, 0 and 1
 	}
 	if widthOf[K]() == structures.Bits64 {
 		high := K(math.MaxUint32) + 1
@@ -81,7 +81,7 @@ func testTopK[K, V number](t *testing.T) {
 	eachRound(t, &topKShape, func(t *testing.T, r *rig) {
 		kinds := topKKeys[K]()
 		for i, name := range slices.Sorted(maps.Keys(kinds)) {
-			turn := i // which of four ways: another one at each length, number, and kind of keys
+			turn := i // selects one of four ways; differs with the length, the number, and the kind of keys
 			for _, n := range []int{0, 1, 33, 4097, 13_001} {
 				turn++
 				keys, values := kinds[name](n), numbers[V](uint64(n)+1, n, 0)

@@ -22,7 +22,7 @@ func newArray(t testing.TB, d *vk.Device, o Options) *Array[uint32, uint32] {
 	return a
 }
 
-// batch is n random pairs whose keys are below a bound, and keeps what they make of a Go map.
+// batch returns n random pairs whose keys are below a bound, and applies them to a Go map.
 func batch(rng *rand.Rand, n int, below uint32, want map[uint32]uint32) (keys, values []uint32) {
 	keys, values = make([]uint32, n), make([]uint32, n)
 	for i := range keys {
@@ -104,7 +104,7 @@ func TestLargeBatches(t *testing.T) {
 	requireContents(t, a, want)
 }
 
-// Batches on a stream, with statuses and without, and queries behind them.
+// Batches on a stream, with statuses and without, followed by queries.
 func TestStream(t *testing.T) {
 	d := testdevice.Open(t)
 	a := newArray(t, d, Options{})

@@ -11,7 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Batches of sorted keys: above all that are there, with and without room, beside them, with equal keys, and deleted.
+// Batches of sorted keys: greater than all keys of the array, with and without room, between them, with equal keys, and
+// deleted.
 func TestSortedBatches(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, capacity := range []int{0, 100000} {
@@ -35,7 +36,7 @@ func TestSortedBatches(t *testing.T) {
 			requireContents(t, a, want)
 		}
 		insert(10, 3, 1001, 1)
-		insert(3011, 2, 33, 1)    // above all
+		insert(3011, 2, 33, 1)    // greater than all
 		insert(3075, 1, 500, 1)   // from the greatest key on
 		insert(5000, 1, 1, 1)     // one
 		insert(0, 5, 3000, 1)     // among all
@@ -60,7 +61,7 @@ func TestSortedBatches(t *testing.T) {
 	}
 }
 
-// Sorted pairs that come with room for them take no scratch: nothing is sorted or merged.
+// Sorted pairs for which there is room take no scratch memory, because nothing is sorted or merged.
 func TestSortedBatchesTakeNoScratch(t *testing.T) {
 	d := testdevice.Open(t)
 	const n = 1 << 16
@@ -80,7 +81,7 @@ func TestSortedBatchesTakeNoScratch(t *testing.T) {
 	require.Equal(t, before.Bytes, after.Bytes)
 }
 
-// An array is built of pairs that ascend without sorting them, in the memory that they take, and of others as ever.
+// Build of ascending pairs does not sort them, and takes only their own memory. Build of other pairs sorts them.
 func TestBuildOfSorted(t *testing.T) {
 	const n = 1 << 20
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 20 << 20})
