@@ -15,7 +15,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// sample is a batch in key order, and what was there before it.
+// sample is a batch in key order, and the contents before it.
 type sample[N number] struct {
 	keys, values, old []N
 	sources           []uint32
@@ -28,7 +28,7 @@ type number interface {
 	vk.Element
 }
 
-// keyOf makes keys that ascend, and of 64 bits differ in either word alone.
+// keyOf returns ascending keys. Those of 64 bits differ in only one of their words.
 func keyOf[N number](i int) N {
 	if N(math.MaxUint32)+1 == 0 {
 		return N(i) * 7919
@@ -36,7 +36,7 @@ func keyOf[N number](i int) N {
 	return N(uint64(i/4)<<32 | uint64([]uint32{0, 1, 1 << 31, math.MaxUint32}[i%4]))
 }
 
-// value is any, or one whose words are all ones or zero.
+// value returns a random value, or one whose words are all ones or zero.
 func value[N number](rng *rand.Rand) N {
 	if rng.IntN(4) == 0 {
 		return N([]uint64{0, 1, math.MaxUint32, math.MaxUint64 - math.MaxUint32, math.MaxUint64}[rng.IntN(5)])
@@ -44,7 +44,7 @@ func value[N number](rng *rand.Rand) N {
 	return N(rng.Uint64())
 }
 
-// sampled makes a batch of n operations whose keys come as often as times says.
+// sampled makes a batch of n operations in which each key comes as often as times says.
 func sampled[N number](rng *rand.Rand, n int, kinds []structures.Kind, times func() int) sample[N] {
 	var b sample[N]
 	for key := 0; len(b.keys) < n; key++ {
@@ -64,7 +64,7 @@ func sampled[N number](rng *rand.Rand, n int, kinds []structures.Kind, times fun
 	return b
 }
 
-// requireFolded requires what is to come of a batch: by key, done one after another.
+// requireFolded requires the result of a batch: for each key, that of its operations one after the other.
 func (b sample[N]) requireFolded(t *testing.T, values []N, kinds []uint8) {
 	t.Helper()
 	for i := 0; i < len(b.keys); {
@@ -90,7 +90,7 @@ func (b sample[N]) requireFolded(t *testing.T, values []N, kinds []uint8) {
 	}
 }
 
-// Whatever tiles a key's operations are in, they come to what they do one after another.
+// The operations of a key have the result of one after the other, however they are divided among tiles.
 func TestFold(t *testing.T) {
 	t.Run("32 bits", func(t *testing.T) { testFold[uint32](t, structures.Bits32) })
 	t.Run("64 bits", func(t *testing.T) { testFold[uint64](t, structures.Bits64) })

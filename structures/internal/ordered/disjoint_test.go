@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Pieces ascend, have each key of the ranges once, and belong to the first range that has it.
+// Pieces ascend, have each key of the ranges once, and belong to the first range that has the key.
 func TestDisjoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const keys = 40
@@ -43,7 +43,7 @@ func TestDisjoint(t *testing.T) {
 	})
 }
 
-// Many ranges apart from one another, in no order, as a deletion usually has them.
+// Many ranges that do not overlap, in random order, as is usual for a deletion.
 func BenchmarkDisjoint(b *testing.B) {
 	ranges := make([]u32.Range, 1<<19)
 	for i := range ranges {

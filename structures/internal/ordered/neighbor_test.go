@@ -7,8 +7,8 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// A search gets more visits each time, up to those of a dispatch, and beyond them only while nobody gets on; in the end
-// it is stuck.
+// A search gets more visits each time, up to the limit of a dispatch, and beyond it only while no search ends. In the
+// end it is stuck.
 func TestPatience(t *testing.T) {
 	p := patience{Limits: Limits{VisitsAtOnce: 1000, Visits: 20_000}, visits: firstVisits}
 	for _, want := range []int{256, 1000, 1000} {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// surveyed cuts ranges up by what a survey says. False: it gave up.
+// surveyed cuts up ranges by the results of a survey. It returns false if it gave up.
 func surveyed(c *cutter, ranges []u32.Range,
 	survey func(r structures.Range[uint64], whole bool) uint32) bool {
 	for i, r := range Words(ranges) {
@@ -27,8 +27,8 @@ func surveyed(c *cutter, ranges []u32.Range,
 	return true
 }
 
-// Pieces are the ranges, without a gap and in order, and none has too many candidates that can be cut; groups are the
-// pieces, in order, and none of several is too large.
+// Pieces cover the ranges without a gap, in order, and no piece that can be cut has too many candidates. Groups cover
+// the pieces in order, and no group of several is too large.
 func TestCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keys := rapid.SliceOfN(rapid.OneOf(rapid.Uint32(), rapid.Uint32Max(50), rapid.Just(uint32(7))), 0, 300).Draw(t,
@@ -84,7 +84,7 @@ func TestCut(t *testing.T) {
 	})
 }
 
-// What is too many however it is cut is given up, before it is cut down to single keys.
+// A range that is too large however it is cut is given up, before it is cut into single keys.
 func TestCutWithoutEnd(t *testing.T) {
 	c := cutter{limit: 10, most: 1 << 10}
 	asked := 0

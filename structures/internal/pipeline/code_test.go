@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// Columns have the words of structures.KeyCode and structures.ValueCode, of each type and at each width, and these come
-// back as the numbers they were, bit by bit.
+// Columns have the words of structures.KeyCode and structures.ValueCode, for each type and each width, and these are
+// decoded to the same numbers, bit by bit.
 func TestCodes(t *testing.T) {
 	integers := []uint64{0, 1, 77, math.MaxInt32, 1 << 31, math.MaxUint32, 1 << 32, math.MaxInt64, 1 << 63,
 		math.MaxUint64}
@@ -57,7 +57,7 @@ func holds[T structures.Number](t *testing.T, numbers []T, w structures.Width, c
 	results(got, w).decode(words, nil, false)
 	require.Equal(t, Bytes(numbers), Bytes(got))
 
-	// What the device has for an operation that has found nothing is 0.
+	// If an operation has found nothing, its word on the device is 0.
 	clear(words)
 	wanted := make([]T, len(numbers))
 	for i, x := range numbers {
@@ -74,8 +74,8 @@ func holds[T structures.Number](t *testing.T, numbers []T, w structures.Width, c
 	require.Equal(t, Bytes(wanted), Bytes(got))
 }
 
-// Numbers of pairs are the same numbers of any type, at either width; and what a mixed batch results in is what each
-// operation's kind says.
+// Numbers of pairs are the same for any type, at either width. In a mixed batch, the kind of each operation determines
+// how its result is decoded.
 func TestCounts(t *testing.T) {
 	numbersOfPairs[uint32](t)
 	numbersOfPairs[int32](t)
@@ -142,7 +142,7 @@ func numbersOfPairs[V structures.Number](t *testing.T) {
 	}
 }
 
-// Keys are in order as their types have it, not as their bits.
+// Keys are ordered by their types, not by their bits.
 func TestOrder(t *testing.T) {
 	some := Keys([]int32{9, -3, 5, 5, -1}, structures.Bits64)
 	require.Equal(t, Order{Sorted: true, First: 1<<31 - 3, Last: 1<<31 + 5}, some.Order(1, 3))
@@ -154,7 +154,7 @@ func TestOrder(t *testing.T) {
 	require.Equal(t, Order{true, true, 1, 1 << 31}, Keys([]uint32{1, 1 << 31}, structures.Bits32).Order(0, 2))
 }
 
-// Ranges of words go to the device at either width.
+// Ranges of words can go to the device at either width.
 func TestRanges(t *testing.T) {
 	ranges := []structures.Range[uint64]{{Lo: 1, Hi: 2}, {Lo: 3, Hi: math.MaxUint32}}
 	words := make([]uint32, 4)
@@ -166,7 +166,7 @@ func TestRanges(t *testing.T) {
 	require.Equal(t, uint64(3), Words[uint64](Ranges(ranges[1:], structures.Bits32))[0])
 }
 
-// Columns that don't go by a slot, in several parts.
+// Columns that are transferred without a slot, in several parts.
 func TestAside(t *testing.T) {
 	d := testdevice.Open(t)
 	numbers := make([]float32, 1<<18+1000)
@@ -180,7 +180,7 @@ func TestAside(t *testing.T) {
 	require.Equal(t, numbers, got)
 }
 
-// Some operations of a batch, and their results put back.
+// Some operations are picked from a batch, and their results written back to it.
 func TestPick(t *testing.T) {
 	keys, places := []int32{-3, 5, -7, 9}, []int{3, 0}
 	require.Equal(t, Words[uint32](Keys([]int32{9, -3}, structures.Bits32)),

@@ -24,7 +24,7 @@ const (
 	n     = 2500
 )
 
-// eachStructure runs a test with each dictionary that is an X, empty, on each of its paths.
+// eachStructure runs a test with each dictionary that implements X, empty, on each of its paths.
 func eachStructure[X u32.Dictionary](t *testing.T, test func(t *testing.T, x X)) {
 	pipeline.InChunksOf(chunk)
 	t.Cleanup(func() { pipeline.InChunksOf(0) })
@@ -56,12 +56,12 @@ func eachStructure[X u32.Dictionary](t *testing.T, test func(t *testing.T, x X))
 	}
 }
 
-// filled is a slice that is not as a call is to leave it.
+// filled returns a slice whose contents differ from what a call must leave.
 func filled[T any](n int, with T) []T { return slices.Repeat([]T{with}, n) }
 
 const stale = structures.Status(77)
 
-// batch is n keys with values of theirs, in random order, and what a Go map makes of them.
+// batch is n keys with values, in random order, and a Go map after the same operations.
 func batch(seed uint64, below uint32) (keys, values []uint32, all map[uint32]uint32) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	all = map[uint32]uint32{}
@@ -73,8 +73,8 @@ func batch(seed uint64, below uint32) (keys, values []uint32, all map[uint32]uin
 	return keys, values, all
 }
 
-// Updates and lookups into slices that are there do what those do that make them, each result as well without the
-// others.
+// Updates and lookups into the caller's slices have the same results as those that make slices, for each result with
+// and without the others.
 func TestInto(t *testing.T) {
 	eachStructure(t, func(t *testing.T, x u32.Dictionary) {
 		keys, values, all := batch(1, 5000)
@@ -128,13 +128,13 @@ func TestInto(t *testing.T) {
 	})
 }
 
-// A mixed batch whose results take the place of what it brings, and go to slices of each sort alone.
+// A mixed batch whose results overwrite its inputs, and one with only one of the result slices.
 func TestApplyInto(t *testing.T) {
 	eachStructure(t, func(t *testing.T, x u32.Dictionary) {
 		keys, values, all := batch(3, 4000)
 		_, err := x.Insert(t.Context(), keys, values)
 		require.NoError(t, err)
-		// Nothing here depends on what operations of a batch are to each other: each key comes once.
+		// The order of operations does not matter here, because each key comes once.
 		b := u32.Batch{}
 		var want u32.Results
 		for k := range uint32(4000) {
@@ -173,7 +173,7 @@ func TestApplyInto(t *testing.T) {
 			check(into)
 			again := b
 			again.Kinds = slices.Clone(b.Kinds)
-			for i, k := range b.Keys { // back to what was there
+			for i, k := range b.Keys { // restore the contents
 				again.Kinds[i] = structures.Delete
 				if _, there := all[k]; there {
 					again.Kinds[i] = structures.Insert
@@ -197,7 +197,8 @@ func TestApplyInto(t *testing.T) {
 	})
 }
 
-// Ranges, counts, neighbors and ranks into slices that are there: too short ones, long ones, and those of the keys.
+// Ranges, counts, neighbors and ranks into the caller's slices: slices that are too short, long ones, and those of the
+// keys.
 func TestOrderedInto(t *testing.T) {
 	eachStructure(t, func(t *testing.T, o u32.Ordered) {
 		keys, values, _ := batch(4, 5000)
@@ -245,7 +246,7 @@ func TestOrderedInto(t *testing.T) {
 		got = slices.Clone(keys)
 		require.NoError(t, o.RankInto(t.Context(), got, got))
 		require.Equal(t, ranks, got)
-		ranks[n/2], ranks[n-1] = 1<<30, ^uint32(0) // there is none
+		ranks[n/2], ranks[n-1] = 1<<30, ^uint32(0) // no such rank
 		pairs, err := o.Select(t.Context(), ranks)
 		require.NoError(t, err)
 		require.Equal(t, keys[:n/2], pairs.Keys[:n/2])
@@ -259,7 +260,7 @@ func TestOrderedInto(t *testing.T) {
 	})
 }
 
-// Slices of other lengths are refused before anything is done, and so are kinds that are no updates.
+// Slices of wrong lengths return an error before anything is done, and so do kinds that are not updates.
 func TestIntoRefuses(t *testing.T) {
 	eachStructure(t, func(t *testing.T, x u32.Dictionary) {
 		ctx, keys := t.Context(), []uint32{1, 2, 3}
@@ -305,8 +306,8 @@ func TestIntoRefuses(t *testing.T) {
 	})
 }
 
-// What an update that was stopped has not done, the caller's statuses say, whatever stood there, and without them the
-// error.
+// If an update stops, the caller's statuses tell which operations are not done, whatever the slice held before. Without
+// statuses, the error tells how many.
 func TestIntoStopped(t *testing.T) {
 	eachStructure(t, func(t *testing.T, x u32.Dictionary) {
 		over, cancel := context.WithCancel(t.Context())

@@ -18,7 +18,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// limited is a structure with a limit. Its elements are numbered.
+// limited is a structure with a memory limit. Its elements are numbered.
 type limited struct {
 	insert func(first, n int) error
 	length func() (uint64, error)
@@ -30,9 +30,9 @@ type limited struct {
 	close   func() error
 }
 
-// A structure takes no more than MaxBytes at any moment, beside what calls work in: a device that has no more memory
-// than both never refuses any before the limit does. At the limit it answers and deletes, and takes elements again.
-// After Close its memory is back.
+// A structure never takes more than MaxBytes, in addition to the memory that calls work in: on a device with only that
+// much memory, the limit is always reached before the device's memory. At the limit, the structure answers queries and
+// deletes, and then accepts elements again. After Close its memory is free.
 func TestMaxBytes(t *testing.T) {
 	pass.OneWidth(t, "the host counts memory")
 	pass.OneDriver(t, "the host counts memory")
@@ -40,11 +40,11 @@ func TestMaxBytes(t *testing.T) {
 	t.Cleanup(func() { pipeline.InChunksOf(0) })
 	const (
 		limit = 2 << 20
-		work  = 1 << 18   // staging of such chunks, and scratch
-		both  = 2 * limit // that a cleanup of an LSM takes
+		work  = 1 << 18   // staging memory for such chunks, and scratch memory
+		both  = 2 * limit // the memory that a cleanup of an LSM takes
 	)
 	for name, c := range map[string]struct {
-		least int // elements, so that the memory is of use
+		least int // the least number of elements for which there must be room
 		open  func(t *testing.T, d *vk.Device) limited
 	}{
 		"map":             {60_000, limitedMap(slabhash.Options{MaxBytes: limit})},
@@ -108,7 +108,7 @@ func TestMaxBytes(t *testing.T) {
 	}
 }
 
-// requireLimit says that the limit has refused memory, not the device.
+// requireLimit requires that the limit, and not the device, has refused memory.
 func requireLimit(t *testing.T, err error) {
 	t.Helper()
 	var full *structures.LimitError
@@ -116,8 +116,7 @@ func requireLimit(t *testing.T, err error) {
 	require.Equal(t, "MaxBytes", full.Option)
 }
 
-// watch returns the most memory that a device's buffers take at any moment until the test ends, as far as looking again
-// and again can tell.
+// watch returns the most memory that a device's buffers take at any moment until the test ends, found by polling.
 func watch(t *testing.T, d *vk.Device) *atomic.Uint64 {
 	var most atomic.Uint64
 	end, ended := make(chan struct{}), make(chan struct{})
@@ -138,7 +137,7 @@ func watch(t *testing.T, d *vk.Device) *atomic.Uint64 {
 	return &most
 }
 
-// limitedDictionary has numbers times an odd constant as keys, so that they come in no order.
+// limitedDictionary has multiples of an odd constant as keys, so that they are not in order.
 func limitedDictionary(t *testing.T, x structures.Dictionary[uint32, uint32]) limited {
 	ctx := t.Context()
 	keys := func(first, n int) []uint32 {
@@ -233,7 +232,7 @@ func limitedLSM(o lsm.Options) func(t *testing.T, d *vk.Device) limited {
 	}
 }
 
-// limitedEdges are three edges a vertex, to those that follow it.
+// limitedEdges are three edges from each vertex, to the vertices after it.
 func limitedEdges(first, n int) graph.Edges {
 	e := graph.Edges{From: make([]uint32, n), To: make([]uint32, n), Weights: make([]uint32, n)}
 	for i := range n {

@@ -20,12 +20,12 @@ type echo struct {
 	Count uint32
 }
 
-// rig is a pipeline with a kernel to do something by.
+// rig is a pipeline with a kernel for its tasks.
 type rig struct {
 	t *testing.T
 	f *Pipeline
 	k *vk.Kernel[echo]
-	// pendings is how many operations the next records leave pending, a record each; then none.
+	// pendings is the number of operations that each of the next records leaves pending. Later records leave none.
 	pendings []uint32
 	records  []Chunk
 	recovers []string
@@ -33,7 +33,7 @@ type rig struct {
 	counts   *vk.HostBuffer[uint32]
 }
 
-// newRig makes a pipeline of small chunks, that works in the host's memory or copies to the device.
+// newRig makes a pipeline of small chunks, which works in the host's memory or copies to the device.
 func newRig(t *testing.T, chunk int, direct bool) *rig {
 	d := testdevice.Open(t)
 	m, err := kernels.Load("test/words")
@@ -53,7 +53,7 @@ func newRig(t *testing.T, chunk int, direct bool) *rig {
 	return f
 }
 
-// eachWay runs a test with the ways that chunks go.
+// eachWay runs a test with and without copies to the device.
 func eachWay(t *testing.T, test func(t *testing.T, direct bool)) {
 	t.Run("direct", func(t *testing.T) { test(t, true) })
 	t.Run("copied", func(t *testing.T) { test(t, false) })
@@ -131,7 +131,7 @@ func TestColumns(t *testing.T) {
 						require.NotZero(t, c.Columns[i])
 						require.Zero(t, c.Columns[i]%16, "columns may be read by vectors")
 					}
-					// The chunk's bytes come into the upper half of its first pairs.
+					// The bytes of the chunk are written to the upper half of its first pairs.
 					f.k.Dispatch(s, 1, echo{c.Columns[2], c.Columns[3] + 4, 1})
 					runs++
 					return nil
@@ -154,7 +154,8 @@ func TestColumns(t *testing.T) {
 	})
 }
 
-// What recording submits, to wait for it, has all of the chunk already, while the next one is on its way into its slot.
+// If recording submits work in order to wait for it, the work sees all of its chunk, while the next chunk is copied
+// into its slot.
 func TestRecordsThatWait(t *testing.T) {
 	eachWay(t, func(t *testing.T, direct bool) {
 		const chunk, n = 1 << 16, 7<<16 + 5 // large enough for the copies to take their time
@@ -182,8 +183,8 @@ func TestRecordsThatWait(t *testing.T) {
 	})
 }
 
-// A chunk whose recording submits a part of it and then finds no room has nothing running when its memory is given
-// back: that is another chunk's, or somebody else's, from then on.
+// If the recording of a chunk submits a part and then finds too little room, none of it is running when its memory is
+// given back, because another chunk or another user may then use the memory.
 func TestNothingRunsBehindARefusal(t *testing.T) {
 	eachWay(t, func(t *testing.T, direct bool) {
 		f := newRig(t, 1<<10, direct)
@@ -221,7 +222,7 @@ func TestNothingRunsBehindARefusal(t *testing.T) {
 	})
 }
 
-// Pending operations are done again, after Recover, when no chunk runs.
+// Pending operations are dispatched again after Recover, which is called when no chunk runs.
 func TestRecovers(t *testing.T) {
 	eachWay(t, func(t *testing.T, direct bool) {
 		f := newRig(t, 10, direct)
@@ -248,7 +249,7 @@ func TestRecovers(t *testing.T) {
 	})
 }
 
-// Chunks with pending operations are dispatched again in the order of the batch, whichever slot is the next one's.
+// Chunks with pending operations are dispatched again in the order of the batch, whichever slot is the next one.
 func TestRecoversInOrder(t *testing.T) {
 	for chunks := 1; chunks <= 5; chunks++ {
 		f := newRig(t, 10, true)
@@ -296,7 +297,7 @@ func TestErrors(t *testing.T) {
 		}
 		good()
 
-		// Record fails at the fifth chunk: the ones before are done, the others not begun.
+		// Record fails at the fifth chunk. Earlier chunks are done, and later ones do not begin.
 		reset()
 		task := f.task()
 		record := task.Record
@@ -316,7 +317,7 @@ func TestErrors(t *testing.T) {
 		}
 		good()
 
-		// Recover fails: what is finished has its outputs, and nothing is begun any more.
+		// Recover fails. Finished chunks have their outputs, and no other chunk begins.
 		reset()
 		f.pendings = []uint32{0, 5}
 		task = f.task()
@@ -331,7 +332,7 @@ func TestErrors(t *testing.T) {
 		}
 		good()
 
-		// Cancelled before: nothing. Cancelled while it recovers: nothing more is begun.
+		// If cancelled before, nothing begins. If cancelled during Recover, nothing more begins.
 		reset()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

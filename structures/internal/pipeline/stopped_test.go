@@ -8,8 +8,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A batch that is stopped says how many operations are left, and has the statuses of its chunks that were not finished
-// say so: those that Record refused, those never begun, and the pending ones of a chunk that was given up.
+// A batch that stops returns how many operations are left, and sets the statuses of unfinished operations to Pending:
+// those of chunks that Record refused or that never began, and the pending ones of a chunk that was given up.
 func TestLeft(t *testing.T) {
 	eachWay(t, func(t *testing.T, direct bool) {
 		f := newRig(t, 10, direct)
@@ -45,7 +45,7 @@ func TestLeft(t *testing.T) {
 
 		f.records, f.pendings = nil, []uint32{0, 4}
 		task = f.task()
-		task.Recover = nil // it isn't asked for
+		task.Recover = nil // it is not called
 		task.Record = func(s *vk.Stream, c Chunk) error {
 			if c.First == 20 {
 				return errTest
@@ -58,7 +58,7 @@ func TestLeft(t *testing.T) {
 	})
 }
 
-// What only asks tells who is found: of statuses of any number, at any place.
+// Founds tells which operations found their key, for any number of statuses, at any place.
 func TestDecodeFounds(t *testing.T) {
 	for n := range 40 {
 		statuses, want := make([]byte, n), make([]byte, n)
@@ -74,7 +74,7 @@ func TestDecodeFounds(t *testing.T) {
 	}
 }
 
-// A batch goes in its parts as long as these are large, and in no larger chunks than the device's.
+// A batch is divided into its parts as long as these are large enough, and into chunks no larger than the device's.
 func TestParts(t *testing.T) {
 	p := &Pipeline{chunk: 1 << 21}
 	for _, c := range []struct{ n, parts, chunk int }{

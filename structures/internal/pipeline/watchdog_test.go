@@ -25,20 +25,20 @@ import (
 )
 
 const (
-	watchdog = 2 * time.Second // what desktops give a dispatch
+	watchdog = 2 * time.Second // the time limit of a dispatch on desktops
 
-	// mostVisits is how long an operation may take, in the times that the device takes to read a slab of 128 bytes that
-	// lies anywhere. With chunks of 2^21 operations, a device that reads them at 2^27 a second (17 GB/s: a laptop's
-	// memory has more) keeps its dispatches below half of what the watchdog gives.
+	// mostVisits is how long an operation may take, in units of the time in which the device reads a slab of 128 bytes
+	// at a random place. With chunks of 2^21 operations, a device that reads 2^27 slabs a second (17 GB/s, less than a
+	// laptop's memory) then keeps each dispatch below half of the watchdog's limit.
 	mostVisits = 64
 	slowest    = 1 << 27 // slabs a second
 
-	// mostTurns is how long each subgroup's operation may take where operations wait for each other, at one key, one
-	// latch, or the end of one list: in the times that the device takes to change a word that all of them change.
+	// mostTurns is how long the operation of each subgroup may take if operations wait for each other at one key, one
+	// latch, or the end of one list. The unit is the time in which the device changes a word that all subgroups change.
 	mostTurns = 4
 )
 
-// What is calculated above, and what a GPU's chunks are.
+// The calculation above, and the size of a GPU's chunks.
 func TestChunksForSlowDevices(t *testing.T) {
 	pass.OneWidth(t, "it computes with constants")
 	const gpuChunk = 1 << 21
@@ -48,8 +48,8 @@ func TestChunksForSlowDevices(t *testing.T) {
 	}
 }
 
-// Each structure does batches of the largest chunk's size, of keys in any order and of one key alone, by dispatches of
-// which none takes longer than its device's speed allows.
+// Each structure does batches of the largest chunk's size, with keys in random order and with one key only. No dispatch
+// takes longer than the device's speed allows.
 func TestLargestChunksStayBelowWatchdog(t *testing.T) {
 	pass.OneWidth(t, "it measures visits in the time of a dispatch")
 	d := testdevice.Open(t, vk.Options{TimeDispatches: true})
@@ -63,7 +63,7 @@ func TestLargestChunksStayBelowWatchdog(t *testing.T) {
 	t.Logf("%v: %.1f ns to read a slab, %d operations a chunk, at most %v, and %v one after the other", d.Info(), visit,
 		n, bound, inTurn)
 	if d.Info().Type == vk.CPU {
-		bound, inTurn = 4*bound, 4*inTurn // there is no watchdog, and others work on its cores, too
+		bound, inTurn = 4*bound, 4*inTurn // a CPU has no watchdog, and other processes use its cores
 	} else {
 		require.Less(t, inTurn, watchdog)
 	}
@@ -76,7 +76,7 @@ func TestLargestChunksStayBelowWatchdog(t *testing.T) {
 	for name, open := range watched {
 		t.Run(name, func(t *testing.T) {
 			of, kinds := open(t, d)
-			_, concurrent := of.(applied) // in a tree without room all stand before the latches of a few leaves
+			_, concurrent := of.(applied) // in a tree without room, all operations wait for the latches of a few leaves
 			_, lists := of.(edges)
 			for i, keys := range [][]uint32{spread, one} {
 				w := watchedBatch{of: of, s: testdevice.Stream(t, d), n: n,
@@ -97,7 +97,7 @@ func TestLargestChunksStayBelowWatchdog(t *testing.T) {
 	}
 }
 
-// timeOfVisit is how many nanoseconds the device takes to read a slab that lies anywhere among 64 MiB.
+// timeOfVisit returns how many nanoseconds the device takes to read a slab at a random place in 64 MiB.
 func timeOfVisit(t *testing.T, d *vk.Device, n int) float64 {
 	const slabs, slabWords = 1 << 19, 32
 	m, err := kernels.Load("test/visits")
@@ -122,7 +122,7 @@ func timeOfVisit(t *testing.T, d *vk.Device, n int) float64 {
 	return float64(times[len(times)/2].Duration) / float64(n)
 }
 
-// timeOfTurns is how long a dispatch takes in which a lane of each subgroup changes one word by a compare-and-swap.
+// timeOfTurns returns how long a dispatch takes in which a lane of each subgroup changes one word by compare-and-swap.
 func timeOfTurns(t *testing.T, d *vk.Device, n int) time.Duration {
 	m, err := kernels.Load("test/turns")
 	require.NoError(t, err)
@@ -147,7 +147,7 @@ type visitsPush struct {
 	Count, Mask uint32
 }
 
-// watchedOn are the calls of a structure on a stream that are watched.
+// watchedOn has the calls of a structure on a stream that are watched.
 type watchedOn interface {
 	UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
 	Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
@@ -162,7 +162,7 @@ type watchedBatch struct {
 	found              *vk.Buffer[uint8]
 }
 
-// run does a batch of a kind, by FindOn where that is Find, and answers which of its dispatches took longest.
+// run does a batch of a kind, Find by FindOn, and returns its longest dispatch.
 func (w watchedBatch) run(t *testing.T, kind structures.Kind) vk.Timing {
 	if kind == structures.Find {
 		l := structures.DeviceLookups{Count: w.n, Keys: w.keys, Values: w.values, Found: w.found}
@@ -178,14 +178,14 @@ func (w watchedBatch) run(t *testing.T, kind structures.Kind) vk.Timing {
 	return slices.MaxFunc(all, func(a, b vk.Timing) int { return cmp.Compare(a.Duration, b.Duration) })
 }
 
-// applied has updates of a structure go by ApplyOn, as concurrent operations.
+// applied does the updates of a structure by ApplyOn, as concurrent operations.
 type applied struct{ structures.ConcurrentOnStream }
 
 func (a applied) UpdateOn(_ context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	return a.ApplyOn(s, kind, b)
 }
 
-// edges are those of a graph: from the key of a pair to a few vertices, so that one key is a hub.
+// edges are the edges of a graph: from the key of a pair to a few vertices, so that one key is a hub.
 type edges struct {
 	*graph.Graph
 	to *vk.Buffer[uint32]
@@ -212,7 +212,7 @@ var (
 	kinds   = []structures.Kind{structures.Insert, structures.Find, structures.Delete}
 )
 
-// watched are the structures, and the kinds of batches that each does.
+// watched lists the structures, and the kinds of batches that each does.
 var watched = map[string]func(t *testing.T, d *vk.Device) (watchedOn, []structures.Kind){
 	"slab hash": func(t *testing.T, d *vk.Device) (watchedOn, []structures.Kind) {
 		m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Capacity: pipeline.NewPool(d).Chunk()})

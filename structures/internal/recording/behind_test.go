@@ -13,7 +13,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// strangers are new buffers that take the place of what was freed, if anything was.
+// strangers are new buffers that take the place of freed ones, if there are any.
 func strangers(t *testing.T, d *vk.Device) (intact func()) {
 	var all []*vk.Buffer[uint32]
 	for _, words := range []int{1 << 6, 1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 16} {
@@ -35,8 +35,8 @@ func strangers(t *testing.T, d *vk.Device) (intact func()) {
 	}
 }
 
-// What was recorded still finds its memory, whatever comes before it is submitted: calls that take more memory for the
-// same purpose on the same stream and on others, what gives memory back, and the end of the structure.
+// Recorded work still finds its memory, whatever runs before it is submitted: calls that take more memory for the same
+// purpose, on the same stream and on others; calls that free memory; and Close of the structure.
 func TestMemoryIsFreedBehindWork(t *testing.T) {
 	for _, closes := range []bool{false, true} {
 		eachStructure(t, func(t *testing.T, d *vk.Device, s *structure) {
@@ -58,7 +58,7 @@ func TestMemoryIsFreedBehindWork(t *testing.T) {
 				return all
 			}
 			right = written()
-			fresh := testdevice.Stream(t, d) // has no memory so far, and gets it piece by piece
+			fresh := testdevice.Stream(t, d) // has no memory yet, and gets it in several steps
 			for _, c := range s.on {
 				for _, o := range c.out {
 					fresh.Fill(o, 0, int(o.Bytes()), untouched)
@@ -89,7 +89,7 @@ func TestMemoryIsFreedBehindWork(t *testing.T) {
 	}
 }
 
-// A structure that is closed before its work is submitted gives its memory back behind that, or when it is dropped.
+// A structure that is closed before its work is submitted frees its memory after the work, or when the work is dropped.
 func TestClosedBeforeItsWork(t *testing.T) {
 	for _, dropped := range []bool{false, true} {
 		eachStructure(t, func(t *testing.T, d *vk.Device, s *structure) {
@@ -110,12 +110,12 @@ func TestClosedBeforeItsWork(t *testing.T) {
 			require.NoError(t, two.Wait(t.Context()))
 			now, _ := d.Memory()
 			require.Less(t, now+pairsThere*8, held, "the pairs themselves, at least")
-			// What is left, the test's own operands, goes at its end; testdevice looks whether that is all.
+			// The test's own operands are freed at its end, and testdevice checks that nothing else is left.
 		})
 	}
 }
 
-// Memory that recorded work names by its address isn't replaced: by a pool that grows, by more buckets, by a
+// Memory that recorded work uses by its address is not replaced: by a pool that grows, by more buckets, or by a
 // compaction.
 func TestReplacedUnderWork(t *testing.T) {
 	d := testdevice.Open(t)
@@ -183,7 +183,7 @@ func TestReplacedUnderWork(t *testing.T) {
 	require.NoError(t, stream.Wait(t.Context()))
 	require.Equal(t, some, testdevice.Download(t, values, updates))
 
-	// A kernel of one's own that names the tree's memory.
+	// A kernel of the user's that uses the tree's memory.
 	stream.Fill(keys, 0, 4, 1)
 	tree.UsedOn(stream)
 	require.ErrorIs(t, tree.Compact(t.Context(), 0), vk.ErrUnsubmitted)
@@ -191,8 +191,8 @@ func TestReplacedUnderWork(t *testing.T) {
 	require.NoError(t, tree.Compact(t.Context(), 0))
 }
 
-// Scratch that streams share is replaced by a batch that is dropped, while another stream's work is still on the old
-// one.
+// Scratch memory that streams share is replaced by a batch that is dropped, while the work of another stream still uses
+// the old memory.
 func TestSharedScratchBehindOtherStreams(t *testing.T) {
 	const few, many = 1 << 10, 1 << 12
 	d := testdevice.Open(t)
@@ -207,7 +207,7 @@ func TestSharedScratchBehindOtherStreams(t *testing.T) {
 				structures.DeviceBatch{Count: n, Keys: b, Values: b}))
 		}
 	}
-	kernels := fresh() // which take their time to be made
+	kernels := fresh() // made first, because that takes time
 	for _, n := range []int{few, few, few, many, few} {
 		kernels(one, n)
 	}
@@ -240,7 +240,7 @@ func TestSharedScratchBehindOtherStreams(t *testing.T) {
 	two.Discard()
 	stillRuns()
 	intact := strangers(t, d)
-	if d.Info().Type == vk.CPU { // on others what strangers upload waits for the same queue
+	if d.Info().Type == vk.CPU { // on a GPU, the uploads of strangers wait for the same queue
 		stillRuns()
 	}
 	require.NoError(t, one.Wait(t.Context()))

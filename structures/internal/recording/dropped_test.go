@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Batches that were recorded and then dropped, in each of the ways in which that happens, one call in a batch or
-// several: nothing has happened, and the same calls then do what they do.
+// Batches are recorded and then dropped in every possible way, with one or several calls in a batch. They have no
+// effect, and the same calls then work.
 func TestDropped(t *testing.T) {
 	ways := map[string]func(t *testing.T, s *vk.Stream, b *vk.Buffer[uint32]){
 		"discarded": func(t *testing.T, s *vk.Stream, _ *vk.Buffer[uint32]) { s.Discard() },
@@ -52,8 +52,8 @@ func TestDropped(t *testing.T) {
 	})
 }
 
-// An LSM whose first batches are dropped, one of which has made levels and turned tombstones on, and one on another
-// stream behind one that was submitted.
+// The first batches of an LSM are dropped. One has made levels and turned on tombstones; another is on a different
+// stream, after a batch that was submitted.
 func TestDroppedFirst(t *testing.T) {
 	d := testdevice.Open(t)
 	l, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 64})
@@ -105,9 +105,9 @@ func TestDroppedFirst(t *testing.T) {
 	}
 }
 
-// A stream is submitted while another goroutine records: what becomes of the one's updates is certain before the other
-// may come behind them. The other's call is made here between the moments at which the one's queries and its updates
-// are told.
+// A stream is submitted while another goroutine records. The outcome of the stream's updates is final before the other
+// call may follow them. The test makes the other call between the moments at which the stream's queries and its updates
+// learn of the submission.
 func TestUpdatesDuringSubmit(t *testing.T) {
 	d := testdevice.Open(t)
 	l, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 64})
@@ -134,8 +134,8 @@ func TestUpdatesDuringSubmit(t *testing.T) {
 	require.ErrorIs(t, during, vk.ErrUnsubmitted)
 }
 
-// Whoever comes behind updates that may still be dropped is told so; behind submitted ones, streams are ordered by
-// themselves.
+// A call that must follow updates that may still be dropped returns an error. After submitted updates, streams are
+// ordered automatically.
 func TestUnsubmittedUpdates(t *testing.T) {
 	d := testdevice.Open(t)
 	l, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 64})

@@ -2,7 +2,7 @@ package recording
 
 import "testing"
 
-// Failing has each ask for a kernel answered by f, where it can be had, until the test's end.
+// Failing makes f decide, until the end of the test, whether a request for a kernel fails.
 func Failing(t testing.TB, f func(module string) error) {
 	t.Helper()
 	FailWith(f)

@@ -19,9 +19,9 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-const inSmallSupers = "btree in a shared pool of small super blocks" // which grows out of one
+const inSmallSupers = "btree in a shared pool of small super blocks" // whose pool grows beyond one super block
 
-// prepared are the structures that are tried behind Prepare.
+// prepared are the structures that are tested after Prepare.
 func prepared(b buffers) map[string]func() structure {
 	return map[string]func() structure{
 		"btree": func() structure { return treeOf(b, btree.Options{MaxBytes: 1 << 28}) },
@@ -45,8 +45,8 @@ func prepared(b buffers) map[string]func() structure {
 	}
 }
 
-// Behind Prepare no call makes a kernel, whatever there is to call, and there is no kernel of structures that Prepare
-// doesn't make: one that is added has to be among what structures do with a small one, or rehearse.
+// After Prepare no call makes a kernel, whatever the call. Prepare makes every kernel that structures have, so a new
+// kernel must be used by the calls on a small structure or by a rehearsal.
 func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	pass.OneWidth(t, "which kernels are made depends on no width")
 	all, left := map[string]bool{}, len(prepared(buffers{}))+2 // modules without their variants, and runs
@@ -181,7 +181,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 		require.Empty(t, kernels.Take())
 	})
 	if left != 0 {
-		return // not all were asked for
+		return // not all were used
 	}
 	for _, module := range shaders.Names() {
 		name, _, _ := strings.Cut(module, ".")
@@ -191,8 +191,8 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	}
 }
 
-// queriesAndUpdates are a batch of all kinds of operations on keys, of which those that ask for order each see a moment
-// of their own, or all what was before.
+// queriesAndUpdates returns a batch of all kinds of operations on keys. The queries that need the order of keys each
+// see their own moment, or all see what was there before the batch.
 func queriesAndUpdates(keys []uint32, own bool) u32.Batch {
 	b := u32.Batch{Keys: keys, Values: keys, Kinds: make([]structures.Kind, len(keys)),
 		Highs: make([]uint32, len(keys)), Width: 4, OwnMoments: own}
@@ -204,7 +204,7 @@ func queriesAndUpdates(keys []uint32, own bool) u32.Batch {
 	return b
 }
 
-// ofStructures are the folders of the kernels that only structures have.
+// ofStructures are the folders of kernels that only structures have.
 var ofStructures = []string{"alloc", "btree", "fold", "recording", "runs", "sequential", "slabhash"}
 
 // everySize does batches of every kind and of several sizes, sorted and not.
@@ -218,7 +218,7 @@ func everySize(t *testing.T, s structure, behind func(what string)) {
 			for kind := structures.Insert; kind <= structures.DeleteAll; kind++ {
 				for asked, status := range [][]structures.Status{nil, make([]structures.Status, n)} {
 					if n > 5000 && asked != order {
-						continue // takes its time, and each has been with each
+						continue // slow, and each was combined with each before
 					}
 					err := s.UpdateInto(t.Context(), kind, keys, random, status)
 					var unknown *structures.KindError
@@ -235,7 +235,7 @@ func everySize(t *testing.T, s structure, behind func(what string)) {
 	}
 }
 
-// Prepare ends with its context, between two kernels, and can be gone on with.
+// Prepare ends with its context, between two kernels, and can be called again to continue.
 func TestPrepareEnds(t *testing.T) {
 	d, kernels := testdevice.OpenNew(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -250,7 +250,7 @@ func TestPrepareEnds(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, tree.Close()) }()
 	require.ErrorIs(t, tree.Prepare(ctx), context.Canceled)
-	kernels.Take() // those that were on their way, on as many processors as there are
+	kernels.Take() // those that were being made, one on each processor
 	require.ErrorIs(t, tree.Prepare(ctx), context.Canceled)
 	require.Empty(t, kernels.Take())
 	require.NoError(t, tree.Prepare(t.Context()))

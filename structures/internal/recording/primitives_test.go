@@ -10,8 +10,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A primitive of which a kernel can't be had, each in turn, writes nothing, and what was recorded before it runs only
-// where nothing of it was recorded.
+// If any one kernel of a primitive can't be made, the primitive writes nothing. Earlier work of the batch runs only if
+// none of the primitive was recorded.
 func TestEveryKernelOfPrimitivesFails(t *testing.T) {
 	d := testdevice.Open(t)
 	b := buffers{t, d}

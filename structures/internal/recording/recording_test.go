@@ -17,7 +17,7 @@ type counting struct {
 	Count uint32
 }
 
-// Kernels are shared by all who use a device, however many ask at once, and outlive those who asked.
+// All users of a device share its kernels, however many ask at once, and the kernels stay when these users end.
 func TestKernelsAreShared(t *testing.T) {
 	d := testdevice.Open(t)
 	first, second := NewKernels(d), NewKernels(d)
@@ -66,9 +66,9 @@ func TestKernelsAreShared(t *testing.T) {
 	require.NotSame(t, k, theirs)
 }
 
-// What could not be made is tried again by the next one who asks, and a closed device has no kernels.
+// A kernel that could not be made is tried again by the next call, and a closed device has no kernels.
 func TestKernelsThatCantBeMade(t *testing.T) {
-	d := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 30}) // of its own, to be closed
+	d := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 30}) // its own device, because the test closes it
 	kernels := NewKernels(d)
 	_, err := ask[counting](kernels, nil, "primitives/iota", d.Info().MaxWorkgroup*2)
 	var module *vk.ModuleError
@@ -80,7 +80,7 @@ func TestKernelsThatCantBeMade(t *testing.T) {
 	require.ErrorIs(t, err, vk.ErrClosed)
 }
 
-// What 32 bits can't number is refused before anything is recorded: no product or sum is cut.
+// Numbers that 32 bits cannot hold return an error before anything is recorded. No product or sum is truncated.
 func TestBatchesThatAreTooLong(t *testing.T) {
 	d := testdevice.Open(t)
 	b := testdevice.Room[uint32](t, d, 8)
@@ -116,7 +116,7 @@ func TestBatchesThatAreTooLong(t *testing.T) {
 	require.ErrorAs(t, err, &length)
 }
 
-// Streams come and go, and what they had goes with them: but for the last one's, when the next one comes.
+// The memory of a closed stream is freed when another stream takes memory.
 func TestMemoryOfClosedStreams(t *testing.T) {
 	d := testdevice.Open(t)
 	scratch, own := NewScratch(d), NewOwn(d)

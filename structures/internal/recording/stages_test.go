@@ -22,11 +22,11 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// These tests end each operation of each structure at each of its stages: the n-th kernel that it asks for can't be
-// had, or its context ends at the n-th look, for every n up to the one with which it succeeds. What then is done the
-// statuses say; what isn't, has changed nothing; and the same call succeeds when it is made again.
+// These tests stop each operation of each structure at each of its stages: the n-th kernel can't be made, or the
+// context ends at its n-th check, for every n up to the one with which the call succeeds. The statuses then tell which
+// operations are done. The others have changed nothing, and the same call succeeds when it is made again.
 
-// structure is one with some contents, and what is done to it.
+// structure is a structure with some contents, and the calls on it.
 type structure struct {
 	u32.Dictionary
 	check func(ctx context.Context) error // nil: reading all pairs is check enough
@@ -34,16 +34,16 @@ type structure struct {
 	on    []callOn
 }
 
-// call is one from Go slices.
+// call is a call with Go slices.
 type call struct {
 	name    string
 	do      func(ctx context.Context) ([]structures.Status, error)
-	updates u32.Batch // what the statuses are of
+	updates u32.Batch // the updates that the statuses belong to
 	clears  bool      // empties the structure if it succeeds
-	deletes *deletion // nil: it is no DeleteRange
+	deletes *deletion // nil: not a DeleteRange
 }
 
-// deletion is a DeleteRange and what it has returned.
+// deletion is a DeleteRange and its results.
 type deletion struct {
 	ranges []u32.Range
 	counts []uint32
@@ -57,7 +57,7 @@ func deleteRange(name string, d u32.Ordered, ranges ...u32.Range) call {
 	}}
 }
 
-// require looks whether what is gone is what was counted: of each key by the first range that has it.
+// require checks that the counts are those of the deleted keys, each counted by the first range that has it.
 func (x *deletion) require(t testing.TB, before, after map[uint32]uint32, err error, when string) {
 	gone, left := make([]uint32, len(x.ranges)), map[int]bool{}
 	for key, value := range before {
@@ -84,7 +84,7 @@ func (x *deletion) require(t testing.TB, before, after map[uint32]uint32, err er
 	require.Empty(t, left, when)
 }
 
-// require looks at what a call has left of some contents.
+// require checks what a call has left of some contents.
 func (c call) require(t testing.TB, before, after map[uint32]uint32, statuses []structures.Status, err error,
 	when string) {
 	if c.deletes != nil {
@@ -94,12 +94,12 @@ func (c call) require(t testing.TB, before, after map[uint32]uint32, statuses []
 	require.Equal(t, c.after(before, statuses, err), after, when)
 }
 
-// callOn is one that is recorded into a stream, and what it writes.
+// callOn is a call that is recorded into a stream, and the memory that it writes.
 type callOn struct {
 	name   string
 	record func(s *vk.Stream) error
 	out    []*vk.Buffer[uint32]
-	waits  bool // it submits what was recorded before, and itself
+	waits  bool // it submits itself and the work recorded before
 }
 
 const (
@@ -108,7 +108,7 @@ const (
 	updates    = 900
 )
 
-// keysOf are different keys in no order.
+// keysOf returns different keys in no order.
 func keysOf(n int, seed uint64) []uint32 {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	keys := make([]uint32, n)
@@ -139,11 +139,11 @@ func uniform(k structures.Kind) u32.Batch {
 	return b
 }
 
-// dictionaryCalls are those of every dictionary.
+// dictionaryCalls returns the calls of every dictionary.
 func dictionaryCalls(d u32.Dictionary) []call {
 	mixed := u32.Batch{Kinds: kinds, Keys: some, Values: some}
 	unique := uniform(structures.InsertUnique)
-	unique.Values = slices.Clone(some) // others than are there
+	unique.Values = slices.Clone(some) // other values than those that are there
 	slices.Reverse(unique.Values)
 	return []call{
 		{name: "Insert", updates: uniform(structures.Insert),
@@ -166,7 +166,7 @@ func dictionaryCalls(d u32.Dictionary) []call {
 	}
 }
 
-// orderedCalls are those of every ordered dictionary.
+// orderedCalls returns the calls of every ordered dictionary.
 func orderedCalls(d u32.Ordered) []call {
 	return append(dictionaryCalls(d),
 		deleteRange("DeleteRange", d, u32.Range{Lo: 1 << 29, Hi: 1<<29 + 1<<27}, u32.Range{Lo: 5, Hi: 4},
@@ -188,7 +188,7 @@ func reads(name string, do func(ctx context.Context) error) call {
 	return call{name: name, do: func(ctx context.Context) ([]structures.Status, error) { return nil, do(ctx) }}
 }
 
-// drained is the error that a sequence ends with.
+// drained returns the error with which a sequence ends.
 func drained[T any](sequence iter.Seq2[T, error]) error {
 	for _, err := range sequence {
 		if err != nil {
@@ -206,7 +206,7 @@ type buffers struct {
 
 func (b buffers) words(w ...uint32) *vk.Buffer[uint32] { return testdevice.Upload(b.t, b.d, w) }
 
-// room is for so many words that are written, or bytes of the same buffer.
+// room returns room for n words that are written, or bytes of the same buffer.
 func (b buffers) room(n int) *vk.Buffer[uint32] { return testdevice.Room[uint32](b.t, b.d, n) }
 
 func (b buffers) rangeWords() *vk.Buffer[uint32] {
@@ -217,7 +217,7 @@ func (b buffers) rangeWords() *vk.Buffer[uint32] {
 	return b.words(w...)
 }
 
-// orderedOn are the recorded calls of an ordered dictionary's queries.
+// orderedOn returns the recorded queries of an ordered dictionary.
 func orderedOn(b buffers, d interface {
 	FindOn(*vk.Stream, structures.DeviceLookups) error
 	CountOn(*vk.Stream, structures.DeviceCounts) error
@@ -345,7 +345,7 @@ func mapOf(b buffers, o slabhash.Options) structure {
 	keys, left, status := b.words(some...), b.words(0), testdevice.Room[uint8](b.t, b.d, updates)
 	number, asked, bits, total := b.words(updates), b.words(queries), b.room((queries+31)/32), b.room(1)
 	queried, values, found := b.words(there[:queries]...), b.room(queries), testdevice.Room[uint8](b.t, b.d, queries)
-	outKeys, outValues := b.room(pairsThere), b.room(pairsThere) // in no order that two exports share
+	outKeys, outValues := b.room(pairsThere), b.room(pairsThere) // not compared: two exports may differ in order
 	s.on = []callOn{
 		{name: "ApplyOn", record: func(s *vk.Stream) error {
 			return m.ApplyOn(s, structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys,
@@ -401,7 +401,7 @@ func arrayOf(b buffers) structure {
 	return s
 }
 
-// kindsOf are one of each, as they are opened.
+// kindsOf opens a structure of each kind.
 var kindsOf = map[string]func(b buffers) structure{
 	"btree":         func(b buffers) structure { return treeOf(b, btree.Options{Path: btree.Concurrent}) },
 	"btree batched": func(b buffers) structure { return treeOf(b, btree.Options{Path: btree.Batched}) },
@@ -422,14 +422,14 @@ func eachStructure(t *testing.T, test func(t *testing.T, d *vk.Device, s *struct
 	}
 }
 
-// reset makes a structure's contents the usual ones.
+// reset sets a structure's contents to the usual ones.
 func (s *structure) reset(t testing.TB) {
 	require.NoError(t, s.Clear(t.Context()))
 	_, err := s.Insert(t.Context(), there, there)
 	require.NoError(t, err)
 }
 
-// contents are all pairs, of a structure that is whole.
+// contents returns all pairs of a structure, and requires it to be valid.
 func (s *structure) contents(t testing.TB) map[uint32]uint32 {
 	t.Helper()
 	if s.check != nil {
@@ -446,7 +446,7 @@ func (s *structure) contents(t testing.TB) map[uint32]uint32 {
 	return got
 }
 
-// after is what contents become by the updates that statuses say are done.
+// after returns the contents after the updates that the statuses call done.
 func (c call) after(contents map[uint32]uint32, statuses []structures.Status, err error) map[uint32]uint32 {
 	contents = maps.Clone(contents)
 	if c.clears && err == nil {
@@ -468,8 +468,8 @@ func (c call) after(contents map[uint32]uint32, statuses []structures.Status, er
 	return contents
 }
 
-// ends makes a call end at its n-th stage, for each n, and looks what it leaves behind. stop prepares that and returns
-// the context of the call, and what tells whether it was reached.
+// ends stops a call at its n-th stage, for each n, and checks the result. stop prepares the stop and returns the
+// context of the call, and a function that tells whether the stage was reached.
 func (c call) ends(t *testing.T, s *structure, why error,
 	stop func(n int) (context.Context, func() bool)) (stages int) {
 	before := s.contents(t)
@@ -484,7 +484,7 @@ func (c call) ends(t *testing.T, s *structure, why error,
 			s.reset(t)
 			return n - 1
 		}
-		if err == nil { // at the last look there was nothing left to do
+		if err == nil { // at the last check, nothing was left to do
 			require.NotContains(t, statuses, structures.Pending)
 		} else {
 			require.ErrorIs(t, err, why, "stage %d", n)
@@ -507,7 +507,7 @@ func (c call) ends(t *testing.T, s *structure, why error,
 
 var errStage = errors.New("no such kernel today")
 
-// failAt has the n-th ask for a kernel fail.
+// failAt makes the n-th request for a kernel fail.
 func failAt(t testing.TB, n int) (reached func() bool) {
 	asked := 0
 	recording.Failing(t, func(string) error {
@@ -535,7 +535,7 @@ func TestEveryKernelFails(t *testing.T) {
 	})
 }
 
-// lookedAt is a context that ends at the n-th look.
+// lookedAt is a context that ends when it is checked the n-th time.
 type lookedAt struct {
 	context.Context
 	cancel context.CancelFunc
@@ -567,8 +567,8 @@ func TestEveryLookAtTheContext(t *testing.T) {
 
 const untouched = 0xa5a5a5a5
 
-// What a stream has recorded of a call that misses a stage doesn't run, though the caller forgets the error: nothing is
-// written, and what the caller recorded in the same batch runs only where nothing of the call was recorded.
+// If a recorded call lacks a stage, it does not run, even if the caller ignores the error. It writes nothing, and
+// earlier work of the caller in the same batch runs only if none of the call was recorded.
 func TestEveryKernelFailsOnStreams(t *testing.T) {
 	eachStructure(t, func(t *testing.T, d *vk.Device, s *structure) {
 		b := buffers{t, d}

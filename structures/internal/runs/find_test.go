@@ -20,7 +20,7 @@ func testIndex(t *testing.T, r *rig) {
 			keys[i] = r.number(g.Uint64())
 		}
 		slices.Sort(keys)
-		var want []uint64 // the first keys of nodes, before them the first keys of nodes of these, …
+		var want []uint64 // the first keys of nodes, preceded by the first keys of the nodes of these, and so on
 		for level := keys; len(level) > node; {
 			var next []uint64
 			for i := 0; i < len(level); i += node {
@@ -41,7 +41,7 @@ func testIndex(t *testing.T, r *rig) {
 	}
 }
 
-// padded is keys filled up to whole nodes.
+// padded returns keys filled up to whole nodes.
 func (r *rig) padded(keys []uint64) []uint64 {
 	all := slices.Clone(keys)
 	for len(all) < Padded(r.w, len(keys)) {
@@ -78,7 +78,7 @@ func testFind(t *testing.T, r *rig) {
 	})
 }
 
-// Every width of tiles, more queries an invocation than the test's own sizes lead to, and workgroups of one subgroup.
+// Every width of tiles, more queries for each invocation than the other tests have, and workgroups of one subgroup.
 func TestFindLayouts(t *testing.T) { eachWidth(t, testFindLayouts) }
 
 func testFindLayouts(t *testing.T, r *rig) {

@@ -9,7 +9,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// neighbor is the model's answer.
+// neighbor returns the result of the model.
 func (m *model) neighbor(kind Kind, key uint64) (uint64, uint64, structures.Status) {
 	i, there := slices.BinarySearch(m.order, key)
 	switch {

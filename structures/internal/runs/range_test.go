@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// ranges are n ranges about the stack's keys: none, short and long ones, reversed ones, and everything.
+// ranges returns n ranges near the stack's keys: empty, short, long and reversed ones, and all keys.
 func (r *rig) ranges(m *model, g *rand.Rand, n int) []uint64 {
 	ends := r.probes(m, g, n)
 	all := make([]uint64, 0, 2*n)
@@ -36,7 +36,7 @@ func (r *rig) ranges(m *model, g *rand.Rand, n int) []uint64 {
 	return all
 }
 
-// within is the valid keys of a range.
+// within returns the valid keys of a range.
 func (m *model) within(low, high uint64) []uint64 {
 	if low > high {
 		return nil
@@ -49,7 +49,7 @@ func (m *model) within(low, high uint64) []uint64 {
 	return m.order[from:to]
 }
 
-// candidates are the pairs of all runs in a range.
+// candidates returns the number of pairs of all runs in a range.
 func (m *model) candidates(low, high uint64) (n int) {
 	for _, run := range m.rows {
 		for _, p := range run {
@@ -61,10 +61,10 @@ func (m *model) candidates(low, high uint64) (n int) {
 	return n
 }
 
-// unique says whether a stack is one run of pairs that are all valid.
+// unique reports whether a stack is one run of pairs that are all valid.
 func (m *model) unique() bool { return m.Runs() == 1 && int(m.Pairs()) == len(m.order) }
 
-// rangeNumbers are how many ranges a query has. Few ones are the same at both widths.
+// rangeNumbers returns the numbers of ranges of a query. Small ones are the same at both widths.
 func (r *rig) rangeNumbers() []int {
 	if r.w == structures.Bits64 {
 		return []int{33, 300}
@@ -160,7 +160,7 @@ func testRange(t *testing.T, r *rig) {
 	})
 }
 
-// More candidates than 32 bits can count: they are counted in 64, and nothing is done.
+// More candidates than 32 bits can count are counted in 64 bits, and nothing is written.
 func TestTooManyCandidates(t *testing.T) { eachWidth(t, testTooManyCandidates) }
 
 func testTooManyCandidates(t *testing.T, r *rig) {
@@ -186,7 +186,7 @@ func testTooManyCandidates(t *testing.T, r *rig) {
 	download(r, keys, 0)
 }
 
-// Arguments that no query takes.
+// Arguments that all queries refuse.
 func TestRefused(t *testing.T) { eachWidth(t, testRefused) }
 
 func testRefused(t *testing.T, r *rig) {

@@ -9,7 +9,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Ranks are how many valid pairs are below, and the pairs of ranks are those in order.
+// Rank counts the valid pairs below a key, and Select returns the pairs in order.
 func TestRank(t *testing.T) { eachWidth(t, testRank) }
 
 func testRank(t *testing.T, r *rig) {
@@ -48,7 +48,7 @@ func testRank(t *testing.T, r *rig) {
 	})
 }
 
-// Flags of pairs whose keys lie in ranges are cleared, and no other.
+// The flags of pairs whose keys lie in ranges are cleared, and no others.
 func TestWithout(t *testing.T) { eachWidth(t, testWithout) }
 
 func testWithout(t *testing.T, r *rig) {
@@ -56,7 +56,7 @@ func testWithout(t *testing.T, r *rig) {
 		for _, n := range []int{1, 33, 1000} {
 			g := random(uint64(n))
 			run := r.sorted(g, n, keys, 0)
-			// Each third key there is begins a range that ends with the next one; keys in between stay.
+			// Every third key begins a range that ends with the next key. Keys between ranges stay.
 			var distinct, ranges []uint64
 			for _, p := range run {
 				if len(distinct) == 0 || p.key != distinct[len(distinct)-1] {

@@ -13,7 +13,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// rig is an open device with the queries under test, of one width.
+// rig is an open device with the queries under test, for one width.
 type rig struct {
 	t       *testing.T
 	w       structures.Width
@@ -48,7 +48,7 @@ func newRig(t *testing.T, w structures.Width) *rig {
 	return r
 }
 
-// release frees what upload and room made.
+// release frees the buffers of upload and room.
 func (r *rig) release() {
 	for _, b := range r.buffers {
 		b.Free()
@@ -56,7 +56,7 @@ func (r *rig) release() {
 	r.buffers = nil
 }
 
-// upload is a buffer with these elements, until release.
+// upload returns a buffer with these elements. release frees it.
 func upload[T vk.Element](r *rig, data []T) *vk.Buffer[T] {
 	r.t.Helper()
 	b, err := vk.NewBuffer[T](r.d, len(data))
@@ -69,8 +69,8 @@ func upload[T vk.Element](r *rig, data []T) *vk.Buffer[T] {
 // most is the greatest key, and the value of tombstones.
 func (r *rig) most() uint64 { return ^uint64(0) >> (64 - r.w.Bits()) }
 
-// number makes a key of what a generator gives: of 64 bits the three lowest become the highest, so that keys differ in
-// either word alone. 0 stays least, and all ones most.
+// number makes a key of a generator's number. At 64 bits, the lowest three bits become the highest, so that keys differ
+// in either word only. 0 stays the least key, and all ones the greatest.
 func (r *rig) number(generated uint64) uint64 {
 	if r.w == structures.Bits64 {
 		return bits.RotateLeft64(generated, -3)
@@ -78,7 +78,7 @@ func (r *rig) number(generated uint64) uint64 {
 	return generated & r.most()
 }
 
-// words are numbers as they stand in device memory, the low word first.
+// words returns numbers as words in device memory, the low word first.
 func (r *rig) words(numbers []uint64) (words []uint32) {
 	for _, n := range numbers {
 		words = append(words, uint32(n))
@@ -89,10 +89,10 @@ func (r *rig) words(numbers []uint64) (words []uint32) {
 	return words
 }
 
-// size is how many words so many numbers take.
+// size returns how many words n numbers take.
 func (r *rig) size(n int) int { return n * r.w.Bytes() / 4 }
 
-// numbers is a buffer with these keys or values, until release.
+// numbers returns a buffer with these keys or values. release frees it.
 func (r *rig) numbers(numbers []uint64) *vk.Buffer[uint32] { return upload(r, r.words(numbers)) }
 
 const (
@@ -100,7 +100,8 @@ const (
 	guard     = 64
 )
 
-// room is a buffer of n words that hold untouched, until release. Beyond them are guard words, which download looks at.
+// room returns a buffer of n words, all set to untouched. Guard words follow them, which download checks. release frees
+// it.
 func room(r *rig, n int) *vk.Buffer[uint32] {
 	r.t.Helper()
 	b, err := vk.NewBuffer[uint32](r.d, n+guard)
@@ -110,7 +111,7 @@ func room(r *rig, n int) *vk.Buffer[uint32] {
 	return b
 }
 
-// download is the first n words of a room, whose other words must be untouched.
+// download returns the first n words of a room, and requires its other words to be untouched.
 func download(r *rig, b *vk.Buffer[uint32], n int) []uint32 {
 	r.t.Helper()
 	data := make([]uint32, b.Len())
@@ -123,7 +124,7 @@ func download(r *rig, b *vk.Buffer[uint32], n int) []uint32 {
 	return data[:n]
 }
 
-// downloadBytes is the first n bytes of a room; the padding to whole words must be 0.
+// downloadBytes returns the first n bytes of a room, and requires the padding to whole words to be 0.
 func downloadBytes(r *rig, b *vk.Buffer[uint32], n int) []uint8 {
 	r.t.Helper()
 	var all []uint8
@@ -136,10 +137,10 @@ func downloadBytes(r *rig, b *vk.Buffer[uint32], n int) []uint8 {
 	return all[:n]
 }
 
-// scratch is the address of so many bytes, whose words hold untouched, until release.
+// scratch returns the address of the given number of bytes, whose words are untouched. release frees them.
 func (r *rig) scratch(bytes int) uint64 { return room(r, (bytes+3)/4).Address() }
 
-// run waits for what was recorded; recording must have gone well.
+// run waits for the recorded work, and requires that recording succeeded.
 func (r *rig) run(recorded error) {
 	r.t.Helper()
 	require.NoError(r.t, recorded)
@@ -172,7 +173,7 @@ type pair struct {
 	tombstone  bool // then value is all ones
 }
 
-// model is a stack in Go: what is on the device, and what is valid of it.
+// model is a stack in Go: the contents of the device, and the valid pairs.
 type model struct {
 	Stack
 	rows  [][]pair
@@ -195,7 +196,7 @@ func (r *rig) stack(seed uint64, sh shape) *model {
 	m := &model{Stack: Stack{Full: sh.full, Unit: sh.unit, Front: sh.front}, live: map[uint64]uint64{}}
 	rows := make([]uint64, 4*StackRows)
 	for i := range rows {
-		rows[i] = 0xdead0000dead0000 // of rows without pairs: nobody follows it
+		rows[i] = 0xdead0000dead0000 // for rows without pairs, whose address is never used
 	}
 	known := map[uint64]bool{}
 	for row := range StackRows {
@@ -225,7 +226,7 @@ func (r *rig) stack(seed uint64, sh shape) *model {
 	return m
 }
 
-// row puts a run on the device and returns its addresses.
+// row uploads a run and returns its addresses.
 func (r *rig) row(run []pair, plain bool) []uint64 {
 	n := len(run)
 	keys, values := make([]uint64, n, Padded(r.w, n)), make([]uint64, n)
@@ -257,7 +258,7 @@ func below(bound uint64) func(*rand.Rand) uint64 {
 
 func anyKey(g *rand.Rand) uint64 { return g.Uint64() }
 
-// edges gives keys at both ends of the range, and few of them.
+// edges returns keys at both ends of the range, and few different ones.
 func edges(g *rand.Rand) uint64 {
 	if g.Uint32N(2) == 0 {
 		return g.Uint64N(40)
@@ -265,13 +266,13 @@ func edges(g *rand.Rand) uint64 {
 	return ^g.Uint64N(40)
 }
 
-// halves gives keys and values whose words are all ones, zero or next to these.
+// halves returns keys and values whose words are all ones, zero or next to these.
 func halves(g *rand.Rand) uint64 {
 	word := func() uint64 { return uint64([]uint32{0, 1, ^uint32(0) - 1, ^uint32(0)}[g.IntN(4)]) }
 	return word()<<32 | word()
 }
 
-// shapes are the stacks that every query is tested on.
+// shapes are the stacks on which every query is tested.
 func shapes() map[string]shape {
 	return map[string]shape{
 		"nothing":               {unit: 32, keys: anyKey},
@@ -307,7 +308,7 @@ func eachShape(r *rig, test func(t *testing.T, m *model)) {
 	}
 }
 
-// probes are n query keys: keys of the stack, their neighbours, ends, and others.
+// probes returns n query keys: keys of the stack, their neighbors, the least and greatest keys, and others.
 func (r *rig) probes(m *model, g *rand.Rand, n int) []uint64 {
 	all := make([]uint64, n)
 	for i := range all {

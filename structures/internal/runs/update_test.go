@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// sorted is a run of n pairs, some of them tombstones and some with a value of all ones.
+// sorted returns a run of n pairs, some of them tombstones and some with a value of all ones.
 func (r *rig) sorted(g *rand.Rand, n int, keys func(*rand.Rand) uint64, tombstones float64) []pair {
 	run := make([]pair, n)
 	for i := range run {
@@ -19,7 +19,7 @@ func (r *rig) sorted(g *rand.Rand, n int, keys func(*rand.Rand) uint64, tombston
 		if g.Float64() < tombstones {
 			run[i].value, run[i].tombstone = r.most(), true
 		} else if g.Uint32N(8) == 0 {
-			run[i].value = r.most() >> (32 * g.Uint32N(2) * uint32(r.w)) // or all ones in the low word alone
+			run[i].value = r.most() >> (32 * g.Uint32N(2) * uint32(r.w)) // or all ones in the low word only
 		}
 	}
 	slices.SortStableFunc(run, byKey)
@@ -28,13 +28,13 @@ func (r *rig) sorted(g *rand.Rand, n int, keys func(*rand.Rand) uint64, tombston
 
 func byKey(a, b pair) int { return cmp.Compare(a.key, b.key) }
 
-// source puts a run on the device.
+// source uploads a run.
 func (r *rig) source(run []pair) Source {
 	row := r.row(run, true)
 	return Of(Row{Keys: row[0], Values: row[1], Tombstones: row[2]}, len(run))
 }
 
-// tombs puts keys on the device that are all to be deleted, and returns their run.
+// tombs uploads keys to be deleted, and returns their run.
 func (r *rig) tombs(run []pair) Source {
 	keys := make([]uint64, len(run))
 	for i := range run {
@@ -44,7 +44,7 @@ func (r *rig) tombs(run []pair) Source {
 	return Source{Keys: r.numbers(keys).Address(), N: len(run)}
 }
 
-// at is number i of words.
+// at returns number i of words.
 func (r *rig) at(words []uint32, i int) uint64 {
 	if r.w == structures.Bits64 {
 		return uint64(words[2*i+1])<<32 | uint64(words[2*i])
@@ -52,7 +52,7 @@ func (r *rig) at(words []uint32, i int) uint64 {
 	return uint64(words[i])
 }
 
-// requireRun compares a run on the device, with its index, which is that of BuildIndex.
+// requireRun compares a run on the device, and its index, which must be that of BuildIndex.
 func (r *rig) requireRun(want []pair, m *Memory, tombstones bool) {
 	r.t.Helper()
 	all := make([]uint32, m.b.Len())

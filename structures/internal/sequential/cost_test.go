@@ -14,9 +14,9 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// To give a batch of assignments the results of its order costs little more than the assignments: a mixed batch does
-// the same ones in no order. Times are the shortest of several, of calls that take turns, since others have the machine
-// meanwhile.
+// Ordering the results of a batch of assignments costs little more than the assignments. The test compares with a mixed
+// batch, which does the same assignments in no order. It takes the shortest of several times, of calls in turn, because
+// other processes use the machine.
 func TestOrderIsCheap(t *testing.T) {
 	const n, rounds, most = 1 << 16, 7, 4 // a sort of all keys takes 6 times as long as the assignments
 	d := testdevice.Open(t)

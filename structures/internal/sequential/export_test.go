@@ -2,7 +2,8 @@ package sequential
 
 import "testing"
 
-// LookAt has batches of no more than so many keys looked at during a test, so that others reach what orders them.
+// LookAt sets, during a test, the greatest number of keys that the host checks, so that larger batches are ordered on
+// the device.
 func LookAt(t testing.TB, keys int) {
 	before := few
 	few = keys

@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/structures/internal/pipeline"
 )
 
-// What a map says of a few keys, whether their hashes meet or not; and more than a few are never looked at.
+// Matters agrees with a map for few keys, whether or not their hashes collide. More keys are never checked.
 func TestMatters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	twice := 0

@@ -26,15 +26,15 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// unique is a dictionary that has insertions of unique keys.
+// unique is a dictionary with insertions of unique keys.
 type unique interface {
 	InsertUnique(ctx context.Context, keys, values []uint32) ([]structures.Status, error)
 }
 
-// subject is a dictionary in one of its shapes.
+// subject is a dictionary with particular options.
 type subject struct {
 	name      string
-	protocols bool // it has two, with 64-bit atomics and without
+	protocols bool // it has two protocols, with 64-bit atomics and without
 	open      func(ctx context.Context, d *vk.Device) (u32.Dictionary, error)
 }
 
@@ -66,8 +66,8 @@ var subjects = []subject{
 	}},
 }
 
-// eachProtocol runs a test with 64-bit atomics, where there are, and without, unless other runs have that. It is told
-// which protocol is its first.
+// eachProtocol runs a test with 64-bit atomics, if the device has them, and without, unless other runs do so. first
+// says whether the protocol is the test's first one.
 func eachProtocol(t *testing.T, test func(t *testing.T, d *vk.Device, first bool)) {
 	d := testdevice.Open(t)
 	atomics := d.Has(vk.Int64Atomics)
@@ -83,19 +83,19 @@ func eachProtocol(t *testing.T, test func(t *testing.T, d *vk.Device, first bool
 	t.Run("without 64-bit atomics", func(t *testing.T) { test(t, d, !atomics) })
 }
 
-// inChunksOf has what the test makes cut its batches so.
+// inChunksOf sets the size of chunks during a test.
 func inChunksOf(t *testing.T, n int) {
 	pipeline.InChunksOf(n)
 	t.Cleanup(func() { pipeline.InChunksOf(0) })
 	sequential.LookAt(t, 1<<10)
 }
 
-// The last of equal keys wins, and of unique ones the first, in any dictionary and any size of chunks, over what is
-// there and over nothing, and the statuses are those of one after another.
+// Of equal keys the last one wins, or the first one for InsertUnique, in any dictionary and for any size of chunks,
+// over existing keys and over none. The statuses are those of operations one after the other.
 func TestEqualKeys(t *testing.T) {
 	pass.NarrowUnlessLong(t, "equal keys that the host does not look at meet in other tests")
 	pass.OneDriver(t, "the host looks at equal keys")
-	chunks := map[int][]int{300: {3, 1099}} // one chunk, which the host looks at, and several, which it doesn't
+	chunks := map[int][]int{300: {3, 1099}} // one chunk, which the host checks, and several, which it does not
 	if stress.Level > 0 {
 		chunks = map[int][]int{0: {2, 3, 700, 9000}, 64: {65, 4111}, 300: {3, 1499, 2099}}
 	}
@@ -138,7 +138,7 @@ func equalKeys(t *testing.T, d *vk.Device, s subject, sizes []int) {
 				if !has {
 					return
 				}
-				// Over a third of the keys.
+				// A third of the keys exist.
 				require.NoError(t, dictionary.Clear(t.Context()))
 				all = map[uint32]uint32{}
 				some := keys[:n/3]
@@ -156,7 +156,7 @@ func equalKeys(t *testing.T, d *vk.Device, s subject, sizes []int) {
 	}
 }
 
-// updatesInPlace does a batch of updates in place over what is there, and one over nothing.
+// updatesInPlace does a batch of updates in place over existing keys, and one over none.
 func updatesInPlace(t *testing.T, d u32.Dictionary, all map[uint32]uint32, keys []uint32, nth int) {
 	kinds := []structures.Kind{structures.InsertAdd, structures.InsertMin, structures.InsertMax}
 	for i := range 2 {
@@ -172,7 +172,7 @@ func updatesInPlace(t *testing.T, d u32.Dictionary, all map[uint32]uint32, keys 
 	}
 }
 
-// inserting is a dictionary's method that inserts as a kind says.
+// inserting returns a dictionary's method for a kind of insertion.
 func inserting(d u32.Dictionary,
 	kind structures.Kind) func(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
 	switch kind {
@@ -188,7 +188,7 @@ func inserting(d u32.Dictionary,
 	return d.Insert
 }
 
-// A set's first operation of a key inserts it, and the others find it.
+// In a set, the first operation of a key inserts it, and the others find it.
 func TestSet(t *testing.T) {
 	inChunksOf(t, 700)
 	d := testdevice.Open(t)
@@ -211,8 +211,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// Where the pool gets full in mid-batch, and where it may not grow any more, what is done is done once, as if the rest
-// had not been asked for. Chunks that come behind one with pending operations have done nothing.
+// The pool becomes full in the middle of a batch, or may no longer grow. Each done operation is done once, with the
+// results that it has without the others. Chunks after one with pending operations have done nothing.
 func TestFullPool(t *testing.T) {
 	inChunksOf(t, 500)
 	const bytes = 300_000
@@ -236,7 +236,7 @@ func fullPool(t *testing.T, d *vk.Device, s subject) {
 		all, ever, stopped := map[uint32]uint32{}, []uint32{}, 0
 		for batch := uint32(0); stopped < 2; batch++ {
 			require.Less(t, batch, uint32(100), "the pool never gets full")
-			// A third of the keys are there, and all come about twice.
+			// A third of the keys exist, and each comes about twice.
 			n := 6000
 			keys, values := make([]uint32, n), ordercheck.Values(n, batch)
 			for i := range keys {
@@ -256,8 +256,8 @@ func fullPool(t *testing.T, d *vk.Device, s subject) {
 	}
 }
 
-// Equal keys while a pool has a few free slabs left, or none: what is done has come about one after another, without
-// what is pending, though the batch ends with the first look at the pool.
+// The batch has equal keys, and the pool has few free slabs left, or none. Done operations have the results of one
+// after the other, without the pending ones, although the batch ends when the pool is first found full.
 func TestEqualKeysInFullPool(t *testing.T) {
 	ctx := t.Context()
 	eachProtocol(t, func(t *testing.T, d *vk.Device, _ bool) {
@@ -268,7 +268,7 @@ func TestEqualKeysInFullPool(t *testing.T) {
 			require.NoError(t, err)
 			hog, err := slabhash.NewSet[uint32](ctx, d, slabhash.Options{Buckets: 1 << 8, MaxLoad: -1, Pool: pool})
 			require.NoError(t, err)
-			const there, copies, fresh = 64 * 15, 6, 200 // base slabs that are full, or nearly
+			const there, copies, fresh = 64 * 15, 6, 200 // the base slabs are full, or nearly
 			_, err = m.Insert(ctx, ramp(there, 0), ramp(there, 0))
 			require.NoError(t, err)
 			for last := uint32(0); ; {
@@ -314,7 +314,7 @@ func TestEqualKeysInFullPool(t *testing.T) {
 	})
 }
 
-// ramp are so many numbers from the first on.
+// ramp returns n numbers from the first on.
 func ramp(n int, first uint32) []uint32 {
 	all := make([]uint32, n)
 	for i := range all {

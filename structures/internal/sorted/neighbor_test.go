@@ -16,7 +16,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// fixed is a structure of one run, which does not change.
+// fixed is a structure of one run that does not change.
 type fixed struct {
 	core Core
 	size int
@@ -32,7 +32,7 @@ func (f *fixed) Update(context.Context, *vk.Stream, Batch) error { return nil }
 func (f *fixed) Settle()                                         {}
 func (f *fixed) Held() uint64                                    { return 0 }
 
-// deleted is a run of deleted keys, whose index has these pivots, the first keys of its nodes of 32.
+// deleted is a run of deleted keys whose index has these pivots, the first keys of its nodes of 32.
 func deleted(t *testing.T, keys, pivots []uint32) *fixed {
 	d := testdevice.Open(t)
 	f := &fixed{size: len(keys)}
@@ -62,8 +62,8 @@ func ramp(n int, from, step uint32) []uint32 {
 	return s
 }
 
-// Keys out of order, as a stray write leaves them: past deleted keys a search for a neighbor comes to where it was
-// before, and an error says so, long before the context. What it was at is not given away as an answer.
+// Keys are out of order, as after a stray write. A search for a neighbor passes deleted keys and comes back to where it
+// was. It returns an error long before the context ends, and does not return its position as a result.
 func TestNeighborsInCircles(t *testing.T) {
 	const n = 1024
 	sound := ramp(n, 10, 10)
@@ -75,7 +75,7 @@ func TestNeighborsInCircles(t *testing.T) {
 		name    string
 		to      structures.Direction
 		from    uint32
-		written map[int]uint32 // key i is another
+		written map[int]uint32 // key i is replaced
 	}{
 		{"sound, up", structures.Ceil, 0, nil},
 		{"sound, down", structures.Floor, ^uint32(0), nil},

@@ -9,15 +9,14 @@ import (
 	"github.com/vkds/vkds/structures/internal/transfer"
 )
 
-// What comes of two chunks, and of the error behind them; and nothing comes any more once the loop was left, the error
-// not, either.
+// Sequence yields two chunks and then the error. After the loop was left, it yields nothing more, not even the error.
 func TestSequences(t *testing.T) {
 	broken := errors.New("broken")
 	for _, end := range []error{nil, broken} {
 		chunks := transfer.Sequence(func(yield func(u32.Pairs) bool) error {
 			for _, keys := range [][]uint32{{1, 2}, {5}} {
 				if !yield(u32.Pairs{Keys: keys, Values: []uint32{10 * keys[0], 20}[:len(keys)]}) {
-					return broken // as of a structure that finds something on its way out
+					return broken // as a structure may that fails when it ends the iteration
 				}
 			}
 			return end
