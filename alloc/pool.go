@@ -65,7 +65,8 @@ type DevicePool struct {
 // of the pool runs alone: it waits for the calls of the pool and of these structures that came before. Only Device,
 // Light, Constants, Bytes, Growths and Uses never wait.
 //
-// Do not call Reset while recorded work that uses the pool runs. Grow and Close wait for the work that Uses knows.
+// Do not call Reset while recorded work that uses the pool runs. Grow and Close wait for work that is registered with
+// Uses.
 type SlabPool struct {
 	*state
 	entered bool // the holder has entered the gate, so calls do not enter it again
@@ -158,8 +159,8 @@ func (p *SlabPool) enter(ctx context.Context) (leave func(), err error) {
 	return p.gate.Leave, p.gate.Enter(ctx)
 }
 
-// Device describes the pool for one dispatch. Call it again for each dispatch, because Grow may move the first super
-// block. For a closed pool it returns the zero value.
+// Device describes the pool for one dispatch. Call it for each dispatch, which then gets a Seed of its own, and always
+// after Grow, which may move the first super block. For a closed pool it returns the zero value.
 func (p *SlabPool) Device() DevicePool {
 	if !p.made() {
 		return DevicePool{}
@@ -174,9 +175,9 @@ func (p *SlabPool) Device() DevicePool {
 		Seed: p.seed}
 }
 
-// Uses records which work uses the pool's memory. Code that records such work, by Device, must register it here. Grow
-// then waits until the work has ended, or returns vk.ErrUnsubmitted if it was not submitted, and Close frees the memory
-// after it. The caller must wait for work that is not registered.
+// Uses returns the record of the work that uses the pool's memory. Code that records such work, with the description
+// that Device returns, must register it there. Grow then waits until the work has ended, or returns vk.ErrUnsubmitted
+// if it was not submitted, and Close frees the memory after it. The caller must wait for work that is not registered.
 func (p *SlabPool) Uses() *vk.Uses {
 	if !p.made() {
 		return &vk.Uses{}
@@ -457,8 +458,8 @@ func (p *SlabPool) Reset(ctx context.Context) error {
 	return p.stream.Wait(context.WithoutCancel(ctx))
 }
 
-// Close waits for the calls before it, and frees the pool after the work that Uses knows. Further calls of Close do
-// nothing; other methods return vk.ErrClosed.
+// Close waits for the calls before it, and frees the pool after the work that is registered with Uses. Further calls of
+// Close do nothing; other methods return vk.ErrClosed.
 func (p *SlabPool) Close() error {
 	if !p.made() {
 		return vk.ErrNotOpen

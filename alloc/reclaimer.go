@@ -11,16 +11,16 @@ import (
 
 // ReclaimerOptions configure a reclaimer. The zero value suits most uses.
 type ReclaimerOptions struct {
-	// Stripes is the number of counters in which subgroups announce that they have entered an epoch, a power of two; 0
-	// = 128, or 16 on CPU devices. With more stripes, subgroups collide less often; with fewer, the counters are read
-	// faster.
+	// Stripes is the number of counters in which subgroups announce that they have entered an epoch, a power of two.
+	// The default is 128, or 16 on CPU devices. With more stripes, subgroups collide less often; with fewer, the
+	// counters are read faster.
 	Stripes int
-	// BagSlabs is the number of slabs in a limbo bag; 0 = 512. A stripe has five bags, with 4 bytes a slab. Kernels try
-	// to advance the epoch each time a quarter of a bag is filled. A slab for which its bag has no room is freed only
-	// when the dispatch has ended.
+	// BagSlabs is the number of slabs in a limbo bag. The default is 512. A stripe has five bags, with 4 bytes for each
+	// slab. Kernels try to advance the epoch each time a quarter of a bag is filled. A slab for which its bag has no
+	// room is freed only when the dispatch has ended.
 	BagSlabs int
-	// Clear sets all words of a slab to ~0 when it is freed after a dispatch. Slab lists and hash tables that share the
-	// pool rely on this. For slabs that kernels free, the kernel decides (epoch_leave_slabs).
+	// Clear says that all words of a slab are set to ~0 when it is freed after a dispatch. Slab lists and hash tables
+	// that share the pool rely on this. For slabs that kernels free, the kernel decides (epoch_leave_slabs).
 	Clear bool
 }
 

@@ -8,8 +8,8 @@ import (
 )
 
 // NewDeviceBatch makes the buffers of a batch of up to n operations: Keys, Status and Left, Values unless kind is
-// Delete, and Kinds if kind is Mixed. It makes no buffers for queries that need the order of keys (FindSuccessor to
-// CountRange). Call Clear before the batch is recorded for the first time.
+// Delete, and Kinds if kind is Mixed. It makes no buffers for ordered queries (FindSuccessor to CountRange). Call Clear
+// before the batch is recorded for the first time.
 //
 // w is the width at which the structure stores its pairs: the PairWidth of its types, or for a set the WidthOf its
 // keys.

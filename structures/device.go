@@ -86,8 +86,8 @@ type DeviceBatch struct {
 	Status *vk.Buffer[uint8]
 	Left   *vk.Buffer[uint32]
 
-	// Queries that need the order of keys (FindSuccessor to CountRange), alone or in a mixed batch, need a Width of at
-	// least 1. A mixed batch then needs all fields below except Windows. These queries may run concurrently with
+	// Ordered queries (FindSuccessor to CountRange), alone or in a mixed batch, need a Width of at least 1. A mixed
+	// batch with ordered queries needs all fields below except Windows. Ordered queries may run concurrently with
 	// updates (Batch). Dictionaries without order do not accept them.
 	Width int                // greatest number of pairs that a range lists
 	Highs *vk.Buffer[uint32] // the greatest key of each range; its least key is in Keys
@@ -97,8 +97,8 @@ type DeviceBatch struct {
 	OutKeys, OutValues *vk.Buffer[uint32]
 	Windows            *vk.Buffer[uint32] // nil: operation i has window i
 
-	// OwnMoments is for a mixed batch on a btree.Tree and means the same as in Batch. Without it, queries that need the
-	// order of keys see what was there before the batch.
+	// OwnMoments is for a mixed batch on a btree.Tree and means the same as in Batch. Without it, ordered queries see
+	// what was there before the batch.
 	OwnMoments bool
 
 	// Alone says that nothing else changes the dictionary while the batch runs. A tree then locates the keys first, by
@@ -122,15 +122,15 @@ var lookupOrderNames = enum.Names[LookupOrder]{"auto", "one-by-one", "sorted-fir
 
 func (o LookupOrder) String() string { return lookupOrderNames.String(o) }
 
-// DeviceLookups are a batch of lookups in device buffers.
+// DeviceLookups is a batch of lookups in device buffers.
 type DeviceLookups struct {
 	Count       int
 	DeviceCount *vk.Buffer[uint32] // nil, or how many there are
 	Keys        *vk.Buffer[uint32]
 	Values      *vk.Buffer[uint32] // out: the value of each key, 0 if it is absent; nil for a set
 	// Found and FoundBits, out, tell whether each key is there, in the form that the next step needs. Found has a byte
-	// a key, 1 or 0, rounded up to a multiple of 4 bytes. FoundBits has a bit a key, from the lowest bit of each word
-	// up, as primitives.Compact takes it. One of them may be nil.
+	// for each key, 1 or 0, rounded up to a multiple of 4 bytes. FoundBits has a bit for each key, from the lowest bit
+	// of each word up, as primitives.Compact takes it. One of them may be nil.
 	Found     *vk.Buffer[uint8]
 	FoundBits *vk.Buffer[uint32]
 	Order     LookupOrder // ignored by hash tables
@@ -191,7 +191,7 @@ type DeviceNeighbors struct {
 	Count              int
 	DeviceCount        *vk.Buffer[uint32] // nil, or how many there are
 	Keys               *vk.Buffer[uint32]
-	OutKeys, OutValues *vk.Buffer[uint32] // out: the pair found, 0 and 0 where there is none
+	OutKeys, OutValues *vk.Buffer[uint32] // out: the pair found, 0 and 0 if there is none
 	Status             *vk.Buffer[uint8]  // out: Found, Absent or Pending; Count rounded up to a multiple of 4 bytes
 	// Left is one word; the number of searches left pending is added to it. A search is left pending if it meets too
 	// many deleted keys or empty leaves in a row. OutKeys keeps its position, and FinishNeighbors continues it. To

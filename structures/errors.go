@@ -109,7 +109,7 @@ func (e *StuckError) Error() string {
 		"keys out of order", e.Operations)
 }
 
-// LimitError says that a structure or a pool would grow beyond a limit of its own, not of the device's memory.
+// LimitError says that a structure or a pool would grow beyond a limit of its own, however much memory the device has.
 type LimitError = vk.LimitError
 
 // These errors say what is wrong with the input of a Load. They are inside a *SavedError, where errors.Is finds them.

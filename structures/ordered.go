@@ -46,7 +46,7 @@ func (d Direction) String() string { return directionNames.String(d) }
 // their total order (KeyCode).
 //
 // Apply does Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll. A btree.Tree also does
-// the kinds that need the order of keys. Batch says in which order the operations take effect.
+// ordered queries (Kind.Ordered). Batch says in which order the operations take effect.
 type Ordered[K, V Number] interface {
 	Dictionary[K, V]
 	Queries[K, V]

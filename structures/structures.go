@@ -82,7 +82,7 @@ func (k Kind) Inserts() bool { return k >= Insert && k <= InsertMax }
 // UpdatesInPlace reports whether operations of this kind combine their value with the one that is there.
 func (k Kind) UpdatesInPlace() bool { return k >= InsertAdd && k <= InsertMax }
 
-// Ordered reports whether operations of this kind need the order of keys.
+// Ordered reports whether operations of this kind are ordered queries, which need the order of keys.
 func (k Kind) Ordered() bool { return k >= FindSuccessor }
 
 // Ranges reports whether operations of this kind are on a range of keys (Batch.Highs).
@@ -118,8 +118,8 @@ type Pairs[K, V Number] struct {
 	Values []V
 }
 
-// Batch is a batch of operations of any kinds in Go slices, all of length n, for Apply. The order in which the
-// operations take effect depends on the structure:
+// Batch is a batch of operations of any kinds in Go slices, all of length n, for Apply. The structure determines the
+// order in which the operations take effect:
 //
 //   - lsm.LSM and sortedarray.Array first do the lookups and counts, which see what was there before the batch, then
 //     the insertions of all kinds in the batch's order, and then the deletions in the batch's order. A key that is
@@ -128,22 +128,22 @@ type Pairs[K, V Number] struct {
 //     batch, and then the insertions and deletions in the batch's order.
 //   - btree.Tree with any other Path, and so by default, and slabhash.Map and slabhash.Set run the operations
 //     concurrently. The results are those of some sequential order of the operations, which may differ from one run to
-//     the next. In a tree, the operations that ask for order (FindSuccessor to CountRange) come first in that order,
-//     so they see what was there before the batch, unless OwnMoments is set.
+//     the next. In a tree, ordered queries (FindSuccessor to CountRange) come first in that order, so they see what
+//     was there before the batch, unless OwnMoments is set.
 //
-// DeleteAll and CountAll of slabhash have no single moment: they delete or count the pairs of a key one after the
-// other, each at its own moment.
+// DeleteAll and CountAll of slabhash take effect at several moments: they delete or count the pairs of a key one after
+// the other.
 //
 // In batches of one kind from Go slices, equal keys have the order that Updates describes, in every structure and on
 // every path.
 type Batch[K, V Number] struct {
 	Kinds  []Kind // what each operation does; none may be Mixed
 	Keys   []K    // the key of each
-	Values []V    // the value that an insertion brings; nil if no operation inserts (or the structure is a set)
-	Highs  []K    // of FindRange and CountRange the greatest key of the range; nil if there are none
-	Width  int    // pairs that each FindRange lists at most
-	// OwnMoments is for a btree.Tree without the path Batched. Operations that ask for order then need not see what was
-	// there before the batch. Each sees a moment of its own while the updates of the batch go on.
+	Values []V    // the value of each insertion; nil if no operation inserts, and for a set
+	Highs  []K    // the greatest key of each FindRange and CountRange; nil if there are none
+	Width  int    // greatest number of pairs that a FindRange lists
+	// OwnMoments is for a btree.Tree without the path Batched. If it is set, an ordered query need not see what was
+	// there before the batch. It then sees the tree at a moment of its own, while the updates of the batch run.
 	OwnMoments bool
 }
 

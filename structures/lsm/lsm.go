@@ -4,8 +4,8 @@
 //
 // Pairs are kept in levels. A level is empty, or a sorted run of b, 2b, 4b, … pairs; larger levels are older. A batch
 // of b operations is sorted and merged with the full levels, from the lowest up to the first empty one, like the carry
-// of a binary counter. A deletion inserts a tombstone. Pairs that were overwritten or deleted stay until a cleanup, but
-// queries do not see them.
+// of a binary counter. A deletion inserts a tombstone. Pairs that were overwritten or deleted are stale: queries do not
+// see them, but they take memory until a cleanup.
 //
 // Differences from the paper: a batch may have any size, keys keep all their bits, and there are the queries that the
 // paper's footnote 1 leaves out.
@@ -81,9 +81,9 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 	return of[K, V](build(ctx, d, columns, p, o))
 }
 
-// Load makes an LSM of what Save of any structure, or vkds, has written. It reads r to its end. The types must be those
-// that were saved, or wider ones (structures.TypeError). If Options.Batch is 0, it is that of the saved LSM. The values
-// of a set are 0.
+// Load makes an LSM of a dictionary that Save of any structure, or the vkds tool, has written. It reads r to its end.
+// The types must be those that were saved, or wider ones (structures.TypeError). If Options.Batch is 0, it is that of
+// the saved LSM. The values of a set are 0.
 //
 // Errors: *structures.SavedError, also if keys have several values; those of r; those of New; and those of Insert,
 // without the PendingError around them.

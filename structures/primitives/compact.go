@@ -9,7 +9,7 @@ import (
 type CompactArgs struct {
 	Keys      uint64 // numbers
 	Values    uint64 // 0, or as many numbers
-	Flags     uint64 // a bit a key, in words from the lowest bit up; bits from Length on are ignored
+	Flags     uint64 // a bit for each key, in words from the lowest bit up; bits from Length on are ignored
 	OutKeys   uint64 // numbers, as many as there are flags set
 	OutValues uint64 // as many values, if Values is not 0
 	OutCount  uint64 // 0, or a word for the number of flags set

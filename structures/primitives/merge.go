@@ -91,9 +91,9 @@ func (p *Primitives) MergeScratch(n int, w Widths) int {
 	return 4 * max(p.mergeShape(w.Key, true).splits(max(n, 0)), p.mergeShape(w.Key, false).splits(max(n, 0)))
 }
 
-// Merge records a merge of two sorted runs into one. It is stable: of equal keys those of A come first, and keys of one
-// run keep their order. Each run may have any length up to MaxLength. A and B may be the same run. The output and the
-// scratch memory must not overlap them.
+// Merge records a merge of two sorted runs into one. It is stable: among equal keys, those of A come first, and keys of
+// one run keep their order. Each run may have any length up to MaxLength. A and B may be the same run. The output and
+// the scratch memory must not overlap them.
 //
 // Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 //

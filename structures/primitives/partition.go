@@ -62,8 +62,9 @@ func (p *Primitives) PartitionScratch(bits int) int {
 // width, so keys that lie close together are divided as well; keys far from the others may share the first or the last
 // part.
 //
-// Destinations tell where each key went, so results that were computed in the new order can be fetched, nearly as a
-// stream within a tile. Sources tell where each key came from, for results that are too large to be moved.
+// Destinations tell where each key went, so that results computed in the new order can be read in the original order;
+// within a tile, these reads are almost sequential. Sources tell where each key came from, for results that are too
+// large to be moved.
 //
 // Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {

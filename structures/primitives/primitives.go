@@ -49,8 +49,8 @@ type Options struct {
 	Form Form
 }
 
-// Primitives records operations on one device. It makes a kernel when it first records it, and keeps it. Several
-// goroutines may use one Primitives, each with streams of its own.
+// Primitives records operations on one device. It makes a kernel when it first records it; the kernel is kept with the
+// device. Several goroutines may use one Primitives, each with its own streams.
 type Primitives struct {
 	d    *vk.Device
 	form Form
@@ -102,8 +102,8 @@ const (
 	vendorIntel  = 0x8086
 )
 
-// Close frees the kernels. The work that was recorded must have ended. Operations that are recorded afterwards return
-// vk.ErrClosed. Further calls do nothing.
+// Close ends the use of the primitives. Their work must have ended. Operations that are recorded afterwards return
+// vk.ErrClosed. Further calls do nothing. Kernels stay until the device is closed.
 func (p *Primitives) Close() error {
 	if !p.made() {
 		return vk.ErrNotOpen

@@ -87,8 +87,8 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 	return of[K, V](build(ctx, d, columns, p, o))
 }
 
-// Load makes an array of what Save of any structure, or vkds, has written. It reads r to its end. The types must be
-// those that were saved, or wider ones (structures.TypeError). The values of a set are 0.
+// Load makes an array of a dictionary that Save of any structure, or the vkds tool, has written. It reads r to its end.
+// The types must be those that were saved, or wider ones (structures.TypeError). The values of a set are 0.
 //
 // Errors: *structures.SavedError, also if keys have several values; those of r; those of New; and those of Insert,
 // without the PendingError around them.

@@ -191,8 +191,8 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	}
 }
 
-// queriesAndUpdates returns a batch of all kinds of operations on keys. The queries that need the order of keys each
-// see their own moment, or all see what was there before the batch.
+// queriesAndUpdates returns a batch of all kinds of operations on keys. The ordered queries each see their own moment,
+// or all see what was there before the batch.
 func queriesAndUpdates(keys []uint32, own bool) u32.Batch {
 	b := u32.Batch{Keys: keys, Values: keys, Kinds: make([]structures.Kind, len(keys)),
 		Highs: make([]uint32, len(keys)), Width: 4, OwnMoments: own}
