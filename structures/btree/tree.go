@@ -1,15 +1,14 @@
-// Package btree is an ordered dictionary in GPU memory that can be searched and changed at the same time: a B-link-tree
-// of 128-byte nodes, after Awad, Ashkiani, Johnson, Farach-Colton and Owens, Engineering a High-Performance GPU B-Tree
-// (2019), and chapter 3 of Awad's dissertation, Fully Concurrent GPU Data Structures (2022).
+// Package btree is an ordered dictionary in GPU memory that can be searched and changed at the same time. It is a
+// B-link-tree of 128-byte nodes, after Awad, Ashkiani, Johnson, Farach-Colton and Owens, Engineering a High-Performance
+// GPU B-Tree (2019), and chapter 3 of Awad's dissertation, Fully Concurrent GPU Data Structures (2022).
 //
-// Keys and values are numbers of 32 or 64 bits, of any type, and none of them is reserved. Updates come in by two
-// ways. The concurrent one does mixed operations concurrently, from Go slices, from streams and from other people's
-// kernels. The batched one takes large batches: it sorts them and changes each node that they touch once, without
-// latches.
+// Keys and values are numbers of 32 or 64 bits, of any type. No value is reserved. There are two paths for updates. The
+// concurrent path runs mixed operations concurrently, from Go slices, from streams and from your own kernels. The
+// batched path is for large batches: it sorts them and changes each node that they touch once, without latches.
 //
-// A Snapshot is what a tree held at one time, after chapter 4 of the dissertation (a multiversion B-link-tree). Queries
-// at a snapshot see that while updates go on. A tree without open snapshots copies nothing for them, and runs the same
-// kernels as if there were no snapshots.
+// A Snapshot is the content of a tree at one time, after chapter 4 of the dissertation (a multiversion B-link-tree).
+// Updates may go on while queries read a snapshot. A tree without open snapshots copies nothing for them, and runs the
+// same kernels as if there were no snapshots.
 package btree
 
 import (
@@ -24,41 +23,41 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Device is a tree as kernels see it: BTree of shaders/include/btree_node.glsl. Embed it in the push constants of a
-// kernel of your own. It holds until the next call on the tree that may give it more memory: any update from Go slices,
-// Finish, Compact, Clear, Close. UsedOn keeps those back from the memory.
+// Device is a tree as kernels see it: BTree of shaders/include/btree_node.glsl. Embed it in the push constants of your
+// own kernel. Tree.Device says how long it is valid.
 type Device struct {
 	Pool  alloc.DevicePool
 	State uint64 // address of the tree's counters
-	Root  uint32 // its slab
+	Root  uint32 // the slab of the root
 }
 
-// Tree is a B-link-tree. Several goroutines may use one: queries run beside one another, and what changes it runs alone
-// (structures.Dictionary says more); so do Len, Stats, Check and Export.
+// Tree is a B-link-tree. It is safe for many goroutines: queries run at the same time, and a call that changes the tree
+// runs alone (structures.Dictionary says more). Len, Stats, Check and Export run alone, too.
 //
-// Its updates and queries are those of structures.Updates and structures.Queries. Of equal keys in a batch of deletions
-// any may be the one Deleted on the concurrent path, and the first is on the batched one. Of queries on streams, FindOn
-// with SortedFirst, and where it measured faster with AutoOrder (docs/benchmarks.md), and NeighborOn bring the keys
-// into parts in order first (primitives.Partition). Candidates of CountOn and RangeOn are the pairs themselves; where
-// one range has so many neighbouring leaves that a dispatch would take too long, they are said to be 2^63 and more, and
-// it isn't done: Count and Range cut such ranges up.
+// The updates and queries are those of structures.Updates and structures.Queries. If a batch of deletions has equal
+// keys, one of them is Deleted: any of them on the concurrent path, the first one on the batched path. On streams,
+// NeighborOn first partitions the keys by their order (primitives.Partition). FindOn does so with SortedFirst, and with
+// AutoOrder if that measured faster (docs/benchmarks.md). The candidates of CountOn and RangeOn are the pairs of the
+// ranges. A range too large for one dispatch is not run; Candidates is then 2^63 or more. Count and Range divide such
+// ranges.
 //
-// Nothing may change the tree until queries on a stream are done; the caller orders them. Three kinds of work order
-// themselves: the device runs them after what other streams have submitted, and before what these submit next. A call
-// that must follow work that a stream has recorded and not submitted returns vk.ErrUnsubmitted. The three are
+// Queries on a stream need a tree that does not change until they are done; the caller orders the work. Three kinds of
+// work are ordered by the tree: the device runs them after all work that other streams have submitted, and before all
+// that these submit later. If such a call must follow work that a stream has recorded but not submitted, it returns
+// vk.ErrUnsubmitted. The three kinds are
 //
 //   - queries at a snapshot;
-//   - batches of ApplyOn and Apply that ask for order (with a Width). All queries for order of a mixed batch see one
-//     moment, before its updates, however many chunks it takes, and all operations of all streams have a sequential
-//     order. With OwnMoments each query sees a moment of its own while the batch's updates go on, which is linearizable
-//     (the concurrent benchmark of chapter 4);
+//   - batches of ApplyOn and Apply with ordered queries (with a Width). All ordered queries of a mixed batch see the
+//     tree at one moment, before the batch's updates, even if the batch takes several chunks. All operations of all
+//     streams have a sequential order. With OwnMoments each query sees a moment of its own while the batch's updates go
+//     on, which is linearizable (the concurrent benchmark of chapter 4);
 //   - kernels of the caller that On records.
 //
-// Other batches of ApplyOn run beside one another.
+// Other batches of ApplyOn run concurrently with each other.
 //
-// While a snapshot is open, an update on a stream may need memory for versions: then it submits what the stream has
-// recorded, and waits. Compact and BuildOn return *structures.SnapshotsError, Clear deletes all pairs leaf by leaf, and
-// leaves that deletions empty stay where they are. A kernel of the caller may change the tree only as On records it.
+// While a snapshot is open, an update on a stream may need memory for versions. It then submits what the stream has
+// recorded, and waits. Meanwhile Compact and BuildOn return *structures.SnapshotsError, Clear deletes all pairs leaf by
+// leaf, and leaves that become empty are not freed. A kernel of the caller may change the tree only if On records it.
 type Tree[K, V structures.Number] struct {
 	core    *tree
 	queries ordered.Queries[K, V]
@@ -71,7 +70,7 @@ var (
 	_ structures.InShaders[Device]       = (*Tree[uint32, uint64])(nil)
 )
 
-// of is the front of a tree.
+// of returns the public type of a tree.
 func of[K, V structures.Number](t *tree, err error) (*Tree[K, V], error) {
 	if err != nil {
 		return nil, err
@@ -79,7 +78,7 @@ func of[K, V structures.Number](t *tree, err error) (*Tree[K, V], error) {
 	return &Tree[K, V]{core: t, queries: ordered.Queries[K, V]{Reader: t.reader}}, nil
 }
 
-// open is the tree itself, or, for a nil pointer or a zero value, one that is not open.
+// open returns t, or a tree that is not open if t is nil or a zero value.
 func (t *Tree[K, V]) open() *Tree[K, V] {
 	if t == nil || t.core == nil {
 		t, _ = of[K, V](bare(saved.Pairs[K, V]()), nil)
@@ -87,15 +86,18 @@ func (t *Tree[K, V]) open() *Tree[K, V] {
 	return t
 }
 
-// New makes an empty tree. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
-// where there is no memory for what the options ask for; *vk.OutOfMemoryError.
+// New makes an empty tree.
+//
+// Errors: *structures.OptionError, *vk.OutOfMemoryError, and *structures.CapacityError, before anything is allocated,
+// if there is too little memory for the options.
 func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*Tree[K, V], error) {
 	return of[K, V](makeTree(ctx, d, saved.Pairs[K, V](), o))
 }
 
-// Build makes a tree of pairs, in any order; of equal keys the last one counts. Its nodes are made bottom-up, each with
-// Fill of its slots in use, and stand in memory level by level. Errors: *structures.LengthError, *structures.CountError
-// for more than 2^30 pairs, and those of New.
+// Build makes a tree of pairs, in any order. If keys are equal, the last one counts. The nodes are built bottom-up,
+// each with Fill of its slots in use, and are stored level by level.
+//
+// Errors: *structures.LengthError, *structures.CountError for more than 2^30 pairs, and those of New.
 func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, values []V,
 	o Options) (*Tree[K, V], error) {
 	if len(values) != len(keys) {
@@ -106,17 +108,20 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 	return of[K, V](build(ctx, d, columns, len(keys), pipeline.Keys(keys, w), pipeline.Values(values, w), o))
 }
 
-// Load makes a tree of what any structure has saved, or vkds has, to the end of r: of the types that were saved, or of
-// wider ones (structures.TypeError). An Options.Fill of 0 is what a saved tree had; the values of a set are 0. Errors:
-// *structures.SavedError, also where keys have several values; r's own; those of New and of Insert, without the
-// PendingError around them.
+// Load makes a tree from the file of any structure or of the command vkds. It reads r to its end. The types of keys and
+// values must be those of the file, or wider (structures.TypeError). An Options.Fill of 0 is the Fill of the saved
+// tree. The values of a set become 0.
+//
+// Errors: *structures.SavedError, also if keys have several values; r's own; and those of New and of Insert, without
+// the PendingError around them.
 func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Tree[K, V], error) {
 	return of[K, V](load(ctx, d, r, saved.Pairs[K, V](), o))
 }
 
-// Export returns all pairs in key order. Besides what it returns it takes 8 bytes of device memory a pair and some 40 a
-// leaf; All takes less, and is slower. Errors: *vk.OutOfMemoryError; *structures.CountError for more than 2^31 pairs,
-// or so many leaves that are hardly filled.
+// Export returns all pairs in key order. Besides the result it takes 8 bytes of device memory for each pair and about
+// 40 for each leaf. All takes less memory, and is slower.
+//
+// Errors: *vk.OutOfMemoryError, and *structures.CountError for more than 2^31 pairs, or that many nearly empty leaves.
 func (t *Tree[K, V]) Export(ctx context.Context) (keys []K, values []V, err error) {
 	core := t.open().core
 	to := &ordered.Pairs[K, V]{Width: core.width}
@@ -125,122 +130,133 @@ func (t *Tree[K, V]) Export(ctx context.Context) (keys []K, values []V, err erro
 }
 
 // UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
-// buffers on a stream, and does not wait unless the tree may need more memory. The batch is sorted, and each node that
-// it touches is changed once, without latches: nothing else may work on the tree meanwhile. The result is that of the
-// operations one after the other, and the same in every run. Without a Status it is faster.
+// buffers on a stream. It does not wait unless the tree may need more memory. The batch is sorted, and each node that
+// it touches is changed once, without latches: no other work may use the tree at the same time. The result is that of
+// the operations one after the other, and is the same in every run. UpdateOn is faster without a Status.
 //
-// Room is made for Count operations, also where a DeviceCount says that there are fewer: one that is far too large has
-// the tree counted more often, for which UpdateOn waits before it takes more memory.
+// UpdateOn makes room for Count operations, even if DeviceCount is less. If Count is far too large, UpdateOn counts the
+// tree's nodes more often: it waits for that before it allocates more memory.
 //
-// Leaves that a deletion leaves without pairs go back to the pool, but for the first one beneath each parent.
+// Leaves that become empty go back to the pool, except for the first leaf of each parent.
 //
 // Errors: *structures.KindError, *structures.LengthError, *structures.CountError, *structures.LimitError,
-// *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), vk.ErrClosed, and what making a kernel may return. Then nothing of
-// it will run: what is refused before its first command leaves the stream as it was, and after that the stream drops
-// its batch.
+// *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), vk.ErrClosed, and those of making a kernel. After an error nothing
+// of the batch runs: an error before its first command leaves the stream unchanged, and a later error makes the stream
+// drop all that it has recorded.
 func (t *Tree[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	return t.open().core.UpdateOn(ctx, s, kind, u)
 }
 
-// ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait: Insert,
-// InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, and those that ask for order. Updates of one key stand
-// in each other's way: those of a key that takes much of the batch are better done by UpdateOn. Batches on several
-// streams may work on the tree at the same time. What asks for order sees, in a mixed batch, what was there before it
-// (Apply). If the pool is full, operations are left pending: give the batch to Finish once no stream works on the tree.
+// ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait. The kinds are
+// Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, and the ordered queries. Batches on several
+// streams may use the tree at the same time. Ordered queries of a mixed batch see what was there before the batch
+// (Apply). Updates of one key run one after the other: if one key has a large share of the batch, UpdateOn is faster.
+// If the pool is full, operations are left pending: call Finish with the batch when no stream uses the tree.
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrUnsubmitted (Tree), vk.ErrClosed.
 func (t *Tree[K, V]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	return t.open().core.ApplyOn(s, kind, b)
 }
 
-// Finish waits for the stream, and has what is pending of a batch done: it gives the tree more memory and dispatches
-// again, until b.Left is 0. No other stream may work on the tree: Finish waits for those that do, and where one has
-// work recorded that was not submitted, it is vk.ErrUnsubmitted. Errors: *structures.PendingError around what stopped
-// it: that, *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
+// Finish waits for the stream, and completes the pending operations of a batch: it gives the tree more memory and
+// dispatches again, until b.Left is 0. If operations are pending, it also waits for the other streams that use the
+// tree.
+//
+// Errors: *structures.KindError, *structures.LengthError, structures.ErrSuperseded, vk.ErrClosed, the context's, and
+// *structures.PendingError around the error that stopped Finish: vk.ErrUnsubmitted if another stream has recorded work
+// on the tree and not submitted it, *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError, or the
+// context's.
 func (t *Tree[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	return t.open().core.Finish(ctx, s, kind, b)
 }
 
-// BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys
-// the last one counts. What was recorded in the stream before comes first; nothing else may run that uses the tree. If
-// the tree needs more memory, BuildOn waits for the stream. Status is not written. Errors: vk.ErrClosed,
-// *structures.LengthError, *structures.CountError for more than 2^30 pairs, *vk.OutOfMemoryError,
-// *structures.LimitError, vk.ErrUnsubmitted (Finish), and what making a kernel may return. After each of them nothing
-// of it will run: what is refused before its first command leaves the stream as it was, and after that the stream drops
-// its batch.
+// BuildOn records that the tree's content is replaced by pairs in device buffers, in any order. If keys are equal, the
+// last one counts. The replacement follows what the stream has recorded before; no other work may use the tree at the
+// same time. If the tree needs more memory, BuildOn waits for the stream. Status is not written.
+//
+// Errors: vk.ErrClosed, *structures.LengthError, *structures.CountError for more than 2^30 pairs, *vk.OutOfMemoryError,
+// *structures.LimitError, vk.ErrUnsubmitted (Finish), and those of making a kernel. After an error nothing of it runs:
+// an error before its first command leaves the stream unchanged, and a later error makes the stream drop all that it
+// has recorded.
 func (t *Tree[K, V]) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error {
 	return t.open().core.BuildOn(ctx, s, u)
 }
 
 // WindowOn records the writing of the first pairs of ranges on a stream and does not wait. The tree must not change
-// until it is done. Where it measured faster, this, CountOn and RangeOn bring the ranges into the order of their first
-// keys, as FindOn does by AutoOrder. Errors as FindOn's.
+// until that is done. If it measured faster, WindowOn, CountOn and RangeOn first partition the ranges by their least
+// keys, as FindOn does with AutoOrder. Errors are those of FindOn.
 func (t *Tree[K, V]) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
 	return t.open().core.WindowOn(s, w)
 }
 
-// Reserve makes room for n pairs in all: up to there the pool doesn't grow, whatever keys insertions bring, in whatever
-// order and by whatever path. A batch counts as if the tree had none of its keys. Of a pool that others share it is
-// room that they may take, too. Less than there is room for does nothing. It waits for the streams that work on the
-// tree. Errors: vk.ErrUnsubmitted where one has work recorded that was not submitted; *structures.OptionError;
-// *structures.CapacityError, before anything is allocated.
+// Reserve makes room for n pairs in all: until the tree has n pairs, the pool doesn't grow, whatever the keys, their
+// order and the path of the updates. A batch counts as if all of its keys were new. If others share the pool, they may
+// use the room, too. If there is room already, Reserve does nothing. It waits for the streams that use the tree.
+//
+// Errors: vk.ErrUnsubmitted if a stream has recorded work on the tree and not submitted it, *structures.OptionError,
+// and *structures.CapacityError, before anything is allocated.
 func (t *Tree[K, V]) Reserve(ctx context.Context, n int) error {
 	return t.open().core.Reserve(ctx, n)
 }
 
-// Grow is for who works on the tree by kernels of one's own, once these have ended (Device): it has so many nodes of
-// the pool free, and gives nodes that are in no parent yet theirs (STATUS_ORPHAN). Errors: vk.ErrUnsubmitted where a
-// stream has work recorded that names the tree and was not submitted; those of alloc.SlabPool.Grow.
+// Grow makes that many nodes of the pool free, for kernels of your own that insert (Device). Call it when these kernels
+// have ended: it also adds nodes without a parent to their parents (STATUS_ORPHAN).
+//
+// Errors: vk.ErrUnsubmitted if a stream has recorded work on the tree and not submitted it, and those of
+// alloc.SlabPool.Grow.
 func (t *Tree[K, V]) Grow(ctx context.Context, nodes int) error {
 	return t.open().core.Grow(ctx, nodes)
 }
 
-// Compact rebuilds the tree so that each node has that share of its slots in use, above 0 and up to 1; 0: Options.Fill.
-// Empty leaves and erased slots are gone afterwards, and the nodes stand in memory level by level, as after Build.
-// Where they need far less memory than the pool has, the pool is replaced by a smaller one, unless others share it. It
-// takes 8 bytes of device memory a pair and some 40 a leaf meanwhile. Errors: *structures.OptionError,
-// *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), *structures.LimitError where more nodes would be needed than there
-// is room for; after each of them the tree is as it was.
+// Compact rebuilds the tree so that each node has a share fill of its slots in use, above 0 and up to 1. If fill is 0,
+// it is Options.Fill. Compact removes empty leaves and erased slots, and stores the nodes level by level, as Build
+// does. If the nodes need far less memory than the pool has, the pool is replaced by a smaller one, unless others share
+// it. While Compact runs, it takes 8 bytes of device memory for each pair and about 40 for each leaf.
+//
+// Errors: *structures.OptionError, *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), and *structures.LimitError if
+// there is no room for the nodes. After an error the tree is unchanged.
 func (t *Tree[K, V]) Compact(ctx context.Context, fill float64) error {
 	return t.open().core.Compact(ctx, fill)
 }
 
-// Stats measures the tree, by a kernel that goes over all nodes, and waits for it.
+// Stats measures the tree. It waits for a kernel that reads all nodes.
 func (t *Tree[K, V]) Stats(ctx context.Context) (Stats, error) {
 	return t.open().core.Stats(ctx)
 }
 
-// Check looks at every node of the tree, on the device, and whether they are a tree: *CorruptError if not. Nothing else
-// may run on the tree. It takes 8 bytes of device memory a slab of the pool. While snapshots are open it looks at the
-// versions of leaves as well, behind what streams have submitted, with 16 bytes a version; vk.ErrUnsubmitted where one
-// has recorded updates, or queries at snapshots, and not submitted them.
+// Check verifies every node of the tree on the device. It returns *CorruptError if a rule is broken. No other work may
+// use the tree at the same time. Check takes 8 bytes of device memory for each slab of the pool.
+//
+// While snapshots are open, Check also verifies the versions of leaves, after the work that streams have submitted.
+// That takes 16 bytes for each version. Check then returns vk.ErrUnsubmitted if a stream has recorded updates, or
+// queries at snapshots, and not submitted them.
 func (t *Tree[K, V]) Check(ctx context.Context) error {
 	return t.open().core.Check(ctx)
 }
 
-// Nodes returns all nodes of the tree, level by level from the root on and each level in key order; of a tree that is
-// corrupt, those that something leads to. It takes as much memory as they do, on the host and not on the device.
+// Nodes returns all nodes of the tree, level by level from the root, each level in key order. If the tree is corrupt,
+// these are the nodes that can be reached. Nodes takes host memory for all nodes, but not device memory.
 func (t *Tree[K, V]) Nodes(ctx context.Context) ([]Node[uint64], error) {
 	return t.open().core.nodes(ctx)
 }
 
-// Device describes the tree to a kernel of your own, which includes shaders/include/btree.glsl. Ask for it at every
-// dispatch: the next call on the tree that may need room counts the nodes that the kernel may have added, for which
-// UpdateOn waits. It holds until the next call on the tree that may give it more memory: any update from Go slices,
-// UpdateOn, BuildOn, Finish, Compact, Clear, Close. Of a tree that is closed, or whose pool is, it is the zero value.
+// Device describes the tree to your own kernel, which includes shaders/include/btree.glsl. Call it before every
+// dispatch: the next call on the tree that may need room counts the nodes that the kernel may have added, and UpdateOn
+// waits for that. The value is valid until the next call on the tree that may give it more memory: any update from Go
+// slices, UpdateOn, BuildOn, Finish, Compact, Clear, Close. If the tree or its pool is closed, it is the zero value.
 func (t *Tree[K, V]) Device() Device {
 	return t.open().core.Device()
 }
 
-// Constants are the specialization constants that a kernel over the tree needs, by name. They may change when the tree
-// gets more memory.
+// Constants returns the specialization constants, by name, that a kernel over the tree needs. They may change when the
+// tree gets more memory.
 func (t *Tree[K, V]) Constants() map[string]uint32 {
 	return t.open().core.Constants()
 }
 
-// UsedOn notes that what was recorded into a stream so far names the tree's memory, as Device describes it: kernels of
-// your own, for the tree's methods do so themselves. Calls that replace that memory wait until the work has ended, or
-// return vk.ErrUnsubmitted where it was not submitted; Close frees it behind the work.
+// UsedOn declares that the work which a stream has recorded so far uses the tree's memory, as Device describes it. Call
+// it for your own kernels; the tree's methods do it themselves. Calls that replace that memory wait until the work has
+// ended, or return vk.ErrUnsubmitted if it was not submitted. Close frees the memory after the work.
 func (t *Tree[K, V]) UsedOn(s *vk.Stream) {
 	t.open().core.UsedOn(s)
 }
