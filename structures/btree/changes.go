@@ -36,10 +36,10 @@ const (
 	changesAtOnce  = 1 << 20
 )
 
-// Diff returns the keys whose values differ between two snapshots of one tree, in key order: those that were inserted
-// between them, those that were deleted, and those that got another value. Diff goes by the times of the snapshots, not
-// by their places: a change always leads from the older snapshot to the newer one, even if the newer one comes first.
-// The device compares only the leaves that were changed between the two snapshots.
+// Diff returns the keys whose values differ between two snapshots of one tree, in key order: keys that were inserted
+// between them, keys that were deleted, and keys that got another value. Diff orders the snapshots by their times, not
+// by their places in the call: a change always leads from the older snapshot to the newer one. The device compares only
+// the leaves that changed between the two snapshots.
 //
 //	for change, err := range btree.Diff(ctx, older, newer) { … }
 //
@@ -50,7 +50,7 @@ func Diff[K, V structures.Number](ctx context.Context, older, newer *Snapshot[K,
 	return func(yield func(Change[K, V], error) bool) { yieldChanges(ctx, older, newer, yield) }
 }
 
-// related returns why two snapshots can't be compared, as long as none is closed meanwhile.
+// related returns an error if two snapshots can't be compared. It does not see that one is closed later.
 func related[K, V structures.Number](a, b *Snapshot[K, V]) error {
 	switch {
 	case !a.made() || !b.made():
@@ -88,8 +88,8 @@ func yieldChanges[K, V structures.Number](ctx context.Context, older, newer *Sna
 	}
 }
 
-// changed are keys of which two snapshots have different pairs: ascending, with the values that they had and have, 0 if
-// there is none, and the operation that makes the newer snapshot of the older one.
+// changed has the keys whose values differ between two snapshots, in ascending order, with the old and the new values,
+// 0 if there is none, and for each key the operation that turns the older snapshot into the newer one.
 type changed[K, V structures.Number] struct {
 	Keys     []K
 	Old, New []V
@@ -101,7 +101,7 @@ func (c *changed[K, V]) room(n int, w structures.Width) (keys, old, new pipeline
 	return pipeline.KeyResults(c.Keys, w), pipeline.ValueResults(c.Old, w), pipeline.ValueResults(c.New, w), c.Kinds
 }
 
-// each yields the changes, and reports whether more are wanted.
+// each yields the changes. It returns false if no more are wanted.
 func (c *changed[K, V]) each(yield func(Change[K, V], error) bool) bool {
 	for i, key := range c.Keys {
 		kind := c.Kinds[i]
@@ -119,20 +119,20 @@ func (c *changed[K, V]) each(yield func(Change[K, V], error) bool) bool {
 	return true
 }
 
-// DeviceDiff says where DiffOn writes the keys whose values differ, in key order. It writes as many as all buffers that
-// are there have room for. Keys and values are words (structures.KeyCode), two each at 64 bits.
+// DeviceDiff says where DiffOn writes the keys whose values differ, in key order. It writes as many as fit into all
+// buffers that are not nil. Keys and values are words (structures.KeyCode), two each at 64 bits.
 type DeviceDiff struct {
-	// From is the least key, as a word, that is looked at: to go on after a part that filled the buffers.
+	// From is the least key to look at, as a word. Use it to continue after the buffers were full.
 	From uint64
-	// Keys, and the values that they had and have, 0 if there is none. Old and New may be nil.
+	// Keys are the keys, and Old and New their values in the two snapshots, 0 if there is none. Old and New may be nil.
 	Keys     *vk.Buffer[uint32]
 	Old, New *vk.Buffer[uint32]
-	// Kinds, unless it is nil, gets the operation that makes the newer snapshot of the older one:
-	// structures.InsertUnique for a new key, Insert for another value, Delete for a key that is gone. So Keys, New and
-	// Kinds are a mixed batch, with Total as its DeviceCount, that brings a replica up to date. There is room for a
-	// multiple of 4.
+	// Kinds, unless it is nil, gets the operation that turns the older snapshot into the newer one:
+	// structures.InsertUnique for a new key, Insert for another value, Delete for a removed key. So Keys, New and Kinds
+	// are a mixed batch, with Total as its DeviceCount, that brings a replica up to date. If its length is
+	// not a multiple of 4, the rest is not used.
 	Kinds *vk.Buffer[uint8]
-	// Total gets one word: the number of keys from From on, including those that there was no room for.
+	// Total gets one word: the number of keys from From on, including those that did not fit.
 	Total *vk.Buffer[uint32]
 }
 
@@ -151,8 +151,8 @@ func DiffOn[K, V structures.Number](s *vk.Stream, older, newer *Snapshot[K, V], 
 	return older.view.DiffOn(s, newer.view, d)
 }
 
-// Changes opens a snapshot of now, and returns what has changed in the tree since an older one. A replica that holds
-// the pairs of since holds those of now after it has applied the changes. The next call takes now as its since:
+// Changes opens a snapshot of the tree's present content, and returns the changes since an older snapshot. If a replica
+// has the pairs of since, applying the changes gives it the pairs of now. The next call takes now as its since:
 //
 //	for {
 //		now, changes, err := tree.Changes(ctx, since)
@@ -161,10 +161,10 @@ func DiffOn[K, V structures.Number](s *vk.Stream, older, newer *Snapshot[K, V], 
 //		since = now
 //	}
 //
-// Updates that run meanwhile are not among the changes, but among those of the next call. Both snapshots belong to the
-// caller; since must stay open until the iteration has ended. At opens since by its time, if only that is known. The
-// iteration is Diff's. Errors: those of Snapshot, *ForeignError, and vk.ErrClosed if since is closed. Then there is no
-// new snapshot.
+// Updates during the iteration are not among the changes; the next call returns them. The caller closes both snapshots;
+// since must stay open until the iteration has ended. If only the time of since is known, At opens it. The iteration is
+// that of Diff. Errors: those of Snapshot, *ForeignError, and vk.ErrClosed if since is closed. After an error there is
+// no new snapshot.
 func (t *Tree[K, V]) Changes(ctx context.Context,
 	since *Snapshot[K, V]) (now *Snapshot[K, V], changes iter.Seq2[Change[K, V], error], err error) {
 	if now, err = t.Snapshot(ctx); err != nil {

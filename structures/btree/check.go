@@ -10,43 +10,43 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Rule is something that holds of every tree in a read-only phase.
+// Rule is a property that every tree has while nothing changes it.
 type Rule uint8
 
-// The rules are those of check.comp, in its order, and those that the host checks.
+// The rules are those of check.comp, in its order, and then those that the host checks.
 const (
-	RootRule          Rule = iota // the root is an inner node for all keys
+	RootRule          Rule = iota // the root is an inner node, and its range is all keys
 	LatchRule                     // no node is latched
 	RangeRule                     // a node's least key is not above its greatest
-	KeyRule                       // a leaf's keys are among those that it is for
+	KeyRule                       // a leaf's keys are in its range
 	UniqueRule                    // no leaf has a key twice
-	FreeSlotRule                  // a free slot is empty, with a version, or erased
-	LastLeafRule                  // the last leaf is for the last key alone
-	SeparatorRule                 // an inner node's separators ascend from its least key on and are in its range
+	FreeSlotRule                  // a free slot has an even value or is erased; at 64 bits its value is 0
+	LastLeafRule                  // the range of the last leaf is the last key only
+	SeparatorRule                 // the separators of an inner node ascend from its least key and are in its range
 	ChildRule                     // children are nodes
 	ChildLevelRule                // children are one level below
 	ChildLowRule                  // a separator is its child's least key
 	NeighborRule                  // the right neighbor is a node; the last of a level has none
 	NeighborLevelRule             // the right neighbor is of the same level
 	NeighborLowRule               // the right neighbor begins where the node ends
-	ChainRule                     // a node is one node's right neighbor, unless it is the first of its level
-	ParentRule                    // a node is one node's child at most
-	StartRule                     // each level up to the root's begins with one node at key 0
-	OrphanRule                    // every node has a parent, but for those that a batch is known to have left without
-	LostRule                      // something leads to each slab of the tree's own pool that is allocated
+	ChainRule                     // each node is the right neighbor of one node, unless it is the first of its level
+	ParentRule                    // a node is the child of one node at most
+	StartRule                     // each level from the leaves to the root begins with one node, at key 0
+	OrphanRule                    // every node has a parent, except for known orphans (Stats.Orphans)
+	LostRule                      // each allocated slab of the tree's own pool can be reached
 
-	// Those of version_check.comp, while snapshots are open, of leaves,
-	StampRule          // a leaf's stamp is of a time that was, and no inner node has one
-	VersionOrderRule   // from a leaf on, each version ended when what came behind it began, or before that
+	// The rules of version_check.comp, for leaves and inner nodes while snapshots are open.
+	StampRule          // the time in a leaf's stamp is not in the future; an inner node has no stamp
+	VersionOrderRule   // in a leaf's list of versions, each one ended no later than the next newer one began
 	FreedVersionRule   // no leaf leads to a version that is free
-	MissingVersionRule // what a leaf held at the time of each open snapshot is kept
-	LeadRule           // what a leaf's stamp says of its version is what that says
-	// and of versions.
-	VersionMeetRule // the leaves that lead to a version follow one another
-	VersionPairRule // each of a version's pairs is in the range of one of these leaves, and no key is there twice
-	VersionHighRule // a version's greatest key is that of the last of these leaves
-	FreeListRule    // a version is free or kept: the list of free ones has each of them once, and no other
-	LostVersionRule // something leads to each version that an open snapshot needs
+	MissingVersionRule // for the time of each open snapshot, the pairs of each leaf are kept
+	LeadRule           // a leaf's stamp agrees with its version
+	// The rules of version_check.comp for versions.
+	VersionMeetRule // the leaves that lead to a version are neighbors
+	VersionPairRule // each pair of a version is in the range of one of these leaves, and no key is there twice
+	VersionHighRule // the greatest key of a version is that of the last of these leaves
+	FreeListRule    // a version is either kept or free: free ones are in the free list once, others are not
+	LostVersionRule // each version that an open snapshot needs can be reached
 )
 
 var ruleTexts = enum.Names[Rule]{
@@ -66,21 +66,21 @@ var ruleTexts = enum.Names[Rule]{
 	"version that is needed and nothing leads to",
 }
 
-// ofVersion says whether what breaks a rule is a version, and no node.
+// ofVersion reports whether it is a version, not a node, that breaks the rule.
 func (r Rule) ofVersion() bool { return r >= VersionMeetRule }
 
 func (r Rule) String() string { return ruleTexts.String(r) }
 
-// Violation says how often a rule is broken.
+// Violation is a broken rule and how often it is broken.
 type Violation struct {
 	Rule  Rule
 	Count uint32
-	// Node is the first node where it is broken, by its slab's reference; from VersionMeetRule on the first version, by
-	// its number. Of StartRule, OrphanRule and LostRule no node is known, and this is ~0.
+	// Node is the first node where the rule is broken, as the reference of its slab; from VersionMeetRule on it is the
+	// first version, by its number. For StartRule, OrphanRule and LostRule it is ~0: no node is known.
 	Node uint32
 }
 
-// CorruptError says that a tree is not as a tree in a read-only phase is.
+// CorruptError is the result of Check for a tree that breaks rules.
 type CorruptError struct{ Violations []Violation }
 
 func (e *CorruptError) Error() string {
@@ -103,7 +103,7 @@ const (
 	reportStarts  = 32
 	reportHeight  = 48
 	reportOrphans = 49
-	reportLost    = 50 // by the host
+	reportLost    = 50 // counted by the host
 	reportWords   = 64
 )
 
@@ -113,7 +113,7 @@ type checkPush struct {
 	Report, Marks uint64
 }
 
-// Check looks for what is wrong with the nodes, and with the versions of leaves.
+// Check finds what is wrong with the nodes, and with the versions of leaves.
 func (t *tree) Check(ctx context.Context) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (t *tree) Check(ctx context.Context) error {
 	return t.check(ctx, versions)
 }
 
-// check is Check within a call, without versions if they are nil.
+// check is Check within a call. If versions is nil, it does not check versions.
 func (t *tree) check(ctx context.Context, versions *versionCheck) error {
 	memory, err := vk.NewBuffer[uint32](t.d, reportWords)
 	if err != nil {
@@ -176,7 +176,7 @@ func (t *tree) check(ctx context.Context, versions *versionCheck) error {
 	return &CorruptError{found}
 }
 
-// verdict is what a report comes to. So many orphans are known.
+// verdict returns the violations in a report. known is the number of known orphans.
 func (t *tree) verdict(report []uint32, known uint32) (found []Violation) {
 	for rule := range Rule(reportRules) {
 		if n := report[rule]; n != 0 {

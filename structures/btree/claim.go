@@ -9,19 +9,19 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A pool that a tree shares (Options.Pool) may lose slabs to others at any time. So what makes many nodes at once, a
-// batch in key order or a bulk, has as many slabs as it may need allocated for it beforehand, its claim; what is left
-// of them goes back behind it, in the same stream. Slabs that go back are all ones, as hash tables expect of what they
-// get.
+// If a tree shares its pool (Options.Pool), others may take slabs at any time. So a call that makes many nodes at once,
+// a batch of the batched path or a bulk build, first allocates as many slabs as it may need: its claim. Unused slabs go
+// back after the call's work, on the same stream. Slabs that go back are filled with ones, because hash tables expect
+// that of the slabs that they get.
 
-// claim is slabs that were allocated: a word that says how many, and then the slabs.
+// claim is a list of allocated slabs: a word with their number, and then the slabs.
 type claim struct {
 	memory  *vk.Buffer[uint32]
 	count   int
-	dropped bool // with the batch that it was for
+	dropped bool // with the batch for which it was made
 }
 
-// claims are those of dropped batches, which are still to be given back.
+// claims are the claims of dropped batches that are not given back yet.
 type claims struct {
 	mu      sync.Mutex
 	dropped []*claim
@@ -34,7 +34,7 @@ func (c *claim) address() uint64 {
 	return c.memory.Address()
 }
 
-// claim allocates slabs, for which the pool grows if it must. Errors: those of alloc.SlabPool.Grow.
+// claim allocates slabs. The pool grows if it must. Errors are those of alloc.SlabPool.Grow.
 func (t *tree) claim(ctx context.Context, n int) (*claim, error) {
 	if err := t.giveBackDropped(); err != nil {
 		return nil, err
@@ -62,10 +62,10 @@ func (t *tree) claim(ctx context.Context, n int) (*claim, error) {
 	}
 }
 
-// allocate tries to fill a claim, and returns how many slabs there were not.
+// allocate tries to fill a claim, and returns the number of slabs that the pool did not have.
 func (t *tree) allocate(c *claim) (refused int, err error) {
 	err = recording.Run(t.stream, func() error {
-		if _, err := t.taker(t.stream, frees); err != nil { // so that giving back doesn't fail for that
+		if _, err := t.taker(t.stream, frees); err != nil { // first, so that giveBack can't lack its kernel
 			return err
 		}
 		k, err := t.taker(t.stream, allocates)
@@ -86,12 +86,12 @@ func (t *tree) allocate(c *claim) (refused int, err error) {
 	return int(words[0]), err
 }
 
-// giveBack frees all slabs of a claim that nothing has used.
+// giveBack frees all slabs of an unused claim.
 func (t *tree) giveBack(c *claim) error {
 	return recording.Run(t.stream, func() error { return t.recordGiveBack(t.stream, c, 0, 0) })
 }
 
-// abandon gives claims back that are not needed, with their memory. An error is joined to the one why.
+// abandon gives unused claims back, and frees their memory. It joins errors to why.
 func (t *tree) abandon(why error, all ...*claim) error {
 	for _, c := range all {
 		if c != nil {
@@ -102,8 +102,8 @@ func (t *tree) abandon(why error, all ...*claim) error {
 	return why
 }
 
-// recordGiveBack records that the slabs of a claim are freed but for the first, as many as a word in device memory says
-// and less so many that are not among them.
+// recordGiveBack records that the unused slabs of a claim are freed. The claim's first used-beside slabs are in use:
+// used is the address of a number of nodes, of which beside are not from the claim.
 func (t *tree) recordGiveBack(s *vk.Stream, c *claim, used uint64, beside int) error {
 	k, err := t.taker(s, frees)
 	if err == nil {
@@ -112,8 +112,8 @@ func (t *tree) recordGiveBack(s *vk.Stream, c *claim, used uint64, beside int) e
 	return err
 }
 
-// recorded has a claim end with the batch that a stream is recording: it gives back what is left. If that is dropped,
-// all of it is given back by the next call that needs slabs.
+// recorded makes a claim end with the batch that a stream is recording. If the batch is dropped, the next call that
+// needs slabs gives all of the claim back.
 func (t *tree) recorded(s *vk.Stream, c *claim) {
 	if c == nil {
 		return
@@ -138,7 +138,7 @@ func (t *tree) giveBackDropped() error {
 	return t.abandon(nil, all...)
 }
 
-// claimsFor claims what a batch of n insertions takes at most, of each part of it that is done at a time.
+// claimsFor makes a claim for each part of a batch of n insertions. part is the number of insertions done at once.
 func (t *tree) claimsFor(ctx context.Context, n, part int) (all []*claim, err error) {
 	if err := t.reserve(ctx, n, Batched); err != nil {
 		return nil, err
@@ -157,13 +157,14 @@ func (t *tree) claimsFor(ctx context.Context, n, part int) (all []*claim, err er
 	}
 }
 
-// replacement is what is needed to make a tree in a shared pool anew: slabs for its nodes, and the old nodes, which go.
+// replacement is what is needed to rebuild a tree in a shared pool: slabs for its nodes, and the list of the old nodes
+// to free.
 type replacement struct {
 	claim *claim
 	old   listed
 }
 
-// replacing is the replacement of the tree by one of so many nodes; none of a tree that has its pool for itself.
+// replacing makes the replacement of a tree that will have so many nodes. It is empty if the tree has its own pool.
 func (t *tree) replacing(ctx context.Context, nodes int) (r replacement, err error) {
 	if !t.shared {
 		return r, nil
@@ -179,7 +180,7 @@ func (t *tree) replacing(ctx context.Context, nodes int) (r replacement, err err
 	return r, err
 }
 
-// recordReplaced records, behind the making of the new nodes, that the old ones and what was not needed go back.
+// recordReplaced records that the old nodes and unused slabs go back, after the new nodes were made.
 func (t *tree) recordReplaced(s *vk.Stream, r replacement) error {
 	if r.claim == nil {
 		return nil
@@ -190,7 +191,7 @@ func (t *tree) recordReplaced(s *vk.Stream, r replacement) error {
 	return t.recordGiveBack(s, r.claim, t.state.AddressOf(planAt), 1) // the plan's number of nodes, with the root
 }
 
-// recordFree records that the nodes which were listed go back to a shared pool, but for the first inner ones.
+// recordFree records that the listed nodes go back to a shared pool, except for the first but inner nodes.
 func (t *tree) recordFree(s *vk.Stream, l listed, but int) error {
 	if l.memory == nil {
 		return nil
@@ -204,7 +205,7 @@ func (t *tree) recordFree(s *vk.Stream, l listed, but int) error {
 	return nil
 }
 
-// replaced has a replacement end with the batch that a stream is recording.
+// replaced makes a replacement end with the batch that a stream is recording.
 func (t *tree) replaced(s *vk.Stream, r replacement) {
 	if r.claim != nil {
 		s.Finally(r.old.free)
@@ -212,13 +213,13 @@ func (t *tree) replaced(s *vk.Stream, r replacement) {
 	}
 }
 
-// replacedNot ends a replacement of which nothing has come, and will.
+// replacedNot ends a replacement that was not recorded.
 func (t *tree) replacedNot(r replacement, why error) error {
 	r.old.free()
 	return t.abandon(why, r.claim)
 }
 
-// free frees the memory of a replacement that is done.
+// free frees the memory of a replacement whose work is done.
 func (r *replacement) free() {
 	r.old.free()
 	if r.claim != nil {
@@ -226,7 +227,7 @@ func (r *replacement) free() {
 	}
 }
 
-// plant takes the root's slab from a shared pool.
+// plant takes the slab of the root from a shared pool.
 func (t *tree) plant(ctx context.Context) error {
 	c, err := t.claim(ctx, 1)
 	if err != nil {
@@ -240,7 +241,7 @@ func (t *tree) plant(ctx context.Context) error {
 	return nil
 }
 
-// uproot gives all nodes of the tree back to a shared pool. After an error nothing was done.
+// uproot gives all nodes of the tree back to a shared pool. After an error nothing was freed.
 func (t *tree) uproot(ctx context.Context) error {
 	if err := t.giveBackDropped(); err != nil {
 		return err

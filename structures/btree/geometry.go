@@ -7,8 +7,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// geometry is what a node of 128 bytes has room for, and where its header's words are: what btree_node.glsl says. Nodes
-// of other sizes would be another slab size of the pools, NODE_BYTES of node.glsl, and another line here.
+// geometry is the layout of a node of 128 bytes: how many slots it has, and which words hold its header, as in
+// btree_node.glsl. Another node size would need another slab size of the pools, another NODE_BYTES of node.glsl, and
+// another geometry.
 type geometry struct {
 	slots                 int // pairs of a leaf, children of an inner node
 	meta, low, high, link int // words
@@ -21,24 +22,25 @@ var geometries = [...]geometry{
 
 func (t *tree) geometry() geometry { return geometries[t.width] }
 
-// SlotsAt is how many pairs of a width a leaf has room for, and children an inner node: Slots at 32 bits.
+// SlotsAt returns the number of pairs of a width for which a leaf has room, and of children for which an inner node has
+// room. It is Slots for 32 bits.
 func SlotsAt(w structures.Width) int { return geometries[w].slots }
 
-// leastShare is how many pairs each node gets at least when nodes are split. No less, so that a node makes another one
-// only after having got so many.
+// leastShare returns how many pairs each node gets at least in a split. It is half of the slots, so that a node splits
+// again only after as many insertions.
 func (g geometry) leastShare() int { return g.slots / 2 }
 
-// minChildren is how many children an inner node that is made in bulk gets at least, and most of those that a batch in
-// key order splits, however little they are to be filled: so that the levels suffice for as many pairs as there may be.
+// minChildren is how many children an inner node gets at least in a bulk build and in most splits of the batched path,
+// even if Fill is small. So the levels are enough for the largest number of pairs.
 const minChildren = 5
 
-// shares returns how many pairs a leaf and children an inner node get, if each has that share of its slots in use.
+// shares returns how many pairs a leaf gets and how many children an inner node gets, for a share fill of the slots.
 func (g geometry) shares(fill float64) (leaf, inner int) {
 	each := max(1, int(fill*float64(g.slots)+1e-9))
 	return each, max(minChildren, each)
 }
 
-// nodesFor returns how many nodes a tree of so many pairs has at most, if each gets that share of its slots.
+// nodesFor returns how many nodes a tree of so many pairs has at most, for a share fill of the slots.
 func (g geometry) nodesFor(pairs int, fill float64) int {
 	leaf, inner := g.shares(fill)
 	level := pairs/leaf + 2
@@ -50,13 +52,13 @@ func (g geometry) nodesFor(pairs int, fill float64) int {
 	return nodes
 }
 
-// sized is the module of a kernel that has keys or values.
+// sized returns the name of the module of a kernel that uses keys or values.
 func (t *tree) sized(module string) string { return recording.Sized(module, t.width) }
 
-// widths are those of keys and values where they are sorted.
+// widths returns the widths of keys and values for sorting.
 func (t *tree) widths() primitives.Widths { return primitives.Widths{Key: t.width, Value: t.width} }
 
-// at is the address of the key or value of a number in a buffer, whose words are two each at 64 bits.
+// at returns the address of a key or value by its index in a buffer. At 64 bits each takes two words.
 func (t *tree) at(b *vk.Buffer[uint32], first int) uint64 {
 	return recording.At(b, first<<t.width)
 }

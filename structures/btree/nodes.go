@@ -12,16 +12,17 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Node is a node of a tree in a read-only phase, for drawing and looking at, in words of either width.
+// Node is a copy of a node, in words of one width, for drawing and inspection. The tree must not change while it is
+// copied.
 type Node[W structures.Word] struct {
-	Ref       uint32 // its slab's reference
+	Ref       uint32 // the reference of its slab
 	Level     int    // 0: a leaf
-	Low, High W      // the keys that it is for, both of them among these, as words (structures.KeyCode)
-	Link      uint32 // the node to its right
-	Last      bool   // there is none: Link means nothing
-	Latched   bool   // in a read-only phase, only a tree that is corrupt has such nodes
-	// Keys and Values are the words of a leaf's pairs in key order, or an inner node's separators with the references
-	// of its children.
+	Low, High W      // the least and the greatest key of its range, both inclusive, as words (structures.KeyCode)
+	Link      uint32 // the right neighbor
+	Last      bool   // there is no right neighbor, and Link has no meaning
+	Latched   bool   // true only if the tree is corrupt, because no work runs that may hold latches
+	// Keys and Values are the words of a leaf's pairs in key order, or the separators of an inner node and the
+	// references of its children.
 	Keys, Values []W
 }
 
@@ -43,7 +44,7 @@ type nodesPush struct {
 	Count        uint32
 }
 
-// nodesAtOnce is how many nodes are copied from the device at a time: 8 MiB.
+// nodesAtOnce is how many nodes are copied from the device at once: 8 MiB.
 const nodesAtOnce = 1 << 16
 
 func (t *tree) nodes(ctx context.Context) ([]Node[uint64], error) {
@@ -103,13 +104,13 @@ func (t *tree) slabReference(i int) uint32 {
 	return uint32(i)>>shift<<24 | uint32(i)&(1<<shift-1)
 }
 
-// slabNumber is pool_number.
+// slabNumber is pool_number of slab_alloc.glsl.
 func (t *tree) slabNumber(ref uint32) int {
 	shift := t.pool.Constants()["POOL_SUPER_SHIFT"] + 10
 	return int(ref>>24)<<shift + int(ref&0xffffff)
 }
 
-// word is a key or a value among words.
+// word returns the key or value at an index of words.
 func (t *tree) word(words []uint32, at int) uint64 {
 	if t.width == structures.Bits64 {
 		return uint64(words[at]) | uint64(words[at+1])<<32
@@ -117,7 +118,7 @@ func (t *tree) word(words []uint32, at int) uint64 {
 	return uint64(words[at])
 }
 
-// slot is the pair of a slot of a node, or of a version.
+// slot returns the pair in a slot of a node, or of a version.
 func (t *tree) slot(words []uint32, i int) structures.Pair[uint64, uint64] {
 	return structures.Pair[uint64, uint64]{Key: t.word(words, 2*i*t.words()), Value: t.word(words, (2*i+1)*t.words())}
 }
@@ -141,7 +142,8 @@ func (t *tree) decode(ref uint32, w []uint32) Node[uint64] {
 	return n
 }
 
-// leafPairs are the pairs of a leaf, or of a version of one, in key order. high is the greatest key of the leaf.
+// leafPairs returns the pairs of a leaf, or of a version of one, in key order. high is the greatest key of the leaf's
+// range.
 func (t *tree) leafPairs(w []uint32, high uint64) (keys, values []uint64) {
 	emptyKey := ordered.LastKey(t.width)
 	if high == emptyKey {

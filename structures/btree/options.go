@@ -10,28 +10,29 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Slots is how many pairs a leaf has room for, and children an inner node.
+// Slots is the number of pairs for which a leaf of 32-bit keys and values has room, and of children for which an inner
+// node has room.
 const Slots = 14
 
-// DefaultFill is the share of its slots that a node gets of a bulk build: 8 of 15, as the paper has it; and WideFill
-// that of a tree of 64 bits, whose nodes have 6 slots: 4 of them.
+// The default of Options.Fill: DefaultFill for keys and values of 32 bits, 8 of 15 slots as in the paper, and WideFill
+// for 64 bits, 4 of the 6 slots of a node.
 const (
 	DefaultFill = 8.0 / 15
 	WideFill    = 4.0 / 6
 )
 
-// Path is the way that a batch of updates takes.
+// Path is how a batch of updates is done.
 type Path uint8
 
 const (
-	// AutoPath takes the path that measured best for the batch's size and order. Mixed batches (Apply) go the
-	// concurrent path.
+	// AutoPath takes the path that measured best for the size and the order of the batch. Mixed batches (Apply) take
+	// the concurrent path.
 	AutoPath Path = iota
-	// Concurrent does each operation by itself, all of them concurrently, in parts no larger than the tree.
-	// structures.Batch says what that means for the order of a mixed batch.
+	// Concurrent runs the operations of a batch concurrently, in parts no larger than the tree. structures.Batch
+	// describes the order of a mixed batch.
 	Concurrent
-	// Batched sorts the batch and changes each node that it touches once. A mixed batch has an order
-	// (structures.Batch).
+	// Batched sorts the batch and changes each node that it touches once. structures.Batch describes the order of a
+	// mixed batch.
 	Batched
 )
 
@@ -39,35 +40,36 @@ var pathNames = enum.Names[Path]{"auto", "concurrent", "batched"}
 
 func (p Path) String() string { return pathNames.String(p) }
 
-// Options say how a tree is made. The zero value makes an empty tree that grows as it must.
+// Options are the options of a tree. The zero value makes an empty tree that grows when it must.
 type Options struct {
-	// Capacity is how many pairs the tree's memory is laid out for at first. More may be inserted.
+	// Capacity is the number of pairs for which memory is allocated at first. More may be inserted.
 	Capacity int
-	// Fill is the share of its slots that a node gets where nodes are made in bulk: Build, Compact, and the splits of
-	// the batched path. Above 0, up to 1; 0: DefaultFill, or WideFill.
+	// Fill is the share of its slots that a node has in use after Build, after Compact, and after a split on the
+	// batched path. It is above 0 and up to 1. 0: DefaultFill for 32 bits, WideFill for 64 bits.
 	Fill float64
-	// MaxBytes is the most memory that the tree may keep: its nodes, what snapshots need, and both copies of either
-	// while it grows. 0: as much as there is. If an update needs more, it returns *structures.LimitError. Package
-	// structures says which memory of calls comes on top.
+	// MaxBytes is the greatest amount of memory that the tree may keep: its nodes, the memory for snapshots, and both
+	// copies of either while it grows. 0: no limit. If an update needs more, it returns *structures.LimitError. Package
+	// structures says which memory calls use in addition.
 	MaxBytes uint64
-	// Pool is where the nodes come from. nil: the tree has a pool of its own. A pool may serve several trees and hash
-	// tables of one device; their calls from Go slices take turns, and it outlives all of them. MaxBytes doesn't bound
-	// the pool. Each call that makes many nodes then has slabs allocated beforehand, so that UpdateOn waits for its
-	// stream, but for deletions, and BuildOn for all that work on the tree.
+	// Pool is the pool from which the tree allocates its nodes. nil: the tree has its own pool. Several trees and hash
+	// tables of one device may share a pool. Their calls from Go slices run one at a time, and the pool must be closed
+	// after all of them. MaxBytes does not limit the pool. A call that makes many nodes first allocates their slabs.
+	// For that, UpdateOn waits for its stream, except for deletions, and BuildOn waits for all streams that use the
+	// tree.
 	Pool *alloc.SlabPool
-	// Path is the way that batches of updates from Go slices take. It decides about the order of mixed batches, too
+	// Path is how batches of updates from Go slices are done. It also determines the order of mixed batches
 	// (structures.Batch).
 	Path Path
-	// Tile is how many lanes work on one node together, in every kernel: a power of two up to 8 and to the subgroup
-	// size. 0: what measured best on this type of device, kernel by kernel.
+	// Tile is the number of lanes that read a node together, in every kernel: a power of two, at most 8 and the
+	// subgroup size. 0: for each kernel, the number that measured best on this type of device.
 	Tile int
-	// Progress, if not nil, is told how long calls get on.
+	// Progress, if not nil, is called with the progress of long calls.
 	Progress structures.Progress
 }
 
 const (
 	maxTile  = 8                       // quads of a node
-	maxPairs = min(1<<32, math.MaxInt) // keys are 32 bits
+	maxPairs = min(1<<32, math.MaxInt) // the number of 32-bit keys
 )
 
 func (o *Options) complete(d *vk.Device, width structures.Width) error {
@@ -94,14 +96,14 @@ func (o *Options) complete(d *vk.Device, width structures.Width) error {
 	return nil
 }
 
-// tiles are how many lanes work on one node together, in each sort of kernel.
+// tiles are the numbers of lanes that read a node together.
 type tiles struct {
 	update int // concurrent queries and updates
-	walk   int // all nodes, streaming
+	walk   int // kernels that read all nodes in turn
 }
 
-// The widths that measured best, by type of device (docs/benchmarks.md). On a CPU, a lane is a loop iteration and
-// shuffles are dear, so one lane takes the whole node.
+// bestTiles returns the numbers that measured best, by type of device (docs/benchmarks.md). On a CPU, a lane is a loop
+// iteration and shuffles are slow, so one lane reads the whole node. wish is Options.Tile.
 func bestTiles(d *vk.Device, wish int) tiles {
 	t := tiles{update: 2, walk: 4}
 	if d.Info().Type == vk.CPU {

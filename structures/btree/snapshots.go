@@ -11,12 +11,12 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Snapshot is what a tree held at one time. It stays the same while it is open, whatever updates do to the tree.
-// Several goroutines may use one. After Close, or once the tree is closed, its methods return vk.ErrClosed.
+// Snapshot is the content of a tree at one time. It does not change while it is open, whatever updates do to the tree.
+// It is safe for many goroutines. After Close, or once the tree is closed, its methods return vk.ErrClosed.
 //
-// Each query from Go slices is one call, which takes its turn between the updates of other goroutines. Iterators go on
-// while the tree changes, and have the snapshot's pairs. Queries on streams come after what other streams have
-// submitted (Tree). A query reads a second node for each leaf that changed since the snapshot (docs/benchmarks.md).
+// A query from Go slices is one call, which runs between the updates of other goroutines. Iterators continue while the
+// tree changes, and return the snapshot's pairs. Queries on streams run after the work that other streams have
+// submitted (Tree). A query reads a second node for each leaf that has changed since the snapshot (docs/benchmarks.md).
 type Snapshot[K, V structures.Number] struct {
 	asked     ordered.Queries[K, V]
 	view      *view
@@ -30,14 +30,16 @@ func (e *UnprotectedError) Error() string {
 	return fmt.Sprintf("no snapshot of time %d is open", e.Time)
 }
 
-// Snapshot opens a snapshot of what the tree holds now: the results of all calls with Go slices, and of all work that
-// streams have submitted, even if the device is not done with it. It does not wait for the device, and costs a few
-// hundred nanoseconds. While snapshots are open, updates pay for them: before a batch changes a leaf for the first time
+// Snapshot opens a snapshot of the tree's present content: the results of all calls with Go slices, and of all work
+// that streams have submitted, even if the device has not finished it. It does not wait for the device, and takes a few
+// hundred nanoseconds. While snapshots are open, updates are slower: before a batch changes a leaf for the first time
 // since the newest snapshot, it copies the leaf.
 //
-// A snapshot that is not closed keeps memory. If the garbage collector finds one that nothing refers to, it closes the
-// snapshot and writes a warning to the device's log. Errors: vk.ErrUnsubmitted if a stream has recorded updates and not
-// submitted them, *structures.LimitError after 2^32 snapshots while one of them is open, vk.ErrClosed, the context's.
+// A snapshot that is not closed keeps memory. If the garbage collector finds a snapshot without references, it closes
+// the snapshot and writes a warning to the device's log.
+//
+// Errors: vk.ErrUnsubmitted if a stream has recorded updates and not submitted them, *structures.LimitError after 2^32
+// snapshots while one of them is open, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 	v, err := t.open().core.Snapshot(ctx)
 	return opened[K, V](v, err)
@@ -71,7 +73,7 @@ func (t *Tree[K, V]) At(ctx context.Context, time uint64) (*Snapshot[K, V], erro
 	return opened[K, V](v, err)
 }
 
-// opened returns a snapshot that the garbage collector closes if nobody else does.
+// opened returns a snapshot that the garbage collector closes if the caller does not.
 func opened[K, V structures.Number](v *view, err error) (*Snapshot[K, V], error) {
 	if err != nil {
 		return nil, err
@@ -81,10 +83,10 @@ func opened[K, V structures.Number](v *view, err error) (*Snapshot[K, V], error)
 	return s, nil
 }
 
-// made says whether a tree has opened the snapshot.
+// made reports whether a tree has opened the snapshot.
 func (s *Snapshot[K, V]) made() bool { return s != nil && s.view != nil }
 
-// queries are those of the snapshot, or, for a nil pointer or a zero value, of a tree that is not open.
+// queries returns the queries of the snapshot, or of a tree that is not open if s is nil or a zero value.
 func (s *Snapshot[K, V]) queries() structures.Queries[K, V] {
 	if !s.made() {
 		return (*Tree[K, V])(nil)
@@ -146,65 +148,65 @@ func (s *Snapshot[K, V]) Close() error {
 	return err
 }
 
-// Versions are what a tree keeps for its snapshots.
+// Versions describes what a tree keeps for its snapshots.
 type Versions struct {
-	Snapshots      int    // open ones
+	Snapshots      int    // open snapshots
 	Oldest, Newest uint64 // their times; 0 if there is none
 	Kept           int    // copies of leaves
-	Bytes          uint64 // of memory for these, in use or spare
+	Bytes          uint64 // memory for the copies, used or spare
 	Forgotten      uint64 // snapshots that were not closed
 }
 
-// Versions returns what the tree keeps for its snapshots. It waits for the streams that work on the tree, and frees
-// what no snapshot needs any more. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
+// Versions returns what the tree keeps for its snapshots. It waits for the streams that use the tree, and frees what no
+// snapshot needs any more. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) Versions(ctx context.Context) (Versions, error) {
 	return t.open().core.Versions(ctx)
 }
 
 // History is what is kept of a leaf for the open snapshots.
 type History struct {
-	Since    uint64    // the time of the updates that last changed the leaf; 0: none has since the oldest snapshot
-	Versions []Version // what it held before, the newest first
+	Since    uint64    // the time of the updates that last changed the leaf; 0: none since the oldest snapshot
+	Versions []Version // the leaf's earlier content, the newest first
 }
 
-// Version is what a leaf held for a time. A snapshot of a time from Since on, and before Until, finds in it the pairs
-// whose keys the leaf is for today. Leaves that were split from one have the same versions.
+// Version is the content of a leaf for some time. A snapshot with a time from Since on and before Until reads its
+// pairs in the leaf's present range from this version. If a leaf was split, both leaves share the earlier versions.
 type Version struct {
-	Number       uint32   // by which leaves share it
-	Since, Until uint64   // times of the updates that made it so and that ended it, as Snapshot.Time has them
+	Number       uint32   // identifies the version, which several leaves may share
+	Since, Until uint64   // the times of the updates that began and ended it, like Snapshot.Time
 	Keys, Values []uint64 // in key order, as words (structures.KeyCode)
 }
 
-// History returns what is kept of a leaf, one of Nodes, for drawing and looking at. It is empty if no snapshot is open.
-// It waits for the streams that work on the tree. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
+// History returns what is kept of a leaf, one of Nodes, for drawing and inspection. It is empty if no snapshot is open.
+// It waits for the streams that use the tree. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) History(ctx context.Context, leaf Node[uint64]) (History, error) {
 	return t.open().core.History(ctx, leaf)
 }
 
-// Moving bounds what kernels that take snapshots inside a dispatch do to a tree. The tree has versions and times ready
-// for so many, 132 bytes an update.
+// Moving bounds the work of kernels that take snapshots inside a dispatch. The tree reserves versions and times for
+// that work, 132 bytes for each update.
 type Moving struct {
-	// Updates are operations that may change a pair, each time that they are tried. One that finds no version free
-	// is left pending, without effect.
+	// Updates is the number of operations that may change a pair. An operation counts each time it is tried. If an
+	// operation finds no free version, it is left pending, without effect.
 	Updates int
-	// Snapshots are those that subgroups take, each for all of its lanes. Any more of them see what the last one of
-	// these has.
+	// Snapshots is the number of snapshots that subgroups take, each for all of its lanes. Further snapshots see what
+	// the last of these sees.
 	Snapshots int
 }
 
 // On records kernels of the caller that change the tree and take snapshots of it inside a dispatch (btree_clock.glsl,
-// docs/device-side.md), compiled with VKDS_CLOCK. Queries at such a snapshot see one moment, whatever other invocations
-// do meanwhile. These snapshots end with what was recorded here; those of the host stay what they are.
+// docs/device-side.md), compiled with VKDS_CLOCK. Queries at such a snapshot see the tree at one moment, while other
+// invocations change it. These snapshots end with the recorded work; snapshots of the host are not affected.
 //
 // On calls record once, before it returns, with the value that the kernels' push constants need; record records one
-// dispatch or several on the stream. On the device they run after what other streams have submitted, and before what
-// these do next. They need Tree.Constants. Nothing else may change the tree beside them, not even a kernel without
-// VKDS_CLOCK. Insertions need slabs: call Grow first. If On needs memory for versions, it submits what the stream has
-// recorded, and waits.
+// dispatch or several on the stream. The device runs them after the work that other streams have submitted, and before
+// the work that these submit later. The kernels need Tree.Constants. Nothing else may change the tree at the same time,
+// not even a kernel without VKDS_CLOCK. Insertions need slabs: call Grow first. If On needs memory for versions, it
+// submits what the stream has recorded, and waits. If record makes a call on the tree that would wait for On itself,
+// that call returns *structures.ReentryError.
 //
-// If record makes a call on the tree that would wait for On itself, that call returns *structures.ReentryError. Errors:
-// vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, *structures.LimitError, *vk.OutOfMemoryError, and record's own,
-// after which the stream runs nothing of it.
+// Errors: vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, *structures.LimitError, *vk.OutOfMemoryError, and record's
+// own, after which the stream runs nothing of it.
 func (t *Tree[K, V]) On(stream *vk.Stream, m Moving, record func(tree Device) error) error {
 	return t.open().core.moving(stream, m, record)
 }

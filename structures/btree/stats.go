@@ -7,22 +7,22 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Stats are a tree's measures.
+// Stats are measurements of a tree.
 type Stats struct {
 	Pairs        uint64
 	Nodes        uint64
-	Height       int     // the root's level: a search reads Height+1 nodes
-	Levels       []Level // from the leaves, level 0, to the root
-	Fill         float64 // pairs / slots of the leaves
-	Erased       uint64  // slots of the leaves that hold a deleted pair's remains, until their leaf is cleaned
-	NodeBytes    uint64  // of the nodes
-	Bytes        uint64  // device memory that the pool takes, nodes and room for more
-	BytesPerPair float64 // NodeBytes / Pairs; 0 of an empty tree
+	Height       int     // the level of the root: a search reads Height+1 nodes
+	Levels       []Level // from the leaves, level 0, up to the root
+	Fill         float64 // pairs / slots of all leaves
+	Erased       uint64  // slots of leaves with the remains of a deleted pair; they are reused when the leaf is cleaned
+	NodeBytes    uint64  // memory of all nodes
+	Bytes        uint64  // device memory of the pool: nodes and free slabs
+	BytesPerPair float64 // NodeBytes / Pairs; 0 if the tree is empty
 
-	// Since the tree was made, modulo 2^32: nodes split by concurrent updates, and ways through the tree that began
-	// again at the root or met a latch.
+	// Since the tree was made, modulo 2^32: nodes split by concurrent updates, and how often an operation restarted at
+	// the root or met a latch.
 	Splits, Restarts uint64
-	Orphans          uint64 // nodes that no parent has, because what stopped a batch came before that
+	Orphans          uint64 // nodes without a parent, because a batch ended before it inserted their separators
 	Batches          Batches
 }
 
@@ -30,18 +30,18 @@ type Stats struct {
 type Level struct {
 	Level int
 	Nodes uint64
-	Slots uint64  // in use: pairs or children
-	Fill  float64 // of all slots
+	Slots uint64  // slots in use: pairs or children
+	Fill  float64 // Slots / all slots
 }
 
-// Batches are how many batches of updates took which path. A call is one batch, from Go slices and on a stream alike;
-// what Finish does belongs to the batch that it finishes. One on a stream counts once it is submitted.
+// Batches has the number of batches of updates that each path has done. A call is one batch, from Go slices or on a
+// stream. Finish does not count as another batch. A batch on a stream counts when it is submitted.
 type Batches struct{ Concurrent, Batched uint64 }
 
-// tally counts batches, also where streams are submitted, which is outside of the tree's calls.
+// tally counts batches. It is atomic because streams are submitted outside of the tree's calls.
 type tally struct{ concurrent, batched atomic.Uint64 }
 
-// submitted counts a batch that a stream is recording, unless it is dropped.
+// submitted counts the batch that a stream is recording when it is submitted. A batch that is dropped does not count.
 func submitted(s *vk.Stream, count *atomic.Uint64) {
 	s.OnSubmit(func(_ vk.Point, submitted bool) {
 		if submitted {
@@ -50,7 +50,7 @@ func submitted(s *vk.Stream, count *atomic.Uint64) {
 	})
 }
 
-// The layout of survey.comp's rows, in words.
+// The layout of the rows of survey.comp, in words.
 const (
 	surveyRows     = 64
 	surveyRowWords = 64
@@ -72,7 +72,7 @@ type surveyPush struct {
 	Rows   uint64
 }
 
-// survey is what a tree has.
+// survey is the result of tree.survey.
 type survey struct {
 	levels [depths]Level
 	beyond [depths]uint64
@@ -80,7 +80,7 @@ type survey struct {
 	listed listed
 }
 
-// nodes is how many nodes there are.
+// nodes returns the number of nodes.
 func (v survey) nodes() (n uint64) {
 	for _, l := range v.levels {
 		n += l.Nodes
@@ -88,11 +88,11 @@ func (v survey) nodes() (n uint64) {
 	return n
 }
 
-// survey counts what the tree holds, which is known from then on. What it has listed stands in the scratch of the
-// tree's stream.
+// survey counts the nodes and pairs of the tree, and notes the numbers in t.known. Its list of the nodes is in the
+// scratch memory of the tree's stream.
 func (t *tree) survey(ctx context.Context) (survey, error) {
 	const words = surveyRows * surveyRowWords
-	resting := t.uses.Rest(ctx) == nil // else more is to come than there is
+	resting := t.uses.Rest(ctx) == nil // otherwise recorded work may still add nodes
 	l, err := t.listWith(ctx, words, func(l listing, rows uint64) error {
 		k, err := kernel[surveyPush](t, t.stream, t.sized("survey"), 1)
 		if err != nil {
@@ -123,7 +123,7 @@ func (t *tree) survey(ctx context.Context) (survey, error) {
 	return v, nil
 }
 
-// Len returns the number of pairs. It goes over all nodes, and keeps memory for their list, some 6 bytes a node.
+// Len returns the number of pairs. It reads all nodes, and keeps memory for their list, about 6 bytes for each node.
 func (t *tree) Len(ctx context.Context) (uint64, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return 0, err

@@ -12,7 +12,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// check answers why a concurrent batch can't be recorded.
+// check returns an error if a concurrent batch can't be recorded.
 func check(d *vk.Device, kind structures.Kind, b structures.DeviceBatch, width structures.Width) error {
 	end, err := recording.End(b)
 	if err != nil {
@@ -52,12 +52,12 @@ func check(d *vk.Device, kind structures.Kind, b structures.DeviceBatch, width s
 		recording.NeedOutcomes(d, b))
 }
 
-// asksForOrder says whether a concurrent batch may have operations that ask for order. Of others, a Width says nothing.
+// asksForOrder reports whether a concurrent batch may have ordered queries. In other batches, Width has no meaning.
 func asksForOrder(kind structures.Kind, b structures.DeviceBatch) bool {
 	return b.Width != 0 && (kind == structures.Mixed || kind.Ordered())
 }
 
-// does says whether concurrent batches do operations of a kind.
+// does reports whether concurrent batches may have operations of a kind.
 func does(kind structures.Kind) bool {
 	return updates(kind) || kind == structures.Find || kind.Ordered() && kind <= structures.CountRange
 }
@@ -92,15 +92,15 @@ type operands struct {
 	count                                  int
 	retry                                  bool
 	alone                                  bool
-	few                                    bool // of them, if any: they begin at the root
+	few                                    bool // few operations, if any: they search from the root
 	plain                                  bool // no operation updates a value in place
 	groups                                 sequential.Indirect
 
-	ordered                            bool // there are operations that ask for order
+	ordered                            bool // there are ordered queries
 	highs, windows, outKeys, outValues uint64
 	width                              int
-	moments                            bool   // each of these sees one of its own, in a mixed batch
-	countAt                            uint64 // where the device knows how many operations there are, or 0
+	moments                            bool   // in a mixed batch, each ordered query sees a moment of its own
+	countAt                            uint64 // the address of the number of operations, or 0
 }
 
 type mixedPush struct {
