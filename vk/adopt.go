@@ -7,8 +7,8 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// Handles name a Vulkan device and one of its queues by their Vulkan handles: what a program passes to Adopt, and what
-// Device.Handles returns. A handle that C declares as a pointer is here the pointer's value.
+// Handles identifies a Vulkan device and one of its queues by their Vulkan handles. A program passes Handles to Adopt,
+// and Device.Handles returns them. A handle that is a pointer in C is the value of that pointer here.
 type Handles struct {
 	Instance       uint64 // VkInstance, made for Vulkan 1.3 or newer by the system's loader
 	PhysicalDevice uint64 // VkPhysicalDevice
@@ -16,8 +16,8 @@ type Handles struct {
 	Queue          uint64 // VkQueue of a family that has VK_QUEUE_COMPUTE_BIT
 	Family         uint32 // the queue's family
 
-	// Features are the features that the device was created with. They have to contain RequiredFeatures. Vulkan cannot
-	// be asked for them, so that a feature that is named here and was not enabled is undefined behaviour.
+	// Features are the features that the device was created with. They must contain RequiredFeatures. Vulkan cannot be
+	// asked which features were enabled: if a feature is named here but was not enabled, the behaviour is undefined.
 	Features []Feature
 	// Lock guards the queue. vkds holds it during each vkQueueSubmit2 and vkQueueWaitIdle, and the program holds it
 	// during its own calls on the queue. It may be nil if the program leaves the queue to vkds.
@@ -33,16 +33,19 @@ func RequiredFeatures() []Feature {
 	return names
 }
 
-// Adopt makes a Device of a VkDevice that the program has created for its own work, so that both share its memory and
-// its queue. The Device uses the one queue that h names. Adopt ignores Options.Device, Validation and OnMessage, which
-// belong to the instance.
+// Adopt makes a Device from a VkDevice that the program has created for its own work, so that both share its memory and
+// its queue. The Device uses only the queue that h names. Adopt ignores Options.Device, Options.Validation and
+// Options.OnMessage, which belong to the instance.
 //
-// Close waits for the queue, frees everything that was made from the Device, and leaves the VkDevice and the instance
-// to the program, which destroys them after Close.
+// Close waits for the queue and frees everything that was made from the Device. The VkDevice and the instance stay
+// alive; the program destroys them after Close.
 //
-// Adopt returns *HandleError if a handle is 0 or does not fit the others, *MissingFeatureError if h.Features or the
-// physical device lack a feature that vkds requires (a device has none beyond the version that its instance was made
-// for), and the errors of Open.
+// Errors:
+//
+//   - *HandleError if a handle is 0 or does not fit the others;
+//   - *MissingFeatureError if h.Features or the physical device lack a feature that vkds requires. A device has no
+//     features newer than the Vulkan version for which its instance was made;
+//   - those of Open.
 func Adopt(h Handles, o Options) (*Device, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -105,7 +108,7 @@ func adopt(in native.Instance, h Handles, o Options) (*Device, error) {
 	return d, nil
 }
 
-// restrict leaves a candidate what the program's device and queue have of its abilities.
+// restrict reduces the abilities of a candidate to those that the program's device and queue have.
 func (c *candidate) restrict(h Handles) error {
 	var lacks []string
 	for _, f := range RequiredFeatures() {
@@ -133,8 +136,8 @@ func (c *candidate) restrict(h Handles) error {
 	return nil
 }
 
-// Handles returns the handles of the Device and of one of its queues, for calls of the program's own. The program holds
-// Lock during its calls on the queue. The handles are valid until Close.
+// Handles returns the handles of the Device and of one of its queues, for the program's own calls. The program must
+// hold Lock during its calls on the queue. The handles are valid until Close.
 func (d *Device) Handles() Handles {
 	if !d.made() {
 		return Handles{}
@@ -146,11 +149,11 @@ func (d *Device) Handles() Handles {
 	}
 }
 
-// Handle returns the VkBuffer that the elements lie in, and the offset of the first one in bytes: small buffers share a
-// VkBuffer. Both are 0 for a nil Buffer. The handle is valid until Free.
+// Handle returns the VkBuffer that contains the elements, and the offset of the first element in bytes, because small
+// buffers share a VkBuffer. Both are 0 for a nil Buffer. The handle is valid until Free.
 func (b *Buffer[T]) Handle() (buffer, offset uint64) { return b.where().handle() }
 
-// Handle is Buffer.Handle for host memory.
+// Handle returns the VkBuffer and the offset, like Buffer.Handle.
 func (b *HostBuffer[T]) Handle() (buffer, offset uint64) { return b.where().handle() }
 
 func (r *region) handle() (buffer, offset uint64) {
@@ -160,9 +163,9 @@ func (r *region) handle() (buffer, offset uint64) {
 	return uint64(r.block.buffer), r.at
 }
 
-// Semaphore returns the timeline semaphore of a Point and the value that it has when the device has reached the Point,
-// for a submission of the program's own that waits for it. Both are 0 for the zero Point. The handle is valid until the
-// Device closes.
+// Semaphore returns the timeline semaphore of a Point, and the value that the semaphore has when the device has reached
+// the Point. The program's own submissions can wait for it. Both are 0 for the zero Point. The handle is valid until
+// the Device closes.
 func (p Point) Semaphore() (semaphore, value uint64) {
 	if p.line == nil {
 		return 0, 0
@@ -170,9 +173,9 @@ func (p Point) Semaphore() (semaphore, value uint64) {
 	return uint64(p.line.semaphore), p.value
 }
 
-// PointAt returns the Point at which a timeline semaphore of the program's own has a value, for Stream.After and
-// Point.Wait. The semaphore belongs to the same VkDevice and outlives every wait for the Point. After Device.Close,
-// Wait and Done return ErrClosed.
+// PointAt returns the Point at which the program's own timeline semaphore has a value, for Stream.After and Point.Wait.
+// The semaphore must belong to the same VkDevice and must outlive every wait for the Point. After Device.Close, Wait
+// and Done return ErrClosed.
 func (d *Device) PointAt(semaphore, value uint64) Point {
 	if !d.made() {
 		return Point{}
@@ -190,7 +193,7 @@ func (d *Device) PointAt(semaphore, value uint64) Point {
 	return Point{line, value}
 }
 
-// closeForeign ends the waits for the program's own semaphores. The Device is marked as closed.
+// closeForeign ends the waits for the program's own semaphores. The Device must be marked as closed.
 func (d *Device) closeForeign() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

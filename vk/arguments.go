@@ -8,18 +8,18 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// Arguments is a T in device memory, for kernel arguments that don't fit push constants, which have 128 bytes on every
-// device. It is a field of the pushed struct. In GLSL the member is a buffer reference to a block that matches T, as
-// push constants match their struct.
+// Arguments is a T in device memory, for kernel arguments that exceed push constants; every device has at least 128
+// bytes of those. It is a field of the pushed struct. In GLSL the member is a buffer reference to a block that matches
+// T, in the same way as push constants match their struct.
 type Arguments[T any] struct{ address uint64 }
 
 func (Arguments[T]) of() reflect.Type { return reflect.TypeFor[T]() }
 
-// argued is every Arguments.
+// argued is implemented by Arguments of every type.
 type argued interface{ of() reflect.Type }
 
-// NewArguments records that a copy of v is put into device memory, for the commands that are recorded from here to the
-// next Submit. Reading push constants costs nothing, so prefer them if v fits.
+// NewArguments records a copy of v to device memory, for the commands that are recorded from here to the next Submit.
+// Reading push constants costs nothing, so prefer them if v fits.
 func NewArguments[T any](s *Stream, v T) Arguments[T] {
 	if !s.made() {
 		return Arguments[T]{}
@@ -28,23 +28,24 @@ func NewArguments[T any](s *Stream, v T) Arguments[T] {
 	return Arguments[T]{address}
 }
 
-// Address is where they lie, for what takes addresses.
+// Address returns the device address of the arguments.
 func (a Arguments[T]) Address() uint64 { return a.address }
 
 const (
-	argumentsBytes = 4096    // of a batch's memory for arguments, taken when the first ones come
-	mostArguments  = 1 << 16 // that one command may write
-	argumentsGrain = 16      // they begin at multiples of so many bytes
+	argumentsBytes = 4096    // the least size of a buffer for a batch's arguments
+	mostArguments  = 1 << 16 // bytes that one command can write
+	argumentsGrain = 16      // the alignment of arguments, in bytes
 )
 
-// argumentMemory is where a batch's arguments go.
+// argumentMemory is the newest buffer for a batch's arguments.
 type argumentMemory struct {
 	buffer *Buffer[byte]
 	used   int
 }
 
-// arguments records the writing of some bytes to memory of the batch's own. Nothing that was recorded before has to do
-// with that memory, so this stands behind no barrier; the next command's names it.
+// arguments records the writing of n bytes to the batch's own memory, and returns their address. No earlier command
+// uses that memory, so the write needs no barrier before it. The barrier of the next command orders the write before
+// that command.
 func (s *Stream) arguments(from unsafe.Pointer, n int) uint64 {
 	size := (n + 3) &^ 3
 	if size > mostArguments {

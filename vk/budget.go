@@ -1,24 +1,24 @@
 package vk
 
-// MemorySource is what NewBuffer and NewHostBuffer take memory from: a *Device, or a *Budget of one.
+// MemorySource is a *Device or a *Budget of one. NewBuffer and NewHostBuffer allocate memory from it.
 type MemorySource interface {
 	// Fits checks whether buffers of these sizes, in bytes, can be allocated together: see Device.Fits.
 	Fits(sizes ...uint64) error
 	take(host bool, bytes uint64) (*region, error)
 }
 
-// Budget bounds the memory that several buffers of a Device take together: those for which NewBuffer and NewHostBuffer
-// are given the Budget instead of the Device. Buffers count until they are freed, with their sizes rounded up to
+// Budget limits the memory that several buffers of a Device take together: those that NewBuffer and NewHostBuffer
+// allocate from the Budget instead of the Device. Buffers count until they are freed, with their sizes rounded up to
 // multiples of 256 bytes. Several goroutines may use a Budget at once.
 type Budget struct {
 	d      *Device
 	option string
 	most   uint64
-	used   uint64 // the allocator's lock is held for it
+	used   uint64 // guarded by the allocator's lock
 }
 
-// Budget returns a Budget of so many bytes; 0: it only counts. If a buffer would exceed it, allocating the buffer
-// returns *LimitError, which names the option that set the limit.
+// Budget returns a Budget of so many bytes. A Budget of 0 bytes counts, but has no limit. If a buffer would exceed the
+// Budget, allocating the buffer returns *LimitError, which names the option that set the limit.
 func (d *Device) Budget(option string, bytes uint64) *Budget {
 	if !d.made() {
 		return nil
@@ -26,7 +26,7 @@ func (d *Device) Budget(option string, bytes uint64) *Budget {
 	return &Budget{d: d, option: option, most: bytes}
 }
 
-// Used returns the bytes that the buffers take which have not been freed.
+// Used returns the bytes that buffers of the Budget take. Freed buffers do not count.
 func (b *Budget) Used() uint64 {
 	if b == nil || !b.d.made() {
 		return 0
@@ -36,7 +36,8 @@ func (b *Budget) Used() uint64 {
 	return b.used
 }
 
-// Fits is Device.Fits, and returns *LimitError if buffers of these sizes would exceed the Budget.
+// Fits checks whether buffers of these sizes can be allocated together, like Device.Fits. It also returns *LimitError
+// if they would exceed the Budget.
 func (b *Budget) Fits(sizes ...uint64) error {
 	if b == nil {
 		return ErrNotOpen
@@ -58,7 +59,8 @@ func (b *Budget) take(host bool, bytes uint64) (*region, error) {
 	return b.d.takeWithin(b, host, bytes)
 }
 
-// admit returns why so many bytes more can't be taken; of no Budget nil. The allocator's lock is held.
+// admit returns *LimitError if so many more bytes would exceed the Budget. A nil Budget has no limit. The allocator's
+// lock must be held.
 func (b *Budget) admit(bytes uint64) error {
 	if b == nil || b.most == 0 || bytes <= b.most-b.used {
 		return nil
@@ -67,7 +69,7 @@ func (b *Budget) admit(bytes uint64) error {
 		Option: b.option}
 }
 
-// add counts bytes, or as their two's complement takes them off. The allocator's lock is held.
+// add adds bytes to those in use; their two's complement subtracts them. The allocator's lock must be held.
 func (b *Budget) add(bytes uint64) {
 	if b != nil {
 		b.used += bytes

@@ -5,30 +5,30 @@ import (
 	"unsafe"
 )
 
-// Element is what a buffer can hold.
+// Element is the type of an element of a Buffer.
 type Element interface {
 	~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int32 | ~int64 | ~float32
 }
 
-// Memory is a Buffer or a HostBuffer of any type, as the commands of a Stream take it.
+// Memory is a Buffer or a HostBuffer of any type. The commands of a Stream take it.
 type Memory interface {
 	Bytes() uint64   // its size
 	Address() uint64 // its device address
 	where() *region
 }
 
-// Buffer is n elements of device memory. Shaders reach it by its address.
+// Buffer is n elements of device memory. Kernels reach it by its address.
 //
-// Free gives the memory back, or at last Close of the Device: Go's garbage collector does not see device memory. A nil
-// or zero *Buffer has length 0 and address 0, and its Free does nothing.
+// Free frees the memory. Close of the Device frees the buffers that are left. Go's garbage collector does not, because
+// it does not see device memory. A nil or zero *Buffer has length 0 and address 0, and its Free does nothing.
 type Buffer[T Element] struct {
 	r *region
 	n int
 }
 
-// NewBuffer allocates n elements, whose contents are undefined. n may be 0: the Buffer then still has an address
-// of its own. Errors: *OutOfMemoryError where the memory is not there, *TooLargeError where no buffer of the
-// device can be that large, *LimitError where the buffer would exceed a Budget.
+// NewBuffer allocates n elements, whose contents are undefined. n may be 0; the Buffer still has its own address.
+// Errors: *OutOfMemoryError if there is not enough memory, *TooLargeError if the device has no buffers that large,
+// *LimitError if the buffer would exceed a Budget.
 func NewBuffer[T Element](from MemorySource, n int) (*Buffer[T], error) {
 	if from == nil {
 		return nil, ErrNotOpen
@@ -40,7 +40,7 @@ func NewBuffer[T Element](from MemorySource, n int) (*Buffer[T], error) {
 	return &Buffer[T]{r, n}, nil
 }
 
-// bytesOf is the size of n elements; a negative or an absurd n is more than any device has.
+// bytesOf returns the size of n elements. For a negative or very large n, it returns more than any device has.
 func bytesOf[T Element](n int) uint64 {
 	var t T
 	if n < 0 || uint64(n) > 1<<60 {
@@ -49,12 +49,12 @@ func bytesOf[T Element](n int) uint64 {
 	return uint64(n) * uint64(unsafe.Sizeof(t))
 }
 
-// view is a slice's memory.
+// view returns the memory of a slice.
 func view[T Element](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), bytesOf[T](len(s)))
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (b *Buffer[T]) Len() int {
 	if b == nil {
 		return 0
@@ -62,15 +62,15 @@ func (b *Buffer[T]) Len() int {
 	return b.n
 }
 
-// Bytes is the size in bytes.
+// Bytes returns the size in bytes.
 func (b *Buffer[T]) Bytes() uint64 { return b.where().size() }
 
-// Address is the device address of the first element, at least 256 bytes aligned.
+// Address returns the device address of the first element, a multiple of 256.
 func (b *Buffer[T]) Address() uint64 {
 	return b.where().address()
 }
 
-// AddressOf is the device address of element i; i is not checked.
+// AddressOf returns the device address of element i. It does not check i.
 func (b *Buffer[T]) AddressOf(i int) uint64 { return b.where().address() + bytesOf[T](i) }
 
 // Free frees the memory. Further calls do nothing.
@@ -87,9 +87,9 @@ func (b *Buffer[T]) where() *region {
 
 func (b *Buffer[T]) usableOn(d *Device) error { return b.where().usableOn(d) }
 
-// Upload copies src to the elements from index at on, and returns when they are there. The caller must have waited for
-// the work that uses them, and submits the work that is to see them afterwards. If ctx ends, some elements have been
-// copied. Error: *RangeError if src does not fit; then nothing is copied.
+// Upload copies src to the elements from index at on, and returns when the copy is done. Before the call, wait for all
+// work that uses these elements; submit work that must see them after the call. If ctx ends first, a part of the
+// elements may have been copied. Error: *RangeError if src does not fit; then nothing is copied.
 func (b *Buffer[T]) Upload(ctx context.Context, at int, src []T) error {
 	if err := checkElements(b, "upload", at, len(src)); err != nil || b.where() == nil {
 		return err
@@ -101,8 +101,8 @@ func (b *Buffer[T]) Upload(ctx context.Context, at int, src []T) error {
 	return b.r.d.staging.upload(ctx, b.r, bytesOf[T](at), view(src))
 }
 
-// Download copies the elements from index at on into dst, and returns when they are there. The caller must have waited
-// for the work that writes them. Error: *RangeError if the Buffer has fewer elements.
+// Download copies the elements from index at on into dst, and returns when the copy is done. Before the call, wait for
+// the work that writes them. Error: *RangeError if the Buffer has fewer elements.
 func (b *Buffer[T]) Download(ctx context.Context, at int, dst []T) error {
 	if err := checkElements(b, "download", at, len(dst)); err != nil || b.where() == nil {
 		return err
@@ -127,9 +127,9 @@ func checkElements[T Element](b *Buffer[T], what string, at, n int) error {
 	return nil
 }
 
-// HostBuffer is n elements of host memory that the device reaches, too, by address and as the source or target of a
-// Stream's copies. It is mapped as long as it lives, and coherent: submitted work sees what the host wrote before the
-// Submit, and after a Wait the host sees what the work wrote.
+// HostBuffer is n elements of host memory that the device can use too: by address, and as the source or target of a
+// Stream's copies. It stays mapped until it is freed, and it is coherent: submitted work sees what the host wrote
+// before the Submit, and after a Wait the host sees what the work wrote.
 type HostBuffer[T Element] struct {
 	r *region
 	s []T
@@ -147,8 +147,9 @@ func NewHostBuffer[T Element](from MemorySource, n int) (*HostBuffer[T], error) 
 	return &HostBuffer[T]{r, unsafe.Slice((*T)(r.pointer()), n)}, nil
 }
 
-// Slice returns the memory itself. Use it only while no work that names it runs: after a Wait and before the next
-// Submit. Host and device have no common atomics. It must not be used after Free, nor after Close of the Device.
+// Slice returns the memory itself, not a copy. Use it only while no work that names it runs: after a Wait and before
+// the next Submit. Host and device have no common atomics. The slice is not valid after Free or after Close of the
+// Device.
 func (b *HostBuffer[T]) Slice() []T {
 	if b == nil {
 		return nil
@@ -156,16 +157,16 @@ func (b *HostBuffer[T]) Slice() []T {
 	return b.s
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (b *HostBuffer[T]) Len() int { return len(b.Slice()) }
 
-// Bytes is the size in bytes.
+// Bytes returns the size in bytes.
 func (b *HostBuffer[T]) Bytes() uint64 { return b.where().size() }
 
-// Address is the device address of the first element, at least 256 bytes aligned.
+// Address returns the device address of the first element, a multiple of 256.
 func (b *HostBuffer[T]) Address() uint64 { return b.where().address() }
 
-// AddressOf is the device address of element i; i is not checked.
+// AddressOf returns the device address of element i. It does not check i.
 func (b *HostBuffer[T]) AddressOf(i int) uint64 { return b.where().address() + bytesOf[T](i) }
 
 // Free frees the memory. Further calls do nothing.

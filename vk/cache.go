@@ -11,17 +11,17 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// pipelineCache keeps compiled kernels from one run to the next, in one file a device and driver. It only saves
-// time: a file that is missing, damaged, or of another driver counts as empty, and one that can't be written
-// is not an error.
+// pipelineCache keeps compiled kernels between runs of a program, in one file for each device and driver. It only saves
+// time: a file that is missing, damaged, or of another driver counts as empty, and failing to write a file is not an
+// error.
 type pipelineCache struct {
 	handle native.Cache
-	path   string            // empty: nowhere
-	loaded [sha256.Size]byte // what the file held
+	path   string            // empty: the cache is not saved
+	loaded [sha256.Size]byte // checksum of the data in the file
 }
 
-// The file: a line of text, the SHA-256 of the rest, and the rest, which is the driver's. The sum is ours to
-// check since drivers trust what they are given.
+// The file has a line of text, the SHA-256 of the rest, and the rest, which is the driver's data. We check the sum
+// because drivers do not check their data.
 const cacheMagic = "vkds pipeline cache 1\n"
 
 func (c *pipelineCache) init(d *Device, folder string) error {
@@ -42,7 +42,7 @@ func (c *pipelineCache) init(d *Device, folder string) error {
 	return d.check("vkCreatePipelineCache", result)
 }
 
-// readCache returns the driver's data of a cache file; nil where there is none that this driver could read.
+// readCache returns the driver's data from a cache file, or nil if there is no file that this driver can read.
 func readCache(path string, vendor, device uint32, uuid [16]byte) []byte {
 	file, err := os.ReadFile(path)
 	if err != nil || len(file) < len(cacheMagic)+sha256.Size || string(file[:len(cacheMagic)]) != cacheMagic {
@@ -52,7 +52,7 @@ func readCache(path string, vendor, device uint32, uuid [16]byte) []byte {
 	if want := sha256.Sum256(data); !bytes.Equal(sum, want[:]) {
 		return nil
 	}
-	// VkPipelineCacheHeaderVersionOne: its size, 1, vendor, device, UUID.
+	// The fields of VkPipelineCacheHeaderVersionOne are size, version (1), vendor, device and UUID.
 	if len(data) < 32 || binary.LittleEndian.Uint32(data[4:]) != 1 || binary.LittleEndian.Uint32(data[8:]) != vendor ||
 		binary.LittleEndian.Uint32(data[12:]) != device || !bytes.Equal(data[16:32], uuid[:]) {
 		return nil
@@ -60,7 +60,7 @@ func readCache(path string, vendor, device uint32, uuid [16]byte) []byte {
 	return data
 }
 
-// close saves the cache if it has changed, and ends it.
+// close saves the cache if it has changed, and destroys it.
 func (c *pipelineCache) close(d *Device) {
 	if c.handle == 0 {
 		return
@@ -76,8 +76,8 @@ func (c *pipelineCache) close(d *Device) {
 	c.handle = 0
 }
 
-// writeCache replaces the file as a whole: another process that reads or writes it at the same time sees the
-// old one or a new one.
+// writeCache replaces the file atomically: a process that reads or writes it at the same time sees the old file or a
+// new one.
 func writeCache(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -22,44 +22,44 @@ const (
 	Other      DeviceType = "other"
 )
 
-// preference is the order in which List gives devices and Open takes them.
+// preference is the order of types in List, and the order in which Open prefers them.
 var preference = []DeviceType{Discrete, Integrated, Virtual, CPU, Other}
 
 var deviceTypes = map[uint32]DeviceType{1: Integrated, 2: Discrete, 3: Virtual, 4: CPU}
 
 // Info describes a device.
 type Info struct {
-	Index         int        // in List; Options.Device takes it
-	Name          string     // the driver's name of the device
+	Index         int        // index in List, for Options.Device
+	Name          string     // the device's name, from the driver
 	Type          DeviceType //
-	Driver        string     // the driver's name and its version in its own words
-	DriverVersion string     // as the driver packs it, in hexadecimal
-	APIVersion    string     // the newest Vulkan that the device has
+	Driver        string     // the driver's name, and its version as text
+	DriverVersion string     // the driver's version number, in hexadecimal
+	APIVersion    string     // the newest version of Vulkan that the device supports
 	VendorID      uint32
 	DeviceID      uint32
-	UUID          [16]byte // the same for the same device in every process
+	UUID          [16]byte // identifies the device, in every process
 
-	SubgroupSize int // lanes of a subgroup that kernels run with unless asked otherwise
-	MinSubgroup  int // smallest that can be asked for
-	MaxSubgroup  int // largest that can be asked for
+	SubgroupSize int // lanes of a subgroup, if no other size is requested
+	MinSubgroup  int // the smallest size that can be requested
+	MaxSubgroup  int // the largest size that can be requested
 
-	HeapBytes          uint64 // the largest device-local heap
-	MaxBufferBytes     uint64 // the largest buffer
-	MaxAllocationBytes uint64 // the largest allocation that the driver promises; larger ones may succeed
-	MaxWorkgroup       int    // the most invocations of a workgroup
-	MaxGroups          [2]int // the most workgroups of a dispatch in x and y
+	HeapBytes          uint64 // size of the largest device-local heap
+	MaxBufferBytes     uint64 // size of the largest buffer
+	MaxAllocationBytes uint64 // allocations up to this size are supported; larger ones may succeed
+	MaxWorkgroup       int    // the most invocations in a workgroup
+	MaxGroups          [2]int // the most workgroups of a dispatch, in x and y
 	SharedBytes        int    // shared memory of a workgroup
-	PushConstantBytes  int    // the largest push-constant block
-	Queues             int    // queues that streams are spread over
+	PushConstantBytes  int    // size of the largest push-constant block
+	Queues             int    // the queues over which streams are distributed
 
-	Features []Feature // the optional features that it has
-	Missing  []string  // what it lacks of what vkds requires; Open refuses it unless this is empty
+	Features []Feature // the optional features that the device has
+	Missing  []string  // required features that the device lacks; if there are any, Open returns an error
 }
 
 // Has reports whether the device has an optional feature.
 func (i Info) Has(f Feature) bool { return slices.Contains(i.Features, f) }
 
-// Lacks returns the optional features that the device does not have. vkds does without them.
+// Lacks returns the optional features that the device does not have. vkds works without them.
 func (i Info) Lacks() []Feature {
 	var all []Feature
 	for _, f := range []Feature{Int64, Int64Atomics, MemoryBudget, ExecutableStatistics, Timestamps, SubgroupSizes} {
@@ -80,10 +80,12 @@ type candidate struct {
 	about    native.Description
 }
 
-// List describes all physical devices, the preferred ones first: devices that vkds can use before others, then by type
-// (discrete, integrated, virtual, CPU). Errors: *NoDriverError if the machine has no Vulkan loader or driver,
-// *UnsupportedError in a program that was built without cgo or for another system than Linux or Windows. If drivers
-// find no device, the list is empty.
+// List describes all physical devices. Devices that vkds can use come first; each group is ordered by type: discrete,
+// integrated, virtual, CPU, other. If the drivers find no device, the list is empty.
+//
+// Errors: *NoDriverError if the machine has no Vulkan loader or driver; *UnsupportedError in a program that was built
+// without cgo or for another system than Linux or Windows; *OutOfHostMemoryError if the process cannot get enough
+// memory.
 func List() ([]Info, error) {
 	in, err := newInstance(nil)
 	if err != nil {
@@ -100,11 +102,11 @@ func List() ([]Info, error) {
 
 func candidates(in native.Instance) ([]candidate, error) {
 	physical, result := in.PhysicalDevices()
-	// A driver that can't initialise here (no such card) is not an error of the whole.
+	// If a driver cannot initialize here because it finds no card, the other drivers are still used.
 	if result < 0 && result != native.ErrorInitializationFailed && result != native.ErrorIncompatibleDriver {
 		return nil, beginning("vkEnumeratePhysicalDevices", &CallError{"vkEnumeratePhysicalDevices", int32(result)})
 	}
-	if len(physical) == 0 && cramped() { // else it is no error
+	if len(physical) == 0 && cramped() { // otherwise an empty list is not an error
 		return nil, beginning("vkEnumeratePhysicalDevices", &NoDeviceError{})
 	}
 	var all []candidate
@@ -126,7 +128,7 @@ func candidates(in native.Instance) ([]candidate, error) {
 	return all, nil
 }
 
-// alterDescription lets a test take abilities from a device.
+// alterDescription lets a test remove abilities from a device.
 var alterDescription func(*native.Description)
 
 func describe(d native.Description) Info {
@@ -167,9 +169,9 @@ func describe(d native.Description) Info {
 	return info
 }
 
-// choose finds the device that was asked for: by index, by type, or by part of its name, the case not minded.
-// A number of one or two digits is an index and never part of a name: no "5" finds an "LLVM 15".
-// Nothing asked for is $VKDS_DEVICE, and failing that the first that has all that vkds requires.
+// choose returns the device that was asked for by index, by type, or by part of its name in upper or lower case. A
+// number of one or two digits is always an index and never part of a name, so "5" does not match "LLVM 15". If nothing
+// was asked for, $VKDS_DEVICE is used. If that is empty, too, choose returns the first device.
 func choose(all []candidate, asked string) (candidate, error) {
 	if asked == "" {
 		asked = os.Getenv("VKDS_DEVICE")

@@ -15,29 +15,31 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// Options say which device to open and how. The zero value opens the best device there is.
+// Options configure Open and Adopt. The zero value opens the best device of the machine.
 type Options struct {
-	// Device is an index in List, part of a name, or a type (discrete, integrated, virtual, cpu); "" = $VKDS_DEVICE,
-	// then the best one.
+	// Device is an index in List, a part of a name, or a type (discrete, integrated, virtual, cpu, other). If it is
+	// empty, $VKDS_DEVICE is used, and if that is empty, too, the best device.
 	Device     string
 	Validation bool // check every call with VK_LAYER_KHRONOS_validation: core and synchronization
-	// OnMessage takes validation's messages, from any thread and never at once; nil = Logger, or else standard error.
+	// OnMessage is called for each message of the validation layer, from any thread, but never concurrently. If it is
+	// nil, messages go to Logger only, or to standard error if Logger is nil, too.
 	OnMessage func(Message)
-	Without   []Feature // optional features to leave off even where the device has them, beside those that
-	// $VKDS_WITHOUT names (by their Vulkan names, with commas)
-	SubgroupSize int    // subgroup size of every kernel; 0 = the device's own
-	CacheDir     string // where the pipeline cache is kept; "" = vkds in os.UserCacheDir; "none" = nowhere
+	// Without lists optional features that are not used even if the device has them, in addition to those that
+	// $VKDS_WITHOUT names (by their Vulkan names, separated by commas).
+	Without      []Feature
+	SubgroupSize int    // subgroup size of kernels whose KernelOptions set none; 0 = the device's own
+	CacheDir     string // folder of the pipeline cache; "" = vkds in os.UserCacheDir; "none" = no cache file
 	StagingBytes int    // size of the staging ring, up to 16 GiB; 0 = 64 MiB
-	MemoryLimit  uint64 // bytes of device memory that buffers may take; 0 = what the driver says is free
-	// OnKernel, if not nil, is told what the driver tells of each kernel as it is made, by the goroutine that makes it.
-	// Then each is compiled twice, and the device has to have ExecutableStatistics.
+	MemoryLimit  uint64 // bytes of device memory that buffers may take; 0 = the free memory that the driver reports
+	// OnKernel, if not nil, is called with the driver's report on each kernel, by the goroutine that makes the kernel.
+	// Each kernel is then compiled twice, and the device must have ExecutableStatistics.
 	OnKernel func(KernelReport)
-	// TimeDispatches has every dispatch timed, as if it were Timed by the name of its module, for Stream.Timings.
+	// TimeDispatches makes every dispatch a Timed section, labeled with the name of its module, for Stream.Timings.
 	TimeDispatches bool
-	// Logger, if not nil, is told what happens that no call returns: see Device.Log.
+	// Logger, if not nil, logs events of the Device: see Device.Log.
 	Logger *slog.Logger
 
-	staged bool                       // tests: transfers go through the staging ring even where memory is mapped
+	staged bool                       // tests: transfers use the staging ring even if memory is mapped
 	fault  func(string) native.Result // tests: see Device.fault
 }
 
@@ -60,8 +62,8 @@ type Device struct {
 	layouts layouts
 
 	mu       sync.Mutex
-	alive    map[resource]struct{} // what Close has to free
-	kits     []kit                 // of streams that were closed
+	alive    map[resource]struct{} // resources that Close must free
+	kits     []kit                 // the kits of closed streams
 	foreign  map[native.Semaphore]*timeline
 	dead     graveyard
 	attached sync.Map
@@ -70,7 +72,7 @@ type Device struct {
 	timeDispatches bool
 	log            *slog.Logger // never nil
 	closing        sync.Once
-	gate           sync.RWMutex // calls that use the driver hold it, and Close has it to itself
+	gate           sync.RWMutex // calls that use the driver hold it shared, Close holds it exclusively
 	closed, lost   atomic.Bool
 	fault          func(call string) native.Result // tests: a result other than Success replaces the call's own
 }
@@ -79,13 +81,13 @@ type Device struct {
 type queue struct {
 	sync.Locker
 	handle native.Queue
-	newest Point // submitted to it: signalled after all that was submitted before
+	newest Point // the newest submission, which ends after all earlier ones
 }
 
-// resource is something that ends with its Device.
+// resource is an object that is freed with its Device.
 type resource interface{ release() }
 
-// loaderName is the Vulkan loader; a variable for the test in which there is none.
+// loaderName is the name of the Vulkan loader. It is a variable for the test without a loader.
 var loaderName = native.Loader
 
 // load opens the Vulkan loader.
@@ -117,11 +119,16 @@ func newInstance(listener func(native.Message)) (native.Instance, error) {
 	return in, nil
 }
 
-// Open opens a device. Errors: *UnsupportedError in a program that was built without cgo or for another system than
-// Linux or Windows, *NoDriverError where there is no Vulkan on the machine, *NoDeviceError where no device answers to
-// Options.Device, *MissingFeatureError where the device lacks something that vkds requires, or the machine the
-// validation layer that was asked for, *OptionError where Options.Without names no optional feature or StagingBytes is
-// out of bounds, *OutOfHostMemoryError where the process can't have the memory for it.
+// Open opens a device. Errors:
+//
+//   - *UnsupportedError in a program that was built without cgo or for another system than Linux or Windows.
+//   - *NoDriverError if the machine has no Vulkan loader or driver.
+//   - *NoDeviceError if no device matches Options.Device.
+//   - *MissingFeatureError if the device lacks a feature that vkds or the Options require, or if Options.Validation is
+//     set and the validation layer is not installed.
+//   - *OptionError if Options.Without names an unknown feature, or if StagingBytes is out of bounds.
+//   - *UnknownFeatureError if $VKDS_WITHOUT names an unknown feature.
+//   - *OutOfHostMemoryError if the process cannot get enough memory.
 func Open(o Options) (*Device, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -178,7 +185,7 @@ func open(in native.Instance, o Options) (*Device, error) {
 	return d, nil
 }
 
-// newDevice returns a Device that has no VkDevice yet.
+// newDevice returns a Device without a VkDevice.
 func newDevice(in native.Instance, c candidate, o Options) (*Device, error) {
 	without, err := leftOff(o)
 	if err != nil {
@@ -187,7 +194,7 @@ func newDevice(in native.Instance, c candidate, o Options) (*Device, error) {
 	d := &Device{instance: in, physical: c.physical, about: c.about, info: c.info, alive: map[resource]struct{}{}}
 	d.log = logFor(o.Logger, d.info)
 	d.timeDispatches = o.TimeDispatches
-	// Where subgroup sizes differ, each kernel must require its own.
+	// SubgroupSizes stays, because each kernel must require a size if the device has several.
 	d.info.Features = slices.DeleteFunc(slices.Clone(d.info.Features), func(f Feature) bool {
 		return f != SubgroupSizes && slices.Contains(without, f)
 	})
@@ -200,7 +207,7 @@ func newDevice(in native.Instance, c candidate, o Options) (*Device, error) {
 	return d, nil
 }
 
-// begin makes what a Device with a VkDevice and queues needs besides. After an error the VkDevice is gone.
+// begin makes the other parts of a Device that has a VkDevice and queues. After an error the VkDevice is destroyed.
 func (d *Device) begin(o Options, chosenBy string) error {
 	if seed := os.Getenv("VKDS_REORDERED"); seed != "" { // tests
 		n, _ := strconv.ParseUint(seed, 10, 64)
@@ -221,7 +228,7 @@ func (d *Device) begin(o Options, chosenBy string) error {
 	return nil
 }
 
-// check says which option can't be.
+// check returns an error if an option is not valid.
 func (o Options) check() error {
 	for _, f := range o.Without {
 		is := func(known optionalFeature) bool { return known.feature == f }
@@ -236,7 +243,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// leftOff are the optional features to go without.
+// leftOff returns the optional features that are not to be used.
 func leftOff(o Options) ([]Feature, error) {
 	without := slices.Clone(o.Without)
 	for name := range strings.SplitSeq(os.Getenv("VKDS_WITHOUT"), ",") {
@@ -252,10 +259,11 @@ func leftOff(o Options) ([]Feature, error) {
 	return without, nil
 }
 
-// maxQueues bounds how many queues are asked of a device; streams share them.
+// maxQueues is the most queues that are requested from a device. Streams share them.
 const maxQueues = 8
 
-// subgroupSize resolves a wish for a subgroup size; 0 wishes for the fallback.
+// subgroupSize returns the requested subgroup size, or the fallback if wish is 0. It returns an error if the device
+// lacks the size.
 func (d *Device) subgroupSize(wish, fallback int) (int, error) {
 	if wish == 0 {
 		wish = fallback
@@ -282,7 +290,7 @@ func (d *Device) Info() Info {
 // Has reports whether the device has an optional feature that was not left off.
 func (d *Device) Has(f Feature) bool { return d != nil && d.info.Has(f) }
 
-// SubgroupSize returns the number of lanes in a subgroup of kernels whose KernelOptions name no other.
+// SubgroupSize returns the number of lanes in a subgroup, for kernels whose KernelOptions set no other size.
 func (d *Device) SubgroupSize() int {
 	if d == nil {
 		return 0
@@ -290,8 +298,9 @@ func (d *Device) SubgroupSize() int {
 	return d.subgroup
 }
 
-// Attached returns the value that belongs to the Device under a key. The first call with the key makes it; if several
-// goroutines are first, one of them does. Keys have types of their own package, as those of context.Context.
+// Attached returns the value that belongs to the Device under a key. If there is none, it calls make and keeps the
+// value. If several goroutines do so at once, make may be called several times, but all of them get the same value. As
+// with context.Context, a package uses its own types for keys.
 func (d *Device) Attached(key any, make func() any) any {
 	if !d.made() {
 		return make()
@@ -316,14 +325,15 @@ func (d *Device) Memory() (used, budget uint64) {
 	return d.memory.room(&d.memory.device)
 }
 
-// owned is what belongs to a Device: a Buffer, a HostBuffer or a Stream.
+// owned is an object of a Device: a Buffer, a HostBuffer or a Stream.
 type owned interface{ usableOn(d *Device) error }
 
-// errForeign is the answer of usableOn where a thing is of another device.
+// errForeign is returned by usableOn for an object of another device.
 var errForeign = errors.New("of another device")
 
-// Accept answers why a Buffer, a HostBuffer or a Stream, called what, can't be used on the Device: *ForeignError where
-// it is of another one, ErrClosed where it was freed or closed. A nil *Buffer is no buffer, and is accepted.
+// Accept returns an error if a Buffer, a HostBuffer or a Stream cannot be used with the Device: *ForeignError if it is
+// of another device, ErrClosed if it was freed or closed. A nil *Buffer is accepted. The error names the object by
+// what.
 func (d *Device) Accept(what string, thing owned) error {
 	if !d.made() {
 		return ErrNotOpen
@@ -335,14 +345,14 @@ func (d *Device) Accept(what string, thing owned) error {
 	return err
 }
 
-// adopt puts a resource under the Device's Close.
+// adopt registers a resource, which Close will release.
 func (d *Device) adopt(r resource) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.alive[r] = struct{}{}
 }
 
-// drop releases a resource unless that was done before. Where Close has begun, it is left to that.
+// drop releases a resource unless it was released before. If Close has begun, Close releases it.
 func (d *Device) drop(r resource) {
 	if !d.gate.TryRLock() {
 		return
@@ -361,8 +371,8 @@ func (d *Device) drop(r resource) {
 // made reports whether Open or Adopt has made the Device.
 func (d *Device) made() bool { return d != nil && d.alive != nil }
 
-// enter keeps the Device open until leave. Once Close has begun it answers ErrClosed; so a call that has entered may
-// well enter again.
+// enter keeps the Device open until leave. If Close has begun, it returns ErrClosed and does not wait. So a call that
+// has entered may enter again.
 func (d *Device) enter() error {
 	if !d.made() {
 		return ErrNotOpen
@@ -379,19 +389,19 @@ func (d *Device) enter() error {
 
 func (d *Device) leave() { d.gate.RUnlock() }
 
-// Close waits for the calls and the work that are under way, frees everything that was made from the Device, saves the
-// pipeline cache and closes the device. It does so after ErrDeviceLost, too. It must not be called while something is
-// being recorded. Further calls wait for the first one, and do nothing.
+// Close waits for running calls and submitted work, frees everything that was made from the Device, saves the pipeline
+// cache and closes the device, also after ErrDeviceLost. It must not be called while a goroutine records work. Further
+// calls wait until the first one has ended, and do nothing.
 func (d *Device) Close() (err error) {
 	if !d.made() {
 		return ErrNotOpen
 	}
 	d.closing.Do(func() {
-		d.gate.Lock() // for ever
+		d.gate.Lock() // never unlocked
 		d.closed.Store(true)
 		err = d.waitIdle()
 		if errors.Is(err, ErrDeviceLost) {
-			err = nil // nothing is running any more, which is all that was to be waited for
+			err = nil // on a lost device no work runs any more
 		}
 		d.destroy()
 		d.instance.Destroy()
@@ -400,11 +410,11 @@ func (d *Device) Close() (err error) {
 	return err
 }
 
-// destroy ends everything but the instance. The queues are idle.
+// destroy destroys everything except the instance. The queues must be idle.
 func (d *Device) destroy() {
 	d.closed.Store(true)
 	d.closeForeign()
-	// Streams before the buffers and kernels that their command buffers name.
+	// Release streams before the buffers and kernels that their command buffers name.
 	for _, streams := range []bool{true, false} {
 		for r := range d.alive {
 			if _, ok := r.(*Stream); ok == streams {

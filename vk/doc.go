@@ -1,5 +1,5 @@
-// Package vk is the device layer of vkds: it chooses a Vulkan 1.3 device and gives typed buffers on it, streams
-// of asynchronous work, and kernels made of SPIR-V modules. It is the only package that touches Vulkan.
+// Package vk is the device layer of vkds: it chooses a Vulkan 1.3 device and provides typed buffers on it, streams of
+// asynchronous work, and kernels made from SPIR-V modules. It is the only package that calls Vulkan.
 //
 // A program opens a Device, allocates Buffers, makes Kernels and records their dispatches on a Stream:
 //
@@ -12,36 +12,40 @@
 //	err = s.Wait(ctx)
 //	err = x.Download(ctx, 0, numbers)
 //
-// Recording methods of a Stream note a command, Submit sends the recorded commands on their way, and Wait waits for
-// them. Upload and Download are synchronous and stand outside all streams: wait for a stream before touching from the
-// host what its work touches. Everything else returns when it is done. What no call returns is told to Options.Logger
-// (Device.Log).
+// Methods of a Stream record commands, Submit submits the recorded commands and returns, and Wait also waits until they
+// have ended. Upload and Download are synchronous and do not belong to a stream: before the host reads or writes memory
+// that submitted work uses, wait for that work. All other calls are synchronous. Events that no call returns are logged
+// to Options.Logger (Device.Log).
 //
-// A Device, and its Buffers, Kernels and Points, may be used by several goroutines at once, a Stream by one at a time.
-// Free comes after every other use, also by the device. After Close calls answer ErrClosed.
+// A Device and its Buffers, Kernels and Points may be used by several goroutines at once, a Stream by one at a time.
+// Free an object only after all other uses of it, also by the device. After Close, calls return ErrClosed.
 //
-// Kernels reach buffers by address alone, without descriptors: a push-constant struct carries Buffer.Address as a
+// Kernels reach buffers only by address, without descriptors: a push-constant struct contains Buffer.Address as a
 // uint64, which is a uvec2 or a buffer reference in GLSL.
 //
 // # Structures of your own
 //
-// What vkds's structures stand on is there for others. [Stream.Whole] records a call of several commands, all of it or
-// nothing, and [Stream.Fail] says that one of them can't be had. [Uses] frees and replaces memory behind the work that
-// names it; [Stream.OnSubmit] and [Stream.Finally] tell what becomes of that. [Device.Attached] keeps what belongs to a
-// device; [Device.Accept] and [Device.Fits] say beforehand what can't be, and by [Device.NewRehearsal] kernels are made
-// ahead.
+// Other packages can build data structures on the functions that vkds's own structures use:
 //
-// # A device that the program has already
+//   - [Stream.Whole] records several commands completely or not at all. [Stream.Fail] marks a batch as failed.
+//   - [Uses] frees or replaces memory after the work that uses it.
+//   - [Stream.OnSubmit] tells when work is submitted or dropped, [Stream.Finally] when it has ended.
+//   - [Device.Attached] keeps values that belong to a device.
+//   - [Device.Accept] and [Device.Fits] check arguments and memory in advance.
+//   - [Device.NewRehearsal] lets kernels be made in advance.
+//
+// # A device that the program already has
 //
 // A program that renders or computes with Vulkan itself passes its device to [Adopt]. [Buffer.Handle] and
-// [Point.Semaphore] give what its own commands need, [Device.PointAt] makes a stream wait for them, and
-// [Device.Handles] is the way back: the handles of a device that Open has opened.
+// [Point.Semaphore] return the handles that the program's own commands need. [Device.PointAt] returns a Point for the
+// program's own semaphore, so that a stream can wait for it. In the other direction, [Device.Handles] returns the
+// handles of a device that Open has opened.
 //
 // # Drivers
 //
-// Building needs no Vulkan package, but cgo, and Linux or Windows: the loader is opened at run time. Built
-// otherwise, Open answers *UnsupportedError. Any driver of Vulkan 1.3 will do that has bufferDeviceAddress,
-// vulkanMemoryModel with device scope, subgroupSizeControl, computeFullSubgroups, timelineSemaphore, synchronization2,
-// maintenance4, and the basic, vote, ballot, shuffle and arithmetic subgroup operations. Info.Missing names what a
-// device lacks of that.
+// Building needs cgo and Linux or Windows, but no Vulkan package, because the loader is opened at run time. In a
+// program that was built otherwise, Open returns *UnsupportedError. Any driver of Vulkan 1.3 works if it has
+// bufferDeviceAddress, vulkanMemoryModel with device scope, subgroupSizeControl, computeFullSubgroups,
+// timelineSemaphore, synchronization2, maintenance4, and the basic, vote, ballot, shuffle and arithmetic subgroup
+// operations. Info.Missing names those that a device lacks.
 package vk

@@ -10,13 +10,13 @@ import (
 )
 
 var (
-	// ErrClosed is the answer of a Device, Stream, Kernel or Buffer after its Close or Free.
+	// ErrClosed is returned by methods of a Device, Stream, Kernel or Buffer after its Close or Free.
 	ErrClosed = errors.New("vk: already closed")
-	// ErrNotOpen is returned by the methods of a nil pointer or a zero value, of a Device as of everything that is
-	// made on one, and by constructors that are given such a Device.
+	// ErrNotOpen is returned by methods of a nil or zero Device, or of a nil or zero object that is made from a Device.
+	// It is also returned by constructors that get such a Device.
 	ErrNotOpen = errors.New("vk: not open: a nil pointer, or a zero value that no constructor has made")
-	// ErrDeviceLost says that the driver gave the device up (a fault, a watchdog, a card unplugged). Every later
-	// call on the Device answers it too; Close works, and a new Open may succeed.
+	// ErrDeviceLost says that the driver has given up the device, for example after a fault, a watchdog's timeout or
+	// the removal of a card. Every later call on the Device returns it, too, except Close. A new Open may succeed.
 	ErrDeviceLost = errors.New("vk: device lost: what was on it is gone; close it and open it again")
 )
 
@@ -33,8 +33,8 @@ func (e *OptionError) Error() string { return fmt.Sprintf("option %s: %s", e.Opt
 
 // NoDriverError is returned if the machine has no usable Vulkan loader or driver.
 type NoDriverError struct {
-	Library string // the loader looked for
-	Reason  string // the system's words; empty where the loader is there but has no driver to load
+	Library string // the name of the loader
+	Reason  string // the system's reason; empty if the loader was found but no driver
 }
 
 func (e *NoDriverError) Error() string {
@@ -51,8 +51,8 @@ func (e *NoDriverError) Error() string {
 
 // NoDeviceError is returned if no device matches Options.Device.
 type NoDeviceError struct {
-	Asked string   // the index, name or type asked for; empty: any
-	Have  []string // the devices there are, by index
+	Asked string   // the requested index, name or type; empty: any
+	Have  []string // the existing devices, by index
 }
 
 func (e *NoDeviceError) Error() string {
@@ -65,14 +65,14 @@ func (e *NoDeviceError) Error() string {
 // MissingFeatureError names the features that a device lacks.
 type MissingFeatureError struct {
 	Device   string
-	Features []string // by the names that the Vulkan specification uses, where it has one
+	Features []string // by their names in the Vulkan specification, if it has one
 }
 
 func (e *MissingFeatureError) Error() string {
 	return fmt.Sprintf("vk: %s lacks %s", e.Device, strings.Join(e.Features, ", "))
 }
 
-// UnknownFeatureError is returned if $VKDS_WITHOUT names no optional feature.
+// UnknownFeatureError is returned if $VKDS_WITHOUT names an unknown feature.
 type UnknownFeatureError struct{ Name string }
 
 func (e *UnknownFeatureError) Error() string {
@@ -89,12 +89,12 @@ func optionalNames() string {
 
 // OutOfMemoryError is returned if device memory could not be allocated. Memory that was allocated before is intact.
 type OutOfMemoryError struct {
-	Bytes  uint64 // asked for
-	Used   uint64 // in use when it was
-	Budget uint64 // that may be used in all
+	Bytes  uint64 // requested
+	Used   uint64 // in use at that time
+	Budget uint64 // that may be used in total
 
-	// FileLimit is how long files of the process may be (ulimit -f), if that was in the way: drivers of CPU devices
-	// keep device memory in a file. Else it is nil.
+	// FileLimit is the limit for the size of the process's files (ulimit -f), if it caused the error: drivers of CPU
+	// devices keep device memory in a file. Otherwise it is nil.
 	FileLimit *uint64
 }
 
@@ -106,14 +106,14 @@ func (e *OutOfMemoryError) Error() string {
 	return fmt.Sprintf("vk: out of device memory: %d bytes asked for, %d of %d in use", e.Bytes, e.Used, e.Budget)
 }
 
-// LimitError says that a structure, a pool or a Budget would grow beyond a limit of its own, whatever memory the device
-// has. The statuses say which operations it stopped; the structure is as good as before. An LSM may find room by a
-// cleanup.
+// LimitError says that a structure, a pool or a Budget would grow beyond a limit of its own, however much memory the
+// device has. The statuses say which operations were not done because of it. The structure stays usable. A cleanup may
+// make room in an LSM.
 type LimitError struct {
 	What   string // "pairs of a sorted array", "bytes of an LSM", …
-	Want   uint64 // how many it would have come to
-	Most   uint64 // that there may be
-	Option string // which option says so; "": nothing allows more
+	Want   uint64 // the number that was needed
+	Most   uint64 // the greatest number allowed
+	Option string // the option that sets the limit; "": the limit is fixed
 }
 
 func (e *LimitError) Error() string {
@@ -123,22 +123,24 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%d %s, but there may be no more than %d", e.Want, e.What, e.Most)
 }
 
-// OutOfHostMemoryError is returned if Vulkan could not be initialized because the process can't get more memory,
-// whatever error the loader and the drivers reported.
-type OutOfHostMemoryError struct{ Call string } // that failed
+// OutOfHostMemoryError is returned if Vulkan could not be initialized because the process cannot get more memory. It
+// replaces the error that the loader and the drivers reported.
+type OutOfHostMemoryError struct{ Call string } // the call that failed
 
 func (e *OutOfHostMemoryError) Error() string {
 	return fmt.Sprintf("vk: out of host memory: %s failed (Vulkan's drivers want up to %d MiB of the process's own)",
 		e.Call, leastRoom>>20)
 }
 
-// leastRoom is the memory that a process should be able to have when Vulkan begins: drivers bring compilers.
+// leastRoom is the memory that a process should be able to allocate when Vulkan is initialized, because drivers contain
+// compilers.
 const leastRoom = 512 << 20
 
-// cramped says whether the process can't have that, by its limits or the machine's.
+// cramped reports whether the process cannot allocate leastRoom, by its own limits or the machine's.
 func cramped() bool { return !native.Room(leastRoom) }
 
-// beginning returns why a call failed by which Vulkan begins: err, unless it was for memory.
+// beginning returns the error of a call that initializes Vulkan: *OutOfHostMemoryError if memory was the cause,
+// otherwise err.
 func beginning(call string, err error) error {
 	var failed *CallError
 	if errors.As(err, &failed) && failed.Result == int32(native.ErrorOutOfHostMemory) || err != nil && cramped() {
@@ -147,27 +149,28 @@ func beginning(call string, err error) error {
 	return err
 }
 
-// HandleError says why Adopt cannot use a handle of Handles.
+// HandleError says why Adopt cannot use one of the Handles.
 type HandleError struct{ Handle, Reason string }
 
 func (e *HandleError) Error() string { return "vk: Handles." + e.Handle + ": " + e.Reason }
 
-// ForeignError is returned if an object is used with another device than its own. Nothing was recorded or begun.
+// ForeignError is returned if an object is used with another device than its own. The call had no effect.
 type ForeignError struct{ What string } // "buffer of keys", "stream", …
 
 func (e *ForeignError) Error() string { return "vk: the " + e.What + " is of another device" }
 
-// TooLargeError is returned if a buffer exceeds the largest buffer of the device, however much memory there is.
+// TooLargeError is returned if a buffer exceeds the largest buffer of the device, however much memory is free.
 type TooLargeError struct{ Bytes, Limit uint64 }
 
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("vk: a buffer of %d bytes is too large: this device's end at %d", e.Bytes, e.Limit)
 }
 
-// RangeError is returned if a command or a copy would exceed its buffer. It was not recorded or begun.
+// RangeError is returned if a command or a copy would exceed its buffer. The command was not recorded; the copy was not
+// begun.
 type RangeError struct {
 	What      string // "upload", "fill", …
-	At, Bytes int    // what was asked for, in bytes
+	At, Bytes int    // the requested range, in bytes
 	Size      uint64 // the buffer's size
 }
 
@@ -175,11 +178,11 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("vk: %s of %d bytes at %d does not fit a buffer of %d bytes", e.What, e.Bytes, e.At, e.Size)
 }
 
-// LayoutError is returned if a Go struct does not match a kernel's push constants, or the type of Arguments their
-// block.
+// LayoutError is returned if a Go struct does not match a kernel's push constants, or if the type of Arguments does not
+// match their block.
 type LayoutError struct {
 	Module string // the kernel's module
-	Field  string // the Go field, or the block's member where Go has none
+	Field  string // the Go field, or the block's member if the Go struct has no such field
 	Reason string
 }
 
@@ -192,7 +195,7 @@ type ModuleError struct{ Module, Reason string }
 
 func (e *ModuleError) Error() string { return fmt.Sprintf("vk: module %s: %s", e.Module, e.Reason) }
 
-// CallError is the failure of a Vulkan call for which there is no other error here.
+// CallError is returned if a Vulkan call fails in a way for which there is no other error here.
 type CallError struct {
 	Call   string // "vkQueueSubmit2"
 	Result int32  // the VkResult
@@ -220,7 +223,7 @@ var results = map[native.Result]string{
 	native.ErrorUnknown:              "unknown error",
 }
 
-// check turns a VkResult into this package's error. It remembers a lost device.
+// check converts a VkResult to an error of this package. It marks the Device if it is lost.
 func (d *Device) check(call string, result native.Result) error {
 	if d.fault != nil {
 		if r := d.fault(call); r != native.Success {
@@ -239,7 +242,7 @@ func (d *Device) check(call string, result native.Result) error {
 	return nil
 }
 
-// Err returns why the Device can't be used: ErrNotOpen, ErrClosed or ErrDeviceLost; nil if it can.
+// Err returns the reason why the Device cannot be used, or nil if it can: ErrNotOpen, ErrClosed or ErrDeviceLost.
 func (d *Device) Err() error { return d.usable() }
 
 func (d *Device) usable() error {

@@ -6,17 +6,17 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// Feature is an optional ability of a device, by its Vulkan name if it has one. vkds uses it if the device has it, and
-// does without otherwise.
+// Feature is an optional feature of a device, by its Vulkan name if it has one. vkds uses the feature if the device has
+// it, and works without it otherwise.
 type Feature string
 
 const (
 	Int64                Feature = "shaderInt64"              // 64-bit integers in shaders
 	Int64Atomics         Feature = "shaderBufferInt64Atomics" // 64-bit atomics in buffers
 	MemoryBudget         Feature = "VK_EXT_memory_budget"     // the driver says how much memory is free
-	ExecutableStatistics Feature = "pipelineExecutableInfo"   // the driver tells a kernel's registers and spills
+	ExecutableStatistics Feature = "pipelineExecutableInfo"   // the driver reports a kernel's registers and spills
 	Timestamps           Feature = "timestamps"               // GPU timestamps on the compute queue
-	// a kernel's subgroup size can be chosen; Options.Without does not take it
+	// a kernel's subgroup size can be chosen; has no effect in Options.Without
 	SubgroupSizes Feature = "requiredSubgroupSize"
 )
 
@@ -54,7 +54,7 @@ var subgroupOperations = []struct {
 
 const apiVersion13 = 1<<22 | 3<<12
 
-// missing names what a device lacks of what vkds requires.
+// missing names the required features that a device lacks.
 func missing(d native.Description) []string {
 	if d.APIVersion < apiVersion13 {
 		return []string{fmt.Sprintf("Vulkan 1.3 (it has %s)", version(d.APIVersion))}
@@ -77,8 +77,8 @@ func missing(d native.Description) []string {
 	return names
 }
 
-// computeFamily chooses the queue family: one for compute alone where there is one that can tell the time
-// (the desktop's drawing does not stand in its way), else the first that computes.
+// computeFamily chooses the queue family: the first family for compute without graphics that has timestamps, because
+// drawing on the desktop does not delay it; otherwise the first family that has compute.
 func computeFamily(families []native.QueueFamily) (int, bool) {
 	best, found := 0, false
 	for i, f := range families {

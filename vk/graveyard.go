@@ -5,19 +5,20 @@ import (
 	"sync"
 )
 
-// graveyard holds what is no longer of use until no queue can be at it any more. That the work which used it has ended,
-// as its stream's value shows, is not enough: submissions that wait for that value still name the semaphore, and
-// drivers have threads of their own that look at a submission for a while after its value has shown.
+// graveyard keeps released objects until no queue can use them any more. It is not enough that the work that used an
+// object has ended, as the value of its stream's semaphore shows. Submissions that wait for that value still name the
+// semaphore, and the driver's own threads may read a submission for some time after its value was reached.
 //
-// So nothing that a queue was given is destroyed but by waitIdle. To wait as soon as something dies would have one
-// stream's Close wait for all others' work; where some is under way, the dead are kept until a later sweep.
+// So objects that a queue may have used are destroyed only after vkDeviceWaitIdle. If that were called on each release,
+// closing one stream would wait for the work of all others. So while other work runs, the graveyard keeps the objects
+// until a later sweep.
 type graveyard struct {
 	mu   sync.Mutex
 	dead []mortal
 }
 
-// mortal is what is destroyed by way of the graveyard: a block of memory or a pipeline. What streams are made of is
-// used again and ends with the Device.
+// mortal is an object that is destroyed through the graveyard: a block of memory or a pipeline. The parts of streams
+// are reused instead, and are destroyed with the Device.
 type mortal interface{ destroy(d *Device) }
 
 func (g *graveyard) bury(m mortal) {
@@ -26,7 +27,7 @@ func (g *graveyard) bury(m mortal) {
 	g.dead = append(g.dead, m)
 }
 
-// bytes is how much memory of a heap the dead still take.
+// bytes returns how much memory of a heap the objects in the graveyard still take.
 func (g *graveyard) bytes(heap uint32) uint64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -39,14 +40,14 @@ func (g *graveyard) bytes(heap uint32) uint64 {
 	return sum
 }
 
-// The dead are swept from so many of them, or bytes, on: vkDeviceWaitIdle takes 0.4 ms on an H200, even where nothing
-// is under way, and a rehash or a cleanup frees several buffers.
+// The graveyard is swept when it has this many objects or bytes, not on each release: vkDeviceWaitIdle takes 0.4 ms on
+// an H200 even if no work runs, and a rehash or a cleanup frees several buffers.
 const (
 	manyDead      = 64
 	manyDeadBytes = 256 << 20
 )
 
-// worthwhile says whether there are enough dead for a sweep.
+// worthwhile reports whether the graveyard has enough objects for a sweep.
 func (g *graveyard) worthwhile() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -62,7 +63,7 @@ func (g *graveyard) worthwhile() bool {
 	return sum >= manyDeadBytes
 }
 
-// empty destroys the dead. The queues are idle, and locked.
+// empty destroys the objects in the graveyard. The queues must be idle and locked.
 func (g *graveyard) empty(d *Device) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -72,7 +73,7 @@ func (g *graveyard) empty(d *Device) {
 	g.dead = nil
 }
 
-// lockQueues keeps all submissions away.
+// lockQueues prevents submissions until unlock is called.
 func (d *Device) lockQueues() (unlock func()) {
 	for _, q := range d.queues {
 		q.Lock()
@@ -89,8 +90,8 @@ func (d *Device) waitIdle() error {
 	return d.check("vkDeviceWaitIdle", d.native.WaitIdle())
 }
 
-// sweep destroys the dead if they are many and all work has ended; then it waits for the driver's own threads alone.
-// The Device was entered.
+// sweep empties the graveyard if it has many objects and all work has ended. So it waits only for the driver's own
+// threads. The caller must have entered the Device.
 func (d *Device) sweep() {
 	if !d.dead.worthwhile() {
 		return
@@ -98,7 +99,7 @@ func (d *Device) sweep() {
 	defer d.lockQueues()()
 	for _, q := range d.queues {
 		if done, err := q.newest.Done(); !done || err != nil {
-			return // of a lost device the dead are left to Close
+			return // if the device is lost, Close empties the graveyard
 		}
 	}
 	if d.check("vkDeviceWaitIdle", d.native.WaitIdle()) == nil {
@@ -106,8 +107,8 @@ func (d *Device) sweep() {
 	}
 }
 
-// settle waits until the work has ended that is under way, and destroys the dead: for who needs their memory. The
-// Device was entered.
+// settle waits until the submitted work has ended, and empties the graveyard. It is for allocations that need the
+// memory. The caller must have entered the Device.
 func (d *Device) settle() error {
 	for _, q := range d.queues {
 		q.Lock()
@@ -117,7 +118,7 @@ func (d *Device) settle() error {
 			return err
 		}
 	}
-	defer d.lockQueues()() // what was submitted since has to end as well
+	defer d.lockQueues()() // work that was submitted since must end as well
 	if err := d.check("vkDeviceWaitIdle", d.native.WaitIdle()); err != nil {
 		return err
 	}

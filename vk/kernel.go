@@ -21,17 +21,18 @@ import (
 
 // KernelOptions specialize a module.
 type KernelOptions struct {
-	// Workgroup is how many invocations one has, where the module leaves that open (local_size_x_id); 0 = 128.
+	// Workgroup is the number of invocations in a workgroup if the module does not fix it (local_size_x_id). The
+	// default is 128.
 	Workgroup    int
-	Constants    map[string]uint32 // specialization constants by their names in GLSL; a float's or a bool's bits
+	Constants    map[string]uint32 // specialization constants by their GLSL names, as bits if they are floats or bools
 	SubgroupSize int               // 0 = the Device's
 }
 
-// Kernel is a compute shader that is ready to run, with push constants of the struct type P, or struct{} if it has
-// none. Several goroutines may dispatch a Kernel to several streams at once.
+// Kernel is a compute shader that is ready to run. Its push constants have the struct type P, which is struct{} if it
+// has none. Several goroutines may dispatch a Kernel to different streams at once.
 type Kernel[P any] struct{ p *pipeline }
 
-// pipeline is what a Kernel is made of, whatever its push constants.
+// pipeline is the part of a Kernel that does not depend on the type of its push constants.
 type pipeline struct {
 	d         *Device
 	name      string
@@ -42,20 +43,23 @@ type pipeline struct {
 	subgroup  int
 	freed     atomic.Bool
 
-	module shaders.Module // with how, what statistics compiles again
+	module shaders.Module // statistics compiles module and how again
 	how    native.PipelineInfo
 }
 
 const defaultWorkgroup = 128
 
-// pairsBy32 is the function of memory.glsl by which a module that has the 32-bit protocol is known.
+// pairsBy32 is the function of memory.glsl that only modules with the 32-bit protocol have.
 const pairsBy32 = "pairs_by_32_bit_atomics"
 
-// NewKernel makes a kernel of a module, with full subgroups. Errors: *LayoutError where P does not match the
-// module's push-constant block, *MissingFeatureError where the module needs what the device has not or was told
-// to leave off, *ModuleError where the module is no compute shader, a constant is unknown, the workgroup does not fit
-// the device, it has the protocol of devices without Int64Atomics and this one has them, or its tiles (the constant
-// TILE of the headers) are wider than a subgroup or a node.
+// NewKernel makes a kernel from a module, with full subgroups. Errors:
+//
+//   - *LayoutError if P does not match the module's push-constant block.
+//   - *MissingFeatureError if the module needs a feature that the device lacks or that was left off, or if the device
+//     has no subgroups of the requested size.
+//   - *ModuleError if the module is not a compute shader, if a constant is unknown, if the workgroup does not fit the
+//     device, if the device has Int64Atomics and the module has the protocol for devices without, or if the module's
+//     tiles (the constant TILE of the headers) are wider than a subgroup or a node.
 func NewKernel[P any](d *Device, m shaders.Module, o KernelOptions) (*Kernel[P], error) {
 	p, err := d.newPipeline(m, o, reflect.TypeFor[P]())
 	if err != nil {
@@ -98,7 +102,7 @@ func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Typ
 		return nil, err
 	}
 	p.how.Entry, p.how.Cache, p.how.Layout = about.Entry, d.cache.handle, p.layout
-	// A module of SPIR-V 1.6 runs with a size that varies unless one is required; where there is but one,
+	// In a module of SPIR-V 1.6 the subgroup size varies unless one is required. If the device has only one size,
 	// requiring it would only lower the largest workgroup.
 	if d.info.Has(SubgroupSizes) {
 		p.how.Subgroup = uint32(p.subgroup)
@@ -122,7 +126,8 @@ func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Typ
 	return p, nil
 }
 
-// checkCapabilities refuses a module that needs what was not turned on; drivers are free to crash on one.
+// checkCapabilities returns an error if a module needs a feature that was not enabled, because a driver may crash on
+// such a module.
 func (d *Device) checkCapabilities(needed []uint32) error {
 	var lacks []string
 	for _, c := range needed {
@@ -147,7 +152,7 @@ func (d *Device) checkCapabilities(needed []uint32) error {
 	return nil
 }
 
-// specialize resolves the workgroup and the constants.
+// specialize determines the workgroup size and the values of the constants.
 func (p *pipeline) specialize(about spirv.Module, o KernelOptions) error {
 	fail := func(format string, args ...any) error {
 		return &ModuleError{p.name, fmt.Sprintf(format, args...)}
@@ -223,11 +228,11 @@ func (p *pipeline) specialize(about spirv.Module, o KernelOptions) error {
 	return nil
 }
 
-// mostNodeTile is as many lanes as a node has quads (node.glsl).
+// mostNodeTile is the number of quads in a node (node.glsl), and so the most lanes of a tile on a node.
 const mostNodeTile = 8
 
-// checkTiles refuses tiles (tile.glsl) that are wider than a subgroup, or than a node that they work on: what they do
-// would stay pending for ever, or go beyond the node.
+// checkTiles returns an error if tiles (tile.glsl) are wider than a subgroup or than the nodes that they work on. Their
+// operations would stay pending for ever, or access memory beyond the node.
 func (p *pipeline) checkTiles(about spirv.Module, values map[uint32]uint32) error {
 	at := slices.IndexFunc(about.Constants, func(c spirv.Constant) bool { return c.Name == "TILE" })
 	inTiles := func(name string) bool { return strings.HasPrefix(name, "tile_") }
@@ -250,7 +255,7 @@ func (p *pipeline) checkTiles(about spirv.Module, values map[uint32]uint32) erro
 	return nil
 }
 
-// compile makes the pipeline. The shader module is needed only for as long as that takes.
+// compile makes the pipeline. The shader module exists only during the call.
 func (d *Device) compile(m shaders.Module, how native.PipelineInfo) (native.Pipeline, error) {
 	var result native.Result
 	how.Module, result = d.native.NewModule(m.Code)
@@ -262,13 +267,13 @@ func (d *Device) compile(m shaders.Module, how native.PipelineInfo) (native.Pipe
 	return handle, d.check("vkCreateComputePipelines", result)
 }
 
-// maxRow is the most workgroups in a row of a dispatch: what every device takes.
+// maxRow is the most workgroups in a row of a dispatch. Every device supports this number.
 const maxRow = 65535
 
-// Dispatch records a run of so many workgroups with push constants p. Up to 65,535 workgroups are one row (x). More are
-// several rows (y), and there may be a few more workgroups than asked for. So a kernel for large dispatches numbers its
-// workgroups by gl_WorkGroupID.y*gl_NumWorkGroups.x+gl_WorkGroupID.x, and checks its bounds. If groups is 0, nothing is
-// recorded.
+// Dispatch records a run of a number of workgroups with push constants p. Up to 65,535 workgroups are one row (x). More
+// are several rows (y) of equal length, so there may be a few more workgroups than requested. A kernel for large
+// dispatches must therefore number its workgroups by gl_WorkGroupID.y*gl_NumWorkGroups.x+gl_WorkGroupID.x, and check
+// its bounds. If groups is 0, nothing is recorded.
 func (k *Kernel[P]) Dispatch(s *Stream, groups int, p P) {
 	if groups == 0 || !k.runsOn(s) {
 		return
@@ -286,15 +291,15 @@ func (k *Kernel[P]) Dispatch(s *Stream, groups int, p P) {
 	})
 }
 
-// rows splits workgroups over as few rows as can be, of equal length.
+// rows divides workgroups into as few rows of equal length as possible.
 func rows(groups int) (x, y uint32) {
 	n := (groups + maxRow - 1) / maxRow
 	return uint32((groups + n - 1) / n), uint32(n)
 }
 
-// DispatchIndirect records a run whose numbers of workgroups (x, y, z, 32 bits each) the device reads from args when
-// the command runs. at is an offset in bytes, a multiple of 4. Each number must not exceed the device's limit; 65,535
-// is safe.
+// DispatchIndirect records a run for which the device reads the numbers of workgroups (x, y and z, 32 bits each) from
+// args when the command runs. at is an offset in bytes, a multiple of 4. Each number must not exceed the device's
+// limit; every device supports 65,535.
 func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
 	if !k.runsOn(s) {
 		return
@@ -315,7 +320,7 @@ func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
 	})
 }
 
-// runsOn says whether a dispatch is to be recorded into a stream.
+// runsOn reports whether a dispatch is to be recorded into a stream.
 func (k *Kernel[P]) runsOn(s *Stream) bool {
 	if !k.made() {
 		s.Fail(ErrNotOpen)
@@ -323,10 +328,10 @@ func (k *Kernel[P]) runsOn(s *Stream) bool {
 	return k.made() && s.records()
 }
 
-// made says whether NewKernel has made the kernel.
+// made reports whether NewKernel has made the kernel.
 func (k *Kernel[P]) made() bool { return k != nil && k.p != nil }
 
-// timed records a dispatch, as a section of its own if Options.TimeDispatches asks for that.
+// timed records a dispatch, in a Timed section of its own if Options.TimeDispatches is set.
 func (k *Kernel[P]) timed(s *Stream, groups int, record func()) {
 	if s.d.timeDispatches {
 		s.timed(k.p.name, groups, record)
@@ -351,7 +356,7 @@ func (k *Kernel[P]) record(s *Stream, kind native.Work, p *P) (native.Commands, 
 	return commands, ok
 }
 
-// Workgroup is the number of invocations of a workgroup in x.
+// Workgroup returns the number of invocations of a workgroup in x.
 func (k *Kernel[P]) Workgroup() int {
 	if !k.made() {
 		return 0
@@ -359,7 +364,7 @@ func (k *Kernel[P]) Workgroup() int {
 	return k.p.workgroup
 }
 
-// SubgroupSize is the number of lanes of a subgroup.
+// SubgroupSize returns the number of lanes of a subgroup.
 func (k *Kernel[P]) SubgroupSize() int {
 	if !k.made() {
 		return 0
@@ -379,12 +384,12 @@ type KernelReport struct {
 	Module       string
 	Workgroup    int               // invocations
 	SubgroupSize int               // lanes
-	Constants    map[string]uint32 // those that were set
+	Constants    map[string]uint32 // the constants of KernelOptions
 	Statistics   []Statistic
 }
 
-// statistics compiles the kernel once more and returns what the driver tells of it: a *MissingFeatureError
-// where the device has not ExecutableStatistics.
+// statistics compiles the kernel once more and returns the driver's statistics. It returns *MissingFeatureError if the
+// device lacks ExecutableStatistics.
 func (p *pipeline) statistics() ([]Statistic, error) {
 	d := p.d
 	if p.freed.Load() {
@@ -438,8 +443,9 @@ func (p *pipeline) destroy(d *Device) {
 	d.native.DestroyPipeline(p.handle)
 }
 
-// layouts are a device's pipeline layouts, one for each size of push constants, until its end. With one of its own a
-// kernel would never be found again in SwiftShader's pipeline cache, which goes by the layout, too.
+// layouts has the pipeline layouts of a device, one for each size of push constants. They live as long as the device.
+// Kernels share them because SwiftShader's pipeline cache also compares layouts: it would never find a kernel that has
+// its own layout.
 type layouts struct {
 	mu  sync.Mutex
 	all map[uint32]native.Layout

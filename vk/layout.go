@@ -16,16 +16,16 @@ type goWord struct {
 	to     reflect.Type // of Arguments, whose first word this is: what they are
 }
 
-// checkLayout compares a Go struct with a module's push-constant block, word by word: every word of the one has
-// its counterpart at the same offset in the other, an integer where that is an integer and a float where that
-// is a float. A uint64 may stand for an address, a 64-bit integer or a uvec2. Blank fields are padding. And
-// where both name a field alike (case and underscores aside), it is at the same place.
+// checkLayout compares a Go struct with a module's push-constant block, word by word. Each word of one must have a word
+// at the same offset in the other, both integers or both floats. A uint64 matches an address, a 64-bit integer or a
+// uvec2. Blank fields are padding. Fields of the same name on both sides, except for case and underscores, must have
+// the same offset.
 func checkLayout(t reflect.Type, m spirv.Module, module string) error {
 	return checkBlock(t, spirv.Block{Words: m.Push, Bytes: m.PushBytes}, m.Blocks, module)
 }
 
-// checkBlock is checkLayout of any block, whose buffer references lead to others. Arguments are compared with the block
-// that the reference at their place leads to.
+// checkBlock is checkLayout for any block. references has the blocks of its buffer references by offset; Arguments are
+// compared with the block at their offset.
 func checkBlock(t reflect.Type, m spirv.Block, references map[int]spirv.Block, module string) error {
 	fail := func(field, format string, args ...any) error {
 		return &LayoutError{module, field, fmt.Sprintf(format, args...)}
@@ -56,7 +56,7 @@ func checkBlock(t reflect.Type, m spirv.Block, references map[int]spirv.Block, m
 			return fail(w.field, "at byte %d, is a %s where the block's %s is a %s", w.offset, kindName(w.kind), s.Name,
 				kindName(s.Kind))
 		}
-		// Halves of a 64-bit value must not be taken the wrong way round, nor out of step.
+		// The halves of a 64-bit value must be in the right order and at the right place.
 		if s.Kind == spirv.Low && w.kind == spirv.High || s.Kind == spirv.High && w.kind == spirv.Low {
 			return fail(w.field, "at byte %d, is out of step with the block's %s", w.offset, s.Name)
 		}
@@ -98,7 +98,7 @@ func kindName(k spirv.Kind) string {
 
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// flatten lists the words of a Go type; a reason is given where it can't be pushed.
+// flatten lists the words of a Go type. If the type cannot be pushed, it returns the field and the reason.
 func flatten(t reflect.Type, offset int, name string, words *[]goWord) (field, reason string) {
 	if a, ok := reflect.Zero(t).Interface().(argued); ok {
 		*words = append(*words, goWord{offset, name, spirv.Low, a.of()},

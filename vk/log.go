@@ -5,9 +5,8 @@ import (
 	"os"
 )
 
-// Log is the logger that Options named, or else one that discards everything and costs nothing: for what the packages
-// over vk have to tell. Each record has the attribute device, its name. What is told, and with which attributes beside
-// that:
+// Log returns the logger of Options, or one that discards everything at no cost. Packages that use vk log to it, too.
+// Each record has the attribute device, the device's name. These are the records with their other attributes:
 //
 //	Debug  kernel made                 kernel, workgroup, subgroup, duration
 //	Debug  device closed
@@ -38,7 +37,7 @@ func logFor(l *slog.Logger, i Info) *slog.Logger {
 	return l.With("device", i.Name)
 }
 
-// chosenBy says what has chosen a device.
+// chosenBy returns what determined the choice of the device, for the log.
 func chosenBy(option string) string {
 	switch {
 	case option != "":

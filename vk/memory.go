@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	grain       = 256       // small buffers start and end at multiples of this, which every device's alignment divides
-	smallLimit  = 256 << 10 // larger buffers have an allocation to themselves
-	sharedBytes = 4 << 20   // of a block that small buffers share
+	grain       = 256       // small buffers start and end at multiples of this; every device's alignment divides it
+	smallLimit  = 256 << 10 // larger buffers have their own allocation
+	sharedBytes = 4 << 20   // the size of a block that small buffers share
 )
 
-// allocator gives out device memory. A large buffer has a VkBuffer and a dedicated allocation of its own; small
-// ones are ranges of shared blocks, since drivers bound the number of allocations (4096 is common).
+// allocator allocates device memory. A large buffer has its own VkBuffer and a dedicated allocation. Small buffers are
+// ranges of shared blocks, because drivers limit the number of allocations (4096 is common).
 type allocator struct {
 	mu     sync.Mutex
 	d      *Device
@@ -30,7 +30,7 @@ type pool struct {
 	memoryType uint32
 	heap       uint32
 	mapped     bool
-	used       uint64 // by regions, rounded up to the grain
+	used       uint64 // by regions, in bytes, rounded up to the grain
 	blocks     []*block
 }
 
@@ -40,10 +40,10 @@ type block struct {
 	buffer  native.Buffer
 	memory  native.Memory
 	address uint64
-	mapped  unsafe.Pointer // nil where the host can't see it
+	mapped  unsafe.Pointer // nil if the host cannot access the block
 	bytes   uint64
 	shared  bool
-	holes   []hole // of a shared block: what is free, by offset, no two touching
+	holes   []hole // of a shared block: its free ranges by offset, no two of them adjacent
 }
 
 type hole struct{ at, bytes uint64 }
@@ -54,13 +54,13 @@ type region struct {
 	pool    *pool
 	block   *block
 	at      uint64
-	bytes   uint64 // as asked for
-	rounded uint64 // up to the grain
+	bytes   uint64 // as requested
+	rounded uint64 // bytes, rounded up to the grain
 	budget  *Budget
 	freed   atomic.Bool
 }
 
-// address is 0 of no region.
+// address returns the device address, or 0 if r is nil.
 func (r *region) address() uint64 {
 	if r == nil {
 		return 0
@@ -68,7 +68,7 @@ func (r *region) address() uint64 {
 	return r.block.address + r.at
 }
 
-// drop frees a region, if there is one.
+// drop frees a region; if r is nil, it does nothing.
 func (r *region) drop() {
 	if r != nil {
 		r.d.drop(r)
@@ -77,7 +77,7 @@ func (r *region) drop() {
 
 func (r *region) pointer() unsafe.Pointer { return unsafe.Add(r.block.mapped, r.at) }
 
-// usable answers why the region can't be used, if so.
+// usable returns an error if the region cannot be used.
 func (r *region) usable() error {
 	if r.freed.Load() {
 		return ErrClosed
@@ -85,7 +85,7 @@ func (r *region) usable() error {
 	return r.d.usable()
 }
 
-// usableOn is nil of no region, as of what is there.
+// usableOn accepts a nil region.
 func (r *region) usableOn(d *Device) error {
 	switch {
 	case r == nil:
@@ -96,7 +96,7 @@ func (r *region) usableOn(d *Device) error {
 	return r.usable()
 }
 
-// size is 0 of no region.
+// size returns the size in bytes, or 0 if r is nil.
 func (r *region) size() uint64 {
 	if r == nil {
 		return 0
@@ -104,7 +104,7 @@ func (r *region) size() uint64 {
 	return r.bytes
 }
 
-// check answers whether bytes at an offset lie inside.
+// check returns *RangeError unless the bytes at an offset lie inside the region.
 func (r *region) check(what string, at, bytes int) error {
 	if size := r.size(); at < 0 || bytes < 0 || uint64(at) > size || uint64(bytes) > size-uint64(at) {
 		return &RangeError{what, at, bytes, size}
@@ -112,7 +112,7 @@ func (r *region) check(what string, at, bytes int) error {
 	return nil
 }
 
-// init chooses the memory types, which a buffer of our usage must be asked for.
+// init chooses the memory types. The types that are allowed depend on a buffer's usage, so it asks with a buffer.
 func (a *allocator) init(d *Device, limit uint64) error {
 	a.d, a.limit = d, limit
 	probe, err := d.newBuffer(grain)
@@ -127,9 +127,9 @@ func (a *allocator) init(d *Device, limit uint64) error {
 		visible  = native.MemoryHostVisible | native.MemoryHostCoherent
 		readable = visible | native.MemoryHostCached
 	)
-	// Coherent memory wherever the host looks, so that there is nothing to flush; cached where there is, since
-	// reading uncached memory is a hundred times slower. Buffers are mapped only where device and host share
-	// one memory: over a bus the staging ring is faster.
+	// The host uses only coherent memory, which needs no flushes, and cached memory if there is any, because reading
+	// uncached memory is a hundred times slower. Buffers are mapped only if device and host share one memory; over a
+	// bus, the staging ring is faster.
 	wishes := []wish{{local, native.MemoryHostVisible}, {local, 0}}
 	shared := d.info.Type == Integrated || d.info.Type == CPU
 	if shared {
@@ -147,11 +147,11 @@ func (a *allocator) init(d *Device, limit uint64) error {
 	return nil
 }
 
-// wish is for a memory type with some flags and without others.
+// wish describes a memory type that has some flags and lacks others.
 type wish struct{ with, without uint32 }
 
 func (d *Device) choosePool(allowed uint32, wishes []wish) (pool, error) {
-	const special = 0x20 | 0x40 | 0x80 // protected memory and AMD's uncached kinds, which plain buffers leave alone
+	const special = 0x20 | 0x40 | 0x80 // protected memory and AMD's uncached types, which plain buffers must not use
 	for _, w := range wishes {
 		for i, t := range d.about.Types {
 			if allowed>>i&1 == 1 && t.Flags&w.with == w.with && t.Flags&(w.without|special) == 0 {
@@ -167,7 +167,8 @@ func (d *Device) newBuffer(bytes uint64) (native.Buffer, error) {
 	return b, d.check("vkCreateBuffer", result)
 }
 
-// room returns what the regions of a pool use of its heap, and what they may use in all. The lock is held.
+// room returns the bytes that regions use of a pool's heap, and the bytes that they may use in total. The lock must be
+// held.
 func (a *allocator) room(p *pool) (used, budget uint64) {
 	used = a.device.used
 	if a.host.heap == a.device.heap {
@@ -182,7 +183,7 @@ func (a *allocator) room(p *pool) (used, budget uint64) {
 		return used, a.d.about.Heaps[p.heap].Bytes
 	}
 	taken, budgets := a.d.instance.Budget(a.d.physical)
-	// What the blocks hold beyond the regions is ours to give out as well, and so is what the dead hold.
+	// The driver counts the holes in blocks and the objects in the graveyard as taken, but we can allocate from both.
 	taken[p.heap] -= min(a.d.dead.bytes(p.heap), taken[p.heap])
 	for _, q := range []*pool{&a.device, &a.host} {
 		for _, b := range q.blocks {
@@ -198,7 +199,8 @@ func (a *allocator) room(p *pool) (used, budget uint64) {
 
 // Fits checks whether buffers of these sizes, in bytes, can be allocated together, without allocating them. It returns
 // *TooLargeError for the first size that exceeds the device's largest buffer, and *OutOfMemoryError if all of them
-// exceed the memory that is left. nil is not a promise, because others may allocate memory meanwhile.
+// together exceed the free memory. An allocation may still fail after Fits returned nil, because others may allocate
+// memory in between.
 func (d *Device) Fits(sizes ...uint64) error {
 	return d.fits(nil, sizes)
 }
@@ -279,7 +281,8 @@ func (a *allocator) allocate(p *pool, within *Budget, bytes uint64) (*region, er
 	}
 	if outOfMemory(err) {
 		e := &OutOfMemoryError{Bytes: bytes, Used: used, Budget: budget}
-		// The file is longer than what is in use: blocks have gaps between them, and staging memory is there, too.
+		// The driver's file is longer than the memory in use, because it also contains the gaps in blocks and the
+		// staging memory.
 		if limit := native.FileLimit(); a.d.info.Type == CPU && limit < 2*(used+rounded)+sharedBytes {
 			e.FileLimit = &limit
 		}
@@ -293,7 +296,7 @@ func (a *allocator) allocate(p *pool, within *Budget, bytes uint64) (*region, er
 	return &region{d: a.d, pool: p, block: b, at: at, bytes: bytes, rounded: rounded, budget: within}, nil
 }
 
-// outOfMemory says whether a call failed for want of memory.
+// outOfMemory reports whether a call failed because memory ran out.
 func outOfMemory(err error) bool {
 	call, ok := err.(*CallError)
 	if !ok {
@@ -306,7 +309,7 @@ func outOfMemory(err error) bool {
 	return false
 }
 
-// place finds or makes room: the first hole that is large enough.
+// place allocates from the first hole that is large enough, or makes a block.
 func (a *allocator) place(p *pool, bytes uint64) (*block, uint64, error) {
 	if bytes > smallLimit {
 		b, err := a.newBlock(p, bytes, false)
@@ -348,19 +351,19 @@ func (a *allocator) newBlock(p *pool, bytes uint64, shared bool) (*block, error)
 	if err == nil && p.mapped {
 		mapped, result := d.native.Map(b.memory, bytes)
 		err = d.check("vkMapMemory", result)
-		// lavapipe hands on what mmap says of a failure.
+		// lavapipe returns the result of a failed mmap as a valid pointer.
 		if err == nil && (mapped == nil || uintptr(mapped) == ^uintptr(0)) {
 			err = &CallError{"vkMapMemory", int32(native.ErrorMemoryMapFailed)}
 		}
 		b.mapped = mapped
-		// lavapipe doesn't look whether the file became longer that it keeps memory in, and using what lies behind its
-		// end is a SIGBUS.
+		// lavapipe does not check whether its file for the memory has grown. An access beyond the end of the file is a
+		// SIGBUS.
 		if err == nil && d.info.Type == CPU && !native.Backed(mapped, int(bytes)) {
 			err = &CallError{"vkMapMemory", int32(native.ErrorMemoryMapFailed)}
 		}
 	}
 	if err != nil {
-		b.destroy(d) // no queue was given it
+		b.destroy(d) // no queue has used it
 		return nil, err
 	}
 	b.address = d.native.Address(b.buffer)
@@ -368,7 +371,7 @@ func (a *allocator) newBlock(p *pool, bytes uint64, shared bool) (*block, error)
 	return b, nil
 }
 
-// destroy frees a block; memory that is mapped is unmapped by that.
+// destroy frees a block. Freeing mapped memory also unmaps it.
 func (b *block) destroy(d *Device) {
 	d.native.DestroyBuffer(b.buffer)
 	if b.memory != 0 {
@@ -376,8 +379,8 @@ func (b *block) destroy(d *Device) {
 	}
 }
 
-// release gives the region back, and its block with it unless others are in it. One empty shared block is kept,
-// so that a small buffer that comes and goes costs no allocation.
+// release frees the region, and its block if no other region is in it. One empty shared block is kept, so that
+// allocating and freeing a small buffer repeatedly makes no new allocations.
 func (r *region) release() {
 	a := &r.d.memory
 	a.mu.Lock()
@@ -399,7 +402,7 @@ func (r *region) release() {
 	r.d.dead.bury(b)
 }
 
-// fill adds a hole and joins it with its neighbours.
+// fill adds a hole and joins it with adjacent holes.
 func (b *block) fill(h hole) {
 	i := slices.IndexFunc(b.holes, func(other hole) bool { return other.at > h.at })
 	if i < 0 {
@@ -416,7 +419,7 @@ func (b *block) fill(h hole) {
 	}
 }
 
-// close frees the blocks that are left.
+// close frees the remaining blocks.
 func (a *allocator) close(d *Device) {
 	for _, p := range []*pool{&a.device, &a.host} {
 		for _, b := range p.blocks {

@@ -15,13 +15,13 @@ type Severity string
 
 const (
 	Warning Severity = "warning"
-	Error   Severity = "error" // a rule of Vulkan was broken: what the device does is undefined
+	Error   Severity = "error" // a rule of Vulkan was broken: the device's behaviour is undefined
 )
 
 // Message is a message of the validation layer.
 type Message struct {
 	Severity Severity
-	ID       string // the rule's name in the Vulkan specification, "VUID-…", or the check's: "SYNC-HAZARD-…"
+	ID       string // name of a rule in the Vulkan specification, "VUID-…", or of a check, "SYNC-HAZARD-…"
 	Text     string
 }
 
@@ -29,7 +29,8 @@ func (m Message) String() string { return fmt.Sprintf("%s: %s: %s", m.Severity, 
 
 const severityError = 0x1000 // VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT
 
-// listen logs messages, and hands them to take one at a time. Where nobody wants them they go to standard error.
+// listen returns a function that logs messages and passes them to take, one at a time. If there is neither a logger nor
+// take, it writes them to standard error.
 func listen(take func(Message), log *slog.Logger) func(native.Message) {
 	if take == nil && log == nil {
 		take = func(m Message) { fmt.Fprintln(os.Stderr, "vk: validation:", m) }

@@ -8,14 +8,15 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// Point is a position in a stream's work: everything that was submitted up to some Submit. The zero Point is always
-// reached. A Point may be used by any goroutine, also after its stream was closed.
+// Point is a position in a stream's work: all work that was submitted up to some Submit. The zero Point is always
+// reached. Any goroutine may use a Point, also after its stream was closed.
 type Point struct {
 	line  *timeline
 	value uint64
 }
 
-// Wait waits until the device has reached the point. Errors: the context's, if it ends first; ErrDeviceLost.
+// Wait waits until the device has reached the point. Errors: that of ctx if it ends first; ErrDeviceLost; ErrClosed for
+// a Point of Device.PointAt after the Device was closed.
 func (p Point) Wait(ctx context.Context) error {
 	if p.line == nil {
 		return ctx.Err()
@@ -23,7 +24,8 @@ func (p Point) Wait(ctx context.Context) error {
 	return p.line.wait(ctx, p.value)
 }
 
-// Done reports whether the device has reached the point. Error: ErrDeviceLost.
+// Done reports whether the device has reached the point. Errors: ErrDeviceLost; ErrClosed for a Point of Device.PointAt
+// after the Device was closed.
 func (p Point) Done() (bool, error) {
 	if p.line == nil {
 		return true, nil
@@ -32,20 +34,21 @@ func (p Point) Done() (bool, error) {
 	return err == nil && value >= p.value, err
 }
 
-// timeline is a stream's timeline semaphore, which a later stream takes over and raises further. It may be waited for
-// while the stream is being closed, so it is read under a lock.
+// timeline is a stream's timeline semaphore. When the stream closes, a later stream continues with the same semaphore
+// and larger values. A goroutine may wait for the semaphore while another closes the stream, so it is read under a
+// lock.
 type timeline struct {
 	d         *Device
 	mu        sync.RWMutex
 	semaphore native.Semaphore // alive until the Device closes
-	foreign   bool             // the program's own: PointAt
+	foreign   bool             // of the program (PointAt)
 	closed    bool
-	lost      bool // closed when the device was lost, and perhaps not all done
+	lost      bool // closed when the device was lost, so work may be unfinished
 }
 
 const (
-	spin      = 100 * time.Microsecond // submit and wait takes 13 µs spinning and 49 µs sleeping
-	waitSlice = 5 * time.Millisecond   // how long a cancelled context may go unseen
+	spin      = 100 * time.Microsecond // submit and wait take 13 µs if the host spins and 49 µs if it sleeps
+	waitSlice = 5 * time.Millisecond   // the longest time until a cancelled context is noticed
 )
 
 func (t *timeline) hold() (release func()) {
@@ -53,9 +56,9 @@ func (t *timeline) hold() (release func()) {
 	return t.mu.RUnlock
 }
 
-// reached reads the semaphore. Who finds a value there reads what the device wrote before it: a command buffer ends
-// with a barrier towards the host, and the lock that is given back here is an atomic operation, before which no
-// processor reads ahead what stands behind it.
+// reached reads the semaphore. A caller that sees a value can read everything that the device wrote before it. A
+// command buffer ends with a barrier to the host, and releasing the lock here is an atomic operation: no processor
+// reads memory early across it.
 func (t *timeline) reached() (uint64, error) {
 	defer t.hold()()
 	if over, err := t.over(); over {
@@ -68,13 +71,13 @@ func (t *timeline) reached() (uint64, error) {
 	return value, nil
 }
 
-// over says whether nothing more will happen to the semaphore. The lock is held.
+// over reports whether the semaphore's value will not change any more. The lock must be held.
 func (t *timeline) over() (bool, error) {
 	if t.lost || !t.closed && t.d.lost.Load() {
 		return true, ErrDeviceLost
 	}
 	if t.closed && t.foreign {
-		return true, ErrClosed // nobody knows whether it is reached
+		return true, ErrClosed // it is not known whether the value was reached
 	}
 	return t.closed, nil
 }
@@ -83,7 +86,7 @@ func (t *timeline) wait(ctx context.Context, value uint64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// A CPU device needs the processor itself: spinning would take it away.
+	// Don't spin on a CPU device, because the device needs the processor.
 	for begin := time.Now(); ; {
 		reached, err := t.reached()
 		if err != nil || reached >= value {
@@ -104,7 +107,7 @@ func (t *timeline) wait(ctx context.Context, value uint64) error {
 	}
 }
 
-// sleep waits for one slice of time.
+// sleep waits for the value, at most waitSlice.
 func (t *timeline) sleep(value uint64) (done bool, err error) {
 	defer t.hold()()
 	if over, err := t.over(); over {
@@ -117,7 +120,7 @@ func (t *timeline) sleep(value uint64) (done bool, err error) {
 	return result == native.Success, nil
 }
 
-// close ends the use of the semaphore; all that was submitted is done, or the device is lost.
+// close ends the use of the semaphore. All submitted work must have ended, or the device must be lost.
 func (t *timeline) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

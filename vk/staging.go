@@ -16,24 +16,24 @@ const (
 	defaultStaging = 64 << 20
 	mostStaging    = 16 << 30
 	stagingSlots   = 16
-	leastPiece     = 512 << 10 // of a transfer, for which a submission of its own pays
-	// with 16 slots of 4 MiB, an H200's link moves 37 GB/s up and 44 down; more threads are in each other's way
+	leastPiece     = 512 << 10 // the least bytes of a transfer for which a submission pays off
+	// with 16 slots of 4 MiB, an H200's link moves 37 GB/s up and 44 down; more threads only disturb each other
 	stagingThreads = 6
-	mappedChunk    = 64 << 20 // copied between two looks at the context
+	mappedChunk    = 64 << 20 // bytes copied between two checks of the context
 )
 
-// stager moves bytes between Go slices and device memory. Where the memory is mapped that is a copy. Elsewhere
-// the bytes pass through a ring of slots in host memory: several threads each take a slot and a piece of the
-// transfer, so that the host copies some pieces while the device copies others, and no thread waits for another.
+// stager copies bytes between Go slices and device memory. If the memory is mapped, it copies directly. Otherwise the
+// bytes pass through a ring of slots in host memory: several threads each take a slot and a piece of the transfer, so
+// that the host copies some pieces while the device copies others, and no thread waits for another.
 type stager struct {
 	d      *Device
 	bytes  int
-	staged bool          // even where memory is mapped
-	turn   chan struct{} // holds one token: a transfer at a time, since the link is one
+	staged bool          // use the ring even if memory is mapped
+	turn   chan struct{} // holds one token, because one transfer at a time uses the link
 	ring   *HostBuffer[byte]
-	free   chan slot // the slots that no thread has, longest unused first
+	free   chan slot // the slots that no thread uses, longest unused first
 
-	submitting sync.Mutex // the stream is for one thread at a time
+	submitting sync.Mutex // held to use the stream
 	stream     *Stream
 }
 
@@ -41,7 +41,7 @@ type stager struct {
 type slot struct {
 	bytes []byte
 	at    uint64 // in the ring
-	busy  Point  // the device reads it until then
+	busy  Point  // the device uses the slot until this Point
 }
 
 func (s *stager) init(d *Device, o Options) {
@@ -53,8 +53,8 @@ func (s *stager) init(d *Device, o Options) {
 	s.turn <- struct{}{}
 }
 
-// begin waits for its turn, and makes the ring at the first transfer. It looks at the context first, since select takes
-// either of two that are ready.
+// begin waits until no other transfer runs, and makes the ring for the first transfer. It checks the context first,
+// because select chooses at random if both are ready.
 func (s *stager) begin(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *stager) begin(ctx context.Context) error {
 	return err
 }
 
-// end waits for the copies that are under way, whatever became of the transfer: the buffers are the caller's.
+// end waits for the submitted copies even if the transfer failed, because the buffers belong to the caller.
 func (s *stager) end(err error) error {
 	if later := s.stream.Wait(context.Background()); err == nil {
 		err = later
@@ -92,14 +92,14 @@ func (s *stager) end(err error) error {
 	return err
 }
 
-// split divides a transfer of n bytes into pieces, each no larger than a slot, for several threads.
+// split divides a transfer of n bytes into pieces, none larger than a slot, for several threads.
 func (s *stager) split(n int) (piece, threads int) {
 	threads = min(stagingThreads, runtime.GOMAXPROCS(0))
 	piece = min(s.ring.Len()/stagingSlots, max(leastPiece, (n+threads-1)/threads))
 	return piece, min(threads, (n+piece-1)/piece)
 }
 
-// submit has the device copy n bytes.
+// submit submits a copy of n bytes.
 func (s *stager) submit(to *region, toAt uint64, from *region, fromAt uint64, n int) (Point, error) {
 	s.submitting.Lock()
 	defer s.submitting.Unlock()
@@ -115,8 +115,8 @@ func (d *Device) DirectTransfers() bool {
 
 func (s *stager) direct(r *region) bool { return r.block.mapped != nil && !s.staged }
 
-// upload: each thread takes a piece and the slot that was under way longest, fills it, and submits it. This one alone
-// looks at the context, whose methods may panic.
+// upload copies src to device memory. Each thread takes a piece and the slot that was used longest ago, fills the slot
+// and submits its copy. Only the calling goroutine uses the context, because its methods may panic.
 func (s *stager) upload(ctx context.Context, r *region, at uint64, src []byte) (err error) {
 	if s.direct(r) {
 		return direct(ctx, unsafe.Slice((*byte)(r.pointer()), r.bytes)[at:], src, len(src))
@@ -130,7 +130,7 @@ func (s *stager) upload(ctx context.Context, r *region, at uint64, src []byte) (
 	piece, threads := s.split(len(src))
 	var next atomic.Int64
 	thread := func(ctx context.Context) error {
-		defer next.Store(int64(len(src))) // whatever ends it, the others end, too
+		defer next.Store(int64(len(src))) // if this thread ends, the others end, too
 		for {
 			to := int(next.Add(int64(piece)))
 			from := to - piece
@@ -153,7 +153,7 @@ func (s *stager) upload(ctx context.Context, r *region, at uint64, src []byte) (
 	return thread(ctx)
 }
 
-// send has the device copy a piece.
+// send copies a piece to a slot and submits the copy from there to device memory.
 func (s *stager) send(ctx context.Context, to *region, at uint64, piece []byte) error {
 	sl := <-s.free
 	defer func() { s.free <- sl }()
@@ -165,8 +165,8 @@ func (s *stager) send(ctx context.Context, to *region, at uint64, piece []byte) 
 	return err
 }
 
-// download: this thread keeps all free slots under way and waits for them in turn; those that have arrived are
-// emptied by others.
+// download copies device memory to dst. This thread submits copies into all free slots and waits for them in order.
+// Other threads copy the slots that have arrived to dst.
 func (s *stager) download(ctx context.Context, r *region, at uint64, dst []byte) (err error) {
 	if s.direct(r) {
 		return direct(ctx, dst, unsafe.Slice((*byte)(r.pointer()), r.bytes)[at:], len(dst))
@@ -193,7 +193,7 @@ func (s *stager) download(ctx context.Context, r *region, at uint64, dst []byte)
 		})
 	}
 	var flying []part
-	defer func() { // also where the context panics
+	defer func() { // also if the context panics
 		close(arrived)
 		emptying.Wait()
 		for _, p := range flying {
@@ -214,7 +214,7 @@ func (s *stager) download(ctx context.Context, r *region, at uint64, dst []byte)
 	return err
 }
 
-// takeSlot takes a free slot; wait for one only where told to.
+// takeSlot takes a free slot. If there is none, it waits only if wait is set.
 func (s *stager) takeSlot(sl *slot, wait bool) bool {
 	if wait {
 		*sl = <-s.free

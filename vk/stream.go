@@ -9,53 +9,54 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// Stream is a sequence of commands on the device. Recording methods only note a command; Submit sends what was
-// recorded on its way and returns; Wait sends it and waits. Commands run in the order of recording, and each
-// sees everything in memory that the commands before it wrote, also those of earlier submissions. Different
-// streams run independently unless After orders them.
+// Stream is a sequence of commands on the device. Recording methods only record a command; Submit submits the recorded
+// commands and returns; Wait also waits until they have ended. Commands take effect in the order of recording. Each
+// command sees everything that earlier commands wrote to memory, also those of earlier submissions. Different streams
+// run independently unless After orders them.
 //
-// A command that can't be recorded (out of range, a freed buffer, a closed kernel) makes the next Submit or
-// Wait return its error and drop the whole batch: none of what was recorded since the last Submit runs.
+// If a command cannot be recorded (out of range, a freed buffer or kernel), the next Submit or Wait returns its error
+// and drops the whole batch: nothing that was recorded since the last Submit runs.
 //
-// A Stream is for one goroutine at a time.
+// Only one goroutine at a time may use a Stream.
 type Stream struct {
 	d     *Device
 	queue *queue
 	line  *timeline
-	last  uint64 // what the newest submission raises the timeline to
+	last  uint64 // the timeline's value after the newest submission
 
 	pool     native.CommandPool
-	open     *batch // being recorded; nil where nothing is
+	open     *batch // the batch that is being recorded, or nil
 	flying   []*batch
 	spare    []*batch
 	waits    []Point
 	err      error
 	commands uint64      // recorded since the stream was made
-	whole    bool        // inside of Whole
+	whole    bool        // inside Whole
 	parallel int         // depth of Concurrent
-	fresh    bool        // the commands inside Concurrent have their barriers still before them
-	before   native.Work // the kinds of work that these are against,
-	ordered  native.Work // and those that have had one
+	fresh    bool        // the batch has no command inside Concurrent yet
+	before   native.Work // of Concurrent: the kinds of work before it,
+	ordered  native.Work // and the kinds inside it that have had a barrier
 	since    native.Work // the kinds of work since the last barrier
 
 	timings []Timing
-	queries []*queryPool // not in use
+	queries []*queryPool // unused pools
 	closed  atomic.Bool
 
-	rehearsal context.Context // nil unless nothing is recorded
+	rehearsal context.Context // NewRehearsal's context; otherwise nil
 }
 
-// kit is what a stream is made of. When the stream closes, the next one takes it over: other streams' submissions may
-// still name the semaphore, and the driver's threads look at it after its value has shown.
+// kit is the reusable part of a stream. When a stream closes, the next stream takes its kit. A kit is not destroyed
+// then, because submissions of other streams may still name the semaphore, and the driver's threads may read it after
+// its value was reached.
 type kit struct {
 	semaphore native.Semaphore
-	value     uint64 // that the semaphore has reached
+	value     uint64 // the value that the semaphore has reached
 	pool      native.CommandPool
 	spare     []*batch
 	queries   []*queryPool
 }
 
-// takeKit takes a kit over, or makes one.
+// takeKit takes the kit of a closed stream, or makes one.
 func (d *Device) takeKit() (kit, error) {
 	d.mu.Lock()
 	if n := len(d.kits); n > 0 {
@@ -73,13 +74,13 @@ func (d *Device) takeKit() (kit, error) {
 	}
 	k.pool, result = d.native.NewCommandPool(d.family)
 	if err := d.check("vkCreateCommandPool", result); err != nil {
-		d.native.DestroySemaphore(k.semaphore) // no queue was given it
+		d.native.DestroySemaphore(k.semaphore) // no queue has used it
 		return kit{}, err
 	}
 	return k, nil
 }
 
-// destroy ends a kit with its Device. The queues are idle.
+// destroy destroys a kit when its Device closes. The queues must be idle.
 func (k kit) destroy(d *Device) {
 	for _, q := range k.queries {
 		q.destroy(d)
@@ -88,10 +89,10 @@ func (k kit) destroy(d *Device) {
 	d.native.DestroySemaphore(k.semaphore)
 }
 
-// batch is a command buffer with what belongs to it.
+// batch is a command buffer with the objects that belong to it.
 type batch struct {
 	commands native.Commands
-	value    uint64 // of the timeline once it is done
+	value    uint64 // the timeline's value when the batch has ended
 	pools    []*queryPool
 	sections []section
 
@@ -101,7 +102,7 @@ type batch struct {
 	finally  []func()
 }
 
-// maxFlying bounds the submissions of a stream that are under way at once.
+// maxFlying is the most submissions of a stream that are in flight at once.
 const maxFlying = 256
 
 // NewStream returns a new Stream. Streams are distributed over the queues of the device.
@@ -130,10 +131,10 @@ func (s *Stream) Device() *Device {
 	return s.d
 }
 
-// made says whether NewStream or NewRehearsal has made the stream.
+// made reports whether NewStream or NewRehearsal has made the stream.
 func (s *Stream) made() bool { return s != nil && s.d != nil }
 
-// records says whether there is a stream that keeps what is recorded.
+// records reports whether the stream records commands.
 func (s *Stream) records() bool { return s.made() && s.rehearsal == nil }
 
 func (s *Stream) usableOn(d *Device) error {
@@ -155,7 +156,7 @@ func (s *Stream) fail(err error) {
 	}
 }
 
-// begin makes sure that a batch is open.
+// begin opens a batch if none is open. It returns false if nothing can be recorded.
 func (s *Stream) begin() bool {
 	if s.rehearsal != nil {
 		return false
@@ -176,7 +177,7 @@ func (s *Stream) begin() bool {
 		s.fail(err)
 		return false
 	}
-	s.open, s.since, s.fresh = b, deviceWork, true // whatever the submission before did
+	s.open, s.since, s.fresh = b, deviceWork, true // the submission before may have done any kind of work
 	return true
 }
 
@@ -198,13 +199,13 @@ func (s *Stream) newBatch() (*batch, error) {
 	return b, nil
 }
 
-// deviceWork is all kinds of work that a stream does.
+// deviceWork is all kinds of work that streams do.
 const deviceWork = native.Shader | native.Transfer | native.Indirect
 
-// command begins a command of some kind: it returns the command buffer, with a barrier against all earlier
-// commands, those of earlier submissions included, unless Concurrent says that there need be none. A barrier
-// names only the kinds of work that it stands between, which is cheaper (before indirect dispatches it takes
-// some 2 µs more, H200); what is older is ordered by the barriers before it.
+// command begins a command of some kind and returns the command buffer. It first records a barrier after all earlier
+// commands, including those of earlier submissions, unless Concurrent makes it unnecessary. A barrier names only the
+// kinds of work since the last barrier, because older work is ordered by earlier barriers and a barrier with fewer
+// kinds is cheaper: a barrier before indirect dispatches takes about 2 µs more on an H200.
 func (s *Stream) command(kind native.Work) (native.Commands, bool) {
 	if !s.begin() {
 		return 0, false
@@ -216,7 +217,7 @@ func (s *Stream) command(kind native.Work) (native.Commands, bool) {
 	case s.fresh:
 		s.before, s.ordered, s.since, s.fresh = s.since, 0, 0, false
 		fallthrough
-	case kind&^s.ordered != 0: // the first of its kind
+	case kind&^s.ordered != 0: // the first command of its kind
 		s.d.native.Barrier(s.open.commands, s.before, kind&^s.ordered)
 		s.ordered |= kind
 	}
@@ -225,7 +226,8 @@ func (s *Stream) command(kind native.Work) (native.Commands, bool) {
 	return s.open.commands, true
 }
 
-// Fill writes a 32-bit word over n bytes at an offset. Both are in bytes and multiples of 4; n = 0 does nothing.
+// Fill records that n bytes at an offset are set to copies of a 32-bit word. The offset and n are in bytes and must be
+// multiples of 4. If n is 0, Fill does nothing.
 func (s *Stream) Fill(b Memory, at, n int, word uint32) {
 	if !s.records() {
 		return
@@ -246,7 +248,8 @@ func (s *Stream) Fill(b Memory, at, n int, word uint32) {
 	}
 }
 
-// Copy copies n bytes between buffers, or between parts of one that do not overlap. Offsets are in bytes.
+// Copy records a copy of n bytes between buffers, or between parts of one buffer that do not overlap. Offsets are in
+// bytes.
 func (s *Stream) Copy(dst Memory, dstAt int, src Memory, srcAt, n int) {
 	if !s.records() {
 		return
@@ -281,7 +284,7 @@ func (s *Stream) accept(what string, r *region, at, n int) bool {
 }
 
 // Concurrent records the commands of record without an order among them: the device may run them at the same time, and
-// none of them may rely on what another one writes. They come after all earlier commands and before all later ones. A
+// none of them may depend on the results of another. They come after all earlier commands and before all later ones. A
 // command of another kind than those recorded before it, such as a copy after dispatches, may have to wait for some of
 // them.
 func (s *Stream) Concurrent(record func()) {
@@ -297,9 +300,9 @@ func (s *Stream) Concurrent(record func()) {
 	record()
 }
 
-// After has the work that is recorded from here on wait until the device has reached p, a Submit of another stream of
-// the same Device. It sees everything that was written before p. Work that was recorded before is submitted by this
-// call and does not wait.
+// After makes the work that is recorded from here on wait until the device has reached p, a Point of another stream of
+// the same Device. This work sees everything that was written before p. After submits the work that was recorded
+// before; that work does not wait.
 func (s *Stream) After(p Point) {
 	if p.line == nil || !s.records() || p.line == s.line {
 		return
@@ -317,9 +320,10 @@ func (s *Stream) After(p Point) {
 	s.waits = append(s.waits, p)
 }
 
-// Submit submits the recorded work and returns at once. The Point is reached when all of it is done. If nothing was
-// recorded, it is the Point of the last Submit. A stream has at most 256 submissions under way; one more waits for the
-// oldest. Errors: ErrClosed if the stream or its Device was closed, and the error for which the batch was dropped.
+// Submit submits the recorded work and returns at once. The Point is reached when all of that work has ended. If
+// nothing was recorded, it is the Point of the last Submit. A stream has at most 256 submissions in flight; Submit
+// waits if there are more. Errors: ErrClosed if the stream or its Device was closed, and the error for which the batch
+// was dropped.
 func (s *Stream) Submit() (Point, error) {
 	if !s.made() {
 		return Point{}, ErrNotOpen
@@ -354,7 +358,7 @@ func (s *Stream) Discard() {
 
 // abandon drops what was recorded.
 func (s *Stream) abandon() {
-	// Of a lost device nobody knows what it still does with the commands; their pool ends them.
+	// A lost device may still use the commands. They are freed with their pool.
 	b := s.open
 	s.open, s.waits, s.err = nil, nil, nil
 	if b == nil {
@@ -370,7 +374,7 @@ func (s *Stream) abandon() {
 	b.settled(Point{}, false)
 }
 
-// behind does what was to be done behind a batch that was dropped: behind those that were submitted before it.
+// behind calls the Finally functions of a dropped batch when the batches that were submitted before it have ended.
 func (s *Stream) behind(b *batch) {
 	if n := len(s.flying); n > 0 {
 		s.flying[n-1].finally = append(s.flying[n-1].finally, b.finally...)
@@ -416,7 +420,8 @@ func (s *Stream) send() error {
 	return nil
 }
 
-// retire takes back the batches that are done. Each is taken back once, also where a function of its panics.
+// retire recycles the batches that have ended and calls their Finally functions. Each batch is recycled only once, even
+// if one of its functions panics.
 func (s *Stream) retire() {
 	if len(s.flying) == 0 {
 		return
@@ -439,7 +444,7 @@ func (s *Stream) takeBack(b *batch) {
 	b.ended()
 }
 
-// tidy takes back the batches that are done, of a Device that is open.
+// tidy calls retire unless the Device is closed or lost.
 func (s *Stream) tidy() {
 	if s.d.enter() == nil {
 		defer s.d.leave()
@@ -455,9 +460,9 @@ func (s *Stream) recycle(b *batch) {
 	s.spare = append(s.spare, b)
 }
 
-// Wait submits the recorded work and waits for everything that the stream has submitted. If ctx ends first, Wait
-// returns its error; the work continues, and the stream stays usable. Errors also: ErrDeviceLost; ErrClosed if the
-// stream or its Device was closed.
+// Wait submits the recorded work and waits until everything that the stream has submitted has ended. If ctx ends first,
+// Wait returns its error; the work continues, and the stream stays usable. Other errors: those of Submit, and
+// ErrDeviceLost.
 func (s *Stream) Wait(ctx context.Context) error {
 	p, err := s.Submit()
 	if err != nil {
@@ -474,8 +479,8 @@ func (s *Stream) Wait(ctx context.Context) error {
 	return nil
 }
 
-// Close waits for the stream's work and frees the stream. Recorded work that was not submitted is dropped. Points of
-// the stream stay valid, and Timings still returns the timings that it has not returned. Further calls do nothing.
+// Close waits until the stream's work has ended, and frees the stream. Recorded work that was not submitted is dropped.
+// Points of the stream stay valid, and Timings still returns the remaining timings. Further calls do nothing.
 func (s *Stream) Close() error {
 	if !s.made() {
 		return ErrNotOpen
@@ -490,7 +495,7 @@ func (s *Stream) Close() error {
 	return err
 }
 
-// release ends the stream, whose work has ended, and leaves what it is made of to the next one.
+// release closes the stream, whose work has ended, and keeps its kit for the next stream.
 func (s *Stream) release() {
 	s.closed.Store(true)
 	s.line.close()
@@ -499,7 +504,7 @@ func (s *Stream) release() {
 			s.recycle(b)
 		}
 	}
-	// Of a lost device nobody knows what it still does with the commands.
+	// A lost device may still use the commands.
 	if !s.d.lost.Load() {
 		s.d.native.ResetCommandPool(s.pool)
 	}

@@ -10,14 +10,14 @@ import (
 type Timing struct {
 	Label    string
 	Duration time.Duration
-	// Workgroups are those of a dispatch that was timed by itself (Options.TimeDispatches); 0 where the device has read
-	// how many these are.
+	// Workgroups is the number of workgroups of a dispatch that was timed by Options.TimeDispatches. It is 0 for other
+	// sections, and if the device read the number from memory.
 	Workgroups int
 }
 
 const (
 	poolQueries = 64
-	maxTimings  = 1 << 16 // kept for Timings; the oldest go first
+	maxTimings  = 1 << 16 // kept for Timings; the oldest are dropped first
 )
 
 // queryPool holds the timestamps of one batch at a time.
@@ -26,7 +26,7 @@ type queryPool struct {
 	used   uint32
 }
 
-// section is a Timed section that was recorded: two queries of a pool, the second after the first.
+// section is a Timed section that was recorded: two consecutive queries of a pool.
 type section struct {
 	label  string
 	groups int
@@ -34,9 +34,9 @@ type section struct {
 	first  uint32
 }
 
-// Timed measures the commands of record by the device's clock, from the end of everything before them to their own end.
-// Timings returns the result after the work was waited for. Sections may be nested. Without Timestamps, or if the
-// section submits work, there is no timing.
+// Timed measures the commands of record by the device's clock, from the end of all earlier commands to the end of the
+// section's own. Timings returns the result after the work has ended. Sections may be nested. A section has no timing
+// if the device lacks Timestamps, or if record submits work.
 func (s *Stream) Timed(label string, record func()) { s.timed(label, 0, record) }
 
 func (s *Stream) timed(label string, groups int, record func()) {
@@ -54,8 +54,8 @@ func (s *Stream) timed(label string, groups int, record func()) {
 	pool.used += 2
 	s.d.native.Timestamp(b.commands, pool.handle, first)
 	record()
-	// An After or a Wait inside has submitted the batch: the section ends where the batch did, and has no timing. The
-	// batch that is open now may be the same one, used again.
+	// If an After or a Wait inside has submitted the batch, the section has no timing. The batch that is open now may
+	// be the same one, reused.
 	if s.open != b || s.last != submitted || s.err != nil {
 		return
 	}
@@ -63,7 +63,7 @@ func (s *Stream) timed(label string, groups int, record func()) {
 	b.sections = append(b.sections, section{label, groups, pool, first})
 }
 
-// timestamps gives a pool of the batch that has two queries left.
+// timestamps returns a pool of the batch with two unused queries.
 func (s *Stream) timestamps(b *batch) (*queryPool, error) {
 	if n := len(b.pools); n > 0 && b.pools[n-1].used+2 <= poolQueries {
 		return b.pools[n-1], nil
@@ -84,7 +84,7 @@ func (s *Stream) timestamps(b *batch) (*queryPool, error) {
 	return q, nil
 }
 
-// collect reads the timings of a batch that is done.
+// collect reads the timings of a batch that has ended.
 func (s *Stream) collect(b *batch) {
 	bits := s.d.about.Families[s.d.family].TimestampBits
 	for _, t := range b.sections {
@@ -100,14 +100,15 @@ func (s *Stream) collect(b *batch) {
 	}
 }
 
-// elapsed is the time between two timestamps of which only the low bits count, in ticks of so many nanoseconds.
+// elapsed returns the time between two timestamps, of which only the low bits are valid. period is the length of a tick
+// in nanoseconds.
 func elapsed(stamps [2]uint64, bits uint32, period float32) time.Duration {
 	ticks := (stamps[1] - stamps[0]) << (64 - bits) >> (64 - bits)
 	return time.Duration(float64(ticks) * float64(period))
 }
 
-// Timings returns the Timed sections that have ended and were not returned before, in the order in which they ended on
-// the device. After a Wait that is all of them. At most the last 65,536 are kept.
+// Timings returns the Timed sections that have ended and that it has not returned before, in the order in which they
+// ended on the device. After a Wait these are all sections recorded so far. At most the last 65,536 are kept.
 func (s *Stream) Timings() []Timing {
 	if !s.made() {
 		return nil

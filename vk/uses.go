@@ -7,24 +7,24 @@ import (
 	"sync"
 )
 
-// Uses knows which batches name some memory: recorded ones that may still be submitted, and submitted ones that have
-// not ended. With it, the owner of the memory replaces or frees it only after them. The zero value knows of none.
-// Several goroutines may use it at once, each with streams of its own.
+// Uses records which batches use some memory: batches that are being recorded, and submitted batches that have not
+// ended. The owner of the memory can then replace or free it after these batches. The zero value is ready to use.
+// Several goroutines may use one Uses at once, each with its own streams.
 type Uses struct {
 	mu    sync.Mutex
-	open  map[*Stream]*use  // in batches that are being recorded
-	all   map[*use]struct{} // these and those submitted that are not known to have ended
-	begun uint64            // uses so far
-	after []waiting         // in the order in which it came
+	open  map[*Stream]*use  // the uses in batches that are being recorded
+	all   map[*use]struct{} // those in open, and those in submitted batches that are not known to have ended
+	begun uint64            // number of uses so far
+	after []waiting         // in the order of the calls of Free
 }
 
-// waiting is what is to be called when the uses up to some number have ended.
+// waiting is a function to call when the uses up to some number have ended.
 type waiting struct {
 	behind uint64
 	free   func()
 }
 
-// use is that of one batch.
+// use is the use of the memory by one batch.
 type use struct {
 	number    uint64
 	stream    *Stream
@@ -32,12 +32,12 @@ type use struct {
 	submitted bool
 }
 
-// ErrUnsubmitted is returned by a call that must follow work which a stream has recorded but not submitted, because of
-// its memory or its results. Submit that work, or discard it, and try again.
+// ErrUnsubmitted is returned by a call that must follow recorded work, because of that work's memory or results, if the
+// work is not submitted. Submit or discard the work, and try again.
 var ErrUnsubmitted = errors.New(
 	"vk: this comes behind work that a stream has recorded, but not submitted: submit or discard that first")
 
-// On notes that the work which was recorded into a stream so far names the memory. Call it after recording.
+// On records that the work that was recorded into a stream so far uses the memory. Call it after recording.
 func (u *Uses) On(s *Stream) {
 	if !s.made() {
 		return
@@ -60,13 +60,13 @@ func (u *Uses) On(s *Stream) {
 		one.point, one.submitted = p, submitted
 		delete(u.open, s)
 		if !submitted {
-			delete(u.all, one) // it will never run; Finally still says when to look who waits
+			delete(u.all, one) // it will never run; Finally calls the waiting functions
 		}
 	})
 	s.Finally(func() { u.end(one) })
 }
 
-// end forgets a use, and does what waited for its end.
+// end removes a use, and calls the functions that waited for its end.
 func (u *Uses) end(one *use) {
 	u.mu.Lock()
 	delete(u.all, one)
@@ -75,14 +75,14 @@ func (u *Uses) end(one *use) {
 	free(due)
 }
 
-// free calls functions, in their order, all of them also where one panics.
+// free calls all functions in order, even if one of them panics.
 func free(due []waiting) {
 	for _, w := range slices.Backward(due) {
 		defer w.free()
 	}
 }
 
-// due takes off the list what waits for none of the uses that are left. The lock is held.
+// due removes the functions that need not wait for any of the remaining uses, and returns them. The lock must be held.
 func (u *Uses) due() []waiting {
 	if len(u.after) == 0 {
 		return nil
@@ -100,8 +100,8 @@ func (u *Uses) due() []waiting {
 	return due
 }
 
-// Rest waits until no submitted batch names the memory. If a batch that is not submitted yet names it, Rest returns
-// ErrUnsubmitted at once. Other errors: the context's, ErrDeviceLost.
+// Rest waits until no submitted batch uses the memory. If a batch that is not submitted yet uses it, Rest returns
+// ErrUnsubmitted at once. Other errors: that of ctx, ErrDeviceLost.
 func (u *Uses) Rest(ctx context.Context) error {
 	u.mu.Lock()
 	var points []Point
@@ -121,7 +121,7 @@ func (u *Uses) Rest(ctx context.Context) error {
 	return nil
 }
 
-// Submitted returns ErrUnsubmitted if a batch that is not submitted yet names the memory.
+// Submitted returns ErrUnsubmitted if a batch that is not submitted yet uses the memory.
 func (u *Uses) Submitted() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -131,8 +131,8 @@ func (u *Uses) Submitted() error {
 	return nil
 }
 
-// Order has the batch that a stream is recording wait for the batches of other streams that name the memory. If one of
-// them is not submitted yet, it returns ErrUnsubmitted, and the stream is as it was.
+// Order makes the batch that a stream is recording wait for the batches of other streams that use the memory. If one of
+// those is not submitted yet, Order returns ErrUnsubmitted and does not change the stream.
 func (u *Uses) Order(s *Stream) error {
 	if !s.made() {
 		return ErrNotOpen
@@ -160,7 +160,7 @@ func (u *Uses) Order(s *Stream) error {
 	return nil
 }
 
-// join is After for all of the batch that is being recorded, so that nothing is submitted.
+// join is After for the whole batch that is being recorded. It submits nothing.
 func (s *Stream) join(p Point) {
 	if s.rehearsal != nil {
 		return
@@ -173,12 +173,12 @@ func (s *Stream) join(p Point) {
 	s.waits = append(s.waits, p)
 }
 
-// Free calls f when none of the batches so far names the memory: at once, or when the last of them has ended or is
-// dropped. Work that is recorded later must not name the memory.
+// Free calls f when no batch so far uses the memory any more: at once, or when the last of them has ended or is
+// dropped. Work that is recorded later must not use the memory.
 func (u *Uses) Free(f func()) {
 	u.mu.Lock()
 	for one := range u.all {
-		// A stream may not look for long whether its work has ended.
+		// A stream may not check for a long time whether its work has ended, so check here.
 		if done, err := one.point.Done(); one.submitted && done && err == nil {
 			delete(u.all, one)
 		}

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// ErrUnfinished is returned by the Submit or Wait of a batch that is dropped because a function that recorded into it
-// panicked.
+// ErrUnfinished is returned by the Submit or Wait of a batch that is dropped because a function panicked while it
+// recorded the batch.
 var ErrUnfinished = errors.New("vk: a function that recorded into this batch panicked, and the batch was dropped")
 
-// Whole records the commands of record completely or not at all. If record or one of its commands fails before the
-// first command was recorded, the batch stays as it was. If it fails later, the next Submit or Wait returns the error
-// and drops the batch. Whole returns the error in both cases. If the batch is to be dropped already, nothing is
-// recorded and Whole returns the reason. A record that panics counts as one that returns ErrUnfinished.
+// Whole records the commands of record completely or not at all, and returns the error of record or of the first
+// command that failed. If that error occurs before the first command was recorded, the batch stays as it was. If it
+// occurs later, the next Submit or Wait returns it, too, and drops the batch. If an earlier error has already marked
+// the batch as failed, Whole records nothing and returns that error. A panic in record has the effect of ErrUnfinished.
 //
-// Calls may be nested. Then everything that the outermost one records is recorded, or nothing.
+// Calls may be nested. Then everything that the outermost call records is recorded, or nothing.
 func (s *Stream) Whole(record func() error) (err error) {
 	if !s.made() {
 		return ErrNotOpen
@@ -31,7 +31,7 @@ func (s *Stream) Whole(record func() error) (err error) {
 			return
 		}
 		s.whole = false
-		// What a Submit within has sent on its way is no longer part of the batch.
+		// Commands that were submitted inside record are no longer part of the batch.
 		if s.commands == before || s.open == nil {
 			s.err = nil
 		}
@@ -41,7 +41,7 @@ func (s *Stream) Whole(record func() error) (err error) {
 }
 
 // Fail marks the batch as failed because a part of it could not be recorded. Nothing more is recorded, and the next
-// Submit or Wait returns the error and drops the batch, none of which runs. The first error counts. A nil error does
+// Submit or Wait returns the error and drops the whole batch. Only the first error counts. If err is nil, Fail does
 // nothing.
 func (s *Stream) Fail(err error) {
 	if err != nil && s.made() {
@@ -49,10 +49,10 @@ func (s *Stream) Fail(err error) {
 	}
 }
 
-// OnSubmit has f called when the fate of the work that was recorded so far is known: when it is submitted, with the
-// Point at which it will be done, or when it is dropped because of an error, Discard or Close. Functions of one batch
-// are called in the order in which they were given. If nothing was recorded since the last Submit, f is called at once.
-// f is called by the goroutine that uses the stream, and must not use the stream.
+// OnSubmit calls f when the work that was recorded so far is submitted or dropped. When it is submitted, p is the Point
+// at which it will have ended. It is dropped after an error, or by Discard or Close. Functions of one batch are called
+// in the order of the OnSubmit calls. If nothing was recorded since the last Submit, f is called at once. f is called
+// by the goroutine that uses the stream, and must not use the stream.
 func (s *Stream) OnSubmit(f func(p Point, submitted bool)) {
 	switch {
 	case !s.made() || s.err != nil:
@@ -64,17 +64,17 @@ func (s *Stream) OnSubmit(f func(p Point, submitted bool)) {
 	}
 }
 
-// Finally has f called when no work that was recorded or submitted so far can still run. Use it to free memory that the
-// work names. f is called by the goroutine that uses the stream, in a Submit, Wait, Discard or Close, or at once if
-// there is no such work. f must not use the stream. After the device was lost, f is not called: Device.Close frees what
-// is left.
+// Finally calls f when no work that was recorded or submitted so far can still run. Use it to free memory that the work
+// uses. f is called by the goroutine that uses the stream, in Submit, Wait, Timings, Discard or Close, or in a later
+// call of Finally, or at once if there is no such work. f must not use the stream. If the device is lost, f may never
+// be called; Device.Close frees what is left.
 func (s *Stream) Finally(f func()) {
 	if !s.made() {
 		f()
 		return
 	}
 	if s.open == nil && len(s.waits) > 0 {
-		s.begin() // what comes next belongs behind the points that the stream was told to wait for, and so does f
+		s.begin() // later commands come after the points of After, and so must f
 	}
 	s.retire()
 	switch n := len(s.flying); {
@@ -87,15 +87,15 @@ func (s *Stream) Finally(f func()) {
 	}
 }
 
-// settled tells those who asked for it what becomes of a batch. If one of their functions panics, the others are called
-// all the same: they keep account of memory.
+// settled calls the OnSubmit functions of a batch in order. If one of them panics, the others are still called, because
+// they track memory.
 func (b *batch) settled(p Point, submitted bool) {
 	for _, f := range slices.Backward(b.onSubmit) {
 		defer f(p, submitted)
 	}
 }
 
-// ended does what was to be done behind a batch, all of it, as settled does.
+// ended calls the Finally functions of a batch in order, all of them, like settled.
 func (b *batch) ended() {
 	for _, f := range slices.Backward(b.finally) {
 		defer f()
