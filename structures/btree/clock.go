@@ -10,17 +10,17 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A dispatch with a moving clock (shaders/include/btree_clock.glsl) takes snapshots while it changes the tree. Before
-// it the host reserves what it may use: times, and versions, one an update. Where no snapshot of the host's is open,
-// each such dispatch begins with all versions free, since what others have kept ended with them; so it waits for none
-// of them.
+// A dispatch with a moving clock (shaders/include/btree_clock.glsl) takes snapshots while it changes the tree. The host
+// first reserves what the dispatch may use: times, and a version for each update. If the host has no open snapshot,
+// each such dispatch begins with all versions free, because the versions of earlier dispatches ended with them. So it
+// waits for none of them.
 
-// movesFrom is a time from which on the clock begins anew before such a dispatch, if no snapshot is open.
+// movesFrom is the time from which the clock restarts before such a dispatch, if no snapshot is open.
 const movesFrom = 1 << 31
 
-// keepsMoving has versions ready for dispatches with a moving clock that make so many updates, each at most so many:
-// those of Go slices (s is nil), or of a stream that is going to record them. Errors: vk.ErrUnsubmitted,
-// *vk.OutOfMemoryError.
+// keepsMoving reserves versions for dispatches with a moving clock. updates is their number of updates, each the
+// largest number of one dispatch. The updates come from Go slices if s is nil, or will be recorded on s. Errors:
+// vk.ErrUnsubmitted, *vk.OutOfMemoryError.
 func (t *tree) keepsMoving(ctx context.Context, s *vk.Stream, updates, each int) error {
 	v, m := &t.versions, &t.versions.memory
 	each = max(each, 1)
@@ -32,7 +32,7 @@ func (t *tree) keepsMoving(ctx context.Context, s *vk.Stream, updates, each int)
 	v.moved = true
 	if v.protect() {
 		v.mu.Lock()
-		v.closed++ // the dispatch's own snapshots: what they alone keep is freed as what others have kept
+		v.closed++ // for the dispatch's own snapshots: their versions are freed like those of closed ones
 		v.mu.Unlock()
 		return t.keepsOpen(ctx, s, updates, updates)
 	}
@@ -70,7 +70,7 @@ func (t *tree) keepsMoving(ctx context.Context, s *vk.Stream, updates, each int)
 	return err
 }
 
-// reserveTimes reserves so many times for snapshots that a dispatch takes, and returns the first of them.
+// reserveTimes reserves times for the snapshots that a dispatch takes, and returns the first.
 func (v *versions) reserveTimes(snapshots int) (first uint32, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -93,7 +93,7 @@ type clockPush struct {
 	Forgets  uint32
 }
 
-// recordClock records the beginning of a dispatch with a moving clock that takes so many snapshots at most.
+// recordClock records the start of a dispatch with a moving clock that takes at most so many snapshots.
 func (t *tree) recordClock(s *vk.Stream, snapshots int) error {
 	k, err := recording.Kernel[clockPush](t.kernels, s, "btree/clock_begin", workgroup)
 	if err != nil {
@@ -115,7 +115,7 @@ func (t *tree) recordClock(s *vk.Stream, snapshots int) error {
 	return nil
 }
 
-// moving records, with a function of the caller's, kernels that change the tree and take snapshots of it meanwhile.
+// moving records kernels of the caller that change the tree and take snapshots of it inside a dispatch.
 func (t *tree) moving(s *vk.Stream, m Moving, record func(Device) error) error {
 	ctx := context.Background()
 	if err := t.gate.Enter(ctx); err != nil {
@@ -132,7 +132,7 @@ func (t *tree) moving(s *vk.Stream, m Moving, record func(Device) error) error {
 	if err := t.keepsMoving(ctx, s, m.Updates, m.Updates); err != nil {
 		return err
 	}
-	t.known.unsure = true // as behind Device
+	t.known.unsure = true // as after Device
 	return t.apart(s, func() error {
 		if err := t.recordClock(s, m.Snapshots); err != nil {
 			return err
@@ -141,7 +141,7 @@ func (t *tree) moving(s *vk.Stream, m Moving, record func(Device) error) error {
 	})
 }
 
-// recordMoments records the beginning of such a batch: none of it is done yet, unless it is dispatched once more.
+// recordMoments records the start of a batch with OwnMoments: all operations become pending, unless it is a retry.
 func (t *tree) recordMoments(s *vk.Stream, b operands) error {
 	var err error
 	if !b.retry {

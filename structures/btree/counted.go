@@ -5,18 +5,17 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// counted is how many nodes a tree had when they were counted, and how many pairs have come since: what follows of how
-// many there may be by now.
+// counted bounds the number of nodes, by the number at the last count and the pairs inserted since.
 type counted struct {
 	nodes    uint64
-	beyond   [depths]uint64 // of each level: the slots that its nodes use, erased ones as well, beyond leastShare each
-	inserted uint64         // since then, at most
+	beyond   [depths]uint64 // by level: used or erased slots above leastShare of each node
+	inserted uint64         // insertions since the count, at most
 	width    structures.Width
-	unsure   bool // somebody else may have inserted more
-	height   int  // the root's level, as it was last seen; 0: never
+	unsure   bool // kernels of the caller or dropped work may have changed the numbers
+	height   int  // the level of the root at the last count; 0: not counted
 }
 
-// countedOf is what a bulk build makes, each of whose nodes has that share of its slots in use.
+// countedOf returns the numbers after a bulk build with a share fill of the slots.
 func countedOf(width structures.Width, pairs int, fill float64) counted {
 	g := geometries[width]
 	leaf, inner := g.shares(fill)
@@ -34,12 +33,12 @@ func countedOf(width structures.Width, pairs int, fill float64) counted {
 	return c
 }
 
-// most is how many nodes there may be once n more pairs are in.
+// most returns an upper bound of the nodes after n more insertions.
 //
-// A node is split when it has no slot left, and of those that it becomes each has leastShare in use at least. So every
-// other node of a level costs as many insertions into that level, or slots that were in use beyond so many, and each
-// insertion makes one at most. Both paths keep to that; deletions free no slot for it. The nodes that a level gets are
-// insertions into the one above.
+// A node splits when it has no free slot, and each of the new nodes has at least leastShare slots in use. So each new
+// node of a level takes leastShare insertions into that level, or slots that were in use above leastShare before, and
+// each insertion makes at most one node. Both paths keep to that; deletions don't free slots for it. The new nodes of a
+// level are the insertions into the level above.
 func (c *counted) most(n int) uint64 {
 	nodes, inserted := c.nodes, c.inserted+uint64(n)
 	if inserted == 0 {
@@ -50,21 +49,21 @@ func (c *counted) most(n int) uint64 {
 		inserted = min(inserted, (beyond+inserted)/least)
 		nodes += inserted
 	}
-	return nodes + depths // a root that splits makes one node more
+	return nodes + depths // a root that splits makes one more node
 }
 
-// about is how many nodes there are as a rule.
+// about returns the usual number of nodes.
 func (c *counted) about() uint64 { return c.nodes + c.inserted/4 + c.inserted/64 }
 
-// before is about before so many of the pairs that are counted in.
+// before returns about without the last n insertions.
 func (c *counted) before(n int) uint64 {
 	then := *c
 	then.inserted -= min(then.inserted, uint64(n))
 	return then.about()
 }
 
-// likely is how many slabs do for n more pairs as a rule, if they are inserted concurrently: some more than the nodes,
-// so that kernels find one soon.
+// likely returns the usual number of slabs after n more concurrent insertions. It is somewhat above the number of
+// nodes, so that kernels find a free slab soon.
 func (c *counted) likely(n int) uint64 {
 	then := *c
 	then.inserted += uint64(n)

@@ -8,13 +8,13 @@ import (
 	"github.com/vkds/vkds/structures/internal/ordered"
 )
 
-// deleteRange removes the keys of each range, one range after the other, and returns how many each has removed: of
-// ranges that overlap, the first takes what they share. Parts of them are listed in device memory, and deleted by the
-// batched path; all keys at once go by Clear. Nothing else may work on the tree meanwhile.
+// deleteRange removes the keys of each range, one range after the other, and returns how many keys each range removed.
+// If ranges overlap, the first one counts the keys that they share. It lists parts of the ranges in device memory, and
+// deletes them by the batched path; it calls Clear to delete all keys. No other work may use the tree.
 //
-// Errors: *structures.PendingError, of as many ranges as may still have keys, around those of Count,
-// *vk.OutOfMemoryError or the context's. The counts then are of the keys that are gone; the same call goes on with the
-// others.
+// Errors: *structures.PendingError, with the number of ranges that may still have keys, around those of Count,
+// *vk.OutOfMemoryError or the context's. The counts are then those of the keys removed so far; the same call again
+// removes the others.
 func (t *tree) deleteRange(ctx context.Context, ranges []structures.Range[uint64]) ([]uint32, error) {
 	d := ordered.NewDeletion(ranges, t.width)
 	if err := t.gate.Enter(ctx); err != nil {
@@ -28,7 +28,7 @@ func (t *tree) deleteRange(ctx context.Context, ranges []structures.Range[uint64
 	return d.Result(t.deletePieces(ctx, d))
 }
 
-// deletePieces deletes the keys of ranges piece by piece.
+// deletePieces deletes the keys of ranges in parts.
 func (t *tree) deletePieces(ctx context.Context, d *ordered.Deletion) error {
 	if err := t.keeps(ctx, nil, math.MaxInt); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (t *tree) deletePieces(ctx context.Context, d *ordered.Deletion) error {
 	})
 }
 
-// deleteAll counts the keys of ranges that have all, and empties the tree.
+// deleteAll counts the keys of ranges of all keys, and empties the tree.
 func (t *tree) deleteAll(ctx context.Context, d *ordered.Deletion) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err

@@ -19,7 +19,7 @@ type changedPush struct {
 	Slabs, Room, Since  uint32
 }
 
-// differences are Differences of version_diff.comp: addresses, but for the key and the capacity.
+// differences is Differences of version_diff.comp: addresses, except for the key and the capacity.
 type differences struct {
 	Keys, Old, New, Kinds uint64
 	From                  uint64
@@ -35,7 +35,7 @@ type diffPush struct {
 	Leaves                 recording.Length
 }
 
-// diffPlan is how the scratch of a comparison of so many leaves is divided.
+// diffPlan is the division of the scratch memory for the comparison of so many leaves.
 type diffPlan struct {
 	room                      int
 	lows, leaves, count       uint64
@@ -55,7 +55,7 @@ func (t *tree) diffPlan(leaves int, scratch uint64) diffPlan {
 	return d
 }
 
-// changedLeaves is how many leaves may have been changed between two snapshots.
+// changedLeaves returns an upper bound of the leaves that changed between two snapshots.
 func (v *view) changedLeaves(later *view) int {
 	if !v.of.past() || later.of.at.time == v.of.at.time {
 		return 0
@@ -63,8 +63,7 @@ func (v *view) changedLeaves(later *view) int {
 	return min(v.of.versions.touched(v.of.at.time), v.of.versions.memory.slabs())
 }
 
-// recordDiff records the writing of what a later snapshot has other pairs of, and the number of these keys at an
-// address.
+// recordDiff records the writing of the keys whose values differ in a later snapshot, and of their number at total.
 func (v *view) recordDiff(s *vk.Stream, later *view, to differences, total uint64) error {
 	t, leaves := v.of.tree, v.changedLeaves(later)
 	if leaves == 0 {
@@ -124,7 +123,7 @@ func (t *tree) recordDifferences(s *vk.Stream, p diffPush, scratch, total uint64
 	return cmp.Or(err, dispatch(0))
 }
 
-// checkDiff answers why the differences between two snapshots can't be recorded, and how many keys there is room for.
+// checkDiff returns for how many keys there is room, or an error if the difference can't be recorded.
 func (v *view) checkDiff(d DeviceDiff) (room int, err error) {
 	device, words := v.of.d, v.of.words()
 	room = d.Keys.Len() / words
@@ -142,7 +141,7 @@ func (v *view) checkDiff(d DeviceDiff) (room int, err error) {
 	return min(room, recording.MaxBatch), err
 }
 
-// DiffOn records of which keys a later snapshot has other pairs.
+// DiffOn records the writing of the keys whose values differ in a later snapshot.
 func (v *view) DiffOn(s *vk.Stream, later *view, d DeviceDiff) error {
 	if err := v.of.EnterOn(context.Background()); err != nil {
 		return err
@@ -164,7 +163,8 @@ func (v *view) DiffOn(s *vk.Stream, later *view, d DeviceDiff) error {
 	})
 }
 
-// diff reads up to so many of these keys, from one on, with what they had and have, and says how many there are.
+// diff reads up to room of these keys, starting at from, with their values. It returns the number of all keys from
+// there on.
 func (v *view) diff(ctx context.Context, later *view, from uint64, room int, to changes) (all int, err error) {
 	if err := v.of.Enter(ctx); err != nil {
 		return 0, err
@@ -183,9 +183,9 @@ func (v *view) diff(ctx context.Context, later *view, from uint64, room int, to 
 	return all, err
 }
 
-// changes takes keys of which two snapshots have other pairs.
+// changes receives the keys whose values differ between two snapshots.
 type changes interface {
-	// room makes room for n of them, whose columns have words of a width.
+	// room makes room for n of them, in columns whose words have a width.
 	room(n int, w structures.Width) (keys, old, new pipeline.Column, kinds []structures.Kind)
 }
 

@@ -17,14 +17,15 @@ type exportPush struct {
 	Capacity                             uint32
 }
 
-// exported are all pairs of a tree in key order, on the device.
+// exported are all pairs of a tree in key order, in device memory.
 type exported struct {
 	memory           *vk.Buffer[uint32] // to be freed
 	pairs            int
-	keysAt, valuesAt int // where they begin in memory
+	keysAt, valuesAt int // where they begin in memory, in words
 }
 
-// exportAll writes all pairs in key order into new memory. The tree is as the survey has found it and listed it.
+// exportAll writes all pairs in key order into new memory. The tree must not have changed since the survey, and the
+// survey's list must be valid.
 func (t *tree) exportAll(v survey) (exported, error) {
 	leaves, pairs := int(v.levels[0].Nodes), int(v.levels[0].Slots)
 	if lanes := leaves * t.tiles.walk; pairs > recording.MaxBatch || lanes > recording.MaxBatch {
@@ -51,7 +52,7 @@ func (t *tree) exportAll(v survey) (exported, error) {
 	return exported{memory, pairs, at(e.Keys), at(e.Values)}, nil
 }
 
-// exportIn divides memory for an export of so many leaves and pairs. It begins with the pairs.
+// exportIn divides memory for the export of so many leaves and pairs. It begins with the pairs.
 func (t *tree) exportIn(p *recording.Parts, leaves, pairs int) (e exportPush, order leafOrder, scan uint64) {
 	e = exportPush{Tree: t.device(), Keys: p.Take(t.width.Bytes() * pairs), Values: p.Take(t.width.Bytes() * pairs),
 		Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
@@ -60,9 +61,9 @@ func (t *tree) exportIn(p *recording.Parts, leaves, pairs int) (e exportPush, or
 	return e, order, scan
 }
 
-// export records the counting of the pairs of leaves that were listed and sorted, with the sums of those before each
-// and of all, at total if that is not 0; and, if they are asked for, the writing of the pairs in key order. Counts and
-// Offsets are a word a leaf, scan is the primitive's scratch.
+// export records the counting of the pairs of listed and sorted leaves, with a prefix sum. It writes the number of all
+// pairs at total, if that is not 0, and, if pairs is set, the pairs in key order. Counts and Offsets have a word for
+// each leaf; scan is the scratch memory of the prefix sum.
 func (r recorder) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool) error {
 	tile := r.tiles.walk
 	count, err := kernel[exportPush](r.tree, s, r.reading("export"), tile, recording.Constant("COUNT_ALONE", 1))

@@ -46,7 +46,7 @@ func (r recorder) findEach(s *vk.Stream, l ordered.Lookups, index prefixIndex) e
 	return nil
 }
 
-// findInOrder records lookups in the order of the parts that the keys are brought into.
+// findInOrder records lookups whose keys are partitioned first.
 func (r recorder) findInOrder(s *vk.Stream, l ordered.Lookups, plan pointPlan, index prefixIndex) error {
 	n := primitives.Length{N: l.N, At: l.CountAt}
 	if err := r.recordOrder(s, l.Keys, n, plan); err != nil {

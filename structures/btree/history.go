@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// History reads the versions of a leaf, newest first, and since when it holds what is in it.
+// History reads the versions of a leaf, newest first, and the time of its last change.
 func (t *tree) History(ctx context.Context, leaf Node[uint64]) (h History, err error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return h, err
@@ -41,7 +41,7 @@ func (t *tree) History(ctx context.Context, leaf Node[uint64]) (h History, err e
 	return h, nil
 }
 
-// public is a time as snapshots have it: 0 where it is from before all of them.
+// public returns a time as Snapshot.Time has it, or 0 if it is before all snapshots.
 func (v *versions) public(time uint32) uint64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -10,22 +10,22 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// What goes over all nodes of a tree, or all leaves, has them listed first, from the root on: a pool may have others'
-// slabs. A dispatch a depth lists the children of what the one before has listed, and walks along the side links from
-// each child up to where its parent's next one begins, for the nodes that no parent has yet.
+// Calls that read all nodes or leaves of a tree first list them, from the root down, because the pool may have slabs of
+// others. For each depth, a dispatch lists the children of the nodes listed before. From each child it follows the side
+// links until the next child of the same parent, to find nodes that have no parent yet.
 
-// poolSlabs is how many slabs the pool has, allocated or not.
+// poolSlabs returns the number of slabs of the pool, allocated or not.
 func (t *tree) poolSlabs() int { return t.blocks() * alloc.BlockSlabs }
 
-// listing is where the nodes of a tree are listed: Listed of shaders/btree/listed.glsl. The addresses come first.
+// listing is the memory for a list of the nodes: Listed of shaders/btree/listed.glsl. The addresses come first.
 type listing struct {
-	Inner                 uint64 // slabs of the inner nodes, depth by depth from the root on
-	Lows, Leaves          uint64 // of the leaves: the least key that each is for, and its slab; in no order
-	Counts                uint64 // words: inner nodes of each depth, and from leavesListed on more
-	InnerMost, LeavesMost uint32 // that there is room for
+	Inner                 uint64 // slabs of the inner nodes, by depth, the root first
+	Lows, Leaves          uint64 // of the leaves: the least key of the range, and the slab; in no order
+	Counts                uint64 // words: the inner nodes of each depth, and from leavesListed on other counts
+	InnerMost, LeavesMost uint32 // how many there is room for
 }
 
-// What a listing's counts are, in words.
+// The indices of a listing's counts.
 const (
 	depths         = 16 // of a tree
 	leavesListed   = depths
@@ -43,7 +43,7 @@ func listingIn(p *recording.Parts, inner, leaves int, w structures.Width) listin
 	}
 }
 
-// leaves is how many leaves were listed, for who comes behind that in a stream.
+// leaves returns the number of listed leaves, for work recorded later on the same stream.
 func (l listing) leaves() primitives.Length {
 	return primitives.Length{N: int(l.LeavesMost), At: l.Counts + 4*leavesListed}
 }
@@ -55,27 +55,27 @@ type listPush struct {
 	Depth  uint32
 }
 
-// mostWalkers bounds the invocations of a dispatch that each take one node after the other.
+// mostWalkers is the greatest number of invocations of a dispatch in which each reads one node after the other.
 const mostWalkers = 1 << 18
 
-// walkers is how many workgroups go over so many nodes.
+// walkers returns the number of workgroups for so many invocations.
 func (t *tree) walkers(invocations int) int {
 	most := mostWalkers
 	if t.d.Info().Type == vk.CPU {
-		most = 1 << 10 // depths that a tree hasn't are dispatched, too
+		most = 1 << 10 // few, because unused depths are dispatched, too
 	}
 	return groups(min(max(invocations, 1), most))
 }
 
-// recordList records the listing of all nodes, on any stream, and doesn't wait. Of more than there is room for the
-// counts alone are right.
+// recordList records the listing of all nodes, on any stream, and doesn't wait. If there is not enough room, only the
+// counts are right.
 func (t *tree) recordList(s *vk.Stream, l listing) error {
 	return t.recordListBy(s, l, depths-1, 0)
 }
 
-// recordListBy is recordList of a tree whose root's level is so high at most, with marks; not 0: of whatever can be
-// reached of a tree that may be corrupt, leaves among the inner nodes. They are a word a slab of the pool, which is 0
-// before.
+// recordListBy is recordList for a tree whose root has at most the level height. If marks is not 0, it lists the nodes
+// that can be reached in a tree that may be corrupt, with leaves among the inner nodes. marks is the address of a word
+// for each slab of the pool, 0 before.
 func (t *tree) recordListBy(s *vk.Stream, l listing, height int, marks uint64) error {
 	k, err := kernel[listPush](t, s, t.sized("list"), 1, recording.Constant("ANY", word(marks != 0)))
 	if err != nil {
@@ -84,16 +84,16 @@ func (t *tree) recordListBy(s *vk.Stream, l listing, height int, marks uint64) e
 	if err := t.clear(s, l.Counts, listedCounters); err != nil {
 		return err
 	}
-	const lanes = 16 // a node
+	const lanes = 16 // for each node
 	k.Dispatch(s, 1, listPush{t.device(), l, marks, 0})
 	for depth, most := uint32(1), 1; depth <= uint32(height); depth++ {
 		k.Dispatch(s, t.walkers(most*lanes), listPush{t.device(), l, marks, depth})
-		most = min(most*lanes, int(l.InnerMost)) // as a rule: beyond that, invocations take several
+		most = min(most*lanes, int(l.InnerMost)) // usually enough; otherwise an invocation reads several nodes
 	}
 	return nil
 }
 
-// leafOrder is how the scratch of recordLeafOrder is divided.
+// leafOrder is the division of the scratch memory of recordLeafOrder.
 type leafOrder struct{ lows, leaves, sort uint64 }
 
 func (t *tree) leafOrderIn(p *recording.Parts, leaves int) leafOrder {
@@ -101,7 +101,7 @@ func (t *tree) leafOrderIn(p *recording.Parts, leaves int) leafOrder {
 		p.Take(t.primitives.SortScratch(leaves, true, primitives.Widths{Key: t.width}))}
 }
 
-// recordLeafOrder records the sorting of the leaves that were listed by their lows, of which n says how many.
+// recordLeafOrder records the sorting of the listed leaves by their least keys. n is their number.
 func (t *tree) recordLeafOrder(s *vk.Stream, l listing, n primitives.Length, o leafOrder) error {
 	return t.primitives.Sort(s, primitives.SortArgs{
 		Keys: l.Lows, Values: l.Leaves, OutKeys: o.lows, OutValues: o.leaves, Widths: primitives.Widths{Key: t.width},
@@ -109,22 +109,22 @@ func (t *tree) recordLeafOrder(s *vk.Stream, l listing, n primitives.Length, o l
 	})
 }
 
-// clear records that words become 0.
+// clear records that words are set to 0.
 func (t *tree) clear(s *vk.Stream, target uint64, words int) error {
 	return recording.Clear(t.kernels, s, target, words)
 }
 
-// listed is a listing that was made.
+// listed is a finished listing.
 type listed struct {
 	listing
 	counts [listedCounters]uint32
-	report []uint32           // what was recorded behind the listing has written
-	memory *vk.Buffer[uint32] // that it has for itself, if any: to be freed
+	report []uint32           // the words written by the work recorded after the listing
+	memory *vk.Buffer[uint32] // the listing's own memory, to be freed, or nil
 }
 
 func (l *listed) free() { l.memory.Free() }
 
-// inner is how many inner nodes there are, leaves how many leaves.
+// inner returns the number of inner nodes.
 func (l *listed) inner() (n int) {
 	for _, count := range l.counts[:depths] {
 		n += int(count)
@@ -134,8 +134,8 @@ func (l *listed) inner() (n int) {
 
 func (l *listed) leafCount() int { return int(l.counts[leavesListed]) }
 
-// list lists all nodes, in memory of its own, which is the caller's to be freed. Errors: *CorruptError where nodes are
-// not as a tree's are, *vk.OutOfMemoryError.
+// list lists all nodes in new memory, which the caller frees. Errors: *CorruptError if the nodes are no tree,
+// *vk.OutOfMemoryError.
 func (t *tree) list(ctx context.Context) (l listed, err error) {
 	own := &ownMemory{d: t.d}
 	l, err = t.listIn(ctx, 0, own.take, func(listing, uint64) error { return nil })
@@ -147,7 +147,7 @@ func (t *tree) list(ctx context.Context) (l listed, err error) {
 	return l, nil
 }
 
-// ownMemory is memory for a listing, made anew where there was not room enough.
+// ownMemory is memory for a listing. It is replaced if the listing needs more.
 type ownMemory struct {
 	d      *vk.Device
 	memory *vk.Buffer[uint32]
@@ -159,8 +159,8 @@ func (o *ownMemory) take(words int) (_ *vk.Buffer[uint32], err error) {
 	return o.memory, err
 }
 
-// listWith is list in the scratch of the tree's stream, where it stands until something else takes that. It does what
-// record records behind the listing, in the same batch: that writes a report of so many words.
+// listWith is list in the scratch memory of the tree's stream: the list is valid until other work takes that memory.
+// record records more work in the same batch, after the listing, that writes a report of so many words.
 func (t *tree) listWith(ctx context.Context, report int,
 	record func(l listing, report uint64) error) (listed, error) {
 	return t.listIn(ctx, report, func(words int) (*vk.Buffer[uint32], error) {
@@ -169,11 +169,11 @@ func (t *tree) listWith(ctx context.Context, report int,
 	}, record)
 }
 
-// room is what a listing can take: so many nodes, of a tree whose root's level is so high at most.
+// room is what a listing has room for: numbers of nodes, and the greatest level of the root.
 type room struct{ inner, leaves, height int }
 
-// listIn lists all nodes in memory that take gives. There is room for about as many as there are said to be, and where
-// there are more, all is done again.
+// listIn lists all nodes in memory that take returns. It first estimates the number of nodes. If there are more, it
+// starts again.
 func (t *tree) listIn(ctx context.Context, report int, take func(words int) (*vk.Buffer[uint32], error),
 	record func(l listing, report uint64) error) (listed, error) {
 	guess := int(min(t.known.about()+t.known.about()/8+64, uint64(t.poolSlabs())))
@@ -188,12 +188,12 @@ func (t *tree) listIn(ctx context.Context, report int, take func(words int) (*vk
 		}
 		switch height := int(l.counts[heightListed]); {
 		case height > r.height:
-			r.height = depths - 1 // whatever the root says
+			r.height = depths - 1 // without trust in the root's level
 			continue
 		case l.counts[brokenListed] != 0:
 			return listed{}, t.corrupt(ctx)
 		case l.inner() <= r.inner && l.leafCount() <= r.leaves:
-			if l.leafCount() == 0 { // though there was room for all that is above
+			if l.leafCount() == 0 { // although all inner nodes were listed
 				return listed{}, t.corrupt(ctx)
 			}
 			t.known.height = height
@@ -206,11 +206,11 @@ func (t *tree) listIn(ctx context.Context, report int, take func(words int) (*vk
 	}
 }
 
-// listOnce lists the nodes that there is room for, and counts them all.
+// listOnce lists the nodes that there is room for, and counts all nodes.
 func (t *tree) listOnce(ctx context.Context, r room, report int, take func(words int) (*vk.Buffer[uint32], error),
 	record func(l listing, report uint64) error) (listed, error) {
 	var p recording.Parts
-	p.Take(4 * report) // beside the counts, to be fetched with them
+	p.Take(4 * report) // next to the counts, to be downloaded with them
 	counts := int(p.Used / 4)
 	listingIn(&p, r.inner, r.leaves, t.width)
 	size := int(p.Used / 4)
@@ -241,8 +241,8 @@ func (t *tree) listOnce(ctx context.Context, r room, report int, take func(words
 	return l, err
 }
 
-// reach lists whatever nodes can be reached, leaves among the inner ones, of a tree that may be corrupt, and does what
-// record records behind that. The memory is the caller's, to be freed.
+// reach lists the nodes that can be reached in a tree that may be corrupt, with leaves among the inner nodes. record
+// records more work after the listing. The caller frees the memory.
 func (t *tree) reach(ctx context.Context, record func(l listing, marks uint64) error) (listed, error) {
 	slabs := t.poolSlabs()
 	marks, err := vk.NewBuffer[uint32](t.d, slabs)
@@ -276,10 +276,10 @@ func (t *tree) reach(ctx context.Context, record func(l listing, marks uint64) e
 	return l, nil
 }
 
-// corrupt says what is wrong with a tree whose nodes can't be listed.
+// corrupt returns the error of a tree whose nodes can't be listed.
 func (t *tree) corrupt(ctx context.Context) error {
 	if err := t.check(ctx, nil); err != nil {
 		return err
 	}
-	return &structures.StuckError{} // the checker finds nothing wrong, and yet
+	return &structures.StuckError{} // Check found nothing wrong, but the listing failed
 }

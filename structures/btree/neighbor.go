@@ -8,8 +8,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// maxNeighborVisits is how many nodes a search for a neighbor visits in one dispatch at most. A leaf is empty where
-// deletions have emptied it, so that hardly any search visits more than two.
+// maxNeighborVisits is how many nodes a search for a neighbor visits in one dispatch at most. Only leaves emptied by
+// deletions are empty, so few searches visit more than two.
 const maxNeighborVisits = 1 << 14
 
 type neighborPush struct {
@@ -60,7 +60,7 @@ func (r recorder) neighborsOfEach(s *vk.Stream, to structures.Direction, q order
 	return nil
 }
 
-// neighborsInOrder records searches for neighbors in the order of the parts that the keys are brought into.
+// neighborsInOrder records searches for neighbors whose keys are partitioned first.
 func (r recorder) neighborsInOrder(s *vk.Stream, to structures.Direction, q ordered.Neighbors, plan pointPlan,
 	index prefixIndex) error {
 	inOrder := q
@@ -82,7 +82,7 @@ func (r recorder) neighborsInOrder(s *vk.Stream, to structures.Direction, q orde
 	})
 }
 
-// sense says whether a neighbor is to be above its key, and whether the key itself is none.
+// sense reports whether the neighbor is above its key, and whether the key itself does not count.
 func sense(to structures.Direction) (upward, strict bool) {
 	return to == structures.Successor || to == structures.Ceil,
 		to == structures.Successor || to == structures.Predecessor

@@ -7,24 +7,24 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Queries are brought into the order of their keys first from so many queries and nodes on: below, what it saves is
-// less than what it takes. Nodes count, and not pairs, since a cache holds nodes: 160 MiB of them, where the H200 has
-// 60 MB of L2.
+// Queries are first partitioned by their keys if there are at least so many queries and nodes. Below, that takes longer
+// than it saves. The limit is in nodes, not pairs, because nodes fill the cache: orderedNodes are 160 MiB, and the H200
+// has 60 MB of L2.
 const (
 	orderedQueries = 1 << 23
 	orderedRanges  = 1 << 22
 	orderedNodes   = 5 << 18
 
-	// Searches for neighbors fetch two words each, and pay in larger trees alone.
+	// Searches for neighbors fetch two words each, so partitioning pays only in larger trees.
 	orderedNeighborNodes = 1 << 21
 
-	// Of ranges of which so many pairs are written, each saves more.
+	// If at least longWindow pairs are written for each range, partitioning saves more.
 	longWindow         = 32
 	orderedLongWindows = 1 << 21
 	orderedLongNodes   = 1 << 19
 )
 
-// inOrder says whether lookups are to be brought into order first.
+// inOrder reports whether lookups are partitioned first.
 func (t *tree) inOrder(n int, order structures.LookupOrder) bool {
 	return t.ordered(n, orderedQueries, orderedNodes, order)
 }
@@ -39,7 +39,7 @@ func (t *tree) rangesInOrder(n int) bool {
 	return t.ordered(n, orderedRanges, orderedNodes, t.queries.order)
 }
 
-// windowsInOrder is inOrder for ranges of which up to so many pairs are written.
+// windowsInOrder is inOrder for ranges of which up to width pairs are written.
 func (t *tree) windowsInOrder(n, width int) bool {
 	if width >= longWindow {
 		return t.ordered(n, orderedLongWindows, orderedLongNodes, t.queries.order)
@@ -54,14 +54,14 @@ func (t *tree) ordered(n, least int, nodes uint64, order structures.LookupOrder)
 	return order == structures.SortedFirst
 }
 
-// pointPlan is how the scratch of queries with one key each is divided: of lookups, and of searches for neighbors.
+// pointPlan is the division of the scratch memory of lookups and of searches for neighbors.
 type pointPlan struct {
 	indexBits    int
 	index        uint64
-	keys         uint64 // in order; then, in their place, the values that were found, or the neighbors' keys
-	destinations uint64 // of each key, in order
-	bytes        uint64 // a query in order: whether its key was found, or its status
-	values       uint64 // the neighbors', in order
+	keys         uint64 // partitioned; later, in the same memory, the values found, or the neighbors' keys
+	destinations uint64 // of each partitioned key
+	bytes        uint64 // for each partitioned query: whether its key was found, or its status
+	values       uint64 // the neighbors' values, partitioned
 	partition    uint64
 	size         int
 }
@@ -79,7 +79,7 @@ func (t *tree) pointPlan(n int, ordered bool, scratch uint64) pointPlan {
 	return q
 }
 
-// neighborPlan is a plan with room for values.
+// neighborPlan is a pointPlan with room for values.
 func (t *tree) neighborPlan(n int, ordered bool, scratch uint64) pointPlan {
 	q := t.pointPlan(n, ordered, scratch)
 	if ordered {
@@ -90,7 +90,7 @@ func (t *tree) neighborPlan(n int, ordered bool, scratch uint64) pointPlan {
 	return q
 }
 
-// recordOrder records that keys are brought into order.
+// recordOrder records the partitioning of keys.
 func (t *tree) recordOrder(s *vk.Stream, keys uint64, n primitives.Length, plan pointPlan) error {
 	return t.primitives.Partition(s, primitives.PartitionArgs{
 		Keys: keys, Width: t.width, OutKeys: plan.keys, Destinations: plan.destinations, Length: n,
@@ -98,14 +98,13 @@ func (t *tree) recordOrder(s *vk.Stream, keys uint64, n primitives.Length, plan 
 	})
 }
 
-// fetch says what of queries in order is to be fetched for those queries in their own order: addresses. A query has a
-// number, and perhaps a byte.
+// fetch are the operands of recordFetch: addresses. Each query has a word of the width, and perhaps a byte.
 type fetch struct {
-	destinations   uint64 // of each query, in order
+	destinations   uint64 // of each partitioned query
 	width          structures.Width
 	words, toWords uint64
 	bytes, toBytes uint64 // 0 and 0: none
-	usual          uint32 // the byte of all whose word is not 0
+	usual          uint32 // the byte of all queries whose word is not 0
 }
 
 type fetchPush struct {
@@ -114,11 +113,11 @@ type fetchPush struct {
 	Usual                                            uint32
 }
 
-// fetchWorkgroup, times the four answers that a lane fetches, is the tile that a partition brings to the parts: its
-// answers stand together in each part.
+// fetchWorkgroup, times the four answers that a lane fetches, is the tile of the partition: the answers of a tile are
+// next to each other in each part.
 const fetchWorkgroup = 1024
 
-// recordFetch records the fetching of what was computed of queries in order.
+// recordFetch records that the results of partitioned queries are put into the order of the batch.
 func (t *tree) recordFetch(s *vk.Stream, n primitives.Length, f fetch) error {
 	k, err := recording.Kernel[fetchPush](t.kernels, s, recording.OfKeys("btree/fetch", f.width),
 		min(fetchWorkgroup, t.d.Info().MaxWorkgroup))

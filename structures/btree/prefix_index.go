@@ -8,9 +8,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// prefixIndex says where searches begin by the first bits of a key (BTreePrefixIndex of
-// shaders/include/btree_prefix_index.glsl). It is made anew for each batch of queries that is large enough to pay for
-// it, so that nothing has to keep it right.
+// prefixIndex maps the first bits of a key to the node where its search begins (BTreePrefixIndex of
+// shaders/include/btree_prefix_index.glsl). It is made for each batch that is large enough to pay for it, so it needs
+// no maintenance.
 type prefixIndex struct {
 	Entries uint64 // 0 and 0: searches begin at the root
 	Bits    uint32
@@ -18,23 +18,23 @@ type prefixIndex struct {
 
 const (
 	indexEntryBytes = 8
-	indexBegin      = recording.Align // bytes in front of the entries of an index of 64-bit keys, for what they are for
+	indexBegin      = recording.Align // bytes before the entries of an index of 64-bit keys, for the range of the keys
 	minIndexBits    = 8
 	maxIndexBits    = 19
-	queriesAnEntry  = 4 // log2
-	// log2: the nodes just above the leaves are fewer than the entries, so that most of them are found
+	queriesAnEntry  = 4 // log2, like the next one
+	// the nodes just above the leaves are fewer than the entries, so that most of them are found
 	nodesAnEntry = 1
 
-	// Of queries in about the order of their keys, which have their part of the index in the caches.
+	// For partitioned queries, whose part of the index is in the caches.
 	maxOrderedIndexBits   = 24
 	orderedQueriesAnEntry = 2
 	orderedNodesAnEntry   = 0
 
-	// Of batches that ask for order while others update: each visit of a node that is saved there is a dear one.
+	// For ordered queries while other operations update: there each visit of a node is expensive.
 	maxConcurrentIndexBits   = 20
 	concurrentQueriesAnEntry = 2
 
-	// one of more than maxIndexBits begins where one of so many bits less leads, in the read-only phase
+	// In the read-only phase, an index of more than maxIndexBits bits is made from one with indexStepBits fewer bits.
 	indexStepBits = 5
 )
 
@@ -43,12 +43,12 @@ func (t *tree) indexBits(n int) int {
 	return t.indexBitsOf(n, queriesAnEntry, nodesAnEntry, maxIndexBits)
 }
 
-// orderedIndexBits is indexBits for queries in about the order of their keys.
+// orderedIndexBits is indexBits for partitioned queries.
 func (t *tree) orderedIndexBits(n int) int {
 	return t.indexBitsOf(n, orderedQueriesAnEntry, orderedNodesAnEntry, maxOrderedIndexBits)
 }
 
-// concurrentIndexBits is indexBits for operations that ask for order while others update.
+// concurrentIndexBits is indexBits for ordered queries that run while others update.
 func (t *tree) concurrentIndexBits(n int) int {
 	return t.indexBitsOf(n, concurrentQueriesAnEntry, nodesAnEntry, maxConcurrentIndexBits)
 }
@@ -75,7 +75,7 @@ func (t *tree) indexBytes(bits int) int {
 	return size
 }
 
-// entriesEnd is where the entries of an index end, from its address on.
+// entriesEnd returns where the entries of an index end, in bytes from its address.
 func (t *tree) entriesEnd(bits int) int {
 	if t.width == structures.Bits64 {
 		return indexBegin + indexEntryBytes<<bits
@@ -88,10 +88,10 @@ type indexPush struct {
 	Index, From prefixIndex
 }
 
-// askedFor are the keys that a prefix index is made for: N of them, or as many as the device says.
+// askedFor are the keys for which a prefix index is made. number is how many there are.
 type askedFor struct {
 	keys   uint64
-	ranges bool // there are two, the first of which counts
+	ranges bool // keys come in pairs, of which the first counts
 	number recording.Length
 }
 
@@ -119,7 +119,8 @@ func (t *tree) recordIndex(s *vk.Stream, at uint64, bits int, keys askedFor) (pr
 	return t.recordEntries(s, "prefix_index", at, bits, from)
 }
 
-// recordConcurrentIndex is recordIndex while the tree may be changed: in one step, however many bits.
+// recordConcurrentIndex is recordIndex while the tree may change. It makes the index in one step, for any number of
+// bits.
 func (t *tree) recordConcurrentIndex(s *vk.Stream, at uint64, bits int, keys askedFor) (prefixIndex, error) {
 	if err := t.recordPrefixes(s, at, bits, keys); err != nil {
 		return prefixIndex{}, err
@@ -127,8 +128,8 @@ func (t *tree) recordConcurrentIndex(s *vk.Stream, at uint64, bits int, keys ask
 	return t.recordEntries(s, "prefix_index_concurrent", at, bits, prefixIndex{})
 }
 
-// recordPrefixes records the choice of the keys that the entries of an index of 64-bit keys are for. The entries have
-// to come behind it: inside Stream.Concurrent there is no barrier between the two.
+// recordPrefixes records the choice of the range of keys for an index of 64-bit keys. Record the entries after it:
+// inside Stream.Concurrent there is no barrier between the two.
 func (t *tree) recordPrefixes(s *vk.Stream, at uint64, bits int, keys askedFor) error {
 	if bits == 0 || t.width == structures.Bits32 {
 		return nil
@@ -147,10 +148,10 @@ func (t *tree) recordPrefixes(s *vk.Stream, at uint64, bits int, keys askedFor) 
 	return nil
 }
 
-// rangeWorkgroup is how many lanes look at a sample of keys.
+// rangeWorkgroup is how many lanes read a sample of the keys.
 const rangeWorkgroup = 256
 
-// recordEntries records the making of an index's entries.
+// recordEntries records the making of the entries of an index.
 func (t *tree) recordEntries(s *vk.Stream, module string, at uint64, bits int,
 	from prefixIndex) (prefixIndex, error) {
 	if bits == 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// building is the last BuildOn, whose batch may still be dropped. What is known of the nodes is as if it were not. The
-// stream says what becomes of it, by whatever goroutine.
+// building is the last BuildOn, whose batch may still be dropped. t.known assumes that it is not. The goroutine that
+// submits or drops the batch notes the result here.
 type building struct {
 	stream           *vk.Stream
 	certain, dropped atomic.Bool
@@ -30,7 +30,7 @@ func (t *tree) builds(s *vk.Stream) {
 	t.building = b
 }
 
-// mostNodes is how many nodes there are at most, whatever becomes of what was recorded.
+// mostNodes returns an upper bound of the number of nodes, whatever happens to recorded work.
 func (t *tree) mostNodes() int {
 	if b := t.building; t.known.unsure || b != nil && (!b.certain.Load() || b.dropped.Load()) {
 		return t.poolSlabs()
@@ -38,8 +38,8 @@ func (t *tree) mostNodes() int {
 	return min(int(t.known.most(0)), t.poolSlabs())
 }
 
-// settle has the nodes counted before a stream gets room for more, if what is noted of them doesn't hold: a BuildOn was
-// dropped, or another stream may still drop it.
+// settle marks t.known as unsure if a BuildOn was dropped, or if another stream may still drop it. The nodes are then
+// counted before a stream gets room for more.
 func (t *tree) settle(s *vk.Stream) {
 	b := t.building
 	if b == nil {
@@ -54,7 +54,7 @@ func (t *tree) settle(s *vk.Stream) {
 	}
 }
 
-// recount counts the nodes. Nothing may run that uses the tree. Errors: vk.ErrUnsubmitted, and those of survey.
+// recount counts the nodes. No work may use the tree. Errors: vk.ErrUnsubmitted, and those of survey.
 func (t *tree) recount(ctx context.Context) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
@@ -63,8 +63,7 @@ func (t *tree) recount(ctx context.Context) error {
 	return err
 }
 
-// lacks is how many slabs the pool has not that n more insertions take: at most, or, where they are concurrent, as a
-// rule.
+// lacks returns how many slabs the pool lacks for n more insertions: at most, or, on the concurrent path, usually.
 func (t *tree) lacks(ctx context.Context, n int, path Path) (slabs int, err error) {
 	need := t.known.most(n)
 	if path == Concurrent {
@@ -77,9 +76,9 @@ func (t *tree) lacks(ctx context.Context, n int, path Path) (slabs int, err erro
 	return max(int(need-t.known.nodes)-stats.Free, 0), err
 }
 
-// reserve has the pool have room for n more insertions, which it doesn't count in. Before it grows, the nodes are
-// counted: there may be fewer than is known. Nothing may run that uses the tree, where that is so. Errors:
-// vk.ErrUnsubmitted, those of alloc.SlabPool.Grow.
+// reserve makes room in the pool for n more insertions, but doesn't add them to t.known. Before the pool grows, reserve
+// counts the nodes, because there may be fewer than t.known says. If they are counted, no work may use the tree.
+// Errors: vk.ErrUnsubmitted, those of alloc.SlabPool.Grow.
 func (t *tree) reserve(ctx context.Context, n int, path Path) error {
 	if n == 0 {
 		return nil // deletions make no nodes
@@ -96,7 +95,7 @@ func (t *tree) reserve(ctx context.Context, n int, path Path) error {
 	return t.grow(ctx, blocksFor(slabs))
 }
 
-// grow gives the pool more memory blocks, and what is kept for snapshots the stamps for them.
+// grow adds memory blocks to the pool, and stamps for them if versions are kept.
 func (t *tree) grow(ctx context.Context, blocks int) error {
 	err := t.pool.Grow(ctx, blocks)
 	if err == nil {
@@ -105,7 +104,7 @@ func (t *tree) grow(ctx context.Context, blocks int) error {
 	return err
 }
 
-// roomBeside has so many slabs free in the pool.
+// roomBeside makes so many slabs of the pool free.
 func (t *tree) roomBeside(ctx context.Context, slabs int) error {
 	stats, err := t.pool.Stats(ctx)
 	if err != nil || stats.Free >= slabs {
@@ -114,10 +113,10 @@ func (t *tree) roomBeside(ctx context.Context, slabs int) error {
 	return t.grow(ctx, blocksFor(slabs-stats.Free))
 }
 
-// makeRoom serves operations that a concurrent batch has left pending: the pool was full, a parent didn't get its
-// separator, or a node was latched for too long. stuck: since the last call none was finished. That there is no room is
-// an error only then, and after a last try with more visits: deletions and assignments take no node, and latches alone
-// may have held them up.
+// makeRoom helps operations that a concurrent batch left pending, because the pool was full, a parent didn't get its
+// separator, or a node was latched for too long. stuck says that no operation was completed since the last call. Only
+// then is a full pool an error, and only after a last try with more visits: deletions and assignments need no node, and
+// may have failed only because of latches.
 func (t *tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	t.meter.Retry()
 	if err := t.uses.Rest(ctx); err != nil {
@@ -127,7 +126,7 @@ func (t *tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	if full != nil && !pipeline.Short(full) {
 		return full
 	}
-	stats, err := t.pool.Stats(ctx) // with what mending has taken, or was refused
+	stats, err := t.pool.Stats(ctx) // after mending, which allocates, too
 	if err != nil {
 		return err
 	}
@@ -152,11 +151,11 @@ func (t *tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	return &structures.StuckError{Operations: pending}
 }
 
-// calm ends the raised visits of a call, which began with so many.
+// calm resets the number of visits to what it was before a call.
 func (t *tree) calm(visits uint32) { t.visits = visits }
 
-// relieve has the pool grow for pending operations that found it full, if it lacks slabs for them: what was refused may
-// have been held only for a moment, by others that needed none in the end.
+// relieve makes the pool grow for pending operations that found it full, if it lacks slabs for them. It may lack none,
+// because other operations may have held slabs for a moment that they did not need in the end.
 func (t *tree) relieve(ctx context.Context, stats alloc.PoolStats, pending int, stuck bool) error {
 	if err := t.recount(ctx); err != nil && !pipeline.Short(err) {
 		return err
@@ -172,10 +171,10 @@ func (t *tree) relieve(ctx context.Context, stats alloc.PoolStats, pending int, 
 	return cmp.Or(pools.Relieve(ctx, t.pool, stats.Free, blocks, stuck), t.stampAll(ctx))
 }
 
-// blocks is how many memory blocks the pool has.
+// blocks returns the number of memory blocks of the pool.
 func (t *tree) blocks() int { return int(t.pool.Device().Blocks) }
 
-// mend inserts the separators that a batch had no room for into the inner nodes.
+// mend inserts into the inner nodes the separators for which a batch had no room.
 func (t *tree) mend(ctx context.Context) error {
 	var orphans [1]uint32
 	if err := t.state.Download(ctx, orphansWord, orphans[:]); err != nil || orphans[0] == 0 {
@@ -208,7 +207,7 @@ func (t *tree) Reserve(ctx context.Context, n int) error {
 			return nil
 		}
 		most := t.known.most(more)
-		// Some for what concurrent operations hold for a moment, and for inner nodes that have to be made anew.
+		// The rest is for slabs that concurrent operations hold for a moment, and for the repair of inner nodes.
 		err = t.roomBeside(ctx, int(most+most/uint64(t.geometry().leastShare()-1)-t.known.nodes))
 		if err != nil && pipeline.Short(err) {
 			return &structures.CapacityError{Option: "Capacity", Asked: n, Err: err}

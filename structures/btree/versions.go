@@ -14,46 +14,46 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// versions are what leaves held at the times of open snapshots that updates have changed since
-// (shaders/include/btree_version.glsl). Times are those of a clock that each snapshot moves on, unless nothing was
-// changed since the one before.
+// versions holds what leaves contained at the times of open snapshots, if updates have changed them since
+// (shaders/include/btree_version.glsl). Times are those of a clock that advances with each snapshot, unless nothing has
+// changed since the snapshot before.
 //
-// Updates and queries at snapshots are ordered among streams, by the device where it can: to an update at most one
-// batch has a leaf copied, and a query never sees a leaf that is being changed.
+// Updates and queries at snapshots are ordered across streams, by the device where possible: so only one batch at a
+// time copies leaves, and a query never reads a leaf that is being changed.
 type versions struct {
-	mu      sync.Mutex // of the clock and what is open: snapshots come and go beside queries
+	mu      sync.Mutex // guards the clock and open: snapshots are opened and closed while queries run
 	clock   uint32     // the time of the updates that come next
-	before  uint64     // times that were before the clock began anew
-	changed bool       // there were some since the last snapshot
+	before  uint64     // times before the clock was last restarted
+	changed bool       // there were updates since the last snapshot
 	open    []openTime // ascending
-	closed  int        // times that were closed since versions were freed last
-	updates uint64     // that there were, while any was open: no more leaves than these are copied, or split off
+	closed  int        // times closed since versions were last freed
+	updates uint64     // updates while a snapshot was open; each changes two leaves at most
 
 	memory  versionMemory
-	stale   bool // what it holds is of no open snapshot
-	used    int  // versions that are not free, at most
+	stale   bool // no open snapshot needs what memory holds
+	used    int  // an upper bound of versions that are not free
 	reads   vk.Uses
 	writes  recording.Changes
-	rehears bool // kernels are made as if one were open
+	rehears bool // kernels are made as if a snapshot were open
 	moved   bool // dispatches with a moving clock write stamps (clock.go)
-	anew    bool // the clock began anew, and stamps may have times from before
+	anew    bool // the clock was restarted, and stamps may have earlier times
 
 	forgotten atomic.Uint64 // snapshots that were not closed
 }
 
-// openTime is a time with open snapshots.
+// openTime is a time for which snapshots are open.
 type openTime struct {
 	time    uint32
 	handles int
 	updates uint64 // versions.updates when it was opened
 }
 
-// versionMemory is the memory of versions. It is made when an update first needs it.
+// versionMemory is the memory of versions. It is allocated when an update first needs it.
 type versionMemory struct {
-	stamps  *vk.Buffer[uint32] // stampWords a slab of the pool
-	changed *vk.Buffer[uint32] // a bit a slab
+	stamps  *vk.Buffer[uint32] // stampWords for each slab of the pool
+	changed *vk.Buffer[uint32] // a bit for each slab
 	kept    *vk.Buffer[uint32] // the versions, nodeWords each
-	free    *vk.Buffer[uint32] // how many are free, and then these
+	free    *vk.Buffer[uint32] // the number of free versions, and then their numbers
 }
 
 const (
@@ -62,7 +62,7 @@ const (
 	changedWord  = 10 // and BTREE_CHANGED_AT
 	closedAtOnce = 8  // times that may be closed before versions are freed
 
-	// Words of a version: since when it held, which one is before it, and until when it held.
+	// The words of a version: its Since, the number of the version before it, and its Until.
 	versionTimeWord = nodeWords - 4
 	untilWord       = nodeWords - 2
 )
@@ -77,7 +77,7 @@ type versionArguments struct {
 func (m *versionMemory) count() int { return m.kept.Len() / nodeWords }
 func (m *versionMemory) slabs() int { return m.stamps.Len() / stampWords }
 
-// arguments describe the versions: to a query, as of a time, and to updates, at the clock's.
+// arguments returns the arguments of kernels, for queries at a time, or for updates at the time of the clock.
 func (v *versions) arguments(now uint32) versionArguments {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -90,28 +90,28 @@ func (v *versions) arguments(now uint32) versionArguments {
 	return a
 }
 
-// protect says whether a snapshot is open, which updates have to keep what they change for.
+// protect reports whether a snapshot is open, so that updates must keep the leaves that they change.
 func (v *versions) protect() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return len(v.open) != 0 || v.rehears
 }
 
-// there says whether any leaf was changed since the oldest open snapshot.
+// there reports whether any leaf may have changed since the oldest open snapshot.
 func (v *versions) there() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.memory.stamps != nil && !v.stale || v.rehears
 }
 
-// due says what is to be done before updates: what is kept is to be forgotten, or some of it freed.
+// due says what to do before updates: forget all versions (stale), or free some of them (prune).
 func (v *versions) due() (stale, prune bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.stale, v.closed >= closedAtOnce
 }
 
-// times are those that are open, ascending, and how many were closed since versions were freed last.
+// times returns the open times, ascending, and how many were closed since versions were last freed.
 func (v *versions) times() (open []uint32, closed int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -122,16 +122,16 @@ func (v *versions) times() (open []uint32, closed int) {
 	return open, v.closed
 }
 
-// take opens a snapshot, and returns its time, and how many were before times began anew.
+// take opens a snapshot. It returns its time, and the number of times before the clock was last restarted.
 func (v *versions) take() (time uint32, before uint64, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	last := len(v.open) - 1
-	if last >= 0 && !v.changed && v.open[last].time == v.clock-1 { // else the one that was taken last is closed
+	if last >= 0 && !v.changed && v.open[last].time == v.clock-1 { // otherwise the newest snapshot is closed
 		v.open[last].handles++
 		return v.open[last].time, v.before, nil
 	}
-	if last < 0 { // what is kept is of none that is open, and so times may begin anew
+	if last < 0 { // no open snapshot needs a version, so the clock can restart
 		v.beginAnew()
 	}
 	if v.clock == math.MaxUint32 {
@@ -143,18 +143,18 @@ func (v *versions) take() (time uint32, before uint64, err error) {
 	return v.clock - 1, v.before, nil
 }
 
-// beginAnew has times begin anew, while none is open.
+// beginAnew restarts the clock. No snapshot may be open.
 func (v *versions) beginAnew() {
 	v.before += uint64(max(v.clock, 1) - 1)
 	v.clock, v.stale, v.anew = 1, true, true
 }
 
-// find is where a time is among those that are open.
+// find returns the index of a time among the open times.
 func (v *versions) find(time uint32) (int, bool) {
 	return slices.BinarySearchFunc(v.open, time, func(o openTime, time uint32) int { return cmp.Compare(o.time, time) })
 }
 
-// again opens a time once more that is open.
+// again opens another handle to an open time.
 func (v *versions) again(time uint64) (own uint32, before uint64, open bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -169,18 +169,19 @@ func (v *versions) again(time uint64) (own uint32, before uint64, open bool) {
 	return own, v.before, open
 }
 
-// touched is how many leaves may have been changed since a time that is open: copied, or split off those.
+// touched returns an upper bound of the leaves that were changed since an open time: two for each update, the leaf that
+// was copied and the one split off.
 func (v *versions) touched(time uint32) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	i, open := v.find(time)
-	if !open { // closed while it was asked
+	if !open { // closed meanwhile
 		return math.MaxInt
 	}
 	return int(2 * (v.updates - v.open[i].updates))
 }
 
-// leave closes a snapshot, and says whether that was the last one of versions that are kept.
+// leave closes a snapshot. It reports whether the last open snapshot is closed and versions are kept.
 func (v *versions) leave(time uint32) (last bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -189,7 +190,7 @@ func (v *versions) leave(time uint32) (last bool) {
 		return false
 	}
 	if v.open[i].handles--; v.open[i].handles == 0 {
-		if i == 0 { // as most are closed, and of a hundred thousand that moves none
+		if i == 0 { // the most frequent case: nothing is moved, even if a hundred thousand are open
 			v.open = v.open[1:]
 		} else {
 			v.open = slices.Delete(v.open, i, i+1)
@@ -204,7 +205,7 @@ func (v *versions) leave(time uint32) (last bool) {
 	return last
 }
 
-// free frees the memory behind all that names it.
+// free frees the memory after all work that uses it.
 func (v *versions) free() {
 	m := v.memory
 	v.memory = versionMemory{}
@@ -222,28 +223,29 @@ func (m *versionMemory) bytes() uint64 {
 	return m.stamps.Bytes() + m.changed.Bytes() + m.kept.Bytes() + m.free.Bytes()
 }
 
-// recordUnstamped records that no leaf was changed.
+// recordUnstamped records that all leaves are marked unchanged.
 func (m *versionMemory) recordUnstamped(s *vk.Stream) {
 	s.Fill(m.stamps, 0, int(m.stamps.Bytes()), 0)
 	s.Fill(m.changed, 0, int(m.changed.Bytes()), 0)
 }
 
-// Memory of versions is kept for the next ones if it is no more than this part of the nodes'.
+// spareVersions limits the memory of versions that is kept while no snapshot is open: 1/spareVersions of the pool's.
 const spareVersions = 4
 
-// forgetVersions frees the memory of versions that no open snapshot needs, if it is much.
+// forgetVersions frees the memory of versions if no open snapshot needs it and it is above the limit.
 func (t *tree) forgetVersions() {
 	if stale, _ := t.versions.due(); stale && t.versions.memory.bytes() > t.pool.Bytes()/spareVersions {
 		t.versions.free()
 	}
 }
 
-// rest waits for all that reads or writes versions. Errors: those of vk.Uses.Rest.
+// rest waits for all work that reads or writes versions. Errors are those of vk.Uses.Rest.
 func (v *versions) rest(ctx context.Context) error {
 	return cmp.Or(v.writes.Rest(ctx), v.reads.Rest(ctx))
 }
 
-// restBehind is rest, for which a stream that is going to record updates submits what it has recorded.
+// restBehind is rest before updates are recorded on a stream. If necessary, it first submits what
+// that stream has recorded.
 func (v *versions) restBehind(ctx context.Context, s *vk.Stream) error {
 	if s != nil && cmp.Or(v.writes.Submitted(), v.reads.Submitted()) != nil {
 		if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
@@ -253,11 +255,11 @@ func (v *versions) restBehind(ctx context.Context, s *vk.Stream) error {
 	return v.rest(ctx)
 }
 
-// keeps has versions ready for so many updates, if a snapshot is open: those of Go slices (s is nil), or of a stream
-// that is going to record them. Errors: vk.ErrUnsubmitted, *vk.OutOfMemoryError.
+// keeps reserves versions for so many updates, if a snapshot is open. The updates come from Go slices if s is nil, or
+// will be recorded on s. Errors: vk.ErrUnsubmitted, *vk.OutOfMemoryError.
 func (t *tree) keeps(ctx context.Context, s *vk.Stream, updates int) error {
 	v := &t.versions
-	if s == nil { // also where a snapshot was closed: what was recorded of it still sees what it held
+	if s == nil { // also if a snapshot was closed: recorded queries may still read its versions
 		if err := v.reads.Rest(ctx); err != nil {
 			return err
 		}
@@ -270,7 +272,7 @@ func (t *tree) keeps(ctx context.Context, s *vk.Stream, updates int) error {
 	return t.keepsOpen(ctx, s, updates, min(updates, t.mostNodes()))
 }
 
-// keepsOpen is keeps where a snapshot is open: for so many updates, of which each of so many makes a version.
+// keepsOpen is keeps while a snapshot is open. need is the number of versions to reserve.
 func (t *tree) keepsOpen(ctx context.Context, s *vk.Stream, updates, need int) error {
 	v, m := &t.versions, &t.versions.memory
 	v.mu.Lock()
@@ -292,7 +294,7 @@ func (t *tree) keepsOpen(ctx context.Context, s *vk.Stream, updates, need int) e
 	return nil
 }
 
-// makeVersions has so many versions free, at rest.
+// makeVersions makes so many versions free. Nothing may use versions meanwhile.
 func (t *tree) makeVersions(ctx context.Context, need int) error {
 	v, m := &t.versions, &t.versions.memory
 	stale, _ := v.due()
@@ -325,7 +327,7 @@ func (t *tree) makeVersions(ctx context.Context, need int) error {
 	return err
 }
 
-// moreVersions has memory for so many versions. What is kept, if it is to be, stays where it was.
+// moreVersions allocates memory for so many versions. If keep is set, the old versions keep their numbers.
 func (t *tree) moreVersions(count int, keep bool) error {
 	v, old := &t.versions, t.versions.memory
 	kept, err := vk.NewBuffer[uint32](t.memory, nodeWords*count)
@@ -359,7 +361,7 @@ func (t *tree) moreVersions(count int, keep bool) error {
 	return nil
 }
 
-// stampAll is coverSlabs behind a growth of the pool, where versions are kept.
+// stampAll is coverSlabs after the pool has grown, if versions are kept.
 func (t *tree) stampAll(ctx context.Context) error {
 	v := &t.versions
 	if !v.protect() && !v.moved || v.memory.stamps == nil || v.memory.slabs() >= t.poolSlabs() {
@@ -368,7 +370,7 @@ func (t *tree) stampAll(ctx context.Context) error {
 	return cmp.Or(v.rest(ctx), t.coverSlabs(ctx))
 }
 
-// coverSlabs has stamps for all slabs of the pool. New ones are 0.
+// coverSlabs makes stamps for all slabs of the pool. New stamps are 0.
 func (t *tree) coverSlabs(ctx context.Context) error {
 	old, slabs := t.versions.memory, t.poolSlabs()
 	if old.stamps != nil && old.slabs() >= slabs {
@@ -387,7 +389,7 @@ func (t *tree) coverSlabs(ctx context.Context) error {
 	return nil
 }
 
-// makeStamps makes stamps for so many slabs, with those that there are.
+// makeStamps makes stamps for so many slabs, and copies the old ones.
 func (t *tree) makeStamps(ctx context.Context, made *versionMemory, old versionMemory, slabs int) (err error) {
 	if made.stamps, err = vk.NewBuffer[uint32](t.memory, stampWords*slabs); err != nil {
 		return err
@@ -412,7 +414,7 @@ func (t *tree) makeStamps(ctx context.Context, made *versionMemory, old versionM
 	return err
 }
 
-// tell writes a buffer's address into the tree's state.
+// tell writes the address of a buffer into the tree's state.
 func (t *tree) tell(ctx context.Context, word int, b *vk.Buffer[uint32]) error {
 	a := b.Address()
 	return t.state.Upload(ctx, word, []uint32{uint32(a), uint32(a >> 32)})
@@ -427,14 +429,14 @@ type keepPush struct {
 	Stride              uint32
 }
 
-// updated are the operations whose leaves are to be kept: by their keys, or the leaves that they were located in.
+// updated are the operations whose leaves must be kept. The leaves are found by their keys, or given.
 type updated struct {
 	keys, leaves, kinds uint64
-	stride              int // words an operation in leaves
+	stride              int // words for each operation in leaves
 	number              recording.Length
 }
 
-// recordKeep records that what leaves hold is kept for the open snapshots, in front of the updates that change them.
+// recordKeep records that leaves are copied for the open snapshots. Record it before the updates that change them.
 func (t *tree) recordKeep(s *vk.Stream, u updated, index prefixIndex) error {
 	tile := min(maxTile, t.d.SubgroupSize())
 	if t.d.Info().Type == vk.CPU {
@@ -451,7 +453,7 @@ func (t *tree) recordKeep(s *vk.Stream, u updated, index prefixIndex) error {
 	return nil
 }
 
-// now is the time of updates that are being recorded.
+// now returns the time of updates that are being recorded.
 func (v *versions) now() uint32 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -459,15 +461,15 @@ func (v *versions) now() uint32 {
 	return v.clock
 }
 
-// next is the time of the updates that come next, if any do.
+// next returns the time that updates would have now.
 func (v *versions) next() uint32 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.clock
 }
 
-// writing records updates on a stream: behind the queries at snapshots that other streams do, and their updates, while
-// a snapshot is open.
+// writing records updates on a stream. The device runs them after the queries at snapshots of other streams and, while
+// a snapshot is open, after their updates.
 func (t *tree) writing(s *vk.Stream, record func() error) error {
 	v := &t.versions
 	return recording.Naming(s, func() error {
@@ -486,8 +488,8 @@ func (t *tree) writing(s *vk.Stream, record func() error) error {
 	}, &t.uses, t.pool.Uses(), &v.writes)
 }
 
-// apart records a batch of which operations ask for order, and others may change the tree, on a stream: behind what
-// other streams do, and before what they are going to do.
+// apart records a batch that has ordered queries and may change the tree. The device runs it after what other streams
+// have submitted, and before what they submit later.
 func (t *tree) apart(s *vk.Stream, record func() error) error {
 	v := &t.versions
 	return t.writing(s, func() error {
@@ -495,8 +497,8 @@ func (t *tree) apart(s *vk.Stream, record func() error) error {
 	})
 }
 
-// onSnapshot records queries at a snapshot on a stream, or others that nothing may change the tree beside: behind the
-// updates of other streams, and before those that they are going to do.
+// onSnapshot records queries that no update may run with, for example queries at a snapshot. The device runs them after
+// the updates that other streams have submitted, and before later ones.
 func (r recorder) onSnapshot(s *vk.Stream, record func() error) error {
 	v := &r.versions
 	if err := v.writes.Order(s); err != nil {
@@ -505,7 +507,7 @@ func (r recorder) onSnapshot(s *vk.Stream, record func() error) error {
 	return recording.Naming(s, record, &r.uses, r.pool.Uses(), &v.reads)
 }
 
-// kept is the module of a kernel that may split leaves.
+// kept returns the name of the module of a kernel that may split leaves.
 func (t *tree) kept(module string) string {
 	if t.versions.protect() {
 		module += "kept"
@@ -513,7 +515,8 @@ func (t *tree) kept(module string) string {
 	return module
 }
 
-// remakes says why the tree can't be made anew: open snapshots, for which its nodes stay. Else it notes the change.
+// remakes returns an error if the tree can't be rebuilt, because open snapshots need its nodes. Otherwise it notes the
+// change.
 func (t *tree) remakes() error {
 	v := &t.versions
 	v.mu.Lock()
