@@ -20,9 +20,10 @@ type Gate struct {
 	ended atomic.Bool         // changed by who is in alone
 	outer *Gate               // that calls enter behind this one; nil: none
 
+	// Of the outermost gate, for all that are behind it:
 	callbacks  sync.Map     // the goroutines whose calls are in and run a function of the user's
 	calledBack atomic.Int64 // how many these are
-	inner      sync.Mutex   // what such functions ask of the handle
+	inner      sync.Mutex   // what such functions ask of the handles
 }
 
 // ReentryError is structures.ReentryError.
@@ -94,14 +95,13 @@ func (g *Gate) enter(ctx context.Context, share int64) error {
 		}
 	}
 	return Unless(func() { g.in.Release(share) }, func() error {
-		err := ctx.Err()
-		if g.ended.Load() {
-			err = vk.ErrClosed
+		switch {
+		case g.ended.Load():
+			return vk.ErrClosed
+		case g.outer != nil:
+			return g.outer.enter(ctx, share)
 		}
-		if err == nil && g.outer != nil {
-			err = g.outer.enter(ctx, share)
-		}
-		return err
+		return ctx.Err()
 	})
 }
 
@@ -125,8 +125,9 @@ func (g *Gate) Take() (leave func(), open bool) {
 		return func() {}, false
 	}
 	if g.own() {
-		g.inner.Lock()
-		return g.inner.Unlock, !g.ended.Load()
+		inner := &g.outermost().inner
+		inner.Lock()
+		return inner.Unlock, !g.ended.Load()
 	}
 	_ = g.in.Acquire(context.Background(), all) // which never ends
 	if g.outer == nil {
@@ -156,7 +157,8 @@ func (g *Gate) Shut() (leave func(), open bool, err error) {
 func (g *Gate) End() { g.ended.Store(true) }
 
 // Progress is a function of the user's that calls which are in may call, several of them at the same time. What it
-// calls of the handle itself is refused, since it would wait for its own end.
+// calls of the handle itself, or of another one that shares its outer gate, is refused, since it would wait for its own
+// end.
 func (g *Gate) Progress(f func(done, total int)) func(done, total int) {
 	if f == nil {
 		return nil
@@ -171,29 +173,32 @@ func (g *Gate) Progress(f func(done, total int)) func(done, total int) {
 
 // Outside runs a function of the user's while a call is in, as Progress does, and returns its error.
 func (g *Gate) Outside(f func() error) error {
-	number := goroutine()
-	g.callbacks.Store(number, nil)
-	g.calledBack.Add(1)
+	number, of := goroutine(), g.outermost()
+	of.callbacks.Store(number, nil)
+	of.calledBack.Add(1)
 	defer func() {
-		g.calledBack.Add(-1)
-		g.callbacks.Delete(number)
+		of.calledBack.Add(-1)
+		of.callbacks.Delete(number)
 	}()
-	if g.outer != nil {
-		return g.outer.Outside(f)
-	}
 	return f()
 }
 
-// Inside says whether it is asked by a function of the user's that a call which is in has called.
-func (g *Gate) Inside() bool { return g != nil && g.own() }
+// outermost is the gate that calls enter last: what is inside of it is inside of all that share it.
+func (g *Gate) outermost() *Gate {
+	for g.outer != nil {
+		g = g.outer
+	}
+	return g
+}
 
 // own says whether it is asked from inside of Progress.
 func (g *Gate) own() bool {
-	if g.calledBack.Load() == 0 {
+	of := g.outermost()
+	if of.calledBack.Load() == 0 {
 		return false
 	}
 	number := goroutine()
-	_, inside := g.callbacks.Load(number)
+	_, inside := of.callbacks.Load(number)
 	return inside && number != 0
 }
 

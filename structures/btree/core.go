@@ -174,14 +174,13 @@ func (t *tree) device() Device {
 }
 
 func (t *tree) Device() Device {
-	leave, open := t.gate.Take()
+	leave, _ := t.gate.Take()
 	defer leave()
-	device := t.device()
-	if !open || device.Pool == (alloc.DevicePool{}) {
+	if t.gate.Err() != nil {
 		return Device{}
 	}
 	t.known.unsure = true
-	return device
+	return t.device()
 }
 
 func (t *tree) Constants() map[string]uint32 {
@@ -273,7 +272,7 @@ func (t *tree) Close() error {
 	if !open {
 		return nil
 	}
-	if t.shared && t.pool != nil && pools.Of(t.pool).Accept(t.d) == nil {
+	if t.shared && t.pool != nil && t.gate.Err() == nil {
 		if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
 			return err
 		}

@@ -72,7 +72,7 @@ func (g *Graph) Check(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.gate.Leave()
 	counts, err := g.counts(ctx, g.stream)
 	if err != nil {
 		return err

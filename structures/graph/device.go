@@ -69,7 +69,7 @@ func (g *Graph) Use(ctx context.Context, f func(Device) error) error {
 	if err := g.enterShared(ctx); err != nil {
 		return err
 	}
-	defer g.leaveShared()
+	defer g.gate.LeaveShared()
 	return f(g.device())
 }
 
@@ -90,10 +90,10 @@ func (g *Graph) Use(ctx context.Context, f func(Device) error) error {
 // stream has recorded lookups and not submitted them, vk.ErrClosed, *structures.KindError, *structures.LengthError,
 // *structures.CountError, *vk.ForeignError, *vk.OutOfMemoryError, what making a kernel may return.
 func (g *Graph) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	if err := g.enterOn(ctx); err != nil {
+	if err := g.turns().Enter(ctx); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.gate.Leave()
 	return g.record(s, kind, b, false)
 }
 
@@ -141,10 +141,10 @@ func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 // structures.ErrSuperseded of a batch behind which the stream has had another one, if the graph is undirected or the
 // batch without a Status or a Left.
 func (g *Graph) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	if err := g.enterOn(ctx); err != nil {
+	if err := g.turns().Enter(ctx); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.gate.Leave()
 	defer g.calm()
 	if err := g.check(s, kind, b); err != nil {
 		return err
@@ -164,10 +164,10 @@ func (g *Graph) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, 
 // have submitted; where one has recorded some and not submitted them, FindOn returns vk.ErrUnsubmitted. Errors also:
 // those of UpdateOn.
 func (g *Graph) FindOn(s *vk.Stream, l DeviceLookups) error {
-	if err := g.enterSharedOn(context.Background()); err != nil {
+	if err := g.turns().EnterShared(context.Background()); err != nil {
 		return err
 	}
-	defer g.leaveShared()
+	defer g.gate.LeaveShared()
 	weights := 0
 	if l.Weights != nil {
 		weights = l.Count
@@ -230,7 +230,7 @@ func (g *Graph) Grow(ctx context.Context, pending int, stuck bool) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.gate.Leave()
 	g.changes.Made()
 	return g.makeRoom(ctx, pending, stuck)
 }

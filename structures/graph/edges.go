@@ -82,7 +82,7 @@ func (g *Graph) update(ctx context.Context, kind structures.Kind, e Edges) ([]st
 // InsertAdd, InsertMin, InsertMax or Delete, and tells in the caller's slice what has become of each edge; nil: it is
 // not wanted. Errors: those of InsertEdges.
 func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
-	if err := g.err(); err != nil {
+	if err := g.turns().Err(); err != nil {
 		return err
 	}
 	if err := g.o.admits(kind, &e, status); err != nil {
@@ -96,7 +96,7 @@ func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edg
 	if err := g.enter(ctx); err != nil {
 		return pipeline.NotBegun(status, len(e.From), err)
 	}
-	defer g.leave()
+	defer g.gate.Leave()
 	defer g.calm()
 	g.meter.Batch(kind, len(e.From))
 	return g.do(ctx, request{kind: g.o.kind(kind), edges: e, status: status, arcs: g.arcs()})
@@ -244,7 +244,7 @@ func (g *Graph) HasEdges(ctx context.Context, e Edges) ([]bool, error) {
 // FindEdgesInto is FindEdges into the caller's slices, each as long as the batch or nil: then it is not wanted.
 func (g *Graph) FindEdgesInto(ctx context.Context, e Edges, weights []uint32, found []bool) error {
 	n := len(e.From)
-	err := cmp.Or(g.err(), e.check(false), pipeline.Fits(n, "weights", weights),
+	err := cmp.Or(g.turns().Err(), e.check(false), pipeline.Fits(n, "weights", weights),
 		pipeline.Fits(n, "found flags", found))
 	if err != nil {
 		return err
@@ -252,7 +252,7 @@ func (g *Graph) FindEdgesInto(ctx context.Context, e Edges, weights []uint32, fo
 	if err := g.enterShared(ctx); err != nil {
 		return err
 	}
-	defer g.leaveShared()
+	defer g.gate.LeaveShared()
 	return g.find(ctx, e, weights, found)
 }
 

@@ -55,7 +55,7 @@ type Graph struct {
 	scratch   recording.Scratch      // of calls that run alone, on the graph's stream
 	host      *vk.HostBuffer[uint32] // of calls that run alone: read and cleared behind recording.Run, which waits
 	meter     recording.Meter
-	gate      *gate.Gate        // the pool's: that of all structures which share it
+	gate      *gate.Gate
 	uses      vk.Uses           // of what follows
 	reads     vk.Uses           // these of them that look edges up
 	changes   recording.Changes // and that change the graph
@@ -64,7 +64,6 @@ type Graph struct {
 	hubs      hubs
 	visits    uint32 // slabs that each lane of a tile may visit in a dispatch
 	failures  uint32 // of the pool, as last seen
-	closed    atomic.Bool
 	prepared  atomic.Bool
 }
 
@@ -144,7 +143,7 @@ func (g *Graph) open(ctx context.Context) (err error) {
 		}
 		g.ownPool = true
 	}
-	g.gate, g.pool = pools.Of(g.pool).Gate(), pools.Inside(g.pool)
+	g.gate, g.pool = gate.Within(pools.Of(g.pool).Gate()), pools.Inside(g.pool)
 	g.o.Progress = g.gate.Progress(g.o.Progress)
 	words := make([]uint32, counterWords)
 	words[countExtent] = uint32(g.o.Vertices)
@@ -227,10 +226,10 @@ func (g *Graph) hold() { g.meter.Hold(g.vertices.Bytes() + g.counters.Bytes() + 
 // enter begins a call that may change the graph, when its turn has come, and after the work of all streams; leave ends
 // it.
 func (g *Graph) enter(ctx context.Context) error {
-	if err := g.enterOn(ctx); err != nil {
+	if err := g.turns().Enter(ctx); err != nil {
 		return err
 	}
-	return gate.Unless(g.leave, func() error { return g.uses.Rest(ctx) })
+	return gate.Unless(g.gate.Leave, func() error { return g.uses.Rest(ctx) })
 }
 
 // made says whether a constructor has made the graph.
@@ -244,51 +243,22 @@ func (g *Graph) turns() *gate.Gate {
 	return g.gate
 }
 
-// enterOn is enter for a call that records, and waits for nothing but its turn.
-func (g *Graph) enterOn(ctx context.Context) error { return g.entered(g.turns().Enter(ctx), g.leave) }
-
-func (g *Graph) leave() { g.gate.Leave() }
-
 // inside does a call that may change the graph.
 func (g *Graph) inside(ctx context.Context, call func() error) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.gate.Leave()
 	return call()
 }
 
 // enterShared begins a call that changes nothing of the graph but what locks of its own guard, after the changes of all
 // streams.
 func (g *Graph) enterShared(ctx context.Context) error {
-	if err := g.enterSharedOn(ctx); err != nil {
+	if err := g.turns().EnterShared(ctx); err != nil {
 		return err
 	}
-	return gate.Unless(g.leaveShared, func() error { return g.changes.Rest(ctx) })
-}
-
-// enterSharedOn is enterShared for a call that waits for nothing but its turn.
-func (g *Graph) enterSharedOn(ctx context.Context) error {
-	return g.entered(g.turns().EnterShared(ctx), g.leaveShared)
-}
-
-func (g *Graph) leaveShared() { g.gate.LeaveShared() }
-
-// err returns why the graph is not open; nil if it is. Calls ask it before they look at their arguments.
-func (g *Graph) err() error {
-	if g.made() && g.closed.Load() {
-		return vk.ErrClosed
-	}
-	return g.turns().Err()
-}
-
-// entered refuses a call that the pool's gate has let in, if the graph is closed.
-func (g *Graph) entered(err error, leave func()) error {
-	if err == nil && g.closed.Load() {
-		leave()
-		return vk.ErrClosed
-	}
-	return err
+	return gate.Unless(g.gate.LeaveShared, func() error { return g.changes.Rest(ctx) })
 }
 
 // Close frees the graph's memory, and gives the slabs of a shared pool back. What streams have recorded or submitted is
@@ -300,17 +270,17 @@ func (g *Graph) Close() error {
 		return err
 	}
 	defer leave()
-	if g.closed.Load() {
+	if !open {
 		return nil
 	}
-	// A shared pool outlives the graph: its slabs go back.
-	shares := open && !g.ownPool
+	// A shared pool that is open outlives the graph: its slabs go back.
+	shares := !g.ownPool && g.gate.Err() == nil
 	if shares {
 		if err := g.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
 			return err
 		}
 	}
-	g.closed.Store(true)
+	g.gate.End()
 	return g.free(shares)
 }
 
@@ -415,9 +385,9 @@ func (g *Graph) Options() Options {
 
 // Device describes the graph to kernels. Of a graph that is closed, or whose pool is, it is the zero value.
 func (g *Graph) Device() Device {
-	leave, open := g.turns().Take()
+	leave, _ := g.turns().Take()
 	defer leave()
-	if !open || g.closed.Load() {
+	if g.turns().Err() != nil {
 		return Device{}
 	}
 	return g.device()
@@ -438,9 +408,9 @@ func (g *Graph) Constants() map[string]uint32 {
 // your own, for the graph's methods do so themselves. Calls that replace that memory wait until the work has ended, or
 // return vk.ErrUnsubmitted where it was not submitted.
 func (g *Graph) UsedOn(s *vk.Stream) {
-	leave, _ := g.turns().Take()
+	leave, open := g.turns().Take()
 	defer leave()
-	if g.made() && !g.closed.Load() {
+	if open {
 		g.uses.On(s)
 		g.pool.Uses().On(s)
 		g.changes.On(s)

@@ -49,7 +49,7 @@ func (g *Graph) Neighbors(ctx context.Context, vertices []uint32) (Neighbors, er
 	if err := g.enterShared(ctx); err != nil {
 		return Neighbors{}, err
 	}
-	defer g.leaveShared()
+	defer g.gate.LeaveShared()
 	g.meter.Query(len(vertices))
 	return g.neighbors(ctx, vertices)
 }
@@ -240,7 +240,7 @@ func (w *walk) do(ctx context.Context, part func() error) error {
 	if !w.g.made() {
 		return vk.ErrNotOpen
 	}
-	leave, err := w.parts.Enter(ctx, &w.g.changes, w.g.enterShared, w.g.leaveShared)
+	leave, err := w.parts.Enter(ctx, &w.g.changes, w.g.enterShared, w.g.gate.LeaveShared)
 	if err != nil {
 		return err
 	}

@@ -51,10 +51,10 @@ func init() {
 
 // forms are those of the graph's pool.
 func (g *Graph) forms(ctx context.Context) ([]recording.Form, error) {
-	if err := g.enterSharedOn(ctx); err != nil {
+	if err := g.turns().EnterShared(ctx); err != nil {
 		return nil, err
 	}
-	defer g.leaveShared()
+	defer g.gate.LeaveShared()
 	return pools.Of(g.pool).Forms(), nil
 }
 
@@ -116,7 +116,7 @@ func (g *Graph) rehearseCSR(ctx context.Context, s *vk.Stream, vertices int) (*C
 	if err := g.enterShared(ctx); err != nil {
 		return nil, err
 	}
-	defer g.leaveShared()
+	defer g.gate.LeaveShared()
 	rows, err := g.rows(ctx, s, vertices, false)
 	return newCSR(g.d, rows), err
 }

@@ -27,7 +27,7 @@ func (g *Graph) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := g.enterShared(ctx); err != nil {
 		return 0, err
 	}
-	defer g.leaveShared()
+	defer g.gate.LeaveShared()
 	var gone []uint32
 	var edges uint64
 	var counts [counterWords]uint32

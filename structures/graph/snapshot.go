@@ -19,7 +19,7 @@ func (g *Graph) CSR(ctx context.Context, sorted bool) (*CSR, error) {
 	if err := g.enterShared(ctx); err != nil {
 		return nil, err
 	}
-	defer g.leaveShared()
+	defer g.gate.LeaveShared()
 	var rows Rows
 	err := g.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
 		counts, err := g.counts(ctx, s)
@@ -154,7 +154,7 @@ func (g *Graph) Export(ctx context.Context) (all Edges, err error) {
 	if err := g.enterShared(ctx); err != nil {
 		return Edges{}, err
 	}
-	defer g.leaveShared()
+	defer g.gate.LeaveShared()
 	return collected(g.chunks(ctx, true))
 }
 

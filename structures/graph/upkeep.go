@@ -33,7 +33,7 @@ func (g *Graph) Flush(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.gate.Leave()
 	counts, err := g.counts(ctx, g.stream)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (g *Graph) Rehash(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.gate.Leave()
 	counts, err := g.counts(ctx, g.stream)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (g *Graph) Clear(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.gate.Leave()
 	g.changes.Made()
 	fresh, err := kernel0[freshPush](g, "fresh")
 	if err == nil && g.ownPool {
@@ -157,7 +157,7 @@ func (g *Graph) Stats(ctx context.Context) (Stats, error) {
 	if err := g.enter(ctx); err != nil {
 		return Stats{}, err
 	}
-	defer g.leave()
+	defer g.gate.Leave()
 	counts, err := g.counts(ctx, g.stream)
 	if err != nil {
 		return Stats{}, err

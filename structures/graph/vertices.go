@@ -56,7 +56,7 @@ func (g *Graph) changeVertices(ctx context.Context, ids []uint32, status []struc
 	if err := g.enter(ctx); err != nil {
 		return pipeline.NotBegun(status, len(ids), err)
 	}
-	defer g.leave()
+	defer g.gate.Leave()
 	kind := structures.Insert
 	if deletes {
 		kind = structures.Delete
@@ -198,7 +198,7 @@ func (g *Graph) looked(ctx context.Context) (words [counterWords]uint32, err err
 	if err := g.enterShared(ctx); err != nil {
 		return words, err
 	}
-	defer g.leaveShared()
+	defer g.gate.LeaveShared()
 	err = g.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
 		words, err = g.counts(ctx, s)
 		return err
@@ -230,7 +230,7 @@ func (g *Graph) Edges(ctx context.Context) (uint64, error) {
 	if err := g.enterShared(ctx); err != nil {
 		return 0, err
 	}
-	defer g.leaveShared()
+	defer g.gate.LeaveShared()
 	var edges uint64
 	err := g.pipelines.Do(ctx, func(s *vk.Stream) error {
 		counts, err := g.counts(ctx, s)
@@ -279,7 +279,7 @@ func (g *Graph) Degrees(ctx context.Context, vertices []uint32) ([]uint32, error
 	if err := g.enterShared(ctx); err != nil {
 		return nil, err
 	}
-	defer g.leaveShared()
+	defer g.gate.LeaveShared()
 	g.meter.Query(len(vertices))
 	degrees, _, err := g.degrees(ctx, vertices, false)
 	return degrees, err

@@ -11,7 +11,7 @@ import (
 // updateInto does a batch of updates of one kind from a user's slices.
 func updateInto[K, V structures.Number](ctx context.Context, t *table, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
-	if err := t.err(); err != nil {
+	if err := t.gate.Err(); err != nil {
 		return err
 	}
 	o := pipeline.Operations{Kind: kind, N: len(keys), Keys: pipeline.Keys(keys, t.width), Status: status}
@@ -43,7 +43,7 @@ func update[K, V structures.Number](ctx context.Context, t *table, kind structur
 // applyInto does a batch of operations of any kinds from a user's slices.
 func applyInto[K, V structures.Number](ctx context.Context, t *table, b structures.Batch[K, V],
 	into *structures.Results[K, V]) error {
-	if err := cmp.Or(t.err(), pipeline.Lengths(b, t.keys), pipeline.FitsResults(b, into)); err != nil {
+	if err := cmp.Or(t.gate.Err(), pipeline.Lengths(b, t.keys), pipeline.FitsResults(b, into)); err != nil {
 		return err
 	}
 	for i, k := range b.Kinds {

@@ -45,7 +45,7 @@ type walk struct {
 
 // do does a part, on a stream of its own, beside queries.
 func (w *walk) do(ctx context.Context, part func(s *vk.Stream) error) error {
-	leave, err := w.parts.Enter(ctx, &w.t.changes, w.t.enterShared, w.t.leaveShared)
+	leave, err := w.parts.Enter(ctx, &w.t.changes, w.t.gate.EnterShared, w.t.gate.LeaveShared)
 	if err != nil {
 		return err
 	}
@@ -131,10 +131,10 @@ func export[K, V structures.Number](ctx context.Context, t *table) ([]K, []V, er
 }
 
 func (t *table) export(ctx context.Context, keys, values sink) error {
-	if err := t.enterShared(ctx); err != nil {
+	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
-	defer t.leaveShared()
+	defer t.gate.LeaveShared()
 	w := walk{t: t, parts: recording.Walk{In: true}}
 	defer w.free()
 	for {
@@ -228,10 +228,10 @@ func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32, keys, val
 
 // ExportOn records the writing of all pairs.
 func (t *table) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
-	if err := t.enterShared(context.Background()); err != nil {
+	if err := t.gate.EnterShared(context.Background()); err != nil {
 		return err
 	}
-	defer t.leaveShared()
+	defer t.gate.LeaveShared()
 	if err := cmp.Or(t.d.Accept("stream", s), recording.NeedExport(t.d, e, t.keys)); err != nil {
 		return err
 	}
@@ -261,10 +261,10 @@ func (t *table) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
 
 // findAll returns all values of each of n keys: those of key i are values[offsets[i]:offsets[i+1]], oldest first.
 func (t *table) findAll(ctx context.Context, n int, keys pipeline.Column, values sink) (offsets []int, err error) {
-	if err := t.enterShared(ctx); err != nil {
+	if err := t.gate.EnterShared(ctx); err != nil {
 		return nil, err
 	}
-	defer t.leaveShared()
+	defer t.gate.LeaveShared()
 	counts := make([]uint32, n)
 	if err := t.counts(ctx, n, keys, counts); err != nil {
 		return nil, err

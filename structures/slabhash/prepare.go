@@ -11,11 +11,11 @@ import (
 )
 
 func (t *table) Prepare(ctx context.Context) error {
-	if err := t.enterShared(ctx); err != nil {
+	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
 	forms := pools.Of(t.pool).Forms()
-	t.leaveShared()
+	t.gate.LeaveShared()
 	if t.prepared.Load() {
 		return nil
 	}

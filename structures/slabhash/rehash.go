@@ -67,10 +67,10 @@ func (t *table) overBuckets(ctx context.Context, b base, label, module string,
 
 // Flush compacts buckets in place. A cancelled one leaves whole buckets flushed and others not.
 func (t *table) Flush(ctx context.Context) error {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.leave()
+	defer t.gate.Leave()
 	begin := time.Now()
 	err := t.overBuckets(ctx, t.base, "flush", t.variant("flush"), t.o.Progress)
 	t.d.Log().LogAttrs(ctx, slog.LevelDebug, "flushed", slog.Uint64("buckets", uint64(t.base.buckets)),
@@ -159,10 +159,10 @@ func (t *table) gather(ctx context.Context, to base, progress structures.Progres
 
 // Rehash is rehash as the caller asks for it; 0 buckets: as many as Options.Load has for the pairs.
 func (t *table) Rehash(ctx context.Context, buckets int) error {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.leave()
+	defer t.gate.Leave()
 	if buckets != 0 {
 		if err := checkBuckets(buckets); err != nil {
 			return err
@@ -180,10 +180,10 @@ func (t *table) Rehash(ctx context.Context, buckets int) error {
 
 // Clear removes everything; the number of buckets stays.
 func (t *table) Clear(ctx context.Context) error {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.leave()
+	defer t.gate.Leave()
 	err := t.uses.Rest(ctx)
 	if err != nil {
 		return err

@@ -11,16 +11,16 @@ import (
 )
 
 func (t *table) Reserve(ctx context.Context, n int) error {
-	if err := t.err(); err != nil {
+	if err := t.gate.Err(); err != nil {
 		return err
 	}
 	if n < 0 {
 		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
 	}
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.leave()
+	defer t.gate.Leave()
 	buckets := max(t.bucketsFor(uint64(n)), t.base.buckets)
 	stats, err := t.pool.Stats(ctx)
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 var savedLoad = transfer.Parameter{Structure: "slabhash", Name: "load", Option: "Load"}
 
 func (t *table) Save(ctx context.Context, w io.Writer) (int64, error) {
-	if err := t.enterShared(ctx); err != nil {
+	if err := t.gate.EnterShared(ctx); err != nil {
 		return 0, err
 	}
-	defer t.leaveShared()
+	defer t.gate.LeaveShared()
 	if err := t.changes.Rest(ctx); err != nil {
 		return 0, err
 	}

@@ -13,10 +13,10 @@ import (
 
 // do does a batch, when its turn has come.
 func (t *table) do(ctx context.Context, o pipeline.Operations) error {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}
-	defer t.leave()
+	defer t.gate.Leave()
 	t.changes.Made()
 	t.meter.Batch(o.Kind, o.N)
 	ordered := sequential.Matters(o.Kind, o.N, o.Keys)
@@ -83,10 +83,10 @@ func operandsOf(c pipeline.Chunk) operands {
 
 // find looks n keys up. Of a set there are no values.
 func (t *table) find(ctx context.Context, n int, keys, values, found pipeline.Column) error {
-	if err := t.enterShared(ctx); err != nil {
+	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
-	defer t.leaveShared()
+	defer t.gate.LeaveShared()
 	t.meter.Query(n)
 	_, err := t.pipelines.Run(ctx, n, []pipeline.Column{keys, values, found}, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
@@ -100,10 +100,10 @@ func (t *table) find(ctx context.Context, n int, keys, values, found pipeline.Co
 
 // countAll counts the pairs of each of n keys.
 func (t *table) countAll(ctx context.Context, n int, keys pipeline.Column, counts []uint32) error {
-	if err := t.enterShared(ctx); err != nil {
+	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
-	defer t.leaveShared()
+	defer t.gate.LeaveShared()
 	return t.counts(ctx, n, keys, counts)
 }
 

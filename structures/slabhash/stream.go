@@ -43,15 +43,15 @@ func (t *table) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceB
 
 // applyOn records a batch, when its turn has come.
 func (t *table) applyOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.leave()
+	defer t.gate.Leave()
 	return t.record(s, kind, b, false)
 }
 
 func (t *table) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	if err := t.err(); err != nil {
+	if err := t.gate.Err(); err != nil {
 		return err
 	}
 	if !kind.Inserts() && kind != structures.Delete && kind != structures.DeleteAll {
@@ -98,10 +98,10 @@ func (t *table) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 
 // Finish has the pending operations of a batch done, once the stream is through with it.
 func (t *table) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.leave()
+	defer t.gate.Leave()
 	if err := t.check(s, kind, b); err != nil {
 		return err
 	}
@@ -117,10 +117,10 @@ func (t *table) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, 
 }
 
 func (t *table) FindOn(s *vk.Stream, q structures.DeviceLookups) error {
-	if err := t.enterShared(context.Background()); err != nil {
+	if err := t.gate.EnterShared(context.Background()); err != nil {
 		return err
 	}
-	defer t.leaveShared()
+	defer t.gate.LeaveShared()
 	err := cmp.Or(t.d.Accept("stream", s), recording.NeedNumbers(t.d, q.Keys, "keys", q.Count, q.Count, t.width),
 		recording.NeedNumbers(t.d, q.Values, "values", q.Count, when(!t.keys, q.Count), t.width),
 		recording.NeedFound(t.d, q), recording.NeedCount(t.d, q.DeviceCount, q.Count))

@@ -130,10 +130,10 @@ type Stats struct {
 }
 
 func (t *table) Stats(ctx context.Context) (Stats, error) {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return Stats{}, err
 	}
-	defer t.leave()
+	defer t.gate.Leave()
 	v, err := t.survey(ctx, t.stream, true)
 	if err != nil {
 		return Stats{}, err
@@ -157,10 +157,10 @@ func (t *table) Stats(ctx context.Context) (Stats, error) {
 }
 
 func (t *table) Len(ctx context.Context) (uint64, error) {
-	if err := t.enterShared(ctx); err != nil {
+	if err := t.gate.EnterShared(ctx); err != nil {
 		return 0, err
 	}
-	defer t.leaveShared()
+	defer t.gate.LeaveShared()
 	return t.count(ctx)
 }
 

@@ -77,8 +77,7 @@ type table struct {
 	visits    uint32
 	used      uint64 // at most so many slots are in use: a bound that a survey tightens
 	meter     recording.Meter
-	gate      *gate.Gate // the pool's: that of all tables which share it
-	closed    atomic.Bool
+	gate      *gate.Gate
 	prepared  atomic.Bool // all kernels are made
 
 	failures uint32 // of the pool, as last seen
@@ -165,7 +164,7 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 		t.ownPool = true
 	}
 	t.fences = !t.ownPool
-	t.gate, t.pool = pools.Of(t.pool).Gate(), pools.Inside(t.pool)
+	t.gate, t.pool = gate.Within(pools.Of(t.pool).Gate()), pools.Inside(t.pool)
 	t.o.Progress = t.gate.Progress(t.o.Progress)
 	if t.base, err = t.newBase(ctx, buckets); err == nil {
 		t.meter.Hold(t.base.slabs.Bytes())
@@ -248,54 +247,23 @@ func (t *table) device(b base) Device {
 	}
 }
 
-// enter begins a call that may change the table, when its turn has come; leave ends it.
-func (t *table) enter(ctx context.Context) error {
-	return t.entered(t.gate.Enter(ctx), t.leave)
-}
-
-func (t *table) leave() { t.gate.Leave() }
-
-// enterShared begins a call that changes nothing of the table but what locks of its own guard, beside others like it.
-func (t *table) enterShared(ctx context.Context) error {
-	return t.entered(t.gate.EnterShared(ctx), t.leaveShared)
-}
-
-func (t *table) leaveShared() { t.gate.LeaveShared() }
-
-// entered refuses a call that the pool's gate has let in, if the table is closed.
-func (t *table) entered(err error, leave func()) error {
-	if err == nil && t.closed.Load() {
-		leave()
-		return vk.ErrClosed
-	}
-	return err
-}
-
-// err returns why the table is not open; nil if it is. Calls ask it before they look at their arguments.
-func (t *table) err() error {
-	if t.closed.Load() {
-		return vk.ErrClosed
-	}
-	return t.gate.Err()
-}
-
 func (t *table) Close() error {
 	leave, open, err := t.gate.Shut()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if t.closed.Load() {
+	if !open {
 		return nil
 	}
-	// A shared pool outlives the table: its slabs go back, and nothing may find them in the table then.
-	shares := open && !t.ownPool
+	// A shared pool that is open outlives the table: its slabs go back, and nothing may find them in the table then.
+	shares := !t.ownPool && t.gate.Err() == nil
 	if shares {
 		if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
 			return err
 		}
 	}
-	t.closed.Store(true)
+	t.gate.End()
 	return t.free(shares)
 }
 
@@ -338,9 +306,9 @@ func (t *table) changing(s *vk.Stream, record func() error) error {
 }
 
 func (t *table) UsedOn(s *vk.Stream) {
-	leave, _ := t.gate.Take()
+	leave, open := t.gate.Take()
 	defer leave()
-	if t.gate != nil && !t.closed.Load() {
+	if open {
 		t.uses.On(s)
 		t.pool.Uses().On(s)
 		t.changes.On(s)
@@ -400,9 +368,9 @@ func (t *table) Metrics() structures.Metrics {
 
 // Device is the table as kernels see it now, the zero value where it has no memory any more.
 func (t *table) Device() Device {
-	leave, open := t.gate.Take()
+	leave, _ := t.gate.Take()
 	defer leave()
-	if !open || t.closed.Load() {
+	if t.gate.Err() != nil {
 		return Device{}
 	}
 	return t.device(t.base)
