@@ -85,8 +85,8 @@ var ErrSuperseded = errors.New("structures: a later batch without Status or Left
 // ErrChanged ends an iteration over a structure that changed during the iteration.
 var ErrChanged = errors.New("structures: changed while it was iterated over")
 
-// ReentryError says that a function which a structure calls, for example Options.Progress, called that structure. The
-// call would wait for itself.
+// ReentryError says that a function which a structure calls, for example Options.Progress, called that structure, or
+// another one that shares its pool. The call would wait for itself.
 type ReentryError = gate.ReentryError
 
 // SnapshotsError says that a call would rebuild the nodes of a structure while snapshots are open that still need them.

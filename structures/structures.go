@@ -237,7 +237,7 @@ type Dictionary[K, V Number] interface {
 
 // Progress is called between the chunks of a long call with the number of its operations that are done. The goroutine
 // that made the call calls it, so if several goroutines make calls, it may run several times at once. If Progress calls
-// the structure itself, that call returns *ReentryError.
+// the structure itself, or another one that shares its pool, that call returns *ReentryError.
 //
 // If Progress panics, the panic reaches the caller of the call, and the structure stays open and usable. Part of the
 // batch is then done. The call returns no statuses, and those in the caller's slice mean nothing.

@@ -156,9 +156,8 @@ func (g *Gate) Shut() (leave func(), open bool, err error) {
 // End has the handle closed, by who is in, alone.
 func (g *Gate) End() { g.ended.Store(true) }
 
-// Progress is a function of the user's that calls which are in may call, several of them at the same time. What it
-// calls of the handle itself, or of another one that shares its outer gate, is refused, since it would wait for its own
-// end.
+// Progress is a function of the user's that calls which are in may call, several of them at the same time. If it calls
+// the handle itself, or another one within the same outer gate, that call is refused, since it would wait for itself.
 func (g *Gate) Progress(f func(done, total int)) func(done, total int) {
 	if f == nil {
 		return nil
@@ -183,7 +182,8 @@ func (g *Gate) Outside(f func() error) error {
 	return f()
 }
 
-// outermost is the gate that calls enter last: what is inside of it is inside of all that share it.
+// outermost is the gate that calls enter last. A function that runs inside of it must not wait at any gate within it:
+// who holds that one may be waiting for the outermost.
 func (g *Gate) outermost() *Gate {
 	for g.outer != nil {
 		g = g.outer
