@@ -26,11 +26,8 @@ func (t *table) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	h := savedLoad.Header(t.o.Load, pairs)
-	if t.width == structures.Bits64 {
-		return transfer.Save(ctx, t.gate, w, h, t.columns, chunks[uint64, uint64](ctx, t, true))
-	}
-	return transfer.Save(ctx, t.gate, w, h, t.columns, chunks[uint32, uint32](ctx, t, true))
+	words := chunks[uint64, uint64](ctx, t, true)
+	return transfer.Save(ctx, t.gate, w, savedLoad.Header(t.o.Load, pairs), t.columns, words)
 }
 
 func (t *table) WriteTo(w io.Writer) (int64, error) { return t.Save(context.Background(), w) }

@@ -21,10 +21,10 @@ type Gate interface {
 	Outside(f func() error) error
 }
 
-// Save writes a saved dictionary, and returns the number of bytes that the user's io.Writer took. The caller has
-// entered. Further error: structures.ErrChanged if the number of pairs is not the header's.
-func Save[W structures.Word](ctx context.Context, g Gate, to io.Writer, h saved.Header, columns saved.Columns,
-	chunks iter.Seq2[structures.Pairs[W, W], error]) (int64, error) {
+// Save writes a saved dictionary of such words, and returns the number of bytes that the user's io.Writer took. The
+// caller has entered. Further error: structures.ErrChanged if the number of pairs is not the header's.
+func Save(ctx context.Context, g Gate, to io.Writer, h saved.Header, columns saved.Columns,
+	words iter.Seq2[structures.Pairs[uint64, uint64], error]) (int64, error) {
 	if to == nil {
 		return 0, &structures.OptionError{Option: "io.Writer", Reason: "nil"}
 	}
@@ -35,7 +35,7 @@ func Save[W structures.Word](ctx context.Context, g Gate, to io.Writer, h saved.
 	if err != nil {
 		return w.Bytes(), err
 	}
-	for chunk, err := range chunks {
+	for chunk, err := range words {
 		if err := cmp.Or(err, saved.WriteWords(w, chunk.Keys, chunk.Values), ctx.Err()); err != nil {
 			return w.Bytes(), err
 		}
@@ -89,13 +89,7 @@ const (
 // Load makes a structure of the dictionary that r reads. After an error the structure is closed. Errors:
 // *structures.SavedError, those of the io.Reader, of New and of Insert, the context's.
 func (l Loader[S]) Load(ctx context.Context, r io.Reader) (S, error) {
-	if l.Columns.Width() == structures.Bits64 {
-		return load[uint64](ctx, l, r)
-	}
-	return load[uint32](ctx, l, r)
-}
-
-func load[W structures.Word, S io.Closer](ctx context.Context, l Loader[S], r io.Reader) (none S, err error) {
+	var none S
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
@@ -106,7 +100,7 @@ func load[W structures.Word, S io.Closer](ctx context.Context, l Loader[S], r io
 	if err := in.As(l.Columns); err != nil {
 		return none, err
 	}
-	keys, values, err := first[W](in)
+	keys, values, err := first(in)
 	if err != nil {
 		return none, err
 	}
@@ -129,11 +123,11 @@ func Filled(s io.Closer, fill func() error) error {
 }
 
 // first reads the first pairs, into memory that grows with them, whatever the header says.
-func first[W structures.Word](in *saved.Reader) (keys, values []W, err error) {
+func first(in *saved.Reader) (keys, values []uint64, err error) {
 	for n := 0; len(keys) < atOnce; {
 		have := len(keys)
 		more := max(have, saved.BlockPairs)
-		keys, values = append(keys, make([]W, more)...), append(values, make([]W, more)...)
+		keys, values = append(keys, make([]uint64, more)...), append(values, make([]uint64, more)...)
 		n, err = saved.ReadWords(in, keys[have:], values[have:])
 		if keys, values = keys[:have+n], values[:have+n]; err == io.EOF {
 			return keys, values, nil
@@ -146,8 +140,7 @@ func first[W structures.Word](in *saved.Reader) (keys, values []W, err error) {
 }
 
 // fill inserts the first pairs, for which the structure has room, and then the others.
-func fill[W structures.Word, S io.Closer](ctx context.Context, l Loader[S], s S, in *saved.Reader,
-	keys, values []W) error {
+func fill[S io.Closer](ctx context.Context, l Loader[S], s S, in *saved.Reader, keys, values []uint64) error {
 	all, room, width := in.Header().Pairs, len(keys), l.Columns.Width()
 	statuses := make([]structures.Status, len(keys))
 	done, again := int64(0), 0
