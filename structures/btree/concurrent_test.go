@@ -241,7 +241,7 @@ func dispatchMixed(t testing.TB, d *vk.Device, tree *dictionary[uint32], begin p
 	queries, updates := tree.ordering(structures.Mixed, operands{ordered: true})
 	for _, module := range append(queries, recording.ByLoops(d, updates)) {
 		k, err := kernel[mixedPush](tree.tree, s, module, tree.tiles.update,
-			recording.Constant("KIND", uint32(structures.Mixed)), recording.Constant("BTREE_TORN", tree.torn()))
+			recording.Constant("KIND", uint32(structures.Mixed)), recording.Torn(tree.d, "BTREE_TORN"))
 		require.NoError(t, err)
 		k.Dispatch(s, groups(b.Count), mixedPush{
 			Tree: tree.device(), Index: begin.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(),

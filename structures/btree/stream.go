@@ -174,7 +174,7 @@ func (t *tree) applyMixed(s *vk.Stream, kind structures.Kind, b operands) error 
 	}
 	modules, updates := t.ordering(kind, b)
 	made := func(module string, own ...recording.Specialization) (*vk.Kernel[mixedPush], error) {
-		own = append(own, recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
+		own = append(own, recording.Constant("KIND", uint32(kind)), recording.Torn(t.d, "BTREE_TORN"))
 		return kernel[mixedPush](t, s, module, t.tiles.update, own...)
 	}
 	var queries []*vk.Kernel[mixedPush]
@@ -365,7 +365,7 @@ func (t *tree) applyPart(s *vk.Stream, kind structures.Kind, b operands) error {
 
 func (t *tree) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p applyPush) error {
 	k, err := kernel[applyPush](t, s, recording.ByLoops(t.d, t.kept(t.protocol("apply"))), t.tiles.update,
-		recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
+		recording.Constant("KIND", uint32(kind)), recording.Torn(t.d, "BTREE_TORN"))
 	if err != nil {
 		return err
 	}
@@ -401,15 +401,6 @@ func (t *tree) ordering(kind structures.Kind, b operands) (queries []string, upd
 	default:
 		return []string{walk}, ""
 	}
-}
-
-// torn is 1 where the two words of a pair may be read by one load as of different age. Every GPU whose litmus test
-// (vkds doctor) was seen reads aligned pairs whole; CPU drivers read vectors word by word.
-func (t *tree) torn() uint32 {
-	if t.d.Info().Type == vk.CPU {
-		return 1
-	}
-	return 0
 }
 
 func (t *tree) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {

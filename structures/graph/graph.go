@@ -336,21 +336,12 @@ func kernel[P any](g *Graph, s *vk.Stream, module string, tile int,
 
 // variant returns the name of a kernel's module for graphs with weights, or without.
 func (g *Graph) variant(kernel string) string {
-	if g.o.Weighted {
-		return recording.Sized(kernel, structures.Bits32)
-	}
-	return recording.OfKeys(kernel, structures.Bits32)
+	return recording.OfColumns(kernel, structures.Bits32, !g.o.Weighted)
 }
 
 // protocol returns that of a kernel that changes slabs while others do.
 func (g *Graph) protocol(kernel string) string {
-	switch {
-	case !g.o.Weighted:
-		return g.variant(kernel) // 32-bit atomics do
-	case g.d.Has(vk.Int64Atomics):
-		return g.variant(kernel) + "a64"
-	}
-	return g.variant(kernel) + "a32"
+	return recording.Protocol(g.d, kernel, structures.Bits32, !g.o.Weighted)
 }
 
 // groupsOf returns how many workgroups have so many invocations.

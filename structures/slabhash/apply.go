@@ -82,7 +82,7 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 		module, constants = t.protocol("delete_all"), nil
 	}
 	if t.width == structures.Bits64 && t.d.Has(vk.Int64Atomics) {
-		constants = append(constants, recording.Constant("SLAB_TORN", t.torn()))
+		constants = append(constants, recording.Torn(t.d, "SLAB_TORN"))
 	}
 	if kind == structures.Mixed { // without tails 6 to 9% faster (H100)
 		constants = append(constants, recording.Constant("SLAB_TAILS", uint32(when(b.tails, 1))))

@@ -323,33 +323,14 @@ func kernel[P any](t *table, s *vk.Stream, module string, tile int,
 }
 
 // variant returns the name of a kernel's module for this sort of table.
-func (t *table) variant(kernel string) string {
-	if t.keys {
-		return recording.OfKeys(kernel, t.width)
-	}
-	return recording.Sized(kernel, t.width)
-}
+func (t *table) variant(kernel string) string { return recording.OfColumns(kernel, t.width, t.keys) }
 
 // words is how many 32-bit words a key takes, and a value.
 func (t *table) words() int { return t.width.Bytes() / 4 }
 
 // protocol returns that of a kernel that changes slabs while others do.
 func (t *table) protocol(kernel string) string {
-	switch {
-	case t.keys && t.width == structures.Bits32:
-		return t.variant(kernel) // 32-bit atomics do
-	case t.d.Has(vk.Int64Atomics):
-		return t.variant(kernel) + "a64"
-	}
-	return t.variant(kernel) + "a32"
-}
-
-// torn is 1 where a vector load may tear an aligned key or value of 64 bits.
-func (t *table) torn() uint32 {
-	if t.d.Info().Type == vk.CPU {
-		return 1
-	}
-	return 0
+	return recording.Protocol(t.d, kernel, t.width, t.keys)
 }
 
 // at is the address of a key or value of a buffer, whose words are two each at 64 bits; 0 of one that is not there.
