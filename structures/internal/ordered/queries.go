@@ -190,13 +190,15 @@ func (q Queries[K, V]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K,
 	return q.pages(ctx, structures.AllKeys[K](), false)
 }
 
-// pages returns the pairs of a range in parts, each in key order. If down is set, the last part comes first.
+// pages returns the pairs of a range in parts, each in key order. If down is set, the last part comes first. The slices
+// are valid until the next part.
 func (q Queries[K, V]) pages(ctx context.Context, keys structures.Range[K],
 	down bool) iter.Seq2[structures.Pairs[K, V], error] {
 	return func(yield func(structures.Pairs[K, V], error) bool) {
 		w, err := q.Walk(ctx, Words([]structures.Range[K]{keys})[0], down)
+		page, more := &Pairs[K, V]{Width: q.width}, false
 		for err == nil {
-			page, more := &Pairs[K, V]{Width: q.width}, false
+			page.Keys, page.Values = page.Keys[:0], page.Values[:0]
 			more, err = w.Next(ctx, page)
 			if err == nil && (!more || !yield(page.Pairs, nil)) {
 				return

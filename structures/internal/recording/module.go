@@ -26,7 +26,7 @@ func OfColumns(kernel string, w structures.Width, keysOnly bool) string {
 	return Sized(kernel, w)
 }
 
-// Protocol is OfColumns for a kernel that changes slabs of a hash table concurrently: by the atomics that the device has.
+// Protocol is OfColumns for a kernel that changes slabs of a hash table concurrently, with the device's atomics.
 func Protocol(d *vk.Device, kernel string, w structures.Width, keysOnly bool) string {
 	module := OfColumns(kernel, w, keysOnly)
 	switch {
