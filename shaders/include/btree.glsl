@@ -1,14 +1,14 @@
-// B-link-tree: concurrent operations on a tree, for kernels of one's own as for those of package btree.
+// B-link-tree: concurrent operations on a tree. The kernels of package btree use it, and yours can.
 //
-// After Awad et al., "Engineering a High-Performance GPU B-Tree" (2019), section 4, with leaves that are filled without
-// a latch (btree_leaf.glsl). Headers for read-only phases: btree_search.glsl and btree_walk.glsl.
+// After Awad et al., "Engineering a High-Performance GPU B-Tree" (2019), section 4. Unlike there, insertions into a
+// leaf with room take no latch (btree_leaf.glsl). Headers for read-only phases: btree_search.glsl and btree_walk.glsl.
 #ifndef VKDS_BTREE_GLSL
 #define VKDS_BTREE_GLSL
 
 #include "btree_descend.glsl"
 #include "btree_operation.glsl"
 
-// Adds what the lanes' operations have made of the tree to its counters. Collective over the subgroup.
+// Adds the splits, restarts and orphans of the lanes' operations to the tree's counters. Collective over the subgroup.
 void btree_count(BTree tree, BTreeOperation o) {
     if (subgroupAny(o.splits + o.restarts != 0u)) {
         uint splits = subgroupAdd(o.splits), restarts = subgroupAdd(o.restarts);
@@ -21,17 +21,18 @@ void btree_count(BTree tree, BTreeOperation o) {
     }
 }
 
-// Does each enabled lane's operation concurrently with whatever other invocations do to the tree: OP_INSERT,
-// OP_INSERT_UNIQUE, OP_INSERT_ADD, OP_INSERT_MIN, OP_INSERT_MAX, OP_DELETE or OP_FIND. Returns its STATUS_…;
-// STATUS_PENDING if the pool was full or the budget (of node visits by the tile) was used up, and then the operation
-// has had no effect and may be tried again. `value` is what an insertion brings, and becomes the value that OP_FIND
-// finds. Collective over the subgroup.
+// Does each enabled lane's operation, concurrently with any operations of other invocations on the tree. `kind` is
+// OP_INSERT, OP_INSERT_UNIQUE, OP_INSERT_ADD, OP_INSERT_MIN, OP_INSERT_MAX, OP_DELETE or OP_FIND. `value` is the value
+// that an insertion inserts or combines with the old one; OP_FIND sets it to the value found. `budget` is the number of
+// nodes that a tile may visit. Returns STATUS_…: STATUS_PENDING if the pool was full or the budget was used up. The
+// operation then had no effect and may be tried again. Collective over the subgroup.
 //
-// First the tiles walk, for one of their lanes after the other, until each operation stands before a slot; then all
-// lanes act, each for itself, so that their atomics are under way together; then those that need a latch take it.
+// A round has three steps. First each tile walks down the tree for one of its lanes after the other, until every
+// operation is at a slot. Then all lanes act, each on its own slot, so that their atomics overlap in time. Then
+// operations that need a latch take it.
 //
-// Nodes are read, and changed under their latches, by calls from here alone: NVIDIA's compiler keeps arrays that go
-// down more calls in memory (docs/notes/measurements.md, "nodes in registers").
+// All nodes are read, and changed under latches, by functions that this function calls directly: NVIDIA's compiler
+// keeps arrays in memory if they are passed through more calls (docs/notes/measurements.md, "nodes in registers").
 uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, K key, inout V value, bool enabled, uint budget,
                  BTreeHint hint) {
     BTreeOperation o = btree_operation(kind, key, value, enabled, hint);
@@ -50,7 +51,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, K key, inout V 
             if (down) btree_arrive(o, kind, tree);
         }
 
-        // One fence for all of them: it is dear.
+        // One fence for all lanes, because a fence is expensive.
         bool rereads = o.step == STEP_AGAIN;
         if (subgroupAny(rereads)) acquire_fence();
         o.again = o.again && rereads;
@@ -78,8 +79,8 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, K key, inout V 
         if (subgroupAny(latches)) {
             bool latched = false;
             if (latches) latched = btree_take_latch(o, kind, tree);
-            // What is read from now on is what the last one to hold the latch has left, and what is written is seen
-            // by no one who doesn't see the latch.
+            // Reads after this see all writes of the latch's last holder. Writes after this are seen only by
+            // invocations that also see the latch.
             full_fence();
             uint fresh = slab_allocate(tree.pool, cursor, latched && (btree_inserts(kind) || o.level != 0u));
             uint fresh2 = SLAB_NULL;

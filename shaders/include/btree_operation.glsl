@@ -1,7 +1,7 @@
-// What a lane's operation on a B-link-tree does next, concurrently with others: from what it meets at a node, where it
-// goes on. btree.glsl leads the lanes of a subgroup through these steps together.
+// B-link-tree operation: the state machine of one lane's operation, concurrent with others. From what the operation
+// finds at a node, it decides the next step. btree.glsl runs these steps for the lanes of a subgroup together.
 //
-// Everything here is one lane's own. Nodes come as what the tile has found in them, or as addresses.
+// All functions here are for one lane. They get a node as the results of the tile's search in it, or as an address.
 #ifndef VKDS_BTREE_OPERATION_GLSL
 #define VKDS_BTREE_OPERATION_GLSL
 
@@ -10,39 +10,40 @@
 #include "btree_leaf.glsl"
 #include "btree_latch.glsl"
 
-// Where an operation stands.
-const uint STEP_DOWN = 0u;    // on its way from the root
-const uint STEP_LEAF = 1u;    // before its leaf
-const uint STEP_AGAIN = 2u;   // before its leaf, which it has to read behind a fence
-const uint STEP_KEY = 3u;     // at the slot that holds its key
-const uint STEP_ROOM = 4u;    // at the empty slot that it is to fill
-const uint STEP_LATCH = 5u;   // before a node that it has to latch
+// The next step of an operation.
+const uint STEP_DOWN = 0u;    // go down from the root or another node
+const uint STEP_LEAF = 1u;    // read its leaf
+const uint STEP_AGAIN = 2u;   // read its leaf after a fence
+const uint STEP_KEY = 3u;     // act at the slot that holds its key
+const uint STEP_ROOM = 4u;    // fill an empty slot
+const uint STEP_LATCH = 5u;   // latch a node
 const uint STEP_DONE = 6u;
 
-// In a status: the operation is done, but the way from the root to a node that it split off leads over a side link,
-// since there was no slab for the parents' splits or no visit left. The tree is right, and its host mends it.
+// A bit of a status: the operation is done, but a node that it split off is in no parent and can be reached only by a
+// side link, because the pool was full or the budget was used up. The tree is correct; the host repairs it later.
 const uint STATUS_ORPHAN = 0x100u;
 
-// Side links of a level that are followed before the way is begun anew.
+// The side links of one level that an operation follows before it starts again at the root.
 const uint LEAF_MOVES = 4u;
 
-// Where an operation is to begin: at a leaf, with the node above it or SLAB_NULL, or (SLAB_NULL) at the node `above`.
+// Where an operation starts: at `leaf`, with `above` the inner node above it or SLAB_NULL; or, if `leaf` is SLAB_NULL,
+// at the inner node `above`.
 struct BTreeHint {
     uint leaf;
     uint above;
 };
 
-// An operation under way. Its kind never changes, and so stands beside it.
+// An operation that is in progress. Its kind never changes, and is passed beside it.
 struct BTreeOperation {
-    K key;          // its own, then the separator that its split brings one level up
-    V value;        // what it brings or finds, then the separator's child
+    K key;          // the operation's key; after a split, the separator to insert one level up
+    V value;        // the value to insert, or found; after a split, the separator's child
     uint step;      // STEP_…
     uint status;    // STATUS_…
     uint level;     // of the node that it changes
-    uint node;      // where it stands, or is on its way from
+    uint node;      // the current node, or the one to go down from
     uint above;     // the node that led there, or SLAB_NULL
     uint moves;     // side links followed on this level
-    uint slot;      // of its leaf: with its key, or empty
+    uint slot;      // the slot of the leaf with its key, or an empty one
     uint seen;      // the value in that slot, or (`again`) the leaf's meta
     bool again;     // the leaf was read before
     uint splits;
@@ -51,7 +52,7 @@ struct BTreeOperation {
 
 bool btree_inserts(uint kind) { return op_inserts(kind); }
 
-// Whether operations of a kind ever take a latch. Kernels of other kinds are compiled without what that needs.
+// Whether operations of a kind ever take a latch. Kernels of other kinds are compiled without the code for latches.
 bool btree_latches(uint kind) {
 #if VKDS_LEAF_ATOMICS
     return btree_inserts(kind);
@@ -60,7 +61,7 @@ bool btree_latches(uint kind) {
 #endif
 }
 
-// What an operation does first at a node of its level.
+// The first step of an operation at a node of its level.
 uint btree_first_step(uint kind, uint level) {
 #if !VKDS_LEAF_ATOMICS
 #if !VKDS_WIDE && !defined(VKDS_CLOCK)
@@ -78,7 +79,7 @@ BTreeOperation btree_operation(uint kind, K key, V value, bool enabled, BTreeHin
                           hinted ? hint.above : SLAB_NULL, 0u, 0u, 0u, false, 0u, 0u);
 }
 
-// Has been led down to its node (btree_descend), or there was no visit left for that.
+// Called after btree_descend, which has brought the operation to its node, or has used up the budget (SLAB_NULL).
 void btree_arrive(inout BTreeOperation o, uint kind, BTree tree) {
     if (o.node == SLAB_NULL) {
         o.node = tree.root;
@@ -89,7 +90,7 @@ void btree_arrive(inout BTreeOperation o, uint kind, BTree tree) {
     }
 }
 
-// Begins anew at the root.
+// Starts again at the root.
 void btree_restart(inout BTreeOperation o, BTree tree) {
     o.step = STEP_DOWN;
     o.node = tree.root;
@@ -97,7 +98,7 @@ void btree_restart(inout BTreeOperation o, BTree tree) {
     o.restarts++;
 }
 
-// Goes to the leaf on the right. One that was linked a moment ago is read behind a fence.
+// Goes to the leaf on the right. It is read after a fence, because it may have been linked a moment ago.
 void btree_move_right(inout BTreeOperation o, uint link) {
     o.step = STEP_AGAIN;
     o.node = link;
@@ -105,10 +106,11 @@ void btree_move_right(inout BTreeOperation o, uint link) {
     o.again = false;
 }
 
-// Has met its leaf, which the tile has read (`whole`: without 64-bit atomics, with no change meanwhile).
+// Decides the next step after the tile has read the operation's leaf. `whole` counts only without 64-bit atomics: the
+// leaf did not change during the read.
 void btree_meet_leaf(inout BTreeOperation o, uint kind, LeafPlace place, LeafView view, bool whole) {
 #if VKDS_LEAF_ATOMICS
-    // Two views agree, behind a fence, on a leaf that nobody has latched.
+    // Two reads with a fence between them have shown the same meta, not latched.
     bool sure = o.again && place.meta == o.seen && !btree_latched(o.seen);
     bool fresh = view.version == 0u || (sure && view.version == btree_version(o.seen) << 1);
     o.seen = place.meta;
@@ -131,7 +133,7 @@ void btree_meet_leaf(inout BTreeOperation o, uint kind, LeafPlace place, LeafVie
     }
     o.again = true;
 #else
-    // Updates have latched it; this one only looks.
+    // Only OP_FIND comes here: updates latch the leaf.
     bool found = view.slot != NODE_NONE;
     o.step = whole ? STEP_DONE : STEP_AGAIN;
     if (whole) o.status = found ? STATUS_FOUND : STATUS_ABSENT;
@@ -139,7 +141,7 @@ void btree_meet_leaf(inout BTreeOperation o, uint kind, LeafPlace place, LeafVie
 #endif
 }
 
-// Acts at its slot, by atomics alone: where it was too late it looks at the leaf again.
+// Acts at the operation's slot, by atomics alone. If another invocation was faster, the leaf is read again.
 void btree_act(inout BTreeOperation o, uint kind, BTree tree) {
 #if VKDS_LEAF_ATOMICS
     uvec2 at = btree_slot(slab_address(tree.pool, o.node), o.slot);
@@ -165,7 +167,7 @@ void btree_act(inout BTreeOperation o, uint kind, BTree tree) {
 #endif
 }
 
-// Tries to take its node's latch. Where another has it: a leaf may have room by now.
+// Tries to take the latch of the operation's node. If it is taken, a leaf is read again: it may have room by now.
 bool btree_take_latch(inout BTreeOperation o, uint kind, BTree tree) {
     bool latched = node_latch(slab_address(tree.pool, o.node));
     if (!latched) {
@@ -176,8 +178,8 @@ bool btree_take_latch(inout BTreeOperation o, uint kind, BTree tree) {
     return latched;
 }
 
-// Has done what was to be done at a node under its latch, and released it. Slabs that were used up become SLAB_NULL:
-// `fresh` of a split, `fresh2`, too, of that of the root.
+// Decides the next step after latched_update, which has released the latch. Slabs that were used become SLAB_NULL:
+// `fresh` after a split, and `fresh2` as well after a split of the root.
 void btree_leave_latched(inout BTreeOperation o, BTree tree, LatchedOutcome outcome, uint link, inout uint fresh,
                          inout uint fresh2) {
     bool grew = outcome.what == LATCHED_DONE && o.node == tree.root && btree_level(outcome.meta) != o.level;

@@ -1,9 +1,9 @@
-// Search in a B-link-tree in a read-only phase: down to a leaf, by tiles of any width.
+// B-link-tree search: searches keys from the root down to a leaf, in a read-only phase, by tiles of any width.
 //
-// Each lane of the tile looks at the slots that it holds, and the lane that has the
-// greatest rank among them says where to go: so a visit costs two shuffles and a comparison a level of the tile's tree,
-// whether it goes down, right or arrives. Where NODE_PARTS is 2, the node's second half is read only if the first one
-// doesn't answer: then half of what is read of nodes that are half full is saved.
+// Each lane of the tile gives a rank to the slots that it holds, and the slot with the greatest rank tells where to go
+// on. So a visit costs two shuffles and a comparison for each of the log2(TILE) steps of the reduction, whether it goes
+// down, goes right or arrives. If NODE_PARTS is 2, the second half of a node is read only if the first half doesn't
+// decide: that saves half of the reads of nodes that are half full.
 #ifndef VKDS_BTREE_SEARCH_GLSL
 #define VKDS_BTREE_SEARCH_GLSL
 
@@ -19,13 +19,13 @@ BTreePlace btree_root(BTree tree) {
     return BTreePlace(tree.root, btree_level(plain_load(address_add(root, BTREE_META_AT))));
 }
 
-// Where the search for a key begins.
+// The node where the search for a key starts: from the prefix index if there is one, else the root.
 BTreePlace btree_start(BTree tree, BTreePrefixIndex index, K key) {
     if (index.bits == 0u) return btree_root(tree);
     return btree_prefix_start(index, key);
 }
 
-// The greatest rank that a lane of the tile has, and that lane's value, for all lanes. Collective.
+// Sets rank to the greatest one in the tile, and word to that lane's word, in all lanes. Collective.
 void tile_best(inout uint rank, inout V word) {
     [[unroll]] for (uint step = 1u; step < TILE; step <<= 1) {
         uint other = subgroupShuffle(rank, gl_SubgroupInvocationID ^ step);
@@ -40,16 +40,16 @@ const uint BTREE_PART_QUADS = NODE_QUADS / BTREE_PARTS;   // of a lane
 const uint BTREE_PART_SLOTS = NODE_PAIRS / BTREE_PARTS;
 const uint BTREE_RIGHT = BTREE_SLOTS + 1u;   // a rank: the key is above the node's high, and the word is the link
 
-// Takes a slot into account, with its rank: whether what it holds lies in least … least + span.
+// Sets rank and word to those of a slot if its key is in least … least + span.
 void btree_look(P slot, K least, K span, bool is_slot, uint slot_rank, inout uint rank, inout V word) {
     bool fits = VKDS_UP_TO(VKDS_MINUS(slot.VKDS_KEY, least), span) && is_slot;
     rank = fits ? slot_rank : rank;
     word = fits ? slot.VKDS_VALUE : word;
 }
 
-// The last slot of a part of the node that holds a key from least to key, its number and 1 more as the rank, 0 where
-// there is none; or BTREE_RIGHT, which only the last part knows of, where the node is `linked`. word is the slot's
-// value, or the link. Collective.
+// Searches a part of a node for the last slot with a key in least … key. rank becomes that slot's number plus 1, or 0
+// if there is none, and word its value. If the key is above the node's high and the node is `linked`, rank becomes
+// BTREE_RIGHT and word the link; only the node's last part, which has the header, shows that. Collective.
 void btree_visit(uvec2 address, uint part, bool linked, K least, K key, out uint rank, out V word) {
     uint lane = tile_lane();
     K span = VKDS_MINUS(key, least);
@@ -67,7 +67,7 @@ void btree_visit(uvec2 address, uint part, bool linked, K least, K key, out uint
 #else
         bool is_slot = j + 1u < BTREE_PART_QUADS || !has_header;
         btree_look(quad[j].xy, least, span, is_slot, 2u * j * TILE + 1u, local, word);
-        // The last slot of a half that only repeats the one before it says nothing of the other half.
+        // If the last slot of a half only repeats the slot before it, it doesn't count: the other half must be read.
         bool more = is_slot && (BTREE_PARTS == 1u || j + 1u < BTREE_PART_QUADS || quad[j].x != quad[j].z);
         btree_look(quad[j].zw, least, span, more, 2u * j * TILE + 2u, local, word);
 #endif
@@ -79,21 +79,21 @@ void btree_visit(uvec2 address, uint part, bool linked, K least, K key, out uint
     tile_best(rank, word);
 }
 
-// A tile's search: for one of its lanes after the other. The same for all lanes of the tile.
+// A tile's search, for one of its lanes after the other. The same for all lanes of the tile.
 struct BTreeSearch {
-    uint open;    // a bit a lane whose search is not ended
+    uint open;    // a bit for each lane whose search has not ended
     K key;
-    uint node;    // where the search stands
+    uint node;    // the node to visit next
     uint level;
-    uint part;    // of the node, that is read next
-    uint rank;    // of what the first part brought
+    uint part;    // the part of the node to read next
+    uint rank;    // the result of the node's first part
     V word;
 };
 
 // The lane that the tile searches for.
 uint btree_source(BTreeSearch s) { return tile_first(s.open); }
 
-// Turns to the next lane's search, where `next`. Collective.
+// Starts the search of the next lane, if `next`. Collective.
 void btree_turn(inout BTreeSearch s, K key, BTreePlace start, bool next) {
     uint source = btree_source(s);
     K its_key = tile_shuffle(key, source);
@@ -103,18 +103,18 @@ void btree_turn(inout BTreeSearch s, K key, BTreePlace start, bool next) {
     s.level = next ? its_start.y : s.level;
 }
 
-// Searches for the keys of the lanes that are enabled. Collective.
+// Starts a search for the keys of the enabled lanes; btree_go_on does its steps. Collective.
 BTreeSearch btree_search(K key, BTreePlace start, bool enabled) {
     BTreeSearch s = BTreeSearch(tile_ballot(enabled), key, start.node, start.level, 0u, 0u, V(0u));
     btree_turn(s, key, start, true);
     return s;
 }
 
-// A visit of an inner node or a leaf. True: it is a leaf, and the right one; then rank is not 0 if it has the key, and
-// word is the value. Else the search stands where it goes on. Collective.
+// Visits the next inner node or leaf. Returns true if it is the leaf that the key belongs to: rank is then not 0 if the
+// leaf has the key, and word is the value. Otherwise the search moves to the next node. Collective.
 bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out V word) {
 #ifdef VKDS_SNAPSHOT
-    // Of a leaf that was changed since, the version is read in its place.
+    // If the leaf was changed after the snapshot, its version is read in its place.
     BTreeVersions then = BTreeVersions(tree.state);
     bool first = s.level == 0u && s.part == 0u && then.now != ~0u, kept = s.level == BTREE_VERSION_LEVEL;
     bool leaf = s.level == 0u || kept, passed = false;
@@ -134,7 +134,7 @@ bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out V word) {
         if (lead.since > then.now && s.part == 0u) its = btree_version_stamp(then, version);
         passed = first && btree_version_passed(lead, address, s.key);
         if (passed) beside = plain_load(address_add(leaf_address, BTREE_LINK_AT));
-        passed = passed && beside != SLAB_NULL;   // but for broken memory
+        passed = passed && beside != SLAB_NULL;   // SLAB_NULL only if memory is damaged
         s.node = version;
         s.level = BTREE_VERSION_LEVEL;
     }
@@ -146,9 +146,9 @@ bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out V word) {
     btree_visit(address, s.part, !kept, leaf ? s.key : K(0u), s.key, rank, word);
     bool whole = true;
     if (BTREE_PARTS == 2u) {
-        // The first half answers if it has the key, of a leaf; or, of an inner node, a separator above it or the last
-        // child, which may be left of where the key is: then that child leads to the right. The key ~0 may be the empty
-        // one, in a leaf that the search is to leave for the last one.
+        // The first half of a leaf decides if it has the key. That of an inner node decides if it has a separator above
+        // the key, or ends with the last child; if the key is right of this child, the child's link leads there. The
+        // key ~0 may be the empty key, in a leaf that is not the last one and that the search must pass.
         whole = s.part == 1u || (leaf ? rank != 0u && s.key != K(~0u) : rank != BTREE_PART_SLOTS);
         word = rank == 0u ? s.word : word;
         rank = rank == 0u ? s.rank : rank;
@@ -162,7 +162,7 @@ bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out V word) {
     s.level -= whole && !leaf && !right ? 1u : 0u;
 #ifdef VKDS_SNAPSHOT
     bool newer = its.time > then.now && its.older < then.count;
-    if (kept && (passed || newer)) {   // to the right, or on to what was there before
+    if (kept && (passed || newer)) {   // to the right, or on to the older version
         s.node = passed ? beside : its.older;
         s.level = passed ? 0u : BTREE_VERSION_LEVEL;
         s.part = 0u;
@@ -174,7 +174,7 @@ bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out V word) {
     return arrived;
 }
 
-// Whether the tree has a key, and its value, else 0, of each lane that is enabled. Collective.
+// Finds each enabled lane's key: returns whether the tree has it, and sets value to its value or 0. Collective.
 bool btree_find(BTree tree, BTreePrefixIndex index, K key, bool enabled, out V value) {
     BTreePlace start = btree_start(tree, index, key);
     BTreeSearch s = btree_search(key, start, enabled);
@@ -197,9 +197,9 @@ bool btree_find(BTree tree, BTreePrefixIndex index, K key, bool enabled, out V v
     return there;
 }
 
-// The leaf that a key belongs to, or one to the left of it where nodes are in no parent yet, and the node above that
-// led there, SLAB_NULL where the prefix index did: of each lane that is enabled, of the others any. The leaf itself is
-// not read. Collective.
+// Returns the leaf that each enabled lane's key belongs to, or one left of it if some nodes have no parent yet; other
+// lanes get any node. `above` becomes the inner node that led there, or SLAB_NULL if it was the prefix index. The leaf
+// itself is not read. Collective.
 uint btree_seek(BTree tree, BTreePrefixIndex index, K key, bool enabled, out uint above) {
     BTreePlace start = btree_start(tree, index, key);
     BTreeSearch s = btree_search(key, start, enabled && start.level != 0u);

@@ -1,24 +1,26 @@
-// A view of a B-link-tree's leaf, concurrent with updates: what the whole tile has seen of it, if that was right.
+// B-link-tree view: reads a leaf consistently while others update it.
 //
-// A leaf is read, and behind a fence its header once more. What was read is right if all words of it are what they were
-// and the leaf isn't latched; else it is read again, on a later visit. Why: who splits a leaf latches it, takes pairs
-// out, publishes high and link, and unlatches last, with a new version. If the reading missed a pair that was taken
-// out, then the second look at the version, behind it, shows the latch or what came after. It shows no latch and the
-// version of the first look: so the first look saw that split's end, and the second one, behind the fence, sees the
-// high and the link that it published, or later ones. Then what was moved away lies above the high, and a walk comes to
-// it by the link. What was moved away since the second look at the version was still seen. High and link may be of two
-// later splits: with the older high the link leads to nodes that hold nothing new, and with the older link too far to
-// the right, which shows by the low.
+// A tile reads the leaf and then, after a fence, its header again. The view is valid if the header is unchanged and the
+// leaf isn't latched; otherwise a later visit reads the leaf again.
 //
-// Where no atomic takes a pair updates are made under the latch, each with a new version. The version is read in front
-// of the slots, too, and has to be the same all the time.
+// Why that suffices: a split latches the leaf, moves pairs out, publishes high and link, and last unlatches the leaf
+// with a new version. Suppose that the tile missed a pair because a split had moved it out. The second read of the
+// version comes after that, and so shows the latch, or the version of that split or a later one. The view is valid, so
+// the leaf isn't latched and the first read showed the same version: the split had ended by then. The second header,
+// read after the fence, therefore has the high and link of that split or of later ones. The pair's key is above this
+// high, and the walk reaches it by the link. Pairs that were moved out after the second read of the version are in the
+// view. High and link may be of two different later splits. If the high is the older one, the link leads to nodes that
+// add nothing; if the link is the older one, it leads too far right, which the low of the node there shows.
+//
+// Without atomics on pairs, updates hold the latch, and each sets a new version. The version is then also read before
+// the slots, and all three versions must be equal.
 #ifndef VKDS_BTREE_VIEW_GLSL
 #define VKDS_BTREE_VIEW_GLSL
 
 #include "btree_leaf.glsl"
 
-// Whether the header of a leaf, read once more by each lane, is what it was, and the leaf isn't latched: the same for
-// all lanes of the tile. Collective.
+// Whether a leaf's header, which each lane has read `again`, is unchanged, and the leaf isn't latched. The same for all
+// lanes of the tile. Collective.
 bool leaf_stands(NodeHeader seen, VKDS_HEADER again) {
 #if VKDS_WIDE
     return tile_ballot(again != seen || btree_latched(again.meta)) == 0u;
@@ -27,7 +29,7 @@ bool leaf_stands(NodeHeader seen, VKDS_HEADER again) {
 #endif
 }
 
-// Reads a leaf. False: it is to be read again. Collective.
+// Reads a leaf. Returns false if the view is not valid and the leaf must be read again. Collective.
 bool btree_view(uvec2 leaf, bool busy, out Node n, out NodeHeader header) {
 #if !VKDS_LEAF_ATOMICS
 #if !VKDS_WIDE && !defined(VKDS_CLOCK)
@@ -51,8 +53,8 @@ bool btree_view(uvec2 leaf, bool busy, out Node n, out NodeHeader header) {
     return stands && same;
 }
 
-// A leaf as it was read, with each key once: one that was erased from one slot and inserted into another meanwhile may
-// have been seen in both. Collective.
+// Returns a leaf with duplicates of keys removed: if a key was erased from one slot and inserted into another during
+// the read, both slots may show it. Collective.
 Node leaf_once(Node n) {
     K empty_key = btree_empty_key(btree_header(n).high), key[16];
     uint twice = 0u;

@@ -1,24 +1,26 @@
-// Epochs: when what was taken out of a structure may be used again, though others may still be reading it.
+// Epochs: epoch-based reclamation. It frees objects that were removed from a structure once no subgroup can read them.
 //
-// Epoch-based reclamation after Awad's dissertation (2022), section 4.4.4, and Brown's DEBRA (2015), which it follows:
-// who works on a structure enters an epoch and leaves it; what it takes out of the structure it retires into a limbo
-// bag of its epoch; the epoch moves on when all are in it or have left; and what was retired three epochs ago nobody
-// can be reading. Who is slow keeps the epoch from moving on by more than one, and with that what was retired since it
-// entered, and nothing else. Nobody waits: an epoch that stands still means that bags fill.
+// After Awad's dissertation (2022), section 4.4.4, and Brown's DEBRA (2015):
+//   - A subgroup enters an epoch before it uses a structure, and leaves it afterwards.
+//   - It retires the objects that it removes from the structure into a limbo bag of its epoch.
+//   - The epoch advances when every subgroup is in the current epoch or has left.
+//   - Objects retired three epochs ago can be freed: no subgroup can be reading them.
+// While a subgroup stays in an epoch, the epoch can advance at most once more. Objects retired since it entered are
+// then not freed, and the bags fill; no subgroup waits.
 //
-// It differs from both where they rely on progress. Their processes have a place each for announcements, and bags of
-// their own; here a subgroup may come and go at any time, and any number of them. So announcements are counted, in
-// stripes that keep them from all meeting at one word: how many are in epochs of either parity. Bags belong to stripes
-// as well, and are emptied by whoever comes by. test/models/epoch_test.go has the protocol, and what breaks it.
+// Both papers give each process its own announcement word and its own bags. Here any number of subgroups may start and
+// end at any time. So announcements are counters, of the subgroups in even and in odd epochs, and the counters are
+// striped to avoid contention on one word. Bags belong to stripes, too, and any subgroup of the stripe may empty them.
+// test/models/epoch_test.go is a model of the protocol, and shows what breaks it.
 //
-// A subgroup works so, once or again and again:
+// A subgroup does this once or repeatedly:
 //
 //     Epoch epoch = epoch_enter(reclaimer);
-//     …                                      // read the structure; take things out of it, and retire them
-//     epoch_leave(reclaimer, epoch);         // with none of what was read in hand
+//     …                                      // read the structure, remove objects from it, retire them
+//     epoch_leave(reclaimer, epoch);         // use no reference after this that was read before it
 //
-// This header deals in words, whatever they stand for; epoch_slab.glsl retires slabs of a pool. References that were
-// found before the subgroup entered, by an earlier dispatch or in an earlier epoch, are not protected.
+// This header retires words of any meaning; epoch_slab.glsl retires slabs of a pool. References that were found before
+// the subgroup entered, by an earlier dispatch or in an earlier epoch, are not protected.
 #ifndef VKDS_EPOCH_GLSL
 #define VKDS_EPOCH_GLSL
 
@@ -33,39 +35,39 @@ struct EpochReclaimer {
 
 // An epoch that a subgroup is in: uniform over its lanes.
 struct Epoch {
-    uint number;    // the epoch has not moved on by more than one since
-    uint held;      // what is to be taken back from the announcements
-    uint retired;   // 0: nothing so far; 1: something; 2: enough to try and move the epoch on
+    uint number;    // the epoch's number; the current one is at most one ahead
+    uint held;      // what epoch_leave subtracts from the announcements
+    uint retired;   // 0: nothing so far; 1: something; 2: enough to try to advance the epoch
 };
 
-// The words that were retired three epochs ago, as their one owner has them: uniform over the subgroup's lanes.
+// A bag of words that were retired three epochs ago, owned by one subgroup: uniform over its lanes.
 struct EpochBag {
     uvec2 words;   // address
     uint count;
     uint next;
 };
 
-// Of the classes that epochs are in, five in a row are needed: who is in epoch n may empty the bag of n-3 while others
-// fill those of n-1, n and n+1, and what was retired in n-2 stays. Numbers go round at a multiple of both the classes
-// and the parities.
+// Each stripe has a bag for each epoch modulo EPOCH_CLASSES. Five are needed: a subgroup in epoch n may empty the bag
+// of n-3 while others fill those of n-1, n and n+1, and the bag of n-2 must stay as it is. Epoch numbers wrap around at
+// EPOCH_END, a multiple of both 5 and 2.
 const uint EPOCH_CLASSES = 5u;
 const uint EPOCH_END = 4294967290u;
 
-// Byte offsets: the epoch's number; the address of what epoch_slab.glsl has for slabs that found no room in a bag; a
-// line a stripe, and behind the lines the bags, those of a stripe side by side.
+// Byte offsets: the epoch's number; two addresses that epoch_slab.glsl uses for slabs that found no room in a bag; one
+// line per stripe, followed by the bags, stripe after stripe.
 const uint EPOCH_NUMBER_AT = 0u;
 const uint EPOCH_KEPT_AT = 128u;
 const uint EPOCH_STRIPES_AT = 256u;
-// In a stripe's line: how many are in even epochs, and 2^16 times how many are in odd ones; how many words were retired
-// to the bag of each class, also those that found no room; how many were collected.
+// Byte offsets in a stripe's line: the number of subgroups in even epochs plus 2^16 times that in odd epochs; for each
+// of the five bags the number of words retired to it, including those that found no room; the number of words freed.
 const uint EPOCH_ACTIVE_AT = 0u;
 const uint EPOCH_COUNTS_AT = 4u;
 const uint EPOCH_FREED_AT = 24u;   // by epoch_collect
 
-const uint EPOCH_LOOKS = 5u;   // an epoch is entered after four at the latest: see epoch_enter
+const uint EPOCH_LOOKS = 5u;   // more than epoch_enter needs: at most four
 
-// The stripe of this subgroup, and its line; the words of a bag, and of how many words it has been asked to have room
-// for.
+// The stripe of this subgroup; the address of a stripe's line; the address of a bag's words; the address of the number
+// of words that were retired to it, which may be more than it has room for.
 uint epoch_stripe(EpochReclaimer r) {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     return (group * gl_NumSubgroups + gl_SubgroupID) & (r.stripes - 1u);
@@ -83,18 +85,18 @@ uvec2 epoch_count(EpochReclaimer r, uint stripe, uint number) {
 // What an announcement in an epoch adds to its stripe's count.
 uint epoch_one(uint number) { return (number & 1u) == 0u ? 1u : 0x10000u; }
 
-// The epoch as this subgroup may see it.
+// The current epoch's number, as this subgroup sees it. Collective.
 uint epoch_seen(EpochReclaimer r) {
     uint number = 0u;
     if (subgroupElect()) number = atomic_load(address_add(r.state, EPOCH_NUMBER_AT));
     return subgroupBroadcastFirst(number);
 }
 
-// Enters the epoch. Collective over the subgroup; in an epoch already, it is a mistake.
+// Enters the current epoch. Collective over the subgroup, which must not be in an epoch already.
 //
-// The announcement comes first, and then a second look: if the epoch has moved on meanwhile, the announcement may have
-// been overlooked, and another one is made for the epoch that is seen now. Once both parities are announced it moves on
-// by one more at most, so nobody tries for ever.
+// The subgroup announces itself in the epoch that it sees, and reads the epoch again. If it has advanced, the
+// announcement may have come too late, and the subgroup announces itself in the new epoch as well. With both parities
+// announced, the epoch can advance at most once more, so the loop ends.
 Epoch epoch_enter(EpochReclaimer r) {
     Epoch e = Epoch(epoch_seen(r), 0u, 0u);
     for (uint look = 0u; look < EPOCH_LOOKS; look++) {
@@ -103,7 +105,7 @@ Epoch epoch_enter(EpochReclaimer r) {
             if (subgroupElect()) atomic_add(address_add(epoch_line(r, epoch_stripe(r)), EPOCH_ACTIVE_AT), one);
             e.held |= one;
         }
-        acquire_fence();   // with what came before the epoch that was seen, and the announcement before the next look
+        acquire_fence();   // see all writes before this epoch; and the announcement comes before the second read
         uint again = epoch_seen(r);
         if (subgroupAll(again == e.number)) break;
         e.number = again;
@@ -111,10 +113,10 @@ Epoch epoch_enter(EpochReclaimer r) {
     return e;
 }
 
-// Puts the words of those lanes that want it into the limbo bag of the subgroup's epoch. False where it has no room:
-// the lane's word is then nowhere, and has to stay as it is until no kernel that may read it is under way; so it is up
-// to who owns what it stands for. What the word stands for is out of the structure by now: who enters from now on can't
-// find it. Collective.
+// Puts the words of the lanes with `want` into the limbo bag of the subgroup's epoch. The object that a word stands for
+// must be removed from the structure before, so that subgroups that enter later can't find it. Returns false to lanes
+// with `want` whose word found no room: it is not retired, and the caller must keep its object unchanged until no
+// kernel that may read it is running. Collective.
 bool epoch_retire(EpochReclaimer r, inout Epoch e, uint word, bool want) {
     uvec4 all = subgroupBallot(want);
     uint n = subgroupBallotBitCount(all);
@@ -131,11 +133,11 @@ bool epoch_retire(EpochReclaimer r, inout Epoch e, uint word, bool want) {
     return want && room;
 }
 
-// What the subgroup may free: it has the bag of its stripe that is three epochs old, if that is worth looking at, to
-// itself until it leaves. Collective.
+// Returns the words that the subgroup may free: the bag of its stripe from three epochs ago, which it then owns. The
+// bag is empty if the subgroup has retired nothing. Collective.
 EpochBag epoch_collect(EpochReclaimer r, Epoch e) {
     EpochBag bag = EpochBag(uvec2(0u), 0u, 0u);
-    if (e.retired == 0u) return bag;   // who only reads is spared the look
+    if (e.retired == 0u) return bag;   // so that subgroups that only read do no atomics here
     uint stripe = epoch_stripe(r), old = e.number + (EPOCH_CLASSES - 3u);
     if (subgroupElect()) {
         uvec2 count = epoch_count(r, stripe, old);
@@ -144,13 +146,14 @@ EpochBag epoch_collect(EpochReclaimer r, Epoch e) {
     bag.count = min(subgroupBroadcastFirst(bag.count), r.bag);
     bag.words = epoch_words(r, stripe, old);
     if (bag.count != 0u) {
-        full_fence();   // who gets what is freed here, by an atomic, does so behind all who had left
+        full_fence();   // whoever reuses what is freed here does so after all subgroups that left
         if (subgroupElect()) atomic_add(address_add(epoch_line(r, stripe), EPOCH_FREED_AT), bag.count);
     }
     return bag;
 }
 
-// Whether a bag has words left, and one for each lane that gets one. Collective.
+// epoch_more returns whether a bag has words left. epoch_next gives the next words to the lanes, one each, and returns
+// whether this lane got one. Collective.
 bool epoch_more(EpochBag bag) { return bag.next < bag.count; }
 bool epoch_next(inout EpochBag bag, out uint word) {
     uint i = bag.next + gl_SubgroupInvocationID;
@@ -161,7 +164,8 @@ bool epoch_next(inout EpochBag bag, out uint word) {
     return mine;
 }
 
-// Whether somebody is in the epoch before this one; looks alone, or atomics, which those who come later are behind.
+// Whether a subgroup is in the epoch before this one. With `looks` it reads by loads. Otherwise it reads by atomic
+// additions of 0, which are ordered with the announcements. Collective.
 bool epoch_is_held(EpochReclaimer r, Epoch e, bool looks) {
     bool held = false;
     uint mask = 0xffffu * epoch_one(e.number + 1u);
@@ -178,21 +182,21 @@ bool epoch_is_held(EpochReclaimer r, Epoch e, bool looks) {
     return subgroupAny(held);
 }
 
-// Moves the epoch on, if nobody is in the one before. Collective.
+// Advances the epoch, if no subgroup is in the one before. Collective.
 void epoch_advance(EpochReclaimer r, Epoch e) {
-    if (subgroupAll(epoch_seen(r) != e.number)) return;   // somebody has done it
-    if (epoch_is_held(r, e, true)) return;                // for the cost of a few loads, in most cases
-    release_fence();   // who announces itself behind the atomics, sees this epoch, or a later one
+    if (subgroupAll(epoch_seen(r) != e.number)) return;   // another subgroup has done it
+    if (epoch_is_held(r, e, true)) return;                // a few loads answer in most cases
+    release_fence();   // a subgroup that announces itself after the atomics sees this epoch or a later one
     if (epoch_is_held(r, e, false)) return;
-    full_fence();   // who sees the next epoch, sees what those had done who have left
+    full_fence();   // a subgroup that sees the next epoch sees all writes of those that left
     uint next = e.number + 1u == EPOCH_END ? 0u : e.number + 1u;
     if (subgroupElect()) atomic_cas(address_add(r.state, EPOCH_NUMBER_AT), e.number, next);
 }
 
-// Leaves the epoch. What was read in it must not be used any more. Collective.
+// Leaves the epoch. References that were read in it must not be used any more. Collective.
 void epoch_leave(EpochReclaimer r, inout Epoch e) {
     if (e.retired == 2u) epoch_advance(r, e);
-    release_fence();   // with all that was read and done
+    release_fence();   // all reads and writes in the epoch come before
     if (subgroupElect()) atomic_add(address_add(epoch_line(r, epoch_stripe(r)), EPOCH_ACTIVE_AT), 0u - e.held);
     e.held = 0u;
 }

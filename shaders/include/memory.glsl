@@ -1,18 +1,18 @@
 // Memory: storage reached by 64-bit buffer addresses, and the atomics that the structures use.
 //
 // An address is a uvec2 (low word, high word), so that a module needs no 64-bit integers. Push it
-// from Go as a uint64. Keep addresses, never references, in variables that live across a loop:
+// from Go as a uint64. In variables that live across a loop, keep addresses and never references:
 // some drivers can't carry a buffer_reference through a phi.
 //
 // Every function names how it reads or writes:
 //   plain_*     ordinary access. Right while no other invocation of a running dispatch writes there.
 //   coherent_*  sees what other invocations of the queue family wrote (bypasses incoherent caches),
 //               but is not atomic as a whole: each 32-bit word is read untorn, a vector may mix ages.
-//   atomic_*    relaxed atomics at queue-family scope. A loop that only waits for what an atomic_load
-//               brings needs an acquire_fence in it: lavapipe (Mesa 25.0) else moves the load out.
+//   atomic_*    relaxed atomics at queue-family scope. A loop that only waits until an atomic_load returns
+//               some value needs an acquire_fence: without one, lavapipe (Mesa 25.0) moves the load out of it.
 //
 // Include this header first: it turns on the Vulkan memory model and the extensions that the other
-// headers need. Define VKDS_INT64_ATOMICS as 1 before it (or with -D) to have 64-bit atomics.
+// headers need. To use 64-bit atomics, define VKDS_INT64_ATOMICS as 1 before it (or with -D).
 #ifndef VKDS_MEMORY_GLSL
 #define VKDS_MEMORY_GLSL
 
@@ -36,7 +36,7 @@
 
 #pragma use_vulkan_memory_model
 
-// The qualifiers stand on the members: glslang 12 drops them from a buffer_reference block.
+// The qualifiers are on the members because glslang 12 drops them from a buffer_reference block.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsWord { uint v; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsWords { uint v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer VkdsPair { uvec2 v; };
@@ -69,8 +69,8 @@ uvec2 address_at(uvec2 base, uint index, uint shift) {
     return uvec2(a.x, a.y + (index >> (32u - shift)));
 }
 
-// GPUs take the address of a vector to be aligned to its size, and go elsewhere if it isn't; CPU drivers do as they are
-// told, but for tests under VKDS_CHAOS.
+// GPUs assume that the address of a vector is aligned to its size, and access another address if it isn't. CPU drivers
+// accept any address. With VKDS_CHAOS, for tests, they access the aligned address as GPUs may.
 #ifdef VKDS_CHAOS
 #define VKDS_ALIGNED(A, BYTES) uvec2(A.x & ~(BYTES - 1u), A.y)
 #else
@@ -88,8 +88,8 @@ void plain_store4(uvec2 a, uvec4 v) { VkdsQuad(VKDS_ALIGNED(a, 16u)).v = v; }
 uint plain_load_at(uvec2 base, uint index) { return plain_load(address_at(base, index, 2u)); }
 void plain_store_at(uvec2 base, uint index, uint v) { plain_store(address_at(base, index, 2u), v); }
 
-// Word `index` behind an address, below 2^29, or pair of words, below 2^28: fewer instructions. A driver takes an
-// array's index as signed, and may keep its bytes in 32 bits.
+// Word `index` of an array, for an index below 2^29, or pair of words, for an index below 2^28. They take fewer
+// instructions than …_at. The limits are due to drivers: an index is signed, and its byte offset may have 32 bits.
 uint plain_load_near(uvec2 base, uint index) { return VkdsWords(base).v[index]; }
 uvec2 plain_load2_near(uvec2 base, uint index) { return VkdsPairs(VKDS_ALIGNED(base, 8u)).v[index]; }
 void plain_store_near(uvec2 base, uint index, uint v) { VkdsWords(base).v[index] = v; }
@@ -115,8 +115,8 @@ void coherent_store4(uvec2 a, uvec4 v) { VkdsCoherentQuad(a).v = v; }
 uint atomic_load(uvec2 a) { VKDS_DELAY return atomicLoad(VkdsCoherentWord(a).v, VKDS_RELAXED); }
 void atomic_store(uvec2 a, uint v) { VKDS_DELAY atomicStore(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
 uint atomic_add(uvec2 a, uint v) { VKDS_DELAY return atomicAdd(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
-// SwiftShader's minimum and maximum are a load and a store, and undo what others do in between: `vkds doctor` counts
-// it.
+// SwiftShader's minimum and maximum are a load and a store, not atomic: writes of others in between are lost. `vkds
+// doctor` counts them.
 uint atomic_min(uvec2 a, uint v) { VKDS_DELAY return atomicMin(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
 uint atomic_max(uvec2 a, uint v) { VKDS_DELAY return atomicMax(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
 uint atomic_and(uvec2 a, uint v) { VKDS_DELAY return atomicAnd(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
@@ -128,23 +128,25 @@ uint atomic_cas(uvec2 a, uint expected, uint v) {
     return atomicCompSwap(VkdsCoherentWord(a).v, expected, v, gl_ScopeQueueFamily, 0, 0, 0, 0);
 }
 
-// Order around a publication: what this invocation wrote by atomics before release_fence is seen by the
-// coherent and atomic reads of whoever has read, before its acquire_fence, a word that this invocation
-// wrote by an atomic after it. Plain accesses are private to their invocation, and no fence orders them.
+// Fences order memory around a publication. Invocation A writes data by atomics, executes release_fence, and writes a
+// word by an atomic. Invocation B reads that word and executes acquire_fence. Its coherent and atomic reads after that
+// see the data. Plain accesses are private to their invocation: no fence orders them.
 //
-// Three things are taken for granted that the Vulkan memory model doesn't say, and that hold wherever a subgroup is one
-// thread of the hardware: a fence that all lanes of a subgroup execute together orders what any of them did before it
-// with what any of them does after it; and order by address: a coherent or atomic access by an address that came of a
-// coherent or atomic load, in the same lane or by a shuffle, is not made before that load. So who follows a reference
-// that was stored behind a release_fence sees what was written in front of that fence, without a fence of its own. And
-// order by result: an atomic that is made only if another one has returned some value is made when that one has been.
+// Three rules are assumed that the Vulkan memory model doesn't state. They hold wherever a subgroup is one thread of
+// the hardware:
+//   - Fence of a subgroup: a fence that all lanes execute together orders the accesses of all lanes before it with the
+//     accesses of all lanes after it.
+//   - Order by address: if an address came from a coherent or atomic load, in the same lane or through a shuffle, then
+//     a coherent or atomic access by that address is not made before that load. So an invocation that follows a
+//     reference stored after a release_fence sees all writes before that fence, without a fence of its own.
+//   - Order by result: an atomic that is executed only if another atomic returned some value is made after that one.
 void release_fence() {
     memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer, gl_SemanticsRelease | gl_SemanticsMakeAvailable);
 }
 void acquire_fence() {
     memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer, gl_SemanticsAcquire | gl_SemanticsMakeVisible);
 }
-// Both at once, which costs no more than one of them.
+// A release and an acquire fence in one, which costs no more than one of them.
 void full_fence() {
     memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer,
                   gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
@@ -180,8 +182,8 @@ uvec2 atomic_cas2(uvec2 a, uvec2 expected, uvec2 v) {
                                          gl_ScopeQueueFamily, 0, 0, 0, 0));
 }
 #else
-// What changes pairs that others change, too, by 32-bit atomics calls this. It does nothing: by its name in the module
-// vk.NewKernel refuses such a kernel where the tables' pairs are changed by 64-bit atomics, since the two don't mix.
+// Code that changes shared pairs by 32-bit atomics calls this function. It does nothing, but vk.NewKernel finds its
+// name in the module, and returns an error on devices where 64-bit atomics change the pairs: the two don't mix.
 void pairs_by_32_bit_atomics() {}
 #endif
 

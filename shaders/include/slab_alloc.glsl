@@ -1,18 +1,18 @@
 // SlabAlloc: a pool of 128-byte slabs, allocated and freed from running kernels.
 //
-// After Ashkiani et al., "A Dynamic Hash Table for the GPU" (2018), section V: super blocks of memory
-// blocks of 1024 units; a bitmap of 32 words a block; a resident block a subgroup, changed by a hash
-// when it is full. A reference is 32 bits: 8 of super block, 14 of memory block, 10 of unit.
-// Unlike the original it takes all slabs that a subgroup's lanes want from one word with one atomic,
-// and it gives up after a bounded number of resident blocks instead of searching for ever.
+// After Ashkiani et al., "A Dynamic Hash Table for the GPU" (2018), section V. The pool has super blocks, of
+// memory blocks, of 1024 units. Each memory block has a bitmap of 32 words. Each subgroup allocates from its
+// resident block, and changes to another one, chosen by a hash, when it is full. A reference has 32 bits:
+// 8 of super block, 14 of memory block, 10 of unit. There are two differences from the paper: one atomic
+// allocates slabs for several lanes from one bitmap word; and the search ends after a bounded number of blocks.
 //
-// A pool of one super block is the paper's light variant: a reference is then an offset from one base
-// (specialization constant POOL_LIGHT), without a look into the table of super blocks.
+// A pool of one super block is the paper's light variant (specialization constant POOL_LIGHT): a reference is
+// then an offset from one base, and the table of super blocks is not read.
 //
-// The contents of a slab are the business of those who use it. alloc.SlabPool fills fresh memory with ~0; whoever frees
-// slabs for users that rely on that (the slab list does) clears them first, by coherent stores, with a release_fence by
-// all lanes that cleared in front of slab_free. Who allocates a slab, or is led to it by a link, reaches it by order of
-// address (memory.glsl), and so sees it clear without a fence.
+// The allocator doesn't clear slabs. alloc.SlabPool fills new memory with ~0, and the slab list, for one, expects ~0 in
+// a slab that it allocates. So code that frees slabs for such users first clears them by coherent stores, and then all
+// lanes that cleared one execute a release_fence before slab_free. An invocation that allocates the slab, or follows a
+// link to it, sees it clear without a fence, because of the order by address (memory.glsl).
 #ifndef VKDS_SLAB_ALLOC_GLSL
 #define VKDS_SLAB_ALLOC_GLSL
 
@@ -21,16 +21,16 @@
 #include "hash.glsl"
 
 layout(constant_id = VKDS_ID_POOL_LIGHT) const uint POOL_LIGHT = 1;
-// log2 of the memory blocks in a super block (13: 1 GiB of slabs), but for a lone one, which may have fewer. 2 to 14.
+// log2 of the memory blocks in a super block, 2 to 14 (13: 1 GiB of slabs). A pool's only super block may have fewer.
 layout(constant_id = VKDS_ID_POOL_SUPER_SHIFT) const uint POOL_SUPER_SHIFT = 13;
 
 const uint SLAB_NULL = ~0u;            // no slab
 const uint SLAB_SHIFT = 7u;            // log2 of a slab's bytes
-// Changes of the resident block: at first by hash, often enough to come out of a full half of the pool that was laid
-// out at once; then to the neighbour, so that a small pool is searched through.
+// The limits of changes of the resident block. The first ones choose a block by hash, often enough to find room if a
+// contiguous half of the pool is full. The others take the next block, so that a small pool is searched completely.
 const uint POOL_HASHED_CHANGES = 32u;
 const uint POOL_MAX_CHANGES = 96u;
-const uint POOL_MAX_LOOKS = 1024u;   // for a word with room: others may take each slab that is seen free
+const uint POOL_MAX_LOOKS = 1024u;   // searches for a word with room: others may take the free slabs each time
 
 // A pool as the host describes it (alloc.DevicePool in Go).
 struct SlabPool {
@@ -40,8 +40,8 @@ struct SlabPool {
     uint seed;     // varies the resident blocks between dispatches
 };
 
-// Where a subgroup allocates: uniform over its lanes. Make one with slab_cursor at a kernel's start. It is
-// one word, since it lives in a register all the time: the block's bitmap is read again when it is needed.
+// The place where a subgroup allocates: uniform over its lanes. Make one with slab_cursor at a kernel's start.
+// It is one word because it stays in a register all the time. The bitmap is read again when it is needed.
 struct SlabCursor {
     uint block;   // the resident memory block; SLAB_NULL before the first allocation
 };
@@ -50,7 +50,7 @@ const uint POOL_CHANGES_AT = 0u;    // byte offsets in the table: resident chang
 const uint POOL_FAILURES_AT = 4u;   // allocations refused,
 const uint POOL_SUPERS_AT = 64u;    // 16 bytes a super block
 
-// The number that a subgroup's probes start from.
+// A hash of the subgroup's index and the pool's seed, from which its search starts.
 uint pool_subgroup_hash(SlabPool pool) {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     return hash_mix(group * gl_NumSubgroups + gl_SubgroupID ^ pool.seed);
@@ -73,7 +73,7 @@ uint pool_slab(uint i) {
     return (i >> shift) << 24 | (i & ((1u << shift) - 1u));
 }
 
-// And back: the number of a slab.
+// The number of a slab, from its reference: the inverse of pool_slab.
 uint pool_number(uint slab) { return (slab >> 24 << (POOL_SUPER_SHIFT + 10u)) + (slab & 0xffffffu); }
 
 // The address of word `word` of the bitmap of block `block`, counted within super block `super`.
@@ -82,7 +82,7 @@ uvec2 pool_bitmap_word(SlabPool pool, uint super, uint block, uint word) {
     return address_add(bitmaps, block * 128u + word * 4u);
 }
 
-// The place of a mask's set bit number n, from 0; the mask has more than n.
+// The position of the n-th set bit of a mask, counted from 0. The mask must have more than n set bits.
 uint pool_nth_bit(uint mask, uint n) {
     uint place = 0u;
     [[unroll]] for (uint width = 16u; width != 0u; width >>= 1) {
@@ -100,7 +100,7 @@ bool pool_has(SlabPool pool, uint slab) {
     return number < pool.blocks << 10 && pool_slab(number) == slab;
 }
 
-// Whether it is one that is allocated.
+// Whether a word is the reference to an allocated slab of the pool.
 bool pool_holds(SlabPool pool, uint slab) {
     if (!pool_has(pool, slab)) return false;
     uint block = (slab & 0xffffffu) >> 10;
@@ -113,8 +113,8 @@ uint pool_lowest_bits(uint mask, uint n) {
     return n >= uint(bitCount(mask)) ? mask : lowest;
 }
 
-// Allocates one slab for each lane that wants one; SLAB_NULL where the pool has none to give after
-// POOL_MAX_CHANGES resident blocks (every block, in a pool of up to 64). Collective over the subgroup.
+// Allocates one slab for each lane with `want`. Returns its reference, or SLAB_NULL if no room was found in
+// POOL_MAX_CHANGES resident blocks (in a pool of up to 64 blocks: in any block). Collective over the subgroup.
 uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
     uint slab = SLAB_NULL;
     uint changes = 0u;
@@ -122,8 +122,8 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
     bool gave_up = pool.blocks == 0u;
     uint start = pool_subgroup_hash(pool);
     if (subgroupAll(cursor.block == SLAB_NULL)) cursor.block = hash_reduce(start, pool.blocks);
-    uint word = start & 31u;   // the word of the bitmap in use, and
-    uint view = ~0u;           // that word as last seen: no room at first
+    uint word = start & 31u;   // the index of the bitmap word in use
+    uint view = ~0u;           // that word as last seen; ~0 (full) at first
     uint looks = 0u;
     for (;;) {   // until gave_up, at the latest
         uvec4 waiting = subgroupBallot(want && slab == SLAB_NULL);
@@ -132,11 +132,11 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
         uint super = cursor.block >> POOL_SUPER_SHIFT;
         uint block = cursor.block & (blocks_in_super - 1u);
 
-        // The branch is asked of the subgroup, though all lanes agree: what a compiler knows to be
-        // uniform it compiles without a thought of lanes apart, here and in the loops around.
+        // All lanes agree. subgroupAll tells the compiler so: it then compiles this branch, and the loops
+        // around it, without divergence.
         if (subgroupAll(view == ~0u)) {
-            // The word is full: find one with room in the resident block, all lanes looking.
-            gave_up = ++looks >= POOL_MAX_LOOKS;   // a bound of the loop's own costs 6%
+            // The word is full: all lanes search the resident block for one with room.
+            gave_up = ++looks >= POOL_MAX_LOOKS;   // a bound in the loop's condition costs 6%
             uint mine = 0u, bits = ~0u;
             for (uint i = 0u; i < 32u; i += gl_SubgroupSize) {
                 uint w = (word + i + gl_SubgroupInvocationID) & 31u;
@@ -172,9 +172,8 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
     return slab;
 }
 
-// Frees the slab of each lane that says so. No other invocation may still reach it, and what was written to it is
-// behind a release_fence. Collective over the subgroup: lanes whose slabs share a word of the bitmap free them with one
-// atomic.
+// Frees the slab of each lane with `want`. No other invocation may still reach it, and a release_fence must come after
+// the last write to it. Collective over the subgroup: lanes whose slabs share a bitmap word free them with one atomic.
 void slab_free(SlabPool pool, uint slab, bool want) {
     uint key = slab >> 5;
     uint bit = 1u << (slab & 31u);
