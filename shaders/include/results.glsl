@@ -1,7 +1,7 @@
-// Results: one status byte an operation, four of them packed into a word by neighbouring lanes.
+// Results: one status byte per operation. Neighbouring lanes pack four of them into a word.
 //
-// The codes are those of structures.Status in Go. An operation that is PENDING was given up (the pool
-// was full, or its visit budget used up) and is done by a later dispatch over the same batch.
+// The codes are those of structures.Status in Go. A PENDING operation is not done, because the pool was
+// full or its visit budget was used up. A later dispatch over the same batch does it.
 #ifndef VKDS_RESULTS_GLSL
 #define VKDS_RESULTS_GLSL
 
@@ -19,8 +19,8 @@ uint byte_load(uvec2 bytes, uint i) {
     return (plain_load(address_add(bytes, i & ~3u)) >> (8u * (i & 3u))) & 0xffu;
 }
 
-// Stores every lane's byte at its index i; lanes hold consecutive indices, and the first lane's is a
-// multiple of 4. Indices from n on are padding. Collective over the subgroup.
+// Stores every lane's byte at its index i, if i < n. Lanes must have consecutive indices, and the first lane's
+// must be a multiple of 4. Padding up to a multiple of 4 is set to 0. Collective over the subgroup.
 void byte_store(uvec2 bytes, uint i, uint n, uint value) {
     uint first = gl_SubgroupInvocationID & ~3u;
     uint mine = i < n ? value & 0xffu : 0u;

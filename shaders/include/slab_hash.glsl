@@ -1,11 +1,11 @@
-// Slab hash: a hash table of one slab list a bucket.
+// Slab hash: a hash table with one slab list per bucket.
 //
-// After Ashkiani et al. (2018), sections III and IV. The first slab of each bucket stands in an array
-// of base slabs, the others come from the slab allocator. Define VKDS_SLAB_KEYS for a set.
+// After Ashkiani et al. (2018), sections III and IV. The first slabs of all buckets are in an array of
+// base slabs; further slabs come from the slab allocator. Define VKDS_SLAB_KEYS for a set.
 //
-// No key is reserved, though the slab list takes two patterns (~0 and 0) for its slots. A table has at
-// least 4 buckets, so a bucket never holds all keys: the two buckets that ~0 and 0 hash to hold their
-// keys xor a mask, which the host chose so that neither pattern comes out of it.
+// Every key can be inserted, although a slab list gives two patterns (~0 and 0) in its slots another
+// meaning. A table has at least 4 buckets, so no bucket holds all keys. The two buckets that ~0 and 0
+// hash to store their keys xor a mask, which the host chooses so that neither pattern results.
 #ifndef VKDS_SLAB_HASH_GLSL
 #define VKDS_SLAB_HASH_GLSL
 
@@ -15,29 +15,29 @@
 
 layout(constant_id = VKDS_ID_SLAB_TAILS) const uint SLAB_TAILS = 1;
 
-// A table as the host describes it (slabhash.Device in Go). Lay it into your push constants.
+// A table as the host describes it (slabhash.Device in Go). Put it into your push constants.
 struct SlabHash {
     uvec2 base;      // address of the base slabs
-    SlabPool pool;   // where the other slabs come from
+    SlabPool pool;   // the pool of the other slabs
     uint buckets;    // 4 or more
     uint seed;       // of the hash function
-    uint mask;       // what keys are xored with, each word of them, in the two special buckets,
-    uint special_ones;    // the one that key ~0 hashes to
-    uint special_zero;    // and the one that key 0 hashes to
+    uint mask;       // in the two special buckets, each word of a key is xored with it
+    uint special_ones;    // the special bucket that key ~0 hashes to
+    uint special_zero;    // the special bucket that key 0 hashes to
 };
 
 uint slab_hash_bucket(SlabHash h, K key) { return hash_reduce(hash_mix(key ^ h.seed), h.buckets); }
 
-// The key as it stands in its bucket; its own inverse.
+// The key as it is stored in its bucket. The function is its own inverse.
 K slab_hash_encode(SlabHash h, uint bucket, K key) {
     return bucket == h.special_ones || bucket == h.special_zero ? key ^ h.mask : key;
 }
 
 uvec2 slab_hash_base(SlabHash h, uint bucket) { return address_at(h.base, bucket, SLAB_SHIFT); }
 
-// The word that refers to a slab near the end of a bucket's list, SLAB_NULL where none is known: the words stand behind
-// the base slabs. Slots fill in the order of the list and are never free again while kernels run, so a reference that
-// was right once stays right: no slab before that one has a free slot. What moves slots makes the words anew.
+// The address of a bucket's tail word: a reference to a slab near the end of its list, or SLAB_NULL if none is known.
+// The words follow the base slabs. No slab before the one referred to has a free slot. That stays true while kernels
+// run, because slots fill in list order and are never free again. Kernels that move slots rewrite the words.
 uvec2 slab_hash_tail(SlabHash h, uint bucket) {
     return address_at(address_at(h.base, h.buckets, SLAB_SHIFT), bucket, 2u);
 }
@@ -47,8 +47,8 @@ SlabWalk slab_hash_walk(SlabHash h, uint bucket, bool enabled) {
     return SlabWalk(slab_hash_base(h, bucket), enabled, (h.pool.blocks << 10) + 1u);
 }
 
-// Finds each enabled lane's key: whether it is there, and its value. For read-only phases of the table.
-// Collective over the subgroup, SEARCH of section IV-C.
+// Finds each enabled lane's key: returns whether the table has it, and sets value to its value or 0. For
+// read-only phases of the table. Collective over the subgroup. SEARCH of section IV-C.
 bool slab_hash_find(SlabHash h, K key, bool enabled, out V value) {
     uint bucket = slab_hash_bucket(h, key);
     K stored = slab_hash_encode(h, bucket, key);
@@ -60,12 +60,16 @@ bool slab_hash_find(SlabHash h, K key, bool enabled, out V value) {
     return found;
 }
 
-// Does each enabled lane's operation, of any kind of operation.glsl, concurrently with whatever other
-// invocations do to the table. Returns its STATUS_…; STATUS_PENDING if the pool was full or the budget (of
-// slab visits by the tile) was used up, and then the operation has had no effect and may be tried again,
-// except that OP_DELETE_ALL has deleted and counted in `value` some of its pairs and goes on from there.
-// `value` is what an insertion brings; it becomes the value that OP_FIND finds, and the number of pairs
-// for OP_COUNT_ALL and OP_DELETE_ALL (which starts at the number in it: pass 0). Collective over the subgroup.
+// Does each enabled lane's operation, concurrently with any operations of other invocations on the table.
+//
+// `kind` is any OP_… of operation.glsl without those of ordered dictionaries. `value` is the value that an
+// insertion inserts or combines with the old one. OP_FIND sets it to the value found, and OP_COUNT_ALL to the
+// number of pairs. OP_DELETE_ALL adds the number of deleted pairs to it: pass 0. `budget` is the number of slabs
+// that a tile may visit.
+//
+// Returns STATUS_…: STATUS_PENDING if the pool was full or the budget was used up. The operation then had no
+// effect and may be tried again. The exception is OP_DELETE_ALL, which may have deleted some pairs: call it
+// again with the same `value`. Collective over the subgroup.
 uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, K key, inout V value, bool enabled, uint budget) {
     uint bucket = slab_hash_bucket(h, key);
     SlabOperation o =
@@ -76,14 +80,14 @@ uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, K key, inou
     return o.status;
 }
 
-// Erases a key in all slots of a slab in which the tile has seen it. Returns how many it has erased; `all`: as many as
-// it has seen, since nobody was faster and their values were there. Collective over the subgroup.
+// Erases a key in all slots of a slab in which the tile has seen it. Returns the number of slots erased. Sets `all` if
+// it erased all of them: no other invocation was faster, and all their values were there. Collective over the subgroup.
 uint slab_erase_all(uvec2 slab, Node node, K key, bool enabled, out bool all) {
     uint seen = enabled ? slab_lane_mask(node, key) : 0u, erased = 0u, count = 0u;
     [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
         bool mine = ((seen >> m) & 1u) != 0u;
 #ifdef VKDS_SLAB_LATCHED
-        // Lanes take turns at the slab's latch.
+        // One lane after the other, because each takes the slab's latch.
         for (uint lane = 0u; lane < TILE; lane++)
             if (mine && lane == tile_lane() && slab_erase(slab, slab_lane_slot(m), key)) erased |= 1u << m;
 #else
@@ -95,9 +99,9 @@ uint slab_erase_all(uvec2 slab, Node node, K key, bool enabled, out bool all) {
     return count;
 }
 
-// Does each enabled lane's OP_DELETE_ALL as slab_hash_apply does it, but visits a slab once, not once for each pair of
-// the key. `deleted` is the number of pairs that earlier calls deleted, whose operation was left pending, and becomes
-// the number of all: pass 0 at first. Collective over the subgroup.
+// Does each enabled lane's OP_DELETE_ALL as slab_hash_apply does, but with one visit for all pairs of the key in a slab
+// instead of one visit for each pair. The number of deleted pairs is added to `deleted`: pass 0 at first, and the same
+// `deleted` again if the operation is STATUS_PENDING. Collective over the subgroup.
 uint slab_hash_delete_all(SlabHash h, K key, inout V deleted, bool enabled, uint budget) {
     uint bucket = slab_hash_bucket(h, key);
     K stored = slab_hash_encode(h, bucket, key);
@@ -115,7 +119,7 @@ uint slab_hash_delete_all(SlabHash h, K key, inout V deleted, bool enabled, uint
         uint next = slab_next(node);
         if (queue != 0u && tile_lane() == source) {
             VKDS_INCREASE(deleted, erased);
-            // At the end it looks again until it sees none: others may have inserted some while it erased those.
+            // At the end it reads the last slab until it has none: others may insert the key meanwhile.
             if (last || next == SLAB_NULL) busy = erased != 0u || !all;
             else if (all) slab = slab_address(h.pool, next);
         }

@@ -1,5 +1,5 @@
-// What a lane's operation on a list of slabs does next, concurrently with others: from what it meets in a slab, where
-// it goes on. slab_hash.glsl and slab_list.glsl say where operations begin.
+// Slab operation: the state machine of one lane's operation on a list of slabs, concurrent with others. From what the
+// operation finds in a slab, it decides the next step. slab_hash.glsl and slab_list.glsl start operations.
 #ifndef VKDS_SLAB_OPERATION_GLSL
 #define VKDS_SLAB_OPERATION_GLSL
 
@@ -7,36 +7,37 @@
 #include "results.glsl"
 #include "slab_view.glsl"
 
-// Where an operation stands.
-const uint AT_WALK = 0u;   // on its way along the list
+// The position of an operation.
+const uint AT_WALK = 0u;   // walking along the list
 const uint AT_KEY = 1u;    // at the slot that holds its key
-const uint AT_ROOM = 2u;   // at the first free slot, its key is nowhere (or does not matter)
-const uint AT_END = 3u;    // at the last slab, which has neither
+const uint AT_ROOM = 2u;   // at the first free slot; its key is not in the list, or that does not matter
+const uint AT_END = 3u;    // at the last slab, which has neither the key nor a free slot
 const uint AT_DONE = 4u;
 
-const uint SLAB_PATIENCE = 4u * TILE;   // visits by a tile, before appends skip to the end of a list
+const uint SLAB_PATIENCE = 4u * TILE;   // the visits of a tile before appends skip to the end of a list
 
-// An operation under way. Its kind never changes, and so stands beside it.
+// An operation that is in progress. Its kind never changes, and is passed beside it.
 struct SlabOperation {
     K key;         // as it is stored
-    K target;      // what ends its walk, other than a free slot
-    V value;       // what it brings, finds or counts
-    uvec2 slab;    // where it stands,
-    uint at;       // AT_…,
-    uint slot;     // in the slab,
-    V seen;        // and the value in it
+    K target;      // the key that ends its walk; a free slot ends it, too
+    V value;       // the value to insert, or found, or the number of pairs
+    uvec2 slab;    // the address of the current slab
+    uint at;       // AT_…
+    uint slot;     // the slot in that slab
+    V seen;        // the value in that slot
     uint status;   // STATUS_…
 };
 
-// On the list that begins with a slab. OP_DELETE_ALL goes on counting at `value`.
+// Starts an operation on the list whose first slab has the address `slab`. OP_DELETE_ALL counts on from `value`.
 SlabOperation slab_operation(uint kind, K key, V value, uvec2 slab, bool enabled) {
-    // Its key, but for those that don't care whether it is there.
+    // The key, except for kinds whose walk does not end at it.
     K target = kind == OP_INSERT_DUPLICATE || kind == OP_COUNT_ALL ? SLAB_EMPTY : key;
     uint at = enabled ? AT_WALK : AT_DONE;
     return SlabOperation(key, target, kind == OP_COUNT_ALL ? V(0u) : value, slab, at, 0u, V(0u), STATUS_PENDING);
 }
 
-// Has met a slab, whose next one is `next`: what a search for its target has found there, and how many of its key.
+// Decides the next step after the tile has read a slab. `hit` is the result of the search for the target, `next` the
+// reference to the next slab, and `count` the number of slots with the key (for OP_COUNT_ALL).
 void slab_meet(inout SlabOperation o, uint kind, SlabPool pool, SlabHit hit, uint next, uint count) {
     if (kind == OP_COUNT_ALL) VKDS_INCREASE(o.value, count);
     o.slot = hit.slot;
@@ -46,7 +47,7 @@ void slab_meet(inout SlabOperation o, uint kind, SlabPool pool, SlabHit hit, uin
     else o.slab = slab_address(pool, next);
 }
 
-// Does what can be done at a slot, by atomics alone. False: somebody else was faster.
+// Does the operation at its slot, by atomics alone. Returns false if another invocation was faster.
 bool slab_act_at(inout SlabOperation o, uint kind, out uint status) {
     uint at = o.at;
     bool deletes = kind == OP_DELETE || kind == OP_DELETE_ALL, done;
@@ -66,13 +67,15 @@ bool slab_act_at(inout SlabOperation o, uint kind, out uint status) {
     return done;
 }
 
-// Goes to the slab that a word refers to, if it refers to one: no slab of the list before that one has a free slot.
+// Moves the operation to the slab that the word at `tail` refers to, if it isn't SLAB_NULL. No slab of the list before
+// that one has a free slot.
 void slab_skip(inout SlabOperation o, SlabPool pool, uvec2 tail) {
     uint last = atomic_load(tail);
     if (last != SLAB_NULL) o.slab = slab_address(pool, last);
 }
 
-// Acts where it stands after its walk. At the end an insertion stays, for slab_extend; what was too late walks on.
+// Acts after the walk. An insertion at the list's end waits there for slab_extend. If another invocation was faster,
+// the operation walks on.
 void slab_act(inout SlabOperation o, uint kind) {
     uint at = o.at;
     V value = o.value;
@@ -90,8 +93,8 @@ void slab_act(inout SlabOperation o, uint kind) {
     }
 }
 
-// Appends a slab to the list of each operation at its end that `extends`, and notes it in the word at `tail`, if that
-// is not 0; where the pool has none to give the operation stays pending. Collective over the subgroup.
+// Appends a slab to the list of each operation that `extends`, and stores its reference in the word at `tail`, unless
+// tail is 0. If the pool is full, the operation stays pending. Collective over the subgroup.
 void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, bool extends, uvec2 tail) {
     uint fresh = slab_allocate(pool, cursor, extends);
     bool spare = false;
@@ -102,7 +105,7 @@ void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, 
             spare = linked != fresh;
             if (!spare && tail != uvec2(0u)) atomic_store(tail, fresh);
             o.slab = slab_address(pool, linked);
-            // No need to look at a slab that was empty a moment ago.
+            // The slab was empty a moment ago, so the operation tries its first slot without reading it.
             inserted = slab_insert(o.slab, 0u, o.key, o.value, o.target);
             if (inserted) o.status = STATUS_INSERTED;
         }
@@ -111,14 +114,14 @@ void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, 
     slab_free(pool, fresh, spare);
 }
 
-// What leads the operations of all lanes through these steps, until they are done or the budget of slab visits is used
-// up. First the tiles walk, for one of their lanes after the other, until every operation stands where it can act; then
-// all lanes act, each for itself, so that their atomics are under way together. What failed, because somebody else was
-// faster, walks on from where it stands. It is text within slab_hash_apply and slab_list_apply, as VKDS_SLAB_FIND is.
+// Runs the operations of all lanes until they are done or the budget of slab visits is used up. A round has two steps.
+// First each tile walks for one of its lanes after the other, until every operation is where it can act. Then all lanes
+// act, each on its own slot, so that their atomics overlap in time. An operation that failed because another invocation
+// was faster walks on from there. This is a macro for the same reason as VKDS_SLAB_FIND.
 //
-// TAIL is the address of a word that refers to a slab near the list's end, uvec2(0) where there is no such word. Values
-// of one key go to the end of a list, however long that is. So those that are still on their way after SLAB_PATIENCE
-// visits skip to that slab, once. In lists of usual length nobody reads the word.
+// TAIL is the address of a word that refers to a slab near the list's end, or uvec2(0) if there is no such word.
+// OP_INSERT_DUPLICATE appends to the end of the list, however long that is. If it is still walking after SLAB_PATIENCE
+// visits, it skips to that slab, once. The word is not read in lists of usual length.
 #define VKDS_SLAB_OPERATE(POOL, OPERATION, CURSOR, KIND, ENABLED, BUDGET, TAIL)                           \
     bool counts = subgroupAny(ENABLED && KIND == OP_COUNT_ALL), inserts = op_inserts(KIND);               \
     bool appends = TAIL != uvec2(0u) && KIND == OP_INSERT_DUPLICATE;                                      \

@@ -1,7 +1,8 @@
-// Slab view: a slab as a tile reads it while others change it.
+// Slab view: reads a slab while others change it.
 //
-// VKDS_SLAB_VIEW(slab, queue) is the node, where a tile's queue, the ballot of lanes that it works for, isn't 0. It
-// makes that 0 where it has read no whole slab: the tile comes back.
+// VKDS_SLAB_VIEW(slab, queue) returns the node that a tile reads. `queue` is the ballot of the lanes that the tile
+// works for; if it is 0, the tile reads nothing. If the read was not consistent, the macro sets queue to 0, and the
+// tile must read the slab again later.
 #ifndef VKDS_SLAB_VIEW_GLSL
 #define VKDS_SLAB_VIEW_GLSL
 
@@ -16,8 +17,8 @@
 
 layout(constant_id = VKDS_ID_SLAB_TORN) const uint SLAB_TORN = 1;
 
-// Keys and values are 8 bytes each, and each is whole. Where a driver tears them in vector loads they are read one by
-// one.
+// Keys and values have 8 bytes each, and each is read whole. If a driver tears them in vector loads (SLAB_TORN), they
+// are read one by one.
 Node slab_view(uvec2 slab, bool enabled) {
     if (SLAB_TORN == 0u) return node_load_coherent(slab, enabled);
     Node n;
@@ -32,7 +33,8 @@ Node slab_view(uvec2 slab, bool enabled) {
 
 #else
 
-// The slab is whole if no lane has seen it latched, and all have seen one state, in front of it and behind it.
+// The read is consistent if no lane has seen the slab latched, and all lanes have seen the same state before and after
+// the slots.
 Node slab_view(uvec2 slab, inout uint queue) {
     bool enabled = queue != 0u;
     uvec2 at = address_add(slab, SLAB_AUX_AT);

@@ -1,10 +1,11 @@
-// Slab walk: lists of slabs from one end to the other, while nobody changes them.
+// Slab walk: reads lists of slabs from end to end, in a read-only phase.
 #ifndef VKDS_SLAB_WALK_GLSL
 #define VKDS_SLAB_WALK_GLSL
 
 #include "slab.glsl"
 
-// A walk of a tile over all slabs of a list; its lanes walk the same one. slab_hash_walk and slab_list_walk begin one:
+// A walk of a tile over all slabs of a list. All lanes of the tile walk the same list. slab_hash_walk begins one
+// (slab_list_walk and graph_walk begin walks of their own types, made of these):
 //
 //     SlabWalk walk = slab_hash_walk(hash, bucket, bucket < hash.buckets);
 //     while (subgroupAny(walk.more)) {
@@ -13,14 +14,14 @@
 //         slab_hash_encode(hash, bucket, …), and slab_lane_value(node, m) …
 //     }
 //
-// A tile whose walk has ended gets nodes with no slot live.
+// After the end of its walk a tile gets nodes without live slots.
 struct SlabWalk {
     uvec2 slab;   // the slab that the next step reads
     bool more;    // whether there is one
-    uint left;    // how many more slabs a list may have: the pool's, and one of a table. ~0: it had more
+    uint left;    // the slabs that the list may still have: at first all of the pool, and a base slab. ~0: it had more
 };
 
-// Over the slabs from a reference on, none if that is SLAB_NULL.
+// Begins a walk over the slabs from a reference on. If that is SLAB_NULL, there are none.
 SlabWalk slab_walk(SlabPool pool, uint first) {
     SlabWalk walk = SlabWalk(uvec2(0u), first != SLAB_NULL, (pool.blocks << 10) + 1u);
     if (walk.more) walk.slab = slab_address(pool, first);
@@ -37,10 +38,9 @@ Node slab_walk_on(SlabPool pool, inout SlabWalk walk) {
     return node;
 }
 
-// What looks for a key in lists, SEARCH of section IV-C of Ashkiani et al. (2018), for each lane that is BUSY: from the
-// slab on where it begins, for the key as it is STORED. FOUND is false before, and VALUE 0. It is text within
-// slab_hash_find and slab_list_find, and no function of its own, so that the fastest kernels are as they were measured.
-// Behind it `left` is ~0 where a list had no end.
+// Searches a list for the key of each lane that is BUSY: from the slab at address SLAB on, for the key as it is STORED.
+// FOUND must be false before, and VALUE 0. After it, `left` is ~0 if a list had no end. SEARCH of section IV-C of
+// Ashkiani et al. (2018). It is a macro and not a function because a function changes the fastest kernels' code.
 #define VKDS_SLAB_FIND(POOL, SLAB, STORED, BUSY, FOUND, VALUE)                      \
     uint left = POOL.blocks << 10;   /* slabs that there may be behind the first */ \
     while (subgroupAny(BUSY)) {                                                     \
@@ -62,8 +62,8 @@ Node slab_walk_on(SlabPool pool, inout SlabWalk walk) {
         }                                                                           \
     }
 
-// Clears and frees all slabs from a reference on, which are the pool's at most. Where the pool is shared, they may be
-// another structure's from then on, which runs concurrently with this kernel. Collective over the subgroup.
+// Clears and frees all slabs of a list from a reference on, at most as many as the pool has. Set `shared_pool` if
+// other structures may allocate the slabs while this kernel runs. Collective over the subgroup.
 void slab_chain_free(SlabPool pool, uint from, bool shared_pool) {
     uint next = from;
     for (uint left = pool.blocks << 10; subgroupAny(next != SLAB_NULL) && left != 0u; left--) {
