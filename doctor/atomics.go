@@ -20,7 +20,7 @@ type atomicsPush struct {
 	Seed       uint32
 }
 
-// Places in atomics.comp, each 16 words.
+// Places in the memory of atomics.comp, 16 words each.
 const (
 	placeSum = iota * 16
 	placeSwapped
@@ -32,19 +32,19 @@ const (
 	placesEnd
 )
 
-// atomicsSeen is the outcome of atomics on words that all share.
+// atomicsSeen is the outcome of atomics on words that all invocations share.
 type atomicsSeen struct {
 	Bits        int `json:"bits"` // 32 or 64
 	Invocations int `json:"invocations"`
-	Add         int `json:"add"`      // runs in which a sum was wrong,
-	And         int `json:"and"`      // invocations whose bit was not theirs to clear, and words left wrong
-	Swap        int `json:"swap"`     // increments lost, or one half of a pair changed without the other
+	Add         int `json:"add"`      // runs with a wrong sum
+	And         int `json:"and"`      // invocations that found their bit already cleared, and wrong final words
+	Swap        int `json:"swap"`     // runs with lost increments, or with only one half of a pair changed
 	Swapped     int `json:"swapped"`  // increments made
-	Exchange    int `json:"exchange"` // runs in which what was put in did not come out once
-	Min         int `json:"min"`      // runs in which the least, the largest and the union of words were wrong
+	Exchange    int `json:"exchange"` // runs in which not every exchanged value came out exactly once
+	Min         int `json:"min"`      // runs with a wrong minimum; Max and Or likewise
 	Max         int `json:"max"`
 	Or          int `json:"or"`
-	Sizes       int `json:"sizes"` // runs in which 32-bit additions and 64-bit swaps of one pair undid each other
+	Sizes       int `json:"sizes"` // runs in which 32-bit additions and 64-bit swaps of one pair lost updates
 }
 
 func observeAtomics(variant string) func(context.Context, *lab) (observation, error) {

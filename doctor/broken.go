@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// leastMesa is the first release of Mesa whose lavapipe does all that vkds relies on,
+	// leastMesa is the first release of Mesa with a lavapipe that does all that vkds relies on.
 	leastMesa = 25
-	// and leastLLVM that of LLVM on 64-bit Arm: with 15, kernels of ranges leave pairs out, with 19 they don't, of the
-	// same Mesa. Those between were not tried.
+	// leastLLVM is the first such release of LLVM on 64-bit Arm. With the same Mesa, kernels of ranges omit pairs with
+	// LLVM 15, but not with 19. The releases in between were not tried.
 	leastLLVM = 19
 )
 
@@ -20,8 +20,8 @@ var (
 	llvmRelease = regexp.MustCompile(`LLVM (\d+)\.`)
 )
 
-// knownBroken returns a warning where a driver, by what it says of itself (vk.Info.Driver) and the machine's
-// architecture, is known to give wrong results whatever the tests happen to see; "" where not.
+// knownBroken returns a warning if a driver is known to give wrong results on the machine's architecture, even if no
+// test finds them. It knows the driver by its description (vk.Info.Driver). Otherwise it returns "".
 func knownBroken(driver, architecture string) string {
 	if !strings.Contains(strings.ToLower(driver), "llvmpipe") {
 		return ""
@@ -39,7 +39,7 @@ func knownBroken(driver, architecture string) string {
 	return ""
 }
 
-// before returns a driver's release of something if it is older than the least that will do.
+// before returns the release in a driver's description if it is older than least; otherwise "".
 func before(driver string, release *regexp.Regexp, least int) string {
 	found := release.FindStringSubmatch(driver)
 	if found == nil {

@@ -1,9 +1,3 @@
-// Package doctor examines a Vulkan device by litmus tests. These are small kernels that run many times with random
-// timing and placement. Their results show what the device does where the specification leaves it a choice, and whether
-// it does what vkds relies on.
-//
-// A required test can fail; then results on this device are not to be trusted. The other tests inform: vkds works
-// correctly whatever they find. No test can hang, because every loop has a bound.
 package doctor
 
 import (
@@ -22,10 +16,10 @@ type bufferingPush struct {
 	Seed     uint32
 }
 
-// bufferingSeen is the outcome of two that write and then look what the other one wrote.
+// bufferingSeen is the outcome of pairs of subgroups that each write a word and then read the other's.
 type bufferingSeen struct {
 	Rounds  int `json:"rounds"`
-	Neither int `json:"neither"` // in which neither saw the other's write
+	Neither int `json:"neither"` // rounds in which neither saw the other's write
 }
 
 // observeBuffering is the store-buffering test (SB) with relaxed atomics.

@@ -1,9 +1,9 @@
-// Package doctor examines a Vulkan device by litmus tests: small kernels, run again and again with random timing
-// and placement, whose results tell what the device does where the specification leaves it a choice, and whether
-// it does what vkds relies on.
+// Package doctor examines a Vulkan device by litmus tests. These are small kernels that run many times with random
+// timing and placement. Their results show what the device does if the specification allows several results, and
+// whether it does what vkds relies on.
 //
-// A required test can fail: then results on this device are not to be trusted. The others inform; vkds is right
-// whatever they find. No test can hang: every loop has a bound.
+// A required test can fail; then results on this device must not be trusted. The other tests only inform: vkds works
+// correctly with any of their results. No test can hang, because every loop has a bound.
 package doctor
 
 import (
@@ -20,19 +20,19 @@ import (
 
 // Options configure an examination. The zero value is fine.
 type Options struct {
-	Seed     uint64            // of the random timing and placement; 0: a new one
+	Seed     uint64            // seed of the random timing and placement; 0: a random seed
 	Progress func(test string) // if not nil, is called when a test begins
 
-	fault bool // tests: every kernel does what its test looks for in a driver
+	fault bool // tests: every kernel shows the fault that its test looks for
 }
 
 // Verdict is the outcome of a test.
 type Verdict string
 
 const (
-	Pass        Verdict = "pass"        // of a required test: nothing wrong was seen
-	Fail        Verdict = "fail"        // of a required test: the device did something wrong
-	Information Verdict = "information" // vkds works either way
+	Pass        Verdict = "pass"        // of a required test: no fault was seen
+	Fail        Verdict = "fail"        // of a required test: a fault was seen
+	Information Verdict = "information" // of another test: vkds works with any result
 	Untested    Verdict = "untested"    // the device lacks something that the test needs; Found says what
 )
 
@@ -46,9 +46,9 @@ type Finding struct {
 // Result is a test with its outcome.
 type Result struct {
 	Test     string `json:"test"`
-	Required bool   `json:"required"` // whether it can fail
+	Required bool   `json:"required"` // whether the test can fail
 	Finding
-	Observed any     `json:"observed,omitempty"` // the counts that the finding was drawn from
+	Observed any     `json:"observed,omitempty"` // the counts on which the finding is based
 	Seconds  float64 `json:"seconds"`
 }
 
@@ -72,7 +72,7 @@ type Device struct {
 	Int64Atomics bool   `json:"int64_atomics"`
 }
 
-// observation is what a test saw, before anybody judges it.
+// observation is the data of a test, which judge evaluates.
 type observation interface{ judge() Finding }
 
 // test is one litmus test.
@@ -112,8 +112,8 @@ func tests(d *vk.Device) []test {
 }
 
 // Run examines an open device. It takes a few seconds, and frees what it allocates. If the device fails a test, the
-// Report says so and the error is nil. Errors: the context's, and those of a device that can't be used at all. After an
-// error the Report holds the results so far and is not Trusted.
+// Report says so and the error is nil. Errors: that of ctx, and errors that prevent any use of the device. After an
+// error the Report has the results so far and is not Trusted.
 func Run(ctx context.Context, d *vk.Device, o Options) (Report, error) {
 	info := d.Info()
 	r := Report{
@@ -148,7 +148,7 @@ func Run(ctx context.Context, d *vk.Device, o Options) (Report, error) {
 	return r, nil
 }
 
-// perform does one test. What goes wrong with it is its finding, but for the context's end.
+// perform runs one test. An error of the test becomes its finding, unless the context has ended.
 func (l *lab) perform(ctx context.Context, t test) (Result, error) {
 	begin := time.Now()
 	seen, err := t.observe(ctx, l)
@@ -166,7 +166,7 @@ func (l *lab) perform(ctx context.Context, t test) (Result, error) {
 	return result, nil
 }
 
-// judgeError is the finding of a test that could not be done.
+// judgeError returns the finding for a test that returned an error.
 func judgeError(err error) Finding {
 	var (
 		lacks  *vk.MissingFeatureError
@@ -187,12 +187,12 @@ func judgeError(err error) Finding {
 		Fail, err.Error(), "The driver refused a kernel or a call that every driver of Vulkan 1.3 must take."}
 }
 
-// cannotError says why a test is left out on a device.
+// cannotError says why a test is not run on a device.
 type cannotError struct{ reason, meaning string }
 
 func (e *cannotError) Error() string { return "doctor: not tested: " + e.reason }
 
-// conclude draws the results together.
+// conclude sets Warnings and Trusted by the results.
 func (r *Report) conclude() {
 	for _, result := range r.Results {
 		if result.Verdict == Fail {

@@ -15,19 +15,19 @@ type extremaPush struct {
 	Seed    uint32
 }
 
-// extremaSeen is the outcome of additions to words whose minima and maxima others take.
+// extremaSeen is the outcome of atomic additions to words, concurrent with atomic minima and maxima.
 type extremaSeen struct {
 	Additions int `json:"additions"`   // to each word
-	LostToMin int `json:"lost_to_min"` // of them, to an atomic minimum of the word
+	LostToMin int `json:"lost_to_min"` // additions lost because of an atomic minimum
 	LostToMax int `json:"lost_to_max"`
 
-	relied bool // vkds takes minima and maxima by these atomics here
+	relied bool // vkds uses these atomics for minima and maxima on this device
 }
 
-// observeExtrema counts what atomic minima and maxima make of additions beside them: SwiftShader's are a load and a
-// store.
+// observeExtrema counts the additions that are lost because of concurrent atomic minima and maxima. SwiftShader
+// implements those as a load and a store.
 func observeExtrema(ctx context.Context, l *lab) (observation, error) {
-	const rounds, high = 1024, 16 // the second word's place
+	const rounds, high = 1024, 16 // the index of the second word
 	workgroup, groups := l.workgroup(1), 2*l.crowd()
 	n := workgroup * groups
 	k, err := load[extremaPush](l, "extrema", workgroup, 0, nil)

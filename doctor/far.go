@@ -24,7 +24,7 @@ type farSeen struct {
 func observeFar(ctx context.Context, l *lab) (observation, error) {
 	const words = 6 // at 0 to 5 GiB
 	const bytes = (words-1)<<30 + 256
-	// A look into far memory isn't worth pushing other programs out of it.
+	// The test is not worth displacing other programs from memory.
 	if used, budget := l.d.Memory(); budget < used || budget-used < 2*bytes {
 		return nil, &cannotError{"there is not memory enough", "Tables here stay below 4 GiB."}
 	}

@@ -10,11 +10,11 @@ type groupsPush struct {
 	Count uint32
 }
 
-// groupsSeen is the outcome of a dispatch of several rows.
+// groupsSeen is the outcome of a dispatch with several rows.
 type groupsSeen struct {
 	Groups  int `json:"groups"`
 	Missing int `json:"missing"` // workgroups that did not run
-	Twice   int `json:"twice"`   // or more than once
+	Twice   int `json:"twice"`   // workgroups that ran more than once
 }
 
 func observeGroups(ctx context.Context, l *lab) (observation, error) {

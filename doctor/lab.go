@@ -11,14 +11,14 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// lab is what the tests work with: a stream, random numbers, and buffers and kernels that end with their test.
+// lab has what the tests use: a stream, random numbers, and the buffers and kernels of the current test.
 type lab struct {
 	d     *vk.Device
 	s     *vk.Stream
 	rnd   *rand.Rand
 	fault bool
-	lost  bool    // the device
-	looks float64 // that an invocation takes at a word in a second: atomic loads in a loop
+	lost  bool    // the device is lost
+	looks float64 // atomic loads that an invocation in a loop does in a second
 	made  []interface{ Free() }
 }
 
@@ -37,7 +37,7 @@ func newLab(ctx context.Context, d *vk.Device, seed uint64, fault bool) (*lab, e
 
 func (l *lab) close() error { return errors.Join(l.clear(), l.s.Close()) }
 
-// clear frees what a test made, once the device no longer works on it.
+// clear waits for the device and frees what a test made.
 func (l *lab) clear() error {
 	err := l.s.Wait(context.Background())
 	for _, m := range l.made {
@@ -47,7 +47,7 @@ func (l *lab) clear() error {
 	return err
 }
 
-// load makes a kernel of the doctor's modules; it lives until the test's end. subgroup 0 is the device's own.
+// load makes a kernel from one of the doctor's modules. clear frees it. subgroup 0 is the device's own size.
 func load[P any](l *lab, module string, workgroup, subgroup int, constants map[string]uint32) (*vk.Kernel[P], error) {
 	m, err := shaders.Load("doctor/" + module)
 	if err != nil {
@@ -68,8 +68,7 @@ func load[P any](l *lab, module string, workgroup, subgroup int, constants map[s
 	return k, nil
 }
 
-// words makes buffers of so many zeros each; they live until the test's end. The zeros are written by the next
-// run.
+// words makes buffers of the given numbers of words. clear frees them. The next run sets them to 0.
 func (l *lab) words(counts ...int) ([]*vk.Buffer[uint32], error) {
 	var all []*vk.Buffer[uint32]
 	for _, n := range counts {
@@ -93,9 +92,10 @@ func (l *lab) zero(all ...*vk.Buffer[uint32]) {
 // trialTime is how long a test's trials go on.
 const trialTime = 150 * time.Millisecond
 
-// repeat makes trials until trialTime has passed, and at least four. Each begins with zeros in the buffers and
-// what push records, runs the kernel with what push returns, and hands check what is then in the buffers. While
-// check says that what should meet has not yet met, which takes luck on a busy machine, it goes on for longer.
+// repeat runs trials until trialTime has passed, and at least four. Each trial sets the buffers to 0, records what push
+// records, runs the kernel with the result of push, and calls check with the contents of the buffers. check returns
+// false if invocations that should run at the same time did not, as can happen on a busy machine. Then repeat continues
+// for up to four times trialTime.
 func repeat[P any](ctx context.Context, l *lab, k *vk.Kernel[P], groups int, buffers []*vk.Buffer[uint32],
 	push func() P, check func(contents [][]uint32) (met bool)) error {
 	begin := time.Now()
@@ -118,19 +118,19 @@ func repeat[P any](ctx context.Context, l *lab, k *vk.Kernel[P], groups int, buf
 	return nil
 }
 
-// run dispatches a kernel and waits for it.
+// run dispatches a kernel and waits until it has ended.
 func run[P any](ctx context.Context, l *lab, k *vk.Kernel[P], groups int, p P) error {
 	k.Dispatch(l.s, groups, p)
 	return l.s.Wait(ctx)
 }
 
-// read returns what is in a buffer.
+// read returns the contents of a buffer.
 func read(ctx context.Context, b *vk.Buffer[uint32]) ([]uint32, error) {
 	all := make([]uint32, b.Len())
 	return all, b.Download(ctx, 0, all)
 }
 
-// crowd is how many workgroups of one or a few subgroups surely have a place on the device at once: an even number.
+// crowd returns an even number of workgroups of one or a few subgroups that the device can surely run at once.
 func (l *lab) crowd() int {
 	if l.d.Info().Type == vk.CPU {
 		return 2 * max(1, runtime.NumCPU()/2)
@@ -138,7 +138,7 @@ func (l *lab) crowd() int {
 	return 64
 }
 
-// meeting is Meeting of litmus.glsl: where workgroups meet before they begin.
+// meeting is Meeting of litmus.glsl: where workgroups wait for each other before they begin.
 type meeting struct {
 	Arrivals uint64
 	Wanted   uint32
@@ -149,8 +149,8 @@ func (l *lab) meeting(arrivals *vk.Buffer[uint32], groups int) meeting {
 	return meeting{arrivals.Address(), uint32(min(groups, l.crowd())), l.patience(l.meetingTime())}
 }
 
-// meetingTime is how long workgroups wait for others to begin where these don't: long enough that a CPU device's
-// threads all get going, and far from any watchdog.
+// meetingTime returns how long workgroups wait for others that do not begin: long enough for all threads of a CPU
+// device to start, and much shorter than any watchdog's limit.
 func (l *lab) meetingTime() time.Duration {
 	if l.d.Info().Type == vk.CPU {
 		return 25 * time.Millisecond
@@ -158,19 +158,19 @@ func (l *lab) meetingTime() time.Duration {
 	return 10 * time.Millisecond
 }
 
-// workgroup is so many subgroups of the device's own size, or as many as fit.
+// workgroup returns the size of a workgroup with this many subgroups of the device's own size, or as many as fit.
 func (l *lab) workgroup(subgroups int) int {
 	size := l.d.SubgroupSize()
 	return max(size, min(subgroups*size, l.d.Info().MaxWorkgroup/size*size))
 }
 
-// patience is how often an invocation may look at a word so that the looking takes about so long.
+// patience returns how many reads of a word an invocation does in about the given time.
 func (l *lab) patience(t time.Duration) uint32 {
 	return uint32(min(max(l.looks*t.Seconds(), 1000), 1<<26))
 }
 
-// calibrate measures looks, by a workgroup that waits in vain for a second one: for so long that the time in
-// which the kernel gets going plays no great part.
+// calibrate measures looks with a workgroup that waits in vain for a second one. It waits long enough that the start of
+// the kernel takes only a small part of the time.
 func (l *lab) calibrate(ctx context.Context) error {
 	k, err := load[progressPush](l, "progress", l.workgroup(1), 0, map[string]uint32{"BETWEEN": betweenWorkgroups})
 	if err != nil {

@@ -22,13 +22,13 @@ type lockPush struct {
 	Seed      uint32
 }
 
-// lockSeen is the outcome of counters behind try-locks.
+// lockSeen is the outcome of counters that try-locks protect.
 type lockSeen struct {
-	Wanted  int `json:"wanted"`  // entries into critical sections
-	Entered int `json:"entered"` // that were made before the rounds were used up
-	First   int `json:"first"`   // what the counters make of them,
-	Second  int `json:"second"`  // and their copies
-	Unequal int `json:"unequal"` // times that somebody who got in saw a counter differ from its copy
+	Wanted  int `json:"wanted"`  // requested entries into critical sections
+	Entered int `json:"entered"` // entries that were made before the rounds ended
+	First   int `json:"first"`   // sum of the counters
+	Second  int `json:"second"`  // sum of the counters' copies
+	Unequal int `json:"unequal"` // entries that found a counter unequal to its copy
 }
 
 func observeLocks(order uint32) func(context.Context, *lab) (observation, error) {

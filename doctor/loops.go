@@ -15,11 +15,13 @@ type loopsPush struct {
 	Least      uint32
 }
 
-// loopsSeen is the outcome of loops that must make so many iterations.
+// loopsSeen is the outcome of loops with a known number of iterations. Fewest and Most are those of any invocation, for
+// one loop, for two nested loops and for three. In the one loop, invocation i makes i further iterations, which are
+// subtracted.
 type loopsSeen struct {
 	Iterations int    `json:"iterations"`
-	Fewest     [3]int `json:"fewest"` // in one loop, in two nested ones, and in three: of any invocation
-	Most       [3]int `json:"most"`   // of any invocation, beyond which it had more to make by its number
+	Fewest     [3]int `json:"fewest"`
+	Most       [3]int `json:"most"`
 	Miscounted int    `json:"miscounted"`
 }
 
@@ -62,7 +64,7 @@ func observeLoops(ctx context.Context, l *lab) (observation, error) {
 	return seen, nil
 }
 
-// steps is what loops.comp computes in so many iterations.
+// steps returns the result of loops.comp after the given number of iterations.
 func steps(x, iterations uint32) uint32 {
 	for range iterations {
 		x = x*1664525 + 1013904223

@@ -15,24 +15,24 @@ type messagePush struct {
 	Seed     uint32
 }
 
-// What orders a message and its flag: ORDER of message.comp.
+// How a message and its flag are ordered: ORDER of message.comp.
 const (
 	byNothing = iota
 	byFencesBetween
 	byDependency
 )
 
-// messageSeen is the outcome of messages behind flags.
+// messageSeen is the outcome of reading messages after their flags.
 type messageSeen struct {
 	Fences     bool `json:"fences"`
-	Dependency bool `json:"dependency"` // instead: by results of atomics, and by an address made of the flag
+	Dependency bool `json:"dependency"` // instead of fences: results of atomics, and an address computed from the flag
 
 	Read  int `json:"read"`  // messages read after their flag was seen
-	Live  int `json:"live"`  // of these, from writers that were at work
-	Stale int `json:"stale"` // of all, older than the flag said
+	Live  int `json:"live"`  // of these, messages from writers that were still running
+	Stale int `json:"stale"` // of Read, messages older than their flag
 }
 
-// observeMessages is the message-passing test (MP), with everybody writer and reader.
+// observeMessages is the message-passing test (MP). All invocations are writers and readers.
 func observeMessages(order uint32) func(context.Context, *lab) (observation, error) {
 	return func(ctx context.Context, l *lab) (observation, error) {
 		workgroup, groups := l.workgroup(1), l.crowd()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What the parties of a pair are: BETWEEN in progress.comp.
+// The parties of a pair: BETWEEN in progress.comp.
 const (
 	betweenWorkgroups = iota
 	betweenSubgroups
@@ -23,16 +23,16 @@ type progressPush struct {
 	Seed     uint32
 }
 
-// progressSeen is the outcome of pairs that hand a turn to and fro.
+// progressSeen is the outcome of pairs that pass a turn back and forth.
 type progressSeen struct {
 	Between   uint32 `json:"-"`
 	Pairs     int    `json:"pairs"`
-	Completed int    `json:"completed"` // handed it over as often as they should
+	Completed int    `json:"completed"` // pairs that passed the turn as often as requested
 }
 
 // observeProgress is the spin-wait test of occupancy-bound execution (Sorensen et al., "Portable Inter-workgroup
-// Barrier Synchronisation for GPUs", 2016): workgroups pair up in the order in which they begin, so
-// that none waits for one that has no place yet; subgroups and lanes pair up with their neighbours.
+// Barrier Synchronisation for GPUs", 2016). Workgroups form pairs in the order in which they begin, so that none waits
+// for a workgroup that has not begun. Subgroups and lanes form pairs with their neighbors.
 func observeProgress(between uint32) func(context.Context, *lab) (observation, error) {
 	return func(ctx context.Context, l *lab) (observation, error) {
 		seen, err := l.handOver(ctx, between, true)
@@ -40,7 +40,7 @@ func observeProgress(between uint32) func(context.Context, *lab) (observation, e
 	}
 }
 
-// handOver lets pairs hand a turn to and fro, with or without a fence between two looks.
+// handOver runs pairs that pass a turn back and forth, with or without a fence between two reads.
 func (l *lab) handOver(ctx context.Context, between uint32, fences bool) (progressSeen, error) {
 	const moves = 16
 	seen := progressSeen{Between: between}
@@ -100,13 +100,13 @@ func (s progressSeen) judge() Finding {
 	return Finding{Information, found, means}
 }
 
-// pollSeen is the outcome of workgroups that hand a turn to and fro, with and without a fence between two looks.
+// pollSeen is the outcome of workgroups that pass a turn back and forth, with and without a fence between two reads.
 type pollSeen struct {
 	Fences   progressSeen `json:"fences"`
 	NoFences progressSeen `json:"no_fences"`
 }
 
-// observePolling finds whether a relaxed load stays in a loop that does nothing but load.
+// observePolling tests whether a compiler keeps a relaxed load in a loop that only loads.
 func observePolling(ctx context.Context, l *lab) (observation, error) {
 	var seen pollSeen
 	var err error

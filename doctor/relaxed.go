@@ -15,13 +15,13 @@ type relaxedPush struct {
 	Seed    uint32
 }
 
-// relaxedSeen is the outcome of loops that relaxed atomics end.
+// relaxedSeen is the outcome of loops that end by relaxed atomics.
 type relaxedSeen struct {
 	Invocations int    `json:"invocations"`
-	Wrong       int    `json:"wrong"`  // ended at another value than they should have
-	Fell        int    `json:"fell"`   // times that a word that only grows was seen to fall
-	Raised      uint64 `json:"raised"` // times that the shared word was raised,
-	Shared      uint64 `json:"shared"` // and its value at the end
+	Wrong       int    `json:"wrong"`  // invocations that ended with a wrong value
+	Fell        int    `json:"fell"`   // times that a word that only grows was seen to decrease
+	Raised      uint64 `json:"raised"` // times that the shared word was raised
+	Shared      uint64 `json:"shared"` // the shared word's value at the end
 }
 
 func observeRelaxed(ctx context.Context, l *lab) (observation, error) {

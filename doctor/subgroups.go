@@ -15,21 +15,21 @@ type subgroupPush struct {
 	Count   uint32
 }
 
-// subgroupAnswers is how many words subgroup.comp answers for an invocation.
+// subgroupAnswers is the number of words that subgroup.comp returns for an invocation.
 const subgroupAnswers = 20
 
-// subgroupSeen is the outcome of operations of subgroups of a required size.
+// subgroupSeen is the outcome of subgroup operations in subgroups of a required size.
 type subgroupSeen struct {
 	Size        int   `json:"size"`
 	Got         []int `json:"got"`         // the sizes that kernels saw
-	Tiles       []int `json:"tiles"`       // the widths tested
-	Misplaced   int   `json:"misplaced"`   // invocations whose place in the workgroup another one had, or none
-	Wrong       int   `json:"wrong"`       // invocations to which an operation gave a wrong result
-	WrongTile   int   `json:"wrong_tile"`  // and a tile's rounds
-	Consecutive bool  `json:"consecutive"` // whether a subgroup's lanes are neighbours by gl_LocalInvocationIndex
+	Tiles       []int `json:"tiles"`       // the tested widths of tiles
+	Misplaced   int   `json:"misplaced"`   // invocations whose place in the workgroup is invalid or taken twice
+	Wrong       int   `json:"wrong"`       // invocations with a wrong result of an operation
+	WrongTile   int   `json:"wrong_tile"`  // invocations with a wrong result of a tile's rounds
+	Consecutive bool  `json:"consecutive"` // whether a subgroup's lanes are consecutive by gl_LocalInvocationIndex
 }
 
-// subgroupSizes are those that kernels can ask for.
+// subgroupSizes returns the sizes that kernels can request.
 func subgroupSizes(d *vk.Device) []int {
 	if !d.Has(vk.SubgroupSizes) {
 		return []int{d.SubgroupSize()}
@@ -60,7 +60,7 @@ func observeSubgroups(size int) func(context.Context, *lab) (observation, error)
 			for i := range inputs {
 				inputs[i] = l.rnd.Uint32()
 			}
-			if err := l.s.Wait(ctx); err != nil { // the zeros, which must not come after
+			if err := l.s.Wait(ctx); err != nil { // write the zeros before the upload
 				return nil, err
 			}
 			if err := b[0].Upload(ctx, 0, inputs); err != nil {
@@ -133,12 +133,12 @@ func (s *subgroupSeen) got(size int) {
 			return
 		}
 	}
-	if len(s.Got) < 8 { // more are noise
+	if len(s.Got) < 8 { // more say nothing new
 		s.Got = append(s.Got, size)
 	}
 }
 
-// chain is what a tile's rounds compute: from its odd lanes, one after another.
+// chain returns the result of a tile's rounds: of its odd lanes, one after the other.
 func chain(lanes []uint32) uint32 {
 	var c uint32
 	for _, v := range lanes {
@@ -149,7 +149,7 @@ func chain(lanes []uint32) uint32 {
 	return c
 }
 
-// mix is hash_mix of shaders/include/hash.glsl.
+// mix computes hash_mix of shaders/include/hash.glsl.
 func mix(x uint32) uint32 {
 	x ^= x >> 16
 	x *= 0x21f0aaad

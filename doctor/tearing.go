@@ -16,12 +16,12 @@ type tearingPush struct {
 	Seed      uint32
 }
 
-// tearingSeen is the outcome of pairs read while others write them by 64-bit atomics.
+// tearingSeen is the outcome of reading pairs that others write with 64-bit atomics.
 type tearingSeen struct {
 	Written     int `json:"written"`
 	Read        int `json:"read"`
-	Torn        int `json:"torn"`         // vector loads that saw halves of two pairs
-	TornAtomics int `json:"torn_atomics"` // 64-bit atomic loads that did
+	Torn        int `json:"torn"`         // vector loads that returned halves of two pairs
+	TornAtomics int `json:"torn_atomics"` // 64-bit atomic loads that returned halves of two pairs
 }
 
 func observeTearing(ctx context.Context, l *lab) (observation, error) {

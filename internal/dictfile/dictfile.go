@@ -1,5 +1,5 @@
-// Package dictfile saves dictionaries in files and reads them back: package saved is the format. Here are the files,
-// with their names in errors, and the types of keys and values.
+// Package dictfile saves dictionaries in files and reads them. Package saved defines the format; this package adds
+// files, with their names in errors, and the types of the tool (package keytype).
 package dictfile
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Magic is how a saved dictionary begins.
+// Magic is the first bytes of a saved dictionary.
 const Magic = saved.Magic
 
-// Header describes a saved dictionary. KeyType and ValueType are names of package keytype.
+// Header describes a saved dictionary. KeyType and ValueType are names of types of package keytype.
 type Header = saved.Header
 
-// Types returns the types that KeyType and ValueType of a header name; those that an earlier version didn't name are
-// unsigned integers. Error: *enum.UnknownError.
+// Types returns the types that a header's KeyType and ValueType name. If an earlier version did not name a type, it is
+// an unsigned integer of the header's width. Error: *enum.UnknownError.
 func Types(h Header) (key, value keytype.Type, err error) {
 	key, value = keytype.Type(h.Width), keytype.Type(h.Width)
 	if h.KeyType != "" {
@@ -29,7 +29,7 @@ func Types(h Header) (key, value keytype.Type, err error) {
 	return key, value, err
 }
 
-// Error reports what is wrong with a file. It wraps what package saved has found, or the system's error.
+// Error says what is wrong with a file. It wraps an error of package saved or of the system.
 type Error struct {
 	File string
 	Err  error
@@ -38,11 +38,11 @@ type Error struct {
 func (e *Error) Error() string { return e.File + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// inFile names the file of an error of the format's.
+// inFile returns an *Error that adds the file's name to an error of package saved.
 func inFile(name string, err error) error {
 	var damaged *structures.SavedError
 	if errors.As(err, &damaged) {
-		err = damaged.Err // whose subject is the file
+		err = damaged.Err // its text then follows the file's name
 	}
 	return &Error{name, err}
 }

@@ -11,19 +11,18 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Reader reads one saved dictionary. It is used from one goroutine at a time.
+// Reader reads one saved dictionary. Only one goroutine at a time may use it.
 type Reader struct {
 	name   string
 	pairs  *saved.Reader
 	file   *infile.File // nil for NewReader
-	broken error        // what every call returns from now on
+	broken error        // the error that all later calls of Read return
 
-	columns [2]column // of a dictionary with text: the block's,
-	rows    int       // and how many of its pairs are left
+	columns [2]column // of a dictionary with text: the columns of the block
+	rows    int       // number of pairs of the block that were not read yet
 }
 
-// Open opens a saved dictionary and reads its header. Errors are *Error,
-// *infile.Error or the context's cause.
+// Open opens a saved dictionary and reads its header. Errors: *Error, *infile.Error, or the context's cause.
 func Open(ctx context.Context, path string) (*Reader, error) {
 	file, err := infile.Open(ctx, path)
 	if err != nil {
@@ -37,9 +36,8 @@ func Open(ctx context.Context, path string) (*Reader, error) {
 	return r, nil
 }
 
-// NewFileReader is Open for a file that is open already and that nothing was
-// read from; Close closes it, too. A header that promises more or fewer pairs
-// than there are bytes for, where that is known, is an *Error.
+// NewFileReader is Open for a file that is already open and from which nothing was read. Close closes the file. If the
+// size of the data is known and does not fit the header's number of pairs, it returns an *Error.
 func NewFileReader(file *infile.File) (*Reader, error) {
 	r, err := newReader(file.Name(), file, file)
 	if err != nil {
@@ -53,9 +51,8 @@ func NewFileReader(file *infile.File) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader reads a saved dictionary from r; name is the file's in messages.
-// The header's number of pairs is what the file says: nothing should be
-// allocated by it before they are read.
+// NewReader returns a Reader for a saved dictionary in r, and reads the header. name is the name of the file in errors.
+// The header's number of pairs may be wrong: don't allocate memory by it before the pairs are read.
 func NewReader(name string, r io.Reader) (*Reader, error) { return newReader(name, r, nil) }
 
 func newReader(name string, r io.Reader, file *infile.File) (*Reader, error) {
@@ -70,7 +67,7 @@ func newReader(name string, r io.Reader, file *infile.File) (*Reader, error) {
 	return d, nil
 }
 
-// named names the file in an error, unless it names it already, or is the context's.
+// named adds the file's name to an error, unless the error has it already or is the context's.
 func (d *Reader) named(err error) error {
 	var damaged *structures.SavedError
 	var ours *infile.Error
@@ -80,9 +77,8 @@ func (d *Reader) named(err error) error {
 	return inFile(d.name, err)
 }
 
-// Rewind has a Reader of a file read it once more, from its first pair, until
-// ctx is done. The file must be a regular one that isn't compressed. An error is
-// an *infile.Error.
+// Rewind makes the Reader of a file read all pairs again, until ctx is done. The file must be a regular one that is not
+// compressed. Errors: *infile.Error if seeking fails, *Error if the Reader has no file.
 func (d *Reader) Rewind(ctx context.Context) error {
 	if d.file == nil {
 		return &Error{d.name, infile.ErrSeek}
@@ -98,8 +94,8 @@ func (d *Reader) Rewind(ctx context.Context) error {
 // Header returns the dictionary's description.
 func (d *Reader) Header() Header { return d.pairs.Header() }
 
-// Position returns how many bytes of the file were read and how many there are,
-// -1 where that is unknown.
+// Position returns the number of bytes of the file that were read, and the size of the file, which is -1 if it is not
+// known.
 func (d *Reader) Position() (read, size int64) {
 	if d.file == nil {
 		return 0, -1
@@ -107,9 +103,9 @@ func (d *Reader) Position() (read, size int64) {
 	return d.file.Position()
 }
 
-// Read is saved.ReadWords with the file's name in errors: *Error, *infile.Error or the context's cause. The words of
-// keys and values that are text are numbers in the arenas of SetTexts, and there may be fewer pairs than there is room
-// for.
+// Read is saved.ReadWords, with the file's name in errors: *Error, *infile.Error, or the context's cause. For keys and
+// values that are text, the words are numbers in the arenas of SetTexts. If there is text, Read may return fewer pairs
+// than fit the slices.
 func (d *Reader) Read(keys, values []uint64) (int, error) {
 	if d.broken != nil {
 		return 0, d.broken

@@ -13,28 +13,28 @@ import (
 )
 
 const (
-	blockTexts = 4 << 20                      // bytes of a block's texts, behind which no other one comes
-	mostRaw    = blockTexts + texts.Longest + // bytes of a block's texts,
-		saved.BlockPairs*binary.MaxVarintLen32 // with their lengths
+	blockTexts = 4 << 20                      // texts of a column; with this many bytes, its block is complete
+	mostRaw    = blockTexts + texts.Longest + // the most bytes of a block's texts
+		saved.BlockPairs*binary.MaxVarintLen32 // and of their lengths
 )
 
-// Texts stand in a block as their lengths, then themselves, all compressed by zstd.
+// A block has the lengths of its texts and then the texts, both compressed together with zstd.
 var (
-	encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) // whose options are right
+	encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) // valid options give no error
 	decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostRaw))
 )
 
-// column is that of a block: words, or texts that are read from an arena or written to one.
+// column is the keys or the values of a block: words, or texts of an arena.
 type column struct {
 	text  bool
-	words saved.Column // that are no text
+	words saved.Column // if the column is not text
 	texts *texts.Arena
 
 	lengths []byte // of texts
-	bytes   []byte // of words or texts
+	bytes   []byte // the words or texts
 }
 
-// newColumns are the columns of a header's types. Error: *enum.UnknownError.
+// newColumns returns the columns for the types of a header. Error: *enum.UnknownError.
 func newColumns(h Header) (c [2]column, words saved.Columns, err error) {
 	key, value, err := Types(h)
 	words.Keys, _ = saved.Named(key.String())
@@ -43,7 +43,7 @@ func newColumns(h Header) (c [2]column, words saved.Columns, err error) {
 		{text: value == keytype.Text, words: words.Values, texts: &texts.Arena{}}}, words, err
 }
 
-// add adds a word, or its text, and tells whether there is room for another.
+// add adds a word, or its text, and reports whether there is room for another.
 func (c *column) add(word uint64) (room bool) {
 	if !c.text {
 		c.bytes = saved.AppendWords(c.bytes, c.words, []uint64{word})
@@ -55,7 +55,7 @@ func (c *column) add(word uint64) (room bool) {
 	return len(c.bytes) < blockTexts
 }
 
-// packed takes out what was added, as it stands in a block.
+// packed returns the contents of the column in the format of a block, and clears the column.
 func (c *column) packed() (block []byte) {
 	block = c.bytes
 	if c.text {
@@ -65,7 +65,7 @@ func (c *column) packed() (block []byte) {
 	return block
 }
 
-// unpack takes a block's column, of so many rows.
+// unpack sets the column to that of a block with so many rows.
 func (c *column) unpack(block []byte, rows int) error {
 	c.bytes = block
 	if !c.text {
@@ -90,7 +90,8 @@ func (c *column) unpack(block []byte, rows int) error {
 	return nil
 }
 
-// next takes the next word out of a reader's column, or the number that its text gets in the arena.
+// next removes the next word from a reader's column and returns it. For text, it adds the text to the arena and returns
+// its number there.
 func (d *Reader) next(i int) (word uint64, err error) {
 	c := &d.columns[i]
 	if !c.text {
@@ -105,7 +106,8 @@ func (d *Reader) next(i int) (word uint64, err error) {
 	return word, nil
 }
 
-// SetTexts says of keys and values that are text what arenas their words are numbers in. Of others it is nil.
+// SetTexts sets the arenas in which the words of keys and values that are text are numbers. The arena of a column that
+// is not text is nil.
 func (w *Writer) SetTexts(keys, values *texts.Arena) {
 	w.columns[0].texts, w.columns[1].texts = keys, values
 }
@@ -127,7 +129,7 @@ func (w *Writer) writeTexts(keys, values []uint64) error {
 	return nil
 }
 
-// flush writes what was collected of a block of a dictionary with text.
+// flush writes the collected rows as a block of a dictionary with text.
 func (w *Writer) flush() error {
 	if w.rows == 0 {
 		return nil
@@ -137,7 +139,7 @@ func (w *Writer) flush() error {
 	return w.pairs.WriteBlock(rows, w.columns[0].packed(), w.columns[1].packed())
 }
 
-// SetTexts gives the arenas in which the words of keys and values that are text are numbers, of the last Read alone.
+// SetTexts sets the arenas for keys and values that are text. Read clears them; its words are then numbers in them.
 func (d *Reader) SetTexts(keys, values *texts.Arena) {
 	d.columns[0].texts, d.columns[1].texts = keys, values
 }
@@ -173,7 +175,7 @@ func (d *Reader) readTexts(keys, values []uint64) (n int, err error) {
 	return n, err
 }
 
-// block reads the next one.
+// block reads the next block.
 func (d *Reader) block() error {
 	rows, keys, values, err := d.pairs.ReadBlock()
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Writer writes one dictionary. Until Close succeeds nothing is at the path: the
-// pairs go to a temporary file beside it, which Close moves there and Abort
-// removes. It is used from one goroutine at a time.
+// Writer writes one dictionary to a file. The pairs go to a temporary file in the same folder. Close moves that file to
+// the path, and Abort removes it. Only one goroutine at a time may use a Writer.
 type Writer struct {
 	path  string
 	file  *outfile.File
@@ -20,19 +19,17 @@ type Writer struct {
 	err   error
 	done  bool
 
-	text    bool      // of a dictionary with text, of which are:
-	columns [2]column // the block's,
-	rows    int       // and how many pairs it has so far
+	text    bool      // the dictionary has text
+	columns [2]column // the columns of the current block
+	rows    int       // number of pairs in the block so far
 }
 
-// Check tells what would keep Create from writing to a path, as far as that
-// shows without writing. An error is an *outfile.Error.
+// Check returns an *outfile.Error if Create could not write to a path, as far as this can be known without writing.
 func Check(path string) error { return outfile.CheckBinary(path) }
 
-// Create begins to write a dictionary to path, as outfile.Create does: its
-// folder must exist, and a regular file that is there is replaced by Close.
-// h.Pairs must be the number of pairs that will be written. An error is an
-// *outfile.Error, or an *Error where the header is too large or names a type that there isn't.
+// Create begins to write a dictionary to path, like outfile.Create: the folder must exist, and Close replaces an
+// existing regular file. h.Pairs must be the number of pairs that will be written. Errors: *outfile.Error, and *Error
+// if the header is too large or names an unknown type.
 func Create(ctx context.Context, path string, h Header) (*Writer, error) {
 	w := &Writer{path: path, text: h.HasText()}
 	var columns saved.Columns
@@ -50,7 +47,7 @@ func Create(ctx context.Context, path string, h Header) (*Writer, error) {
 	return w, nil
 }
 
-// named names the file in an error, unless it names it already.
+// named adds the file's name to an error, unless the error has it already.
 func (w *Writer) named(err error) error {
 	var ours *outfile.Error
 	if errors.As(err, &ours) {
@@ -59,9 +56,8 @@ func (w *Writer) named(err error) error {
 	return inFile(w.path, err)
 }
 
-// Write adds pairs. Slices of two lengths are an *Error that wraps a
-// *structures.LengthError, and nothing is written of them; after any other error, an
-// *outfile.Error, every later call returns it again.
+// Write writes pairs. If the slices differ in length, it returns an *Error that wraps a *structures.LengthError, and
+// writes nothing. After any other error, an *outfile.Error, each later call returns the same error.
 func (w *Writer) Write(keys, values []uint64) error {
 	if w.err != nil {
 		return w.err
@@ -85,13 +81,12 @@ func (w *Writer) write(keys, values []uint64) error {
 	return saved.WriteWords(w.pairs, keys, values)
 }
 
-// Bytes is how many bytes the file has so far.
+// Bytes returns the number of bytes in the file so far.
 func (w *Writer) Bytes() int64 { return w.pairs.Bytes() }
 
-// Close writes what is left, makes sure that it is on disk and moves the file to
-// its path. After an error, an *outfile.Error, or an *Error that wraps a
-// *saved.CountError where pairs are missing, nothing is left behind and what was at
-// the path is still there.
+// Close writes the remaining pairs, syncs the file to disk and moves it to its path. If it fails, it removes the
+// temporary file, and a file that was at the path is unchanged. Errors: *outfile.Error, and an *Error that wraps a
+// *saved.CountError if the number of pairs differs from the header's.
 func (w *Writer) Close() error {
 	if w.done {
 		return w.err
@@ -111,7 +106,7 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// Abort gives up: it removes the temporary file. After Close it does nothing.
+// Abort removes the temporary file. After Close it does nothing.
 func (w *Writer) Abort() {
 	if w.done {
 		return

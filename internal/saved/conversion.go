@@ -6,15 +6,15 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// conversion makes words of a column in memory of what a file has of it.
+// conversion converts a column of a file to words of a column in memory.
 type conversion struct {
 	from  Column
-	width structures.Width // of what stands in the file
-	known bool             // whether the file says what type from is
+	width structures.Width // of the numbers in the file
+	known bool             // whether the file names the type of from
 	to    Column
 }
 
-// setTypes takes the columns' types from the header, and from the version what earlier ones had there.
+// setTypes sets the columns' types by the header. For earlier versions, it uses the version too.
 func (d *Reader) setTypes(version uint32) error {
 	h := &d.header
 	words, stored := version < typedVersion, structures.Bits32
@@ -31,7 +31,7 @@ func (d *Reader) setTypes(version uint32) error {
 		return damaged(structures.ErrCorrupt, "keys of type %q and values of type %q in the format %d", h.KeyType,
 			h.ValueType, version)
 	}
-	if words && h.Structure == Graph { // whose types are always the same
+	if words && h.Structure == Graph { // a graph's types are always the same
 		if h.KeyType = Keys[uint64]().Type.Name(); !h.KeysOnly {
 			h.ValueType = TypeOf[uint32]().Name()
 		}
@@ -57,7 +57,7 @@ func (d *Reader) setTypes(version uint32) error {
 	return nil
 }
 
-// pairBytes is how many bytes a pair takes.
+// pairBytes returns the size of a pair in bytes.
 func (d *Reader) pairBytes() int {
 	if d.header.KeysOnly {
 		return d.columns[0].width.Bytes()
@@ -65,9 +65,9 @@ func (d *Reader) pairBytes() int {
 	return d.columns[0].width.Bytes() + d.columns[1].width.Bytes()
 }
 
-// As has ReadWords return words of these columns; without it, they are those of Named. Values aren't read for a set.
-// What an earlier version saved without the names of its types is read as these columns if they take as much room.
-// Error: *structures.SavedError around structures.ErrText or a *structures.TypeError.
+// As makes ReadWords return words of these columns. Without As, they are those of Named. The values are not read for a
+// set. If an earlier version saved a dictionary without the names of its types, it is read as these columns if they
+// have the same width. Error: *structures.SavedError around structures.ErrText or a *structures.TypeError.
 func (d *Reader) As(to Columns) error {
 	if d.header.HasText() {
 		return damaged(structures.ErrText, "")
@@ -87,8 +87,8 @@ func (d *Reader) As(to Columns) error {
 	return d.columns[1].as(to.Values, "values", earlier, d.header, to)
 }
 
-// as sets what a column becomes; earlier is what it was in a dictionary of an earlier version's, if that was of the
-// same types.
+// as sets the target of a conversion. If the file does not name the column's type, earlier is the column that an
+// earlier version wrote for the type of to.
 func (c *conversion) as(to Column, what string, earlier Column, h Header, all Columns) error {
 	if c.to = to; !c.known {
 		c.from = earlier
@@ -105,8 +105,8 @@ func (c *conversion) as(to Column, what string, earlier Column, h Header, all Co
 	return nil
 }
 
-// Words fills words with the numbers at the front of a block's keys (column 0) or values (column 1), and returns the
-// rest. Error: *structures.SavedError, if one of them is none of its column's type.
+// Words fills to with the numbers at the start of from, a block's keys (column 0) or values (column 1), as words. It
+// returns the rest of from. Error: *structures.SavedError if a number is outside its column's type.
 func Words[W structures.Word](d *Reader, column int, to []W, from []byte) (rest []byte, err error) {
 	c, beyond := &d.columns[column], uint64(0)
 	for i := range to {

@@ -9,26 +9,26 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Reader reads one saved dictionary. It is used from one goroutine at a time. What is wrong with what is read is a
-// *structures.SavedError; an error of the io.Reader's is returned as it is.
+// Reader reads one saved dictionary. Only one goroutine at a time may use it. If the data is not valid, its methods
+// return a *structures.SavedError; errors of the io.Reader are returned unchanged.
 type Reader struct {
 	r        io.Reader
 	header   Header
 	columns  [2]conversion
 	keysOnly bool   // values are not read
-	start    int64  // bytes before the first block
-	first    uint32 // sum there
-	sum      uint32 // of all that was read, but for checksums
+	start    int64  // number of bytes before the first block
+	first    uint32 // the sum at the first block
+	sum      uint32 // checksum of all bytes read, except checksums
 	block    int64
-	left     int64  // pairs that the header promises and no block has brought yet
-	buffer   []byte // the block's bytes
-	keys     []byte // what is left of its keys
+	left     int64  // pairs in blocks that were not read yet
+	buffer   []byte // memory for a block
+	keys     []byte // the rest of the block's keys
 	values   []byte
 	err      error
 }
 
-// NewReader reads the header. Its number of pairs is what it says: nothing should be allocated by it before they are
-// read.
+// NewReader returns a Reader and reads the header. The header's number of pairs may be wrong: don't allocate memory by
+// it before the pairs are read.
 func NewReader(r io.Reader) (*Reader, error) {
 	if r == nil {
 		return nil, &structures.OptionError{Option: "io.Reader", Reason: "nil"}
@@ -81,24 +81,24 @@ func NewReader(r io.Reader) (*Reader, error) {
 // Header returns the dictionary's description.
 func (d *Reader) Header() Header { return d.header }
 
-// Start is how many bytes stand before the first block.
+// Start returns the number of bytes before the first block.
 func (d *Reader) Start() int64 { return d.start }
 
-// Restart has a Reader, whose io.Reader stands at Start again, read all pairs once more.
+// Restart makes the Reader read all pairs again. The io.Reader must be at Start.
 func (d *Reader) Restart() {
 	d.sum, d.block, d.left, d.err = d.first, 0, d.header.Pairs, nil
 	d.keys, d.values = nil, nil
 }
 
-// CheckSize compares how many bytes there are in all with what the header promises.
+// CheckSize returns an error if a dictionary of so many bytes does not fit its header.
 func (d *Reader) CheckSize(size int64) error {
-	const most = 1 << 56 // pairs: their bytes fit 63 bits
+	const most = 1 << 56 // pairs, so that their size in bytes fits 63 bits
 	pairs := d.header.Pairs
 	blocks := pairs/blockPairs + 1
 	if pairs%blockPairs != 0 {
 		blocks++
 	}
-	if d.header.HasText() { // of which there is no telling how long it is
+	if d.header.HasText() { // whose length is not in the header
 		return nil
 	}
 	switch want := d.start + int64(d.pairBytes())*pairs + (blockHead+checksumBytes)*blocks; {
@@ -110,12 +110,13 @@ func (d *Reader) CheckSize(size int64) error {
 	return nil
 }
 
-// ReadWords fills keys and values with the next pairs and returns how many; the values are 0 where there are none. The
-// last pairs come with a nil error; io.EOF comes alone, from every call after them, whatever slices it is given. All
-// was checked to its very end before the last of the pairs is returned, and no pair of a block that doesn't match its
-// checksum is. Slices of two lengths are a *structures.LengthError, and a dictionary with text is a
-// *structures.SavedError; then nothing is read. Any other error every later call returns again. W is as wide as the
-// wider of the columns of As.
+// ReadWords fills keys and values with the next pairs and returns how many. If the dictionary has no values, they are
+// 0. A call that returns the last pairs returns a nil error; each later call returns 0 and io.EOF, also for empty
+// slices. A block's pairs are returned only after its checksum was checked, and the last pairs only after the end was
+// checked. W must be as wide as the wider of the columns of As.
+//
+// Errors: *structures.LengthError if the slices differ in length, and *structures.SavedError if the dictionary has
+// text; then nothing is read. After any other error, each later call returns the same error.
 func ReadWords[W structures.Word](d *Reader, keys, values []W) (int, error) {
 	if len(keys) != len(values) {
 		return 0, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
@@ -143,7 +144,7 @@ func ReadWords[W structures.Word](d *Reader, keys, values []W) (int, error) {
 	}
 }
 
-// take hands out pairs of the block.
+// take returns pairs of the current block.
 func take[W structures.Word](d *Reader, keys, values []W) (n int, err error) {
 	n = min(len(keys), len(d.keys)/d.columns[0].width.Bytes())
 	if d.keys, err = Words(d, 0, keys[:n], d.keys); err != nil {
@@ -162,7 +163,7 @@ func take[W structures.Word](d *Reader, keys, values []W) (n int, err error) {
 	return n, nil
 }
 
-// next reads and checks the next block, and behind the last one the end.
+// next reads and checks the next block. After the last block it also checks the end.
 func (d *Reader) next() error {
 	if d.left == 0 && d.block > 0 {
 		return io.EOF
@@ -209,8 +210,8 @@ func (d *Reader) readBlock(pairs int, buffer []byte) ([]byte, error) {
 	return buffer[blockHead:end], nil
 }
 
-// end checks what stands behind the last block, which had so many pairs: the block of none, unless that was it, and
-// nothing else.
+// end checks that the last block, which had the given number of pairs, is followed by the block of none and by nothing
+// else. If pairs is 0, that block was already read.
 func (d *Reader) end(pairs int) error {
 	if pairs > 0 {
 		if _, err := d.readBlock(0, make([]byte, blockHead+checksumBytes)); err != nil {
@@ -230,7 +231,7 @@ func (d *Reader) end(pairs int) error {
 
 func wrongSum() error { return damaged(structures.ErrCorrupt, "a checksum doesn't match") }
 
-// short tells what is truncated from what can't be read.
+// short returns structures.ErrTruncated if the data ended early, and other errors unchanged.
 func short(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return damaged(structures.ErrTruncated, "")

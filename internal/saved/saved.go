@@ -1,7 +1,7 @@
-// Package saved is the format in which dictionaries are saved: what the structures write and load, and the tool's
-// files.
+// Package saved reads and writes the format of saved dictionaries, which Save and Load of the structures and the files
+// of the tool use.
 //
-// A saved dictionary is the name and the parameters of a structure and its pairs, all in little endian:
+// A saved dictionary contains the name and the parameters of a structure, and its pairs. All numbers are little endian:
 //
 //	magic       8 bytes  "VKDS", CR LF, 1a, LF: a transfer as text breaks it
 //	version     u32      8
@@ -14,25 +14,25 @@
 //	  values             n numbers of their type; none if the description names no type of values
 //	  checksum  u32
 //
-// A number takes 4 or 8 bytes, as its type says: integers are in two's complement, floats as IEEE 754 has them.
+// A number takes 4 or 8 bytes, depending on its type. Integers are in two's complement, floats in IEEE 754 format.
 //
-// If keys or values are text, a block may be of fewer pairs, and in place of the numbers of texts it has their bytes,
+// If keys or values are text, a block may have fewer pairs. Instead of the numbers of the texts it has their bytes,
 // packed by the program that writes them:
 //
 //	length    u32      of what follows, up to 17 MiB
 //	texts              of n of them
 //
-// Nothing follows. Each checksum is the CRC-32C of all that stands before it, but for other checksums. So every byte is
-// under one, and a block is right only after the header and the blocks that it was written after: what is missing,
-// doubled, moved, or of another dictionary shows. The description says how many pairs there are, so what reads to its
-// end is what was written.
+// Nothing follows. Each checksum is the CRC-32C of all bytes before it, except other checksums. So a checksum covers
+// every byte, and a block is valid only after the header and the blocks after which it was written. Blocks that are
+// missing, repeated, moved, or from another dictionary are therefore detected. Because the description has the number
+// of pairs, a dictionary that can be read to its end is complete.
 //
-// Versions 2 to 7 are read, too. They hold words in place of numbers, as the kernels had them: keys and values of 32
-// bits (2), keys alone (3), the same in 64 bits (4 and 5), and with text in 32 and 64 bits (6 and 7). The tool named
-// their types in the description; the library didn't, so that such a dictionary can be loaded only as the types that it
-// was saved with (see Reader.As).
+// Versions 2 to 7 can be read, too. They have words as in the kernels instead of numbers: 32-bit keys and values (2),
+// only 32-bit keys (3), the same with 64 bits (4 and 5), and dictionaries with text in 32 and 64 bits (6 and 7). The
+// tool wrote the names of their types into the description. The library did not, so such a dictionary can be loaded
+// only as the types with which it was saved (see Reader.As).
 //
-// Version 1, whose blocks could be mixed up with those of another dictionary, is refused: build it again.
+// Version 1 cannot be read: its checksums did not detect blocks of another dictionary. Build the dictionary again.
 package saved
 
 import (
@@ -42,10 +42,10 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Magic is how a saved dictionary begins.
+// Magic is the first bytes of a saved dictionary.
 const Magic = "VKDS\r\n\x1a\n"
 
-// Graph is the structure, in a Header, of a saved graph.
+// Graph is the Header.Structure of a saved graph.
 const Graph = "graph"
 
 const (
@@ -63,40 +63,40 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Text is the type, in a Header, of keys or values that are text.
+// Text is the name in a Header of the type of keys or values that are text.
 const Text = "text"
 
 // Header describes a saved dictionary.
 type Header struct {
 	// Structure is the structure's name, such as "slabhash".
 	Structure string `json:"structure"`
-	// Parameters are the structure's own, such as "load".
+	// Parameters are the structure's own parameters, such as "load".
 	Parameters map[string]float64 `json:"parameters,omitempty"`
-	// Pairs is how many pairs there are.
+	// Pairs is the number of pairs.
 	Pairs int64 `json:"pairs"`
-	// KeyType and ValueType are the names of the keys' and the values' types (Named). They are "" if an earlier version
-	// named none; ValueType also if KeysOnly.
+	// KeyType and ValueType are the names of the types of keys and values (Named). They are "" if an earlier version
+	// named none. ValueType is also "" if KeysOnly is set.
 	KeyType   string `json:"key_type,omitempty"`
 	ValueType string `json:"value_type,omitempty"`
-	// Writer is the program that wrote it, for people.
+	// Writer is the name of the program that wrote the dictionary, for people.
 	Writer string `json:"writer,omitempty"`
-	// KeysOnly says that there are no values: of a set.
+	// KeysOnly says that there are no values, as in a set.
 	KeysOnly bool `json:"-"`
-	// Width is that of the wider of keys and values.
+	// Width is the width of keys or values, whichever is wider.
 	Width structures.Width `json:"-"`
 }
 
-// HasText tells whether keys or values are text.
+// HasText reports whether keys or values are text.
 func (h Header) HasText() bool { return h.KeyType == Text || h.ValueType == Text }
 
-// CountError reports a Writer closed with another number of pairs than its header said.
+// CountError is returned by Writer.Close if the number of pairs written differs from the header's.
 type CountError struct{ Have, Want int64 }
 
 func (e *CountError) Error() string {
 	return fmt.Sprintf("%d pairs written to a dictionary of %d", e.Have, e.Want)
 }
 
-// damaged is a *structures.SavedError around one of structures' errors of what is wrong, with more about it.
+// damaged returns a *structures.SavedError around one of the errors of package structures, with details.
 func damaged(what error, format string, args ...any) error {
 	if format != "" {
 		what = fmt.Errorf("%w: %s", what, fmt.Sprintf(format, args...))

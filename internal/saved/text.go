@@ -8,11 +8,11 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// BlockPairs is how many pairs a block of a dictionary with text has at most.
+// BlockPairs is the most pairs in a block.
 const BlockPairs = blockPairs
 
-// WriteBlock adds a block of 1 to BlockPairs pairs to a dictionary with text: the bytes of their keys and of their
-// values, numbers as AppendWords has them, texts packed to 17 MiB at most.
+// WriteBlock writes a block of 1 to BlockPairs pairs to a dictionary with text. keys and values are their bytes:
+// numbers as AppendWords writes them, and packed texts of at most 17 MiB.
 func (w *Writer) WriteBlock(pairs int, keys, values []byte) error {
 	b := binary.LittleEndian.AppendUint32(w.buffer[:0], uint32(pairs))
 	b = w.header.appendColumn(b, w.header.KeyType, keys)
@@ -30,9 +30,9 @@ func (h Header) appendColumn(b []byte, kind string, column []byte) []byte {
 	return append(b, column...)
 }
 
-// ReadBlock reads the next block of a dictionary with text, as WriteBlock was given it, valid until the next one comes.
-// Behind the last one it is io.EOF, from every call; all was checked to its very end before the last block is returned.
-// Any other error every later call returns again.
+// ReadBlock reads the next block of a dictionary with text and returns what was given to WriteBlock. The slices are
+// valid until the next call. The last block is returned only after the end was checked; each later call returns io.EOF.
+// After any other error, each later call returns the same error.
 func (d *Reader) ReadBlock() (pairs int, keys, values []byte, err error) {
 	if d.err == nil {
 		pairs, keys, values, d.err = d.textBlock()
@@ -54,7 +54,7 @@ func (d *Reader) textBlock() (pairs int, keys, values []byte, err error) {
 			d.left)
 	}
 	pairs = int(n)
-	var ends [2][2]int // of the columns in b
+	var ends [2][2]int // where the columns begin and end in b
 	for i, kind := range []string{d.header.KeyType, d.header.ValueType} {
 		if b, ends[i], err = d.column(b, kind, d.columns[i].width, pairs); err != nil {
 			return 0, nil, nil, err
@@ -81,7 +81,7 @@ func (d *Reader) textBlock() (pairs int, keys, values []byte, err error) {
 	return pairs, b[ends[0][0]:ends[0][1]], b[ends[1][0]:ends[1][1]], nil
 }
 
-// column reads a block's keys or values behind what was read of it, and returns where they are.
+// column reads a block's keys or values, appends them to b, and returns where they are in b.
 func (d *Reader) column(b []byte, kind string, width structures.Width, pairs int) (_ []byte, at [2]int, err error) {
 	length := width.Bytes() * pairs
 	if kind == Text && pairs > 0 {
@@ -98,9 +98,9 @@ func (d *Reader) column(b []byte, kind string, width structures.Width, pairs int
 	return b, [2]int{at[0], len(b)}, err
 }
 
-// more reads so many bytes behind others.
+// more reads so many bytes and appends them to b.
 func (d *Reader) more(b []byte, bytes int) ([]byte, error) {
-	const most = 512 << 10 // at a time
+	const most = 512 << 10 // allocated at once
 	for bytes > 0 {
 		n := min(bytes, most)
 		b = append(b, make([]byte, n)...)

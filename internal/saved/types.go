@@ -7,7 +7,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Kind is what numbers of a type are.
+// Kind is the kind of numbers that a type has.
 type Kind uint8
 
 const (
@@ -22,7 +22,7 @@ type Type struct {
 	Width structures.Width
 }
 
-// TypeOf is the type of a Go type's numbers, whatever its name.
+// TypeOf returns the Type of T, also if T is a named type.
 func TypeOf[T structures.Number]() Type {
 	t := Type{Width: structures.WidthOf[T]()}
 	switch {
@@ -34,23 +34,23 @@ func TypeOf[T structures.Number]() Type {
 	return t
 }
 
-// Name is the type's name in a Header.
+// Name returns the type's name in a Header.
 func (t Type) Name() string {
 	return [...][2]string{{"u32", "u64"}, {"i32", "i64"}, {"f32", "f64"}}[t.Kind][t.Width]
 }
 
-// String is the type's name in Go.
+// String returns the type's name in Go.
 func (t Type) String() string {
 	return [...][2]string{{"uint32", "uint64"}, {"int32", "int64"}, {"float32", "float64"}}[t.Kind][t.Width]
 }
 
-// holds tells whether a type has all numbers of another.
+// holds reports whether type t has all numbers of another type.
 func (t Type) holds(of Type) bool {
 	wider := t.Width == structures.Bits64 && of.Width == structures.Bits32
 	return t == of || wider && (t.Kind == of.Kind || t.Kind == Signed && of.Kind == Unsigned)
 }
 
-// wider makes a number of t, as its bits, of one that another type has, which t holds.
+// wider converts a number of type of to type t, which must hold it. Both numbers are given as bits.
 func (t Type) wider(of Type, bits uint64) uint64 {
 	switch {
 	case t == of || of.Kind == Unsigned:
@@ -61,48 +61,48 @@ func (t Type) wider(of Type, bits uint64) uint64 {
 	if f := math.Float32frombits(uint32(bits)); f == f {
 		return math.Float64bits(float64(f))
 	}
-	const mantissa, more = 1<<23 - 1, 52 - 23 // a conversion would change what a NaN carries
+	const mantissa, more = 1<<23 - 1, 52 - 23 // a conversion would change a NaN's payload
 	return bits>>31<<63 | 0x7ff<<52 | bits&mantissa<<more
 }
 
-// Column is how a dictionary in memory has its keys, or its values: numbers of a type, as words.
+// Column describes the keys or the values of a dictionary in memory: numbers of a type, encoded as words.
 type Column struct {
 	Type               Type
-	negative, positive uint64 // the bits of a number that its word has flipped, by whether its sign bit is set
-	shift              uint8  // how many bits further up they stand in the word
+	negative, positive uint64 // the bits that the word of a negative and of another number has flipped
+	shift              uint8  // the number's position in the word, in bits
 }
 
-// Keys are keys of a type, as words (structures.KeyCode).
+// Keys returns the column for keys of type K, as words (structures.KeyCode).
 func Keys[K structures.Number]() Column {
 	negative, positive := structures.KeyCode[K]().Flips()
 	return Column{TypeOf[K](), negative, positive, 0}
 }
 
-// Values are values of type V beside keys of type K, as words (structures.ValueCode).
+// Values returns the column for values of type V with keys of type K, as words (structures.ValueCode).
 func Values[K, V structures.Number]() Column {
 	code := structures.ValueCode[K, V]()
 	negative, positive := code.Flips()
 	return Column{TypeOf[V](), negative, positive, code.Shift()}
 }
 
-// keysOf are keys of a type.
+// keysOf returns the column for keys of a type.
 func keysOf(t Type) Column {
 	return [...][2]Column{
 		{Keys[uint32](), Keys[uint64]()}, {Keys[int32](), Keys[int64]()}, {Keys[float32](), Keys[float64]()},
 	}[t.Kind][t.Width]
 }
 
-// numbers are the types of the numbers that stand for the tool's own types.
+// numbers has the number types by which the tool's own types are stored.
 var numbers = map[string]Type{
 	"hex": {Unsigned, structures.Bits32}, "hex64": {Unsigned, structures.Bits64},
 	"time":   {Unsigned, structures.Bits32}, // seconds since 1970
 	"time64": {Signed, structures.Bits64},   // nanoseconds since 1970
 	"ip":     {Unsigned, structures.Bits32}, "ip6": {Unsigned, structures.Bits64},
-	Text: {}, // in memory the number of a text
+	Text: {}, // in memory, the number of a text
 }
 
-// Named is a column of a type by its name in a Header, with words in the order of its numbers. Types of the tool's own
-// have names, too: hexadecimal numbers, times, addresses and text. ok tells whether there is such a type.
+// Named returns a column for a type by its name in a Header. The words have the order of the numbers. The tool's own
+// types have names, too: hexadecimal numbers, times, addresses and text. ok is false if there is no such type.
 func Named(name string) (c Column, ok bool) {
 	t, ok := numbers[name]
 	for i := range 6 {
@@ -113,19 +113,19 @@ func Named(name string) (c Column, ok bool) {
 	return keysOf(t), ok
 }
 
-// Columns are a dictionary's.
+// Columns describes the keys and values of a dictionary.
 type Columns struct {
 	Keys, Values Column
-	KeysOnly     bool // there are no values: of a set
+	KeysOnly     bool // there are no values, as in a set
 }
 
-// Pairs are the columns of a dictionary of these types.
+// Pairs returns the columns of a dictionary of these types.
 func Pairs[K, V structures.Number]() Columns { return Columns{Keys: Keys[K](), Values: Values[K, V]()} }
 
-// Set are those of a set.
+// Set returns the columns of a set.
 func Set[K structures.Number]() Columns { return Columns{Keys: Keys[K](), KeysOnly: true} }
 
-// Width is that of the wider of the two.
+// Width returns the width of keys or values, whichever is wider.
 func (c Columns) Width() structures.Width {
 	if c.KeysOnly {
 		return c.Keys.Type.Width
@@ -133,7 +133,7 @@ func (c Columns) Width() structures.Width {
 	return max(c.Keys.Type.Width, c.Values.Type.Width)
 }
 
-// word is that of a number, by its bits.
+// word returns the word for a number, which is given as bits.
 func (c Column) word(number uint64) uint64 {
 	if number>>(c.Type.Width.Bits()-1)&1 == 1 {
 		return (number ^ c.negative) << c.shift
@@ -141,7 +141,7 @@ func (c Column) word(number uint64) uint64 {
 	return (number ^ c.positive) << c.shift
 }
 
-// number is that of a word, as its bits: the sign bit of a word is flipped, if any is.
+// number returns the number for a word, as bits. The sign bit of a word is flipped if any of its bits are.
 func (c Column) number(word uint64) uint64 {
 	word >>= c.shift
 	if word>>(c.Type.Width.Bits()-1)&1 == 1 {
@@ -150,7 +150,7 @@ func (c Column) number(word uint64) uint64 {
 	return word ^ c.negative
 }
 
-// AppendWords adds the numbers of words to bytes, as they stand in a block.
+// AppendWords converts words to numbers and appends these to b, in the format of a block.
 func AppendWords[W structures.Word](b []byte, c Column, words []W) []byte {
 	for _, word := range words {
 		if number := c.number(uint64(word)); c.Type.Width == structures.Bits64 {

@@ -10,26 +10,26 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Writer writes one dictionary. It is used from one goroutine at a time. After an error, the io.Writer's own, every
-// later call returns it again.
+// Writer writes one dictionary. Only one goroutine at a time may use it. After an error of the io.Writer, each later
+// call returns the same error.
 type Writer struct {
 	out     io.Writer
 	header  Header
 	columns Columns
 	written int64  // pairs
-	bytes   int64  // that out has taken
-	sum     uint32 // of all that was written, but for checksums
-	buffer  []byte // of a block
-	pairs   int    // of this one, so far
-	keys    []byte // theirs
+	bytes   int64  // written to out
+	sum     uint32 // checksum of all bytes written, except checksums
+	buffer  []byte // memory for a block
+	pairs   int    // pairs of the current block so far
+	keys    []byte // their keys
 	values  []byte
 	closed  bool
 	err     error
 }
 
-// NewWriter writes the header of a dictionary whose words are those of columns. h.Pairs must be the number of pairs
-// that will be written; h may name the types, if they are of the tool's own. Error also: a description that is too
-// long.
+// NewWriter writes the header of a dictionary. columns describe the words that WriteWords will get. h.Pairs must be the
+// number of pairs that will be written. h names the types of the columns if they are types of the tool; otherwise the
+// names are set. Errors: that of out, and an error if the description is too long.
 func NewWriter(out io.Writer, h Header, columns Columns) (*Writer, error) {
 	h.KeysOnly = columns.KeysOnly
 	if h.KeyType == "" {
@@ -52,8 +52,8 @@ func NewWriter(out io.Writer, h Header, columns Columns) (*Writer, error) {
 	return w, w.err
 }
 
-// WriteWords adds pairs; of keys without values, values are nil. Slices of two lengths are a *structures.LengthError,
-// and nothing is written of them.
+// WriteWords writes pairs. For a set, values is nil. If the slices differ in length, it returns *structures.LengthError
+// and writes nothing.
 func WriteWords[W structures.Word](w *Writer, keys, values []W) error {
 	if len(keys) != len(values) && !w.header.KeysOnly {
 		return &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
@@ -80,7 +80,7 @@ func (w *Writer) flush() {
 	w.emit(b)
 }
 
-// emit writes a header or a block, and the checksum behind it.
+// emit writes a header or a block, followed by the checksum.
 func (w *Writer) emit(b []byte) {
 	if w.err != nil {
 		return
@@ -91,10 +91,11 @@ func (w *Writer) emit(b []byte) {
 	w.err = err
 }
 
-// Bytes is how many bytes the io.Writer has taken.
+// Bytes returns the number of bytes written to the io.Writer.
 func (w *Writer) Bytes() int64 { return w.bytes }
 
-// Close writes what is left. It closes nothing else. Error also: *CountError where pairs are missing.
+// Close writes the remaining pairs and the end of the dictionary. It does not close the io.Writer. It returns
+// *CountError if the number of pairs differs from the header's.
 func (w *Writer) Close() error {
 	if w.closed {
 		return w.err

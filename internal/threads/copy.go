@@ -1,4 +1,5 @@
-// Package threads copies and encodes memory by several threads, where one doesn't keep up with a device's link.
+// Package threads copies and encodes memory with several threads, because one thread can be slower than the link to a
+// device.
 package threads
 
 import (
@@ -8,22 +9,23 @@ import (
 )
 
 const (
-	share      = 256 << 10 // bytes for which another thread pays
-	mostCopies = 16        // 9 GB/s with one, 50 with 16 on the machine of an H200, whose link takes 48
+	share      = 256 << 10 // the least bytes for which another thread pays off
+	mostCopies = 16        // on the host of an H200, 9 GB/s with one thread and 50 with 16; its link has 48
 )
 
-// Copy copies src to dst, as copy does, by as many threads as pay.
+// Copy copies src to dst like the built-in copy, with as many threads as pay off.
 func Copy[T any](dst, src []T) {
 	n := min(len(dst), len(src))
 	Each(n, n*int(unsafe.Sizeof(*new(T))), func(first, end int) { copy(dst[first:end], src[first:end]) })
 }
 
-// Each does n elements, which have so many bytes together, part by part, by as many threads as pay.
+// Each calls part for consecutive ranges that together are n elements, with as many threads as pay off. bytes is the
+// size of all elements. It returns when all calls have returned.
 func Each(n, bytes int, part func(first, end int)) {
 	each(min(mostCopies, runtime.GOMAXPROCS(0), bytes/share), n, part)
 }
 
-// each is Each by so many threads, of which each has 64 elements at least.
+// each is Each with a given number of threads. Each range except the last starts and ends at multiples of 64 elements.
 func each(threads, n int, part func(first, end int)) {
 	if threads < 2 {
 		part(0, n)
