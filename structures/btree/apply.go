@@ -13,20 +13,20 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// request is a batch from a user's slices.
+// request is a batch in the caller's slices.
 type request struct {
 	pipeline.Operations
 
-	// Of a mixed batch:
+	// For mixed batches:
 	highs   pipeline.Column
 	width   int
-	moments bool            // own ones
-	outKeys pipeline.Column // of neighbors
-	pairs   ordered.Sink    // of ranges
-	offsets []uint64        // of the ranges in pairs, of operations that were done; nil: no range lists pairs
+	moments bool            // OwnMoments
+	outKeys pipeline.Column // the neighbors' keys
+	pairs   ordered.Sink    // the pairs of ranges
+	offsets []uint64        // the ranges in pairs, for the operations done so far; nil: no range lists pairs
 }
 
-// part returns the request for the operations from first on, up to end.
+// part returns the request for the operations from first to end, without end.
 func (r *request) part(first, end int) request {
 	p := *r
 	p.Operations = r.Operations.Part(first, end)
@@ -34,7 +34,7 @@ func (r *request) part(first, end int) request {
 	return p
 }
 
-// some returns the request for the operations at some places, with memory of their own for statuses and results.
+// some returns the request for the operations at some indices, with its own memory for statuses and results.
 func (r *request) some(places []int) request {
 	p := *r
 	p.Operations = r.Operations.Pick(places)
@@ -42,7 +42,7 @@ func (r *request) some(places []int) request {
 	return p
 }
 
-// checkMixed answers why a batch of mixed operations can't be done.
+// checkMixed returns an error if a batch of mixed operations can't be done.
 func checkMixed(kinds []structures.Kind, highs bool, width int) error {
 	for i, k := range kinds {
 		switch {
@@ -57,12 +57,12 @@ func checkMixed(kinds []structures.Kind, highs bool, width int) error {
 	return nil
 }
 
-// mixed does a batch of mixed operations, as the concurrent benchmark of section 5.6 of Awad et al. (2019) has them.
-// structures.Batch says in which order they take effect. A batch with operations that ask for order waits for the
-// streams that work on the tree. mixed returns the offsets of the ranges, in the memory of those that it is given, or
-// nil if no range was listed.
+// mixed does a batch of mixed operations, as in the concurrent benchmark of section 5.6 of Awad et al. (2019).
+// structures.Batch describes the order in which they take effect. A batch with ordered queries waits for the streams
+// that use the tree. mixed returns the offsets of the ranges, in the memory of offsets if there is room, or nil if no
+// range was listed.
 //
-// Errors: those of Insert. Where one is about queries that ask for order, none of the batch is done.
+// Errors are those of Insert. If an ordered query is not valid, nothing of the batch is done.
 func (t *tree) mixed(ctx context.Context, r request, offsets []uint64) ([]uint64, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return nil, pipeline.NotBegun(r.Status, r.N, err)
@@ -74,7 +74,7 @@ func (t *tree) mixed(ctx context.Context, r request, offsets []uint64) ([]uint64
 	}
 	ordered := slices.ContainsFunc(r.Kinds, structures.Kind.Ordered)
 	if !ordered {
-		r.outKeys.To = nil // nothing asks for any
+		r.outKeys.To = nil // no operation returns keys
 	}
 	r.moments = r.moments && t.o.Path != Batched && ordered && slices.ContainsFunc(r.Kinds, updates)
 	var err error
@@ -113,7 +113,7 @@ func (t *tree) mixed(ctx context.Context, r request, offsets []uint64) ([]uint64
 	return r.offsets, err
 }
 
-// counted makes the results of lookups numbers where a count was asked for.
+// counted turns the results of lookups into counts, for operations that asked for a count.
 func (r *request) counted(asked []structures.Kind) {
 	for i, k := range asked {
 		if k != structures.CountAll {
@@ -127,7 +127,7 @@ func (r *request) counted(asked []structures.Kind) {
 	}
 }
 
-// lookups returns the kinds of a batch with lookups in place of counts: a key has one pair at most.
+// lookups returns the kinds of a batch with lookups instead of counts, because a key has one pair at most.
 func lookups(kinds []structures.Kind) []structures.Kind {
 	kinds = slices.Clone(kinds)
 	for i, k := range kinds {
@@ -138,8 +138,8 @@ func lookups(kinds []structures.Kind) []structures.Kind {
 	return kinds
 }
 
-// atOnce does a batch of which operations ask for order and others change the tree: in one part on the device, behind
-// whose queries the updates come. Where that has no room, all queries are done first, and then the updates, by parts.
+// atOnce does a batch that has ordered queries and updates as one part on the device, the updates after the queries. If
+// it does not fit into one part, atOnce first does all queries, and then the updates, in parts.
 func (t *tree) atOnce(ctx context.Context, r *request) error {
 	err := t.concurrentWhole(ctx, r, true)
 	if err == errNotAtOnce {
@@ -148,7 +148,7 @@ func (t *tree) atOnce(ctx context.Context, r *request) error {
 	return err
 }
 
-// errNotAtOnce says that there is no room for a batch in one part. Nothing was done.
+// errNotAtOnce says that a batch does not fit into one part. Nothing was done.
 var errNotAtOnce = errors.New("btree: the batch takes several parts")
 
 // phases does the queries of a batch, and then its updates.
@@ -168,7 +168,7 @@ func (t *tree) phases(ctx context.Context, r *request) error {
 	}
 	u := request{Operations: r.Operations}
 	u.Values = r.Values.Brought()
-	u.Operations = u.Pick(updates) // before results take the place of what is brought
+	u.Operations = u.Pick(updates) // before the results overwrite the operands
 	err := t.concurrent(ctx, &q)
 	clear(r.Status)
 	spread(r.Status, q.Status, queries)
@@ -181,7 +181,7 @@ func (t *tree) phases(ctx context.Context, r *request) error {
 		for j, i := range queries {
 			r.offsets[i+1] = q.offsets[j+1]
 		}
-		for i := range r.N { // operations that are no ranges have none
+		for i := range r.N { // operations other than ranges have no pairs
 			r.offsets[i+1] = max(r.offsets[i+1], r.offsets[i])
 		}
 	}
@@ -197,23 +197,23 @@ func (t *tree) phases(ctx context.Context, r *request) error {
 	return err
 }
 
-// spread writes statuses to their places.
+// spread writes statuses to their indices.
 func spread(to, some []structures.Status, places []int) {
 	for j, i := range places {
 		to[i] = some[j]
 	}
 }
 
-// leastPart is how many operations a tree takes at once, however small it is.
+// leastPart is how many operations are done at once even in a small tree.
 const leastPart = 1 << 12
 
-// concurrent does a batch of operations concurrently, in parts that are no larger than the tree: more would stand
-// in each other's way. Where they ask for order, there are statuses.
+// concurrent does a batch of operations concurrently, in parts that are no larger than the tree: in larger parts
+// operations would wait for each other. A batch with ordered queries must have statuses.
 func (t *tree) concurrent(ctx context.Context, r *request) error {
 	return t.concurrentWhole(ctx, r, false)
 }
 
-// concurrentWhole is concurrent, or, where a batch is to be a whole and is none, errNotAtOnce.
+// concurrentWhole is concurrent, but if whole is set and the batch does not fit into one part, it returns errNotAtOnce.
 func (t *tree) concurrentWhole(ctx context.Context, r *request, whole bool) error {
 	n := r.N
 	w := windowsOf(r.Kinds, r.width)
@@ -243,7 +243,7 @@ func (t *tree) concurrentWhole(ctx context.Context, r *request, whole bool) erro
 	}
 	err = pipeline.Stopped(r.Status, left+n-done, err)
 	if pending := (*structures.PendingError)(nil); pipeline.Short(err) && !errors.As(err, &pending) {
-		err = nil // all is done; nodes that the full pool has left without a parent are found by side links
+		err = nil // all is done; nodes without a parent, because the pool was full, are found by side links
 	}
 	return err
 }
@@ -251,21 +251,21 @@ func (t *tree) concurrentWhole(ctx context.Context, r *request, whole bool) erro
 // concurrentPart are operations of a batch that are on the device at the same time.
 type concurrentPart struct {
 	request
-	whole   bool // not to be cut into chunks
-	begun   bool // something of it was recorded
+	whole   bool // not divided into chunks
+	begun   bool // some of it was recorded
 	windows windows
-	words   []byte   // what the windows hold: all keys, then all values; nil if that could not be read
-	numbers []uint32 // of pairs that ranges list
+	words   []byte   // the contents of the windows: all keys, then all values; nil if they could not be read
+	numbers []uint32 // the number of pairs that each range lists
 }
 
-// runPart does a part. left: so many operations of it were not done.
+// runPart does a part. left is the number of operations that were not done.
 func (t *tree) runPart(ctx context.Context, p *concurrentPart, progress structures.Progress) (left int, err error) {
 	inserts := p.Kind.Inserts() || slices.ContainsFunc(p.Kinds, structures.Kind.Inserts)
 	if inserts {
 		t.settle(t.stream)
 		err := t.reserve(ctx, p.N, Concurrent)
 		t.known.inserted += uint64(p.N)
-		if err != nil && !pipeline.Short(err) { // operations are left pending, if it must be
+		if err != nil && !pipeline.Short(err) { // if it is short of memory, operations may be left pending
 			return p.N, err
 		}
 	}
@@ -273,7 +273,7 @@ func (t *tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 		plain: !recording.UpdatesInPlace(p.Kind, p.Kinds)}
 	var pairs *vk.Buffer[uint32]
 	if room := p.windows.count() * p.windows.width; room != 0 {
-		room = (room + 3) &^ 3 // pairs are written by quads, of which the values have to begin with one, too
+		room = (room + 3) &^ 3 // pairs are written in groups of 4, so the values must begin at a multiple of 4
 		var err error
 		if pairs, err = vk.NewBuffer[uint32](t.d, 2*room*t.words()); err != nil {
 			return p.N, err
@@ -325,7 +325,7 @@ func (t *tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 	return left, err
 }
 
-// applyInOrder records a batch of insertions of which equal keys count in the batch's order.
+// applyInOrder records a batch of insertions in which equal keys count in the batch's order.
 func (t *tree) applyInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
 	c := sequential.Chunk{Kind: kind, Width: t.width, Keys: b.keys, Statuses: b.statuses, Pending: b.pending,
 		Count: b.count, Retry: b.retry}
@@ -336,8 +336,8 @@ func (t *tree) applyInOrder(s *vk.Stream, kind structures.Kind, b operands) erro
 	})
 }
 
-// results writes what a part has found by its windows, of keys and values of so many bytes, and adds the offsets of its
-// ranges to those of the parts before.
+// results copies the results of a part from its windows, with keys and values of so many bytes, and appends the offsets
+// of its ranges.
 func (p *concurrentPart) results(offsets []uint64, bytes int) []uint64 {
 	if !p.windows.any {
 		return offsets
@@ -348,7 +348,7 @@ func (p *concurrentPart) results(offsets []uint64, bytes int) []uint64 {
 		switch {
 		case !k.Ordered() || k == structures.CountRange:
 		case p.words == nil:
-			p.Status[i] = structures.Pending // its answer is lost
+			p.Status[i] = structures.Pending // its result is lost
 		case p.lists(i):
 			all += int(p.numbers[i])
 		case p.outKeys.To != nil && p.Status[i] == structures.Found:
@@ -374,12 +374,12 @@ func (p *concurrentPart) results(offsets []uint64, bytes int) []uint64 {
 	return offsets
 }
 
-// lists says whether an operation has listed pairs.
+// lists reports whether an operation has listed pairs.
 func (p *concurrentPart) lists(i int) bool {
 	return p.Kinds[i] == structures.FindRange && p.Status[i] == structures.Found
 }
 
-// window is the first pairs of an operation's window.
+// window returns the first pairs of an operation's window.
 func (p *concurrentPart) window(i, pairs, bytes int) (keys, values []byte) {
 	at := int(p.windows.numbers[i]) * p.windows.width * bytes
 	half := len(p.words) / 2

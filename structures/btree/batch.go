@@ -52,8 +52,8 @@ func (t *tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	return nil
 }
 
-// roomOn has the pool have room for a batch that is to be recorded: in one that others share, claims of its parts. It
-// waits for the stream where it may have to grow.
+// roomOn makes room in the pool for a batch that will be recorded. If others share the pool, it returns claims for the
+// parts of the batch. It waits for the stream if the pool may have to grow.
 func (t *tree) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind, n int) ([]*claim, error) {
 	if kind == structures.Delete {
 		return nil, nil
@@ -79,7 +79,7 @@ func (t *tree) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind, n
 	return nil, err
 }
 
-// recordBatches records a batch of any length, for which the pool has room, or each part has a claim.
+// recordBatches records a batch of any length. The pool must have room for it, or each part a claim.
 func (t *tree) recordBatches(ctx context.Context, s *vk.Stream, b batched, claims []*claim) error {
 	for first := 0; first < b.N; first += maxBatch {
 		part := b
@@ -100,10 +100,11 @@ func (t *tree) recordBatches(ctx context.Context, s *vk.Stream, b batched, claim
 	return nil
 }
 
-// batched is a batch on the device. Kinds, a byte each, are those of a Mixed one. Folds says that there are updates in
-// place, whose values depend on those that are there. Statuses, if not 0, are bytes, with room up to a multiple of 4. N
-// is added to the word at Pending, if that is not 0, should the batch not be done because the pool is full. CountAt, if
-// not 0, is where the device has how many operations there are, N at most, with First others that come before.
+// batched is a batch on the device, by addresses. Kinds has a byte for each operation of a Mixed batch. Folds says that
+// there are updates in place, whose results depend on the values in the tree. Statuses, if not 0, has a byte for each
+// operation, and room for a multiple of 4. If the batch is not done because the pool is full, N is added to the word at
+// Pending, unless Pending is 0. CountAt, if not 0, is the address of the number of operations, including First
+// operations of earlier parts; N is the most of this part.
 type batched struct {
 	Kind                          structures.Kind
 	Folds                         bool
@@ -112,13 +113,13 @@ type batched struct {
 	N                             int
 	CountAt                       uint64
 	First                         int
-	claim                         *claim // in a shared pool, of what may make nodes
+	claim                         *claim // in a shared pool: slabs for new nodes
 }
 
-// maxBatch is how many operations are done at a time, a multiple of 4.
+// maxBatch is how many operations are done at once, a multiple of 4.
 var maxBatch = 1 << 22
 
-// share is how many pairs, or children, a node gets at least when nodes are split.
+// share returns how many pairs or children a node gets at least in a split.
 func (t *tree) share() int {
 	g := t.geometry()
 	leaf, _ := g.shares(t.o.Fill)

@@ -17,12 +17,12 @@ type batch struct {
 	Count, How                          uint32
 }
 
-// What is in a batch's How beside its kind.
+// The bits of How.
 const (
 	howKind    = 1<<8 - 1
-	howIndexed = 1 << 8 // the payload has source indices
-	howCounted = 1 << 9 // behind the keys stands how many there are
-	howShare   = 16     // from this bit on, how many pairs a node gets at least
+	howIndexed = 1 << 8 // the payload has indices of operations
+	howCounted = 1 << 9 // the word after the keys is their number
+	howShare   = 16     // the first bit of the least number of pairs of a split node
 )
 
 // work is Work of shaders/btree/batch.glsl.
@@ -41,18 +41,18 @@ const (
 	splitArgs   = 28   // BATCH_SPLIT_ARGS_AT
 )
 
-// workElement is how many bytes of memory an element takes, beside the groups' (batch_groups).
+// workElement is how many bytes of memory each element takes, besides those of the groups (batch_groups).
 var workElement = [...]int{structures.Bits32: 40, structures.Bits64: 48}
 
-// batchShape is how the kernels of the batched path are laid out.
+// batchShape is the layout of the kernels of the batched path.
 type batchShape struct {
-	group int // invocations of a workgroup, which has as many elements
-	tile  int // lanes that read their leaves together: 4 or 1
-	halve int // invocations of a workgroup that goes over records of leaves
-	alone int // those of one that has all to itself
+	group int // invocations of a workgroup, and its elements
+	tile  int // lanes that read a leaf together: 4 or 1
+	halve int // invocations of a workgroup that splits leaves
+	alone int // invocations of a dispatch with one workgroup
 }
 
-// halveRow is how many bytes of shared memory an invocation takes that halves a leaf.
+// halveRow is how many bytes of shared memory an invocation that splits a leaf takes.
 const halveRow = 280
 
 func (t *tree) batchShape() batchShape {
@@ -68,13 +68,13 @@ func (t *tree) batchShape() batchShape {
 	return shape
 }
 
-// marks is how many positions a workgroup marks (MARKS_GROUP).
+// marks returns how many positions a workgroup marks (MARKS_GROUP).
 func (s batchShape) marks() int { return 4 * s.group }
 
-// aloneUpTo is how many new nodes a level may bring to leave all that is above to one workgroup.
+// aloneUpTo is how many new nodes of a level one workgroup inserts into the levels above, without further dispatches.
 var aloneUpTo = 2048
 
-// wideLevels returns how many inner levels of a batch have dispatches of their own.
+// wideLevels returns how many inner levels of a batch have their own dispatches.
 func (g geometry) wideLevels(n int) int {
 	levels := 0
 	for nodes := n / g.leastShare(); nodes > aloneUpTo; nodes /= g.leastShare() {
@@ -83,22 +83,22 @@ func (g geometry) wideLevels(n int) int {
 	return levels
 }
 
-// batchPlan is how the scratch of a batch is divided.
+// batchPlan is the division of the scratch memory of a batch.
 type batchPlan struct {
 	index         uint64
 	work          work
 	keys, payload uint64
-	sources       uint64 // of the batch before it is sorted: 0, 1, 2, …
+	sources       uint64 // the indices of the unsorted batch: 0, 1, 2, …
 	sort          uint64
 	marks         uint64
 	free          uint64
 	leaves        uint64
 	statuses      uint64
-	met, found    uint64 // the values of keys before the batch, and which are there
-	folded, kinds uint64 // what the operations of each key come to
+	met, found    uint64 // for each key, its value before the batch, and whether it was there
+	folded, kinds uint64 // the combined operation of each key
 	fold          uint64
 	emptied       uint64
-	empty, count  uint64 // keys of leaves that are empty, and how many
+	empty, count  uint64 // keys of empty leaves, and their number
 	compact       uint64
 	bytes         int
 }
@@ -144,10 +144,10 @@ func (t *tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uin
 	return plan
 }
 
-// indexed says that the sorted batch knows where each operation came from, not its value.
+// indexed reports whether keys are sorted with the indices of their operations, not with values.
 func (b batched) indexed() bool { return b.Statuses != 0 || b.Folds || b.Kind == structures.Mixed }
 
-// sortWidths are those of the keys of a batch and of what they are sorted with: values, or where operations came from.
+// sortWidths returns the widths of the keys of a batch and of what is sorted with them: values or indices.
 func (t *tree) sortWidths(b batched) primitives.Widths {
 	if b.indexed() || !b.payload() {
 		return primitives.Widths{Key: t.width}
@@ -155,7 +155,7 @@ func (t *tree) sortWidths(b batched) primitives.Widths {
 	return t.widths()
 }
 
-// payload says that keys are sorted with something beside them.
+// payload reports whether anything is sorted with the keys.
 func (b batched) payload() bool { return b.indexed() || b.Kind != structures.Delete }
 
 func (b batched) deletes() bool { return b.Kind == structures.Delete || b.Kind == structures.Mixed }
@@ -254,7 +254,7 @@ type batchPackPush struct {
 	Count        recording.Length
 }
 
-// recordBatched records a batch of up to maxBatch operations, for which the pool has room.
+// recordBatched records a batch of up to maxBatch operations. The pool must have room for it.
 func (t *tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error {
 	if b.N == 0 {
 		return nil
@@ -287,26 +287,26 @@ type batchRecorder struct {
 	stager
 	t      *tree
 	b      batched
-	length recording.Length // operations
+	length recording.Length // the number of operations
 	tree   Device
 }
 
-// stager is what the stages of a batch have in common.
+// stager has what all stages of a batch need.
 type stager struct {
 	s       *vk.Stream
 	kernels *recording.Kernels
 	width   structures.Width
-	pool    map[string]uint32 // constants
-	shared  bool              // with other users
+	pool    map[string]uint32 // specialization constants
+	shared  bool              // others share the pool
 	kept    func(module string) string
 	shape   batchShape
 	plan    batchPlan
 	batch   batch
-	args    vk.Memory // the scratch, which begins with the prefix index and the control words
+	args    vk.Memory // the scratch memory, which begins with the prefix index and the control words
 	err     error
 }
 
-// layout is how the workgroups of a stage are laid out: invocations, and lanes that read a node together.
+// layout returns the invocations of a workgroup of a stage, and the lanes that read a node together.
 type layout func(s batchShape) (workgroup, tile int)
 
 func elements(s batchShape) (workgroup, tile int) { return s.group, 1 }
@@ -318,17 +318,17 @@ func alone(s batchShape) (workgroup, tile int)    { return s.alone, 1 }
 type stage[P any] struct {
 	module string
 	layout layout
-	own    func(r *stager) recording.Specialization // nil, or one that other stages don't have
-	words  bool                                     // it has no keys: its module serves all widths
-	splits bool                                     // leaves: its modules are by what is kept of them, and by loops
+	own    func(r *stager) recording.Specialization // a specialization constant of this stage only, or nil
+	words  bool                                     // the kernel uses no keys, and one module serves all widths
+	splits bool                                     // it splits leaves: the module depends on open snapshots
 }
 
-// byKind has a kernel made for each kind of batch.
+// byKind specializes a kernel for the kind of the batch.
 func byKind(r *stager) recording.Specialization {
 	return recording.Constant("KIND", r.batch.How&howKind)
 }
 
-// The stages, in their order. Those of inner nodes come once a level.
+// The stages, in order. Those of inner nodes run once for each level.
 var (
 	stageCount          = stage[batchCountPush]{module: "count", layout: elements, words: true}
 	stageBegin          = stage[batchBeginPush]{module: "begin", layout: elements, words: true}
@@ -348,14 +348,14 @@ var (
 	stageUnlink         = stage[batchUnlinkPush]{module: "unlink", layout: elements}
 )
 
-// run records so many workgroups of a stage, unless one before has failed.
+// run records groups workgroups of a stage, unless an earlier stage has failed.
 func (g stage[P]) run(r *stager, groups int, push P) {
 	if k := g.kernel(r); k != nil {
 		k.Dispatch(r.s, groups, push)
 	}
 }
 
-// runCounted records as many workgroups of a stage as the control words at that byte say.
+// runCounted records a stage whose number of workgroups is in the control words, at byte at.
 func (g stage[P]) runCounted(r *stager, at int, push P) {
 	if k := g.kernel(r); k != nil {
 		k.DispatchIndirect(r.s, r.args, int(r.plan.work.At-r.plan.index)+at, push)
@@ -403,7 +403,7 @@ func (r *batchRecorder) record() error {
 		r.fold()
 	}
 	r.leaves()
-	if r.b.Kind != structures.Delete { // which never makes a node (batch_nodes)
+	if r.b.Kind != structures.Delete { // a deletion never makes a node (batch_nodes)
 		r.inner()
 		blocks := int(r.tree.Pool.Blocks)
 		stageEnd.run(&r.stager, r.groups(blocks),
@@ -412,7 +412,7 @@ func (r *batchRecorder) record() error {
 			r.err = r.t.recordGiveBack(r.s, r.b.claim, r.plan.free, 0)
 		}
 	}
-	if r.b.deletes() && !r.t.versions.protect() { // a leaf that goes would take its versions along
+	if r.b.deletes() && !r.t.versions.protect() { // a removed leaf would lose its versions
 		r.unlink()
 	}
 	if r.b.Statuses != 0 {
@@ -421,14 +421,14 @@ func (r *batchRecorder) record() error {
 	return r.err
 }
 
-// count writes down how many operations there are, where the device alone knows.
+// count writes the number of operations, if only the device knows it.
 func (r *batchRecorder) count() {
 	if r.length.At != 0 {
 		stageCount.run(&r.stager, 1, batchCountPush{r.b.CountAt, r.length.At, uint32(r.b.First)})
 	}
 }
 
-// sort brings the keys into order, with their values or sources beside them.
+// sort sorts the keys, with their values or the indices of their operations.
 func (r *batchRecorder) sort() {
 	t, b, plan := r.t, r.b, r.plan
 	if b.indexed() {
@@ -456,7 +456,7 @@ func (r *batchRecorder) sort() {
 	}
 }
 
-// begin clears the control words, counts the free slabs of each block, and marks where keys begin.
+// begin clears the control words, counts the free slabs of each block, and marks the first operation of each key.
 func (r *batchRecorder) begin() {
 	plan, blocks := r.plan, int(r.tree.Pool.Blocks)
 	stageBegin.run(&r.stager, r.groups(max(blocks, workControl/4)), batchBeginPush{r.tree, plan.work.At, plan.free})
@@ -468,7 +468,7 @@ func (r *batchRecorder) begin() {
 	}
 }
 
-// locate sums up what begin has counted, and finds the leaf of each key.
+// locate sums the counts of begin, and finds the leaf of each key.
 func (r *batchRecorder) locate() {
 	plan, n := r.plan, r.b.N
 	if !r.t.shared {
@@ -485,7 +485,7 @@ func (r *batchRecorder) locate() {
 	}
 }
 
-// keep has versions made of the leaves that are going to be changed, where snapshots are open.
+// keep makes versions of the leaves that will change, if snapshots are open.
 func (r *batchRecorder) keep() {
 	if r.err == nil && r.t.versions.protect() {
 		r.err = r.t.recordKeep(r.s, updated{leaves: r.plan.leaves, stride: 1,
@@ -493,14 +493,14 @@ func (r *batchRecorder) keep() {
 	}
 }
 
-// mark marks where keys begin.
+// mark marks the first operation of each key.
 func (r *batchRecorder) mark() {
 	if r.b.Kind != structures.Delete {
 		stageMark.run(&r.stager, r.b.N/r.shape.marks()+1, batchMarkPush{r.batch})
 	}
 }
 
-// sumMarks sums the marks up.
+// sumMarks sums the marks.
 func (r *batchRecorder) sumMarks() {
 	if n := r.b.N; r.b.Kind != structures.Delete {
 		marks := r.plan.marks + 8*uint64(n/32+1)
@@ -508,8 +508,8 @@ func (r *batchRecorder) sumMarks() {
 	}
 }
 
-// fold makes of a batch with updates in place one of insertions, or of insertions and deletions, that comes to the
-// same: the last operation of a key has its value, and the others are of no account.
+// fold replaces a batch with updates in place by an equivalent one of insertions, or of insertions and deletions: the
+// last operation of each key has the resulting value, and the others have no effect.
 func (r *batchRecorder) fold() {
 	b, plan, n := &r.batch, r.plan, r.b.N
 	stageMeet.run(&r.stager, r.groups(n), batchMeetPush{r.tree, *b, plan.leaves, plan.met, plan.found})
@@ -524,7 +524,7 @@ func (r *batchRecorder) fold() {
 	}
 	if r.b.Kind == structures.Mixed {
 		a.OutKinds = plan.kinds
-		b.Payload, b.Values, b.Kinds = plan.sources, plan.folded, plan.kinds // each position is its own source
+		b.Payload, b.Values, b.Kinds = plan.sources, plan.folded, plan.kinds // each position is its own index
 	} else {
 		b.How = uint32(structures.Insert) | uint32(r.t.share())<<howShare | b.How&howCounted
 		b.Payload, b.Values = plan.folded, 0
@@ -534,7 +534,7 @@ func (r *batchRecorder) fold() {
 	r.sumMarks()
 }
 
-// leaves changes the leaves, and splits those that have become too full.
+// leaves changes the leaves, and splits those that are too full.
 func (r *batchRecorder) leaves() {
 	plan, n := r.plan, r.b.N
 	stageApplyLeaves.run(&r.stager, r.groups(n), batchLeavesPush{r.tree, plan.work, r.batch, plan.leaves, plan.emptied})
@@ -542,7 +542,7 @@ func (r *batchRecorder) leaves() {
 	stageSplitLeaves.runCounted(&r.stager, splitArgs, batchSplitLeavesPush{r.tree, plan.work, r.batch, plan.free})
 }
 
-// unlink gives leaves back that have no pairs left.
+// unlink frees leaves without pairs.
 func (r *batchRecorder) unlink() {
 	if r.err != nil {
 		return
@@ -556,7 +556,7 @@ func (r *batchRecorder) unlink() {
 	stageUnlink.run(&r.stager, r.groups(n), batchUnlinkPush{r.tree, plan.empty, plan.count})
 }
 
-// pack makes bytes of the statuses.
+// pack writes the statuses as bytes.
 func (r *batchRecorder) pack() {
 	if r.err != nil {
 		return
@@ -568,9 +568,9 @@ func (r *batchRecorder) pack() {
 	}
 }
 
-// inner records the levels above the leaves. Of those whose batches may be large, each has dispatches of its own; the
-// last of these levels is summed up, and those above it done, by one workgroup. That also goes for a level of which few
-// new nodes come: then there is nothing to do for the dispatches that follow.
+// inner records the levels above the leaves. Each level whose batch may be large has its own dispatches. One workgroup
+// does the levels above the last of these. It also does all levels above a level with few new nodes; the dispatches of
+// those levels then have nothing to do.
 func (r *batchRecorder) inner() {
 	w, free, split := r.plan.work, r.plan.free, uint32(max(r.t.share(), minChildren))
 	wide := r.t.geometry().wideLevels(r.b.N)

@@ -28,14 +28,14 @@ func build(ctx context.Context, d *vk.Device, columns saved.Columns, n int, keys
 	if err != nil {
 		var capacity *structures.CapacityError
 		if errors.As(err, &capacity) && capacity.Asked != o.Capacity {
-			err = capacity.Err // nobody asked for that: it is the pairs' number
+			err = capacity.Err // the caller did not ask for this capacity: it is the number of pairs
 		}
 		return nil, joint.Error(err, t.Close())
 	}
 	return t, nil
 }
 
-// build replaces what is in the tree by pairs from Go slices.
+// build replaces the content of the tree by pairs from Go slices.
 func (t *tree) build(ctx context.Context, n int, keys, values pipeline.Column) error {
 	pairs, err := vk.NewBuffer[uint32](t.d, 2*n*t.words())
 	if err != nil {
@@ -60,7 +60,7 @@ func (t *tree) build(ctx context.Context, n int, keys, values pipeline.Column) e
 	return t.remake(ctx, b, func(b bulk) error { return t.bulk(t.stream, b, scratch.Address()) })
 }
 
-// remake does what record records of a bulk on the tree's own stream.
+// remake runs, on the tree's own stream, what record records of a bulk build.
 func (t *tree) remake(ctx context.Context, b bulk, record func(bulk) error) error {
 	replaces, err := t.replacing(ctx, t.nodesOf(b))
 	if err != nil {
@@ -75,7 +75,7 @@ func (t *tree) remake(ctx context.Context, b bulk, record func(bulk) error) erro
 	return nil
 }
 
-// rebuilt notes what a bulk makes.
+// rebuilt notes the number of nodes after a bulk build.
 func (t *tree) rebuilt(b bulk) { t.known, t.planted = countedOf(t.width, b.N, b.Fill), true }
 
 func (t *tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error {
@@ -98,7 +98,7 @@ func (t *tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBat
 		if err := s.Wait(ctx); err != nil {
 			return err
 		}
-		if t.shared { // the nodes that go are listed now
+		if t.shared { // the old nodes are listed now
 			if err := t.uses.Rest(ctx); err != nil {
 				return err
 			}
@@ -131,15 +131,16 @@ func (t *tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBat
 	return nil
 }
 
-// roomFor makes the pool one of at least so many slabs, while nothing runs that uses it.
+// roomFor makes the pool grow to at least so many slabs. No work may use the pool.
 func (t *tree) roomFor(ctx context.Context, nodes int) error {
 	if t.shared {
-		return nil // claims see to it
+		return nil // claims make room
 	}
 	return t.pool.Grow(ctx, blocksFor(nodes)-t.blocks())
 }
 
-// bulk is what a tree is made of: N pairs on the device, or fewer where the word at CountAt, if that is not 0, says so.
+// bulk has the operands of a bulk build: N pairs on the device, or fewer if CountAt is not 0: it is then the address of
+// their number.
 type bulk struct {
 	Keys, Values uint64
 	N            int
@@ -150,14 +151,14 @@ type bulk struct {
 
 func (b bulk) length() recording.Length { return recording.Length{At: b.CountAt, N: uint32(b.N)} }
 
-// nodesOf is how many nodes the tree has then, at most.
+// nodesOf returns an upper bound of the nodes after the build.
 func (t *tree) nodesOf(b bulk) int { return t.geometry().nodesFor(b.N, b.Fill) }
 
-// bulkPlan is how the scratch of bulk is divided.
+// bulkPlan is the division of the scratch memory of bulk.
 type bulkPlan struct {
 	sortedKeys, sortedValues     uint64
-	distinctKeys, distinctValues uint64 // of the sorted pairs, the last of each key
-	flags                        uint64 // which ones these are
+	distinctKeys, distinctValues uint64 // the last pair of each key, sorted
+	flags                        uint64 // which pairs these are
 	lengths                      uint64 // 3 words, build_plan.comp
 	sort                         uint64
 	bytes                        uint64
@@ -179,11 +180,11 @@ type buildOrderPush struct {
 	Length                recording.Length
 }
 
-// bulk records that the tree becomes one of the given pairs, of equal keys the last. The pool has room for the nodes.
-// Pairs that ascend already are taken as they are: how far to go, the device finds out by itself.
+// bulk records that the content of the tree becomes the given pairs, of equal keys the last. The pool must have room
+// for the nodes. The device finds out whether the pairs are sorted, and then does not sort them.
 func (t *tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	p := t.bulkPlan(b.N, scratch)
-	const each = 8 // keys an invocation
+	const each = 8 // keys of an invocation
 	group := min(256, t.d.Info().MaxWorkgroup)
 	order, err := recording.Kernel[buildOrderPush](t.kernels, s, t.sized("btree/build_order"), group)
 	if err != nil {
@@ -218,7 +219,7 @@ func (t *tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	}, b)
 }
 
-// bulkSorted is bulk of pairs that are known to ascend, none of whose keys comes twice.
+// bulkSorted is bulk for pairs that are known to be sorted, without equal keys.
 func (t *tree) bulkSorted(s *vk.Stream, b bulk) error {
 	return t.bulkNodes(s, buildPlanPush{GivenKeys: b.Keys, GivenValues: b.Values}, b)
 }

@@ -63,11 +63,11 @@ func (t *tree) Compact(ctx context.Context, fill float64) error {
 	return joint.Error(err, old.Close())
 }
 
-// A pool is replaced if it is more than so many times as large as it must be.
+// spacious is how many times larger than necessary a pool may be before it is replaced.
 const spacious = 4
 
-// smallerPool makes a pool for so many nodes, and as many pairs as the options wish, if that saves much memory; nil if
-// it doesn't, or can't be done.
+// smallerPool makes a pool for so many nodes, and for Options.Capacity pairs, if that saves much memory. Otherwise, or
+// if it can't be made, it returns nil.
 func (t *tree) smallerPool(ctx context.Context, nodes int) *alloc.SlabPool {
 	blocks := max(blocksFor(nodes), blocksFor(t.geometry().nodesFor(t.o.Capacity, t.o.Fill)))
 	if t.shared || spacious*blocks >= t.blocks() {
@@ -75,7 +75,7 @@ func (t *tree) smallerPool(ctx context.Context, nodes int) *alloc.SlabPool {
 	}
 	pool, err := alloc.NewSlabPool(ctx, t.d, t.poolOptions(blocks))
 	if err != nil {
-		return nil // the memory that there is serves as well
+		return nil // the pool that there is will do
 	}
 	return pool
 }

@@ -19,18 +19,18 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// tree is a Tree of whatever types.
+// tree is a Tree without its type parameters.
 type tree struct {
-	columns    saved.Columns // what keys and values are
+	columns    saved.Columns // the types of keys and values
 	d          *vk.Device
-	memory     *vk.Budget // of what the tree keeps
+	memory     *vk.Budget // for memory that the tree keeps
 	o          Options
 	width      structures.Width // of keys and values
 	tiles      tiles
 	queries    queryShape
 	pool       *alloc.SlabPool
 	state      *vk.Buffer[uint32] // counters, BTREE_…_AT in btree_node.glsl
-	stream     *vk.Stream         // for what is done outside of batches
+	stream     *vk.Stream         // for work outside of batches
 	pipelines  *pipeline.Pool
 	reader     *ordered.Reader
 	order      *sequential.Order // of concurrent batches from Go slices
@@ -38,17 +38,17 @@ type tree struct {
 	primitives *primitives.Primitives
 	scratch    recording.Scratch
 	own        *recording.Own
-	root       uint32 // its slab
+	root       uint32 // the slab of the root
 	shared     bool   // the pool has other users (claim.go)
 	seed       *claim // in a shared pool: the root's slab
 	planted    bool   // there are nodes
 	claims     claims
-	uses       vk.Uses   // of the tree's memory
-	known      counted   // of its nodes
-	building   *building // nil: all that BuildOn has recorded is certain
-	failures   uint32    // of the pool, as last seen
+	uses       vk.Uses   // of the tree's memory, by streams
+	known      counted   // the number of nodes
+	building   *building // the last BuildOn that may be dropped, or nil
+	failures   uint32    // of the pool, when last read
 	visits     uint32    // the visit budget of a dispatch of a concurrent batch
-	mostVisits uint32    // that it is raised to
+	mostVisits uint32    // the greatest visits that a retry gets
 	meter      recording.Meter
 	metered    atomic.Pointer[alloc.SlabPool] // the pool, for Metrics
 	batches    tally
@@ -75,14 +75,14 @@ func makeTree(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 	return t, nil
 }
 
-// bare is a tree that is not open.
+// bare returns a tree that is not open.
 func bare(columns saved.Columns) *tree {
 	t := &tree{columns: columns, width: columns.Width()}
 	t.reader = ordered.NewReader(nil, t.width, t.newest(), nil, nil, nil)
 	return t
 }
 
-// inside does something in a call of its own.
+// inside runs do in a call of its own.
 func (t *tree) inside(ctx context.Context, do func() error) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (t *tree) inside(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// open makes a tree without nodes. It is to be closed, also after an error.
+// open makes a tree without nodes. Close it, also after an error.
 func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (*tree, error) {
 	if err := d.Err(); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 	return t, err
 }
 
-// fits says whether there is room for a pool of the tree's own, if it is to have one.
+// fits returns an error if there is too little memory for the tree's own pool, if it needs one.
 func (t *tree) fits(o alloc.PoolOptions) error {
 	if t.shared {
 		return nil
@@ -160,7 +160,7 @@ func (t *tree) fits(o alloc.PoolOptions) error {
 	return err
 }
 
-// poolOptions are those of a pool of the tree's own.
+// poolOptions returns the options of the tree's own pool.
 func (t *tree) poolOptions(blocks int) alloc.PoolOptions {
 	return alloc.PoolOptions{Blocks: blocks, MaxBytes: t.o.MaxBytes, Memory: t.memory}
 }
@@ -168,7 +168,7 @@ func (t *tree) poolOptions(blocks int) alloc.PoolOptions {
 // blocksFor returns how many memory blocks hold so many nodes.
 func blocksFor(nodes int) int { return (nodes + alloc.BlockSlabs - 1) / alloc.BlockSlabs }
 
-// device describes the tree to one dispatch.
+// device describes the tree for one dispatch.
 func (t *tree) device() Device {
 	return Device{Pool: t.pool.Device(), State: t.state.Address(), Root: t.root}
 }
@@ -201,19 +201,19 @@ func kernel[P any](t *tree, s *vk.Stream, module string, tile int,
 	return recording.Kernel[P](t.kernels, s, "btree/"+module, workgroup, all...)
 }
 
-// words is how many 32-bit words a key takes, and a value.
+// words returns the number of 32-bit words of a key or a value.
 func (t *tree) words() int { return t.width.Bytes() / 4 }
 
 // groups returns how many workgroups have so many invocations.
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
 
-// empty makes the tree one without pairs.
+// empty makes the tree empty.
 func (t *tree) empty(ctx context.Context) error {
 	b := bulk{Fill: t.o.Fill}
 	return t.remake(ctx, b, func(b bulk) error { return t.bulkSorted(t.stream, b) })
 }
 
-// Clear removes all pairs. The memory stays. Errors: vk.ErrUnsubmitted (Finish), the context's.
+// Clear removes all pairs, and keeps the memory. Errors: vk.ErrUnsubmitted (Finish), the context's.
 func (t *tree) Clear(ctx context.Context) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
@@ -231,12 +231,12 @@ func (t *tree) Clear(ctx context.Context) error {
 	return t.empty(ctx)
 }
 
-// on records what record records, all of it or nothing, and notes that it names the tree's memory.
+// on records all or nothing of what record records, and notes that it uses the tree's memory.
 func (t *tree) on(s *vk.Stream, record func() error) error {
 	return recording.Naming(s, record, &t.uses, t.pool.Uses())
 }
 
-// Metrics are what the host knows, without a look at the tree and without a turn.
+// Metrics returns what the host knows. It neither asks the device nor waits for other calls.
 func (t *tree) Metrics() structures.Metrics {
 	m := t.meter.Metrics(t.d)
 	if pool := t.metered.Load(); pool != nil {
@@ -255,11 +255,10 @@ func (t *tree) UsedOn(s *vk.Stream) {
 	}
 }
 
-// Close frees the tree's memory, when the calls before have ended. What streams have recorded or submitted is allowed
-// to end first: the memory goes when the streams find that it has. To a pool that others share, Close gives the nodes
-// back, and waits for the streams for that: vk.ErrUnsubmitted, and nothing is done, where one has work recorded that it
-// has not submitted; *vk.OutOfMemoryError, and nothing is done, where there is no memory to list them in. Further calls
-// do nothing.
+// Close frees the tree's memory after the calls that are running. Work that streams have recorded or submitted may
+// still end: the memory is freed after it. If others share the pool, Close gives the nodes back, and waits for the
+// streams for that. Then vk.ErrUnsubmitted, if a stream has recorded work and not submitted it, or
+// *vk.OutOfMemoryError, if there is no memory to list the nodes, means that nothing was done. Further calls do nothing.
 func (t *tree) Close() error {
 	if t == nil {
 		return nil // it was never made
@@ -293,7 +292,7 @@ func (t *tree) Close() error {
 	if t.state != nil {
 		t.uses.Free(t.state.Free)
 	}
-	if t.seed != nil { // the pool is no more
+	if t.seed != nil { // the pool is closed
 		t.seed.memory.Free()
 	}
 	if pool := t.metered.Swap(nil); pool != nil {

@@ -28,7 +28,7 @@ func (t *tree) Prepare(ctx context.Context) error {
 		if err != nil {
 			return nil, nil, err
 		}
-		x.known = counted{width: t.width, nodes: 1 << 40} // so that whatever is done for large trees pays
+		x.known = counted{width: t.width, nodes: 1 << 40} // so that all that is done for large trees is prepared
 		parts := x.rehearsals()
 		y, endToo, err := t.small(ctx, form)
 		if err != nil {
@@ -46,7 +46,7 @@ func (t *tree) Prepare(ctx context.Context) error {
 	return err
 }
 
-// small makes an empty tree with the kernels that this one has while its pool has such constants.
+// small makes an empty tree that needs the same kernels as t does while its pool has these constants.
 func (t *tree) small(ctx context.Context, form recording.Form) (_ *tree, end func(), err error) {
 	o := Options{Fill: t.o.Fill, Path: t.o.Path, Tile: t.o.Tile}
 	if t.shared {
@@ -57,7 +57,7 @@ func (t *tree) small(ctx context.Context, form recording.Form) (_ *tree, end fun
 	}
 	x, err := makeTree(ctx, t.d, t.columns, o)
 	end = func() {
-		_ = x.Close() // what it had to do was waited for
+		_ = x.Close() // its work was waited for
 		if o.Pool != nil {
 			_ = o.Pool.Close()
 		}
@@ -72,7 +72,7 @@ func (t *tree) small(ctx context.Context, form recording.Form) (_ *tree, end fun
 	return x, end, nil
 }
 
-// try does with a small tree what can be done with one.
+// try makes the calls that a small tree can make.
 func (t *tree) try(ctx context.Context, form recording.Form) error {
 	x, end, err := t.small(ctx, form)
 	if err != nil {
@@ -122,7 +122,7 @@ func try[W structures.Word](ctx context.Context, t *tree) error {
 	return nil
 }
 
-// trySnapshot does what is done with snapshots.
+// trySnapshot makes the calls that use snapshots.
 func trySnapshot[W structures.Word](ctx context.Context, t *Tree[W, W], keys []W) error {
 	v, err := t.Snapshot(ctx)
 	if err != nil {
@@ -159,12 +159,12 @@ func trySnapshot[W structures.Word](ctx context.Context, t *Tree[W, W], keys []W
 	return t.Check(ctx)
 }
 
-// rehearseVersions is for what frees versions, and makes room for more.
+// rehearseVersions records what frees versions, and makes room for more.
 func (t *tree) rehearseVersions(_ context.Context, s *vk.Stream) error {
 	return cmp.Or(t.recordPrune(s, openSnapshots{}), t.recordMore(s, versionArguments{}, nil, 0))
 }
 
-// seen is the tree as rehearsals look at it: at a snapshot where one is open.
+// seen returns the reader that rehearsals use: at a snapshot, if one is to be open.
 func (t *tree) seen() recorder {
 	r := t.newest()
 	if t.versions.rehears {
@@ -173,7 +173,7 @@ func (t *tree) seen() recorder {
 	return r
 }
 
-// rehearsals record what batches of all sizes take. The tree is used for nothing else.
+// rehearsals records the kernels that batches of all sizes need. The tree is not used for anything else.
 func (t *tree) rehearsals() []recording.Part {
 	parts := []recording.Part{t.rehearsePoints, t.rehearseRanges, t.rehearseLeaves, t.rehearseBulk, t.rehearseInOrder}
 	for kind := range structures.CountRange + 1 { // Mixed is the first
@@ -187,7 +187,7 @@ func (t *tree) rehearsals() []recording.Part {
 	return parts
 }
 
-// somewhere is the address of what nothing reads or writes.
+// somewhere is an address that no kernel reads or writes.
 const somewhere = recording.Align
 
 func (t *tree) rehearsePoints(_ context.Context, s *vk.Stream) error {
@@ -234,7 +234,7 @@ func (t *tree) rehearseRanges(_ context.Context, s *vk.Stream) error {
 	return nil
 }
 
-// rehearseLeaves is for what goes over all leaves, of which there may be any number.
+// rehearseLeaves records what reads all leaves, for all numbers of leaves.
 func (t *tree) rehearseLeaves(_ context.Context, s *vk.Stream) error {
 	order := leafOrder{somewhere, somewhere, somewhere}
 	for _, n := range recording.Sizes(primitives.MaxLength) {
@@ -286,7 +286,7 @@ func (t *tree) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
 	return nil
 }
 
-// rehearseInOrder is one part, since chunks in order take turns.
+// rehearseInOrder is one part, because chunks in order run one after the other.
 func (t *tree) rehearseInOrder(_ context.Context, s *vk.Stream) error {
 	for kind := structures.Insert; kind <= structures.InsertMax; kind++ {
 		if kind == structures.InsertDuplicate {

@@ -24,7 +24,7 @@ type freePush struct {
 	Open     openSnapshots
 }
 
-// prune frees the versions that no open snapshot needs, and counts those that are left, at rest.
+// prune frees the versions that no open snapshot needs, and counts the others. Nothing may use versions meanwhile.
 func (t *tree) prune(ctx context.Context) error {
 	v := &t.versions
 	times, closed := v.times()
@@ -55,7 +55,7 @@ func (t *tree) prune(ctx context.Context) error {
 	return err
 }
 
-// recordPrune records the freeing of versions: first nothing leads to them any more.
+// recordPrune records the freeing of versions, after the links to them are removed.
 func (t *tree) recordPrune(s *vk.Stream, open openSnapshots) error {
 	relink, err := recording.Kernel[relinkPush](t.kernels, s, "btree/version_relink", workgroup)
 	if err != nil {
@@ -78,7 +78,7 @@ type morePush struct {
 	Had      uint32
 }
 
-// recordMore records that of versions which were not there before each is free, beside those that were free.
+// recordMore records that new versions become free, in addition to those that were free before.
 func (t *tree) recordMore(s *vk.Stream, a versionArguments, old *vk.Buffer[uint32], had int) error {
 	k, err := recording.Kernel[morePush](t.kernels, s, "btree/version_more", workgroup)
 	if err != nil {
@@ -88,7 +88,7 @@ func (t *tree) recordMore(s *vk.Stream, a versionArguments, old *vk.Buffer[uint3
 	return nil
 }
 
-// recordForgotten records that all versions are free, and no leaf has any.
+// recordForgotten records that all versions become free, and no leaf has one.
 func (t *tree) recordForgotten(s *vk.Stream) error {
 	m := &t.versions.memory
 	m.recordUnstamped(s)

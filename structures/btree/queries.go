@@ -6,21 +6,21 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// queryShape is how the kernels of queries in the read-only phase are laid out.
+// queryShape is the layout of the kernels of queries in the read-only phase.
 type queryShape struct {
 	find       int // lanes that search together: for keys,
 	neighbor   int // for neighbors,
-	seek       int // and for where ranges begin
+	seek       int // and for the leaves where ranges begin
 	walk       int // lanes that read the leaves of a range together
-	parts      int // in which lookups read a node: 1 or 2
+	parts      int // the parts in which lookups read a node: 1 or 2
 	indexBits  int // log2 of the entries of a prefix index; -1: by the number of queries
-	partBits   int // log2 of the parts that keys are brought into which are looked up in order
-	partsOfFew int // log2 of the parts that few ranges are cut into together
+	partBits   int // log2 of the parts of a partition
+	partsOfFew int // log2 of the parts into which few ranges are divided together
 
-	order structures.LookupOrder // of neighbors and ranges
+	order structures.LookupOrder // for neighbors and ranges
 }
 
-// bestQueryShape returns what measured best (docs/benchmarks.md). wish is the Tile of Options.
+// bestQueryShape returns the layout that measured best (docs/benchmarks.md). wish is Options.Tile.
 func bestQueryShape(d *vk.Device, wish int) queryShape {
 	q := queryShape{find: 2, neighbor: 4, seek: 4, walk: 4, parts: 2, indexBits: -1, partBits: 8, partsOfFew: 16}
 	if d.Info().Type == vk.CPU {
@@ -36,7 +36,7 @@ func bestQueryShape(d *vk.Device, wish int) queryShape {
 	return q
 }
 
-// constant is the part of the shape that kernels are specialised for.
+// constant returns the specialization constant of the shape.
 func (q queryShape) constant() recording.Specialization {
 	return recording.Constant("NODE_PARTS", uint32(q.parts))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// checkWindow answers why the first pairs of ranges can't be recorded.
+// checkWindow returns an error if the first pairs of ranges can't be recorded.
 func checkWindow(d *vk.Device, w structures.DeviceWindow, width structures.Width) error {
 	places, err := recording.Windows(w.Count, w.Width)
 	return cmp.Or(err, recording.NeedNumbers(d, w.Ranges, "ends of ranges", w.Count, 2*w.Count, width),
@@ -44,57 +44,57 @@ func (t *tree) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
 	})
 }
 
-// rangeQueries are ranges on the device: addresses.
+// rangeQueries are queries of ranges on the device, by addresses.
 type rangeQueries struct {
-	ranges  uint64 // two words a range
+	ranges  uint64 // two words for each range
 	n       int    // ranges
-	countAt uint64 // 0, or where it is said how many of them: those behind are taken for empty
-	shift   int    // log2 of the parts that each is cut into
-	counts  uint64 // a word a part
-	offsets uint64 // a word a part
-	total   uint64 // two words, or none
+	countAt uint64 // 0, or the address of the number of ranges; later ranges count as empty
+	shift   int    // log2 of the parts of each range
+	counts  uint64 // a word for each part
+	offsets uint64 // a word for each part
+	total   uint64 // two words, or 0
 
 	outKeys, outValues     uint64
 	limit, capacity, width int
 
-	leaves  int    // a part of more is too long; 0: of more than ever should be
-	tooLong uint32 // what its count is then
+	leaves  int    // a part with more leaves is too long; 0: leavesAtOnce
+	tooLong uint32 // the count of a part that is too long
 }
 
 func (q rangeQueries) number() recording.Length {
 	return recording.Length{At: q.countAt, N: uint32(q.n)}
 }
 
-// leavesAtOnce is how many leaves one tile walks over in a dispatch on behalf of one part of a range.
+// leavesAtOnce is how many leaves one tile reads in a dispatch for one part of a range.
 const leavesAtOnce = 1 << 16
 
-// rangePlan is how the scratch of ranges is divided.
+// rangePlan is the division of the scratch memory of ranges.
 type rangePlan struct {
 	shift     int
 	indexBits int
 	index     uint64
-	leaves    uint64 // a word a part: where it begins
-	counts    uint64 // a word a part
-	offsets   uint64 // a word a part, and one more
+	leaves    uint64 // a word for each part: the leaf where it begins
+	counts    uint64 // a word for each part
+	offsets   uint64 // a word for each part, and one more
 	total     uint64 // two words
 	scan      uint64
-	order     rangeOrder // none: they are done as they come
+	order     rangeOrder // empty: ranges stay in the order of the batch
 	bytes     int
 }
 
-// ordered says whether ranges are brought into the order of their first keys.
+// ordered reports whether ranges are partitioned first by their least keys.
 func (p rangePlan) ordered() bool { return p.order != rangeOrder{} }
 
-// rangeOrder is the scratch for ranges that are brought into order: addresses.
+// rangeOrder is the scratch memory of ranges that are partitioned, by addresses.
 type rangeOrder struct {
-	ranges       uint64 // two words a range, in order
-	destinations uint64 // of each range, in order
-	each         uint64 // of each range in order: its source, for windows; else the leaf where it begins
-	counts       uint64 // the pairs of each range in order
+	ranges       uint64 // two words for each range, partitioned
+	destinations uint64 // of each partitioned range
+	each         uint64 // of each partitioned range: its index in the batch (windows), or its first leaf
+	counts       uint64 // the number of pairs of each partitioned range
 	partition    uint64
 }
 
-// seekPlan is that of ranges that are neither cut up nor summed up.
+// seekPlan is the plan for ranges that are neither divided nor summed.
 func (t *tree) seekPlan(n int, ordered bool, scratch uint64) rangePlan {
 	p := recording.Parts{Base: scratch}
 	r := rangePlan{indexBits: t.indexBits(n)}
@@ -131,7 +131,7 @@ func (t *tree) scratchForSeeks(s *vk.Stream, n int, ordered bool) (rangePlan, er
 	return t.seekPlan(n, ordered, at), err
 }
 
-// scratchForRanges divides scratch. Ranges whose number the device alone knows are done as they come.
+// scratchForRanges divides scratch memory. If only the device knows the number of ranges, they are not partitioned.
 func (t *tree) scratchForRanges(s *vk.Stream, n int, countAt uint64) (rangePlan, error) {
 	ordered := countAt == 0 && t.rangesInOrder(n)
 	at, err := t.scratch.Take(s, t.rangePlan(n, ordered, 0).bytes)
@@ -173,7 +173,8 @@ type rangeOffsetsPush struct {
 	Count, Shift                   uint32
 }
 
-// recordSeeks records the search for the leaves where ranges begin. zeroed: two words that become 0, or none.
+// recordSeeks records the search for the leaves where ranges begin. zeroed is the address of two words that are set to
+// 0, or 0.
 func (t *tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed uint64) error {
 	index, err := t.recordIndex(s, plan.index, plan.indexBits,
 		askedFor{keys: q.ranges, ranges: true, number: q.number()})
@@ -191,8 +192,8 @@ func (t *tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed 
 	return nil
 }
 
-// recordRangeOrder records that ranges are brought into order, if the plan says so, and returns them and the plan as
-// they are from there on, until recordOwnOrder. sources: a word a range, out, or 0.
+// recordRangeOrder records the partitioning of ranges, if the plan says so. It returns the ranges and the plan to use
+// until recordOwnOrder. sources, if not 0, receives a word for each range.
 func (t *tree) recordRangeOrder(s *vk.Stream, q rangeQueries, plan rangePlan,
 	sources uint64) (rangeQueries, rangePlan, error) {
 	if !plan.ordered() {
@@ -207,7 +208,7 @@ func (t *tree) recordRangeOrder(s *vk.Stream, q rangeQueries, plan rangePlan,
 	return q, plan, err
 }
 
-// recordOwnOrder records the fetching of the counts of ranges, if they were brought into order.
+// recordOwnOrder records that the counts of partitioned ranges are put into the order of the batch.
 func (t *tree) recordOwnOrder(s *vk.Stream, n primitives.Length, counts uint64, plan rangePlan) error {
 	if !plan.ordered() {
 		return nil
@@ -215,7 +216,7 @@ func (t *tree) recordOwnOrder(s *vk.Stream, n primitives.Length, counts uint64, 
 	return t.recordFetch(s, n, fetch{destinations: plan.order.destinations, words: plan.order.counts, toWords: counts})
 }
 
-// recordCounts records the counting of the pairs of ranges, part by part.
+// recordCounts records the counting of the pairs of ranges, by parts.
 func (r recorder) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error {
 	k, err := kernel[countPush](r.tree, s, r.reading("range_count"), r.queries.walk)
 	if err != nil {
@@ -239,8 +240,8 @@ func (r recorder) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) err
 	return r.recordOwnOrder(s, primitives.Length{N: parts}, counts, plan)
 }
 
-// recordOffsets records the summing up of what recordCounts counted: the offsets of the parts into the plan's, those of
-// the ranges, and their counts, where they are wanted, and the total.
+// recordOffsets records the sums of the counts of recordCounts: the offsets of the parts, in the plan, those of the
+// ranges and their counts, if wanted, and the total.
 func (t *tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offsets, counts uint64) error {
 	k, err := recording.Kernel[rangeOffsetsPush](t.kernels, s, "btree/range_offsets", workgroup)
 	if err != nil {
@@ -259,7 +260,7 @@ func (t *tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offse
 	return nil
 }
 
-// recordPairs records the writing of the pairs of ranges whose leaves recordSeeks has found, at their offsets.
+// recordPairs records the writing of the pairs of ranges at their offsets. recordSeeks has found their leaves.
 func (r recorder) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
 	k, err := kernel[writePush](r.tree, s, r.reading("range_write"), r.queries.walk)
 	if err != nil {

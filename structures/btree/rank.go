@@ -27,11 +27,11 @@ type selectPush struct {
 	Count                               recording.Length
 }
 
-// countedLeaves is how the scratch of recordLeaves is divided.
+// countedLeaves is the division of the scratch memory of recordLeaves.
 type countedLeaves struct {
 	listing
 	order        leafOrder
-	counts, sums uint64 // the pairs of each leaf, and of those before it
+	counts, sums uint64 // the pairs of each leaf, and of all leaves before it
 	scan         uint64
 	bytes        int
 }
@@ -44,8 +44,8 @@ func (t *tree) countedLeavesIn(scratch uint64) countedLeaves {
 	return c
 }
 
-// recordLeaves records the listing of all leaves in key order, the counting of their pairs, and the sum of them at an
-// address, or none; and behind that, if e is one, the writing of the pairs.
+// recordLeaves records the listing of all leaves in key order, and the counting of their pairs. It writes the number of
+// all pairs at total, unless that is 0. If e is not nil, it also records the writing of the pairs.
 func (r recorder) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafList, error) {
 	scratch, err := r.scratch.Take(s, r.countedLeavesIn(0).bytes)
 	if err != nil {
@@ -83,7 +83,7 @@ func (r recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
 	})
 }
 
-// byLeaves records n queries that a kernel answers by the leaves in key order.
+// byLeaves records n queries by a kernel that searches the leaves in key order.
 func byLeaves[P any](r recorder, s *vk.Stream, module string, n int,
 	push func(leafList) P) error {
 	if n == 0 {

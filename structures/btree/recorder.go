@@ -13,13 +13,13 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// recorder is the tree as a reader sees it: its newest pairs, or those of a snapshot.
+// recorder records the queries of a tree, on its present content or at a snapshot.
 type recorder struct {
 	*tree
-	at *snapshot // nil: the newest
+	at *snapshot // nil: the present content
 }
 
-// newest is what the tree holds now.
+// newest returns the recorder of the present content.
 func (t *tree) newest() recorder { return recorder{tree: t} }
 
 func (r recorder) Err() error {
@@ -51,7 +51,7 @@ func (r recorder) Leave()                  { r.gate.LeaveShared() }
 func (r recorder) Meter() *recording.Meter { return &r.meter }
 func (r recorder) Exact() bool             { return true }
 
-// Changes of a snapshot there are none.
+// Changes returns the changes that end iterations. A snapshot has none.
 func (r recorder) Changes() *recording.Changes {
 	if r.at != nil {
 		return &r.at.changes
@@ -66,10 +66,10 @@ func (r recorder) On(s *vk.Stream, record func() error) error {
 	return r.onSnapshot(s, record)
 }
 
-// past says whether leaves may have been changed since what is read.
+// past reports whether leaves may have changed since the snapshot.
 func (r recorder) past() bool { return r.at != nil && r.versions.there() }
 
-// device describes the tree, as it is seen, to one dispatch.
+// device describes the tree, or the snapshot, for one dispatch.
 func (r recorder) device(s *vk.Stream) Device {
 	d := r.tree.device()
 	if r.past() {
@@ -78,7 +78,7 @@ func (r recorder) device(s *vk.Stream) Device {
 	return d
 }
 
-// reading is the module of a kernel that reads leaves.
+// reading returns the name of the module of a kernel that reads leaves.
 func (r recorder) reading(module string) string {
 	module = r.sized(module)
 	if r.past() {
@@ -87,8 +87,9 @@ func (r recorder) reading(module string) string {
 	return module
 }
 
-// Limits: past empty leaves alone, a search for a neighbor makes a way from the root for each leaf; and a range has no
-// more parts with many leaves than the tree has leaves for. Only links that lead in circles take more.
+// Limits returns limits that only a tree with links in a circle exceeds: if all leaves are empty, a search for a
+// neighbor walks from the root once for each leaf; and a range has no more parts with many leaves than the tree has
+// leaves for.
 func (r recorder) Limits() ordered.Limits {
 	const (
 		levels       = 16 // BTREE_LEVELS of shaders/btree/build.glsl
@@ -110,10 +111,10 @@ func (r recorder) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Nei
 	return r.recordNeighbors(s, to, n)
 }
 
-// leavesOfPart is how many leaves a tile walks over on behalf of a range from Go slices.
+// leavesOfPart is how many leaves a tile reads for a range from Go slices.
 const leavesOfPart = 128
 
-// Survey counts the pairs of ranges, but for those that have more leaves.
+// Survey counts the pairs of ranges, except for ranges with more than leavesOfPart leaves.
 func (r recorder) Survey(s *vk.Stream, v ordered.Survey) error {
 	plan, err := r.scratchForSeeks(s, v.N, r.rangesInOrder(v.N))
 	if err != nil {
@@ -141,7 +142,7 @@ func (r recorder) Count(s *vk.Stream, c ordered.Counts) error {
 	if c.Total != 0 {
 		q.total = c.Total
 	} else {
-		q.leaves = math.MaxInt32 // there is no other way to say that something is missing
+		q.leaves = math.MaxInt32 // because without a total, missing pairs could not be reported
 	}
 	if !summed {
 		q.counts = c.Out
@@ -168,7 +169,7 @@ func (r recorder) Range(s *vk.Stream, o ordered.Ranges) error {
 	if err := r.recordOffsets(s, q, plan, o.Offsets, 0); err != nil {
 		return err
 	}
-	if plan.ordered() { // pairs are written range by range
+	if plan.ordered() { // recordPairs needs the leaves in the order of the batch
 		err := r.recordFetch(s, primitives.Length{N: o.N},
 			fetch{destinations: plan.order.destinations, words: plan.order.each, toWords: plan.leaves})
 		if err != nil {
@@ -179,12 +180,11 @@ func (r recorder) Range(s *vk.Stream, o ordered.Ranges) error {
 	return r.recordPairs(s, q, plan)
 }
 
-// Pairs has the ranges in scratch, their offsets and the total, which go up, and behind them the pairs, which come
-// down.
+// Pairs uploads the ranges, their offsets and the total to scratch memory, and downloads the pairs from behind them.
 func (r recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[uint64], counts []uint32,
 	to ordered.Sink) ([]uint32, error) {
 	n := len(ranges)
-	offsets := 2 * r.words() * n // behind the ranges, which are read whole, and so are aligned to two keys
+	offsets := 2 * r.words() * n // after the ranges, which are aligned to two keys, because kernels read both at once
 	totalAt := offsets + n + n%2
 	up := make([]uint32, totalAt+2)
 	pipeline.Ranges(ranges, r.width).Encode(pipeline.Bytes(up))

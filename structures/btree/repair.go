@@ -26,16 +26,16 @@ type repairNodesPush struct {
 	Lows, Leaves, Inner uint64
 }
 
-// taking is what is done to slabs.
+// taking is an operation on slabs.
 type taking uint8
 
 const (
 	allocates taking = iota
 	frees
-	clears // and frees
+	clears // fills with ones, and frees
 )
 
-// old is how nodes that were in use are freed.
+// old returns how used nodes are freed.
 func (t *tree) old() taking {
 	if t.shared {
 		return clears
@@ -43,33 +43,32 @@ func (t *tree) old() taking {
 	return frees
 }
 
-// taker returns the kernel that allocates slabs, or frees them.
+// taker returns the kernel that allocates or frees slabs.
 func (t *tree) taker(s *vk.Stream, does taking) (*vk.Kernel[takePush], error) {
 	return kernel[takePush](t, s, "take", 1, recording.Constant("FREE", word(does != allocates)),
 		recording.Constant("CLEARS", word(does == clears)))
 }
 
-// take records that slabs are allocated, or freed.
+// take records the allocation or freeing of slabs.
 func (t *tree) take(s *vk.Stream, k *vk.Kernel[takePush], p takePush) {
 	p.Pool = t.pool.Device()
 	k.Dispatch(s, groups(int(p.Count)), p)
 }
 
-// repairIn divides scratch for the repair of a tree of so many leaves and inner nodes.
+// repairIn divides scratch memory for the repair of a tree of so many leaves and inner nodes.
 func (t *tree) repairIn(p *recording.Parts, leaves, inner int) (order leafOrder, slabs, refused uint64) {
 	return t.leafOrderIn(p, leaves), p.Take(4 * inner), p.Take(4)
 }
 
-// repair makes the inner nodes anew from the leaves, so that each leaf has a parent, when nothing runs that uses the
-// tree. It is for a tree some of whose nodes are in no parent, because what stopped a batch came between the split of a
-// node and the insertion of its separator. Errors: *vk.OutOfMemoryError, *structures.LimitError; then the tree is as it
-// was.
+// repair rebuilds the inner nodes from the leaves, so that each leaf has a parent. No work may use the tree. A tree
+// needs this if a batch ended between the split of a node and the insertion of its separator. Errors:
+// *vk.OutOfMemoryError, *structures.LimitError; the tree is then unchanged.
 func (t *tree) repair(ctx context.Context) error {
 	v, err := t.survey(ctx)
 	if err != nil {
 		return err
 	}
-	leaves, old := v.listed.leafCount(), v.listed.inner()-1 // but the root, which is the first
+	leaves, old := v.listed.leafCount(), v.listed.inner()-1 // without the root, which is the first
 	each := max(t.share(), minChildren)
 	inner := -1
 	for level := leaves; level > 1; inner += level {
@@ -88,7 +87,8 @@ func (t *tree) repair(ctx context.Context) error {
 
 	err = t.recordLeafOrder(t.stream, v.listed.listing, primitives.Length{N: leaves}, order)
 	for err == nil {
-		// All kernels before anything is taken, so that it can be given back and what follows doesn't fail.
+		// All kernels are made before slabs are taken, so that giving them back and the next steps can't fail for lack
+		// of a kernel.
 		var k repairKernels
 		if k, err = t.repairKernels(t.stream); err != nil {
 			break
@@ -119,14 +119,14 @@ func (t *tree) repair(ctx context.Context) error {
 	return err
 }
 
-// repairKernels are what a repair needs from when on it has taken slabs.
+// repairKernels are the kernels that a repair needs after it has taken slabs.
 type repairKernels struct {
 	take, free, old *vk.Kernel[takePush]
 	plan            *vk.Kernel[repairPlanPush]
 	nodes           *vk.Kernel[repairNodesPush]
 }
 
-// repairKernels are made anew after the pool has grown, which may change them.
+// repairKernels makes them. Make them again after the pool has grown, because its constants may have changed.
 func (t *tree) repairKernels(s *vk.Stream) (k repairKernels, err error) {
 	if k.take, err = t.taker(s, allocates); err != nil {
 		return k, err

@@ -10,13 +10,13 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// savedFill is what is kept of a tree beside its pairs.
+// savedFill is the parameter that is saved with the pairs.
 var savedFill = transfer.Parameter{Structure: "btree", Name: "fill", Option: "Fill"}
 
-// Save writes all pairs and Options.Fill to w, so that Load makes such a tree of them, and returns how many bytes w
-// took. It is one call: what changes the tree waits until it ends; w must not use the tree, but for its queries on
-// streams. Errors: w's, structures.ErrChanged where streams have changed the tree meanwhile, the context's, what Chunks
-// ends with.
+// Save writes all pairs and Options.Fill to w, from which Load makes an equal tree, and returns how many bytes w took.
+// It is one call: calls that change the tree wait until it ends. w must not use the tree, except for queries on
+// streams. Errors: w's, structures.ErrChanged if streams have changed the tree meanwhile, the context's, those of
+// Chunks.
 func (t *tree) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return 0, err
@@ -36,7 +36,7 @@ func (t *tree) Save(ctx context.Context, w io.Writer) (int64, error) {
 // WriteTo is Save without a context: io.WriterTo.
 func (t *tree) WriteTo(w io.Writer) (int64, error) { return t.Save(context.Background(), w) }
 
-// load makes a tree of what was saved.
+// load makes a tree from a file.
 func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns, o Options) (*tree, error) {
 	return transfer.Loader[*tree]{
 		Columns: columns,
@@ -50,7 +50,7 @@ func (t *tree) insert(ctx context.Context, pairs pipeline.Operations) error {
 	return t.update(ctx, request{Operations: pairs})
 }
 
-// newAsSaved makes an empty one by what was saved of it, with room for so many pairs.
+// newAsSaved makes an empty tree with the saved options, and room for so many pairs.
 func newAsSaved(ctx context.Context, d *vk.Device, columns saved.Columns, o Options, h saved.Header,
 	pairs int) (*tree, error) {
 	o.Capacity = max(o.Capacity, pairs)

@@ -11,25 +11,25 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// snapshot is a time of a tree that is kept.
+// snapshot is a time of a tree that open snapshots keep.
 type snapshot struct {
 	time    uint32
-	before  uint64 // times before the clock began anew
+	before  uint64 // times before the clock was last restarted
 	closed  atomic.Bool
-	changes recording.Changes // which there are none of
+	changes recording.Changes // always empty
 }
 
-// ended says whether a snapshot, if there is one, was closed.
+// ended reports whether s is a snapshot that was closed.
 func (s *snapshot) ended() bool { return s != nil && s.closed.Load() }
 
-// view is what a tree held at a snapshot.
+// view is a Snapshot without its type parameters.
 type view struct {
 	*ordered.Reader
 	of recorder
 }
 
-// Snapshot opens a snapshot of what the tree holds now, behind the updates that streams have submitted. Those that one
-// has recorded and not submitted are vk.ErrUnsubmitted.
+// Snapshot opens a snapshot of the tree's present content, after the updates that streams have submitted. It returns
+// vk.ErrUnsubmitted if a stream has recorded updates and not submitted them.
 func (t *tree) Snapshot(ctx context.Context) (*view, error) {
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return nil, err
@@ -45,9 +45,9 @@ func (t *tree) Snapshot(ctx context.Context) (*view, error) {
 	return t.view(time, before), nil
 }
 
-// SnapshotOn opens a snapshot of what the tree holds where a stream stands: behind what it has recorded, and what
-// others have submitted. Updates have their time, and keep what they change, by what is open when they are recorded: so
-// the order of a stream is that of its snapshots already.
+// SnapshotOn opens a snapshot of the tree's content at this point of a stream: after what the stream has recorded, and
+// what others have submitted. Nothing is recorded for it: an update gets its time, and copies what it changes, by the
+// snapshots that are open when it is recorded. So updates and snapshots have the order of the stream.
 func (t *tree) SnapshotOn(s *vk.Stream) (*view, error) {
 	if err := t.gate.EnterShared(context.Background()); err != nil {
 		return nil, err
@@ -66,13 +66,13 @@ func (t *tree) SnapshotOn(s *vk.Stream) (*view, error) {
 	v := t.view(time, before)
 	s.OnSubmit(func(_ vk.Point, submitted bool) {
 		if !submitted {
-			v.end() // and the next updates free the memory: a call of the tree may be what drops the batch
+			v.end() // the next updates free the memory, because the batch may be dropped inside a call of the tree
 		}
 	})
 	return v, nil
 }
 
-// At opens the time of a snapshot that is open once more. nil: none is.
+// At opens another handle to an open snapshot, by its time. It returns nil if there is none.
 func (t *tree) At(ctx context.Context, time uint64) (*view, error) {
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return nil, err
@@ -91,11 +91,10 @@ func (t *tree) view(time uint32, before uint64) *view {
 	return v
 }
 
-// Time is when the snapshot was taken, by the tree's clock: later ones are not less.
+// Time returns when the snapshot was taken, by the tree's clock. Later snapshots don't have smaller times.
 func (v *view) Time() uint64 { return v.of.at.before + uint64(v.of.at.time) }
 
-// Kernels records, with a function of the caller's, kernels that read the tree at the snapshot: what they include is
-// compiled with VKDS_SNAPSHOT.
+// Kernels records kernels of the caller that read the tree at the snapshot, compiled with VKDS_SNAPSHOT.
 func (v *view) Kernels(s *vk.Stream, record func(Device) error) error {
 	if err := v.of.EnterOn(context.Background()); err != nil {
 		return err
@@ -106,7 +105,7 @@ func (v *view) Kernels(s *vk.Stream, record func(Device) error) error {
 	}
 	return v.of.On(s, func() error {
 		d := v.of.device(s)
-		if !v.of.past() { // which a kernel of vkds would not ask
+		if !v.of.past() { // kernels of vkds test this, kernels of the caller don't
 			d.State = vk.NewArguments(s, versionArguments{Now: math.MaxUint32}).Address()
 		}
 		return v.of.gate.Outside(func() error { return record(d) })
@@ -140,7 +139,7 @@ func (v *view) Len(ctx context.Context) (uint64, error) {
 	return uint64(n[0]), err
 }
 
-// Save writes all pairs, as Tree.Save does. What changes the tree need not wait until it ends.
+// Save writes all pairs, as Tree.Save does. The tree may change meanwhile.
 func (v *view) Save(ctx context.Context, w io.Writer) (int64, error) {
 	n, err := v.Len(ctx)
 	if err != nil {
@@ -149,41 +148,42 @@ func (v *view) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return v.Reader.Save(ctx, ungated{}, w, savedFill.Header(v.of.o.Fill, n), v.of.columns)
 }
 
-// ungated is for calls of which each part takes its own turn.
+// ungated is for calls whose parts are calls of their own.
 type ungated struct{}
 
 func (ungated) Outside(f func() error) error { return f() }
 
-// forgotten closes a snapshot that nothing refers to.
+// forgotten closes a snapshot that has no references left.
 func (v *view) forgotten() {
-	if v.of.at.ended() { // by the stream that dropped it
+	if v.of.at.ended() { // the stream that dropped it has closed it
 		return
 	}
 	v.of.versions.forgotten.Add(1)
 	v.of.d.Log().Warn("a snapshot was not closed", "time", v.Time())
-	_ = v.Close() // which has nothing to wait for
+	_ = v.Close() // it waits for nothing
 }
 
-// Close ends the snapshot. What streams have recorded of it is allowed to end. Further calls do nothing.
+// Close ends the snapshot. Recorded work that uses it may still end. Further calls do nothing.
 func (v *view) Close() error {
 	t := v.of.tree
 	if !v.end() {
 		return nil
 	}
 	if err := t.gate.Enter(context.Background()); err != nil {
-		return nil // the tree is closed, or this is a function that it calls: the next updates free the memory
+		return nil // the tree is closed, or this call comes from inside a call: the next updates free the memory
 	}
 	defer t.gate.Leave()
 	t.forgetVersions()
 	return nil
 }
 
-// end closes the snapshot, but for the memory, and says whether that was the last one of versions that are kept.
+// end closes the snapshot without freeing memory. It reports whether the last open snapshot is closed and versions are
+// kept.
 func (v *view) end() (last bool) {
 	return !v.of.at.closed.Swap(true) && v.of.versions.leave(v.of.at.time)
 }
 
-// Versions says what is kept.
+// Versions returns what is kept for snapshots.
 func (t *tree) Versions(ctx context.Context) (Versions, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return Versions{}, err

@@ -121,14 +121,14 @@ type windowArguments struct {
 	Width                uint32
 }
 
-// What the kernels of mixed.glsl are told beside the operations a lane.
+// Slices of mixedPush has the number of groups of operations that a workgroup does, and a flag.
 const (
-	retries    = 1 << 31 // beside the slices
+	retries    = 1 << 31 // a flag in Slices
 	mostSlices = 8
-	sliceFrom  = 1 << 18 // operations, from which on a workgroup looks at more of them
+	sliceFrom  = 1 << 18 // operations from which on a workgroup does several groups
 )
 
-// typeOf is the type of values by which a batch updates them.
+// typeOf returns the type of values by which a batch updates them.
 func (t *tree) typeOf(b operands) saved.Type {
 	if b.plain {
 		return saved.Type{}
@@ -136,19 +136,18 @@ func (t *tree) typeOf(b operands) saved.Type {
 	return t.columns.Values.Type
 }
 
-// asked are the keys of a batch.
+// asked returns the keys of a batch.
 func (b operands) asked() askedFor {
 	return askedFor{keys: b.keys, number: recording.Length{N: uint32(b.count)}}
 }
 
-// updated are the operations of a batch whose leaves are to be kept.
+// updated returns the operations of a batch, whose leaves must be kept.
 func (b operands) updated() updated {
 	return updated{keys: b.keys, kinds: b.kinds, number: recording.Length{N: uint32(b.count)}}
 }
 
-// applyMixed records a batch by the kernels of mixed ones: a batch with operations that ask for order, or with updates
-// that depend on the type of values. In a mixed batch those that ask for order come first, and after a barrier the
-// others.
+// applyMixed records a batch that has ordered queries, or updates that depend on the type of values. In a mixed batch
+// the ordered queries run first, and after a barrier the other operations.
 func (t *tree) applyMixed(s *vk.Stream, kind structures.Kind, b operands) error {
 	const gateBytes = recording.Align
 	bits := t.concurrentIndexBits(b.count)
@@ -218,7 +217,7 @@ func (t *tree) applyMixed(s *vk.Stream, kind structures.Kind, b operands) error 
 	return nil
 }
 
-// dispatchBeside has kernels run beside one another.
+// dispatchBeside records kernels that run concurrently.
 func dispatchBeside(s *vk.Stream, kernels []*vk.Kernel[mixedPush], workgroups int, p mixedPush) {
 	s.Concurrent(func() {
 		for _, k := range kernels {
@@ -227,7 +226,7 @@ func dispatchBeside(s *vk.Stream, kernels []*vk.Kernel[mixedPush], workgroups in
 	})
 }
 
-// recordGate records that a mixed batch has nothing done yet, unless it is dispatched once more, and no query of it
+// recordGate records that all operations of a mixed batch become pending, unless it is a retry, and that no query was
 // left pending.
 func (t *tree) recordGate(s *vk.Stream, gate uint64, b operands) error {
 	failed := new(error)
@@ -240,18 +239,18 @@ func (t *tree) recordGate(s *vk.Stream, gate uint64, b operands) error {
 	return *failed
 }
 
-// Batches from here on are located first, where they run alone (docs/benchmarks.md).
+// locateFrom is the number of operations from which on a batch that runs alone is located first (docs/benchmarks.md).
 const locateFrom = 1 << 19
 
-// initialVisits bounds the node visits of a tile in one dispatch, far above what batches need; where latches hold them
-// up, it is raised, up to maxVisits.
+// initialVisits bounds the nodes that a tile visits in one dispatch. It is far above what batches need. If latches
+// delay operations, it is raised, up to maxVisits.
 const (
 	initialVisits = 1 << 14
 	maxVisits     = 1 << 18
 )
 
-// firstVisits is the budget that a tree on a device begins with. On a CPU, what holds a latch may be off its processor
-// for a time slice or several, in which others make more visits than a whole batch needs.
+// firstVisits returns the first bound of visits. On a CPU, the thread that holds a latch may not run for a time slice
+// or several. Meanwhile other threads make more visits than a whole batch needs.
 func firstVisits(d *vk.Device) uint32 {
 	if d.Info().Type == vk.CPU {
 		return maxVisits
@@ -259,16 +258,16 @@ func firstVisits(d *vk.Device) uint32 {
 	return initialVisits
 }
 
-// crowd is how many operations one dispatch may have for each node that there is, where they insert: more would spend
-// their time on leaves that others split.
+// crowd is how many insertions one dispatch may have for each node. More would wait for leaves that other operations
+// split.
 const crowd = 8
 
-// mostTurns is how many subgroups' operations one dispatch may have, where they insert. On one key they are done one
-// after the other, each by a compare-and-swap of what the one before has left: 3 µs on an H100, whatever its width. A
-// batch on a stream that asks for order is one dispatch in any case, since it is to be one moment.
+// mostTurns is how many subgroups one dispatch of insertions may have. Insertions of one key run one after the other,
+// each with a compare-and-swap of the result before: 3 µs on an H100, for any width. A batch on a stream with ordered
+// queries is always one dispatch, because all of its queries see one moment.
 var mostTurns = 1 << 16
 
-// mostInserted is how many operations that is.
+// mostInserted returns the number of insertions of mostTurns subgroups.
 func (t *tree) mostInserted() int { return mostTurns * t.d.SubgroupSize() }
 
 // apply records a batch of concurrent operations of one kind, or Mixed.
@@ -288,12 +287,12 @@ func (t *tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 			return err
 		}
 		b = t.behind(b, now.count)
-		part *= 2 // by then there are more nodes, or all operations are on the same ones
+		part *= 2 // now there are more nodes, or all operations are on the same nodes
 	}
 	return nil
 }
 
-// behind are the operations behind the first ones.
+// behind returns the operations after the first ones.
 func (t *tree) behind(b operands, done int) operands {
 	skip := func(array *uint64, bytes int) {
 		if *array != 0 {
@@ -373,25 +372,25 @@ func (t *tree) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p a
 	return nil
 }
 
-// protocol is the module of a concurrent kernel, by the protocol that the device has.
+// protocol returns the name of the module of a concurrent kernel, by what the device supports.
 func (t *tree) protocol(module string) string {
 	switch {
 	case t.width == structures.Bits64:
-		return module + ".k64v64" // one protocol for all devices: no atomic takes a pair
+		return module + ".k64v64" // the same on all devices: no atomic is as wide as a pair
 	case t.d.Has(vk.Int64Atomics):
 		return module + ".a64"
 	}
 	return module + ".a32"
 }
 
-// ordering returns the modules of the kernels that do a batch's operations which ask for order, and the module for its
-// other ones, without what depends on the type of values and on the device.
+// ordering returns the modules of the kernels for a batch's ordered queries, and the module for its other operations,
+// without the suffixes for the type of values and the device.
 func (t *tree) ordering(kind structures.Kind, b operands) (queries []string, updates string) {
 	walk, floor := t.protocol("mixed_walk"), t.protocol("mixed_floor")
 	switch {
 	case !b.ordered:
 		return nil, t.kept(t.protocol("mixed_apply"))
-	case b.moments: // each operation that asks for order sees a moment of its own
+	case b.moments: // each ordered query sees a moment of its own
 		return []string{t.sized("mixed_walk") + "clock", t.sized("mixed_floor") + "clock"},
 			t.sized("mixed_apply") + "clock"
 	case kind == structures.Mixed:
@@ -416,7 +415,7 @@ func (t *tree) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 	return err
 }
 
-// admits answers why a batch can't be recorded.
+// admits returns an error if a batch can't be recorded.
 func (t *tree) admits(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if kind != structures.Mixed && !does(kind) {
 		return &structures.KindError{Kind: kind}
@@ -424,14 +423,14 @@ func (t *tree) admits(s *vk.Stream, kind structures.Kind, b structures.DeviceBat
 	return cmp.Or(t.d.Accept("stream", s), check(t.d, kind, b, t.width))
 }
 
-// expect counts in the pairs that a batch may insert.
+// expect adds the pairs that a batch may insert to t.known.
 func (t *tree) expect(kind structures.Kind, operations int) {
 	if kind == structures.Mixed || kind.Inserts() {
 		t.known.inserted += uint64(operations)
 	}
 }
 
-// recording is how a batch takes its place among those of other streams.
+// recording returns the function that orders a batch among the work of other streams.
 func (t *tree) recording(kind structures.Kind, b structures.DeviceBatch) func(*vk.Stream, func() error) error {
 	apart := asksForOrder(kind, b)
 	switch {
@@ -458,7 +457,7 @@ func (t *tree) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 	return t.applyBy(t.recording(kind, b), s, kind, b, retry)
 }
 
-// applyBy records a batch by a function that gives it its place among those of other streams.
+// applyBy records a batch by a function that orders it among the work of other streams.
 func (t *tree) applyBy(record func(*vk.Stream, func() error) error, s *vk.Stream, kind structures.Kind,
 	b structures.DeviceBatch, retry bool) error {
 	moments := b.OwnMoments && kind == structures.Mixed && asksForOrder(kind, b)
@@ -477,7 +476,7 @@ func (t *tree) applyBy(record func(*vk.Stream, func() error) error, s *vk.Stream
 			return err
 		}
 		if kind != structures.Mixed {
-			b.Kinds = nil // whatever they say
+			b.Kinds = nil // which have no meaning
 		}
 		return t.apply(s, kind, operands{
 			keys: t.at(b.Keys, b.First), values: t.at(b.Values, b.First), kinds: b.Kinds.Address(),

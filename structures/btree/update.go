@@ -12,8 +12,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// update does a batch of updates of one kind. Without statuses the batched path takes a sort less. Errors: those of
-// Insert, whose *structures.PendingError then says how many operations are not done.
+// update does a batch of updates of one kind. Without statuses the batched path saves a sort. Errors are those of
+// Insert; *structures.PendingError says how many operations are not done.
 func (t *tree) update(ctx context.Context, r request) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return pipeline.NotBegun(r.Status, r.N, err)
@@ -31,12 +31,12 @@ func (t *tree) update(ctx context.Context, r request) error {
 	return t.concurrent(ctx, &r)
 }
 
-// updates says whether a batch may be one of updates of a kind.
+// updates reports whether a batch may be a batch of updates of a kind.
 func updates(kind structures.Kind) bool {
 	return kind == structures.Delete || kind.Inserts() && kind != structures.InsertDuplicate
 }
 
-// checkUpdate answers why a batch can't be one of updates of a kind.
+// checkUpdate returns an error if a batch can't be a batch of updates of a kind.
 func checkUpdate(kind structures.Kind) error {
 	if !updates(kind) {
 		return &structures.KindError{Kind: kind}
@@ -44,10 +44,10 @@ func checkUpdate(kind structures.Kind) error {
 	return nil
 }
 
-// Batches from here on are better sorted first (docs/benchmarks.md).
+// batchedFrom is the number of operations from which on the batched path is faster (docs/benchmarks.md).
 const batchedFrom = 3 << 19
 
-// path is the way for a batch of updates.
+// path returns the path for a batch of updates.
 func (t *tree) path(r request) Path {
 	switch nodes := t.known.about(); {
 	case t.o.Path != AutoPath:
@@ -60,9 +60,9 @@ func (t *tree) path(r request) Path {
 	return Concurrent
 }
 
-// clustered says whether many keys of a batch fall into the same leaves of a tree of so many nodes, as ascending ones
-// do: then concurrent operations would stand in each other's way. It looks at some of them, and takes the tree's keys
-// for spread over the range that these span.
+// clustered reports whether many keys of a batch fall into the same leaves of a tree of so many nodes, as ascending
+// keys do. Concurrent operations would then wait for each other. clustered reads a sample of the keys, and assumes that
+// the tree's keys are spread evenly over the range of the sample.
 func clustered(n int, keys pipeline.Column, nodes uint64, w structures.Width) bool {
 	const some = 1024
 	if n < 64 {
@@ -84,7 +84,7 @@ func clustered(n int, keys pipeline.Column, nodes uint64, w structures.Width) bo
 	return near > len(sample)/8
 }
 
-// insertions is how many of n operations are: the others need no room.
+// insertions returns how many of n operations may insert. The others need no room.
 func insertions(kind structures.Kind, kinds []structures.Kind, n int) int {
 	switch {
 	case kind == structures.Mixed:
@@ -100,15 +100,15 @@ func insertions(kind structures.Kind, kinds []structures.Kind, n int) int {
 	return n
 }
 
-// errLackingNodes is why a batch with updates in place is not dispatched again: those leaves that had room are changed
-// by then, and nothing may be added twice.
+// errLackingNodes is the error of a batch with updates in place that lacks nodes. It can't be dispatched again: leaves
+// with room have changed already, and no value may be added twice.
 var errLackingNodes = errors.New(
 	"btree: the pool had not the nodes that were set aside for the batch, and some of it is done")
 
-// batched does a batch of updates node by node.
+// batched does a batch of updates on the batched path.
 func (t *tree) batched(ctx context.Context, r request) error {
 	var short error
-	if t.settle(t.stream); !t.shared { // there, chunks have claims
+	if t.settle(t.stream); !t.shared { // otherwise chunks have claims
 		inserts := insertions(r.Kind, r.Kinds, r.N)
 		short = t.reserve(ctx, inserts, Batched)
 		if short != nil && !pipeline.Short(short) {
@@ -130,7 +130,7 @@ func (t *tree) batched(ctx context.Context, r request) error {
 				return errLackingNodes
 			}
 			var slabs *claim
-			if t.shared || short != nil || c.Retry { // they find room one by one, as far as there is any
+			if t.shared || short != nil || c.Retry { // each chunk gets room while there is any
 				if err := turns.Wait(context.WithoutCancel(ctx)); err != nil {
 					return err
 				}
@@ -159,7 +159,8 @@ func (t *tree) batched(ctx context.Context, r request) error {
 	return pipeline.Stopped(r.Status, left, err)
 }
 
-// roomForChunk has the pool have room for a chunk of a batch. retry: there was none, whatever is known of it.
+// roomForChunk makes room in the pool for a chunk of a batch. retry says that there was too little room, so the known
+// numbers are wrong.
 func (t *tree) roomForChunk(ctx context.Context, kind structures.Kind, inserts int, retry bool) (*claim, error) {
 	t.known.unsure = t.known.unsure || retry
 	if t.shared && kind != structures.Delete {

@@ -7,17 +7,17 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// versionCheck is a check of the versions, at rest.
+// versionCheck is a check of the versions. Nothing may use them meanwhile.
 type versionCheck struct {
-	memory *vk.Buffer[uint32] // the report first
-	marks  int                // where they begin in it, in words
+	memory *vk.Buffer[uint32] // begins with the report
+	marks  int                // where the marks begin in memory, in words
 	open   openSnapshots
-	now    uint32 // the time of the updates that come next
+	now    uint32 // the time that updates would have now
 }
 
 const (
 	versionRules     = int(LostVersionRule-StampRule) + 1
-	versionMarkWords = 4 // a version
+	versionMarkWords = 4 // for each version
 )
 
 type versionCheckPush struct {
@@ -29,8 +29,8 @@ type versionCheckPush struct {
 	Slabs         uint32
 }
 
-// newVersionCheck waits for what reads or writes versions, and has memory for their check. nil: there are none. Until
-// the call ends snapshots may be closed, but nothing is freed.
+// newVersionCheck waits for work that reads or writes versions, and allocates memory for their check. It returns nil if
+// there are no versions. Until the call ends, snapshots may be closed, but no version is freed.
 func (t *tree) newVersionCheck(ctx context.Context) (*versionCheck, error) {
 	v := &t.versions
 	times, _ := v.times()
@@ -61,7 +61,7 @@ func (c *versionCheck) free() {
 	}
 }
 
-// recordVersionCheck records the check of the versions of nodes that were listed, leaves among the inner ones.
+// recordVersionCheck records the check of the versions of listed nodes. Leaves are listed among the inner nodes.
 func (t *tree) recordVersionCheck(c *versionCheck, l listing) error {
 	if c == nil {
 		return nil
@@ -83,7 +83,7 @@ func (t *tree) recordVersionCheck(c *versionCheck, l listing) error {
 	return nil
 }
 
-// versionVerdict is what the check has come to.
+// versionVerdict returns the violations that the check has found.
 func (t *tree) versionVerdict(ctx context.Context, c *versionCheck) (found []Violation, err error) {
 	if c == nil {
 		return nil, nil

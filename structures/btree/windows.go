@@ -2,17 +2,17 @@ package btree
 
 import "github.com/vkds/vkds/structures"
 
-// windows are where the operations of a batch that ask for order put their pairs on the device: those that have any,
-// one window after the other, each with room for so many pairs.
+// windows are where the ordered queries of a batch write their pairs on the device: one window after the other, each
+// with room for width pairs.
 type windows struct {
-	any     bool // there are such operations, though counts need no window
-	lists   bool // there are ranges among them
+	any     bool // there are ordered queries; counts need no window
+	lists   bool // some of them list ranges
 	width   int
-	numbers []uint32 // of each operation, its own window's or the next one's
-	all     uint32   // windows
+	numbers []uint32 // for each operation, the number of its window, or of the next one
+	all     uint32   // the number of windows
 }
 
-// windowsOf lays out the windows of a batch, whose ranges list so many pairs.
+// windowsOf lays out the windows of a batch whose ranges list up to width pairs.
 func windowsOf(kinds []structures.Kind, width int) windows {
 	w := windows{width: 1}
 	for _, k := range kinds {
@@ -37,7 +37,7 @@ func windowsOf(kinds []structures.Kind, width int) windows {
 
 func (w windows) count() int { return int(w.all) }
 
-// number is that of the first window from an operation on.
+// number returns the number of the first window at or after an operation.
 func (w windows) number(i int) uint32 {
 	if i < len(w.numbers) {
 		return w.numbers[i]
@@ -45,8 +45,8 @@ func (w windows) number(i int) uint32 {
 	return w.all
 }
 
-// fit is the end of the operations from first on, up to end, whose windows have room for no more than so many pairs
-// together; one of them at least.
+// fit returns the end of the operations from first, at most end, whose windows have room for at most pairs pairs
+// together. There is at least one operation.
 func (w windows) fit(first, end, pairs int) int {
 	most := uint64(w.number(first)) + uint64(max(1, pairs/w.width))
 	for end > first+1 && uint64(w.number(end)) > most {
@@ -55,7 +55,7 @@ func (w windows) fit(first, end, pairs int) int {
 	return end
 }
 
-// part are the windows of some of the operations, numbered from 0 on.
+// part returns the windows of some of the operations, numbered from 0.
 func (w windows) part(first, end int) windows {
 	if !w.any {
 		return w
