@@ -16,12 +16,12 @@ import (
 	"unsafe"
 )
 
-// Loader is the Vulkan loader's name.
+// Loader is the name of the Vulkan loader.
 const Loader = "libvulkan.so.1"
 
-// open opens a loader and returns its vkGetInstanceProcAddr, or the system's reason why not.
+// open opens a loader and returns its vkGetInstanceProcAddr, or the system's reason for a failure.
 func open(library string) (unsafe.Pointer, error) {
-	runtime.LockOSThread() // dlerror speaks of its own thread
+	runtime.LockOSThread() // dlerror's result is per thread
 	defer runtime.UnlockOSThread()
 	name, symbol := C.CString(library), C.CString("vkGetInstanceProcAddr")
 	defer C.free(unsafe.Pointer(name))
@@ -34,7 +34,7 @@ func open(library string) (unsafe.Pointer, error) {
 	return nil, errors.New(C.GoString(C.dlerror()))
 }
 
-// Backed says whether there is memory behind the last page of a mapping, as far as the kernel tells (since Linux 5.14).
+// Backed reports whether the last page of a mapping has memory, if the kernel can tell (since Linux 5.14).
 func Backed(mapped unsafe.Pointer, bytes int) bool {
 	const populateRead = 22 // MADV_POPULATE_READ, which is EFAULT if a read would be a SIGBUS
 	page := syscall.Getpagesize()
@@ -43,14 +43,14 @@ func Backed(mapped unsafe.Pointer, bytes int) bool {
 	return err != syscall.EFAULT
 }
 
-// FileLimit is how many bytes files of the process may have.
+// FileLimit returns the limit for the size of the process's files, in bytes.
 func FileLimit() uint64 {
 	var limit syscall.Rlimit
-	_ = syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit) // a known limit has no error
+	_ = syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit) // no error for a known limit
 	return limit.Cur
 }
 
-// Room says whether the process can have so many bytes more.
+// Room reports whether the process can allocate so many more bytes.
 func Room(bytes int) bool {
 	probe, err := syscall.Mmap(-1, 0, bytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	if err == nil {

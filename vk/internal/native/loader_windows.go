@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Loader is the Vulkan loader's name.
+// Loader is the name of the Vulkan loader.
 const Loader = "vulkan-1.dll"
 
-// open opens a loader and returns its vkGetInstanceProcAddr, or the system's reason why not. It is looked for beside
-// the program and where Windows and drivers put theirs, not in the current folder, nor along the PATH.
+// open opens a loader and returns its vkGetInstanceProcAddr, or the system's reason for a failure. It searches the
+// program's folder and the folders of Windows and drivers, but not the current folder or the PATH.
 func open(library string) (unsafe.Pointer, error) {
 	loader, err := windows.LoadLibraryEx(library, 0, windows.LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
 	if err != nil {
@@ -22,13 +22,13 @@ func open(library string) (unsafe.Pointer, error) {
 	return as[unsafe.Pointer](get), err
 }
 
-// Backed says whether there is memory behind the last page of a mapping.
+// Backed reports whether the last page of a mapping has memory.
 func Backed(unsafe.Pointer, int) bool { return true }
 
-// FileLimit is how many bytes files of the process may have.
+// FileLimit returns the limit for the size of the process's files, in bytes.
 func FileLimit() uint64 { return ^uint64(0) }
 
-// Room says whether the process can have so many bytes more.
+// Room reports whether the process can allocate so many more bytes.
 func Room(bytes int) bool {
 	const kind = windows.MEM_RESERVE | windows.MEM_COMMIT
 	probe, err := windows.VirtualAlloc(0, uintptr(bytes), kind, windows.PAGE_READWRITE)

@@ -1,10 +1,10 @@
-// Package native is all of Vulkan that vkds calls: the interfaces Instance and Device. They are implemented in
-// vulkan.go, through vulkan-go where that can make a call, and by native.c for those that take a slice of structs or of
-// strings (its binding frees the C copy when a garbage collection lands in the call) or are newer than its Vulkan 1.1.
-// Where a program is built without cgo, or for another system than Linux or Windows, there is no implementation: Load
-// says so, and nothing else is ever called.
+// Package native has all Vulkan calls of vkds, in the interfaces Instance and Device. They are implemented in vulkan.go
+// through the binding vulkan-go if it can make a call. Other calls are in native.c: those that are newer than the
+// binding's Vulkan 1.1, and those that take a slice of structs or of strings, because the binding frees its C copy of
+// these if a garbage collection runs during the call. In a program built without cgo, or for another system than Linux
+// or Windows, there is no implementation: Load returns an error, and nothing else is called.
 //
-// The build needs Go, a C compiler and the C library's headers: the Khronos headers are in include/, and the
+// The build needs Go, a C compiler and the headers of the C library. The Khronos headers are in include/, and the
 // loader is opened at run time.
 package native
 
@@ -13,7 +13,7 @@ import "unsafe"
 // Result is a VkResult.
 type Result int32
 
-// Results that vkds tells apart, and those that it has words for.
+// Results that vkds handles differently, or for which it has its own words.
 const (
 	Success                   Result = 0
 	ErrorOutOfHostMemory      Result = -1
@@ -31,7 +31,8 @@ const (
 	ErrorInvalidShader        Result = -1000012000
 )
 
-// Handles of Vulkan's objects. They are integers, so that Go's collector never takes one for a pointer; 0 is none.
+// Handles of Vulkan's objects. They are integers, so that Go's garbage collector does not take them for pointers. 0 is
+// no object.
 type (
 	PhysicalDevice uint64
 	Queue          uint64
@@ -63,7 +64,7 @@ const (
 	ExecutableStatistics   = 1 << 19
 )
 
-// Bits of a Description's other flags, by Vulkan's numbers.
+// Bits of the other flags of a Description, with the values of Vulkan.
 const (
 	QueueGraphics      = 0x1
 	QueueCompute       = 0x2
@@ -78,25 +79,25 @@ const (
 // maxHeaps is VK_MAX_MEMORY_HEAPS.
 const maxHeaps = 16
 
-// Message is one message of the validation layer. Severity holds VkDebugUtilsMessageSeverityFlagBitsEXT.
+// Message is a message of the validation layer. Severity has the bits of VkDebugUtilsMessageSeverityFlagBitsEXT.
 type Message struct {
 	Severity uint32
 	ID, Text string
 }
 
-// QueueFamily is what vkGetPhysicalDeviceQueueFamilyProperties says.
+// QueueFamily is the result of vkGetPhysicalDeviceQueueFamilyProperties for a family.
 type QueueFamily struct{ Flags, Queues, TimestampBits uint32 }
 
-// MemoryType is one memory type: its VkMemoryPropertyFlags and its heap.
+// MemoryType is a memory type: its VkMemoryPropertyFlags and its heap.
 type MemoryType struct{ Flags, Heap uint32 }
 
-// Heap is one memory heap: its VkMemoryHeapFlags and its size in bytes.
+// Heap is a memory heap: its VkMemoryHeapFlags and its size in bytes.
 type Heap struct {
 	Flags uint32
 	Bytes uint64
 }
 
-// Description is what vkds needs to know of a physical device. The properties of 1.1 and newer are zero where
+// Description has the properties of a physical device that vkds needs. Properties of Vulkan 1.1 and newer are zero if
 // the device's version is below 1.3.
 type Description struct {
 	Name, Driver, DriverInfo                                     string
@@ -123,30 +124,31 @@ type Instance interface {
 	// Budget returns, for each heap, the bytes that this process uses and the bytes that it may use now. The device
 	// must have MemoryBudget.
 	Budget(PhysicalDevice) (usage, budget [maxHeaps]uint64)
-	// NewDevice makes a logical device with what vkds requires and the optional features named, and with the first
+	// NewDevice makes a logical device with the features that vkds requires, the given optional features, and the first
 	// queues of one family.
 	NewDevice(p PhysicalDevice, family, queues, features uint32) (Device, Result)
-	// Adopt returns a device that others made from this instance, and one of its queues. Its WaitIdle waits for that
-	// queue alone, and its Destroy leaves the device alive.
+	// Adopt returns a device that was made outside vkds from this instance, and one of its queues. WaitIdle of the
+	// device waits only for that queue, and Destroy does not destroy the VkDevice.
 	Adopt(device uint64, q Queue) (Device, Result)
-	// Handle is the VkInstance.
+	// Handle returns the VkInstance.
 	Handle() uint64
-	// Destroy ends the instance, everything that came from it having ended. An adopted one stays alive.
+	// Destroy destroys the instance. All objects made from it must have been destroyed. An adopted instance is not
+	// destroyed.
 	Destroy()
 }
 
-// Device is a logical device. Its calls are Vulkan's, and so is what may be called at once.
+// Device is a logical device. Its methods are calls of Vulkan, and may be used concurrently if those may.
 type Device interface {
-	// Handle is the VkDevice.
+	// Handle returns the VkDevice.
 	Handle() uint64
 	Queue(family, index uint32) Queue
 	WaitIdle() Result
-	// Destroy ends the device, everything made from it being destroyed already.
+	// Destroy destroys the device. All objects made from it must have been destroyed.
 	Destroy()
 
 	// NewBuffer makes a buffer for copies, storage and indirect arguments, with a device address.
 	NewBuffer(bytes uint64) (Buffer, Result)
-	// Requirements are the bytes of memory that a buffer needs, and its memory types as bits.
+	// Requirements returns the bytes of memory that a buffer needs, and its allowed memory types as bits.
 	Requirements(Buffer) (bytes uint64, types uint32)
 	// Allocate allocates memory dedicated to one buffer, with device addresses.
 	Allocate(b Buffer, bytes uint64, memoryType uint32) (Memory, Result)
@@ -154,13 +156,13 @@ type Device interface {
 	Map(m Memory, bytes uint64) (unsafe.Pointer, Result)
 	Address(Buffer) uint64
 	DestroyBuffer(Buffer)
-	Free(Memory) // and unmaps it
+	Free(Memory) // also unmaps it
 
 	NewCache(data []byte) (Cache, Result)
-	CacheData(Cache) []byte // nil where the driver has none
+	CacheData(Cache) []byte // nil if the driver has none
 	DestroyCache(Cache)
 
-	// NewLayout makes a pipeline layout with nothing but push constants.
+	// NewLayout makes a pipeline layout that has only push constants.
 	NewLayout(pushBytes uint32) (Layout, Result)
 	DestroyLayout(Layout)
 	NewModule(code []byte) (Module, Result)
@@ -168,14 +170,14 @@ type Device interface {
 	// NewPipeline makes a compute pipeline with full subgroups.
 	NewPipeline(PipelineInfo) (Pipeline, Result)
 	DestroyPipeline(Pipeline)
-	// Statistics asks what the driver knows of a pipeline made with Statistics. The device must have
-	// ExecutableStatistics.
+	// Statistics returns the driver's statistics of a pipeline that was made with PipelineInfo.Statistics. The device
+	// must have ExecutableStatistics.
 	Statistics(Pipeline) ([]Statistic, Result)
 
-	// NewTimeline makes a timeline semaphore that stands at 0.
+	// NewTimeline makes a timeline semaphore with the value 0.
 	NewTimeline() (Semaphore, Result)
 	TimelineValue(Semaphore) (uint64, Result)
-	// WaitTimeline waits, at most so many nanoseconds, until the semaphore has reached the value.
+	// WaitTimeline waits until the semaphore has reached the value, for at most the given number of nanoseconds.
 	WaitTimeline(s Semaphore, value, nanoseconds uint64) Result
 	DestroySemaphore(Semaphore)
 
@@ -183,21 +185,21 @@ type Device interface {
 	ResetCommandPool(CommandPool)
 	DestroyCommandPool(CommandPool)
 	NewCommands(CommandPool) (Commands, Result)
-	Begin(Commands) Result // what the command buffer held is gone
+	Begin(Commands) Result // discards the commands in the command buffer
 	End(Commands) Result
 	Reset(Commands)
-	// Submit submits one command buffer that waits until each semaphore has reached its value, and raises signal to
-	// value at its end. The caller holds the queue's lock.
+	// Submit submits one command buffer. It waits until each semaphore has reached its value, and sets signal to value
+	// when it has ended. The caller must hold the queue's lock.
 	Submit(q Queue, c Commands, semaphores []Semaphore, values []uint64, signal Semaphore, value uint64) Result
 
-	// Barrier makes what the work of some kinds before it wrote visible to the work of other kinds after it, which
-	// waits for it.
+	// Barrier makes work of some kinds after it wait for work of other kinds before it, and makes the writes of the
+	// earlier work visible to the later work.
 	Barrier(c Commands, before, after Work)
 	Fill(c Commands, b Buffer, at, bytes uint64, word uint32)
-	// Update writes up to 64 KiB of words, of which the command keeps a copy.
+	// Update writes up to 64 KiB of words. The command keeps a copy of them.
 	Update(c Commands, b Buffer, at uint64, words []uint32)
 	Copy(c Commands, from, to Buffer, fromAt, toAt, bytes uint64)
-	// Run chooses the pipeline of the dispatch that comes next, and its push constants.
+	// Run sets the pipeline and the push constants of the next dispatch.
 	Run(c Commands, p Pipeline, l Layout, push unsafe.Pointer, pushBytes uint32)
 	Dispatch(c Commands, x, y uint32)
 	DispatchIndirect(c Commands, args Buffer, at uint64)
@@ -217,20 +219,20 @@ type Work uint32
 const (
 	Shader   Work = 1
 	Transfer Work = 2 // fills, updates and copies
-	Indirect Work = 4 // the reading of a dispatch's arguments
+	Indirect Work = 4 // reads of the arguments of indirect dispatches
 	Host     Work = 8
 )
 
-// PipelineInfo says how to make a compute pipeline.
+// PipelineInfo describes a compute pipeline to make.
 type PipelineInfo struct {
 	Cache       Cache
 	Module      Module
 	Layout      Layout
 	Entry       string
-	ConstantIDs []uint32 // specialization constants, four bytes each
+	ConstantIDs []uint32 // ids of specialization constants of four bytes
 	Constants   []uint32 // their values
 	Subgroup    uint32   // required subgroup size; 0 = the device's only one
-	Statistics  bool     // keep what Statistics returns
+	Statistics  bool     // make Device.Statistics available
 }
 
 // Formats of a Statistic's bits.
@@ -241,14 +243,14 @@ const (
 	FormatFloat64
 )
 
-// Statistic is one number that the driver tells about a pipeline.
+// Statistic is a number that the driver reports about a pipeline.
 type Statistic struct {
 	Executable, Name, Description string
 	Format                        uint32
 	Bits                          uint64
 }
 
-// Unsupported is Load's error in a program that was built without what Vulkan needs. It says what is missing.
+// Unsupported is the error of Load in a program that was built without Vulkan. It names the reason.
 type Unsupported string
 
 func (u Unsupported) Error() string { return string(u) }

@@ -7,10 +7,10 @@ import (
 	"unsafe"
 )
 
-// Reordered is a device that does the commands of a submission in another order that their barriers allow: of every
-// second submission the last one first wherever that can be, and of the others any. It is for tests: CPU drivers do
-// commands as they were recorded, so on them nobody misses a barrier that isn't there, or one that names the wrong
-// kinds of work.
+// Reordered returns a device that runs the commands of a submission in another order that their barriers allow. In
+// every second submission, it runs the last possible command first; in the others, a random one. It is for tests: CPU
+// drivers run commands in the order of recording, so with them no test notices a missing barrier, or one that names the
+// wrong kinds of work.
 func Reordered(d Device, seed uint64) Device {
 	return &reordered{Device: d, recorded: map[Commands]*recording{}, random: rand.New(rand.NewPCG(seed, 0))}
 }
@@ -23,23 +23,23 @@ type reordered struct {
 	turn     int
 }
 
-// recording is what a command buffer was given and does not hold yet.
+// recording has the commands of a command buffer that were not yet passed to the driver.
 type recording struct {
 	steps  []step
-	chosen func() // the pipeline of the next dispatch
+	chosen func() // sets the pipeline of the next dispatch
 }
 
 // step is a command, or a barrier.
 type step struct {
-	work          Work // of a command, else 0
-	before, after Work // of a barrier
+	work          Work // the work of a command; 0 for a barrier
+	before, after Work // the kinds of work that a barrier orders
 	do            func()
 }
 
 const (
 	allWork = Shader | Transfer | Indirect | Host
 
-	mostSteps = 256 // that change places
+	mostSteps = 256 // the most steps that are reordered together
 )
 
 func (r *reordered) of(c Commands) *recording {
@@ -63,7 +63,7 @@ func (r *reordered) End(c Commands) Result {
 	return r.Device.End(c)
 }
 
-// flush has the command buffer take what was recorded, all of it in one order.
+// flush passes the recorded commands to the command buffer in an allowed order, with full barriers between them.
 func (r *reordered) flush(c Commands) {
 	from := r.of(c)
 	for _, i := range from.order(r.choice()) {
@@ -73,7 +73,7 @@ func (r *reordered) flush(c Commands) {
 	from.steps = nil
 }
 
-// choice returns what chooses one of so many in a submission.
+// choice returns a function that chooses one of n commands, for one submission.
 func (r *reordered) choice() func(n int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,8 +83,8 @@ func (r *reordered) choice() func(n int) int {
 	return rand.New(rand.NewPCG(r.random.Uint64(), 0)).IntN
 }
 
-// order returns the commands in an order in which each is behind those that barriers put before it. Where several may
-// come next, choose takes one.
+// order returns the commands in an order in which each comes after those that barriers put before it. If several
+// commands can come next, choose takes one.
 func (r *recording) order(choose func(n int) int) (sequence []int) {
 	behind, waits := make([][]int, len(r.steps)), make([]int, len(r.steps))
 	var next []int
@@ -92,7 +92,8 @@ func (r *recording) order(choose func(n int) int) (sequence []int) {
 		if command.work == 0 {
 			continue
 		}
-		ended, later := command.work, Work(0) // kinds of work before a barrier that waits for it, and behind one
+		// Barriers after kinds of work in ended also wait for this command; work of kinds in later comes after it.
+		ended, later := command.work, Work(0)
 		for j := i + 1; j < len(r.steps); j++ {
 			switch s := r.steps[j]; {
 			case s.work == 0 && s.before&ended != 0:
@@ -162,7 +163,7 @@ func (r *reordered) DispatchIndirect(c Commands, args Buffer, at uint64) {
 	r.command(c, Shader|Indirect, func() { run(); r.Device.DispatchIndirect(c, args, at) })
 }
 
-// Timestamps stay where they are, and so does what is on either side.
+// Timestamps keep their places, so no command moves across them.
 func (r *reordered) Timestamp(c Commands, q QueryPool, query uint32) {
 	r.flush(c)
 	r.Device.Timestamp(c, q, query)

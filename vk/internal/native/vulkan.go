@@ -21,7 +21,7 @@ import (
 	_ "github.com/vkds/vkds/vk/internal/native/include/vulkan"
 )
 
-// The numbers of native.go are those of Vulkan, vulkan-go and native.h: any other index than 0 doesn't compile.
+// The numbers of native.go must be those of Vulkan, vulkan-go and native.h: an index other than 0 does not compile.
 var _ = [1]struct{}{
 	(BufferAddress ^ C.VKDS_BUFFER_ADDRESS) | (MemoryModel ^ C.VKDS_MEMORY_MODEL) |
 		(MemoryModelDeviceScope ^ C.VKDS_MEMORY_MODEL_DEVICE_SCOPE) |
@@ -59,7 +59,7 @@ var _ = [1]struct{}{
 		(int(ErrorUnknown) ^ C.VK_ERROR_UNKNOWN) | (int(ErrorInvalidShader) ^ C.VK_ERROR_INVALID_SHADER_NV): {},
 }
 
-// as is a handle in another of its types: ours, vulkan-go's, C's.
+// as converts a handle between the types of this package, of vulkan-go and of C.
 func as[To, From any](handle From) To { return *(*To)(unsafe.Pointer(&handle)) }
 
 var (
@@ -68,8 +68,8 @@ var (
 	entry   unsafe.Pointer
 )
 
-// Load opens the Vulkan loader and hands it to vulkan-go. The first that opens is the one this process keeps;
-// a later call for another only says whether that one could be opened.
+// Load opens the Vulkan loader and passes it to vulkan-go. The process keeps the first loader that opens. A later call
+// for another loader only reports whether that one can be opened.
 func Load(library string) error {
 	loading.Lock()
 	defer loading.Unlock()
@@ -102,17 +102,17 @@ type instance struct {
 	keep bool
 }
 
-// firstInstance marks the first instance of the process, whose Destroy leaves it alive. While one is alive the
-// drivers stay loaded; NVIDIA's can be unloaded and loaded again only some twenty times.
+// firstInstance marks the first instance of the process, which Destroy does not destroy. While an instance exists, the
+// drivers stay loaded; NVIDIA's can be unloaded and loaded again only about twenty times.
 var firstInstance sync.Once
 
-// initInstance makes vulkan-go fetch its functions once. They are the loader's trampolines, which serve every
-// instance; fetching them again while another goroutine calls one would be a race.
+// initInstance makes vulkan-go load its functions, once. They are the loader's trampolines, which work for every
+// instance. Loading them again while another goroutine calls one would be a race.
 var initInstance sync.Once
 
-// NewInstance makes a Vulkan 1.3 instance. A listener turns the validation layer on (core and
-// synchronization) and is called, from any thread, for its warnings and errors. missing names the layer when
-// it is not installed.
+// NewInstance makes a Vulkan 1.3 instance. If listener is not nil, the instance has the validation layer (core and
+// synchronization), which calls the listener from any thread for warnings and errors. missing is the name of the layer
+// if it is not installed.
 func NewInstance(listener func(Message)) (_ Instance, missing string, _ Result) {
 	in := &instance{}
 	if listener != nil {
@@ -131,7 +131,7 @@ func NewInstance(listener func(Message)) (_ Instance, missing string, _ Result) 
 	return in, "", Success
 }
 
-// Adopt returns an instance that others made with the same loader.
+// Adopt returns an instance that was made outside vkds with the same loader.
 func Adopt(handle uint64) (Instance, Result) {
 	in := &instance{}
 	if result := Result(C.vkds_adopt_instance(entry, C.uint64_t(handle), &in.c)); result != Success {
@@ -214,7 +214,7 @@ func (in *instance) Budget(p PhysicalDevice) (usage, budget [maxHeaps]uint64) {
 type device struct {
 	c       *C.vkds_device
 	handle  vulkan.Device
-	adopted Queue // the one queue that we may use of somebody else's device; 0: the device is ours
+	adopted Queue // the queue of an adopted device; 0 if the device is not adopted
 }
 
 func (in *instance) Adopt(handle uint64, q Queue) (Device, Result) {
@@ -259,7 +259,7 @@ func (d *device) Destroy() {
 	C.free(unsafe.Pointer(d.c))
 }
 
-// usage is VkBufferUsageFlags; device addresses are newer than vulkan-go.
+// usage is VkBufferUsageFlags. vulkan-go does not have the flag for device addresses.
 const usage = vulkan.BufferUsageFlags(C.VK_BUFFER_USAGE_TRANSFER_SRC_BIT | C.VK_BUFFER_USAGE_TRANSFER_DST_BIT |
 	C.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | C.VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
 	C.VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT)

@@ -7,10 +7,10 @@ import (
 	"unsafe"
 )
 
-// Loader is the Vulkan loader's name; here there is none.
+// Loader is the name of the Vulkan loader; there is none here.
 const Loader = ""
 
-// Load answers why there is no Vulkan.
+// Load returns the reason why there is no Vulkan.
 func Load(string) error {
 	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
 		return Unsupported("built for " + runtime.GOOS + ", and vkds opens Vulkan on Linux and Windows alone")
@@ -26,11 +26,11 @@ func NewInstance(func(Message)) (in Instance, missing string, result Result) {
 // Adopt is never called: Load comes first.
 func Adopt(uint64) (Instance, Result) { return nil, ErrorIncompatibleDriver }
 
-// Backed says whether there is memory behind the last page of a mapping.
+// Backed reports whether the last page of a mapping has memory.
 func Backed(unsafe.Pointer, int) bool { return true }
 
-// FileLimit is how many bytes files of the process may have.
+// FileLimit returns the limit for the size of the process's files, in bytes.
 func FileLimit() uint64 { return ^uint64(0) }
 
-// Room says whether the process can have so many bytes more.
+// Room reports whether the process can allocate so many more bytes.
 func Room(int) bool { return true }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// pushConstants lists the words of the push-constant block, where there is one, and of the blocks that it leads to.
+// pushConstants reads the words of the push-constant block, if there is one, and of the blocks to which it refers.
 func (p *parser) pushConstants() error {
 	if p.push == 0 {
 		return nil
@@ -26,11 +26,11 @@ func (p *parser) pushConstants() error {
 	return nil
 }
 
-// mostVisits of flatten for one block: push constants have a few hundred bytes, and a damaged module must not
-// keep us.
+// mostVisits is the most calls of flatten for one block. Push constants have a few hundred bytes, and parsing a damaged
+// module must not take long.
 const mostVisits = 1024
 
-// block lists the words of a block's type, and what its buffer references lead to, by their offsets.
+// block returns the words of a block's type, and the types to which its buffer references point, by their offsets.
 func (p *parser) block(id uint32) (Block, map[int]uint32) {
 	p.words, p.references, p.visits = nil, map[int]uint32{}, 0
 	var b Block
@@ -40,7 +40,7 @@ func (p *parser) block(id uint32) (Block, map[int]uint32) {
 	return b, p.references
 }
 
-// flatten lists the words of a value of some type that stands at an offset, and returns its size.
+// flatten adds the words of a value at an offset, and returns the value's size.
 func (p *parser) flatten(id uint32, offset int, name string, stride uint32) (int, error) {
 	if p.visits++; p.visits > mostVisits {
 		return 0, errors.New("they are too large, or a type contains itself")

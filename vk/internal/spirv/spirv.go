@@ -1,5 +1,5 @@
-// Package spirv reads from a SPIR-V module what is needed to make a compute pipeline of it: the entry point,
-// the specialization constants by name, the workgroup's size and the push-constant block.
+// Package spirv reads from a SPIR-V module the information for making a compute pipeline: the entry point, the
+// specialization constants by name, the workgroup's size and the push-constant block.
 package spirv
 
 import (
@@ -9,31 +9,31 @@ import (
 	"strings"
 )
 
-// Module is what a compute module says of itself.
+// Module describes a compute module.
 type Module struct {
 	Entry        string
 	Capabilities []uint32
 	Constants    []Constant
 	LocalSize    [3]Size
-	Push         []Word        // the push-constant block, in the order of offsets; empty where there is none
-	PushBytes    int           // its size
-	Blocks       map[int]Block // what its buffer references lead to, by their offsets in it
-	Functions    []string      // by their names in GLSL, without arguments; empty where the module has no names
+	Push         []Word        // the push-constant block, by offset; empty if there is none
+	PushBytes    int           // the size of the push-constant block
+	Blocks       map[int]Block // the blocks of its buffer references, by their offsets
+	Functions    []string      // names in GLSL, without arguments; empty if the module has no names
 }
 
-// Block is a block in memory that a buffer reference leads to.
+// Block is the block in memory to which a buffer reference points.
 type Block struct {
 	Words []Word // in the order of offsets
 	Bytes int
-	Err   error // why its words are not known: it has an array of no length, or is too large
+	Err   error // why the words are not known, such as an array without a length; nil if they are known
 }
 
 // Constant is a specialization constant.
 type Constant struct {
 	Name string // OpName; may be empty
 	ID   uint32 // SpecId
-	Bits int    // 32, also for a bool; or 64
-	// What it is where nobody sets it: the low 32 bits of a number; 0 for a bool.
+	Bits int    // 32 (also for a bool) or 64
+	// Default is the value if none is set: the low 32 bits of a number; 0 for a bool.
 	Default uint32
 }
 
@@ -44,24 +44,24 @@ type Size struct {
 	ID          uint32
 }
 
-// Kind is what a word of the push-constant block holds.
+// Kind is the type of a word in a push-constant block.
 type Kind int
 
 const (
 	Integer Kind = iota // a 32-bit integer, signed or not
 	Float               // a 32-bit float
 	Low                 // the low half of a 64-bit integer or of an address
-	High                // its high half
+	High                // the high half
 )
 
-// Word is four bytes of the push-constant block.
+// Word is four bytes of a push-constant block.
 type Word struct {
 	Offset int
 	Name   string // the member that it belongs to: "count", "table.base", "sizes[2]"
 	Kind   Kind
 }
 
-// Capabilities that a reader may ask for.
+// Capabilities that callers check.
 const (
 	CapabilityInt64        = 11
 	CapabilityInt64Atomics = 12
@@ -112,15 +112,15 @@ const (
 type node struct {
 	op   uint32
 	args []uint32 // after the result id and, for constants, the type
-	kind uint32   // a constant's type
+	kind uint32   // the type of a constant
 }
 
 type member struct{ id, index uint32 }
 
 type parser struct {
 	Module
-	words         []Word         // of the block that flatten is at
-	references    map[int]uint32 // its buffer references: the types that they lead to
+	words         []Word         // of the current block of flatten
+	references    map[int]uint32 // the types to which its buffer references point
 	nodes         map[uint32]node
 	names         map[uint32]string
 	memberNames   map[member]string
@@ -129,12 +129,12 @@ type parser struct {
 	strides       map[uint32]uint32
 	specIDs       map[uint32]uint32
 	entries       int
-	functions     int    // begun and not ended
+	functions     int    // number of functions begun and not ended
 	main          uint32 // the entry point's function
 	visits        int    // by flatten
 	mainBegun     bool
 	push          uint32   // the block's type
-	specialized   []uint32 // the constants that may be
+	specialized   []uint32 // ids of the specialization constants
 	workgroup     uint32   // the constant decorated WorkgroupSize
 }
 
@@ -225,7 +225,7 @@ func (p *parser) instruction(op uint32, args []uint32) {
 	}
 }
 
-// executionMode notes the workgroup's size: numbers, or ids of constants that come later, which localSize looks up.
+// executionMode records the workgroup's size: numbers, or ids of constants that come later, which localSize resolves.
 func (p *parser) executionMode(args []uint32) {
 	byID := args[1] == modeLocalSizeID
 	if args[1] != modeLocalSize && !byID || len(args) < 5 {
@@ -262,7 +262,7 @@ func (p *parser) decorateMember(args []uint32) {
 	}
 }
 
-// whole says what of a module is missing, if something is.
+// whole returns an error if a part of the module is missing.
 func (p *parser) whole() error {
 	switch {
 	case p.functions != 0:
@@ -275,7 +275,7 @@ func (p *parser) whole() error {
 	return nil
 }
 
-// constants lists the specialization constants, in their order.
+// constants returns the specialization constants, in order.
 func (p *parser) constants() {
 	for _, id := range p.specialized {
 		spec, ok := p.specIDs[id]
@@ -293,7 +293,7 @@ func (p *parser) constants() {
 	}
 }
 
-// fewest arguments of the instructions that Parse looks into.
+// fewest has the least number of arguments of the instructions that Parse reads.
 var fewest = map[uint32]int{
 	opName: 2, opMemberName: 3, opEntryPoint: 3, opExecutionMode: 2, opCapability: 1, opTypeBool: 1, opTypeInt: 3,
 	opTypeFloat: 2, opTypeVector: 3, opTypeMatrix: 3, opTypeArray: 3, opTypeStruct: 1, opTypePointer: 3, opConstant: 3,
@@ -309,7 +309,7 @@ func (n node) last() uint32 {
 	return n.args[len(n.args)-1]
 }
 
-// localSize resolves the workgroup's constants. The WorkgroupSize built-in, where it is there, has the last word.
+// localSize resolves the constants of the workgroup's size. The WorkgroupSize built-in has precedence if it exists.
 func (p *parser) localSize() {
 	ids := make([]uint32, 0, 3)
 	if w := p.nodes[p.workgroup]; len(w.args) == 3 {
