@@ -13,7 +13,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// mayBeUntested are the tests that a device may lack something for.
+// mayBeUntested has the tests for which a device may lack something.
 func mayBeUntested(d *vk.Device, test string) bool {
 	switch test {
 	case "buffers above 4 GiB":
@@ -24,7 +24,7 @@ func mayBeUntested(d *vk.Device, test string) bool {
 	return false
 }
 
-// Every driver that the tests run on does what vkds relies on.
+// Every driver on which the tests run does everything that vkds relies on.
 func TestRun(t *testing.T) {
 	d := testdevice.Open(t)
 	var begun []string
@@ -61,7 +61,7 @@ func TestRun(t *testing.T) {
 	require.Equal(t, r.Results[0].Finding, again.Results[0].Finding)
 }
 
-// Without 64-bit atomics the tests of them are left out by name.
+// Without 64-bit atomics, the tests that need them are reported as Untested.
 func TestRunWithout64BitAtomics(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Int64Atomics}})
 	l := newTestLab(t, d, false)
@@ -74,8 +74,8 @@ func TestRunWithout64BitAtomics(t *testing.T) {
 	}
 }
 
-// Every test can fail on a real device: with its kernel's own fault in, each required one does, and each of the
-// others finds the other thing.
+// Every test can fail on a real device: if its kernel shows the fault, each required test fails, and each of the others
+// has its other finding.
 func TestEveryTestCanFail(t *testing.T) {
 	pass.Unvalidated(t, "TestRun makes its calls")
 	d := testdevice.Open(t)
@@ -117,7 +117,7 @@ func newTestLab(t *testing.T, d *vk.Device, fault bool) *lab {
 	return l
 }
 
-// A cancelled examination ends with the context's error and leaves nothing behind, which testdevice checks.
+// A cancelled examination returns the context's error and leaves no objects, which testdevice checks.
 func TestRunCancelled(t *testing.T) {
 	d := testdevice.Open(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -140,7 +140,7 @@ func TestRunOnAClosedDevice(t *testing.T) {
 	require.ErrorIs(t, err, vk.ErrClosed)
 }
 
-// What ends a test before it has seen anything is judged by what it says of the device.
+// If a test returns an error, its finding depends on what the error says of the device.
 func TestJudgeError(t *testing.T) {
 	for _, x := range []struct {
 		err  error
@@ -187,7 +187,7 @@ func TestKnownBroken(t *testing.T) {
 		"llvmpipe Mesa 24.2.8-1ubuntu1~24.04.1 (LLVM 19.1)": true,
 		"llvmpipe Mesa 25.0.7-2~bpo12+1 (LLVM 15.0.6)":      false,
 		"llvmpipe Mesa 100.1.0 (LLVM 40.1.0)":               false,
-		"llvmpipe":                                          false, // it doesn't say
+		"llvmpipe":                                          false, // no version
 		"radv Mesa 22.3.6":                                  false,
 		"SwiftShader driver 5.0.0":                          false,
 		"NVIDIA 570.172.08":                                 false,

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Made-up observations, and what they must be taken for.
+// Invented observations, and the findings that must follow from them.
 func TestJudge(t *testing.T) {
 	exact := atomicsSeen{Bits: 64, Invocations: 100, Swapped: 400}
 	wrong := func(change func(*atomicsSeen)) observation {
@@ -18,7 +18,7 @@ func TestJudge(t *testing.T) {
 	for name, x := range map[string]struct {
 		seen  observation
 		want  Verdict
-		found string // is in what was found
+		found string // a part of Finding.Found
 	}{
 		"all pairs go on": {progressSeen{betweenWorkgroups, 8, 8}, Information, "yes"},
 		"some do":         {progressSeen{betweenSubgroups, 8, 3}, Information, "3 of 8"},
@@ -98,7 +98,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// One word changed in what atomics leave is noticed, whichever it is.
+// If any word of the results of atomics is changed, the test notices.
 func TestAtomicsAreChecked(t *testing.T) {
 	const offered, received = 7, 0
 	answer := func(i uint32) []uint32 { return []uint32{4, 1, received, 0, 10 + i, 1, offered, 0} }
@@ -107,7 +107,7 @@ func TestAtomicsAreChecked(t *testing.T) {
 	for i := range uint32(32) {
 		a := answer(i)
 		if i > 0 {
-			a[2] = offered // each gets what the one before put in, the first the 0 from before
+			a[2] = offered // each receives the word of the one before; the first receives the initial 0
 		}
 		answers = append(answers, a...)
 		places[placeSum] += a[4]
@@ -135,7 +135,7 @@ func TestAtomicsAreChecked(t *testing.T) {
 	require.Equal(t, Fail, judge(places, bits, answers), "a bit that was not its own to clear")
 }
 
-// One word changed in what a subgroup answers is noticed, whichever it is.
+// If any word of a subgroup's results is changed, the test notices.
 func TestSubgroupsAreChecked(t *testing.T) {
 	const size, workgroup, tile = 8, 16, 4
 	inputs := make([]uint32, 2*workgroup)
@@ -185,7 +185,7 @@ func TestSubgroupsAreChecked(t *testing.T) {
 		i := 5*subgroupAnswers + at
 		answers[i]++
 		s, verdict = judge()
-		if at == 3 { // the local index: vkds does without
+		if at == 3 { // the local index, which vkds does not need
 			require.False(t, s.Consecutive)
 			require.Equal(t, Pass, verdict)
 		} else {

@@ -18,8 +18,8 @@ type argumentsPush struct {
 	Count, Add uint32
 }
 
-// Many arguments in one batch, more than one piece of memory holds, each dispatch behind its own, also where nothing
-// else orders them; and those of later batches in memory that earlier ones had.
+// Many arguments in one batch exceed one piece of memory. Each dispatch reads its own, also if nothing else orders the
+// dispatches. Later batches reuse the memory of earlier ones.
 func TestArguments(t *testing.T) {
 	d := openFor(t, Options{})
 	k, err := NewKernel[argumentsPush](d, module(t, "arguments"), KernelOptions{})
@@ -50,7 +50,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// Arguments that no command takes, that a batch which is dropped had, and that are none at all.
+// Arguments that no command uses, those of a dropped batch, and empty ones.
 func TestArgumentsOfNothing(t *testing.T) {
 	d := openFor(t, Options{})
 	s := stream(t, d)

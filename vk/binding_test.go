@@ -32,8 +32,8 @@ func collecting(t *testing.T) {
 }
 
 // TestUnderGarbageCollection makes pipelines with specialization constants, and submits with waits, copies and
-// barriers, while the collector runs all the time: the calls that take slices of structs, whose C copies
-// vulkan-go frees too early. Go's own check of pointers passed to C (GODEBUG=cgocheck=1) is on by default.
+// barriers, while the garbage collector runs all the time. These are the calls that take slices of structs, whose C
+// copies vulkan-go frees too early. Go's own check of pointers passed to C (GODEBUG=cgocheck=1) is on by default.
 func TestUnderGarbageCollection(t *testing.T) {
 	pass.OneWidth(t, "it is about Go's garbage collection")
 	ctx := context.Background()
@@ -75,7 +75,7 @@ func TestUnderGarbageCollection(t *testing.T) {
 	require.Len(t, two.Timings(), 5*rounds)
 }
 
-// resident is the process's memory in bytes, Go's and C's.
+// resident returns the memory of the process in bytes, both Go's and C's.
 func resident(t *testing.T) int {
 	statm, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -86,8 +86,8 @@ func resident(t *testing.T) int {
 	return pages * os.Getpagesize()
 }
 
-// TestSubmissionsLeakNothing submits many times and compares the memory of the process half way, when as much
-// is under way as ever will be, with that at the end. VKDS_STRESS=1 makes it 10,000 submissions.
+// TestSubmissionsLeakNothing submits many times and compares the memory of the process at the end with that at half
+// time, when the number of submissions in flight has reached its maximum. VKDS_STRESS=1 makes it 10,000 submissions.
 func TestSubmissionsLeakNothing(t *testing.T) {
 	ctx := context.Background()
 	rounds := 5_000
@@ -96,7 +96,7 @@ func TestSubmissionsLeakNothing(t *testing.T) {
 	} else {
 		t.Logf("%d submissions; VKDS_STRESS=1 makes 10,000", rounds)
 	}
-	d, err := Open(Options{}) // without validation, which keeps books of its own
+	d, err := Open(Options{}) // without validation, which has its own records
 	require.NoError(t, err)
 	defer d.Close()
 	a := buffer[uint32](t, d, 64)
@@ -160,7 +160,7 @@ func TestObjectsLeakNothing(t *testing.T) {
 	require.Zero(t, used)
 }
 
-// TestManyGoroutines uses one Device from many goroutines, each with a stream of its own.
+// TestManyGoroutines uses one Device from many goroutines, each with its own stream.
 func TestManyGoroutines(t *testing.T) {
 	ctx := context.Background()
 	d := openFor(t, Options{staged: true, StagingBytes: 64 << 10})

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Buffers of a budget take no more than it has, count until they are freed, and count on the device as well.
+// Buffers of a budget cannot exceed it. They count until they are freed, and they also count for the device.
 func TestBudget(t *testing.T) {
 	d := openFor(t, Options{MemoryLimit: 1 << 20})
 	b := d.Budget("Most", 1<<16)
@@ -34,7 +34,7 @@ func TestBudget(t *testing.T) {
 	now, _ := d.Memory()
 	require.Equal(t, start, now)
 
-	counts := d.Budget("", 0) // that the device's limit bounds
+	counts := d.Budget("", 0) // only the device's limit applies
 	_, err = NewBuffer[byte](counts, 1<<21)
 	var memory *OutOfMemoryError
 	require.ErrorAs(t, err, &memory)

@@ -12,7 +12,7 @@ func TestTransfers(t *testing.T) {
 	for name, o := range map[string]Options{
 		"mapped": {},
 		"staged": {staged: true},
-		// Slots of 64 KiB, so that a transfer goes round the ring many times.
+		// Slots of 64 KiB, so that a transfer reuses each slot many times.
 		"small ring": {staged: true, StagingBytes: 256 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestTransfers(t *testing.T) {
 				got := make([]uint32, n)
 				require.NoError(t, b.Download(ctx, 7, got))
 				require.Equal(t, want, got)
-				// A part of it, at another offset.
+				// A part of the buffer, at another offset.
 				part := make([]uint32, n/2)
 				require.NoError(t, b.Download(ctx, 7+n-n/2, part))
 				require.Equal(t, want[n-n/2:], part)
@@ -33,11 +33,11 @@ func TestTransfers(t *testing.T) {
 			cancelled, cancel := context.WithCancel(ctx)
 			cancel()
 			b := buffer[uint32](t, d, 100_000)
-			for range 20 { // who takes the first piece differs
+			for range 20 { // the thread that takes the first piece differs
 				require.ErrorIs(t, b.Upload(cancelled, 0, numbers(100_000)), context.Canceled)
 				require.ErrorIs(t, b.Download(cancelled, 0, make([]uint32, 100_000)), context.Canceled)
 			}
-			// And it works again afterwards.
+			// Afterwards transfers work again.
 			require.NoError(t, b.Upload(ctx, 0, numbers(100_000)))
 		})
 	}
@@ -89,7 +89,7 @@ func TestEmptyBuffers(t *testing.T) {
 	}
 }
 
-// No buffer is one of no elements: whatever is asked of it has an answer, and nothing panics.
+// A nil buffer acts like one without elements: all its methods return, and nothing panics.
 func TestNoBuffer(t *testing.T) {
 	ctx := t.Context()
 	d := openFor(t, Options{})
@@ -161,7 +161,7 @@ func TestHostBuffer(t *testing.T) {
 	for i, v := range numbers(n) {
 		require.Equal(t, v+1, to.Slice()[i])
 	}
-	// Written by the host again: seen by what is submitted afterwards.
+	// The host writes again, and later submissions see it.
 	from.Slice()[3] = 77
 	k.Dispatch(s, (n+127)/128, scale{from.Address(), to.Address(), n, 1})
 	require.NoError(t, s.Wait(ctx))
@@ -199,7 +199,7 @@ func BenchmarkTransfers(b *testing.B) {
 	}
 }
 
-// TestLargeBuffer: offsets beyond 32 bits, where the device has the memory.
+// TestLargeBuffer uses offsets beyond 32 bits, if the device has the memory.
 func TestLargeBuffer(t *testing.T) {
 	const n = 5 << 30 / 4
 	d := openFor(t, Options{})

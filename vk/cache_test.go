@@ -10,7 +10,7 @@ import (
 
 func TestPipelineCache(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "deep", "cache")
-	// run compiles a kernel and returns the one file that is then in the folder.
+	// run compiles a kernel and returns the only file in the folder.
 	run := func() (path string, loaded int) {
 		d, err := Open(Options{CacheDir: folder})
 		require.NoError(t, err)
@@ -25,9 +25,9 @@ func TestPipelineCache(t *testing.T) {
 	path, empty := run()
 	good, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(good), len(cacheMagic)+32+32) // lavapipe keeps its own cache, and gives a bare header
+	require.GreaterOrEqual(t, len(good), len(cacheMagic)+32+32) // lavapipe has its own cache, and returns only a header
 
-	// A run that adds nothing leaves the file alone.
+	// A run that compiles nothing new does not change the file.
 	before, err := os.Stat(path)
 	require.NoError(t, err)
 	_, loaded := run()
@@ -73,7 +73,7 @@ func TestCacheNowhere(t *testing.T) {
 	require.NoError(t, d.Close())
 	require.NoDirExists(t, filepath.Join(os.Getenv("XDG_CACHE_HOME"), "vkds"))
 
-	// Where it can't be written, nothing is lost but time.
+	// A cache that cannot be written is not an error.
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o644))
 	d, err = Open(Options{CacheDir: filepath.Join(file, "sub")})

@@ -33,7 +33,7 @@ func TestChoice(t *testing.T) {
 		require.NoError(t, err, asked)
 		require.Equal(t, want, c.info.Index, asked)
 	}
-	// "15" is an index and never a part of llvmpipe's name.
+	// "15" is an index, not a part of llvmpipe's name.
 	for _, asked := range []string{"5", "15", "-1", "virtual", "arc"} {
 		_, err := choose(all, asked)
 		var e *NoDeviceError
@@ -73,7 +73,7 @@ func TestOpenByNameTypeAndIndex(t *testing.T) {
 	require.Equal(t, "99", e.Asked)
 }
 
-// TestMissingFeatures takes abilities from the device, one at a time, and expects to be told which.
+// TestMissingFeatures removes abilities from the device, one at a time, and expects the error to name each.
 func TestMissingFeatures(t *testing.T) {
 	t.Cleanup(func() { alterDescription = nil })
 	refused := func(want string, alter func(*native.Description)) {
@@ -97,7 +97,7 @@ func TestMissingFeatures(t *testing.T) {
 	refused("a compute queue", func(d *native.Description) { d.Families = nil })
 	refused("Vulkan 1.3 (it has 1.2.7)", func(d *native.Description) { d.APIVersion = 1<<22 | 2<<12 | 7 })
 
-	// A device that can't be used comes after one that can, whatever its type.
+	// Devices that can't be used come after those that can, whatever their types.
 	alterDescription = nil
 	usable := candidatesOf(Info{Name: "a"})
 	require.Empty(t, usable[0].info.Missing)
@@ -115,7 +115,7 @@ func TestComputeFamily(t *testing.T) {
 	family(0, true, all)
 	family(2, true, all, native.QueueFamily{Flags: transfer, Queues: 2},
 		native.QueueFamily{Flags: compute | transfer, Queues: 8, TimestampBits: 64})
-	// One without timestamps is no gain.
+	// A compute family without timestamps is not preferred.
 	family(0, true, all, native.QueueFamily{Flags: compute, Queues: 8})
 	family(1, true, native.QueueFamily{Flags: graphics, Queues: 1}, native.QueueFamily{Flags: compute, Queues: 1})
 	family(0, false, native.QueueFamily{Flags: transfer, Queues: 1})

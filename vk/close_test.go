@@ -10,8 +10,8 @@ import (
 	"github.com/vkds/vkds/test/stress"
 )
 
-// Streams are closed the moment their value shows, while another's submission that waits for that value is under way:
-// it still names the semaphore. And the drivers' own threads may be at the stream's submission itself.
+// Streams are closed as soon as their value shows, while another stream's submission that waits for that value, and so
+// names the semaphore, still runs. The driver's own threads may still read the closed stream's submission, too.
 func TestCloseTheMomentTheValueShows(t *testing.T) {
 	ctx := context.Background()
 	d, err := Open(Options{CacheDir: "none"})
@@ -43,8 +43,8 @@ func TestCloseTheMomentTheValueShows(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-// What is freed while others' work is under way is kept, and neither Free nor Close waits for that work; who needs the
-// memory does.
+// Objects that are freed while other work runs are kept, and neither Free nor Close waits for that work. An allocation
+// that needs their memory waits.
 func TestFreeDuringLongWork(t *testing.T) {
 	ctx := context.Background()
 	const limit = 64 << 20
@@ -83,7 +83,7 @@ func TestFreeDuringLongWork(t *testing.T) {
 	require.Len(t, d.dead.dead, 1, "too few for a sweep")
 	many := make([]*Buffer[byte], manyDead)
 	for i := range many {
-		many[i] = buffer[byte](t, d, 300<<10) // which takes the memory of the dead one
+		many[i] = buffer[byte](t, d, 300<<10) // which needs the memory of the freed one
 	}
 	submit()
 	for _, b := range many {
@@ -94,8 +94,8 @@ func TestFreeDuringLongWork(t *testing.T) {
 	require.Empty(t, d.dead.dead)
 }
 
-// A stream goes on where another has stopped: at its semaphore's value, with its command buffers and query pools. A
-// Point of the old one knows nothing of that.
+// A new stream continues with the parts of a closed one: its semaphore at its value, its command buffers and its query
+// pools. Points of the closed stream are not affected.
 func TestStreamsTakeOver(t *testing.T) {
 	ctx := context.Background()
 	d := openFor(t, Options{})
@@ -113,7 +113,7 @@ func TestStreamsTakeOver(t *testing.T) {
 	if d.Has(Timestamps) {
 		require.Len(t, first.Timings(), 5)
 	}
-	long, submit := busy(t, d, 300*time.Millisecond) // takes the first one's place
+	long, submit := busy(t, d, 300*time.Millisecond) // uses the parts of the first stream
 	require.Equal(t, old.line.semaphore, long.line.semaphore)
 	require.Empty(t, d.kits)
 	submit()
@@ -129,7 +129,7 @@ func TestStreamsTakeOver(t *testing.T) {
 	require.Equal(t, []uint32{4, 4, 4, 4}, download(t, a))
 }
 
-// After Close every call on a stream is ErrClosed, also where nothing is recorded.
+// After Close every call on a stream returns ErrClosed, also if nothing is recorded.
 func TestStreamAfterClose(t *testing.T) {
 	ctx := context.Background()
 	d := openFor(t, Options{})
@@ -142,7 +142,7 @@ func TestStreamAfterClose(t *testing.T) {
 	s.Fill(a, 0, 16, 7)
 	require.NoError(t, s.Wait(ctx))
 	require.NoError(t, s.Close())
-	next := stream(t, d) // has the closed one's command buffers
+	next := stream(t, d) // has the command buffers of the closed stream
 	for name, record := range map[string]func(){
 		"nothing":    func() {},
 		"fill":       func() { s.Fill(a, 0, 16, 1) },
@@ -164,7 +164,7 @@ func TestStreamAfterClose(t *testing.T) {
 	require.Equal(t, []uint32{7, 7, 7, 7}, download(t, a))
 }
 
-// Close waits for the calls of other goroutines; those that come later answer ErrClosed.
+// Close waits for the calls of other goroutines. Calls that come later return ErrClosed.
 func TestCloseDuringCalls(t *testing.T) {
 	ctx := context.Background()
 	code := module(t, "scale")

@@ -15,8 +15,8 @@ import (
 	"github.com/vkds/vkds/vk/internal/spirv"
 )
 
-// Every module becomes a pipeline at every subgroup size of the device, and none spills registers where the
-// driver tells: "make test-radv" runs this on AMD's compiler, without its hardware.
+// Every module compiles to a pipeline at every subgroup size of the device, and none spills registers if the driver
+// reports that. "make test-radv" runs this test with AMD's compiler, without its hardware.
 func TestEveryModuleCompiles(t *testing.T) {
 	pass.OneWidth(t, "the tests of each module compile it at the other widths")
 	d := openToCompile(t)
@@ -35,7 +35,7 @@ func TestEveryModuleCompiles(t *testing.T) {
 		for size := d.Info().MinSubgroup; size <= d.Info().MaxSubgroup; size *= 2 {
 			told = KernelReport{}
 			d.info.Features = features
-			if slices.Contains(about.Functions, pairsBy32) { // is for devices that go without
+			if slices.Contains(about.Functions, pairsBy32) { // only for devices without 64-bit atomics
 				d.info.Features = slices.DeleteFunc(slices.Clone(features),
 					func(f Feature) bool { return f == Int64Atomics })
 			}
@@ -68,12 +68,12 @@ func TestEveryModuleCompiles(t *testing.T) {
 				t.Logf("%s, subgroups of %d%s", name, size, line.String())
 			}
 			delete(d.alive, p)
-			p.destroy(d) // no queue was given it
+			p.destroy(d) // no queue has used it
 		}
 	}
 }
 
-// compiledOnce has the pipeline that is asked for its statistics be the one that was made.
+// compiledOnce is a device that compiles once: NewPipeline for statistics returns the pipeline that was made before.
 type compiledOnce struct {
 	native.Device
 	made native.Pipeline
@@ -96,15 +96,15 @@ func (c *compiledOnce) DestroyPipeline(p native.Pipeline) {
 	}
 }
 
-// mostSpilled are those that AMD's compiler may spill of each kind: of scalars what the lanes of a vector register have
-// room for, so that nothing goes to memory.
+// mostSpilled is the number of registers of each kind that AMD's compiler may spill. Spilled scalars may take the lanes
+// of vector registers, so nothing is spilled to memory.
 var mostSpilled = map[string]float64{"Spilled VGPRs": 0, "Spilled SGPRs": 64}
 
-// worthTelling are statistics by AMD's names of them.
+// worthTelling has AMD's names of the statistics to log.
 var worthTelling = []string{"VGPRs", "Spilled VGPRs", "Code size", "Scratch size", "Subgroups per SIMD", "Instructions"}
 
-// openToCompile opens the device far enough to make kernels: without queues and memory, which hardware that is not
-// there does not have.
+// openToCompile opens the device only for making kernels, without queues and memory, which hardware that is not present
+// does not have.
 func openToCompile(t *testing.T) *Device {
 	in, err := newInstance(nil)
 	require.NoError(t, err)
@@ -123,7 +123,7 @@ func openToCompile(t *testing.T) *Device {
 	return d
 }
 
-// pushType is a struct that fits a module's push-constant block.
+// pushType returns a struct type that matches a module's push-constant block.
 func pushType(about spirv.Module) reflect.Type {
 	var fields []reflect.StructField
 	end := 0

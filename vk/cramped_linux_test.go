@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cramp leaves the process so many bytes of address space beyond what it has.
+// cramp limits the process to so many more bytes of address space than it has.
 func cramp(more uint64) (undo func(), err error) {
 	statm, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -34,7 +34,8 @@ func cramp(more uint64) (undo func(), err error) {
 	return func() { syscall.Setrlimit(syscall.RLIMIT_AS, &before) }, syscall.Setrlimit(syscall.RLIMIT_AS, &less)
 }
 
-// A host buffer that the process has no room for is a typed error, also where the driver calls its mapping a success.
+// If the process has no room for a host buffer, NewHostBuffer returns a typed error, also if the driver reports that
+// mapping it succeeded.
 func TestHostBufferWithoutRoom(t *testing.T) {
 	d := openFor(t, Options{CacheDir: "none"})
 	undo, err := cramp(128 << 20)
@@ -56,7 +57,7 @@ func TestHostBufferWithoutRoom(t *testing.T) {
 	again.Free()
 }
 
-// A driver that keeps memory in a file can't have it longer than the process may: a typed error that says so, and no
+// If a driver keeps memory in a file that would exceed the process's limit, the typed error says so, and there is no
 // SIGBUS.
 func TestMemoryBeyondFileLimit(t *testing.T) {
 	d := openFor(t, Options{CacheDir: "none"})
@@ -87,7 +88,7 @@ func init() {
 	}
 }
 
-// openCramped opens the device in a process that may have so much more memory, and says what came of it.
+// openCramped opens the device in a process that may allocate only so much more memory, and returns the outcome.
 func openCramped(more string) {
 	runtime.LockOSThread()
 	bytes, _ := strconv.ParseUint(more, 10, 64)
@@ -109,7 +110,7 @@ func openCramped(more string) {
 	}
 }
 
-// Where memory is what lacks, Open says so, whatever the loader and the drivers make of it.
+// If memory is missing, Open says so, whatever error the loader and the drivers report.
 func TestOpenWithoutRoom(t *testing.T) {
 	said := 0
 	for more := uint64(8 << 20); more <= 1<<30; more *= 2 {
@@ -118,7 +119,7 @@ func TestOpenWithoutRoom(t *testing.T) {
 		out, err := command.Output()
 		t.Logf("%d MiB: %s", more>>20, out)
 		if err != nil {
-			continue // Go's own runtime has ended it, or the driver: no error of ours can be given any more
+			continue // Go's runtime or the driver ended the process, so vk could not return an error
 		}
 		require.NotContains(t, string(out), "other:")
 		if strings.HasPrefix(string(out), "memory:") || strings.HasPrefix(string(out), "unlimited") {
@@ -128,7 +129,7 @@ func TestOpenWithoutRoom(t *testing.T) {
 	require.Positive(t, said)
 }
 
-// Lengths that no device has are refused at once, with nothing allocated.
+// Lengths that exceed every device return an error at once, and nothing is allocated.
 func TestAbsurdLengths(t *testing.T) {
 	d := openFor(t, Options{})
 	for _, n := range []int{-1, math.MinInt, math.MaxInt, 1 << 50, 1 << 61, 1<<61 + 1, 1 << 62} {

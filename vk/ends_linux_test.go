@@ -23,20 +23,19 @@ import (
 	"github.com/vkds/vkds/vk/internal/spirv"
 )
 
-// Every kernel ends, whatever memory holds: each module of package shaders runs over memory of one content after
-// another, random and made to lead in circles. It is a test of package vk since that can make a kernel without a Go
-// struct for its push constants: those are set by their names in GLSL, and a name that nothing is known of fails the
-// test.
+// Every kernel ends, whatever the contents of memory: each module of package shaders runs with several contents of
+// memory, random ones and ones that lead in circles. The test is in package vk because here it can make a kernel
+// without a Go struct for the push constants. It sets those by their names in GLSL, and fails if a name is not known.
 //
-// And none writes outside of its arrays, whatever memory says of where things go: around each array memory can be read,
-// but not be written. References to slabs are left out: nodes and lists are the structures themselves, so that all
-// memory that references reach may be written.
+// No kernel writes outside its arrays either, whatever indices memory contains: the memory around each array can be
+// read but not written. References to slabs are excepted: nodes and lists are the structures themselves, so all memory
+// that references can reach may be written.
 //
-// On a CPU device a buffer address is an address of the process. So all memory that 32-bit indices and references can
-// reach is mapped, and what a kernel reads there may lead it anywhere. Only 64-bit addresses that kernels find in
-// memory are good: no kernel makes them of anything but addresses.
+// On a CPU device, a buffer address is an address of the process. So the test maps all memory that 32-bit indices and
+// references can reach, and any value that a kernel reads there is safe as an index. Only the 64-bit addresses that
+// kernels find in memory must be valid, because kernels compute them only from other addresses.
 //
-// The kernels run in processes of their own, since one that does not end can't be stopped.
+// The kernels run in child processes, because a kernel that does not end cannot be stopped.
 func TestEveryKernelEnds(t *testing.T) {
 	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
 	pass.NarrowUnlessLong(t, "what ends at 4 lanes ends at 8 and 16")
@@ -80,8 +79,8 @@ func TestEveryKernelEnds(t *testing.T) {
 	wait.Wait()
 }
 
-// leftOut says of a module that it is not run: of one that has a twin with the same loops, which isn't unrolled for
-// GPUs (that takes a CPU device's compiler a minute).
+// leftOut reports whether a module is not run because another module has the same loops. A module that is unrolled for
+// GPUs takes the compiler of a CPU device a minute.
 func leftOut(name string) bool {
 	return strings.HasSuffix(name, ".unrolled") && stress.Level == 0
 }
@@ -92,13 +91,12 @@ const shortForm = "the short form: two contents of memory, which kernels leave t
 	"test/memory.* and test/sorted_run"
 
 const (
-	modulesToRun = "VKDS_TEST_MODULES" // for the process that runs them, split by spaces
-	longest      = 10 * time.Second    // of a dispatch of a kernel that ran before; most take a millisecond
-	longestFirst = time.Minute         // a driver may compile a kernel when it first runs
+	modulesToRun = "VKDS_TEST_MODULES" // for the child process: the modules to run, separated by spaces
+	longest      = 10 * time.Second    // time limit of a dispatch of a kernel that ran before; most take 1 ms
+	longestFirst = time.Minute         // for its first dispatch, because a driver may compile the kernel then
 )
 
-// runUnderWatch runs modules in a process of their own. The error says what did not end or ended the process, in which
-// module.
+// runUnderWatch runs modules in a child process. The error names the module that did not end or that ended the process.
 func runUnderWatch(t *testing.T, names []string) (failed string, err error) {
 	child := exec.Command(os.Args[0], "-test.run=^TestRunKernels$", "-test.v")
 	child.Env = append(os.Environ(), modulesToRun+"="+strings.Join(names, " "))
@@ -155,7 +153,7 @@ func runUnderWatch(t *testing.T, names []string) (failed string, err error) {
 	}
 }
 
-// TestRunKernels is what those processes do.
+// TestRunKernels runs in the child processes.
 func TestRunKernels(t *testing.T) {
 	names := strings.Fields(os.Getenv(modulesToRun))
 	if len(names) == 0 {
@@ -211,22 +209,22 @@ type kernelRun struct {
 	device    *Device
 	kernel    *Kernel[pushWords]
 	words     []spirv.Word
-	second    bool // of two choices for push constants that mean yes or no, and for addresses that may be 0
+	second    bool // use secondPushed for push constants, and 0 for addresses that may be 0
 }
 
 type pushWords [64]uint32
 
 const (
 	runWorkgroup = 64
-	runGroups    = 3 // later ones go by what memory says of those before
+	runGroups    = 3 // later workgroups read the results of earlier ones from memory
 )
 
-// newKernelRuns makes the kernels of a module: with all constants as they are, then with each as something else. The
-// short form makes one, of the narrowest tile or of the widest.
+// newKernelRuns makes the kernels of a module: one with the usual constants, and one with another value for each
+// constant in turn. The short form makes one kernel, with the narrowest or the widest tile.
 func newKernelRuns(t *testing.T, d *Device, m shaders.Module, about spirv.Module) []kernelRun {
 	name := m.Name
 	if d.checkCapabilities(about.Capabilities) != nil {
-		return nil // not for this device
+		return nil // this device cannot run it
 	}
 	known := map[string]uint32{
 		"TILE": 4, "SUBGROUPS": runWorkgroup / uint32(d.SubgroupSize()), "BATCH_GROUP": runWorkgroup,
@@ -267,7 +265,8 @@ func newKernelRuns(t *testing.T, d *Device, m shaders.Module, about spirv.Module
 	return all
 }
 
-// otherConstants are specialization constants by which a kernel has other loops, and the values beside their own.
+// otherConstants has the specialization constants that give a kernel other loops, and the values to try in addition to
+// the usual one.
 var otherConstants = map[string][]uint32{
 	"FUNCTION":    {1, 2, 3},
 	"UPWARD":      {0},
@@ -286,7 +285,8 @@ var otherConstants = map[string][]uint32{
 	"SHORT":       {1},
 }
 
-// pushed are the numbers among push constants, by their names. Those that the host knows are such as it would pass.
+// pushed has the values of push constants that are numbers, by name. If the host knows a number, the value is one that
+// it would pass.
 var pushed = map[string]uint32{
 	"count": 150, "n": 600, "number_count": 150, "other_count": 150, "older_count": 150, "newer_count": 150,
 	"capacity": 192, "limit": 500, "segments": 20, "leaves": 150, "programs": 100, "length": 8, "lists": 30,
@@ -314,7 +314,8 @@ var pushed = map[string]uint32{
 	"inner_most": 100, "leaves_most": 100, "depth": 2, "beside": 1, "uppers": 0,
 }
 
-// secondPushed are those that mean yes or no, or something else the second time; the first time they are 0 or as above.
+// secondPushed has second values for push constants that are flags or have several meanings. Their first values are in
+// pushed, or 0.
 var secondPushed = map[string]uint32{
 	"retry": 1, "resume": 1, "strict": 1, "upper": 1, "narrow": 1, "fills": 1, "indexed": 1, "kind": 2,
 	"slices":    2 | 1<<31,
@@ -323,7 +324,7 @@ var secondPushed = map[string]uint32{
 	"dispatch": 1,
 }
 
-// mayBeNone are the addresses that may be 0, of kernels by the beginning of their names.
+// mayBeNone has the addresses that may be 0, by the beginning of the kernels' names.
 var mayBeNone = map[string][]string{
 	"": {"length.at", "count.at", "number.at", "key_count.at", "query_count.at",
 		"a.count.at", "a_length.at"},
@@ -364,8 +365,8 @@ func isNone(module, name string) bool {
 	return false
 }
 
-// push sets the push constants: numbers by their names; addresses in the mapped memory, far enough apart for what the
-// numbers say.
+// push sets the push constants: numbers by their names, and addresses in the mapped memory. The addresses are far
+// enough apart for arrays of these numbers.
 func (r kernelRun) push(memory *everywhere) (p pushWords) {
 	for i := 0; i < len(r.words); i++ {
 		w := r.words[i]
@@ -389,7 +390,7 @@ func (r kernelRun) push(memory *everywhere) (p pushWords) {
 	return p
 }
 
-// unknownPushed are the numbers among a module's push constants that push has no values for.
+// unknownPushed returns the push constants of a module that are numbers and for which push has no value.
 func unknownPushed(t *testing.T, module string) (names []string) {
 	m, err := kernels.Load(module)
 	require.NoError(t, err)
@@ -398,7 +399,7 @@ func unknownPushed(t *testing.T, module string) (names []string) {
 	for i := 0; i < len(about.Push); i++ {
 		name := about.Push[i].Name
 		if i+1 < len(about.Push) && about.Push[i+1].Name == name {
-			i++ // an address
+			i++ // skip the second word of an address
 			continue
 		}
 		_, last, _ := cutLast(name)
@@ -418,9 +419,9 @@ func cutLast(name string) (before, last string, found bool) {
 	return name[:i], name[i+1:], true
 }
 
-// everywhere is memory that holds the same words again and again: for slabs, as far as a 32-bit reference reaches, and
-// for arrays, as far as a 32-bit index of the largest elements does. Of the latter only the arrays themselves can be
-// written. Before the slabs lies what is no such memory: the tables of addresses that kernels look up.
+// everywhere is memory that repeats the same words: for slabs, as far as a 32-bit reference reaches, and for arrays, as
+// far as a 32-bit index of the largest elements reaches. Of the memory for arrays, only the arrays themselves can be
+// written. Before the slabs is memory with other contents: the tables of addresses that kernels read.
 type everywhere struct {
 	slabs, arrays uint64
 	words, head   *os.File
@@ -430,22 +431,22 @@ const (
 	pieceBytes  = 64 << 20
 	slabReach   = 1<<39 + 1<<35 // 2^32 nodes of 128 bytes
 	arrayReach  = 1<<36 + 1<<32 // 2^32 quads
-	behind      = 1 << 33       // a driver may take the index of an array of words to have a sign
-	apart       = 1 << 20       // bytes between the places of two arrays,
-	arrayBytes  = 1 << 18       // more than any has, of the numbers in pushed
+	behind      = 1 << 33       // a driver may treat the index of an array of words as signed
+	apart       = 1 << 20       // bytes between the beginnings of two arrays
+	arrayBytes  = 1 << 18       // more than any array has with the numbers in pushed
 	arrayPlaces = 1 << 11
-	headBytes   = 1 << 16            // the state of a tree, and
-	poolTableAt = 1 << 14            // the table of a pool (slab_alloc.glsl),
-	stackAt     = 1 << 15            // that of a stack of runs (sorted_run.glsl),
-	foundAt     = 1<<15 + 1<<13      // words that kernels need to find,
-	windowsAt   = 1<<15 + 3<<12      // what else a batch with ranges is told (btree/mixed.glsl),
-	versionsAt  = 1<<15 + 7<<11      // the versions of a tree's leaves (btree_version.glsl),
-	diffAt      = versionsAt + 1<<10 // where their differences go (btree/version_diff.comp),
-	addressesAt = 1<<15 + 1<<14      // and addresses for who takes them one by one
-	stampsAt    = 16                 // in the state of a tree,
-	changedAt   = 40                 // with the bits beside them,
-	movingAt    = 24                 // and where its versions are while the clock moves (btree_clock.glsl)
-	keptAt      = 128                // in that of a reclaimer (epoch_slab.glsl)
+	headBytes   = 1 << 16            // bytes for the state of a tree and for what follows
+	poolTableAt = 1 << 14            // the table of a pool (slab_alloc.glsl)
+	stackAt     = 1 << 15            // the table of a stack of runs (sorted_run.glsl)
+	foundAt     = 1<<15 + 1<<13      // words that kernels need to find (found)
+	windowsAt   = 1<<15 + 3<<12      // further arguments of a batch with ranges (btree/mixed.glsl)
+	versionsAt  = 1<<15 + 7<<11      // the versions of a tree's leaves (btree_version.glsl)
+	diffAt      = versionsAt + 1<<10 // the differences of versions (btree/version_diff.comp)
+	addressesAt = 1<<15 + 1<<14      // addresses that kernels read one by one
+	stampsAt    = 16                 // in the state of a tree: its stamps,
+	changedAt   = 40                 // the bits beside the stamps,
+	movingAt    = 24                 // and its versions while the clock moves (btree_clock.glsl)
+	keptAt      = 128                // in the state of a reclaimer (epoch_slab.glsl)
 	planSource  = 256 + 16 + 16*16
 )
 
@@ -454,7 +455,7 @@ const (
 	private  = syscall.MAP_PRIVATE | syscall.MAP_NORESERVE | syscall.MAP_FIXED
 )
 
-// mapEverywhere maps it, from two files: what kernels change is theirs, and is taken back by reset.
+// mapEverywhere maps the memory from two files. Writes of kernels go to private copies, and reset removes them.
 func mapEverywhere(t *testing.T) *everywhere {
 	m := &everywhere{words: fileOf(t, pieceBytes), head: fileOf(t, headBytes)}
 	m.slabs = m.mapReach(t, slabReach, writable)
@@ -467,7 +468,8 @@ func mapEverywhere(t *testing.T) *everywhere {
 	return m
 }
 
-// mapReach maps the words over and over: from `behind` before the address that is returned to so many bytes behind it.
+// mapReach maps the words repeatedly, from `behind` bytes before the returned address to the given number of bytes
+// after it.
 func (m *everywhere) mapReach(t *testing.T, reach uint64, protection int) uint64 {
 	const reserved = syscall.MAP_PRIVATE | syscall.MAP_NORESERVE | syscall.MAP_ANONYMOUS
 	all := mapped(t, 0, behind+reach+2*pieceBytes, syscall.PROT_NONE, reserved, -1, 0)
@@ -478,7 +480,7 @@ func (m *everywhere) mapReach(t *testing.T, reach uint64, protection int) uint64
 	return base
 }
 
-// array is the place of an array.
+// array returns the memory of an array.
 func (m *everywhere) array(i uint64) uint64 { return m.arrays + i*apart }
 
 func fileOf(t *testing.T, bytes int64) *os.File {
@@ -496,8 +498,8 @@ func mapped(t *testing.T, at, bytes uint64, protection, flags, file int, from ui
 	return uint64(got)
 }
 
-// reset makes everything again what fill made it. That takes milliseconds, for thousands of mappings: in the slabs the
-// short form leaves a kernel what those before wrote over the same content.
+// reset restores the contents that fill wrote. That takes milliseconds, because there are thousands of mappings. So in
+// the short form, the slabs keep the writes of earlier kernels with the same content.
 func (m *everywhere) reset(t *testing.T) {
 	takeBack(t, m.slabs-behind, behind+slabReach)
 	m.resetArrays(t)
@@ -512,13 +514,13 @@ func takeBack(t *testing.T, at, bytes uint64) {
 	require.Zero(t, errno, "madvise: %v", errno)
 }
 
-// fill makes each piece hold these words, and the head but for its addresses.
+// fill writes these words to each piece, and to the head except for its addresses.
 func (m *everywhere) fill(t *testing.T, words []byte) {
 	_, err := m.words.WriteAt(words, 0)
 	require.NoError(t, err)
 	head := slices.Clone(words[:headBytes])
 	address := func(at, address uint64) { binary.LittleEndian.PutUint64(head[at:], address) }
-	for i := range uint64(2) { // where the pairs of a bulk build are
+	for i := range uint64(2) { // the pairs of a bulk build
 		address(planSource+8*i, m.array(i))
 	}
 	for i := range uint64(256) { // each super block's units and bitmaps
@@ -534,22 +536,22 @@ func (m *everywhere) fill(t *testing.T, words []byte) {
 	address(stampsAt, m.array(arrayPlaces-1))
 	address(changedAt, m.array(arrayPlaces-2))
 	address(movingAt, m.slabs-headBytes+versionsAt)
-	for i := range uint64(4) { // stamps, bits, versions, which are free; then how many versions there are
+	for i := range uint64(4) { // stamps, bits, versions, free versions; then the number of versions
 		address(versionsAt+8*i, m.array(arrayPlaces-1-i))
 	}
 	binary.LittleEndian.PutUint32(head[versionsAt+32:], 150)
 	address(windowsAt, m.array(0))
-	address(windowsAt+8, 0) // each operation's own: others may be anywhere, for all that a kernel knows
+	address(windowsAt+8, 0) // each operation has its own window, because a kernel does not check other windows
 	address(windowsAt+16, m.array(1))
 	address(windowsAt+24, 0)
 	binary.LittleEndian.PutUint32(head[windowsAt+32:], 150)
 	binary.LittleEndian.PutUint32(head[windowsAt+40:], 2)
-	for i := range uint64(4) { // keys, old and new values, kinds; then the least key, and for how many there is room
+	for i := range uint64(4) { // keys, old and new values, kinds; then the least key, and the room for results
 		address(diffAt+8*i, m.array(i))
 	}
 	address(diffAt+32, 0)
 	binary.LittleEndian.PutUint32(head[diffAt+40:], 150)
-	for i := range uint64(2) { // which slabs a reclaimer found no room for
+	for i := range uint64(2) { // slabs for which a reclaimer found no room
 		address(keptAt+8*i, m.array(i))
 	}
 	for i, f := range found {
@@ -561,11 +563,11 @@ func (m *everywhere) fill(t *testing.T, words []byte) {
 	m.reset(t)
 }
 
-// anywhere are the kernels, by the beginning of their names, that write where they are told to, for tests.
+// anywhere has the beginnings of the names of kernels that write to any given address, for tests.
 var anywhere = []string{"doctor/far", "doctor/progress", "test/slab_change."}
 
-// found are the two words that a kernel has to find where a push constant says, or it does nothing of which memory
-// could mislead it; by the beginnings of the kernels' names.
+// found has two words that a kernel must find at a push constant's address: without them it does nothing that depends
+// on memory. The keys are the beginnings of kernels' names.
 var found = []struct {
 	beginning, name string
 	words           [2]uint32
@@ -574,7 +576,7 @@ var found = []struct {
 	{"primitives/sort_scatter", "taken", [2]uint32{}},
 }
 
-// place is where the array of a push constant begins.
+// place returns the address of the array for a push constant.
 func (m *everywhere) place(module, name, last string, offset int) uint64 {
 	for i, f := range found {
 		if f.name == name && strings.HasPrefix(module, f.beginning) {
@@ -585,7 +587,7 @@ func (m *everywhere) place(module, name, last string, offset int) uint64 {
 	case slices.ContainsFunc(anywhere, func(beginning string) bool { return strings.HasPrefix(module, beginning) }):
 		return m.slabs + uint64(offset+8)*apart
 	case last == "ratio_down" || last == "ratio_up":
-		return 3 << 31 // a number: 1.5, in units of 2^-32
+		return 3 << 31 // not an address but a number: 1.5, in units of 2^-32
 	case strings.HasPrefix(module, "btree/version_diff") && name == "to":
 		return m.slabs - headBytes + diffAt
 	case name == "tree.state" && (strings.HasSuffix(module, "then") || strings.HasPrefix(module, "btree/version_diff")),
@@ -607,7 +609,7 @@ func (m *everywhere) place(module, name, last string, offset int) uint64 {
 	return m.array(uint64(offset + 8))
 }
 
-// content is what memory holds: a piece of it.
+// content is the contents of a piece of memory.
 type content struct {
 	name  string
 	words []byte

@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// load reads a module of the tests; programs use shaders.Load, or embed modules of their own.
+// load reads a module of the tests. Programs use shaders.Load, or embed their own modules.
 func load(name string) shaders.Module {
 	code, err := os.ReadFile("testdata/" + name + ".spv")
 	if err != nil {
@@ -21,7 +21,7 @@ func load(name string) shaders.Module {
 }
 
 func ExampleOpen() {
-	// The best device there is, or the one that VKDS_DEVICE names.
+	// Open the best device of the machine, or the one that VKDS_DEVICE names.
 	d, err := vk.Open(vk.Options{})
 	if err != nil {
 		log.Fatal(err)
@@ -29,7 +29,7 @@ func ExampleOpen() {
 	defer d.Close()
 	fmt.Println(d.SubgroupSize() >= 4, len(d.Info().Missing))
 
-	// One that is not there.
+	// Open a device that does not exist.
 	_, err = vk.Open(vk.Options{Device: "abacus"})
 	var none *vk.NoDeviceError
 	fmt.Println(errors.As(err, &none), none.Asked)
@@ -38,7 +38,7 @@ func ExampleOpen() {
 	// true abacus
 }
 
-// A kernel that computes y = 3x + 1, from Go slice to Go slice.
+// This example runs a kernel that computes y = 3x + 1, from a Go slice to a Go slice.
 func ExampleNewKernel() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
@@ -90,7 +90,7 @@ func ExampleNewKernel() {
 	// Output: [4 7 10 13 16]
 }
 
-// Two streams, one of which waits for a point of the other, and a section timed by the device's clock.
+// In this example a stream waits for a point of another stream, and a section is timed by the device's clock.
 func ExampleStream() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
@@ -135,7 +135,7 @@ func ExampleStream() {
 	// half true
 }
 
-// A host buffer is memory that both sides see.
+// A host buffer is memory that both the host and the device can access.
 func ExampleHostBuffer() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
@@ -160,13 +160,13 @@ func ExampleHostBuffer() {
 	// Output: [1 20 3]
 }
 
-// tripler is a structure of one's own: what it computes goes to memory that it keeps, and replaces where that is too
-// small. Calls are recorded on any stream, so that others may still be under way.
+// tripler is an example of a data structure outside vkds. Its results go to memory that it keeps, and that it replaces
+// if it is too small. Calls can be recorded on any stream while earlier calls still run.
 type tripler struct {
 	d    *vk.Device
 	k    *vk.Kernel[tripling]
 	out  *vk.Buffer[uint32]
-	uses vk.Uses // of out
+	uses vk.Uses // the work that uses out
 }
 
 type tripling struct {
@@ -174,8 +174,8 @@ type tripling struct {
 	Count, Add uint32
 }
 
-// TripleOn records that out becomes 3x + 1, and of a few numbers 3(3x + 1) + 1: a stage that can't be recorded takes
-// the other one with it.
+// TripleOn records that out becomes 3x + 1, or 3(3x + 1) + 1 if there are few numbers. If a stage cannot be recorded,
+// neither is the other.
 func (t *tripler) TripleOn(s *vk.Stream, x *vk.Buffer[uint32], twice bool) error {
 	if err := t.d.Accept("stream", s); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (t *tripler) TripleOn(s *vk.Stream, x *vk.Buffer[uint32], twice bool) error
 		if err != nil {
 			return err
 		}
-		t.uses.Free(t.out.Free) // once the work that names it has ended
+		t.uses.Free(t.out.Free) // after the work that uses it has ended
 		t.out = larger
 	}
 	err := s.Whole(func() error {
@@ -208,7 +208,7 @@ func ExampleUses() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer d.Close() // frees what is left
+	defer d.Close() // frees the remaining memory
 	t := &tripler{d: d}
 	t.k, err = vk.NewKernel[tripling](d, load("scale"), vk.KernelOptions{Workgroup: 64,
 		Constants: map[string]uint32{"FACTOR": 3}})

@@ -45,7 +45,7 @@ func TestIndirect(t *testing.T) {
 	k := scaleKernel(t, d, KernelOptions{Workgroup: 32})
 	s := stream(t, d)
 	s.Fill(a, 0, 1280, 0)
-	// The arguments are written by the command before.
+	// The previous command writes the arguments.
 	s.Fill(args, 0, 20, 1)
 	s.Fill(args, 4, 4, 3)
 	k.DispatchIndirect(s, args, 4, scale{a.Address(), a.Address(), 320, 1})
@@ -118,7 +118,7 @@ type atomicPush struct {
 }
 
 func TestInt64Atomics(t *testing.T) {
-	// Left off, a module that needs them is refused by name, whatever the device has.
+	// If 64-bit features are left off, modules that need them return an error that names them, on every device.
 	d := openFor(t, Options{Without: []Feature{Int64, Int64Atomics}})
 	require.False(t, d.Has(Int64))
 	_, err := NewKernel[atomicPush](d, module(t, "atomic64"), KernelOptions{})
@@ -195,7 +195,7 @@ func TestLayouts(t *testing.T) {
 	_, err = NewKernel[uint32](d, m, KernelOptions{})
 	refused(err, "uint32", "is no struct")
 
-	// Other ways to write the same: halves, nested structs, padding, names of one's own.
+	// Other ways to write the same struct: halves, nested structs, padding, other names.
 	k, err := NewKernel[struct {
 		From  [2]uint32
 		To    struct{ Low, High uint32 }
@@ -244,7 +244,8 @@ func TestOnKernel(t *testing.T) {
 	require.Equal(t, all, told[0].Statistics)
 }
 
-// Tiles that are wider than a subgroup or than a node, or no power of two, are refused, also where nobody sets them.
+// Tiles that are wider than a subgroup or a node, or whose width is not a power of two, return an error, also if the
+// width is not set.
 func TestTileRefusals(t *testing.T) {
 	d := openFor(t, Options{})
 	make := func(name string, constants map[string]uint32) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// records is a handler that keeps what is logged, from Debug on: a record's message, level and attributes.
+// records is a handler that keeps the log from level Debug on: each record's message, level and attributes.
 type records struct {
 	mu   *sync.Mutex
 	all  *[]record
@@ -57,7 +57,7 @@ func (h records) messages() (all []string) {
 	return all
 }
 
-// A device's life, as its logger is told of it.
+// The records that a device logs from Open to Close.
 func TestLogger(t *testing.T) {
 	h := newRecords()
 	losing := false
@@ -70,7 +70,7 @@ func TestLogger(t *testing.T) {
 	require.NoError(t, err)
 	k := scaleKernel(t, d, KernelOptions{Workgroup: 64})
 	losing = true
-	for range 3 { // but once is it told
+	for range 3 { // it is logged only once
 		_, err = d.NewStream()
 		require.ErrorIs(t, err, ErrDeviceLost)
 	}
@@ -112,7 +112,7 @@ func TestLoggerSaysWhatChose(t *testing.T) {
 	}
 }
 
-// Validation's messages go to who takes them and to the logger; a rule that was broken is an error.
+// Messages of validation go to OnMessage and to the logger. A broken rule has level Error.
 func TestLoggerTakesMessages(t *testing.T) {
 	h := newRecords()
 	var taken []Message
@@ -127,7 +127,7 @@ func TestLoggerTakesMessages(t *testing.T) {
 	require.Equal(t, "VUID-2", (*h.all)[2].about["id"].String())
 }
 
-// Nobody's logger costs nothing, and there is one.
+// Without a logger in Options, Log returns one that costs nothing.
 func TestNoLogger(t *testing.T) {
 	d := openFor(t, Options{CacheDir: "none"})
 	require.Zero(t, testing.AllocsPerRun(100, func() {

@@ -8,8 +8,8 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// TestDeviceLost loses the device in each call that can, and expects every later call to say so and Close to
-// work, with buffers, kernels and streams still open.
+// TestDeviceLost loses the device in each call in which that can happen. Then every later call must return
+// ErrDeviceLost, and Close must succeed while buffers, kernels and streams are still open.
 func TestDeviceLost(t *testing.T) {
 	ctx := context.Background()
 	for _, call := range []string{"vkQueueSubmit2", "vkWaitSemaphores", "vkGetSemaphoreCounterValue",
@@ -34,7 +34,7 @@ func TestDeviceLost(t *testing.T) {
 
 			failing = true
 			k.Dispatch(s, 1, scale{b.Address(), b.Address(), 100, 1})
-			// Where the counter shows at once that the work is done, nobody sleeps.
+			// If the counter shows at once that the work has ended, no goroutine sleeps.
 			for err == nil {
 				if call == "vkWaitSemaphores" {
 					_, err = s.line.sleep(s.last)
@@ -67,7 +67,7 @@ func TestDeviceLost(t *testing.T) {
 	}
 }
 
-// TestUploadLosesTheDevice loses it between two chunks.
+// TestUploadLosesTheDevice loses the device between two chunks of an upload.
 func TestUploadLosesTheDevice(t *testing.T) {
 	ctx := context.Background()
 	submissions := -1 << 30

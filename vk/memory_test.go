@@ -21,7 +21,7 @@ func TestOutOfMemory(t *testing.T) {
 	var e *OutOfMemoryError
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, &OutOfMemoryError{Bytes: limit/2 + 1, Used: limit / 2, Budget: limit}, e)
-	// What is left can still be had, to the last byte.
+	// The remaining memory can still be allocated, to the last byte.
 	rest := buffer[byte](t, d, limit/2)
 	_, err = NewBuffer[byte](d, 0)
 	require.ErrorAs(t, err, &e)
@@ -53,7 +53,7 @@ func TestDriversBudget(t *testing.T) {
 	}
 }
 
-// TestAllocationFails has the driver's own calls fail.
+// TestAllocationFails makes the driver's own calls fail.
 func TestAllocationFails(t *testing.T) {
 	failing := ""
 	d := openFor(t, Options{fault: func(call string) native.Result {
@@ -74,11 +74,11 @@ func TestAllocationFails(t *testing.T) {
 	h.Free()
 }
 
-// TestSuballocation takes and frees buffers at random: no two ever overlap, all are aligned, and holes that
-// touch are one.
+// TestSuballocation allocates and frees buffers at random. No two may overlap, all must be aligned, and adjacent holes
+// must be joined.
 func TestSuballocation(t *testing.T) {
 	d := openFor(t, Options{})
-	first, err := NewBuffer[byte](d, 1) // so that there is a shared block, which stays
+	first, err := NewBuffer[byte](d, 1) // makes a shared block, which stays
 	require.NoError(t, err)
 	first.Free()
 	rapid.Check(t, func(t *rapid.T) {
@@ -87,7 +87,7 @@ func TestSuballocation(t *testing.T) {
 			for _, b := range live {
 				b.Free()
 			}
-			// Nothing, or the one block that small buffers shared, whole again.
+			// No block is left, or the shared block of small buffers, with one hole.
 			blocks := d.memory.device.blocks
 			if len(blocks) > 1 || len(blocks) == 1 && !slices.Equal(blocks[0].holes, []hole{{0, sharedBytes}}) {
 				t.Fatalf("left behind: %d blocks, holes of the first %v", len(blocks), blocks[0].holes)

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A function of the user's that panics costs nobody else's function its call, has none called twice, and leaves neither
-// the stream nor the Device locked.
+// If a function of the user panics, the functions of others are still called, none is called twice, and neither the
+// stream nor the Device stays locked.
 func TestPanickingFunctionsOfStreams(t *testing.T) {
 	ctx := t.Context()
 	d := openFor(t, Options{})
@@ -45,12 +45,12 @@ func TestPanickingFunctionsOfStreams(t *testing.T) {
 			uses.Free(func() { called[1]++ })
 			s.Finally(panics)
 			s.Finally(func() { called[2]++ })
-			if name != "Timings" && name != "Finally" && name != "Close" { // which have to come as far as that
+			if name != "Timings" && name != "Finally" && name != "Close" { // these submit first, without a panic
 				s.OnSubmit(func(Point, bool) { panics() })
 			}
 			s.OnSubmit(func(Point, bool) { called[3]++ })
 			require.Panics(t, func() { call(s) })
-			if name == "Submit" || name == "Wait" { // they have come no further than to OnSubmit's
+			if name == "Submit" || name == "Wait" { // they ended in the OnSubmit functions
 				require.Panics(t, func() { _ = s.Wait(ctx) })
 			}
 			require.NoError(t, s.Wait(ctx))

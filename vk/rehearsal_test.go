@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A rehearsal records nothing, whatever it is given, and is a Stream otherwise.
+// A rehearsal records nothing, even with wrong arguments, and otherwise acts like other streams.
 func TestRehearsal(t *testing.T) {
 	d := openFor(t, Options{})
 	type mark struct{}
@@ -25,7 +25,7 @@ func TestRehearsal(t *testing.T) {
 	require.NoError(t, s.Whole(func() error {
 		s.After(p)
 		s.Fill(b, 0, 16, 2)
-		s.Fill(b, 1<<20, 4, 2) // beyond its end
+		s.Fill(b, 1<<20, 4, 2) // beyond the end of b
 		s.Copy((*Buffer[uint32])(nil), 0, b, 0, 16)
 		k := scaleKernel(t, d, KernelOptions{Workgroup: 32})
 		k.Dispatch(s, 1<<30, scale{})

@@ -61,8 +61,8 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// TestReordered has a device do concurrent commands the last one first, by which a test finds that one of them needed
-// another; what is recorded in turn stays so.
+// TestReordered runs concurrent commands on a device that runs the last one first. So a test notices if one of them
+// needs another. Commands outside Concurrent keep their order.
 func TestReordered(t *testing.T) {
 	t.Setenv("VKDS_REORDERED", "1")
 	d := openFor(t, Options{})
@@ -79,8 +79,8 @@ func TestReordered(t *testing.T) {
 	require.Equal(t, []uint32{(5*3+1)*3 + 2, 5*3 + 1}, download(t, a))
 }
 
-// Concurrent commands of each kind come behind what was recorded before them, whichever kind is first, and in front of
-// what is recorded behind.
+// Concurrent commands of each kind come after the commands recorded before them, whichever kind is first, and before
+// the commands recorded after them.
 func TestConcurrentKinds(t *testing.T) {
 	t.Setenv("VKDS_REORDERED", "1")
 	d := openFor(t, Options{})
@@ -112,7 +112,7 @@ func TestConcurrentKinds(t *testing.T) {
 	}
 }
 
-// TestAfter passes one number back and forth between streams; each adds to what the other left.
+// TestAfter passes a number back and forth between streams; each stream adds to it.
 func TestAfter(t *testing.T) {
 	ctx := context.Background()
 	d := openFor(t, Options{})
@@ -132,7 +132,7 @@ func TestAfter(t *testing.T) {
 		one.After(p)
 		want = (want*3+1)*3 + 2
 	}
-	// Nothing recorded: the point comes after what is waited for all the same.
+	// If nothing was recorded, the point still comes after the points of After.
 	p, err := one.Submit()
 	require.NoError(t, err)
 	require.NoError(t, p.Wait(ctx))
@@ -161,7 +161,7 @@ func TestAfter(t *testing.T) {
 	require.NoError(t, Point{}.Wait(ctx))
 }
 
-// TestAfterSplitsTheBatch records before After what must run although the other stream has not come yet.
+// TestAfterSplitsTheBatch records work before After that must run even if the other stream has not reached its point.
 func TestAfterSplitsTheBatch(t *testing.T) {
 	d := openFor(t, Options{})
 	a := buffer[uint32](t, d, 1)
@@ -177,7 +177,7 @@ func TestAfterSplitsTheBatch(t *testing.T) {
 	require.EqualValues(t, 2, one.last)
 }
 
-// TestErrorsDropTheBatch: nothing of a batch with a wrong command runs, and the stream works on.
+// TestErrorsDropTheBatch: if a command of a batch is wrong, nothing of the batch runs, and the stream stays usable.
 func TestErrorsDropTheBatch(t *testing.T) {
 	ctx := context.Background()
 	d := openFor(t, Options{})
@@ -217,15 +217,15 @@ type spinPush struct {
 	_      uint32
 }
 
-// busy makes a stream with work that takes at least about as long as asked, also on a machine with other work: that
-// makes some runs slow, and the fastest counts.
+// busy makes a stream with work that takes about the given time or longer, also on a machine with other work. Such work
+// slows some runs down, so the fastest run counts.
 func busy(t testing.TB, d *Device, long time.Duration) (s *Stream, submit func()) {
 	k, err := NewKernel[spinPush](d, module(t, "spin"), KernelOptions{})
 	require.NoError(t, err)
 	result := buffer[uint32](t, d, 32)
 	s = stream(t, d)
 	rounds := uint32(1 << 16)
-	k.Dispatch(s, 1, spinPush{Result: result.Address(), Rounds: 1}) // some drivers compile at the first run
+	k.Dispatch(s, 1, spinPush{Result: result.Address(), Rounds: 1}) // some drivers compile a kernel when it first runs
 	require.NoError(t, s.Wait(context.Background()))
 	for {
 		took := time.Duration(math.MaxInt64)
@@ -247,7 +247,7 @@ func busy(t testing.TB, d *Device, long time.Duration) (s *Stream, submit func()
 	}
 }
 
-// What was discarded doesn't run, the buffers that it speaks of may be gone, and the stream goes on.
+// Discarded work does not run, the buffers that it names may be freed, and the stream stays usable.
 func TestDiscard(t *testing.T) {
 	ctx := context.Background()
 	d := openFor(t, Options{})
@@ -267,7 +267,7 @@ func TestDiscard(t *testing.T) {
 	require.NoError(t, s.Wait(ctx))
 	require.Equal(t, []uint32{3, 1, 1, 1, 1, 1, 1, 1}, download(t, a))
 
-	s.Fill(a, 1, 3, 0) // can't be
+	s.Fill(a, 1, 3, 0) // not valid
 	s.Discard()
 	require.NoError(t, s.Wait(ctx), "its error went with it")
 }
@@ -290,7 +290,7 @@ func TestContextEndsAWait(t *testing.T) {
 	require.ErrorIs(t, p.Wait(ctx), context.Canceled)
 	require.ErrorIs(t, s.Wait(ctx), context.Canceled)
 
-	// The work went on, and the stream is of use.
+	// The work continued, and the stream is usable.
 	require.NoError(t, s.Wait(context.Background()))
 	done, err = p.Done()
 	require.NoError(t, err)
@@ -328,14 +328,14 @@ func TestTimings(t *testing.T) {
 	require.NoError(t, s.Wait(ctx))
 	require.Len(t, s.Timings(), 300)
 
-	// A dropped batch has no timings, and leaves none behind.
+	// A dropped batch has no timings, and later batches get none of it.
 	s.Timed("dropped", func() { s.Fill(a, 0, 17, 1) })
 	require.Error(t, s.Wait(ctx))
 	submit()
 	require.NoError(t, s.Wait(ctx))
 	require.Empty(t, s.Timings())
 
-	// A section that submits has no timing, also where the batch that is open at its end is the one used again.
+	// A section that submits has no timing, also if the batch that is open at its end is the same one, reused.
 	for range 3 {
 		s.Timed("submits", func() {
 			s.Fill(a, 0, 16, 1)
@@ -358,11 +358,11 @@ func TestTimings(t *testing.T) {
 func TestElapsedTime(t *testing.T) {
 	require.Equal(t, 200*time.Nanosecond, elapsed([2]uint64{100, 300}, 64, 1))
 	require.Equal(t, 10416*time.Nanosecond, elapsed([2]uint64{0, 200}, 64, 52.08))
-	// Only 36 bits count, and they went over.
+	// Only 36 bits count, and they overflowed.
 	require.Equal(t, 15*time.Nanosecond, elapsed([2]uint64{1<<36 - 5 | 1<<50, 10}, 36, 1))
 }
 
-// TestManyInFlight submits more than may be under way at once.
+// TestManyInFlight makes more submissions than may be in flight at once.
 func TestManyInFlight(t *testing.T) {
 	d := openFor(t, Options{})
 	s, submit := busy(t, d, 20*time.Millisecond)
@@ -415,7 +415,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// Each dispatch is timed by itself where that was asked for, inside of what its caller has timed.
+// If TimeDispatches is set, each dispatch has its own timing, inside the caller's sections.
 func TestTimeDispatches(t *testing.T) {
 	d := openFor(t, Options{TimeDispatches: true})
 	k := scaleKernel(t, d, KernelOptions{})

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Options that can't be are told by their names, before a device is looked for.
+// Options that are not valid return an error that names them, before Open looks for a device.
 func TestOptionsThatCanNotBe(t *testing.T) {
 	for option, o := range map[string]Options{
 		"Without":      {Without: []Feature{Int64, "nonsense"}, Device: "none such"},
@@ -24,7 +24,7 @@ func TestOptionsThatCanNotBe(t *testing.T) {
 	require.NoError(t, Options{StagingBytes: 1}.check())
 }
 
-// A zero buffer, or none, is one of no elements.
+// A zero or nil buffer acts like one without elements.
 func TestZeroBuffers(t *testing.T) {
 	for _, b := range []*Buffer[uint32]{nil, {}} {
 		require.Zero(t, b.Len())

@@ -9,13 +9,13 @@ import (
 	"github.com/vkds/vkds/vk/internal/native"
 )
 
-// TestValidationReachesGo breaks two rules of Vulkan, one that the core check sees and one that only the
-// synchronization check does, and finds both in Go.
+// TestValidationReachesGo breaks two rules of Vulkan and receives the message of each in Go. One is found by the core
+// check, the other only by the synchronization check.
 func TestValidationReachesGo(t *testing.T) {
 	if !layerInstalled() {
 		t.Skip("VK_LAYER_KHRONOS_validation is not installed")
 	}
-	t.Setenv("VKDS_REORDERED", "") // the layer is told of a command as it is recorded
+	t.Setenv("VKDS_REORDERED", "") // the layer must see each command when it is recorded
 	var mu sync.Mutex
 	var messages []Message
 	d := openFor(t, Options{Validation: true, OnMessage: func(m Message) {
@@ -26,7 +26,7 @@ func TestValidationReachesGo(t *testing.T) {
 	b := buffer[uint32](t, d, 16)
 	s := stream(t, d)
 
-	// Fill would refuse an offset of 2: past it.
+	// Fill returns an error for an offset of 2, so bypass it.
 	commands, ok := s.command(native.Transfer)
 	require.True(t, ok)
 	d.native.Fill(commands, b.r.block.buffer, b.r.at+2, 4, 0)
@@ -45,7 +45,7 @@ func TestValidationReachesGo(t *testing.T) {
 	require.NotEmpty(t, messages)
 	require.Equal(t, "SYNC-HAZARD-WRITE-AFTER-WRITE", messages[0].ID)
 
-	// In order, the same is right.
+	// The same commands are valid with a barrier.
 	messages = nil
 	s.Fill(b, 0, 16, 1)
 	s.Fill(b, 8, 16, 2)

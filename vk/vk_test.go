@@ -17,8 +17,8 @@ import (
 //go:generate sh testdata/compile.sh
 
 func TestMain(m *testing.M) {
-	// Tests leave nothing in the user's cache. But Mesa's, of what compilers made of a kernel, stays where it is, or
-	// each run would have all kernels compiled anew.
+	// Tests write nothing to the user's cache. But Mesa's cache of compiled kernels stays, because otherwise each run
+	// would compile all kernels again.
 	if user, err := os.UserCacheDir(); err == nil && os.Getenv("MESA_SHADER_CACHE_DIR") == "" {
 		os.Setenv("MESA_SHADER_CACHE_DIR", user)
 	}
@@ -27,16 +27,17 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Setenv("XDG_CACHE_HOME", folder)
-	os.Setenv("TMPDIR", folder) // also for processes that tests start, and that may crash or be killed
+	os.Setenv("TMPDIR", folder) // also for child processes, which may crash or be killed
 	code := m.Run()
 	os.RemoveAll(folder)
 	os.Exit(code)
 }
 
-// clockStep is the time between two readings of the clock that may be told to be the same: that of Windows ticks.
+// clockStep is the longest time between two readings of the clock that may return the same value: that of Windows'
+// ticks.
 var clockStep = map[string]time.Duration{"windows": 16 * time.Millisecond}[runtime.GOOS]
 
-// openFor opens the device for one test, with validation where the layer is installed: a message fails the test.
+// openFor opens the device for one test, with validation if the layer is installed: a message fails the test.
 func openFor(t testing.TB, o Options) *Device {
 	t.Helper()
 	if o.OnMessage == nil && layerInstalled() {
@@ -51,7 +52,7 @@ func openFor(t testing.TB, o Options) *Device {
 	return d
 }
 
-// layerInstalled says whether the validation layer is there. CI installs it.
+// layerInstalled reports whether the validation layer is installed. CI installs it.
 func layerInstalled() bool {
 	d, err := Open(Options{Validation: true, CacheDir: "none", OnMessage: func(Message) {}})
 	if err == nil {
@@ -137,7 +138,7 @@ func TestDispatch(t *testing.T) {
 		s := stream(t, d)
 		s.Fill(y, 0, int(y.Bytes()), 0)
 		k.Dispatch(s, (n+k.Workgroup()-1)/k.Workgroup(), scale{x.Address(), y.Address(), n, 5})
-		// In place, so that it must see what the first wrote.
+		// In place, so that it must see the writes of the first dispatch.
 		k.Dispatch(s, (n+k.Workgroup()-1)/k.Workgroup(), scale{y.Address(), y.Address(), n, 1})
 		require.NoError(t, s.Wait(ctx))
 		got := make([]uint32, n)

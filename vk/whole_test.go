@@ -12,8 +12,8 @@ import (
 
 var errStage = errors.New("a stage that can't be recorded")
 
-// What is refused before its first command leaves the batch as it was; what ends in between drops it, however often it
-// is forgotten; and the next batch is a new one.
+// If Whole fails before its first command, the batch stays as it was. If it fails later, the batch is dropped, even if
+// the error is ignored several times. The next batch is not affected.
 func TestWhole(t *testing.T) {
 	ctx := t.Context()
 	d := openFor(t, Options{})
@@ -25,7 +25,7 @@ func TestWhole(t *testing.T) {
 	s.Fill(b, 0, 4, 1)
 	require.ErrorIs(t, s.Whole(func() error {
 		s.Fail(errStage)
-		s.Fill(b, 4, 4, 2) // goes on all the same
+		s.Fill(b, 4, 4, 2) // recording continues
 		return nil
 	}), errStage)
 	require.ErrorIs(t, s.Whole(func() error {
@@ -49,7 +49,7 @@ func TestWhole(t *testing.T) {
 	require.NoError(t, s.Wait(ctx))
 	require.Equal(t, []uint32{1, 0, 3, 0}, download(t, b))
 
-	// A command that can't be recorded is a stage, too.
+	// A command that can't be recorded has the effect of an error, too.
 	var out *RangeError
 	require.ErrorAs(t, s.Whole(func() error {
 		s.Fill(b, 4, 4, 7)
@@ -58,7 +58,7 @@ func TestWhole(t *testing.T) {
 	}), &out)
 	require.ErrorAs(t, s.Wait(ctx), &out)
 
-	// What was sent on its way within is done; there is nothing left to drop.
+	// Work that was submitted inside Whole is done, so there is nothing to drop.
 	require.ErrorIs(t, s.Whole(func() error {
 		s.Fill(b, 12, 4, 4)
 		if err := s.Wait(ctx); err != nil {
@@ -76,7 +76,7 @@ func TestWhole(t *testing.T) {
 	require.NoError(t, s.Wait(ctx))
 }
 
-// Each way that a batch may take tells those who asked, once, in the order in which they asked.
+// However a batch ends, its functions are called once, in the order in which they were given.
 func TestOnSubmit(t *testing.T) {
 	ctx := t.Context()
 	failing := false
@@ -142,7 +142,7 @@ func TestOnSubmit(t *testing.T) {
 	expect(-1, -2, -3)
 }
 
-// What is to be done behind work is done behind it: not while it may still be submitted, nor while it runs.
+// Functions that must follow work are called after it: not while the work may still be submitted, nor while it runs.
 func TestFinally(t *testing.T) {
 	ctx := t.Context()
 	d := openFor(t, Options{})
@@ -163,13 +163,13 @@ func TestFinally(t *testing.T) {
 	p, err := slow.Submit()
 	require.NoError(t, err)
 	s.After(p)
-	finally() // behind the point that comes first
+	finally() // after the point that comes first
 	_, err = s.Submit()
 	require.NoError(t, err)
 	finally()
 	s.Fill(b, 0, 4, 1)
 	finally()
-	s.Discard() // but what it named may run: what was submitted before does
+	s.Discard() // but work that uses the same memory was submitted before, and runs
 	over, err := p.Done()
 	require.NoError(t, err)
 	require.True(t, over || done == 2)
@@ -187,8 +187,8 @@ func TestFinally(t *testing.T) {
 	require.Equal(t, 7, done)
 }
 
-// Memory that batches of two streams name is free when both have ended; until they are submitted, nobody waits for
-// them.
+// If batches of two streams use memory, it is free after both have ended. While they are not submitted, no call waits
+// for them.
 func TestUses(t *testing.T) {
 	ctx := t.Context()
 	d := openFor(t, Options{})
@@ -216,7 +216,7 @@ func TestUses(t *testing.T) {
 	require.NoError(t, two.Wait(ctx))
 	require.True(t, freed)
 
-	// Streams come one behind the other, unless what was recorded may still be dropped.
+	// Streams follow each other, unless recorded work may still be dropped.
 	one.Fill(b, 0, 4, 1)
 	u.On(one)
 	require.NoError(t, u.Order(one))
@@ -231,7 +231,7 @@ func TestUses(t *testing.T) {
 	two.Discard()
 	require.NoError(t, one.Wait(ctx))
 
-	// A stream that nobody looks at any more holds nothing up once its work has ended.
+	// A stream that is not used any more delays nothing after its work has ended.
 	one.Fill(b, 0, 4, 1)
 	u.On(one)
 	p, err := one.Submit()
@@ -241,7 +241,7 @@ func TestUses(t *testing.T) {
 	u.Free(func() { freed = true })
 	require.True(t, freed)
 
-	// Nor does what is recorded later.
+	// Work that is recorded later delays nothing either.
 	one.Fill(b, 0, 4, 1)
 	u.On(one)
 	freed = false

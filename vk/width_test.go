@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The test matrix chooses subgroup sizes by lavapipe's vector width; this proves that it gets them.
+// The test matrix chooses subgroup sizes by lavapipe's vector width. This test checks that it gets these sizes.
 func TestWidthGivesSubgroupSize(t *testing.T) {
 	d := openFor(t, Options{})
 	bits, err := strconv.Atoi(os.Getenv("LP_NATIVE_VECTOR_WIDTH"))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What was built without Vulkan says so, and the tests that need a device are not for it.
+// A program built without Vulkan returns *UnsupportedError. Tests that need a device are not meant for such a program.
 func TestWithoutVulkan(t *testing.T) {
 	_, err := Open(Options{})
 	var e *UnsupportedError

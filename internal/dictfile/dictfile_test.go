@@ -130,8 +130,8 @@ func TestReplaces(t *testing.T) {
 	assert.Equal(t, like.Mode(), info.Mode())
 }
 
-// Whatever byte is changed and wherever the file ends: a typed error, and no
-// pair that wasn't saved.
+// If any byte is changed, or if the file is truncated anywhere, reading returns a typed error and only pairs that were
+// saved.
 func TestEveryByteMatters(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "d.vkds")
@@ -183,8 +183,8 @@ func TestEveryByteMatters(t *testing.T) {
 		"f: was saved by another version of vkds: build it again: the format is 1, and this one reads 2 to 8")
 }
 
-// Blocks moved, doubled, left out or of another dictionary are found though each
-// is whole, also where the two dictionaries have the same header.
+// Blocks that are moved, repeated, missing or of another dictionary are detected even though each block is intact, also
+// if the two dictionaries have the same header.
 func TestBlocksInOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.vkds")
 	save(t, path, 3*65536)
@@ -224,7 +224,7 @@ func TestBlocksInOrder(t *testing.T) {
 		_, _, err = load(r, 1000)
 		require.True(t, errors.Is(err, structures.ErrCorrupt), "%s: %v", name, err)
 	}
-	// A block under another header: one more parameter, and all else the same.
+	// A block after another header, which has one more parameter and is otherwise the same.
 	h := dictfile.Header{Structure: "slabhash", Parameters: map[string]float64{"buckets": 78, "utilisation": 0.65},
 		Pairs: 3 * 65536, KeyType: "time", ValueType: "f32", Writer: "test"}
 	w, err = dictfile.Create(ctx, path, h)
@@ -240,8 +240,7 @@ func TestBlocksInOrder(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// Whatever slices Read is given, it ends with io.EOF, and the last pair comes
-// only after the end was checked.
+// Read ends with io.EOF for slices of any length, and returns the last pair only after the end was checked.
 func TestAnySlices(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.vkds")
 	for _, n := range []int{0, 1, 130, 65536} {
@@ -299,7 +298,7 @@ func TestMismatchedSlices(t *testing.T) {
 	keys, _, err := load(r, 10)
 	require.NoError(t, err)
 	assert.Len(t, keys, 5, "nothing was read")
-	require.NoError(t, r.Close()) // Windows replaces no file that is read
+	require.NoError(t, r.Close()) // Windows cannot replace an open file
 
 	w, err := dictfile.Create(ctx, path, dictfile.Header{Pairs: 1})
 	require.NoError(t, err)
@@ -310,8 +309,8 @@ func TestMismatchedSlices(t *testing.T) {
 	require.NoError(t, w.Close())
 }
 
-// A header of a file that promises what its bytes can't hold is refused before
-// anything is read, or allocated, by it.
+// If a file's header has more pairs than the file's bytes can hold, Open returns an error before it reads or allocates
+// anything by that number.
 func TestPairsBySize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.vkds")
 	for _, n := range []int{0, 1, 65536, 70000} {
@@ -339,12 +338,12 @@ func TestPairsBySize(t *testing.T) {
 	}
 }
 
-// head is a sound header alone.
+// head returns a valid header without blocks.
 func head(pairs int64) []byte {
 	return described(2, fmt.Sprintf(`{"structure":"slabhash","pairs":%d}`, pairs))
 }
 
-// described is a sound header of a description.
+// described returns a valid header with a description.
 func described(version byte, description string) []byte {
 	b := append([]byte(dictfile.Magic), version, 0, 0, 0, byte(len(description)), 0, 0, 0)
 	b = append(b, description...)
@@ -408,7 +407,7 @@ func TestAbort(t *testing.T) {
 	assert.ErrorIs(t, w.Close(), os.ErrClosed)
 	onlyFile(t, dir, "")
 
-	// Fewer pairs than promised, over a file that must stay.
+	// Fewer pairs than in the header, while replacing a file, which must stay.
 	save(t, path, 7)
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -468,7 +467,7 @@ func TestAnyPairs(t *testing.T) {
 	})
 }
 
-// FuzzRead never panics, and never reads to the end what wasn't written.
+// FuzzRead checks that reading never panics, and never ends without an error unless the data is valid.
 func FuzzRead(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "d.vkds")
 	save(f, path, 3)
@@ -521,7 +520,7 @@ func Benchmark(b *testing.B) {
 	})
 }
 
-// Each type of the tool's is one of numbers in a file, as wide as its words, and words come back as they were.
+// Each type of the tool is stored as a type of numbers, as wide as its words, and words are read back unchanged.
 func TestTypes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.vkds")
 	for typ := keytype.Uint32; typ < keytype.Text; typ++ {
@@ -549,7 +548,8 @@ func TestTypes(t *testing.T) {
 	require.ErrorContains(t, err, `unknown type "u33"`)
 }
 
-// A type that is wider than what an earlier version saved, no program can have written; one that is narrower has room.
+// In files of earlier versions, a type that is wider than the words is an error, because no program wrote such files. A
+// narrower type is valid.
 func TestTypesAndWidths(t *testing.T) {
 	for _, c := range []struct {
 		version byte
@@ -575,8 +575,8 @@ func TestTypesAndWidths(t *testing.T) {
 	}
 }
 
-// Files that earlier commits wrote, one of each version of the format, hold what was put into them: v2 is the tool's of
-// cb05142^, v3 a saved set's of the same, v4 and v5 likewise of d6a8300.
+// Files that earlier commits wrote, one for each version of the format, are read with the original contents. v2 is from
+// the tool at cb05142^, v3 from a saved set of the same commit, v4 and v5 likewise at d6a8300.
 func TestFilesOfEarlierVersions(t *testing.T) {
 	for file, want := range map[string]struct {
 		structure string

@@ -26,7 +26,7 @@ func Example() {
 	if err := w.Write([]uint64{1, 2, 3}, []uint64{1, 4, 9}); err != nil {
 		fmt.Println(err)
 	}
-	if err := w.Close(); err != nil { // now it is there
+	if err := w.Close(); err != nil { // now the file exists
 		fmt.Println(err)
 	}
 

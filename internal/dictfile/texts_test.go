@@ -19,7 +19,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// textKinds are the types of dictionaries with text, and the width of their words.
+// textKinds has the types of dictionaries with text, and the widths of their words.
 var textKinds = []dictfile.Header{
 	{KeyType: "text", ValueType: "u32", Width: structures.Bits64},
 	{KeyType: "ip", ValueType: "text", Width: structures.Bits32},
@@ -27,7 +27,7 @@ var textKinds = []dictfile.Header{
 	{KeyType: "text", ValueType: "text", Width: structures.Bits64},
 }
 
-// textRow is what row i of a dictionary with text holds, as people read it.
+// textRow returns row i of a dictionary with text, in readable form.
 func textRow(h dictfile.Header, i int) [2]string {
 	row := [2]string{fmt.Sprint(3 * i), fmt.Sprint(7 * i)}
 	if h.KeyType == "text" {
@@ -39,7 +39,7 @@ func textRow(h dictfile.Header, i int) [2]string {
 	return row
 }
 
-// saveTexts saves n rows, in parts and with other texts between theirs.
+// saveTexts saves n rows in parts, with other texts in the arenas between theirs.
 func saveTexts(t testing.TB, path string, h dictfile.Header, n int, row func(i int) [2]string) {
 	h.Pairs, h.Structure = int64(n), "slabhash"
 	w, err := dictfile.Create(ctx, path, h)
@@ -70,7 +70,7 @@ func saveTexts(t testing.TB, path string, h dictfile.Header, n int, row func(i i
 	require.NoError(t, w.Close())
 }
 
-// loadTexts reads rows as people read them.
+// loadTexts reads rows in readable form.
 func loadTexts(r *dictfile.Reader, batch int) (rows [][2]string, err error) {
 	keys, values := make([]uint64, batch), make([]uint64, batch)
 	for {
@@ -115,7 +115,7 @@ func TestTexts(t *testing.T) {
 			require.NoError(t, r.Close())
 		}
 	}
-	// Long texts: blocks of few of them.
+	// Long texts, of which a block has only a few.
 	h := textKinds[3]
 	long := func(i int) [2]string {
 		return [2]string{strings.Repeat("k", (texts.Longest-3+i)*(i%2)), strings.Repeat("v", texts.Longest-i)}
@@ -131,7 +131,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// Whatever byte is changed and wherever the file ends: a typed error, and no row that wasn't saved.
+// If any byte is changed, or if the file is truncated anywhere, reading returns a typed error and only rows that were
+// saved.
 func TestEveryByteOfTextMatters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.vkds")
 	for _, h := range textKinds {
@@ -169,7 +170,7 @@ func TestEveryByteOfTextMatters(t *testing.T) {
 	}
 }
 
-// Blocks that are under right checksums and lie about their texts, as no vkds writes them.
+// Blocks with valid checksums but wrong texts, which vkds does not write.
 func TestLyingTexts(t *testing.T) {
 	zipped, err := zstd.NewWriter(nil)
 	require.NoError(t, err)
@@ -209,7 +210,7 @@ func TestLyingTexts(t *testing.T) {
 		require.ErrorContains(t, err, strings.TrimRight(what, " :"))
 		require.Empty(t, rows)
 	}
-	// More than a block may have, and types that the version has no place for.
+	// More bytes of texts than a block may have.
 	var out bytes.Buffer
 	w, err := saved.NewWriter(&out, dictfile.Header{ValueType: "text", Pairs: 1}, saved.Pairs[uint32, uint32]())
 	require.NoError(t, err)
@@ -220,7 +221,7 @@ func TestLyingTexts(t *testing.T) {
 	require.ErrorIs(t, err, structures.ErrCorrupt)
 }
 
-// A library's structure doesn't take it for numbers.
+// Structures of the library return an error for a dictionary with text.
 func TestTextsAreNoNumbers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.vkds")
 	saveTexts(t, path, textKinds[1], 3, func(i int) [2]string { return textRow(textKinds[1], i) })
@@ -233,7 +234,7 @@ func TestTextsAreNoNumbers(t *testing.T) {
 	require.ErrorIs(t, err, structures.ErrText)
 }
 
-// Files with text that an earlier commit wrote hold what was put into them: both are the tool's of f6485e0.
+// Files with text that an earlier commit wrote are read with the original contents. Both are from the tool at f6485e0.
 func TestFilesWithTextOfEarlierVersions(t *testing.T) {
 	for file, want := range map[string][][2]string{
 		"v6.vkds": {{"0", ""}, {"134744072", "dns"}, {"4294967295", `a, "b"`}},

@@ -12,7 +12,7 @@ import (
 	"github.com/vkds/vkds/internal/dictfile"
 )
 
-// A disk that fills up: nothing is left, and the error is the disk's.
+// If the disk is full, the error is the system's, and no file is left.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "d.vkds")

@@ -16,7 +16,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// written is a saved dictionary of so many keys, the values of which are their squares.
+// written returns a saved dictionary of n keys, whose values are their squares.
 func written(t *testing.T, n int, keysOnly bool) []byte {
 	var out bytes.Buffer
 	columns := saved.Pairs[uint32, uint32]()
@@ -36,7 +36,7 @@ func written(t *testing.T, n int, keysOnly bool) []byte {
 	return out.Bytes()
 }
 
-// read reads a saved dictionary to its end; values that were not written are expected as 0.
+// read reads a saved dictionary to its end. It expects 0 for values that were not written.
 func read(t *testing.T, data io.Reader) (saved.Header, int, error) {
 	r, err := saved.NewReader(data)
 	if err != nil {
@@ -62,7 +62,7 @@ func read(t *testing.T, data io.Reader) (saved.Header, int, error) {
 	}
 }
 
-// Keys alone take half the space, and come back with values of 0.
+// Keys without values take half the space, and are read with values of 0.
 func TestKeysAlone(t *testing.T) {
 	for _, n := range []int{0, 1, 1 << 16, 1<<16 + 1} {
 		pairs, keys := written(t, n, false), written(t, n, true)
@@ -80,7 +80,7 @@ func TestKeysAlone(t *testing.T) {
 	}
 }
 
-// Whatever byte of keys alone is changed, and wherever they end: an error, and no pair of the block.
+// If any byte of a set is changed, or if it is truncated anywhere, reading returns an error and no pair of the block.
 func TestKeysAloneDamaged(t *testing.T) {
 	good := written(t, 40, true)
 	var damaged *structures.SavedError
@@ -98,10 +98,10 @@ func TestKeysAloneDamaged(t *testing.T) {
 	require.EqualError(t, err, "what was read is no saved dictionary")
 }
 
-// A writer that fails, at any of its calls, and a reader: their own errors come back, again and again.
+// If an io.Writer fails in any of its calls, or an io.Reader fails, each later call returns their error again.
 func TestBroken(t *testing.T) {
 	broken := errors.New("broken")
-	for fails := range 4 { // the header, two blocks, the last one
+	for fails := range 4 { // the header, two blocks, the block of none
 		out := &failing{calls: fails, err: broken}
 		w, err := saved.NewWriter(out, saved.Header{Pairs: 1 << 17}, saved.Pairs[uint32, uint32]())
 		if fails > 0 {
@@ -122,7 +122,7 @@ func TestBroken(t *testing.T) {
 	require.Zero(t, n)
 }
 
-// failing takes so many calls, and of the one behind them a single byte.
+// failing accepts a number of calls. In the next call it writes one byte and fails.
 type failing struct {
 	calls int
 	taken int64
@@ -139,7 +139,7 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Fewer pairs, or more, than the header promised.
+// Fewer or more pairs than in the header.
 func TestMiscounted(t *testing.T) {
 	for _, n := range []int{0, 2} {
 		w, err := saved.NewWriter(io.Discard, saved.Header{Pairs: 1}, saved.Pairs[uint32, uint32]())
@@ -151,8 +151,8 @@ func TestMiscounted(t *testing.T) {
 	}
 }
 
-// Any of the six types as any other: itself and the wider ones that have all its numbers, and no others; keys and
-// values, of each type some that only it has.
+// Numbers of each of the six types are loaded as each of the others. That works for the same type and for wider ones
+// that have all its numbers, and for no others. The keys and values include numbers that only their type has.
 func TestTypes(t *testing.T) {
 	from(t, []uint32{0, 1, 1 << 31, 1<<32 - 1}, "uint32 uint64 int64")
 	from(t, []int32{math.MinInt32, -5, -1, 0, 7, math.MaxInt32}, "int32 int64")
@@ -173,7 +173,7 @@ func from[F structures.Number](t *testing.T, numbers []F, loads string) {
 	to[F, float64](t, numbers, loads)
 }
 
-// to has numbers saved as keys and as values, beside a column of the other width, and loaded as another type.
+// to saves numbers as keys and as values, with the other column of another width, and loads them as another type.
 func to[F, T structures.Number](t *testing.T, numbers []F, loads string) {
 	want := saved.TypeOf[T]().String()
 	others := make([]uint64, len(numbers))
@@ -219,7 +219,7 @@ func to[F, T structures.Number](t *testing.T, numbers []F, loads string) {
 	}
 }
 
-// same compares numbers exactly: -0 is not 0, and a NaN has what it carries.
+// same compares numbers exactly: -0 differs from 0, and NaNs must have the same payload.
 func same(t *testing.T, want, got any) {
 	switch x := want.(type) {
 	case float32:

@@ -13,7 +13,7 @@ func TestCopy(t *testing.T) {
 		for i := range src {
 			src[i] = uint32(i + 1)
 		}
-		for threads := 1; threads < 4 && n >= 64*threads; threads++ { // whatever this machine has
+		for threads := 1; threads < 4 && n >= 64*threads; threads++ { // on every machine
 			clear(dst)
 			each(threads, n, func(first, end int) { copy(dst[first:end], src[first:end]) })
 			require.Equal(t, src, dst[:n])
@@ -32,7 +32,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// BenchmarkCopy finds what mostCopies and share should be: chunks of a large slice into a small ring.
+// BenchmarkCopy is for choosing mostCopies and share. It copies chunks of a large slice to a small ring.
 func BenchmarkCopy(b *testing.B) {
 	src, ring := make([]byte, 256<<20), make([]byte, 64<<20)
 	for i := range src {

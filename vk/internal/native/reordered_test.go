@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// listed is a device whose command buffer is a list of what it was given, without barriers.
+// listed is a device whose command buffer is a list of the commands that it got, without barriers.
 type listed struct {
 	Device
 	push uint32
@@ -31,12 +31,12 @@ func (l *listed) DispatchIndirect(Commands, Buffer, uint64)           { l.add("r
 func (l *listed) Fill(_ Commands, _ Buffer, _, _ uint64, word uint32) { l.add("fill", word) }
 func (l *listed) Timestamp(_ Commands, _ QueryPool, query uint32)     { l.add("time", query) }
 
-// Commands change places where no barrier is between them, or one for other kinds of work, and nowhere else.
+// Commands change places only if no barrier is between them, or only a barrier for other kinds of work.
 func TestReordered(t *testing.T) {
 	var d Device
 	run := func(n uint32) {
 		d.Run(1, 0, 0, unsafe.Pointer(&n), 4)
-		n = 99 // what was given counts
+		n = 99 // the device must use the value at the time of the call
 		d.Dispatch(1, 1, 1)
 	}
 	indirect := func(n uint32) {
@@ -47,7 +47,7 @@ func TestReordered(t *testing.T) {
 	barrier := func(before, after Work) { d.Barrier(1, before, after) }
 	for name, c := range map[string]struct {
 		record func()
-		want   []string // the orders that there may be
+		want   []string // the allowed orders
 	}{
 		"concurrent": {func() { run(1); run(2); fill(3) }, []string{"fill3 run1 run2", "fill3 run2 run1",
 			"run1 fill3 run2", "run1 run2 fill3", "run2 fill3 run1", "run2 run1 fill3"}},
@@ -84,7 +84,7 @@ func TestReordered(t *testing.T) {
 	}
 }
 
-// So many commands that not all change places with one another are there all the same, once each.
+// If there are too many commands to be reordered together, all of them still run, once each.
 func TestReorderedMany(t *testing.T) {
 	to := &listed{}
 	d := Reordered(to, 1)

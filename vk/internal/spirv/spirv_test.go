@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 	require.EqualValues(t, 32, m.LocalSize[0].Value)
 }
 
-// FuzzParse: whatever the bytes, Parse returns.
+// FuzzParse checks that Parse returns for any bytes.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"scale", "subgroup", "atomic64", "plain", "spin"} {
 		f.Add(read(f, name))
@@ -60,7 +60,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestDamage cuts modules at every word and puts wild numbers into every one.
+// TestDamage cuts modules at every word, and replaces every word by wrong numbers.
 func TestDamage(t *testing.T) {
 	for _, name := range []string{"scale", "atomic64"} {
 		code := read(t, name)
@@ -71,7 +71,7 @@ func TestDamage(t *testing.T) {
 				binary.LittleEndian.Uint32(code[at:]) + 1} {
 				damaged := append([]byte(nil), code...)
 				binary.LittleEndian.PutUint32(damaged[at:], wild)
-				Parse(damaged) // an error or not: it returns, and takes no memory to speak of
+				Parse(damaged) // with or without an error, it must return and allocate little memory
 			}
 		}
 	}
