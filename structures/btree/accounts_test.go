@@ -18,9 +18,9 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// Behind random histories, of which batches fail because the pool is full or a context ends, with snapshots open that
-// are closed in any order: each holds what it held, and with the last one gone the pool has the tree's nodes alone, and
-// the memory of versions is given back.
+// After random histories, in which batches fail because the pool is full or a context ends, and with open snapshots
+// that are closed in any order, each snapshot has kept its content. When the last one is closed, the pool has only the
+// tree's nodes, and the memory of versions is freed.
 func TestAccountsClose(t *testing.T) {
 	pass.OneDriver(t, "the host reckons the room")
 	full := 0
@@ -29,7 +29,7 @@ func TestAccountsClose(t *testing.T) {
 			full += testAccounts[uint32](t, path, seed) + testAccounts[uint64](t, path, seed)
 		}
 	}
-	require.NotZero(t, full, "the pool was never full") // how often goes by what contexts leave of each history
+	require.NotZero(t, full, "the pool was never full") // how often depends on when contexts end
 }
 
 // testAccounts returns how often the pool was full.
@@ -66,7 +66,7 @@ func testAccounts[W structures.Word](t *testing.T, path Path, seed uint64) (full
 	}
 	var limit *structures.LimitError
 	if err := tree.Grow(t.Context(), 0); errors.As(err, &limit) {
-		require.NoError(t, tree.Check(t.Context())) // nodes have no parents, for want of room, but none is lost
+		require.NoError(t, tree.Check(t.Context())) // nodes may lack parents, but none is lost
 	} else {
 		require.NoError(t, err)
 		requireClosed(t, tree, now)
@@ -79,7 +79,7 @@ func testAccounts[W structures.Word](t *testing.T, path Path, seed uint64) (full
 	return full
 }
 
-// failing does a batch that may fail, on a tree and its model, and says whether the pool was full.
+// failing does a batch that may fail, on a tree and its model. It reports whether the pool was full.
 func failing[W structures.Word](t *testing.T, tree *dictionary[W], now modelOf[W], rng *rand.Rand) (full bool) {
 	ctx, cancel := t.Context(), func() {}
 	if rng.IntN(4) == 0 {

@@ -22,7 +22,7 @@ var directionOf = map[structures.Kind]structures.Direction{
 	structures.FindFloor: structures.Floor, structures.FindCeil: structures.Ceil,
 }
 
-// queryBatch is a batch of queries of random kinds. No range has more than about so many pairs, but for a few.
+// queryBatch returns a batch of queries of random kinds. Most ranges have at most about length pairs.
 func queryBatch[W structures.Word](rng *rand.Rand, keys []W, n, length, width int) structures.Batch[W, W] {
 	b := structures.Batch[W, W]{Keys: asked(keys, n), Highs: make([]W, n), Kinds: make([]structures.Kind, n),
 		Width: width}
@@ -31,13 +31,13 @@ func queryBatch[W structures.Word](rng *rand.Rand, keys []W, n, length, width in
 		b.Kinds[i] = append(orderedKinds, structures.Find, structures.CountAll)[rng.IntN(8)]
 		b.Highs[i] = b.Keys[i] + min(^b.Keys[i], W(rng.Uint64N(uint64(length)*gap)))
 		if i%200 == 7 {
-			b.Highs[i] = W(rng.Uint64()) // of any length, and empty ones
+			b.Highs[i] = W(rng.Uint64()) // of any length, also empty
 		}
 	}
 	return b
 }
 
-// requireAnswers compares the results of queries with those that a model gives.
+// requireAnswers compares the results of queries with those of a model.
 func requireAnswers[W structures.Word](t testing.TB, b structures.Batch[W, W], r structures.Results[W, W],
 	want modelOf[W]) {
 	t.Helper()
@@ -87,7 +87,8 @@ func requireBatch[W structures.Word](t testing.TB, tree *dictionary[W], queries 
 	requireAnswers(t, queries, r, want)
 }
 
-// Queries of all kinds in one batch, of trees in every state; of the few that fit a window's memory at a time, too.
+// Queries of all kinds in one batch, of trees in every state. Also if the memory for windows is enough for only a few
+// queries at once.
 func TestQueriesOfAllKindsInOneBatch(t *testing.T) {
 	eachWidth(t, testQueriesOfAllKindsInOneBatch[uint32], testQueriesOfAllKindsInOneBatch[uint64])
 }
@@ -114,14 +115,15 @@ func testQueriesOfAllKindsInOneBatch[W structures.Word](t *testing.T, d *vk.Devi
 	ask(100, 10, 8)
 }
 
-// Updates and queries of all kinds in one batch: what the updates don't touch is answered as if they weren't there.
+// Updates and queries of all kinds in one batch: if updates don't touch the keys of a query, its result is as without
+// them.
 func TestMixedBatchOfAllKinds(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
 		tree := newTree(t, d, Options{Tile: tile})
-		for _, path := range []Path{Concurrent, Batched} { // of one tree, whose kernels are compiled once
+		for _, path := range []Path{Concurrent, Batched} { // with one tree, so that its kernels are compiled once
 			t.Run(path.String(), func(t *testing.T) {
 				rng := random(32)
-				quiet := uniqueKeys(rng, 2000) // in the lower half, which no update touches
+				quiet := uniqueKeys(rng, 2000) // in the lower half, where nothing is updated
 				for i := range quiet {
 					quiet[i] /= 2
 				}
@@ -132,7 +134,7 @@ func TestMixedBatchOfAllKinds(t *testing.T) {
 				const border = 1 << 31
 				_, err := tree.Insert(t.Context(), []uint32{border}, []uint32{1})
 				require.NoError(t, err)
-				still[border] = 1 // the last key that a query may meet
+				still[border] = 1 // the last key that a query may find
 				q := queryBatch(rng, keys, 2000, 20, 10)
 				all := u32.Batch{Width: q.Width}
 				var queries []int

@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestMain sets how many sequences a property is tried on: a few, many under VKDS_STRESS, and fewer in short runs: of
-// what is said here rapid tries a fifth then.
+// TestMain sets on how many sequences a property is tested: 8, many with VKDS_STRESS, and 4 in short runs, because
+// rapid divides the number by 5 there.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	checks := "8"
@@ -32,17 +32,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// batchSizes are those at which a leaf, a long segment, a group, or the levels above begin to be another case.
+// batchSizes are sizes around the limits of a leaf, a long segment, a group, and the levels above.
 var batchSizes = []int{1, 2, 8, 14, 15, 32, 33, 64, 100, 129, 500, 3000}
 
-// drawKeys are the keys of a batch: within a leaf or a few of them, over all keys, at their ends, or of those that
-// there are. The tree has about so many pairs.
+// drawKeys returns the keys of a batch: in one leaf or a few, spread over all keys, at both ends, or among the keys in
+// the tree. have are the tree's keys.
 func drawKeys(rt *rapid.T, rng *rand.Rand, n int, have []uint32) []uint32 {
-	around := rng.Uint32() // what the keys are near
+	around := rng.Uint32() // where the keys are clustered
 	if len(have) != 0 {
 		around = have[rng.IntN(len(have))]
 	}
-	leaf := uint32(1 << 32 / (uint64(len(have))/8 + 1) >> 1) // about a leaf's range, where keys are spread
+	leaf := uint32(1 << 32 / (uint64(len(have))/8 + 1) >> 1) // about half the range of a leaf
 	keys := make([]uint32, n)
 	shape := rapid.SampledFrom([]string{"near", "beside", "leaf", "leaves", "spread", "present", "one", "ends",
 		"ascending"}).Draw(rt, "keys")
@@ -50,7 +50,7 @@ func drawKeys(rt *rapid.T, rng *rand.Rand, n int, have []uint32) []uint32 {
 		switch shape {
 		case "near":
 			keys[i] = around + rng.Uint32N(20)
-		case "beside": // of one leaf mostly, and absent
+		case "beside": // mostly in one leaf, and absent
 			keys[i] = around + 1 + rng.Uint32N(leaf/100|1)
 		case "leaf":
 			keys[i] = around + rng.Uint32N(leaf|1)
@@ -74,7 +74,7 @@ func drawKeys(rt *rapid.T, rng *rand.Rand, n int, have []uint32) []uint32 {
 	return keys
 }
 
-// drawBatch is a batch of any shape.
+// drawBatch returns a batch of any shape.
 func drawBatch(rt *rapid.T, have []uint32) operations {
 	n := rapid.SampledFrom(batchSizes).Draw(rt, "operations")
 	rng := random(rapid.Uint64().Draw(rt, "seed"))
@@ -96,7 +96,7 @@ func drawBatch(rt *rapid.T, have []uint32) operations {
 	return b
 }
 
-// shrinking is a test whose failures are those of a sequence that rapid then makes smaller.
+// shrinking makes a test fail with the smallest sequence that rapid finds.
 type shrinking struct {
 	testing.TB
 	rt *rapid.T
@@ -132,9 +132,8 @@ func (r *batchRig) fromSlices(b operations) {
 	same(r.t, want, got, "statuses")
 }
 
-// Batches of any shapes one after the other, with the tree looked at after each: at each fill, each way to read leaves,
-// from streams and from Go slices, from trees of which all nodes are full, from an empty one, and from what updates
-// concurrent ones leave.
+// Batches of any shape, one after the other, with a check of the tree after each: for each fill, each way to read
+// leaves, from streams and from Go slices, in a full tree, an empty one, and one that concurrent updates have changed.
 func TestBatchProperty(t *testing.T) {
 	d := openDevice(t)
 	for _, tile := range []int{1, 2, 4} {

@@ -11,9 +11,9 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// TestSumFree holds where new nodes come from against the host: behind sums over more blocks than the workgroup has
-// lanes, too, where one lane sums a pair up and another one says what begins there. What begins behind the last free
-// slab is the last block: with 0 there, the nodes of the last 1024 numbers were looked for outside of the pool.
+// TestSumFree compares with the host where new nodes begin, also with more blocks than the workgroup has lanes: then
+// one lane sums up two blocks, and another lane writes where the second begins. The last block must have a begin even
+// if no free slab follows: with 0, the nodes of the last 1024 numbers would be searched for outside of the pool.
 func TestSumFree(t *testing.T) {
 	d := testdevice.Open(t)
 	r := newBatchRig(t, d, Options{})
@@ -57,12 +57,12 @@ func TestSumFree(t *testing.T) {
 	}
 }
 
-// TestFirstBatchFillsThePool loads an empty tree by one batch, whose new nodes take most of what the pool has grown by:
-// the last block's as well. On an H200 every second such load hung, interrupted or not.
+// TestFirstBatchFillsThePool loads an empty tree with one batch, whose new nodes take most of the pool after it has
+// grown, including the last block. If the kernels search the pool wrongly, the device hangs.
 func TestFirstBatchFillsThePool(t *testing.T) {
 	d := testdevice.Open(t)
 	rng := random(78)
-	const n = 210_000 // of more than 32 blocks: the pool's last one is another subgroup's
+	const n = 210_000 // more than 32 blocks: the last block belongs to another subgroup
 	tree := newTree(t, d, Options{Path: Batched})
 	keys, values := uniqueKeys(rng, n), randomWords(rng, n)
 	statuses, err := tree.Insert(t.Context(), keys, values)

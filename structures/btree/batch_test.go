@@ -17,15 +17,15 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// operations are a batch on the host.
+// operations is a batch on the host.
 type operations struct {
 	kind   structures.Kind
-	kinds  []structures.Kind // of a mixed one
+	kinds  []structures.Kind // of a mixed batch
 	keys   []uint32
 	values []uint32
 }
 
-// some are those of the operations from one on, up to another one.
+// some returns the operations from one index up to another.
 func (b operations) some(from, to int) operations {
 	cut := func(words []uint32) []uint32 { return words[min(from, len(words)):min(to, len(words))] }
 	some := operations{kind: b.kind, keys: cut(b.keys), values: cut(b.values)}
@@ -35,7 +35,7 @@ func (b operations) some(from, to int) operations {
 	return some
 }
 
-// with has other operations behind these.
+// with returns the operations followed by others.
 func (b operations) with(other operations) operations {
 	return operations{b.kind, slices.Concat(b.kinds, other.kinds), slices.Concat(b.keys, other.keys),
 		slices.Concat(b.values, other.values)}
@@ -68,20 +68,20 @@ func (b operations) apply(m model) []uint8 {
 	return statuses
 }
 
-// batchRig is a tree and what it should hold.
+// batchRig is a tree and its expected content.
 type batchRig struct {
 	t      testing.TB
 	tree   *dictionary[uint32]
 	stream *vk.Stream
 	want   model
-	turn   int // batches so far
+	turn   int // the number of batches so far
 }
 
 func newBatchRig(t testing.TB, d *vk.Device, o Options) *batchRig {
 	return &batchRig{t: t, tree: newTree(t, d, o), stream: testdevice.Stream(t, d), want: model{}}
 }
 
-// device puts elements on the device until the work is done.
+// device copies elements to a buffer that lives until the work is done.
 func device[T vk.Element](r *batchRig, data []T) *vk.Buffer[T] {
 	r.t.Helper()
 	b, err := vk.NewBuffer[T](r.tree.d, max(len(data), 1))
@@ -90,14 +90,14 @@ func device[T vk.Element](r *batchRig, data []T) *vk.Buffer[T] {
 	return b
 }
 
-// do does a batch with statuses or without, and compares these.
+// do does a batch with or without statuses, and compares them.
 func (r *batchRig) do(b operations, statuses bool) {
 	r.t.Helper()
 	r.doFrom(0, b, statuses)
 }
 
-// doFrom is do of a batch that begins at an element of its buffers; mixed ones begin with them. Of every other batch
-// the device alone knows how long it is: behind it there are operations on its last keys.
+// doFrom is do for a batch that begins at an index of its buffers; mixed batches begin at 0. For every other batch only
+// the device knows the length: operations on the last keys follow that don't belong to it.
 func (r *batchRig) doFrom(first int, b operations, statuses bool) {
 	r.t.Helper()
 	n := len(b.keys)
@@ -108,8 +108,8 @@ func (r *batchRig) doFrom(first int, b operations, statuses bool) {
 	}
 }
 
-// doCounted is doFrom of a batch of so many operations, if any number is said. What says so on the device is written by
-// the step of the stream before, and says something else until then.
+// doCounted is doFrom for a batch whose length is said on the device, if said is not empty. An earlier command of the
+// same stream writes it; before, the word has another value.
 func (r *batchRig) doCounted(first int, b operations, said []uint32, statuses bool) {
 	r.t.Helper()
 	n := len(b.keys)
@@ -159,15 +159,15 @@ func (r *batchRig) doCounted(first int, b operations, said []uint32, statuses bo
 	}
 }
 
-// insert is an insertion of keys with values of their own.
+// insert returns insertions of keys with random values.
 func insert(rng *rand.Rand, keys []uint32) operations {
 	return operations{kind: structures.Insert, keys: keys, values: randomWords(rng, len(keys))}
 }
 
-// equal is one key so many times.
+// equal returns n copies of a key.
 func equal(n int, key uint32) []uint32 { return ramp(n, key, 0) }
 
-// mixed are operations of all kinds on keys.
+// mixed returns operations of all kinds on keys.
 func mixed(rng *rand.Rand, keys []uint32) operations {
 	kinds := make([]structures.Kind, len(keys))
 	for i := range kinds {
@@ -176,7 +176,7 @@ func mixed(rng *rand.Rand, keys []uint32) operations {
 	return operations{structures.Mixed, kinds, keys, randomWords(rng, len(keys))}
 }
 
-// below are n random keys below a bound.
+// below returns n random keys below a bound.
 func below(rng *rand.Rand, n int, bound uint32) []uint32 {
 	keys := make([]uint32, n)
 	for i := range keys {
@@ -200,14 +200,14 @@ func (r *batchRig) clear() {
 	r.want = model{}
 }
 
-// check compares the tree with what it should hold, and has the device look at it too.
+// check compares the tree with its expected content, and calls Check.
 func (r *batchRig) check() {
 	r.t.Helper()
 	requireTree(r.t, r.tree, r.want)
 	require.NoError(r.t, r.tree.Check(r.t.Context()))
 }
 
-// nodes is how many nodes the tree has.
+// nodes returns the number of nodes.
 func (r *batchRig) nodes() int {
 	r.t.Helper()
 	stats, err := r.tree.pool.Stats(r.t.Context())
@@ -215,7 +215,7 @@ func (r *batchRig) nodes() int {
 	return stats.Allocated
 }
 
-// batches are batches of every shape, to be done one after the other in an empty tree.
+// batches returns batches of every shape, to be done one after the other in an empty tree.
 func batches(rng *rand.Rand) map[string][]operations {
 	const all = math.MaxUint32
 	remove := func(keys []uint32) operations { return operations{kind: structures.Delete, keys: keys} }
@@ -254,9 +254,9 @@ func batches(rng *rand.Rand) map[string][]operations {
 	}
 }
 
-const manyToOneLeaf = "many to one leaf" // takes as long as all others
+const manyToOneLeaf = "many to one leaf" // takes as long as all others together
 
-// Batches of every shape, each time with what comes of it compared.
+// Batches of every shape, with a comparison after each.
 func TestBatch(t *testing.T) {
 	d := openDevice(t)
 	r := newBatchRig(t, d, Options{})
@@ -277,8 +277,8 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// Trees of which all nodes are full, or nearly empty, and such as concurrent updates leave them. All levels by
-// dispatches of their own, and leaves read by four lanes together, too.
+// Batches into full and nearly empty trees, and into trees that concurrent updates have changed. Also with dispatches
+// for each level, and with four lanes that read a leaf together.
 func TestBatchIntoTree(t *testing.T) {
 	d := openDevice(t)
 	for _, o := range []Options{{Fill: 0.1, Tile: 1}, {Fill: 1, Tile: 4}, {Fill: 0.1, Tile: 4}} {
@@ -306,7 +306,7 @@ func TestBatchIntoTree(t *testing.T) {
 	}
 }
 
-// A tree of which some nodes are reached by side links alone.
+// A tree in which some nodes are reached only by side links.
 func TestBatchWithOrphans(t *testing.T) {
 	rng := random(6)
 	r := newBatchRig(t, openDevice(t), Options{})
@@ -323,22 +323,22 @@ func TestBatchWithOrphans(t *testing.T) {
 	r.check()
 }
 
-// What fits into a leaf stays in it, however many operations come to it: a leaf of as many pairs as it has room for
-// gets none but deletions, or assignments, or whatever leaves it no more pairs. In a tree of which every node is full,
-// another leaf would be one of all levels.
+// If the pairs fit into a leaf, it is not split, however many operations it gets: a full leaf gets only deletions,
+// assignments, or operations that leave no more pairs than before. In a tree whose nodes are all full, a new leaf would
+// split all levels.
 func TestBatchThatFits(t *testing.T) {
 	pass.Unvalidated(t, "other tests make its calls")
 	d := openDevice(t)
 	const leaves, step = 30, 1000
 	full := ramp(leaves*Slots, step, step)
-	there := func(rng *rand.Rand, leaf, n int) []uint32 { // keys of a leaf, in no order
+	there := func(rng *rand.Rand, leaf, n int) []uint32 { // keys of a leaf, in random order
 		keys := make([]uint32, n)
 		for i := range keys {
 			keys[i] = full[leaf*Slots+rng.IntN(Slots)]
 		}
 		return keys
 	}
-	absent := func(rng *rand.Rand, leaf, n int) []uint32 { // keys of its range that the tree has not
+	absent := func(rng *rand.Rand, leaf, n int) []uint32 { // keys of its range that are not in the tree
 		keys := there(rng, leaf, n)
 		for i := range keys {
 			keys[i] += 1 + rng.Uint32N(step/2)
@@ -372,14 +372,14 @@ func TestBatchThatFits(t *testing.T) {
 			t.Run(fmt.Sprintf("fill=%g/%s", fill, name), func(t *testing.T) {
 				r.t = t
 				rng := random(8)
-				for i, n := range []int{14, 32, 33, 1000} { // what a leaf holds, a long segment begins with, and more
+				for i, n := range []int{14, 32, 33, 1000} { // a leaf's slots, around a long segment, and more
 					r.clear()
 					rebuild(t, r.tree, full, full)
 					require.NoError(t, r.tree.Compact(t.Context(), 1))
 					r.want.insert(full, full)
 					before := r.nodes()
 					b := shape(rng, 0, n)
-					for _, leaf := range []int{1, 15, leaves - 1} { // neighbours, and below other parents
+					for _, leaf := range []int{1, 15, leaves - 1} { // neighbors, and below different parents
 						more := shape(rng, leaf, n)
 						b.kinds, b.keys = append(b.kinds, more.kinds...), append(b.keys, more.keys...)
 						b.values = append(b.values, more.values...)
@@ -395,7 +395,7 @@ func TestBatchThatFits(t *testing.T) {
 	}
 }
 
-// Batches that are done in several parts: of equal keys the last one counts over all of them.
+// Batches that are done in several parts: of equal keys the last one of all parts counts.
 func TestBatchInParts(t *testing.T) {
 	defer func(was int) { maxBatch = was }(maxBatch)
 	maxBatch = 1024
@@ -411,8 +411,8 @@ func TestBatchInParts(t *testing.T) {
 	}
 }
 
-// Batches whose length the device alone knows, of any length, in one part and in several. What a whole one has left
-// stands behind them.
+// Batches whose length only the device knows, of any length, in one part and in several. The rest of an earlier, full
+// batch follows them in the buffers.
 func TestBatchCounted(t *testing.T) {
 	pass.OneDriver(t, "how much a dispatch takes is the same on all CPU devices")
 	d := openDevice(t)
@@ -450,7 +450,7 @@ func TestBatchCounted(t *testing.T) {
 	}
 }
 
-// A pool of several super blocks, of which references are no offsets.
+// A pool of several super blocks, in which references are not offsets.
 func TestBatchManySuperBlocks(t *testing.T) {
 	pass.OneDriver(t, "the host reckons the room for batches")
 	d := openDevice(t)
@@ -467,7 +467,7 @@ func TestBatchManySuperBlocks(t *testing.T) {
 	}
 }
 
-// A pool that may not grow: the batch is refused, and nothing of it is done.
+// If the pool may not grow, the batch is refused, and nothing of it is done.
 func TestBatchWithoutRoom(t *testing.T) {
 	d := openDevice(t)
 	rng := random(4)
@@ -485,7 +485,7 @@ func TestBatchWithoutRoom(t *testing.T) {
 	r.check()
 }
 
-// Deletions need no room, and a mixed batch only what its insertions do.
+// Deletions need no room, and a mixed batch only needs room for its insertions.
 func TestBatchOfDeletionsWithoutRoom(t *testing.T) {
 	d := openDevice(t)
 	rng := random(9)
@@ -505,13 +505,12 @@ func TestBatchOfDeletionsWithoutRoom(t *testing.T) {
 	require.Equal(t, bytes, r.tree.pool.Bytes(), "the pool's memory")
 }
 
-// Of a tree all of whose nodes are full, concurrent insertions make up to a node of each level each, and so bring
-// a pool to its end that the next batch needs room in. From the tree's own calls, and from kernels that it knows
-// nothing of.
+// In a tree whose nodes are all full, concurrent insertions split up to one node of each level, and fill a pool in
+// which the next batch needs room. They come from the tree's own calls, or from kernels that the tree doesn't know.
 func TestBatchAfterConcurrentInsertions(t *testing.T) {
 	const parents, each = 700, Slots * Slots // nodes above the leaves, pairs below one
 	full := ramp(parents*each, 0, 1000)
-	// One in a leaf of each of these; then more, of other leaves, for which only the leaf is split.
+	// First one key in a leaf below each parent; then keys in other leaves, for which only the leaf splits.
 	var keys, last []uint32
 	for parent := range parents {
 		keys = append(keys, full[parent*each]+1)
@@ -545,8 +544,8 @@ func TestBatchAfterConcurrentInsertions(t *testing.T) {
 			rebuild(t, r.tree, full, full)
 			r.want.insert(full, full)
 			r.do(insert(random(1), full[:1]), false)
-			// Insertions hold slabs that they may give back, and near the pool's end others find none meanwhile. Those
-			// are told as pending, and find room when they are tried again.
+			// Insertions hold slabs that they may give back. When the pool is nearly full, others meanwhile find none.
+			// These stay pending, and find room when they are tried again.
 			concurrent := func(keys []uint32) alloc.PoolStats {
 				r.want.insert(keys, keys)
 				for tries := 0; len(keys) > 0; tries++ {
@@ -586,7 +585,7 @@ func TestBatchAfterConcurrentInsertions(t *testing.T) {
 	}
 }
 
-// Arguments that no batch takes.
+// Arguments that are not valid for any batch.
 func TestBatchRefused(t *testing.T) {
 	d := openDevice(t)
 	r := newBatchRig(t, d, Options{})

@@ -14,8 +14,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// ordersAndUpdates is a batch of queries for order and of updates among the same keys, the model as the updates leave
-// it, and which operations are such queries.
+// ordersAndUpdates returns a batch of ordered queries and of updates on the same keys, the model after the updates, and
+// which operations are ordered queries.
 func ordersAndUpdates[W structures.Word](t testing.TB, round uint64, want modelOf[W],
 	n int) (b, queries structures.Batch[W, W], after modelOf[W], which []int) {
 	t.Helper()
@@ -52,7 +52,7 @@ func ordersAndUpdates[W structures.Word](t testing.TB, round uint64, want modelO
 	return b, queries, after, which
 }
 
-// pickedOf are the results of some of a batch's operations.
+// pickedOf returns the results of some operations of a batch.
 func pickedOf[W structures.Word](r structures.Results[W, W], which []int) structures.Results[W, W] {
 	picked := structures.Results[W, W]{Status: pipeline.Pick(r.Status, which), Values: pipeline.Pick(r.Values, which),
 		Keys: pipeline.Pick(r.Keys, which)}
@@ -66,9 +66,9 @@ func pickedOf[W structures.Word](r structures.Results[W, W], which []int) struct
 	return picked
 }
 
-// What asks for order sees what was there before its batch, of which updates change the very keys that it is about: at
-// once, in chunks, where there is no memory for all of it at once, and where there are too few visits, so that some of
-// it would be left behind the updates.
+// Ordered queries see what was there before their batch, even if its updates change the same keys: in one part, in
+// chunks, if there is too little memory for one part, and if there are too few visits, so that some queries might run
+// after the updates.
 func TestOrderComesBeforeUpdates(t *testing.T) {
 	eachWidth(t, testOrderComesBeforeUpdates[uint32], testOrderComesBeforeUpdates[uint64])
 }
@@ -87,15 +87,15 @@ func testOrderComesBeforeUpdates[W structures.Word](t *testing.T, d *vk.Device, 
 	for round, c := range []struct {
 		how    string
 		chunk  int
-		refuse string // a kernel that there is no memory for at first
-		few    bool   // visits
+		refuse string // a kernel that first fails for lack of memory
+		few    bool   // few visits
 		stream bool
 	}{
 		{how: "at once"}, {how: "in chunks", chunk: 300}, {how: "without memory", refuse: "mixed_apply"},
 		{how: "few visits", few: true}, {how: "on a stream", stream: true},
 		{how: "on a stream, few visits", stream: true, few: true},
 	} {
-		t.Log(c.how) // of a failure, the last one
+		t.Log(c.how) // the last one logged has failed
 		b, queries, after, which := ordersAndUpdates(t, uint64(round), want, 1000)
 		tree.visits = enough
 		if c.few {
@@ -142,7 +142,8 @@ func testOrderComesBeforeUpdates[W structures.Word](t *testing.T, d *vk.Device, 
 	}
 }
 
-// applyCounted does a batch on a stream, with operations behind it that the device's count leaves out.
+// applyCounted does a batch on a stream. In its buffers follow operations that don't belong to it by the device's
+// count.
 func applyCounted[W structures.Word](t testing.TB, d *vk.Device, tree *dictionary[W],
 	b structures.Batch[W, W]) structures.Results[W, W] {
 	t.Helper()
@@ -165,7 +166,7 @@ func applyCounted[W structures.Word](t testing.TB, d *vk.Device, tree *dictionar
 	windows := make([]uint32, len(keys))
 	for i := range windows {
 		if windows[i] = uint32(i); i >= n {
-			windows[i] = 1 << 30 // where there is nothing
+			windows[i] = 1 << 30 // an address without memory
 		}
 	}
 	on.Windows = testdevice.Upload(t, d, windows)

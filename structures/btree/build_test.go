@@ -19,7 +19,7 @@ func TestNewIsEmpty(t *testing.T) {
 	require.Len(t, nodes, 3)
 }
 
-// Trees of all sizes, by the host's way and on the device's buffers, one after the other in the same memory.
+// Trees of all sizes, built from Go slices and from device buffers, one after the other in the same memory.
 func TestBuild(t *testing.T) {
 	d := openDevice(t)
 	eachTile(t, d, func(t *testing.T, tile int) {
@@ -77,7 +77,7 @@ func TestBuildInSuperBlocks(t *testing.T) {
 	requireStats(t, tree)
 }
 
-// BuildOn makes the pool grow, and where that may not be leaves the tree as it was.
+// BuildOn grows the pool. If that is not possible, the tree stays unchanged.
 func TestBuildOnGrows(t *testing.T) {
 	d := openDevice(t)
 	tree := newTree(t, d, Options{MaxBytes: 2 << 20})
@@ -101,7 +101,7 @@ func TestBuildOnGrows(t *testing.T) {
 	require.NoError(t, tree.Check(t.Context()))
 }
 
-// A build of few pairs that is dropped leaves a tree of many more nodes than are noted, by far: they are all found.
+// A dropped build of few pairs leaves a tree with many more nodes than the host has noted. All are found.
 func TestDroppedBuildOfFewPairs(t *testing.T) {
 	t.Run("32", func(t *testing.T) { testDroppedBuildOfFewPairs[uint32](t, 100_000) })
 	t.Run("64", func(t *testing.T) { testDroppedBuildOfFewPairs[uint64](t, 20_000) })
@@ -121,7 +121,7 @@ func testDroppedBuildOfFewPairs[W structures.Word](t *testing.T, n int) {
 	require.NoError(t, tree.Check(t.Context()))
 }
 
-// Of equal keys the last one counts.
+// If keys are equal, the last one counts.
 func TestBuildOfEqualKeys(t *testing.T) {
 	d := openDevice(t)
 	rng := random(1)
@@ -139,7 +139,7 @@ func TestBuildOfEqualKeys(t *testing.T) {
 	}
 }
 
-// Pairs that come in order are taken as they are, unless a key comes twice.
+// Pairs that are sorted are not sorted again, unless keys are equal.
 func TestBuildOfOrderedKeys(t *testing.T) {
 	d := openDevice(t)
 	const n = 3000
@@ -203,7 +203,7 @@ func TestBuildRefuses(t *testing.T) {
 	}
 }
 
-// A tree that is cleared is as a new one, whatever was in it.
+// A cleared tree is like a new one.
 func TestClear(t *testing.T) {
 	d := openDevice(t)
 	tree := buildTree(t, d, ramp(3000, 0, 7), ramp(3000, 1, 1), Options{})
@@ -211,8 +211,9 @@ func TestClear(t *testing.T) {
 	requireTree(t, tree, model{})
 }
 
-// Batches are recorded and neither submitted nor waited for, on a tree that is fresh and, however often, on one of
-// BuildOn, once its pool has grown for them. A BuildOn that was dropped, or still may be, leaves no room by guesses.
+// Batches on a new tree, and on a tree after any number of BuildOn, once its pool has grown for them, are recorded
+// without submitting or waiting. If a BuildOn was dropped, or may still be dropped, the room for a batch is not
+// guessed.
 func TestUpdatesOfABuiltTreeDontWait(t *testing.T) {
 	d := openDevice(t)
 	s := testdevice.Stream(t, d)
@@ -223,9 +224,9 @@ func TestUpdatesOfABuiltTreeDontWait(t *testing.T) {
 	build := func(n int) {
 		require.NoError(t, tree.BuildOn(t.Context(), s, structures.DeviceBatch{Count: n, Keys: bKeys, Values: bKeys}))
 	}
-	// Says whether the batch was submitted by the call.
+	// update reports whether the call submitted the batch.
 	update := func(n int) (submitted bool) {
-		s.Fill(bWord, 0, 4, 0) // what is recorded so far
+		s.Fill(bWord, 0, 4, 0) // what is recorded before the call
 		s.OnSubmit(func(vk.Point, bool) { submitted = true })
 		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert,
 			structures.DeviceBatch{Count: n, Keys: bMore, Values: bMore}))
@@ -238,7 +239,7 @@ func TestUpdatesOfABuiltTreeDontWait(t *testing.T) {
 		build(len(keys))
 		require.NoError(t, s.Wait(t.Context()))
 		require.Equal(t, i == 0, update(len(more)))
-		build(len(keys)) // the same batch is to change it
+		build(len(keys)) // the batch below changes the tree in the same submission
 		require.False(t, update(len(more)))
 	}
 	want := model{}.insert(keys, keys).insert(more, more)

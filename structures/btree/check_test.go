@@ -29,7 +29,7 @@ func testCheckOfGoodTrees[W structures.Word](t *testing.T) {
 	}
 }
 
-// Whatever a word of a node is changed to, the checker names the rule that it breaks and the node.
+// For each changed word of a node, Check names the broken rule and the node.
 func TestCheckOfCorruptTrees(t *testing.T) {
 	t.Run("32", testCheckOfCorruptTrees[uint32])
 	t.Run("64", testCheckOfCorruptTrees[uint64])
@@ -63,7 +63,7 @@ func testCheckOfCorruptTrees[W structures.Word](t *testing.T) {
 	require.Greater(t, len(inner.Keys), 3)
 	require.LessOrEqual(t, max(len(leaf.Keys), len(inner.Keys)), end, "the last slot is free")
 	nowhere := tree.slabReference(tree.poolSlabs() - 1)
-	// Words of a node, whichever it is, and what they become.
+	// Words of a node, and their new values.
 	meta := func(level, latch uint32) []poked {
 		return []poked{{word: uint32(geometry.meta), value: level<<1 | latch | 5<<5}}
 	}
@@ -76,9 +76,9 @@ func testCheckOfCorruptTrees[W structures.Word](t *testing.T) {
 
 	for name, c := range map[string]struct {
 		node  Node[W]
-		words []poked // of the node
-		rules []Rule  // that are broken, some of them perhaps by other nodes
-		first Rule    // that the node itself breaks
+		words []poked // in the node
+		rules []Rule  // broken rules, some perhaps by other nodes
+		first Rule    // the rule that the node itself breaks
 	}{
 		"latched leaf":           {leaf, meta(0, 1), []Rule{LatchRule}, LatchRule},
 		"latched root":           {root, meta(uint32(root.Level), 1), []Rule{LatchRule}, LatchRule},
@@ -160,7 +160,7 @@ func testCheckOfCorruptTrees[W structures.Word](t *testing.T) {
 	})
 }
 
-// rawNode are all words of a node, to be written again.
+// rawNode returns all words of a node, to restore it.
 func rawNode[W structures.Word](t testing.TB, tree *dictionary[W], slab uint32) []poked {
 	t.Helper()
 	ref, b := testdevice.Upload(t, tree.d, []uint32{slab}), testdevice.Room[uint32](t, tree.d, nodeWords)
@@ -172,7 +172,7 @@ func rawNode[W structures.Word](t testing.TB, tree *dictionary[W], slab uint32) 
 	return words
 }
 
-// violationsOf are those of a corrupt tree.
+// violationsOf returns the violations in a corrupt tree.
 func violationsOf[W structures.Word](t testing.TB, tree *dictionary[W]) []Violation {
 	t.Helper()
 	var corrupt *CorruptError

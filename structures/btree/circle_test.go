@@ -13,21 +13,21 @@ import (
 	"github.com/vkds/vkds/test/pass"
 )
 
-// circles are ways in which a stray write makes links lead in circles, of a tree's nodes.
+// circles are the changed words after which links between nodes lead in circles, as after a stray write.
 var circles = map[string]func(nodes []Node[uint32]) []poked{
-	// The upper half of a leaf's keys is to its right, where it is itself.
+	// A leaf's right neighbor, for the upper half of its keys, is the leaf itself.
 	"a leaf": func(nodes []Node[uint32]) []poked {
 		n := nodes[nodeIn(nodes, 0)]
 		return []poked{{slab: n.Ref, word: highWord, value: n.Low + (n.High-n.Low)/2},
 			{slab: n.Ref, word: linkWord, value: n.Ref}}
 	},
-	// The same, of what is above leaves.
+	// The same for an inner node.
 	"an inner node": func(nodes []Node[uint32]) []poked {
 		n := nodes[nodeIn(nodes, 1)]
 		return []poked{{slab: n.Ref, word: highWord, value: n.Low + (n.High-n.Low)/2},
 			{slab: n.Ref, word: linkWord, value: n.Ref}}
 	},
-	// Two leaves that are empty lead to each other.
+	// Two empty leaves link to each other.
 	"empty leaves": func(nodes []Node[uint32]) (words []poked) {
 		at := nodeIn(nodes, 0)
 		for i, n := range nodes[at : at+2] {
@@ -39,8 +39,8 @@ var circles = map[string]func(nodes []Node[uint32]) []poked{
 		}
 		return words
 	},
-	// A leaf that is empty leads back to the first: downward, the search goes on with the key below its low, which is
-	// where it was.
+	// An empty leaf has the least key of the first leaf: a downward search continues with the key below that, and so at
+	// the same leaf.
 	"a leaf's low": func(nodes []Node[uint32]) (words []poked) {
 		n := nodes[nodeIn(nodes, 0)]
 		for slot := range uint32(Slots) {
@@ -51,12 +51,12 @@ var circles = map[string]func(nodes []Node[uint32]) []poked{
 	},
 }
 
-// Links that lead in circles, as a stray write leaves them: whatever is asked of Go slices ends, by an answer or by an
-// error that says so, long before the context.
+// If links lead in circles, as after a stray write, every call from Go slices ends with a result or a typed error, long
+// before the context ends.
 func TestLinksInCircles(t *testing.T) {
 	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
 	d := openDevice(t)
-	keys := ramp(3000, 0, 1_400_000) // far apart: ranges are not soon cut down to single keys
+	keys := ramp(3000, 0, 1_400_000) // far apart, so that ranges are not soon divided into single keys
 	stuck := 0
 	for name, damage := range circles {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestLinksInCircles(t *testing.T) {
 	require.NotZero(t, stuck, "no circle was met")
 }
 
-// nodeIn is the place of a node of a level, neither the first nor one of the last two.
+// nodeIn returns the index of a node of a level that is neither the first nor one of the last two.
 func nodeIn(nodes []Node[uint32], level int) int {
 	first := slices.IndexFunc(nodes, func(n Node[uint32]) bool { return n.Level == level })
 	end := first
@@ -117,7 +117,7 @@ func nodeIn(nodes []Node[uint32], level int) int {
 	return (first + end) / 2
 }
 
-// rangesFrom are a short and a long range from each key on, and one of all keys.
+// rangesFrom returns a short and a long range from each key, and the range of all keys.
 func rangesFrom(keys []uint32) []u32.Range {
 	all := []u32.Range{u32.AllKeys}
 	for _, key := range keys {
@@ -126,7 +126,7 @@ func rangesFrom(keys []uint32) []u32.Range {
 	return all
 }
 
-// What goes over a whole tree ends, too, and says that it is corrupt where links in circles are in its way.
+// Calls that read a whole tree also end. They report that it is corrupt if the circle is on their way.
 func TestUpkeepInCircles(t *testing.T) {
 	d := openDevice(t)
 	keys := ramp(3000, 0, 1_400_000)
@@ -149,7 +149,7 @@ func TestUpkeepInCircles(t *testing.T) {
 				"compact":    func() error { return tree.Compact(t.Context(), 0) },
 			} {
 				err := call()
-				if name == "empty leaves" { // their parents say where each of them ends, and all goes by that
+				if name == "empty leaves" { // their parents have their ranges, and these calls only use the parents
 					require.NoError(t, err, what)
 					continue
 				}

@@ -8,7 +8,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Pairs in any order in their leaves, with holes and erased slots between them, come out sorted and dense.
+// Leaves with pairs in any order, holes and erased slots become sorted and dense.
 func TestCompact(t *testing.T) {
 	d := openDevice(t)
 	eachTile(t, d, func(t *testing.T, tile int) {
@@ -68,8 +68,8 @@ func TestCompactRefuses(t *testing.T) {
 	requireTree(t, tree, model{}.insert(keys, keys))
 }
 
-// A tree that has more pairs than the survey has found, as kernels of one's own may make it meanwhile, is exported as
-// far as there is room.
+// If a tree has more pairs than the survey has found, because a kernel of the caller inserts meanwhile, the export
+// writes only as many as there is room for.
 func TestExportStaysInItsRoom(t *testing.T) {
 	d := openDevice(t)
 	const pairs, room = 3000, 2000

@@ -18,8 +18,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// eachProtocol runs a test with 64-bit atomics where the device has them, at tiles of one lane and of four, and
-// without, unless other runs have that.
+// eachProtocol runs a test with 64-bit atomics, if the device has them, with tiles of one lane and of four, and without
+// them, unless other runs do that.
 func eachProtocol(t *testing.T, test func(t *testing.T, d *vk.Device, tile int)) {
 	d := openDevice(t)
 	if d.Has(vk.Int64Atomics) {
@@ -34,25 +34,25 @@ func eachProtocol(t *testing.T, test func(t *testing.T, d *vk.Device, tile int))
 	})
 }
 
-// eachWidth runs a test at 32 bits under each protocol, and at 64, where that is the same on all devices.
+// eachWidth runs a test for 32 bits with each protocol, and for 64 bits, where all devices have the same protocol.
 func eachWidth(t *testing.T, at32, at64 func(t *testing.T, d *vk.Device, tile int)) {
 	eachProtocol(t, at32)
 	tile := 2
 	if testing.Short() {
-		tile = 1 // as in other tests, whose kernels SwiftShader has compiled
+		tile = 1 // as in other tests, because SwiftShader has compiled those kernels
 	}
 	t.Run("64", func(t *testing.T) { at64(t, openDevice(t), tile) })
 }
 
-// Ranges concurrent with insertions that split the leaves which they read, and with deletions: what was there all the
-// time is in the results, in order, and beside it nothing but what the updates bring or take.
+// Ranges are read while insertions split the same leaves, and while keys are deleted. The results have all keys that
+// stay, in order, and otherwise only keys that the updates insert or delete.
 func TestRangesWithUpdates(t *testing.T) {
 	eachWidth(t, testRangesWithUpdates[uint32], testRangesWithUpdates[uint64])
 }
 
 func testRangesWithUpdates[W structures.Word](t *testing.T, d *vk.Device, tile int) {
 	const n, spread = 3000, 1000
-	stays := widened[W](ramp(n, 0, 3*spread))        // never touched
+	stays := widened[W](ramp(n, 0, 3*spread))        // never updated
 	goes := widened[W](ramp(n, spread, 3*spread))    // deleted in every second round, inserted in the others
 	comes := widened[W](ramp(n, 2*spread, 3*spread)) // inserted in the first round, assigned later
 	value := func(key W) W { return key*7 + 1 }
@@ -79,7 +79,7 @@ func testRangesWithUpdates[W structures.Word](t *testing.T, d *vk.Device, tile i
 		type operation struct {
 			kind  structures.Kind
 			key   W
-			which int // of the ranges
+			which int // the index of the range
 		}
 		var mixed []operation
 		add := func(kind structures.Kind, of []W) {
@@ -96,7 +96,7 @@ func testRangesWithUpdates[W structures.Word](t *testing.T, d *vk.Device, tile i
 		} else {
 			add(structures.Delete, goes)
 		}
-		// Of all kinds everywhere.
+		// Operations of all kinds, in random order.
 		rng.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
 		count := len(mixed)
 		keys, highs, kinds := make([]W, count), make([]W, count), make([]uint8, count)
@@ -120,7 +120,7 @@ func testRangesWithUpdates[W structures.Word](t *testing.T, d *vk.Device, tile i
 			at, number := places[i]*width, int(counts[places[i]])
 			got, values := gotKeys[at:at+number], gotValues[at:at+number]
 			first, end := within(stays, r)
-			if len(got) == width && end > first { // cut off: up to the last one there is
+			if len(got) == width && end > first { // the window is full: only up to the last key in it
 				end, _ = slices.BinarySearch(stays, got[width-1]+1)
 			}
 			at = first
@@ -143,8 +143,8 @@ func testRangesWithUpdates[W structures.Word](t *testing.T, d *vk.Device, tile i
 	}
 }
 
-// The keys of one leaf, inserted and deleted concurrently, so that it is cleaned and split all the time while others
-// look for a slot in it: none is there twice.
+// Keys of one leaf are inserted and deleted concurrently, so that the leaf is cleaned and split while other operations
+// search it for a free slot. No key is there twice.
 func TestChurnInOneLeaf(t *testing.T) {
 	limit, most := 300*time.Millisecond, 20
 	if stress.Level > 0 {
@@ -177,7 +177,7 @@ func churn[W structures.Word](t *testing.T, d *vk.Device, tile int, limit time.D
 	}
 }
 
-// orderedBatch are buffers for queries of one kind.
+// orderedBatch returns buffers for ordered queries of one kind.
 func orderedBatch[W structures.Word](t testing.TB, d *vk.Device, queries []W, width int) structures.DeviceBatch {
 	n := len(queries)
 	room := func(n int) *vk.Buffer[uint32] { return testdevice.Room[uint32](t, d, numbers.WordsOf[W](n)) }
@@ -188,7 +188,7 @@ func orderedBatch[W structures.Word](t testing.TB, d *vk.Device, queries []W, wi
 	}
 }
 
-// upload puts keys or values into a device buffer, and download returns some.
+// upload copies keys or values to a device buffer, and download reads some.
 func upload[W structures.Word](t testing.TB, d *vk.Device, all []W) *vk.Buffer[uint32] {
 	return testdevice.Upload(t, d, numbers.Words(all))
 }
@@ -197,7 +197,7 @@ func download[W structures.Word](t testing.TB, b *vk.Buffer[uint32], n int) []W 
 	return numbers.From[W](testdevice.Download(t, b, numbers.WordsOf[W](n)))
 }
 
-// resultsOf are the results of such a batch.
+// resultsOf returns the results of such a batch.
 func resultsOf[W structures.Word](t testing.TB, kinds []structures.Kind,
 	b structures.DeviceBatch) structures.Results[W, W] {
 	n, width := b.Count, b.Width
@@ -221,8 +221,7 @@ func resultsOf[W structures.Word](t testing.TB, kinds []structures.Kind,
 	return r
 }
 
-// dispatchMixed does a mixed batch as applyMixed does, by a prefix index that the test made, one function after the
-// other.
+// dispatchMixed does a mixed batch as applyMixed does, but with a prefix index of the test, one kernel after the other.
 func dispatchMixed(t testing.TB, d *vk.Device, tree *dictionary[uint32], begin prefixIndex,
 	q u32.Batch) structures.DeviceBatch {
 	t.Helper()
@@ -236,7 +235,7 @@ func dispatchMixed(t testing.TB, d *vk.Device, tree *dictionary[uint32], begin p
 	require.NoError(t, b.Status.Upload(t.Context(), 0, make([]uint8, recording.Padded(len(kinds)))))
 	b.Highs, b.Values = testdevice.Upload(t, d, q.Highs), testdevice.Upload(t, d, q.Keys)
 	s := testdevice.Stream(t, d)
-	tree.known.unsure = true // as of a kernel of somebody else's
+	tree.known.unsure = true // as after a kernel of the caller
 	gate := testdevice.Upload(t, d, []uint32{0}).Address()
 	queries, updates := tree.ordering(structures.Mixed, operands{ordered: true})
 	for _, module := range append(queries, recording.ByLoops(d, updates)) {
@@ -258,8 +257,8 @@ func dispatchMixed(t testing.TB, d *vk.Device, tree *dictionary[uint32], begin p
 	return b
 }
 
-// A search that is led astray, to a node that is no leaf or to one for greater keys, as by words of different age or by
-// a prefix index that was made while the root was split, begins again, and nothing else comes of it.
+// If a search begins at a wrong node, one that is no leaf or has greater keys, because it read words of different age
+// or the prefix index was made during a split of the root, it restarts, with no other effect.
 func TestLedAstray(t *testing.T) {
 	const bits = 8
 	entryOf := map[string]func(nodes []Node[uint32], first uint32) int{
@@ -280,13 +279,13 @@ func TestLedAstray(t *testing.T) {
 		tree := buildTree(t, d, keys, keys, Options{Tile: tile, Fill: 0.6})
 		want := model{}.insert(keys, keys)
 		for what, entry := range entryOf {
-			t.Log(what) // of a failure, the last one
+			t.Log(what) // the last one logged has failed
 			nodes, err := tree.Nodes(t.Context())
 			require.NoError(t, err)
 			entries := make([]uint32, 2<<bits)
 			for i := range uint32(1 << bits) {
 				if at := entry(nodes, i<<(32-bits)); at >= 0 {
-					entries[2*i] = nodes[at].Ref // as a leaf
+					entries[2*i] = nodes[at].Ref // with the level of a leaf
 				} else {
 					entries[2*i], entries[2*i+1] = nodes[0].Ref, 1
 				}
@@ -320,8 +319,8 @@ func TestLedAstray(t *testing.T) {
 	})
 }
 
-// A range meets a key once, though the leaf has it twice: as who reads the leaf may see it that is moved from one slot
-// to another meanwhile, and as only a damaged tree has it for good.
+// A range returns a key once, even if the leaf has it twice: a reader may see that while the key moves to another slot,
+// and a damaged tree may have it.
 func TestRangeOverAKeyTwice(t *testing.T) {
 	eachWidth(t, testRangeOverAKeyTwice[uint32], testRangeOverAKeyTwice[uint64])
 }
@@ -347,7 +346,7 @@ func testRangeOverAKeyTwice[W structures.Word](t *testing.T, d *vk.Device, tile 
 	requireBatch(t, tree, q, modelOf[W]{}.insert(keys, keys))
 }
 
-// Queries of one kind, which have kernels of their own. Given no visits, all stay pending, and are done later.
+// Batches of one kind of ordered queries have their own kernels. Without visits, all stay pending, and are done later.
 func TestQueriesOfOneKindWithUpdates(t *testing.T) {
 	eachWidth(t, testQueriesOfOneKindWithUpdates[uint32], testQueriesOfOneKindWithUpdates[uint64])
 }
@@ -385,7 +384,7 @@ func testQueriesOfOneKindWithUpdates[W structures.Word](t *testing.T, d *vk.Devi
 	}
 }
 
-// requireOthersKept has every third query of a batch be done once more: the others keep their windows.
+// requireOthersKept makes every third query of a batch run again. The others keep their windows.
 func requireOthersKept[W structures.Word](t *testing.T, tree *dictionary[W], kind structures.Kind,
 	b structures.DeviceBatch) {
 	t.Helper()
@@ -405,8 +404,8 @@ func requireOthersKept[W structures.Word](t *testing.T, tree *dictionary[W], kin
 	}
 }
 
-// Neighbours concurrent with updates on another stream: no further away than the nearest key that is there all the
-// time, and a key that may be there.
+// Searches for neighbors while another stream updates: the result is at least as near as the nearest key that stays,
+// and is a key that may be there.
 func TestNeighborsWhileKeysChange(t *testing.T) {
 	eachWidth(t, testNeighborsWhileKeysChange[uint32], testNeighborsWhileKeysChange[uint64])
 }
@@ -431,7 +430,7 @@ func testNeighborsWhileKeysChange[W structures.Word](t *testing.T, d *vk.Device,
 		asked := []structures.Kind{structures.FindCeil, structures.FindPredecessor}[round/2]
 		q := orderedBatch(t, d, queries, 1)
 		require.NoError(t, tree.ApplyOn(updates, kind, b))
-		// As in a kernel of a user's that does both: ApplyOn would have the device do one behind the other.
+		// As in a kernel of the caller that does both. ApplyOn would make the device do one after the other.
 		require.NoError(t, tree.applyBy(tree.on, asks, asked, q, false))
 		for _, s := range []*vk.Stream{updates, asks} {
 			_, err := s.Submit()
@@ -439,12 +438,12 @@ func testNeighborsWhileKeysChange[W structures.Word](t *testing.T, d *vk.Device,
 		}
 		require.NoError(t, asks.Wait(t.Context()))
 		require.NoError(t, tree.Finish(t.Context(), updates, kind, b))
-		// where what held a latch was off its processor
+		// in case a thread with a latch was not running
 		require.NoError(t, tree.Finish(t.Context(), asks, asked, q))
 		keys, values := download[W](t, q.OutKeys, len(queries)), download[W](t, q.OutValues, len(queries))
 		to := directionOf[asked]
 		for i, query := range queries {
-			// The nearest of stays, or what lies between it and the query.
+			// The nearest key of stays, or a key between that and the query.
 			nearest := stays[neighborOf(stays, to, query)]
 			_, changing := there[keys[i]]
 			between := changing && (to == structures.Ceil && keys[i] >= query && keys[i] < nearest ||
@@ -516,7 +515,7 @@ func TestErrorsOfQueriesWithUpdates(t *testing.T) {
 	require.ErrorIs(t, closed.ApplyOn(s, structures.FindRange, good), vk.ErrClosed)
 }
 
-// A batch that is large for a tree is recorded in parts, each on the operations behind the one before.
+// A batch that is large for a tree is recorded in parts, each with the operations after those of the part before.
 func TestBatchLargerThanTheTree(t *testing.T) {
 	eachWidth(t, testBatchLargerThanTheTree[uint32], testBatchLargerThanTheTree[uint64])
 }
@@ -553,7 +552,8 @@ func testBatchLargerThanTheTree[W structures.Word](t *testing.T, d *vk.Device, t
 	b.First, b.Count = first, n
 	do(structures.Insert, func(int) structures.Status { return structures.Inserted })
 
-	// Mixed ones begin with their buffers. Every third inserts, so that no part has its kinds where another one has.
+	// Mixed batches begin at the start of their buffers. Every third operation inserts, so that each part begins with a
+	// different kind.
 	kinds := make([]uint8, first+n)
 	for i := range kinds {
 		kinds[i] = uint8(structures.Delete)
@@ -571,8 +571,8 @@ func testBatchLargerThanTheTree[W structures.Word](t *testing.T, d *vk.Device, t
 	})
 }
 
-// A dispatch that inserts has no more operations than the slowest device is through in time with, of however many a
-// batch is, and the batch is done as it would be by one.
+// A dispatch of insertions has a limited number of operations, so that it ends in time on the slowest device, whatever
+// the size of the batch. The result is that of one dispatch.
 func TestInsertionsADispatch(t *testing.T) {
 	pass.OneDriver(t, "how much a dispatch takes is the same on all CPU devices")
 	defer func(was int) { mostTurns = was }(mostTurns)
@@ -603,8 +603,8 @@ func TestInsertionsADispatch(t *testing.T) {
 	require.NoError(t, tree.Check(t.Context()))
 }
 
-// Nor has a part of a batch from slices, whose queries see moments of their own or what was there before it: what they
-// find, and what is there in the end, is the same.
+// The same limit holds for each part of a batch from slices whose queries see their own moments or the content before
+// the batch. Their results, and the final content, are the same as without parts.
 func TestInsertionsAPart(t *testing.T) {
 	pass.OneDriver(t, "how much a dispatch takes is the same on all CPU devices")
 	defer func(was int) { mostTurns = was }(mostTurns)
@@ -632,7 +632,7 @@ func TestInsertionsAPart(t *testing.T) {
 				continue
 			}
 			require.Equal(t, structures.Found, r.Status[i])
-			require.Equal(t, b.Keys[i]+1, r.Keys[i]) // which is there all the time
+			require.Equal(t, b.Keys[i]+1, r.Keys[i]) // a key that stays
 		}
 		if own {
 			require.LessOrEqual(t, slices.Max(parts), most)

@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A number that the device alone knows is not waited for: no call submits what is recorded, the writing of the number
-// itself among that, and the number is what stands there when the batch runs.
+// A call with a number that only the device knows does not wait for it or submit what is recorded, even if that writes
+// the number. The number is the one in the buffer when the batch runs.
 func TestDeviceCountsAreNotWaitedFor(t *testing.T) {
 	pass.OneDriver(t, "the host waits or doesn't")
 	d := openDevice(t)
@@ -23,7 +23,8 @@ func TestDeviceCountsAreNotWaitedFor(t *testing.T) {
 	b := structures.DeviceBatch{
 		Count: n, DeviceCount: word, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values),
 	}
-	// do does a batch of so many operations, once dropped and once not, on a tree of pairs, of which it makes others.
+	// do does a batch with said operations, once dropped and once not, on a tree of pairs. one applies an operation to
+	// the model.
 	do := func(said uint32, on func(tree *dictionary[uint32]) error, one func(m model, key, value uint32), m model) {
 		tree, says := buildTree(t, d, there, there, Options{}), testdevice.Upload(t, d, []uint32{said})
 		require.NoError(t, tree.Reserve(t.Context(), 4*n))

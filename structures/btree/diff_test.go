@@ -10,13 +10,13 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// difference is a key of which two snapshots have different pairs.
+// difference is a key whose value differs between two snapshots.
 type difference[W structures.Word] struct {
 	key, old, new W
 	kind          structures.Kind
 }
 
-// differ are those of two models, in key order.
+// differ returns the differences between two models, in key order.
 func differ[W structures.Word](was, is modelOf[W]) (all []difference[W]) {
 	both := maps.Clone(was)
 	maps.Copy(both, is)
@@ -36,7 +36,7 @@ func differ[W structures.Word](was, is modelOf[W]) (all []difference[W]) {
 	return all
 }
 
-// requireDiff compares the differences between two snapshots, read so many at a time.
+// requireDiff compares the differences between two snapshots, read room at a time.
 func requireDiff[W structures.Word](t *testing.T, older, newer kept[W], room int, what string) {
 	want := differ(older.want, newer.want)
 	for from := W(0); ; {
@@ -55,8 +55,9 @@ func requireDiff[W structures.Word](t *testing.T, older, newer kept[W], room int
 	}
 }
 
-// What the device finds changed between any two snapshots is what their models differ in: by both paths, of leaves that
-// were split and emptied since, of versions that others were freed between, with tiles of any width, and page by page.
+// The differences that the device finds between any two snapshots are those of their models: after updates on both
+// paths, for leaves that were split and emptied since, after versions were freed in between, with tiles of any width,
+// and in parts of any size.
 func TestDiff(t *testing.T) {
 	testDiff[uint32](t)
 	testDiff[uint64](t)
@@ -74,7 +75,7 @@ func testDiff[W structures.Word](t *testing.T) {
 				v, err := tree.Snapshot(t.Context())
 				require.NoError(t, err)
 				open = append(open, kept[W]{v, maps.Clone(now)})
-				if round%5 != 4 { // else: the next one is of the same time
+				if round%5 != 4 { // otherwise the next snapshot has the same time
 					updateSome(t, tree, now, rng, round)
 				}
 				if i := rng.IntN(len(open)); round > closedAtOnce && i != 0 {

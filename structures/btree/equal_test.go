@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Equal keys count in the batch's order, too, where operations run out of their visit budget and are done later: those
-// of the first pass over a chunk as those that store what has to stay.
+// Equal keys count in the batch's order even if operations run out of visits and are done later, in the first pass over
+// a chunk or in the pass that stores the result.
 func TestEqualKeysOverBudget(t *testing.T) {
 	pipeline.InChunksOf(250)
 	t.Cleanup(func() { pipeline.InChunksOf(0) })

@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Which range of addresses has an address? Each range's first address is a key, its owner the value, and the floor of
-// an address the answer.
+// This example finds the range of addresses that contains an address. The first address of each range is a key, its
+// owner the value, and the floor of an address gives the answer.
 func Example() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
@@ -36,7 +36,7 @@ func Example() {
 	// [3 2 0] [true true false]
 }
 
-// The sum of prices of each product.
+// This example sums the prices of each product.
 func ExampleTree_InsertAdd() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
@@ -67,7 +67,7 @@ func ExampleTree_InsertAdd() {
 	// 3 10.25
 }
 
-// Operations of all kinds go in one batch, concurrently, and each has a result of its own.
+// A batch may have operations of all kinds. They run concurrently, and each has its own result.
 func ExampleTree_Apply() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
@@ -86,7 +86,7 @@ func ExampleTree_Apply() {
 			structures.FindRange},
 		Keys:   []uint32{50, 60, 20, 20, 10},
 		Values: []uint32{5, 0, 0, 0, 0},
-		Highs:  []uint32{0, 0, 0, 0, 30}, // of the range
+		Highs:  []uint32{0, 0, 0, 0, 30}, // for the range
 		Width:  8,
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ func ExampleTree_Apply() {
 	// range [10 20 30]
 }
 
-// Iterators go up and down in key order.
+// Iterators return pairs in ascending or descending key order.
 func ExampleTree_Descend() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})

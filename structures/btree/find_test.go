@@ -13,8 +13,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// eachQueryShape runs a test at the shapes that differ in what they compile to: tiles of all widths, nodes read in one
-// part and in two, with a prefix index and without, and in the order of their keys.
+// eachQueryShape runs a test with shapes that need different kernels: tiles of all widths, nodes read in one part and
+// in two, with and without a prefix index, and with partitioned keys.
 func eachQueryShape(t *testing.T, tree *dictionary[uint32], test func(t *testing.T)) {
 	best := tree.queries
 	for tile := 1; tile <= min(maxTile, tree.d.SubgroupSize()); tile *= 2 {
@@ -41,7 +41,7 @@ func eachQueryShape(t *testing.T, tree *dictionary[uint32], test func(t *testing
 	}
 }
 
-// inOrder has neighbors and ranges brought into the order of their keys first.
+// inOrder partitions neighbors and ranges first while do runs.
 func inOrder[W structures.Word](tree *dictionary[W], do func()) {
 	usual := tree.queries
 	tree.queries.order, tree.queries.partsOfFew = structures.SortedFirst, 0
@@ -49,7 +49,7 @@ func inOrder[W structures.Word](tree *dictionary[W], do func()) {
 	do()
 }
 
-// asked are keys that a tree has, their neighbours, the ends, and random ones.
+// asked returns keys of a tree, their neighbors, the ends, and random keys.
 func asked[W structures.Word](keys []W, n int) []W {
 	rng := random(77)
 	q := []W{0, 1, 2, ^W(0), ^W(0) - 1}
@@ -79,7 +79,7 @@ func TestFind(t *testing.T) {
 	d := openDevice(t)
 	rng := random(1)
 	keys := uniqueKeys(rng, 20000)
-	for i := range keys[:5000] { // a cluster: the prefix index leads nowhere there
+	for i := range keys[:5000] { // a cluster: the prefix index is of no use there
 		keys[i] = 0x40000000 + uint32(i)*3
 	}
 	values := randomWords(rng, len(keys))
@@ -107,7 +107,7 @@ func TestFindOn(t *testing.T) {
 	rng := random(3)
 	keys := uniqueKeys(rng, 3000)
 	values := randomWords(rng, len(keys))
-	clear(values[:1000]) // there, and yet 0
+	clear(values[:1000]) // these keys are in the tree with the value 0
 	want := model{}.insert(keys, values)
 	tree := buildTree(t, d, keys, values, Options{})
 	s := testdevice.Stream(t, d)
@@ -119,7 +119,7 @@ func TestFindOn(t *testing.T) {
 			for _, n := range []int{0, 1, 2, 3, 4, 4097, len(queries)} {
 				outValues, found := testdevice.Room[uint32](t, d, n+1),
 					testdevice.Room[uint8](t, d, recording.Padded(n)+4)
-				s.Fill(outValues, 4*n, 4, 77) // which stay
+				s.Fill(outValues, 4*n, 4, 77) // these must not change
 				s.Fill(found, recording.Padded(n), 4, 77)
 				l := structures.DeviceLookups{Count: n, Keys: in, Values: outValues, Found: found, Order: order}
 				require.NoError(t, tree.FindOn(s, l))
@@ -143,7 +143,7 @@ func TestFindOn(t *testing.T) {
 	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: -1}), &count)
 }
 
-// A prefix index of more entries than are made in one step, as lookups in order have it in large trees.
+// A prefix index with more entries than are made in one step, as partitioned lookups use it in large trees.
 func TestFindByAFinePrefixIndex(t *testing.T) {
 	d := openDevice(t)
 	keys := uniqueKeys(random(5), 30000)
@@ -156,7 +156,7 @@ func TestFindByAFinePrefixIndex(t *testing.T) {
 	requireFind(t, tree, asked(keys, 30001), model{}.insert(keys, values))
 }
 
-// Which way lookups take by themselves, and which prefix index.
+// Which order and which prefix index lookups choose.
 func TestLookupOrder(t *testing.T) {
 	tree := newTree(t, openDevice(t), Options{})
 	require.False(t, tree.inOrder(1<<26, structures.OneByOne))

@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// pairsOf is what an iterator gives.
+// pairsOf returns the pairs of an iterator.
 func pairsOf(t testing.TB, tree *dictionary[uint32], r u32.Range, down bool) (keys, values []uint32) {
 	t.Helper()
 	walk := tree.Ascend
@@ -52,7 +52,7 @@ func TestIterators(t *testing.T) {
 	}
 }
 
-// An iterator that is left early, one whose context ends, and one of a closed tree.
+// An iterator that the caller leaves early, one whose context ends, and one of a closed tree.
 func TestIteratorsEnd(t *testing.T) {
 	tree, err := buildDictionary(t.Context(), openDevice(t), ramp(50000, 0, 80000), ramp(50000, 0, 1),
 		Options{Fill: 0.1})
@@ -82,7 +82,7 @@ func TestIteratorsEnd(t *testing.T) {
 	require.ErrorIs(t, drained(tree.Ascend(t.Context(), u32.AllKeys)), vk.ErrClosed)
 }
 
-// drained is the error that a sequence ends with.
+// drained returns the error that ends a sequence.
 func drained(pairs iter.Seq2[u32.Pair, error]) error {
 	for _, err := range pairs {
 		if err != nil {

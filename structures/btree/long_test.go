@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// What 32 bits can't number is refused, by name and before anything is recorded.
+// Numbers that exceed 32 bits are refused with a typed error, before anything is recorded.
 func TestTooLong(t *testing.T) {
 	d := testdevice.Open(t)
 	tree, err := makeDictionary[uint32](t.Context(), d, Options{})
@@ -19,7 +19,7 @@ func TestTooLong(t *testing.T) {
 	s := testdevice.Stream(t, d)
 	words := testdevice.Room[uint32](t, d, 8)
 	var long *structures.CountError
-	for _, width := range []int{1 << 30, 1 << 31, 1 << 61, math.MaxInt} { // four of them
+	for _, width := range []int{1 << 30, 1 << 31, 1 << 61, math.MaxInt} { // times 4: too much for 32 bits
 		err := tree.ApplyOn(s, structures.FindRange,
 			structures.DeviceBatch{Count: 4, Keys: words, Values: words, Highs: words, OutKeys: words, OutValues: words,
 				Width: width})

@@ -12,8 +12,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Many small trees in one pool, as a graph's vertices may have: what each takes of time and memory, which the test
-// says; and that each has its own pairs. VKDS_STRESS=1 makes it 1,000.
+// Many small trees in one pool, as for the vertices of a graph. The test logs the time and memory of each tree, and
+// checks that each has its own pairs. With VKDS_STRESS=1 there are 1,000 trees.
 func TestManyTreesInAPool(t *testing.T) {
 	pass.OneWidth(t, "what many trees take depends on no subgroup size")
 	trees := 200
@@ -31,7 +31,7 @@ func TestManyTreesInAPool(t *testing.T) {
 		m.insert(keys, values)
 	}
 	first := newTree(t, d, Options{Pool: pool})
-	insert(first, model{}, 20) // has the kernels made
+	insert(first, model{}, 20) // makes the kernels
 	insert(first, model{}, 2)
 	device, host := inUse(d)
 	begin := time.Now()
@@ -71,7 +71,7 @@ func TestManyTreesInAPool(t *testing.T) {
 	require.Zero(t, allocated(t, pool))
 }
 
-// inUse is how many bytes are in use of a device's memory and of Go's.
+// inUse returns how many bytes of a device's memory and of Go's are in use.
 func inUse(d *vk.Device) (device, host uint64) {
 	runtime.GC()
 	var m runtime.MemStats

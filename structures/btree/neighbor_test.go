@@ -13,7 +13,7 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// neighborOf is the oracle: the place of a key's neighbor among sorted keys, or -1.
+// neighborOf is the expected result: the index of a key's neighbor among sorted keys, or -1.
 func neighborOf[W structures.Word](sorted []W, to structures.Direction, key W) int {
 	at, there := slices.BinarySearch(sorted, key)
 	switch to {
@@ -95,7 +95,7 @@ func TestNeighborOn(t *testing.T) {
 		for _, n := range []int{0, 1, 2, 3, 4, 4097, len(queries)} {
 			outKeys, outValues := testdevice.Room[uint32](t, d, n+1), testdevice.Room[uint32](t, d, n+1)
 			status, left := testdevice.Room[uint8](t, d, recording.Padded(n)+4), testdevice.Room[uint32](t, d, 1)
-			s.Fill(outKeys, 4*n, 4, 77) // which stay
+			s.Fill(outKeys, 4*n, 4, 77) // these must not change
 			s.Fill(outValues, 4*n, 4, 77)
 			s.Fill(status, recording.Padded(n), 4, 77)
 			s.Fill(left, 0, 4, 5)
@@ -124,8 +124,8 @@ func TestNeighborOn(t *testing.T) {
 	inOrder(tree, test)
 }
 
-// Searches that may visit fewer nodes than lie on their way are left pending, with the key that they go on from; with
-// enough visits they are done.
+// If a search may visit too few nodes, it is left pending, with the key at which it continues. With enough visits it
+// completes.
 func TestNeighborsGivenUpOnTheWay(t *testing.T) {
 	d := openDevice(t)
 	keys := uniqueKeys(random(9), 9000)
@@ -172,7 +172,7 @@ func TestNeighborsInSmallTrees(t *testing.T) {
 	}
 }
 
-// emptyLeaves makes leaves of a tree empty, as deletions leave them. The model follows.
+// emptyLeaves empties leaves of a tree, as deletions do, and updates the model.
 func emptyLeaves[W structures.Word](t testing.TB, tree *dictionary[W], want modelOf[W], which func(leaf int) bool) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
@@ -200,8 +200,8 @@ func emptyLeaves[W structures.Word](t testing.TB, tree *dictionary[W], want mode
 	poke(t, tree, words...)
 }
 
-// orphan takes separators out of their parents, each node's last one, so that the children are reached by side links
-// alone: what a batch leaves that was stopped between a split and the insertion of its separator.
+// orphan removes separators from their parents, the last one of each node, so that the children are reached only by
+// side links, as after a batch that ended between a split and the insertion of its separator.
 func orphan[W structures.Word](t testing.TB, tree *dictionary[W]) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
@@ -217,7 +217,7 @@ func orphan[W structures.Word](t testing.TB, tree *dictionary[W]) {
 	poke(t, tree, words...)
 }
 
-// A tree as updates may leave it, with long rows of empty leaves: longer than a search looks at in one dispatch.
+// A tree as updates may leave it, with more consecutive empty leaves than a search reads in one dispatch.
 func TestQueriesInRavagedTrees(t *testing.T) {
 	t.Run("32", testQueriesInRavagedTrees[uint32])
 	t.Run("64", testQueriesInRavagedTrees[uint64])
@@ -245,7 +245,7 @@ func testQueriesInRavagedTrees[W structures.Word](t *testing.T) {
 	requireQueries(t, tree, queries[:100], want)
 }
 
-// A pool of several super blocks: a reference is no offset then.
+// A pool of several super blocks, in which references are not offsets.
 func TestQueriesInSuperBlocks(t *testing.T) {
 	d := openDevice(t)
 	tree := newTree(t, d, Options{})

@@ -9,7 +9,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A snapshot keeps what the tree held, and tells what has changed since.
+// A snapshot keeps the content of the tree. Diff returns what has changed since.
 func Example_snapshots() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})

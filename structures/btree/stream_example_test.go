@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Pairs are inserted and ranges of them are read, in one batch of a stream.
+// This example inserts pairs and reads ranges of them in one batch of a stream.
 func ExampleTree_UpdateOn() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
@@ -44,7 +44,8 @@ func ExampleTree_UpdateOn() {
 	// Output: [20 30] [40 50]
 }
 
-// Bids come while others ask for the best one: operations of all kinds run concurrently, each with a result of its own.
+// Operations of all kinds run concurrently: some insert bids while others ask for the best bid. Each has its own
+// result.
 func ExampleTree_ApplyOn() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
