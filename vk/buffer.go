@@ -12,8 +12,8 @@ type Element interface {
 
 // Memory is a Buffer or a HostBuffer of any type. The commands of a Stream take it.
 type Memory interface {
-	Bytes() uint64   // its size
-	Address() uint64 // its device address
+	Bytes() uint64   // size in bytes
+	Address() uint64 // device address
 	where() *region
 }
 

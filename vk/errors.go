@@ -89,9 +89,9 @@ func optionalNames() string {
 
 // OutOfMemoryError is returned if device memory could not be allocated. Memory that was allocated before is intact.
 type OutOfMemoryError struct {
-	Bytes  uint64 // requested
-	Used   uint64 // in use at that time
-	Budget uint64 // that may be used in total
+	Bytes  uint64 // bytes that were requested
+	Used   uint64 // bytes in use at that time
+	Budget uint64 // bytes that may be used in total
 
 	// FileLimit is the limit for the size of the process's files (ulimit -f), if it caused the error: drivers of CPU
 	// devices keep device memory in a file. Otherwise it is nil.

@@ -32,8 +32,8 @@ type use struct {
 	submitted bool
 }
 
-// ErrUnsubmitted is returned by a call that must follow recorded work, because of that work's memory or results, if the
-// work is not submitted. Submit or discard the work, and try again.
+// ErrUnsubmitted is returned if a call must follow work, because of its memory or its results, and a stream has
+// recorded that work but not submitted it. Submit or discard the work, and try again.
 var ErrUnsubmitted = errors.New(
 	"vk: this comes behind work that a stream has recorded, but not submitted: submit or discard that first")
 

@@ -42,7 +42,7 @@ static int has_instance_extension(PFN_vkGetInstanceProcAddr get, const char *nam
 	return found;
 }
 
-// take_instance makes the table of an instance's calls.
+// take_instance loads the table of an instance's calls.
 static VkResult take_instance(PFN_vkGetInstanceProcAddr get, VkInstance handle, vkds_instance **out) {
 	vkds_instance *in = *out = calloc(1, sizeof *in);
 	in->handle = handle;
@@ -86,7 +86,7 @@ VkResult vkds_create_instance(void *loader, uintptr_t sink, vkds_instance **out,
 	VkValidationFeaturesEXT checks = {VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, NULL, 1, &synchronization, 0, NULL};
 	VkDebugUtilsMessengerCreateInfoEXT messenger = {VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT, &checks};
 	messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-	// Not the general ones: those are the loader's, about other layers and drivers.
+	// Omit general messages: they come from the loader, about other layers and drivers.
 	messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
 	messenger.pfnUserCallback = on_message;
 	messenger.pUserData = (void *)sink;
@@ -120,7 +120,7 @@ VkResult vkds_create_instance(void *loader, uintptr_t sink, vkds_instance **out,
 	return VK_SUCCESS;
 }
 
-// keep_loaded ends the messages but leaves the VkInstance, and with it the drivers, in the process.
+// keep_loaded stops the messages but keeps the VkInstance, so that the drivers stay loaded in the process.
 void vkds_destroy_instance(vkds_instance *in, int keep_loaded) {
 	if (in->messenger) {
 		PFN_vkDestroyDebugUtilsMessengerEXT destroy = (PFN_vkDestroyDebugUtilsMessengerEXT)in->get(in->handle, "vkDestroyDebugUtilsMessengerEXT");
@@ -235,7 +235,7 @@ void vkds_memory_budget(vkds_instance *in, uint64_t physical, uint64_t *usage, u
 	memcpy(budget, b.heapBudget, sizeof b.heapBudget);
 }
 
-// take_device makes the table of a device's calls. Those of an extension may be missing.
+// take_device loads the table of a device's calls. Those of an extension may be missing.
 static VkResult take_device(vkds_instance *in, VkDevice handle, vkds_device **out) {
 	vkds_device *d = *out = calloc(1, sizeof *d);
 	d->handle = handle;
@@ -298,8 +298,8 @@ VkResult vkds_create_device(vkds_instance *in, uint64_t physical, uint32_t famil
 	return r;
 }
 
-// The dedicated struct comes before the flags: in the other order NVIDIA falls back to small pages, and
-// random access beyond 2 GB collapses.
+// The dedicated struct must come before the flags: otherwise NVIDIA uses small pages, and random access beyond 2 GB
+// becomes much slower.
 VkResult vkds_allocate(vkds_device *d, uint64_t buffer, uint64_t bytes, uint32_t type, uint64_t *memory) {
 	VkMemoryAllocateFlagsInfo flags = {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, NULL, VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT, 0};
 	VkMemoryDedicatedAllocateInfo dedicated = {VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO, &flags, VK_NULL_HANDLE, HANDLE(VkBuffer, buffer)};

@@ -1,6 +1,6 @@
-// The calls of Vulkan that vulkan-go can't make safely (everything that takes a slice of structs or of
-// strings) or doesn't know (everything newer than 1.1), each as one flat C function. Handles travel as
-// 64-bit integers, so that Go's collector never takes one for a pointer.
+// The calls of Vulkan that vulkan-go can't make safely (those that take a slice of structs or of strings) or doesn't
+// have (those newer than 1.1), each as a flat C function. Handles are 64-bit integers, so that Go's garbage collector
+// does not take them for pointers.
 #ifndef VKDS_NATIVE_H
 #define VKDS_NATIVE_H
 
@@ -12,7 +12,7 @@ typedef struct {
 	VkDebugUtilsMessengerEXT messenger;
 	PFN_vkGetInstanceProcAddr get;
 	PFN_vkGetDeviceProcAddr get_device;
-	PFN_vkDestroyInstance destroy; // NULL: the instance is somebody else's
+	PFN_vkDestroyInstance destroy; // NULL: the instance is adopted
 	PFN_vkCreateDevice create_device;
 	PFN_vkEnumerateDeviceExtensionProperties extensions;
 	PFN_vkGetPhysicalDeviceProperties2 properties;
@@ -21,7 +21,7 @@ typedef struct {
 	PFN_vkGetPhysicalDeviceQueueFamilyProperties families;
 } vkds_instance;
 
-// Bits of vkds_description.features: first what vkds requires, then what it takes where it is there.
+// Bits of vkds_description.features: first the required features, then the optional ones.
 enum {
 	VKDS_BUFFER_ADDRESS = 1 << 0,
 	VKDS_MEMORY_MODEL = 1 << 1,
@@ -36,7 +36,7 @@ enum {
 	VKDS_INT64_ATOMICS = 1 << 17,
 	VKDS_MEMORY_BUDGET = 1 << 18,
 	VKDS_EXECUTABLE_STATISTICS = 1 << 19,
-	VKDS_PORTABILITY = 1 << 20, // the device must be told that we know it is not a full Vulkan
+	VKDS_PORTABILITY = 1 << 20, // not a feature: making the device must enable the portability extension
 };
 
 // Kinds of work, for barriers.
@@ -81,16 +81,16 @@ typedef struct {
 	uint64_t bits;
 } vkds_statistic;
 
-// sink != 0 turns the validation layer on and sends its messages to the Go handle sink. *missing names the
-// layer when it is that which is not there.
+// If sink is not 0, the validation layer is enabled, and its messages go to the Go handle sink. *missing names the
+// layer if it is not installed.
 VkResult vkds_create_instance(void *get, uintptr_t sink, vkds_instance **out, const char **missing);
 void vkds_destroy_instance(vkds_instance *in, int keep_loaded);
 void vkds_describe(vkds_instance *in, uint64_t physical, vkds_description *out);
 void vkds_memory_budget(vkds_instance *in, uint64_t physical, uint64_t *usage, uint64_t *budget);
 
-// Others made the instance, and end it. VK_ERROR_INCOMPATIBLE_DRIVER: it lacks calls that are needed.
+// Adopts an instance, which is not destroyed. VK_ERROR_INCOMPATIBLE_DRIVER: it lacks required calls.
 VkResult vkds_adopt_instance(void *get, uint64_t instance, vkds_instance **out);
-// Others made the device. VK_ERROR_INCOMPATIBLE_DRIVER: it lacks calls that are needed.
+// Adopts a device, which is not destroyed. VK_ERROR_INCOMPATIBLE_DRIVER: it lacks required calls.
 VkResult vkds_adopt_device(vkds_instance *in, uint64_t device, vkds_device **out);
 
 VkResult vkds_create_device(vkds_instance *in, uint64_t physical, uint32_t family, uint32_t queues, uint32_t features, vkds_device **out);
@@ -108,7 +108,7 @@ void vkds_timestamp(vkds_device *d, uint64_t commands, uint64_t pool, uint32_t q
 
 VkResult vkds_create_layout(vkds_device *d, uint32_t push_bytes, uint64_t *layout);
 VkResult vkds_create_pipeline(vkds_device *d, uint64_t cache, uint64_t module, uint64_t layout, const char *entry, uint32_t constants, const uint32_t *ids, const uint32_t *values, uint32_t subgroup, int statistics, uint64_t *pipeline);
-// Fills at most room statistics; returns how many there are, or a negative VkResult.
+// Fills in at most room statistics. Returns how many there are, or a negative VkResult.
 int64_t vkds_statistics(vkds_device *d, uint64_t pipeline, uint32_t room, vkds_statistic *out);
 
 #endif
