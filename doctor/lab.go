@@ -89,7 +89,7 @@ func (l *lab) zero(all ...*vk.Buffer[uint32]) {
 	}
 }
 
-// trialTime is how long a test's trials go on.
+// trialTime is the time for the trials of a test.
 const trialTime = 150 * time.Millisecond
 
 // repeat runs trials until trialTime has passed, and at least four. Each trial sets the buffers to 0, records what push

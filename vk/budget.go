@@ -17,7 +17,7 @@ type Budget struct {
 	used   uint64 // guarded by the allocator's lock
 }
 
-// Budget returns a Budget of so many bytes. A Budget of 0 bytes counts, but has no limit. If a buffer would exceed the
+// Budget returns a Budget of this many bytes. A Budget of 0 bytes counts, but has no limit. If a buffer would exceed the
 // Budget, allocating the buffer returns *LimitError, which names the option that set the limit.
 func (d *Device) Budget(option string, bytes uint64) *Budget {
 	if !d.made() {
@@ -59,7 +59,7 @@ func (b *Budget) take(host bool, bytes uint64) (*region, error) {
 	return b.d.takeWithin(b, host, bytes)
 }
 
-// admit returns *LimitError if so many more bytes would exceed the Budget. A nil Budget has no limit. The allocator's
+// admit returns *LimitError if this many more bytes would exceed the Budget. A nil Budget has no limit. The allocator's
 // lock must be held.
 func (b *Budget) admit(bytes uint64) error {
 	if b == nil || b.most == 0 || bytes <= b.most-b.used {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cramp limits the process to so many more bytes of address space than it has.
+// cramp limits the process to the address space that it has and the given number of bytes more.
 func cramp(more uint64) (undo func(), err error) {
 	statm, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 //	Info   compacted                   pairs, nodes, nodes_before, duration: of a tree
 //	Info   mended                      orphans (nodes without a parent before), nodes: of a tree
 //	Debug  flushed                     buckets, duration, whole: of a hash table
-//	Info   batch retried               pending, stuck (nothing was done since the last time)
+//	Info   batch retried               pending, stuck (no operation was done since the last record)
 //	Warn   device lost                 call
 //	Warn   pipeline cache not written  err
-//	Warn   validation                  id, text; without device, and as an Error where a rule of Vulkan was broken
+//	Warn   validation                  id, text, not device; level Error if a rule of Vulkan was broken
 func (d *Device) Log() *slog.Logger {
 	if !d.made() {
 		return logFor(nil, Info{})

@@ -374,7 +374,7 @@ func (s *Stream) abandon() {
 	b.settled(Point{}, false)
 }
 
-// behind calls the Finally functions of a dropped batch when the batches that were submitted before it have ended.
+// behind makes the Finally functions of a dropped batch run when all batches that were submitted before have ended.
 func (s *Stream) behind(b *batch) {
 	if n := len(s.flying); n > 0 {
 		s.flying[n-1].finally = append(s.flying[n-1].finally, b.finally...)

@@ -65,7 +65,7 @@ func (c *column) packed() (block []byte) {
 	return block
 }
 
-// unpack sets the column to that of a block with so many rows.
+// unpack sets the column to that of a block with the given number of rows.
 func (c *column) unpack(block []byte, rows int) error {
 	c.bytes = block
 	if !c.text {

@@ -90,7 +90,7 @@ func (d *Reader) Restart() {
 	d.keys, d.values = nil, nil
 }
 
-// CheckSize returns an error if a dictionary of so many bytes does not fit its header.
+// CheckSize returns an error if the size of the whole dictionary, in bytes, does not fit its header.
 func (d *Reader) CheckSize(size int64) error {
 	const most = 1 << 56 // pairs, so that their size in bytes fits 63 bits
 	pairs := d.header.Pairs
@@ -190,7 +190,7 @@ func (d *Reader) next() error {
 	return nil
 }
 
-// readBlock reads a block of so many pairs and returns their bytes.
+// readBlock reads a block of the given number of pairs and returns their bytes.
 func (d *Reader) readBlock(pairs int, buffer []byte) ([]byte, error) {
 	if _, err := io.ReadFull(d.r, buffer[:blockHead]); err != nil {
 		return nil, short(err)

@@ -98,7 +98,7 @@ func (d *Reader) column(b []byte, kind string, width structures.Width, pairs int
 	return b, [2]int{at[0], len(b)}, err
 }
 
-// more reads so many bytes and appends them to b.
+// more reads the given number of bytes and appends them to b.
 func (d *Reader) more(b []byte, bytes int) ([]byte, error) {
 	const most = 512 << 10 // allocated at once
 	for bytes > 0 {

@@ -50,7 +50,7 @@ func FileLimit() uint64 {
 	return limit.Cur
 }
 
-// Room reports whether the process can allocate so many more bytes.
+// Room reports whether the process can allocate this many more bytes.
 func Room(bytes int) bool {
 	probe, err := syscall.Mmap(-1, 0, bytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	if err == nil {

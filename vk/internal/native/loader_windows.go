@@ -28,7 +28,7 @@ func Backed(unsafe.Pointer, int) bool { return true }
 // FileLimit returns the limit for the size of the process's files, in bytes.
 func FileLimit() uint64 { return ^uint64(0) }
 
-// Room reports whether the process can allocate so many more bytes.
+// Room reports whether the process can allocate this many more bytes.
 func Room(bytes int) bool {
 	const kind = windows.MEM_RESERVE | windows.MEM_COMMIT
 	probe, err := windows.VirtualAlloc(0, uintptr(bytes), kind, windows.PAGE_READWRITE)

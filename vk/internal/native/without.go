@@ -32,5 +32,5 @@ func Backed(unsafe.Pointer, int) bool { return true }
 // FileLimit returns the limit for the size of the process's files, in bytes.
 func FileLimit() uint64 { return ^uint64(0) }
 
-// Room reports whether the process can allocate so many more bytes.
+// Room reports whether the process can allocate this many more bytes.
 func Room(int) bool { return true }
