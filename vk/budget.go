@@ -17,8 +17,8 @@ type Budget struct {
 	used   uint64 // guarded by the allocator's lock
 }
 
-// Budget returns a Budget of this many bytes. A Budget of 0 bytes counts, but has no limit. If a buffer would exceed the
-// Budget, allocating the buffer returns *LimitError, which names the option that set the limit.
+// Budget returns a Budget of this many bytes. A Budget of 0 bytes counts, but has no limit. If a buffer would exceed
+// the Budget, allocating the buffer returns *LimitError, which names the option that set the limit.
 func (d *Device) Budget(option string, bytes uint64) *Budget {
 	if !d.made() {
 		return nil

@@ -19,7 +19,7 @@ import (
 //	Info   compacted                   pairs, nodes, nodes_before, duration: of a tree
 //	Info   mended                      orphans (nodes without a parent before), nodes: of a tree
 //	Debug  flushed                     buckets, duration, whole: of a hash table
-//	Info   batch retried               pending, stuck (no operation was done since the last record)
+//	Info   batch retried               pending, stuck (the last attempt did no operation)
 //	Warn   device lost                 call
 //	Warn   pipeline cache not written  err
 //	Warn   validation                  id, text, not device; level Error if a rule of Vulkan was broken

@@ -374,7 +374,7 @@ func (s *Stream) abandon() {
 	b.settled(Point{}, false)
 }
 
-// behind makes the Finally functions of a dropped batch run when all batches that were submitted before have ended.
+// behind runs the Finally functions of a dropped batch after the batches that were submitted before it.
 func (s *Stream) behind(b *batch) {
 	if n := len(s.flying); n > 0 {
 		s.flying[n-1].finally = append(s.flying[n-1].finally, b.finally...)
