@@ -95,7 +95,7 @@ func testOrderComesBeforeUpdates[W structures.Word](t *testing.T, d *vk.Device, 
 		{how: "few visits", few: true}, {how: "on a stream", stream: true},
 		{how: "on a stream, few visits", stream: true, few: true},
 	} {
-		t.Log(c.how) // the last one logged has failed
+		t.Log(c.how) // on failure, the last one logged failed
 		b, queries, after, which := ordersAndUpdates(t, uint64(round), want, 1000)
 		tree.visits = enough
 		if c.few {

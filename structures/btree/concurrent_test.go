@@ -279,7 +279,7 @@ func TestLedAstray(t *testing.T) {
 		tree := buildTree(t, d, keys, keys, Options{Tile: tile, Fill: 0.6})
 		want := model{}.insert(keys, keys)
 		for what, entry := range entryOf {
-			t.Log(what) // the last one logged has failed
+			t.Log(what) // on failure, the last one logged failed
 			nodes, err := tree.Nodes(t.Context())
 			require.NoError(t, err)
 			entries := make([]uint32, 2<<bits)

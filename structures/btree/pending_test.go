@@ -14,8 +14,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A pool that is full at any point of a batch: what the statuses say is done is there, what they don't is not, and
-// where the tree could not get a separator into a parent it is right all the same. With more room the rest goes in.
+// The pool becomes full at some point of a batch. Operations whose statuses say that they are done have taken effect,
+// and no others have. The tree is right even if a parent didn't get a separator. With more room the other operations
+// are done.
 func TestConcurrentPoolFull(t *testing.T) {
 	t.Run("32", testConcurrentPoolFull[uint32])
 	t.Run("64", testConcurrentPoolFull[uint64])
@@ -46,7 +47,7 @@ func testConcurrentPoolFull[W structures.Word](t *testing.T) {
 			done++
 			m[keys[i]] = values[i]
 		}
-		// Parents may lack children, which side links lead to.
+		// Parents may lack children, which side links reach.
 		wantKeys, wantValues := m.sorted()
 		gotKeys, gotValues := contents(t, tree)
 		same(t, wantKeys, gotKeys, "keys")
@@ -69,7 +70,7 @@ func testConcurrentPoolFull[W structures.Word](t *testing.T) {
 		for _, key := range some {
 			delete(m, key)
 		}
-		// How full leaves are goes by the order in which the device inserts: what they hold may not fit in beside them.
+		// How full leaves are depends on the order of insertions on the device, so the remaining pairs may not fit.
 		if err = tree.Compact(t.Context(), 1); err == nil {
 			compacted++
 		} else {
@@ -81,14 +82,14 @@ func testConcurrentPoolFull[W structures.Word](t *testing.T) {
 	require.NotZero(t, compacted)
 }
 
-// What found a pool full left leaves without a parent, too. Mending these takes room as the pending operations do: the
-// pool grows once for both.
+// After an operation finds a full pool, leaves may also lack a parent. The repair of the parents needs room like the
+// pending operations: the pool grows once for both.
 func TestFinishGrowsOnce(t *testing.T) {
 	t.Run("32", func(t *testing.T) { testFinishGrowsOnce[uint32](t, 5900, 4000) })
 	t.Run("64", func(t *testing.T) { testFinishGrowsOnce[uint64](t, 4200, 1500) })
 }
 
-// testFinishGrowsOnce inserts more pairs than a memory block has room for beside those that are there.
+// testFinishGrowsOnce inserts more pairs than fit into the memory block in addition to those that are there.
 func testFinishGrowsOnce[W structures.Word](t *testing.T, pairs, more int) {
 	d := openDevice(t)
 	there := widened[W](ramp(pairs, 1, 700_000))
@@ -105,7 +106,7 @@ func testFinishGrowsOnce[W structures.Word](t *testing.T, pairs, more int) {
 	require.NoError(t, tree.ApplyOn(s, structures.Insert, b))
 	require.NoError(t, s.Wait(t.Context()))
 	require.NotZero(t, testdevice.Download(t, b.Left, 1)[0], "the pool is full")
-	orphan(t, tree) // whether that left some is chance
+	orphan(t, tree) // whether this makes an orphan is random
 	require.NoError(t, tree.state.Upload(t.Context(), orphansWord, []uint32{1}))
 	require.NoError(t, tree.Finish(t.Context(), s, structures.Insert, b))
 	require.Equal(t, 2*blocks, tree.blocks())
@@ -113,8 +114,8 @@ func testFinishGrowsOnce[W structures.Word](t *testing.T, pairs, more int) {
 	requireTree(t, tree, m)
 }
 
-// A latch that is never released, as a kernel leaves it that was ended in between: operations at other nodes are done,
-// those behind it end with an error that counts them, and are done when it is released.
+// A latch that is never released, as after a kernel that was stopped. Operations on other nodes are done. Those that
+// need the latch return an error with their number, and are done when it is released.
 func TestStuckLatch(t *testing.T) {
 	t.Run("32", testStuckLatch[uint32])
 	t.Run("64", testStuckLatch[uint64])
@@ -142,7 +143,7 @@ func testStuckLatch[W structures.Word](t *testing.T) {
 	poke(t, tree, poked{slab: leaf.Ref, word: uint32(at), value: meta | 1})
 	tree.visits, tree.mostVisits = 64, 1<<12 // so that it gives up soon
 
-	// More than the leaf has room for, and some for another one.
+	// More than the leaf has room for, and some for another leaf.
 	fresh := make([]W, 2*Slots)
 	for i := range fresh {
 		fresh[i] = leaf.Low + W(i) + 1
@@ -176,8 +177,8 @@ func testStuckLatch[W structures.Word](t *testing.T) {
 	require.NoError(t, tree.Check(t.Context()))
 }
 
-// A split of the last node of a level of which the high is seen, and not yet the link, as where the two words are not
-// stored at once: there is no node yet to go to. What lies above waits, and nothing else does.
+// A split of the last node of a level of which readers see the new greatest key but not yet the link, because the two
+// words are not stored at once: there is no node yet to go to. Only operations on greater keys wait.
 func TestHalfPublishedSplit(t *testing.T) {
 	eachWidth(t, testHalfPublishedSplit[uint32], testHalfPublishedSplit[uint64])
 }
@@ -208,7 +209,7 @@ func testHalfPublishedSplit[W structures.Word](t *testing.T, d *vk.Device, tile 
 	}
 	changes := []structures.Kind{structures.Insert, structures.InsertUnique, structures.Delete, structures.Find,
 		structures.CountAll}
-	// With queries that ask for order, of which some can't be done, nothing is.
+	// If some ordered queries can't be done, nothing of the batch is done.
 	b := batch(append(slices.Clone(orderedKinds), changes...)...)
 	r, err := tree.Apply(t.Context(), b)
 	var stuck *structures.StuckError
@@ -226,7 +227,7 @@ func testHalfPublishedSplit[W structures.Word](t *testing.T, d *vk.Device, tile 
 			left++
 			continue
 		}
-		if i+1000 < len(b.Keys) { // others may wait for a lane of their tile
+		if i+1000 < len(b.Keys) { // the last ones may wait for a lane of their tile
 			require.NotEqual(t, structures.Pending, s, "%v of %d", b.Kinds[i], b.Keys[i])
 		}
 		if s == structures.Inserted || s == structures.Assigned {
@@ -253,8 +254,8 @@ func testHalfPublishedSplit[W structures.Word](t *testing.T, d *vk.Device, tile 
 	requireTree(t, tree, m)
 }
 
-// A leaf whose cleaning was held up in between: some of the slots that become empty have the new version, the others
-// are erased yet. Nobody fills a slot: the one that two of a key meet in is known only when the cleaning has ended.
+// A leaf whose cleaning stopped halfway: some free slots have the new version, others are still erased. No operation
+// fills a slot, because only after the cleaning do all insertions of a key try the same slot.
 func TestHalfCleanedLeaf(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
 		keys := ramp(3000, 0, 1000)
@@ -297,8 +298,8 @@ func TestHalfCleanedLeaf(t *testing.T) {
 	})
 }
 
-// A pair that is half written, in a leaf that is changed under its latch, as where no atomic takes a pair: nobody meets
-// half of a key or a key without its value, and what needs the leaf waits, and nothing else does.
+// A half-written pair in a leaf that is changed under its latch, because no atomic is as wide as a pair. No operation
+// sees half of a key, or a key without its value. Only operations that need the leaf wait.
 func TestHalfWrittenPair(t *testing.T) {
 	t.Run("32", func(t *testing.T) {
 		testHalfWrittenPair[uint32](t, openDevice(t, vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}))
@@ -311,7 +312,7 @@ func testHalfWrittenPair[W structures.Word](t *testing.T, d *vk.Device) {
 	tree := buildTree(t, d, keys, keys, Options{Path: Concurrent, Fill: 0.6, Capacity: 6000})
 	visits, most := tree.visits, tree.mostVisits
 	m := modelOf[W]{}.insert(keys, keys)
-	// The words of the pair that are there already.
+	// The words of the pair that are written already.
 	for there := range 2 * numbers.WordsOf[W](1) {
 		nodes, err := tree.Nodes(t.Context())
 		require.NoError(t, err)
@@ -348,7 +349,7 @@ func testHalfWrittenPair[W structures.Word](t *testing.T, d *vk.Device) {
 				m[b.Keys[i]] = 0
 			}
 		}
-		// What asks for order waits, too, and is all that waits.
+		// Ordered queries wait, too, and nothing else does.
 		for _, kind := range []structures.Kind{structures.FindCeil, structures.FindFloor, structures.FindRange} {
 			q := b
 			q.Kinds = slices.Repeat([]structures.Kind{kind}, 2)
@@ -370,8 +371,8 @@ func testHalfWrittenPair[W structures.Word](t *testing.T, d *vk.Device) {
 	}
 }
 
-// At the limit of its memory a tree does what needs none, also where latches or the visit budget hold it up, and
-// inner nodes lack separators that there is no room for.
+// A tree at the limit of its memory does what needs no room, even if latches or the bound of visits delay it, and if
+// inner nodes lack separators for which there is no room.
 func TestWhatNeedsNoRoomAtTheLimit(t *testing.T) {
 	t.Run("32", testWhatNeedsNoRoomAtTheLimit[uint32])
 	t.Run("64", testWhatNeedsNoRoomAtTheLimit[uint64])
@@ -400,7 +401,7 @@ func testWhatNeedsNoRoomAtTheLimit[W structures.Word](t *testing.T) {
 			require.NoError(t, err)
 			require.Zero(t, stats.Free)
 			tree.visits = 2                    // too few for any search
-			tree.failures = stats.Failures - 1 // what another chunk of the insertions had no room for
+			tree.failures = stats.Failures - 1 // as if other insertions had just found no room
 			statuses, err := do()
 			require.NoError(t, err)
 			require.NotContains(t, statuses, structures.Absent)

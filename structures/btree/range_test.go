@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// someRanges are ranges of all sorts around a tree's keys: of about so many keys, long ones, empty ones.
+// someRanges returns ranges of all kinds around a tree's keys: of about length keys, long ones, empty ones.
 func someRanges(keys []uint32, n, length int) []u32.Range {
 	rng := random(9)
 	sorted := slices.Sorted(slices.Values(keys))
@@ -32,7 +32,7 @@ func someRanges(keys []uint32, n, length int) []u32.Range {
 	return r
 }
 
-// within are the places of a range's first key among sorted ones, and of the first one behind it.
+// within returns the indices of the first key of a range among sorted keys, and of the first key after the range.
 func within[W structures.Word](sorted []W, r structures.Range[W]) (first, end int) {
 	if r.Lo > r.Hi {
 		return 0, 0
@@ -87,7 +87,7 @@ func TestRanges(t *testing.T) {
 	eachQueryShape(t, tree, func(t *testing.T) { requireRanges(t, tree, ranges, want) })
 }
 
-// Everything, with more pairs than one dispatch does, and all of them together in few places.
+// The range of all keys, with more pairs than one dispatch reads, and with few leaves that are not empty.
 func TestRangeOfAllKeys(t *testing.T) {
 	d := openDevice(t)
 	keys := append(ramp(70000, 0x7fff0000, 1), 0, 1, ^uint32(0))
@@ -100,7 +100,7 @@ func TestRangeOfAllKeys(t *testing.T) {
 	requireRanges(t, tree, []u32.Range{u32.AllKeys}, want)
 }
 
-// deviceRanges does CountOn, RangeOn and WindowOn, and compares.
+// deviceRanges compares CountOn, RangeOn and WindowOn with a model.
 func deviceRanges(t testing.TB, tree *dictionary[uint32], ranges []u32.Range, width int, want model) {
 	t.Helper()
 	d, n := tree.d, len(ranges)
@@ -139,7 +139,7 @@ func deviceRanges(t testing.TB, tree *dictionary[uint32], ranges []u32.Range, wi
 	same(t, wantKeys, testdevice.Download(t, outKeys, len(wantKeys)), "keys")
 	same(t, wantValues, testdevice.Download(t, outValues, len(wantKeys)), "values")
 
-	// Less room than pairs: what there is room for, and the others only counted.
+	// If there is less room than pairs, as many as fit are written, and the others only counted.
 	if less := len(wantKeys) / 2; less > 0 {
 		r.Keys = testdevice.Room[uint32](t, d, less)
 		r.MaxCandidates = len(wantKeys)
@@ -200,7 +200,7 @@ func TestDeviceRanges(t *testing.T) {
 	require.ErrorAs(t, tree.WindowOn(s, structures.DeviceWindow{Count: 1, Ranges: in, Counts: in, Width: 1}), &length)
 }
 
-// A range over more leaves than one tile walks over in a dispatch is refused where it can't be cut up.
+// A range with more leaves than one tile reads in a dispatch is refused if it can't be divided.
 func TestRangeTooLongForADevice(t *testing.T) {
 	d := openDevice(t)
 	tree := buildTree(t, d, ramp(1000, 0, 1), ramp(1000, 0, 1), Options{Fill: 0.01})

@@ -9,8 +9,8 @@ import (
 	"github.com/vkds/vkds/structures/internal/recording"
 )
 
-// Separators that are missing in the inner nodes, on several levels, come back; so does the rest, however badly the
-// inner nodes are.
+// The repair restores separators that are missing in the inner nodes of several levels, also if the inner nodes are
+// completely wrong.
 func TestRepair(t *testing.T) {
 	t.Run("32", testRepair[uint32])
 	t.Run("64", testRepair[uint64])
@@ -27,7 +27,7 @@ func testRepair[W structures.Word](t *testing.T) {
 		ravage(t, tree, want)
 		nodes, err := tree.Nodes(t.Context())
 		require.NoError(t, err)
-		// The last separator of some inner nodes is lost: all slots behind repeat the one before.
+		// The last separator of some inner nodes is lost: all later slots repeat the one before.
 		orphans := 0
 		var words []poked
 		for _, node := range nodes {
@@ -55,7 +55,7 @@ func testRepair[W structures.Word](t *testing.T) {
 	}
 }
 
-// Levels that no parent knows of, but for the first node of each, and those that each second parent knows of alone.
+// Inner nodes that have lost all children but the first: all inner nodes, or every second one.
 func TestLevelsBySideLinks(t *testing.T) {
 	t.Run("32", testLevelsBySideLinks[uint32])
 	t.Run("64", testLevelsBySideLinks[uint64])
@@ -85,7 +85,7 @@ func testLevelsBySideLinks[W structures.Word](t *testing.T) {
 		}
 		poke(t, tree, words...)
 		require.NoError(t, tree.state.Upload(t.Context(), orphansWord, []uint32{uint32(orphans)}))
-		tree.known = counted{nodes: 1} // what is known of their number may be far from it
+		tree.known = counted{nodes: 1} // the known number of nodes may be far from the real one
 		length, err := tree.Len(t.Context())
 		require.NoError(t, err)
 		require.EqualValues(t, len(want), length)
@@ -101,10 +101,10 @@ func testLevelsBySideLinks[W structures.Word](t *testing.T) {
 	}
 }
 
-// Where the pool has no room for the new nodes beside the old ones, it grows.
+// If the pool has no room for the new nodes in addition to the old ones, it grows.
 func TestRepairInAFullPool(t *testing.T) {
 	d := openDevice(t)
-	n := 5900 // pairs whose nodes fill a memory block nearly
+	n := 5900 // pairs whose nodes nearly fill a memory block
 	keys := ramp(n, 1, 2)
 	tree := buildTree(t, d, keys, keys, Options{Capacity: 1})
 	before, err := tree.pool.Stats(t.Context())
@@ -120,7 +120,7 @@ func TestRepairInAFullPool(t *testing.T) {
 	require.Equal(t, 2048, after.Slabs)
 }
 
-// A repair that can't have its kernels, from any one on, gives back what it took.
+// If one of a repair's kernels can't be made, the repair gives back the slabs that it has taken.
 func TestRepairThatFails(t *testing.T) {
 	d := openDevice(t)
 	keys := ramp(3000, 1, 2)

@@ -12,8 +12,8 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// What was reserved is inserted without growth, by either path, with slices and on streams, in orders that leave nodes
-// as empty as can be, and into trees of any fill of which pairs were deleted before.
+// Up to the reserved number, pairs are inserted without growth of the pool: by both paths, from slices and on streams,
+// in orders that leave nodes as empty as possible, and into trees of any fill after deletions.
 func TestReserve(t *testing.T) {
 	pass.OneDriver(t, "the host reckons the room")
 	const there, n, onStream = 6_000, 14_000, 4000
@@ -63,7 +63,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// Of a pool that others share, what was reserved is left free as long as these take none of it.
+// In a shared pool, reserved slabs stay free as long as others take none.
 func TestReserveInASharedPool(t *testing.T) {
 	pass.OneDriver(t, "the host reckons the room")
 	const n = 20_000

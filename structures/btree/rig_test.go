@@ -20,16 +20,16 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// random is a source of numbers, the same in every run.
+// random returns a source of numbers that is the same in every run.
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 4)) }
 
-// dictionary is a tree of words, with what a Tree does with slices of them.
+// dictionary is a tree of words, with the methods of Tree for slices of words.
 type dictionary[W structures.Word] struct {
 	*tree
 	front[W]
 }
 
-// front has the methods of a Tree, but for those that the tree itself has.
+// front has the methods of a Tree, except for those that the tree itself has.
 type front[W structures.Word] struct{ *Tree[W, W] }
 
 func dictionaryOf[W structures.Word](t *tree) *dictionary[W] {
@@ -54,7 +54,7 @@ func buildDictionary[W structures.Word](ctx context.Context, d *vk.Device, keys,
 	return dictionaryOf[W](tree.core), nil
 }
 
-// Nodes are the nodes of the tree, in words of its width.
+// Nodes returns the nodes of the tree, in words of its width.
 func (d *dictionary[W]) Nodes(ctx context.Context) ([]Node[W], error) {
 	wide, err := d.nodes(ctx)
 	all := make([]Node[W], len(wide))
@@ -90,7 +90,7 @@ type viewOf[W structures.Word] struct {
 	ordered.Queries[W, W]
 }
 
-// Snapshot opens a snapshot of now.
+// Snapshot opens a snapshot of the present content.
 func (d *dictionary[W]) Snapshot(ctx context.Context) (*viewOf[W], error) {
 	v, err := d.tree.Snapshot(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (d *dictionary[W]) Snapshot(ctx context.Context) (*viewOf[W], error) {
 	return &viewOf[W]{v, ordered.Queries[W, W]{Reader: v.Reader}}, nil
 }
 
-// newTree makes an empty tree until the test's end.
+// newTree makes an empty tree that is closed when the test ends.
 func newTree(t testing.TB, d *vk.Device, o Options) *dictionary[uint32] {
 	return newTreeOf[uint32](t, d, o)
 }
@@ -112,7 +112,7 @@ func newTreeOf[W structures.Word](t testing.TB, d *vk.Device, o Options) *dictio
 	return tree
 }
 
-// buildTree makes a tree of pairs until the test's end.
+// buildTree makes a tree of pairs that is closed when the test ends.
 func buildTree[W structures.Word](t testing.TB, d *vk.Device, keys, values []W, o Options) *dictionary[W] {
 	t.Helper()
 	tree, err := buildDictionary(t.Context(), d, keys, values, o)
@@ -121,21 +121,21 @@ func buildTree[W structures.Word](t testing.TB, d *vk.Device, keys, values []W, 
 	return tree
 }
 
-// rebuild makes an open tree one of other pairs: its kernels are compiled already.
+// rebuild replaces the content of an open tree, whose kernels are compiled already.
 func rebuild[W structures.Word](t testing.TB, tree *dictionary[W], keys, values []W) {
 	t.Helper()
 	w := tree.width
 	require.NoError(t, tree.build(t.Context(), len(keys), pipeline.Keys(keys, w), pipeline.Values(values, w)))
 }
 
-// eachTile runs a test with tiles of one lane and with the widest of the device.
+// eachTile runs a test with tiles of one lane and with the widest ones of the device.
 func eachTile(t *testing.T, d *vk.Device, test func(t *testing.T, tile int)) {
 	for _, tile := range []int{1, min(maxTile, d.SubgroupSize())} {
 		t.Run(fmt.Sprintf("tile%d", tile), func(t *testing.T) { test(t, tile) })
 	}
 }
 
-// uniqueKeys are n different keys in no order, 0 and ~0 among them where n is 2 and more.
+// uniqueKeys returns n different keys in random order, with 0 and ~0 if n is at least 2.
 func uniqueKeys(rng *rand.Rand, n int) []uint32 {
 	seen := map[uint32]bool{}
 	keys := make([]uint32, 0, n)
@@ -156,7 +156,7 @@ func uniqueKeys(rng *rand.Rand, n int) []uint32 {
 	return keys
 }
 
-// randomWords are n random words.
+// randomWords returns n random words.
 func randomWords(rng *rand.Rand, n int) []uint32 {
 	w := make([]uint32, n)
 	for i := range w {
@@ -165,10 +165,10 @@ func randomWords(rng *rand.Rand, n int) []uint32 {
 	return w
 }
 
-// widened are the keys, or values, of a width that stand for numbers.
+// widened returns the keys or values of a width for numbers.
 func widened[W structures.Word](all []uint32) []W { return numbers.Each(all, numbers.Key[W]) }
 
-// ramp is from, from+step, …, n words.
+// ramp returns n words: from, from+step, …
 func ramp(n int, from, step uint32) []uint32 {
 	w := make([]uint32, n)
 	for i := range w {
@@ -177,7 +177,7 @@ func ramp(n int, from, step uint32) []uint32 {
 	return w
 }
 
-// model is what a tree should hold.
+// model is the expected content of a tree.
 type (
 	model                      = modelOf[uint32]
 	modelOf[W structures.Word] map[W]W
@@ -190,7 +190,7 @@ func (m modelOf[W]) insert(keys, values []W) modelOf[W] {
 	return m
 }
 
-// sorted are the model's pairs in key order.
+// sorted returns the model's pairs in key order.
 func (m modelOf[W]) sorted() (keys, values []W) {
 	keys = slices.Sorted(maps.Keys(m))
 	values = make([]W, len(keys))
@@ -200,7 +200,7 @@ func (m modelOf[W]) sorted() (keys, values []W) {
 	return keys, values
 }
 
-// same compares long slices, and says only where they differ first.
+// same compares long slices, and reports only the first difference.
 func same[T comparable](t testing.TB, want, got []T, what string) {
 	t.Helper()
 	require.Equal(t, len(want), len(got), what)
@@ -211,7 +211,7 @@ func same[T comparable](t testing.TB, want, got []T, what string) {
 	}
 }
 
-// contents are the tree's pairs, as its leaves have them.
+// contents returns the tree's pairs, as read from its leaves.
 func contents[W structures.Word](t testing.TB, tree *dictionary[W]) (keys, values []W) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
@@ -224,7 +224,7 @@ func contents[W structures.Word](t testing.TB, tree *dictionary[W]) (keys, value
 	return keys, values
 }
 
-// requireTree compares what the tree holds with a model, and looks whether its nodes are a tree.
+// requireTree compares the content of a tree with a model, and checks its nodes.
 func requireTree[W structures.Word](t testing.TB, tree *dictionary[W], want modelOf[W]) {
 	t.Helper()
 	requireNodes(t, tree)
@@ -234,7 +234,7 @@ func requireTree[W structures.Word](t testing.TB, tree *dictionary[W], want mode
 	same(t, values, gotValues, "values")
 }
 
-// requireNodes looks on the host at every node: this is the checker of the checker.
+// requireNodes checks every node on the host. It tests Check itself.
 func requireNodes[W structures.Word](t testing.TB, tree *dictionary[W]) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
@@ -252,7 +252,7 @@ func requireNodes[W structures.Word](t testing.TB, tree *dictionary[W]) {
 	require.Positive(t, nodes[0].Level)
 	parents := map[uint32]int{}
 	for i, n := range nodes {
-		// Without testify, which looks for the caller at each of a million checks.
+		// Without testify, which looks up the caller for each of a million checks.
 		must := func(holds bool, what string, of ...any) {
 			if !holds {
 				t.Fatalf("node %#x of level %d, keys %#x to %#x: "+what,
@@ -295,7 +295,7 @@ func requireNodes[W structures.Word](t testing.TB, tree *dictionary[W]) {
 	}
 }
 
-// openDevice opens a device until the test's end.
+// openDevice opens a device that is closed when the test ends.
 func openDevice(t testing.TB, options ...vk.Options) *vk.Device {
 	t.Helper()
 	return testdevice.Open(t, options...)
@@ -334,7 +334,7 @@ func poke[W structures.Word](t testing.TB, tree *dictionary[W], words ...poked) 
 	require.NoError(t, tree.stream.Wait(t.Context()))
 }
 
-// pairIn are the words of a pair in a slot of a node.
+// pairIn returns the words of a pair in a slot of a node.
 func pairIn[W structures.Word](slab uint32, slot int, key, value W) (words []poked) {
 	pair := numbers.Words([]W{key, value})
 	for i, word := range pair {
@@ -343,7 +343,7 @@ func pairIn[W structures.Word](slab uint32, slot int, key, value W) (words []pok
 	return words
 }
 
-// fieldIn are the words of a key in a node's header.
+// fieldIn returns the words of a key in a node's header.
 func fieldIn[W structures.Word](slab uint32, at int, key W) (words []poked) {
 	for i, word := range numbers.Words([]W{key}) {
 		words = append(words, poked{slab: slab, word: uint32(at + i), value: word})
@@ -351,8 +351,8 @@ func fieldIn[W structures.Word](slab uint32, at int, key W) (words []poked) {
 	return words
 }
 
-// emptyValue is the value of a slot that became empty in a version, and erasedValue that of one that is to be cleaned
-// yet: at 64 bits, where leaves are changed under their latch, all free slots have the same.
+// emptyValue returns the value of a slot that became empty in a version, and erasedValue that of an erased slot before
+// the leaf is cleaned. At 64 bits, where leaves are changed under their latch, all free slots have the same value.
 func emptyValue[W structures.Word](version uint32) W {
 	if structures.WidthOf[W]() == structures.Bits64 {
 		return 0
@@ -367,8 +367,8 @@ func erasedValue[W structures.Word]() W {
 	return 1
 }
 
-// ravage brings the leaves' pairs into any slots, deletes some of them, and leaves empty and erased slots between, with
-// a version of any value: what concurrent updates may leave of a tree. The model follows.
+// ravage moves the pairs of leaves to any slots, deletes some, and leaves empty and erased slots between them, with any
+// version, as concurrent updates may. It updates the model.
 func ravage[W structures.Word](t testing.TB, tree *dictionary[W], want modelOf[W]) {
 	t.Helper()
 	rng := random(uint64(len(want)))

@@ -17,7 +17,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// sharedPool is a pool until the test's end, with slabs of nobody's in it, which stay as they are.
+// sharedPool makes a pool that is closed when the test ends.
 func sharedPool(t testing.TB, d *vk.Device, o alloc.PoolOptions) *alloc.SlabPool {
 	t.Helper()
 	pool, err := alloc.NewSlabPool(t.Context(), d, o)
@@ -26,7 +26,7 @@ func sharedPool(t testing.TB, d *vk.Device, o alloc.PoolOptions) *alloc.SlabPool
 	return pool
 }
 
-// allocated is how many slabs of a pool are in use.
+// allocated returns the number of slabs of a pool that are in use.
 func allocated(t testing.TB, pool *alloc.SlabPool) int {
 	t.Helper()
 	stats, err := pool.Stats(t.Context())
@@ -34,14 +34,14 @@ func allocated(t testing.TB, pool *alloc.SlabPool) int {
 	return stats.Allocated
 }
 
-// Two trees and a hash table in one pool, whose slabs go from one to the other: each has what its model says, and none
-// what is another's. The pool is a block at first, and grows at any call.
+// Three trees and a hash table share a pool, and slabs go from one to the other. Each has the content of its model. The
+// pool first has one block, and grows in any call.
 func TestSharedPool(t *testing.T) {
 	t.Run("32", testSharedPool[uint32])
 	t.Run("64", oneDriver(testSharedPool[uint64]))
 }
 
-// oneDriver is a test of 64-bit keys, of which SwiftShader compiles enough in other tests.
+// oneDriver returns a test of 64-bit keys that runs on one driver, because SwiftShader compiles enough in other tests.
 func oneDriver(test func(*testing.T)) func(*testing.T) {
 	return func(t *testing.T) {
 		pass.OneDriver(t, "SwiftShader compiles enough of 64 bits in other tests")
@@ -125,7 +125,7 @@ func testSharedPool[W structures.Word](t *testing.T) {
 	}
 }
 
-// someKeys are n keys, some of them of a model.
+// someKeys returns n keys, some of them in a model.
 func someKeys[W structures.Word](rng *rand.Rand, m modelOf[W], n int) []W {
 	known, _ := m.sorted()
 	keys := make([]W, n)
@@ -144,8 +144,8 @@ func (m modelOf[W]) remove(keys []W) {
 	}
 }
 
-// requireClean looks whether each word of a pool's first free slabs is all ones, as hash tables expect: a table that
-// takes them all finds no key in any.
+// requireClean checks that all words of a pool's first free slabs are ones, as hash tables expect: a table that takes
+// all slabs must find no key in any.
 func requireClean(t testing.TB, pool *alloc.SlabPool, d *vk.Device) {
 	t.Helper()
 	table, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Pool: pool, Buckets: 4, MaxLoad: -1})
@@ -161,7 +161,8 @@ func requireClean(t testing.TB, pool *alloc.SlabPool, d *vk.Device) {
 	require.EqualValues(t, len(keys), got.Pairs)
 }
 
-// On streams: updates and builds that are recorded, dropped, and run beside a hash table's, of any width.
+// Shared pools on streams: updates and builds are recorded, dropped, and run concurrently with those of a hash table,
+// for all widths.
 func TestSharedPoolOnStreams(t *testing.T) {
 	t.Run("32", testSharedPoolOnStreams[uint32, uint64])
 	t.Run("64", oneDriver(testSharedPoolOnStreams[uint64, uint64]))
@@ -226,7 +227,7 @@ func testSharedPoolOnStreams[W, T structures.Word](t *testing.T) {
 	require.NoError(t, tree.Close())
 }
 
-// A build gives the nodes back that there are when it is recorded: so it waits for what other streams are to do before.
+// A build frees the nodes that there are when it is recorded, so it first waits for the work of other streams.
 func TestSharedPoolBuildBehindOthers(t *testing.T) {
 	t.Run("32", testSharedPoolBuildBehindOthers[uint32])
 	t.Run("64", oneDriver(testSharedPoolBuildBehindOthers[uint64]))
@@ -251,8 +252,8 @@ func testSharedPoolBuildBehindOthers[W structures.Word](t *testing.T) {
 	require.EqualValues(t, requireStats(t, tree).Nodes, allocated(t, pool))
 }
 
-// Slabs of nobody's that are full of what looks like nodes, tables and trees that come and go beside them: what is
-// whose stays so, nothing is listed that is not the tree's, and in the end the garbage is all that is left, as it was.
+// Slabs of no structure look like nodes, while tables and trees are made and closed next to them. Each structure keeps
+// its content, only nodes of the tree are listed, and in the end only these slabs are left, unchanged.
 func TestSharedPoolOfGarbage(t *testing.T) {
 	pass.OneDriver(t, "SwiftShader's width is one of lavapipe's")
 	d := openDevice(t)
@@ -330,8 +331,8 @@ func TestSharedPoolOfGarbage(t *testing.T) {
 	}
 }
 
-// A pool that grows no further, and a device that has no more memory, at each point in turn: what comes of a call is an
-// error that says so, operations that it doesn't name as done are not, and nothing is lost, of pairs or of slabs.
+// The pool may not grow, or the device has no more memory, at each point in turn. The call returns a typed error, only
+// operations that it reports as done are done, and no pair or slab is lost.
 func TestSharedPoolWithoutRoom(t *testing.T) {
 	pass.OneWidth(t, "want of room is the host's to handle")
 	t.Run("32", func(t *testing.T) { testSharedPoolWithoutRoom[uint32](t, 96<<10) })
@@ -376,16 +377,16 @@ func testSharedPoolWithoutRoom[W structures.Word](t *testing.T, step int) {
 	}
 }
 
-// shortRig runs calls on a tree that may have no room. ended and again stand around what a test looks at.
+// shortRig runs calls on a tree that may have no room. A test calls ended before and again after it looks at the tree.
 type shortRig[W structures.Word] struct {
 	t            *testing.T
 	d            *vk.Device
 	pool         *alloc.SlabPool
 	ended, again func()
-	short        bool // some call had none
+	short        bool // some call had no room
 }
 
-// lacks says whether a call had no room, and fails for any other error.
+// lacks reports whether a call had no room. Any other error fails the test.
 func (r *shortRig[W]) lacks(err error) bool {
 	r.t.Helper()
 	if err == nil {
@@ -411,7 +412,7 @@ func (r *shortRig[W]) run() {
 			defer r.again()
 			require.NoError(r.t, tree.Check(ctx))
 			keys, values := want.sorted()
-			gotKeys, gotValues := contents(r.t, tree) // parents may lack children, which side links lead to
+			gotKeys, gotValues := contents(r.t, tree) // parents may lack children, which side links reach
 			same(r.t, keys, gotKeys, "keys")
 			same(r.t, values, gotValues, "values")
 			require.EqualValues(r.t, requireStats(r.t, tree).Nodes, allocated(r.t, r.pool),
@@ -455,7 +456,7 @@ func (r *shortRig[W]) run() {
 	}
 }
 
-// onStream updates and builds from device buffers: all of a call or nothing.
+// onStream updates and builds from device buffers. Each call takes effect as a whole or not at all.
 func (r *shortRig[W]) onStream(tree *dictionary[W], want modelOf[W], holds func()) {
 	const n = 6000
 	r.ended()

@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// Numbers that aren't words become these while they are copied: no call makes a second slice of them.
+// Numbers that are not words are converted while they are copied: no call makes a second slice of them.
 func TestSlicesAreEncodedInPlace(t *testing.T) {
 	pass.OneWidth(t, "it is about the host's memory")
 	t.Run("int64", encodedInPlace[int64])
@@ -35,11 +35,11 @@ func encodedInPlace[T structures.Number](t *testing.T) {
 		tree.core.o.Path = path
 		update := func() error { return tree.UpdateInto(ctx, structures.Insert, keys, keys, status) }
 		calls := map[string]func() error{"update": update}
-		if path == Concurrent { // the other one divides a mixed batch
+		if path == Concurrent { // the batched path divides a mixed batch
 			calls["apply"] = func() error { return tree.ApplyInto(ctx, batch, &r) }
 		}
 		for name, call := range calls {
-			require.NoError(t, call()) // which may make kernels and staging memory
+			require.NoError(t, call()) // may make kernels and staging memory
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			require.NoError(t, call())

@@ -16,13 +16,13 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// kept is a snapshot and what it should hold.
+// kept is a snapshot and its expected content.
 type kept[W structures.Word] struct {
 	view *viewOf[W]
 	want modelOf[W]
 }
 
-// requireView compares all that a snapshot answers with what it should hold.
+// requireView compares the results of all queries of a snapshot with its expected content.
 func requireView[W structures.Word](t testing.TB, k kept[W], rng *rand.Rand, what string) {
 	t.Helper()
 	ctx, v := t.Context(), k.view
@@ -81,14 +81,14 @@ func requireView[W structures.Word](t testing.TB, k kept[W], rng *rand.Rand, wha
 	}
 }
 
-// requireClosed has all versions freed with their snapshots, and the pool hold the tree's nodes alone.
+// requireClosed checks that without snapshots all versions are freed, and the pool has only the tree's nodes.
 func requireClosed[W structures.Word](t testing.TB, tree *dictionary[W], want modelOf[W]) {
 	t.Helper()
-	requireTree(t, tree, want) // whose checker finds slabs that nothing leads to
+	requireTree(t, tree, want) // Check finds slabs that can't be reached
 	require.Empty(t, tree.versions.open)
 }
 
-// update does one random batch of updates, some of many operations on few leaves, on a tree and its model.
+// updateSome does one random batch of updates on a tree and its model. Some batches have many operations on few leaves.
 func updateSome[W structures.Word](t testing.TB, tree *dictionary[W], want modelOf[W], rng *rand.Rand, round int) {
 	t.Helper()
 	n := 1 + rng.IntN(400)
@@ -118,8 +118,8 @@ func updateSome[W structures.Word](t testing.TB, tree *dictionary[W], want model
 	want.insert(keys, values)
 }
 
-// Snapshots that are opened and closed in any order, while batches change leaves, split them, and empty them, by both
-// paths: each holds what the tree held, as long as it is open, and nothing of them is left in the end.
+// Snapshots are opened and closed in any order, while batches of both paths change, split and empty leaves. Each keeps
+// its content while it is open, and in the end nothing of them is left.
 func TestSnapshots(t *testing.T) {
 	testSnapshots[uint32](t)
 	testSnapshots[uint64](t)
@@ -165,8 +165,8 @@ func testSnapshots[W structures.Word](t *testing.T) {
 	}
 }
 
-// Versions that no open snapshot needs are freed, and a chain stays as long as there are snapshots that need it: one is
-// held while others come and go.
+// Versions that no open snapshot needs are freed. A chain of versions stays while a snapshot needs it: one stays open
+// while others are opened and closed.
 func TestVersionsAreFreed(t *testing.T) {
 	d := testdevice.Open(t)
 	rng := random(3)
@@ -205,7 +205,8 @@ func TestVersionsAreFreed(t *testing.T) {
 	requireClosed(t, tree, now)
 }
 
-// What would make nodes anew is refused while a snapshot is open, and what empties the tree keeps what it held.
+// While a snapshot is open, calls that rebuild the nodes are refused, and calls that empty the tree keep its content
+// for the snapshot.
 func TestSnapshotsAndRemaking(t *testing.T) {
 	d := testdevice.Open(t)
 	tree, want := newTree(t, d, Options{}), model{}
@@ -234,8 +235,8 @@ func TestSnapshotsAndRemaking(t *testing.T) {
 	requireClosed(t, tree, model{})
 }
 
-// On streams: queries at a snapshot come behind the updates of other streams that were submitted, and updates behind
-// such queries; what was not submitted is ErrUnsubmitted.
+// On streams: queries at a snapshot run after the submitted updates of other streams, and updates after such queries.
+// If the work was not submitted, the call returns vk.ErrUnsubmitted.
 func TestSnapshotsOnStreams(t *testing.T) {
 	d := testdevice.Open(t)
 	tree := newTree(t, d, Options{})
@@ -270,7 +271,7 @@ func TestSnapshotsOnStreams(t *testing.T) {
 			require.ErrorIs(t, tree.ApplyOn(writer, structures.Insert, batch), vk.ErrUnsubmitted)
 			_, err = tree.Insert(t.Context(), keys, values)
 			require.ErrorIs(t, err, vk.ErrUnsubmitted)
-			require.NoError(t, v.Close()) // which changes nothing of that
+			require.NoError(t, v.Close()) // this does not affect the recorded queries
 		}
 		require.ErrorIs(t, v.view.FindOn(reader, lookups), vk.ErrClosed)
 		require.NoError(t, reader.Wait(t.Context()))
@@ -279,8 +280,8 @@ func TestSnapshotsOnStreams(t *testing.T) {
 	}
 }
 
-// Leaves that no parent has are kept for the keys that are theirs, not for those of the leaf from which links lead to
-// them.
+// Of leaves without a parent, the pairs in their own ranges are kept, not those in the range of the leaf whose links
+// lead to them.
 func TestSnapshotsOverOrphans(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, located := range []bool{false, true} {
@@ -298,12 +299,12 @@ func TestSnapshotsOverOrphans(t *testing.T) {
 		require.NoError(t, s.Wait(t.Context()))
 		requireView(t, kept[uint32]{v, model{}.insert(keys, keys)}, random(4), fmt.Sprint("located: ", located))
 		require.NoError(t, v.Close())
-		require.NoError(t, tree.Grow(t.Context(), 1)) // which mends
+		require.NoError(t, tree.Grow(t.Context(), 1)) // Grow repairs the inner nodes
 		requireTree(t, tree, model{}.insert(keys, values))
 	}
 }
 
-// A pool that grows while snapshots are open: what is kept of the leaves that were there stays kept.
+// The pool grows while snapshots are open: the versions of earlier leaves are kept.
 func TestSnapshotsInGrowingPool(t *testing.T) {
 	pass.OneDriver(t, "the host reckons the room for versions")
 	for _, path := range []Path{Concurrent, Batched} {

@@ -9,7 +9,7 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// requireStats holds the statistics against the nodes themselves.
+// requireStats compares the statistics with the nodes.
 func requireStats[W structures.Word](t testing.TB, tree *dictionary[W]) Stats {
 	t.Helper()
 	s, err := tree.Stats(t.Context())
@@ -55,8 +55,8 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// Batches on streams count like those from Go slices, and once each, however often Finish has to go on with them;
-// queries don't.
+// Batches on streams count like those from Go slices, once each, even if Finish continues them several times. Queries
+// don't count.
 func TestBatchesAreCounted(t *testing.T) {
 	pass.OneDriver(t, "the host counts the batches")
 	d := openDevice(t)
@@ -92,8 +92,7 @@ func TestBatchesAreCounted(t *testing.T) {
 	require.Equal(t, Batches{Concurrent: 3, Batched: 1}, requireStats(t, tree).Batches)
 }
 
-// A tree that has become higher than it was when its nodes were listed last is listed to its leaves, and one that has
-// become lower, too.
+// If a tree is higher or lower than when its nodes were last listed, all of its leaves are listed.
 func TestStatsOfOtherHeights(t *testing.T) {
 	tree := newTree(t, openDevice(t), Options{})
 	keys := ramp(5000, 1, 7)

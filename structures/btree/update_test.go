@@ -8,7 +8,8 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// inKeyOrder, random and alternating from both ends: what stresses different nodes.
+// orders returns keys in ascending order, in random order, and alternating from both ends: each order stresses
+// different nodes.
 func orders(keys []uint32) map[string][]uint32 {
 	n := len(keys)
 	ends := make([]uint32, n)

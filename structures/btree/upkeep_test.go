@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Trees that updates of either path have been at are checked, counted, exported, repaired and compacted, and go on from
-// there.
+// Trees after updates of both paths are checked, counted, exported, repaired, compacted, and then updated again.
 func TestUpkeepAfterUpdates(t *testing.T) {
 	d := openDevice(t)
 	for _, path := range []Path{Concurrent, Batched} {
@@ -47,7 +46,7 @@ func TestUpkeepAfterUpdates(t *testing.T) {
 				requireTree(t, tree, want)
 			}
 
-			// Memory that is needed no more is given back, and the tree grows again from there.
+			// Memory that is no longer needed is freed, and the tree grows again after that.
 			keys, _ := want.sorted()
 			_, err := tree.Delete(t.Context(), keys[100:])
 			require.NoError(t, err)

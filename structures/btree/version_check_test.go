@@ -11,13 +11,13 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// history is a tree with two open snapshots, before and behind each of which leaves were changed, and of which some
-// were split: so there are leaves with two versions each.
+// history is a tree with two open snapshots. Before and after each, leaves were changed, and some split, so there are
+// leaves with two versions.
 type history[W structures.Word] struct {
 	*dictionary[W]
-	leaves                        []Node[W] // with two versions, in key order; no neighbours were split from one
+	leaves                        []Node[W] // with two versions, in key order; no two neighbors were split from one
 	inner                         uint32    // an inner node
-	stamps, changed, kept, listed []uint32  // as they are
+	stamps, changed, kept, listed []uint32  // the present words
 }
 
 func newHistory[W structures.Word](t *testing.T) *history[W] {
@@ -70,10 +70,10 @@ func newHistory[W structures.Word](t *testing.T) *history[W] {
 	return v
 }
 
-// older is the version that a leaf leads to; in a pool of one super block a slab's number is its reference.
+// older returns the newest version of a leaf. In a pool of one super block the number of a slab is its reference.
 func (v *history[W]) older(leaf uint32) uint32 { return v.stamps[stampWords*leaf+1] }
 
-// before is the version that a version leads to: 0 for none.
+// before returns the version before a version, or 0.
 func (v *history[W]) before(version uint32) uint32 {
 	if version*nodeWords >= uint32(len(v.kept)) {
 		return 0
@@ -81,14 +81,14 @@ func (v *history[W]) before(version uint32) uint32 {
 	return v.kept[nodeWords*version+versionTimeWord+1]
 }
 
-// word32 is one of the memory of versions, and what it becomes.
+// word32 is a changed word in the memory of versions.
 type word32 struct {
 	in    *vk.Buffer[uint32]
 	at    int
 	value uint32
 }
 
-// Whatever the versions' memory is changed to, the checker names the rule that it breaks, and the leaf or the version.
+// For each change in the memory of versions, Check names the broken rule, and the leaf or version.
 func TestCheckOfCorruptVersions(t *testing.T) {
 	t.Run("32", testCheckOfCorruptVersions[uint32])
 	t.Run("64", testCheckOfCorruptVersions[uint64])
@@ -130,9 +130,9 @@ func testCheckOfCorruptVersions[W structures.Word](t *testing.T) {
 	count := uint32(m.count())
 	for name, c := range map[string]struct {
 		words []word32
-		rules []Rule // all that are broken; nil: there may be others
-		first Rule   // the one that says what is wrong,
-		where uint32 // and where
+		rules []Rule // all broken rules; nil: there may be others
+		first Rule   // the rule that must be reported
+		where uint32 // where it must be broken
 	}{
 		"leaf of a time to come": {[]word32{stamp(leaf.Ref, 0, 4)}, nil, StampRule, leaf.Ref},
 		"changed leaf without its bit": {[]word32{{m.changed, int(leaf.Ref) / 32, unchanged}},

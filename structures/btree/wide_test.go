@@ -15,7 +15,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// wideRig is a tree of 64-bit keys and values with what it should hold, worked on by calls with device buffers.
+// wideRig is a tree of 64-bit keys and values with its expected content. Its calls use device buffers.
 type wideRig struct {
 	testing.TB
 	d     *vk.Device
@@ -56,7 +56,7 @@ func (r *wideRig) numbers(b *vk.Buffer[uint32], n int) []uint64 {
 
 func (r *wideRig) wait() { require.NoError(r, r.s.Wait(context.Background())) }
 
-// sorted are the model's pairs in key order.
+// sorted returns the model's pairs in key order.
 func (r *wideRig) sorted() (keys, values []uint64) {
 	keys = slices.Sorted(maps.Keys(r.model))
 	for _, key := range keys {
@@ -65,7 +65,7 @@ func (r *wideRig) sorted() (keys, values []uint64) {
 	return keys, values
 }
 
-// build makes the tree one of pairs, of which the last of a key counts.
+// build replaces the tree's content by pairs. If keys are equal, the last one counts.
 func (r *wideRig) build(keys, values []uint64) {
 	r.Helper()
 	clear(r.model)
@@ -77,7 +77,7 @@ func (r *wideRig) build(keys, values []uint64) {
 	r.wait()
 }
 
-// same compares the tree with the model: its nodes, its pairs, and how many there are.
+// same compares the tree's nodes, pairs and number of pairs with the model.
 func (r *wideRig) same() {
 	r.Helper()
 	require.NoError(r, r.tree.Check(r.Context()))
@@ -94,7 +94,7 @@ func (r *wideRig) same() {
 	same(r, values, r.numbers(e.Values, len(keys)), "values")
 }
 
-// find looks keys up.
+// find compares lookups with the model.
 func (r *wideRig) find(keys []uint64) {
 	r.Helper()
 	n := len(keys)
@@ -111,11 +111,11 @@ func (r *wideRig) find(keys []uint64) {
 	}
 }
 
-// wideEdges are keys that differ from others in one word alone, or whose words are all ones or zeros.
+// wideEdges are keys that differ from others in only one word, or whose words are all ones or zeros.
 var wideEdges = []uint64{0, 1, 1<<32 - 1, 1 << 32, 1<<32 + 1, 1<<63 - 1, 1 << 63, 0xffffffff00000000,
 	0xffffffff00000001, ^uint64(0) - 1, ^uint64(0), 0x80000000, 0x7fffffff80000000}
 
-// wideKeys are n keys: the edges, and neighbours in the low word, in the high word, and at random.
+// wideKeys returns n keys: the edges, neighbors in the low word and in the high word, and random keys.
 func wideKeys(rng *rand.Rand, n int) []uint64 {
 	keys := slices.Clone(wideEdges[:min(n, len(wideEdges))])
 	for len(keys) < n {
@@ -141,7 +141,7 @@ func wideValues(rng *rand.Rand, n int) []uint64 {
 	return values
 }
 
-// beside are keys near to others, of which most are absent.
+// beside returns keys near others. Most of them are absent.
 func beside(keys []uint64) []uint64 {
 	var all []uint64
 	for _, key := range keys {
@@ -165,7 +165,7 @@ func TestWideBuildAndFind(t *testing.T) {
 				r.find(beside(keys[:min(n, 300)]))
 			}
 			sorted, values := r.sorted()
-			r.build(sorted, values) // as they come
+			r.build(sorted, values) // sorted, as they are
 			r.same()
 			r.build(append(sorted, sorted...), append(values, wideValues(rng, len(values))...))
 			r.same()
@@ -173,7 +173,7 @@ func TestWideBuildAndFind(t *testing.T) {
 	})
 }
 
-// Searches that begin by a prefix index end where others do.
+// Searches with a prefix index end where searches without one end.
 func TestWidePrefixIndex(t *testing.T) {
 	rng := random(65)
 	r := newWideRig(t, openDevice(t), Options{})
@@ -183,7 +183,7 @@ func TestWidePrefixIndex(t *testing.T) {
 		r.tree.queries.indexBits = bits
 		r.find(beside(keys[:500]))
 	}
-	// What is asked for has its first bits in common, or reaches over a part of the tree alone, or is one key.
+	// The searched keys have the same first bits, or cover only a part of the tree, or are one key.
 	times := make([]uint64, 5000)
 	for i := range times {
 		times[i] = 1<<60 + 977*uint64(i)
@@ -198,7 +198,7 @@ func TestWidePrefixIndex(t *testing.T) {
 		r.neighbors(append(times[:100:100], wideEdges...))
 	}
 
-	// And most of its searches begin low.
+	// Most of the searches begin at a low level.
 	const bits = 12
 	index := testdevice.Room[uint32](t, r.d, r.tree.indexBytes(bits)/4)
 	_, err := r.tree.recordIndex(r.s, index.Address(), bits,
@@ -215,9 +215,9 @@ func TestWidePrefixIndex(t *testing.T) {
 	require.Greater(t, low, 1<<(bits-1), "entries at leaves or right above them")
 }
 
-// Whatever the keys that a batch asks for reach over, and whatever the tree holds, an index of any size leads all
-// operations to their places: one key alone, keys at either end, keys that differ in one word alone; and keys that are
-// nowhere near, which a sample of the batch may not show.
+// Whatever keys a batch has, and whatever the tree contains, an index of any size leads all operations to the right
+// leaf: one key, keys at both ends, keys that differ in only one word, and keys far from the others, which a sample of
+// the batch may miss.
 func TestWidePrefixRanges(t *testing.T) {
 	rng := random(73)
 	r := newWideRig(t, openDevice(t), Options{})
@@ -238,7 +238,7 @@ func TestWidePrefixRanges(t *testing.T) {
 		"everywhere":          around(0, ^uint64(0)/1499),
 		"one, and the others": append(slices.Repeat([]uint64{1 << 40}, 1000), wideEdges...),
 	} {
-		t.Log(name) // of a failure, the last one
+		t.Log(name) // on failure, the last one logged failed
 		values := wideValues(rng, len(keys))
 		for _, bits := range []int{minIndexBits, 13} {
 			r.tree.queries.indexBits = bits
@@ -269,7 +269,8 @@ func TestWidePrefixRanges(t *testing.T) {
 	}
 }
 
-// The device alone knows how many keys there are: an index is for these, or for none, whatever stands behind them.
+// Only the device knows the number of keys: an index is made for these keys, or for none, whatever follows them in the
+// buffer.
 func TestWidePrefixesOfDeviceCounts(t *testing.T) {
 	rng := random(74)
 	r := newWideRig(t, openDevice(t), Options{})
@@ -283,7 +284,7 @@ func TestWidePrefixesOfDeviceCounts(t *testing.T) {
 			Keys: r.words(asked), Values: r.words(make([]uint64, n)),
 			Found: testdevice.Upload(t, r.d, slices.Repeat([]uint8{7}, n))}
 		require.NoError(t, r.tree.FindOn(r.s, l))
-		r.s.Discard() // which leaves nothing behind
+		r.s.Discard() // drops all of it
 		require.NoError(t, r.tree.FindOn(r.s, l))
 		r.wait()
 		found, values := testdevice.Download(t, l.Found, n), r.numbers(l.Values, n)
@@ -340,7 +341,7 @@ func TestWideRankAndSelect(t *testing.T) {
 	require.Equal(t, structures.Absent, structures.Status(statuses[len(keys)]))
 }
 
-// What Go says of nodes is what the shaders do: of words that nodes have, at both widths.
+// The layout of nodes in Go is that of the shaders, for both widths.
 func TestGeometryIsTheShaders(t *testing.T) {
 	d := openDevice(t)
 	for width, module := range map[structures.Width]string{
@@ -359,7 +360,7 @@ func TestGeometryIsTheShaders(t *testing.T) {
 	}
 }
 
-// update does a batch in key order: kinds is one kind, or of Mixed one each.
+// update does a batch on the batched path. If kind is Mixed, kinds has the kind of each operation.
 func (r *wideRig) update(kind structures.Kind, keys, values []uint64, statuses bool) {
 	r.Helper()
 	n := len(keys)
@@ -388,7 +389,7 @@ func (r *wideRig) update(kind structures.Kind, keys, values []uint64, statuses b
 	}
 }
 
-// one is what an operation does to the model.
+// one applies an operation to the model.
 func (r *wideRig) one(kind structures.Kind, key, value uint64) structures.Status {
 	old, there := r.model[key]
 	switch {
@@ -417,7 +418,7 @@ func (r *wideRig) one(kind structures.Kind, key, value uint64) structures.Status
 	return structures.Assigned
 }
 
-// near are keys that fall into few leaves.
+// near returns keys in few leaves.
 func near(rng *rand.Rand, n int) []uint64 {
 	first := rng.Uint64()
 	keys := make([]uint64, n)
@@ -459,7 +460,7 @@ func TestWideBatches(t *testing.T) {
 	})
 }
 
-// Large batches: levels that have dispatches of their own, long segments, roots that split.
+// Large batches: levels with their own dispatches, long segments, splits of the root.
 func TestWideBatchesOfManyLevels(t *testing.T) {
 	defer func(most int) { aloneUpTo = most }(aloneUpTo)
 	aloneUpTo = 8
@@ -482,7 +483,7 @@ func TestWideBatchesOfManyLevels(t *testing.T) {
 	r.find(beside(descending[:300]))
 }
 
-// between are the model's pairs from one key up to another.
+// between returns the indices of the model's pairs from one key to another.
 func between(keys []uint64, low, high uint64) (first, end int) {
 	first, _ = slices.BinarySearch(keys, low)
 	end, there := slices.BinarySearch(keys, high)
@@ -492,7 +493,7 @@ func between(keys []uint64, low, high uint64) (first, end int) {
 	return first, max(first, end)
 }
 
-// ranges counts ranges, writes their pairs, and the first few of each.
+// ranges compares the counts, pairs and windows of ranges with the model.
 func (r *wideRig) ranges(bounds [][2]uint64) {
 	r.Helper()
 	keys, values := r.sorted()
@@ -529,7 +530,7 @@ func (r *wideRig) ranges(bounds [][2]uint64) {
 	same(r, wantValues, r.numbers(q.Values, all), "values")
 }
 
-// neighbors looks for the keys next to others, in all directions.
+// neighbors compares searches for neighbors in all directions with the model.
 func (r *wideRig) neighbors(asked []uint64) {
 	r.Helper()
 	keys, values := r.sorted()
@@ -572,7 +573,7 @@ func TestWideRangesAndNeighbors(t *testing.T) {
 		for _, n := range []int{0, 1, 1200} {
 			keys := wideKeys(rng, n)
 			r.build(keys, wideValues(rng, n))
-			if n > 1 { // leaves in no order, and empty ones
+			if n > 1 { // unsorted leaves, and empty ones
 				r.update(structures.Insert, near(rng, 200), wideValues(rng, 200), false)
 				sorted, _ := r.sorted()
 				r.update(structures.Delete, sorted[100:400], nil, false)
@@ -599,7 +600,7 @@ func TestWideRangesAndNeighbors(t *testing.T) {
 	})
 }
 
-// apply does a concurrent batch, and returns what its operations say.
+// apply does a concurrent batch, and returns the statuses.
 func (r *wideRig) apply(kind structures.Kind, b structures.DeviceBatch) []structures.Status {
 	r.Helper()
 	n := b.Count
@@ -613,15 +614,15 @@ func (r *wideRig) apply(kind structures.Kind, b structures.DeviceBatch) []struct
 	return statuses
 }
 
-// unordered are keys, each once.
+// unordered returns the distinct keys in random order.
 func unordered(rng *rand.Rand, keys []uint64) []uint64 {
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	rng.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 	return keys
 }
 
-// Concurrent operations on keys of their own come to what they do one after another, from an empty tree on: leaves
-// fill, split and empty, and so do inner nodes.
+// Concurrent operations on different keys have the same results as one after the other, beginning with an empty tree:
+// leaves and inner nodes fill, split and become empty.
 func TestWideConcurrent(t *testing.T) {
 	d := openDevice(t)
 	eachTile(t, d, func(t *testing.T, tile int) {
@@ -662,8 +663,7 @@ func TestWideConcurrent(t *testing.T) {
 	})
 }
 
-// crowd does many operations on few keys of one leaf at a time: what is added is all there, and one of equal insertions
-// is first.
+// crowd does many operations at once on few keys of one leaf: sums are complete, and of equal insertions one is first.
 func (r *wideRig) crowd(rng *rand.Rand) {
 	r.Helper()
 	mixed := func(kind structures.Kind, n int) *vk.Buffer[uint8] {
@@ -696,7 +696,7 @@ func (r *wideRig) crowd(rng *rand.Rand) {
 	}
 }
 
-// Operations that ask for order, as a batch of their own and beside updates of other keys.
+// Ordered queries, alone and concurrently with updates of other keys.
 func TestWideConcurrentOrder(t *testing.T) {
 	d := openDevice(t)
 	eachTile(t, d, func(t *testing.T, tile int) {

@@ -8,7 +8,7 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// A Width is of no account to batches without ranges: they are done all the same.
+// Width has no effect on batches without ranges.
 func TestWidthWithoutRanges(t *testing.T) {
 	d := testdevice.Open(t)
 	tree, err := makeDictionary[uint32](t.Context(), d, Options{})
