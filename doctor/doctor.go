@@ -2,8 +2,8 @@
 // timing and placement. Their results show what the device does if the specification allows several results, and
 // whether it does what vkds relies on.
 //
-// A required test can fail; then results on this device must not be trusted. The other tests only inform: vkds works
-// correctly with any of their results. No test can hang, because every loop has a bound.
+// A required test fails if it sees a fault; then results on this device must not be trusted. The other tests only
+// inform: vkds works correctly with any of their results. No test can hang, because every loop has a bound.
 package doctor
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Options configure an examination. The zero value is fine.
+// Options configure an examination. The zero value examines with a random seed.
 type Options struct {
 	Seed     uint64            // seed of the random timing and placement; 0: a random seed
 	Progress func(test string) // if not nil, is called when a test begins
@@ -30,9 +30,9 @@ type Options struct {
 type Verdict string
 
 const (
-	Pass        Verdict = "pass"        // of a required test: no fault was seen
-	Fail        Verdict = "fail"        // of a required test: a fault was seen
-	Information Verdict = "information" // of another test: vkds works with any result
+	Pass        Verdict = "pass"        // a required test saw no fault
+	Fail        Verdict = "fail"        // a required test saw a fault, or any test had an unexpected error
+	Information Verdict = "information" // the result of another test; vkds works with any
 	Untested    Verdict = "untested"    // the device lacks something that the test needs; Found says what
 )
 
@@ -46,7 +46,7 @@ type Finding struct {
 // Result is a test with its outcome.
 type Result struct {
 	Test     string `json:"test"`
-	Required bool   `json:"required"` // whether the test can fail
+	Required bool   `json:"required"` // whether its observations can make it fail
 	Finding
 	Observed any     `json:"observed,omitempty"` // the counts on which the finding is based
 	Seconds  float64 `json:"seconds"`
@@ -57,7 +57,7 @@ type Report struct {
 	Device   Device   `json:"device"`
 	Seed     uint64   `json:"seed"` // repeat the examination with this Options.Seed
 	Results  []Result `json:"results"`
-	Trusted  bool     `json:"trusted"`            // no required test failed, and the driver is not known to be broken
+	Trusted  bool     `json:"trusted"`            // no test failed, and the driver is not known to be broken
 	Warnings []string `json:"warnings,omitempty"` // the reasons if it is not Trusted
 }
 

@@ -1,5 +1,5 @@
 #version 460
-// y[i] = add + more.factor * i, where some of it is in a block of arguments; any number of workgroups.
+// y[i] = add + more.factor * i, with some inputs in a block of arguments; for any number of workgroups.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 layout(local_size_x = 64) in;

@@ -1,5 +1,5 @@
 #version 460
-// Adds step to one 64-bit number, once an invocation.
+// Each invocation adds step to one 64-bit number.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_EXT_shader_atomic_int64 : require

@@ -1,5 +1,5 @@
 #version 460
-// Nothing but a workgroup: no push constants, no specialization constant.
+// Has neither push constants nor specialization constants.
 layout(local_size_x = 32) in;
 
 void main() {}

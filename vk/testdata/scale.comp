@@ -1,5 +1,5 @@
 #version 460
-// y[i] = x[i] * FACTOR + add, by buffer addresses; any number of workgroups.
+// y[i] = x[i] * FACTOR + add, with buffer addresses; for any number of workgroups.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 layout(constant_id = 0) const uint WORKGROUP = 64;

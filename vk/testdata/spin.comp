@@ -1,5 +1,5 @@
 #version 460
-// Keeps the device busy: so many rounds of a generator, whose last number is written so that they must be run.
+// Keeps the device busy with rounds of a generator. The last number is written, so no round can be optimized away.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 layout(local_size_x = 32) in;

@@ -1,6 +1,6 @@
 #version 460
-// What the subgroups of one workgroup are: out[0] = their size, out[1] = their number, out[2] = the sum of the
-// number of invocations found by ballot in each.
+// Describes the subgroups of one workgroup: out[0] is their size, out[1] their number, and out[2] the number of
+// invocations in all of them, counted by ballots.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_KHR_shader_subgroup_ballot : require
