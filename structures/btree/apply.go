@@ -62,7 +62,7 @@ func checkMixed(kinds []structures.Kind, highs bool, width int) error {
 // that use the tree. mixed returns the offsets of the ranges, in the memory of offsets if there is room, or nil if no
 // range was listed.
 //
-// Errors are those of Insert. If an ordered query is not valid, nothing of the batch is done.
+// Errors are those of Insert. If ordered queries can't be completed, nothing of the batch is done.
 func (t *tree) mixed(ctx context.Context, r request, offsets []uint64) ([]uint64, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return nil, pipeline.NotBegun(r.Status, r.N, err)

@@ -58,7 +58,7 @@ func TestSumFree(t *testing.T) {
 }
 
 // TestFirstBatchFillsThePool loads an empty tree with one batch, whose new nodes take most of the pool after it has
-// grown, including the last block. If the kernels search the pool wrongly, the device hangs.
+// grown, including the last block.
 func TestFirstBatchFillsThePool(t *testing.T) {
 	d := testdevice.Open(t)
 	rng := random(78)

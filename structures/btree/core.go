@@ -255,10 +255,7 @@ func (t *tree) UsedOn(s *vk.Stream) {
 	}
 }
 
-// Close frees the tree's memory after the calls that are running. Work that streams have recorded or submitted may
-// still end: the memory is freed after it. If others share the pool, Close gives the nodes back, and waits for the
-// streams for that. Then vk.ErrUnsubmitted, if a stream has recorded work and not submitted it, or
-// *vk.OutOfMemoryError, if there is no memory to list the nodes, means that nothing was done. Further calls do nothing.
+// Close is Tree.Close.
 func (t *tree) Close() error {
 	if t == nil {
 		return nil // it was never made

@@ -144,7 +144,12 @@ func (t *Tree[K, V]) Metrics() structures.Metrics {
 	return t.open().core.Metrics()
 }
 
-// Close waits for the calls that are running, and frees the memory. Further calls do nothing.
+// Close waits for the calls that are running, and frees the memory after the work that streams have recorded or
+// submitted. Further calls do nothing.
+//
+// If others share the pool, Close gives the nodes back, and waits for the streams for that. If it returns
+// vk.ErrUnsubmitted, because a stream has recorded work on the tree and not submitted it, or *vk.OutOfMemoryError, the
+// tree is still open.
 func (t *Tree[K, V]) Close() error {
 	return t.open().core.Close()
 }
@@ -278,7 +283,9 @@ func (t *Tree[K, V]) ExportOn(stream *vk.Stream, e structures.DeviceExport) erro
 }
 
 // DeleteRange removes the keys of each range, one range after the other, and returns how many it removed for each. If
-// ranges overlap, the first one counts the keys that they share.
+// ranges overlap, the first one counts the keys that they share. If it fails, it returns a *structures.PendingError
+// with the number of ranges that may still have keys, and the counts of the keys that it did remove. The same call
+// again removes the others.
 func (t *Tree[K, V]) DeleteRange(ctx context.Context, ranges []structures.Range[K]) (counts []uint32, err error) {
 	return t.open().core.deleteRange(ctx, ordered.Words(ranges))
 }

@@ -180,7 +180,8 @@ func (r recorder) Range(s *vk.Stream, o ordered.Ranges) error {
 	return r.recordPairs(s, q, plan)
 }
 
-// Pairs uploads the ranges, their offsets and the total to scratch memory, and downloads the pairs from behind them.
+// Pairs uploads the ranges, their offsets and the total to scratch memory, and downloads the pairs, which are written
+// after them.
 func (r recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[uint64], counts []uint32,
 	to ordered.Sink) ([]uint32, error) {
 	n := len(ranges)

@@ -36,10 +36,10 @@ type Device struct {
 //
 // The updates and queries are those of structures.Updates and structures.Queries. If a batch of deletions has equal
 // keys, one of them is Deleted: any of them on the concurrent path, the first one on the batched path. On streams,
-// NeighborOn first partitions the keys by their order (primitives.Partition). FindOn does so with SortedFirst, and with
-// AutoOrder if that measured faster (docs/benchmarks.md). The candidates of CountOn and RangeOn are the pairs of the
-// ranges. A range too large for one dispatch is not run; Candidates is then 2^63 or more. Count and Range divide such
-// ranges.
+// FindOn with SortedFirst first partitions the keys by their order (primitives.Partition). So do FindOn with AutoOrder
+// and NeighborOn if that measured faster (docs/benchmarks.md). The candidates of CountOn and RangeOn are the pairs of
+// the ranges. A range too large for one dispatch is not run; Candidates is then 2^63 or more. Count and Range divide
+// such ranges.
 //
 // Queries on a stream need a tree that does not change until they are done; the caller orders the work. Three kinds of
 // work are ordered by the tree: the device runs them after all work that other streams have submitted, and before all
