@@ -1,40 +1,43 @@
-// A moving clock: snapshots of a B-link-tree that kernels take inside a dispatch, while others of it change the tree.
-// Compile all of the kernels of such a dispatch with VKDS_CLOCK, and have the tree's host prepare it (btree.Tree.On
-// and DeviceBatch.OwnMoments in Go), since versions and times are the host's to reserve.
+// B-link-tree clock: snapshots that kernels take inside a dispatch, while other invocations of it change the tree.
+// Compile all kernels of such a dispatch with VKDS_CLOCK. The host must prepare the dispatch (btree.Tree.On and
+// DeviceBatch.OwnMoments in Go), because it reserves versions and times.
 //
-// After Awad's dissertation (2022), section 4.4, on the versions of btree_version.glsl. Who takes a snapshot adds to a
-// clock in memory: the snapshot is of the time that the clock showed. With VKDS_CLOCK leaves are changed under their
-// latches alone. Who has a leaf's latch reads the clock behind it, by an atomic that writes the clock back: so each
-// snapshot is taken before that or behind it, and that is the change's moment for all who read. Is one taken since the
-// leaf's stamp, then what the leaf holds goes into a version first, then into the stamp which version that is, then the
-// clock's time, and then the leaf is changed: a fence each.
+// After Awad's dissertation (2022), section 4.4, with the versions of btree_version.glsl. To take a snapshot, a kernel
+// increments a clock in memory; the snapshot's time is the clock's old value. With VKDS_CLOCK leaves are changed only
+// under their latches. After an update has latched a leaf, it reads the clock by an atomic that writes the clock back.
+// So each snapshot is taken either before or after that, and for all readers the change is at that time. If a snapshot
+// was taken since the time in the leaf's stamp, the update does these steps, with a fence after each:
+//   1. copy the leaf's contents to a version
+//   2. store the version's number in the stamp
+//   3. store the clock's time in the stamp
+//   4. change the leaf
 //
-// A reader at a time looks at a leaf twice, with a fence between: at its meta, its stamp's time, its slots, and
-// once more at its header, and at which version its stamp leads to. Was the time later, then the version that held is
-// found from that one, and the leaf's range is that of the second header. Was it not, then the slots are what there
-// was, if the meta and the header are the same all the time, and not latched. Else it looks again. The stamp's time
-// need not be asked again: who changed what was read since has the latch by the second look, or has a later meta.
-// test/models has the protocol, and what goes wrong without each part of it (versions_clock_test.go).
+// To read a leaf at a time, a reader reads the meta, the stamp's time and the slots; then, after a fence, the header
+// again, and the stamp's version. If the stamp's time is later than the reader's, the reader follows the versions from
+// that one to the one of its time, and takes the leaf's range from the second header. Otherwise the slots are valid if
+// the header is unchanged and not latched; if not, the leaf is read again. The stamp's time need not be read again: an
+// update that changed the slots since then shows its latch, or a later meta, in the second read. test/models has the
+// protocol, and what goes wrong without each part of it (versions_clock_test.go).
 //
-// What such kernels leave in a leaf suits those that change leaves without a latch: empty slots are of version 0.
+// Leaves changed by such kernels may be changed by kernels without VKDS_CLOCK later: their empty slots have version 0.
 #ifndef VKDS_BTREE_CLOCK_GLSL
 #define VKDS_BTREE_CLOCK_GLSL
 
 #include "btree_version.glsl"
 #include "btree_view.glsl"
 
-// Byte offsets in the tree's counters (BTREE_…_AT): during such a dispatch,
-const uint BTREE_VERSIONS_AT = 24u;   // the address of its BTreeVersions, as of the dispatch's first time;
-const uint BTREE_LAST_AT = 32u;       // the last time that a snapshot may have;
-const uint BTREE_CLOCK_AT = 128u;     // the clock, in a line of its own
+// Byte offsets in the tree's state (like BTREE_…_AT of btree_node.glsl), valid during such a dispatch.
+const uint BTREE_VERSIONS_AT = 24u;   // the address of the tree's BTreeVersions, as of the dispatch's first time
+const uint BTREE_LAST_AT = 32u;       // the last time that a snapshot may have
+const uint BTREE_CLOCK_AT = 128u;     // the clock, in its own cache line
 
-const uint BTREE_NEWEST = ~0u;   // instead of a snapshot's time: what the tree holds when it is read
+const uint BTREE_NEWEST = ~0u;   // instead of a snapshot's time: the contents at the time of the read
 
 BTreeVersions btree_versions(BTree tree) {
     return BTreeVersions(plain_load2(address_add(tree.state, BTREE_VERSIONS_AT)));
 }
 
-// The clock, to which something is added if any lane wants it: what it showed, but for times that the host has not
+// Adds `more` to the clock, if any lane has `want`, and returns its old value, limited to the times that the host has
 // reserved. Collective.
 uint btree_clock(BTree tree, bool want, uint more) {
     uint time = 0u;
@@ -43,21 +46,21 @@ uint btree_clock(BTree tree, bool want, uint more) {
     return min(subgroupBroadcastFirst(time), plain_load(address_add(tree.state, BTREE_LAST_AT)) + 1u - more);
 }
 
-// Takes a snapshot, for all lanes of the subgroup if any of them wants one: its time. What the subgroup's lanes have
-// done before is in it. It holds until the dispatch ends. Where more are taken than the host has reserved times for,
-// those that are too many are what the last one is. Collective.
+// Takes a snapshot for the subgroup, if any of its lanes has `want`, and returns its time. It contains all earlier
+// changes by the subgroup's lanes, and is valid until the dispatch ends. If kernels take more snapshots than the host
+// has reserved times for, the further ones get the last time. Collective.
 uint btree_snapshot(BTree tree, bool want) { return btree_clock(tree, want, 1u); }
 
-// What has to be kept of a latched leaf before it is changed.
+// Whether and where a latched leaf's contents must be kept before it is changed.
 struct BTreeKeep {
-    BTreeStamp stamp;   // the leaf's
+    BTreeStamp stamp;   // the leaf's stamp
     uint now;           // the time of the change
-    bool wanted;        // a snapshot needs what the leaf holds
-    uint version;       // where it goes; SLAB_NULL: none is free
+    bool wanted;        // whether a snapshot needs the leaf's contents
+    uint version;       // the version to copy them to; SLAB_NULL: none is free
 };
 
-// Takes versions for the lanes that want one, SLAB_NULL where none is free. None comes back while a dispatch runs, so
-// what is refused once is refused to all who come later. Collective.
+// Takes a free version for each lane with `want`, and returns its number, or SLAB_NULL if none is free. No version is
+// freed while a dispatch runs, so after one failure all later calls fail. Collective.
 uint btree_take_version(BTreeVersions v, bool want) {
     uvec4 all = subgroupBallot(want);
     uint n = subgroupBallotBitCount(all), first = 0u;
@@ -71,12 +74,12 @@ uint btree_take_version(BTreeVersions v, bool want) {
     return version < v.count ? version : SLAB_NULL;
 }
 
-// What is to be kept of the leaves that lanes have latched, and fenced, to change them. spare: a version that the lane
-// has taken before. Collective.
+// Decides whether the leaves that lanes have latched must be kept, and takes versions for that. A fence must come after
+// the latching. `spare` is a version that the lane has taken before and not used, or SLAB_NULL. Collective.
 BTreeKeep btree_keep(BTree tree, uint leaf, bool latched, inout uint spare) {
     BTreeVersions v = btree_versions(tree);
     BTreeKeep k = BTreeKeep(BTreeStamp(~0u, SLAB_NULL), btree_clock(tree, latched, 0u), false, SLAB_NULL);
-    uint from = k.now > v.now ? k.now : v.protects == 0u ? 0u : v.protects + 1u;   // behind the newest snapshot
+    uint from = k.now > v.now ? k.now : v.protects == 0u ? 0u : v.protects + 1u;   // after the newest snapshot
     if (latched && pool_has(tree.pool, leaf)) {
         uvec2 stamp = coherent_load2(btree_stamp_at(v, tree.pool, leaf));
         k.stamp = BTreeStamp(stamp.x, stamp.y);
@@ -88,11 +91,11 @@ BTreeKeep btree_keep(BTree tree, uint leaf, bool latched, inout uint spare) {
     return k;
 }
 
-// Says in a leaf's stamp that what it held is in a version, which is written already. One lane's own.
+// Records in a leaf's stamp that a version, which must be written before, has its old contents. For one lane.
 void btree_keep_stamp(BTree tree, uint leaf, BTreeKeep k, K high) {
     BTreeVersions v = btree_versions(tree);
     uvec2 at = btree_stamp_at(v, tree.pool, leaf);
-    // For those that come behind this dispatch.
+    // For kernels after this dispatch.
     btree_mark_changed(v.changed, pool_number(leaf));
     coherent_store2(address_add(at, 8u), VKDS_LEAD(k.stamp.time, high));
     release_fence();
@@ -102,8 +105,7 @@ void btree_keep_stamp(BTree tree, uint leaf, BTreeKeep k, K high) {
     release_fence();
 }
 
-// Ends a version that was taken for nothing: it is of no time, and freed as those are that no snapshot needs. One
-// lane's own.
+// Marks a version that was taken and not used, so that it is freed like versions that no snapshot needs. For one lane.
 void btree_spare_version(BTree tree, uint version) {
     BTreeVersions v = btree_versions(tree);
     if (version < v.count) {
@@ -111,7 +113,8 @@ void btree_spare_version(BTree tree, uint version) {
     }
 }
 
-// btree_view of a leaf as it was at a time. The header is today's. Visits of versions count. Collective.
+// Reads a leaf as it was at a time, like btree_view. The header is the current one. Visits of versions are added to
+// `visits`. Collective.
 bool btree_view_at(BTree tree, uint slab, uint time, bool busy, uint budget, inout uint visits, out Node n,
                    out NodeHeader header) {
     BTreeVersions v = btree_versions(tree);

@@ -1,16 +1,16 @@
-// The way down a B-link-tree, concurrent with those who change it: from a node above to the node of a level whose range
-// has a key.
+// B-link-tree descent: goes down from a node to the node of a given level whose range has a key, concurrent with
+// updates.
 //
-// A tight loop, apart from what is done below (it is 1.6 times faster so): one node an iteration, each tile for one of
-// its lanes after the other. What is read may be of any age: side links lead to what was split off, and who arrives too
-// far to the right, by two words of different age, begins again at the root.
+// The loop is separate from the work at the leaves, because that is 1.6 times faster. Each iteration visits one node;
+// each tile works for one of its lanes after the other. The words read may be of any age: side links lead to nodes that
+// were split off, and a search that arrives too far right starts again at the root.
 #ifndef VKDS_BTREE_DESCEND_GLSL
 #define VKDS_BTREE_DESCEND_GLSL
 
 #include "btree_node.glsl"
 
-// Where a visit of an inner node leads: to the child for the key, to the right, or back to the root. `level` is the
-// node's. Each lane knows a candidate, and a vote finds the last one that applies. Collective over the subgroup.
+// The result of a visit of an inner node: the child for the key, the right neighbour, or the root. `level` is that of
+// the visited node. Each lane has candidates, and votes find the last one that applies. Collective over the subgroup.
 struct BTreeStep {
     uint next;
     uint level;
@@ -19,11 +19,11 @@ struct BTreeStep {
 
 BTreeStep btree_step(Node n, K key, uint root) {
     const uint HEADER_VOTE = VKDS_WIDE != 0 ? 6u : 7u;
-    uint votes = 0u;   // a bit a quad of the node
+    uint votes = 0u;   // one bit for each quad of the node
     uint candidate = 0u, meta = 0u;
 #if VKDS_WIDE
-    // A lane has a slot of each quad, or one of the header's two: the first says that the key is below, the second that
-    // it is above.
+    // A lane has a slot of each quad, or one of the header's two pairs. The first of these applies if the key is below
+    // the low, the second if the key is above the high.
     [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
         uint place = node_pair_index(j);
         P pair = n.pair[j];
@@ -55,7 +55,7 @@ BTreeStep btree_step(Node n, K key, uint root) {
     uint last = uint(findMSB(votes | 1u));
     BTreeStep s;
     s.next = tile_shuffle(candidate, last & (TILE - 1u));
-    // The high of a split, and the link from before it: the last node of its level had none.
+    // SLAB_NULL if the high was read after a split and the link before it, when the node was the last of its level.
     s.next = s.next == SLAB_NULL ? root : s.next;
 #if VKDS_WIDE
     s.level = btree_level(tile_shuffle(meta, node_pair_lane(BTREE_SLOTS)));
@@ -66,9 +66,9 @@ BTreeStep btree_step(Node n, K key, uint root) {
     return s;
 }
 
-// Leads each enabled lane from `node`, whose range has to begin at or below its key, to the node of a level for its
-// key. `above` becomes the node that led there; where `node` itself is it, that is left alone. `visits` counts visits
-// of nodes, which are not to pass the limit: then the node is SLAB_NULL. Collective over the subgroup.
+// Moves `node` of each enabled lane down to the node of `level` for its key. The range of `node` must begin at or below
+// the key. `above` becomes the node that led there, and is unchanged if `node` was there already. `visits` counts node
+// visits up to `limit`; a lane that has not arrived by then gets SLAB_NULL as its node. Collective over the subgroup.
 void btree_descend(BTree tree, K key, uint level, bool enabled, uint limit, inout uint visits, inout uint node,
                    inout uint above) {
     bool busy = enabled;

@@ -1,12 +1,12 @@
-// What is done to a node of a B-link-tree under its latch: splits, the cleaning of leaves, and separators that come
-// into inner nodes (Awad et al. 2019, sections 3.3 to 3.5; Lehman and Yao's order of a split).
+// B-link-tree latch: changes of a node under its latch. They split nodes, clean leaves, and insert separators into
+// inner nodes (Awad et al. 2019, sections 3.3 to 3.5; Lehman and Yao's order of a split).
 //
-// An operation holds one latch at a time, and nobody waits for one: who finds it taken comes back later. A split that
-// is done goes on as the insertion of a separator one level up, after its latch was released.
+// An operation holds one latch at a time, and none waits for a latch: if it is taken, the operation tries again later.
+// After a split has released its latch, the operation inserts the separator one level up.
 //
-// A split writes the new node, publishes it by the old one's high and link, and only then changes the old node's
-// slots. In an inner node any mixture of old and new slots leads to the right child or to one left of it, and from
-// there side links lead on.
+// A split writes the new node, publishes it by the old node's high and link, and only then changes the old node's
+// slots. In an inner node any mixture of old and new slots leads to the correct child or to one left of it, from where
+// side links lead to the correct one.
 #ifndef VKDS_BTREE_LATCH_GLSL
 #define VKDS_BTREE_LATCH_GLSL
 
@@ -20,48 +20,49 @@
 #include "btree_version.glsl"
 #endif
 
-// A leaf without an empty slot is cleaned of its erased ones if it has no more pairs than this, else it is split.
+// A leaf without an empty slot is cleaned (its erased slots become empty) if it has at most so many pairs. Otherwise it
+// is split.
 const uint LEAF_CLEAN_PAIRS = VKDS_WIDE != 0 ? 4u : 10u;
 
-// Of the children of an inner node that splits, one more than its slots, so many stay.
+// The number of children that stay in an inner node that splits, of one more than it has slots.
 const uint INNER_KEEPS = VKDS_WIDE != 0 ? 4u : 8u;
 
-// What became of an operation that had a node's latch.
-const uint LATCHED_ELSEWHERE = 0u;   // the node is not, or no longer, the one for the key: look again
-const uint LATCHED_IN_TIME = 1u;     // a leaf needs no latch for it by now: look again
-const uint LATCHED_NO_SLAB = 2u;     // the pool had no slab for a split, or there was no version for what was held
+// The outcomes of an operation that held a node's latch.
+const uint LATCHED_ELSEWHERE = 0u;   // the node is not, or no longer, the one for the key: search again
+const uint LATCHED_IN_TIME = 1u;     // the operation needs no latch by now: read the leaf again
+const uint LATCHED_NO_SLAB = 2u;     // the pool had no slab for a split, or no version was free for the old contents
 const uint LATCHED_DONE = 3u;
 const uint LATCHED_SPLIT = 4u;       // done, and the new node's separator is to be inserted one level up
 
-// Everything here is one lane's own: each lane changes a node of its own, all of them at the same time.
+// All functions here are for one lane. The lanes of a subgroup change different nodes at the same time.
 
-// Tries to take a node's latch.
+// Tries to take a node's latch, and returns whether it did.
 bool node_latch(uvec2 node) { return (atomic_or(address_add(node, BTREE_META_AT), 1u) & 1u) == 0u; }
 
-// The version after another one: never 0 again.
+// The version after that of a meta. It is never 0.
 uint node_next_version(uint meta) {
     uint version = (btree_version(meta) + 1u) & 0x7ffffffu;
     return version == 0u ? 1u : version;
 }
 
-// What an operation brings to a node that it has latched.
+// The change to make to a latched node.
 struct LatchedTask {
-    uint kind;     // of the operation, where the node is a leaf
-    K key;         // its key, or a separator
-    V value;       // its value, or the separator's child
+    uint kind;     // the kind of the operation, if the node is a leaf
+    K key;         // the operation's key, or a separator
+    V value;       // the operation's value, or the separator's child
     uint node;
     uint fresh;    // slabs for new nodes, or SLAB_NULL; the second one for the root only
     uint fresh2;
 #ifdef VKDS_CLOCK
-    BTreeKeep keep;   // of a leaf
+    BTreeKeep keep;   // how to keep the leaf's old contents
 #endif
 };
 
 struct LatchedOutcome {
     uint what;        // LATCHED_…
-    uint status;      // of an operation on a leaf
-    K separator;      // of the new node
-    uint meta;        // the node's, unlatched
+    uint status;      // STATUS_… of an operation on a leaf
+    K separator;      // the new node's separator
+    uint meta;        // the node's new meta, unlatched
 };
 
 #ifdef VKDS_CLOCK
@@ -89,7 +90,7 @@ Slots node_slots(uvec2 node) {
     return slots;
 }
 
-// The slots of a leaf, which others may still fill, erase or give other values.
+// Reads the slots of a leaf. Others may still fill and erase them and change their values.
 Slots leaf_slots(uvec2 node) {
 #if VKDS_LEAF_ATOMICS
     if (BTREE_TORN != 0u) {
@@ -119,7 +120,7 @@ void leaf_put(uvec2 slot, P pair) {
 #endif
 }
 
-// Takes a pair out of a latched leaf's slot; others may still erase it or change its value at the same time.
+// Takes a pair out of a latched leaf's slot and returns it. Others may erase it or change its value at the same time.
 P leaf_take(uvec2 slot, P seen, K empty_key) {
 #if VKDS_LEAF_ATOMICS
     return atomic_exchange2(slot, uvec2(empty_key, BTREE_ERASED));
@@ -128,7 +129,8 @@ P leaf_take(uvec2 slot, P seen, K empty_key) {
 #endif
 }
 
-// The value of a slot that becomes empty in a version, and whether a free slot's value says that it is to be filled.
+// VKDS_EMPTIED: the value of a slot that becomes empty in a version. VKDS_ROOM: whether a free slot with such a value
+// is empty, not erased.
 #ifdef VKDS_CLOCK
 #define VKDS_EMPTIED(VERSION) V(0u)
 #define VKDS_ROOM(VALUE) true
@@ -138,7 +140,8 @@ P leaf_take(uvec2 slot, P seen, K empty_key) {
 #endif
 
 #ifdef VKDS_CLOCK
-// Keeps what a latched leaf holds that is going to be changed, if a snapshot needs it. False: no version was free.
+// Copies the contents of a latched leaf to a version before the leaf is changed, if a snapshot needs them. Returns
+// false if no version was free.
 bool leaf_keep(BTree tree, LatchedTask t, Slots slots, K high) {
     if (!t.keep.wanted) return true;
     if (t.keep.version == SLAB_NULL) return false;
@@ -158,7 +161,8 @@ bool leaf_keep(BTree tree, LatchedTask t, Slots slots, K high) {
     return true;
 }
 
-// Makes free slots of a leaf ones of version 0, as they have to be where its version moves on and they don't.
+// Sets the versions of a leaf's free slots to 0, except that of slot `but`. This is needed when the leaf gets a new
+// version.
 void leaf_renew(uvec2 node, Slots slots, K empty_key, uint but) {
 #if !VKDS_WIDE
     VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) {
@@ -169,13 +173,13 @@ void leaf_renew(uvec2 node, Slots slots, K empty_key, uint but) {
 }
 #endif
 
-// Splits a latched leaf that has no empty slot, or (SLAB_NULL in t.fresh) cleans it, and inserts the pair.
+// Splits a latched leaf that has no empty slot, or cleans it if t.fresh is SLAB_NULL, and inserts the pair.
 LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER header, Slots slots, uint pairs) {
     K empty_key = btree_empty_key(header.VKDS_HIGH), separator = K(0u);
     bool splits = t.fresh != SLAB_NULL;
     uvec2 sibling = slab_address(tree.pool, t.fresh);
     if (splits) {
-        // The separator: the key with half of the others below it.
+        // The separator is the key that half of the others are below.
         VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) {
             K key = slots.pair[i].VKDS_KEY;
             uint below = 0u;
@@ -186,8 +190,8 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER
     }
     bool left = !splits || VKDS_BELOW(t.key, separator);
 
-    // The pairs that move, and the slot that the new one gets if it stays: the first that becomes free.
-    uint kept = 0u, freed = 0u, own = NODE_NONE;   // freed: a bit a slot
+    // Moves pairs to the new leaf. The new pair, if it belongs to the old leaf, gets the first slot that becomes free.
+    uint kept = 0u, freed = 0u, own = NODE_NONE;   // freed: one bit per slot
     VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) {
         P pair = slots.pair[i];
         bool live = pair.VKDS_KEY != empty_key, moves = splits && live && VKDS_FROM(pair.VKDS_KEY, separator);
@@ -216,7 +220,7 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER
     release_fence();
     if (splits) node_publish(node, VKDS_BEFORE(separator), t.fresh);
     if (left) leaf_put(btree_slot(node, own), P(t.key, t.value));
-    // Who sees a slot empty that becomes so now sees what was done before.
+    // Invocations that see a slot become empty after this also see all writes before this.
     release_fence();
     uint version = node_next_version(header.VKDS_META);
     [[dont_unroll]] for (uint i = left ? own + 1u : own; i < BTREE_SLOTS; i++)
@@ -224,7 +228,8 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER
     return LatchedOutcome(splits ? LATCHED_SPLIT : LATCHED_DONE, STATUS_INSERTED, separator, btree_meta(0u, version));
 }
 
-// Does an operation on a latched leaf: an insertion that found no room, or, without 64-bit atomics, any update.
+// Does an operation on a latched leaf: an insertion that found no room or, if leaves aren't changed by atomics, any
+// update.
 LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER header) {
     K empty_key = btree_empty_key(header.VKDS_HIGH);
     uint pairs = 0u, hit = NODE_NONE;
@@ -254,7 +259,7 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER he
 #endif
 #if !VKDS_LEAF_ATOMICS
     if (!inserts) {
-        // Readers see by the version that something was changed.
+        // The new version tells readers that the leaf was changed.
         o.what = LATCHED_DONE;
         o.status = there ? (t.kind == OP_DELETE ? STATUS_DELETED
                             : t.kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED)
@@ -280,7 +285,7 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER he
     return o;
 }
 
-// Brings a separator with its child into a latched inner node.
+// Inserts a separator with its child into a latched inner node, and splits the node if it is full.
 LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER header) {
     uint level = btree_level(header.VKDS_META);
     Slots slots = node_slots(node);
@@ -298,15 +303,15 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER h
     LatchedOutcome o = LatchedOutcome(LATCHED_DONE, STATUS_PENDING, K(0u), header.VKDS_META & ~1u);
     bool lacks = splits && (t.fresh == SLAB_NULL || (root && t.fresh2 == SLAB_NULL));
 #if VKDS_WIDE
-    // Nodes of few slots, all of them split where half of it is never filled, may come to more levels than a meta says:
-    // the host makes the inner nodes anew, which then have more children.
+    // Nodes have few slots, and if all splits leave halves that are never filled again, the tree may need more levels
+    // than a meta has. The host then builds the inner nodes anew, with more children each.
     lacks = lacks || (splits && root && level == BTREE_LEVEL_MOST);
 #endif
     if (lacks && !there) o.what = LATCHED_NO_SLAB;
     if (!lacks && !there) {
-        // Of a node that splits: the last child that stays, the separator, and what drops out at the end. The new node
-        // is to the right; of a root that splits there is one to the left, too.
-        Slots next;   // what the first of the two nodes' slots, and one more, are with the new one in its place
+        // If the node splits: `end` is the last child that stays, and `dropped` the slot that no longer fits into
+        // `next`. The new node is on the right. A root that splits gets a new node on the left, too.
+        Slots next;   // the node's first slots after the insertion, as many as fit
         P before = fresh;
         VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i++) {
             P own = slots.pair[i];
@@ -346,8 +351,8 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER h
     return o;
 }
 
-// Does what an operation has to do at a node of a level that it has latched, and releases the latch. `link` is the
-// node's right neighbour, if the key lies to the right on that level, else the root.
+// Does an operation on a node of `level` that it has latched, and releases the latch. `link` becomes the node's right
+// neighbour, if the node has this level and the key is above its high, else the root.
 LatchedOutcome latched_update(BTree tree, LatchedTask t, uint level, out uint link) {
     uvec2 node = slab_address(tree.pool, t.node);
     VKDS_HEADER header = VKDS_HEADER_LOAD(coherent_load4, node);

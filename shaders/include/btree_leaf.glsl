@@ -1,31 +1,31 @@
-// A leaf of a B-link-tree as a tile sees it during updates, and what one lane does to one of its slots.
+// B-link-tree leaf: how a tile reads a leaf during updates, and how one lane changes a slot without the leaf's latch.
 //
-// A leaf with room is changed without its latch. What makes that right, though a tile's loads of the slots and of the
-// header are of no one moment, and in no order:
+// A leaf with room is changed without its latch, although a tile loads the slots and the header at different times and
+// in any order. Why that is correct:
 //
-//   - A slot goes from empty to a pair, whose value may change, to erased, and no further until somebody cleans or
-//     splits the leaf under its latch. Insertions take the first empty slot from the key's own one on (leaf_first). So
-//     two of one key meet in one slot, and those of different keys hardly ever.
-//   - Cleaning and splitting happen only where no slot is empty. They give the slots that become empty a new version,
-//     one slot after the other, and then unlatch the leaf with that version in its meta. An insertion's
-//     compare-and-swap expects the version, so it fails if the leaf was cleaned or split since it was read.
-//   - Two of one key meet only if each has seen every slot as it is since the version began. One view suffices for an
-//     empty slot of version 0: that is one of a leaf that was not cleaned or split since it was made, or since a
-//     read-only phase, and there is no older state. For any other version it takes two views, with an acquire_fence
-//     between: the first one shows the meta unlatched, with the version of the slot that the second one finds. (That
-//     both show the slot's version is not enough: the cleaner may be at work yet, on slots that the key looks at
-//     first.)
-//   - Who splits a leaf first takes the pairs that move away out of it (they become erased), then writes the new leaf,
-//     publishes it by high and link, and unlatches last, with a new version. So a key that is found is there. A key is
-//     absent if neither of two views has it, with an acquire_fence between, and both show one meta, unlatched, and the
-//     leaf as the one for the key. Had a split taken the key away before the first view read its slot, then the second
-//     one's meta would show that split's latch or its end; it shows what the first one's did, so that was its end, and
-//     the second view, behind it, has the high that sends the key to the right. That meta and high are read at one
-//     moment is not needed. The second meta alone would not do: it may be read behind the unlatching, and the high
-//     before it was published.
+//   - A slot goes from empty to a pair, whose value may change, to erased. It stays erased until the leaf is cleaned or
+//     split under its latch. An insertion takes the first empty slot from the key's first slot on (leaf_first). So two
+//     insertions of one key meet in one slot, and insertions of different keys rarely do.
+//   - A leaf is cleaned or split only if no slot is empty. This gives the slots that become empty a new version, one
+//     slot after the other, and then unlatches the leaf with that version in its meta. An insertion's compare-and-swap
+//     expects the version, so it fails if the leaf was cleaned or split since it was read.
+//   - Two insertions of one key meet only if both have seen every slot in its state since that version began. For an
+//     empty slot of version 0 one view suffices: the leaf was not cleaned or split since it was made, or since a
+//     read-only phase, so there is no older state. For any other version two views are needed, with an acquire_fence
+//     between them: the first shows the meta unlatched, with the version of the slot that the second finds. (It is not
+//     enough that both show the slot's version: the cleaning may still be going on, at slots that come first for the
+//     key.)
+//   - A split first takes the pairs that move out of the leaf (their slots become erased), then writes the new leaf,
+//     publishes it by high and link, and last unlatches the leaf with a new version. So a key that is found is in the
+//     tree. A key is absent if two views, with an acquire_fence between them, don't have it, and both show the same
+//     meta, unlatched, and that the leaf is the one for the key. Proof: suppose that a split took the key out before
+//     the first view read its slot. The second view's meta then shows that split's latch or its end. The metas are
+//     equal and unlatched, so the first view's meta showed the end, too. Then the second view, after the fence, has the
+//     high of the split, and the leaf is not the one for the key. Meta and high need not be read together. The second
+//     meta alone is not enough: it may be read after the unlatching, and the high before it was published.
 //
-// A leaf that a side link leads to may be a fresh one, and is read behind an acquire_fence. Down from the root order by
-// address (memory.glsl) does that.
+// A leaf that a side link leads to may be new, and must be read after an acquire_fence. On the way down from the root
+// the order by address (memory.glsl) suffices.
 #ifndef VKDS_BTREE_LEAF_GLSL
 #define VKDS_BTREE_LEAF_GLSL
 
@@ -33,9 +33,9 @@
 #include "btree_node.glsl"
 #include "operation.glsl"
 
-// Whether two words of a pair may be read by one load as of different age (1), as CPU drivers do. Then a leaf's pairs
-// are read by an atomic each: the old key and the new value of a slot that is being filled would look like an erased
-// slot.
+// 1 if the two words of a pair may have different age when one load reads them, as on CPU drivers. Each pair of a leaf
+// is then read by an atomic: otherwise the old key and the new value of a slot that is being filled could look like an
+// erased slot.
 layout(constant_id = VKDS_ID_BTREE_TORN) const uint BTREE_TORN = 1;
 
 // Reads a leaf, whose pairs others may change concurrently.
@@ -53,13 +53,14 @@ Node leaf_load(uvec2 leaf, bool enabled) {
     return node_load_coherent(leaf, enabled);
 }
 
-// Around leaf_load: where no atomic takes a pair, updates are made under the latch, each with a new version, and what
-// was read is whole if the meta in front of it and behind it is one, unlatched. Else every pair is. Collective.
+// Called before and after leaf_load. Without atomics on pairs, each update holds the latch and sets a new version: the
+// read is consistent, and leaf_end returns true, if the meta was the same before and after it, and not latched. With
+// atomics on pairs, each pair is consistent, and leaf_end always returns true. Collective.
 uint leaf_begin(uvec2 leaf, bool enabled) {
     uint meta = 0u;
 #if !VKDS_LEAF_ATOMICS
     if (enabled) meta = atomic_load(address_add(leaf, BTREE_META_AT));
-    if (tile_ballot(btree_latched(meta)) != 0u) meta |= 1u;   // no lane reads on before all have this
+    if (tile_ballot(btree_latched(meta)) != 0u) meta |= 1u;   // the vote makes all lanes read the meta first
     acquire_fence();
 #endif
     return meta;
@@ -75,26 +76,27 @@ bool leaf_end(uvec2 leaf, bool enabled, uint began) {
 #endif
 }
 
-// What a leaf has for a key, the same for all lanes of the tile.
+// The result of a search for a key in a leaf. The same for all lanes of the tile.
 struct LeafView {
-    uint slot;      // that holds the key; NODE_NONE if none does
-    V value;        // in it
-    uint room;      // the first empty slot for it; NODE_NONE if there is none
-    uint version;   // the value in it
+    uint slot;      // the slot that holds the key, or NODE_NONE
+    V value;        // the value in that slot
+    uint room;      // the first empty slot for the key, or NODE_NONE
+    uint version;   // the value in that empty slot, its version
 };
 
-// The slot from which on a key looks for an empty one; behind the last slot comes the first. 14 and 15 are no slots.
+// The slot where the search for an empty slot for a key starts; after the last slot it goes on at slot 0. The numbers
+// 14 and 15 are no slots, and are skipped.
 #if VKDS_WIDE
-uint leaf_first(K key) { return 0u; }   // under the latch, any one does
+uint leaf_first(K key) { return 0u; }   // any slot works, because the leaf is latched
 #else
 uint leaf_first(uint key) { return (key * 0x9e3779b1u) >> 28; }
 #endif
 
-// Looks for a key, and where `fills` for the first empty slot for it. Collective over the subgroup; `fills` is the same
-// for all of its lanes.
+// Searches a leaf for a key and, if `fills`, for the first empty slot for it. Collective over the subgroup, and `fills`
+// must be the same for all its lanes.
 LeafView leaf_view(Node n, K key, K empty_key, bool fills) {
-    uint hits = 0u;   // a bit a quad of the node, in node order
-    uint hit = 0u;   // this lane's first
+    uint hits = 0u;   // one bit for each quad of the node, in node order
+    uint hit = 0u;   // this lane's first slot with the key
     V hit_value = V(0u);
     uint from = leaf_first(key), away = NODE_PAIRS, room_version = 0u;   // how far this lane's nearest empty slot is
     [[unroll]] for (uint i = 0u; i < NODE_QUADS; i++) {
@@ -135,11 +137,11 @@ LeafView leaf_view(Node n, K key, K empty_key, bool fills) {
     return v;
 }
 
-// Whether a leaf is the one for a key, the same for all lanes of the tile.
+// Whether a leaf is the one for a key. The same for all lanes of the tile.
 struct LeafPlace {
-    bool astray;   // it is no leaf, or one for greater keys, or a split of which only the high is seen
-    bool right;    // the key is above its high
-    uint meta;     // the leaf's
+    bool astray;   // it is no leaf, or its keys are greater, or only the high of a split was seen and not its link
+    bool right;    // the key is above the leaf's high
+    uint meta;     // the leaf's meta
     uint link;
 };
 
@@ -152,7 +154,7 @@ LeafPlace leaf_place(Node n, K key) {
     return LeafPlace(astray, right, h.meta & ~6u, h.link);
 #else
     uvec2 first = n.pair[NODE_LANE_PAIRS - 2u], second = n.pair[NODE_LANE_PAIRS - 1u];
-    // The lane that has the header judges, and says it in one word: in place of the level, which is 0 where it matters.
+    // The lane that has the header decides, and puts the result into two bits of the meta's level: a leaf's level is 0.
     bool right = key > second.x;
     bool astray = key < first.y || btree_level(first.x) != 0u || (right && second.y == SLAB_NULL);
     uint verdict = tile_shuffle((first.x & ~6u) | (astray ? 2u : 0u) | (right ? 4u : 0u), TILE - 1u);
@@ -162,15 +164,16 @@ LeafPlace leaf_place(Node n, K key) {
 
 #if VKDS_LEAF_ATOMICS
 
-// The functions below are one lane's own. False: the slot is another's by now, look at the leaf again.
+// The functions below are for one lane. They return false if the slot has another content by now, and the leaf must be
+// read again.
 
 bool leaf_insert(uvec2 slot, uint key, uint value, uint empty_key, uint version) {
     return atomic_cas2(slot, uvec2(empty_key, version), uvec2(key, value)) == uvec2(empty_key, version);
 }
 
-// Does what an operation does to the pair of a key that was seen in a slot: OP_DELETE, OP_INSERT, or an update in
-// place. The value seen may be older than the key, and so the first attempt may fail. `overtaken`: an assignment failed
-// behind it, since others changed the value.
+// Does an OP_DELETE, an OP_INSERT or an update in place on the pair of a key that was seen in a slot. The value seen
+// may be older than the key, so the first attempt may fail. Sets `overtaken` if an OP_INSERT failed after that because
+// others changed the value.
 bool leaf_change(uvec2 slot, uint kind, uint key, uint seen, uint value, uint empty_key, out bool overtaken) {
     uvec2 expected = uvec2(key, seen);
     bool done = false;
@@ -186,7 +189,7 @@ bool leaf_change(uvec2 slot, uint kind, uint key, uint seen, uint value, uint em
     return done;
 }
 
-// Says that values are updated in place from here on (leaf_assigned), before the first one is. Collective.
+// Records that values of this tree are updated in place, before the first such update (see leaf_assigned). Collective.
 void leaf_announce(uvec2 state, bool updates) {
     if (subgroupAny(updates)) {
         uvec2 at = address_add(state, BTREE_IN_PLACE_AT);
@@ -195,9 +198,9 @@ void leaf_announce(uvec2 state, bool updates) {
     }
 }
 
-// Whether an assignment that was overtaken counts as done, right before what overtook it. It does if that was another
-// assignment. It doesn't if that made a new value of an old one: what it came to is not what it makes of this one's. In
-// a tree where nothing has ever done so it was an assignment.
+// Whether an overtaken assignment counts as done, just before the operation that overtook it. It does if that operation
+// was another assignment. It doesn't if that was an update in place, because its result would then have to depend on
+// the value of this assignment. If no value of the tree was ever updated in place, it was an assignment.
 bool leaf_assigned(uvec2 state) {
     acquire_fence();
     return atomic_load(address_add(state, BTREE_IN_PLACE_AT)) == 0u;

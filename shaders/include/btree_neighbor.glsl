@@ -1,12 +1,13 @@
-// Neighbours of a key in a B-link-tree, concurrent with updates: collective functions, a key a lane. What is found was
-// there at some time of the call, and nothing nearer was there all the time.
+// B-link-tree neighbours: ordered queries for the nearest key, concurrent with updates. Functions are collective, with
+// one key per lane. A pair that is found was in the tree at some time during the call, and no nearer pair was in it
+// during the whole call.
 #ifndef VKDS_BTREE_NEIGHBOR_GLSL
 #define VKDS_BTREE_NEIGHBOR_GLSL
 
 #include "btree_range.glsl"
 
-// The pair with the least key from one on, looked for as a range is: STATUS_FOUND, STATUS_ABSENT where there is none,
-// or STATUS_PENDING. Collective.
+// Finds the pair with the least key not below `key`. The arguments are those of btree_range. Returns STATUS_FOUND,
+// STATUS_ABSENT if there is no such pair, or STATUS_PENDING. Collective.
 uint btree_ceil(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool enabled, uint budget,
                 out BTreePair pair) {
     uint count;
@@ -15,7 +16,7 @@ uint btree_ceil(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool en
     return status == STATUS_FOUND && count == 0u ? STATUS_ABSENT : status;
 }
 
-// The pair with the greatest key up to one, likewise. Collective.
+// Finds the pair with the greatest key not above `key`, likewise. Collective.
 uint btree_floor(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool enabled, uint budget,
                  out BTreePair pair) {
     uint status = STATUS_PENDING, visits = 0u;
@@ -24,7 +25,7 @@ uint btree_floor(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool e
     while (subgroupAny(todo) && visits < budget) {
         uint leaf = start.node, above = tree.root;
         btree_descend(tree, key, 0u, todo && start.level != 0u, budget, visits, leaf, above);
-        start = btree_anywhere(tree);   // for who was led astray, or goes on to the left
+        start = btree_anywhere(tree);   // for lanes that reached a wrong node, or go on to the left
         uint open = tile_ballot(todo && leaf != SLAB_NULL);
         while (subgroupAny(open != 0u) && visits < budget) {
             bool busy = open != 0u;
@@ -36,7 +37,7 @@ uint btree_floor(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool e
             bool astray = VKDS_BELOW(k, header.low) || btree_level(header.meta) != 0u;
             bool right = VKDS_ABOVE(k, header.high);
             bool reads = busy && whole && !astray && !right;
-            // One more than how far the nearest key is from ~0; 0: there is none.
+            // This lane's pairs with keys of the leaf's range up to k; near is the least distance of their keys from k.
             uint inside = reads ? btree_inside(n, header.high, BTreeWalk(leaf, header.low, k, 0u)) : 0u;
             K near = K(~0u);
             V value = V(0u);

@@ -1,40 +1,40 @@
 // B-link-tree node: a slab of the pool, read as a node by a tile.
 //
 // After Awad et al., "Engineering a High-Performance GPU B-Tree" (2019), section 3.2, and Lehman and Yao: every node
-// knows the range of keys that it is for, and the node to its right. Slots are all pairs but the last two: 14 of them,
-// or 6 of keys and values of 64 bits. The last two are the node's header:
+// has the range of its keys, and a side link to its right neighbour. All pairs of the node but the last two are slots:
+// 14 of them, or 6 if keys and values have 64 bits. The last two are the node's header:
 //
-//   meta   bit 0: the latch; bits 1 to 4: the level, 0 for leaves; bits 5 to 31: the version, which counts what was
-//          done to the node under its latch
+//   meta   bit 0: the latch; bits 1 to 4: the level, 0 for leaves; bits 5 to 31: the version, which counts changes of
+//          the node under its latch
 //   low    the least key of the node's range. It never changes while kernels run concurrently
-//   high   the greatest one. It only falls while kernels run concurrently, as the node is split
+//   high   the greatest key of the range. While kernels run concurrently it only falls, when the node is split
 //   link   the right neighbour, SLAB_NULL at the end of a level
 //
-// The ranges of a level's nodes follow one another without a gap and cover all keys. Whoever arrives at a node
-// with a key above its high goes right; with a key below its low, or above the high of a node that has no link, which
-// both come of words of different age, starts again at the root. So a search that read any mixture of old and new words
-// arrives, and no pair of words has to be read as one.
+// The ranges of a level's nodes follow one another without a gap and cover all keys. If a search arrives at a node and
+// its key is above the high, it follows the link. If its key is below the low, or above the high of a node without
+// link, it has read words of different age, and starts again at the root. So every search arrives whatever mixture of
+// old and new words it reads, and no two words must be read together.
 //
-// Inner nodes have their slots sorted: (separator, child), where the separator is the child's low; the first slot's is
-// the node's own low. The child for a key is that of the last slot whose separator is not above it. Slots that are not
-// in use repeat the last one that is, so that nothing has to count them, and no separator value means empty.
+// The slots of inner nodes are (separator, child), sorted. A separator is its child's low; the first one is the node's
+// own low. The child for a key is that of the last slot whose separator is not above the key. Unused slots repeat the
+// last used one. So slots need not be counted, and no separator value means empty.
 //
-// Leaves have their slots in no order: (key, value). A free slot has the empty key: ~0, which no leaf
-// but the last one may hold; and the last one, whose range is ~0 alone for ever, has 0 for it. So all keys are
-// allowed. A free slot's value is an empty slot's version (that of the node when it became free, times 2), or
-// BTREE_ERASED: then it is free, but not to be filled before the node is latched and cleaned. Where no atomic takes a
-// pair of 64 bits, leaves are changed under their latch: there, all free slots are empty, and have the value 0.
+// The slots of leaves are (key, value), in any order. A free slot has the empty key: ~0 in all leaves but the last one,
+// which alone may hold the key ~0. The range of the last leaf is always ~0 alone, and its empty key is 0. So all keys
+// are allowed. A free slot is empty or erased. The value of an empty slot is its version (the node's version when it
+// became free, times 2). The value of an erased slot is BTREE_ERASED: it can't be filled before the node is latched and
+// cleaned. Without atomics on pairs, leaves are changed under their latch, and all free slots are empty, with value 0.
 //
-// The root is the same slab for as long as the tree isn't built anew, and is an inner node: when it splits, its slots
-// move to two new nodes, and its level rises.
+// The root is an inner node, and always the same slab until the tree is built anew. When it splits, its slots move to
+// two new nodes, and its level rises.
 #ifndef VKDS_BTREE_NODE_GLSL
 #define VKDS_BTREE_NODE_GLSL
 
 #include "node.glsl"
 #include "slab_alloc.glsl"
 
-// Whether a slot of a leaf is changed by an atomic, without the leaf's latch. With VKDS_CLOCK (btree_clock.glsl) it is
-// not, whatever atomics there are.
+// Whether a leaf's slots are changed by atomics without the leaf's latch. With VKDS_CLOCK (btree_clock.glsl) leaves are
+// always latched.
 #if VKDS_PAIR_ATOMICS && !defined(VKDS_CLOCK)
 #define VKDS_LEAF_ATOMICS 1
 #else
@@ -64,15 +64,15 @@ const uint BTREE_HIGH_AT = 120u;
 const uint BTREE_LINK_AT = 124u;
 #endif
 
-const uint BTREE_SPLITS_AT = 0u;     // byte offsets in the counters: nodes split,
-const uint BTREE_RESTARTS_AT = 4u;   // ways that began again at the root or stood before a latch,
-const uint BTREE_ORPHANS_AT = 8u;    // nodes whose separator is in no parent yet;
-const uint BTREE_IN_PLACE_AT = 12u;  // and not a counter: 1 if values were ever updated in place;
-const uint BTREE_STAMPS_AT = 16u;    // nor are these: the addresses of its leaves' stamps, and of the bits
-const uint BTREE_CHANGED_AT = 40u;   // beside them (btree_version.glsl).
-// More of them stand in btree_clock.glsl.
+// Byte offsets in the tree's state: counters, and then other words. btree_clock.glsl has more of them.
+const uint BTREE_SPLITS_AT = 0u;     // nodes split
+const uint BTREE_RESTARTS_AT = 4u;   // restarts at the root, and failures to take a latch
+const uint BTREE_ORPHANS_AT = 8u;    // nodes whose separator is in no parent yet
+const uint BTREE_IN_PLACE_AT = 12u;  // not a counter: 1 if values were ever updated in place
+const uint BTREE_STAMPS_AT = 16u;    // the address of the leaves' stamps (btree_version.glsl)
+const uint BTREE_CHANGED_AT = 40u;   // the address of the bits of changed leaves (btree_version.glsl)
 
-// What a node has other than its slots.
+// A node's header.
 struct NodeHeader {
     uint meta;
     K low;
@@ -80,7 +80,8 @@ struct NodeHeader {
     uint link;
 };
 
-// A header as it is read, of which h.VKDS_META is the meta, and so on; and the references to nodes that slots have.
+// VKDS_HEADER is a header as it is read; h.VKDS_META is its meta, and so on. The others convert between the references
+// to nodes and the values of slots.
 #if VKDS_WIDE
 #define VKDS_HEADER NodeHeader
 #define VKDS_NO_HEADER NodeHeader(0u, K(0u), K(0u), 0u)
@@ -133,7 +134,7 @@ uint btree_level(uint meta) { return (meta >> 1) & 15u; }
 uint btree_version(uint meta) { return meta >> 5; }
 uint btree_meta(uint level, uint version) { return (level << 1) | (version << 5); }
 
-// The empty key, which free slots have, of the leaf whose greatest key is high.
+// The empty key, which free slots have, of a leaf whose range ends at high.
 K btree_empty_key(K high) { return high == K(~0u) ? K(0u) : K(~0u); }
 
 // Whether a leaf's slot with such a key holds a pair.
@@ -141,7 +142,8 @@ bool btree_live(K key, K high) { return key != btree_empty_key(high); }
 
 uvec2 btree_slot(uvec2 node, uint slot) { return address_add(node, slot * VKDS_SLOT_BYTES); }
 
-// Whether this lane's pair m is a slot, and not of the header. The header, for all lanes of the tile; collective.
+// btree_lane_has: whether this lane's pair m is a slot, not part of the header. btree_header: the header, for all lanes
+// of the tile; collective.
 #if VKDS_WIDE
 bool btree_lane_has(uint m) { return node_pair_index(m) < BTREE_SLOTS; }
 

@@ -1,18 +1,18 @@
-// The prefix index of a B-link-tree: where searches begin, by the first bits of a key.
+// B-link-tree prefix index: maps the first bits of a key to the node where its search starts.
 //
-// A search may begin at any node whose low is not above the key. A prefix index is an array of such nodes: for each
-// prefix the lowest node whose range has all keys that begin so. For random keys that is a node just above the leaves,
-// and all levels over it are skipped; whatever the keys are, it is right. It stays right while kernels change the tree
-// concurrently, since no node's low changes then.
+// A search may start at any node whose low is not above the key. A prefix index is an array of such nodes: for each
+// prefix, the lowest node whose range has all keys with that prefix. For random keys this is a node just above the
+// leaves, and the search skips all levels above it. The index is correct for any keys, and stays correct while kernels
+// change the tree concurrently, because no node's low changes then.
 #ifndef VKDS_BTREE_PREFIX_INDEX_GLSL
 #define VKDS_BTREE_PREFIX_INDEX_GLSL
 
 #include "btree_node.glsl"
 
-// Where searches begin.
+// A prefix index as the host describes it.
 struct BTreePrefixIndex {
-    uvec2 entries;   // two words each: a node, and its level
-    uint bits;       // there are 2^bits of them; 0: there is none, and searches begin at the root
+    uvec2 entries;   // address of the entries, two words each: a node, and its level
+    uint bits;       // log2 of the number of entries; 0: there is no index, and searches start at the root
 };
 
 struct BTreePlace {
@@ -20,19 +20,19 @@ struct BTreePlace {
     uint level;
 };
 
-// Where the search for any key may begin: at the root, whatever its level.
+// A start for the search of any key: the root. The level 1 only says that it is no leaf.
 BTreePlace btree_anywhere(BTree tree) { return BTreePlace(tree.root, 1u); }
 
 #if VKDS_WIDE
-// Keys of 64 bits often have many first bits in common: times, row ids. So entries are for equal stretches of what the
-// keys that are asked for reach over; the first one also for all below that, and the last one for all above. In front
-// of the entries stands where that begins, and log2 of how many keys a stretch has.
+// Keys of 64 bits, such as times and row ids, often have many first bits in common. So the entries divide the range of
+// the keys of the searches into equal parts. The first entry is also for all keys below this range, and the last one
+// for all keys above. Before the entries are the least key of the range, and log2 of the number of keys in a part.
 struct BTreePrefixes {
     K low;
     uint shift;
 };
 
-#define VKDS_PREFIX_BYTES 256u   // as parts of scratch are aligned
+#define VKDS_PREFIX_BYTES 256u   // before the entries: the alignment of parts of scratch
 BTreePrefixes btree_prefixes(BTreePrefixIndex index) {
     uvec4 prefixes = plain_load4(index.entries);
     return BTreePrefixes(prefixes.xy, min(prefixes.z, 63u));
@@ -56,10 +56,10 @@ uint btree_prefix(BTreePrefixIndex index, K key) {
 #define VKDS_PREFIX_SIZE(BITS) 8u << BITS
 #endif
 
-// Where the search for a key begins, by a prefix index of at least one bit.
+// The start of the search for a key, from a prefix index of at least one bit.
 BTreePlace btree_prefix_start(BTreePrefixIndex index, K key) {
     uvec2 entry = plain_load2(VKDS_PREFIX_AT(index, VKDS_PREFIX(index, key)));
-    return BTreePlace(entry.x, min(entry.y, 15u));   // levels have 4 bits, and searches go down so many
+    return BTreePlace(entry.x, min(entry.y, 15u));   // levels have 4 bits; a search goes down so many at most
 }
 
 #endif

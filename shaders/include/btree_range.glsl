@@ -1,17 +1,18 @@
-// Ranges of a B-link-tree, concurrent with updates: a collective function, a range a lane.
+// B-link-tree range: range queries concurrent with updates. The function is collective, with one range per lane.
 //
-// Leaves are read one after the other, each at a moment of its own (btree_view.glsl). So a range is not one moment:
-// each pair of it was there at some time of the call, and what was there all the time is in it; keys ascend, and none
-// comes twice.
+// Leaves are read one after the other, each at its own time (btree_view.glsl). So a range is not a snapshot: each pair
+// returned was in the tree at some time during the call, and each pair that was in it during the whole call is
+// returned. Keys ascend, and none is returned twice, even if it was erased from one slot and inserted into another
+// during the read.
 //
-// The next leaf is read behind the same fence as the second look at this one, from the link that the first look saw:
-// one fence a leaf, and one wait. So each leaf is read behind the reading of the link which leads there, too.
+// The next leaf is read after the same fence as the second read of this leaf's header, by the link that the first read
+// saw: one fence and one memory latency per leaf. So each leaf is also read after the link that leads to it.
 //
-// Who is led astray, to a node that is no leaf or to one for greater keys, begins again at the root and keeps its
-// place. A key that was erased from one slot and inserted into another while they were read is met once.
+// If a walk arrives at a node that is no leaf, or at a leaf with greater keys, it starts again at the root and goes on
+// from the key where it was.
 //
-// Where no atomic takes a pair leaves are read one by one, since SwiftShader's compiler takes minutes over the other
-// loop.
+// Without atomics on pairs leaves are read one by one, by another loop, because SwiftShader's compiler takes minutes
+// for the loop that reads the next leaf ahead.
 #ifndef VKDS_BTREE_RANGE_GLSL
 #define VKDS_BTREE_RANGE_GLSL
 
@@ -24,9 +25,9 @@
 #include "btree_clock.glsl"
 #endif
 
-// With VKDS_CLOCK the functions here and those of btree_neighbor.glsl are told behind the tree as of which time: a
-// snapshot's (btree_snapshot), the same for all lanes of a tile, or BTREE_NEWEST. What they find is what there was at
-// that moment.
+// With VKDS_CLOCK the functions here and those of btree_neighbor.glsl have another parameter, after the tree: the time
+// of the read. It is a snapshot's (btree_snapshot), the same for all lanes of a tile, or BTREE_NEWEST. The functions
+// find what was in the tree at that time.
 #ifdef VKDS_CLOCK
 #define VKDS_TIME time,
 #define VKDS_TIME_PARAMETER uint time,
@@ -39,13 +40,13 @@
     btree_view(slab_address((TREE).pool, SLAB), BUSY, N, HEADER)
 #endif
 
-// A pair that a range has.
+// A pair of a range.
 struct BTreePair {
     K key;
     V value;
 };
 
-// A lane's range, and how far its walks have come: what is left begins at low, behind so many pairs.
+// A lane's range and its progress: `count` pairs were met, and the rest of the range begins at low.
 struct BTreeRange {
     bool todo;
     K low;
@@ -57,7 +58,7 @@ struct BTreeRange {
     BTreePair first;
 };
 
-// A lane's range as its tile walks it. The same for all lanes of the tile.
+// The walk of a tile over one lane's range. The same for all lanes of the tile.
 struct BTreeRangeTurn {
     BTreeWalk walk;
     uint place;
@@ -65,7 +66,7 @@ struct BTreeRangeTurn {
     uint most;
 };
 
-// The turn of the first of a ballot's lanes, from a leaf of that lane's on. Collective.
+// The turn of the first lane of a ballot, starting at that lane's leaf. Collective.
 BTreeRangeTurn btree_range_turn(uint open, uint leaf, BTreeRange r) {
     uint source = tile_first(open);
     BTreeWalk walk = BTreeWalk(tile_shuffle(leaf, source), tile_shuffle(r.low, source), tile_shuffle(r.high, source),
@@ -74,35 +75,34 @@ BTreeRangeTurn btree_range_turn(uint open, uint leaf, BTreeRange r) {
                           tile_shuffle(r.most, source));
 }
 
-// How many more of a turn's pairs there is room for.
+// The number of further pairs of a turn that there is room for.
 uint btree_range_room(BTreeRangeTurn turn) { return turn.room - min(turn.room, turn.walk.met); }
 
-// Ends a lane's turn, of which its range is done unless it was led astray.
+// Ends a lane's turn. Its range is then done, unless the walk went astray.
 void btree_range_end(BTreeWalk walk, bool astray, inout BTreeRange r) {
     r.count = min(walk.met, r.most);
     r.low = walk.low;
     r.todo = astray;
 }
 
-// What a walk has of a leaf that it stands at: of each lane the pairs inside, and of the tile how many those are, and
-// how many have keys below.
+// The part of a walk's range that is in its current leaf.
 struct BTreeShare {
-    bool astray;   // the leaf isn't one of the walk: it has none of it
-    uint inside;
-    uint pairs;
-    uint below;
+    bool astray;   // the leaf isn't one of the walk, and has nothing of its range
+    uint inside;   // the mask of this lane's pairs inside the range
+    uint pairs;    // the number of such pairs in the tile
+    uint below;    // the number of the tile's pairs with keys below the range
 };
 
 // Collective.
 BTreeShare btree_share(Node n, NodeHeader header, bool busy, BTreeWalk walk) {
-    // A side link that is older than the high before it has led too far to the right.
+    // It is astray if a side link that is older than the high read with it has led too far right.
     bool astray = VKDS_BELOW(walk.low, header.low) || btree_level(header.meta) != 0u;
     uint inside = busy && !astray ? btree_inside(n, header.high, walk) : 0u;
     uvec2 sums = btree_sums(n, inside, walk.low);
     return BTreeShare(astray, inside, sums.x, sums.y);
 }
 
-// The pair of rank 0, for all lanes; 0 and 0 where none is inside. Collective.
+// The pair of rank 0, for all lanes of the tile, or 0 and 0 if no pair is inside. Collective.
 BTreePair btree_least(Node n, uint inside, uvec2 ranks) {
     BTreePair least = BTreePair(K(0u), V(0u));
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
@@ -113,10 +113,10 @@ BTreePair btree_least(Node n, uint inside, uvec2 ranks) {
     return BTreePair(tile_sum(least.key), tile_sum(least.value));   // one lane has it
 }
 
-// Whether whole quads may be written: where all ranges have whole quads.
+// Whether whole quads may be written, because the places of all ranges are whole quads.
 bool btree_range_spare(BTreeRange r) { return subgroupAll(!r.todo || ((r.count | r.place | r.room) & 3u) == 0u); }
 
-// Puts a lane's share of the leaf that its walk stands at into the stage, as many pairs as fit.
+// Puts a lane's pairs of the current leaf that are inside the range into the stage, if their rank is below `fits`.
 void btree_range_put(uvec2 keys, uvec2 values, Node n, uint inside, uvec2 ranks, uint fits, inout Stage stage) {
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
         uint rank = btree_rank(ranks, m);
@@ -125,8 +125,9 @@ void btree_range_put(uvec2 keys, uvec2 values, Node n, uint inside, uvec2 ranks,
     stage.end += fits;
 }
 
-// Has what a tile stages next go to a place, where `turns`, with so much room of the turn before left over. Writes the
-// stages of all tiles where one is full, and at their end: from one place in the code, which is large. Collective.
+// If `turns`, moves the tile's stage to `place` for the next turn, with `over` places of the turn before left over.
+// Writes the stages of all tiles if one of them is full, or if `last`. Writing is done in this function alone, because
+// its code is large. Collective.
 void btree_range_write(uvec2 keys, uvec2 values, uint place, uint over, bool turns, bool last, bool spare,
                        inout Stage stage) {
     bool all = !stage_turn(stage, place, over, turns), write = subgroupAny(stage_full(stage, BTREE_SLOTS));
@@ -135,15 +136,16 @@ void btree_range_write(uvec2 keys, uvec2 values, uint place, uint over, bool tur
 }
 
 #if VKDS_LEAF_ATOMICS
-// Whether a leaf that was read gives each pair that is inside a rank of its own. Collective.
+// Computes the ranks of a leaf's pairs. Returns whether all pairs inside the range have different ranks. Collective.
 bool btree_ranks(Node n, BTreeShare share, out uvec2 ranks) {
     ranks = btree_ranks_in_order(share.below);
-    if (subgroupAll(btree_in_order(n))) return true;   // as the slots of most leaves are
+    if (subgroupAll(btree_in_order(n))) return true;   // the common case
     ranks = btree_ranks_compared(n, share.inside);
     return btree_ranks_distinct(ranks, share.inside, share.pairs);
 }
 
-// Walks the ranges of a tile's lanes one after the other, each from its lane's leaf on, if it has one. Collective.
+// Walks the ranges of a tile's lanes one after the other, each from its lane's leaf on. Lanes without a leaf
+// (SLAB_NULL) are skipped. Collective.
 void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint budget, inout uint visits,
                         inout BTreeRange r) {
     uint open = tile_ballot(r.todo && leaf != SLAB_NULL);
@@ -158,8 +160,8 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
         NodeHeader seen = btree_header(n);
         BTreeShare share = btree_share(n, seen, busy, turn.walk);
 
-        // Where it goes on if the leaf was read right: at the next one, or with the next lane's range. A node that
-        // isn't the walk's leaf moves nothing.
+        // The next step if the read turns out valid: the next leaf, or the next lane's range. If the node isn't a leaf
+        // of the walk, the walk doesn't move.
         BTreeRangeTurn on = turn;
         bool more = !share.astray && btree_walk_on(seen, share.pairs, on.walk) && on.walk.met < turn.most;
         bool ends = busy && !more;
@@ -242,12 +244,12 @@ void btree_range_leaves(BTree tree, VKDS_TIME_PARAMETER uint leaf, uvec2 keys, u
 }
 #endif
 
-// The pairs from low to high, at most so many, looked for from a node on whose low is not above `low`
-// (btree_prefix_start's, or btree_anywhere): their number, and the first of them, 0 and 0 where there is none. The
-// first `room` of them are written to two arrays (aligned to 16 bytes), from a place of them on; what of the room is
-// left may be written with anything. STATUS_FOUND; STATUS_PENDING where the budget (of node visits by the tile) was
-// used up, and then what was written means nothing. Collective. Tiles of 2 lanes and more take the shared memory of
-// pair_stage.glsl.
+// Finds the pairs with keys from low to high, at most `most`. The search starts at `start`, a node whose low is not
+// above `low`: btree_prefix_start, or btree_anywhere. `count` becomes the number of pairs, and `first` the first one,
+// or 0 and 0. The first `room` pairs are written to the arrays `keys` and `values`, which are aligned to 16 bytes, from
+// the index `place` on. The rest of the room may be written with anything. `budget` is the number of nodes that a tile
+// may visit. Returns STATUS_FOUND, or STATUS_PENDING if the budget was used up; the results are then not valid.
+// Collective. Tiles of 2 or more lanes use the shared memory of pair_stage.glsl.
 uint btree_range(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K low, K high, bool enabled, uvec2 keys,
                  uvec2 values, uint place, uint room, uint most, uint budget, out uint count, out BTreePair first) {
     bool todo = enabled && VKDS_UP_TO(low, high) && most != 0u;
@@ -256,7 +258,7 @@ uint btree_range(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K low, K high
     while (subgroupAny(r.todo) && visits < budget) {
         uint leaf = start.node, above = tree.root;
         btree_descend(tree, r.low, 0u, r.todo && start.level != 0u, budget, visits, leaf, above);
-        start = btree_anywhere(tree);   // for who was led astray
+        start = btree_anywhere(tree);   // for lanes whose walk went astray
         btree_range_leaves(tree, VKDS_TIME leaf, keys, values, budget, visits, r);
     }
     count = r.count;
@@ -265,7 +267,8 @@ uint btree_range(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K low, K high
 }
 
 #ifdef VKDS_CLOCK
-// The value of a key at a time, looked for as a range is: STATUS_FOUND, STATUS_ABSENT or STATUS_PENDING. Collective.
+// Finds a key's value at a time. The arguments are those of btree_range. Returns STATUS_FOUND, STATUS_ABSENT or
+// STATUS_PENDING. Collective.
 uint btree_find_at(BTree tree, uint time, BTreePlace start, K key, bool enabled, uint budget, out V value) {
     uint count;
     BTreePair pair;

@@ -1,56 +1,56 @@
-// Versions of a B-link-tree's leaves: what a leaf held at a snapshot, and how it comes to be kept.
+// B-link-tree versions: copies of leaves as they were at snapshots.
 //
-// After Awad's dissertation (2022), chapter 4, with leaves alone that have versions. A leaf's stamp says since when it
-// holds what is in it, and which version has what it held before: a copy of the leaf, with a stamp of its own. Stamps
-// of leaves stand in a table by the numbers of their slabs, and versions in memory of their own. So nodes are as they
-// are without versions, and who reads the newest pairs has nothing to do with them.
+// After Awad's dissertation (2022), chapter 4; here only leaves have versions. A version is a copy of a leaf. A leaf's
+// stamp has the time when the leaf got its contents, and the number of the version with its earlier contents. Versions
+// have stamps, too. The stamps of leaves are in a table, indexed by the numbers of their slabs, and versions are in
+// memory of their own. So nodes are the same as without versions, and reads of the newest pairs don't read versions.
 //
-// A snapshot is a time. Before a batch of updates changes leaves, those that it is going to change and that were not
-// changed since the newest open snapshot are copied; their stamps say the batch's time from then on. Then the batch
-// runs as ever. A leaf that is split off has the stamp of the one that it was split from: what it held before, it held
-// as a part of that. So a version may have pairs outside its leaf's range, which are none of the leaf's, and several
-// leaves may lead to one version.
+// A snapshot is a time. Before a batch of updates runs, the leaves that it will change are copied if they were not
+// changed since the newest open snapshot, and their stamps get the batch's time. Then the batch runs as without
+// snapshots. A leaf that is split off inherits the stamp of the leaf it was split from, since its pairs were in that
+// leaf before. So a version may have pairs outside a leaf's range, which must be ignored, and several leaves may share
+// a version.
 //
-// Who reads at a snapshot asks for a leaf's stamp first, and then reads the leaf or the version: never both, but for
-// the leaf's header, where it goes on to the next one. A search needs not even that: a version says up to which key its
-// leaf went when it was copied, and keys above have been to the right of the leaf since. Nor does a search read most
-// stamps: a table of bits, which caches hold, says of which leaves the time may be above that of an open snapshot.
+// A read at a snapshot reads a leaf's stamp, and then either the leaf or the version. To go on to the next leaf it also
+// reads the leaf's header. A search doesn't need that: a version has the leaf's high at the time of the copy, and keys
+// above it have been right of the leaf since. A search doesn't read most stamps, either: a table of bits, small enough
+// for caches, marks the leaves whose time may be after that of an open snapshot.
 //
-// What is here is for a read-only phase. A tree at a snapshot (Snapshot.On in Go) is a BTree whose `state` is the
-// address of BTreeVersions of the snapshot's time: define VKDS_SNAPSHOT before this header and those that search, and
-// they read what it held.
+// The functions are for read-only phases. A tree at a snapshot (Snapshot.On in Go) is a BTree whose `state` is the
+// address of BTreeVersions with the snapshot's time. Define VKDS_SNAPSHOT before this header and the headers that
+// search: they then read the tree as it was at the snapshot.
 #ifndef VKDS_BTREE_VERSION_GLSL
 #define VKDS_BTREE_VERSION_GLSL
 
 #include "btree_node.glsl"
 
-// Since when a leaf or a version holds what is in it, and the version with what was there before. Where the time is not
-// above that of the oldest open snapshot, the version means nothing.
+// The time when a leaf or a version got its contents, and the number of the version with the contents before. If the
+// time is not after the oldest open snapshot, the version's number is not valid.
 struct BTreeStamp {
     uint time;
     uint older;
 };
 
-// A tree's versions, as they stand in memory.
+// A tree's versions, as they are in memory. Those of type uvec2 are addresses.
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer BTreeVersions {
-    uvec2 stamps;     // four words a slab of the pool: a BTreeStamp, and what its version says of itself (BTreeLead)
-    uvec2 changed;    // a bit a slab
+    uvec2 stamps;     // four words for each slab of the pool: a BTreeStamp, and its version's time and high (BTreeLead)
+    uvec2 changed;    // one bit for each slab
     uvec2 versions;   // NODE_BYTES each
-    uvec2 free;       // a word, how many versions are free, and then these
-    uint count;       // of versions, free or not
-    uint now;         // the time of the updates; of a snapshot its own, or ~0 where no leaf was changed since
-    uint protects;    // the newest open snapshot
+    uvec2 free;       // one word with the number of free versions, and then their numbers
+    uint count;       // the number of versions, free or not
+    uint now;         // the time of the updates; for a snapshot its time, or ~0 if no leaf was changed since
+    uint protects;    // the time of the newest open snapshot
 };
 
-// A version is a leaf's slots, and this in place of its header:
+// A version has a leaf's slots, and these words in place of the header (byte offsets):
 const uint BTREE_VERSION_TIME_AT = NODE_BYTES - 16u;
 const uint BTREE_VERSION_OLDER_AT = NODE_BYTES - 12u;
-const uint BTREE_VERSION_UNTIL_AT = NODE_BYTES - 8u;   // the time of what came behind it; 0: the version is free
-const uint BTREE_VERSION_HIGH_AT = NODE_BYTES - (VKDS_WIDE != 0 ? 24u : 4u);   // the leaf's, when it was copied
+const uint BTREE_VERSION_UNTIL_AT = NODE_BYTES - 8u;   // the time of the contents after it; 0: the version is free
+const uint BTREE_VERSION_HIGH_AT = NODE_BYTES - (VKDS_WIDE != 0 ? 24u : 4u);   // the leaf's high when it was copied
 
-const uint BTREE_SLOT_QUADS = BTREE_META_AT / 16u;   // of a node: those behind are the header
+const uint BTREE_SLOT_QUADS = BTREE_META_AT / 16u;   // the quads of a node before the header
 
-// A quad of a version: the leaf's, or what stands in place of one of the header.
+// A quad of a version: the leaf's slots, or the words in place of the header.
 uvec4 btree_version_quad(uint quad, uvec4 slots, BTreeStamp stamp, uint until, K high) {
     if (quad < BTREE_SLOT_QUADS) return slots;
 #if VKDS_WIDE
@@ -67,16 +67,16 @@ uvec2 btree_stamp_at(BTreeVersions v, SlabPool pool, uint slab) {
 }
 uvec2 btree_version_at(BTreeVersions v, uint version) { return address_at(v.versions, version, NODE_SHIFT); }
 
-// A slab's bit among those that say which leaves were changed: the address of its word, and its place there.
+// A slab's bit in the table of changed leaves: the address of its word, and the mask of the bit.
 uvec2 btree_changed_at(uvec2 changed, uint number) { return address_at(changed, number >> 5, 2u); }
 uint btree_changed_bit(uint number) { return 1u << (number & 31u); }
 
-// Notes that a leaf's stamp has a time that may be above that of an open snapshot.
+// Marks a leaf whose stamp has a time that may be after that of an open snapshot.
 void btree_mark_changed(uvec2 changed, uint number) {
     atomic_or(btree_changed_at(changed, number), btree_changed_bit(number));
 }
 
-// Whether the stamp of a leaf, by its slab's number, has to be read.
+// Whether the stamp of a leaf, given by its slab's number, must be read.
 bool btree_was_changed(BTreeVersions v, uint number) {
     return (plain_load(btree_changed_at(v.changed, number)) & btree_changed_bit(number)) != 0u;
 }
@@ -86,11 +86,11 @@ BTreeStamp btree_stamp(BTreeVersions v, SlabPool pool, uint slab) {
     return BTreeStamp(stamp.x, stamp.y);
 }
 
-// Where a leaf leads to, so that who goes there need not read the end of the version besides.
+// A leaf's stamp, with the time and the high of its version, so that they need not be read from the version.
 struct BTreeLead {
     BTreeStamp stamp;
     uint since;   // the time of the version
-    uint high;    // its greatest key, where that is a word
+    uint high;    // the version's high, if keys have 32 bits
 };
 
 BTreeLead btree_lead(BTreeVersions v, SlabPool pool, uint slab) {
@@ -98,7 +98,7 @@ BTreeLead btree_lead(BTreeVersions v, SlabPool pool, uint slab) {
     return BTreeLead(BTreeStamp(lead.x, lead.y), lead.z, lead.w);
 }
 
-// What stands behind a leaf's stamp.
+// The two words after a leaf's stamp.
 #if VKDS_WIDE
 #define VKDS_LEAD(SINCE, HIGH) uvec2(SINCE, 0u)
 #else
@@ -110,10 +110,10 @@ BTreeStamp btree_version_stamp(BTreeVersions v, uint version) {
     return BTreeStamp(stamp.x, stamp.y);
 }
 
-const uint BTREE_VERSION_LEVEL = ~0u;   // of a search that has come to a version: what it calls a node is its number
+const uint BTREE_VERSION_LEVEL = ~0u;   // the level of a search at a version: its node is then the version's number
 
-// Whether a search for a key that has come to a leaf by way of its parent goes to the right of it at the time of the
-// version that the leaf leads to.
+// Whether a search that came to a leaf from its parent must go on to the right, because the key is above the high that
+// the leaf had when its version was copied.
 bool btree_version_passed(BTreeLead lead, uvec2 version, K key) {
 #if VKDS_WIDE
     return VKDS_ABOVE(key, VKDS_LOAD(address_add(version, BTREE_VERSION_HIGH_AT)));
@@ -134,13 +134,14 @@ Node btree_load(uvec2 header, uvec2 slots, bool enabled) {
     return n;
 }
 
-// Reads a node as it was at a snapshot: the slots that a leaf had then, with the header that it has now. Keys of what
-// was kept of it may be outside of its range. Nodes that are no leaves are as they are. Collective.
+// Reads a node as it was at a snapshot: a leaf's slots of that time, with its current header. If they come from a
+// version, `kept` becomes true, and some keys may be outside the leaf's range. Inner nodes are read as they are.
+// Collective.
 Node btree_load_kept(BTree tree, uint slab, bool enabled, out bool kept) {
     BTreeVersions at = BTreeVersions(tree.state);
     uvec2 leaf = slab_address(tree.pool, slab);
     BTreeLead lead = BTreeLead(BTreeStamp(0u, 0u), 0u, 0u);
-    // The bits would be one more wait in front of this one (docs/benchmarks.md).
+    // Reading the bit of changed leaves first would add a memory latency (docs/benchmarks.md).
     if (enabled && at.now != ~0u) lead = btree_lead(at, tree.pool, slab);
     uint version = lead.stamp.older;
     kept = lead.stamp.time > at.now && version < at.count;
@@ -149,7 +150,7 @@ Node btree_load_kept(BTree tree, uint slab, bool enabled, out bool kept) {
         BTreeStamp its = BTreeStamp(0u, SLAB_NULL);
         if (follows) its = btree_version_stamp(at, version);
         follows = follows && its.time > at.now;
-        // Where nothing is kept, what the leaf holds has to do: only broken memory has such a leaf.
+        // If the version is missing, the leaf's contents are used: that happens only if memory is damaged.
         kept = kept && !(follows && its.older >= at.count);
         version = follows ? its.older : version;
         follows = follows && kept;
@@ -157,7 +158,7 @@ Node btree_load_kept(BTree tree, uint slab, bool enabled, out bool kept) {
     return btree_load(leaf, kept ? btree_version_at(at, version) : leaf, enabled);
 }
 
-// The same, with what is outside of its range free. Collective.
+// Reads a node like btree_load_kept, and makes slots free whose keys are outside the leaf's range. Collective.
 Node btree_load_then(BTree tree, uint slab, bool enabled) {
     bool kept;
     Node n = btree_load_kept(tree, slab, enabled, kept);
@@ -171,8 +172,7 @@ Node btree_load_then(BTree tree, uint slab, bool enabled) {
     return n;
 }
 
-// Gives a leaf that is split off the stamp of the leaf that it was split from, before anything leads to it. One lane's
-// own.
+// Gives a new leaf the stamp of the leaf that it was split from, before any link leads to it. For one lane.
 void btree_inherit(BTree tree, uint from, uint to) {
     if (!pool_has(tree.pool, from) || !pool_has(tree.pool, to)) return;   // only a stray write leaves such a slab
     uvec2 stamps = plain_load2(address_add(tree.state, BTREE_STAMPS_AT));
@@ -181,8 +181,8 @@ void btree_inherit(BTree tree, uint from, uint to) {
     if (stamp.x != 0u) btree_mark_changed(plain_load2(address_add(tree.state, BTREE_CHANGED_AT)), pool_number(to));
 }
 
-// Reads a node of a tree: as it is, or with VKDS_SNAPSHOT as it was. To a walk (btree_walk.glsl), which looks at no key
-// outside of the leaf's range. Collective.
+// Reads a node of a tree: as it is, or with VKDS_SNAPSHOT as it was at the snapshot. btree_walk_load is for walks
+// (btree_walk.glsl), which ignore keys outside the leaf's range; VKDS_BTREE_NODE is for others. Collective.
 #ifdef VKDS_SNAPSHOT
 Node btree_walk_load(BTree tree, uint slab, bool enabled) {
     bool kept;

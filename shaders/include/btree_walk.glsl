@@ -1,17 +1,17 @@
-// Walk: from leaf to leaf of a B-link-tree over the pairs of a range, by tiles of any width. How leaves are read is the
-// caller's business: by plain loads in a read-only phase, concurrent with updates as btree_view.glsl does.
+// B-link-tree walk: goes from leaf to leaf over the pairs of a range, by tiles of any width. The caller reads the
+// leaves: by plain loads in a read-only phase, or by btree_view.glsl concurrently with updates.
 #ifndef VKDS_BTREE_WALK_GLSL
 #define VKDS_BTREE_WALK_GLSL
 
 #include "btree_node.glsl"
 
-// The sum of the tile's lanes, for all of them. Collective.
+// The sum over the tile's lanes, for all of them. Collective.
 uint tile_sum(uint v) {
     [[unroll]] for (uint step = 1u; step < TILE; step <<= 1) v += subgroupShuffle(v, gl_SubgroupInvocationID ^ step);
     return v;
 }
 
-// The least that a lane of the tile has. Collective.
+// The minimum over the tile's lanes, for all of them. Collective.
 uint tile_min(uint v) {
     [[unroll]] for (uint step = 1u; step < TILE; step <<= 1)
         v = min(v, subgroupShuffle(v, gl_SubgroupInvocationID ^ step));
@@ -32,23 +32,22 @@ K tile_min(K v) {
 }
 #endif
 
-// The bits that any lane of the tile has. Collective.
+// The bitwise or over the tile's lanes, for all of them. Collective.
 uint tile_or(uint v) {
     [[unroll]] for (uint step = 1u; step < TILE; step <<= 1) v |= subgroupShuffle(v, gl_SubgroupInvocationID ^ step);
     return v;
 }
 
-// A walk over the pairs of a range: where it stands, what is left of the range, and how many pairs it has met. The same
-// for all lanes of the tile.
+// A walk over the pairs of a range. The same for all lanes of the tile.
 struct BTreeWalk {
-    uint node;
-    K low;
+    uint node;   // the current leaf
+    K low;       // the rest of the range: low … high
     K high;
-    uint met;
+    uint met;    // the number of pairs that it has met
 };
 
-// Which of this lane's pairs of a leaf lie in a walk's range: bit m for pair m. The walk has come from a node whose
-// range has its low, or from the left neighbour, so that empty keys lie outside.
+// The mask of this lane's pairs of a leaf that are in a walk's range: bit m for pair m. The leaf's low must not be
+// above the walk's low: then empty keys are outside.
 uint btree_inside(Node n, K high, BTreeWalk walk) {
     K last = VKDS_LESSER(walk.high, high), span = VKDS_MINUS(last, walk.low);
     uint inside = 0u;
@@ -57,7 +56,7 @@ uint btree_inside(Node n, K high, BTreeWalk walk) {
     return VKDS_UP_TO(walk.low, last) ? inside : 0u;
 }
 
-// Takes the walk on from a leaf, in which it met so many pairs. False: that was the last one.
+// Moves the walk to the next leaf, after one in which it met `count` pairs. Returns false if that was the last one.
 bool btree_walk_on(NodeHeader header, uint count, inout BTreeWalk walk) {
     walk.met += count;
     bool more = VKDS_BELOW(header.high, walk.high) && header.link != SLAB_NULL;
@@ -66,7 +65,7 @@ bool btree_walk_on(NodeHeader header, uint count, inout BTreeWalk walk) {
     return more;
 }
 
-// How many of a leaf's slots lie in a walk's range, and how many have keys below its low. Collective.
+// The number of a leaf's slots that are inside a walk's range, and the number with keys below its low. Collective.
 uvec2 btree_sums(Node n, uint inside, K low) {
     uint below = 0u;
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
@@ -75,14 +74,14 @@ uvec2 btree_sums(Node n, uint inside, K low) {
     return uvec2(sums & 0xffffu, sums >> 16);
 }
 
-// Whether the slots of a leaf stand in the order of their keys, none twice, empty ones (~0) behind: of each lane, what
-// it knows of it. Collective.
+// Whether the slots of a leaf are in the order of their keys, without duplicates, and empty ones (~0) last. Each lane
+// returns this for its own slots: combine the lanes' results by subgroupAll. Collective.
 bool btree_in_order(Node n) {
     uint lane = tile_lane(), next = (lane + 1u) & (TILE - 1u);
     bool order = true;
 #if VKDS_WIDE
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-        // The slot behind this lane's is the next lane's, or the first lane's one step on.
+        // The slot after this lane's is the next lane's, or after the last lane the first lane's of the next step.
         K after = tile_shuffle(n.pair[m].VKDS_KEY, next);
         K on = tile_shuffle(n.pair[min(m + 1u, NODE_LANE_PAIRS - 1u)].VKDS_KEY, next);
         K behind = lane + 1u == TILE ? on : after;
@@ -92,8 +91,8 @@ bool btree_in_order(Node n) {
 #else
     uint after = tile_shuffle(n.pair[0].x, next);   // the first key of the next lane's quad
     [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
-        // The quad behind this lane's is the next lane's, or the first lane's one step on. The last one is the
-        // header.
+        // The quad after this lane's is the next lane's, or after the last lane the first lane's of the next step. The
+        // last quad is the header.
         uint on = j + 1u < NODE_QUADS ? tile_shuffle(n.pair[min(2u * j + 2u, NODE_LANE_PAIRS - 1u)].x, next) : ~0u;
         uint first = n.pair[2u * j].x, second = n.pair[2u * j + 1u].x, behind = lane + 1u == TILE ? on : after;
         uint quad = j * TILE + lane;
@@ -105,7 +104,7 @@ bool btree_in_order(Node n) {
     return order;
 }
 
-// Ranks: the places in key order of a lane's pairs that lie inside, among the tile's that do; four bits a pair.
+// Ranks: the places in key order of a lane's pairs inside the range, among those of the tile; four bits for each pair.
 uint btree_rank(uvec2 ranks, uint m) { return ((m < 8u ? ranks.x : ranks.y) >> (4u * (m & 7u))) & 15u; }
 
 void btree_rank_add(inout uvec2 ranks, uint m, uint more) {
@@ -113,13 +112,13 @@ void btree_rank_add(inout uvec2 ranks, uint m, uint more) {
     else ranks.y += more << (4u * (m & 7u));
 }
 
-// a - b of each four bits, without borrowing from the next.
+// a - b for each group of four bits, without borrowing from the next group.
 uint btree_rank_subtract(uint a, uint b) {
     const uint TOPS = 0x88888888u;
     return ((a | TOPS) - (b & ~TOPS)) ^ ((a ^ ~b) & TOPS);
 }
 
-// The ranks where the slots are in order: those inside follow one another, behind so many.
+// The ranks if the slots are in order: the pairs inside are consecutive, after `before` slots with lower keys.
 uvec2 btree_ranks_in_order(uint before) {
     uvec2 ranks = uvec2(0u);
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) btree_rank_add(ranks, m, node_pair_index(m));
@@ -128,7 +127,7 @@ uvec2 btree_ranks_in_order(uint before) {
     return ranks;
 }
 
-// The ranks by comparing all pairs. Collective.
+// The ranks if the slots may be in any order, by comparing all pairs. Collective.
 uvec2 btree_ranks_compared(Node n, uint inside) {
     uvec2 ranks = uvec2(0u);
     [[dont_unroll]] for (uint step = 0u; step < TILE; step++) {
@@ -142,8 +141,8 @@ uvec2 btree_ranks_compared(Node n, uint inside) {
     return ranks;
 }
 
-// Whether no two of the tile's pairs that lie inside have one rank: of a key that is there twice, a place tells
-// nothing. Collective.
+// Whether all of the tile's pairs inside the range have different ranks. They don't if a key was seen twice.
+// Collective.
 bool btree_ranks_distinct(uvec2 ranks, uint inside, uint pairs) {
     uint places = 0u;
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) places |= ((inside >> m) & 1u) << btree_rank(ranks, m);

@@ -1,9 +1,7 @@
-// Chaos: random delays at the accesses that kernels make concurrently, and vectors whose words are read and written
-// one by one, in any order, as far as what the headers rely on allows. And in memory.glsl, vectors whose addresses are
-// made to be aligned.
+// Chaos: random delays at concurrent accesses, for tests ("make test-chaos"), so that rare interleavings happen sooner.
 //
-// memory.glsl has it in modules compiled with VKDS_CHAOS, which are for tests ("make test-chaos"): what a thread sees
-// of others once in a million times it sees sooner.
+// In modules compiled with VKDS_CHAOS, memory.glsl includes this header. It also reads and writes the words of vectors
+// one by one, in any order that the headers' assumptions allow. memory.glsl itself aligns the addresses of vectors.
 #include "memory.glsl"   // in the middle of which this stands, where it is asked for
 #if defined(VKDS_CHAOS) && !defined(VKDS_CHAOS_GLSL)
 #define VKDS_CHAOS_GLSL
@@ -18,8 +16,8 @@ uint chaos_random() {
     return chaos_state >> 8;
 }
 
-// One access of a lane in 256 waits, for 1 to 2^12 fences, each power of two as often as another: what waits long has
-// to be rare, so that others get on meanwhile. A subgroup waits whenever one of its lanes does.
+// Delays one of 256 accesses of a lane, for 1 to 2^12 fences; all powers of two are equally frequent. Long delays must
+// be rare, so that other invocations progress meanwhile. A subgroup waits when any of its lanes does.
 void chaos_delay() {
     uint r = chaos_random();
     if ((r & 255u) != 0u) return;

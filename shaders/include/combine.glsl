@@ -1,8 +1,8 @@
-// Combine: operations of one subgroup on one key, done as one.
+// Combine: does equal operations of a subgroup on one key as one operation.
 //
-// When a few keys take a large part of a batch, all their operations would queue at one cache line.
-// Here the lanes of a subgroup that bring the same operation on the same key elect a leader, who does
-// it once for all of them. The others count as done right after the leader's.
+// If a few keys have a large part of a batch, their operations contend for a few cache lines. So the
+// lanes of a subgroup with the same operation on the same key elect a leader, which does it once for
+// all of them. The others' operations count as done just after the leader's.
 #ifndef VKDS_COMBINE_GLSL
 #define VKDS_COMBINE_GLSL
 
@@ -10,16 +10,17 @@
 #include "results.glsl"
 #include "value_subgroup.glsl"
 
-const uint COMBINE_KEYS = 4u;   // keys a subgroup that are combined at most
+const uint COMBINE_KEYS = 4u;   // the most keys that are combined in a subgroup
 
 struct Combined {
     uint leader;   // the lane that does this lane's operation
     bool leads;    // it is this one
 };
 
-// Only keys that meet in neighbouring lanes are taken for frequent ones: that costs next to nothing
-// where keys are distinct, and hardly ever misses a key that is in many lanes. Collective over the
-// subgroup; afterwards run the operations of the enabled lanes that lead.
+// Elects leaders. Afterwards do the operations of the enabled lanes that lead. Collective over the subgroup.
+//
+// Only keys that are equal in two neighbouring lanes are combined. That costs almost nothing if keys are
+// distinct, and rarely misses a key that is in many lanes.
 Combined combine(uint kind, K key, inout V value, bool enabled) {
     Combined c = Combined(gl_SubgroupInvocationID, true);
     bool can = enabled
@@ -60,7 +61,7 @@ Combined combine(uint kind, K key, inout V value, bool enabled) {
     return c;
 }
 
-// Every lane's status, from its own or from its leader's. Collective over the subgroup.
+// The status of every lane's operation, from its own status or its leader's. Collective over the subgroup.
 uint combine_status(Combined c, uint kind, uint status) {
     uint leaders = subgroupShuffle(status, c.leader);
     if (c.leads) return status;

@@ -1,8 +1,8 @@
-// Constants: the ids of all specialization constants that the public library has, so that no two of its headers take
-// the same one. vk.KernelOptions sets constants by their names; ids are for who makes pipelines without package vk.
+// Constants: the ids of all specialization constants of the public headers, so that no two have the same id.
+// vk.KernelOptions sets constants by name. You need ids only if you create pipelines without package vk.
 //
-// A header that has a constant declares it by its id here, with its default. Ids from VKDS_ID_FREE on are for kernels:
-// those of vkds and your own.
+// The header that has a constant declares it, with its default, by the id from here. Ids from VKDS_ID_FREE on are for
+// kernels: those of vkds and your own.
 #ifndef VKDS_CONSTANTS_GLSL
 #define VKDS_CONSTANTS_GLSL
 

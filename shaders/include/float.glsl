@@ -1,5 +1,5 @@
-// Float: sums of floats by integer arithmetic, also on devices that have no doubles. They are those of IEEE 754:
-// rounded to the nearest, ties to even, with subnormal numbers.
+// Float: adds floats by integer arithmetic, so that it works on devices without doubles, too. The sums are those of
+// IEEE 754: rounded to nearest, ties to even, with subnormal numbers.
 #ifndef VKDS_FLOAT_GLSL
 #define VKDS_FLOAT_GLSL
 
@@ -8,13 +8,13 @@
 const uint FLOAT_EXPONENT_32 = 8u;    // bits of a float's exponent
 const uint FLOAT_EXPONENT_64 = 11u;   // of a double's
 
-// A number by 2^shift, for a shift below 64.
+// a * 2^shift, for a shift below 64.
 uvec2 float_left(uvec2 a, uint shift) {
     return shift < 32u ? uvec2(a.x << shift, (a.y << shift) | (shift == 0u ? 0u : a.x >> (32u - shift)))
                        : uvec2(0u, a.x << (shift - 32u));
 }
 
-// A number by 2^-shift, for a shift below 64. The last bit is 1 if any of those was that are lost.
+// a / 2^shift, for a shift below 64. If any bit that is shifted out was 1, the last bit of the result is set.
 uvec2 float_right(uvec2 a, uint shift) {
     uvec2 by = shift < 32u ? uvec2((a.x >> shift) | (shift == 0u ? 0u : a.y << (32u - shift)), a.y >> shift)
                            : uvec2(a.y >> (shift - 32u), 0u);
@@ -22,8 +22,8 @@ uvec2 float_right(uvec2 a, uint shift) {
     return uvec2(by.x | (lost ? 1u : 0u), by.y);
 }
 
-// The sum of two floats with an exponent of so many bits. One of 32 bits is the upper word, above 0. A sum that is not
-// a number is always the same one: quiet, positive, with nothing in it.
+// The sum of two floats with exponents of `exponent_bits` bits. Floats of 32 bits are in the upper word, and the lower
+// word is 0. A sum that is not a number is always the same NaN: quiet, positive, without payload.
 uvec2 float_add(uvec2 a, uvec2 b, uint exponent_bits) {
     uint at = 31u - exponent_bits, most = (1u << exponent_bits) - 1u;   // of the exponent, in the upper word
     uvec2 size = uvec2(a.x, a.y & 0x7fffffffu), less = uvec2(b.x, b.y & 0x7fffffffu);

@@ -1,48 +1,49 @@
-// Graph: a dynamic graph whose adjacencies are hash tables on slab lists, one a vertex.
+// Graph: a dynamic graph. The adjacency of each vertex is a hash table of slab lists.
 //
 // After chapter 5 of Awad, Fully Concurrent GPU Data Structures (2022), and Awad, Ashkiani, Porumbescu and Owens,
 // Dynamic Graphs on the GPU (2020). A vertex is a number below the graph's capacity, and has a descriptor of four
 // words:
 //
-//   base      its first base slab, SLAB_NULL where it has none
-//   buckets   how many of these there are, 1 or more: a slab list each, as of a slab hash, one behind the other in the
-//             pool's numbering
-//   degree    the keys in them, exactly, between two dispatches
-//   state     GRAPH_DELETED, and how many insertions wait for the vertex to get more buckets
+//   base      its first base slab, or SLAB_NULL if it has none
+//   buckets   the number of base slabs, 1 or more. Each begins a slab list, as in a slab hash; they have consecutive
+//             numbers in the pool
+//   degree    the number of keys in them, exact between dispatches
+//   state     GRAPH_DELETED, plus the number of insertions that wait for the vertex to get more buckets
 //
-// A vertex without neighbours takes no slab, one of a few a single one, from the pool, like all others; that comes by
-// the first insertion, as with slab_list.glsl. More buckets the host gives, between dispatches: an insertion that runs
-// out of its visit budget counts itself in the state, and those that come behind it leave the vertex alone.
+// A vertex without neighbours takes no slab, and one with a few neighbours a single slab. All slabs come from the pool.
+// The first insertion allocates the first slab, as in slab_list.glsl. Only the host adds buckets, between dispatches.
+// An insertion that runs out of its visit budget increments the state, and later insertions skip the vertex.
 //
-// An arc goes from one vertex to another, and stands in the adjacency of the first. An edge of an undirected graph is
-// two arcs, of a loop one: graph_apply is about one arc. Define VKDS_SLAB_KEYS for graphs without weights.
+// An arc goes from one vertex to another, and is in the adjacency of the first. An edge of an undirected graph is two
+// arcs, a loop is one. graph_apply works on one arc. Define VKDS_SLAB_KEYS for graphs without weights.
 #ifndef VKDS_GRAPH_GLSL
 #define VKDS_GRAPH_GLSL
 
 #include "slab_list.glsl"
 
-// Vertices and weights have 32 bits: where dictionaries are compiled for 64 there are no graphs.
+// Vertices and weights have 32 bits. Modules for keys and values of 64 bits have no graphs.
 #if !VKDS_WIDE
 
-// A graph as the host describes it (graph.Device in Go). Lay it into your push constants.
+// A graph as the host describes it (graph.Device in Go). Put it into your push constants.
 struct Graph {
     SlabPool pool;
-    uvec2 vertices;   // a descriptor a vertex
-    uvec2 counters;   // GRAPH_…_AT
-    uint capacity;    // vertices that there are descriptors for
+    uvec2 vertices;   // address of the descriptors, one per vertex
+    uvec2 counters;   // address of the counters, GRAPH_…_AT
+    uint capacity;    // the number of descriptors
     uint seed;        // of the hash function
-    uint most;        // keys a bucket, on average, from which on a vertex should get more of them
+    uint most;        // a vertex with more keys per bucket than this should get more buckets
 };
 
 const uint GRAPH_VERTEX_SHIFT = 4u;        // log2 of a descriptor's bytes
 const uint GRAPH_STATE_AT = 12u;           // bytes in a descriptor
 const uint GRAPH_DEGREE_AT = 8u;
-const uint GRAPH_DELETED = 0x80000000u;    // of a state: the vertex is none
+const uint GRAPH_DELETED = 0x80000000u;    // bit of a state: the vertex is deleted
 
-const uint GRAPH_EXTENT_AT = 0u;    // counters, byte offsets: vertices are numbers below this one, but for deleted ones
-const uint GRAPH_DELETED_AT = 4u;   // deleted ones below it
+// Byte offsets of the counters.
+const uint GRAPH_EXTENT_AT = 0u;    // all numbers below this one are vertices, except deleted ones
+const uint GRAPH_DELETED_AT = 4u;   // deleted vertices below the extent
 const uint GRAPH_LOOPS_AT = 8u;     // arcs from a vertex to itself
-const uint GRAPH_FULL_AT = 12u;     // vertices whose degree has passed what `most` says
+const uint GRAPH_FULL_AT = 12u;     // vertices whose degree has passed `most` keys per bucket
 const uint GRAPH_WANTED_AT = 16u;   // the capacity that insertions would have needed
 
 struct GraphVertex {
@@ -53,28 +54,30 @@ uvec2 graph_vertex_at(Graph g, uint vertex) { return address_at(g.vertices, vert
 
 GraphVertex graph_vertex_of(uvec4 words) { return GraphVertex(words.x, words.y, words.z, words.w); }
 
-// The descriptor of a vertex, of no neighbours where it is none or not enabled, in a read-only phase of the graph.
+// The descriptor of a vertex, in a read-only phase of the graph. Beyond the capacity, or if not enabled, it is that of
+// a vertex without neighbours.
 GraphVertex graph_vertex(Graph g, uint vertex, bool enabled) {
     uvec4 words = uvec4(SLAB_NULL, 1u, 0u, 0u);
     if (enabled && vertex < g.capacity) words = plain_load4(graph_vertex_at(g, vertex));
     return graph_vertex_of(words);
 }
 
-// A vertex as it is stored in a slab, where 0 and ~0 are no keys, and back.
+// A vertex's number as the key in a slab, and back. 0 and ~0 must not be keys in a slab.
 uint graph_encode(uint vertex) { return vertex + 1u; }
 uint graph_decode(uint key) { return key - 1u; }
 
-// The bucket of a key among so many: buckets are ranges of hash values (hash.glsl).
+// The bucket of a key, of the given number of buckets. Buckets are ranges of hash values (hash.glsl).
 uint graph_bucket(Graph g, uint key, uint buckets) { return hash_reduce(hash_mix(key ^ g.seed), buckets); }
 
-// The first slab of a bucket; SLAB_NULL where the vertex has none.
+// The first slab of a bucket, or SLAB_NULL if the vertex has none.
 uint graph_base(GraphVertex v, uint bucket) {
     return v.base == SLAB_NULL || v.buckets == 1u ? v.base : pool_slab(pool_number(v.base) + bucket);
 }
 
-// Adds each lane's number to a word that it has the address of. Lanes of a subgroup with the first one's word, or then
-// with that of the first of the others, do it together: hubs meet there. Returns what this lane has added to what was
-// there `before`, 0 if another lane has done it for this one. Collective over the subgroup.
+// Adds each lane's number to the word at the lane's address. Because many lanes may have the same hub, the lanes with
+// the first lane's word add together by one atomic, and so do those with the word of the first of the other lanes.
+// Returns the sum that this lane has added, 0 if another lane did it, and in `before` the word's value before that.
+// Collective over the subgroup.
 uint graph_add(uvec2 word, uint number, bool enabled, out uint before) {
     before = 0u;
     uint sum = 0u;
@@ -95,8 +98,8 @@ uint graph_add(uvec2 word, uint number, bool enabled, out uint before) {
     return sum;
 }
 
-// Raises a word to `least`, by compare-and-swap, since not every driver's maximum is one step. Who is overtaken found
-// the word risen, so that it takes no more rounds.
+// Raises a word to at least `least`. It uses compare-and-swaps because not every driver's maximum is atomic. If one
+// fails, the word has risen, so the loop ends.
 void graph_raise(uvec2 word, uint least) {
     for (uint round = 0u; round < least; round++) {
         uint now = atomic_load(word);
@@ -104,7 +107,8 @@ void graph_raise(uvec2 word, uint least) {
     }
 }
 
-// Says of arcs that were inserted that their ends are vertices from now on. Collective over the subgroup.
+// Makes the ends of inserted arcs vertices: raises the extent, and undeletes deleted ones. Also counts inserted loops.
+// Collective over the subgroup.
 void graph_arrive(Graph g, uint from, uint to, bool inserted) {
     uvec4 counters = coherent_load4(g.counters);   // extent, deleted, …
     uint extent = subgroupMax(inserted ? max(from, to) + 1u : 0u);
@@ -126,7 +130,8 @@ void graph_arrive(Graph g, uint from, uint to, bool inserted) {
     }
 }
 
-// What an operation on arcs has come to: degrees, and what insertions wait for. Collective over the subgroup.
+// Updates the degrees and counters after operations on arcs, and counts the insertions that wait. Collective over the
+// subgroup.
 void graph_account(Graph g, uint kind, uint from, uint to, uint buckets, uint status, bool enabled) {
     bool inserted = enabled && status == STATUS_INSERTED, deleted = enabled && status == STATUS_DELETED;
     bool waits = enabled && op_inserts(kind) && status == STATUS_PENDING;
@@ -134,7 +139,7 @@ void graph_account(Graph g, uint kind, uint from, uint to, uint buckets, uint st
     uint before;
     if (subgroupAny(inserted || deleted)) {
         uint sum = graph_add(address_add(at, GRAPH_DEGREE_AT), inserted ? 1u : ~0u, inserted || deleted, before);
-        // From below to above the bound, by whichever atomic passes it.
+        // The atomic that takes the degree past the bound counts the vertex.
         uint bound = buckets > ~0u / g.most ? ~0u : buckets * g.most;
         bool passes = int(sum) > 0 && before <= bound && before + sum > bound;
         uint full = subgroupAdd(passes ? 1u : 0u);
@@ -153,13 +158,16 @@ void graph_account(Graph g, uint kind, uint from, uint to, uint buckets, uint st
     }
 }
 
-// Does each enabled lane's operation on an arc, of any kind of operation.glsl but those of several values a key and
-// those of order, concurrently with whatever other invocations do to the graph. Returns its STATUS_…; STATUS_PENDING
-// where it had no effect: the pool was full, the budget of slab visits by the tile was used up, the vertex waits for
-// more buckets, or there are no descriptors yet for such vertices. Graph.Grow of Go makes room for them. `value` is the
-// arc's weight, of no account in graphs without. `anyway`: the vertex need not have got the buckets that it waits for.
+// Does each enabled lane's operation on an arc, concurrently with any operations of other invocations on the graph.
+// `kind` is OP_INSERT, OP_INSERT_UNIQUE, OP_INSERT_ADD, OP_INSERT_MIN, OP_INSERT_MAX, OP_DELETE or OP_FIND. `value` is
+// the arc's weight, ignored in graphs without weights. If `anyway`, an insertion doesn't skip a vertex that waits for
+// more buckets. An insertion makes both ends of the arc vertices.
 //
-// An arc that is inserted makes both its ends vertices. Between vertices that are none no arc is found or deleted.
+// Returns STATUS_…: STATUS_PENDING if the operation had no effect and may be tried again, because
+//   - the pool was full,
+//   - `budget`, the number of slabs that a tile may visit, was used up,
+//   - the vertex waits for more buckets, or
+//   - the graph's capacity is too small. Graph.Grow in Go raises it.
 // Collective over the subgroup.
 uint graph_apply(Graph g, inout SlabCursor cursor, uint kind, uint from, uint to, inout uint value, bool enabled,
                  uint budget, bool anyway) {
@@ -186,8 +194,9 @@ uint graph_apply(Graph g, inout SlabCursor cursor, uint kind, uint from, uint to
     return graph_apply(g, cursor, kind, from, to, value, enabled, budget, false);
 }
 
-// Finds each enabled lane's arc: whether it is there, and its weight. For read-only phases of the graph. `endless` says
-// that the list had more slabs than the pool has: memory is damaged. Collective over the subgroup.
+// Finds each enabled lane's arc: returns whether the graph has it, and sets value to its weight or 0. `endless` becomes
+// true if the list has more slabs than the pool: memory is damaged. For read-only phases of the graph. Collective over
+// the subgroup.
 bool graph_find(Graph g, uint from, uint to, bool enabled, out uint value, out bool endless) {
     bool busy = enabled && to < g.capacity;
     GraphVertex v = graph_vertex(g, from, busy);
@@ -208,9 +217,9 @@ bool graph_find(Graph g, uint from, uint to, bool enabled, out uint value) {
     return graph_find(g, from, to, enabled, value, endless);
 }
 
-// A walk of a tile over neighbours of a vertex, in a read-only phase of the graph; its lanes walk the same one. It goes
-// over every `step`-th bucket from `first` on: all of them with 0 and 1; those of the k-th of n tiles, as a
-// workgroup's, with k and n. So a hub is many tiles' work.
+// A walk of a tile over neighbours of a vertex, in a read-only phase of the graph. All lanes of the tile walk the same
+// vertex. The walk reads every `step`-th bucket from `first` on: with 0 and 1, all buckets. To divide a hub among n
+// tiles, say of a workgroup, give tile k the arguments k and n.
 //
 //     GraphWalk walk = graph_walk(g, graph_vertex(g, vertex, there), 0u, 1u);
 //     while (subgroupAny(walk.slabs.more)) {
@@ -219,7 +228,7 @@ bool graph_find(Graph g, uint from, uint to, bool enabled, out uint value) {
 //         slab_lane_value(node, m) …
 //     }
 //
-// A tile whose walk has ended gets nodes with no slot live.
+// After the end of its walk a tile gets nodes without live slots.
 struct GraphWalk {
     GraphVertex vertex;
     SlabWalk slabs;   // over the bucket that the next step reads
@@ -240,7 +249,7 @@ Node graph_walk_on(Graph g, inout GraphWalk walk) {
     return node;
 }
 
-// The neighbour in this lane's slot m of the node that the last step has brought.
+// The neighbour in this lane's slot m of the node that the last graph_walk_on returned.
 uint graph_neighbor(Node node, uint m) { return graph_decode(slab_lane_key(node, m)); }
 
 #endif   // !VKDS_WIDE

@@ -1,13 +1,13 @@
-// Hashing: a bijective mix of 32 bits, one of 64 bits to 32, and the reduction to a bucket that keeps the order of the
-// hashes.
+// Hashing: hash functions of keys, and the reduction of a hash to a bucket, which keeps the order of hashes.
 //
-// Buckets are ranges of hash values (the high word of hash * buckets), not residues: when a table
-// changes its number of buckets, each new bucket draws on a contiguous run of old ones, so a rehash
-// streams.
+// Buckets are ranges of hash values (the high word of hash * buckets), not residues. When a table
+// changes its number of buckets, the keys of a new bucket come from consecutive old ones, so a rehash
+// reads and writes memory in order.
 #ifndef VKDS_HASH_GLSL
 #define VKDS_HASH_GLSL
 
-// Two rounds of xor-shift and multiplication; constants with low bias found by C. Wellons.
+// Hashes 32 bits; it is a bijection. Two rounds of xor-shift and multiplication; C. Wellons found the constants, which
+// have low bias.
 uint hash_mix(uint x) {
     x ^= x >> 16;
     x *= 0x21f0aaadu;
@@ -17,7 +17,7 @@ uint hash_mix(uint x) {
     return x;
 }
 
-// Of both words, so that keys which differ in one of them alone never have the same hash.
+// Hashes 64 bits to 32. Keys that differ in only one of their words never have the same hash.
 uint hash_mix(uvec2 x) { return hash_mix(hash_mix(x.x) ^ x.y); }
 
 // Maps a 32-bit hash to 0 … n-1, monotonically.
@@ -27,9 +27,9 @@ uint hash_reduce(uint h, uint n) {
     return high;
 }
 
-// Which of one table's buckets share hashes with bucket x of another: those from hash_first_bucket to
-// hash_last_bucket, and perhaps no key of the first or last of them. The ratio of the two tables' numbers of
-// buckets is in 32.32 fixed point (low word first), rounded down for the first and up for the last.
+// The buckets of one table that share hashes with bucket x of another: from hash_first_bucket to hash_last_bucket.
+// The first and the last of them may share none, because the ratio of the tables' numbers of buckets is rounded: it
+// is in 32.32 fixed point (low word first), rounded down for the first and up for the last.
 uint hash_first_bucket(uint x, uvec2 ratio_down) {
     uint high, low;
     umulExtended(x, ratio_down.x, high, low);

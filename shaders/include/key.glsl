@@ -1,8 +1,8 @@
-// Key: what a key is, and a value, at the widths that a module is compiled for.
+// Key: the types of keys and values, and their loads and stores.
 //
-// Define VKDS_KEY_BITS and VKDS_VALUE_BITS as 32, which both are by default, or 64. Then K is the type of a key, and V
-// of a value: uint, or uvec2 with the low word first. What is done with them is in number.glsl. In memory both are
-// aligned to their size.
+// Define VKDS_KEY_BITS and VKDS_VALUE_BITS as 32, the default of both, or 64. K is the type of a key, and V of a value:
+// uint, or uvec2 with the low word first. number.glsl has arithmetic for both. In memory both must be aligned to their
+// size.
 #ifndef VKDS_KEY_GLSL
 #define VKDS_KEY_GLSL
 

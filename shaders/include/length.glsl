@@ -1,4 +1,4 @@
-// Length: how many elements an array has, known to the host or to the device alone.
+// Length: the number of elements of an array, which the host knows or only the device.
 #ifndef VKDS_LENGTH_GLSL
 #define VKDS_LENGTH_GLSL
 
@@ -6,7 +6,7 @@
 
 struct Length {
     uvec2 at;   // 0, or the address of the length
-    uint n;     // the length, or a bound of it
+    uint n;     // the length, or an upper bound of it
 };
 
 uint length_of(Length l) {

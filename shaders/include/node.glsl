@@ -1,9 +1,9 @@
-// Node: 128 bytes of memory, spread over the lanes of a tile.
+// Node: 128 bytes of memory, distributed over the lanes of a tile.
 //
-// A node is 32 words, read as pairs of a key and a value (P of width.glsl): 16 of them, two a quad, or at 64 bits 8,
-// one a quad of 16 bytes. The tile has up to 8 lanes, of which each holds 8/TILE quads, interleaved so that the tile
-// touches whole sectors at a time: quad j of lane t is the node's quad j * TILE + t. Narrow tiles read best on GPUs
-// (more nodes in flight, fewer instructions a node); on a CPU device one lane a node is fastest.
+// A node has 8 quads of 16 bytes, read as pairs of a key and a value (P of width.glsl): 16 pairs, two per quad, or 8
+// pairs at 64 bits, one per quad. The tile has up to 8 lanes, and each holds 8/TILE quads. Quad j of lane t is the
+// node's quad j * TILE + t, so that the tile reads whole sectors at a time. On GPUs narrow tiles are fastest (more
+// nodes in flight, fewer instructions per node), and on CPU devices tiles of one lane.
 #ifndef VKDS_NODE_GLSL
 #define VKDS_NODE_GLSL
 
@@ -20,11 +20,12 @@ struct Node {
     P pair[VKDS_WIDE != 0 ? 8 : 16];
 };
 
-const uint NODE_QUADS = 8u / TILE;   // steps in which the pairs are in node order
+const uint NODE_QUADS = 8u / TILE;   // quads per lane: quad j of all lanes comes before quad j + 1 in node order
 const uint NODE_LANE_PAIRS = NODE_PAIRS / TILE;
 
-// The place in the node of this lane's m-th pair. The lane that holds a pair of the node, and its number among that
-// lane's pairs. Quad q of a node, of those that this lane has, and its pairs.
+// node_pair_index: the index in the node of this lane's pair m. node_pair_lane and node_pair_number: the lane that
+// holds a pair of the node, and the pair's number in that lane. VKDS_NODE_QUAD and VKDS_NODE_PUT read and set this
+// lane's quad q of a node.
 #if VKDS_WIDE
 uint node_pair_index(uint m) { return m * TILE + tile_lane(); }
 uint node_pair_lane(uint pair) { return pair & (TILE - 1u); }
@@ -60,7 +61,7 @@ const uint NODE_LAST_LANE = TILE - 1u;
 VKDS_NODE_LOAD(node_load, plain_load4)
 VKDS_NODE_LOAD(node_load_coherent, coherent_load4)
 
-// Make all 32 words of a node ~0: how fresh nodes look. A fence orders the coherent one (slab_free).
+// Set all 32 words of a node to ~0, as in a new node. After the coherent one, a fence is needed before slab_free.
 #define VKDS_NODE_CLEAR(NAME, STORE4)                                                                   \
     void NAME(uvec2 address, bool enabled) {                                                            \
         [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++)                                               \
@@ -70,9 +71,8 @@ VKDS_NODE_LOAD(node_load_coherent, coherent_load4)
 VKDS_NODE_CLEAR(node_clear, plain_store4)
 VKDS_NODE_CLEAR(node_clear_coherent, coherent_store4)
 
-// More visits of nodes than a tile has to make where nobody changes them: for each of its lanes, all nodes of so many
-// memory blocks of a pool (slab_alloc.glsl), half by half. Loops that follow references end with them: only
-// references that lead in circles take so many.
+// A bound on the node visits of a tile in a read-only phase: for each of its lanes, all nodes of `blocks` memory blocks
+// of a pool (slab_alloc.glsl), in two halves. It ends loops that follow references, if damaged memory has a cycle.
 uint node_visits(uint blocks) { return min(blocks, (1u << 20) / TILE) * (TILE << 11) + (TILE << 6); }
 
 #endif

@@ -1,5 +1,5 @@
-// Number: unsigned numbers of 32 bits (uint) and of 64 (uvec2: low word, high word) by the same names, so that one
-// source is compiled for both. No 64-bit integers: some devices have none.
+// Number: arithmetic of unsigned numbers of 32 bits (uint) and of 64 bits (uvec2: low word, high word), by the same
+// names, so that one source is compiled for both. It uses no 64-bit integers because some devices have none.
 #ifndef VKDS_NUMBER_GLSL
 #define VKDS_NUMBER_GLSL
 
@@ -23,11 +23,11 @@ uvec2 number_add(uvec2 a, uvec2 b) {
 uint number_subtract(uint a, uint b) { return a - b; }
 uvec2 number_subtract(uvec2 a, uvec2 b) { return uvec2(a.x - b.x, a.y - b.y - (a.x < b.x ? 1u : 0u)); }
 
-// The bits from `shift` on, all of them in one word, that a mask leaves.
+// (a >> shift) & mask, as a word.
 uint number_bits(uint a, uint shift, uint mask) { return (a >> shift) & mask; }
 uint number_bits(uvec2 a, uint shift, uint mask) { return ((shift < 32u ? a.x : a.y) >> (shift & 31u)) & mask; }
 
-// All bits from `shift` on, below the number's, as a word; ~0 if they don't fit into one.
+// a >> shift, for a shift below the number's width, as a word, or ~0 if the result doesn't fit into one.
 uint number_from(uint a, uint shift) { return a >> shift; }
 uint number_from(uvec2 a, uint shift) {
     if (shift >= 32u) return a.y >> (shift & 31u);
@@ -35,7 +35,7 @@ uint number_from(uvec2 a, uint shift) {
     return a.x >> shift | (shift == 0u ? 0u : a.y << (32u - shift));
 }
 
-// A word, `shift` bits to the left, modulo 2^64.
+// a << shift for a word a, modulo 2^64.
 uvec2 number_shifted(uint a, uint shift) {
     if (shift >= 32u) return uvec2(0u, a << (shift & 31u));
     return uvec2(a << shift, shift == 0u ? 0u : a >> (32u - shift));

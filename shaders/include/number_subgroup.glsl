@@ -1,5 +1,5 @@
-// Number, over a subgroup: the sum, the minimum and the maximum of numbers of 32 bits and of 64 (number.glsl), one a
-// lane. All are collective over the subgroup, and all its lanes get the same.
+// Number subgroup: the sum, minimum and maximum of numbers of 32 and of 64 bits (number.glsl), one per lane. The
+// functions are collective over the subgroup, and all its lanes get the same result.
 #ifndef VKDS_NUMBER_SUBGROUP_GLSL
 #define VKDS_NUMBER_SUBGROUP_GLSL
 
@@ -10,15 +10,15 @@ uint number_subgroup_add(uint a) { return subgroupAdd(a); }
 uint number_subgroup_min(uint a) { return subgroupMin(a); }
 uint number_subgroup_max(uint a) { return subgroupMax(a); }
 
-// Modulo 2^64. Where low words are summed up lane by lane, an addition carries if the result is less than what it
-// added.
+// The sum modulo 2^64. In an inclusive sum of the low words over the lanes, the addition of a lane carries if its
+// result is less than the lane's low word.
 uvec2 number_subgroup_add(uvec2 a) {
     uint low = subgroupInclusiveAdd(a.x);
     uint high = subgroupAdd(a.y + (low < a.x ? 1u : 0u));
     return uvec2(subgroupShuffle(low, gl_SubgroupSize - 1u), high);
 }
 
-// The high words decide, and of lanes whose high words are that, the low ones.
+// Compares the high words first, and then the low words of the lanes with that high word.
 uvec2 number_subgroup_min(uvec2 a) {
     uint high = subgroupMin(a.y);
     return uvec2(subgroupMin(a.y == high ? a.x : ~0u), high);

@@ -1,13 +1,11 @@
-// Stage: pairs on their way to two arrays, of keys and of values, put together in shared memory by a tile, so that they
-// are written by whole quads, and by all tiles of a subgroup at a time. Stores of single words, each tile's by itself,
-// take longer than all else about a range. The arrays are aligned to 16 bytes: GPUs write quads elsewhere than asked
-// for if they aren't, though CPU drivers do as they are told.
+// Stage: collects pairs in shared memory and writes them to two arrays, of keys and of values. Pairs are written as
+// whole quads, and by all tiles of a subgroup at a time. Stores of single words by each tile alone take longer than all
+// the rest of a range query. The arrays must be aligned to 16 bytes: otherwise GPUs write quads to another address.
 //
-// The stage of a tile is a window over the arrays that goes on with what is written: pairs have to come in the order of
-// their places.
+// The stage of a tile is a window that moves forward over the arrays: pairs must come in the order of their places.
 //
-// The lanes of a subgroup are held together by votes, with memory barriers around: a control barrier of a subgroup is
-// one of the whole workgroup to lavapipe (Mesa 25.0), and not to be had in loops.
+// Votes keep the lanes of a subgroup together, with memory barriers around them. A control barrier can't be used:
+// lavapipe (Mesa 25.0) makes one of a subgroup into one of the whole workgroup, which must not be in these loops.
 #ifndef VKDS_PAIR_STAGE_GLSL
 #define VKDS_PAIR_STAGE_GLSL
 
@@ -15,21 +13,21 @@
 #include "width.glsl"
 #include "workgroup.glsl"
 
-const uint STAGE_QUADS = 12u;   // of a tile, in each of the two arrays; more of them take the cache's place
+const uint STAGE_QUADS = 12u;   // of a tile, in each of the two arrays; more shared memory leaves less for the cache
 const uint STAGE_MOST = VKDS_PER_QUAD * STAGE_QUADS;
-const uint STAGE_GAP = 3u * VKDS_PER_QUAD;   // places that nobody minds are passed over within the stage up to so many
+const uint STAGE_GAP = 3u * VKDS_PER_QUAD;   // the most unused places that a stage skips without being written
 
-// Tiles of one lane are for CPU devices, and write their pairs as they are.
+// Tiles of one lane are for CPU devices, and write their pairs directly.
 const bool STAGED = TILE >= 2u;
 const uint STAGES = STAGED ? WORKGROUP / TILE : 1u;
 shared K staged_keys[STAGES * STAGE_MOST];
 shared V staged_values[STAGES * STAGE_MOST];
 
-// The same for all lanes of the tile.
+// A tile's stage. The same for all lanes of the tile.
 struct Stage {
-    uint begin;   // the stage's places from begin to end are pairs, or nothing that anybody minds
+    uint begin;   // the stage's places from begin to end are pairs, or unused places that may be written with anything
     uint end;
-    uint to;      // the quad of the arrays where the stage's first one goes
+    uint to;      // the quad of the arrays that the stage's first quad is written to
 };
 
 uint stage_first() { return STAGED ? workgroup_lane() / TILE * STAGE_MOST : 0u; }   // places before the tile's
@@ -39,11 +37,12 @@ Stage stage_at(uint place) {
     return Stage(place & (VKDS_PER_QUAD - 1u), place & (VKDS_PER_QUAD - 1u), place >> VKDS_QUAD_LOG);
 }
 
-// Where the next pair goes.
+// The place in the arrays of the next pair.
 uint stage_place(Stage s) { return VKDS_PER_QUAD * s.to + s.end; }
 
-// Has the next pair go to a place further on, where `turn`. So many places in between may be written with anything.
-// False: there are more, and what is in the stage is to be written and another one begun there.
+// If `turn`, moves the stage's end to `place`, which must not be before it. `over` places after the end may be written
+// with anything. Returns false if the place is too far for that: the caller must then write the stage and begin another
+// one there (stage_at).
 bool stage_turn(inout Stage s, uint place, uint over, bool turn) {
     uint end = place - VKDS_PER_QUAD * s.to;
     bool near = end - s.end <= min(over, STAGE_GAP) && end <= STAGE_MOST;
@@ -51,14 +50,14 @@ bool stage_turn(inout Stage s, uint place, uint over, bool turn) {
     return near || !turn;
 }
 
-// Puts a pair of this lane, number nth of those that come next, into the stage.
+// Puts a pair of this lane into the stage, as the nth of the next pairs.
 void stage_put(Stage s, uint nth, P pair) {
     uint at = stage_first() + s.end + nth;
     staged_keys[at] = pair.VKDS_KEY;
     staged_values[at] = pair.VKDS_VALUE;
 }
 
-// Puts a pair as stage_put does; by tiles of one lane, it is written, if its place is below `room`.
+// Puts a pair as stage_put does. Tiles of one lane write it to the arrays, if its place is below `room`.
 void pair_put(uvec2 keys, uvec2 values, uint room, Stage s, uint nth, P pair) {
     uint at = stage_place(s) + nth;
     if (STAGED) stage_put(s, nth, pair);
@@ -68,14 +67,14 @@ void pair_put(uvec2 keys, uvec2 values, uint room, Stage s, uint nth, P pair) {
     }
 }
 
-// Whether there may be no room for so many more pairs.
+// Whether the stage has no room for so many more pairs.
 bool stage_full(Stage s, uint pairs) { return s.end + pairs > STAGE_MOST; }
 
 void stage_barrier() {
     memoryBarrier(gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
 }
 
-// A quad of what is staged from a place on, and one of its keys or values.
+// A quad of staged keys or values from a place on; VKDS_STAGE_OF is one key or value of it.
 #if VKDS_WIDE
 uvec4 stage_keys(uint at) { return uvec4(staged_keys[at], staged_keys[at + 1u]); }
 uvec4 stage_values(uint at) { return uvec4(staged_values[at], staged_values[at + 1u]); }
@@ -90,9 +89,9 @@ uvec4 stage_values(uint word) {
 #define VKDS_STAGE_OF(Q, I) Q[I]
 #endif
 
-// Writes what is in the stages of the tiles that say `write`: all of it, or whole quads alone, and the rest stays. Of
-// the arrays, nothing is written from `room` on. Where `spare`, all places are those of quads, there is room for all,
-// and the rest of a last quad may be written with anything. Called between putting and putting. Collective.
+// Writes the stages of the tiles with `write` to the arrays. If not `all`, only whole quads are written, and the rest
+// stays. No place from `room` on is written. `spare` promises that ranges of places are whole quads, that there is room
+// for all pairs, and that the rest of the last quad may be written with anything. Collective.
 void stage_write(uvec2 keys, uvec2 values, uint room, bool spare, bool write, bool all, inout Stage s) {
     if (subgroupAny(write)) {
         stage_barrier();
@@ -120,7 +119,7 @@ void stage_write(uvec2 keys, uvec2 values, uint room, bool spare, bool write, bo
             }
             q += TILE;
         }
-        // The rest comes to the stage's beginning.
+        // The rest moves to the beginning of the stage.
         if (quads != 0u && !all && tile_lane() == 0u) {
             uint rest = first + VKDS_PER_QUAD * min(quads, STAGE_QUADS - 1u);
             uvec4 k = stage_keys(rest), v = stage_values(rest);

@@ -1,8 +1,8 @@
-// Search: bounds in sorted words, and in sorted numbers of 64 bits (uvec2, number.glsl): the type of the key says which
-// of them an array has.
+// Search: binary search in sorted arrays, of words or of numbers of 64 bits (uvec2, number.glsl). The type of the key
+// is that of the array's elements.
 //
-// The lower bound of a key is how many words are below it, the upper bound how many are at most it; so equal words
-// lie between the two.
+// The lower bound of a key is the number of elements below it. The upper bound is the number of elements that are not
+// above it. So the elements equal to the key are those from the lower bound to before the upper bound.
 #ifndef VKDS_SEARCH_GLSL
 #define VKDS_SEARCH_GLSL
 
@@ -37,11 +37,11 @@ uint upper_bound(uvec2 numbers, uint low, uint high, uvec2 key) {
     return key == uvec2(~0u) ? high : lower_bound(numbers, low, high, number_add(key, uvec2(1u, 0u)));
 }
 
-// The lower bound of one key, if it is in [low, high], by a subgroup: its lanes try as many places at once, so that few
-// loads wait for one another. Collective over the subgroup.
+// The lower bound of one key, if it is in [low, high], found by a subgroup: each lane tests another place in each
+// round, so that few rounds of loads are needed. Collective over the subgroup.
 uint lower_bound_subgroup(uvec2 words, uint low, uint high, uint key) {
     while (low < high) {
-        // Lane l tries the last of the l-th of equal parts; those past the end count as not below.
+        // Lane l tests the last element of the l-th of equal parts. Elements after the end count as not below.
         uint part = (high - low) / (gl_SubgroupSize + 1u) + 1u;
         uint at = low + part * (gl_SubgroupInvocationID + 1u) - 1u;
         bool below = false;
@@ -66,8 +66,9 @@ uint lower_bound_subgroup(uvec2 numbers, uint low, uint high, uvec2 key) {
     return low;
 }
 
-// How many of the eight words at an address, a multiple of 16, or of the four numbers of 64 bits, are below a key. All
-// come from one sector of 32 bytes where the address is a multiple of that, which costs a GPU no more than one word.
+// The number of the eight words, or of the four numbers of 64 bits, at an address that are below a key. The address
+// must be a multiple of 16. If it is a multiple of 32, all come from one sector, which costs a GPU no more than one
+// word.
 uint lower_bound_sector(uvec2 words, uint key) {
     uvec4 a = plain_load4(words);
     uvec4 b = plain_load4(address_add(words, 16u));

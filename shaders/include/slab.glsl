@@ -1,8 +1,8 @@
-// Slab: 128 bytes of slots in a linked list, read by a tile while others change it.
+// Slab: 128 bytes of slots, an element of a linked list. A tile reads it while others change it.
 //
 // After Ashkiani et al. (2018), sections III-A and IV. A slab of pairs has 15 (key, value) slots, a slab of keys
-// (define VKDS_SLAB_KEYS) has 30 key slots; at 64 bits (width.glsl) 7 and 15. Word 30 is auxiliary, word 31 refers to
-// the next slab. A fresh slab is all ~0.
+// (define VKDS_SLAB_KEYS) has 30 key slots; at 64 bits (width.glsl) they have 7 and 15. Word 30 is auxiliary, word 31
+// refers to the next slab. In a new slab all words are ~0.
 //
 // Protocol. A slot's key goes EMPTY -> key -> TOMBSTONE and never back while kernels run, and new
 // keys go to the first empty slot in list order. Hence:
@@ -11,9 +11,9 @@
 // - no fence is needed: a slab's words are either as fresh as before the dispatch or newer.
 // Tombstones are reclaimed by a flush, when nothing else runs.
 //
-// What is done to a slot, by which atomics, is in slab_change.glsl.
+// slab_change.glsl has the changes of slots, and the atomics that they use.
 //
-// The two patterns are not lost as keys: see slab_hash.glsl and slab_list.glsl.
+// Keys may have the patterns of EMPTY and TOMBSTONE: slab_hash.glsl and slab_list.glsl store them in another form.
 #ifndef VKDS_SLAB_GLSL
 #define VKDS_SLAB_GLSL
 
@@ -57,7 +57,7 @@ V slab_lane_value(Node n, uint m) {
 #endif
 }
 
-// Whether this lane's slot m is a slot at all, and not the slab's auxiliary words or nothing.
+// Whether this lane's slot m is a slot of the slab: some are the auxiliary words, or unused.
 bool slab_lane_has(uint m) {
 #if defined(VKDS_SLAB_KEYS) && VKDS_WIDE
     return m != 2u * NODE_LANE_PAIRS - 1u || tile_lane() != NODE_LAST_LANE;   // of its last pair the first half is one
@@ -66,14 +66,14 @@ bool slab_lane_has(uint m) {
 #endif
 }
 
-// Which of this lane's slots are slots at all, and not the slab's auxiliary words or nothing.
+// The mask of this lane's slots that are slots of the slab (slab_lane_has).
 uint slab_data_mask() {
     uint mask = 0u;
     [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) mask |= (slab_lane_has(m) ? 1u : 0u) << m;
     return mask;
 }
 
-// Which of this lane's slots hold a key: bit m for its slot m.
+// The mask of this lane's slots that hold a key: bit m for its slot m.
 uint slab_lane_mask(Node n, K key) {
     uint mask = 0u;
     [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++)
@@ -81,13 +81,13 @@ uint slab_lane_mask(Node n, K key) {
     return mask;
 }
 
-// Which of this lane's slots hold a key that is neither empty nor erased.
+// The mask of this lane's slots that are neither empty nor erased.
 uint slab_live_mask(Node n) {
     return ~(slab_lane_mask(n, SLAB_EMPTY) | slab_lane_mask(n, SLAB_TOMBSTONE)) & slab_data_mask();
 }
 
-// How many slots are marked before this lane's slots of step j, in slab order; `total` is how many are
-// in the steps before, and is moved on. Call it for j = 0 … NODE_QUADS-1 in order.
+// The number of marked slots of the tile before this lane's slots of step j, in slab order. `total` is the number in
+// the steps before j; the call adds that of step j to it. Call it for j = 0 … NODE_QUADS-1 in order.
 uint slab_step_rank(uint mask, uint j, inout uint total) {
     uint before = total;
     [[unroll]] for (uint s = 0u; s < SLAB_STEP_SLOTS; s++) {
@@ -98,7 +98,7 @@ uint slab_step_rank(uint mask, uint j, inout uint total) {
     return before;
 }
 
-// The slot in the slab of this lane's slot m.
+// The index in the slab of this lane's slot m.
 uint slab_lane_slot(uint m) {
 #ifdef VKDS_SLAB_KEYS
     return 2u * node_pair_index(m >> 1) + (m & 1u);
@@ -107,7 +107,7 @@ uint slab_lane_slot(uint m) {
 #endif
 }
 
-// The reference to the next slab, SLAB_NULL at the list's end; the same for all lanes of the tile.
+// The reference to the next slab, or SLAB_NULL at the list's end. The same for all lanes of the tile.
 uint slab_next(Node n) { return tile_shuffle(n.pair[NODE_LANE_PAIRS - 1u].VKDS_LAST_WORD, NODE_LAST_LANE); }
 
 // The outcome of a search in a slab, the same for all lanes of the tile.
@@ -117,10 +117,10 @@ struct SlabHit {
     V value;      // (of a slab of keys: 0)
 };
 
-// The first slot, in slab order, that holds one key or another. Since slots fill in slab order, a search
-// for a key or SLAB_EMPTY ends at the key, or else where it may be inserted.
+// The first slot, in slab order, that holds `key` or `other`. Because slots fill in slab order, a search for a
+// key or SLAB_EMPTY ends at the key, or else at the slot where it may be inserted.
 SlabHit slab_search(Node n, K key, K other) {
-    // Each lane's first slot that fits, and a bit a quad of the node in which one does.
+    // Each lane's first slot that matches, and one bit for each quad of the node that has such a slot.
     uint quads = 0u;
     uint mine = 0u;
     K mine_key = K(0u);
@@ -149,8 +149,8 @@ SlabHit slab_search(Node n, K key, K other) {
     return hit;
 }
 
-// The first slot that holds a key (SLAB_EMPTY: the first free slot), NODE_NONE if none does; the same
-// for all lanes of the tile.
+// The first slot that holds a key (SLAB_EMPTY: the first free slot), or NODE_NONE. The same for all lanes of
+// the tile.
 uint slab_find(Node n, K key) { return slab_search(n, key, key).slot; }
 
 // slab_find, and the value in the slot found.
@@ -160,7 +160,7 @@ uint slab_find(Node n, K key, out V value) {
     return hit.slot;
 }
 
-// How many slots hold a key; the same for all lanes of the tile.
+// The number of slots that hold a key. The same for all lanes of the tile.
 uint slab_count(Node n, K key) {
     uint mask = slab_lane_mask(n, key);
     uint count = 0u;
@@ -169,8 +169,8 @@ uint slab_count(Node n, K key) {
     return count;
 }
 
-// By one lane. Appends `next` to a slab that has no next one; returns the reference that is there now, which is
-// another one if somebody was faster.
+// Appends the slab `next` to a slab that has no next one. Returns the reference that the slab now has: another one if
+// another invocation was faster. For one lane.
 uint slab_link(uvec2 slab, uint next) {
     uint before = atomic_cas(address_add(slab, SLAB_NEXT_AT), SLAB_NULL, next);
     return before == SLAB_NULL ? next : before;

@@ -1,44 +1,47 @@
-// Slab change: what one lane does to one slot of a slab, while others do the same.
+// Slab change: changes by one lane of one slot of a slab, concurrent with changes by others.
 //
-// Which atomics it takes goes by whether a pair fits one, and a key: slab_whole.glsl (pairs of 8 bytes by 64-bit
-// atomics), slab_ready.glsl (the same without these), slab_claimed.glsl (pairs of 16 bytes by 64-bit atomics),
-// slab_keys.glsl (keys without values) and slab_latched.glsl (whatever has 64 bits, without 64-bit atomics).
+// There are several protocols, depending on the widths and on the device's atomics:
+//   slab_whole.glsl     pairs of 8 bytes, by 64-bit atomics
+//   slab_ready.glsl     pairs of 8 bytes, without 64-bit atomics
+//   slab_claimed.glsl   pairs of 16 bytes, by 64-bit atomics
+//   slab_keys.glsl      keys without values, of 32 bits, or of 64 bits by 64-bit atomics
+//   slab_latched.glsl   keys or pairs of 64 bits, without 64-bit atomics
 //
-// All functions are one lane's own: no subgroup operation is in them.
+// All functions are for one lane and have no subgroup operations.
 #ifndef VKDS_SLAB_CHANGE_GLSL
 #define VKDS_SLAB_CHANGE_GLSL
 
 #include "slab.glsl"
 
-// Where a value is changed apart from its key by who has not seen it as one with that, he says what he saw.
+// At 64 bits, functions that change a value apart from its key also take the value seen: VKDS_SLAB_SEEN adds it.
 #if VKDS_WIDE
 #define VKDS_SLAB_SEEN(SEEN) SEEN,
 #else
 #define VKDS_SLAB_SEEN(SEEN)
 #endif
 
-// Puts a key with its value into the first free slot from `slot` on, which was seen free. False: the
-// slab is full by now, or `target` is in it (the key itself; SLAB_EMPTY if that does not matter).
+// Puts a key with its value into the first free slot from `slot` on, which was seen free. Returns false if the
+// slab is full by now, is latched, or has got `target`: the key itself, or SLAB_EMPTY if duplicates are allowed.
 bool slab_insert(uvec2 slab, uint slot, K key, V value, K target);
 
-// Erases the key seen in a slot. False: somebody else did, look at the slab again.
+// Erases the key seen in a slot. Returns false if it must be tried again after another read of the slab.
 bool slab_erase(uvec2 slab, uint slot, K key);
 
-// Makes sure of a value that was read with its key. False: look at the slab again.
+// Confirms a value that was read with its key, or reads it again. Returns false if the slab must be read again.
 bool slab_value(uvec2 slab, uint slot, K key, inout V value);
 
-const uint SLAB_ATTEMPTS = 4u;   // compare-and-swaps of a value, before its slab is looked at again
+const uint SLAB_ATTEMPTS = 4u;   // compare-and-swaps of a value before its slab is read again
 
-// Assign to, add to, lower or raise the value of the key seen in a slot with a value. What they do may
-// land in a slot whose key was erased a moment before: then it counts as done before the erasure. False: the value is
-// not there yet, or others were faster, look again.
+// Assign to, add to, lower or raise the value of the key seen in a slot. If the key was erased just before, the change
+// counts as done before the erasure. They return false if the slab must be read again: the slot's value is not stored
+// yet, or other invocations were faster.
 bool slab_assign(uvec2 slab, uint slot, VKDS_SLAB_SEEN(V seen) V value);
 bool slab_add(uvec2 slab, uint slot, VKDS_SLAB_SEEN(V seen) V value);
 bool slab_min(uvec2 slab, uint slot, V seen, V value);
 bool slab_max(uvec2 slab, uint slot, V seen, V value);
 
-// One of three of these, for lanes that have different ones to do: with 64-bit atomics they are under way
-// together, as one compare-and-swap.
+// Does one of three changes. Lanes may do different ones: with 64-bit atomics on pairs all of them are done by one
+// compare-and-swap, at the same time.
 const uint SLAB_INSERT = 0u;
 const uint SLAB_ASSIGN = 1u;
 const uint SLAB_ERASE = 2u;

@@ -1,31 +1,32 @@
-// Slab of claimed pairs: of 16 bytes, by 64-bit atomics of their keys and of their values.
+// Claimed slab: changes of pairs of 16 bytes, by 64-bit atomics on keys and on values.
 //
-// A slot is claimed by a compare-and-swap on its key, and its value is stored behind that. A value other than a fresh
-// slot's ~0 is there. Whether ~0 is the slot's value, its bit in the auxiliary word says: it is cleared by who stores
-// such a value, or makes it. Until then others come back on a later visit. test/models/slab_claimed_test.go tries it.
+// A compare-and-swap on the key claims a slot; its value is stored after that. A new slot's value is ~0. So any other
+// value is stored. If the value reads ~0, the slot's bit in the auxiliary word tells: it is cleared by the invocation
+// that stores or computes the value ~0. Until then other operations read the slab again later. A model is in
+// test/models/slab_claimed_test.go.
 //
-// No fence is in it: a value is read by an address made of its bit, and the bit is cleared on the result of the atomic
-// that made the value (memory.glsl says what both are good for). With fences, NVIDIA's compiler keeps what lanes hold
-// of a slab in memory, and a table is filled half as fast (docs/benchmarks.md).
+// There are no fences. The address that a value is read from is computed from its bit, and the bit is cleared depending
+// on the result of the atomic that wrote the value: order by address and by result (memory.glsl). With fences, NVIDIA's
+// compiler keeps the lanes' parts of a slab in memory, and a table is filled at half the speed (docs/benchmarks.md).
 #include "slab_change.glsl"   // at the end of which this stands, where it is asked for
 #if defined(VKDS_SLAB_CLAIMED) && !defined(VKDS_SLAB_CLAIMED_GLSL)
 #define VKDS_SLAB_CLAIMED_GLSL
 
 #include "value.glsl"
 
-const V SLAB_UNSETTLED = V(~0u);   // a value that may be a fresh slot's
+const V SLAB_UNSETTLED = V(~0u);   // a value that may be that of a new slot
 
 uvec2 slab_value_at(uvec2 slab, uint slot) { return address_add(slab_slot(slab, slot), 8u); }
 
-// 1 while nobody has said that a slot's value is there, else 0.
+// The slot's bit in the auxiliary word: 1 until the value ~0 is known to be stored.
 uint slab_unsettled(uvec2 slab, uint slot) { return (atomic_load(address_add(slab, SLAB_AUX_AT)) >> slot) & 1u; }
 
-// Whether the value of a slot whose key was seen is there.
+// Whether the value of a slot whose key was seen is stored.
 bool slab_settled(uvec2 slab, uint slot, V seen) {
     return seen != SLAB_UNSETTLED || slab_unsettled(slab, slot) == 0u;
 }
 
-// Says that a value is the slot's, if that can't be seen by itself, nor was said of the one before.
+// Clears the slot's bit after `value` replaced `before`, if the value is ~0 and the one before was not.
 void slab_settle(uvec2 slab, uint slot, V before, V value) {
     if (value == SLAB_UNSETTLED && before != SLAB_UNSETTLED)
         atomic_and(address_add(slab, SLAB_AUX_AT), ~(1u << slot));
@@ -36,7 +37,7 @@ bool slab_insert(uvec2 slab, uint slot, K key, V value, K target) {
         K before = atomic_cas2(slab_slot(slab, slot), SLAB_EMPTY, key);
         if (before == SLAB_EMPTY) {
             if (value != SLAB_UNSETTLED) atomic_store2(slab_value_at(slab, slot), value);
-            else atomic_and(address_add(slab, SLAB_AUX_AT), ~(1u << slot));   // it has been there all the time
+            else atomic_and(address_add(slab, SLAB_AUX_AT), ~(1u << slot));   // a new slot has this value already
             return true;
         }
         if (before == target) return false;
@@ -51,7 +52,7 @@ bool slab_erase(uvec2 slab, uint slot, K key) {
 bool slab_value(uvec2 slab, uint slot, K key, inout V value) {
     if (value != SLAB_UNSETTLED) return true;
     uint unsettled = slab_unsettled(slab, slot);
-    value = atomic_load2(address_add(slab_value_at(slab, slot), unsettled << 3));   // if it is not there, another one
+    value = atomic_load2(address_add(slab_value_at(slab, slot), unsettled << 3));   // other words if unsettled
     return unsettled == 0u;
 }
 
@@ -64,8 +65,8 @@ bool slab_assign(uvec2 slab, uint slot, V seen, V value) {
 #if VKDS_VALUES != VKDS_UNSIGNED
 #include "operation.glsl"
 
-// Makes of a slot's value what an operation makes of it (op_value), by compare-and-swap. A value that one has failed on
-// is there: no value is a fresh slot's again.
+// Applies op_value to a slot's value, by compare-and-swaps. If one has failed, the value that it returned is stored:
+// the value of a slot never becomes that of a new slot again.
 bool slab_update(uvec2 slab, uint slot, V seen, uint kind, V value) {
     if (!slab_settled(slab, slot, seen)) return false;
     bool done = false;

@@ -1,4 +1,4 @@
-// Slab of keys: each is set and erased by one atomic, of 32 bits or, where the device has them, of 64.
+// Slab of keys: each key is set and erased by one atomic, of 32 bits or, for keys of 64 bits, of 64.
 #include "slab_change.glsl"   // at the end of which this stands, where it is asked for
 #if defined(VKDS_SLAB_OF_KEYS) && !defined(VKDS_SLAB_KEYS_GLSL)
 #define VKDS_SLAB_KEYS_GLSL
@@ -20,7 +20,7 @@ bool slab_insert(uvec2 slab, uint slot, K key, V value, K target) {
 bool slab_erase(uvec2 slab, uint slot, K key) {
     return VKDS_SLAB_CAS(slab_slot(slab, slot), key, SLAB_TOMBSTONE) == key;
 }
-// A key has no value to be sure of or to change.
+// There are no values to confirm or to change.
 bool slab_value(uvec2 slab, uint slot, K key, inout V value) { return true; }
 bool slab_assign(uvec2 slab, uint slot, VKDS_SLAB_SEEN(V seen) V value) { return true; }
 bool slab_add(uvec2 slab, uint slot, VKDS_SLAB_SEEN(V seen) V value) { return true; }

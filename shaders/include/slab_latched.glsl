@@ -1,18 +1,19 @@
-// Slab with a latch: of keys or pairs of 64 bits, without 64-bit atomics.
+// Latched slab: changes of keys or pairs of 64 bits, without 64-bit atomics.
 //
-// The auxiliary word is the slab's state: a version, and a bit that is cleared while somebody changes the slab, who
-// reads again what he changes. A slab is latched, changed and unlatched within one function; who is too late comes
-// back. What is read is whole if the state in front of it and behind it is one (slab_view.glsl).
-// test/models/slab_latched_test.go tries it.
+// The auxiliary word is the slab's state: a version, and a bit that is cleared while the slab is latched. Each function
+// latches the slab, reads the slots that it changes again, changes them and unlatches the slab. If the slab is latched
+// by another invocation, the function returns false, and the operation tries again later. A read of the slab is
+// consistent if the state before and after it is the same (slab_view.glsl). A model is in
+// test/models/slab_latched_test.go.
 #include "slab_change.glsl"   // at the end of which this stands, where it is asked for
 #if defined(VKDS_SLAB_LATCHED) && !defined(VKDS_SLAB_LATCHED_GLSL)
 #define VKDS_SLAB_LATCHED_GLSL
 
 #include "operation.glsl"
 
-const uint SLAB_OPEN = 1u << 31;   // of a state: the slab is not latched
+const uint SLAB_OPEN = 1u << 31;   // bit of a state: the slab is not latched
 
-// Latches a slab, if nobody else has. `state` is for slab_unlatch.
+// Tries to latch a slab, and returns whether it did. `state` is for slab_unlatch.
 bool slab_latch(uvec2 slab, out uint state) {
     pairs_by_32_bit_atomics();
     state = atomic_and(address_add(slab, SLAB_AUX_AT), ~SLAB_OPEN);
@@ -55,10 +56,10 @@ bool slab_erase(uvec2 slab, uint slot, K key) {
     return there;
 }
 
-// A value was read with its key, whole.
+// The value is valid, because it was read consistently with its key.
 bool slab_value(uvec2 slab, uint slot, K key, inout V value) { return true; }
 
-// Makes a slot's value what an operation makes of it (op_value).
+// Applies op_value to a slot's value.
 bool slab_update(uvec2 slab, uint slot, uint kind, V value) {
 #ifndef VKDS_SLAB_KEYS
     uint state;

@@ -1,10 +1,11 @@
-// Slab of pairs that are made ready: of 8 bytes, by 32-bit atomics. A slot is claimed by its key, then its value is
-// stored, then its bit in the auxiliary word is cleared; until then others come back on a later visit.
+// Ready slab: changes of pairs of 8 bytes, by 32-bit atomics. An insertion claims a slot by a compare-and-swap on its
+// key, stores the value, and then clears the slot's bit in the auxiliary word. Until then other operations on the key
+// read the slab again later.
 #include "slab_change.glsl"   // at the end of which this stands, where it is asked for
 #if defined(VKDS_SLAB_READY) && !defined(VKDS_SLAB_READY_GLSL)
 #define VKDS_SLAB_READY_GLSL
 
-// Whether the value of a slot whose key was seen is there.
+// Whether the value of a slot whose key was seen is stored.
 bool slab_settled(uvec2 slab, uint slot) {
     pairs_by_32_bit_atomics();
     bool settled = ((atomic_load(address_add(slab, SLAB_AUX_AT)) >> slot) & 1u) == 0u;

@@ -1,5 +1,5 @@
-// Slab values: of pairs of 8 bytes, changed by 32-bit atomics where they are there (slab_settled of slab_whole.glsl
-// and slab_ready.glsl).
+// Slab values: changes of the values of pairs of 8 bytes, by 32-bit atomics, once they are stored (slab_settled of
+// slab_whole.glsl and slab_ready.glsl).
 #include "slab_change.glsl"   // at the end of which this stands, where it is asked for
 #if defined(VKDS_SLAB_VALUES) && !defined(VKDS_SLAB_VALUES_GLSL)
 #define VKDS_SLAB_VALUES_GLSL
@@ -15,8 +15,8 @@ bool slab_assign(uvec2 slab, uint slot, uint value) {
 #if VKDS_VALUES != VKDS_UNSIGNED
 #include "operation.glsl"
 
-// Makes of a slot's value what an operation makes of it (op_value), by compare-and-swap. A value of ~0 may be older
-// than its key: a compare-and-swap tells.
+// Applies op_value to a slot's value, by compare-and-swaps. A value that was seen as ~0 may be older than its key; the
+// compare-and-swap then fails and returns the right one.
 bool slab_update(uvec2 slab, uint slot, uint kind, uint value) {
     if (!slab_settled(slab, slot)) return false;
     uvec2 at = address_add(slab_slot(slab, slot), 4u);
@@ -56,8 +56,8 @@ bool slab_max(uvec2 slab, uint slot, uint seen, uint value) {
     return true;
 }
 #else
-// SwiftShader's atomicMin and atomicMax are a load and a store, and lose what others add in between. False: somebody
-// did.
+// By compare-and-swaps, because SwiftShader's atomicMin and atomicMax are a load and a store, and lose changes of
+// others in between. They return false if others were faster.
 bool slab_min(uvec2 slab, uint slot, uint seen, uint value) {
     if (!slab_settled(slab, slot)) return false;
     uvec2 at = address_add(slab_slot(slab, slot), 4u);

@@ -1,15 +1,15 @@
 // Tile: T neighbouring lanes of a subgroup that work on one node together.
 //
-// T is the specialization constant TILE: a power of two, at most 32 and at most the subgroup size; of tiles that work
-// on nodes (node.glsl) at most 8. The functions are collective over the subgroup: call them in
-// subgroup-uniform control flow, with every lane. Clustered operations are not used, since not every
-// driver has them; ballot with shift and mask, and shuffle, do it all.
+// T is the specialization constant TILE: a power of two, at most 32 and at most the subgroup size. For tiles that work
+// on nodes (node.glsl) it is at most 8. The functions are collective over the subgroup: call them in
+// subgroup-uniform control flow, with every lane. They use ballots and shuffles, not clustered
+// operations, because not every driver has these.
 //
-// A kernel over tiles is a flat loop, `while (subgroupAny(busy))`, one node visit an iteration,
-// in which each tile works for one of its lanes, the source (warp-cooperative work sharing,
-// Ashkiani et al. 2018, section IV-A). Loads, stores and atomics are predicated; no subgroup
-// operation stands in divergent control flow. So nothing depends on reconvergence or on forward
-// progress between lanes.
+// A kernel with tiles is a flat loop, `while (subgroupAny(busy))`, with one node visit per iteration.
+// In each iteration a tile works for one of its lanes, the source (warp-cooperative work sharing,
+// Ashkiani et al. 2018, section IV-A). Loads, stores and atomics are predicated, and no subgroup
+// operation is in divergent control flow. So nothing depends on reconvergence or on forward progress
+// between lanes.
 #ifndef VKDS_TILE_GLSL
 #define VKDS_TILE_GLSL
 
@@ -24,7 +24,7 @@ uint tile_lane() { return gl_SubgroupInvocationID & (TILE - 1u); }
 // The first lane of this tile, as a lane of the subgroup.
 uint tile_base() { return gl_SubgroupInvocationID & ~(TILE - 1u); }
 
-// Bit i is lane i's condition, of this tile's lanes.
+// The conditions of this tile's lanes: bit i is that of its lane i.
 uint tile_ballot(bool condition) {
     if (TILE == 1u) return condition ? 1u : 0u;
     uvec4 ballot = subgroupBallot(condition);
@@ -38,10 +38,10 @@ uint tile_ballot(bool condition) {
     return TILE == 32u ? bits : bits & ((1u << (TILE & 31u)) - 1u);
 }
 
-// The first lane of a ballot of the tile; the last lane where the ballot is empty.
+// The first lane of a ballot of the tile, or the tile's last lane if the ballot is empty.
 uint tile_first(uint ballot) { return uint(findLSB(ballot)) & (TILE - 1u); }
 
-// Lane `from`'s value, from 0 … TILE-1.
+// The value of the tile's lane `from`, 0 … TILE-1.
 uint tile_shuffle(uint value, uint from) {
     return TILE == 1u ? value : subgroupShuffle(value, tile_base() + from);
 }

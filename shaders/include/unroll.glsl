@@ -1,5 +1,5 @@
-// Loops that are unrolled: on a GPU that keeps in registers what they go over. The compilers of CPU devices take
-// minutes for what it gives: there, define VKDS_ROLLED.
+// Unroll: loops that are unrolled on GPUs, which keeps the arrays that they index in registers. The compilers of CPU
+// devices take minutes for unrolled loops: for them, define VKDS_ROLLED.
 #ifndef VKDS_UNROLL_GLSL
 #define VKDS_UNROLL_GLSL
 

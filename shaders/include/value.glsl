@@ -1,12 +1,12 @@
-// Value: what values are, and so how they are added and compared.
+// Value: addition and comparison of values, which are unsigned integers, signed integers or floats.
 //
-// VKDS_VALUES says it: 0, the default, unsigned integers; 1, signed ones; 2, floats. Kernels for unsigned values call
-// nothing of this header, so that their code is what it would be without it. A specialization constant in its place
-// made them up to 46% slower on an NVIDIA H100 (docs/notes/measurements.md).
+// Define VKDS_VALUES as 0 (the default) for unsigned integers, 1 for signed integers, or 2 for floats. Kernels for
+// unsigned values call no function of this header: their code is the same as without it. A specialization constant
+// instead of the macro made them up to 46% slower on an NVIDIA H100 (docs/notes/measurements.md).
 //
-// Signed integers are in two's complement. Of floats the lesser one is the lesser word: negative ones have all bits
-// flipped, others the sign bit (structures.ValueCode in Go). A value of 32 bits in a word of 64 is the upper half,
-// above 0.
+// Signed integers are in two's complement. Floats are encoded so that words have the order of the floats: negative ones
+// have all bits flipped, others the sign bit (structures.ValueCode in Go). A value of 32 bits in a word of 64 is the
+// upper half; the lower half is 0.
 #ifndef VKDS_VALUE_GLSL
 #define VKDS_VALUE_GLSL
 
@@ -21,14 +21,14 @@
 #define VKDS_VALUES VKDS_UNSIGNED
 #endif
 
-// One of two expressions: of unsigned values, or of others.
+// One of two expressions: the first for unsigned values, the second for others.
 #if VKDS_VALUES == VKDS_UNSIGNED
 #define VKDS_BY_VALUES(UNSIGNED, OTHERS) UNSIGNED
 #else
 #define VKDS_BY_VALUES(UNSIGNED, OTHERS) OTHERS
 #endif
 
-// The word that stands among words where a value stands among values; and the value of such a word.
+// Maps a value to a word so that unsigned words have the order of the values, and back: it is its own inverse.
 #if VKDS_VALUES == VKDS_SIGNED
 const uint VALUE_SIGN = 0x80000000u;
 #else
@@ -45,16 +45,16 @@ uvec2 value_min(uvec2 a, uvec2 b) { return value_order(number_min(value_order(a)
 uint value_max(uint a, uint b) { return value_order(max(value_order(a), value_order(b))); }
 uvec2 value_max(uvec2 a, uvec2 b) { return value_order(number_max(value_order(a), value_order(b))); }
 
-// The sum: of integers modulo 2^32 or 2^64, of floats as float_add has it.
+// The sum: integers are added modulo 2^32 or 2^64, and floats by float_add.
 #if VKDS_VALUES == VKDS_FLOAT
 #include "float.glsl"
 
-// Of floats in words of 64 bits: their own width, 32 or 64.
+// The width of floats that are in words of 64 bits: 32 or 64.
 layout(constant_id = VKDS_ID_FLOAT_BITS) const uint FLOAT_BITS = 64u;
 
-const uint VALUE_LOW = FLOAT_BITS == 64u ? ~0u : 0u;   // what of a float is in the lower word of 64 bits
+const uint VALUE_LOW = FLOAT_BITS == 64u ? ~0u : 0u;   // the mask of a float's bits in the lower word
 
-// The bits of a float, by its word, and the word by its bits.
+// value_float: the bits of a float, from its encoding. value_of_float: the encoding, from the bits.
 uvec2 value_float(uvec2 v, uint low) { return v ^ ((v.y >> 31) != 0u ? uvec2(0u, 0x80000000u) : uvec2(low, ~0u)); }
 uvec2 value_of_float(uvec2 f, uint low) { return f ^ ((f.y >> 31) == 0u ? uvec2(0u, 0x80000000u) : uvec2(low, ~0u)); }
 

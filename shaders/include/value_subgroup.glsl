@@ -1,5 +1,5 @@
-// Value, over a subgroup: the sum, the least and the greatest of values (value.glsl), one a lane, and what lanes bring
-// that have none. All are collective over the subgroup, and all its lanes get the same.
+// Value subgroup: the sum, minimum and maximum of values (value.glsl), one per lane, and the neutral elements for lanes
+// without a value. The functions are collective over the subgroup, and all its lanes get the same result.
 #ifndef VKDS_VALUE_SUBGROUP_GLSL
 #define VKDS_VALUE_SUBGROUP_GLSL
 
@@ -23,7 +23,7 @@ V value_subgroup_min(V v) { return value_order(VKDS_SUBGROUP_MIN(value_order(v))
 V value_subgroup_max(V v) { return value_order(VKDS_SUBGROUP_MAX(value_order(v))); }
 
 #if VKDS_VALUES == VKDS_FLOAT
-// The value that added to another one leaves it as it is: -0.
+// The neutral element of addition: -0 for floats, because x + -0 is x for every x.
 V value_zero() {
 #if VKDS_VALUE_BITS == 64
     return uvec2(VALUE_LOW, 0x7fffffffu);
@@ -31,7 +31,7 @@ V value_zero() {
     return 0x7fffffffu;
 #endif
 }
-// In the order of a butterfly.
+// Adds in the order of a butterfly.
 V value_subgroup_add(V v) {
     for (uint step = 1u; step < gl_SubgroupSize; step <<= 1)
         v = value_add(v, subgroupShuffle(v, gl_SubgroupInvocationID ^ step));

@@ -1,10 +1,10 @@
-// Width: what keys, values and pairs of both are to structures that have them at 32 bits or, with VKDS_KEY_BITS and
-// VKDS_VALUE_BITS 64, at 64, from one source.
+// Width: macros for keys, values and pairs, so that one source is compiled for 32 bits and, with VKDS_KEY_BITS and
+// VKDS_VALUE_BITS 64, for 64 bits.
 //
-// K is a key and V a value, as in key.glsl; P is a pair as it stands in a slot, p.VKDS_KEY and p.VKDS_VALUE. Sums and
-// order have names, and so have loads and stores in arrays of either; equal is == at both widths. Macros without
-// constants of their own, so that a module of 32 bits is what it would be with the operators: each function more, and
-// each other order of constants, would have to be measured.
+// K is a key and V a value, as in key.glsl. P is a pair as in a slot: p.VKDS_KEY and p.VKDS_VALUE. There are macros for
+// addition, order, and loads and stores in arrays; equality is == at both widths. They are macros, without constants of
+// their own, so that the SPIR-V for 32 bits is the same as with operators: functions, or another order of constants,
+// would have to be measured.
 #ifndef VKDS_WIDTH_GLSL
 #define VKDS_WIDTH_GLSL
 
@@ -105,7 +105,7 @@
 #define VKDS_STORE_AT(base, i, v) plain_store_at(base, i, v)
 #endif
 
-// Whether one atomic takes a pair.
+// Whether one atomic can change a pair.
 #if VKDS_INT64_ATOMICS && !VKDS_WIDE
 #define VKDS_PAIR_ATOMICS 1
 #else
