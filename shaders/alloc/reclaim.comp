@@ -1,5 +1,5 @@
-// Frees all that is in limbo when no kernel is under way that may read it: what is left in the bags, and what found no
-// room in them.
+// Frees all retired slabs, when no kernel that may read them is running: those left in the bags, and those that found
+// no room in them.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "epoch_slab.glsl"

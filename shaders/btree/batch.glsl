@@ -1,17 +1,17 @@
-// B-link-tree, batched updates: what the kernels of a batch share. Nothing else works on the tree meanwhile, so there
-// are no latches; each node that is touched belongs to one invocation, or its successors to one each.
+// B-link-tree, batched updates: common code of the kernels of a batch. Nothing else uses the tree meanwhile, so there
+// are no latches. Each node that is changed, or each of the nodes that replace it, belongs to one invocation.
 //
-// Kernels over leaves define BATCH_LEAVES as 1 before these headers, those over inner nodes as 0.
+// Kernels for leaves define BATCH_LEAVES as 1 before these headers, and those for inner nodes as 0.
 //
-// A batch goes through the tree level by level, from the leaves up. At the leaves it is the operations in key order; at
-// an inner level, the nodes that the level below got, as (low, child). A segment is those that go to one node. The
-// invocation that has a segment changes the node in place if what results fits into it. Otherwise it writes down a
-// record: the results of the segment will be divided among as many nodes as it takes, the outputs, of which the first
-// one is the node itself. An invocation a record does that, of a long segment an invocation an output, so that one huge
-// segment costs no more than many small ones. What is new is the batch of the next level.
+// A batch goes through the tree level by level, from the leaves up. At the leaves its elements are the operations in
+// key order. At an inner level they are the new nodes of the level below, as (low, child). A segment is the elements
+// for one node. One invocation has a segment, and changes the node in place if the result fits into it. Otherwise it
+// writes a record: a later kernel divides the segment's results among as many nodes as needed, the outputs; the first
+// output is the node itself. One invocation does a record. If the segment is long, one invocation does each output, so
+// that one huge segment costs no more than many small ones. The new nodes are the batch of the next level.
 //
-// The root stays where it is. When it splits, all of its outputs are new nodes, and it becomes an empty node one level
-// up, to which they go as any others.
+// The root is always the same slab. When it splits, all of its outputs are new nodes, and it becomes an empty node one
+// level up, into which the outputs are inserted like other new nodes.
 #ifndef VKDS_BTREE_BATCH_GLSL
 #define VKDS_BTREE_BATCH_GLSL
 
@@ -22,8 +22,8 @@
 layout(constant_id = 16) const uint BATCH_GROUP = 128;   // elements that a workgroup has
 layout(constant_id = 17) const uint SHARED = 0;          // 1: the pool has other users
 
-// The operations of a batch, in key order, those of equal keys in the order of the batch. Or, of an inner level, new
-// nodes beneath it.
+// The elements of a batch: the operations in key order, those of equal keys in the order of the batch; or, at an inner
+// level, the new nodes of the level below.
 struct Batch {
     uvec2 keys;      // or their lows
     uvec2 payload;   // the value, or with `indexed` its index in the batch; or the node
@@ -36,7 +36,7 @@ struct Batch {
     uint split;      // pairs that a node gets at least when nodes are split: 7 to 14
 };
 
-// A batch as it is pushed: there is no room for more beside a tree and its work.
+// A batch as in push constants, packed because a tree and its work are there, too.
 struct PushedBatch {
     uvec2 keys;
     uvec2 payload;
@@ -51,14 +51,14 @@ Batch batch_taken(PushedBatch p) {
     return Batch(p.keys, p.payload, p.values, p.kinds, p.marks, p.count, p.how & 0xffu, p.how >> 8 & 1u, p.how >> 16);
 }
 
-// How many operations there are: where the device alone knows, a word behind the room for their keys says so. Those
-// behind them belong in no leaf, so that kernels which come after the leaves were located have no need to ask.
+// The number of operations. If only the device knows it, it is in a word after the room for the keys. Elements after
+// the last operation get no leaf when leaves are located, so later kernels need not know the number.
 uint batch_count(PushedBatch p) {
     if ((p.how >> 9 & 1u) == 0u) return p.count;
     return min(plain_load_near(p.keys, VKDS_WORDS(p.count)), p.count);
 }
 
-// The memory of a batch, of which each level has its own control words and overwrites what the level before had.
+// The memory of a batch. Each level has its own control words; the rest is reused by the next level.
 struct Work {
     uvec2 at;
     uint capacity;   // elements of a level, a multiple of 64
@@ -80,9 +80,8 @@ const uint BATCH_CONTROL = 2048u;    // bytes of all
 
 uvec2 batch_control(Work w, uint level, uint at) { return address_add(w.at, (level << BATCH_LEVEL_SHIFT) + at); }
 
-// Memory that one kernel writes and a later one reads, of at most 2^22 elements (maxBatch in Go), so that whatever is
-// in it or in the batch is near its beginning; or, in the kernel that has all levels to itself, other invocations of
-// its workgroup.
+// Memory that one kernel writes and a later one reads, or other invocations of the workgroup in the kernel that does
+// all levels. It has at most 2^22 elements (maxBatch in Go), so loads and stores …_near can be used.
 #ifdef BATCH_ALONE
 uint work_load(uvec2 at, uint i) { return VkdsCoherentWord(address_at(at, i, 2u)).v; }
 void work_store(uvec2 at, uint i, uint v) { VkdsCoherentWord(address_at(at, i, 2u)).v = v; }
@@ -107,9 +106,9 @@ void work_store4(uvec2 at, uint i, uvec4 v) { plain_store4(address_at(at, i, 4u)
 #define work_store_key(at, i, key) work_store(at, i, key)
 #endif
 
-const uint BATCH_WALK = 32u;   // operations that one invocation goes through: more are a long segment
+const uint BATCH_WALK = 32u;   // the most operations that one invocation does: a segment of more is long
 
-// Where a part of the memory begins that has so many bytes an element before it.
+// The address of a part of the memory, after so many bytes per element.
 uvec2 batch_part(Work w, uint bytes) { return address_add(w.at, BATCH_CONTROL + w.capacity * bytes); }
 
 // Records, in the places of the elements of their groups: what node, where its segment ends, how many pairs result, and
@@ -149,18 +148,18 @@ Batch batch_above(Work w, uint split) {
 
 K batch_key(Batch b, uint i) { return work_load_key(b.keys, i); }
 
-// Into how many nodes n pairs go: one, as long as they fit into it, so that no batch makes a node for pairs that it
-// doesn't bring, and deletions, which bring none, leave the levels above alone. Of several each gets `split` at least.
+// The number of nodes for n pairs: one, if they fit. So a batch makes no more nodes than its insertions need, and
+// deletions don't change the levels above. If there are several nodes, each gets at least `split` pairs.
 uint batch_nodes(Batch b, uint n) {
     return n <= BTREE_SLOTS ? 1u : max((n + BTREE_SLOTS - 1u) / BTREE_SLOTS, n / b.split);
 }
 
-// Which pair is the first of output j of so many: they share n pairs evenly.
+// The number of the first pair of output j: the outputs share n pairs evenly.
 uint batch_first(uint n, uint nodes, uint j) { return j * (n / nodes) + min(j, n % nodes); }
 
 const uint BATCH_ROUNDS = 1u << 16;   // nodes that a search visits at most
 
-// Where the search for a key begins that is to end at a level: where the work's prefix index says, or at the root.
+// The start of the search for a key down to a level: the entry of the work's prefix index, or the root.
 BTreePlace batch_start(BTree tree, Work w, uint level, K key) {
     BTreePlace place = BTreePlace(tree.root, 0u);
     bool high = false;
@@ -176,7 +175,7 @@ BTreePlace batch_start(BTree tree, Work w, uint level, K key) {
     return place;
 }
 
-// The child of an inner node that a key, in the node's range or above it, leads to.
+// The child of an inner node for a key that is not below the node's range.
 uint batch_child(uvec2 node, K key) {
     uint child = SLAB_NULL;
     [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / VKDS_QUAD_SLOTS; q++) {
@@ -225,8 +224,7 @@ uint batch_find(BTree tree, Work w, uint level, K key, bool enabled, out NodeHea
     return busy ? SLAB_NULL : place.node;
 }
 
-// The leaf whose range has the key. As long as all nodes have parents, no header says anything that parents don't, and
-// the leaf is not read.
+// The leaf whose range has the key. If all nodes have parents, the parent alone tells, and the leaf is not read.
 uint batch_leaf(BTree tree, Work w, K key, bool enabled) {
     uint orphans = plain_load(address_add(tree.state, BTREE_ORPHANS_AT));
     BTreePlace place = batch_start(tree, w, 0u, key);

@@ -1,8 +1,9 @@
-// B-link-tree, batched updates: which operations leave a pair behind, and which one says its value.
+// B-link-tree, batched updates: marks the operations that leave a pair, and those that determine its value.
 //
-// Of the operations with equal keys, the last one decides whether there is a pair afterwards. If it does, that position
-// is marked as one that lands: a bit, with a count of those before it. What the value is, the last position says that
-// starts anew, whatever was there: another bit, where batches have other kinds than OP_INSERT.
+// The last of the operations with equal keys decides whether the key has a pair afterwards. If so, its position is
+// marked as one that lands: by a bit, with the number of such positions before it. The value is determined from the
+// last position on whose operation ignores the old value. That is another bit, if the batch has other kinds than
+// OP_INSERT.
 #ifndef VKDS_BTREE_BATCH_MARKS_GLSL
 #define VKDS_BTREE_BATCH_MARKS_GLSL
 
@@ -33,7 +34,7 @@ V batch_value(Batch b, uint i) {
     return VKDS_LOAD_NEAR(b.payload, i);
 }
 
-// How many of the positions before this one land.
+// The number of positions before this one that land.
 uint marks_before(Batch b, uint i) {
     if (b.kind == OP_DELETE) return 0u;
     uvec2 w = plain_load2(address_at(b.marks, i / 32u, 3u));
@@ -41,7 +42,7 @@ uint marks_before(Batch b, uint i) {
     return groups + w.y + uint(bitCount(w.x & ((1u << (i & 31u)) - 1u)));
 }
 
-// Whether a position lands that is the last of its key.
+// Whether a position, which is the last of its key, lands.
 bool marks_lands(Batch b, uint i) {
     if (b.kind != OP_MIXED) return b.kind != OP_DELETE;
     return (plain_load2(address_at(b.marks, i / 32u, 3u)).x >> (i & 31u) & 1u) != 0u;
@@ -66,7 +67,7 @@ uint marks_next(Batch b, uint i, uint end) {
     return min(next, end);
 }
 
-// What the operations of a key come to, if the last of them, at position i, lands.
+// The result of the operations of a key, if the last of them, at position i, lands.
 struct Landing {
     V value;
     bool keeps;   // the value that was there before, if the key was

@@ -1,5 +1,5 @@
-// B-link-tree, batched updates: a node's pairs and a segment of a batch, as one sequence in key order, of which any
-// part can be written by itself.
+// B-link-tree, batched updates: merges a node's pairs and a segment of a batch into one sequence in key order. Any part
+// of it can be written alone.
 #ifndef VKDS_BTREE_BATCH_MERGE_GLSL
 #define VKDS_BTREE_BATCH_MERGE_GLSL
 

@@ -1,7 +1,6 @@
-// B-link-tree, batched updates: where new nodes come from. They are the pool's free slabs in the order of their bits in
-// the bitmaps, and stand one behind the other as their keys do. The bits are set when the batch is through, and until
-// then a new node's number says which slab it is, so that nobody allocates. In a pool that is SHARED they are slabs
-// that the host has allocated before.
+// B-link-tree, batched updates: the slabs of new nodes. New nodes, in key order, get the pool's free slabs in the order
+// of their bits in the bitmaps. A new node's number determines its slab, so no kernel allocates; the bits are set at
+// the end of the batch. If the pool is SHARED, the slabs are ones that the host has allocated before.
 #ifndef VKDS_BTREE_BATCH_NODES_GLSL
 #define VKDS_BTREE_BATCH_NODES_GLSL
 

@@ -1,8 +1,8 @@
-// B-link-tree, bulk build: which node stands where, and what it is for, when a tree is made of sorted pairs bottom-up.
+// B-link-tree, bulk build: the plan of a tree that is built bottom-up from sorted pairs.
 //
-// The root is node number 0; behind it come the leaves in key order, then each level's inner nodes. The nodes of a
-// level share what is beneath them evenly. So a node's number, range and slots follow from the number of pairs by a few
-// divisions, which one invocation does beforehand: the plan. Then no node waits for another one.
+// The root is node number 0. After it come the leaves in key order, and then the inner nodes of each level. The nodes
+// of a level share the level below evenly. So a node's number, range and slots follow from the number of pairs by a few
+// divisions. One invocation does them beforehand, and stores the plan. Then no node depends on another one.
 #ifndef VKDS_BTREE_BUILD_GLSL
 #define VKDS_BTREE_BUILD_GLSL
 

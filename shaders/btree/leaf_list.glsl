@@ -1,5 +1,5 @@
-// Leaf list: the leaves of a tree in key order, with the sums of their pairs, by which keys have ranks and ranks keys.
-// It is made for a batch, while nothing changes the tree.
+// Leaf list: the leaves of a tree in key order, with prefix sums of their numbers of pairs, for Rank and Select. It is
+// made for a batch, while nothing changes the tree.
 #ifndef VKDS_LEAF_LIST_GLSL
 #define VKDS_LEAF_LIST_GLSL
 

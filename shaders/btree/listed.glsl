@@ -1,5 +1,5 @@
-// The nodes of a tree that nobody changes, as list.comp lists them: the inner ones depth by depth from the root on, and
-// the leaves, in no order.
+// Listed nodes: the nodes of a tree as list.comp lists them, in a read-only phase. The inner nodes come depth by depth
+// from the root on, and the leaves after them; there is no order within these.
 #ifndef VKDS_BTREE_LISTED_GLSL
 #define VKDS_BTREE_LISTED_GLSL
 

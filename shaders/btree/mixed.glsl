@@ -1,17 +1,17 @@
-// What the kernels of batches with operations that ask for order share. Such a batch is all of one kind or (KIND =
-// OP_MIXED) each operation of its own. A mixed one takes a dispatch of each of the three kernels: each does the
-// operations that are its own, and has the registers that these take.
+// Mixed: common code of the kernels of batches with ordered queries. All operations of a batch have one kind, or (KIND
+// = OP_MIXED) each has its own. A mixed batch takes a dispatch of each of the three kernels: each does its own kinds of
+// operations, and uses only the registers that these need.
 //
-// Those that ask for order come first, and behind a barrier the others: so all of the former see what was there before
-// the batch, and the order in which that is so, they in front, is one of all operations, since those of a batch are
-// concurrent. But a query that is left pending would come behind updates. So queries are counted at a gate: where any
-// was left, the updates of the batch don't begin, and its other queries are to be done once more, all in one dispatch.
+// The ordered queries run first, and the other operations after a barrier. So all ordered queries see the tree as it
+// was before the batch. That is a correct order, because the operations of a batch are concurrent. But a query that is
+// left pending would run after updates. So a gate counts pending queries: if there are any, the updates of the batch
+// don't start, and all its queries are done again in one dispatch.
 //
 // With VKDS_CLOCK each subgroup takes a snapshot for the queries that it does together, and the three kernels may run
-// at the same time. There is no gate: what is left pending is done once more, whatever it is.
+// at the same time. There is no gate: pending operations of all kinds are done again.
 //
-// The kernels call the functions on the tree from main, and from one place: NVIDIA's compiler keeps the arrays of nodes
-// that go down more calls in local memory, which costs ranges a tenth.
+// The kernels call the functions on the tree from main, and from one place: NVIDIA's compiler keeps arrays of
+// nodes in local memory if they are passed through more calls, which makes ranges 10% slower.
 #ifndef VKDS_BTREE_MIXED_GLSL
 #define VKDS_BTREE_MIXED_GLSL
 
@@ -24,13 +24,13 @@
 
 layout(constant_id = 16) const uint KIND = 0;
 
-// What operations that ask for order are told beside: push constants have no room for it.
+// Further arguments of ordered queries, for which push constants have no room.
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Windows {
-    uvec2 highs;        // K an operation: of a range, its greatest key
-    uvec2 windows;      // uint32 an operation: where its pairs go; 0: each one's own number
-    uvec2 gate;         // of a mixed batch: a word, 0 at first, that counts its queries which are left pending
-    Length number;      // of operations: those behind it are none, and their statuses are not to be touched
-    uint width;         // pairs of a window
+    uvec2 highs;        // K per operation: the greatest key of a range
+    uvec2 windows;      // uint32 per operation: the window of its pairs; 0: the operation's number
+    uvec2 gate;         // in a mixed batch: a word, 0 at first, that counts the queries left pending
+    Length number;      // the number of operations; statuses after it must not be changed
+    uint width;         // the pairs of a window
 };
 
 layout(push_constant, std430) uniform Push {
@@ -67,7 +67,7 @@ const uint MOST_SLICES = 8u;
 shared uint handed[MOST_SLICES * WORKGROUP];   // this dispatch's operations: number in the workgroup, kind
 shared uint taken;
 
-// The operations that a workgroup has to do: of which part of the batch, and how many.
+// A workgroup's operations: its part of the batch, and their number.
 struct Share {
     uint first;
     uint number;

@@ -1,4 +1,4 @@
-// Range parts: a range of keys cut into 2^shift parts of equal width, so that a few long ranges are work for all of a
+// Range parts: divides a range of keys into 2^shift parts of equal width, so that a few long ranges use the whole
 // device.
 #ifndef VKDS_RANGE_PART_GLSL
 #define VKDS_RANGE_PART_GLSL

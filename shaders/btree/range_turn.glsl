@@ -1,5 +1,5 @@
-// Walks over the leaves of ranges: a lane brings a range, or a part of one, and the tile walks over its lanes' ranges
-// one after the other.
+// Range turns: walks over the leaves of ranges. Each lane has a range, or a part of one, and a tile walks over its
+// lanes' ranges one after the other.
 #ifndef VKDS_BTREE_RANGE_TURN_GLSL
 #define VKDS_BTREE_RANGE_TURN_GLSL
 

@@ -1,4 +1,5 @@
-// Which versions of a tree's leaves are needed: those that held at the time of an open snapshot.
+// Open versions: finds the versions of a tree's leaves that are needed, because they were valid at the time of an open
+// snapshot.
 #ifndef VKDS_BTREE_VERSION_OPEN_GLSL
 #define VKDS_BTREE_VERSION_OPEN_GLSL
 
@@ -11,7 +12,7 @@ struct OpenSnapshots {
     uint oldest;
 };
 
-// What a version says of itself. It is free where `until` is 0.
+// A version's words in place of a header. If `until` is 0, the version is free.
 struct Version {
     BTreeStamp stamp;
     uint until;
@@ -22,7 +23,7 @@ Version version_load(BTreeVersions v, uint version) {
     return Version(BTreeStamp(words.x, words.y), words.z);
 }
 
-// How many open snapshots are from before a time.
+// The number of open snapshots with a time below the given one.
 uint version_opened_before(OpenSnapshots open, uint time) {
     uint begin = 0u, end = open.count;
     while (begin < end) {

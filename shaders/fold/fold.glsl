@@ -1,9 +1,9 @@
-// Fold: what the operations of a batch that are on one key come to, one after the other.
+// Fold: the result of all operations of a batch on one key, one after the other.
 //
-// A workgroup has a tile of positions of the batch in key order. The last position of a key says what comes of it.
-// Where the key began in an earlier tile, the whole workgroup sees to what came before: of batches that update in place
-// in one way, by what each of these tiles has come to; of mixed ones operation by operation, since an addition and a
-// minimum can't be made one.
+// A workgroup has a tile of positions of the batch in key order. The last position of a key computes its result. If the
+// key began in an earlier tile, the whole workgroup computes the part before. If all operations update in place in the
+// same way, it combines the results of the earlier tiles. In mixed batches it goes operation by operation, because an
+// addition and a minimum can't be combined.
 #ifndef VKDS_FOLD_GLSL
 #define VKDS_FOLD_GLSL
 

@@ -1,7 +1,7 @@
-// One dispatch of a batch of operations of one kind on edges.
+// Does a batch of operations of one kind on edges, or those left pending.
 //
 // An edge of an undirected graph is two arcs, which are done one after the other: first the one from the lesser end.
-// `stages` have what became of it where the second is left: then only that is tried by the next dispatch.
+// If the second one is left pending, `stages` has the result of the first, and the next dispatch tries only the second.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "graph.glsl"

@@ -1,7 +1,7 @@
-// Buckets: all buckets of a graph, a tile each, while nobody changes the graph.
+// Buckets: assigns all buckets of a graph to tiles, one each, while nobody changes the graph.
 //
-// First come the vertices that have one bucket, at their own numbers; then the buckets of the others, hubs, in the
-// order of their vertices. `offsets` say how many there are before each vertex.
+// The bucket of a vertex with one bucket has the vertex's number. After all vertices come the buckets of the others,
+// hubs, in the order of their vertices. `offsets` has the number of such buckets before each vertex.
 #ifndef VKDS_GRAPH_BUCKETS_GLSL
 #define VKDS_GRAPH_BUCKETS_GLSL
 

@@ -1,6 +1,6 @@
-// Build: arcs as numbers of 64 bits by which they are sorted: the vertex that an arc is from, and behind it the hash of
-// the one that it leads to. So the arcs of a vertex stand beside one another, and so do those of each of its buckets,
-// since buckets are ranges of hash values.
+// Build: sort keys of arcs, numbers of 64 bits: first the vertex that an arc comes from, then the hash of the one that
+// it leads to. So the arcs of a vertex are consecutive, and those of each of its buckets, too, because buckets are
+// ranges of hash values.
 #ifndef VKDS_GRAPH_BUILD_GLSL
 #define VKDS_GRAPH_BUILD_GLSL
 

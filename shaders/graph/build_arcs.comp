@@ -1,5 +1,5 @@
-// Makes the arcs of edges: one each, or the two of an undirected edge beside one another, so that a stable sort keeps
-// the order of edges in either direction.
+// Makes the arcs of edges: one for each edge, or two neighbouring ones for each undirected edge, so that a stable sort
+// keeps the order of edges in both directions.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "build.glsl"

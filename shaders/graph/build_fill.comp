@@ -1,5 +1,5 @@
-// Writes the buckets of all vertices, a tile each, of sorted arcs: the arcs of a bucket follow one another. If the pool
-// has no slab to give, the tile counts itself as failed; the same dispatch may then be repeated in a larger pool.
+// Writes the buckets of all vertices from sorted arcs, one tile for each bucket: the arcs of a bucket are consecutive.
+// If the pool is full, the tile counts itself as failed; the same dispatch may then be repeated in a larger pool.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../slabhash/slab_compact.glsl"

@@ -1,4 +1,4 @@
-// Flags of the sorted arcs that stay: of equal ones the last, and none that is no arc.
+// Flags the sorted arcs that stay: the last of equal ones, and only valid arcs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "build.glsl"

@@ -1,4 +1,4 @@
-// Finds where the arcs of each vertex begin among the sorted ones, and how many buckets it is to have; 0 without arcs.
+// Finds the first of the sorted arcs of each vertex, and the number of buckets that it gets: 0 if it has no arcs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "build.glsl"

@@ -1,4 +1,4 @@
-// Looks for what is wrong in a graph, while nobody changes it. A tile takes a bucket.
+// Finds errors in a graph, while nobody changes it. Each tile takes a bucket.
 //
 // First (PHASE 0) each slab of a bucket is marked, and it is counted what the bucket holds; then (1) each arc is looked
 // up, and its opposite; at last (2), an invocation a vertex, degrees are compared with what was counted.

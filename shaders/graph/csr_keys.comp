@@ -1,5 +1,5 @@
-// Makes keys of edges by which they are sorted into rows: their vertices behind one another. With both directions
-// wanted, the two arcs of an edge stand beside one another, so that a stable sort keeps the order of edges in each.
+// Makes the keys by which edges are sorted into rows: first the source, then the target. If both directions are
+// wanted, the two arcs of an edge are neighbours, so that a stable sort keeps the order of edges in both directions.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "number.glsl"

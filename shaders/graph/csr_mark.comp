@@ -1,4 +1,4 @@
-// Flags of the sorted arcs that stay: of equal ones the last, and loops if they are wanted.
+// Flags the sorted arcs that stay: the last of equal ones, and loops only if they are wanted.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "number.glsl"

@@ -1,8 +1,8 @@
-// Fills the fresh base slabs that vertices are to get with what stands in their old ones.
+// Copies the adjacencies of vertices from their old base slabs to the new ones that they get.
 //
-// Buckets are ranges of hash values, so what a new one holds stands in a run of old ones: each tile gathers one new
-// bucket, densely, without an atomic. If the pool has no slab to give, the tile counts itself as failed; the same
-// dispatch may then be repeated over what it has written, in a larger pool.
+// Because buckets are ranges of hash values, the keys of a new bucket are in consecutive old ones. Each tile gathers
+// one new bucket, densely, without atomics. If the pool is full, the tile counts itself as failed; the same dispatch
+// may then be repeated, over its own output, in a larger pool.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../slabhash/slab_compact.glsl"

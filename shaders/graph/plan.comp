@@ -1,4 +1,4 @@
-// Says how many buckets vertices are to get: 0 where they stay as they are.
+// Computes the numbers of buckets that vertices get: 0 if a vertex stays as it is.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "graph.glsl"

@@ -1,5 +1,5 @@
-// Takes vertices out of the graph that were marked as deleted: their slabs are freed, and their arcs from others
-// erased. A tile takes a bucket. Behind it, BURIES makes their descriptors those of vertices without neighbours.
+// Removes vertices that were marked as deleted from the graph: frees their slabs, and erases the arcs from others to
+// them. Each tile takes a bucket. After that, BURIES makes their descriptors those of vertices without neighbours.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "buckets.glsl"

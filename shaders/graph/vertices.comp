@@ -1,4 +1,4 @@
-// Inserts vertices, or deletes them, as far as they themselves go: their edges are there still (sweep.comp).
+// Inserts vertices, or marks them as deleted. It doesn't remove their edges: sweep.comp does.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "graph.glsl"

@@ -1,5 +1,5 @@
-// Before a batch of operations whose number the device alone knows: those behind it count as done, so that the batch
-// can be dispatched as one of which some operations are left pending.
+// Runs before a batch whose number of operations only the device knows. It marks the operations after that number as
+// done, so that the batch can be dispatched like one of which only some operations are pending.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"

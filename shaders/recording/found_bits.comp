@@ -1,4 +1,4 @@
-// Makes a bit of each byte that says whether a key was found.
+// Converts bytes that say whether keys were found to bits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"

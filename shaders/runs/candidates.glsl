@@ -1,10 +1,9 @@
-// The candidates of ranges: the pairs of all runs that lie in them, of which the kernels over ranges take the valid
-// ones.
+// Candidates: the pairs of all runs that are in ranges. The kernels for ranges take the valid ones.
 //
-// Candidates are numbered range by range, and within a range run by run, the newest first. They are divided evenly, so
-// that one range over everything is as good as many short ones. A candidate finds out by itself what it adds, by
-// looking for its key in other runs' part of the range. So nothing is gathered and sorted, as sections IV-C and IV-D of
-// the paper have it.
+// Candidates are numbered range by range, and within a range run by run, the newest first. They are divided evenly
+// among invocations, so that one long range is as fast as many short ones. Each candidate is checked alone, by searches
+// for its key in the other runs' parts of the range. So candidates are not gathered and sorted, as in sections IV-C and
+// IV-D of the paper.
 //
 // The kernel that includes this has in its push constants
 //

@@ -1,4 +1,5 @@
-// What both kernels of lookups do: they find keys, each in run after run, the newest first, until one has it.
+// Find: common code of both kernels of lookups. They search a key in one run after the other, the newest first, until
+// one has it.
 //
 // An invocation has up to 32 queries; bit q stands for its query number q, at first + q * WORKGROUP. The kernel says
 // what becomes of an answer.

@@ -1,4 +1,4 @@
-// Marks what of a run is valid, if the run is all there is: the last pair of each key, unless it is a tombstone.
+// Marks the valid pairs of a stack's only run: the last pair of each key, unless it is a tombstone.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "sorted_run.glsl"

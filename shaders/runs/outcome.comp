@@ -1,5 +1,5 @@
-// What becomes of the operations of a batch of insertions or of deletions, from their keys in order and whether each
-// key was there before: the first operation of a key meets what was there, the others meet what the first has done.
+// Computes the statuses of a batch of insertions or deletions, from their sorted keys and whether each key existed
+// before. The first operation of a key finds the old state, the others find the result of the first.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "width.glsl"

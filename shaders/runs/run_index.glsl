@@ -1,4 +1,4 @@
-// Writing a run's index (see sorted_run.glsl) key by key, by whoever writes the run.
+// Run index: writes a run's index (sorted_run.glsl) key by key, in the kernel that writes the run.
 #ifndef VKDS_RUN_INDEX_GLSL
 #define VKDS_RUN_INDEX_GLSL
 

@@ -1,5 +1,5 @@
-// Run rank: how many valid pairs of a stack have keys below one, by bits that say which pairs are valid and the sums of
-// them before each word.
+// Run rank: the number of valid pairs of a stack with keys below a key. It uses a bitmap of the valid pairs, and the
+// number of bits before each of its words.
 #ifndef VKDS_RUN_RANK_GLSL
 #define VKDS_RUN_RANK_GLSL
 

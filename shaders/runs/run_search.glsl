@@ -1,9 +1,9 @@
-// Searching one run for many keys: a workgroup holds the upper part of the run's search tree in shared memory, and
-// tiles read the nodes below.
+// Run search: searches one run for many keys. A workgroup has the upper part of the run's search tree in shared memory,
+// and tiles read the nodes below.
 //
-// A load by 32 lanes at 32 places takes the cache as long as 32 loads at one place, and that is what bounds a search
-// for random keys: bisecting the keys costs one such load a bit. In shared memory it costs a tenth, and a tile reads
-// 16 bytes a lane of one node with one load, which decides on four or five bits.
+// A load by 32 lanes at 32 places takes the cache as long as 32 loads at one place. That limits searches for random
+// keys: a binary search needs one such load for each bit of the result. A load from shared memory costs a tenth, and a
+// tile reads a node by one load of 16 bytes per lane, which decides four or five bits.
 #ifndef VKDS_RUN_SEARCH_GLSL
 #define VKDS_RUN_SEARCH_GLSL
 

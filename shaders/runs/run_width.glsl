@@ -1,5 +1,5 @@
-// Run width: what the kernels over runs do with keys and values beyond width.glsl, and in its way: at 32 bits by GLSL's
-// own operators and functions.
+// Run width: more macros for keys and values, for the kernels over runs, like those of width.glsl: at 32 bits they are
+// GLSL's own operators and functions.
 #ifndef VKDS_RUN_WIDTH_GLSL
 #define VKDS_RUN_WIDTH_GLSL
 

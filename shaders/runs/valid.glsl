@@ -1,5 +1,5 @@
-// Valid: which pairs of a stack are. A pair is valid that is the last of its key in its run, is no tombstone, and whose
-// key no newer run has.
+// Valid: the valid pairs of a stack. A pair is valid if it is the last of its key in its run, is not a tombstone, and
+// no newer run has its key.
 #ifndef VKDS_VALID_GLSL
 #define VKDS_VALID_GLSL
 

@@ -1,4 +1,4 @@
-// Opens a chunk, or keeps it closed: then its operations stay pending, as long as some before them are.
+// Opens a chunk if no operation of an earlier one is pending. Otherwise its operations stay pending.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "state.glsl"

@@ -1,4 +1,4 @@
-// Closes the way to the chunks that follow, if operations of this one are pending.
+// Keeps the following chunks closed, if operations of this one are pending.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "state.glsl"

@@ -1,5 +1,5 @@
-// Equals: which operations of a chunk have equal keys. Each operation has the number of a group, the index of one of
-// those with its key, and the group has the indices of its first operation and of its last one.
+// Equals: the groups of a chunk's operations with equal keys. Each operation has its group's number, which is the index
+// of one of the operations with its key. The group has the indices of its first and last operations.
 #ifndef VKDS_EQUALS_GLSL
 #define VKDS_EQUALS_GLSL
 

@@ -1,5 +1,5 @@
-// State: what the dispatches over a chunk tell each other, and those over the next one. Words behind an address, of
-// structures/internal/sequential.
+// State: words in memory by which the dispatches over a chunk pass data to each other and to those over the next chunk
+// (structures/internal/sequential in Go).
 #ifndef VKDS_STATE_GLSL
 #define VKDS_STATE_GLSL
 

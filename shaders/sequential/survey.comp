@@ -1,5 +1,5 @@
-// Looks whether any operation of a chunk has met its key, as one of two with equal new keys does: only then equal keys
-// are looked for. Lays out what that takes.
+// Checks whether any operation of a chunk found its key, as one of two operations with equal new keys does. Only then
+// equal keys are searched. Prepares the memory for that.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "equals.glsl"

@@ -1,4 +1,4 @@
-// One dispatch of a batch of OP_DELETE_ALL. It is no part of apply.comp, which would be slower for it.
+// Does a batch of OP_DELETE_ALL. It is not part of apply.comp because that would make apply.comp slower.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_hash.glsl"

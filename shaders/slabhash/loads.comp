@@ -1,4 +1,4 @@
-// Writes what each of a range of buckets holds, while nobody changes the table.
+// Writes the loads of a range of buckets, while nobody changes the table.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_hash.glsl"

@@ -1,10 +1,10 @@
-// Fills a table, whose base slabs are fresh, with what another one of the same pool and hash seed holds.
+// Copies a table into another one with the same pool and hash seed, whose base slabs are new.
 //
-// Since buckets are ranges of hash values, what a new bucket holds stands in a run of old ones: each
-// tile gathers one new bucket, dense and in list order, without an atomic. If the pool has no slab to
-// give, the tile counts itself as failed; the same dispatch may then be repeated over what it has
-// written, in a larger pool. It goes on to the end of its list: one without an end, which would take all
-// slabs that there can be, is counted as such.
+// Because buckets are ranges of hash values, the keys of a new bucket are in consecutive old ones. Each
+// tile gathers one new bucket, dense and in list order, without atomics. If the pool is full, the tile
+// counts itself as failed; the same dispatch may then be repeated, over its own output, in a larger pool.
+// The tile still reads its list to the end. A list without an end, more slabs than there can be, is
+// counted, too.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_compact.glsl"

@@ -1,5 +1,5 @@
-// Frees every slab behind the base slabs, which are left as they are: for a table that is emptied or
-// given up.
+// Frees all slabs of a table except the base slabs, which don't change: for a table that is emptied or
+// discarded.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_compact.glsl"

@@ -1,8 +1,8 @@
-// Slab compaction: writing a bucket's live slots densely, in list order, by one tile.
+// Slab compaction: a tile writes a bucket's live slots densely, in list order.
 //
-// The common part of a flush (section IV-C.4 of Ashkiani et al. 2018), where the slots go back to the
-// slabs that they came from, and of a rehash, where they go to new ones. Nothing else may run on the
-// slabs concerned.
+// It is the common part of a flush (section IV-C.4 of Ashkiani et al. 2018), which writes the slots to
+// the slabs that they came from, and of a rehash, which writes them to new slabs. Nothing else may use
+// these slabs meanwhile.
 #ifndef VKDS_SLAB_COMPACT_GLSL
 #define VKDS_SLAB_COMPACT_GLSL
 
