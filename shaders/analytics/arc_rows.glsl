@@ -1,4 +1,4 @@
-// Arc rows: which vertex an arc comes from, for a workgroup that has a tile of arcs, so that work is shared out by arcs
+// Arc rows: finds the vertex that an arc comes from, for a workgroup with a tile of arcs. So work is divided by arcs,
 // however long rows are.
 #ifndef VKDS_ANALYTICS_ARC_ROWS_GLSL
 #define VKDS_ANALYTICS_ARC_ROWS_GLSL

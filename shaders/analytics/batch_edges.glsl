@@ -1,6 +1,6 @@
-// Batch edges: the edges of a batch in order, and a filter in front of the search for one: a bit for each of them by
-// its hash, among so many that it knows 31 of 32 edges that aren't in the batch (Bloom, Space/Time Trade-offs in Hash
-// Coding with Allowable Errors, 1970, with one hash function).
+// Batch edges: the edges of a batch in order, and a filter for searches: one bit for each edge, by its hash. It is so
+// large that it rejects 31 of 32 edges that aren't in the batch (Bloom, Space/Time Trade-offs in Hash Coding with
+// Allowable Errors, 1970, with one hash function).
 #ifndef VKDS_ANALYTICS_BATCH_EDGES_GLSL
 #define VKDS_ANALYTICS_BATCH_EDGES_GLSL
 

@@ -2,8 +2,9 @@
 // reached looks for a neighbour that was, and stops at the first (Beamer, Asanovic and Patterson, Direction-Optimizing
 // Breadth-First Search, 2012).
 //
-// Who is reached is a bit, and who sets it has reached the vertex. From the other side a round reads one bitmap and
-// writes another: any neighbour in it is of the frontier, since a vertex with an earlier one would be in it itself.
+// A bitmap has the vertices that were reached; the invocation that sets a vertex's bit has reached it. A round in the
+// other direction reads one bitmap and writes another one: any neighbour of an unreached vertex in it is of the last
+// frontier, because neighbours of earlier ones were reached already.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "traversal.glsl"

@@ -1,6 +1,6 @@
-// Cores, by peeling: who has at most k arcs left is of core k, and takes its arcs from its neighbours; where nobody has
-// any more, k grows (Batagelj and Zaversnik, An O(m) Algorithm for Cores Decomposition of Networks, 2003, round by
-// round as Kabir and Madduri, Parallel k-Core Decomposition on Multicore Platforms, 2017).
+// Cores, by peeling: a vertex with at most k arcs left is in core k, and its arcs are removed from its neighbours. If
+// there is no such vertex, k grows (Batagelj and Zaversnik, An O(m) Algorithm for Cores Decomposition of Networks,
+// 2003, in rounds as by Kabir and Madduri, Parallel k-Core Decomposition on Multicore Platforms, 2017).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "traversal.glsl"

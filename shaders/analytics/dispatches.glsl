@@ -1,6 +1,6 @@
-// Dispatches: where one of a kernel would take long, several share its workgroups out, each in turn one of them, since
-// long rows are often neighbours. inDispatches of source.go records them, and control_order of traversal.glsl says how
-// many workgroups each has; some may be to spare, as in any dispatch.
+// Dispatches: divides a dispatch that would take long into several. They take its workgroups round robin, because long
+// rows are often neighbours. inDispatches of source.go records them, and control_order of traversal.glsl computes the
+// number of workgroups of each; there may be more than needed, as in any dispatch.
 #ifndef VKDS_ANALYTICS_DISPATCHES_GLSL
 #define VKDS_ANALYTICS_DISPATCHES_GLSL
 

@@ -1,7 +1,7 @@
-// Link: two vertices into one tree, and so their components into one. Each vertex has a label, the parent in its tree;
-// a root is its own. Roots are hooked to lesser ones by a compare-and-swap, so that nobody waits, and the root of a
-// component is in the end its least vertex (Sutton, Ben-Nun and Barak, Optimizing Parallel Graph Connectivity
-// Computation via Subgraph Sampling, 2018, section 4).
+// Link: links two vertices into one tree, and so joins their components. Each vertex has a label, its parent in the
+// tree; the label of a root is itself. A compare-and-swap hooks a root to a lesser one, so no invocation waits, and in
+// the end the root of a component is its least vertex (Sutton, Ben-Nun and Barak, Optimizing Parallel Graph
+// Connectivity Computation via Subgraph Sampling, 2018, section 4).
 #ifndef VKDS_ANALYTICS_LINK_GLSL
 #define VKDS_ANALYTICS_LINK_GLSL
 

@@ -1,9 +1,9 @@
-// Neighbors: where kernels of analytics have the neighbours of a vertex from. A kernel is compiled for compressed
-// sparse rows (graph.CSR) and, with LIVE, for the lists of slabs of a graph that changes from batch to batch
-// (graph.Graph); what it calls is the same.
+// Neighbors: the source of a vertex's neighbours for kernels of analytics. A kernel is compiled for compressed sparse
+// rows (graph.CSR) and, with LIVE, for the slab lists of a graph that changes from batch to batch (graph.Graph). It
+// calls the same functions for both.
 //
-// A row has so many lanes, numbered from its first place on in the whole graph, so that rows are shared out among
-// invocations by numbers alone. A lane has the neighbour at its place, and goes on to those behind it, if LANES_GO_ON:
+// A row has a number of lanes. Their places are consecutive numbers in the whole graph, so rows are divided among
+// invocations by numbers alone. A lane has the neighbour at its place and, if LANES_GO_ON, those at further places:
 //
 //     uint left = lane_rounds(g);
 //     do {
@@ -12,8 +12,8 @@
 //         place = place_behind(g, place, row_step(row));
 //     } while (LANES_GO_ON && place != PLACE_NONE && left-- != 0u);
 //
-// Whatever memory holds, a row has no more lanes than there is memory for, and leads to the graph's vertices: so loops
-// end, and what is written of vertices stays within its arrays.
+// Even if memory is damaged, a row has no more lanes than there is memory for, and its neighbours are vertices of the
+// graph. So loops end, and writes indexed by vertices stay within their arrays.
 #ifndef VKDS_ANALYTICS_NEIGHBORS_GLSL
 #define VKDS_ANALYTICS_NEIGHBORS_GLSL
 

@@ -1,4 +1,4 @@
-// Neighbors in compressed sparse rows (graph.CSR): a lane is an arc, and has no other behind it.
+// Neighbors in compressed sparse rows (graph.CSR): each lane has one arc.
 #ifndef VKDS_ANALYTICS_NEIGHBORS_CSR_GLSL
 #define VKDS_ANALYTICS_NEIGHBORS_CSR_GLSL
 

@@ -1,4 +1,4 @@
-// What the kernels of PageRank share: sums of floats over a workgroup, and the words that tell how far it is.
+// PageRank: common code of its kernels: sums of floats over a workgroup, and the words with its progress.
 #ifndef VKDS_ANALYTICS_PAGERANK_GLSL
 #define VKDS_ANALYTICS_PAGERANK_GLSL
 

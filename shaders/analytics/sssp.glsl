@@ -1,4 +1,4 @@
-// The words of the control block that shortest paths have of their own.
+// Shortest paths: the words of the control block that only they use.
 #ifndef VKDS_ANALYTICS_SSSP_GLSL
 #define VKDS_ANALYTICS_SSSP_GLSL
 

@@ -1,6 +1,6 @@
-// Stage: parts of rows in shared memory, whose lanes the workgroup's invocations share out evenly: lane k of all of
-// them is found by a binary search over where each part ends. So a row of one arc and one of a thousand cost what they
-// have (Merrill, Garland and Grimshaw, Scalable GPU Graph Traversal, 2012, section 4.3, with a search for the scatter).
+// Stage: parts of rows in shared memory. Their lanes are divided evenly among the workgroup's invocations: a binary
+// search over the ends of the parts finds lane k of all of them. So each row costs in proportion to its arcs (Merrill,
+// Garland and Grimshaw, Scalable GPU Graph Traversal, 2012, section 4.3, with a search instead of the scatter).
 #ifndef VKDS_ANALYTICS_STAGE_GLSL
 #define VKDS_ANALYTICS_STAGE_GLSL
 

@@ -1,14 +1,13 @@
-// Traversal: what breadth-first search, shortest paths and the peeling of cores have in common. A frontier of vertices
-// is expanded round by round; whom a round reaches anew is the next frontier.
+// Traversal: common code of breadth-first search, shortest paths and the peeling of cores. Each round expands a
+// frontier of vertices; the vertices that it reaches for the first time are the next frontier.
 //
-// A kernel over this header is compiled twice. The small one is a single workgroup, which does rounds by itself while
-// frontiers are small, with nothing but barriers between them, and then says what the other one is to do: that runs
-// behind it, in as many workgroups as the small one wrote for the indirect dispatches, and does one large round. So
-// the host records pairs of them ahead, without asking what there is to be done, and a graph of thousands of small
-// rounds takes few dispatches.
+// A kernel with this header is compiled twice. The small one is a single workgroup. It does rounds while frontiers are
+// small, with only barriers between them, and then writes the number of workgroups for the indirect dispatches of the
+// large one, which runs after it and does one large round. So the host records pairs of them in advance, without
+// reading results, and a graph with thousands of small rounds takes few dispatches.
 //
-// Frontiers are queues of (vertex, part): a row of more than FRONTIER_PART lanes is in it part by part, so that no
-// workgroup has a hub for itself. A vertex is in the next queue once, as arrival_take has it.
+// Frontiers are queues of (vertex, part): a row of more than FRONTIER_PART lanes is in the queue part by part, so that
+// no workgroup gets a hub alone. arrival_take puts a vertex into the next queue only once.
 #ifndef VKDS_ANALYTICS_TRAVERSAL_GLSL
 #define VKDS_ANALYTICS_TRAVERSAL_GLSL
 

@@ -1,4 +1,4 @@
-// A traversal from one vertex: nobody else is reached, and the vertex is the first frontier.
+// Begins a traversal from one vertex: no other vertex is reached, and the vertex is the first frontier.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "traversal_control.glsl"

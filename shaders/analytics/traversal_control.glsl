@@ -1,5 +1,5 @@
-// What is pushed to the kernels of a traversal, and the words by which they tell one another and the host how far it
-// is.
+// Traversal control: the push constants of a traversal's kernels, and the words in memory with its progress, for the
+// kernels and the host.
 #ifndef VKDS_ANALYTICS_TRAVERSAL_CONTROL_GLSL
 #define VKDS_ANALYTICS_TRAVERSAL_CONTROL_GLSL
 

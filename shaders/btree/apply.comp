@@ -1,4 +1,4 @@
-// One dispatch of a batch of operations, all of one kind or (KIND = OP_MIXED) each of its own.
+// Does a batch of operations, or those left pending. All have one kind, or (KIND = OP_MIXED) each has its own.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree.glsl"

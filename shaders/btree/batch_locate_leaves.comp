@@ -1,4 +1,4 @@
-// In which leaf each key of a batch belongs; in none, behind the last one.
+// Finds the leaf that each key of a batch belongs to; elements after the last key belong to none.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1

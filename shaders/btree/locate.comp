@@ -1,5 +1,5 @@
 // Finds the leaf of each key and the node above it, in a read-only phase of the tree: where the operations of
-// the next dispatch begin. To look first, by plain reads and narrow tiles, and to change then is faster than to do both
+// the next dispatch begin. To search first, by plain reads and narrow tiles, and then to change is faster than both
 // in one kernel.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,4 +1,4 @@
-// Has versions of leaves be free that were not there before, beside those of them that were free.
+// Adds new versions of leaves to those that are free.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_version.glsl"

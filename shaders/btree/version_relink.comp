@@ -1,5 +1,5 @@
-// Leads leaves and versions past versions that no open snapshot needs, before these are freed. What is as old as all
-// open snapshots counts as unchanged again.
+// Makes leaves and versions lead past versions that no open snapshot needs, before these are freed. Leaves that were
+// not changed after the oldest open snapshot count as unchanged again.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "version_open.glsl"

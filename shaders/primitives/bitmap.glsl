@@ -1,6 +1,6 @@
-// Bitmap: a bit an element, for the elements that a workgroup works on, put together in shared memory.
+// Bitmap: one bit for each element that a workgroup has, collected in shared memory.
 //
-// Subgroups may be smaller than a word has bits, so several of them may have parts of one.
+// Subgroups may be smaller than 32 lanes, so several subgroups may have parts of one word.
 #ifndef VKDS_BITMAP_GLSL
 #define VKDS_BITMAP_GLSL
 

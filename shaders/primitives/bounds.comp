@@ -1,4 +1,4 @@
-// Finds the bounds of keys in a sorted array, one query a lane at a time.
+// Finds the bounds of keys in a sorted array. Each lane does one query at a time.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"

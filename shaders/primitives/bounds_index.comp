@@ -1,4 +1,4 @@
-// Makes the index of a sorted array, for bounds.comp: one of its keys a lane.
+// Makes the index of a sorted array, for bounds.comp. Each lane writes one key of the index.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"

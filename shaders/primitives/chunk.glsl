@@ -1,7 +1,7 @@
-// Chunks: an array divided among the workgroups of a dispatch, each of which goes over several parts in turn.
+// Chunks: divides an array among the workgroups of a dispatch. Each workgroup goes through its chunk part by part.
 //
-// What the chunks have is summed up by a dispatch before the one that needs the sum of those before it. There are so
-// few that each workgroup adds them up by itself.
+// One dispatch computes the sum of each chunk, and the next one needs the sums of the chunks before. There are so few
+// chunks that each workgroup adds them up by itself.
 #ifndef VKDS_CHUNK_GLSL
 #define VKDS_CHUNK_GLSL
 

@@ -1,4 +1,4 @@
-// Zeroes words, what an operation adds to before it runs.
+// Sets words to 0 before an operation adds to them.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"

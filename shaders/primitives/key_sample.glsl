@@ -1,4 +1,4 @@
-// Key sample: from where to where the keys of an array reach, as far as a sample of them says.
+// Key sample: estimates the least and the greatest key of an array from a sample.
 #ifndef VKDS_KEY_SAMPLE_GLSL
 #define VKDS_KEY_SAMPLE_GLSL
 

@@ -1,13 +1,14 @@
-// Decoupled look-back: what the parts before a workgroup's part sum up to, while other workgroups still work on them
-// (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016, section 4).
+// Decoupled look-back: computes the sum of the parts before a workgroup's part, while other workgroups still work on
+// them (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016, section 4).
 //
-// Each part has a state of two words, or four where sums have 64 bits: the part's own sum when that is known, then that
-// of all parts up to it. A word has 16 bits of the sum, beside which of the two it is. Both sums are the same whoever
-// works them out, and a word never falls back from the second to the first: so a state whose words agree is read whole,
-// however old each of them is, without a fence or a 64-bit atomic (test/models/look_back_test.go).
+// Each part has a state of two words, or four if sums have 64 bits. It is the part's own sum once that is known, and
+// later the sum of all parts up to it. A word has 16 bits of the sum, and which of the two sums it is. Each sum is the
+// same whichever workgroup computes it, and a word never changes from the second sum back to the first. So a state
+// whose words agree is consistent, however old each of them is, without a fence or a 64-bit atomic
+// (test/models/look_back_test.go).
 //
-// Nobody relies on another workgroup's progress: who has looked in vain PATIENCE times works out the predecessor's sum
-// from the input, and publishes it for others. So no running workgroup may change the input.
+// No workgroup depends on another one's progress: after PATIENCE reads without a result it computes the predecessor's
+// sum from the input, and publishes it for others. So no running workgroup may change the input.
 #ifndef VKDS_LOOK_BACK_GLSL
 #define VKDS_LOOK_BACK_GLSL
 

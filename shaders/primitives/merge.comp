@@ -1,4 +1,4 @@
-// Merges two sorted runs, a tile of outputs a workgroup.
+// Merges two sorted runs. Each workgroup writes a tile of outputs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"

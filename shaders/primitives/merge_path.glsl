@@ -1,4 +1,4 @@
-// Merge path: how far into each of two sorted runs their merge is after so many outputs.
+// Merge path: the positions in two sorted runs that their merge has reached after a number of outputs.
 //
 // The merge of A and B is a path through the grid of their elements, and its d-th step lies on the grid's d-th
 // diagonal, where bisection finds it (Green, McColl and Bader, GPU Merge Path, 2012; Odeh et al., Merge Path, 2012).

@@ -1,4 +1,4 @@
-// Finds where the tiles of a merge begin, one a lane, for merge.comp.
+// Finds the beginnings of the tiles of a merge in both runs, for merge.comp. Each lane has one tile.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"

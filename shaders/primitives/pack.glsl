@@ -1,5 +1,4 @@
-// Pack: those keys of a part that are flagged, one behind the other in shared memory, so that they are written
-// together.
+// Pack: collects the flagged keys of a part in shared memory, without gaps, so that they are written together.
 #ifndef VKDS_PACK_GLSL
 #define VKDS_PACK_GLSL
 

@@ -1,7 +1,7 @@
-// Partition: which part a key goes to, where keys are brought into parts that follow one another in the keys' order.
+// Partition: the part that a key goes to. The parts are in the order of their keys.
 //
-// Parts are equally wide stretches of the keys from `low` on, 2^shift keys each; what lies outside goes to the first
-// part or the last one.
+// Each part is a range of 2^shift keys, the first one from `low` on. Keys outside of all parts go to the first part or
+// the last one.
 #ifndef VKDS_PARTITION_GLSL
 #define VKDS_PARTITION_GLSL
 

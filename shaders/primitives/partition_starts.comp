@@ -1,4 +1,4 @@
-// Turns the numbers of keys in the parts of a partition into where each part begins. One workgroup.
+// Computes the beginnings of the parts of a partition from their numbers of keys. One workgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "workgroup_sum.glsl"

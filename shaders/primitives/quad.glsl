@@ -1,4 +1,4 @@
-// Quad: four words, as which a lane loads and stores an array: four keys of 32 bits, or two of 64.
+// Quad: four words that a lane loads or stores at a time: four keys of 32 bits, or two of 64.
 #ifndef VKDS_QUAD_GLSL
 #define VKDS_QUAD_GLSL
 

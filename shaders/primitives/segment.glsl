@@ -1,5 +1,5 @@
-// Segment: consecutive keys of an array that a subgroup holds in its registers, and parts: the segments of a
-// workgroup's subgroups, one behind the other.
+// Segment: consecutive keys of an array that a subgroup has in registers. The segments of a workgroup's subgroups, one
+// after the other, are a part.
 //
 // A lane has QUADS quads (quad.glsl) of its subgroup's segment. Quad q of the lanes, one after the other, is a row of
 // the segment, so that each load and store is one of 16 bytes a lane beside its neighbour's.

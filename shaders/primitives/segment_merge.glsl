@@ -1,5 +1,5 @@
-// Segment merge: merge sort of a tile in shared memory, in which only what is of one segment changes places (Baxter,
-// Modern GPU, Segmented Sort, 2013). Collective over the workgroup.
+// Segment merge: merge sort of a tile in shared memory, in which elements change places only within their segment
+// (Baxter, Modern GPU, Segmented Sort, 2013). Collective over the workgroup.
 #ifndef VKDS_SEGMENT_MERGE_GLSL
 #define VKDS_SEGMENT_MERGE_GLSL
 

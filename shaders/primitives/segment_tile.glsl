@@ -1,4 +1,4 @@
-// Segment tile: which segments of an array a workgroup sorts in its shared memory.
+// Segment tile: the segments of an array that a workgroup sorts in its shared memory.
 //
 // Workgroup t has those that begin at elements t * SEGMENT_STRIDE to (t+1) * SEGMENT_STRIDE - 1, if they end within
 // SEGMENT_TILE elements from there. So each segment has one workgroup, neighbours share one however short they are, and

@@ -1,5 +1,5 @@
-// Look-back of a sort: where a tile's digits go in the output, from the counts that the tiles before have published
-// (Adinets and Merrill, Onesweep, 2022). look_back.glsl does the same for one sum a part.
+// Look-back of a sort: the places of a tile's digits in the output, from the counts that the tiles before have
+// published (Adinets and Merrill, Onesweep, 2022). look_back.glsl does the same for one sum per part.
 //
 // For sort_scatter.comp, which has the published words.
 #ifndef VKDS_SORT_LOOK_BACK_GLSL

@@ -1,8 +1,8 @@
-// Sort plan: the steps of a sort, which the count of its digits decides on.
+// Sort plan: the steps of a sort, chosen from the counts of its digits.
 //
-// Where keys have many digits, the uppermost few nearly tell them apart. Then passes are made by these alone, and a
-// local sort (sort_local.comp) orders the short runs of keys in which they are the same. If a run isn't short, which is
-// found out then, all passes are made after all.
+// If keys have many digits, the upper ones alone are almost unique. Then passes are made only for these, and a local
+// sort (sort_local.comp) sorts the short runs of keys with equal upper digits. If the local sort finds a run that is
+// not short, all passes are made.
 #ifndef VKDS_SORT_PLAN_GLSL
 #define VKDS_SORT_PLAN_GLSL
 

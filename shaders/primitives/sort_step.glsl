@@ -1,6 +1,6 @@
-// Sort step: the passes of a sort that are made. A pass orders the elements by one digit, and is left out where all
-// keys have the same one: numbers of 40 bits take five passes, in keys of 64 bits, too. How many passes are left is
-// known to the device alone, and so is where each of them reads and writes: the last one writes the output.
+// Sort step: the passes of a sort that are made. A pass orders the elements by one digit, and is skipped if all keys
+// have the same digit: numbers of 40 bits take five passes, even as keys of 64 bits. Only the device knows the number
+// of passes, and so which arrays each of them reads and writes: the last one writes the output.
 #ifndef VKDS_SORT_STEP_GLSL
 #define VKDS_SORT_STEP_GLSL
 

@@ -1,4 +1,4 @@
-// Summand: what is summed up, which is as wide as its sums or, where these have 64 bits, a word.
+// Summand: the type of summands. They are as wide as their sums or, if sums have 64 bits, may be words.
 #ifndef VKDS_SUMMAND_GLSL
 #define VKDS_SUMMAND_GLSL
 

@@ -1,5 +1,5 @@
-// Writes the k least keys, each with its value or its number, in the order in which they stand: those before the k-th
-// key, and of its equals the first.
+// Writes the k least keys, each with its value or its index, in the order of the input: the keys before the k-th one,
+// and the first of those equal to it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"

@@ -1,8 +1,8 @@
-// Sums over a workgroup, of what each of its subgroups has.
+// Workgroup sum: sums over a workgroup, from one value per subgroup.
 //
-// Each lane adds the subgroups' sums up by itself. That they come from shared memory has a reason: NVIDIA's compiler
-// (580.159) loses what a subgroupAdd gives where that is to outlive branches which lanes take apart, and these sums do
-// in nearly every kernel. So a subgroupAdd is for what is used at once, here and elsewhere.
+// Each lane adds up the subgroups' sums itself, from shared memory. NVIDIA's compiler (580.159) loses the result of a
+// subgroupAdd that is used after divergent branches, and these sums are in almost every kernel. So here and elsewhere,
+// use the result of a subgroupAdd at once.
 #ifndef VKDS_WORKGROUP_SUM_GLSL
 #define VKDS_WORKGROUP_SUM_GLSL
 
