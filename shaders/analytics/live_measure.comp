@@ -1,5 +1,5 @@
-// What an analysis of a graph where it is has to know before: its arcs, its vertices, how many entries a queue may get,
-// and what its weights are about.
+// Measures a graph before an analysis in place: its arcs, its vertices, the most entries of a queue, and the scale of
+// its weights.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "traversal_control.glsl"

@@ -1,5 +1,5 @@
-// Which arcs lead to a vertex of more neighbours than the one they come from, or of as many and a greater number: of an
-// edge one of its two. So no vertex keeps more arcs than twice the square root of all.
+// Flags the arcs that lead to a vertex with more neighbours than the one they come from, or with as many and a greater
+// number: one of the two arcs of each edge. So no vertex keeps more arcs than twice the square root of all.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "arc_rows.glsl"

@@ -1,6 +1,6 @@
-// Counts triangles of a graph that have an edge of a batch. For each of the batch's edges that the graph has, the
-// neighbours of its end of fewer are looked for at the other. One with several edges of the batch is met by each of
-// them, so what is met goes by how many these are.
+// Counts the triangles of a graph that have an edge of a batch. For each of the batch's edges that the graph has, the
+// neighbours of its end with fewer neighbours are searched at the other end. A triangle with several edges of the batch
+// is found by each of them, so triangles are counted by the number of their edges in the batch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "invocation.glsl"

@@ -1,4 +1,4 @@
-// Does what a level's batch brings to each inner node, where the node has room for it.
+// Inserts a level's batch into the inner nodes that have room for their part of it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0

@@ -1,4 +1,4 @@
-// Does what a batch brings to each leaf, where the leaf has room for it.
+// Does the operations of a batch in the leaves that have room for their part of it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1

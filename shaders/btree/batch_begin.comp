@@ -1,4 +1,4 @@
-// Before a batch: its control words become 0, and each memory block of the pool counts its free slabs.
+// Begins a batch: sets its control words to 0, and counts the free slabs of each memory block of the pool.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0

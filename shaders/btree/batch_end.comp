@@ -1,5 +1,5 @@
-// After a batch: the slabs that became nodes are taken from the pool. SHARED: they were before, and their number is
-// told.
+// Ends a batch: marks the slabs that became nodes as allocated. If the pool is SHARED, the host has allocated them, and
+// the kernel writes how many were used.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0

@@ -1,5 +1,6 @@
-// In which leaf each key of a batch belongs, in none behind the last one, and what becomes of each operation, before
-// anything is changed: the first one of a key meets what the tree has, the others meet what the one before has left.
+// Finds the leaf that each key of a batch belongs to (none for elements after the last key), and the status of each
+// operation, before the batch changes the tree. The first operation of a key finds what the tree has, and each other
+// one the result of the operation before it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1

@@ -1,4 +1,4 @@
-// Which keys of a batch the tree has, and with what values, before anything is changed.
+// Finds the keys of a batch that the tree has, and their values, before the batch changes it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1

@@ -1,5 +1,5 @@
-// Writes what becomes of inner nodes that have not room for what a level's batch brings: an invocation a record, and
-// behind those, if any record is of a long segment, an invocation a new node.
+// Splits the inner nodes that have no room for their part of a level's batch. There is one invocation for each record,
+// followed, if any record is of a long segment, by one for each new node.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0

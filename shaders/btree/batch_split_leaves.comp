@@ -1,5 +1,5 @@
-// Writes what becomes of leaves that have not room for what a batch brings: an invocation a record, and behind those,
-// if any record is of a long segment, an invocation a new leaf.
+// Splits the leaves that have no room for their part of a batch. There is one invocation for each record, followed, if
+// any record is of a long segment, by one for each new leaf.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1

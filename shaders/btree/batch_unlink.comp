@@ -1,5 +1,5 @@
-// Takes leaves that have become empty out of the tree, where their left neighbour is a child of the same parent: that
-// one takes over their range. A leaf that is the first child of its parent stays, and so does the last leaf.
+// Removes leaves that have become empty from the tree, if their left neighbour is a child of the same parent: the
+// neighbour takes over their range. The first child of a parent stays, and so does the last leaf.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0

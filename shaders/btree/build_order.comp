@@ -1,5 +1,4 @@
-// Looks whether keys ascend, each above the one before, and marks those that are the last of equal neighbours: a bit
-// each.
+// Checks whether keys ascend, each above the one before, and marks the last of equal neighbours by a bit.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "width.glsl"

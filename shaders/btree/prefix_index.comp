@@ -1,5 +1,5 @@
-// Writes a prefix index, in the read-only phase: for each prefix of keys, the lowest node whose range has all keys that
-// begin so.
+// Writes a prefix index, in a read-only phase: for each prefix of keys, the lowest node whose range has all keys with
+// that prefix.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "prefix_node.glsl"

@@ -1,5 +1,5 @@
-// Writes a prefix index while the tree may be changed by others: for each prefix of keys, some node that searches may
-// begin at. Its level is sure to be right only where nothing was changed.
+// Writes a prefix index while others may change the tree: for each prefix of keys, a node where searches may start. Its
+// level may be wrong if the node was changed meanwhile.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "prefix_node.glsl"

@@ -1,5 +1,5 @@
-// Writes up to so many pairs of each range to a place of its own, without knowing how many there are, by walks over the
-// ranges' leaves (range_turn.glsl).
+// Writes the first pairs of each range to its window, up to the window's size, without counting them before, by walks
+// over the ranges' leaves (range_turn.glsl).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"

@@ -1,9 +1,9 @@
-// Keeps what leaves hold that a batch of updates is going to change, as versions, where the newest snapshot needs it
+// Copies the leaves that a batch of updates is going to change to versions, if the newest snapshot needs them
 // (btree_version.glsl). Nothing changes the tree meanwhile.
 //
-// The leaves are those that the batch has been located in, or are looked for. Who is the first at a leaf that was not
-// changed since the snapshot copies it, and says so in its stamp. Operations that stand in the order of their leaves
-// see who that is; else the stamp tells, by a compare-and-swap.
+// The batch's leaves were located before, or are searched here. Of the operations at a leaf that was not changed since
+// the snapshot, the first one copies it and sets its stamp. If operations are in the order of their leaves, neighbours
+// show which one is the first. Otherwise a compare-and-swap on the stamp decides.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
