@@ -171,7 +171,7 @@ func (t *tree) phases(ctx context.Context, r *request) error {
 	u.Operations = u.Pick(updates) // before the results overwrite the operands
 	err := t.concurrent(ctx, &q)
 	clear(r.Status)
-	spread(r.Status, q.Status, queries)
+	pipeline.Spread(r.Status, q.Status, queries)
 	r.Values.Spread(q.Values, queries)
 	clear(r.outKeys.To)
 	r.outKeys.Spread(q.outKeys, queries)
@@ -193,15 +193,8 @@ func (t *tree) phases(ctx context.Context, r *request) error {
 	} else {
 		err = t.concurrent(ctx, &u)
 	}
-	spread(r.Status, u.Status, updates)
+	pipeline.Spread(r.Status, u.Status, updates)
 	return err
-}
-
-// spread writes statuses to their indices.
-func spread(to, some []structures.Status, places []int) {
-	for j, i := range places {
-		to[i] = some[j]
-	}
 }
 
 // leastPart is how many operations are done at once even in a small tree.
@@ -221,7 +214,7 @@ func (t *tree) concurrentWhole(ctx context.Context, r *request, whole bool) erro
 	done, left := 0, 0
 	for done < n && err == nil {
 		part := max(leastPart, int(t.known.about()))
-		if r.Kind.Inserts() || slices.ContainsFunc(r.Kinds, structures.Kind.Inserts) {
+		if r.Inserts() {
 			part = min(part, t.mostInserted())
 		}
 		end := w.fit(done, min(n, done+part), ordered.AtOnce(t.d))
@@ -260,7 +253,7 @@ type concurrentPart struct {
 
 // runPart does a part. left is the number of operations that were not done.
 func (t *tree) runPart(ctx context.Context, p *concurrentPart, progress structures.Progress) (left int, err error) {
-	inserts := p.Kind.Inserts() || slices.ContainsFunc(p.Kinds, structures.Kind.Inserts)
+	inserts := p.Inserts()
 	if inserts {
 		t.settle(t.stream)
 		err := t.reserve(ctx, p.N, Concurrent)

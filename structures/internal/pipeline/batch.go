@@ -57,3 +57,10 @@ func Pick[T any](all []T, places []int) []T {
 	}
 	return some
 }
+
+// Spread is the inverse of Pick: it writes some elements to their places.
+func Spread[T any](to, some []T, places []int) {
+	for j, i := range places {
+		to[i] = some[j]
+	}
+}

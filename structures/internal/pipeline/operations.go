@@ -1,6 +1,10 @@
 package pipeline
 
-import "github.com/vkds/vkds/structures"
+import (
+	"slices"
+
+	"github.com/vkds/vkds/structures"
+)
 
 // Operations is a batch from Go slices.
 type Operations struct {
@@ -31,6 +35,11 @@ func MixedOf[K, V structures.Number](b structures.Batch[K, V], into *structures.
 		N: len(b.Keys), Kinds: b.Kinds, Keys: Keys(b.Keys, w), Values: Mixed(b.Kinds, b.Values, into.Values, w),
 		Status: into.Status,
 	}
+}
+
+// Inserts reports whether any of the operations inserts.
+func (o Operations) Inserts() bool {
+	return o.Kind.Inserts() || slices.ContainsFunc(o.Kinds, structures.Kind.Inserts)
 }
 
 // Part returns the operations from first to end, without end.

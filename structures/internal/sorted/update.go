@@ -184,9 +184,7 @@ func (c *Core) lookUp(ctx context.Context, o pipeline.Operations, places []int) 
 func (c *Core) updateSome(ctx context.Context, some pipeline.Operations, places []int,
 	status []structures.Status) error {
 	err := c.Update(ctx, some)
-	for j, i := range places {
-		status[i] = some.Status[j]
-	}
+	pipeline.Spread(status, some.Status, places)
 	return err
 }
 
