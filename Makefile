@@ -32,7 +32,7 @@ dist: deps
 	scripts/dist
 
 # What ours is compared with is a module of its own, so that it is no dependency of whoever imports the library.
-peers-module = internal/bench/peers
+peers-module = internal/tool/bench/peers
 peers:
 	go -C $(peers-module) build -buildvcs=false -o $(CURDIR)/bin/peers .
 
@@ -74,7 +74,7 @@ checks: fresh
 cross:
 	CGO_ENABLED=0 GOARCH=386 go build ./...
 	CGO_ENABLED=0 GOARCH=arm go build ./vk/... ./structures/...
-	CGO_ENABLED=0 GOOS=windows go build ./vk/... ./structures/... && CGO_ENABLED=0 GOOS=windows go vet ./internal/outfile
+	CGO_ENABLED=0 GOOS=windows go build ./vk/... ./structures/... && CGO_ENABLED=0 GOOS=windows go vet ./internal/tool/outfile
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go build ./vk/... ./structures/... && CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go vet ./vk
 lint:
 	$$(go -C internal/tools tool -n staticcheck) ./...
@@ -92,7 +92,7 @@ brief-test = BRIEF=1 $(go-test)
 # The packages whose tests open a device, and all the others behind them; and those that don't. They start in this order:
 # first those that take longest, so that the cores end together.
 longest-first = ./cmd/vkds ./test/conformance ./test/shader ./structures/graph/... ./test/linearizability \
-	./structures/slabhash ./structures/internal/recording ./structures/btree ./test/faults ./vk ./structures/... ./...
+	./structures/slabhash ./internal/engine/recording ./structures/btree ./test/faults ./vk ./structures/... ./...
 on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' $(longest-first) | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
 elsewhere = $$(go list ./... | grep -vxF -e "$(on-device)" -e "$$(go list $(of-sources))")
 # These test sources alone. The checks have them behind vet, when what they load is compiled.
@@ -144,17 +144,17 @@ elsewhere-test = $(verdicts) $(2) go test -count=1 -vet=off -ldflags='-s -w' -ti
 	-exec '$(CURDIR)/scripts/each-driver $(1)'
 on-windows = $(windows) VKDS_TOOL=Z:$(CURDIR)/bin/vkds.exe $(call elsewhere-test,wine,scripts/under-wine)
 on-arm64 = $(arm64) VKDS_TOOL=$(CURDIR)/scripts/vkds-arm64 $(call elsewhere-test,arm64)
-emulated = ./vk ./alloc ./structures/slabhash ./structures/btree ./structures/lsm ./internal/dictfile ./internal/outfile
+emulated = ./vk ./alloc ./structures/slabhash ./structures/btree ./structures/lsm ./internal/tool/dictfile ./internal/tool/outfile
 test-windows: deps windows
 	$(on-windows) $(emulated) ./cmd/vkds
 test-arm64: deps arm64
 	$(on-arm64) $(emulated) ./cmd/vkds
 # What "make test" has of that: what differs most between systems, the loader and its memory, and files that are replaced.
 test-elsewhere: deps
-	$(on-windows) ./vk ./internal/outfile
+	$(on-windows) ./vk ./internal/tool/outfile
 # What several goroutines share of one handle.
 test-race:
-	$(call go-test,8,-race ./internal/gate ./test/goroutines)
+	$(call go-test,8,-race ./internal/engine/gate ./test/goroutines)
 	$(call go-test,both,-race -run '^TestTwoDevices$$' ./test/goroutines)
 # What a run of the conformance tests has left out, for want of 64-bit atomics or of lanes, another one has taken.
 unconformed:
@@ -200,9 +200,9 @@ STRESS = 1
 drivers = 4 8 16 swiftshader
 
 # Recording and the order of equal keys are the same each time, and delays are for the packages with concurrent kernels.
-concurrent-packages = $$(go list ./alloc/... ./structures/... ./test/goroutines ./test/linearizability ./test/shader \
-	./test/types \
-	| grep -v -e /internal/recording -e /internal/sequential)
+concurrent-packages = $$(go list ./alloc/... ./internal/engine/... ./structures/... ./test/goroutines ./test/linearizability \
+	./test/shader ./test/types \
+	| grep -v -e /recording -e /sequential -e /enum -e /gate -e /joint -e /pools -e /saved -e /threads)
 chaos-packages = ./alloc ./structures/primitives ./structures/slabhash ./structures/btree ./test/snapshots \
 	./structures/graph ./test/linearizability ./test/shader ./test/types
 stress-test = $(call brief-test,$(1),-timeout 6h $(2))

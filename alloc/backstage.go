@@ -3,8 +3,8 @@ package alloc
 import (
 	"cmp"
 
-	"github.com/vkds/vkds/internal/gate"
-	"github.com/vkds/vkds/internal/pools"
+	"github.com/vkds/vkds/internal/engine/gate"
+	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/vk"
 )
 

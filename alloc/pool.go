@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vkds/vkds/internal/gate"
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -3,7 +3,7 @@ package structures
 import (
 	"context"
 
-	"github.com/vkds/vkds/internal/enum"
+	"github.com/vkds/vkds/internal/engine/enum"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -3,7 +3,7 @@ package structures
 import (
 	"context"
 
-	"github.com/vkds/vkds/internal/enum"
+	"github.com/vkds/vkds/internal/engine/enum"
 )
 
 // Range is the keys from Lo to Hi, both inclusive. If Lo is greater than Hi, it is empty.

@@ -18,7 +18,7 @@ import (
 	"io"
 	"iter"
 
-	"github.com/vkds/vkds/internal/enum"
+	"github.com/vkds/vkds/internal/engine/enum"
 )
 
 // Kind is what an operation of a batch does. The values are those of shaders/include/operation.glsl.

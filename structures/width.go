@@ -1,6 +1,6 @@
 package structures
 
-import "github.com/vkds/vkds/internal/enum"
+import "github.com/vkds/vkds/internal/engine/enum"
 
 // Width is the width of a number: of a key, a value, or an element of an array.
 type Width uint8

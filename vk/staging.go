@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/vkds/vkds/internal/threads"
+	"github.com/vkds/vkds/internal/engine/threads"
 	"golang.org/x/sync/errgroup"
 )
 

@@ -8,9 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/internal/input"
-	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -84,9 +83,9 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 		return table, checkInputs("-", table)
 	}
 	if a.path == "" {
-		a.path = infile.Stdin
+		a.path = input.Stdin
 	}
-	if table == infile.Stdin && a.path == infile.Stdin {
+	if table == input.Stdin && a.path == input.Stdin {
 		return "", errBothFromStdin("the table", "the keys")
 	}
 	if n := len(a.names); a.what == "ranges" && n != 0 && n != 2 {
@@ -110,7 +109,7 @@ func (a *asked) begin(key input.Column) (err error) {
 	a.key, a.begun, a.ahead, a.from = key, true, batch{}, nil
 	if len(a.arguments) == 0 {
 		info, err := stat(a.path, os.Stdin)
-		if err == nil && !info.IsDir() && (a.path == infile.Stdin || !info.Mode().IsRegular()) {
+		if err == nil && !info.IsDir() && (a.path == input.Stdin || !info.Mode().IsRegular()) {
 			return nil
 		}
 	}
@@ -197,7 +196,7 @@ func (a *asked) read(t keytype.Type, use func(batch) error) error {
 	if given := len(a.arguments); given > 0 && given == len(a.ahead.keys) {
 		return nil
 	}
-	if len(a.arguments) == 0 && a.path == infile.Stdin && a.terminal(os.Stdin) {
+	if len(a.arguments) == 0 && a.path == input.Stdin && a.terminal(os.Stdin) {
 		a.note("%s, one a line, please; then Ctrl-D", a.what)
 	}
 	show, end := a.progress("reading " + a.what)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/input"
-	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
 // A file of more than is read ahead comes whole and in its order, whether or not something was read ahead.

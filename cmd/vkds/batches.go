@@ -4,8 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/internal/texts"
+	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
 // batchLength is how many keys or rows go to the device at a time.
@@ -15,12 +14,12 @@ const batchLength = 1 << 20
 type batch struct {
 	keys, values []uint64
 	types        []keytype.Type
-	texts        [2]*texts.Arena // of keys and values that are text, whose words are numbers in them
+	texts        [2]*keytype.Arena // of keys and values that are text, whose words are numbers in them
 }
 
 // newBatch has room for so many rows.
 func newBatch(rows int) batch {
-	return batch{keys: make([]uint64, rows), values: make([]uint64, rows), texts: [2]*texts.Arena{{}, {}}}
+	return batch{keys: make([]uint64, rows), values: make([]uint64, rows), texts: [2]*keytype.Arena{{}, {}}}
 }
 
 // readFunc fills a batch as the readers of packages input and dictfile do.

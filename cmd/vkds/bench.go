@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/bench"
+	"github.com/vkds/vkds/internal/tool/bench"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/internal/bench"
+	"github.com/vkds/vkds/internal/tool/bench"
 	"github.com/vkds/vkds/structures/btree"
 )
 

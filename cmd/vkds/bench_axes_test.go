@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/bench"
+	"github.com/vkds/vkds/internal/tool/bench"
 )
 
 // Each axis of a benchmark's operations has a flag, and each benchmark a command.

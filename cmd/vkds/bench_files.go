@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/bench"
-	"github.com/vkds/vkds/internal/outfile"
+	"github.com/vkds/vkds/internal/tool/bench"
+	"github.com/vkds/vkds/internal/tool/outfile"
 )
 
 // reportFiles are the files that a report goes to, beside standard output.

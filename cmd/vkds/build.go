@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/dictfile"
-	"github.com/vkds/vkds/internal/outfile"
+	"github.com/vkds/vkds/internal/tool/dictfile"
+	"github.com/vkds/vkds/internal/tool/outfile"
 	"github.com/vkds/vkds/vk"
 )
 

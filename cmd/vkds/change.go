@@ -10,11 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/internal/dictfile"
-	"github.com/vkds/vkds/internal/input"
-	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/internal/outfile"
+	"github.com/vkds/vkds/internal/tool/dictfile"
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/vkds/vkds/internal/tool/outfile"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -52,18 +51,18 @@ func (x *change) add(c *cobra.Command) {
 
 // run loads a dictionary, has it changed, saves it and tells of the measures that apply returns; input is where the
 // changes come from, "" for the command line.
-func (x *change) run(ctx context.Context, g *global, path, input string,
+func (x *change) run(ctx context.Context, g *global, path, file string,
 	apply func(d *vk.Device, dict *dictionary) ([]measure, error)) error {
 	output := cmp.Or(x.output, path)
-	if path == infile.Stdin && x.output == "" {
+	if path == input.Stdin && x.output == "" {
 		return fmt.Errorf("a dictionary from standard input can't be changed in its place: -o says where to save it")
 	}
 	// now rather than after the work
 	if err := cmp.Or(dictfile.Check(output), checkInputs("-", path), besideAnswer(x.output)); err != nil {
 		return err
 	}
-	if input != "" {
-		if err := checkInputs(output, input); err != nil {
+	if file != "" {
+		if err := checkInputs(output, file); err != nil {
 			return err
 		}
 	}
@@ -130,7 +129,7 @@ and the dictionary stays as it was. Floats are added in the order of the rows.
 		Args: takes("a DICT and a TABLE", 2, 2),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			ctx, path, table := c.Context(), arguments[0], arguments[1]
-			if path == infile.Stdin && table == infile.Stdin {
+			if path == input.Stdin && table == input.Stdin {
 				return errBothFromStdin("the dictionary", "the table")
 			}
 			if err := checkInputs("-", table); err != nil {

@@ -13,16 +13,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/texts"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
 // weaken makes the hashes of the first attempts such of so few bits each.
 func weaken(t *testing.T, bits ...int) {
 	testdevice.Open(t) // skips where there is none
-	t.Cleanup(func() { hashes = texts.Random })
-	hashes = func(attempt int) texts.Hash {
-		hash := texts.Random(attempt)
+	t.Cleanup(func() { hashes = keytype.Random })
+	hashes = func(attempt int) keytype.Hash {
+		hash := keytype.Random(attempt)
 		if attempt >= len(bits) {
 			return hash
 		}

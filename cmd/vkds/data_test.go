@@ -19,8 +19,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/input"
-	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/test/stress"
 )
 

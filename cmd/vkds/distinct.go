@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/tool/input"
 )
 
 // checkInputs refuses input files that can't be opened, before any work is done, and an output that is one of them.
 func checkInputs(output string, inputs ...string) error {
-	for _, input := range inputs {
-		if err := infile.Check(input); err != nil {
+	for _, file := range inputs {
+		if err := input.Check(file); err != nil {
 			return err
 		}
 	}
@@ -24,15 +24,15 @@ func distinct(output string, inputs ...string) error {
 	if err != nil || !out.Mode().IsRegular() {
 		return nil // a new file, a pipe, a terminal; or what will be told when it is written
 	}
-	for _, input := range inputs {
-		in, err := stat(input, os.Stdin)
+	for _, file := range inputs {
+		in, err := stat(file, os.Stdin)
 		if err != nil || !os.SameFile(out, in) {
 			continue
 		}
-		if output == infile.Stdin {
-			return fmt.Errorf("standard output is the same file as %s, which is read", called(input))
+		if output == input.Stdin {
+			return fmt.Errorf("standard output is the same file as %s, which is read", called(file))
 		}
-		return fmt.Errorf("%s is not written: it is the same file as %s, which is read", output, called(input))
+		return fmt.Errorf("%s is not written: it is the same file as %s, which is read", output, called(file))
 	}
 	return nil
 }
@@ -55,15 +55,15 @@ func errBothFromStdin(one, other string) error {
 }
 
 func stat(path string, standard *os.File) (os.FileInfo, error) {
-	if path == infile.Stdin {
+	if path == input.Stdin {
 		return standard.Stat()
 	}
 	return os.Stat(path)
 }
 
-func called(input string) string {
-	if input == infile.Stdin {
+func called(file string) string {
+	if file == input.Stdin {
 		return "standard input"
 	}
-	return input
+	return file
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/internal/outfile"
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/outfile"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -44,7 +44,7 @@ strings.
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&x.output, "output", "o", infile.Stdin, "`file` to write; \"-\" is standard output")
+	flags.StringVarP(&x.output, "output", "o", input.Stdin, "`file` to write; \"-\" is standard output")
 	flags.Var(choice[dumpFormat]{&x.format, parseDumpFormat, dumpFormats[:], strings.Join(dumpFormats[:], "|")},
 		"output-format", "what is written; auto: by the file's ending")
 	x.rows.add(flags, pairColumns...)
@@ -60,24 +60,24 @@ type dump struct {
 }
 
 // check completes the format, and refuses outputs that will not do.
-func (x *dump) check(g *global, input string) (err error) {
-	if x.output != infile.Stdin {
+func (x *dump) check(g *global, file string) (err error) {
+	if x.output != input.Stdin {
 		err = outfile.Check(x.output)
 	}
-	if err := cmp.Or(err, checkInputs(x.output, input)); err != nil {
+	if err := cmp.Or(err, checkInputs(x.output, file)); err != nil {
 		return err
 	}
 	switch {
 	case x.rows.json:
 		x.format = dumpLines
-	case x.format == byEnding && x.output == infile.Stdin:
+	case x.format == byEnding && x.output == input.Stdin:
 		x.format = dumpCSV
 	case x.format == byEnding:
 		x.format, err = formatOf(x.output)
-	case x.format.columnar() && x.output == infile.Stdin && g.terminal(g.out):
+	case x.format.columnar() && x.output == input.Stdin && g.terminal(g.out):
 		err = fmt.Errorf("standard output is a terminal, and %s is no text: -o names a file", x.format)
 	}
-	if err == nil && x.format.columnar() && x.output != infile.Stdin {
+	if err == nil && x.format.columnar() && x.output != input.Stdin {
 		err = outfile.CheckBinary(x.output)
 	}
 	return err
@@ -88,7 +88,7 @@ func (x *dump) run(ctx context.Context, g *global, s *source, path string) error
 		return err
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
-		if x.output == infile.Stdin {
+		if x.output == input.Stdin {
 			return x.write(ctx, g, dict, g.out)
 		}
 		f, err := outfile.Create(ctx, x.output)
@@ -113,7 +113,7 @@ func (x *dump) write(ctx context.Context, g *global, dict *dictionary, to io.Wri
 	wanted := min(x.rows.left, dict.pairs)
 	show, end := func(int64, int64) {}, func() {}
 	progress := g.progress
-	if x.output == infile.Stdin {
+	if x.output == input.Stdin {
 		progress = g.progressBeside
 	}
 	if at, ended := progress("writing"); at != nil {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vkds/vkds/internal/columnfile"
+	"github.com/vkds/vkds/internal/tool/outfile"
 )
 
 // dumpFormat is what is written.
@@ -73,10 +73,10 @@ func newPairTable(to io.Writer, f dumpFormat, dict *dictionary) (pairTable, erro
 			end:   func() error { return a.end(nil) },
 		}, nil
 	}
-	format := map[dumpFormat]columnfile.Format{dumpParquet: columnfile.Parquet, dumpArrow: columnfile.Arrow,
-		dumpStream: columnfile.ArrowStream}[f]
+	format := map[dumpFormat]outfile.Format{dumpParquet: outfile.Parquet, dumpArrow: outfile.Arrow,
+		dumpStream: outfile.ArrowStream}[f]
 	out := bufio.NewWriterSize(to, outputBytes)
-	w, err := columnfile.NewWriter(out, format, columnfile.Columns{Key: dict.key, Value: dict.value,
+	w, err := outfile.NewWriter(out, format, outfile.Columns{Key: dict.key, Value: dict.value,
 		KeyTexts: dict.keys().texts, ValueTexts: dict.values().texts})
 	if err != nil {
 		return pairTable{}, err

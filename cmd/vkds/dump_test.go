@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/dictfile"
-	"github.com/vkds/vkds/internal/input"
-	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/tool/dictfile"
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
 // The pairs at the ends, of a table and of a saved hash table alike.

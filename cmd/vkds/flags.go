@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/internal/input"
-	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
 // choice is a flag whose value is one of some names; an error lists them.

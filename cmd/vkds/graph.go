@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/internal/graphfile"
+	"github.com/vkds/vkds/internal/tool/graphfile"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/vk"
 )

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/graphfile"
-	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/internal/outfile"
+	"github.com/vkds/vkds/internal/tool/graphfile"
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/vkds/vkds/internal/tool/outfile"
 )
 
 func newGraphExportCommand(g *global) *cobra.Command {
@@ -45,7 +45,7 @@ With --weighted it adds the edges' weights, where the file has them.
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&x.output, "output", "o", infile.Stdin, "`file` to write; \"-\" is standard output")
+	flags.StringVarP(&x.output, "output", "o", input.Stdin, "`file` to write; \"-\" is standard output")
 	flags.Var(choice[graphfile.Format]{&x.format, parseExportFormat, exportFormats(), "format"}, "output-format",
 		"what is written: "+strings.Join(exportFormats()[1:], ", ")+";\nauto: by the file's ending")
 	flags.BoolVar(&s.options.Weighted, "weighted", false, "weights, too")
@@ -81,11 +81,11 @@ func parseExportFormat(name string) (graphfile.Format, error) {
 }
 
 // check completes the format, and refuses outputs that will not do.
-func (x *graphExport) check(input string) (err error) {
-	if x.output != infile.Stdin {
+func (x *graphExport) check(file string) (err error) {
+	if x.output != input.Stdin {
 		err = outfile.Check(x.output)
 	}
-	if err := cmp.Or(err, checkInputs(x.output, input)); err != nil {
+	if err := cmp.Or(err, checkInputs(x.output, file)); err != nil {
 		return err
 	}
 	endings := map[string]graphfile.Format{"": graphfile.CSV, ".csv": graphfile.CSV, ".txt": graphfile.EdgeList,
@@ -96,7 +96,7 @@ func (x *graphExport) check(input string) (err error) {
 	case x.rows.json && x.format != graphfile.Auto && x.format != graphfile.CSV:
 		err = fmt.Errorf("--json prints rows, not %s", x.format)
 	case x.format != graphfile.Auto:
-	case x.output == infile.Stdin || x.rows.json:
+	case x.output == input.Stdin || x.rows.json:
 		x.format = graphfile.CSV
 	case !known:
 		err = fmt.Errorf("%s: no format has the ending %s: --output-format says which it is to be (%s)", x.output,
@@ -115,7 +115,7 @@ func (x *graphExport) run(ctx context.Context, g *global, path string) error {
 		return err
 	}
 	return x.source.use(ctx, g, path, func(l *loadedGraph) error {
-		if x.output == infile.Stdin {
+		if x.output == input.Stdin {
 			return x.write(ctx, g, l, g.out)
 		}
 		f, err := outfile.Create(ctx, x.output)
@@ -158,7 +158,7 @@ func (x *graphExport) write(ctx context.Context, g *global, l *loadedGraph, to i
 	if err != nil {
 		return err
 	}
-	if x.output != infile.Stdin {
+	if x.output != input.Stdin {
 		g.note("wrote %s", rate(l.edges(), "edges", time.Since(started)))
 	}
 	if edgesAlone := x.format == graphfile.CSV || x.format == graphfile.EdgeList; edgesAlone && g.notes() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/vkds/vkds/internal/replay"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
@@ -68,12 +67,12 @@ func (g *growingGraph) link(ctx context.Context, vertices int) error {
 }
 
 // change has edges come and then others go, among so many vertices. What comes may be there, what goes is.
-func (g *growingGraph) change(ctx context.Context, come, gone replay.Edges, vertices int) error {
+func (g *growingGraph) change(ctx context.Context, come, gone edgeList, vertices int) error {
 	status, err := g.graph.InsertEdges(ctx, graph.Edges{From: come.From, To: come.To})
 	if err != nil {
 		return err
 	}
-	var fresh replay.Edges
+	var fresh edgeList
 	for i, s := range status {
 		if s == structures.Inserted {
 			fresh.From, fresh.To = append(fresh.From, come.From[i]), append(fresh.To, come.To[i])

@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/graphfile"
-	"github.com/vkds/vkds/internal/outfile"
-	"github.com/vkds/vkds/internal/replay"
+	"github.com/vkds/vkds/internal/tool/graphfile"
+	"github.com/vkds/vkds/internal/tool/outfile"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -64,8 +63,8 @@ type graphReplay struct {
 	rows          rowFlags
 
 	graph *growingGraph
-	last  *replay.Window // nil: all rows stay
-	steps []replay.Step
+	last  *edgeWindow // nil: all rows stay
+	steps []replayStep
 }
 
 // mostRows is how many rows a batch or a window may have.
@@ -110,7 +109,7 @@ func (r *graphReplay) run(ctx context.Context, path string) (err error) {
 func (r *graphReplay) pass(ctx context.Context, d *vk.Device, path string, a *answer) (err error) {
 	r.last = nil
 	if r.window > 0 {
-		r.last = replay.NewWindow(r.window)
+		r.last = newEdgeWindow(r.window)
 	}
 	if r.graph, err = newGrowingGraph(ctx, d, r.last != nil); err != nil {
 		return err
@@ -170,8 +169,8 @@ func (r *graphReplay) replay(ctx context.Context, file *graphfile.Reader, a *ans
 
 // step does what a batch of rows does to the graph, and counts what there is then, among so many vertices that have
 // come. Those that are in none of the window's rows are no components.
-func (r *graphReplay) step(ctx context.Context, batch graphfile.Edges, seen int) (step replay.Step, err error) {
-	come, gone, there := replay.Edges{From: batch.From, To: batch.To}, replay.Edges{}, seen
+func (r *graphReplay) step(ctx context.Context, batch graphfile.Edges, seen int) (step replayStep, err error) {
+	come, gone, there := edgeList{From: batch.From, To: batch.To}, edgeList{}, seen
 	if r.last != nil {
 		come, gone = r.last.Add(batch.From, batch.To)
 		there = r.last.Vertices()
@@ -180,7 +179,7 @@ func (r *graphReplay) step(ctx context.Context, batch graphfile.Edges, seen int)
 		return step, err
 	}
 	components, err := r.graph.components(ctx, there)
-	return replay.Step{Vertices: uint64(there), Edges: r.graph.edges, Triangles: r.graph.triangles,
+	return replayStep{Vertices: uint64(there), Edges: r.graph.edges, Triangles: r.graph.triangles,
 		Components: components}, err
 }
 
@@ -191,7 +190,7 @@ func (r *graphReplay) draw(ctx context.Context, path string) error {
 	}
 	var picture bytes.Buffer
 	format := strings.TrimPrefix(filepath.Ext(r.plot), ".")
-	if err := replay.Draw(&picture, filepath.Base(called(path)), r.steps, format); err != nil {
+	if err := drawReplay(&picture, filepath.Base(called(path)), r.steps, format); err != nil {
 		return fmt.Errorf("%s: %w", r.plot, err)
 	}
 	return outfile.Replace(ctx, r.plot, picture.Bytes())

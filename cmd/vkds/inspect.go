@@ -13,11 +13,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/drawing"
-	"github.com/vkds/vkds/internal/input"
-	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/internal/outfile"
+	"github.com/vkds/vkds/internal/tool/drawing"
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/vkds/vkds/internal/tool/outfile"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -72,7 +71,7 @@ type svg struct {
 }
 
 func inspect(ctx context.Context, g *global, s *source, path string, x svg, near string) error {
-	if x.file != infile.Stdin {
+	if x.file != input.Stdin {
 		if err := outfile.Check(x.file); err != nil { // now rather than after the work
 			return err
 		}
@@ -118,7 +117,7 @@ func inspect(ctx context.Context, g *global, s *source, path string, x svg, near
 		if err := dict.structure.draw(ctx, dict, x, &b); err != nil {
 			return err
 		}
-		if x.file == infile.Stdin {
+		if x.file == input.Stdin {
 			return g.answerText(b.Bytes())
 		}
 		if err := outfile.Replace(ctx, x.file, b.Bytes()); err != nil {

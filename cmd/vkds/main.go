@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vkds/vkds/internal/closed"
+	"github.com/vkds/vkds/internal/tool/input"
 )
 
 // What the command's status says.
@@ -37,7 +37,7 @@ func main() {
 		stop() // a second interrupt ends the command at once
 	})
 	stdout := io.Writer(os.Stdout)
-	if closed.AtStart(1) {
+	if input.ClosedAtStart(1) {
 		stdout = closedFile{}
 	}
 	os.Exit(run(ctx, os.Args[1:], stdout, os.Stderr))

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/vkds/vkds/internal/outfile"
+	"github.com/vkds/vkds/internal/tool/outfile"
 )
 
 // output is standard output or standard error. It keeps its first error, for what writes without asking for it.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/vkds/vkds/internal/input"
-	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/structures"
 )
 

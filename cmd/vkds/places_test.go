@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/structures"
 	"pgregory.net/rapid"
 )

@@ -164,9 +164,9 @@ func TestOutputIsInput(t *testing.T) {
 		inputs = inputs[:3]
 	}
 	for _, output := range []string{path, dir + "/./t.csv", symbolic, filepath.Join(dir, "hard")} {
-		for _, input := range inputs {
-			for _, command := range [][]string{{"build", input, "-o", output}, {"inspect", input, "--svg", output},
-				{"dump", input, "-o", output}} {
+		for _, file := range inputs {
+			for _, command := range [][]string{{"build", file, "-o", output}, {"inspect", file, "--svg", output},
+				{"dump", file, "-o", output}} {
 				stdin, err := os.Open(path)
 				require.NoError(t, err)
 				run := exec.Command(tool, command...)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/dictfile"
+	"github.com/vkds/vkds/internal/tool/dictfile"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -209,7 +209,7 @@ func loads[K, V structures.Number](t *testing.T, d *vk.Device, path string, keys
 // An earlier version of the library named no types: that is said, and the numbers are unsigned.
 func TestSavedWithoutTypes(t *testing.T) {
 	needDevice(t)
-	out, notes := answer(t, "", "get", filepath.Join("..", "..", "internal", "saved", "testdata", "v3.vkds"),
+	out, notes := answer(t, "", "get", filepath.Join("..", "..", "internal", "engine", "saved", "testdata", "v3.vkds"),
 		"4294967295")
 	assert.Equal(t, "key,value\n4294967295,0\n", out)
 	assert.Contains(t, notes, "v3.vkds was saved by an earlier version, which named no types: its keys and values are "+

@@ -12,11 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/internal/dictfile"
-	"github.com/vkds/vkds/internal/input"
-	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/internal/texts"
+	"github.com/vkds/vkds/internal/tool/dictfile"
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -103,7 +101,7 @@ func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string)
 // leading zero shows that came late, and makes them text.
 func (g *global) takeForText(path string, columns []input.Column, err error) bool {
 	var code *input.CodeError
-	if !errors.As(err, &code) || !infile.Again(path) || !input.TakeForText(columns, err) {
+	if !errors.As(err, &code) || !input.Again(path) || !input.TakeForText(columns, err) {
 		return false
 	}
 	g.note("%s: column %s is taken for text, because %s: reading it again", path, code.Column, code.Reason())
@@ -156,7 +154,7 @@ func (s *source) pass(ctx context.Context, g *global, d *vk.Device, path string)
 
 // opened is a table or a saved dictionary that is being read.
 type opened struct {
-	file       *infile.File
+	file       *input.File
 	table      *input.Reader          // of these two
 	saved      *dictfile.Reader       // one is nil
 	key, value keytype.Type           // as far as it was read
@@ -167,7 +165,7 @@ type opened struct {
 // ending, and begins to read it.
 func (s *source) open(ctx context.Context, path string, show func(read, size int64)) (in *opened, err error) {
 	in = &opened{show: show}
-	if in.file, err = infile.Open(ctx, path); err != nil {
+	if in.file, err = input.OpenFile(ctx, path); err != nil {
 		return nil, err
 	}
 	head, err := in.file.Peek(len(dictfile.Magic))
@@ -406,7 +404,7 @@ func (l *loader) create(capacity int) (err error) {
 	switch {
 	case l.words != nil:
 	case l.key == keytype.Text:
-		if l.index, err = texts.NewIndex(l.ctx, makeTexts(l.device, l.structure, l.parameter), hashes,
+		if l.index, err = keytype.NewIndex(l.ctx, makeTexts(l.device, l.structure, l.parameter), hashes,
 			capacity); err == nil {
 			l.words = l.index.Map().(words)
 		}

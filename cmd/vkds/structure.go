@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/internal/dictfile"
-	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/tool/dictfile"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/structures"
 )
 

@@ -12,10 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/internal/input"
-	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/internal/texts"
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/structures"
 )
 
@@ -95,8 +93,8 @@ type tally struct {
 	flags *pflag.FlagSet
 	loader
 	entries []entry
-	limit   uint64       // keys whose counts 32 bits have room for
-	texts   *texts.Tally // of keys that are text
+	limit   uint64         // keys whose counts 32 bits have room for
+	texts   *keytype.Tally // of keys that are text
 }
 
 // entry is a key, or the number of a text, and how often it came.
@@ -137,7 +135,7 @@ func (t *tally) passes(path string, o input.Options) error {
 	for {
 		err := t.pass(path, o)
 		switch {
-		case errors.Is(err, texts.ErrCollision):
+		case errors.Is(err, keytype.ErrCollision):
 			err = t.again(path)
 		case t.takeForText(path, o.Columns, err):
 			err = t.loader.Close()
@@ -162,9 +160,9 @@ func (t *tally) pass(path string, o input.Options) error {
 
 // again makes ready to count texts once more, under another hash.
 func (t *tally) again(path string) error {
-	if !infile.Again(path) {
+	if !input.Again(path) {
 		return fmt.Errorf("%s: %w, and it can't be read once more: run vkds again, which takes another hash each time",
-			called(path), texts.ErrCollision)
+			called(path), keytype.ErrCollision)
 	}
 	return t.texts.Again(t.ctx)
 }
@@ -210,7 +208,7 @@ func (t *tally) addTexts(b batch) (err error) {
 	if t.texts == nil {
 		t.key = keytype.Text
 		create := makeTexts(t.loader.device, t.structure, 0)
-		if t.texts, err = texts.NewTally(t.ctx, create, hashes, t.expected); err != nil {
+		if t.texts, err = keytype.NewTally(t.ctx, create, hashes, t.expected); err != nil {
 			return err
 		}
 	}

@@ -10,26 +10,25 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/internal/texts"
+	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
 // hashes are those of keys that are text. Tests put others in their place, under which texts collide.
-var hashes texts.Hashes = texts.Random
+var hashes keytype.Hashes = keytype.Random
 
 // textual is what the host keeps of a dictionary with text: the device maps numbers to texts' numbers, or texts' hashes
 // to rows.
 type textual struct {
-	index      *texts.Index // of keys that are text; nil: there are none
-	rows       []uint64     // their values, of each row
-	valueTexts texts.Arena  // of values that are text, whose words are numbers in it
+	index      *keytype.Index // of keys that are text; nil: there are none
+	rows       []uint64       // their values, of each row
+	valueTexts keytype.Arena  // of values that are text, whose words are numbers in it
 }
 
 // makeTexts makes what the device keeps of texts.
-func makeTexts(d *vk.Device, s structure, parameter float64) texts.Make {
-	return func(ctx context.Context, capacity int) (texts.Map, error) {
+func makeTexts(d *vk.Device, s structure, parameter float64) keytype.Make {
+	return func(ctx context.Context, capacity int) (keytype.Map, error) {
 		return s.create[structures.Bits64](ctx, d, capacity, parameter)
 	}
 }
@@ -133,7 +132,7 @@ func (d *dictionary) textBytes() int {
 // shown is what the words of a column are to people.
 type shown struct {
 	keytype.Type
-	texts *texts.Arena // whose numbers those of text are
+	texts *keytype.Arena // whose numbers those of text are
 }
 
 // keys are the dictionary's keys to people. Those that are asked for are not among them.
@@ -153,7 +152,7 @@ func (b batch) column(i int) numbers {
 }
 
 // some are texts.
-func (n numbers) some() texts.Some { return texts.Some{Arena: n.texts, Numbers: n.words} }
+func (n numbers) some() keytype.Some { return keytype.Some{Arena: n.texts, Numbers: n.words} }
 
 // same tells whether two words stand for the same.
 func (c shown) same(w uint64, other shown, v uint64) bool {

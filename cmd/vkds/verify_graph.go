@@ -7,8 +7,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/vkds/vkds/internal/dictfile"
-	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/tool/dictfile"
+	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 )
@@ -33,7 +33,7 @@ func verifyGraph(ctx context.Context, g *global, path string, asJSON bool) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	file, err := infile.Open(ctx, path)
+	file, err := input.OpenFile(ctx, path)
 	if err != nil {
 		return err
 	}

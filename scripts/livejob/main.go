@@ -18,7 +18,7 @@ import (
 	"os/signal"
 	"time"
 
-	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
@@ -69,7 +69,7 @@ func run(ctx context.Context, path string) error {
 
 // read reads a trace.
 func read(ctx context.Context, path string) ([]uint32, error) {
-	f, err := infile.Open(ctx, path)
+	f, err := input.OpenFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}

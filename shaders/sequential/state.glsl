@@ -1,5 +1,5 @@
 // State: words in memory by which the dispatches over a chunk pass data to each other and to those over the next chunk
-// (structures/internal/sequential in Go).
+// (internal/engine/sequential in Go).
 #ifndef VKDS_STATE_GLSL
 #define VKDS_STATE_GLSL
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/stress"
+	"github.com/vkds/vkds/test/u32"
 	"pgregory.net/rapid"
 )
 

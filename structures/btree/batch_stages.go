@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 
+	"github.com/vkds/vkds/internal/engine/fold"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/fold"
-	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/vkds/vkds/internal/engine/joint"
+	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/joint"
-	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
 

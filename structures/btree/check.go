@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vkds/vkds/internal/enum"
-	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/internal/engine/enum"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/u32"
+	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/test/pass"
+	"github.com/vkds/vkds/test/u32"
 )
 
 // circles are the changed words after which links between nodes lead in circles, as after a stray write.

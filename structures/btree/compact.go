@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/joint"
 )
 
 func (t *tree) Compact(ctx context.Context, fill float64) error {

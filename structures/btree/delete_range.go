@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
+	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
 )
 
 // deleteRange removes the keys of each range, one range after the other, and returns how many keys each range removed.

@@ -1,9 +1,9 @@
 package btree
 
 import (
+	"github.com/vkds/vkds/internal/engine/ordered"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
-	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )

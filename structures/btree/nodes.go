@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/ordered"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
-	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/enum"
+	"github.com/vkds/vkds/internal/engine/enum"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )

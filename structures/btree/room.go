@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/pools"
+	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"io"
 
-	"github.com/vkds/vkds/internal/saved"
-	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/transfer"
+	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/saved"
+	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/vk"
 )
 

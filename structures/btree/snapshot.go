@@ -6,8 +6,8 @@ import (
 	"math"
 	"sync/atomic"
 
-	"github.com/vkds/vkds/structures/internal/ordered"
-	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/internal/engine/ordered"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
 

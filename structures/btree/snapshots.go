@@ -6,8 +6,8 @@ import (
 	"io"
 	"runtime"
 
+	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/vk"
 )
 

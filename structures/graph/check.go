@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
 

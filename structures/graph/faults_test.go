@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/graph"
-	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
-	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/transfer"
+	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/vk"
 )
 

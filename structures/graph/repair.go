@@ -3,8 +3,8 @@ package graph
 import (
 	"context"
 
+	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/joint"
 )
 
 // repair makes whole what a batch on an undirected graph has left half done when err stopped it: edges of which the

@@ -7,11 +7,11 @@ import (
 	"io"
 	"iter"
 
-	"github.com/vkds/vkds/internal/saved"
+	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/internal/engine/saved"
+	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
 

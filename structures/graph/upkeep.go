@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -5,11 +5,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/vkds/vkds/internal/engine/joint"
+	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/internal/engine/runs"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/joint"
-	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/vkds/vkds/internal/gate"
-	"github.com/vkds/vkds/internal/saved"
+	"github.com/vkds/vkds/internal/engine/gate"
+	"github.com/vkds/vkds/internal/engine/joint"
+	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/runs"
+	"github.com/vkds/vkds/internal/engine/saved"
+	"github.com/vkds/vkds/internal/engine/sorted"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/joint"
-	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/runs"
-	"github.com/vkds/vkds/structures/internal/sorted"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -3,10 +3,10 @@ package lsm
 import (
 	"context"
 
+	"github.com/vkds/vkds/internal/engine/ordered"
+	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/sorted"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
-	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/sorted"
 )
 
 func (l *lsm) deleteRange(ctx context.Context, ranges []structures.Range[uint64]) ([]uint32, error) {

@@ -3,7 +3,7 @@ package lsm
 import (
 	"sync/atomic"
 
-	"github.com/vkds/vkds/structures/internal/runs"
+	"github.com/vkds/vkds/internal/engine/runs"
 	"github.com/vkds/vkds/vk"
 )
 

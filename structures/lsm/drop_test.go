@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/saved"
+	"github.com/vkds/vkds/internal/engine/saved"
+	"github.com/vkds/vkds/internal/engine/sorted"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/sorted"
 	"github.com/vkds/vkds/test/testdevice"
 )
 

@@ -3,8 +3,8 @@ package lsm
 import (
 	"context"
 
+	"github.com/vkds/vkds/internal/engine/sorted"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/sorted"
 )
 
 func (l *lsm) prepare(ctx context.Context) error {

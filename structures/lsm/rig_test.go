@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
 )
 

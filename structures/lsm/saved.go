@@ -5,8 +5,8 @@ import (
 	"io"
 	"math/bits"
 
-	"github.com/vkds/vkds/internal/saved"
-	"github.com/vkds/vkds/structures/internal/transfer"
+	"github.com/vkds/vkds/internal/engine/saved"
+	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/test/u32"
 )
 
 // These tests are for the semantics of section III-A of the paper, by the numbers there.

@@ -3,10 +3,10 @@ package lsm
 import (
 	"context"
 
+	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/internal/engine/runs"
+	"github.com/vkds/vkds/internal/engine/sorted"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/internal/runs"
-	"github.com/vkds/vkds/structures/internal/sorted"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )

@@ -1,7 +1,7 @@
 package primitives
 
 import (
-	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -21,9 +21,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/vkds/vkds/internal/enum"
+	"github.com/vkds/vkds/internal/engine/enum"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 

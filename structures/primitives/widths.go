@@ -3,8 +3,8 @@ package primitives
 import (
 	"fmt"
 
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/recording"
 )
 
 func checkWidth(w structures.Width) error {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/pipeline"
 )
 
 // updateInto does a batch of updates of one kind from a user's slices.

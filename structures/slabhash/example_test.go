@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
 )
 

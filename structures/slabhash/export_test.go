@@ -3,7 +3,7 @@ package slabhash
 import (
 	"context"
 
-	"github.com/vkds/vkds/internal/saved"
+	"github.com/vkds/vkds/internal/engine/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 	"iter"
 
-	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/internal/transfer"
+	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/vk"
 )
 

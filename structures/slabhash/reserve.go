@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/pools"
+	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/structures"
 )
 

@@ -5,11 +5,11 @@ import (
 	"context"
 	"iter"
 
-	"github.com/vkds/vkds/internal/saved"
+	"github.com/vkds/vkds/internal/engine/joint"
+	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/saved"
+	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/joint"
-	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
 

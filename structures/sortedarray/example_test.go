@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -3,8 +3,8 @@ package sortedarray
 import (
 	"context"
 
+	"github.com/vkds/vkds/internal/engine/sorted"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/sorted"
 )
 
 func (a *array) prepare(ctx context.Context) error {

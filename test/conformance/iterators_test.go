@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
@@ -17,6 +16,7 @@ import (
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -77,8 +77,8 @@ func TestFoldersImportWhatTheTableSays(t *testing.T) {
 // The benchmarks, and the papers' trees that ours are measured beside, are used by who measures alone, tests included.
 func TestNothingUsesTheBenchmarks(t *testing.T) {
 	allowed := map[string][]string{
-		"internal/bench":         {"cmd/vkds"},
-		"internal/bench/latched": {"internal/bench"},
+		"internal/tool/bench":         {"cmd/vkds"},
+		"internal/tool/bench/latched": {"internal/tool/bench"},
 	}
 	list := exec.Command("go", "list", "-f",
 		"{{$from := .ImportPath}}{{range .Imports}}{{$from}} {{.}}\n{{end}}{{range .TestImports}}{{$from}} "+

@@ -7,7 +7,7 @@ import (
 )
 
 // A batch of operations of one kind on one edge of an undirected graph, which is two arcs: shaders/graph/apply.comp,
-// structures/graph/repair.go, and for insertions from Go slices structures/internal/sequential. Operations on an arc
+// structures/graph/repair.go, and for insertions from Go slices internal/engine/sequential. Operations on an arc
 // are atomic (TestArcOfAGraph) and may be left pending, any of them. An operation of which one arc is done remembers in
 // its stage what became of that. Behind each dispatch an error may end the batch, and then the host repairs the edge.
 type edgeBatch struct {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	format "github.com/vkds/vkds/internal/saved"
+	format "github.com/vkds/vkds/internal/engine/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/slabhash"

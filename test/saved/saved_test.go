@@ -194,7 +194,7 @@ func testRoundTrip[W structures.Word](t *testing.T) {
 func TestEarlierVersions(t *testing.T) {
 	d := testdevice.Open(t)
 	file := func(name string) []byte {
-		data, err := os.ReadFile(filepath.Join("..", "..", "internal", "saved", "testdata", name))
+		data, err := os.ReadFile(filepath.Join("..", "..", "internal", "engine", "saved", "testdata", name))
 		require.NoError(t, err)
 		return data
 	}

@@ -28,7 +28,7 @@ func TestOtherSystems(t *testing.T) {
 	}{
 		{"linux", "386", []string{"./..."}},
 		{"linux", "arm", []string{"./vk/...", "./structures/..."}},
-		{"windows", "amd64", []string{"-test", "./vk/...", "./structures/...", "./internal/outfile"}},
+		{"windows", "amd64", []string{"-test", "./vk/...", "./structures/...", "./internal/tool/outfile"}},
 		{"darwin", "arm64", []string{"-test", "./vk/...", "./structures/..."}},
 	} {
 		t.Run(s.os+"_"+s.arch, func(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
 

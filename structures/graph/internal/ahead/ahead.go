@@ -5,7 +5,7 @@ package ahead
 import (
 	"context"
 
-	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -1,8 +1,0 @@
-//go:build unix && cgo
-
-package closed
-
-// extern unsigned vkds_closed;
-import "C"
-
-func init() { atStart = uint(C.vkds_closed) }

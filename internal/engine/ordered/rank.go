@@ -1,0 +1,63 @@
+package ordered
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// Ranks is a batch of keys on the device whose ranks are found, as structures.DeviceRanks.
+type Ranks struct {
+	Keys, Out uint64
+	N         int
+	CountAt   uint64
+}
+
+// Rank counts the keys that are less than each of n keys.
+func (r *Reader) Rank(ctx context.Context, n int, keys, ranks pipeline.Column) error {
+	return r.ask(ctx, n, []pipeline.Column{keys, ranks}, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
+			return r.of.Rank(s, Ranks{Keys: c.Columns[0], Out: c.Columns[1], N: c.Count})
+		},
+	})
+}
+
+// Select finds the pairs of n ranks.
+func (r *Reader) Select(ctx context.Context, n int, ranks, keys, values, found pipeline.Column) error {
+	return r.ask(ctx, n, []pipeline.Column{ranks, keys, values, found}, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
+			return r.of.Select(s, Neighbors{
+				Keys: c.Columns[0], OutKeys: c.Columns[1], OutValues: c.Columns[2], Status: c.Columns[3], N: c.Count,
+			})
+		},
+	})
+}
+
+// RankOn records the search for ranks.
+func (r *Reader) RankOn(s *vk.Stream, q structures.DeviceRanks) error {
+	return r.on(s, q.Count, func() error {
+		return cmp.Or(recording.NeedNumbers(r.d, q.Keys, "keys", q.Count, q.Count, r.width),
+			recording.Need(r.d, q.Ranks, "ranks", q.Count, q.Count),
+			recording.NeedCount(r.d, q.DeviceCount, q.Count))
+	}, func() error {
+		return r.of.Rank(s, Ranks{Keys: q.Keys.Address(), Out: q.Ranks.Address(), N: q.Count,
+			CountAt: q.DeviceCount.Address()})
+	})
+}
+
+// SelectOn records the search for the pairs of ranks.
+func (r *Reader) SelectOn(s *vk.Stream, n structures.DeviceNeighbors) error {
+	check := func() error { return r.needs(n, structures.Bits32, 0) }
+	return r.on(s, n.Count, check, func() error { return r.of.Select(s, of(n, 0)) })
+}
+
+// ExportOn records the writing of all pairs.
+func (r *Reader) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
+	return r.on(s, 1, func() error { return recording.NeedExport(r.d, e, false) }, func() error {
+		return r.of.Export(s, e)
+	})
+}

@@ -1,0 +1,85 @@
+package ordered
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// on records the given number of queries, if check finds no error.
+func (r *Reader) on(s *vk.Stream, queries int, check func() error, record func() error) error {
+	if err := r.of.EnterOn(context.Background()); err != nil {
+		return err
+	}
+	defer r.of.Leave()
+	if err := cmp.Or(r.d.Accept("stream", s), check()); err != nil {
+		return err
+	}
+	r.of.Meter().Query(queries)
+	return r.of.On(s, record)
+}
+
+// FindOn records lookups.
+func (r *Reader) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
+	return r.on(s, l.Count, func() error {
+		return cmp.Or(recording.NeedNumbers(r.d, l.Keys, "keys", l.Count, l.Count, r.width),
+			recording.NeedNumbers(r.d, l.Values, "values", l.Count, l.Count, r.width),
+			recording.NeedFound(r.d, l), recording.NeedCount(r.d, l.DeviceCount, l.Count))
+	}, func() error {
+		return r.own.Find(s, l, func(found uint64) error {
+			return r.of.Find(s, Lookups{
+				Keys: l.Keys.Address(), Values: l.Values.Address(), Found: found, N: l.Count,
+				CountAt: l.DeviceCount.Address(), Order: l.Order,
+			})
+		})
+	})
+}
+
+// CountOn records the counting of the keys in ranges.
+func (r *Reader) CountOn(s *vk.Stream, c structures.DeviceCounts) error {
+	return r.on(s, c.Count, func() error {
+		return cmp.Or(recording.NeedNumbers(r.d, c.Ranges, "ends of ranges", c.Count, 2*c.Count, r.width),
+			recording.Need(r.d, c.Counts, "counts", c.Count, c.Count),
+			recording.Need(r.d, c.Candidates, "words for the candidates", c.Count, 0),
+			recording.NeedCount(r.d, c.DeviceCount, c.Count))
+	}, func() error {
+		return r.of.Count(s, Counts{
+			Ranges: c.Ranges.Address(), Out: c.Counts.Address(), Total: c.Candidates.Address(), N: c.Count,
+			CountAt: c.DeviceCount.Address(),
+		})
+	})
+}
+
+// RangeOn records the writing of the pairs of ranges.
+func (r *Reader) RangeOn(s *vk.Stream, q structures.DeviceRanges) error {
+	return r.on(s, q.Count, func() error {
+		return cmp.Or(recording.NeedNumbers(r.d, q.Ranges, "ends of ranges", q.Count, 2*q.Count, r.width),
+			recording.Need(r.d, q.Offsets, "offsets", q.Count, q.Count+1),
+			recording.Need(r.d, q.Candidates, "words for the candidates", q.Count, 1),
+			recording.Need(r.d, q.Keys, "keys for the result", q.Count, 0),
+			recording.Need(r.d, q.Values, "values", q.Count, 0),
+			recording.NeedCount(r.d, q.DeviceCount, q.Count))
+	}, func() error {
+		room := min(q.Keys.Len(), q.Values.Len()) / r.words()
+		candidates := q.MaxCandidates
+		if candidates <= 0 {
+			candidates = room
+		}
+		return r.of.Range(s, Ranges{
+			Ranges: q.Ranges.Address(), Offsets: q.Offsets.Address(), OutKeys: q.Keys.Address(),
+			OutValues: q.Values.Address(), Total: q.Candidates.Address(), N: q.Count, CountAt: q.DeviceCount.Address(),
+			Capacity: room, Candidates: candidates,
+		})
+	})
+}
+
+// NeighborOn records the search for neighbors.
+func (r *Reader) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
+	check := func() error { return cmp.Or(checkDirection(to), r.needs(n, r.width, 1)) }
+	return r.on(s, n.Count, check, func() error {
+		return r.of.Neighbors(s, to, of(n, 0))
+	})
+}

@@ -1,0 +1,114 @@
+package ordered
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/internal/engine/saved"
+	"github.com/vkds/vkds/internal/engine/transfer"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// Inside returns the reader for a caller that has entered the structure: its calls do not enter again.
+func (r *Reader) Inside() *Reader {
+	inside := *r
+	inside.of = entered{r.of}
+	return &inside
+}
+
+// entered is a structure that the caller has entered.
+type entered struct{ Recorder }
+
+func (entered) Enter(ctx context.Context) error { return ctx.Err() }
+func (entered) Leave()                          {}
+
+// Walk is an iteration over the pairs of a range. Between two parts, others may change the structure.
+type Walk struct {
+	r        *Reader
+	down     bool // from the last part to the first
+	parts    recording.Walk
+	sections []structures.Range[uint64] // not yet opened
+	section  pieces
+	pages    []group // of the section, not yet read
+}
+
+// Walk begins an iteration. It divides the range by keys, so that an iteration that ends early does not examine all of
+// a large structure.
+func (r *Reader) Walk(ctx context.Context, keys structures.Range[uint64], down bool) (*Walk, error) {
+	w := &Walk{r: r, down: down}
+	leave, err := w.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if keys.Lo <= keys.Hi {
+		w.sections = partsOf(keys, r.of.Limits().Sections)
+	}
+	if down {
+		slices.Reverse(w.sections)
+	}
+	return w, nil
+}
+
+// Next reads the next pairs, in key order. It returns false if there are none. Further error: structures.ErrChanged.
+func (w *Walk) Next(ctx context.Context, to Sink) (more bool, err error) {
+	for len(w.pages) != 0 || len(w.sections) != 0 {
+		if len(w.pages) == 0 {
+			err = w.open(ctx)
+		} else {
+			more, err = w.page(ctx, to)
+		}
+		if more || err != nil {
+			return more, err
+		}
+	}
+	return false, nil
+}
+
+// enter enters the structure for a part of the iteration, and returns the function that ends the part.
+func (w *Walk) enter(ctx context.Context) (leave func(), err error) {
+	return w.parts.Enter(ctx, w.r.of.Changes(), w.r.of.Enter, w.r.of.Leave)
+}
+
+// open divides the next section into pages.
+func (w *Walk) open(ctx context.Context) error {
+	leave, err := w.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	limit := min(1<<20, AtOnce(w.r.d))
+	section, err := w.r.cut(ctx, w.sections[:1], limit)
+	if err != nil {
+		return err
+	}
+	w.section, w.sections, w.pages = section, w.sections[1:], section.groups(limit)
+	if w.down {
+		slices.Reverse(w.pages)
+	}
+	return nil
+}
+
+// page reads the next page, and reports whether it has pairs.
+func (w *Walk) page(ctx context.Context, to Sink) (bool, error) {
+	leave, err := w.enter(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer leave()
+	page := w.section.part(w.pages[0])
+	w.pages = w.pages[1:]
+	var n [1]uint32
+	err = w.r.pipelines.Do(ctx, func(s *vk.Stream) error { return w.r.pairs(ctx, s, page, n[:], to) })
+	return err == nil && n[0] != 0, err
+}
+
+// Save writes all pairs to w, and returns the number of bytes that w took (transfer.Save).
+func (r *Reader) Save(ctx context.Context, g transfer.Gate, w io.Writer, h saved.Header,
+	of saved.Columns) (int64, error) {
+	all := structures.Range[uint64]{Hi: LastKey(r.width)}
+	return transfer.Save(ctx, g, w, h, of, Queries[uint64, uint64]{r}.pages(ctx, all, false))
+}

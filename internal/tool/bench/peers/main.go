@@ -1,0 +1,116 @@
+// Command peers measures what Go programs have without vkds, on the keys that "vkds bench" measured a dictionary with:
+//
+//	vkds bench slabhash --op build,find-all,end-to-end --json report.json
+//	peers report.json
+//
+// Hash tables stand beside the slab hash, B-trees beside the ordered structures. It belongs on the machine that the
+// report is of, and prints the report with their figures behind ours, each with its time / that of ours. It is a module
+// of its own, so that what is only compared with is no dependency of whoever imports vkds.
+//
+//	peers tally -vkds bin/vkds
+//
+// counts lines by the tool and by what else counts them.
+//
+//	peers graph FILE…
+//
+// measures graphs beside a Go map of maps and gonum's, and
+//
+//	peers snapshots
+//
+// measures snapshots: of the multiversion B-link-tree, on the best device, and of what Go programs have.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/vkds/vkds/internal/tool/bench"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, arguments []string, out io.Writer) error {
+	if len(arguments) > 0 && arguments[0] == "tally" {
+		return tally(ctx, arguments[1:], out)
+	}
+	if len(arguments) > 0 && arguments[0] == "graph" {
+		return graphs(ctx, arguments[1:], out)
+	}
+	if len(arguments) > 0 && arguments[0] == "snapshots" {
+		return snapshots(ctx, arguments[1:], out)
+	}
+	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
+	runs := flags.Int("repeat", 5, "measured runs, of which the median counts")
+	csv := flags.String("csv", "", "write the figures to a CSV `file`, too")
+	flags.Usage = func() {
+		fmt.Fprintln(
+			flags.Output(), "usage: peers [-repeat n] [-csv file] REPORT.json, a report that vkds bench --json wrote\n"+
+				"       peers tally, peers graph and peers snapshots, which -help explains")
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(arguments); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 {
+		return errors.New("one report, please, that vkds bench --json wrote")
+	}
+	if *runs < 1 {
+		return fmt.Errorf("-repeat %d: at least 1", *runs)
+	}
+	report, err := read(flags.Arg(0))
+	if err != nil {
+		return err
+	}
+	if err := report.MeasureBeside(ctx, peersOf(report), *runs); err != nil {
+		return err
+	}
+	if err := report.WriteTable(out); err != nil || *csv == "" {
+		return err
+	}
+	return write(*csv, report)
+}
+
+// peersOf are those that do what the report's structure does.
+func peersOf(r bench.Report) []bench.Peer {
+	if r.Measurements[0].Structure == "slabhash" {
+		return maps()
+	}
+	return trees()
+}
+
+func read(path string) (bench.Report, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return bench.Report{}, err
+	}
+	defer f.Close()
+	r, err := bench.ReadJSON(f)
+	if err == nil && len(r.Measurements) == 0 {
+		err = errors.New("nothing was measured")
+	}
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+func write(path string, r bench.Report) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(r.WriteCSV(f), f.Close())
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/tool/bench"
+)
+
+// reportFile writes a report of a structure, as vkds bench does.
+func reportFile(t *testing.T, structure string, ops ...string) string {
+	t.Helper()
+	r := bench.Report{Environment: bench.Environment{Device: "a device", Seed: 3}}
+	for _, op := range ops {
+		m := bench.Measurement{Structure: structure, Op: op, N: 3000, Operations: 3000,
+			Device: []time.Duration{time.Millisecond}}
+		if op == "range" {
+			m.Length = 8
+		}
+		r.Measurements = append(r.Measurements, m)
+	}
+	path := filepath.Join(t.TempDir(), "report.json")
+	var b bytes.Buffer
+	require.NoError(t, r.WriteJSON(&b))
+	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o644))
+	return path
+}
+
+// The answers of each peer are checked where it is measured.
+func TestEveryPeerIsMeasured(t *testing.T) {
+	for structure, c := range map[string]struct {
+		ops  []string
+		want []string
+	}{
+		"slabhash": {[]string{"build", "find-all", "end-to-end-find"},
+			[]string{"Go map,insert", "Go map,find", "xsync.Map,insert", "xsync.Map,find"}},
+		"btree": {[]string{"insert", "find-beside", "range"}, []string{
+			"tidwall/btree,insert", "tidwall/btree,find", "tidwall/btree,range", "google/btree,insert",
+			"google/btree,find", "google/btree,range"}},
+	} {
+		csv := filepath.Join(t.TempDir(), "figures.csv")
+		var table strings.Builder
+		require.NoError(t, run(t.Context(), []string{"-repeat", "2", "-csv", csv, reportFile(t, structure, c.ops...)},
+			&table))
+		figures, err := os.ReadFile(csv)
+		require.NoError(t, err)
+		rows := strings.Split(strings.TrimSpace(string(figures)), "\n")[1+len(c.ops):]
+		require.Len(t, rows, len(c.want))
+		for i, want := range c.want {
+			require.Contains(t, rows[i], want+",3000,")
+			require.Contains(t, rows[i], "× time of "+structure, "what it is beside")
+			require.Contains(t, table.String(), strings.Split(want, ",")[0])
+		}
+	}
+}
+
+func TestReportsThatCanNotBe(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken.json")
+	require.NoError(t, os.WriteFile(broken, []byte(`{"Measurements": [`), 0o644))
+	for want, arguments := range map[string][]string{
+		"one report":           {},
+		"no such file":         {"no-such-file.json"},
+		"unexpected EOF":       {broken},
+		"nothing was measured": {reportFile(t, "btree")},
+		"at least 1":           {"-repeat", "0", broken},
+	} {
+		require.ErrorContains(t, run(t.Context(), arguments, os.Stdout), want)
+	}
+}
+
+// Lines are counted, and read back, by whatever else is there as by the first one; one that counts wrong is told of.
+func TestTallyPeers(t *testing.T) {
+	dir := t.TempDir()
+	logs, err := makeLogs(dir, 2000, 300)
+	require.NoError(t, err)
+	odd := filepath.Join(dir, "odd")
+	require.NoError(t, os.WriteFile(odd, []byte("a,b\n\"q\"\n 1 x\na,b\n"), 0o644))
+	var table, notes strings.Builder
+	all := counters("vkds")[1:]
+	for _, file := range append(logs, odd) {
+		require.NoError(t, tallyFile(t.Context(), &table, &notes, all, file, dir, 1), file)
+	}
+	require.Contains(t, table.String(), "distinct\t2000\t2000\tGo map\t")
+	require.Contains(t, table.String(), "odd\t4\t3\tGo map\t")
+	other := all[1].count
+	all[1].count = func(ctx context.Context, _ string, to *os.File) (string, error) { return other(ctx, logs[0], to) }
+	require.ErrorContains(t, tallyFile(t.Context(), &table, &notes, all, odd, dir, 1), "Go map of "+odd)
+}
+
+// A graph's peers agree on it, and one that doesn't is told of.
+func TestGraphPeers(t *testing.T) {
+	from, to := []uint32{0, 1, 2, 5, 3, 1}, []uint32{1, 2, 0, 6, 0, 3}
+	for _, p := range []graphPeer{mapOfMaps(), gonumGraph()} {
+		got, _, err := p.run(from, to)
+		require.NoError(t, err)
+		require.Equal(t, [3]uint64{6, 4, 2}, got, p.name)
+	}
+	require.ErrorContains(t, run(t.Context(), []string{"graph"}, os.Stdout), "a file of edges")
+}
+
+// Answers at snapshots are checked where they are measured.
+func TestSnapshotsAreMeasured(t *testing.T) {
+	var table strings.Builder
+	require.NoError(t, run(t.Context(), []string{"snapshots", "-n", "20000", "-batch", "3000"}, &table))
+	for _, name := range []string{"vkds mvbtree", "tidwall/btree, Copy", "pebble, in memory"} {
+		require.Contains(t, table.String(), "\n"+name)
+	}
+	require.Error(t, run(t.Context(), []string{"snapshots", "-n", "0"}, &table))
+}

@@ -1,0 +1,145 @@
+package graphfile
+
+import (
+	"bufio"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/vkds/vkds/internal/tool/input"
+)
+
+// longestLine is how many bytes a line may have: that of a METIS vertex lists all its neighbours.
+const longestLine = 1 << 30
+
+// lines reads a text line by line.
+type lines struct {
+	file   string
+	text   *bufio.Reader
+	number int64  // of the last line, from 1
+	long   []byte // a line that is longer than the buffer
+}
+
+func newLines(file *input.File) (*lines, error) {
+	text, err := input.OpenText(file.Name(), file)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	return &lines{file: file.Name(), text: text}, nil
+}
+
+// next returns the next line without its end, valid until the next call. io.EOF comes alone.
+func (l *lines) next() (line []byte, err error) {
+	line, err = l.text.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		line, err = l.nextLong(line)
+	}
+	if err != nil && (err != io.EOF || len(line) == 0) {
+		return nil, err
+	}
+	l.number++
+	if n := len(line); n > 0 && line[n-1] == '\n' {
+		line = line[:n-1]
+	}
+	return line, nil
+}
+
+func (l *lines) nextLong(line []byte) ([]byte, error) {
+	l.long = append(l.long[:0], line...)
+	for {
+		line, err := l.text.ReadSlice('\n')
+		if l.long = append(l.long, line...); err != bufio.ErrBufferFull {
+			return l.long, err
+		}
+		if len(l.long) > longestLine {
+			l.number++
+			return nil, l.fail(input.ErrLongRecord)
+		}
+	}
+}
+
+// full returns the next line that has something in it and doesn't begin with the character of comments.
+func (l *lines) full(comment byte) (line []byte, err error) {
+	for {
+		line, err = l.next()
+		if err != nil {
+			return nil, err
+		}
+		if line = skipBlanks(line); len(line) > 0 && line[0] != comment {
+			return line, nil
+		}
+	}
+}
+
+// fail says what is wrong with the last line.
+func (l *lines) fail(err error) error {
+	return &input.LineError{File: l.file, Line: l.number, Err: err}
+}
+
+// failWeight says what is wrong with a weight in it.
+func (l *lines) failWeight(field []byte) error {
+	return l.failField("weight "+strconv.Quote(shortened(field)), ErrWeight)
+}
+
+func (l *lines) failField(field string, err error) error {
+	return &input.LineError{File: l.file, Line: l.number, Field: field, Err: err}
+}
+
+// shortened is a field as it is told to people.
+func shortened(field []byte) string {
+	const most = 40
+	if len(field) > most {
+		return string(field[:most]) + "…"
+	}
+	return string(field)
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v' }
+
+func skipBlanks(line []byte) []byte {
+	for len(line) > 0 && blank(line[0]) {
+		line = line[1:]
+	}
+	return line
+}
+
+// cut takes the next field from a line, and the blanks around it; it is empty at the line's end.
+func cut(line []byte) (field, rest []byte) {
+	line = skipBlanks(line)
+	end := 0
+	for end < len(line) && !blank(line[end]) {
+		end++
+	}
+	return line[:end], skipBlanks(line[end:])
+}
+
+// fields are those of a line.
+func fields(line []byte) (all [][]byte) {
+	for field, rest := cut(line); len(field) > 0; field, rest = cut(rest) {
+		all = append(all, field)
+	}
+	return all
+}
+
+// unsigned reads a decimal number of up to 19 digits.
+func unsigned(field []byte) (n uint64, ok bool) {
+	if len(field) == 0 || len(field) > 19 { // so many fit 64 bits
+		return 0, false
+	}
+	for _, c := range field {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		n = n*10 + uint64(c)
+	}
+	return n, true
+}
+
+// weight reads a weight, which may be written as a fraction that is an integer.
+func weight(field []byte) (uint32, bool) {
+	if n, ok := unsigned(field); ok {
+		return uint32(n), n <= math.MaxUint32
+	}
+	x, err := strconv.ParseFloat(string(field), 64)
+	return uint32(x), err == nil && x >= 0 && x <= math.MaxUint32 && x == math.Trunc(x)
+}

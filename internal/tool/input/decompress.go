@@ -1,0 +1,122 @@
+package input
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// formatError reports compressed data that are damaged or of another kind.
+type formatError struct {
+	format string
+	err    error
+}
+
+func (e *formatError) Unwrap() error { return e.err }
+
+func (e *formatError) Error() string {
+	if e.err == nil {
+		return "is no " + e.format + " file"
+	}
+	text := e.err.Error()
+	text = strings.TrimPrefix(text, e.format+": ")
+	text = strings.TrimPrefix(text, "bzip2 data invalid: ")
+	return "damaged " + e.format + " data: " + text
+}
+
+// compression is one way to store a file.
+type compression struct {
+	name     string
+	suffixes []string
+	magic    []byte
+	other    bool // files may begin otherwise too (zstd's skippable frames)
+	open     func(io.Reader) (io.Reader, func(), error)
+}
+
+// gzip and zstd come from klauspost/compress because it reads them about twice
+// as fast as the standard library, which has no zstd.
+var compressions = []compression{
+	{"gzip", []string{".gz", ".gzip"}, []byte{0x1f, 0x8b}, false, func(r io.Reader) (io.Reader, func(), error) {
+		z, err := gzip.NewReader(r)
+		return z, func() {}, err
+	}},
+	{"bzip2", []string{".bz2"}, []byte("BZh"), false, func(r io.Reader) (io.Reader, func(), error) {
+		return bzip2.NewReader(r), func() {}, nil
+	}},
+	{"xz", []string{".xz"}, []byte("\xfd7zXZ\x00"), false, newXZReader},
+	{"zstd", []string{".zst", ".zstd"}, []byte{0x28, 0xb5, 0x2f, 0xfd}, true,
+		func(r io.Reader) (io.Reader, func(), error) {
+			z, err := zstd.NewReader(r)
+			if err != nil {
+				return nil, func() {}, err
+			}
+			return z, z.Close, nil
+		}},
+}
+
+func byName(path string) *compression {
+	ext := strings.ToLower(filepath.Ext(path))
+	for i := range compressions {
+		for _, suffix := range compressions[i].suffixes {
+			if ext == suffix {
+				return &compressions[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Compression names the compression of data that begin so, "" where that is none.
+func Compression(head []byte) string {
+	for _, c := range compressions {
+		if bytes.HasPrefix(head, c.magic) {
+			return c.name
+		}
+	}
+	return ""
+}
+
+// BeginsCompression tells whether Compression of data that begin so might name one if it got more of them.
+func BeginsCompression(head []byte) bool {
+	return slices.ContainsFunc(compressions, func(c compression) bool { return bytes.HasPrefix(c.magic, head) })
+}
+
+// TrimCompression returns a path without the suffix of its compression:
+// "a.csv" for "a.csv.gz".
+func TrimCompression(path string) string {
+	if byName(path) != nil {
+		return path[:len(path)-len(filepath.Ext(path))]
+	}
+	return path
+}
+
+func (f *File) decompress(path string) (io.Reader, error) {
+	c := byName(path)
+	if c == nil || path == Stdin {
+		return f.source, nil
+	}
+	f.packed = c.name
+	buffered := bufio.NewReaderSize(f.source, 256<<10)
+	// The libraries take an empty file for an end of data or call it by a
+	// name of their own, so what it is gets settled here.
+	head, err := buffered.Peek(len(c.magic))
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if !bytes.Equal(head, c.magic) && !(c.other && len(head) == len(c.magic)) {
+		if len(head) > 0 && bytes.HasPrefix(c.magic, head) {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return nil, &formatError{format: c.name}
+	}
+	r, free, err := c.open(buffered)
+	f.close = free
+	return r, err
+}

@@ -1,0 +1,136 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/vkds/vkds/internal/tool/keytype"
+)
+
+// OptionError reports an option that can't be, or not for the format: a delimiter or a beginning of comments that means
+// something already, a name asked for where there are none.
+type OptionError struct{ Reason string }
+
+func (e *OptionError) Error() string { return e.Reason }
+
+// ColumnError reports a chosen column that the file doesn't have, or has twice, or whose type holds no values of the
+// type asked for.
+type ColumnError struct {
+	File   string
+	Column string // as asked for
+	Reason string
+}
+
+func (e *ColumnError) Error() string { return e.File + ": " + e.Reason }
+
+// LineError reports what is wrong with one line of a text file.
+type LineError struct {
+	File string
+	Line int64 // from 1
+	// Column is the number of the character in the line, from 1, or 0 where the whole line or a whole field is meant.
+	Column int
+	// Field names the field of a table, such as `column 3` or `column "size"`, or is empty.
+	Field string
+	Err   error
+}
+
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Error returns "file:line: reason", with the column where there is one.
+func (e *LineError) Error() string {
+	switch {
+	case e.Field != "":
+		return fmt.Sprintf("%s:%d: %s: %v", e.File, e.Line, e.Field, e.Err)
+	case e.Column > 0:
+		return fmt.Sprintf("%s:%d:%d: %v", e.File, e.Line, e.Column, e.Err)
+	}
+	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+}
+
+// RowError reports a value of a Parquet, Arrow or binary file that has no place in its column's type.
+type RowError struct {
+	File   string
+	Row    int64  // from 1
+	Column string // as asked for
+	Err    error  // *keytype.ValueError or ErrNull
+}
+
+func (e *RowError) Unwrap() error { return e.Err }
+
+func (e *RowError) Error() string {
+	return fmt.Sprintf("%s: row %d: column %s: %v", e.File, e.Row, quote(e.Column), e.Err)
+}
+
+// DamagedError reports a file that is no Parquet or Arrow file, or a broken one.
+type DamagedError struct {
+	File   string
+	Format Format
+	Err    error
+}
+
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+func (e *DamagedError) Error() string {
+	kind := map[Format]string{Parquet: "Parquet", Arrow: "Arrow"}[e.Format]
+	return fmt.Sprintf("%s: no %s file, or a damaged one: %s", e.File, kind,
+		strings.Join(strings.Fields(e.Err.Error()), " "))
+}
+
+// Causes that the errors above, and *Error, may wrap beside those of package keytype.
+var (
+	// ErrCarriageReturns reports text that would be one line.
+	ErrCarriageReturns = errors.New("its lines end in carriage returns alone: make them line feeds (tr '\\r' '\\n')")
+	// ErrQuote reports a quote inside an unquoted field, after a quoted one, or not closed in the file's last line.
+	ErrQuote = errors.New(`a stray quote (")`)
+	// ErrOpenQuote reports a quoted field that goes over several lines and doesn't end as a field must. It is never
+	// skipped, because it may have swallowed any number of records.
+	ErrOpenQuote = errors.New(`a quoted field goes over several lines and doesn't end as it should`)
+	// ErrJSON reports a table of JSON lines.
+	ErrJSON = errors.New("looks like JSON, which is written, but not read: give CSV, Parquet or Arrow")
+	// ErrLongRecord reports a record of more than 4 MiB, so that what has no line ends, or a quote too many, takes no
+	// more memory. It is never skipped.
+	ErrLongRecord = errors.New("a record of more than 4 MiB")
+	// ErrLongLine reports a line of Text that is longer than any key.
+	ErrLongLine = errors.New("the line is too long to be a key")
+	// ErrLongText reports a text of more than 4 MiB.
+	ErrLongText = errors.New("a text of more than 4 MiB")
+	// ErrOddBytes reports a binary file that doesn't end with a whole row.
+	ErrOddBytes = errors.New("ends in the middle of a row")
+	// ErrDigits reports a decimal that 64 bits don't hold exactly.
+	ErrDigits = errors.New("has more digits than 64 bits hold")
+	// ErrNull reports a row without a value.
+	ErrNull = errors.New("is null")
+)
+
+// CodeError reports a number that Coded tells of, in a column that nobody has said the type of, and whose first rows
+// have none. It is never skipped: either the column is text, and numbers before it are, too, or what it is written with
+// means nothing.
+type CodeError struct {
+	Column string // as asked for
+	Text   string
+}
+
+// Reason says why the column is text.
+func (e *CodeError) Reason() string {
+	if strings.Contains(e.Text, "+") {
+		return e.Text + " has a plus sign"
+	}
+	return e.Text + " has a leading zero"
+}
+
+func (e *CodeError) Error() string {
+	return e.Reason() + ", as text has it, where values before it are numbers"
+}
+
+// TakeForText makes those of the columns text that an error is a *CodeError about, so that the file can be read again,
+// and tells whether there are any.
+func TakeForText(columns []Column, err error) (some bool) {
+	var code *CodeError
+	for i, c := range columns {
+		if errors.As(err, &code) && c.Any && c.name(i) == code.Column {
+			columns[i].Type, columns[i].Wider, columns[i].Any, some = keytype.Text, nil, false, true
+		}
+	}
+	return some
+}

@@ -1,0 +1,274 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Stdin is the path that stands for standard input.
+const Stdin = "-"
+
+// Error reports what is wrong with a whole file: it can't be opened or read, is
+// a directory, is truncated or not what its name says.
+type Error struct {
+	File string // the path as given, or "standard input"
+	Err  error
+}
+
+func (e *Error) Error() string { return e.File + ": " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Causes that an Error may wrap beside those of the system (fs.ErrNotExist,
+// syscall.EISDIR and the like).
+var (
+	ErrTruncated = errors.New("ends too early: the file is truncated")
+	ErrName      = errors.New("is no name of a file")
+	ErrSeek      = errors.New("can't be read in any order, as this format needs: give an uncompressed regular file")
+)
+
+// File is an open input: a regular file, a pipe or standard input, plain or compressed (gzip, bzip2, xz, zstd by
+// extension). Errors name the file. It is read from one goroutine; Position may be asked
+// from any.
+type File struct {
+	name   string
+	raw    *os.File
+	size   int64
+	read   atomic.Int64
+	ctx    context.Context
+	source io.Reader // bytes as stored
+	plain  io.Reader // bytes after decompression
+	head   []byte    // of them, those that Peek read and Read has not returned
+	close  func()
+	packed string // compression's name, or ""
+}
+
+// OpenFile opens a file for reading, or standard input where path is Stdin. A name
+// that ends in .gz, .bz2, .xz, .zst or .zstd is decompressed; standard input
+// never is. When ctx is done, a Read that waits for a pipe or a terminal, and
+// every later one, returns the context's cause. The error is an *Error, or the
+// context's cause.
+func OpenFile(ctx context.Context, path string) (_ *File, err error) {
+	f := &File{name: path, ctx: ctx, size: -1, close: func() {}}
+	if path == "" {
+		return nil, &Error{`""`, ErrName}
+	}
+	if path == Stdin {
+		f.name, f.raw = "standard input", os.Stdin
+	} else if f.raw, err = OpenUntil(ctx, path, os.O_RDONLY); err != nil {
+		return nil, f.blame(err)
+	}
+	info, err := f.raw.Stat()
+	if err != nil {
+		f.Close()
+		return nil, f.fail(err)
+	}
+	switch {
+	case info.IsDir():
+		f.Close()
+		return nil, f.fail(syscall.EISDIR)
+	case info.Mode().IsRegular():
+		f.size = info.Size()
+		f.source = counter{f}
+	default:
+		f.source = newPump(ctx, counter{f})
+	}
+	if f.plain, err = f.decompress(path); err != nil {
+		f.Close()
+		return nil, f.blame(err)
+	}
+	return f, nil
+}
+
+// Check tells what would keep Open from opening a path, as far as that shows without waiting for a pipe. An error is an
+// *Error.
+func Check(path string) error {
+	f := &File{name: path}
+	switch path {
+	case "":
+		return &Error{`""`, ErrName}
+	case Stdin:
+		if ClosedAtStart(0) {
+			return &Error{"standard input", syscall.EBADF}
+		}
+		return nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return f.fail(err)
+	case info.IsDir():
+		return f.fail(syscall.EISDIR)
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	opened, err := os.Open(path)
+	if err != nil {
+		return f.fail(err)
+	}
+	return opened.Close()
+}
+
+// Again tells whether a path that was opened can be opened once more, and has the same to read then.
+func Again(path string) bool {
+	info, err := os.Stat(path)
+	return path != Stdin && err == nil && info.Mode().IsRegular()
+}
+
+// OpenUntil is os.OpenFile, without making a file, that gives up when ctx is done: opening a named pipe waits for
+// somebody at its other end. Its error is then the context's cause.
+func OpenUntil(ctx context.Context, path string, flags int) (*os.File, error) {
+	type result struct {
+		file *os.File
+		err  error
+	}
+	opened := make(chan result, 1)
+	go func() {
+		file, err := os.OpenFile(path, flags, 0)
+		opened <- result{file, err}
+	}()
+	select {
+	case r := <-opened:
+		return r.file, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Name returns the path as given to Open, or "standard input".
+func (f *File) Name() string { return f.name }
+
+// Compressed tells whether the file is decompressed while it is read.
+func (f *File) Compressed() bool { return f.packed != "" }
+
+// Position returns how many bytes of the stored (compressed) file were read so
+// far and how many there are, -1 where that is unknown.
+func (f *File) Position() (read, size int64) { return f.read.Load(), f.size }
+
+// Read reads decompressed bytes. An error other than io.EOF is an *Error (which
+// wraps ErrTruncated where compressed data end too early) or the context's
+// cause.
+func (f *File) Read(p []byte) (int, error) {
+	if len(f.head) > 0 {
+		n := copy(p, f.head)
+		f.head = f.head[n:]
+		return n, nil
+	}
+	n, err := f.plain.Read(p)
+	if err != nil && err != io.EOF {
+		err = f.blame(err)
+	}
+	return n, err
+}
+
+// Comes tells whether a Read would return within a time, with data or without. Only pipes and terminals have it wait.
+func (f *File) Comes(within time.Duration) bool {
+	p, waits := f.source.(*pump)
+	return !waits || len(f.head) > 0 || p.comes(within)
+}
+
+// Peek returns the next n decompressed bytes, fewer where the file ends before,
+// and leaves them to be read. Errors are those of Read.
+func (f *File) Peek(n int) ([]byte, error) {
+	for have := len(f.head); have < n; have = len(f.head) {
+		f.head = append(f.head, make([]byte, n-have)...)
+		m, err := f.plain.Read(f.head[have:])
+		f.head = f.head[:have+m]
+		switch {
+		case err == io.EOF:
+			return f.head, nil
+		case err != nil:
+			return nil, f.blame(err)
+		}
+	}
+	return f.head[:n], nil
+}
+
+// Rewind has the file read once more, from an offset in bytes, until ctx is done.
+// It fails as Random does.
+func (f *File) Rewind(ctx context.Context, offset int64) error {
+	if f.packed != "" || f.size < 0 {
+		return f.fail(ErrSeek)
+	}
+	if _, err := f.raw.Seek(offset, io.SeekStart); err != nil {
+		return f.fail(err)
+	}
+	f.ctx, f.head = ctx, nil
+	f.read.Store(offset)
+	return nil
+}
+
+// Random gives the stored bytes in any order, for formats whose directory is at
+// the end. It fails with ErrSeek where the file is compressed or no regular
+// file. It doesn't move Read's position.
+func (f *File) Random() (*io.SectionReader, error) {
+	if f.packed != "" || f.size < 0 {
+		return nil, f.fail(ErrSeek)
+	}
+	return io.NewSectionReader(randomCounter{f}, 0, f.size), nil
+}
+
+// Close closes the file. Standard input stays open.
+func (f *File) Close() error {
+	f.close()
+	if f.raw == os.Stdin {
+		return nil
+	}
+	return f.raw.Close()
+}
+
+// fail makes an Error of a cause, without the path that os errors repeat.
+func (f *File) fail(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return &Error{File: f.name, Err: err}
+}
+
+// blame tells the end of the user's patience from faults of the file.
+func (f *File) blame(err error) error {
+	if f.ctx.Err() != nil {
+		return context.Cause(f.ctx)
+	}
+	var pe *fs.PathError
+	var format *formatError
+	switch {
+	case errors.As(err, &pe) || errors.As(err, &format):
+	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
+		err = ErrTruncated
+	case f.packed != "":
+		err = &formatError{f.packed, err}
+	}
+	return f.fail(err)
+}
+
+// counter reads the stored file from front to back.
+type counter struct{ f *File }
+
+func (c counter) Read(p []byte) (int, error) {
+	if c.f.ctx.Err() != nil {
+		return 0, context.Cause(c.f.ctx)
+	}
+	n, err := c.f.raw.Read(p)
+	c.f.read.Add(int64(n))
+	return n, err
+}
+
+// randomCounter reads the stored file anywhere; the sum of what was read is as
+// good a sign of progress as any.
+type randomCounter struct{ f *File }
+
+func (c randomCounter) ReadAt(p []byte, at int64) (int, error) {
+	if c.f.ctx.Err() != nil {
+		return 0, context.Cause(c.f.ctx)
+	}
+	n, err := c.f.raw.ReadAt(p, at)
+	c.f.read.Add(int64(n))
+	return n, err
+}

@@ -1,0 +1,305 @@
+package input
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"github.com/vkds/vkds/internal/tool/keytype"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// linesBytes is the size of the buffer, and one more than the longest line. A line of text may be longer, with its end.
+const (
+	linesBytes = 256 << 10
+	textBytes  = keytype.Longest + len("\r\n") + 1
+)
+
+// lines reads text with a value a line, or a range LO:HI, or whatever lines. Lines are parsed in place: the buffer is
+// filled, and the part up to its last line end is worked through.
+type lines struct {
+	name string
+	r    *bufio.Reader
+	written
+	exact   bool   // a line is a text, whatever is in it
+	comment string // what a comment line begins with; "": there are none
+	options Options
+	begun   bool // a line with something in it was seen
+	invalid *invalid
+	buffer  []byte
+	at, end int  // unread bytes
+	whole   int  // end of the last whole line among them
+	last    bool // r is at its end
+	long    bool // amid a long line that is being passed over
+	line    int64
+
+	file  *File     // of Options.Prompt, where r's text comes from; else nil
+	since time.Time // when the first rows came of those that Read has so far
+}
+
+func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, error) {
+	if err := o.unnamed(); err != nil {
+		return nil, err
+	}
+	first, last := o.columns[0], o.columns[len(o.columns)-1]
+	if len(o.Columns) > 2 || len(o.Columns) == 2 && !(last.End && last.Type == first.Type) {
+		return nil, &OptionError{"text holds a value a line, or a range, and no table"}
+	}
+	plain, err := OpenText(name, r)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case o.Format == Lines && (first.Any || first.Type == keytype.Text):
+		first.Type, first.Wider = keytype.Text, nil
+	case o.Format == Lines:
+		return nil, &OptionError{fmt.Sprintf("files of format lines hold text, not values of type %s", first.Type)}
+	case first.Any && len(o.columns) == 1:
+		head, whole, text := sampleOf(plain)
+		plain = text
+		o.guessLines(name, head, whole)
+	}
+	size := linesBytes
+	if first.Type == keytype.Text {
+		size = textBytes
+	}
+	l := &lines{name: name, r: plain, written: o.written(), options: o, invalid: invalid,
+		exact: o.Format == Lines, buffer: make([]byte, size)}
+	if o.Comment != 0 {
+		l.comment = string(o.Comment)
+	}
+	return l, nil
+}
+
+// unnamed tells of columns that are chosen where there is nothing to choose from.
+func (o Options) unnamed() error {
+	for i, c := range o.Columns {
+		if c.Name != "" && c.Name != strconv.Itoa(i+1) {
+			return &OptionError{fmt.Sprintf("column %s is asked for, but files of format %s have no columns to "+
+				"choose from", quote(c.Name), o.Format)}
+		}
+	}
+	return nil
+}
+
+func (l *lines) read(columns [][]uint64, n int) (int, error) {
+	if l.at == l.whole {
+		if err := l.fill(n > 0); err != nil {
+			return n, err
+		}
+	}
+	if n == 0 && l.file != nil {
+		l.since = time.Now()
+	}
+	return l.parse(columns, n)
+}
+
+// later tells whether the rows that there are are wanted before the next ones come: after a pause in what comes, or if
+// it comes all the time, but slowly.
+func (l *lines) later() bool {
+	const pause, longest = time.Millisecond, 20 * time.Millisecond
+	if l.file == nil || l.r.Buffered() > 0 {
+		return false
+	}
+	return !l.file.Comes(min(pause, longest-time.Since(l.since)))
+}
+
+// parse reads whole lines of the buffer.
+func (l *lines) parse(columns [][]uint64, n int) (int, error) {
+	b, first := l.buffer[l.at:l.whole], columns[0]
+	i := 0
+	for n < len(first) && i < len(b) && !l.columns[0].full() {
+		if t := l.columns[0].Type; l.begun && t&^1 == keytype.Uint32 && !l.ranges {
+			lines, read := decimals(b[i:], first[n:], math.MaxUint64>>(64-t.Width().Bits()))
+			n, i, l.line = n+lines, i+read, l.line+int64(lines)
+			if n == len(first) || i == len(b) {
+				break
+			}
+		}
+		l.line++
+		text := b[i : i+bytes.IndexByte(b[i:], '\n')]
+		i += len(text) + 1
+		switch {
+		case l.exact:
+			if n := len(text); n > 0 && text[n-1] == '\r' {
+				text = text[:n-1]
+			}
+		case l.empty(text):
+			continue
+		case l.columns[0].Type == keytype.Text:
+			text = bytes.TrimSpace(text)
+		}
+		if err := l.value(text, columns, n); err == nil {
+			n++
+		} else if !l.invalid.pass(err) {
+			return n, &LineError{File: l.name, Line: l.line, Err: err}
+		}
+	}
+	l.at += i
+	return n, nil
+}
+
+// decimals reads the common lines, some decimal digits and a line feed, without looking for the line's end first, up to
+// the first other one, or one above most or with a leading zero. It returns how many lines and bytes. The text ends
+// with a line feed.
+func decimals(text []byte, words []uint64, most uint64) (lines, read int) {
+	for lines < len(words) && read < len(text) {
+		v, at := uint64(0), read
+		for at-read < 19 && text[at]-'0' < 10 { // so many digits fit 64 bits
+			v = v*10 + uint64(text[at]-'0')
+			at++
+		}
+		if text[at] != '\n' || at == read || v > most || text[read] == '0' && at > read+1 {
+			break
+		}
+		words[lines] = v
+		lines, read = lines+1, at+1
+	}
+	return lines, read
+}
+
+// empty tells of lines that hold nothing: blank ones, comments, and names.
+func (l *lines) empty(text []byte) bool {
+	if len(bytes.TrimSpace(text)) == 0 || l.comment != "" && bytes.HasPrefix(text, []byte(l.comment)) {
+		return true
+	}
+	if l.begun {
+		return false
+	}
+	l.begun = true
+	named := l.options.Header == Detect && l.columns[0].Type != keytype.Text && l.names(text)
+	if named {
+		l.options.note("%s: the first line is taken for a name", l.name)
+	}
+	return named || l.options.Header == Present
+}
+
+// guessLines finds out by the first lines of a text with something in them what it holds, and whether the first of them
+// is a name.
+func (o *Options) guessLines(file string, text []byte, whole bool) {
+	if !whole {
+		text = text[:bytes.LastIndexByte(text, '\n')+1] // what stands behind may go on
+	}
+	var records [][]string
+	for line := range bytes.Lines(text) {
+		line := string(bytes.TrimSpace(line))
+		if line != "" && (o.Comment == 0 || !strings.HasPrefix(line, string(o.Comment))) {
+			records = append(records, []string{line})
+		}
+	}
+	if len(records) == 0 {
+		return
+	}
+	if o.Header == Detect {
+		o.Header = Absent
+		if detectNames(records, func(int) (*column, bool) { return nil, false }) == names {
+			o.Header = Present
+			o.note("%s: the first line is taken for a name", file)
+		}
+	}
+	if o.Header == Present {
+		records = records[1:]
+	}
+	var fields []string
+	for _, record := range records {
+		fields = append(fields, record[0])
+	}
+	o.columns[0].guess(*o, file, fields)
+}
+
+// names tells whether a first line looks like the names of its columns.
+func (l *lines) names(text []byte) bool {
+	fields := []string{string(text)}
+	if l.ranges {
+		fields = strings.Split(fields[0], ":")
+	}
+	for _, field := range fields {
+		if !isName(field, l.columns[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// fill reads on until the buffer holds a whole line. If Read has some rows, it may be errLater.
+func (l *lines) fill(some bool) error {
+	l.end = copy(l.buffer, l.buffer[l.at:l.end])
+	l.at, l.whole = 0, 0
+	for {
+		if l.last {
+			return l.finish()
+		}
+		if l.end == len(l.buffer) {
+			if err := l.passLong(); err != nil {
+				return err
+			}
+		}
+		if some && l.later() {
+			return errLater
+		}
+		n, err := l.r.Read(l.buffer[l.end:])
+		fresh := l.end
+		l.end += n
+		if err == io.EOF {
+			l.last = true
+		} else if err != nil {
+			return err
+		}
+		newline := bytes.LastIndexByte(l.buffer[fresh:l.end], '\n')
+		if newline < 0 {
+			continue
+		}
+		l.whole = fresh + newline + 1
+		if l.long {
+			// The rest of a long line, which counted already.
+			l.at = bytes.IndexByte(l.buffer[:l.whole], '\n') + 1
+			l.long = false
+			if l.at == l.whole {
+				l.end = copy(l.buffer, l.buffer[l.at:l.end])
+				l.at, l.whole = 0, 0
+				continue
+			}
+		}
+		return nil
+	}
+}
+
+// finish makes the last line a whole one where no line feed ends it.
+func (l *lines) finish() error {
+	if l.end == 0 || l.long {
+		return io.EOF
+	}
+	if l.end == len(l.buffer) {
+		if err := l.passLong(); err != nil {
+			return err
+		}
+		return io.EOF
+	}
+	l.buffer[l.end] = '\n'
+	l.end++
+	l.whole = l.end
+	return nil
+}
+
+// passLong drops a line that fills the buffer and has no end yet.
+func (l *lines) passLong() error {
+	if !l.long {
+		if l.line++; !l.invalid.pass(l.tooLong()) {
+			return &LineError{File: l.name, Line: l.line, Err: l.tooLong()}
+		}
+		l.long = true
+	}
+	l.end = 0
+	return nil
+}
+
+// tooLong says what a line is that fills the buffer.
+func (l *lines) tooLong() error {
+	if l.columns[0].Type == keytype.Text {
+		return ErrLongText
+	}
+	return ErrLongLine
+}

@@ -1,0 +1,83 @@
+package input
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+	"io"
+)
+
+// OpenText prepares a reader of text, of UTF-8, or of UTF-16 where a byte order mark says so, whose text is read as
+// UTF-8. The mark, which spreadsheets write, is dropped, and compressed data, whose file's name doesn't say so, and
+// foreign files are refused with a *LineError that says what they are. name is the file's in messages. Text whose lines
+// end in carriage returns alone is an *Error at the latest where it ends. Other errors are those of r, and come
+// again and again.
+func OpenText(name string, r io.Reader) (*bufio.Reader, error) {
+	buffered := bufio.NewReaderSize(&lineEnds{name: name, r: utf8Of(r)}, 64<<10)
+	head, err := beginning(buffered.Peek)
+	if err != nil && err != io.EOF && len(head) == 0 { // else it comes behind what was read
+		return nil, err
+	}
+	if what := Compression(head); what != "" {
+		return nil, &LineError{File: name, Line: 1,
+			Err: fmt.Errorf("looks like %s data, though the file's name doesn't say so", what)}
+	}
+	if what := foreign(head); what != "" {
+		return nil, &LineError{File: name, Line: 1, Err: fmt.Errorf("looks like %s, not like text", what)}
+	}
+	if mark := []byte("\ufeff"); bytes.HasPrefix(head, mark) {
+		_, _ = buffered.Discard(len(mark))
+	}
+	return buffered, nil
+}
+
+// utf8Of passes text on, and makes UTF-8 of UTF-16 by its mark.
+func utf8Of(r io.Reader) io.Reader {
+	var head [2]byte
+	n, _ := io.ReadFull(r, head[:1]) // an error comes again
+	if head[0] >= 0xfe {             // else nobody waits for more
+		more, _ := io.ReadFull(r, head[1:])
+		n += more
+	}
+	r = io.MultiReader(bytes.NewReader(head[:n]), r)
+	if string(head[:]) == "\xff\xfe" || string(head[:]) == "\xfe\xff" {
+		return transform.NewReader(r, unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder())
+	}
+	return r
+}
+
+// lineEnds passes text on and looks for its first line feed.
+type lineEnds struct {
+	name  string
+	r     io.Reader
+	found bool
+	alone bool // before it, a carriage return with something behind it
+	last  byte
+	read  int
+	err   error
+}
+
+func (l *lineEnds) Read(p []byte) (n int, err error) {
+	if l.err != nil {
+		return 0, l.err
+	}
+	n, l.err = l.r.Read(p)
+	if l.found {
+		return n, l.err
+	}
+	for _, b := range p[:n] {
+		if b == '\n' {
+			l.found = true
+			return n, l.err
+		}
+		l.alone = l.alone || l.last == '\r'
+		l.last = b
+	}
+	const enough = 64 << 10 // of one line to tell
+	if l.read += n; l.alone && (l.err == io.EOF || l.read > enough) {
+		l.err = &Error{File: l.name, Err: ErrCarriageReturns}
+	}
+	return n, l.err
+}

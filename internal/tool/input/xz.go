@@ -1,0 +1,62 @@
+package input
+
+import (
+	"io"
+
+	"github.com/ulikunitz/xz"
+)
+
+// xzReader mends one thing in ulikunitz/xz 0.5.17: where the data end inside a
+// block's header it reports a regular end, so that a truncated file, or one
+// whose header claims to be longer than it is, reads as a shorter one. Here the
+// data are followed by 1024 zero bytes. After a whole file that is padding,
+// which the format allows; anywhere else it fills the header (the longest has
+// 1024 bytes), whose checksum then doesn't match.
+type xzReader struct {
+	z      *xz.Reader
+	source *paddedReader
+}
+
+func newXZReader(r io.Reader) (io.Reader, func(), error) {
+	source := &paddedReader{r: r, padding: 1024}
+	z, err := xz.NewReader(source)
+	return &xzReader{z, source}, func() {}, source.explain(err)
+}
+
+func (x *xzReader) Read(p []byte) (int, error) {
+	n, err := x.z.Read(p)
+	return n, x.source.explain(err)
+}
+
+type paddedReader struct {
+	r       io.Reader
+	ended   bool
+	padding int
+}
+
+func (p *paddedReader) Read(dst []byte) (int, error) {
+	if !p.ended {
+		n, err := p.r.Read(dst)
+		if err != io.EOF {
+			return n, err
+		}
+		if p.ended = true; n > 0 {
+			return n, nil
+		}
+	}
+	if p.padding == 0 {
+		return 0, io.EOF
+	}
+	n := min(len(dst), p.padding)
+	clear(dst[:n])
+	p.padding -= n
+	return n, nil
+}
+
+// explain names the reason for an error met in the padding.
+func (p *paddedReader) explain(err error) error {
+	if p.ended && err != nil && err != io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
