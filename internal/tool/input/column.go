@@ -87,6 +87,9 @@ func putWider(chosen []*column, columns [][]uint64, n int, row []keytype.Value) 
 		c := chosen[i]
 		c.see(columns[i][:n])
 		if row[i].Type, err = c.there.Join(c.Type, c.Wider, v); err != nil {
+			if c.Flag != "" && !c.Ordered {
+				err = fmt.Errorf("%w (%s %s reads both)", err, c.Flag, keytype.Text)
+			}
 			return i, err
 		}
 		word := []uint64{v.Word}

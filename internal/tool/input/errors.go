@@ -81,6 +81,8 @@ func (e *DamagedError) Error() string {
 var (
 	// ErrCarriageReturns reports text that would be one line.
 	ErrCarriageReturns = errors.New("its lines end in carriage returns alone: make them line feeds (tr '\\r' '\\n')")
+	// ErrUTF16 reports text of UTF-16 without a byte order mark, which would say in which order its bytes are.
+	ErrUTF16 = errors.New("looks like UTF-16 without a byte order mark: make it UTF-8 (iconv -f UTF-16LE -t UTF-8)")
 	// ErrQuote reports a quote inside an unquoted field, after a quoted one, or not closed in the file's last line.
 	ErrQuote = errors.New(`a stray quote (")`)
 	// ErrOpenQuote reports a quoted field that goes over several lines and doesn't end as a field must. It is never

@@ -205,6 +205,14 @@ func TestOtherEncodings(t *testing.T) {
 		_, _, err = asIs(t, text, input.Options{Columns: []input.Column{unsaid("nope"), unsaid("n")}})
 		assert.EqualError(t, err, `f: no column "nope": the table has "näme", "n"`)
 	}
+	for _, text := range []string{little[2:], big[2:], "\x007\x00\n", "7\x00\n\x00"} {
+		_, _, err := asIs(t, text, input.Options{})
+		require.ErrorIs(t, err, input.ErrUTF16, "%q", text)
+	}
+	for _, text := range []string{"a\x00b\x00c\n", "ab\x00\x00\n", "abcde\x00\n", "a\n\x00\x00", "\x00a\n"} { // zeros are text, too
+		_, _, err := asIs(t, text, input.Options{})
+		require.NotErrorIs(t, err, input.ErrUTF16, "%q", text)
+	}
 	_, _, err := asIs(t, "sep=;\n1;2\n3;x\n", input.Options{})
 	assert.EqualError(t, err, `f:3: column 2: "x" is not an integer`)
 	keys, _, err := keysOf(little[:2]+"1\x002\x00\n\x00", input.Options{})

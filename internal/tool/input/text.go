@@ -53,7 +53,8 @@ type lineEnds struct {
 	name  string
 	r     io.Reader
 	found bool
-	alone bool // before it, a carriage return with something behind it
+	alone bool   // before it, a carriage return with something behind it
+	zeros [2]int // before it, zero bytes at even and at odd places
 	last  byte
 	read  int
 	err   error
@@ -67,10 +68,15 @@ func (l *lineEnds) Read(p []byte) (n int, err error) {
 	if l.found {
 		return n, l.err
 	}
-	for _, b := range p[:n] {
-		if b == '\n' {
-			l.found = true
+	for i, b := range p[:n] {
+		switch b {
+		case '\n':
+			if l.found = true; l.wide(l.read+i, p[i+1:n]) {
+				n, l.err = 0, &Error{File: l.name, Err: ErrUTF16}
+			}
 			return n, l.err
+		case 0:
+			l.zeros[(l.read+i)&1]++
 		}
 		l.alone = l.alone || l.last == '\r'
 		l.last = b
@@ -80,4 +86,15 @@ func (l *lineEnds) Read(p []byte) (n int, err error) {
 		l.err = &Error{File: l.name, Err: ErrCarriageReturns}
 	}
 	return n, l.err
+}
+
+// wide tells whether a first line of so many bytes is UTF-16 without a byte order mark: most of its characters, and the
+// line feed, have a zero byte, all of these on the same side. behind is what was read behind the line feed.
+func (l *lineEnds) wide(bytes int, behind []byte) bool {
+	big := bytes&1 == 1
+	if big && l.last != 0 || !big && (len(behind) == 0 || behind[0] != 0) {
+		return false
+	}
+	even, odd := l.zeros[0], l.zeros[1]
+	return big && odd == 0 && even*4 > bytes || !big && even == 0 && odd*4 > bytes
 }
