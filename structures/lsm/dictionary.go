@@ -121,7 +121,7 @@ func (l *LSM[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 // Prepare makes all kernels that calls may need, so that no later call makes one. A driver may take seconds for the
 // kernels of the first calls.
 func (l *LSM[K, V]) Prepare(ctx context.Context) error {
-	return l.open().core.prepare(ctx)
+	return l.open().core.core.Prepare(ctx)
 }
 
 // Metrics returns what the host knows, without asking the device.

@@ -2,6 +2,7 @@ package primitives
 
 import (
 	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -31,6 +32,29 @@ type compactCountPush struct {
 	Length        length
 }
 
+func compactKernel(w structures.Width, pairs bool) recording.Spec[compactPush] {
+	return recording.Of[compactPush](recording.OfKeys("primitives/compact", w), compactShape.workgroup,
+		compactShape.constant(), flag("PAIRS", pairs))
+}
+
+// compactCountKernel reads only flags. Its parts have as many elements as those of compactKernel.
+func compactCountKernel(w structures.Width) recording.Spec[compactCountPush] {
+	flags := compactShape
+	flags.quads >>= w
+	return recording.Of[compactCountPush]("primitives/compact_count", flags.workgroup, flags.constant())
+}
+
+func (a CompactArgs) kernels(*Primitives) (all recording.Table) {
+	pairs := a.Values != 0
+	if pairs && !a.together() {
+		all, pairs = CompactArgs{Widths: Widths{Key: a.Widths.Value}}.kernels(nil), false
+	}
+	return append(all, compactKernel(a.Widths.Key, pairs), compactCountKernel(a.Widths.Key))
+}
+
+// together reports whether keys and values are copied at once, because they are equally wide.
+func (a CompactArgs) together() bool { return a.Widths.Value == a.Widths.Key }
+
 // CompactScratch returns the bytes of scratch memory that Compact needs for n elements.
 func (p *Primitives) CompactScratch(n int) int {
 	if !p.made() {
@@ -59,7 +83,7 @@ func (p *Primitives) compact(s *vk.Stream, a CompactArgs) error {
 	if n > 0 && (a.Keys == 0 || a.Flags == 0 || a.OutKeys == 0 || a.Scratch == 0 || pairs && a.OutValues == 0) {
 		return ErrNoMemory
 	}
-	if pairs && a.Widths.Value != a.Widths.Key {
+	if pairs && !a.together() {
 		// One after the other. Reading the flags twice costs little: they have a bit for each element.
 		keys, values := a, a
 		keys.Values = 0
@@ -72,18 +96,12 @@ func (p *Primitives) compact(s *vk.Stream, a CompactArgs) error {
 	}
 	width := a.Widths.Key
 	chunks := compactShape.chunksOf(n, width)
-	k, err := recording.Kernel[compactPush](p.kernels, s, recording.OfKeys("primitives/compact", width),
-		compactShape.workgroup,
-		compactShape.constant(), flag("PAIRS", pairs))
+	k, err := compactKernel(width, pairs).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
 	if chunks > 1 {
-		// This kernel reads only flags. Its parts have as many elements as those of the other kernel.
-		flags := compactShape
-		flags.quads >>= width
-		count, err := recording.Kernel[compactCountPush](p.kernels, s, "primitives/compact_count", flags.workgroup,
-			flags.constant())
+		count, err := compactCountKernel(width).Kernel(p.kernels, s)
 		if err != nil {
 			return err
 		}

@@ -29,6 +29,13 @@ type fieldCountPush struct {
 	Shift        uint32
 }
 
+func (a HistogramArgs) kernel() recording.Spec[fieldCountPush] {
+	return recording.Of[fieldCountPush](recording.OfKeys("primitives/histogram", a.Width), histogramShape.workgroup,
+		histogramShape.constant(), recording.Constant("BITS", uint32(a.Bits)))
+}
+
+func (a HistogramArgs) kernels(*Primitives) recording.Table { return recording.Table{a.kernel()} }
+
 // HistogramScratch returns the bytes of scratch memory that Histogram needs for n keys: 0, so Scratch may be 0.
 func (p *Primitives) HistogramScratch(n, bits int) int { return 0 }
 
@@ -52,9 +59,7 @@ func (p *Primitives) histogram(s *vk.Stream, a HistogramArgs) error {
 	if a.Out == 0 || a.Length.N > 0 && a.Keys == 0 {
 		return ErrNoMemory
 	}
-	k, err := recording.Kernel[fieldCountPush](p.kernels, s, recording.OfKeys("primitives/histogram", a.Width),
-		histogramShape.workgroup,
-		histogramShape.constant(), recording.Constant("BITS", uint32(a.Bits)))
+	k, err := a.kernel().Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ type iotaPush struct {
 	Count   uint32
 }
 
+func iotaKernel() recording.Spec[iotaPush] { return recording.Of[iotaPush]("primitives/iota", 256) }
+
 // Iota records the writing of 0, 1, 2, … to n words, for example as indices of elements that are sorted with their
 // keys.
 //
@@ -25,7 +27,7 @@ func (p *Primitives) Iota(s *vk.Stream, out uint64, n int) error {
 		return ErrNoMemory
 	}
 	return p.whole(s, func() error {
-		k, err := recording.Kernel[iotaPush](p.kernels, s, "primitives/iota", 256)
+		k, err := iotaKernel().Kernel(p.kernels, s)
 		if err != nil {
 			return err
 		}

@@ -49,6 +49,33 @@ type partitionPlacePush struct {
 	Length                                               length
 }
 
+// partitionKernels are the kernels of a Partition, by its width.
+type partitionKernels struct {
+	workgroup, each int // keys of an invocation in a tile
+	choose, count   recording.Spec[partitionRangePush]
+	starts          recording.Spec[partitionStartsPush]
+	place           recording.Spec[partitionPlacePush]
+}
+
+func (p *Primitives) partitionKernels(w structures.Width) partitionKernels {
+	workgroup, each := min(partitionWorkgroup, p.d.Info().MaxWorkgroup), partitionItems
+	for each > 1 && workgroup*each*w.Bytes()+partitionShared > p.d.Info().SharedBytes {
+		each /= 2
+	}
+	items := recording.Constant("ITEMS", uint32(each))
+	return partitionKernels{workgroup, each,
+		recording.Of[partitionRangePush](recording.OfKeys("primitives/partition_range", w), workgroup),
+		recording.Of[partitionRangePush](recording.OfKeys("primitives/partition_count", w), workgroup, items),
+		recording.Of[partitionStartsPush]("primitives/partition_starts", workgroup),
+		recording.Of[partitionPlacePush](recording.OfKeys("primitives/partition_place", w), workgroup, items),
+	}
+}
+
+func (a PartitionArgs) kernels(p *Primitives) recording.Table {
+	k := p.partitionKernels(a.Width)
+	return recording.Table{k.choose, k.count, k.starts, k.place}
+}
+
 // PartitionScratch returns the bytes of scratch memory that Partition needs.
 func (p *Primitives) PartitionScratch(bits int) int {
 	if !p.made() {
@@ -87,35 +114,24 @@ func (p *Primitives) partition(s *vk.Stream, a PartitionArgs) error {
 	if a.Keys == 0 || a.OutKeys == 0 || a.Scratch == 0 {
 		return ErrNoMemory
 	}
-	workgroup := min(partitionWorkgroup, p.d.Info().MaxWorkgroup)
-	each := partitionItems
-	for each > 1 && workgroup*each*a.Width.Bytes()+partitionShared > p.d.Info().SharedBytes {
-		each /= 2
-	}
-	items := recording.Constant("ITEMS", uint32(each))
-	choose, err := recording.Kernel[partitionRangePush](p.kernels, s,
-		recording.OfKeys("primitives/partition_range", a.Width),
-		workgroup)
+	k := p.partitionKernels(a.Width)
+	choose, err := k.choose.Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
-	count, err := recording.Kernel[partitionRangePush](p.kernels, s,
-		recording.OfKeys("primitives/partition_count", a.Width),
-		workgroup, items)
+	count, err := k.count.Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
-	starts, err := recording.Kernel[partitionStartsPush](p.kernels, s, "primitives/partition_starts", workgroup)
+	starts, err := k.starts.Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
-	place, err := recording.Kernel[partitionPlacePush](p.kernels, s,
-		recording.OfKeys("primitives/partition_place", a.Width),
-		workgroup, items)
+	place, err := k.place.Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
-	bits, length, tiles := uint32(a.Bits), a.Length.device(), groups(a.Length.N, workgroup*each)
+	bits, length, tiles := uint32(a.Bits), a.Length.device(), groups(a.Length.N, k.workgroup*k.each)
 	keyShift := uint32(2 + a.Width)
 	if a.Pairs {
 		keyShift++

@@ -102,6 +102,21 @@ const (
 	vendorIntel  = 0x8086
 )
 
+// Operation is the arguments of Sort, Scan, Reduce, Compact, Partition or Histogram, in Kernels.
+type Operation interface {
+	kernels(p *Primitives) recording.Table
+}
+
+// Kernels lists the kernels of operations, and of Iota, for the Prepare of the structures in this module. Arguments are
+// like those of the operations, of any length. It matters which addresses are 0.
+func (p *Primitives) Kernels(all ...Operation) recording.Table {
+	t := recording.Table{recording.ClearKernel(), iotaKernel()}
+	for _, o := range all {
+		t = append(t, o.kernels(p)...)
+	}
+	return t
+}
+
 // Close ends the use of the primitives. Their work must have ended. Operations that are recorded afterwards return
 // vk.ErrClosed. Further calls do nothing. Kernels stay until the device is closed.
 func (p *Primitives) Close() error {

@@ -34,6 +34,16 @@ type reducePush struct {
 	Length         length
 }
 
+func reduceKernel(width, sums structures.Width, shape shape, op ReduceOp) recording.Spec[reducePush] {
+	constants := append(summand(width, sums), shape.constant(), recording.Constant("OPERATION", uint32(op)))
+	return recording.Of[reducePush](recording.OfKeys("primitives/reduce", sums), shape.workgroup, constants...)
+}
+
+func (a ReduceArgs) kernels(*Primitives) recording.Table {
+	sums := max(a.Width, a.Sums)
+	return recording.Table{reduceKernel(a.Width, sums, reduceShape, a.Op), reduceKernel(sums, sums, reduceShape, a.Op)}
+}
+
 // ReduceScratch returns the bytes of scratch memory that Reduce needs for n numbers and a result of a width.
 func (p *Primitives) ReduceScratch(n int, sums structures.Width) int {
 	if !p.made() {
@@ -75,10 +85,7 @@ func (p *Primitives) reduce(s *vk.Stream, a ReduceArgs) error {
 
 // reduceChunks records the reduction of each chunk to one number in Out.
 func (p *Primitives) reduceChunks(s *vk.Stream, a ReduceArgs, shape shape, chunks int) error {
-	sums := max(a.Width, a.Sums)
-	constants := append(summand(a.Width, sums), shape.constant(), recording.Constant("OPERATION", uint32(a.Op)))
-	k, err := recording.Kernel[reducePush](p.kernels, s, recording.OfKeys("primitives/reduce", sums), shape.workgroup,
-		constants...)
+	k, err := reduceKernel(a.Width, max(a.Width, a.Sums), shape, a.Op).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,24 @@ type scanPush struct {
 	Chunks                        uint32
 }
 
+func (p *Primitives) scanKernel(a ScanArgs, single bool) recording.Spec[scanPush] {
+	sums, shape := max(a.Width, a.Sums), scanMultiShape
+	if single {
+		shape = scanSingleShape
+	}
+	constants := append(summand(a.Width, sums), shape.constant(),
+		flag("SINGLE_PASS", single), flag("INCLUSIVE", a.Inclusive), recording.Constant("PATIENCE", p.patience))
+	return recording.Of[scanPush](recording.OfKeys("primitives/scan", sums), shape.workgroup, constants...)
+}
+
+func (a ScanArgs) kernels(p *Primitives) recording.Table {
+	all := recording.Table{p.scanKernel(a, false), reduceKernel(a.Width, max(a.Width, a.Sums), scanMultiShape, Sum)}
+	if p.form == SinglePass {
+		all = append(all, p.scanKernel(a, true))
+	}
+	return all
+}
+
 // ScanScratch returns the bytes of scratch memory that Scan needs for n numbers and sums of a width.
 func (p *Primitives) ScanScratch(n int, sums structures.Width) int {
 	if !p.made() {
@@ -71,10 +89,7 @@ func (p *Primitives) scan(s *vk.Stream, a ScanArgs) error {
 	if single {
 		shape, chunks = scanSingleShape, groups(n, scanSingleShape.part(sums))
 	}
-	constants := append(summand(a.Width, sums), shape.constant(),
-		flag("SINGLE_PASS", single), flag("INCLUSIVE", a.Inclusive), recording.Constant("PATIENCE", p.patience))
-	k, err := recording.Kernel[scanPush](p.kernels, s, recording.OfKeys("primitives/scan", sums), shape.workgroup,
-		constants...)
+	k, err := p.scanKernel(a, single).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}

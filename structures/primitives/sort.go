@@ -56,9 +56,7 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 	if a.Keys == 0 || a.OutKeys == 0 || a.Scratch == 0 || pairs && a.OutValues == 0 {
 		return ErrNoMemory
 	}
-	if a.Bits == 0 {
-		a.Bits = width - a.FirstBit
-	}
+	a = a.complete()
 	plan := p.sortPlan(a.Length.N, pairs, a.Widths, a.Scratch)
 	return p.whole(s, func() error {
 		upper := p.upperPasses(a)
@@ -82,6 +80,31 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 		}
 		return nil
 	})
+}
+
+func (a SortArgs) complete() SortArgs {
+	if a.Bits == 0 {
+		a.Bits = a.Widths.Key.Bits() - a.FirstBit
+	}
+	return a
+}
+
+func (a SortArgs) kernels(p *Primitives) (all recording.Table) {
+	a = a.complete()
+	for _, a.Length.N = range recording.Sizes(MaxLength) {
+		tile := p.sortTile(a.Length.N, a.Values != 0, a.Widths)
+		all = append(all, a.histogramKernel(tile))
+		if p.form == SinglePass {
+			all = append(all, p.scatterKernel(a, tile))
+		} else {
+			k := p.sortMultiKernels(a, tile)
+			all = append(all, k.count, k.scan, k.scatter)
+		}
+		if p.upperPasses(a) > 0 {
+			all = append(all, a.localKernel())
+		}
+	}
+	return all
 }
 
 // digits returns the digits by which keys are compared, the least significant first. Each has its first bit, and its
@@ -122,14 +145,17 @@ type histogramPush struct {
 	Length    length
 }
 
+func (a SortArgs) histogramKernel(tile tileShape) recording.Spec[histogramPush] {
+	return recording.Of[histogramPush](a.Widths.module("primitives/sort_histogram", false), tile.workgroup,
+		append(tile.constants(), a.far())...)
+}
+
 // histogramGroups is the most workgroups that count digits. Each adds its counts to the global ones once.
 const histogramGroups = 1024
 
 // sortHistogram counts all digits, and so determines the passes.
 func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan, upper int) error {
-	histogram, err := recording.Kernel[histogramPush](p.kernels, s,
-		a.Widths.module("primitives/sort_histogram", false), plan.tile.workgroup,
-		append(plan.tile.constants(), a.far())...)
+	histogram, err := a.histogramKernel(plan.tile).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -188,10 +214,13 @@ func (p *Primitives) sortPasses(s *vk.Stream, a SortArgs, plan sortPlan) (func(s
 	return p.sortMulti(s, a, plan)
 }
 
+func (p *Primitives) scatterKernel(a SortArgs, tile tileShape) recording.Spec[scatterSinglePush] {
+	return recording.Of[scatterSinglePush](recording.ByLoops(p.d, a.module("primitives/sort_scatter")), tile.workgroup,
+		append(tile.constants(), a.far(), recording.Constant("PATIENCE", p.patience))...)
+}
+
 func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) (func(sortPass), error) {
-	constants := append(plan.tile.constants(), a.far(), recording.Constant("PATIENCE", p.patience))
-	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s,
-		recording.ByLoops(p.d, a.module("primitives/sort_scatter")), plan.tile.workgroup, constants...)
+	scatter, err := p.scatterKernel(a, plan.tile).Kernel(p.kernels, s)
 	if err != nil {
 		return nil, err
 	}
@@ -228,20 +257,34 @@ type scatterMultiPush struct {
 	Length              length
 }
 
+// sortMultiKernels are the kernels of a pass in the multi-pass form.
+type sortMultiKernels struct {
+	count   recording.Spec[countPush]
+	scan    recording.Spec[rowsPush]
+	scatter recording.Spec[scatterMultiPush]
+}
+
+func (p *Primitives) sortMultiKernels(a SortArgs, tile tileShape) sortMultiKernels {
+	return sortMultiKernels{
+		recording.Of[countPush](recording.ByLoops(p.d, a.Widths.module("primitives/sort_count", false)),
+			tile.workgroup, tile.constants()...),
+		recording.Of[rowsPush]("primitives/sort_scan", tile.workgroup),
+		recording.Of[scatterMultiPush](recording.ByLoops(p.d, a.module("primitives/sort_scatter_counted")),
+			tile.workgroup, append(tile.constants(), a.far())...),
+	}
+}
+
 func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) (func(sortPass), error) {
-	tile, tiles := plan.tile, uint32(plan.tiles)
-	count, err := recording.Kernel[countPush](p.kernels, s,
-		recording.ByLoops(p.d, a.Widths.module("primitives/sort_count", false)), tile.workgroup, tile.constants()...)
+	k, tiles := p.sortMultiKernels(a, plan.tile), uint32(plan.tiles)
+	count, err := k.count.Kernel(p.kernels, s)
 	if err != nil {
 		return nil, err
 	}
-	scan, err := recording.Kernel[rowsPush](p.kernels, s, "primitives/sort_scan", tile.workgroup)
+	scan, err := k.scan.Kernel(p.kernels, s)
 	if err != nil {
 		return nil, err
 	}
-	scatter, err := recording.Kernel[scatterMultiPush](p.kernels, s,
-		recording.ByLoops(p.d, a.module("primitives/sort_scatter_counted")), tile.workgroup,
-		append(tile.constants(), a.far())...)
+	scatter, err := k.scatter.Kernel(p.kernels, s)
 	if err != nil {
 		return nil, err
 	}

@@ -43,8 +43,12 @@ const (
 	localElements  = 2 * localWorkgroup
 )
 
+func (a SortArgs) localKernel() recording.Spec[localPush] {
+	return recording.Of[localPush](a.module("primitives/sort_local"), localWorkgroup)
+}
+
 func (p *Primitives) sortLocal(s *vk.Stream, a SortArgs, plan sortPlan) error {
-	k, err := recording.Kernel[localPush](p.kernels, s, a.module("primitives/sort_local"), localWorkgroup)
+	k, err := a.localKernel().Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}

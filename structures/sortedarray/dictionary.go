@@ -119,7 +119,7 @@ func (a *Array[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 // Prepare makes all kernels that calls may need, so that no later call makes one. A driver may take seconds for the
 // kernels of the first calls.
 func (a *Array[K, V]) Prepare(ctx context.Context) error {
-	return a.open().core.prepare(ctx)
+	return a.open().core.core.Prepare(ctx)
 }
 
 // Metrics returns what the host knows, without asking the device.

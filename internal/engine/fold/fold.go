@@ -58,23 +58,45 @@ type foldPush struct {
 	Tiles, Old, Found, OutValues, OutKinds uint64
 }
 
+// tilesKernel describes the kernel for kinds that update in place.
+func tilesKernel(w structures.Width, kind structures.Kind, of saved.Type) recording.Spec[tilesPush] {
+	module, constants := variant("fold/tiles", w, kind, of)
+	return recording.Of[tilesPush](module, workgroup, constants...)
+}
+
+func foldKernel(w structures.Width, kind structures.Kind, of saved.Type) recording.Spec[foldPush] {
+	module, constants := variant("fold/fold", w, kind, of)
+	return recording.Of[foldPush](module, workgroup, constants...)
+}
+
+func variant(module string, w structures.Width, kind structures.Kind,
+	of saved.Type) (string, []recording.Specialization) {
+	module, constants := recording.OfValues(recording.Sized(module, w), kind, of)
+	return module, append(constants, recording.Constant("KIND", uint32(kind)))
+}
+
+// Kernels lists the kernels of a fold.
+func Kernels(w structures.Width, kind structures.Kind, of saved.Type) recording.Table {
+	if kind.UpdatesInPlace() {
+		return recording.Table{tilesKernel(w, kind, of), foldKernel(w, kind, of)}
+	}
+	return recording.Table{foldKernel(w, kind, of)}
+}
+
 // Record records the fold. Its time depends on N, even if all operations are on one key.
 func Record(k *recording.Kernels, s *vk.Stream, a Args) error {
 	if a.N == 0 {
 		return nil
 	}
 	b := batch{a.Keys, a.Sources, a.Values, a.Kinds, recording.Length{At: a.CountAt, N: uint32(a.N)}}
-	kind := recording.Constant("KIND", uint32(a.Kind))
 	if a.Kind.UpdatesInPlace() {
-		module, constants := recording.OfValues(recording.Sized("fold/tiles", a.Width), a.Kind, a.Type)
-		sums, err := recording.Kernel[tilesPush](k, s, module, workgroup, append(constants, kind)...)
+		sums, err := tilesKernel(a.Width, a.Kind, a.Type).Kernel(k, s)
 		if err != nil {
 			return err
 		}
 		sums.Dispatch(s, tiles(a.N), tilesPush{b, a.Scratch})
 	}
-	module, constants := recording.OfValues(recording.Sized("fold/fold", a.Width), a.Kind, a.Type)
-	values, err := recording.Kernel[foldPush](k, s, module, workgroup, append(constants, kind)...)
+	values, err := foldKernel(a.Width, a.Kind, a.Type).Kernel(k, s)
 	if err != nil {
 		return err
 	}

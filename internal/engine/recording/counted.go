@@ -26,6 +26,13 @@ type boundPush struct {
 	Kind                    uint32
 }
 
+func (o *Own) boundKernel() Spec[boundPush] {
+	return Of[boundPush](Sized("recording/bound", o.width), 64)
+}
+
+// BatchKernels lists the kernels of Batch.
+func (o *Own) BatchKernels() Table { return Table{o.boundKernel(), ClearKernel()} }
+
 // Batch prepares a batch of concurrent operations for recording: it adds a Status and a Left if they are missing. If
 // the returned bool is set, only operations that are pending are to be done. This is the case if the batch is done
 // again (retry), and if only the device knows the number of operations.
@@ -45,7 +52,7 @@ func (o *Own) bounded(s *vk.Stream, kind structures.Kind, b structures.DeviceBat
 	if b.DeviceCount == nil {
 		return false, nil
 	}
-	k, err := Kernel[boundPush](o.kernels, s, Sized("recording/bound", o.width), 64)
+	k, err := o.boundKernel().Kernel(o.kernels, s)
 	if err != nil {
 		return false, err
 	}

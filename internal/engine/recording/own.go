@@ -157,6 +157,11 @@ type foundBitsPush struct {
 	Count       Length
 }
 
+func foundBitsKernel() Spec[foundBitsPush] { return Of[foundBitsPush]("recording/found_bits", 64) }
+
+// FindKernels lists the kernels of Find.
+func (o *Own) FindKernels() Table { return Table{foundBitsKernel()} }
+
 // Find calls find to record lookups, with the address for their found bytes, and records the conversion to bits if the
 // batch wants bits.
 func (o *Own) Find(s *vk.Stream, l structures.DeviceLookups, find func(found uint64) error) error {
@@ -173,7 +178,7 @@ func (o *Own) Find(s *vk.Stream, l structures.DeviceLookups, find func(found uin
 	if err := find(found); err != nil || l.FoundBits == nil || l.Count == 0 {
 		return err
 	}
-	k, err := Kernel[foundBitsPush](o.kernels, s, "recording/found_bits", 64)
+	k, err := foundBitsKernel().Kernel(o.kernels, s)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package recording
 import (
 	"context"
 	"runtime"
-	"slices"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
@@ -68,9 +67,6 @@ func Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, pa
 	}
 }
 
-// Form has the specialization constants of a pool. Kernels over the pool depend on them.
-type Form = map[string]uint32
-
 // PrepareForms is Prepare for a structure over a pool, for each form that the pool may have. small makes a small
 // structure of the same types, and returns its rehearsals and a function to close it. try, if not nil, uses another
 // small structure.
@@ -92,71 +88,33 @@ func PrepareForms(ctx context.Context, d *vk.Device, progress structures.Progres
 	return Prepare(ctx, d, progress, parts)
 }
 
-// rehearsal makes kernels ahead.
-type rehearsal struct {
-	ctx    context.Context
-	stream *vk.Stream
-	none   *vk.Buffer[uint32]
-}
-
 type rehearsalKey struct{}
 
 func rehearse(ctx context.Context, d *vk.Device, none *vk.Buffer[uint32], part Part) error {
-	if err := ctx.Err(); err != nil {
+	p := &preparation{ctx, d, none}
+	if err := p.next(); err != nil {
 		return err
 	}
-	stream, err := d.NewStream()
+	s, err := d.NewRehearsal(context.WithValue(ctx, rehearsalKey{}, p))
 	if err != nil {
 		return err
 	}
-	r := &rehearsal{ctx: ctx, stream: stream, none: none}
-	s, err := d.NewRehearsal(context.WithValue(ctx, rehearsalKey{}, r))
-	if err == nil {
-		err = part(ctx, s)
-		_ = s.Close() // it has done nothing
-	}
-	if closing := stream.Close(); err == nil {
-		err = closing
-	}
-	return err
+	defer func() { _ = s.Close() }() // it has done nothing
+	return part(ctx, s)
 }
 
 // rehearsalOf returns the rehearsal of a stream, or nil for a stream that records.
-func rehearsalOf(s *vk.Stream) *rehearsal {
+func rehearsalOf(s *vk.Stream) *preparation {
 	ctx := s.Rehearsal()
 	if ctx == nil {
 		return nil
 	}
-	r, _ := ctx.Value(rehearsalKey{}).(*rehearsal)
-	return r
-}
-
-// next returns an error if no more kernels should be made.
-func (r *rehearsal) next() error {
-	if r == nil {
-		return nil
-	}
-	return r.ctx.Err()
-}
-
-// runOnce dispatches a kernel with no workgroups, and waits.
-func runOnce[P any](r *rehearsal, k *vk.Kernel[P]) error {
-	k.DispatchIndirect(r.stream, r.none, 0, *new(P))
-	return r.stream.Wait(context.WithoutCancel(r.ctx)) // the driver compiles the kernel in any case
+	p, _ := ctx.Value(rehearsalKey{}).(*preparation)
+	return p
 }
 
 // General selects the kernels for a pool above 1 GiB. They also work on a smaller pool.
 func (k *Kernels) General() { k.general = true }
-
-func general(constants []Specialization) []Specialization {
-	constants = slices.Clone(constants)
-	for i := range constants {
-		if constants[i].name == poolLight {
-			constants[i].value = 0
-		}
-	}
-	return constants
-}
 
 // Sizes returns lengths of batches, up to most. For each threshold that depends on the length, there are lengths on
 // both sides.

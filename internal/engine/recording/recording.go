@@ -21,22 +21,22 @@ import (
 type Kernels struct {
 	d       *vk.Device
 	closed  atomic.Bool
-	general bool // kernels over a pool use its table, as needed for a large pool
+	form    func() Form // of the pool
+	general bool        // kernels over a pool use its table, as needed for a large pool
 }
 
 // NewKernels returns the kernels of a device.
 func NewKernels(d *vk.Device) *Kernels { return &Kernels{d: d} }
 
+// Over sets the function that returns the constants of the pool of slabs (alloc.SlabPool's Constants), for kernels over
+// it.
+func (k *Kernels) Over(form func() Form) *Kernels {
+	k.form = form
+	return k
+}
+
 // Close makes further calls of Kernel fail. Further calls of Close do nothing.
 func (k *Kernels) Close() { k.closed.Store(true) }
-
-// key identifies a kernel: a module and its specialization.
-type key struct {
-	module    string
-	push      reflect.Type
-	workgroup int
-	constants [7]uint32
-}
 
 // kept has all kernels of a device. The device keeps it under a keptKey.
 type kept struct {
@@ -92,53 +92,48 @@ var failing func(module string) error
 // FailWith is for tests: Kernel then fails with the error that f returns for a module. nil ends that.
 func FailWith(f func(module string) error) { failing = f }
 
-// Kernel returns the kernel of a module, to be recorded into a stream. A module has at most seven constants, always the
-// same in the same order. After Close, Kernel returns vk.ErrClosed. If the kernel can't be made, the stream drops its
-// batch (vk.Stream.Fail), because a stage would be missing.
+// Kernel is Of and Spec.Kernel.
 func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int,
 	constants ...Specialization) (*vk.Kernel[P], error) {
-	kernel, err := ask[P](k, rehearsalOf(s), module, workgroup, constants...)
-	if err == nil && failing != nil {
-		err = failing(module)
-	}
-	s.Fail(err)
-	return kernel, err
+	return Of[P](module, workgroup, constants...).Kernel(k, s)
 }
 
-// ask returns a kernel, which it makes if necessary. r is the rehearsal, or nil.
-func ask[P any](k *Kernels, r *rehearsal, module string, workgroup int,
-	constants ...Specialization) (*vk.Kernel[P], error) {
+// ask returns a kernel, which it makes if necessary. p is nil in calls that record.
+func ask[P any](k *Kernels, p *preparation, o spec) (*vk.Kernel[P], error) {
 	if k == nil {
 		return nil, vk.ErrNotOpen
 	}
 	if k.closed.Load() {
 		return nil, vk.ErrClosed
 	}
-	if k.general {
-		constants = general(constants)
+	if o.overPool {
+		o = o.in(k.form())
 	}
-	id := key{module: module, push: reflect.TypeFor[P](), workgroup: workgroup}
-	for i, c := range constants {
-		id.constants[i] = c.value
+	if k.general && o.constants[0].name == poolLight {
+		o.constants[0].value = 0
 	}
-	all := keptOf(k.d)
-	one := all.of(id)
+	return get[P](k.d, p, o)
+}
+
+func get[P any](d *vk.Device, p *preparation, o spec) (*vk.Kernel[P], error) {
+	all := keptOf(d)
+	one := all.of(o.key(reflect.TypeFor[P]()))
 	one.mu.Lock() // other kernels may be made at the same time
 	defer one.mu.Unlock()
 	if one.kernel == nil {
-		if err := r.next(); err != nil {
+		if err := p.next(); err != nil {
 			return nil, err
 		}
-		kernel, err := create[P](k.d, module, workgroup, constants)
+		kernel, err := create[P](d, o)
 		if err != nil {
 			return nil, err
 		}
-		one.kernel, one.run = kernel, r == nil
+		one.kernel, one.run = kernel, p == nil
 		all.count.Add(1)
 	}
 	kernel := one.kernel.(*vk.Kernel[P])
-	if r != nil && !one.run {
-		if err := runOnce(r, kernel); err != nil {
+	if p != nil && !one.run {
+		if err := runOnce(p, kernel); err != nil {
 			return nil, err
 		}
 		one.run = true
@@ -146,16 +141,18 @@ func ask[P any](k *Kernels, r *rehearsal, module string, workgroup int,
 	return kernel, nil
 }
 
-func create[P any](d *vk.Device, module string, workgroup int, constants []Specialization) (*vk.Kernel[P], error) {
-	m, err := shaders.Load(module)
+func create[P any](d *vk.Device, o spec) (*vk.Kernel[P], error) {
+	m, err := shaders.Load(o.module)
 	if err != nil {
 		return nil, err
 	}
-	o := vk.KernelOptions{Workgroup: workgroup, Constants: map[string]uint32{}}
-	for _, c := range constants {
-		o.Constants[c.name] = c.value
+	options := vk.KernelOptions{Workgroup: o.workgroup, Constants: map[string]uint32{}}
+	for _, c := range o.constants {
+		if c.name != "" {
+			options.Constants[c.name] = c.value
+		}
 	}
-	return vk.NewKernel[P](d, m, o)
+	return vk.NewKernel[P](d, m, options)
 }
 
 type clearPush struct {
@@ -163,9 +160,12 @@ type clearPush struct {
 	N      uint32
 }
 
+// ClearKernel describes the kernel of Clear.
+func ClearKernel() Spec[clearPush] { return Of[clearPush]("primitives/clear", 128) }
+
 // Clear records that words are set to 0.
 func Clear(k *Kernels, s *vk.Stream, target uint64, words int) error {
-	clear, err := Kernel[clearPush](k, s, "primitives/clear", 128)
+	clear, err := ClearKernel().Kernel(k, s)
 	if err != nil {
 		return err
 	}

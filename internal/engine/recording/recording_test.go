@@ -25,7 +25,7 @@ func TestKernelsAreShared(t *testing.T) {
 	var asking sync.WaitGroup
 	for i := range all {
 		asking.Go(func() {
-			k, err := ask[counting]([]*Kernels{first, second}[i%2], nil, "primitives/iota", 64)
+			k, err := Of[counting]("primitives/iota", 64).Kernel([]*Kernels{first, second}[i%2], nil)
 			if err == nil {
 				all[i] = k
 			}
@@ -36,15 +36,15 @@ func TestKernelsAreShared(t *testing.T) {
 	for _, k := range all {
 		require.Same(t, all[0], k)
 	}
-	wider, err := ask[counting](first, nil, "primitives/iota", 128)
+	wider, err := Of[counting]("primitives/iota", 128).Kernel(first, nil)
 	require.NoError(t, err)
 	require.NotSame(t, all[0], wider)
 	require.Equal(t, 128, wider.Workgroup())
 
 	first.Close()
-	_, err = ask[counting](first, nil, "primitives/iota", 64)
+	_, err = Of[counting]("primitives/iota", 64).Kernel(first, nil)
 	require.ErrorIs(t, err, vk.ErrClosed)
-	k, err := ask[counting](second, nil, "primitives/iota", 64)
+	k, err := Of[counting]("primitives/iota", 64).Kernel(second, nil)
 	require.NoError(t, err)
 	s, err := d.NewStream()
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestKernelsAreShared(t *testing.T) {
 	}
 
 	other := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 30}) // another device
-	theirs, err := ask[counting](NewKernels(other), nil, "primitives/iota", 64)
+	theirs, err := Of[counting]("primitives/iota", 64).Kernel(NewKernels(other), nil)
 	require.NoError(t, err)
 	require.NotSame(t, k, theirs)
 }
@@ -70,13 +70,13 @@ func TestKernelsAreShared(t *testing.T) {
 func TestKernelsThatCantBeMade(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 30}) // its own device, because the test closes it
 	kernels := NewKernels(d)
-	_, err := ask[counting](kernels, nil, "primitives/iota", d.Info().MaxWorkgroup*2)
+	_, err := Of[counting]("primitives/iota", d.Info().MaxWorkgroup*2).Kernel(kernels, nil)
 	var module *vk.ModuleError
 	require.ErrorAs(t, err, &module)
-	_, err = ask[counting](kernels, nil, "primitives/iota", d.Info().MaxWorkgroup*2)
+	_, err = Of[counting]("primitives/iota", d.Info().MaxWorkgroup*2).Kernel(kernels, nil)
 	require.ErrorAs(t, err, &module)
 	require.NoError(t, d.Close())
-	_, err = ask[counting](kernels, nil, "primitives/iota", 64)
+	_, err = Of[counting]("primitives/iota", 64).Kernel(kernels, nil)
 	require.ErrorIs(t, err, vk.ErrClosed)
 }
 

@@ -68,8 +68,7 @@ func (q *Queries) Find(s *vk.Stream, st Stack, a FindArgs) error {
 		return err
 	}
 	o := q.each
-	k, err := recording.Kernel[findPush](q.kernels, s, q.sized("runs/find"), o.workgroup,
-		recording.Constant("TILE", o.tile))
+	k, err := q.of.find.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -116,12 +115,11 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 		return nil
 	}
 	o := q.sorted
-	find, err := recording.Kernel[findSortedPush](q.kernels, s, q.sized("runs/find_sorted"), o.workgroup,
-		recording.Constant("TILE", o.tile))
+	find, err := q.of.findSorted.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
-	answer, err := recording.Kernel[answerPush](q.kernels, s, q.sized("runs/find_answer"), 256)
+	answer, err := q.of.answer.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}

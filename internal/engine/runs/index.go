@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -18,7 +17,7 @@ func (q *Queries) BuildIndex(s *vk.Stream, keys uint64, n int, index uint64) err
 	if err := check(n); err != nil {
 		return err
 	}
-	k, err := recording.Kernel[indexPush](q.kernels, s, q.sized("runs/index"), indexWorkgroup)
+	k, err := q.of.index.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}

@@ -63,8 +63,7 @@ func (q *Queries) Neighbor(s *vk.Stream, st Stack, kind Kind, a NeighborArgs) er
 	if a.Visits == 0 {
 		a.Visits = neighborVisits
 	}
-	k, err := recording.Kernel[neighborPush](q.kernels, s, q.sized("runs/neighbor"), neighborWorkgroup,
-		recording.Constant("UPWARD", upward))
+	k, err := q.of.neighbor[upward].Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}

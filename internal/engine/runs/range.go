@@ -98,8 +98,7 @@ func (q *Queries) clear(s *vk.Stream, target uint64, words int) error {
 // bounds records the search for the ends of ranges.
 func (q *Queries) bounds(s *vk.Stream, p boundsPush) error {
 	o := q.each
-	k, err := recording.Kernel[boundsPush](q.kernels, s, q.sized("runs/range_bounds"), o.workgroup,
-		recording.Constant("TILE", o.tile))
+	k, err := q.of.bounds.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -207,7 +206,7 @@ func (q *Queries) Count(s *vk.Stream, st Stack, a CountArgs) error {
 	if err := q.offsets(s, st, a.Ranges, number, plan, a.Out); err != nil {
 		return err
 	}
-	k, err := recording.Kernel[countPush](q.kernels, s, q.sized("runs/range_count"), rangeWorkgroup)
+	k, err := q.of.count.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -230,15 +229,15 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 	if err := q.offsets(s, st, a.Ranges, recording.Length{At: a.CountAt, N: uint32(a.N)}, plan, 0); err != nil {
 		return err
 	}
-	place, err := recording.Kernel[placePush](q.kernels, s, q.sized("runs/range_place"), rangeWorkgroup)
+	place, err := q.of.place.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
-	count, err := recording.Kernel[flagsPush](q.kernels, s, "runs/range_flags", rangeWorkgroup)
+	count, err := q.of.flags.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
-	write, err := recording.Kernel[writePush](q.kernels, s, q.sized("runs/range_write"), rangeWorkgroup)
+	write, err := q.of.write.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -264,7 +263,7 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 // rangeUnique is Range if all candidates are valid: it copies them as they are.
 func (q *Queries) rangeUnique(s *vk.Stream, st Stack, a RangeArgs) error {
 	plan := q.rangePlan(st, a.N, 0, a.Scratch)
-	k, err := recording.Kernel[copyPush](q.kernels, s, q.sized("runs/range_copy"), rangeWorkgroup)
+	k, err := q.of.copy.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}

@@ -100,11 +100,11 @@ func (q *Queries) valid(s *vk.Stream, st Stack, unique bool, scratch uint64) (va
 		return validity{}, nil
 	}
 	v := q.validityPlan(st, unique, scratch)
-	mark, err := recording.Kernel[validPairsPush](q.kernels, s, q.sized("runs/valid"), rankWorkgroup)
+	mark, err := q.of.valid.Kernel(q.kernels, s)
 	if err != nil {
 		return validity{}, err
 	}
-	count, err := recording.Kernel[flagsPush](q.kernels, s, "runs/range_flags", rangeWorkgroup)
+	count, err := q.of.flags.Kernel(q.kernels, s)
 	if err != nil {
 		return validity{}, err
 	}
@@ -129,7 +129,7 @@ func (q *Queries) Rank(s *vk.Stream, st Stack, a RankArgs) error {
 	if err != nil {
 		return err
 	}
-	k, err := recording.Kernel[rankPush](q.kernels, s, q.sized("runs/rank"), rankWorkgroup)
+	k, err := q.of.rank.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (q *Queries) Select(s *vk.Stream, st Stack, a SelectArgs) error {
 	if err != nil {
 		return err
 	}
-	k, err := recording.Kernel[selectPush](q.kernels, s, q.sized("runs/select"), rankWorkgroup)
+	k, err := q.of.selects.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}

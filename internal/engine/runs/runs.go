@@ -75,6 +75,7 @@ type Queries struct {
 	each, sorted layout // of searches for queries in any order, and for sorted ones
 	merging      mergeLayout
 
+	of      kernels
 	kernels *recording.Kernels
 }
 
@@ -82,11 +83,9 @@ type Queries struct {
 func New(d *vk.Device, p *primitives.Primitives, w structures.Width) *Queries {
 	q := &Queries{d: d, p: p, w: w, bytes: w.Bytes(), merging: mergeLayoutFor(d), kernels: recording.NewKernels(d)}
 	q.each, q.sorted = layoutsFor(d)
+	q.of = q.describe()
 	return q
 }
-
-// sized returns the name of the module of a kernel that uses keys or values.
-func (q *Queries) sized(kernel string) string { return recording.Sized(kernel, q.w) }
 
 // numbered returns the widths of keys that are sorted with the indices of their operations.
 func (q *Queries) numbered() primitives.Widths { return primitives.Widths{Key: q.w} }

@@ -1,8 +1,6 @@
 package runs
 
 import (
-	"fmt"
-
 	"github.com/vkds/vkds/internal/engine/fold"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/saved"
@@ -92,15 +90,12 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 	if all := a.Older.N + a.Newer.N; a.Scratch != 0 && a.Begin == 0 && a.N == all && a.N > o.alone {
 		splits = 1
 	}
-	k, err := recording.Kernel[mergePush](q.kernels, s, q.sized("runs/merge"), o.workgroup,
-		recording.Constant("MERGE_ITEMS", uint32(o.items)), recording.Constant("MARKS", marks),
-		recording.Constant("SPLITS", splits))
+	k, err := q.of.merge[marks][splits].Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
 	if splits != 0 {
-		split, err := recording.Kernel[splitPush](q.kernels, s,
-			fmt.Sprintf("primitives/merge_split.k%d", q.w.Bits()), 0)
+		split, err := q.of.split.Kernel(q.kernels, s)
 		if err != nil {
 			return err
 		}
@@ -135,7 +130,7 @@ func (q *Queries) Mark(s *vk.Stream, run Source, flags uint64) error {
 	if err := check(run.N); err != nil {
 		return err
 	}
-	k, err := recording.Kernel[markPush](q.kernels, s, q.sized("runs/mark"), markWorkgroup)
+	k, err := q.of.mark.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -161,7 +156,7 @@ func (q *Queries) Without(s *vk.Stream, run Source, ranges Ranges, flags uint64)
 	if run.N == 0 || ranges.N == 0 {
 		return nil
 	}
-	k, err := recording.Kernel[withoutPush](q.kernels, s, q.sized("runs/without"), 128)
+	k, err := q.of.without.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -246,11 +241,11 @@ func (q *Queries) meet(s *vk.Stream, st Stack, keys uint64, n int, o outcomesPla
 // tell records the computing of the statuses of a batch from the results of meet. It overwrites the values that meet
 // found. kinds is for a Mixed batch.
 func (q *Queries) tell(s *vk.Stream, kind structures.Kind, kinds, statuses uint64, n int, o outcomesPlan) error {
-	outcome, err := recording.Kernel[outcomePush](q.kernels, s, q.sized("runs/outcome"), 256)
+	outcome, err := q.of.outcome.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
-	pack, err := recording.Kernel[packPush](q.kernels, s, "runs/pack", 256)
+	pack, err := q.of.pack.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -321,7 +316,7 @@ type rowPush struct {
 
 // SetRow records that a row of a stack's array is set to r.
 func (q *Queries) SetRow(s *vk.Stream, rows uint64, row int, r Row) error {
-	k, err := recording.Kernel[rowPush](q.kernels, s, "runs/row", 0)
+	k, err := q.of.row.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -346,7 +341,7 @@ func (q *Queries) CountValid(s *vk.Stream, st Stack, first, n int, counters uint
 	if err := check(n); err != nil {
 		return err
 	}
-	k, err := recording.Kernel[validPush](q.kernels, s, q.sized("runs/survey"), 128)
+	k, err := q.of.survey.Kernel(q.kernels, s)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,204 @@
+package recording
+
+import (
+	"cmp"
+	"context"
+	"reflect"
+	"runtime"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+	"golang.org/x/sync/errgroup"
+)
+
+// Spec describes a kernel whose push constants have the type P.
+type Spec[P any] struct{ spec }
+
+// spec is a module and its specialization.
+type spec struct {
+	module    string
+	workgroup int
+	constants [maxConstants]Specialization
+	overPool  bool // the first constants are those of the pool
+}
+
+const (
+	maxConstants  = 7
+	poolConstants = 2
+)
+
+// Of returns the description of a module's kernel. A module has at most seven constants, always the same in the same
+// order. A workgroup of 0 is the module's own, or the default one.
+func Of[P any](module string, workgroup int, constants ...Specialization) Spec[P] {
+	o := spec{module: module, workgroup: workgroup}
+	copy(o.constants[:], constants)
+	return Spec[P]{o}
+}
+
+// OfPool is Of for a kernel over the pool of slabs of a structure (Kernels.Over), whose constants it also has.
+func OfPool[P any](module string, workgroup int, constants ...Specialization) Spec[P] {
+	o := spec{module: module, workgroup: workgroup, overPool: true}
+	copy(o.constants[poolConstants:], constants)
+	return Spec[P]{o}
+}
+
+// Form has the specialization constants of a pool of slabs, by their names. They change when the pool grows.
+type Form = map[string]uint32
+
+// in returns the description for a form of the pool.
+func (o spec) in(f Form) spec {
+	if o.overPool {
+		copy(o.constants[:poolConstants], OverPool(f))
+	}
+	return o
+}
+
+// key identifies a kernel of a device.
+type key struct {
+	module    string
+	push      reflect.Type
+	workgroup int
+	constants [maxConstants]uint32
+}
+
+func (o spec) key(push reflect.Type) key {
+	id := key{module: o.module, push: push, workgroup: o.workgroup}
+	for i, c := range o.constants {
+		id.constants[i] = c.value
+	}
+	return id
+}
+
+// Kernel returns the kernel, to be recorded into a stream. The first call on a device makes it. After Kernels.Close,
+// Kernel returns vk.ErrClosed. If the kernel can't be made, the stream drops its batch (vk.Stream.Fail), because a
+// stage would be missing.
+func (o Spec[P]) Kernel(k *Kernels, s *vk.Stream) (*vk.Kernel[P], error) {
+	kernel, err := ask[P](k, rehearsalOf(s), o.spec)
+	if err == nil && failing != nil {
+		err = failing(o.module)
+	}
+	s.Fail(err)
+	return kernel, err
+}
+
+// Entry is a Spec in a Table.
+type Entry interface {
+	describe() (spec, reflect.Type)
+	prepare(p *preparation, o spec) error
+}
+
+func (o Spec[P]) describe() (spec, reflect.Type) { return o.spec, reflect.TypeFor[P]() }
+
+func (o Spec[P]) prepare(p *preparation, in spec) error {
+	_, err := get[P](p.d, p, in)
+	return err
+}
+
+// Table describes all kernels that some calls may need, for any arguments. It may have a kernel several times.
+type Table []Entry
+
+// Prepare makes the kernels of a table, several at a time, for each form that the pool of the structure may have. It
+// calls progress with the number of kernels that are made. Each kernel is dispatched once, with no workgroups, because
+// some drivers compile it only then. The first error stops Prepare. So does the end of the context, between two
+// kernels.
+func (t Table) Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, forms ...Form) error {
+	none, err := vk.NewBuffer[uint32](d, 3) // workgroups
+	if err != nil {
+		return err
+	}
+	defer none.Free()
+	if err := none.Upload(ctx, 0, make([]uint32, none.Len())); err != nil {
+		return err
+	}
+	kernels := t.distinct(forms)
+	stopped := ctx.Done()
+	inner, stop := context.WithCancel(context.Background())
+	all, inner := errgroup.WithContext(inner)
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	p := &preparation{ctx: inner, d: d, none: none}
+	done, ended := make(chan struct{}, len(kernels)), make(chan error, 1)
+	go func() {
+		for _, k := range kernels {
+			all.Go(func() error {
+				if err := k.entry.prepare(p, k.spec); err != nil {
+					return err
+				}
+				done <- struct{}{}
+				return nil
+			})
+		}
+		ended <- all.Wait()
+		close(ended)
+	}()
+	// When Prepare returns, no kernel is being made, even if the user's context or progress panics: only this goroutine
+	// calls them.
+	defer func() {
+		stop()
+		for range ended {
+		}
+	}()
+	for n := 0; ; {
+		select {
+		case <-done:
+			if n++; progress != nil {
+				progress(n, len(kernels))
+			}
+		case <-stopped:
+			return ctx.Err()
+		case err := <-ended:
+			return err
+		}
+	}
+}
+
+// described is an entry for one form of the pool.
+type described struct {
+	entry Entry
+	spec  spec
+}
+
+// distinct returns each kernel once.
+func (t Table) distinct(forms []Form) (all []described) {
+	known := map[key]bool{}
+	for _, e := range t {
+		o, push := e.describe()
+		each := forms
+		if !o.overPool {
+			each = []Form{nil}
+		}
+		for _, f := range each {
+			in := o.in(f)
+			if id := in.key(push); !known[id] {
+				known[id] = true
+				all = append(all, described{e, in})
+			}
+		}
+	}
+	return all
+}
+
+// preparation makes kernels before they are needed.
+type preparation struct {
+	ctx  context.Context
+	d    *vk.Device
+	none *vk.Buffer[uint32] // a dispatch with no workgroups
+}
+
+// next returns an error if no more kernels should be made.
+func (p *preparation) next() error {
+	if p == nil {
+		return nil
+	}
+	return p.ctx.Err()
+}
+
+// runOnce dispatches a kernel with no workgroups, and waits.
+func runOnce[P any](p *preparation, k *vk.Kernel[P]) error {
+	s, err := p.d.NewStream()
+	if err != nil {
+		return err
+	}
+	k.DispatchIndirect(s, p.none, 0, *new(P))
+	err = s.Wait(context.WithoutCancel(p.ctx)) // the driver compiles the kernel in any case
+	return cmp.Or(err, s.Close())
+}
