@@ -19,42 +19,25 @@ type Queries[K, V Number] interface {
 
 	// Count returns the number of keys in each range.
 	Count(ctx context.Context, ranges []Range[K]) ([]uint32, error)
-	// CountInto is Count into the caller's slice.
-	CountInto(ctx context.Context, ranges []Range[K], counts []uint32) error
 	// Range returns the pairs of each range, in key order.
 	Range(ctx context.Context, ranges []Range[K]) (Ranges[K, V], error)
 	// RangeInto is Range into the caller's slices. It makes new slices if those have no room.
 	RangeInto(ctx context.Context, ranges []Range[K], into *Ranges[K, V]) error
 
-	// Successor finds the least key above each key.
-	Successor(ctx context.Context, keys []K) (Neighbors[K, V], error)
-	// Predecessor finds the greatest key below each key.
-	Predecessor(ctx context.Context, keys []K) (Neighbors[K, V], error)
-	// Floor finds the greatest key that is not above each key.
-	Floor(ctx context.Context, keys []K) (Neighbors[K, V], error)
-	// Ceil finds the least key that is not below each key.
-	Ceil(ctx context.Context, keys []K) (Neighbors[K, V], error)
-	// NeighborInto finds the neighbor of each key in one direction, into the caller's slices. One of them may be keys
-	// itself. Further error: *DirectionError.
-	NeighborInto(ctx context.Context, to Direction, keys []K, into Neighbors[K, V]) error
-	// Min returns the pair with the least key. found is false if there is no pair.
-	Min(ctx context.Context) (key K, value V, found bool, err error)
-	// Max returns the pair with the greatest key. found is false if there is no pair.
-	Max(ctx context.Context) (key K, value V, found bool, err error)
+	// Neighbor finds the neighbor of each key in one direction: Successor, Predecessor, Floor or Ceil. Further error:
+	// *DirectionError.
+	Neighbor(ctx context.Context, to Direction, keys []K) (Neighbors[K, V], error)
 	// Rank returns for each key the number of keys that are less. The key itself need not be there. For each batch, a
 	// tree counts its leaves, and an LSM finds which of its pairs are valid.
 	Rank(ctx context.Context, keys []K) ([]uint32, error)
-	// RankInto is Rank into the caller's slice, which may be keys itself.
-	RankInto(ctx context.Context, keys []K, ranks []uint32) error
 	// Select returns the pair of each rank. The least key has rank 0. Ranks from Len on have no pair.
 	Select(ctx context.Context, ranks []uint32) (Neighbors[K, V], error)
-	// SelectInto is Select into the caller's slices. One of them may be ranks itself.
-	SelectInto(ctx context.Context, ranks []uint32, into Neighbors[K, V]) error
 	// Ascend returns the pairs of a range in key order: for pair, err := range d.Ascend(ctx, r). It reads them in
 	// parts. An error ends the iteration and comes without a pair: ErrChanged if the pairs changed in between, the
 	// context's, or one of the device.
 	Ascend(ctx context.Context, r Range[K]) iter.Seq2[Pair[K, V], error]
-	// Descend returns the pairs of a range, the greatest key first. Otherwise it is like Ascend.
+	// Descend returns the pairs of a range, the greatest key first. Otherwise it is like Ascend. The first pairs of
+	// Ascend and Descend over AllKeys have the least key and the greatest.
 	Descend(ctx context.Context, r Range[K]) iter.Seq2[Pair[K, V], error]
 	// All is Ascend over AllKeys.
 	All(ctx context.Context) iter.Seq2[Pair[K, V], error]

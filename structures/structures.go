@@ -198,9 +198,6 @@ type Dictionary[K, V Number] interface {
 	FindInto(ctx context.Context, keys []K, values []V, found []bool) error
 	// Apply does a batch of operations of any kinds.
 	Apply(ctx context.Context, b Batch[K, V]) (Results[K, V], error)
-	// ApplyInto is Apply into the caller's slices. Ranges are written to the slices of into, or to new ones if those
-	// have no room. Slices for which the batch has no results stay as they are.
-	ApplyInto(ctx context.Context, b Batch[K, V], into *Results[K, V]) error
 	// UpdateInto does a batch of updates of one kind, and writes the status of each to the caller's slice. values
 	// belong to insertions, and are nil for Delete. If status is nil, a *PendingError still says how many operations
 	// are not done.
@@ -219,9 +216,8 @@ type Dictionary[K, V Number] interface {
 	Chunks(ctx context.Context) iter.Seq2[Pairs[K, V], error]
 	// Save writes all pairs, and the options that Load needs, to w, and returns the number of bytes. Calls that change
 	// the dictionary wait until it ends. Every structure can Load the file, as can the vkds tool, and each byte is
-	// checked. WriteTo is Save without a context.
+	// checked.
 	Save(ctx context.Context, w io.Writer) (int64, error)
-	io.WriterTo
 	// Prepare makes all kernels that calls on the dictionary may need, so that no later call makes one. A driver may
 	// take seconds for the kernels of the first calls. Prepare uses all processors, does the work with a small
 	// dictionary of the same types, and does not block other calls. A second call does nothing. It calls

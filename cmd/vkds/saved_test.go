@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"context"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/tool/dictfile"
@@ -17,6 +18,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -146,12 +148,14 @@ func TestSavedByAProgram(t *testing.T) {
 	floats, err := lsm.Build(t.Context(), d, []float64{-1.5}, []float32{2.25}, lsm.Options{})
 	require.NoError(t, err)
 	defer floats.Close()
-	for want, s := range map[string]io.WriterTo{"3,30\n5,50\n": tree, "7696581394432,0\n": set,
+	for want, s := range map[string]interface {
+		Save(ctx context.Context, w io.Writer) (int64, error)
+	}{"3,30\n5,50\n": tree, "7696581394432,0\n": set,
 		"-5,-2147483648\n": signed, "-1.5,2.25\n": floats} {
 		path := filepath.Join(t.TempDir(), "d.vkds")
 		f, err := os.Create(path)
 		require.NoError(t, err)
-		_, err = s.WriteTo(f)
+		_, err = s.Save(t.Context(), f)
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
 		out, _ := answer(t, "", "dump", path)
@@ -200,7 +204,7 @@ func loads[K, V structures.Number](t *testing.T, d *vk.Device, path string, keys
 	x, err := loadTree[K, V](t, d, path)
 	require.NoError(t, err)
 	defer x.Close()
-	gotKeys, gotValues, err := x.Export(t.Context())
+	gotKeys, gotValues, err := numbers.All(t.Context(), x)
 	require.NoError(t, err)
 	assert.Equal(t, keys, gotKeys)
 	assert.Equal(t, values, gotValues)

@@ -147,8 +147,6 @@ func widePairs[W structures.Word](pairs iter.Seq2[structures.Pair[W, W], error])
 // Neighbors finds a neighbor of each key.
 func (h *held[W]) Neighbors(ctx context.Context, to structures.Direction, keys []uint64) (neighbors, error) {
 	words := narrowed(&h.keys, keys)
-	n := structures.Neighbors[W, W]{Keys: make([]W, len(words)), Values: make([]W, len(words)),
-		Found: make([]bool, len(words))}
-	err := h.ordered().NeighborInto(ctx, to, words, n)
+	n, err := h.ordered().Neighbor(ctx, to, words)
 	return neighbors{Keys: widened(n.Keys), Values: widened(n.Values), Found: n.Found}, err
 }

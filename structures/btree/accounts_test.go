@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
@@ -104,7 +105,7 @@ func failing[W structures.Word](t *testing.T, tree *dictionary[W], now modelOf[W
 		full = errors.As(err, &limit)
 		require.True(t, full || errors.Is(err, context.DeadlineExceeded), "%v", err)
 	}
-	had, values, err := tree.Export(t.Context())
+	had, values, err := numbers.All(t.Context(), tree)
 	require.NoError(t, err)
 	clear(now)
 	now.insert(had, values)

@@ -63,7 +63,7 @@ func checkMixed(kinds []structures.Kind, highs bool, width int) error {
 // range was listed.
 //
 // Errors are those of Insert. If ordered queries can't be completed, nothing of the batch is done.
-func (t *tree) mixed(ctx context.Context, r request, offsets []uint64) ([]uint64, error) {
+func (t *tree) mixed(ctx context.Context, r request) ([]uint64, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return nil, pipeline.NotBegun(r.Status, r.N, err)
 	}
@@ -95,7 +95,7 @@ func (t *tree) mixed(ctx context.Context, r request, offsets []uint64) ([]uint64
 		r.Status = make([]structures.Status, r.N)
 	}
 	if slices.Contains(r.Kinds, structures.FindRange) {
-		r.offsets = append(offsets[:0], 0)
+		r.offsets = []uint64{0}
 	}
 	switch {
 	case t.o.Path == Batched:

@@ -4,8 +4,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/engine/slabs"
+	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -60,7 +61,7 @@ func TestBuildInSuperBlocks(t *testing.T) {
 	tree := newTree(t, d, Options{})
 	require.NoError(t, tree.pool.Close())
 	var err error
-	tree.pool, err = slabs.New(t.Context(), d, slabs.Options{SuperShift: 2})
+	tree.pool, err = alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{SuperShift: 2})
 	require.NoError(t, err)
 	rng := random(5)
 	keys, values := uniqueKeys(rng, 100_000), randomWords(rng, 100_000)
@@ -197,7 +198,7 @@ func TestBuildRefuses(t *testing.T) {
 		func() error { _, err := closed.Len(t.Context()); return err },
 		func() error { _, err := closed.Stats(t.Context()); return err },
 		func() error { _, err := closed.Nodes(t.Context()); return err },
-		func() error { _, _, err := closed.Export(t.Context()); return err },
+		func() error { _, _, err := numbers.All(t.Context(), closed); return err },
 	} {
 		require.ErrorIs(t, call(), vk.ErrClosed)
 	}

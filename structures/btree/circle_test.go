@@ -144,7 +144,6 @@ func TestUpkeepInCircles(t *testing.T) {
 			for what, call := range map[string]func() error{
 				"length":     func() error { _, err := tree.Len(t.Context()); return err },
 				"statistics": func() error { _, err := tree.Stats(t.Context()); return err },
-				"export":     func() error { _, _, err := tree.Export(t.Context()); return err },
 				"repair":     func() error { return tree.repair(t.Context()) },
 				"compact":    func() error { return tree.Compact(t.Context(), 0) },
 			} {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/numbers"
 )
 
 // Leaves with pairs in any order, holes and erased slots become sorted and dense.
@@ -47,7 +48,7 @@ func TestCompactOfFewPairs(t *testing.T) {
 func requireExport[W structures.Word](t testing.TB, tree *dictionary[W], want modelOf[W]) {
 	t.Helper()
 	keys, values := want.sorted()
-	gotKeys, gotValues, err := tree.Export(t.Context())
+	gotKeys, gotValues, err := numbers.All(t.Context(), tree)
 	require.NoError(t, err)
 	same(t, keys, gotKeys, "keys exported")
 	same(t, values, gotValues, "values exported")

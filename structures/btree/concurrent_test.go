@@ -543,7 +543,7 @@ func testBatchLargerThanTheTree[W structures.Word](t *testing.T, d *vk.Device, t
 			}
 		}
 		require.NoError(t, tree.Check(t.Context()))
-		gotKeys, gotValues, err := tree.Export(t.Context())
+		gotKeys, gotValues, err := numbers.All(t.Context(), tree)
 		require.NoError(t, err)
 		wantKeys, wantValues := want.sorted()
 		require.True(t, slices.Equal(gotKeys, wantKeys), "the tree's keys")

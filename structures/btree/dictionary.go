@@ -56,17 +56,14 @@ func (t *Tree[K, V]) FindInto(ctx context.Context, keys []K, values []V, found [
 
 // Apply does a batch of operations of any kinds. structures.Batch says in which order they take effect.
 func (t *Tree[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
-	r := pipeline.ResultsOf(b)
-	err := t.ApplyInto(ctx, b, &r)
-	return pipeline.MadeResults(r, err)
+	core, r := t.open().core, pipeline.ResultsOf(b)
+	return pipeline.MadeResults(r, applyInto(ctx, core, b, &r))
 }
 
-// ApplyInto is Apply into the caller's slices. Each is as long as the batch, or nil if it is not wanted. Values may be
-// those of the batch. If the batch lists ranges, those of into become their pairs, in the slices that are there if they
-// have room. What the batch doesn't ask for stays as it is.
-func (t *Tree[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], into *structures.Results[K, V]) error {
-	core := t.open().core
-	err := cmp.Or(core.gate.Err(), pipeline.Lengths(b, false), pipeline.FitsResults(b, into))
+// applyInto writes the results of a mixed batch to slices that have its length.
+func applyInto[K, V structures.Number](ctx context.Context, core *tree, b structures.Batch[K, V],
+	into *structures.Results[K, V]) error {
+	err := cmp.Or(core.gate.Err(), pipeline.Lengths(b, false))
 	if err == nil {
 		err = checkMixed(b.Kinds, b.Highs != nil, b.Width)
 	}
@@ -74,11 +71,10 @@ func (t *Tree[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], in
 		return err
 	}
 	pairs := &ordered.Pairs[K, V]{Width: core.width}
-	pairs.Keys, pairs.Values = into.Ranges.Keys[:0], into.Ranges.Values[:0]
 	offsets, err := core.mixed(ctx, request{
 		Operations: pipeline.MixedOf(b, into, core.width), highs: pipeline.Keys(b.Highs, core.width), width: b.Width,
 		moments: b.OwnMoments, outKeys: pipeline.KeyResults(into.Keys, core.width), pairs: pairs,
-	}, into.Ranges.Offsets)
+	})
 	if offsets != nil {
 		into.Ranges = structures.Ranges[K, V]{Offsets: offsets, Keys: pairs.Keys, Values: pairs.Values}
 	}
@@ -159,11 +155,6 @@ func (t *Tree[K, V]) Count(ctx context.Context, ranges []structures.Range[K]) ([
 	return t.open().queries.Count(ctx, ranges)
 }
 
-// CountInto is Count into the caller's slice.
-func (t *Tree[K, V]) CountInto(ctx context.Context, ranges []structures.Range[K], counts []uint32) error {
-	return t.open().queries.CountInto(ctx, ranges, counts)
-}
-
 // Range returns the pairs of each range, in key order.
 func (t *Tree[K, V]) Range(ctx context.Context, ranges []structures.Range[K]) (structures.Ranges[K, V], error) {
 	return t.open().queries.Range(ctx, ranges)
@@ -175,40 +166,10 @@ func (t *Tree[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[K]
 	return t.open().queries.RangeInto(ctx, ranges, into)
 }
 
-// Successor finds the least key above each key.
-func (t *Tree[K, V]) Successor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return t.open().queries.Successor(ctx, keys)
-}
-
-// Predecessor finds the greatest key below each key.
-func (t *Tree[K, V]) Predecessor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return t.open().queries.Predecessor(ctx, keys)
-}
-
-// Floor finds the greatest key that is not above each key.
-func (t *Tree[K, V]) Floor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return t.open().queries.Floor(ctx, keys)
-}
-
-// Ceil finds the least key that is not below each key.
-func (t *Tree[K, V]) Ceil(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return t.open().queries.Ceil(ctx, keys)
-}
-
-// NeighborInto finds the neighbor of each key in one direction, into the caller's slices.
-func (t *Tree[K, V]) NeighborInto(ctx context.Context, to structures.Direction, keys []K,
-	into structures.Neighbors[K, V]) error {
-	return t.open().queries.NeighborInto(ctx, to, keys, into)
-}
-
-// Min returns the pair with the least key. found is false if there is no pair.
-func (t *Tree[K, V]) Min(ctx context.Context) (key K, value V, found bool, err error) {
-	return t.open().queries.Min(ctx)
-}
-
-// Max returns the pair with the greatest key. found is false if there is no pair.
-func (t *Tree[K, V]) Max(ctx context.Context) (key K, value V, found bool, err error) {
-	return t.open().queries.Max(ctx)
+// Neighbor finds the neighbor of each key in one direction: structures.Successor, Predecessor, Floor or Ceil.
+func (t *Tree[K, V]) Neighbor(ctx context.Context, to structures.Direction,
+	keys []K) (structures.Neighbors[K, V], error) {
+	return t.open().queries.Neighbor(ctx, to, keys)
 }
 
 // Rank returns for each key the number of keys that are less. The key itself need not be there.
@@ -216,19 +177,9 @@ func (t *Tree[K, V]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
 	return t.open().queries.Rank(ctx, keys)
 }
 
-// RankInto is Rank into the caller's slice, which may be keys itself if its type is uint32.
-func (t *Tree[K, V]) RankInto(ctx context.Context, keys []K, ranks []uint32) error {
-	return t.open().queries.RankInto(ctx, keys, ranks)
-}
-
 // Select returns the pair of each rank. The least key has rank 0.
 func (t *Tree[K, V]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[K, V], error) {
 	return t.open().queries.Select(ctx, ranks)
-}
-
-// SelectInto is Select into the caller's slices.
-func (t *Tree[K, V]) SelectInto(ctx context.Context, ranks []uint32, into structures.Neighbors[K, V]) error {
-	return t.open().queries.SelectInto(ctx, ranks, into)
 }
 
 // Ascend returns the pairs of a range in key order. Errors are those of All.
@@ -288,9 +239,4 @@ func (t *Tree[K, V]) ExportOn(stream *vk.Stream, e structures.DeviceExport) erro
 // again removes the others.
 func (t *Tree[K, V]) DeleteRange(ctx context.Context, ranges []structures.Range[K]) (counts []uint32, err error) {
 	return t.open().core.deleteRange(ctx, ordered.Words(ranges))
-}
-
-// WriteTo is Save without a context: io.WriterTo.
-func (t *Tree[K, V]) WriteTo(w io.Writer) (int64, error) {
-	return t.open().core.WriteTo(w)
 }

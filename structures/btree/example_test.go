@@ -27,7 +27,7 @@ func Example() {
 	}
 	defer t.Close()
 
-	owners, err := t.Floor(ctx, []uint32{0x08080808, 0x0a000001, 0x00000001})
+	owners, err := t.Neighbor(ctx, structures.Floor, []uint32{0x08080808, 0x0a000001, 0x00000001})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,9 +1,6 @@
 package btree
 
 import (
-	"context"
-
-	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
@@ -85,26 +82,4 @@ func (r recorder) export(s *vk.Stream, p exportPush, scan, total uint64, pairs b
 	}
 	write.Dispatch(s, groups(leaves*tile), p)
 	return nil
-}
-
-// export reads all pairs in key order.
-func (t *tree) export(ctx context.Context, to ordered.Sink) error {
-	if err := t.gate.Enter(ctx); err != nil {
-		return err
-	}
-	defer t.gate.Leave()
-	v, err := t.survey(ctx)
-	if err != nil {
-		return err
-	}
-	e, err := t.exportAll(v)
-	if err != nil {
-		return err
-	}
-	defer e.memory.Free()
-	keys, values := to.Extend(e.pairs)
-	if err := keys.Download(ctx, e.memory, e.keysAt); err != nil {
-		return err
-	}
-	return values.Download(ctx, e.memory, e.valuesAt)
 }

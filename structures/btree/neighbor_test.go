@@ -1,15 +1,15 @@
 package btree
 
 import (
-	"context"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/recording"
-	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -37,12 +37,8 @@ func neighborOf[W structures.Word](sorted []W, to structures.Direction, key W) i
 func requireNeighbors[W structures.Word](t testing.TB, tree *dictionary[W], queries []W, want modelOf[W]) {
 	t.Helper()
 	keys, values := want.sorted()
-	calls := map[structures.Direction]func(context.Context, []W) (structures.Neighbors[W, W], error){
-		structures.Successor: tree.Successor, structures.Predecessor: tree.Predecessor,
-		structures.Floor: tree.Floor, structures.Ceil: tree.Ceil,
-	}
-	for to, call := range calls {
-		got, err := call(t.Context(), queries)
+	for to := structures.Successor; to <= structures.Ceil; to++ {
+		got, err := tree.Neighbor(t.Context(), to, queries)
 		require.NoError(t, err)
 		for i, q := range queries {
 			var key, value W
@@ -56,13 +52,13 @@ func requireNeighbors[W structures.Word](t testing.TB, tree *dictionary[W], quer
 			}
 		}
 	}
-	key, value, found, err := tree.Min(t.Context())
+	key, value, found, err := numbers.Least(t.Context(), tree)
 	require.NoError(t, err)
 	require.Equal(t, len(keys) > 0, found)
 	if found {
 		require.Equal(t, []W{keys[0], values[0]}, []W{key, value})
 	}
-	key, value, found, err = tree.Max(t.Context())
+	key, value, found, err = numbers.Greatest(t.Context(), tree)
 	require.NoError(t, err)
 	require.Equal(t, len(keys) > 0, found)
 	if found {
@@ -251,7 +247,7 @@ func TestQueriesInSuperBlocks(t *testing.T) {
 	tree := newTree(t, d, Options{})
 	require.NoError(t, tree.pool.Close())
 	var err error
-	tree.pool, err = slabs.New(t.Context(), d, slabs.Options{SuperShift: 2})
+	tree.pool, err = alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{SuperShift: 2})
 	require.NoError(t, err)
 	keys := uniqueKeys(random(16), 60000)
 	values := randomWords(random(17), len(keys))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/ordered"
+	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
@@ -17,7 +18,7 @@ func (t *tree) Prepare(ctx context.Context) error {
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
-	forms := t.pool.Forms()
+	forms := pools.Of(t.pool).Forms()
 	t.gate.LeaveShared()
 	if t.prepared.Load() {
 		return nil
@@ -94,9 +95,6 @@ func try[W structures.Word](ctx context.Context, t *tree) error {
 		keys[i] = W(i)
 	}
 	if _, err := x.Insert(ctx, keys, keys); err != nil {
-		return err
-	}
-	if _, _, err := x.Export(ctx); err != nil {
 		return err
 	}
 	if _, err := x.Stats(ctx); err != nil {

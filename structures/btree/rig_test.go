@@ -72,13 +72,6 @@ func narrow[W structures.Word](words []uint64) (all []W) {
 	return all
 }
 
-// Export returns all pairs in key order.
-func (d *dictionary[W]) Export(ctx context.Context) (keys, values []W, err error) {
-	to := &ordered.Pairs[W, W]{Width: d.width}
-	err = d.export(ctx, to)
-	return to.Keys, to.Values, err
-}
-
 // DeleteRange removes the keys of ranges.
 func (d *dictionary[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W]) ([]uint32, error) {
 	return d.deleteRange(ctx, ordered.Words(ranges))

@@ -33,9 +33,6 @@ func (t *tree) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return t.reader.Inside().Save(ctx, t.gate, w, h, t.columns)
 }
 
-// WriteTo is Save without a context: io.WriterTo.
-func (t *tree) WriteTo(w io.Writer) (int64, error) { return t.Save(context.Background(), w) }
-
 // load makes a tree from a file.
 func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns, o Options) (*tree, error) {
 	return transfer.Loader[*tree]{

@@ -23,11 +23,6 @@ func (s *Snapshot[K, V]) Count(ctx context.Context, ranges []structures.Range[K]
 	return s.queries().Count(ctx, ranges)
 }
 
-// CountInto is Count into the caller's slice.
-func (s *Snapshot[K, V]) CountInto(ctx context.Context, ranges []structures.Range[K], counts []uint32) error {
-	return s.queries().CountInto(ctx, ranges, counts)
-}
-
 // Range returns the pairs of each range, in key order.
 func (s *Snapshot[K, V]) Range(ctx context.Context, ranges []structures.Range[K]) (structures.Ranges[K, V], error) {
 	return s.queries().Range(ctx, ranges)
@@ -39,40 +34,10 @@ func (s *Snapshot[K, V]) RangeInto(ctx context.Context, ranges []structures.Rang
 	return s.queries().RangeInto(ctx, ranges, into)
 }
 
-// Successor finds the least key above each key.
-func (s *Snapshot[K, V]) Successor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return s.queries().Successor(ctx, keys)
-}
-
-// Predecessor finds the greatest key below each key.
-func (s *Snapshot[K, V]) Predecessor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return s.queries().Predecessor(ctx, keys)
-}
-
-// Floor finds the greatest key that is not above each key.
-func (s *Snapshot[K, V]) Floor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return s.queries().Floor(ctx, keys)
-}
-
-// Ceil finds the least key that is not below each key.
-func (s *Snapshot[K, V]) Ceil(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return s.queries().Ceil(ctx, keys)
-}
-
-// NeighborInto finds the neighbor of each key in one direction, into the caller's slices.
-func (s *Snapshot[K, V]) NeighborInto(ctx context.Context, to structures.Direction, keys []K,
-	into structures.Neighbors[K, V]) error {
-	return s.queries().NeighborInto(ctx, to, keys, into)
-}
-
-// Min returns the pair with the least key. found is false if there is no pair.
-func (s *Snapshot[K, V]) Min(ctx context.Context) (key K, value V, found bool, err error) {
-	return s.queries().Min(ctx)
-}
-
-// Max returns the pair with the greatest key. found is false if there is no pair.
-func (s *Snapshot[K, V]) Max(ctx context.Context) (key K, value V, found bool, err error) {
-	return s.queries().Max(ctx)
+// Neighbor finds the neighbor of each key in one direction: structures.Successor, Predecessor, Floor or Ceil.
+func (s *Snapshot[K, V]) Neighbor(ctx context.Context, to structures.Direction,
+	keys []K) (structures.Neighbors[K, V], error) {
+	return s.queries().Neighbor(ctx, to, keys)
 }
 
 // Rank returns for each key the number of keys that are less. The key itself need not be there.
@@ -80,19 +45,9 @@ func (s *Snapshot[K, V]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
 	return s.queries().Rank(ctx, keys)
 }
 
-// RankInto is Rank into the caller's slice, which may be keys itself if its type is uint32.
-func (s *Snapshot[K, V]) RankInto(ctx context.Context, keys []K, ranks []uint32) error {
-	return s.queries().RankInto(ctx, keys, ranks)
-}
-
 // Select returns the pair of each rank. The least key has rank 0.
 func (s *Snapshot[K, V]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[K, V], error) {
 	return s.queries().Select(ctx, ranks)
-}
-
-// SelectInto is Select into the caller's slices.
-func (s *Snapshot[K, V]) SelectInto(ctx context.Context, ranks []uint32, into structures.Neighbors[K, V]) error {
-	return s.queries().SelectInto(ctx, ranks, into)
 }
 
 // Ascend returns the pairs of a range in key order. Errors are those of All.

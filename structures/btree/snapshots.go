@@ -119,9 +119,6 @@ func (s *Snapshot[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return s.view.Save(ctx, w)
 }
 
-// WriteTo is Save without a context: io.WriterTo.
-func (s *Snapshot[K, V]) WriteTo(w io.Writer) (int64, error) { return s.Save(context.Background(), w) }
-
 // On records kernels of the caller that read what the tree held, by btree_search.glsl and others compiled with
 // VKDS_SNAPSHOT (docs/device-side.md). It calls record once, before it returns, with the value that the kernels' push
 // constants need; record records the dispatches on the stream. On the device they run after the updates that other

@@ -118,17 +118,6 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 	return of[K, V](load(ctx, d, r, saved.Pairs[K, V](), o))
 }
 
-// Export returns all pairs in key order. Besides the result it takes 8 bytes of device memory for each pair and about
-// 40 for each leaf. All takes less memory, and is slower.
-//
-// Errors: *vk.OutOfMemoryError, and *structures.CountError for more than 2^31 pairs, or that many nearly empty leaves.
-func (t *Tree[K, V]) Export(ctx context.Context) (keys []K, values []V, err error) {
-	core := t.open().core
-	to := &ordered.Pairs[K, V]{Width: core.width}
-	err = core.export(ctx, to)
-	return to.Keys, to.Values, err
-}
-
 // UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
 // buffers on a stream. It does not wait unless the tree may need more memory. The batch is sorted, and each node that
 // it touches is changed once, without latches: no other work may use the tree at the same time. The result is that of

@@ -49,7 +49,7 @@ func TestSaved(t *testing.T) {
 	require.NoError(t, err)
 	defer m.Close()
 	var file bytes.Buffer
-	_, err = m.WriteTo(&file)
+	_, err = m.Save(t.Context(), &file)
 	require.NoError(t, err)
 	_, err = Load(t.Context(), d, &file, Options{})
 	require.ErrorIs(t, err, structures.ErrNotSaved)

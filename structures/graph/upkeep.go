@@ -169,11 +169,9 @@ func (g *Graph) Stats(ctx context.Context) (Stats, error) {
 	if err := g.survey(ctx, &s); err != nil {
 		return Stats{}, err
 	}
-	pool, err := g.pool.Stats(ctx)
-	if err != nil {
+	if s.Pool, err = g.pool.Stats(ctx); err != nil {
 		return Stats{}, err
 	}
-	s.Pool = alloc.PoolStats(pool)
 	s.Bytes = g.vertices.Bytes() + g.counters.Bytes() + g.hubs.bytes() + s.Pool.Bytes
 	edge := 4.0
 	if g.o.Weighted {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
@@ -267,8 +268,8 @@ func TestErrors(t *testing.T) {
 		"Apply":    func() error { _, err := l.Apply(t.Context(), u32.Batch{}); return err },
 		"Count":    func() error { _, err := l.Count(t.Context(), []u32.Range{u32.AllKeys}); return err },
 		"Range":    func() error { _, err := l.Range(t.Context(), []u32.Range{u32.AllKeys}); return err },
-		"Floor":    func() error { _, err := l.Floor(t.Context(), one); return err },
-		"Min":      func() error { _, _, _, err := l.Min(t.Context()); return err },
+		"Floor":    func() error { _, err := l.Neighbor(t.Context(), structures.Floor, one); return err },
+		"Min":      func() error { _, _, _, err := numbers.Least(t.Context(), l); return err },
 		"Len":      func() error { _, err := l.Len(t.Context()); return err },
 		"Stats":    func() error { _, err := l.Stats(t.Context()); return err },
 		"Clear":    func() error { return l.Clear(t.Context()) },

@@ -124,7 +124,7 @@ func TestSemantics3StaleInvisible(t *testing.T) {
 		{Lo: keys[70], Hi: keys[245]}})
 	require.NoError(t, err)
 	require.Equal(t, []uint32{160, 0, 16}, counts)
-	next, err := l.Successor(t.Context(), []uint32{keys[79]})
+	next, err := l.Neighbor(t.Context(), structures.Successor, []uint32{keys[79]})
 	require.NoError(t, err)
 	require.Equal(t, keys[240], next.Keys[0])
 	_, found, err := l.Find(t.Context(), keys[80:240])

@@ -40,25 +40,19 @@ func update[K, V structures.Number](ctx context.Context, t *table, kind structur
 	return pipeline.Made(status, updateInto(ctx, t, kind, keys, values, status))
 }
 
-// applyInto does a batch of operations of any kinds from a user's slices.
-func applyInto[K, V structures.Number](ctx context.Context, t *table, b structures.Batch[K, V],
-	into *structures.Results[K, V]) error {
-	if err := cmp.Or(t.gate.Err(), pipeline.Lengths(b, t.keys), pipeline.FitsResults(b, into)); err != nil {
-		return err
-	}
-	for i, k := range b.Kinds {
-		if k == structures.Mixed || k > structures.CountAll {
-			return &structures.KindError{Index: i, Kind: k}
-		}
-	}
-	return t.do(ctx, pipeline.MixedOf(b, into, t.width))
-}
-
-// apply is applyInto with results of its own.
+// apply does a batch of operations of any kinds from a user's slices.
 func apply[K, V structures.Number](ctx context.Context, t *table,
 	b structures.Batch[K, V]) (structures.Results[K, V], error) {
 	r := pipeline.ResultsOf(b)
-	err := applyInto(ctx, t, b, &r)
+	err := cmp.Or(t.gate.Err(), pipeline.Lengths(b, t.keys))
+	for i, k := range b.Kinds {
+		if err == nil && (k == structures.Mixed || k > structures.CountAll) {
+			err = &structures.KindError{Index: i, Kind: k}
+		}
+	}
+	if err == nil {
+		err = t.do(ctx, pipeline.MixedOf(b, &r, t.width))
+	}
 	return pipeline.MadeResults(r, err)
 }
 

@@ -123,27 +123,6 @@ func chunks[K, V structures.Number](ctx context.Context, t *table,
 	}
 }
 
-// export is all pairs at once.
-func export[K, V structures.Number](ctx context.Context, t *table) ([]K, []V, error) {
-	keys, values := &keyList[K]{width: t.width}, &valueList[V]{width: t.width}
-	err := t.export(ctx, keys, values)
-	return keys.all, values.all, err
-}
-
-func (t *table) export(ctx context.Context, keys, values sink) error {
-	if err := t.gate.EnterShared(ctx); err != nil {
-		return err
-	}
-	defer t.gate.LeaveShared()
-	w := walk{t: t, parts: recording.Walk{In: true}}
-	defer w.free()
-	for {
-		if n, err := w.pairs(ctx, keys, values); err != nil || n == 0 {
-			return err
-		}
-	}
-}
-
 // pairs reads the pairs of the next buckets that have any, and returns how many; none: that was all. Of a set there are
 // no values.
 func (w *walk) pairs(ctx context.Context, keys, values sink) (n int, err error) {

@@ -145,11 +145,6 @@ func (m *Map[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys [
 	return updateInto(ctx, m.open(), kind, keys, values, status)
 }
 
-// Export returns all pairs, in no particular order.
-func (m *Map[K, V]) Export(ctx context.Context) (keys []K, values []V, err error) {
-	return export[K, V](ctx, m.open())
-}
-
 // All returns the pairs, in no particular order: for pair, err := range m.All(ctx). They are read part by part, and the
 // map must not change meanwhile. An error comes last, with no pair: structures.ErrChanged if it did, vk.ErrUnsubmitted
 // if a stream has recorded updates and not submitted them, the context's.
@@ -186,10 +181,4 @@ func (m *Map[K, V]) CountAll(ctx context.Context, keys []K) ([]uint32, error) {
 // is faster, ten times for a key with 100,000 pairs, since it takes a step for each slab.
 func (m *Map[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
 	return apply(ctx, m.open(), b)
-}
-
-// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not
-// wanted. Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
-func (m *Map[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], into *structures.Results[K, V]) error {
-	return applyInto(ctx, m.open(), b, into)
 }

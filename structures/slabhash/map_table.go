@@ -65,11 +65,6 @@ func (m *Map[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return m.open().Save(ctx, w)
 }
 
-// WriteTo is Save without a context: io.WriterTo.
-func (m *Map[K, V]) WriteTo(w io.Writer) (int64, error) {
-	return m.open().WriteTo(w)
-}
-
 // UpdateOn is ApplyOn of updates of one kind: Insert to DeleteAll.
 func (m *Map[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	return m.open().UpdateOn(ctx, s, kind, b)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
@@ -32,7 +33,7 @@ func TestEmptyBatches(t *testing.T) {
 			r, err := m.Apply(t.Context(), u32.Batch{})
 			return len(r.Status) + len(r.Values), err
 		},
-		"export": func() (int, error) { k, v, err := m.Export(t.Context()); return len(k) + len(v), err },
+		"export": func() (int, error) { k, v, err := numbers.All(t.Context(), m); return len(k) + len(v), err },
 	} {
 		n, err := call()
 		require.NoError(t, err, name)
@@ -332,7 +333,7 @@ func TestClosed(t *testing.T) {
 		"clear":  func() error { return m.Clear(t.Context()) },
 		"flush":  func() error { return m.Flush(t.Context()) },
 		"rehash": func() error { return m.Rehash(t.Context(), 8) },
-		"export": func() error { _, _, err := m.Export(t.Context()); return err },
+		"export": func() error { _, _, err := numbers.All(t.Context(), m); return err },
 		"all": func() error {
 			for pair, err := range m.All(t.Context()) {
 				require.Zero(t, pair)

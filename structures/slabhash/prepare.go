@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
@@ -13,7 +14,7 @@ func (t *table) Prepare(ctx context.Context) error {
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
-	forms := t.pool.Forms()
+	forms := pools.Of(t.pool).Forms()
 	t.gate.LeaveShared()
 	if t.prepared.Load() {
 		return nil
@@ -87,9 +88,6 @@ func tryMap[W structures.Word](ctx context.Context, m *Map[W, W], keys []W) erro
 	if _, _, err := m.FindAll(ctx, keys); err != nil {
 		return err
 	}
-	if _, _, err := m.Export(ctx); err != nil {
-		return err
-	}
 	if err := m.FindInto(ctx, keys, nil, make([]bool, len(keys))); err != nil {
 		return err
 	}
@@ -104,9 +102,6 @@ func trySet[W structures.Word](ctx context.Context, s *Set[W], keys []W) error {
 		return err
 	}
 	if _, err := s.CountAll(ctx, keys); err != nil {
-		return err
-	}
-	if _, err := s.Export(ctx); err != nil {
 		return err
 	}
 	if _, err := s.Contains(ctx, keys); err != nil {

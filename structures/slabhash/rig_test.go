@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
@@ -116,7 +117,7 @@ func requireContents(t testing.TB, d *vk.Device, m *Map[uint32, uint32], want ma
 	n, err := m.Len(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, uint64(len(want)), n)
-	keys, values, err := m.Export(t.Context())
+	keys, values, err := numbers.All(t.Context(), m)
 	require.NoError(t, err)
 	require.Equal(t, len(want), len(keys))
 	require.Equal(t, len(want), len(values))

@@ -30,8 +30,6 @@ func (t *table) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return transfer.Save(ctx, t.gate, w, savedLoad.Header(t.o.Load, pairs), t.columns, words)
 }
 
-func (t *table) WriteTo(w io.Writer) (int64, error) { return t.Save(context.Background(), w) }
-
 // Load makes a map of what any structure has saved, or vkds has, to the end of r: of the types that were saved, or of
 // wider ones (structures.TypeError). An Options.Load of 0 is what a saved map had; the values of a set are 0. Where
 // keys have several values, these come in any order. Errors: *structures.SavedError; r's own; those of New and of

@@ -101,18 +101,6 @@ func (s *Set[K]) Apply(ctx context.Context, b structures.Batch[K, uint32]) (stru
 	return apply(ctx, s.open(), b)
 }
 
-// ApplyInto is Apply into the caller's slices, as Map.ApplyInto.
-func (s *Set[K]) ApplyInto(ctx context.Context, b structures.Batch[K, uint32],
-	into *structures.Results[K, uint32]) error {
-	return applyInto(ctx, s.open(), b, into)
-}
-
-// Export returns all keys, in no particular order.
-func (s *Set[K]) Export(ctx context.Context) (keys []K, err error) {
-	keys, _, err = export[K, uint32](ctx, s.open())
-	return keys, err
-}
-
 // All returns the keys, as Map.All does the pairs.
 func (s *Set[K]) All(ctx context.Context) iter.Seq2[K, error] { return transfer.Keys(s.Chunks(ctx)) }
 

@@ -52,11 +52,6 @@ func (s *Set[K]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return s.open().Save(ctx, w)
 }
 
-// WriteTo is Save without a context: io.WriterTo.
-func (s *Set[K]) WriteTo(w io.Writer) (int64, error) {
-	return s.open().WriteTo(w)
-}
-
 // UpdateOn is ApplyOn of updates of one kind, as Map.UpdateOn. A batch brings no values.
 func (s *Set[K]) UpdateOn(ctx context.Context, stream *vk.Stream, kind structures.Kind,
 	b structures.DeviceBatch) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
@@ -205,7 +206,7 @@ func TestSetUpkeep(t *testing.T) {
 					t.Fatalf("contains %#x: %v", k, here[i])
 				}
 			}
-			got, err := s.Export(t.Context())
+			got, _, err := numbers.All(t.Context(), s)
 			require.NoError(t, err)
 			require.Equal(t, n-100, len(got))
 			i := 0

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -31,7 +32,7 @@ func TestWideOrder(t *testing.T) {
 		require.NoError(t, err)
 		statuses := make([]structures.Status, n)
 		require.NoError(t, x.UpdateInto(t.Context(), kind, keys, values, statuses))
-		got, at, err := x.Export(t.Context())
+		got, at, err := numbers.All(t.Context(), x)
 		require.NoError(t, err)
 		held, seen := map[uint64]uint64{}, map[uint64]bool{}
 		for i, key := range got {

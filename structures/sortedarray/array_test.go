@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
@@ -218,8 +219,8 @@ func TestErrors(t *testing.T) {
 		"Delete": func() error { _, err := a.Delete(t.Context(), one); return err },
 		"Find":   func() error { _, _, err := a.Find(t.Context(), one); return err },
 		"Range":  func() error { _, err := a.Range(t.Context(), []u32.Range{u32.AllKeys}); return err },
-		"Ceil":   func() error { _, err := a.Ceil(t.Context(), one); return err },
-		"Max":    func() error { _, _, _, err := a.Max(t.Context()); return err },
+		"Ceil":   func() error { _, err := a.Neighbor(t.Context(), structures.Ceil, one); return err },
+		"Max":    func() error { _, _, _, err := numbers.Greatest(t.Context(), a); return err },
 		"Len":    func() error { _, err := a.Len(t.Context()); return err },
 		"Stats":  func() error { _, err := a.Stats(t.Context()); return err },
 		"Clear":  func() error { return a.Clear(t.Context()) },

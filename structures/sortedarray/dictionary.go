@@ -56,19 +56,12 @@ func (a *Array[K, V]) FindInto(ctx context.Context, keys []K, values []V, found 
 
 // Apply does a batch of operations of any kinds. structures.Batch says in which order they take effect.
 func (a *Array[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
-	r := pipeline.ResultsOf(b)
-	err := a.ApplyInto(ctx, b, &r)
-	return pipeline.MadeResults(r, err)
-}
-
-// ApplyInto is Apply into the caller's slices.
-func (a *Array[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], into *structures.Results[K, V]) error {
-	core := a.open().core
-	o, err := sorted.Mixed(&core.core, b, into)
-	if err != nil {
-		return err
+	core, r := a.open().core, pipeline.ResultsOf(b)
+	o, err := sorted.Mixed(&core.core, b, &r)
+	if err == nil {
+		err = core.apply(ctx, o)
 	}
-	return core.apply(ctx, o)
+	return pipeline.MadeResults(r, err)
 }
 
 // UpdateInto does a batch of updates of one kind, and writes the status of each to the caller's slice. values belong to
@@ -137,11 +130,6 @@ func (a *Array[K, V]) Count(ctx context.Context, ranges []structures.Range[K]) (
 	return a.open().queries.Count(ctx, ranges)
 }
 
-// CountInto is Count into the caller's slice.
-func (a *Array[K, V]) CountInto(ctx context.Context, ranges []structures.Range[K], counts []uint32) error {
-	return a.open().queries.CountInto(ctx, ranges, counts)
-}
-
 // Range returns the pairs of each range, in key order.
 func (a *Array[K, V]) Range(ctx context.Context, ranges []structures.Range[K]) (structures.Ranges[K, V], error) {
 	return a.open().queries.Range(ctx, ranges)
@@ -153,40 +141,10 @@ func (a *Array[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[K
 	return a.open().queries.RangeInto(ctx, ranges, into)
 }
 
-// Successor finds the least key above each key.
-func (a *Array[K, V]) Successor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return a.open().queries.Successor(ctx, keys)
-}
-
-// Predecessor finds the greatest key below each key.
-func (a *Array[K, V]) Predecessor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return a.open().queries.Predecessor(ctx, keys)
-}
-
-// Floor finds the greatest key that is not above each key.
-func (a *Array[K, V]) Floor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return a.open().queries.Floor(ctx, keys)
-}
-
-// Ceil finds the least key that is not below each key.
-func (a *Array[K, V]) Ceil(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return a.open().queries.Ceil(ctx, keys)
-}
-
-// NeighborInto finds the neighbor of each key in one direction, into the caller's slices.
-func (a *Array[K, V]) NeighborInto(ctx context.Context, to structures.Direction, keys []K,
-	into structures.Neighbors[K, V]) error {
-	return a.open().queries.NeighborInto(ctx, to, keys, into)
-}
-
-// Min returns the pair with the least key. found is false if there is no pair.
-func (a *Array[K, V]) Min(ctx context.Context) (key K, value V, found bool, err error) {
-	return a.open().queries.Min(ctx)
-}
-
-// Max returns the pair with the greatest key. found is false if there is no pair.
-func (a *Array[K, V]) Max(ctx context.Context) (key K, value V, found bool, err error) {
-	return a.open().queries.Max(ctx)
+// Neighbor finds the neighbor of each key in one direction: structures.Successor, Predecessor, Floor or Ceil.
+func (a *Array[K, V]) Neighbor(ctx context.Context, to structures.Direction,
+	keys []K) (structures.Neighbors[K, V], error) {
+	return a.open().queries.Neighbor(ctx, to, keys)
 }
 
 // Rank returns for each key the number of keys that are less. The key itself need not be there.
@@ -194,19 +152,9 @@ func (a *Array[K, V]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
 	return a.open().queries.Rank(ctx, keys)
 }
 
-// RankInto is Rank into the caller's slice, which may be keys itself if its type is uint32.
-func (a *Array[K, V]) RankInto(ctx context.Context, keys []K, ranks []uint32) error {
-	return a.open().queries.RankInto(ctx, keys, ranks)
-}
-
 // Select returns the pair of each rank. The least key has rank 0.
 func (a *Array[K, V]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[K, V], error) {
 	return a.open().queries.Select(ctx, ranks)
-}
-
-// SelectInto is Select into the caller's slices.
-func (a *Array[K, V]) SelectInto(ctx context.Context, ranks []uint32, into structures.Neighbors[K, V]) error {
-	return a.open().queries.SelectInto(ctx, ranks, into)
 }
 
 // Ascend returns the pairs of a range in key order. Errors are those of All.
@@ -264,9 +212,4 @@ func (a *Array[K, V]) ExportOn(stream *vk.Stream, e structures.DeviceExport) err
 // ranges overlap, the first one counts the keys that they share. It copies the array once, for any number of ranges.
 func (a *Array[K, V]) DeleteRange(ctx context.Context, ranges []structures.Range[K]) (counts []uint32, err error) {
 	return a.open().core.deleteRange(ctx, ordered.Words(ranges))
-}
-
-// WriteTo is Save without a context: io.WriterTo.
-func (a *Array[K, V]) WriteTo(w io.Writer) (int64, error) {
-	return a.open().core.save(context.Background(), w)
 }

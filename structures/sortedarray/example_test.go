@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
@@ -29,16 +30,18 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(counts)
-	floor, err := a.Floor(ctx, []uint32{250, 99})
+	floor, err := a.Neighbor(ctx, structures.Floor, []uint32{250, 99})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(floor.Keys, floor.Found)
-	key, value, _, err := a.Max(ctx)
-	if err != nil {
-		log.Fatal(err)
+	for greatest, err := range a.Descend(ctx, u32.AllKeys) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(greatest.Key, greatest.Value)
+		break
 	}
-	fmt.Println(key, value)
 	// Output:
 	// [3 0]
 	// [200 0] [true false]

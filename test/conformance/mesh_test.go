@@ -266,9 +266,9 @@ func coordinatesOf(t *testing.T, dictionary inOrder[uint32], x []uint32) {
 	for i := range asked {
 		asked[i] = uint32((uint64(x[i]) + uint64(x[(i+7)%len(x)])) / 2)
 	}
-	floors, err := dictionary.Floor(ctx, asked)
+	floors, err := dictionary.Neighbor(ctx, structures.Floor, asked)
 	require.NoError(t, err)
-	ceils, err := dictionary.Ceil(ctx, asked)
+	ceils, err := dictionary.Neighbor(ctx, structures.Ceil, asked)
 	require.NoError(t, err)
 	for i, k := range asked {
 		at, there := slices.BinarySearch(all, k)

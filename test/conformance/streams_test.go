@@ -615,7 +615,7 @@ func (o *streamed[W]) found(statuses *vk.Buffer[uint8], n int) (found []bool) {
 	return found
 }
 
-func (o *streamed[W]) neighbors(to structures.Direction, keys []W) (Neighbors[W], error) {
+func (o *streamed[W]) Neighbor(_ context.Context, to structures.Direction, keys []W) (Neighbors[W], error) {
 	_, end := o.begin()
 	defer end()
 	s, n := o.streams[o.turn%2], len(keys)
@@ -636,30 +636,6 @@ func (o *streamed[W]) neighbors(to structures.Direction, keys []W) (Neighbors[W]
 		out.Found[i] = structures.Status(status) == structures.Found
 	}
 	return out, nil
-}
-
-func (o *streamed[W]) Successor(_ context.Context, keys []W) (Neighbors[W], error) {
-	return o.neighbors(structures.Successor, keys)
-}
-
-func (o *streamed[W]) Predecessor(_ context.Context, keys []W) (Neighbors[W], error) {
-	return o.neighbors(structures.Predecessor, keys)
-}
-
-func (o *streamed[W]) Floor(_ context.Context, keys []W) (Neighbors[W], error) {
-	return o.neighbors(structures.Floor, keys)
-}
-
-func (o *streamed[W]) Ceil(_ context.Context, keys []W) (Neighbors[W], error) {
-	return o.neighbors(structures.Ceil, keys)
-}
-
-func (o *streamed[W]) Min(ctx context.Context) (key, value W, found bool, err error) {
-	return o.Dictionary.(Ordered[W]).Min(ctx)
-}
-
-func (o *streamed[W]) Max(ctx context.Context) (key, value W, found bool, err error) {
-	return o.Dictionary.(Ordered[W]).Max(ctx)
 }
 
 func (o *streamed[W]) Ascend(ctx context.Context, r Range[W]) iter.Seq2[Pair[W], error] {

@@ -18,6 +18,7 @@ import (
 	"github.com/vkds/vkds/structures/keys"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -111,9 +112,9 @@ func TestSeries(t *testing.T) {
 				n, err := x.Len(t.Context())
 				require.NoError(t, err)
 				require.EqualValues(t, known.times, n)
-				first, _, _, err := x.Min(t.Context())
+				first, _, _, err := numbers.Least(t.Context(), x)
 				require.NoError(t, err)
-				last, _, _, err := x.Max(t.Context())
+				last, _, _, err := numbers.Greatest(t.Context(), x)
 				require.NoError(t, err)
 				require.Equal(t, []int64{known.first, known.last}, []int64{first / 1e9, last / 1e9})
 				all, err := x.Range(t.Context(), []structures.Range[int64]{structures.AllKeys[int64]()})
@@ -123,7 +124,7 @@ func TestSeries(t *testing.T) {
 					least, greatest = min(least, value), max(greatest, value)
 				}
 				require.Equal(t, []float64{known.least, known.greatest}, []float64{least, greatest})
-				before, err := x.Predecessor(t.Context(), []int64{last, first})
+				before, err := x.Neighbor(t.Context(), structures.Predecessor, []int64{last, first})
 				require.NoError(t, err)
 				require.Equal(t, []bool{true, false}, before.Found)
 				require.Equal(t, all.Keys[len(all.Keys)-2], before.Keys[0])
@@ -189,7 +190,7 @@ func TestAddresses(t *testing.T) {
 		for i, k := range known {
 			asked[i] = keys.OfPair(address(k.address), math.MaxUint32)
 		}
-		got, err := x.Floor(t.Context(), asked)
+		got, err := x.Neighbor(t.Context(), structures.Floor, asked)
 		require.NoError(t, err)
 		for i, k := range known {
 			require.Equal(t, []uint64{keys.OfPair(k.start, 7), keys.OfPair(k.country, k.start)},

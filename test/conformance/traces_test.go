@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 )
@@ -126,9 +127,9 @@ func TestTraces(t *testing.T) {
 					if !ok {
 						return
 					}
-					least, _, _, err := ordered.Min(t.Context())
+					least, _, _, err := numbers.Least(t.Context(), ordered)
 					require.NoError(t, err)
-					greatest, _, _, err := ordered.Max(t.Context())
+					greatest, _, _, err := numbers.Greatest(t.Context(), ordered)
 					require.NoError(t, err)
 					within := []Range[uint64]{{Lo: known.lo, Hi: known.hi}}
 					counts, err := ordered.Count(t.Context(), within)

@@ -233,7 +233,8 @@ func TestErrorTypes(t *testing.T) {
 		}},
 		"saved": {&structures.SavedError{}, func() error { return load(damaged) }},
 		"direction": {&structures.DirectionError{}, func() error {
-			return tree.NeighborInto(ctx, 99, keys, structures.Neighbors[uint32, uint32]{})
+			_, err := tree.Neighbor(ctx, 99, keys)
+			return err
 		}},
 		"snapshots": {&structures.SnapshotsError{}, func() error { return tree.Compact(ctx, 0) }},
 		"fill":      {&structures.OptionError{}, func() error { return tree.Compact(ctx, 2) }},

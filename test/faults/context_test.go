@@ -10,6 +10,7 @@ import (
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -58,7 +59,7 @@ func testEndedContext[W structures.Word](t *testing.T) {
 		"map, find all": func() error { _, _, err := m.FindAll(over, keys); return err },
 		"map, flush":    func() error { return m.Flush(over) },
 		"map, rehash":   func() error { return m.Rehash(over, 100) },
-		"map, export":   func() error { _, _, err := m.Export(over); return err },
+		"map, export":   func() error { _, _, err := numbers.All(over, m); return err },
 		"map, stats":    func() error { _, err := m.Stats(over); return err },
 		"set, contains": func() error { _, err := set.Contains(over, keys); return err },
 		"tree, check":   func() error { return tree.Check(over) },
@@ -119,8 +120,8 @@ func testEndedContext[W structures.Word](t *testing.T) {
 		}
 		queries[name+", rank"] = func() error { _, err := o.Rank(over, keys); return err }
 		queries[name+", select"] = func() error { _, err := o.Select(over, []uint32{1, 2}); return err }
-		queries[name+", floor"] = func() error { _, err := o.Floor(over, keys); return err }
-		queries[name+", min"] = func() error { _, _, _, err := o.Min(over); return err }
+		queries[name+", floor"] = func() error { _, err := o.Neighbor(over, structures.Floor, keys); return err }
+		queries[name+", min"] = func() error { _, _, _, err := numbers.Least(over, o); return err }
 	}
 	for name, call := range updates {
 		t.Run(name, func(t *testing.T) {

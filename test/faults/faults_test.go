@@ -379,7 +379,7 @@ func testEveryAllocationFails[W structures.Word](t *testing.T) {
 			func() error { return m.Flush(t.Context()) },
 			func() error { return m.Rehash(t.Context(), 0) },
 			func() error { _, _, err := m.FindAll(t.Context(), k[:100]); return err },
-			func() error { _, _, err := m.Export(t.Context()); return err },
+			func() error { _, _, err := numbers.All(t.Context(), m); return err },
 			func() error { _, err := m.Stats(t.Context()); return err },
 		} {
 			if e := step(); e != nil {
@@ -412,7 +412,7 @@ func TestClosedDevice(t *testing.T) {
 		"flush":  m.Flush,
 		"clear":  m.Clear,
 		"rehash": func(ctx context.Context) error { return m.Rehash(ctx, 100) },
-		"export": func(ctx context.Context) error { _, _, err := m.Export(ctx); return err },
+		"export": func(ctx context.Context) error { _, _, err := numbers.All(ctx, m); return err },
 	} {
 		require.ErrorIs(t, call(t.Context()), vk.ErrClosed, name)
 	}

@@ -241,7 +241,7 @@ func save(t *testing.T, d *vk.Device, keys []uint32, e graph.Edges) (dictionary,
 	var pairs, arcs bytes.Buffer
 	m, err := sortedarray.Build(t.Context(), d, keys, keys, sortedarray.Options{})
 	require.NoError(t, err)
-	_, err = m.WriteTo(&pairs)
+	_, err = m.Save(t.Context(), &pairs)
 	require.NoError(t, err)
 	require.NoError(t, m.Close())
 	g, err := graph.Build(t.Context(), d, e, graph.Options{})

@@ -27,7 +27,7 @@ func TestNoDevice(t *testing.T) {
 	var dictionary, rows bytes.Buffer
 	m, err := slabhash.Build(ctx, open, keys, keys, slabhash.Options{})
 	require.NoError(t, err)
-	_, err = m.WriteTo(&dictionary)
+	_, err = m.Save(t.Context(), &dictionary)
 	require.NoError(t, err)
 	require.NoError(t, m.Close())
 	g, err := graph.Build(ctx, open, edges, graph.Options{})

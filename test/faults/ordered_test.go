@@ -156,7 +156,7 @@ func testOrderedEveryAllocationFails[W structures.Word](t *testing.T) {
 							[]structures.Range[W]{{Lo: 0, Hi: numbers.Key[W](1 << 31)}})
 						return err
 					},
-					func() error { _, err := o.Floor(t.Context(), k); return err },
+					func() error { _, err := o.Neighbor(t.Context(), structures.Floor, k); return err },
 					func() error {
 						least := W(1) << (structures.WidthOf[W]().Bits() - 5)
 						ranges := []structures.Range[W]{{Lo: least << 1, Hi: least << 2}, {Lo: least, Hi: 5 * least}}

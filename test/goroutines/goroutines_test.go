@@ -277,7 +277,7 @@ func testReaders[W structures.Word](t *testing.T) {
 				if pairs, err := o.Select(t.Context(), ranks); err != nil || !slices.Equal(keys, pairs.Keys) {
 					t.Errorf("pairs of ranks: %v", err)
 				}
-				if c, err := o.Ceil(t.Context(), keys); err != nil || c.Keys[7] != keys[7] {
+				if c, err := o.Neighbor(t.Context(), structures.Ceil, keys); err != nil || c.Keys[7] != keys[7] {
 					t.Errorf("ceil: %v", err)
 				}
 			}

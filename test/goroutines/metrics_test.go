@@ -62,7 +62,7 @@ func TestMetrics(t *testing.T) {
 		if o, ok := x.(u32.Ordered); ok {
 			_, err := o.Count(t.Context(), []u32.Range{u32.AllKeys})
 			require.NoError(t, err)
-			_, err = o.Floor(t.Context(), keys[:6])
+			_, err = o.Neighbor(t.Context(), structures.Floor, keys[:6])
 			require.NoError(t, err)
 			after := x.Metrics()
 			require.Equal(t, structures.Calls{Batches: 4, Operations: 157}, after.Queries)

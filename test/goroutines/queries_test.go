@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
@@ -109,10 +110,10 @@ func TestQueriesBesideAQuery(t *testing.T) {
 			r, err := o.Range(ctx, []u32.Range{u32.AllKeys})
 			require.NoError(t, err)
 			require.Len(t, r.Keys, batch)
-			ceil, err := o.Ceil(ctx, h.keys)
+			ceil, err := o.Neighbor(ctx, structures.Ceil, h.keys)
 			require.NoError(t, err)
 			require.Equal(t, h.keys, ceil.Keys)
-			_, _, _, err = o.Min(ctx)
+			_, _, _, err = numbers.Least(ctx, o)
 			require.NoError(t, err)
 		}
 		if _, alone := h.x.(*btree.Tree[uint32, uint32]); !alone {
@@ -233,7 +234,8 @@ func testQueriesBesideChanges[W structures.Word](t *testing.T) {
 				if err != nil || counts[0] != 0 && int(counts[0]) != len(keys) {
 					t.Errorf("%d keys: %v", counts[0], err)
 				}
-				if n, err := o.Ceil(t.Context(), keys); err != nil || n.Found[0] && n.Keys[0] != keys[0] {
+				n, err := o.Neighbor(t.Context(), structures.Ceil, keys)
+				if err != nil || n.Found[0] && n.Keys[0] != keys[0] {
 					t.Errorf("ceil: %v", err)
 				}
 			}

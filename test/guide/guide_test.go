@@ -143,7 +143,7 @@ func quotes(ctx context.Context, d *vk.Device, times []int64, prices []float64, 
 	if err != nil {
 		return err
 	}
-	last, err := series.Floor(ctx, []int64{begin + int64(20*time.Minute)})
+	last, err := series.Neighbor(ctx, structures.Floor, []int64{begin + int64(20*time.Minute)})
 	if err != nil {
 		return err
 	}
@@ -293,11 +293,16 @@ func Example_copyOf() {
 			return err
 		}
 		defer tree.Close()
-		key, value, found, err := tree.Min(ctx)
-		fmt.Println(key, value, found)
-		return err
+		for least, err := range tree.Ascend(ctx, structures.AllKeys[uint64]()) {
+			if err != nil {
+				return err
+			}
+			fmt.Println(least.Key, least.Value)
+			break
+		}
+		return nil
 	})
-	// Output: 1 10 true
+	// Output: 1 10
 }
 
 // insertAll inserts pairs and, if the context ends before all are in, returns those that are not.

@@ -25,19 +25,9 @@ func queries[K, V structures.Number](what string, q structures.Queries[K, V], wa
 		ranks[i] = uint32(at)
 	}
 	equal(what+": Rank", ranks, must(q.Rank(ctx, keys)))
-	got := make([]uint32, len(keys))
-	check(q.RankInto(ctx, keys, got))
-	equal(what+": RankInto", ranks, got)
 
 	neighbors(what, q, want, known, keys)
 	ranges(what, q, want, known)
-
-	key, value, there, err := q.Min(ctx)
-	least := known[0]
-	equal(what+": Min", []any{least, want[least], true, nil}, []any{key, value, there, err})
-	key, value, there, err = q.Max(ctx)
-	greatest := known[len(known)-1]
-	equal(what+": Max", []any{greatest, want[greatest], true, nil}, []any{key, value, there, err})
 }
 
 // neighbors compares the pairs next to keys and those of ranks.
@@ -45,33 +35,22 @@ func neighbors[K, V structures.Number](what string, q structures.Queries[K, V], 
 	for _, to := range []struct {
 		direction structures.Direction
 		of        func(key K) int // the place in the order; -1 or their number where there is none
-		get       func(keys []K) (structures.Neighbors[K, V], error)
 	}{
-		{structures.Successor, func(key K) int { at, is := slices.BinarySearch(known, key); return at + count(is) },
-			func(keys []K) (structures.Neighbors[K, V], error) { return q.Successor(ctx, keys) }},
-		{structures.Predecessor, func(key K) int { at, _ := slices.BinarySearch(known, key); return at - 1 },
-			func(keys []K) (structures.Neighbors[K, V], error) { return q.Predecessor(ctx, keys) }},
-		{structures.Floor, func(key K) int { at, is := slices.BinarySearch(known, key); return at - 1 + count(is) },
-			func(keys []K) (structures.Neighbors[K, V], error) { return q.Floor(ctx, keys) }},
-		{structures.Ceil, func(key K) int { at, _ := slices.BinarySearch(known, key); return at },
-			func(keys []K) (structures.Neighbors[K, V], error) { return q.Ceil(ctx, keys) }},
+		{structures.Successor, func(key K) int { at, is := slices.BinarySearch(known, key); return at + count(is) }},
+		{structures.Predecessor, func(key K) int { at, _ := slices.BinarySearch(known, key); return at - 1 }},
+		{structures.Floor, func(key K) int { at, is := slices.BinarySearch(known, key); return at - 1 + count(is) }},
+		{structures.Ceil, func(key K) int { at, _ := slices.BinarySearch(known, key); return at }},
 	} {
 		places := make([]int, len(keys))
 		for i, key := range keys {
 			places[i] = to.of(key)
 		}
 		wanted := at(want, known, places)
-		equal(what+": "+to.direction.String(), wanted, must(to.get(keys)))
-		into := noNeighbors[K, V](len(keys))
-		check(q.NeighborInto(ctx, to.direction, keys, into))
-		equal(what+": NeighborInto, "+to.direction.String(), wanted, into)
+		equal(what+": "+to.direction.String(), wanted, must(q.Neighbor(ctx, to.direction, keys)))
 	}
 	ranks, places := some[uint32](0, len(known)+5), some[int](0, len(known)+5)
 	wanted := at(want, known, places)
 	equal(what+": Select", wanted, must(q.Select(ctx, ranks)))
-	into := noNeighbors[K, V](len(ranks))
-	check(q.SelectInto(ctx, ranks, into))
-	equal(what+": SelectInto", wanted, into)
 }
 
 func noNeighbors[K, V structures.Number](n int) structures.Neighbors[K, V] {
@@ -119,9 +98,6 @@ func someRanges[K, V structures.Number](want map[K]V, known []K) (all []structur
 func ranges[K, V structures.Number](what string, q structures.Queries[K, V], want map[K]V, known []K) {
 	asked, have, counts := someRanges(want, known)
 	equal(what+": Count", counts, must(q.Count(ctx, asked)))
-	counted := make([]uint32, len(asked))
-	check(q.CountInto(ctx, asked, counted))
-	equal(what+": CountInto", counts, counted)
 	equal(what+": Range", have, must(q.Range(ctx, asked)))
 	var into structures.Ranges[K, V]
 	check(q.RangeInto(ctx, asked, &into))

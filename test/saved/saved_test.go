@@ -33,7 +33,6 @@ import (
 // savable is what all structures have in common here.
 type savable[W structures.Word] interface {
 	Save(ctx context.Context, w io.Writer) (int64, error)
-	io.WriterTo
 	Chunks(ctx context.Context) iter.Seq2[structures.Pairs[W, W], error]
 	Len(ctx context.Context) (uint64, error)
 	Close() error
@@ -114,7 +113,7 @@ func build[W structures.Word](t *testing.T, k kind[W], d *vk.Device, keys, value
 
 func save[W structures.Word](t *testing.T, s savable[W]) []byte {
 	var out bytes.Buffer
-	n, err := s.WriteTo(&out)
+	n, err := s.Save(t.Context(), &out)
 	require.NoError(t, err)
 	require.EqualValues(t, out.Len(), n)
 	return out.Bytes()
@@ -413,7 +412,7 @@ func testFailing[W structures.Word](t *testing.T) {
 		s := build(t, k, d, keys, values)
 		data := save[W](t, s)
 		for _, room := range []int{0, 100, 600_000} {
-			n, err := s.WriteTo(&failing{left: room, err: broken})
+			n, err := s.Save(t.Context(), &failing{left: room, err: broken})
 			require.Equal(t, broken, err, k.name)
 			require.EqualValues(t, room, n, k.name)
 			_, err = k.load(t.Context(), d, io.MultiReader(bytes.NewReader(data[:min(room, len(data)-9)]),
@@ -441,7 +440,7 @@ func TestWriterUsesWhatIsSaved(t *testing.T) {
 	for _, k := range kinds[uint32]() {
 		s := build(t, k, d, []uint32{1}, []uint32{2})
 		calls := 0
-		n, err := s.WriteTo(writer(func(p []byte) (int, error) {
+		n, err := s.Save(t.Context(), writer(func(p []byte) (int, error) {
 			var again *structures.ReentryError
 			_, err := s.Len(t.Context())
 			require.ErrorAs(t, err, &again, k.name)
@@ -452,7 +451,7 @@ func TestWriterUsesWhatIsSaved(t *testing.T) {
 		require.EqualValues(t, len(save[uint32](t, s)), n)
 		require.Equal(t, 3, calls)
 		require.NoError(t, s.Close())
-		_, err = s.WriteTo(io.Discard)
+		_, err = s.Save(t.Context(), io.Discard)
 		require.ErrorIs(t, err, vk.ErrClosed, k.name)
 	}
 }
@@ -494,7 +493,7 @@ func TestOneMoment(t *testing.T) {
 		got, err := sortedarray.Load[uint32, uint32](t.Context(), d, bytes.NewReader(save[uint32](t, m)),
 			sortedarray.Options{})
 		require.NoError(t, err)
-		_, first, _, err := got.Min(t.Context())
+		_, first, _, err := numbers.Least(t.Context(), got)
 		require.NoError(t, err)
 		keys, values := version(first)
 		requirePairs[uint32](t, got, keys, values)

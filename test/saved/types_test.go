@@ -26,7 +26,7 @@ import (
 
 // dictionary is what a structure of users' types is saved and asked by.
 type dictionary[K, V structures.Number] interface {
-	io.WriterTo
+	Save(ctx context.Context, w io.Writer) (int64, error)
 	Find(ctx context.Context, keys []K) ([]V, []bool, error)
 	Len(ctx context.Context) (uint64, error)
 	Close() error
@@ -70,9 +70,11 @@ func fileOf[K, V structures.Number](t *testing.T, d *vk.Device, name string, key
 	return saving(t, x)
 }
 
-func saving(t *testing.T, x io.WriterTo) []byte {
+func saving(t *testing.T, x interface {
+	Save(ctx context.Context, w io.Writer) (int64, error)
+}) []byte {
 	var file bytes.Buffer
-	_, err := x.WriteTo(&file)
+	_, err := x.Save(t.Context(), &file)
 	require.NoError(t, err)
 	return file.Bytes()
 }

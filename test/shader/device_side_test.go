@@ -17,6 +17,7 @@ import (
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/vk"
 )
@@ -160,7 +161,7 @@ func TestPageShaders(t *testing.T) {
 			}
 		}
 		require.False(t, pool.Light(), "the pool had to grow, beyond one super block")
-		gotKeys, gotValues, err := totals.Export(ctx)
+		gotKeys, gotValues, err := numbers.All(ctx, totals)
 		require.NoError(t, err)
 		got := map[uint32]uint32{}
 		for i, key := range gotKeys {
@@ -366,7 +367,7 @@ func TestPageTreeShader(t *testing.T) {
 			delete(free, seat)
 		}
 		require.NotEmpty(t, refused)
-		left, _, err := seats.Export(ctx)
+		left, _, err := numbers.All(ctx, seats)
 		require.NoError(t, err)
 		require.ElementsMatch(t, slices.Collect(maps.Keys(free)), left)
 		require.NotEmpty(t, left)

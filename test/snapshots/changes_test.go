@@ -88,7 +88,7 @@ func testReplicas[K, V structures.Number](t *testing.T, path btree.Path) {
 		require.Equal(t, pairs(t, now), followed)
 		follower.follow(t, since, now)
 		var want, got bytes.Buffer
-		_, err = now.WriteTo(&want)
+		_, err = now.Save(t.Context(), &want)
 		require.NoError(t, err)
 		_, err = follower.tree.Save(t.Context(), &got)
 		require.NoError(t, err)

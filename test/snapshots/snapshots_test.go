@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -264,14 +265,14 @@ func TestSaveSnapshot(t *testing.T) {
 	_, err = tree.Insert(t.Context(), []uint64{5, 8}, []uint32{9, 9})
 	require.NoError(t, err)
 	var file bytes.Buffer
-	n, err := s.WriteTo(&file)
+	n, err := s.Save(t.Context(), &file)
 	require.NoError(t, err)
 	require.EqualValues(t, file.Len(), n)
 	require.NoError(t, s.Close())
 	loaded, err := btree.Load[uint64, uint32](t.Context(), testdevice.Open(t), &file, btree.Options{})
 	require.NoError(t, err)
 	defer loaded.Close()
-	keys, values, err := loaded.Export(t.Context())
+	keys, values, err := numbers.All(t.Context(), loaded)
 	require.NoError(t, err)
 	require.Equal(t, []uint64{5, 1 << 40}, keys)
 	require.Equal(t, []uint32{6, 7}, values)

@@ -119,7 +119,7 @@ func TestHeldSnapshot(t *testing.T) {
 	}
 	held := take(t, tree)
 	var was, is bytes.Buffer
-	_, err := held.WriteTo(&was)
+	_, err := held.Save(t.Context(), &was)
 	require.NoError(t, err)
 	for done := 0; done < updates; done += len(batch) {
 		other := take(t, tree)
@@ -135,7 +135,7 @@ func TestHeldSnapshot(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, other.Close())
 	}
-	_, err = held.WriteTo(&is)
+	_, err = held.Save(t.Context(), &is)
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(was.Bytes(), is.Bytes()))
 	require.NoError(t, held.Close())

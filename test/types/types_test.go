@@ -16,6 +16,7 @@ import (
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -96,7 +97,7 @@ func all[K, V structures.Number](t *testing.T, keys []K, values []V) {
 			x, err := btree.Build(t.Context(), d, keys, values, btree.Options{Path: path})
 			require.NoError(t, err)
 			tryOrdered(t, x, keys, values)
-			gotKeys, gotValues, err := x.Export(t.Context())
+			gotKeys, gotValues, err := numbers.All(t.Context(), x)
 			require.NoError(t, err)
 			same(t, keys, gotKeys)
 			same(t, values, gotValues)
@@ -228,22 +229,10 @@ func tryMixed[K, V structures.Number](t *testing.T, x structures.Dictionary[K, V
 	}
 	r, err := x.Apply(ctx, b)
 	require.NoError(t, err)
-	check := func(values2 []V, status []structures.Status) {
-		t.Helper()
-		same(t, []V{values[0], 1}, values2[:2])
-		same(t, values[3:4], values2[3:4])
-		if status != nil {
-			want := []structures.Status{structures.Found, structures.Found, structures.Assigned, structures.Found}
-			require.Equal(t, want, status)
-		}
-	}
-	check(r.Values, r.Status)
-	into := structures.Results[K, V]{Values: repeated(4, values[0])}
-	require.NoError(t, x.ApplyInto(ctx, b, &into))
-	check(into.Values, nil)
-	into = structures.Results[K, V]{Values: repeated(4, values[0]), Status: make([]structures.Status, 4)}
-	require.NoError(t, x.ApplyInto(ctx, b, &into))
-	check(into.Values, into.Status)
+	same(t, []V{values[0], 1}, r.Values[:2])
+	same(t, values[3:4], r.Values[3:4])
+	want := []structures.Status{structures.Found, structures.Found, structures.Assigned, structures.Found}
+	require.Equal(t, want, r.Status)
 	changed, _, err := x.Find(ctx, keys[2:3])
 	require.NoError(t, err)
 	same(t, values[1:2], changed)
@@ -297,19 +286,19 @@ func tryOrdered[K, V structures.Number](t *testing.T, x structures.Ordered[K, V]
 	check(r)
 	require.NoError(t, x.RangeInto(ctx, ranges, &r))
 	check(r)
-	up, err := x.Successor(ctx, keys)
+	up, err := x.Neighbor(ctx, structures.Successor, keys)
 	require.NoError(t, err)
 	same(t, append(slices.Clone(keys[1:]), 0), up.Keys)
 	same(t, append(slices.Clone(values[1:]), 0), up.Values)
-	down := structures.Neighbors[K, V]{Keys: slices.Clone(keys)}
-	require.NoError(t, x.NeighborInto(ctx, structures.Predecessor, down.Keys, down))
+	down, err := x.Neighbor(ctx, structures.Predecessor, keys)
+	require.NoError(t, err)
 	same(t, append([]K{0}, keys[:n-1]...), down.Keys)
-	key, value, found, err := x.Min(ctx)
+	key, value, found, err := numbers.Least(ctx, x)
 	require.NoError(t, err)
 	require.True(t, found)
 	same(t, keys[:1], []K{key})
 	same(t, values[:1], []V{value})
-	key, value, _, err = x.Max(ctx)
+	key, value, _, err = numbers.Greatest(ctx, x)
 	require.NoError(t, err)
 	same(t, keys[n-1:], []K{key})
 	same(t, values[n-1:], []V{value})
@@ -344,29 +333,13 @@ func tryMixedOrder[K, V structures.Number](t *testing.T, x *btree.Tree[K, V], ke
 			structures.FindFloor, structures.FindSuccessor},
 		Keys: []K{keys[1], keys[0], keys[1], keys[2], keys[n-1]}, Highs: []K{keys[3], keys[n-1], 0, 0, 0}, Width: 9,
 	}
-	check := func(r structures.Results[K, V]) {
-		t.Helper()
-		same(t, []V{3, V(n), values[2], values[2], 0}, r.Values)
-		same(t, []K{0, 0, keys[2], keys[2], 0}, r.Keys)
-		same(t, keys[1:4], r.Ranges.Keys)
-		same(t, values[1:4], r.Ranges.Values)
-		require.Equal(t, []uint64{0, 3, 3, 3, 3, 3}, r.Ranges.Offsets)
-	}
 	r, err := x.Apply(t.Context(), b)
 	require.NoError(t, err)
-	check(r)
-	require.NoError(t, x.ApplyInto(t.Context(), b, &r))
-	check(r)
-	pairs := structures.Results[K, V]{} // wanted alone
-	require.NoError(t, x.ApplyInto(t.Context(), b, &pairs))
-	require.Nil(t, pairs.Values)
-	require.Equal(t, r.Ranges.Offsets, pairs.Ranges.Offsets)
-	same(t, keys[1:4], pairs.Ranges.Keys)
-	same(t, values[1:4], pairs.Ranges.Values)
-	b = structures.Batch[K, V]{Kinds: []structures.Kind{structures.Find}, Keys: keys[2:3]}
-	stay := structures.Results[K, V]{Keys: []K{keys[1]}} // nothing asks for keys
-	require.NoError(t, x.ApplyInto(t.Context(), b, &stay))
-	same(t, keys[1:2], stay.Keys)
+	same(t, []V{3, V(n), values[2], values[2], 0}, r.Values)
+	same(t, []K{0, 0, keys[2], keys[2], 0}, r.Keys)
+	same(t, keys[1:4], r.Ranges.Keys)
+	same(t, values[1:4], r.Ranges.Values)
+	require.Equal(t, []uint64{0, 3, 3, 3, 3, 3}, r.Ranges.Offsets)
 }
 
 func tryMap[K, V structures.Number](t *testing.T, m *slabhash.Map[K, V], keys []K, values []V) {
@@ -390,16 +363,16 @@ func tryMap[K, V structures.Number](t *testing.T, m *slabhash.Map[K, V], keys []
 	r, err := m.Apply(ctx, batch)
 	require.NoError(t, err)
 	same(t, []V{2, 1, values[2]}, r.Values)
-	into := structures.Results[K, V]{Values: batch.Values}
 	kinds[0], kinds[1] = structures.Find, structures.DeleteAll
-	require.NoError(t, m.ApplyInto(ctx, batch, &into))
-	same(t, []V{0, 1, values[2]}, into.Values)
+	r, err = m.Apply(ctx, batch)
+	require.NoError(t, err)
+	same(t, []V{0, 1, values[2]}, r.Values)
 	_, err = m.Insert(ctx, keys[:2], values[:2])
 	require.NoError(t, err)
 	counts, err = m.DeleteAll(ctx, keys[:1])
 	require.NoError(t, err)
 	require.Equal(t, []uint32{1}, counts)
-	got, _, err := m.Export(ctx)
+	got, _, err := numbers.All(ctx, m)
 	require.NoError(t, err)
 	require.Len(t, got, len(keys)-1)
 }
@@ -414,7 +387,7 @@ func trySet[K structures.Number](t *testing.T, d *vk.Device, keys []K) {
 	there, err := s.Contains(ctx, keys)
 	require.NoError(t, err)
 	require.Equal(t, append([]bool{false}, repeated(len(keys)-1, true)...), there)
-	got, err := s.Export(ctx)
+	got, _, err := numbers.All(ctx, s)
 	require.NoError(t, err)
 	sorted := words(got)
 	slices.Sort(sorted)

@@ -37,12 +37,7 @@ func (q Queries[K, V]) FindInto(ctx context.Context, keys []K, values []V, found
 // Count returns the number of keys in each range.
 func (q Queries[K, V]) Count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
 	counts := make([]uint32, len(ranges))
-	return counts, q.CountInto(ctx, ranges, counts)
-}
-
-// CountInto is Count into the caller's slice.
-func (q Queries[K, V]) CountInto(ctx context.Context, ranges []structures.Range[K], counts []uint32) error {
-	return q.Reader.Count(ctx, Words(ranges), counts)
+	return counts, q.Reader.Count(ctx, Words(ranges), counts)
 }
 
 // Range returns the pairs of each range.
@@ -71,103 +66,34 @@ func (q Queries[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[
 	return err
 }
 
-// Successor finds the least key above each key.
-func (q Queries[K, V]) Successor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return q.Neighbor(ctx, structures.Successor, keys)
-}
-
-// Predecessor finds the greatest key below each key.
-func (q Queries[K, V]) Predecessor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return q.Neighbor(ctx, structures.Predecessor, keys)
-}
-
-// Floor finds the greatest key that is not above each key.
-func (q Queries[K, V]) Floor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return q.Neighbor(ctx, structures.Floor, keys)
-}
-
-// Ceil finds the least key that is not below each key.
-func (q Queries[K, V]) Ceil(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
-	return q.Neighbor(ctx, structures.Ceil, keys)
-}
-
 // Neighbor finds the neighbor of each key in one direction.
 func (q Queries[K, V]) Neighbor(ctx context.Context, to structures.Direction,
 	keys []K) (structures.Neighbors[K, V], error) {
-	out := neighbors[K, V](len(keys))
-	return out, q.NeighborInto(ctx, to, keys, out)
+	n := len(keys)
+	if err := cmp.Or(q.of.Err(), checkDirection(to)); err != nil {
+		return structures.Neighbors[K, V]{}, err
+	}
+	out := neighbors[K, V](n)
+	return out, q.Neighbors(ctx, to, n, pipeline.Keys(keys, q.width), pipeline.KeyResults(out.Keys, q.width),
+		pipeline.ValueResults(out.Values, q.width), pipeline.Founds(out.Found))
 }
 
 func neighbors[K, V structures.Number](n int) structures.Neighbors[K, V] {
 	return structures.Neighbors[K, V]{Keys: make([]K, n), Values: make([]V, n), Found: make([]bool, n)}
 }
 
-// fit returns an error if slices do not have the length of n results.
-func fit[K, V structures.Number](n int, into structures.Neighbors[K, V]) error {
-	return cmp.Or(pipeline.Fits(n, "keys for the results", into.Keys), pipeline.Fits(n, "values", into.Values),
-		pipeline.Fits(n, "found flags", into.Found))
-}
-
-// NeighborInto is Neighbor into the caller's slices.
-func (q Queries[K, V]) NeighborInto(ctx context.Context, to structures.Direction, keys []K,
-	into structures.Neighbors[K, V]) error {
-	n := len(keys)
-	if err := cmp.Or(q.of.Err(), checkDirection(to), fit(n, into)); err != nil {
-		return err
-	}
-	return q.Neighbors(ctx, to, n, pipeline.Keys(keys, q.width), pipeline.KeyResults(into.Keys, q.width),
-		pipeline.ValueResults(into.Values, q.width), pipeline.Founds(into.Found))
-}
-
-// Min returns the pair with the least key.
-func (q Queries[K, V]) Min(ctx context.Context) (key K, value V, found bool, err error) {
-	return q.end(ctx, structures.Ceil, structures.Least[K]())
-}
-
-// Max returns the pair with the greatest key.
-func (q Queries[K, V]) Max(ctx context.Context) (key K, value V, found bool, err error) {
-	return q.end(ctx, structures.Floor, structures.Greatest[K]())
-}
-
-func (q Queries[K, V]) end(ctx context.Context, to structures.Direction, from K) (key K, value V, _ bool, _ error) {
-	n, err := q.Neighbor(ctx, to, []K{from})
-	if err != nil {
-		return key, value, false, err
-	}
-	return n.Keys[0], n.Values[0], n.Found[0], nil
-}
-
 // Rank returns for each key the number of keys that are less.
 func (q Queries[K, V]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
 	ranks := make([]uint32, len(keys))
-	return ranks, q.RankInto(ctx, keys, ranks)
+	return ranks, q.Reader.Rank(ctx, len(keys), pipeline.Keys(keys, q.width), pipeline.Result(ranks))
 }
 
-// RankInto is Rank into the caller's slice.
-func (q Queries[K, V]) RankInto(ctx context.Context, keys []K, ranks []uint32) error {
-	if err := q.of.Err(); err != nil {
-		return err
-	}
-	if len(ranks) != len(keys) {
-		return &structures.LengthError{Keys: len(keys), Other: "ranks", Got: len(ranks)}
-	}
-	return q.Reader.Rank(ctx, len(keys), pipeline.Keys(keys, q.width), pipeline.Result(ranks))
-}
-
-// Select returns the pairs of ranks.
+// Select returns the pair of each rank.
 func (q Queries[K, V]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[K, V], error) {
-	out := neighbors[K, V](len(ranks))
-	return out, q.SelectInto(ctx, ranks, out)
-}
-
-// SelectInto is Select into the caller's slices.
-func (q Queries[K, V]) SelectInto(ctx context.Context, ranks []uint32, into structures.Neighbors[K, V]) error {
 	n := len(ranks)
-	if err := cmp.Or(q.of.Err(), fit(n, into)); err != nil {
-		return err
-	}
-	return q.Reader.Select(ctx, n, pipeline.In(ranks), pipeline.KeyResults(into.Keys, q.width),
-		pipeline.ValueResults(into.Values, q.width), pipeline.Founds(into.Found))
+	out := neighbors[K, V](n)
+	return out, q.Reader.Select(ctx, n, pipeline.In(ranks), pipeline.KeyResults(out.Keys, q.width),
+		pipeline.ValueResults(out.Values, q.width), pipeline.Founds(out.Found))
 }
 
 // Ascend returns the pairs of a range in key order.

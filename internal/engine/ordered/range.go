@@ -19,12 +19,6 @@ func AtOnce(d *vk.Device) int {
 
 // Count counts the keys of ranges. Further error: *structures.StuckError, as for Neighbors.
 func (r *Reader) Count(ctx context.Context, ranges []structures.Range[uint64], counts []uint32) error {
-	if err := r.of.Err(); err != nil {
-		return err
-	}
-	if len(counts) != len(ranges) {
-		return &structures.LengthError{Keys: len(ranges), Other: "counts", Got: len(counts)}
-	}
 	if err := r.of.Enter(ctx); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/vkds/vkds/structures"
@@ -29,16 +28,6 @@ func Fits[T any](keys int, name string, s []T) error {
 		return &structures.LengthError{Keys: keys, Other: name, Got: len(s)}
 	}
 	return nil
-}
-
-// FitsResults checks the slices for the results of a batch. Errors: *structures.LengthError, *structures.OptionError.
-func FitsResults[K, V structures.Number](b structures.Batch[K, V], r *structures.Results[K, V]) error {
-	if r == nil {
-		return &structures.OptionError{Option: "into", Reason: "nil"}
-	}
-	n := len(b.Keys)
-	return cmp.Or(Fits(n, "statuses", r.Status), Fits(n, "values for the results", r.Values),
-		Fits(n, "keys for the results", r.Keys))
 }
 
 // Cut returns a part of a slice, or nil if the slice is nil.

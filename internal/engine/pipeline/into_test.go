@@ -128,8 +128,8 @@ func TestInto(t *testing.T) {
 	})
 }
 
-// A mixed batch whose results overwrite its inputs, and one with only one of the result slices.
-func TestApplyInto(t *testing.T) {
+// The results of a mixed batch.
+func TestApply(t *testing.T) {
 	eachStructure(t, func(t *testing.T, x u32.Dictionary) {
 		keys, values, all := batch(3, 4000)
 		_, err := x.Insert(t.Context(), keys, values)
@@ -156,50 +156,19 @@ func TestApplyInto(t *testing.T) {
 			}
 			want.Status, want.Values = append(want.Status, status), append(want.Values, value)
 		}
-		check := func(got u32.Results) {
-			t.Helper()
-			for i, kind := range b.Kinds {
-				if got.Status != nil {
-					require.Equal(t, want.Status[i], got.Status[i], "operation %d", i)
-				}
-				if asks := kind == structures.Find || kind == structures.CountAll; asks && got.Values != nil {
-					require.Equal(t, want.Values[i], got.Values[i], "operation %d", i)
-				}
+		got, err := x.Apply(t.Context(), b)
+		require.NoError(t, err)
+		require.Equal(t, want.Status, got.Status)
+		for i, kind := range b.Kinds {
+			if kind == structures.Find || kind == structures.CountAll {
+				require.Equal(t, want.Values[i], got.Values[i], "operation %d", i)
 			}
 		}
-		apply := func(b u32.Batch, into u32.Results) {
-			t.Helper()
-			require.NoError(t, x.ApplyInto(t.Context(), b, &into))
-			check(into)
-			again := b
-			again.Kinds = slices.Clone(b.Kinds)
-			for i, k := range b.Keys { // restore the contents
-				again.Kinds[i] = structures.Delete
-				if _, there := all[k]; there {
-					again.Kinds[i] = structures.Insert
-				}
-			}
-			again.Values = nil
-			for _, k := range b.Keys {
-				again.Values = append(again.Values, all[k])
-			}
-			_, err := x.Apply(t.Context(), again)
-			require.NoError(t, err)
-		}
-		count := len(b.Keys)
-		apply(b, u32.Results{Status: filled(count, stale), Values: filled(count, uint32(99))})
-		apply(b, u32.Results{Status: filled(count, stale)})
-		apply(b, u32.Results{Values: filled(count, uint32(99))})
-		apply(b, u32.Results{})
-		own := b
-		own.Values = slices.Clone(b.Values)
-		apply(own, u32.Results{Status: filled(count, stale), Values: own.Values})
 	})
 }
 
-// Ranges, counts, neighbors and ranks into the caller's slices: slices that are too short, long ones, and those of the
-// keys.
-func TestOrderedInto(t *testing.T) {
+// Ranges into the caller's slices: none, slices that are too short, and long ones.
+func TestRangeInto(t *testing.T) {
 	eachStructure(t, func(t *testing.T, o u32.Ordered) {
 		keys, values, _ := batch(4, 5000)
 		_, err := o.Insert(t.Context(), keys, values)
@@ -208,11 +177,6 @@ func TestOrderedInto(t *testing.T) {
 		for i := range uint32(n) {
 			ranges = append(ranges, u32.Range{Lo: i, Hi: i + i%40})
 		}
-		counts, err := o.Count(t.Context(), ranges)
-		require.NoError(t, err)
-		got := filled(n, uint32(99))
-		require.NoError(t, o.CountInto(t.Context(), ranges, got))
-		require.Equal(t, counts, got)
 		want, err := o.Range(t.Context(), ranges)
 		require.NoError(t, err)
 		large := u32.Ranges{Offsets: make([]uint64, 9000), Keys: make([]uint32, 90000),
@@ -227,36 +191,13 @@ func TestOrderedInto(t *testing.T) {
 				require.Same(t, &large.Offsets[0], &into.Offsets[0])
 			}
 		}
-		for to, find := range map[structures.Direction]func(context.Context, []uint32) (u32.Neighbors, error){
-			structures.Successor: o.Successor, structures.Predecessor: o.Predecessor, structures.Floor: o.Floor,
-			structures.Ceil: o.Ceil,
-		} {
-			want, err := find(t.Context(), keys)
-			require.NoError(t, err)
-			into := u32.Neighbors{Keys: slices.Clone(keys), Values: filled(n, uint32(99)),
-				Found: filled(n, true)}
-			require.NoError(t, o.NeighborInto(t.Context(), to, into.Keys, into))
-			require.Equal(t, want, into)
-			into = u32.Neighbors{Found: filled(n, false)}
-			require.NoError(t, o.NeighborInto(t.Context(), to, keys, into))
-			require.Equal(t, want.Found, into.Found)
-		}
 		ranks, err := o.Rank(t.Context(), keys)
 		require.NoError(t, err)
-		got = slices.Clone(keys)
-		require.NoError(t, o.RankInto(t.Context(), got, got))
-		require.Equal(t, ranks, got)
 		ranks[n/2], ranks[n-1] = 1<<30, ^uint32(0) // no such rank
 		pairs, err := o.Select(t.Context(), ranks)
 		require.NoError(t, err)
 		require.Equal(t, keys[:n/2], pairs.Keys[:n/2])
 		require.Equal(t, []bool{true, false}, pairs.Found[n/2-1:n/2+1])
-		into := u32.Neighbors{Keys: filled(n, uint32(99)), Values: slices.Clone(ranks), Found: filled(n, true)}
-		require.NoError(t, o.SelectInto(t.Context(), into.Values, into))
-		require.Equal(t, pairs, into)
-		into = u32.Neighbors{Found: filled(n, true)}
-		require.NoError(t, o.SelectInto(t.Context(), ranks, into))
-		require.Equal(t, u32.Neighbors{Found: pairs.Found}, into)
 	})
 }
 
@@ -265,7 +206,6 @@ func TestIntoRefuses(t *testing.T) {
 	eachStructure(t, func(t *testing.T, x u32.Dictionary) {
 		ctx, keys := t.Context(), []uint32{1, 2, 3}
 		two, status := []uint32{1, 2}, make([]structures.Status, 2)
-		b := u32.Batch{Kinds: filled(3, structures.Insert), Keys: keys, Values: keys}
 		refused := map[string]error{
 			"values":           x.UpdateInto(ctx, structures.Insert, keys, two, nil),
 			"no values":        x.UpdateInto(ctx, structures.Insert, keys, nil, nil),
@@ -273,23 +213,6 @@ func TestIntoRefuses(t *testing.T) {
 			"deleted statuses": x.UpdateInto(ctx, structures.Delete, keys, nil, status),
 			"found values":     x.FindInto(ctx, keys, two, nil),
 			"found":            x.FindInto(ctx, keys, nil, make([]bool, 4)),
-			"mixed statuses":   x.ApplyInto(ctx, b, &u32.Results{Status: status}),
-			"mixed values":     x.ApplyInto(ctx, b, &u32.Results{Values: two}),
-			"mixed keys":       x.ApplyInto(ctx, b, &u32.Results{Keys: two}),
-		}
-		if o, ordered := x.(u32.Ordered); ordered {
-			r := []u32.Range{u32.AllKeys}
-			refused["counts"] = o.CountInto(ctx, r, two)
-			refused["no counts"] = o.CountInto(ctx, r, nil)
-			refused["neighbors' keys"] = o.NeighborInto(ctx, structures.Ceil, keys, u32.Neighbors{Keys: two})
-			refused["neighbors' values"] = o.NeighborInto(ctx, structures.Ceil, keys, u32.Neighbors{Values: two})
-			refused["neighbors found"] = o.NeighborInto(ctx, structures.Ceil, keys,
-				u32.Neighbors{Found: make([]bool, 2)})
-			refused["ranks"] = o.RankInto(ctx, keys, two)
-			refused["no ranks"] = o.RankInto(ctx, keys, nil)
-			refused["selected keys"] = o.SelectInto(ctx, keys, u32.Neighbors{Keys: two})
-			refused["selected values"] = o.SelectInto(ctx, keys, u32.Neighbors{Values: two})
-			refused["selected found"] = o.SelectInto(ctx, keys, u32.Neighbors{Found: make([]bool, 2)})
 		}
 		for what, err := range refused {
 			var length *structures.LengthError

@@ -28,7 +28,7 @@ func UpdatesOf[K, V structures.Number](kind structures.Kind, keys []K, values []
 	return o, Fits(len(keys), "statuses", status)
 }
 
-// MixedOf returns a mixed batch from a user's slices. Check their lengths first (Lengths, FitsResults).
+// MixedOf returns a mixed batch from a user's slices. Check their lengths first (Lengths).
 func MixedOf[K, V structures.Number](b structures.Batch[K, V], into *structures.Results[K, V],
 	w structures.Width) Operations {
 	return Operations{

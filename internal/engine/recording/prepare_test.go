@@ -14,6 +14,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
@@ -112,7 +113,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, s.Flush(t.Context()))
 		require.NoError(t, s.Reserve(t.Context(), 200_000))
-		_, err = s.Export(t.Context())
+		_, _, err = numbers.All(t.Context(), s)
 		require.NoError(t, err)
 		_, err = s.DeleteAll(t.Context(), keys)
 		require.NoError(t, err)
@@ -165,7 +166,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 		for i, s := range open {
 			_, _, err = s.Find(t.Context(), keys)
 			require.NoError(t, err)
-			_, err = s.Floor(t.Context(), keys[:1000])
+			_, err = s.Neighbor(t.Context(), structures.Floor, keys[:1000])
 			require.NoError(t, err)
 			_, err = s.Rank(t.Context(), keys[:10])
 			require.NoError(t, err)

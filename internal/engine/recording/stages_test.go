@@ -17,6 +17,7 @@ import (
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
@@ -175,11 +176,17 @@ func orderedCalls(d u32.Ordered) []call {
 		deleteRange("DeleteRange of all", d, u32.Range{Lo: 7, Hi: 7 << 20}, u32.AllKeys),
 		reads("Count", func(ctx context.Context) error { _, err := d.Count(ctx, ranges); return err }),
 		reads("Range", func(ctx context.Context) error { _, err := d.Range(ctx, ranges); return err }),
-		reads("Successor", func(ctx context.Context) error { _, err := d.Successor(ctx, there[:queries]); return err }),
+		reads("Successor", func(ctx context.Context) error {
+			_, err := d.Neighbor(ctx, structures.Successor, there[:queries])
+			return err
+		}),
 		reads("Rank", func(ctx context.Context) error { _, err := d.Rank(ctx, there[:queries]); return err }),
 		reads("Select", func(ctx context.Context) error { _, err := d.Select(ctx, there[:queries]); return err }),
-		reads("Floor", func(ctx context.Context) error { _, err := d.Floor(ctx, there[:queries]); return err }),
-		reads("Min", func(ctx context.Context) error { _, _, _, err := d.Min(ctx); return err }),
+		reads("Floor", func(ctx context.Context) error {
+			_, err := d.Neighbor(ctx, structures.Floor, there[:queries])
+			return err
+		}),
+		reads("Min", func(ctx context.Context) error { _, _, _, err := numbers.Least(ctx, d); return err }),
 		reads("Descend", func(ctx context.Context) error { return drained(d.Descend(ctx, u32.AllKeys)) }))
 }
 
@@ -280,7 +287,7 @@ func treeOf(b buffers, o btree.Options) structure {
 	s := structure{Dictionary: tree, check: tree.Check, calls: orderedCalls(tree), on: orderedOn(b, tree)}
 	s.calls = append(s.calls,
 		reads("Compact", func(ctx context.Context) error { return tree.Compact(ctx, 0.5) }),
-		reads("Export", func(ctx context.Context) error { _, _, err := tree.Export(ctx); return err }),
+		reads("Export", func(ctx context.Context) error { _, _, err := numbers.All(ctx, tree); return err }),
 		reads("Nodes", func(ctx context.Context) error { _, err := tree.Nodes(ctx); return err }),
 		reads("Stats", func(ctx context.Context) error { _, err := tree.Stats(ctx); return err }),
 		reads("Check", tree.Check))

@@ -231,10 +231,12 @@ func (t *trial[W]) ordered(ctx context.Context, structure any) {
 	t.did(err)
 	_, err = x.Range(ctx, t.ranges)
 	t.did(err)
-	_, err = x.Successor(ctx, t.keys)
+	_, err = x.Neighbor(ctx, structures.Successor, t.keys)
 	t.did(err)
-	_, _, _, err = x.Max(ctx)
-	t.did(err)
+	for _, err := range x.Descend(ctx, structures.AllKeys[W]()) {
+		t.did(err)
+		break
+	}
 	_, err = x.Rank(ctx, t.keys)
 	t.did(err)
 	_, err = x.Select(ctx, make([]uint32, trialKeys))

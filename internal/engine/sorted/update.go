@@ -111,7 +111,7 @@ func (c *Core) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
 // batch. The batch always has statuses, because Apply needs them.
 func Mixed[K, V structures.Number](c *Core, b structures.Batch[K, V],
 	into *structures.Results[K, V]) (o pipeline.Operations, err error) {
-	if err := cmp.Or(c.Err(), pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
+	if err := cmp.Or(c.Err(), pipeline.Lengths(b, false)); err != nil {
 		return o, err
 	}
 	for i, k := range b.Kinds {
@@ -121,11 +121,7 @@ func Mixed[K, V structures.Number](c *Core, b structures.Batch[K, V],
 			return o, &structures.KindError{Index: i, Kind: k}
 		}
 	}
-	o = pipeline.MixedOf(b, into, c.Width())
-	if o.Status == nil {
-		o.Status = make([]structures.Status, o.N)
-	}
-	return o, nil
+	return pipeline.MixedOf(b, into, c.Width()), nil
 }
 
 // Apply does a batch of mixed operations: first the lookups and counts, then the insertions, then the deletions. The

@@ -1,6 +1,8 @@
-package slabs
+package alloc
 
-import "context"
+import (
+	"context"
+)
 
 // span is a run of words in a pool's bitmaps. The bitmaps of all super blocks are numbered one after the other.
 type span struct{ first, words int }
@@ -20,13 +22,13 @@ func freeSpan(bitmaps []uint32, words int) (span, bool) {
 	return span{}, false
 }
 
-// Claim allocates a number of free slabs that are consecutive in the pool's numbering (pool_number of
-// slab_alloc.glsl), and returns the number of the first. If there are no such slabs, the pool grows. The slabs are
-// freed one by one, like others. Claim waits for the work that uses the pool. Errors: those of Grow.
-func (p *Pool) Claim(ctx context.Context, slabs int) (uint32, error) {
-	if err := ctx.Err(); err != nil {
+func (b backstage) Claim(ctx context.Context, slabs int) (uint32, error) {
+	p := b.pool
+	leave, err := p.enter(ctx)
+	if err != nil {
 		return 0, err
 	}
+	defer leave()
 	if slabs <= 0 {
 		return 0, nil
 	}
@@ -36,7 +38,8 @@ func (p *Pool) Claim(ctx context.Context, slabs int) (uint32, error) {
 	words := (slabs + 31) / 32
 	found, ok, err := p.look(ctx, words)
 	if err == nil && !ok {
-		if err = p.Grow(ctx, (slabs+BlockSlabs-1)/BlockSlabs); err == nil {
+		inside := &SlabPool{p.state, true}
+		if err = inside.Grow(ctx, (slabs+BlockSlabs-1)/BlockSlabs); err == nil {
 			found, _, err = p.look(ctx, words)
 		}
 	}
@@ -47,7 +50,7 @@ func (p *Pool) Claim(ctx context.Context, slabs int) (uint32, error) {
 }
 
 // look reads the bitmaps and returns a run of the given number of free words, or false if there is none.
-func (p *Pool) look(ctx context.Context, words int) (span, bool, error) {
+func (p *SlabPool) look(ctx context.Context, words int) (span, bool, error) {
 	bitmaps := make([]uint32, p.blocks()*bitmapWords)
 	at := 0
 	for _, s := range p.supers {
@@ -61,7 +64,7 @@ func (p *Pool) look(ctx context.Context, words int) (span, bool, error) {
 }
 
 // occupySpan marks the first slabs of a run of free words as allocated.
-func (p *Pool) occupySpan(ctx context.Context, run span, slabs int) error {
+func (p *SlabPool) occupySpan(ctx context.Context, run span, slabs int) error {
 	at := 0 // words of the super blocks before
 	for _, s := range p.supers {
 		n := s.bitmaps.Len()
