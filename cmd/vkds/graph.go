@@ -143,8 +143,8 @@ func (s *graphSource) use(ctx context.Context, g *global, path string, use func(
 	if s.options.Multi {
 		leastLast(&file.Edges)
 	}
-	rows, err := graph.BuildCSR(ctx, d, file.From, file.To, file.Weights, graph.CSROptions{
-		Vertices: file.Vertices.Len(), DropLoops: !s.options.Multi, Symmetric: !file.Directed})
+	rows, err := graph.BuildCSR(ctx, d, graph.Edges{From: file.From, To: file.To, Weights: file.Weights},
+		graph.CSROptions{Vertices: file.Vertices.Len(), DropLoops: !s.options.Multi, Symmetric: !file.Directed})
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (s *graphSource) analyse(ctx context.Context, g *global, path string,
 	return s.use(ctx, g, path, func(l *loadedGraph) (err error) {
 		a := analytics.New(l.CSR)
 		if s.live {
-			changing, err := graph.FromCSR(ctx, l.CSR, graph.Options{Directed: l.Directed,
+			changing, err := graph.Build(ctx, l.device, l.CSR, graph.Options{Directed: l.Directed,
 				Weighted: l.CSR.Weights != nil, SelfLoops: s.options.Multi})
 			if err != nil {
 				return err

@@ -51,11 +51,7 @@ func verifyGraph(ctx context.Context, g *global, path string, asJSON bool) (err 
 		return err
 	}
 	g.note("checked the graph in %.3g s", time.Since(started).Seconds())
-	vertices, err := loaded.Vertices(ctx)
-	if err != nil {
-		return err
-	}
-	edges, err := loaded.Edges(ctx)
+	vertices, edges, err := loaded.Size(ctx)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 type applyPush struct {
-	Graph    Device
+	Graph    Description
 	From     uint64
 	To       uint64
 	Weights  uint64
@@ -37,7 +37,7 @@ type applyPush struct {
 }
 
 type findPush struct {
-	Graph   Device
+	Graph   Description
 	From    uint64
 	To      uint64
 	Weights uint64
@@ -67,7 +67,7 @@ func (g *Graph) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 		return err
 	}
 	p := applyPush{
-		Graph: g.device(), From: b.from, To: b.to, Weights: b.weights, Statuses: b.statuses, Stages: b.stages,
+		Graph: g.description(), From: b.from, To: b.to, Weights: b.weights, Statuses: b.statuses, Stages: b.stages,
 		Keys: b.keys, Pending: b.pending, Count: uint32(b.count), Visits: g.budget(),
 	}
 	switch {

@@ -26,47 +26,52 @@ func TestAfterStreams(t *testing.T) {
 	edge := Edges{From: []uint32{0}, To: []uint32{3}}
 	ctx := t.Context()
 	queries := map[string]func() error{
-		"FindEdges":   func() error { _, err := g.HasEdges(ctx, edge); return err },
+		"FindEdges":   func() error { _, _, err := g.FindEdges(ctx, edge); return err },
 		"Neighbors":   func() error { _, err := g.Neighbors(ctx, edge.From); return err },
-		"NeighborsOf": func() error { return last(g.NeighborsOf(ctx, 0)) },
 		"AllEdges":    func() error { return last(g.AllEdges(ctx)) },
 		"AllVertices": func() error { return last(g.AllVertices(ctx)) },
 		"Degrees":     func() error { _, err := g.Degrees(ctx, edge.From); return err },
-		"Vertices":    func() error { _, err := g.Vertices(ctx); return err },
-		"Edges":       func() error { _, err := g.Edges(ctx); return err },
-		"Export":      func() error { _, err := g.Export(ctx); return err },
-		"ExportCSR":   func() error { _, _, _, err := g.ExportCSR(ctx); return err },
+		"Size":        func() error { _, _, err := g.Size(ctx); return err },
+		"CSR":         func() error { return closed(g.CSR(ctx, true)) },
 		"Stats":       func() error { _, err := g.Stats(ctx); return err },
-		"Use":         func() error { return g.Use(ctx, func(Device) error { return nil }) }, // live analytics
-		"FindOn":      func() error { defer other.Discard(); return g.FindOn(other, lookup) },
+		"Use":         func() error { return g.InShaders().Use(ctx, func(Description) error { return nil }) }, // live analytics
+		"FindOn":      func() error { defer other.Discard(); return g.On(other).Find(lookup) },
 	}
-	require.NoError(t, g.UpdateOn(ctx, s, structures.Insert, update))
+	require.NoError(t, g.On(s).Update(ctx, structures.Insert, update))
 	for name, query := range queries {
 		require.ErrorIs(t, query(), vk.ErrUnsubmitted, name)
 	}
 	_, err = g.InsertEdges(ctx, edge)
 	require.ErrorIs(t, err, vk.ErrUnsubmitted)
-	require.NoError(t, g.FindOn(s, lookup), "on the stream itself")
+	require.NoError(t, g.On(s).Find(lookup), "on the stream itself")
 	_, err = s.Submit()
 	require.NoError(t, err)
-	there, err := g.HasEdges(ctx, edge)
+	_, there, err := g.FindEdges(ctx, edge)
 	require.NoError(t, err)
 	require.Equal(t, []bool{true}, there)
 	for name, query := range queries {
 		require.NoError(t, query(), name)
 	}
 
-	require.NoError(t, g.FindOn(s, lookup))
-	require.ErrorIs(t, g.UpdateOn(ctx, other, structures.Delete, update), vk.ErrUnsubmitted)
+	require.NoError(t, g.On(s).Find(lookup))
+	require.ErrorIs(t, g.On(other).Update(ctx, structures.Delete, update), vk.ErrUnsubmitted)
 	other.Discard()
 	_, err = g.DeleteEdges(ctx, edge)
 	require.ErrorIs(t, err, vk.ErrUnsubmitted)
 	_, err = s.Submit()
 	require.NoError(t, err)
-	require.NoError(t, g.UpdateOn(ctx, other, structures.Delete, update))
+	require.NoError(t, g.On(other).Update(ctx, structures.Delete, update))
 	require.NoError(t, other.Wait(ctx))
 	require.NoError(t, s.Wait(context.Background()))
 	require.Equal(t, uint8(1), testdevice.Download(t, found, 4)[0])
+}
+
+// closed closes rows.
+func closed(rows *CSR, err error) error {
+	if err != nil {
+		return err
+	}
+	return rows.Close()
 }
 
 // last is the error that an iterator ends with.

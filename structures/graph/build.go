@@ -13,11 +13,28 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Build makes a graph of edges, all in one go where the device has room for that (24 to 64 bytes an arc, for a moment),
-// else batch by batch: arcs are sorted, each vertex gets the buckets that its degree asks for, and each of these is
-// written once (the bulk build of section 5.5.2 of the dissertation, with slabs in bulk from known degrees). Of equal
-// edges the last one's weight stays. Errors: those of New and of InsertEdges.
-func Build(ctx context.Context, d *vk.Device, e Edges, o Options) (*Graph, error) {
+// Source is what a graph is built of: Edges, DeviceEdges, or the arcs of a *CSR. Only types of this package are a Source.
+type Source interface {
+	graphOf(ctx context.Context, d *vk.Device, o Options) (*Graph, error)
+	rowsOf(ctx context.Context, d *vk.Device, o CSROptions) (*CSR, error)
+}
+
+// Build makes a graph of edges. It sorts the arcs, gives each vertex the buckets that its degree asks for, and writes
+// each bucket once: the bulk build of section 5.5.2 of the dissertation, with slabs in bulk from known degrees. For a
+// moment that takes 24 to 64 bytes an arc. If the device has no room for that, Build inserts Edges batch by batch, and
+// returns *vk.OutOfMemoryError for the others. Of equal edges the last one's weight stays.
+//
+// Of DeviceEdges, Options.Vertices says how many vertices there are. The arcs of a *CSR, which stays as it is, can make
+// a directed graph; those of a Symmetric one can make an undirected graph, too. A graph without weights leaves those of
+// DeviceEdges and of rows out.
+//
+// Errors: those of New and of InsertEdges, *VertexError, and *structures.OptionError if the options ask for what the
+// rows aren't.
+func Build(ctx context.Context, d *vk.Device, from Source, o Options) (*Graph, error) {
+	return from.graphOf(ctx, d, o)
+}
+
+func (e Edges) graphOf(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 	if err := cmp.Or(e.check(o.Weighted), noWeights(e, o)); err != nil {
 		return nil, err
 	}
@@ -30,7 +47,7 @@ func Build(ctx context.Context, d *vk.Device, e Edges, o Options) (*Graph, error
 	if err != nil {
 		return nil, err
 	}
-	if err = g.inside(ctx, func() error { return g.buildAlone(ctx, e) }); pipeline.Short(err) && e.Len() > 0 {
+	if err = g.inside(ctx, func() error { return g.buildAlone(ctx, e) }); pipeline.Short(err) && len(e.From) > 0 {
 		_, err = g.InsertEdges(ctx, e)
 	}
 	if err != nil {
@@ -42,58 +59,49 @@ func Build(ctx context.Context, d *vk.Device, e Edges, o Options) (*Graph, error
 // noWeights refuses weights for a graph that has none.
 func noWeights(e Edges, o Options) error {
 	if !o.Weighted && e.Weights != nil {
-		return &structures.LengthError{Keys: e.Len(), Other: "weights for a graph without", Got: len(e.Weights)}
+		return &structures.LengthError{Keys: len(e.From), Other: "weights for a graph without", Got: len(e.Weights)}
 	}
 	return nil
 }
 
-// BuildOn makes a graph of edges in device buffers, behind what the stream has recorded: it submits that, and waits.
-// Options.Vertices says how many vertices there are. Of equal edges the last one's weight stays. Errors: those of New;
-// *VertexError; *vk.OutOfMemoryError where there is no room to build it in one go.
-func BuildOn(ctx context.Context, s *vk.Stream, e DeviceEdges, o Options) (*Graph, error) {
-	return buildOf(ctx, s, o, func(g *Graph) error { return g.build(ctx, e, g.arcs() == 2) })
-}
-
-// buildOf makes a graph, and has it built behind what a stream has recorded.
-func buildOf(ctx context.Context, s *vk.Stream, o Options, build func(g *Graph) error) (*Graph, error) {
-	if err := s.Wait(ctx); err != nil {
-		return nil, err
+func (e DeviceEdges) graphOf(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
+	if e.Stream != nil {
+		if err := cmp.Or(d.Accept("stream", e.Stream), e.Stream.Wait(ctx)); err != nil {
+			return nil, err
+		}
 	}
-	g, err := New(ctx, s.Device(), o)
+	g, err := New(ctx, d, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := g.inside(ctx, func() error { return build(g) }); err != nil {
+	return g.built(g.inside(ctx, func() error { return g.build(ctx, e, g.arcs() == 2) }))
+}
+
+// built is the graph, unless building it has failed.
+func (g *Graph) built(err error) (*Graph, error) {
+	if err != nil {
 		return nil, joint.Error(err, g.Close())
 	}
 	return g, nil
 }
 
-// FromCSR makes a graph of compressed sparse rows, which stay as they are: a directed one of any, an undirected one of
-// such as are Symmetric; a graph without weights leaves those of the rows out. Errors: those of BuildOn;
-// *structures.OptionError where the options ask for what the rows aren't.
-func FromCSR(ctx context.Context, c *CSR, o Options) (g *Graph, err error) {
-	err = c.Use(ctx, func() error {
+func (g *CSR) graphOf(ctx context.Context, d *vk.Device, o Options) (built *Graph, err error) {
+	err = g.Use(ctx, func() error {
 		switch {
-		case !o.Directed && !c.Symmetric:
+		case !o.Directed && !g.Symmetric:
 			return &structures.OptionError{Option: "Directed", Reason: "false, but the rows are not symmetric"}
-		case o.Weighted && c.Weights == nil:
+		case o.Weighted && g.Weights == nil:
 			return &structures.OptionError{Option: "Weighted", Reason: "true, but the rows have no weights"}
 		}
-		o.Vertices = max(o.Vertices, c.Vertices)
-		s, err := c.Device().NewStream()
+		o.Vertices = max(o.Vertices, g.Vertices)
+		x, err := New(ctx, g.d, o)
 		if err != nil {
 			return err
 		}
-		g, err = buildOf(ctx, s, o, func(g *Graph) error { return g.buildRows(ctx, c) })
-		return joint.Error(err, s.Close())
+		built, err = x.built(x.inside(ctx, func() error { return x.buildRows(ctx, g) }))
+		return err
 	})
-	return g, err
-}
-
-type rowsPush struct {
-	Offsets, From  uint64
-	Vertices, Arcs uint32
+	return built, err
 }
 
 // buildRows builds the graph of rows, by who has entered.
@@ -103,28 +111,16 @@ func (g *Graph) buildRows(ctx context.Context, c *CSR) error {
 		return err
 	}
 	defer from.Free()
-	err = recording.Run(g.stream, func() error {
-		k, err := recording.Kernel[rowsPush](g.kernels, g.stream, "graph/rows", workgroup)
-		if err != nil {
-			return err
-		}
-		k.Dispatch(g.stream, groupsOf(c.Arcs), rowsPush{c.Offsets.Address(), from.Address(), uint32(c.Vertices),
-			uint32(c.Arcs)})
-		return nil
-	})
+	err = recording.Run(g.stream, func() error { return recordSources(g.kernels, g.stream, c.Rows, from) })
 	if err != nil {
 		return err
 	}
-	e := DeviceEdges{Count: c.Arcs, From: from, To: c.Targets}
-	if g.o.Weighted {
-		e.Weights = c.Weights
-	}
-	return g.build(ctx, e, false)
+	return g.build(ctx, DeviceEdges{Count: c.Arcs, From: from, To: c.Targets, Weights: c.Weights}, false)
 }
 
 // buildAlone builds the empty graph of edges in Go slices, by who has entered.
 func (g *Graph) buildAlone(ctx context.Context, e Edges) error {
-	on := DeviceEdges{Count: e.Len()}
+	on := DeviceEdges{Count: len(e.From)}
 	defer func() {
 		on.From.Free()
 		on.To.Free()
@@ -150,7 +146,7 @@ func (g *Graph) buildAlone(ctx context.Context, e Edges) error {
 }
 
 type buildArcsPush struct {
-	Graph      Device
+	Graph      Description
 	From       uint64
 	To         uint64
 	Weights    uint64
@@ -179,7 +175,7 @@ type buildRowsPush struct {
 }
 
 type buildFillPush struct {
-	Graph    Device
+	Graph    Description
 	Arcs     uint64
 	Weights  uint64
 	Begins   uint64
@@ -194,7 +190,7 @@ type buildFillPush struct {
 }
 
 type buildEndPush struct {
-	Graph    Device
+	Graph    Description
 	Begins   uint64
 	Places   uint64
 	Needs    uint64
@@ -300,7 +296,7 @@ func (g *Graph) recordArcs(b *building, e DeviceEdges, both bool) error {
 	if err != nil {
 		return err
 	}
-	p := buildArcsPush{Graph: g.device(), From: e.From.Address(), To: e.To.Address(), Arcs: b.unsorted,
+	p := buildArcsPush{Graph: g.description(), From: e.From.Address(), To: e.To.Address(), Arcs: b.unsorted,
 		ArcWeights: b.weights, Wrong: b.wrong, Count: uint32(e.Count)}
 	p.Graph.Capacity = uint32(b.vertices)
 	if g.o.Weighted {
@@ -363,7 +359,7 @@ func (g *Graph) buildSlabs(ctx context.Context, b *building) (err error) {
 				return err
 			}
 			g.timed("end", func() {
-				k.Dispatch(g.stream, groupsOf(b.vertices), buildEndPush{g.device(), b.begins, b.places, b.needs,
+				k.Dispatch(g.stream, groupsOf(b.vertices), buildEndPush{g.description(), b.begins, b.places, b.needs,
 					uint32(b.vertices), b.base})
 			})
 			return nil
@@ -395,7 +391,7 @@ func (g *Graph) fillSlabs(ctx context.Context, b *building) error {
 			g.timed("fill", func() {
 				g.ranges(int(b.slabsInAll), func(first, count int) {
 					k.Dispatch(g.stream, g.walkGroups(count), buildFillPush{
-						Graph: g.device(), Arcs: b.unsorted, Weights: b.weights, Begins: b.begins, Places: b.places,
+						Graph: g.description(), Arcs: b.unsorted, Weights: b.weights, Begins: b.begins, Places: b.places,
 						Needs: b.needs, Counts: g.host.Address(), Vertices: uint32(b.vertices), Base: b.base,
 						First: uint32(first), Last: uint32(first + count), Count: uint32(b.arcs),
 					})

@@ -25,7 +25,7 @@ func TestBuild(t *testing.T) {
 				require.NoError(rt, err)
 				defer func() { require.NoError(rt, g.Close()) }()
 				w := newOracle(o)
-				statuses := make([]structures.Status, e.Len())
+				statuses := make([]structures.Status, len(e.From))
 				for i := range e.From { // they are not asked for
 					weight := uint32(0)
 					if o.Weighted {
@@ -36,7 +36,7 @@ func TestBuild(t *testing.T) {
 					w.appear(e.To[i])
 				}
 				requireSame(rt, t, g, w)
-				copied(rt, t.Context(), t, g, w)
+				copied(rt, t.Context(), t, d, g, w)
 				for range 2 {
 					step(rt, t, g, w, extent)
 				}
@@ -47,13 +47,13 @@ func TestBuild(t *testing.T) {
 }
 
 // copied requires that a graph made of another one's rows is the same.
-func copied(rt *rapid.T, ctx context.Context, t *testing.T, g *Graph, w *oracle) {
+func copied(rt *rapid.T, ctx context.Context, t *testing.T, d *vk.Device, g *Graph, w *oracle) {
 	rows, err := g.CSR(ctx, false)
 	require.NoError(rt, err)
 	defer func() { require.NoError(rt, rows.Close()) }()
 	o := w.o
 	o.Vertices = 0
-	other, err := FromCSR(ctx, rows, o)
+	other, err := Build(ctx, d, rows, o)
 	require.NoError(rt, err)
 	defer func() { require.NoError(rt, other.Close()) }()
 	requireSame(rt, t, other, w)

@@ -47,7 +47,7 @@ func (e *CheckError) Error() string {
 }
 
 type checkPush struct {
-	Graph  Device
+	Graph  Description
 	Hubs   hubsPush
 	Slabs  uint64
 	Counts uint64
@@ -139,12 +139,12 @@ func (g *Graph) checkPhase(phase uint32, push checkPush, extent int) error {
 			return err
 		}
 		if phase == 2 {
-			push.Graph, push.Last = g.device(), uint32(extent)
+			push.Graph, push.Last = g.description(), uint32(extent)
 			k.Dispatch(g.stream, groupsOf(extent), push)
 			return nil
 		}
 		g.ranges(extent+g.hubs.buckets, func(first, count int) {
-			push.Graph, push.First, push.Last = g.device(), uint32(first), uint32(first+count)
+			push.Graph, push.First, push.Last = g.description(), uint32(first), uint32(first+count)
 			k.Dispatch(g.stream, g.walkGroups(count), push)
 		})
 		return nil

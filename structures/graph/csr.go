@@ -53,7 +53,7 @@ func (e *OffsetError) Error() string {
 	return fmt.Sprintf("offset %d of the rows is %d, but %d to %d can be there", e.Vertex, e.Offset, e.Least, e.Most)
 }
 
-// NewCSR makes a graph of buffers that hold one, which Close frees. Unless the rows are Trusted, it reads the offsets
+// NewCSR makes a CSR of buffers that hold one, which Close frees. Unless the rows are Trusted, it reads the offsets
 // to check them. Errors: *structures.CountError, *structures.LengthError where a buffer is too short, *OffsetError,
 // those of vk.Device.Accept, the context's.
 func NewCSR(ctx context.Context, d *vk.Device, r Rows) (*CSR, error) {
@@ -195,11 +195,13 @@ type CSROptions struct {
 	Symmetric bool
 }
 
-// DeviceEdges are edges in device buffers. Of equal ones the last counts.
+// DeviceEdges are edges in device buffers.
 type DeviceEdges struct {
 	Count    int
 	From, To *vk.Buffer[uint32]
 	Weights  *vk.Buffer[uint32] // nil: there are none
+	// Stream, if not nil, has recorded what fills the buffers: Build and BuildCSR wait for that.
+	Stream *vk.Stream
 }
 
 // VertexError says that an edge has a vertex that is none. Vertex is ^0 of edges in device buffers.
@@ -215,23 +217,21 @@ func (e *VertexError) Error() string {
 	return fmt.Sprintf("vertex %d isn't among the graph's %d", e.Vertex, e.Vertices)
 }
 
-// BuildCSR makes a graph of edges in any order, from[i] to to[i]; weights is nil, or has one of each. Edges that come
-// more than once become one, with the weight of the last. What is copied and what it takes to sort that have to fit
-// into the device's memory at once: 24 bytes an arc, 32 with weights.
+// BuildCSR makes rows of edges in any order. Edges that come more than once become one, with the weight of the last. What
+// is copied and what it takes to sort that have to fit into the device's memory at once: 24 bytes an arc, 32 with
+// weights. Of DeviceEdges, CSROptions.Vertices says how many vertices there are.
 //
-// Errors: *structures.LengthError, *structures.CountError, *VertexError, *vk.OutOfMemoryError, the context's.
-func BuildCSR(ctx context.Context, d *vk.Device, from, to, weights []uint32, o CSROptions) (*CSR, error) {
-	if err := d.Err(); err != nil {
+// Errors: *structures.LengthError, *structures.CountError, *VertexError, *vk.OutOfMemoryError, vk.ErrClosed of a *CSR,
+// the context's.
+func BuildCSR(ctx context.Context, d *vk.Device, from Source, o CSROptions) (*CSR, error) {
+	return from.rowsOf(ctx, d, o)
+}
+
+func (e Edges) rowsOf(ctx context.Context, d *vk.Device, o CSROptions) (*CSR, error) {
+	if err := cmp.Or(d.Err(), e.check(e.Weights != nil)); err != nil {
 		return nil, err
 	}
-	if len(to) != len(from) || weights != nil && len(weights) != len(from) {
-		e := &structures.LengthError{Keys: len(from), Other: "vertices that edges lead to", Got: len(to)}
-		if len(to) == len(from) {
-			e.Other, e.Got = "weights", len(weights)
-		}
-		return nil, e
-	}
-	extent := extentOf(from, to)
+	extent := extentOf(e.From, e.To)
 	if o.Vertices == 0 {
 		if err := checkExtent(extent); err != nil {
 			return nil, err
@@ -248,11 +248,11 @@ func BuildCSR(ctx context.Context, d *vk.Device, from, to, weights []uint32, o C
 	defer s.Close()
 	b := newBuilder(d, s)
 	defer b.free()
-	edges := DeviceEdges{Count: len(from)}
+	edges := DeviceEdges{Count: len(e.From)}
 	for _, part := range []struct {
 		words []uint32
 		to    **vk.Buffer[uint32]
-	}{{from, &edges.From}, {to, &edges.To}, {weights, &edges.Weights}} {
+	}{{e.From, &edges.From}, {e.To, &edges.To}, {e.Weights, &edges.Weights}} {
 		if part.words == nil {
 			continue
 		}
@@ -266,19 +266,26 @@ func BuildCSR(ctx context.Context, d *vk.Device, from, to, weights []uint32, o C
 	return b.build(ctx, edges, o)
 }
 
-// BuildCSROn is BuildCSR of edges in device buffers, behind what the stream has recorded: it submits that, and waits,
-// since the host has to know how many arcs there are. Options.Vertices says how many vertices.
-func BuildCSROn(ctx context.Context, s *vk.Stream, e DeviceEdges, o CSROptions) (*CSR, error) {
-	d := s.Device()
+func (e DeviceEdges) rowsOf(ctx context.Context, d *vk.Device, o CSROptions) (*CSR, error) {
 	weighted := e.Count
 	if e.Weights == nil {
 		weighted = 0
 	}
-	if err := cmp.Or(recording.Need(d, e.From, "vertices that edges come from", e.Count, e.Count),
+	if err := cmp.Or(d.Err(), recording.Need(d, e.From, "vertices that edges come from", e.Count, e.Count),
 		recording.Need(d, e.To, "vertices that edges lead to", e.Count, e.Count),
 		recording.Need(d, e.Weights, "weights", e.Count, weighted)); err != nil {
 		return nil, err
 	}
+	if s := e.Stream; s != nil {
+		if err := cmp.Or(d.Accept("stream", s), s.Wait(ctx)); err != nil {
+			return nil, err
+		}
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
 	b := newBuilder(d, s)
 	defer b.free()
 	return b.build(ctx, e, o)

@@ -88,7 +88,7 @@ func TestBuildCSR(t *testing.T) {
 			if i&4 != 0 {
 				weights = nil
 			}
-			g, err := BuildCSR(t.Context(), d, from, to, weights, o)
+			g, err := BuildCSR(t.Context(), d, Edges{From: from, To: to, Weights: weights}, o)
 			require.NoError(t, err)
 			require.EqualValues(t, size.vertices, g.Vertices)
 			requireCSR(t, g, from, to, weights, o)
@@ -100,35 +100,35 @@ func TestBuildCSR(t *testing.T) {
 func TestBuildCSRCountsVertices(t *testing.T) {
 	d := testdevice.Open(t)
 	from, to := []uint32{5, 5}, []uint32{70000, 5}
-	g, err := BuildCSR(t.Context(), d, from, to, nil, CSROptions{})
+	g, err := BuildCSR(t.Context(), d, Edges{From: from, To: to}, CSROptions{})
 	require.NoError(t, err)
 	require.Equal(t, 70001, g.Vertices)
 	requireCSR(t, g, from, to, nil, CSROptions{})
-	g, err = BuildCSR(t.Context(), d, nil, nil, nil, CSROptions{})
+	g, err = BuildCSR(t.Context(), d, Edges{}, CSROptions{})
 	require.NoError(t, err)
 	require.Zero(t, g.Vertices)
 	requireCSR(t, g, nil, nil, nil, CSROptions{})
 }
 
 // Edges in device buffers, which earlier work of the stream may have written.
-func TestBuildCSROn(t *testing.T) {
+func TestBuildCSROfDeviceEdges(t *testing.T) {
 	d := testdevice.Open(t)
 	s := testdevice.Stream(t, d)
 	from, to, weights := randomEdges(rand.New(rand.NewPCG(2, 1)), 50, 400)
 	e := DeviceEdges{Count: len(from), From: testdevice.Room[uint32](t, d, len(from)),
-		To: testdevice.Upload(t, d, to), Weights: testdevice.Upload(t, d, weights)}
+		To: testdevice.Upload(t, d, to), Weights: testdevice.Upload(t, d, weights), Stream: s}
 	s.Copy(e.From, 0, testdevice.Upload(t, d, from), 0, 4*len(from))
 	o := CSROptions{Vertices: 50, Symmetric: true}
-	g, err := BuildCSROn(t.Context(), s, e, o)
+	g, err := BuildCSR(t.Context(), d, e, o)
 	require.NoError(t, err)
 	requireCSR(t, g, from, to, weights, o)
 
 	var wrong *VertexError
-	_, err = BuildCSROn(t.Context(), s, e, CSROptions{Vertices: 20})
+	_, err = BuildCSR(t.Context(), d, e, CSROptions{Vertices: 20})
 	require.ErrorAs(t, err, &wrong)
 	var length *structures.LengthError
 	e.Count++
-	_, err = BuildCSROn(t.Context(), s, e, o)
+	_, err = BuildCSR(t.Context(), d, e, o)
 	require.ErrorAs(t, err, &length)
 }
 
@@ -136,23 +136,23 @@ func TestCSRRefuses(t *testing.T) {
 	d := testdevice.Open(t)
 	one, two := []uint32{1}, []uint32{1, 2}
 	var length *structures.LengthError
-	_, err := BuildCSR(t.Context(), d, one, two, nil, CSROptions{})
+	_, err := BuildCSR(t.Context(), d, Edges{From: one, To: two}, CSROptions{})
 	require.ErrorAs(t, err, &length)
-	_, err = BuildCSR(t.Context(), d, one, one, two, CSROptions{})
+	_, err = BuildCSR(t.Context(), d, Edges{From: one, To: one, Weights: two}, CSROptions{})
 	require.ErrorAs(t, err, &length)
 	var wrong *VertexError
-	_, err = BuildCSR(t.Context(), d, one, two[1:], nil, CSROptions{Vertices: 2})
+	_, err = BuildCSR(t.Context(), d, Edges{From: one, To: two[1:]}, CSROptions{Vertices: 2})
 	require.ErrorAs(t, err, &wrong)
 	require.EqualValues(t, 2, wrong.Vertex)
 	var count *structures.CountError
-	_, err = BuildCSR(t.Context(), d, one, one, nil, CSROptions{Vertices: MaxVertices + 1})
+	_, err = BuildCSR(t.Context(), d, Edges{From: one, To: one}, CSROptions{Vertices: MaxVertices + 1})
 	require.ErrorAs(t, err, &count)
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = BuildCSR(done, d, one, one, nil, CSROptions{})
+	_, err = BuildCSR(done, d, Edges{From: one, To: one}, CSROptions{})
 	require.ErrorIs(t, err, context.Canceled)
 
-	g, err := BuildCSR(t.Context(), d, one, two[1:], nil, CSROptions{})
+	g, err := BuildCSR(t.Context(), d, Edges{From: one, To: two[1:]}, CSROptions{})
 	require.NoError(t, err)
 	require.NoError(t, g.Close())
 	require.NoError(t, g.Close())
@@ -163,12 +163,38 @@ func TestCSRRefuses(t *testing.T) {
 	require.ErrorAs(t, err, &length)
 }
 
+// Rows of rows have what the options ask for: each arc in both directions, and no loops.
+func TestBuildCSROfRows(t *testing.T) {
+	d := testdevice.Open(t)
+	for _, n := range []int{0, 1, 5000} {
+		from, to, weights := randomEdges(rand.New(rand.NewPCG(4, 1)), 700, n)
+		g, err := BuildCSR(t.Context(), d, Edges{From: from, To: to, Weights: weights}, CSROptions{Vertices: 900})
+		require.NoError(t, err)
+		offsets, targets, values, err := g.Slices(t.Context())
+		require.NoError(t, err)
+		var sources []uint32
+		for v := range g.Vertices {
+			for range offsets[v+1] - offsets[v] {
+				sources = append(sources, uint32(v))
+			}
+		}
+		o := CSROptions{Vertices: 900, DropLoops: true, Symmetric: true}
+		both, err := BuildCSR(t.Context(), d, g, CSROptions{DropLoops: true, Symmetric: true})
+		require.NoError(t, err)
+		require.True(t, both.Symmetric)
+		requireCSR(t, both, sources, targets, values, o)
+		require.NoError(t, g.Close())
+		_, err = BuildCSR(t.Context(), d, g, CSROptions{})
+		require.ErrorIs(t, err, vk.ErrClosed)
+	}
+}
+
 func TestTranspose(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, n := range []int{0, 1, 5000} {
 		from, to, weights := randomEdges(rand.New(rand.NewPCG(3, 1)), 700, n)
 		o := CSROptions{Vertices: 900}
-		g, err := BuildCSR(t.Context(), d, from, to, weights, o)
+		g, err := BuildCSR(t.Context(), d, Edges{From: from, To: to, Weights: weights}, o)
 		require.NoError(t, err)
 		turned, err := g.Transpose(t.Context())
 		require.NoError(t, err)

@@ -53,28 +53,17 @@ func (g *Graph) check(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 		recording.Need(g.d, b.Weights, "weights", b.Count, weights), recording.NeedOutcomes(g.d, b.batch()))
 }
 
-// On is the device that the graph is on.
-func (g *Graph) On() *vk.Device {
-	if !g.made() {
-		return nil
-	}
-	return g.d
+// OnStream is a graph whose calls take device buffers, and record their work on a stream (Graph.On).
+type OnStream struct {
+	g *Graph
+	s *vk.Stream
 }
 
-// Use runs f while no call changes the graph, or another structure that shares its pool: f has kernels of its own look
-// at the graph as Device describes it, and waits for them. It must not call what changes the graph, nor, since that may
-// wait behind who does, its queries; Options, Constants and On it may. Errors: vk.ErrClosed, the context's if that has
-// ended before, and f's.
-func (g *Graph) Use(ctx context.Context, f func(Device) error) error {
-	if err := g.enterShared(ctx); err != nil {
-		return err
-	}
-	defer g.gate.LeaveShared()
-	return f(g.device())
-}
+// On returns the graph for calls that take device buffers and record on a stream.
+func (g *Graph) On(s *vk.Stream) OnStream { return OnStream{g, s} }
 
-// UpdateOn records a batch of one kind, Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete, on a stream
-// and does not wait. Batches on several streams may work on the graph at the same time; the results are those of some
+// Update records a batch of one kind, Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete, and does not wait.
+// Batches on several streams may work on the graph at the same time; the results are those of some
 // sequential order of their operations on arcs. An edge of an undirected graph is two arcs, which are not one moment:
 // insertions of one kind that update in place, and deletions, come to the same in any order; but equal edges of
 // concurrent Inserts or InsertUniques bring the same weight, or its two arcs may be left with different ones, as by
@@ -82,19 +71,21 @@ func (g *Graph) Use(ctx context.Context, f func(Device) error) error {
 //
 // Where the pool is full, vertices are new beyond the room for them, or hubs outgrow their buckets, operations are left
 // pending; give the batch to Finish for them once no stream works on the graph, of an undirected graph before the
-// stream's next batch. UpdateOn doesn't look at how full vertices are: call Rehash when Stats says so.
+// stream's next batch. Update doesn't look at how full vertices are: call Graph.Rehash when Graph.Stats says so.
 //
 // An insertion with a vertex of MaxVertices or more is left pending, and Finish returns *structures.LimitError for it.
-// The batch runs after the lookups that other streams have submitted. Calls with slices, Use and live analytics wait
+// The batch runs after the lookups that other streams have submitted. Calls with slices, InShaders.Use and live
+// analytics wait
 // until it is done; while it is not submitted, they return vk.ErrUnsubmitted. Errors: vk.ErrUnsubmitted where another
 // stream has recorded lookups and not submitted them, vk.ErrClosed, *structures.KindError, *structures.LengthError,
 // *structures.CountError, *vk.ForeignError, *vk.OutOfMemoryError, what making a kernel may return.
-func (g *Graph) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+func (o OnStream) Update(ctx context.Context, kind structures.Kind, b DeviceBatch) error {
+	g := o.g
 	if err := g.turns().Enter(ctx); err != nil {
 		return err
 	}
 	defer g.gate.Leave()
-	return g.record(s, kind, b, false)
+	return g.record(o.s, kind, b, false)
 }
 
 // record records a batch; retry: only what is pending of it.
@@ -140,7 +131,8 @@ func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 // edges of an undirected graph may be half done until Finish is called again and has room. Errors also:
 // structures.ErrSuperseded of a batch behind which the stream has had another one, if the graph is undirected or the
 // batch without a Status or a Left.
-func (g *Graph) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+func (o OnStream) Finish(ctx context.Context, kind structures.Kind, b DeviceBatch) error {
+	g, s := o.g, o.s
 	if err := g.turns().Enter(ctx); err != nil {
 		return err
 	}
@@ -160,10 +152,10 @@ func (g *Graph) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, 
 	return pipeline.Finish(ctx, s, all.Left, g.makeRoom, func() error { return g.record(s, kind, b, true) })
 }
 
-// FindOn records lookups on a stream and does not wait. On the device they come after the updates that other streams
-// have submitted; where one has recorded some and not submitted them, FindOn returns vk.ErrUnsubmitted. Errors also:
-// those of UpdateOn.
-func (g *Graph) FindOn(s *vk.Stream, l DeviceLookups) error {
+// Find records lookups and does not wait. On the device they come after the updates that other streams have submitted.
+// Errors: vk.ErrUnsubmitted where another stream has recorded updates and not submitted them, and those of Update.
+func (o OnStream) Find(l DeviceLookups) error {
+	g, s := o.g, o.s
 	if err := g.turns().EnterShared(context.Background()); err != nil {
 		return err
 	}
@@ -183,7 +175,7 @@ func (g *Graph) FindOn(s *vk.Stream, l DeviceLookups) error {
 	g.meter.Query(l.Count)
 	return g.reading(s, func() error {
 		return g.recordFind(s, findPush{
-			Graph: g.device(), From: l.From.Address(), To: l.To.Address(), Weights: recording.At(l.Weights, 0),
+			Graph: g.description(), From: l.From.Address(), To: l.To.Address(), Weights: recording.At(l.Weights, 0),
 			Found: l.Found.Address(), Count: recording.Length{At: l.DeviceCount.Address(), N: uint32(l.Count)},
 		})
 	})
@@ -221,16 +213,3 @@ func (t *stages) take(s *vk.Stream, b DeviceBatch, retry bool) (uint64, error) {
 }
 
 func (t *stages) release(uses *vk.Uses) { t.memory.Release(uses) }
-
-// Grow makes room for what a kernel of your own has left pending by graph_apply, so many operations, once its stream
-// was waited for: descriptors for vertices that had none, buckets for those that insertions wait for, slabs. Then
-// dispatch them again. stuck: none was finished since the last time, so something else has to be tried. Errors:
-// vk.ErrClosed, vk.ErrUnsubmitted, *vk.OutOfMemoryError, *structures.LimitError, *structures.StuckError, the context's.
-func (g *Graph) Grow(ctx context.Context, pending int, stuck bool) error {
-	if err := g.enter(ctx); err != nil {
-		return err
-	}
-	defer g.gate.Leave()
-	g.changes.Made()
-	return g.makeRoom(ctx, pending, stuck)
-}

@@ -21,9 +21,6 @@ type Edges struct {
 // Edge is one of them.
 type Edge struct{ From, To, Weight uint32 }
 
-// Len is how many there are.
-func (e Edges) Len() int { return len(e.From) }
-
 // check answers why edges can't be what a batch is about; weights: it needs them.
 func (e Edges) check(weights bool) error {
 	n := len(e.From)
@@ -47,40 +44,28 @@ func (e Edges) check(weights bool) error {
 // stream has recorded work on the graph and not submitted it, or the context's. An edge of an undirected graph is then
 // in both adjacencies or in neither.
 func (g *Graph) InsertEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
-	return g.update(ctx, structures.Insert, e)
-}
-
-// AddEdges inserts each edge, or adds its weight to that of the edge that is there, modulo 2^32. Of equal edges in the
-// batch all count (structures.Updates.InsertAdd).
-func (g *Graph) AddEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
-	return g.update(ctx, structures.InsertAdd, e)
-}
-
-// MinEdges is AddEdges with the lesser of the two weights in place of the sum.
-func (g *Graph) MinEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
-	return g.update(ctx, structures.InsertMin, e)
-}
-
-// MaxEdges is AddEdges with the greater of the two weights in place of the sum.
-func (g *Graph) MaxEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
-	return g.update(ctx, structures.InsertMax, e)
+	return updated(ctx, g, structures.Insert, e)
 }
 
 // DeleteEdges removes each edge: Deleted or Absent. Their ends stay vertices. Of equal edges in the batch any may be
 // the one Deleted. Weights are not looked at.
 func (g *Graph) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
-	return g.update(ctx, structures.Delete, e)
+	return updated(ctx, g, structures.Delete, e)
 }
 
-// update is UpdateEdgesInto with statuses of its own.
-func (g *Graph) update(ctx context.Context, kind structures.Kind, e Edges) ([]structures.Status, error) {
+// updated is UpdateEdgesInto with statuses of its own.
+func updated(ctx context.Context, g interface {
+	UpdateEdgesInto(context.Context, structures.Kind, Edges, []structures.Status) error
+}, kind structures.Kind, e Edges) ([]structures.Status, error) {
 	status := make([]structures.Status, len(e.From))
 	return pipeline.Made(status, g.UpdateEdgesInto(ctx, kind, e, status))
 }
 
-// UpdateEdgesInto does a batch of one kind, Insert, InsertUnique (an edge that is there keeps its weight: Found),
-// InsertAdd, InsertMin, InsertMax or Delete, and tells in the caller's slice what has become of each edge; nil: it is
-// not wanted. Errors: those of InsertEdges.
+// UpdateEdgesInto does a batch of one kind: Insert, InsertUnique (an edge that is there keeps its weight: Found),
+// InsertAdd, InsertMin, InsertMax or Delete. InsertAdd inserts each edge, or adds its weight to that of the edge that is
+// there, modulo 2^32, and of equal edges in the batch all count (structures.Updates.InsertAdd). InsertMin and InsertMax
+// keep the lesser or the greater of the two weights. The caller's slice gets the status of each edge, unless it is nil.
+// Errors: those of InsertEdges.
 func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
 	if err := g.turns().Err(); err != nil {
 		return err
@@ -232,15 +217,6 @@ func (g *Graph) FindEdges(ctx context.Context, e Edges) (weights []uint32, found
 	return weights, found, nil
 }
 
-// HasEdges answers of each edge whether it is there. Errors: those of FindEdges.
-func (g *Graph) HasEdges(ctx context.Context, e Edges) ([]bool, error) {
-	found := make([]bool, len(e.From))
-	if err := g.FindEdgesInto(ctx, e, nil, found); err != nil {
-		return nil, err
-	}
-	return found, nil
-}
-
 // FindEdgesInto is FindEdges into the caller's slices, each as long as the batch or nil: then it is not wanted.
 func (g *Graph) FindEdgesInto(ctx context.Context, e Edges, weights []uint32, found []bool) error {
 	n := len(e.From)
@@ -264,7 +240,7 @@ func (g *Graph) find(ctx context.Context, e Edges, weights []uint32, found []boo
 	}
 	_, err := g.pipelines.Run(ctx, len(e.From), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
-			return g.recordFind(s, findPush{Graph: g.device(), From: c.Columns[0], To: c.Columns[1],
+			return g.recordFind(s, findPush{Graph: g.description(), From: c.Columns[0], To: c.Columns[1],
 				Weights: c.Columns[2], Found: c.Columns[3], Count: recording.Length{N: uint32(c.Count)}})
 		},
 		Progress: g.o.Progress,

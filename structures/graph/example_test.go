@@ -34,7 +34,7 @@ func ExampleOrdered() {
 	if _, err := g.DeleteEdges(ctx, graph.Edges{From: []uint32{7}, To: []uint32{1}}); err != nil {
 		log.Fatal(err)
 	}
-	now, err := g.Neighbors(ctx, []uint32{1})
+	now, err := g.Now().Neighbors(ctx, []uint32{1})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -11,9 +11,9 @@
 // numbers, without edges: the vertices of a graph are 0 to n-1, but for those that DeleteVertices has deleted and that
 // have not come back by either way. An edge may come once; its weight is a word, if the graph has weights.
 //
-// There are three ways in, as everywhere in vkds: methods that take Go slices copy a batch to the device and do
-// whatever it needs; those that end in On record the same work on a stream, over device buffers, and do not wait; and a
-// shader of your own may include graph.glsl and take the graph's Device in its push constants.
+// There are three ways in, as everywhere in vkds. Methods that take Go slices copy a batch to the device and do whatever
+// it needs. Those of Graph.On record the same work on a stream, over device buffers, and do not wait. A shader of your
+// own may include graph.glsl and take the graph's Description in its push constants (Graph.InShaders).
 package graph
 
 import (
@@ -84,18 +84,6 @@ const (
 	deleted = 1 << 31 // of a state: GRAPH_DELETED
 )
 
-// Device is a graph as kernels see it: Graph of shaders/include/graph.glsl. Embed it in the push constants of a kernel
-// of your own. It holds until the next call on the graph that may grow it: any insertion from Go slices, Finish,
-// DeleteVertices, Flush, Rehash, Clear, Close. UsedOn keeps those back from the memory.
-type Device struct {
-	Pool     alloc.DevicePool
-	Vertices uint64 // address of the descriptors
-	Counters uint64
-	Capacity uint32 // descriptors
-	Seed     uint32
-	Most     uint32 // keys a bucket from which on a vertex should get more
-}
-
 // New makes a graph without edges. Errors: *structures.OptionError; *structures.CapacityError, before anything is
 // allocated, where there is no memory for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
@@ -164,8 +152,8 @@ func (g *Graph) most() uint32 { return uint32(float64(g.slots) * g.o.MaxLoad) }
 // each is how many edges a bucket has on average where a vertex gets several: one at least.
 func (g *Graph) each() float32 { return float32(max(1, float64(g.slots)*g.o.Load)) }
 
-func (g *Graph) device() Device {
-	return Device{
+func (g *Graph) description() Description {
+	return Description{
 		Pool: g.pool.Device(), Vertices: g.vertices.Address(), Counters: g.counters.Address(),
 		Capacity: uint32(g.capacity()), Seed: g.o.Seed, Most: g.most(),
 	}
@@ -355,6 +343,22 @@ func (g *Graph) counts(ctx context.Context, s *vk.Stream) (words [counterWords]u
 	return words, g.counters.Download(ctx, 0, words[:])
 }
 
+// Options are those that the graph was made with, completed. Of a graph that Load has made they say what the file said.
+func (g *Graph) Options() Options {
+	if !g.made() {
+		return Options{}
+	}
+	return g.o
+}
+
+// Device returns the device that the graph is on.
+func (g *Graph) Device() *vk.Device {
+	if !g.made() {
+		return nil
+	}
+	return g.d
+}
+
 // Metrics are what the host knows, without a look at the graph and without a turn. Those of a shared pool are in them.
 func (g *Graph) Metrics() structures.Metrics {
 	if !g.made() {
@@ -364,57 +368,4 @@ func (g *Graph) Metrics() structures.Metrics {
 	m.Bytes += g.pool.Bytes()
 	m.Growths += g.pool.Growths()
 	return m
-}
-
-// Options are those that the graph was made with, completed.
-func (g *Graph) Options() Options {
-	if !g.made() {
-		return Options{}
-	}
-	return g.o
-}
-
-// Device describes the graph to kernels. Of a graph that is closed, or whose pool is, it is the zero value.
-func (g *Graph) Device() Device {
-	leave, _ := g.turns().Take()
-	defer leave()
-	if g.turns().Err() != nil {
-		return Device{}
-	}
-	return g.device()
-}
-
-// Constants are the specialization constants that a kernel over this graph needs, by name: TILE as it is best for
-// updates, and those of the pool. They may change when the graph grows.
-func (g *Graph) Constants() map[string]uint32 {
-	if !g.made() {
-		return nil
-	}
-	c := g.pool.Constants()
-	c["TILE"] = uint32(g.tiles.update)
-	return c
-}
-
-// UsedOn notes that what was recorded into a stream so far names the graph's memory, as Device describes it: kernels of
-// your own, for the graph's methods do so themselves. Calls that replace that memory wait until the work has ended, or
-// return vk.ErrUnsubmitted where it was not submitted.
-func (g *Graph) UsedOn(s *vk.Stream) {
-	leave, open := g.turns().Take()
-	defer leave()
-	if open {
-		g.uses.On(s)
-		g.pool.Uses().On(s)
-		g.changes.On(s)
-	}
-}
-
-// Timings returns how long the stages of Build, Rehash, Flush and DeleteVertices took on the device since the last
-// call, by stage. Empty without Options.Timed.
-func (g *Graph) Timings() []vk.Timing {
-	if !g.made() {
-		return nil
-	}
-	leave, _ := g.gate.Take()
-	defer leave()
-	return g.stream.Timings()
 }

@@ -51,17 +51,17 @@ func TestNoSuchVertices(t *testing.T) {
 		b := DeviceBatch{Count: 2, From: testdevice.Upload(t, d, []uint32{1, bad}),
 			To: testdevice.Upload(t, d, []uint32{3, 4}), Left: testdevice.Upload(t, d, []uint32{0}),
 			Status: testdevice.Room[uint8](t, d, 4)}
-		require.NoError(t, g.UpdateOn(t.Context(), s, structures.Insert, b))
-		refused(g.Finish(t.Context(), s, structures.Insert, b))
+		require.NoError(t, g.On(s).Update(t.Context(), structures.Insert, b))
+		refused(g.On(s).Finish(t.Context(), structures.Insert, b))
 		require.Equal(t, []uint8{uint8(structures.Inserted), uint8(structures.Pending)},
 			testdevice.Download(t, b.Status, 2))
 		_, err = Build(t.Context(), d, Edges{From: []uint32{1}, To: []uint32{bad}}, Options{})
 		refused(err)
 		_, err = BuildOrdered(t.Context(), d, Edges{From: []uint32{1}, To: []uint32{bad}}, OrderedOptions{})
 		refused(err)
-		_, err = BuildCSR(t.Context(), d, []uint32{1}, []uint32{bad}, nil, CSROptions{})
+		_, err = BuildCSR(t.Context(), d, Edges{From: []uint32{1}, To: []uint32{bad}}, CSROptions{})
 		refused(err)
-		there, err := g.HasEdges(t.Context(), Edges{From: []uint32{1, 1}, To: []uint32{3, bad}})
+		_, there, err := g.FindEdges(t.Context(), Edges{From: []uint32{1, 1}, To: []uint32{3, bad}})
 		require.NoError(t, err)
 		require.Equal(t, []bool{true, false}, there)
 		require.Equal(t, want+1, buckets(g), "and that of vertex 1")

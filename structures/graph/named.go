@@ -173,7 +173,7 @@ func (n *Named[ID]) Update(ctx context.Context, kind structures.Kind, e NamedEdg
 	if !kind.Inserts() {
 		numbered.Weights = nil
 	}
-	some := make([]structures.Status, numbered.Len())
+	some := make([]structures.Status, len(numbered.From))
 	err = n.graph.UpdateEdgesInto(ctx, kind, numbered, some)
 	for i := range status {
 		status[i] = structures.Absent // of deletions, between what is no vertex
@@ -209,7 +209,7 @@ func (n *Named[ID]) edges(ctx context.Context, e NamedEdges[ID], fresh bool) (so
 		if there[i] = known[i] && known[count+i]; !there[i] {
 			continue
 		}
-		at[i] = some.Len()
+		at[i] = len(some.From)
 		if some = some.with(vertices[i], vertices[count+i]); e.Weights != nil {
 			some.Weights = append(some.Weights, e.Weights[i])
 		}
@@ -327,12 +327,6 @@ func (n *Named[ID]) Neighbors(ctx context.Context, names []ID) (offsets []int, t
 	}
 	return found.Offsets, targets, found.Weights, err
 }
-
-// Vertices counts the vertices.
-func (n *Named[ID]) Vertices(ctx context.Context) (int, error) { return n.Graph().Vertices(ctx) }
-
-// Edges counts the edges, as Graph.Edges.
-func (n *Named[ID]) Edges(ctx context.Context) (uint64, error) { return n.Graph().Edges(ctx) }
 
 // Close frees the memory.
 func (n *Named[ID]) Close() error {

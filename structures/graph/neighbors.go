@@ -27,7 +27,7 @@ func (n Neighbors) Of(i int) (targets, weights []uint32) {
 }
 
 type collectPush struct {
-	Graph    Device
+	Graph    Description
 	Hubs     hubsPush
 	Vertices uint64
 	Cursors  uint64
@@ -138,33 +138,12 @@ func (g *Graph) recordCollect(s *vk.Stream, push collectPush, tiles int) error {
 		return err
 	}
 	// Each dispatch has tables of its own in its push constants: seeds differ, and nothing else.
-	push.Graph = g.device()
+	push.Graph = g.description()
 	g.ranges(tiles, func(first, count int) {
 		push.First, push.Last = uint32(first), uint32(first+count)
 		k.Dispatch(s, g.walkGroups(count), push)
 	})
 	return nil
-}
-
-// NeighborsOf returns the neighbours of a vertex one by one, as an Edge each, in no order: all at the moment when it is
-// asked for the first. An error comes last, with no edge.
-func (g *Graph) NeighborsOf(ctx context.Context, vertex uint32) iter.Seq2[Edge, error] {
-	return transfer.Sequence(func(yield func(Edge) bool) error {
-		n, err := g.Neighbors(ctx, []uint32{vertex})
-		if err != nil {
-			return err
-		}
-		for i, to := range n.Targets {
-			e := Edge{From: vertex, To: to}
-			if n.Weights != nil {
-				e.Weight = n.Weights[i]
-			}
-			if !yield(e) {
-				return nil
-			}
-		}
-		return nil
-	})
 }
 
 // AllVertices returns the vertices in ascending order. They are looked up part by part, and the graph must not change
@@ -188,10 +167,15 @@ func (g *Graph) AllVertices(ctx context.Context) iter.Seq2[uint32, error] {
 
 // AllEdges returns the edges, those of an undirected graph once each, From being the lesser end, ascending by From.
 // They are read part by part, and the graph must not change meanwhile: structures.ErrChanged, which comes last, with no
-// edge, as other errors do.
+// edge, as other errors do. For all arcs at once, Graph.CSR and CSR.Slices are faster.
 func (g *Graph) AllEdges(ctx context.Context) iter.Seq2[Edge, error] {
+	return oneByOne(g.chunks(ctx, false))
+}
+
+// oneByOne are the edges of chunks.
+func oneByOne(chunks iter.Seq2[Edges, error]) iter.Seq2[Edge, error] {
 	return transfer.Sequence(func(yield func(Edge) bool) error {
-		for e, err := range g.Chunks(ctx) {
+		for e, err := range chunks {
 			if err != nil {
 				return err
 			}
@@ -209,16 +193,13 @@ func (g *Graph) AllEdges(ctx context.Context) iter.Seq2[Edge, error] {
 	})
 }
 
-// Chunks is AllEdges with many edges at a time, in slices that are valid until the next ones come.
-func (g *Graph) Chunks(ctx context.Context) iter.Seq2[Edges, error] { return g.chunks(ctx, false) }
-
-// chunks is Chunks; in: by who has entered.
+// chunks are the edges, many at a time, in slices that are valid until the next ones come. in: by who has entered.
 func (g *Graph) chunks(ctx context.Context, in bool) iter.Seq2[Edges, error] {
 	return transfer.Sequence(func(yield func(Edges) bool) error {
 		w := walk{g: g, parts: recording.Walk{In: in}, step: 1 << 16}
 		for {
 			e, more, err := w.edges(ctx)
-			if err != nil || !more || e.Len() != 0 && !yield(e) {
+			if err != nil || !more || len(e.From) != 0 && !yield(e) {
 				return err
 			}
 		}

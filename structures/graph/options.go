@@ -43,7 +43,7 @@ type Options struct {
 	// Tile is how many lanes work on one slab together, in every kernel: a power of two up to 8 and to the subgroup
 	// size. 0: what measured best for the slab hash on this type of device, kernel by kernel.
 	Tile int
-	// Timed has the stages of calls that rebuild timed by the device, for Timings.
+	// Timed has the stages of calls that rebuild timed by the device, for Stats.Timings.
 	Timed bool
 	// Progress, if not nil, is told how long calls get on.
 	Progress structures.Progress

@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -168,11 +169,9 @@ func (w *oracle) edges() (n uint64) {
 func requireSame(t *rapid.T, tt *testing.T, g *Graph, w *oracle) {
 	ctx := tt.Context()
 	require.NoError(t, g.Check(ctx))
-	vertices, err := g.Vertices(ctx)
+	vertices, edges, err := g.Size(ctx)
 	require.NoError(t, err)
 	require.Equal(t, w.vertices(), vertices, "vertices")
-	edges, err := g.Edges(ctx)
-	require.NoError(t, err)
 	require.Equal(t, w.edges(), edges, "edges")
 
 	ids := make([]uint32, w.extent+3)
@@ -187,8 +186,7 @@ func requireSame(t *rapid.T, tt *testing.T, g *Graph, w *oracle) {
 	require.NoError(t, err)
 	n, err := g.Neighbors(ctx, ids)
 	require.NoError(t, err)
-	offsets, targets, weights, err := g.ExportCSR(ctx)
-	require.NoError(t, err)
+	offsets, targets, weights := slicesOf(t, ctx, func() (*CSR, error) { return g.CSR(ctx, true) })
 	require.Len(t, offsets, w.extent+1)
 	for i := range ids {
 		require.EqualValues(t, len(want[i]), degrees[i], "degree of %d", i)
@@ -229,6 +227,16 @@ func requireSame(t *rapid.T, tt *testing.T, g *Graph, w *oracle) {
 		vertices--
 	}
 	require.Zero(t, vertices)
+}
+
+// slicesOf are rows in Go slices.
+func slicesOf(t require.TestingT, ctx context.Context, rows func() (*CSR, error)) (offsets, targets, weights []uint32) {
+	csr, err := rows()
+	require.NoError(t, err)
+	offsets, targets, weights, err = csr.Slices(ctx)
+	require.NoError(t, err)
+	require.NoError(t, csr.Close())
+	return offsets, targets, weights
 }
 
 // kinds are those of updates that a sort of graph does.
@@ -308,7 +316,7 @@ func step(rt *rapid.T, t *testing.T, g *Graph, w *oracle, extent uint32) {
 		require.NoError(rt, err)
 		w.deleteVertices(rt, some, got)
 	case 3:
-		require.NoError(rt, g.Flush(ctx))
+		require.NoError(rt, Flush(ctx, g))
 	case 4:
 		require.NoError(rt, g.Rehash(ctx))
 	case 5:
@@ -316,7 +324,7 @@ func step(rt *rapid.T, t *testing.T, g *Graph, w *oracle, extent uint32) {
 	default:
 		kind := rapid.SampledFrom(kinds(w.o)).Draw(rt, "kind")
 		e := batch(rt, w.o, extent)
-		got := make([]structures.Status, e.Len())
+		got := make([]structures.Status, len(e.From))
 		require.NoError(rt, g.UpdateEdgesInto(ctx, kind, e, got))
 		w.updates(rt, kind, e, got)
 	}

@@ -18,14 +18,14 @@ import (
 // others, rows need no sorting, and a Snapshot is the graph as it was while batches of edges go on. docs/benchmarks.md
 // says what that costs.
 //
-// Methods that a Graph has as well do what they do there. A vertex is there by its number alone: they are 0 to n-1,
+// Ordered has the methods that change the graph; Now has the queries, and so has a Snapshot. A vertex is there by its number alone: they are 0 to n-1,
 // where n-1 is the greatest that an edge has had, or OrderedOptions.Vertices has made. Several goroutines may use one:
 // queries run beside one another, and what changes it runs alone, so that calls are linearizable.
 //
 // Source: the second representation that section 6.2.1 of Awad, Fully Concurrent GPU Data Structures (2022), proposes,
 // on the tree of its chapters 3 and 4.
 type Ordered struct {
-	orderedArcs
+	now  View
 	tree *btree.Tree[uint64, uint64]
 	gate *gate.Gate // the two arcs of an edge come and go together
 	// The arcs of edges are being made to agree, of which the user's Progress, which may have panicked, is not told.
@@ -70,21 +70,22 @@ func BuildOrdered(ctx context.Context, d *vk.Device, e Edges, o OrderedOptions) 
 	if err != nil {
 		return nil, err
 	}
-	g.extent.Store(max(int64(o.Vertices), a.extent))
+	g.now.extent.Store(max(int64(o.Vertices), a.extent))
 	loops := map[uint32]bool{}
 	for i, from := range e.From {
 		if from == e.To[i] && o.SelfLoops {
 			loops[from] = true
 		}
 	}
-	g.loops.Store(int64(len(loops)))
+	g.now.loops.Store(int64(len(loops)))
 	return g, nil
 }
 
 func newOrdered(d *vk.Device, o OrderedOptions, open func(btree.Options) (*btree.Tree[uint64, uint64], error)) (
 	*Ordered, error) {
-	g := &Ordered{orderedArcs: orderedArcs{d: d, o: o.options()}, gate: gate.New()}
-	if err := g.o.checkVertices(); err != nil {
+	g := &Ordered{now: View{d: d, o: o.options()}, gate: gate.New()}
+	now := &g.now
+	if err := now.o.checkVertices(); err != nil {
 		return nil, err
 	}
 	if told := g.gate.Progress(o.Tree.Progress); told != nil {
@@ -98,11 +99,11 @@ func newOrdered(d *vk.Device, o OrderedOptions, open func(btree.Options) (*btree
 	if err != nil {
 		return nil, err
 	}
-	g.tree, g.arcs, g.length = tree, tree, tree.Len
-	g.extent.Store(int64(o.Vertices))
-	g.enter = func(ctx context.Context) error { return g.enterBy(ctx, g.gate.EnterShared) }
-	g.leave, g.outside = g.gate.LeaveShared, g.gate
-	g.alone = func(_ context.Context, f func() error) error { return f() } // its gate is held
+	g.tree, now.arcs, now.length = tree, tree, tree.Len
+	now.extent.Store(int64(o.Vertices))
+	now.enter = func(ctx context.Context) error { return g.enterBy(ctx, g.gate.EnterShared) }
+	now.leave, now.outside = g.gate.LeaveShared, g.gate
+	now.alone = func(_ context.Context, f func() error) error { return f() } // its gate is held
 	return g, nil
 }
 
@@ -132,6 +133,14 @@ func (g *Ordered) enterBy(ctx context.Context, enter func(context.Context) error
 // made says whether a constructor has made the graph.
 func (g *Ordered) made() bool { return g != nil && g.gate != nil }
 
+// Now is the graph as it is whenever a method of the view is called.
+func (g *Ordered) Now() *View {
+	if g == nil {
+		return nil
+	}
+	return &g.now
+}
+
 // Tree is the tree of the arcs: the key of an arc has the vertex that it comes from in its upper half and the one that
 // it leads to in the lower one, and the value has the weight in its upper half, so that sums of weights are modulo 2^32
 // and compare as they are. It is for queries on streams and kernels of one's own: who changes an undirected graph by it
@@ -143,14 +152,6 @@ func (g *Ordered) Tree() *btree.Tree[uint64, uint64] {
 	return g.tree
 }
 
-// Metrics are those of the tree.
-func (g *Ordered) Metrics() structures.Metrics {
-	if !g.made() {
-		return structures.Metrics{}
-	}
-	return g.tree.Metrics()
-}
-
 // Prepare is that of the tree, and makes the kernel of CSR besides.
 func (g *Ordered) Prepare(ctx context.Context) error {
 	if !g.made() {
@@ -160,10 +161,10 @@ func (g *Ordered) Prepare(ctx context.Context) error {
 		return err
 	}
 	rows := func(_ context.Context, s *vk.Stream) error {
-		_, err := recording.Kernel[csrRowsPush](recording.NewKernels(g.d), s, "graph/csr_rows", csrWorkgroup)
+		_, err := recording.Kernel[csrRowsPush](recording.NewKernels(g.now.d), s, "graph/csr_rows", csrWorkgroup)
 		return err
 	}
-	return recording.Prepare(ctx, g.d, nil, []recording.Part{rows})
+	return recording.Prepare(ctx, g.now.d, nil, []recording.Part{rows})
 }
 
 // Close waits for the calls that are under way and frees the memory, that of its snapshots too. Further calls do
@@ -203,8 +204,8 @@ func (g *Ordered) Check(ctx context.Context) error {
 	if err := g.tree.Check(ctx); err != nil {
 		return err
 	}
-	found := Faults{Loops: -int(g.loops.Load())}
-	for arcs, err := range g.arcs.Chunks(ctx) {
+	found := Faults{Loops: -int(g.now.loops.Load())}
+	for arcs, err := range g.now.arcs.Chunks(ctx) {
 		if err != nil {
 			return err
 		}
@@ -225,11 +226,11 @@ func (g *Ordered) checkArcs(ctx context.Context, arcs structures.Pairs[uint64, u
 		if back[i] = opposite(key); from == to {
 			found.Loops++
 		}
-		if int64(max(from, to)) >= g.extent.Load() {
+		if int64(max(from, to)) >= g.now.extent.Load() {
 			found.Misplaced++
 		}
 	}
-	if g.o.Directed {
+	if g.now.o.Directed {
 		return nil
 	}
 	values, there, err := g.tree.Find(ctx, back)

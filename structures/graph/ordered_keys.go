@@ -62,7 +62,7 @@ func (o *Options) arcsOfEdge(from, to uint32) int {
 }
 
 func (o Options) arcsOf(e Edges) (a arcsOfEdges) {
-	a.keys = make([]uint64, 0, 2*e.Len())
+	a.keys = make([]uint64, 0, 2*len(e.From))
 	for i, from := range e.From {
 		to := e.To[i]
 		n := o.arcsOfEdge(from, to)

@@ -33,10 +33,10 @@ func TestOrderedRepairsWeights(t *testing.T) {
 			}
 		}
 		e := Edges{From: []uint32{1, 2}, To: []uint32{2, 1}, Weights: []uint32{5, 7}}
-		b := orderedBatch{arcsOfEdges: g.o.arcsOf(e), status: c.status}
+		b := orderedBatch{arcsOfEdges: g.now.o.arcsOf(e), status: c.status}
 		require.Equal(t, context.Canceled, b.repair(t.Context(), g.tree, context.Canceled))
 		require.Equal(t, c.now, b.status)
-		weights, found, err := g.FindEdges(t.Context(), Edges{From: []uint32{1, 2}, To: []uint32{2, 1}})
+		weights, found, err := g.Now().FindEdges(t.Context(), Edges{From: []uint32{1, 2}, To: []uint32{2, 1}})
 		require.NoError(t, err)
 		require.Equal(t, []uint32{c.weight, c.weight}, weights)
 		require.Equal(t, []bool{c.weight != 0, c.weight != 0}, found)

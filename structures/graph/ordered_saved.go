@@ -9,20 +9,21 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-func (g *orderedArcs) Save(ctx context.Context, w io.Writer) (n int64, err error) {
-	err = g.ask(ctx, func() error {
-		edges, err := g.count(ctx)
+// Save writes the graph as Graph.Save does, so that Load and vkds read it, too, and returns how many bytes w took. It is
+// one call: what changes the graph of Ordered.Now waits until it ends, and w must not use that graph. Errors: w's,
+// vk.ErrClosed, *vk.OutOfMemoryError, the context's.
+func (v *View) Save(ctx context.Context, w io.Writer) (n int64, err error) {
+	err = v.ask(ctx, func() error {
+		edges, err := v.count(ctx)
 		if err != nil {
 			return err
 		}
-		h := g.o.header(int(g.extent.Load()), edges)
-		n, err = transfer.Save(ctx, g.outside, w, h, g.o.columns(), savedPairs(g.Chunks(ctx), nil, g.o.Weighted))
+		h := v.o.header(int(v.extent.Load()), edges)
+		n, err = transfer.Save(ctx, v.outside, w, h, v.o.columns(), savedPairs(v.chunks(ctx), nil, v.o.Weighted))
 		return err
 	})
 	return n, err
 }
-
-func (g *orderedArcs) WriteTo(w io.Writer) (int64, error) { return g.Save(context.Background(), w) }
 
 // nobody is the gate of what nobody waits at.
 type nobody struct{}

@@ -3,64 +3,60 @@ package graph
 import (
 	"context"
 	"iter"
-	"sync/atomic"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
 
-// OrderedSnapshot is an Ordered as it was at a time, while that is changed: what it holds doesn't change as long as it
-// is open. Several goroutines may use one.
-type OrderedSnapshot struct {
-	orderedArcs
-	at     *btree.Snapshot[uint64, uint64]
-	closed atomic.Bool
-}
-
-// Snapshot opens one, behind the calls that came before; it doesn't wait for the device. One that is not closed keeps
-// memory (btree.Tree.Snapshot, whose errors these are).
-func (g *Ordered) Snapshot(ctx context.Context) (*OrderedSnapshot, error) {
+// Snapshot opens a view of the graph as it is after the calls that came before. It doesn't wait for the device. A view
+// that is not closed keeps memory (btree.Tree.Snapshot, whose errors these are).
+func (g *Ordered) Snapshot(ctx context.Context) (*View, error) {
 	if !g.made() {
 		return nil, vk.ErrNotOpen
 	}
-	if err := g.enter(ctx); err != nil {
+	now := &g.now
+	if err := now.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer g.leave()
+	defer now.leave()
 	at, err := g.tree.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &OrderedSnapshot{orderedArcs: orderedArcs{arcs: at, length: at.Len, d: g.d, o: g.o}, at: at}
-	s.extent.Store(g.extent.Load())
-	s.loops.Store(g.loops.Load())
-	s.alone = func(ctx context.Context, f func() error) error { return g.ask(ctx, f) }
-	s.enter = func(ctx context.Context) error {
-		if s.closed.Load() {
+	v := &View{arcs: at, length: at.Len, d: now.d, o: now.o, at: at}
+	v.extent.Store(now.extent.Load())
+	v.loops.Store(now.loops.Load())
+	v.alone = func(ctx context.Context, f func() error) error { return now.ask(ctx, f) }
+	v.enter = func(ctx context.Context) error {
+		if v.closed.Load() {
 			return vk.ErrClosed
 		}
-		return g.ask(ctx, func() error { return nil }) // it is open, and there is time
+		return now.ask(ctx, func() error { return nil }) // it is open, and there is time
 	}
-	s.leave, s.outside = func() {}, nobody{}
-	return s, nil
+	v.leave, v.outside = func() {}, nobody{}
+	return v, nil
 }
 
-// At is the snapshot of the tree's arcs, for queries on streams and kernels of one's own (Ordered.Tree).
-func (s *OrderedSnapshot) At() *btree.Snapshot[uint64, uint64] {
-	if s == nil {
+// At is the snapshot of the tree's arcs, for queries on streams and kernels of one's own (Ordered.Tree). It is nil of
+// Ordered.Now.
+func (v *View) At() *btree.Snapshot[uint64, uint64] {
+	if v == nil {
 		return nil
 	}
-	return s.at
+	return v.at
 }
 
-// Close ends the snapshot. Further calls do nothing.
-func (s *OrderedSnapshot) Close() error {
-	if s == nil || s.at == nil {
+// Close ends a snapshot. Further calls do nothing, and so does Close of Ordered.Now.
+func (v *View) Close() error {
+	if !v.made() {
 		return vk.ErrNotOpen
 	}
-	s.closed.Store(true)
-	return s.at.Close()
+	if v.at == nil {
+		return nil
+	}
+	v.closed.Store(true)
+	return v.at.Close()
 }
 
 // EdgeChange describes an edge that differs between two snapshots. In an undirected graph From is the lesser end. The
@@ -73,7 +69,7 @@ type EdgeChange struct {
 // DiffEdges returns the edges that differ between two snapshots of one graph, ascending, in time that goes by what has
 // changed. As btree.Diff does, it goes by the times of the snapshots, not by their places. An error comes last, with no
 // change: those of btree.Diff.
-func DiffEdges(ctx context.Context, older, newer *OrderedSnapshot) iter.Seq2[EdgeChange, error] {
+func DiffEdges(ctx context.Context, older, newer *View) iter.Seq2[EdgeChange, error] {
 	return func(yield func(EdgeChange, error) bool) {
 		for c, err := range btree.Diff(ctx, older.At(), newer.At()) {
 			if err != nil {

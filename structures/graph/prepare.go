@@ -140,7 +140,7 @@ func (g *Graph) try(ctx context.Context, form recording.Form) error {
 		func() error { _, err := x.InsertEdges(ctx, e); return err },
 		func() error { return x.FindEdgesInto(ctx, e, nil, make([]bool, n)) },
 		func() error { _, err := x.Neighbors(ctx, []uint32{1}); return err },
-		func() error { _, err := x.Edges(ctx); return err },
+		func() error { _, _, err := x.Size(ctx); return err },
 		func() error { _, err := x.Stats(ctx); return err },
 		func() error { _, err := x.InsertVertices(ctx, []uint32{n + 5}); return err },
 		func() error { _, err := x.DeleteVertices(ctx, []uint32{3}); return err },

@@ -21,7 +21,7 @@ const (
 )
 
 type planPush struct {
-	Graph  Device
+	Graph  Description
 	Needs  uint64
 	Extent uint32
 	Mode   uint32
@@ -31,7 +31,7 @@ type planPush struct {
 }
 
 type movePush struct {
-	Graph  Device
+	Graph  Description
 	Places uint64
 	Needs  uint64
 	Failed uint64
@@ -42,7 +42,7 @@ type movePush struct {
 }
 
 type installPush struct {
-	Graph  Device
+	Graph  Description
 	Places uint64
 	Needs  uint64
 	Extent uint32
@@ -57,7 +57,7 @@ type hubsPush struct {
 }
 
 type releasePush struct {
-	Graph  Device
+	Graph  Description
 	Hubs   hubsPush
 	Needs  uint64
 	Extent uint32
@@ -145,7 +145,7 @@ func (g *Graph) plan(ctx context.Context, extent int, mode uint32) (regrowth, er
 		}
 		g.timed("plan", func() {
 			k.Dispatch(g.stream, groupsOf(extent), planPush{
-				Graph: g.device(), Needs: r.needs, Extent: uint32(extent), Mode: mode, Slots: uint32(g.slots),
+				Graph: g.description(), Needs: r.needs, Extent: uint32(extent), Mode: mode, Slots: uint32(g.slots),
 				Each: g.each(), Most: maxBuckets,
 			})
 			err = g.bulk.Scan(g.stream, primitives.ScanArgs{In: r.needs, Out: r.places,
@@ -237,7 +237,7 @@ func (g *Graph) move(ctx context.Context, r regrowth) error {
 			g.timed("move", func() {
 				g.ranges(r.slabs, func(first, count int) {
 					k.Dispatch(g.stream, g.walkGroups(count), movePush{
-						Graph: g.device(), Places: r.places, Needs: r.needs, Failed: g.host.Address(),
+						Graph: g.description(), Places: r.places, Needs: r.needs, Failed: g.host.Address(),
 						Extent: uint32(r.extent), Base: r.base, First: uint32(first), Count: uint32(count),
 					})
 				})
@@ -278,7 +278,7 @@ func (g *Graph) drop(r regrowth) error {
 			return err
 		}
 		g.ranges(r.slabs, func(first, count int) {
-			k.Dispatch(g.stream, g.walkGroups(count), releasePush{Graph: g.device(), Base: r.base,
+			k.Dispatch(g.stream, g.walkGroups(count), releasePush{Graph: g.description(), Base: r.base,
 				First: uint32(first), Count: uint32(count)})
 		})
 		return nil
@@ -298,12 +298,12 @@ func (g *Graph) install(r regrowth) error {
 		}
 		g.timed("release", func() {
 			g.ranges(r.extent+g.hubs.buckets, func(first, count int) {
-				release.Dispatch(g.stream, g.walkGroups(count), releasePush{Graph: g.device(), Hubs: g.hubs.push(),
+				release.Dispatch(g.stream, g.walkGroups(count), releasePush{Graph: g.description(), Hubs: g.hubs.push(),
 					Needs: r.needs, Extent: uint32(r.extent), First: uint32(first), Count: uint32(count)})
 			})
 		})
 		install.Dispatch(g.stream, groupsOf(r.extent),
-			installPush{g.device(), r.places, r.needs, uint32(r.extent), r.base})
+			installPush{g.description(), r.places, r.needs, uint32(r.extent), r.base})
 		return nil
 	})
 }
@@ -330,7 +330,7 @@ func (g *Graph) releaseAll() error {
 			return err
 		}
 		g.ranges(extent+g.hubs.buckets, func(first, count int) {
-			k.Dispatch(g.stream, g.walkGroups(count), releasePush{Graph: g.device(), Hubs: g.hubs.push(),
+			k.Dispatch(g.stream, g.walkGroups(count), releasePush{Graph: g.description(), Hubs: g.hubs.push(),
 				Extent: uint32(extent), First: uint32(first), Count: uint32(count)})
 		})
 		return nil

@@ -33,7 +33,7 @@ func (g *Graph) Save(ctx context.Context, w io.Writer) (int64, error) {
 	var counts [counterWords]uint32
 	err := g.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
 		if counts, err = g.counts(ctx, s); err == nil {
-			edges, err = g.arcsNow(ctx, s, int(counts[countExtent]))
+			edges, err = g.edgesNow(ctx, s, counts)
 		}
 		return err
 	})
@@ -42,9 +42,6 @@ func (g *Graph) Save(ctx context.Context, w io.Writer) (int64, error) {
 	}
 	if err != nil {
 		return 0, err
-	}
-	if !g.o.Directed {
-		edges = (edges + uint64(counts[countLoops])) / 2
 	}
 	h := g.o.header(int(counts[countExtent]), edges+uint64(len(gone)))
 	return transfer.Save(ctx, g.gate, w, h, g.o.columns(), savedPairs(g.chunks(ctx, true), gone, g.o.Weighted))
@@ -61,9 +58,6 @@ func (o *Options) header(vertices int, pairs uint64) saved.Header {
 func (o *Options) columns() saved.Columns {
 	return saved.Columns{Keys: saved.Keys[uint64](), Values: saved.Keys[uint32](), KeysOnly: !o.Weighted}
 }
-
-// WriteTo is Save without a context: io.WriterTo.
-func (g *Graph) WriteTo(w io.Writer) (int64, error) { return g.Save(context.Background(), w) }
 
 func number(b bool) float64 {
 	if b {

@@ -2,9 +2,7 @@ package graph
 
 import (
 	"context"
-	"iter"
 
-	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
@@ -136,36 +134,4 @@ func (g *Graph) sortRows(s *vk.Stream, r *Rows) (err error) {
 		r.Weights, sorted.Weights = sorted.Weights, r.Weights
 	}
 	return err
-}
-
-// ExportCSR returns the graph as compressed sparse rows in Go slices: the targets of vertex v's arcs, ascending, are
-// targets[offsets[v]:offsets[v+1]]; weights is nil where there are none. Errors: those of CSR.
-func (g *Graph) ExportCSR(ctx context.Context) (offsets, targets, weights []uint32, err error) {
-	csr, err := g.CSR(ctx, true)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	offsets, targets, weights, err = csr.Slices(ctx)
-	return offsets, targets, weights, joint.Error(err, csr.Close())
-}
-
-// Export returns all edges, those of an undirected graph once each, as Chunks has them.
-func (g *Graph) Export(ctx context.Context) (all Edges, err error) {
-	if err := g.enterShared(ctx); err != nil {
-		return Edges{}, err
-	}
-	defer g.gate.LeaveShared()
-	return collected(g.chunks(ctx, true))
-}
-
-// collected are the edges of all chunks.
-func collected(chunks iter.Seq2[Edges, error]) (all Edges, err error) {
-	for e, err := range chunks {
-		if err != nil {
-			return Edges{}, err
-		}
-		all.From, all.To = append(all.From, e.From...), append(all.To, e.To...)
-		all.Weights = append(all.Weights, e.Weights...)
-	}
-	return all, nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 type bucketsPush struct {
-	Graph  Device
+	Graph  Description
 	Hubs   hubsPush
 	Extent uint32
 	First  uint32
@@ -17,7 +17,7 @@ type bucketsPush struct {
 }
 
 type surveyPush struct {
-	Graph  Device
+	Graph  Description
 	Hubs   hubsPush
 	Rows   uint64
 	Extent uint32
@@ -25,23 +25,9 @@ type surveyPush struct {
 	Last   uint32
 }
 
-// Flush compacts adjacencies in place, so that deleted edges take no slots any more, and gives slabs back to the pool
-// (FLUSH of the slab hash). Vertices without neighbours then have no slab, unless they have several buckets: Rehash
-// takes these. It waits for the streams that work on the graph. A cancelled flush is harmless: some buckets are then
-// compacted and others are not.
-func (g *Graph) Flush(ctx context.Context) error {
-	if err := g.enter(ctx); err != nil {
-		return err
-	}
-	defer g.gate.Leave()
-	counts, err := g.counts(ctx, g.stream)
-	if err != nil {
-		return err
-	}
-	return g.flush(ctx, int(counts[countExtent]))
-}
-
-// flush is Flush by who has entered.
+// flush compacts adjacencies in place, so that deleted edges take no slots any more, and gives slabs back to the pool
+// (FLUSH of the slab hash), by who has entered. Vertices without neighbours then have no slab, unless they have several
+// buckets. A cancelled flush is harmless: some buckets are then compacted and others are not.
 func (g *Graph) flush(ctx context.Context, extent int) error {
 	shared := uint32(1)
 	if g.ownPool {
@@ -60,7 +46,7 @@ func (g *Graph) flush(ctx context.Context, extent int) error {
 				return err
 			}
 			g.timed("flush", func() {
-				k.Dispatch(g.stream, g.walkGroups(last-first), bucketsPush{g.device(), g.hubs.push(), uint32(extent),
+				k.Dispatch(g.stream, g.walkGroups(last-first), bucketsPush{g.description(), g.hubs.push(), uint32(extent),
 					uint32(first), uint32(last)})
 			})
 			return nil
@@ -76,7 +62,8 @@ func (g *Graph) flush(ctx context.Context, extent int) error {
 }
 
 // Rehash gives vertices the buckets that their degrees ask for now, at Options.Load, where these are more than a slab
-// each is for, or far fewer than there are; and flushes. Insertions from Go slices do so where vertices pass
+// each is for, or far fewer than there are. It also compacts adjacencies in place, so that deleted edges take no slots
+// any more, and gives slabs back to the pool (FLUSH of the slab hash). Insertions from Go slices do so where vertices pass
 // Options.MaxLoad; those on streams leave it to their users. It waits for the streams that work on the graph, and where
 // one has work recorded that was not submitted, it is vk.ErrUnsubmitted. Errors also: *vk.OutOfMemoryError,
 // *structures.LimitError. After an error the graph is as good as before.
@@ -133,7 +120,7 @@ type Stats struct {
 	MeanDegree           float64
 	Lone                 int // vertices without neighbours
 
-	Tombstones uint64 // slots of deleted edges, which Flush and Rehash reclaim
+	Tombstones uint64 // slots of deleted edges, which Rehash reclaims
 	Buckets    uint64 // with slabs
 	Hubs       int    // buckets of vertices that have several
 	Slabs      uint64 // base slabs and those behind them
@@ -144,6 +131,10 @@ type Stats struct {
 
 	Bytes uint64          // device memory of descriptors and pool
 	Pool  alloc.PoolStats // the allocator's own; of a shared pool, for all its users
+
+	// Timings are how long the stages of Build, Rehash and DeleteVertices took on the device since the last Stats, by
+	// stage. There are none without Options.Timed.
+	Timings []vk.Timing
 }
 
 // The layout of survey.comp's rows, in words.
@@ -172,6 +163,7 @@ func (g *Graph) Stats(ctx context.Context) (Stats, error) {
 	if s.Pool, err = g.pool.Stats(ctx); err != nil {
 		return Stats{}, err
 	}
+	s.Timings = g.stream.Timings()
 	s.Bytes = g.vertices.Bytes() + g.counters.Bytes() + g.hubs.bytes() + s.Pool.Bytes
 	edge := 4.0
 	if g.o.Weighted {
@@ -207,7 +199,7 @@ func (g *Graph) survey(ctx context.Context, into *Stats) error {
 				return err
 			}
 			g.stream.Fill(rows, 0, int(rows.Bytes()), 0)
-			k.Dispatch(g.stream, g.walkGroups(last-first), surveyPush{g.device(), g.hubs.push(), rows.Address(),
+			k.Dispatch(g.stream, g.walkGroups(last-first), surveyPush{g.description(), g.hubs.push(), rows.Address(),
 				uint32(into.Extent), uint32(first), uint32(last)})
 			return nil
 		})

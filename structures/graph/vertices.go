@@ -12,7 +12,7 @@ import (
 )
 
 type verticesPush struct {
-	Graph    Device
+	Graph    Description
 	IDs      uint64
 	Statuses uint64
 	Gone     uint64
@@ -23,7 +23,7 @@ type verticesPush struct {
 }
 
 type sweepPush struct {
-	Graph  Device
+	Graph  Description
 	Hubs   hubsPush
 	Gone   uint64
 	Extent uint32
@@ -94,7 +94,7 @@ func (g *Graph) mark(ctx context.Context, ids []uint32, status []structures.Stat
 			if err != nil {
 				return err
 			}
-			p := verticesPush{Graph: g.device(), IDs: c.Columns[0], Statuses: c.Columns[1], Gone: gone(),
+			p := verticesPush{Graph: g.description(), IDs: c.Columns[0], Statuses: c.Columns[1], Gone: gone(),
 				Pending: c.Pending, Count: uint32(c.Count), Extent: uint32(extent)}
 			if c.Retry {
 				p.Retry = 1
@@ -153,11 +153,11 @@ func (g *Graph) deleteVertices(ctx context.Context, ids []uint32, status []struc
 	return joint.Error(marking, recording.Run(g.stream, func() error {
 		g.timed("sweep", func() {
 			g.ranges(extent+g.hubs.buckets, func(first, count int) {
-				sweep.Dispatch(g.stream, g.walkGroups(count), sweepPush{Graph: g.device(), Hubs: g.hubs.push(),
+				sweep.Dispatch(g.stream, g.walkGroups(count), sweepPush{Graph: g.description(), Hubs: g.hubs.push(),
 					Gone: gone.Address(), Extent: uint32(extent), First: uint32(first), Last: uint32(first + count)})
 			})
 		})
-		bury.Dispatch(g.stream, groupsOf(extent), sweepPush{Graph: g.device(), Gone: gone.Address(),
+		bury.Dispatch(g.stream, groupsOf(extent), sweepPush{Graph: g.description(), Gone: gone.Address(),
 			Last: uint32(extent)})
 		return nil
 	}))
@@ -181,33 +181,8 @@ func (g *Graph) sweepers(ctx context.Context) (sweep, bury *vk.Kernel[sweepPush]
 	return sweep, bury, err
 }
 
-// Vertices counts the vertices.
-func (g *Graph) Vertices(ctx context.Context) (int, error) {
-	counts, err := g.looked(ctx)
-	return int(counts[countExtent]) - int(counts[countDeleted]), err
-}
-
-// Extent is one more than the greatest vertex that there is or was: vertices are numbers below it.
-func (g *Graph) Extent(ctx context.Context) (int, error) {
-	counts, err := g.looked(ctx)
-	return int(counts[countExtent]), err
-}
-
-// looked are the counters, read beside queries.
-func (g *Graph) looked(ctx context.Context) (words [counterWords]uint32, err error) {
-	if err := g.enterShared(ctx); err != nil {
-		return words, err
-	}
-	defer g.gate.LeaveShared()
-	err = g.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
-		words, err = g.counts(ctx, s)
-		return err
-	})
-	return words, err
-}
-
 type degreesPush struct {
-	Graph    Device
+	Graph    Description
 	Vertices uint64
 	Degrees  uint64
 	Tiles    uint64
@@ -221,28 +196,34 @@ func (g *Graph) recordDegrees(s *vk.Stream, vertices, degrees, tiles uint64, cou
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groupsOf(count), degreesPush{g.device(), vertices, degrees, tiles, uint32(count)})
+	k.Dispatch(s, groupsOf(count), degreesPush{g.description(), vertices, degrees, tiles, uint32(count)})
 	return nil
 }
 
-// Edges counts the edges: in a directed graph its arcs, in another one each edge once.
-func (g *Graph) Edges(ctx context.Context) (uint64, error) {
+// Size counts the vertices and the edges: in a directed graph its arcs, in another one each edge once.
+func (g *Graph) Size(ctx context.Context) (vertices int, edges uint64, err error) {
 	if err := g.enterShared(ctx); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer g.gate.LeaveShared()
-	var edges uint64
-	err := g.pipelines.Do(ctx, func(s *vk.Stream) error {
+	err = g.pipelines.Do(ctx, func(s *vk.Stream) error {
 		counts, err := g.counts(ctx, s)
 		if err != nil {
 			return err
 		}
-		edges, err = g.arcsNow(ctx, s, int(counts[countExtent]))
-		if !g.o.Directed {
-			edges = (edges + uint64(counts[countLoops])) / 2
-		}
+		vertices = int(counts[countExtent]) - int(counts[countDeleted])
+		edges, err = g.edgesNow(ctx, s, counts)
 		return err
 	})
+	return vertices, edges, err
+}
+
+// edgesNow is how many edges there are, by who has entered.
+func (g *Graph) edgesNow(ctx context.Context, s *vk.Stream, counts [counterWords]uint32) (uint64, error) {
+	edges, err := g.arcsNow(ctx, s, int(counts[countExtent]))
+	if !g.o.Directed {
+		edges = (edges + uint64(counts[countLoops])) / 2
+	}
 	return edges, err
 }
 

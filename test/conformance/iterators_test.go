@@ -60,15 +60,6 @@ func ofEdges(edges iter.Seq2[graph.Edge, error]) items {
 	return itemsOf(edges, func(e graph.Edge) []uint64 { return []uint64{uint64(e.From)<<32 | uint64(e.To)} })
 }
 
-func ofEdgeChunks(chunks iter.Seq2[graph.Edges, error]) items {
-	return itemsOf(chunks, func(e graph.Edges) (all []uint64) {
-		for i, from := range e.From {
-			all = append(all, uint64(from)<<32|uint64(e.To[i]))
-		}
-		return all
-	})
-}
-
 // iterated is a structure with its iterators and its changes, by name.
 type iterated struct {
 	iterators map[string]func(context.Context) items
@@ -242,7 +233,6 @@ func eachIterated(t *testing.T, f func(t *testing.T, s *vk.Stream, x iterated)) 
 		return iterated{
 			iterators: map[string]func(context.Context) items{
 				"AllEdges": func(ctx context.Context) items { return ofEdges(g.AllEdges(ctx)) },
-				"Chunks":   func(ctx context.Context) items { return ofEdgeChunks(g.Chunks(ctx)) },
 				"AllVertices": func(ctx context.Context) items {
 					return itemsOf(g.AllVertices(ctx), func(v uint32) []uint64 { return []uint64{uint64(v)} })
 				},
@@ -253,10 +243,10 @@ func eachIterated(t *testing.T, f func(t *testing.T, s *vk.Stream, x iterated)) 
 				"vertex": doing(func() ([]structures.Status, error) { return g.DeleteVertices(ctx, keys[100_000:]) }),
 				"clear":  doingOne(func() error { return g.Clear(ctx) }),
 				"stream": func(t *testing.T) {
-					require.NoError(t, g.UpdateOn(ctx, s, structures.Insert, b))
+					require.NoError(t, g.On(s).Update(ctx, structures.Insert, b))
 					require.NoError(t, s.Wait(ctx))
 				},
-				"not submitted": doingOne(func() error { return g.UpdateOn(ctx, s, structures.Insert, b) }),
+				"not submitted": doingOne(func() error { return g.On(s).Update(ctx, structures.Insert, b) }),
 			},
 			restore: func() error {
 				s.Discard()
@@ -276,8 +266,7 @@ func eachIterated(t *testing.T, f func(t *testing.T, s *vk.Stream, x iterated)) 
 		t.Cleanup(func() { require.NoError(t, g.Close()) })
 		return iterated{
 			iterators: map[string]func(context.Context) items{
-				"AllEdges": func(ctx context.Context) items { return ofEdges(g.AllEdges(ctx)) },
-				"Chunks":   func(ctx context.Context) items { return ofEdgeChunks(g.Chunks(ctx)) },
+				"AllEdges": func(ctx context.Context) items { return ofEdges(g.Now().AllEdges(ctx)) },
 			},
 			changes: map[string]func(*testing.T){
 				"insert": doing(func() ([]structures.Status, error) { return g.InsertEdges(ctx, few) }),

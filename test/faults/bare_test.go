@@ -246,7 +246,7 @@ func TestErrorTypes(t *testing.T) {
 			return btree.DiffOn(s, later, at, btree.DeviceDiff{Total: buffer})
 		}},
 		"vertex": {&graph.VertexError{}, func() error {
-			_, err := graph.BuildCSR(ctx, d, keys, keys, nil, graph.CSROptions{Vertices: 2})
+			_, err := graph.BuildCSR(ctx, d, graph.Edges{From: keys, To: keys}, graph.CSROptions{Vertices: 2})
 			return err
 		}},
 		"offset": {&graph.OffsetError{}, func() error {

@@ -136,7 +136,7 @@ func TestHandlesGivenToOthers(t *testing.T) {
 	closedGraph, err := ordered.Snapshot(ctx)
 	require.NoError(t, err)
 	require.NoError(t, closedGraph.Close())
-	rows, err := ordered.CSR(ctx)
+	rows, err := ordered.Now().CSR(ctx)
 	require.NoError(t, err)
 	require.NoError(t, rows.Close())
 	g, err := graph.New(ctx, d, graph.Options{})
@@ -148,12 +148,12 @@ func TestHandlesGivenToOthers(t *testing.T) {
 	type snapshot = btree.Snapshot[uint32, uint32]
 	for want, handles := range map[error][]struct {
 		s *snapshot
-		o *graph.OrderedSnapshot
+		o *graph.View
 		r *graph.CSR
 		g *graph.Graph
 		p *alloc.SlabPool
 	}{
-		vk.ErrNotOpen: {{}, {new(snapshot), new(graph.OrderedSnapshot), new(graph.CSR), new(graph.Graph),
+		vk.ErrNotOpen: {{}, {new(snapshot), new(graph.View), new(graph.CSR), new(graph.Graph),
 			new(alloc.SlabPool)}},
 		vk.ErrClosed: {{closed, closedGraph, rows, g, pool}},
 	} {
@@ -168,7 +168,7 @@ func TestHandlesGivenToOthers(t *testing.T) {
 				"DiffOn newer": btree.DiffOn(stream, now, h.s, btree.DeviceDiff{}),
 				"DiffEdges":    last(graph.DiffEdges(ctx, h.o, then)),
 				"and newer":    last(graph.DiffEdges(ctx, then, h.o)),
-				"FromCSR":      of(graph.FromCSR(ctx, h.r, graph.Options{})),
+				"FromCSR":      of(graph.Build(ctx, d, h.r, graph.Options{})),
 				"analytics":    of(analytics.New(h.r).Components(ctx)),
 				"live":         of(analytics.NewLive(h.g).Components(ctx)),
 				"reclaimer":    of(alloc.NewReclaimer(ctx, h.p, alloc.ReclaimerOptions{})),

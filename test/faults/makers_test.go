@@ -48,13 +48,12 @@ func makers(t *testing.T, d *vk.Device, body func()) map[string]maker {
 	ctx, keys := t.Context(), []uint32{1, 2, 3, 4}
 	e := graph.Edges{From: keys, To: []uint32{2, 3, 4, 1}, Weights: keys}
 	words := testdevice.Upload(t, d, keys)
-	on := graph.DeviceEdges{Count: 4, From: words, To: words, Weights: words}
-	s := testdevice.Stream(t, d)
+	on := graph.DeviceEdges{Count: 4, From: words, To: words, Weights: words, Stream: testdevice.Stream(t, d)}
 	tree, err := btree.Build(ctx, d, keys, keys, btree.Options{})
 	require.NoError(t, err)
 	o, err := graph.BuildOrdered(ctx, d, e, graph.OrderedOptions{Weighted: true})
 	require.NoError(t, err)
-	rows, err := graph.BuildCSR(ctx, d, keys, keys, nil, graph.CSROptions{})
+	rows, err := graph.BuildCSR(ctx, d, graph.Edges{From: keys, To: keys}, graph.CSROptions{})
 	require.NoError(t, err)
 	older, err := tree.Snapshot(ctx)
 	require.NoError(t, err)
@@ -146,24 +145,27 @@ func makers(t *testing.T, d *vk.Device, body func()) map[string]maker {
 		"graph.Build": func(ctx context.Context, p progress, _, _ io.Reader) error {
 			return closed(graph.Build(ctx, d, e, graph.Options{Weighted: true, Progress: p}))
 		},
-		"graph.BuildOn": func(ctx context.Context, p progress, _, _ io.Reader) error {
-			return closed(graph.BuildOn(ctx, s, on, graph.Options{Vertices: 5, Weighted: true, Progress: p}))
+		"graph.Build, of device buffers": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(graph.Build(ctx, d, on, graph.Options{Vertices: 5, Weighted: true, Progress: p}))
 		},
 		"graph.Load": func(ctx context.Context, p progress, _, r io.Reader) error {
 			return closed(graph.Load(ctx, d, r, graph.Options{Progress: p}))
 		},
-		"graph.FromCSR": func(ctx context.Context, p progress, _, _ io.Reader) error {
-			return closed(graph.FromCSR(ctx, rows, graph.Options{Directed: true, Progress: p}))
+		"graph.Build, of rows": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(graph.Build(ctx, d, rows, graph.Options{Directed: true, Progress: p}))
 		},
 		"graph.NewCSR": func(ctx context.Context, _ progress, _, _ io.Reader) error {
 			offsets, targets := testdevice.Upload(t, d, []uint32{0, 1, 2}), testdevice.Upload(t, d, []uint32{1, 0})
 			return closed(graph.NewCSR(ctx, d, graph.Rows{Vertices: 2, Arcs: 2, Offsets: offsets, Targets: targets}))
 		},
 		"graph.BuildCSR": func(ctx context.Context, _ progress, _, _ io.Reader) error {
-			return closed(graph.BuildCSR(ctx, d, keys, keys, keys, graph.CSROptions{}))
+			return closed(graph.BuildCSR(ctx, d, graph.Edges{From: keys, To: keys, Weights: keys}, graph.CSROptions{}))
 		},
-		"graph.BuildCSROn": func(ctx context.Context, _ progress, _, _ io.Reader) error {
-			return closed(graph.BuildCSROn(ctx, s, on, graph.CSROptions{Vertices: 5}))
+		"graph.BuildCSR, of device buffers": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			return closed(graph.BuildCSR(ctx, d, on, graph.CSROptions{Vertices: 5}))
+		},
+		"graph.BuildCSR, of rows": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			return closed(graph.BuildCSR(ctx, d, rows, graph.CSROptions{}))
 		},
 		"graph.NewNamed": func(ctx context.Context, p progress, _, _ io.Reader) error {
 			return closed(graph.NewNamed[uint64](ctx, d, graph.Options{Progress: p}))
@@ -246,7 +248,7 @@ func save(t *testing.T, d *vk.Device, keys []uint32, e graph.Edges) (dictionary,
 	require.NoError(t, m.Close())
 	g, err := graph.Build(t.Context(), d, e, graph.Options{})
 	require.NoError(t, err)
-	_, err = g.WriteTo(&arcs)
+	_, err = g.Save(t.Context(), &arcs)
 	require.NoError(t, err)
 	require.NoError(t, g.Close())
 	return pairs.Bytes(), arcs.Bytes()

@@ -32,7 +32,7 @@ func TestNoDevice(t *testing.T) {
 	require.NoError(t, m.Close())
 	g, err := graph.Build(ctx, open, edges, graph.Options{})
 	require.NoError(t, err)
-	_, err = g.WriteTo(&rows)
+	_, err = g.Save(ctx, &rows)
 	require.NoError(t, err)
 	require.NoError(t, g.Close())
 	saved := func() *bytes.Reader { return bytes.NewReader(dictionary.Bytes()) }
@@ -79,7 +79,7 @@ func TestNoDevice(t *testing.T) {
 			"named":            of(graph.NewNamed[uint64](ctx, d, graph.Options{})),
 			"named by text":    of(graph.NewNamedByText(ctx, d, graph.Options{})),
 			"rows":             of(graph.NewCSR(ctx, d, graph.Rows{})),
-			"rows of edges":    of(graph.BuildCSR(ctx, d, keys, keys, nil, graph.CSROptions{})),
+			"rows of edges":    of(graph.BuildCSR(ctx, d, graph.Edges{From: keys, To: keys}, graph.CSROptions{})),
 			"connectivity":     of(analytics.NewConnectivity(ctx, d, 10)),
 		} {
 			require.Equal(t, vk.ErrNotOpen, err, name)

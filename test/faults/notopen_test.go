@@ -35,7 +35,7 @@ func TestNotOpen(t *testing.T) {
 		reflect.TypeFor[btree.Snapshot[uint32, uint32]](), reflect.TypeFor[btree.Snapshot[int64, uint32]](),
 		reflect.TypeFor[lsm.LSM[uint32, uint32]](), reflect.TypeFor[lsm.LSM[int64, uint32]](),
 		reflect.TypeFor[sortedarray.Array[uint32, uint32]](), reflect.TypeFor[sortedarray.Array[int64, uint32]](),
-		reflect.TypeFor[graph.Graph](), reflect.TypeFor[graph.Ordered](), reflect.TypeFor[graph.OrderedSnapshot](),
+		reflect.TypeFor[graph.Graph](), reflect.TypeFor[graph.Ordered](), reflect.TypeFor[graph.View](),
 		reflect.TypeFor[graph.Named[uint64]](), reflect.TypeFor[graph.Named[string]](), reflect.TypeFor[graph.CSR](),
 		reflect.TypeFor[analytics.Analyzer](), reflect.TypeFor[analytics.Connectivity](),
 	} {

@@ -149,6 +149,17 @@ func others(t *testing.T, d *vk.Device, progress structures.Progress) []handle {
 	return []handle{
 		{name: "graph", x: g, alive: edges(g.InsertEdges), check: g.Check, close: g.Close},
 		{name: "ordered graph", x: o, alive: edges(o.InsertEdges), check: o.Check, close: o.Close},
+		{name: "ordered graph now", x: o.Now(), close: o.Now().Close, alive: func(ctx context.Context) error {
+			_, _, err := o.Now().Size(ctx)
+			return err
+		}},
+		{name: "graph on a stream", x: g.On(stream), close: func() error { stream.Discard(); return nil },
+			alive: func(ctx context.Context) error {
+				stream.Discard() // what was recorded before the panic
+				return edges(g.InsertEdges)(ctx)
+			}},
+		{name: "graph in shaders", x: g.InShaders(), alive: edges(g.InsertEdges), check: g.Check,
+			close: func() error { return nil }},
 		{name: "snapshot of a graph", x: snapshot, close: snapshot.Close, alive: func(ctx context.Context) error {
 			_, _, err := snapshot.FindEdges(ctx, e)
 			return err

@@ -46,7 +46,7 @@ var sharers = map[string]func(t *testing.T, d *vk.Device, p *alloc.SlabPool, tol
 		return sharer{func(ctx context.Context) error {
 			_, err := g.InsertEdges(ctx, graph.Edges{From: []uint32{1, 2, 3}, To: []uint32{2, 3, 4}})
 			return err
-		}, func() { g.Device() }, g.Close}
+		}, func() { g.InShaders().Description() }, g.Close}
 	},
 }
 

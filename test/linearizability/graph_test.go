@@ -98,7 +98,7 @@ func (r *graphRig) batch(rng *rand.Rand, kind structures.Kind, edges []uint64, p
 // do does batches at the same time, one a stream, and finishes them one after another; the history of their operations.
 func (r *graphRig) do(phase int64, batches ...*edgeBatch) (history []porcupine.Operation) {
 	for _, b := range batches {
-		require.NoError(r, r.graph.UpdateOn(r.Context(), b.s, b.kind, b.on))
+		require.NoError(r, r.graph.On(b.s).Update(r.Context(), b.kind, b.on))
 		_, err := b.s.Submit()
 		require.NoError(r, err)
 	}
@@ -106,7 +106,7 @@ func (r *graphRig) do(phase int64, batches ...*edgeBatch) (history []porcupine.O
 		require.NoError(r, b.s.Wait(r.Context()))
 	}
 	for _, b := range batches {
-		require.NoError(r, r.graph.Finish(r.Context(), b.s, b.kind, b.on))
+		require.NoError(r, r.graph.On(b.s).Finish(r.Context(), b.kind, b.on))
 		status := get(&r.rig, b.on.Status)
 		for i, o := range b.edges {
 			out := outcome{status: structures.Status(status[i])}

@@ -210,7 +210,10 @@ func TestTypesOfGraph(t *testing.T) {
 	_, err = g.InsertEdges(t.Context(), graph.Edges{From: []uint32{1, 2}, To: []uint32{2, 3},
 		Weights: []uint32{1<<32 - 1, 5}})
 	require.NoError(t, err)
-	file := saving(t, g)
+	var out bytes.Buffer
+	_, err = g.Save(t.Context(), &out)
+	require.NoError(t, err)
+	file := out.Bytes()
 	edges := []uint64{1<<32 | 2, 2<<32 | 3}
 	requireLoads(t, d, "tree", file, edges, []uint32{1<<32 - 1, 5})
 	requireLoads(t, d, "tree", file, edges, []int64{1<<32 - 1, 5})

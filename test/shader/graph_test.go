@@ -14,7 +14,7 @@ import (
 )
 
 type graphPush struct {
-	Graph   graph.Device
+	Graph   graph.Description
 	Arcs    uint64
 	Results uint64
 	Count   uint32
@@ -79,15 +79,15 @@ func graphProgram(t *testing.T, r *rig, weighted, wide bool, width int) {
 		}
 	}
 	require.NoError(t, g.Check(ctx))
-	edges, err := g.Edges(ctx)
+	_, edges, err := g.Size(ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, len(want), edges)
 
 	require.NoError(t, arcs.Upload(ctx, 0, words)) // as they were
-	constants := g.Constants()
+	constants := g.InShaders().Constants()
 	constants["TILE"], constants["FUNCTION"] = uint32(width), 1
 	find := kernel[graphPush](t, r, graphModule(weighted, wide), constants)
-	run(r, find, count, graphPush{g.Device(), arcs.Address(), results.Address(), count, 0, 0})
+	run(r, find, count, graphPush{g.InShaders().Description(), arcs.Address(), results.Address(), count, 0, 0})
 	for i, got := 0, get(r, results); i < count; i++ {
 		weight, there := want[[2]uint32{words[4*i+1], words[4*i+2]}]
 		require.Equal(t, there, got[2*i] == 1)
@@ -97,7 +97,7 @@ func graphProgram(t *testing.T, r *rig, weighted, wide bool, width int) {
 	walk := kernel[graphPush](t, r, graphModule(weighted, wide), constants)
 	for _, tiles := range []int{1, 3} {
 		sums := put(r, make([]uint32, 2*vertices))
-		run(r, walk, vertices*tiles*width, graphPush{g.Device(), 0, sums.Address(), vertices, uint32(tiles), 0})
+		run(r, walk, vertices*tiles*width, graphPush{g.InShaders().Description(), 0, sums.Address(), vertices, uint32(tiles), 0})
 		expected := make([]uint32, 2*vertices)
 		for arc, weight := range want {
 			expected[2*arc[0]]++
@@ -116,13 +116,13 @@ func applyArcs(t *testing.T, r *rig, g *graph.Graph, module string, width int, a
 	rounds := 0
 	for left := -1; left != 0; rounds++ {
 		require.Less(t, rounds, 50)
-		constants := g.Constants()
+		constants := g.InShaders().Constants()
 		constants["TILE"] = uint32(width)
 		m, err := kernels.Load(module)
 		require.NoError(t, err)
 		k, err := vk.NewKernel[graphPush](r.d, m, vk.KernelOptions{Constants: constants})
 		require.NoError(t, err)
-		run(r, k, count, graphPush{g.Device(), arcs.Address(), results.Address(), uint32(count), 0, 200})
+		run(r, k, count, graphPush{g.InShaders().Description(), arcs.Address(), results.Address(), uint32(count), 0, 200})
 		k.Free()
 		last := left
 		left = 0
@@ -138,7 +138,7 @@ func applyArcs(t *testing.T, r *rig, g *graph.Graph, module string, width int, a
 		}
 		if left != 0 {
 			require.NoError(t, arcs.Upload(ctx, 0, words))
-			require.NoError(t, g.Grow(ctx, left, left == last))
+			require.NoError(t, g.InShaders().Grow(ctx, left, left == last))
 		}
 	}
 	require.Greater(t, rounds, 1, "the host had nothing to do")
@@ -146,7 +146,7 @@ func applyArcs(t *testing.T, r *rig, g *graph.Graph, module string, width int, a
 }
 
 type commonPush struct {
-	Graph graph.Device
+	Graph graph.Description
 	Pairs uint64
 	Left  uint64
 	Count uint32
@@ -157,19 +157,19 @@ type commonPush struct {
 func joinCommon(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module, g *graph.Graph,
 	pairs, left *vk.Buffer[uint32], count, tile int) error {
 	for last := -1; ; {
-		k, err := vk.NewKernel[commonPush](d, module, vk.KernelOptions{Constants: g.Constants()})
+		k, err := vk.NewKernel[commonPush](d, module, vk.KernelOptions{Constants: g.InShaders().Constants()})
 		if err != nil {
 			return err
 		}
 		push := commonPush{Pairs: pairs.Address(), Left: left.Address(), Count: uint32(count)}
 		stream.Fill(left, 0, 4, 0)
 		if last < 0 { // the first time
-			push.Graph, push.Tiles = g.Device(), 4
+			push.Graph, push.Tiles = g.InShaders().Description(), 4
 			k.Dispatch(stream, (count*4*tile+k.Workgroup()-1)/k.Workgroup(), push)
 		}
-		push.Graph, push.Tiles = g.Device(), 0
+		push.Graph, push.Tiles = g.InShaders().Description(), 0
 		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(), push)
-		g.UsedOn(stream)
+		g.InShaders().UsedOn(stream)
 		err = stream.Wait(ctx)
 		k.Free()
 		if err != nil {
@@ -182,7 +182,7 @@ func joinCommon(ctx context.Context, d *vk.Device, stream *vk.Stream, module sha
 		if pending[0] == 0 {
 			return nil
 		}
-		if err := g.Grow(ctx, int(pending[0]), int(pending[0]) == last); err != nil {
+		if err := g.InShaders().Grow(ctx, int(pending[0]), int(pending[0]) == last); err != nil {
 			return err
 		}
 		last = int(pending[0])

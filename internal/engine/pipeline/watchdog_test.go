@@ -196,15 +196,15 @@ func (e edges) batch(b structures.DeviceBatch) graph.DeviceBatch {
 }
 
 func (e edges) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return e.Graph.UpdateOn(ctx, s, kind, e.batch(b))
+	return e.Graph.On(s).Update(ctx, kind, e.batch(b))
 }
 
 func (e edges) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return e.Graph.Finish(ctx, s, kind, e.batch(b))
+	return e.Graph.On(s).Finish(ctx, kind, e.batch(b))
 }
 
 func (e edges) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
-	return e.Graph.FindOn(s, graph.DeviceLookups{Count: l.Count, From: l.Keys, To: e.to, Found: l.Found})
+	return e.Graph.On(s).Find(graph.DeviceLookups{Count: l.Count, From: l.Keys, To: e.to, Found: l.Found})
 }
 
 var (

@@ -190,7 +190,7 @@ func (r *graphRun) build(ctx context.Context) error {
 		return err
 	}
 	r.pool = pool
-	r.graph, err = graph.BuildOn(ctx, r.stream, r.all, graph.Options{Directed: true, Vertices: r.arcs.vertices,
+	r.graph, err = graph.Build(ctx, r.d, r.all, graph.Options{Directed: true, Vertices: r.arcs.vertices,
 		Pool: pool, Tile: r.at.tile, Timed: true})
 	return err
 }
@@ -230,7 +230,7 @@ func (r *graphRun) distinct(batch bool) uint64 {
 
 // has checks that the graph has so many edges, and that its memory is sound.
 func (r *graphRun) has(ctx context.Context, edges uint64) error {
-	got, err := r.graph.Edges(ctx)
+	_, got, err := r.graph.Size(ctx)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (r *graphRun) allFound(ctx context.Context, there bool) error {
 		return err
 	}
 	defer found.Free()
-	err = r.graph.FindOn(r.stream, graph.DeviceLookups{Count: r.batch, From: r.more.From, To: r.more.To, Found: found})
+	err = r.graph.On(r.stream).Find(graph.DeviceLookups{Count: r.batch, From: r.more.From, To: r.more.To, Found: found})
 	if err == nil {
 		err = r.stream.Wait(context.WithoutCancel(ctx))
 	}
@@ -288,7 +288,7 @@ func (r *graphRun) update(ctx context.Context, kind structures.Kind, some graph.
 			if err := makes(); err != nil {
 				return err
 			}
-			return r.graph.UpdateOn(ctx, r.stream, kind, b)
+			return r.graph.On(r.stream).Update(ctx, kind, b)
 		},
 		check: func(ctx context.Context) error {
 			if kind == structures.Delete {
@@ -338,9 +338,20 @@ func (r *graphRun) findEdges(ctx context.Context) error {
 	l := graph.DeviceLookups{Count: r.batch, From: r.more.From, To: r.more.To, Found: found}
 	return r.add(r.measure(ctx, task{
 		Measurement: r.result(r.batch),
-		record:      func() error { return r.graph.FindOn(r.stream, l) },
+		record:      func() error { return r.graph.On(r.stream).Find(l) },
 		check:       func(ctx context.Context) error { return r.allFound(ctx, true) },
 	}))
+}
+
+// timings are those of the graph's stages since they were asked for.
+func (r *graphRun) timings(ctx context.Context) func() []vk.Timing {
+	return func() []vk.Timing {
+		if r.graph == nil {
+			return nil
+		}
+		stats, _ := r.graph.Stats(ctx) // a device that is lost shows elsewhere
+		return stats.Timings
+	}
 }
 
 // buildGraph measures the bulk build of n unsorted edges.
@@ -348,12 +359,7 @@ func (r *graphRun) buildGraph(ctx context.Context) error {
 	m := r.result(r.n)
 	m.Batch = 0
 	m, err := r.measureWall(ctx, m, func(ctx context.Context) error { return r.heat(ctx) }, r.build,
-		func() []vk.Timing {
-			if r.graph == nil {
-				return nil
-			}
-			return r.graph.Timings()
-		}, "")
+		r.timings(ctx), "")
 	if err == nil {
 		err = r.has(ctx, r.distinct(false))
 	}
@@ -375,14 +381,14 @@ func (r *graphRun) deleteVertices(ctx context.Context) error {
 	}, func(ctx context.Context) (err error) {
 		status, err = r.graph.DeleteVertices(ctx, ids)
 		return err
-	}, func() []vk.Timing { return r.graph.Timings() }, "")
+	}, r.timings(ctx), "")
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(status, func(s structures.Status) bool { return s != structures.Deleted }) {
 		return r.wrong("a vertex was not deleted")
 	}
-	vertices, err := r.graph.Vertices(ctx)
+	vertices, _, err := r.graph.Size(ctx)
 	if err == nil && vertices != r.arcs.vertices-n {
 		err = r.wrong("%d vertices, not %d", vertices, r.arcs.vertices-n)
 	}

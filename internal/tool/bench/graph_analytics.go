@@ -112,7 +112,7 @@ func (s *session) graph(ctx context.Context) (*analyzed, error) {
 		return s.analyzed, nil
 	}
 	vertices, from, to, weights := weightedEdges(newArcs(s.at.graph, s.o.Seed, s.n))
-	csr, err := graph.BuildCSR(ctx, s.d, from, to, weights,
+	csr, err := graph.BuildCSR(ctx, s.d, graph.Edges{From: from, To: to, Weights: weights},
 		graph.CSROptions{Vertices: vertices, DropLoops: true, Symmetric: true})
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (s *session) analyzer(ctx context.Context, weights bool) (a *analyzed, err 
 		a.live.Close()
 		a.on, a.live = nil, nil
 	}
-	if a.live, err = graph.FromCSR(ctx, a.csr, graph.Options{Weighted: weights}); err != nil {
+	if a.live, err = graph.Build(ctx, s.d, a.csr, graph.Options{Weighted: weights}); err != nil {
 		return nil, err
 	}
 	a.weighted = weights
@@ -171,12 +171,12 @@ func (s *session) wear(ctx context.Context, a *analyzed) error {
 			e.From, e.To = append(e.From, rng.Uint32N(uint32(a.vertices()))),
 				append(e.To, rng.Uint32N(uint32(a.vertices())))
 		}
-		insert := a.live.InsertEdges
-		if a.weighted { // those that are there keep theirs
-			insert, e.Weights = a.live.MaxEdges, make([]uint32, e.Len())
+		if a.weighted {
+			e.Weights = make([]uint32, len(e.From))
 		}
-		status, err := insert(ctx, e)
-		if err != nil {
+		status := make([]structures.Status, len(e.From))
+		// Edges that are there keep their weights.
+		if err := a.live.UpdateEdgesInto(ctx, structures.InsertUnique, e, status); err != nil {
 			return err
 		}
 		for i, s := range status {

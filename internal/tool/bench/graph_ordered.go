@@ -99,7 +99,7 @@ func (r *graphRun) updateOrdered(ctx context.Context, kind structures.Kind, fres
 // checkOrdered looks at what a batch has made of an ordered graph.
 func (r *graphRun) checkOrdered(ctx context.Context, kind structures.Kind, fresh bool) error {
 	e := r.hostEdges(r.batch, func(i int) int { return r.chosen(i, fresh) })
-	_, found, err := r.ordered.FindEdges(ctx, e)
+	_, found, err := r.ordered.Now().FindEdges(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (r *graphRun) checkOrdered(ctx context.Context, kind structures.Kind, fresh
 			return r.wrong("edge %d of the batch: found %v behind %v", i, there, kind)
 		}
 	}
-	edges, err := r.ordered.Edges(ctx)
+	_, edges, err := r.ordered.Now().Size(ctx)
 	if want := r.distinct(fresh); err == nil && fresh && edges != want {
 		err = r.wrong("%d edges, not %d", edges, want)
 	}
@@ -193,5 +193,5 @@ func (r *graphRun) orderedRows(ctx context.Context) error {
 	if err := r.buildOrdered(ctx); err != nil {
 		return err
 	}
-	return r.rows(ctx, func(ctx context.Context) (*graph.CSR, error) { return r.ordered.CSR(ctx) })
+	return r.rows(ctx, func(ctx context.Context) (*graph.CSR, error) { return r.ordered.Now().CSR(ctx) })
 }

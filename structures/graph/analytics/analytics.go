@@ -67,16 +67,16 @@ func New(g *graph.CSR) *Analyzer {
 }
 
 // NewLive returns an Analyzer of a live graph. Each call analyses what the graph holds at that time, without copying
-// it, and keeps nothing for the next call. A call takes its turn as the graph's queries do (graph.Graph.Use): it waits
-// for calls that change the graph, or another structure of its pool, and such calls wait for it. So each result is of
-// one state of the graph. Streams must not change the graph meanwhile, as with Graph.FindOn.
+// it, and keeps nothing for the next call. A call takes its turn as the graph's queries do (graph.InShaders.Use): it
+// waits for calls that change the graph, or another structure of its pool, and such calls wait for it. So each result
+// is of one state of the graph.
 //
 // Compressed sparse rows are faster to read. If you make many calls on one state of the graph, make rows first
 // (graph.Graph.CSR). PageRank of a directed graph makes them itself, because adjacencies do not have incoming arcs. A
 // deleted vertex counts as a vertex without arcs. All methods return *structures.LimitError if the graph's pool has
 // more slabs than the algorithms can number: 2^32 slots, about 18 GB without weights and 36 GB with weights.
 func NewLive(g *graph.Graph) *Analyzer {
-	a := newAnalyzer(g.On())
+	a := newAnalyzer(g.Device())
 	a.on = g
 	a.group = min(a.group, 512) // 1024 would take 37 KiB of shared memory, and some devices have 32
 	return a

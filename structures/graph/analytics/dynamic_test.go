@@ -16,7 +16,7 @@ import (
 // undirected is a graph of edges, without loops, until the test's end.
 func undirected(t *testing.T, d *vk.Device, vertices int, from, to []uint32) *graph.CSR {
 	t.Helper()
-	g, err := graph.BuildCSR(t.Context(), d, from, to, nil,
+	g, err := graph.BuildCSR(t.Context(), d, graph.Edges{From: from, To: to},
 		graph.CSROptions{Vertices: vertices, DropLoops: true, Symmetric: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, g.Close()) })
@@ -88,7 +88,7 @@ func TestTrianglesThroughEdges(t *testing.T) {
 				e.From, e.To = append(e.From, u, v), append(e.To, v, u)
 			}
 			if weighted {
-				e.Weights = make([]uint32, e.Len())
+				e.Weights = make([]uint32, len(e.From))
 			}
 			var change graph.Edges
 			deletes := round%2 == 1 && round > 1
@@ -133,7 +133,7 @@ func TestTrianglesThroughEdges(t *testing.T) {
 
 func TestTrianglesThroughRefuses(t *testing.T) {
 	d := testdevice.Open(t)
-	g, err := graph.BuildCSR(t.Context(), d, []uint32{0}, []uint32{2}, nil, graph.CSROptions{})
+	g, err := graph.BuildCSR(t.Context(), d, graph.Edges{From: []uint32{0}, To: []uint32{2}}, graph.CSROptions{})
 	require.NoError(t, err)
 	defer g.Close()
 	directed := New(g)

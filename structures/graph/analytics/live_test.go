@@ -117,7 +117,7 @@ func TestLiveFollows(t *testing.T) {
 		}
 	}
 	require.Less(t, requireAll(t, a, left), before)
-	require.NoError(t, g.Flush(t.Context()))
+	require.NoError(t, g.Rehash(t.Context()))
 	requireAll(t, a, left)
 
 	// Vertices beyond those that there was room for, and a hub of many buckets.

@@ -237,7 +237,7 @@ func TestPrepareEnds(t *testing.T) {
 	require.EqualValues(t, 299, r.Distances[299])
 	all.Wait()
 
-	none, err := graph.BuildCSR(t.Context(), d.Device, nil, nil, nil, graph.CSROptions{Symmetric: true})
+	none, err := graph.BuildCSR(t.Context(), d.Device, graph.Edges{}, graph.CSROptions{Symmetric: true})
 	require.NoError(t, err)
 	d.kernels.Take()
 	empty := New(none)

@@ -155,7 +155,7 @@ func (e *edges) rows() [][]neighbor {
 // analyzer is one of the edges, without loops, until the test's end.
 func (e *edges) analyzer(t testing.TB, d *vk.Device) *Analyzer {
 	t.Helper()
-	g, err := graph.BuildCSR(t.Context(), d, e.from, e.to, e.w,
+	g, err := graph.BuildCSR(t.Context(), d, graph.Edges{From: e.from, To: e.to, Weights: e.w},
 		graph.CSROptions{Vertices: e.vertices, DropLoops: true, Symmetric: e.undirected})
 	require.NoError(t, err)
 	return analyzerOf(t, g)

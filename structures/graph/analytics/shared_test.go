@@ -65,7 +65,7 @@ func equal(a, b []uint32) bool {
 func TestAnalyzerEnds(t *testing.T) {
 	d := testdevice.Open(t)
 	e := path(50, true)
-	g, err := graph.BuildCSR(t.Context(), d, e.from, e.to, nil, graph.CSROptions{Symmetric: true})
+	g, err := graph.BuildCSR(t.Context(), d, graph.Edges{From: e.from, To: e.to}, graph.CSROptions{Symmetric: true})
 	require.NoError(t, err)
 	a := New(g)
 	done, cancel := context.WithCancel(t.Context())

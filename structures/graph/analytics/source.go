@@ -24,7 +24,7 @@ type source struct {
 
 	form      string                     // of kernels over rows: csr or live
 	constants []recording.Specialization // that these have
-	device    graph.Device               // of a graph where it is
+	device    graph.Description               // of a graph where it is
 	looked    time.Duration              // how long the device took to find this out
 }
 
@@ -51,7 +51,7 @@ const (
 )
 
 // live measures a graph where it is, while nothing changes it.
-func (w *workspace) live(at graph.Device) (err error) {
+func (w *workspace) live(at graph.Description) (err error) {
 	o := w.on.Options()
 	slots := slabhash.SlotsAt(structures.Bits32, !o.Weighted)
 	if most := (most32 - liveMargin) / uint64(slots); uint64(at.Pool.Blocks)<<10 > most {
@@ -60,7 +60,7 @@ func (w *workspace) live(at graph.Device) (err error) {
 	}
 	w.source = source{symmetric: !o.Directed, device: at, form: "live", degrees: at.Vertices,
 		push:      rowsPush{[3]uint64{at.Pool.Table, at.Pool.Units, at.Vertices}, at.Capacity, at.Pool.Blocks},
-		constants: recording.OverPool(w.on.Constants(), w.weighted())}
+		constants: recording.OverPool(w.on.InShaders().Constants(), w.weighted())}
 	var found *vk.Buffer[uint32]
 	if found, err = w.room("measures", 2*measures+1); err != nil {
 		return err
@@ -128,7 +128,7 @@ func kernelOverEdges[P any](w *workspace, kernel string, workgroup int,
 	}
 	find, _, _ := slabhash.Tiles(w.d)
 	return recording.Kernel[P](w.kernels, w.s, module, workgroup,
-		recording.OverPool(w.on.Constants(), append(own, recording.Constant("TILE", uint32(find)))...)...)
+		recording.OverPool(w.on.InShaders().Constants(), append(own, recording.Constant("TILE", uint32(find)))...)...)
 }
 
 // overRows records a kernel over rows.
@@ -178,7 +178,7 @@ func inDispatches[P any](w *workspace, k *vk.Kernel[P], err error, all, dispatch
 // use has f work on the graph, which doesn't change meanwhile.
 func (a *Analyzer) use(ctx context.Context, f func(look func(*workspace) error) error) error {
 	if a.on != nil {
-		return a.on.Use(ctx, func(at graph.Device) error {
+		return a.on.InShaders().Use(ctx, func(at graph.Description) error {
 			return f(func(w *workspace) error { return w.live(at) })
 		})
 	}

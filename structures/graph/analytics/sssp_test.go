@@ -88,7 +88,7 @@ func TestSSSPInLocalRounds(t *testing.T) {
 func TestSSSPOfUnitWeights(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, e := range shapes() {
-		g, err := graph.BuildCSR(t.Context(), d, e.from, e.to, nil,
+		g, err := graph.BuildCSR(t.Context(), d, graph.Edges{From: e.from, To: e.to},
 			graph.CSROptions{Vertices: e.vertices, Symmetric: e.undirected})
 		require.NoError(t, err)
 		a := New(g)

@@ -20,7 +20,7 @@ const (
 type triangleEdgesPush struct {
 	Rows          rowsPush
 	ArcsAt, Count uint64
-	Graph         graph.Device
+	Graph         graph.Description
 	Part          dispatched
 }
 

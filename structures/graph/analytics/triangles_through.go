@@ -28,7 +28,7 @@ type (
 	}
 	trianglesThroughPush struct {
 		trianglesRowsPush
-		Graph graph.Device
+		Graph graph.Description
 	}
 )
 

@@ -142,7 +142,7 @@ func vkdsGraph(ctx context.Context, d *vk.Device) (p graphPeer, closed func()) {
 			return err
 		},
 		find: func(from, to []uint32) (n int, err error) {
-			found, err := g.HasEdges(ctx, graph.Edges{From: from, To: to})
+			_, found, err := g.FindEdges(ctx, graph.Edges{From: from, To: to})
 			for _, is := range found {
 				if is {
 					n++
