@@ -34,8 +34,9 @@ func TestAfterStreams(t *testing.T) {
 		"Size":        func() error { _, _, err := g.Size(ctx); return err },
 		"CSR":         func() error { return closed(g.CSR(ctx, true)) },
 		"Stats":       func() error { _, err := g.Stats(ctx); return err },
-		"Use":         func() error { return g.InShaders().Use(ctx, func(Description) error { return nil }) }, // live analytics
-		"FindOn":      func() error { defer other.Discard(); return g.On(other).Find(lookup) },
+		// As live analytics do.
+		"Use":    func() error { return g.InShaders().Use(ctx, func(Description) error { return nil }) },
+		"FindOn": func() error { defer other.Discard(); return g.On(other).Find(lookup) },
 	}
 	require.NoError(t, g.On(s).Update(ctx, structures.Insert, update))
 	for name, query := range queries {

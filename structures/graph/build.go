@@ -13,7 +13,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Source is what a graph is built of: Edges, DeviceEdges, or the arcs of a *CSR. Only types of this package are a Source.
+// Source is what a graph is built of: Edges, DeviceEdges, or the arcs of a *CSR. Only types of this package are a
+// Source.
 type Source interface {
 	graphOf(ctx context.Context, d *vk.Device, o Options) (*Graph, error)
 	rowsOf(ctx context.Context, d *vk.Device, o CSROptions) (*CSR, error)
@@ -391,8 +392,8 @@ func (g *Graph) fillSlabs(ctx context.Context, b *building) error {
 			g.timed("fill", func() {
 				g.ranges(int(b.slabsInAll), func(first, count int) {
 					k.Dispatch(g.stream, g.walkGroups(count), buildFillPush{
-						Graph: g.description(), Arcs: b.unsorted, Weights: b.weights, Begins: b.begins, Places: b.places,
-						Needs: b.needs, Counts: g.host.Address(), Vertices: uint32(b.vertices), Base: b.base,
+						Graph: g.description(), Arcs: b.unsorted, Weights: b.weights, Begins: b.begins,
+						Places: b.places, Needs: b.needs, Counts: g.host.Address(), Vertices: uint32(b.vertices), Base: b.base,
 						First: uint32(first), Last: uint32(first + count), Count: uint32(b.arcs),
 					})
 				})

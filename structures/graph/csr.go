@@ -217,8 +217,8 @@ func (e *VertexError) Error() string {
 	return fmt.Sprintf("vertex %d isn't among the graph's %d", e.Vertex, e.Vertices)
 }
 
-// BuildCSR makes rows of edges in any order. Edges that come more than once become one, with the weight of the last. What
-// is copied and what it takes to sort that have to fit into the device's memory at once: 24 bytes an arc, 32 with
+// BuildCSR makes rows of edges in any order. Edges that come more than once become one, with the weight of the last.
+// What is copied and what it takes to sort that have to fit into the device's memory at once: 24 bytes an arc, 32 with
 // weights. Of DeviceEdges, CSROptions.Vertices says how many vertices there are.
 //
 // Errors: *structures.LengthError, *structures.CountError, *VertexError, *vk.OutOfMemoryError, vk.ErrClosed of a *CSR,

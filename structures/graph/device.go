@@ -62,12 +62,12 @@ type OnStream struct {
 // On returns the graph for calls that take device buffers and record on a stream.
 func (g *Graph) On(s *vk.Stream) OnStream { return OnStream{g, s} }
 
-// Update records a batch of one kind, Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete, and does not wait.
-// Batches on several streams may work on the graph at the same time; the results are those of some
-// sequential order of their operations on arcs. An edge of an undirected graph is two arcs, which are not one moment:
-// insertions of one kind that update in place, and deletions, come to the same in any order; but equal edges of
-// concurrent Inserts or InsertUniques bring the same weight, or its two arcs may be left with different ones, as by
-// updates in place of different kinds; and what one stream inserts no other deletes meanwhile, or one arc may be left.
+// Update records a batch of one kind, Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete, and does not
+// wait. Batches on several streams may work on the graph at the same time; the results are those of some sequential
+// order of their operations on arcs. An edge of an undirected graph is two arcs, which are not one moment: insertions
+// of one kind that update in place, and deletions, come to the same in any order; but equal edges of concurrent Inserts
+// or InsertUniques bring the same weight, or its two arcs may be left with different ones, as by updates in place of
+// different kinds; and what one stream inserts no other deletes meanwhile, or one arc may be left.
 //
 // Where the pool is full, vertices are new beyond the room for them, or hubs outgrow their buckets, operations are left
 // pending; give the batch to Finish for them once no stream works on the graph, of an undirected graph before the

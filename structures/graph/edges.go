@@ -62,10 +62,10 @@ func updated(ctx context.Context, g interface {
 }
 
 // UpdateEdgesInto does a batch of one kind: Insert, InsertUnique (an edge that is there keeps its weight: Found),
-// InsertAdd, InsertMin, InsertMax or Delete. InsertAdd inserts each edge, or adds its weight to that of the edge that is
-// there, modulo 2^32, and of equal edges in the batch all count (structures.Updates.InsertAdd). InsertMin and InsertMax
-// keep the lesser or the greater of the two weights. The caller's slice gets the status of each edge, unless it is nil.
-// Errors: those of InsertEdges.
+// InsertAdd, InsertMin, InsertMax or Delete. InsertAdd inserts each edge, or adds its weight to that of the edge that
+// is there, modulo 2^32, and of equal edges in the batch all count (structures.Updates.InsertAdd). InsertMin and
+// InsertMax keep the lesser or the greater of the two weights. The caller's slice gets the status of each edge, unless
+// it is nil. Errors: those of InsertEdges.
 func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
 	if err := g.turns().Err(); err != nil {
 		return err

@@ -11,9 +11,9 @@
 // numbers, without edges: the vertices of a graph are 0 to n-1, but for those that DeleteVertices has deleted and that
 // have not come back by either way. An edge may come once; its weight is a word, if the graph has weights.
 //
-// There are three ways in, as everywhere in vkds. Methods that take Go slices copy a batch to the device and do whatever
-// it needs. Those of Graph.On record the same work on a stream, over device buffers, and do not wait. A shader of your
-// own may include graph.glsl and take the graph's Description in its push constants (Graph.InShaders).
+// There are three ways in, as everywhere in vkds. Methods that take Go slices copy a batch to the device and do
+// whatever it needs. Those of Graph.On record the same work on a stream, over device buffers, and do not wait. A shader
+// of your own may include graph.glsl and take the graph's Description in its push constants (Graph.InShaders).
 package graph
 
 import (

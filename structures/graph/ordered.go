@@ -18,9 +18,10 @@ import (
 // others, rows need no sorting, and a Snapshot is the graph as it was while batches of edges go on. docs/benchmarks.md
 // says what that costs.
 //
-// Ordered has the methods that change the graph; Now has the queries, and so has a Snapshot. A vertex is there by its number alone: they are 0 to n-1,
-// where n-1 is the greatest that an edge has had, or OrderedOptions.Vertices has made. Several goroutines may use one:
-// queries run beside one another, and what changes it runs alone, so that calls are linearizable.
+// Ordered has the methods that change the graph; Now has the queries, and so has a Snapshot. A vertex is there by its
+// number alone: they are 0 to n-1, where n-1 is the greatest that an edge has had, or OrderedOptions.Vertices has made.
+// Several goroutines may use one: queries run beside one another, and what changes it runs alone, so that calls are
+// linearizable.
 //
 // Source: the second representation that section 6.2.1 of Awad, Fully Concurrent GPU Data Structures (2022), proposes,
 // on the tree of its chapters 3 and 4.

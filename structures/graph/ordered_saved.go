@@ -9,8 +9,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Save writes the graph as Graph.Save does, so that Load and vkds read it, too, and returns how many bytes w took. It is
-// one call: what changes the graph of Ordered.Now waits until it ends, and w must not use that graph. Errors: w's,
+// Save writes the graph as Graph.Save does, so that Load and vkds read it, too, and returns how many bytes w took. It
+// is one call: what changes the graph of Ordered.Now waits until it ends, and w must not use that graph. Errors: w's,
 // vk.ErrClosed, *vk.OutOfMemoryError, the context's.
 func (v *View) Save(ctx context.Context, w io.Writer) (n int64, err error) {
 	err = v.ask(ctx, func() error {

@@ -516,7 +516,8 @@ func TestOrderedRefuses(t *testing.T) {
 	status, err := g.InsertEdges(t.Context(), Edges{[]uint32{1 << 31, 3}, []uint32{1 << 31, 3}, nil})
 	require.NoError(t, err, "loops that are left out")
 	require.Equal(t, []structures.Status{structures.Absent, structures.Absent}, status)
-	_, found, err := g.Now().FindEdges(t.Context(), Edges{[]uint32{1, math.MaxUint32}, []uint32{math.MaxUint32, 0}, nil})
+	_, found, err := g.Now().FindEdges(t.Context(),
+		Edges{[]uint32{1, math.MaxUint32}, []uint32{math.MaxUint32, 0}, nil})
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, false}, found)
 	done, cancel := context.WithCancel(t.Context())

@@ -133,8 +133,8 @@ func keysOf(ranges []NeighborRange) []structures.Range[uint64] {
 	return keys
 }
 
-// Degrees returns how many neighbours each vertex has, in a directed graph those that its arcs lead to; none has what is
-// no vertex. Errors: vk.ErrClosed, *vk.OutOfMemoryError, the context's.
+// Degrees returns how many neighbours each vertex has, in a directed graph those that its arcs lead to; none has what
+// is no vertex. Errors: vk.ErrClosed, *vk.OutOfMemoryError, the context's.
 func (v *View) Degrees(ctx context.Context, vertices []uint32) (degrees []uint32, err error) {
 	err = v.ask(ctx, func() error {
 		degrees, err = v.arcs.Count(ctx, keysOf(rangesOf(vertices)))
@@ -237,8 +237,9 @@ func (v *View) common(ctx context.Context, pairs Edges) (Neighbors, error) {
 }
 
 // AllEdges returns the edges, those of an undirected graph once each, From being the lesser end, ascending by From and
-// then by To. They are read part by part. An error comes last, with no edge: those of Degrees, and structures.ErrChanged
-// where the graph of Ordered.Now was changed before the last part was read, which may be the first.
+// then by To. They are read part by part. An error comes last, with no edge: those of Degrees, and
+// structures.ErrChanged where the graph of Ordered.Now was changed before the last part was read, which may be the
+// first.
 func (v *View) AllEdges(ctx context.Context) iter.Seq2[Edge, error] { return oneByOne(v.chunks(ctx)) }
 
 // chunks are the edges, many at a time, in slices that are valid until the next ones come.

@@ -46,8 +46,8 @@ func (g *Graph) flush(ctx context.Context, extent int) error {
 				return err
 			}
 			g.timed("flush", func() {
-				k.Dispatch(g.stream, g.walkGroups(last-first), bucketsPush{g.description(), g.hubs.push(), uint32(extent),
-					uint32(first), uint32(last)})
+				k.Dispatch(g.stream, g.walkGroups(last-first), bucketsPush{g.description(), g.hubs.push(),
+					uint32(extent), uint32(first), uint32(last)})
 			})
 			return nil
 		})
@@ -63,9 +63,9 @@ func (g *Graph) flush(ctx context.Context, extent int) error {
 
 // Rehash gives vertices the buckets that their degrees ask for now, at Options.Load, where these are more than a slab
 // each is for, or far fewer than there are. It also compacts adjacencies in place, so that deleted edges take no slots
-// any more, and gives slabs back to the pool (FLUSH of the slab hash). Insertions from Go slices do so where vertices pass
-// Options.MaxLoad; those on streams leave it to their users. It waits for the streams that work on the graph, and where
-// one has work recorded that was not submitted, it is vk.ErrUnsubmitted. Errors also: *vk.OutOfMemoryError,
+// any more, and gives slabs back to the pool (FLUSH of the slab hash). Insertions from Go slices do so where vertices
+// pass Options.MaxLoad; those on streams leave it to their users. It waits for the streams that work on the graph, and
+// where one has work recorded that was not submitted, it is vk.ErrUnsubmitted. Errors also: *vk.OutOfMemoryError,
 // *structures.LimitError. After an error the graph is as good as before.
 func (g *Graph) Rehash(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {

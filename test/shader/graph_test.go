@@ -97,7 +97,8 @@ func graphProgram(t *testing.T, r *rig, weighted, wide bool, width int) {
 	walk := kernel[graphPush](t, r, graphModule(weighted, wide), constants)
 	for _, tiles := range []int{1, 3} {
 		sums := put(r, make([]uint32, 2*vertices))
-		run(r, walk, vertices*tiles*width, graphPush{g.InShaders().Description(), 0, sums.Address(), vertices, uint32(tiles), 0})
+		run(r, walk, vertices*tiles*width,
+			graphPush{g.InShaders().Description(), 0, sums.Address(), vertices, uint32(tiles), 0})
 		expected := make([]uint32, 2*vertices)
 		for arc, weight := range want {
 			expected[2*arc[0]]++
@@ -122,7 +123,8 @@ func applyArcs(t *testing.T, r *rig, g *graph.Graph, module string, width int, a
 		require.NoError(t, err)
 		k, err := vk.NewKernel[graphPush](r.d, m, vk.KernelOptions{Constants: constants})
 		require.NoError(t, err)
-		run(r, k, count, graphPush{g.InShaders().Description(), arcs.Address(), results.Address(), uint32(count), 0, 200})
+		run(r, k, count,
+			graphPush{g.InShaders().Description(), arcs.Address(), results.Address(), uint32(count), 0, 200})
 		k.Free()
 		last := left
 		left = 0

@@ -24,7 +24,7 @@ type source struct {
 
 	form      string                     // of kernels over rows: csr or live
 	constants []recording.Specialization // that these have
-	device    graph.Description               // of a graph where it is
+	device    graph.Description          // of a graph where it is
 	looked    time.Duration              // how long the device took to find this out
 }
 
