@@ -144,7 +144,7 @@ elsewhere-test = $(verdicts) $(2) go test -count=1 -vet=off -ldflags='-s -w' -ti
 	-exec '$(CURDIR)/scripts/each-driver $(1)'
 on-windows = $(windows) VKDS_TOOL=Z:$(CURDIR)/bin/vkds.exe $(call elsewhere-test,wine,scripts/under-wine)
 on-arm64 = $(arm64) VKDS_TOOL=$(CURDIR)/scripts/vkds-arm64 $(call elsewhere-test,arm64)
-emulated = ./vk ./alloc ./structures/slabhash ./structures/btree ./structures/lsm ./internal/tool/dictfile ./internal/tool/outfile
+emulated = ./vk ./internal/engine/slabs ./structures/slabhash ./structures/btree ./structures/lsm ./internal/tool/dictfile ./internal/tool/outfile
 test-windows: deps windows
 	$(on-windows) $(emulated) ./cmd/vkds
 test-arm64: deps arm64
@@ -202,8 +202,8 @@ drivers = 4 8 16 swiftshader
 # Recording and the order of equal keys are the same each time, and delays are for the packages with concurrent kernels.
 concurrent-packages = $$(go list ./alloc/... ./internal/engine/... ./structures/... ./test/goroutines ./test/linearizability \
 	./test/shader ./test/types \
-	| grep -v -e /recording -e /sequential -e /enum -e /gate -e /joint -e /pools -e /saved -e /threads)
-chaos-packages = ./alloc ./structures/primitives ./structures/slabhash ./structures/btree ./test/snapshots \
+	| grep -v -e /recording -e /sequential -e /enum -e /gate -e /joint -e /saved -e /threads)
+chaos-packages = ./internal/engine/slabs ./structures/primitives ./structures/slabhash ./structures/btree ./test/snapshots \
 	./structures/graph ./test/linearizability ./test/shader ./test/types
 stress-test = $(call brief-test,$(1),-timeout 6h $(2))
 concurrent-tests = $(call stress-test,$(1),$(2) $(3)) && \

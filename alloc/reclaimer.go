@@ -1,11 +1,10 @@
 package alloc
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"math/bits"
 
+	"github.com/vkds/vkds/internal/engine/gate"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -24,18 +23,6 @@ type ReclaimerOptions struct {
 	Clear bool
 }
 
-const (
-	mostStripes  = 1 << 12
-	mostBagSlabs = 1 << 16
-
-	epochClasses  = 5   // EPOCH_CLASSES of epoch.glsl
-	epochKeptAt   = 128 // EPOCH_KEPT_AT
-	epochLines    = 256 // EPOCH_STRIPES_AT
-	epochLine     = 128
-	segmentSlabs  = 1 << 15 // 2^EPOCH_KEPT_SHIFT of epoch_slab.glsl
-	reclaimGroups = 1024    // workgroups of a pass at most
-)
-
 // DeviceReclaimer is a reclaimer as kernels see it. Put it into push constants unchanged: it is EpochReclaimer of
 // epoch.glsl.
 type DeviceReclaimer struct {
@@ -49,89 +36,32 @@ type DeviceReclaimer struct {
 // shaders/include/epoch.glsl, the device's part, explains it. Several goroutines may use one Reclaimer, each with its
 // own streams.
 type Reclaimer struct {
-	pool *SlabPool
-	o    ReclaimerOptions
-	uses vk.Uses
-
-	// To change the fields below, enter the pool.
-	state  *vk.Buffer[uint32] // nil after Close
-	blocks int                // memory blocks of the pool that state has marks for
-	totals *vk.Buffer[uint32] // of reclaim.comp
+	core *slabs.Reclaimer
+	gate *gate.Gate // the pool's
 }
 
 // NewReclaimer makes a reclaimer for the slabs of a pool. Errors: one for options that are not valid,
 // *vk.OutOfMemoryError, vk.ErrClosed if the pool is closed.
 func NewReclaimer(ctx context.Context, p *SlabPool, o ReclaimerOptions) (*Reclaimer, error) {
-	if !p.made() {
-		return nil, vk.ErrNotOpen
-	}
-	stripes := 128
-	if p.d.Info().Type == vk.CPU {
-		stripes = 16
-	}
-	o.Stripes, o.BagSlabs = cmp.Or(o.Stripes, stripes), cmp.Or(o.BagSlabs, 512)
-	if o.Stripes < 1 || o.Stripes > mostStripes || bits.OnesCount(uint(o.Stripes)) != 1 {
-		return nil, fmt.Errorf("alloc: a reclaimer of %d stripes: want a power of two up to %d", o.Stripes, mostStripes)
-	}
-	if o.BagSlabs < 1 || o.BagSlabs > mostBagSlabs {
-		return nil, fmt.Errorf("alloc: limbo bags of %d slabs: want 1 to %d", o.BagSlabs, mostBagSlabs)
-	}
-	leave, err := p.enter(ctx)
+	pool, leave, err := p.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	r := &Reclaimer{pool: p, o: o}
-	if r.totals, err = vk.NewBuffer[uint32](p.memory, 4); err != nil {
-		return nil, err
-	}
-	if err = r.totals.Upload(ctx, 0, make([]uint32, r.totals.Len())); err == nil {
-		err = r.fit(ctx)
-	}
+	core, err := slabs.NewReclaimer(ctx, pool, slabs.ReclaimerOptions(o))
 	if err != nil {
-		r.totals.Free()
 		return nil, err
 	}
-	return r, nil
+	return &Reclaimer{core, pool.Gate()}, nil
 }
 
-// made reports whether the reclaimer was made by NewReclaimer.
-func (r *Reclaimer) made() bool { return r != nil && r.pool != nil }
-
-// fit makes the reclaimer large enough for all slabs of its pool. The caller has entered the pool, or is the only user.
-func (r *Reclaimer) fit(ctx context.Context) error {
-	blocks := r.pool.blocks()
-	if r.state != nil && r.blocks >= blocks {
+// turns returns the pool's gate, or nil if NewReclaimer has not made the reclaimer.
+func (r *Reclaimer) turns() *gate.Gate {
+	if r == nil {
 		return nil
 	}
-	segments := segmentsOf(blocks)
-	bags := epochLines + r.o.Stripes*(epochLine+epochClasses*4*r.o.BagSlabs)
-	flags := (bags + 15) &^ 15
-	marks := (flags + 4*segments + 15) &^ 15
-	state, err := vk.NewBuffer[uint32](r.pool.memory, marks/4+segments*segmentSlabs/32)
-	if err != nil {
-		return err
-	}
-	s := r.pool.stream
-	s.Fill(state, 0, int(state.Bytes()), 0)
-	for i, at := range []int{flags, marks} {
-		address := state.Address() + uint64(at)
-		s.Fill(state, epochKeptAt+8*i, 4, uint32(address))
-		s.Fill(state, epochKeptAt+8*i+4, 4, uint32(address>>32))
-	}
-	if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
-		state.Free()
-		return err
-	}
-	if old := r.state; old != nil {
-		r.uses.Free(old.Free)
-	}
-	r.state, r.blocks = state, blocks
-	return nil
+	return r.gate
 }
-
-// segmentsOf returns the number of segments in the marks of the given number of memory blocks.
-func segmentsOf(blocks int) int { return (blocks*BlockSlabs + segmentSlabs - 1) / segmentSlabs }
 
 // On calls record, which records dispatches whose kernels retire slabs, or read slabs that other kernels retire. After
 // them, On records a pass that returns all slabs left in limbo to the pool. When the stream has run that pass, only
@@ -139,70 +69,25 @@ func segmentsOf(blocks int) int { return (blocks*BlockSlabs + segmentSlabs - 1) 
 //
 // Work recorded by On waits on the device for the work that other streams recorded by On before, even if they use
 // different structures. Dispatches that may read the same retired slabs belong in one call. The descriptions passed to
-// record are valid for this call only. record may call the pool, or a structure that shares it, only for descriptions
-// (otherwise *structures.ReentryError).
+// record are valid for this call only. While record runs, the pool is in use by work that is not submitted, so calls
+// that need the pool for themselves, for example Grow, return vk.ErrUnsubmitted.
 //
 // Errors: those of record and of making a kernel, vk.ErrUnsubmitted if another stream has recorded work by On and not
 // submitted it, *vk.OutOfMemoryError if the pool has grown and the reclaimer cannot, vk.ErrClosed.
 func (r *Reclaimer) On(s *vk.Stream, record func(DevicePool, DeviceReclaimer) error) error {
-	if !r.made() {
-		return vk.ErrNotOpen
-	}
-	p := r.pool
-	ctx := context.Background()
-	leave, err := p.enter(ctx)
+	launch, err := r.begin(s)
 	if err != nil {
 		return err
 	}
-	defer leave()
-	if r.state == nil {
-		return vk.ErrClosed
-	}
-	if err := p.d.Accept("stream", s); err != nil {
-		return err
-	}
-	k, err := kernel[reclaimPush](p, "reclaim")
-	if err != nil {
-		return err
-	}
-	if err := r.fit(ctx); err != nil {
-		return err
-	}
-	if err := r.uses.Order(s); err != nil {
-		return err
-	}
-	device := DeviceReclaimer{r.state.Address(), uint32(r.o.Stripes), uint32(r.o.BagSlabs)}
-	err = s.Whole(func() error {
-		if err := p.gate.Outside(func() error { return record(p.Device(), device) }); err != nil {
-			return err
-		}
-		r.reclaim(s, k, device)
-		return nil
-	})
-	if err == nil {
-		r.uses.On(s)
-		p.uses.On(s)
-	}
-	return err
+	return launch.Record(func() error { return record(DevicePool(launch.Pool), DeviceReclaimer(launch.Reclaimer)) })
 }
 
-type reclaimPush struct {
-	Pool            DevicePool
-	Reclaimer       DeviceReclaimer
-	Totals          uint64
-	Segments, Clear uint32
-}
-
-// reclaim records the pass that frees the slabs left in limbo.
-func (r *Reclaimer) reclaim(s *vk.Stream, k *vk.Kernel[reclaimPush], device DeviceReclaimer) {
-	push := reclaimPush{Pool: r.pool.Device(), Reclaimer: device, Totals: r.totals.Address(),
-		Segments: uint32(segmentsOf(r.pool.blocks()))}
-	if r.o.Clear {
-		push.Clear = 1
+func (r *Reclaimer) begin(s *vk.Stream) (*slabs.Launch, error) {
+	if err := r.turns().Enter(context.Background()); err != nil {
+		return nil, err
 	}
-	subgroups := r.o.Stripes*epochClasses + int(push.Segments)
-	perGroup := max(k.Workgroup()/r.pool.d.SubgroupSize(), 1)
-	k.Dispatch(s, min((subgroups+perGroup-1)/perGroup, reclaimGroups), push)
+	defer r.gate.Leave()
+	return r.core.Begin(s)
 }
 
 // ReclaimerStats counts slabs since the reclaimer was made, modulo 2^32.
@@ -222,49 +107,22 @@ func (s ReclaimerStats) Retired() uint32 { return s.Freed + s.Left + s.Kept }
 // Stats waits for the work that On has recorded, and returns its counts. Errors: vk.ErrUnsubmitted if some of the work
 // was not submitted, the context's, vk.ErrClosed.
 func (r *Reclaimer) Stats(ctx context.Context) (ReclaimerStats, error) {
-	if !r.made() {
-		return ReclaimerStats{}, vk.ErrNotOpen
-	}
-	leave, err := r.pool.enter(ctx)
-	if err != nil {
+	if err := r.turns().Enter(ctx); err != nil {
 		return ReclaimerStats{}, err
 	}
-	defer leave()
-	if r.state == nil {
-		return ReclaimerStats{}, vk.ErrClosed
-	}
-	if err := r.uses.Rest(ctx); err != nil {
-		return ReclaimerStats{}, err
-	}
-	var t [4]uint32
-	if err := r.totals.Download(ctx, 0, t[:]); err != nil {
-		return ReclaimerStats{}, err
-	}
-	return ReclaimerStats{t[0], t[1], t[2], t[3], r.state.Bytes() + r.totals.Bytes()}, nil
+	defer r.gate.Leave()
+	s, err := r.core.Stats(ctx)
+	return ReclaimerStats(s), err
 }
 
 // Close frees the reclaimer after the work that On has recorded. It may also be called after the pool was closed.
-// Further calls of Close do nothing; other methods return vk.ErrClosed. Error: *structures.ReentryError if On's record
-// calls it.
+// Further calls of Close do nothing; other methods return vk.ErrClosed.
 func (r *Reclaimer) Close() error {
-	if !r.made() {
-		return vk.ErrNotOpen
+	leave, _, err := r.turns().Shut()
+	if err != nil {
+		return err
 	}
-	if !r.pool.entered {
-		leave, _, err := r.pool.gate.Shut()
-		if err != nil {
-			return err
-		}
-		defer leave()
-	}
-	if r.state == nil {
-		return nil
-	}
-	state, totals := r.state, r.totals
-	r.state = nil
-	r.uses.Free(func() {
-		state.Free()
-		totals.Free()
-	})
+	defer leave()
+	r.core.Close()
 	return nil
 }

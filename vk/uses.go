@@ -13,7 +13,8 @@ import (
 type Uses struct {
 	mu    sync.Mutex
 	open  map[*Stream]*use  // the uses in batches that are being recorded
-	all   map[*use]struct{} // those in open, and those in submitted batches that are not known to have ended
+	held  int               // the number of uses by Hold that are not released
+	all   map[*use]struct{} // those in open, those held, and those in submitted batches that may not have ended
 	begun uint64            // number of uses so far
 	after []waiting         // in the order of the calls of Free
 }
@@ -47,13 +48,46 @@ func (u *Uses) On(s *Stream) {
 		u.mu.Unlock()
 		return
 	}
+	one := u.begin(s)
+	u.open[s] = one
+	u.mu.Unlock()
+	u.follow(one)
+}
+
+// Hold records that a stream is going to record work that uses the memory. Until release is called, the memory is in
+// use as by a batch that is not submitted, whatever the stream submits. Then the use is that of the work that the
+// stream has recorded, as after On. Call release once, on the goroutine that uses the stream.
+func (u *Uses) Hold(s *Stream) (release func()) {
+	if !s.made() {
+		return func() {}
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	one := u.begin(s)
+	u.held++
+	return func() {
+		u.mu.Lock()
+		u.held--
+		u.open[s] = one
+		u.mu.Unlock()
+		u.follow(one)
+	}
+}
+
+// begin adds a use. The lock must be held.
+func (u *Uses) begin(s *Stream) *use {
 	if u.all == nil {
 		u.open, u.all = map[*Stream]*use{}, map[*use]struct{}{}
 	}
 	u.begun++
 	one := &use{number: u.begun, stream: s}
-	u.open[s], u.all[one] = one, struct{}{}
-	u.mu.Unlock()
+	u.all[one] = struct{}{}
+	return one
+}
+
+// follow ends a use with the work that its stream has recorded so far.
+func (u *Uses) follow(one *use) {
+	s := one.stream
 	s.OnSubmit(func(p Point, submitted bool) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
@@ -108,7 +142,7 @@ func (u *Uses) Rest(ctx context.Context) error {
 	for one := range u.all {
 		points = append(points, one.point)
 	}
-	waiting := len(u.open)
+	waiting := len(u.open) + u.held
 	u.mu.Unlock()
 	if waiting != 0 {
 		return ErrUnsubmitted
@@ -125,7 +159,7 @@ func (u *Uses) Rest(ctx context.Context) error {
 func (u *Uses) Submitted() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if len(u.open) != 0 {
+	if len(u.open)+u.held != 0 {
 		return ErrUnsubmitted
 	}
 	return nil

@@ -264,3 +264,49 @@ func TestUses(t *testing.T) {
 	require.NoError(t, u.Rest(ctx))
 	require.NoError(t, slow.Wait(ctx))
 }
+
+// From Hold on, memory is in use, whatever the stream submits meanwhile, until the work that was recorded before the
+// release has ended. Memory that was given up before the release is freed no earlier.
+func TestHold(t *testing.T) {
+	ctx := t.Context()
+	d := openFor(t, Options{})
+	b := buffer[uint32](t, d, 4)
+	one, two := stream(t, d), stream(t, d)
+	var u Uses
+	release := u.Hold(one)
+	freed := false
+	u.Free(func() { freed = true })
+	for range 2 {
+		require.ErrorIs(t, u.Rest(ctx), ErrUnsubmitted)
+		require.ErrorIs(t, u.Submitted(), ErrUnsubmitted)
+		require.ErrorIs(t, u.Order(two), ErrUnsubmitted)
+		require.NoError(t, u.Order(one))
+		one.Fill(b, 0, 4, 1)
+		u.On(one)
+		require.NoError(t, one.Wait(ctx))
+		require.False(t, freed)
+	}
+	one.Fill(b, 0, 4, 1)
+	release()
+	require.ErrorIs(t, u.Rest(ctx), ErrUnsubmitted)
+	require.False(t, freed)
+	require.NoError(t, one.Wait(ctx))
+	require.True(t, freed)
+	require.NoError(t, u.Order(two))
+
+	for _, recorded := range []bool{false, true} {
+		release = u.Hold(one)
+		freed = false
+		u.Free(func() { freed = true })
+		if recorded {
+			one.Fill(b, 0, 4, 1)
+			u.On(one)
+			one.Discard()
+			require.False(t, freed)
+		}
+		release()
+		require.True(t, freed, "no work uses it")
+		require.NoError(t, u.Submitted())
+	}
+	new(Uses).Hold(nil)()
+}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/ordercheck"
 	"github.com/vkds/vkds/test/pass"
@@ -458,7 +458,7 @@ func TestBatchManySuperBlocks(t *testing.T) {
 	r := newBatchRig(t, d, Options{})
 	require.NoError(t, r.tree.pool.Close())
 	var err error
-	r.tree.pool, err = alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{Blocks: 8, SuperShift: 2})
+	r.tree.pool, err = slabs.New(t.Context(), d, slabs.Options{Blocks: 8, SuperShift: 2})
 	require.NoError(t, err)
 	require.NoError(t, r.tree.empty(t.Context()))
 	for range 3 {
@@ -546,7 +546,7 @@ func TestBatchAfterConcurrentInsertions(t *testing.T) {
 			r.do(insert(random(1), full[:1]), false)
 			// Insertions hold slabs that they may give back. When the pool is nearly full, others meanwhile find none.
 			// These stay pending, and find room when they are tried again.
-			concurrent := func(keys []uint32) alloc.PoolStats {
+			concurrent := func(keys []uint32) slabs.Stats {
 				r.want.insert(keys, keys)
 				for tries := 0; len(keys) > 0; tries++ {
 					require.Less(t, tries, 100, "%d operations still find no room", len(keys))

@@ -7,7 +7,6 @@ import (
 
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/pipeline"
-	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/saved"
 	"github.com/vkds/vkds/structures"
@@ -248,7 +247,7 @@ func (t *tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
 	p.Tree, p.Count, p.LeafMost, p.NodeMost = t.device(), b.length(), uint32(leaf), uint32(inner)
 	plan.Dispatch(s, 1, p)
 	if !t.shared {
-		if err := pools.Of(t.pool).Occupy(s, t.state.AddressOf(planAt)); err != nil {
+		if err := t.pool.Occupy(s, t.state.AddressOf(planAt)); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
@@ -61,7 +61,7 @@ func TestBuildInSuperBlocks(t *testing.T) {
 	tree := newTree(t, d, Options{})
 	require.NoError(t, tree.pool.Close())
 	var err error
-	tree.pool, err = alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{SuperShift: 2})
+	tree.pool, err = slabs.New(t.Context(), d, slabs.Options{SuperShift: 2})
 	require.NoError(t, err)
 	rng := random(5)
 	keys, values := uniqueKeys(rng, 100_000), randomWords(rng, 100_000)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
@@ -146,7 +145,7 @@ func testCheckOfCorruptTrees[W structures.Word](t *testing.T) {
 	})
 	t.Run("node that nothing leads to", func(t *testing.T) {
 		require.NoError(t, tree.state.Upload(t.Context(), planAt, []uint32{uint32(len(nodes)) + 1}))
-		require.NoError(t, pools.Of(tree.pool).Occupy(tree.stream, tree.state.AddressOf(planAt)))
+		require.NoError(t, tree.pool.Occupy(tree.stream, tree.state.AddressOf(planAt)))
 		require.NoError(t, tree.stream.Wait(t.Context()))
 		lost := tree.slabReference(len(nodes))
 		poke(t, tree, slices.Concat([]poked{{slab: lost, word: uint32(geometry.meta)}},
@@ -155,7 +154,7 @@ func testCheckOfCorruptTrees[W structures.Word](t *testing.T) {
 	})
 	t.Run("root that is not allocated", func(t *testing.T) {
 		require.NoError(t, tree.state.Upload(t.Context(), planAt, []uint32{0}))
-		require.NoError(t, pools.Of(tree.pool).Occupy(tree.stream, tree.state.AddressOf(planAt)))
+		require.NoError(t, tree.pool.Occupy(tree.stream, tree.state.AddressOf(planAt)))
 		require.Contains(t, violationsOf(t, tree), Violation{RootRule, 1, 0})
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/joint"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 )
 
@@ -68,12 +68,12 @@ const spacious = 4
 
 // smallerPool makes a pool for so many nodes, and for Options.Capacity pairs, if that saves much memory. Otherwise, or
 // if it can't be made, it returns nil.
-func (t *tree) smallerPool(ctx context.Context, nodes int) *alloc.SlabPool {
+func (t *tree) smallerPool(ctx context.Context, nodes int) *slabs.Pool {
 	blocks := max(blocksFor(nodes), blocksFor(t.geometry().nodesFor(t.o.Capacity, t.o.Fill)))
 	if t.shared || spacious*blocks >= t.blocks() {
 		return nil
 	}
-	pool, err := alloc.NewSlabPool(ctx, t.d, t.poolOptions(blocks))
+	pool, err := slabs.New(ctx, t.d, t.poolOptions(blocks))
 	if err != nil {
 		return nil // the pool that there is will do
 	}

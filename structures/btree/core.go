@@ -10,10 +10,10 @@ import (
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/pipeline"
-	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/saved"
 	"github.com/vkds/vkds/internal/engine/sequential"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -28,7 +28,7 @@ type tree struct {
 	width      structures.Width // of keys and values
 	tiles      tiles
 	queries    queryShape
-	pool       *alloc.SlabPool
+	pool       *slabs.Pool
 	state      *vk.Buffer[uint32] // counters, BTREE_…_AT in btree_node.glsl
 	stream     *vk.Stream         // for work outside of batches
 	pipelines  *pipeline.Pool
@@ -50,7 +50,7 @@ type tree struct {
 	visits     uint32    // the visit budget of a dispatch of a concurrent batch
 	mostVisits uint32    // the greatest visits that a retry gets
 	meter      recording.Meter
-	metered    atomic.Pointer[alloc.SlabPool] // the pool, for Metrics
+	metered    atomic.Pointer[slabs.Pool] // the pool, for Metrics
 	batches    tally
 	gate       *gate.Gate
 	prepared   atomic.Bool // all kernels are made
@@ -99,8 +99,10 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 	if err := o.complete(d, columns.Width()); err != nil {
 		return nil, err
 	}
+	var shared *slabs.Pool
 	if o.Pool != nil {
-		if err := pools.Of(o.Pool).Accept(d); err != nil {
+		shared = slabs.Of(o.Pool)
+		if err := shared.Accept(d); err != nil {
 			return nil, err
 		}
 	}
@@ -113,7 +115,7 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 		visits: firstVisits(d), mostVisits: maxVisits, memory: d.Budget("MaxBytes", o.MaxBytes),
 	}
 	if t.shared {
-		t.gate = gate.Within(pools.Of(o.Pool).Gate())
+		t.gate = gate.Within(shared.Gate())
 	}
 	t.o.Progress = t.gate.Progress(o.Progress)
 	t.reader = ordered.NewReader(d, t.width, t.newest(), t.pipelines, t.own, t.o.Progress)
@@ -132,7 +134,7 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 		return t, err
 	}
 	if t.shared {
-		t.pool = pools.Inside(o.Pool)
+		t.pool = shared
 		err = t.inside(ctx, func() error {
 			if err := t.roomBeside(ctx, t.geometry().nodesFor(o.Capacity, o.Fill)); err != nil {
 				return &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
@@ -140,7 +142,7 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 			return t.plant(ctx)
 		})
 	} else {
-		t.pool, err = alloc.NewSlabPool(ctx, d, pool)
+		t.pool, err = slabs.New(ctx, d, pool)
 	}
 	if err == nil {
 		t.metered.Store(t.pool)
@@ -149,11 +151,11 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 }
 
 // fits returns an error if there is too little memory for the tree's own pool, if it needs one.
-func (t *tree) fits(o alloc.PoolOptions) error {
+func (t *tree) fits(o slabs.Options) error {
 	if t.shared {
 		return nil
 	}
-	sizes, err := pools.Sizes(o)
+	sizes, err := slabs.Sizes(o)
 	if err == nil {
 		err = t.memory.Fits(sizes...)
 	}
@@ -161,16 +163,16 @@ func (t *tree) fits(o alloc.PoolOptions) error {
 }
 
 // poolOptions returns the options of the tree's own pool.
-func (t *tree) poolOptions(blocks int) alloc.PoolOptions {
-	return alloc.PoolOptions{Blocks: blocks, MaxBytes: t.o.MaxBytes, Memory: t.memory}
+func (t *tree) poolOptions(blocks int) slabs.Options {
+	return slabs.Options{Blocks: blocks, MaxBytes: t.o.MaxBytes, Memory: t.memory}
 }
 
 // blocksFor returns how many memory blocks hold so many nodes.
-func blocksFor(nodes int) int { return (nodes + alloc.BlockSlabs - 1) / alloc.BlockSlabs }
+func blocksFor(nodes int) int { return (nodes + slabs.BlockSlabs - 1) / slabs.BlockSlabs }
 
 // device describes the tree for one dispatch.
 func (t *tree) device() Device {
-	return Device{Pool: t.pool.Device(), State: t.state.Address(), Root: t.root}
+	return Device{Pool: alloc.DevicePool(t.pool.Device()), State: t.state.Address(), Root: t.root}
 }
 
 func (t *tree) Device() Device {

@@ -1,7 +1,7 @@
 package btree
 
 import (
-	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 )
 
@@ -67,5 +67,5 @@ func (c *counted) before(n int) uint64 {
 func (c *counted) likely(n int) uint64 {
 	then := *c
 	then.inserted += uint64(n)
-	return min(then.about()+alloc.BlockSlabs/2, c.most(n))
+	return min(then.about()+slabs.BlockSlabs/2, c.most(n))
 }

@@ -3,8 +3,8 @@ package btree
 import (
 	"context"
 
-	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -15,7 +15,7 @@ import (
 // links until the next child of the same parent, to find nodes that have no parent yet.
 
 // poolSlabs returns the number of slabs of the pool, allocated or not.
-func (t *tree) poolSlabs() int { return t.blocks() * alloc.BlockSlabs }
+func (t *tree) poolSlabs() int { return t.blocks() * slabs.BlockSlabs }
 
 // listing is the memory for a list of the nodes: Listed of shaders/btree/listed.glsl. The addresses come first.
 type listing struct {

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
@@ -247,7 +247,7 @@ func TestQueriesInSuperBlocks(t *testing.T) {
 	tree := newTree(t, d, Options{})
 	require.NoError(t, tree.pool.Close())
 	var err error
-	tree.pool, err = alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{SuperShift: 2})
+	tree.pool, err = slabs.New(t.Context(), d, slabs.Options{SuperShift: 2})
 	require.NoError(t, err)
 	keys := uniqueKeys(random(16), 60000)
 	values := randomWords(random(17), len(keys))

@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -39,7 +39,7 @@ const (
 )
 
 type nodesPush struct {
-	Pool         alloc.DevicePool
+	Pool         slabs.DevicePool
 	Slabs, Words uint64
 	Count        uint32
 }

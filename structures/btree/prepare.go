@@ -6,7 +6,6 @@ import (
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/ordered"
-	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
@@ -18,7 +17,7 @@ func (t *tree) Prepare(ctx context.Context) error {
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
-	forms := pools.Of(t.pool).Forms()
+	forms := t.pool.Forms()
 	t.gate.LeaveShared()
 	if t.prepared.Load() {
 		return nil

@@ -3,15 +3,15 @@ package btree
 import (
 	"context"
 
-	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
 type takePush struct {
-	Pool                 alloc.DevicePool
+	Pool                 slabs.DevicePool
 	Slabs, Refused, Used uint64
 	Beside, Count        uint32
 }

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/pipeline"
-	"github.com/vkds/vkds/internal/engine/pools"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -156,7 +155,7 @@ func (t *tree) calm(visits uint32) { t.visits = visits }
 
 // relieve makes the pool grow for pending operations that found it full, if it lacks slabs for them. It may lack none,
 // because other operations may have held slabs for a moment that they did not need in the end.
-func (t *tree) relieve(ctx context.Context, stats alloc.PoolStats, pending int, stuck bool) error {
+func (t *tree) relieve(ctx context.Context, stats slabs.Stats, pending int, stuck bool) error {
 	if err := t.recount(ctx); err != nil && !pipeline.Short(err) {
 		return err
 	}
@@ -168,7 +167,7 @@ func (t *tree) relieve(ctx context.Context, stats alloc.PoolStats, pending int, 
 	if blocks == 0 {
 		return nil
 	}
-	return cmp.Or(pools.Relieve(ctx, t.pool, stats.Free, blocks, stuck), t.stampAll(ctx))
+	return cmp.Or(t.pool.Relieve(ctx, stats.Free, blocks, stuck), t.stampAll(ctx))
 }
 
 // blocks returns the number of memory blocks of the pool.

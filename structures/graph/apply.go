@@ -5,11 +5,10 @@ import (
 	"context"
 	"math"
 
-	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/pipeline"
-	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/sequential"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -136,7 +135,7 @@ func (g *Graph) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	if stats.Failures != g.failures {
 		g.failures = stats.Failures
 		// Each may need a slab, though most meet in one; the pool doubles in any case, if it can.
-		return pools.Relieve(ctx, g.pool, stats.Free, max(1, pending/g.slots/alloc.BlockSlabs), stuck)
+		return g.pool.Relieve(ctx, stats.Free, max(1, pending/g.slots/slabs.BlockSlabs), stuck)
 	}
 	if grown || !stuck {
 		return nil
@@ -156,13 +155,13 @@ func (g *Graph) calm() { g.visits = initialVisits }
 // stock has the pool grow to so many free slabs, if it can: one for each vertex that comes, before all that come search
 // a pool in vain that doubles from one round to the next. A block is added for who takes a vertex's first slab while
 // another one does, and gives it back.
-func (g *Graph) stock(ctx context.Context, slabs int) error {
+func (g *Graph) stock(ctx context.Context, free int) error {
 	stats, err := g.pool.Stats(ctx)
 	if err != nil {
 		return err
 	}
-	if lack := slabs - stats.Free; lack > 0 {
-		err = g.pool.Grow(ctx, (lack+alloc.BlockSlabs-1)/alloc.BlockSlabs+1)
+	if lack := free - stats.Free; lack > 0 {
+		err = g.pool.Grow(ctx, (lack+slabs.BlockSlabs-1)/slabs.BlockSlabs+1)
 	}
 	if pipeline.Short(err) {
 		return nil // then it grows by what it can, when it is full

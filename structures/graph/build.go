@@ -6,7 +6,6 @@ import (
 
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/pipeline"
-	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
@@ -345,7 +344,7 @@ func (g *Graph) recordNeeds(b *building) error {
 
 // buildSlabs writes the buckets, and at last the descriptors.
 func (g *Graph) buildSlabs(ctx context.Context, b *building) (err error) {
-	if b.base, err = pools.Of(g.pool).Claim(ctx, int(b.slabsInAll)); err != nil {
+	if b.base, err = g.pool.Claim(ctx, int(b.slabsInAll)); err != nil {
 		return err
 	}
 	r := regrowth{extent: b.vertices, slabs: int(b.slabsInAll), base: b.base}

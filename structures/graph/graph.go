@@ -25,9 +25,9 @@ import (
 	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/pipeline"
-	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/sequential"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -42,7 +42,7 @@ type Graph struct {
 	memory    *vk.Budget // of what the graph keeps
 	o         Options
 	slots     int // edges in a slab
-	pool      *alloc.SlabPool
+	pool      *slabs.Pool
 	ownPool   bool
 	tiles     tiles
 	stream    *vk.Stream
@@ -93,8 +93,10 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 	if err := o.complete(d); err != nil {
 		return nil, err
 	}
+	var pool *slabs.Pool // a shared one
 	if o.Pool != nil {
-		if err := pools.Of(o.Pool).Accept(d); err != nil {
+		pool = slabs.Of(o.Pool)
+		if err := pool.Accept(d); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +105,7 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 		return nil, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 	}
 	g := &Graph{
-		d: d, o: o, slots: slabhash.SlotsAt(structures.Bits32, !o.Weighted), pool: o.Pool, tiles: tilesOf(d, o.Tile),
+		d: d, o: o, slots: slabhash.SlotsAt(structures.Bits32, !o.Weighted), pool: pool, tiles: tilesOf(d, o.Tile),
 		kernels: recording.NewKernels(d), own: recording.NewOwn(d), scratch: recording.NewScratch(d),
 		stages: newStages(d), bulk: primitives.New(d, primitives.Options{}), visits: initialVisits,
 		memory: memory,
@@ -126,12 +128,12 @@ func (g *Graph) open(ctx context.Context) (err error) {
 	}
 	g.pipelines, g.order = pipeline.NewPool(g.d), sequential.New(g.d)
 	if g.pool == nil {
-		if g.pool, err = alloc.NewSlabPool(ctx, g.d, g.poolOptions()); err != nil {
+		if g.pool, err = slabs.New(ctx, g.d, g.poolOptions()); err != nil {
 			return err
 		}
 		g.ownPool = true
 	}
-	g.gate, g.pool = gate.Within(pools.Of(g.pool).Gate()), pools.Inside(g.pool)
+	g.gate = gate.Within(g.pool.Gate())
 	g.o.Progress = g.gate.Progress(g.o.Progress)
 	words := make([]uint32, counterWords)
 	words[countExtent] = uint32(g.o.Vertices)
@@ -142,8 +144,8 @@ func (g *Graph) open(ctx context.Context) (err error) {
 }
 
 // poolOptions are those of the graph's own pool.
-func (g *Graph) poolOptions() alloc.PoolOptions {
-	return alloc.PoolOptions{MaxBytes: g.o.MaxBytes, Memory: g.memory}
+func (g *Graph) poolOptions() slabs.Options {
+	return slabs.Options{MaxBytes: g.o.MaxBytes, Memory: g.memory}
 }
 
 // most is how many edges a bucket has on average where a vertex gets more of them.
@@ -154,7 +156,7 @@ func (g *Graph) each() float32 { return float32(max(1, float64(g.slots)*g.o.Load
 
 func (g *Graph) description() Description {
 	return Description{
-		Pool: g.pool.Device(), Vertices: g.vertices.Address(), Counters: g.counters.Address(),
+		Pool: alloc.DevicePool(g.pool.Device()), Vertices: g.vertices.Address(), Counters: g.counters.Address(),
 		Capacity: uint32(g.capacity()), Seed: g.o.Seed, Most: g.most(),
 	}
 }

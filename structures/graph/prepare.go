@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph/internal/ahead"
@@ -55,7 +54,7 @@ func (g *Graph) forms(ctx context.Context) ([]recording.Form, error) {
 		return nil, err
 	}
 	defer g.gate.LeaveShared()
-	return pools.Of(g.pool).Forms(), nil
+	return g.pool.Forms(), nil
 }
 
 // small makes an empty graph with the kernels that this one has while its pool has such constants.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/internal/engine/joint"
-	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
@@ -194,7 +193,7 @@ func (g *Graph) regrow(ctx context.Context, counts [counterWords]uint32, mode ui
 	if r.slabs == 0 {
 		return false, nil
 	}
-	if r.base, err = pools.Of(g.pool).Claim(ctx, r.slabs); err != nil {
+	if r.base, err = g.pool.Claim(ctx, r.slabs); err != nil {
 		return false, err
 	}
 	next := hubs{}

@@ -160,9 +160,11 @@ func (g *Graph) Stats(ctx context.Context) (Stats, error) {
 	if err := g.survey(ctx, &s); err != nil {
 		return Stats{}, err
 	}
-	if s.Pool, err = g.pool.Stats(ctx); err != nil {
+	pool, err := g.pool.Stats(ctx)
+	if err != nil {
 		return Stats{}, err
 	}
+	s.Pool = alloc.PoolStats(pool)
 	s.Timings = g.stream.Timings()
 	s.Bytes = g.vertices.Bytes() + g.counters.Bytes() + g.hubs.bytes() + s.Pool.Bytes
 	edge := 4.0

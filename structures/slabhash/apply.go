@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/pipeline"
-	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/saved"
 	"github.com/vkds/vkds/internal/engine/sequential"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -179,7 +178,7 @@ func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	if stats.Failures != t.failures {
 		t.failures = stats.Failures
 		// Each may need a slab, though most meet in one; the pool doubles in any case, if it can.
-		return pools.Relieve(ctx, t.pool, stats.Free, max(1, pending/t.slots/alloc.BlockSlabs), stuck)
+		return t.pool.Relieve(ctx, stats.Free, max(1, pending/t.slots/slabs.BlockSlabs), stuck)
 	}
 	if !stuck {
 		return nil
@@ -192,8 +191,8 @@ func (t *table) calm(visits uint32) { t.visits = visits }
 
 // raise raises a visit budget with which so many operations came no further.
 func (t *table) raise(visits *uint32, pending int) error {
-	slabs := uint64(t.pool.Device().Blocks)*alloc.BlockSlabs + uint64(t.base.buckets)
-	most := min(max(maxVisits, uint64(t.slots+1)*slabs), math.MaxUint32)
+	all := uint64(t.pool.Device().Blocks)*slabs.BlockSlabs + uint64(t.base.buckets)
+	most := min(max(maxVisits, uint64(t.slots+1)*all), math.MaxUint32)
 	if uint64(*visits) >= most {
 		return &structures.StuckError{Operations: pending}
 	}

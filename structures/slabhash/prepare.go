@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
@@ -14,7 +13,7 @@ func (t *table) Prepare(ctx context.Context) error {
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
-	forms := pools.Of(t.pool).Forms()
+	forms := t.pool.Forms()
 	t.gate.LeaveShared()
 	if t.prepared.Load() {
 		return nil

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/engine/pools"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 )
 
@@ -30,11 +29,11 @@ func (t *table) Reserve(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	slabs := stats.Allocated + t.chainSlabs(n, buckets)
+	need := stats.Allocated + t.chainSlabs(n, buckets)
 	if buckets == t.base.buckets {
-		slabs -= int(have.slabs) - int(buckets) // its chains grow, and none is moved
+		need -= int(have.slabs) - int(buckets) // its chains grow, and none is moved
 	}
-	blocks := (slabs - stats.Slabs + alloc.BlockSlabs - 1) / alloc.BlockSlabs
+	blocks := (need - stats.Slabs + slabs.BlockSlabs - 1) / slabs.BlockSlabs
 	if err := t.fits(buckets, blocks); err != nil {
 		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: err}
 	}
@@ -49,7 +48,7 @@ func (t *table) fits(buckets uint32, blocks int) error {
 	if buckets == maxBuckets {
 		return fmt.Errorf("at load %g that is more than %d buckets", t.o.Load, maxBuckets)
 	}
-	sizes, err := pools.Of(t.pool).GrowthSizes(blocks)
+	sizes, err := t.pool.GrowthSizes(blocks)
 	if err != nil {
 		return err
 	}
@@ -71,5 +70,5 @@ func (t *table) chainSlabs(pairs int, buckets uint32) int {
 		probability := math.Exp(n*math.Log(max(mean, 1e-300)) - mean - beyond)
 		expected += probability * max(0, math.Ceil(n/float64(t.slots))-1)
 	}
-	return int(expected*float64(buckets)*9/8) + alloc.BlockSlabs
+	return int(expected*float64(buckets)*9/8) + slabs.BlockSlabs
 }

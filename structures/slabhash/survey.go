@@ -152,7 +152,7 @@ func (t *table) Stats(ctx context.Context) (Stats, error) {
 		SlabsPerBucket: float64(v.slabs) / buckets,
 		Utilization:    float64(v.live) * float64(elementBytes) / (float64(v.slabs) * slabWords * 4),
 		LongestBucket:  int(v.longest), Lengths: v.lengths,
-		Bytes: t.base.slabs.Bytes() + p.Bytes, Pool: p,
+		Bytes: t.base.slabs.Bytes() + p.Bytes, Pool: alloc.PoolStats(p),
 	}, nil
 }
 

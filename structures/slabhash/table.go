@@ -12,10 +12,10 @@ import (
 	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/pipeline"
-	"github.com/vkds/vkds/internal/engine/pools"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/saved"
 	"github.com/vkds/vkds/internal/engine/sequential"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -61,7 +61,7 @@ type table struct {
 	keys      bool             // a set
 	columns   saved.Columns    // what keys and values are
 	slots     int              // in a slab
-	pool      *alloc.SlabPool
+	pool      *slabs.Pool
 	ownPool   bool
 	fences    bool // slabs may be another structure's as soon as they are freed
 	base      base
@@ -95,14 +95,16 @@ func newTable(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 	if err := o.complete(d); err != nil {
 		return nil, err
 	}
+	var pool *slabs.Pool // a shared one
 	if o.Pool != nil {
-		if err := pools.Of(o.Pool).Accept(d); err != nil {
+		pool = slabs.Of(o.Pool)
+		if err := pool.Accept(d); err != nil {
 			return nil, err
 		}
 	}
 	width, keys := columns.Width(), columns.KeysOnly
 	t := &table{
-		d: d, o: o, width: width, keys: keys, columns: columns, slots: SlotsAt(width, keys), pool: o.Pool,
+		d: d, o: o, width: width, keys: keys, columns: columns, slots: SlotsAt(width, keys), pool: pool,
 		tiles: bestTiles(d, width, keys, o.Tile), visits: initialVisits,
 		kernels: recording.NewKernels(d), own: recording.NewOwn(d).Of(width),
 		memory: d.Budget("MaxBytes", o.MaxBytes),
@@ -130,7 +132,7 @@ func (t *table) layOut() (uint32, error) {
 	}
 	var sizes []uint64
 	if t.pool == nil {
-		if sizes, asked.Err = pools.Sizes(t.poolOptions(buckets)); asked.Err != nil {
+		if sizes, asked.Err = slabs.Sizes(t.poolOptions(buckets)); asked.Err != nil {
 			return 0, &asked
 		}
 	}
@@ -142,9 +144,9 @@ func (t *table) layOut() (uint32, error) {
 }
 
 // poolOptions are those of the table's own pool.
-func (t *table) poolOptions(buckets uint32) alloc.PoolOptions {
+func (t *table) poolOptions(buckets uint32) slabs.Options {
 	// At a load of 0.7, one bucket in seven has a second slab.
-	return alloc.PoolOptions{Blocks: max(1, int(float64(buckets)/7/alloc.BlockSlabs)), MaxBytes: t.o.MaxBytes,
+	return slabs.Options{Blocks: max(1, int(float64(buckets)/7/slabs.BlockSlabs)), MaxBytes: t.o.MaxBytes,
 		Memory: t.memory}
 }
 
@@ -158,13 +160,13 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 	}
 	t.pipelines, t.order = pipeline.NewPool(t.d), sequential.New(t.d)
 	if t.pool == nil {
-		if t.pool, err = alloc.NewSlabPool(ctx, t.d, t.poolOptions(buckets)); err != nil {
+		if t.pool, err = slabs.New(ctx, t.d, t.poolOptions(buckets)); err != nil {
 			return err
 		}
 		t.ownPool = true
 	}
 	t.fences = !t.ownPool
-	t.gate, t.pool = gate.Within(pools.Of(t.pool).Gate()), pools.Inside(t.pool)
+	t.gate = gate.Within(t.pool.Gate())
 	t.o.Progress = t.gate.Progress(t.o.Progress)
 	if t.base, err = t.newBase(ctx, buckets); err == nil {
 		t.meter.Hold(t.base.slabs.Bytes())
@@ -242,7 +244,7 @@ func (t *table) abandon(b base) error {
 
 func (t *table) device(b base) Device {
 	return Device{
-		Base: b.slabs.Address(), Pool: t.pool.Device(),
+		Base: b.slabs.Address(), Pool: alloc.DevicePool(t.pool.Device()),
 		Buckets: b.buckets, Seed: t.o.Seed, Mask: b.mask, SpecialOnes: b.ones, SpecialZero: b.zero,
 	}
 }

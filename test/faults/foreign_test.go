@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/engine/pools"
+	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -120,7 +120,7 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 	require.ErrorAs(t, err, &foreign)
 	s, err := d.NewStream()
 	require.NoError(t, err)
-	require.ErrorAs(t, pools.Of(pool).Occupy(s, 0), &foreign)
+	require.ErrorAs(t, slabs.Of(pool).Occupy(s, 0), &foreign)
 	require.NoError(t, s.Wait(ctx))
 	require.NoError(t, pool.Close())
 	_, err = slabhash.New[uint32, uint32](ctx, other, slabhash.Options{Pool: pool})

@@ -1,4 +1,4 @@
-package alloc
+package slabs
 
 import (
 	"fmt"
@@ -17,13 +17,13 @@ func TestOccupy(t *testing.T) {
 	require.NoError(t, err)
 	defer count.Free()
 	for _, blocks := range []int{1, 3, 12} {
-		p := newPool(t, d, PoolOptions{Blocks: blocks, SuperShift: smallSupers})
+		p := newPool(t, d, Options{Blocks: blocks, SuperShift: smallSupers})
 		all := blocks * BlockSlabs
 		u.allocate(p, all/3)
 		for _, n := range []int{all, 0, 1, 31, 32, 33, 1024, 1025, 4096, 4097, all - 1, all + 1, 1 << 31} {
 			what := fmt.Sprintf("%d of %d slabs", n, all)
 			require.NoError(t, count.Upload(t.Context(), 0, []uint32{uint32(n)}))
-			require.NoError(t, backstage{p}.Occupy(u.stream, count.Address()))
+			require.NoError(t, p.Occupy(u.stream, count.Address()))
 			require.NoError(t, u.stream.Wait(t.Context()))
 			got := marked(t, p)
 			require.Len(t, got, min(n, all), what)
@@ -33,7 +33,4 @@ func TestOccupy(t *testing.T) {
 			}
 		}
 	}
-	p := newPool(t, d, PoolOptions{})
-	require.NoError(t, p.Close())
-	require.ErrorIs(t, backstage{p}.Occupy(u.stream, count.Address()), vk.ErrClosed)
 }

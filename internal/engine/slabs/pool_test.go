@@ -1,7 +1,6 @@
-package alloc
+package slabs
 
 import (
-	"context"
 	"math/bits"
 	"testing"
 
@@ -14,15 +13,18 @@ import (
 // smallSupers makes super blocks of four memory blocks.
 const smallSupers = 2
 
-func newPool(t *testing.T, d *vk.Device, o PoolOptions) *SlabPool {
+// super is an element of Stats.SuperBlocks.
+type super = struct{ Slabs, Allocated int }
+
+func newPool(t *testing.T, d *vk.Device, o Options) *Pool {
 	t.Helper()
-	p, err := NewSlabPool(t.Context(), d, o)
+	p, err := New(t.Context(), d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return p
 }
 
-func stats(t *testing.T, p *SlabPool) PoolStats {
+func stats(t *testing.T, p *Pool) Stats {
 	t.Helper()
 	s, err := p.Stats(t.Context())
 	require.NoError(t, err)
@@ -60,7 +62,7 @@ type userPush struct {
 }
 
 // run makes each invocation allocate a slab, or free its own.
-func (u *user) run(p *SlabPool, function uint32, slabs []uint32) {
+func (u *user) run(p *Pool, function uint32, slabs []uint32) {
 	u.t.Helper()
 	m, err := kernels.Load("test/slab_alloc")
 	require.NoError(u.t, err)
@@ -84,7 +86,7 @@ func (u *user) run(p *SlabPool, function uint32, slabs []uint32) {
 }
 
 // allocate asks for n slabs, one for each invocation, and returns those that it got.
-func (u *user) allocate(p *SlabPool, n int) []uint32 {
+func (u *user) allocate(p *Pool, n int) []uint32 {
 	u.t.Helper()
 	asked := make([]uint32, n)
 	u.run(p, functionAllocate, asked)
@@ -104,13 +106,13 @@ func (u *user) allocate(p *SlabPool, n int) []uint32 {
 	return got
 }
 
-func (u *user) free(p *SlabPool, slabs []uint32) {
+func (u *user) free(p *Pool, slabs []uint32) {
 	u.t.Helper()
 	u.run(p, functionFree, append([]uint32(nil), slabs...))
 }
 
 // marked returns the references of all slabs that the bitmaps mark as in use.
-func marked(t *testing.T, p *SlabPool) map[uint32]bool {
+func marked(t *testing.T, p *Pool) map[uint32]bool {
 	t.Helper()
 	all := map[uint32]bool{}
 	for super, s := range p.supers {
@@ -144,20 +146,20 @@ func requireFresh(t *testing.T, words []uint32) {
 func TestNewPool(t *testing.T) {
 	d := testdevice.Open(t)
 	for name, c := range map[string]struct {
-		options PoolOptions
+		options Options
 		supers  []int // memory blocks of each
 	}{
-		"zero":          {PoolOptions{}, []int{1}},
-		"three":         {PoolOptions{Blocks: 3}, []int{3}},
-		"full super":    {PoolOptions{Blocks: 4, SuperShift: smallSupers}, []int{4}},
-		"super and one": {PoolOptions{Blocks: 5, SuperShift: smallSupers}, []int{4, 4}},
-		"three supers":  {PoolOptions{Blocks: 12, SuperShift: smallSupers}, []int{4, 4, 4}},
+		"zero":          {Options{}, []int{1}},
+		"three":         {Options{Blocks: 3}, []int{3}},
+		"full super":    {Options{Blocks: 4, SuperShift: smallSupers}, []int{4}},
+		"super and one": {Options{Blocks: 5, SuperShift: smallSupers}, []int{4, 4}},
+		"three supers":  {Options{Blocks: 12, SuperShift: smallSupers}, []int{4, 4, 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPool(t, d, c.options)
-			var want PoolStats
+			var want Stats
 			for _, blocks := range c.supers {
-				want.SuperBlocks = append(want.SuperBlocks, SuperStats{Slabs: blocks * 1024})
+				want.SuperBlocks = append(want.SuperBlocks, super{Slabs: blocks * 1024})
 				want.Slabs += blocks * 1024
 			}
 			want.Free = want.Slabs
@@ -178,7 +180,7 @@ func TestNewPool(t *testing.T) {
 
 func TestNewPoolRefuses(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 20})
-	for name, o := range map[string]PoolOptions{
+	for name, o := range map[string]Options{
 		"negative":      {Blocks: -1},
 		"shift 1":       {SuperShift: 1},
 		"shift 14":      {SuperShift: 14},
@@ -188,10 +190,10 @@ func TestNewPoolRefuses(t *testing.T) {
 		"device memory": {Blocks: 16},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := NewSlabPool(t.Context(), d, o)
+			p, err := New(t.Context(), d, o)
 			require.Error(t, err)
 			require.Nil(t, p)
-			var full *LimitError
+			var full *vk.LimitError
 			var memory *vk.OutOfMemoryError
 			switch name {
 			case "references", "own limit", "tiny limit":
@@ -212,7 +214,7 @@ func TestNewPoolRefuses(t *testing.T) {
 func TestGrow(t *testing.T) {
 	d := testdevice.Open(t)
 	u := newUser(t, d)
-	p := newPool(t, d, PoolOptions{SuperShift: smallSupers})
+	p := newPool(t, d, Options{SuperShift: smallSupers})
 	held := map[uint32]bool{}
 	for step, want := range []struct{ grow, blocks int }{
 		{1, 2}, {0, 2}, {-1, 2}, {1, 4}, {1, 8}, {9, 20}, {1, 40},
@@ -257,32 +259,32 @@ func TestGrow(t *testing.T) {
 func TestGrowWithinLimits(t *testing.T) {
 	t.Run("own limit", func(t *testing.T) {
 		d := testdevice.Open(t)
-		p := newPool(t, d, PoolOptions{Blocks: 2, MaxBytes: tableBytes + 3*blockBytes})
+		p := newPool(t, d, Options{Blocks: 2, MaxBytes: tableBytes + 3*blockBytes})
 		require.NoError(t, p.Grow(t.Context(), 1))
 		require.EqualValues(t, 3, p.Device().Blocks)
 		require.LessOrEqual(t, p.Bytes(), uint64(tableBytes+3*blockBytes))
 		before := stats(t, p)
-		var full *LimitError
+		var full *vk.LimitError
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
-		require.Equal(t, &LimitError{What: "memory blocks of a slab pool", Want: 4, Most: 3,
+		require.Equal(t, &vk.LimitError{What: "memory blocks of a slab pool", Want: 4, Most: 3,
 			Option: "MaxBytes"}, full)
 		require.Equal(t, before, stats(t, p))
 	})
 	t.Run("limit within super blocks", func(t *testing.T) {
 		d := testdevice.Open(t)
-		p := newPool(t, d, PoolOptions{Blocks: 8, SuperShift: smallSupers, MaxBytes: tableBytes + 15*blockBytes})
+		p := newPool(t, d, Options{Blocks: 8, SuperShift: smallSupers, MaxBytes: tableBytes + 15*blockBytes})
 		require.NoError(t, p.Grow(t.Context(), 1))
 		require.EqualValues(t, 12, p.Device().Blocks)
-		var full *LimitError
+		var full *vk.LimitError
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
 		require.EqualValues(t, 12, full.Most)
 	})
 	t.Run("references", func(t *testing.T) {
 		d := testdevice.Open(t)
-		p := newPool(t, d, PoolOptions{Blocks: 200 << smallSupers, SuperShift: smallSupers})
+		p := newPool(t, d, Options{Blocks: 200 << smallSupers, SuperShift: smallSupers})
 		require.NoError(t, p.Grow(t.Context(), 1))
 		require.EqualValues(t, MaxSuperBlocks<<smallSupers, p.Device().Blocks)
-		var full *LimitError
+		var full *vk.LimitError
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
 		require.Empty(t, full.Option)
 		require.Equal(t, MaxSuperBlocks<<smallSupers*1024, stats(t, p).Slabs)
@@ -293,7 +295,7 @@ func TestGrowWithinLimits(t *testing.T) {
 	})
 	t.Run("memory for what is asked only", func(t *testing.T) {
 		d := testdevice.Open(t, vk.Options{MemoryLimit: 24 * blockBytes})
-		p := newPool(t, d, PoolOptions{Blocks: 10})
+		p := newPool(t, d, Options{Blocks: 10})
 		require.NoError(t, p.Grow(t.Context(), 2))
 		require.EqualValues(t, 12, p.Device().Blocks)
 	})
@@ -301,7 +303,7 @@ func TestGrowWithinLimits(t *testing.T) {
 
 // If there is too little memory to grow, the pool is as it was, and the memory that Grow took meanwhile is freed.
 func TestGrowOutOfMemory(t *testing.T) {
-	for name, o := range map[string]PoolOptions{
+	for name, o := range map[string]Options{
 		"moving": {Blocks: 8},
 		"adding": {Blocks: 8, SuperShift: smallSupers},
 	} {
@@ -328,25 +330,10 @@ func TestGrowOutOfMemory(t *testing.T) {
 	}
 }
 
-func TestCancelledContext(t *testing.T) {
-	d := testdevice.Open(t)
-	p := newPool(t, d, PoolOptions{})
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := NewSlabPool(cancelled, d, PoolOptions{})
-	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorIs(t, p.Grow(cancelled, 1), context.Canceled)
-	require.ErrorIs(t, p.Reset(cancelled), context.Canceled)
-	_, err = p.Stats(cancelled)
-	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, 1024, stats(t, p).Free)
-	require.NoError(t, p.Grow(t.Context(), 1))
-}
-
 func TestReset(t *testing.T) {
 	d := testdevice.Open(t)
 	u := newUser(t, d)
-	p := newPool(t, d, PoolOptions{Blocks: 8, SuperShift: smallSupers})
+	p := newPool(t, d, Options{Blocks: 8, SuperShift: smallSupers})
 	require.Len(t, u.allocate(p, 9000), 8192)
 	require.NoError(t, p.supers[1].units.Upload(t.Context(), 77, []uint32{1, 2, 3}))
 	s := stats(t, p)
@@ -354,8 +341,8 @@ func TestReset(t *testing.T) {
 	require.NotZero(t, s.ResidentChanges)
 	require.NoError(t, p.Reset(t.Context()))
 	s = stats(t, p)
-	require.Equal(t, PoolStats{Slabs: 8192, Free: 8192, Bytes: p.Bytes(),
-		SuperBlocks: []SuperStats{{Slabs: 4096}, {Slabs: 4096}}}, s)
+	require.Equal(t, Stats{Slabs: 8192, Free: 8192, Bytes: p.Bytes(),
+		SuperBlocks: []super{{Slabs: 4096}, {Slabs: 4096}}}, s)
 	for _, super := range p.supers {
 		requireFresh(t, contents(t, super))
 	}
@@ -365,7 +352,7 @@ func TestReset(t *testing.T) {
 func TestStatsPerSuperBlock(t *testing.T) {
 	d := testdevice.Open(t)
 	u := newUser(t, d)
-	p := newPool(t, d, PoolOptions{Blocks: 12, SuperShift: smallSupers})
+	p := newPool(t, d, Options{Blocks: 12, SuperShift: smallSupers})
 	slabs := u.allocate(p, 6000)
 	require.Len(t, slabs, 6000)
 	var want [3]int
@@ -374,22 +361,8 @@ func TestStatsPerSuperBlock(t *testing.T) {
 	}
 	s := stats(t, p)
 	require.Len(t, s.SuperBlocks, 3)
-	for i, super := range s.SuperBlocks {
-		require.Equal(t, SuperStats{Slabs: 4096, Allocated: want[i]}, super)
-		require.NotZero(t, super.Allocated, "super block %d was never chosen", i)
+	for i, one := range s.SuperBlocks {
+		require.Equal(t, super{Slabs: 4096, Allocated: want[i]}, one)
+		require.NotZero(t, one.Allocated, "super block %d was never chosen", i)
 	}
-}
-
-func TestClose(t *testing.T) {
-	d := testdevice.Open(t)
-	p, err := NewSlabPool(t.Context(), d, PoolOptions{})
-	require.NoError(t, err)
-	stats(t, p) // so that its kernel is made, too
-	require.NoError(t, p.Close())
-	require.NoError(t, p.Close())
-	require.Zero(t, p.Device())
-	_, err = p.Stats(t.Context())
-	require.ErrorIs(t, err, vk.ErrClosed)
-	require.ErrorIs(t, p.Grow(t.Context(), 1), vk.ErrClosed)
-	require.ErrorIs(t, p.Reset(t.Context()), vk.ErrClosed)
 }

@@ -1,8 +1,6 @@
-package alloc
+package slabs
 
-import (
-	"context"
-)
+import "context"
 
 // span is a run of words in a pool's bitmaps. The bitmaps of all super blocks are numbered one after the other.
 type span struct{ first, words int }
@@ -22,13 +20,13 @@ func freeSpan(bitmaps []uint32, words int) (span, bool) {
 	return span{}, false
 }
 
-func (b backstage) Claim(ctx context.Context, slabs int) (uint32, error) {
-	p := b.pool
-	leave, err := p.enter(ctx)
-	if err != nil {
+// Claim allocates a number of free slabs that are consecutive in the pool's numbering (pool_number of
+// slab_alloc.glsl), and returns the number of the first. If there are no such slabs, the pool grows. The slabs are
+// freed one by one, like others. Claim waits for the work that uses the pool. Errors: those of Grow.
+func (p *Pool) Claim(ctx context.Context, slabs int) (uint32, error) {
+	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	defer leave()
 	if slabs <= 0 {
 		return 0, nil
 	}
@@ -38,8 +36,7 @@ func (b backstage) Claim(ctx context.Context, slabs int) (uint32, error) {
 	words := (slabs + 31) / 32
 	found, ok, err := p.look(ctx, words)
 	if err == nil && !ok {
-		inside := &SlabPool{p.state, true}
-		if err = inside.Grow(ctx, (slabs+BlockSlabs-1)/BlockSlabs); err == nil {
+		if err = p.Grow(ctx, (slabs+BlockSlabs-1)/BlockSlabs); err == nil {
 			found, _, err = p.look(ctx, words)
 		}
 	}
@@ -50,7 +47,7 @@ func (b backstage) Claim(ctx context.Context, slabs int) (uint32, error) {
 }
 
 // look reads the bitmaps and returns a run of the given number of free words, or false if there is none.
-func (p *SlabPool) look(ctx context.Context, words int) (span, bool, error) {
+func (p *Pool) look(ctx context.Context, words int) (span, bool, error) {
 	bitmaps := make([]uint32, p.blocks()*bitmapWords)
 	at := 0
 	for _, s := range p.supers {
@@ -64,7 +61,7 @@ func (p *SlabPool) look(ctx context.Context, words int) (span, bool, error) {
 }
 
 // occupySpan marks the first slabs of a run of free words as allocated.
-func (p *SlabPool) occupySpan(ctx context.Context, run span, slabs int) error {
+func (p *Pool) occupySpan(ctx context.Context, run span, slabs int) error {
 	at := 0 // words of the super blocks before
 	for _, s := range p.supers {
 		n := s.bitmaps.Len()

@@ -1,4 +1,4 @@
-package alloc
+package slabs
 
 import (
 	"sync"
@@ -21,7 +21,7 @@ type kept[P any] struct {
 }
 
 // kernel returns a kernel that all pools of a device share. The first call makes it.
-func kernel[P any](p *SlabPool, module string) (*vk.Kernel[P], error) {
+func kernel[P any](p *Pool, module string) (*vk.Kernel[P], error) {
 	k := p.d.Attached(kernelKey{module, p.shift}, func() any { return &kept[P]{} }).(*kept[P])
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -1,11 +1,10 @@
-package alloc
+package slabs
 
 import (
 	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/test/kernels"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -14,7 +13,7 @@ import (
 // retirer uses a reclaimer with the test kernel of epoch.glsl, step by step.
 type retirer struct {
 	*user
-	pool      *SlabPool
+	pool      *Pool
 	reclaimer *Reclaimer
 	kernel    *vk.Kernel[retirerPush]
 	epochs    *vk.Buffer[uint32]
@@ -35,15 +34,15 @@ const (
 	leaves
 )
 
-func newReclaimer(t *testing.T, p *SlabPool, o ReclaimerOptions) *Reclaimer {
+func newReclaimer(t *testing.T, p *Pool, o ReclaimerOptions) *Reclaimer {
 	t.Helper()
 	r, err := NewReclaimer(t.Context(), p, o)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	t.Cleanup(r.Close)
 	return r
 }
 
-func newRetirer(t *testing.T, d *vk.Device, p *SlabPool, o ReclaimerOptions) *retirer {
+func newRetirer(t *testing.T, d *vk.Device, p *Pool, o ReclaimerOptions) *retirer {
 	r := &retirer{user: newUser(t, d), pool: p, reclaimer: newReclaimer(t, p, o)}
 	m, err := kernels.Load("test/epoch")
 	require.NoError(t, err)
@@ -76,10 +75,14 @@ func (r *retirer) retires(slabs ...uint32) {
 
 // on records a launch of steps for the first subgroup.
 func (r *retirer) on(s *vk.Stream, steps ...uint32) error {
-	return r.reclaimer.On(s, func(p DevicePool, d DeviceReclaimer) error {
+	launch, err := r.reclaimer.Begin(s)
+	if err != nil {
+		return err
+	}
+	return launch.Record(func() error {
 		for _, step := range steps {
-			r.kernel.Dispatch(s, 1, retirerPush{Pool: p, Reclaimer: d, Epochs: r.epochs.Address(),
-				Slabs: r.slabs.Address(), What: step})
+			r.kernel.Dispatch(s, 1, retirerPush{Pool: launch.Pool, Reclaimer: launch.Reclaimer,
+				Epochs: r.epochs.Address(), Slabs: r.slabs.Address(), What: step})
 		}
 		return nil
 	})
@@ -101,7 +104,7 @@ func (r *retirer) epoch() uint32 {
 // that has grown. No other slab does. An epoch that was never left is counted, and does not delay later launches.
 func TestReclaimer(t *testing.T) {
 	d := testdevice.Open(t)
-	p := newPool(t, d, PoolOptions{Blocks: 4, SuperShift: smallSupers})
+	p := newPool(t, d, Options{Blocks: 4, SuperShift: smallSupers})
 	r := newRetirer(t, d, p, ReclaimerOptions{Stripes: 2, BagSlabs: 3})
 	first := r.allocate(p, 4*BlockSlabs)
 	r.retires(first[:4]...) // one slab finds no room
@@ -121,7 +124,7 @@ func TestReclaimer(t *testing.T) {
 	require.Equal(t, 8*BlockSlabs-8, stats(t, p).Allocated)
 	require.False(t, marked(t, p)[last])
 	require.EqualValues(t, 1, r.stats().Stuck)
-	require.EqualValues(t, 8, r.stats().Retired())
+	require.EqualValues(t, 8, r.stats().Left+r.stats().Kept)
 
 	epoch := r.epoch()
 	r.retires(first[8:12]...)
@@ -135,7 +138,7 @@ func TestReclaimer(t *testing.T) {
 // Launches of several streams run one after the other. If one was not submitted, the others return an error.
 func TestReclaimerOnStreams(t *testing.T) {
 	d := testdevice.Open(t)
-	p := newPool(t, d, PoolOptions{Blocks: 1, SuperShift: smallSupers})
+	p := newPool(t, d, Options{Blocks: 1, SuperShift: smallSupers})
 	r := newRetirer(t, d, p, ReclaimerOptions{})
 	slabs := r.allocate(p, 10)
 	r.retires(slabs[:3]...)
@@ -156,37 +159,27 @@ func TestReclaimerOnStreams(t *testing.T) {
 	require.Equal(t, 7, stats(t, p).Allocated)
 
 	wrong := errors.New("wrong")
-	err = r.reclaimer.On(r.stream, func(DevicePool, DeviceReclaimer) error {
-		var reentry *gate.ReentryError
-		require.ErrorAs(t, p.Grow(t.Context(), 1), &reentry)
-		require.ErrorAs(t, r.reclaimer.Close(), &reentry)
-		return wrong
-	})
-	require.ErrorIs(t, err, wrong)
+	launch, err := r.reclaimer.Begin(r.stream)
+	require.NoError(t, err)
+	require.ErrorIs(t, launch.Record(func() error { return wrong }), wrong)
 	require.NoError(t, r.stream.Wait(t.Context()), "nothing was recorded")
 	foreign, err := testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Int64}}).NewStream()
 	require.NoError(t, err)
 	defer foreign.Close()
 	var is *vk.ForeignError
 	require.ErrorAs(t, r.on(foreign), &is)
-	require.NoError(t, r.reclaimer.Close())
-	require.NoError(t, r.reclaimer.Close())
+	r.reclaimer.Close()
+	r.reclaimer.Close()
 	require.ErrorIs(t, r.on(r.stream), vk.ErrClosed)
 	_, err = r.reclaimer.Stats(t.Context())
 	require.ErrorIs(t, err, vk.ErrClosed)
 }
 
 func TestReclaimerOptions(t *testing.T) {
-	p := newPool(t, testdevice.Open(t), PoolOptions{})
+	p := newPool(t, testdevice.Open(t), Options{})
 	for _, o := range []ReclaimerOptions{{Stripes: 3}, {Stripes: -1}, {Stripes: 8192}, {BagSlabs: -1},
 		{BagSlabs: 1 << 17}} {
 		_, err := NewReclaimer(t.Context(), p, o)
 		require.Error(t, err, "%+v", o)
 	}
-	r, err := NewReclaimer(t.Context(), p, ReclaimerOptions{})
-	require.NoError(t, err)
-	require.NoError(t, p.Close())
-	_, err = NewReclaimer(t.Context(), p, ReclaimerOptions{})
-	require.ErrorIs(t, err, vk.ErrClosed)
-	require.NoError(t, r.Close(), "behind its pool")
 }
