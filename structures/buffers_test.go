@@ -8,6 +8,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -55,7 +56,7 @@ func TestBuffersHaveWidth(t *testing.T) {
 	tree, err := btree.New[uint64, uint32](t.Context(), d, btree.Options{})
 	require.NoError(t, err)
 	defer tree.Close()
-	for _, x := range []structures.OnStream{hash, array, tree} {
+	for _, x := range []onstream.Calls{onstream.Of(hash), onstream.Of(array), onstream.Of(tree)} {
 		calls := func(w structures.Width) (all []error) {
 			b, err := structures.NewDeviceBatch(d, w, structures.Insert, 100)
 			require.NoError(t, err)
@@ -65,8 +66,8 @@ func TestBuffersHaveWidth(t *testing.T) {
 			l, err := structures.NewDeviceLookups(d, w, 100)
 			require.NoError(t, err)
 			defer l.Free()
-			all = append(all, x.UpdateOn(t.Context(), s, structures.Insert, b), x.FindOn(s, l))
-			if q, ordered := x.(structures.OrderedOnStream); ordered {
+			all = append(all, x.On(s).Update(t.Context(), structures.Insert, b), x.On(s).Find(l))
+			if q, ordered := x.On(s).(structures.OrderedOnStream); ordered {
 				c, err := structures.NewDeviceCounts(d, w, 100)
 				require.NoError(t, err)
 				defer c.Free()
@@ -77,7 +78,7 @@ func TestBuffersHaveWidth(t *testing.T) {
 				require.NoError(t, err)
 				defer n.Free()
 				n.Clear(s)
-				all = append(all, q.CountOn(s, c), q.RangeOn(s, r), q.NeighborOn(s, structures.Floor, n))
+				all = append(all, q.Count(c), q.Range(r), q.Neighbor(structures.Floor, n))
 			}
 			require.NoError(t, s.Wait(t.Context()))
 			return all
@@ -130,10 +131,10 @@ func TestBuffersOfQueries(t *testing.T) {
 	require.NoError(t, window.Ranges.Upload(t.Context(), 0, ranges))
 	require.NoError(t, ranks.Keys.Upload(t.Context(), 0, []uint32{10, 11, ^uint32(0)}))
 
-	require.NoError(t, tree.CountOn(s, counts))
-	require.NoError(t, tree.WindowOn(s, window))
-	require.NoError(t, tree.RankOn(s, ranks))
-	require.NoError(t, tree.ExportOn(s, export))
+	require.NoError(t, tree.On(s).Count(counts))
+	require.NoError(t, tree.On(s).Window(window))
+	require.NoError(t, tree.On(s).Rank(ranks))
+	require.NoError(t, tree.On(s).Export(export))
 	require.NoError(t, s.Wait(t.Context()))
 
 	words := func(b *vk.Buffer[uint32]) []uint32 {

@@ -7,31 +7,31 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// OnStream is implemented by every dictionary. Its methods do batches that lie in device buffers: they record work on a
-// stream and, as a rule, do not wait. The documentation of each structure says which work may run concurrently, and
-// which calls may wait.
+// OnStream has the calls of a dictionary on batches that lie in device buffers. Every dictionary has a method On, which
+// returns them for a stream: d.On(stream).Find(lookups). The calls record work on the stream and, as a rule, do not
+// wait. The documentation of each structure's On says which work may run concurrently, and which calls may wait.
 type OnStream interface {
-	// UpdateOn records a batch of Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete. A structure may
+	// Update records a batch of Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete. A structure may
 	// accept other kinds, too.
-	UpdateOn(ctx context.Context, s *vk.Stream, kind Kind, b DeviceBatch) error
+	Update(ctx context.Context, kind Kind, b DeviceBatch) error
 	// Finish waits for the stream and completes the operations that the batch left pending, until b.Left is 0.
-	Finish(ctx context.Context, s *vk.Stream, kind Kind, b DeviceBatch) error
-	// FindOn records lookups. The dictionary must not change while they run.
-	FindOn(s *vk.Stream, l DeviceLookups) error
-	// ExportOn records the writing of all pairs to device buffers, for later steps of the stream. The dictionary must
+	Finish(ctx context.Context, kind Kind, b DeviceBatch) error
+	// Find records lookups. The dictionary must not change while they run.
+	Find(l DeviceLookups) error
+	// Export records the writing of all pairs to device buffers, for later steps of the stream. The dictionary must
 	// not change while it runs.
-	ExportOn(s *vk.Stream, e DeviceExport) error
+	Export(e DeviceExport) error
 }
 
-// ConcurrentOnStream is implemented by dictionaries on which several batches may run at the same time.
+// ConcurrentOnStream has the calls of dictionaries on which several batches may run at the same time.
 type ConcurrentOnStream interface {
 	OnStream
-	// ApplyOn records a batch of one kind, or Mixed. Its operations run concurrently with each other and with those of
+	// Apply records a batch of one kind, or Mixed. Its operations run concurrently with each other and with those of
 	// other streams. The results are those of some sequential order, as Batch describes for concurrent operations.
-	ApplyOn(s *vk.Stream, kind Kind, b DeviceBatch) error
+	Apply(kind Kind, b DeviceBatch) error
 }
 
-// OrderedOnStream is implemented by dictionaries that keep their keys in order. They must not change while queries run.
+// OrderedOnStream has the calls of dictionaries that keep their keys in order. They must not change while queries run.
 type OrderedOnStream interface {
 	OnStream
 	QueriesOnStream
@@ -45,8 +45,8 @@ type DeviceExport struct {
 	Total *vk.Buffer[uint32]
 }
 
-// InShaders is implemented by structures that kernels of your own can use. D describes a structure to its device-side
-// functions.
+// InShaders has what kernels of your own need to use a structure. Structures that can be used so have a method
+// InShaders, which returns it. D describes a structure to its device-side functions.
 type InShaders[D any] interface {
 	// Device describes the structure as it is now. Put the result into push constants, or into memory that they point
 	// to. It is valid until the next call that may allocate memory for the structure or rearrange it; each structure
@@ -66,7 +66,7 @@ type InShaders[D any] interface {
 // checked by it, time and temporary memory depend on it, and a greater DeviceCount counts as Count. Results after the
 // last operation are undefined. The same holds for lookups, ranges and neighbors.
 //
-// Only UpdateOn of lsm.LSM and of sortedarray.Array waits for a DeviceCount, because there the host counts the pairs.
+// Only Update of lsm.LSM and of sortedarray.Array waits for a DeviceCount, because there the host counts the pairs.
 // It therefore submits what the stream has recorded.
 type DeviceBatch struct {
 	Count       int                // operations
@@ -81,7 +81,7 @@ type DeviceBatch struct {
 	// in its own memory, and Finish works only for the last such batch of a stream: for others it returns
 	// ErrSuperseded.
 	//
-	// UpdateOn of ordered dictionaries is faster without a Status, because it then does not look up the keys. It leaves
+	// Update of ordered dictionaries is faster without a Status, because it then does not look up the keys. It leaves
 	// nothing pending.
 	Status *vk.Buffer[uint8]
 	Left   *vk.Buffer[uint32]

@@ -3,8 +3,6 @@ package structures
 import (
 	"context"
 	"iter"
-
-	"github.com/vkds/vkds/vk"
 )
 
 // Queries is implemented by dictionaries that keep their pairs in key order.
@@ -43,8 +41,6 @@ type Queries[K, V Number] interface {
 	All(ctx context.Context) iter.Seq2[Pair[K, V], error]
 	// Chunks is All with many pairs at a time. The slices are valid until the next ones come.
 	Chunks(ctx context.Context) iter.Seq2[Pairs[K, V], error]
-
-	QueriesOnStream
 }
 
 // QueriesOnStream has the queries that are recorded on a stream and do not wait. The structure must not change until
@@ -53,21 +49,21 @@ type Queries[K, V Number] interface {
 // Errors of all methods: vk.ErrClosed, *LengthError if a buffer is too short, *vk.ForeignError, *vk.OutOfMemoryError,
 // and those of making a kernel.
 type QueriesOnStream interface {
-	// FindOn records lookups.
-	FindOn(s *vk.Stream, l DeviceLookups) error
-	// CountOn records the counting of the keys in ranges.
-	CountOn(s *vk.Stream, r DeviceCounts) error
-	// RangeOn records the writing of the pairs of ranges.
-	RangeOn(s *vk.Stream, r DeviceRanges) error
-	// NeighborOn records the search for neighbors in one direction. Further error: *DirectionError.
-	NeighborOn(s *vk.Stream, to Direction, n DeviceNeighbors) error
-	// FinishNeighbors waits for the stream, and completes the searches that NeighborOn left pending, until n.Left is 0.
+	// Find records lookups.
+	Find(l DeviceLookups) error
+	// Count records the counting of the keys in ranges.
+	Count(r DeviceCounts) error
+	// Range records the writing of the pairs of ranges.
+	Range(r DeviceRanges) error
+	// Neighbor records the search for neighbors in one direction. Further error: *DirectionError.
+	Neighbor(to Direction, n DeviceNeighbors) error
+	// FinishNeighbors waits for the stream, and completes the searches that Neighbor left pending, until n.Left is 0.
 	// Further error: *PendingError.
-	FinishNeighbors(ctx context.Context, s *vk.Stream, to Direction, n DeviceNeighbors) error
-	// RankOn records what Rank returns.
-	RankOn(s *vk.Stream, r DeviceRanks) error
-	// SelectOn records the search for the pairs of the ranks in n.Keys. It leaves nothing pending, so Left may be nil.
-	SelectOn(s *vk.Stream, n DeviceNeighbors) error
-	// ExportOn records the writing of all pairs in key order.
-	ExportOn(s *vk.Stream, e DeviceExport) error
+	FinishNeighbors(ctx context.Context, to Direction, n DeviceNeighbors) error
+	// Rank records the search for ranks: for each key, how many keys are less.
+	Rank(r DeviceRanks) error
+	// Select records the search for the pairs of the ranks in n.Keys. It leaves nothing pending, so Left may be nil.
+	Select(n DeviceNeighbors) error
+	// Export records the writing of all pairs in key order.
+	Export(e DeviceExport) error
 }

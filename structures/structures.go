@@ -208,7 +208,7 @@ type Dictionary[K, V Number] interface {
 	Clear(ctx context.Context) error
 	// All returns the pairs: for pair, err := range d.All(ctx). A hash table returns them in no particular order. All
 	// reads them in parts, and they must not change in between. An error ends the iteration and comes without a pair:
-	//   - ErrChanged if the pairs changed, also by streams and by kernels of your own (UpdateOn, UsedOn)
+	//   - ErrChanged if the pairs changed, also by streams and by kernels of your own
 	//   - vk.ErrUnsubmitted if a stream has recorded updates and not submitted them
 	//   - the context's
 	All(ctx context.Context) iter.Seq2[Pair[K, V], error]

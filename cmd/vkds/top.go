@@ -79,7 +79,7 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 		return nil, nil, err
 	}
 	defer scratch.Free()
-	if err := dict.itself().(structures.QueriesOnStream).ExportOn(s, all); err != nil {
+	if err := dict.on(s).Export(all); err != nil {
 		return nil, nil, err
 	}
 	err = p.TopK(s, primitives.TopKArgs{

@@ -5,6 +5,8 @@ import (
 	"iter"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/vk"
 )
 
 // words is a dictionary in the device's memory as the commands see it: its keys and values are words of 64 bits,
@@ -19,6 +21,7 @@ type words interface {
 
 	width() structures.Width
 	itself() any // the structure
+	on(s *vk.Stream) structures.OnStream
 
 	// Of those that keep an order:
 
@@ -41,8 +44,25 @@ type held[W structures.Word] struct {
 	keys, values []W // of the last batch: new slices take longer than the words
 }
 
-func (h *held[W]) width() structures.Width           { return structures.WidthOf[W]() }
-func (h *held[W]) itself() any                       { return h.Dictionary }
+func (h *held[W]) width() structures.Width { return structures.WidthOf[W]() }
+func (h *held[W]) itself() any             { return h.Dictionary }
+
+// on returns the calls of the structure on a stream.
+func (h *held[W]) on(s *vk.Stream) structures.OnStream {
+	switch d := h.Dictionary.(type) {
+	case *btree.Tree[W, W]:
+		return d.On(s)
+	case interface {
+		On(*vk.Stream) structures.OrderedOnStream
+	}:
+		return d.On(s)
+	default:
+		return d.(interface {
+			On(*vk.Stream) structures.ConcurrentOnStream
+		}).On(s)
+	}
+}
+
 func (h *held[W]) ordered() structures.Ordered[W, W] { return h.Dictionary.(structures.Ordered[W, W]) }
 
 // narrowed are words in W, in a slice that may be used again.

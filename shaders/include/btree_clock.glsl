@@ -1,5 +1,5 @@
 // B-link-tree clock: snapshots that kernels take inside a dispatch, while other invocations of it change the tree.
-// Compile all kernels of such a dispatch with VKDS_CLOCK. The host must prepare the dispatch (btree.Tree.On and
+// Compile all kernels of such a dispatch with VKDS_CLOCK. The host must prepare the dispatch (btree.InShaders.On and
 // DeviceBatch.OwnMoments in Go), because it reserves versions and times.
 //
 // After Awad's dissertation (2022), section 4.4, with the versions of btree_version.glsl. To take a snapshot, a kernel

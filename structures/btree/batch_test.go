@@ -146,7 +146,7 @@ func (r *batchRig) doCounted(first int, b operations, said []uint32, statuses bo
 		}
 		require.NoError(r.t, r.tree.recordBatched(r.t.Context(), r.stream, args))
 	} else {
-		require.NoError(r.t, r.tree.UpdateOn(r.t.Context(), r.stream, b.kind, u))
+		require.NoError(r.t, r.tree.On(r.stream).Update(r.t.Context(), b.kind, u))
 	}
 	require.NoError(r.t, r.stream.Wait(r.t.Context()))
 	want := b.some(0, done).apply(r.want)
@@ -475,7 +475,7 @@ func TestBatchWithoutRoom(t *testing.T) {
 	r.do(insert(rng, uniqueKeys(rng, 100)), false)
 	keys := device(r, uniqueKeys(rng, 100000))
 	defer keys.Free()
-	err := r.tree.UpdateOn(t.Context(), r.stream, structures.Insert,
+	err := r.tree.On(r.stream).Update(t.Context(), structures.Insert,
 		structures.DeviceBatch{Count: 100000, Keys: keys, Values: keys})
 	var full *structures.LimitError
 	require.ErrorAs(t, err, &full)
@@ -523,7 +523,7 @@ func TestBatchAfterConcurrentInsertions(t *testing.T) {
 	}
 	calls := map[string]func(t *testing.T, r *batchRig, b structures.DeviceBatch){
 		"on a stream": func(t *testing.T, r *batchRig, b structures.DeviceBatch) {
-			require.NoError(t, r.tree.ApplyOn(r.stream, structures.Insert, b))
+			require.NoError(t, r.tree.On(r.stream).Apply(structures.Insert, b))
 		},
 		"another kernel": func(t *testing.T, r *batchRig, b structures.DeviceBatch) {
 			r.tree.Device()
@@ -598,17 +598,17 @@ func TestBatchRefused(t *testing.T) {
 		{Count: 11, Keys: keys, Values: keys}, {Count: 10, First: 1, Keys: keys, Values: keys}, {Count: 10, Keys: keys},
 		{Count: 1, First: -1, Keys: keys, Values: keys}, {Count: 10, Keys: keys, Values: keys, Status: status},
 	} {
-		require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, u), &length)
+		require.ErrorAs(t, r.tree.On(r.stream).Update(t.Context(), structures.Insert, u), &length)
 	}
 	var count *structures.CountError
-	require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert,
+	require.ErrorAs(t, r.tree.On(r.stream).Update(t.Context(), structures.Insert,
 		structures.DeviceBatch{Count: -1, Keys: keys, Values: keys}), &count)
 	var kind *structures.KindError
-	require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Mixed,
+	require.ErrorAs(t, r.tree.On(r.stream).Update(t.Context(), structures.Mixed,
 		structures.DeviceBatch{Count: 10, Keys: keys, Values: keys}), &kind)
-	require.NoError(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceBatch{}))
+	require.NoError(t, r.tree.On(r.stream).Update(t.Context(), structures.Insert, structures.DeviceBatch{}))
 	require.NoError(t, r.tree.Close())
-	require.ErrorIs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceBatch{}),
+	require.ErrorIs(t, r.tree.On(r.stream).Update(t.Context(), structures.Insert, structures.DeviceBatch{}),
 		vk.ErrClosed)
 	require.NoError(t, r.stream.Wait(t.Context()))
 }

@@ -171,8 +171,8 @@ func applyCounted[W structures.Word](t testing.TB, d *vk.Device, tree *dictionar
 	}
 	on.Windows = testdevice.Upload(t, d, windows)
 	s := testdevice.Stream(t, d)
-	require.NoError(t, tree.ApplyOn(s, structures.Mixed, on))
-	require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, on))
+	require.NoError(t, tree.On(s).Apply(structures.Mixed, on))
+	require.NoError(t, tree.On(s).Finish(t.Context(), structures.Mixed, on))
 	on.Count = n
 	return resultsOf[W](t, b.Kinds, on)
 }

@@ -35,7 +35,7 @@ func TestBuild(t *testing.T) {
 					u := structures.DeviceBatch{Count: n, First: 3,
 						Keys:   testdevice.Upload(t, d, append(ramp(3, 5, 1), keys...)),
 						Values: testdevice.Upload(t, d, append(ramp(3, 5, 1), values...))}
-					require.NoError(t, tree.BuildOn(t.Context(), tree.stream, u))
+					require.NoError(t, tree.On(tree.stream).Build(t.Context(), u))
 					require.NoError(t, tree.stream.Wait(t.Context()))
 				}
 				requireTree(t, tree, model{}.insert(keys, values))
@@ -84,7 +84,7 @@ func TestBuildOnGrows(t *testing.T) {
 	tree := newTree(t, d, Options{MaxBytes: 2 << 20})
 	on := func(keys []uint32) error {
 		b := testdevice.Upload(t, d, keys)
-		err := tree.BuildOn(t.Context(), tree.stream, structures.DeviceBatch{Count: len(keys), Keys: b, Values: b})
+		err := tree.On(tree.stream).Build(t.Context(), structures.DeviceBatch{Count: len(keys), Keys: b, Values: b})
 		require.NoError(t, tree.stream.Wait(t.Context()))
 		return err
 	}
@@ -114,7 +114,7 @@ func testDroppedBuildOfFewPairs[W structures.Word](t *testing.T, n int) {
 	tree := buildTree(t, d, keys, keys, Options{})
 	s := testdevice.Stream(t, d)
 	few := structures.DeviceBatch{Count: 3, Keys: upload(t, d, keys[:3]), Values: upload(t, d, keys[:3])}
-	require.NoError(t, tree.BuildOn(t.Context(), s, few))
+	require.NoError(t, tree.On(s).Build(t.Context(), few))
 	s.Discard()
 	pairs, err := tree.Len(t.Context())
 	require.NoError(t, err)
@@ -157,7 +157,7 @@ func TestBuildOfOrderedKeys(t *testing.T) {
 	} {
 		u := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, keys),
 			Values: testdevice.Upload(t, d, values)}
-		require.NoError(t, tree.BuildOn(t.Context(), tree.stream, u))
+		require.NoError(t, tree.On(tree.stream).Build(t.Context(), u))
 		require.NoError(t, tree.stream.Wait(t.Context()))
 		require.NoError(t, tree.Check(t.Context()), name)
 		requireTree(t, tree, model{}.insert(keys, values))
@@ -180,17 +180,17 @@ func TestBuildRefuses(t *testing.T) {
 		{Count: 11, Keys: b, Values: b}, {Count: 5, First: 6, Keys: b, Values: b},
 		{Count: 1, First: -1, Keys: b, Values: b}, {Count: 1, Keys: b}, {Count: 1, Values: b},
 	} {
-		require.ErrorAs(t, tree.BuildOn(t.Context(), tree.stream, u), &length)
+		require.ErrorAs(t, tree.On(tree.stream).Build(t.Context(), u), &length)
 	}
 	var count *structures.CountError
-	require.ErrorAs(t, tree.BuildOn(t.Context(), tree.stream, structures.DeviceBatch{Count: -1, Keys: b, Values: b}),
+	require.ErrorAs(t, tree.On(tree.stream).Build(t.Context(), structures.DeviceBatch{Count: -1, Keys: b, Values: b}),
 		&count)
 	require.NoError(t, tree.stream.Wait(t.Context()))
 	requireTree(t, tree, model{})
 	closed, err := makeDictionary[uint32](t.Context(), d, Options{})
 	require.NoError(t, err)
 	require.NoError(t, closed.Close())
-	require.ErrorIs(t, closed.BuildOn(t.Context(), nil, structures.DeviceBatch{}), vk.ErrClosed)
+	require.ErrorIs(t, closed.On(nil).Build(t.Context(), structures.DeviceBatch{}), vk.ErrClosed)
 	require.ErrorIs(t, closed.Compact(t.Context(), 0), vk.ErrClosed)
 	require.ErrorIs(t, closed.Check(t.Context()), vk.ErrClosed)
 	require.ErrorIs(t, closed.Clear(t.Context()), vk.ErrClosed)
@@ -223,13 +223,13 @@ func TestUpdatesOfABuiltTreeDontWait(t *testing.T) {
 		testdevice.Upload(t, d, []uint32{0})
 	tree := newTree(t, d, Options{Fill: 0.7})
 	build := func(n int) {
-		require.NoError(t, tree.BuildOn(t.Context(), s, structures.DeviceBatch{Count: n, Keys: bKeys, Values: bKeys}))
+		require.NoError(t, tree.On(s).Build(t.Context(), structures.DeviceBatch{Count: n, Keys: bKeys, Values: bKeys}))
 	}
 	// update reports whether the call submitted the batch.
 	update := func(n int) (submitted bool) {
 		s.Fill(bWord, 0, 4, 0) // what is recorded before the call
 		s.OnSubmit(func(vk.Point, bool) { submitted = true })
-		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert,
+		require.NoError(t, tree.On(s).Update(t.Context(), structures.Insert,
 			structures.DeviceBatch{Count: n, Keys: bMore, Values: bMore}))
 		now := submitted
 		require.NoError(t, s.Wait(t.Context()))
@@ -257,9 +257,9 @@ func TestUpdatesOfABuiltTreeDontWait(t *testing.T) {
 	build(10)
 	other := testdevice.Stream(t, d)
 	u := structures.DeviceBatch{Count: 100, Keys: bMore, Values: bMore}
-	require.ErrorIs(t, tree.UpdateOn(t.Context(), other, structures.Insert, u), vk.ErrUnsubmitted)
+	require.ErrorIs(t, tree.On(other).Update(t.Context(), structures.Insert, u), vk.ErrUnsubmitted)
 	s.Discard()
-	require.NoError(t, tree.UpdateOn(t.Context(), other, structures.Insert, u))
+	require.NoError(t, tree.On(other).Update(t.Context(), structures.Insert, u))
 	require.NoError(t, other.Wait(t.Context()))
 	requireTree(t, tree, want)
 	require.NoError(t, tree.Check(t.Context()))

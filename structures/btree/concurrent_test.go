@@ -111,8 +111,8 @@ func testRangesWithUpdates[W structures.Word](t *testing.T, d *vk.Device, tile i
 		require.NoError(t, kindsOn.Upload(t.Context(), 0, kinds))
 		b := orderedBatch(t, d, keys, width)
 		b.Values, b.Kinds, b.Highs = upload(t, d, valuesOf(keys)), kindsOn, upload(t, d, highs)
-		require.NoError(t, tree.ApplyOn(s, structures.Mixed, b))
-		require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, b))
+		require.NoError(t, tree.On(s).Apply(structures.Mixed, b))
+		require.NoError(t, tree.On(s).Finish(t.Context(), structures.Mixed, b))
 		require.NoError(t, tree.Check(t.Context()))
 		counts, gotKeys, gotValues := download[W](t, b.Values, count), download[W](t, b.OutKeys, count*width),
 			download[W](t, b.OutValues, count*width)
@@ -171,8 +171,8 @@ func churn[W structures.Word](t *testing.T, d *vk.Device, tile int, limit time.D
 		}
 		require.NoError(t, b.Keys.Upload(t.Context(), 0, numbers.Words(keys)))
 		require.NoError(t, b.Kinds.Upload(t.Context(), 0, kinds))
-		require.NoError(t, tree.ApplyOn(s, structures.Mixed, b))
-		require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, b))
+		require.NoError(t, tree.On(s).Apply(structures.Mixed, b))
+		require.NoError(t, tree.On(s).Finish(t.Context(), structures.Mixed, b))
 		require.NoError(t, tree.Check(t.Context()), "round %d", round)
 	}
 }
@@ -367,7 +367,7 @@ func testQueriesOfOneKindWithUpdates[W structures.Word](t *testing.T, d *vk.Devi
 		b.Highs = upload(t, d, q.Highs)
 		enough := tree.visits
 		tree.visits = 0
-		require.NoError(t, tree.ApplyOn(tree.stream, kind, b))
+		require.NoError(t, tree.On(tree.stream).Apply(kind, b))
 		require.NoError(t, tree.stream.Wait(t.Context()))
 		left := int(testdevice.Download(t, b.Left, 1)[0])
 		for _, s := range testdevice.Download(t, b.Status, len(q.Keys)) {
@@ -377,7 +377,7 @@ func testQueriesOfOneKindWithUpdates[W structures.Word](t *testing.T, d *vk.Devi
 		}
 		require.Zero(t, left, "queries left pending")
 		tree.visits = enough
-		require.NoError(t, tree.Finish(t.Context(), tree.stream, kind, b))
+		require.NoError(t, tree.On(tree.stream).Finish(t.Context(), kind, b))
 		requireAnswers(t, q, resultsOf[W](t, q.Kinds, b), want)
 		requireOthersKept(t, tree, kind, b)
 		requireAnswers(t, q, resultsOf[W](t, q.Kinds, b), want)
@@ -396,7 +396,7 @@ func requireOthersKept[W structures.Word](t *testing.T, tree *dictionary[W], kin
 	}
 	require.NoError(t, b.Status.Upload(t.Context(), 0, status))
 	require.NoError(t, b.Left.Upload(t.Context(), 0, []uint32{left}))
-	require.NoError(t, tree.Finish(t.Context(), tree.stream, kind, b))
+	require.NoError(t, tree.On(tree.stream).Finish(t.Context(), kind, b))
 	for i, key := range download[W](t, b.OutKeys, b.Count*b.Width) {
 		if i/b.Width%3 != 0 {
 			require.Equal(t, before[i], key, "query %d, place %d", i/b.Width, i%b.Width)
@@ -429,7 +429,7 @@ func testNeighborsWhileKeysChange[W structures.Word](t *testing.T, d *vk.Device,
 			Left: testdevice.Upload(t, d, []uint32{0})}
 		asked := []structures.Kind{structures.FindCeil, structures.FindPredecessor}[round/2]
 		q := orderedBatch(t, d, queries, 1)
-		require.NoError(t, tree.ApplyOn(updates, kind, b))
+		require.NoError(t, tree.On(updates).Apply(kind, b))
 		// As in a kernel of the caller that does both. ApplyOn would make the device do one after the other.
 		require.NoError(t, tree.applyBy(tree.on, asks, asked, q, false))
 		for _, s := range []*vk.Stream{updates, asks} {
@@ -437,9 +437,9 @@ func testNeighborsWhileKeysChange[W structures.Word](t *testing.T, d *vk.Device,
 			require.NoError(t, err)
 		}
 		require.NoError(t, asks.Wait(t.Context()))
-		require.NoError(t, tree.Finish(t.Context(), updates, kind, b))
+		require.NoError(t, tree.On(updates).Finish(t.Context(), kind, b))
 		// in case a thread with a latch was not running
-		require.NoError(t, tree.Finish(t.Context(), asks, asked, q))
+		require.NoError(t, tree.On(asks).Finish(t.Context(), asked, q))
 		keys, values := download[W](t, q.OutKeys, len(queries)), download[W](t, q.OutValues, len(queries))
 		to := directionOf[asked]
 		for i, query := range queries {
@@ -463,12 +463,12 @@ func TestErrorsOfQueriesWithUpdates(t *testing.T) {
 	tree := newTree(t, d, Options{})
 	s := testdevice.Stream(t, d)
 	var kind *structures.KindError
-	require.ErrorAs(t, tree.ApplyOn(s, structures.CountAll, orderedBatch(t, d, []uint32{1}, 1)), &kind)
-	require.ErrorAs(t, tree.ApplyOn(s, structures.CountRange+1, orderedBatch(t, d, []uint32{1}, 1)), &kind)
+	require.ErrorAs(t, tree.On(s).Apply(structures.CountAll, orderedBatch(t, d, []uint32{1}, 1)), &kind)
+	require.ErrorAs(t, tree.On(s).Apply(structures.CountRange+1, orderedBatch(t, d, []uint32{1}, 1)), &kind)
 	good := orderedBatch(t, d, []uint32{1}, 2)
 	good.Highs = good.Keys
-	require.NoError(t, tree.ApplyOn(s, structures.FindRange, good))
-	require.NoError(t, tree.Finish(t.Context(), s, structures.FindRange, good))
+	require.NoError(t, tree.On(s).Apply(structures.FindRange, good))
+	require.NoError(t, tree.On(s).Finish(t.Context(), structures.FindRange, good))
 	for what, spoil := range map[string]func(b *structures.DeviceBatch){
 		"no width": func(b *structures.DeviceBatch) {
 			b.Width = 0
@@ -488,17 +488,17 @@ func TestErrorsOfQueriesWithUpdates(t *testing.T) {
 		b := good
 		spoil(&b)
 		var length *structures.LengthError
-		require.ErrorAs(t, tree.ApplyOn(s, structures.FindRange, b), &length, what)
+		require.ErrorAs(t, tree.On(s).Apply(structures.FindRange, b), &length, what)
 	}
 	many := good
 	many.Count, many.Width = 1<<20, 1<<20
 	var long *structures.CountError
-	require.ErrorAs(t, tree.ApplyOn(s, structures.FindRange, many), &long, "too many pairs")
+	require.ErrorAs(t, tree.On(s).Apply(structures.FindRange, many), &long, "too many pairs")
 	mixed := good
 	mixed.Kinds = testdevice.Room[uint8](t, d, 4)
 	require.NoError(t, mixed.Kinds.Upload(t.Context(), 0, []uint8{uint8(structures.FindRange), 0, 0, 0}))
-	require.NoError(t, tree.ApplyOn(s, structures.Mixed, mixed))
-	require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, mixed))
+	require.NoError(t, tree.On(s).Apply(structures.Mixed, mixed))
+	require.NoError(t, tree.On(s).Finish(t.Context(), structures.Mixed, mixed))
 	for what, spoil := range map[string]func(b *structures.DeviceBatch){
 		"no kinds": func(b *structures.DeviceBatch) { b.Kinds = nil },
 		"no highs": func(b *structures.DeviceBatch) { b.Highs = nil },
@@ -507,12 +507,12 @@ func TestErrorsOfQueriesWithUpdates(t *testing.T) {
 		b := mixed
 		spoil(&b)
 		var length *structures.LengthError
-		require.ErrorAs(t, tree.ApplyOn(s, structures.Mixed, b), &length, "mixed, "+what)
+		require.ErrorAs(t, tree.On(s).Apply(structures.Mixed, b), &length, "mixed, "+what)
 	}
 	closed, err := makeDictionary[uint32](t.Context(), d, Options{})
 	require.NoError(t, err)
 	require.NoError(t, closed.Close())
-	require.ErrorIs(t, closed.ApplyOn(s, structures.FindRange, good), vk.ErrClosed)
+	require.ErrorIs(t, closed.On(s).Apply(structures.FindRange, good), vk.ErrClosed)
 }
 
 // A batch that is large for a tree is recorded in parts, each with the operations after those of the part before.
@@ -531,8 +531,8 @@ func testBatchLargerThanTheTree[W structures.Word](t *testing.T, d *vk.Device, t
 	do := func(kind structures.Kind, status func(i int) structures.Status) {
 		t.Helper()
 		tree := newTreeOf[W](t, d, Options{Tile: tile})
-		require.NoError(t, tree.ApplyOn(s, kind, b))
-		require.NoError(t, tree.Finish(t.Context(), s, kind, b))
+		require.NoError(t, tree.On(s).Apply(kind, b))
+		require.NoError(t, tree.On(s).Finish(t.Context(), kind, b))
 		want := modelOf[W]{}
 		for i, got := range testdevice.Download(t, b.Status, b.Count) {
 			if structures.Status(got) != status(i) {
@@ -584,7 +584,7 @@ func TestInsertionsADispatch(t *testing.T) {
 	fresh := ramp(5*most+1, 0, 2)
 	rng.Shuffle(len(fresh), func(i, j int) { fresh[i], fresh[j] = fresh[j], fresh[i] })
 	s := testdevice.Stream(t, d)
-	require.NoError(t, tree.ApplyOn(s, structures.Insert, structures.DeviceBatch{Count: len(fresh),
+	require.NoError(t, tree.On(s).Apply(structures.Insert, structures.DeviceBatch{Count: len(fresh),
 		Keys: testdevice.Upload(t, d, fresh), Values: testdevice.Upload(t, d, fresh)}))
 	require.NoError(t, s.Wait(t.Context()))
 	if d.Has(vk.Timestamps) {

@@ -62,12 +62,12 @@ func TestDeviceCountsAreNotWaitedFor(t *testing.T) {
 					delete(m, key)
 				}
 			}
-			do(said, func(tree *dictionary[uint32]) error { return tree.UpdateOn(t.Context(), s, kind, b) }, one,
+			do(said, func(tree *dictionary[uint32]) error { return tree.On(s).Update(t.Context(), kind, b) }, one,
 				model{}.insert(there, there))
-			do(said, func(tree *dictionary[uint32]) error { return tree.ApplyOn(s, kind, b) }, one,
+			do(said, func(tree *dictionary[uint32]) error { return tree.On(s).Apply(kind, b) }, one,
 				model{}.insert(there, there))
 		}
-		do(said, func(tree *dictionary[uint32]) error { return tree.BuildOn(t.Context(), s, b) },
+		do(said, func(tree *dictionary[uint32]) error { return tree.On(s).Build(t.Context(), b) },
 			func(m model, key, value uint32) { m[key] = value }, model{})
 	}
 }

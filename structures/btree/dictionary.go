@@ -9,7 +9,6 @@ import (
 	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/vk"
 )
 
 // Insert inserts each pair, or assigns the value to the key that is there. Statuses are Inserted or Assigned.
@@ -190,47 +189,6 @@ func (t *Tree[K, V]) Ascend(ctx context.Context, r structures.Range[K]) iter.Seq
 // Descend returns the pairs of a range, the greatest key first. Errors are those of All.
 func (t *Tree[K, V]) Descend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
 	return t.open().queries.Descend(ctx, r)
-}
-
-// FindOn records lookups on a stream, and does not wait.
-func (t *Tree[K, V]) FindOn(stream *vk.Stream, q structures.DeviceLookups) error {
-	return t.open().queries.FindOn(stream, q)
-}
-
-// CountOn records the counting of the keys in ranges, and does not wait.
-func (t *Tree[K, V]) CountOn(stream *vk.Stream, r structures.DeviceCounts) error {
-	return t.open().queries.CountOn(stream, r)
-}
-
-// RangeOn records the writing of the pairs of ranges, and does not wait.
-func (t *Tree[K, V]) RangeOn(stream *vk.Stream, r structures.DeviceRanges) error {
-	return t.open().queries.RangeOn(stream, r)
-}
-
-// NeighborOn records the search for neighbors in one direction, and does not wait.
-func (t *Tree[K, V]) NeighborOn(stream *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	return t.open().queries.NeighborOn(stream, to, n)
-}
-
-// FinishNeighbors waits for the stream, and completes the searches that NeighborOn left pending, until n.Left is 0.
-func (t *Tree[K, V]) FinishNeighbors(ctx context.Context, stream *vk.Stream,
-	to structures.Direction, n structures.DeviceNeighbors) error {
-	return t.open().queries.FinishNeighbors(ctx, stream, to, n)
-}
-
-// RankOn records what Rank returns, and does not wait.
-func (t *Tree[K, V]) RankOn(stream *vk.Stream, r structures.DeviceRanks) error {
-	return t.open().queries.RankOn(stream, r)
-}
-
-// SelectOn records the search for the pairs of the ranks in n.Keys, and does not wait.
-func (t *Tree[K, V]) SelectOn(stream *vk.Stream, n structures.DeviceNeighbors) error {
-	return t.open().queries.SelectOn(stream, n)
-}
-
-// ExportOn records the writing of all pairs in key order, and does not wait.
-func (t *Tree[K, V]) ExportOn(stream *vk.Stream, e structures.DeviceExport) error {
-	return t.open().queries.ExportOn(stream, e)
 }
 
 // DeleteRange removes the keys of each range, one range after the other, and returns how many it removed for each. If

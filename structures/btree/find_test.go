@@ -122,7 +122,7 @@ func TestFindOn(t *testing.T) {
 				s.Fill(outValues, 4*n, 4, 77) // these must not change
 				s.Fill(found, recording.Padded(n), 4, 77)
 				l := structures.DeviceLookups{Count: n, Keys: in, Values: outValues, Found: found, Order: order}
-				require.NoError(t, tree.FindOn(s, l))
+				require.NoError(t, tree.On(s).Find(l))
 				require.NoError(t, s.Wait(t.Context()))
 				got, there := testdevice.Download(t, outValues, n+1), testdevice.Download(t, found, found.Len())
 				for i, k := range queries[:n] {
@@ -138,9 +138,9 @@ func TestFindOn(t *testing.T) {
 		}
 	}
 	var length *structures.LengthError
-	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: 1}), &length)
+	require.ErrorAs(t, tree.On(s).Find(structures.DeviceLookups{Count: 1}), &length)
 	var count *structures.CountError
-	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: -1}), &count)
+	require.ErrorAs(t, tree.On(s).Find(structures.DeviceLookups{Count: -1}), &count)
 }
 
 // A prefix index with more entries than are made in one step, as partitioned lookups use it in large trees.
@@ -188,5 +188,5 @@ func TestQueriesOfAClosedTree(t *testing.T) {
 	require.NoError(t, tree.Close())
 	_, _, err = tree.Find(t.Context(), []uint32{1})
 	require.ErrorIs(t, err, vk.ErrClosed)
-	require.ErrorIs(t, tree.FindOn(nil, structures.DeviceLookups{}), vk.ErrClosed)
+	require.ErrorIs(t, tree.On(nil).Find(structures.DeviceLookups{}), vk.ErrClosed)
 }

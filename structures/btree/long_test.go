@@ -20,20 +20,20 @@ func TestTooLong(t *testing.T) {
 	words := testdevice.Room[uint32](t, d, 8)
 	var long *structures.CountError
 	for _, width := range []int{1 << 30, 1 << 31, 1 << 61, math.MaxInt} { // times 4: too much for 32 bits
-		err := tree.ApplyOn(s, structures.FindRange,
+		err := tree.On(s).Apply(structures.FindRange,
 			structures.DeviceBatch{Count: 4, Keys: words, Values: words, Highs: words, OutKeys: words, OutValues: words,
 				Width: width})
 		require.ErrorAs(t, err, &long, "windows of %d", width)
-		err = tree.WindowOn(s, structures.DeviceWindow{Count: 4, Ranges: words, Counts: words, Keys: words,
+		err = tree.On(s).Window(structures.DeviceWindow{Count: 4, Ranges: words, Counts: words, Keys: words,
 			Values: words, Width: width})
 		require.ErrorAs(t, err, &long, "windows of %d", width)
 	}
-	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: 1 << 32, Keys: words, Values: words}), &long)
+	require.ErrorAs(t, tree.On(s).Find(structures.DeviceLookups{Count: 1 << 32, Keys: words, Values: words}), &long)
 
 	var length *structures.LengthError
 	past := structures.DeviceBatch{First: math.MaxInt, Count: 8, Keys: words, Values: words}
-	require.ErrorAs(t, tree.UpdateOn(t.Context(), s, structures.Insert, past), &length)
-	require.ErrorAs(t, tree.BuildOn(t.Context(), s, past), &length)
+	require.ErrorAs(t, tree.On(s).Update(t.Context(), structures.Insert, past), &length)
+	require.ErrorAs(t, tree.On(s).Build(t.Context(), past), &length)
 
 	var v survey
 	v.levels[0].Nodes, v.levels[0].Slots = 1<<28, recording.MaxBatch+1

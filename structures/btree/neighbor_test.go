@@ -95,7 +95,7 @@ func TestNeighborOn(t *testing.T) {
 			s.Fill(outValues, 4*n, 4, 77)
 			s.Fill(status, recording.Padded(n), 4, 77)
 			s.Fill(left, 0, 4, 5)
-			require.NoError(t, tree.NeighborOn(s, structures.Predecessor, structures.DeviceNeighbors{
+			require.NoError(t, tree.On(s).Neighbor(structures.Predecessor, structures.DeviceNeighbors{
 				Count: n, Keys: in, OutKeys: outKeys, OutValues: outValues, Status: status, Left: left,
 			}))
 			require.NoError(t, s.Wait(t.Context()))
@@ -145,7 +145,7 @@ func TestNeighborsGivenUpOnTheWay(t *testing.T) {
 		for i, key := range testdevice.Download(t, b.OutKeys, n) {
 			require.Equal(t, asked[i]+want, key, "the key that search %d goes on from", i)
 		}
-		require.NoError(t, tree.FinishNeighbors(t.Context(), s, to, b))
+		require.NoError(t, tree.On(s).FinishNeighbors(t.Context(), to, b))
 		sorted := slices.Sorted(slices.Values(keys))
 		for i, key := range testdevice.Download(t, b.OutKeys, n) {
 			at := neighborOf(sorted, to, asked[i])

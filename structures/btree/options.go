@@ -54,8 +54,8 @@ type Options struct {
 	// Pool is the pool from which the tree allocates its nodes. nil: the tree has its own pool. Several trees and hash
 	// tables of one device may share a pool. Their calls from Go slices run one at a time, and the pool must be closed
 	// after all of them. MaxBytes does not limit the pool. A call that makes many nodes first allocates their slabs.
-	// For that, UpdateOn waits for its stream, except for deletions, and BuildOn waits for all streams that use the
-	// tree.
+	// For that, Update of OnStream waits for its stream, except for deletions, and Build waits for all streams that use
+	// the tree.
 	Pool *alloc.SlabPool
 	// Path is how batches of updates from Go slices are done. It also determines the order of mixed batches
 	// (structures.Batch).

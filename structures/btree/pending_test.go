@@ -103,12 +103,12 @@ func testFinishGrowsOnce[W structures.Word](t *testing.T, pairs, more int) {
 		Status: testdevice.Room[uint8](t, d, recording.Padded(len(keys))), Left: testdevice.Upload(t, d, []uint32{0}),
 	}
 	blocks := tree.blocks()
-	require.NoError(t, tree.ApplyOn(s, structures.Insert, b))
+	require.NoError(t, tree.On(s).Apply(structures.Insert, b))
 	require.NoError(t, s.Wait(t.Context()))
 	require.NotZero(t, testdevice.Download(t, b.Left, 1)[0], "the pool is full")
 	orphan(t, tree) // whether this makes an orphan is random
 	require.NoError(t, tree.state.Upload(t.Context(), orphansWord, []uint32{1}))
-	require.NoError(t, tree.Finish(t.Context(), s, structures.Insert, b))
+	require.NoError(t, tree.On(s).Finish(t.Context(), structures.Insert, b))
 	require.Equal(t, 2*blocks, tree.blocks())
 	m.insert(keys, values)
 	requireTree(t, tree, m)

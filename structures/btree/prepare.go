@@ -86,7 +86,7 @@ func (t *tree) try(ctx context.Context, form recording.Form) error {
 
 func try[W structures.Word](ctx context.Context, t *tree) error {
 	x, _ := of[W, W](t, nil)
-	if err := recording.Trial[W](ctx, t.d, x); err != nil {
+	if err := recording.Trial[W](ctx, t.d, x, t.calls); err != nil {
 		return err
 	}
 	keys := make([]W, 1000)
@@ -106,7 +106,7 @@ func try[W structures.Word](ctx context.Context, t *tree) error {
 		return err
 	}
 	for _, call := range []func() error{
-		func() error { return x.Grow(ctx, 1) },
+		func() error { return x.InShaders().Grow(ctx, 1) },
 		func() error { return x.Reserve(ctx, 2*len(keys)) },
 		func() error { return x.Check(ctx) },
 		func() error { return x.Compact(ctx, 0) },
@@ -117,6 +117,9 @@ func try[W structures.Word](ctx context.Context, t *tree) error {
 	}
 	return nil
 }
+
+// calls are those on a stream.
+func (t *tree) calls(s *vk.Stream) structures.OnStream { return t.On(s) }
 
 // trySnapshot makes the calls that use snapshots.
 func trySnapshot[W structures.Word](ctx context.Context, t *Tree[W, W], keys []W) error {

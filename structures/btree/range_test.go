@@ -116,10 +116,10 @@ func deviceRanges(t testing.TB, tree *dictionary[uint32], ranges []u32.Range, wi
 	s := testdevice.Stream(t, d)
 	in := testdevice.Upload(t, d, recording.Words(ranges))
 	counts, total := testdevice.Room[uint32](t, d, n), testdevice.Room[uint64](t, d, 1)
-	require.NoError(t, tree.CountOn(s, structures.DeviceCounts{Count: n, Ranges: in, Counts: counts}))
+	require.NoError(t, tree.On(s).Count(structures.DeviceCounts{Count: n, Ranges: in, Counts: counts}))
 	require.NoError(t, s.Wait(t.Context()))
 	same(t, wantCounts, testdevice.Download(t, counts, n), "counts")
-	require.NoError(t, tree.CountOn(s, structures.DeviceCounts{Count: n, Ranges: in, Counts: counts,
+	require.NoError(t, tree.On(s).Count(structures.DeviceCounts{Count: n, Ranges: in, Counts: counts,
 		Candidates: total}))
 	require.NoError(t, s.Wait(t.Context()))
 	same(t, wantCounts, testdevice.Download(t, counts, n), "counts")
@@ -132,7 +132,7 @@ func deviceRanges(t testing.TB, tree *dictionary[uint32], ranges []u32.Range, wi
 		testdevice.Room[uint32](t, d, max(1, len(wantKeys)))
 	r := structures.DeviceRanges{Count: n, Ranges: in, Offsets: offsets, Keys: outKeys, Values: outValues,
 		Candidates: total}
-	require.NoError(t, tree.RangeOn(s, r))
+	require.NoError(t, tree.On(s).Range(r))
 	require.NoError(t, s.Wait(t.Context()))
 	same(t, wantOffsets, testdevice.Download(t, offsets, n+1), "offsets")
 	require.EqualValues(t, len(wantKeys), testdevice.Download(t, total, 1)[0])
@@ -143,13 +143,13 @@ func deviceRanges(t testing.TB, tree *dictionary[uint32], ranges []u32.Range, wi
 	if less := len(wantKeys) / 2; less > 0 {
 		r.Keys = testdevice.Room[uint32](t, d, less)
 		r.MaxCandidates = len(wantKeys)
-		require.NoError(t, tree.RangeOn(s, r))
+		require.NoError(t, tree.On(s).Range(r))
 		require.NoError(t, s.Wait(t.Context()))
 		same(t, wantOffsets, testdevice.Download(t, offsets, n+1), "offsets")
 		same(t, wantKeys[:less], testdevice.Download(t, r.Keys, less), "keys")
 		require.NoError(t, r.Keys.Upload(t.Context(), 0, make([]uint32, less)))
 		r.MaxCandidates = 0
-		require.NoError(t, tree.RangeOn(s, r))
+		require.NoError(t, tree.On(s).Range(r))
 		require.NoError(t, s.Wait(t.Context()))
 		require.EqualValues(t, len(wantKeys), testdevice.Download(t, total, 1)[0])
 		same(t, make([]uint32, less), testdevice.Download(t, r.Keys, less), "keys of what was not done")
@@ -157,7 +157,7 @@ func deviceRanges(t testing.TB, tree *dictionary[uint32], ranges []u32.Range, wi
 
 	window := structures.DeviceWindow{Count: n, Ranges: in, Width: width, Keys: testdevice.Room[uint32](t, d, n*width),
 		Values: testdevice.Room[uint32](t, d, n*width), Counts: counts}
-	require.NoError(t, tree.WindowOn(s, window))
+	require.NoError(t, tree.On(s).Window(window))
 	require.NoError(t, s.Wait(t.Context()))
 	gotKeys, gotValues, gotCounts := testdevice.Download(t, window.Keys, n*width),
 		testdevice.Download(t, window.Values, n*width), testdevice.Download(t, counts, n)
@@ -193,11 +193,11 @@ func TestDeviceRanges(t *testing.T) {
 	}
 	s := testdevice.Stream(t, d)
 	var length *structures.LengthError
-	require.ErrorAs(t, tree.CountOn(s, structures.DeviceCounts{Count: 1}), &length)
-	require.ErrorAs(t, tree.RangeOn(s, structures.DeviceRanges{Count: 1}), &length)
+	require.ErrorAs(t, tree.On(s).Count(structures.DeviceCounts{Count: 1}), &length)
+	require.ErrorAs(t, tree.On(s).Range(structures.DeviceRanges{Count: 1}), &length)
 	in := testdevice.Room[uint32](t, d, 2)
-	require.ErrorAs(t, tree.WindowOn(s, structures.DeviceWindow{Count: 1, Ranges: in, Counts: in, Width: -1}), &length)
-	require.ErrorAs(t, tree.WindowOn(s, structures.DeviceWindow{Count: 1, Ranges: in, Counts: in, Width: 1}), &length)
+	require.ErrorAs(t, tree.On(s).Window(structures.DeviceWindow{Count: 1, Ranges: in, Counts: in, Width: -1}), &length)
+	require.ErrorAs(t, tree.On(s).Window(structures.DeviceWindow{Count: 1, Ranges: in, Counts: in, Width: 1}), &length)
 }
 
 // A range with more leaves than one tile reads in a dispatch is refused if it can't be divided.

@@ -45,8 +45,8 @@ func TestReserve(t *testing.T) {
 							s := testdevice.Stream(t, d)
 							b := structures.DeviceBatch{Count: len(some), Keys: testdevice.Upload(t, d, some),
 								Values: testdevice.Upload(t, d, some)}
-							require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, b))
-							require.NoError(t, tree.Finish(t.Context(), s, structures.Insert, b))
+							require.NoError(t, tree.On(s).Update(t.Context(), structures.Insert, b))
+							require.NoError(t, tree.On(s).Finish(t.Context(), structures.Insert, b))
 						} else {
 							_, err = tree.Insert(t.Context(), some, some)
 							require.NoError(t, err)

@@ -188,9 +188,9 @@ func testSharedPoolOnStreams[W, T structures.Word](t *testing.T) {
 		b := structures.DeviceBatch{Count: n, Keys: upload(t, d, keys), Values: upload(t, d, values)}
 		record := func() {
 			if round%3 == 2 {
-				require.NoError(t, tree.BuildOn(t.Context(), s, b))
+				require.NoError(t, tree.On(s).Build(t.Context(), b))
 			} else {
-				require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, b))
+				require.NoError(t, tree.On(s).Update(t.Context(), structures.Insert, b))
 			}
 		}
 		record()
@@ -199,11 +199,11 @@ func testSharedPoolOnStreams[W, T structures.Word](t *testing.T) {
 		hashed := structures.DeviceBatch{Count: n, Keys: upload(t, d, widened[T](words)),
 			Values: upload(t, d, widened[T](others)), Left: testdevice.Upload(t, d, []uint32{0}),
 			Status: testdevice.Room[uint8](t, d, n)}
-		require.NoError(t, table.ApplyOn(other, structures.Insert, hashed))
+		require.NoError(t, table.On(other).Apply(structures.Insert, hashed))
 		_, err := other.Submit()
 		require.NoError(t, err)
 		require.NoError(t, s.Wait(t.Context()))
-		require.NoError(t, table.Finish(t.Context(), other, structures.Insert, hashed))
+		require.NoError(t, table.On(other).Finish(t.Context(), structures.Insert, hashed))
 		if round%3 == 2 {
 			want = modelOf[W]{}
 		}
@@ -219,7 +219,7 @@ func testSharedPoolOnStreams[W, T structures.Word](t *testing.T) {
 	require.NoError(t, tree.Clear(t.Context()))
 	require.NoError(t, table.Clear(t.Context()))
 	require.Equal(t, before, allocated(t, pool))
-	require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Delete,
+	require.NoError(t, tree.On(s).Update(t.Context(), structures.Delete,
 		structures.DeviceBatch{Count: 1, Keys: upload(t, d, []W{1})}))
 	require.ErrorIs(t, tree.Close(), vk.ErrUnsubmitted)
 	s.Discard()
@@ -240,13 +240,13 @@ func testSharedPoolBuildBehindOthers[W structures.Word](t *testing.T) {
 	s, other := testdevice.Stream(t, d), testdevice.Stream(t, d)
 	keys := widened[W](uniqueKeys(random(4), 4000))
 	b := structures.DeviceBatch{Count: len(keys), Keys: upload(t, d, keys), Values: upload(t, d, keys)}
-	require.NoError(t, tree.ApplyOn(other, structures.Insert, b))
+	require.NoError(t, tree.On(other).Apply(structures.Insert, b))
 	few := b
 	few.Count = 10
-	require.ErrorIs(t, tree.BuildOn(t.Context(), s, few), vk.ErrUnsubmitted)
+	require.ErrorIs(t, tree.On(s).Build(t.Context(), few), vk.ErrUnsubmitted)
 	_, err := other.Submit()
 	require.NoError(t, err)
-	require.NoError(t, tree.BuildOn(t.Context(), s, few))
+	require.NoError(t, tree.On(s).Build(t.Context(), few))
 	require.NoError(t, s.Wait(t.Context()))
 	requireTree(t, tree, modelOf[W]{}.insert(keys[:10], keys))
 	require.EqualValues(t, requireStats(t, tree).Nodes, allocated(t, pool))
@@ -464,14 +464,14 @@ func (r *shortRig[W]) onStream(tree *dictionary[W], want modelOf[W], holds func(
 	keys, values := widened[W](uniqueKeys(rng, n)), widened[W](randomWords(rng, n))
 	b := structures.DeviceBatch{Count: n, Keys: upload(r.t, r.d, keys), Values: upload(r.t, r.d, values)}
 	r.again()
-	err := tree.UpdateOn(r.t.Context(), s, structures.Insert, b)
+	err := tree.On(s).Update(r.t.Context(), structures.Insert, b)
 	if !r.lacks(err) {
 		require.NoError(r.t, s.Wait(r.t.Context()))
 		want.insert(keys, values)
 	}
 	s.Discard()
 	holds()
-	err = tree.BuildOn(r.t.Context(), s, b)
+	err = tree.On(s).Build(r.t.Context(), b)
 	if !r.lacks(err) {
 		require.NoError(r.t, s.Wait(r.t.Context()))
 		clear(want)

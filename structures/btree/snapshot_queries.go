@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/vk"
 )
 
 // Find returns the value of each key, 0 if the key is absent, and whether the key is there.
@@ -68,45 +67,4 @@ func (s *Snapshot[K, V]) All(ctx context.Context) iter.Seq2[structures.Pair[K, V
 // Chunks is All with many pairs at a time, in slices that are valid until the next ones come.
 func (s *Snapshot[K, V]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V], error] {
 	return s.queries().Chunks(ctx)
-}
-
-// FindOn records lookups on a stream, and does not wait.
-func (s *Snapshot[K, V]) FindOn(stream *vk.Stream, q structures.DeviceLookups) error {
-	return s.queries().FindOn(stream, q)
-}
-
-// CountOn records the counting of the keys in ranges, and does not wait.
-func (s *Snapshot[K, V]) CountOn(stream *vk.Stream, r structures.DeviceCounts) error {
-	return s.queries().CountOn(stream, r)
-}
-
-// RangeOn records the writing of the pairs of ranges, and does not wait.
-func (s *Snapshot[K, V]) RangeOn(stream *vk.Stream, r structures.DeviceRanges) error {
-	return s.queries().RangeOn(stream, r)
-}
-
-// NeighborOn records the search for neighbors in one direction, and does not wait.
-func (s *Snapshot[K, V]) NeighborOn(stream *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	return s.queries().NeighborOn(stream, to, n)
-}
-
-// FinishNeighbors waits for the stream, and completes the searches that NeighborOn left pending, until n.Left is 0.
-func (s *Snapshot[K, V]) FinishNeighbors(ctx context.Context, stream *vk.Stream,
-	to structures.Direction, n structures.DeviceNeighbors) error {
-	return s.queries().FinishNeighbors(ctx, stream, to, n)
-}
-
-// RankOn records what Rank returns, and does not wait.
-func (s *Snapshot[K, V]) RankOn(stream *vk.Stream, r structures.DeviceRanks) error {
-	return s.queries().RankOn(stream, r)
-}
-
-// SelectOn records the search for the pairs of the ranks in n.Keys, and does not wait.
-func (s *Snapshot[K, V]) SelectOn(stream *vk.Stream, n structures.DeviceNeighbors) error {
-	return s.queries().SelectOn(stream, n)
-}
-
-// ExportOn records the writing of all pairs in key order, and does not wait.
-func (s *Snapshot[K, V]) ExportOn(stream *vk.Stream, e structures.DeviceExport) error {
-	return s.queries().ExportOn(stream, e)
 }

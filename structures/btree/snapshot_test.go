@@ -220,7 +220,7 @@ func TestSnapshotsAndRemaking(t *testing.T) {
 	require.ErrorAs(t, tree.Compact(t.Context(), 0), &open)
 	require.Equal(t, 1, open.Open)
 	s := testdevice.Stream(t, d)
-	require.ErrorAs(t, tree.BuildOn(t.Context(), s, structures.DeviceBatch{}), &open)
+	require.ErrorAs(t, tree.On(s).Build(t.Context(), structures.DeviceBatch{}), &open)
 	require.NoError(t, tree.Clear(t.Context()))
 	requireTree(t, tree, model{})
 	requireView(t, kept[uint32]{v, want}, random(2), "behind Clear")
@@ -256,24 +256,24 @@ func TestSnapshotsOnStreams(t *testing.T) {
 		last = ramp(len(keys), round*1000, 5)
 		require.NoError(t, changed.Upload(t.Context(), 0, last))
 		if round%2 == 0 {
-			require.NoError(t, tree.UpdateOn(t.Context(), writer, structures.Insert, batch))
+			require.NoError(t, tree.On(writer).Update(t.Context(), structures.Insert, batch))
 		} else {
-			require.NoError(t, tree.ApplyOn(writer, structures.Insert, batch))
+			require.NoError(t, tree.On(writer).Apply(structures.Insert, batch))
 		}
-		require.ErrorIs(t, v.view.FindOn(reader, lookups), vk.ErrUnsubmitted)
+		require.ErrorIs(t, v.view.On(reader).Find(lookups), vk.ErrUnsubmitted)
 		_, err = tree.Snapshot(t.Context())
 		require.ErrorIs(t, err, vk.ErrUnsubmitted)
 		_, err = writer.Submit()
 		require.NoError(t, err)
-		require.NoError(t, v.view.FindOn(reader, lookups))
+		require.NoError(t, v.view.On(reader).Find(lookups))
 		for range 2 {
-			require.ErrorIs(t, tree.UpdateOn(t.Context(), writer, structures.Insert, batch), vk.ErrUnsubmitted)
-			require.ErrorIs(t, tree.ApplyOn(writer, structures.Insert, batch), vk.ErrUnsubmitted)
+			require.ErrorIs(t, tree.On(writer).Update(t.Context(), structures.Insert, batch), vk.ErrUnsubmitted)
+			require.ErrorIs(t, tree.On(writer).Apply(structures.Insert, batch), vk.ErrUnsubmitted)
 			_, err = tree.Insert(t.Context(), keys, values)
 			require.ErrorIs(t, err, vk.ErrUnsubmitted)
 			require.NoError(t, v.Close()) // this does not affect the recorded queries
 		}
-		require.ErrorIs(t, v.view.FindOn(reader, lookups), vk.ErrClosed)
+		require.ErrorIs(t, v.view.On(reader).Find(lookups), vk.ErrClosed)
 		require.NoError(t, reader.Wait(t.Context()))
 		same(t, want, testdevice.Download(t, found, len(keys)), fmt.Sprint("round ", round))
 		writer.Discard()
@@ -295,7 +295,7 @@ func TestSnapshotsOverOrphans(t *testing.T) {
 		values := randomWords(random(9), len(keys))
 		b := structures.DeviceBatch{Count: len(keys), Alone: located, Keys: testdevice.Upload(t, d, keys),
 			Values: testdevice.Upload(t, d, values)}
-		require.NoError(t, tree.ApplyOn(s, structures.Insert, b))
+		require.NoError(t, tree.On(s).Apply(structures.Insert, b))
 		require.NoError(t, s.Wait(t.Context()))
 		requireView(t, kept[uint32]{v, model{}.insert(keys, keys)}, random(4), fmt.Sprint("located: ", located))
 		require.NoError(t, v.Close())

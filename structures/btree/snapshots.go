@@ -45,20 +45,20 @@ func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 	return opened[K, V](v, err)
 }
 
-// SnapshotOn opens a snapshot of what the tree holds at this point of a stream: after the updates that the stream has
+// SnapshotOn opens a snapshot of what a tree holds at this point of a stream: after the updates that the stream has
 // recorded so far, submitted or not, and those that other streams have submitted, and before all that are recorded
-// later. So one submission may hold updates, queries at the snapshot, and more updates. It costs what Snapshot does.
-// Operations that UpdateOn leaves pending are done by Finish, and so come after the snapshot.
+// later. So one submission may hold updates, queries at the snapshot, and more updates. It costs what Tree.Snapshot
+// does. Operations that an update leaves pending are done by Finish, and so come after the snapshot.
 //
 // Until the stream has submitted its updates, a call of another stream or from Go slices that uses the snapshot returns
-// vk.ErrUnsubmitted; the stream itself may record queries at it. If nothing is recorded, SnapshotOn is Snapshot.
+// vk.ErrUnsubmitted; the stream itself may record queries at it. If nothing is recorded, SnapshotOn is Tree.Snapshot.
 //
 // If the stream drops what it has recorded (Discard, Close, an error), the snapshot ends with it: its methods return
 // vk.ErrClosed from then on, as after its Close, and its Close returns nil.
 //
 // Errors: vk.ErrUnsubmitted if another stream has recorded updates and not submitted them, *vk.ForeignError,
 // *structures.LimitError, vk.ErrClosed.
-func (t *Tree[K, V]) SnapshotOn(s *vk.Stream) (*Snapshot[K, V], error) {
+func SnapshotOn[K, V structures.Number](s *vk.Stream, t *Tree[K, V]) (*Snapshot[K, V], error) {
 	v, err := t.open().core.SnapshotOn(s)
 	return opened[K, V](v, err)
 }
@@ -87,9 +87,9 @@ func opened[K, V structures.Number](v *view, err error) (*Snapshot[K, V], error)
 func (s *Snapshot[K, V]) made() bool { return s != nil && s.view != nil }
 
 // queries returns the queries of the snapshot, or of a tree that is not open if s is nil or a zero value.
-func (s *Snapshot[K, V]) queries() structures.Queries[K, V] {
+func (s *Snapshot[K, V]) queries() ordered.Queries[K, V] {
 	if !s.made() {
-		return (*Tree[K, V])(nil)
+		return (*Tree[K, V])(nil).open().queries
 	}
 	return s.asked
 }
@@ -119,13 +119,18 @@ func (s *Snapshot[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return s.view.Save(ctx, w)
 }
 
-// On records kernels of the caller that read what the tree held, by btree_search.glsl and others compiled with
+// On returns the queries on device buffers that are recorded on a stream.
+func (s *Snapshot[K, V]) On(stream *vk.Stream) structures.QueriesOnStream {
+	return s.queries().On(stream)
+}
+
+// InShaders records kernels of the caller that read what the tree held, by btree_search.glsl and others compiled with
 // VKDS_SNAPSHOT (docs/device-side.md). It calls record once, before it returns, with the value that the kernels' push
 // constants need; record records the dispatches on the stream. On the device they run after the updates that other
-// streams have submitted, and before later ones. The kernels need Tree.Constants. If record makes a call on the tree
-// that would wait for On itself, that call returns *structures.ReentryError. Errors: vk.ErrUnsubmitted, vk.ErrClosed,
-// *vk.ForeignError, and record's own, after which the stream runs nothing of it.
-func (s *Snapshot[K, V]) On(stream *vk.Stream, record func(tree Device) error) error {
+// streams have submitted, and before later ones. The kernels need the constants of Tree.InShaders. If record makes a
+// call on the tree that would wait for this one, that call returns *structures.ReentryError. Errors: vk.ErrUnsubmitted,
+// vk.ErrClosed, *vk.ForeignError, and record's own, after which the stream runs nothing of it.
+func (s *Snapshot[K, V]) InShaders(stream *vk.Stream, record func(tree Device) error) error {
 	if !s.made() {
 		return vk.ErrNotOpen
 	}
@@ -178,32 +183,4 @@ type Version struct {
 // It waits for the streams that use the tree. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) History(ctx context.Context, leaf Node[uint64]) (History, error) {
 	return t.open().core.History(ctx, leaf)
-}
-
-// Moving bounds the work of kernels that take snapshots inside a dispatch. The tree reserves versions and times for
-// that work, 132 bytes for each update.
-type Moving struct {
-	// Updates is the number of operations that may change a pair. An operation counts each time it is tried. If an
-	// operation finds no free version, it is left pending, without effect.
-	Updates int
-	// Snapshots is the number of snapshots that subgroups take, each for all of its lanes. Further snapshots see what
-	// the last of these sees.
-	Snapshots int
-}
-
-// On records kernels of the caller that change the tree and take snapshots of it inside a dispatch (btree_clock.glsl,
-// docs/device-side.md), compiled with VKDS_CLOCK. Queries at such a snapshot see the tree at one moment, while other
-// invocations change it. These snapshots end with the recorded work; snapshots of the host are not affected.
-//
-// On calls record once, before it returns, with the value that the kernels' push constants need; record records one
-// dispatch or several on the stream. The device runs them after the work that other streams have submitted, and before
-// the work that these submit later. The kernels need Tree.Constants. Nothing else may change the tree at the same time,
-// not even a kernel without VKDS_CLOCK. Insertions need slabs: call Grow first. If On needs memory for versions, it
-// submits what the stream has recorded, and waits. If record makes a call on the tree that would wait for On itself,
-// that call returns *structures.ReentryError.
-//
-// Errors: vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, *structures.LimitError, *vk.OutOfMemoryError, and record's
-// own, after which the stream runs nothing of it.
-func (t *Tree[K, V]) On(stream *vk.Stream, m Moving, record func(tree Device) error) error {
-	return t.open().core.moving(stream, m, record)
 }

@@ -68,22 +68,22 @@ func TestBatchesAreCounted(t *testing.T) {
 		Count: len(keys), Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, keys),
 		Status: testdevice.Upload(t, d, make([]uint8, len(keys))), Left: testdevice.Upload(t, d, []uint32{0}),
 	}
-	require.NoError(t, tree.ApplyOn(s, structures.Insert, b))
+	require.NoError(t, tree.On(s).Apply(structures.Insert, b))
 	require.NoError(t, s.Wait(t.Context()))
 	require.NotZero(t, testdevice.Download(t, b.Left, 1)[0], "the pool suffices: there is nothing to finish")
-	require.NoError(t, tree.Finish(t.Context(), s, structures.Insert, b))
+	require.NoError(t, tree.On(s).Finish(t.Context(), structures.Insert, b))
 	require.Equal(t, Batches{Concurrent: 1}, requireStats(t, tree).Batches)
-	require.NoError(t, tree.ApplyOn(s, structures.Find, b))
-	require.NoError(t, tree.ApplyOn(s, structures.Delete, b))
-	require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert,
+	require.NoError(t, tree.On(s).Apply(structures.Find, b))
+	require.NoError(t, tree.On(s).Apply(structures.Delete, b))
+	require.NoError(t, tree.On(s).Update(t.Context(), structures.Insert,
 		structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values}))
 	require.NoError(t, s.Wait(t.Context()))
 	require.Equal(t, Batches{Concurrent: 2, Batched: 1}, requireStats(t, tree).Batches)
 	for _, dropped := range []func(){
 		s.Discard, func() { s.Fill(b.Left, 8, 4, 0); require.Error(t, s.Wait(t.Context())) }} {
-		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert,
+		require.NoError(t, tree.On(s).Update(t.Context(), structures.Insert,
 			structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values}))
-		require.NoError(t, tree.ApplyOn(s, structures.Insert, b))
+		require.NoError(t, tree.On(s).Apply(structures.Insert, b))
 		dropped()
 		require.Equal(t, Batches{Concurrent: 2, Batched: 1}, requireStats(t, tree).Batches)
 	}

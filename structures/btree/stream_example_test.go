@@ -11,7 +11,7 @@ import (
 )
 
 // This example inserts pairs and reads ranges of them in one batch of a stream.
-func ExampleTree_UpdateOn() {
+func ExampleTree_On() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
 	check(err)
@@ -33,8 +33,8 @@ func ExampleTree_UpdateOn() {
 	check(ranges.Ranges.Upload(ctx, 0, []uint32{15, 30, 40, 1000}))
 
 	insertions.Clear(stream)
-	check(t.UpdateOn(ctx, stream, structures.Insert, insertions))
-	check(t.RangeOn(stream, ranges))
+	check(t.On(stream).Update(ctx, structures.Insert, insertions))
+	check(t.On(stream).Range(ranges))
 	check(stream.Wait(ctx))
 
 	offsets, keys := make([]uint32, 3), make([]uint32, 5)
@@ -46,7 +46,7 @@ func ExampleTree_UpdateOn() {
 
 // Operations of all kinds run concurrently: some insert bids while others ask for the best bid. Each has its own
 // result.
-func ExampleTree_ApplyOn() {
+func ExampleTree_On_concurrent() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
 	check(err)
@@ -65,8 +65,8 @@ func ExampleTree_ApplyOn() {
 	check(b.Values.Upload(ctx, 0, []uint32{3, 0, 0}))
 
 	b.Clear(stream)
-	check(bids.ApplyOn(stream, structures.Mixed, b))
-	check(bids.Finish(ctx, stream, structures.Mixed, b))
+	check(bids.On(stream).Apply(structures.Mixed, b))
+	check(bids.On(stream).Finish(ctx, structures.Mixed, b))
 
 	status, values := make([]uint8, 3), make([]uint32, 3)
 	check(b.Status.Download(ctx, 0, status))

@@ -24,7 +24,7 @@ import (
 )
 
 // Device is a tree as kernels see it: BTree of shaders/include/btree_node.glsl. Embed it in the push constants of your
-// own kernel. Tree.Device says how long it is valid.
+// own kernel. InShaders says how long it is valid.
 type Device struct {
 	Pool  alloc.DevicePool
 	State uint64 // address of the tree's counters
@@ -32,14 +32,14 @@ type Device struct {
 }
 
 // Tree is a B-link-tree. It is safe for many goroutines: queries run at the same time, and a call that changes the tree
-// runs alone (structures.Dictionary says more). Len, Stats, Check and Export run alone, too.
+// runs alone (structures.Dictionary says more). Len, Stats and Check run alone, too.
 //
 // The updates and queries are those of structures.Updates and structures.Queries. If a batch of deletions has equal
 // keys, one of them is Deleted: any of them on the concurrent path, the first one on the batched path. On streams,
-// FindOn with SortedFirst first partitions the keys by their order (primitives.Partition). So do FindOn with AutoOrder
-// and NeighborOn if that measured faster (docs/benchmarks.md). The candidates of CountOn and RangeOn are the pairs of
-// the ranges. A range too large for one dispatch is not run; Candidates is then 2^63 or more. Count and Range divide
-// such ranges.
+// Find with SortedFirst first partitions the keys by their order (primitives.Partition). So do Find with AutoOrder and
+// Neighbor if that measured faster (docs/benchmarks.md). The candidates of Count and Range are the pairs of the ranges.
+// A range too large for one dispatch is not run; Candidates is then 2^63 or more. Count and Range of slices divide such
+// ranges.
 //
 // Queries on a stream need a tree that does not change until they are done; the caller orders the work. Three kinds of
 // work are ordered by the tree: the device runs them after all work that other streams have submitted, and before all
@@ -47,28 +47,24 @@ type Device struct {
 // vk.ErrUnsubmitted. The three kinds are
 //
 //   - queries at a snapshot;
-//   - batches of ApplyOn and Apply with ordered queries (with a Width). All ordered queries of a mixed batch see the
+//   - batches of Apply with ordered queries (with a Width). All ordered queries of a mixed batch see the
 //     tree at one moment, before the batch's updates, even if the batch takes several chunks. All operations of all
 //     streams have a sequential order. With OwnMoments each query sees a moment of its own while the batch's updates go
 //     on, which is linearizable (the concurrent benchmark of chapter 4);
-//   - kernels of the caller that On records.
+//   - kernels of the caller that InShaders().On records.
 //
-// Other batches of ApplyOn run concurrently with each other.
+// Other batches of Apply run concurrently with each other.
 //
 // While a snapshot is open, an update on a stream may need memory for versions. It then submits what the stream has
-// recorded, and waits. Meanwhile Compact and BuildOn return *structures.SnapshotsError, Clear deletes all pairs leaf by
-// leaf, and leaves that become empty are not freed. A kernel of the caller may change the tree only if On records it.
+// recorded, and waits. Meanwhile Compact and Build return *structures.SnapshotsError, Clear deletes all pairs leaf by
+// leaf, and leaves that become empty are not freed. A kernel of the caller may change the tree only if InShaders().On
+// records it.
 type Tree[K, V structures.Number] struct {
 	core    *tree
 	queries ordered.Queries[K, V]
 }
 
-var (
-	_ structures.Ordered[uint32, uint64] = (*Tree[uint32, uint64])(nil)
-	_ structures.ConcurrentOnStream      = (*Tree[uint32, uint64])(nil)
-	_ structures.OrderedOnStream         = (*Tree[uint32, uint64])(nil)
-	_ structures.InShaders[Device]       = (*Tree[uint32, uint64])(nil)
-)
+var _ structures.Ordered[uint32, uint64] = (*Tree[uint32, uint64])(nil)
 
 // of returns the public type of a tree.
 func of[K, V structures.Number](t *tree, err error) (*Tree[K, V], error) {
@@ -118,66 +114,6 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 	return of[K, V](load(ctx, d, r, saved.Pairs[K, V](), o))
 }
 
-// UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
-// buffers on a stream. It does not wait unless the tree may need more memory. The batch is sorted, and each node that
-// it touches is changed once, without latches: no other work may use the tree at the same time. The result is that of
-// the operations one after the other, and is the same in every run. UpdateOn is faster without a Status.
-//
-// UpdateOn makes room for Count operations, even if DeviceCount is less. If Count is far too large, UpdateOn counts the
-// tree's nodes more often: it waits for that before it allocates more memory.
-//
-// Leaves that become empty go back to the pool, except for the first leaf of each parent.
-//
-// Errors: *structures.KindError, *structures.LengthError, *structures.CountError, *structures.LimitError,
-// *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), vk.ErrClosed, and those of making a kernel. After an error nothing
-// of the batch runs: an error before its first command leaves the stream unchanged, and a later error makes the stream
-// drop all that it has recorded.
-func (t *Tree[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
-	return t.open().core.UpdateOn(ctx, s, kind, u)
-}
-
-// ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait. The kinds are
-// Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, and the ordered queries. Batches on several
-// streams may use the tree at the same time. Ordered queries of a mixed batch see what was there before the batch
-// (Apply). Updates of one key run one after the other: if one key has a large share of the batch, UpdateOn is faster.
-// If the pool is full, operations are left pending: call Finish with the batch when no stream uses the tree.
-//
-// Errors: *structures.KindError, *structures.LengthError, vk.ErrUnsubmitted (Tree), vk.ErrClosed.
-func (t *Tree[K, V]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return t.open().core.ApplyOn(s, kind, b)
-}
-
-// Finish waits for the stream, and completes the pending operations of a batch: it gives the tree more memory and
-// dispatches again, until b.Left is 0. If operations are pending, it also waits for the other streams that use the
-// tree.
-//
-// Errors: *structures.KindError, *structures.LengthError, structures.ErrSuperseded, vk.ErrClosed, the context's, and
-// *structures.PendingError around the error that stopped Finish: vk.ErrUnsubmitted if another stream has recorded work
-// on the tree and not submitted it, *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError, or the
-// context's.
-func (t *Tree[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return t.open().core.Finish(ctx, s, kind, b)
-}
-
-// BuildOn records that the tree's content is replaced by pairs in device buffers, in any order. If keys are equal, the
-// last one counts. The replacement follows what the stream has recorded before; no other work may use the tree at the
-// same time. If the tree needs more memory, BuildOn waits for the stream. Status is not written.
-//
-// Errors: vk.ErrClosed, *structures.LengthError, *structures.CountError for more than 2^30 pairs, *vk.OutOfMemoryError,
-// *structures.LimitError, vk.ErrUnsubmitted (Finish), and those of making a kernel. After an error nothing of it runs:
-// an error before its first command leaves the stream unchanged, and a later error makes the stream drop all that it
-// has recorded.
-func (t *Tree[K, V]) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error {
-	return t.open().core.BuildOn(ctx, s, u)
-}
-
-// WindowOn records the writing of the first pairs of ranges on a stream and does not wait. The tree must not change
-// until that is done. If it measured faster, WindowOn, CountOn and RangeOn first partition the ranges by their least
-// keys, as FindOn does with AutoOrder. Errors are those of FindOn.
-func (t *Tree[K, V]) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
-	return t.open().core.WindowOn(s, w)
-}
-
 // Reserve makes room for n pairs in all: until the tree has n pairs, the pool doesn't grow, whatever the keys, their
 // order and the path of the updates. A batch counts as if all of its keys were new. If others share the pool, they may
 // use the room, too. If there is room already, Reserve does nothing. It waits for the streams that use the tree.
@@ -186,15 +122,6 @@ func (t *Tree[K, V]) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
 // and *structures.CapacityError, before anything is allocated.
 func (t *Tree[K, V]) Reserve(ctx context.Context, n int) error {
 	return t.open().core.Reserve(ctx, n)
-}
-
-// Grow makes that many nodes of the pool free, for kernels of your own that insert (Device). Call it when these kernels
-// have ended: it also adds nodes without a parent to their parents (STATUS_ORPHAN).
-//
-// Errors: vk.ErrUnsubmitted if a stream has recorded work on the tree and not submitted it, and those of
-// alloc.SlabPool.Grow.
-func (t *Tree[K, V]) Grow(ctx context.Context, nodes int) error {
-	return t.open().core.Grow(ctx, nodes)
 }
 
 // Compact rebuilds the tree so that each node has a share fill of its slots in use, above 0 and up to 1. If fill is 0,
@@ -227,25 +154,4 @@ func (t *Tree[K, V]) Check(ctx context.Context) error {
 // these are the nodes that can be reached. Nodes takes host memory for all nodes, but not device memory.
 func (t *Tree[K, V]) Nodes(ctx context.Context) ([]Node[uint64], error) {
 	return t.open().core.nodes(ctx)
-}
-
-// Device describes the tree to your own kernel, which includes shaders/include/btree.glsl. Call it before every
-// dispatch: the next call on the tree that may need room counts the nodes that the kernel may have added, and UpdateOn
-// waits for that. The value is valid until the next call on the tree that may give it more memory: any update from Go
-// slices, UpdateOn, BuildOn, Finish, Compact, Clear, Close. If the tree or its pool is closed, it is the zero value.
-func (t *Tree[K, V]) Device() Device {
-	return t.open().core.Device()
-}
-
-// Constants returns the specialization constants, by name, that a kernel over the tree needs. They may change when the
-// tree gets more memory.
-func (t *Tree[K, V]) Constants() map[string]uint32 {
-	return t.open().core.Constants()
-}
-
-// UsedOn declares that the work which a stream has recorded so far uses the tree's memory, as Device describes it. Call
-// it for your own kernels; the tree's methods do it themselves. Calls that replace that memory wait until the work has
-// ended, or return vk.ErrUnsubmitted if it was not submitted. Close frees the memory after the work.
-func (t *Tree[K, V]) UsedOn(s *vk.Stream) {
-	t.open().core.UsedOn(s)
 }

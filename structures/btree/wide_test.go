@@ -73,7 +73,7 @@ func (r *wideRig) build(keys, values []uint64) {
 		r.model[key] = values[i]
 	}
 	b := structures.DeviceBatch{Count: len(keys), Keys: r.words(keys), Values: r.words(values)}
-	require.NoError(r, r.tree.BuildOn(r.Context(), r.s, b))
+	require.NoError(r, r.tree.On(r.s).Build(r.Context(), b))
 	r.wait()
 }
 
@@ -87,7 +87,7 @@ func (r *wideRig) same() {
 	keys, values := r.sorted()
 	e := structures.DeviceExport{Keys: r.room(len(keys) + 1), Values: r.room(len(keys) + 1),
 		Total: testdevice.Room[uint32](r, r.d, 1)}
-	require.NoError(r, r.tree.ExportOn(r.s, e))
+	require.NoError(r, r.tree.On(r.s).Export(e))
 	r.wait()
 	require.Equal(r, uint32(len(keys)), testdevice.Download(r, e.Total, 1)[0])
 	same(r, keys, r.numbers(e.Keys, len(keys)), "keys")
@@ -100,7 +100,7 @@ func (r *wideRig) find(keys []uint64) {
 	n := len(keys)
 	l := structures.DeviceLookups{Count: n, Keys: r.words(keys), Values: r.room(n),
 		Found: testdevice.Room[uint8](r, r.d, recording.Padded(n)), Order: r.tree.queries.order}
-	require.NoError(r, r.tree.FindOn(r.s, l))
+	require.NoError(r, r.tree.On(r.s).Find(l))
 	r.wait()
 	values, found := r.numbers(l.Values, n), testdevice.Download(r, l.Found, n)
 	for i, key := range keys {
@@ -283,9 +283,9 @@ func TestWidePrefixesOfDeviceCounts(t *testing.T) {
 		l := structures.DeviceLookups{Count: n, DeviceCount: testdevice.Upload(t, r.d, []uint32{uint32(count)}),
 			Keys: r.words(asked), Values: r.words(make([]uint64, n)),
 			Found: testdevice.Upload(t, r.d, slices.Repeat([]uint8{7}, n))}
-		require.NoError(t, r.tree.FindOn(r.s, l))
+		require.NoError(t, r.tree.On(r.s).Find(l))
 		r.s.Discard() // drops all of it
-		require.NoError(t, r.tree.FindOn(r.s, l))
+		require.NoError(t, r.tree.On(r.s).Find(l))
 		r.wait()
 		found, values := testdevice.Download(t, l.Found, n), r.numbers(l.Values, n)
 		for i, key := range keys[:count] {
@@ -300,10 +300,10 @@ func TestWidePrefixesOfDeviceCounts(t *testing.T) {
 			if values != nil {
 				b.Values = r.words(values)
 			}
-			require.NoError(t, r.tree.UpdateOn(t.Context(), r.s, kind, b))
+			require.NoError(t, r.tree.On(r.s).Update(t.Context(), kind, b))
 			r.s.Discard()
-			require.NoError(t, r.tree.UpdateOn(t.Context(), r.s, kind, b))
-			require.NoError(t, r.tree.Finish(t.Context(), r.s, kind, b))
+			require.NoError(t, r.tree.On(r.s).Update(t.Context(), kind, b))
+			require.NoError(t, r.tree.On(r.s).Finish(t.Context(), kind, b))
 			for i, key := range asked[:count] {
 				if r.one(kind, key, 0); kind == structures.Insert {
 					r.model[key] = values[i]
@@ -324,11 +324,11 @@ func TestWideRankAndSelect(t *testing.T) {
 	asked := beside(all[:200])
 	q := structures.DeviceRanks{Count: len(asked), Keys: r.words(asked),
 		Ranks: testdevice.Room[uint32](r, r.d, len(asked))}
-	require.NoError(t, r.tree.RankOn(r.s, q))
+	require.NoError(t, r.tree.On(r.s).Rank(q))
 	n := structures.DeviceNeighbors{Count: len(keys) + 1, Keys: testdevice.Upload(t, r.d, ramp(len(keys)+1, 0, 1)),
 		OutKeys: r.room(len(keys) + 1), OutValues: r.room(len(keys) + 1),
 		Status: testdevice.Room[uint8](t, r.d, recording.Padded(len(keys)+1))}
-	require.NoError(t, r.tree.SelectOn(r.s, n))
+	require.NoError(t, r.tree.On(r.s).Select(n))
 	r.wait()
 	for i, rank := range testdevice.Download(t, q.Ranks, len(asked)) {
 		want, _ := slices.BinarySearch(keys, asked[i])
@@ -371,8 +371,8 @@ func (r *wideRig) update(kind structures.Kind, keys, values []uint64, statuses b
 	if statuses {
 		b.Status = testdevice.Room[uint8](r, r.d, recording.Padded(n))
 	}
-	require.NoError(r, r.tree.UpdateOn(r.Context(), r.s, kind, b))
-	require.NoError(r, r.tree.Finish(r.Context(), r.s, kind, b))
+	require.NoError(r, r.tree.On(r.s).Update(r.Context(), kind, b))
+	require.NoError(r, r.tree.On(r.s).Finish(r.Context(), kind, b))
 	r.wait()
 	want := make([]structures.Status, n)
 	for i, key := range keys {
@@ -506,13 +506,13 @@ func (r *wideRig) ranges(bounds [][2]uint64) {
 	}
 	ranges := r.words(flat)
 	c := structures.DeviceCounts{Count: n, Ranges: ranges, Counts: testdevice.Room[uint32](r, r.d, n)}
-	require.NoError(r, r.tree.CountOn(r.s, c))
+	require.NoError(r, r.tree.On(r.s).Count(c))
 	q := structures.DeviceRanges{Count: n, Ranges: ranges, Offsets: testdevice.Room[uint32](r, r.d, n+1),
 		Keys: r.room(all + 1), Values: r.room(all + 1), Candidates: testdevice.Room[uint64](r, r.d, 1)}
-	require.NoError(r, r.tree.RangeOn(r.s, q))
+	require.NoError(r, r.tree.On(r.s).Range(q))
 	w := structures.DeviceWindow{Count: n, Ranges: ranges, Width: width, Counts: testdevice.Room[uint32](r, r.d, n),
 		Keys: r.room(n * width), Values: r.room(n * width)}
-	require.NoError(r, r.tree.WindowOn(r.s, w))
+	require.NoError(r, r.tree.On(r.s).Window(w))
 	r.wait()
 	counts, offsets := testdevice.Download(r, c.Counts, n), testdevice.Download(r, q.Offsets, n+1)
 	heads := testdevice.Download(r, w.Counts, n)
@@ -539,7 +539,7 @@ func (r *wideRig) neighbors(asked []uint64) {
 		structures.Ceil} {
 		q := structures.DeviceNeighbors{Count: n, Keys: r.words(asked), OutKeys: r.room(n), OutValues: r.room(n),
 			Status: testdevice.Room[uint8](r, r.d, recording.Padded(n)), Left: testdevice.Upload(r, r.d, []uint32{0})}
-		require.NoError(r, r.tree.NeighborOn(r.s, to, q))
+		require.NoError(r, r.tree.On(r.s).Neighbor(to, q))
 		r.wait()
 		require.Zero(r, testdevice.Download(r, q.Left, 1)[0])
 		outKeys, outValues := r.numbers(q.OutKeys, n), r.numbers(q.OutValues, n)
@@ -605,8 +605,8 @@ func (r *wideRig) apply(kind structures.Kind, b structures.DeviceBatch) []struct
 	r.Helper()
 	n := b.Count
 	b.Status, b.Left = testdevice.Room[uint8](r, r.d, recording.Padded(n)), testdevice.Upload(r, r.d, []uint32{0})
-	require.NoError(r, r.tree.ApplyOn(r.s, kind, b))
-	require.NoError(r, r.tree.Finish(r.Context(), r.s, kind, b))
+	require.NoError(r, r.tree.On(r.s).Apply(kind, b))
+	require.NoError(r, r.tree.On(r.s).Finish(r.Context(), kind, b))
 	statuses := make([]structures.Status, n)
 	for i, s := range testdevice.Download(r, b.Status, n) {
 		statuses[i] = structures.Status(s)

@@ -27,8 +27,8 @@ func TestWidthWithoutRanges(t *testing.T) {
 		{structures.Insert, structures.Inserted, 4}, {structures.Find, structures.Found, 4},
 		{structures.Delete, structures.Deleted, 0},
 	} {
-		require.NoError(t, tree.ApplyOn(s, c.kind, b))
-		require.NoError(t, tree.Finish(t.Context(), s, c.kind, b))
+		require.NoError(t, tree.On(s).Apply(c.kind, b))
+		require.NoError(t, tree.On(s).Finish(t.Context(), c.kind, b))
 		for _, status := range testdevice.Download(t, b.Status, 4) {
 			require.Equal(t, c.want, structures.Status(status), c.kind)
 		}

@@ -101,6 +101,7 @@ func newOrdered(d *vk.Device, o OrderedOptions, open func(btree.Options) (*btree
 		return nil, err
 	}
 	g.tree, now.arcs, now.length = tree, tree, tree.Len
+	now.on = func(s *vk.Stream) structures.QueriesOnStream { return tree.On(s) }
 	now.extent.Store(int64(o.Vertices))
 	now.enter = func(ctx context.Context) error { return g.enterBy(ctx, g.gate.EnterShared) }
 	now.leave, now.outside = g.gate.LeaveShared, g.gate

@@ -24,7 +24,7 @@ func (g *Ordered) Snapshot(ctx context.Context) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &View{arcs: at, length: at.Len, d: now.d, o: now.o, at: at}
+	v := &View{arcs: at, on: at.On, length: at.Len, d: now.d, o: now.o, at: at}
 	v.extent.Store(now.extent.Load())
 	v.loops.Store(now.loops.Load())
 	v.alone = func(ctx context.Context, f func() error) error { return now.ask(ctx, f) }

@@ -18,7 +18,8 @@ import (
 // (Ordered.Snapshot). What a snapshot holds doesn't change while the graph does. Several goroutines may use one View.
 type View struct {
 	arcs   structures.Queries[uint64, uint64]
-	length func(context.Context) (uint64, error) // of arcs
+	on     func(*vk.Stream) structures.QueriesOnStream // of arcs
+	length func(context.Context) (uint64, error)       // of arcs
 	d      *vk.Device
 	o      Options
 	extent atomic.Int64 // vertices
@@ -305,7 +306,7 @@ func (v *View) rows(ctx context.Context) (*CSR, error) {
 		}
 	}
 	sorted.export = func() error {
-		return v.arcs.ExportOn(s, structures.DeviceExport{Keys: room[0], Values: room[1], Total: room[2]})
+		return v.on(s).Export(structures.DeviceExport{Keys: room[0], Values: room[1], Total: room[2]})
 	}
 	sorted.alone = func(submit func() error) error { return v.alone(ctx, submit) }
 	if sorted.keys = room[0]; v.o.Weighted {

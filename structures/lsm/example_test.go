@@ -73,7 +73,7 @@ func ExampleLSM_Descend() {
 }
 
 // Insert batches that lie in device memory, on a stream. Nothing waits until the end.
-func ExampleLSM_UpdateOn() {
+func ExampleLSM_On() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
 	check(err)
@@ -95,7 +95,7 @@ func ExampleLSM_UpdateOn() {
 	check(keys.Upload(ctx, 0, data))
 	for first := 0; first < len(data); first += batch {
 		u := structures.DeviceBatch{Count: batch, First: first, Keys: keys, Values: keys}
-		check(l.UpdateOn(ctx, stream, structures.Insert, u))
+		check(l.On(stream).Update(ctx, structures.Insert, u))
 	}
 	check(stream.Wait(ctx))
 	stats, err := l.Stats(ctx)
@@ -106,7 +106,7 @@ func ExampleLSM_UpdateOn() {
 
 // Insert events and count those of a time range, in one batch of a stream. The number of events is known to the device
 // only.
-func ExampleLSM_CountOn() {
+func ExampleLSM_On_count() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
 	check(err)
@@ -131,8 +131,8 @@ func ExampleLSM_CountOn() {
 	check(times.Ranges.Upload(ctx, 0, []uint32{10, 19}))
 
 	events.Clear(stream)
-	check(l.UpdateOn(ctx, stream, structures.Insert, events))
-	check(l.CountOn(stream, times))
+	check(l.On(stream).Update(ctx, structures.Insert, events))
+	check(l.On(stream).Count(times))
 	check(stream.Wait(ctx))
 
 	count := make([]uint32, 1)

@@ -13,8 +13,8 @@
 // Batches follow the semantics of section III-A. If keys in a batch are equal, the last one counts. In a mixed batch,
 // lookups and counts come before insertions, and insertions before deletions.
 //
-// Methods take Go slices, and copy a batch to the device and its results back, in overlapping chunks. Methods that end
-// in On record the same work over device buffers on a stream, and do not wait unless they say so.
+// Methods take Go slices, and copy a batch to the device and its results back, in overlapping chunks. LSM.On returns
+// calls that record the same work over device buffers on a stream, and do not wait unless they say so.
 package lsm
 
 import (
@@ -40,10 +40,7 @@ type LSM[K, V structures.Number] struct {
 	queries ordered.Queries[K, V]
 }
 
-var (
-	_ structures.Ordered[uint32, uint64] = (*LSM[uint32, uint64])(nil)
-	_ structures.OrderedOnStream         = (*LSM[uint32, uint64])(nil)
-)
+var _ structures.Ordered[uint32, uint64] = (*LSM[uint32, uint64])(nil)
 
 // of returns the public type of an LSM.
 func of[K, V structures.Number](l *lsm, err error) (*LSM[K, V], error) {
@@ -91,26 +88,22 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 	return of[K, V](load(ctx, d, r, saved.Pairs[K, V](), o))
 }
 
-// UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
-// buffers on a stream. It waits only for a DeviceCount. Deleted keys are inserted as tombstones. If values depend on
-// those that are there, the resulting values are inserted. If batches have Options.Batch operations and no Status, an
-// Insert or Delete is one sort and, on average, one merge. Nothing is left pending.
+// On returns the calls on device buffers that are recorded on a stream.
+//
+// Update waits only for a DeviceCount. Deleted keys are inserted as tombstones. If values depend on those that are
+// there, the resulting values are inserted. If batches have Options.Batch operations and no Status, an Insert or Delete
+// is one sort and, on average, one merge. Nothing is left pending, so Finish only waits.
 //
 // Updates take effect when they are recorded, and are taken back if the stream drops them. Later work, on other streams
 // or without a stream, follows submitted updates automatically. It returns vk.ErrUnsubmitted while updates are recorded
 // and not submitted. Updates return vk.ErrUnsubmitted while another stream has queries recorded and not submitted.
 // Memory for levels is allocated when they are first needed, or ahead by Options.Capacity.
 //
-// Errors: *structures.KindError, *structures.LengthError, *structures.LimitError, *vk.OutOfMemoryError,
+// Errors of Update: *structures.KindError, *structures.LengthError, *structures.LimitError, *vk.OutOfMemoryError,
 // vk.ErrUnsubmitted, and those of making a kernel. Then the LSM is not changed. If the error comes before the first
 // command is recorded, the stream stays as it was; otherwise the stream drops its batch.
-func (l *LSM[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return l.open().core.core.UpdateOn(ctx, s, kind, b)
-}
-
-// Finish waits for the stream. No batch leaves anything pending.
-func (l *LSM[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return l.open().core.core.Finish(ctx, s, kind, b)
+func (l *LSM[K, V]) On(s *vk.Stream) structures.OrderedOnStream {
+	return l.open().core.core.On(s)
 }
 
 // Reserve makes room for n pairs in all, including stale ones, like Options.Capacity. Cleanups keep this room. If there

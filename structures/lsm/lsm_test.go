@@ -141,7 +141,7 @@ func TestPolicies(t *testing.T) {
 	s := testdevice.Stream(t, d)
 	b := testdevice.Upload(t, d, keys)
 	for range 6 {
-		require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert,
+		require.NoError(t, l.On(s).Update(t.Context(), structures.Insert,
 			structures.DeviceBatch{Count: 64, Keys: b, Values: b}))
 	}
 	require.NoError(t, s.Wait(t.Context()))
@@ -168,7 +168,7 @@ func TestLen(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, len(live), n)
 	s := testdevice.Stream(t, d)
-	require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{
+	require.NoError(t, l.On(s).Update(t.Context(), structures.Insert, structures.DeviceBatch{
 		Count: 500, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values),
 	}))
 	require.NoError(t, s.Wait(t.Context()))
@@ -248,7 +248,7 @@ func TestErrors(t *testing.T) {
 		require.ErrorAs(t, err, &unknown, kind)
 		require.Equal(t, kind, unknown.Kind)
 	}
-	err = l.UpdateOn(t.Context(), testdevice.Stream(t, d), structures.Insert, structures.DeviceBatch{Count: 1})
+	err = l.On(testdevice.Stream(t, d)).Update(t.Context(), structures.Insert, structures.DeviceBatch{Count: 1})
 	require.ErrorAs(t, err, &length)
 
 	_, err = l.Insert(cancelled(t), one, one)
@@ -276,8 +276,8 @@ func TestErrors(t *testing.T) {
 		"Cleanup":  func() error { return l.Cleanup(t.Context()) },
 		"Maintain": func() error { return l.Maintain(t.Context()) },
 		"Trim":     l.Trim,
-		"FindOn":   func() error { return l.FindOn(nil, structures.DeviceLookups{}) },
-		"UpdateOn": func() error { return l.UpdateOn(t.Context(), nil, structures.Insert, structures.DeviceBatch{}) },
+		"FindOn":   func() error { return l.On(nil).Find(structures.DeviceLookups{}) },
+		"UpdateOn": func() error { return l.On(nil).Update(t.Context(), structures.Insert, structures.DeviceBatch{}) },
 	}
 	for name, call := range calls {
 		require.ErrorIs(t, call(), vk.ErrClosed, name)

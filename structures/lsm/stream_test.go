@@ -38,10 +38,10 @@ func TestUpdatesOnStream(t *testing.T) {
 		if i%4 == 3 {
 			statuses = remove(t, host, keys)
 			u.Values = nil
-			require.NoError(t, l.UpdateOn(t.Context(), s, structures.Delete, u))
+			require.NoError(t, l.On(s).Update(t.Context(), structures.Delete, u))
 		} else {
 			statuses = insert(t, host, keys, values)
-			require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert, u))
+			require.NoError(t, l.On(s).Update(t.Context(), structures.Insert, u))
 		}
 		if u.Status != nil {
 			checks = append(checks, check{u.Status, statuses})
@@ -69,10 +69,10 @@ func TestQueriesOnStream(t *testing.T) {
 	s := testdevice.Stream(t, d)
 	want := map[uint32]uint32{}
 	keys, values := batch(random(2), 700, 1000, want)
-	require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert,
+	require.NoError(t, l.On(s).Update(t.Context(), structures.Insert,
 		structures.DeviceBatch{Count: 700, Keys: testdevice.Upload(t, d, keys),
 			Values: testdevice.Upload(t, d, values)}))
-	require.NoError(t, l.UpdateOn(t.Context(), s, structures.Delete,
+	require.NoError(t, l.On(s).Update(t.Context(), structures.Delete,
 		structures.DeviceBatch{Count: 100, Keys: testdevice.Upload(t, d, keys)}))
 	for _, k := range keys[:100] {
 		delete(want, k)
@@ -81,7 +81,7 @@ func TestQueriesOnStream(t *testing.T) {
 	queries := testdevice.Upload(t, d, ramp(n, 0, 1))
 	for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne, structures.SortedFirst} {
 		got, found := testdevice.Room[uint32](t, d, n), testdevice.Room[uint8](t, d, 1004)
-		require.NoError(t, l.FindOn(s, structures.DeviceLookups{Count: n, Keys: queries, Values: got, Found: found,
+		require.NoError(t, l.On(s).Find(structures.DeviceLookups{Count: n, Keys: queries, Values: got, Found: found,
 			Order: order}))
 		require.NoError(t, s.Wait(t.Context()))
 		v, f := testdevice.Download(t, got, n), testdevice.Download(t, found, n)
@@ -93,12 +93,12 @@ func TestQueriesOnStream(t *testing.T) {
 
 	ranges := testdevice.Upload(t, d, []uint32{0, ^uint32(0), 10, 40, 40, 10, 500, 500})
 	counts, candidates := testdevice.Room[uint32](t, d, 4), testdevice.Room[uint64](t, d, 1)
-	require.NoError(t, l.CountOn(s, structures.DeviceCounts{Count: 4, Ranges: ranges, Counts: counts,
+	require.NoError(t, l.On(s).Count(structures.DeviceCounts{Count: 4, Ranges: ranges, Counts: counts,
 		Candidates: candidates}))
 	offsets, outKeys, outValues := testdevice.Room[uint32](t, d, 5), testdevice.Room[uint32](t, d, 2000),
 		testdevice.Room[uint32](t, d, 2000)
 	total := testdevice.Room[uint64](t, d, 1)
-	require.NoError(t, l.RangeOn(s, structures.DeviceRanges{Count: 4, Ranges: ranges, Offsets: offsets, Keys: outKeys,
+	require.NoError(t, l.On(s).Range(structures.DeviceRanges{Count: 4, Ranges: ranges, Offsets: offsets, Keys: outKeys,
 		Values: outValues, Candidates: total}))
 	require.NoError(t, s.Wait(t.Context()))
 	expect, err := l.Range(t.Context(), []u32.Range{u32.AllKeys, {Lo: 10, Hi: 40}, {Lo: 40, Hi: 10},
@@ -120,7 +120,7 @@ func TestQueriesOnStream(t *testing.T) {
 		testdevice.Room[uint8](t, d, 1004), testdevice.Upload(t, d, []uint32{0})
 	next := structures.DeviceNeighbors{Count: n, Keys: queries, OutKeys: nextKeys, OutValues: nextValues,
 		Status: status, Left: left}
-	require.NoError(t, l.NeighborOn(s, structures.Ceil, next))
+	require.NoError(t, l.On(s).Neighbor(structures.Ceil, next))
 	require.NoError(t, s.Wait(t.Context()))
 	require.Zero(t, testdevice.Download(t, left, 1)[0])
 	ceil, err := l.Neighbor(t.Context(), structures.Ceil, ramp(n, 0, 1))
@@ -151,7 +151,7 @@ func TestManyDeleted(t *testing.T) {
 	times := 0
 	for pending := true; pending; times++ {
 		s.Fill(left, 0, 4, 0)
-		require.NoError(t, l.NeighborOn(s, structures.Floor, n))
+		require.NoError(t, l.On(s).Neighbor(structures.Floor, n))
 		require.NoError(t, s.Wait(t.Context()))
 		pending = testdevice.Download(t, left, 1)[0] != 0
 		require.Equal(t, pending, structures.Status(testdevice.Download(t, n.Status, 1)[0]) == structures.Pending)
@@ -162,10 +162,10 @@ func TestManyDeleted(t *testing.T) {
 	require.EqualValues(t, 100, testdevice.Download(t, n.OutKeys, 1)[0])
 
 	n.Resume = false
-	require.NoError(t, l.NeighborOn(s, structures.Floor, n))
-	require.ErrorIs(t, l.FinishNeighbors(cancelled(t), s, structures.Floor, n), context.Canceled)
-	require.NoError(t, l.FinishNeighbors(t.Context(), s, structures.Floor, n))
+	require.NoError(t, l.On(s).Neighbor(structures.Floor, n))
+	require.ErrorIs(t, l.On(s).FinishNeighbors(cancelled(t), structures.Floor, n), context.Canceled)
+	require.NoError(t, l.On(s).FinishNeighbors(t.Context(), structures.Floor, n))
 	require.Zero(t, testdevice.Download(t, left, 1)[0])
 	require.EqualValues(t, 100, testdevice.Download(t, n.OutKeys, 1)[0])
-	require.NoError(t, l.FinishNeighbors(t.Context(), s, structures.Floor, n), "nothing is pending")
+	require.NoError(t, l.On(s).FinishNeighbors(t.Context(), structures.Floor, n), "nothing is pending")
 }

@@ -111,8 +111,8 @@ func appendOnStream[W structures.Word](t *testing.T, d *vk.Device, m *Map[W, W],
 	}
 	SetVisits(TableOf(m), 64)
 	before := m.Metrics().Retries
-	require.NoError(t, m.ApplyOn(s, structures.Mixed, b))
-	require.NoError(t, m.Finish(t.Context(), s, structures.Mixed, b))
+	require.NoError(t, m.On(s).Apply(structures.Mixed, b))
+	require.NoError(t, m.On(s).Finish(t.Context(), structures.Mixed, b))
 	require.Equal(t, before+1, m.Metrics().Retries, "an append that is finished walks over the key's slabs")
 }
 
@@ -137,8 +137,8 @@ func TestManyValuesOfAKeyOnAStream(t *testing.T) {
 		for kind := range least {
 			m := newMap(t, d, Options{MaxLoad: -1, Pool: pool})
 			start := time.Now()
-			require.NoError(t, m.ApplyOn(s, kind, b))
-			require.NoError(t, m.Finish(t.Context(), s, kind, b))
+			require.NoError(t, m.On(s).Apply(kind, b))
+			require.NoError(t, m.On(s).Finish(t.Context(), kind, b))
 			least[kind] = min(least[kind], time.Since(start))
 			counts, err := m.CountAll(t.Context(), []uint32{77})
 			require.NoError(t, err)

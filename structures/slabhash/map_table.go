@@ -65,58 +65,26 @@ func (m *Map[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return m.open().Save(ctx, w)
 }
 
-// UpdateOn is ApplyOn of updates of one kind: Insert to DeleteAll.
-func (m *Map[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return m.open().UpdateOn(ctx, s, kind, b)
-}
-
-// ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not
-// wait. Batches on several streams may work on the table at the same time. Where the pool is full, or buckets
-// are long, operations are left pending; give the batch to Finish for them once no stream works on the table.
-// Neither looks at the table's load: call Rehash when Stats says so.
+// On returns the calls on device buffers that are recorded on a stream. Update does Insert to DeleteAll; apart from
+// that it is Apply.
 //
-// A mixed batch gives up sooner in long buckets than one of a single kind, since the host does not know its kinds. If
-// keys get hundreds of values and more, InsertDuplicate and DeleteAll are faster in batches of their own.
-func (m *Map[K, V]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return m.open().ApplyOn(s, kind, b)
-}
+// Apply does operations of any kinds and does not wait. Batches on several streams may work on the table at the same
+// time. If the pool is full, or buckets are long, operations are left pending; give the batch to Finish for them once
+// no stream works on the table. Neither looks at the table's load: call Rehash when the statistics say so. A mixed
+// batch gives up sooner in long buckets than one of a single kind, because the host does not know its kinds. If keys
+// get hundreds of values and more, InsertDuplicate and DeleteAll are faster in batches of their own.
+//
+// Finish grows the pool and dispatches again, until b.Left is 0. No other stream may work on the table: Finish waits
+// for those that do. If one has work recorded that was not submitted, Finish returns a *structures.PendingError around
+// vk.ErrUnsubmitted.
+//
+// Find reads faster than Apply. Export writes the pairs in no order. Nothing may change the table while they run.
+func (m *Map[K, V]) On(s *vk.Stream) structures.ConcurrentOnStream { return m.open().On(s) }
 
-// Finish waits for the stream, and has what is pending of a batch done: it grows the pool and
-// dispatches again, until b.Left is 0. No other stream may work on the table: Finish waits for those that do, and
-// where one has work recorded that was not submitted, it is a *structures.PendingError around vk.ErrUnsubmitted.
-func (m *Map[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return m.open().Finish(ctx, s, kind, b)
-}
-
-// ExportOn records the writing of all pairs, in no order, on a stream and does not wait. Nothing may change the table
-// until it is done.
-func (m *Map[K, V]) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
-	return m.open().ExportOn(s, e)
-}
-
-// FindOn records lookups on a stream and does not wait. They read faster than ApplyOn's, but nothing may
-// change the table while they run.
-func (m *Map[K, V]) FindOn(s *vk.Stream, q structures.DeviceLookups) error {
-	return m.open().FindOn(s, q)
-}
-
-// Device describes the table to kernels. Of a table that is closed, or whose pool is, it is the zero value.
-func (m *Map[K, V]) Device() Device {
-	return m.open().Device()
-}
-
-// Constants are the specialization constants that a kernel over this table needs, by name: TILE as it is
-// best for updates, and those of the pool. They may change when the table grows.
-func (m *Map[K, V]) Constants() map[string]uint32 {
-	return m.open().Constants()
-}
-
-// UsedOn notes that what was recorded into a stream so far names the table's memory, as Device describes it:
-// kernels of your own, for the table's methods do so themselves. Calls that replace that memory wait until the work
-// has ended, or return vk.ErrUnsubmitted where it was not submitted; Close frees it behind the work.
-func (m *Map[K, V]) UsedOn(s *vk.Stream) {
-	m.open().UsedOn(s)
-}
+// InShaders returns what kernels of your own need that include shaders/include/slab_hash.glsl. After UsedOn, calls that
+// replace the table's memory wait until the work has ended, or return vk.ErrUnsubmitted if it was not submitted; Close
+// frees the memory after the work.
+func (m *Map[K, V]) InShaders() structures.InShaders[Device] { return m.open() }
 
 // Timings returns how long the kernels of Flush, Rehash and Clear took on the device since the last call,
 // by kernel: "flush", "rehash", "release" (of the slabs behind the old base slabs). Empty without

@@ -78,7 +78,7 @@ func tryWords[W structures.Word](ctx context.Context, t *table) error {
 }
 
 func tryMap[W structures.Word](ctx context.Context, m *Map[W, W], keys []W) error {
-	if err := recording.Trial[W](ctx, m.table.d, m); err != nil {
+	if err := recording.Trial[W](ctx, m.table.d, m, m.table.calls); err != nil {
 		return err
 	}
 	if _, err := m.InsertUnique(ctx, keys, keys); err != nil {
@@ -93,8 +93,11 @@ func tryMap[W structures.Word](ctx context.Context, m *Map[W, W], keys []W) erro
 	return m.table.tryUpkeep(ctx, len(keys))
 }
 
+// calls are those on a stream.
+func (t *table) calls(s *vk.Stream) structures.OnStream { return t.On(s) }
+
 func trySet[W structures.Word](ctx context.Context, s *Set[W], keys []W) error {
-	if err := recording.Trial[W](ctx, s.table.d, s); err != nil {
+	if err := recording.Trial[W](ctx, s.table.d, s, s.table.calls); err != nil {
 		return err
 	}
 	if _, err := s.Insert(ctx, keys); err != nil {

@@ -52,48 +52,12 @@ func (s *Set[K]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return s.open().Save(ctx, w)
 }
 
-// UpdateOn is ApplyOn of updates of one kind, as Map.UpdateOn. A batch brings no values.
-func (s *Set[K]) UpdateOn(ctx context.Context, stream *vk.Stream, kind structures.Kind,
-	b structures.DeviceBatch) error {
-	return s.open().UpdateOn(ctx, stream, kind, b)
-}
+// On returns the calls on device buffers that are recorded on a stream, as Map.On. A batch brings no values, Find
+// writes none, and DeviceExport.Values may be nil.
+func (s *Set[K]) On(stream *vk.Stream) structures.ConcurrentOnStream { return s.open().On(stream) }
 
-// ApplyOn records a batch of operations on a stream and does not wait, as Map.ApplyOn. A batch brings no values.
-func (s *Set[K]) ApplyOn(stream *vk.Stream, kind structures.Kind,
-	b structures.DeviceBatch) error {
-	return s.open().ApplyOn(stream, kind, b)
-}
-
-// Finish waits for the stream, and has what is pending of a batch done, as Map.Finish.
-func (s *Set[K]) Finish(ctx context.Context, stream *vk.Stream, kind structures.Kind,
-	b structures.DeviceBatch) error {
-	return s.open().Finish(ctx, stream, kind, b)
-}
-
-// ExportOn records the writing of all keys, as Map.ExportOn. Values may be nil.
-func (s *Set[K]) ExportOn(stream *vk.Stream, e structures.DeviceExport) error {
-	return s.open().ExportOn(stream, e)
-}
-
-// FindOn records lookups on a stream and does not wait, as Map.FindOn. It writes no values.
-func (s *Set[K]) FindOn(stream *vk.Stream, q structures.DeviceLookups) error {
-	return s.open().FindOn(stream, q)
-}
-
-// Device describes the table to kernels, as Map.Device.
-func (s *Set[K]) Device() Device {
-	return s.open().Device()
-}
-
-// Constants are the specialization constants that a kernel over this table needs, as Map.Constants.
-func (s *Set[K]) Constants() map[string]uint32 {
-	return s.open().Constants()
-}
-
-// UsedOn notes that what was recorded into a stream so far names the table's memory, as Map.UsedOn.
-func (s *Set[K]) UsedOn(stream *vk.Stream) {
-	s.open().UsedOn(stream)
-}
+// InShaders returns what kernels of your own need to use the set, as Map.InShaders.
+func (s *Set[K]) InShaders() structures.InShaders[Device] { return s.open() }
 
 // Timings returns how long the kernels of Flush, Rehash and Clear took, as Map.Timings.
 func (s *Set[K]) Timings() []vk.Timing { return s.open().Timings() }

@@ -37,10 +37,6 @@ func when(condition bool, n int) int {
 	return 0
 }
 
-func (t *table) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return t.applyOn(context.Background(), s, kind, b)
-}
-
 // applyOn records a batch, when its turn has come.
 func (t *table) applyOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
@@ -136,9 +132,29 @@ func (t *table) FindOn(s *vk.Stream, q structures.DeviceLookups) error {
 	})
 }
 
-var (
-	_ structures.ConcurrentOnStream = (*Map[uint32, uint32])(nil)
-	_ structures.ConcurrentOnStream = (*Set[uint32])(nil)
-	_ structures.InShaders[Device]  = (*Map[uint32, uint32])(nil)
-	_ structures.InShaders[Device]  = (*Set[uint32])(nil)
-)
+// onStream has the calls on a table that are recorded on one stream.
+type onStream struct {
+	table  *table
+	stream *vk.Stream
+}
+
+var _ structures.ConcurrentOnStream = onStream{}
+
+// On returns the calls on a stream.
+func (t *table) On(s *vk.Stream) onStream { return onStream{t, s} }
+
+func (o onStream) Update(ctx context.Context, kind structures.Kind, b structures.DeviceBatch) error {
+	return o.table.UpdateOn(ctx, o.stream, kind, b)
+}
+
+func (o onStream) Apply(kind structures.Kind, b structures.DeviceBatch) error {
+	return o.table.applyOn(context.Background(), o.stream, kind, b)
+}
+
+func (o onStream) Finish(ctx context.Context, kind structures.Kind, b structures.DeviceBatch) error {
+	return o.table.Finish(ctx, o.stream, kind, b)
+}
+
+func (o onStream) Find(l structures.DeviceLookups) error { return o.table.FindOn(o.stream, l) }
+
+func (o onStream) Export(e structures.DeviceExport) error { return o.table.ExportOn(o.stream, e) }

@@ -13,7 +13,7 @@ import (
 
 // Customers that have paid leave the table of debts: they are looked up, those that have debts are picked, and these
 // are deleted. It is one batch of a stream, and how many there are only the device knows.
-func ExampleMap_UpdateOn() {
+func ExampleMap_On() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
 	check(err)
@@ -41,14 +41,14 @@ func ExampleMap_UpdateOn() {
 	defer scratch.Free()
 
 	check(lookups.Keys.Upload(ctx, 0, paid))
-	check(debts.FindOn(stream, lookups))
+	check(debts.On(stream).Find(lookups))
 	check(p.Compact(stream, primitives.CompactArgs{
 		Keys: lookups.Keys.Address(), Flags: lookups.FoundBits.Address(), Length: primitives.Length{N: len(paid)},
 		OutKeys: deletions.Keys.Address(), OutCount: deletions.DeviceCount.Address(), Scratch: scratch.Address(),
 	}))
 	deletions.Clear(stream)
-	check(debts.UpdateOn(ctx, stream, structures.Delete, deletions))
-	check(debts.Finish(ctx, stream, structures.Delete, deletions))
+	check(debts.On(stream).Update(ctx, structures.Delete, deletions))
+	check(debts.On(stream).Finish(ctx, structures.Delete, deletions))
 
 	left, err := debts.Len(ctx)
 	check(err)

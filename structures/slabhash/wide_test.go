@@ -70,8 +70,8 @@ func (w *wide) batch(keys, values []uint64) structures.DeviceBatch {
 func (w *wide) do(kind structures.Kind, keys, values []uint64) (statuses []structures.Status, results []uint64) {
 	w.Helper()
 	b := w.batch(keys, values)
-	require.NoError(w, w.m.ApplyOn(w.s, kind, b))
-	require.NoError(w, w.m.Finish(w.Context(), w.s, kind, b))
+	require.NoError(w, w.m.On(w.s).Apply(kind, b))
+	require.NoError(w, w.m.On(w.s).Finish(w.Context(), kind, b))
 	return w.outcomes(b)
 }
 
@@ -91,7 +91,7 @@ func (w *wide) pairs() (keys, values []uint64) {
 	require.NoError(w, err)
 	e := structures.DeviceExport{Keys: testdevice.Room[uint32](w, w.d, 2*int(n)+2),
 		Values: testdevice.Room[uint32](w, w.d, 2*int(n)+2), Total: testdevice.Room[uint32](w, w.d, 1)}
-	require.NoError(w, w.m.ExportOn(w.s, e))
+	require.NoError(w, w.m.On(w.s).Export(e))
 	require.NoError(w, w.s.Wait(w.Context()))
 	require.EqualValues(w, n, testdevice.Download(w, e.Total, 1)[0])
 	return w.numbers(e.Keys, int(n)), w.numbers(e.Values, int(n))
@@ -114,7 +114,7 @@ func (w *wide) holds(model map[uint64]uint64, queries []uint64) {
 	n := len(queries)
 	q := structures.DeviceLookups{Count: n, Keys: w.words(queries), Values: w.words(make([]uint64, n)),
 		Found: testdevice.Upload(w, w.d, make([]uint8, n+3))}
-	require.NoError(w, w.m.FindOn(w.s, q))
+	require.NoError(w, w.m.On(w.s).Find(q))
 	require.NoError(w, w.s.Wait(w.Context()))
 	found, results := testdevice.Download(w, q.Found, n), w.numbers(q.Values, n)
 	statuses, concurrent := w.do(structures.Find, queries, nil)
@@ -307,8 +307,8 @@ func TestWideTogether(t *testing.T) {
 		}
 		b := w.batch(keys, values)
 		b.Kinds = testdevice.Upload(w, w.d, kinds)
-		require.NoError(w, w.m.ApplyOn(w.s, structures.Mixed, b))
-		require.NoError(w, w.m.Finish(w.Context(), w.s, structures.Mixed, b))
+		require.NoError(w, w.m.On(w.s).Apply(structures.Mixed, b))
+		require.NoError(w, w.m.On(w.s).Finish(w.Context(), structures.Mixed, b))
 		there := map[uint64]int{}
 		for i, status := range first(w.outcomes(b)) {
 			switch status {
@@ -363,7 +363,7 @@ func TestWideDuplicates(t *testing.T) {
 		}
 		b := w.batch(queries, numbersOf(len(queries), func(int) uint64 { return ^uint64(0) }))
 		b.DeviceCount = testdevice.Upload(w, w.d, []uint32{40})
-		require.NoError(w, w.m.UpdateOn(w.Context(), w.s, structures.DeleteAll, b))
+		require.NoError(w, w.m.On(w.s).Update(w.Context(), structures.DeleteAll, b))
 		require.NoError(w, w.s.Wait(w.Context()))
 		_, counts = w.outcomes(b)
 		for i := range 40 {
@@ -398,7 +398,7 @@ func TestWideStreams(t *testing.T) {
 			batches := []structures.DeviceBatch{w.batch(keys[:2*n], values[:2*n]), w.batch(keys[n:], values[n:])}
 			streams := []*vk.Stream{w.s, other}
 			for i, s := range streams {
-				require.NoError(w, w.m.UpdateOn(w.Context(), s, kind, batches[i]))
+				require.NoError(w, w.m.On(s).Update(w.Context(), kind, batches[i]))
 			}
 			for _, s := range streams {
 				_, err := s.Submit()
@@ -409,7 +409,7 @@ func TestWideStreams(t *testing.T) {
 				left += testdevice.Download(w, batches[i].Left, 1)[0]
 			}
 			for i, s := range streams {
-				require.NoError(w, w.m.Finish(w.Context(), s, kind, batches[i]))
+				require.NoError(w, w.m.On(s).Finish(w.Context(), kind, batches[i]))
 				got[i], _ = w.outcomes(batches[i])
 			}
 			return got

@@ -4,7 +4,7 @@
 // 2018, section V).
 //
 // Keys and values are numbers of 32 or 64 bits, of any type, and no value is reserved. Methods take Go slices, and copy
-// a batch to the device and its results back. Methods that end in On work on device buffers and a stream.
+// a batch to the device and its results back. Array.On returns the calls that work on device buffers and a stream.
 package sortedarray
 
 import (
@@ -46,10 +46,7 @@ type Array[K, V structures.Number] struct {
 	queries ordered.Queries[K, V]
 }
 
-var (
-	_ structures.Ordered[uint32, uint64] = (*Array[uint32, uint64])(nil)
-	_ structures.OrderedOnStream         = (*Array[uint32, uint64])(nil)
-)
+var _ structures.Ordered[uint32, uint64] = (*Array[uint32, uint64])(nil)
 
 // of returns the public type of an array.
 func of[K, V structures.Number](a *array, err error) (*Array[K, V], error) {
@@ -96,23 +93,18 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 	return of[K, V](load(ctx, d, r, saved.Pairs[K, V](), o))
 }
 
-// UpdateOn does a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
-// buffers, after the work that the stream has recorded before. It waits for the stream, because the host must know the
-// number of pairs, and then records the rest of the work. It submits what it records, so a discard of the stream does
-// not take it back. Nothing is left pending.
+// On returns the calls on device buffers that are recorded on a stream.
 //
-// Queries must come later: on the same stream, on a stream that waits for it (vk.Stream.After), or after the caller has
-// waited for the stream.
+// Update does its batch after the work that the stream has recorded before. It waits for the stream, because the host
+// must know the number of pairs, and then records the rest of the work. It submits what it records, so a discard of the
+// stream does not take it back. Nothing is left pending, so Finish only waits.
 //
-// Errors: those of Insert, and *structures.KindError. After an error the array is as it was.
-func (a *Array[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
-	b structures.DeviceBatch) error {
-	return a.open().core.core.UpdateOn(ctx, s, kind, b)
-}
-
-// Finish waits for the stream. No batch leaves anything pending.
-func (a *Array[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return a.open().core.core.Finish(ctx, s, kind, b)
+// Queries must come after an update: on the same stream, on a stream that waits for it (vk.Stream.After), or after the
+// caller has waited for the stream.
+//
+// Errors of Update: those of Insert, and *structures.KindError. After an error the array is as it was.
+func (a *Array[K, V]) On(s *vk.Stream) structures.OrderedOnStream {
+	return a.open().core.core.On(s)
 }
 
 // Reserve makes room for n pairs in all, both for the array and for its next version, so that batches need no further

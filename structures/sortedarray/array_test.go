@@ -129,29 +129,29 @@ func TestStream(t *testing.T) {
 	keys, values := words(6, 5, 3, 9, 3, 7, 1), words(6, 50, 30, 90, 31, ^uint32(0), 10)
 	update := func(kind structures.Kind, b structures.DeviceBatch) {
 		t.Helper()
-		require.NoError(t, a.UpdateOn(t.Context(), s, kind, b))
+		require.NoError(t, a.On(s).Update(t.Context(), kind, b))
 	}
 	update(structures.Insert, structures.DeviceBatch{Count: 5, Keys: keys, Values: values, Status: status})
 	update(structures.Delete, structures.DeviceBatch{Count: 2, First: 4, Keys: keys})
 	update(structures.Insert, structures.DeviceBatch{Count: 1, First: 5, Keys: keys, Values: values})
 	found, got := bytes(4), words(4)
-	require.NoError(t, a.FindOn(s, structures.DeviceLookups{
+	require.NoError(t, a.On(s).Find(structures.DeviceLookups{
 		Count: 3, Keys: words(3, 3, 7, 1), Values: got, Found: found,
 	}))
 	counts := words(2)
-	require.NoError(t, a.CountOn(s, structures.DeviceCounts{Count: 2, Ranges: words(4, 1, 5, 9, 2), Counts: counts}))
+	require.NoError(t, a.On(s).Count(structures.DeviceCounts{Count: 2, Ranges: words(4, 1, 5, 9, 2), Counts: counts}))
 	offsets, outKeys, outValues := words(2), words(10), words(10)
 	total, err := vk.NewBuffer[uint64](d, 1)
 	require.NoError(t, err)
 	defer total.Free()
-	require.NoError(t, a.RangeOn(s, structures.DeviceRanges{
+	require.NoError(t, a.On(s).Range(structures.DeviceRanges{
 		Count: 1, Ranges: words(2, 0, ^uint32(0)), Offsets: offsets, Keys: outKeys, Values: outValues,
 		Candidates: total,
 	}))
 	next := structures.DeviceNeighbors{
 		Count: 1, Keys: words(1, 5), OutKeys: words(1), OutValues: words(1), Status: bytes(4), Left: words(1, 0),
 	}
-	require.NoError(t, a.NeighborOn(s, structures.Successor, next))
+	require.NoError(t, a.On(s).Neighbor(structures.Successor, next))
 	require.NoError(t, s.Wait(t.Context()))
 
 	download := func(b *vk.Buffer[uint32], n int) []uint32 {
@@ -197,7 +197,7 @@ func TestErrors(t *testing.T) {
 	stream, err := d.NewStream()
 	require.NoError(t, err)
 	defer stream.Close()
-	require.ErrorAs(t, a.FindOn(stream, structures.DeviceLookups{Count: 1}), &length)
+	require.ErrorAs(t, a.On(stream).Find(structures.DeviceLookups{Count: 1}), &length)
 	var kind *structures.KindError
 	duplicates := []structures.Kind{structures.InsertDuplicate}
 	_, err = a.Apply(t.Context(), u32.Batch{Keys: one, Values: one, Kinds: duplicates})

@@ -9,7 +9,6 @@ import (
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/sorted"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/vk"
 )
 
 // Insert inserts each pair, or assigns the value to the key that is there. Statuses are Inserted or Assigned.
@@ -165,47 +164,6 @@ func (a *Array[K, V]) Ascend(ctx context.Context, r structures.Range[K]) iter.Se
 // Descend returns the pairs of a range, the greatest key first. Errors are those of All.
 func (a *Array[K, V]) Descend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
 	return a.open().queries.Descend(ctx, r)
-}
-
-// FindOn records lookups on a stream, and does not wait.
-func (a *Array[K, V]) FindOn(stream *vk.Stream, q structures.DeviceLookups) error {
-	return a.open().queries.FindOn(stream, q)
-}
-
-// CountOn records the counting of the keys in ranges, and does not wait.
-func (a *Array[K, V]) CountOn(stream *vk.Stream, r structures.DeviceCounts) error {
-	return a.open().queries.CountOn(stream, r)
-}
-
-// RangeOn records the writing of the pairs of ranges, and does not wait.
-func (a *Array[K, V]) RangeOn(stream *vk.Stream, r structures.DeviceRanges) error {
-	return a.open().queries.RangeOn(stream, r)
-}
-
-// NeighborOn records the search for neighbors in one direction, and does not wait.
-func (a *Array[K, V]) NeighborOn(stream *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	return a.open().queries.NeighborOn(stream, to, n)
-}
-
-// FinishNeighbors waits for the stream, and completes the searches that NeighborOn left pending, until n.Left is 0.
-func (a *Array[K, V]) FinishNeighbors(ctx context.Context, stream *vk.Stream,
-	to structures.Direction, n structures.DeviceNeighbors) error {
-	return a.open().queries.FinishNeighbors(ctx, stream, to, n)
-}
-
-// RankOn records what Rank returns, and does not wait.
-func (a *Array[K, V]) RankOn(stream *vk.Stream, r structures.DeviceRanks) error {
-	return a.open().queries.RankOn(stream, r)
-}
-
-// SelectOn records the search for the pairs of the ranks in n.Keys, and does not wait.
-func (a *Array[K, V]) SelectOn(stream *vk.Stream, n structures.DeviceNeighbors) error {
-	return a.open().queries.SelectOn(stream, n)
-}
-
-// ExportOn records the writing of all pairs in key order, and does not wait.
-func (a *Array[K, V]) ExportOn(stream *vk.Stream, e structures.DeviceExport) error {
-	return a.open().queries.ExportOn(stream, e)
 }
 
 // DeleteRange removes the keys of each range, one range after the other, and returns how many it removed for each. If

@@ -11,7 +11,7 @@ import (
 )
 
 // Each price is valid from a day on. An update adds a price, and the price of a day is that of its floor.
-func ExampleArray_NeighborOn() {
+func ExampleArray_On() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
 	check(err)
@@ -34,9 +34,9 @@ func ExampleArray_NeighborOn() {
 
 	news.Clear(stream)
 	days.Clear(stream)
-	check(prices.UpdateOn(ctx, stream, structures.Insert, news))
-	check(prices.NeighborOn(stream, structures.Floor, days))
-	check(prices.FinishNeighbors(ctx, stream, structures.Floor, days))
+	check(prices.On(stream).Update(ctx, structures.Insert, news))
+	check(prices.On(stream).Neighbor(structures.Floor, days))
+	check(prices.On(stream).FinishNeighbors(ctx, structures.Floor, days))
 
 	values := make([]uint32, 3)
 	check(days.OutValues.Download(ctx, 0, values))

@@ -183,7 +183,7 @@ func fromStreams[W structures.Word](t testing.TB, d *vk.Device, tree *btree.Tree
 		defer streams[i].Close()
 	}
 	for i, s := range streams {
-		require.NoError(t, tree.ApplyOn(s, structures.Mixed, parts[i]))
+		require.NoError(t, tree.On(s).Apply(structures.Mixed, parts[i]))
 		_, err := s.Submit()
 		require.NoError(t, err)
 	}
@@ -193,7 +193,7 @@ func fromStreams[W structures.Word](t testing.TB, d *vk.Device, tree *btree.Tree
 	var r listed[W]
 	var keys, values []W
 	for i, s := range streams {
-		require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, parts[i]))
+		require.NoError(t, tree.On(s).Finish(t.Context(), structures.Mixed, parts[i]))
 		count := parts[i].Count
 		for _, status := range download(o, parts[i].Status, count) {
 			r.status = append(r.status, structures.Status(status))

@@ -12,6 +12,7 @@ import (
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -95,10 +96,7 @@ func testDeviceCounts[W structures.Word](t *testing.T, devices []protocol) {
 		require.NoError(t, err)
 		a, err := sortedarray.New[W, W](ctx, d.d, sortedarray.Options{})
 		require.NoError(t, err)
-		for _, of := range []interface {
-			Dictionary[W]
-			structures.OnStream
-		}{m, tree, l, a} {
+		for _, of := range []Dictionary[W]{m, tree, l, a} {
 			t.Run(fmt.Sprintf("%s/%T", d.name, of), func(t *testing.T) {
 				defer func() { require.NoError(t, of.Close()) }()
 				c := counted[W]{t, d.d, testdevice.Stream(t, d.d)}
@@ -109,16 +107,16 @@ func testDeviceCounts[W structures.Word](t *testing.T, devices []protocol) {
 				for said, n := range counts(room) {
 					_, err := of.Insert(ctx, keys, values)
 					require.NoError(t, err)
-					c.find(of, said, n, room, keys, values)
-					if ordered, ok := of.(structures.OrderedOnStream); ok {
+					on := onstream.Of(of).On(c.s)
+					c.find(on, said, n, room, keys, values)
+					if ordered, ok := on.(structures.OrderedOnStream); ok {
 						c.neighbors(ordered, said, n, room, keys, values)
-						c.ranges(ordered, said, n, room, keys, values)
+						c.ranges(of, ordered, said, n, room, keys, values)
 					}
-					c.update(of.UpdateOn, of, said, n, room, pairs)
-					if concurrent, ok := of.(structures.ConcurrentOnStream); ok {
-						apply := func(
-							_ context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-							return concurrent.ApplyOn(s, kind, b)
+					c.update(on.Update, of, said, n, room, pairs)
+					if concurrent, ok := on.(structures.ConcurrentOnStream); ok {
+						apply := func(_ context.Context, kind structures.Kind, b structures.DeviceBatch) error {
+							return concurrent.Apply(kind, b)
 						}
 						c.update(apply, of, said, n, room, pairs)
 						c.mixed(of, apply, said, n, room, keys, values)
@@ -129,13 +127,13 @@ func testDeviceCounts[W structures.Word](t *testing.T, devices []protocol) {
 	}
 }
 
-func (c counted[W]) find(of structures.OnStream, said uint32, n, room int, keys, values []W) {
+func (c counted[W]) find(on structures.OnStream, said uint32, n, room int, keys, values []W) {
 	for _, order := range []structures.LookupOrder{structures.OneByOne, structures.SortedFirst} {
 		l := structures.DeviceLookups{
 			Count: room, DeviceCount: c.count(said), Keys: c.put(keys[:room]), Values: c.roomFor(room),
 			Found: c.bytes(room), FoundBits: c.room((room + 31) / 32), Order: order,
 		}
-		require.NoError(c.t, of.FindOn(c.s, l))
+		require.NoError(c.t, on.Find(l))
 		c.wait()
 		found, bits := testdevice.Download(c.t, l.Found, room), testdevice.Download(c.t, l.FoundBits, (room+31)/32)
 		for i, value := range c.get(l.Values, room) {
@@ -159,13 +157,13 @@ func (c counted[W]) find(of structures.OnStream, said uint32, n, room int, keys,
 	}
 }
 
-func (c counted[W]) neighbors(of structures.OrderedOnStream, said uint32, n, room int, keys, values []W) {
+func (c counted[W]) neighbors(on structures.OrderedOnStream, said uint32, n, room int, keys, values []W) {
 	q := structures.DeviceNeighbors{
 		Count: room, DeviceCount: c.count(said), Keys: c.put(keys[:room]), OutKeys: c.roomFor(room),
 		OutValues: c.roomFor(room), Status: c.bytes(room), Left: c.count(0),
 	}
-	require.NoError(c.t, of.NeighborOn(c.s, structures.Successor, q))
-	require.NoError(c.t, of.FinishNeighbors(c.t.Context(), c.s, structures.Successor, q))
+	require.NoError(c.t, on.Neighbor(structures.Successor, q))
+	require.NoError(c.t, on.FinishNeighbors(c.t.Context(), structures.Successor, q))
 	got := c.get(q.OutValues, room)
 	for i, key := range c.get(q.OutKeys, room) {
 		want := [2]W{unchanged[W](), unchanged[W]()}
@@ -177,7 +175,8 @@ func (c counted[W]) neighbors(of structures.OrderedOnStream, said uint32, n, roo
 }
 
 // ranges asks for ranges of 3 pairs each.
-func (c counted[W]) ranges(of structures.OrderedOnStream, said uint32, n, room int, keys, values []W) {
+func (c counted[W]) ranges(of Dictionary[W], on structures.OrderedOnStream, said uint32, n, room int,
+	keys, values []W) {
 	bounds := make([]W, 0, 2*room)
 	for i, key := range keys[:room] {
 		bounds = append(bounds, key, keys[i+2])
@@ -185,13 +184,13 @@ func (c counted[W]) ranges(of structures.OrderedOnStream, said uint32, n, room i
 	ranges := c.put(bounds)
 	counts := structures.DeviceCounts{Count: room, DeviceCount: c.count(said), Ranges: ranges, Counts: c.room(room),
 		Candidates: testdevice.Room[uint64](c.t, c.d, 1)}
-	require.NoError(c.t, of.CountOn(c.s, counts))
+	require.NoError(c.t, on.Count(counts))
 	pairs := structures.DeviceRanges{
 		Count: room, DeviceCount: counts.DeviceCount, Ranges: ranges, Offsets: c.room(room + 1),
 		Keys: c.roomFor(3 * room), Values: c.roomFor(3 * room),
 		MaxCandidates: 1 << 16, Candidates: testdevice.Room[uint64](c.t, c.d, 1),
 	}
-	require.NoError(c.t, of.RangeOn(c.s, pairs))
+	require.NoError(c.t, on.Range(pairs))
 	c.wait()
 	candidates := testdevice.Download(c.t, counts.Candidates, 1)[0]
 	require.Equal(c.t, candidates, testdevice.Download(c.t, pairs.Candidates, 1)[0])
@@ -221,7 +220,7 @@ func (c counted[W]) ranges(of structures.OrderedOnStream, said uint32, n, room i
 		Count: room, DeviceCount: counts.DeviceCount, Ranges: ranges, Width: 3, Keys: c.roomFor(3 * room),
 		Values: c.roomFor(3 * room), Counts: c.room(room),
 	}
-	require.NoError(c.t, tree.WindowOn(c.s, w))
+	require.NoError(c.t, tree.On(c.s).Window(w))
 	c.wait()
 	require.Equal(c.t, c.get(pairs.Keys, 3*room), c.get(w.Keys, 3*room))
 	for i, count := range testdevice.Download(c.t, w.Counts, room) {
@@ -229,14 +228,11 @@ func (c counted[W]) ranges(of structures.OrderedOnStream, said uint32, n, room i
 	}
 }
 
-type update func(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
+type update func(ctx context.Context, kind structures.Kind, b structures.DeviceBatch) error
 
 // update inserts keys that the dictionary doesn't have, in every way, and deletes them again, with statuses and
 // without. Their number is what the step of the stream before has written.
-func (c counted[W]) update(do update, of interface {
-	Dictionary[W]
-	structures.OnStream
-}, said uint32, n, room, pairs int) {
+func (c counted[W]) update(do update, of Dictionary[W], said uint32, n, room, pairs int) {
 	ctx, says, odd := c.t.Context(), c.count(said), make([]W, room)
 	for i := range odd {
 		odd[i] = numbers.Key[W](uint32(2*i + 1))
@@ -261,8 +257,8 @@ func (c counted[W]) update(do update, of interface {
 	} {
 		require.NoError(c.t, b.DeviceCount.Upload(ctx, 0, []uint32{^said}))
 		c.s.Copy(b.DeviceCount, 0, says, 0, 4)
-		require.NoError(c.t, do(ctx, c.s, step.kind, step.b))
-		require.NoError(c.t, of.Finish(ctx, c.s, step.kind, step.b))
+		require.NoError(c.t, do(ctx, step.kind, step.b))
+		require.NoError(c.t, onstream.Of(of).On(c.s).Finish(ctx, step.kind, step.b))
 		if step.b.Status != nil {
 			for i, status := range testdevice.Download(c.t, b.Status, n) {
 				require.Equal(c.t, step.want, structures.Status(status), "%v %d of %d", step.kind, i, n)
@@ -275,7 +271,7 @@ func (c counted[W]) update(do update, of interface {
 }
 
 // mixed deletes all of a key, or one, and looks others up, in one batch, and puts back what it has deleted.
-func (c counted[W]) mixed(of structures.OnStream, do update, said uint32, n, room int, keys, values []W) {
+func (c counted[W]) mixed(of Dictionary[W], do update, said uint32, n, room int, keys, values []W) {
 	ctx := c.t.Context()
 	_, hashed := of.(*slabhash.Map[W, W])
 	first, none := structures.Delete, unchanged[W]()
@@ -293,8 +289,8 @@ func (c counted[W]) mixed(of structures.OnStream, do update, said uint32, n, roo
 	if !hashed { // by the kernels that know of order, too
 		b.Width, b.Highs, b.OutKeys, b.OutValues = 1, b.Keys, c.roomFor(room), c.roomFor(room)
 	}
-	require.NoError(c.t, do(ctx, c.s, structures.Mixed, b))
-	require.NoError(c.t, of.Finish(ctx, c.s, structures.Mixed, b))
+	require.NoError(c.t, do(ctx, structures.Mixed, b))
+	require.NoError(c.t, onstream.Of(of).On(c.s).Finish(ctx, structures.Mixed, b))
 	statuses := testdevice.Download(c.t, b.Status, room)
 	for i, value := range c.get(b.Values, room) {
 		switch {
@@ -332,28 +328,25 @@ func testFinishWithoutOutcomes[W structures.Word](t *testing.T, d *vk.Device) {
 	require.NoError(t, err)
 	tree, err := btree.New[W, W](ctx, d, btree.Options{})
 	require.NoError(t, err)
-	for _, of := range []interface {
-		Dictionary[W]
-		structures.ConcurrentOnStream
-	}{m, tree} {
+	for _, of := range []Dictionary[W]{m, tree} {
 		t.Run(fmt.Sprintf("%T", of), func(t *testing.T) {
 			defer func() { require.NoError(t, of.Close()) }()
 			s, other := testdevice.Stream(t, d), testdevice.Stream(t, d)
 			b := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, numbers.Words(keys)),
 				Values: testdevice.Upload(t, d, numbers.Words(keys))}
-			require.NoError(t, of.ApplyOn(s, structures.Insert, b))
-			require.ErrorIs(t, of.Finish(ctx, other, structures.Insert, b), structures.ErrSuperseded)
-			require.NoError(t, of.Finish(ctx, s, structures.Insert, b))
+			require.NoError(t, onstream.Of(of).Concurrent(s).Apply(structures.Insert, b))
+			require.ErrorIs(t, onstream.Of(of).On(other).Finish(ctx, structures.Insert, b), structures.ErrSuperseded)
+			require.NoError(t, onstream.Of(of).On(s).Finish(ctx, structures.Insert, b))
 			length, err := of.Len(ctx)
 			require.NoError(t, err)
 			require.EqualValues(t, n, length)
 
 			half := b
 			half.Count = n / 2
-			require.NoError(t, of.ApplyOn(s, structures.Delete, half))
-			require.NoError(t, of.ApplyOn(s, structures.Delete, b))
-			require.ErrorIs(t, of.Finish(ctx, s, structures.Delete, half), structures.ErrSuperseded)
-			require.NoError(t, of.Finish(ctx, s, structures.Delete, b))
+			require.NoError(t, onstream.Of(of).Concurrent(s).Apply(structures.Delete, half))
+			require.NoError(t, onstream.Of(of).Concurrent(s).Apply(structures.Delete, b))
+			require.ErrorIs(t, onstream.Of(of).On(s).Finish(ctx, structures.Delete, half), structures.ErrSuperseded)
+			require.NoError(t, onstream.Of(of).On(s).Finish(ctx, structures.Delete, b))
 			length, err = of.Len(ctx)
 			require.NoError(t, err)
 			require.Zero(t, length)

@@ -14,6 +14,7 @@ import (
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
@@ -91,7 +92,7 @@ func doingOne(call func() error) func(*testing.T) {
 func iteratedDictionary(t *testing.T, d *vk.Device, s *vk.Stream, x u32.Dictionary, keys []uint32) iterated {
 	ctx := t.Context()
 	b := structures.DeviceBatch{Count: 2, Keys: testdevice.Upload(t, d, []uint32{1, 100_000})}
-	update := func() error { return x.(structures.OnStream).UpdateOn(ctx, s, structures.Delete, b) }
+	update := func() error { return onstream.Of(x).On(s).Update(ctx, structures.Delete, b) }
 	batch := u32.Batch{Kinds: []structures.Kind{structures.Delete}, Keys: keys[5:6], Values: keys[5:6]}
 	all := iterated{
 		iterators: map[string]func(context.Context) items{
@@ -203,7 +204,7 @@ func eachIterated(t *testing.T, f func(t *testing.T, s *vk.Stream, x iterated)) 
 			t.Cleanup(func() { require.NoError(t, b.Close()) })
 			x := iteratedDictionary(t, d, s, b, keys)
 			x.changes["moving"] = func(t *testing.T) {
-				require.NoError(t, b.On(s, btree.Moving{}, func(btree.Device) error { return nil }))
+				require.NoError(t, b.InShaders().On(s, btree.Moving{}, func(btree.Device) error { return nil }))
 				require.NoError(t, s.Wait(t.Context()))
 			}
 			if !snapshot {

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/btree"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/ordercheck"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -479,8 +480,8 @@ func testNoSuchDirection[W structures.Word](t *testing.T, d *vk.Device) {
 			_, refused := ordered.Neighbor(t.Context(), none, keys)
 			for what, err := range map[string]error{
 				"of slices":   refused,
-				"on a stream": ordered.NeighborOn(stream, none, on),
-				"finished":    ordered.FinishNeighbors(t.Context(), stream, none, on),
+				"on a stream": onstream.Of(ordered).Ordered(stream).Neighbor(none, on),
+				"finished":    onstream.Of(ordered).Ordered(stream).FinishNeighbors(t.Context(), none, on),
 			} {
 				var direction *structures.DirectionError
 				require.ErrorAs(t, err, &direction, what)

@@ -12,6 +12,7 @@ import (
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -45,7 +46,7 @@ func (b onDevice) batch() structures.DeviceBatch {
 
 // calls are how a dictionary's calls on device buffers are used.
 type calls struct {
-	of    structures.OnStream
+	of    onstream.Calls
 	order structures.LookupOrder
 	// concurrent says that batches on several streams may change the dictionary at the same time, and that a batch may
 	// be structures.Mixed. Else each comes behind the one before, and is of updates of one kind.
@@ -56,7 +57,7 @@ type calls struct {
 
 // callsOf are the calls of a dictionary: those that it shares with all, unless batches are to be concurrent.
 func callsOf[W structures.Word](dictionary Dictionary[W], concurrent bool, order structures.LookupOrder) calls {
-	c := calls{of: dictionary.(structures.OnStream), order: order, concurrent: concurrent}
+	c := calls{of: onstream.Of(dictionary), order: order, concurrent: concurrent}
 	switch dictionary.(type) {
 	case *btree.Tree[W, W]:
 		c.waits = !concurrent
@@ -71,14 +72,14 @@ func callsOf[W structures.Word](dictionary Dictionary[W], concurrent bool, order
 func (c calls) update(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
 	b.write(s)
 	if c.concurrent || kind == structures.Mixed {
-		return c.of.(structures.ConcurrentOnStream).ApplyOn(s, kind, b.batch())
+		return c.of.Concurrent(s).Apply(kind, b.batch())
 	}
-	return c.of.UpdateOn(ctx, s, kind, b.batch())
+	return c.of.On(s).Update(ctx, kind, b.batch())
 }
 
 func (c calls) find(s *vk.Stream, b onDevice) error {
 	b.write(s)
-	return c.of.FindOn(s, structures.DeviceLookups{
+	return c.of.On(s).Find(structures.DeviceLookups{
 		Count: b.room, DeviceCount: b.count, Keys: b.keys, Values: b.values, Found: b.outcome, FoundBits: b.bits,
 		Order: c.order,
 	})
@@ -304,7 +305,7 @@ func (o *streamed[W]) do(c calls, kind structures.Kind,
 	}
 	o.wait()
 	for i, s := range o.streams {
-		require.NoError(o.t, c.of.Finish(ctx, s, kind, parts[i].batch()))
+		require.NoError(o.t, c.of.On(s).Finish(ctx, kind, parts[i].batch()))
 		for _, status := range download(o, parts[i].outcome, parts[i].n) {
 			statuses = append(statuses, structures.Status(status))
 		}
@@ -326,7 +327,7 @@ func (o *streamed[W]) again(c calls, kind structures.Kind, b Batch[W]) {
 	again := o.upload(b)
 	again.outcome, again.left = nil, nil
 	require.NoError(o.t, c.update(ctx, o.streams[1], kind, again))
-	require.NoError(o.t, c.of.Finish(ctx, o.streams[1], kind, again.batch()))
+	require.NoError(o.t, c.of.On(o.streams[1]).Finish(ctx, kind, again.batch()))
 }
 
 func (o *streamed[W]) insert(kind structures.Kind, keys, values []W) ([]structures.Status, error) {
@@ -476,8 +477,8 @@ func each[W structures.Word](keys []W) []Range[W] {
 	return ranges
 }
 
-func (o *streamed[W]) ordered() structures.OrderedOnStream {
-	return o.Dictionary.(structures.OrderedOnStream)
+func (o *streamed[W]) ordered(s *vk.Stream) structures.OrderedOnStream {
+	return onstream.Of(o.Dictionary).Ordered(s)
 }
 
 // uploadRanges puts ranges into a device buffer, and says how many it has room for. What is behind them would have
@@ -503,7 +504,7 @@ func (o *streamed[W]) count(ranges []Range[W]) []uint32 {
 	if o.turn%2 == 0 {
 		r.Candidates = room[uint64](o, 1)
 	}
-	require.NoError(o.t, o.ordered().CountOn(s, r))
+	require.NoError(o.t, o.ordered(s).Count(r))
 	require.NoError(o.t, s.Wait(o.t.Context()))
 	return download(o, r.Counts, len(ranges))
 }
@@ -522,7 +523,7 @@ func (o *streamed[W]) Range(_ context.Context, ranges []Range[W]) (Ranges[W], er
 	c := structures.DeviceCounts{
 		Count: n, DeviceCount: number, Ranges: words, Counts: room[uint32](o, n), Candidates: upload(o, []uint64{0}),
 	}
-	require.NoError(o.t, o.ordered().CountOn(s, c))
+	require.NoError(o.t, o.ordered(s).Count(c))
 	require.NoError(o.t, s.Wait(o.t.Context()))
 	pairs := 0
 	for _, n := range download(o, c.Counts, len(ranges)) {
@@ -534,7 +535,7 @@ func (o *streamed[W]) Range(_ context.Context, ranges []Range[W]) (Ranges[W], er
 		Keys: o.roomFor(pairs), Values: o.roomFor(pairs),
 		MaxCandidates: int(candidates), Candidates: upload(o, []uint64{0}),
 	}
-	require.NoError(o.t, o.ordered().RangeOn(s, r))
+	require.NoError(o.t, o.ordered(s).Range(r))
 	require.NoError(o.t, s.Wait(o.t.Context()))
 	require.Equal(o.t, candidates, download(o, r.Candidates, 1)[0])
 	out := Ranges[W]{Keys: o.get(r.Keys, pairs), Values: o.get(r.Values, pairs)}
@@ -558,7 +559,7 @@ func (o *streamed[W]) Rank(_ context.Context, keys []W) ([]uint32, error) {
 		Count: all, DeviceCount: number, Keys: o.put(append(slices.Clone(keys), make([]W, all-n)...)),
 		Ranks: room[uint32](o, all),
 	}
-	require.NoError(o.t, o.ordered().RankOn(s, q))
+	require.NoError(o.t, o.ordered(s).Rank(q))
 	require.NoError(o.t, s.Wait(o.t.Context()))
 	return download(o, q.Ranks, n), nil
 }
@@ -572,7 +573,7 @@ func (o *streamed[W]) Select(_ context.Context, ranks []uint32) (Neighbors[W], e
 		Count: all, DeviceCount: number, Keys: upload(o, append(slices.Clone(ranks), make([]uint32, all-n)...)),
 		OutKeys: o.roomFor(all), OutValues: o.roomFor(all), Status: room[uint8](o, padded(all)),
 	}
-	require.NoError(o.t, o.ordered().SelectOn(s, q))
+	require.NoError(o.t, o.ordered(s).Select(q))
 	require.NoError(o.t, s.Wait(o.t.Context()))
 	return Neighbors[W]{Keys: o.get(q.OutKeys, n), Values: o.get(q.OutValues, n),
 		Found: o.found(q.Status, n)}, nil
@@ -586,7 +587,7 @@ func (o *streamed[W]) export(pairs int) (keys, values []W, total uint32) {
 	const untouched = 0xbad0feed
 	e := structures.DeviceExport{Keys: o.roomFor(pairs + 1), Values: o.roomFor(pairs), Total: room[uint32](o, 1)}
 	s.Fill(e.Keys, 0, int(e.Keys.Bytes()), untouched)
-	require.NoError(o.t, o.Dictionary.(structures.OnStream).ExportOn(s, e))
+	require.NoError(o.t, onstream.Of(o.Dictionary).On(s).Export(e))
 	require.NoError(o.t, s.Wait(o.t.Context()))
 	keys, total = o.get(e.Keys, pairs+1), download(o, e.Total, 1)[0]
 	there := min(int(total), pairs)
@@ -626,8 +627,8 @@ func (o *streamed[W]) Neighbor(_ context.Context, to structures.Direction, keys 
 		Status: room[uint8](o, padded(all)), Left: room[uint32](o, 1),
 	}
 	s.Fill(q.Left, 0, 4, 0)
-	require.NoError(o.t, o.ordered().NeighborOn(s, to, q))
-	require.NoError(o.t, o.ordered().FinishNeighbors(o.t.Context(), s, to, q))
+	require.NoError(o.t, o.ordered(s).Neighbor(to, q))
+	require.NoError(o.t, o.ordered(s).FinishNeighbors(o.t.Context(), to, q))
 	require.Zero(o.t, download(o, q.Left, 1)[0])
 	out := Neighbors[W]{Keys: o.get(q.OutKeys, n), Values: o.get(q.OutValues, n),
 		Found: make([]bool, n)}

@@ -13,16 +13,14 @@ import (
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
-// typed is a dictionary of any types, with its twins on streams.
-type typed[K, V structures.Number] interface {
-	structures.Dictionary[K, V]
-	structures.OnStream
-}
+// typed is a dictionary of any types.
+type typed[K, V structures.Number] interface{ structures.Dictionary[K, V] }
 
 type (
 	seconds int32
@@ -216,8 +214,8 @@ func (u typedUpdates[K, V]) stream(kind structures.Kind, n int) {
 	b := structures.DeviceBatch{Count: len(keys), Keys: upload(words), Values: upload(valueWords),
 		Status: testdevice.Room[uint8](u.t, u.d, (len(keys)+3)&^3), Left: testdevice.Upload(u.t, u.d, []uint32{0})}
 	s := testdevice.Stream(u.t, u.d)
-	require.NoError(u.t, u.of.UpdateOn(ctx, s, kind, b))
-	require.NoError(u.t, u.of.Finish(ctx, s, kind, b))
+	require.NoError(u.t, onstream.Of(u.of).On(s).Update(ctx, kind, b))
+	require.NoError(u.t, onstream.Of(u.of).On(s).Finish(ctx, kind, b))
 	u.holds(kind.String() + " on a stream")
 }
 

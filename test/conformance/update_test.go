@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -38,10 +39,7 @@ func testOnStream[W structures.Word](t *testing.T, d *vk.Device) {
 	require.NoError(t, err)
 	a, err := sortedarray.New[W, W](ctx, d, sortedarray.Options{})
 	require.NoError(t, err)
-	for _, of := range []interface {
-		Dictionary[W]
-		structures.OnStream
-	}{m, tree, l, a} {
+	for _, of := range []Dictionary[W]{m, tree, l, a} {
 		t.Run(fmt.Sprintf("%T", of), func(t *testing.T) {
 			defer func() { require.NoError(t, of.Close()) }()
 			s := testdevice.Stream(t, d)
@@ -49,8 +47,8 @@ func testOnStream[W structures.Word](t *testing.T, d *vk.Device) {
 			status, left := testdevice.Room[uint8](t, d, 12), testdevice.Upload(t, d, []uint32{0})
 			do := func(kind structures.Kind, b structures.DeviceBatch, want structures.Status) {
 				t.Helper()
-				require.NoError(t, of.UpdateOn(ctx, s, kind, b))
-				require.NoError(t, of.Finish(ctx, s, kind, b))
+				require.NoError(t, onstream.Of(of).On(s).Update(ctx, kind, b))
+				require.NoError(t, onstream.Of(of).On(s).Finish(ctx, kind, b))
 				for _, got := range testdevice.Download(t, status, b.Count) {
 					require.Equal(t, want, structures.Status(got))
 				}
@@ -66,8 +64,8 @@ func testOnStream[W structures.Word](t *testing.T, d *vk.Device) {
 				Left: left}, structures.Deleted)
 
 			got, found := testdevice.Upload(t, d, numbers.Words(make([]W, len(keys)))), testdevice.Room[uint8](t, d, 16)
-			require.NoError(t, of.FindOn(s, structures.DeviceLookups{Count: len(keys), Keys: k, Values: got,
-				Found: found}))
+			require.NoError(t, onstream.Of(of).On(s).Find(structures.DeviceLookups{Count: len(keys), Keys: k,
+				Values: got, Found: found}))
 			require.NoError(t, s.Wait(ctx))
 			there := testdevice.Download(t, found, len(keys))
 			for i, value := range numbers.From[W](testdevice.Download(t, got, got.Len())) {
@@ -82,7 +80,7 @@ func testOnStream[W structures.Word](t *testing.T, d *vk.Device) {
 
 			var kind *structures.KindError
 			for _, k := range []structures.Kind{structures.Mixed, structures.Find, structures.CountRange, 200} {
-				require.ErrorAs(t, of.UpdateOn(ctx, s, k, all), &kind, "%v", k)
+				require.ErrorAs(t, onstream.Of(of).On(s).Update(ctx, k, all), &kind, "%v", k)
 			}
 			var length *structures.LengthError
 			for what, spoil := range map[string]func(b *structures.DeviceBatch){
@@ -96,11 +94,11 @@ func testOnStream[W structures.Word](t *testing.T, d *vk.Device) {
 			} {
 				b := all
 				spoil(&b)
-				require.ErrorAs(t, of.UpdateOn(ctx, s, structures.Insert, b), &length, what)
+				require.ErrorAs(t, onstream.Of(of).On(s).Update(ctx, structures.Insert, b), &length, what)
 			}
 			require.NoError(t, of.Close())
-			require.ErrorIs(t, of.UpdateOn(ctx, s, structures.Insert, all), vk.ErrClosed)
-			require.ErrorIs(t, of.Finish(ctx, s, structures.Insert, all), vk.ErrClosed)
+			require.ErrorIs(t, onstream.Of(of).On(s).Update(ctx, structures.Insert, all), vk.ErrClosed)
+			require.ErrorIs(t, onstream.Of(of).On(s).Finish(ctx, structures.Insert, all), vk.ErrClosed)
 		})
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -270,11 +271,8 @@ func TestErrorTypes(t *testing.T) {
 		}},
 		"key": {&keytypes.RangeError{}, func() error { _, err := keytypes.OfTime(time.Time{}); return err }},
 	}
-	type dictionary interface {
-		structures.Dictionary[uint32, uint32]
-		structures.OnStream
-	}
-	for name, x := range map[string]dictionary{"map": m, "tree": second, "lsm": levels, "array": array} {
+	for name, x := range map[string]structures.Dictionary[uint32, uint32]{"map": m, "tree": second, "lsm": levels,
+		"array": array} {
 		calls[name+", values"] = call{&structures.LengthError{}, func() error {
 			_, err := x.Insert(ctx, keys, keys[:3])
 			return err
@@ -288,27 +286,27 @@ func TestErrorTypes(t *testing.T) {
 			return err
 		}}
 		calls[name+", foreign"] = call{&vk.ForeignError{}, func() error {
-			return x.FindOn(s, structures.DeviceLookups{Count: 1, Keys: foreign, Values: buffer})
+			return onstream.Of(x).On(s).Find(structures.DeviceLookups{Count: 1, Keys: foreign, Values: buffer})
 		}}
 		calls[name+", count"] = call{&structures.CountError{}, func() error {
-			return x.FindOn(s, structures.DeviceLookups{Count: -1, Keys: buffer, Values: buffer})
+			return onstream.Of(x).On(s).Find(structures.DeviceLookups{Count: -1, Keys: buffer, Values: buffer})
 		}}
 		calls[name+", short"] = call{&structures.LengthError{}, func() error {
-			return x.FindOn(s, structures.DeviceLookups{Count: 5, Keys: buffer, Values: buffer})
+			return onstream.Of(x).On(s).Find(structures.DeviceLookups{Count: 5, Keys: buffer, Values: buffer})
 		}}
 	}
 	batch := structures.DeviceBatch{Count: 1, Keys: buffer, Values: buffer}
-	for name, x := range map[string]dictionary{"map": m, "tree": second} {
+	for name, x := range map[string]any{"map": m, "tree": second} {
 		calls[name+", superseded"] = call{structures.ErrSuperseded, func() error {
 			never := batch
 			never.Count = 2
-			return x.Finish(ctx, s, structures.Insert, never)
+			return onstream.Of(x).On(s).Finish(ctx, structures.Insert, never)
 		}}
 	}
-	for name, x := range map[string]dictionary{"tree": second, "lsm": levels} {
+	for name, x := range map[string]structures.Dictionary[uint32, uint32]{"tree": second, "lsm": levels} {
 		calls[name+", unsubmitted"] = call{vk.ErrUnsubmitted, func() error {
 			defer s.Discard()
-			require.NoError(t, x.UpdateOn(ctx, s, structures.Insert, batch))
+			require.NoError(t, onstream.Of(x).On(s).Update(ctx, structures.Insert, batch))
 			_, err := x.Insert(ctx, keys, keys)
 			return err
 		}}

@@ -15,6 +15,7 @@ import (
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -139,27 +140,29 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 	defer m.Close()
 	ofOrder := []string{"Highs", "OutKeys", "OutValues", "Windows"}
 	refusing(t, "slabhash/ApplyOn", d, other, ofOrder,
-		func(s *vk.Stream, b structures.DeviceBatch) error { return m.ApplyOn(s, structures.Mixed, b) })
+		func(s *vk.Stream, b structures.DeviceBatch) error { return m.On(s).Apply(structures.Mixed, b) })
 	refusing(t, "slabhash/Finish", d, other, ofOrder, func(s *vk.Stream, b structures.DeviceBatch) error {
-		return m.Finish(ctx, s, structures.Mixed, b)
+		return m.On(s).Finish(ctx, structures.Mixed, b)
 	})
-	refusing(t, "slabhash/FindOn", d, other, nil, m.FindOn)
+	refusing(t, "slabhash/FindOn", d, other, nil,
+		func(s *vk.Stream, l structures.DeviceLookups) error { return m.On(s).Find(l) })
 
 	tree, err := btree.New[uint32, uint32](ctx, d, btree.Options{})
 	require.NoError(t, err)
 	defer tree.Close()
 	refusing(t, "btree/ApplyOn", d, other, nil, func(s *vk.Stream, b structures.DeviceBatch) error {
-		return tree.ApplyOn(s, structures.Mixed, b)
+		return tree.On(s).Apply(structures.Mixed, b)
 	})
 	refusing(t, "btree/Finish", d, other, nil, func(s *vk.Stream, b structures.DeviceBatch) error {
-		return tree.Finish(ctx, s, structures.Mixed, b)
+		return tree.On(s).Finish(ctx, structures.Mixed, b)
 	})
 	besideUpdates := append(ofOrder, "Kinds", "Left")
 	refusing(t, "btree/BuildOn", d, other, append(besideUpdates, "Status"),
 		func(s *vk.Stream, b structures.DeviceBatch) error {
-			return tree.BuildOn(ctx, s, b)
+			return tree.On(s).Build(ctx, b)
 		})
-	refusing(t, "btree/WindowOn", d, other, nil, tree.WindowOn)
+	refusing(t, "btree/WindowOn", d, other, nil,
+		func(s *vk.Stream, w structures.DeviceWindow) error { return tree.On(s).Window(w) })
 
 	a, err := sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{})
 	require.NoError(t, err)
@@ -167,29 +170,35 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 	l, err := lsm.New[uint32, uint32](ctx, d, lsm.Options{})
 	require.NoError(t, err)
 	defer l.Close()
-	for name, of := range map[string]structures.OnStream{"slabhash": m, "btree": tree, "sortedarray": a, "lsm": l} {
+	for name, of := range map[string]any{"slabhash": m, "btree": tree, "sortedarray": a, "lsm": l} {
 		unused := besideUpdates
 		if name == "slabhash" {
 			unused = append(ofOrder, "Kinds")
 		}
 		refusing(t, name+"/UpdateOn", d, other, unused, func(s *vk.Stream, b structures.DeviceBatch) error {
-			return of.UpdateOn(ctx, s, structures.Insert, b)
+			return onstream.Of(of).On(s).Update(ctx, structures.Insert, b)
 		})
 		refusing(t, name+"/UpdateOn deleting", d, other, append(unused, "Values"),
 			func(s *vk.Stream, b structures.DeviceBatch) error {
-				return of.UpdateOn(ctx, s, structures.Delete, b)
+				return onstream.Of(of).On(s).Update(ctx, structures.Delete, b)
 			})
 	}
-	for _, o := range []structures.OrderedOnStream{tree, a, l} {
+	for _, o := range []any{tree, a, l} {
 		name := fmt.Sprintf("%T/", o)
-		refusing(t, name+"FindOn", d, other, nil, o.FindOn)
-		refusing(t, name+"CountOn", d, other, nil, o.CountOn)
-		refusing(t, name+"RangeOn", d, other, nil, o.RangeOn)
+		refusing(t, name+"FindOn", d, other, nil, func(s *vk.Stream, l structures.DeviceLookups) error {
+			return onstream.Of(o).Ordered(s).Find(l)
+		})
+		refusing(t, name+"CountOn", d, other, nil, func(s *vk.Stream, c structures.DeviceCounts) error {
+			return onstream.Of(o).Ordered(s).Count(c)
+		})
+		refusing(t, name+"RangeOn", d, other, nil, func(s *vk.Stream, r structures.DeviceRanges) error {
+			return onstream.Of(o).Ordered(s).Range(r)
+		})
 		refusing(t, name+"NeighborOn", d, other, nil, func(s *vk.Stream, n structures.DeviceNeighbors) error {
-			return o.NeighborOn(s, structures.Ceil, n)
+			return onstream.Of(o).Ordered(s).Neighbor(structures.Ceil, n)
 		})
 		refusing(t, name+"FinishNeighbors", d, other, nil, func(s *vk.Stream, n structures.DeviceNeighbors) error {
-			return o.FinishNeighbors(ctx, s, structures.Ceil, n)
+			return onstream.Of(o).Ordered(s).FinishNeighbors(ctx, structures.Ceil, n)
 		})
 	}
 }

@@ -70,6 +70,10 @@ func refuses(t *testing.T, method reflect.Value, want ...error) {
 			switch {
 			case out.Type() == reflect.TypeFor[error]():
 				require.Contains(t, want, out.Interface(), "wrong arguments: %v", wrong)
+			case out.Kind() != reflect.Pointer && out.NumMethod() != 0: // other calls of the handle
+				for i := range out.NumMethod() {
+					refuses(t, out.Method(i), want...)
+				}
 			case out.Type() == reflect.TypeFor[*slog.Logger]():
 				require.False(t, out.IsNil())
 			case out.Kind() == reflect.Func && !out.IsNil():

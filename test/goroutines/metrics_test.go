@@ -13,6 +13,7 @@ import (
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
@@ -47,7 +48,7 @@ func TestMetrics(t *testing.T) {
 		require.Greater(t, m.Kernels, uint64(0))
 
 		s := testdevice.Stream(t, d)
-		on := x.(structures.OnStream)
+		on := onstream.Of(x)
 		b := testdevice.Upload(t, d, keys)
 		found := testdevice.Room[uint8](t, d, 100)
 		status, left := testdevice.Room[uint8](t, d, 100), testdevice.Upload(t, d, []uint32{0})
@@ -55,8 +56,8 @@ func TestMetrics(t *testing.T) {
 		if _, ok := x.(set[uint32]); ok {
 			values = nil
 		}
-		require.NoError(t, on.FindOn(s, structures.DeviceLookups{Count: 100, Keys: b, Values: values, Found: found}))
-		require.NoError(t, on.UpdateOn(t.Context(), s, structures.Delete,
+		require.NoError(t, on.On(s).Find(structures.DeviceLookups{Count: 100, Keys: b, Values: values, Found: found}))
+		require.NoError(t, on.On(s).Update(t.Context(), structures.Delete,
 			structures.DeviceBatch{Count: 60, Keys: b, Status: status, Left: left}))
 		require.NoError(t, s.Wait(t.Context()))
 		if o, ok := x.(u32.Ordered); ok {

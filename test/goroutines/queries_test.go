@@ -12,6 +12,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
@@ -131,7 +132,7 @@ func TestQueriesBesideAQuery(t *testing.T) {
 		one, two := newOnStream(t, d, h.keys), newOnStream(t, d, h.keys)
 		each(2, func(g int) {
 			o := []onStream{one, two}[g]
-			if err := h.x.(structures.OnStream).FindOn(o.s, o.lookups()); err != nil {
+			if err := onstream.Of(h.x).On(o.s).Find(o.lookups()); err != nil {
 				t.Errorf("%v", err)
 			}
 		})

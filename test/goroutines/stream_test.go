@@ -8,6 +8,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -68,16 +69,16 @@ func testStreams[W structures.Word](t *testing.T) {
 			return structures.DeviceBatch{Count: batch, Keys: o.keys, Values: o.values, Status: o.status, Left: o.left}
 		}
 		each(goroutines, func(g int) {
-			if err := m.ApplyOn(all[g].s, structures.Insert, batchOf(all[g])); err != nil {
+			if err := m.On(all[g].s).Apply(structures.Insert, batchOf(all[g])); err != nil {
 				t.Errorf("%v", err)
 			}
 		})
 		wait()
 		for _, o := range all {
-			require.NoError(t, m.Finish(t.Context(), o.s, structures.Insert, batchOf(o)))
+			require.NoError(t, m.On(o.s).Finish(t.Context(), structures.Insert, batchOf(o)))
 		}
 		each(goroutines, func(g int) {
-			if err := m.FindOn(all[g].s, all[g].lookups()); err != nil {
+			if err := m.On(all[g].s).Find(all[g].lookups()); err != nil {
 				t.Errorf("%v", err)
 			}
 		})
@@ -94,16 +95,16 @@ func testStreams[W structures.Word](t *testing.T) {
 			return structures.DeviceBatch{Count: batch, Keys: o.keys, Values: o.values, Status: o.status, Left: o.left}
 		}
 		each(goroutines, func(g int) {
-			if err := tree.ApplyOn(all[g].s, structures.Insert, batchOf(all[g])); err != nil {
+			if err := tree.On(all[g].s).Apply(structures.Insert, batchOf(all[g])); err != nil {
 				t.Errorf("%v", err)
 			}
 		})
 		wait()
 		for _, o := range all {
-			require.NoError(t, tree.Finish(t.Context(), o.s, structures.Insert, batchOf(o)))
+			require.NoError(t, tree.On(o.s).Finish(t.Context(), structures.Insert, batchOf(o)))
 		}
 		each(goroutines, func(g int) {
-			if err := tree.FindOn(all[g].s, all[g].lookups()); err != nil {
+			if err := tree.On(all[g].s).Find(all[g].lookups()); err != nil {
 				t.Errorf("%v", err)
 			}
 		})
@@ -128,9 +129,7 @@ func testStreams[W structures.Word](t *testing.T) {
 			}
 			each(goroutines, func(g int) {
 				for range rounds {
-					if err := x.(interface {
-						FindOn(*vk.Stream, structures.DeviceLookups) error
-					}).FindOn(all[g].s, all[g].lookups()); err != nil {
+					if err := onstream.Of(x).On(all[g].s).Find(all[g].lookups()); err != nil {
 						t.Errorf("%v", err)
 					}
 				}

@@ -340,7 +340,7 @@ func Example_insertAll() {
 // countOnDevice counts keys that are in device memory already, and doesn't wait: the caller's stream goes on.
 func countOnDevice(ctx context.Context, d *vk.Device, s *vk.Stream, m *slabhash.Map[uint32, uint32],
 	batch structures.DeviceBatch) error {
-	if err := m.UpdateOn(ctx, s, structures.InsertAdd, batch); err != nil {
+	if err := m.On(s).Update(ctx, structures.InsertAdd, batch); err != nil {
 		return err
 	}
 	_, err := s.Submit()
@@ -371,7 +371,7 @@ func Example_countOnDevice() {
 		if err := countOnDevice(ctx, d, s, m, batch); err != nil {
 			return err
 		}
-		if err := m.Finish(ctx, s, structures.InsertAdd, batch); err != nil {
+		if err := m.On(s).Finish(ctx, structures.InsertAdd, batch); err != nil {
 			return err
 		}
 		values, _, err := m.Find(ctx, []uint32{5, 6, 7})

@@ -93,7 +93,7 @@ func (r *rig) outcomes(b *batch) []outcome {
 // dispatch does batches at the same time, one a stream, and finishes them one after another.
 func (r *rig) dispatch(kind structures.Kind, batches ...*batch) {
 	for _, b := range batches {
-		require.NoError(r, r.table.ApplyOn(b.s, kind, b.on))
+		require.NoError(r, r.table.On(b.s).Apply(kind, b.on))
 		_, err := b.s.Submit()
 		require.NoError(r, err)
 	}
@@ -101,7 +101,7 @@ func (r *rig) dispatch(kind structures.Kind, batches ...*batch) {
 		require.NoError(r, b.s.Wait(r.Context()))
 	}
 	for _, b := range batches {
-		require.NoError(r, r.table.Finish(r.Context(), b.s, kind, b.on))
+		require.NoError(r, r.table.On(b.s).Finish(r.Context(), kind, b.on))
 	}
 }
 
@@ -154,7 +154,7 @@ func TestMixedBatches(t *testing.T) {
 				r.rounds(func(seed uint64) {
 					rng := rand.New(rand.NewPCG(seed, 1))
 					require.NoError(r, r.table.Clear(r.Context()))
-					mask := uint64(r.table.Device().Mask)
+					mask := uint64(r.table.InShaders().Device().Mask)
 					mask = (mask | mask<<32) & r.ones()
 					special := []uint64{0, r.ones(), mask, mask ^ r.ones()}
 					names := make([]uint64, keys)

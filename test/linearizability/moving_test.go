@@ -33,13 +33,12 @@ type movingOf[W structures.Word] struct {
 func openMoving[W structures.Word](r *rig) movingTree {
 	tree, err := btree.New[W, W](r.Context(), r.d, btree.Options{Tile: r.width})
 	require.NoError(r, err)
-	return movingOf[W]{treeOf[W]{tree}, tree.On}
+	return movingOf[W]{treeOf[W]{tree}, tree.InShaders().On}
 }
 
 type movingTree interface {
 	tree
 	moving() func(*vk.Stream, btree.Moving, func(btree.Device) error) error
-	Grow(c ctx, nodes int) error
 }
 
 func (t movingOf[W]) moving() func(*vk.Stream, btree.Moving, func(btree.Device) error) error {
@@ -77,7 +76,7 @@ func eachMoving(t *testing.T, narrow bool, operations int, test func(r *movingRi
 		defer func() { require.NoError(r, tree.Close()) }()
 		m, err := kernels.Load(module)
 		require.NoError(r, err)
-		constants := tree.Constants()
+		constants := tree.InShaders().Constants()
 		constants["POOL_LIGHT"] = 0 // it may grow
 		k, err := vk.NewKernel[movingPush](r.d, m, vk.KernelOptions{Constants: constants})
 		require.NoError(r, err)
@@ -173,7 +172,7 @@ func TestMovingClock(t *testing.T) {
 		r.rounds(func(seed uint64) {
 			rng := rand.New(rand.NewPCG(seed, 8))
 			require.NoError(r, r.tree.Clear(r.Context()))
-			require.NoError(r, r.tree.Grow(r.Context(), 2*programs*length))
+			require.NoError(r, r.tree.InShaders().Grow(r.Context(), 2*programs*length))
 			if seed%2 == 1 { // leaves as kernels without a latch leave them
 				r.churn(rng, groups)
 			}
@@ -259,7 +258,7 @@ func TestMovingWithoutRoom(t *testing.T) {
 			left = append(left, pending)
 			require.Less(r, len(left), 100)
 			if pending == last {
-				require.NoError(r, r.tree.Grow(r.Context(), 500))
+				require.NoError(r, r.tree.InShaders().Grow(r.Context(), 500))
 			}
 			last = pending
 		}
@@ -281,8 +280,8 @@ func (r *treeRig) churn(rng *rand.Rand, groups int) {
 			all = append(all, operation{kind, r.key(uint32(rng.IntN(groups)*1000 + groupKeys + rng.IntN(40))), 1})
 		}
 		b := r.batch(all)
-		require.NoError(r, r.tree.ApplyOn(b.s, structures.Mixed, b.on))
-		require.NoError(r, r.tree.Finish(r.Context(), b.s, structures.Mixed, b.on))
+		require.NoError(r, r.tree.On(b.s).Apply(structures.Mixed, b.on))
+		require.NoError(r, r.tree.On(b.s).Finish(r.Context(), structures.Mixed, b.on))
 		r.free(b)
 	}
 }

@@ -132,7 +132,7 @@ func TestPrograms(t *testing.T) {
 			eachTable(t, 4, func(r *rig) {
 				m, err := kernels.Load("test/slab_hash_program." + r.module())
 				require.NoError(r, err)
-				constants := r.table.Constants()
+				constants := r.table.InShaders().Constants()
 				constants["TILE"] = uint32(r.width)
 				k, err := vk.NewKernel[programPush](r.d, m, vk.KernelOptions{Constants: constants})
 				require.NoError(r, err)
@@ -145,7 +145,7 @@ func TestPrograms(t *testing.T) {
 					require.NoError(r, r.table.Clear(r.Context()))
 					history, end := r.runPrograms(rng, kinds, func(operations, outcomes, ticket uint64) {
 						k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), programPush{
-							r.table.Device(), operations, outcomes, ticket, programs, length, mostRounds,
+							r.table.InShaders().Device(), operations, outcomes, ticket, programs, length, mostRounds,
 						})
 						require.NoError(r, s.Wait(r.Context()))
 					})

@@ -117,12 +117,12 @@ func TestRangesAreMoments(t *testing.T) {
 					b := of.groupBatch(rng, groups, perGroup, others)
 					b.on.OwnMoments = seed%2 == 1
 					batches = append(batches, b)
-					require.NoError(r, of.tree.ApplyOn(b.s, structures.Mixed, b.on))
+					require.NoError(r, of.tree.On(b.s).Apply(structures.Mixed, b.on))
 					_, err := b.s.Submit()
 					require.NoError(r, err)
 				}
 				for _, b := range batches {
-					require.NoError(r, of.tree.Finish(r.Context(), b.s, structures.Mixed, b.on))
+					require.NoError(r, of.tree.On(b.s).Finish(r.Context(), structures.Mixed, b.on))
 				}
 				for _, b := range batches {
 					of.answers(b, phase, history)

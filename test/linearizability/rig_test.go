@@ -19,7 +19,7 @@ import (
 // table is a Map or a Set.
 type table interface {
 	slabcheck.Table
-	structures.ConcurrentOnStream
+	On(*vk.Stream) structures.ConcurrentOnStream
 	Clear(c ctx) error
 	Close() error
 }

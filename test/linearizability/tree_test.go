@@ -41,13 +41,12 @@ type treeRig struct {
 
 // tree is a btree.Tree of either width.
 type tree interface {
-	structures.ConcurrentOnStream
+	On(*vk.Stream) btree.OnStream
 	Clear(ctx) error
 	Compact(c ctx, fill float64) error
 	Check(ctx) error
 	Close() error
-	Device() btree.Device
-	Constants() map[string]uint32
+	InShaders() btree.InShaders
 	insert(c ctx, keys []uint64) error // as their own values
 	find(c ctx, keys []uint64) (values []uint64, found []bool, err error)
 }
@@ -156,7 +155,7 @@ func TestTreeMixedBatches(t *testing.T) {
 								room := make([]uint64, b.on.Count)
 								on[i].OutKeys, on[i].OutValues = r.put(room), r.put(room)
 							}
-							require.NoError(r, r.tree.ApplyOn(b.s, structures.Mixed, on[i]))
+							require.NoError(r, r.tree.On(b.s).Apply(structures.Mixed, on[i]))
 							_, err := b.s.Submit()
 							require.NoError(r, err)
 						}
@@ -164,7 +163,7 @@ func TestTreeMixedBatches(t *testing.T) {
 							require.NoError(r, b.s.Wait(r.Context()))
 						}
 						for i, b := range batches {
-							require.NoError(r, r.tree.Finish(r.Context(), b.s, structures.Mixed, on[i]))
+							require.NoError(r, r.tree.On(b.s).Finish(r.Context(), structures.Mixed, on[i]))
 							history = append(history, r.history(b, on[i], phase)...)
 							r.free(b)
 						}
@@ -196,7 +195,7 @@ func (r *treeRig) programs() (dispatch func(operations, outcomes, ticket uint64,
 	}
 	m, err := kernels.Load("test/btree_program." + module)
 	require.NoError(r, err)
-	constants := r.tree.Constants()
+	constants := r.tree.InShaders().Constants()
 	constants["BTREE_TORN"] = 1
 	k, err := vk.NewKernel[treeProgramPush](r.d, m, vk.KernelOptions{Constants: constants})
 	require.NoError(r, err)
@@ -204,7 +203,7 @@ func (r *treeRig) programs() (dispatch func(operations, outcomes, ticket uint64,
 	s := testdevice.Stream(r, r.d)
 	return func(operations, outcomes, ticket uint64, programs, length int) {
 		k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), treeProgramPush{
-			r.tree.Device(), operations, outcomes, ticket, uint32(programs), uint32(length), mostRounds,
+			r.tree.InShaders().Device(), operations, outcomes, ticket, uint32(programs), uint32(length), mostRounds,
 		})
 		require.NoError(r, s.Wait(r.Context()))
 	}

@@ -16,7 +16,7 @@ import (
 // Wide is an ordered dictionary of 64-bit words.
 type Wide interface {
 	structures.Ordered[uint64, uint64]
-	structures.OrderedOnStream
+	On(*vk.Stream) structures.OrderedOnStream
 }
 
 // wide does random batches to a dictionary and a Go map, and compares them.
@@ -150,8 +150,8 @@ func (w *wide) update(kind structures.Kind, n, first int) {
 	for i := range want {
 		want[i] = w.do(kind, keys[first+i], values[first+i])
 	}
-	require.NoError(w.t, w.x.UpdateOn(w.t.Context(), w.s, kind, b))
-	require.NoError(w.t, w.x.Finish(w.t.Context(), w.s, kind, b))
+	require.NoError(w.t, w.x.On(w.s).Update(w.t.Context(), kind, b))
+	require.NoError(w.t, w.x.On(w.s).Finish(w.t.Context(), kind, b))
 	for i, got := range testdevice.Download(w.t, b.Status, n) {
 		require.Equal(w.t, want[i], structures.Status(got), "%v number %d, of key %#x", kind, i, keys[first+i])
 	}
@@ -176,7 +176,7 @@ func (w *wide) compare() {
 	room := len(keys) + 3
 	e := structures.DeviceExport{Keys: w.room(room), Values: w.room(room),
 		Total: testdevice.Room[uint32](w.t, w.d, 1)}
-	w.wait(w.x.ExportOn(w.s, e))
+	w.wait(w.x.On(w.s).Export(e))
 	require.Equal(w.t, uint32(len(keys)), testdevice.Download(w.t, e.Total, 1)[0])
 	require.True(w.t, slices.Equal(keys, w.get(e.Keys, len(keys))), "exported keys")
 	require.True(w.t, slices.Equal(values, w.get(e.Values, len(keys))), "exported values")
@@ -184,7 +184,7 @@ func (w *wide) compare() {
 	for _, order := range []structures.LookupOrder{structures.OneByOne, structures.SortedFirst} {
 		l := structures.DeviceLookups{Count: n, Keys: w.put(asked), Values: w.room(n), Found: w.statuses(n),
 			Order: order}
-		w.wait(w.x.FindOn(w.s, l))
+		w.wait(w.x.On(w.s).Find(l))
 		got, found := w.get(l.Values, n), testdevice.Download(w.t, l.Found, n)
 		for i, key := range asked {
 			value, there := w.want[key]
@@ -229,19 +229,19 @@ func (w *wide) compareNeighbors(keys, asked []uint64) {
 	}
 	for to := structures.Successor; to <= structures.Ceil; to++ {
 		q := query()
-		require.NoError(w.t, w.x.NeighborOn(w.s, to, q))
-		require.NoError(w.t, w.x.FinishNeighbors(w.t.Context(), w.s, to, q))
+		require.NoError(w.t, w.x.On(w.s).Neighbor(to, q))
+		require.NoError(w.t, w.x.On(w.s).FinishNeighbors(w.t.Context(), to, q))
 		check(q, to.String(), func(i int) int { return neighbor(keys, to, asked[i]) })
 	}
 	r := structures.DeviceRanks{Count: n, Keys: w.put(asked), Ranks: testdevice.Room[uint32](w.t, w.d, n)}
-	w.wait(w.x.RankOn(w.s, r))
+	w.wait(w.x.On(w.s).Rank(r))
 	ranks := testdevice.Download(w.t, r.Ranks, n)
 	for i, key := range asked {
 		require.Equal(w.t, neighbor(keys, structures.Ceil, key), int(ranks[i]), "the rank of %#x", key)
 	}
 	q := query()
 	q.Keys = r.Ranks
-	w.wait(w.x.SelectOn(w.s, q))
+	w.wait(w.x.On(w.s).Select(q))
 	check(q, "the pair of rank", func(i int) int { return int(ranks[i]) })
 }
 
@@ -265,13 +265,13 @@ func (w *wide) compareRanges(keys, values, ends []uint64) {
 		offsets = append(offsets, uint32(len(want[0])))
 	}
 	c := structures.DeviceCounts{Count: n, Ranges: w.put(ends), Counts: testdevice.Room[uint32](w.t, w.d, n)}
-	w.wait(w.x.CountOn(w.s, c))
+	w.wait(w.x.On(w.s).Count(c))
 	require.Equal(w.t, counts, testdevice.Download(w.t, c.Counts, n))
 	room := len(want[0]) + 1
 	r := structures.DeviceRanges{Count: n, Ranges: c.Ranges, Offsets: testdevice.Room[uint32](w.t, w.d, n+1),
 		Keys: w.room(room), Values: w.room(room), Candidates: testdevice.Room[uint64](w.t, w.d, 1),
 		MaxCandidates: 1 << 17}
-	w.wait(w.x.RangeOn(w.s, r))
+	w.wait(w.x.On(w.s).Range(r))
 	require.Equal(w.t, offsets, testdevice.Download(w.t, r.Offsets, n+1))
 	require.True(w.t, slices.Equal(want[0], w.get(r.Keys, len(want[0]))), "keys of ranges")
 	require.True(w.t, slices.Equal(want[1], w.get(r.Values, len(want[0]))), "values of ranges")

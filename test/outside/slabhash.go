@@ -27,9 +27,9 @@ func slabHash[K, V structures.Number]() {
 	m := must(slabhash.New[K, V](ctx, device, slabhash.Options{Timed: true}))
 	want := updates(what, m)
 	batches(what, m, want)
-	updatesOn(what, m, want)
-	appliedOn(what, m, want)
-	inShaders(what, m)
+	updatesOn(what, m.On, want)
+	appliedOn(what, m.On, want)
+	inShaders(what, m.InShaders())
 	holds(what, m, want)
 	loaded := must(slabhash.Load[K, V](ctx, device, save(what, m), slabhash.Options{}))
 	holds(what+", loaded", loaded, want)
@@ -45,8 +45,6 @@ func slabHash[K, V structures.Number]() {
 
 // table is what maps and sets have alike.
 type table interface {
-	structures.ConcurrentOnStream
-	structures.InShaders[slabhash.Device]
 	Clear(ctx context.Context) error
 	Flush(ctx context.Context) error
 	Len(ctx context.Context) (uint64, error)
@@ -140,7 +138,7 @@ func set[K structures.Number](what string) {
 	members(what+", behind Clear", loaded, map[K]bool{})
 	check(loaded.Close())
 	setOn(what, s, want)
-	inShaders(what, s)
+	inShaders(what, s.InShaders())
 	upkeep(what, s, uint64(len(want)))
 
 	equal(what+": InsertDuplicate", repeated(structures.Inserted, 2), must(s.InsertDuplicate(ctx, []K{10, 10})))
@@ -164,15 +162,15 @@ func setOn[K structures.Number](what string, s *slabhash.Set[K], want map[K]bool
 	e := must(structures.NewDeviceExport(device, structures.WidthOf[K](), len(known)))
 	onStream(func(stream *vk.Stream) {
 		for _, record := range []func() error{
-			func() error { return s.UpdateOn(ctx, stream, structures.Delete, b) },
-			func() error { return s.ApplyOn(stream, structures.InsertUnique, b) },
+			func() error { return s.On(stream).Update(ctx, structures.Delete, b) },
+			func() error { return s.On(stream).Apply(structures.InsertUnique, b) },
 		} {
 			b.Clear(stream)
 			check(record())
-			check(s.Finish(ctx, stream, structures.Delete, b))
+			check(s.On(stream).Finish(ctx, structures.Delete, b))
 		}
-		check(s.FindOn(stream, l))
-		check(s.ExportOn(stream, e))
+		check(s.On(stream).Find(l))
+		check(s.On(stream).Export(e))
 	})
 	equal(what+": ApplyOn", uint8(structures.Inserted), download(b.Status, 1)[0])
 	equal(what+": FindOn", slices.Repeat([]uint8{1}, len(known)), download(l.Found, len(known)))

@@ -19,7 +19,7 @@ func snapshots[K, V structures.Number](what string, t *btree.Tree[K, V], want ma
 		want[key] = values[i]
 	}
 	queries(what+", at a snapshot", s, held)
-	queriesOn(what+", at a snapshot", s, held)
+	queriesOn(what+", at a snapshot", s.On, held)
 	equal(what+": Len of a snapshot", uint64(len(held)), must(s.Len(ctx)))
 	again := must(t.At(ctx, s.Time()))
 	equal(what+": the time of At", s.Time(), again.Time())
@@ -52,10 +52,10 @@ func recorded[K, V structures.Number](what string, t *btree.Tree[K, V], older *b
 			kernels++
 			return nil
 		}
-		check(older.On(s, record))
-		check(t.On(s, btree.Moving{Updates: 1, Snapshots: 1}, record))
+		check(older.InShaders(s, record))
+		check(t.InShaders().On(s, btree.Moving{Updates: 1, Snapshots: 1}, record))
 		equal(what+": kernels of On", 2, kernels)
-		newer := must(t.SnapshotOn(s))
+		newer := must(btree.SnapshotOn(s, t))
 		d := btree.DeviceDiff{
 			Keys: must(vk.NewBuffer[uint32](device, 2*pairs)), Total: must(vk.NewBuffer[uint32](device, 1)),
 		}

@@ -64,7 +64,7 @@ func onStream(record func(s *vk.Stream)) {
 }
 
 // updatesOn compares a batch on a stream with what it does to a map, and what it finds there.
-func updatesOn[K, V structures.Number](what string, d structures.OnStream, want map[K]V) {
+func updatesOn[K, V structures.Number, S structures.OnStream](what string, on func(*vk.Stream) S, want map[K]V) {
 	keys, values := columns[K, V]()
 	ks, vs := some[K](pairs, pairs), some[V](3, pairs)
 	b := must(structures.NewDeviceBatch(device, structures.PairWidth[K, V](), structures.Insert, pairs))
@@ -80,21 +80,21 @@ func updatesOn[K, V structures.Number](what string, d structures.OnStream, want 
 	}
 	onStream(func(s *vk.Stream) {
 		b.Clear(s)
-		check(d.UpdateOn(ctx, s, structures.Insert, b))
-		check(d.Finish(ctx, s, structures.Insert, b))
+		check(on(s).Update(ctx, structures.Insert, b))
+		check(on(s).Finish(ctx, structures.Insert, b))
 	})
 	equal(what+": UpdateOn", wanted, download(b.Status, pairs))
 	b.Free()
 
 	l := must(structures.NewDeviceLookups(device, structures.PairWidth[K, V](), pairs))
 	keys.upload(l.Keys, ks)
-	onStream(func(s *vk.Stream) { check(d.FindOn(s, l)) })
+	onStream(func(s *vk.Stream) { check(on(s).Find(l)) })
 	equal(what+": FindOn", vs, values.download(l.Values, pairs))
 	equal(what+": found by FindOn", slices.Repeat([]uint8{1}, pairs), download(l.Found, pairs))
 	l.Free()
 
 	e := must(structures.NewDeviceExport(device, structures.PairWidth[K, V](), len(want)))
-	onStream(func(s *vk.Stream) { check(d.ExportOn(s, e)) })
+	onStream(func(s *vk.Stream) { check(on(s).Export(e)) })
 	equal(what+": the number of ExportOn", uint32(len(want)), download(e.Total, 1)[0])
 	got := map[K]V{}
 	exported := values.download(e.Values, len(want))
@@ -106,7 +106,8 @@ func updatesOn[K, V structures.Number](what string, d structures.OnStream, want 
 }
 
 // appliedOn compares a mixed batch on a stream.
-func appliedOn[K, V structures.Number](what string, d structures.ConcurrentOnStream, want map[K]V) {
+func appliedOn[K, V structures.Number, S structures.ConcurrentOnStream](what string, on func(*vk.Stream) S,
+	want map[K]V) {
 	keys, values := columns[K, V]()
 	first := slices.Sorted(maps.Keys(want))[0]
 	b := must(structures.NewDeviceBatch(device, structures.PairWidth[K, V](), structures.Mixed, 2))
@@ -115,8 +116,8 @@ func appliedOn[K, V structures.Number](what string, d structures.ConcurrentOnStr
 	check(b.Kinds.Upload(ctx, 0, []uint8{uint8(structures.Find), uint8(structures.Insert)}))
 	onStream(func(s *vk.Stream) {
 		b.Clear(s)
-		check(d.ApplyOn(s, structures.Mixed, b))
-		check(d.Finish(ctx, s, structures.Mixed, b))
+		check(on(s).Apply(structures.Mixed, b))
+		check(on(s).Finish(ctx, structures.Mixed, b))
 	})
 	equal(what+": ApplyOn", []uint8{uint8(structures.Found), uint8(structures.Inserted)}, download(b.Status, 2))
 	equal(what+": a value of ApplyOn", want[first], values.download(b.Values, 1)[0])
@@ -125,12 +126,12 @@ func appliedOn[K, V structures.Number](what string, d structures.ConcurrentOnStr
 }
 
 // queriesOn compares what is asked of a structure in key order on a stream.
-func queriesOn[K, V structures.Number](what string, q structures.QueriesOnStream, want map[K]V) {
+func queriesOn[K, V structures.Number, S structures.QueriesOnStream](what string, on func(*vk.Stream) S, want map[K]V) {
 	keys, values := columns[K, V]()
 	known := slices.Sorted(maps.Keys(want))
 	l := must(structures.NewDeviceLookups(device, structures.PairWidth[K, V](), len(known)))
 	keys.upload(l.Keys, known)
-	onStream(func(s *vk.Stream) { check(q.FindOn(s, l)) })
+	onStream(func(s *vk.Stream) { check(on(s).Find(l)) })
 	all := make([]V, len(known))
 	for i, key := range known {
 		all[i] = want[key]
@@ -149,8 +150,8 @@ func queriesOn[K, V structures.Number](what string, q structures.QueriesOnStream
 	keys.upload(c.Ranges, ends)
 	keys.upload(r.Ranges, ends)
 	onStream(func(s *vk.Stream) {
-		check(q.CountOn(s, c))
-		check(q.RangeOn(s, r))
+		check(on(s).Count(c))
+		check(on(s).Range(r))
 	})
 	equal(what+": CountOn", counts, download(c.Counts, len(asked)))
 	equal(what+": keys of RangeOn", have.Keys, keys.download(r.Keys, len(have.Keys)))
@@ -159,15 +160,16 @@ func queriesOn[K, V structures.Number](what string, q structures.QueriesOnStream
 	r.Free()
 
 	e := must(structures.NewDeviceExport(device, structures.PairWidth[K, V](), len(known)))
-	onStream(func(s *vk.Stream) { check(q.ExportOn(s, e)) })
+	onStream(func(s *vk.Stream) { check(on(s).Export(e)) })
 	equal(what+": keys of ExportOn", known, keys.download(e.Keys, len(known)))
 	equal(what+": values of ExportOn", all, values.download(e.Values, len(known)))
 	e.Free()
-	neighborsOn(what, q, want, known)
+	neighborsOn(what, on, want, known)
 }
 
 // neighborsOn compares floors, ranks, and the pairs of ranks.
-func neighborsOn[K, V structures.Number](what string, q structures.QueriesOnStream, want map[K]V, known []K) {
+func neighborsOn[K, V structures.Number, S structures.QueriesOnStream](what string, on func(*vk.Stream) S,
+	want map[K]V, known []K) {
 	keys, values := columns[K, V]()
 	places := make([]int, len(known))
 	ranks := make([]uint32, len(known))
@@ -181,10 +183,10 @@ func neighborsOn[K, V structures.Number](what string, q structures.QueriesOnStre
 	n := must(structures.NewDeviceNeighbors(device, structures.PairWidth[K, V](), len(known)))
 	keys.upload(n.Keys, known)
 	onStream(func(s *vk.Stream) {
-		check(q.RankOn(s, r))
+		check(on(s).Rank(r))
 		n.Clear(s)
-		check(q.NeighborOn(s, structures.Floor, n))
-		check(q.FinishNeighbors(ctx, s, structures.Floor, n))
+		check(on(s).Neighbor(structures.Floor, n))
+		check(on(s).FinishNeighbors(ctx, structures.Floor, n))
 	})
 	equal(what+": RankOn", ranks, download(r.Ranks, len(known)))
 	equal(what+": keys of NeighborOn", wanted.Keys, keys.download(n.OutKeys, len(known)))
@@ -192,7 +194,7 @@ func neighborsOn[K, V structures.Number](what string, q structures.QueriesOnStre
 	check(n.Keys.Upload(ctx, 0, ranks))
 	onStream(func(s *vk.Stream) {
 		n.Clear(s)
-		check(q.SelectOn(s, n))
+		check(on(s).Select(n))
 	})
 	equal(what+": keys of SelectOn", wanted.Keys, keys.download(n.OutKeys, len(known)))
 	equal(what+": values of SelectOn", wanted.Values, values.download(n.OutValues, len(known)))

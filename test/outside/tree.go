@@ -13,18 +13,22 @@ import (
 // so that a program has those of its own part alone.
 type tree[K, V structures.Number, N, S any] interface {
 	structures.Dictionary[K, V]
-	BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error
 	Check(ctx context.Context) error
 	Compact(ctx context.Context, fill float64) error
-	Grow(ctx context.Context, nodes int) error
 	Nodes(ctx context.Context) ([]N, error)
 	Reserve(ctx context.Context, n int) error
 	Stats(ctx context.Context) (S, error)
-	WindowOn(s *vk.Stream, w structures.DeviceWindow) error
+}
+
+// treeOn is what trees do on a stream and other dictionaries don't.
+type treeOn interface {
+	Build(ctx context.Context, b structures.DeviceBatch) error
+	Window(w structures.DeviceWindow) error
 }
 
 // asTree compares a tree, by what other dictionaries don't do.
-func asTree[K, V structures.Number, N, S any](what string, t tree[K, V, N, S], want map[K]V) (S, []N) {
+func asTree[K, V structures.Number, N, S any, On treeOn](what string, t tree[K, V, N, S], on func(*vk.Stream) On,
+	want map[K]V) (S, []N) {
 	known := slices.Sorted(maps.Keys(want))
 	exported := make([]V, len(known))
 	for i, key := range known {
@@ -39,8 +43,8 @@ func asTree[K, V structures.Number, N, S any](what string, t tree[K, V, N, S], w
 	w := must(structures.NewDeviceWindow(device, structures.PairWidth[K, V](), 1, 5))
 	keyWords.upload(w.Ranges, []K{known[0], known[9]})
 	onStream(func(s *vk.Stream) {
-		check(t.BuildOn(ctx, s, b))
-		check(t.WindowOn(s, w))
+		check(on(s).Build(ctx, b))
+		check(on(s).Window(w))
 	})
 	equal(what+": WindowOn", known[:5], keyWords.download(w.Keys, 5))
 	equal(what+": counts of WindowOn", uint32(5), download(w.Counts, 1)[0])
@@ -50,7 +54,6 @@ func asTree[K, V structures.Number, N, S any](what string, t tree[K, V, N, S], w
 
 	check(t.Compact(ctx, 1))
 	check(t.Reserve(ctx, 1000))
-	check(t.Grow(ctx, 10))
 	check(t.Check(ctx))
 	holds(what+", behind Compact", t, want)
 	return must(t.Stats(ctx)), must(t.Nodes(ctx))

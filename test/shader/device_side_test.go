@@ -82,13 +82,13 @@ type salesPush struct {
 func addSales(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module, pool *alloc.SlabPool,
 	regionOf, totals *slabhash.Map[uint32, uint32], sales *vk.Buffer[uint32], count int) error {
 	for {
-		k, err := vk.NewKernel[salesPush](d, module, vk.KernelOptions{Constants: totals.Constants()})
+		k, err := vk.NewKernel[salesPush](d, module, vk.KernelOptions{Constants: totals.InShaders().Constants()})
 		if err != nil {
 			return err
 		}
 		stream.Fill(sales, 0, 4, 0) // the counter of sales that are left
 		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(),
-			salesPush{regionOf.Device(), totals.Device(), sales.Address(), uint32(count)})
+			salesPush{regionOf.InShaders().Device(), totals.InShaders().Device(), sales.Address(), uint32(count)})
 		err = stream.Wait(ctx)
 		k.Free()
 		if err != nil {
@@ -171,14 +171,14 @@ func TestPageShaders(t *testing.T) {
 		require.Equal(t, want, got)
 
 		r.eachWidth(func(t *testing.T, width int) {
-			constants := totals.Constants()
+			constants := totals.InShaders().Constants()
 			constants["TILE"] = uint32(width)
 			k, err := vk.NewKernel[overPush](r.d, overModule, vk.KernelOptions{Constants: constants})
 			require.NoError(t, err)
 			defer k.Free()
 			const bound = 1500
 			list := put(r, make([]uint32, 2+2*customers))
-			table := totals.Device()
+			table := totals.InShaders().Device()
 			run(r, k, int(table.Buckets)*width, overPush{table, list.Address(), customers, bound})
 			found := get(r, list)
 			over := map[uint32]uint32{}
@@ -309,7 +309,7 @@ type bookPush struct {
 func bookSeats(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module,
 	seats *btree.Tree[uint32, uint32],
 	requests, waiting *vk.Buffer[uint32], count int) error {
-	k, err := vk.NewKernel[bookPush](d, module, vk.KernelOptions{Constants: seats.Constants()})
+	k, err := vk.NewKernel[bookPush](d, module, vk.KernelOptions{Constants: seats.InShaders().Constants()})
 	if err != nil {
 		return err
 	}
@@ -317,8 +317,8 @@ func bookSeats(ctx context.Context, d *vk.Device, stream *vk.Stream, module shad
 	for left := []uint32{1}; left[0] != 0; {
 		stream.Fill(waiting, 0, 4, 0)
 		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(),
-			bookPush{seats.Device(), requests.Address(), waiting.Address(), uint32(count)})
-		seats.UsedOn(stream)
+			bookPush{seats.InShaders().Device(), requests.Address(), waiting.Address(), uint32(count)})
+		seats.InShaders().UsedOn(stream)
 		if err := stream.Wait(ctx); err != nil {
 			return err
 		}
@@ -514,7 +514,7 @@ type lookupPush struct {
 // lookUpThen looks keys up as they were at a snapshot.
 func lookUpThen(stream *vk.Stream, at *btree.Snapshot[uint32, uint32], k *vk.Kernel[lookupPush],
 	push lookupPush) error {
-	return at.On(stream, func(tree btree.Device) error {
+	return at.InShaders(stream, func(tree btree.Device) error {
 		push.Tree = tree
 		k.Dispatch(stream, (int(push.Count)+k.Workgroup()-1)/k.Workgroup(), push)
 		return nil
@@ -533,7 +533,7 @@ func TestPageSnapshot(t *testing.T) {
 	at, err := tree.Snapshot(t.Context())
 	require.NoError(t, err)
 	defer at.Close()
-	k, err := vk.NewKernel[lookupPush](r.d, module, vk.KernelOptions{Constants: tree.Constants()})
+	k, err := vk.NewKernel[lookupPush](r.d, module, vk.KernelOptions{Constants: tree.InShaders().Constants()})
 	require.NoError(t, err)
 	defer k.Free()
 	answers := put(r, make([]uint32, 2*len(queries)))
@@ -562,12 +562,12 @@ type arrivalsPush struct {
 func arrive(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module,
 	tree *btree.Tree[uint32, uint32], arrivals, left *vk.Buffer[uint32], count int) error {
 	for {
-		k, err := vk.NewKernel[arrivalsPush](d, module, vk.KernelOptions{Constants: tree.Constants()})
+		k, err := vk.NewKernel[arrivalsPush](d, module, vk.KernelOptions{Constants: tree.InShaders().Constants()})
 		if err != nil {
 			return err
 		}
 		most := btree.Moving{Updates: count, Snapshots: count}
-		err = tree.On(stream, most, func(device btree.Device) error {
+		err = tree.InShaders().On(stream, most, func(device btree.Device) error {
 			stream.Fill(left, 0, 4, 0)
 			k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(),
 				arrivalsPush{device, arrivals.Address(), left.Address(), uint32(count)})
@@ -587,7 +587,7 @@ func arrive(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders
 		if waiting[0] == 0 {
 			return nil
 		}
-		if err := tree.Grow(ctx, int(waiting[0])); err != nil {
+		if err := tree.InShaders().Grow(ctx, int(waiting[0])); err != nil {
 			return err
 		}
 	}
@@ -648,12 +648,12 @@ func TestPageTreeLookup(t *testing.T) {
 		for range some {
 			keys = append(keys, rnd.Uint32())
 		}
-		k, err := vk.NewKernel[lookupPush](r.d, module, vk.KernelOptions{Constants: tree.Constants()})
+		k, err := vk.NewKernel[lookupPush](r.d, module, vk.KernelOptions{Constants: tree.InShaders().Constants()})
 		require.NoError(t, err)
 		defer k.Free()
 		entries, answers := put(r, make([]uint32, 2<<bits)), put(r, make([]uint32, 2*len(keys)))
 		push := lookupPush{
-			Tree: tree.Device(), Index: lookupIndex{entries.Address(), bits}, Keys: put(r, keys).Address(),
+			Tree: tree.InShaders().Device(), Index: lookupIndex{entries.Address(), bits}, Keys: put(r, keys).Address(),
 			Answers: answers.Address(),
 		}
 		run(r, k, 1<<bits, push)

@@ -42,12 +42,13 @@ func TestSlabHashReadOnly(t *testing.T) {
 			require.NoError(t, err)
 			_, err = m.Insert(t.Context(), keys, values)
 			require.NoError(t, err)
-			constants := m.Constants()
+			constants := m.InShaders().Constants()
 			constants["TILE"] = uint32(width)
 			k := kernel[hashReadPush](t, r, "test/slab_hash_read_only.k32v32", constants)
 			answers, pairs, counter := room[uint32](r, 2*len(queries)), room[uint32](r, 2*n), put(r, []uint32{0})
 			run(r, k, max(len(queries), buckets*width), hashReadPush{
-				m.Device(), put(r, queries).Address(), answers.Address(), pairs.Address(), counter.Address(),
+				m.InShaders().Device(), put(r, queries).Address(), answers.Address(), pairs.Address(),
+				counter.Address(),
 				uint32(len(queries)), n,
 			})
 			out := get(r, answers)
@@ -89,12 +90,12 @@ func TestBTreeReadOnly(t *testing.T) {
 			want, keys, values, queries := pairsAndQueries(uint64(parts), 3000)
 			tree, err := btree.Build(t.Context(), r.d, keys, values, btree.Options{})
 			require.NoError(t, err)
-			constants := tree.Constants()
+			constants := tree.InShaders().Constants()
 			constants["TILE"], constants["NODE_PARTS"] = uint32(width), parts
 			k := kernel[treeReadPush](t, r, "test/btree_read_only", constants)
 			answers := room[uint32](r, 4*len(queries))
 			run(r, k, len(queries), treeReadPush{
-				Tree: tree.Device(), Queries: put(r, queries).Address(), Answers: answers.Address(),
+				Tree: tree.InShaders().Device(), Queries: put(r, queries).Address(), Answers: answers.Address(),
 				Count: uint32(len(queries)),
 			})
 			out := get(r, answers)
@@ -125,13 +126,13 @@ func TestBTreeSnapshot(t *testing.T) {
 		first, keys, values, queries := pairsAndQueries(3, 3000)
 		tree, err := btree.Build(t.Context(), r.d, keys, values, btree.Options{})
 		require.NoError(t, err)
-		constants := tree.Constants()
+		constants := tree.InShaders().Constants()
 		constants["TILE"] = uint32(width)
 		k := kernel[snapshotPush](t, r, "test/btree_snapshot.then", constants)
 		in, answers := put(r, queries), room[uint32](r, 4*len(queries))
-		state := tree.Device().State
+		state := tree.InShaders().Device().State
 		ask := func(at *btree.Snapshot[uint32, uint32], queries *vk.Buffer[uint32], count int) {
-			require.NoError(t, at.On(r.s, func(d btree.Device) error {
+			require.NoError(t, at.InShaders(r.s, func(d btree.Device) error {
 				k.Dispatch(r.s, (count+k.Workgroup())/k.Workgroup(), snapshotPush{d, state, queries.Address(),
 					answers.Address(), uint32(count)})
 				return nil
@@ -193,7 +194,7 @@ func TestBTreeSnapshot(t *testing.T) {
 		require.Equal(t, stamps[2:4], stamps[4:])
 		require.NoError(t, before.Close())
 		require.NoError(t, after.Close())
-		require.ErrorIs(t, after.On(r.s, nil), vk.ErrClosed)
+		require.ErrorIs(t, after.InShaders(r.s, nil), vk.ErrClosed)
 		r.release()
 		require.NoError(t, tree.Close())
 	})

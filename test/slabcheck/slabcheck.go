@@ -32,8 +32,7 @@ const (
 
 // Table is a *slabhash.Map or a *slabhash.Set, of 32-bit words or of 64-bit ones.
 type Table interface {
-	Device() slabhash.Device
-	Constants() map[string]uint32
+	InShaders() structures.InShaders[slabhash.Device]
 }
 
 // Pair is a pair of a table; of a set, the value is 0.
@@ -146,7 +145,7 @@ func Check(t testing.TB, d *vk.Device, expect Expect, tables ...Table) [][]Pair 
 	t.Helper()
 	r := newReader(t, d)
 	defer r.close()
-	p := r.pool(tables[0].Device().Pool, tables[0].Constants())
+	p := r.pool(tables[0].InShaders().Device().Pool, tables[0].InShaders().Constants())
 	seen := map[uint32]bool{}
 	var all [][]Pair
 	for _, table := range tables {
@@ -250,7 +249,7 @@ func (l layout) checkAux(slab []uint32, slot int) error {
 
 // check follows the lists of one table.
 func (r *reader) check(table Table, p *pool, reachable map[uint32]bool, expect Expect) (pairs []Pair, err error) {
-	device := table.Device()
+	device := table.InShaders().Device()
 	l := layout{atomics: r.d.Has(vk.Int64Atomics)}
 	switch table.(type) {
 	case *slabhash.Map[uint32, uint32]:
@@ -406,7 +405,7 @@ func Slabs(t testing.TB, d *vk.Device, table Table) int {
 	r := newReader(t, d)
 	defer r.close()
 	n := 0
-	for _, bitmaps := range r.pool(table.Device().Pool, table.Constants()).bitmaps {
+	for _, bitmaps := range r.pool(table.InShaders().Device().Pool, table.InShaders().Constants()).bitmaps {
 		for _, w := range bitmaps {
 			n += bits.OnesCount32(w)
 		}

@@ -47,8 +47,8 @@ func newReplica[K, V structures.Number](t *testing.T, d *vk.Device, room int) *r
 // follow carries the replica on from one snapshot to another.
 func (r *replica[K, V]) follow(t *testing.T, older, newer *btree.Snapshot[K, V]) {
 	require.NoError(t, btree.DiffOn(r.stream, older, newer, r.to))
-	require.NoError(t, r.tree.ApplyOn(r.stream, structures.Mixed, r.batch))
-	require.NoError(t, r.tree.Finish(t.Context(), r.stream, structures.Mixed, r.batch))
+	require.NoError(t, r.tree.On(r.stream).Apply(structures.Mixed, r.batch))
+	require.NoError(t, r.tree.On(r.stream).Finish(t.Context(), structures.Mixed, r.batch))
 }
 
 func testReplicas[K, V structures.Number](t *testing.T, path btree.Path) {

@@ -71,9 +71,9 @@ func TestMixedBatchesOnStreams(t *testing.T) {
 	mixed.Highs, mixed.OutKeys, mixed.OutValues = mixed.Keys, room(), room()
 	require.NoError(t, mixed.Kinds.Upload(t.Context(), 0, []uint8{uint8(structures.FindRange), uint8(structures.Insert),
 		uint8(structures.FindCeil), uint8(structures.Find)}))
-	update := func(s *vk.Stream) error { return tree.ApplyOn(s, structures.Insert, updates) }
-	mix := func(s *vk.Stream) error { return tree.ApplyOn(s, structures.Mixed, mixed) }
-	ask := func(s *vk.Stream) error { return tree.ApplyOn(s, structures.FindRange, mixed) }
+	update := func(s *vk.Stream) error { return tree.On(s).Apply(structures.Insert, updates) }
+	mix := func(s *vk.Stream) error { return tree.On(s).Apply(structures.Mixed, mixed) }
+	ask := func(s *vk.Stream) error { return tree.On(s).Apply(structures.FindRange, mixed) }
 	slices := func(*vk.Stream) error {
 		_, err := tree.Apply(t.Context(), structures.Batch[uint32, uint32]{
 			Kinds: []structures.Kind{structures.CountRange, structures.Insert}, Keys: []uint32{0, 1},
@@ -436,9 +436,9 @@ func TestOnIsCalledFromInside(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	own := errors.New("its own")
-	err = at.On(s, func(then btree.Device) error {
-		require.NotEqual(t, tree.Device().State, then.State)
-		require.NotEmpty(t, tree.Constants())
+	err = at.InShaders(s, func(then btree.Device) error {
+		require.NotEqual(t, tree.InShaders().Device().State, then.State)
+		require.NotEmpty(t, tree.InShaders().Constants())
 		_, err := tree.Insert(t.Context(), []uint32{3}, []uint32{4})
 		var inside *structures.ReentryError
 		require.ErrorAs(t, err, &inside)

@@ -43,14 +43,14 @@ func TestClosedInFlight(t *testing.T) {
 		_, err := tree.Insert(t.Context(), keys, all(100+round))
 		require.NoError(t, err)
 		for range 4 {
-			require.NoError(t, at.FindOn(reader, lookups))
+			require.NoError(t, at.On(reader).Find(lookups))
 		}
 		_, err = reader.Submit()
 		require.NoError(t, err)
 		next := take(t, tree)
 		require.NoError(t, at.Close())
 		require.NoError(t, written.Upload(t.Context(), 0, all(round+1)))
-		require.NoError(t, tree.UpdateOn(t.Context(), writer, structures.Insert, batch))
+		require.NoError(t, tree.On(writer).Update(t.Context(), structures.Insert, batch))
 		_, err = writer.Submit()
 		require.NoError(t, err)
 		require.NoError(t, next.Close())
@@ -78,7 +78,7 @@ func TestDroppedQueries(t *testing.T) {
 		require.NoError(t, err)
 		s, err := d.NewStream()
 		require.NoError(t, err)
-		require.NoError(t, at.FindOn(s, lookups))
+		require.NoError(t, at.On(s).Find(lookups))
 		switch i {
 		case 0:
 			s.Discard()
@@ -176,9 +176,9 @@ func (s *streamed) update(on int, rng *rand.Rand) {
 		kind, batch.Values = structures.Delete, nil
 	}
 	if rng.IntN(2) == 0 {
-		require.NoError(s.t, s.tree.ApplyOn(s.streams[on], kind, batch))
+		require.NoError(s.t, s.tree.On(s.streams[on]).Apply(kind, batch))
 	} else {
-		require.NoError(s.t, s.tree.UpdateOn(s.t.Context(), s.streams[on], kind, batch))
+		require.NoError(s.t, s.tree.On(s.streams[on]).Update(s.t.Context(), kind, batch))
 	}
 	s.log = append(s.log, r)
 	s.streams[on].OnSubmit(func(_ vk.Point, submitted bool) { r.dropped = !submitted })
@@ -215,10 +215,10 @@ func TestSnapshotsInStreamsOrder(t *testing.T) {
 			on := rng.IntN(2)
 			s.update(on, rng)
 			if rng.IntN(2) == 0 {
-				at, err := s.tree.SnapshotOn(s.streams[on])
+				at, err := btree.SnapshotOn(s.streams[on], s.tree)
 				require.NoError(t, err)
 				open[at] = len(s.log)
-				_, err = s.tree.SnapshotOn(s.streams[1-on])
+				_, err = btree.SnapshotOn(s.streams[1-on], s.tree)
 				require.ErrorIs(t, err, vk.ErrUnsubmitted)
 			}
 			if rng.IntN(2) == 0 {
@@ -270,20 +270,20 @@ func TestSnapshotAmongUpdates(t *testing.T) {
 	asked, then, now := testdevice.Upload(t, d, keys), room(), room()
 	found := testdevice.Room[uint8](t, d, 4)
 	update := func(values ...uint32) {
-		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert,
+		require.NoError(t, tree.On(s).Update(t.Context(), structures.Insert,
 			structures.DeviceBatch{Count: 4, Keys: asked, Values: testdevice.Upload(t, d, values)}))
 	}
 	held := take(t, tree) // for which there is memory for versions: no update has to wait for it
 	update(0, 0, 0, 0)
 	require.NoError(t, s.Wait(t.Context()))
 	update(5, 6, 7, 8)
-	at, err := tree.SnapshotOn(s)
+	at, err := btree.SnapshotOn(s, tree)
 	require.NoError(t, err)
 	_, _, err = at.Find(t.Context(), keys)
 	require.ErrorIs(t, err, vk.ErrUnsubmitted)
 	update(9, 10, 11, 12)
-	require.NoError(t, at.FindOn(s, structures.DeviceLookups{Count: 4, Keys: asked, Values: then, Found: found}))
-	require.NoError(t, tree.FindOn(s, structures.DeviceLookups{Count: 4, Keys: asked, Values: now, Found: found}))
+	require.NoError(t, at.On(s).Find(structures.DeviceLookups{Count: 4, Keys: asked, Values: then, Found: found}))
+	require.NoError(t, tree.On(s).Find(structures.DeviceLookups{Count: 4, Keys: asked, Values: now, Found: found}))
 	_, err = tree.Snapshot(t.Context())
 	require.ErrorIs(t, err, vk.ErrUnsubmitted, "nothing was submitted behind anybody's back")
 	require.NoError(t, s.Wait(t.Context()))
@@ -307,8 +307,8 @@ func TestDroppedSnapshot(t *testing.T) {
 	for _, ends := range []func(s *vk.Stream){(*vk.Stream).Discard, closes} {
 		s, err := d.NewStream()
 		require.NoError(t, err)
-		require.NoError(t, tree.ApplyOn(s, structures.Insert, b))
-		at, err := tree.SnapshotOn(s)
+		require.NoError(t, tree.On(s).Apply(structures.Insert, b))
+		at, err := btree.SnapshotOn(s, tree)
 		require.NoError(t, err)
 		ends(s)
 		require.NoError(t, s.Close())
@@ -325,7 +325,7 @@ func TestDroppedSnapshot(t *testing.T) {
 	stranger, err := testdevice.Open(t).NewStream()
 	require.NoError(t, err)
 	defer stranger.Close()
-	_, err = tree.SnapshotOn(stranger)
+	_, err = btree.SnapshotOn(stranger, tree)
 	var foreign *vk.ForeignError
 	require.ErrorAs(t, err, &foreign)
 }

@@ -74,8 +74,8 @@ func (p *patience) more(_ context.Context, pending int, stuck bool) error {
 // FinishNeighbors waits for a stream with recorded searches for neighbors, and continues those that are left pending
 // until none is. Errors: the context's; *structures.PendingError around *structures.StuckError, or around errors of
 // recording.
-func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structures.Direction,
-	n structures.DeviceNeighbors) error {
+func (o OnStream) FinishNeighbors(ctx context.Context, to structures.Direction, n structures.DeviceNeighbors) error {
+	r, s := o.Reader, o.Stream
 	if err := r.of.EnterOn(ctx); err != nil {
 		return err
 	}

@@ -37,8 +37,9 @@ func (r *Reader) Select(ctx context.Context, n int, ranks, keys, values, found p
 	})
 }
 
-// RankOn records the search for ranks.
-func (r *Reader) RankOn(s *vk.Stream, q structures.DeviceRanks) error {
+// Rank records the search for ranks.
+func (o OnStream) Rank(q structures.DeviceRanks) error {
+	r, s := o.Reader, o.Stream
 	return r.on(s, q.Count, func() error {
 		return cmp.Or(recording.NeedNumbers(r.d, q.Keys, "keys", q.Count, q.Count, r.width),
 			recording.Need(r.d, q.Ranks, "ranks", q.Count, q.Count),
@@ -49,14 +50,16 @@ func (r *Reader) RankOn(s *vk.Stream, q structures.DeviceRanks) error {
 	})
 }
 
-// SelectOn records the search for the pairs of ranks.
-func (r *Reader) SelectOn(s *vk.Stream, n structures.DeviceNeighbors) error {
+// Select records the search for the pairs of ranks.
+func (o OnStream) Select(n structures.DeviceNeighbors) error {
+	r, s := o.Reader, o.Stream
 	check := func() error { return r.needs(n, structures.Bits32, 0) }
 	return r.on(s, n.Count, check, func() error { return r.of.Select(s, of(n, 0)) })
 }
 
-// ExportOn records the writing of all pairs.
-func (r *Reader) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
+// Export records the writing of all pairs.
+func (o OnStream) Export(e structures.DeviceExport) error {
+	r, s := o.Reader, o.Stream
 	return r.on(s, 1, func() error { return recording.NeedExport(r.d, e, false) }, func() error {
 		return r.of.Export(s, e)
 	})

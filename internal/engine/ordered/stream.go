@@ -9,6 +9,17 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
+// OnStream has the queries of a Reader that are recorded on one stream.
+type OnStream struct {
+	Reader *Reader
+	Stream *vk.Stream
+}
+
+var _ structures.QueriesOnStream = OnStream{}
+
+// On returns the queries on a stream.
+func (r *Reader) On(s *vk.Stream) OnStream { return OnStream{r, s} }
+
 // on records the given number of queries, if check finds no error.
 func (r *Reader) on(s *vk.Stream, queries int, check func() error, record func() error) error {
 	if err := r.of.EnterOn(context.Background()); err != nil {
@@ -22,8 +33,9 @@ func (r *Reader) on(s *vk.Stream, queries int, check func() error, record func()
 	return r.of.On(s, record)
 }
 
-// FindOn records lookups.
-func (r *Reader) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
+// Find records lookups.
+func (o OnStream) Find(l structures.DeviceLookups) error {
+	r, s := o.Reader, o.Stream
 	return r.on(s, l.Count, func() error {
 		return cmp.Or(recording.NeedNumbers(r.d, l.Keys, "keys", l.Count, l.Count, r.width),
 			recording.NeedNumbers(r.d, l.Values, "values", l.Count, l.Count, r.width),
@@ -38,8 +50,9 @@ func (r *Reader) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 	})
 }
 
-// CountOn records the counting of the keys in ranges.
-func (r *Reader) CountOn(s *vk.Stream, c structures.DeviceCounts) error {
+// Count records the counting of the keys in ranges.
+func (o OnStream) Count(c structures.DeviceCounts) error {
+	r, s := o.Reader, o.Stream
 	return r.on(s, c.Count, func() error {
 		return cmp.Or(recording.NeedNumbers(r.d, c.Ranges, "ends of ranges", c.Count, 2*c.Count, r.width),
 			recording.Need(r.d, c.Counts, "counts", c.Count, c.Count),
@@ -53,8 +66,9 @@ func (r *Reader) CountOn(s *vk.Stream, c structures.DeviceCounts) error {
 	})
 }
 
-// RangeOn records the writing of the pairs of ranges.
-func (r *Reader) RangeOn(s *vk.Stream, q structures.DeviceRanges) error {
+// Range records the writing of the pairs of ranges.
+func (o OnStream) Range(q structures.DeviceRanges) error {
+	r, s := o.Reader, o.Stream
 	return r.on(s, q.Count, func() error {
 		return cmp.Or(recording.NeedNumbers(r.d, q.Ranges, "ends of ranges", q.Count, 2*q.Count, r.width),
 			recording.Need(r.d, q.Offsets, "offsets", q.Count, q.Count+1),
@@ -76,8 +90,9 @@ func (r *Reader) RangeOn(s *vk.Stream, q structures.DeviceRanges) error {
 	})
 }
 
-// NeighborOn records the search for neighbors.
-func (r *Reader) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
+// Neighbor records the search for neighbors.
+func (o OnStream) Neighbor(to structures.Direction, n structures.DeviceNeighbors) error {
+	r, s := o.Reader, o.Stream
 	check := func() error { return cmp.Or(checkDirection(to), r.needs(n, r.width, 1)) }
 	return r.on(s, n.Count, check, func() error {
 		return r.of.Neighbors(s, to, of(n, 0))

@@ -19,6 +19,7 @@ import (
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/kernels"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -178,11 +179,24 @@ func (w watchedBatch) run(t *testing.T, kind structures.Kind) vk.Timing {
 	return slices.MaxFunc(all, func(a, b vk.Timing) int { return cmp.Compare(a.Duration, b.Duration) })
 }
 
-// applied does the updates of a structure by ApplyOn, as concurrent operations.
-type applied struct{ structures.ConcurrentOnStream }
+// onStream has the calls of a dictionary on streams.
+type onStream struct{ onstream.Calls }
+
+func (o onStream) FindOn(s *vk.Stream, l structures.DeviceLookups) error { return o.On(s).Find(l) }
+
+func (o onStream) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return o.On(s).Update(ctx, kind, b)
+}
+
+func (o onStream) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return o.On(s).Finish(ctx, kind, b)
+}
+
+// applied does the updates of a structure by Apply, as concurrent operations.
+type applied struct{ onStream }
 
 func (a applied) UpdateOn(_ context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	return a.ApplyOn(s, kind, b)
+	return a.Concurrent(s).Apply(kind, b)
 }
 
 // edges are the edges of a graph: from the key of a pair to a few vertices, so that one key is a hub.
@@ -216,27 +230,27 @@ var (
 var watched = map[string]func(t *testing.T, d *vk.Device) (watchedOn, []structures.Kind){
 	"slab hash": func(t *testing.T, d *vk.Device) (watchedOn, []structures.Kind) {
 		m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Capacity: pipeline.NewPool(d).Chunk()})
-		return closing(t, m, err), updates
+		return onStream{onstream.Of(closing(t, m, err))}, updates
 	},
 	"tree": func(t *testing.T, d *vk.Device) (watchedOn, []structures.Kind) {
 		m, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{})
-		return closing(t, m, err), updates
+		return onStream{onstream.Of(closing(t, m, err))}, updates
 	},
 	"tree, concurrent": func(t *testing.T, d *vk.Device) (watchedOn, []structures.Kind) {
 		m, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{})
-		return applied{closing(t, m, err)}, updates
+		return applied{onStream{onstream.Of(closing(t, m, err))}}, updates
 	},
 	"tree with snapshots": func(t *testing.T, d *vk.Device) (watchedOn, []structures.Kind) {
 		m, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{})
-		return closing(t, m, err), updates
+		return onStream{onstream.Of(closing(t, m, err))}, updates
 	},
 	"LSM": func(t *testing.T, d *vk.Device) (watchedOn, []structures.Kind) {
 		m, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{})
-		return closing(t, m, err), updates
+		return onStream{onstream.Of(closing(t, m, err))}, updates
 	},
 	"sorted array": func(t *testing.T, d *vk.Device) (watchedOn, []structures.Kind) {
 		m, err := sortedarray.New[uint32, uint32](t.Context(), d, sortedarray.Options{})
-		return closing(t, m, err), updates
+		return onStream{onstream.Of(closing(t, m, err))}, updates
 	},
 	"graph": func(t *testing.T, d *vk.Device) (watchedOn, []structures.Kind) {
 		n := pipeline.NewPool(d).Chunk()

@@ -132,9 +132,9 @@ func TestReplacedUnderWork(t *testing.T) {
 	require.NoError(t, err)
 	other, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Pool: pool, MaxLoad: -1})
 	require.NoError(t, err)
-	require.NoError(t, m.ApplyOn(stream, structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys,
+	require.NoError(t, m.On(stream).Apply(structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys,
 		Values: keys, Status: status, Left: left}))
-	device := m.Device()
+	device := m.InShaders().Device()
 	require.ErrorIs(t, m.Rehash(t.Context(), 500), vk.ErrUnsubmitted)
 	var pending *structures.PendingError
 	_, err = m.Insert(t.Context(), many, many)
@@ -146,12 +146,12 @@ func TestReplacedUnderWork(t *testing.T) {
 	require.ErrorIs(t, pool.Grow(t.Context(), 1), vk.ErrUnsubmitted)
 	require.ErrorIs(t, m.Clear(t.Context()), vk.ErrUnsubmitted)
 	require.ErrorIs(t, m.Close(), vk.ErrUnsubmitted)
-	require.Equal(t, device.Base, m.Device().Base)
-	require.Equal(t, device.Pool.Units, m.Device().Pool.Units)
+	require.Equal(t, device.Base, m.InShaders().Device().Base)
+	require.Equal(t, device.Pool.Units, m.InShaders().Device().Pool.Units)
 	_, err = stream.Submit()
 	require.NoError(t, err)
 	require.NoError(t, m.Rehash(t.Context(), 500), "behind what was submitted")
-	require.NoError(t, m.Finish(t.Context(), stream, structures.Insert,
+	require.NoError(t, m.On(stream).Finish(t.Context(), structures.Insert,
 		structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left}))
 	_, there, err := m.Find(t.Context(), some)
 	require.NoError(t, err)
@@ -164,17 +164,18 @@ func TestReplacedUnderWork(t *testing.T) {
 	tree, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, tree.Close()) }()
-	require.NoError(t, tree.ApplyOn(stream, structures.Insert,
+	require.NoError(t, tree.On(stream).Apply(structures.Insert,
 		structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left}))
-	require.NoError(t, tree.FindOn(stream, structures.DeviceLookups{Count: updates, Keys: keys, Values: values,
+	require.NoError(t, tree.On(stream).Find(structures.DeviceLookups{Count: updates, Keys: keys, Values: values,
 		Found: found}))
 	require.ErrorIs(t, tree.Compact(t.Context(), 0), vk.ErrUnsubmitted)
 	require.ErrorIs(t, tree.Clear(t.Context()), vk.ErrUnsubmitted)
 	_, err = tree.Insert(t.Context(), many, many)
 	require.ErrorAs(t, err, &pending)
 	require.ErrorIs(t, err, vk.ErrUnsubmitted)
-	require.ErrorIs(t, tree.BuildOn(t.Context(), testdevice.Stream(t, d),
-		structures.DeviceBatch{Count: 1 << 18, Keys: b.words(many...), Values: b.words(many...)}), vk.ErrUnsubmitted)
+	require.ErrorIs(t, tree.On(testdevice.Stream(t, d)).Build(t.Context(), structures.DeviceBatch{
+		Count: 1 << 18, Keys: b.words(many...), Values: b.words(many...),
+	}), vk.ErrUnsubmitted)
 	_, err = stream.Submit()
 	require.NoError(t, err)
 	_, err = tree.Insert(t.Context(), many, many)
@@ -185,7 +186,7 @@ func TestReplacedUnderWork(t *testing.T) {
 
 	// A kernel of the user's that uses the tree's memory.
 	stream.Fill(keys, 0, 4, 1)
-	tree.UsedOn(stream)
+	tree.InShaders().UsedOn(stream)
 	require.ErrorIs(t, tree.Compact(t.Context(), 0), vk.ErrUnsubmitted)
 	stream.Discard()
 	require.NoError(t, tree.Compact(t.Context(), 0))
@@ -203,7 +204,7 @@ func TestSharedScratchBehindOtherStreams(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, l.Close()) })
 		return func(s *vk.Stream, n int) {
-			require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert,
+			require.NoError(t, l.On(s).Update(t.Context(), structures.Insert,
 				structures.DeviceBatch{Count: n, Keys: b, Values: b}))
 		}
 	}

@@ -73,19 +73,19 @@ func TestDroppedFirst(t *testing.T) {
 	one, two := testdevice.Stream(t, d), testdevice.Stream(t, d)
 	for round := range 8 {
 		first := round * 300
-		require.NoError(t, l.UpdateOn(t.Context(), one, structures.Insert, part(first, 200)))
-		require.NoError(t, l.UpdateOn(t.Context(), one, structures.Delete, part(first+50, 100)))
-		require.NoError(t, l.UpdateOn(t.Context(), one, structures.Insert, part(first, 7)))
+		require.NoError(t, l.On(one).Update(t.Context(), structures.Insert, part(first, 200)))
+		require.NoError(t, l.On(one).Update(t.Context(), structures.Delete, part(first+50, 100)))
+		require.NoError(t, l.On(one).Update(t.Context(), structures.Insert, part(first, 7)))
 		one.Discard()
 		holds()
-		require.NoError(t, l.UpdateOn(t.Context(), one, structures.Insert, part(first, 130+round)))
+		require.NoError(t, l.On(one).Update(t.Context(), structures.Insert, part(first, 130+round)))
 		_, err = one.Submit()
 		require.NoError(t, err)
 		for _, k := range keys[first : first+130+round] {
 			want[k] = k
 		}
-		require.NoError(t, l.UpdateOn(t.Context(), two, structures.Delete, part(first, 130)))
-		require.NoError(t, l.UpdateOn(t.Context(), two, structures.Insert, part(first+200, 90)))
+		require.NoError(t, l.On(two).Update(t.Context(), structures.Delete, part(first, 130)))
+		require.NoError(t, l.On(two).Update(t.Context(), structures.Insert, part(first+200, 90)))
 		if round%2 == 0 {
 			two.Discard()
 		} else {
@@ -117,13 +117,13 @@ func TestUpdatesDuringSubmit(t *testing.T) {
 	b := testdevice.Upload(t, d, keys)
 	values, found := testdevice.Room[uint32](t, d, 640), testdevice.Room[uint8](t, d, 640)
 	one, two := testdevice.Stream(t, d), testdevice.Stream(t, d)
-	require.NoError(t, l.FindOn(one, structures.DeviceLookups{Count: 640, Keys: b, Values: values, Found: found}))
+	require.NoError(t, l.On(one).Find(structures.DeviceLookups{Count: 640, Keys: b, Values: values, Found: found}))
 	var during error
 	one.OnSubmit(func(vk.Point, bool) {
-		during = l.UpdateOn(t.Context(), two, structures.Insert,
+		during = l.On(two).Update(t.Context(), structures.Insert,
 			structures.DeviceBatch{First: 320, Count: 320, Keys: b, Values: b})
 	})
-	require.NoError(t, l.UpdateOn(t.Context(), one, structures.Insert,
+	require.NoError(t, l.On(one).Update(t.Context(), structures.Insert,
 		structures.DeviceBatch{Count: 320, Keys: b, Values: b}))
 	_, err = one.Submit()
 	require.NoError(t, err)
@@ -147,9 +147,9 @@ func TestUnsubmittedUpdates(t *testing.T) {
 	lookups := structures.DeviceLookups{Count: 640, Keys: b, Values: values, Found: found}
 	u := structures.DeviceBatch{Count: 640, Keys: b, Values: b}
 	one, two := testdevice.Stream(t, d), testdevice.Stream(t, d)
-	require.NoError(t, l.UpdateOn(t.Context(), one, structures.Insert, u))
-	require.ErrorIs(t, l.FindOn(two, lookups), vk.ErrUnsubmitted)
-	require.ErrorIs(t, l.UpdateOn(t.Context(), two, structures.Insert, u), vk.ErrUnsubmitted)
+	require.NoError(t, l.On(one).Update(t.Context(), structures.Insert, u))
+	require.ErrorIs(t, l.On(two).Find(lookups), vk.ErrUnsubmitted)
+	require.ErrorIs(t, l.On(two).Update(t.Context(), structures.Insert, u), vk.ErrUnsubmitted)
 	_, _, err = l.Find(t.Context(), keys)
 	require.ErrorIs(t, err, vk.ErrUnsubmitted)
 	_, err = l.Insert(t.Context(), keys, keys)
@@ -160,14 +160,14 @@ func TestUnsubmittedUpdates(t *testing.T) {
 	} {
 		require.ErrorIs(t, call(), vk.ErrUnsubmitted)
 	}
-	require.NoError(t, l.FindOn(one, lookups), "on the same stream")
+	require.NoError(t, l.On(one).Find(lookups), "on the same stream")
 	_, err = one.Submit()
 	require.NoError(t, err)
-	require.NoError(t, l.FindOn(two, lookups))
-	require.ErrorIs(t, l.UpdateOn(t.Context(), one, structures.Insert, u), vk.ErrUnsubmitted, "the queries come first")
+	require.NoError(t, l.On(two).Find(lookups))
+	require.ErrorIs(t, l.On(one).Update(t.Context(), structures.Insert, u), vk.ErrUnsubmitted, "the queries come first")
 	require.NoError(t, two.Wait(t.Context()))
 	require.Equal(t, keys, testdevice.Download(t, values, 640))
-	require.NoError(t, l.UpdateOn(t.Context(), one, structures.Delete, u))
+	require.NoError(t, l.On(one).Update(t.Context(), structures.Delete, u))
 	_, err = one.Submit()
 	require.NoError(t, err)
 	n, err := l.Len(t.Context())

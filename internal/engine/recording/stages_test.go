@@ -18,6 +18,7 @@ import (
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
@@ -225,15 +226,8 @@ func (b buffers) rangeWords() *vk.Buffer[uint32] {
 }
 
 // orderedOn returns the recorded queries of an ordered dictionary.
-func orderedOn(b buffers, d interface {
-	FindOn(*vk.Stream, structures.DeviceLookups) error
-	CountOn(*vk.Stream, structures.DeviceCounts) error
-	RangeOn(*vk.Stream, structures.DeviceRanges) error
-	NeighborOn(*vk.Stream, structures.Direction, structures.DeviceNeighbors) error
-	RankOn(*vk.Stream, structures.DeviceRanks) error
-	SelectOn(*vk.Stream, structures.DeviceNeighbors) error
-	ExportOn(*vk.Stream, structures.DeviceExport) error
-}) []callOn {
+func orderedOn(b buffers, of any) []callOn {
+	d := onstream.Of(of)
 	keys, bounds := b.words(there[:queries]...), b.rangeWords()
 	found, status := testdevice.Room[uint8](b.t, b.d, queries), testdevice.Room[uint8](b.t, b.d, queries)
 	candidates := testdevice.Room[uint64](b.t, b.d, 1)
@@ -245,37 +239,37 @@ func orderedOn(b buffers, d interface {
 		Order: structures.OneByOne}
 	return []callOn{
 		{name: "FindOn", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
-			return d.FindOn(s, lookups)
+			return d.Ordered(s).Find(lookups)
 		}},
 		{name: "FindOn in order", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
 			sorted := lookups
 			sorted.Order = structures.SortedFirst
-			return d.FindOn(s, sorted)
+			return d.Ordered(s).Find(sorted)
 		}},
 		{name: "FindOn in bits", out: []*vk.Buffer[uint32]{values, bits}, record: func(s *vk.Stream) error {
 			counted := lookups
 			counted.DeviceCount, counted.Found, counted.FoundBits = number, nil, bits
-			return d.FindOn(s, counted)
+			return d.Ordered(s).Find(counted)
 		}},
 		{name: "CountOn", out: []*vk.Buffer[uint32]{counts}, record: func(s *vk.Stream) error {
-			return d.CountOn(s, structures.DeviceCounts{Count: len(ranges), Ranges: bounds, Counts: counts})
+			return d.Ordered(s).Count(structures.DeviceCounts{Count: len(ranges), Ranges: bounds, Counts: counts})
 		}},
 		{name: "RangeOn", out: []*vk.Buffer[uint32]{offsets}, record: func(s *vk.Stream) error {
-			return d.RangeOn(s, structures.DeviceRanges{Count: len(ranges), Ranges: bounds, Offsets: offsets,
+			return d.Ordered(s).Range(structures.DeviceRanges{Count: len(ranges), Ranges: bounds, Offsets: offsets,
 				Keys: outKeys, Values: outValues, Candidates: candidates})
 		}},
 		{name: "RankOn", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
-			return d.RankOn(s, structures.DeviceRanks{Count: queries, Keys: keys, Ranks: values})
+			return d.Ordered(s).Rank(structures.DeviceRanks{Count: queries, Keys: keys, Ranks: values})
 		}},
 		{name: "SelectOn", out: []*vk.Buffer[uint32]{values2, values3}, record: func(s *vk.Stream) error {
-			return d.SelectOn(s, structures.DeviceNeighbors{Count: queries, Keys: keys, OutKeys: values2,
+			return d.Ordered(s).Select(structures.DeviceNeighbors{Count: queries, Keys: keys, OutKeys: values2,
 				OutValues: values3, Status: status})
 		}},
 		{name: "ExportOn", out: []*vk.Buffer[uint32]{outKeys, outValues, total}, record: func(s *vk.Stream) error {
-			return d.ExportOn(s, structures.DeviceExport{Keys: outKeys, Values: outValues, Total: total})
+			return d.Ordered(s).Export(structures.DeviceExport{Keys: outKeys, Values: outValues, Total: total})
 		}},
 		{name: "NeighborOn", out: []*vk.Buffer[uint32]{values2, values3}, record: func(s *vk.Stream) error {
-			return d.NeighborOn(s, structures.Ceil, structures.DeviceNeighbors{Count: queries, Keys: keys,
+			return d.Ordered(s).Neighbor(structures.Ceil, structures.DeviceNeighbors{Count: queries, Keys: keys,
 				OutKeys: values2, OutValues: values3, Status: status, Left: left})
 		}},
 	}
@@ -303,34 +297,34 @@ func treeOf(b buffers, o btree.Options) structure {
 	u := structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status}
 	s.on = append(s.on,
 		callOn{name: "UpdateOn", record: func(s *vk.Stream) error {
-			return tree.UpdateOn(b.t.Context(), s, structures.Insert, u)
+			return tree.On(s).Update(b.t.Context(), structures.Insert, u)
 		}},
 		callOn{name: "UpdateOn deleting", record: func(s *vk.Stream) error {
-			return tree.UpdateOn(b.t.Context(), s, structures.Delete, u)
+			return tree.On(s).Update(b.t.Context(), structures.Delete, u)
 		}},
-		callOn{name: "BuildOn", record: func(s *vk.Stream) error { return tree.BuildOn(b.t.Context(), s, u) }},
+		callOn{name: "BuildOn", record: func(s *vk.Stream) error { return tree.On(s).Build(b.t.Context(), u) }},
 		callOn{name: "ApplyOn", record: func(s *vk.Stream) error {
-			return tree.ApplyOn(s, structures.Mixed, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys,
+			return tree.On(s).Apply(structures.Mixed, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys,
 				Kinds: kind, Status: status, Left: left})
 		}},
 		callOn{name: "ApplyOn counted", record: func(s *vk.Stream) error {
-			return tree.ApplyOn(s, structures.Mixed, structures.DeviceBatch{Count: updates, DeviceCount: number,
+			return tree.On(s).Apply(structures.Mixed, structures.DeviceBatch{Count: updates, DeviceCount: number,
 				Keys: keys, Values: keys, Kinds: kind})
 		}},
 		callOn{name: "ApplyOn with order", record: func(s *vk.Stream) error {
-			return tree.ApplyOn(s, structures.Mixed, structures.DeviceBatch{
+			return tree.On(s).Apply(structures.Mixed, structures.DeviceBatch{
 				Count: updates, Keys: keys, Values: keys, Kinds: kind, Status: status, Left: left, Width: 4,
 				Highs: highs, OutKeys: outKeys, OutValues: outValues,
 			})
 		}},
 		callOn{name: "ApplyOn asking", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
-			return tree.ApplyOn(s, structures.FindCeil, structures.DeviceBatch{
+			return tree.On(s).Apply(structures.FindCeil, structures.DeviceBatch{
 				Count: updates, Keys: keys, Values: values, Status: status, Left: left, Width: 1, Highs: highs,
 				OutKeys: outKeys, OutValues: outValues,
 			})
 		}},
 		callOn{name: "WindowOn", out: []*vk.Buffer[uint32]{counts}, record: func(s *vk.Stream) error {
-			return tree.WindowOn(s, structures.DeviceWindow{Count: len(ranges), Ranges: b.rangeWords(), Width: 4,
+			return tree.On(s).Window(structures.DeviceWindow{Count: len(ranges), Ranges: b.rangeWords(), Width: 4,
 				Keys: outKeys, Values: outValues, Counts: counts})
 		}})
 	return s
@@ -355,33 +349,33 @@ func mapOf(b buffers, o slabhash.Options) structure {
 	outKeys, outValues := b.room(pairsThere), b.room(pairsThere) // not compared: two exports may differ in order
 	s.on = []callOn{
 		{name: "ApplyOn", record: func(s *vk.Stream) error {
-			return m.ApplyOn(s, structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys,
+			return m.On(s).Apply(structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys,
 				Status: status, Left: left})
 		}},
 		{name: "ApplyOn counted", record: func(s *vk.Stream) error {
-			return m.ApplyOn(s, structures.Insert, structures.DeviceBatch{Count: updates, DeviceCount: number,
+			return m.On(s).Apply(structures.Insert, structures.DeviceBatch{Count: updates, DeviceCount: number,
 				Keys: keys, Values: keys})
 		}},
 		{name: "FindOn", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
-			return m.FindOn(s, structures.DeviceLookups{Count: queries, Keys: queried, Values: values, Found: found})
+			return m.On(s).Find(structures.DeviceLookups{Count: queries, Keys: queried, Values: values, Found: found})
 		}},
 		{name: "FindOn in bits", out: []*vk.Buffer[uint32]{values, bits}, record: func(s *vk.Stream) error {
-			return m.FindOn(s, structures.DeviceLookups{Count: queries, DeviceCount: asked, Keys: queried,
+			return m.On(s).Find(structures.DeviceLookups{Count: queries, DeviceCount: asked, Keys: queried,
 				Values: values, FoundBits: bits})
 		}},
 		{name: "ExportOn", out: []*vk.Buffer[uint32]{total}, record: func(s *vk.Stream) error {
-			return m.ExportOn(s, structures.DeviceExport{Keys: outKeys, Values: outValues, Total: total})
+			return m.On(s).Export(structures.DeviceExport{Keys: outKeys, Values: outValues, Total: total})
 		}},
 	}
 	return s
 }
 
 // updatesOn are updates on streams.
-func updatesOn(b buffers, waits bool, of structures.OnStream) []callOn {
+func updatesOn(b buffers, waits bool, of any) []callOn {
 	keys, status := b.words(some...), testdevice.Room[uint8](b.t, b.d, updates)
 	u := structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: b.words(0)}
 	on := func(kind structures.Kind) func(s *vk.Stream) error {
-		return func(s *vk.Stream) error { return of.UpdateOn(b.t.Context(), s, kind, u) }
+		return func(s *vk.Stream) error { return onstream.Of(of).On(s).Update(b.t.Context(), kind, u) }
 	}
 	return []callOn{
 		{name: "UpdateOn inserting", record: on(structures.Insert), waits: waits},

@@ -12,14 +12,21 @@ import (
 
 // Trial makes every call that the interfaces of a small structure have: from slices, on streams, with device counts and
 // without. The structure must be empty. It is a part of Prepare that needs no list of kernels.
-func Trial[W structures.Word](ctx context.Context, d *vk.Device, x any) error {
+//
+// x is a structures.Dictionary, or any structure for its calls on streams alone, which on returns.
+func Trial[W structures.Word](ctx context.Context, d *vk.Device, x any,
+	on func(*vk.Stream) structures.OnStream) error {
 	t, err := newTrial[W](d)
 	if err != nil {
 		return err
 	}
 	defer t.free()
-	for _, part := range []func(context.Context, any){t.slices, t.streams, t.queries, t.ordered} {
-		part(ctx, x)
+	calls := on(t.stream)
+	for _, part := range []func(){
+		func() { t.slices(ctx, x) }, func() { t.streams(ctx, calls) }, func() { t.queries(ctx, calls) },
+		func() { t.ordered(ctx, x) },
+	} {
+		part()
 		if err := cmp.Or(t.err, ctx.Err()); err != nil {
 			return err
 		}
@@ -154,12 +161,7 @@ func (t *trial[W]) slices(ctx context.Context, structure any) {
 // counts returns no device count, and one.
 func (t *trial[W]) counts() []*vk.Buffer[uint32] { return []*vk.Buffer[uint32]{nil, t.count} }
 
-func (t *trial[W]) streams(ctx context.Context, structure any) {
-	x, ok := structure.(structures.OnStream)
-	if !ok {
-		return
-	}
-	s := t.stream
+func (t *trial[W]) streams(ctx context.Context, x structures.OnStream) {
 	for _, count := range t.counts() {
 		b := structures.DeviceBatch{Count: trialKeys, DeviceCount: count, Keys: t.words[0], Values: t.words[1],
 			Kinds: t.kinds}
@@ -167,42 +169,42 @@ func (t *trial[W]) streams(ctx context.Context, structure any) {
 		reports.Status, reports.Left = t.status, t.left
 		for _, b := range []structures.DeviceBatch{b, reports} {
 			for kind := structures.Insert; kind <= structures.DeleteAll; kind++ {
-				if t.did(x.UpdateOn(ctx, s, kind, b)) {
-					t.did(x.Finish(ctx, s, kind, b))
+				if t.did(x.Update(ctx, kind, b)) {
+					t.did(x.Finish(ctx, kind, b))
 				}
 			}
 			if x, ok := x.(structures.ConcurrentOnStream); ok {
 				for kind := structures.Mixed; kind <= structures.CountAll; kind++ {
-					if t.did(x.ApplyOn(s, kind, b)) {
-						t.did(x.Finish(ctx, s, kind, b))
+					if t.did(x.Apply(kind, b)) {
+						t.did(x.Finish(ctx, kind, b))
 					}
 				}
 			}
 		}
 		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne,
 			structures.SortedFirst} {
-			t.recorded(ctx, x.FindOn(s, structures.DeviceLookups{
+			t.recorded(ctx, x.Find(structures.DeviceLookups{
 				Count: trialKeys, DeviceCount: count, Keys: t.words[0], Values: t.words[2], FoundBits: t.words[3],
 				Order: order,
 			}))
 		}
 	}
-	t.recorded(ctx, x.ExportOn(s, structures.DeviceExport{Keys: t.words[2], Values: t.words[3], Total: t.left}))
+	t.recorded(ctx, x.Export(structures.DeviceExport{Keys: t.words[2], Values: t.words[3], Total: t.left}))
 }
 
-func (t *trial[W]) queries(ctx context.Context, structure any) {
-	x, ok := structure.(structures.OrderedOnStream)
+func (t *trial[W]) queries(ctx context.Context, calls structures.OnStream) {
+	x, ok := calls.(structures.OrderedOnStream)
 	if !ok {
 		return
 	}
-	s, n := t.stream, trialKeys/2
+	n := trialKeys / 2
 	for _, count := range t.counts() {
 		for _, sum := range []*vk.Buffer[uint64]{nil, t.sum} {
-			t.recorded(ctx, x.CountOn(s, structures.DeviceCounts{
+			t.recorded(ctx, x.Count(structures.DeviceCounts{
 				Count: n, DeviceCount: count, Ranges: t.words[0], Counts: t.words[2], Candidates: sum,
 			}))
 		}
-		t.recorded(ctx, x.RangeOn(s, structures.DeviceRanges{
+		t.recorded(ctx, x.Range(structures.DeviceRanges{
 			Count: n, DeviceCount: count, Ranges: t.words[0], Offsets: t.words[2],
 			Keys: t.words[3], Values: t.words[4], Candidates: t.sum,
 		}))
@@ -211,13 +213,13 @@ func (t *trial[W]) queries(ctx context.Context, structure any) {
 			Status: t.status, Left: t.left,
 		}
 		for to := structures.Successor; to <= structures.Ceil; to++ {
-			if t.did(x.NeighborOn(s, to, neighbors)) {
-				t.did(x.FinishNeighbors(ctx, s, to, neighbors))
+			if t.did(x.Neighbor(to, neighbors)) {
+				t.did(x.FinishNeighbors(ctx, to, neighbors))
 			}
 		}
-		t.recorded(ctx, x.RankOn(s, structures.DeviceRanks{Count: n, DeviceCount: count, Keys: t.words[0],
+		t.recorded(ctx, x.Rank(structures.DeviceRanks{Count: n, DeviceCount: count, Keys: t.words[0],
 			Ranks: t.words[2]}))
-		t.recorded(ctx, x.SelectOn(s, neighbors))
+		t.recorded(ctx, x.Select(neighbors))
 	}
 }
 

@@ -109,8 +109,8 @@ func TestNeighborsInCircles(t *testing.T) {
 				OutKeys: testdevice.Room[uint32](t, d, 2), OutValues: testdevice.Room[uint32](t, d, 2),
 				Status: testdevice.Room[uint8](t, d, 4), Left: testdevice.Upload(t, d, []uint32{0}),
 			}
-			require.NoError(t, f.core.NeighborOn(s, c.to, n))
-			err = f.core.FinishNeighbors(ctx, s, c.to, n)
+			require.NoError(t, f.core.On(s).Neighbor(c.to, n))
+			err = f.core.On(s).FinishNeighbors(ctx, c.to, n)
 			require.ErrorAs(t, err, &circle)
 			var pending *structures.PendingError
 			require.ErrorAs(t, err, &pending)

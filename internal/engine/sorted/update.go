@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/runs"
@@ -197,8 +198,22 @@ func common(kinds []structures.Kind) structures.Kind {
 	return kinds[0]
 }
 
-// UpdateOn records a batch of updates of one kind.
-func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+// OnStream has the calls on a structure that are recorded on one stream.
+type OnStream struct {
+	ordered.OnStream
+	core *Core
+}
+
+var _ structures.OrderedOnStream = OnStream{}
+
+// On returns the calls that are recorded on a stream.
+func (c *Core) On(s *vk.Stream) OnStream {
+	return OnStream{c.Reader.On(s), c}
+}
+
+// Update records a batch of updates of one kind.
+func (o OnStream) Update(ctx context.Context, kind structures.Kind, u structures.DeviceBatch) error {
+	c, s := o.core, o.Stream
 	if err := c.EnterOn(ctx); err != nil {
 		return err
 	}
@@ -234,7 +249,8 @@ func known(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) (structu
 }
 
 // Finish waits for the stream of a batch. No batch leaves anything pending.
-func (c *Core) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+func (o OnStream) Finish(ctx context.Context, kind structures.Kind, u structures.DeviceBatch) error {
+	c, s := o.core, o.Stream
 	if err := c.EnterOn(ctx); err != nil {
 		return err
 	}

@@ -143,8 +143,8 @@ func TestWrongResultsAreFound(t *testing.T) {
 	require.ErrorAs(t, s.holdsAll(t.Context(), n-1), &wrong)
 
 	b := structures.DeviceBatch{Count: 1, Keys: queries, Status: s.status, Left: s.left} // one key of the table goes
-	require.NoError(t, s.hash().ApplyOn(s.stream, structures.Delete, b))
-	require.NoError(t, s.hash().Finish(t.Context(), s.stream, structures.Delete, b))
+	require.NoError(t, s.hash().On(s.stream).Apply(structures.Delete, b))
+	require.NoError(t, s.hash().On(s.stream).Finish(t.Context(), structures.Delete, b))
 	require.ErrorAs(t, s.sound(t.Context(), n), &wrong)
 	require.NoError(t, s.find(queries, answers, structures.AutoOrder))
 	require.NoError(t, s.stream.Wait(t.Context()))

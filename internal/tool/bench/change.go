@@ -129,7 +129,7 @@ func (s *session) update(ctx context.Context, path btree.Path, kind structures.K
 		if s.options.Statuses {
 			b.Status = s.status
 		}
-		return s.dictionary.(treeTable).UpdateOn(ctx, s.stream, kind, b)
+		return s.dictionary.(treeTable).On(s.stream).Update(ctx, kind, b)
 	}
 	return s.dictionary.(concurrent).ApplyOn(s.stream, kind,
 		structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values, Status: s.status, Left: s.left,

@@ -41,7 +41,7 @@ type concurrent interface {
 // ordered is a dictionary with order.
 type ordered interface {
 	dictionary
-	structures.QueriesOnStream
+	queries(*vk.Stream) structures.QueriesOnStream
 }
 
 // leveled is one made of sorted runs, which are inserted batch by batch.
@@ -50,14 +50,19 @@ type leveled interface {
 	UpdateOn(context.Context, *vk.Stream, structures.Kind, structures.DeviceBatch) error
 }
 
+// hashOn has the calls of a map or a set on a stream.
+type hashOn interface {
+	On(*vk.Stream) structures.ConcurrentOnStream
+}
+
 // hashTable is what a map has at either width.
 type hashTable interface {
 	handle
-	structures.ConcurrentOnStream
+	hashOn
 	Stats(context.Context) (slabhash.Stats, error)
 	Flush(context.Context) error
 	Rehash(ctx context.Context, buckets int) error
-	Device() slabhash.Device
+	InShaders() structures.InShaders[slabhash.Device]
 	Timings() []vk.Timing
 }
 
@@ -134,9 +139,7 @@ type setTable struct {
 // hashSet is what a set has at either width.
 type hashSet interface {
 	handle
-	FindOn(*vk.Stream, structures.DeviceLookups) error
-	ApplyOn(*vk.Stream, structures.Kind, structures.DeviceBatch) error
-	Finish(context.Context, *vk.Stream, structures.Kind, structures.DeviceBatch) error
+	hashOn
 	Stats(context.Context) (slabhash.Stats, error)
 }
 
@@ -179,12 +182,12 @@ func (t setTable) Close() error {
 }
 
 func (t setTable) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
-	return t.hashSet.FindOn(s, structures.DeviceLookups{Count: l.Count, Keys: l.Keys, Found: l.Found})
+	return t.On(s).Find(structures.DeviceLookups{Count: l.Count, Keys: l.Keys, Found: l.Found})
 }
 
 func (t setTable) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	b.Values = nil
-	return t.hashSet.ApplyOn(s, kind, b)
+	return t.On(s).Apply(kind, b)
 }
 
 func (t setTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
@@ -194,7 +197,7 @@ func (t setTable) hold(ctx context.Context, s *session, q sequence, _, pairs int
 // holdHash makes a hash table one of pairs by one batch, and notes its utilisation.
 func (s *session) holdHash(ctx context.Context, q sequence, pairs int, table interface {
 	Clear(context.Context) error
-	Finish(context.Context, *vk.Stream, structures.Kind, structures.DeviceBatch) error
+	hashOn
 	Stats(context.Context) (slabhash.Stats, error)
 }) error {
 	if err := table.Clear(ctx); err != nil {
@@ -211,7 +214,7 @@ func (s *session) holdHash(ctx context.Context, q sequence, pairs int, table int
 	if s.keysOnly() {
 		b.Values = nil
 	}
-	if err := table.Finish(ctx, s.stream, structures.Insert, b); err != nil || s.utility != 0 {
+	if err := table.On(s.stream).Finish(ctx, structures.Insert, b); err != nil || s.utility != 0 {
 		return err
 	}
 	stats, err := table.Stats(ctx)
@@ -225,10 +228,7 @@ func (s *session) holdHash(ctx context.Context, q sequence, pairs int, table int
 // tree is what a B-link-tree has at either width.
 type tree interface {
 	handle
-	structures.ConcurrentOnStream
-	structures.QueriesOnStream
-	BuildOn(context.Context, *vk.Stream, structures.DeviceBatch) error
-	WindowOn(*vk.Stream, structures.DeviceWindow) error
+	On(*vk.Stream) btree.OnStream
 	Check(context.Context) error
 	Compact(ctx context.Context, fill float64) error
 	Stats(context.Context) (btree.Stats, error)
@@ -268,7 +268,7 @@ func (t treeTable) hold(ctx context.Context, s *session, q sequence, _, pairs in
 	if err != nil {
 		return err
 	}
-	if err := t.BuildOn(ctx, s.stream, structures.DeviceBatch{Count: pairs, Keys: keys, Values: values}); err != nil {
+	if err := t.On(s.stream).Build(ctx, structures.DeviceBatch{Count: pairs, Keys: keys, Values: values}); err != nil {
 		return err
 	}
 	return s.stream.Wait(ctx)
@@ -277,7 +277,7 @@ func (t treeTable) hold(ctx context.Context, s *session, q sequence, _, pairs in
 // runs is what a sorted array has at either width.
 type runs interface {
 	handle
-	structures.OrderedOnStream
+	On(*vk.Stream) structures.OrderedOnStream
 }
 
 // levelsOfRuns is what an LSM has.

@@ -20,7 +20,7 @@ func (s *session) export(ctx context.Context) error {
 		e := structures.DeviceExport{Keys: keys, Values: values, Total: total}
 		return s.add(s.measure(ctx, task{
 			Measurement: m,
-			record:      func() error { return s.dictionary.(structures.OnStream).ExportOn(s.stream, e) },
+			record:      func() error { return s.dictionary.(exporting).exportOn(s.stream, e) },
 			check: func(ctx context.Context) error {
 				n, err := downloaded(ctx, total, 1)
 				if err == nil && int(n[0]) != m.N {

@@ -83,10 +83,10 @@ func (r *graphRun) updateOrdered(ctx context.Context, kind structures.Kind, fres
 	return r.eachPath(r.batch, func(path btree.Path, _ Measurement) error {
 		b := structures.DeviceBatch{Count: r.batch, Keys: keys, Values: values}
 		m := r.result(r.batch)
-		record := func() error { return r.ordered.Tree().UpdateOn(ctx, r.stream, kind, b) }
+		record := func() error { return r.ordered.Tree().On(r.stream).Update(ctx, kind, b) }
 		if path != btree.Batched {
 			b.Left, b.Alone = r.left, true
-			record = func() error { return r.ordered.Tree().ApplyOn(r.stream, kind, b) }
+			record = func() error { return r.ordered.Tree().On(r.stream).Apply(kind, b) }
 		}
 		if path != btree.AutoPath {
 			m.Form += " " + path.String()
@@ -166,7 +166,7 @@ func (r *graphRun) findOrdered(ctx context.Context) error {
 	l := structures.DeviceLookups{Count: r.batch, Keys: keys, Values: values, FoundBits: found}
 	return r.add(r.measure(ctx, task{
 		Measurement: r.result(r.batch),
-		record:      func() error { return r.ordered.Tree().FindOn(r.stream, l) },
+		record:      func() error { return r.ordered.Tree().On(r.stream).Find(l) },
 		check: func(ctx context.Context) error {
 			bits := make([]uint32, (r.batch+31)/32)
 			if err := found.Download(ctx, 0, bits); err != nil {

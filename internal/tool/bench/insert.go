@@ -50,7 +50,7 @@ func (s *session) bulkBuild(ctx context.Context) error {
 	return s.add(s.measure(ctx, task{
 		Measurement: s.measurement(s.n, s.n),
 		record: func() error {
-			return t.BuildOn(ctx, s.stream, structures.DeviceBatch{Count: s.n, Keys: keys, Values: values})
+			return t.On(s.stream).Build(ctx, structures.DeviceBatch{Count: s.n, Keys: keys, Values: values})
 		},
 		check: func(ctx context.Context) error { return s.holdsAll(ctx, s.n) },
 	}))

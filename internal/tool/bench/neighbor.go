@@ -33,7 +33,7 @@ func (s *session) successor(ctx context.Context) error {
 	return s.add(s.measure(ctx, task{
 		Measurement: s.measurement(s.n, s.n), pending: true,
 		record: func() error {
-			return t.NeighborOn(s.stream, structures.Successor, structures.DeviceNeighbors{
+			return t.On(s.stream).Neighbor(structures.Successor, structures.DeviceNeighbors{
 				Count: s.n, Keys: queries, OutKeys: next, OutValues: answers, Status: s.status, Left: s.left,
 			})
 		},

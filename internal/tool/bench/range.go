@@ -74,7 +74,7 @@ func (s *session) count(ctx context.Context) error {
 		c := structures.DeviceCounts{Count: r.n(), Ranges: r.buffer, Counts: counts}
 		return s.add(s.measure(ctx, task{
 			Measurement: m,
-			record:      func() error { return s.dictionary.(ordered).CountOn(s.stream, c) },
+			record:      func() error { return s.dictionary.(ordered).queries(s.stream).Count(c) },
 			check: func(ctx context.Context) error {
 				got, err := downloaded(ctx, counts, r.n())
 				if err != nil {
@@ -109,7 +109,7 @@ func (s *session) list(ctx context.Context) error {
 		defer d.Candidates.Free()
 		return s.add(s.measure(ctx, task{
 			Measurement: m,
-			record:      func() error { return s.dictionary.(ordered).RangeOn(s.stream, d) },
+			record:      func() error { return s.dictionary.(ordered).queries(s.stream).Range(d) },
 			check: func(ctx context.Context) error {
 				at, err := downloaded(ctx, d.Offsets, len(begins))
 				if err != nil {
@@ -154,7 +154,7 @@ func (s *session) listFirst(ctx context.Context) error {
 		}
 		return s.add(s.measure(ctx, task{
 			Measurement: m,
-			record:      func() error { return s.dictionary.(treeTable).WindowOn(s.stream, w) },
+			record:      func() error { return s.dictionary.(treeTable).On(s.stream).Window(w) },
 			check: func(ctx context.Context) error {
 				got, err := downloaded(ctx, w.Counts, w.Count)
 				if err != nil {

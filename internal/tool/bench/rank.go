@@ -23,7 +23,7 @@ func (s *session) rank(ctx context.Context) error {
 		q := structures.DeviceRanks{Count: m.N, Keys: queries, Ranks: ranks}
 		return s.add(s.measure(ctx, task{
 			Measurement: m,
-			record:      func() error { return s.dictionary.(ordered).RankOn(s.stream, q) },
+			record:      func() error { return s.dictionary.(ordered).queries(s.stream).Rank(q) },
 			check: func(ctx context.Context) error {
 				got, err := downloaded(ctx, ranks, m.N)
 				if err != nil {
@@ -56,7 +56,7 @@ func (s *session) selectPairs(ctx context.Context) error {
 		q := structures.DeviceNeighbors{Count: m.N, Keys: ranks, OutKeys: keys, OutValues: values, Status: s.status}
 		return s.add(s.measure(ctx, task{
 			Measurement: m,
-			record:      func() error { return s.dictionary.(ordered).SelectOn(s.stream, q) },
+			record:      func() error { return s.dictionary.(ordered).queries(s.stream).Select(q) },
 			check: func(ctx context.Context) error {
 				k, v, err := s.pairsOf(ctx, keys, values, m.N)
 				if err != nil {

@@ -20,7 +20,7 @@ type versioned interface {
 
 // snapshot is what a tree held at a time.
 type snapshot interface {
-	structures.QueriesOnStream
+	On(*vk.Stream) structures.QueriesOnStream
 	Len(context.Context) (uint64, error)
 	Close() error
 }
@@ -55,7 +55,7 @@ func openVersioned(ctx context.Context, s *session) (dictionary, error) {
 
 // snapshotTable is a tree as queries see it at a snapshot.
 type snapshotTable struct {
-	structures.QueriesOnStream
+	at snapshot
 	treeTable
 }
 
@@ -296,7 +296,7 @@ func (s *session) changeShare(ctx context.Context, share float64) (count int, er
 		}); err != nil {
 			return 0, err
 		}
-		if err := s.dictionary.(treeTable).UpdateOn(ctx, s.stream, structures.Insert, b); err != nil {
+		if err := s.dictionary.(treeTable).On(s.stream).Update(ctx, structures.Insert, b); err != nil {
 			return 0, err
 		}
 		if err := s.stream.Wait(ctx); err != nil {
@@ -435,7 +435,7 @@ func (s *session) takeAll(ctx context.Context, b structures.DeviceBatch) (wall t
 			open = append(open, at)
 		}
 		wall += time.Since(start)
-		if err := s.dictionary.(treeTable).UpdateOn(ctx, s.stream, structures.Insert, b); err != nil {
+		if err := s.dictionary.(treeTable).On(s.stream).Update(ctx, structures.Insert, b); err != nil {
 			return 0, err
 		}
 		if err := s.stream.Wait(ctx); err != nil {

@@ -94,10 +94,10 @@ func (s *session) flush(ctx context.Context) error {
 			return err
 		}
 		b := structures.DeviceBatch{Count: s.n / 2, Keys: keys, Status: s.status, Left: s.left}
-		if err := table.ApplyOn(s.stream, structures.Delete, b); err != nil {
+		if err := table.On(s.stream).Apply(structures.Delete, b); err != nil {
 			return err
 		}
-		return table.Finish(ctx, s.stream, structures.Delete, b)
+		return table.On(s.stream).Finish(ctx, structures.Delete, b)
 	}
 	if err := halved(ctx); err != nil {
 		return err
@@ -117,7 +117,7 @@ func rehash(factor float64) func(*session, context.Context) error {
 			return err
 		}
 		table := s.hash()
-		buckets := int(table.Device().Buckets)
+		buckets := int(table.InShaders().Device().Buckets)
 		back := func(ctx context.Context) error { return table.Rehash(ctx, buckets) }
 		there := func(ctx context.Context) error { return table.Rehash(ctx, max(4, int(float64(buckets)*factor))) }
 		m, err := s.measureSlabs(ctx, s.measurement(s.n, s.n), back, there, "rehash")
@@ -161,10 +161,10 @@ func (s *session) clear(ctx context.Context) error {
 	defer s.stream.Wait(context.Background())
 	filled := func(ctx context.Context) error {
 		b := structures.DeviceBatch{Count: s.n, Keys: keys, Values: values, Status: s.status, Left: s.left}
-		if err := own.ApplyOn(s.stream, structures.Insert, b); err != nil {
+		if err := own.On(s.stream).Apply(structures.Insert, b); err != nil {
 			return err
 		}
-		return own.Finish(ctx, s.stream, structures.Insert, b)
+		return own.On(s.stream).Finish(ctx, structures.Insert, b)
 	}
 	if err := filled(ctx); err != nil {
 		return err

@@ -1,0 +1,82 @@
+package btree
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/internal/engine/ordered"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// OnStream has the calls of a tree on device buffers that are recorded on a stream.
+//
+// Update sorts its batch and changes each node that it touches once, without latches: no other work may use the tree at
+// the same time. The result is that of the operations one after the other, and is the same in every run. Update does
+// not wait unless the tree may need more memory. It is faster without a Status. It makes room for Count operations,
+// even if DeviceCount is less. If Count is far too large, Update counts the tree's nodes more often: it waits for that
+// before it allocates more memory. Leaves that become empty go back to the pool, except for the first leaf of each
+// parent.
+//
+// Apply does Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, and the ordered queries. Batches on
+// several streams may use the tree at the same time. Ordered queries of a mixed batch see what was there before the
+// batch (structures.Batch). Updates of one key run one after the other: if one key has a large share of the batch,
+// Update is faster. If the pool is full, operations are left pending: call Finish with the batch when no stream uses
+// the tree.
+//
+// Finish gives the tree more memory and dispatches again, until b.Left is 0. If operations are pending, it also waits
+// for the other streams that use the tree.
+//
+// Errors of Update, Apply and Build: *structures.KindError, *structures.LengthError, *structures.CountError,
+// *structures.LimitError, *vk.OutOfMemoryError, vk.ErrUnsubmitted (Tree), vk.ErrClosed, and those of making a kernel.
+// After an error nothing of the batch runs: an error before its first command leaves the stream unchanged, and a later
+// error makes the stream drop all that it has recorded.
+//
+// Errors of Finish: *structures.KindError, *structures.LengthError, structures.ErrSuperseded, vk.ErrClosed, the
+// context's, and *structures.PendingError around the error that stopped Finish: vk.ErrUnsubmitted if another stream has
+// recorded work on the tree and not submitted it, *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError,
+// or the context's.
+type OnStream interface {
+	structures.ConcurrentOnStream
+	structures.QueriesOnStream
+
+	// Build records that the tree's content is replaced by pairs in device buffers, in any order. If keys are equal,
+	// the last one counts. The replacement follows what the stream has recorded before; no other work may use the tree
+	// at the same time. If the tree needs more memory, Build waits for the stream. Status is not written. More than
+	// 2^30 pairs are a *structures.CountError.
+	Build(ctx context.Context, b structures.DeviceBatch) error
+
+	// Window records the writing of the first pairs of ranges. The tree must not change until that is done. If it
+	// measured faster, Window, Count and Range first partition the ranges by their least keys, as Find does with
+	// AutoOrder. Errors are those of Find.
+	Window(w structures.DeviceWindow) error
+}
+
+// On returns the calls on device buffers that are recorded on a stream.
+func (t *Tree[K, V]) On(s *vk.Stream) OnStream { return t.open().core.On(s) }
+
+// onStream is OnStream.
+type onStream struct {
+	ordered.OnStream
+	tree *tree
+}
+
+// On returns the calls on a stream.
+func (t *tree) On(s *vk.Stream) onStream { return onStream{t.reader.On(s), t} }
+
+func (o onStream) Update(ctx context.Context, kind structures.Kind, b structures.DeviceBatch) error {
+	return o.tree.UpdateOn(ctx, o.Stream, kind, b)
+}
+
+func (o onStream) Apply(kind structures.Kind, b structures.DeviceBatch) error {
+	return o.tree.ApplyOn(o.Stream, kind, b)
+}
+
+func (o onStream) Finish(ctx context.Context, kind structures.Kind, b structures.DeviceBatch) error {
+	return o.tree.Finish(ctx, o.Stream, kind, b)
+}
+
+func (o onStream) Build(ctx context.Context, b structures.DeviceBatch) error {
+	return o.tree.BuildOn(ctx, o.Stream, b)
+}
+
+func (o onStream) Window(w structures.DeviceWindow) error { return o.tree.WindowOn(o.Stream, w) }
