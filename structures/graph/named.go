@@ -41,10 +41,13 @@ func NewNamedByText(ctx context.Context, d *vk.Device, o Options) (*Named[string
 	return newNamed(ctx, d, o, newTextNames)
 }
 
+// errNoNames refuses vertices that nothing names.
+var errNoNames = &structures.OptionError{Option: "Vertices", Reason: "not 0, but vertices have no names yet"}
+
 func newNamed[ID comparable](ctx context.Context, d *vk.Device, o Options,
 	make func(ctx context.Context, d *vk.Device, o Options) (names[ID], error)) (*Named[ID], error) {
 	if o.Vertices != 0 {
-		return nil, &structures.OptionError{Option: "Vertices", Reason: "not 0, but vertices have no names yet"}
+		return nil, errNoNames
 	}
 	g, err := New(ctx, d, o)
 	if err != nil {
@@ -54,7 +57,11 @@ func newNamed[ID comparable](ctx context.Context, d *vk.Device, o Options,
 	if err != nil {
 		return nil, joint.Error(err, g.Close())
 	}
-	return &Named[ID]{graph: g, dense: dense, gate: gate.New()}, nil
+	return newNamedOf(g, dense), nil
+}
+
+func newNamedOf[ID comparable](g *Graph, dense names[ID]) *Named[ID] {
+	return &Named[ID]{graph: g, dense: dense, gate: gate.New()}
 }
 
 // Graph is the graph of the numbers, for queries and analytics: who changes it by itself leaves names behind that have

@@ -1,8 +1,10 @@
 package graph_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
@@ -207,4 +210,101 @@ func testNamedStopped[ID cmp.Ordered](t *testing.T,
 		}
 	}
 	require.Greater(t, stopped, 4)
+}
+
+// A graph of names that is saved and loaded is the same, and goes on as it: new names get the numbers that are free.
+// Every damaged file, and every part of one, is refused by name.
+func TestNamedSaved(t *testing.T) {
+	pass.OneWidth(t, "what is saved depends on no width")
+	t.Run("numbers", func(t *testing.T) {
+		testNamedSaved(t, NewNamed[int64], LoadNamed[int64], func(i int) int64 { return int64(i)*0x123456789ab - 9 })
+	})
+	t.Run("texts", func(t *testing.T) {
+		testNamedSaved(t, NewNamedByText, LoadNamedByText,
+			func(i int) string { return strings.Repeat("é", i%5) + strconv.Itoa(i) })
+	})
+	d, file := testdevice.Open(t), bytes.Buffer{}
+	n, err := NewNamed[uint64](t.Context(), d, Options{})
+	require.NoError(t, err)
+	defer n.Close()
+	_, err = n.InsertVertices(t.Context(), []uint64{1 << 40})
+	require.NoError(t, err)
+	_, err = n.Save(t.Context(), &file)
+	require.NoError(t, err)
+	var damaged *structures.SavedError
+	_, err = LoadNamed[uint32](t.Context(), d, bytes.NewReader(file.Bytes()), Options{})
+	require.ErrorAs(t, err, &damaged, "other numbers")
+	_, err = LoadNamedByText(t.Context(), d, bytes.NewReader(file.Bytes()), Options{})
+	require.ErrorAs(t, err, &damaged, "texts")
+	_, err = Load(t.Context(), d, bytes.NewReader(file.Bytes()), Options{})
+	require.ErrorIs(t, err, structures.ErrNotSaved)
+	file.Reset()
+	_, err = n.Graph().Save(t.Context(), &file)
+	require.NoError(t, err)
+	_, err = LoadNamed[uint64](t.Context(), d, &file, Options{})
+	require.ErrorIs(t, err, structures.ErrNotSaved)
+}
+
+func testNamedSaved[ID cmp.Ordered](t *testing.T, create func(context.Context, *vk.Device, Options) (*Named[ID], error),
+	load func(context.Context, *vk.Device, io.Reader, Options) (*Named[ID], error), name func(i int) ID) {
+	ctx, d := t.Context(), testdevice.Open(t)
+	n, err := create(ctx, d, Options{Weighted: true})
+	require.NoError(t, err)
+	defer n.Close()
+	var e NamedEdges[ID]
+	for i := range 60 {
+		e.From, e.To = append(e.From, name(i)), append(e.To, name((i*7+1)%60))
+		e.Weights = append(e.Weights, uint32(i))
+	}
+	_, err = n.InsertEdges(ctx, e)
+	require.NoError(t, err)
+	gone := []ID{name(3), name(10), name(59)}
+	_, err = n.DeleteVertices(ctx, gone)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	took, err := n.Save(ctx, &file)
+	require.NoError(t, err)
+	require.EqualValues(t, file.Len(), took)
+	whole := bytes.Clone(file.Bytes())
+
+	other, err := load(ctx, d, &file, Options{})
+	require.NoError(t, err)
+	defer other.Close()
+	for _, x := range []*Named[ID]{n, other} { // both go on alike
+		_, err = x.InsertVertices(ctx, []ID{name(100), name(101)})
+		require.NoError(t, err)
+		stats, err := x.Graph().Stats(ctx)
+		require.NoError(t, err)
+		require.LessOrEqual(t, stats.Extent, 60)
+	}
+	require.Equal(t, n.Graph().Options().Weighted, other.Graph().Options().Weighted)
+	weights, found, err := n.FindEdges(ctx, e)
+	require.NoError(t, err)
+	gotWeights, gotFound, err := other.FindEdges(ctx, e)
+	require.NoError(t, err)
+	require.Equal(t, weights, gotWeights)
+	require.Equal(t, found, gotFound)
+	vertices, edges, err := n.Graph().Size(ctx)
+	require.NoError(t, err)
+	gotVertices, gotEdges, err := other.Graph().Size(ctx)
+	require.NoError(t, err)
+	require.Equal(t, vertices, gotVertices)
+	require.Equal(t, edges, gotEdges)
+	numbers, there, err := other.Numbers(ctx, append(gone, name(5)))
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, false, false, true}, there)
+	back, is, err := other.Name(ctx, numbers[3])
+	require.NoError(t, err)
+	require.True(t, is)
+	require.Equal(t, name(5), back)
+
+	var damaged *structures.SavedError
+	for at := 0; at < len(whole); at += 13 {
+		_, err = load(ctx, d, bytes.NewReader(whole[:at]), Options{})
+		require.ErrorAs(t, err, &damaged, "the first %d bytes", at)
+		bad := bytes.Clone(whole)
+		bad[at] ^= 1 << (at % 8)
+		_, err = load(ctx, d, bytes.NewReader(bad), Options{})
+		require.ErrorAs(t, err, &damaged, "byte %d", at)
+	}
 }

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"hash/maphash"
+	"io"
 
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/pipeline"
@@ -21,7 +22,14 @@ type names[ID comparable] interface {
 	insert(ctx context.Context, names []ID, numbers []uint32) error
 	// remove takes names away, which are there.
 	remove(ctx context.Context, names, all []ID) error
+	// save writes names, which are all that there are, and their numbers.
+	save(ctx context.Context, w io.Writer, names []ID, numbers []uint32) error
 	Close() error
+}
+
+// mapOptions are those of the map of names to a graph's numbers.
+func mapOptions(o Options) slabhash.Options {
+	return slabhash.Options{Capacity: o.Capacity, Seed: o.Seed, Tile: o.Tile}
 }
 
 // firstsBy are the firsts by what tells names apart.
@@ -45,7 +53,7 @@ func firstsBy[ID any, K comparable](names []ID, there []bool, of func(ID) K) []i
 type numberNames[ID structures.Number] struct{ *slabhash.Map[ID, uint32] }
 
 func newNumberNames[ID structures.Number](ctx context.Context, d *vk.Device, o Options) (names[ID], error) {
-	m, err := slabhash.New[ID, uint32](ctx, d, slabhash.Options{Capacity: o.Capacity, Seed: o.Seed, Tile: o.Tile})
+	m, err := slabhash.New[ID, uint32](ctx, d, mapOptions(o))
 	return numberNames[ID]{m}, err
 }
 
@@ -80,8 +88,7 @@ type textNames struct {
 }
 
 func newTextNames(ctx context.Context, d *vk.Device, o Options) (names[string], error) {
-	m, err := slabhash.New[uint64, uint32](ctx, d,
-		slabhash.Options{Capacity: o.Capacity, Seed: o.Seed, Tile: o.Tile})
+	m, err := slabhash.New[uint64, uint32](ctx, d, mapOptions(o))
 	seed := maphash.MakeSeed() // so that nobody prepares texts of one hash
 	hash := func(text string) uint64 { return maphash.String(seed, text) }
 	return &textNames{hashes: m, hash: hash, others: map[string]uint32{}}, err

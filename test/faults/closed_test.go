@@ -104,6 +104,8 @@ func TestNilArguments(t *testing.T) {
 		"levels":        of(lsm.Load[uint32, uint32](ctx, d, nil, lsm.Options{})),
 		"array":         of(sortedarray.Load[uint32, uint32](ctx, d, nil, sortedarray.Options{})),
 		"graph":         of(graph.Load(ctx, d, nil, graph.Options{})),
+		"named graph":   of(graph.LoadNamed[uint64](ctx, d, nil, graph.Options{})),
+		"graph by text": of(graph.LoadNamedByText(ctx, d, nil, graph.Options{})),
 		"ordered graph": of(graph.LoadOrdered(ctx, d, nil, graph.OrderedOptions{})),
 	} {
 		require.ErrorAs(t, err, &no, name)

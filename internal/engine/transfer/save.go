@@ -31,7 +31,7 @@ func Save(ctx context.Context, g Gate, to io.Writer, h saved.Header, columns sav
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	w, err := saved.NewWriter(outside{g, to}, h, columns)
+	w, err := saved.NewWriter(Outside(g, to), h, columns)
 	if err != nil {
 		return w.Bytes(), err
 	}
@@ -47,6 +47,9 @@ func Save(ctx context.Context, g Gate, to io.Writer, h saved.Header, columns sav
 	}
 	return w.Bytes(), err
 }
+
+// Outside is a user's io.Writer, which is called outside of a gate.
+func Outside(g Gate, to io.Writer) io.Writer { return outside{g, to} }
 
 // outside is a user's io.Writer.
 type outside struct {
