@@ -392,8 +392,8 @@ func (g *Graph) fillSlabs(ctx context.Context, b *building) error {
 				g.ranges(int(b.slabsInAll), func(first, count int) {
 					k.Dispatch(g.stream, g.walkGroups(count), buildFillPush{
 						Graph: g.description(), Arcs: b.unsorted, Weights: b.weights, Begins: b.begins,
-						Places: b.places, Needs: b.needs, Counts: g.host.Address(), Vertices: uint32(b.vertices), Base: b.base,
-						First: uint32(first), Last: uint32(first + count), Count: uint32(b.arcs),
+						Places: b.places, Needs: b.needs, Counts: g.host.Address(), Vertices: uint32(b.vertices),
+						Base: b.base, First: uint32(first), Last: uint32(first + count), Count: uint32(b.arcs),
 					})
 				})
 			})

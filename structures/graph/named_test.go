@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -238,11 +239,29 @@ func TestNamedSaved(t *testing.T) {
 	require.ErrorAs(t, err, &damaged, "texts")
 	_, err = Load(t.Context(), d, bytes.NewReader(file.Bytes()), Options{})
 	require.ErrorIs(t, err, structures.ErrNotSaved)
+	names := bytes.Clone(file.Bytes())
 	file.Reset()
-	_, err = n.Graph().Save(t.Context(), &file)
+	took, err := n.Graph().Save(t.Context(), &file)
 	require.NoError(t, err)
 	_, err = LoadNamed[uint64](t.Context(), d, &file, Options{})
 	require.ErrorIs(t, err, structures.ErrNotSaved)
+
+	// The names of this graph before another one, whose vertices are more, or others.
+	names = names[:len(names)-int(took)]
+	for _, vertices := range [][]uint32{{1}, {0, 1}} {
+		g := newGraph(t, d, Options{})
+		_, err = g.InsertVertices(t.Context(), []uint32{1})
+		require.NoError(t, err)
+		if len(vertices) == 1 {
+			_, err = g.DeleteVertices(t.Context(), []uint32{0})
+			require.NoError(t, err)
+		}
+		file.Reset()
+		_, err = g.Save(t.Context(), &file)
+		require.NoError(t, err)
+		_, err = LoadNamed[uint64](t.Context(), d, bytes.NewReader(slices.Concat(names, file.Bytes())), Options{})
+		require.ErrorIs(t, err, structures.ErrCorrupt, "vertices %d", vertices)
+	}
 }
 
 func testNamedSaved[ID cmp.Ordered](t *testing.T, create func(context.Context, *vk.Device, Options) (*Named[ID], error),

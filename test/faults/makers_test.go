@@ -69,6 +69,11 @@ func makers(t *testing.T, d *vk.Device, body func()) map[string]maker {
 	require.NoError(t, err)
 	pool, err := alloc.NewSlabPool(ctx, d, alloc.PoolOptions{})
 	require.NoError(t, err)
+	numbers, err := graph.NewNamed[uint64](ctx, d, graph.Options{})
+	require.NoError(t, err)
+	byText, err := graph.NewNamedByText(ctx, d, graph.Options{})
+	require.NoError(t, err)
+	numbered, texts := saveNamed(t, numbers, 7, 1<<40), saveNamed(t, byText, "", "a name")
 	type progress = structures.Progress
 	ordered := func(p progress) graph.OrderedOptions { return graph.OrderedOptions{Tree: btree.Options{Progress: p}} }
 	return map[string]maker{
@@ -173,6 +178,12 @@ func makers(t *testing.T, d *vk.Device, body func()) map[string]maker {
 		"graph.NewNamedByText": func(ctx context.Context, p progress, _, _ io.Reader) error {
 			return closed(graph.NewNamedByText(ctx, d, graph.Options{Progress: p}))
 		},
+		"graph.LoadNamed": func(ctx context.Context, p progress, _, r io.Reader) error {
+			return closed(graph.LoadNamed[uint64](ctx, d, inPlaceOf(r, numbered), graph.Options{Progress: p}))
+		},
+		"graph.LoadNamedByText": func(ctx context.Context, p progress, _, r io.Reader) error {
+			return closed(graph.LoadNamedByText(ctx, d, inPlaceOf(r, texts), graph.Options{Progress: p}))
+		},
 		"graph.NewOrdered": func(ctx context.Context, p progress, _, _ io.Reader) error {
 			return closed(graph.NewOrdered(ctx, d, ordered(p)))
 		},
@@ -238,6 +249,25 @@ func TestPanicsInMakers(t *testing.T) {
 	}
 }
 
+// saveNamed returns what a graph of names is saved as, and closes it.
+func saveNamed[ID comparable](t *testing.T, n *graph.Named[ID], names ...ID) []byte {
+	var file bytes.Buffer
+	_, err := n.InsertEdges(t.Context(), graph.NamedEdges[ID]{From: names[:1], To: names[1:]})
+	require.NoError(t, err)
+	_, err = n.Save(t.Context(), &file)
+	require.NoError(t, err)
+	require.NoError(t, n.Close())
+	return file.Bytes()
+}
+
+// inPlaceOf reads a file, and at its end panics if r does.
+func inPlaceOf(r io.Reader, file []byte) io.Reader {
+	if _, panics := r.(reader); panics {
+		return reader{bytes.NewReader(file)}
+	}
+	return bytes.NewReader(file)
+}
+
 // save returns what saved structures are.
 func save(t *testing.T, d *vk.Device, keys []uint32, e graph.Edges) (dictionary, edges []byte) {
 	var pairs, arcs bytes.Buffer
@@ -263,6 +293,11 @@ func TestPanickingReaders(t *testing.T) {
 		keys[i] = uint32(i)
 	}
 	dictionary, edges := save(t, d, keys, graph.Edges{From: keys[:1000], To: keys[1:1001]})
+	numbers, err := graph.NewNamed[uint64](t.Context(), d, graph.Options{})
+	require.NoError(t, err)
+	byText, err := graph.NewNamedByText(t.Context(), d, graph.Options{})
+	require.NoError(t, err)
+	numbered, texts := saveNamed(t, numbers, 7, 1<<40), saveNamed(t, byText, "", "a name")
 	for name, load := range map[string]func() error{
 		"map": func() error {
 			_, err := slabhash.Load[uint32, uint32](t.Context(), d, reader{bytes.NewReader(dictionary)},
@@ -271,6 +306,14 @@ func TestPanickingReaders(t *testing.T) {
 		},
 		"graph": func() error {
 			_, err := graph.Load(t.Context(), d, reader{bytes.NewReader(edges)}, graph.Options{})
+			return err
+		},
+		"named graph": func() error {
+			_, err := graph.LoadNamed[uint64](t.Context(), d, reader{bytes.NewReader(numbered)}, graph.Options{})
+			return err
+		},
+		"graph by text": func() error {
+			_, err := graph.LoadNamedByText(t.Context(), d, reader{bytes.NewReader(texts)}, graph.Options{})
 			return err
 		},
 		"ordered graph": func() error {
