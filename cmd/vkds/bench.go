@@ -1,39 +1,50 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/internal/tool/bench"
+	"github.com/vkds/vkds/internal/tool/outfile"
 	"github.com/vkds/vkds/vk"
 )
 
 // benchmarks are those of package bench, and what is said of them.
 var benchmarks = []struct{ name, short, of, example string }{
 	{"slabhash", "Measure the slab hash", "the slab hash",
-		`  vkds bench slabhash --n 20,22,24,26 --csv figures.csv --plot figures.png
+		`  vkds bench slabhash --n 20,22,24,26 --json figures.json
   vkds bench slabhash --op build,find-all --n 22 --utilization 0.1,0.3,0.5,0.7,0.9
   vkds bench slabhash --op end-to-end,build,find-all --n 20 --json figures.json`},
 	{"btree", "Measure the B-link-tree", "the B-link-tree",
-		`  vkds bench btree --op build,insert,find-exist --n 16,18,20,22,24,26 --batch 22 --plot growth.png
+		`  vkds bench btree --op build,insert,find-exist --n 16,18,20,22,24,26 --batch 22
   vkds bench btree --op insert-batch --n 40000000 --batch 16,18,20,22 --path concurrent,batched --fill 0.67
   vkds bench btree --op insert-batch --n 24 --batch 20 --order ascending,descending,almost-sorted,gaussian
   vkds bench btree --op alpha-0.2,alpha-0.6,alpha-1.0 --n 20,22,24`},
 	{"mvbtree", "Measure the B-link-tree with snapshots", "the multiversion B-link-tree",
-		`  vkds bench mvbtree --n 40000000 --batch 20,22 --csv figures.csv
-  vkds bench mvbtree --op find-snapshot,range-snapshot --n 24 --changed 0.01,0.1,0.5 --plot snapshots.png
+		`  vkds bench mvbtree --n 40000000 --batch 20,22 --json figures.json
+  vkds bench mvbtree --op find-snapshot,range-snapshot --n 24 --changed 0.01,0.1,0.5
   vkds bench mvbtree --op diff --n 24 --changed 0.001,0.01,0.1
   vkds bench mvbtree --op insert-batch,insert-snapshots --n 24 --batch 20`},
 	{"lsm", "Measure the GPU LSM", "the GPU LSM",
-		`  vkds bench lsm --n 24 --batch 16,18,20 --csv figures.csv
-  vkds bench lsm --op insert --n 26 --batch 18,20,22 --plot insertion.png
+		`  vkds bench lsm --n 24 --batch 16,18,20 --json figures.json
+  vkds bench lsm --op insert --n 26 --batch 18,20,22
   vkds bench lsm --op count,range --n 24 --batch 20 --length 8,1024`},
 	{"sortedarray", "Measure the sorted array", "the sorted array",
-		`  vkds bench sortedarray --n 24 --batch 16,18,20 --csv figures.csv
-  vkds bench sortedarray --op insert --n 26 --batch 18,20,22 --plot insertion.png
+		`  vkds bench sortedarray --n 24 --batch 16,18,20 --json figures.json
+  vkds bench sortedarray --op insert --n 26 --batch 18,20,22
   vkds bench sortedarray --op count,range --n 24 --length 8,1024`},
 	{"latched", "Measure B-trees whose nodes are changed under latches, as two papers have them",
 		"B-trees with latches (Awad et al. 2019; Duong 2021; here to compare with)",
@@ -44,7 +55,7 @@ var benchmarks = []struct{ name, short, of, example string }{
 		`  vkds bench alloc --n 16,20`},
 	{"graph", "Measure the dynamic graph: n edges, 16 a vertex; and analytics: n vertices",
 		"the dynamic graph, of n edges, and the analytics of graphs, of n vertices",
-		`  vkds bench graph --n 24 --batch 16,18,20,22 --graph uniform,rmat --csv figures.csv
+		`  vkds bench graph --n 24 --batch 16,18,20,22 --graph uniform,rmat --json figures.json
   vkds bench graph --op build --n 20,22,24 --graph uniform,rmat,grid
   vkds bench graph --op insert --n 24 --batch 20 --graph hub
   vkds bench graph --op bfs,sssp --n 20,22 --graph grid`},
@@ -55,7 +66,7 @@ var benchmarks = []struct{ name, short, of, example string }{
 }
 
 func bulkExample(name string) string {
-	return "  vkds bench " + name + " --n 20,22,24,26 --csv figures.csv --plot figures.png"
+	return "  vkds bench " + name + " --n 20,22,24,26 --json figures.json"
 }
 
 func newBenchCommand(g *global) *cobra.Command {
@@ -72,64 +83,104 @@ func newBenchCommand(g *global) *cobra.Command {
 
 func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Command {
 	var o bench.Options
-	axes := axisFlags{o: &o}
 	var out reportFiles
+	var ops, names []string
+	for _, op := range bench.Ops(name) {
+		mark := ' '
+		if op.Default {
+			mark = '*'
+		}
+		ops, names = append(ops, fmt.Sprintf("%c %-17s %s", mark, op.Name, op.About)), append(names, op.Name)
+	}
 	c := &cobra.Command{
 		Use:   name,
 		Short: short,
 		Long: "Measure " + of + ":\nthroughput by the device's own timestamps, and wall time beside it.\n\n" +
-			"Operations (* unless --op says otherwise):\n" + describeOps(bench.Ops(name)) +
+			"Operations (* unless --op says otherwise):\n" + strings.Join(ops, "\n") +
 			"\n\nEach is measured at each combination of the flags' values.",
 		Example: example,
 		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := cmp.Or(axes.read(c.Flags()), checkRead(name, c.Flags()), out.check()); err != nil {
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if o.Axes, err = axesOf(name, c.Flags()); err != nil {
 				return err
 			}
-			return runBench(c, g, name, o, &out)
+			if err := cmp.Or(bench.Check(name, o), out.check()); err != nil {
+				return err
+			}
+			return runBench(c.Context(), g, name, o, &out)
 		},
 	}
 	f := c.Flags()
-	axes.define(f, name)
+	for _, x := range bench.AxesOf(name) {
+		f.StringSlice(x.Name, strings.Split(x.Default, ","), x.Usage)
+		if x.Values != nil {
+			_ = f.SetAnnotation(x.Name, valuesOf, x.Values) // which there is
+		}
+	}
+	if statuses := f.Lookup("statuses"); statuses != nil {
+		statuses.NoOptDefVal = "true"
+	}
+	if f.Lookup("load") != nil {
+		f.Float64Slice("utilization", nil, "memory utilisation, below 0.9375, instead of --load")
+	}
 	f.StringSliceVar(&o.Ops, "op", nil, "operations to measure (default: those marked above)")
-	_ = f.SetAnnotation("op", valuesOf, opNames(name)) // which there is
+	_ = f.SetAnnotation("op", valuesOf, names) // which there is
 	f.IntVar(&o.Repeat, "repeat", 5, "measured runs, of which the median counts")
 	f.Uint32Var(&o.Seed, "seed", 0, "seed of the keys; 0: a random one")
 	f.DurationVar(
 		&o.WarmUp, "warm-up", 0, "time of the same work before it is measured; 0: 0.5 s, on a CPU device one run")
 	f.DurationVar(&o.Budget, "budget", 0, "begin no measurement after so long; 0: no limit")
-	out.flags(c)
+	f.StringVar(&out.json, "json", "", "write everything, each run's time, to a JSON `file`")
+	f.StringVar(&out.benchstat, "benchstat", "",
+		"write each run's time in the format of Go's benchmarks to a `file`")
+	f.StringVar(&out.kernels, "kernels", "",
+		"write what the driver tells of each kernel, its registers and memory, to a JSON `file`")
 	return c
 }
 
-func opNames(benchmark string) (names []string) {
-	for _, op := range bench.Ops(benchmark) {
-		names = append(names, op.Name)
-	}
-	return names
-}
-
-func describeOps(ops []bench.Op) string {
-	var b strings.Builder
-	for _, op := range ops {
-		mark := ' '
-		if op.Default {
-			mark = '*'
+// axesOf are the values of the axes' flags that were given. A memory utilisation stands for a load.
+func axesOf(name string, f *pflag.FlagSet) (map[string][]string, error) {
+	axes := map[string][]string{}
+	for _, x := range bench.AxesOf(name) {
+		if f.Changed(x.Name) {
+			axes[x.Name], _ = f.GetStringSlice(x.Name)
 		}
-		fmt.Fprintf(&b, "%c %-17s %s\n", mark, op.Name, op.About)
 	}
-	return strings.TrimRight(b.String(), "\n")
+	utilizations, _ := f.GetFloat64Slice("utilization")
+	if len(utilizations) != 0 && axes["load"] != nil {
+		return nil, fmt.Errorf("--load and --utilization: one of them")
+	}
+	for _, u := range utilizations {
+		if !(u > 0 && u < bench.MaxUtilization) {
+			return nil, fmt.Errorf("--utilization %g: above 0, below %g", u, bench.MaxUtilization)
+		}
+		axes["load"] = append(axes["load"], strconv.FormatFloat(bench.LoadFor(u), 'g', -1, 64))
+	}
+	return axes, nil
 }
 
 // runBench opens the device, measures, prints and writes. What was measured before an error is printed and written all
 // the same.
-func runBench(c *cobra.Command, g *global, name string, o bench.Options, out *reportFiles) error {
-	d, err := g.openTelling(out.kernels.listener())
+func runBench(ctx context.Context, g *global, name string, o bench.Options, out *reportFiles) error {
+	var lock sync.Mutex
+	kernels := []vk.KernelReport{}
+	var onKernel func(vk.KernelReport)
+	if out.kernels != "" {
+		onKernel = func(r vk.KernelReport) {
+			lock.Lock()
+			defer lock.Unlock()
+			kernels = append(kernels, r)
+		}
+	}
+	d, err := g.openTelling(onKernel)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	report, err := measureShowing(c.Context(), g, d, name, o)
+	progress, end := g.steps()
+	o.Progress = progress
+	report, err := bench.Run(ctx, d, name, o)
+	end()
 	if len(report.Measurements) == 0 && err != nil {
 		return err
 	}
@@ -137,12 +188,85 @@ func runBench(c *cobra.Command, g *global, name string, o bench.Options, out *re
 	if len(report.Measurements) != 0 {
 		printed = report.WriteTable(g.out)
 	}
-	return cmp.Or(err, printed, out.write(report))
+	return cmp.Or(err, printed, out.write(report, kernels))
 }
 
-func measureShowing(ctx context.Context, g *global, d *vk.Device, name string, o bench.Options) (bench.Report, error) {
-	progress, end := g.steps()
-	defer end()
-	o.Progress = progress
-	return bench.Run(ctx, d, name, o)
+// reportFiles are the files that a report goes to, beside standard output; "" is none.
+type reportFiles struct{ json, benchstat, kernels string }
+
+// check finds out what can't be written before time is spent on measuring.
+func (r *reportFiles) check() error {
+	var seen []string
+	for _, path := range []string{r.json, r.benchstat, r.kernels} {
+		if path == "" {
+			continue
+		}
+		if err := outfile.Check(path); err != nil {
+			return err
+		}
+		full, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(seen, full) {
+			return fmt.Errorf("%s is the name of two of the files to write", path)
+		}
+		if err := distinct(path, seen...); err != nil {
+			return err
+		}
+		seen = append(seen, full)
+	}
+	return nil
+}
+
+func (r *reportFiles) write(report bench.Report, kernels []vk.KernelReport) error {
+	for _, f := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{r.json, report.WriteJSON},
+		{r.benchstat, report.WriteBenchstat},
+		{r.kernels, func(w io.Writer) error { return json.NewEncoder(w).Encode(kernels) }},
+	} {
+		if f.path == "" {
+			continue
+		}
+		var b bytes.Buffer
+		if err := f.write(&b); err != nil {
+			return fmt.Errorf("%s: %w", f.path, err)
+		}
+		// An interrupted measurement is written, too.
+		if err := outfile.Replace(context.Background(), f.path, b.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// steps returns a function that shows, on a terminal, how many of some steps are done and what comes next, and one
+// that ends the showing.
+func (g *global) steps() (show func(done, total int, next string), end func()) {
+	if !g.watched() {
+		return nil, func() {}
+	}
+	var bar *progressbar.ProgressBar
+	show = func(done, total int, next string) {
+		if bar == nil {
+			bar = progressbar.NewOptions(total,
+				progressbar.OptionSetWriter(g.err),
+				progressbar.OptionShowCount(),
+				progressbar.OptionSetWidth(30),
+				progressbar.OptionSetPredictTime(false),
+				progressbar.OptionThrottle(50*time.Millisecond),
+				progressbar.OptionClearOnFinish(),
+			)
+		}
+		bar.Describe(next)
+		_ = bar.Set(done) // a bar that can't be drawn is no failure
+	}
+	return show, func() {
+		if bar != nil {
+			_ = bar.Clear()
+		}
+	}
 }

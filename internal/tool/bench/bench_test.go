@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,29 +14,46 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-func allOps(benchmark string) []string {
+func allOps(benchmark string) string {
 	var names []string
 	for _, p := range Ops(benchmark) {
 		names = append(names, p.Name)
 	}
+	return strings.Join(names, " ")
+}
+
+// defaults are the operations that are measured unless others are asked for.
+func defaults(benchmark string) (names []string) {
+	for _, p := range Ops(benchmark) {
+		if p.Default {
+			names = append(names, p.Name)
+		}
+	}
 	return names
 }
 
-// quick is one run behind another.
-var quick = Common{Repeat: 1, WarmUp: time.Nanosecond}
+// quick are the options of one run after another, of operations split by blanks, at axes like "n=1003,12".
+func quick(ops string, axes ...string) Options {
+	o := Options{Repeat: 1, WarmUp: time.Nanosecond, Ops: strings.Fields(ops), Axes: map[string][]string{}}
+	for _, axis := range axes {
+		name, values, _ := strings.Cut(axis, "=")
+		o.Axes[name] = strings.Split(values, ",")
+	}
+	return o
+}
 
 // Results are checked inside the benchmark: that it ends without an error says that all were right.
 func TestEveryOperationIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
 	var said []string
-	r, err := Run(t.Context(), d, "slabhash", Options{
-		Ops: allOps("slabhash"), Sizes: []int{1003, 1 << 12}, Loads: []float64{0.7, 3},
-		Common: Common{Repeat: 2, WarmUp: time.Nanosecond, Seed: 5, Progress: func(done, total int, what string) {
-			require.Equal(t, 4*len(Ops("slabhash")), total)
-			require.Equal(t, len(said), done)
-			said = append(said, what)
-		}},
-	})
+	o := quick(allOps("slabhash"), "n=1003,12", "load=0.7,3")
+	o.Repeat, o.Seed = 2, 5
+	o.Progress = func(done, total int, what string) {
+		require.Equal(t, 4*len(Ops("slabhash")), total)
+		require.Equal(t, len(said), done)
+		said = append(said, what)
+	}
+	r, err := Run(t.Context(), d, "slabhash", o)
 	require.NoError(t, err)
 	require.Len(t, said, 4*len(Ops("slabhash"))+1)
 	require.Zero(t, r.LeftOut)
@@ -54,7 +70,7 @@ func TestEveryOperationIsMeasured(t *testing.T) {
 		}
 		require.InDelta(t, Utilization(m.Load), m.Utilization, 0.15, "%s at load %g", m.Op, m.Load)
 	}
-	for _, name := range allOps("slabhash") {
+	for _, name := range strings.Fields(allOps("slabhash")) {
 		if name == "end-to-end" || name == "insert-slices" {
 			continue // they are measured as these:
 		}
@@ -68,8 +84,7 @@ func TestEveryOperationIsMeasured(t *testing.T) {
 
 func TestTilesAreMeasuredOneByOne(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "slabhash", Options{Ops: []string{"build", "find-all"}, Sizes: []int{1 << 10},
-		Tiles: []int{1, 4}, Common: quick})
+	r, err := Run(t.Context(), d, "slabhash", quick("build find-all", "n=10", "tile=1,4"))
 	require.NoError(t, err)
 	require.Len(t, r.Measurements, 4)
 	require.Equal(t, 1, r.Measurements[0].Tile)
@@ -78,8 +93,9 @@ func TestTilesAreMeasuredOneByOne(t *testing.T) {
 
 func TestBudgetLeavesOutTheRest(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "slabhash", Options{Ops: []string{"build", "delete"}, Sizes: []int{64, 128},
-		Common: Common{Repeat: 1, WarmUp: time.Nanosecond, Budget: time.Nanosecond}})
+	o := quick("build delete", "n=64,128")
+	o.Budget = time.Nanosecond
+	r, err := Run(t.Context(), d, "slabhash", o)
 	require.NoError(t, err)
 	require.Empty(t, r.Measurements)
 	require.Equal(t, 4, r.LeftOut)
@@ -88,15 +104,14 @@ func TestBudgetLeavesOutTheRest(t *testing.T) {
 func TestOptionsThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, o := range []Options{
-		{Ops: []string{"biuld"}}, {Sizes: []int{10}}, {Sizes: []int{1 << 31}}, {Loads: []float64{0}},
-		{Loads: []float64{-1}},
-		{Common: Common{Repeat: -1}}, {Skew: 2}, {Common: Common{WarmUp: -1}},
+		quick("biuld"), quick("", "n=10000000000"), quick("", "n=3"), quick("", "load=0"), quick("", "load=-1"),
+		{Repeat: -1}, quick("add-skewed", "skew=2"), quick("build", "skew=0.3"), quick("", "colour=blue"), {WarmUp: -1},
 	} {
 		_, err := Run(t.Context(), d, "slabhash", o)
 		var option *structures.OptionError
 		require.ErrorAs(t, err, &option, "%+v", o)
 	}
-	_, err := Run(t.Context(), d, "slabhash", Options{Tiles: []int{3}, Sizes: []int{64}})
+	_, err := Run(t.Context(), d, "slabhash", quick("", "tile=3", "n=64"))
 	require.ErrorContains(t, err, "power of two")
 }
 
@@ -104,124 +119,121 @@ func TestCancelledBenchmarkEnds(t *testing.T) {
 	d := testdevice.Open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	steps := 0
-	r, err := Run(ctx, d, "slabhash", Options{Ops: allOps("slabhash"), Sizes: []int{1 << 12},
-		Common: Common{Repeat: 1, WarmUp: time.Nanosecond, Progress: func(int, int, string) {
-			if steps++; steps == 3 {
-				cancel()
-			}
-		}}})
+	o := quick(allOps("slabhash"), "n=12")
+	o.Progress = func(int, int, string) {
+		if steps++; steps == 3 {
+			cancel()
+		}
+	}
+	r, err := Run(ctx, d, "slabhash", o)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, r.Measurements, 2)
 }
 
 // sessionOf is a session of n elements, for tests of its checks.
-func sessionOf(t *testing.T, d *vk.Device, name string, n int, o Options) *session {
+func sessionOf(t *testing.T, d *vk.Device, name string, n int, axes ...string) *session {
 	t.Helper()
-	b, err := benchmarkOf(name)
+	o := quick("", append(axes, fmt.Sprintf("n=%d", n))...)
+	b, steps, err := plan(name, &o)
 	require.NoError(t, err)
-	o.Common = quick
-	require.NoError(t, o.complete(d, b))
-	w, err := newWorkload(d, o.Common, n)
-	require.NoError(t, err)
-	t.Cleanup(w.close)
-	s := newSession(w, b, &o, o.settings()[0], &Report{})
+	o.Seed = 5
+	s := &session{ctx: t.Context(), d: d, o: o, benchmark: b, report: &Report{}}
 	t.Cleanup(s.close)
+	require.NoError(t, attempt(func() { s.enter(steps[0]) }))
 	s.op.Name = "op"
 	return s
+}
+
+// right requires that a check finds nothing, and wrong that it finds a wrong result.
+func right(t *testing.T, check func(), message ...any) {
+	t.Helper()
+	require.NoError(t, attempt(check), message...)
+}
+
+func wrong(t *testing.T, check func(), message ...any) *WrongError {
+	t.Helper()
+	var wrong *WrongError
+	require.ErrorAs(t, attempt(check), &wrong, message...)
+	return wrong
 }
 
 func TestWrongResultsAreFound(t *testing.T) {
 	d := testdevice.Open(t)
 	const n = 1 << 10
-	s := sessionOf(t, d, "slabhash", n, Options{})
-	require.NoError(t, s.hold(t.Context(), n))
-	queries, answers, err := s.asked(t.Context(), s.query)
-	require.NoError(t, err)
+	s := sessionOf(t, d, "slabhash", n)
+	right(t, func() { s.hold(n) })
+	queries, answers := s.asked(s.query)
 
-	var wrong *WrongError
-	require.NoError(t, s.holdsAll(t.Context(), n))
-	require.ErrorAs(t, s.holdsAll(t.Context(), n-1), &wrong)
+	right(t, func() { s.holdsAll(n) })
+	wrong(t, func() { s.holdsAll(n - 1) })
 
 	b := structures.DeviceBatch{Count: 1, Keys: queries, Status: s.status, Left: s.left} // one key of the table goes
-	require.NoError(t, s.hash().On(s.stream).Apply(structures.Delete, b))
-	require.NoError(t, s.hash().On(s.stream).Finish(t.Context(), structures.Delete, b))
-	require.ErrorAs(t, s.sound(t.Context(), n), &wrong)
-	require.NoError(t, s.find(queries, answers, structures.AutoOrder))
-	require.NoError(t, s.stream.Wait(t.Context()))
-	err = s.found(t.Context(), n, answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), true })
-	require.ErrorAs(t, err, &wrong)
-	require.ErrorContains(t, wrong, "query 0")
+	require.NoError(t, s.hash().ApplyOn(s.stream, structures.Delete, b))
+	require.NoError(t, s.hash().Finish(t.Context(), s.stream, structures.Delete, b))
+	wrong(t, func() { s.sound(n) })
+	require.ErrorContains(t, wrong(t, func() {
+		s.found(n, queries, answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), true })
+	}), "query 0")
 
 	require.NoError(t, answers.Upload(t.Context(), 5, []uint32{12345}))
-	err = s.checkValues(t.Context(), answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), i > 0 })
-	require.ErrorAs(t, err, &wrong)
-	require.ErrorContains(t, wrong, "operation 5")
+	require.ErrorContains(t, wrong(t, func() {
+		s.checkValues(answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), i > 0 })
+	}), "operation 5")
 
 	require.NoError(t, s.status.Upload(t.Context(), 0, make([]uint8, n)))
-	err = s.checkStatus(t.Context(), n, func(int) structures.Status { return structures.Inserted })
-	require.ErrorAs(t, err, &wrong)
+	wrong(t, func() { s.allAre(n, structures.Inserted) })
 
 	// An operation given up makes a time that is not that of all: it is tried again, for a while.
 	again := 10
-	_, err = s.measure(t.Context(), task{
-		Measurement: s.measurement(n, n), pending: true,
-		record: func() error {
+	right(t, func() {
+		s.measure(s.measurement(n, n), task{pending: true, check: func() {}, record: func() error {
 			if again > 0 {
 				again--
 				s.stream.Fill(s.left, 0, 4, 3)
 			}
 			return nil
-		},
-		check: func(context.Context) error { return nil },
+		}})
 	})
-	require.NoError(t, err)
 	s.patience = 0
-	_, err = s.measure(t.Context(), task{
-		Measurement: s.measurement(n, n), pending: true,
-		record: func() error { s.stream.Fill(s.left, 0, 4, 3); return nil },
-		check:  func(context.Context) error { return nil },
-	})
-	require.ErrorAs(t, err, &wrong)
-	require.ErrorContains(t, wrong, "3 operations were left pending")
+	require.ErrorContains(t, wrong(t, func() {
+		s.measure(s.measurement(n, n), task{pending: true, check: func() {}, record: func() error {
+			s.stream.Fill(s.left, 0, 4, 3)
+			return nil
+		}})
+	}), "3 operations were left pending")
 }
 
 // A batch of updates that had another status, left another value, or touched other keys is found out.
 func TestWrongChangesAreFound(t *testing.T) {
 	d := testdevice.Open(t)
 	const n = 1 << 10
-	s := sessionOf(t, d, "slabhash", n, Options{})
-	right := change{kind: structures.Insert, status: structures.Assigned, on: s.keys, count: n, key: s.query,
-		after: s.otherValue, pairs: n}
-	require.NoError(t, s.change(t.Context(), right))
+	s := sessionOf(t, d, "slabhash", n)
+	c := change{structures.Insert, structures.Assigned, s.keys, n, s.query, s.otherValue, n, false}
+	right(t, func() { s.change(c) })
 	for _, spoil := range []func(*change){
 		func(c *change) { c.status = structures.Inserted },
 		func(c *change) { c.pairs-- },
 		func(c *change) { c.kind = structures.InsertDuplicate },
 	} {
-		c := right
+		c := c
 		spoil(&c)
-		var wrong *WrongError
-		require.ErrorAs(t, s.change(t.Context(), c), &wrong)
+		wrong(t, func() { s.change(c) })
 	}
-	answers, err := s.batchOf(t.Context(), "answers", n, func(i int) uint32 { return s.space.value(s.query(i)) })
-	require.NoError(t, err)
+	value := func(i int) (uint32, bool) { return s.space.value(s.query(i)), true }
+	answers := s.batchOf("answers", n, func(i int) uint32 { v, _ := value(i); return v })
 	s.stream.Fill(s.status, 0, n, 0x01010101)
 	require.NoError(t, s.stream.Wait(t.Context()))
-	value := func(i int) (uint32, bool) { return s.space.value(s.query(i)), true }
-	require.NoError(t, s.found(t.Context(), n, answers, value))
-	var wrong *WrongError
-	require.ErrorAs(t, s.found(t.Context(), n, answers,
-		func(i int) (uint32, bool) { v, _ := value(i); return v, i != 9 }), &wrong)
-	require.ErrorAs(t, s.found(t.Context(), n, answers,
-		func(i int) (uint32, bool) { v, _ := value(i); return v + uint32(i/(n-1)), true }), &wrong)
+	right(t, func() { s.checkFound(n, answers, value) })
+	wrong(t, func() { s.checkFound(n, answers, func(i int) (uint32, bool) { v, _ := value(i); return v, i != 9 }) })
+	wrong(t, func() {
+		s.checkFound(n, answers, func(i int) (uint32, bool) { v, _ := value(i); return v + uint32(i/(n-1)), true })
+	})
 }
 
 // An operation is measured once for all settings that differ by what it has no axis for.
 func TestSettingsAreThoseOfAnOperation(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "sortedarray", Options{Common: quick, Ops: []string{"insert", "find-exist"},
-		Sizes:   []int{1 << 10},
-		Batches: []int{1 << 8, 1 << 9}, Orders: []Order{Random, Descending}})
+	r, err := Run(t.Context(), d, "sortedarray", quick("insert find-exist", "n=10", "batch=8,9", "order=random,descending"))
 	require.NoError(t, err)
 	var got []string
 	for _, m := range r.Measurements {
@@ -231,35 +243,34 @@ func TestSettingsAreThoseOfAnOperation(t *testing.T) {
 		"find-exist 0 descending", "insert 512 descending"}, got)
 }
 
-// Every axis of the table is one that options know, and every operation stands once in its benchmark.
+// Every axis of the table is one of Axes, and every operation stands once in its benchmark.
 func TestTable(t *testing.T) {
-	known := strings.Fields(
-		"load tile skew batch order levels lookup length stale changed path fill statuses form width node wait kind " +
-			"graph on")
-	used := map[string]bool{}
+	known, used := map[string]bool{}, map[string]bool{"n": true}
+	for _, x := range Axes {
+		known[x.Name] = true
+	}
 	for _, c := range columns {
 		ops := Ops(c.name)
-		require.NotEmpty(t, ops, c.name)
-		require.NotEmpty(t, Defaults(ops), c.name)
+		require.NotEmpty(t, defaults(c.name), c.name)
 		names := map[string]bool{}
 		for _, p := range ops {
 			require.False(t, names[p.Name], "%s %s stands twice", c.name, p.Name)
 			names[p.Name] = true
-			for _, axis := range strings.Fields(p.Axes) {
+			for _, axis := range strings.Fields(p.axes) {
 				require.Contains(t, known, axis, "%s %s", c.name, p.Name)
 				used[axis] = true
 			}
 		}
+		for _, x := range AxesOf(c.name) {
+			require.NotEmpty(t, x.Default, "%s --%s", c.name, x.Name)
+		}
 	}
-	require.Len(t, used, len(known))
-	terms := map[string]bool{}
+	require.Equal(t, known, used)
 	for _, r := range table {
-		for name := range r.cells {
-			require.True(t, slices.ContainsFunc(columns, func(b benchmark) bool {
-				return b.name == name
-			}), "no column %s", name)
-			require.False(t, terms[name+r.term], "%s stands twice", r.term)
-			terms[name+r.term] = true
+		for _, of := range strings.Fields(r.of) {
+			name, on, _ := strings.Cut(strings.TrimSuffix(of, "*"), ":")
+			require.NotEmpty(t, Ops(name), "no benchmark %s", name)
+			require.True(t, on == "" || openers[on] != nil, on)
 		}
 	}
 	require.Empty(t, Ops("no such benchmark"))
@@ -267,7 +278,9 @@ func TestTable(t *testing.T) {
 
 func TestAllocatorIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "alloc", Options{Sizes: []int{1 << 10, 1 << 12}, Common: Common{Repeat: 2}})
+	o := quick("", "n=10,12")
+	o.Repeat = 2
+	r, err := Run(t.Context(), d, "alloc", o)
 	require.NoError(t, err)
 	require.Len(t, r.Measurements, 4)
 	for i, op := range []string{"allocate", "free", "allocate", "free"} {
@@ -277,16 +290,16 @@ func TestAllocatorIsMeasured(t *testing.T) {
 	}
 
 	// Four blocks are too few for 5000 slabs: those that were refused are found out.
-	var wrong *WrongError
-	_, _, err = sessionOf(t, d, "alloc", 5000, Options{}).measureAllocator(t.Context(), 4*alloc.BlockSlabs)
-	require.ErrorAs(t, err, &wrong)
+	s := sessionOf(t, d, "alloc", 5000)
+	wrong(t, func() { s.allocations(4 * alloc.BlockSlabs) })
 }
 
 // What is replaced and read is checked by the benchmark itself, which has a row for each form.
 func TestReclaimerIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "alloc", Options{Ops: []string{"replace", "read"}, Sizes: []int{3000},
-		Common: Common{Repeat: 2}})
+	o := quick("replace read", "n=3000")
+	o.Repeat = 2
+	r, err := Run(t.Context(), d, "alloc", o)
 	require.NoError(t, err)
 	var forms []string
 	for _, m := range r.Measurements {
@@ -308,7 +321,7 @@ func TestReclaimerIsMeasured(t *testing.T) {
 func TestDeviceWithoutTimestampsIsRefused(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Timestamps}})
 	var missing *vk.MissingFeatureError
-	_, err := Run(t.Context(), d, "slabhash", Options{Sizes: []int{64}})
+	_, err := Run(t.Context(), d, "slabhash", quick("", "n=64"))
 	require.ErrorAs(t, err, &missing)
 	_, err = Run(t.Context(), d, "alloc", Options{})
 	require.ErrorAs(t, err, &missing)
@@ -317,18 +330,14 @@ func TestDeviceWithoutTimestampsIsRefused(t *testing.T) {
 // Of 64 bits all is measured that is of 32.
 func TestEveryOperationIsMeasuredAtBothWidths(t *testing.T) {
 	d := testdevice.Open(t)
-	for name, ops := range map[string][]string{
-		"slabhash": allOps("slabhash"), "btree": allOps("btree"), "lsm": allOps("lsm"),
-		"sortedarray": allOps("sortedarray"),
-	} {
-		r, err := Run(t.Context(), d, name, Options{Common: quick, Ops: ops, Sizes: []int{3000},
-			Batches: []int{1 << 9}, Widths: []int{64}})
+	for _, name := range []string{"slabhash", "btree", "lsm", "sortedarray"} {
+		r, err := Run(t.Context(), d, name, quick(allOps(name), "n=3000", "batch=9", "width=64"))
 		require.NoError(t, err, name)
 		measured := map[string]bool{}
 		for _, m := range r.Measurements {
 			require.Equal(t, 64, m.Width, "%s %s", name, m.Op)
 			measured[m.Op] = true
 		}
-		require.GreaterOrEqual(t, len(measured), len(ops), name)
+		require.GreaterOrEqual(t, len(measured), len(Ops(name)), name)
 	}
 }

@@ -1,42 +1,31 @@
 package bench
 
 import (
-	"context"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
-// wrong says that the operation gave a wrong result.
-func (s *session) wrong(format string, args ...any) error {
-	return &WrongError{s.op.Name, fmt.Sprintf(format, args...)}
-}
-
 // sound checks that the structure has so many pairs, and of a tree that it is one.
-func (s *session) sound(ctx context.Context, pairs int) error {
-	n, err := s.dictionary.Len(ctx)
-	if err == nil && n != uint64(pairs) {
-		err = s.wrong("%d pairs there instead of %d", n, pairs)
+func (s *session) sound(pairs int) {
+	if n := must(s.dictionary.Len(s.ctx)); n != uint64(pairs) {
+		ok(s.wrong("%d pairs there instead of %d", n, pairs))
 	}
-	if t, is := s.dictionary.(treeTable); is && err == nil {
-		err = t.Check(ctx)
+	if t, is := s.dictionary.(treeTable); is {
+		ok(t.Check(s.ctx))
 	}
-	return err
 }
 
 // holdsAll checks that the structure has the first so many pairs and no others.
-func (s *session) holdsAll(ctx context.Context, pairs int) error {
-	return s.holds(ctx, pairs, func(at int) uint32 { return s.space.value(s.keys.key(at)) })
+func (s *session) holdsAll(pairs int) {
+	s.holds(pairs, func(at int) uint32 { return s.space.value(s.keys.key(at)) })
 }
 
 // holds is holdsAll with other values, each that of a place in the sequence of keys.
-func (s *session) holds(ctx context.Context, pairs int, value func(at int) uint32) error {
-	if err := s.sound(ctx, pairs); err != nil {
-		return err
-	}
-	return s.finds(ctx, func(i int) (uint32, bool) {
+func (s *session) holds(pairs int, value func(at int) uint32) {
+	s.sound(pairs)
+	s.finds(func(i int) (uint32, bool) {
 		at := s.order.at(i)
 		if at >= pairs {
 			return 0, false
@@ -46,150 +35,123 @@ func (s *session) holds(ctx context.Context, pairs int, value func(at int) uint3
 }
 
 // finds looks all n keys up and checks what comes of it.
-func (s *session) finds(ctx context.Context, want func(i int) (value uint32, there bool)) error {
-	queries, answers, err := s.asked(ctx, s.query)
-	if err != nil {
-		return err
-	}
-	if err := s.find(queries, answers, structures.AutoOrder); err != nil {
-		return err
-	}
-	if err := s.stream.Wait(ctx); err != nil {
-		return err
-	}
-	return s.found(ctx, s.n, answers, want)
+func (s *session) finds(want func(i int) (value uint32, there bool)) {
+	queries, answers := s.asked(s.query)
+	s.found(s.n, queries, answers, want)
 }
 
-func (s *session) find(queries, answers *vk.Buffer[uint32], order structures.LookupOrder) error {
-	l := structures.DeviceLookups{Count: s.n, Keys: queries, Values: answers, Found: s.status, Order: order}
-	return s.dictionary.FindOn(s.stream, l)
+// found looks so many keys up and checks the answers: want gives the value of each, and whether its key is there.
+func (s *session) found(n int, queries, answers *vk.Buffer[uint32], want func(i int) (uint32, bool)) {
+	ok(s.dictionary.FindOn(s.stream, structures.DeviceLookups{Count: n, Keys: queries, Values: answers, Found: s.status}))
+	s.wait()
+	s.checkFound(n, answers, want)
 }
 
-// found checks the answers to so many lookups: want gives the value of each, and whether its key is there.
-func (s *session) found(ctx context.Context, n int, answers *vk.Buffer[uint32], want func(i int) (uint32, bool)) error {
-	values, found := s.scratch[:n], s.bytes[:n]
-	if err := s.status.Download(ctx, 0, found); err != nil {
-		return err
-	}
+// checkFound checks the answers to so many lookups.
+func (s *session) checkFound(n int, answers *vk.Buffer[uint32], want func(i int) (uint32, bool)) {
+	ok(s.status.Download(s.ctx, 0, s.bytes[:n]))
 	keysOnly := s.keysOnly()
+	var values []uint32
 	if !keysOnly {
-		if err := s.downloadElements(ctx, answers, values); err != nil {
-			return err
-		}
+		values = s.downloadElements(answers, n)
 	}
-	return each(n, func(i int) error {
+	ok(each(n, func(i int) error {
 		value, there := want(i)
 		if !there {
 			value = 0
 		}
-		if got := found[i] != 0; got != there {
+		if got := s.bytes[i] != 0; got != there {
 			return s.wrong("query %d: found is %t instead of %t", i, got, there)
 		}
 		if !keysOnly && values[i] != value {
 			return s.wrong("query %d: value %d instead of %d", i, values[i], value)
 		}
 		return nil
-	})
+	}))
 }
 
 // checkStatus compares the statuses of n operations with what they must be.
-func (s *session) checkStatus(ctx context.Context, n int, want func(i int) structures.Status) error {
-	got := s.bytes[:n]
-	if err := s.status.Download(ctx, 0, got); err != nil {
-		return err
-	}
-	return each(n, func(i int) error {
-		if got, want := structures.Status(got[i]), want(i); got != want {
+func (s *session) checkStatus(n int, want func(i int) structures.Status) {
+	ok(s.status.Download(s.ctx, 0, s.bytes[:n]))
+	ok(each(n, func(i int) error {
+		if got, want := structures.Status(s.bytes[i]), want(i); got != want {
 			return s.wrong("operation %d: %v instead of %v", i, got, want)
 		}
 		return nil
-	})
+	}))
 }
 
 // allAre checks that n operations have the same status.
-func (s *session) allAre(ctx context.Context, n int, want structures.Status) error {
-	return s.checkStatus(ctx, n, func(int) structures.Status { return want })
+func (s *session) allAre(n int, want structures.Status) {
+	s.checkStatus(n, func(int) structures.Status { return want })
 }
 
 // checkValues compares values, as far as they matter, with what they must be.
-func (s *session) checkValues(ctx context.Context, b *vk.Buffer[uint32],
-	want func(i int) (value uint32, matters bool)) error {
-	if err := s.downloadElements(ctx, b, s.scratch); err != nil {
-		return err
-	}
-	return each(s.n, func(i int) error {
-		if want, matters := want(i); matters && s.scratch[i] != want {
-			return s.wrong("operation %d: value %d instead of %d", i, s.scratch[i], want)
+func (s *session) checkValues(b *vk.Buffer[uint32], want func(i int) (value uint32, matters bool)) {
+	got := s.downloadElements(b, s.n)
+	ok(each(s.n, func(i int) error {
+		if want, matters := want(i); matters && got[i] != want {
+			return s.wrong("operation %d: value %d instead of %d", i, got[i], want)
 		}
 		return nil
-	})
+	}))
+}
+
+// checkWords compares words with what they must be.
+func (s *session) checkWords(what string, b *vk.Buffer[uint32], n int, want func(i int) uint32) {
+	got := s.download(b, n)
+	ok(each(n, func(i int) error {
+		if want := want(i); got[i] != want {
+			return s.wrong("%s %d: %d instead of %d", what, i, got[i], want)
+		}
+		return nil
+	}))
+}
+
+// checkPairs looks whether the first pairs of buffers are those of some keys.
+func (s *session) checkPairs(keys, values *vk.Buffer[uint32], n int, want func(i int) (key, value uint32)) {
+	k, v := s.downloadElements(keys, n), s.downloadElements(values, n)
+	ok(each(n, func(i int) error {
+		if key, value := want(i); k[i] != key || v[i] != value {
+			return s.wrong("pair %d: %d, %d instead of %d, %d", i, k[i], v[i], key, value)
+		}
+		return nil
+	}))
 }
 
 // checkStable looks whether pairs are the n of the input, of which pair i was key(i) with the value i, in ascending
 // and stable order: so it is if keys, and where these are equal values, ascend, and every value has its key, because
 // then no value comes twice.
-func (s *session) checkStable(ctx context.Context, keys, values *vk.Buffer[uint32], key func(i int) uint32) error {
-	if err := s.downloadElements(ctx, keys, s.scratch); err != nil {
-		return err
-	}
-	if s.second == nil {
-		s.second = make([]uint32, s.n)
-	}
-	if err := s.downloadElements(ctx, values, s.second); err != nil {
-		return err
-	}
-	return each(s.n, func(i int) error {
-		k, v := s.scratch[i], s.second[i]
-		if int(v) >= s.n || key(int(v)) != k {
-			return s.wrong("place %d: no pair of the input: %d, %d", i, k, v)
+func (s *session) checkStable(keys, values *vk.Buffer[uint32], n int, key func(i int) uint32) {
+	k, v := s.downloadElements(keys, n), s.downloadElements(values, n)
+	ok(each(n, func(i int) error {
+		if int(v[i]) >= s.n || key(int(v[i])) != k[i] {
+			return s.wrong("place %d: no pair of the input: %d, %d", i, k[i], v[i])
 		}
-		if i > 0 && (s.scratch[i-1] > k || s.scratch[i-1] == k && s.second[i-1] >= v) {
+		if i > 0 && (k[i-1] > k[i] || k[i-1] == k[i] && v[i-1] >= v[i]) {
 			return s.wrong("place %d: out of order", i)
 		}
 		return nil
-	})
+	}))
 }
 
 // checkAscending looks whether keys ascend and are, by a sum of hashes, those of the input.
-func (s *session) checkAscending(ctx context.Context, keys *vk.Buffer[uint32], key func(i int) uint32) error {
-	if err := s.downloadElements(ctx, keys, s.scratch); err != nil {
-		return err
-	}
+func (s *session) checkAscending(keys *vk.Buffer[uint32], key func(i int) uint32) {
+	k := s.downloadElements(keys, s.n)
+	fingerprint := func(key uint32) uint64 { return uint64(scramble(key)) * uint64(scramble(^key)|1) }
 	var difference atomic.Uint64
-	err := parallel(s.n, func(first, end int) error {
+	ok(parallel(s.n, func(first, end int) error {
 		sum := uint64(0)
 		for i := first; i < end; i++ {
-			if i > 0 && s.scratch[i-1] > s.scratch[i] {
+			if i > 0 && k[i-1] > k[i] {
 				return s.wrong("place %d: out of order", i)
 			}
-			sum += fingerprint(s.scratch[i]) - fingerprint(key(i))
+			sum += fingerprint(k[i]) - fingerprint(key(i))
 		}
 		difference.Add(sum)
 		return nil
-	})
-	if err == nil && difference.Load() != 0 {
-		err = s.wrong("other keys than those of the input")
+	}))
+	if difference.Load() != 0 {
+		ok(s.wrong("other keys than those of the input"))
 	}
-	return err
-}
-
-func fingerprint(key uint32) uint64 { return uint64(scramble(key)) * uint64(scramble(^key)|1) }
-
-// downloaded are the first words of a buffer.
-func downloaded(ctx context.Context, b *vk.Buffer[uint32], n int) ([]uint32, error) {
-	words := make([]uint32, n)
-	return words, b.Download(ctx, 0, words)
-}
-
-// elementsOf are what the first elements of a buffer were made of.
-func (s *session) elementsOf(ctx context.Context, b *vk.Buffer[uint32], n int) ([]uint32, error) {
-	made := make([]uint32, n)
-	return made, s.downloadElements(ctx, b, made)
-}
-
-func (s *session) pairsOf(ctx context.Context, keys, values *vk.Buffer[uint32], n int) (k, v []uint32, err error) {
-	if k, err = s.elementsOf(ctx, keys, n); err == nil {
-		v, err = s.elementsOf(ctx, values, n)
-	}
-	return k, v, err
 }

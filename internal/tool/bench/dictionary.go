@@ -29,7 +29,7 @@ type dictionary interface {
 
 	// hold makes it one of the first so many pairs of a sequence, however it does that best. there are those of the
 	// session's own sequence that it has; -1: it has something else.
-	hold(ctx context.Context, s *session, q sequence, there, pairs int) error
+	hold(s *session, q sequence, there, pairs int)
 }
 
 // concurrent is a dictionary whose operations of a batch may be of all kinds, done concurrently.
@@ -38,82 +38,139 @@ type concurrent interface {
 	ApplyOn(*vk.Stream, structures.Kind, structures.DeviceBatch) error
 }
 
-// ordered is a dictionary with order.
-type ordered interface {
-	dictionary
-	queries(*vk.Stream) structures.QueriesOnStream
-}
-
-// leveled is one made of sorted runs, which are inserted batch by batch.
-type leveled interface {
-	ordered
+// updates is a dictionary whose updates the host takes part in.
+type updates interface {
 	UpdateOn(context.Context, *vk.Stream, structures.Kind, structures.DeviceBatch) error
 }
 
-// hashOn has the calls of a map or a set on a stream.
-type hashOn interface {
-	On(*vk.Stream) structures.ConcurrentOnStream
+// openers make an empty structure, by the names of what is measured.
+var openers = map[string]func(*session) dictionary{
+	"slabhash": openMap, "set": openSet, "btree": openTree, "mvbtree": openVersioned, "lsm": openLSM,
+	"sortedarray": openArray, "latched": openLatched,
 }
 
-// hashTable is what a map has at either width.
-type hashTable interface {
+// opened makes the structure if there is none yet.
+func (s *session) opened() dictionary {
+	if s.dictionary == nil {
+		s.dictionary, s.there = openers[s.kind](s), 0
+	}
+	return s.dictionary
+}
+
+// empty makes the structure an empty one.
+func (s *session) empty() {
+	if s.dictionary != nil {
+		ok(s.dictionary.Clear(s.ctx))
+	}
+	s.opened()
+	s.there = 0
+}
+
+// hold makes the structure one of the first so many pairs of its sequence, and nothing else.
+func (s *session) hold(pairs int) {
+	if s.there != pairs {
+		s.holdOf(s.keys, pairs)
+	}
+}
+
+// holdOf is hold for the pairs of another sequence, or where the structure is about to be changed.
+func (s *session) holdOf(q sequence, pairs int) {
+	d, before := s.opened(), s.there
+	s.there = -1
+	d.hold(s, q, before, pairs)
+	if q == s.keys {
+		s.there = pairs
+	}
+}
+
+// changing makes the structure one of the n pairs, for an operation that changes it.
+func (s *session) changing() {
+	s.hold(s.n)
+	s.there = -1
+}
+
+// open makes a structure of the width at hand.
+func open[I, N, W, O any](s *session, o O, narrow func(context.Context, *vk.Device, O) (N, error),
+	wide func(context.Context, *vk.Device, O) (W, error)) I {
+	if s.width == structures.Bits64 {
+		return any(must(wide(s.ctx, s.d, o))).(I)
+	}
+	return any(must(narrow(s.ctx, s.d, o))).(I)
+}
+
+// hashed is what hash tables of pairs and of keys have in common.
+type hashed interface {
 	handle
-	hashOn
+	FindOn(*vk.Stream, structures.DeviceLookups) error
+	ApplyOn(*vk.Stream, structures.Kind, structures.DeviceBatch) error
+	Finish(context.Context, *vk.Stream, structures.Kind, structures.DeviceBatch) error
 	Stats(context.Context) (slabhash.Stats, error)
+}
+
+// hashMap is what a map has at either width.
+type hashMap interface {
+	hashed
+	structures.OnStream
 	Flush(context.Context) error
 	Rehash(ctx context.Context, buckets int) error
-	InShaders() structures.InShaders[slabhash.Device]
+	Device() slabhash.Device
 	Timings() []vk.Timing
 }
 
-func newMap[W structures.Word](ctx context.Context, d *vk.Device, o slabhash.Options) (hashTable, error) {
-	return slabhash.New[W, W](ctx, d, o)
+func (s *session) newMap(o slabhash.Options) hashMap {
+	return open[hashMap](s, o, slabhash.New[uint32, uint32], slabhash.New[uint64, uint64])
 }
 
-// newMap makes one of the width at hand.
-func (s *session) newMap(ctx context.Context, o slabhash.Options) (hashTable, error) {
-	return atWidth(s, newMap[uint32], newMap[uint64])(ctx, s.d, o)
-}
-
-// mapTable is a hash table of pairs, with a pool of its own.
-type mapTable struct {
-	hashTable
+// hashTable is a hash table with a pool of its own.
+type hashTable struct {
+	hashed
 	pool *alloc.SlabPool
+	keys bool // it is a set
 }
 
-func openMap(ctx context.Context, s *session) (dictionary, error) {
+func openMap(s *session) dictionary {
 	// Room for all that any operation here comes to: the mixes insert half as many pairs again, and a rehash has
 	// two tables at a time. No dispatch may meet a full pool.
-	load, slots := s.at.load, slabhash.SlotsAt(s.width, false)
+	load, slots := s.at.Load, slabhash.SlotsAt(s.width, false)
 	buckets := bucketsFor(s.n, load, slots)
 	slabs := float64(buckets) * (expectedSlabs(1.5*load, slots) - 1)
-	if slices.Contains(s.options.Ops, "rehash-half") {
+	if slices.Contains(s.o.Ops, "rehash-half") {
 		slabs += float64(buckets) / 2 * (expectedSlabs(2*load, slots) - 1)
 	}
-	if slices.Contains(s.options.Ops, "rehash-double") {
+	if slices.Contains(s.o.Ops, "rehash-double") {
 		slabs += float64(buckets) * 2 * (expectedSlabs(load/2, slots) - 1)
 	}
-	pool, err := s.poolOf(ctx, slabs)
-	if err != nil {
-		return nil, err
-	}
-	o := s.hashOptions(buckets, pool)
-	o.Timed = true
-	m, err := s.newMap(ctx, o)
-	if err != nil {
-		pool.Close()
-		return nil, err
-	}
-	return mapTable{m, pool}, nil
+	return s.openHash(buckets, slabs, false)
 }
 
-// poolOf is a pool for about so many slabs.
-func (s *session) poolOf(ctx context.Context, slabs float64) (*alloc.SlabPool, error) {
-	return alloc.NewSlabPool(ctx, s.d, alloc.PoolOptions{Blocks: int(math.Ceil(1.25*slabs/alloc.BlockSlabs)) + 16})
+func openSet(s *session) dictionary {
+	slots := slabhash.SlotsAt(s.width, true)
+	buckets := bucketsFor(s.n, s.at.Load, slots)
+	return s.openHash(buckets, float64(buckets)*(expectedSlabs(s.at.Load, slots)-1), true)
+}
+
+// openHash makes a table with a pool for about so many slabs beside the buckets.
+func (s *session) openHash(buckets int, slabs float64, keys bool) dictionary {
+	t := hashTable{keys: keys, pool: must(alloc.NewSlabPool(s.ctx, s.d, alloc.PoolOptions{
+		Blocks: int(math.Ceil(1.25*slabs/alloc.BlockSlabs)) + 16}))}
+	o := s.hashOptions(buckets, t.pool)
+	err := attempt(func() {
+		if keys {
+			t.hashed = open[hashed](s, o, slabhash.NewSet[uint32], slabhash.NewSet[uint64])
+		} else {
+			o.Timed = true
+			t.hashed = s.newMap(o)
+		}
+	})
+	if err != nil {
+		t.pool.Close()
+		ok(err)
+	}
+	return t
 }
 
 func (s *session) hashOptions(buckets int, pool *alloc.SlabPool) slabhash.Options {
-	return slabhash.Options{Buckets: buckets, Load: s.at.load, MaxLoad: -1, Pool: pool, Tile: s.at.tile, Seed: s.o.Seed}
+	return slabhash.Options{Buckets: buckets, Load: s.at.Load, MaxLoad: -1, Pool: pool, Tile: s.at.Tile, Seed: s.o.Seed}
 }
 
 // bucketsFor is how many buckets have a load.
@@ -121,114 +178,65 @@ func bucketsFor(n int, load float64, slots int) int {
 	return max(4, int(math.Ceil(float64(n)/(float64(slots)*load))))
 }
 
-func (t mapTable) Close() error {
-	t.hashTable.Close()
+// hash is the hash table's map.
+func (s *session) hash() hashMap { return s.dictionary.(hashTable).hashed.(hashMap) }
+
+// keysOnly says whether the structure is a set.
+func (s *session) keysOnly() bool {
+	t, is := s.dictionary.(hashTable)
+	return is && t.keys
+}
+
+func (t hashTable) Close() error {
+	t.hashed.Close()
 	return t.pool.Close()
 }
 
-func (t mapTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
-	return s.holdHash(ctx, q, pairs, t.hashTable)
-}
-
-// setTable is a hash table of keys alone.
-type setTable struct {
-	hashSet
-	pool *alloc.SlabPool
-}
-
-// hashSet is what a set has at either width.
-type hashSet interface {
-	handle
-	hashOn
-	Stats(context.Context) (slabhash.Stats, error)
-}
-
-func newSet[W structures.Word](ctx context.Context, d *vk.Device, o slabhash.Options) (hashSet, error) {
-	return slabhash.NewSet[W](ctx, d, o)
-}
-
-func openSet(ctx context.Context, s *session) (dictionary, error) {
-	slots := slabhash.SlotsAt(s.width, true)
-	buckets := bucketsFor(s.n, s.at.load, slots)
-	pool, err := s.poolOf(ctx, float64(buckets)*(expectedSlabs(s.at.load, slots)-1))
-	if err != nil {
-		return nil, err
+func (t hashTable) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
+	if t.keys {
+		l = structures.DeviceLookups{Count: l.Count, Keys: l.Keys, Found: l.Found}
 	}
-	set, err := atWidth(s, newSet[uint32], newSet[uint64])(ctx, s.d, s.hashOptions(buckets, pool))
-	if err != nil {
-		pool.Close()
-		return nil, err
-	}
-	return setTable{set, pool}, nil
+	return t.hashed.FindOn(s, l)
 }
 
-// ofSet measures an operation on a set instead of the map.
-func ofSet(measure func(*session, context.Context) error) func(*session, context.Context) error {
-	return func(s *session, ctx context.Context) error {
-		column := *s.benchmark
-		column.open = openSet
-		set := newSession(s.workload, &column, s.options, s.at, s.report)
-		set.op, set.width = s.op, s.width
-		defer set.close()
-		return measure(set, ctx)
+func (t hashTable) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	if t.keys {
+		b.Values = nil
+	}
+	return t.hashed.ApplyOn(s, kind, b)
+}
+
+// hold inserts one batch, and notes the utilisation.
+func (t hashTable) hold(s *session, q sequence, _, pairs int) {
+	ok(t.Clear(s.ctx))
+	s.applyAll(t.hashed, structures.Insert, q, pairs)
+	if s.utility == 0 {
+		stats := must(t.Stats(s.ctx))
+		if stats.Pairs != uint64(pairs) {
+			ok(s.wrong("%d pairs in the table instead of %d", stats.Pairs, pairs))
+		}
+		s.utility = stats.Utilization
 	}
 }
 
-func (s *session) keysOnly() bool { _, is := s.dictionary.(setTable); return is }
-
-func (t setTable) Close() error {
-	t.hashSet.Close()
-	return t.pool.Close()
-}
-
-func (t setTable) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
-	return t.On(s).Find(structures.DeviceLookups{Count: l.Count, Keys: l.Keys, Found: l.Found})
-}
-
-func (t setTable) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	b.Values = nil
-	return t.On(s).Apply(kind, b)
-}
-
-func (t setTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
-	return s.holdHash(ctx, q, pairs, t.hashSet)
-}
-
-// holdHash makes a hash table one of pairs by one batch, and notes its utilisation.
-func (s *session) holdHash(ctx context.Context, q sequence, pairs int, table interface {
-	Clear(context.Context) error
-	hashOn
-	Stats(context.Context) (slabhash.Stats, error)
-}) error {
-	if err := table.Clear(ctx); err != nil {
-		return err
-	}
-	keys, values, err := s.all(ctx, q)
-	if err != nil {
-		return err
-	}
+// applyAll has a hash table do a batch of the first keys of a sequence, to the end.
+func (s *session) applyAll(t hashed, kind structures.Kind, q sequence, pairs int) {
+	keys, values := s.all(q)
 	b := structures.DeviceBatch{Count: pairs, Keys: keys, Values: values, Status: s.status, Left: s.left}
-	if err := s.dictionary.(concurrent).ApplyOn(s.stream, structures.Insert, b); err != nil {
-		return err
-	}
 	if s.keysOnly() {
 		b.Values = nil
 	}
-	if err := table.On(s.stream).Finish(ctx, structures.Insert, b); err != nil || s.utility != 0 {
-		return err
-	}
-	stats, err := table.Stats(ctx)
-	if err == nil && stats.Pairs != uint64(pairs) {
-		err = s.wrong("%d pairs in the table instead of %d", stats.Pairs, pairs)
-	}
-	s.utility = stats.Utilization
-	return err
+	ok(t.ApplyOn(s.stream, kind, b))
+	ok(t.Finish(s.ctx, s.stream, kind, b))
 }
 
 // tree is what a B-link-tree has at either width.
 type tree interface {
 	handle
-	On(*vk.Stream) btree.OnStream
+	structures.ConcurrentOnStream
+	structures.QueriesOnStream
+	BuildOn(context.Context, *vk.Stream, structures.DeviceBatch) error
+	WindowOn(*vk.Stream, structures.DeviceWindow) error
 	Check(context.Context) error
 	Compact(ctx context.Context, fill float64) error
 	Stats(context.Context) (btree.Stats, error)
@@ -237,138 +245,88 @@ type tree interface {
 // treeTable is a B-link-tree.
 type treeTable struct{ tree }
 
-func openTree(ctx context.Context, s *session) (dictionary, error) {
-	return s.openTreeFor(ctx, s.batch, atWidth(s, newTree[uint32], newTree[uint64]))
+func openTree(s *session) dictionary {
+	o := s.treeOptions(s.batch)
+	return treeTable{open[tree](s, o, btree.New[uint32, uint32], btree.New[uint64, uint64])}
 }
 
-// openTreeFor makes a tree with room for so many more than n pairs.
-func (s *session) openTreeFor(ctx context.Context, more int,
-	make func(context.Context, *vk.Device, btree.Options) (tree, error)) (dictionary, error) {
+// treeOptions are those of a tree with room for so many more than n pairs.
+func (s *session) treeOptions(more int) btree.Options {
 	// Room for all that any operation comes to, at the fill that nodes have after they were split: no dispatch
 	// may meet a full pool.
-	fill := s.at.fill
+	fill := s.at.Fill
 	if fill == 0 {
 		fill = btree.DefaultFill
 	}
 	capacity := float64(s.n+max(more, s.n/2)) * max(1.25, btree.Slots*fill/6)
-	o := btree.Options{Capacity: int(capacity), Fill: s.at.fill, Tile: s.at.tile}
-	t, err := make(ctx, s.d, o)
-	if err != nil {
-		return nil, err
-	}
-	return treeTable{t}, nil
+	return btree.Options{Capacity: int(capacity), Fill: s.at.Fill, Tile: s.at.Tile}
 }
 
-func newTree[W structures.Word](ctx context.Context, d *vk.Device, o btree.Options) (tree, error) {
-	return btree.New[W, W](ctx, d, o)
+func (t treeTable) hold(s *session, q sequence, _, pairs int) {
+	keys, values := s.all(q)
+	ok(t.BuildOn(s.ctx, s.stream, structures.DeviceBatch{Count: pairs, Keys: keys, Values: values}))
+	s.wait()
 }
 
-func (t treeTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
-	keys, values, err := s.all(ctx, q)
-	if err != nil {
-		return err
-	}
-	if err := t.On(s.stream).Build(ctx, structures.DeviceBatch{Count: pairs, Keys: keys, Values: values}); err != nil {
-		return err
-	}
-	return s.stream.Wait(ctx)
-}
+// tree is the tree, made if there is none yet.
+func (s *session) tree() tree { return s.opened().(treeTable).tree }
 
-// runs is what a sorted array has at either width.
+// runs is a dictionary of sorted runs, which are inserted batch by batch.
 type runs interface {
 	handle
-	On(*vk.Stream) structures.OrderedOnStream
+	structures.OrderedOnStream
 }
 
-// levelsOfRuns is what an LSM has.
-type levelsOfRuns interface {
-	runs
-	Cleanup(context.Context) error
-	Timings() []vk.Timing
+// runsTable is an LSM or a sorted array.
+type runsTable struct{ runs }
+
+func openLSM(s *session) dictionary {
+	return runsTable{open[runs](s, lsm.Options{Batch: s.batch, Timed: true}, lsm.New[uint32, uint32],
+		lsm.New[uint64, uint64])}
 }
 
-// lsmTable is an LSM.
-type lsmTable struct{ levelsOfRuns }
-
-func openLSM(ctx context.Context, s *session) (dictionary, error) {
-	l, err := atWidth(s, newLSM[uint32], newLSM[uint64])(ctx, s.d, lsm.Options{Batch: s.batch, Timed: true})
-	if err != nil {
-		return nil, err
-	}
-	return lsmTable{l}, nil
+func openArray(s *session) dictionary {
+	return runsTable{open[runs](s, sortedarray.Options{Capacity: s.n}, sortedarray.New[uint32, uint32],
+		sortedarray.New[uint64, uint64])}
 }
 
-func newLSM[W structures.Word](ctx context.Context, d *vk.Device, o lsm.Options) (levelsOfRuns, error) {
-	return lsm.New[W, W](ctx, d, o)
-}
-
-func (l lsmTable) hold(ctx context.Context, s *session, q sequence, there, pairs int) error {
-	return s.holdBatches(ctx, q, there, pairs)
-}
-
-// arrayTable is a sorted array.
-type arrayTable struct{ runs }
-
-func openSortedArray(ctx context.Context, s *session) (dictionary, error) {
-	a, err := atWidth(s, newArray[uint32], newArray[uint64])(ctx, s.d, sortedarray.Options{Capacity: s.n})
-	if err != nil {
-		return nil, err
-	}
-	return arrayTable{a}, nil
-}
-
-func newArray[W structures.Word](ctx context.Context, d *vk.Device, o sortedarray.Options) (runs, error) {
-	return sortedarray.New[W, W](ctx, d, o)
-}
-
-func (a arrayTable) hold(ctx context.Context, s *session, q sequence, there, pairs int) error {
-	return s.holdBatches(ctx, q, there, pairs)
-}
-
-// holdBatches inserts the pairs that are missing batch by batch.
-func (s *session) holdBatches(ctx context.Context, q sequence, there, pairs int) error {
+// hold inserts the pairs that are missing batch by batch.
+func (t runsTable) hold(s *session, q sequence, there, pairs int) {
 	if there < 0 || there > pairs {
 		there = 0
-		if err := s.dictionary.Clear(ctx); err != nil {
-			return err
-		}
+		ok(t.Clear(s.ctx))
 	}
-	return s.insert(ctx, q, there, pairs, nil)
+	s.eachBatch(q, there, pairs, func(b structures.DeviceBatch) {
+		ok(t.UpdateOn(s.ctx, s.stream, structures.Insert, b))
+		must(s.stream.Submit())
+	})
+	s.wait()
 }
 
 // structure is the dictionary as its package has it.
 func (s *session) structure() any {
 	switch d := s.dictionary.(type) {
-	case mapTable:
-		return d.hashTable
+	case hashTable:
+		return d.hashed
 	case treeTable:
 		return d.tree
-	case lsmTable:
-		return d.levelsOfRuns
-	case arrayTable:
+	case runsTable:
 		return d.runs
 	}
 	return s.dictionary
 }
 
-// inLevels says whether the structure is made of levels, of which the smallest has a batch.
-func (s *session) inLevels() bool { return s.name == "lsm" }
-
 // latchedTable is a tree of the papers.
 type latchedTable struct {
 	*latched.Tree
-	s *session
+	stream *vk.Stream
 }
 
-func openLatched(_ context.Context, s *session) (dictionary, error) {
-	o := s.at.latched
-	o.Pairs = s.n + s.batch
-	t, err := latched.New(s.d, o)
-	if err != nil {
-		return nil, err
-	}
+func openLatched(s *session) dictionary {
+	t := must(latched.New(s.d, latched.Options{Kind: s.at.Kind, Wait: s.at.Wait, Tile: s.own.Tile,
+		NodeBytes: s.at.Node, Pairs: s.n + s.batch}))
 	t.Clear(s.stream)
-	return latchedTable{t, s}, nil
+	return latchedTable{t, s.stream}
 }
 
 func (t latchedTable) Close() error {
@@ -377,7 +335,7 @@ func (t latchedTable) Close() error {
 }
 
 func (t latchedTable) Clear(context.Context) error {
-	t.Tree.Clear(t.s.stream)
+	t.Tree.Clear(t.stream)
 	return nil
 }
 
@@ -391,12 +349,51 @@ func (t latchedTable) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 	return nil
 }
 
-func (t latchedTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
-	keys, values, err := s.all(ctx, q)
-	if err != nil {
-		return err
-	}
+func (t latchedTable) hold(s *session, q sequence, _, pairs int) {
+	keys, values := s.all(q)
 	t.Tree.Clear(s.stream)
-	b := latched.Batch{Keys: keys, Values: values, Status: s.status, Left: s.left}
-	return s.insertLatched(ctx, b, doubling(pairs, pairs))
+	s.insertLatched(latched.Batch{Keys: keys, Values: values, Status: s.status, Left: s.left}, doubling(pairs, pairs))
+}
+
+// expectedSlabs returns how many slabs a bucket has on the average, of so many slots each, at a load (elements /
+// slots of one slab a bucket): keys fall into buckets at random, so a bucket's number is Poisson-distributed, and
+// every bucket has one slab at least.
+func expectedSlabs(load float64, slots int) float64 {
+	mean := load * float64(slots)
+	reach := 10*math.Sqrt(mean) + 30
+	sum := 0.0
+	for k := math.Floor(max(0, mean-reach)); k <= mean+reach; k++ {
+		gamma, _ := math.Lgamma(k + 1)
+		p := math.Exp(k*math.Log(mean) - mean - gamma)
+		sum += p * max(1, math.Ceil(k/float64(slots)))
+	}
+	return sum
+}
+
+const (
+	slabBytes = 128
+
+	// MaxUtilization is that of slabs all full: 15 pairs of 8 bytes in 128.
+	MaxUtilization = 0.9375
+)
+
+// Utilization returns the memory utilisation (bytes of elements / bytes of slabs, section III-C of the paper) of a
+// slab hash of 32-bit pairs at a load, and LoadFor the load that has a utilisation, which must be above 0 and below
+// MaxUtilization.
+func Utilization(load float64) float64 {
+	return MaxUtilization * load / expectedSlabs(load, slabhash.SlotsAt(structures.Bits32, false))
+}
+
+// LoadFor: see Utilization.
+func LoadFor(utilization float64) float64 {
+	low, high := 1e-6, 1e4
+	for range 100 {
+		mid := math.Sqrt(low * high)
+		if Utilization(mid) < utilization {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/enum"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -37,7 +39,7 @@ var Graphs = enum.Of("graph", Uniform, RMAT, Grid, OneHub)
 
 const edgeFactor = 16
 
-// arcs are the edges of a graph, each a function of its index; those behind the first n are a batch's.
+// arcs are the edges of a graph, each a function of its index; those after the first n are a batch's.
 type arcs struct {
 	kind     GraphKind
 	seed     uint32
@@ -122,77 +124,74 @@ func (a arcs) step(i int) (from, to uint32) {
 	return from, to
 }
 
+// edges are some of them in slices.
+func (a arcs) edges(n int, of func(i int) int) (e graph.Edges) {
+	e.From, e.To = make([]uint32, n), make([]uint32, n)
+	each(n, func(i int) error {
+		e.From[i], e.To[i] = a.at(of(i))
+		return nil
+	})
+	return e
+}
+
 // graphRun is a graph that is measured, with its edges and those of a batch in device buffers.
 type graphRun struct {
 	*session
 	arcs    arcs
-	batch   int
+	fresh   bool // the batch's edges are new ones, else they are there
 	pool    *alloc.SlabPool
 	graph   *graph.Graph
 	ordered *graph.Ordered
 	all     graph.DeviceEdges // the first n
 	more    graph.DeviceEdges // the batch
+	found   *vk.Buffer[uint8]
 }
 
 // onGraph measures something with a batch of new edges, or of some that are there.
-func onGraph(fresh bool, measure func(*graphRun, context.Context) error) func(*session, context.Context) error {
-	return func(s *session, ctx context.Context) error {
-		r := &graphRun{session: s, arcs: newArcs(s.at.graph, s.seed(), s.n), batch: max(1, s.at.batch)}
-		err := r.init(ctx, fresh)
-		if err == nil {
-			err = measure(r, ctx)
-		}
-		return errors.Join(err, r.close())
+func onGraph(fresh bool, measure func(*graphRun)) func(*session) {
+	return func(s *session) {
+		s.batch = max(1, s.at.Batch)
+		r := &graphRun{session: s, arcs: newArcs(s.at.Graph, s.o.Seed, s.n), fresh: fresh}
+		r.all = r.upload("all", s.n, func(i int) int { return i })
+		r.more = r.upload("batch", s.batch, r.chosen)
+		r.found = must(vk.NewBuffer[uint8](s.d, (s.batch+3)/4*4))
+		defer r.found.Free()
+		defer func() { s.ending(); r.close() }()
+		measure(r)
 	}
-}
-
-func (s *session) seed() uint32 { return s.o.Seed }
-
-func (r *graphRun) init(ctx context.Context, fresh bool) (err error) {
-	if r.all, err = r.edges(ctx, "all", r.n, func(i int) int { return i }); err != nil {
-		return err
-	}
-	return r.choose(ctx, fresh)
-}
-
-// choose makes the batch.
-func (r *graphRun) choose(ctx context.Context, fresh bool) (err error) {
-	r.more, err = r.edges(ctx, "batch", r.batch, func(i int) int { return r.chosen(i, fresh) })
-	return err
 }
 
 // chosen is which edge is the i-th of the batch: a new one, or one that is there.
-func (r *graphRun) chosen(i int, fresh bool) int {
-	if fresh {
+func (r *graphRun) chosen(i int) int {
+	if r.fresh {
 		return r.n + i
 	}
 	return int(uint64(r.arcs.random(i, 77)) * uint64(r.n) >> 32)
 }
 
-// edges puts edges into device buffers.
-func (r *graphRun) edges(ctx context.Context, name string, n int, of func(i int) int) (e graph.DeviceEdges, err error) {
-	e.Count = n
-	e.From, err = r.words(ctx, "graph from "+name, n, func(i int) uint32 { from, _ := r.arcs.at(of(i)); return from })
-	if err == nil {
-		e.To, err = r.words(ctx, "graph to "+name, n, func(i int) uint32 { _, to := r.arcs.at(of(i)); return to })
-	}
-	return e, err
+// upload puts edges into device buffers.
+func (r *graphRun) upload(name string, n int, of func(i int) int) graph.DeviceEdges {
+	return graph.DeviceEdges{Count: n,
+		From: r.words("graph from "+name, n, func(i int) uint32 { from, _ := r.arcs.at(of(i)); return from }),
+		To:   r.words("graph to "+name, n, func(i int) uint32 { _, to := r.arcs.at(of(i)); return to })}
 }
 
 // build makes the graph of the first n edges, and a pool with room for a batch.
-func (r *graphRun) build(ctx context.Context) error {
-	if err := r.close(); err != nil {
-		return err
-	}
+func (r *graphRun) build() {
+	ok(r.close())
 	blocks := (r.n/8+2*r.arcs.vertices+r.batch/4)/alloc.BlockSlabs + 64
-	pool, err := alloc.NewSlabPool(ctx, r.d, alloc.PoolOptions{Blocks: blocks})
-	if err != nil {
-		return err
-	}
-	r.pool = pool
-	r.graph, err = graph.Build(ctx, r.d, r.all, graph.Options{Directed: true, Vertices: r.arcs.vertices,
-		Pool: pool, Tile: r.at.tile, Timed: true})
-	return err
+	r.pool = must(alloc.NewSlabPool(r.ctx, r.d, alloc.PoolOptions{Blocks: blocks}))
+	r.graph = must(graph.BuildOn(r.ctx, r.stream, r.all, graph.Options{Directed: true, Vertices: r.arcs.vertices,
+		Pool: r.pool, Tile: r.at.Tile, Timed: true}))
+}
+
+// buildOrdered makes the graph of the first n edges, in a tree with room for a batch.
+func (r *graphRun) buildOrdered() {
+	ok(r.close())
+	o := graph.OrderedOptions{Directed: true, Vertices: r.arcs.vertices}
+	o.Tree.Capacity = r.n + r.batch
+	r.ordered = must(graph.BuildOrdered(r.ctx, r.d, r.arcs.edges(r.n, func(i int) int { return i }), o))
+	ok(r.ordered.Tree().Reserve(r.ctx, 2*r.n+2*r.batch)) // slabs that are found at the first look
 }
 
 func (r *graphRun) close() (err error) {
@@ -209,191 +208,217 @@ func (r *graphRun) close() (err error) {
 	return err
 }
 
-// distinct is how many different edges there are among the first n and a batch.
-func (r *graphRun) distinct(batch bool) uint64 {
-	keys := make([]uint64, r.n, r.n+r.batch)
-	put := func(to []uint64, of func(i int) int) {
-		_ = each(len(to), func(i int) error {
-			a, b := r.arcs.at(of(i))
-			to[i] = uint64(a)<<32 | uint64(b)
-			return nil
-		})
-	}
-	put(keys, func(i int) int { return i })
-	if batch {
-		keys = keys[:r.n+r.batch]
-		put(keys[r.n:], func(i int) int { return r.n + i })
-	}
+// distinct is how many different edges there are among the first so many.
+func (r *graphRun) distinct(n int) uint64 {
+	keys := make([]uint64, n)
+	fill(keys, func(i int) uint64 {
+		from, to := r.arcs.at(i)
+		return uint64(from)<<32 | uint64(to)
+	})
 	slices.Sort(keys)
 	return uint64(len(slices.Compact(keys)))
 }
 
-// has checks that the graph has so many edges, and that its memory is sound.
-func (r *graphRun) has(ctx context.Context, edges uint64) error {
-	_, got, err := r.graph.Size(ctx)
-	if err != nil {
-		return err
+// has checks that a graph has so many edges, and that its memory is sound.
+func (r *graphRun) has(g interface {
+	Edges(context.Context) (uint64, error)
+	Check(context.Context) error
+}, edges uint64) {
+	if got := must(g.Edges(r.ctx)); got != edges {
+		ok(r.wrong("%d edges, not %d", got, edges))
 	}
-	if got != edges {
-		return r.wrong("%d edges, not %d", got, edges)
-	}
-	return r.graph.Check(ctx)
+	ok(g.Check(r.ctx))
 }
 
 // allFound checks that the batch's edges are there, or that none is.
-func (r *graphRun) allFound(ctx context.Context, there bool) error {
-	found, err := vk.NewBuffer[uint8](r.d, (r.batch+3)/4*4)
-	if err != nil {
-		return err
-	}
-	defer found.Free()
-	err = r.graph.On(r.stream).Find(graph.DeviceLookups{Count: r.batch, From: r.more.From, To: r.more.To, Found: found})
-	if err == nil {
-		err = r.stream.Wait(context.WithoutCancel(ctx))
-	}
-	if err != nil {
-		return err
-	}
+func (r *graphRun) allFound(there bool) {
+	ok(r.graph.FindOn(r.stream, graph.DeviceLookups{Count: r.batch, From: r.more.From, To: r.more.To, Found: r.found}))
+	r.wait()
 	bytes := make([]uint8, r.batch)
-	if err := found.Download(ctx, 0, bytes); err != nil {
-		return err
-	}
-	return each(r.batch, func(i int) error {
+	ok(r.found.Download(r.ctx, 0, bytes))
+	ok(each(r.batch, func(i int) error {
 		if (bytes[i] == 1) != there {
 			return r.wrong("edge %d of the batch: found %v, want %v", i, bytes[i] == 1, there)
 		}
 		return nil
-	})
+	}))
 }
 
 func (r *graphRun) result(operations int) Measurement {
 	m := r.measurement(r.n, operations)
-	m.Form, m.Batch = r.at.graph.String(), r.batch
+	m.Form, m.Batch = r.at.Graph.String(), r.batch
+	if !r.op.Has("batch") {
+		m.Batch = 0
+	}
 	return m
 }
 
-// update measures a batch of one kind on the n edges: some, behind what makes them on the stream.
-func (r *graphRun) update(ctx context.Context, kind structures.Kind, some graph.DeviceEdges, makes func() error) error {
-	status, err := vk.NewBuffer[uint8](r.d, (r.batch+3)/4*4)
-	if err != nil {
-		return err
-	}
-	defer status.Free()
-	before, behind := r.distinct(false), r.distinct(true)
-	b := graph.DeviceBatch{Count: r.batch, From: some.From, To: some.To, Status: status, Left: r.left}
-	return r.add(r.measure(ctx, task{
-		Measurement: r.result(r.batch), pending: true,
+// update measures a batch of one kind on the n edges: some, after what makes them on the stream.
+func (r *graphRun) update(kind structures.Kind, some graph.DeviceEdges, makes func() error) {
+	before, after := r.distinct(r.n), r.distinct(r.n+r.batch)
+	b := graph.DeviceBatch{Count: r.batch, From: some.From, To: some.To, Status: r.found, Left: r.left}
+	r.measure(r.result(r.batch), task{
+		pending: true,
 		prepare: r.build,
 		record: func() error {
 			if err := makes(); err != nil {
 				return err
 			}
-			return r.graph.On(r.stream).Update(ctx, kind, b)
+			return r.graph.UpdateOn(r.ctx, r.stream, kind, b)
 		},
-		check: func(ctx context.Context) error {
-			if kind == structures.Delete {
-				gone, err := r.outcomes(ctx, status, structures.Deleted)
-				if err != nil {
-					return err
-				}
-				return errors.Join(r.has(ctx, before-gone), r.allFound(ctx, false))
+		check: func() {
+			if kind == structures.Insert {
+				r.has(r.graph, after)
+				r.allFound(true)
+				return
 			}
-			return errors.Join(r.has(ctx, behind), r.allFound(ctx, true))
+			status, gone := make([]uint8, r.batch), uint64(0)
+			ok(r.found.Download(r.ctx, 0, status))
+			for _, s := range status {
+				if s == uint8(structures.Deleted) {
+					gone++
+				}
+			}
+			r.has(r.graph, before-gone)
+			r.allFound(false)
 		},
-	}))
+	})
 }
 
-// outcomes counts the operations of one status.
-func (r *graphRun) outcomes(ctx context.Context, status *vk.Buffer[uint8], of structures.Status) (n uint64, err error) {
-	bytes := make([]uint8, r.batch)
-	if err := status.Download(ctx, 0, bytes); err != nil {
-		return 0, err
-	}
-	for _, s := range bytes {
-		if s == uint8(of) {
-			n++
-		}
-	}
-	return n, nil
-}
+func (r *graphRun) insertEdges() { r.update(structures.Insert, r.more, func() error { return nil }) }
 
-func (r *graphRun) insertEdges(ctx context.Context) error {
-	return r.update(ctx, structures.Insert, r.more, func() error { return nil })
-}
+func (r *graphRun) deleteEdges() { r.update(structures.Delete, r.more, func() error { return nil }) }
 
-func (r *graphRun) deleteEdges(ctx context.Context) error {
-	return r.update(ctx, structures.Delete, r.more, func() error { return nil })
+// sortedInsert measures a batch of insertions that is brought into the order of its vertices first.
+func (r *graphRun) sortedInsert() {
+	sorted := graph.DeviceEdges{Count: r.batch, From: r.room("graph sorted from", r.batch),
+		To: r.room("graph sorted to", r.batch)}
+	scratch := r.room("graph sort", r.bulk().SortScratch(r.batch, true, primitives.Widths{})/4+1)
+	r.update(structures.Insert, sorted, func() error {
+		return r.bulk().Sort(r.stream, primitives.SortArgs{Keys: r.more.From.Address(), Values: r.more.To.Address(),
+			OutKeys: sorted.From.Address(), OutValues: sorted.To.Address(), Bits: r.arcs.scale,
+			Length: primitives.Length{N: r.batch}, Scratch: scratch.Address()})
+	})
 }
 
 // findEdges measures lookups of a batch of edges that are there.
-func (r *graphRun) findEdges(ctx context.Context) error {
-	found, err := vk.NewBuffer[uint8](r.d, (r.batch+3)/4*4)
-	if err == nil {
-		defer found.Free()
-		err = r.build(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	l := graph.DeviceLookups{Count: r.batch, From: r.more.From, To: r.more.To, Found: found}
-	return r.add(r.measure(ctx, task{
-		Measurement: r.result(r.batch),
-		record:      func() error { return r.graph.On(r.stream).Find(l) },
-		check:       func(ctx context.Context) error { return r.allFound(ctx, true) },
-	}))
+func (r *graphRun) findEdges() {
+	r.build()
+	l := graph.DeviceLookups{Count: r.batch, From: r.more.From, To: r.more.To, Found: r.found}
+	r.measure(r.result(r.batch), task{
+		record: func() error { return r.graph.FindOn(r.stream, l) },
+		check:  func() { r.allFound(true) },
+	})
 }
 
-// timings are those of the graph's stages since they were asked for.
-func (r *graphRun) timings(ctx context.Context) func() []vk.Timing {
-	return func() []vk.Timing {
-		if r.graph == nil {
-			return nil
-		}
-		stats, _ := r.graph.Stats(ctx) // a device that is lost shows elsewhere
-		return stats.Timings
+// timings are those of the graph's kernels.
+func (r *graphRun) timings() []vk.Timing {
+	if r.graph == nil {
+		return nil
 	}
+	return r.graph.Timings()
 }
 
 // buildGraph measures the bulk build of n unsorted edges.
-func (r *graphRun) buildGraph(ctx context.Context) error {
-	m := r.result(r.n)
-	m.Batch = 0
-	m, err := r.measureWall(ctx, m, func(ctx context.Context) error { return r.heat(ctx) }, r.build,
-		r.timings(ctx), "")
-	if err == nil {
-		err = r.has(ctx, r.distinct(false))
-	}
-	return r.add(m, err)
+func (r *graphRun) buildGraph() {
+	m := r.calls(r.result(r.n), r.heat, r.build, r.timings, "")
+	r.has(r.graph, r.distinct(r.n))
+	r.add(m)
 }
 
 // deleteVertices measures the deletion of as many vertices as a batch has, or of half of them all.
-func (r *graphRun) deleteVertices(ctx context.Context) error {
+func (r *graphRun) deleteVertices() {
 	n := min(r.batch, r.arcs.vertices/2)
 	ids := make([]uint32, n)
-	for i := range ids {
-		ids[i] = uint32(uint64(i) * uint64(r.arcs.vertices) / uint64(n))
-	}
-	status := make([]structures.Status, n)
+	fill(ids, func(i int) uint32 { return uint32(uint64(i) * uint64(r.arcs.vertices) / uint64(n)) })
+	var status []structures.Status
 	m := r.result(n)
 	m.Batch = n
-	m, err := r.measureWall(ctx, m, func(ctx context.Context) error {
-		return errors.Join(r.build(ctx), r.heat(ctx))
-	}, func(ctx context.Context) (err error) {
-		status, err = r.graph.DeleteVertices(ctx, ids)
-		return err
-	}, r.timings(ctx), "")
-	if err != nil {
-		return err
-	}
+	m = r.calls(m, func() { r.build(); r.heat() },
+		func() { status = must(r.graph.DeleteVertices(r.ctx, ids)) }, r.timings, "")
 	if slices.ContainsFunc(status, func(s structures.Status) bool { return s != structures.Deleted }) {
-		return r.wrong("a vertex was not deleted")
+		ok(r.wrong("a vertex was not deleted"))
 	}
-	vertices, _, err := r.graph.Size(ctx)
-	if err == nil && vertices != r.arcs.vertices-n {
-		err = r.wrong("%d vertices, not %d", vertices, r.arcs.vertices-n)
+	if left := must(r.graph.Vertices(r.ctx)); left != r.arcs.vertices-n {
+		ok(r.wrong("%d vertices, not %d", left, r.arcs.vertices-n))
 	}
-	if err == nil {
-		err = r.graph.Check(ctx)
+	ok(r.graph.Check(r.ctx))
+	r.add(m)
+}
+
+// batchKeys are the keys of a batch in the tree of an ordered graph.
+func (r *graphRun) batchKeys() *vk.Buffer[uint32] {
+	return r.words("graph keys", 2*r.batch, func(i int) uint32 {
+		from, to := r.arcs.at(r.chosen(i / 2))
+		if i%2 == 0 {
+			return to
+		}
+		return from
+	})
+}
+
+// updateOrdered measures a batch of one kind on the tree of an ordered graph of the n edges.
+func (r *graphRun) updateOrdered(kind structures.Kind) {
+	b := structures.DeviceBatch{Count: r.batch, Keys: r.batchKeys(),
+		Values: r.words("graph values", 2*r.batch, func(int) uint32 { return 0 })}
+	m := r.result(r.batch)
+	m.Form += " " + r.at.Path.String()
+	record := func() error { return r.ordered.Tree().UpdateOn(r.ctx, r.stream, kind, b) }
+	if r.at.Path != btree.Batched {
+		b.Left, b.Alone = r.left, true
+		record = func() error { return r.ordered.Tree().ApplyOn(r.stream, kind, b) }
 	}
-	return r.add(m, err)
+	r.measure(m, task{pending: r.at.Path != btree.Batched, prepare: r.buildOrdered, record: record, check: func() {
+		_, found, err := r.ordered.FindEdges(r.ctx, r.arcs.edges(r.batch, r.chosen))
+		ok(err)
+		if i := slices.Index(found, kind == structures.Delete); i >= 0 {
+			ok(r.wrong("edge %d of the batch: found %v after %v", i, found[i], kind))
+		}
+		if r.fresh {
+			r.has(r.ordered, r.distinct(r.n+r.batch))
+		}
+		ok(r.ordered.Check(r.ctx))
+	}})
+}
+
+// findOrdered measures lookups of a batch of edges that are there, in the tree.
+func (r *graphRun) findOrdered() {
+	r.buildOrdered()
+	words := (r.batch + 31) / 32
+	l := structures.DeviceLookups{Count: r.batch, Keys: r.batchKeys(), Values: r.room("graph values", 2*r.batch),
+		FoundBits: r.room("graph found", words)}
+	r.measure(r.result(r.batch), task{
+		record: func() error { return r.ordered.Tree().FindOn(r.stream, l) },
+		check: func() {
+			bits := r.download(l.FoundBits, words)
+			for i := range r.batch {
+				if bits[i/32]>>(i%32)&1 == 0 {
+					ok(r.wrong("edge %d of the batch was not found", i))
+				}
+			}
+		},
+	})
+}
+
+// rows measures the taking of sorted rows.
+func (r *graphRun) rows(ordered bool) {
+	take := func() (*graph.CSR, error) { return r.graph.CSR(r.ctx, true) }
+	if ordered {
+		r.buildOrdered()
+		take = func() (*graph.CSR, error) { return r.ordered.CSR(r.ctx) }
+	} else {
+		r.build()
+	}
+	var csr *graph.CSR
+	closing := func() {
+		if csr != nil {
+			ok(csr.Close())
+		}
+	}
+	m := r.calls(r.result(r.n), closing, func() { csr = must(take()) }, nil, "")
+	if want := r.distinct(r.n); uint64(csr.Arcs) != want {
+		ok(r.wrong("%d arcs, not %d", csr.Arcs, want))
+	}
+	closing()
+	r.add(m)
 }

@@ -1,11 +1,16 @@
 package bench
 
 import (
+	"math"
 	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/vkds/vkds/internal/engine/enum"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // keySpace makes the keys and values of a benchmark: everything is a function of an index and the seed, so that
@@ -127,4 +132,228 @@ func ascending(s []uint32) []uint32 {
 	}
 	wait.Wait()
 	return parted
+}
+
+// Order is how the keys of a benchmark follow one another.
+type Order uint8
+
+const (
+	Random Order = iota
+	Ascending
+	Descending
+	// AlmostSorted is ascending but for one key in 32, which has changed places with one 2^12 places away.
+	AlmostSorted
+	// Gaussian are keys about the middle of all 32-bit numbers with a standard deviation of 2^28, in random order.
+	// There are at most 2^28 of them.
+	Gaussian
+)
+
+var orderNames = enum.Names[Order]{"random", "ascending", "descending", "almost-sorted", "gaussian"}
+
+const (
+	gaussianDeviation = 1 << 28
+	maxGaussian       = 1 << 28 // more, and neighbours in the middle would be less than 1 apart
+)
+
+func (o Order) String() string { return orderNames.String(o) }
+
+// Orders are all of them, by their names.
+var Orders = enum.Of("order", Random, Ascending, Descending, AlmostSorted, Gaussian)
+
+// sequence are n different keys in an order, each a function of its index. Those that aren't random are spread evenly
+// over all 32-bit numbers.
+type sequence struct {
+	space keySpace
+	order Order
+	n     int
+	step  uint32 // from a key to the next greater one; 2 at least
+	deal  order  // of Gaussian: which of them comes when
+	spare int    // of random ones: the index whose key stands for ~0; 0: none, ~0 is a key like others
+}
+
+func newSequence(space keySpace, o Order, n int) sequence {
+	step := uint32(min(1<<32/uint64(n), 1<<31))
+	return sequence{space: space, order: o, n: n, step: step, deal: newOrder(n, uint64(space.seed)<<13|1)}
+}
+
+func (s sequence) key(i int) uint32 {
+	switch s.order {
+	case Random:
+		if key := s.space.key(i); s.spare == 0 || key != ^uint32(0) {
+			return key
+		}
+		return s.space.key(s.spare)
+	case Gaussian:
+		return s.quantile(2 * s.deal.at(i))
+	case Descending:
+		i = s.n - 1 - i
+	case AlmostSorted:
+		i = s.swapped(i)
+	}
+	return uint32(i) * s.step
+}
+
+// swapped exchanges one index in 32 with that which differs in bit 12, or for short sequences in the highest bit.
+func (s sequence) swapped(i int) int {
+	far := 1 << min(12, bits.Len(uint(s.n-1))-1)
+	pair := i &^ far // the same for both
+	if j := i ^ far; j < s.n && scramble(uint32(pair))%32 == 0 {
+		return j
+	}
+	return i
+}
+
+// absent is a key that the sequence doesn't have, another one for each index.
+func (s sequence) absent(i int) uint32 {
+	switch s.order {
+	case Random:
+		return s.space.key(s.n + i)
+	case Gaussian:
+		return s.quantile(2*s.deal.at(i) + 1)
+	}
+	return s.key(i) + s.step/2
+}
+
+// quantile is number i of 2n keys that ascend and are distributed normally.
+func (s sequence) quantile(i int) uint32 {
+	share := (float64(i) + 0.5) / float64(2*s.n)
+	return uint32(1<<31 + gaussianDeviation*math.Sqrt2*math.Erfinv(2*share-1))
+}
+
+// spread are n keys in ascending order, each somewhere in its own n-th part of all 32-bit numbers.
+type spread struct {
+	seed, step uint32
+}
+
+func newSpread(n int, seed uint32) spread {
+	return spread{seed, uint32(min(1<<32/uint64(n), 1<<31))}
+}
+
+func (s spread) key(i int) uint32 {
+	return uint32(i)*s.step + uint32(uint64(scramble(uint32(i)^s.seed))*uint64(s.step)>>32)
+}
+
+// Levels says which levels of an LSM are full.
+type Levels uint8
+
+const (
+	FullLevels      Levels = iota // all but one batch of n: every level is full
+	OneLevel                      // n pairs, where that is a power of two of batches
+	AlternateLevels               // every other level, the largest one included
+)
+
+var levelNames = enum.Names[Levels]{"full", "one", "alternate"}
+
+func (l Levels) String() string { return levelNames.String(l) }
+
+// LevelArrangements are the arrangements of levels, by their names.
+var LevelArrangements = enum.Of("levels", FullLevels, OneLevel, AlternateLevels)
+
+// batches is how many batches of n pairs are there; one at least.
+func (l Levels) batches(n, batch int) int {
+	all := 1 << (bits.Len(uint(max(n/batch, 1))) - 1) // a power of two
+	switch {
+	case l == OneLevel || all == 1:
+		return all
+	case l == FullLevels:
+		return all - 1
+	}
+	some := 0
+	for bit := all / 2; bit > 0; bit /= 4 {
+		some |= bit
+	}
+	return some
+}
+
+// Keys and values are made of 32-bit numbers at both widths: an element of 64 bits has such a number as its high word,
+// and another one made of it as the low word. So elements have the order of their numbers, and what has mixed up the
+// words of two shows.
+
+// element is the one of a width that is made of x.
+func element(w structures.Width, x uint32) uint64 {
+	if w == structures.Bits32 {
+		return uint64(x)
+	}
+	return uint64(x)<<32 | uint64(scramble(x))
+}
+
+// element is the one of the width at hand that is made of x.
+func (s *session) element(x uint32) uint64 { return element(s.width, x) }
+
+// elementOf is the element of a type's width that is made of x, and upperOf what it was made of.
+func elementOf[W structures.Word](x uint32) W { return W(element(structures.WidthOf[W](), x)) }
+func upperOf[W structures.Word](x W) uint32 {
+	return uint32(uint64(x) >> (structures.WidthOf[W]().Bits() - 32))
+}
+
+// ofWidth measures what is written for Go's words, at the width at hand.
+func ofWidth(narrow, wide func(*session)) func(*session) {
+	return func(s *session) {
+		if s.width == structures.Bits64 {
+			wide(s)
+		} else {
+			narrow(s)
+		}
+	}
+}
+
+// download brings the first words of a buffer.
+func (s *session) download(b *vk.Buffer[uint32], n int) []uint32 {
+	words := make([]uint32, n)
+	ok(b.Download(s.ctx, 0, words))
+	return words
+}
+
+// downloadElements brings what the first elements of a buffer were made of.
+func (s *session) downloadElements(b *vk.Buffer[uint32], n int) []uint32 {
+	if s.width == structures.Bits32 {
+		return s.download(b, n)
+	}
+	made, words := make([]uint32, n), s.carried(2*n)
+	ok(b.Download(s.ctx, 0, words))
+	ok(each(n, func(i int) error {
+		if made[i] = words[2*i+1]; words[2*i] != scramble(made[i]) {
+			return s.wrong("place %d: words of two elements: %#x, %#x", i, words[2*i], words[2*i+1])
+		}
+		return nil
+	}))
+	return made
+}
+
+// numbers are as wide as the elements at hand, as the device has them: sums, or how many pairs a range has.
+type numbers struct {
+	words []uint32
+	width structures.Width
+}
+
+func (s *session) downloadNumbers(b *vk.Buffer[uint32], n int) numbers {
+	return numbers{s.download(b, n<<s.width), s.width}
+}
+
+func (s numbers) at(i int) uint64 {
+	if s.width == structures.Bits32 {
+		return uint64(s.words[i])
+	}
+	return uint64(s.words[2*i]) | uint64(s.words[2*i+1])<<32
+}
+
+func (s numbers) len() int { return len(s.words) >> s.width }
+
+// from are so many of the numbers from one on.
+func (s numbers) from(first, n int) numbers {
+	return numbers{s.words[first<<s.width : (first+n)<<s.width], s.width}
+}
+
+// modulo is x as far as numbers are wide.
+func (s numbers) modulo(x uint64) uint64 { return x & (1<<(32<<s.width) - 1) }
+
+// Pairs returns the first n random keys that dictionaries are measured with at a seed, their values, and the keys in the
+// order of the queries: for what is measured beside them.
+func Pairs(seed uint32, n int) (keys, values, queries []uint32) {
+	keys, values, queries = make([]uint32, n), make([]uint32, n), make([]uint32, n)
+	space, order := keySpace{seed}, queryOrder(n, seed)
+	fill(keys, space.key)
+	fill(values, func(i int) uint32 { return space.value(keys[i]) })
+	fill(queries, func(i int) uint32 { return keys[order.at(i)] })
+	return keys, values, queries
 }

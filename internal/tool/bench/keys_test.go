@@ -93,7 +93,7 @@ func BenchmarkKeyInOrder(b *testing.B) {
 }
 
 func BenchmarkMix(b *testing.B) {
-	x := newMixer(keySpace{1}, 1<<26, 1<<26, Gamma2)
+	x := newMixer(keySpace{1}, 1<<26, 1<<26, gammas[2].mix)
 	var sum uint32
 	for i := range b.N {
 		sum += x.at(i & (1<<26 - 1)).key

@@ -2,10 +2,8 @@ package bench
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/tool/bench/latched"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 )
@@ -13,10 +11,8 @@ import (
 // Results are checked inside the benchmark: that it ends without an error says that all were right.
 func TestLatchedTreesAreMeasured(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "latched", Options{
-		Common: quick, Sizes: []int{5001}, Batches: []int{1 << 10}, Tiles: []int{4}, Nodes: []int{128, 256},
-		Waits: []latched.Wait{latched.Restart, latched.Spin}, Kinds: []latched.Kind{latched.BPlus, latched.BLink},
-	})
+	r, err := Run(t.Context(), d, "latched", quick("", "n=5001", "batch=10", "tile=4", "node=128,256",
+		"wait=restart,spin", "kind=b+tree,b-link-tree"))
 	require.NoError(t, err)
 	count := map[string]int{}
 	for _, m := range r.Measurements {
@@ -33,11 +29,10 @@ func TestLatchedTreesAreMeasured(t *testing.T) {
 func TestLatchedOptionsThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
 	var option *structures.OptionError
-	_, err := Run(t.Context(), d, "latched", Options{Ops: []string{"delete"}})
+	_, err := Run(t.Context(), d, "latched", quick("delete"))
 	require.ErrorAs(t, err, &option)
 	var shape *structures.OptionError
-	r, err := Run(t.Context(), d, "latched", Options{Common: Common{Repeat: 1, WarmUp: time.Nanosecond},
-		Sizes: []int{64}, Tiles: []int{4, 3}})
+	r, err := Run(t.Context(), d, "latched", quick("", "n=64", "tile=4,3"))
 	require.ErrorAs(t, err, &shape)
 	require.Len(t, r.Measurements, len(Ops("latched")), "what was measured before")
 }

@@ -16,12 +16,12 @@ func TestMixesHaveTheirShares(t *testing.T) {
 		mix  Mix
 		want map[sort]float64
 	}{
-		{Gamma0, map[sort]float64{{structures.Insert, structures.Inserted}: 0.5,
+		{gammas[0].mix, map[sort]float64{{structures.Insert, structures.Inserted}: 0.5,
 			{structures.Delete, structures.Deleted}: 0.5}},
-		{Gamma1, map[sort]float64{
+		{gammas[1].mix, map[sort]float64{
 			{structures.Insert, structures.Inserted}: 0.2, {structures.Delete, structures.Deleted}: 0.2,
 			{structures.Find, structures.Found}: 0.3, {structures.Find, structures.Absent}: 0.3}},
-		{Gamma2, map[sort]float64{
+		{gammas[2].mix, map[sort]float64{
 			{structures.Insert, structures.Inserted}: 0.1, {structures.Delete, structures.Deleted}: 0.1,
 			{structures.Find, structures.Found}: 0.4, {structures.Find, structures.Absent}: 0.4}},
 	} {
@@ -56,14 +56,22 @@ func TestMixesHaveTheirShares(t *testing.T) {
 	}
 }
 
-func TestSkewedBatchesHaveOneHotKey(t *testing.T) {
+func TestRepeatedKeys(t *testing.T) {
 	const n = 10_000
-	k := newSkew(keySpace{3}, n, 0.25)
-	times := map[uint32]int{}
+	s := &session{n: n}
+	s.at.Share = 0.25
+	times := map[int]int{}
 	for i := range n {
-		times[k.key(i)]++
-		require.Equal(t, k.hot(i), k.key(i) == keySpace{3}.key(0))
+		times[newSkew(s).number(i)]++
 	}
-	require.Equal(t, n/4, times[keySpace{3}.key(0)])
+	require.Equal(t, n/4, times[0])
 	require.Len(t, times, n-n/4+1)
+	clear(times)
+	for i := range n {
+		times[fourTimes(s).number(i)]++
+	}
+	require.Len(t, times, fourTimes(s).keys)
+	for number, is := range times {
+		require.Equal(t, 4, is, number)
+	}
 }

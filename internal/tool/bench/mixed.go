@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"regexp"
 	"slices"
 
@@ -9,14 +8,18 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
+// Mix is a distribution of operations over one batch, as Γ = (a, b, c, d) of section VI-C of Ashkiani et al.,
+// "A Dynamic Hash Table for the GPU": the shares of insertions of new keys, deletions of keys that are there,
+// searches for keys that are there, and searches for keys that are not.
+type Mix struct{ Insert, Delete, Find, FindAbsent float64 }
+
 // mixture is a batch of mixed operations, all in one dispatch.
 type mixture struct {
 	name, about string
 	mix         Mix
 	queries     []structures.Kind // what becomes of the mix's searches, in turn; nil: they are searches
-	whole       bool              // as many operations as pairs, else a batch of them
-	standard    bool
-	moments     bool // queries for order see one each, instead of what was there before
+	batch       bool              // a batch of operations, else as many as pairs
+	moments     bool              // queries for order see one each, instead of what was there before
 }
 
 var (
@@ -24,8 +27,6 @@ var (
 	successors = []structures.Kind{structures.FindSuccessor}
 	allQueries = []structures.Kind{structures.Find, structures.FindRange, structures.FindSuccessor}
 )
-
-var shareInName = regexp.MustCompile(`-[0-9.]+`)
 
 // family is the name of a mixture and of those that differ from it by their share of updates, which stands in the name;
 // "" where there are none.
@@ -36,73 +37,118 @@ func (m mixture) family() string {
 	return ""
 }
 
+var shareInName = regexp.MustCompile(`-[0-9.]+`)
+
 // gammas are the mixes of section VI-C of the slab hash's paper.
 var gammas = []mixture{
-	{"gamma0", "n operations on n pairs: half insert, half delete", Gamma0, nil, true, true, false},
-	{"gamma1", "n operations on n pairs: 20% insert, 20% delete, 30% find, 30% find absent", Gamma1, nil,
-		true, true, false},
-	{"gamma2", "n operations on n pairs: 10% insert, 10% delete, 40% find, 40% find absent", Gamma2, nil,
-		true, true, false},
+	{"gamma0", "n operations on n pairs: half insert, half delete", Mix{0.5, 0.5, 0, 0}, nil, false, false},
+	{"gamma1", "n operations on n pairs: 20% insert, 20% delete, 30% find, 30% find absent", Mix{0.2, 0.2, 0.3, 0.3}, nil,
+		false, false},
+	{"gamma2", "n operations on n pairs: 10% insert, 10% delete, 40% find, 40% find absent", Mix{0.1, 0.1, 0.4, 0.4}, nil,
+		false, false},
 }
 
 // treeMixes are the concurrent benchmark of section 5.6 of Awad et al. (2019), α updates of which half are insertions
 // and half deletions, with searches alone and with all the queries of the paper; and the deletions with searches and
 // insertions with ranges of chapter 4 of Awad's dissertation.
 var treeMixes = []mixture{
-	{"alpha-0.2", "n operations on n pairs: 10% insert, 10% delete, 80% find", Mix{0.1, 0.1, 0.8, 0}, nil, true, true,
-		false},
-	{"alpha-0.6", "n operations on n pairs: 30% insert, 30% delete, 40% find", Mix{0.3, 0.3, 0.4, 0}, nil, true, true,
-		false},
-	{"alpha-1.0", "n operations on n pairs: half insert, half delete", Mix{0.5, 0.5, 0, 0}, nil, true, true, false},
+	{"alpha-0.2", "n operations on n pairs: 10% insert, 10% delete, 80% find", Mix{0.1, 0.1, 0.8, 0}, nil, false, false},
+	{"alpha-0.6", "n operations on n pairs: 30% insert, 30% delete, 40% find", Mix{0.3, 0.3, 0.4, 0}, nil, false, false},
+	{"alpha-1.0", "n operations on n pairs: half insert, half delete", Mix{0.5, 0.5, 0, 0}, nil, false, false},
 	{"alpha-0.2-all", "as alpha-0.2, a third of its queries each find, the first pairs from a key on, and successor",
-		Mix{0.1, 0.1, 0.8, 0}, allQueries, true, false, false},
-	{"alpha-0.6-all", "as alpha-0.6, its queries likewise", Mix{0.3, 0.3, 0.4, 0}, allQueries, true, false, false},
-	{"delete-find-5", "a batch on n pairs: 5% delete, 95% find", Mix{0, 0.05, 0.95, 0}, nil, false, false, false},
-	{"delete-find-50", "a batch on n pairs: 50% delete, 50% find", Mix{0, 0.5, 0.5, 0}, nil, false, false, false},
-	{"delete-find-90", "a batch on n pairs: 90% delete, 10% find", Mix{0, 0.9, 0.1, 0}, nil, false, false, false},
+		Mix{0.1, 0.1, 0.8, 0}, allQueries, false, false},
+	{"alpha-0.6-all", "as alpha-0.6, its queries likewise", Mix{0.3, 0.3, 0.4, 0}, allQueries, false, false},
+	{"delete-find-5", "a batch on n pairs: 5% delete, 95% find", Mix{0, 0.05, 0.95, 0}, nil, true, false},
+	{"delete-find-50", "a batch on n pairs: 50% delete, 50% find", Mix{0, 0.5, 0.5, 0}, nil, true, false},
+	{"delete-find-90", "a batch on n pairs: 90% delete, 10% find", Mix{0, 0.9, 0.1, 0}, nil, true, false},
 	{"range-beside", "the first pairs from each of n keys on, by the kernel that may be concurrent with updates",
-		Mix{0, 0, 1, 0}, justRanges, true, false, false},
-	{"successor-beside", "the next key above each of n keys, likewise", Mix{0, 0, 1, 0}, successors, true, false,
-		false},
+		Mix{0, 0, 1, 0}, justRanges, false, false},
+	{"successor-beside", "the next key above each of n keys, likewise", Mix{0, 0, 1, 0}, successors, false, false},
 	{"insert-range-5", "a batch on n pairs: 5% insert, 95% the first pairs from a key on", Mix{0.05, 0, 0.95, 0},
-		justRanges, false, false, false},
+		justRanges, true, false},
 	{"insert-range-50", "a batch on n pairs: 50% insert, 50% the first pairs from a key on", Mix{0.5, 0, 0.5, 0},
-		justRanges, false, false, false},
+		justRanges, true, false},
 	{"insert-range-90", "a batch on n pairs: 90% insert, 10% the first pairs from a key on", Mix{0.9, 0, 0.1, 0},
-		justRanges, false, false, false},
+		justRanges, true, false},
 }
 
 // momentMixes are those of chapter 4 with ranges of which each takes a snapshot of its own, while the insertions go on.
 var momentMixes = []mixture{
 	{"insert-range-5-moments", "as insert-range-5, each range as of a moment of its own, within the dispatch",
-		Mix{0.05, 0, 0.95, 0}, justRanges, false, false, true},
-	{"insert-range-50-moments", "as insert-range-50, likewise", Mix{0.5, 0, 0.5, 0}, justRanges, false, false, true},
-	{"insert-range-90-moments", "as insert-range-90, likewise", Mix{0.9, 0, 0.1, 0}, justRanges, false, false, true},
+		Mix{0.05, 0, 0.95, 0}, justRanges, true, true},
+	{"insert-range-50-moments", "as insert-range-50, likewise", Mix{0.5, 0, 0.5, 0}, justRanges, true, true},
+	{"insert-range-90-moments", "as insert-range-90, likewise", Mix{0.9, 0, 0.1, 0}, justRanges, true, true},
 }
 
-// mixes are the rows of some mixes of a structure.
-func mixes(structure, axes string, all []mixture) (rows []row) {
+// mixes are the rows of some mixes of a structure, whose keys are random ones.
+func mixes(of string, all []mixture) (rows []row) {
 	for _, m := range all {
-		axes := axes
-		if !m.whole {
+		standard, axes := "", "-order"
+		if m.name[:5] == "gamma" || slices.Contains([]string{"alpha-0.2", "alpha-0.6", "alpha-1.0"}, m.name) {
+			standard = "*"
+		}
+		if m.batch {
 			axes += " batch"
 		}
 		if slices.Contains(m.queries, structures.FindRange) {
 			axes += " length"
 		}
-		measure := func(s *session, ctx context.Context) error { return s.mix(ctx, m) }
-		rows = append(rows, row{"mixed, " + m.name,
-			map[string]cell{structure: {Op{m.name, m.about, m.standard, axes}, measure}}})
+		rows = append(rows, row{of + standard, m.name, axes, m.about, func(s *session) { s.mix(m) }})
 	}
 	return rows
+}
+
+// mixer deals out operations of a mix, n at most, over a table of the keys of indices 0 … n-1. No key comes twice, so
+// that the result of each operation is known whatever the order.
+type mixer struct {
+	keys                  keySpace
+	n                     int   // keys in the table
+	inserts, deletes, hit int   // operations of each sort; the rest are searches for absent keys
+	deal                  order // which sort of operation stands at a place of the batch
+	pick                  order // which of the table's keys the deletions and searches take
+}
+
+func newMixer(keys keySpace, n, operations int, m Mix) mixer {
+	x := mixer{keys: keys, n: n, deal: newOrder(operations, 0x6d69786572), pick: newOrder(n, 0x7069636b)}
+	// Rounded so that the shares of all sorts up to each add up right.
+	upTo := func(share float64) int { return min(operations, int(share*float64(operations)+0.5)) }
+	x.inserts = upTo(m.Insert)
+	x.deletes = upTo(m.Insert+m.Delete) - x.inserts
+	x.hit = upTo(m.Insert+m.Delete+m.Find) - x.inserts - x.deletes
+	return x
+}
+
+// operation is one operation of a batch and what must come of it.
+type operation struct {
+	kind   structures.Kind
+	key    uint32
+	status structures.Status
+}
+
+func (x mixer) at(i int) operation {
+	j := x.deal.at(i)
+	switch {
+	case j < x.inserts:
+		return operation{structures.Insert, x.keys.key(x.n + j), structures.Inserted}
+	case j < x.inserts+x.deletes:
+		return operation{structures.Delete, x.keys.key(x.pick.at(j - x.inserts)), structures.Deleted}
+	case j < x.inserts+x.deletes+x.hit:
+		return operation{structures.Find, x.keys.key(x.pick.at(j - x.inserts)), structures.Found}
+	}
+	return operation{structures.Find, x.keys.key(x.n + j), structures.Absent}
 }
 
 // mixedBatch is a mix dealt out for n pairs.
 type mixedBatch struct {
 	mixture
 	mixer
-	count   int
-	windows []uint32 // of each operation, its own window's number or the next one's; nil if none asks for order
+	count  int
+	device structures.DeviceBatch
+
+	// Of batches that ask for order: of each operation its own window's number or the next one's, all keys that were
+	// there, in order, and with those that the batch inserts; the latter is nil where queries don't see them.
+	windows       []uint32
+	before, after []uint32
 }
 
 func (b *mixedBatch) kind(i int) structures.Kind {
@@ -113,23 +159,53 @@ func (b *mixedBatch) kind(i int) structures.Kind {
 	return kind
 }
 
-// kindOfAll is the kind of a batch.
-func (b *mixedBatch) kindOfAll() structures.Kind {
-	if b.mix.Find == 1 && len(b.queries) == 1 {
-		return b.queries[0]
-	}
-	return structures.Mixed
-}
-
-func (s *session) deal(mix mixture) *mixedBatch {
-	b := &mixedBatch{mixture: mix, count: s.batch}
-	if mix.whole {
-		b.count = s.n
+// mix measures a mixed batch in one dispatch.
+func (s *session) mix(mix mixture) {
+	b := &mixedBatch{mixture: mix, count: s.n}
+	if mix.batch {
+		b.count = s.batch
 	}
 	b.mixer = newMixer(s.space, s.n, b.count, mix.mix)
-	if mix.queries == nil {
-		return b
+	random := newSequence(s.space, Random, s.n)
+	s.holdOf(random, s.n) // for the utilisation
+	value := func(i int) uint32 { return s.space.value(b.at(i).key) }
+	b.device = structures.DeviceBatch{Count: b.count, Status: s.status, Left: s.left, Width: s.own.Length,
+		OwnMoments: b.moments, Kinds: must(vk.NewBuffer[uint8](s.d, (b.count+3)&^3))}
+	d := &b.device
+	defer d.Kinds.Free()
+	defer s.ending()
+	d.Keys = s.batchOf("mixed keys", b.count, func(i int) uint32 { return b.at(i).key })
+	d.Values = s.batchOf("mixed values", b.count, value)
+	fill(s.bytes[:b.count], func(i int) uint8 { return uint8(b.kind(i)) })
+	ok(d.Kinds.Upload(s.ctx, 0, s.bytes[:b.count]))
+	if b.queries != nil {
+		s.windows(b)
 	}
+	kind := structures.Mixed
+	if mix.mix.Find == 1 && len(b.queries) == 1 {
+		kind = b.queries[0]
+	}
+	m := s.measurement(s.n, b.count)
+	m.Mix, m.Updates = b.family(), b.mix.Insert+b.mix.Delete
+	if b.batch {
+		m.Batch = b.count
+	}
+	s.measure(m, task{
+		pending: true,
+		prepare: func() {
+			s.holdOf(random, s.n)
+			if s.name != "slabhash" { // a hash table writes the values of what it finds, which are there already
+				s.batchOf("mixed values", b.count, value)
+			}
+		},
+		record: func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, kind, *d) },
+		check:  func() { s.checkMix(b) },
+	})
+	s.there = -1
+}
+
+// windows gives the operations of a batch that ask for order what they want.
+func (s *session) windows(b *mixedBatch) {
 	b.windows = make([]uint32, b.count+1)
 	for i := range b.count {
 		b.windows[i+1] = b.windows[i]
@@ -137,115 +213,103 @@ func (s *session) deal(mix mixture) *mixedBatch {
 			b.windows[i+1]++
 		}
 	}
-	return b
-}
-
-// mix measures a mixed batch in one dispatch. Its keys are random ones whatever the order asked for.
-func (s *session) mix(ctx context.Context, mix mixture) error {
-	b := s.deal(mix)
-	lengths := []int{0}
-	if slices.Contains(mix.queries, structures.FindRange) {
-		lengths = s.options.Lengths
-	}
-	for _, length := range lengths {
-		if err := s.mixOf(ctx, b, length); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// mixOf is mix with ranges of some length, 0 if there are none.
-func (s *session) mixOf(ctx context.Context, b *mixedBatch, length int) error {
-	random := newSequence(s.space, Random, s.n)
-	if err := s.holdOf(ctx, random, s.n); err != nil { // for the utilisation
-		return err
-	}
-	d, err := s.mixedBuffers(ctx, b, length)
-	if err != nil {
-		return err
-	}
-	defer d.Kinds.Free()
-	var w *windowChecks
-	if b.windows != nil {
-		if w, err = s.windows(ctx, b, &d); err != nil {
-			return err
-		}
-	}
-	m := s.measurement(s.n, b.count)
-	m.Order, m.Length, m.Mix, m.Updates = "", length, b.family(), b.mix.Insert+b.mix.Delete
-	if !b.whole {
-		m.Batch = b.count
-	}
-	defer func() { s.there = -1 }()
-	return s.add(s.measure(ctx, task{
-		Measurement: m, pending: true,
-		prepare: func(ctx context.Context) error {
-			if err := s.holdOf(ctx, random, s.n); err != nil || s.name == "slabhash" {
-				return err // a hash table writes the values of what it finds, which are there already
+	d := &b.device
+	d.Width = max(d.Width, 1)
+	d.Highs = s.batchOf("highs", b.count, func(int) uint32 { return ^uint32(0) })
+	d.Windows = s.words("windows", b.count, func(i int) uint32 { return b.windows[i] })
+	d.OutKeys, d.OutValues = s.listed(int(b.windows[b.count]) * d.Width)
+	b.before = make([]uint32, s.n)
+	fill(b.before, s.space.key)
+	b.before = ascending(b.before)
+	if b.moments {
+		b.after = slices.Clone(b.before)
+		for i := range b.count {
+			if b.kind(i) == structures.Insert {
+				b.after = append(b.after, b.at(i).key)
 			}
-			_, err := s.batchOf(ctx, "mixed values", b.count, func(i int) uint32 { return s.space.value(b.at(i).key) })
-			return err
-		},
-		record: func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, b.kindOfAll(), d) },
-		check:  func(ctx context.Context) error { return s.checkMix(ctx, b, d, w) },
-	}))
-}
-
-// mixedBuffers are those of a mixed batch.
-func (s *session) mixedBuffers(ctx context.Context, b *mixedBatch, length int) (d structures.DeviceBatch, err error) {
-	d = structures.DeviceBatch{Count: b.count, Status: s.status, Left: s.left, Width: length, OwnMoments: b.moments}
-	if d.Keys, err = s.batchOf(ctx, "mixed keys", b.count, func(i int) uint32 { return b.at(i).key }); err != nil {
-		return d, err
+		}
+		b.after = ascending(b.after)
 	}
-	if d.Values, err = s.batchOf(ctx, "mixed values", b.count, func(i int) uint32 {
-		return s.space.value(b.at(i).key)
-	}); err != nil {
-		return d, err
-	}
-	if d.Kinds, err = vk.NewBuffer[uint8](s.d, (b.count+3)&^3); err != nil {
-		return d, err
-	}
-	fill(s.bytes[:b.count], func(i int) uint8 { return uint8(b.kind(i)) })
-	if err := d.Kinds.Upload(ctx, 0, s.bytes[:b.count]); err != nil {
-		d.Kinds.Free()
-		return d, err
-	}
-	return d, nil
 }
 
 // checkMix looks at what came of a mixed batch.
-func (s *session) checkMix(ctx context.Context, b *mixedBatch, d structures.DeviceBatch, w *windowChecks) error {
-	if err := s.checkStatus(ctx, b.count, func(i int) structures.Status {
-		if b.kind(i) == structures.FindSuccessor && w.isLast(b.at(i).key) {
+func (s *session) checkMix(b *mixedBatch) {
+	s.checkStatus(b.count, func(i int) structures.Status {
+		if b.kind(i) == structures.FindSuccessor && b.at(i).key >= b.before[len(b.before)-1] {
 			return structures.Absent
 		}
 		return b.at(i).status
-	}); err != nil {
-		return err
+	})
+	got := s.downloadNumbers(b.device.Values, b.count)
+	var keys, values numbers
+	width := b.device.Width
+	if b.windows != nil {
+		room := int(b.windows[b.count]) * width
+		keys, values = s.downloadNumbers(b.device.OutKeys, room), s.downloadNumbers(b.device.OutValues, room)
 	}
-	got, err := s.downloadNumbers(ctx, d.Values, b.count)
-	if err != nil {
-		return err
-	}
-	err = each(b.count, func(i int) error {
-		o, want := b.at(i), uint64(0)
-		if b.kind(i) != structures.Find {
+	ok(each(b.count, func(i int) error {
+		o, number, most := b.at(i), int(got.at(i)), width
+		switch b.kind(i) {
+		case structures.Find:
+			want := uint64(0)
+			if o.status == structures.Found {
+				want = s.element(s.space.value(o.key))
+			}
+			if got.at(i) != want {
+				return s.wrong("operation %d: value %d instead of %d", i, got.at(i), want)
+			}
+			return nil
+		case structures.FindSuccessor:
+			if o.key == ^uint32(0) {
+				return nil
+			}
+			o.key++
+			number, most = 1, 1
+			if s.bytes[i] == uint8(structures.Absent) {
+				number = 0
+			}
+		case structures.FindRange:
+		default:
 			return nil
 		}
-		if o.status == structures.Found {
-			want = s.element(s.space.value(o.key))
+		if number < 0 || number > most {
+			return s.wrong("operation %d: %d pairs, but %d at most", i, number, most)
 		}
-		if got.at(i) != want {
-			return s.wrong("operation %d: value %d instead of %d", i, got.at(i), want)
+		at := int(b.windows[i]) * width
+		return s.checkWindow(b, i, o.key, most, keys.from(at, number), values.from(at, number))
+	}))
+	s.sound(s.n + b.inserts - b.deletes)
+}
+
+// checkWindow checks the pairs that operation i found from a key on, of which it was to find so many at most. The batch's
+// insertions may be seen or not where queries have moments of their own: what was there before is there.
+func (s *session) checkWindow(b *mixedBatch, i int, from uint32, most int, keys, values numbers) error {
+	all := b.before
+	if b.moments {
+		all = b.after
+	}
+	was, _ := slices.BinarySearch(b.before, from)
+	now, _ := slices.BinarySearch(all, from)
+	for j := range keys.len() {
+		for now < len(all) && s.element(all[now]) != keys.at(j) { // one that was inserted after the moment
+			if was < len(b.before) && b.before[was] == all[now] {
+				return s.wrong("operation %d, pair %d: key %d was passed over", i, j, b.before[was])
+			}
+			now++
 		}
-		return nil
-	})
-	if err == nil && w != nil {
-		err = w.check(ctx, got)
+		if now == len(all) {
+			return s.wrong("operation %d, pair %d: key %d was never there, or comes out of order", i, j, keys.at(j))
+		}
+		if key := all[now]; values.at(j) != s.element(s.space.value(key)) {
+			return s.wrong("operation %d, pair %d: %d instead of the value of key %d", i, j, values.at(j), key)
+		}
+		if was < len(b.before) && b.before[was] == all[now] {
+			was++
+		}
+		now++
 	}
-	if err != nil {
-		return err
+	if keys.len() < most && was < len(b.before) {
+		return s.wrong("operation %d: %d pairs, but there are more", i, keys.len())
 	}
-	return s.sound(ctx, s.n+b.inserts-b.deletes)
+	return nil
 }

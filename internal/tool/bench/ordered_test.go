@@ -12,10 +12,8 @@ import (
 // Results are checked inside the benchmark: that it ends without an error says that all were right.
 func TestSortedArrayIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "sortedarray", Options{
-		Common: quick, Ops: allOps("sortedarray"), Sizes: []int{5000}, Batches: []int{1000, 1 << 20},
-		Lengths: []int{1, 100}, Lookups: []structures.LookupOrder{structures.OneByOne, structures.SortedFirst},
-	})
+	r, err := Run(t.Context(), d, "sortedarray", quick(allOps("sortedarray"), "n=5000", "batch=1000,20", "length=1,100",
+		"lookup=one-by-one,sorted-first"))
 	require.NoError(t, err)
 	require.Len(t, r.Measurements, 2*1+2*2+3*2+3)
 	m := r.Measurements[0]
@@ -29,11 +27,8 @@ func TestSortedArrayIsMeasured(t *testing.T) {
 
 func TestLSMIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "lsm", Options{
-		Common: quick, Ops: allOps("lsm"), Sizes: []int{1 << 12}, Batches: []int{1 << 9},
-		Orders: []Order{Random, Descending},
-		Levels: []Levels{FullLevels, OneLevel, AlternateLevels}, Lengths: []int{20},
-	})
+	r, err := Run(t.Context(), d, "lsm", quick(allOps("lsm"), "n=12", "batch=9", "order=random,descending",
+		"levels=full,one,alternate", "length=20"))
 	require.NoError(t, err)
 	require.Len(t, r.Measurements, 2*(1+3*3+1+2*3+3*3+2))
 	require.Len(t, r.Measurements[0].Steps, 8)
@@ -63,29 +58,22 @@ func TestLevels(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, name, l.String())
 	}
-	for _, name := range LookupOrders.Names() {
-		_, err := LookupOrders.Parse(name)
-		require.NoError(t, err)
-	}
 	_, err := LevelArrangements.Parse("half")
-	require.Error(t, err)
-	_, err = LookupOrders.Parse("by chance")
 	require.Error(t, err)
 }
 
 func TestOrderedOptionsThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, o := range []Options{
-		{Ops: []string{"cleanups"}}, {Sizes: []int{3}}, {Batches: []int{-1}}, {Lengths: []int{0}},
-		{Common: Common{Repeat: -1}},
-		{Sizes: []int{1 << 29}, Orders: []Order{Gaussian}},
+		quick("cleanups"), quick("", "n=3"), quick("", "batch=-1"), quick("", "length=0"), {Repeat: -1},
+		quick("", "n=29", "order=gaussian"),
 	} {
 		var option *structures.OptionError
 		_, err := Run(t.Context(), d, "sortedarray", o)
 		require.ErrorAs(t, err, &option, "%+v", o)
 	}
 	var option *structures.OptionError
-	_, err := Run(t.Context(), d, "lsm", Options{Stale: []float64{0.7}})
+	_, err := Run(t.Context(), d, "lsm", quick("", "stale=0.7"))
 	require.ErrorAs(t, err, &option)
 }
 
@@ -93,51 +81,50 @@ func TestOrderedOptionsThatCanNotBe(t *testing.T) {
 func TestWrongPairsAreFound(t *testing.T) {
 	d := testdevice.Open(t)
 	const n = 1000
-	s := sessionOf(t, d, "sortedarray", n, Options{Batches: []int{300}})
-	ctx := t.Context()
-	require.NoError(t, s.hold(ctx, n))
-	require.NoError(t, s.holdsAll(ctx, n))
-	var wrong *WrongError
+	s := sessionOf(t, d, "sortedarray", n, "batch=300")
+	s.own.Length = 8
+	right(t, func() { s.hold(n) })
+	right(t, func() { s.holdsAll(n) })
 	array := s.structure().(*sortedarray.Array[uint32, uint32])
 	change := func(keys, values []uint32) {
-		_, err := array.Insert(ctx, keys, values)
+		_, err := array.Insert(t.Context(), keys, values)
 		require.NoError(t, err)
-		require.ErrorAs(t, s.holdsAll(ctx, n), &wrong)
 	}
-	change([]uint32{s.keys.key(7)}, []uint32{^s.space.value(s.keys.key(7))})
-	_, err := array.Insert(ctx, []uint32{s.keys.key(7)}, []uint32{s.space.value(s.keys.key(7))})
-	require.NoError(t, err)
-	require.NoError(t, s.holdsAll(ctx, n))
+	key := s.keys.key(7)
+	change([]uint32{key}, []uint32{^s.space.value(key)})
+	wrong(t, func() { s.holdsAll(n) })
+	change([]uint32{key}, []uint32{s.space.value(key)})
+	right(t, func() { s.holdsAll(n) })
 	change([]uint32{s.keys.absent(0)}, []uint32{0})
-	require.ErrorAs(t, s.count(ctx), &wrong, "one pair is in the middle of some range")
+	wrong(t, func() { s.holdsAll(n) })
+	wrong(t, s.count, "one pair is in the middle of some range")
 }
 
 // A deletion of ranges that took others, too few or a key too many is found out.
 func TestWrongDeletionsAreFound(t *testing.T) {
 	d := testdevice.Open(t)
 	const n = 1000
-	s := sessionOf(t, d, "sortedarray", n, Options{Batches: []int{300}})
+	s := sessionOf(t, d, "sortedarray", n, "batch=300")
 	ctx := t.Context()
-	require.NoError(t, s.hold(ctx, n))
+	right(t, func() { s.hold(n) })
 	array := s.structure().(*sortedarray.Array[uint32, uint32])
 	x := everyFourth[uint32](s, 7)
 	require.Equal(t, 36*7, x.pairs(), "142 whole stretches")
 	counts, err := array.DeleteRange(ctx, x.ranges)
 	require.NoError(t, err)
-	require.NoError(t, checkDeleted(s, ctx, x, counts))
-	var wrong *WrongError
-	require.ErrorAs(t, checkDeleted(s, ctx, x, counts[1:]), &wrong)
-	require.ErrorAs(t, checkDeleted(s, ctx, everyFourth[uint32](s, 8), counts), &wrong)
+	right(t, func() { checkDeleted(s, x, counts) })
+	wrong(t, func() { checkDeleted(s, x, counts[1:]) })
+	wrong(t, func() { checkDeleted(s, everyFourth[uint32](s, 8), counts) })
 	counts[5]++
-	require.ErrorAs(t, checkDeleted(s, ctx, x, counts), &wrong)
+	wrong(t, func() { checkDeleted(s, x, counts) })
 	counts[5]--
 	back, other := x.ranges[3].Lo, x.sorted[7] // of the second stretch, which stays
 	_, err = array.Insert(ctx, []uint32{back}, []uint32{s.space.value(back)})
 	require.NoError(t, err)
-	require.ErrorAs(t, checkDeleted(s, ctx, x, counts), &wrong)
+	wrong(t, func() { checkDeleted(s, x, counts) })
 	_, err = array.Delete(ctx, []uint32{other})
 	require.NoError(t, err)
-	require.ErrorAs(t, checkDeleted(s, ctx, x, counts), &wrong, "as many, but others")
+	wrong(t, func() { checkDeleted(s, x, counts) }, "as many, but others")
 }
 
 // An export without one of the pairs, with another value, or out of order where there is one, is found out.
@@ -145,23 +132,23 @@ func TestWrongExportsAreFound(t *testing.T) {
 	d := testdevice.Open(t)
 	const n = 1000
 	for _, name := range []string{"sortedarray", "slabhash"} {
-		s := sessionOf(t, d, name, n, Options{})
-		require.NoError(t, s.hold(t.Context(), n))
+		s := sessionOf(t, d, name, n)
+		right(t, func() { s.hold(n) })
 		keys := append([]uint32(nil), s.inOrder(n)...)
 		values := make([]uint32, n)
 		fill(values, func(i int) uint32 { return s.space.value(keys[i]) })
-		require.NoError(t, s.checkAll(keys, values))
-		var wrong *WrongError
+		check := func() { s.checkAll(keys, values) }
+		right(t, check)
 		values[3]++
-		require.ErrorAs(t, s.checkAll(keys, values), &wrong, name)
+		wrong(t, check, name)
 		values[3]--
 		keys[5], values[5] = keys[6], values[6]
-		require.ErrorAs(t, s.checkAll(keys, values), &wrong, "one twice, and one not at all")
+		wrong(t, check, "one twice, and one not at all")
 		keys[6], values[6] = s.sorted[5], s.space.value(s.sorted[5])
 		if name == "slabhash" {
-			require.NoError(t, s.checkAll(keys, values))
+			right(t, check)
 		} else {
-			require.ErrorAs(t, s.checkAll(keys, values), &wrong, "out of order")
+			wrong(t, check, "out of order")
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package bench
 
 import (
-	"context"
+	"sync/atomic"
 
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -10,36 +10,207 @@ import (
 // bulk are the primitives, in the form of the setting.
 func (s *session) bulk() *primitives.Primitives {
 	if s.primitives == nil {
-		s.primitives = primitives.New(s.d, primitives.Options{Form: s.at.form})
+		s.primitives = primitives.New(s.d, primitives.Options{Form: s.at.Form})
 	}
 	return s.primitives
 }
 
-// time measures an operation that moves so many bytes an element at least, and reports it.
-func (s *session) time(ctx context.Context, bytes int, record func() error, check func(context.Context) error) error {
+// time measures an operation that moves so many bytes an element at least.
+func (s *session) time(bytes int, record func() error, check func()) {
 	m := s.measurement(s.n, s.n)
 	m.Bytes = uint64(bytes * s.n)
-	return s.add(s.measure(ctx, task{Measurement: m, record: record, check: check}))
+	s.measure(m, task{record: record, check: check})
 }
 
-// scratchFor is scratch of so many bytes.
-func (s *session) scratchFor(bytes int) (uint64, error) {
-	b, err := s.room("scratch", (bytes+3)/4)
-	if err != nil {
-		return 0, err
-	}
-	return b.Address(), nil
-}
-
-// indices are the numbers 0 … n-1: as values they tell where a pair came from.
-func (s *session) indices(ctx context.Context) (*vk.Buffer[uint32], error) {
-	return s.elements(ctx, "indices", func(i int) uint32 { return uint32(i) })
-}
+// scratch is scratch of so many bytes.
+func (s *session) scratch(bytes int) uint64 { return s.room("scratch", (bytes+3)/4).Address() }
 
 // payload are values that tell where their pairs came from, and room for them where they go.
-func (s *session) payload(ctx context.Context) (values, moved *vk.Buffer[uint32], err error) {
-	if values, err = s.indices(ctx); err == nil {
-		moved, err = s.roomFor("out values", s.n)
+func (s *session) payload() (values, moved *vk.Buffer[uint32]) {
+	return s.elements("indices", func(i int) uint32 { return uint32(i) }), s.roomFor("out values", s.n)
+}
+
+func (s *session) length() primitives.Length { return primitives.Length{N: s.n} }
+
+func (s *session) widths() primitives.Widths { return primitives.Widths{Key: s.width, Value: s.width} }
+
+// sort measures the sort of keys, or of pairs.
+func (s *session) sort(pairs bool) {
+	keys, out := s.elements("keys "+s.keys.order.String(), s.keys.key), s.roomFor("out", s.n)
+	a := primitives.SortArgs{Keys: keys.Address(), OutKeys: out.Address(), Length: s.length(), Widths: s.widths(),
+		Scratch: s.scratch(s.bulk().SortScratch(s.n, pairs, s.widths()))}
+	check := func() { s.checkAscending(out, s.keys.key) }
+	if pairs {
+		values, moved := s.payload()
+		a.Values, a.OutValues = values.Address(), moved.Address()
+		check = func() { s.checkStable(out, moved, s.n, s.keys.key) }
 	}
-	return values, moved, err
+	s.time(0, func() error { return s.bulk().Sort(s.stream, a) }, check)
+}
+
+// topK measures the search for a few of the greatest keys.
+func (s *session) topK() {
+	k, widths := min(1000, s.n), primitives.Widths{Key: s.width}
+	keys, out, numbers := s.elements("words", s.space.key), s.roomFor("out", s.n), s.room("out numbers", s.n)
+	a := primitives.TopKArgs{Keys: keys.Address(), OutKeys: out.Address(), OutValues: numbers.Address(), K: k,
+		Length: s.length(), Widths: widths, Scratch: s.scratch(s.bulk().TopKScratch(s.n, k, widths))}
+	s.time(4<<s.width, func() error { return s.bulk().TopK(s.stream, a) }, func() {
+		best, places := s.downloadElements(out, k), s.download(numbers, k)
+		for i, key := range best {
+			if s.space.key(int(places[i])) != key || i > 0 && key >= best[i-1] {
+				ok(s.wrong("place %d: %d, number %d", i, key, places[i]))
+			}
+		}
+		var greater atomic.Int64 // all keys differ: so none is greater than the last one but those before it
+		each(s.n, func(i int) error {
+			if s.space.key(i) > best[k-1] {
+				greater.Add(1)
+			}
+			return nil
+		})
+		if n := int(greater.Load()); n != k-1 {
+			ok(s.wrong("%d keys are greater than the last of %d", n, k))
+		}
+	})
+}
+
+// scan measures prefix sums, which have each word in its own sum or not.
+func (s *session) scan(inclusive bool) {
+	in, out := s.elements("words", s.space.key), s.roomFor("out", s.n)
+	a := primitives.ScanArgs{In: in.Address(), Out: out.Address(), Length: s.length(), Width: s.width,
+		Inclusive: inclusive, Scratch: s.scratch(s.bulk().ScanScratch(s.n, s.width))}
+	s.time(8<<s.width, func() error { return s.bulk().Scan(s.stream, a) }, func() {
+		sums := s.downloadNumbers(out, s.n)
+		// Sums are right if the first one is, and each differs from the one before by the element between them.
+		ok(each(s.n, func(i int) error {
+			before, between := uint64(0), uint64(0)
+			if i > 0 {
+				before, between = sums.at(i-1), s.element(s.space.key(i-1))
+			}
+			if inclusive {
+				between = s.element(s.space.key(i))
+			}
+			if sums.modulo(sums.at(i)-before) != between {
+				return s.wrong("sum %d: %d", i, sums.at(i))
+			}
+			return nil
+		}))
+	})
+}
+
+func (s *session) reduce() {
+	in, out := s.elements("words", s.space.key), s.room("sum", 2)
+	a := primitives.ReduceArgs{In: in.Address(), Out: out.Address(), Length: s.length(), Width: s.width,
+		Scratch: s.scratch(s.bulk().ReduceScratch(s.n, s.width))}
+	var want atomic.Uint64
+	parallel(s.n, func(first, end int) error {
+		sum := uint64(0)
+		for i := first; i < end; i++ {
+			sum += s.element(s.space.key(i))
+		}
+		want.Add(sum)
+		return nil
+	})
+	s.time(4<<s.width, func() error { return s.bulk().Reduce(s.stream, a) }, func() {
+		if got := s.downloadNumbers(out, 1); got.at(0) != got.modulo(want.Load()) {
+			ok(s.wrong("%d instead of %d", got.at(0), got.modulo(want.Load())))
+		}
+	})
+}
+
+// compactPairs keeps the pairs whose place in a random order is below the half, so that their number is known.
+func (s *session) compactPairs() {
+	kept := func(i int) bool { return s.order.at(i) < s.n/2 }
+	keys, out, count := s.elements("words", s.space.key), s.roomFor("out", s.n), s.room("count", 1)
+	values, moved := s.payload()
+	flags := s.words("flags", (s.n+31)/32, func(w int) (word uint32) {
+		for b := range min(32, s.n-32*w) {
+			if kept(32*w + b) {
+				word |= 1 << b
+			}
+		}
+		return word
+	})
+	a := primitives.CompactArgs{Keys: keys.Address(), Values: values.Address(), Flags: flags.Address(),
+		Length: s.length(), OutKeys: out.Address(), OutValues: moved.Address(), OutCount: count.Address(),
+		Scratch: s.scratch(s.bulk().CompactScratch(s.n)), Widths: s.widths()}
+	s.time(12<<s.width, func() error { return s.bulk().Compact(s.stream, a) }, func() {
+		s.checkWords("number of pairs", count, 1, func(int) uint32 { return uint32(s.n / 2) })
+		k, v := s.downloadElements(out, s.n/2), s.downloadElements(moved, s.n/2)
+		ok(each(len(v), func(i int) error {
+			if at := int(v[i]); at >= s.n || !kept(at) || k[i] != s.space.key(at) || i > 0 && v[i-1] >= v[i] {
+				return s.wrong("place %d: %d, %d", i, k[i], v[i])
+			}
+			return nil
+		}))
+	})
+}
+
+// merge merges the first half of an array with the second: both ascend. The rate is that of the output.
+func (s *session) merge(pairs bool) {
+	half := s.n / 2
+	a, b := newSpread(half, s.o.Seed), newSpread(s.n-half, ^s.o.Seed)
+	key := func(i int) uint32 {
+		if i < half {
+			return a.key(i)
+		}
+		return b.key(i - half)
+	}
+	keys, out := s.elements("runs", key), s.roomFor("out", s.n)
+	args := primitives.MergeArgs{
+		A:       primitives.Run{Keys: keys.Address(), Length: primitives.Length{N: half}},
+		B:       primitives.Run{Keys: keys.AddressOf(half << s.width), Length: primitives.Length{N: s.n - half}},
+		Widths:  s.widths(),
+		OutKeys: out.Address(), Scratch: s.scratch(s.bulk().MergeScratch(s.n, s.widths())),
+	}
+	check, bytes := func() { s.checkAscending(out, key) }, 8<<s.width
+	if pairs {
+		values, moved := s.payload()
+		args.A.Values, args.B.Values = values.Address(), values.AddressOf(half<<s.width)
+		args.OutValues = moved.Address()
+		check, bytes = func() { s.checkStable(out, moved, s.n, key) }, 16<<s.width
+	}
+	s.time(bytes, func() error { return s.bulk().Merge(s.stream, args) }, check)
+}
+
+// search measures the lower bounds of n queries in n sorted keys: one query in the part of each key. The queries ascend,
+// after their sort if that is measured with them, or come in random order.
+func (s *session) search(ascend, sorted bool) {
+	keys, queries := newSpread(s.n, s.o.Seed), newSpread(s.n, ^s.o.Seed)
+	place := func(i int) int { return i } // of query i among the ascending ones
+	asked := s.roomFor("queries", s.n)
+	sort := primitives.SortArgs{Length: s.length(), Widths: primitives.Widths{Key: s.width}}
+	if ascend && !sorted {
+		asked = s.elements("sorted queries", queries.key)
+	} else {
+		random := s.elements("random queries", func(i int) uint32 { return queries.key(s.order.at(i)) })
+		sort.Keys, sort.OutKeys = random.Address(), asked.Address()
+		if !ascend {
+			place, asked = s.order.at, random
+		}
+	}
+	bytes := s.bulk().BoundsScratch(s.n, s.n, s.width)
+	if sorted {
+		bytes = max(bytes, s.bulk().SortScratch(s.n, false, sort.Widths))
+	}
+	sort.Scratch = s.scratch(bytes) // which it needs no longer when the bounds are found
+	out := s.room("bounds", s.n)
+	a := primitives.BoundsArgs{Keys: s.elements("sorted keys", keys.key).Address(), Length: s.length(), Width: s.width,
+		Queries: asked.Address(), Count: s.length(), Out: out.Address(), Sorted: ascend, Scratch: sort.Scratch}
+	s.time(0, func() error {
+		if sorted {
+			if err := s.bulk().Sort(s.stream, sort); err != nil {
+				return err
+			}
+		}
+		return s.bulk().Bounds(s.stream, a)
+	}, func() {
+		s.checkWords("query", out, s.n, func(i int) uint32 {
+			at := place(i)
+			if keys.key(at) < queries.key(at) {
+				return uint32(at + 1)
+			}
+			return uint32(at)
+		})
+	})
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -13,11 +12,11 @@ import (
 func TestPrimitivesAreMeasured(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, primitive := range []string{"sort", "scan", "merge", "search"} {
-		r, err := Run(t.Context(), d, primitive, Options{
-			Common: quick, Ops: allOps(primitive), Sizes: []int{1003, 1 << 15},
-			Forms:  []primitives.Form{primitives.Auto, primitives.SinglePass, primitives.MultiPass},
-			Widths: []int{32, 64},
-		})
+		axes := []string{"n=1003,15", "width=32,64"}
+		if primitive != "merge" {
+			axes = append(axes, "form=auto,single-pass,multi-pass")
+		}
+		r, err := Run(t.Context(), d, primitive, quick(allOps(primitive), axes...))
 		require.NoError(t, err)
 		settings := 0 // of all operations
 		for _, p := range Ops(primitive) {
@@ -45,8 +44,8 @@ func TestPrimitivesAreMeasured(t *testing.T) {
 
 func TestKeyOrdersAreSorted(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "sort", Options{Common: quick, Ops: []string{"pairs"}, Sizes: []int{5000},
-		Orders: []Order{Random, Ascending, Descending, AlmostSorted, Gaussian}})
+	r, err := Run(t.Context(), d, "sort", quick("pairs", "n=5000",
+		"order=random,ascending,descending,almost-sorted,gaussian"))
 	require.NoError(t, err)
 	var orders []string
 	for _, m := range r.Measurements {
@@ -59,7 +58,7 @@ func TestPrimitivesThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
 	var option *structures.OptionError
 	for primitive, o := range map[string]Options{
-		"sorts": {}, "sort": {Ops: []string{"pair"}}, "scan": {Sizes: []int{1}}, "merge": {Common: Common{Repeat: -1}},
+		"sorts": {}, "sort": quick("pair"), "scan": quick("", "n=1"), "merge": {Repeat: -1},
 	} {
 		_, err := Run(t.Context(), d, primitive, o)
 		require.ErrorAs(t, err, &option, primitive)
@@ -70,17 +69,15 @@ func TestPrimitivesThatCanNotBe(t *testing.T) {
 func TestWrongOrderIsFound(t *testing.T) {
 	d := testdevice.Open(t)
 	const n = 1000
-	s := sessionOf(t, d, "sort", n, Options{})
+	s := sessionOf(t, d, "sort", n)
 	key := func(i int) uint32 { return uint32(i / 2) } // each twice
-	keys, err := s.filled(t.Context(), "keys", s.n, key)
-	require.NoError(t, err)
-	values, err := s.indices(t.Context())
-	require.NoError(t, err)
+	keys := s.elements("keys", key)
+	values, _ := s.payload()
 	ctx := t.Context()
-	require.NoError(t, s.checkStable(ctx, keys, values, key))
-	require.NoError(t, s.checkAscending(ctx, keys, key))
+	stable := func() { s.checkStable(keys, values, n, key) }
+	right(t, stable)
+	right(t, func() { s.checkAscending(keys, key) })
 
-	var wrong *WrongError
 	for _, change := range []struct {
 		at   int
 		pair [4]uint32 // keys and values of two neighbours
@@ -93,21 +90,20 @@ func TestWrongOrderIsFound(t *testing.T) {
 	} {
 		require.NoError(t, keys.Upload(ctx, change.at, change.pair[:2]))
 		require.NoError(t, values.Upload(ctx, change.at, change.pair[2:]))
-		require.ErrorAs(t, s.checkStable(ctx, keys, values, key), &wrong, "%v", change)
+		wrong(t, stable, "%v", change)
 		for i := range 2 {
 			require.NoError(t, keys.Upload(ctx, change.at+i, []uint32{key(change.at + i)}))
 			require.NoError(t, values.Upload(ctx, change.at+i, []uint32{uint32(change.at + i)}))
 		}
 	}
-	require.NoError(t, keys.Upload(ctx, n-1, []uint32{n}))
-	require.ErrorAs(t, s.checkAscending(ctx, keys, key), &wrong)
-	require.NoError(t, keys.Upload(ctx, n-1, []uint32{0}))
-	require.ErrorAs(t, s.checkAscending(ctx, keys, key), &wrong)
+	for _, last := range []uint32{n, 0} {
+		require.NoError(t, keys.Upload(ctx, n-1, []uint32{last}))
+		wrong(t, func() { s.checkAscending(keys, key) })
+	}
 
 	s.width = structures.Bits64
-	long, err := s.elements(ctx, "long keys", key)
-	require.NoError(t, err)
-	require.NoError(t, s.checkAscending(ctx, long, key))
+	long := s.elements("long keys", key)
+	right(t, func() { s.checkAscending(long, key) })
 	require.NoError(t, long.Upload(ctx, 2*n-2, []uint32{scramble(key(0))})) // the low word of another
-	require.ErrorAs(t, s.checkAscending(ctx, long, key), &wrong)
+	wrong(t, func() { s.checkAscending(long, key) })
 }

@@ -1,11 +1,20 @@
 package bench
 
 import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/bits"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/tw"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -37,28 +46,27 @@ type Measurement struct {
 	Structure string
 	Op        string
 	N         int // elements in the structure
-	// elements / slots of one slab a bucket, as laid out for N; of a tree the fill asked for
+	// Load is elements / slots of one slab a bucket, as laid out for N; of a tree the fill asked for.
 	Load        float64
 	Utilization float64 // bytes of elements / bytes of slabs, measured with N elements in; 0: does not apply
 	Tile        int     // lanes a slab or node; 0: what measured best, kernel by kernel
 	Order       string  `json:",omitempty"` // of keys; "": random, or it does not matter
 	// Form is of a primitive, or the path of updates; "": the one that the device gets by itself.
 	Form       string          `json:",omitempty"`
-	Width      int             `json:",omitempty"` // bits of a primitive's elements; 0: 32, or it has no widths
+	Width      int             `json:",omitempty"` // bits of an element; 0: 32, or it has no widths
 	Batch      int             `json:",omitempty"` // pairs of a batch
 	Levels     string          `json:",omitempty"` // of an LSM: which are full
 	Length     int             `json:",omitempty"` // pairs expected in a range
 	Stale      float64         `json:",omitempty"` // share of stale elements
-	Changed    float64         `json:",omitempty"` // share of the keys that were changed behind a snapshot
+	Changed    float64         `json:",omitempty"` // share of the keys that were changed after a snapshot
 	Mix        string          `json:",omitempty"` // of a batch, whatever its share of updates; "": it has no others
 	Updates    float64         `json:",omitempty"` // share of a mixed batch that changes something
 	Operations int             // of a run
-	Bytes      uint64          `json:",omitempty"` // that a run moves, read and written; 0: not told
+	Bytes      uint64          `json:",omitempty"` // that a run moves, read and written; 0: not known
 	Device     []time.Duration // by the device's clock, a run each; nil: the operation is no single dispatch
-	// Steps are by the device's clock, of each batch of a series: the median of all runs.
-	Steps  []time.Duration `json:",omitempty"`
-	Wall   []time.Duration // from the call to its end; for a dispatch, from recording it to the end of waiting
-	Ratios []Ratio         `json:",omitempty"`
+	Steps      []time.Duration `json:",omitempty"` // of each batch of a series: the median of all runs
+	Wall       []time.Duration // from the call to its end; for a dispatch, from recording it to the end of waiting
+	Ratios     []Ratio         `json:",omitempty"`
 }
 
 // Ratio compares a measurement with another of the same run: the time of this one / that of the other, or for what
@@ -77,11 +85,8 @@ func Median(d []time.Duration) time.Duration {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Throughput is operations a second in millions, by the median of the device's times, or failing these of the wall's.
-func (m Measurement) Throughput() float64 { return rate(m.Operations, m.time()) / 1e6 }
-
-// WallThroughput is the same by wall time.
-func (m Measurement) WallThroughput() float64 { return rate(m.Operations, Median(m.Wall)) / 1e6 }
+// Throughput is operations a second in millions, by the median of Times.
+func (m Measurement) Throughput() float64 { return rate(m.Operations, m.Time()) / 1e6 }
 
 // Extremes are the rates of a series' slowest and fastest batch, in millions a second; 0 where it is no series.
 func (m Measurement) Extremes() (least, most float64) {
@@ -91,22 +96,25 @@ func (m Measurement) Extremes() (least, most float64) {
 	return rate(m.Batch, slices.Max(m.Steps)) / 1e6, rate(m.Batch, slices.Min(m.Steps)) / 1e6
 }
 
-// GBps is the gigabytes moved a second, 0 if their number is not told.
-func (m Measurement) GBps() float64 { return rate(int(m.Bytes), m.time()) / 1e9 }
+// GBps is the gigabytes moved a second, 0 if their number is not known.
+func (m Measurement) GBps() float64 { return rate(int(m.Bytes), m.Time()) / 1e9 }
 
-func (m Measurement) time() time.Duration {
+// Times are those of the runs by the device's clock, or without these by the wall's.
+func (m Measurement) Times() []time.Duration {
 	if len(m.Device) != 0 {
-		return Median(m.Device)
+		return m.Device
 	}
-	return Median(m.Wall)
+	return m.Wall
 }
 
-// over is how often one time goes into another; 0 where the clock has not seen the former pass.
-func over(d, other time.Duration) float64 {
-	if other <= 0 {
-		return 0
+// Time is the median of Times.
+func (m Measurement) Time() time.Duration { return Median(m.Times()) }
+
+// beside adds the time over that of another measurement, unless the clock has not seen that pass.
+func (m *Measurement) beside(to string, other time.Duration) {
+	if other > 0 {
+		m.Ratios = append(m.Ratios, Ratio{to, float64(m.Time()) / float64(other)})
 	}
-	return float64(d) / float64(other)
 }
 
 func rate(n int, d time.Duration) float64 {
@@ -116,7 +124,8 @@ func rate(n int, d time.Duration) float64 {
 	return float64(n) / d.Seconds()
 }
 
-// commit is set by the linker (-ldflags "-X github.com/vkds/vkds/bench.commit=…") where Go does not note it.
+// commit is set by the linker (-ldflags "-X github.com/vkds/vkds/internal/tool/bench.commit=…") where Go does not note
+// it.
 var commit string
 
 func environment(d *vk.Device, seed uint32) Environment {
@@ -145,4 +154,148 @@ func buildCommit() string {
 		}
 	}
 	return revision + modified
+}
+
+// WriteJSON writes the whole report, each run's times in nanoseconds.
+func (r Report) WriteJSON(w io.Writer) error {
+	j := json.NewEncoder(w)
+	j.SetIndent("", "  ")
+	return j.Encode(r)
+}
+
+// ReadJSON reads what WriteJSON wrote.
+func ReadJSON(r io.Reader) (report Report, err error) {
+	err = json.NewDecoder(r).Decode(&report)
+	return report, err
+}
+
+// Name is what tells a measurement from others of a report, in the form of Go's benchmarks.
+func (m Measurement) Name() string {
+	name := strings.ReplaceAll(fmt.Sprintf("%s/%s/n=%d", m.Structure, m.Op, m.N), " ", "")
+	if m.Load != 0 {
+		name += fmt.Sprintf("/load=%.3g/tile=%d", m.Load, m.Tile)
+	}
+	for _, x := range m.Settings() {
+		name += "/" + strings.ReplaceAll(x, " ", "=")
+	}
+	return name
+}
+
+// WriteBenchstat writes a line a run in the format of Go's benchmarks, which benchstat compares.
+func (r Report) WriteBenchstat(w io.Writer) error {
+	e := r.Environment
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "device: %s\ndriver: %s\ncommit: %s\n", e.Device, e.Driver, e.Commit)
+	for _, m := range r.Measurements {
+		for _, t := range m.Times() {
+			fmt.Fprintf(b, "Benchmark%s 1 %d ns/op %.6g Mop/s\n", m.Name(), t.Nanoseconds(), rate(m.Operations, t)/1e6)
+		}
+	}
+	return b.Flush()
+}
+
+// WriteTable writes the report for people. Columns that have nothing in any row are left out.
+func (r Report) WriteTable(w io.Writer) error {
+	e := r.Environment
+	fmt.Fprintf(w, "%s, %s, subgroup %d, commit %s\n", e.Device, e.Driver, e.SubgroupSize, e.Commit)
+	if e.CopyGBps != 0 {
+		fmt.Fprintf(w, "device copy: %.0f GB/s, read and written\n", e.CopyGBps)
+	}
+	titles := []string{"structure", "operation", "n", "setting", "load", "util.", "tile", "ms", "M op/s", "slowest",
+		"fastest", "wall ms", "GB/s", ""}
+	var rows [][]string
+	for _, m := range r.Measurements {
+		tile := ""
+		if m.Tile != 0 {
+			tile = strconv.Itoa(m.Tile)
+		} else if m.Load != 0 {
+			tile = "best"
+		}
+		var ratios []string
+		for _, r := range m.Ratios {
+			ratios = append(ratios, fmt.Sprintf("%.2f × %s", r.Value, r.To))
+		}
+		slowest, fastest := m.Extremes()
+		rows = append(rows, []string{m.Structure, m.Op, Power(m.N), strings.Join(m.Settings(), ", "),
+			decimals(m.Load, 3), decimals(m.Utilization, 3), tile, decimals(1e3*Median(m.Device).Seconds(), 3),
+			Figure(m.Throughput()), Figure(slowest), Figure(fastest), decimals(1e3*Median(m.Wall).Seconds(), 3),
+			Figure(m.GBps()), strings.Join(ratios, ", ")})
+	}
+	var kept []string
+	var align []tw.Align
+	short := make([][]string, len(rows))
+	for c, title := range titles {
+		if !slices.ContainsFunc(rows, func(row []string) bool { return row[c] != "" }) {
+			continue
+		}
+		kept, align = append(kept, title), append(align, tw.AlignRight)
+		if slices.Contains([]string{"structure", "operation", "setting", ""}, title) {
+			align[len(align)-1] = tw.AlignLeft
+		}
+		for i, row := range rows {
+			short[i] = append(short[i], row[c])
+		}
+	}
+	t := tablewriter.NewTable(w, tablewriter.WithConfig(tablewriter.Config{
+		Header: tw.CellConfig{Formatting: tw.CellFormatting{AutoFormat: tw.Off},
+			Alignment: tw.CellAlignment{Global: tw.AlignLeft}},
+		Row: tw.CellConfig{Alignment: tw.CellAlignment{PerColumn: align}},
+	}))
+	t.Header(kept)
+	if err := t.Bulk(short); err != nil {
+		return err
+	}
+	if err := t.Render(); err != nil {
+		return err
+	}
+	if r.LeftOut != 0 {
+		fmt.Fprintf(w, "%d measurements left out: no time in the budget\n", r.LeftOut)
+	}
+	return nil
+}
+
+// Settings are what a measurement stands at, beside n, the load and the tile, in words.
+func (m Measurement) Settings() (all []string) {
+	for _, x := range []struct {
+		format string
+		value  any
+		is     bool
+	}{
+		{"batch %s", Power(m.Batch), m.Batch != 0}, {"levels %s", m.Levels, m.Levels != ""},
+		{"length %d", m.Length, m.Length != 0}, {"stale %g", m.Stale, m.Stale != 0},
+		{"changed %g", m.Changed, m.Changed != 0}, {"width %d", m.Width, m.Width != 0},
+		{"%s", m.Order, m.Order != ""}, {"%s", m.Form, m.Form != ""},
+	} {
+		if x.is {
+			all = append(all, fmt.Sprintf(x.format, x.value))
+		}
+	}
+	return all
+}
+
+// decimals writes a number; nothing for 0.
+func decimals(x float64, places int) string {
+	if x == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'f', places, 64)
+}
+
+// Figure writes a number so that it shows three digits at least; nothing for 0.
+func Figure(x float64) string {
+	switch {
+	case x >= 100:
+		return decimals(x, 0)
+	case x >= 10:
+		return decimals(x, 1)
+	}
+	return decimals(x, 2)
+}
+
+// Power writes powers of two as such.
+func Power(n int) string {
+	if bits.OnesCount(uint(n)) == 1 {
+		return fmt.Sprintf("2^%d", bits.Len(uint(n))-1)
+	}
+	return strconv.Itoa(n)
 }

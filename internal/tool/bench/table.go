@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,357 +13,185 @@ type Op struct {
 	Name    string // in the command line
 	About   string
 	Default bool   // measured unless others are asked for
-	Axes    string // what its figures differ by, beside n: names of axes (Options), split by blanks
+	axes    string // names of axes, split by blanks
 }
 
 // Has says whether an operation's figures differ by an axis.
 func (p Op) Has(axis string) bool {
-	return axis == "n" || slices.Contains(strings.Fields(p.Axes), axis)
+	return axis == "n" || slices.Contains(strings.Fields(p.axes), axis)
 }
 
 // cell is an operation of one structure, and how it is measured.
 type cell struct {
 	Op
-	measure func(*session, context.Context) error
+	on      string // what it is measured on: a name of openers; "": its benchmark's
+	measure func(*session)
 }
 
-// row is an operation, by the field's term, with a cell for each structure that it is measured of.
+// row is an operation of some benchmarks, split by blanks; * marks those that measure it unless others are asked for.
 type row struct {
-	term  string
-	cells map[string]cell
+	of, name, axes, about string
+	measure               func(*session)
 }
 
-// What the figures of a structure differ by whatever is measured.
-const (
-	hashAxes    = "load tile width"
-	treeAxes    = "order fill tile width"
-	lsmAxes     = "order batch width"
-	arrayAxes   = "order width"
-	latchedAxes = "kind node tile"
-)
+const ordered3 = "btree* lsm* sortedarray*"
 
-// table is all that is measured, operations by structures. Of each structure the operations are measured in the order
-// of the rows.
+// table is all that is measured, of each benchmark in the order of the rows. A row's axes are added to those of its
+// benchmark (columns); "lsm:levels" is for one benchmark alone, and "-order" takes one away. "slabhash:set" is measured
+// on a set, an opener of its own.
 var table = slices.Concat([]row{
-	{"build", map[string]cell{
-		"slabhash": {Op{"build", "Insert of n new pairs into an empty map, keys unique", true, hashAxes},
-			insertion(structures.Insert)},
-		"btree": {Op{"build", "bulk build from n pairs in the order of their keys' sequence", true, treeAxes},
-			(*session).bulkBuild},
-	}},
-	{"build, duplicates not looked for", map[string]cell{
-		"slabhash": {Op{"build-duplicates", "InsertDuplicate of n pairs into an empty map, nothing checked for", false,
-			hashAxes}, insertion(structures.InsertDuplicate)},
-	}},
-	{"insert, batch by batch", map[string]cell{
-		"btree": {Op{"insert", "n pairs into an empty tree, in batches that are no larger than it", true,
-			treeAxes + " batch path statuses"}, (*session).insertFromEmpty},
-		"lsm": {Op{"insert", "n pairs into an empty LSM, batch by batch", true, lsmAxes}, (*session).series},
-		"sortedarray": {Op{"insert", "n pairs into an empty array, batch by batch", true, arrayAxes + " batch"},
-			(*session).series},
-		"latched": {Op{"insert", "n pairs into an empty tree, in batches that are no larger than it", true,
-			latchedAxes + " wait batch"}, (*session).latchedInsert},
-	}},
-	{"insert, batch by batch, ascending keys", map[string]cell{
-		"latched": {Op{"insert-ascending", "the same of n keys that ascend", true, latchedAxes + " wait batch"},
-			(*session).latchedInsertAscending},
-	}},
-	{"insert, one batch", map[string]cell{
-		"latched": {Op{"insert-at-once", "n pairs into an empty tree, all in one batch", true, latchedAxes + " wait"},
-			(*session).latchedInsertAtOnce},
-	}},
-	{"find, present", map[string]cell{
-		"slabhash": {Op{"find-all", "search of n keys, all present", true, hashAxes}, (*session).findPresent},
-		"btree": {Op{"find-exist", "search of n keys, all present", true, treeAxes + " lookup"},
-			(*session).findPresent},
-		"lsm": {Op{"find-exist", "search of n keys, all present, from every level", true,
-			lsmAxes + " levels lookup"}, (*session).findPresent},
-		"sortedarray": {Op{"find-exist", "search of n keys, all present", true, arrayAxes + " lookup"},
-			(*session).findPresent},
-		"latched": {Op{"find", "search of n keys, all present, in a tree that nobody changes", true, latchedAxes},
-			(*session).findPresent},
-	}},
-	{"find, present, in the oldest level", map[string]cell{
-		"lsm": {Op{"find-oldest", "search of n keys, all in the largest level", true, lsmAxes + " levels lookup"},
-			(*session).findOldest},
-	}},
-	{"find, absent", map[string]cell{
-		"slabhash": {Op{"find-none", "search of n keys, none present", true, hashAxes}, (*session).findAbsent},
-		"btree": {Op{"find-none", "search of n keys, none present", true, treeAxes + " lookup"},
-			(*session).findAbsent},
-		"lsm": {Op{"find-none", "search of n keys, none present", true, lsmAxes + " levels lookup"},
-			(*session).findAbsent},
-		"sortedarray": {Op{"find-none", "search of n keys, none present", true, arrayAxes + " lookup"},
-			(*session).findAbsent},
-	}},
-	{"find, concurrent", map[string]cell{
-		"slabhash": {Op{"find-beside", "search of n keys, all present, by the kernel that may be concurrent with " +
-			"updates", false, hashAxes}, (*session).findConcurrent},
-		"btree": {Op{"find-beside", "search of n keys, all present, by the kernel that may be concurrent with " +
-			"updates", true, treeAxes}, (*session).findConcurrent},
-	}},
-	{"insert, a batch", map[string]cell{
-		"btree": {Op{"insert-batch", "a batch of new pairs into a tree of n", true,
-			treeAxes + " batch path statuses"}, (*session).insertBatch},
-		"latched": {Op{"insert-batch", "a batch of new pairs into a tree of n", true, latchedAxes + " wait batch"},
-			(*session).latchedInsertBatch},
-	}},
-	{"assign", map[string]cell{
-		"slabhash": {Op{"replace", "Insert of n keys that are there", true, hashAxes}, (*session).assignAll},
-		"btree": {Op{"assign", "a batch of other values to keys that are there", true,
-			treeAxes + " batch path statuses"}, (*session).assignBatch},
-	}},
-	{"delete", map[string]cell{
-		"slabhash": {Op{"delete", "deletion of all n keys", true, hashAxes}, (*session).deleteAll},
-		"btree": {Op{"delete", "deletion of a batch of keys that are there", true,
-			treeAxes + " batch path statuses"}, (*session).deleteBatch},
-	}},
-	{"delete, ranges", map[string]cell{
-		"btree": {Op{"delete-ranges", "deletion of the keys of ranges, a quarter of all n, by wall time", false,
-			treeAxes + " length"}, ofWidth(deleteRanges[uint32], deleteRanges[uint64])},
-		"lsm": {Op{"delete-ranges", "deletion of the keys of ranges, a quarter of all n, by wall time", false,
-			lsmAxes + " length"}, ofWidth(deleteRanges[uint32], deleteRanges[uint64])},
-		"sortedarray": {Op{"delete-ranges", "deletion of the keys of ranges, a quarter of all n, by wall time", false,
-			arrayAxes + " length"}, ofWidth(deleteRanges[uint32], deleteRanges[uint64])},
-	}},
-}, mixes("slabhash", hashAxes, gammas), []row{
-	{"add, skewed", map[string]cell{
-		"slabhash": {Op{"add-skewed", "InsertAdd of n pairs to an empty map, one key taking a share", false,
-			hashAxes + " skew"}, skewed(structures.InsertAdd)},
-	}},
-	{"add, repeated", map[string]cell{
-		"slabhash": {Op{"add-repeated", "InsertAdd of n pairs to an empty map, each key four times", false, hashAxes},
-			(*session).addRepeated},
-	}},
-	{"min, skewed", map[string]cell{
-		"slabhash": {Op{"min-skewed", "InsertMin of n pairs, one key taking a share", false, hashAxes + " skew"},
-			skewed(structures.InsertMin)},
-	}},
-	{"insert, skewed", map[string]cell{
-		"slabhash": {Op{"insert-skewed", "Insert of n pairs, one key taking a share", false, hashAxes + " skew"},
-			skewed(structures.Insert)},
-	}},
-	{"find, skewed", map[string]cell{
-		"slabhash": {Op{"find-skewed", "search of n keys, one taking a share", false, hashAxes + " skew"},
-			(*session).findSkewed},
-	}},
-	{"count", map[string]cell{
-		"btree": {Op{"count", "how many keys are in each of n ranges", true, treeAxes + " length"},
-			(*session).count},
-		"lsm": {Op{"count", "how many keys are in each of n ranges", true, lsmAxes + " levels length"},
-			(*session).count},
-		"sortedarray": {Op{"count", "how many keys are in each of n ranges", true, arrayAxes + " length"},
-			(*session).count},
-	}},
-	{"range", map[string]cell{
-		"btree": {Op{"range", "the pairs of n ranges, in order", true, treeAxes + " length"}, (*session).list},
-		"lsm": {Op{"range", "the pairs of n ranges, in order", true, lsmAxes + " levels length"},
-			(*session).list},
-		"sortedarray": {Op{"range", "the pairs of n ranges, in order", true, arrayAxes + " length"}, (*session).list},
-	}},
-	{"range, a limit of pairs", map[string]cell{
-		"btree": {Op{"range-first", "the first pairs from each of n keys on, as many as a range is long, at places " +
-			"known beforehand", true, treeAxes + " length"}, (*session).listFirst},
-	}},
-	{"neighbour", map[string]cell{
-		"btree": {Op{"successor", "the next key above each of n keys", true, treeAxes}, (*session).successor},
-	}},
-	{"rank", map[string]cell{
-		"btree": {Op{"rank", "how many keys are less than each of n keys", true, treeAxes}, (*session).rank},
-		"lsm": {Op{"rank", "how many keys are less than each of n keys", true, lsmAxes + " levels"},
-			(*session).rank},
-		"sortedarray": {Op{"rank", "how many keys are less than each of n keys", true, arrayAxes}, (*session).rank},
-	}},
-	{"select", map[string]cell{
-		"btree":       {Op{"select", "the pairs of n ranks", true, treeAxes}, (*session).selectPairs},
-		"lsm":         {Op{"select", "the pairs of n ranks", true, lsmAxes + " levels"}, (*session).selectPairs},
-		"sortedarray": {Op{"select", "the pairs of n ranks", true, arrayAxes}, (*session).selectPairs},
-	}},
-	{"export", map[string]cell{
-		"slabhash":    {Op{"export", "all n pairs, in no order", false, hashAxes}, (*session).export},
-		"btree":       {Op{"export", "all n pairs in key order", true, treeAxes}, (*session).export},
-		"lsm":         {Op{"export", "all n pairs in key order", true, lsmAxes + " levels"}, (*session).export},
-		"sortedarray": {Op{"export", "all n pairs in key order", true, arrayAxes}, (*session).export},
-	}},
-	{"compaction", map[string]cell{
-		"slabhash": {Op{"flush", "compaction of a map of n pairs of which half are deleted", false, hashAxes},
-			(*session).flush},
-		"lsm": {Op{"cleanup", "removal of a share of n elements that are stale", true, lsmAxes + " stale"},
-			(*session).cleanup},
-	}},
-	{"rehash, fewer buckets", map[string]cell{
-		"slabhash": {Op{"rehash-half", "n pairs into half the buckets", false, hashAxes}, rehash(0.5)},
-	}},
-	{"rehash, more buckets", map[string]cell{
-		"slabhash": {Op{"rehash-double", "n pairs into twice the buckets", false, hashAxes}, rehash(2)},
-	}},
-	{"clear", map[string]cell{
-		"slabhash": {Op{"clear", "Clear of a map of n pairs with a pool of its own", false, hashAxes},
-			(*session).clear},
-	}},
-	{"from slices to slices", map[string]cell{
-		"slabhash": {Op{"end-to-end", "Map.Insert and Map.Find of n pairs from Go slices to Go slices, beside the " +
-			"copies alone", false, hashAxes}, ofWidth(mapEndToEnd[uint32], mapEndToEnd[uint64])},
-		"btree": {Op{"end-to-end", "Tree.Insert of a batch on the path that it chooses, Tree.Find of n keys; from " +
-			"Go slices to Go slices", false, treeAxes + " batch"}, ofWidth(treeEndToEnd[uint32], treeEndToEnd[uint64])},
-	}},
-	{"insert, a batch from slices", map[string]cell{
-		"slabhash": {Op{"insert-slices", "Map.UpdateInto of a batch into n pairs: keys new, there, a tenth of them " +
-			"twice", false, hashAxes + " batch"}, ofWidth(insertBatches[uint32], insertBatches[uint64])},
-	}},
-	{"compaction of a tree", map[string]cell{
-		"btree": {Op{"compact", "n pairs into as few nodes as there can be, by wall time", false, treeAxes},
-			(*session).compact},
-	}},
-	{"build of a set", map[string]cell{
-		"slabhash": {Op{"set-build", "Insert of n new keys into an empty set", false, hashAxes},
-			ofSet(insertion(structures.Insert))},
-	}},
-	{"find in a set, present", map[string]cell{
-		"slabhash": {Op{"set-find", "search of n keys in a set, all present", false, hashAxes},
-			ofSet((*session).findPresent)},
-	}},
-}, mixes("btree", "fill tile width", treeMixes), mixes("mvbtree", "fill tile width", momentMixes), []row{
-	{"insert, snapshots taken", map[string]cell{
-		"mvbtree": {Op{"insert-snapshots", "8 batches of new pairs into a tree of n, each behind a snapshot of its own",
-			true, treeAxes + " batch path statuses"}, (*session).insertSnapshots},
-	}},
-	{"find, at a snapshot", map[string]cell{
-		"mvbtree": {Op{"find-snapshot", "search of n keys, all present: of the newest pairs, and of a snapshot " +
-			"behind changes", true, treeAxes + " changed"}, atSnapshot((*session).findPresent)},
-	}},
-	{"range, at a snapshot", map[string]cell{
-		"mvbtree": {Op{"range-snapshot", "the pairs of n ranges, likewise", true, treeAxes + " length changed"},
-			atSnapshot((*session).list)},
-	}},
-	{"differences of snapshots", map[string]cell{
-		"mvbtree": {Op{"diff", "DiffOn of two snapshots of n pairs, of which a share got other values " +
-			"between them", true, treeAxes + " changed"}, (*session).diff},
-	}},
-	{"snapshots", map[string]cell{
-		"mvbtree": {Op{"snapshots", "100,000 snapshots taken and closed, by wall time", true, "width"},
-			(*session).snapshots},
-	}},
-	{"sort", map[string]cell{
-		"sort": {Op{"keys", "radix sort of n keys", true, "width order form"}, sortOf(false)},
-	}},
-	{"sort, pairs", map[string]cell{
-		"sort": {Op{"pairs", "radix sort of n keys with values as wide", true, "width order form"}, sortOf(true)},
-	}},
-	{"top k", map[string]cell{
-		"sort": {Op{"top-k", "the 1000 greatest of n keys, with their numbers", true, "width form"}, (*session).topK},
-	}},
-	{"scan", map[string]cell{
-		"scan": {Op{"exclusive", "exclusive prefix sums of n numbers", true, "form width"}, scanOf(false)},
-	}},
-	{"scan, inclusive", map[string]cell{
-		"scan": {Op{"inclusive", "inclusive prefix sums of n numbers", false, "form width"}, scanOf(true)},
-	}},
-	{"reduce", map[string]cell{
-		"scan": {Op{"reduce", "the sum of n numbers", false, "width"}, (*session).reduce},
-	}},
-	{"compact", map[string]cell{
-		"scan": {Op{"compact", "n pairs, of which a bit each keeps half", false, "width"}, (*session).compactPairs},
-	}},
-	{"merge", map[string]cell{
-		"merge": {Op{"keys", "merge of two runs of n/2 keys each", false, "width"}, mergeOf(false)},
-	}},
-	{"merge, pairs", map[string]cell{
-		"merge": {Op{"pairs", "merge of two runs of n/2 pairs each", true, "width"}, mergeOf(true)},
-	}},
-	{"lower bound", map[string]cell{
-		"search": {Op{"random", "lower bound of n queries, in random order, in n sorted keys", true, "width"},
-			(*session).searchRandom},
-	}},
-	{"lower bound, sorted queries", map[string]cell{
-		"search": {Op{"sorted", "lower bound of n queries that ascend", true, "width"}, (*session).searchSorted},
-	}},
-	{"sort and lower bound", map[string]cell{
-		"search": {Op{"sort-search", "sort of n queries, and their lower bounds", true, "width form"},
-			(*session).sortSearch},
-	}},
-	{"build of a graph", map[string]cell{
-		"graph": {Op{"build", "bulk build of a graph of n edges from device buffers, unsorted", true, "graph tile"},
-			onGraph(true, (*graphRun).buildGraph)},
-	}},
-	{"insert, edges", map[string]cell{
-		"graph": {Op{"insert", "a batch of edges into a graph of n", true, "graph batch tile"},
-			onGraph(true, (*graphRun).insertEdges)},
-	}},
-	{"delete, edges", map[string]cell{
-		"graph": {Op{"delete", "deletion of a batch of edges that are there", true, "graph batch tile"},
-			onGraph(false, (*graphRun).deleteEdges)},
-	}},
-	{"find, edges", map[string]cell{
-		"graph": {Op{"find", "search of a batch of edges that are there", true, "graph batch tile"},
-			onGraph(false, (*graphRun).findEdges)},
-	}},
-	{"insert, sorted edges", map[string]cell{
-		"graph": {Op{"insert-sorted", "insert, of a batch that is brought into the order of its vertices first", false,
-			"graph batch tile"}, onGraph(true, (*graphRun).sortedInsert)},
-	}},
-	{"insert, ordered edges", map[string]cell{
-		"graph": {Op{"insert-ordered", "a batch of edges into an ordered graph of n, which has them in a tree", false,
-			"graph batch path"}, onGraph(true, (*graphRun).insertOrdered)},
-	}},
-	{"delete, ordered edges", map[string]cell{
-		"graph": {Op{"delete-ordered", "deletion of a batch of edges that are there, from an ordered graph", false,
-			"graph batch path"}, onGraph(false, (*graphRun).deleteOrdered)},
-	}},
-	{"find, ordered edges", map[string]cell{
-		"graph": {Op{"find-ordered", "search of a batch of edges that are there, in an ordered graph", false,
-			"graph batch"}, onGraph(false, (*graphRun).findOrdered)},
-	}},
-	{"rows of a graph", map[string]cell{
-		"graph": {Op{"rows", "a graph of n edges as sorted rows in device memory", false, "graph tile"},
-			onGraph(true, (*graphRun).hashedRows)},
-	}},
-	{"rows of an ordered graph", map[string]cell{
-		"graph": {Op{"rows-ordered", "an ordered graph of n edges as rows in device memory", false, "graph"},
-			onGraph(true, (*graphRun).orderedRows)},
-	}},
-	{"delete, vertices", map[string]cell{
-		"graph": {Op{"delete-vertices", "deletion of a batch of vertices with all their edges", true,
-			"graph batch tile"}, onGraph(true, (*graphRun).deleteVertices)},
-	}},
-	{"allocate and free", map[string]cell{
-		"alloc": {Op{"allocate", "n slabs, one a thread, from an empty pool of eight times as many, and their return",
-			true, ""}, (*session).slabs},
-	}},
-	{"replace slabs", map[string]cell{
-		"alloc": {Op{"replace", "n slabs, each by a copy; the old ones freed at once, and retired", false, ""},
-			(*session).replaceSlabs},
-	}},
-	{"read slabs", map[string]cell{
-		"alloc": {Op{"read", "n slabs in random order, without epochs and in them", false, ""}, (*session).readSlabs},
-	}},
-}, analyses)
+	{"slabhash*", "build", "", "Insert of n new pairs into an empty map, keys unique", insertion(structures.Insert)},
+	{"btree*", "build", "", "bulk build from n pairs in the order of their keys' sequence", (*session).bulkBuild},
+	{"slabhash", "build-duplicates", "", "InsertDuplicate of n pairs into an empty map, nothing checked for",
+		insertion(structures.InsertDuplicate)},
+	{"btree*", "insert", "batch path statuses", "n pairs into an empty tree, in batches that are no larger than it",
+		(*session).insertFromEmpty},
+	{"lsm* sortedarray*", "insert", "batch", "n pairs into an empty structure, batch by batch", (*session).insertRuns},
+	{"latched*", "insert", "wait batch", "n pairs into an empty tree, in batches that are no larger than it",
+		func(s *session) { s.latchedInsert(s.keys, nil, doubling(s.n, s.batch)) }},
+	{"latched*", "insert-ascending", "wait batch", "the same of n keys that ascend", func(s *session) {
+		s.latchedInsert(newSequence(s.space, Ascending, s.n), nil, doubling(s.n, s.batch))
+	}},
+	{"latched*", "insert-at-once", "wait", "n pairs into an empty tree, all in one batch",
+		func(s *session) { s.latchedInsert(s.keys, nil, []part{{0, s.n}}) }},
+	{"slabhash*", "find-all", "", "search of n keys, all present", (*session).findPresent},
+	{ordered3, "find-exist", "lookup lsm:levels", "search of n keys, all present", (*session).findPresent},
+	{"latched*", "find", "", "search of n keys, all present, in a tree that nobody changes", (*session).findPresent},
+	{"lsm*", "find-oldest", "levels lookup", "search of n keys, all in the largest level", (*session).findOldest},
+	{"slabhash*", "find-none", "", "search of n keys, none present", (*session).findAbsent},
+	{ordered3, "find-none", "lookup lsm:levels", "search of n keys, none present", (*session).findAbsent},
+	{"slabhash btree*", "find-beside", "", "search of n keys, all present, by the kernel that may be concurrent with updates",
+		(*session).findConcurrent},
+	{"btree*", "insert-batch", "batch path statuses", "a batch of new pairs into a tree of n", (*session).insertBatch},
+	{"latched*", "insert-batch", "wait batch", "a batch of new pairs into a tree of n", func(s *session) {
+		there := s.n &^ 3 // a part's statuses begin with a word
+		s.latchedInsert(s.keys, doubling(there, there), []part{{there, s.batch}})
+	}},
+	{"slabhash*", "replace", "", "Insert of n keys that are there", (*session).assignAll},
+	{"btree*", "assign", "batch path statuses", "a batch of other values to keys that are there", (*session).assignBatch},
+	{"slabhash*", "delete", "", "deletion of all n keys", (*session).deleteAll},
+	{"btree*", "delete", "batch path statuses", "deletion of a batch of keys that are there", (*session).deleteBatch},
+	{"btree lsm sortedarray", "delete-ranges", "length", "deletion of the keys of ranges, a quarter of all n, by wall time",
+		ofWidth(deleteRanges[uint32], deleteRanges[uint64])},
+}, mixes("slabhash", gammas), []row{
+	{"slabhash", "add-skewed", "skew", "InsertAdd of n pairs to an empty map, one key taking a share",
+		repeated(structures.InsertAdd, newSkew)},
+	{"slabhash", "add-repeated", "", "InsertAdd of n pairs to an empty map, each key four times",
+		repeated(structures.InsertAdd, fourTimes)},
+	{"slabhash", "min-skewed", "skew", "InsertMin of n pairs, one key taking a share",
+		repeated(structures.InsertMin, newSkew)},
+	{"slabhash", "insert-skewed", "skew", "Insert of n pairs, one key taking a share", repeated(structures.Insert, newSkew)},
+	{"slabhash", "find-skewed", "skew", "search of n keys, one taking a share", (*session).findSkewed},
+	{ordered3, "count", "length lsm:levels", "how many keys are in each of n ranges", (*session).count},
+	{ordered3, "range", "length lsm:levels", "the pairs of n ranges, in order", (*session).list},
+	{"btree*", "range-first", "length",
+		"the first pairs from each of n keys on, as many as a range is long, at places known beforehand", (*session).listFirst},
+	{"btree*", "successor", "", "the next key above each of n keys", (*session).successor},
+	{ordered3, "rank", "lsm:levels", "how many keys are less than each of n keys", (*session).rank},
+	{ordered3, "select", "lsm:levels", "the pairs of n ranks", (*session).selectPairs},
+	{"slabhash " + ordered3, "export", "lsm:levels", "all n pairs, in key order where there is one", (*session).export},
+	{"slabhash", "flush", "", "compaction of a map of n pairs of which half are deleted", (*session).flush},
+	{"lsm*", "cleanup", "stale", "removal of a share of n elements that are stale", (*session).cleanup},
+	{"slabhash", "rehash-half", "", "n pairs into half the buckets", func(s *session) { s.rehash(0.5) }},
+	{"slabhash", "rehash-double", "", "n pairs into twice the buckets", func(s *session) { s.rehash(2) }},
+	{"slabhash", "clear", "", "Clear of a map of n pairs with a pool of its own", (*session).clear},
+	{"slabhash", "end-to-end", "",
+		"Map.Insert and Map.Find of n pairs from Go slices to Go slices, beside the copies alone",
+		ofWidth(mapEndToEnd[uint32], mapEndToEnd[uint64])},
+	{"btree", "end-to-end", "batch",
+		"Tree.Insert of a batch on the path that it chooses, Tree.Find of n keys; from Go slices to Go slices",
+		ofWidth(treeEndToEnd[uint32], treeEndToEnd[uint64])},
+	{"slabhash", "insert-slices", "batch",
+		"Map.UpdateInto of a batch into n pairs: keys new, there, a tenth of them twice",
+		ofWidth(insertSlices[uint32], insertSlices[uint64])},
+	{"btree", "compact", "", "n pairs into as few nodes as there can be, by wall time", (*session).compact},
+	{"slabhash:set", "set-build", "", "Insert of n new keys into an empty set", insertion(structures.Insert)},
+	{"slabhash:set", "set-find", "", "search of n keys in a set, all present", (*session).findPresent},
+}, mixes("btree", treeMixes), mixes("mvbtree", momentMixes), []row{
+	{"mvbtree*", "insert-snapshots", "batch path statuses",
+		"8 batches of new pairs into a tree of n, each after a snapshot of its own", (*session).insertSnapshots},
+	{"mvbtree*", "find-snapshot", "changed",
+		"search of n keys, all present: of the newest pairs, and of a snapshot before changes",
+		atSnapshot((*session).findPresent)},
+	{"mvbtree*", "range-snapshot", "length changed", "the pairs of n ranges, likewise", atSnapshot((*session).list)},
+	{"mvbtree*", "diff", "changed",
+		"DiffOn of two snapshots of n pairs, of which a share got other values between them", (*session).diff},
+	{"mvbtree*", "snapshots", "-order -fill -tile", "100,000 snapshots taken and closed, by wall time", (*session).snapshots},
+	{"sort*", "keys", "order form", "radix sort of n keys", func(s *session) { s.sort(false) }},
+	{"sort*", "pairs", "order form", "radix sort of n keys with values as wide", func(s *session) { s.sort(true) }},
+	{"sort*", "top-k", "form", "the 1000 greatest of n keys, with their numbers", (*session).topK},
+	{"scan*", "exclusive", "form", "exclusive prefix sums of n numbers", func(s *session) { s.scan(false) }},
+	{"scan", "inclusive", "form", "inclusive prefix sums of n numbers", func(s *session) { s.scan(true) }},
+	{"scan", "reduce", "", "the sum of n numbers", (*session).reduce},
+	{"scan", "compact", "", "n pairs, of which a bit each keeps half", (*session).compactPairs},
+	{"merge", "keys", "", "merge of two runs of n/2 keys each", func(s *session) { s.merge(false) }},
+	{"merge*", "pairs", "", "merge of two runs of n/2 pairs each", func(s *session) { s.merge(true) }},
+	{"search*", "random", "", "lower bound of n queries, in random order, in n sorted keys",
+		func(s *session) { s.search(false, false) }},
+	{"search*", "sorted", "", "lower bound of n queries that ascend", func(s *session) { s.search(true, false) }},
+	{"search*", "sort-search", "form", "sort of n queries, and their lower bounds",
+		func(s *session) { s.search(true, true) }},
+	{"graph*", "build", "tile", "bulk build of a graph of n edges from device buffers, unsorted",
+		onGraph(true, (*graphRun).buildGraph)},
+	{"graph*", "insert", "batch tile", "a batch of edges into a graph of n", onGraph(true, (*graphRun).insertEdges)},
+	{"graph*", "delete", "batch tile", "deletion of a batch of edges that are there",
+		onGraph(false, (*graphRun).deleteEdges)},
+	{"graph*", "find", "batch tile", "search of a batch of edges that are there", onGraph(false, (*graphRun).findEdges)},
+	{"graph", "insert-sorted", "batch tile", "insert, of a batch that is brought into the order of its vertices first",
+		onGraph(true, (*graphRun).sortedInsert)},
+	{"graph", "insert-ordered", "batch path", "a batch of edges into an ordered graph of n, which has them in a tree",
+		onGraph(true, func(r *graphRun) { r.updateOrdered(structures.Insert) })},
+	{"graph", "delete-ordered", "batch path", "deletion of a batch of edges that are there, from an ordered graph",
+		onGraph(false, func(r *graphRun) { r.updateOrdered(structures.Delete) })},
+	{"graph", "find-ordered", "batch", "search of a batch of edges that are there, in an ordered graph",
+		onGraph(false, (*graphRun).findOrdered)},
+	{"graph", "rows", "tile", "a graph of n edges as sorted rows in device memory",
+		onGraph(true, func(r *graphRun) { r.rows(false) })},
+	{"graph", "rows-ordered", "", "an ordered graph of n edges as rows in device memory",
+		onGraph(true, func(r *graphRun) { r.rows(true) })},
+	{"graph*", "delete-vertices", "batch tile", "deletion of a batch of vertices with all their edges",
+		onGraph(true, (*graphRun).deleteVertices)},
+	{"graph*", "bfs", "on", "distances from one vertex to all, by arcs", (*session).bfs},
+	{"graph*", "sssp", "on", "distances from one vertex to all, by weights from 1 to 64", (*session).sssp},
+	{"graph*", "pagerank", "on", fmt.Sprintf("%d iterations of PageRank", rankIterations), (*session).pageRank},
+	{"graph*", "triangles", "on", "the number of triangles, orientation included", (*session).triangles},
+	{"graph*", "triangles-through", "on batch", "the triangles with an edge of a batch, by which a count is kept up",
+		(*session).trianglesThrough},
+	{"graph*", "components", "on", "the component of each vertex", (*session).components},
+	{"graph*", "kcore", "on", "the core number of each vertex", (*session).cores},
+	{"alloc*", "allocate", "", "n slabs, one a thread, from an empty pool of eight times as many, and their return",
+		(*session).slabs},
+	{"alloc", "replace", "", "n slabs, each by a copy; the old ones freed at once, and retired",
+		func(s *session) { s.slabCells(false, freedAtOnce, retired, launch) }},
+	{"alloc", "read", "", "n slabs in random order, without epochs and in them",
+		func(s *session) { s.slabCells(true, plainReads, epochReads) }},
+})
 
-// benchmark is a column of the table: a structure, or a family of primitives.
+// benchmark is a structure, or a family of primitives.
 type benchmark struct {
-	name string
-	like string                                              // a column whose cells it has, too; none is a default
-	size int                                                 // n unless others are asked for
-	open func(context.Context, *session) (dictionary, error) // makes an empty one; nil: it is none that holds pairs
-	ops  []cell
+	name  string
+	size  int    // n unless others are asked for
+	axes  string // what all of its figures differ by
+	like  string // a benchmark whose cells it has, too; none is a default
+	cells []cell
 }
 
 var columns = []benchmark{
-	{name: "slabhash", size: 1 << 20, open: openMap},
-	{name: "btree", size: 1 << 18, open: openTree},
-	{name: "mvbtree", like: "btree", size: 1 << 18, open: openVersioned},
-	{name: "lsm", size: 1 << 18, open: openLSM},
-	{name: "sortedarray", size: 1 << 18, open: openSortedArray},
-	{name: "latched", size: 1 << 16, open: openLatched},
-	{name: "sort", size: 1 << 20},
-	{name: "scan", size: 1 << 20},
-	{name: "merge", size: 1 << 20},
-	{name: "search", size: 1 << 20},
+	{name: "slabhash", size: 1 << 20, axes: "load tile width"},
+	{name: "btree", size: 1 << 18, axes: "order fill tile width"},
+	{name: "mvbtree", size: 1 << 18, axes: "order fill tile width", like: "btree"},
+	{name: "lsm", size: 1 << 18, axes: "order batch width"},
+	{name: "sortedarray", size: 1 << 18, axes: "order width"},
+	{name: "latched", size: 1 << 16, axes: "kind node tile"},
+	{name: "sort", size: 1 << 20, axes: "width"},
+	{name: "scan", size: 1 << 20, axes: "width"},
+	{name: "merge", size: 1 << 20, axes: "width"},
+	{name: "search", size: 1 << 20, axes: "width"},
 	{name: "alloc", size: 1 << 20},
-	{name: "graph", size: 1 << 18},
+	{name: "graph", size: 1 << 18, axes: "graph"},
 }
 
-// benchmarkOf returns a column with its cells.
+// benchmarkOf returns a benchmark with its cells.
 func benchmarkOf(name string) (*benchmark, error) {
 	i := slices.IndexFunc(columns, func(b benchmark) bool { return b.name == name })
 	if i < 0 {
@@ -372,16 +199,36 @@ func benchmarkOf(name string) (*benchmark, error) {
 	}
 	b := columns[i]
 	for _, r := range table {
-		c, there := r.cells[name]
-		if !there {
-			c, there = r.cells[b.like]
-			c.Default = false
-		}
-		if there {
-			b.ops = append(b.ops, c)
+		for _, of := range strings.Fields(r.of) {
+			of, standard := strings.CutSuffix(of, "*")
+			of, on, given := strings.Cut(of, ":")
+			if !given {
+				on = name
+			}
+			if of != name && of != b.like {
+				continue
+			}
+			axes := b.axes
+			for _, x := range strings.Fields(r.axes) {
+				own, x, one := strings.Cut(x, ":")
+				switch without, is := strings.CutPrefix(own, "-"); {
+				case is:
+					axes = strings.ReplaceAll(axes, without, "")
+				case !one:
+					axes += " " + own
+				case own == name:
+					axes += " " + x
+				}
+			}
+			b.cells = append(b.cells, cell{Op{r.name, r.about, standard && of == name, axes}, on, r.measure})
 		}
 	}
 	return &b, nil
+}
+
+// has says whether the figures of any operation differ by an axis.
+func (b *benchmark) has(axis string) bool {
+	return slices.ContainsFunc(b.cells, func(c cell) bool { return c.Has(axis) })
 }
 
 // Ops lists what a benchmark can measure, by its name in the command line.
@@ -390,49 +237,23 @@ func Ops(name string) (ops []Op) {
 	if err != nil {
 		return nil
 	}
-	for _, c := range b.ops {
+	for _, c := range b.cells {
 		ops = append(ops, c.Op)
 	}
 	return ops
 }
 
-// Size is how many elements a benchmark has unless others are asked for.
-func Size(name string) int {
+// AxesOf lists what the figures of a benchmark differ by, with its own defaults.
+func AxesOf(name string) (axes []Axis) {
 	b, err := benchmarkOf(name)
 	if err != nil {
-		return 0
+		return nil
 	}
-	return b.size
-}
-
-// Defaults names the operations that are measured unless others are asked for.
-func Defaults(ops []Op) (names []string) {
-	for _, p := range ops {
-		if p.Default {
-			names = append(names, p.Name)
+	for _, x := range Axes {
+		if b.has(x.Name) {
+			x.Default = b.standard(x)
+			axes = append(axes, x)
 		}
 	}
-	return names
-}
-
-// has says whether the figures of any operation differ by an axis.
-func (b *benchmark) has(axis string) bool {
-	return slices.ContainsFunc(b.ops, func(c cell) bool { return c.Has(axis) })
-}
-
-// Named checks names of some operations; none mean the defaults.
-func Named(ops []Op, names []string) ([]string, error) {
-	if len(names) == 0 {
-		return Defaults(ops), nil
-	}
-	var there []string
-	for _, p := range ops {
-		there = append(there, p.Name)
-	}
-	for _, name := range names {
-		if !slices.Contains(there, name) {
-			return nil, fmt.Errorf("no operation %q; there are %s", name, strings.Join(there, ", "))
-		}
-	}
-	return names, nil
+	return axes
 }

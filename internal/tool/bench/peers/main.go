@@ -54,10 +54,10 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	}
 	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
 	runs := flags.Int("repeat", 5, "measured runs, of which the median counts")
-	csv := flags.String("csv", "", "write the figures to a CSV `file`, too")
+	figures := flags.String("json", "", "write the figures to a JSON `file`, too")
 	flags.Usage = func() {
 		fmt.Fprintln(
-			flags.Output(), "usage: peers [-repeat n] [-csv file] REPORT.json, a report that vkds bench --json wrote\n"+
+			flags.Output(), "usage: peers [-repeat n] [-json file] REPORT.json, a report that vkds bench --json wrote\n"+
 				"       peers tally, peers graph and peers snapshots, which -help explains")
 		flags.PrintDefaults()
 	}
@@ -74,17 +74,17 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := report.MeasureBeside(ctx, peersOf(report), *runs); err != nil {
+	if err := measureBeside(ctx, &report, peersOf(report), *runs); err != nil {
 		return err
 	}
-	if err := report.WriteTable(out); err != nil || *csv == "" {
+	if err := report.WriteTable(out); err != nil || *figures == "" {
 		return err
 	}
-	return write(*csv, report)
+	return write(*figures, report)
 }
 
 // peersOf are those that do what the report's structure does.
-func peersOf(r bench.Report) []bench.Peer {
+func peersOf(r bench.Report) []peer {
 	if r.Measurements[0].Structure == "slabhash" {
 		return maps()
 	}
@@ -112,5 +112,5 @@ func write(path string, r bench.Report) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(r.WriteCSV(f), f.Close())
+	return cmp.Or(r.WriteJSON(f), f.Close())
 }

@@ -44,18 +44,20 @@ func TestEveryPeerIsMeasured(t *testing.T) {
 			"tidwall/btree,insert", "tidwall/btree,find", "tidwall/btree,range", "google/btree,insert",
 			"google/btree,find", "google/btree,range"}},
 	} {
-		csv := filepath.Join(t.TempDir(), "figures.csv")
+		figures := filepath.Join(t.TempDir(), "figures.json")
 		var table strings.Builder
-		require.NoError(t, run(t.Context(), []string{"-repeat", "2", "-csv", csv, reportFile(t, structure, c.ops...)},
+		require.NoError(t, run(t.Context(), []string{"-repeat", "2", "-json", figures, reportFile(t, structure, c.ops...)},
 			&table))
-		figures, err := os.ReadFile(csv)
+		report, err := read(figures)
 		require.NoError(t, err)
-		rows := strings.Split(strings.TrimSpace(string(figures)), "\n")[1+len(c.ops):]
+		rows := report.Measurements[len(c.ops):]
 		require.Len(t, rows, len(c.want))
 		for i, want := range c.want {
-			require.Contains(t, rows[i], want+",3000,")
-			require.Contains(t, rows[i], "× time of "+structure, "what it is beside")
-			require.Contains(t, table.String(), strings.Split(want, ",")[0])
+			require.Equal(t, want, rows[i].Structure+","+rows[i].Op)
+			require.Equal(t, 3000, rows[i].N)
+			require.NotEmpty(t, rows[i].Ratios)
+			require.Contains(t, rows[i].Ratios[0].To, "time of "+structure, "what it is beside")
+			require.Contains(t, table.String(), rows[i].Structure)
 		}
 	}
 }

@@ -5,33 +5,32 @@ import (
 
 	google "github.com/google/btree"
 	tidwall "github.com/tidwall/btree"
-	"github.com/vkds/vkds/internal/tool/bench"
 )
 
 // trees are the B-trees that Go programs use, with a lock that makes them fit for several goroutines.
-func trees() []bench.Peer { return []bench.Peer{tidwallTree(), googleTree()} }
+func trees() []peer { return []peer{tidwallTree(), googleTree()} }
 
-func tidwallTree() bench.Peer {
+func tidwallTree() peer {
 	var lock sync.RWMutex
 	var t tidwall.Map[uint32, uint32]
-	return bench.Peer{
-		Name:  "tidwall/btree",
-		Reset: func(int) { t = tidwall.Map[uint32, uint32]{} },
-		Insert: func(keys, values []uint32) {
+	return peer{
+		name:  "tidwall/btree",
+		reset: func(int) { t = tidwall.Map[uint32, uint32]{} },
+		insert: func(keys, values []uint32) {
 			for i, k := range keys {
 				lock.Lock()
 				t.Set(k, values[i])
 				lock.Unlock()
 			}
 		},
-		Find: func(keys, values []uint32) {
+		find: func(keys, values []uint32) {
 			for i, k := range keys {
 				lock.RLock()
 				values[i], _ = t.Get(k)
 				lock.RUnlock()
 			}
 		},
-		Range: func(lo, hi uint32, each func(uint32)) {
+		rangeQuery: func(lo, hi uint32, each func(uint32)) {
 			lock.RLock()
 			defer lock.RUnlock()
 			t.Ascend(lo, func(k, v uint32) bool {
@@ -44,22 +43,22 @@ func tidwallTree() bench.Peer {
 	}
 }
 
-func googleTree() bench.Peer {
+func googleTree() peer {
 	const degree = 32
 	type pair struct{ key, value uint32 }
 	var lock sync.RWMutex
 	var t *google.BTreeG[pair]
-	return bench.Peer{
-		Name:  "google/btree",
-		Reset: func(int) { t = google.NewG(degree, func(a, b pair) bool { return a.key < b.key }) },
-		Insert: func(keys, values []uint32) {
+	return peer{
+		name:  "google/btree",
+		reset: func(int) { t = google.NewG(degree, func(a, b pair) bool { return a.key < b.key }) },
+		insert: func(keys, values []uint32) {
 			for i, k := range keys {
 				lock.Lock()
 				t.ReplaceOrInsert(pair{k, values[i]})
 				lock.Unlock()
 			}
 		},
-		Find: func(keys, values []uint32) {
+		find: func(keys, values []uint32) {
 			for i, k := range keys {
 				lock.RLock()
 				p, _ := t.Get(pair{key: k})
@@ -67,7 +66,7 @@ func googleTree() bench.Peer {
 				values[i] = p.value
 			}
 		},
-		Range: func(lo, hi uint32, each func(uint32)) {
+		rangeQuery: func(lo, hi uint32, each func(uint32)) {
 			lock.RLock()
 			defer lock.RUnlock()
 			t.AscendGreaterOrEqual(pair{key: lo}, func(p pair) bool {

@@ -1,0 +1,414 @@
+package bench
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/vkds/vkds/internal/engine/enum"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/vk"
+)
+
+const rankIterations = 20
+
+// Analyzed is what analytics of graphs read.
+type Analyzed uint8
+
+const (
+	// OnCSR: compressed sparse rows.
+	OnCSR Analyzed = iota
+	// OnLive: the dynamic graph itself, built in bulk; with weights for shortest paths alone.
+	OnLive
+	// OnWorn: the same, after insertions of half as many other edges as it has, which were deleted again.
+	OnWorn
+)
+
+var analyzedNames = enum.Names[Analyzed]{"csr", "live", "worn"}
+
+func (a Analyzed) String() string { return analyzedNames.String(a) }
+
+// Analyzeds are all of them, by their names.
+var Analyzeds = enum.Of("graph to analyse", OnCSR, OnLive, OnWorn)
+
+// analyzed is a graph on the device and on the host.
+type analyzed struct {
+	csr                       *graph.CSR
+	live                      *graph.Graph // nil: the rows are analysed
+	weighted                  bool
+	on                        *analytics.Analyzer
+	offsets, targets, weights []uint32
+	sources                   []uint32 // that searches begin at, one after the other
+}
+
+func (a *analyzed) close() {
+	if a != nil {
+		a.closeLive()
+		a.csr.Close()
+	}
+}
+
+func (a *analyzed) closeLive() {
+	if a.on != nil {
+		a.on.Close()
+	}
+	if a.live != nil {
+		a.live.Close()
+	}
+	a.on, a.live = nil, nil
+}
+
+func (a *analyzed) vertices() int { return len(a.offsets) - 1 }
+
+func (a *analyzed) row(v int) []uint32 { return a.targets[a.offsets[v]:a.offsets[v+1]] }
+
+func (a *analyzed) source(i int) uint32 { return a.sources[i%len(a.sources)] }
+
+// graph makes the setting's graph if it isn't there yet. An edge's weight, from 1 to 64, is its own, whichever way it
+// comes.
+func (s *session) graph() *analyzed {
+	if s.analyzed != nil {
+		return s.analyzed
+	}
+	arcs := newArcs(s.at.Graph, s.o.Seed, s.n)
+	e := arcs.edges(s.n, func(i int) int { return i })
+	weights := make([]uint32, s.n)
+	fill(weights, func(i int) uint32 {
+		low, high := min(e.From[i], e.To[i]), max(e.From[i], e.To[i])
+		return 1 + scramble(low*0x9e3779b1^scramble(high)^arcs.seed)%64
+	})
+	a := &analyzed{csr: must(graph.BuildCSR(s.ctx, s.d, e.From, e.To, weights,
+		graph.CSROptions{Vertices: arcs.vertices, DropLoops: true, Symmetric: true}))}
+	s.analyzed = a
+	var err error
+	a.offsets, a.targets, a.weights, err = a.csr.Slices(s.ctx)
+	ok(err)
+	for rng := rand.New(rand.NewPCG(uint64(s.o.Seed), 0)); len(a.sources) < 7; {
+		if v := rng.IntN(arcs.vertices); len(a.row(v)) > 0 {
+			a.sources = append(a.sources, uint32(v))
+		}
+	}
+	return a
+}
+
+// analyzer makes the Analyzer of what the setting says; weights count for what is measured, or they don't.
+func (s *session) analyzer(weights bool) *analyzed {
+	a := s.graph()
+	if a.on != nil && (a.live == nil || a.weighted == weights) {
+		return a
+	}
+	if s.at.On == OnCSR {
+		a.on = analytics.New(a.csr)
+		return a
+	}
+	a.closeLive()
+	a.live, a.weighted = must(graph.FromCSR(s.ctx, a.csr, graph.Options{Weighted: weights})), weights
+	if s.at.On == OnWorn {
+		s.wear(a)
+	}
+	a.on = analytics.NewLive(a.live)
+	return a
+}
+
+// wear has edges come and go that the graph doesn't have.
+func (s *session) wear(a *analyzed) {
+	const batch = 1 << 20
+	rng := rand.New(rand.NewPCG(uint64(s.o.Seed), 1))
+	for left := len(a.targets) / 4; left > 0; left -= batch {
+		var e, gone graph.Edges
+		for range min(left, batch) {
+			e.From, e.To = append(e.From, rng.Uint32N(uint32(a.vertices()))),
+				append(e.To, rng.Uint32N(uint32(a.vertices())))
+		}
+		insert := a.live.InsertEdges
+		if a.weighted { // those that are there keep theirs
+			insert, e.Weights = a.live.MaxEdges, make([]uint32, e.Len())
+		}
+		for i, status := range must(insert(s.ctx, e)) {
+			if status == structures.Inserted {
+				gone.From, gone.To = append(gone.From, e.From[i]), append(gone.To, e.To[i])
+			}
+		}
+		must(a.live.DeleteEdges(s.ctx, gone))
+	}
+}
+
+// analyze measures an algorithm, which says how long the device took: what it records may take several submissions. A
+// run's operations are arcs of the graph, in PageRank once an iteration. from is where a search begins, another place in
+// each run; check looks at the last one's result.
+func analyze[R any](s *session, a *analyzed, operations int, call func(from uint32) (R, error),
+	took func(R) time.Duration, check func(R, uint32) error) {
+	m := s.measurement(a.vertices(), operations)
+	m.Form = s.at.Graph.String() + ", " + s.at.On.String()
+	if s.op.Has("batch") {
+		m.Batch = s.batch
+	}
+	runs, last := new(int), new(R)
+	m = s.calls(m, s.heat, func() {
+		*last = must(call(a.source(*runs)))
+		*runs++
+	}, func() []vk.Timing { return []vk.Timing{{Duration: took(*last)}} }, "")
+	ok(check(*last, a.source(*runs-1)))
+	s.add(m)
+}
+
+func (s *session) bfs() {
+	a := s.analyzer(false)
+	analyze(s, a, a.csr.Arcs, func(from uint32) (analytics.BFSResult, error) {
+		return a.on.BFS(s.ctx, from, analytics.BFSOptions{})
+	}, func(r analytics.BFSResult) time.Duration { return r.Elapsed },
+		func(r analytics.BFSResult, from uint32) error { return s.checkDistances(a, from, r.Distances, false) })
+}
+
+func (s *session) sssp() {
+	a := s.analyzer(true)
+	analyze(s, a, a.csr.Arcs, func(from uint32) (analytics.SSSPResult, error) {
+		return a.on.SSSP(s.ctx, from, analytics.SSSPOptions{})
+	}, func(r analytics.SSSPResult) time.Duration { return r.Elapsed },
+		func(r analytics.SSSPResult, from uint32) error { return s.checkDistances(a, from, r.Distances, true) })
+}
+
+func (s *session) pageRank() {
+	a := s.analyzer(false)
+	analyze(s, a, rankIterations*a.csr.Arcs, func(uint32) (analytics.PageRankResult, error) {
+		return a.on.PageRank(s.ctx, analytics.PageRankOptions{Iterations: rankIterations, Tolerance: -1})
+	}, func(r analytics.PageRankResult) time.Duration { return r.Elapsed },
+		func(r analytics.PageRankResult, _ uint32) error { return s.checkRanks(a, r.Ranks) })
+}
+
+func (s *session) components() {
+	a := s.analyzer(false)
+	analyze(s, a, a.csr.Arcs, func(uint32) (analytics.ComponentsResult, error) { return a.on.Components(s.ctx) },
+		func(r analytics.ComponentsResult) time.Duration { return r.Elapsed },
+		func(r analytics.ComponentsResult, _ uint32) error { return s.checkComponents(a, r.Labels) })
+}
+
+func (s *session) cores() {
+	a := s.analyzer(false)
+	analyze(s, a, a.csr.Arcs, func(uint32) (analytics.CoresResult, error) { return a.on.Cores(s.ctx) },
+		func(r analytics.CoresResult) time.Duration { return r.Elapsed },
+		func(r analytics.CoresResult, _ uint32) error { return s.checkCores(a, r.Cores) })
+}
+
+func (s *session) triangles() {
+	a := s.analyzer(false)
+	s.countTriangles(a, a.csr.Arcs, a.on.Triangles, func() uint64 { return a.triangles() })
+}
+
+// trianglesThrough measures what keeps a count of triangles up after a batch of edges: edges of the graph, random ones, as
+// if they had just come; some come twice, and some in the other direction.
+func (s *session) trianglesThrough() {
+	a, edges := s.analyzer(false), newArcs(s.at.Graph, s.o.Seed, s.n)
+	var from, to []uint32
+	for i := 0; len(from) < s.batch; i++ {
+		if u, v := edges.at(int(uint64(edges.random(i, 77)) * uint64(s.n) >> 32)); u != v {
+			from, to = append(from, u), append(to, v)
+		}
+	}
+	s.countTriangles(a, s.batch, func(ctx context.Context) (analytics.TrianglesResult, error) {
+		return a.on.TrianglesThroughEdges(ctx, from, to)
+	}, func() uint64 { return a.triangles() - a.without(from, to).triangles() })
+}
+
+func (s *session) countTriangles(a *analyzed, operations int,
+	count func(context.Context) (analytics.TrianglesResult, error), want func() uint64) {
+	analyze(s, a, operations, func(uint32) (analytics.TrianglesResult, error) { return count(s.ctx) },
+		func(r analytics.TrianglesResult) time.Duration { return r.Elapsed },
+		func(r analytics.TrianglesResult, _ uint32) error {
+			if want := want(); r.Count != want {
+				return s.wrong("%d triangles, but there are %d", r.Count, want)
+			}
+			return nil
+		})
+}
+
+// without is the graph less some edges, on the host alone.
+func (a *analyzed) without(from, to []uint32) *analyzed {
+	gone := map[[2]uint32]bool{}
+	for i := range from {
+		gone[[2]uint32{from[i], to[i]}], gone[[2]uint32{to[i], from[i]}] = true, true
+	}
+	less := &analyzed{offsets: make([]uint32, 1, len(a.offsets))}
+	for v := range a.vertices() {
+		for _, u := range a.row(v) {
+			if !gone[[2]uint32{uint32(v), u}] {
+				less.targets = append(less.targets, u)
+			}
+		}
+		less.offsets = append(less.offsets, uint32(len(less.targets)))
+	}
+	return less
+}
+
+// checkDistances proves distances on all arcs: none is shorter by any arc, and each but the source's is reached by one
+// over which it is as long as it says.
+func (s *session) checkDistances(a *analyzed, source uint32, distances []uint32, weighted bool) error {
+	if distances[source] != 0 {
+		return s.wrong("the source is %d from itself", distances[source])
+	}
+	return each(a.vertices(), func(v int) error {
+		reached := uint32(v) == source || distances[v] == analytics.Unreached
+		for i := a.offsets[v]; i < a.offsets[v+1]; i++ { // arcs have opposites of the same weight
+			from, weight := distances[a.targets[i]], uint64(1)
+			if weighted {
+				weight = uint64(a.weights[i])
+			}
+			if from == analytics.Unreached {
+				continue
+			}
+			through := uint64(from) + weight
+			if uint64(distances[v]) > through {
+				return s.wrong("vertex %d: distance %d, but %d by way of %d", v, distances[v], through, a.targets[i])
+			}
+			reached = reached || uint64(distances[v]) == through
+		}
+		if !reached {
+			return s.wrong("vertex %d: distance %d, but no arc gives it", v, distances[v])
+		}
+		return nil
+	})
+}
+
+// checkRanks iterates in double precision.
+func (s *session) checkRanks(a *analyzed, ranks []float32) error {
+	const damping, most = 0.85, 1e-3
+	n := a.vertices()
+	now, gifts := make([]float64, n), make([]float64, n)
+	for v := range now {
+		now[v] = 1 / float64(n)
+	}
+	for range rankIterations {
+		dangling := 0.0
+		for v := range now {
+			arcs := len(a.row(v))
+			if gifts[v] = now[v] / float64(arcs); arcs == 0 {
+				gifts[v] = 0
+				dangling += now[v]
+			}
+		}
+		each(n, func(v int) error {
+			sum := 0.0
+			for _, u := range a.row(v) {
+				sum += gifts[u]
+			}
+			now[v] = (1-damping+damping*dangling)/float64(n) + damping*sum
+			return nil
+		})
+	}
+	off := 0.0
+	for v, rank := range ranks {
+		off += math.Abs(float64(rank) - now[v])
+	}
+	if !(off < most) {
+		return s.wrong("ranks are off by %g together", off)
+	}
+	return nil
+}
+
+// triangles counts them: it merges, for each arc to a vertex of more neighbours, the rows of such arcs at both its ends.
+func (a *analyzed) triangles() uint64 {
+	up := make([][]uint32, a.vertices())
+	before := func(u, v int) bool {
+		du, dv := len(a.row(u)), len(a.row(v))
+		return du < dv || du == dv && u < v
+	}
+	each(len(up), func(u int) error {
+		for _, v := range a.row(u) {
+			if before(u, int(v)) {
+				up[u] = append(up[u], v)
+			}
+		}
+		return nil
+	})
+	var total atomic.Uint64
+	each(len(up), func(u int) error {
+		n := uint64(0)
+		for _, v := range up[u] {
+			n += uint64(inBoth(up[u], up[v]))
+		}
+		total.Add(n)
+		return nil
+	})
+	return total.Load()
+}
+
+// inBoth is how many numbers are in two ascending lists.
+func inBoth(a, b []uint32) (n int) {
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			a = a[1:]
+		case a[0] > b[0]:
+			b = b[1:]
+		default:
+			a, b = a[1:], b[1:]
+			n++
+		}
+	}
+	return n
+}
+
+// checkComponents goes through the graph from each vertex that wasn't met before, in their order.
+func (s *session) checkComponents(a *analyzed, labels []uint32) error {
+	met := make([]bool, a.vertices())
+	var queue []uint32
+	for first := range met {
+		if met[first] {
+			continue
+		}
+		met[first] = true
+		for queue = append(queue[:0], uint32(first)); len(queue) > 0; {
+			v := queue[len(queue)-1]
+			queue = queue[:len(queue)-1]
+			if labels[v] != uint32(first) {
+				return s.wrong("vertex %d: component %d, not %d", v, labels[v], first)
+			}
+			for _, u := range a.row(int(v)) {
+				if !met[u] {
+					met[u] = true
+					queue = append(queue, u)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checkCores peels one vertex after the other, by Batagelj and Zaversnik's buckets.
+func (s *session) checkCores(a *analyzed, cores []uint32) error {
+	n := a.vertices()
+	left, most := make([]int, n), 0
+	for v := range left {
+		left[v] = len(a.row(v))
+		most = max(most, left[v])
+	}
+	buckets := make([][]uint32, most+1)
+	for v, d := range left {
+		buckets[d] = append(buckets[d], uint32(v))
+	}
+	done := make([]bool, n)
+	for k := 0; k <= most; k++ {
+		for len(buckets[k]) > 0 {
+			v := buckets[k][len(buckets[k])-1]
+			buckets[k] = buckets[k][:len(buckets[k])-1]
+			if done[v] {
+				continue
+			}
+			done[v] = true
+			if cores[v] != uint32(k) {
+				return s.wrong("vertex %d: core %d, not %d", v, cores[v], k)
+			}
+			for _, u := range a.row(int(v)) {
+				if !done[u] && left[u] > k {
+					left[u]--
+					buckets[left[u]] = append(buckets[left[u]], u)
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,291 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vkds/vkds/internal/engine/enum"
+	"github.com/vkds/vkds/internal/tool/bench/latched"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/primitives"
+)
+
+// setting is a value of each axis: what a measurement stands at. An axis that the benchmark doesn't have is 0.
+type setting struct {
+	N, Batch, Width, Tile, Node int
+	Load, Fill                  float64
+	Order                       Order
+	Form                        primitives.Form
+	Kind                        latched.Kind
+	Wait                        latched.Wait
+	Graph                       GraphKind
+	On                          Analyzed
+	queries
+}
+
+// queries are the axes that a structure need not be made anew for.
+type queries struct {
+	Levels                Levels
+	Lookup                structures.LookupOrder
+	Path                  btree.Path
+	Statuses              bool
+	Length                int
+	Stale, Changed, Share float64
+}
+
+// Axis is something that the figures of an operation differ by.
+type Axis struct {
+	Name, Usage string
+	Values      []string // which there are, if they have names
+	Default     string   // values separated by commas
+	query       bool     // a structure need not be made anew for another value
+	set         func(at *setting, text string) error
+	forget      func(at *setting)
+}
+
+// axis makes one whose value stands in a field of the setting.
+func axis[T any](name, usage, standard string, field func(*setting) *T, parse func(string) (T, error)) Axis {
+	return Axis{Name: name, Usage: usage, Default: standard,
+		set: func(at *setting, text string) (err error) {
+			*field(at), err = parse(text)
+			return err
+		},
+		forget: func(at *setting) { *field(at) = *new(T) }}
+}
+
+// named makes one whose values have names.
+func named[T fmt.Stringer](name, usage, standard string, field func(*setting) *T, all enum.Set[T]) Axis {
+	x := axis(name, usage+strings.Join(all.Names(), ", "), standard, field, all.Parse)
+	x.Values = all.Names()
+	return x
+}
+
+// query marks an axis that a structure need not be made anew for.
+func query(x Axis) Axis {
+	x.query = true
+	return x
+}
+
+const (
+	minSize    = 64
+	maxSize    = 1 << 30 // the mixes take keys of indices up to three times as many
+	rangePairs = 1 << 26 // about how many pairs a measured batch of ranges has
+)
+
+// Axes are all of them, the slowest to change first.
+var Axes = []Axis{
+	axis("n", "elements; 6 to 30: that power of two", "", func(at *setting) *int { return &at.N }, size(6)),
+	named("form", "of operations that have two: ", "auto", func(at *setting) *primitives.Form { return &at.Form },
+		enum.Of("form", primitives.Auto, primitives.SinglePass, primitives.MultiPass)),
+	axis("width", "bits of an element: 32, 64", "32", func(at *setting) *int { return &at.Width }, oneOf(32, 64)),
+	named("order", "in which keys come:\n", "random", func(at *setting) *Order { return &at.Order }, Orders),
+	axis("batch", "operations of a batch of updates; 1 to 30: that power of two", "14",
+		func(at *setting) *int { return &at.Batch }, size(1)),
+	axis("load", "slabs a bucket that the elements would fill", "0.7", func(at *setting) *float64 { return &at.Load },
+		above0(1000)),
+	axis("fill", "share of a node's slots in use in a bulk build;\n0: 8 of 15, wide 4 of 6", "0",
+		func(at *setting) *float64 { return &at.Fill }, share),
+	named("kind", "with side links or without: ", "b-link-tree", func(at *setting) *latched.Kind { return &at.Kind },
+		latched.Kinds),
+	named("wait", "what an insertion does that finds a latch taken: ", "restart",
+		func(at *setting) *latched.Wait { return &at.Wait }, latched.Waits),
+	named("graph", "how its edges are made, 16 a vertex: ", "uniform",
+		func(at *setting) *GraphKind { return &at.Graph }, Graphs),
+	named("on", "what analytics read, compressed sparse rows or the dynamic graph itself,\nbuilt in bulk or after many "+
+		"changes: ", "csr", func(at *setting) *Analyzed { return &at.On }, Analyzeds),
+	axis("node", "bytes of a node: 128, 256", "128", func(at *setting) *int { return &at.Node }, oneOf(128, 256)),
+	axis("tile", "lanes that work on a slab or a node; 0: what measured best\nfor each kernel, of latched trees 16", "0",
+		func(at *setting) *int { return &at.Tile }, strconv.Atoi),
+	query(named("levels", "of the LSM that is searched, those that are full: ", "full",
+		func(at *setting) *Levels { return &at.Levels }, LevelArrangements)),
+	query(named("path", "that batches of updates take: ", "concurrent,batched",
+		func(at *setting) *btree.Path { return &at.Path }, enum.Of("path", btree.Concurrent, btree.Batched))),
+	query(axis("statuses", "ask for the status of each batched update, too", "false",
+		func(at *setting) *bool { return &at.Statuses }, strconv.ParseBool)),
+	query(axis("stale", "shares of the elements that a cleanup removes", "0.1,0.5",
+		func(at *setting) *float64 { return &at.Stale }, above0(0.5))),
+	query(axis("changed", "shares of the keys that are changed then", "0.01,0.1,0.5",
+		func(at *setting) *float64 { return &at.Changed }, above0(1))),
+	query(axis("skew", "share of the batch that one key takes in the skewed operations", "0.5",
+		func(at *setting) *float64 { return &at.Share }, above0(1))),
+	query(axis("length", "pairs expected in a range that is counted or listed", "8",
+		func(at *setting) *int { return &at.Length }, between(1, rangePairs))),
+	query(named("lookup", "how keys are looked up: ", "auto",
+		func(at *setting) *structures.LookupOrder { return &at.Lookup },
+		enum.Of("way to look up", structures.AutoOrder, structures.OneByOne, structures.SortedFirst))),
+}
+
+// size reads numbers; those up to 30 are powers of two, from the least one on.
+func size(least int) func(string) (int, error) {
+	return func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if n >= least && n <= 30 {
+			n = 1 << n
+		}
+		if err != nil || n < 1<<least || n > maxSize {
+			return 0, fmt.Errorf("%d to 30 for a power of two, or a number from %d to 2^30", least, max(31, 1<<least))
+		}
+		return n, nil
+	}
+}
+
+func oneOf(a, b int) func(string) (int, error) {
+	return func(text string) (int, error) {
+		n, _ := strconv.Atoi(text)
+		if n != a && n != b {
+			return 0, fmt.Errorf("%d or %d", a, b)
+		}
+		return n, nil
+	}
+}
+
+func between(least, most int) func(string) (int, error) {
+	return func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			return 0, fmt.Errorf("%d to %d", least, most)
+		}
+		return n, nil
+	}
+}
+
+func above0(most float64) func(string) (float64, error) {
+	return func(text string) (float64, error) {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(x > 0 && x <= most) {
+			return 0, fmt.Errorf("above 0, up to %g", most)
+		}
+		return x, nil
+	}
+}
+
+func share(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(x >= 0 && x <= 1) {
+		return 0, errors.New("above 0 and up to 1, or 0")
+	}
+	return x, nil
+}
+
+// outer is the setting as far as structures differ by it.
+func (at setting) outer() setting {
+	at.queries = queries{}
+	return at
+}
+
+// of is the setting as an operation sees it, which differs by its own axes alone.
+func (at setting) of(p Op) setting {
+	for _, x := range Axes {
+		if !p.Has(x.Name) {
+			x.forget(&at)
+		}
+	}
+	if at.Path != btree.Batched {
+		at.Statuses = false // concurrent batches have them always
+	}
+	return at
+}
+
+// pathName is what stands for the path of updates, and whether these have statuses.
+func (at setting) pathName() string {
+	if at.Statuses {
+		return at.Path.String() + " with statuses"
+	}
+	return at.Path.String()
+}
+
+// settings combines some settings with all values of the benchmark's axes, of queries or of structures. The error is a
+// *structures.OptionError.
+func (b *benchmark) settings(all []setting, o *Options, queries bool) ([]setting, error) {
+	for _, x := range Axes {
+		if x.query != queries || !b.has(x.Name) {
+			continue
+		}
+		values := o.Axes[x.Name]
+		if len(values) == 0 {
+			values = strings.Split(b.standard(x), ",")
+		}
+		var combined []setting
+		for _, at := range all {
+			for _, text := range values {
+				if err := x.set(&at, text); err != nil {
+					return nil, &structures.OptionError{Option: "--" + x.Name + " " + text, Reason: err.Error()}
+				}
+				if x.Name == "order" && at.Order == Gaussian && at.N > maxGaussian {
+					return nil, &structures.OptionError{Option: "--order gaussian", Reason: fmt.Sprintf(
+						"at most %d keys, not %d", maxGaussian, at.N)}
+				}
+				combined = append(combined, at)
+			}
+		}
+		all = combined
+	}
+	return all, nil
+}
+
+// standard is the default of an axis.
+func (b *benchmark) standard(x Axis) string {
+	if x.Name == "n" {
+		return strconv.Itoa(bits.Len(uint(b.size)) - 1)
+	}
+	return x.Default
+}
+
+// check completes the options of a benchmark, and refuses an operation that there isn't and an axis that none of the
+// operations differs by.
+func (o *Options) check(b *benchmark) error {
+	if o.Repeat < 0 || o.WarmUp < 0 || o.Budget < 0 {
+		return &structures.OptionError{Option: "--repeat, --warm-up, --budget", Reason: "negative"}
+	}
+	if o.Repeat == 0 {
+		o.Repeat = 5
+	}
+	if len(o.Ops) == 0 {
+		for _, c := range b.cells {
+			if c.Default {
+				o.Ops = append(o.Ops, c.Name)
+			}
+		}
+	}
+	var all []string
+	for _, c := range b.cells {
+		all = append(all, c.Name)
+	}
+	for _, name := range o.Ops {
+		if !slices.Contains(all, name) {
+			return &structures.OptionError{Option: "--op " + name,
+				Reason: fmt.Sprintf("no operation %q; there are %s", name, strings.Join(all, ", "))}
+		}
+	}
+	for name := range o.Axes {
+		var readers []string
+		readBy := false
+		for _, c := range b.cells {
+			if c.Has(name) {
+				readers = append(readers, c.Name)
+				readBy = readBy || slices.Contains(o.Ops, c.Name)
+			}
+		}
+		if !readBy {
+			return &structures.OptionError{Option: "--" + name, Reason: fmt.Sprintf("changes nothing of %s: it is for %s",
+				strings.Join(o.Ops, ", "), strings.Join(readers, ", "))}
+		}
+	}
+	if slices.Contains(o.Axes["statuses"], "true") && o.Axes["path"] != nil &&
+		!slices.Contains(o.Axes["path"], btree.Batched.String()) {
+		return &structures.OptionError{Option: "--statuses", Reason: fmt.Sprintf("changes nothing of --path %s: it is for "+
+			"batched", strings.Join(o.Axes["path"], ","))}
+	}
+	return nil
+}
+
+// Check returns the error that Run would return of a benchmark's options, whatever the device.
+func Check(name string, o Options) error {
+	_, _, err := plan(name, &o)
+	return err
+}

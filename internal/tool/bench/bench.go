@@ -1,0 +1,266 @@
+// Package bench measures vkds's data structures: throughput by the device's own timestamps with wall time beside it,
+// medians of several runs after a warm-up, fresh random keys, and every result checked. `vkds bench` runs it. A cell of
+// the table (table.go) is a function that gets a session, measures one operation at one setting and checks what came of
+// it. A setting has a value of each axis (axes.go).
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// Options say what Run measures: each operation at each combination of the values of its axes.
+type Options struct {
+	Ops  []string            // names of Ops(benchmark); nil: the main ones
+	Axes map[string][]string // values of axes by the axes' names, as in the command line; others have their defaults
+
+	Repeat int // measured runs; 0: 5
+	// WarmUp is the time of the same work right before. 0 is 0.5 s, because an idle GPU's clock is low, and on a CPU
+	// device one run.
+	WarmUp time.Duration
+	Seed   uint32        // of keys and values; 0: a random one
+	Budget time.Duration // no measurement is begun after so long; 0: no limit
+	// Progress, if not nil, is called with what is measured next and how many of the measurements are done.
+	Progress func(done, total int, what string)
+}
+
+// WrongError says that an operation gave a wrong result, so that its time means nothing.
+type WrongError struct{ Op, Reason string }
+
+func (e *WrongError) Error() string {
+	return fmt.Sprintf("bench: %s: wrong result: %s", e.Op, e.Reason)
+}
+
+// failure carries an error from anywhere in a cell to attempt, so that a cell says what it measures and nothing else.
+// No failure leaves the package.
+type failure struct{ error }
+
+func ok(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func must[T any](x T, err error) T {
+	ok(err)
+	return x
+}
+
+// attempt returns the error that do fails with.
+func attempt(do func()) (err error) {
+	defer func() {
+		switch f := recover().(type) {
+		case nil:
+		case failure:
+			err = f.error
+		default:
+			panic(f)
+		}
+	}()
+	do()
+	return nil
+}
+
+// Run measures a benchmark, by its name in the command line. With an error, the report holds what was measured before
+// it. Errors: *structures.OptionError, *WrongError, *vk.MissingFeatureError, *vk.OutOfMemoryError, those of the
+// structure, the context's.
+func Run(ctx context.Context, d *vk.Device, name string, o Options) (Report, error) {
+	b, steps, err := plan(name, &o)
+	if err != nil {
+		return Report{}, err
+	}
+	if !d.Has(vk.Timestamps) {
+		return Report{}, &vk.MissingFeatureError{Device: d.Info().Name, Features: []string{string(vk.Timestamps)}}
+	}
+	if o.WarmUp == 0 && d.Info().Type != vk.CPU {
+		o.WarmUp = 500 * time.Millisecond
+	}
+	for o.Seed == 0 {
+		o.Seed = rand.Uint32()
+	}
+	r := Report{Environment: environment(d, o.Seed)}
+	s := &session{ctx: ctx, d: d, o: o, benchmark: b, report: &r}
+	defer s.close()
+	start := time.Now()
+	for i, at := range steps {
+		if o.Budget > 0 && time.Since(start) > o.Budget {
+			r.LeftOut++
+			continue
+		}
+		if o.Progress != nil {
+			o.Progress(i-r.LeftOut, len(steps), fmt.Sprintf("%s, n = %d", at.cell.Name, at.N))
+		}
+		if err := attempt(func() { s.enter(at); at.cell.measure(s) }); err != nil {
+			return r, fmt.Errorf("n = %d: %w", at.N, err)
+		}
+	}
+	if o.Progress != nil {
+		o.Progress(len(steps), len(steps), "")
+	}
+	return r, nil
+}
+
+// step is an operation at a setting.
+type step struct {
+	cell *cell
+	setting
+	own setting // what of it the operation differs by
+}
+
+// plan checks the options and lists what is measured. A structure stays as it is from one step to the next where the
+// steps differ by queries alone.
+func plan(name string, o *Options) (*benchmark, []step, error) {
+	b, err := benchmarkOf(name)
+	if err == nil {
+		err = o.check(b)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	outer, err := b.settings([]setting{{}}, o, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	type seen struct {
+		op  string
+		own setting
+	}
+	var steps []step
+	done := map[seen]bool{}
+	for _, at := range outer {
+		inner, err := b.settings([]setting{at}, o, true)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range b.cells {
+			c := &b.cells[i]
+			for _, at := range inner {
+				own := at.of(c.Op)
+				if slices.Contains(o.Ops, c.Name) && !done[seen{c.Name, own}] {
+					done[seen{c.Name, own}] = true
+					steps = append(steps, step{c, at, own})
+				}
+			}
+		}
+	}
+	return b, steps, nil
+}
+
+// session is a structure at one setting, and what is measured of it.
+type session struct {
+	ctx context.Context
+	d   *vk.Device
+	o   Options
+	*benchmark
+	report *Report
+
+	at, own setting          // the setting, and what of it the operation differs by
+	op      Op               // what is measured now
+	width   structures.Width // of its elements
+	n       int              // elements in the structure
+	batch   int              // operations of a batch: no more than there are pairs
+	keys    sequence         // of the pairs, in the order in which they come
+	*workload
+
+	dictionary dictionary // nil until it is wanted first
+	kind       string     // of the dictionary: a name of openers
+	there      int        // pairs in it, the first ones of the sequence; -1 where it holds something else
+	utility    float64    // a hash table's memory utilisation with the n pairs in; 0: not measured yet
+	sorted     []uint32   // so many keys in order as were asked for last
+	primitives *primitives.Primitives
+	analyzed   *analyzed // the graph of the setting; nil until it is wanted first
+}
+
+// enter brings the session to a step's setting. It keeps the structure if that is the one the step wants, and the
+// buffers as long as n is the same.
+func (s *session) enter(at step) {
+	kind := at.cell.on
+	if s.workload == nil || at.outer() != s.at.outer() || kind != s.kind {
+		s.leave()
+	}
+	if s.workload != nil && s.n != at.N {
+		s.workload.close()
+		s.workload = nil
+	}
+	if s.workload == nil {
+		s.n = at.N
+		s.workload = newWorkload(s.d, s.o.Seed, s.n)
+	}
+	s.at, s.own, s.op, s.kind = at.setting, at.own, at.cell.Op, kind
+	s.width, s.batch = structures.Width(at.own.Width/64), min(at.Batch, s.n)
+	keys := newSequence(s.space, at.Order, s.n)
+	if s.name == "latched" {
+		s.batch &^= 3 // a part's statuses begin with a word
+		if s.own.Tile == 0 {
+			s.own.Tile = min(16, s.d.SubgroupSize())
+		}
+		keys.spare = s.n + s.batch
+	}
+	s.keys = keys
+}
+
+// leave closes the structure.
+func (s *session) leave() {
+	if s.workload != nil {
+		s.stream.Wait(context.Background())
+	}
+	if s.dictionary != nil {
+		s.dictionary.Close()
+	}
+	if s.primitives != nil {
+		s.primitives.Close()
+	}
+	s.analyzed.close()
+	s.dictionary, s.primitives, s.analyzed, s.there, s.utility, s.sorted = nil, nil, nil, -1, 0, nil
+}
+
+func (s *session) close() {
+	s.leave()
+	if s.workload != nil {
+		s.workload.close()
+	}
+}
+
+// wrong is the error of an operation that gave a wrong result.
+func (s *session) wrong(format string, args ...any) error {
+	return &WrongError{s.op.Name, fmt.Sprintf(format, args...)}
+}
+
+// measurement is one of the operation, with n elements in the structure, of so many operations.
+func (s *session) measurement(n, operations int) Measurement {
+	m := Measurement{Structure: s.name, Op: s.op.Name, N: n, Operations: operations, Load: max(s.own.Load, s.own.Fill),
+		Utilization: s.utility, Tile: s.own.Tile, Length: s.own.Length, Stale: s.own.Stale, Changed: s.own.Changed}
+	if s.own.Order != Random {
+		m.Order = s.own.Order.String()
+	}
+	switch {
+	case s.own.Node != 0:
+		m.Form = fmt.Sprintf("%d-byte nodes, %v, %v", s.own.Node, s.own.Kind, s.own.Wait)
+	case s.own.Form != primitives.Auto:
+		m.Form = s.own.Form.String()
+	case s.own.Lookup != structures.AutoOrder:
+		m.Form = s.own.Lookup.String()
+	case s.own.Path != 0:
+		m.Form = s.own.pathName()
+	}
+	if s.width == structures.Bits64 {
+		m.Width = 64
+	}
+	if s.name == "lsm" {
+		m.Batch = s.batch // which its smallest level has
+	}
+	return m
+}
+
+// add puts a measurement into the report.
+func (s *session) add(m Measurement) Measurement {
+	s.report.Measurements = append(s.report.Measurements, m)
+	return m
+}

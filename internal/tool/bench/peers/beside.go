@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/vkds/vkds/internal/tool/bench"
+)
+
+// peer is a dictionary of Go programs, to be measured on the keys that a dictionary of ours was measured on.
+type peer struct {
+	name       string
+	alone      bool                                         // it is for one goroutine at a time
+	reset      func(n int)                                  // makes it an empty one, for n pairs
+	insert     func(keys, values []uint32)                  // of pairs whose keys it doesn't have
+	find       func(keys, values []uint32)                  // values of keys that it has, out
+	rangeQuery func(lo, hi uint32, each func(value uint32)) // calls each for the keys from lo to hi; nil: it has no order
+}
+
+// peerOps are the operations of peers, and those of ours that do the same.
+var peerOps = []struct {
+	name string
+	ours []string
+}{
+	{"insert", []string{"build", "insert", "end-to-end-insert"}},
+	{"find", []string{"find-all", "find-exist", "find-beside", "end-to-end-find"}},
+	{"range", []string{"range"}},
+}
+
+// measureBeside measures peers on the same random keys as the report's dictionary, by as many goroutines as there are
+// processors, and appends what came out: with the time of each operation / that of ours, at the first setting that ours
+// was measured at. runs of each are measured, after one that isn't. Errors: *bench.WrongError, the context's.
+func measureBeside(ctx context.Context, r *bench.Report, peers []peer, runs int) error {
+	var sizes []int
+	for _, m := range r.Measurements {
+		if comparable(m, m.N) && !slices.Contains(sizes, m.N) {
+			sizes = append(sizes, m.N)
+		}
+	}
+	for _, n := range sizes {
+		w := newPeerWork(r, n)
+		for _, p := range peers {
+			if err := w.measure(ctx, p, runs); err != nil {
+				return fmt.Errorf("%s, n = %d: %w", p.name, n, err)
+			}
+		}
+	}
+	return nil
+}
+
+// comparable says whether a measurement is of n operations on n random keys.
+func comparable(m bench.Measurement, n int) bool {
+	return m.N == n && m.Operations == n && m.Order == ""
+}
+
+// peerWork is what peers are given to do.
+type peerWork struct {
+	report                         *bench.Report
+	n                              int
+	keys, values, queries, answers []uint32
+	valueOf                        map[uint32]uint32
+	length                         int    // pairs expected in a range; 0: ours was not asked for ranges
+	reach                          uint64 // keys of a range
+}
+
+func newPeerWork(r *bench.Report, n int) *peerWork {
+	w := &peerWork{report: r, n: n, answers: make([]uint32, n), valueOf: make(map[uint32]uint32, n)}
+	w.keys, w.values, w.queries = bench.Pairs(r.Environment.Seed, n)
+	for i, key := range w.keys {
+		w.valueOf[key] = w.values[i]
+	}
+	if i := w.ours("range"); i >= 0 {
+		w.length = r.Measurements[i].Length
+		w.reach = uint64(w.length) << 32 / uint64(n)
+	}
+	return w
+}
+
+// ours is the place of the first measurement of an operation of ours, or -1.
+func (w *peerWork) ours(op string) int {
+	return slices.IndexFunc(w.report.Measurements, func(m bench.Measurement) bool { return m.Op == op && comparable(m, w.n) })
+}
+
+func (w *peerWork) measure(ctx context.Context, p peer, runs int) error {
+	for _, op := range peerOps {
+		m := bench.Measurement{Structure: p.name, Op: op.name, N: w.n, Operations: w.n}
+		if op.name == "range" {
+			if p.rangeQuery == nil || w.length == 0 {
+				continue
+			}
+			m.Length = w.length
+		}
+		for run := range runs + 1 {
+			took := w.once(p, op.name)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if run > 0 {
+				m.Wall = append(m.Wall, took)
+			}
+		}
+		if err := w.check(op.name); err != nil {
+			return err
+		}
+		for _, name := range op.ours {
+			if i := w.ours(name); i >= 0 {
+				ours := w.report.Measurements[i]
+				m.Ratios = append(m.Ratios, bench.Ratio{To: "time of " + ours.Structure + " " + name,
+					Value: float64(m.Time()) / float64(ours.Time())})
+			}
+		}
+		w.report.Measurements = append(w.report.Measurements, m)
+	}
+	return nil
+}
+
+// once has a peer do an operation for all keys.
+func (w *peerWork) once(p peer, op string) time.Duration {
+	part := func(first, end int) { p.insert(w.keys[first:end], w.values[first:end]) }
+	switch op {
+	case "insert":
+		p.reset(w.n)
+	case "find":
+		part = func(first, end int) { p.find(w.queries[first:end], w.answers[first:end]) }
+	case "range":
+		part = func(first, end int) {
+			for i := first; i < end; i++ {
+				p.rangeQuery(w.queries[i], w.high(i), func(value uint32) { w.answers[i] ^= value })
+			}
+		}
+	}
+	clear(w.answers)
+	parts := runtime.GOMAXPROCS(0)
+	if p.alone {
+		parts = 1
+	}
+	runtime.GC()
+	var wait sync.WaitGroup
+	start := time.Now()
+	for i := range parts {
+		wait.Go(func() { part(i*w.n/parts, (i+1)*w.n/parts) })
+	}
+	wait.Wait()
+	return time.Since(start)
+}
+
+// high is where range i ends.
+func (w *peerWork) high(i int) uint32 {
+	return uint32(min(uint64(w.queries[i])+w.reach-1, 1<<32-1))
+}
+
+// check looks at the answers to the last operation. Of a range it is all values' exclusive or.
+func (w *peerWork) check(op string) error {
+	if op == "insert" {
+		return nil // the searches show it
+	}
+	sorted := slices.Sorted(slices.Values(w.keys))
+	upTo := make([]uint32, w.n+1)
+	for i, key := range sorted {
+		upTo[i+1] = upTo[i] ^ w.valueOf[key]
+	}
+	for i, query := range w.queries {
+		want := w.valueOf[query]
+		if op == "range" {
+			from, _ := slices.BinarySearch(sorted, query)
+			to, there := slices.BinarySearch(sorted, w.high(i))
+			if there {
+				to++
+			}
+			want = upTo[from] ^ upTo[to]
+		}
+		if w.answers[i] != want {
+			return &bench.WrongError{Op: op, Reason: fmt.Sprintf("query %d: %d instead of %d", i, w.answers[i], want)}
+		}
+	}
+	return nil
+}

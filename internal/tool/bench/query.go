@@ -1,0 +1,291 @@
+package bench
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// atLevels brings an LSM into its arrangement of levels, and others to n pairs. The measurement has, unless the cell says
+// otherwise, as many operations as there are pairs.
+func (s *session) atLevels() Measurement {
+	pairs := s.n
+	if s.name == "lsm" {
+		pairs = s.at.Levels.batches(s.n, s.batch) * s.batch
+	}
+	s.hold(pairs)
+	m := s.measurement(pairs, pairs)
+	if s.name == "lsm" {
+		m.Levels = s.at.Levels.String()
+	}
+	return m
+}
+
+// lookups measures n lookups: of gives the key of each query, and whether it is there, among so many pairs.
+func (s *session) lookups(of func(i, pairs int) (key uint32, there bool)) {
+	m := s.atLevels()
+	pairs := m.N
+	m.Operations = s.n
+	queries, answers := s.asked(func(i int) uint32 { key, _ := of(i, pairs); return key })
+	l := structures.DeviceLookups{Count: s.n, Keys: queries, Values: answers, Found: s.status, Order: s.at.Lookup}
+	s.measure(m, task{
+		record: func() error { return s.dictionary.FindOn(s.stream, l) },
+		check: func() {
+			s.checkFound(s.n, answers, func(i int) (uint32, bool) {
+				key, there := of(i, pairs)
+				return s.space.value(key), there
+			})
+		},
+	})
+}
+
+// findPresent looks up keys that are there, all alike.
+func (s *session) findPresent() {
+	s.lookups(func(i, pairs int) (uint32, bool) { return s.keys.key(s.order.at(i) % pairs), true })
+}
+
+// findOldest looks up keys of the first half, which are in the largest level.
+func (s *session) findOldest() {
+	s.lookups(func(i, pairs int) (uint32, bool) { return s.keys.key(s.order.at(i) % ((pairs + s.batch) / 2)), true })
+}
+
+func (s *session) findAbsent() {
+	s.lookups(func(i, _ int) (uint32, bool) { return s.keys.absent(s.order.at(i)), false })
+}
+
+// findSkewed looks up one key again and again, and others once.
+func (s *session) findSkewed() {
+	r := newSkew(s)
+	s.lookups(func(i, _ int) (uint32, bool) { return s.space.key(r.number(i)), true })
+}
+
+// findConcurrent looks up keys that are there, by the kernel of the updates.
+func (s *session) findConcurrent() {
+	s.hold(s.n)
+	queries, answers := s.asked(s.query)
+	b := structures.DeviceBatch{Count: s.n, Keys: queries, Values: answers, Status: s.status, Left: s.left}
+	s.measure(s.measurement(s.n, s.n), task{
+		pending: true,
+		record:  func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, structures.Find, b) },
+		check: func() {
+			s.allAre(s.n, structures.Found)
+			s.checkValues(answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), true })
+		},
+	})
+}
+
+// successor looks for the next keys above those that are there.
+func (s *session) successor() {
+	s.hold(s.n)
+	queries, answers := s.asked(s.query)
+	next, sorted := s.roomFor("next keys", s.n), s.inOrder(s.n)
+	after := func(i int) (uint32, bool) {
+		key := s.query(i)
+		at := sort.Search(len(sorted), func(j int) bool { return sorted[j] > key })
+		if at == len(sorted) {
+			return 0, false
+		}
+		return sorted[at], true
+	}
+	d := structures.DeviceNeighbors{Count: s.n, Keys: queries, OutKeys: next, OutValues: answers, Status: s.status,
+		Left: s.left}
+	s.measure(s.measurement(s.n, s.n), task{
+		pending: true,
+		record:  func() error { return s.tree().NeighborOn(s.stream, structures.Successor, d) },
+		check: func() {
+			s.checkStatus(s.n, func(i int) structures.Status {
+				if _, there := after(i); there {
+					return structures.Found
+				}
+				return structures.Absent
+			})
+			s.checkValues(next, func(i int) (uint32, bool) { k, _ := after(i); return k, true })
+			s.checkValues(answers, func(i int) (uint32, bool) { k, there := after(i); return s.space.value(k), there })
+		},
+	})
+}
+
+// sortedQueries are what a structure answers that has order.
+func (s *session) sortedQueries() structures.QueriesOnStream {
+	return s.dictionary.(structures.QueriesOnStream)
+}
+
+// ranges are as many ranges as there are pairs, but no more than come to rangePairs: lo is a key, and hi so far above
+// it that a range has so many pairs on the average.
+type ranges struct {
+	ends   []uint32 // lo and hi of each
+	buffer *vk.Buffer[uint32]
+	sorted []uint32 // all keys that are there
+}
+
+// n is how many ranges there are.
+func (r ranges) n() int { return len(r.ends) / 2 }
+
+// keys are those in range i, in order.
+func (r ranges) keys(i int) []uint32 {
+	from := r.sorted[r.begin(i):]
+	return from[:sort.Search(len(from), func(j int) bool { return from[j] > r.ends[2*i+1] })]
+}
+
+// begin is the place of the first key of range i among all.
+func (r ranges) begin(i int) int {
+	at, _ := slices.BinarySearch(r.sorted, r.ends[2*i])
+	return at
+}
+
+// ranges brings the structure to its pairs and makes ranges of them; open ones end with the last key.
+func (s *session) ranges(open bool) (ranges, Measurement) {
+	m := s.atLevels()
+	n := min(m.N, rangePairs/m.Length)
+	reach := uint64(float64(m.Length) / float64(m.N) * (1 << 32))
+	r := ranges{ends: make([]uint32, 2*n), sorted: s.inOrder(m.N)}
+	each(n, func(i int) error {
+		lo := s.keys.key(s.order.at(i) % m.N)
+		r.ends[2*i], r.ends[2*i+1] = lo, uint32(min(uint64(lo)+reach-1, 1<<32-1))
+		if open {
+			r.ends[2*i+1] = ^uint32(0)
+		}
+		return nil
+	})
+	r.buffer = s.batchOf("ranges", len(r.ends), func(i int) uint32 { return r.ends[i] })
+	m.Operations = n
+	return r, m
+}
+
+func (s *session) count() {
+	r, m := s.ranges(false)
+	c := structures.DeviceCounts{Count: r.n(), Ranges: r.buffer, Counts: s.room("counts", r.n())}
+	s.measure(m, task{
+		record: func() error { return s.sortedQueries().CountOn(s.stream, c) },
+		check: func() {
+			s.checkWords("pairs of range", c.Counts, r.n(), func(i int) uint32 { return uint32(len(r.keys(i))) })
+		},
+	})
+}
+
+// list measures ranges of any number of pairs, which stand one behind the other.
+func (s *session) list() {
+	r, m := s.ranges(false)
+	begins := make([]uint32, r.n()+1) // where the pairs of each range are to be
+	each(r.n(), func(i int) error { begins[i+1] = uint32(len(r.keys(i))); return nil })
+	for i := range r.n() {
+		begins[i+1] += begins[i]
+	}
+	total := int(begins[r.n()])
+	d := structures.DeviceRanges{Count: r.n(), Ranges: r.buffer, Offsets: s.room("offsets", len(begins))}
+	d.Keys, d.Values = s.listed(total)
+	d.Candidates = must(vk.NewBuffer[uint64](s.d, 1))
+	defer d.Candidates.Free()
+	defer s.ending()
+	s.measure(m, task{
+		record: func() error { return s.sortedQueries().RangeOn(s.stream, d) },
+		check: func() {
+			s.checkWords("offset", d.Offsets, len(begins), func(i int) uint32 { return begins[i] })
+			s.checkListed(d.Keys, d.Values, total, r, func(i int) (int, []uint32) { return int(begins[i]), r.keys(i) })
+		},
+	})
+}
+
+// listFirst measures what other trees call a range query: a fixed number of pairs of each range, which so go to places
+// that need not be counted first.
+func (s *session) listFirst() {
+	r, m := s.ranges(true)
+	w := structures.DeviceWindow{Count: r.n(), Width: m.Length, Ranges: r.buffer, Counts: s.room("counts", r.n())}
+	w.Keys, w.Values = s.listed(w.Count * w.Width)
+	first := func(i int) []uint32 {
+		from := r.sorted[r.begin(i):]
+		return from[:min(w.Width, len(from))]
+	}
+	s.measure(m, task{
+		record: func() error { return s.tree().WindowOn(s.stream, w) },
+		check: func() {
+			s.checkWords("pairs of range", w.Counts, w.Count, func(i int) uint32 { return uint32(len(first(i))) })
+			s.checkListed(w.Keys, w.Values, w.Count*w.Width, r, func(i int) (int, []uint32) { return i * w.Width, first(i) })
+		},
+	})
+}
+
+// checkListed looks at the pairs of all ranges: want tells where those of each begin, and their keys.
+func (s *session) checkListed(keys, values *vk.Buffer[uint32], pairs int, r ranges,
+	want func(i int) (at int, keys []uint32)) {
+	k, v := s.downloadNumbers(keys, pairs), s.downloadNumbers(values, pairs)
+	ok(each(r.n(), func(i int) error {
+		at, all := want(i)
+		for j, key := range all {
+			if k.at(at+j) != s.element(key) || v.at(at+j) != s.element(s.space.value(key)) {
+				return s.wrong("range %d, pair %d: %d, %d", i, j, k.at(at+j), v.at(at+j))
+			}
+		}
+		return nil
+	}))
+}
+
+// rank measures how many keys are less than each of as many as there are pairs, all present.
+func (s *session) rank() {
+	m := s.atLevels()
+	key := func(i int) uint32 { return s.keys.key(s.order.at(i) % m.N) }
+	q := structures.DeviceRanks{Count: m.N, Keys: s.batchOf("batch keys", m.N, key), Ranks: s.room("ranks", m.N)}
+	sorted := s.inOrder(m.N)
+	s.measure(m, task{
+		record: func() error { return s.sortedQueries().RankOn(s.stream, q) },
+		check: func() {
+			s.checkWords("rank of key", q.Ranks, m.N, func(i int) uint32 {
+				want, _ := slices.BinarySearch(sorted, key(i))
+				return uint32(want)
+			})
+		},
+	})
+}
+
+// selectPairs measures the search for the pairs of as many ranks as there are, in no order.
+func (s *session) selectPairs() {
+	m := s.atLevels()
+	rank := func(i int) uint32 { return uint32(s.order.at(i) % m.N) }
+	q := structures.DeviceNeighbors{Count: m.N, Keys: s.words("ranks", m.N, rank), Status: s.status}
+	q.OutKeys, q.OutValues = s.listed(m.N)
+	sorted := s.inOrder(m.N)
+	s.measure(m, task{
+		record: func() error { return s.sortedQueries().SelectOn(s.stream, q) },
+		check: func() {
+			s.checkPairs(q.OutKeys, q.OutValues, m.N, func(i int) (uint32, uint32) {
+				return sorted[rank(i)], s.space.value(sorted[rank(i)])
+			})
+		},
+	})
+}
+
+// export measures the writing of all pairs, in key order where the structure keeps one.
+func (s *session) export() {
+	m := s.atLevels()
+	e := structures.DeviceExport{Total: s.room("total", 1)}
+	e.Keys, e.Values = s.listed(m.N)
+	s.measure(m, task{
+		record: func() error { return s.structure().(structures.OnStream).ExportOn(s.stream, e) },
+		check: func() {
+			s.checkWords("number of pairs", e.Total, 1, func(int) uint32 { return uint32(m.N) })
+			s.checkAll(s.downloadElements(e.Keys, m.N), s.downloadElements(e.Values, m.N))
+		},
+	})
+}
+
+// checkAll looks whether pairs are all that there are, each once.
+func (s *session) checkAll(keys, values []uint32) {
+	ok(each(len(keys), func(i int) error {
+		if values[i] != s.space.value(keys[i]) {
+			return s.wrong("pair %d: %d, %d", i, keys[i], values[i])
+		}
+		return nil
+	}))
+	if _, is := s.dictionary.(structures.QueriesOnStream); !is {
+		keys = ascending(keys)
+	}
+	sorted := s.inOrder(len(keys))
+	ok(each(len(keys), func(i int) error {
+		if keys[i] != sorted[i] {
+			return s.wrong("key %d: %d instead of %d", i, keys[i], sorted[i])
+		}
+		return nil
+	}))
+}

@@ -1,0 +1,393 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+)
+
+// insertion measures one batch of all n pairs into an empty hash table.
+func insertion(kind structures.Kind) func(*session) {
+	return func(s *session) {
+		s.hold(s.n) // for the utilisation
+		keys, values := s.all(s.keys)
+		b := structures.DeviceBatch{Count: s.n, Keys: keys, Values: values, Status: s.status, Left: s.left}
+		s.there = -1
+		s.measure(s.measurement(s.n, s.n), task{
+			pending: true,
+			prepare: s.empty,
+			record:  func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, kind, b) },
+			check: func() {
+				s.allAre(s.n, structures.Inserted)
+				s.holdsAll(s.n)
+			},
+		})
+		s.there = -1
+	}
+}
+
+// bulkBuild measures the making of a tree of all pairs.
+func (s *session) bulkBuild() {
+	t := s.tree()
+	keys, values := s.all(s.keys)
+	s.there = -1
+	b := structures.DeviceBatch{Count: s.n, Keys: keys, Values: values}
+	s.measure(s.measurement(s.n, s.n), task{
+		record: func() error { return t.BuildOn(s.ctx, s.stream, b) },
+		check:  func() { s.holdsAll(s.n) },
+	})
+}
+
+// part is so many pairs from one on.
+type part struct{ first, count int }
+
+// doubling cuts n pairs into batches that begin small and double with the tree, up to a largest one.
+func doubling(n, largest int) (parts []part) {
+	const smallest = 1 << 10
+	for first := 0; first < n; {
+		p := part{first, min(n-first, largest, max(smallest, first))}
+		parts = append(parts, p)
+		first += p.count
+	}
+	return parts
+}
+
+// chunks cuts n pairs into batches of one size.
+func chunks(n, size int) (parts []part) {
+	for first := 0; first < n; first += size {
+		parts = append(parts, part{first, min(n-first, size)})
+	}
+	return parts
+}
+
+// insertFromEmpty inserts all pairs into an empty tree. A concurrent batch that is larger than the tree has too many
+// operations at each leaf, so the batches begin small and double with the tree, as the host's do.
+func (s *session) insertFromEmpty() {
+	m := s.measurement(s.n, s.n)
+	m.Batch = s.at.Batch // so that all sizes are of one curve
+	parts := s.treeBatches()
+	s.measure(m, task{
+		pending: s.at.Path != btree.Batched,
+		prepare: s.empty,
+		record: func() error {
+			for _, b := range parts {
+				if err := s.update(structures.Insert, b); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		check: func() { s.holdsAll(s.n) },
+	})
+	s.there = -1
+}
+
+// treeBatches are the batches of insertFromEmpty. A concurrent one begins where its buffers do.
+func (s *session) treeBatches() (all []structures.DeviceBatch) {
+	keys, values := s.all(s.keys)
+	if s.at.Path == btree.Batched {
+		for _, p := range chunks(s.n, s.batch) {
+			all = append(all, structures.DeviceBatch{Count: p.count, First: p.first, Keys: keys, Values: values})
+		}
+		return all
+	}
+	for i, p := range doubling(s.n, s.batch) {
+		b := structures.DeviceBatch{Count: p.count, Keys: s.roomFor(fmt.Sprintf("part %d keys", i), p.count),
+			Values: s.roomFor(fmt.Sprintf("part %d values", i), p.count)}
+		bytes := s.width.Bytes()
+		s.stream.Copy(b.Keys, 0, keys, bytes*p.first, bytes*p.count)
+		s.stream.Copy(b.Values, 0, values, bytes*p.first, bytes*p.count)
+		all = append(all, b)
+	}
+	s.wait()
+	return all
+}
+
+// update records a batch of updates of one kind on the path of the setting.
+func (s *session) update(kind structures.Kind, b structures.DeviceBatch) error {
+	if s.at.Path == btree.Batched {
+		if s.own.Statuses {
+			b.Status = s.status
+		}
+		return s.tree().UpdateOn(s.ctx, s.stream, kind, b)
+	}
+	return s.dictionary.(concurrent).ApplyOn(s.stream, kind,
+		structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values, Status: s.status, Left: s.left,
+			Alone: true})
+}
+
+// eachBatch cuts the pairs of a sequence, from one up to another, into batches in buffers of their own.
+func (s *session) eachBatch(q sequence, from, upTo int, do func(structures.DeviceBatch)) {
+	keys, values := s.all(q)
+	b := structures.DeviceBatch{Keys: s.roomFor("batch keys", s.batch), Values: s.roomFor("batch values", s.batch)}
+	bytes := s.width.Bytes()
+	for _, p := range chunks(upTo-from, s.batch) {
+		b.Count = p.count
+		s.stream.Copy(b.Keys, 0, keys, bytes*(from+p.first), bytes*p.count)
+		s.stream.Copy(b.Values, 0, values, bytes*(from+p.first), bytes*p.count)
+		do(b)
+	}
+}
+
+// insertRuns measures the insertion of all n pairs, batch by batch, into an empty structure: section V-B of the GPU LSM's
+// paper. An insertion into a sorted array waits for the device in the middle, so that only the host can time it.
+func (s *session) insertRuns() {
+	first := true
+	run := func() (device, wall []time.Duration) {
+		s.empty()
+		s.eachBatch(s.keys, 0, s.n, func(b structures.DeviceBatch) {
+			s.wait() // what was copied for the batch is no part of it
+			w, d := s.timed(func() error {
+				return s.dictionary.(updates).UpdateOn(s.ctx, s.stream, structures.Insert, b)
+			})
+			wall = append(wall, w)
+			if d != nil && s.name == "lsm" {
+				device = append(device, *d)
+			}
+		})
+		s.there = s.n
+		if first {
+			s.holdsAll(s.n)
+			first = false
+		}
+		return device, wall
+	}
+	m := s.measurement(s.n, s.n)
+	m.Batch = s.batch
+	m = s.series(m, run)
+	s.holdsAll(s.n)
+	s.add(m)
+}
+
+// change is a batch of updates of one kind on a structure of the first n pairs of a sequence.
+type change struct {
+	kind   structures.Kind
+	status structures.Status // that each operation has
+	on     sequence
+	count  int
+	key    func(i int) uint32                  // of operation i
+	after  func(key uint32) (v uint32, _ bool) // the value that a key of the batch then has, and whether it is there
+	pairs  int                                 // there afterwards
+	again  bool                                // it leaves the structure fit for the next run
+}
+
+// assignAll assigns other values than those that are there, to all keys of a hash table.
+func (s *session) assignAll() {
+	s.change(change{structures.Insert, structures.Assigned, s.keys, s.n, s.query, s.otherValue, s.n, true})
+}
+
+func (s *session) deleteAll() {
+	s.change(change{structures.Delete, structures.Deleted, s.keys, s.n, s.query, gone, 0, false})
+}
+
+// insertBatch inserts the pairs that come next in the sequence: of an ascending one keys above all that are there.
+func (s *session) insertBatch() {
+	q := newSequence(s.space, s.keys.order, s.n+s.batch)
+	s.change(change{structures.Insert, structures.Inserted, q, s.batch, func(i int) uint32 { return q.key(s.n + i) },
+		func(key uint32) (uint32, bool) { return s.space.value(key), true }, s.n + s.batch, false})
+}
+
+func (s *session) assignBatch() {
+	s.change(change{structures.Insert, structures.Assigned, s.keys, s.batch, s.present, s.otherValue, s.n, false})
+}
+
+func (s *session) deleteBatch() {
+	s.change(change{structures.Delete, structures.Deleted, s.keys, s.batch, s.present, gone, s.n - s.batch, false})
+}
+
+// present is a key that is there: any of them in turn if they are random, else one after the other.
+func (s *session) present(i int) uint32 {
+	if s.keys.order == Random {
+		i = s.order.at(i)
+	}
+	return s.keys.key(i)
+}
+
+func (s *session) otherValue(key uint32) (uint32, bool) { return ^s.space.value(key), true }
+
+func gone(uint32) (uint32, bool) { return 0, false }
+
+// change measures a batch of updates.
+func (s *session) change(c change) {
+	b := structures.DeviceBatch{Count: c.count, Keys: s.batchOf("batch keys", c.count, c.key)}
+	if c.kind != structures.Delete {
+		b.Values = s.batchOf("batch values", c.count, func(i int) uint32 { v, _ := c.after(c.key(i)); return v })
+	}
+	prepare := func() { s.holdOf(c.on, s.n) }
+	prepare() // for the utilisation
+	if c.again {
+		prepare = nil
+	}
+	m := s.measurement(s.n, c.count)
+	if s.has("batch") {
+		m.Batch = c.count
+	}
+	s.there = -1
+	s.measure(m, task{
+		pending: s.at.Path != btree.Batched,
+		prepare: prepare,
+		record:  func() error { return s.update(c.kind, b) },
+		check: func() {
+			if s.at.Path != btree.Batched || s.own.Statuses {
+				s.allAre(c.count, c.status)
+			}
+			s.sound(c.pairs)
+			s.found(c.count, b.Keys, s.roomFor("answers", s.n), func(i int) (uint32, bool) { return c.after(c.key(i)) })
+		},
+	})
+	s.there = -1
+}
+
+// deleteRanges measures the deletion of every fourth stretch of so many neighbouring keys as a range is long, the
+// stretches in no order. The call waits by itself, so the time is the wall's.
+func deleteRanges[W structures.Word](s *session) {
+	x := everyFourth[W](s, min(s.at.Length, s.n))
+	counts := new([]uint32)
+	m := s.calls(s.measurement(s.n, x.pairs()), s.changing, func() {
+		*counts = must(s.structure().(interface {
+			DeleteRange(context.Context, []structures.Range[W]) ([]uint32, error)
+		}).DeleteRange(s.ctx, x.ranges))
+	}, nil, "")
+	checkDeleted(s, x, *counts)
+	s.add(m)
+}
+
+// stretches are ranges of so many keys each.
+type stretches[W structures.Word] struct {
+	ranges []structures.Range[W]
+	length int
+	sorted []uint32 // all keys, of which every fourth stretch is deleted
+}
+
+func everyFourth[W structures.Word](s *session, length int) stretches[W] {
+	x := stretches[W]{length: length, sorted: s.inOrder(s.n)}
+	x.ranges = make([]structures.Range[W], (s.n/length+3)/4)
+	order := newOrder(len(x.ranges), uint64(s.o.Seed)<<11|1)
+	for i := range x.ranges {
+		first := 4 * length * order.at(i)
+		x.ranges[i].Lo, x.ranges[i].Hi = elementOf[W](x.sorted[first]), elementOf[W](x.sorted[first+length-1])
+	}
+	return x
+}
+
+func (x stretches[W]) pairs() int { return len(x.ranges) * x.length }
+
+// has says whether one of the stretches has a key that was there.
+func (x stretches[W]) has(key uint32) bool {
+	at, _ := slices.BinarySearch(x.sorted, key)
+	stretch := at / x.length
+	return stretch%4 == 0 && stretch/4 < len(x.ranges)
+}
+
+// checkDeleted looks whether the pairs of stretches are gone and all others there, and whether they were counted.
+func checkDeleted[W structures.Word](s *session, x stretches[W], counts []uint32) {
+	for i, got := range counts {
+		if int(got) != x.length {
+			ok(s.wrong("range %d: %d pairs removed instead of %d", i, got, x.length))
+		}
+	}
+	if len(counts) != len(x.ranges) {
+		ok(s.wrong("%d counts of %d ranges", len(counts), len(x.ranges)))
+	}
+	s.sound(s.n - x.pairs())
+	s.finds(func(i int) (uint32, bool) {
+		key := s.query(i)
+		return s.space.value(key), !x.has(key)
+	})
+}
+
+// repetition is a batch of n pairs of which some have the same key. The value at place i is i+1, of 64 bits that number
+// in both words.
+type repetition struct {
+	number func(i int) int // of the key at place i
+	keys   int             // how many numbers there are at most
+}
+
+// newSkew has one key, number 0, at a share of the places; each other key comes once.
+func newSkew(s *session) repetition {
+	places, hots := newOrder(s.n, 0x736b6577), max(1, int(s.at.Share*float64(s.n)+0.5))
+	return repetition{func(i int) int { return max(0, places.at(i)-hots+1) }, s.n}
+}
+
+// fourTimes has each key at four places.
+func fourTimes(s *session) repetition {
+	places := newOrder(s.n, 0x72657065)
+	return repetition{func(i int) int { return places.at(i) / 4 }, (s.n + 3) / 4}
+}
+
+// repeated measures updates of an empty hash table by a batch of which some have the same key.
+func repeated(kind structures.Kind, of func(*session) repetition) func(*session) {
+	return func(s *session) {
+		r := of(s)
+		b := structures.DeviceBatch{Count: s.n, Status: s.status, Left: s.left,
+			Keys: s.batchOf("batch keys", s.n, func(i int) uint32 { return s.space.key(r.number(i)) }),
+			Values: s.words("batch values", s.n<<s.width, func(i int) uint32 {
+				return uint32(i>>s.width + 1) // both words are the number, so that sums carry from one to the other
+			})}
+		s.empty()
+		s.measure(s.measurement(s.n, s.n), task{
+			pending: true,
+			prepare: s.empty,
+			record:  func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, kind, b) },
+			check:   func() { s.checkRepeated(r, kind, b) },
+		})
+		s.there = -1
+	}
+}
+
+// checkRepeated looks whether each key was inserted once, and has what all operations on it come to.
+func (s *session) checkRepeated(r repetition, kind structures.Kind, b structures.DeviceBatch) {
+	ok(s.status.Download(s.ctx, 0, s.bytes)) // before the look-ups take its place
+	type outcome struct{ sum, least, inserted atomic.Uint64 }
+	keys := make([]outcome, r.keys)
+	ok(each(s.n, func(i int) error {
+		k, value := &keys[r.number(i)], uint64(i+1)
+		k.sum.Add(value)
+		for seen := k.least.Load(); (seen == 0 || value < seen) && !k.least.CompareAndSwap(seen, value); {
+			seen = k.least.Load()
+		}
+		switch status := structures.Status(s.bytes[i]); status {
+		case structures.Inserted:
+			k.inserted.Add(1)
+		case structures.Assigned:
+		default:
+			return s.wrong("operation %d: %v", i, status)
+		}
+		return nil
+	}))
+	answers := s.roomFor("answers", s.n)
+	ok(s.dictionary.FindOn(s.stream, structures.DeviceLookups{Count: s.n, Keys: b.Keys, Values: answers, Found: s.status}))
+	s.wait()
+	got := s.downloadNumbers(answers, s.n)
+	doubled := uint64(1) // both words have the number
+	if s.width == structures.Bits64 {
+		doubled |= 1 << 32
+	}
+	winners := make([]atomic.Uint64, r.keys) // of the insertions, whichever came last
+	ok(each(s.n, func(i int) error {
+		number := r.number(i)
+		k := &keys[number]
+		if n := k.inserted.Load(); n != 1 {
+			return s.wrong("operation %d: the key was inserted %d times", i, n)
+		}
+		want := k.sum.Load()
+		switch kind {
+		case structures.InsertMin:
+			want = k.least.Load()
+		case structures.Insert:
+			if v := got.at(i) & (1<<32 - 1); v-1 < uint64(s.n) && r.number(int(v-1)) == number {
+				winners[number].CompareAndSwap(0, v)
+			}
+			want = winners[number].Load()
+		}
+		if got.at(i) != got.modulo(want*doubled) {
+			return s.wrong("operation %d: value %d instead of %d", i, got.at(i), want)
+		}
+		return nil
+	}))
+}
