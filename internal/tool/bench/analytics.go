@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"sync/atomic"
@@ -65,8 +64,6 @@ func (a *analyzed) closeLive() {
 func (a *analyzed) vertices() int { return len(a.offsets) - 1 }
 
 func (a *analyzed) row(v int) []uint32 { return a.targets[a.offsets[v]:a.offsets[v+1]] }
-
-func (a *analyzed) source(i int) uint32 { return a.sources[i%len(a.sources)] }
 
 // graph makes the setting's graph if it isn't there yet. An edge's weight, from 1 to 64, is its own, whichever way it
 // comes.
@@ -137,93 +134,81 @@ func (s *session) wear(a *analyzed) {
 	}
 }
 
-// analyze measures an algorithm, which says how long the device took: what it records may take several submissions. A
-// run's operations are arcs of the graph, in PageRank once an iteration. from is where a search begins, another place in
-// each run; check looks at the last one's result.
-func analyze[R any](s *session, a *analyzed, operations int, call func(from uint32) (R, error),
-	took func(R) time.Duration, check func(R, uint32) error) {
-	m := s.measurement(a.vertices(), operations)
-	m.Form = s.at.Graph.String() + ", " + s.at.On.String()
-	if s.op.Has("batch") {
-		m.Batch = s.batch
+// algorithm runs once, from a vertex if it is a search, and returns how long the device took and the check of its result.
+type algorithm func(s *session, a *analyzed, from uint32) (took time.Duration, check func() error)
+
+// analysis measures an algorithm, which says itself how long the device took: what it records may take several
+// submissions. A run's operations are arcs of the graph, so many times. Searches begin at another vertex in each run; the
+// last run's result is checked.
+func analysis(rounds int, weights bool, do algorithm) func(*session) {
+	return func(s *session) {
+		a := s.analyzer(weights)
+		m := s.measurement(a.vertices(), rounds*a.csr.Arcs)
+		m.Form = s.at.Graph.String() + ", " + s.at.On.String()
+		if s.op.Has("batch") {
+			m.Operations, m.Batch = s.batch, s.batch
+		}
+		run := 0
+		var took time.Duration
+		var check func() error
+		m = s.calls(m, s.heat, func() {
+			took, check = do(s, a, a.sources[run%len(a.sources)])
+			run++
+		}, func() []vk.Timing { return []vk.Timing{{Duration: took}} }, "")
+		ok(check())
+		s.add(m)
 	}
-	runs, last := new(int), new(R)
-	m = s.calls(m, s.heat, func() {
-		*last = must(call(a.source(*runs)))
-		*runs++
-	}, func() []vk.Timing { return []vk.Timing{{Duration: took(*last)}} }, "")
-	ok(check(*last, a.source(*runs-1)))
-	s.add(m)
 }
 
-func (s *session) bfs() {
-	a := s.analyzer(false)
-	analyze(s, a, a.csr.Arcs, func(from uint32) (analytics.BFSResult, error) {
-		return a.on.BFS(s.ctx, from, analytics.BFSOptions{})
-	}, func(r analytics.BFSResult) time.Duration { return r.Elapsed },
-		func(r analytics.BFSResult, from uint32) error { return s.checkDistances(a, from, r.Distances, false) })
+func (s *session) bfs(a *analyzed, from uint32) (time.Duration, func() error) {
+	r := must(a.on.BFS(s.ctx, from, analytics.BFSOptions{}))
+	return r.Elapsed, func() error { return s.checkDistances(a, from, r.Distances, false) }
 }
 
-func (s *session) sssp() {
-	a := s.analyzer(true)
-	analyze(s, a, a.csr.Arcs, func(from uint32) (analytics.SSSPResult, error) {
-		return a.on.SSSP(s.ctx, from, analytics.SSSPOptions{})
-	}, func(r analytics.SSSPResult) time.Duration { return r.Elapsed },
-		func(r analytics.SSSPResult, from uint32) error { return s.checkDistances(a, from, r.Distances, true) })
+func (s *session) sssp(a *analyzed, from uint32) (time.Duration, func() error) {
+	r := must(a.on.SSSP(s.ctx, from, analytics.SSSPOptions{}))
+	return r.Elapsed, func() error { return s.checkDistances(a, from, r.Distances, true) }
 }
 
-func (s *session) pageRank() {
-	a := s.analyzer(false)
-	analyze(s, a, rankIterations*a.csr.Arcs, func(uint32) (analytics.PageRankResult, error) {
-		return a.on.PageRank(s.ctx, analytics.PageRankOptions{Iterations: rankIterations, Tolerance: -1})
-	}, func(r analytics.PageRankResult) time.Duration { return r.Elapsed },
-		func(r analytics.PageRankResult, _ uint32) error { return s.checkRanks(a, r.Ranks) })
+func (s *session) pageRank(a *analyzed, _ uint32) (time.Duration, func() error) {
+	r := must(a.on.PageRank(s.ctx, analytics.PageRankOptions{Iterations: rankIterations, Tolerance: -1}))
+	return r.Elapsed, func() error { return s.checkRanks(a, r.Ranks) }
 }
 
-func (s *session) components() {
-	a := s.analyzer(false)
-	analyze(s, a, a.csr.Arcs, func(uint32) (analytics.ComponentsResult, error) { return a.on.Components(s.ctx) },
-		func(r analytics.ComponentsResult) time.Duration { return r.Elapsed },
-		func(r analytics.ComponentsResult, _ uint32) error { return s.checkComponents(a, r.Labels) })
+func (s *session) components(a *analyzed, _ uint32) (time.Duration, func() error) {
+	r := must(a.on.Components(s.ctx))
+	return r.Elapsed, func() error { return s.checkComponents(a, r.Labels) }
 }
 
-func (s *session) cores() {
-	a := s.analyzer(false)
-	analyze(s, a, a.csr.Arcs, func(uint32) (analytics.CoresResult, error) { return a.on.Cores(s.ctx) },
-		func(r analytics.CoresResult) time.Duration { return r.Elapsed },
-		func(r analytics.CoresResult, _ uint32) error { return s.checkCores(a, r.Cores) })
+func (s *session) cores(a *analyzed, _ uint32) (time.Duration, func() error) {
+	r := must(a.on.Cores(s.ctx))
+	return r.Elapsed, func() error { return s.checkCores(a, r.Cores) }
 }
 
-func (s *session) triangles() {
-	a := s.analyzer(false)
-	s.countTriangles(a, a.csr.Arcs, a.on.Triangles, func() uint64 { return a.triangles() })
+func (s *session) triangles(a *analyzed, _ uint32) (time.Duration, func() error) {
+	r := must(a.on.Triangles(s.ctx))
+	return r.Elapsed, func() error { return s.checkCount(r.Count, a.triangles()) }
 }
 
-// trianglesThrough measures what keeps a count of triangles up after a batch of edges: edges of the graph, random ones, as
-// if they had just come; some come twice, and some in the other direction.
-func (s *session) trianglesThrough() {
-	a, edges := s.analyzer(false), newArcs(s.at.Graph, s.o.Seed, s.n)
+// trianglesThrough is what keeps a count of triangles up after a batch of edges: edges of the graph, random ones, as if
+// they had just come; some come twice, and some in the other direction.
+func (s *session) trianglesThrough(a *analyzed, _ uint32) (time.Duration, func() error) {
+	edges := newArcs(s.at.Graph, s.o.Seed, s.n)
 	var from, to []uint32
 	for i := 0; len(from) < s.batch; i++ {
-		if u, v := edges.at(int(uint64(edges.random(i, 77)) * uint64(s.n) >> 32)); u != v {
+		if u, v := edges.at(edges.chosen(i)); u != v {
 			from, to = append(from, u), append(to, v)
 		}
 	}
-	s.countTriangles(a, s.batch, func(ctx context.Context) (analytics.TrianglesResult, error) {
-		return a.on.TrianglesThroughEdges(ctx, from, to)
-	}, func() uint64 { return a.triangles() - a.without(from, to).triangles() })
+	r := must(a.on.TrianglesThroughEdges(s.ctx, from, to))
+	return r.Elapsed, func() error { return s.checkCount(r.Count, a.triangles()-a.without(from, to).triangles()) }
 }
 
-func (s *session) countTriangles(a *analyzed, operations int,
-	count func(context.Context) (analytics.TrianglesResult, error), want func() uint64) {
-	analyze(s, a, operations, func(uint32) (analytics.TrianglesResult, error) { return count(s.ctx) },
-		func(r analytics.TrianglesResult) time.Duration { return r.Elapsed },
-		func(r analytics.TrianglesResult, _ uint32) error {
-			if want := want(); r.Count != want {
-				return s.wrong("%d triangles, but there are %d", r.Count, want)
-			}
-			return nil
-		})
+func (s *session) checkCount(got, want uint64) error {
+	if got != want {
+		return s.wrong("%d triangles, but there are %d", got, want)
+	}
+	return nil
 }
 
 // without is the graph less some edges, on the host alone.

@@ -72,7 +72,6 @@ func query(x Axis) Axis {
 }
 
 const (
-	minSize    = 64
 	maxSize    = 1 << 30 // the mixes take keys of indices up to three times as many
 	rangePairs = 1 << 26 // about how many pairs a measured batch of ranges has
 )
@@ -89,7 +88,8 @@ var Axes = []Axis{
 	axis("load", "slabs a bucket that the elements would fill", "0.7", func(at *setting) *float64 { return &at.Load },
 		above0(1000)),
 	axis("fill", "share of a node's slots in use in a bulk build;\n0: 8 of 15, wide 4 of 6", "0",
-		func(at *setting) *float64 { return &at.Fill }, share),
+		func(at *setting) *float64 { return &at.Fill },
+		number[float64](func(x float64) bool { return x >= 0 && x <= 1 }, "above 0 and up to 1, or 0")),
 	named("kind", "with side links or without: ", "b-link-tree", func(at *setting) *latched.Kind { return &at.Kind },
 		latched.Kinds),
 	named("wait", "what an insertion does that finds a latch taken: ", "restart",
@@ -114,7 +114,8 @@ var Axes = []Axis{
 	query(axis("skew", "share of the batch that one key takes in the skewed operations", "0.5",
 		func(at *setting) *float64 { return &at.Share }, above0(1))),
 	query(axis("length", "pairs expected in a range that is counted or listed", "8",
-		func(at *setting) *int { return &at.Length }, between(1, rangePairs))),
+		func(at *setting) *int { return &at.Length },
+		number[int](func(x float64) bool { return x >= 1 && x <= rangePairs }, fmt.Sprintf("1 to %d", rangePairs)))),
 	query(named("lookup", "how keys are looked up: ", "auto",
 		func(at *setting) *structures.LookupOrder { return &at.Lookup },
 		enum.Of("way to look up", structures.AutoOrder, structures.OneByOne, structures.SortedFirst))),
@@ -134,42 +135,23 @@ func size(least int) func(string) (int, error) {
 	}
 }
 
-func oneOf(a, b int) func(string) (int, error) {
-	return func(text string) (int, error) {
-		n, _ := strconv.Atoi(text)
-		if n != a && n != b {
-			return 0, fmt.Errorf("%d or %d", a, b)
+// number reads numbers that are as they must be, which the reason says.
+func number[T int | float64](is func(x float64) bool, reason string) func(string) (T, error) {
+	return func(text string) (T, error) {
+		x, err := strconv.ParseFloat(text, 64)
+		if n := T(x); err == nil && is(x) && float64(n) == x {
+			return n, nil
 		}
-		return n, nil
-	}
-}
-
-func between(least, most int) func(string) (int, error) {
-	return func(text string) (int, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < least || n > most {
-			return 0, fmt.Errorf("%d to %d", least, most)
-		}
-		return n, nil
+		return 0, errors.New(reason)
 	}
 }
 
 func above0(most float64) func(string) (float64, error) {
-	return func(text string) (float64, error) {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(x > 0 && x <= most) {
-			return 0, fmt.Errorf("above 0, up to %g", most)
-		}
-		return x, nil
-	}
+	return number[float64](func(x float64) bool { return x > 0 && x <= most }, fmt.Sprintf("above 0, up to %g", most))
 }
 
-func share(text string) (float64, error) {
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(x >= 0 && x <= 1) {
-		return 0, errors.New("above 0 and up to 1, or 0")
-	}
-	return x, nil
+func oneOf(a, b float64) func(string) (int, error) {
+	return number[int](func(x float64) bool { return x == a || x == b }, fmt.Sprintf("%g or %g", a, b))
 }
 
 // outer is the setting as far as structures differ by it.

@@ -68,6 +68,9 @@ func (a arcs) random(i, salt int) uint32 {
 	return uint32(x >> 32)
 }
 
+// chosen is one of the first n for the i-th of a batch.
+func (a arcs) chosen(i int) int { return int(uint64(a.random(i, 77)) * uint64(a.n) >> 32) }
+
 // at is edge i, which is no loop.
 func (a arcs) at(i int) (from, to uint32) {
 	switch {
@@ -166,7 +169,7 @@ func (r *graphRun) chosen(i int) int {
 	if r.fresh {
 		return r.n + i
 	}
-	return int(uint64(r.arcs.random(i, 77)) * uint64(r.n) >> 32)
+	return r.arcs.chosen(i)
 }
 
 // upload puts edges into device buffers.

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,10 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
-	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/tw"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -139,21 +139,17 @@ func environment(d *vk.Device, seed uint32) Environment {
 }
 
 func buildCommit() string {
-	if commit != "" {
-		return commit
-	}
 	revision, modified := "unknown", ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			switch {
-			case s.Key == "vcs.revision":
-				revision = s.Value[:min(12, len(s.Value))]
-			case s.Key == "vcs.modified" && s.Value == "true":
-				modified = "+changes"
-			}
+	info, _ := debug.ReadBuildInfo()
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = "+changes"
 		}
 	}
-	return revision + modified
+	return cmp.Or(commit, revision+modified)
 }
 
 // WriteJSON writes the whole report, each run's times in nanoseconds.
@@ -201,9 +197,8 @@ func (r Report) WriteTable(w io.Writer) error {
 	if e.CopyGBps != 0 {
 		fmt.Fprintf(w, "device copy: %.0f GB/s, read and written\n", e.CopyGBps)
 	}
-	titles := []string{"structure", "operation", "n", "setting", "load", "util.", "tile", "ms", "M op/s", "slowest",
-		"fastest", "wall ms", "GB/s", ""}
-	var rows [][]string
+	columns := strings.Split("structure,operation,n,setting,load,util.,tile,ms,M op/s,slowest,fastest,wall ms,GB/s,", ",")
+	rows := [][]string{columns}
 	for _, m := range r.Measurements {
 		tile := ""
 		if m.Tile != 0 {
@@ -221,31 +216,16 @@ func (r Report) WriteTable(w io.Writer) error {
 			Figure(m.Throughput()), Figure(slowest), Figure(fastest), decimals(1e3*Median(m.Wall).Seconds(), 3),
 			Figure(m.GBps()), strings.Join(ratios, ", ")})
 	}
-	var kept []string
-	var align []tw.Align
-	short := make([][]string, len(rows))
-	for c, title := range titles {
-		if !slices.ContainsFunc(rows, func(row []string) bool { return row[c] != "" }) {
-			continue
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for c, cell := range row {
+			if slices.ContainsFunc(rows[1:], func(row []string) bool { return row[c] != "" }) {
+				fmt.Fprint(t, cell, "\t")
+			}
 		}
-		kept, align = append(kept, title), append(align, tw.AlignRight)
-		if slices.Contains([]string{"structure", "operation", "setting", ""}, title) {
-			align[len(align)-1] = tw.AlignLeft
-		}
-		for i, row := range rows {
-			short[i] = append(short[i], row[c])
-		}
+		fmt.Fprintln(t)
 	}
-	t := tablewriter.NewTable(w, tablewriter.WithConfig(tablewriter.Config{
-		Header: tw.CellConfig{Formatting: tw.CellFormatting{AutoFormat: tw.Off},
-			Alignment: tw.CellAlignment{Global: tw.AlignLeft}},
-		Row: tw.CellConfig{Alignment: tw.CellAlignment{PerColumn: align}},
-	}))
-	t.Header(kept)
-	if err := t.Bulk(short); err != nil {
-		return err
-	}
-	if err := t.Render(); err != nil {
+	if err := t.Flush(); err != nil {
 		return err
 	}
 	if r.LeftOut != 0 {

@@ -64,20 +64,19 @@ type Options struct {
 }
 
 func (o Options) check(d *vk.Device) error {
-	switch {
-	case int(o.Kind) >= len(kindNames):
-		return &structures.OptionError{Option: "Kind", Reason: "unknown"}
-	case int(o.Wait) >= len(waitNames):
-		return &structures.OptionError{Option: "Wait", Reason: "unknown"}
-	case o.NodeBytes != 128 && o.NodeBytes != 256:
-		return &structures.OptionError{Option: "NodeBytes", Reason: fmt.Sprintf("%d: 128 or 256", o.NodeBytes)}
-	case o.Tile < 4 || o.Tile > 32 || o.Tile&(o.Tile-1) != 0:
-		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d: a power of two from 4 to 32", o.Tile)}
-	case o.Tile > d.SubgroupSize():
-		return &structures.OptionError{Option: "Tile",
-			Reason: fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
-	case o.Pairs < 1:
-		return &structures.OptionError{Option: "Pairs", Reason: "none"}
+	for _, x := range []struct {
+		option, reason string
+		is             bool
+	}{
+		{"Kind", "unknown", int(o.Kind) < len(kindNames)}, {"Wait", "unknown", int(o.Wait) < len(waitNames)},
+		{"Pairs", "none", o.Pairs >= 1},
+		{"NodeBytes", fmt.Sprintf("%d: 128 or 256", o.NodeBytes), o.NodeBytes == 128 || o.NodeBytes == 256},
+		{"Tile", fmt.Sprintf("%d: a power of two from 4 to 32, and at most the subgroup's %d", o.Tile, d.SubgroupSize()),
+			o.Tile >= 4 && o.Tile <= min(32, d.SubgroupSize()) && o.Tile&(o.Tile-1) == 0},
+	} {
+		if !x.is {
+			return &structures.OptionError{Option: x.option, Reason: x.reason}
+		}
 	}
 	return nil
 }
@@ -102,22 +101,15 @@ type device struct {
 }
 
 type insertPush struct {
-	Tree     device
-	Keys     uint64
-	Values   uint64
-	Statuses uint64
-	Pending  uint64
-	Count    uint32
-	Visits   uint32
-	Retry    uint32
+	Tree                            device
+	Keys, Values, Statuses, Pending uint64
+	Count, Visits, Retry            uint32
 }
 
 type findPush struct {
-	Tree   device
-	Keys   uint64
-	Values uint64
-	Found  uint64
-	Count  uint32
+	Tree                device
+	Keys, Values, Found uint64
+	Count               uint32
 }
 
 const (

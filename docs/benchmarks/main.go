@@ -1,0 +1,229 @@
+// Command benchmarks writes the tables of docs/benchmarks.md from the reports that lie beside it, and draws reports:
+//
+//	go run ./docs/benchmarks                                 # the tables
+//	go run ./docs/benchmarks -x length report.json plot.svg  # throughput over the length of ranges
+//
+// A report is what `vkds bench … --json` wrote. A table that is made of one stands after a comment that names the report,
+// what the columns differ by, and for some of the rows what they show; all other rows are left as they are:
+//
+//	<!-- figures of h200.json by n
+//	**vkds build**, keys unique = slabhash/build
+//	-->
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vkds/vkds/internal/tool/bench"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+func main() {
+	x := flag.String("x", "n", "what a picture is drawn over: "+strings.Join(axes, ", "))
+	flag.Parse()
+	if err := run(*x, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "benchmarks:", err)
+		os.Exit(1)
+	}
+}
+
+func run(x string, files []string) error {
+	switch len(files) {
+	case 0:
+		const page = "docs/benchmarks.md"
+		text, err := os.ReadFile(page)
+		if err != nil {
+			return err
+		}
+		made, err := tables(string(text), "docs/benchmarks")
+		return cmp.Or(err, os.WriteFile(page, []byte(made), 0o644))
+	case 2:
+		r, err := read(files[0])
+		if err != nil {
+			return err
+		}
+		return picture(r, x, files[1])
+	}
+	return errors.New("no file for the tables, or a report and a picture")
+}
+
+func read(path string) (bench.Report, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return bench.Report{}, err
+	}
+	defer f.Close()
+	return bench.ReadJSON(f)
+}
+
+var directive = regexp.MustCompile(`(?s)<!-- figures of (\S+) by (\S+)\n(.*?)\n-->\n(\|.*?\n)\n`)
+
+// tables returns the page with its tables made of the reports in a folder, as far as these are there.
+func tables(page, folder string) (string, error) {
+	var failed error
+	made := directive.ReplaceAllStringFunc(page, func(all string) string {
+		part := directive.FindStringSubmatch(all)
+		r, err := read(filepath.Join(folder, part[1]))
+		if err == nil {
+			var table string
+			if table, err = filled(part[4], r, part[2], strings.Split(part[3], "\n")); err == nil {
+				return strings.TrimSuffix(all, part[4]+"\n") + table + "\n"
+			}
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			failed = cmp.Or(failed, fmt.Errorf("%s: %w", part[1], err))
+		}
+		return all
+	})
+	return made, failed
+}
+
+// filled is a table with a report's figures in the rows that are named, in M operations/s.
+func filled(table string, r bench.Report, by string, rows []string) (string, error) {
+	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
+	columns := cells(lines[0])
+	for _, row := range rows {
+		label, what, is := strings.Cut(row, " = ")
+		at := slices.IndexFunc(lines, func(line string) bool { return cells(line)[0] == label })
+		if !is || at < 0 {
+			return "", fmt.Errorf("no row %q", label)
+		}
+		made := []string{label}
+		for _, column := range columns[1:] {
+			n := number(column)
+			figure := ""
+			for _, m := range r.Measurements {
+				parts := strings.Split(m.Name(), "/")
+				has := func(part string) bool { return slices.Contains(parts, part) }
+				if !has(by+"="+strconv.Itoa(n)) && !has(by+"="+bench.Power(n)) ||
+					slices.ContainsFunc(strings.Split(what, "/"), func(part string) bool { return !has(part) }) {
+					continue
+				}
+				if figure != "" {
+					return "", fmt.Errorf("two figures for %s, %s", label, column)
+				}
+				figure = bench.Figure(m.Throughput())
+			}
+			made = append(made, figure)
+		}
+		lines[at] = strings.ReplaceAll("| "+strings.Join(made, " | ")+" |", "|  |", "| |")
+	}
+	return strings.Join(lines, "\n") + "\n", nil
+}
+
+func cells(line string) (all []string) {
+	for _, cell := range strings.Split(strings.Trim(line, "|"), "|") {
+		all = append(all, strings.TrimSpace(cell))
+	}
+	return all
+}
+
+// number reads a column's head, 4 or 2²⁰; 0 if it is none.
+func number(head string) int {
+	const digits = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+	text, power := "", ""
+	for _, c := range head {
+		if i := slices.Index([]rune(digits), c); i >= 0 {
+			power += strconv.Itoa(i)
+		} else {
+			text += string(c)
+		}
+	}
+	n, _ := strconv.Atoi(text)
+	if exponent, err := strconv.Atoi(power); err == nil && n == 2 {
+		return 1 << exponent
+	}
+	return n
+}
+
+var axes = []string{"n", "tile", "length", "changed", "updates", "utilization", "batches"}
+
+// point is where a measurement stands over an axis; the rest of what it is named by is a line's.
+func point(m *bench.Measurement, x string) float64 {
+	n := float64(m.N)
+	switch x {
+	case "tile":
+		n, m.Tile = float64(m.Tile), 0
+	case "length":
+		n, m.Length = float64(m.Length), 0
+	case "changed":
+		n, m.Changed = 100*m.Changed, 0
+	case "updates":
+		n, m.Op = 100*m.Updates, m.Mix
+	case "utilization":
+		n, m.Load = m.Utilization, 0
+	default:
+		m.N = 0
+	}
+	return n
+}
+
+// lines are the throughputs of a report by what is measured; of series of batches the elements there by the time that
+// they took, over the number of batches (figure 4b of the GPU LSM's paper).
+func lines(r bench.Report, x string) (names []string, points map[string]plotter.XYs) {
+	points = map[string]plotter.XYs{}
+	add := func(name string, at plotter.XY) {
+		if points[name] == nil {
+			names = append(names, name)
+		}
+		points[name] = append(points[name], at)
+	}
+	for _, m := range r.Measurements {
+		if x != "batches" {
+			y, at := m.Throughput(), point(&m, x)
+			add(strings.Join(append([]string{m.Structure + " " + m.Op}, m.Settings()...), ", "), plotter.XY{X: at, Y: y})
+			continue
+		}
+		took := time.Duration(0)
+		for i, step := range m.Steps {
+			took += step
+			add(fmt.Sprintf("%s, b = %s", m.Structure, bench.Power(m.Batch)),
+				plotter.XY{X: float64(i + 1), Y: float64((i+1)*m.Batch) / took.Seconds() / 1e6})
+		}
+	}
+	for _, line := range points {
+		slices.SortFunc(line, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
+	}
+	return names, points
+}
+
+// picture draws a report.
+func picture(r bench.Report, x, path string) error {
+	if !slices.Contains(axes, x) {
+		return fmt.Errorf("-x %s: one of %s", x, strings.Join(axes, ", "))
+	}
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = r.Environment.Device, x, "M operations/s"
+	if x == "n" || x == "batches" {
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	}
+	p.Legend.Top, p.Legend.Left = true, true
+	p.Add(plotter.NewGrid())
+	names, points := lines(r, x)
+	for i, name := range names {
+		line, marks, err := plotter.NewLinePoints(points[name])
+		if err != nil {
+			return err
+		}
+		line.Color, marks.Color, marks.Shape = plotutil.Color(i), plotutil.Color(i), draw.CircleGlyph{}
+		p.Add(line, marks)
+		p.Legend.Add(name, line, marks)
+	}
+	p.Y.Min, p.Y.Max = 0, p.Y.Max*(1.05+0.05*float64(len(names))) // room for the legend above the lines
+	return p.Save(22*vg.Centimeter, 14*vg.Centimeter, path)
+}
