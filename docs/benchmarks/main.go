@@ -3,8 +3,8 @@
 //	go run ./docs/benchmarks                                 # the tables
 //	go run ./docs/benchmarks -x length report.json plot.svg  # throughput over the length of ranges
 //
-// A report is what `vkds bench … --json` wrote. A table that is made of one stands after a comment that names the report,
-// what the columns differ by, and for some of the rows what they show; all other rows are left as they are:
+// A report is what `vkds bench … --json` wrote. A table that is made of one stands after a comment that names the
+// report, what the columns differ by, and for some of the rows what they show; all other rows are left as they are:
 //
 //	<!-- figures of h200.json by n
 //	**vkds build**, keys unique = slabhash/build
@@ -186,7 +186,8 @@ func lines(r bench.Report, x string) (names []string, points map[string]plotter.
 	for _, m := range r.Measurements {
 		if x != "batches" {
 			y, at := m.Throughput(), point(&m, x)
-			add(strings.Join(append([]string{m.Structure + " " + m.Op}, m.Settings()...), ", "), plotter.XY{X: at, Y: y})
+			add(strings.Join(append([]string{m.Structure + " " + m.Op}, m.Settings()...), ", "), plotter.XY{X: at,
+				Y: y})
 			continue
 		}
 		took := time.Duration(0)

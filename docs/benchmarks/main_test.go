@@ -36,7 +36,8 @@ func TestTables(t *testing.T) {
 	require.NoError(t, report().WriteJSON(f))
 	require.NoError(t, f.Close())
 	page := func(name, row, figures string) string {
-		return "Text.\n\n<!-- figures of " + name + " by n\n" + row + "\n-->\n| M/s | 2¹⁰ | 2¹¹ | 2¹² |\n|---|---|---|---|\n" +
+		return "Text.\n\n<!-- figures of " + name + " by n\n" + row +
+			"\n-->\n| M/s | 2¹⁰ | 2¹¹ | 2¹² |\n|---|---|---|---|\n" +
 			"| **ours** | " + figures + " |\n| theirs | 1 | 2 | 3 |\n\nText.\n"
 	}
 	for _, name := range []string{"r.json", "none.json"} {

@@ -73,7 +73,8 @@ func (s *session) allocations(room int) map[string][]time.Duration {
 
 // slabPool is a pool for so many slabs.
 func (s *session) slabPool(slabs int) *alloc.SlabPool {
-	return must(alloc.NewSlabPool(s.ctx, s.d, alloc.PoolOptions{Blocks: (slabs + alloc.BlockSlabs - 1) / alloc.BlockSlabs}))
+	return must(alloc.NewSlabPool(s.ctx, s.d,
+		alloc.PoolOptions{Blocks: (slabs + alloc.BlockSlabs - 1) / alloc.BlockSlabs}))
 }
 
 // inTurn records runs of some dispatches after a warm-up of the same, and returns the times of each. It is all in one
@@ -156,7 +157,8 @@ func (s *session) runCells(n, rounds int, reads bool, forms []string) map[string
 			dispatch(s.stream, without, n/rounds, push(pool.Device(), alloc.DeviceReclaimer{}, rounds))
 		})
 		s.stream.Timed(launch, func() {
-			failed = errors.Join(failed, reclaimer.On(s.stream, func(p alloc.DevicePool, r alloc.DeviceReclaimer) error {
+			failed = errors.Join(failed, reclaimer.On(s.stream, func(p alloc.DevicePool,
+				r alloc.DeviceReclaimer) error {
 				s.stream.Timed(forms[1], func() { dispatch(s.stream, within, n/rounds, push(p, r, rounds)) })
 				return nil
 			}))

@@ -134,12 +134,13 @@ func (s *session) wear(a *analyzed) {
 	}
 }
 
-// algorithm runs once, from a vertex if it is a search, and returns how long the device took and the check of its result.
+// algorithm runs once, from a vertex if it is a search, and returns how long the device took and the check of its
+// result.
 type algorithm func(s *session, a *analyzed, from uint32) (took time.Duration, check func() error)
 
 // analysis measures an algorithm, which says itself how long the device took: what it records may take several
-// submissions. A run's operations are arcs of the graph, so many times. Searches begin at another vertex in each run; the
-// last run's result is checked.
+// submissions. A run's operations are arcs of the graph, so many times. Searches begin at another vertex in each run;
+// the last run's result is checked.
 func analysis(rounds int, weights bool, do algorithm) func(*session) {
 	return func(s *session) {
 		a := s.analyzer(weights)
@@ -294,7 +295,8 @@ func (s *session) checkRanks(a *analyzed, ranks []float32) error {
 	return nil
 }
 
-// triangles counts them: it merges, for each arc to a vertex of more neighbours, the rows of such arcs at both its ends.
+// triangles counts them: it merges, for each arc to a vertex of more neighbours, the rows of such arcs at both its
+// ends.
 func (a *analyzed) triangles() uint64 {
 	up := make([][]uint32, a.vertices())
 	before := func(u, v int) bool {

@@ -96,10 +96,12 @@ var Axes = []Axis{
 		func(at *setting) *latched.Wait { return &at.Wait }, latched.Waits),
 	named("graph", "how its edges are made, 16 a vertex: ", "uniform",
 		func(at *setting) *GraphKind { return &at.Graph }, Graphs),
-	named("on", "what analytics read, compressed sparse rows or the dynamic graph itself,\nbuilt in bulk or after many "+
-		"changes: ", "csr", func(at *setting) *Analyzed { return &at.On }, Analyzeds),
+	named("on",
+		"what analytics read, compressed sparse rows or the dynamic graph itself,\nbuilt in bulk or after many "+
+			"changes: ", "csr", func(at *setting) *Analyzed { return &at.On }, Analyzeds),
 	axis("node", "bytes of a node: 128, 256", "128", func(at *setting) *int { return &at.Node }, oneOf(128, 256)),
-	axis("tile", "lanes that work on a slab or a node; 0: what measured best\nfor each kernel, of latched trees 16", "0",
+	axis("tile", "lanes that work on a slab or a node; 0: what measured best\nfor each kernel, of latched trees 16",
+		"0",
 		func(at *setting) *int { return &at.Tile }, strconv.Atoi),
 	query(named("levels", "of the LSM that is searched, those that are full: ", "full",
 		func(at *setting) *Levels { return &at.Levels }, LevelArrangements)),
@@ -254,14 +256,16 @@ func (o *Options) check(b *benchmark) error {
 			}
 		}
 		if !readBy {
-			return &structures.OptionError{Option: "--" + name, Reason: fmt.Sprintf("changes nothing of %s: it is for %s",
-				strings.Join(o.Ops, ", "), strings.Join(readers, ", "))}
+			return &structures.OptionError{Option: "--" + name,
+				Reason: fmt.Sprintf("changes nothing of %s: it is for %s",
+					strings.Join(o.Ops, ", "), strings.Join(readers, ", "))}
 		}
 	}
 	if slices.Contains(o.Axes["statuses"], "true") && o.Axes["path"] != nil &&
 		!slices.Contains(o.Axes["path"], btree.Batched.String()) {
-		return &structures.OptionError{Option: "--statuses", Reason: fmt.Sprintf("changes nothing of --path %s: it is for "+
-			"batched", strings.Join(o.Axes["path"], ","))}
+		return &structures.OptionError{Option: "--statuses",
+			Reason: fmt.Sprintf("changes nothing of --path %s: it is for "+
+				"batched", strings.Join(o.Axes["path"], ","))}
 	}
 	return nil
 }

@@ -209,7 +209,7 @@ func (s *session) enter(at step) {
 // leave closes the structure.
 func (s *session) leave() {
 	if s.workload != nil {
-		s.stream.Wait(context.Background())
+		s.ending()
 	}
 	if s.dictionary != nil {
 		s.dictionary.Close()

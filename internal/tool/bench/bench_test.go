@@ -233,7 +233,8 @@ func TestWrongChangesAreFound(t *testing.T) {
 // An operation is measured once for all settings that differ by what it has no axis for.
 func TestSettingsAreThoseOfAnOperation(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "sortedarray", quick("insert find-exist", "n=10", "batch=8,9", "order=random,descending"))
+	r, err := Run(t.Context(), d, "sortedarray", quick("insert find-exist", "n=10", "batch=8,9",
+		"order=random,descending"))
 	require.NoError(t, err)
 	var got []string
 	for _, m := range r.Measurements {

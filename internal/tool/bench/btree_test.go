@@ -43,7 +43,7 @@ func TestSnapshotsAreMeasured(t *testing.T) {
 	d := testdevice.Open(t)
 	ops := defaults("mvbtree")
 	require.Equal(t, []string{"insert-snapshots", "find-snapshot", "range-snapshot", "diff", "snapshots"}, ops)
-	require.Len(t, Ops("mvbtree"), len(Ops("btree"))+len(ops)+len(momentMixes))
+	require.Len(t, Ops("mvbtree"), len(Ops("btree"))+len(ops)+len(momentMixes()))
 	r, err := Run(t.Context(), d, "mvbtree", quick(strings.Join(ops, " ")+" insert-batch insert-range-50-moments",
 		"n=3000", "batch=500", "changed=0.1,0.5", "width=32,64"))
 	require.NoError(t, err)

@@ -26,10 +26,6 @@ type handle interface {
 type dictionary interface {
 	handle
 	FindOn(*vk.Stream, structures.DeviceLookups) error
-
-	// hold makes it one of the first so many pairs of a sequence, however it does that best. there are those of the
-	// session's own sequence that it has; -1: it has something else.
-	hold(s *session, q sequence, there, pairs int)
 }
 
 // concurrent is a dictionary whose operations of a batch may be of all kinds, done concurrently.
@@ -75,9 +71,33 @@ func (s *session) hold(pairs int) {
 
 // holdOf is hold for the pairs of another sequence, or where the structure is about to be changed.
 func (s *session) holdOf(q sequence, pairs int) {
-	d, before := s.opened(), s.there
+	d, there := s.opened(), s.there
 	s.there = -1
-	d.hold(s, q, before, pairs)
+	keys, values := s.all(q)
+	switch d := d.(type) {
+	case hashTable:
+		ok(d.Clear(s.ctx))
+		s.applyAll(d.hashed, structures.Insert, q, pairs)
+		if s.utility == 0 {
+			s.utility = must(d.Stats(s.ctx)).Utilization
+		}
+	case tree:
+		ok(d.BuildOn(s.ctx, s.stream, structures.DeviceBatch{Count: pairs, Keys: keys, Values: values}))
+	case latchedTable:
+		d.Tree.Clear(s.stream)
+		b := latched.Batch{Keys: keys, Values: values, Status: s.status, Left: s.left}
+		s.insertLatched(b, doubling(pairs, pairs))
+	case runs: // the pairs that are missing, batch by batch
+		if there < 0 || there > pairs {
+			there = 0
+			ok(d.Clear(s.ctx))
+		}
+		s.eachBatch(q, there, pairs, func(b structures.DeviceBatch) {
+			ok(d.UpdateOn(s.ctx, s.stream, structures.Insert, b))
+			must(s.stream.Submit())
+		})
+	}
+	s.wait()
 	if q == s.keys {
 		s.there = pairs
 	}
@@ -206,19 +226,6 @@ func (t hashTable) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.Devi
 	return t.hashed.ApplyOn(s, kind, b)
 }
 
-// hold inserts one batch, and notes the utilisation.
-func (t hashTable) hold(s *session, q sequence, _, pairs int) {
-	ok(t.Clear(s.ctx))
-	s.applyAll(t.hashed, structures.Insert, q, pairs)
-	if s.utility == 0 {
-		stats := must(t.Stats(s.ctx))
-		if stats.Pairs != uint64(pairs) {
-			ok(s.wrong("%d pairs in the table instead of %d", stats.Pairs, pairs))
-		}
-		s.utility = stats.Utilization
-	}
-}
-
 // applyAll has a hash table do a batch of the first keys of a sequence, to the end.
 func (s *session) applyAll(t hashed, kind structures.Kind, q sequence, pairs int) {
 	keys, values := s.all(q)
@@ -242,12 +249,8 @@ type tree interface {
 	Stats(context.Context) (btree.Stats, error)
 }
 
-// treeTable is a B-link-tree.
-type treeTable struct{ tree }
-
 func openTree(s *session) dictionary {
-	o := s.treeOptions(s.batch)
-	return treeTable{open[tree](s, o, btree.New[uint32, uint32], btree.New[uint64, uint64])}
+	return open[tree](s, s.treeOptions(s.batch), btree.New[uint32, uint32], btree.New[uint64, uint64])
 }
 
 // treeOptions are those of a tree with room for so many more than n pairs.
@@ -262,14 +265,8 @@ func (s *session) treeOptions(more int) btree.Options {
 	return btree.Options{Capacity: int(capacity), Fill: s.at.Fill, Tile: s.at.Tile}
 }
 
-func (t treeTable) hold(s *session, q sequence, _, pairs int) {
-	keys, values := s.all(q)
-	ok(t.BuildOn(s.ctx, s.stream, structures.DeviceBatch{Count: pairs, Keys: keys, Values: values}))
-	s.wait()
-}
-
 // tree is the tree, made if there is none yet.
-func (s *session) tree() tree { return s.opened().(treeTable).tree }
+func (s *session) tree() tree { return s.opened().(tree) }
 
 // runs is a dictionary of sorted runs, which are inserted batch by batch.
 type runs interface {
@@ -277,41 +274,19 @@ type runs interface {
 	structures.OrderedOnStream
 }
 
-// runsTable is an LSM or a sorted array.
-type runsTable struct{ runs }
-
 func openLSM(s *session) dictionary {
-	return runsTable{open[runs](s, lsm.Options{Batch: s.batch, Timed: true}, lsm.New[uint32, uint32],
-		lsm.New[uint64, uint64])}
+	return open[runs](s, lsm.Options{Batch: s.batch, Timed: true}, lsm.New[uint32, uint32], lsm.New[uint64, uint64])
 }
 
 func openArray(s *session) dictionary {
-	return runsTable{open[runs](s, sortedarray.Options{Capacity: s.n}, sortedarray.New[uint32, uint32],
-		sortedarray.New[uint64, uint64])}
-}
-
-// hold inserts the pairs that are missing batch by batch.
-func (t runsTable) hold(s *session, q sequence, there, pairs int) {
-	if there < 0 || there > pairs {
-		there = 0
-		ok(t.Clear(s.ctx))
-	}
-	s.eachBatch(q, there, pairs, func(b structures.DeviceBatch) {
-		ok(t.UpdateOn(s.ctx, s.stream, structures.Insert, b))
-		must(s.stream.Submit())
-	})
-	s.wait()
+	return open[runs](s, sortedarray.Options{Capacity: s.n}, sortedarray.New[uint32, uint32],
+		sortedarray.New[uint64, uint64])
 }
 
 // structure is the dictionary as its package has it.
 func (s *session) structure() any {
-	switch d := s.dictionary.(type) {
-	case hashTable:
-		return d.hashed
-	case treeTable:
-		return d.tree
-	case runsTable:
-		return d.runs
+	if t, is := s.dictionary.(hashTable); is {
+		return t.hashed
 	}
 	return s.dictionary
 }
@@ -347,12 +322,6 @@ func (t latchedTable) Len(ctx context.Context) (uint64, error) {
 func (t latchedTable) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 	t.Tree.FindOn(s, l.Count, l.Keys, l.Values, l.Found)
 	return nil
-}
-
-func (t latchedTable) hold(s *session, q sequence, _, pairs int) {
-	keys, values := s.all(q)
-	t.Tree.Clear(s.stream)
-	s.insertLatched(latched.Batch{Keys: keys, Values: values, Status: s.status, Left: s.left}, doubling(pairs, pairs))
 }
 
 // expectedSlabs returns how many slabs a bucket has on the average, of so many slots each, at a load (elements /

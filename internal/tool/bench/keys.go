@@ -347,8 +347,8 @@ func (s numbers) from(first, n int) numbers {
 // modulo is x as far as numbers are wide.
 func (s numbers) modulo(x uint64) uint64 { return x & (1<<(32<<s.width) - 1) }
 
-// Pairs returns the first n random keys that dictionaries are measured with at a seed, their values, and the keys in the
-// order of the queries: for what is measured beside them.
+// Pairs returns the first n random keys that dictionaries are measured with at a seed, their values, and the keys in
+// the order of the queries: for what is measured beside them.
 func Pairs(seed uint32, n int) (keys, values, queries []uint32) {
 	keys, values, queries = make([]uint32, n), make([]uint32, n), make([]uint32, n)
 	space, order := keySpace{seed}, queryOrder(n, seed)

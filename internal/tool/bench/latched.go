@@ -6,8 +6,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// latchedInsert measures the insertion of some parts of the pairs after others, which are not measured, into a B-tree of
-// two papers whose nodes are changed under latches (section 3 of Awad et al. 2019, chapter 4 of Duong 2021). What an
+// latchedInsert measures the insertion of some parts of the pairs after others, which are not measured, into a B-tree
+// of two papers whose nodes are changed under latches (section 3 of Awad et al. 2019, chapter 4 of Duong 2021). What an
 // insertion leaves pending is done again, and its time counts.
 func (s *session) latchedInsert(q sequence, before, parts []part) {
 	s.opened()

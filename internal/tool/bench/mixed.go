@@ -17,6 +17,7 @@ type Mix struct{ Insert, Delete, Find, FindAbsent float64 }
 type mixture struct {
 	name, about string
 	mix         Mix
+	standard    bool
 	queries     []structures.Kind // what becomes of the mix's searches, in turn; nil: they are searches
 	batch       bool              // a batch of operations, else as many as pairs
 	moments     bool              // queries for order see one each, instead of what was there before
@@ -41,59 +42,62 @@ var shareInName = regexp.MustCompile(`-[0-9.]+`)
 
 // gammas are the mixes of section VI-C of the slab hash's paper.
 var gammas = []mixture{
-	{"gamma0", "n operations on n pairs: half insert, half delete", Mix{0.5, 0.5, 0, 0}, nil, false, false},
-	{"gamma1", "n operations on n pairs: 20% insert, 20% delete, 30% find, 30% find absent", Mix{0.2, 0.2, 0.3, 0.3}, nil,
-		false, false},
-	{"gamma2", "n operations on n pairs: 10% insert, 10% delete, 40% find, 40% find absent", Mix{0.1, 0.1, 0.4, 0.4}, nil,
-		false, false},
+	{name: "gamma0", about: "half insert, half delete", mix: Mix{0.5, 0.5, 0, 0}, standard: true},
+	{name: "gamma1", about: "20% insert, 20% delete, 30% find, 30% find absent", mix: Mix{0.2, 0.2, 0.3, 0.3},
+		standard: true},
+	{name: "gamma2", about: "10% insert, 10% delete, 40% find, 40% find absent", mix: Mix{0.1, 0.1, 0.4, 0.4},
+		standard: true},
 }
 
 // treeMixes are the concurrent benchmark of section 5.6 of Awad et al. (2019), α updates of which half are insertions
 // and half deletions, with searches alone and with all the queries of the paper; and the deletions with searches and
 // insertions with ranges of chapter 4 of Awad's dissertation.
 var treeMixes = []mixture{
-	{"alpha-0.2", "n operations on n pairs: 10% insert, 10% delete, 80% find", Mix{0.1, 0.1, 0.8, 0}, nil, false, false},
-	{"alpha-0.6", "n operations on n pairs: 30% insert, 30% delete, 40% find", Mix{0.3, 0.3, 0.4, 0}, nil, false, false},
-	{"alpha-1.0", "n operations on n pairs: half insert, half delete", Mix{0.5, 0.5, 0, 0}, nil, false, false},
-	{"alpha-0.2-all", "as alpha-0.2, a third of its queries each find, the first pairs from a key on, and successor",
-		Mix{0.1, 0.1, 0.8, 0}, allQueries, false, false},
-	{"alpha-0.6-all", "as alpha-0.6, its queries likewise", Mix{0.3, 0.3, 0.4, 0}, allQueries, false, false},
-	{"delete-find-5", "a batch on n pairs: 5% delete, 95% find", Mix{0, 0.05, 0.95, 0}, nil, true, false},
-	{"delete-find-50", "a batch on n pairs: 50% delete, 50% find", Mix{0, 0.5, 0.5, 0}, nil, true, false},
-	{"delete-find-90", "a batch on n pairs: 90% delete, 10% find", Mix{0, 0.9, 0.1, 0}, nil, true, false},
-	{"range-beside", "the first pairs from each of n keys on, by the kernel that may be concurrent with updates",
-		Mix{0, 0, 1, 0}, justRanges, false, false},
-	{"successor-beside", "the next key above each of n keys, likewise", Mix{0, 0, 1, 0}, successors, false, false},
-	{"insert-range-5", "a batch on n pairs: 5% insert, 95% the first pairs from a key on", Mix{0.05, 0, 0.95, 0},
-		justRanges, true, false},
-	{"insert-range-50", "a batch on n pairs: 50% insert, 50% the first pairs from a key on", Mix{0.5, 0, 0.5, 0},
-		justRanges, true, false},
-	{"insert-range-90", "a batch on n pairs: 90% insert, 10% the first pairs from a key on", Mix{0.9, 0, 0.1, 0},
-		justRanges, true, false},
+	{name: "alpha-0.2", about: "10% insert, 10% delete, 80% find", mix: Mix{0.1, 0.1, 0.8, 0}, standard: true},
+	{name: "alpha-0.6", about: "30% insert, 30% delete, 40% find", mix: Mix{0.3, 0.3, 0.4, 0}, standard: true},
+	{name: "alpha-1.0", about: "half insert, half delete", mix: Mix{0.5, 0.5, 0, 0}, standard: true},
+	{name: "alpha-0.2-all",
+		about: "10% insert, 10% delete, the rest find, the first pairs from a key on, and successor",
+		mix: Mix{0.1, 0.1, 0.8, 0}, queries: allQueries},
+	{name: "alpha-0.6-all", about: "30% insert, 30% delete, the rest likewise", mix: Mix{0.3, 0.3, 0.4, 0},
+		queries: allQueries},
+	{name: "delete-find-5", about: "5% delete, 95% find", mix: Mix{0, 0.05, 0.95, 0}, batch: true},
+	{name: "delete-find-50", about: "50% delete, 50% find", mix: Mix{0, 0.5, 0.5, 0}, batch: true},
+	{name: "delete-find-90", about: "90% delete, 10% find", mix: Mix{0, 0.9, 0.1, 0}, batch: true},
+	{name: "range-beside", about: "the first pairs from a key on, by the kernel that may be concurrent with updates",
+		mix: Mix{0, 0, 1, 0}, queries: justRanges},
+	{name: "successor-beside", about: "the next key above one, likewise", mix: Mix{0, 0, 1, 0}, queries: successors},
+	{name: "insert-range-5", about: "5% insert, 95% the first pairs from a key on", mix: Mix{0.05, 0, 0.95, 0},
+		queries: justRanges, batch: true},
+	{name: "insert-range-50", about: "50% insert, 50% the first pairs from a key on", mix: Mix{0.5, 0, 0.5, 0},
+		queries: justRanges, batch: true},
+	{name: "insert-range-90", about: "90% insert, 10% the first pairs from a key on", mix: Mix{0.9, 0, 0.1, 0},
+		queries: justRanges, batch: true},
 }
 
 // momentMixes are those of chapter 4 with ranges of which each takes a snapshot of its own, while the insertions go on.
-var momentMixes = []mixture{
-	{"insert-range-5-moments", "as insert-range-5, each range as of a moment of its own, within the dispatch",
-		Mix{0.05, 0, 0.95, 0}, justRanges, true, true},
-	{"insert-range-50-moments", "as insert-range-50, likewise", Mix{0.5, 0, 0.5, 0}, justRanges, true, true},
-	{"insert-range-90-moments", "as insert-range-90, likewise", Mix{0.9, 0, 0.1, 0}, justRanges, true, true},
+func momentMixes() (mixes []mixture) {
+	for _, m := range treeMixes[len(treeMixes)-3:] {
+		m.name, m.about, m.moments = m.name+"-moments", m.about+", as of a moment of its own within the dispatch", true
+		mixes = append(mixes, m)
+	}
+	return mixes
 }
 
 // mixes are the rows of some mixes of a structure, whose keys are random ones.
 func mixes(of string, all []mixture) (rows []row) {
 	for _, m := range all {
-		standard, axes := "", "-order"
-		if m.name[:5] == "gamma" || slices.Contains([]string{"alpha-0.2", "alpha-0.6", "alpha-1.0"}, m.name) {
-			standard = "*"
+		of, axes, about := of, "-order", "n operations on n pairs: "
+		if m.standard {
+			of += "*"
 		}
 		if m.batch {
-			axes += " batch"
+			axes, about = axes+" batch", "a batch on n pairs: "
 		}
 		if slices.Contains(m.queries, structures.FindRange) {
 			axes += " length"
 		}
-		rows = append(rows, row{of + standard, m.name, axes, m.about, func(s *session) { s.mix(m) }})
+		rows = append(rows, row{of, m.name, axes, about + m.about, func(s *session) { s.mix(m) }})
 	}
 	return rows
 }
@@ -281,8 +285,8 @@ func (s *session) checkMix(b *mixedBatch) {
 	s.sound(s.n + b.inserts - b.deletes)
 }
 
-// checkWindow checks the pairs that operation i found from a key on, of which it was to find so many at most. The batch's
-// insertions may be seen or not where queries have moments of their own: what was there before is there.
+// checkWindow checks the pairs that operation i found from a key on, of which it was to find so many at most. The
+// batch's insertions may be seen or not where queries have moments of their own: what was there before is there.
 func (s *session) checkWindow(b *mixedBatch, i int, from uint32, most int, keys, values numbers) error {
 	all := b.before
 	if b.moments {

@@ -173,8 +173,8 @@ func (s *session) merge(pairs bool) {
 	s.time(bytes, func() error { return s.bulk().Merge(s.stream, args) }, check)
 }
 
-// search measures the lower bounds of n queries in n sorted keys: one query in the part of each key. The queries ascend,
-// after their sort if that is measured with them, or come in random order.
+// search measures the lower bounds of n queries in n sorted keys: one query in the part of each key. The queries
+// ascend, after their sort if that is measured with them, or come in random order.
 func (s *session) search(ascend, sorted bool) {
 	keys, queries := newSpread(s.n, s.o.Seed), newSpread(s.n, ^s.o.Seed)
 	place := func(i int) int { return i } // of query i among the ascending ones

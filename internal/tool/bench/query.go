@@ -8,8 +8,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// atLevels brings an LSM into its arrangement of levels, and others to n pairs. The measurement has, unless the cell says
-// otherwise, as many operations as there are pairs.
+// atLevels brings an LSM into its arrangement of levels, and others to n pairs. The measurement has, unless the cell
+// says otherwise, as many operations as there are pairs.
 func (s *session) atLevels() Measurement {
 	pairs := s.n
 	if s.name == "lsm" {
@@ -202,7 +202,8 @@ func (s *session) listFirst() {
 		record: func() error { return s.tree().WindowOn(s.stream, w) },
 		check: func() {
 			s.checkWords("pairs of range", w.Counts, w.Count, func(i int) uint32 { return uint32(len(first(i))) })
-			s.checkListed(w.Keys, w.Values, w.Count*w.Width, r, func(i int) (int, []uint32) { return i * w.Width, first(i) })
+			s.checkListed(w.Keys, w.Values, w.Count*w.Width, r,
+				func(i int) (int, []uint32) { return i * w.Width, first(i) })
 		},
 	})
 }

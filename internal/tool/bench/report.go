@@ -197,7 +197,8 @@ func (r Report) WriteTable(w io.Writer) error {
 	if e.CopyGBps != 0 {
 		fmt.Fprintf(w, "device copy: %.0f GB/s, read and written\n", e.CopyGBps)
 	}
-	columns := strings.Split("structure,operation,n,setting,load,util.,tile,ms,M op/s,slowest,fastest,wall ms,GB/s,", ",")
+	columns := strings.Split("structure,operation,n,setting,load,util.,tile,ms,M op/s,slowest,fastest,wall ms,GB/s,",
+		",")
 	rows := [][]string{columns}
 	for _, m := range r.Measurements {
 		tile := ""

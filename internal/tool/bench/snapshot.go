@@ -40,14 +40,17 @@ func newVersioned[W structures.Word](ctx context.Context, d *vk.Device, o btree.
 
 func openVersioned(s *session) dictionary {
 	// A batch whose tree has to grow first is submitted in between, and has no time of its own.
-	return treeTable{open[tree](s, s.treeOptions(4*snapshotBatches*s.batch), newVersioned[uint32], newVersioned[uint64])}
+	return open[tree](s, s.treeOptions(4*snapshotBatches*s.batch), newVersioned[uint32], newVersioned[uint64])
 }
 
 // snapshotTable is a tree as queries see it at a snapshot.
 type snapshotTable struct {
 	structures.QueriesOnStream
-	treeTable
+	newest
 }
+
+// newest has the tree's methods below those of the snapshot.
+type newest struct{ tree }
 
 const (
 	snapshotBatches = 8 // of a series, after a snapshot each
@@ -129,8 +132,8 @@ func (s *session) snapshotRun(q sequence, taken bool) (device, wall []time.Durat
 	return device, wall
 }
 
-// atSnapshot measures queries of the newest version, unless that was measured, and then of a snapshot after which a share
-// of the keys has got other values.
+// atSnapshot measures queries of the newest version, unless that was measured, and then of a snapshot after which a
+// share of the keys has got other values.
 func atSnapshot(measure func(*session)) func(*session) {
 	return func(s *session) {
 		changed := s.own.Changed
@@ -141,17 +144,17 @@ func atSnapshot(measure func(*session)) func(*session) {
 		if !slices.ContainsFunc(s.report.Measurements, is) {
 			measure(s)
 		}
-		newest := s.report.Measurements[slices.IndexFunc(s.report.Measurements, is)]
+		current := s.report.Measurements[slices.IndexFunc(s.report.Measurements, is)]
 		s.changing()
 		at := s.newSnapshot()
 		defer at.Close()
 		defer s.ending()
 		s.changeShare(changed)
-		tree := s.dictionary
-		defer func() { s.dictionary, s.there = tree, -1 }()
-		s.dictionary, s.there, s.own.Changed = snapshotTable{at, tree.(treeTable)}, s.n, changed
+		live := s.tree()
+		defer func() { s.dictionary, s.there = live, -1 }()
+		s.dictionary, s.there, s.own.Changed = snapshotTable{at, newest{live}}, s.n, changed
 		measure(s)
-		s.report.Measurements[len(s.report.Measurements)-1].beside("time at the newest", newest.Time())
+		s.report.Measurements[len(s.report.Measurements)-1].beside("time at the newest", current.Time())
 	}
 }
 
@@ -184,8 +187,10 @@ func (s *session) diff() {
 		record: func() error { return s.tree().(versioned).diffOn(s.stream, older, newer, to) },
 		check: func() {
 			s.checkWords("number of differences", to.Total, 1, func(int) uint32 { return uint32(count) })
-			s.checkPairs(to.Keys, to.Old, count, func(i int) (uint32, uint32) { return want[i], s.space.value(want[i]) })
-			s.checkPairs(to.Keys, to.New, count, func(i int) (uint32, uint32) { return want[i], ^s.space.value(want[i]) })
+			was := func(i int) (uint32, uint32) { return want[i], s.space.value(want[i]) }
+			is := func(i int) (uint32, uint32) { return want[i], ^s.space.value(want[i]) }
+			s.checkPairs(to.Keys, to.Old, count, was)
+			s.checkPairs(to.Keys, to.New, count, is)
 		},
 	})
 }

@@ -134,8 +134,8 @@ func (s *session) eachBatch(q sequence, from, upTo int, do func(structures.Devic
 	}
 }
 
-// insertRuns measures the insertion of all n pairs, batch by batch, into an empty structure: section V-B of the GPU LSM's
-// paper. An insertion into a sorted array waits for the device in the middle, so that only the host can time it.
+// insertRuns measures the insertion of all n pairs, batch by batch, into an empty structure: section V-B of the GPU
+// LSM's paper. An insertion into a sorted array waits for the device in the middle, so that only the host can time it.
 func (s *session) insertRuns() {
 	first := true
 	run := func() (device, wall []time.Duration) {
@@ -361,7 +361,8 @@ func (s *session) checkRepeated(r repetition, kind structures.Kind, b structures
 		return nil
 	}))
 	answers := s.roomFor("answers", s.n)
-	ok(s.dictionary.FindOn(s.stream, structures.DeviceLookups{Count: s.n, Keys: b.Keys, Values: answers, Found: s.status}))
+	ok(s.dictionary.FindOn(s.stream, structures.DeviceLookups{Count: s.n, Keys: b.Keys, Values: answers,
+		Found: s.status}))
 	s.wait()
 	got := s.downloadNumbers(answers, s.n)
 	doubled := uint64(1) // both words have the number

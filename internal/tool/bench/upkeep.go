@@ -124,8 +124,8 @@ func (s *session) cleanup() {
 	})
 	prepare := func() {
 		s.empty()
+		s.hold(different)
 		s.there = -1
-		s.dictionary.hold(s, s.keys, 0, different)
 		for _, p := range chunks(again, s.batch) {
 			key := func(i int) uint32 { return key(p.first + i) }
 			ok(l.UpdateOn(s.ctx, s.stream, structures.Insert, s.assignment(p.count, key)))

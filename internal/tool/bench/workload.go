@@ -146,7 +146,8 @@ func (s *session) all(q sequence) (keys, values *vk.Buffer[uint32]) {
 	if q.spare != 0 {
 		name += fmt.Sprintf(" with %d to spare", q.spare)
 	}
-	return s.elements("keys "+name, q.key), s.elements("values "+name, func(i int) uint32 { return s.space.value(q.key(i)) })
+	return s.elements("keys "+name, q.key), s.elements("values "+name,
+		func(i int) uint32 { return s.space.value(q.key(i)) })
 }
 
 // asked are the buffers of n queries and of room for their answers.
@@ -267,8 +268,8 @@ func (s *session) timed(record func() error) (wall time.Duration, device *time.D
 }
 
 // calls measures calls that wait by themselves, after the preparation of each; what the last one gave is for the caller
-// to check. kernels, if not nil, tells what the device did in the last call: the times of the kernels with the label, or
-// with any label if it is "", are added up.
+// to check. kernels, if not nil, tells what the device did in the last call: the times of the kernels with the label,
+// or with any label if it is "", are added up.
 func (s *session) calls(m Measurement, prepare, call func(), kernels func() []vk.Timing, label string) Measurement {
 	for begin, warm := time.Now(), false; len(m.Wall) < s.o.Repeat; {
 		prepare()

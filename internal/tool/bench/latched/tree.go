@@ -71,7 +71,8 @@ func (o Options) check(d *vk.Device) error {
 		{"Kind", "unknown", int(o.Kind) < len(kindNames)}, {"Wait", "unknown", int(o.Wait) < len(waitNames)},
 		{"Pairs", "none", o.Pairs >= 1},
 		{"NodeBytes", fmt.Sprintf("%d: 128 or 256", o.NodeBytes), o.NodeBytes == 128 || o.NodeBytes == 256},
-		{"Tile", fmt.Sprintf("%d: a power of two from 4 to 32, and at most the subgroup's %d", o.Tile, d.SubgroupSize()),
+		{"Tile", fmt.Sprintf("%d: a power of two from 4 to 32, and at most the subgroup's %d", o.Tile,
+			d.SubgroupSize()),
 			o.Tile >= 4 && o.Tile <= min(32, d.SubgroupSize()) && o.Tile&(o.Tile-1) == 0},
 	} {
 		if !x.is {

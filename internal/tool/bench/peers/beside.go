@@ -13,12 +13,13 @@ import (
 
 // peer is a dictionary of Go programs, to be measured on the keys that a dictionary of ours was measured on.
 type peer struct {
-	name       string
-	alone      bool                                         // it is for one goroutine at a time
-	reset      func(n int)                                  // makes it an empty one, for n pairs
-	insert     func(keys, values []uint32)                  // of pairs whose keys it doesn't have
-	find       func(keys, values []uint32)                  // values of keys that it has, out
-	rangeQuery func(lo, hi uint32, each func(value uint32)) // calls each for the keys from lo to hi; nil: it has no order
+	name   string
+	alone  bool                        // it is for one goroutine at a time
+	reset  func(n int)                 // makes it an empty one, for n pairs
+	insert func(keys, values []uint32) // of pairs whose keys it doesn't have
+	find   func(keys, values []uint32) // values of keys that it has, out
+	// rangeQuery calls each for the keys from lo to hi; nil: it has no order.
+	rangeQuery func(lo, hi uint32, each func(value uint32))
 }
 
 // peerOps are the operations of peers, and those of ours that do the same.
@@ -82,7 +83,8 @@ func newPeerWork(r *bench.Report, n int) *peerWork {
 
 // ours is the place of the first measurement of an operation of ours, or -1.
 func (w *peerWork) ours(op string) int {
-	return slices.IndexFunc(w.report.Measurements, func(m bench.Measurement) bool { return m.Op == op && comparable(m, w.n) })
+	return slices.IndexFunc(w.report.Measurements,
+		func(m bench.Measurement) bool { return m.Op == op && comparable(m, w.n) })
 }
 
 func (w *peerWork) measure(ctx context.Context, p peer, runs int) error {

@@ -12,8 +12,9 @@ import (
 func reported(n int, ops ...string) *bench.Report {
 	r := &bench.Report{Environment: bench.Environment{Seed: 7}}
 	for _, op := range ops {
-		r.Measurements = append(r.Measurements, bench.Measurement{Structure: "ours", Op: op, N: n, Operations: n, Length: 4,
-			Wall: []time.Duration{time.Millisecond}})
+		r.Measurements = append(r.Measurements, bench.Measurement{Structure: "ours", Op: op, N: n, Operations: n,
+			Length: 4,
+			Wall:   []time.Duration{time.Millisecond}})
 	}
 	return r
 }

@@ -57,7 +57,8 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	figures := flags.String("json", "", "write the figures to a JSON `file`, too")
 	flags.Usage = func() {
 		fmt.Fprintln(
-			flags.Output(), "usage: peers [-repeat n] [-json file] REPORT.json, a report that vkds bench --json wrote\n"+
+			flags.Output(),
+			"usage: peers [-repeat n] [-json file] REPORT.json, a report that vkds bench --json wrote\n"+
 				"       peers tally, peers graph and peers snapshots, which -help explains")
 		flags.PrintDefaults()
 	}

@@ -46,7 +46,8 @@ func TestEveryPeerIsMeasured(t *testing.T) {
 	} {
 		figures := filepath.Join(t.TempDir(), "figures.json")
 		var table strings.Builder
-		require.NoError(t, run(t.Context(), []string{"-repeat", "2", "-json", figures, reportFile(t, structure, c.ops...)},
+		require.NoError(t, run(t.Context(), []string{"-repeat", "2", "-json", figures, reportFile(t, structure,
+			c.ops...)},
 			&table))
 		report, err := read(figures)
 		require.NoError(t, err)
