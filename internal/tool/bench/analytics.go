@@ -73,12 +73,12 @@ func (s *session) graph() *analyzed {
 	}
 	arcs := newArcs(s.at.Graph, s.o.Seed, s.n)
 	e := arcs.edges(s.n, func(i int) int { return i })
-	weights := make([]uint32, s.n)
-	fill(weights, func(i int) uint32 {
+	e.Weights = make([]uint32, s.n)
+	fill(e.Weights, func(i int) uint32 {
 		low, high := min(e.From[i], e.To[i]), max(e.From[i], e.To[i])
 		return 1 + scramble(low*0x9e3779b1^scramble(high)^arcs.seed)%64
 	})
-	a := &analyzed{csr: must(graph.BuildCSR(s.ctx, s.d, e.From, e.To, weights,
+	a := &analyzed{csr: must(graph.BuildCSR(s.ctx, s.d, e,
 		graph.CSROptions{Vertices: arcs.vertices, DropLoops: true, Symmetric: true}))}
 	s.analyzed = a
 	var err error
@@ -103,7 +103,7 @@ func (s *session) analyzer(weights bool) *analyzed {
 		return a
 	}
 	a.closeLive()
-	a.live, a.weighted = must(graph.FromCSR(s.ctx, a.csr, graph.Options{Weighted: weights})), weights
+	a.live, a.weighted = must(graph.Build(s.ctx, s.d, a.csr, graph.Options{Weighted: weights})), weights
 	if s.at.On == OnWorn {
 		s.wear(a)
 	}
@@ -121,11 +121,12 @@ func (s *session) wear(a *analyzed) {
 			e.From, e.To = append(e.From, rng.Uint32N(uint32(a.vertices()))),
 				append(e.To, rng.Uint32N(uint32(a.vertices())))
 		}
-		insert := a.live.InsertEdges
-		if a.weighted { // those that are there keep theirs
-			insert, e.Weights = a.live.MaxEdges, make([]uint32, e.Len())
+		if a.weighted { // edges that are there keep theirs
+			e.Weights = make([]uint32, len(e.From))
 		}
-		for i, status := range must(insert(s.ctx, e)) {
+		statuses := make([]structures.Status, len(e.From))
+		ok(a.live.UpdateEdgesInto(s.ctx, structures.InsertUnique, e, statuses))
+		for i, status := range statuses {
 			if status == structures.Inserted {
 				gone.From, gone.To = append(gone.From, e.From[i]), append(gone.To, e.To[i])
 			}

@@ -184,7 +184,7 @@ func (r *graphRun) build() {
 	ok(r.close())
 	blocks := (r.n/8+2*r.arcs.vertices+r.batch/4)/alloc.BlockSlabs + 64
 	r.pool = must(alloc.NewSlabPool(r.ctx, r.d, alloc.PoolOptions{Blocks: blocks}))
-	r.graph = must(graph.BuildOn(r.ctx, r.stream, r.all, graph.Options{Directed: true, Vertices: r.arcs.vertices,
+	r.graph = must(graph.Build(r.ctx, r.d, r.all, graph.Options{Directed: true, Vertices: r.arcs.vertices,
 		Pool: r.pool, Tile: r.at.Tile, Timed: true}))
 }
 
@@ -222,20 +222,20 @@ func (r *graphRun) distinct(n int) uint64 {
 	return uint64(len(slices.Compact(keys)))
 }
 
-// has checks that a graph has so many edges, and that its memory is sound.
+// has checks that a graph has so many edges.
 func (r *graphRun) has(g interface {
-	Edges(context.Context) (uint64, error)
-	Check(context.Context) error
+	Size(context.Context) (int, uint64, error)
 }, edges uint64) {
-	if got := must(g.Edges(r.ctx)); got != edges {
+	_, got, err := g.Size(r.ctx)
+	ok(err)
+	if got != edges {
 		ok(r.wrong("%d edges, not %d", got, edges))
 	}
-	ok(g.Check(r.ctx))
 }
 
 // allFound checks that the batch's edges are there, or that none is.
 func (r *graphRun) allFound(there bool) {
-	ok(r.graph.FindOn(r.stream, graph.DeviceLookups{Count: r.batch, From: r.more.From, To: r.more.To, Found: r.found}))
+	ok(r.graph.On(r.stream).Find(graph.DeviceLookups{Count: r.batch, From: r.more.From, To: r.more.To, Found: r.found}))
 	r.wait()
 	bytes := make([]uint8, r.batch)
 	ok(r.found.Download(r.ctx, 0, bytes))
@@ -267,9 +267,10 @@ func (r *graphRun) update(kind structures.Kind, some graph.DeviceEdges, makes fu
 			if err := makes(); err != nil {
 				return err
 			}
-			return r.graph.UpdateOn(r.ctx, r.stream, kind, b)
+			return r.graph.On(r.stream).Update(r.ctx, kind, b)
 		},
 		check: func() {
+			ok(r.graph.Check(r.ctx))
 			if kind == structures.Insert {
 				r.has(r.graph, after)
 				r.allFound(true)
@@ -309,7 +310,7 @@ func (r *graphRun) findEdges() {
 	r.build()
 	l := graph.DeviceLookups{Count: r.batch, From: r.more.From, To: r.more.To, Found: r.found}
 	r.measure(r.result(r.batch), task{
-		record: func() error { return r.graph.FindOn(r.stream, l) },
+		record: func() error { return r.graph.On(r.stream).Find(l) },
 		check:  func() { r.allFound(true) },
 	})
 }
@@ -319,13 +320,14 @@ func (r *graphRun) timings() []vk.Timing {
 	if r.graph == nil {
 		return nil
 	}
-	return r.graph.Timings()
+	return must(r.graph.Stats(r.ctx)).Timings
 }
 
 // buildGraph measures the bulk build of n unsorted edges.
 func (r *graphRun) buildGraph() {
 	m := r.calls(r.result(r.n), r.heat, r.build, r.timings, "")
 	r.has(r.graph, r.distinct(r.n))
+	ok(r.graph.Check(r.ctx))
 	r.add(m)
 }
 
@@ -342,7 +344,9 @@ func (r *graphRun) deleteVertices() {
 	if slices.ContainsFunc(status, func(s structures.Status) bool { return s != structures.Deleted }) {
 		ok(r.wrong("a vertex was not deleted"))
 	}
-	if left := must(r.graph.Vertices(r.ctx)); left != r.arcs.vertices-n {
+	left, _, err := r.graph.Size(r.ctx)
+	ok(err)
+	if left != r.arcs.vertices-n {
 		ok(r.wrong("%d vertices, not %d", left, r.arcs.vertices-n))
 	}
 	ok(r.graph.Check(r.ctx))
@@ -372,13 +376,13 @@ func (r *graphRun) updateOrdered(kind structures.Kind) {
 		record = func() error { return r.ordered.Tree().ApplyOn(r.stream, kind, b) }
 	}
 	r.measure(m, task{pending: r.at.Path != btree.Batched, prepare: r.buildOrdered, record: record, check: func() {
-		_, found, err := r.ordered.FindEdges(r.ctx, r.arcs.edges(r.batch, r.chosen))
+		_, found, err := r.ordered.Now().FindEdges(r.ctx, r.arcs.edges(r.batch, r.chosen))
 		ok(err)
 		if i := slices.Index(found, kind == structures.Delete); i >= 0 {
 			ok(r.wrong("edge %d of the batch: found %v after %v", i, found[i], kind))
 		}
 		if r.fresh {
-			r.has(r.ordered, r.distinct(r.n+r.batch))
+			r.has(r.ordered.Now(), r.distinct(r.n+r.batch))
 		}
 		ok(r.ordered.Check(r.ctx))
 	}})
@@ -408,7 +412,7 @@ func (r *graphRun) rows(ordered bool) {
 	take := func() (*graph.CSR, error) { return r.graph.CSR(r.ctx, true) }
 	if ordered {
 		r.buildOrdered()
-		take = func() (*graph.CSR, error) { return r.ordered.CSR(r.ctx) }
+		take = func() (*graph.CSR, error) { return r.ordered.Now().CSR(r.ctx) }
 	} else {
 		r.build()
 	}

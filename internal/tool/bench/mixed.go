@@ -58,7 +58,7 @@ var treeMixes = []mixture{
 	{name: "alpha-1.0", about: "half insert, half delete", mix: Mix{0.5, 0.5, 0, 0}, standard: true},
 	{name: "alpha-0.2-all",
 		about: "10% insert, 10% delete, the rest find, the first pairs from a key on, and successor",
-		mix: Mix{0.1, 0.1, 0.8, 0}, queries: allQueries},
+		mix:   Mix{0.1, 0.1, 0.8, 0}, queries: allQueries},
 	{name: "alpha-0.6-all", about: "30% insert, 30% delete, the rest likewise", mix: Mix{0.3, 0.3, 0.4, 0},
 		queries: allQueries},
 	{name: "delete-find-5", about: "5% delete, 95% find", mix: Mix{0, 0.05, 0.95, 0}, batch: true},
