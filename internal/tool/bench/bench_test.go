@@ -168,8 +168,8 @@ func TestWrongResultsAreFound(t *testing.T) {
 	wrong(t, func() { s.holdsAll(n - 1) })
 
 	b := structures.DeviceBatch{Count: 1, Keys: queries, Status: s.status, Left: s.left} // one key of the table goes
-	require.NoError(t, s.hash().ApplyOn(s.stream, structures.Delete, b))
-	require.NoError(t, s.hash().Finish(t.Context(), s.stream, structures.Delete, b))
+	require.NoError(t, s.hash().On(s.stream).Apply(structures.Delete, b))
+	require.NoError(t, s.hash().On(s.stream).Finish(t.Context(), structures.Delete, b))
 	wrong(t, func() { s.sound(n) })
 	require.ErrorContains(t, wrong(t, func() {
 		s.found(n, queries, answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), true })

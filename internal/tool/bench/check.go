@@ -42,7 +42,7 @@ func (s *session) finds(want func(i int) (value uint32, there bool)) {
 
 // found looks so many keys up and checks the answers: want gives the value of each, and whether its key is there.
 func (s *session) found(n int, queries, answers *vk.Buffer[uint32], want func(i int) (uint32, bool)) {
-	ok(s.dictionary.FindOn(s.stream, structures.DeviceLookups{Count: n, Keys: queries, Values: answers,
+	ok(s.on().Find(structures.DeviceLookups{Count: n, Keys: queries, Values: answers,
 		Found: s.status}))
 	s.wait()
 	s.checkFound(n, answers, want)

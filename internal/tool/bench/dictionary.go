@@ -23,20 +23,39 @@ type handle interface {
 }
 
 // dictionary is what the operations want of every structure that holds pairs.
-type dictionary interface {
-	handle
-	FindOn(*vk.Stream, structures.DeviceLookups) error
+type dictionary interface{ handle }
+
+// onStream is what every structure does on a stream; most do more.
+type onStream interface {
+	Find(structures.DeviceLookups) error
 }
 
-// concurrent is a dictionary whose operations of a batch may be of all kinds, done concurrently.
-type concurrent interface {
-	dictionary
-	ApplyOn(*vk.Stream, structures.Kind, structures.DeviceBatch) error
+// on are the structure's calls that are recorded on the stream.
+func (s *session) on() onStream {
+	switch d := s.dictionary.(type) {
+	case hashTable:
+		if d.keys {
+			return setOn{d.On(s.stream)}
+		}
+		return d.On(s.stream)
+	case snapshotTable:
+		return d.at.On(s.stream)
+	case tree:
+		return d.On(s.stream)
+	case runs:
+		return d.On(s.stream)
+	}
+	return s.dictionary.(latchedTable)
 }
 
-// updates is a dictionary whose updates the host takes part in.
-type updates interface {
-	UpdateOn(context.Context, *vk.Stream, structures.Kind, structures.DeviceBatch) error
+// apply records a batch whose operations may be of all kinds, done concurrently.
+func (s *session) apply(kind structures.Kind, b structures.DeviceBatch) error {
+	return s.on().(structures.ConcurrentOnStream).Apply(kind, b)
+}
+
+// updateOn records a batch of updates that the host takes part in.
+func (s *session) updateOn(kind structures.Kind, b structures.DeviceBatch) error {
+	return s.on().(structures.OnStream).Update(s.ctx, kind, b)
 }
 
 // openers make an empty structure, by the names of what is measured.
@@ -82,7 +101,7 @@ func (s *session) holdOf(q sequence, pairs int) {
 			s.utility = must(d.Stats(s.ctx)).Utilization
 		}
 	case tree:
-		ok(d.BuildOn(s.ctx, s.stream, structures.DeviceBatch{Count: pairs, Keys: keys, Values: values}))
+		ok(d.On(s.stream).Build(s.ctx, structures.DeviceBatch{Count: pairs, Keys: keys, Values: values}))
 	case latchedTable:
 		d.Tree.Clear(s.stream)
 		b := latched.Batch{Keys: keys, Values: values, Status: s.status, Left: s.left}
@@ -93,7 +112,7 @@ func (s *session) holdOf(q sequence, pairs int) {
 			ok(d.Clear(s.ctx))
 		}
 		s.eachBatch(q, there, pairs, func(b structures.DeviceBatch) {
-			ok(d.UpdateOn(s.ctx, s.stream, structures.Insert, b))
+			ok(s.updateOn(structures.Insert, b))
 			must(s.stream.Submit())
 		})
 	}
@@ -121,19 +140,16 @@ func open[I, N, W, O any](s *session, o O, narrow func(context.Context, *vk.Devi
 // hashed is what hash tables of pairs and of keys have in common.
 type hashed interface {
 	handle
-	FindOn(*vk.Stream, structures.DeviceLookups) error
-	ApplyOn(*vk.Stream, structures.Kind, structures.DeviceBatch) error
-	Finish(context.Context, *vk.Stream, structures.Kind, structures.DeviceBatch) error
+	On(*vk.Stream) structures.ConcurrentOnStream
 	Stats(context.Context) (slabhash.Stats, error)
 }
 
 // hashMap is what a map has at either width.
 type hashMap interface {
 	hashed
-	structures.OnStream
 	Flush(context.Context) error
 	Rehash(ctx context.Context, buckets int) error
-	Device() slabhash.Device
+	InShaders() structures.InShaders[slabhash.Device]
 	Timings() []vk.Timing
 }
 
@@ -212,18 +228,17 @@ func (t hashTable) Close() error {
 	return t.pool.Close()
 }
 
-func (t hashTable) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
-	if t.keys {
-		l = structures.DeviceLookups{Count: l.Count, Keys: l.Keys, Found: l.Found}
-	}
-	return t.hashed.FindOn(s, l)
+// setOn are the calls of a set, which has no values.
+type setOn struct{ structures.ConcurrentOnStream }
+
+func (t setOn) Find(l structures.DeviceLookups) error {
+	l.Values = nil
+	return t.ConcurrentOnStream.Find(l)
 }
 
-func (t hashTable) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
-	if t.keys {
-		b.Values = nil
-	}
-	return t.hashed.ApplyOn(s, kind, b)
+func (t setOn) Apply(kind structures.Kind, b structures.DeviceBatch) error {
+	b.Values = nil
+	return t.ConcurrentOnStream.Apply(kind, b)
 }
 
 // applyAll has a hash table do a batch of the first keys of a sequence, to the end.
@@ -233,17 +248,14 @@ func (s *session) applyAll(t hashed, kind structures.Kind, q sequence, pairs int
 	if s.keysOnly() {
 		b.Values = nil
 	}
-	ok(t.ApplyOn(s.stream, kind, b))
-	ok(t.Finish(s.ctx, s.stream, kind, b))
+	ok(t.On(s.stream).Apply(kind, b))
+	ok(t.On(s.stream).Finish(s.ctx, kind, b))
 }
 
 // tree is what a B-link-tree has at either width.
 type tree interface {
 	handle
-	structures.ConcurrentOnStream
-	structures.QueriesOnStream
-	BuildOn(context.Context, *vk.Stream, structures.DeviceBatch) error
-	WindowOn(*vk.Stream, structures.DeviceWindow) error
+	On(*vk.Stream) btree.OnStream
 	Check(context.Context) error
 	Compact(ctx context.Context, fill float64) error
 	Stats(context.Context) (btree.Stats, error)
@@ -271,7 +283,7 @@ func (s *session) tree() tree { return s.opened().(tree) }
 // runs is a dictionary of sorted runs, which are inserted batch by batch.
 type runs interface {
 	handle
-	structures.OrderedOnStream
+	On(*vk.Stream) structures.OrderedOnStream
 }
 
 func openLSM(s *session) dictionary {
@@ -319,8 +331,8 @@ func (t latchedTable) Len(ctx context.Context) (uint64, error) {
 	return uint64(pairs), err
 }
 
-func (t latchedTable) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
-	t.Tree.FindOn(s, l.Count, l.Keys, l.Values, l.Found)
+func (t latchedTable) Find(l structures.DeviceLookups) error {
+	t.FindOn(t.stream, l.Count, l.Keys, l.Values, l.Found)
 	return nil
 }
 

@@ -370,10 +370,10 @@ func (r *graphRun) updateOrdered(kind structures.Kind) {
 		Values: r.words("graph values", 2*r.batch, func(int) uint32 { return 0 })}
 	m := r.result(r.batch)
 	m.Form += " " + r.at.Path.String()
-	record := func() error { return r.ordered.Tree().UpdateOn(r.ctx, r.stream, kind, b) }
+	record := func() error { return r.ordered.Tree().On(r.stream).Update(r.ctx, kind, b) }
 	if r.at.Path != btree.Batched {
 		b.Left, b.Alone = r.left, true
-		record = func() error { return r.ordered.Tree().ApplyOn(r.stream, kind, b) }
+		record = func() error { return r.ordered.Tree().On(r.stream).Apply(kind, b) }
 	}
 	r.measure(m, task{pending: r.at.Path != btree.Batched, prepare: r.buildOrdered, record: record, check: func() {
 		_, found, err := r.ordered.Now().FindEdges(r.ctx, r.arcs.edges(r.batch, r.chosen))
@@ -395,7 +395,7 @@ func (r *graphRun) findOrdered() {
 	l := structures.DeviceLookups{Count: r.batch, Keys: r.batchKeys(), Values: r.room("graph values", 2*r.batch),
 		FoundBits: r.room("graph found", words)}
 	r.measure(r.result(r.batch), task{
-		record: func() error { return r.ordered.Tree().FindOn(r.stream, l) },
+		record: func() error { return r.ordered.Tree().On(r.stream).Find(l) },
 		check: func() {
 			bits := r.download(l.FoundBits, words)
 			for i := range r.batch {

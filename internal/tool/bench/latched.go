@@ -40,7 +40,7 @@ func (s *session) latchedInsert(q sequence, before, parts []part) {
 		}
 	}
 	answers := s.room("latched answers", total)
-	ok(s.dictionary.FindOn(s.stream, structures.DeviceLookups{Count: total, Keys: b.Keys, Values: answers,
+	ok(s.on().Find(structures.DeviceLookups{Count: total, Keys: b.Keys, Values: answers,
 		Found: b.Status}))
 	s.wait()
 	s.checkWords("value of pair", answers, total, value)

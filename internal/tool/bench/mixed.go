@@ -202,7 +202,7 @@ func (s *session) mix(mix mixture) {
 				s.batchOf("mixed values", b.count, value)
 			}
 		},
-		record: func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, kind, *d) },
+		record: func() error { return s.apply(kind, *d) },
 		check:  func() { s.checkMix(b) },
 	})
 	s.there = -1

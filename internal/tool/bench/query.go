@@ -31,7 +31,7 @@ func (s *session) lookups(of func(i, pairs int) (key uint32, there bool)) {
 	queries, answers := s.asked(func(i int) uint32 { key, _ := of(i, pairs); return key })
 	l := structures.DeviceLookups{Count: s.n, Keys: queries, Values: answers, Found: s.status, Order: s.at.Lookup}
 	s.measure(m, task{
-		record: func() error { return s.dictionary.FindOn(s.stream, l) },
+		record: func() error { return s.on().Find(l) },
 		check: func() {
 			s.checkFound(s.n, answers, func(i int) (uint32, bool) {
 				key, there := of(i, pairs)
@@ -68,7 +68,7 @@ func (s *session) findConcurrent() {
 	b := structures.DeviceBatch{Count: s.n, Keys: queries, Values: answers, Status: s.status, Left: s.left}
 	s.measure(s.measurement(s.n, s.n), task{
 		pending: true,
-		record:  func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, structures.Find, b) },
+		record:  func() error { return s.apply(structures.Find, b) },
 		check: func() {
 			s.allAre(s.n, structures.Found)
 			s.checkValues(answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), true })
@@ -93,7 +93,7 @@ func (s *session) successor() {
 		Left: s.left}
 	s.measure(s.measurement(s.n, s.n), task{
 		pending: true,
-		record:  func() error { return s.tree().NeighborOn(s.stream, structures.Successor, d) },
+		record:  func() error { return s.tree().On(s.stream).Neighbor(structures.Successor, d) },
 		check: func() {
 			s.checkStatus(s.n, func(i int) structures.Status {
 				if _, there := after(i); there {
@@ -158,7 +158,7 @@ func (s *session) count() {
 	r, m := s.ranges(false)
 	c := structures.DeviceCounts{Count: r.n(), Ranges: r.buffer, Counts: s.room("counts", r.n())}
 	s.measure(m, task{
-		record: func() error { return s.sortedQueries().CountOn(s.stream, c) },
+		record: func() error { return s.sortedQueries().Count(c) },
 		check: func() {
 			s.checkWords("pairs of range", c.Counts, r.n(), func(i int) uint32 { return uint32(len(r.keys(i))) })
 		},
@@ -180,7 +180,7 @@ func (s *session) list() {
 	defer d.Candidates.Free()
 	defer s.ending()
 	s.measure(m, task{
-		record: func() error { return s.sortedQueries().RangeOn(s.stream, d) },
+		record: func() error { return s.sortedQueries().Range(d) },
 		check: func() {
 			s.checkWords("offset", d.Offsets, len(begins), func(i int) uint32 { return begins[i] })
 			s.checkListed(d.Keys, d.Values, total, r, func(i int) (int, []uint32) { return int(begins[i]), r.keys(i) })
@@ -199,7 +199,7 @@ func (s *session) listFirst() {
 		return from[:min(w.Width, len(from))]
 	}
 	s.measure(m, task{
-		record: func() error { return s.tree().WindowOn(s.stream, w) },
+		record: func() error { return s.tree().On(s.stream).Window(w) },
 		check: func() {
 			s.checkWords("pairs of range", w.Counts, w.Count, func(i int) uint32 { return uint32(len(first(i))) })
 			s.checkListed(w.Keys, w.Values, w.Count*w.Width, r,
@@ -230,7 +230,7 @@ func (s *session) rank() {
 	q := structures.DeviceRanks{Count: m.N, Keys: s.batchOf("batch keys", m.N, key), Ranks: s.room("ranks", m.N)}
 	sorted := s.inOrder(m.N)
 	s.measure(m, task{
-		record: func() error { return s.sortedQueries().RankOn(s.stream, q) },
+		record: func() error { return s.sortedQueries().Rank(q) },
 		check: func() {
 			s.checkWords("rank of key", q.Ranks, m.N, func(i int) uint32 {
 				want, _ := slices.BinarySearch(sorted, key(i))
@@ -248,7 +248,7 @@ func (s *session) selectPairs() {
 	q.OutKeys, q.OutValues = s.listed(m.N)
 	sorted := s.inOrder(m.N)
 	s.measure(m, task{
-		record: func() error { return s.sortedQueries().SelectOn(s.stream, q) },
+		record: func() error { return s.sortedQueries().Select(q) },
 		check: func() {
 			s.checkPairs(q.OutKeys, q.OutValues, m.N, func(i int) (uint32, uint32) {
 				return sorted[rank(i)], s.space.value(sorted[rank(i)])
@@ -263,7 +263,7 @@ func (s *session) export() {
 	e := structures.DeviceExport{Total: s.room("total", 1)}
 	e.Keys, e.Values = s.listed(m.N)
 	s.measure(m, task{
-		record: func() error { return s.structure().(structures.OnStream).ExportOn(s.stream, e) },
+		record: func() error { return s.on().(structures.OnStream).Export(e) },
 		check: func() {
 			s.checkWords("number of pairs", e.Total, 1, func(int) uint32 { return uint32(m.N) })
 			s.checkAll(s.downloadElements(e.Keys, m.N), s.downloadElements(e.Values, m.N))
@@ -279,7 +279,7 @@ func (s *session) checkAll(keys, values []uint32) {
 		}
 		return nil
 	}))
-	if _, is := s.dictionary.(structures.QueriesOnStream); !is {
+	if _, is := s.on().(structures.QueriesOnStream); !is {
 		keys = ascending(keys)
 	}
 	sorted := s.inOrder(len(keys))

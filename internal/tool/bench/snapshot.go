@@ -20,7 +20,7 @@ type versioned interface {
 
 // snapshot is what a tree held at a time.
 type snapshot interface {
-	structures.QueriesOnStream
+	On(*vk.Stream) structures.QueriesOnStream
 	Len(context.Context) (uint64, error)
 	Close() error
 }
@@ -45,12 +45,9 @@ func openVersioned(s *session) dictionary {
 
 // snapshotTable is a tree as queries see it at a snapshot.
 type snapshotTable struct {
-	structures.QueriesOnStream
-	newest
+	at snapshot
+	tree
 }
-
-// newest has the tree's methods below those of the snapshot.
-type newest struct{ tree }
 
 const (
 	snapshotBatches = 8 // of a series, after a snapshot each
@@ -152,7 +149,7 @@ func atSnapshot(measure func(*session)) func(*session) {
 		s.changeShare(changed)
 		live := s.tree()
 		defer func() { s.dictionary, s.there = live, -1 }()
-		s.dictionary, s.there, s.own.Changed = snapshotTable{at, newest{live}}, s.n, changed
+		s.dictionary, s.there, s.own.Changed = snapshotTable{at, live}, s.n, changed
 		measure(s)
 		s.report.Measurements[len(s.report.Measurements)-1].beside("time at the newest", current.Time())
 	}
@@ -163,7 +160,7 @@ func (s *session) changeShare(share float64) (count int) {
 	count = max(1, int(share*float64(s.n)))
 	for _, p := range chunks(count, 1<<22) {
 		b := s.assignment(p.count, func(i int) uint32 { return s.present(p.first + i) })
-		ok(s.tree().UpdateOn(s.ctx, s.stream, structures.Insert, b))
+		ok(s.updateOn(structures.Insert, b))
 		s.wait()
 	}
 	return count
@@ -225,7 +222,7 @@ func (s *session) takeAll(b structures.DeviceBatch) (wall time.Duration) {
 			open = append(open, s.newSnapshot())
 		}
 		wall += time.Since(start)
-		ok(s.tree().UpdateOn(s.ctx, s.stream, structures.Insert, b))
+		ok(s.updateOn(structures.Insert, b))
 		s.wait()
 	}
 	start := time.Now()

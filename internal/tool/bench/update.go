@@ -21,7 +21,7 @@ func insertion(kind structures.Kind) func(*session) {
 		s.measure(s.measurement(s.n, s.n), task{
 			pending: true,
 			prepare: s.empty,
-			record:  func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, kind, b) },
+			record:  func() error { return s.apply(kind, b) },
 			check: func() {
 				s.allAre(s.n, structures.Inserted)
 				s.holdsAll(s.n)
@@ -38,7 +38,7 @@ func (s *session) bulkBuild() {
 	s.there = -1
 	b := structures.DeviceBatch{Count: s.n, Keys: keys, Values: values}
 	s.measure(s.measurement(s.n, s.n), task{
-		record: func() error { return t.BuildOn(s.ctx, s.stream, b) },
+		record: func() error { return t.On(s.stream).Build(s.ctx, b) },
 		check:  func() { s.holdsAll(s.n) },
 	})
 }
@@ -114,9 +114,9 @@ func (s *session) update(kind structures.Kind, b structures.DeviceBatch) error {
 		if s.own.Statuses {
 			b.Status = s.status
 		}
-		return s.tree().UpdateOn(s.ctx, s.stream, kind, b)
+		return s.updateOn(kind, b)
 	}
-	return s.dictionary.(concurrent).ApplyOn(s.stream, kind,
+	return s.apply(kind,
 		structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values, Status: s.status, Left: s.left,
 			Alone: true})
 }
@@ -143,7 +143,7 @@ func (s *session) insertRuns() {
 		s.eachBatch(s.keys, 0, s.n, func(b structures.DeviceBatch) {
 			s.wait() // what was copied for the batch is no part of it
 			w, d := s.timed(func() error {
-				return s.dictionary.(updates).UpdateOn(s.ctx, s.stream, structures.Insert, b)
+				return s.updateOn(structures.Insert, b)
 			})
 			wall = append(wall, w)
 			if d != nil && s.name == "lsm" {
@@ -333,7 +333,7 @@ func repeated(kind structures.Kind, of func(*session) repetition) func(*session)
 		s.measure(s.measurement(s.n, s.n), task{
 			pending: true,
 			prepare: s.empty,
-			record:  func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, kind, b) },
+			record:  func() error { return s.apply(kind, b) },
 			check:   func() { s.checkRepeated(r, kind, b) },
 		})
 		s.there = -1
@@ -361,7 +361,7 @@ func (s *session) checkRepeated(r repetition, kind structures.Kind, b structures
 		return nil
 	}))
 	answers := s.roomFor("answers", s.n)
-	ok(s.dictionary.FindOn(s.stream, structures.DeviceLookups{Count: s.n, Keys: b.Keys, Values: answers,
+	ok(s.on().Find(structures.DeviceLookups{Count: s.n, Keys: b.Keys, Values: answers,
 		Found: s.status}))
 	s.wait()
 	got := s.downloadNumbers(answers, s.n)

@@ -60,8 +60,8 @@ func (s *session) flush() {
 	defer s.ending()
 	halve := func() {
 		s.changing()
-		ok(table.ApplyOn(s.stream, structures.Delete, b))
-		ok(table.Finish(s.ctx, s.stream, structures.Delete, b))
+		ok(table.On(s.stream).Apply(structures.Delete, b))
+		ok(table.On(s.stream).Finish(s.ctx, structures.Delete, b))
 	}
 	halve()
 	m := s.ofSlabs(s.measurement(s.n, s.n/2), halve, func() { ok(table.Flush(s.ctx)) }, "flush")
@@ -73,7 +73,7 @@ func (s *session) flush() {
 func (s *session) rehash(factor float64) {
 	s.hold(s.n)
 	table := s.hash()
-	buckets := int(table.Device().Buckets)
+	buckets := int(table.InShaders().Device().Buckets)
 	back := func() { ok(table.Rehash(s.ctx, buckets)) }
 	m := s.ofSlabs(s.measurement(s.n, s.n), back,
 		func() { ok(table.Rehash(s.ctx, max(4, int(float64(buckets)*factor)))) }, "rehash")
@@ -118,7 +118,6 @@ func (s *session) cleanup() {
 	pick := newOrder(different, uint64(s.o.Seed)<<11|1) // of those that come again
 	key := func(i int) uint32 { return s.keys.key(pick.at(i)) }
 	l := s.structure().(interface {
-		updates
 		Cleanup(context.Context) error
 		Timings() []vk.Timing
 	})
@@ -128,7 +127,7 @@ func (s *session) cleanup() {
 		s.there = -1
 		for _, p := range chunks(again, s.batch) {
 			key := func(i int) uint32 { return key(p.first + i) }
-			ok(l.UpdateOn(s.ctx, s.stream, structures.Insert, s.assignment(p.count, key)))
+			ok(s.updateOn(structures.Insert, s.assignment(p.count, key)))
 			s.wait()
 		}
 	}
