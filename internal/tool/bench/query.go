@@ -109,7 +109,7 @@ func (s *session) successor() {
 
 // sortedQueries are what a structure answers that has order.
 func (s *session) sortedQueries() structures.QueriesOnStream {
-	return s.dictionary.(structures.QueriesOnStream)
+	return s.on().(structures.QueriesOnStream)
 }
 
 // ranges are as many ranges as there are pairs, but no more than come to rangePairs: lo is a key, and hi so far above
