@@ -119,7 +119,7 @@ var over = func() context.Context {
 // inside reports whether the caller is a function that a call on the tree, or on another structure of its pool, has
 // called. Calls on the tree look at that before they look at their context, so this one waits for nothing.
 func (g *Ordered) inside() bool {
-	_, err := g.tree.At(over, 0)
+	_, err := btree.SnapshotAt(over, g.tree, 0)
 	var reentry *structures.ReentryError
 	return errors.As(err, &reentry)
 }
