@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -85,10 +84,6 @@ var ErrSuperseded = errors.New("structures: a later batch without Status or Left
 // ErrChanged ends an iteration over a structure that changed during the iteration.
 var ErrChanged = errors.New("structures: changed while it was iterated over")
 
-// ReentryError says that a function which a structure calls, for example Options.Progress, called that structure, or
-// another one that shares its pool. The call would wait for itself.
-type ReentryError = gate.ReentryError
-
 // SnapshotsError says that a call would rebuild the nodes of a structure while snapshots are open that still need them.
 type SnapshotsError struct{ Open int }
 
@@ -108,11 +103,6 @@ func (e *StuckError) Error() string {
 	return fmt.Sprintf("%d operations stand before a latch that is not released, in a list without an end, or among "+
 		"keys out of order", e.Operations)
 }
-
-// ErrNoRoom is the family of errors that say that a device, the host, a pool or a structure has too little room:
-// *vk.OutOfMemoryError, *vk.OutOfHostMemoryError, *vk.TooLargeError, *LimitError, and a *CapacityError or *PendingError
-// around one of them. errors.Is(err, structures.ErrNoRoom) finds them.
-var ErrNoRoom = vk.ErrNoRoom
 
 // LimitError says that a structure or a pool would grow beyond a limit of its own, however much memory the device has.
 type LimitError = vk.LimitError

@@ -176,7 +176,8 @@ type Results[K, V Number] struct {
 // concurrently, and the caller must ensure it. Calls without a context, as most calls that record, wait until the calls
 // before them have ended.
 //
-// Progress runs inside of a call. It may run several times at once, and must not call the dictionary (*ReentryError).
+// While Options.Progress runs, a call that it makes waits like any other. The io.Writer of Save must not call the
+// dictionary, except for queries on streams: the call would wait for Save, and Save for the io.Writer.
 //
 // The Into forms write into the caller's slices. They save the making of new slices, which takes up to twice as long as
 // the transfer itself. If a result slice is nil, that result is not transferred. Other result slices must be as long as
@@ -194,10 +195,6 @@ type Dictionary[K, V Number] interface {
 
 	// Find returns the value of each key, 0 if the key is absent, and whether the key is there.
 	Find(ctx context.Context, keys []K) (values []V, found []bool, err error)
-	// Get is Find of one key. A batch of many keys takes little longer than one key.
-	Get(ctx context.Context, key K) (value V, found bool, err error)
-	// Put is Insert of one pair.
-	Put(ctx context.Context, key K, value V) error
 	// FindInto is Find into the caller's slices.
 	FindInto(ctx context.Context, keys []K, values []V, found []bool) error
 	// Apply does a batch of operations of any kinds.
@@ -229,13 +226,21 @@ type Dictionary[K, V Number] interface {
 	//
 	// Errors: the context's, vk.ErrClosed, *vk.OutOfMemoryError, and those of making a kernel.
 	Prepare(ctx context.Context) error
+	// Metrics returns what the host knows, without waiting.
+	Metrics() Metrics
 	// Close frees the memory. The other methods then return vk.ErrClosed.
 	Close() error
 }
 
-// Progress is called between the chunks of a long call with the number of its operations that are done. The goroutine
-// that made the call calls it, so if several goroutines make calls, it may run several times at once. If Progress calls
-// the structure itself, or another one that shares its pool, that call returns *ReentryError.
+// Progress is called between the chunks of a long call with the number of its operations that are done. It runs on a
+// goroutine of its own, and never twice at once for one structure. It may take its time:
+//   - The call waits for it for a tenth of a second and then goes on. Once Progress returns, it is called with the
+//     latest numbers.
+//   - While Progress runs for one call, other calls on the structure leave their reports out.
+//   - The call does not return before Progress has.
+//
+// Progress may call the structure. Such a call waits until the structure is free, which may be at the end of the call
+// that is reported on.
 //
 // If Progress panics, the panic reaches the caller of the call, and the structure stays open and usable. Part of the
 // batch is then done. The call returns no statuses, and those in the caller's slice mean nothing.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -213,11 +214,13 @@ func drawable() (names []string) {
 // drawTree draws a tree.
 func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
 	t := dict.itself()
-	s, err := statsOf[btree.Inspection](ctx, t)
+	s, err := statsOf[btree.Stats](ctx, t)
 	if err != nil {
 		return err
 	}
-	nodes, err := t.(interface{ Inspect() btree.Inspection }).Inspect().Nodes(ctx)
+	nodes, err := t.(interface {
+		Nodes(context.Context) ([]btree.Node[uint64], error)
+	}).Nodes(ctx)
 	if err != nil {
 		return err
 	}
@@ -268,7 +271,7 @@ func drawnKey(dict *dictionary) func(w uint64) string {
 
 func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
 	m, slots := dict.itself(), slabhash.SlotsAt(dict.width(), false)
-	s, err := statsOf[slabhash.Inspection](ctx, m)
+	s, err := statsOf[slabhash.Stats](ctx, m)
 	if err != nil {
 		return err
 	}
@@ -280,8 +283,8 @@ func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer
 		Slots: slots,
 	}
 	for l, err := range m.(interface {
-		Inspect() slabhash.Inspection
-	}).Inspect().Loads(ctx) {
+		Loads(context.Context) iter.Seq2[slabhash.BucketLoad, error]
+	}).Loads(ctx) {
 		if err != nil {
 			return err
 		}

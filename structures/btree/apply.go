@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
@@ -64,6 +65,8 @@ func checkMixed(kinds []structures.Kind, highs bool, width int) error {
 //
 // Errors are those of Insert. If ordered queries can't be completed, nothing of the batch is done.
 func (t *tree) mixed(ctx context.Context, r request) ([]uint64, error) {
+	ctx, end := t.progress.Begin(ctx)
+	defer end()
 	if err := t.gate.Enter(ctx); err != nil {
 		return nil, pipeline.NotBegun(r.Status, r.N, err)
 	}
@@ -222,7 +225,7 @@ func (t *tree) concurrentWhole(ctx context.Context, r *request, whole bool) erro
 			return errNotAtOnce
 		}
 		p := concurrentPart{request: r.part(done, end), whole: whole, windows: w.part(done, end)}
-		left, err = t.runPart(ctx, &p, pipeline.After(t.o.Progress, done, n))
+		left, err = t.runPart(ctx, &p, pipeline.After(gate.Told(ctx), done, n))
 		if whole && !p.begun && pipeline.Short(err) {
 			return errNotAtOnce
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"sync"
 
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
@@ -121,7 +122,8 @@ func (t *tree) moving(s *vk.Stream, m Moving, record func(Device) error) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
+	leave := sync.OnceFunc(t.gate.Leave)
+	defer leave()
 	if err := t.d.Accept("stream", s); err != nil {
 		return err
 	}
@@ -133,11 +135,16 @@ func (t *tree) moving(s *vk.Stream, m Moving, record func(Device) error) error {
 		return err
 	}
 	t.known.unsure = true // as after Device
+	defer t.holds(s)()
+	defer t.versions.writes.Hold(s)()
 	return t.apart(s, func() error {
 		if err := t.recordClock(s, m.Snapshots); err != nil {
 			return err
 		}
-		return t.gate.Outside(func() error { return record(t.device()) })
+		t.versions.writes.Made()
+		tree := t.device()
+		leave() // the memory is held
+		return record(tree)
 	})
 }
 

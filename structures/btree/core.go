@@ -53,6 +53,7 @@ type tree struct {
 	metered    atomic.Pointer[slabs.Pool] // the pool, for Metrics
 	batches    tally
 	gate       *gate.Gate
+	progress   *gate.Progress
 	prepared   atomic.Bool // all kernels are made
 	versions   versions
 }
@@ -117,8 +118,8 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 	if t.shared {
 		t.gate = gate.Within(shared.Gate())
 	}
-	t.o.Progress = t.gate.Progress(o.Progress)
-	t.reader = ordered.NewReader(d, t.width, t.newest(), t.pipelines, t.own, t.o.Progress)
+	t.progress = gate.NewProgress(o.Progress)
+	t.reader = ordered.NewReader(d, t.width, t.newest(), t.pipelines, t.own, t.progress)
 	pool := t.poolOptions(blocksFor(t.geometry().nodesFor(o.Capacity, o.Fill)))
 	if err := t.fits(pool); err != nil {
 		return t, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}

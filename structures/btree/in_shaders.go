@@ -34,8 +34,8 @@ type InShaders interface {
 	// one dispatch or several on the stream. The device runs them after the work that other streams have submitted,
 	// and before the work that these submit later. The kernels need Constants. Nothing else may change the tree at the
 	// same time, not even a kernel without VKDS_CLOCK. Insertions need slabs: call Grow first. If On needs memory for
-	// versions, it submits what the stream has recorded, and waits. If record makes a call on the tree that would wait
-	// for On itself, that call returns *structures.ReentryError.
+	// versions, it submits what the stream has recorded, and waits. While record runs, the tree is in use by work that
+	// is not submitted.
 	//
 	// Errors: vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, *structures.LimitError, *vk.OutOfMemoryError, and
 	// record's own, after which the stream runs nothing of it.

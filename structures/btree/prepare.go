@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
@@ -14,6 +15,8 @@ import (
 
 // Prepare makes all kernels that calls on the tree may need (structures.Dictionary).
 func (t *tree) Prepare(ctx context.Context) error {
+	ctx, end := t.progress.Begin(ctx)
+	defer end()
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
@@ -38,7 +41,7 @@ func (t *tree) Prepare(ctx context.Context) error {
 		both := func() { end(); endToo() }
 		return append(append(parts, y.rehearsals()...), y.rehearseVersions), both, nil
 	}
-	err := recording.PrepareForms(ctx, t.d, t.o.Progress, forms, small, t.try)
+	err := recording.PrepareForms(ctx, t.d, gate.Told(ctx), forms, small, t.try)
 	if err == nil {
 		t.prepared.Store(true)
 	}
@@ -96,10 +99,10 @@ func try[W structures.Word](ctx context.Context, t *tree) error {
 	if _, err := x.Insert(ctx, keys, keys); err != nil {
 		return err
 	}
-	if _, err := x.Inspect().Stats(ctx); err != nil {
+	if _, err := x.Stats(ctx); err != nil {
 		return err
 	}
-	if _, err := x.Inspect().Nodes(ctx); err != nil {
+	if _, err := x.Nodes(ctx); err != nil {
 		return err
 	}
 	if err := trySnapshot(ctx, x, keys); err != nil {
@@ -108,7 +111,7 @@ func try[W structures.Word](ctx context.Context, t *tree) error {
 	for _, call := range []func() error{
 		func() error { return x.InShaders().Grow(ctx, 1) },
 		func() error { return x.Reserve(ctx, 2*len(keys)) },
-		func() error { return x.Inspect().Check(ctx) },
+		func() error { return x.Check(ctx) },
 		func() error { return x.Compact(ctx, 0) },
 	} {
 		if err := call(); err != nil {
@@ -155,7 +158,7 @@ func trySnapshot[W structures.Word](ctx context.Context, t *Tree[W, W], keys []W
 			return err
 		}
 	}
-	return t.Inspect().Check(ctx)
+	return t.Check(ctx)
 }
 
 // rehearseVersions records what frees versions, and makes room for more.

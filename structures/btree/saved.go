@@ -30,7 +30,7 @@ func (t *tree) Save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	h := savedFill.Header(t.o.Fill, uint64(v.levels[0].Slots))
-	return t.reader.Inside().Save(ctx, t.gate, w, h, t.columns)
+	return t.reader.Inside().Save(ctx, w, h, t.columns)
 }
 
 // load makes a tree from a file.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"sync"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/internal/engine/ordered"
@@ -87,7 +88,7 @@ func (t *tree) At(ctx context.Context, time uint64) (*view, error) {
 
 func (t *tree) view(time uint32, before uint64) *view {
 	v := &view{of: recorder{t, &snapshot{time: time, before: before}}}
-	v.Reader = ordered.NewReader(t.d, t.width, v.of, t.pipelines, t.own, t.o.Progress)
+	v.Reader = ordered.NewReader(t.d, t.width, v.of, t.pipelines, t.own, t.progress)
 	return v
 }
 
@@ -99,16 +100,19 @@ func (v *view) Kernels(s *vk.Stream, record func(Device) error) error {
 	if err := v.of.EnterOn(context.Background()); err != nil {
 		return err
 	}
-	defer v.of.Leave()
+	leave := sync.OnceFunc(v.of.Leave)
+	defer leave()
 	if err := v.of.d.Accept("stream", s); err != nil {
 		return err
 	}
+	defer v.of.holds(s)()
 	return v.of.On(s, func() error {
 		d := v.of.device(s)
 		if !v.of.past() { // kernels of vkds test this, kernels of the caller don't
 			d.State = vk.NewArguments(s, versionArguments{Now: math.MaxUint32}).Address()
 		}
-		return v.of.gate.Outside(func() error { return record(d) })
+		leave() // the memory is held
+		return record(d)
 	})
 }
 
@@ -145,13 +149,8 @@ func (v *view) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return v.Reader.Save(ctx, ungated{}, w, savedFill.Header(v.of.o.Fill, n), v.of.columns)
+	return v.Reader.Save(ctx, w, savedFill.Header(v.of.o.Fill, n), v.of.columns)
 }
-
-// ungated is for calls whose parts are calls of their own.
-type ungated struct{}
-
-func (ungated) Outside(f func() error) error { return f() }
 
 // forgotten closes a snapshot that has no references left.
 func (v *view) forgotten() {
@@ -170,7 +169,7 @@ func (v *view) Close() error {
 		return nil
 	}
 	if err := t.gate.Enter(context.Background()); err != nil {
-		return nil // the tree is closed, or this call comes from inside a call: the next updates free the memory
+		return nil // the tree is closed
 	}
 	defer t.gate.Leave()
 	t.forgetVersions()

@@ -63,9 +63,9 @@ func SnapshotOn[K, V structures.Number](s *vk.Stream, t *Tree[K, V]) (*Snapshot[
 	return opened[K, V](v, err)
 }
 
-// SnapshotAt opens another handle to an open snapshot, by its time (Snapshot.Time). Errors: *UnprotectedError if no
-// open snapshot has that time, vk.ErrClosed, the context's.
-func SnapshotAt[K, V structures.Number](ctx context.Context, t *Tree[K, V], time uint64) (*Snapshot[K, V], error) {
+// At opens another handle to an open snapshot, by its time (Snapshot.Time). Errors: *UnprotectedError if no open
+// snapshot has that time, vk.ErrClosed, the context's.
+func (t *Tree[K, V]) At(ctx context.Context, time uint64) (*Snapshot[K, V], error) {
 	v, err := t.open().core.At(ctx, time)
 	if err == nil && v == nil {
 		err = &UnprotectedError{time}
@@ -127,9 +127,9 @@ func (s *Snapshot[K, V]) On(stream *vk.Stream) structures.QueriesOnStream {
 // InShaders records kernels of the caller that read what the tree held, by btree_search.glsl and others compiled with
 // VKDS_SNAPSHOT (docs/device-side.md). It calls record once, before it returns, with the value that the kernels' push
 // constants need; record records the dispatches on the stream. On the device they run after the updates that other
-// streams have submitted, and before later ones. The kernels need the constants of Tree.InShaders. If record makes a
-// call on the tree that would wait for this one, that call returns *structures.ReentryError. Errors: vk.ErrUnsubmitted,
-// vk.ErrClosed, *vk.ForeignError, and record's own, after which the stream runs nothing of it.
+// streams have submitted, and before later ones. The kernels need the constants of Tree.InShaders. While record runs,
+// the tree is in use by work that is not submitted. Errors: vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, and
+// record's own, after which the stream runs nothing of it.
 func (s *Snapshot[K, V]) InShaders(stream *vk.Stream, record func(tree Device) error) error {
 	if !s.made() {
 		return vk.ErrNotOpen
@@ -159,6 +159,12 @@ type Versions struct {
 	Forgotten      uint64 // snapshots that were not closed
 }
 
+// Versions returns what the tree keeps for its snapshots. It waits for the streams that use the tree, and frees what no
+// snapshot needs any more. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
+func (t *Tree[K, V]) Versions(ctx context.Context) (Versions, error) {
+	return t.open().core.Versions(ctx)
+}
+
 // History is what is kept of a leaf for the open snapshots.
 type History struct {
 	Since    uint64    // the time of the updates that last changed the leaf; 0: none since the oldest snapshot
@@ -171,4 +177,10 @@ type Version struct {
 	Number       uint32   // identifies the version, which several leaves may share
 	Since, Until uint64   // the times of the updates that began and ended it, like Snapshot.Time
 	Keys, Values []uint64 // in key order, as words (structures.KeyCode)
+}
+
+// History returns what is kept of a leaf, one of Nodes, for drawing and inspection. It is empty if no snapshot is open.
+// It waits for the streams that use the tree. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
+func (t *Tree[K, V]) History(ctx context.Context, leaf Node[uint64]) (History, error) {
+	return t.open().core.History(ctx, leaf)
 }

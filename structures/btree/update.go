@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
@@ -15,6 +16,8 @@ import (
 // update does a batch of updates of one kind. Without statuses the batched path saves a sort. Errors are those of
 // Insert; *structures.PendingError says how many operations are not done.
 func (t *tree) update(ctx context.Context, r request) error {
+	ctx, end := t.progress.Begin(ctx)
+	defer end()
 	if err := t.gate.Enter(ctx); err != nil {
 		return pipeline.NotBegun(r.Status, r.N, err)
 	}
@@ -153,7 +156,7 @@ func (t *tree) batched(ctx context.Context, r request) error {
 			return nil
 		},
 		Recover:  t.makeRoom,
-		Progress: t.o.Progress,
+		Progress: gate.Told(ctx),
 		Turns:    turns,
 	})
 	return pipeline.Stopped(r.Status, left, err)

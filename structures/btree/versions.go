@@ -507,6 +507,17 @@ func (r recorder) onSnapshot(s *vk.Stream, record func() error) error {
 	return recording.Naming(s, record, &r.uses, r.pool.Uses(), &v.reads)
 }
 
+// holds says that a stream is going to record queries or updates: until release, the memory of the tree and of its
+// versions stays as it is.
+func (t *tree) holds(s *vk.Stream) (release func()) {
+	held := []func(){t.uses.Hold(s), t.pool.Uses().Hold(s), t.versions.reads.Hold(s)}
+	return func() {
+		for _, release := range held {
+			release()
+		}
+	}
+}
+
 // kept returns the name of the module of a kernel that may split leaves.
 func (t *tree) kept(module string) string {
 	if t.versions.protect() {

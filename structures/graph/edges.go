@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/sequential"
@@ -78,6 +79,8 @@ func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edg
 			return pipeline.NotBegun(status, len(e.From), err)
 		}
 	}
+	ctx, end := g.told().Begin(ctx)
+	defer end()
 	if err := g.enter(ctx); err != nil {
 		return pipeline.NotBegun(status, len(e.From), err)
 	}
@@ -198,7 +201,7 @@ func (g *Graph) run(ctx context.Context, q request, ordered bool) (left int, err
 			return g.recordApply(s, q.kind, b)
 		},
 		Recover:  g.makeRoom,
-		Progress: g.o.Progress,
+		Progress: gate.Told(ctx),
 		Parts:    pipeline.PartsOfQueries,
 	}
 	if ordered {
@@ -225,6 +228,8 @@ func (g *Graph) FindEdgesInto(ctx context.Context, e Edges, weights []uint32, fo
 	if err != nil {
 		return err
 	}
+	ctx, end := g.told().Begin(ctx)
+	defer end()
 	if err := g.enterShared(ctx); err != nil {
 		return err
 	}
@@ -243,7 +248,7 @@ func (g *Graph) find(ctx context.Context, e Edges, weights []uint32, found []boo
 			return g.recordFind(s, findPush{Graph: g.description(), From: c.Columns[0], To: c.Columns[1],
 				Weights: c.Columns[2], Found: c.Columns[3], Count: recording.Length{N: uint32(c.Count)}})
 		},
-		Progress: g.o.Progress,
+		Progress: gate.Told(ctx),
 		Parts:    pipeline.PartsOfQueries,
 	})
 	return err

@@ -56,6 +56,7 @@ type Graph struct {
 	host      *vk.HostBuffer[uint32] // of calls that run alone: read and cleared behind recording.Run, which waits
 	meter     recording.Meter
 	gate      *gate.Gate
+	progress  *gate.Progress
 	uses      vk.Uses           // of what follows
 	reads     vk.Uses           // these of them that look edges up
 	changes   recording.Changes // and that change the graph
@@ -134,7 +135,7 @@ func (g *Graph) open(ctx context.Context) (err error) {
 		g.ownPool = true
 	}
 	g.gate = gate.Within(g.pool.Gate())
-	g.o.Progress = g.gate.Progress(g.o.Progress)
+	g.progress = gate.NewProgress(g.o.Progress)
 	words := make([]uint32, counterWords)
 	words[countExtent] = uint32(g.o.Vertices)
 	if err = g.counters.Upload(ctx, 0, words); err != nil {
@@ -231,6 +232,14 @@ func (g *Graph) turns() *gate.Gate {
 		return nil
 	}
 	return g.gate
+}
+
+// told is what calls report to, nil of a graph that is not open.
+func (g *Graph) told() *gate.Progress {
+	if g == nil {
+		return nil
+	}
+	return g.progress
 }
 
 // inside does a call that may change the graph.

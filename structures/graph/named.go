@@ -169,6 +169,8 @@ func (n *Named[ID]) Update(ctx context.Context, kind structures.Kind, e NamedEdg
 	if err != nil {
 		return nil, err
 	}
+	ctx, end := n.Graph().told().Begin(ctx)
+	defer end()
 	if err := n.turns().Enter(ctx); err != nil {
 		return pipeline.Made(status, pipeline.NotBegun(status, len(e.From), err))
 	}
@@ -236,6 +238,8 @@ func (n *Named[ID]) DeleteEdges(ctx context.Context, e NamedEdges[ID]) ([]struct
 
 // FindEdges is Graph.FindEdges: between names that are no vertices there is no edge.
 func (n *Named[ID]) FindEdges(ctx context.Context, e NamedEdges[ID]) (weights []uint32, found []bool, err error) {
+	ctx, end := n.Graph().told().Begin(ctx)
+	defer end()
 	if err := n.turns().EnterShared(ctx); err != nil {
 		return nil, nil, err
 	}

@@ -30,7 +30,7 @@ func (n *Named[ID]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if w == nil {
 		return 0, &structures.OptionError{Option: "io.Writer", Reason: "nil"}
 	}
-	out := &counted{w: transfer.Outside(n.gate, w)}
+	out := &counted{w: transfer.Whole(w)}
 	_, err := out.Write([]byte(namedMagic))
 	if err == nil {
 		names, numbers := n.all()

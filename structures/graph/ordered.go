@@ -3,7 +3,6 @@ package graph
 import (
 	"cmp"
 	"context"
-	"errors"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/internal/engine/gate"
@@ -89,7 +88,7 @@ func newOrdered(d *vk.Device, o OrderedOptions, open func(btree.Options) (*btree
 	if err := now.o.checkVertices(); err != nil {
 		return nil, err
 	}
-	if told := g.gate.Progress(o.Tree.Progress); told != nil {
+	if told := o.Tree.Progress; told != nil {
 		o.Tree.Progress = func(done, total int) {
 			if !g.repairing.Load() {
 				told(done, total)
@@ -103,33 +102,10 @@ func newOrdered(d *vk.Device, o OrderedOptions, open func(btree.Options) (*btree
 	g.tree, now.arcs, now.length = tree, tree, tree.Len
 	now.on = func(s *vk.Stream) structures.QueriesOnStream { return tree.On(s) }
 	now.extent.Store(int64(o.Vertices))
-	now.enter = func(ctx context.Context) error { return g.enterBy(ctx, g.gate.EnterShared) }
-	now.leave, now.outside = g.gate.LeaveShared, g.gate
+	now.progress = gate.NewProgress(o.Tree.Progress)
+	now.enter, now.leave = g.gate.EnterShared, g.gate.LeaveShared
 	now.alone = func(_ context.Context, f func() error) error { return f() } // its gate is held
 	return g, nil
-}
-
-// over is a context that has ended.
-var over = func() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}()
-
-// inside reports whether the caller is a function that a call on the tree, or on another structure of its pool, has
-// called. Calls on the tree look at that before they look at their context, so this one waits for nothing.
-func (g *Ordered) inside() bool {
-	_, err := btree.SnapshotAt(over, g.tree, 0)
-	var reentry *structures.ReentryError
-	return errors.As(err, &reentry)
-}
-
-// enterBy begins a call, unless it comes from inside of one on the tree or its pool, which may wait for who is in.
-func (g *Ordered) enterBy(ctx context.Context, enter func(context.Context) error) error {
-	if g.inside() {
-		return &structures.ReentryError{}
-	}
-	return enter(ctx)
 }
 
 // made says whether a constructor has made the graph.
@@ -175,9 +151,6 @@ func (g *Ordered) Close() error {
 	if !g.made() {
 		return vk.ErrNotOpen
 	}
-	if g.inside() {
-		return &structures.ReentryError{}
-	}
 	leave, open, err := g.gate.Shut()
 	if err != nil {
 		return err
@@ -199,11 +172,13 @@ func (g *Ordered) Check(ctx context.Context) error {
 	if !g.made() {
 		return vk.ErrNotOpen
 	}
-	if err := g.enterBy(ctx, g.gate.Enter); err != nil {
+	ctx, end := g.now.progress.Begin(ctx)
+	defer end()
+	if err := g.gate.Enter(ctx); err != nil {
 		return err
 	}
 	defer g.gate.Leave()
-	if err := g.tree.Inspect().Check(ctx); err != nil {
+	if err := g.tree.Check(ctx); err != nil {
 		return err
 	}
 	found := Faults{Loops: -int(g.now.loops.Load())}

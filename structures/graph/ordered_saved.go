@@ -13,22 +13,17 @@ import (
 // is one call: what changes the graph of Ordered.Now waits until it ends, and w must not use that graph. Errors: w's,
 // vk.ErrClosed, *vk.OutOfMemoryError, the context's.
 func (v *View) Save(ctx context.Context, w io.Writer) (n int64, err error) {
-	err = v.ask(ctx, func() error {
+	err = v.ask(ctx, func(ctx context.Context) error {
 		edges, err := v.count(ctx)
 		if err != nil {
 			return err
 		}
 		h := v.o.header(int(v.extent.Load()), edges)
-		n, err = transfer.Save(ctx, v.outside, w, h, v.o.columns(), savedPairs(v.chunks(ctx), nil, v.o.Weighted))
+		n, err = transfer.Save(ctx, w, h, v.o.columns(), savedPairs(v.chunks(ctx), nil, v.o.Weighted))
 		return err
 	})
 	return n, err
 }
-
-// nobody is the gate of what nobody waits at.
-type nobody struct{}
-
-func (nobody) Outside(f func() error) error { return f() }
 
 // LoadOrdered makes an Ordered of what any graph has saved, to the end of r: with directions, weights, self loops and
 // vertices as it had, whatever the options say of these, those that were deleted without edges. Errors:

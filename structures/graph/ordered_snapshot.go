@@ -27,14 +27,16 @@ func (g *Ordered) Snapshot(ctx context.Context) (*View, error) {
 	v := &View{arcs: at, on: at.On, length: at.Len, d: now.d, o: now.o, at: at}
 	v.extent.Store(now.extent.Load())
 	v.loops.Store(now.loops.Load())
-	v.alone = func(ctx context.Context, f func() error) error { return now.ask(ctx, f) }
+	v.alone = func(ctx context.Context, f func() error) error {
+		return now.ask(ctx, func(context.Context) error { return f() })
+	}
 	v.enter = func(ctx context.Context) error {
 		if v.closed.Load() {
 			return vk.ErrClosed
 		}
-		return now.ask(ctx, func() error { return nil }) // it is open, and there is time
+		return now.ask(ctx, func(context.Context) error { return nil }) // it is open, and there is time
 	}
-	v.leave, v.outside = func() {}, nobody{}
+	v.leave = func() {}
 	return v, nil
 }
 

@@ -465,29 +465,44 @@ func TestRowsStopped(t *testing.T) {
 	}
 }
 
-// What another structure of the pool calls in the midst of a call is refused, and doesn't wait for ever.
-func TestOrderedReentry(t *testing.T) {
-	pass.OneWidth(t, "the host finds calls inside of iterators")
+// Progress of the graph's own tree, and of another structure of its pool, may call the graph, which gets its turn when
+// the call that is reported on has left all that it holds.
+func TestOrderedProgressCallsBack(t *testing.T) {
+	pass.OneWidth(t, "the host has calls wait")
 	d := testdevice.Open(t)
 	pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{})
 	require.NoError(t, err)
 	defer pool.Close()
 	var g *Ordered
 	asked := 0
-	set, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{Pool: pool, Progress: func(int, int) {
+	told := func(int, int) {
 		if g != nil {
 			asked++
-			_, _, err := g.Now().Size(t.Context())
-			var reentry *structures.ReentryError
-			assert.ErrorAs(t, err, &reentry)
+			_, err := g.InsertEdges(t.Context(), Edges{From: []uint32{7}, To: []uint32{8}})
+			assert.NoError(t, err)
+			_, _, err = g.Now().Size(t.Context())
+			assert.NoError(t, err)
 		}
-	}})
+	}
+	set, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{Pool: pool, Progress: told})
 	require.NoError(t, err)
 	defer set.Close()
-	g = newOrdered(t, d, OrderedOptions{Tree: btree.Options{Pool: pool}})
-	_, err = set.Insert(t.Context(), []uint32{1, 2, 3})
-	require.NoError(t, err)
-	require.NotZero(t, asked)
+	g = newOrdered(t, d, OrderedOptions{Tree: btree.Options{Pool: pool, Progress: told}})
+	for i, call := range []func() error{
+		func() error { _, err := set.Insert(t.Context(), []uint32{1, 2, 3}); return err },
+		func() error {
+			_, err := g.InsertEdges(t.Context(), Edges{From: []uint32{1}, To: []uint32{2}})
+			return err
+		},
+		func() error {
+			_, _, err := g.Now().FindEdges(t.Context(), Edges{From: []uint32{1}, To: []uint32{2}})
+			return err
+		},
+	} {
+		asked = 0
+		require.NoError(t, call())
+		require.NotZero(t, asked, i)
+	}
 	require.NoError(t, g.Close())
 }
 

@@ -38,7 +38,9 @@ func (g *Ordered) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e E
 		status = make([]structures.Status, len(e.From))
 	}
 	arcs := g.now.o.arcsOf(e) // in front of the gate, where it holds nobody up
-	if err := g.enterBy(ctx, g.gate.Enter); err != nil {
+	ctx, end := g.now.progress.Begin(ctx)
+	defer end()
+	if err := g.gate.Enter(ctx); err != nil {
 		return pipeline.NotBegun(status, len(e.From), err)
 	}
 	defer g.gate.Leave()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/structures"
@@ -29,10 +30,10 @@ type View struct {
 	closed atomic.Bool
 
 	// What keeps the arcs of an Ordered as they are during a call, and a snapshot from being closed before it.
-	enter   func(context.Context) error
-	leave   func()
-	outside transfer.Gate
-	alone   func(context.Context, func() error) error // runs what records and submits: nothing changes meanwhile
+	enter    func(context.Context) error
+	leave    func()
+	progress *gate.Progress                            // what the tree reports to; nil of a snapshot
+	alone    func(context.Context, func() error) error // runs what records and submits: nothing changes meanwhile
 }
 
 // made says whether an Ordered has made the view.
@@ -47,21 +48,23 @@ func (v *View) queries() structures.Queries[uint64, uint64] {
 }
 
 // ask has f look at arcs that don't change meanwhile.
-func (v *View) ask(ctx context.Context, f func() error) error {
+func (v *View) ask(ctx context.Context, f func(context.Context) error) error {
 	if !v.made() {
 		return vk.ErrNotOpen
 	}
+	ctx, end := v.progress.Begin(ctx)
+	defer end()
 	if err := v.enter(ctx); err != nil {
 		return err
 	}
 	defer v.leave()
-	return f()
+	return f(ctx)
 }
 
 // Size counts the vertices and the edges: in a directed graph its arcs, in another one each edge once. Errors:
 // vk.ErrClosed, *vk.OutOfMemoryError, the context's.
 func (v *View) Size(ctx context.Context) (vertices int, edges uint64, err error) {
-	err = v.ask(ctx, func() error {
+	err = v.ask(ctx, func(ctx context.Context) error {
 		vertices = int(v.extent.Load())
 		edges, err = v.count(ctx)
 		return err
@@ -90,7 +93,7 @@ func (v *View) FindEdges(ctx context.Context, e Edges) (weights []uint32, found 
 
 // FindEdgesInto is FindEdges into the caller's slices, each as long as the batch or nil: then it is not wanted.
 func (v *View) FindEdgesInto(ctx context.Context, e Edges, weights []uint32, found []bool) error {
-	return v.ask(ctx, func() error {
+	return v.ask(ctx, func(ctx context.Context) error {
 		n := len(e.From)
 		if err := cmp.Or(e.check(false), pipeline.Fits(n, "weights", weights),
 			pipeline.Fits(n, "found flags", found)); err != nil {
@@ -137,7 +140,7 @@ func keysOf(ranges []NeighborRange) []structures.Range[uint64] {
 // Degrees returns how many neighbours each vertex has, in a directed graph those that its arcs lead to; none has what
 // is no vertex. Errors: vk.ErrClosed, *vk.OutOfMemoryError, the context's.
 func (v *View) Degrees(ctx context.Context, vertices []uint32) (degrees []uint32, err error) {
-	err = v.ask(ctx, func() error {
+	err = v.ask(ctx, func(ctx context.Context) error {
 		degrees, err = v.arcs.Count(ctx, keysOf(rangesOf(vertices)))
 		return err
 	})
@@ -152,7 +155,7 @@ func (v *View) Neighbors(ctx context.Context, vertices []uint32) (Neighbors, err
 
 // NeighborsBetween returns the neighbours in each range, ascending. Errors: those of Degrees.
 func (v *View) NeighborsBetween(ctx context.Context, ranges []NeighborRange) (n Neighbors, err error) {
-	err = v.ask(ctx, func() error {
+	err = v.ask(ctx, func(ctx context.Context) error {
 		n, err = v.between(ctx, ranges)
 		return err
 	})
@@ -182,7 +185,7 @@ func (v *View) between(ctx context.Context, ranges []NeighborRange) (Neighbors, 
 // looked at, nor whether the pair itself is an edge, and the result has none. The neighbours of the end that has fewer
 // are looked up at the other one. Errors: *structures.LengthError and those of Degrees.
 func (v *View) CommonNeighbors(ctx context.Context, pairs Edges) (n Neighbors, err error) {
-	err = v.ask(ctx, func() error {
+	err = v.ask(ctx, func(ctx context.Context) error {
 		if err := pairs.check(false); err != nil {
 			return err
 		}
@@ -273,7 +276,7 @@ func (v *View) chunks(ctx context.Context) iter.Seq2[Edges, error] {
 // CSR makes compressed sparse rows in device memory, which their user closes, of the graph as it is: for analytics. The
 // targets of a row ascend, and come so from the tree. Errors: those of Graph.CSR.
 func (v *View) CSR(ctx context.Context) (csr *CSR, err error) {
-	err = v.ask(ctx, func() error {
+	err = v.ask(ctx, func(ctx context.Context) error {
 		csr, err = v.rows(ctx)
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph/internal/ahead"
@@ -15,6 +16,8 @@ import (
 // second time it does nothing. What sorts rows of a CSR, or the arcs of a large bulk build, by their number, is made
 // when it is first needed. Errors: the context's, vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may return.
 func (g *Graph) Prepare(ctx context.Context) error {
+	ctx, end := g.told().Begin(ctx)
+	defer end()
 	forms, err := g.forms(ctx)
 	if err != nil || g.prepared.Load() {
 		return err
@@ -26,7 +29,7 @@ func (g *Graph) Prepare(ctx context.Context) error {
 		}
 		return []recording.Part{x.rehearse}, end, nil
 	}
-	err = recording.PrepareForms(ctx, g.d, g.o.Progress, forms, small, g.try)
+	err = recording.PrepareForms(ctx, g.d, gate.Told(ctx), forms, small, g.try)
 	if err == nil {
 		g.prepared.Store(true)
 	}

@@ -44,7 +44,7 @@ func (g *Graph) Save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	h := g.o.header(int(counts[countExtent]), edges+uint64(len(gone)))
-	return transfer.Save(ctx, g.gate, w, h, g.o.columns(), savedPairs(g.chunks(ctx, true), gone, g.o.Weighted))
+	return transfer.Save(ctx, w, h, g.o.columns(), savedPairs(g.chunks(ctx, true), gone, g.o.Weighted))
 }
 
 // header is that of a saved graph, of so many pairs.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -54,8 +55,8 @@ func (g *Graph) flush(ctx context.Context, extent int) error {
 		if err != nil {
 			return err
 		}
-		if g.o.Progress != nil {
-			g.o.Progress(last, all)
+		if told := gate.Told(ctx); told != nil {
+			told(last, all)
 		}
 	}
 	return nil
@@ -68,6 +69,8 @@ func (g *Graph) flush(ctx context.Context, extent int) error {
 // where one has work recorded that was not submitted, it is vk.ErrUnsubmitted. Errors also: *vk.OutOfMemoryError,
 // *structures.LimitError. After an error the graph is as good as before.
 func (g *Graph) Rehash(ctx context.Context) error {
+	ctx, end := g.told().Begin(ctx)
+	defer end()
 	if err := g.enter(ctx); err != nil {
 		return err
 	}

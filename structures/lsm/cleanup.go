@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
@@ -14,6 +15,8 @@ import (
 )
 
 func (l *lsm) cleanup(ctx context.Context) error {
+	ctx, end := l.core.Progress.Begin(ctx)
+	defer end()
 	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
 	}
@@ -93,14 +96,14 @@ func (l *lsm) cleanUp(ctx context.Context, without []structures.Range[uint64]) e
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
-	l.progress(3*all/2, 2*all)
+	tell(ctx, 3*all/2, 2*all)
 	w.packed.Free()
 	w.scratch.Free()
 	// The levels that stay take no more memory than those before.
 	if err := l.distribute(runs.Of(w.merged.Row(false), l.core.Counted()), 0); err != nil {
 		return err
 	}
-	l.progress(2*all, 2*all)
+	tell(ctx, 2*all, 2*all)
 	l.giveBack(l.o.Capacity)
 	l.core.Rebuilt()
 	l.core.Device.Log().Info("cleaned up", "pairs", l.core.Counted(), "pairs_before", all,
@@ -137,7 +140,7 @@ func (l *lsm) mergeAll(ctx context.Context, w *workspace, all int) (runs.Source,
 		}
 		run = runs.Of(out, n)
 		w.merged, w.packed = w.packed, w.merged
-		l.progress(n, 2*all)
+		tell(ctx, n, 2*all)
 	}
 	return run, nil
 }
@@ -165,9 +168,10 @@ func (l *lsm) timed(stage string, record func() error) error {
 	return *failed
 }
 
-func (l *lsm) progress(done, total int) {
-	if l.o.Progress != nil {
-		l.o.Progress(done, total)
+// tell reports the progress of a call.
+func tell(ctx context.Context, done, total int) {
+	if told := gate.Told(ctx); told != nil {
+		told(done, total)
 	}
 }
 
@@ -268,6 +272,8 @@ func (l *lsm) trim() error {
 }
 
 func (l *lsm) maintain(ctx context.Context) error {
+	ctx, end := l.core.Progress.Begin(ctx)
+	defer end()
 	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
 	}

@@ -59,7 +59,6 @@ func newLSM(ctx context.Context, d *vk.Device, columns saved.Columns, o Options)
 	}
 	l := &lsm{o: o}
 	err := l.core.Open(d, columns, (*updater)(l), o.Progress)
-	l.o.Progress = l.core.Progress
 	if err == nil {
 		err = l.layOut()
 	}
@@ -134,6 +133,8 @@ func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs pipel
 }
 
 func (l *lsm) update(ctx context.Context, o pipeline.Operations) error {
+	ctx, end := l.core.Progress.Begin(ctx)
+	defer end()
 	if err := l.ready(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}
@@ -225,6 +226,8 @@ func (l *lsm) keep(live int, o pipeline.Operations) {
 }
 
 func (l *lsm) apply(ctx context.Context, o pipeline.Operations) error {
+	ctx, end := l.core.Progress.Begin(ctx)
+	defer end()
 	if err := l.ready(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}

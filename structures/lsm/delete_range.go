@@ -11,6 +11,8 @@ import (
 
 func (l *lsm) deleteRange(ctx context.Context, ranges []structures.Range[uint64]) ([]uint32, error) {
 	d := ordered.NewDeletion(ranges, l.core.Width())
+	ctx, end := l.core.Progress.Begin(ctx)
+	defer end()
 	if err := l.ready(ctx); err != nil {
 		return d.NotBegun(err)
 	}

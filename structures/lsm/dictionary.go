@@ -48,16 +48,6 @@ func (l *LSM[K, V]) Find(ctx context.Context, keys []K) (values []V, found []boo
 	return l.open().queries.Find(ctx, keys)
 }
 
-// Get returns the value of one key, and whether the key is there. It takes as long as Find of thousands of keys.
-func (l *LSM[K, V]) Get(ctx context.Context, key K) (value V, found bool, err error) {
-	return l.open().queries.Get(ctx, key)
-}
-
-// Put inserts one pair, or assigns the value to the key that is there. It takes as long as Insert of thousands.
-func (l *LSM[K, V]) Put(ctx context.Context, key K, value V) error {
-	return l.UpdateInto(ctx, structures.Insert, []K{key}, []V{value}, nil)
-}
-
 // FindInto is Find into the caller's slices. values may be keys itself.
 func (l *LSM[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
 	return l.open().queries.FindInto(ctx, keys, values, found)
@@ -124,6 +114,11 @@ func (l *LSM[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 // kernels of the first calls.
 func (l *LSM[K, V]) Prepare(ctx context.Context) error {
 	return l.open().core.core.Prepare(ctx)
+}
+
+// Metrics returns what the host knows, without asking the device.
+func (l *LSM[K, V]) Metrics() structures.Metrics {
+	return l.open().core.core.Metrics()
 }
 
 // Close waits for the calls that are running, and frees the memory. Further calls do nothing.

@@ -23,7 +23,7 @@ func (l *lsm) save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	h := savedBatch.Header(float64(l.o.Batch), pairs)
-	return l.core.Inside().Save(ctx, &l.core, w, h, l.core.Columns)
+	return l.core.Inside().Save(ctx, w, h, l.core.Columns)
 }
 
 // load makes an LSM of a saved structure.

@@ -4,12 +4,15 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
 func (t *table) Prepare(ctx context.Context) error {
+	ctx, end := t.progress.Begin(ctx)
+	defer end()
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
@@ -25,7 +28,7 @@ func (t *table) Prepare(ctx context.Context) error {
 		}
 		return x.rehearsals(), end, nil
 	}
-	err := recording.PrepareForms(ctx, t.d, t.o.Progress, forms, small, t.try)
+	err := recording.PrepareForms(ctx, t.d, gate.Told(ctx), forms, small, t.try)
 	if err == nil {
 		t.prepared.Store(true)
 	}

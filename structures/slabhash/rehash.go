@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
@@ -67,12 +68,14 @@ func (t *table) overBuckets(ctx context.Context, b base, label, module string,
 
 // Flush compacts buckets in place. A cancelled one leaves whole buckets flushed and others not.
 func (t *table) Flush(ctx context.Context) error {
+	ctx, end := t.progress.Begin(ctx)
+	defer end()
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
 	defer t.gate.Leave()
 	begin := time.Now()
-	err := t.overBuckets(ctx, t.base, "flush", t.variant("flush"), t.o.Progress)
+	err := t.overBuckets(ctx, t.base, "flush", t.variant("flush"), gate.Told(ctx))
 	t.d.Log().LogAttrs(ctx, slog.LevelDebug, "flushed", slog.Uint64("buckets", uint64(t.base.buckets)),
 		slog.Duration("duration", time.Since(begin)), slog.Bool("whole", err == nil))
 	return err
@@ -159,6 +162,8 @@ func (t *table) gather(ctx context.Context, to base, progress structures.Progres
 
 // Rehash is rehash as the caller asks for it; 0 buckets: as many as Options.Load has for the pairs.
 func (t *table) Rehash(ctx context.Context, buckets int) error {
+	ctx, end := t.progress.Begin(ctx)
+	defer end()
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
@@ -175,7 +180,7 @@ func (t *table) Rehash(ctx context.Context, buckets int) error {
 		}
 		buckets = int(t.bucketsFor(v.live))
 	}
-	return t.rehash(ctx, uint32(buckets), t.o.Progress)
+	return t.rehash(ctx, uint32(buckets), gate.Told(ctx))
 }
 
 // Clear removes everything; the number of buckets stays.

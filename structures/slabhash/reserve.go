@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 )
@@ -16,6 +17,8 @@ func (t *table) Reserve(ctx context.Context, n int) error {
 	if n < 0 {
 		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
 	}
+	ctx, end := t.progress.Begin(ctx)
+	defer end()
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
@@ -40,7 +43,7 @@ func (t *table) Reserve(ctx context.Context, n int) error {
 	if err := t.pool.Grow(ctx, blocks); err != nil || buckets == t.base.buckets {
 		return err
 	}
-	return t.rehash(ctx, buckets, t.o.Progress)
+	return t.rehash(ctx, buckets, gate.Told(ctx))
 }
 
 // fits answers why there can't be so many buckets and so many memory blocks more.

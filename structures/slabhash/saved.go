@@ -27,7 +27,7 @@ func (t *table) Save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	words := chunks[uint64, uint64](ctx, t, true)
-	return transfer.Save(ctx, t.gate, w, savedLoad.Header(t.o.Load, pairs), t.columns, words)
+	return transfer.Save(ctx, w, savedLoad.Header(t.o.Load, pairs), t.columns, words)
 }
 
 // Load makes a map of what any structure has saved, or vkds has, to the end of r: of the types that were saved, or of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/sequential"
@@ -13,6 +14,8 @@ import (
 
 // do does a batch, when its turn has come.
 func (t *table) do(ctx context.Context, o pipeline.Operations) error {
+	ctx, end := t.progress.Begin(ctx)
+	defer end()
 	if err := t.gate.Enter(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}
@@ -24,7 +27,7 @@ func (t *table) do(ctx context.Context, o pipeline.Operations) error {
 		n, err := t.roomForSome(ctx, o.Kind, all-done)
 		left := n
 		if err == nil {
-			left, err = t.run(ctx, o.Part(done, done+n), ordered, pipeline.After(t.o.Progress, done, all))
+			left, err = t.run(ctx, o.Part(done, done+n), ordered, pipeline.After(gate.Told(ctx), done, all))
 		}
 		if done += n; err != nil {
 			clear(pipeline.Cut(o.Status, done, all))
@@ -83,6 +86,8 @@ func operandsOf(c pipeline.Chunk) operands {
 
 // find looks n keys up. Of a set there are no values.
 func (t *table) find(ctx context.Context, n int, keys, values, found pipeline.Column) error {
+	ctx, end := t.progress.Begin(ctx)
+	defer end()
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
@@ -92,7 +97,7 @@ func (t *table) find(ctx context.Context, n int, keys, values, found pipeline.Co
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return t.recordFind(s, c.Columns[0], c.Columns[1], c.Columns[2], recording.Length{N: uint32(c.Count)})
 		},
-		Progress: t.o.Progress,
+		Progress: gate.Told(ctx),
 		Parts:    pipeline.PartsOfQueries,
 	})
 	return err
@@ -100,6 +105,8 @@ func (t *table) find(ctx context.Context, n int, keys, values, found pipeline.Co
 
 // countAll counts the pairs of each of n keys.
 func (t *table) countAll(ctx context.Context, n int, keys pipeline.Column, counts []uint32) error {
+	ctx, end := t.progress.Begin(ctx)
+	defer end()
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
@@ -124,7 +131,7 @@ func (t *table) counts(ctx context.Context, n int, keys pipeline.Column, counts 
 			}
 			return t.raise(&visits, pending)
 		},
-		Progress: t.o.Progress,
+		Progress: gate.Told(ctx),
 		Parts:    pipeline.PartsOfQueries,
 	})
 	return err

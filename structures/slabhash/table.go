@@ -78,6 +78,7 @@ type table struct {
 	used      uint64 // at most so many slots are in use: a bound that a survey tightens
 	meter     recording.Meter
 	gate      *gate.Gate
+	progress  *gate.Progress
 	prepared  atomic.Bool // all kernels are made
 
 	failures uint32 // of the pool, as last seen
@@ -107,7 +108,7 @@ func newTable(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 		d: d, o: o, width: width, keys: keys, columns: columns, slots: SlotsAt(width, keys), pool: pool,
 		tiles: bestTiles(d, width, keys, o.Tile), visits: initialVisits,
 		kernels: recording.NewKernels(d), own: recording.NewOwn(d).Of(width),
-		memory: d.Budget("MaxBytes", o.MaxBytes),
+		memory: d.Budget("MaxBytes", o.MaxBytes), progress: gate.NewProgress(o.Progress),
 	}
 	buckets, err := t.layOut()
 	if err != nil {
@@ -167,7 +168,6 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 	}
 	t.fences = !t.ownPool
 	t.gate = gate.Within(t.pool.Gate())
-	t.o.Progress = t.gate.Progress(t.o.Progress)
 	if t.base, err = t.newBase(ctx, buckets); err == nil {
 		t.meter.Hold(t.base.slabs.Bytes())
 	}

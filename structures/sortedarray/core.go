@@ -91,6 +91,8 @@ func build(ctx context.Context, d *vk.Device, columns saved.Columns, pairs pipel
 }
 
 func (a *array) update(ctx context.Context, o pipeline.Operations) error {
+	ctx, end := a.core.Progress.Begin(ctx)
+	defer end()
 	if err := a.core.EnterAlone(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}
@@ -99,6 +101,8 @@ func (a *array) update(ctx context.Context, o pipeline.Operations) error {
 }
 
 func (a *array) apply(ctx context.Context, o pipeline.Operations) error {
+	ctx, end := a.core.Progress.Begin(ctx)
+	defer end()
 	if err := a.core.EnterAlone(ctx); err != nil {
 		return pipeline.NotBegun(o.Status, o.N, err)
 	}

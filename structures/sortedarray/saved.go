@@ -17,7 +17,7 @@ func (a *array) save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	defer a.core.LeaveShared()
-	return a.core.Inside().Save(ctx, &a.core, w, saved.Header{Structure: savedName, Pairs: int64(a.n)}, a.core.Columns)
+	return a.core.Inside().Save(ctx, w, saved.Header{Structure: savedName, Pairs: int64(a.n)}, a.core.Columns)
 }
 
 // load makes an array of a saved structure.

@@ -21,7 +21,7 @@ func snapshots[K, V structures.Number](what string, t *btree.Tree[K, V], want ma
 	queries(what+", at a snapshot", s, held)
 	queriesOn(what+", at a snapshot", s.On, held)
 	equal(what+": Len of a snapshot", uint64(len(held)), must(s.Len(ctx)))
-	again := must(btree.SnapshotAt(ctx, t, s.Time()))
+	again := must(t.At(ctx, s.Time()))
 	equal(what+": the time of At", s.Time(), again.Time())
 	queries(what+", at a time", again, held)
 	check(again.Close())
@@ -31,12 +31,12 @@ func snapshots[K, V structures.Number](what string, t *btree.Tree[K, V], want ma
 	loaded := must(btree.Load[K, V](ctx, device, &saved, btree.Options{}))
 	holds(what+", loaded from a snapshot", loaded, held)
 	check(loaded.Close())
-	versions := must(t.Inspect().Versions(ctx))
+	versions := must(t.Versions(ctx))
 	equal(what+": snapshots of Versions", 1, versions.Snapshots)
 	most := 0
-	for _, node := range must(t.Inspect().Nodes(ctx)) {
+	for _, node := range must(t.Nodes(ctx)) {
 		if node.Level == 0 {
-			most = max(most, len(must(t.Inspect().History(ctx, node)).Versions))
+			most = max(most, len(must(t.History(ctx, node)).Versions))
 		}
 	}
 	equal(what+": versions of a leaf", 1, most)

@@ -3,9 +3,6 @@ package gate
 
 import (
 	"context"
-	"fmt"
-	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/vk"
@@ -19,18 +16,6 @@ type Gate struct {
 	in    *semaphore.Weighted // a part for each query, all for a change
 	ended atomic.Bool         // changed by who is in alone
 	outer *Gate               // that calls enter behind this one; nil: none
-
-	// Of the outermost gate, for all that are behind it:
-	callbacks  sync.Map     // the goroutines whose calls are in and run a function of the user's
-	calledBack atomic.Int64 // how many these are
-	inner      sync.Mutex   // what such functions ask of the handles
-}
-
-// ReentryError is structures.ReentryError.
-type ReentryError struct{}
-
-func (e *ReentryError) Error() string {
-	return "structures: called by a function that the structure itself has called"
 }
 
 const (
@@ -49,7 +34,7 @@ func Within(outer *Gate) *Gate {
 }
 
 // Enter waits for the calls that came before, and lets this one in, alone; Leave is its end. Errors: vk.ErrClosed,
-// vk.ErrNotOpen, the context's if that has ended before, *ReentryError.
+// vk.ErrNotOpen, the context's if that has ended before.
 func (g *Gate) Enter(ctx context.Context) error { return g.enter(ctx, all) }
 
 // Err returns why no call is let in: vk.ErrNotOpen or vk.ErrClosed; nil if the handle is open. It waits for nothing.
@@ -86,9 +71,6 @@ func (g *Gate) enter(ctx context.Context, share int64) error {
 	if g == nil {
 		return vk.ErrNotOpen
 	}
-	if g.own() {
-		return &ReentryError{}
-	}
 	if !g.in.TryAcquire(share) {
 		if err := g.in.Acquire(ctx, share); err != nil {
 			return err
@@ -118,16 +100,10 @@ func Unless(undo func(), f func() error) error {
 	return err
 }
 
-// Take is Enter for what is done with a closed handle, too, and for what a function of the user's may ask, called from
-// inside. leave ends it.
+// Take is Enter for what is done with a closed handle, too. leave ends it.
 func (g *Gate) Take() (leave func(), open bool) {
 	if g == nil {
 		return func() {}, false
-	}
-	if g.own() {
-		inner := &g.outermost().inner
-		inner.Lock()
-		return inner.Unlock, !g.ended.Load()
 	}
 	_ = g.in.Acquire(context.Background(), all) // which never ends
 	if g.outer == nil {
@@ -140,14 +116,10 @@ func (g *Gate) Take() (leave func(), open bool) {
 	}, !g.ended.Load()
 }
 
-// Shut is Enter for closing the handle: open says whether it was not closed before. leave ends it. Error:
-// *ReentryError, vk.ErrNotOpen.
+// Shut is Take for closing the handle: open says whether it was not closed before. Error: vk.ErrNotOpen.
 func (g *Gate) Shut() (leave func(), open bool, err error) {
 	if g == nil {
 		return nil, false, vk.ErrNotOpen
-	}
-	if g.own() {
-		return nil, false, &ReentryError{}
 	}
 	leave, open = g.Take()
 	return leave, open, nil
@@ -155,58 +127,3 @@ func (g *Gate) Shut() (leave func(), open bool, err error) {
 
 // End has the handle closed, by who is in, alone.
 func (g *Gate) End() { g.ended.Store(true) }
-
-// Progress is a function of the user's that calls which are in may call, several of them at the same time. If it calls
-// the handle itself, or another one within the same outer gate, that call is refused, since it would wait for itself.
-func (g *Gate) Progress(f func(done, total int)) func(done, total int) {
-	if f == nil {
-		return nil
-	}
-	return func(done, total int) {
-		_ = g.Outside(func() error {
-			f(done, total)
-			return nil
-		})
-	}
-}
-
-// Outside runs a function of the user's while a call is in, as Progress does, and returns its error.
-func (g *Gate) Outside(f func() error) error {
-	number, of := goroutine(), g.outermost()
-	of.callbacks.Store(number, nil)
-	of.calledBack.Add(1)
-	defer func() {
-		of.calledBack.Add(-1)
-		of.callbacks.Delete(number)
-	}()
-	return f()
-}
-
-// outermost is the gate that calls enter last. A function that runs inside of it must not wait at any gate within it:
-// who holds that one may be waiting for the outermost.
-func (g *Gate) outermost() *Gate {
-	for g.outer != nil {
-		g = g.outer
-	}
-	return g
-}
-
-// own says whether it is asked from inside of Progress.
-func (g *Gate) own() bool {
-	of := g.outermost()
-	if of.calledBack.Load() == 0 {
-		return false
-	}
-	number := goroutine()
-	_, inside := of.callbacks.Load(number)
-	return inside && number != 0
-}
-
-// goroutine is the number of the goroutine that asks, from the first line of its stack: Go says nowhere else who is
-// calling, and Progress has nothing that a call could hand on. 0, and own is false, should Go write it otherwise one
-// day: then a call from inside waits for its context.
-func goroutine() (number uint64) {
-	var line [40]byte
-	_, _ = fmt.Sscanf(string(line[:runtime.Stack(line[:], false)]), "goroutine %d ", &number)
-	return number
-}

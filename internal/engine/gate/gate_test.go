@@ -62,32 +62,3 @@ func TestEnd(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, g.Enter(over), vk.ErrClosed)
 }
-
-// A function that is called from inside is refused, and others wait.
-func TestCallback(t *testing.T) {
-	g := New()
-	require.NoError(t, g.Enter(t.Context()))
-	other := make(chan error)
-	var own error
-	called := 0
-	g.Progress(func(done, total int) {
-		called = done + total
-		own = g.Enter(t.Context())
-		leave, open := g.Take()
-		require.True(t, open)
-		leave()
-		go func() { other <- g.Enter(t.Context()) }()
-	})(1, 2)
-	require.Equal(t, 3, called)
-	var reentry *ReentryError
-	require.ErrorAs(t, own, &reentry)
-	select {
-	case <-other:
-		require.Fail(t, "two are in")
-	case <-time.After(10 * time.Millisecond):
-	}
-	g.Leave()
-	require.NoError(t, <-other)
-	g.Leave()
-	require.Nil(t, g.Progress(nil))
-}

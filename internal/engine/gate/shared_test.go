@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -123,29 +122,4 @@ func TestEndBehindQueries(t *testing.T) {
 	g.LeaveShared()
 	require.NoError(t, <-end)
 	require.ErrorIs(t, <-query, vk.ErrClosed)
-}
-
-// Functions of the user's run in several queries at once, and each is refused by its own.
-func TestCallbacksBesideEachOther(t *testing.T) {
-	const queries = 4
-	g := New()
-	var in sync.WaitGroup
-	in.Add(queries)
-	inTogether(t, g, queries, func() {
-		g.Progress(func(int, int) {
-			in.Done()
-			in.Wait() // the others' are at work, too
-			var reentry *ReentryError
-			for _, enter := range []func(context.Context) error{g.Enter, g.EnterShared} {
-				if err := enter(t.Context()); err == nil || !errors.As(err, &reentry) {
-					t.Errorf("%v", err)
-				}
-			}
-			leave, open := g.Take()
-			defer leave()
-			if !open {
-				t.Error("closed")
-			}
-		})(0, 0)
-	})
 }

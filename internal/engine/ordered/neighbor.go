@@ -30,6 +30,8 @@ func checkDirection(to structures.Direction) error {
 // more steps than it can need, which only a stray write causes.
 func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, n int,
 	keys, outKeys, outValues, found pipeline.Column) error {
+	ctx, end := r.progress.Begin(ctx)
+	defer end()
 	if err := r.of.Enter(ctx); err != nil {
 		return err
 	}

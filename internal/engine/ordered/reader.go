@@ -6,6 +6,7 @@ package ordered
 import (
 	"context"
 
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
@@ -117,12 +118,12 @@ type Reader struct {
 	of        Recorder
 	pipelines *pipeline.Pool
 	own       *recording.Own
-	progress  structures.Progress
+	progress  *gate.Progress
 }
 
 // NewReader returns the reader of a structure.
 func NewReader(d *vk.Device, w structures.Width, of Recorder, p *pipeline.Pool, own *recording.Own,
-	progress structures.Progress) *Reader {
+	progress *gate.Progress) *Reader {
 	return &Reader{d, w, of, p, own, progress}
 }
 
@@ -131,6 +132,8 @@ func (r *Reader) words() int { return r.width.Bytes() / 4 }
 
 // ask enters and does n queries.
 func (r *Reader) ask(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
+	ctx, end := r.progress.Begin(ctx)
+	defer end()
 	if err := r.of.Enter(ctx); err != nil {
 		return err
 	}
@@ -146,7 +149,7 @@ func (r *Reader) asked(ctx context.Context, n int, columns []pipeline.Column, ta
 
 // run does queries without counting them, for the structure itself.
 func (r *Reader) run(ctx context.Context, n int, columns []pipeline.Column, task pipeline.Task) error {
-	task.Progress = r.progress
+	task.Progress = gate.Told(ctx)
 	_, err := r.pipelines.Run(ctx, n, columns, task)
 	return err
 }

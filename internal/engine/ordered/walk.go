@@ -107,8 +107,7 @@ func (w *Walk) page(ctx context.Context, to Sink) (bool, error) {
 }
 
 // Save writes all pairs to w, and returns the number of bytes that w took (transfer.Save).
-func (r *Reader) Save(ctx context.Context, g transfer.Gate, w io.Writer, h saved.Header,
-	of saved.Columns) (int64, error) {
+func (r *Reader) Save(ctx context.Context, w io.Writer, h saved.Header, of saved.Columns) (int64, error) {
 	all := structures.Range[uint64]{Hi: LastKey(r.width)}
-	return transfer.Save(ctx, g, w, h, of, Queries[uint64, uint64]{r}.pages(ctx, all, false))
+	return transfer.Save(ctx, w, h, of, Queries[uint64, uint64]{r}.pages(ctx, all, false))
 }

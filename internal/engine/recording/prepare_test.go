@@ -15,7 +15,6 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/numbers"
-	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
@@ -70,7 +69,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 			t.Cleanup(func() { require.NoError(t, s.Close()) })
 			require.NoError(t, s.Prepare(t.Context()))
 			note(kernels.Take())
-			before := onstream.Of(s.Dictionary).Metrics().Kernels
+			before := s.Metrics().Kernels
 			behind := func(what string) { require.Empty(t, kernels.Take(), what) }
 
 			s.reset(t)
@@ -88,7 +87,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 				behind(c.name)
 			}
 			everySize(t, s, behind)
-			require.Equal(t, before, onstream.Of(s.Dictionary).Metrics().Kernels)
+			require.Equal(t, before, s.Metrics().Kernels)
 		})
 	}
 	t.Run("slabhash set", func(t *testing.T) {
@@ -174,7 +173,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 			for _, err := range btree.Diff(t.Context(), s, open[max(i, 1)-1]) {
 				require.NoError(t, err)
 			}
-			_, err = tree.Inspect().Versions(t.Context())
+			_, err = tree.Versions(t.Context())
 			require.NoError(t, err)
 		}
 		for _, s := range open {

@@ -55,7 +55,7 @@ type Core struct {
 	Queries    *runs.Queries
 	Stream     *vk.Stream // for work outside of batches
 	Rows       *vk.Buffer[uint64]
-	Progress   structures.Progress
+	Progress   *gate.Progress
 	Columns    saved.Columns // the types of keys and values
 
 	of        Structure
@@ -80,7 +80,7 @@ func (c *Core) Bare(of saved.Columns) {
 // Open makes the core of a structure. Close it even after an error.
 func (c *Core) Open(d *vk.Device, columns saved.Columns, of Structure, progress structures.Progress) error {
 	c.gate = gate.New()
-	c.Device, c.Columns, c.of, c.Progress = d, columns, of, c.gate.Progress(progress)
+	c.Device, c.Columns, c.of, c.Progress = d, columns, of, gate.NewProgress(progress)
 	w := c.Width()
 	c.Primitives = primitives.New(d, primitives.Options{})
 	c.Queries = runs.New(d, c.Primitives, w)
@@ -187,9 +187,6 @@ func (c *Core) on(s *vk.Stream, updates bool, record func() error) error {
 
 // Free frees memory of the structure after the work that uses it.
 func (c *Core) Free(m *runs.Memory) { c.uses.Free(m.Free) }
-
-// Outside runs a function of the user. The caller has entered.
-func (c *Core) Outside(f func() error) error { return c.gate.Outside(f) }
 
 // Leave ends a call.
 func (c *Core) Leave() {

@@ -4,12 +4,15 @@ import (
 	"context"
 	"slices"
 
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures/primitives"
 )
 
 // Prepare makes all kernels that calls on the structure may need (structures.Dictionary).
 func (c *Core) Prepare(ctx context.Context) error {
+	ctx, end := c.Progress.Begin(ctx)
+	defer end()
 	if err := c.gate.EnterShared(ctx); err != nil {
 		return err
 	}
@@ -17,7 +20,7 @@ func (c *Core) Prepare(ctx context.Context) error {
 	if c.prepared.Load() {
 		return nil
 	}
-	err := c.kernels().Prepare(ctx, c.Device, c.Progress)
+	err := c.kernels().Prepare(ctx, c.Device, gate.Told(ctx))
 	if err == nil {
 		c.prepared.Store(true)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
@@ -54,7 +55,7 @@ func (c *Core) Update(ctx context.Context, o pipeline.Operations) error {
 				N: chunk.Count, Order: o.Keys.Order(chunk.First, chunk.Count)}
 			return c.record(ctx, s, b, chunk.Columns[3])
 		},
-		Progress: c.Progress,
+		Progress: gate.Told(ctx),
 		Turns:    turns,
 	})
 	return pipeline.Stopped(o.Status, left, err)

@@ -15,15 +15,9 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Gate is the part of a structure's gate that Save needs.
-type Gate interface {
-	// Outside runs a function of the user during a call.
-	Outside(f func() error) error
-}
-
 // Save writes a saved dictionary of such words, and returns the number of bytes that the user's io.Writer took. The
 // caller has entered. Further error: structures.ErrChanged if the number of pairs is not the header's.
-func Save(ctx context.Context, g Gate, to io.Writer, h saved.Header, columns saved.Columns,
+func Save(ctx context.Context, to io.Writer, h saved.Header, columns saved.Columns,
 	words iter.Seq2[structures.Pairs[uint64, uint64], error]) (int64, error) {
 	if to == nil {
 		return 0, &structures.OptionError{Option: "io.Writer", Reason: "nil"}
@@ -31,7 +25,7 @@ func Save(ctx context.Context, g Gate, to io.Writer, h saved.Header, columns sav
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	w, err := saved.NewWriter(Outside(g, to), h, columns)
+	w, err := saved.NewWriter(Whole(to), h, columns)
 	if err != nil {
 		return w.Bytes(), err
 	}
@@ -48,20 +42,13 @@ func Save(ctx context.Context, g Gate, to io.Writer, h saved.Header, columns sav
 	return w.Bytes(), err
 }
 
-// Outside is a user's io.Writer, which is called outside of a gate.
-func Outside(g Gate, to io.Writer) io.Writer { return outside{g, to} }
+// Whole returns a user's io.Writer as one that returns an error if it writes less than all.
+func Whole(to io.Writer) io.Writer { return whole{to} }
 
-// outside is a user's io.Writer.
-type outside struct {
-	gate Gate
-	to   io.Writer
-}
+type whole struct{ to io.Writer }
 
-func (o outside) Write(p []byte) (n int, err error) {
-	err = o.gate.Outside(func() (err error) {
-		n, err = o.to.Write(p)
-		return err
-	})
+func (w whole) Write(p []byte) (n int, err error) {
+	n, err = w.to.Write(p)
 	if n < len(p) && err == nil {
 		err = io.ErrShortWrite
 	}
