@@ -1,7 +1,8 @@
 package structures
 
-// Metrics is what the host knows about a structure. Reading it never waits for the device or for other calls, so it
-// suits monitoring. The Stats of a structure say more, but may scan the structure. All fields except Bytes only grow.
+// Metrics is what the host knows about a structure: d.Inspect().Metrics(). Reading it never waits for the device or for
+// other calls, so it suits monitoring. The Stats of a structure say more, but may scan the structure. All fields except
+// Bytes only grow.
 type Metrics struct {
 	// Updates and Queries count the calls with slices and on streams since the structure was made, also those that
 	// failed. Recorded work counts once, by the greatest number of operations that it may have. A mixed batch counts as

@@ -226,8 +226,6 @@ type Dictionary[K, V Number] interface {
 	//
 	// Errors: the context's, vk.ErrClosed, *vk.OutOfMemoryError, and those of making a kernel.
 	Prepare(ctx context.Context) error
-	// Metrics returns what the host knows, without waiting.
-	Metrics() Metrics
 	// Close frees the memory. The other methods then return vk.ErrClosed.
 	Close() error
 }

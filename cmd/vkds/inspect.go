@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -214,13 +213,11 @@ func drawable() (names []string) {
 // drawTree draws a tree.
 func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
 	t := dict.itself()
-	s, err := statsOf[btree.Stats](ctx, t)
+	s, err := statsOf[btree.Inspection](ctx, t)
 	if err != nil {
 		return err
 	}
-	nodes, err := t.(interface {
-		Nodes(context.Context) ([]btree.Node[uint64], error)
-	}).Nodes(ctx)
+	nodes, err := t.(interface{ Inspect() btree.Inspection }).Inspect().Nodes(ctx)
 	if err != nil {
 		return err
 	}
@@ -271,7 +268,7 @@ func drawnKey(dict *dictionary) func(w uint64) string {
 
 func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
 	m, slots := dict.itself(), slabhash.SlotsAt(dict.width(), false)
-	s, err := statsOf[slabhash.Stats](ctx, m)
+	s, err := statsOf[slabhash.Inspection](ctx, m)
 	if err != nil {
 		return err
 	}
@@ -283,8 +280,8 @@ func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer
 		Slots: slots,
 	}
 	for l, err := range m.(interface {
-		Loads(context.Context) iter.Seq2[slabhash.BucketLoad, error]
-	}).Loads(ctx) {
+		Inspect() slabhash.Inspection
+	}).Inspect().Loads(ctx) {
 		if err != nil {
 			return err
 		}

@@ -109,14 +109,14 @@ func (m measure) text() string {
 }
 
 // statsOf are the statistics of a structure, of whatever width.
-func statsOf[S any](ctx context.Context, d any) (S, error) {
-	return d.(interface {
-		Stats(context.Context) (S, error)
-	}).Stats(ctx)
+func statsOf[I interface {
+	Stats(context.Context) (S, error)
+}, S any](ctx context.Context, d any) (S, error) {
+	return d.(interface{ Inspect() I }).Inspect().Stats(ctx)
 }
 
 func slabHashMeasures(ctx context.Context, d any) ([]measure, error) {
-	s, err := statsOf[slabhash.Stats](ctx, d)
+	s, err := statsOf[slabhash.Inspection](ctx, d)
 	return []measure{
 		{"pairs", s.Pairs},
 		{"tombstones", s.Tombstones},
@@ -133,7 +133,7 @@ func slabHashMeasures(ctx context.Context, d any) ([]measure, error) {
 }
 
 func btreeMeasures(ctx context.Context, d any) ([]measure, error) {
-	s, err := statsOf[btree.Stats](ctx, d)
+	s, err := statsOf[btree.Inspection](ctx, d)
 	nodes := []uint64{}
 	for _, l := range s.Levels {
 		nodes = append(nodes, l.Nodes)
@@ -157,7 +157,7 @@ func btreeMeasures(ctx context.Context, d any) ([]measure, error) {
 }
 
 func lsmMeasures(ctx context.Context, d any) ([]measure, error) {
-	s, err := statsOf[lsm.Stats](ctx, d)
+	s, err := statsOf[lsm.Inspection](ctx, d)
 	levels := []uint64{}
 	for _, l := range s.Levels {
 		levels = append(levels, uint64(l.Pairs))
@@ -175,7 +175,7 @@ func lsmMeasures(ctx context.Context, d any) ([]measure, error) {
 }
 
 func sortedArrayMeasures(ctx context.Context, d any) ([]measure, error) {
-	s, err := statsOf[sortedarray.Stats](ctx, d)
+	s, err := statsOf[sortedarray.Inspection](ctx, d)
 	return []measure{{"pairs", s.Pairs}, {"bytes", s.Bytes}}, err
 }
 

@@ -105,7 +105,7 @@ func bLinkTree(name string) structure {
 }
 
 func checkTree(ctx context.Context, d any) error {
-	return d.(interface{ Check(context.Context) error }).Check(ctx)
+	return d.(interface{ Inspect() btree.Inspection }).Inspect().Check(ctx)
 }
 
 // structureNames are those of all structures, or of the ordered ones.

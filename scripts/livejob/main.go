@@ -129,14 +129,14 @@ func (j *job) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	left, err := j.tree.Versions(ctx)
+	left, err := j.tree.Inspect().Versions(ctx)
 	if err == nil && (left.Snapshots != 0 || left.Kept != 0) {
 		err = fmt.Errorf("%d snapshots and %d versions are left", left.Snapshots, left.Kept)
 	}
 	if err != nil {
 		return err
 	}
-	return j.tree.Check(ctx)
+	return j.tree.Inspect().Check(ctx)
 }
 
 // write adds the requests, batch by batch.

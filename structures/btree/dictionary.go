@@ -134,11 +134,6 @@ func (t *Tree[K, V]) Prepare(ctx context.Context) error {
 	return t.open().core.Prepare(ctx)
 }
 
-// Metrics returns what the host knows, without asking the device.
-func (t *Tree[K, V]) Metrics() structures.Metrics {
-	return t.open().core.Metrics()
-}
-
 // Close waits for the calls that are running, and frees the memory after the work that streams have recorded or
 // submitted. Further calls do nothing.
 //

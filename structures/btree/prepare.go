@@ -99,10 +99,10 @@ func try[W structures.Word](ctx context.Context, t *tree) error {
 	if _, err := x.Insert(ctx, keys, keys); err != nil {
 		return err
 	}
-	if _, err := x.Stats(ctx); err != nil {
+	if _, err := x.Inspect().Stats(ctx); err != nil {
 		return err
 	}
-	if _, err := x.Nodes(ctx); err != nil {
+	if _, err := x.Inspect().Nodes(ctx); err != nil {
 		return err
 	}
 	if err := trySnapshot(ctx, x, keys); err != nil {
@@ -111,7 +111,7 @@ func try[W structures.Word](ctx context.Context, t *tree) error {
 	for _, call := range []func() error{
 		func() error { return x.InShaders().Grow(ctx, 1) },
 		func() error { return x.Reserve(ctx, 2*len(keys)) },
-		func() error { return x.Check(ctx) },
+		func() error { return x.Inspect().Check(ctx) },
 		func() error { return x.Compact(ctx, 0) },
 	} {
 		if err := call(); err != nil {
@@ -158,7 +158,7 @@ func trySnapshot[W structures.Word](ctx context.Context, t *Tree[W, W], keys []W
 			return err
 		}
 	}
-	return t.Check(ctx)
+	return t.Inspect().Check(ctx)
 }
 
 // rehearseVersions records what frees versions, and makes room for more.

@@ -78,7 +78,7 @@ func testSharedPool[W structures.Word](t *testing.T) {
 				require.NoError(t, err)
 				require.NotContains(t, found, false)
 				same(t, values, got, "the hash table's values")
-				stats, err := table.Stats(t.Context())
+				stats, err := table.Inspect().Stats(t.Context())
 				require.NoError(t, err)
 				require.EqualValues(t, len(keys), stats.Pairs)
 				require.EqualValues(t, allocated(t, pool), nodes+int(stats.Slabs)-64, "slabs that nothing leads to")
@@ -156,7 +156,7 @@ func requireClean(t testing.TB, pool *alloc.SlabPool, d *vk.Device) {
 	keys := ramp(12*min(stats.Slabs, 500), 1, 1)
 	_, err = table.Insert(t.Context(), keys, keys)
 	require.NoError(t, err)
-	got, err := table.Stats(t.Context())
+	got, err := table.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, len(keys), got.Pairs)
 }

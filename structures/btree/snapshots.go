@@ -159,12 +159,6 @@ type Versions struct {
 	Forgotten      uint64 // snapshots that were not closed
 }
 
-// Versions returns what the tree keeps for its snapshots. It waits for the streams that use the tree, and frees what no
-// snapshot needs any more. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
-func (t *Tree[K, V]) Versions(ctx context.Context) (Versions, error) {
-	return t.open().core.Versions(ctx)
-}
-
 // History is what is kept of a leaf for the open snapshots.
 type History struct {
 	Since    uint64    // the time of the updates that last changed the leaf; 0: none since the oldest snapshot
@@ -177,10 +171,4 @@ type Version struct {
 	Number       uint32   // identifies the version, which several leaves may share
 	Since, Until uint64   // the times of the updates that began and ended it, like Snapshot.Time
 	Keys, Values []uint64 // in key order, as words (structures.KeyCode)
-}
-
-// History returns what is kept of a leaf, one of Nodes, for drawing and inspection. It is empty if no snapshot is open.
-// It waits for the streams that use the tree. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
-func (t *Tree[K, V]) History(ctx context.Context, leaf Node[uint64]) (History, error) {
-	return t.open().core.History(ctx, leaf)
 }

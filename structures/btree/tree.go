@@ -134,24 +134,3 @@ func (t *Tree[K, V]) Reserve(ctx context.Context, n int) error {
 func (t *Tree[K, V]) Compact(ctx context.Context, fill float64) error {
 	return t.open().core.Compact(ctx, fill)
 }
-
-// Stats measures the tree. It waits for a kernel that reads all nodes.
-func (t *Tree[K, V]) Stats(ctx context.Context) (Stats, error) {
-	return t.open().core.Stats(ctx)
-}
-
-// Check verifies every node of the tree on the device. It returns *CorruptError if a rule is broken. No other work may
-// use the tree at the same time. Check takes 8 bytes of device memory for each slab of the pool.
-//
-// While snapshots are open, Check also verifies the versions of leaves, after the work that streams have submitted.
-// That takes 16 bytes for each version. Check then returns vk.ErrUnsubmitted if a stream has recorded updates, or
-// queries at snapshots, and not submitted them.
-func (t *Tree[K, V]) Check(ctx context.Context) error {
-	return t.open().core.Check(ctx)
-}
-
-// Nodes returns all nodes of the tree, level by level from the root, each level in key order. If the tree is corrupt,
-// these are the nodes that can be reached. Nodes takes host memory for all nodes, but not device memory.
-func (t *Tree[K, V]) Nodes(ctx context.Context) ([]Node[uint64], error) {
-	return t.open().core.nodes(ctx)
-}

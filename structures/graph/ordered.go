@@ -178,7 +178,7 @@ func (g *Ordered) Check(ctx context.Context) error {
 		return err
 	}
 	defer g.gate.Leave()
-	if err := g.tree.Check(ctx); err != nil {
+	if err := g.tree.Inspect().Check(ctx); err != nil {
 		return err
 	}
 	found := Faults{Loops: -int(g.now.loops.Load())}

@@ -116,11 +116,6 @@ func (l *LSM[K, V]) Prepare(ctx context.Context) error {
 	return l.open().core.core.Prepare(ctx)
 }
 
-// Metrics returns what the host knows, without asking the device.
-func (l *LSM[K, V]) Metrics() structures.Metrics {
-	return l.open().core.core.Metrics()
-}
-
 // Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (l *LSM[K, V]) Close() error {
 	return l.open().core.Close()

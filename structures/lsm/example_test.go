@@ -98,7 +98,7 @@ func ExampleLSM_On() {
 		check(l.On(stream).Update(ctx, structures.Insert, u))
 	}
 	check(stream.Wait(ctx))
-	stats, err := l.Stats(ctx)
+	stats, err := l.Inspect().Stats(ctx)
 	check(err)
 	fmt.Println(stats.Pairs, stats.Levels)
 	// Output: 4096 [{2 4096}]

@@ -131,17 +131,6 @@ func (l *LSM[K, V]) Maintain(ctx context.Context) error {
 	return l.open().core.maintain(ctx)
 }
 
-// Stats measures the LSM, and waits. A kernel looks up the key of each pair in all newer runs.
-func (l *LSM[K, V]) Stats(ctx context.Context) (Stats, error) {
-	return l.open().core.stats(ctx)
-}
-
-// Timings returns how long the stages of Build and Cleanup took on the device since the last call: "merge" (once for
-// each run), "pack", "distribute". It is empty without Options.Timed.
-func (l *LSM[K, V]) Timings() []vk.Timing {
-	return l.open().core.timings()
-}
-
 // Trim frees memory that holds no pairs: empty levels, and memory for merges and for queries on streams. It keeps what
 // Options.Capacity asks for. The memory is allocated again when it is needed. Error: vk.ErrUnsubmitted if a stream has
 // recorded updates that were not submitted.

@@ -99,7 +99,7 @@ func TestCleanup(t *testing.T) {
 	requireContents(t, l, want)
 	if d.Has(vk.Timestamps) {
 		stages := map[string]bool{}
-		for _, timing := range l.Timings() {
+		for _, timing := range l.Inspect().Timings() {
 			stages[timing.Label] = true
 		}
 		require.Equal(t, map[string]bool{"merge": true, "pack": true, "distribute": true}, stages)
@@ -271,7 +271,7 @@ func TestErrors(t *testing.T) {
 		"Floor":    func() error { _, err := l.Neighbor(t.Context(), structures.Floor, one); return err },
 		"Min":      func() error { _, _, _, err := numbers.Least(t.Context(), l); return err },
 		"Len":      func() error { _, err := l.Len(t.Context()); return err },
-		"Stats":    func() error { _, err := l.Stats(t.Context()); return err },
+		"Stats":    func() error { _, err := l.Inspect().Stats(t.Context()); return err },
 		"Clear":    func() error { return l.Clear(t.Context()) },
 		"Cleanup":  func() error { return l.Cleanup(t.Context()) },
 		"Maintain": func() error { return l.Maintain(t.Context()) },

@@ -39,7 +39,7 @@ func remove(t testing.TB, l *LSM[uint32, uint32], keys []uint32) []structures.St
 
 func stats(t testing.TB, l *LSM[uint32, uint32]) Stats {
 	t.Helper()
-	s, err := l.Stats(t.Context())
+	s, err := l.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	return s
 }

@@ -83,7 +83,7 @@ func TestCancellation(t *testing.T) {
 		"findall": func(ctx context.Context) error { _, _, err := m.FindAll(ctx, keys); return err },
 		"count":   func(ctx context.Context) error { _, err := m.CountAll(ctx, keys); return err },
 		"len":     func(ctx context.Context) error { _, err := m.Len(ctx); return err },
-		"stats":   func(ctx context.Context) error { _, err := m.Stats(ctx); return err },
+		"stats":   func(ctx context.Context) error { _, err := m.Inspect().Stats(ctx); return err },
 		"flush":   m.Flush,
 		"clear":   m.Clear,
 		"rehash":  func(ctx context.Context) error { return m.Rehash(ctx, 100) },

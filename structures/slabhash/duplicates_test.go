@@ -67,7 +67,7 @@ func manyValues[W structures.Word](t *testing.T) {
 			}
 			// Pairs of 64 bits without 64-bit atomics wait for latches, whose visits count, too.
 			if _, wide := any(W(0)).(uint64); !wide || d.Has(vk.Int64Atomics) {
-				require.Less(t, m.Metrics().Retries, uint64(parts/4), "appends walk over the key's slabs")
+				require.Less(t, m.Inspect().Metrics().Retries, uint64(parts/4), "appends walk over the key's slabs")
 			}
 			appendOnStream(t, d, m, len(all))
 			all = append(all, W(len(all)))
@@ -85,12 +85,12 @@ func manyValues[W structures.Word](t *testing.T) {
 			}
 			require.Equal(t, len(got), kept)
 			// DeleteAll visits a slab once, but for the last one, in which it looks for what others insert.
-			slots, retries := 15>>structures.WidthOf[W](), m.Metrics().Retries
+			slots, retries := 15>>structures.WidthOf[W](), m.Inspect().Metrics().Retries
 			SetVisits(TableOf(m), uint32(len(got)/slots+2))
 			counts, err := m.DeleteAll(t.Context(), []W{77})
 			require.NoError(t, err)
 			require.EqualValues(t, len(got), counts[0])
-			require.Equal(t, retries, m.Metrics().Retries, "DeleteAll visits slabs again")
+			require.Equal(t, retries, m.Inspect().Metrics().Retries, "DeleteAll visits slabs again")
 			require.NoError(t, m.Flush(t.Context()))
 			_, err = m.InsertDuplicate(t.Context(), keys[:20], values[:20])
 			require.NoError(t, err)
@@ -110,10 +110,10 @@ func appendOnStream[W structures.Word](t *testing.T, d *vk.Device, m *Map[W, W],
 		Status: testdevice.Room[uint8](t, d, 4), Left: testdevice.Upload(t, d, []uint32{0}),
 	}
 	SetVisits(TableOf(m), 64)
-	before := m.Metrics().Retries
+	before := m.Inspect().Metrics().Retries
 	require.NoError(t, m.On(s).Apply(structures.Mixed, b))
 	require.NoError(t, m.On(s).Finish(t.Context(), structures.Mixed, b))
-	require.Equal(t, before+1, m.Metrics().Retries, "an append that is finished walks over the key's slabs")
+	require.Equal(t, before+1, m.Inspect().Metrics().Retries, "an append that is finished walks over the key's slabs")
 }
 
 // A mixed batch on a stream appends many values to a key in a time that is linear in their number, as a batch of one

@@ -3,7 +3,6 @@ package slabhash
 import (
 	"context"
 	"io"
-	"iter"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
@@ -12,21 +11,6 @@ import (
 // Len counts the pairs, by a kernel that reads the table.
 func (m *Map[K, V]) Len(ctx context.Context) (uint64, error) {
 	return m.open().Len(ctx)
-}
-
-// Stats measures the table, by a kernel that goes over all of it, and waits for that.
-func (m *Map[K, V]) Stats(ctx context.Context) (Stats, error) {
-	return m.open().Stats(ctx)
-}
-
-// Metrics are what the host knows, without a look at the table and without a turn. Those of a shared pool are in them.
-func (m *Map[K, V]) Metrics() structures.Metrics { return m.open().Metrics() }
-
-// Loads returns what each bucket holds, bucket by bucket. The table is read part by part, so it must not change
-// meanwhile. An error comes last: structures.ErrChanged if it did, vk.ErrUnsubmitted if a stream has
-// recorded updates and not submitted them, the context's.
-func (m *Map[K, V]) Loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
-	return m.open().Loads(ctx)
 }
 
 // Clear removes all pairs; the number of buckets stays. It waits for the streams that work on the table, and where
@@ -85,11 +69,6 @@ func (m *Map[K, V]) On(s *vk.Stream) structures.ConcurrentOnStream { return m.op
 // replace the table's memory wait until the work has ended, or return vk.ErrUnsubmitted if it was not submitted; Close
 // frees the memory after the work.
 func (m *Map[K, V]) InShaders() structures.InShaders[Device] { return m.open() }
-
-// Timings returns how long the kernels of Flush, Rehash and Clear took on the device since the last call,
-// by kernel: "flush", "rehash", "release" (of the slabs behind the old base slabs). Empty without
-// Options.Timed.
-func (m *Map[K, V]) Timings() []vk.Timing { return m.open().Timings() }
 
 // Prepare makes all kernels that calls may need, so that no later call makes one (structures.Dictionary).
 func (m *Map[K, V]) Prepare(ctx context.Context) error {

@@ -198,7 +198,7 @@ func TestLongLists(t *testing.T) {
 				got, found := find(t, m, keys)
 				all(t, true, n, found, "found")
 				same(t, values, got, "values")
-				stats, err := m.Stats(t.Context())
+				stats, err := m.Inspect().Stats(t.Context())
 				require.NoError(t, err)
 				require.Equal(t, 4, stats.Buckets)
 				require.Equal(t, stats.Slabs-4, uint64(slabcheck.Slabs(t, d, m)))
@@ -296,7 +296,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	m := newMap(t, d, Options{Capacity: 15000, Load: 0.5})
-	stats, err := m.Stats(t.Context())
+	stats, err := m.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	require.InDelta(t, 2000, stats.Buckets, 2)
 	_, err = New[uint32, uint32](cancelled(t), d, Options{})
@@ -329,7 +329,7 @@ func TestClosed(t *testing.T) {
 			return err
 		},
 		"len":    func() error { _, err := m.Len(t.Context()); return err },
-		"stats":  func() error { _, err := m.Stats(t.Context()); return err },
+		"stats":  func() error { _, err := m.Inspect().Stats(t.Context()); return err },
 		"clear":  func() error { return m.Clear(t.Context()) },
 		"flush":  func() error { return m.Flush(t.Context()) },
 		"rehash": func() error { return m.Rehash(t.Context(), 8) },
@@ -361,7 +361,7 @@ func TestBuild(t *testing.T) {
 		m, err := Build(t.Context(), d, keys, values, Options{})
 		require.NoError(t, err)
 		requireContents(t, d, m, want)
-		stats, err := m.Stats(t.Context())
+		stats, err := m.Inspect().Stats(t.Context())
 		require.NoError(t, err)
 		require.InDelta(t, 0.7, stats.Load, 0.01)
 		require.NoError(t, m.Close())

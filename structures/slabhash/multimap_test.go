@@ -161,7 +161,7 @@ func requireAll[W structures.Word](rt *rapid.T, m *Map[W, W], want multimap[W]) 
 		pairs += len(want[k])
 	}
 	require.Equal(rt, pairs, offsets[len(keys)+1], "a key that is not there has values")
-	for load, err := range m.Loads(rt.Context()) {
+	for load, err := range m.Inspect().Loads(rt.Context()) {
 		require.NoError(rt, err)
 		pairs -= load.Pairs
 	}

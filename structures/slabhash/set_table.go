@@ -3,7 +3,6 @@ package slabhash
 import (
 	"context"
 	"io"
-	"iter"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
@@ -12,19 +11,6 @@ import (
 // Len counts the keys, by a kernel that reads the table.
 func (s *Set[K]) Len(ctx context.Context) (uint64, error) {
 	return s.open().Len(ctx)
-}
-
-// Stats measures the table, as Map.Stats.
-func (s *Set[K]) Stats(ctx context.Context) (Stats, error) {
-	return s.open().Stats(ctx)
-}
-
-// Metrics are what the host knows, as Map.Metrics.
-func (s *Set[K]) Metrics() structures.Metrics { return s.open().Metrics() }
-
-// Loads returns what each bucket holds, as Map.Loads.
-func (s *Set[K]) Loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
-	return s.open().Loads(ctx)
 }
 
 // Clear removes all keys, as Map.Clear.
@@ -58,9 +44,6 @@ func (s *Set[K]) On(stream *vk.Stream) structures.ConcurrentOnStream { return s.
 
 // InShaders returns what kernels of your own need to use the set, as Map.InShaders.
 func (s *Set[K]) InShaders() structures.InShaders[Device] { return s.open() }
-
-// Timings returns how long the kernels of Flush, Rehash and Clear took, as Map.Timings.
-func (s *Set[K]) Timings() []vk.Timing { return s.open().Timings() }
 
 // Prepare makes all kernels that calls may need, so that no later call makes one (structures.Dictionary).
 func (s *Set[K]) Prepare(ctx context.Context) error {

@@ -87,13 +87,13 @@ func TestOrderOfDuplicates(t *testing.T) {
 			m := newMap(t, d, Options{Buckets: 4, MaxLoad: -1, Tile: width})
 			want := fillDuplicates(t, m, rand.New(rand.NewPCG(1, 1)))
 			requireGroups(t, d, m, want, false)
-			before, err := m.Stats(t.Context())
+			before, err := m.Inspect().Stats(t.Context())
 			require.NoError(t, err)
 			require.NotZero(t, before.Tombstones)
 
 			require.NoError(t, m.Flush(t.Context()))
 			requireGroups(t, d, m, want, true)
-			after, err := m.Stats(t.Context())
+			after, err := m.Inspect().Stats(t.Context())
 			require.NoError(t, err)
 			require.Zero(t, after.Tombstones)
 			require.Equal(t, before.Pairs, after.Pairs)
@@ -105,7 +105,7 @@ func TestOrderOfDuplicates(t *testing.T) {
 			for _, buckets := range []int{5, 64, 1000, 7, 4, 0} {
 				require.NoError(t, m.Rehash(t.Context(), buckets))
 				requireGroups(t, d, m, want, true)
-				stats, err := m.Stats(t.Context())
+				stats, err := m.Inspect().Stats(t.Context())
 				require.NoError(t, err)
 				if buckets != 0 {
 					require.Equal(t, buckets, stats.Buckets)
@@ -226,7 +226,7 @@ func TestSetUpkeep(t *testing.T) {
 			slabcheck.Check(t, d, slabcheck.Expect{Compact: true}, s)
 			held()
 		}
-		stats, err := s.Stats(t.Context())
+		stats, err := s.Inspect().Stats(t.Context())
 		require.NoError(t, err)
 		require.EqualValues(t, n-100, stats.Pairs)
 		require.InDelta(t, float64(n-100)/(30*float64(stats.Buckets)), stats.Load, 1e-9)
@@ -257,7 +257,7 @@ func TestAutomaticRehash(t *testing.T) {
 		for _, k := range part {
 			want[k] = k
 		}
-		stats, err := m.Stats(t.Context())
+		stats, err := m.Inspect().Stats(t.Context())
 		require.NoError(t, err)
 		require.LessOrEqual(t, stats.Load, DefaultMaxLoad)
 	}
@@ -273,7 +273,7 @@ func TestAutomaticRehash(t *testing.T) {
 		require.NoError(t, err)
 		all(t, structures.Deleted, len(part), s, "delete")
 	}
-	stats, err := small.Stats(t.Context())
+	stats, err := small.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, stats.Pairs)
 	require.LessOrEqual(t, float64(stats.Tombstones)/float64(15*stats.Buckets), 2*DefaultMaxLoad)
@@ -332,7 +332,7 @@ func TestStats(t *testing.T) {
 	insert(t, m, keys, keys)
 	_, err := m.Delete(t.Context(), keys[:300])
 	require.NoError(t, err)
-	stats, err := m.Stats(t.Context())
+	stats, err := m.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	chain := slabcheck.Slabs(t, d, m)
 	require.EqualValues(t, 1700, stats.Pairs)
@@ -364,7 +364,7 @@ func TestStats(t *testing.T) {
 		perBucket[slabcheck.Bucket(m.InShaders().Device(), k)] -= 1
 	}
 	bucket, erased := uint32(0), 0
-	for l, err := range m.Loads(t.Context()) {
+	for l, err := range m.Inspect().Loads(t.Context()) {
 		require.NoError(t, err)
 		require.Equal(t, perBucket[bucket], l.Pairs, "bucket %d", bucket)
 		require.Equal(t, max(1, (l.Pairs+l.Tombstones+14)/15), l.Slabs, "bucket %d", bucket)
@@ -386,7 +386,7 @@ func TestLoadsOfASet(t *testing.T) {
 	}
 	_, err = s.Insert(t.Context(), keys)
 	require.NoError(t, err)
-	loads := s.Loads(t.Context())
+	loads := s.Inspect().Loads(t.Context())
 	buckets, there := 0, 0
 	for l, err := range loads {
 		require.NoError(t, err)

@@ -114,11 +114,6 @@ func (a *Array[K, V]) Reserve(ctx context.Context, n int) error {
 	return a.open().core.reserve(ctx, n)
 }
 
-// Stats returns the sizes of the array, without asking the device.
-func (a *Array[K, V]) Stats(ctx context.Context) (Stats, error) {
-	return a.open().core.stats(ctx)
-}
-
 // Trim frees the memory that is kept between batches: for the next version of the array, and temporary memory. It frees
 // it after the work that streams have recorded or submitted.
 func (a *Array[K, V]) Trim() {

@@ -95,10 +95,10 @@ func TestLargeBatches(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, slices.ContainsFunc(statuses, func(s structures.Status) bool { return s != structures.Deleted }))
 	requireContents(t, a, want)
-	before, err := a.Stats(t.Context())
+	before, err := a.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	a.Trim()
-	after, err := a.Stats(t.Context())
+	after, err := a.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	require.Less(t, after.Bytes, before.Bytes)
 	require.EqualValues(t, len(want), after.Pairs)
@@ -222,7 +222,7 @@ func TestErrors(t *testing.T) {
 		"Ceil":   func() error { _, err := a.Neighbor(t.Context(), structures.Ceil, one); return err },
 		"Max":    func() error { _, _, _, err := numbers.Greatest(t.Context(), a); return err },
 		"Len":    func() error { _, err := a.Len(t.Context()); return err },
-		"Stats":  func() error { _, err := a.Stats(t.Context()); return err },
+		"Stats":  func() error { _, err := a.Inspect().Stats(t.Context()); return err },
 		"Clear":  func() error { return a.Clear(t.Context()) },
 	} {
 		require.ErrorIs(t, call(), vk.ErrClosed, name)

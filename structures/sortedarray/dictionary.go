@@ -114,11 +114,6 @@ func (a *Array[K, V]) Prepare(ctx context.Context) error {
 	return a.open().core.core.Prepare(ctx)
 }
 
-// Metrics returns what the host knows, without asking the device.
-func (a *Array[K, V]) Metrics() structures.Metrics {
-	return a.open().core.core.Metrics()
-}
-
 // Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (a *Array[K, V]) Close() error {
 	return a.open().core.Close()

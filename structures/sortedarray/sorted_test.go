@@ -66,7 +66,7 @@ func TestSortedBatchesTakeNoScratch(t *testing.T) {
 	d := testdevice.Open(t)
 	const n = 1 << 16
 	a := newArray(t, d, Options{Capacity: 4 * n})
-	before, err := a.Stats(t.Context())
+	before, err := a.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	keys := make([]uint32, n)
 	for part := range 4 {
@@ -75,7 +75,7 @@ func TestSortedBatchesTakeNoScratch(t *testing.T) {
 		}
 		require.NoError(t, a.UpdateInto(t.Context(), structures.Insert, keys, keys, nil))
 	}
-	after, err := a.Stats(t.Context())
+	after, err := a.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, 4*n, after.Pairs)
 	require.Equal(t, before.Bytes, after.Bytes)

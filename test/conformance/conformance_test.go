@@ -162,7 +162,7 @@ func subjects[W structures.Word]() []subject[W] {
 		open:   openSnapshotted[W],
 		check: func(t testing.TB, _ *vk.Device, d Dictionary[W]) {
 			x := d.(*snapshotted[W])
-			require.NoError(t, x.Check(t.Context()))
+			require.NoError(t, x.Inspect().Check(t.Context()))
 			require.NoError(t, x.unchanged(t.Context()))
 		},
 		upkeep: []func(context.Context, Dictionary[W], int) error{
@@ -190,7 +190,7 @@ func openTree[W structures.Word](path btree.Path) func(context.Context, *vk.Devi
 }
 
 func checkTree[W structures.Word](t testing.TB, _ *vk.Device, dictionary Dictionary[W]) {
-	require.NoError(t, dictionary.(*btree.Tree[W, W]).Check(t.Context()))
+	require.NoError(t, dictionary.(*btree.Tree[W, W]).Inspect().Check(t.Context()))
 }
 
 func treeUpkeep[W structures.Word]() []func(context.Context, Dictionary[W], int) error {
@@ -199,7 +199,7 @@ func treeUpkeep[W structures.Word]() []func(context.Context, Dictionary[W], int)
 			return d.(*btree.Tree[W, W]).Compact(ctx, 0.05+float64(n%95)/100)
 		},
 		func(ctx context.Context, d Dictionary[W], _ int) error {
-			return d.(*btree.Tree[W, W]).Check(ctx)
+			return d.(*btree.Tree[W, W]).Inspect().Check(ctx)
 		},
 	}
 }

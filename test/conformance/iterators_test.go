@@ -359,7 +359,7 @@ func TestLoadsOfChanged(t *testing.T) {
 	} {
 		n := 0
 		var failed error
-		for _, err := range m.Loads(t.Context()) {
+		for _, err := range m.Inspect().Loads(t.Context()) {
 			if failed = err; err != nil {
 				break
 			}

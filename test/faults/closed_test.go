@@ -185,7 +185,7 @@ func TestHandlesGivenToOthers(t *testing.T) {
 			}
 		}
 	}
-	versions, err := tree.Versions(ctx)
+	versions, err := tree.Inspect().Versions(ctx)
 	require.NoError(t, err)
 	require.Equal(t, 1, versions.Snapshots)
 }

@@ -91,7 +91,7 @@ func testBatchLargerThanTheLimit[W structures.Word](t *testing.T) {
 			require.GreaterOrEqual(t, n, c.least*32/structures.WidthOf[W]().Bits())
 			queries.Free()
 			if tree, ok := x.(*btree.Tree[W, W]); ok {
-				require.NoError(t, tree.Check(ctx)) // before lookups take what there is for their staging
+				require.NoError(t, tree.Inspect().Check(ctx)) // before lookups take what there is for their staging
 			}
 			got, err := x.Len(ctx)
 			require.NoError(t, err)

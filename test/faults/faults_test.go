@@ -124,7 +124,7 @@ func testPoolLimit[W structures.Word](t *testing.T) {
 			require.Greater(t, len(want), 1024*blocks*slots[W]()*9/10,
 				"the pool is full, but for the rest that nobody needed any more")
 			contents(t, d, m, want)
-			stats, err := m.Stats(t.Context())
+			stats, err := m.Inspect().Stats(t.Context())
 			require.NoError(t, err)
 			require.InDelta(t, 1024*blocks, stats.Pool.Allocated, 8)
 
@@ -207,7 +207,7 @@ func testDeviceMemoryLimit[W structures.Word](t *testing.T) {
 			s, err := m.Insert(t.Context(), k, k) // takes the staging memory as well
 			require.NoError(t, err)
 			done(t, want, k, k, s)
-			_, err = m.Stats(t.Context())
+			_, err = m.Inspect().Stats(t.Context())
 			require.NoError(t, err)
 			k = keys[W](rng, slots[W]()*1024*7)
 			_, found, err := m.Find(t.Context(), k)
@@ -380,7 +380,7 @@ func testEveryAllocationFails[W structures.Word](t *testing.T) {
 			func() error { return m.Rehash(t.Context(), 0) },
 			func() error { _, _, err := m.FindAll(t.Context(), k[:100]); return err },
 			func() error { _, _, err := numbers.All(t.Context(), m); return err },
-			func() error { _, err := m.Stats(t.Context()); return err },
+			func() error { _, err := m.Inspect().Stats(t.Context()); return err },
 		} {
 			if e := step(); e != nil {
 				require.ErrorAs(t, e, &memory, "limit %d", limit)
@@ -408,7 +408,7 @@ func TestClosedDevice(t *testing.T) {
 		"insert": func(ctx context.Context) error { _, err := m.Insert(ctx, one, one); return err },
 		"find":   func(ctx context.Context) error { _, _, err := m.Find(ctx, one); return err },
 		"len":    func(ctx context.Context) error { _, err := m.Len(ctx); return err },
-		"stats":  func(ctx context.Context) error { _, err := m.Stats(ctx); return err },
+		"stats":  func(ctx context.Context) error { _, err := m.Inspect().Stats(ctx); return err },
 		"flush":  m.Flush,
 		"clear":  m.Clear,
 		"rehash": func(ctx context.Context) error { return m.Rehash(ctx, 100) },

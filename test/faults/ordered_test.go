@@ -234,7 +234,7 @@ func testCleanupCancelled[W structures.Word](t *testing.T) {
 		}
 	}
 	holds(t, l, want)
-	before, err := l.Stats(t.Context())
+	before, err := l.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	require.Greater(t, len(before.Levels), 2)
 	cancels := 0
@@ -251,13 +251,13 @@ func testCleanupCancelled[W structures.Word](t *testing.T) {
 		}
 		cancels++
 		require.ErrorIs(t, err, context.Canceled)
-		now, err := l.Stats(t.Context())
+		now, err := l.Inspect().Stats(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, before, now, fmt.Sprint("cancelled at report ", last))
 		holds(t, l, want)
 	}
 	require.GreaterOrEqual(t, cancels, len(before.Levels))
-	now, err := l.Stats(t.Context())
+	now, err := l.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, len(want), now.Resident)
 	holds(t, l, want)

@@ -87,9 +87,9 @@ func dictionaries(t *testing.T, d *vk.Device, progress structures.Progress) []ha
 			_, err := set.Insert(ctx, []uint32{9})
 			return err
 		}},
-		dictionary("tree", tree, tree.Check),
-		dictionary("batched tree", batched, batched.Check),
-		dictionary("versions", versions, versions.Check),
+		dictionary("tree", tree, tree.Inspect().Check),
+		dictionary("batched tree", batched, batched.Inspect().Check),
+		dictionary("versions", versions, versions.Inspect().Check),
 		{name: "snapshot", x: snapshot, close: snapshot.Close, alive: func(ctx context.Context) error {
 			_, err := snapshot.Len(ctx)
 			return err

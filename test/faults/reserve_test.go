@@ -123,7 +123,7 @@ func TestReservedArray(t *testing.T) {
 			require.Equal(t, i < before, found[i])
 			require.True(t, !found[i] || values[i] == keys[i])
 		}
-		s, err := a.Stats(t.Context())
+		s, err := a.Inspect().Stats(t.Context())
 		require.NoError(t, err)
 		require.EqualValues(t, before, s.Pairs)
 		_, err = a.Insert(t.Context(), keys, keys)

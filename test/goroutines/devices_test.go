@@ -64,7 +64,7 @@ func TestTwoDevices(t *testing.T) {
 		n, err := tree.Len(t.Context())
 		require.NoError(t, err)
 		require.EqualValues(t, goroutines/2*rounds*batch, n, "device %d", i)
-		require.NoError(t, tree.Check(t.Context()))
+		require.NoError(t, tree.Inspect().Check(t.Context()))
 	}
 
 	require.NoError(t, trees[0].Close())

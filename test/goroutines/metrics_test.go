@@ -30,7 +30,7 @@ func upTo(n int) (keys []uint32) {
 // more of.
 func TestMetrics(t *testing.T) {
 	eachSubject(t, func(t *testing.T, d *vk.Device, x u32.Dictionary) {
-		first := x.Metrics()
+		first := onstream.Of(x).Metrics()
 		require.Equal(t, structures.Metrics{Bytes: first.Bytes, Kernels: first.Kernels}, first)
 		require.NotZero(t, first.Bytes)
 		keys := upTo(200_000)
@@ -40,7 +40,7 @@ func TestMetrics(t *testing.T) {
 		require.NoError(t, err)
 		_, _, err = x.Find(t.Context(), keys[:50])
 		require.NoError(t, err)
-		m := x.Metrics()
+		m := onstream.Of(x).Metrics()
 		require.Equal(t, structures.Calls{Batches: 2, Operations: 200_070}, m.Updates)
 		require.Equal(t, structures.Calls{Batches: 1, Operations: 50}, m.Queries)
 		require.Positive(t, m.Growths)
@@ -65,15 +65,15 @@ func TestMetrics(t *testing.T) {
 			require.NoError(t, err)
 			_, err = o.Neighbor(t.Context(), structures.Floor, keys[:6])
 			require.NoError(t, err)
-			after := x.Metrics()
+			after := onstream.Of(x).Metrics()
 			require.Equal(t, structures.Calls{Batches: 4, Operations: 157}, after.Queries)
 		}
-		after := x.Metrics()
+		after := onstream.Of(x).Metrics()
 		require.Equal(t, structures.Calls{Batches: 3, Operations: 200_130}, after.Updates)
 		require.Equal(t, m.Growths, after.Growths)
 		require.NoError(t, x.Close())
-		after.Bytes, after.Kernels = 0, x.Metrics().Kernels
-		require.Equal(t, after, x.Metrics(), "only the memory goes")
+		after.Bytes, after.Kernels = 0, onstream.Of(x).Metrics().Kernels
+		require.Equal(t, after, onstream.Of(x).Metrics(), "only the memory goes")
 	})
 }
 
@@ -84,13 +84,13 @@ func TestMetricsNeverWait(t *testing.T) {
 	for _, s := range subjects[uint32]() {
 		calls := 0
 		var err error
-		x, err = s.make(t.Context(), d, func(int, int) { x.Metrics(); calls++ })
+		x, err = s.make(t.Context(), d, func(int, int) { onstream.Of(x).Metrics(); calls++ })
 		require.NoError(t, err)
 		var wg sync.WaitGroup
 		ctx, cancel := context.WithCancel(t.Context())
 		wg.Go(func() {
-			for before := x.Metrics(); ctx.Err() == nil; {
-				m := x.Metrics()
+			for before := onstream.Of(x).Metrics(); ctx.Err() == nil; {
+				m := onstream.Of(x).Metrics()
 				if m.Updates.Operations < before.Updates.Operations || m.Growths < before.Growths || m.Bytes == 0 {
 					t.Errorf("%s: %+v after %+v", s.name, m, before)
 					return
@@ -103,7 +103,11 @@ func TestMetricsNeverWait(t *testing.T) {
 			_, err = x.Insert(t.Context(), keys, keys)
 			require.NoError(t, err)
 		}
-		_, err = x.Save(t.Context(), writer(func(p []byte) (int, error) { x.Metrics(); calls++; return len(p), nil }))
+		_, err = x.Save(t.Context(), writer(func(p []byte) (int, error) {
+			onstream.Of(x).Metrics()
+			calls++
+			return len(p), nil
+		}))
 		require.NoError(t, err)
 		cancel()
 		wg.Wait()
@@ -125,7 +129,7 @@ func TestRebuildsAreLogged(t *testing.T) {
 	hears := func(x u32.Dictionary, err error, rebuilt uint64, messages ...string) {
 		t.Helper()
 		require.NoError(t, err)
-		require.Equal(t, rebuilt, x.Metrics().Rebuilds)
+		require.Equal(t, rebuilt, onstream.Of(x).Metrics().Rebuilds)
 		for _, message := range messages {
 			require.Contains(t, log.String(), `msg="`+message+`"`)
 		}
@@ -169,17 +173,17 @@ func TestReservedDoesntGrow(t *testing.T) {
 			continue
 		}
 		require.NoError(t, r.Reserve(t.Context(), 300_000))
-		before := x.Metrics()
+		before := onstream.Of(x).Metrics()
 		keys := upTo(300_000)
 		for at := 0; at < len(keys); at += 50_000 {
 			_, err := x.Insert(t.Context(), keys[at:at+50_000], keys[at:at+50_000])
 			require.NoError(t, err)
 		}
-		after := x.Metrics()
+		after := onstream.Of(x).Metrics()
 		require.Equal(t, [2]uint64{before.Growths, before.Bytes}, [2]uint64{after.Growths, after.Bytes}, "%s: %s",
 			s.name, &log)
 		require.NoError(t, r.Reserve(t.Context(), 10))
-		require.Equal(t, after.Growths, x.Metrics().Growths, s.name)
+		require.Equal(t, after.Growths, onstream.Of(x).Metrics().Growths, s.name)
 		require.NoError(t, x.Close())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
@@ -63,12 +64,12 @@ func testPreparing(t *testing.T, x u32.Dictionary) {
 			}
 		}
 	})
-	before := x.Metrics().Kernels
+	before := onstream.Of(x).Metrics().Kernels
 	keys := keysOf[uint32](0, 1)
 	_, err := x.Insert(t.Context(), keys, keys)
 	require.NoError(t, err)
 	requireFound(t, x, keys)
-	require.Equal(t, before, x.Metrics().Kernels)
+	require.Equal(t, before, onstream.Of(x).Metrics().Kernels)
 	require.NoError(t, x.Close())
 	require.ErrorIs(t, x.Prepare(t.Context()), vk.ErrClosed)
 }

@@ -125,7 +125,7 @@ func TestQueriesBesideAQuery(t *testing.T) {
 			require.NoError(t, err)
 		}
 		if l, counts := h.x.(*lsm.LSM[uint32, uint32]); counts {
-			stats, err := l.Stats(ctx)
+			stats, err := l.Inspect().Stats(ctx)
 			require.NoError(t, err)
 			require.EqualValues(t, batch, stats.Pairs)
 		}

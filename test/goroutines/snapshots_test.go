@@ -67,11 +67,11 @@ func TestSnapshotsOfEveryTime(t *testing.T) {
 	readers.Wait()
 	close(failed)
 	require.NoError(t, <-failed)
-	v, err := tree.Versions(t.Context())
+	v, err := tree.Inspect().Versions(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, v.Snapshots)
 	require.Zero(t, v.Kept)
-	require.NoError(t, tree.Check(t.Context()))
+	require.NoError(t, tree.Inspect().Check(t.Context()))
 }
 
 // look compares a snapshot with what it should hold, and closes it.

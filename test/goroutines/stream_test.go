@@ -112,7 +112,7 @@ func testStreams[W structures.Word](t *testing.T) {
 		for g, o := range all {
 			requireLookups(t, o, keysOf[W](g, 0))
 		}
-		require.NoError(t, tree.Check(t.Context()))
+		require.NoError(t, tree.Inspect().Check(t.Context()))
 	})
 	for _, s := range subjects[W]() {
 		if s.name != "lsm" && s.name != "array" {

@@ -190,7 +190,7 @@ func TestMovingClock(t *testing.T) {
 			history := make([][]porcupine.Operation, groups)
 			most := btree.Moving{Updates: len(operations), Snapshots: len(operations)}
 			r.history(operations, r.dispatch(words, length, most), history)
-			require.NoError(r, r.tree.Check(r.Context()))
+			require.NoError(r, r.tree.Inspect().Check(r.Context()))
 			r.checkGroups(seed, history)
 		})
 	})
@@ -221,7 +221,7 @@ func TestHeldSnapshots(t *testing.T) {
 			require.EqualValues(r, len(want[i]), out[8*i+4], "pairs at snapshot %d, of time %d", i, out[8*i+1])
 			require.Equal(r, want[i], values[groupKeys*i:][:len(want[i])], "at snapshot %d, of time %d", i, out[8*i+1])
 		}
-		require.NoError(r, r.tree.Check(r.Context()))
+		require.NoError(r, r.tree.Inspect().Check(r.Context()))
 	})
 }
 
@@ -263,7 +263,7 @@ func TestMovingWithoutRoom(t *testing.T) {
 			last = pending
 		}
 		require.NotZero(r, left[0], "there was too little")
-		require.NoError(r, r.tree.Check(r.Context()))
+		require.NoError(r, r.tree.Inspect().Check(r.Context()))
 		_, found, err := r.tree.find(r.Context(), keys)
 		require.NoError(r, err)
 		require.NotContains(r, found, false)

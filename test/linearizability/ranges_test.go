@@ -128,7 +128,7 @@ func TestRangesAreMoments(t *testing.T) {
 					of.answers(b, phase, history)
 				}
 			}
-			require.NoError(r, of.tree.Check(r.Context()))
+			require.NoError(r, of.tree.Inspect().Check(r.Context()))
 			r.checkGroups(seed, history)
 		})
 	})

@@ -44,7 +44,7 @@ type tree interface {
 	On(*vk.Stream) btree.OnStream
 	Clear(ctx) error
 	Compact(c ctx, fill float64) error
-	Check(ctx) error
+	Inspect() btree.Inspection
 	Close() error
 	InShaders() btree.InShaders
 	insert(c ctx, keys []uint64) error // as their own values
@@ -87,7 +87,7 @@ func eachTree(t *testing.T, test func(r *treeRig)) {
 
 // held adds to a history what the tree holds at last, and looks whether it is a tree.
 func (r *treeRig) held(history []porcupine.Operation, keys []uint64, end int64) []porcupine.Operation {
-	require.NoError(r, r.tree.Check(r.Context()))
+	require.NoError(r, r.tree.Inspect().Check(r.Context()))
 	values, found, err := r.tree.find(r.Context(), keys)
 	require.NoError(r, err)
 	for i, key := range keys {
@@ -284,7 +284,7 @@ func TestNeighborsWithRootSplits(t *testing.T) {
 			in.Free()
 			out.Free()
 			ticket.Free()
-			require.NoError(r, r.tree.Check(r.Context()))
+			require.NoError(r, r.tree.Inspect().Check(r.Context()))
 		})
 	})
 }

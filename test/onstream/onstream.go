@@ -1,4 +1,5 @@
-// Package onstream is for tests of several dictionaries, whose calls on streams have types of their own.
+// Package onstream is for tests of several dictionaries, whose calls on streams, and what looks inside, have types of
+// their own.
 package onstream
 
 import (
@@ -6,6 +7,9 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -43,4 +47,21 @@ func (c Calls) Ordered(s *vk.Stream) structures.OrderedOnStream {
 // Concurrent returns the calls on a stream of a dictionary that does batches concurrently.
 func (c Calls) Concurrent(s *vk.Stream) structures.ConcurrentOnStream {
 	return c.On(s).(structures.ConcurrentOnStream)
+}
+
+// Metrics returns what the host knows of a dictionary.
+func (c Calls) Metrics() structures.Metrics {
+	switch of := c.of.(type) {
+	case interface{ Inspect() btree.Inspection }:
+		return of.Inspect().Metrics()
+	case interface{ Inspect() lsm.Inspection }:
+		return of.Inspect().Metrics()
+	case interface{ Inspect() slabhash.Inspection }:
+		return of.Inspect().Metrics()
+	case interface {
+		Inspect() sortedarray.Inspection
+	}:
+		return of.Inspect().Metrics()
+	}
+	panic(fmt.Sprintf("%T has no metrics", c.of))
 }

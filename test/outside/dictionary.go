@@ -139,8 +139,8 @@ func save[K, V structures.Number](what string, d structures.Dictionary[K, V]) *b
 }
 
 // clear empties a dictionary and closes it.
-func clear[K, V structures.Number](what string, d structures.Dictionary[K, V]) {
-	equal(what+": updates in Metrics", true, d.Metrics().Updates.Operations > 0)
+func clear[K, V structures.Number](what string, d structures.Dictionary[K, V], m structures.Metrics) {
+	equal(what+": updates in Metrics", true, m.Updates.Operations > 0)
 	if structures.WidthOf[K]() == structures.Bits32 { // the kernels of 64 bits take as long
 		check(d.Prepare(ctx))
 	}

@@ -30,8 +30,8 @@ func lsmTree[K, V structures.Number]() {
 	holds(what+", loaded", loaded, want)
 	check(loaded.Close())
 	check(l.Cleanup(ctx))
-	equal(what+": stages of Timings", true, len(l.Timings()) > 0)
-	equal(what+": pairs of Stats", uint64(len(want)), must(l.Stats(ctx)).Pairs)
+	equal(what+": stages of Timings", true, len(l.Inspect().Timings()) > 0)
+	equal(what+": pairs of Stats", uint64(len(want)), must(l.Inspect().Stats(ctx)).Pairs)
 	check(l.Maintain(ctx))
 	check(l.Trim())
 	check(l.Reserve(ctx, 1000))
@@ -41,5 +41,5 @@ func lsmTree[K, V structures.Number]() {
 	holds(what+", built", built, pairsFrom[K, V](0, pairs))
 	check(built.Close())
 	deleteRange(what, l, want)
-	clear(what, l)
+	clear(what, l, l.Inspect().Metrics())
 }

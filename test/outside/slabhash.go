@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -39,7 +38,7 @@ func slabHash[K, V structures.Number]() {
 	check(built.Close())
 	upkeep(what, m, uint64(len(want)))
 	duplicates(what, m)
-	clear(what, m)
+	clear(what, m, m.Inspect().Metrics())
 	set[K](what)
 }
 
@@ -48,27 +47,24 @@ type table interface {
 	Clear(ctx context.Context) error
 	Flush(ctx context.Context) error
 	Len(ctx context.Context) (uint64, error)
-	Loads(ctx context.Context) iter.Seq2[slabhash.BucketLoad, error]
-	Metrics() structures.Metrics
 	Prepare(ctx context.Context) error
 	Rehash(ctx context.Context, buckets int) error
 	Reserve(ctx context.Context, n int) error
 	Save(ctx context.Context, w io.Writer) (int64, error)
-	Stats(ctx context.Context) (slabhash.Stats, error)
-	Timings() []vk.Timing
+	Inspect() slabhash.Inspection
 }
 
 // upkeep compares what maps and sets have alike.
 func upkeep(what string, t table, pairs uint64) {
 	equal(what+": Len", pairs, must(t.Len(ctx)))
-	equal(what+": updates in Metrics", true, t.Metrics().Updates.Operations > 0)
+	equal(what+": updates in Metrics", true, t.Inspect().Metrics().Updates.Operations > 0)
 	check(t.Reserve(ctx, 1000))
 	check(t.Flush(ctx))
 	check(t.Rehash(ctx, 64))
-	equal(what+": kernels of Timings", true, len(t.Timings()) > 0)
-	equal(what+": pairs of Stats", pairs, must(t.Stats(ctx)).Pairs)
+	equal(what+": kernels of Timings", true, len(t.Inspect().Timings()) > 0)
+	equal(what+": pairs of Stats", pairs, must(t.Inspect().Stats(ctx)).Pairs)
 	sum := uint64(0)
-	for load, err := range t.Loads(ctx) {
+	for load, err := range t.Inspect().Loads(ctx) {
 		check(err)
 		sum += uint64(load.Pairs)
 	}

@@ -31,12 +31,12 @@ func snapshots[K, V structures.Number](what string, t *btree.Tree[K, V], want ma
 	loaded := must(btree.Load[K, V](ctx, device, &saved, btree.Options{}))
 	holds(what+", loaded from a snapshot", loaded, held)
 	check(loaded.Close())
-	versions := must(t.Versions(ctx))
+	versions := must(t.Inspect().Versions(ctx))
 	equal(what+": snapshots of Versions", 1, versions.Snapshots)
 	most := 0
-	for _, node := range must(t.Nodes(ctx)) {
+	for _, node := range must(t.Inspect().Nodes(ctx)) {
 		if node.Level == 0 {
-			most = max(most, len(must(t.History(ctx, node)).Versions))
+			most = max(most, len(must(t.Inspect().History(ctx, node)).Versions))
 		}
 	}
 	equal(what+": versions of a leaf", 1, most)

@@ -30,10 +30,10 @@ func sortedArray[K, V structures.Number]() {
 	check(loaded.Close())
 	check(a.Reserve(ctx, 1000))
 	a.Trim()
-	equal(what+": pairs of Stats", uint64(len(want)), must(a.Stats(ctx)).Pairs)
+	equal(what+": pairs of Stats", uint64(len(want)), must(a.Inspect().Stats(ctx)).Pairs)
 	built := must(sortedarray.Build(ctx, device, some[K](0, pairs), some[V](0, pairs), sortedarray.Options{}))
 	holds(what+", built", built, pairsFrom[K, V](0, pairs))
 	check(built.Close())
 	deleteRange(what, a, want)
-	clear(what, a)
+	clear(what, a, a.Inspect().Metrics())
 }

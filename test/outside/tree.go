@@ -9,15 +9,12 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// tree is what trees do and other dictionaries don't. N is a node and S are statistics: this file imports no structure,
-// so that a program has those of its own part alone.
-type tree[K, V structures.Number, N, S any] interface {
+// tree is what trees do and other dictionaries don't. This file imports no structure, so that a program has those of
+// its own part alone.
+type tree[K, V structures.Number] interface {
 	structures.Dictionary[K, V]
-	Check(ctx context.Context) error
 	Compact(ctx context.Context, fill float64) error
-	Nodes(ctx context.Context) ([]N, error)
 	Reserve(ctx context.Context, n int) error
-	Stats(ctx context.Context) (S, error)
 }
 
 // treeOn is what trees do on a stream and other dictionaries don't.
@@ -27,8 +24,7 @@ type treeOn interface {
 }
 
 // asTree compares a tree, by what other dictionaries don't do.
-func asTree[K, V structures.Number, N, S any, On treeOn](what string, t tree[K, V, N, S], on func(*vk.Stream) On,
-	want map[K]V) (S, []N) {
+func asTree[K, V structures.Number, On treeOn](what string, t tree[K, V], on func(*vk.Stream) On, want map[K]V) {
 	known := slices.Sorted(maps.Keys(want))
 	exported := make([]V, len(known))
 	for i, key := range known {
@@ -54,7 +50,5 @@ func asTree[K, V structures.Number, N, S any, On treeOn](what string, t tree[K, 
 
 	check(t.Compact(ctx, 1))
 	check(t.Reserve(ctx, 1000))
-	check(t.Check(ctx))
 	holds(what+", behind Compact", t, want)
-	return must(t.Stats(ctx)), must(t.Nodes(ctx))
 }

@@ -268,7 +268,7 @@ func TestLargeAndItsOptions(t *testing.T) {
 		require.NoError(t, err)
 		defer got.Close()
 		requirePairs[uint32](t, got, keys, values)
-		s, err := got.Stats(t.Context())
+		s, err := got.Inspect().Stats(t.Context())
 		require.NoError(t, err)
 		return s.Load
 	}
@@ -278,7 +278,7 @@ func TestLargeAndItsOptions(t *testing.T) {
 	tree, err := btree.Load[uint32, uint32](t.Context(), d, bytes.NewReader(data), btree.Options{})
 	require.NoError(t, err)
 	defer tree.Close()
-	require.NoError(t, tree.Check(t.Context()))
+	require.NoError(t, tree.Inspect().Check(t.Context()))
 	requirePairs[uint32](t, tree, keys, values)
 	full, err := btree.Build(t.Context(), d, keys[:1000], values[:1000], btree.Options{Fill: 1})
 	require.NoError(t, err)
@@ -288,7 +288,7 @@ func TestLargeAndItsOptions(t *testing.T) {
 	require.NoError(t, err)
 	defer again.Close()
 	require.NoError(t, again.Compact(t.Context(), 0)) // to Options.Fill
-	s, err := again.Stats(t.Context())
+	s, err := again.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	require.Greater(t, s.Fill, 0.95)
 }

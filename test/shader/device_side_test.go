@@ -372,7 +372,7 @@ func TestPageTreeShader(t *testing.T) {
 		require.ElementsMatch(t, slices.Collect(maps.Keys(free)), left)
 		require.NotEmpty(t, left)
 		require.Less(t, slices.Max(left), slices.Min(refused))
-		require.NoError(t, seats.Check(ctx))
+		require.NoError(t, seats.Inspect().Check(ctx))
 	})
 }
 
@@ -620,8 +620,8 @@ func TestPageArrivals(t *testing.T) {
 	n, err := tree.Len(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, count, n)
-	require.NoError(t, tree.Check(t.Context()))
-	v, err := tree.Versions(t.Context())
+	require.NoError(t, tree.Inspect().Check(t.Context()))
+	v, err := tree.Inspect().Versions(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, v.Kept)
 }

@@ -64,12 +64,12 @@ func testOwnMoments[W structures.Word](t *testing.T) {
 		require.NoError(t, err)
 		requireMoments(t, b, r, before, held)
 		if round == 0 {
-			v, err := tree.Versions(t.Context())
+			v, err := tree.Inspect().Versions(t.Context())
 			require.NoError(t, err)
 			require.NotZero(t, v.Bytes, "the queries took snapshots")
 			require.Zero(t, v.Kept, "and they ended")
 		}
-		require.NoError(t, tree.Check(t.Context()))
+		require.NoError(t, tree.Inspect().Check(t.Context()))
 		now := take(t, tree)
 		require.Equal(t, held, pairs(t, now), "round %d", round)
 		require.NoError(t, now.Close())
@@ -84,7 +84,7 @@ func testOwnMoments[W structures.Word](t *testing.T) {
 	for _, k := range open {
 		require.NoError(t, k.s.Close())
 	}
-	v, err := tree.Versions(t.Context())
+	v, err := tree.Inspect().Versions(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, v.Kept)
 	require.Zero(t, v.Snapshots)

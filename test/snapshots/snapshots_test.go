@@ -219,7 +219,7 @@ func TestAt(t *testing.T) {
 	require.Equal(t, map[uint32]uint32{1: 2}, pairs(t, second))
 	same := take(t, tree)
 	require.Equal(t, second.Time(), same.Time(), "nothing has changed")
-	versions, err := tree.Versions(t.Context())
+	versions, err := tree.Inspect().Versions(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 2, versions.Snapshots)
 	require.Equal(t, [2]uint64{second.Time(), second.Time()}, [2]uint64{versions.Oldest, versions.Newest})
@@ -293,7 +293,7 @@ func TestForgottenSnapshot(t *testing.T) {
 	require.NoError(t, closed.Close())
 	for range 1000 {
 		runtime.GC()
-		v, err := tree.Versions(t.Context())
+		v, err := tree.Inspect().Versions(t.Context())
 		require.NoError(t, err)
 		if v.Forgotten == 1 && v.Snapshots == 0 {
 			mu.Lock()
@@ -357,8 +357,8 @@ func TestReadersBesideUpdates(t *testing.T) {
 	readers.Wait()
 	close(failed)
 	require.NoError(t, <-failed)
-	require.NoError(t, tree.Check(t.Context()))
-	v, err := tree.Versions(t.Context())
+	require.NoError(t, tree.Inspect().Check(t.Context()))
+	v, err := tree.Inspect().Versions(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, v.Kept)
 }
@@ -396,7 +396,7 @@ func TestKept(t *testing.T) {
 		require.NoError(t, err)
 	}
 	kept := func() int {
-		v, err := tree.Versions(t.Context())
+		v, err := tree.Inspect().Versions(t.Context())
 		require.NoError(t, err)
 		return v.Kept
 	}

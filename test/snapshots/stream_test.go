@@ -58,10 +58,10 @@ func TestClosedInFlight(t *testing.T) {
 		require.Equal(t, all(round), testdevice.Download(t, lookups.Values, n))
 		require.NoError(t, writer.Wait(t.Context()))
 	}
-	v, err := tree.Versions(t.Context())
+	v, err := tree.Inspect().Versions(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, v.Kept)
-	require.NoError(t, tree.Check(t.Context()))
+	require.NoError(t, tree.Inspect().Check(t.Context()))
 }
 
 // Queries on a snapshot that a stream has dropped, or that was closed with its stream, hold nobody up.
@@ -90,7 +90,7 @@ func TestDroppedQueries(t *testing.T) {
 		require.NoError(t, at.Close())
 		_, err = tree.Insert(t.Context(), []uint32{1}, []uint32{20 + i})
 		require.NoError(t, err)
-		v, err := tree.Versions(t.Context())
+		v, err := tree.Inspect().Versions(t.Context())
 		require.NoError(t, err)
 		require.Zero(t, v.Kept)
 	}
@@ -139,7 +139,7 @@ func TestHeldSnapshot(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(was.Bytes(), is.Bytes()))
 	require.NoError(t, held.Close())
-	require.NoError(t, tree.Check(t.Context()))
+	require.NoError(t, tree.Inspect().Check(t.Context()))
 }
 
 // streamed are updates that streams record, in that order, and snapshots among them.
@@ -248,12 +248,12 @@ func TestSnapshotsInStreamsOrder(t *testing.T) {
 		}
 		require.NotZero(t, dropped)
 		require.NotEmpty(t, open)
-		require.NoError(t, s.tree.Check(t.Context()))
+		require.NoError(t, s.tree.Inspect().Check(t.Context()))
 		for at, updates := range open {
 			require.Equal(t, s.holds(updates), pairs(t, at), "seed %d, behind %d updates", seed, updates)
 			require.NoError(t, at.Close())
 		}
-		v, err := s.tree.Versions(t.Context())
+		v, err := s.tree.Inspect().Versions(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, btree.Versions{Bytes: v.Bytes}, v, "nothing is left")
 		require.NoError(t, s.tree.Compact(t.Context(), 0))
@@ -318,7 +318,7 @@ func TestDroppedSnapshot(t *testing.T) {
 	for range 5 {
 		runtime.GC()
 	}
-	v, err := tree.Versions(t.Context())
+	v, err := tree.Inspect().Versions(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, v, "none is open, none was forgotten")
 	require.NoError(t, tree.Compact(t.Context(), 0))

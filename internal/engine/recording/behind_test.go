@@ -180,7 +180,7 @@ func TestReplacedUnderWork(t *testing.T) {
 	require.NoError(t, err)
 	_, err = tree.Insert(t.Context(), many, many)
 	require.NoError(t, err)
-	require.NoError(t, tree.Check(t.Context()))
+	require.NoError(t, tree.Inspect().Check(t.Context()))
 	require.NoError(t, stream.Wait(t.Context()))
 	require.Equal(t, some, testdevice.Download(t, values, updates))
 

@@ -15,6 +15,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
@@ -69,7 +70,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 			t.Cleanup(func() { require.NoError(t, s.Close()) })
 			require.NoError(t, s.Prepare(t.Context()))
 			note(kernels.Take())
-			before := s.Metrics().Kernels
+			before := onstream.Of(s.Dictionary).Metrics().Kernels
 			behind := func(what string) { require.Empty(t, kernels.Take(), what) }
 
 			s.reset(t)
@@ -87,7 +88,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 				behind(c.name)
 			}
 			everySize(t, s, behind)
-			require.Equal(t, before, s.Metrics().Kernels)
+			require.Equal(t, before, onstream.Of(s.Dictionary).Metrics().Kernels)
 		})
 	}
 	t.Run("slabhash set", func(t *testing.T) {
@@ -173,7 +174,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 			for _, err := range btree.Diff(t.Context(), s, open[max(i, 1)-1]) {
 				require.NoError(t, err)
 			}
-			_, err = tree.Versions(t.Context())
+			_, err = tree.Inspect().Versions(t.Context())
 			require.NoError(t, err)
 		}
 		for _, s := range open {

@@ -278,13 +278,13 @@ func orderedOn(b buffers, of any) []callOn {
 func treeOf(b buffers, o btree.Options) structure {
 	tree, err := btree.New[uint32, uint32](b.t.Context(), b.d, o)
 	require.NoError(b.t, err)
-	s := structure{Dictionary: tree, check: tree.Check, calls: orderedCalls(tree), on: orderedOn(b, tree)}
+	s := structure{Dictionary: tree, check: tree.Inspect().Check, calls: orderedCalls(tree), on: orderedOn(b, tree)}
 	s.calls = append(s.calls,
 		reads("Compact", func(ctx context.Context) error { return tree.Compact(ctx, 0.5) }),
 		reads("Export", func(ctx context.Context) error { _, _, err := numbers.All(ctx, tree); return err }),
-		reads("Nodes", func(ctx context.Context) error { _, err := tree.Nodes(ctx); return err }),
-		reads("Stats", func(ctx context.Context) error { _, err := tree.Stats(ctx); return err }),
-		reads("Check", tree.Check))
+		reads("Nodes", func(ctx context.Context) error { _, err := tree.Inspect().Nodes(ctx); return err }),
+		reads("Stats", func(ctx context.Context) error { _, err := tree.Inspect().Stats(ctx); return err }),
+		reads("Check", tree.Inspect().Check))
 	keys, kind, left := b.words(some...), testdevice.Room[uint8](b.t, b.d, updates), b.words(0)
 	status := testdevice.Room[uint8](b.t, b.d, updates)
 	bytes := make([]uint8, updates)
@@ -338,10 +338,10 @@ func mapOf(b buffers, o slabhash.Options) structure {
 	s.calls = append(s.calls,
 		reads("Flush", m.Flush),
 		reads("Rehash", func(ctx context.Context) error { buckets ^= 100; return m.Rehash(ctx, buckets) }),
-		reads("Stats", func(ctx context.Context) error { _, err := m.Stats(ctx); return err }),
+		reads("Stats", func(ctx context.Context) error { _, err := m.Inspect().Stats(ctx); return err }),
 		reads("FindAll", func(ctx context.Context) error { _, _, err := m.FindAll(ctx, there[:100]); return err }),
 		reads("Loads", func(ctx context.Context) error {
-			return drained(m.Loads(ctx))
+			return drained(m.Inspect().Loads(ctx))
 		}))
 	keys, left, status := b.words(some...), b.words(0), testdevice.Room[uint8](b.t, b.d, updates)
 	number, asked, bits, total := b.words(updates), b.words(queries), b.room((queries+31)/32), b.room(1)
@@ -388,7 +388,7 @@ func lsmOf(b buffers) structure {
 	require.NoError(b.t, err)
 	s := structure{Dictionary: l, calls: orderedCalls(l), on: append(orderedOn(b, l), updatesOn(b, false, l)...)}
 	s.calls = append(s.calls, reads("Cleanup", l.Cleanup), reads("Stats", func(ctx context.Context) error {
-		_, err := l.Stats(ctx)
+		_, err := l.Inspect().Stats(ctx)
 		return err
 	}))
 	return s

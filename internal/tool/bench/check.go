@@ -13,7 +13,7 @@ func (s *session) sound(pairs int) {
 		ok(s.wrong("%d pairs there instead of %d", n, pairs))
 	}
 	if t, is := s.dictionary.(tree); is {
-		ok(t.Check(s.ctx))
+		ok(t.Inspect().Check(s.ctx))
 	}
 }
 

@@ -98,7 +98,7 @@ func (s *session) holdOf(q sequence, pairs int) {
 		ok(d.Clear(s.ctx))
 		s.applyAll(d.hashed, structures.Insert, q, pairs)
 		if s.utility == 0 {
-			s.utility = must(d.Stats(s.ctx)).Utilization
+			s.utility = must(d.Inspect().Stats(s.ctx)).Utilization
 		}
 	case tree:
 		ok(d.On(s.stream).Build(s.ctx, structures.DeviceBatch{Count: pairs, Keys: keys, Values: values}))
@@ -141,7 +141,7 @@ func open[I, N, W, O any](s *session, o O, narrow func(context.Context, *vk.Devi
 type hashed interface {
 	handle
 	On(*vk.Stream) structures.ConcurrentOnStream
-	Stats(context.Context) (slabhash.Stats, error)
+	Inspect() slabhash.Inspection
 }
 
 // hashMap is what a map has at either width.
@@ -150,7 +150,6 @@ type hashMap interface {
 	Flush(context.Context) error
 	Rehash(ctx context.Context, buckets int) error
 	InShaders() structures.InShaders[slabhash.Device]
-	Timings() []vk.Timing
 }
 
 func (s *session) newMap(o slabhash.Options) hashMap {
@@ -256,9 +255,8 @@ func (s *session) applyAll(t hashed, kind structures.Kind, q sequence, pairs int
 type tree interface {
 	handle
 	On(*vk.Stream) btree.OnStream
-	Check(context.Context) error
 	Compact(ctx context.Context, fill float64) error
-	Stats(context.Context) (btree.Stats, error)
+	Inspect() btree.Inspection
 }
 
 func openTree(s *session) dictionary {

@@ -26,7 +26,7 @@ func treeEndToEnd[W structures.Word](s *session) {
 	t, q := s.tree(), newSequence(s.space, s.keys.order, s.n+s.batch)
 	x := insertCall(s, slicesOf[W](s.batch, func(i int) uint32 { return q.key(s.n + i) }),
 		func() { s.holdOf(q, s.n) }, func() { s.sound(s.n + s.batch) })
-	x.batch, x.path = s.batch, func() uint64 { return must(t.Stats(s.ctx)).Batches.Batched }
+	x.batch, x.path = s.batch, func() uint64 { return must(t.Inspect().Stats(s.ctx)).Batches.Batched }
 	besideCopies(s, x)
 	s.there = -1
 	besideCopies(s, findCall[W](s, func(i int) uint32 { return q.key(s.order.at(i)) }, func() {}))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
@@ -85,9 +86,9 @@ func (s *session) rehash(factor float64) {
 // ofSlabs measures a call that reads all slabs that there are and writes those that there are then, and waits by
 // itself: the wall time is its own, the device's that of its kernel.
 func (s *session) ofSlabs(m Measurement, prepare, call func(), kernel string) Measurement {
-	before := must(s.hash().Stats(s.ctx)).Slabs
-	m = s.calls(m, prepare, call, s.hash().Timings, kernel)
-	m.Bytes = (before + must(s.hash().Stats(s.ctx)).Slabs) * slabBytes
+	before := must(s.hash().Inspect().Stats(s.ctx)).Slabs
+	m = s.calls(m, prepare, call, s.hash().Inspect().Timings, kernel)
+	m.Bytes = (before + must(s.hash().Inspect().Stats(s.ctx)).Slabs) * slabBytes
 	return m
 }
 
@@ -98,7 +99,7 @@ func (s *session) clear() {
 	defer s.ending()
 	fill := func() { s.applyAll(own, structures.Insert, s.keys, s.n) }
 	fill()
-	stats := must(own.Stats(s.ctx))
+	stats := must(own.Inspect().Stats(s.ctx))
 	m := s.measurement(s.n, s.n)
 	m.Utilization, m.Bytes = stats.Utilization, stats.Bytes
 	m = s.calls(m, fill, func() { ok(own.Clear(s.ctx)) }, nil, "")
@@ -119,7 +120,7 @@ func (s *session) cleanup() {
 	key := func(i int) uint32 { return s.keys.key(pick.at(i)) }
 	l := s.structure().(interface {
 		Cleanup(context.Context) error
-		Timings() []vk.Timing
+		Inspect() lsm.Inspection
 	})
 	prepare := func() {
 		s.empty()
@@ -131,7 +132,7 @@ func (s *session) cleanup() {
 			s.wait()
 		}
 	}
-	m := s.calls(s.measurement(elements, elements), prepare, func() { ok(l.Cleanup(s.ctx)) }, l.Timings, "")
+	m := s.calls(s.measurement(elements, elements), prepare, func() { ok(l.Cleanup(s.ctx)) }, l.Inspect().Timings, "")
 	later := make([]bool, s.n)
 	for i := range again {
 		later[pick.at(i)] = true
