@@ -12,6 +12,8 @@ import (
 type Queries[K, V Number] interface {
 	// Find returns the value of each key, 0 if the key is absent, and whether the key is there.
 	Find(ctx context.Context, keys []K) (values []V, found []bool, err error)
+	// Get is Find of one key.
+	Get(ctx context.Context, key K) (value V, found bool, err error)
 	// FindInto is Find into the caller's slices. values may be keys itself.
 	FindInto(ctx context.Context, keys []K, values []V, found []bool) error
 

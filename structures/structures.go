@@ -195,6 +195,10 @@ type Dictionary[K, V Number] interface {
 
 	// Find returns the value of each key, 0 if the key is absent, and whether the key is there.
 	Find(ctx context.Context, keys []K) (values []V, found []bool, err error)
+	// Get is Find of one key. A batch of many keys takes little longer than one key.
+	Get(ctx context.Context, key K) (value V, found bool, err error)
+	// Put is Insert of one pair.
+	Put(ctx context.Context, key K, value V) error
 	// FindInto is Find into the caller's slices.
 	FindInto(ctx context.Context, keys []K, values []V, found []bool) error
 	// Apply does a batch of operations of any kinds.

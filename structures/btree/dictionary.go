@@ -48,6 +48,16 @@ func (t *Tree[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bo
 	return t.open().queries.Find(ctx, keys)
 }
 
+// Get returns the value of one key, and whether the key is there. It takes as long as Find of thousands of keys.
+func (t *Tree[K, V]) Get(ctx context.Context, key K) (value V, found bool, err error) {
+	return t.open().queries.Get(ctx, key)
+}
+
+// Put inserts one pair, or assigns the value to the key that is there. It takes as long as Insert of thousands.
+func (t *Tree[K, V]) Put(ctx context.Context, key K, value V) error {
+	return t.UpdateInto(ctx, structures.Insert, []K{key}, []V{value}, nil)
+}
+
 // FindInto is Find into the caller's slices. values may be keys itself.
 func (t *Tree[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
 	return t.open().queries.FindInto(ctx, keys, values, found)

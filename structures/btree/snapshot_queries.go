@@ -12,6 +12,11 @@ func (s *Snapshot[K, V]) Find(ctx context.Context, keys []K) (values []V, found 
 	return s.queries().Find(ctx, keys)
 }
 
+// Get returns the value of one key, and whether the key is there.
+func (s *Snapshot[K, V]) Get(ctx context.Context, key K) (value V, found bool, err error) {
+	return s.queries().Get(ctx, key)
+}
+
 // FindInto is Find into the caller's slices. values may be keys itself.
 func (s *Snapshot[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
 	return s.queries().FindInto(ctx, keys, values, found)

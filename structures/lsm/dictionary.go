@@ -48,6 +48,16 @@ func (l *LSM[K, V]) Find(ctx context.Context, keys []K) (values []V, found []boo
 	return l.open().queries.Find(ctx, keys)
 }
 
+// Get returns the value of one key, and whether the key is there. It takes as long as Find of thousands of keys.
+func (l *LSM[K, V]) Get(ctx context.Context, key K) (value V, found bool, err error) {
+	return l.open().queries.Get(ctx, key)
+}
+
+// Put inserts one pair, or assigns the value to the key that is there. It takes as long as Insert of thousands.
+func (l *LSM[K, V]) Put(ctx context.Context, key K, value V) error {
+	return l.UpdateInto(ctx, structures.Insert, []K{key}, []V{value}, nil)
+}
+
 // FindInto is Find into the caller's slices. values may be keys itself.
 func (l *LSM[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
 	return l.open().queries.FindInto(ctx, keys, values, found)

@@ -115,6 +115,19 @@ func (m *Map[K, V]) Find(ctx context.Context, keys []K) (values []V, found []boo
 	return values, found, m.FindInto(ctx, keys, values, found)
 }
 
+// Get returns the least recently inserted value of one key, and whether the key is there. It takes as long as Find of
+// thousands of keys.
+func (m *Map[K, V]) Get(ctx context.Context, key K) (value V, found bool, err error) {
+	values, flags := make([]V, 1), make([]bool, 1)
+	err = m.FindInto(ctx, []K{key}, values, flags)
+	return values[0], flags[0], err
+}
+
+// Put inserts one pair, or assigns the value to the key that is there. It takes as long as Insert of thousands.
+func (m *Map[K, V]) Put(ctx context.Context, key K, value V) error {
+	return m.UpdateInto(ctx, structures.Insert, []K{key}, []V{value}, nil)
+}
+
 // FindInto is Find into the caller's slices, each as long as keys or nil: then it is not wanted. values may be keys
 // itself, and must not overlap with it otherwise. After an error their contents mean nothing. Error also:
 // *structures.LengthError.

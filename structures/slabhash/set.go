@@ -80,6 +80,18 @@ func (s *Set[K]) Contains(ctx context.Context, keys []K) ([]bool, error) {
 	return found, s.ContainsInto(ctx, keys, found)
 }
 
+// Get reports whether one key is there. It takes as long as Contains of thousands of keys.
+func (s *Set[K]) Get(ctx context.Context, key K) (bool, error) {
+	found := make([]bool, 1)
+	err := s.ContainsInto(ctx, []K{key}, found)
+	return found[0], err
+}
+
+// Put inserts one key unless it is there. It takes as long as Insert of thousands of keys.
+func (s *Set[K]) Put(ctx context.Context, key K) error {
+	return s.UpdateInto(ctx, structures.InsertUnique, []K{key}, nil)
+}
+
 // ContainsInto is Contains into the caller's slice, as long as keys.
 func (s *Set[K]) ContainsInto(ctx context.Context, keys []K, found []bool) error {
 	t, n := s.open(), len(keys)

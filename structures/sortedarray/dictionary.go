@@ -48,6 +48,16 @@ func (a *Array[K, V]) Find(ctx context.Context, keys []K) (values []V, found []b
 	return a.open().queries.Find(ctx, keys)
 }
 
+// Get returns the value of one key, and whether the key is there. It takes as long as Find of thousands of keys.
+func (a *Array[K, V]) Get(ctx context.Context, key K) (value V, found bool, err error) {
+	return a.open().queries.Get(ctx, key)
+}
+
+// Put inserts one pair, or assigns the value to the key that is there. It takes as long as Insert of thousands.
+func (a *Array[K, V]) Put(ctx context.Context, key K, value V) error {
+	return a.UpdateInto(ctx, structures.Insert, []K{key}, []V{value}, nil)
+}
+
 // FindInto is Find into the caller's slices. values may be keys itself.
 func (a *Array[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
 	return a.open().queries.FindInto(ctx, keys, values, found)

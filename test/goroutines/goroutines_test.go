@@ -78,10 +78,12 @@ func (s set[W]) Apply(ctx context.Context, b structures.Batch[W, W]) (structures
 	return structures.Results[W, W]{Status: r.Status}, err
 }
 
-func (s set[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) (err error) {
-	*into, err = s.Apply(ctx, b)
-	return err
+func (s set[W]) Get(ctx context.Context, key W) (W, bool, error) {
+	found, err := s.Set.Get(ctx, key)
+	return 0, found, err
 }
+
+func (s set[W]) Put(ctx context.Context, key, _ W) error { return s.Set.Put(ctx, key) }
 
 func (s set[W]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[W, W], error] {
 	return func(yield func(structures.Pairs[W, W], error) bool) {

@@ -99,6 +99,8 @@ func batches[K, V structures.Number](what string, d structures.Dictionary[K, V],
 	equal(what+": a value of Apply", want[first], r.Values[0])
 	delete(want, last)
 	want[last+1] = 9
+	check(d.Put(ctx, last, 8))
+	want[last] = 8
 }
 
 // holds compares a dictionary with a map, by all that reads it.
@@ -106,6 +108,10 @@ func holds[K, V structures.Number](what string, d structures.Dictionary[K, V], w
 	equal(what+": Len", uint64(len(want)), must(d.Len(ctx)))
 	keys := some[K](0, 4*pairs-1)
 	values, found := must2(d.Find(ctx, keys))
+	for i, key := range keys[:3] {
+		value, there, err := d.Get(ctx, key)
+		equal(what+": Get", []any{values[i], found[i], nil}, []any{value, there, err})
+	}
 	found2, values2 := make([]bool, len(keys)), make([]V, len(keys))
 	check(d.FindInto(ctx, keys, values2, found2))
 	wanted, there := make([]V, len(keys)), make([]bool, len(keys))

@@ -12,6 +12,8 @@ func queries[K, V structures.Number](what string, q structures.Queries[K, V], wa
 	known := slices.Sorted(maps.Keys(want))
 	keys := some[K](0, 4*pairs-1)
 	values, found := must2(q.Find(ctx, keys))
+	value, there, err := q.Get(ctx, keys[0])
+	equal(what+": Get", []any{values[0], found[0], nil}, []any{value, there, err})
 	found2, values2 := make([]bool, len(keys)), make([]V, len(keys))
 	check(q.FindInto(ctx, keys, values2, found2))
 	equal(what+": FindInto", values, values2)

@@ -123,6 +123,8 @@ func set[K structures.Number](what string) {
 		want[key] = true
 	}
 	members(what, s, want)
+	check(s.Put(ctx, 10))
+	equal(what+": Get", true, must(s.Get(ctx, 10)))
 	built := must(slabhash.BuildSet(ctx, device, slices.Collect(maps.Keys(want)), slabhash.Options{}))
 	members(what+", built", built, want)
 	var saved bytes.Buffer

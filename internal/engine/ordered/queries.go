@@ -34,6 +34,13 @@ func (q Queries[K, V]) FindInto(ctx context.Context, keys []K, values []V, found
 		pipeline.Result(found))
 }
 
+// Get is Find of one key.
+func (q Queries[K, V]) Get(ctx context.Context, key K) (V, bool, error) {
+	values, found := make([]V, 1), make([]bool, 1)
+	err := q.FindInto(ctx, []K{key}, values, found)
+	return values[0], found[0], err
+}
+
 // Count returns the number of keys in each range.
 func (q Queries[K, V]) Count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
 	counts := make([]uint32, len(ranges))

@@ -14,6 +14,7 @@ import (
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/test/u32"
 	"github.com/vkds/vkds/vk"
@@ -164,6 +165,26 @@ func TestApply(t *testing.T) {
 				require.Equal(t, want.Values[i], got.Values[i], "operation %d", i)
 			}
 		}
+	})
+}
+
+// One pair at a time.
+func TestGetAndPut(t *testing.T) {
+	pass.OneWidth(t, "they are batches of one key")
+	eachStructure(t, func(t *testing.T, x u32.Dictionary) {
+		for _, value := range []uint32{70, 71} {
+			require.NoError(t, x.Put(t.Context(), 7, value))
+			got, found, err := x.Get(t.Context(), 7)
+			require.NoError(t, err)
+			require.Equal(t, []any{value, true}, []any{got, found})
+		}
+		got, found, err := x.Get(t.Context(), 8)
+		require.NoError(t, err)
+		require.Equal(t, []any{uint32(0), false}, []any{got, found})
+		require.NoError(t, x.Close())
+		require.ErrorIs(t, x.Put(t.Context(), 7, 1), vk.ErrClosed)
+		_, _, err = x.Get(t.Context(), 7)
+		require.ErrorIs(t, err, vk.ErrClosed)
 	})
 }
 
