@@ -104,6 +104,11 @@ func (e *StuckError) Error() string {
 		"keys out of order", e.Operations)
 }
 
+// ErrNoRoom is the family of errors that say that a device, the host, a pool or a structure has too little room:
+// *vk.OutOfMemoryError, *vk.OutOfHostMemoryError, *vk.TooLargeError, *LimitError, and a *CapacityError or *PendingError
+// around one of them. errors.Is(err, structures.ErrNoRoom) finds them.
+var ErrNoRoom = vk.ErrNoRoom
+
 // LimitError says that a structure or a pool would grow beyond a limit of its own, however much memory the device has.
 type LimitError = vk.LimitError
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/vk"
 )
 
 func TestNames(t *testing.T) {
@@ -43,6 +44,11 @@ func TestErrors(t *testing.T) {
 	} {
 		require.EqualError(t, err, text)
 	}
+	for _, err := range []error{limit, &vk.OutOfMemoryError{}, &vk.OutOfHostMemoryError{}, &vk.TooLargeError{}} {
+		require.ErrorIs(t, &PendingError{5, err}, ErrNoRoom)
+		require.ErrorIs(t, &CapacityError{"Capacity", 7, err}, ErrNoRoom)
+	}
+	require.NotErrorIs(t, &PendingError{5, &StuckError{1}}, ErrNoRoom)
 	for _, err := range []error{&PendingError{5, limit}, &CapacityError{"Capacity", 7, limit},
 		fmt.Errorf("around: %w", &PendingError{1, limit})} {
 		require.ErrorIs(t, err, error(limit))

@@ -18,6 +18,10 @@ var (
 	// ErrDeviceLost says that the driver has given up the device, for example after a fault, a watchdog's timeout or
 	// the removal of a card. Every later call on the Device returns it, too, except Close. A new Open may succeed.
 	ErrDeviceLost = errors.New("vk: device lost: what was on it is gone; close it and open it again")
+	// ErrNoRoom is the family of errors that say that there is too little room: *OutOfMemoryError,
+	// *OutOfHostMemoryError, *TooLargeError and *LimitError. errors.Is(err, ErrNoRoom) finds them, also inside other
+	// errors.
+	ErrNoRoom = errors.New("vk: there is too little room")
 )
 
 // UnsupportedError is returned by a program that can't use Vulkan on any machine because of how it was built.
@@ -106,6 +110,9 @@ func (e *OutOfMemoryError) Error() string {
 	return fmt.Sprintf("vk: out of device memory: %d bytes asked for, %d of %d in use", e.Bytes, e.Used, e.Budget)
 }
 
+// Is reports whether target is ErrNoRoom.
+func (e *OutOfMemoryError) Is(target error) bool { return target == ErrNoRoom }
+
 // LimitError says that a structure, a pool or a Budget would grow beyond a limit of its own, however much memory the
 // device has. The statuses say which operations were not done because of it. The structure stays usable. A cleanup may
 // make room in an LSM.
@@ -123,6 +130,9 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%d %s, but there may be no more than %d", e.Want, e.What, e.Most)
 }
 
+// Is reports whether target is ErrNoRoom.
+func (e *LimitError) Is(target error) bool { return target == ErrNoRoom }
+
 // OutOfHostMemoryError is returned if Vulkan could not be initialized because the process cannot get more memory. It
 // replaces the error that the loader and the drivers reported.
 type OutOfHostMemoryError struct{ Call string } // the call that failed
@@ -131,6 +141,9 @@ func (e *OutOfHostMemoryError) Error() string {
 	return fmt.Sprintf("vk: out of host memory: %s failed (Vulkan's drivers want up to %d MiB of the process's own)",
 		e.Call, leastRoom>>20)
 }
+
+// Is reports whether target is ErrNoRoom.
+func (e *OutOfHostMemoryError) Is(target error) bool { return target == ErrNoRoom }
 
 // leastRoom is the memory that a process should be able to allocate when Vulkan is initialized, because drivers contain
 // compilers.
@@ -165,6 +178,9 @@ type TooLargeError struct{ Bytes, Limit uint64 }
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("vk: a buffer of %d bytes is too large: this device's end at %d", e.Bytes, e.Limit)
 }
+
+// Is reports whether target is ErrNoRoom.
+func (e *TooLargeError) Is(target error) bool { return target == ErrNoRoom }
 
 // RangeError is returned if a command or a copy would exceed its buffer. The command was not recorded; the copy was not
 // begun.
