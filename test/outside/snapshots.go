@@ -21,7 +21,7 @@ func snapshots[K, V structures.Number](what string, t *btree.Tree[K, V], want ma
 	queries(what+", at a snapshot", s, held)
 	queriesOn(what+", at a snapshot", s.On, held)
 	equal(what+": Len of a snapshot", uint64(len(held)), must(s.Len(ctx)))
-	again := must(t.At(ctx, s.Time()))
+	again := must(btree.SnapshotAt(ctx, t, s.Time()))
 	equal(what+": the time of At", s.Time(), again.Time())
 	queries(what+", at a time", again, held)
 	check(again.Close())

@@ -205,13 +205,13 @@ func TestAt(t *testing.T) {
 	require.NoError(t, err)
 	second := take(t, tree)
 	require.Greater(t, second.Time(), first.Time())
-	again, err := tree.At(t.Context(), first.Time())
+	again, err := btree.SnapshotAt(t.Context(), tree, first.Time())
 	require.NoError(t, err)
 	require.NoError(t, first.Close())
 	require.Empty(t, pairs(t, again), "which another handle holds")
 	require.NoError(t, again.Close())
 	for _, time := range []uint64{first.Time(), second.Time() + 1, 0, 1 << 40} {
-		_, err = tree.At(t.Context(), time)
+		_, err = btree.SnapshotAt(t.Context(), tree, time)
 		var none *btree.UnprotectedError
 		require.ErrorAs(t, err, &none)
 		require.Equal(t, time, none.Time)
