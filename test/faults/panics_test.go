@@ -20,6 +20,7 @@ import (
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -54,6 +55,25 @@ type handle struct {
 	close func() error
 }
 
+// onStreams has the calls of a dictionary on streams that take a context.
+type onStreams struct{ of onstream.Calls }
+
+func (o onStreams) Update(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return o.of.On(s).Update(ctx, kind, b)
+}
+
+func (o onStreams) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return o.of.On(s).Finish(ctx, kind, b)
+}
+
+// orderedOnStreams has those of an ordered dictionary.
+type orderedOnStreams struct{ onStreams }
+
+func (o orderedOnStreams) FinishNeighbors(ctx context.Context, s *vk.Stream, to structures.Direction,
+	n structures.DeviceNeighbors) error {
+	return o.of.Ordered(s).FinishNeighbors(ctx, to, n)
+}
+
 // dictionaries are one of each sort, and what belongs to them. Later ones use earlier ones.
 func dictionaries(t *testing.T, d *vk.Device, progress structures.Progress) []handle {
 	ctx := t.Context()
@@ -81,13 +101,22 @@ func dictionaries(t *testing.T, d *vk.Device, progress structures.Progress) []ha
 	require.NoError(t, err)
 	array, err := sortedarray.Build(ctx, d, keys, keys, sortedarray.Options{Progress: progress})
 	require.NoError(t, err)
+	alive := func(x structures.Dictionary[uint32, uint32]) func(context.Context) error {
+		return dictionary("", x, nil).alive
+	}
+	nothing := func() error { return nil }
 	return []handle{
 		dictionary("map", m, nil),
+		{name: "map inspected", x: m.Inspect(), close: nothing, alive: alive(m)},
+		{name: "map on streams", x: onStreams{onstream.Of(m)}, close: nothing, alive: alive(m)},
 		{name: "set", x: set, close: set.Close, alive: func(ctx context.Context) error {
 			_, err := set.Insert(ctx, []uint32{9})
 			return err
 		}},
 		dictionary("tree", tree, tree.Inspect().Check),
+		{name: "tree inspected", x: tree.Inspect(), close: nothing, alive: alive(tree)},
+		{name: "tree in shaders", x: tree.InShaders(), close: nothing, alive: alive(tree)},
+		{name: "tree on streams", x: orderedOnStreams{onStreams{onstream.Of(tree)}}, close: nothing, alive: alive(tree)},
 		dictionary("batched tree", batched, batched.Inspect().Check),
 		dictionary("versions", versions, versions.Inspect().Check),
 		{name: "snapshot", x: snapshot, close: snapshot.Close, alive: func(ctx context.Context) error {
@@ -95,7 +124,13 @@ func dictionaries(t *testing.T, d *vk.Device, progress structures.Progress) []ha
 			return err
 		}},
 		dictionary("lsm", levels, nil),
+		{name: "lsm inspected", x: levels.Inspect(), close: nothing, alive: alive(levels)},
+		{name: "lsm on streams", x: orderedOnStreams{onStreams{onstream.Of(levels)}}, close: nothing,
+			alive: alive(levels)},
 		dictionary("array", array, nil),
+		{name: "array inspected", x: array.Inspect(), close: nothing, alive: alive(array)},
+		{name: "array on streams", x: orderedOnStreams{onStreams{onstream.Of(array)}}, close: nothing,
+			alive: alive(array)},
 	}
 }
 
