@@ -63,8 +63,8 @@ func SnapshotOn[K, V structures.Number](s *vk.Stream, t *Tree[K, V]) (*Snapshot[
 	return opened[K, V](v, err)
 }
 
-// SnapshotAt opens another handle to an open snapshot, by its time (Snapshot.Time). Errors: *UnprotectedError if no open
-// snapshot has that time, vk.ErrClosed, the context's.
+// SnapshotAt opens another handle to an open snapshot, by its time (Snapshot.Time). Errors: *UnprotectedError if no
+// open snapshot has that time, vk.ErrClosed, the context's.
 func SnapshotAt[K, V structures.Number](ctx context.Context, t *Tree[K, V], time uint64) (*Snapshot[K, V], error) {
 	v, err := t.open().core.At(ctx, time)
 	if err == nil && v == nil {

@@ -239,7 +239,10 @@ func TestErrorTypes(t *testing.T) {
 		}},
 		"snapshots": {&structures.SnapshotsError{}, func() error { return tree.Compact(ctx, 0) }},
 		"fill":      {&structures.OptionError{}, func() error { return tree.Compact(ctx, 2) }},
-		"time":      {&btree.UnprotectedError{}, func() error { _, err := btree.SnapshotAt(ctx, tree, 12345); return err }},
+		"time": {&btree.UnprotectedError{}, func() error {
+			_, err := btree.SnapshotAt(ctx, tree, 12345)
+			return err
+		}},
 		"two trees": {&btree.ForeignError{}, func() error {
 			return btree.DiffOn(s, at, elsewhere, btree.DeviceDiff{})
 		}},

@@ -116,7 +116,8 @@ func dictionaries(t *testing.T, d *vk.Device, progress structures.Progress) []ha
 		dictionary("tree", tree, tree.Inspect().Check),
 		{name: "tree inspected", x: tree.Inspect(), close: nothing, alive: alive(tree)},
 		{name: "tree in shaders", x: tree.InShaders(), close: nothing, alive: alive(tree)},
-		{name: "tree on streams", x: orderedOnStreams{onStreams{onstream.Of(tree)}}, close: nothing, alive: alive(tree)},
+		{name: "tree on streams", x: orderedOnStreams{onStreams{onstream.Of(tree)}}, close: nothing,
+			alive: alive(tree)},
 		dictionary("batched tree", batched, batched.Inspect().Check),
 		dictionary("versions", versions, versions.Inspect().Check),
 		{name: "snapshot", x: snapshot, close: snapshot.Close, alive: func(ctx context.Context) error {
