@@ -69,10 +69,10 @@ type operands struct {
 	groups                                 sequential.Indirect
 }
 
-// recordApply records a batch of operations of one kind, or Mixed.
-func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
+// applyKernel describes the kernel for operations of one kind, or Mixed. plain and tails are as in operands.
+func (t *table) applyKernel(kind structures.Kind, plain, tails bool) recording.Spec[applyPush] {
 	values := t.columns.Values.Type
-	if b.plain {
+	if plain {
 		values = saved.Type{}
 	}
 	module, constants := recording.OfValues(t.protocol("apply"), kind, values)
@@ -84,13 +84,18 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 		constants = append(constants, recording.Torn(t.d, "SLAB_TORN"))
 	}
 	if kind == structures.Mixed { // without tails 6 to 9% faster (H100)
-		constants = append(constants, recording.Constant("SLAB_TAILS", uint32(when(b.tails, 1))))
+		constants = append(constants, recording.Constant("SLAB_TAILS", uint32(when(tails, 1))))
 	}
 	tile := t.tiles.update
 	if kind == structures.Insert || kind == structures.InsertUnique || kind == structures.InsertDuplicate {
 		tile = t.tiles.insert
 	}
-	k, err := kernel[applyPush](t, s, module, tile, constants...)
+	return overPool[applyPush](module, tile, constants...)
+}
+
+// recordApply records a batch of operations of one kind, or Mixed.
+func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
+	k, err := t.applyKernel(kind, b.plain, b.tails).Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -119,7 +124,7 @@ func (t *table) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) er
 }
 
 func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count recording.Length) error {
-	k, err := kernel[findPush](t, s, t.variant("find"), t.tiles.find)
+	k, err := t.findKernel().Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}

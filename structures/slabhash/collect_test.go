@@ -35,7 +35,7 @@ func TestCollectStaysInItsRoom(t *testing.T) {
 	require.NoError(t, found.Upload(t.Context(), 0, got))
 
 	of := m.table
-	k, err := kernel[collectPush](of, of.stream, "collect.k32v32", of.tiles.find)
+	k, err := of.collectKernel().Kernel(of.kernels, of.stream)
 	require.NoError(t, err)
 	k.Dispatch(of.stream, 1, collectPush{of.device(of.base), query.Address(), query.AddressOf(1), found.Address(), 1,
 		room})

@@ -178,7 +178,7 @@ func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32, keys, val
 	written := w.written.Slice()
 	written[0] = 0
 	err = recording.Run(s, func() error {
-		k, err := kernel[exportPush](t, s, t.variant("export"), t.tiles.walk)
+		k, err := t.exportKernel().Kernel(t.kernels, s)
 		if err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ func (t *table) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
 	}
 	room >>= t.width
 	return t.on(s, func() error {
-		k, err := kernel[exportPush](t, s, t.variant("export"), t.tiles.walk)
+		k, err := t.exportKernel().Kernel(t.kernels, s)
 		if err != nil {
 			return err
 		}
@@ -305,7 +305,7 @@ func (t *table) collect(ctx context.Context, s *vk.Stream, keys pipeline.Column,
 		return err
 	}
 	err = recording.Run(s, func() error {
-		k, err := kernel[collectPush](t, s, recording.Sized("collect", t.width), t.tiles.find)
+		k, err := t.collectKernel().Kernel(t.kernels, s)
 		if err != nil {
 			return err
 		}

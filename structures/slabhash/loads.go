@@ -62,7 +62,7 @@ func (w *walk) nextLoads(ctx context.Context, s *vk.Stream) (words []uint32, err
 		return nil, nil
 	}
 	err = recording.Run(s, func() error {
-		k, err := kernel[surveyPush](t, s, t.variant("loads"), t.tiles.walk)
+		k, err := t.loadsKernel().Kernel(t.kernels, s)
 		if err != nil {
 			return err
 		}

@@ -2,12 +2,12 @@ package slabhash
 
 import (
 	"context"
+	"slices"
 
-	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/internal/engine/sequential"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/vk"
 )
 
 func (t *table) Prepare(ctx context.Context) error {
@@ -21,141 +21,68 @@ func (t *table) Prepare(ctx context.Context) error {
 	if t.prepared.Load() {
 		return nil
 	}
-	small := func(ctx context.Context, form recording.Form) ([]recording.Part, func(), error) {
-		x, end, err := t.small(ctx, form)
-		if err != nil {
-			return nil, nil, err
-		}
-		return x.rehearsals(), end, nil
-	}
-	err := recording.PrepareForms(ctx, t.d, gate.Told(ctx), forms, small, t.try)
+	err := t.all().Prepare(ctx, t.d, gate.Told(ctx), forms...)
 	if err == nil {
 		t.prepared.Store(true)
 	}
 	return err
 }
 
-// small makes an empty table with the kernels that this one has while its pool has such constants.
-func (t *table) small(ctx context.Context, form recording.Form) (_ *table, end func(), err error) {
-	pool, err := alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{SuperShift: int(form["POOL_SUPER_SHIFT"])})
-	if err != nil {
-		return nil, nil, err
-	}
-	x, err := newTable(ctx, t.d, t.columns, Options{Load: t.o.Load, Tile: t.o.Tile, Pool: pool})
-	if err != nil {
-		_ = pool.Close()
-		return nil, nil, err
-	}
-	x.fences = t.fences
-	if form["POOL_LIGHT"] == 0 {
-		x.kernels.General()
-	}
-	return x, func() { // what they had to do was waited for
-		_ = x.Close()
-		_ = pool.Close()
-	}, nil
+// overPool describes a kernel of shaders/slabhash. module is its name with its variant.
+func overPool[P any](module string, tile int, own ...recording.Specialization) recording.Spec[P] {
+	all := append([]recording.Specialization{recording.Constant("TILE", uint32(tile))}, own...)
+	return recording.OfPool[P]("slabhash/"+module, workgroup, all...)
 }
 
-// try does with a small table what can be done with one.
-func (t *table) try(ctx context.Context, form recording.Form) error {
-	x, end, err := t.small(ctx, form)
-	if err != nil {
-		return err
-	}
-	defer end()
-	if x.width == structures.Bits64 {
-		return tryWords[uint64](ctx, x)
-	}
-	return tryWords[uint32](ctx, x)
+func (t *table) findKernel() recording.Spec[findPush] {
+	return overPool[findPush](t.variant("find"), t.tiles.find)
 }
 
-func tryWords[W structures.Word](ctx context.Context, t *table) error {
-	keys := make([]W, 1000)
-	for i := range keys {
-		keys[i] = W(i)
-	}
-	if t.keys {
-		return trySet(ctx, &Set[W]{t}, keys)
-	}
-	return tryMap(ctx, &Map[W, W]{t}, keys)
+func (t *table) exportKernel() recording.Spec[exportPush] {
+	return overPool[exportPush](t.variant("export"), t.tiles.walk)
 }
 
-func tryMap[W structures.Word](ctx context.Context, m *Map[W, W], keys []W) error {
-	if err := recording.Trial[W](ctx, m.table.d, m, m.table.calls); err != nil {
-		return err
-	}
-	if _, err := m.InsertUnique(ctx, keys, keys); err != nil {
-		return err
-	}
-	if _, _, err := m.FindAll(ctx, keys); err != nil {
-		return err
-	}
-	if err := m.FindInto(ctx, keys, nil, make([]bool, len(keys))); err != nil {
-		return err
-	}
-	return m.table.tryUpkeep(ctx, len(keys))
+func (t *table) collectKernel() recording.Spec[collectPush] {
+	return overPool[collectPush](recording.Sized("collect", t.width), t.tiles.find)
 }
 
-// calls are those on a stream.
-func (t *table) calls(s *vk.Stream) structures.OnStream { return t.On(s) }
-
-func trySet[W structures.Word](ctx context.Context, s *Set[W], keys []W) error {
-	if err := recording.Trial[W](ctx, s.table.d, s, s.table.calls); err != nil {
-		return err
-	}
-	if _, err := s.Insert(ctx, keys); err != nil {
-		return err
-	}
-	if _, err := s.CountAll(ctx, keys); err != nil {
-		return err
-	}
-	if _, err := s.Contains(ctx, keys); err != nil {
-		return err
-	}
-	return s.table.tryUpkeep(ctx, len(keys))
+func (t *table) surveyKernel(lengths bool) recording.Spec[surveyPush] {
+	return overPool[surveyPush](t.variant("survey"), t.tiles.walk,
+		recording.Constant("WITH_LENGTHS", uint32(when(lengths, 1))))
 }
 
-// tryUpkeep does what tables of maps and sets do alike, with one of so many pairs.
-func (t *table) tryUpkeep(ctx context.Context, pairs int) error {
-	for _, call := range []func() error{
-		func() error { _, err := t.Stats(ctx); return err },
-		func() error {
-			for _, err := range t.Loads(ctx) {
-				return err
-			}
-			return nil
-		},
-		func() error { return t.Flush(ctx) },
-		func() error { return t.Reserve(ctx, 2*pairs) },
-		func() error { return t.Rehash(ctx, 3*minBuckets) },
-		func() error { return t.Clear(ctx) },
-	} {
-		if err := call(); err != nil {
-			return err
+func (t *table) loadsKernel() recording.Spec[surveyPush] {
+	return overPool[surveyPush](t.variant("loads"), t.tiles.walk)
+}
+
+func (t *table) rehashKernel() recording.Spec[rehashPush] {
+	return overPool[rehashPush](t.variant("rehash"), t.tiles.walk)
+}
+
+// flushKernel and releaseKernel free slabs.
+func (t *table) flushKernel() recording.Spec[bucketsPush] { return t.freeing(t.variant("flush")) }
+
+func (t *table) releaseKernel() recording.Spec[bucketsPush] { return t.freeing("release") }
+
+func (t *table) freeing(module string) recording.Spec[bucketsPush] {
+	return overPool[bucketsPush](module, t.tiles.walk, recording.Constant("SHARED", uint32(when(t.fences, 1))))
+}
+
+// all lists the kernels that calls on the table may need.
+func (t *table) all() recording.Table {
+	all := recording.Table{t.findKernel(), t.exportKernel(), t.surveyKernel(false), t.surveyKernel(true),
+		t.loadsKernel(), t.rehashKernel(), t.flushKernel(), t.releaseKernel()}
+	if !t.keys {
+		all = append(all, t.collectKernel())
+	}
+	for kind := structures.Insert; kind <= structures.CountAll; kind++ {
+		all = append(all, t.applyKernel(kind, false, false))
+	}
+	for _, plain := range []bool{false, true} {
+		for _, tails := range []bool{false, true} {
+			all = append(all, t.applyKernel(structures.Mixed, plain, tails))
 		}
 	}
-	return nil
-}
-
-// rehearsals record what batches of all kinds and sizes take. The table is used for nothing else.
-func (t *table) rehearsals() (parts []recording.Part) {
-	for kind := range structures.CountAll + 1 { // Mixed is the first
-		parts = append(parts, t.rehearsal(kind, operands{count: 1}))
-	}
-	for _, b := range []operands{{tails: true}, {plain: true}, {plain: true, tails: true}} {
-		b.count = 1
-		parts = append(parts, t.rehearsal(structures.Mixed, b))
-	}
-	return append(parts, func(_ context.Context, s *vk.Stream) error {
-		for kind := structures.Insert; kind <= structures.InsertMax; kind++ { // which take turns
-			if err := t.recordInOrder(s, kind, operands{keys: recording.Align, count: 1}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func (t *table) rehearsal(kind structures.Kind, b operands) recording.Part {
-	return func(_ context.Context, s *vk.Stream) error { return t.recordApply(s, kind, b) }
+	return slices.Concat(all, sequential.Kernels(t.width), t.own.FindKernels(), t.own.BatchKernels(),
+		t.pool.Kernels())
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/vk"
 )
 
 type bucketsPush struct {
@@ -41,21 +40,12 @@ func (t *table) upkeep(label string, record func()) {
 	}
 }
 
-// bucketsKernel is flush or release: both free slabs.
-func (t *table) bucketsKernel(module string) (*vk.Kernel[bucketsPush], error) {
-	var shared uint32
-	if t.fences {
-		shared = 1
-	}
-	return kernel[bucketsPush](t, t.stream, module, t.tiles.walk, recording.Constant("SHARED", shared))
-}
-
 // overBuckets runs flush or release over all buckets of some base slabs.
-func (t *table) overBuckets(ctx context.Context, b base, label, module string,
-	progress structures.Progress) error {
+func (t *table) overBuckets(ctx context.Context, b base, label string,
+	of recording.Spec[bucketsPush], progress structures.Progress) error {
 	return t.ranges(ctx, b.buckets, progress, func(first, count uint32) error {
 		return recording.Run(t.stream, func() error {
-			k, err := t.bucketsKernel(module)
+			k, err := of.Kernel(t.kernels, t.stream)
 			if err != nil {
 				return err
 			}
@@ -75,7 +65,7 @@ func (t *table) Flush(ctx context.Context) error {
 	}
 	defer t.gate.Leave()
 	begin := time.Now()
-	err := t.overBuckets(ctx, t.base, "flush", t.variant("flush"), gate.Told(ctx))
+	err := t.overBuckets(ctx, t.base, "flush", t.flushKernel(), gate.Told(ctx))
 	t.d.Log().LogAttrs(ctx, slog.LevelDebug, "flushed", slog.Uint64("buckets", uint64(t.base.buckets)),
 		slog.Duration("duration", time.Since(begin)), slog.Bool("whole", err == nil))
 	return err
@@ -83,14 +73,14 @@ func (t *table) Flush(ctx context.Context) error {
 
 // releaseChains gives all slabs behind some base slabs back to the pool. It is not to be stopped half-way.
 func (t *table) releaseChains(b base) error {
-	return t.overBuckets(context.Background(), b, "release", "release", nil)
+	return t.overBuckets(context.Background(), b, "release", t.releaseKernel(), nil)
 }
 
 // canRelease answers why releaseChains could not do what it is to do, if it could not: whoever calls it next depends on
 // it.
 func (t *table) canRelease() error {
 	return recording.Run(t.stream, func() error {
-		_, err := t.bucketsKernel("release")
+		_, err := t.releaseKernel().Kernel(t.kernels, t.stream)
 		return err
 	})
 }
@@ -140,7 +130,7 @@ func (t *table) gather(ctx context.Context, to base, progress structures.Progres
 				RatioDown: down, RatioUp: up, Failed: t.counter.Address(), First: first, Count: count,
 			}
 			return recording.Run(t.stream, func() error {
-				k, err := kernel[rehashPush](t, t.stream, t.variant("rehash"), t.tiles.walk)
+				k, err := t.rehashKernel().Kernel(t.kernels, t.stream)
 				if err != nil {
 					return err
 				}

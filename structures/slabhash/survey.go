@@ -71,16 +71,11 @@ func (t *table) survey(ctx context.Context, s *vk.Stream, lengths bool) (survey,
 		return survey{}, err
 	}
 	defer rows.Free()
-	with := uint32(0)
-	if lengths {
-		with = 1
-	}
 	all := new(survey)
 	words := make([]uint32, rows.Len())
 	count := func(first, count uint32) error {
 		err := recording.Run(s, func() error {
-			k, err := kernel[surveyPush](t, s, t.variant("survey"), t.tiles.walk,
-				recording.Constant("WITH_LENGTHS", with))
+			k, err := t.surveyKernel(lengths).Kernel(t.kernels, s)
 			if err != nil {
 				return err
 			}

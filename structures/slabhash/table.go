@@ -166,6 +166,7 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 		}
 		t.ownPool = true
 	}
+	t.kernels.Over(t.pool.Constants)
 	t.fences = !t.ownPool
 	t.gate = gate.Within(t.pool.Gate())
 	if t.base, err = t.newBase(ctx, buckets); err == nil {
@@ -315,13 +316,6 @@ func (t *table) UsedOn(s *vk.Stream) {
 		t.pool.Uses().On(s)
 		t.changes.On(s)
 	}
-}
-
-// kernel returns a kernel of shaders/slabhash. module is its name with its variant.
-func kernel[P any](t *table, s *vk.Stream, module string, tile int,
-	own ...recording.Specialization) (*vk.Kernel[P], error) {
-	all := append(recording.OverPool(t.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
-	return recording.Kernel[P](t.kernels, s, "slabhash/"+module, workgroup, all...)
 }
 
 // variant returns the name of a kernel's module for this sort of table.

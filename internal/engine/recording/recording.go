@@ -78,12 +78,15 @@ type Specialization struct {
 // Constant returns a specialization constant, by its name in GLSL, with a value.
 func Constant(name string, value uint32) Specialization { return Specialization{name, value} }
 
-const poolLight = "POOL_LIGHT" // says that a pool is one super block
+const (
+	poolLight      = "POOL_LIGHT" // says that a pool is one super block
+	poolSuperShift = "POOL_SUPER_SHIFT"
+)
 
 // OverPool returns the constants of a kernel over a pool of slabs: those of alloc.SlabPool's Constants, and then its
 // own.
 func OverPool(pool map[string]uint32, own ...Specialization) []Specialization {
-	of := []Specialization{{poolLight, pool[poolLight]}, {"POOL_SUPER_SHIFT", pool["POOL_SUPER_SHIFT"]}}
+	of := []Specialization{{poolLight, pool[poolLight]}, {poolSuperShift, pool[poolSuperShift]}}
 	return append(of, own...)
 }
 

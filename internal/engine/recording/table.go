@@ -48,7 +48,8 @@ type Form = map[string]uint32
 // in returns the description for a form of the pool.
 func (o spec) in(f Form) spec {
 	if o.overPool {
-		copy(o.constants[:poolConstants], OverPool(f))
+		o.constants[0] = Constant(poolLight, f[poolLight])
+		o.constants[1] = Constant(poolSuperShift, f[poolSuperShift])
 	}
 	return o
 }

@@ -14,7 +14,6 @@ package sequential
 
 import (
 	"context"
-	"fmt"
 	"math/bits"
 
 	"github.com/vkds/vkds/internal/engine/pipeline"
@@ -185,8 +184,22 @@ type settlePush struct {
 
 type endPush struct{ State, Pending uint64 }
 
-func kernel[P any](o *Order, s *vk.Stream, module string) (*vk.Kernel[P], error) {
-	return recording.Kernel[P](o.kernels, s, "sequential/"+module, workgroup)
+func beginKernel() recording.Spec[beginPush]   { return of[beginPush]("begin") }
+func surveyKernel() recording.Spec[surveyPush] { return of[surveyPush]("survey") }
+func markKernel() recording.Spec[markPush]     { return of[markPush]("mark") }
+func settleKernel() recording.Spec[settlePush] { return of[settlePush]("settle") }
+func endKernel() recording.Spec[endPush]       { return of[endPush]("end") }
+func groupKernel(w structures.Width) recording.Spec[groupPush] {
+	return of[groupPush](recording.OfKeys("group", w))
+}
+
+func of[P any](module string) recording.Spec[P] {
+	return recording.Of[P]("sequential/"+module, workgroup)
+}
+
+// Kernels lists the kernels for keys of a width.
+func Kernels(w structures.Width) recording.Table {
+	return recording.Table{beginKernel(), surveyKernel(), groupKernel(w), markKernel(), settleKernel(), endKernel()}
 }
 
 // Record records a chunk, after the previous chunk. apply records a pass.
@@ -207,7 +220,7 @@ func (o *Order) record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
 		s.Fill(memory, 0, 4, 0)
 		s.OnSubmit(func(_ vk.Point, submitted bool) { o.open = o.open && !submitted })
 	}
-	begin, err := kernel[beginPush](o, s, "begin")
+	begin, err := beginKernel().Kernel(o.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -222,7 +235,7 @@ func (o *Order) record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
 	if err := o.order(s, c, p, memory, apply); err != nil {
 		return err
 	}
-	end, err := kernel[endPush](o, s, "end")
+	end, err := endKernel().Kernel(o.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -241,7 +254,7 @@ func (o *Order) order(s *vk.Stream, c Chunk, p plan, memory vk.Memory, apply fun
 			return err
 		}
 	}
-	settle, err := kernel[settlePush](o, s, "settle")
+	settle, err := settleKernel().Kernel(o.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -258,7 +271,7 @@ func (o *Order) group(s *vk.Stream, c Chunk, p plan, by Indirect) error {
 	if c.Kind == structures.InsertUnique {
 		met = structures.Found
 	}
-	survey, err := kernel[surveyPush](o, s, "survey")
+	survey, err := surveyKernel().Kernel(o.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -266,7 +279,7 @@ func (o *Order) group(s *vk.Stream, c Chunk, p plan, by Indirect) error {
 		State: p.state, Statuses: c.Statuses, Marks: p.marks, Table: p.table, Equals: p.equals,
 		Count: uint32(c.Count), Groups: uint32(groups(c.Count)), Met: uint32(met), Kind: uint32(c.Kind),
 	})
-	group, err := kernel[groupPush](o, s, fmt.Sprintf("group.k%d", c.Width.Bits()))
+	group, err := groupKernel(c.Width).Kernel(o.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -279,7 +292,7 @@ func (o *Order) group(s *vk.Stream, c Chunk, p plan, by Indirect) error {
 
 // again records the operations whose values have to stay once more.
 func (o *Order) again(s *vk.Stream, c Chunk, p plan, by Indirect, apply func(Pass) error) error {
-	mark, err := kernel[markPush](o, s, "mark")
+	mark, err := markKernel().Kernel(o.kernels, s)
 	if err != nil {
 		return err
 	}

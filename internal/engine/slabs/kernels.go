@@ -1,38 +1,22 @@
 package slabs
 
 import (
-	"sync"
-
-	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
 
-// kernelKey is a module of shaders/alloc and the size of the super blocks that it is specialized for. A device keeps a
-// kernel for each key.
-type kernelKey struct {
-	module string
-	shift  int
+// The kernels of shaders/alloc, specialized for the size of the pool's super blocks.
+func (p *Pool) countKernel() recording.Spec[countPush]     { return of[countPush](p, "count") }
+func (p *Pool) occupyKernel() recording.Spec[occupyPush]   { return of[occupyPush](p, "occupy") }
+func (p *Pool) reclaimKernel() recording.Spec[reclaimPush] { return of[reclaimPush](p, "reclaim") }
+
+func of[P any](p *Pool, module string) recording.Spec[P] {
+	return recording.Of[P]("alloc/"+module, 0, recording.OverPool(p.constants(false))...)
 }
 
-// kept holds a kernel, or nil until the kernel was made.
-type kept[P any] struct {
-	mu     sync.Mutex
-	kernel *vk.Kernel[P]
+func kernel[P any](p *Pool, of recording.Spec[P]) (*vk.Kernel[P], error) {
+	return of.Kernel(recording.NewKernels(p.d), nil)
 }
 
-// kernel returns a kernel that all pools of a device share. The first call makes it.
-func kernel[P any](p *Pool, module string) (*vk.Kernel[P], error) {
-	k := p.d.Attached(kernelKey{module, p.shift}, func() any { return &kept[P]{} }).(*kept[P])
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.kernel != nil {
-		return k.kernel, nil
-	}
-	m, err := shaders.Load("alloc/" + module)
-	if err != nil {
-		return nil, err
-	}
-	o := vk.KernelOptions{Constants: p.constants(false)}
-	k.kernel, err = vk.NewKernel[P](p.d, m, o)
-	return k.kernel, err
-}
+// Kernels lists the kernels of Stats and Occupy. The caller need not have entered.
+func (p *Pool) Kernels() recording.Table { return recording.Table{p.countKernel(), p.occupyKernel()} }

@@ -16,7 +16,7 @@ func (p *Pool) Occupy(s *vk.Stream, count uint64) error {
 		return err
 	}
 	return s.Whole(func() error {
-		k, err := kernel[occupyPush](p, "occupy")
+		k, err := kernel(p, p.occupyKernel())
 		if err != nil {
 			return err
 		}

@@ -138,7 +138,7 @@ func (r *Reclaimer) Begin(s *vk.Stream) (*Launch, error) {
 	if err := p.d.Accept("stream", s); err != nil {
 		return nil, err
 	}
-	k, err := kernel[reclaimPush](p, "reclaim")
+	k, err := kernel(p, p.reclaimKernel())
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func (p *Pool) Stats(ctx context.Context) (Stats, error) {
 	if err := ctx.Err(); err != nil {
 		return Stats{}, err
 	}
-	k, err := kernel[countPush](p, "count")
+	k, err := kernel(p, p.countKernel())
 	if err != nil {
 		return Stats{}, err
 	}
