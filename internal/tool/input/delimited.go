@@ -25,6 +25,7 @@ type delimited struct {
 	fields  int             // in each record; 0 while nothing has said so
 	invalid *invalid
 	pending []string // a first record that turned out to hold data
+	ahead   ahead
 }
 
 // newDelimited reads the header, if any, and finds the columns.
@@ -55,7 +56,10 @@ func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delim
 	} else {
 		sample, _ = recordsOf(head, whole, o.Delimiter, o.Comment)
 	}
-	d.records = newRecords(text, o.Delimiter, o.Comment)
+	d.ahead = ahead{blocks: newBlocks(text, cmp.Or(o.block, blockBytes)), delimiter: o.Delimiter,
+		comment: o.Comment, none: o.records}
+	d.ahead.blocks.eager = o.eager
+	d.records = newRecords(d.ahead.blocks, o.Delimiter, o.Comment)
 	if separated {
 		if _, err := d.records.read(); err != nil {
 			return nil, err
@@ -74,10 +78,17 @@ func special(c rune) bool {
 }
 
 func (d *delimited) read(columns [][]uint64, n int) (int, error) {
-	for ; n < len(columns[0]) && !full(d.columns); n++ {
+	for n < len(columns[0]) && !full(d.columns) {
+		if taken := d.takePlain(columns, n); taken > 0 {
+			n += taken
+			continue
+		}
+		before := d.ahead.place()
 		if err := d.next(columns, n); err != nil {
 			return n, err
 		}
+		d.ahead.moved(before)
+		n++
 	}
 	return n, nil
 }

@@ -76,6 +76,9 @@ type Options struct {
 	Delimiter rune
 
 	columns []*column // what is known of Columns while they are read
+	eager   bool      // what isn't needed yet may be read: nobody has to wait for it
+	block   int       // bytes of a block; 0: blockBytes
+	records bool      // rows are parsed as records alone, as tests compare
 
 	// Prompt has Read return the rows of a pipe of Text that there are, if no more come at once.
 	Prompt bool
@@ -164,6 +167,7 @@ func NewReader(file *File, o Options) (r *Reader, err error) {
 	if o.Delimiter == 0 && ext == ".tsv" {
 		o.Delimiter = '\t'
 	}
+	o.eager = file.Comes(0)
 	r, err = newReader(file.Name(), file, o)
 	if err != nil {
 		return nil, err

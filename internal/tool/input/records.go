@@ -11,7 +11,7 @@ import (
 // line ends stand in quotes, in which a quote is doubled. That package makes a line feed of each CRLF in quotes, and so
 // one key of two.
 type records struct {
-	text      *bufio.Reader
+	text      lineReader
 	delimiter []byte
 	comment   []byte // begins lines that are passed over; empty: none
 	number    int    // of the line that was read last, from 1
@@ -29,7 +29,12 @@ type records struct {
 // longestRecord is how many bytes a record may have, give or take a buffer.
 const longestRecord = 4 << 20
 
-func newRecords(text *bufio.Reader, delimiter, comment rune) *records {
+// lineReader is what records ask of their text: a *bufio.Reader, or blocks.
+type lineReader interface {
+	ReadSlice(delimiter byte) ([]byte, error)
+}
+
+func newRecords(text lineReader, delimiter, comment rune) *records {
 	r := &records{text: text, delimiter: []byte(string(delimiter))}
 	if comment != 0 {
 		r.comment = []byte(string(comment))

@@ -209,8 +209,8 @@ func TestOtherEncodings(t *testing.T) {
 		_, _, err := asIs(t, text, input.Options{})
 		require.ErrorIs(t, err, input.ErrUTF16, "%q", text)
 	}
-	for _, text := range []string{"a\x00b\x00c\n", "ab\x00\x00\n", "abcde\x00\n", "a\n\x00\x00", "\x00a\n"} { // zeros are text, too
-		_, _, err := asIs(t, text, input.Options{})
+	for _, text := range []string{"a\x00b\x00c\n", "ab\x00\x00\n", "abcde\x00\n", "a\n\x00\x00", "\x00a\n"} {
+		_, _, err := asIs(t, text, input.Options{}) // zeros are text, too
 		require.NotErrorIs(t, err, input.ErrUTF16, "%q", text)
 	}
 	_, _, err := asIs(t, "sep=;\n1;2\n3;x\n", input.Options{})

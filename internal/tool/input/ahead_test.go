@@ -1,0 +1,126 @@
+package input
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/vkds/vkds/test/stress"
+	"pgregory.net/rapid"
+)
+
+// Whatever the blocks, rows that are parsed ahead by several goroutines are those that records have: in their order,
+// with the same types and errors, and the same number of them passed over.
+func TestAheadIsAsRecords(t *testing.T) {
+	for range 1 + 100*stress.Level {
+		rapid.Check(t, func(t *rapid.T) { compareAhead(t, drawTable(t)) })
+	}
+}
+
+// drawTable draws a text, most of whose lines are plain rows.
+func drawTable(t *rapid.T) string {
+	end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end")
+	fields := rapid.IntRange(1, 4).Draw(t, "fields")
+	usual := rapid.SampledFrom([]string{"7", "-12", "4294967295", "4294967296", "0", "12.5", "Ann", "192.0.2.1",
+		"2024-05-06 07:08:09", "999999999999999999", "1e3", "", "2024-05-06 07:08:09", "2024-05-06"})
+	odd := rapid.SampledFrom([]string{"", " 5", "5 ", "007", "+3", "-0", "18446744073709551615", "9223372036854775808",
+		"-9223372036854775808", "1000000000000000000", "x", "NA", "\"8\"", "\"a,b\"", "\"c\"\"d\"", "\"e\nf\"", "\"g", "h\"i",
+		"#", "\r", "0x10", "ü", "-", "2024-05-06 07:08:09.25", "2024-05-06 07:08:09.25", strings.Repeat("long ", 9)})
+	var rows strings.Builder
+	column := make([]string, fields)
+	for i := range column {
+		column[i] = usual.Draw(t, "usual")
+	}
+	for range rapid.IntRange(0, 20).Draw(t, "rows") {
+		what := rapid.IntRange(0, 11).Draw(t, "what")
+		line := make([]string, fields)
+		for i := range line {
+			if line[i] = column[i]; what == 0 {
+				line[i] = usual.Draw(t, "field")
+			}
+		}
+		switch what {
+		case 1, 5, 6:
+			line[rapid.IntRange(0, fields-1).Draw(t, "at")] = odd.Draw(t, "odd")
+		case 2:
+			line = append(line, "more")
+		case 3:
+			line = line[:fields-1]
+		case 4:
+			rows.WriteString(rapid.SampledFrom([]string{"", " ", "#", "#" + strings.Join(line, ","), ","}).
+				Draw(t, "line") + end)
+		}
+		rows.WriteString(strings.Join(line, ",") + end)
+	}
+	text := rows.String()
+	if rapid.Bool().Draw(t, "unended") {
+		text = strings.TrimSuffix(text, end)
+	}
+	return text
+}
+
+func compareAhead(t *rapid.T, text string) {
+	o := Options{Format: CSV, Delimiter: rapid.SampledFrom([]rune{0, ','}).Draw(t, "delimiter"),
+		Comment:     rapid.SampledFrom([]rune{0, '#'}).Draw(t, "comment"),
+		Header:      rapid.SampledFrom([]Header{Detect, Absent, Present}).Draw(t, "header"),
+		SkipInvalid: rapid.Bool().Draw(t, "skip"), SkipNull: rapid.Bool().Draw(t, "skip nulls")}
+	if rapid.Bool().Draw(t, "null") {
+		null := rapid.SampledFrom([]string{"0", "-1", "none"}).Draw(t, "null is")
+		o.Null = &null
+	}
+	for i := range rapid.IntRange(1, 3).Draw(t, "columns") {
+		c := Column{Name: fmt.Sprint(rapid.IntRange(1, 4).Draw(t, "column")), Flag: fmt.Sprintf("--type-%d", i)}
+		if c.Any = rapid.Bool().Draw(t, "any"); !c.Any {
+			c.Type = rapid.SampledFrom([]keytype.Type{keytype.Uint32, keytype.Uint64, keytype.Int32, keytype.Int64,
+				keytype.Float64, keytype.Time, keytype.IPv4, keytype.Hex, keytype.Text}).Draw(t, "type")
+		}
+		if c.Any || rapid.Bool().Draw(t, "wider") {
+			c.Wider = c.Type.Wider()
+		}
+		o.Columns = append(o.Columns, c)
+	}
+	read := rapid.SampledFrom([]func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r }, iotest.OneByteReader,
+		iotest.HalfReader, iotest.DataErrReader, func(r io.Reader) io.Reader {
+			return io.MultiReader(r, iotest.ErrReader(io.ErrUnexpectedEOF))
+		}}).Draw(t, "reader")
+	size := rapid.IntRange(1, 9).Draw(t, "rows at a time")
+	alone := o
+	alone.records = true
+	o.block, o.eager = rapid.IntRange(1, 64).Draw(t, "block"), rapid.Bool().Draw(t, "eager")
+	want, got := readAllOf(read(strings.NewReader(text)), alone, size), readAllOf(read(strings.NewReader(text)), o, size)
+	require.Equal(t, want, got, "%q", text)
+}
+
+// readAllOf describes all that reading a text says.
+func readAllOf(in io.Reader, o Options, size int) (all []string) {
+	o.Note = func(text string) { all = append(all, text) }
+	r, err := newReader("f", in, o)
+	if err != nil {
+		return append(all, err.Error())
+	}
+	columns := make([][]uint64, len(o.Columns))
+	for i := range columns {
+		columns[i] = make([]uint64, size)
+	}
+	for again := 0; again < 2; {
+		n, err := r.Read(columns...)
+		all = append(all, fmt.Sprint(n, err, r.Types(), r.Skipped(), r.Nulls()))
+		for i, c := range columns {
+			for _, w := range c[:n] {
+				if r.Types()[i] == keytype.Text {
+					all = append(all, string(r.Texts()[i].At(w)))
+				} else {
+					all = append(all, r.Types()[i].Format(w))
+				}
+			}
+		}
+		if err != nil {
+			again++
+		}
+	}
+	return all
+}

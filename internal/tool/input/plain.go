@@ -1,0 +1,283 @@
+package input
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/vkds/vkds/internal/tool/keytype"
+)
+
+// plain parses what most rows of most files are, without an allocation a field: a line a record, as many fields as in
+// the others, quotes around a whole field alone, decimal integers of up to 18 digits. It stops at any other line, which
+// the grammar of records is for, so nothing that it finds differs from what they would find. Several goroutines may use
+// it.
+type plain struct {
+	delimiter byte
+	comment   []byte
+	fields    int   // in each record
+	chosen    []int // the column that each field goes to, or -1
+	columns   []plainColumn
+}
+
+// plainColumn is what is known of a column when a block is parsed.
+type plainColumn struct {
+	Column
+	integers bool // of any type: they are encoded when they are taken
+}
+
+// parsed are the rows of whole lines of a text.
+type parsed struct {
+	rows    int
+	from    int // of the text, the rows' lines
+	to      int
+	columns []parsedColumn
+	plain   *plain
+}
+
+// parsedColumn has one of three forms: integers, words of the type of its column, or places of texts.
+type parsedColumn struct {
+	integers []int64
+	words    []uint64
+	starts   []uint32 // of texts, two numbers each: where it begins and ends
+	least    int64    // of the integers
+	greatest int64
+}
+
+// newPlain returns nil where rows of such columns are none that plain can parse.
+func newPlain(delimiter, comment rune, fields int, columns []*column, index []int) *plain {
+	if delimiter >= utf8.RuneSelf || fields == 0 {
+		return nil
+	}
+	p := &plain{delimiter: byte(delimiter), fields: fields, chosen: slices.Repeat([]int{-1}, fields)}
+	if comment != 0 {
+		p.comment = []byte(string(comment))
+	}
+	for c, column := range columns {
+		if column.End || index[c] >= fields || p.chosen[index[c]] >= 0 {
+			return nil
+		}
+		p.chosen[index[c]] = c
+		p.columns = append(p.columns, plainColumn{column.Column, column.Type.Integer()})
+	}
+	return p
+}
+
+// knows tells whether the columns are those that a block would be parsed with.
+func (p *plain) knows(columns []*column) bool {
+	for c, column := range columns {
+		if p.columns[c].Type != column.Type {
+			return false
+		}
+	}
+	return true
+}
+
+// fits tells whether what was parsed with these columns can be taken by others, which may have become wider.
+func (p *plain) fits(columns []*column) bool {
+	for c, column := range columns {
+		if was := p.columns[c]; was.Type != column.Type && !(was.integers && column.Type.Integer()) {
+			return false
+		}
+	}
+	return true
+}
+
+// parse parses the lines of a text from a place on. last says that the text's end ends a line, too.
+func (p *plain) parse(into *parsed, text []byte, from int, last bool) {
+	into.rows, into.from, into.to, into.plain = 0, from, from, p
+	if len(into.columns) != len(p.columns) {
+		into.columns = make([]parsedColumn, len(p.columns))
+	}
+	for c := range into.columns {
+		x := &into.columns[c]
+		x.integers, x.words, x.starts = x.integers[:0], x.words[:0], x.starts[:0]
+		x.least, x.greatest = math.MaxInt64, math.MinInt64
+	}
+	for into.to < len(text) {
+		line := text[into.to:]
+		next := bytes.IndexByte(line, '\n')
+		switch {
+		case next >= 0:
+			line = line[:next]
+		case !last:
+			return
+		default:
+			next = len(line) - 1
+		}
+		if n := len(line); n > 0 && line[n-1] == '\r' {
+			line = line[:n-1]
+		}
+		if !p.line(into, line, into.to) {
+			p.cut(into)
+			return
+		}
+		into.rows++
+		into.to += next + 1
+	}
+}
+
+// cut drops the fields of a row that isn't one.
+func (p *plain) cut(into *parsed) {
+	for c := range into.columns {
+		x := &into.columns[c]
+		x.integers = x.integers[:min(into.rows, len(x.integers))]
+		x.words = x.words[:min(into.rows, len(x.words))]
+		x.starts = x.starts[:min(2*into.rows, len(x.starts))]
+	}
+}
+
+// line parses a line without its end, which begins at a place of the text, and tells whether it is a plain row.
+func (p *plain) line(into *parsed, line []byte, at int) bool {
+	if len(p.comment) > 0 && bytes.HasPrefix(line, p.comment) ||
+		p.fields == 1 && len(bytes.TrimSpace(line)) == 0 {
+		return false
+	}
+	begin := 0
+	for f, c := range p.chosen {
+		if c >= 0 && p.columns[c].integers {
+			quoted := 0
+			if begin < len(line) && line[begin] == '"' {
+				quoted = 1
+			}
+			n, end := number10(line, begin+quoted)
+			if end == begin+quoted || quoted == 1 && (end == len(line) || line[end] != '"') {
+				return false
+			}
+			end += quoted
+			x := &into.columns[c]
+			x.integers = append(x.integers, n)
+			x.least, x.greatest = min(x.least, n), max(x.greatest, n)
+			if begin = p.behind(line, end, f); begin < 0 {
+				return false
+			}
+			continue
+		}
+		start, end, next := begin, 0, 0
+		if begin < len(line) && line[begin] == '"' {
+			start++
+			length := bytes.IndexByte(line[start:], '"')
+			if length < 0 {
+				return false
+			}
+			end = start + length
+			next = end + 1
+		} else {
+			for end = begin; end < len(line) && line[end] != p.delimiter; end++ {
+				if line[end] == '"' {
+					return false
+				}
+			}
+			next = end
+		}
+		if c >= 0 && !p.field(into, c, line[start:end], at+start) {
+			return false
+		}
+		if begin = p.behind(line, next, f); begin < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// behind returns where the field behind field f begins, whose end is given, or a negative number if what stands there
+// isn't as it must be. Behind the last one there is nothing.
+func (p *plain) behind(line []byte, end, f int) int {
+	switch {
+	case f == p.fields-1 && end == len(line):
+		return end
+	case f < p.fields-1 && end < len(line) && line[end] == p.delimiter:
+		return end + 1
+	}
+	return -1
+}
+
+// field parses a field that holds no integer, which begins at a place of the text.
+func (p *plain) field(into *parsed, c int, field []byte, at int) bool {
+	x, column := &into.columns[c], &p.columns[c]
+	if column.Type == keytype.Text {
+		if len(field) > keytype.Longest {
+			return false
+		}
+		x.starts = append(x.starts, uint32(at), uint32(at+len(field)))
+		return true
+	}
+	w, err := column.Type.ParseBytes(field)
+	if err != nil || column.Any && column.Type == keytype.Float64 && Coded(field) {
+		return false
+	}
+	x.words = append(x.words, w)
+	return true
+}
+
+// number10 reads a decimal integer of at most 18 digits, without zeros before others, and returns where it ends, which
+// is where it begins if there is none.
+func number10(line []byte, begin int) (n int64, end int) {
+	at, most := begin, begin+18
+	negative := at < len(line) && line[at] == '-'
+	if negative {
+		at++
+		most++
+	}
+	first := at
+	for at < len(line) {
+		d := line[at] - '0'
+		if d > 9 {
+			break
+		}
+		n = n*10 + int64(d)
+		if at++; at > most {
+			return 0, begin
+		}
+	}
+	if at == first || line[first] == '0' && (at > first+1 || negative) {
+		return 0, begin
+	}
+	if negative {
+		n = -n
+	}
+	return n, at
+}
+
+// span returns the least and the greatest integer of a type, as far as an int64 goes.
+func span(t keytype.Type) (least, greatest int64) {
+	switch t {
+	case keytype.Uint32:
+		return 0, math.MaxUint32
+	case keytype.Uint64:
+		return 0, math.MaxInt64
+	case keytype.Int32:
+		return math.MinInt32, math.MaxInt32
+	}
+	return math.MinInt64, math.MaxInt64
+}
+
+// within returns how many of the integers from a row to another one a type has words for, before the first that it has
+// none for.
+func (x *parsedColumn) within(t keytype.Type, row, end int) int {
+	least, greatest := span(t)
+	if x.least >= least && x.greatest <= greatest {
+		return end - row
+	}
+	for i, n := range x.integers[row:end] {
+		if n < least || n > greatest {
+			return i
+		}
+	}
+	return end - row
+}
+
+// encode puts integers as words of a type.
+func encode(to []uint64, t keytype.Type, integers []int64) {
+	flip, mask := uint64(0), uint64(math.MaxUint64)
+	switch t {
+	case keytype.Int32:
+		flip, mask = 1<<31, math.MaxUint32
+	case keytype.Int64:
+		flip = 1 << 63
+	}
+	for i, n := range integers {
+		to[i] = (uint64(n) ^ flip) & mask
+	}
+}
