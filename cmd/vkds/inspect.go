@@ -97,6 +97,9 @@ func inspect(ctx context.Context, g *global, s *source, path string, x svg, near
 		return nil
 	}
 	return s.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
+		if d == nil {
+			return errors.New("--device none: pictures are of structures on a device")
+		}
 		if dict.structure.draw == nil {
 			return fmt.Errorf("%s can't be drawn (--structure: %s)", dict.structure.name,
 				strings.Join(drawable(), ", "))

@@ -75,11 +75,11 @@ func (s *source) use(ctx context.Context, g *global, path string, use func(*vk.D
 	if _, _, err := s.into.choose("", nil); err != nil { // now rather than after the work
 		return err
 	}
-	d, err := g.open()
+	d, close, err := g.openOrNone()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
+	defer func() { err = errors.Join(err, close()) }()
 	dict, err := s.load(ctx, g, d, path)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (s *source) pass(ctx context.Context, g *global, d *vk.Device, path string)
 			err = inSaved(in.file.Name(), err)
 		}
 		l.key, l.value, l.least, l.expected = in.key, in.value, in.width(), in.expected()
-		l.whole = l.saved != nil && l.value != keytype.Text && (l.sorts() || l.needsOrder())
+		l.whole = d != nil && l.saved != nil && l.value != keytype.Text && (l.sorts() || l.needsOrder())
 		if err == nil && s.ready != nil {
 			key := asking(in.key)
 			if in.saved == nil {
@@ -141,7 +141,7 @@ func (s *source) pass(ctx context.Context, g *global, d *vk.Device, path string)
 		l.Close()
 		return nil, err
 	}
-	note := fmt.Sprintf("loaded %s on %s", rate(l.rows, "pairs", time.Since(started)), d.Info().Name)
+	note := fmt.Sprintf("loaded %s on %s", rate(l.rows, "pairs", time.Since(started)), nameOf(d))
 	if replaced := l.rows - int64(l.pairs); replaced > 0 {
 		note += fmt.Sprintf("; %s replaced an earlier one of the same key", grouped(replaced))
 	}
@@ -374,7 +374,7 @@ func (l *loader) insert(b batch) error {
 
 // sorts says that pairs are sorted before they are inserted: the kernels of a CPU device take many times as long.
 func (l *loader) sorts() bool {
-	return l.structure.ordered && l.key != keytype.Text && l.device.Info().Type == vk.CPU
+	return l.structure.ordered && l.key != keytype.Text && (l.device == nil || l.device.Info().Type == vk.CPU)
 }
 
 // needsOrder says that pairs go from a saved structure without an order to one that has it.
@@ -409,7 +409,7 @@ func (l *loader) create(capacity int) (err error) {
 			l.words = l.index.Map().(words)
 		}
 	default:
-		l.words, err = l.structure.create[l.wide()](l.ctx, l.device, capacity, l.parameter)
+		l.words, err = l.structure.make(l.ctx, l.device, l.wide(), capacity, l.parameter)
 	}
 	return err
 }

@@ -43,13 +43,15 @@ and the share of elements that are stale.
 	return c
 }
 
-func stats(ctx context.Context, g *global, s *source, path string, asJSON bool) error {
+func stats(ctx context.Context, g *global, s *source, path string, asJSON bool) (err error) {
 	if err := checkInputs("-", path); err != nil {
 		return err
 	}
 	return s.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
-		measures, err := dict.structure.measures(ctx, dict.itself())
-		if err != nil {
+		var measures []measure
+		if d == nil {
+			measures = []measure{{"pairs", dict.pairs}}
+		} else if measures, err = dict.structure.measures(ctx, dict.itself()); err != nil {
 			return err
 		}
 		measures = append([]measure{
@@ -61,7 +63,7 @@ func stats(ctx context.Context, g *global, s *source, path string, asJSON bool) 
 			measures = append(measures, measure{"text_bytes", dict.textBytes()})
 		}
 		if asJSON {
-			measures = append(measures, measure{"device", d.Info().Name})
+			measures = append(measures, measure{"device", nameOf(d)})
 		}
 		return g.answerMeasures(measures, asJSON)
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/host"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
@@ -78,6 +79,25 @@ func buildLSM[W structures.Word](ctx context.Context, d *vk.Device, keys, values
 func buildSortedArray[W structures.Word](ctx context.Context, d *vk.Device, keys, values []uint64,
 	_ float64) (words, error) {
 	return made[W](sortedarray.Build[W, W](ctx, d, narrow[W](keys), narrow[W](values), sortedarray.Options{}))
+}
+
+// make makes an empty one, in the host's memory if there is no device.
+func (s structure) make(ctx context.Context, d *vk.Device, w structures.Width, capacity int,
+	parameter float64) (words, error) {
+	switch {
+	case d != nil:
+		return s.create[w](ctx, d, capacity, parameter)
+	case w == structures.Bits32:
+		return onHost[uint32](s.ordered)
+	}
+	return onHost[uint64](s.ordered)
+}
+
+func onHost[W structures.Word](ordered bool) (words, error) {
+	if ordered {
+		return made[W](host.NewTree[W, W](), nil)
+	}
+	return made[W](host.NewMap[W, W](), nil)
 }
 
 // narrow are words in W.

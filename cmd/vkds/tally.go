@@ -102,11 +102,11 @@ type entry struct{ key, count uint64 }
 
 // count reads and counts a file, and leaves the distinct keys in t.entries.
 func (t *tally) count(path string, o input.Options) (err error) {
-	d, err := t.open()
+	d, close, err := t.openOrNone()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
+	defer func() { err = errors.Join(err, close()) }()
 	t.loader.device = d
 	started := time.Now()
 	show, end := t.progress("counting " + filepath.Base(path))
@@ -121,7 +121,7 @@ func (t *tally) count(path string, o input.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	note := fmt.Sprintf("counted %s on %s; %s distinct", rate(t.rows, "keys", time.Since(started)), d.Info().Name,
+	note := fmt.Sprintf("counted %s on %s; %s distinct", rate(t.rows, "keys", time.Since(started)), nameOf(d),
 		grouped(len(t.entries)))
 	if t.skipped > 0 {
 		note += fmt.Sprintf("; %s skipped", grouped(t.skipped))

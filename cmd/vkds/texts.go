@@ -29,7 +29,7 @@ type textual struct {
 // makeTexts makes what the device keeps of texts.
 func makeTexts(d *vk.Device, s structure, parameter float64) keytype.Make {
 	return func(ctx context.Context, capacity int) (keytype.Map, error) {
-		return s.create[structures.Bits64](ctx, d, capacity, parameter)
+		return s.make(ctx, d, structures.Bits64, capacity, parameter)
 	}
 }
 

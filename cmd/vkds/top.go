@@ -54,6 +54,8 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 	case dict.index != nil:
 		keys, values = dict.topRows(k, least)
 		return keys, values, nil
+	case d == nil:
+		return dict.topOnHost(ctx, k, least)
 	}
 	p := primitives.New(d, primitives.Options{})
 	defer p.Close()
@@ -99,6 +101,27 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 	}
 	values, err = downloaded(ctx, top.Values, k, width)
 	return keys, values, err
+}
+
+// topOnHost is topPairs of a dictionary in the host's memory.
+func (d *dictionary) topOnHost(ctx context.Context, k int, least bool) (keys, values []uint64, err error) {
+	var all []entry
+	flip := uint64(0)
+	if least {
+		flip = ^flip
+	}
+	for chunk, err := range d.Chunks(ctx) {
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, key := range chunk.Keys {
+			all = append(all, entry{key, chunk.Values[i] ^ flip})
+		}
+	}
+	for _, e := range best(all, k, 0) {
+		keys, values = append(keys, e.key), append(values, e.count^flip)
+	}
+	return keys, values, nil
 }
 
 // topRows is topPairs of keys that are text, whose values are the host's: of equal ones, those count that came first.

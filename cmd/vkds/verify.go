@@ -46,9 +46,9 @@ func verify(ctx context.Context, g *global, s *source, path string, asJSON bool)
 	if holdsGraph(ctx, path) {
 		return verifyGraph(ctx, g, path, asJSON)
 	}
-	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
+	return s.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
 		measures := []measure{{"structure", dict.structure.name}, {"pairs", dict.pairs}}
-		if dict.structure.check != nil {
+		if dict.structure.check != nil && d != nil {
 			started := time.Now()
 			if err := dict.structure.check(ctx, dict.itself()); err != nil {
 				return err

@@ -85,6 +85,9 @@ func Values[K, V structures.Number]() Column {
 	return Column{TypeOf[V](), negative, positive, code.Shift()}
 }
 
+// Shift returns the position of a number in its word, in bits.
+func (c Column) Shift() uint8 { return c.shift }
+
 // keysOf returns the column for keys of a type.
 func keysOf(t Type) Column {
 	return [...][2]Column{

@@ -1,0 +1,252 @@
+package host_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/host"
+	"github.com/vkds/vkds/vk"
+	"pgregory.net/rapid"
+)
+
+// dictionary is what Map and Tree have in common.
+type dictionary[K, V structures.Number] interface {
+	structures.Updates[K, V]
+	UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V, status []structures.Status) error
+	Find(ctx context.Context, keys []K) ([]V, []bool, error)
+	Get(ctx context.Context, key K) (V, bool, error)
+	Put(ctx context.Context, key K, value V) error
+	Len(ctx context.Context) (uint64, error)
+	Clear(ctx context.Context) error
+	Close() error
+}
+
+type (
+	price float32
+	day   int32
+)
+
+// Whatever the types, updates leave the same as on a Go map, and ordered queries find the same as in a sorted slice.
+func TestAgainstSlices(t *testing.T) {
+	against(t, []uint32{0, 1, 2, 7, math.MaxUint32 - 1, math.MaxUint32}, []uint32{0, 1, math.MaxUint32})
+	against(t, []int64{math.MinInt64, -2, -1, 0, 1, math.MaxInt64}, []int32{math.MinInt32, -1, 0, 1, math.MaxInt32})
+	against(t, []day{math.MinInt32, -1, 0, 1, math.MaxInt32}, []uint64{0, 1, math.MaxUint64})
+	against(t, []float64{math.Inf(-1), -1.5, 0, 1e-320, 2, math.Inf(1)}, []price{-2, -0.5, 0, 0.25, 3})
+	against(t, []price{-1, 0, 1}, []int{math.MinInt, -1, 0, 5, math.MaxInt})
+	against(t, []uint64{0, 3, math.MaxUint64}, []float64{-1e300, -1, 0, 0.5, 1e300})
+}
+
+func against[K, V structures.Number](t *testing.T, keys []K, values []V) {
+	rapid.Check(t, func(rt *rapid.T) {
+		tree, table, want := host.NewTree[K, V](), host.NewMap[K, V](), map[K]V{}
+		for range rapid.IntRange(1, 6).Draw(rt, "batches") {
+			kind := rapid.SampledFrom([]structures.Kind{structures.Insert, structures.InsertUnique,
+				structures.InsertAdd, structures.InsertMin, structures.InsertMax, structures.Delete}).Draw(rt, "kind")
+			ks := rapid.SliceOfN(rapid.SampledFrom(keys), 0, 12).Draw(rt, "keys")
+			vs := rapid.SliceOfN(rapid.SampledFrom(values), len(ks), len(ks)).Draw(rt, "values")
+			status := statuses(want, kind, ks, vs)
+			for _, d := range []dictionary[K, V]{tree, table} {
+				got := make([]structures.Status, len(ks))
+				require.NoError(t, d.UpdateInto(t.Context(), kind, ks, vs, got))
+				require.Equal(t, status, got, "%v of %v", kind, ks)
+				found, there, err := d.Find(t.Context(), keys)
+				require.NoError(t, err)
+				for i, k := range keys {
+					v, ok := want[k]
+					require.Equal(t, ok, there[i], "%v", k)
+					require.Equal(t, v, found[i], "%v", k)
+					one, ok, err := d.Get(t.Context(), k)
+					require.NoError(t, err)
+					require.Equal(t, there[i], ok)
+					require.Equal(t, v, one)
+				}
+			}
+			ordered(t, tree, want, keys)
+		}
+	})
+}
+
+// statuses does a batch on a Go map.
+func statuses[K, V structures.Number](m map[K]V, kind structures.Kind, keys []K, values []V) []structures.Status {
+	all := make([]structures.Status, len(keys))
+	for i, k := range keys {
+		old, there := m[k]
+		switch {
+		case kind == structures.Delete && there:
+			all[i] = structures.Deleted
+			delete(m, k)
+			continue
+		case kind == structures.Delete:
+			all[i] = structures.Absent
+			continue
+		case !there:
+			all[i], m[k] = structures.Inserted, values[i]
+			continue
+		case kind == structures.InsertUnique:
+			all[i] = structures.Found
+			continue
+		}
+		all[i] = structures.Assigned
+		switch kind {
+		case structures.Insert:
+			m[k] = values[i]
+		case structures.InsertAdd:
+			m[k] = old + values[i]
+		case structures.InsertMin:
+			m[k] = min(old, values[i])
+		case structures.InsertMax:
+			m[k] = max(old, values[i])
+		}
+	}
+	return all
+}
+
+// ordered compares all ordered queries with a sorted slice.
+func ordered[K, V structures.Number](t *testing.T, tree *host.Tree[K, V], want map[K]V, keys []K) {
+	ctx, all := t.Context(), slices.Sorted(maps.Keys(want))
+	ranks, err := tree.Rank(ctx, keys)
+	require.NoError(t, err)
+	var ranges []structures.Range[K]
+	for i, lo := range keys {
+		at, there := slices.BinarySearch(all, lo)
+		require.EqualValues(t, at, ranks[i])
+		for _, hi := range keys {
+			ranges = append(ranges, structures.Range[K]{Lo: lo, Hi: hi})
+		}
+		above := at
+		if there {
+			above++
+		}
+		for to, place := range map[structures.Direction]int{structures.Ceil: at, structures.Successor: above,
+			structures.Floor: above - 1, structures.Predecessor: at - 1} {
+			n, err := tree.Neighbor(ctx, to, keys[i:i+1])
+			require.NoError(t, err)
+			found := place >= 0 && place < len(all)
+			require.Equal(t, found, n.Found[0], "%v of %v in %v", to, lo, all)
+			if found {
+				require.Equal(t, []K{all[place]}, n.Keys)
+				require.Equal(t, []V{want[all[place]]}, n.Values)
+			}
+		}
+	}
+	counts, err := tree.Count(ctx, ranges)
+	require.NoError(t, err)
+	listed, err := tree.Range(ctx, ranges)
+	require.NoError(t, err)
+	for i, r := range ranges {
+		in := slices.DeleteFunc(slices.Clone(all), func(k K) bool { return cmp.Less(k, r.Lo) || cmp.Less(r.Hi, k) })
+		require.EqualValues(t, len(in), counts[i])
+		require.Equal(t, append([]K{}, in...), append([]K{}, listed.Keys[listed.Offsets[i]:listed.Offsets[i+1]]...))
+		var up, down []K
+		for p, err := range tree.Ascend(ctx, r) {
+			require.NoError(t, err)
+			require.Equal(t, want[p.Key], p.Value)
+			up = append(up, p.Key)
+		}
+		for p, err := range tree.Descend(ctx, r) {
+			require.NoError(t, err)
+			down = append(down, p.Key)
+		}
+		slices.Reverse(down)
+		require.ElementsMatch(t, in, up)
+		require.Equal(t, up, down)
+	}
+	selected, err := tree.Select(ctx, []uint32{0, uint32(len(all)), math.MaxUint32})
+	require.NoError(t, err)
+	require.Equal(t, []bool{len(all) > 0, false, false}, selected.Found)
+}
+
+// What one of them saves the other loads, with wider types, and a damaged file is refused.
+func TestSaved(t *testing.T) {
+	ctx, tree := t.Context(), host.NewTree[int32, float32]()
+	var keys []int32
+	for i := range int32(5000) {
+		keys = append(keys, i*7-9000)
+	}
+	values := make([]float32, len(keys))
+	for i, k := range keys {
+		values[i] = float32(k) / 4
+	}
+	_, err := tree.Insert(ctx, keys, values)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	n, err := tree.Save(ctx, &file)
+	require.NoError(t, err)
+	require.EqualValues(t, file.Len(), n)
+	table, err := host.LoadMap[int64, float64](ctx, bytes.NewReader(file.Bytes()))
+	require.NoError(t, err)
+	pairs := 0
+	for p, err := range table.All(ctx) {
+		require.NoError(t, err)
+		require.Equal(t, float64(p.Key)/4, p.Value)
+		pairs++
+	}
+	require.Equal(t, len(keys), pairs)
+	file.Bytes()[file.Len()/2] ^= 1
+	_, err = host.LoadTree[int32, float32](ctx, &file)
+	var damaged *structures.SavedError
+	require.ErrorAs(t, err, &damaged)
+}
+
+// Errors are those of the structures in GPU memory.
+func TestErrors(t *testing.T) {
+	ctx := t.Context()
+	tree, table := host.NewTree[uint32, uint32](), host.NewMap[uint32, uint32]()
+	for _, d := range []dictionary[uint32, uint32]{tree, table} {
+		require.NoError(t, d.Put(ctx, 9, 1))
+		require.NoError(t, d.Put(ctx, 9, 2))
+		nine, there, err := d.Get(ctx, 9)
+		require.NoError(t, err)
+		require.True(t, there)
+		require.EqualValues(t, 2, nine)
+		require.NoError(t, d.Clear(ctx))
+		_, err = d.Insert(ctx, []uint32{1, 2}, []uint32{3})
+		require.Equal(t, &structures.LengthError{Keys: 2, Other: "values", Got: 1}, err)
+		require.Equal(t, &structures.KindError{Kind: structures.InsertDuplicate},
+			d.UpdateInto(ctx, structures.InsertDuplicate, []uint32{1}, []uint32{1}, nil))
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		_, err = d.Insert(ended, []uint32{1}, []uint32{1})
+		require.ErrorIs(t, err, context.Canceled)
+		n, err := d.Len(ctx)
+		require.NoError(t, err)
+		require.Zero(t, n)
+	}
+	many := make([]uint32, 5000)
+	for i := range many {
+		many[i] = uint32(i)
+	}
+	_, err := tree.Insert(ctx, many, many)
+	require.NoError(t, err)
+	_, err = table.Insert(ctx, many, many)
+	require.NoError(t, err)
+	for _, all := range []func(yield func(structures.Pair[uint32, uint32], error) bool){tree.All(ctx), table.All(ctx)} {
+		var last error
+		for p, err := range all {
+			if last = err; err == nil && p.Key%1000 == 1 {
+				_, err := tree.Delete(ctx, []uint32{p.Key})
+				require.NoError(t, err)
+				_, err = table.Delete(ctx, []uint32{p.Key})
+				require.NoError(t, err)
+			}
+		}
+		require.ErrorIs(t, last, structures.ErrChanged)
+	}
+	for _, d := range []dictionary[uint32, uint32]{tree, table} {
+		require.NoError(t, d.Close())
+		_, _, err = d.Find(ctx, many)
+		require.ErrorIs(t, err, vk.ErrClosed)
+		require.ErrorIs(t, d.Clear(ctx), vk.ErrClosed)
+	}
+	_, err = (*host.Tree[uint32, uint32])(nil).Len(ctx)
+	require.ErrorIs(t, err, vk.ErrNotOpen)
+	_, err = new(host.Map[uint32, uint32]).Insert(ctx, many, many)
+	require.ErrorIs(t, err, vk.ErrNotOpen)
+}
