@@ -31,7 +31,8 @@ func TestDeviceNone(t *testing.T) {
 		"get T 0 5 900", "get S 5 900 --structure btree", "dump T --structure btree",
 		"dump T --structure sortedarray", "dump N --structure lsm", "get N name_7 nobody", "range S -- -10:10",
 		"range T --limit 3 -- -800:-700", "count T 0:10 0:0",
-		"min T", "max S --limit 3", "floor T 3 -801", "successor S 3", "top T --limit 5", "top T --least --limit 5", "top N",
+		"min T", "max S --limit 3", "floor T 3 -801", "successor S 3", "top T --limit 5", "top T --least --limit 5",
+		"top N",
 		"tally W --top 7", "tally W --json", "distinct T", "verify S",
 	} {
 		arguments := strings.Fields(command)
@@ -58,7 +59,8 @@ func TestDeviceNone(t *testing.T) {
 	assert.Equal(t, want, got)
 	stats, _ := answer(t, "", "stats", changed, "--device", "none", "--json")
 	assert.Contains(t, stats, `"device": "the host"`)
-	for _, command := range [][]string{{"doctor"}, {"graph", "stats", filepath.Join("..", "..", "testdata", "karate.mtx")},
+	karate := filepath.Join("..", "..", "testdata", "karate.mtx")
+	for _, command := range [][]string{{"doctor"}, {"graph", "stats", karate},
 		{"bench", "search"}} {
 		assert.Contains(t, refusal(t, "", append(command, "--device", "none")...), "--device none is for dictionaries")
 	}

@@ -31,7 +31,8 @@ func TestColumnsWiden(t *testing.T) {
 	}
 	rows.WriteString("-1,3\n")
 	assert.Equal(t, "standard input:1049579: column 1: -1 is of no type that also holds 9223372036854775808, which "+
-		"was there before (--key-type text reads both)", refusal(t, "9223372036854775808,1\n"+rows.String(), "dump", "-"))
+		"was there before (--key-type text reads both)",
+		refusal(t, "9223372036854775808,1\n"+rows.String(), "dump", "-"))
 	// What is passed over makes no column wide, and negative numbers have 32 bits where that is enough.
 	out, _ = answer(t, "1,2\n5000000000,x\n-7,-2147483648\n", "stats", "-", "--skip-invalid", "--json")
 	assert.Contains(t, out, `"key_type": "i32"`)

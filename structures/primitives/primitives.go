@@ -110,6 +110,9 @@ type Operation interface {
 // Kernels lists the kernels of operations, and of Iota, for the Prepare of the structures in this module. Arguments are
 // like those of the operations, of any length. It matters which addresses are 0.
 func (p *Primitives) Kernels(all ...Operation) recording.Table {
+	if !p.made() {
+		return nil
+	}
 	t := recording.Table{recording.ClearKernel(), iotaKernel()}
 	for _, o := range all {
 		t = append(t, o.kernels(p)...)

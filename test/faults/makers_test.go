@@ -202,6 +202,9 @@ func makers(t *testing.T, d *vk.Device, body func()) map[string]maker {
 			}
 			return nil
 		},
+		"btree.SnapshotAt": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			return closed(btree.SnapshotAt(ctx, tree, older.Time()))
+		},
 		"analytics.NewConnectivity": func(ctx context.Context, _ progress, _, _ io.Reader) error {
 			return closed(analytics.NewConnectivity(ctx, d, 10))
 		},
