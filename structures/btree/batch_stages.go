@@ -260,8 +260,8 @@ func (t *tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error
 		return nil
 	}
 	r := batchRecorder{t: t, b: b, tree: t.device(), stager: stager{
-		s: s, kernels: t.kernels, width: t.width, pool: t.pool.Constants(), shared: t.shared, shape: t.batchShape(),
-		kept: t.kept,
+		s: s, kernels: t.kernels, device: t.d, width: t.width, shared: t.shared, shape: t.batchShape(),
+		keeps: t.versions.protect(),
 	}}
 	blocks := int(r.tree.Pool.Blocks)
 	bits := t.indexBits(b.N)
@@ -296,9 +296,9 @@ type stager struct {
 	s       *vk.Stream
 	kernels *recording.Kernels
 	width   structures.Width
-	pool    map[string]uint32 // specialization constants
-	shared  bool              // others share the pool
-	kept    func(module string) string
+	device  *vk.Device
+	shared  bool // others share the pool
+	keeps   bool // snapshots are open
 	shape   batchShape
 	plan    batchPlan
 	batch   batch
@@ -366,10 +366,17 @@ func (g stage[P]) kernel(r *stager) (k *vk.Kernel[P]) {
 	if r.err != nil {
 		return nil
 	}
+	if k, r.err = g.spec(r).Kernel(r.kernels, r.s); r.err != nil {
+		return nil
+	}
+	return k
+}
+
+// spec describes the stage's kernel.
+func (g stage[P]) spec(r *stager) recording.Spec[P] {
 	workgroup, tile := g.layout(r.shape)
-	constants := recording.OverPool(r.pool,
-		recording.Constant("TILE", uint32(tile)), recording.Constant("BATCH_GROUP", uint32(r.shape.group)),
-		recording.Constant("SHARED", word(r.shared)))
+	constants := []recording.Specialization{recording.Constant("TILE", uint32(tile)),
+		recording.Constant("BATCH_GROUP", uint32(r.shape.group)), recording.Constant("SHARED", word(r.shared))}
 	if g.own != nil {
 		constants = append(constants, g.own(r))
 	}
@@ -378,13 +385,9 @@ func (g stage[P]) kernel(r *stager) (k *vk.Kernel[P]) {
 		module = recording.Sized(module, r.width)
 	}
 	if g.splits {
-		module = recording.ByLoops(r.s.Device(), r.kept(module))
+		module = recording.ByLoops(r.device, keeping(module, r.keeps))
 	}
-	k, r.err = recording.Kernel[P](r.kernels, r.s, module, workgroup, constants...)
-	if r.err != nil {
-		return nil
-	}
-	return k
+	return recording.OfPool[P](module, workgroup, constants...)
 }
 
 func (r *batchRecorder) groups(n int) int { return (n + r.shape.group - 1) / r.shape.group }
@@ -464,7 +467,7 @@ func (r *batchRecorder) begin() {
 		r.mark()
 	}
 	if r.err == nil {
-		_, r.err = r.t.recordEntries(r.s, "prefix_index", plan.index, int(plan.work.IndexBits), prefixIndex{})
+		_, r.err = r.t.recordEntries(r.s, indexModule, plan.index, int(plan.work.IndexBits), prefixIndex{})
 	}
 }
 
@@ -561,10 +564,9 @@ func (r *batchRecorder) pack() {
 	if r.err != nil {
 		return
 	}
-	const workgroup = 256
-	k, err := recording.Kernel[batchPackPush](r.t.kernels, r.s, "runs/pack", workgroup)
+	k, err := packKernel().Kernel(r.kernels, r.s)
 	if r.err = err; err == nil {
-		k.Dispatch(r.s, (r.b.N+workgroup-1)/workgroup, batchPackPush{r.plan.statuses, r.b.Statuses, r.length})
+		k.Dispatch(r.s, (r.b.N+k.Workgroup()-1)/k.Workgroup(), batchPackPush{r.plan.statuses, r.b.Statuses, r.length})
 	}
 }
 

@@ -184,11 +184,11 @@ type buildOrderPush struct {
 func (t *tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	p := t.bulkPlan(b.N, scratch)
 	const each = 8 // keys of an invocation
-	group := min(256, t.d.Info().MaxWorkgroup)
-	order, err := recording.Kernel[buildOrderPush](t.kernels, s, t.sized("btree/build_order"), group)
+	order, err := t.buildOrderKernel().Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}
+	group := order.Workgroup()
 	descends, repeats, distinct := p.lengths, p.lengths+4, p.lengths+8
 	if err := t.clear(s, p.lengths, 3); err != nil {
 		return err
@@ -234,12 +234,11 @@ type buildPlanPush struct {
 }
 
 func (t *tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
-	plan, err := recording.Kernel[buildPlanPush](t.kernels, s, t.sized("btree/build_plan"), workgroup)
+	plan, err := t.buildPlanKernel().Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}
-	nodes, err := kernel[buildNodesPush](t, s, t.sized("build_nodes"), t.tiles.walk,
-		recording.Constant("SHARED", word(t.shared)))
+	nodes, err := t.buildNodesKernel().Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}

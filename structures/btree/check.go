@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/vkds/vkds/internal/engine/enum"
-	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -138,7 +137,7 @@ func (t *tree) check(ctx context.Context, versions *versionCheck) error {
 		t.stream.Fill(memory, 0, int(memory.Bytes()), 0)
 		t.stream.Fill(memory, 4*reportRules, 4*reportRules, noSlab)
 		for pass := range uint32(2) {
-			k, err := kernel[checkPush](t, t.stream, t.sized("check"), 1, recording.Constant("MARKS", pass))
+			k, err := t.checkKernel(pass).Kernel(t.kernels, t.stream)
 			if err != nil {
 				return err
 			}

@@ -65,10 +65,10 @@ func (t *tree) claim(ctx context.Context, n int) (*claim, error) {
 // allocate tries to fill a claim, and returns the number of slabs that the pool did not have.
 func (t *tree) allocate(c *claim) (refused int, err error) {
 	err = recording.Run(t.stream, func() error {
-		if _, err := t.taker(t.stream, frees); err != nil { // first, so that giveBack can't lack its kernel
+		if _, err := t.takeKernel(frees).Kernel(t.kernels, t.stream); err != nil { // first, so that giveBack can't lack its kernel
 			return err
 		}
-		k, err := t.taker(t.stream, allocates)
+		k, err := t.takeKernel(allocates).Kernel(t.kernels, t.stream)
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (t *tree) abandon(why error, all ...*claim) error {
 // recordGiveBack records that the unused slabs of a claim are freed. The claim's first used-beside slabs are in use:
 // used is the address of a number of nodes, of which beside are not from the claim.
 func (t *tree) recordGiveBack(s *vk.Stream, c *claim, used uint64, beside int) error {
-	k, err := t.taker(s, frees)
+	k, err := t.takeKernel(frees).Kernel(t.kernels, s)
 	if err == nil {
 		t.take(s, k, takePush{Slabs: c.memory.AddressOf(1), Used: used, Beside: uint32(beside), Count: uint32(c.count)})
 	}
@@ -196,7 +196,7 @@ func (t *tree) recordFree(s *vk.Stream, l listed, but int) error {
 	if l.memory == nil {
 		return nil
 	}
-	k, err := t.taker(s, clears)
+	k, err := t.takeKernel(clears).Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}

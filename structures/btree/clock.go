@@ -75,9 +75,7 @@ func (t *tree) keepsMoving(ctx context.Context, s *vk.Stream, updates, each int)
 func (v *versions) reserveTimes(snapshots int) (first uint32, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if first = max(v.clock, 1); v.rehears {
-		return first, nil
-	}
+	first = max(v.clock, 1)
 	if uint64(first)+uint64(snapshots)+1 > math.MaxUint32 {
 		return 0, &structures.LimitError{What: "times of snapshots", Want: uint64(first) + uint64(snapshots) + 1,
 			Most: math.MaxUint32}
@@ -96,7 +94,7 @@ type clockPush struct {
 
 // recordClock records the start of a dispatch with a moving clock that takes at most so many snapshots.
 func (t *tree) recordClock(s *vk.Stream, snapshots int) error {
-	k, err := recording.Kernel[clockPush](t.kernels, s, "btree/clock_begin", workgroup)
+	k, err := t.clockKernel().Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}

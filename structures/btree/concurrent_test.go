@@ -237,10 +237,9 @@ func dispatchMixed(t testing.TB, d *vk.Device, tree *dictionary[uint32], begin p
 	s := testdevice.Stream(t, d)
 	tree.known.unsure = true // as after a kernel of the caller
 	gate := testdevice.Upload(t, d, []uint32{0}).Address()
-	queries, updates := tree.ordering(structures.Mixed, operands{ordered: true})
-	for _, module := range append(queries, recording.ByLoops(d, updates)) {
-		k, err := kernel[mixedPush](tree.tree, s, module, tree.tiles.update,
-			recording.Constant("KIND", uint32(structures.Mixed)), recording.Torn(tree.d, "BTREE_TORN"))
+	queries, update := tree.mixedKernels(structures.Mixed, operands{ordered: true}, tree.versions.protect())
+	for _, of := range append(queries, *update) {
+		k, err := of.Kernel(tree.kernels, s)
 		require.NoError(t, err)
 		k.Dispatch(s, groups(b.Count), mixedPush{
 			Tree: tree.device(), Index: begin.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(),

@@ -115,6 +115,7 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), own: recording.NewOwn(d),
 		visits: firstVisits(d), mostVisits: maxVisits, memory: d.Budget("MaxBytes", o.MaxBytes),
 	}
+	t.kernels.Over(func() recording.Form { return t.pool.Constants() }) // a compaction replaces the pool
 	if t.shared {
 		t.gate = gate.Within(shared.Gate())
 	}
@@ -195,13 +196,6 @@ func (t *tree) Constants() map[string]uint32 {
 	c := t.pool.Constants()
 	c["TILE"] = uint32(t.tiles.update)
 	return c
-}
-
-// kernel returns the kernel of a module of shaders/btree.
-func kernel[P any](t *tree, s *vk.Stream, module string, tile int,
-	own ...recording.Specialization) (*vk.Kernel[P], error) {
-	all := append(recording.OverPool(t.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
-	return recording.Kernel[P](t.kernels, s, "btree/"+module, workgroup, all...)
 }
 
 // words returns the number of 32-bit words of a key or a value.

@@ -82,7 +82,7 @@ func (v *view) recordDiff(s *vk.Stream, later *view, to differences, total uint6
 			return err
 		}
 	}
-	list, err := kernel[changedPush](t, s, t.sized("version_list"), 1)
+	list, err := t.changedKernel().Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -106,21 +106,21 @@ func (v *view) recordDiff(s *vk.Stream, later *view, to differences, total uint6
 // recordDifferences records the comparison of leaves that were listed and sorted.
 func (t *tree) recordDifferences(s *vk.Stream, p diffPush, scratch, total uint64) error {
 	tile, leaves := t.tiles.walk, int(p.Leaves.N)
-	dispatch := func(alone uint32) error {
-		k, err := kernel[diffPush](t, s, t.sized("version_diff"), tile, recording.Constant("COUNT_ALONE", alone))
+	dispatch := func(alone bool) error {
+		k, err := t.diffKernel(alone).Kernel(t.kernels, s)
 		if err == nil {
 			k.Dispatch(s, groups(leaves*tile), p)
 		}
 		return err
 	}
-	if err := dispatch(1); err != nil {
+	if err := dispatch(true); err != nil {
 		return err
 	}
 	err := t.primitives.Scan(s, primitives.ScanArgs{
 		In: p.Counts, Out: p.Offsets, Length: primitives.Length{N: leaves, At: p.Leaves.At}, Total: total,
 		Scratch: scratch,
 	})
-	return cmp.Or(err, dispatch(0))
+	return cmp.Or(err, dispatch(false))
 }
 
 // checkDiff returns for how many keys there is room, or an error if the difference can't be recorded.

@@ -63,7 +63,7 @@ func (t *tree) exportIn(p *recording.Parts, leaves, pairs int) (e exportPush, or
 // each leaf; scan is the scratch memory of the prefix sum.
 func (r recorder) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool) error {
 	tile := r.tiles.walk
-	count, err := kernel[exportPush](r.tree, s, r.reading("export"), tile, recording.Constant("COUNT_ALONE", 1))
+	count, err := r.exportKernel(r.past(), true).Kernel(r.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (r recorder) export(s *vk.Stream, p exportPush, scan, total uint64, pairs b
 	if err != nil || !pairs {
 		return err
 	}
-	write, err := kernel[exportPush](r.tree, s, r.reading("export"), tile, recording.Constant("COUNT_ALONE", 0))
+	write, err := r.exportKernel(r.past(), false).Kernel(r.kernels, s)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (t *tree) recordList(s *vk.Stream, l listing) error {
 // that can be reached in a tree that may be corrupt, with leaves among the inner nodes. marks is the address of a word
 // for each slab of the pool, 0 before.
 func (t *tree) recordListBy(s *vk.Stream, l listing, height int, marks uint64) error {
-	k, err := kernel[listPush](t, s, t.sized("list"), 1, recording.Constant("ANY", word(marks != 0)))
+	k, err := t.listKernel(marks != 0).Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}

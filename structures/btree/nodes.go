@@ -89,7 +89,7 @@ func (t *tree) nodes(ctx context.Context) ([]Node[uint64], error) {
 // copyNodes copies nodes whose slabs are listed in device memory.
 func (t *tree) copyNodes(to *vk.Buffer[uint32], slabs uint64, count int) error {
 	return recording.Run(t.stream, func() error {
-		k, err := kernel[nodesPush](t, t.stream, "nodes", 1)
+		k, err := t.nodesKernel().Kernel(t.kernels, t.stream)
 		if err != nil {
 			return err
 		}

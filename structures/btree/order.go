@@ -119,8 +119,7 @@ const fetchWorkgroup = 1024
 
 // recordFetch records that the results of partitioned queries are put into the order of the batch.
 func (t *tree) recordFetch(s *vk.Stream, n primitives.Length, f fetch) error {
-	k, err := recording.Kernel[fetchPush](t.kernels, s, recording.OfKeys("btree/fetch", f.width),
-		min(fetchWorkgroup, t.d.Info().MaxWorkgroup))
+	k, err := t.fetchKernel(f.width).Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func (t *tree) recordIndex(s *vk.Stream, at uint64, bits int, keys askedFor) (pr
 	if err := t.recordPrefixes(s, at, bits, keys); err != nil {
 		return prefixIndex{}, err
 	}
-	return t.recordEntries(s, "prefix_index", at, bits, from)
+	return t.recordEntries(s, indexModule, at, bits, from)
 }
 
 // recordConcurrentIndex is recordIndex while the tree may change. It makes the index in one step, for any number of
@@ -125,7 +125,7 @@ func (t *tree) recordConcurrentIndex(s *vk.Stream, at uint64, bits int, keys ask
 	if err := t.recordPrefixes(s, at, bits, keys); err != nil {
 		return prefixIndex{}, err
 	}
-	return t.recordEntries(s, "prefix_index_concurrent", at, bits, prefixIndex{})
+	return t.recordEntries(s, concurrentIndexModule, at, bits, prefixIndex{})
 }
 
 // recordPrefixes records the choice of the range of keys for an index of 64-bit keys. Record the entries after it:
@@ -134,8 +134,7 @@ func (t *tree) recordPrefixes(s *vk.Stream, at uint64, bits int, keys askedFor) 
 	if bits == 0 || t.width == structures.Bits32 {
 		return nil
 	}
-	k, err := recording.Kernel[rangePush](t.kernels, s, t.sized("btree/prefix_range"),
-		min(rangeWorkgroup, t.d.Info().MaxWorkgroup))
+	k, err := t.prefixesKernel().Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -157,7 +156,7 @@ func (t *tree) recordEntries(s *vk.Stream, module string, at uint64, bits int,
 	if bits == 0 {
 		return prefixIndex{}, nil
 	}
-	k, err := kernel[indexPush](t, s, t.sized(module), 1)
+	k, err := t.indexKernel(module).Kernel(t.kernels, s)
 	if err != nil {
 		return prefixIndex{}, err
 	}

@@ -57,11 +57,11 @@ func (t *tree) prune(ctx context.Context) error {
 
 // recordPrune records the freeing of versions, after the links to them are removed.
 func (t *tree) recordPrune(s *vk.Stream, open openSnapshots) error {
-	relink, err := recording.Kernel[relinkPush](t.kernels, s, "btree/version_relink", workgroup)
+	relink, err := t.relinkKernel().Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}
-	free, err := recording.Kernel[freePush](t.kernels, s, "btree/version_free", workgroup)
+	free, err := t.freeKernel().Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ type morePush struct {
 
 // recordMore records that new versions become free, in addition to those that were free before.
 func (t *tree) recordMore(s *vk.Stream, a versionArguments, old *vk.Buffer[uint32], had int) error {
-	k, err := recording.Kernel[morePush](t.kernels, s, "btree/version_more", workgroup)
+	k, err := t.moreKernel().Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}

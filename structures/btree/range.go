@@ -181,7 +181,7 @@ func (t *tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed 
 	if err != nil {
 		return err
 	}
-	k, err := kernel[seekPush](t, s, t.sized("seek"), t.queries.seek)
+	k, err := t.seekKernel().Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (t *tree) recordOwnOrder(s *vk.Stream, n primitives.Length, counts uint64, 
 
 // recordCounts records the counting of the pairs of ranges, by parts.
 func (r recorder) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error {
-	k, err := kernel[countPush](r.tree, s, r.reading("range_count"), r.queries.walk)
+	k, err := r.countKernel(r.past()).Kernel(r.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (r recorder) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) err
 // recordOffsets records the sums of the counts of recordCounts: the offsets of the parts, in the plan, those of the
 // ranges and their counts, if wanted, and the total.
 func (t *tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offsets, counts uint64) error {
-	k, err := recording.Kernel[rangeOffsetsPush](t.kernels, s, "btree/range_offsets", workgroup)
+	k, err := t.offsetsKernel().Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func (t *tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offse
 
 // recordPairs records the writing of the pairs of ranges at their offsets. recordSeeks has found their leaves.
 func (r recorder) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
-	k, err := kernel[writePush](r.tree, s, r.reading("range_write"), r.queries.walk)
+	k, err := r.writeKernel(r.past()).Kernel(r.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -284,8 +284,7 @@ func (r recorder) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) err
 	if err != nil {
 		return err
 	}
-	k, err := kernel[windowPush](r.tree, s, r.reading("range_window"), r.queries.walk,
-		recording.Constant("NUMBERED", word(plan.ordered())))
+	k, err := r.windowKernel(r.past(), plan.ordered()).Kernel(r.kernels, s)
 	if err != nil {
 		return err
 	}

@@ -70,13 +70,13 @@ func (r recorder) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafL
 }
 
 func (r recorder) Rank(s *vk.Stream, q ordered.Ranks) error {
-	return byLeaves(r, s, "rank", q.N, func(l leafList) rankPush {
+	return byLeaves(r, s, r.rankKernel(r.past()), q.N, func(l leafList) rankPush {
 		return rankPush{r.device(s), l, q.Keys, q.Out, recording.Length{At: q.CountAt, N: uint32(q.N)}}
 	})
 }
 
 func (r recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
-	return byLeaves(r, s, "select", n.N, func(l leafList) selectPush {
+	return byLeaves(r, s, r.selectKernel(r.past()), n.N, func(l leafList) selectPush {
 		return selectPush{
 			r.device(s), l, n.Keys, n.OutKeys, n.OutValues, n.Status, recording.Length{At: n.CountAt, N: uint32(n.N)},
 		}
@@ -84,7 +84,7 @@ func (r recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
 }
 
 // byLeaves records n queries by a kernel that searches the leaves in key order.
-func byLeaves[P any](r recorder, s *vk.Stream, module string, n int,
+func byLeaves[P any](r recorder, s *vk.Stream, of recording.Spec[P], n int,
 	push func(leafList) P) error {
 	if n == 0 {
 		return nil
@@ -93,7 +93,7 @@ func byLeaves[P any](r recorder, s *vk.Stream, module string, n int,
 	if err != nil {
 		return err
 	}
-	k, err := kernel[P](r.tree, s, r.reading(module), 1)
+	k, err := of.Kernel(r.kernels, s)
 	if err != nil {
 		return err
 	}

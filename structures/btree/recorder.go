@@ -78,15 +78,6 @@ func (r recorder) device(s *vk.Stream) Device {
 	return d
 }
 
-// reading returns the name of the module of a kernel that reads leaves.
-func (r recorder) reading(module string) string {
-	module = r.sized(module)
-	if r.past() {
-		module += "then"
-	}
-	return module
-}
-
 // Limits returns limits that only a tree with links in a circle exceeds: if all leaves are empty, a search for a
 // neighbor walks from the root once for each leaf; and a range has no more parts with many leaves than the tree has
 // leaves for.

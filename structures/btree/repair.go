@@ -43,12 +43,6 @@ func (t *tree) old() taking {
 	return frees
 }
 
-// taker returns the kernel that allocates or frees slabs.
-func (t *tree) taker(s *vk.Stream, does taking) (*vk.Kernel[takePush], error) {
-	return kernel[takePush](t, s, "take", 1, recording.Constant("FREE", word(does != allocates)),
-		recording.Constant("CLEARS", word(does == clears)))
-}
-
 // take records the allocation or freeing of slabs.
 func (t *tree) take(s *vk.Stream, k *vk.Kernel[takePush], p takePush) {
 	p.Pool = t.pool.Device()
@@ -128,19 +122,19 @@ type repairKernels struct {
 
 // repairKernels makes them. Make them again after the pool has grown, because its constants may have changed.
 func (t *tree) repairKernels(s *vk.Stream) (k repairKernels, err error) {
-	if k.take, err = t.taker(s, allocates); err != nil {
+	if k.take, err = t.takeKernel(allocates).Kernel(t.kernels, s); err != nil {
 		return k, err
 	}
-	if k.free, err = t.taker(s, frees); err != nil {
+	if k.free, err = t.takeKernel(frees).Kernel(t.kernels, s); err != nil {
 		return k, err
 	}
-	if k.old, err = t.taker(s, t.old()); err != nil {
+	if k.old, err = t.takeKernel(t.old()).Kernel(t.kernels, s); err != nil {
 		return k, err
 	}
-	if k.plan, err = recording.Kernel[repairPlanPush](t.kernels, s, "btree/repair_plan", workgroup); err != nil {
+	if k.plan, err = t.repairPlanKernel().Kernel(t.kernels, s); err != nil {
 		return k, err
 	}
-	k.nodes, err = kernel[repairNodesPush](t, s, t.sized("repair_nodes"), 1)
+	k.nodes, err = t.repairNodesKernel().Kernel(t.kernels, s)
 	return k, err
 }
 

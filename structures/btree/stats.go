@@ -94,7 +94,7 @@ func (t *tree) survey(ctx context.Context) (survey, error) {
 	const words = surveyRows * surveyRowWords
 	resting := t.uses.Rest(ctx) == nil // otherwise recorded work may still add nodes
 	l, err := t.listWith(ctx, words, func(l listing, rows uint64) error {
-		k, err := kernel[surveyPush](t, t.stream, t.sized("survey"), 1)
+		k, err := t.surveyKernel().Kernel(t.kernels, t.stream)
 		if err != nil {
 			return err
 		}

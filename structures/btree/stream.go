@@ -171,23 +171,18 @@ func (t *tree) applyMixed(s *vk.Stream, kind structures.Kind, b operands) error 
 	if b.retry {
 		p.Slices |= retries
 	}
-	modules, updates := t.ordering(kind, b)
-	made := func(module string, own ...recording.Specialization) (*vk.Kernel[mixedPush], error) {
-		own = append(own, recording.Constant("KIND", uint32(kind)), recording.Torn(t.d, "BTREE_TORN"))
-		return kernel[mixedPush](t, s, module, t.tiles.update, own...)
-	}
+	asked, updates := t.mixedKernels(kind, b, t.versions.protect())
 	var queries []*vk.Kernel[mixedPush]
-	for _, module := range modules {
-		k, err := made(module)
+	for _, of := range asked {
+		k, err := of.Kernel(t.kernels, s)
 		if err != nil {
 			return err
 		}
 		queries = append(queries, k)
 	}
 	var update *vk.Kernel[mixedPush]
-	if updates != "" {
-		module, own := recording.OfValues(updates, kind, t.typeOf(b))
-		if update, err = made(recording.ByLoops(t.d, module), own...); err != nil {
+	if updates != nil {
+		if update, err = updates.Kernel(t.kernels, s); err != nil {
 			return err
 		}
 	}
@@ -344,7 +339,7 @@ func (t *tree) applyPart(s *vk.Stream, kind structures.Kind, b operands) error {
 		if err != nil {
 			return err
 		}
-		k, err := kernel[locatePush](t, s, t.sized("locate"), t.queries.seek, t.queries.constant())
+		k, err := t.locateKernel().Kernel(t.kernels, s)
 		if err != nil {
 			return err
 		}
@@ -363,8 +358,7 @@ func (t *tree) applyPart(s *vk.Stream, kind structures.Kind, b operands) error {
 }
 
 func (t *tree) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p applyPush) error {
-	k, err := kernel[applyPush](t, s, recording.ByLoops(t.d, t.kept(t.protocol("apply"))), t.tiles.update,
-		recording.Constant("KIND", uint32(kind)), recording.Torn(t.d, "BTREE_TORN"))
+	k, err := t.applyKernel(kind, t.versions.protect()).Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -385,16 +379,16 @@ func (t *tree) protocol(module string) string {
 
 // ordering returns the modules of the kernels for a batch's ordered queries, and the module for its other operations,
 // without the suffixes for the type of values and the device.
-func (t *tree) ordering(kind structures.Kind, b operands) (queries []string, updates string) {
+func (t *tree) ordering(kind structures.Kind, b operands, keeps bool) (queries []string, updates string) {
 	walk, floor := t.protocol("mixed_walk"), t.protocol("mixed_floor")
 	switch {
 	case !b.ordered:
-		return nil, t.kept(t.protocol("mixed_apply"))
+		return nil, keeping(t.protocol("mixed_apply"), keeps)
 	case b.moments: // each ordered query sees a moment of its own
 		return []string{t.sized("mixed_walk") + "clock", t.sized("mixed_floor") + "clock"},
 			t.sized("mixed_apply") + "clock"
 	case kind == structures.Mixed:
-		return []string{walk, floor}, t.kept(t.protocol("mixed_apply"))
+		return []string{walk, floor}, keeping(t.protocol("mixed_apply"), keeps)
 	case kind == structures.FindPredecessor, kind == structures.FindFloor:
 		return []string{floor}, ""
 	default:

@@ -72,7 +72,7 @@ func (t *tree) recordVersionCheck(c *versionCheck, l listing) error {
 	t.stream.Fill(c.memory, 4*c.marks, 4*versionMarkWords*m.count(), 0)
 	versions := vk.NewArguments(t.stream, t.versions.arguments(c.now))
 	for pass := range uint32(2) {
-		k, err := kernel[versionCheckPush](t, t.stream, t.sized("version_check"), 1, recording.Constant("MARKS", pass))
+		k, err := t.versionCheckKernel(pass).Kernel(t.kernels, t.stream)
 		if err != nil {
 			return err
 		}

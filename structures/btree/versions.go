@@ -29,14 +29,13 @@ type versions struct {
 	closed  int        // times closed since versions were last freed
 	updates uint64     // updates while a snapshot was open; each changes two leaves at most
 
-	memory  versionMemory
-	stale   bool // no open snapshot needs what memory holds
-	used    int  // an upper bound of versions that are not free
-	reads   vk.Uses
-	writes  recording.Changes
-	rehears bool // kernels are made as if a snapshot were open
-	moved   bool // dispatches with a moving clock write stamps (clock.go)
-	anew    bool // the clock was restarted, and stamps may have earlier times
+	memory versionMemory
+	stale  bool // no open snapshot needs what memory holds
+	used   int  // an upper bound of versions that are not free
+	reads  vk.Uses
+	writes recording.Changes
+	moved  bool // dispatches with a moving clock write stamps (clock.go)
+	anew   bool // the clock was restarted, and stamps may have earlier times
 
 	forgotten atomic.Uint64 // snapshots that were not closed
 }
@@ -94,14 +93,14 @@ func (v *versions) arguments(now uint32) versionArguments {
 func (v *versions) protect() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return len(v.open) != 0 || v.rehears
+	return len(v.open) != 0
 }
 
 // there reports whether any leaf may have changed since the oldest open snapshot.
 func (v *versions) there() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.memory.stamps != nil && !v.stale || v.rehears
+	return v.memory.stamps != nil && !v.stale
 }
 
 // due says what to do before updates: forget all versions (stale), or free some of them (prune).
@@ -438,11 +437,7 @@ type updated struct {
 
 // recordKeep records that leaves are copied for the open snapshots. Record it before the updates that change them.
 func (t *tree) recordKeep(s *vk.Stream, u updated, index prefixIndex) error {
-	tile := min(maxTile, t.d.SubgroupSize())
-	if t.d.Info().Type == vk.CPU {
-		tile = t.tiles.update
-	}
-	k, err := kernel[keepPush](t, s, t.sized("version_keep"), tile)
+	k, err := t.keepKernel().Kernel(t.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -516,14 +511,6 @@ func (t *tree) holds(s *vk.Stream) (release func()) {
 			release()
 		}
 	}
-}
-
-// kept returns the name of the module of a kernel that may split leaves.
-func (t *tree) kept(module string) string {
-	if t.versions.protect() {
-		module += "kept"
-	}
-	return module
 }
 
 // remakes returns an error if the tree can't be rebuilt, because open snapshots need its nodes. Otherwise it notes the

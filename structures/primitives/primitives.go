@@ -108,7 +108,7 @@ type Operation interface {
 }
 
 // Kernels lists the kernels of operations, and of Iota, for the Prepare of the structures in this module. Arguments are
-// like those of the operations, of any length. It matters which addresses are 0.
+// like those of the operations. It matters which addresses are 0. A length is the greatest one; 0 is any.
 func (p *Primitives) Kernels(all ...Operation) recording.Table {
 	if !p.made() {
 		return nil

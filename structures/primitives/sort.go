@@ -1,6 +1,8 @@
 package primitives
 
 import (
+	"cmp"
+
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -91,7 +93,7 @@ func (a SortArgs) complete() SortArgs {
 
 func (a SortArgs) kernels(p *Primitives) (all recording.Table) {
 	a = a.complete()
-	for _, a.Length.N = range recording.Sizes(MaxLength) {
+	for _, a.Length.N = range recording.Sizes(cmp.Or(a.Length.N, MaxLength)) {
 		tile := p.sortTile(a.Length.N, a.Values != 0, a.Widths)
 		all = append(all, a.histogramKernel(tile))
 		if p.form == SinglePass {

@@ -16,12 +16,12 @@ func (t *table) Prepare(ctx context.Context) error {
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
-	forms := t.pool.Forms()
+	forms, all := t.pool.Forms(), t.all()
 	t.gate.LeaveShared()
 	if t.prepared.Load() {
 		return nil
 	}
-	err := t.all().Prepare(ctx, t.d, gate.Told(ctx), forms...)
+	err := all.Prepare(ctx, t.d, gate.Told(ctx), forms...)
 	if err == nil {
 		t.prepared.Store(true)
 	}
