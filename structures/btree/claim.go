@@ -65,7 +65,8 @@ func (t *tree) claim(ctx context.Context, n int) (*claim, error) {
 // allocate tries to fill a claim, and returns the number of slabs that the pool did not have.
 func (t *tree) allocate(c *claim) (refused int, err error) {
 	err = recording.Run(t.stream, func() error {
-		if _, err := t.takeKernel(frees).Kernel(t.kernels, t.stream); err != nil { // first, so that giveBack can't lack its kernel
+		// giveBack's kernel comes first, so that it can't be missing then.
+		if _, err := t.takeKernel(frees).Kernel(t.kernels, t.stream); err != nil {
 			return err
 		}
 		k, err := t.takeKernel(allocates).Kernel(t.kernels, t.stream)

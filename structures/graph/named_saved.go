@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/saved"
@@ -96,11 +97,7 @@ func loadNamed[ID comparable](ctx context.Context, d *vk.Device, r io.Reader, o 
 	if err != nil {
 		return nil, err
 	}
-	var g *Graph
-	err = transfer.Filled(dense, func() (err error) {
-		g, err = Load(ctx, d, r, o)
-		return err
-	})
+	g, err := loadBehind(ctx, dense, d, r, o)
 	if err != nil {
 		return nil, err
 	}
@@ -111,15 +108,31 @@ func loadNamed[ID comparable](ctx context.Context, d *vk.Device, r io.Reader, o 
 	return n, nil
 }
 
-// fill notes the names of the graph that was loaded: of each vertex one.
-func (n *Named[ID]) fill(ctx context.Context, all []ID, numbers []uint32) error {
-	extent := 0
-	vertices := make([]uint32, 0, len(all))
-	for v, err := range n.graph.AllVertices(ctx) {
+// loadBehind loads the graph behind names, which it closes if that fails.
+func loadBehind(ctx context.Context, names io.Closer, d *vk.Device, r io.Reader, o Options) (g *Graph, err error) {
+	err = transfer.Filled(names, func() (err error) {
+		g, err = Load(ctx, d, r, o)
+		return err
+	})
+	return g, err
+}
+
+// allVertices returns the vertices that there are, and a number above all of them.
+func (g *Graph) allVertices(ctx context.Context) (vertices []uint32, extent int, err error) {
+	for v, err := range g.AllVertices(ctx) {
 		if err != nil {
-			return err
+			return nil, 0, err
 		}
 		vertices, extent = append(vertices, v), int(v)+1
+	}
+	return vertices, extent, nil
+}
+
+// fill notes the names of the graph that was loaded: of each vertex one.
+func (n *Named[ID]) fill(ctx context.Context, all []ID, numbers []uint32) error {
+	vertices, extent, err := n.graph.allVertices(ctx)
+	if err != nil {
+		return err
 	}
 	wrong := &structures.SavedError{Err: fmt.Errorf("%w: %d names of %d vertices that don't go with one another",
 		structures.ErrCorrupt, len(all), len(vertices))}
@@ -217,11 +230,13 @@ func loadNumberNames[ID structures.Number](ctx context.Context, d *vk.Device, r 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	for pair, err := range m.All(ctx) {
+	next, stop := iter.Pull2(m.Chunks(ctx)) // a loop's body would be a closure in a generic function
+	defer stop()
+	for pairs, err, more := next(); more; pairs, err, more = next() {
 		if err != nil {
 			return nil, nil, nil, joint.Error(err, m.Close())
 		}
-		all, numbers = append(all, pair.Key), append(numbers, pair.Value)
+		all, numbers = append(all, pairs.Keys...), append(numbers, pairs.Values...)
 	}
 	return numberNames[ID]{m}, all, numbers, nil
 }

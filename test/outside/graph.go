@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
@@ -64,7 +65,15 @@ func named[ID structures.Number]() {
 	equal(what+": DeleteVertices", repeated(structures.Deleted, 3), must(g.DeleteVertices(ctx, some[ID](900, 3))))
 	left, _ := must2(g.Graph().Size(ctx))
 	equal(what+": vertices after DeleteVertices", 51, left)
+
+	var saved bytes.Buffer
+	equal(what+": the length of Save", must(g.Save(ctx, &saved)), int64(saved.Len()))
 	check(g.Close())
+	loaded := must(graph.LoadNamed[ID](ctx, device, &saved, graph.Options{}))
+	weights2, found2 := must2(loaded.FindEdges(ctx, star(10, 50, 0)))
+	equal(what+": FindEdges, loaded", weights, weights2)
+	equal(what+": found by FindEdges, loaded", found, found2)
+	check(loaded.Close())
 }
 
 // ascending are n numbers from a first one on, in order.
