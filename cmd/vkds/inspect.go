@@ -173,14 +173,9 @@ func snapshotOf(ctx context.Context, tree any) (io.Closer, error) {
 	return nil, errors.New("--update is for --structure btree")
 }
 
-// histories is what a tree tells of its snapshots.
-type histories interface {
-	History(ctx context.Context, leaf btree.Node[uint64]) (btree.History, error)
-	Versions(ctx context.Context) (btree.Versions, error)
-}
-
 // drawVersions draws a tree with the versions of its leaves.
-func drawVersions(ctx context.Context, t histories, nodes []btree.Node[uint64], p *drawing.Tree, to io.Writer) error {
+func drawVersions(ctx context.Context, t btree.Inspection, nodes []btree.Node[uint64], p *drawing.Tree,
+	to io.Writer) error {
 	all, err := t.Versions(ctx)
 	if err != nil {
 		return err
@@ -215,12 +210,12 @@ func drawable() (names []string) {
 
 // drawTree draws a tree.
 func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
-	t := dict.itself()
-	s, err := statsOf[btree.Inspection](ctx, t)
+	inside := dict.itself().(interface{ Inspect() btree.Inspection }).Inspect()
+	s, err := inside.Stats(ctx)
 	if err != nil {
 		return err
 	}
-	nodes, err := t.(interface{ Inspect() btree.Inspection }).Inspect().Nodes(ctx)
+	nodes, err := inside.Nodes(ctx)
 	if err != nil {
 		return err
 	}
@@ -255,10 +250,7 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 		}
 		p.Near = near.words[0]
 	}
-	if t, ok := t.(histories); ok {
-		return drawVersions(ctx, t, nodes, &p, to)
-	}
-	return p.WriteSVG(to)
+	return drawVersions(ctx, inside, nodes, &p, to)
 }
 
 // drawnKey is how a picture shows keys: those that are text by their hashes, which are what the device has.
