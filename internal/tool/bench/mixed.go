@@ -57,28 +57,28 @@ var treeMixes = []mixture{
 	{name: "alpha-0.6", about: "30% insert, 30% delete, 40% find", mix: Mix{0.3, 0.3, 0.4, 0}, standard: true},
 	{name: "alpha-1.0", about: "half insert, half delete", mix: Mix{0.5, 0.5, 0, 0}, standard: true},
 	{name: "alpha-0.2-all",
-		about: "10% insert, 10% delete, the rest find, the first pairs from a key on, and successor",
+		about: "10% insert, 10% delete, the rest find, short ranges and successors",
 		mix:   Mix{0.1, 0.1, 0.8, 0}, queries: allQueries},
 	{name: "alpha-0.6-all", about: "30% insert, 30% delete, the rest likewise", mix: Mix{0.3, 0.3, 0.4, 0},
 		queries: allQueries},
 	{name: "delete-find-5", about: "5% delete, 95% find", mix: Mix{0, 0.05, 0.95, 0}, batch: true},
 	{name: "delete-find-50", about: "50% delete, 50% find", mix: Mix{0, 0.5, 0.5, 0}, batch: true},
 	{name: "delete-find-90", about: "90% delete, 10% find", mix: Mix{0, 0.9, 0.1, 0}, batch: true},
-	{name: "range-beside", about: "the first pairs from a key on, by the kernel that may be concurrent with updates",
+	{name: "range-beside", about: "short ranges, by the kernel that may be concurrent with updates",
 		mix: Mix{0, 0, 1, 0}, queries: justRanges},
 	{name: "successor-beside", about: "the next key above one, likewise", mix: Mix{0, 0, 1, 0}, queries: successors},
-	{name: "insert-range-5", about: "5% insert, 95% the first pairs from a key on", mix: Mix{0.05, 0, 0.95, 0},
+	{name: "insert-range-5", about: "5% insert, 95% short ranges", mix: Mix{0.05, 0, 0.95, 0},
 		queries: justRanges, batch: true},
-	{name: "insert-range-50", about: "50% insert, 50% the first pairs from a key on", mix: Mix{0.5, 0, 0.5, 0},
+	{name: "insert-range-50", about: "50% insert, 50% short ranges", mix: Mix{0.5, 0, 0.5, 0},
 		queries: justRanges, batch: true},
-	{name: "insert-range-90", about: "90% insert, 10% the first pairs from a key on", mix: Mix{0.9, 0, 0.1, 0},
+	{name: "insert-range-90", about: "90% insert, 10% short ranges", mix: Mix{0.9, 0, 0.1, 0},
 		queries: justRanges, batch: true},
 }
 
 // momentMixes are those of chapter 4 with ranges of which each takes a snapshot of its own, while the insertions go on.
 func momentMixes() (mixes []mixture) {
 	for _, m := range treeMixes[len(treeMixes)-3:] {
-		m.name, m.about, m.moments = m.name+"-moments", m.about+", as of a moment of its own within the dispatch", true
+		m.name, m.about, m.moments = m.name+"-moments", m.about+", each at a moment of its own", true
 		mixes = append(mixes, m)
 	}
 	return mixes
