@@ -10,8 +10,8 @@ import (
 )
 
 // A structure prepares its kernels by using them: a small structure of the same types does everything once, and batches
-// of any size are recorded into a stream that records nothing (vk.Device.NewRehearsal). So nobody maintains a list of
-// kernels.
+// of any size are recorded into a stream that records nothing (vk.Device.NewRehearsal). A structure with a Table needs
+// none of that.
 
 // Part is one such rehearsal, or the use of a small structure. Its stream records nothing.
 type Part func(ctx context.Context, s *vk.Stream) error
@@ -20,6 +20,13 @@ type Part func(ctx context.Context, s *vk.Stream) error
 // other. A kernel that is made on a part's stream is dispatched once, with no workgroups, because some drivers compile
 // it only then. The first error stops Prepare. So does the end of the context, between two kernels.
 func Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, parts []Part) error {
+	return together(ctx, d, progress, len(parts), func(p *preparation, i int) error { return rehearse(p, parts[i]) })
+}
+
+// together does n steps that make kernels, several at a time, and calls progress with the number of steps done. The
+// first error stops it. So does the end of the context, between two kernels.
+func together(ctx context.Context, d *vk.Device, progress structures.Progress, n int,
+	step func(p *preparation, i int) error) error {
 	none, err := vk.NewBuffer[uint32](d, 3) // workgroups
 	if err != nil {
 		return err
@@ -32,11 +39,12 @@ func Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, pa
 	inner, stop := context.WithCancel(context.Background())
 	all, inner := errgroup.WithContext(inner)
 	all.SetLimit(runtime.GOMAXPROCS(0))
-	done, ended := make(chan struct{}, len(parts)), make(chan error, 1)
+	p := &preparation{ctx: inner, d: d, none: none}
+	done, ended := make(chan struct{}, n), make(chan error, 1)
 	go func() {
-		for _, part := range parts {
+		for i := range n {
 			all.Go(func() error {
-				if err := rehearse(inner, d, none, part); err != nil {
+				if err := step(p, i); err != nil {
 					return err
 				}
 				done <- struct{}{}
@@ -46,18 +54,18 @@ func Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, pa
 		ended <- all.Wait()
 		close(ended)
 	}()
-	// When Prepare returns, no part is running, even if the user's context or progress panics: only this goroutine
+	// When Prepare returns, no step is running, even if the user's context or progress panics: only this goroutine
 	// calls them.
 	defer func() {
 		stop()
 		for range ended {
 		}
 	}()
-	for n := 0; ; {
+	for made := 0; ; {
 		select {
 		case <-done:
-			if n++; progress != nil {
-				progress(n, len(parts))
+			if made++; progress != nil {
+				progress(made, n)
 			}
 		case <-stopped:
 			return ctx.Err()
@@ -90,17 +98,16 @@ func PrepareForms(ctx context.Context, d *vk.Device, progress structures.Progres
 
 type rehearsalKey struct{}
 
-func rehearse(ctx context.Context, d *vk.Device, none *vk.Buffer[uint32], part Part) error {
-	p := &preparation{ctx, d, none}
+func rehearse(p *preparation, part Part) error {
 	if err := p.next(); err != nil {
 		return err
 	}
-	s, err := d.NewRehearsal(context.WithValue(ctx, rehearsalKey{}, p))
+	s, err := p.d.NewRehearsal(context.WithValue(p.ctx, rehearsalKey{}, p))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.Close() }() // it has done nothing
-	return part(ctx, s)
+	return part(p.ctx, s)
 }
 
 // rehearsalOf returns the rehearsal of a stream, or nil for a stream that records.

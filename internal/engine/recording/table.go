@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"reflect"
-	"runtime"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
-	"golang.org/x/sync/errgroup"
 )
 
 // Spec describes a kernel whose push constants have the type P.
@@ -103,53 +101,10 @@ type Table []Entry
 // some drivers compile it only then. The first error stops Prepare. So does the end of the context, between two
 // kernels.
 func (t Table) Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, forms ...Form) error {
-	none, err := vk.NewBuffer[uint32](d, 3) // workgroups
-	if err != nil {
-		return err
-	}
-	defer none.Free()
-	if err := none.Upload(ctx, 0, make([]uint32, none.Len())); err != nil {
-		return err
-	}
 	kernels := t.distinct(forms)
-	stopped := ctx.Done()
-	inner, stop := context.WithCancel(context.Background())
-	all, inner := errgroup.WithContext(inner)
-	all.SetLimit(runtime.GOMAXPROCS(0))
-	p := &preparation{ctx: inner, d: d, none: none}
-	done, ended := make(chan struct{}, len(kernels)), make(chan error, 1)
-	go func() {
-		for _, k := range kernels {
-			all.Go(func() error {
-				if err := k.entry.prepare(p, k.spec); err != nil {
-					return err
-				}
-				done <- struct{}{}
-				return nil
-			})
-		}
-		ended <- all.Wait()
-		close(ended)
-	}()
-	// When Prepare returns, no kernel is being made, even if the user's context or progress panics: only this goroutine
-	// calls them.
-	defer func() {
-		stop()
-		for range ended {
-		}
-	}()
-	for n := 0; ; {
-		select {
-		case <-done:
-			if n++; progress != nil {
-				progress(n, len(kernels))
-			}
-		case <-stopped:
-			return ctx.Err()
-		case err := <-ended:
-			return err
-		}
-	}
+	return together(ctx, d, progress, len(kernels), func(p *preparation, i int) error {
+		return kernels[i].entry.prepare(p, kernels[i].spec)
+	})
 }
 
 // described is an entry for one form of the pool.
