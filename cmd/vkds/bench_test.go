@@ -139,18 +139,22 @@ func TestBenchRefusals(t *testing.T) {
 	}
 }
 
-// The tool takes every line of scripts/compare: it refuses the device alone, which it looks at last.
-func TestBenchCompareLines(t *testing.T) {
-	script, err := os.ReadFile(filepath.Join("..", "..", "scripts", "compare"))
-	require.NoError(t, err)
-	list := regexp.MustCompile(`(?s)\nbenchmarks=\((.+?)\n\)`).FindSubmatch(script)
-	require.NotNil(t, list)
-	lines := regexp.MustCompile(`"(.+?)"`).FindAllSubmatch(list[1], -1)
-	require.Greater(t, len(lines), 10)
-	for _, line := range lines {
-		arguments := regexp.MustCompile(`\$\w+`).ReplaceAllString(string(line[1]), "8")
-		assert.Contains(t, refusal(t, "", strings.Fields("bench "+arguments+" --device no-such-device")...),
-			"no-such-device", arguments)
+// The tool takes every line of the scripts that measure: it refuses only the device, which it looks at last.
+func TestBenchLinesOfScripts(t *testing.T) {
+	for _, name := range []string{"compare", "figures"} {
+		script, err := os.ReadFile(filepath.Join("..", "..", "scripts", name))
+		require.NoError(t, err)
+		list := regexp.MustCompile(`(?s)\nbenchmarks=\((.+?)\n\)`).FindSubmatch(script)
+		require.NotNil(t, list)
+		lines := regexp.MustCompile(`"(.+?)"`).FindAllSubmatch(list[1], -1)
+		require.Greater(t, len(lines), 10)
+		for _, line := range lines {
+			benchmark, flags, _ := strings.Cut(string(line[1]), " ")
+			benchmark, _, _ = strings.Cut(benchmark, "-")
+			arguments := benchmark + " " + regexp.MustCompile(`\$\w+`).ReplaceAllString(flags, "8")
+			assert.Contains(t, refusal(t, "", strings.Fields("bench "+arguments+" --device no-such-device")...),
+				"no-such-device", arguments)
+		}
 	}
 }
 

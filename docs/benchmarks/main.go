@@ -4,7 +4,8 @@
 //	go run ./docs/benchmarks -x length report.json plot.svg  # throughput over the length of ranges
 //
 // A report is what `vkds bench … --json` wrote. A table that is made of one stands after a comment that names the
-// report, what the columns differ by, and for some of the rows what they show; all other rows are left as they are:
+// report, what the columns differ by, and for some of the rows what they show; all other rows are left as they are.
+// A row shows throughput, or milliseconds if it ends with "in ms":
 //
 //	<!-- figures of h200.json by n
 //	**vkds build**, keys unique = slabhash/build
@@ -93,31 +94,38 @@ func tables(page, folder string) (string, error) {
 	return made, failed
 }
 
-// filled is a table with a report's figures in the rows that are named, in M operations/s.
+// filled is a table with a report's figures in the rows that are named. A figure is in the column whose head is the
+// axis' value, or any other part of a measurement's name. It is the throughput in M operations/s, or the time in ms.
 func filled(table string, r bench.Report, by string, rows []string) (string, error) {
 	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
 	columns := cells(lines[0])
 	for _, row := range rows {
 		label, what, is := strings.Cut(row, " = ")
+		what, inMilliseconds := strings.CutSuffix(what, " in ms")
 		at := slices.IndexFunc(lines, func(line string) bool { return cells(line)[0] == label })
 		if !is || at < 0 {
 			return "", fmt.Errorf("no row %q", label)
 		}
 		made := []string{label}
 		for _, column := range columns[1:] {
-			n := number(column)
+			heads := []string{column, by + "=" + column}
+			if n := number(column); n != 0 {
+				heads = append(heads, by+"="+strconv.Itoa(n), by+"="+bench.Power(n))
+			}
 			figure := ""
 			for _, m := range r.Measurements {
 				parts := strings.Split(m.Name(), "/")
 				has := func(part string) bool { return slices.Contains(parts, part) }
-				if !has(by+"="+strconv.Itoa(n)) && !has(by+"="+bench.Power(n)) ||
-					slices.ContainsFunc(strings.Split(what, "/"), func(part string) bool { return !has(part) }) {
+				lacks := func(part string) bool { return !has(part) }
+				if !slices.ContainsFunc(heads, has) || slices.ContainsFunc(strings.Split(what, "/"), lacks) {
 					continue
 				}
 				if figure != "" {
 					return "", fmt.Errorf("two figures for %s, %s", label, column)
 				}
-				figure = bench.Figure(m.Throughput())
+				if figure = bench.Figure(m.Throughput()); inMilliseconds {
+					figure = bench.Figure(1e3 * m.Time().Seconds())
+				}
 			}
 			made = append(made, figure)
 		}

@@ -53,6 +53,12 @@ func TestTables(t *testing.T) {
 	require.ErrorContains(t, err, `r.json: no row "**others**"`)
 	_, err = tables(page("r.json", "**ours** = btree", ""), folder)
 	require.ErrorContains(t, err, "two figures for **ours**, 2¹⁰")
+	r := bench.Report{Measurements: []bench.Measurement{{Structure: "graph", Op: "bfs", Form: "rmat, csr",
+		Operations: 1, Wall: []time.Duration{3 * time.Millisecond}}}}
+	made, err := filled("| | csr | live |\n|---|---|---|\n| search | | |\n", r, "on",
+		[]string{"search = graph/bfs in ms"})
+	require.NoError(t, err)
+	require.Equal(t, "| | csr | live |\n|---|---|---|\n| search | 3.00 | |\n", made)
 }
 
 func TestPictures(t *testing.T) {

@@ -245,11 +245,14 @@ func (m Measurement) Settings() (all []string) {
 		{"batch %s", Power(m.Batch), m.Batch != 0}, {"levels %s", m.Levels, m.Levels != ""},
 		{"length %d", m.Length, m.Length != 0}, {"stale %g", m.Stale, m.Stale != 0},
 		{"changed %g", m.Changed, m.Changed != 0}, {"width %d", m.Width, m.Width != 0},
-		{"%s", m.Order, m.Order != ""}, {"%s", m.Form, m.Form != ""},
+		{"%s", m.Order, m.Order != ""},
 	} {
 		if x.is {
 			all = append(all, fmt.Sprintf(x.format, x.value))
 		}
+	}
+	if m.Form != "" {
+		all = append(all, strings.Split(m.Form, ", ")...)
 	}
 	return all
 }

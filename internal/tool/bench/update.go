@@ -224,7 +224,7 @@ func (s *session) change(c change) {
 		prepare = nil
 	}
 	m := s.measurement(s.n, c.count)
-	if s.has("batch") {
+	if s.op.Has("batch") {
 		m.Batch = c.count
 	}
 	s.there = -1
