@@ -32,7 +32,6 @@
 //   - [Stream.OnSubmit] tells when work is submitted or dropped, [Stream.Finally] when it has ended.
 //   - [Device.Attached] keeps values that belong to a device.
 //   - [Device.Accept] and [Device.Fits] check arguments and memory in advance.
-//   - [Device.NewRehearsal] lets kernels be made in advance.
 //
 // # A device that the program already has
 //

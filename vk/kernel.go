@@ -325,7 +325,7 @@ func (k *Kernel[P]) runsOn(s *Stream) bool {
 	if !k.made() {
 		s.Fail(ErrNotOpen)
 	}
-	return k.made() && s.records()
+	return k.made() && s.made()
 }
 
 // made reports whether NewKernel has made the kernel.

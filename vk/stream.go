@@ -41,8 +41,6 @@ type Stream struct {
 	timings []Timing
 	queries []*queryPool // unused pools
 	closed  atomic.Bool
-
-	rehearsal context.Context // NewRehearsal's context; otherwise nil
 }
 
 // kit is the reusable part of a stream. When a stream closes, the next stream takes its kit. A kit is not destroyed
@@ -131,11 +129,8 @@ func (s *Stream) Device() *Device {
 	return s.d
 }
 
-// made reports whether NewStream or NewRehearsal has made the stream.
+// made reports whether NewStream has made the stream.
 func (s *Stream) made() bool { return s != nil && s.d != nil }
-
-// records reports whether the stream records commands.
-func (s *Stream) records() bool { return s.made() && s.rehearsal == nil }
 
 func (s *Stream) usableOn(d *Device) error {
 	switch {
@@ -158,9 +153,6 @@ func (s *Stream) fail(err error) {
 
 // begin opens a batch if none is open. It returns false if nothing can be recorded.
 func (s *Stream) begin() bool {
-	if s.rehearsal != nil {
-		return false
-	}
 	if s.err != nil || s.open != nil {
 		return s.err == nil
 	}
@@ -229,7 +221,7 @@ func (s *Stream) command(kind native.Work) (native.Commands, bool) {
 // Fill records that n bytes at an offset are set to copies of a 32-bit word. The offset and n are in bytes and must be
 // multiples of 4. If n is 0, Fill does nothing.
 func (s *Stream) Fill(b Memory, at, n int, word uint32) {
-	if !s.records() {
+	if !s.made() {
 		return
 	}
 	r := b.where()
@@ -251,7 +243,7 @@ func (s *Stream) Fill(b Memory, at, n int, word uint32) {
 // Copy records a copy of n bytes between buffers, or between parts of one buffer that do not overlap. Offsets are in
 // bytes.
 func (s *Stream) Copy(dst Memory, dstAt int, src Memory, srcAt, n int) {
-	if !s.records() {
+	if !s.made() {
 		return
 	}
 	to, from := dst.where(), src.where()
@@ -304,7 +296,7 @@ func (s *Stream) Concurrent(record func()) {
 // the same Device. This work sees everything that was written before p. After submits the work that was recorded
 // before; that work does not wait.
 func (s *Stream) After(p Point) {
-	if p.line == nil || !s.records() || p.line == s.line {
+	if p.line == nil || !s.made() || p.line == s.line {
 		return
 	}
 	if p.line.d != s.d {

@@ -196,9 +196,6 @@ func (u *Uses) Order(s *Stream) error {
 
 // join is After for the whole batch that is being recorded. It submits nothing.
 func (s *Stream) join(p Point) {
-	if s.rehearsal != nil {
-		return
-	}
 	for _, w := range s.waits {
 		if w.line == p.line && w.value >= p.value {
 			return

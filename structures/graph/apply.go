@@ -56,12 +56,7 @@ type operands struct {
 
 // recordApply records a batch of operations of one kind.
 func (g *Graph) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
-	loops := uint32(0)
-	if g.o.SelfLoops || !kind.Inserts() {
-		loops = 1
-	}
-	k, err := kernel[applyPush](g, s, g.protocol("apply"), g.tiles.update, recording.Constant("KIND", uint32(kind)),
-		recording.Constant("ARCS", b.arcs), recording.Constant("LOOPS", loops))
+	k, err := g.applyKernel(kind, b.arcs).Kernel(g.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -102,7 +97,7 @@ func (g *Graph) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) er
 }
 
 func (g *Graph) recordFind(s *vk.Stream, p findPush) error {
-	k, err := kernel[findPush](g, s, g.variant("find"), g.tiles.find)
+	k, err := g.findKernel().Kernel(g.kernels, s)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph/internal/rows"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -111,7 +112,7 @@ func (g *Graph) buildRows(ctx context.Context, c *CSR) error {
 		return err
 	}
 	defer from.Free()
-	err = recording.Run(g.stream, func() error { return recordSources(g.kernels, g.stream, c.Rows, from) })
+	err = recording.Run(g.stream, func() error { return rows.RecordSources(g.kernels, g.stream, c.arrays(), from) })
 	if err != nil {
 		return err
 	}
@@ -292,7 +293,7 @@ func (g *Graph) sortArcs(b *building, e DeviceEdges, both bool) error {
 }
 
 func (g *Graph) recordArcs(b *building, e DeviceEdges, both bool) error {
-	k, err := kernel0[buildArcsPush](g, "build_arcs")
+	k, err := buildArcsKernel().Kernel(g.kernels, g.stream)
 	if err != nil {
 		return err
 	}
@@ -318,7 +319,7 @@ func (g *Graph) recordSort(b *building) error {
 }
 
 func (g *Graph) recordCompact(b *building) error {
-	k, err := recording.Kernel[buildMarkPush](g.kernels, g.stream, "graph/build_mark", 128)
+	k, err := buildMarkKernel().Kernel(g.kernels, g.stream)
 	if err != nil {
 		return err
 	}
@@ -329,7 +330,7 @@ func (g *Graph) recordCompact(b *building) error {
 }
 
 func (g *Graph) recordNeeds(b *building) error {
-	k, err := kernel0[buildRowsPush](g, "build_rows")
+	k, err := buildRowsKernel().Kernel(g.kernels, g.stream)
 	if err != nil {
 		return err
 	}
@@ -354,7 +355,7 @@ func (g *Graph) buildSlabs(ctx context.Context, b *building) (err error) {
 	}
 	if err == nil {
 		err = recording.Run(g.stream, func() error {
-			k, err := kernel0[buildEndPush](g, "build_end")
+			k, err := buildEndKernel().Kernel(g.kernels, g.stream)
 			if err != nil {
 				return err
 			}
@@ -384,7 +385,7 @@ func (g *Graph) fillSlabs(ctx context.Context, b *building) error {
 		counts := g.host.Slice()[:2] // buckets that the pool had no slab for, and loops
 		clear(counts)
 		err := recording.Run(g.stream, func() error {
-			k, err := kernel[buildFillPush](g, g.stream, g.variant("build_fill"), g.tiles.walk)
+			k, err := g.buildFillKernel().Kernel(g.kernels, g.stream)
 			if err != nil {
 				return err
 			}

@@ -59,9 +59,10 @@ type checkPush struct {
 
 // The layout of check.comp's counters, in words.
 const (
-	faultWords = 10
-	slabsMet   = 8
-	loopsMet   = 9
+	faultWords  = 10
+	checkPhases = 3
+	slabsMet    = 8
+	loopsMet    = 9
 )
 
 // Check goes over all of the graph's memory: each slab is in one list and allocated, each key in its bucket and once in
@@ -110,7 +111,7 @@ func (g *Graph) faults(ctx context.Context, extent int) (words [faultWords]uint3
 	push := checkPush{Hubs: g.hubs.push(), Faults: room.Address(), Slabs: room.AddressOf(faultWords),
 		Counts: room.AddressOf(faultWords + slabs), Extent: uint32(extent)}
 	g.stream.Fill(room, 0, int(room.Bytes()), 0)
-	for phase := range uint32(3) {
+	for phase := range uint32(checkPhases) {
 		if err := ctx.Err(); err != nil {
 			return words, err
 		}
@@ -128,13 +129,8 @@ func (g *Graph) faults(ctx context.Context, extent int) (words [faultWords]uint3
 }
 
 func (g *Graph) checkPhase(phase uint32, push checkPush, extent int) error {
-	symmetric := uint32(0)
-	if !g.o.Directed {
-		symmetric = 1
-	}
 	return recording.Run(g.stream, func() error {
-		k, err := kernel[checkPush](g, g.stream, g.variant("check"), g.tiles.walk, recording.Constant("PHASE", phase),
-			recording.Constant("SYMMETRIC", symmetric))
+		k, err := g.checkKernel(phase).Kernel(g.kernels, g.stream)
 		if err != nil {
 			return err
 		}

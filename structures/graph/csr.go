@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/bits"
 
 	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph/internal/rows"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -161,11 +161,7 @@ func (g *CSR) Close() error {
 	defer leave()
 	if open {
 		g.gate.End()
-		g.uses.Free(func() {
-			g.Offsets.Free()
-			g.Targets.Free()
-			g.Weights.Free()
-		})
+		g.uses.Free(g.arrays().Free)
 	}
 	return nil
 }
@@ -246,8 +242,8 @@ func (e Edges) rowsOf(ctx context.Context, d *vk.Device, o CSROptions) (*CSR, er
 		return nil, err
 	}
 	defer s.Close()
-	b := newBuilder(d, s)
-	defer b.free()
+	b := rows.New(s)
+	defer b.Free()
 	edges := DeviceEdges{Count: len(e.From)}
 	for _, part := range []struct {
 		words []uint32
@@ -256,14 +252,14 @@ func (e Edges) rowsOf(ctx context.Context, d *vk.Device, o CSROptions) (*CSR, er
 		if part.words == nil {
 			continue
 		}
-		if *part.to, err = b.room(len(part.words)); err != nil {
+		if *part.to, err = b.Room(len(part.words)); err != nil {
 			return nil, err
 		}
 		if err = (*part.to).Upload(ctx, 0, part.words); err != nil {
 			return nil, err
 		}
 	}
-	return b.build(ctx, edges, o)
+	return build(ctx, b, d, edges, o)
 }
 
 func (e DeviceEdges) rowsOf(ctx context.Context, d *vk.Device, o CSROptions) (*CSR, error) {
@@ -286,236 +282,44 @@ func (e DeviceEdges) rowsOf(ctx context.Context, d *vk.Device, o CSROptions) (*C
 		return nil, err
 	}
 	defer s.Close()
-	b := newBuilder(d, s)
-	defer b.free()
-	return b.build(ctx, e, o)
+	b := rows.New(s)
+	defer b.Free()
+	return build(ctx, b, d, e, o)
 }
 
-// csrBuilder makes one graph, with memory that goes when it is there.
-type csrBuilder struct {
-	d       *vk.Device
-	s       *vk.Stream
-	kernels *recording.Kernels
-	bulk    *primitives.Primitives
-	buffers []*vk.Buffer[uint32]
-
-	edges DeviceEdges
-	o     CSROptions
-	arcs  int // before equal ones become one
-	bits  int // of an id
-}
-
-func newBuilder(d *vk.Device, s *vk.Stream) *csrBuilder {
-	return &csrBuilder{d: d, s: s, kernels: recording.NewKernels(d), bulk: primitives.New(d, primitives.Options{})}
-}
-
-// room is memory for so many words, until the end.
-func (b *csrBuilder) room(words int) (*vk.Buffer[uint32], error) {
-	buffer, err := recording.Room(b.s, words)
-	if err == nil {
-		b.buffers = append(b.buffers, buffer)
+// build makes rows of edges, with a builder's temporary memory.
+func build(ctx context.Context, b *rows.Builder, d *vk.Device, e DeviceEdges, o CSROptions) (*CSR, error) {
+	if err := o.admits(e.Count); err != nil {
+		return nil, err
 	}
-	return buffer, err
+	a, err := b.Build(ctx, rows.Edges{Count: e.Count, From: e.From, To: e.To, Weights: e.Weights}, rows.Options(o))
+	return csrOf(d, a, o, err)
 }
 
-func (b *csrBuilder) free() {
-	b.s.Finally(func() {
-		for _, buffer := range b.buffers {
-			buffer.Free()
-		}
-	})
-}
-
-func (b *csrBuilder) build(ctx context.Context, e DeviceEdges, o CSROptions) (*CSR, error) {
-	b.edges, b.o, b.arcs = e, o, e.Count
+// admits returns an error if rows can't be made of so many edges.
+func (o CSROptions) admits(edges int) error {
+	if edges > 0 && o.Vertices == 0 {
+		return &VertexError{^uint32(0), 0}
+	}
 	if o.Symmetric {
-		b.arcs *= 2
+		edges *= 2
 	}
-	if err := checkSizes(o.Vertices, b.arcs); err != nil {
+	return checkSizes(o.Vertices, edges)
+}
+
+// csrOf returns rows that a builder has made, or its error.
+func csrOf(d *vk.Device, a rows.Arrays, o CSROptions, err error) (*CSR, error) {
+	switch {
+	case err == rows.ErrVertex:
+		return nil, &VertexError{^uint32(0), o.Vertices}
+	case err != nil:
 		return nil, err
 	}
-	if e.Count > 0 && o.Vertices == 0 {
-		return nil, &VertexError{^uint32(0), 0}
-	}
-	b.bits = max(1, bits.Len(uint(max(0, o.Vertices-1))))
-	sorted, err := b.sort(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return b.rows(ctx, sorted)
+	return newCSR(d, Rows{Vertices: a.Vertices, Arcs: a.Arcs, Offsets: a.Offsets, Targets: a.Targets,
+		Weights: a.Weights, Symmetric: o.Symmetric}), nil
 }
 
-// sortedArcs are arcs in the order of rows, each of them once: keys of 64 bits, and weights, if there are any, or, in
-// wide, numbers of 64 bits with weights in their upper halves.
-type sortedArcs struct {
-	keys, weights, wide *vk.Buffer[uint32]
-	arcs                int
-
-	export func() error             // records, in front of all else, that the arcs come here; nil: they are here
-	alone  func(func() error) error // runs what records and submits, while nothing else may; nil: anything may
-}
-
-type csrKeysPush struct {
-	From, To, Weights, Keys, ArcWeights, Wrong uint64
-	Edges, Vertices, Bits, Both                uint32
-}
-
-type csrMarkPush struct {
-	Keys, Flags       uint64
-	Arcs, Bits, Loops uint32
-}
-
-const csrWorkgroup = 128
-
-func groups(n int) int { return (n + csrWorkgroup - 1) / csrWorkgroup }
-
-// sort makes arcs of the edges, sorts them and leaves out what is not to stay.
-func (b *csrBuilder) sort(ctx context.Context) (out sortedArcs, err error) {
-	if b.arcs == 0 {
-		out.keys, err = b.room(2)
-		return out, cmp.Or(err, b.s.Wait(ctx))
-	}
-	widths := primitives.Widths{Key: structures.Bits64, Value: structures.Bits32}
-	weighted := b.edges.Weights != nil
-	weights := 0
-	if weighted {
-		weights = b.arcs
-	}
-	scratch := max(b.bulk.SortScratch(b.arcs, weighted, widths), b.bulk.CompactScratch(b.arcs))
-	var room [7]*vk.Buffer[uint32]
-	for i, words := range []int{2 * b.arcs, 2 * b.arcs, weights, weights, (b.arcs + 31) / 32, 2, (scratch + 3) / 4} {
-		if room[i], err = b.room(words); err != nil {
-			return out, err
-		}
-	}
-	keys, sorted, values, sortedValues, flags, counts := room[0], room[1], room[2], room[3], room[4], room[5]
-	from := values // of the arcs
-	if !b.o.Symmetric {
-		from = b.edges.Weights
-	}
-	err = b.s.Whole(func() error {
-		if err := b.makeKeys(keys, values, counts); err != nil {
-			return err
-		}
-		sort := primitives.SortArgs{Keys: keys.Address(), OutKeys: sorted.Address(),
-			Length: primitives.Length{N: b.arcs}, Widths: widths, Bits: 2 * b.bits, Scratch: room[6].Address()}
-		compact := primitives.CompactArgs{Keys: sorted.Address(), Flags: flags.Address(), OutKeys: keys.Address(),
-			OutCount: counts.AddressOf(1), Length: sort.Length, Widths: widths, Scratch: sort.Scratch}
-		if weighted {
-			sort.Values, sort.OutValues = from.Address(), sortedValues.Address()
-			compact.Values, compact.OutValues = sort.OutValues, values.Address()
-		}
-		return cmp.Or(b.bulk.Sort(b.s, sort), b.mark(sorted, flags), b.bulk.Compact(b.s, compact))
-	})
-	if err == nil {
-		err = b.s.Wait(ctx)
-	}
-	var word [2]uint32
-	if err == nil {
-		err = recording.Left(ctx, b.s, counts, word[:])
-	}
-	if err == nil && word[0] != 0 {
-		err = &VertexError{^uint32(0), b.o.Vertices}
-	}
-	out = sortedArcs{keys: keys, arcs: int(word[1])}
-	if weighted {
-		out.weights = values
-	}
-	return out, err
-}
-
-func (b *csrBuilder) makeKeys(keys, values, counts *vk.Buffer[uint32]) error {
-	k, err := recording.Kernel[csrKeysPush](b.kernels, b.s, "graph/csr_keys", csrWorkgroup)
-	if err != nil {
-		return err
-	}
-	if err := recording.Clear(b.kernels, b.s, counts.Address(), counts.Len()); err != nil {
-		return err
-	}
-	push := csrKeysPush{b.edges.From.Address(), b.edges.To.Address(), b.edges.Weights.Address(), keys.Address(),
-		values.Address(), counts.Address(), uint32(b.edges.Count), uint32(b.o.Vertices), uint32(b.bits), 0}
-	if b.o.Symmetric {
-		push.Both = 1
-	}
-	k.Dispatch(b.s, groups(b.edges.Count), push)
-	return nil
-}
-
-func (b *csrBuilder) mark(sorted, flags *vk.Buffer[uint32]) error {
-	k, err := recording.Kernel[csrMarkPush](b.kernels, b.s, "graph/csr_mark", csrWorkgroup)
-	if err != nil {
-		return err
-	}
-	push := csrMarkPush{sorted.Address(), flags.Address(), uint32(b.arcs), uint32(b.bits), 1}
-	if b.o.DropLoops {
-		push.Loops = 0
-	}
-	k.Dispatch(b.s, groups(b.arcs), push)
-	return nil
-}
-
-type csrRowsPush struct {
-	Keys, Offsets, Targets uint64
-	Wide, Weights          uint64
-	Arcs, Vertices, Bits   uint32
-}
-
-// rows makes the graph of its arcs.
-func (b *csrBuilder) rows(ctx context.Context, sorted sortedArcs) (g *CSR, err error) {
-	g = newCSR(b.d, Rows{})
-	g.Vertices, g.Arcs, g.Symmetric = b.o.Vertices, sorted.arcs, b.o.Symmetric
-	defer func() {
-		if failed := g; err != nil {
-			b.s.Finally(func() { _ = failed.Close() })
-			g = nil
-		}
-	}()
-	if g.Offsets, err = recording.Room(b.s, g.Vertices+1); err != nil {
-		return g, err
-	}
-	if g.Targets, err = recording.Room(b.s, g.Arcs); err != nil {
-		return g, err
-	}
-	if sorted.weights != nil || sorted.wide != nil {
-		if g.Weights, err = recording.Room(b.s, g.Arcs); err != nil {
-			return g, err
-		}
-	}
-	k, err := recording.Kernel[csrRowsPush](b.kernels, b.s, "graph/csr_rows", csrWorkgroup)
-	if err != nil {
-		return g, err
-	}
-	record := func() error {
-		if sorted.export != nil {
-			if err := sorted.export(); err != nil {
-				return err
-			}
-		}
-		if sorted.weights != nil && g.Arcs > 0 {
-			b.s.Copy(g.Weights, 0, sorted.weights, 0, 4*g.Arcs)
-		}
-		push := csrRowsPush{Keys: sorted.keys.Address(), Offsets: g.Offsets.Address(), Targets: g.Targets.Address(),
-			Arcs: uint32(g.Arcs), Vertices: uint32(g.Vertices), Bits: uint32(b.bits)}
-		if sorted.wide != nil {
-			push.Wide, push.Weights = sorted.wide.Address(), g.Weights.Address()
-		}
-		k.Dispatch(b.s, groups(max(g.Arcs, g.Vertices+1)), push)
-		return nil
-	}
-	submit := func() error {
-		if err := b.s.Whole(record); err != nil {
-			return err
-		}
-		_, err := b.s.Submit()
-		return err
-	}
-	if sorted.alone != nil {
-		err = sorted.alone(submit)
-	} else {
-		err = submit()
-	}
-	if err == nil {
-		err = b.s.Wait(ctx)
-	}
-	return g, err
+// arrays returns the buffers.
+func (r Rows) arrays() rows.Arrays {
+	return rows.Arrays{Vertices: r.Vertices, Arcs: r.Arcs, Offsets: r.Offsets, Targets: r.Targets, Weights: r.Weights}
 }

@@ -134,6 +134,7 @@ func (g *Graph) open(ctx context.Context) (err error) {
 		}
 		g.ownPool = true
 	}
+	g.kernels.Over(g.pool.Constants)
 	g.gate = gate.Within(g.pool.Gate())
 	g.progress = gate.NewProgress(g.o.Progress)
 	words := make([]uint32, counterWords)
@@ -187,7 +188,7 @@ func (g *Graph) growVertices(ctx context.Context, capacity int) error {
 		return err
 	}
 	err = recording.Run(g.stream, func() error {
-		k, err := recording.Kernel[freshPush](g.kernels, g.stream, "graph/fresh", workgroup)
+		k, err := freshKernel().Kernel(g.kernels, g.stream)
 		if err != nil {
 			return err
 		}
@@ -324,23 +325,6 @@ func (g *Graph) changing(s *vk.Stream, record func() error) error {
 // reading records lookups, all of them or nothing, after the changes of other streams.
 func (g *Graph) reading(s *vk.Stream, record func() error) error {
 	return recording.After(s, &g.changes.Uses, record, &g.uses, g.pool.Uses(), &g.reads)
-}
-
-// kernel returns a kernel of shaders/graph over the graph. module is its name with its variant.
-func kernel[P any](g *Graph, s *vk.Stream, module string, tile int,
-	own ...recording.Specialization) (*vk.Kernel[P], error) {
-	all := append(recording.OverPool(g.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
-	return recording.Kernel[P](g.kernels, s, "graph/"+module, workgroup, all...)
-}
-
-// variant returns the name of a kernel's module for graphs with weights, or without.
-func (g *Graph) variant(kernel string) string {
-	return recording.OfColumns(kernel, structures.Bits32, !g.o.Weighted)
-}
-
-// protocol returns that of a kernel that changes slabs while others do.
-func (g *Graph) protocol(kernel string) string {
-	return recording.Protocol(g.d, kernel, structures.Bits32, !g.o.Weighted)
 }
 
 // groupsOf returns how many workgroups have so many invocations.

@@ -133,7 +133,7 @@ func (g *Graph) collect(ctx context.Context, s *vk.Stream, vertices, tiles []uin
 
 // recordCollect records the writing of neighbours, of so many tiles.
 func (g *Graph) recordCollect(s *vk.Stream, push collectPush, tiles int) error {
-	k, err := kernel[collectPush](g, s, g.variant("collect"), g.tiles.walk)
+	k, err := g.collectKernel().Kernel(g.kernels, s)
 	if err != nil {
 		return err
 	}

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 
 	"github.com/vkds/vkds/internal/engine/gate"
-	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/graph/internal/rows"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -138,11 +138,7 @@ func (g *Ordered) Prepare(ctx context.Context) error {
 	if err := g.tree.Prepare(ctx); err != nil {
 		return err
 	}
-	rows := func(_ context.Context, s *vk.Stream) error {
-		_, err := recording.Kernel[csrRowsPush](recording.NewKernels(g.now.d), s, "graph/csr_rows", csrWorkgroup)
-		return err
-	}
-	return recording.Prepare(ctx, g.now.d, nil, []recording.Part{rows})
+	return rows.RowsKernels().Prepare(ctx, g.now.d, nil)
 }
 
 // Close waits for the calls that are under way and frees the memory, that of its snapshots too. Further calls do

@@ -12,6 +12,7 @@ import (
 	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/graph/internal/rows"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -298,22 +299,22 @@ func (v *View) rows(ctx context.Context) (*CSR, error) {
 		return nil, err
 	}
 	defer s.Close()
-	b := newBuilder(v.d, s)
-	defer b.free()
-	b.o, b.arcs, b.bits = o, int(arcs), 32
-	sorted := sortedArcs{arcs: b.arcs}
+	b := rows.New(s)
+	defer b.Free()
+	sorted := rows.Sorted{Arcs: int(arcs)}
 	var room [3]*vk.Buffer[uint32]
-	for i, words := range []int{2 * max(b.arcs, 1), 2 * max(b.arcs, 1), 1} {
-		if room[i], err = b.room(words); err != nil {
+	for i, words := range []int{2 * max(sorted.Arcs, 1), 2 * max(sorted.Arcs, 1), 1} {
+		if room[i], err = b.Room(words); err != nil {
 			return nil, err
 		}
 	}
-	sorted.export = func() error {
+	sorted.Export = func() error {
 		return v.on(s).Export(structures.DeviceExport{Keys: room[0], Values: room[1], Total: room[2]})
 	}
-	sorted.alone = func(submit func() error) error { return v.alone(ctx, submit) }
-	if sorted.keys = room[0]; v.o.Weighted {
-		sorted.wide = room[1]
+	sorted.Alone = func(submit func() error) error { return v.alone(ctx, submit) }
+	if sorted.Keys = room[0]; v.o.Weighted {
+		sorted.Wide = room[1]
 	}
-	return b.rows(ctx, sorted)
+	a, err := b.Rows(ctx, sorted, o.Vertices, 32)
+	return csrOf(v.d, a, o, err)
 }

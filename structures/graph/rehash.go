@@ -138,7 +138,7 @@ func (g *Graph) plan(ctx context.Context, extent int, mode uint32) (regrowth, er
 			return err
 		}
 		lay(scratch)
-		k, err := kernel0[planPush](g, "plan")
+		k, err := planKernel().Kernel(g.kernels, g.stream)
 		if err != nil {
 			return err
 		}
@@ -162,12 +162,6 @@ func (g *Graph) plan(ctx context.Context, extent int, mode uint32) (regrowth, er
 	}
 	r.slabs = int(g.host.Slice()[0])
 	return r, ctx.Err()
-}
-
-// kernel0 is kernel for those over descriptors alone.
-func kernel0[P any](g *Graph, module string, own ...recording.Specialization) (*vk.Kernel[P], error) {
-	return recording.Kernel[P](g.kernels, g.stream, "graph/"+module, workgroup,
-		recording.OverPool(g.pool.Constants(), own...)...)
 }
 
 // regrow gives vertices other buckets, if any need that. After an error the graph is as it was.
@@ -229,7 +223,7 @@ func (g *Graph) move(ctx context.Context, r regrowth) error {
 		failed := g.host.Slice()[:2] // buckets that the pool had no slab for, and those in lists without an end
 		clear(failed)
 		err := recording.Run(g.stream, func() error {
-			k, err := kernel[movePush](g, g.stream, g.variant("move"), g.tiles.walk)
+			k, err := g.moveKernel().Kernel(g.kernels, g.stream)
 			if err != nil {
 				return err
 			}
@@ -260,19 +254,10 @@ func (g *Graph) move(ctx context.Context, r regrowth) error {
 	}
 }
 
-// releaser returns release.comp.
-func (g *Graph) releaser() (*vk.Kernel[releasePush], error) {
-	shared := uint32(1)
-	if g.ownPool {
-		shared = 0
-	}
-	return kernel[releasePush](g, g.stream, "release", g.tiles.walk, recording.Constant("SHARED", shared))
-}
-
 // drop gives the base slabs of a regrowth back that is given up, and what is behind them.
 func (g *Graph) drop(r regrowth) error {
 	return recording.Run(g.stream, func() error {
-		k, err := g.releaser()
+		k, err := g.releaseKernel().Kernel(g.kernels, g.stream)
 		if err != nil {
 			return err
 		}
@@ -287,11 +272,11 @@ func (g *Graph) drop(r regrowth) error {
 // install frees the old slabs of vertices and gives them the new ones. All of it or nothing.
 func (g *Graph) install(r regrowth) error {
 	return recording.Run(g.stream, func() error {
-		release, err := g.releaser()
+		release, err := g.releaseKernel().Kernel(g.kernels, g.stream)
 		if err != nil {
 			return err
 		}
-		install, err := kernel0[installPush](g, "install")
+		install, err := installKernel().Kernel(g.kernels, g.stream)
 		if err != nil {
 			return err
 		}
@@ -324,7 +309,7 @@ func (g *Graph) findHubs(ctx context.Context) error {
 func (g *Graph) releaseAll() error {
 	extent := g.capacity()
 	return recording.Run(g.stream, func() error {
-		k, err := g.releaser()
+		k, err := g.releaseKernel().Kernel(g.kernels, g.stream)
 		if err != nil {
 			return err
 		}

@@ -46,6 +46,20 @@ func (k InShaders) Constants() map[string]uint32 {
 	return c
 }
 
+// Forms returns all values that Constants may have while the graph exists, in no order: two, unless Options.MaxBytes
+// keeps the graph's pool small. Use it to make kernels of your own before they are needed. Of a graph that is closed it
+// is nil.
+func (k InShaders) Forms() []map[string]uint32 {
+	if k.g.turns().Err() != nil {
+		return nil
+	}
+	all := k.g.pool.Forms()
+	for _, c := range all {
+		c["TILE"] = uint32(k.g.tiles.update)
+	}
+	return all
+}
+
 // Use runs f while no call changes the graph, or another structure that shares its pool: f has kernels of its own look
 // at the graph as it is described, and waits for them. It must not call what changes the graph, nor, since that may
 // wait behind a change, its queries. Errors: vk.ErrClosed, the context's if that has ended before, and f's.

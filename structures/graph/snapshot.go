@@ -37,11 +37,7 @@ func (g *Graph) CSR(ctx context.Context, sorted bool) (*CSR, error) {
 	return csr, err
 }
 
-func (r Rows) free() {
-	r.Offsets.Free()
-	r.Targets.Free()
-	r.Weights.Free()
-}
+func (r Rows) free() { r.arrays().Free() }
 
 // rows are the graph as a CSR has it, by who has entered: the first vertices.
 func (g *Graph) rows(ctx context.Context, s *vk.Stream, extent int, sorted bool) (r Rows, err error) {
@@ -64,14 +60,14 @@ func (g *Graph) rows(ctx context.Context, s *vk.Stream, extent int, sorted bool)
 
 // fillRows makes the buffers of rows and fills them.
 func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error) {
-	if r.Offsets, err = recording.Room(s, r.Vertices+1); err != nil {
+	if r.Offsets, err = vk.NewBuffer[uint32](g.d, r.Vertices+1); err != nil {
 		return err
 	}
-	if r.Targets, err = recording.Room(s, r.Arcs); err != nil {
+	if r.Targets, err = vk.NewBuffer[uint32](g.d, r.Arcs); err != nil {
 		return err
 	}
 	if g.o.Weighted {
-		if r.Weights, err = recording.Room(s, r.Arcs); err != nil {
+		if r.Weights, err = vk.NewBuffer[uint32](g.d, r.Arcs); err != nil {
 			return err
 		}
 	}
@@ -80,7 +76,7 @@ func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error)
 		return s.Wait(ctx)
 	}
 	scan := g.bulk.ScanScratch(r.Vertices, structures.Bits32)
-	room, err := recording.Room(s, r.Vertices+scan/4+2*recording.Align)
+	room, err := vk.NewBuffer[uint32](g.d, r.Vertices+scan/4+2*recording.Align)
 	if err != nil {
 		return err
 	}

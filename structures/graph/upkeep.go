@@ -30,10 +30,6 @@ type surveyPush struct {
 // (FLUSH of the slab hash), by who has entered. Vertices without neighbours then have no slab, unless they have several
 // buckets. A cancelled flush is harmless: some buckets are then compacted and others are not.
 func (g *Graph) flush(ctx context.Context, extent int) error {
-	shared := uint32(1)
-	if g.ownPool {
-		shared = 0
-	}
 	all := extent + g.hubs.buckets
 	for first := 0; first < all; first += g.tilesADispatch() {
 		if err := ctx.Err(); err != nil {
@@ -41,8 +37,7 @@ func (g *Graph) flush(ctx context.Context, extent int) error {
 		}
 		last := min(first+g.tilesADispatch(), all)
 		err := recording.Run(g.stream, func() error {
-			k, err := kernel[bucketsPush](g, g.stream, g.variant("flush"), g.tiles.walk,
-				recording.Constant("SHARED", shared))
+			k, err := g.flushKernel().Kernel(g.kernels, g.stream)
 			if err != nil {
 				return err
 			}
@@ -92,7 +87,7 @@ func (g *Graph) Clear(ctx context.Context) error {
 	}
 	defer g.gate.Leave()
 	g.changes.Made()
-	fresh, err := kernel0[freshPush](g, "fresh")
+	fresh, err := freshKernel().Kernel(g.kernels, g.stream)
 	if err == nil && g.ownPool {
 		g.failures = 0
 		err = g.pool.Reset(context.WithoutCancel(ctx))
@@ -199,7 +194,7 @@ func (g *Graph) survey(ctx context.Context, into *Stats) error {
 	for first := 0; first < all; first += g.tilesADispatch() {
 		last := min(first+g.tilesADispatch(), all)
 		err := recording.Run(g.stream, func() error {
-			k, err := kernel[surveyPush](g, g.stream, g.variant("survey"), g.tiles.walk)
+			k, err := g.surveyKernel().Kernel(g.kernels, g.stream)
 			if err != nil {
 				return err
 			}

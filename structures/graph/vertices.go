@@ -84,13 +84,12 @@ func (g *Graph) bitmap(vertices int) (*vk.Buffer[uint32], error) {
 }
 
 // mark runs vertices.comp over a batch.
-func (g *Graph) mark(ctx context.Context, ids []uint32, status []structures.Status, extent int, deletes uint32,
+func (g *Graph) mark(ctx context.Context, ids []uint32, status []structures.Status, extent int, deletes bool,
 	gone func() uint64, room func(context.Context, int, bool) error) error {
 	columns := []pipeline.Column{pipeline.In(ids), pipeline.Statuses(status)}
 	_, err := g.pipelines.Run(ctx, len(ids), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
-			k, err := recording.Kernel[verticesPush](g.kernels, s, "graph/vertices", workgroup,
-				recording.OverPool(g.pool.Constants(), recording.Constant("DELETES", deletes))...)
+			k, err := verticesKernel(deletes).Kernel(g.kernels, s)
 			if err != nil {
 				return err
 			}
@@ -128,7 +127,7 @@ func (g *Graph) insertVertices(ctx context.Context, ids []uint32, status []struc
 	if err := g.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	return g.mark(ctx, ids, status, int(counts[countExtent]), 0, named.Address, nil)
+	return g.mark(ctx, ids, status, int(counts[countExtent]), false, named.Address, nil)
 }
 
 // deleteVertices marks vertices, and sweeps all buckets. Nothing stops it half-way.
@@ -148,7 +147,7 @@ func (g *Graph) deleteVertices(ctx context.Context, ids []uint32, status []struc
 	if err := g.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	marking := g.mark(ctx, ids, status, extent, 1, gone.Address, nil)
+	marking := g.mark(ctx, ids, status, extent, true, gone.Address, nil)
 	// Those that were marked are deleted in any case.
 	return joint.Error(marking, recording.Run(g.stream, func() error {
 		g.timed("sweep", func() {
@@ -165,16 +164,10 @@ func (g *Graph) deleteVertices(ctx context.Context, ids []uint32, status []struc
 
 // sweepers are the kernels that take marked vertices out of the graph, made before any is marked.
 func (g *Graph) sweepers(ctx context.Context) (sweep, bury *vk.Kernel[sweepPush], err error) {
-	shared := recording.Constant("SHARED", 1)
-	if g.ownPool {
-		shared = recording.Constant("SHARED", 0)
-	}
 	err = recording.Run(g.stream, func() (err error) {
-		sweep, err = kernel[sweepPush](g, g.stream, g.variant("sweep"), g.tiles.walk, shared,
-			recording.Constant("BURIES", 0))
+		sweep, err = g.sweepKernel(false).Kernel(g.kernels, g.stream)
 		if err == nil {
-			bury, err = kernel[sweepPush](g, g.stream, g.variant("sweep"), g.tiles.walk, shared,
-				recording.Constant("BURIES", 1))
+			bury, err = g.sweepKernel(true).Kernel(g.kernels, g.stream)
 		}
 		return err
 	})
@@ -191,8 +184,7 @@ type degreesPush struct {
 
 // recordDegrees records the writing of degrees, and of buckets. vertices 0: of all from 0 on.
 func (g *Graph) recordDegrees(s *vk.Stream, vertices, degrees, tiles uint64, count int) error {
-	k, err := recording.Kernel[degreesPush](g.kernels, s, "graph/degrees", workgroup,
-		recording.OverPool(g.pool.Constants())...)
+	k, err := degreesKernel().Kernel(g.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -232,7 +224,7 @@ func (g *Graph) arcsNow(ctx context.Context, s *vk.Stream, extent int) (uint64, 
 	if extent == 0 {
 		return 0, nil
 	}
-	room, err := recording.Room(s, 2+extent+g.bulk.ReduceScratch(extent, structures.Bits64)/4+recording.Align)
+	room, err := vk.NewBuffer[uint32](g.d, 2+extent+g.bulk.ReduceScratch(extent, structures.Bits64)/4+recording.Align)
 	if err != nil {
 		return 0, err
 	}
@@ -250,7 +242,7 @@ func (g *Graph) arcsNow(ctx context.Context, s *vk.Stream, extent int) (uint64, 
 		return 0, err
 	}
 	words := make([]uint32, 2)
-	err = recording.Left(ctx, s, room, words)
+	err = room.Download(ctx, 0, words)
 	return uint64(words[0]) | uint64(words[1])<<32, err
 }
 

@@ -102,7 +102,7 @@ const (
 	vendorIntel  = 0x8086
 )
 
-// Operation is the arguments of Sort, Scan, Reduce, Compact, Partition or Histogram, in Kernels.
+// Operation is the arguments of Sort, SegmentedSort, Scan, Reduce, Compact, Partition or Histogram, in Kernels.
 type Operation interface {
 	kernels(p *Primitives) recording.Table
 }

@@ -72,6 +72,43 @@ type segmentPlacePush struct {
 	Count                                            length
 }
 
+func (a SegmentedSortArgs) kernel(tile segmentTile) recording.Spec[segmentSortPush] {
+	return recording.Of[segmentSortPush](a.Widths.module("primitives/segmented_sort", true), tile.workgroup,
+		tile.constant())
+}
+
+func (t segmentTile) surveyKernel() recording.Spec[segmentSurveyPush] {
+	return recording.Of[segmentSurveyPush]("primitives/segmented_sort_survey", t.workgroup, t.constant())
+}
+
+func (a SegmentedSortArgs) gatherKernel(tile segmentTile) recording.Spec[segmentGatherPush] {
+	return recording.Of[segmentGatherPush](recording.OfKeys("primitives/segmented_sort_gather", a.Widths.Key),
+		tile.workgroup, tile.constant())
+}
+
+func segmentNumberKernel() recording.Spec[segmentNumberPush] {
+	return recording.Of[segmentNumberPush]("primitives/segmented_sort_number", 0)
+}
+
+func (a SegmentedSortArgs) placeKernel() recording.Spec[segmentPlacePush] {
+	return recording.Of[segmentPlacePush](a.Widths.module("primitives/segmented_sort_place", true), 0)
+}
+
+func (a SegmentedSortArgs) kernels(p *Primitives) recording.Table {
+	tile := p.segmentTile(a.Widths.Key)
+	all := recording.Table{a.kernel(tile), tile.surveyKernel(), a.gatherKernel(tile), segmentNumberKernel(),
+		a.placeKernel()}
+	for _, o := range []Operation{
+		SortArgs{Widths: a.Widths, Values: a.Values},                         // a single segment,
+		SortArgs{Widths: Widths{Key: a.Widths.Key}, Values: recording.Align}, // or long ones by key
+		SortArgs{Values: recording.Align},                                    // and by number
+		ScanArgs{},
+	} {
+		all = append(all, o.kernels(p)...)
+	}
+	return all
+}
+
 // segmentedSortPlan is the division of the scratch memory of a segmented sort.
 type segmentedSortPlan struct {
 	// the number of elements of long segments before each segment, and in all
@@ -158,8 +195,7 @@ func (p *Primitives) segmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
 			Length: Length{N: n, At: a.Offsets + 4}, Scratch: a.Scratch,
 		})
 	}
-	k, err := recording.Kernel[segmentSortPush](p.kernels, s, a.Widths.module("primitives/segmented_sort", true),
-		tile.workgroup, tile.constant())
+	k, err := a.kernel(tile).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -178,22 +214,19 @@ func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs, tile se
 	all := Length{N: n, At: plan.total}
 
 	// The size of the workgroup determines which segments are long.
-	survey, err := recording.Kernel[segmentSurveyPush](p.kernels, s, "primitives/segmented_sort_survey",
-		tile.workgroup, tile.constant())
+	survey, err := tile.surveyKernel().Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
-	gather, err := recording.Kernel[segmentGatherPush](p.kernels, s,
-		recording.OfKeys("primitives/segmented_sort_gather", a.Widths.Key), tile.workgroup, tile.constant())
+	gather, err := a.gatherKernel(tile).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
-	number, err := recording.Kernel[segmentNumberPush](p.kernels, s, "primitives/segmented_sort_number", 0)
+	number, err := segmentNumberKernel().Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
-	place, err := recording.Kernel[segmentPlacePush](p.kernels, s,
-		a.Widths.module("primitives/segmented_sort_place", true), 0)
+	place, err := a.placeKernel().Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (a SortArgs) complete() SortArgs {
 
 func (a SortArgs) kernels(p *Primitives) (all recording.Table) {
 	a = a.complete()
-	for _, a.Length.N = range recording.Sizes(cmp.Or(a.Length.N, MaxLength)) {
+	for _, a.Length.N = range sizes(cmp.Or(a.Length.N, MaxLength)) {
 		tile := p.sortTile(a.Length.N, a.Values != 0, a.Widths)
 		all = append(all, a.histogramKernel(tile))
 		if p.form == SinglePass {
@@ -104,6 +104,17 @@ func (a SortArgs) kernels(p *Primitives) (all recording.Table) {
 		}
 		if p.upperPasses(a) > 0 {
 			all = append(all, a.localKernel())
+		}
+	}
+	return all
+}
+
+// sizes returns lengths of batches, up to most. For each threshold that depends on the length, there are lengths on
+// both sides.
+func sizes(most int) (all []int) {
+	for n := 1; n <= most; n *= 2 {
+		if all = append(all, n); n > 1 && n < most {
+			all = append(all, n+1)
 		}
 	}
 	return all

@@ -44,7 +44,6 @@ func TestNoDevice(t *testing.T) {
 			"host buffer":      of(vk.NewHostBuffer[uint32](d, 3)),
 			"kernel":           of(vk.NewKernel[struct{}](d, shaders.Module{}, vk.KernelOptions{})),
 			"stream":           of(d.NewStream()),
-			"rehearsal":        of(d.NewRehearsal(ctx)),
 			"room":             d.Fits(1),
 			"close":            d.Close(),
 			"batch":            of(structures.NewDeviceBatch(d, w, structures.Insert, 1)),

@@ -19,10 +19,9 @@ import (
 // Kernels makes a device's kernels when they are first needed. All users of the device share them, and they are kept as
 // long as the device is open, because drivers take up to seconds for some. Several goroutines may use one Kernels.
 type Kernels struct {
-	d       *vk.Device
-	closed  atomic.Bool
-	form    func() Form // of the pool
-	general bool        // kernels over a pool use its table, as needed for a large pool
+	d      *vk.Device
+	closed atomic.Bool
+	form   func() Form // of the pool
 }
 
 // NewKernels returns the kernels of a device.
@@ -101,8 +100,8 @@ func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int,
 	return Of[P](module, workgroup, constants...).Kernel(k, s)
 }
 
-// ask returns a kernel, which it makes if necessary. p is nil in calls that record.
-func ask[P any](k *Kernels, p *preparation, o spec) (*vk.Kernel[P], error) {
+// ask returns a kernel, which it makes if necessary.
+func ask[P any](k *Kernels, o spec) (*vk.Kernel[P], error) {
 	if k == nil {
 		return nil, vk.ErrNotOpen
 	}
@@ -112,12 +111,10 @@ func ask[P any](k *Kernels, p *preparation, o spec) (*vk.Kernel[P], error) {
 	if o.overPool {
 		o = o.in(k.form())
 	}
-	if k.general && o.constants[0].name == poolLight {
-		o.constants[0].value = 0
-	}
-	return get[P](k.d, p, o)
+	return get[P](k.d, nil, o)
 }
 
+// get returns a kernel of a device. p is nil in calls that record.
 func get[P any](d *vk.Device, p *preparation, o spec) (*vk.Kernel[P], error) {
 	all := keptOf(d)
 	one := all.of(o.key(reflect.TypeFor[P]()))

@@ -72,7 +72,7 @@ func (o spec) key(push reflect.Type) key {
 // Kernel returns vk.ErrClosed. If the kernel can't be made, the stream drops its batch (vk.Stream.Fail), because a
 // stage would be missing.
 func (o Spec[P]) Kernel(k *Kernels, s *vk.Stream) (*vk.Kernel[P], error) {
-	kernel, err := ask[P](k, rehearsalOf(s), o.spec)
+	kernel, err := ask[P](k, o.spec)
 	if err == nil && failing != nil {
 		err = failing(o.module)
 	}

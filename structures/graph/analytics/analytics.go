@@ -43,11 +43,6 @@ type Analyzer struct {
 	bulk    *primitives.Primitives
 	group   int // invocations of a workgroup that does small rounds
 
-	// Of one that rehearses calls (prepare.go): where they record to, and how many vertices, arcs and edges that are
-	// asked for they find.
-	rehearses *vk.Stream
-	size      int
-
 	prepared atomic.Bool
 	timed    func(vk.Timing) // tests: is told of what was timed
 
@@ -78,6 +73,7 @@ func New(g *graph.CSR) *Analyzer {
 func NewLive(g *graph.Graph) *Analyzer {
 	a := newAnalyzer(g.Device())
 	a.on = g
+	a.kernels.Over(g.InShaders().Constants)
 	a.group = min(a.group, 512) // 1024 would take 37 KiB of shared memory, and some devices have 32
 	return a
 }
@@ -91,6 +87,22 @@ func newAnalyzer(d *vk.Device) *Analyzer {
 		}
 	}
 	return a
+}
+
+// directed reports whether the graph has arcs without opposites.
+func (a *Analyzer) directed() bool {
+	if a.on != nil {
+		return a.on.Options().Directed
+	}
+	return !a.g.Symmetric
+}
+
+// weighted reports whether the graph's arcs have weights.
+func (a *Analyzer) weighted() bool {
+	if a.on != nil {
+		return a.on.Options().Weighted
+	}
+	return a.g.Weights != nil
 }
 
 // turns is the gate, nil of an Analyzer that New or NewLive has not made.
@@ -135,9 +147,6 @@ func (a *Analyzer) run(ctx context.Context, f func(w *workspace) error) error {
 		if err := look(w); err != nil {
 			return err
 		}
-		if a.rehearses != nil {
-			w.vertices, w.arcs = a.size, a.size
-		}
 		return f(w)
 	})
 }
@@ -150,15 +159,8 @@ func (a *Analyzer) take() (*workspace, error) {
 		a.idle = a.idle[:n-1]
 		return w, nil
 	}
-	s, err := a.newStream()
+	s, err := a.d.NewStream()
 	return &workspace{Analyzer: a, s: s, buffers: map[string]*vk.Buffer[uint32]{}}, err
-}
-
-func (a *Analyzer) newStream() (*vk.Stream, error) {
-	if a.rehearses != nil {
-		return a.d.NewRehearsal(a.rehearses.Rehearsal())
-	}
-	return a.d.NewStream()
 }
 
 func (a *Analyzer) put(w *workspace) {
@@ -191,10 +193,10 @@ func (w *workspace) close() error {
 // room is memory for so many words at least, whose contents are whatever they were. It is asked for before anything is
 // recorded.
 func (w *workspace) room(name string, words int) (*vk.Buffer[uint32], error) {
-	if b := w.buffers[name]; b.Len() >= recording.RoomFor(w.s, words) && b != nil {
+	if b := w.buffers[name]; b.Len() >= words && b != nil {
 		return b, nil
 	}
-	b, err := recording.Room(w.s, words)
+	b, err := vk.NewBuffer[uint32](w.d, words)
 	if err == nil {
 		w.buffers[name].Free()
 		w.buffers[name] = b
@@ -243,10 +245,10 @@ func (w *workspace) do(record func() error) (time.Duration, error) {
 	return sum, nil
 }
 
-// download copies the first words of a buffer: in a rehearsal a few that are 0, as if nobody was left to go on with.
+// download copies the first words of a buffer.
 func (w *workspace) download(b *vk.Buffer[uint32], n int) ([]uint32, error) {
-	words := make([]uint32, recording.RoomFor(w.s, n))
-	return words, recording.Left(w.ctx, w.s, b, words)
+	words := make([]uint32, n)
+	return words, b.Download(w.ctx, 0, words)
 }
 
 // number is the i-th of numbers of 64 bits.

@@ -97,12 +97,12 @@ func (w *workspace) newForest(vertices int) (*forest, error) {
 }
 
 func (f *forest) begin() error {
-	return dispatch(f.w, "components_begin", linkGroup, groups(f.vertices, linkGroup),
+	return dispatch(f.w, forestKernel(), groups(f.vertices, linkGroup),
 		componentsPush{f.labels.Address(), uint32(f.vertices)})
 }
 
 func (f *forest) compress() error {
-	return dispatch(f.w, "components_compress", linkGroup, groups(f.vertices, linkGroup),
+	return dispatch(f.w, compressKernel(), groups(f.vertices, linkGroup),
 		compressPush{f.labels.Address(), f.state.Address(), uint32(f.vertices)})
 }
 
@@ -113,8 +113,8 @@ func (f *forest) link(skip, most uint32, infrequent bool) error {
 	if infrequent {
 		push.Frequent = f.state.AddressOf(1)
 	}
-	k, err := kernelOverRows[linkPush](f.w, "components_link", linkGroup)
-	return inDispatches(f.w, k, err, groups(f.vertices, linkGroup), f.w.dispatches(), func(part dispatched) linkPush {
+	all := groups(f.vertices, linkGroup)
+	return inDispatches(f.w, f.w.linkKernel(), all, f.w.dispatches(), func(part dispatched) linkPush {
 		push.Part = part
 		return push
 	})
@@ -134,7 +134,7 @@ func (f *forest) afforest(directed bool) error {
 	if f.w.on != nil {
 		skip = 0 // of which no more than the first arc was linked
 	}
-	err := dispatch(f.w, "components_frequent", linkGroup, 1,
+	err := dispatch(f.w, frequentKernel(), 1,
 		frequentPush{f.labels.Address(), f.state.AddressOf(1), uint32(f.vertices)})
 	return cmp.Or(err, f.link(skip, math.MaxUint32, !directed), f.compress())
 }
@@ -164,13 +164,4 @@ func (f *forest) finish(begin, links func() error) (took time.Duration, err erro
 		}
 	}
 	return took, ErrStuck
-}
-
-// dispatch records a kernel of this package.
-func dispatch[P any](w *workspace, kernel string, workgroup, groups int, push P) error {
-	k, err := recording.Kernel[P](w.kernels, w.s, "analytics/"+kernel, workgroup)
-	if err == nil {
-		k.Dispatch(w.s, groups, push)
-	}
-	return err
 }

@@ -59,11 +59,7 @@ func (c *Connectivity) Prepare(ctx context.Context) error {
 		return err
 	}
 	defer c.gate.Leave()
-	return recording.Prepare(ctx, c.w.d, nil, []recording.Part{func(_ context.Context, s *vk.Stream) error {
-		f := *c.f
-		f.w = &workspace{Analyzer: c.w.Analyzer, s: s}
-		return f.insert(nil, nil, 0)
-	}})
+	return recording.Table{insertKernel(), compressKernel(), recording.ClearKernel()}.Prepare(ctx, c.w.d, nil)
 }
 
 type insertPush struct {
@@ -109,7 +105,7 @@ func (c *Connectivity) Insert(ctx context.Context, from, to []uint32) (took time
 
 // insert records that so many edges are linked, between the vertices in two buffers.
 func (f *forest) insert(from, to *vk.Buffer[uint32], edges int) error {
-	return cmp.Or(dispatch(f.w, "components_insert", linkGroup, groups(edges, linkGroup), insertPush{f.labels.Address(),
+	return cmp.Or(dispatch(f.w, insertKernel(), groups(edges, linkGroup), insertPush{f.labels.Address(),
 		f.state.Address(), from.Address(), to.Address(), uint32(edges), uint32(f.vertices)}), f.compress())
 }
 

@@ -32,7 +32,7 @@ func (a *Analyzer) Cores(ctx context.Context) (r CoresResult, err error) {
 			return err
 		}
 		err = t.run(func() error {
-			return overRows(w, "cores_begin", largeGroup, groups(max(n, controlWords), largeGroup), t.push)
+			return dispatch(w, w.coresBeginKernel(), groups(max(n, controlWords), largeGroup), t.push)
 		})
 		if err != nil {
 			return err

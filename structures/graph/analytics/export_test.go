@@ -1,6 +1,7 @@
 package analytics
 
 import (
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -22,4 +23,10 @@ func (a *Analyzer) Single() {
 }
 
 // General has kernels taken as of a graph whose pool has grown beyond a super block.
-func (a *Analyzer) General() { a.kernels.General() }
+func (a *Analyzer) General() {
+	a.kernels.Over(func() recording.Form {
+		form := a.on.InShaders().Constants()
+		form["POOL_LIGHT"] = 0
+		return form
+	})
+}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/internal/engine/joint"
-	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/primitives"
@@ -81,13 +80,12 @@ func (a *Analyzer) pageRankOfSnapshot(ctx context.Context, o PageRankOptions) (r
 		return r, err
 	}
 	defer a.gate.LeaveShared()
-	rows, err := a.snapshot(ctx)
+	rows, err := a.on.CSR(ctx, false)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = joint.Error(err, rows.Close()) }()
 	of := New(rows)
-	of.rehearses, of.size = a.rehearses, a.size
 	defer func() { err = joint.Error(err, of.Close()) }()
 	return of.PageRank(ctx, o)
 }
@@ -133,6 +131,7 @@ func (i *incoming) close() {
 
 const (
 	rowClasses = 4
+	classBits  = 2
 	rankGroup  = 128
 	rankChange = 1 // words of the control block, as in pagerank.glsl
 	rankDone   = 2
@@ -144,7 +143,7 @@ const (
 var mostArcs = [rowClasses - 1]uint32{48, 256, 1 << 11}
 
 // rankTile is the lanes of a tile.
-func (w *workspace) rankTile() int { return min(8, w.d.SubgroupSize()) }
+func (a *Analyzer) rankTile() int { return min(8, a.d.SubgroupSize()) }
 
 type classPush struct {
 	Graph   rowsPush
@@ -170,12 +169,12 @@ func (w *workspace) incomingRows() (in *incoming, err error) {
 	}
 	in = &incoming{push: w.push}
 	if !w.symmetric {
-		if in.turned, err = w.transposed(); err != nil {
+		if in.turned, err = w.g.Transpose(w.ctx); err != nil {
 			return nil, err
 		}
 		in.push = rowsOf(in.turned)
 	}
-	if in.order, err = recording.Room(w.s, w.vertices); err == nil {
+	if in.order, err = vk.NewBuffer[uint32](w.d, w.vertices); err == nil {
 		_, err = w.classify(in)
 	}
 	if err != nil {
@@ -197,7 +196,7 @@ func (w *workspace) classify(in *incoming) (took time.Duration, err error) {
 		return 0, err
 	}
 	if took, err = w.do(func() error {
-		if err := overRows(w, "pagerank_class", rankGroup, groups(n, rankGroup),
+		if err := dispatch(w, w.classKernel(), groups(n, rankGroup),
 			classPush{in.push, classes.Address(), mostArcs}); err != nil {
 			return err
 		}
@@ -206,11 +205,11 @@ func (w *workspace) classify(in *incoming) (took time.Duration, err error) {
 			return err
 		}
 		if err := w.bulk.Histogram(w.s, primitives.HistogramArgs{Keys: classes.Address(), Out: counts.Address(),
-			Bits: 2, Length: length}); err != nil {
+			Bits: classBits, Length: length}); err != nil {
 			return err
 		}
 		return w.bulk.Sort(w.s, primitives.SortArgs{Keys: classes.Address(), Values: numbers.Address(),
-			OutKeys: sorted.Address(), OutValues: in.order.Address(), Length: length, Bits: 2,
+			OutKeys: sorted.Address(), OutValues: in.order.Address(), Length: length, Bits: classBits,
 			Scratch: scratch.Address()})
 	}); err != nil {
 		return 0, err
@@ -308,14 +307,14 @@ func (p *ranking) begin() error {
 	if p.o.From != nil {
 		push.Given = 1
 	}
-	if err := overRows(p.w, "pagerank_begin", rankGroup, p.beginGroups, push); err != nil {
+	if err := dispatch(p.w, p.w.rankBeginKernel(), p.beginGroups, push); err != nil {
 		return err
 	}
 	return p.sum(p.beginGroups, 0)
 }
 
 func (p *ranking) sum(count int, iteration uint32) error {
-	return dispatch(p.w, "pagerank_sum", p.w.group, 1, rankSumPush{p.partials.Address(), p.control.Address(),
+	return dispatch(p.w, p.w.rankSumKernel(), 1, rankSumPush{p.partials.Address(), p.control.Address(),
 		uint32(count), iteration, p.o.Tolerance})
 }
 
@@ -324,23 +323,10 @@ func (p *ranking) iterate(i int) error {
 		p.gifts[(i+1)%2].Address(), p.ranks.Address(), p.partials.Address(), p.control.Address(),
 		p.in.counts, p.o.Damping, dispatched{}, 0}
 	short := int(p.in.counts[0]) == p.w.vertices
-	k, err := p.kernel(short)
-	if err == nil && p.w.rehearses != nil {
-		_, err = p.kernel(!short)
-	}
-	return cmp.Or(inDispatches(p.w, k, err, p.groups, p.w.dispatches(), func(part dispatched) rankPush {
+	return cmp.Or(inDispatches(p.w, p.w.rankKernel(short), p.groups, p.w.dispatches(), func(part dispatched) rankPush {
 		push.Part = part
 		return push
 	}), p.sum(p.groups, 1))
-}
-
-// kernel is that of an iteration, for rows that are all short or for any.
-func (p *ranking) kernel(short bool) (*vk.Kernel[rankPush], error) {
-	own := []recording.Specialization{recording.Constant("TILE", uint32(p.w.rankTile()))}
-	if short {
-		own = append(own, recording.Constant("SHORT", 1))
-	}
-	return kernelOverRows[rankPush](p.w, "pagerank", rankGroup, own...)
 }
 
 func (p *ranking) download() ([]float32, error) {

@@ -115,7 +115,7 @@ func (d watched) askAll(t *testing.T, a *Analyzer, e *edges) {
 }
 
 // Behind Prepare no call makes a kernel, of graphs of any sort and size, and results are right. There is no kernel of
-// this package that no Prepare makes: an algorithm that is added has to be among those that Prepare rehearses.
+// this package that no Prepare makes: the kernels of an algorithm that is added have to be in the table of Prepare.
 func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	pass.OneWidth(t, "which kernels are made depends on no width")
 	rng := rand.New(rand.NewPCG(7, 7))

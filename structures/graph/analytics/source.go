@@ -22,10 +22,8 @@ type source struct {
 	degrees   uint64 // address of what degree_at of shaders/analytics/neighbors.glsl takes
 	weight    func(w *workspace) (mean float64, err error)
 
-	form      string                     // of kernels over rows: csr or live
-	constants []recording.Specialization // that these have
-	device    graph.Description          // of a graph where it is
-	looked    time.Duration              // how long the device took to find this out
+	device graph.Description // of a live graph
+	looked time.Duration     // how long the device took to find this out
 }
 
 // rowsPush is Rows of shaders/analytics/neighbors_csr.glsl, or of neighbors_live.glsl.
@@ -41,7 +39,7 @@ func rowsOf(g *graph.CSR) rowsPush {
 
 func sourceOf(g *graph.CSR) source {
 	return source{vertices: g.Vertices, arcs: g.Arcs, symmetric: g.Symmetric, parts: g.Vertices + g.Arcs/frontierPart,
-		push: rowsOf(g), degrees: g.Offsets.Address(), form: "csr", weight: (*workspace).meanWeight}
+		push: rowsOf(g), degrees: g.Offsets.Address(), weight: (*workspace).meanWeight}
 }
 
 const (
@@ -58,9 +56,8 @@ func (w *workspace) live(at graph.Description) (err error) {
 		return &structures.LimitError{What: "slabs of a graph that is analysed where it is",
 			Want: uint64(at.Pool.Blocks) << 10, Most: most}
 	}
-	w.source = source{symmetric: !o.Directed, device: at, form: "live", degrees: at.Vertices,
-		push:      rowsPush{[3]uint64{at.Pool.Table, at.Pool.Units, at.Vertices}, at.Capacity, at.Pool.Blocks},
-		constants: recording.OverPool(w.on.InShaders().Constants(), w.weighted())}
+	w.source = source{symmetric: !o.Directed, device: at, degrees: at.Vertices,
+		push: rowsPush{[3]uint64{at.Pool.Table, at.Pool.Units, at.Vertices}, at.Capacity, at.Pool.Blocks}}
 	var found *vk.Buffer[uint32]
 	if found, err = w.room("measures", 2*measures+1); err != nil {
 		return err
@@ -69,7 +66,7 @@ func (w *workspace) live(at graph.Description) (err error) {
 		if err := recording.Clear(w.kernels, w.s, found.Address(), found.Len()); err != nil {
 			return err
 		}
-		return overRows(w, "live_measure", largeGroup, groups(int(at.Capacity), largeGroup),
+		return dispatch(w, w.measureKernel(), groups(int(at.Capacity), largeGroup),
 			traversalPush{Graph: w.push, Values: found.Address(), Marks: at.Counters})
 	}); err != nil {
 		return err
@@ -95,51 +92,6 @@ func (s *source) vertex(v uint32) error {
 	return nil
 }
 
-// module is the one of a kernel over such rows as the source has.
-func (s *source) module(kernel string) string { return "analytics/" + kernel + "." + s.form }
-
-// kernelOverRows returns a kernel over the source's rows.
-func kernelOverRows[P any](w *workspace, kernel string, workgroup int,
-	own ...recording.Specialization) (*vk.Kernel[P], error) {
-	return moduleOverRows[P](w, w.module(kernel), workgroup, own...)
-}
-
-// moduleOverRows is that of one of several modules.
-func moduleOverRows[P any](w *workspace, module string, workgroup int,
-	own ...recording.Specialization) (*vk.Kernel[P], error) {
-	return recording.Kernel[P](w.kernels, w.s, module, workgroup,
-		append(w.constants[:len(w.constants):len(w.constants)], own...)...)
-}
-
-// weighted is WEIGHTED of shaders/analytics/neighbors_live.glsl.
-func (w *workspace) weighted() recording.Specialization {
-	if w.on.Options().Weighted {
-		return recording.Constant("WEIGHTED", 1)
-	}
-	return recording.Constant("WEIGHTED", 0)
-}
-
-// kernelOverEdges returns a kernel that looks edges up in a graph where it is.
-func kernelOverEdges[P any](w *workspace, kernel string, workgroup int,
-	own ...recording.Specialization) (*vk.Kernel[P], error) {
-	module := "analytics/" + kernel + ".k32"
-	if w.on.Options().Weighted {
-		module += "v32"
-	}
-	find, _, _ := slabhash.Tiles(w.d)
-	return recording.Kernel[P](w.kernels, w.s, module, workgroup,
-		recording.OverPool(w.on.InShaders().Constants(), append(own, recording.Constant("TILE", uint32(find)))...)...)
-}
-
-// overRows records a kernel over rows.
-func overRows[P any](w *workspace, kernel string, workgroup, groups int, push P) error {
-	k, err := kernelOverRows[P](w, kernel, workgroup)
-	if err == nil {
-		k.Dispatch(w.s, groups, push)
-	}
-	return err
-}
-
 // What a dispatch has, since desktops end one that takes 2 s: of kernels that read one place or two for each arc so
 // many arcs in the mean, of which a vertex has its row's all together, and of kernels that may have 64 places to look
 // at for each, workgroups of 128 arcs. A device that reads 2^27 places a second takes half a second for those, and a
@@ -157,23 +109,6 @@ var submittedArcs = 1 << 30
 
 // passes over all arcs are recorded at a time, so many at most.
 func (s *source) passes(most int) int { return max(1, min(most, submittedArcs/max(1, s.arcs))) }
-
-// dispatched says which of several dispatches one is (shaders/analytics/dispatches.glsl).
-type dispatched struct{ Dispatch, Dispatches uint32 }
-
-// inDispatches records so many workgroups of a kernel as several dispatches that run beside one another. push is told
-// which one it is for. err is why there is no kernel.
-func inDispatches[P any](w *workspace, k *vk.Kernel[P], err error, all, dispatches int, push func(dispatched) P) error {
-	if err != nil {
-		return err
-	}
-	w.s.Concurrent(func() {
-		for i := range dispatches {
-			k.Dispatch(w.s, groups(all, dispatches), push(dispatched{uint32(i), uint32(dispatches)}))
-		}
-	})
-	return nil
-}
 
 // use has f work on the graph, which doesn't change meanwhile.
 func (a *Analyzer) use(ctx context.Context, f func(look func(*workspace) error) error) error {

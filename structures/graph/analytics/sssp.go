@@ -86,6 +86,9 @@ func (w *workspace) meanWeight() (float64, error) {
 	return w.weights, nil
 }
 
+// weightSum is the sum of weights, but for its arrays.
+var weightSum = primitives.ReduceArgs{Sums: structures.Bits64}
+
 func (w *workspace) sumOfWeights() (uint64, error) {
 	sum, err := w.room("sum", 2)
 	if err != nil {
@@ -96,8 +99,9 @@ func (w *workspace) sumOfWeights() (uint64, error) {
 		return 0, err
 	}
 	if _, err = w.do(func() error {
-		return w.bulk.Reduce(w.s, primitives.ReduceArgs{In: w.g.Weights.Address(), Out: sum.Address(),
-			Length: primitives.Length{N: w.arcs}, Sums: structures.Bits64, Scratch: scratch.Address()})
+		a := weightSum
+		a.In, a.Out, a.Scratch, a.Length.N = w.g.Weights.Address(), sum.Address(), scratch.Address(), w.arcs
+		return w.bulk.Reduce(w.s, a)
 	}); err != nil {
 		return 0, err
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -74,8 +73,7 @@ func (t *traversal) begin(source uint32, marks int, bit, extra bool, own uint32)
 	if !extra {
 		push.Extra = 0
 	}
-	return overRows(t.w, "traversal_begin", largeGroup, groups(max(t.w.vertices, marks, controlWords), largeGroup),
-		push)
+	return dispatch(t.w, t.w.beginKernel(), groups(max(t.w.vertices, marks, controlWords), largeGroup), push)
 }
 
 // Pairs of kernels that are recorded at a time: rounds that are large one after the other are seldom many, and small
@@ -107,7 +105,7 @@ func (t *traversal) run(begin func() error) error {
 			return err
 		}
 		t.rounds = control[controlRound]
-		if control[controlDone] != 0 || t.w.rehearses != nil {
+		if control[controlDone] != 0 {
 			return nil
 		}
 		if slices.Equal(control, last) {
@@ -116,19 +114,13 @@ func (t *traversal) run(begin func() error) error {
 	}
 }
 
-// half is one of the two kernels.
-func (t *traversal) half(name string, workgroup int) (*vk.Kernel[traversalPush], error) {
-	module := recording.ByLoops(t.w.d, t.w.module(t.kernel+name))
-	return moduleOverRows[traversalPush](t.w, module, workgroup, t.w.exactMin())
-}
-
 // record records so many pairs of kernels.
 func (t *traversal) record(pairs int) error {
-	small, err := t.half(".small", t.w.group)
+	small, err := t.w.smallKernel(t.kernel).Kernel(t.w.kernels, t.w.s)
 	if err != nil {
 		return err
 	}
-	large, err := t.half(".large", largeGroup)
+	large, err := t.w.largeKernel(t.kernel).Kernel(t.w.kernels, t.w.s)
 	if err != nil {
 		return err
 	}
@@ -142,14 +134,4 @@ func (t *traversal) record(pairs int) error {
 		})
 	}
 	return nil
-}
-
-const vendorGoogle = 0x1ae0 // of SwiftShader
-
-// exactMin is EXACT_MIN of traversal.glsl.
-func (w *workspace) exactMin() recording.Specialization {
-	if w.d.Info().VendorID == vendorGoogle {
-		return recording.Constant("EXACT_MIN", 0)
-	}
-	return recording.Constant("EXACT_MIN", 1)
 }

@@ -84,9 +84,8 @@ func (w *workspace) newOrientation() (*orientation, error) {
 // orient records that the graph is oriented: counts has the number of arcs then.
 func (o *orientation) orient() error {
 	w := o.w
-	k, err := recording.Kernel[orientPush](w.kernels, w.s, "analytics/orient", triangleGroup)
 	all := groups(w.arcs, 8*triangleGroup)
-	if err := inDispatches(w, k, err, all, w.dispatches(), func(part dispatched) orientPush {
+	if err := inDispatches(w, orientKernel(), all, w.dispatches(), func(part dispatched) orientPush {
 		return orientPush{w.push, o.flags.Address(), o.sums.Address(), part}
 	}); err != nil {
 		return err
@@ -95,7 +94,7 @@ func (o *orientation) orient() error {
 		Length: primitives.Length{N: groups(w.arcs, 32)}, Scratch: o.scratch.Address()}); err != nil {
 		return err
 	}
-	if err := dispatch(w, "oriented_rows", triangleGroup, groups(w.vertices+1, triangleGroup),
+	if err := dispatch(w, orientedRowsKernel(), groups(w.vertices+1, triangleGroup),
 		orientedRowsPush{w.g.Offsets.Address(), o.flags.Address(), o.sums.Address(), o.offsets.Address(),
 			uint32(w.vertices), uint32(w.arcs)}); err != nil {
 		return err
@@ -114,9 +113,8 @@ func (o *orientation) count() error {
 		return err
 	}
 	oriented := rowsPush{[3]uint64{o.offsets.Address(), o.targets.Address(), 0}, uint32(w.vertices), uint32(w.arcs)}
-	k, err := recording.Kernel[trianglesPush](w.kernels, w.s, "analytics/triangles", triangleGroup)
 	all := groups(w.arcs/2, triangleGroup)
-	return inDispatches(w, k, err, all, groups(all, dispatchGroups), func(part dispatched) trianglesPush {
+	return inDispatches(w, trianglesKernel(), all, groups(all, dispatchGroups), func(part dispatched) trianglesPush {
 		return trianglesPush{oriented, o.counts.Address(), o.counts.AddressOf(2), part}
 	})
 }

@@ -54,7 +54,7 @@ func (w *workspace) trianglesByEdges(r *TrianglesResult) error {
 // then goes over all arcs, once to count them and once more to put them where they belong.
 func (e *edgeTriangles) orient() error {
 	w, marks := e.t.w, e.t.push.Marks
-	k, err := kernelOverRows[traversalPush](w, "live_orient", largeGroup, w.exactMin())
+	k, err := w.liveOrientKernel().Kernel(w.kernels, w.s)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (e *edgeTriangles) orient() error {
 	push.Values, push.More = e.targets.Address(), uint32(w.arcs/2)
 	round := func(own uint32) {
 		all := groups(w.parts, largeStage)
-		_ = inDispatches(w, k, nil, all, w.dispatches(), func(part dispatched) traversalPush {
+		share(w, k, all, w.dispatches(), func(part dispatched) traversalPush {
 			push.Own, push.Part = own, part
 			return push
 		})
@@ -89,10 +89,10 @@ func (e *edgeTriangles) countTriangles() error {
 	if err := recording.Clear(w.kernels, w.s, e.count.Address(), 2); err != nil {
 		return err
 	}
-	k, err := kernelOverEdges[triangleEdgesPush](w, "triangles_edges", triangleGroup)
 	rows := rowsPush{[3]uint64{e.offsets.Address(), e.targets.Address(), 0}, uint32(w.vertices), uint32(w.arcs / 2)}
 	all := groups(w.arcs/2, triangleGroup)
-	return inDispatches(w, k, err, all, groups(all, dispatchGroups), func(part dispatched) triangleEdgesPush {
+	parts := groups(all, dispatchGroups)
+	return inDispatches(w, w.trianglesEdgesKernel(), all, parts, func(part dispatched) triangleEdgesPush {
 		return triangleEdgesPush{rows, e.offsets.AddressOf(w.vertices), e.count.Address(), w.device, part}
 	})
 }

@@ -75,17 +75,17 @@ func (a *Analyzer) TrianglesThroughEdges(ctx context.Context, from, to []uint32)
 	return r, err
 }
 
+// batchWidths are those of a batch's edges, which are sorted as numbers of 64 bits.
+var batchWidths = primitives.Widths{Key: structures.Bits64}
+
 // through counts the triangles through edges.
 func (w *workspace) through(keys []uint32, r *TrianglesResult) error {
-	n, wide := len(keys)/2, primitives.Widths{Key: structures.Bits64}
-	if w.rehearses != nil {
-		n = w.size
-	}
+	n := len(keys) / 2
 	words := 1 << min(bits.Len(uint(n-1)), filterBits)
 	var counts, unsorted, sorted, filter, scratch *vk.Buffer[uint32]
 	if err := w.rooms(room{"met", metWords, &counts}, room{"from", 2 * n, &unsorted}, room{"to", 2 * n, &sorted},
 		room{"filter", words, &filter},
-		room{"scratch", w.bulk.SortScratch(n, false, wide) / 4, &scratch}); err != nil {
+		room{"scratch", w.bulk.SortScratch(n, false, batchWidths) / 4, &scratch}); err != nil {
 		return err
 	}
 	if err := unsorted.Upload(w.ctx, 0, keys); err != nil {
@@ -96,8 +96,8 @@ func (w *workspace) through(keys []uint32, r *TrianglesResult) error {
 		return cmp.Or(recording.Clear(w.kernels, w.s, counts.Address(), metWords),
 			recording.Clear(w.kernels, w.s, filter.Address(), words),
 			w.bulk.Sort(w.s, primitives.SortArgs{Keys: unsorted.Address(), OutKeys: sorted.Address(),
-				Length: primitives.Length{N: n}, Widths: wide, Scratch: scratch.Address()}),
-			dispatch(w, "batch_filter", triangleGroup, groups(n, triangleGroup), batchFilterPush{batch}),
+				Length: primitives.Length{N: n}, Widths: batchWidths, Scratch: scratch.Address()}),
+			dispatch(w, filterKernel(), groups(n, triangleGroup), batchFilterPush{batch}),
 			w.recordThrough(trianglesRowsPush{Rows: w.push, Batch: batch, Counts: counts.Address()}))
 	})
 	if err != nil {
@@ -118,11 +118,9 @@ func (w *workspace) recordThrough(push trianglesRowsPush) error {
 	all := groups(int(push.Batch.Count), throughShare)
 	parts := groups(all, dispatchGroups)
 	if w.on == nil {
-		k, err := kernelOverRows[trianglesRowsPush](w, "triangles_through", w.group)
-		return inDispatches(w, k, err, all, parts, push.part)
+		return inDispatches(w, w.throughRowsKernel(), all, parts, push.part)
 	}
-	k, err := kernelOverEdges[trianglesThroughPush](w, "triangles_through", w.group, w.weighted())
-	return inDispatches(w, k, err, all, parts, func(part dispatched) trianglesThroughPush {
+	return inDispatches(w, w.throughEdgesKernel(), all, parts, func(part dispatched) trianglesThroughPush {
 		return trianglesThroughPush{push.part(part), w.device}
 	})
 }

@@ -1,0 +1,227 @@
+package analytics
+
+import (
+	"slices"
+
+	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph/internal/rows"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/vk"
+)
+
+// overArrays describes a kernel that reads no graph.
+func overArrays[P any](kernel string, workgroup int) recording.Spec[P] {
+	return recording.Of[P]("analytics/"+kernel, workgroup)
+}
+
+// overRows describes a kernel over the rows of the graph, compressed or live. loops is set for one whose variants have
+// rolled or unrolled loops.
+func overRows[P any](a *Analyzer, kernel string, loops bool, workgroup int,
+	own ...recording.Specialization) recording.Spec[P] {
+	module := "analytics/" + kernel + ".csr"
+	if a.on != nil {
+		module = "analytics/" + kernel + ".live"
+	}
+	if loops {
+		module = recording.ByLoops(a.d, module)
+	}
+	if a.on == nil {
+		return recording.Of[P](module, workgroup, own...)
+	}
+	return recording.OfPool[P](module, workgroup, append([]recording.Specialization{a.weightedConstant()}, own...)...)
+}
+
+// overEdges describes a kernel that looks edges up in a live graph.
+func overEdges[P any](a *Analyzer, kernel string, workgroup int,
+	own ...recording.Specialization) recording.Spec[P] {
+	find, _, _ := slabhash.Tiles(a.d)
+	module := recording.OfColumns("analytics/"+kernel, structures.Bits32, !a.weighted())
+	return recording.OfPool[P](module, workgroup, append(own, recording.Constant("TILE", uint32(find)))...)
+}
+
+// weightedConstant is WEIGHTED of shaders/analytics/neighbors_live.glsl.
+func (a *Analyzer) weightedConstant() recording.Specialization {
+	return recording.Constant("WEIGHTED", word(a.weighted()))
+}
+
+const vendorGoogle = 0x1ae0 // of SwiftShader
+
+// exactMin is EXACT_MIN of shaders/analytics/traversal.glsl.
+func (a *Analyzer) exactMin() recording.Specialization {
+	return recording.Constant("EXACT_MIN", word(a.d.Info().VendorID != vendorGoogle))
+}
+
+func (a *Analyzer) measureKernel() recording.Spec[traversalPush] {
+	return overRows[traversalPush](a, "live_measure", false, largeGroup)
+}
+
+// A traversal's kernels: the begin, small rounds by one workgroup, and large ones.
+func (a *Analyzer) beginKernel() recording.Spec[traversalPush] {
+	return overRows[traversalPush](a, "traversal_begin", false, largeGroup)
+}
+
+func (a *Analyzer) coresBeginKernel() recording.Spec[traversalPush] {
+	return overRows[traversalPush](a, "cores_begin", false, largeGroup)
+}
+
+func (a *Analyzer) smallKernel(traversal string) recording.Spec[traversalPush] {
+	return overRows[traversalPush](a, traversal+".small", true, a.group, a.exactMin())
+}
+
+func (a *Analyzer) largeKernel(traversal string) recording.Spec[traversalPush] {
+	return overRows[traversalPush](a, traversal+".large", true, largeGroup, a.exactMin())
+}
+
+// The kernels of components.
+func forestKernel() recording.Spec[componentsPush] {
+	return overArrays[componentsPush]("components_begin", linkGroup)
+}
+
+func compressKernel() recording.Spec[compressPush] {
+	return overArrays[compressPush]("components_compress", linkGroup)
+}
+
+func frequentKernel() recording.Spec[frequentPush] {
+	return overArrays[frequentPush]("components_frequent", linkGroup)
+}
+
+func insertKernel() recording.Spec[insertPush] {
+	return overArrays[insertPush]("components_insert", linkGroup)
+}
+
+func (a *Analyzer) linkKernel() recording.Spec[linkPush] {
+	return overRows[linkPush](a, "components_link", false, linkGroup)
+}
+
+// The kernels of PageRank.
+func (a *Analyzer) classKernel() recording.Spec[classPush] {
+	return overRows[classPush](a, "pagerank_class", false, rankGroup)
+}
+
+func (a *Analyzer) rankBeginKernel() recording.Spec[rankBeginPush] {
+	return overRows[rankBeginPush](a, "pagerank_begin", false, rankGroup)
+}
+
+func (a *Analyzer) rankSumKernel() recording.Spec[rankSumPush] {
+	return overArrays[rankSumPush]("pagerank_sum", a.group)
+}
+
+// rankKernel describes the kernel of an iteration, for rows that are all short or for any.
+func (a *Analyzer) rankKernel(short bool) recording.Spec[rankPush] {
+	return overRows[rankPush](a, "pagerank", false, rankGroup, recording.Constant("TILE", uint32(a.rankTile())),
+		recording.Constant("SHORT", word(short)))
+}
+
+// The kernels of triangles.
+func orientKernel() recording.Spec[orientPush] {
+	return overArrays[orientPush]("orient", triangleGroup)
+}
+
+func orientedRowsKernel() recording.Spec[orientedRowsPush] {
+	return overArrays[orientedRowsPush]("oriented_rows", triangleGroup)
+}
+
+func trianglesKernel() recording.Spec[trianglesPush] {
+	return overArrays[trianglesPush]("triangles", triangleGroup)
+}
+
+func (a *Analyzer) liveOrientKernel() recording.Spec[traversalPush] {
+	return overRows[traversalPush](a, "live_orient", false, largeGroup, a.exactMin())
+}
+
+func (a *Analyzer) trianglesEdgesKernel() recording.Spec[triangleEdgesPush] {
+	return overEdges[triangleEdgesPush](a, "triangles_edges", triangleGroup)
+}
+
+func filterKernel() recording.Spec[batchFilterPush] {
+	return overArrays[batchFilterPush]("batch_filter", triangleGroup)
+}
+
+func (a *Analyzer) throughRowsKernel() recording.Spec[trianglesRowsPush] {
+	return overRows[trianglesRowsPush](a, "triangles_through", false, a.group)
+}
+
+func (a *Analyzer) throughEdgesKernel() recording.Spec[trianglesThroughPush] {
+	return overEdges[trianglesThroughPush](a, "triangles_through", a.group, a.weightedConstant())
+}
+
+// all lists the kernels that calls may need, but those of the live graph itself.
+func (a *Analyzer) all() recording.Table {
+	all := recording.Table{a.beginKernel(), forestKernel(), compressKernel(), frequentKernel(), a.linkKernel()}
+	traversals := []string{"bfs", "sssp"}
+	if !a.directed() {
+		traversals = append(traversals, "cores")
+		all = append(all, a.coresBeginKernel())
+	}
+	for _, t := range traversals {
+		all = append(all, a.smallKernel(t), a.largeKernel(t))
+	}
+	all = append(all, recording.ClearKernel())
+	if a.on != nil {
+		all = append(all, a.measureKernel())
+	} else if a.weighted() {
+		all = append(all, a.bulk.Kernels(weightSum)...)
+	}
+	switch {
+	case !a.directed():
+		return slices.Concat(all, a.pageRankKernels(), a.trianglesKernels())
+	case a.on == nil:
+		return slices.Concat(all, a.pageRankKernels(), rows.TransposeKernels(a.d, a.weighted()))
+	}
+	return slices.Concat(all, newAnalyzer(a.d).pageRankKernels(), rows.TransposeKernels(a.d, a.weighted()))
+}
+
+func (a *Analyzer) pageRankKernels() recording.Table {
+	return append(a.bulk.Kernels(primitives.HistogramArgs{Bits: classBits},
+		primitives.SortArgs{Values: recording.Align, Bits: classBits}),
+		a.classKernel(), a.rankBeginKernel(), a.rankSumKernel(), a.rankKernel(false), a.rankKernel(true))
+}
+
+func (a *Analyzer) trianglesKernels() recording.Table {
+	all := append(a.bulk.Kernels(primitives.ScanArgs{}, primitives.SortArgs{Widths: batchWidths}), filterKernel())
+	if a.on != nil {
+		return append(all, a.liveOrientKernel(), a.trianglesEdgesKernel(), a.throughEdgesKernel())
+	}
+	return slices.Concat(all, a.bulk.Kernels(primitives.CompactArgs{}), recording.Table{orientKernel(),
+		orientedRowsKernel(), trianglesKernel(), a.throughRowsKernel()})
+}
+
+func word(set bool) uint32 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// dispatch records a kernel.
+func dispatch[P any](w *workspace, of recording.Spec[P], groups int, push P) error {
+	k, err := of.Kernel(w.kernels, w.s)
+	if err == nil {
+		k.Dispatch(w.s, groups, push)
+	}
+	return err
+}
+
+// dispatched says which of several dispatches one is (shaders/analytics/dispatches.glsl).
+type dispatched struct{ Dispatch, Dispatches uint32 }
+
+// inDispatches records so many workgroups of a kernel as several dispatches that run beside one another. push is told
+// which one it is for.
+func inDispatches[P any](w *workspace, of recording.Spec[P], all, dispatches int, push func(dispatched) P) error {
+	k, err := of.Kernel(w.kernels, w.s)
+	if err == nil {
+		share(w, k, all, dispatches, push)
+	}
+	return err
+}
+
+// share records the dispatches of inDispatches.
+func share[P any](w *workspace, k *vk.Kernel[P], all, dispatches int, push func(dispatched) P) {
+	w.s.Concurrent(func() {
+		for i := range dispatches {
+			k.Dispatch(w.s, groups(all, dispatches), push(dispatched{uint32(i), uint32(dispatches)}))
+		}
+	})
+}
