@@ -52,7 +52,7 @@ func TestClosed(t *testing.T) {
 	require.NoError(t, closed.Close())
 	require.NoError(t, closed.Close())
 	for p, want := range map[*SlabPool]error{closed: vk.ErrClosed, nil: vk.ErrNotOpen, {}: vk.ErrNotOpen} {
-		require.Zero(t, p.Device())
+		require.Zero(t, p.Description())
 		require.Zero(t, p.Bytes())
 		require.Zero(t, p.Growths())
 		require.False(t, p.Light())
@@ -71,7 +71,7 @@ func TestClosed(t *testing.T) {
 	s, err := d.NewStream()
 	require.NoError(t, err)
 	defer s.Close()
-	nothing := func(DevicePool, DeviceReclaimer) error { return nil }
+	nothing := func(PoolDescription, ReclaimerDescription) error { return nil }
 	require.ErrorIs(t, reclaimer.On(s, nothing), vk.ErrClosed)
 	require.NoError(t, reclaimer.Close())
 	require.NoError(t, reclaimer.Close())
@@ -93,7 +93,7 @@ func TestOnCallsItsPool(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	table, used := uint64(0), func() uint64 { n, _ := d.Memory(); return n }
-	require.NoError(t, r.On(s, func(of DevicePool, _ DeviceReclaimer) error {
+	require.NoError(t, r.On(s, func(of PoolDescription, _ ReclaimerDescription) error {
 		table = of.Table
 		for range 2 {
 			require.ErrorIs(t, p.Grow(t.Context(), 1), vk.ErrUnsubmitted)
@@ -105,7 +105,7 @@ func TestOnCallsItsPool(t *testing.T) {
 			_, err = s.Submit()
 			require.NoError(t, err)
 		}
-		return r.On(s, func(of DevicePool, _ DeviceReclaimer) error {
+		return r.On(s, func(of PoolDescription, _ ReclaimerDescription) error {
 			require.Equal(t, table, of.Table)
 			return nil
 		})
@@ -115,13 +115,13 @@ func TestOnCallsItsPool(t *testing.T) {
 	require.NoError(t, p.Grow(t.Context(), 1))
 
 	require.PanicsWithValue(t, "by the user", func() {
-		_ = r.On(s, func(DevicePool, DeviceReclaimer) error { panic("by the user") })
+		_ = r.On(s, func(PoolDescription, ReclaimerDescription) error { panic("by the user") })
 	})
 	s.Discard()
 	require.NoError(t, p.Grow(t.Context(), 1))
 
 	before := used()
-	require.NoError(t, r.On(s, func(DevicePool, DeviceReclaimer) error {
+	require.NoError(t, r.On(s, func(PoolDescription, ReclaimerDescription) error {
 		require.NoError(t, r.Close())
 		require.NoError(t, p.Close())
 		require.Equal(t, before, used(), "the launch uses it")

@@ -39,8 +39,8 @@ type PoolOptions struct {
 	SuperShift int
 }
 
-// DevicePool is a pool as kernels see it. Put it into push constants unchanged: it is SlabPool of slab_alloc.glsl.
-type DevicePool struct {
+// PoolDescription is a pool as kernels see it. Put it into push constants unchanged: it is SlabPool of slab_alloc.glsl.
+type PoolDescription struct {
 	Table  uint64 // address of the table of super blocks
 	Units  uint64 // address of the first super block's slabs
 	Blocks uint32 // memory blocks in all super blocks
@@ -48,8 +48,8 @@ type DevicePool struct {
 }
 
 // SlabPool is a pool of slabs on one device. Several goroutines may use it, and several structures may share it. A call
-// of the pool runs alone: it waits for the calls of the pool and of these structures that came before. Only Device,
-// Light, Constants, Bytes, Growths and Uses never wait.
+// of the pool runs alone: it waits for the calls of the pool and of these structures that came before. Only
+// Description, Light, Constants, Bytes, Growths and Uses never wait.
 //
 // Do not call Reset while recorded work that uses the pool runs. Grow and Close wait for work that is registered with
 // Uses.
@@ -82,13 +82,14 @@ func (p *SlabPool) enter(ctx context.Context) (pool *slabs.Pool, leave func(), e
 	return pool, pool.Gate().Leave, err
 }
 
-// Device describes the pool for one dispatch. Call it for each dispatch, which then gets a Seed of its own, and always
-// after Grow, which may move the first super block. For a closed pool it returns the zero value.
-func (p *SlabPool) Device() DevicePool { return DevicePool(p.pool().Device()) }
+// Description describes the pool for one dispatch. Call it for each dispatch, which then gets a Seed of its own, and
+// always after Grow, which may move the first super block. For a closed pool it returns the zero value.
+func (p *SlabPool) Description() PoolDescription { return PoolDescription(p.pool().Description()) }
 
 // Uses returns the record of the work that uses the pool's memory. Code that records such work, with the description
-// that Device returns, must register it there. Grow then waits until the work has ended, or returns vk.ErrUnsubmitted
-// if it was not submitted, and Close frees the memory after it. The caller must wait for work that is not registered.
+// that Description returns, must register it there. Grow then waits until the work has ended, or returns
+// vk.ErrUnsubmitted if it was not submitted, and Close frees the memory after it. The caller must wait for work that is
+// not registered.
 func (p *SlabPool) Uses() *vk.Uses { return p.pool().Uses() }
 
 // Light reports whether the pool is one super block. This is the light variant of the paper's section V: a reference is

@@ -23,9 +23,9 @@ type ReclaimerOptions struct {
 	Clear bool
 }
 
-// DeviceReclaimer is a reclaimer as kernels see it. Put it into push constants unchanged: it is EpochReclaimer of
+// ReclaimerDescription is a reclaimer as kernels see it. Put it into push constants unchanged: it is EpochReclaimer of
 // epoch.glsl.
-type DeviceReclaimer struct {
+type ReclaimerDescription struct {
 	State   uint64 // address
 	Stripes uint32
 	Bag     uint32 // slabs
@@ -74,12 +74,15 @@ func (r *Reclaimer) turns() *gate.Gate {
 //
 // Errors: those of record and of making a kernel, vk.ErrUnsubmitted if another stream has recorded work by On and not
 // submitted it, *vk.OutOfMemoryError if the pool has grown and the reclaimer cannot, vk.ErrClosed.
-func (r *Reclaimer) On(s *vk.Stream, record func(DevicePool, DeviceReclaimer) error) error {
+func (r *Reclaimer) On(s *vk.Stream, record func(PoolDescription, ReclaimerDescription) error) error {
 	launch, err := r.begin(s)
 	if err != nil {
 		return err
 	}
-	return launch.Record(func() error { return record(DevicePool(launch.Pool), DeviceReclaimer(launch.Reclaimer)) })
+	return launch.Record(func() error {
+		return record(PoolDescription(launch.Pool),
+			ReclaimerDescription(launch.Reclaimer))
+	})
 }
 
 func (r *Reclaimer) begin(s *vk.Stream) (*slabs.Launch, error) {

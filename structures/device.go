@@ -48,14 +48,14 @@ type DeviceExport struct {
 // InShaders has what kernels of your own need to use a structure. Structures that can be used so have a method
 // InShaders, which returns it. D describes a structure to its device-side functions.
 type InShaders[D any] interface {
-	// Device describes the structure as it is now. Put the result into push constants, or into memory that they point
-	// to. It is valid until the next call that may allocate memory for the structure or rearrange it; each structure
-	// lists these calls.
-	Device() D
+	// Description describes the structure as it is now. Put the result into push constants, or into memory that they
+	// point to. It is valid until the next call that may allocate memory for the structure or rearrange it; each
+	// structure lists these calls.
+	Description() D
 	// Constants returns the specialization constants that such a kernel needs, by name. They are valid as long as the
-	// result of Device.
+	// result of Description.
 	Constants() map[string]uint32
-	// UsedOn tells the structure that the work recorded into a stream so far uses its memory, as Device describes it.
+	// UsedOn tells the structure that the work recorded into a stream so far uses its memory, as Description says.
 	UsedOn(s *vk.Stream)
 }
 

@@ -41,7 +41,7 @@
 #define VKDS_LEAF_ATOMICS 0
 #endif
 
-// A tree as the host describes it (btree.Device in Go).
+// A tree as the host describes it (btree.Description in Go).
 struct BTree {
     SlabPool pool;   // where its nodes come from; other trees and hash tables may share it
     uvec2 state;     // address of the tree's counters, BTREE_…_AT

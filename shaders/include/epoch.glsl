@@ -26,7 +26,7 @@
 
 #include "memory.glsl"
 
-// A reclaimer as the host describes it (alloc.DeviceReclaimer in Go).
+// A reclaimer as the host describes it (alloc.ReclaimerDescription in Go).
 struct EpochReclaimer {
     uvec2 state;    // address of its memory, laid out as below
     uint stripes;   // a power of two

@@ -24,7 +24,7 @@
 // Vertices and weights have 32 bits. Modules for keys and values of 64 bits have no graphs.
 #if !VKDS_WIDE
 
-// A graph as the host describes it (graph.Device in Go). Put it into your push constants.
+// A graph as the host describes it (graph.Description in Go). Put it into your push constants.
 struct Graph {
     SlabPool pool;
     uvec2 vertices;   // address of the descriptors, one per vertex

@@ -32,7 +32,7 @@ const uint POOL_HASHED_CHANGES = 32u;
 const uint POOL_MAX_CHANGES = 96u;
 const uint POOL_MAX_LOOKS = 1024u;   // searches for a word with room: others may take the free slabs each time
 
-// A pool as the host describes it (alloc.DevicePool in Go).
+// A pool as the host describes it (alloc.PoolDescription in Go).
 struct SlabPool {
     uvec2 table;   // address of the pool's table: counters, then (units, bitmaps) addresses of each super block
     uvec2 units;   // address of the first super block's units

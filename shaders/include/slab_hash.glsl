@@ -15,7 +15,7 @@
 
 layout(constant_id = VKDS_ID_SLAB_TAILS) const uint SLAB_TAILS = 1;
 
-// A table as the host describes it (slabhash.Device in Go). Put it into your push constants.
+// A table as the host describes it (slabhash.Description in Go). Put it into your push constants.
 struct SlabHash {
     uvec2 base;      // address of the base slabs
     SlabPool pool;   // the pool of the other slabs

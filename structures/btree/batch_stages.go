@@ -166,7 +166,7 @@ type batchCountPush struct {
 }
 
 type batchBeginPush struct {
-	Tree          Device
+	Tree          Description
 	Control, Free uint64
 }
 
@@ -178,74 +178,74 @@ type batchSumPush struct {
 }
 
 type batchSumLeavesPush struct {
-	Tree             Device
+	Tree             Description
 	Work             work
 	Free             uint64
 	Count, Splitting uint32
 }
 
 type batchLocatePush struct {
-	Tree   Device
+	Tree   Description
 	Work   work
 	Batch  batch
 	Leaves uint64
 }
 
 type batchStatusPush struct {
-	Tree             Device
+	Tree             Description
 	Work             work
 	Batch            batch
 	Leaves, Statuses uint64
 }
 
 type batchMeetPush struct {
-	Tree                  Device
+	Tree                  Description
 	Batch                 batch
 	Leaves, Values, Found uint64
 }
 
 type batchLeavesPush struct {
-	Tree            Device
+	Tree            Description
 	Work            work
 	Batch           batch
 	Leaves, Emptied uint64
 }
 
 type batchInnerPush struct {
-	Tree  Device
+	Tree  Description
 	Work  work
 	Split uint32
 }
 
 type batchSplitLeavesPush struct {
-	Tree  Device
+	Tree  Description
 	Work  work
 	Batch batch
 	Free  uint64
 }
 
 type batchSplitInnerPush struct {
-	Tree  Device
+	Tree  Description
 	Work  work
 	Free  uint64
 	Split uint32
 }
 
 type batchFinishPush struct {
-	Tree                   Device
+	Tree                   Description
 	Work                   work
 	Free                   uint64
 	Split, Splitting, Most uint32
 }
 
 type batchEndPush struct {
-	Tree                   Device
+	Tree                   Description
 	Control, Free, Pending uint64
 	Count                  uint32
 }
 
 type batchUnlinkPush struct {
-	Tree        Device
+	Tree        Description
 	Keys, Count uint64
 }
 
@@ -259,7 +259,7 @@ func (t *tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error
 	if b.N == 0 {
 		return nil
 	}
-	r := batchRecorder{t: t, b: b, tree: t.device(), stager: stager{
+	r := batchRecorder{t: t, b: b, tree: t.description(), stager: stager{
 		s: s, kernels: t.kernels, device: t.d, width: t.width, shared: t.shared, shape: t.batchShape(),
 		keeps: t.versions.protect(),
 	}}
@@ -288,7 +288,7 @@ type batchRecorder struct {
 	t      *tree
 	b      batched
 	length recording.Length // the number of operations
-	tree   Device
+	tree   Description
 }
 
 // stager has what all stages of a batch need.

@@ -526,7 +526,7 @@ func TestBatchAfterConcurrentInsertions(t *testing.T) {
 			require.NoError(t, r.tree.On(r.stream).Apply(structures.Insert, b))
 		},
 		"another kernel": func(t *testing.T, r *batchRig, b structures.DeviceBatch) {
-			r.tree.Device()
+			r.tree.Description()
 			require.NoError(t, r.tree.apply(r.stream, structures.Insert, operands{
 				keys: b.Keys.Address(), values: b.Values.Address(), statuses: b.Status.Address(),
 				pending: b.Left.Address(), count: b.Count,

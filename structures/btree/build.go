@@ -224,7 +224,7 @@ func (t *tree) bulkSorted(s *vk.Stream, b bulk) error {
 }
 
 type buildPlanPush struct {
-	Tree                         Device
+	Tree                         Description
 	GivenKeys, GivenValues       uint64
 	SortedKeys, SortedValues     uint64
 	DistinctKeys, DistinctValues uint64
@@ -243,18 +243,19 @@ func (t *tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
 		return err
 	}
 	leaf, inner := t.geometry().shares(b.Fill)
-	p.Tree, p.Count, p.LeafMost, p.NodeMost = t.device(), b.length(), uint32(leaf), uint32(inner)
+	p.Tree, p.Count, p.LeafMost, p.NodeMost = t.description(), b.length(), uint32(leaf), uint32(inner)
 	plan.Dispatch(s, 1, p)
 	if !t.shared {
 		if err := t.pool.Occupy(s, t.state.AddressOf(planAt)); err != nil {
 			return err
 		}
 	}
-	nodes.Dispatch(s, groups(t.nodesOf(b)*min(t.tiles.walk, 8)), buildNodesPush{t.device(), b.replaces.claim.address()})
+	nodes.Dispatch(s, groups(t.nodesOf(b)*min(t.tiles.walk, 8)), buildNodesPush{t.description(),
+		b.replaces.claim.address()})
 	return t.recordReplaced(s, b.replaces)
 }
 
 type buildNodesPush struct {
-	Tree  Device
+	Tree  Description
 	Slabs uint64
 }

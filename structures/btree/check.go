@@ -107,7 +107,7 @@ const (
 )
 
 type checkPush struct {
-	Tree          Device
+	Tree          Description
 	Listed        listing
 	Report, Marks uint64
 }
@@ -141,7 +141,7 @@ func (t *tree) check(ctx context.Context, versions *versionCheck) error {
 			if err != nil {
 				return err
 			}
-			k.Dispatch(t.stream, t.walkers(int(l.InnerMost)), checkPush{t.device(), l, memory.Address(), marks})
+			k.Dispatch(t.stream, t.walkers(int(l.InnerMost)), checkPush{t.description(), l, memory.Address(), marks})
 		}
 		return t.recordVersionCheck(versions, l)
 	})

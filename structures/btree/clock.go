@@ -115,7 +115,7 @@ func (t *tree) recordClock(s *vk.Stream, snapshots int) error {
 }
 
 // moving records kernels of the caller that change the tree and take snapshots of it inside a dispatch.
-func (t *tree) moving(s *vk.Stream, m Moving, record func(Device) error) error {
+func (t *tree) moving(s *vk.Stream, m Moving, record func(Description) error) error {
 	ctx := context.Background()
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (t *tree) moving(s *vk.Stream, m Moving, record func(Device) error) error {
 	if err := t.keepsMoving(ctx, s, m.Updates, m.Updates); err != nil {
 		return err
 	}
-	t.known.unsure = true // as after Device
+	t.known.unsure = true // as after Description
 	defer t.holds(s)()
 	defer t.versions.writes.Hold(s)()
 	return t.apart(s, func() error {
@@ -140,7 +140,7 @@ func (t *tree) moving(s *vk.Stream, m Moving, record func(Device) error) error {
 			return err
 		}
 		t.versions.writes.Made()
-		tree := t.device()
+		tree := t.description()
 		leave() // the memory is held
 		return record(tree)
 	})

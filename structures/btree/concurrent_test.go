@@ -242,7 +242,7 @@ func dispatchMixed(t testing.TB, d *vk.Device, tree *dictionary[uint32], begin p
 		k, err := of.Kernel(tree.kernels, s)
 		require.NoError(t, err)
 		k.Dispatch(s, groups(b.Count), mixedPush{
-			Tree: tree.device(), Index: begin.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(),
+			Tree: tree.description(), Index: begin.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(),
 			Kinds: b.Kinds.Address(),
 			To: vk.NewArguments(s, windowArguments{Highs: b.Highs.Address(), Gate: gate,
 				Number: recording.Length{N: uint32(b.Count)}, Width: uint32(q.Width)}),

@@ -173,18 +173,18 @@ func (t *tree) poolOptions(blocks int) slabs.Options {
 func blocksFor(nodes int) int { return (nodes + slabs.BlockSlabs - 1) / slabs.BlockSlabs }
 
 // device describes the tree for one dispatch.
-func (t *tree) device() Device {
-	return Device{Pool: alloc.DevicePool(t.pool.Device()), State: t.state.Address(), Root: t.root}
+func (t *tree) description() Description {
+	return Description{Pool: alloc.PoolDescription(t.pool.Description()), State: t.state.Address(), Root: t.root}
 }
 
-func (t *tree) Device() Device {
+func (t *tree) Description() Description {
 	leave, _ := t.gate.Take()
 	defer leave()
 	if t.gate.Err() != nil {
-		return Device{}
+		return Description{}
 	}
 	t.known.unsure = true
-	return t.device()
+	return t.description()
 }
 
 func (t *tree) Constants() map[string]uint32 {

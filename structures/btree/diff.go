@@ -12,7 +12,7 @@ import (
 )
 
 type changedPush struct {
-	Tree                Device
+	Tree                Description
 	Versions            vk.Arguments[versionArguments]
 	Lows, Leaves, Count uint64
 	From                uint64
@@ -28,7 +28,7 @@ type differences struct {
 }
 
 type diffPush struct {
-	Tree                   Device
+	Tree                   Description
 	Later                  uint64
 	To                     vk.Arguments[differences]
 	Slabs, Counts, Offsets uint64
@@ -89,7 +89,8 @@ func (v *view) recordDiff(s *vk.Stream, later *view, to differences, total uint6
 	slabs := t.versions.memory.slabs()
 	at := vk.NewArguments(s, t.versions.arguments(later.of.at.time))
 	list.Dispatch(s, groups(slabs), changedPush{
-		t.device(), at, plan.lows, plan.leaves, plan.count, to.From, uint32(slabs), uint32(plan.room), v.of.at.time,
+		t.description(), at, plan.lows, plan.leaves, plan.count, to.From, uint32(slabs), uint32(plan.room),
+		v.of.at.time,
 	})
 	n := primitives.Length{N: plan.room, At: plan.count}
 	l := listing{Lows: plan.lows, Leaves: plan.leaves}
@@ -97,7 +98,7 @@ func (v *view) recordDiff(s *vk.Stream, later *view, to differences, total uint6
 		return err
 	}
 	push := diffPush{
-		Tree: v.of.device(s), Later: at.Address(), To: vk.NewArguments(s, to), Slabs: plan.order.leaves,
+		Tree: v.of.description(s), Later: at.Address(), To: vk.NewArguments(s, to), Slabs: plan.order.leaves,
 		Counts: plan.counts, Offsets: plan.offsets, Leaves: recording.Length{At: n.At, N: uint32(n.N)},
 	}
 	return t.recordDifferences(s, push, plan.scanning, total)

@@ -8,7 +8,7 @@ import (
 )
 
 type exportPush struct {
-	Tree                                 Device
+	Tree                                 Description
 	Slabs, Counts, Offsets, Keys, Values uint64
 	Leaves                               recording.Length
 	Capacity                             uint32
@@ -51,7 +51,8 @@ func (t *tree) exportAll(v survey) (exported, error) {
 
 // exportIn divides memory for the export of so many leaves and pairs. It begins with the pairs.
 func (t *tree) exportIn(p *recording.Parts, leaves, pairs int) (e exportPush, order leafOrder, scan uint64) {
-	e = exportPush{Tree: t.device(), Keys: p.Take(t.width.Bytes() * pairs), Values: p.Take(t.width.Bytes() * pairs),
+	e = exportPush{Tree: t.description(), Keys: p.Take(t.width.Bytes() * pairs),
+		Values: p.Take(t.width.Bytes() * pairs),
 		Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
 	order, scan = t.leafOrderIn(p, leaves), p.Take(t.primitives.ScanScratch(leaves, structures.Bits32))
 	e.Slabs, e.Leaves, e.Capacity = order.leaves, recording.Length{N: uint32(leaves)}, uint32(pairs)

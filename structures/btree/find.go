@@ -8,7 +8,7 @@ import (
 )
 
 type findPush struct {
-	Tree                Device
+	Tree                Description
 	Index               prefixIndex
 	Keys, Values, Found uint64
 	Count               recording.Length
@@ -41,7 +41,7 @@ func (r recorder) findEach(s *vk.Stream, l ordered.Lookups, index prefixIndex) e
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(l.N), findPush{r.device(s), index, l.Keys, l.Values, l.Found,
+	k.Dispatch(s, groups(l.N), findPush{r.description(s), index, l.Keys, l.Values, l.Found,
 		recording.Length{At: l.CountAt, N: uint32(l.N)}})
 	return nil
 }

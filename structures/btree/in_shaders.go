@@ -9,15 +9,15 @@ import (
 
 // InShaders has what kernels of your own need that include shaders/include/btree.glsl.
 //
-// Call Device before every dispatch: the next call on the tree that may need room counts the nodes that the kernel may
-// have added, and OnStream.Update waits for that. The value is valid until the next call on the tree that may give it
-// more memory: any update from Go slices, Update and Build of OnStream, Finish, Compact, Clear, Close. If the tree or
-// its pool is closed, it is the zero value. Constants may change when the tree gets more memory.
+// Call Description before every dispatch: the next call on the tree that may need room counts the nodes that the kernel
+// may have added, and OnStream.Update waits for that. The value is valid until the next call on the tree that may give
+// it more memory: any update from Go slices, Update and Build of OnStream, Finish, Compact, Clear, Close. If the tree
+// or its pool is closed, it is the zero value. Constants may change when the tree gets more memory.
 //
 // After UsedOn, calls that replace the tree's memory wait until the work has ended, or return vk.ErrUnsubmitted if it
 // was not submitted. Close frees the memory after the work.
 type InShaders interface {
-	structures.InShaders[Device]
+	structures.InShaders[Description]
 
 	// Grow makes that many nodes of the pool free, for kernels that insert. Call it when these kernels have ended: it
 	// also adds nodes without a parent to their parents (STATUS_ORPHAN).
@@ -39,7 +39,7 @@ type InShaders interface {
 	//
 	// Errors: vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, *structures.LimitError, *vk.OutOfMemoryError, and
 	// record's own, after which the stream runs nothing of it.
-	On(stream *vk.Stream, m Moving, record func(tree Device) error) error
+	On(stream *vk.Stream, m Moving, record func(tree Description) error) error
 }
 
 // InShaders returns what kernels of your own need to use the tree.
@@ -48,13 +48,13 @@ func (t *Tree[K, V]) InShaders() InShaders { return inShaders{t.open().core} }
 // inShaders is InShaders.
 type inShaders struct{ tree *tree }
 
-func (x inShaders) Device() Device               { return x.tree.Device() }
+func (x inShaders) Description() Description     { return x.tree.Description() }
 func (x inShaders) Constants() map[string]uint32 { return x.tree.Constants() }
 func (x inShaders) UsedOn(s *vk.Stream)          { x.tree.UsedOn(s) }
 
 func (x inShaders) Grow(ctx context.Context, nodes int) error { return x.tree.Grow(ctx, nodes) }
 
-func (x inShaders) On(stream *vk.Stream, m Moving, record func(tree Device) error) error {
+func (x inShaders) On(stream *vk.Stream, m Moving, record func(tree Description) error) error {
 	return x.tree.moving(stream, m, record)
 }
 

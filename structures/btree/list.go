@@ -49,7 +49,7 @@ func (l listing) leaves() primitives.Length {
 }
 
 type listPush struct {
-	Tree   Device
+	Tree   Description
 	Listed listing
 	Marks  uint64
 	Depth  uint32
@@ -85,9 +85,9 @@ func (t *tree) recordListBy(s *vk.Stream, l listing, height int, marks uint64) e
 		return err
 	}
 	const lanes = 16 // for each node
-	k.Dispatch(s, 1, listPush{t.device(), l, marks, 0})
+	k.Dispatch(s, 1, listPush{t.description(), l, marks, 0})
 	for depth, most := uint32(1), 1; depth <= uint32(height); depth++ {
-		k.Dispatch(s, t.walkers(most*lanes), listPush{t.device(), l, marks, depth})
+		k.Dispatch(s, t.walkers(most*lanes), listPush{t.description(), l, marks, depth})
 		most = min(most*lanes, int(l.InnerMost)) // usually enough; otherwise an invocation reads several nodes
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 const maxNeighborVisits = 1 << 14
 
 type neighborPush struct {
-	Tree                                     Device
+	Tree                                     Description
 	Index                                    prefixIndex
 	Keys, OutKeys, OutValues, Statuses, Left uint64
 	Count                                    recording.Length
@@ -53,7 +53,7 @@ func (r recorder) neighborsOfEach(s *vk.Stream, to structures.Direction, q order
 		return err
 	}
 	k.Dispatch(s, groups(q.N), neighborPush{
-		r.device(s), index, q.Keys, q.OutKeys, q.OutValues, q.Status, q.Left,
+		r.description(s), index, q.Keys, q.OutKeys, q.OutValues, q.Status, q.Left,
 		recording.Length{At: q.CountAt, N: uint32(q.N)}, word(strict), word(q.Resume), uint32(q.Visits),
 	})
 	return nil

@@ -39,7 +39,7 @@ const (
 )
 
 type nodesPush struct {
-	Pool         slabs.DevicePool
+	Pool         slabs.PoolDescription
 	Slabs, Words uint64
 	Count        uint32
 }
@@ -93,7 +93,7 @@ func (t *tree) copyNodes(to *vk.Buffer[uint32], slabs uint64, count int) error {
 		if err != nil {
 			return err
 		}
-		k.Dispatch(t.stream, groups(8*count), nodesPush{t.pool.Device(), slabs, to.Address(), uint32(count)})
+		k.Dispatch(t.stream, groups(8*count), nodesPush{t.pool.Description(), slabs, to.Address(), uint32(count)})
 		return nil
 	})
 }

@@ -84,7 +84,7 @@ func (t *tree) entriesEnd(bits int) int {
 }
 
 type indexPush struct {
-	Tree        Device
+	Tree        Description
 	Index, From prefixIndex
 }
 
@@ -161,6 +161,6 @@ func (t *tree) recordEntries(s *vk.Stream, module string, at uint64, bits int,
 		return prefixIndex{}, err
 	}
 	made := prefixIndex{at, uint32(bits)}
-	k.Dispatch(s, groups(1<<bits), indexPush{t.device(), made, from})
+	k.Dispatch(s, groups(1<<bits), indexPush{t.description(), made, from})
 	return made, nil
 }

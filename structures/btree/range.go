@@ -139,7 +139,7 @@ func (t *tree) scratchForRanges(s *vk.Stream, n int, countAt uint64) (rangePlan,
 }
 
 type seekPush struct {
-	Tree                   Device
+	Tree                   Description
 	Index                  prefixIndex
 	Ranges, Leaves, Zeroed uint64
 	Number                 recording.Length
@@ -147,19 +147,19 @@ type seekPush struct {
 }
 
 type countPush struct {
-	Tree                              Device
+	Tree                              Description
 	Ranges, Leaves, Counts, Total     uint64
 	Count, Shift, LeavesMost, TooLong uint32
 }
 
 type writePush struct {
-	Tree                                               Device
+	Tree                                               Description
 	Ranges, Leaves, Offsets, Total, OutKeys, OutValues uint64
 	Count, Shift, Limit, Capacity                      uint32
 }
 
 type windowPush struct {
-	Tree                       Device
+	Tree                       Description
 	Ranges                     uint64
 	Index                      prefixIndex
 	Counts, OutKeys, OutValues uint64
@@ -187,7 +187,7 @@ func (t *tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed 
 	}
 	parts := q.n << q.shift
 	k.Dispatch(s, max(1, groups(parts)), seekPush{
-		t.device(), index, q.ranges, plan.leaves, zeroed, q.number(), uint32(q.shift),
+		t.description(), index, q.ranges, plan.leaves, zeroed, q.number(), uint32(q.shift),
 	})
 	return nil
 }
@@ -234,7 +234,7 @@ func (r recorder) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) err
 	}
 	parts := q.n << q.shift
 	k.Dispatch(s, groups(parts), countPush{
-		r.device(s), q.ranges, plan.leaves, q.counts, q.total, uint32(parts), uint32(q.shift), uint32(q.leaves),
+		r.description(s), q.ranges, plan.leaves, q.counts, q.total, uint32(parts), uint32(q.shift), uint32(q.leaves),
 		q.tooLong,
 	})
 	return r.recordOwnOrder(s, primitives.Length{N: parts}, counts, plan)
@@ -268,7 +268,7 @@ func (r recorder) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) erro
 	}
 	parts := q.n << q.shift
 	k.Dispatch(s, groups(parts), writePush{
-		r.device(s), q.ranges, plan.leaves, q.offsets, q.total, q.outKeys, q.outValues,
+		r.description(s), q.ranges, plan.leaves, q.offsets, q.total, q.outKeys, q.outValues,
 		uint32(parts), uint32(q.shift), uint32(q.limit), uint32(q.capacity),
 	})
 	return nil
@@ -293,7 +293,8 @@ func (r recorder) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) err
 		return err
 	}
 	k.Dispatch(s, groups(q.n), windowPush{
-		r.device(s), q.ranges, index, q.counts, q.outKeys, q.outValues, q.number(), uint32(q.width), plan.order.each,
+		r.description(s), q.ranges, index, q.counts, q.outKeys, q.outValues, q.number(), uint32(q.width),
+		plan.order.each,
 	})
 	return r.recordOwnOrder(s, primitives.Length{N: q.n, At: q.countAt}, counts, plan)
 }

@@ -14,14 +14,14 @@ type leafList struct {
 }
 
 type rankPush struct {
-	Tree        Device
+	Tree        Description
 	List        leafList
 	Keys, Ranks uint64
 	Count       recording.Length
 }
 
 type selectPush struct {
-	Tree                                Device
+	Tree                                Description
 	List                                leafList
 	Ranks, OutKeys, OutValues, Statuses uint64
 	Count                               recording.Length
@@ -59,7 +59,7 @@ func (r recorder) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafL
 	if err := r.recordLeafOrder(s, c.listing, n, c.order); err != nil {
 		return leafList{}, err
 	}
-	push := exportPush{Tree: r.device(s), Slabs: c.order.leaves, Counts: c.counts, Offsets: c.sums,
+	push := exportPush{Tree: r.description(s), Slabs: c.order.leaves, Counts: c.counts, Offsets: c.sums,
 		Leaves: recording.Length{At: n.At, N: uint32(n.N)}}
 	if e != nil {
 		push.Keys, push.Values, push.Capacity = e.Keys, e.Values, e.Capacity
@@ -71,14 +71,15 @@ func (r recorder) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafL
 
 func (r recorder) Rank(s *vk.Stream, q ordered.Ranks) error {
 	return byLeaves(r, s, r.rankKernel(r.past()), q.N, func(l leafList) rankPush {
-		return rankPush{r.device(s), l, q.Keys, q.Out, recording.Length{At: q.CountAt, N: uint32(q.N)}}
+		return rankPush{r.description(s), l, q.Keys, q.Out, recording.Length{At: q.CountAt, N: uint32(q.N)}}
 	})
 }
 
 func (r recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
 	return byLeaves(r, s, r.selectKernel(r.past()), n.N, func(l leafList) selectPush {
 		return selectPush{
-			r.device(s), l, n.Keys, n.OutKeys, n.OutValues, n.Status, recording.Length{At: n.CountAt, N: uint32(n.N)},
+			r.description(s), l, n.Keys, n.OutKeys, n.OutValues, n.Status, recording.Length{At: n.CountAt,
+				N: uint32(n.N)},
 		}
 	})
 }

@@ -70,8 +70,8 @@ func (r recorder) On(s *vk.Stream, record func() error) error {
 func (r recorder) past() bool { return r.at != nil && r.versions.there() }
 
 // device describes the tree, or the snapshot, for one dispatch.
-func (r recorder) device(s *vk.Stream) Device {
-	d := r.tree.device()
+func (r recorder) description(s *vk.Stream) Description {
+	d := r.tree.description()
 	if r.past() {
 		d.State = vk.NewArguments(s, r.versions.arguments(r.at.time)).Address()
 	}

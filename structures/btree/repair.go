@@ -11,18 +11,18 @@ import (
 )
 
 type takePush struct {
-	Pool                 slabs.DevicePool
+	Pool                 slabs.PoolDescription
 	Slabs, Refused, Used uint64
 	Beside, Count        uint32
 }
 
 type repairPlanPush struct {
-	Tree             Device
+	Tree             Description
 	Leaves, NodeMost uint32
 }
 
 type repairNodesPush struct {
-	Tree                Device
+	Tree                Description
 	Lows, Leaves, Inner uint64
 }
 
@@ -45,7 +45,7 @@ func (t *tree) old() taking {
 
 // take records the allocation or freeing of slabs.
 func (t *tree) take(s *vk.Stream, k *vk.Kernel[takePush], p takePush) {
-	p.Pool = t.pool.Device()
+	p.Pool = t.pool.Description()
 	k.Dispatch(s, groups(int(p.Count)), p)
 }
 
@@ -98,7 +98,7 @@ func (t *tree) repair(ctx context.Context) error {
 		err = scratch.Download(context.WithoutCancel(ctx), refusedAt, count[:])
 		if err == nil && count[0] == 0 {
 			err = t.writeInner(ctx, k, repairNodesPush{
-				Tree: t.device(), Lows: order.lows, Leaves: order.leaves, Inner: slabs}, leaves, inner,
+				Tree: t.description(), Lows: order.lows, Leaves: order.leaves, Inner: slabs}, leaves, inner,
 				takePush{Slabs: v.listed.Inner + 4, Refused: refused, Count: uint32(old)})
 			if err == nil {
 				return nil

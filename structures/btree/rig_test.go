@@ -312,7 +312,7 @@ type poked struct{ slab, word, value, _ uint32 }
 func poke[W structures.Word](t testing.TB, tree *dictionary[W], words ...poked) {
 	t.Helper()
 	type push struct {
-		Tree    Device
+		Tree    Description
 		Changes uint64
 		Count   uint32
 	}
@@ -323,7 +323,7 @@ func poke[W structures.Word](t testing.TB, tree *dictionary[W], words ...poked) 
 	defer b.Free()
 	require.NoError(t, b.Upload(t.Context(), 0, unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))),
 		4*len(words))))
-	k.Dispatch(tree.stream, groups(len(words)), push{tree.device(), b.Address(), uint32(len(words))})
+	k.Dispatch(tree.stream, groups(len(words)), push{tree.description(), b.Address(), uint32(len(words))})
 	require.NoError(t, tree.stream.Wait(t.Context()))
 }
 

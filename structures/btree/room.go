@@ -171,7 +171,7 @@ func (t *tree) relieve(ctx context.Context, stats slabs.Stats, pending int, stuc
 }
 
 // blocks returns the number of memory blocks of the pool.
-func (t *tree) blocks() int { return int(t.pool.Device().Blocks) }
+func (t *tree) blocks() int { return int(t.pool.Description().Blocks) }
 
 // mend inserts into the inner nodes the separators for which a batch had no room.
 func (t *tree) mend(ctx context.Context) error {

@@ -96,7 +96,7 @@ func (t *tree) view(time uint32, before uint64) *view {
 func (v *view) Time() uint64 { return v.of.at.before + uint64(v.of.at.time) }
 
 // Kernels records kernels of the caller that read the tree at the snapshot, compiled with VKDS_SNAPSHOT.
-func (v *view) Kernels(s *vk.Stream, record func(Device) error) error {
+func (v *view) Kernels(s *vk.Stream, record func(Description) error) error {
 	if err := v.of.EnterOn(context.Background()); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (v *view) Kernels(s *vk.Stream, record func(Device) error) error {
 	}
 	defer v.of.holds(s)()
 	return v.of.On(s, func() error {
-		d := v.of.device(s)
+		d := v.of.description(s)
 		if !v.of.past() { // kernels of vkds test this, kernels of the caller don't
 			d.State = vk.NewArguments(s, versionArguments{Now: math.MaxUint32}).Address()
 		}

@@ -130,7 +130,7 @@ func (s *Snapshot[K, V]) On(stream *vk.Stream) structures.QueriesOnStream {
 // streams have submitted, and before later ones. The kernels need the constants of Tree.InShaders. While record runs,
 // the tree is in use by work that is not submitted. Errors: vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, and
 // record's own, after which the stream runs nothing of it.
-func (s *Snapshot[K, V]) InShaders(stream *vk.Stream, record func(tree Device) error) error {
+func (s *Snapshot[K, V]) InShaders(stream *vk.Stream, record func(tree Description) error) error {
 	if !s.made() {
 		return vk.ErrNotOpen
 	}

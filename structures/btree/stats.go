@@ -67,7 +67,7 @@ const (
 )
 
 type surveyPush struct {
-	Tree   Device
+	Tree   Description
 	Listed listing
 	Rows   uint64
 }
@@ -101,7 +101,7 @@ func (t *tree) survey(ctx context.Context) (survey, error) {
 		if err := t.clear(t.stream, rows, words); err != nil {
 			return err
 		}
-		k.Dispatch(t.stream, t.walkers(int(l.InnerMost+l.LeavesMost)), surveyPush{t.device(), l, rows})
+		k.Dispatch(t.stream, t.walkers(int(l.InnerMost+l.LeavesMost)), surveyPush{t.description(), l, rows})
 		return nil
 	})
 	if err != nil {

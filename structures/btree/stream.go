@@ -63,7 +63,7 @@ func does(kind structures.Kind) bool {
 }
 
 type locatePush struct {
-	Tree     Device
+	Tree     Description
 	Index    prefixIndex
 	Keys     uint64
 	Statuses uint64
@@ -73,7 +73,7 @@ type locatePush struct {
 }
 
 type applyPush struct {
-	Tree     Device
+	Tree     Description
 	Index    prefixIndex
 	Keys     uint64
 	Values   uint64
@@ -104,7 +104,7 @@ type operands struct {
 }
 
 type mixedPush struct {
-	Tree                Device
+	Tree                Description
 	Index               uint64
 	Keys, Values, Kinds uint64
 	To                  vk.Arguments[windowArguments]
@@ -160,7 +160,7 @@ func (t *tree) applyMixed(s *vk.Stream, kind structures.Kind, b operands) error 
 		return err
 	}
 	p := mixedPush{
-		Tree: t.device(), Index: index.Entries, Keys: b.keys, Values: b.values, Kinds: b.kinds,
+		Tree: t.description(), Index: index.Entries, Keys: b.keys, Values: b.values, Kinds: b.kinds,
 		Statuses: b.statuses, Pending: b.pending, OutKeys: b.outKeys, OutValues: b.outValues,
 		Count: uint32(b.count), Visits: t.visits | index.Bits<<24, Slices: 1,
 	}
@@ -310,7 +310,7 @@ func (t *tree) applyPart(s *vk.Stream, kind structures.Kind, b operands) error {
 	keeps := t.versions.protect() && (updates(kind) || kind == structures.Mixed)
 	retry := word(b.retry)
 	p := applyPush{
-		Tree: t.device(), Keys: b.keys, Values: b.values, Kinds: b.kinds, Statuses: b.statuses, Pending: b.pending,
+		Tree: t.description(), Keys: b.keys, Values: b.values, Kinds: b.kinds, Statuses: b.statuses, Pending: b.pending,
 		Count: uint32(b.count), Visits: t.visits, Retry: retry,
 	}
 	if b.few {

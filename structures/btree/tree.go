@@ -23,10 +23,10 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Device is a tree as kernels see it: BTree of shaders/include/btree_node.glsl. Embed it in the push constants of your
-// own kernel. InShaders says how long it is valid.
-type Device struct {
-	Pool  alloc.DevicePool
+// Description is a tree as kernels see it: BTree of shaders/include/btree_node.glsl. Embed it in the push constants of
+// your own kernel. InShaders says how long it is valid.
+type Description struct {
+	Pool  alloc.PoolDescription
 	State uint64 // address of the tree's counters
 	Root  uint32 // the slab of the root
 }

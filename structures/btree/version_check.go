@@ -21,7 +21,7 @@ const (
 )
 
 type versionCheckPush struct {
-	Tree          Device
+	Tree          Description
 	Listed        listing
 	Versions      vk.Arguments[versionArguments]
 	Open          openSnapshots
@@ -77,7 +77,7 @@ func (t *tree) recordVersionCheck(c *versionCheck, l listing) error {
 			return err
 		}
 		k.Dispatch(t.stream, t.walkers(max(int(l.InnerMost), m.count())), versionCheckPush{
-			t.device(), l, versions, c.open, c.memory.Address(), c.memory.AddressOf(c.marks), uint32(m.slabs()),
+			t.description(), l, versions, c.open, c.memory.Address(), c.memory.AddressOf(c.marks), uint32(m.slabs()),
 		})
 	}
 	return nil

@@ -420,7 +420,7 @@ func (t *tree) tell(ctx context.Context, word int, b *vk.Buffer[uint32]) error {
 }
 
 type keepPush struct {
-	Tree                Device
+	Tree                Description
 	Versions            vk.Arguments[versionArguments]
 	Index               prefixIndex
 	Keys, Leaves, Kinds uint64
@@ -443,7 +443,7 @@ func (t *tree) recordKeep(s *vk.Stream, u updated, index prefixIndex) error {
 	}
 	now := vk.NewArguments(s, t.versions.arguments(t.versions.now()))
 	k.Dispatch(s, groups(int(u.number.N)), keepPush{
-		t.device(), now, index, u.keys, u.leaves, u.kinds, u.number, uint32(u.stride),
+		t.description(), now, index, u.keys, u.leaves, u.kinds, u.number, uint32(u.stride),
 	})
 	return nil
 }

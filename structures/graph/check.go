@@ -102,7 +102,7 @@ func (g *Graph) Check(ctx context.Context) error {
 
 // faults runs the phases of check.comp. Edges are looked up only where all lists were found to end.
 func (g *Graph) faults(ctx context.Context, extent int) (words [faultWords]uint32, err error) {
-	slabs := int(g.pool.Device().Blocks) * slabs.BlockSlabs / 32
+	slabs := int(g.pool.Description().Blocks) * slabs.BlockSlabs / 32
 	room, err := vk.NewBuffer[uint32](g.d, faultWords+slabs+max(extent, 1))
 	if err != nil {
 		return words, err

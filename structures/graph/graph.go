@@ -158,7 +158,8 @@ func (g *Graph) each() float32 { return float32(max(1, float64(g.slots)*g.o.Load
 
 func (g *Graph) description() Description {
 	return Description{
-		Pool: alloc.DevicePool(g.pool.Device()), Vertices: g.vertices.Address(), Counters: g.counters.Address(),
+		Pool: alloc.PoolDescription(g.pool.Description()), Vertices: g.vertices.Address(),
+		Counters: g.counters.Address(),
 		Capacity: uint32(g.capacity()), Seed: g.o.Seed, Most: g.most(),
 	}
 }

@@ -11,7 +11,7 @@ import (
 // kernel of your own. It holds until the next call on the graph that may grow it: any insertion from Go slices, Finish,
 // DeleteVertices, Rehash, Clear, Close. InShaders.UsedOn keeps those back from the memory.
 type Description struct {
-	Pool     alloc.DevicePool
+	Pool     alloc.PoolDescription
 	Vertices uint64 // address of the descriptors
 	Counters uint64
 	Capacity uint32 // descriptors

@@ -39,7 +39,7 @@ func (t *table) visitsOnStream(operations int) uint32 {
 }
 
 type applyPush struct {
-	Hash     Device
+	Hash     Description
 	Keys     uint64
 	Values   uint64
 	Kinds    uint64
@@ -51,7 +51,7 @@ type applyPush struct {
 }
 
 type findPush struct {
-	Hash   Device
+	Hash   Description
 	Keys   uint64
 	Values uint64
 	Found  uint64
@@ -100,7 +100,7 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 		return err
 	}
 	p := applyPush{
-		Hash: t.device(t.base), Keys: b.keys, Values: b.values, Kinds: b.kinds, Statuses: b.statuses,
+		Hash: t.description(t.base), Keys: b.keys, Values: b.values, Kinds: b.kinds, Statuses: b.statuses,
 		Pending: b.pending, Count: uint32(b.count), Visits: cmp.Or(b.visits, t.visits),
 	}
 	if b.retry {
@@ -128,7 +128,7 @@ func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count recor
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(int(count.N)), findPush{t.device(t.base), keys, values, found, count})
+	k.Dispatch(s, groups(int(count.N)), findPush{t.description(t.base), keys, values, found, count})
 	return nil
 }
 
@@ -196,7 +196,7 @@ func (t *table) calm(visits uint32) { t.visits = visits }
 
 // raise raises a visit budget with which so many operations came no further.
 func (t *table) raise(visits *uint32, pending int) error {
-	all := uint64(t.pool.Device().Blocks)*slabs.BlockSlabs + uint64(t.base.buckets)
+	all := uint64(t.pool.Description().Blocks)*slabs.BlockSlabs + uint64(t.base.buckets)
 	most := min(max(maxVisits, uint64(t.slots+1)*all), math.MaxUint32)
 	if uint64(*visits) >= most {
 		return &structures.StuckError{Operations: pending}

@@ -50,7 +50,7 @@ func TestManyChunks(t *testing.T) {
 	all(t, structures.Deleted, n-3, s, "delete")
 	progress(n - 3)
 	require.NoError(t, m.Flush(t.Context()))
-	progress(int(m.InShaders().Device().Buckets))
+	progress(int(m.InShaders().Description().Buckets))
 	for i := range 50 { // the staging memory is used again and again
 		s := insert(t, m, keys[i*i:i*i+i], keys[i*i:i*i+i])
 		all(t, structures.Inserted, i, s, "small batch")
@@ -126,7 +126,7 @@ func TestCancelledUpkeep(t *testing.T) {
 			cancel()
 		}
 	}})
-	keys := distinct(rand.New(rand.NewPCG(1, 2)), 50000, m.InShaders().Device())
+	keys := distinct(rand.New(rand.NewPCG(1, 2)), 50000, m.InShaders().Description())
 	insert(t, m, keys, keys)
 	_, err := m.Delete(t.Context(), keys[:20000])
 	require.NoError(t, err)
@@ -145,7 +145,7 @@ func TestCancelledUpkeep(t *testing.T) {
 		cancel = nil
 		if d.Info().Type == vk.CPU { // elsewhere these are single dispatches
 			require.ErrorIs(t, err, context.Canceled)
-			require.EqualValues(t, 1<<16+9, m.InShaders().Device().Buckets)
+			require.EqualValues(t, 1<<16+9, m.InShaders().Description().Buckets)
 		}
 		requireContents(t, d, m, want)
 	}
@@ -161,7 +161,7 @@ func TestMixedKinds(t *testing.T) {
 		want := map[uint32]uint32{}
 		for range 6 {
 			var b u32.Batch
-			keys := distinct(rng, 700, Device{Mask: 1})
+			keys := distinct(rng, 700, Description{Mask: 1})
 			for i := range keys {
 				keys[i] %= 1500 // so that they come again, though maybe twice in this batch
 			}

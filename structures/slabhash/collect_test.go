@@ -37,7 +37,8 @@ func TestCollectStaysInItsRoom(t *testing.T) {
 	of := m.table
 	k, err := of.collectKernel().Kernel(of.kernels, of.stream)
 	require.NoError(t, err)
-	k.Dispatch(of.stream, 1, collectPush{of.device(of.base), query.Address(), query.AddressOf(1), found.Address(), 1,
+	k.Dispatch(of.stream, 1, collectPush{of.description(of.base), query.Address(), query.AddressOf(1),
+		found.Address(), 1,
 		room})
 	require.NoError(t, of.stream.Wait(t.Context()))
 	require.NoError(t, found.Download(t.Context(), 0, got))

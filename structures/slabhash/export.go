@@ -12,7 +12,7 @@ import (
 )
 
 type exportPush struct {
-	Hash     Device
+	Hash     Description
 	Keys     uint64
 	Values   uint64
 	Written  uint64
@@ -22,7 +22,7 @@ type exportPush struct {
 }
 
 type collectPush struct {
-	Hash    Device
+	Hash    Description
 	Keys    uint64
 	Offsets uint64
 	Values  uint64
@@ -169,7 +169,7 @@ func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32, keys, val
 	if t.keys {
 		columns = 1
 	}
-	push := exportPush{Hash: t.device(t.base), Written: w.written.Address(), First: w.next, Count: buckets}
+	push := exportPush{Hash: t.description(t.base), Written: w.written.Address(), First: w.next, Count: buckets}
 	capacity := w.room.Len() / (columns * t.words())
 	if capacity != 0 {
 		push.Capacity, push.Keys = uint32(capacity), w.room.Address()
@@ -226,7 +226,7 @@ func (t *table) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
 		}
 		s.Fill(e.Total, 0, 4, 0)
 		push := exportPush{
-			Hash: t.device(t.base), Keys: e.Keys.Address(), Values: e.Values.Address(), Written: e.Total.Address(),
+			Hash: t.description(t.base), Keys: e.Keys.Address(), Values: e.Values.Address(), Written: e.Total.Address(),
 			Capacity: uint32(min(room, recording.MaxBatch)),
 		}
 		const atOnce = 1 << 22 // buckets, so that a dispatch doesn't take long
@@ -310,8 +310,9 @@ func (t *table) collect(ctx context.Context, s *vk.Stream, keys pipeline.Column,
 			return err
 		}
 		k.Dispatch(s, groups(n), collectPush{
-			Hash: t.device(t.base), Keys: queries.Address(), Offsets: queries.AddressOf(at), Values: found.Address(),
-			Count: uint32(n), Capacity: uint32(count),
+			Hash: t.description(t.base), Keys: queries.Address(), Offsets: queries.AddressOf(at),
+			Values: found.Address(),
+			Count:  uint32(n), Capacity: uint32(count),
 		})
 		return nil
 	})

@@ -66,7 +66,7 @@ func (w *walk) nextLoads(ctx context.Context, s *vk.Stream) (words []uint32, err
 		if err != nil {
 			return err
 		}
-		k.Dispatch(s, t.tileGroups(count), surveyPush{t.device(t.base), w.room.Address(), w.next, count})
+		k.Dispatch(s, t.tileGroups(count), surveyPush{t.description(t.base), w.room.Address(), w.next, count})
 		return nil
 	})
 	if err != nil {

@@ -10,7 +10,7 @@
 // back, in overlapping chunks, and do whatever it needs: grow the pool of slabs, rehash. Those that end
 // in On record the same work on a stream, over device buffers, and do not wait (stream-concurrent, in
 // the dissertation's words). And a shader of your own may include slab_hash.glsl and take the table's
-// Device in its push constants.
+// Description in its push constants.
 //
 // Unlike the original, nothing is lost, duplicated or left hanging when the pool is full, a delete hits
 // only its own key, a unique insertion stays unique after deletions, and slabs are given back.

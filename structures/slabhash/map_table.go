@@ -68,7 +68,7 @@ func (m *Map[K, V]) On(s *vk.Stream) structures.ConcurrentOnStream { return m.op
 // InShaders returns what kernels of your own need that include shaders/include/slab_hash.glsl. After UsedOn, calls that
 // replace the table's memory wait until the work has ended, or return vk.ErrUnsubmitted if it was not submitted; Close
 // frees the memory after the work.
-func (m *Map[K, V]) InShaders() structures.InShaders[Device] { return m.open() }
+func (m *Map[K, V]) InShaders() structures.InShaders[Description] { return m.open() }
 
 // Prepare makes all kernels that calls may need, so that no later call makes one (structures.Dictionary).
 func (m *Map[K, V]) Prepare(ctx context.Context) error {

@@ -62,7 +62,7 @@ func TestOneElement(t *testing.T) {
 			s, _ := one(kind, key, value)
 			return s
 		}
-		for _, key := range awkward(m.InShaders().Device()) {
+		for _, key := range awkward(m.InShaders().Description()) {
 			for _, value := range []uint32{0, ^uint32(0), 7} {
 				s, v := one(structures.Find, key, 99)
 				require.Equal(t, structures.Absent, s)
@@ -186,7 +186,7 @@ func TestLongLists(t *testing.T) {
 		eachWidth(t, d, func(t *testing.T, width int) {
 			m := newMap(t, d, Options{Buckets: 4, MaxLoad: -1, Tile: width})
 			rng := rand.New(rand.NewPCG(uint64(width), 3))
-			for _, keys := range [][]uint32{ramp(n, 0xfffffc00, 1), distinct(rng, n, m.InShaders().Device())} {
+			for _, keys := range [][]uint32{ramp(n, 0xfffffc00, 1), distinct(rng, n, m.InShaders().Description())} {
 				values := make([]uint32, n)
 				want := map[uint32]uint32{}
 				for i := range values {
@@ -351,7 +351,7 @@ func TestClosed(t *testing.T) {
 func TestBuild(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device) {
 		rng := rand.New(rand.NewPCG(1, 4))
-		keys := distinct(rng, 20000, Device{Mask: 1})
+		keys := distinct(rng, 20000, Description{Mask: 1})
 		values := make([]uint32, len(keys))
 		want := map[uint32]uint32{}
 		for i := range values {
@@ -387,7 +387,7 @@ func TestInsertAfterDeleteNeverDuplicates(t *testing.T) {
 			const n, rounds = 256, 40
 			m := newMap(t, d, Options{Buckets: 4, MaxLoad: -1, Tile: width})
 			rng := rand.New(rand.NewPCG(7, uint64(width)))
-			keys := distinct(rng, n, m.InShaders().Device())
+			keys := distinct(rng, n, m.InShaders().Description())
 			kept := ramp(60, 0x70000000, 1) // nobody deletes these
 			insert(t, m, kept, kept)
 			want := map[uint32]uint32{}

@@ -12,13 +12,13 @@ import (
 )
 
 type bucketsPush struct {
-	Hash  Device
+	Hash  Description
 	First uint32
 	Count uint32
 }
 
 type rehashPush struct {
-	Hash            Device
+	Hash            Description
 	FromBase        uint64
 	FromBuckets     uint32
 	FromMask        uint32
@@ -49,7 +49,7 @@ func (t *table) overBuckets(ctx context.Context, b base, label string,
 			if err != nil {
 				return err
 			}
-			push := bucketsPush{t.device(b), first, count}
+			push := bucketsPush{t.description(b), first, count}
 			t.upkeep(label, func() { k.Dispatch(t.stream, t.tileGroups(count), push) })
 			return nil
 		})
@@ -125,7 +125,7 @@ func (t *table) gather(ctx context.Context, to base, progress structures.Progres
 		clear(failed)
 		err := t.ranges(ctx, to.buckets, progress, func(first, count uint32) error {
 			push := rehashPush{
-				Hash: t.device(to), FromBase: t.base.slabs.Address(), FromBuckets: t.base.buckets,
+				Hash: t.description(to), FromBase: t.base.slabs.Address(), FromBuckets: t.base.buckets,
 				FromMask: t.base.mask, FromSpecialOnes: t.base.ones, FromSpecialZero: t.base.zero,
 				RatioDown: down, RatioUp: up, Failed: t.counter.Address(), First: first, Count: count,
 			}

@@ -140,7 +140,7 @@ func groupsOf[W structures.Word](pairs []slabcheck.Pair) map[W][]W {
 }
 
 // distinct returns n different random keys, among them the awkward ones of the table.
-func distinct(rng *rand.Rand, n int, d Device) []uint32 {
+func distinct(rng *rand.Rand, n int, d Description) []uint32 {
 	keys := awkward(d)
 	seen := map[uint32]bool{}
 	for _, k := range keys {
@@ -158,7 +158,7 @@ func distinct(rng *rand.Rand, n int, d Device) []uint32 {
 }
 
 // awkward returns the keys that meet the slab list's patterns and the mask around them.
-func awkward(d Device) []uint32 {
+func awkward(d Description) []uint32 {
 	var keys []uint32
 	for _, k := range []uint32{0, ^uint32(0), d.Mask, ^d.Mask} {
 		for _, around := range []uint32{k, k + 1, k - 1} {

@@ -43,7 +43,7 @@ func (s *Set[K]) Save(ctx context.Context, w io.Writer) (int64, error) {
 func (s *Set[K]) On(stream *vk.Stream) structures.ConcurrentOnStream { return s.open().On(stream) }
 
 // InShaders returns what kernels of your own need to use the set, as Map.InShaders.
-func (s *Set[K]) InShaders() structures.InShaders[Device] { return s.open() }
+func (s *Set[K]) InShaders() structures.InShaders[Description] { return s.open() }
 
 // Prepare makes all kernels that calls may need, so that no later call makes one (structures.Dictionary).
 func (s *Set[K]) Prepare(ctx context.Context) error {

@@ -36,7 +36,7 @@ func TestStreams(t *testing.T) {
 		const n = 20001 // no multiple of anything
 		m := newMap(t, d, Options{Buckets: 100, MaxLoad: -1})
 		rng := rand.New(rand.NewPCG(1, 1))
-		keys := distinct(rng, 3*n, m.InShaders().Device())
+		keys := distinct(rng, 3*n, m.InShaders().Description())
 		values := make([]uint32, 3*n)
 		for i := range values {
 			values[i] = rng.Uint32()
@@ -104,7 +104,7 @@ func TestStreams(t *testing.T) {
 func TestSetOnStream(t *testing.T) {
 	d := testdevice.Open(t)
 	s := newSet(t, d, Options{Buckets: 10, MaxLoad: -1})
-	keys := distinct(rand.New(rand.NewPCG(2, 2)), 1001, s.InShaders().Device())
+	keys := distinct(rand.New(rand.NewPCG(2, 2)), 1001, s.InShaders().Description())
 	stream := testdevice.Stream(t, d)
 	b := deviceBatch(t, d, keys, nil)
 	require.NoError(t, s.On(stream).Apply(structures.InsertUnique, b))

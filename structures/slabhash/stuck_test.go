@@ -50,7 +50,7 @@ func makeCircle[W structures.Word](t *testing.T, d *vk.Device, m *Map[W, W]) {
 	require.NoError(t, err)
 	t.Cleanup(k.Free)
 	s := testdevice.Stream(t, d)
-	table, bucket := m.InShaders().Device(), slabcheck.Bucket(m.InShaders().Device(), W(77))
+	table, bucket := m.InShaders().Description(), slabcheck.Bucket(m.InShaders().Description(), W(77))
 	word := testdevice.Upload(t, d, make([]uint32, 1))
 	k.Dispatch(s, 1, wordsPush{table.Base + uint64(bucket)*slabBytes + 4*nextAt, word.Address(), 1})
 	require.NoError(t, s.Wait(t.Context()))
@@ -74,14 +74,14 @@ func testListWithoutEnd[W structures.Word](t *testing.T, tile int) {
 	d := testdevice.Open(t)
 	m := rowOfSlabs[W](t, d, tile)
 	makeCircle(t, d, m)
-	s, bucket := testdevice.Stream(t, d), slabcheck.Bucket(m.InShaders().Device(), W(77))
+	s, bucket := testdevice.Stream(t, d), slabcheck.Bucket(m.InShaders().Description(), W(77))
 
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var here, keys []W
 	for n := uint32(1000); len(here) < 3; n++ {
 		key := numbers.Key[W](n)
-		if keys = append(keys, key); slabcheck.Bucket(m.InShaders().Device(), key) == bucket {
+		if keys = append(keys, key); slabcheck.Bucket(m.InShaders().Description(), key) == bucket {
 			here = append(here, key)
 		}
 	}
@@ -90,7 +90,7 @@ func testListWithoutEnd[W structures.Word](t *testing.T, tile int) {
 	for i, status := range statuses {
 		heldUp := together[i/tile]
 		switch {
-		case slabcheck.Bucket(m.InShaders().Device(), keys[i]) == bucket:
+		case slabcheck.Bucket(m.InShaders().Description(), keys[i]) == bucket:
 			require.Equal(t, structures.Pending, status)
 			together[i/tile] = true
 		case heldUp:
@@ -123,7 +123,8 @@ func testRehashOfListWithoutEnd[W structures.Word](t *testing.T) {
 		var others []W
 		for n := uint32(1000); len(others) < 40; n++ {
 			key := numbers.Key[W](n)
-			if slabcheck.Bucket(m.InShaders().Device(), key) != slabcheck.Bucket(m.InShaders().Device(), W(77)) {
+			if slabcheck.Bucket(m.InShaders().Description(), key) != slabcheck.Bucket(m.InShaders().Description(),
+				W(77)) {
 				others = append(others, key)
 			}
 		}
@@ -134,15 +135,16 @@ func testRehashOfListWithoutEnd[W structures.Word](t *testing.T) {
 			require.NoError(t, err)
 		}
 		makeCircle(t, d, m)
-		blocks := m.InShaders().Device().Pool.Blocks
+		blocks := m.InShaders().Description().Pool.Blocks
 		for _, buckets := range []int{4, 9, 1000} {
 			var stuck *structures.StuckError
 			require.ErrorAs(t, m.Rehash(t.Context(), buckets), &stuck, "%d buckets, pairs in the list: %v", buckets,
 				pairs)
 			require.Positive(t, stuck.Operations)
 		}
-		require.Equal(t, blocks, m.InShaders().Device().Pool.Blocks, "the pool grows for what no pool has room for")
-		require.EqualValues(t, 4, m.InShaders().Device().Buckets)
+		require.Equal(t, blocks, m.InShaders().Description().Pool.Blocks,
+			"the pool grows for what no pool has room for")
+		require.EqualValues(t, 4, m.InShaders().Description().Buckets)
 		values, found, err := m.Find(t.Context(), others)
 		require.NoError(t, err)
 		require.NotContains(t, found, false)

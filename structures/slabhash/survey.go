@@ -21,7 +21,7 @@ const (
 )
 
 type surveyPush struct {
-	Hash  Device
+	Hash  Description
 	Rows  uint64
 	First uint32
 	Count uint32
@@ -80,7 +80,7 @@ func (t *table) survey(ctx context.Context, s *vk.Stream, lengths bool) (survey,
 				return err
 			}
 			s.Fill(rows, 0, int(rows.Bytes()), 0)
-			k.Dispatch(s, t.tileGroups(count), surveyPush{t.device(t.base), rows.Address(), first, count})
+			k.Dispatch(s, t.tileGroups(count), surveyPush{t.description(t.base), rows.Address(), first, count})
 			return nil
 		})
 		if err != nil {

@@ -30,12 +30,12 @@ const (
 	slotsBytes = 120 // of a slab, for its slots: the others are two words (slab.glsl)
 )
 
-// Device is a table as kernels see it: SlabHash of shaders/include/slab_hash.glsl. Embed it in the
+// Description is a table as kernels see it: SlabHash of shaders/include/slab_hash.glsl. Embed it in the
 // push constants of a kernel of your own. It holds until the next call on the table that may grow or
 // rehash it: any insertion from Go slices, Finish, Rehash, Clear, Close. UsedOn keeps those back from the memory.
-type Device struct {
+type Description struct {
 	Base        uint64 // address of the base slabs, and of a word a bucket behind them
-	Pool        alloc.DevicePool
+	Pool        alloc.PoolDescription
 	Buckets     uint32
 	Seed        uint32
 	Mask        uint32
@@ -243,9 +243,9 @@ func (t *table) abandon(b base) error {
 	return err
 }
 
-func (t *table) device(b base) Device {
-	return Device{
-		Base: b.slabs.Address(), Pool: alloc.DevicePool(t.pool.Device()),
+func (t *table) description(b base) Description {
+	return Description{
+		Base: b.slabs.Address(), Pool: alloc.PoolDescription(t.pool.Description()),
 		Buckets: b.buckets, Seed: t.o.Seed, Mask: b.mask, SpecialOnes: b.ones, SpecialZero: b.zero,
 	}
 }
@@ -343,14 +343,14 @@ func (t *table) Metrics() structures.Metrics {
 	return m
 }
 
-// Device is the table as kernels see it now, the zero value where it has no memory any more.
-func (t *table) Device() Device {
+// Description is the table as kernels see it now, the zero value where it has no memory any more.
+func (t *table) Description() Description {
 	leave, _ := t.gate.Take()
 	defer leave()
 	if t.gate.Err() != nil {
-		return Device{}
+		return Description{}
 	}
-	return t.device(t.base)
+	return t.description(t.base)
 }
 
 func (t *table) Timings() []vk.Timing {

@@ -24,7 +24,7 @@ import (
 func fillDuplicates(t *testing.T, m *Map[uint32, uint32], rng *rand.Rand) map[uint32][]uint32 {
 	t.Helper()
 	want := map[uint32][]uint32{}
-	keys := distinct(rng, 120, m.InShaders().Device())
+	keys := distinct(rng, 120, m.InShaders().Description())
 	for round := range uint32(40) {
 		var in []uint32
 		for i, k := range keys {
@@ -135,7 +135,7 @@ func TestFlush(t *testing.T) {
 			rng := rand.New(rand.NewPCG(2, 2))
 			for _, share := range []float64{0, 0.05, 0.5, 0.95, 1} {
 				want := map[uint32]uint32{}
-				keys := distinct(rng, n, m.InShaders().Device())
+				keys := distinct(rng, n, m.InShaders().Description())
 				values := ramp(n, 1000, 1)
 				insert(t, m, keys, values)
 				gone := int(share * n)
@@ -166,7 +166,7 @@ func TestSetUpkeep(t *testing.T) {
 		const n = 2500
 		s := newSet(t, d, Options{Buckets: 4, MaxLoad: -1, Tile: width})
 		rng := rand.New(rand.NewPCG(5, 5))
-		keys := distinct(rng, n, s.InShaders().Device())
+		keys := distinct(rng, n, s.InShaders().Description())
 		status, err := s.Insert(t.Context(), keys)
 		require.NoError(t, err)
 		all(t, structures.Inserted, n, status, "insert")
@@ -249,7 +249,7 @@ func TestAutomaticRehash(t *testing.T) {
 	m := newMap(t, d, Options{Buckets: 4})
 	rng := rand.New(rand.NewPCG(3, 3))
 	want := map[uint32]uint32{}
-	keys := distinct(rng, 60000, m.InShaders().Device())
+	keys := distinct(rng, 60000, m.InShaders().Description())
 	for done, n := 0, 10; done < len(keys); n *= 3 {
 		part := keys[done:min(done+n, len(keys))]
 		all(t, structures.Inserted, len(part), insert(t, m, part, part), "insert")
@@ -265,9 +265,9 @@ func TestAutomaticRehash(t *testing.T) {
 
 	// Tombstones count: without a rehash or flush they would fill the lists for ever.
 	small := newMap(t, d, Options{Capacity: 3000})
-	buckets := small.InShaders().Device().Buckets
+	buckets := small.InShaders().Description().Buckets
 	for range 20 {
-		part := distinct(rng, 3000, small.InShaders().Device())
+		part := distinct(rng, 3000, small.InShaders().Description())
 		insert(t, small, part, part)
 		s, err := small.Delete(t.Context(), part)
 		require.NoError(t, err)
@@ -277,16 +277,16 @@ func TestAutomaticRehash(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, stats.Pairs)
 	require.LessOrEqual(t, float64(stats.Tombstones)/float64(15*stats.Buckets), 2*DefaultMaxLoad)
-	require.LessOrEqual(t, small.InShaders().Device().Buckets, 4*buckets)
+	require.LessOrEqual(t, small.InShaders().Description().Buckets, 4*buckets)
 
 	never := newMap(t, d, Options{Buckets: 4, MaxLoad: -1})
 	insert(t, never, keys[:3000], keys[:3000])
-	require.EqualValues(t, 4, never.InShaders().Device().Buckets)
+	require.EqualValues(t, 4, never.InShaders().Description().Buckets)
 }
 
 func TestExport(t *testing.T) {
 	d := testdevice.Open(t)
-	keys := distinct(rand.New(rand.NewPCG(4, 4)), 5000, Device{Mask: 1})
+	keys := distinct(rand.New(rand.NewPCG(4, 4)), 5000, Description{Mask: 1})
 	m, err := Build(t.Context(), d, keys, keys, Options{})
 	require.NoError(t, err)
 	defer m.Close()
@@ -328,7 +328,7 @@ func TestStats(t *testing.T) {
 	d := testdevice.Open(t)
 	m := newMap(t, d, Options{Buckets: 50, MaxLoad: -1})
 	rng := rand.New(rand.NewPCG(6, 6))
-	keys := distinct(rng, 2000, m.InShaders().Device())
+	keys := distinct(rng, 2000, m.InShaders().Description())
 	insert(t, m, keys, keys)
 	_, err := m.Delete(t.Context(), keys[:300])
 	require.NoError(t, err)
@@ -348,7 +348,7 @@ func TestStats(t *testing.T) {
 	// How long each bucket is follows from how many keys it got.
 	perBucket := map[uint32]int{}
 	for _, k := range keys {
-		perBucket[slabcheck.Bucket(m.InShaders().Device(), k)]++
+		perBucket[slabcheck.Bucket(m.InShaders().Description(), k)]++
 	}
 	var lengths [16]uint64
 	longest := 0
@@ -361,7 +361,7 @@ func TestStats(t *testing.T) {
 	require.Equal(t, longest, stats.LongestBucket)
 
 	for _, k := range keys[:300] {
-		perBucket[slabcheck.Bucket(m.InShaders().Device(), k)] -= 1
+		perBucket[slabcheck.Bucket(m.InShaders().Description(), k)] -= 1
 	}
 	bucket, erased := uint32(0), 0
 	for l, err := range m.Inspect().Loads(t.Context()) {
@@ -410,7 +410,7 @@ func TestSharedPool(t *testing.T) {
 	require.NoError(t, err)
 	b, err := NewSet[uint32](t.Context(), d, o)
 	require.NoError(t, err)
-	keys := distinct(rand.New(rand.NewPCG(8, 8)), 12000, a.InShaders().Device())
+	keys := distinct(rand.New(rand.NewPCG(8, 8)), 12000, a.InShaders().Description())
 	for at := 0; at < len(keys); at += 3000 { // the pool grows on the way
 		part := keys[at : at+3000]
 		insert(t, a, part, part)
@@ -454,5 +454,5 @@ func TestRehashToWhatCannotBe(t *testing.T) {
 		require.ErrorAs(t, m.Rehash(t.Context(), n), &option)
 		require.ErrorContains(t, option, fmt.Sprint(n))
 	}
-	require.EqualValues(t, 64, m.InShaders().Device().Buckets)
+	require.EqualValues(t, 64, m.InShaders().Description().Buckets)
 }

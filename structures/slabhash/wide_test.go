@@ -142,7 +142,7 @@ func (w *wide) wideKeys(rng *rand.Rand, n int) (keys, others []uint64) {
 			all = append(all, key)
 		}
 	}
-	mask := uint64(w.m.Device().Mask)
+	mask := uint64(w.m.Description().Mask)
 	words := []uint64{0, 1, 0xffffffff, 0xfffffffe, 1 << 31, mask, mask ^ 0xffffffff}
 	for _, high := range words {
 		for _, low := range words {

@@ -204,7 +204,7 @@ func eachIterated(t *testing.T, f func(t *testing.T, s *vk.Stream, x iterated)) 
 			t.Cleanup(func() { require.NoError(t, b.Close()) })
 			x := iteratedDictionary(t, d, s, b, keys)
 			x.changes["moving"] = func(t *testing.T) {
-				require.NoError(t, b.InShaders().On(s, btree.Moving{}, func(btree.Device) error { return nil }))
+				require.NoError(t, b.InShaders().On(s, btree.Moving{}, func(btree.Description) error { return nil }))
 				require.NoError(t, s.Wait(t.Context()))
 			}
 			if !snapshot {

@@ -205,15 +205,15 @@ func TestDeviceOfWhatIsClosed(t *testing.T) {
 	for name, open := range map[string]func(*alloc.SlabPool) (device func() any, close func() error, err error){
 		"map": func(pool *alloc.SlabPool) (func() any, func() error, error) {
 			m, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Pool: pool})
-			return func() any { return m.InShaders().Device() }, m.Close, err
+			return func() any { return m.InShaders().Description() }, m.Close, err
 		},
 		"set": func(pool *alloc.SlabPool) (func() any, func() error, error) {
 			s, err := slabhash.NewSet[uint32](ctx, d, slabhash.Options{Pool: pool})
-			return func() any { return s.InShaders().Device() }, s.Close, err
+			return func() any { return s.InShaders().Description() }, s.Close, err
 		},
 		"tree": func(pool *alloc.SlabPool) (func() any, func() error, error) {
 			tree, err := btree.New[uint32, uint32](ctx, d, btree.Options{Pool: pool})
-			return func() any { return tree.InShaders().Device() }, tree.Close, err
+			return func() any { return tree.InShaders().Description() }, tree.Close, err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -228,9 +228,9 @@ func TestDeviceOfWhatIsClosed(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, close())
 			require.Zero(t, device(), "in a pool that is open")
-			require.NotZero(t, pool.Device())
+			require.NotZero(t, pool.Description())
 			require.NoError(t, pool.Close())
-			require.Zero(t, pool.Device())
+			require.Zero(t, pool.Description())
 			require.Zero(t, device())
 
 			pool = newPool(t, d)

@@ -173,11 +173,11 @@ func testPoolLimit[W structures.Word](t *testing.T) {
 			contents(t, d, m, want)
 
 			// A rehash needs slabs while the old ones are still taken: it fails and leaves all as it was, or succeeds.
-			device := m.InShaders().Device()
+			device := m.InShaders().Description()
 			if err := m.Rehash(t.Context(), 64); err != nil {
 				require.ErrorAs(t, err, &full)
-				require.Equal(t, device.Buckets, m.InShaders().Device().Buckets)
-				require.Equal(t, device.Base, m.InShaders().Device().Base)
+				require.Equal(t, device.Buckets, m.InShaders().Description().Buckets)
+				require.Equal(t, device.Base, m.InShaders().Description().Base)
 			}
 			contents(t, d, m, want)
 			require.NoError(t, m.Clear(t.Context()))
@@ -268,7 +268,7 @@ func testRehashWithoutMemory[W structures.Word](t *testing.T) {
 	require.ErrorAs(t, m.Rehash(t.Context(), 1<<20), &memory, "base slabs of 128 MiB")
 	now, _ := d.Memory()
 	require.Equal(t, used, now)
-	require.EqualValues(t, 500, m.InShaders().Device().Buckets)
+	require.EqualValues(t, 500, m.InShaders().Description().Buckets)
 	contents(t, d, m, want)
 
 	limited, err := slabhash.New[W, W](t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1,
@@ -281,7 +281,7 @@ func testRehashWithoutMemory[W structures.Word](t *testing.T) {
 	var full *structures.LimitError
 	require.ErrorAs(t, limited.Rehash(t.Context(), 4), &full,
 		"733 slabs, and of 1024 some 500 are taken")
-	require.EqualValues(t, 500, limited.InShaders().Device().Buckets)
+	require.EqualValues(t, 500, limited.InShaders().Description().Buckets)
 	contents(t, d, limited, want)
 	require.NoError(t, limited.Rehash(t.Context(), 2000), "base slabs of 250 KiB")
 	contents(t, d, limited, want)

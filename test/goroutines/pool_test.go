@@ -30,7 +30,7 @@ var sharers = map[string]func(t *testing.T, d *vk.Device, p *alloc.SlabPool, tol
 		return sharer{func(ctx context.Context) error {
 			_, err := m.Insert(ctx, keysOf[uint32](0, 0), keysOf[uint32](0, 0))
 			return err
-		}, func() { m.InShaders().Device() }, m.Close}
+		}, func() { m.InShaders().Description() }, m.Close}
 	},
 	"tree": func(t *testing.T, d *vk.Device, p *alloc.SlabPool, told structures.Progress) sharer {
 		tree, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{Pool: p, Progress: told})
@@ -38,7 +38,7 @@ var sharers = map[string]func(t *testing.T, d *vk.Device, p *alloc.SlabPool, tol
 		return sharer{func(ctx context.Context) error {
 			_, err := tree.Insert(ctx, keysOf[uint32](0, 0), keysOf[uint32](0, 0))
 			return err
-		}, func() { tree.InShaders().Device() }, tree.Close}
+		}, func() { tree.InShaders().Description() }, tree.Close}
 	},
 	"graph": func(t *testing.T, d *vk.Device, p *alloc.SlabPool, told structures.Progress) sharer {
 		g, err := graph.New(t.Context(), d, graph.Options{Pool: p, Progress: told})

@@ -154,7 +154,7 @@ func TestMixedBatches(t *testing.T) {
 				r.rounds(func(seed uint64) {
 					rng := rand.New(rand.NewPCG(seed, 1))
 					require.NoError(r, r.table.Clear(r.Context()))
-					mask := uint64(r.table.InShaders().Device().Mask)
+					mask := uint64(r.table.InShaders().Description().Mask)
 					mask = (mask | mask<<32) & r.ones()
 					special := []uint64{0, r.ones(), mask, mask ^ r.ones()}
 					names := make([]uint64, keys)

@@ -18,7 +18,7 @@ import (
 )
 
 type movingPush struct {
-	Tree                         btree.Device
+	Tree                         btree.Description
 	Operations, Outcomes, Ticket uint64
 	Keys, Values                 uint64
 	Programs, Length, Rounds     uint32
@@ -27,7 +27,7 @@ type movingPush struct {
 // movingOf is a tree on which kernels take snapshots.
 type movingOf[W structures.Word] struct {
 	treeOf[W]
-	on func(*vk.Stream, btree.Moving, func(btree.Device) error) error
+	on func(*vk.Stream, btree.Moving, func(btree.Description) error) error
 }
 
 func openMoving[W structures.Word](r *rig) movingTree {
@@ -38,10 +38,10 @@ func openMoving[W structures.Word](r *rig) movingTree {
 
 type movingTree interface {
 	tree
-	moving() func(*vk.Stream, btree.Moving, func(btree.Device) error) error
+	moving() func(*vk.Stream, btree.Moving, func(btree.Description) error) error
 }
 
-func (t movingOf[W]) moving() func(*vk.Stream, btree.Moving, func(btree.Device) error) error {
+func (t movingOf[W]) moving() func(*vk.Stream, btree.Moving, func(btree.Description) error) error {
 	return t.on
 }
 
@@ -105,7 +105,7 @@ func (r *movingRig) dispatch(words []uint32, length int, most btree.Moving) []ui
 	defer out.Free()
 	defer ticket.Free()
 	programs := len(words) / 8 / length
-	require.NoError(r, r.tree.moving()(r.s, most, func(d btree.Device) error {
+	require.NoError(r, r.tree.moving()(r.s, most, func(d btree.Description) error {
 		r.k.Dispatch(r.s, (programs+r.k.Workgroup()-1)/r.k.Workgroup(), movingPush{d, in.Address(), out.Address(),
 			ticket.Address(), r.keys.Address(), r.values.Address(), uint32(programs), uint32(length), mostRounds})
 		return nil

@@ -17,7 +17,7 @@ import (
 )
 
 type programPush struct {
-	Hash       slabhash.Device
+	Hash       slabhash.Description
 	Operations uint64
 	Outcomes   uint64
 	Ticket     uint64
@@ -145,7 +145,8 @@ func TestPrograms(t *testing.T) {
 					require.NoError(r, r.table.Clear(r.Context()))
 					history, end := r.runPrograms(rng, kinds, func(operations, outcomes, ticket uint64) {
 						k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), programPush{
-							r.table.InShaders().Device(), operations, outcomes, ticket, programs, length, mostRounds,
+							r.table.InShaders().Description(), operations, outcomes, ticket, programs, length,
+							mostRounds,
 						})
 						require.NoError(r, s.Wait(r.Context()))
 					})

@@ -176,7 +176,7 @@ func TestTreeMixedBatches(t *testing.T) {
 }
 
 type treeProgramPush struct {
-	Tree       btree.Device
+	Tree       btree.Description
 	Operations uint64
 	Outcomes   uint64
 	Ticket     uint64
@@ -203,7 +203,8 @@ func (r *treeRig) programs() (dispatch func(operations, outcomes, ticket uint64,
 	s := testdevice.Stream(r, r.d)
 	return func(operations, outcomes, ticket uint64, programs, length int) {
 		k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), treeProgramPush{
-			r.tree.InShaders().Device(), operations, outcomes, ticket, uint32(programs), uint32(length), mostRounds,
+			r.tree.InShaders().Description(), operations, outcomes, ticket, uint32(programs), uint32(length),
+			mostRounds,
 		})
 		require.NoError(r, s.Wait(r.Context()))
 	}

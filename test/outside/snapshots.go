@@ -48,7 +48,7 @@ func snapshots[K, V structures.Number](what string, t *btree.Tree[K, V], want ma
 func recorded[K, V structures.Number](what string, t *btree.Tree[K, V], older *btree.Snapshot[K, V]) {
 	onStream(func(s *vk.Stream) {
 		kernels := 0
-		record := func(btree.Device) error {
+		record := func(btree.Description) error {
 			kernels++
 			return nil
 		}

@@ -205,7 +205,7 @@ func neighborsOn[K, V structures.Number, S structures.QueriesOnStream](what stri
 // inShaders calls what kernels of the user's need of a structure.
 func inShaders[D comparable](what string, x structures.InShaders[D]) {
 	var none D
-	equal(what+": Device", true, x.Device() != none)
+	equal(what+": Description", true, x.Description() != none)
 	equal(what+": Constants", true, x.Constants() != nil)
 	onStream(func(s *vk.Stream) { x.UsedOn(s) })
 }

@@ -8,7 +8,7 @@ import (
 )
 
 type btreeClockPush struct {
-	Tree             btree.Device
+	Tree             btree.Description
 	Changes, Answers uint64
 	Count            uint32
 }
@@ -60,7 +60,8 @@ func TestBTreeClockView(t *testing.T) {
 				in, out := put(r, changes), room[uint32](r, leaves*width)
 				k := kernel[btreeClockPush](t, r, module, map[string]uint32{"TILE": uint32(width), "POOL_LIGHT": 0,
 					"POOL_SUPER_SHIFT": uint32(s.shift)})
-				run(r, k, leaves*width, btreeClockPush{btree.Device{Pool: p.device(), State: put(r, state).Address()},
+				run(r, k, leaves*width, btreeClockPush{btree.Description{Pool: p.device(), State: put(r,
+					state).Address()},
 					in.Address(), out.Address(), uint32(leaves * width)})
 				for i, right := range get(r, out) {
 					c := cases[i/width%len(cases)]

@@ -72,8 +72,8 @@ func TestFirstShaderOfThePage(t *testing.T) {
 }
 
 type salesPush struct {
-	RegionOf slabhash.Device
-	Totals   slabhash.Device
+	RegionOf slabhash.Description
+	Totals   slabhash.Description
 	Sales    uint64
 	Count    uint32
 }
@@ -88,7 +88,8 @@ func addSales(ctx context.Context, d *vk.Device, stream *vk.Stream, module shade
 		}
 		stream.Fill(sales, 0, 4, 0) // the counter of sales that are left
 		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(),
-			salesPush{regionOf.InShaders().Device(), totals.InShaders().Device(), sales.Address(), uint32(count)})
+			salesPush{regionOf.InShaders().Description(), totals.InShaders().Description(), sales.Address(),
+				uint32(count)})
 		err = stream.Wait(ctx)
 		k.Free()
 		if err != nil {
@@ -108,7 +109,7 @@ func addSales(ctx context.Context, d *vk.Device, stream *vk.Stream, module shade
 }
 
 type overPush struct {
-	Hash            slabhash.Device
+	Hash            slabhash.Description
 	List            uint64
 	Capacity, Bound uint32
 }
@@ -178,7 +179,7 @@ func TestPageShaders(t *testing.T) {
 			defer k.Free()
 			const bound = 1500
 			list := put(r, make([]uint32, 2+2*customers))
-			table := totals.InShaders().Device()
+			table := totals.InShaders().Description()
 			run(r, k, int(table.Buckets)*width, overPush{table, list.Address(), customers, bound})
 			found := get(r, list)
 			over := map[uint32]uint32{}
@@ -199,7 +200,7 @@ func TestPageShaders(t *testing.T) {
 }
 
 type edgesPush struct {
-	Pool     alloc.DevicePool
+	Pool     alloc.PoolDescription
 	Vertices uint64
 	Edges    uint64
 	Pending  uint64
@@ -221,7 +222,7 @@ func addEdges(ctx context.Context, d *vk.Device, stream *vk.Stream, module shade
 		}
 		stream.Fill(pending, 0, 4, 0)
 		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(), edgesPush{
-			pool.Device(), vertices.Address(), edges.Address(), pending.Address(), uint32(count),
+			pool.Description(), vertices.Address(), edges.Address(), pending.Address(), uint32(count),
 		})
 		err = stream.Wait(ctx)
 		k.Free()
@@ -242,7 +243,7 @@ func addEdges(ctx context.Context, d *vk.Device, stream *vk.Stream, module shade
 }
 
 type neighborsPush struct {
-	Pool           alloc.DevicePool
+	Pool           alloc.PoolDescription
 	Vertices, Sums uint64
 	Count          uint32
 }
@@ -293,13 +294,13 @@ func TestPageGraph(t *testing.T) {
 		require.NoError(t, err)
 		defer k.Free()
 		got := put(r, make([]uint32, vertices))
-		run(r, k, vertices*width, neighborsPush{pool.Device(), lists.Address(), got.Address(), vertices})
+		run(r, k, vertices*width, neighborsPush{pool.Description(), lists.Address(), got.Address(), vertices})
 		require.Equal(t, sums, get(r, got))
 	}
 }
 
 type bookPush struct {
-	Seats    btree.Device
+	Seats    btree.Description
 	Requests uint64
 	Waiting  uint64
 	Count    uint32
@@ -317,7 +318,7 @@ func bookSeats(ctx context.Context, d *vk.Device, stream *vk.Stream, module shad
 	for left := []uint32{1}; left[0] != 0; {
 		stream.Fill(waiting, 0, 4, 0)
 		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(),
-			bookPush{seats.InShaders().Device(), requests.Address(), waiting.Address(), uint32(count)})
+			bookPush{seats.InShaders().Description(), requests.Address(), waiting.Address(), uint32(count)})
 		seats.InShaders().UsedOn(stream)
 		if err := stream.Wait(ctx); err != nil {
 			return err
@@ -400,8 +401,8 @@ func TestPageGo(t *testing.T) {
 }
 
 type booksPush struct {
-	Pool      alloc.DevicePool
-	Reclaimer alloc.DeviceReclaimer
+	Pool      alloc.PoolDescription
+	Reclaimer alloc.ReclaimerDescription
 	Books     uint64
 	Requests  uint64
 	Left      uint64
@@ -416,7 +417,7 @@ func answerBooks(ctx context.Context, d *vk.Device, stream *vk.Stream, module sh
 		if err != nil {
 			return err
 		}
-		err = reclaimer.On(stream, func(pool alloc.DevicePool, reclaimer alloc.DeviceReclaimer) error {
+		err = reclaimer.On(stream, func(pool alloc.PoolDescription, reclaimer alloc.ReclaimerDescription) error {
 			stream.Fill(left, 0, 4, 0)
 			k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(), booksPush{pool, reclaimer,
 				books.Address(), requests.Address(), left.Address(), uint32(count)})
@@ -505,7 +506,7 @@ type lookupIndex struct {
 }
 
 type lookupPush struct {
-	Tree          btree.Device
+	Tree          btree.Description
 	Index         lookupIndex
 	Keys, Answers uint64
 	Count         uint32
@@ -514,7 +515,7 @@ type lookupPush struct {
 // lookUpThen looks keys up as they were at a snapshot.
 func lookUpThen(stream *vk.Stream, at *btree.Snapshot[uint32, uint32], k *vk.Kernel[lookupPush],
 	push lookupPush) error {
-	return at.InShaders(stream, func(tree btree.Device) error {
+	return at.InShaders(stream, func(tree btree.Description) error {
 		push.Tree = tree
 		k.Dispatch(stream, (int(push.Count)+k.Workgroup()-1)/k.Workgroup(), push)
 		return nil
@@ -553,7 +554,7 @@ func TestPageSnapshot(t *testing.T) {
 }
 
 type arrivalsPush struct {
-	Tree           btree.Device
+	Tree           btree.Description
 	Arrivals, Left uint64
 	Count          uint32
 }
@@ -567,10 +568,10 @@ func arrive(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders
 			return err
 		}
 		most := btree.Moving{Updates: count, Snapshots: count}
-		err = tree.InShaders().On(stream, most, func(device btree.Device) error {
+		err = tree.InShaders().On(stream, most, func(seen btree.Description) error {
 			stream.Fill(left, 0, 4, 0)
 			k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(),
-				arrivalsPush{device, arrivals.Address(), left.Address(), uint32(count)})
+				arrivalsPush{seen, arrivals.Address(), left.Address(), uint32(count)})
 			return nil
 		})
 		if err == nil {
@@ -653,7 +654,8 @@ func TestPageTreeLookup(t *testing.T) {
 		defer k.Free()
 		entries, answers := put(r, make([]uint32, 2<<bits)), put(r, make([]uint32, 2*len(keys)))
 		push := lookupPush{
-			Tree: tree.InShaders().Device(), Index: lookupIndex{entries.Address(), bits}, Keys: put(r, keys).Address(),
+			Tree: tree.InShaders().Description(), Index: lookupIndex{entries.Address(), bits}, Keys: put(r,
+				keys).Address(),
 			Answers: answers.Address(),
 		}
 		run(r, k, 1<<bits, push)

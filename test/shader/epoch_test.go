@@ -13,8 +13,8 @@ import (
 )
 
 type epochPush struct {
-	Pool                   alloc.DevicePool
-	Reclaimer              alloc.DeviceReclaimer
+	Pool                   alloc.PoolDescription
+	Reclaimer              alloc.ReclaimerDescription
 	Epochs, Slabs, Answers uint64
 	Count, What            uint32
 }
@@ -199,7 +199,7 @@ func TestEpochSteps(t *testing.T) {
 					require.NotContains(t, l.readers[slab], entry, "by one who may know it")
 				}
 			}
-			run(r, k, groups*size, epochPush{p.device(), alloc.DeviceReclaimer{State: state.Address(),
+			run(r, k, groups*size, epochPush{p.device(), alloc.ReclaimerDescription{State: state.Address(),
 				Stripes: uint32(stripes), Bag: uint32(bag)}, guards.Address(), slabs.Address(), 0, uint32(acts),
 				uint32(what)})
 			requireWords(t, l.words(flags.Address(), marked.Address()), get(r, state), "step %d: %d", step, what)
@@ -227,7 +227,7 @@ func TestEpochSteps(t *testing.T) {
 // next one as well; and with both announced there is nothing more to do.
 func TestEpochMovesMeanwhile(t *testing.T) {
 	type push struct {
-		Reclaimer alloc.DeviceReclaimer
+		Reclaimer alloc.ReclaimerDescription
 		Entered   uint64
 		Moves     uint32
 	}
@@ -238,7 +238,7 @@ func TestEpochMovesMeanwhile(t *testing.T) {
 			l := newLimbo(number, 1, 1, nil, shape{1, 1, 0})
 			state, entered := put(r, l.words(0, 0)), room[uint32](r, 2)
 			run(r, k, r.d.SubgroupSize(),
-				push{alloc.DeviceReclaimer{State: state.Address(), Stripes: 1, Bag: 1}, entered.Address(), moves})
+				push{alloc.ReclaimerDescription{State: state.Address(), Stripes: 1, Bag: 1}, entered.Address(), moves})
 			l.number, l.active[0] = number+moves, announcement(number)
 			if moves > 0 {
 				l.active[0] += announcement(number + 1)
@@ -291,7 +291,7 @@ func TestEpochChurn(t *testing.T) {
 			// A thread without a processor holds the epoch of its subgroup, so that a dispatch or two may free nothing.
 			// On a GPU all subgroups may be in their first epoch until they end, always.
 			for n := 0; n < 2 || n < 50 && stats.Freed == 0 && r.d.Info().Type == vk.CPU; n++ {
-				require.NoError(t, reclaimer.On(r.s, func(p alloc.DevicePool, d alloc.DeviceReclaimer) error {
+				require.NoError(t, reclaimer.On(r.s, func(p alloc.PoolDescription, d alloc.ReclaimerDescription) error {
 					k.Dispatch(r.s, (c.invocations+k.Workgroup()-1)/k.Workgroup(), epochPush{p, d, 0, cells.Address(),
 						answers.Address(), uint32(c.cells), uint32(c.rounds)})
 					return nil
@@ -334,7 +334,8 @@ func requireFreeIsClear(t *testing.T, r *rig, pool *alloc.SlabPool, held map[uin
 	k := kernel[epochPush](t, r, "test/epoch", constants)
 	n := is.Free
 	slabs, wrong := room[uint32](r, n), put(r, make([]uint32, 3))
-	run(r, k, n, epochPush{Pool: pool.Device(), Slabs: slabs.Address(), Answers: wrong.Address(), Count: uint32(n)})
+	run(r, k, n, epochPush{Pool: pool.Description(), Slabs: slabs.Address(), Answers: wrong.Address(),
+		Count: uint32(n)})
 	require.Zero(t, get(r, wrong)[0], "words that are not clear")
 	for _, slab := range get(r, slabs) {
 		require.NotEqual(t, slabNull, slab)

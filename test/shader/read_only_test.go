@@ -25,7 +25,7 @@ func pairsAndQueries(seed uint64, n int) (pairs map[uint32]uint32, keys, values,
 }
 
 type hashReadPush struct {
-	Hash                             slabhash.Device
+	Hash                             slabhash.Description
 	Queries, Answers, Pairs, Counter uint64
 	Count, Room                      uint32
 }
@@ -47,7 +47,7 @@ func TestSlabHashReadOnly(t *testing.T) {
 			k := kernel[hashReadPush](t, r, "test/slab_hash_read_only.k32v32", constants)
 			answers, pairs, counter := room[uint32](r, 2*len(queries)), room[uint32](r, 2*n), put(r, []uint32{0})
 			run(r, k, max(len(queries), buckets*width), hashReadPush{
-				m.InShaders().Device(), put(r, queries).Address(), answers.Address(), pairs.Address(),
+				m.InShaders().Description(), put(r, queries).Address(), answers.Address(), pairs.Address(),
 				counter.Address(),
 				uint32(len(queries)), n,
 			})
@@ -69,7 +69,7 @@ func TestSlabHashReadOnly(t *testing.T) {
 }
 
 type treeReadPush struct {
-	Tree             btree.Device
+	Tree             btree.Description
 	Index            prefixIndex
 	Queries, Answers uint64
 	Count            uint32
@@ -95,7 +95,7 @@ func TestBTreeReadOnly(t *testing.T) {
 			k := kernel[treeReadPush](t, r, "test/btree_read_only", constants)
 			answers := room[uint32](r, 4*len(queries))
 			run(r, k, len(queries), treeReadPush{
-				Tree: tree.InShaders().Device(), Queries: put(r, queries).Address(), Answers: answers.Address(),
+				Tree: tree.InShaders().Description(), Queries: put(r, queries).Address(), Answers: answers.Address(),
 				Count: uint32(len(queries)),
 			})
 			out := get(r, answers)
@@ -114,7 +114,7 @@ func TestBTreeReadOnly(t *testing.T) {
 }
 
 type snapshotPush struct {
-	Tree                    btree.Device
+	Tree                    btree.Description
 	State, Queries, Answers uint64
 	Count                   uint32
 }
@@ -130,9 +130,9 @@ func TestBTreeSnapshot(t *testing.T) {
 		constants["TILE"] = uint32(width)
 		k := kernel[snapshotPush](t, r, "test/btree_snapshot.then", constants)
 		in, answers := put(r, queries), room[uint32](r, 4*len(queries))
-		state := tree.InShaders().Device().State
+		state := tree.InShaders().Description().State
 		ask := func(at *btree.Snapshot[uint32, uint32], queries *vk.Buffer[uint32], count int) {
-			require.NoError(t, at.InShaders(r.s, func(d btree.Device) error {
+			require.NoError(t, at.InShaders(r.s, func(d btree.Description) error {
 				k.Dispatch(r.s, (count+k.Workgroup())/k.Workgroup(), snapshotPush{d, state, queries.Address(),
 					answers.Address(), uint32(count)})
 				return nil

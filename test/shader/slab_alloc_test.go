@@ -15,7 +15,7 @@ import (
 )
 
 type allocPush struct {
-	Pool                  alloc.DevicePool
+	Pool                  alloc.PoolDescription
 	Wants, Slabs, Answers uint64
 	Count, Rounds         uint32
 }
@@ -126,9 +126,10 @@ func newHandPool(r *rig, s shape, seed uint32, allocated marks) *handPool {
 	return p
 }
 
-func (p *handPool) device() alloc.DevicePool {
-	return alloc.DevicePool{Table: p.table.Address(), Units: p.units[0].Address(), Blocks: uint32(p.supers * p.blocks),
-		Seed: p.seed}
+func (p *handPool) device() alloc.PoolDescription {
+	return alloc.PoolDescription{Table: p.table.Address(), Units: p.units[0].Address(),
+		Blocks: uint32(p.supers * p.blocks),
+		Seed:   p.seed}
 }
 
 // allocated reads the bitmaps.

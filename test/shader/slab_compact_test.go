@@ -9,7 +9,7 @@ import (
 )
 
 type compactPush struct {
-	Pool           alloc.DevicePool
+	Pool           alloc.PoolDescription
 	From, To, Ends uint64
 	Lists, Length  uint32
 }

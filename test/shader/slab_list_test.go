@@ -17,7 +17,7 @@ import (
 )
 
 type listPush struct {
-	Pool                                     alloc.DevicePool
+	Pool                                     alloc.PoolDescription
 	To, Operations, Outcomes, Pairs, Counter uint64
 	Count, Room, Visits                      uint32
 }
@@ -85,7 +85,7 @@ func (l *lists) run(function uint32, invocations int, p listPush) {
 		constants["TILE"], constants["FUNCTION"] = uint32(l.width), function
 		l.kernels[name] = kernel[listPush](l.t, l.rig, "test/slab_list."+l.name, constants)
 	}
-	p.Pool, p.To = l.pool.Device(), l.words.Address()
+	p.Pool, p.To = l.pool.Description(), l.words.Address()
 	run(l.rig, l.kernels[name], invocations, p)
 }
 

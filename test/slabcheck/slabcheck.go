@@ -32,7 +32,7 @@ const (
 
 // Table is a *slabhash.Map or a *slabhash.Set, of 32-bit words or of 64-bit ones.
 type Table interface {
-	InShaders() structures.InShaders[slabhash.Device]
+	InShaders() structures.InShaders[slabhash.Description]
 }
 
 // Pair is a pair of a table; of a set, the value is 0.
@@ -91,7 +91,7 @@ type pool struct {
 	bitmaps [][]uint32
 }
 
-func (r *reader) pool(device alloc.DevicePool, constants map[string]uint32) *pool {
+func (r *reader) pool(device alloc.PoolDescription, constants map[string]uint32) *pool {
 	p := &pool{shift: int(constants["POOL_SUPER_SHIFT"])}
 	blocks := int(device.Blocks)
 	for super := 0; blocks > 0; super++ {
@@ -118,7 +118,7 @@ func (p *pool) allocated(ref uint32) bool {
 }
 
 // Bucket is the bucket that a key belongs to.
-func Bucket[W structures.Word](d slabhash.Device, key W) uint32 {
+func Bucket[W structures.Word](d slabhash.Description, key W) uint32 {
 	x := mix(uint32(key) ^ d.Seed)
 	if structures.WidthOf[W]() == structures.Bits64 {
 		x = mix(x ^ uint32(uint64(key)>>32) ^ d.Seed)
@@ -145,7 +145,7 @@ func Check(t testing.TB, d *vk.Device, expect Expect, tables ...Table) [][]Pair 
 	t.Helper()
 	r := newReader(t, d)
 	defer r.close()
-	p := r.pool(tables[0].InShaders().Device().Pool, tables[0].InShaders().Constants())
+	p := r.pool(tables[0].InShaders().Description().Pool, tables[0].InShaders().Constants())
 	seen := map[uint32]bool{}
 	var all [][]Pair
 	for _, table := range tables {
@@ -249,7 +249,7 @@ func (l layout) checkAux(slab []uint32, slot int) error {
 
 // check follows the lists of one table.
 func (r *reader) check(table Table, p *pool, reachable map[uint32]bool, expect Expect) (pairs []Pair, err error) {
-	device := table.InShaders().Device()
+	device := table.InShaders().Description()
 	l := layout{atomics: r.d.Has(vk.Int64Atomics)}
 	switch table.(type) {
 	case *slabhash.Map[uint32, uint32]:
@@ -369,7 +369,7 @@ func Lists(t testing.TB, d *vk.Device, expect Expect, of *alloc.SlabPool, lists 
 	t.Helper()
 	r := newReader(t, d)
 	defer r.close()
-	p, l := r.pool(of.Device(), of.Constants()), layout{wide, keys, d.Has(vk.Int64Atomics)}
+	p, l := r.pool(of.Description(), of.Constants()), layout{wide, keys, d.Has(vk.Int64Atomics)}
 	mask := uint64(listMask)
 	if wide {
 		mask |= mask << 32
@@ -405,7 +405,7 @@ func Slabs(t testing.TB, d *vk.Device, table Table) int {
 	r := newReader(t, d)
 	defer r.close()
 	n := 0
-	for _, bitmaps := range r.pool(table.InShaders().Device().Pool, table.InShaders().Constants()).bitmaps {
+	for _, bitmaps := range r.pool(table.InShaders().Description().Pool, table.InShaders().Constants()).bitmaps {
 		for _, w := range bitmaps {
 			n += bits.OnesCount32(w)
 		}

@@ -437,8 +437,8 @@ func TestOnIsCalledFromInside(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	own := errors.New("its own")
-	err = at.InShaders(s, func(then btree.Device) error {
-		require.NotEqual(t, tree.InShaders().Device().State, then.State)
+	err = at.InShaders(s, func(then btree.Description) error {
+		require.NotEqual(t, tree.InShaders().Description().State, then.State)
 		require.NotEmpty(t, tree.InShaders().Constants())
 		_, err := tree.Insert(t.Context(), []uint32{3}, []uint32{4})
 		require.True(t, err == nil || errors.Is(err, vk.ErrUnsubmitted), err)
@@ -450,7 +450,7 @@ func TestOnIsCalledFromInside(t *testing.T) {
 	})
 	require.ErrorIs(t, err, own)
 	require.ErrorIs(t, s.Wait(t.Context()), own) // nothing of a stream runs of which a part is missing
-	require.NoError(t, tree.InShaders().On(s, btree.Moving{Updates: 1, Snapshots: 1}, func(btree.Device) error {
+	require.NoError(t, tree.InShaders().On(s, btree.Moving{Updates: 1, Snapshots: 1}, func(btree.Description) error {
 		_, found, err := tree.Find(t.Context(), []uint32{1})
 		require.NoError(t, err)
 		require.True(t, found[0])
@@ -460,7 +460,7 @@ func TestOnIsCalledFromInside(t *testing.T) {
 	s.Discard()
 	_, err = tree.Insert(t.Context(), []uint32{5}, []uint32{6})
 	require.NoError(t, err)
-	require.NoError(t, at.InShaders(s, func(btree.Device) error {
+	require.NoError(t, at.InShaders(s, func(btree.Description) error {
 		require.NoError(t, at.Close())
 		return tree.Close()
 	}))

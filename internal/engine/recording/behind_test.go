@@ -134,7 +134,7 @@ func TestReplacedUnderWork(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, m.On(stream).Apply(structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys,
 		Values: keys, Status: status, Left: left}))
-	device := m.InShaders().Device()
+	device := m.InShaders().Description()
 	require.ErrorIs(t, m.Rehash(t.Context(), 500), vk.ErrUnsubmitted)
 	var pending *structures.PendingError
 	_, err = m.Insert(t.Context(), many, many)
@@ -146,8 +146,8 @@ func TestReplacedUnderWork(t *testing.T) {
 	require.ErrorIs(t, pool.Grow(t.Context(), 1), vk.ErrUnsubmitted)
 	require.ErrorIs(t, m.Clear(t.Context()), vk.ErrUnsubmitted)
 	require.ErrorIs(t, m.Close(), vk.ErrUnsubmitted)
-	require.Equal(t, device.Base, m.InShaders().Device().Base)
-	require.Equal(t, device.Pool.Units, m.InShaders().Device().Pool.Units)
+	require.Equal(t, device.Base, m.InShaders().Description().Base)
+	require.Equal(t, device.Pool.Units, m.InShaders().Description().Pool.Units)
 	_, err = stream.Submit()
 	require.NoError(t, err)
 	require.NoError(t, m.Rehash(t.Context(), 500), "behind what was submitted")

@@ -3,7 +3,7 @@ package slabs
 import "github.com/vkds/vkds/vk"
 
 type occupyPush struct {
-	Pool  DevicePool
+	Pool  PoolDescription
 	Count uint64
 }
 
@@ -21,7 +21,7 @@ func (p *Pool) Occupy(s *vk.Stream, count uint64) error {
 			return err
 		}
 		words := p.blocks() * bitmapWords
-		k.Dispatch(s, (words+k.Workgroup()-1)/k.Workgroup(), occupyPush{p.Device(), count})
+		k.Dispatch(s, (words+k.Workgroup()-1)/k.Workgroup(), occupyPush{p.Description(), count})
 		return nil
 	})
 }

@@ -45,8 +45,8 @@ type Options struct {
 	SuperShift int
 }
 
-// DevicePool is alloc.DevicePool.
-type DevicePool struct {
+// PoolDescription is alloc.PoolDescription.
+type PoolDescription struct {
 	Table  uint64 // address of the table of super blocks
 	Units  uint64 // address of the first super block's slabs
 	Blocks uint32 // memory blocks in all super blocks
@@ -145,19 +145,19 @@ func (p *Pool) Accept(d *vk.Device) error {
 	return nil
 }
 
-// Device describes the pool for one dispatch, with a Seed of its own. For a closed pool it returns the zero value. The
-// caller need not have entered.
-func (p *Pool) Device() DevicePool {
+// Description describes the pool for one dispatch, with a Seed of its own. For a closed pool it returns the zero value.
+// The caller need not have entered.
+func (p *Pool) Description() PoolDescription {
 	if p == nil {
-		return DevicePool{}
+		return PoolDescription{}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.supers) == 0 {
-		return DevicePool{}
+		return PoolDescription{}
 	}
 	p.seed += 0x9e3779b9 // odd, so that 2^32 dispatches differ, and far apart from one to the next
-	return DevicePool{Table: p.table.Address(), Units: p.supers[0].units.Address(), Blocks: uint32(p.blocks()),
+	return PoolDescription{Table: p.table.Address(), Units: p.supers[0].units.Address(), Blocks: uint32(p.blocks()),
 		Seed: p.seed}
 }
 

@@ -53,7 +53,7 @@ const (
 )
 
 type userPush struct {
-	Pool    DevicePool
+	Pool    PoolDescription
 	Wants   uint64
 	Slabs   uint64
 	Answers uint64
@@ -79,7 +79,8 @@ func (u *user) run(p *Pool, function uint32, slabs []uint32) {
 	require.NoError(u.t, err)
 	defer b.Free()
 	require.NoError(u.t, b.Upload(u.t.Context(), 0, slabs))
-	push := userPush{Pool: p.Device(), Wants: wants.Address(), Slabs: b.Address(), Count: uint32(len(slabs)), Rounds: 1}
+	push := userPush{Pool: p.Description(), Wants: wants.Address(), Slabs: b.Address(), Count: uint32(len(slabs)),
+		Rounds: 1}
 	k.Dispatch(u.stream, (len(slabs)+k.Workgroup()-1)/k.Workgroup(), push)
 	require.NoError(u.t, u.stream.Wait(u.t.Context()))
 	require.NoError(u.t, b.Download(u.t.Context(), 0, slabs))
@@ -167,9 +168,9 @@ func TestNewPool(t *testing.T) {
 			require.Equal(t, want, stats(t, p))
 			require.Equal(t, len(c.supers) == 1, p.Light())
 			require.GreaterOrEqual(t, p.Bytes(), uint64(want.Slabs)*(SlabBytes*8+1)/8)
-			device := p.Device()
+			device := p.Description()
 			require.EqualValues(t, want.Slabs/1024, device.Blocks)
-			require.NotEqual(t, device.Seed, p.Device().Seed, "two dispatches begin at the same places")
+			require.NotEqual(t, device.Seed, p.Description().Seed, "two dispatches begin at the same places")
 			for _, s := range p.supers {
 				requireFresh(t, contents(t, s))
 			}
@@ -227,7 +228,7 @@ func TestGrow(t *testing.T) {
 		}
 		require.Equal(t, held, marked(t, p))
 		require.NoError(t, p.Grow(t.Context(), want.grow), "step %d", step)
-		require.EqualValues(t, want.blocks, p.Device().Blocks, "step %d", step)
+		require.EqualValues(t, want.blocks, p.Description().Blocks, "step %d", step)
 		require.Equal(t, want.blocks <= 4, p.Light(), "step %d", step)
 		s := stats(t, p)
 		require.Equal(t, want.blocks*1024, s.Slabs)
@@ -261,7 +262,7 @@ func TestGrowWithinLimits(t *testing.T) {
 		d := testdevice.Open(t)
 		p := newPool(t, d, Options{Blocks: 2, MaxBytes: tableBytes + 3*blockBytes})
 		require.NoError(t, p.Grow(t.Context(), 1))
-		require.EqualValues(t, 3, p.Device().Blocks)
+		require.EqualValues(t, 3, p.Description().Blocks)
 		require.LessOrEqual(t, p.Bytes(), uint64(tableBytes+3*blockBytes))
 		before := stats(t, p)
 		var full *vk.LimitError
@@ -274,7 +275,7 @@ func TestGrowWithinLimits(t *testing.T) {
 		d := testdevice.Open(t)
 		p := newPool(t, d, Options{Blocks: 8, SuperShift: smallSupers, MaxBytes: tableBytes + 15*blockBytes})
 		require.NoError(t, p.Grow(t.Context(), 1))
-		require.EqualValues(t, 12, p.Device().Blocks)
+		require.EqualValues(t, 12, p.Description().Blocks)
 		var full *vk.LimitError
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
 		require.EqualValues(t, 12, full.Most)
@@ -283,7 +284,7 @@ func TestGrowWithinLimits(t *testing.T) {
 		d := testdevice.Open(t)
 		p := newPool(t, d, Options{Blocks: 200 << smallSupers, SuperShift: smallSupers})
 		require.NoError(t, p.Grow(t.Context(), 1))
-		require.EqualValues(t, MaxSuperBlocks<<smallSupers, p.Device().Blocks)
+		require.EqualValues(t, MaxSuperBlocks<<smallSupers, p.Description().Blocks)
 		var full *vk.LimitError
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
 		require.Empty(t, full.Option)
@@ -297,7 +298,7 @@ func TestGrowWithinLimits(t *testing.T) {
 		d := testdevice.Open(t, vk.Options{MemoryLimit: 24 * blockBytes})
 		p := newPool(t, d, Options{Blocks: 10})
 		require.NoError(t, p.Grow(t.Context(), 2))
-		require.EqualValues(t, 12, p.Device().Blocks)
+		require.EqualValues(t, 12, p.Description().Blocks)
 	})
 }
 
@@ -313,14 +314,14 @@ func TestGrowOutOfMemory(t *testing.T) {
 			p := newPool(t, d, o)
 			first := u.allocate(p, 5000)
 			require.Len(t, first, 5000)
-			before, device := stats(t, p), p.Device()
+			before, device := stats(t, p), p.Description()
 			used, _ := d.Memory()
 			var memory *vk.OutOfMemoryError
 			require.ErrorAs(t, p.Grow(t.Context(), 20), &memory)
 			after, _ := d.Memory()
 			require.Equal(t, used, after)
 			require.Equal(t, before, stats(t, p))
-			now := p.Device()
+			now := p.Description()
 			require.Equal(t, [3]uint64{device.Table, device.Units, uint64(device.Blocks)},
 				[3]uint64{now.Table, now.Units, uint64(now.Blocks)})
 			second := u.allocate(p, 8192-5000)

@@ -28,8 +28,8 @@ const (
 	reclaimGroups = 1024    // workgroups of a pass at most
 )
 
-// DeviceReclaimer is alloc.DeviceReclaimer.
-type DeviceReclaimer struct {
+// ReclaimerDescription is alloc.ReclaimerDescription.
+type ReclaimerDescription struct {
 	State   uint64 // address
 	Stripes uint32
 	Bag     uint32 // slabs
@@ -111,8 +111,8 @@ func segmentsOf(blocks int) int { return (blocks*BlockSlabs + segmentSlabs - 1) 
 
 // Launch is a call of alloc.Reclaimer.On that may record.
 type Launch struct {
-	Pool      DevicePool
-	Reclaimer DeviceReclaimer
+	Pool      PoolDescription
+	Reclaimer ReclaimerDescription
 
 	s      *vk.Stream
 	kernel *vk.Kernel[reclaimPush]
@@ -122,8 +122,8 @@ type Launch struct {
 }
 
 type reclaimPush struct {
-	Pool            DevicePool
-	Reclaimer       DeviceReclaimer
+	Pool            PoolDescription
+	Reclaimer       ReclaimerDescription
 	Totals          uint64
 	Segments, Clear uint32
 }
@@ -148,9 +148,9 @@ func (r *Reclaimer) Begin(s *vk.Stream) (*Launch, error) {
 	if err := r.uses.Order(s); err != nil {
 		return nil, err
 	}
-	l := &Launch{Pool: p.Device(), s: s, kernel: k,
-		Reclaimer: DeviceReclaimer{r.state.Address(), uint32(r.o.Stripes), uint32(r.o.BagSlabs)}}
-	l.push = reclaimPush{Pool: p.Device(), Reclaimer: l.Reclaimer, Totals: r.totals.Address(),
+	l := &Launch{Pool: p.Description(), s: s, kernel: k,
+		Reclaimer: ReclaimerDescription{r.state.Address(), uint32(r.o.Stripes), uint32(r.o.BagSlabs)}}
+	l.push = reclaimPush{Pool: p.Description(), Reclaimer: l.Reclaimer, Totals: r.totals.Address(),
 		Segments: uint32(segmentsOf(p.blocks()))}
 	if r.o.Clear {
 		l.push.Clear = 1

@@ -21,8 +21,8 @@ type retirer struct {
 }
 
 type retirerPush struct {
-	Pool                   DevicePool
-	Reclaimer              DeviceReclaimer
+	Pool                   PoolDescription
+	Reclaimer              ReclaimerDescription
 	Epochs, Slabs, Answers uint64
 	Subgroup, What         uint32
 }

@@ -19,7 +19,7 @@ type Stats struct {
 }
 
 type countPush struct {
-	Pool   DevicePool
+	Pool   PoolDescription
 	Counts uint64
 }
 
@@ -39,7 +39,7 @@ func (p *Pool) Stats(ctx context.Context) (Stats, error) {
 	}
 	words := p.blocks() * bitmapWords
 	p.stream.Fill(p.counts, 0, 4*MaxSuperBlocks, 0)
-	k.Dispatch(p.stream, (words+k.Workgroup()-1)/k.Workgroup(), countPush{p.Device(), p.counts.Address()})
+	k.Dispatch(p.stream, (words+k.Workgroup()-1)/k.Workgroup(), countPush{p.Description(), p.counts.Address()})
 	if err := p.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return Stats{}, err
 	}

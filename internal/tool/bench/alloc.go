@@ -33,7 +33,7 @@ func (s *session) slabs() {
 }
 
 type slabPush struct {
-	Pool  alloc.DevicePool
+	Pool  alloc.PoolDescription
 	Slabs uint64
 	Count uint32
 }
@@ -49,13 +49,13 @@ func (s *session) allocations(room int) map[string][]time.Duration {
 	defer free.Free()
 	defer s.ending()
 	times := s.inTurn(func(run int) {
-		push := slabPush{pool.Device(), slabs.AddressOf(run * s.n), uint32(s.n)}
+		push := slabPush{pool.Description(), slabs.AddressOf(run * s.n), uint32(s.n)}
 		s.stream.Timed(allocation, func() { dispatch(s.stream, allocate, s.n, push) })
 		s.stream.Timed(freeing, func() { dispatch(s.stream, free, s.n, push) })
 	})
 	// In every run each invocation got a slab, and no two the same, and all came back.
 	perSuper := 1 << pool.Constants()["POOL_SUPER_SHIFT"] * alloc.BlockSlabs
-	capacity := int(pool.Device().Blocks) * alloc.BlockSlabs
+	capacity := int(pool.Description().Blocks) * alloc.BlockSlabs
 	takenIn := make([]int, capacity) // the last run, from 1, that got the slab
 	for i, slab := range s.download(slabs, s.o.Repeat*s.n) {
 		at, run := int(slab>>24)*perSuper+int(slab&0xffffff), i/s.n+1
@@ -118,8 +118,8 @@ func (s *session) slabCells(reads bool, forms ...string) {
 }
 
 type cellsPush struct {
-	Pool                   alloc.DevicePool
-	Reclaimer              alloc.DeviceReclaimer
+	Pool                   alloc.PoolDescription
+	Reclaimer              alloc.ReclaimerDescription
 	Cells, Wrong           uint64
 	Count, Rounds, Further uint32
 }
@@ -146,19 +146,19 @@ func (s *session) runCells(n, rounds int, reads bool, forms []string) map[string
 	defer s.ending()
 	cells, wrong := s.room("cells", n), s.words("wrong", 1, func(int) uint32 { return 0 })
 	further := uint32(0) // how often each slab was replaced
-	push := func(p alloc.DevicePool, r alloc.DeviceReclaimer, rounds int) cellsPush {
+	push := func(p alloc.PoolDescription, r alloc.ReclaimerDescription, rounds int) cellsPush {
 		return cellsPush{p, r, cells.Address(), wrong.Address(), uint32(n), uint32(rounds), further}
 	}
-	dispatch(s.stream, begin, n, push(pool.Device(), alloc.DeviceReclaimer{}, 0))
+	dispatch(s.stream, begin, n, push(pool.Description(), alloc.ReclaimerDescription{}, 0))
 	s.wait()
 	var failed error
 	times := s.inTurn(func(int) {
 		s.stream.Timed(forms[0], func() {
-			dispatch(s.stream, without, n/rounds, push(pool.Device(), alloc.DeviceReclaimer{}, rounds))
+			dispatch(s.stream, without, n/rounds, push(pool.Description(), alloc.ReclaimerDescription{}, rounds))
 		})
 		s.stream.Timed(launch, func() {
-			failed = errors.Join(failed, reclaimer.On(s.stream, func(p alloc.DevicePool,
-				r alloc.DeviceReclaimer) error {
+			failed = errors.Join(failed, reclaimer.On(s.stream, func(p alloc.PoolDescription,
+				r alloc.ReclaimerDescription) error {
 				s.stream.Timed(forms[1], func() { dispatch(s.stream, within, n/rounds, push(p, r, rounds)) })
 				return nil
 			}))
@@ -170,7 +170,7 @@ func (s *session) runCells(n, rounds int, reads bool, forms []string) map[string
 	ok(failed)
 	// Each cell has a slab that was replaced in every run, what was read was right, and the pool holds the cells' slabs
 	// and no others.
-	dispatch(s.stream, begin, n, push(pool.Device(), alloc.DeviceReclaimer{}, 1))
+	dispatch(s.stream, begin, n, push(pool.Description(), alloc.ReclaimerDescription{}, 1))
 	s.wait()
 	s.checkWords("number of wrong words", wrong, 1, func(int) uint32 { return 0 })
 	if held := must(pool.Stats(s.ctx)).Allocated; held != n {

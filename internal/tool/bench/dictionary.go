@@ -149,7 +149,7 @@ type hashMap interface {
 	hashed
 	Flush(context.Context) error
 	Rehash(ctx context.Context, buckets int) error
-	InShaders() structures.InShaders[slabhash.Device]
+	InShaders() structures.InShaders[slabhash.Description]
 }
 
 func (s *session) newMap(o slabhash.Options) hashMap {

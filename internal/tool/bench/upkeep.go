@@ -74,7 +74,7 @@ func (s *session) flush() {
 func (s *session) rehash(factor float64) {
 	s.hold(s.n)
 	table := s.hash()
-	buckets := int(table.InShaders().Device().Buckets)
+	buckets := int(table.InShaders().Description().Buckets)
 	back := func() { ok(table.Rehash(s.ctx, buckets)) }
 	m := s.ofSlabs(s.measurement(s.n, s.n), back,
 		func() { ok(table.Rehash(s.ctx, max(4, int(float64(buckets)*factor)))) }, "rehash")
