@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -25,9 +26,23 @@ type answer struct {
 	header  string   // of CSV
 	members []string // of JSON: what stands before the value of each column
 	rowFlags
-	begun bool
-	line  []byte // the row so far,
-	cells int    // and how many values it has
+	begun                 bool
+	chunkRows, chunkBytes int
+	chunks                []rowChunk // that are formatted at a time
+}
+
+// rowChunk is a part of an answer, formatted by one goroutine.
+type rowChunk struct {
+	row
+	at, end int           // the rows that are still to be formatted
+	done    chan struct{} // receives when they are, or the text is long
+}
+
+// row is what a row of an answer is written to, behind the rows before it.
+type row struct {
+	text    []byte
+	cells   int      // that the row has so far
+	members []string // those of the answer; nil: it is CSV
 }
 
 // rowFlags are the flags of a command whose answer is rows.
@@ -50,6 +65,12 @@ func (f *rowFlags) addJSON(flags *pflag.FlagSet, columns ...string) {
 		strings.Join(columns, `": …, "`)))
 }
 
+// One goroutine formats so many rows at a time, or fewer where they have so many bytes.
+const (
+	chunkRows  = 8 << 10
+	chunkBytes = 4 << 20
+)
+
 // outputBytes is how much is written at a time.
 const outputBytes = 256 << 10
 
@@ -59,13 +80,19 @@ var errEnough = errors.New("no more rows are wanted")
 // newAnswer begins an answer of some columns, written to standard output or a file.
 func newAnswer(to io.Writer, f rowFlags, columns ...string) *answer {
 	a := &answer{out: bufio.NewWriterSize(to, outputBytes), header: strings.Join(columns, ",") + "\n", rowFlags: f,
-		line: make([]byte, 0, 64)}
+		chunkRows: chunkRows, chunkBytes: chunkBytes, chunks: make([]rowChunk, runtime.GOMAXPROCS(0)+1)}
 	for i, name := range columns {
 		before := ","
 		if i == 0 {
 			before = "{"
 		}
 		a.members = append(a.members, fmt.Sprintf("%s%q:", before, name))
+	}
+	for i := range a.chunks {
+		c := &a.chunks[i]
+		if c.done = make(chan struct{}, 1); f.json {
+			c.members = a.members
+		}
 	}
 	return a
 }
@@ -86,26 +113,60 @@ func (a *answer) write(text []byte) error {
 	return err
 }
 
-// rows writes n rows; row gives row i its values, one a column. With the last row that is wanted it returns errEnough.
-func (a *answer) rows(n int, row func(i int)) error {
-	for i := 0; i < n && a.left > 0; i++ {
+// rows writes n rows; write gives row i its values, one a column. If there are many, several goroutines call it at the
+// same time. With the last row that is wanted rows returns errEnough.
+func (a *answer) rows(n int, write func(r *row, i int)) error {
+	n = int(min(uint64(n), a.left))
+	if n > 0 {
 		if err := a.begin(); err != nil {
 			return err
 		}
-		a.left--
-		a.line, a.cells = a.line[:0], 0
-		row(i)
-		if a.json {
-			a.line = append(a.line, '}')
-		}
-		if err := a.write(append(a.line, '\n')); err != nil {
+		if err := a.inChunks(n, write); err != nil {
 			return err
 		}
+		a.left -= uint64(n)
 	}
 	if a.left == 0 {
 		return errEnough
 	}
 	return nil
+}
+
+// inChunks has chunks of the rows formatted, some ahead, and writes them in order. When it returns, no goroutine is
+// left that calls write.
+func (a *answer) inChunks(n int, write func(r *row, i int)) (err error) {
+	all, begun := (n+a.chunkRows-1)/a.chunkRows, 0
+	for k := range all {
+		for ; err == nil && begun < min(all, k+len(a.chunks)); begun++ {
+			c := &a.chunks[begun%len(a.chunks)]
+			c.at, c.end = begun*a.chunkRows, min(n, (begun+1)*a.chunkRows)
+			if all == 1 {
+				a.format(c, write)
+			} else {
+				go a.format(c, write)
+			}
+		}
+		if k == begun { // after an error
+			break
+		}
+		c := &a.chunks[k%len(a.chunks)]
+		for <-c.done; err == nil; <-c.done {
+			if err = a.write(c.text); c.at == c.end {
+				break
+			}
+			a.format(c, write)
+		}
+	}
+	return err
+}
+
+// format formats what is left of a chunk, as far as its text has room.
+func (a *answer) format(c *rowChunk, write func(r *row, i int)) {
+	for c.text = c.text[:0]; c.at < c.end && len(c.text) < a.chunkBytes; c.at++ {
+		write(&c.row, c.at)
+		c.row.end()
+	}
+	c.done <- struct{}{}
 }
 
 // now writes what there is of the answer, unless there is an error: somebody may wait for it before asking more.
@@ -117,53 +178,61 @@ func (a *answer) now(err error) error {
 }
 
 // word gives the row its next value.
-func (a *answer) word(c shown, w uint64) { a.wordIf(c, w, true) }
+func (r *row) word(c shown, w uint64) { r.wordIf(c, w, true) }
 
 // wordIf is word where there may be none: of CSV that is empty, of JSON null.
-func (a *answer) wordIf(c shown, w uint64, there bool) {
-	a.between()
+func (r *row) wordIf(c shown, w uint64, there bool) {
+	r.between()
 	switch {
-	case there && a.json:
-		a.line = c.appendJSON(a.line, w)
+	case there && r.members != nil:
+		r.text = c.appendJSON(r.text, w)
 	case there:
-		a.line = c.appendCSV(a.line, w)
-	case a.json:
-		a.line = append(a.line, "null"...)
+		r.text = c.appendCSV(r.text, w)
+	case r.members != nil:
+		r.text = append(r.text, "null"...)
 	}
 }
 
 // number is word for what is no key and no value.
-func (a *answer) number(n uint64) {
-	a.between()
-	a.line = strconv.AppendUint(a.line, n, 10)
+func (r *row) number(n uint64) {
+	r.between()
+	r.text = strconv.AppendUint(r.text, n, 10)
 }
 
 // numberIf is number where there may be none.
-func (a *answer) numberIf(n uint64, there bool) {
+func (r *row) numberIf(n uint64, there bool) {
 	if there {
-		a.number(n)
+		r.number(n)
 		return
 	}
-	if a.between(); a.json {
-		a.line = append(a.line, "null"...)
+	if r.between(); r.members != nil {
+		r.text = append(r.text, "null"...)
 	}
 }
 
 // fraction is number of one, which is finite, with as many digits as tell it from others.
-func (a *answer) fraction(x float64, bits int) {
-	a.between()
-	a.line = keytype.AppendFloat(a.line, x, bits)
+func (r *row) fraction(x float64, bits int) {
+	r.between()
+	r.text = keytype.AppendFloat(r.text, x, bits)
 }
 
 // between writes what stands before a value.
-func (a *answer) between() {
+func (r *row) between() {
 	switch {
-	case a.json:
-		a.line = append(a.line, a.members[a.cells]...)
-	case a.cells > 0:
-		a.line = append(a.line, ',')
+	case r.members != nil:
+		r.text = append(r.text, r.members[r.cells]...)
+	case r.cells > 0:
+		r.text = append(r.text, ',')
 	}
-	a.cells++
+	r.cells++
+}
+
+// end completes the row.
+func (r *row) end() {
+	if r.members != nil {
+		r.text = append(r.text, '}')
+	}
+	r.text, r.cells = append(r.text, '\n'), 0
 }
 
 // end completes the answer, also one that errEnough ended; any other error writes what there is, and is returned.

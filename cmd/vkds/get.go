@@ -28,11 +28,11 @@ one isn't.
 	return g.aboutKeys(c, keyQuestion{
 		mustExist: "exit with status 1 if a key is absent",
 		columns:   pairColumns,
-		ask: func(ctx context.Context, dict *dictionary, keys numbers, a *answer) ([]bool, func(int), error) {
+		ask: func(ctx context.Context, dict *dictionary, keys numbers) ([]bool, func(*row, int), error) {
 			values, found, err := dict.find(ctx, keys)
-			return found, func(i int) {
-				a.word(keys.shown, keys.words[i])
-				a.wordIf(dict.values(), values[i], found[i])
+			return found, func(r *row, i int) {
+				r.word(keys.shown, keys.words[i])
+				r.wordIf(dict.values(), values[i], found[i])
 			}, err
 		},
 	})

@@ -339,11 +339,11 @@ func (l *loadedGraph) answerNeighbors(ctx context.Context, g *global, asked []st
 	a, ids := newAnswer(g.out, rows, columns...), l.ids()
 	for _, v := range vertices {
 		first, end := int(offsets[v]), int(offsets[v+1])
-		if err = a.rows(end-first, func(i int) {
-			a.word(ids, l.Graph.Vertices.Word(v))
-			a.word(ids, l.Graph.Vertices.Word(targets[first+i]))
+		if err = a.rows(end-first, func(r *row, i int) {
+			r.word(ids, l.Graph.Vertices.Word(v))
+			r.word(ids, l.Graph.Vertices.Word(targets[first+i]))
 			if weights != nil {
-				a.number(uint64(weights[first+i]))
+				r.number(uint64(weights[first+i]))
 			}
 		}); err != nil {
 			break

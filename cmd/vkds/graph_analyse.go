@@ -39,11 +39,11 @@ func (s *graphSource) analyse(ctx context.Context, g *global, path string,
 
 // vertexRows answers a row for each vertex, in the order of their numbers; value gives the row what stands behind the
 // vertex.
-func (l *loadedGraph) vertexRows(a *answer, value func(a *answer, vertex int)) error {
+func (l *loadedGraph) vertexRows(a *answer, value func(r *row, vertex int)) error {
 	ids := l.ids()
-	return a.end(a.rows(l.CSR.Vertices, func(v int) {
-		a.word(ids, l.Graph.Vertices.Word(uint32(v)))
-		value(a, v)
+	return a.end(a.rows(l.CSR.Vertices, func(r *row, v int) {
+		r.word(ids, l.Graph.Vertices.Word(uint32(v)))
+		value(r, v)
 	}))
 }
 
@@ -92,8 +92,8 @@ func addFrom(c *cobra.Command, from *string) {
 }
 
 func (l *loadedGraph) answerDistances(a *answer, distances []uint32) error {
-	return l.vertexRows(a, func(a *answer, v int) {
-		a.numberIf(uint64(distances[v]), distances[v] != analytics.Unreached)
+	return l.vertexRows(a, func(r *row, v int) {
+		r.numberIf(uint64(distances[v]), distances[v] != analytics.Unreached)
 	})
 }
 
@@ -179,7 +179,7 @@ var labelColumns = []string{"vertex", "component"}
 
 func (l *loadedGraph) answerLabels(a *answer, labels []uint32) error {
 	ids := l.ids()
-	return l.vertexRows(a, func(a *answer, v int) { a.word(ids, l.Graph.Vertices.Word(labels[v])) })
+	return l.vertexRows(a, func(r *row, v int) { r.word(ids, l.Graph.Vertices.Word(labels[v])) })
 }
 
 func newGraphCoresCommand(g *global) *cobra.Command {
@@ -201,8 +201,8 @@ of the graph where each vertex has k neighbours.
 				if err != nil {
 					return 0, err
 				}
-				return r.Elapsed, l.vertexRows(newAnswer(g.out, rows, coreColumns...), func(a *answer, v int) {
-					a.number(uint64(r.Cores[v]))
+				return r.Elapsed, l.vertexRows(newAnswer(g.out, rows, coreColumns...), func(line *row, v int) {
+					line.number(uint64(r.Cores[v]))
 				})
 			})
 		},
@@ -297,8 +297,8 @@ func (l *loadedGraph) answerRanks(a *answer, ranks []float32) error {
 	}
 	slices.SortStableFunc(order, func(u, v uint32) int { return cmp.Compare(ranks[v], ranks[u]) })
 	ids := l.ids()
-	return a.end(a.rows(len(order), func(i int) {
-		a.word(ids, l.Graph.Vertices.Word(order[i]))
-		a.fraction(float64(ranks[order[i]]), 32)
+	return a.end(a.rows(len(order), func(r *row, i int) {
+		r.word(ids, l.Graph.Vertices.Word(order[i]))
+		r.fraction(float64(ranks[order[i]]), 32)
 	}))
 }

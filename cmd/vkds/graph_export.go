@@ -206,15 +206,32 @@ func (r *graphRows) writeTable(to io.Writer, rows rowFlags) error {
 		columns = append(columns, "weight")
 	}
 	a, ids := newAnswer(to, rows, columns...), r.ids()
-	return a.end(r.each(func(from, to uint32, arc int) error {
-		return a.rows(1, func(int) {
-			a.word(ids, r.Graph.Vertices.Word(from))
-			a.word(ids, r.Graph.Vertices.Word(to))
+	type edge struct {
+		from, to uint32
+		arc      int
+	}
+	part := make([]edge, 0, partLength)
+	flush := func() error {
+		edges := part
+		part = part[:0]
+		return a.rows(len(edges), func(line *row, i int) {
+			line.word(ids, r.Graph.Vertices.Word(edges[i].from))
+			line.word(ids, r.Graph.Vertices.Word(edges[i].to))
 			if r.weights != nil {
-				a.number(uint64(r.weights[arc]))
+				line.number(uint64(r.weights[edges[i].arc]))
 			}
 		})
-	}))
+	}
+	err := r.each(func(from, to uint32, arc int) error {
+		if part = append(part, edge{from, to, arc}); len(part) < partLength {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
+	}
+	return a.end(err)
 }
 
 // writeText writes one of the formats that are lines of numbers; the writer keeps its error.

@@ -156,9 +156,9 @@ func (r *graphReplay) replay(ctx context.Context, file *graphfile.Reader, a *ans
 			continue
 		}
 		r.steps = append(r.steps, step)
-		err = a.rows(1, func(int) {
+		err = a.rows(1, func(line *row, _ int) {
 			for _, n := range []uint64{step.Rows, step.Vertices, step.Edges, step.Triangles, step.Components} {
-				a.number(n)
+				line.number(n)
 			}
 		})
 		if err := cmp.Or(err, a.out.Flush()); err != nil {

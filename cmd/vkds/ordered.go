@@ -52,12 +52,12 @@ input, one a line (see "vkds help keys").
 		ordering:  n.name,
 		mustExist: "exit with status 1 if nothing is found for a key",
 		columns:   []string{"key", "found", "value"},
-		ask: func(ctx context.Context, dict *dictionary, keys numbers, a *answer) ([]bool, func(int), error) {
+		ask: func(ctx context.Context, dict *dictionary, keys numbers) ([]bool, func(*row, int), error) {
 			f, err := dict.neighbors(ctx, n.to, keys)
-			return f.Found, func(i int) {
-				a.word(keys.shown, keys.words[i])
-				a.wordIf(dict.keys(), f.Keys[i], f.Found[i])
-				a.wordIf(dict.values(), f.Values[i], f.Found[i])
+			return f.Found, func(r *row, i int) {
+				r.word(keys.shown, keys.words[i])
+				r.wordIf(dict.keys(), f.Keys[i], f.Found[i])
+				r.wordIf(dict.values(), f.Values[i], f.Found[i])
 			}, err
 		},
 	})
@@ -105,10 +105,10 @@ func newCountCommand(g *global) *cobra.Command {
 	return g.aboutRanges(c, rangeQuestion{
 		columns: []string{"lo", "hi", "count"},
 		print: func(_ context.Context, _ *dictionary, asked batch, _ []keyRange, counts []uint32, a *answer) error {
-			return a.rows(len(counts), func(i int) {
-				a.word(asked.column(0).shown, asked.keys[i])
-				a.word(asked.column(1).shown, asked.values[i])
-				a.number(uint64(counts[i]))
+			return a.rows(len(counts), func(r *row, i int) {
+				r.word(asked.column(0).shown, asked.keys[i])
+				r.word(asked.column(1).shown, asked.values[i])
+				r.number(uint64(counts[i]))
 			})
 		},
 	})

@@ -46,8 +46,9 @@ func (g *global) answerPairs(ctx context.Context, s *source, path string, rows r
 
 // pairs writes pairs of a dictionary as rows.
 func (a *answer) pairs(dict *dictionary, keys, values []uint64) error {
-	return a.rows(len(keys), func(i int) {
-		a.word(dict.keys(), keys[i])
-		a.word(dict.values(), values[i])
+	keyShown, valueShown := dict.keys(), dict.values()
+	return a.rows(len(keys), func(r *row, i int) {
+		r.word(keyShown, keys[i])
+		r.word(valueShown, values[i])
 	})
 }

@@ -22,7 +22,7 @@ type keyQuestion struct {
 	columns   []string // of the answer
 
 	// ask looks some keys up. It returns which of them it found, and what gives the row about one its values.
-	ask func(ctx context.Context, dict *dictionary, keys numbers, a *answer) (found []bool, row func(i int), err error)
+	ask func(ctx context.Context, dict *dictionary, keys numbers) (found []bool, write func(r *row, i int), err error)
 }
 
 // aboutKeys gives a command its arguments, its flags and what it does: it answers part by part, so that there may be
@@ -42,13 +42,13 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 				started := time.Now()
 				part := b.column(0)
 				part.words = part.words[:min(uint64(len(part.words)), answer.left)]
-				found, row, err := q.ask(ctx, dict, part, answer)
+				found, write, err := q.ask(ctx, dict, part)
 				if err != nil {
 					return err
 				}
 				took += time.Since(started)
 				keys, hits = keys+len(found), hits+trues(found)
-				return answer.now(answer.rows(len(found), row))
+				return answer.now(answer.rows(len(found), write))
 			})
 			if err := answer.end(err); err != nil {
 				return err

@@ -300,8 +300,8 @@ func (t *tally) print(f rowFlags, top int, minCount uint64) error {
 	if t.texts != nil {
 		keys.texts = t.texts.Texts()
 	}
-	return a.end(a.rows(len(best), func(i int) {
-		a.word(keys, best[i].key)
-		a.number(best[i].count)
+	return a.end(a.rows(len(best), func(r *row, i int) {
+		r.word(keys, best[i].key)
+		r.number(best[i].count)
 	}))
 }

@@ -3,12 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/structures"
@@ -204,11 +205,35 @@ func (c shown) appendJSON(line []byte, w uint64) []byte {
 	if c.Type != keytype.Text {
 		return c.AppendJSON(line, w)
 	}
-	b := bytes.NewBuffer(line)
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(string(c.texts.At(w))) // a string always has a JSON form
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return appendJSONText(line, c.texts.At(w))
+}
+
+// appendJSONText appends a text as encoding/json does, without escapes for HTML and without an allocation.
+func appendJSONText(line, text []byte) []byte {
+	line = append(line, '"')
+	written := 0
+	for i := 0; i < len(text); {
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text[i:])
+		}
+		i += size
+		short := strings.IndexRune("\"\\\b\f\n\r\t", r)
+		invalid := r == utf8.RuneError && size == 1
+		if short < 0 && r >= ' ' && r != '\u2028' && r != '\u2029' && !invalid {
+			continue
+		}
+		line = append(append(line, text[written:i-size]...), '\\')
+		if written = i; short >= 0 {
+			line = append(line, `"\bfnrt`[short])
+			continue
+		}
+		line = append(line, 'u')
+		for shift := 12; shift >= 0; shift -= 4 {
+			line = append(line, "0123456789abcdef"[r>>shift&15])
+		}
+	}
+	return append(append(line, text[written:]...), '"')
 }
 
 // orderError says that a command needs an order that text doesn't have.

@@ -1,6 +1,7 @@
 package keytype_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -31,5 +32,12 @@ func TestBits(t *testing.T) {
 		if back, err := typ.FromBits(typ.Bits(w)); err != nil || back != w {
 			t.Fatalf("%s: %#x became %#x", typ, w, back)
 		}
+	})
+}
+
+func TestHex(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := rapid.Uint64().Draw(t, "word") >> rapid.IntRange(0, 63).Draw(t, "shift")
+		assert.Equal(t, fmt.Sprintf("0x%04x", w), keytype.Hex64.Format(w))
 	})
 }

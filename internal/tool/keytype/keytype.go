@@ -649,7 +649,11 @@ func (t Type) Append(dst []byte, w uint64) []byte {
 	case Float32, Float64:
 		return AppendFloat(dst, t.number(w), t.Width().Bits())
 	case Hex, Hex64:
-		return fmt.Appendf(dst, "0x%04x", w)
+		dst = append(dst, "0x"...)
+		for least := uint64(0x1000); least > max(w, 1); least >>= 4 {
+			dst = append(dst, '0')
+		}
+		return strconv.AppendUint(dst, w, 16)
 	case Time, Time64:
 		return t.moment(w).AppendFormat(dst, time.DateTime+".999999999")
 	case IPv4:
