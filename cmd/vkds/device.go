@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -18,15 +19,67 @@ func (g *global) onHost() bool { return cmp.Or(g.device, os.Getenv("VKDS_DEVICE"
 // open opens the device that the flags choose. Close it.
 func (g *global) open() (*vk.Device, error) { return g.openTelling(nil) }
 
-// openOrNone is open, and returns nil if dictionaries are to be kept in the host's memory. close ends its use.
-func (g *global) openOrNone() (d *vk.Device, close func() error, err error) {
+// opening is a device that is opened while something else is done.
+type opening struct {
+	done   chan struct{} // closed when the others are there
+	device *vk.Device    // nil if dictionaries are kept in the host's memory
+	err    error
+}
+
+// openAlready returns an opening of a device that is there, or of the host if it is nil.
+func openAlready(d *vk.Device) *opening {
+	o := &opening{done: make(chan struct{}), device: d}
+	close(o.done)
+	return o
+}
+
+// startOpening opens the device that the flags choose in a goroutine of its own. Close the opening.
+func (g *global) startOpening() *opening {
+	o := &opening{done: make(chan struct{})}
+	go func() {
+		defer close(o.done)
+		o.device, o.err = g.open()
+	}()
+	return o
+}
+
+// startOpeningOrNone is startOpening, but for dictionaries that may be kept in the host's memory.
+func (g *global) startOpeningOrNone() *opening {
 	if g.onHost() {
-		return nil, func() error { return nil }, nil
+		return openAlready(nil)
 	}
-	if d, err = g.open(); err != nil {
-		return nil, nil, err
+	return g.startOpening()
+}
+
+// wait returns the device when it is open.
+func (o *opening) wait() (*vk.Device, error) {
+	<-o.done
+	return o.device, o.err
+}
+
+// beside calls do, which may wait for the device. If the device can't be opened, that is the error, whatever do returns,
+// and its context ends: it doesn't go on to read a long file or to wait for a pipe.
+func (o *opening) beside(ctx context.Context, do func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		if _, err := o.wait(); err != nil {
+			cancel(err)
+		}
+	}()
+	err := do(ctx)
+	if _, failed := o.wait(); failed != nil {
+		return failed
 	}
-	return d, d.Close, nil
+	return err
+}
+
+// Close waits for the device and closes it.
+func (o *opening) Close() error {
+	if d, _ := o.wait(); d != nil {
+		return d.Close()
+	}
+	return nil
 }
 
 // nameOf names a device, or the host where there is none.

@@ -131,15 +131,17 @@ func (s *graphSource) use(ctx context.Context, g *global, path string, use func(
 	if err := checkInputs("-", path); err != nil {
 		return err
 	}
-	d, err := g.open()
+	device := g.startOpening()
+	defer func() { err = errors.Join(err, device.Close()) }()
+	var file *graphfile.Graph
+	err = device.beside(ctx, func(ctx context.Context) (err error) {
+		file, err = s.read(ctx, g, path)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	file, err := s.read(ctx, g, path)
-	if err != nil {
-		return err
-	}
+	d, _ := device.wait() // beside returns its error
 	if s.options.Multi {
 		leastLast(&file.Edges)
 	}

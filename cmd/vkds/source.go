@@ -70,29 +70,30 @@ func (s *source) addSaved(c *cobra.Command) {
 	s.into.add(s.flags, "")
 }
 
-// use opens the device, loads a DICT-or-TABLE and has it used.
+// use opens the device, loads a DICT-or-TABLE meanwhile, and has it used.
 func (s *source) use(ctx context.Context, g *global, path string, use func(*vk.Device, *dictionary) error) (err error) {
 	if _, _, err := s.into.choose("", nil); err != nil { // now rather than after the work
 		return err
 	}
-	d, close, err := g.openOrNone()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, close()) }()
-	dict, err := s.load(ctx, g, d, path)
+	device := g.startOpeningOrNone()
+	defer func() { err = errors.Join(err, device.Close()) }()
+	dict, err := s.load(ctx, g, device, path)
 	if err != nil {
 		return err
 	}
 	defer dict.Close()
+	d, err := device.wait()
+	if err != nil {
+		return err
+	}
 	return use(d, dict)
 }
 
 // load loads a saved dictionary or a table into the device's memory. Close the
 // dictionary.
-func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string) (dict *dictionary, err error) {
-	for dict, err = s.pass(ctx, g, d, path); g.takeForText(path, s.options.Columns, err); {
-		dict, err = s.pass(ctx, g, d, path)
+func (s *source) load(ctx context.Context, g *global, device *opening, path string) (dict *dictionary, err error) {
+	for dict, err = s.pass(ctx, g, device, path); g.takeForText(path, s.options.Columns, err); {
+		dict, err = s.pass(ctx, g, device, path)
 	}
 	return dict, err
 }
@@ -109,9 +110,9 @@ func (g *global) takeForText(path string, columns []input.Column, err error) boo
 }
 
 // pass reads a DICT-or-TABLE once, and loads it.
-func (s *source) pass(ctx context.Context, g *global, d *vk.Device, path string) (*dictionary, error) {
+func (s *source) pass(ctx context.Context, g *global, device *opening, path string) (*dictionary, error) {
 	started := time.Now()
-	l := &loader{ctx: ctx, device: d}
+	l := &loader{ctx: ctx, opening: device}
 	err := l.read(g, s, path, func(in *opened) (err error) {
 		into, err := s.orders(in)
 		if err != nil {
@@ -124,7 +125,6 @@ func (s *source) pass(ctx context.Context, g *global, d *vk.Device, path string)
 			err = inSaved(in.file.Name(), err)
 		}
 		l.key, l.value, l.least, l.expected = in.key, in.value, in.width(), in.expected()
-		l.whole = d != nil && l.saved != nil && l.value != keytype.Text && (l.sorts() || l.needsOrder())
 		if err == nil && s.ready != nil {
 			key := asking(in.key)
 			if in.saved == nil {
@@ -141,7 +141,7 @@ func (s *source) pass(ctx context.Context, g *global, d *vk.Device, path string)
 		l.Close()
 		return nil, err
 	}
-	note := fmt.Sprintf("loaded %s on %s", rate(l.rows, "pairs", time.Since(started)), nameOf(d))
+	note := fmt.Sprintf("loaded %s on %s", rate(l.rows, "pairs", time.Since(started)), nameOf(l.device))
 	if replaced := l.rows - int64(l.pairs); replaced > 0 {
 		note += fmt.Sprintf("; %s replaced an earlier one of the same key", grouped(replaced))
 	}
@@ -292,7 +292,8 @@ func reading(r *dictfile.Reader, show func(read, size int64)) readFunc {
 type loader struct {
 	dictionary
 	ctx      context.Context
-	device   *vk.Device
+	opening  *opening
+	device   *vk.Device       // nil before the first batch, and of dictionaries in the host's memory
 	least    structures.Width // of the dictionary
 	expected int              // rows, where that is known before the end
 	rows     int64
@@ -302,8 +303,7 @@ type loader struct {
 	skipped  int64 // that couldn't be read
 	nulls    int64 // rows without a value, which were passed over, too
 	sorter   sorter
-	whole    bool            // the dictionary is built of all pairs at once
-	all      batch           // these, so far
+	all      batch           // all pairs so far, if the dictionary is built of them at once
 	combine  structures.Kind // what is done with the values of keys that are there; 0: the table's are assigned
 }
 
@@ -313,7 +313,7 @@ func (l *loader) read(g *global, s *source, path string, begin func(*opened) err
 	show, end := g.progress("loading " + filepath.Base(path))
 	s.options.Note = func(text string) { g.note("%s", text) }
 	var in *opened
-	err := batches(l.ctx, func(ctx context.Context) (_ readFunc, err error) {
+	err := l.batches(func(ctx context.Context) (_ readFunc, err error) {
 		if in, err = s.open(ctx, path, show); err != nil {
 			return nil, err
 		}
@@ -337,12 +337,26 @@ func (l *loader) read(g *global, s *source, path string, begin func(*opened) err
 	return err
 }
 
+// batches reads an input as the function batches does, while the device is opened, which use finds there.
+func (l *loader) batches(open func(context.Context) (readFunc, error), use func(batch) error) error {
+	return l.opening.beside(l.ctx, func(ctx context.Context) error {
+		err := batches(ctx, open, func(b batch) (err error) {
+			if l.device, err = l.opening.wait(); err != nil {
+				return err
+			}
+			return use(b)
+		})
+		l.device, _ = l.opening.wait() // where there was no batch
+		return err
+	})
+}
+
 // insert adds a batch: of equal keys the last one counts, within it and beyond.
 func (l *loader) insert(b batch) error {
 	if err := l.become(b); err != nil {
 		return err
 	}
-	if l.whole {
+	if l.buildsWhole() {
 		l.all.keys, l.all.values = append(l.all.keys, b.keys...), append(l.all.values, b.values...)
 		l.rows += int64(len(b.keys))
 		return nil
@@ -377,6 +391,11 @@ func (l *loader) sorts() bool {
 	return l.structure.ordered && l.key != keytype.Text && (l.device == nil || l.device.Info().Type == vk.CPU)
 }
 
+// buildsWhole says that the dictionary is built of all pairs at once.
+func (l *loader) buildsWhole() bool {
+	return l.device != nil && l.saved != nil && l.value != keytype.Text && (l.sorts() || l.needsOrder())
+}
+
 // needsOrder says that pairs go from a saved structure without an order to one that has it.
 func (l *loader) needsOrder() bool {
 	return l.structure.ordered && l.key != keytype.Text && !known[find(l.saved.Header().Structure)].ordered
@@ -388,7 +407,7 @@ func (l *loader) buildWhole() (err error) {
 		l.sorter.sort(l.all.keys, l.all.values)
 	}
 	l.words, err = l.structure.build[l.wide()](l.ctx, l.device, l.all.keys, l.all.values, l.parameter)
-	l.whole, l.all, l.sorter = false, batch{}, sorter{}
+	l.all, l.sorter = batch{}, sorter{}
 	return err
 }
 
@@ -477,7 +496,7 @@ func (l *loader) move(old dictionary, more int) error {
 
 // finish ends the loading of a file.
 func (l *loader) finish(path string) (err error) {
-	if l.whole && l.rows > 0 {
+	if l.buildsWhole() && l.rows > 0 {
 		if err := l.buildWhole(); err != nil {
 			return err
 		}

@@ -102,12 +102,8 @@ type entry struct{ key, count uint64 }
 
 // count reads and counts a file, and leaves the distinct keys in t.entries.
 func (t *tally) count(path string, o input.Options) (err error) {
-	d, close, err := t.openOrNone()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, close()) }()
-	t.loader.device = d
+	t.opening = t.startOpeningOrNone()
+	defer func() { err = errors.Join(err, t.opening.Close()) }()
 	started := time.Now()
 	show, end := t.progress("counting " + filepath.Base(path))
 	o.Progress = show
@@ -121,7 +117,7 @@ func (t *tally) count(path string, o input.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	note := fmt.Sprintf("counted %s on %s; %s distinct", rate(t.rows, "keys", time.Since(started)), nameOf(d),
+	note := fmt.Sprintf("counted %s on %s; %s distinct", rate(t.rows, "keys", time.Since(started)), nameOf(t.loader.device),
 		grouped(len(t.entries)))
 	if t.skipped > 0 {
 		note += fmt.Sprintf("; %s skipped", grouped(t.skipped))
@@ -179,7 +175,7 @@ func (t *tally) read(path string, o input.Options) error {
 			r.Close()
 		}
 	}()
-	return batches(t.ctx, func(ctx context.Context) (read readFunc, err error) {
+	return t.batches(func(ctx context.Context) (read readFunc, err error) {
 		if r, err = input.Open(ctx, path, o); err != nil {
 			return nil, err
 		}
