@@ -57,8 +57,8 @@ func TestRowsInChunks(t *testing.T) {
 	t.Parallel()
 	chance := rand.New(rand.NewPCG(1, 2))
 	var texts keytype.Arena
-	for _, text := range []string{"", "a", "a,b", `say "x"`, "two\nlines", "\r", "\t\x01\x7f", "é\u2028\u2029\xff€", "\\<&>",
-		strings.Repeat("long ", 99)} {
+	for _, text := range []string{"", "a", "a,b", `say "x"`, "two\nlines", "\r", "\t\x01\x7f", "é\u2028\u2029\xff€",
+		"\\<&>", strings.Repeat("long ", 99)} {
 		texts.Add([]byte(text))
 	}
 	types := len(keytype.Types.Names())

@@ -177,8 +177,8 @@ func (s *source) insertInto(ctx context.Context, g *global, d *vk.Device, dict *
 		}
 		*c = input.Column{Name: c.Name, Type: own, Wider: wider, Before: dict.there[i]}
 	}
-	l := &loader{ctx: ctx, opening: openAlready(d), combine: kind, sums: kind == structures.InsertAdd, dictionary: *dict, tells: true,
-		least: dict.width()}
+	l := &loader{ctx: ctx, opening: openAlready(d), combine: kind, sums: kind == structures.InsertAdd,
+		dictionary: *dict, tells: true, least: dict.width()}
 	l.saved = nil
 	err := l.read(g, s, table, func(in *opened) error {
 		if meet(dict.key, in.key) && meet(dict.value, in.value) {

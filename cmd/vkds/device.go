@@ -57,8 +57,8 @@ func (o *opening) wait() (*vk.Device, error) {
 	return o.device, o.err
 }
 
-// beside calls do, which may wait for the device. If the device can't be opened, that is the error, whatever do returns,
-// and its context ends: it doesn't go on to read a long file or to wait for a pipe.
+// beside calls do, which may wait for the device. If the device can't be opened, beside returns why, whatever do
+// returns, and do's context ends, so that it doesn't go on to read a long file or to wait for a pipe.
 func (o *opening) beside(ctx context.Context, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -117,8 +117,8 @@ func (t *tally) count(path string, o input.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	note := fmt.Sprintf("counted %s on %s; %s distinct", rate(t.rows, "keys", time.Since(started)), nameOf(t.loader.device),
-		grouped(len(t.entries)))
+	note := fmt.Sprintf("counted %s on %s; %s distinct", rate(t.rows, "keys", time.Since(started)),
+		nameOf(t.loader.device), grouped(len(t.entries)))
 	if t.skipped > 0 {
 		note += fmt.Sprintf("; %s skipped", grouped(t.skipped))
 	}

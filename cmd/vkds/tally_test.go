@@ -41,7 +41,8 @@ func TestTallyWidens(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "keys")
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		count := &tally{global: &global{out: io.Discard, err: io.Discard}, flags: &pflag.FlagSet{}, limit: c.limit,
-			loader: loader{ctx: context.Background(), device: testdevice.Open(t), combine: structures.InsertAdd}}
+			loader: loader{ctx: context.Background(), opening: openAlready(testdevice.Open(t)),
+				combine: structures.InsertAdd}}
 		count.structure = known[find("slabhash")]
 		columns := make([]input.Column, 1)
 		require.NoError(t, columnType{&columns[0]}.Set("hex"))

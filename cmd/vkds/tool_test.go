@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tool is the built command; noDevice says why there is none to run it on.
-var tool, noDevice string
+// tool is the built command; noDevice says why there is none to run it on. A shell finds the tool as vkds in onPath.
+var tool, noDevice, onPath string
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		defer os.RemoveAll(dir)
+		onPath = dir
 		if tool = os.Getenv("VKDS_TOOL"); tool == "" { // where no compiler runs, it is built before
 			tool = filepath.Join(dir, "vkds")
 			build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", tool, ".")
@@ -38,6 +39,8 @@ func TestMain(m *testing.M) {
 				fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 				return 1
 			}
+		} else if err := os.Symlink(tool, filepath.Join(dir, "vkds")); err != nil && runtime.GOOS != "windows" {
+			panic(err)
 		}
 		if _, stderr, status := runTool("", "info", "--json"); status != 0 {
 			noDevice = stderr

@@ -39,7 +39,7 @@ func shell(t *testing.T, dir, line string) (stdout, stderr string, status int) {
 	var out, err bytes.Buffer
 	c := exec.Command("sh", "-c", line)
 	c.Dir, c.Stdout, c.Stderr = dir, &out, &err
-	c.Env = append(os.Environ(), "PATH="+filepath.Dir(tool)+":"+os.Getenv("PATH"))
+	c.Env = append(os.Environ(), "PATH="+onPath+":"+os.Getenv("PATH"))
 	_ = c.Run() // the status says it
 	return out.String(), err.String(), c.ProcessState.ExitCode()
 }
