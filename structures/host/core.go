@@ -215,20 +215,18 @@ func (c *core) ask(b *batch, i int) {
 	case structures.CountRange:
 		b.results[i] = c.count(key, high)
 	case structures.FindRange:
-		first, n := c.rank(key), min(c.count(key, high), uint64(b.width))
-		for at := first; at < first+n; at++ {
-			k, v, _ := c.ordered.GetAt(int(at))
-			b.listed, b.listValue = append(b.listed, k), append(b.listValue, v)
-		}
+		before := len(b.listed)
+		b.listed, b.listValue = c.list(b.listed, b.listValue, key, high, false, b.width)
+		n := uint64(len(b.listed) - before)
 		b.results[i], b.offsets[i] = n, n
 	default:
 		to := structures.Direction(k - structures.FindSuccessor)
-		at, there := c.neighbor(to, key)
+		k, v, there := c.neighbor(to, key)
 		if !there {
 			b.status[i] = structures.Absent
 			return
 		}
-		b.found[i], b.results[i], _ = c.ordered.GetAt(at)
+		b.found[i], b.results[i] = k, v
 	}
 }
 
@@ -262,19 +260,44 @@ func (c *core) count(low, high uint64) uint64 {
 	return c.upTo(high) - c.rank(low)
 }
 
-// neighbor returns the place of a neighbor of a key.
-func (c *core) neighbor(to structures.Direction, key uint64) (at int, there bool) {
-	switch to {
-	case structures.Successor:
-		at = int(c.upTo(key))
-	case structures.Predecessor:
-		at = int(c.rank(key)) - 1
-	case structures.Floor:
-		at = int(c.upTo(key)) - 1
-	default:
-		at = int(c.rank(key))
+// neighbor returns the pair of a neighbor of a key.
+func (c *core) neighbor(to structures.Direction, key uint64) (found, value uint64, there bool) {
+	first := func(k, v uint64) bool {
+		found, value, there = k, v, true
+		return false
 	}
-	return at, at >= 0 && at < c.ordered.Len()
+	switch {
+	case to == structures.Ceil:
+		c.ordered.Ascend(key, first)
+	case to == structures.Floor:
+		c.ordered.Descend(key, first)
+	case to == structures.Successor && key < math.MaxUint64:
+		c.ordered.Ascend(key+1, first)
+	case to == structures.Predecessor && key > 0:
+		c.ordered.Descend(key-1, first)
+	}
+	return found, value, there
+}
+
+// list appends the pairs of a range, at most so many, in key order or, if down, from the greatest key.
+func (c *core) list(keys, values []uint64, low, high uint64, down bool, most int) (k, v []uint64) {
+	if low > high || most == 0 {
+		return keys, values
+	}
+	end := len(keys) + most
+	next := func(key, value uint64) bool {
+		if key < low || key > high {
+			return false
+		}
+		keys, values = append(keys, key), append(values, value)
+		return len(keys) < end
+	}
+	if down {
+		c.ordered.Descend(high, next)
+	} else {
+		c.ordered.Ascend(low, next)
+	}
+	return keys, values
 }
 
 // chunk is how many pairs an iterator reads at a time.
@@ -321,28 +344,17 @@ func (p *cursor) part() {
 		p.keys = p.keys[n:]
 		return
 	}
-	for len(p.words) < chunk && !p.end {
-		p.step()
-	}
-}
-
-// step reads one pair in key order.
-func (p *cursor) step() {
-	at, there := p.c.neighbor(structures.Ceil, p.low)
-	if p.down {
-		at, there = p.c.neighbor(structures.Floor, p.high)
-	}
-	key, value, _ := p.c.ordered.GetAt(at)
-	if p.end = !there || key < p.low || key > p.high; p.end {
+	if p.end {
 		return
 	}
-	p.words, p.results = append(p.words, key), append(p.results, value)
-	if p.down {
-		p.end = key == 0 || key == p.low
-		p.high = key - 1
+	p.words, p.results = p.c.list(p.words, p.results, p.low, p.high, p.down, chunk)
+	if p.end = len(p.words) < chunk; p.end {
+		return
+	}
+	if last := p.words[chunk-1]; p.down {
+		p.end, p.high = last == p.low, last-1
 	} else {
-		p.end = key == math.MaxUint64 || key == p.high
-		p.low = key + 1
+		p.end, p.low = last == p.high, last+1
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"math"
 
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/saved"
@@ -269,11 +270,11 @@ func (f front[K, V]) rangeInto(ctx context.Context, ranges []structures.Range[K]
 	keys, values := structures.KeyCode[K](), structures.ValueCode[K, V]()
 	lows, highs := bounds(ranges)
 	into.Offsets, into.Keys, into.Values = append(into.Offsets[:0], 0), into.Keys[:0], into.Values[:0]
+	var words, results []uint64
 	for i := range ranges {
-		first := c.rank(lows[i])
-		for at := first; at < first+c.count(lows[i], highs[i]); at++ {
-			k, v, _ := c.ordered.GetAt(int(at))
-			into.Keys, into.Values = append(into.Keys, keys.Of(k)), append(into.Values, values.Of(v))
+		words, results = c.list(words[:0], results[:0], lows[i], highs[i], false, math.MaxInt)
+		for j, k := range words {
+			into.Keys, into.Values = append(into.Keys, keys.Of(k)), append(into.Values, values.Of(results[j]))
 		}
 		into.Offsets = append(into.Offsets, uint64(len(into.Keys)))
 	}
@@ -293,20 +294,9 @@ func (f front[K, V]) rank(ctx context.Context, keys []K) ([]uint32, error) {
 	return ranks, nil
 }
 
-// at returns the pairs at some places in the order of keys, negative or too great ones if there is none.
-func (f front[K, V]) at(c *core, places []int) structures.Neighbors[K, V] {
-	keys, values := structures.KeyCode[K](), structures.ValueCode[K, V]()
-	n := structures.Neighbors[K, V]{
-		Keys: make([]K, len(places)), Values: make([]V, len(places)), Found: make([]bool, len(places)),
-	}
-	for i, place := range places {
-		if place < 0 || place >= c.ordered.Len() {
-			continue
-		}
-		k, v, _ := c.ordered.GetAt(place)
-		n.Keys[i], n.Values[i], n.Found[i] = keys.Of(k), values.Of(v), true
-	}
-	return n
+// neighborsOf has room for so many.
+func (f front[K, V]) neighborsOf(count int) structures.Neighbors[K, V] {
+	return structures.Neighbors[K, V]{Keys: make([]K, count), Values: make([]V, count), Found: make([]bool, count)}
 }
 
 func (f front[K, V]) neighbors(ctx context.Context, to structures.Direction,
@@ -322,11 +312,14 @@ func (f front[K, V]) neighbors(ctx context.Context, to structures.Direction,
 		return n, err
 	}
 	defer c.gate.LeaveShared()
-	places := make([]int, len(keys))
-	for i, k := range keyWords(keys) {
-		places[i], _ = c.neighbor(to, k)
+	n = f.neighborsOf(len(keys))
+	key, value := structures.KeyCode[K](), structures.ValueCode[K, V]()
+	for i, word := range keyWords(keys) {
+		if k, v, there := c.neighbor(to, word); there {
+			n.Keys[i], n.Values[i], n.Found[i] = key.Of(k), value.Of(v), true
+		}
 	}
-	return f.at(c, places), nil
+	return n, nil
 }
 
 func (f front[K, V]) selected(ctx context.Context, ranks []uint32) (n structures.Neighbors[K, V], err error) {
@@ -335,11 +328,14 @@ func (f front[K, V]) selected(ctx context.Context, ranks []uint32) (n structures
 		return n, err
 	}
 	defer c.gate.LeaveShared()
-	places := make([]int, len(ranks))
+	n = f.neighborsOf(len(ranks))
+	key, value := structures.KeyCode[K](), structures.ValueCode[K, V]()
 	for i, r := range ranks {
-		places[i] = int(r)
+		if k, v, there := c.ordered.GetAt(int(r)); there {
+			n.Keys[i], n.Values[i], n.Found[i] = key.Of(k), value.Of(v), true
+		}
 	}
-	return f.at(c, places), nil
+	return n, nil
 }
 
 func (f front[K, V]) deleteRange(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
