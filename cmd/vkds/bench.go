@@ -1,20 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/internal/tool/bench"
@@ -83,7 +78,7 @@ func newBenchCommand(g *global) *cobra.Command {
 
 func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Command {
 	var o bench.Options
-	var out reportFiles
+	var jsonFile, kernelsFile string
 	var ops, names []string
 	for _, op := range bench.Ops(name) {
 		mark := ' '
@@ -95,7 +90,8 @@ func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Comm
 	c := &cobra.Command{
 		Use:   name,
 		Short: short,
-		Long: "Measure " + of + ":\nthroughput by the device's own timestamps, and wall time beside it.\n\n" +
+		Long: "Measure " + of + ":\nthroughput by the device's own timestamps, and wall time beside it.\n" +
+			"The output is that of Go's benchmarks, a line per run; benchstat sums it up and compares.\n\n" +
 			"Operations (* unless --op says otherwise):\n" + strings.Join(ops, "\n") +
 			"\n\nEach is measured at each combination of the flags' values.",
 		Example: example,
@@ -104,10 +100,10 @@ func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Comm
 			if o.Axes, err = axesOf(name, c.Flags()); err != nil {
 				return err
 			}
-			if err := cmp.Or(bench.Check(name, o), out.check()); err != nil {
+			if err := cmp.Or(bench.Check(name, o), checkReports(jsonFile, kernelsFile)); err != nil {
 				return err
 			}
-			return runBench(c.Context(), g, name, o, &out)
+			return runBench(c.Context(), g, name, o, jsonFile, kernelsFile)
 		},
 	}
 	f := c.Flags()
@@ -129,11 +125,8 @@ func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Comm
 	f.Uint32Var(&o.Seed, "seed", 0, "seed of the keys; 0: a random one")
 	f.DurationVar(
 		&o.WarmUp, "warm-up", 0, "time of the same work before it is measured; 0: 0.5 s, on a CPU device one run")
-	f.DurationVar(&o.Budget, "budget", 0, "begin no measurement after so long; 0: no limit")
-	f.StringVar(&out.json, "json", "", "write everything, each run's time, to a JSON `file`")
-	f.StringVar(&out.benchstat, "benchstat", "",
-		"write each run's time in the format of Go's benchmarks to a `file`")
-	f.StringVar(&out.kernels, "kernels", "",
+	f.StringVar(&jsonFile, "json", "", "write everything, each run's time, to a JSON `file`")
+	f.StringVar(&kernelsFile, "kernels", "",
 		"write what the driver tells of each kernel, its registers and memory, to a JSON `file`")
 	return c
 }
@@ -159,17 +152,17 @@ func axesOf(name string, f *pflag.FlagSet) (map[string][]string, error) {
 	return axes, nil
 }
 
-// runBench opens the device, measures, prints and writes. What was measured before an error is printed and written all
-// the same.
-func runBench(ctx context.Context, g *global, name string, o bench.Options, out *reportFiles) error {
+// runBench opens the device and measures. It prints each measurement when it is made, and writes those that were made
+// before an error.
+func runBench(ctx context.Context, g *global, name string, o bench.Options, jsonFile, kernelsFile string) error {
 	var lock sync.Mutex
-	kernels := []vk.KernelReport{}
+	reported := []vk.KernelReport{}
 	var onKernel func(vk.KernelReport)
-	if out.kernels != "" {
+	if kernelsFile != "" {
 		onKernel = func(r vk.KernelReport) {
 			lock.Lock()
 			defer lock.Unlock()
-			kernels = append(kernels, r)
+			reported = append(reported, r)
 		}
 	}
 	d, err := g.openTelling(onKernel)
@@ -177,96 +170,38 @@ func runBench(ctx context.Context, g *global, name string, o bench.Options, out 
 		return err
 	}
 	defer d.Close()
-	progress, end := g.steps()
-	o.Progress = progress
+	o.Out = g.out
 	report, err := bench.Run(ctx, d, name, o)
-	end()
 	if len(report.Measurements) == 0 && err != nil {
 		return err
 	}
-	var printed error
-	if len(report.Measurements) != 0 {
-		printed = report.WriteTable(g.out)
-	}
-	return cmp.Or(err, printed, out.write(report, kernels))
+	return cmp.Or(err, writeJSON(jsonFile, report), writeJSON(kernelsFile, reported))
 }
 
-// reportFiles are the files that a report goes to, beside standard output; "" is none.
-type reportFiles struct{ json, benchstat, kernels string }
-
-// check finds out what can't be written before time is spent on measuring.
-func (r *reportFiles) check() error {
-	var seen []string
-	for _, path := range []string{r.json, r.benchstat, r.kernels} {
+// checkReports returns the error of report files that can't be written, before time is spent on measuring.
+func checkReports(json, kernels string) error {
+	for _, path := range []string{json, kernels} {
 		if path == "" {
 			continue
 		}
 		if err := outfile.Check(path); err != nil {
 			return err
 		}
-		full, err := filepath.Abs(path)
-		if err != nil {
-			return err
-		}
-		if slices.Contains(seen, full) {
-			return fmt.Errorf("%s is the name of two of the files to write", path)
-		}
-		if err := distinct(path, seen...); err != nil {
-			return err
-		}
-		seen = append(seen, full)
+	}
+	if json != "" && filepath.Clean(json) == filepath.Clean(kernels) {
+		return fmt.Errorf("--json and --kernels are the same file, %s", json)
 	}
 	return nil
 }
 
-func (r *reportFiles) write(report bench.Report, kernels []vk.KernelReport) error {
-	for _, f := range []struct {
-		path  string
-		write func(io.Writer) error
-	}{
-		{r.json, report.WriteJSON},
-		{r.benchstat, report.WriteBenchstat},
-		{r.kernels, func(w io.Writer) error { return json.NewEncoder(w).Encode(kernels) }},
-	} {
-		if f.path == "" {
-			continue
-		}
-		var b bytes.Buffer
-		if err := f.write(&b); err != nil {
-			return fmt.Errorf("%s: %w", f.path, err)
-		}
-		// An interrupted measurement is written, too.
-		if err := outfile.Replace(context.Background(), f.path, b.Bytes()); err != nil {
-			return err
-		}
+// writeJSON writes a report to a file, even if the measurement was interrupted. No file has the name "".
+func writeJSON(path string, report any) error {
+	if path == "" {
+		return nil
 	}
-	return nil
-}
-
-// steps returns a function that shows, on a terminal, how many of some steps are done and what comes next, and one
-// that ends the showing.
-func (g *global) steps() (show func(done, total int, next string), end func()) {
-	if !g.watched() {
-		return nil, func() {}
+	text, err := json.MarshalIndent(report, "", " ")
+	if err != nil {
+		return err
 	}
-	var bar *progressbar.ProgressBar
-	show = func(done, total int, next string) {
-		if bar == nil {
-			bar = progressbar.NewOptions(total,
-				progressbar.OptionSetWriter(g.err),
-				progressbar.OptionShowCount(),
-				progressbar.OptionSetWidth(30),
-				progressbar.OptionSetPredictTime(false),
-				progressbar.OptionThrottle(50*time.Millisecond),
-				progressbar.OptionClearOnFinish(),
-			)
-		}
-		bar.Describe(next)
-		_ = bar.Set(done) // a bar that can't be drawn is no failure
-	}
-	return show, func() {
-		if bar != nil {
-			_ = bar.Clear()
-		}
-	}
+	return outfile.Replace(context.Background(), path, append(text, '\n'))
 }

@@ -30,15 +30,12 @@ func TestNotesRule(t *testing.T) {
 		}
 		to.Reset()
 		show, end := g.progress("loading")
-		steps, endSteps := g.steps()
 		assert.Equal(t, c.progress, show != nil, c)
-		assert.Equal(t, c.progress, steps != nil, c)
 		if c.progress {
 			show(1, 2)
 			assert.Contains(t, to.String(), "loading")
 		}
 		end()
-		endSteps()
 	}
 }
 

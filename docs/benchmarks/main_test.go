@@ -75,10 +75,4 @@ func TestPictures(t *testing.T) {
 		Steps: []time.Duration{1024 * time.Microsecond, 3072 * time.Microsecond}}}}
 	_, points = lines(series, "batches")
 	require.Equal(t, plotter.XYs{{X: 1, Y: 1}, {X: 2, Y: 0.5}}, points["lsm, b = 2^10"])
-	mixed := bench.Report{Measurements: []bench.Measurement{
-		{Structure: "btree", Op: "alpha-0.2", Mix: "alpha", Updates: 0.2}, {Structure: "btree", Op: "alpha-0.6",
-			Mix: "alpha", Updates: 0.6}}}
-	names, points = lines(mixed, "updates")
-	require.Equal(t, []string{"btree alpha"}, names)
-	require.Len(t, points["btree alpha"], 2)
 }

@@ -223,8 +223,8 @@ func (b *benchmark) standard(x Axis) string {
 // check completes the options of a benchmark, and refuses an operation that there isn't and an axis that none of the
 // operations differs by.
 func (o *Options) check(b *benchmark) error {
-	if o.Repeat < 0 || o.WarmUp < 0 || o.Budget < 0 {
-		return &structures.OptionError{Option: "--repeat, --warm-up, --budget", Reason: "negative"}
+	if o.Repeat < 0 || o.WarmUp < 0 {
+		return &structures.OptionError{Option: "--repeat, --warm-up", Reason: "negative"}
 	}
 	if o.Repeat == 0 {
 		o.Repeat = 5

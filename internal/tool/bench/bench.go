@@ -7,6 +7,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -25,10 +26,8 @@ type Options struct {
 	// WarmUp is the time of the same work right before. 0 is 0.5 s, because an idle GPU's clock is low, and on a CPU
 	// device one run.
 	WarmUp time.Duration
-	Seed   uint32        // of keys and values; 0: a random one
-	Budget time.Duration // no measurement is begun after so long; 0: no limit
-	// Progress, if not nil, is called with what is measured next and how many of the measurements are done.
-	Progress func(done, total int, what string)
+	Seed   uint32    // of keys and values; 0: a random one
+	Out    io.Writer // gets each measurement when it is made (Report.Write); nil: it is only in the report
 }
 
 // WrongError says that an operation gave a wrong result, so that its time means nothing.
@@ -85,24 +84,20 @@ func Run(ctx context.Context, d *vk.Device, name string, o Options) (Report, err
 	for o.Seed == 0 {
 		o.Seed = rand.Uint32()
 	}
+	if o.Out == nil {
+		o.Out = io.Discard
+	}
 	r := Report{Environment: environment(d, o.Seed)}
 	s := &session{ctx: ctx, d: d, o: o, benchmark: b, report: &r}
 	defer s.close()
-	start := time.Now()
-	for i, at := range steps {
-		if o.Budget > 0 && time.Since(start) > o.Budget {
-			r.LeftOut++
-			continue
-		}
-		if o.Progress != nil {
-			o.Progress(i-r.LeftOut, len(steps), fmt.Sprintf("%s, n = %d", at.cell.Name, at.N))
-		}
+	for _, at := range steps {
+		made := len(r.Measurements)
 		if err := attempt(func() { s.enter(at); at.cell.measure(s) }); err != nil {
 			return r, fmt.Errorf("n = %d: %w", at.N, err)
 		}
-	}
-	if o.Progress != nil {
-		o.Progress(len(steps), len(steps), "")
+		if err := (Report{r.Environment, r.Measurements[made:]}).write(o.Out, made == 0); err != nil {
+			return r, err
+		}
 	}
 	return r, nil
 }

@@ -45,18 +45,15 @@ func quick(ops string, axes ...string) Options {
 // Results are checked inside the benchmark: that it ends without an error says that all were right.
 func TestEveryOperationIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
-	var said []string
+	var out strings.Builder
 	o := quick(allOps("slabhash"), "n=1003,12", "load=0.7,3")
 	o.Repeat, o.Seed = 2, 5
-	o.Progress = func(done, total int, what string) {
-		require.Equal(t, 4*len(Ops("slabhash")), total)
-		require.Equal(t, len(said), done)
-		said = append(said, what)
-	}
+	o.Out = &out
 	r, err := Run(t.Context(), d, "slabhash", o)
 	require.NoError(t, err)
-	require.Len(t, said, 4*len(Ops("slabhash"))+1)
-	require.Zero(t, r.LeftOut)
+	var whole strings.Builder
+	require.NoError(t, r.Write(&whole))
+	require.Equal(t, whole.String(), out.String())
 	require.Equal(t, d.Info().Name, r.Environment.Device)
 	require.Positive(t, r.Environment.CopyGBps)
 
@@ -91,16 +88,6 @@ func TestTilesAreMeasuredOneByOne(t *testing.T) {
 	require.Equal(t, 4, r.Measurements[3].Tile)
 }
 
-func TestBudgetLeavesOutTheRest(t *testing.T) {
-	d := testdevice.Open(t)
-	o := quick("build delete", "n=64,128")
-	o.Budget = time.Nanosecond
-	r, err := Run(t.Context(), d, "slabhash", o)
-	require.NoError(t, err)
-	require.Empty(t, r.Measurements)
-	require.Equal(t, 4, r.LeftOut)
-}
-
 func TestOptionsThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, o := range []Options{
@@ -115,16 +102,24 @@ func TestOptionsThatCanNotBe(t *testing.T) {
 	require.ErrorContains(t, err, "power of two")
 }
 
+// writer calls a function at each write.
+type writer func()
+
+func (w writer) Write(p []byte) (int, error) {
+	w()
+	return len(p), nil
+}
+
 func TestCancelledBenchmarkEnds(t *testing.T) {
 	d := testdevice.Open(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	steps := 0
+	writes := 0
 	o := quick(allOps("slabhash"), "n=12")
-	o.Progress = func(int, int, string) {
-		if steps++; steps == 3 {
+	o.Out = writer(func() {
+		if writes++; writes == 3 { // after what was measured on, and two measurements
 			cancel()
 		}
-	}
+	})
 	r, err := Run(ctx, d, "slabhash", o)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, r.Measurements, 2)

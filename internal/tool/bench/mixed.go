@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/vkds/vkds/structures"
@@ -28,17 +27,6 @@ var (
 	successors = []structures.Kind{structures.FindSuccessor}
 	allQueries = []structures.Kind{structures.Find, structures.FindRange, structures.FindSuccessor}
 )
-
-// family is the name of a mixture and of those that differ from it by their share of updates, which stands in the name;
-// "" where there are none.
-func (m mixture) family() string {
-	if family := shareInName.ReplaceAllString(m.name, ""); family != m.name {
-		return family
-	}
-	return ""
-}
-
-var shareInName = regexp.MustCompile(`-[0-9.]+`)
 
 // gammas are the mixes of section VI-C of the slab hash's paper.
 var gammas = []mixture{
@@ -190,7 +178,6 @@ func (s *session) mix(mix mixture) {
 		kind = b.queries[0]
 	}
 	m := s.measurement(s.n, b.count)
-	m.Mix, m.Updates = b.family(), b.mix.Insert+b.mix.Delete
 	if b.batch {
 		m.Batch = b.count
 	}

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/vkds/vkds/vk"
@@ -22,7 +20,6 @@ import (
 type Report struct {
 	Environment  Environment
 	Measurements []Measurement
-	LeftOut      int `json:",omitempty"` // measurements that the time budget had no room for
 }
 
 // Environment is what figures must be quoted with.
@@ -59,8 +56,6 @@ type Measurement struct {
 	Length     int             `json:",omitempty"` // pairs expected in a range
 	Stale      float64         `json:",omitempty"` // share of stale elements
 	Changed    float64         `json:",omitempty"` // share of the keys that were changed after a snapshot
-	Mix        string          `json:",omitempty"` // of a batch, whatever its share of updates; "": it has no others
-	Updates    float64         `json:",omitempty"` // share of a mixed batch that changes something
 	Operations int             // of a run
 	Bytes      uint64          `json:",omitempty"` // that a run moves, read and written; 0: not known
 	Device     []time.Duration // by the device's clock, a run each; nil: the operation is no single dispatch
@@ -87,14 +82,6 @@ func Median(d []time.Duration) time.Duration {
 
 // Throughput is operations a second in millions, by the median of Times.
 func (m Measurement) Throughput() float64 { return rate(m.Operations, m.Time()) / 1e6 }
-
-// Extremes are the rates of a series' slowest and fastest batch, in millions a second; 0 where it is no series.
-func (m Measurement) Extremes() (least, most float64) {
-	if len(m.Steps) == 0 {
-		return 0, 0
-	}
-	return rate(m.Batch, slices.Max(m.Steps)) / 1e6, rate(m.Batch, slices.Min(m.Steps)) / 1e6
-}
 
 // GBps is the gigabytes moved a second, 0 if their number is not known.
 func (m Measurement) GBps() float64 { return rate(int(m.Bytes), m.Time()) / 1e9 }
@@ -177,60 +164,36 @@ func (m Measurement) Name() string {
 	return name
 }
 
-// WriteBenchstat writes a line a run in the format of Go's benchmarks, which benchstat compares.
-func (r Report) WriteBenchstat(w io.Writer) error {
-	e := r.Environment
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "device: %s\ndriver: %s\ncommit: %s\n", e.Device, e.Driver, e.Commit)
-	for _, m := range r.Measurements {
-		for _, t := range m.Times() {
-			fmt.Fprintf(b, "Benchmark%s 1 %d ns/op %.6g Mop/s\n", m.Name(), t.Nanoseconds(), rate(m.Operations, t)/1e6)
-		}
+// Write writes the report in the format of Go's benchmarks, which benchstat compares.
+func (r Report) Write(w io.Writer) error { return r.write(w, true) }
+
+// write leaves out the environment if that is written already.
+func (r Report) write(w io.Writer, environment bool) (err error) {
+	if e := r.Environment; environment {
+		_, err = fmt.Fprintf(w, "device: %s\ndriver: %s\ncommit: %s\n", e.Device, e.Driver, e.Commit)
 	}
-	return b.Flush()
+	for i := 0; i < len(r.Measurements) && err == nil; i++ {
+		err = r.Measurements[i].write(w)
+	}
+	return err
 }
 
-// WriteTable writes the report for people. Columns that have nothing in any row are left out.
-func (r Report) WriteTable(w io.Writer) error {
-	e := r.Environment
-	fmt.Fprintf(w, "%s, %s, subgroup %d, commit %s\n", e.Device, e.Driver, e.SubgroupSize, e.Commit)
-	if e.CopyGBps != 0 {
-		fmt.Fprintf(w, "device copy: %.0f GB/s, read and written\n", e.CopyGBps)
-	}
-	columns := strings.Split("structure,operation,n,setting,load,util.,tile,ms,M op/s,slowest,fastest,wall ms,GB/s,",
-		",")
-	rows := [][]string{columns}
-	for _, m := range r.Measurements {
-		tile := ""
-		if m.Tile != 0 {
-			tile = strconv.Itoa(m.Tile)
-		} else if m.Load != 0 {
-			tile = "best"
+// write writes a line per run.
+func (m Measurement) write(w io.Writer) error {
+	for i, t := range m.Times() {
+		line := fmt.Sprintf("Benchmark%s 1 %d ns/op %.6g Mop/s", m.Name(), t.Nanoseconds(), rate(m.Operations, t)/1e6)
+		if m.Bytes != 0 {
+			line += fmt.Sprintf(" %.4g GB/s", rate(int(m.Bytes), t)/1e9)
 		}
-		var ratios []string
-		for _, r := range m.Ratios {
-			ratios = append(ratios, fmt.Sprintf("%.2f × %s", r.Value, r.To))
+		if len(m.Device) != 0 && i < len(m.Wall) {
+			line += fmt.Sprintf(" %d wall-ns/op", m.Wall[i].Nanoseconds())
 		}
-		slowest, fastest := m.Extremes()
-		rows = append(rows, []string{m.Structure, m.Op, Power(m.N), strings.Join(m.Settings(), ", "),
-			decimals(m.Load, 3), decimals(m.Utilization, 3), tile, decimals(1e3*Median(m.Device).Seconds(), 3),
-			Figure(m.Throughput()), Figure(slowest), Figure(fastest), decimals(1e3*Median(m.Wall).Seconds(), 3),
-			Figure(m.GBps()), strings.Join(ratios, ", ")})
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		for c, cell := range row {
-			if slices.ContainsFunc(rows[1:], func(row []string) bool { return row[c] != "" }) {
-				fmt.Fprint(t, cell, "\t")
-			}
+		for _, x := range m.Ratios {
+			line += fmt.Sprintf(" %.3g of-%s", x.Value, strings.ReplaceAll(x.To, " ", "-"))
 		}
-		fmt.Fprintln(t)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	if r.LeftOut != 0 {
-		fmt.Fprintf(w, "%d measurements left out: no time in the budget\n", r.LeftOut)
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -257,23 +220,15 @@ func (m Measurement) Settings() (all []string) {
 	return all
 }
 
-// decimals writes a number; nothing for 0.
-func decimals(x float64, places int) string {
-	if x == 0 {
-		return ""
+// Figure writes a number with three digits at least.
+func Figure(x float64) string {
+	places := 2
+	if x >= 100 {
+		places = 0
+	} else if x >= 10 {
+		places = 1
 	}
 	return strconv.FormatFloat(x, 'f', places, 64)
-}
-
-// Figure writes a number so that it shows three digits at least; nothing for 0.
-func Figure(x float64) string {
-	switch {
-	case x >= 100:
-		return decimals(x, 0)
-	case x >= 10:
-		return decimals(x, 1)
-	}
-	return decimals(x, 2)
 }
 
 // Power writes powers of two as such.

@@ -28,7 +28,6 @@ func sample() Report {
 			{Structure: "slabhash", Op: "clear", N: 1000, Load: 0.7, Tile: 8, Operations: 1000, Bytes: 4e6,
 				Wall: ms(2, 4), Ratios: []Ratio{{"copy bandwidth", 0.5}}},
 		},
-		LeftOut: 2,
 	}
 }
 
@@ -46,49 +45,27 @@ func TestJSONHoldsEachRun(t *testing.T) {
 	require.Equal(t, sample(), back)
 }
 
-func TestBenchstatFormatHasALineARun(t *testing.T) {
+func TestEachRunIsALine(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, sample().WriteBenchstat(&b))
+	require.NoError(t, sample().Write(&b))
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	require.Equal(t, []string{"device: Some GPU, large", "driver: 1.2", "commit: abc"}, lines[:3])
 	require.Len(t, lines, 3+3+1+2)
-	require.Equal(t, "Benchmarkslabhash/build/n=1048576/load=0.7/tile=0 1 300000 ns/op 3495.25 Mop/s", lines[3])
-	slowest, fastest := Measurement{Batch: 1 << 10,
-		Steps: []time.Duration{1024 * time.Microsecond, 2048 * time.Microsecond}}.Extremes()
-	require.Equal(t, []float64{0.5, 1}, []float64{slowest, fastest})
-	require.Equal(t, "Benchmarkslabhash/clear/n=1000/load=0.7/tile=8 1 4000000 ns/op 0.25 Mop/s", lines[8])
+	require.Equal(t, "Benchmarkslabhash/build/n=1048576/load=0.7/tile=0 1 300000 ns/op 3495.25 Mop/s "+
+		"1000000 wall-ns/op", lines[3])
+	require.Equal(t, "Benchmarkslabhash/clear/n=1000/load=0.7/tile=8 1 4000000 ns/op 0.25 Mop/s 1 GB/s "+
+		"0.5 of-copy-bandwidth", lines[8])
 }
 
-func TestTableShowsFiguresAndWhatIsLeftOut(t *testing.T) {
-	var b bytes.Buffer
-	require.NoError(t, sample().WriteTable(&b))
-	text := b.String()
-	for _, want := range []string{"Some GPU, large, 1.2, subgroup 32, commit abc", "4300 GB/s", "2^20", "5243", "0.200",
-		"0.50 × copy bandwidth", "2 measurements left out"} {
-		require.Contains(t, text, want)
+func TestNamesHaveTheSettings(t *testing.T) {
+	for want, m := range map[string]Measurement{
+		"lsm/count/n=1048576/batch=2^18/length=8": {Structure: "lsm", Op: "count", Batch: 1 << 18, Length: 8},
+		"mvbtree/find/n=1048576/changed=0.5":      {Structure: "mvbtree", Op: "find", Changed: 0.5},
+		"lsm/cleanup/n=1048576/stale=0.1/width=64/descending/multi-pass": {Structure: "lsm", Op: "cleanup", Stale: 0.1,
+			Order: "descending", Form: "multi-pass", Width: 64},
+		"latched/find/n=1048576/256-byte=nodes/spin": {Structure: "latched", Op: "find", Form: "256-byte nodes, spin"},
+	} {
+		m.N = 1 << 20
+		require.Equal(t, want, m.Name())
 	}
-	for _, line := range strings.Split(text, "\n") {
-		if strings.Contains(line, "clear") {
-			require.Contains(t, line, " 1000 ")
-		}
-	}
-}
-
-func TestSettingsAreShown(t *testing.T) {
-	r := Report{Measurements: []Measurement{
-		{Structure: "lsm", Op: "count", N: 1 << 20, Batch: 1 << 18, Length: 8, Operations: 1 << 20,
-			Device: []time.Duration{time.Second}},
-		{Structure: "mvbtree", Op: "find-snapshot", N: 1 << 20, Changed: 0.5, Operations: 1,
-			Device: []time.Duration{time.Second}},
-		{Structure: "lsm", Op: "cleanup", N: 1 << 20, Stale: 0.1, Order: "descending", Form: "multi-pass", Width: 64,
-			Operations: 1, Device: []time.Duration{time.Second}},
-	}}
-	var table, benchstat bytes.Buffer
-	require.NoError(t, r.WriteTable(&table))
-	require.Contains(t, table.String(), "batch 2^18, length 8")
-	require.Contains(t, table.String(), "stale 0.1, width 64, descending, multi-pass")
-	require.Contains(t, table.String(), "changed 0.5")
-	require.NotContains(t, table.String(), "load")
-	require.NoError(t, r.WriteBenchstat(&benchstat))
-	require.Contains(t, benchstat.String(), "Benchmarklsm/count/n=1048576/batch=2^18/length=8 1 ")
 }

@@ -78,7 +78,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if err := measureBeside(ctx, &report, peersOf(report), *runs); err != nil {
 		return err
 	}
-	if err := report.WriteTable(out); err != nil || *figures == "" {
+	if err := report.Write(out); err != nil || *figures == "" {
 		return err
 	}
 	return write(*figures, report)
