@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,6 +63,10 @@ func newEdgeList(l *lines, o Options, v *Vertices) (*edgeList, error) {
 	if v.id.Any {
 		e.guess()
 	}
+	if v.id.Type == keytype.Uint64 {
+		l.readAhead(&plain{from: e.from, to: e.to, weight: e.weight, fields: e.least, count: math.MaxUint64,
+			comments: "#%", comment: e.comment}, o)
+	}
 	return e, nil
 }
 
@@ -87,7 +92,7 @@ func saysCounts(comment []byte) bool {
 // guess finds out whether ids are texts: one is a code, or none of the first ones is a number, but for a first
 // line that may be names.
 func (e *edgeList) guess() {
-	head, _ := e.text.Peek(e.text.Size()) // an error comes again when it is read
+	head, _ := e.buffered.Peek(e.buffered.Size()) // an error comes again when it is read
 	const most = 100
 	var ids [][]byte
 	coded := false
@@ -116,6 +121,10 @@ func isInteger(field []byte) bool {
 
 func (e *edgeList) read(to *Edges, most int) error {
 	for n := 0; n < most; {
+		if added := e.takeAhead(to, most-n); added > 0 {
+			n += added
+			continue
+		}
 		line, err := e.line()
 		if err == io.EOF {
 			return e.end()
@@ -134,6 +143,23 @@ func (e *edgeList) read(to *Edges, most int) error {
 		}
 	}
 	return nil
+}
+
+// takeAhead adds up to so many edges that were parsed ahead, and returns how many. The first line is none of them, nor
+// are lines of ids that turned out to be no unsigned integers, or that no number is left for.
+func (e *edgeList) takeAhead(to *Edges, most int) int {
+	if !e.begun || e.ended || e.vertices.id.Type != keytype.Uint64 {
+		return 0
+	}
+	edges, at := e.more()
+	most = min(most, len(edges.from)-at, (mostVertices-e.vertices.count)/2)
+	e.vertices.addEdges(to, edges.from[at:at+most], edges.to[at:at+most])
+	if e.weight >= 0 {
+		to.Weights = append(to.Weights, edges.weights[at:at+most]...)
+	}
+	e.ahead.taken += most
+	e.edges += uint64(most)
+	return most
 }
 
 // line is the next one that is no comment and has something in it.

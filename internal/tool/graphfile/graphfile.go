@@ -33,6 +33,8 @@ type Options struct {
 	Delimiter rune // of CSV: 0: as input.Options has it
 	Comment   rune // begins lines of Edges and CSV to pass over. Those of Edges may begin with # or %, too
 
+	block int // bytes of text that are parsed at a time; 0: blocks.Bytes; -1: lines are read one by one
+
 	// Note, if not nil, is called with what had to be guessed, in one line each.
 	Note func(text string)
 	// Progress, if not nil, is called by Read with the bytes of the stored file that were read and its size, or -1.
@@ -135,7 +137,7 @@ func newReader(file *input.File, o Options) (r *Reader, err error) {
 		r.source, err = newTable(file, o, r.Vertices)
 		return r, err
 	}
-	l, err := newLines(file)
+	l, err := newLines(file.Name(), file, file.Comes(0))
 	if err != nil {
 		return nil, err
 	}

@@ -14,22 +14,28 @@ const longestLine = 1 << 30
 
 // lines reads a text line by line.
 type lines struct {
-	file   string
-	text   *bufio.Reader
+	file     string
+	buffered *bufio.Reader
+	text     interface {
+		ReadSlice(delimiter byte) ([]byte, error)
+	} // buffered, or the blocks of ahead
+	ahead  ahead
+	eager  bool   // nobody has to wait for what is read ahead
 	number int64  // of the last line, from 1
 	long   []byte // a line that is longer than the buffer
 }
 
-func newLines(file *input.File) (*lines, error) {
-	text, err := input.OpenText(file.Name(), file)
+func newLines(file string, from io.Reader, eager bool) (*lines, error) {
+	text, err := input.OpenText(file, from)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	return &lines{file: file.Name(), text: text}, nil
+	return &lines{file: file, buffered: text, text: text, eager: eager}, nil
 }
 
 // next returns the next line without its end, valid until the next call. io.EOF comes alone.
 func (l *lines) next() (line []byte, err error) {
+	l.settle()
 	line, err = l.text.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
 		line, err = l.nextLong(line)

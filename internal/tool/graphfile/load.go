@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"sync"
 
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
@@ -103,6 +105,9 @@ func (o LoadOptions) directed(s symmetry) bool {
 func (g *Graph) take(part Edges, s symmetry, o LoadOptions) {
 	directed := o.directed(s)
 	weighted := part.Weights != nil && len(part.Weights) == part.Len()
+	if extra := part.Len(); cap(g.From)-len(g.From) < extra {
+		g.From, g.To = slices.Grow(g.From, max(extra, len(g.From))), slices.Grow(g.To, max(extra, len(g.To)))
+	}
 	for i, from := range part.From {
 		g.Rows++
 		to, w := part.To[i], uint32(0)
@@ -130,7 +135,16 @@ func (g *Graph) number(numbers []uint32) {
 	if numbers == nil {
 		return
 	}
-	for i := range g.From {
-		g.From[i], g.To[i] = numbers[g.From[i]], numbers[g.To[i]]
+	const many = 1 << 18 // edges of a goroutine
+	var all sync.WaitGroup
+	for _, ends := range [][]uint32{g.From, g.To} {
+		for part := range slices.Chunk(ends, many) {
+			all.Go(func() {
+				for i, n := range part {
+					part[i] = numbers[n]
+				}
+			})
+		}
 	}
+	all.Wait()
 }

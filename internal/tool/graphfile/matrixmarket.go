@@ -56,6 +56,12 @@ func newMatrixMarket(l *lines, o Options, v *Vertices) (*matrixMarket, error) {
 	if err := v.declare(1, sizes[0]); err != nil {
 		return nil, l.fail(err)
 	}
+	weight := -1
+	if m.wanted {
+		weight = 2
+	}
+	l.readAhead(&plain{from: 0, to: 1, weight: weight, fields: 2 + m.values, exact: true, first: 1, count: sizes[0],
+		comments: "%"}, o)
 	return m, nil
 }
 
@@ -100,7 +106,11 @@ func (m *matrixMarket) symmetry() symmetry {
 }
 
 func (m *matrixMarket) read(to *Edges, most int) error {
-	for range most {
+	for n := 0; n < most; n++ {
+		if added := m.takeAhead(to, most-n); added > 0 {
+			n += added - 1
+			continue
+		}
 		line, err := m.full('%')
 		switch {
 		case err == io.EOF && m.entries < m.said:
@@ -117,6 +127,21 @@ func (m *matrixMarket) read(to *Edges, most int) error {
 	return nil
 }
 
+// takeAhead adds up to so many entries that were parsed ahead, and returns how many.
+func (m *matrixMarket) takeAhead(to *Edges, most int) int {
+	edges, at := m.more()
+	most = max(0, min(most, len(edges.from)-at, int(m.said-m.entries)))
+	for i := at; i < at+most; i++ {
+		to.From, to.To = append(to.From, uint32(edges.from[i]-1)), append(to.To, uint32(edges.to[i]-1))
+	}
+	if m.wanted {
+		to.Weights = append(to.Weights, edges.weights[at:at+most]...)
+	}
+	m.ahead.taken += most
+	m.entries += int64(most)
+	return most
+}
+
 // entry adds the edge of a line.
 func (m *matrixMarket) entry(line []byte, to *Edges) (err error) {
 	var ends [2]uint32
@@ -130,7 +155,7 @@ func (m *matrixMarket) entry(line []byte, to *Edges) (err error) {
 		}
 		line = rest
 	}
-	if have := len(bytes.Fields(line)); have != m.values {
+	if have := len(fields(line)); have != m.values {
 		return m.fail(ErrFields)
 	}
 	var w uint32

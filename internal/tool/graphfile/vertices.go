@@ -1,6 +1,7 @@
 package graphfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -24,7 +25,7 @@ type Vertices struct {
 	count    int
 	words    []uint64          // by number; of texts numbers in the arena, which are those of the vertices
 	small    []uint32          // of words that are small: one more than their number, 0: none has come
-	numbers  map[uint64]uint32 // of the others
+	numbers  map[uint64]uint32 // of the others, which the table has no place for
 	texts    keytype.Arena
 	byText   map[string]uint32
 }
@@ -88,8 +89,9 @@ func (v *Vertices) Find(id string) (number uint32, found bool, err error) {
 }
 
 func (v *Vertices) find(word uint64) (number uint32, found bool) {
-	if word < uint64(len(v.small)) && v.small[word] != 0 {
-		return v.small[word] - 1, true
+	if word < uint64(len(v.small)) {
+		number = v.small[word]
+		return number - 1, number != 0
 	}
 	number, found = v.numbers[word]
 	return number, found
@@ -161,6 +163,25 @@ func (v *Vertices) number(word uint64) (number uint32, err error) {
 	return number, nil
 }
 
+// addEdges adds edges of ids, words of the ids' type, to others of numbers. There are numbers left for all of them.
+func (v *Vertices) addEdges(edges *Edges, from, to []uint64) {
+	begin := len(edges.From)
+	edges.From = slices.Grow(edges.From, len(from))[:begin+len(from)]
+	edges.To = slices.Grow(edges.To, len(to))[:begin+len(to)]
+	for i := range from {
+		edges.From[begin+i], edges.To[begin+i] = v.numberOf(from[i]), v.numberOf(to[i])
+	}
+}
+
+// numberOf is number where one is left.
+func (v *Vertices) numberOf(word uint64) uint32 {
+	if word < uint64(len(v.small)) && v.small[word] != 0 {
+		return v.small[word] - 1
+	}
+	number, _ := v.number(word)
+	return number
+}
+
 // add gives the next number to a word.
 func (v *Vertices) add(word uint64) (number uint32, err error) {
 	if v.count == mostVertices {
@@ -181,6 +202,12 @@ func (v *Vertices) grow(word uint64) bool {
 	}
 	if word >= uint64(len(v.small)) {
 		v.small = append(v.small, make([]uint32, max(int(word)+1-len(v.small), len(v.small)))...)
+		for word, number := range v.numbers {
+			if word < uint64(len(v.small)) {
+				v.small[word] = number + 1
+				delete(v.numbers, word)
+			}
+		}
 	}
 	return true
 }
@@ -252,19 +279,27 @@ func (v *Vertices) sort() (numbers []uint32) {
 	if v.declared || v.id.Type == keytype.Text || slices.IsSorted(v.words) {
 		return nil
 	}
+	numbers, sorted := make([]uint32, len(v.words)), make([]uint64, 0, len(v.words))
+	give := func(word uint64, old uint32) {
+		numbers[old], sorted = uint32(len(sorted)), append(sorted, word)
+	}
+	if v.grow(v.there.Greatest) && len(v.numbers) == 0 { // the table has the words in order
+		for word, number := range v.small {
+			if number != 0 {
+				give(uint64(word), number-1)
+				v.small[word] = uint32(len(sorted))
+			}
+		}
+		v.words = sorted
+		return numbers
+	}
 	order := make([]uint32, len(v.words))
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	slices.SortFunc(order, func(a, b uint32) int {
-		if v.words[a] < v.words[b] {
-			return -1
-		}
-		return 1 // no two are equal
-	})
-	numbers, sorted := make([]uint32, len(order)), make([]uint64, len(order))
-	for number, old := range order {
-		numbers[old], sorted[number] = uint32(number), v.words[old]
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(v.words[a], v.words[b]) })
+	for _, old := range order {
+		give(v.words[old], old)
 	}
 	v.words = sorted
 	v.renumber()

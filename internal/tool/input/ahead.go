@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"io"
 
+	"github.com/vkds/vkds/internal/tool/blocks"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
 // ahead are the rows of delimited text that plain has parsed: those of the block that is being used, from where it is
 // used on.
 type ahead struct {
-	blocks             *blocks
+	blocks             *blocks.Reader[parsed]
 	delimiter, comment rune
 	none               bool   // rows are parsed as records alone
 	plain              *plain // nil: not known yet
@@ -21,23 +22,23 @@ type ahead struct {
 }
 
 // place is where records go on.
-type place struct{ taken, at int }
+type place struct{ used, at int }
 
-func (a *ahead) place() place { return place{a.blocks.taken, a.blocks.at} }
+func (a *ahead) place() place { return place{a.blocks.Used(), a.blocks.At} }
 
 // moved tells where records went on before they were read: rows that are behind them are still good.
 func (a *ahead) moved(before place) {
 	if a.rows == nil {
 		return
 	}
-	if a.blocks.taken != before.taken || a.blocks.at > a.rows.to {
+	if a.blocks.Used() != before.used || a.blocks.At > a.rows.to {
 		a.rows = nil
 		return
 	}
-	if a.blocks.at == a.rows.to {
+	if a.blocks.At == a.rows.to {
 		a.row = a.rows.rows // the last line may have no end
 	} else {
-		a.row += bytes.Count(a.blocks.queue[0].text[before.at:a.blocks.at], []byte("\n"))
+		a.row += bytes.Count(a.blocks.Now().Text[before.at:a.blocks.At], []byte("\n"))
 	}
 	a.settled = a.row
 }
@@ -49,12 +50,12 @@ func (a *ahead) settle() (lines int) {
 	}
 	lines = a.row - a.settled
 	if a.settled = a.row; a.row == a.rows.rows {
-		a.blocks.at = a.rows.to
+		a.blocks.At = a.rows.to
 		return lines
 	}
-	text := a.blocks.queue[0].text
+	text := a.blocks.Now().Text
 	for range lines {
-		a.blocks.at += bytes.IndexByte(text[a.blocks.at:], '\n') + 1
+		a.blocks.At += bytes.IndexByte(text[a.blocks.At:], '\n') + 1
 	}
 	return lines
 }
@@ -66,18 +67,17 @@ func (a *ahead) more(fields int, columns []*column, index []int) bool {
 			a.none = true
 			return false
 		}
-		a.blocks.plain = a.plain
+		a.blocks.Parse = a.plain.parseBlock
 	}
-	now := a.blocks.now()
-	if a.rows, a.row, a.settled = nil, 0, 0; a.blocks.at == len(now.text) {
+	now := a.blocks.Now()
+	if a.rows, a.row, a.settled = nil, 0, 0; a.blocks.At == len(now.Text) {
 		return false
 	}
-	if now.done != nil && a.blocks.at == 0 {
-		<-now.done
-		a.rows = &now.parsed
+	if a.blocks.At == 0 {
+		a.rows = now.Parsed()
 	}
 	if a.rows == nil || !a.rows.plain.fits(columns) {
-		a.plain.parse(&a.own, now.text, a.blocks.at, now.err == io.EOF)
+		a.plain.parse(&a.own, now.Text, a.blocks.At, now.Err == io.EOF)
 		a.rows = &a.own
 	}
 	return a.rows.rows > 0
@@ -120,7 +120,7 @@ func (d *delimited) takePlain(columns [][]uint64, n int) int {
 
 // takeTexts adds the texts of so many rows to their arenas, or of fewer if these are full then.
 func (d *delimited) takeTexts(columns [][]uint64, n, rows int) int {
-	a, text := &d.ahead, d.ahead.blocks.queue[0].text
+	a, text := &d.ahead, d.ahead.blocks.Now().Text
 	for i := range rows {
 		some := false
 		for c, column := range d.columns {

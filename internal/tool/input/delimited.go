@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/vkds/vkds/internal/tool/blocks"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
@@ -56,9 +57,8 @@ func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delim
 	} else {
 		sample, _ = recordsOf(head, whole, o.Delimiter, o.Comment)
 	}
-	d.ahead = ahead{blocks: newBlocks(text, cmp.Or(o.block, blockBytes)), delimiter: o.Delimiter,
-		comment: o.Comment, none: o.records}
-	d.ahead.blocks.eager = o.eager
+	d.ahead = ahead{blocks: blocks.New[parsed](text, cmp.Or(o.block, blocks.Bytes), o.eager),
+		delimiter: o.Delimiter, comment: o.Comment, none: o.records}
 	d.records = newRecords(d.ahead.blocks, o.Delimiter, o.Comment)
 	if separated {
 		if _, err := d.records.read(); err != nil {
