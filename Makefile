@@ -195,6 +195,7 @@ test-chaos: chaos-kernels
 #   stress-often-WIDTH    what threads and chance have a part in, STRESS times
 #   stress-threads-WIDTH  the same, half as often, with more threads of the driver than there are cores: 4, and 16
 #   stress-chaos-WIDTH    concurrent kernels, in the long forms of their tests, once, with random delays
+#   stress-radv           each kernel by AMD's compiler at each subgroup size of a GPU that has two
 # What one driver finds as well as another is left out as it is in "make test".
 STRESS = 1
 drivers = 4 8 16 swiftshader
@@ -210,8 +211,10 @@ concurrent-tests = $(call stress-test,$(1),$(2) $(3)) && \
 	$(call stress-test,$(1),$(2) -run 'Concurrent|WithSplits|UpdatesOfTypes' ./test/conformance)
 
 stress-parts = $(foreach part,long often chaos,$(drivers:%=stress-$(part)-%)) $(patsubst %,stress-threads-%,4 8 16)
-.PHONY: $(stress-parts)
-stress: lint cross $(stress-parts) test-windows test-arm64
+.PHONY: $(stress-parts) stress-radv
+stress: lint cross $(stress-parts) stress-radv test-windows test-arm64
+stress-radv: deps
+	VKDS_STRESS=$(STRESS) $(call go-test,navi31,-run TestEveryModuleCompiles -v ./vk)
 stress-long-4 stress-long-8 stress-long-16 stress-long-swiftshader: stress-long-%: deps
 	VKDS_STRESS=$(STRESS) $(call stress-test,$*,$(if $(filter 8,$*),./...,$(on-device)))
 stress-often-4 stress-often-8 stress-often-16 stress-often-swiftshader: stress-often-%: deps
