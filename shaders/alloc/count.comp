@@ -1,4 +1,4 @@
-// Counts the slabs allocated in each super block of a pool, from its bitmaps.
+// Counts the allocated slabs of each super block of a pool, from its bitmaps.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_alloc.glsl"
@@ -6,11 +6,11 @@
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;
-    uvec2 counts;   // a counter a super block, out; 0 before
+    uvec2 counts;   // output: one counter per super block, 0 before
 };
 
-// An invocation takes a word of a bitmap. A super block's words are a multiple of any subgroup's lanes, so a
-// subgroup counts for one super block.
+// Each invocation reads one word of a bitmap. The words of a super block are a multiple of every subgroup size, so a
+// subgroup never counts for two super blocks.
 void main() {
     uint i = invocation_index();
     uint block = i >> 5;

@@ -1,4 +1,4 @@
-// Makes the first slabs of a pool allocated and all others free.
+// Marks the first slabs of a pool as allocated and all others as free.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_alloc.glsl"
@@ -6,10 +6,10 @@
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;
-    uvec2 count;   // a word: how many
+    uvec2 count;   // address of the number of allocated slabs
 };
 
-// An invocation takes a word of a bitmap.
+// Each invocation writes one word of a bitmap.
 void main() {
     uint i = invocation_index();
     uint block = i >> 5;

@@ -1,5 +1,5 @@
-// Frees all retired slabs, when no kernel that may read them is running: those left in the bags, and those that found
-// no room in them.
+// Frees all retired slabs: those left in limbo bags, and those that found no room in a bag. No kernel that may read
+// them may be running.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "epoch_slab.glsl"
@@ -8,9 +8,9 @@
 layout(push_constant, std430) uniform Push {
     SlabPool pool;
     EpochReclaimer reclaimer;
-    uvec2 totals;   // ReclaimerStats of alloc/reclaimer.go: words freed, left, kept, stuck
-    uint segments;  // of 2^EPOCH_KEPT_SHIFT slabs, in all of the pool
-    uint clear;     // whether slabs are made ~0
+    uvec2 totals;   // four counters, ReclaimerStats of alloc/reclaimer.go: Freed, Left, Kept, Stuck
+    uint segments;  // the number of segments of 2^EPOCH_KEPT_SHIFT slabs in the pool
+    uint clear;     // 1: set all words of a freed slab to ~0
 };
 
 const uint FREED = 0u, LEFT = 1u, KEPT = 2u, STUCK = 3u;
@@ -33,7 +33,7 @@ void free_slabs(uint slab, bool want) {
     slab_free(pool, slab, want);
 }
 
-// The bag of an epoch's class, and with the first one the rest of the stripe's line.
+// Empties one bag of a stripe. With bag 0 it also adds up and clears the other counters of the stripe.
 void empty_bag(uint stripe, uint number) {
     uvec2 at = epoch_count(reclaimer, stripe, number);
     EpochBag bag = EpochBag(epoch_words(reclaimer, stripe, number), min(elected_load(at), reclaimer.bag), 0u);
@@ -65,7 +65,7 @@ void free_marked(uint segment) {
         uint marks = plain_load(address_at(kept.zw, word, 2u));
         if (marks != 0u) plain_store(address_at(kept.zw, word, 2u), 0u);
         n += uint(bitCount(marks));
-        while (subgroupAny(marks != 0u)) {   // 32 times at most
+        while (subgroupAny(marks != 0u)) {   // at most 32 rounds
             free_slabs(pool_slab(word << 5 | uint(findLSB(marks)) & 31u), marks != 0u);
             marks &= marks - 1u;
         }
@@ -74,7 +74,7 @@ void free_marked(uint segment) {
     if (subgroupElect()) plain_store(flag, 0u);
 }
 
-// A subgroup takes a bag, or a segment.
+// Each subgroup takes a bag or a segment at a time.
 void main() {
     uint bags = reclaimer.stripes * EPOCH_CLASSES;
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;

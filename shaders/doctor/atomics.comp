@@ -5,23 +5,23 @@
 
 layout(push_constant, std430) uniform Push {
     Meeting meeting;
-    uvec2 places;    // pairs of words, as named below; low word first
-    uvec2 bits;      // a pair for 32 invocations (of the 32-bit variant, its low word), all ones before
-    uvec2 answers;   // two quads an invocation: increments by compare-and-swap, whether its bit was its own to
-                     // clear, the word that exchange gave, swaps of a pair whose high word others add to; the
-                     // amount added as a pair, the word offered, additions to that high word
+    uvec2 places;    // pairs of words, numbered as below; low word first
+    uvec2 bits;      // one pair for 32 invocations, all ones before; the 32-bit variant uses the low word
+    uvec2 answers;   // two quads per invocation. First: increments by compare-and-swap, 1 if it alone cleared its bit,
+                     // the word that exchange returned, swaps of the pair at SIZES. Second: the amount added, as a
+                     // pair; the word offered; additions to the high word at SIZES
     uint count;      // a multiple of 32
-    uint rounds;     // of compare-and-swap, at most
-    uint increments; // by it, that an invocation wants
+    uint rounds;     // the maximal number of tries of a compare-and-swap
+    uint increments; // the number of successful ones that an invocation wants
     uint seed;
 };
 
-// Numbers of places, each at the start of 64 bytes.
+// The numbers of the places, which are 64 bytes apart.
 const uint SUM = 0u, SWAPPED = 1u, LEAST = 2u, MOST = 3u, EXCHANGED = 4u, UNION = 5u, SIZES = 6u;
 uvec2 place(uint p) { return address_at(places, p, 6u); }
 
 #if VKDS_INT64_ATOMICS
-// Neighbours' bits lie in different words of the pair.
+// Neighbouring invocations have their bits in different words of the pair.
 uvec2 bit_of(uint i) { return (i & 1u) == 0u ? uvec2(1u << (i & 31u), 0u) : uvec2(0u, 1u << (i & 31u)); }
 #else
 uvec2 bit_of(uint i) { return uvec2(1u << (i & 31u), 0u); }
@@ -51,7 +51,7 @@ void main() {
     for (uint round = 0u; round < rounds && done < increments; round++) {
 #if VKDS_INT64_ATOMICS
         uvec2 old = atomic_load2(place(SWAPPED));
-        // Low and high word go up together, so that a swap of half a pair would show.
+        // Both words are incremented, so that a swap of only half a pair would show.
         if (atomic_cas2(place(SWAPPED), old, old + 1u) == old) done++;
 #else
         uint old = atomic_load(place(SWAPPED));
@@ -59,15 +59,15 @@ void main() {
 #endif
     }
 
-    // Atomics of two sizes on one pair, as the slab list has them: a swap of the pair may not undo an addition to
-    // its high word.
+    // Atomics of two sizes on one pair, as slab lists use them: a swap of the pair must not undo an addition to its
+    // high word.
     uint swaps = 0u, additions = 0u;
 #if VKDS_INT64_ATOMICS
     for (uint round = 0u; round < rounds && swaps < increments; round++) {
         uvec2 old = atomic_load2(place(SIZES));
         atomic_add(address_add(place(SIZES), 4u), 1u);
         additions++;
-        old.y++;   // right unless somebody else added, too
+        old.y++;   // correct unless another invocation added, too
         if (atomic_cas2(place(SIZES), old, uvec2(old.x + 1u, old.y)) == old) swaps++;
     }
 #endif

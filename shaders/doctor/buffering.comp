@@ -1,24 +1,25 @@
-// For the doctor: store buffering. Lanes of two workgroups pair up; in each round both write a word of their own
-// and then read the other's. That neither sees the other's write is allowed, and tells of a store buffer.
+// For the doctor: store buffering. Lanes of two workgroups form pairs. In each round both write a word of their own and
+// then read the other's. Neither may see the other's write: this is allowed, and shows a store buffer.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "litmus.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 tickets;   // a word, 0 before: workgroups pair up in the order in which they begin
-    uvec2 reached;   // a word an invocation, 0 before: its round, plus 1
-    uvec2 words;     // a word a round and an invocation, 0 before
-    uvec2 answers;   // the same: 2 once done, plus 1 if the other's write was seen
+    uvec2 tickets;   // a word, 0 before: workgroups form pairs in the order in which they begin
+    uvec2 reached;   // one word per invocation, 0 before: its round plus 1
+    uvec2 words;     // one word per round and invocation, 0 before
+    uvec2 answers;   // one word per round and invocation: 2 when done, 3 if it saw the other's write
     uint count;
     uint rounds;
-    uint patience;   // how often an invocation looks whether the other one has come to the round, in all
+    uint patience;   // the maximal number of times an invocation checks whether the other one has reached the round,
+                     // over all rounds
     uint seed;
 };
 
 void main() {
     uint ticket = 0u;
     if (subgroupElect()) ticket = atomic_add(tickets, 1u);
-    ticket = subgroupBroadcastFirst(ticket);   // workgroups are one subgroup
+    ticket = subgroupBroadcastFirst(ticket);   // a workgroup is one subgroup here
     uint mine = ticket * gl_SubgroupSize + gl_SubgroupInvocationID;
     uint other = (ticket ^ 1u) * gl_SubgroupSize + gl_SubgroupInvocationID;
     if (mine >= count || other >= count) return;
@@ -29,7 +30,7 @@ void main() {
         uint there = atomic_load(address_at(reached, other, 2u));
         while (there <= round && left > 0u) {
             left--;
-            acquire_fence();   // as in meet
+            acquire_fence();   // needed for the same reason as in meet
             there = atomic_load(address_at(reached, other, 2u));
         }
         random = jitter(random, 4u);

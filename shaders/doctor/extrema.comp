@@ -1,14 +1,15 @@
-// For the doctor: minima and maxima of words that others add to meanwhile. None of them changes its word, so that all
-// additions are there in the end, unless one of them stored what it had loaded before.
+// For the doctor: minima and maxima of words to which others add at the same time. The operands are chosen so that no
+// minimum or maximum changes its word. So the final words count all additions, unless a minimum or maximum stored a
+// word that it had loaded earlier.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "litmus.glsl"
 
 layout(push_constant, std430) uniform Push {
     Meeting meeting;
-    uvec2 words;   // 64 bytes apart: the one of minima, 0 before, and the one of maxima, 2^31 before
+    uvec2 words;   // two words, 64 bytes apart: for minima, 0 before; for maxima, 2^31 before
     uint count;
-    uint rounds;   // additions to each word that an invocation makes; all together less than 2^31
+    uint rounds;   // the number of additions to each word per invocation; those of all invocations are fewer than 2^31
     uint seed;
 };
 

@@ -1,16 +1,16 @@
-// For the doctor: words of one buffer that lie 4 GiB apart.
+// For the doctor: the words of a buffer of more than 4 GiB.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "litmus.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 base;
-    uvec2 answers;   // a word an invocation
+    uvec2 answers;   // one word per invocation
     uint count;
     uint writes;     // 1: store, 0: load
 };
 
-// Invocation i's word stands at base + i * 2^30 bytes.
+// The word of invocation i is at base + i * 2^30 bytes.
 void main() {
     uint i = invocation_index();
     if (i >= count) return;

@@ -1,11 +1,11 @@
-// For the doctor: more workgroups than one row of a dispatch may have.
+// For the doctor: a dispatch of more workgroups than one row may have.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "litmus.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 runs;    // a word a workgroup, 0 before: how often its first lane came by
-    uint count;    // workgroups
+    uvec2 runs;    // one word per workgroup, 0 before: how often its first lane ran
+    uint count;    // the number of workgroups
 };
 
 void main() {

@@ -1,19 +1,21 @@
-// For the doctor: counters behind try-locks, each taken, used and released inside one round.
+// For the doctor: counters protected by try-locks. A lock is taken, used and released within one round.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "litmus.glsl"
 
 const uint FENCES = 0u, SEMANTICS = 1u;
-layout(constant_id = 16) const uint ORDER = 0;   // by fences beside relaxed atomics, or by the atomics themselves
+layout(constant_id = 16) const uint ORDER = 0;   // FENCES around relaxed atomics, or SEMANTICS of the atomics
+                                                 // themselves
 
 layout(push_constant, std430) uniform Push {
     Meeting meeting;
-    uvec2 locks;     // a quad a lock, 0 before: the lock, its counter twice, nothing
-    uvec2 answers;   // a pair an invocation: how often it got in, and how often it found the two counters unequal
+    uvec2 locks;     // one quad per lock, 0 before: the lock, two counters, one word unused
+    uvec2 answers;   // one pair per invocation: how often it held a lock, and how often it found the two counters
+                     // unequal
     uint count;
     uint lock_count;
-    uint entries;    // that an invocation wants
-    uint rounds;     // at most
+    uint entries;    // the number of times that an invocation wants a lock
+    uint rounds;     // the maximal number of tries
     uint seed;
 };
 

@@ -4,17 +4,16 @@
 #include "litmus.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 answers;   // two quads an invocation: iterations and the number computed by one loop; by two nested
-                     // loops, and by three
+    uvec2 answers;   // two quads per invocation: iterations and result of one loop, of two nested loops, and of three
     uint count;
-    uint iterations; // of the one loop, plus the invocation's number
-    uint outer;      // of two, and of the outermost two of three each a part
+    uint iterations; // of the single loop, plus the invocation's number
+    uint outer;      // the outer one of two loops has outer * middle iterations
     uint middle;
     uint inner;
-    uint least;      // below this no iteration counts; 0
+    uint least;      // 0: iterations below it don't count
 };
 
-// Not to be had in closed form.
+// A recurrence, so that a compiler can't leave the loop out.
 uint step_on(uint x) { return x * 1664525u + 1013904223u; }
 
 void main() {

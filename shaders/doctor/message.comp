@@ -1,21 +1,22 @@
-// For the doctor: invocations publish one message after the other, each a quad of words behind a flag, and read
-// those of other workgroups.
+// For the doctor: each invocation publishes messages, one after another, and reads those of other workgroups. A message
+// is a quad of words, followed by a flag in memory of its own.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "litmus.glsl"
 
-layout(constant_id = 16) const uint ORDER = 1;   // of a message and its flag: NOTHING, FENCES or DEPENDENCY
+layout(constant_id = 16) const uint ORDER = 1;   // how a message is ordered with its flag
 
 const uint NOTHING = 0u;
 const uint FENCES = 1u;
-const uint DEPENDENCY = 2u;   // as in slab_claimed.glsl: by the results of atomics, and by an address made of the flag
+const uint DEPENDENCY = 2u;   // by the results of atomics, and by an address computed from the flag, as in
+                              // slab_claimed.glsl
 
 layout(push_constant, std430) uniform Push {
     Meeting meeting;
-    uvec2 messages;   // a quad an invocation, 0 before: in round r all four words become r
-    uvec2 flags;      // a word an invocation, 0 before: the round whose message is there
-    uvec2 answers;    // a quad an invocation: messages read, of those of those from writers that were at work, of all
-                      // those older than their flag, nothing
+    uvec2 messages;   // one quad per invocation, 0 before: in round r all its words become r
+    uvec2 flags;      // one word per invocation, 0 before: the round whose message was published
+    uvec2 answers;    // one quad per invocation: messages read; those of them from invocations that were not done;
+                      // those of all that were older than their flag; 0
     uint count;
     uint rounds;
     uint seed;
@@ -44,7 +45,7 @@ void main() {
         uint flag = atomic_load(address_at(flags, other, 2u));
         if (ORDER == FENCES) acquire_fence();
         uvec2 message = address_at(messages, other, 4u);
-        if (ORDER == DEPENDENCY) message = address_add(message, flag >> 31);   // no round has that bit
+        if (ORDER == DEPENDENCY) message = address_add(message, flag >> 31);   // adds 0: no round has that bit
         uvec4 m;
         if (ORDER == DEPENDENCY) for (uint w = 0u; w < 4u; w++) m[w] = atomic_load(address_add(message, 4u * w));
         else m = coherent_load4(message);

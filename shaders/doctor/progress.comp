@@ -1,18 +1,19 @@
-// For the doctor: pairs of parties hand a turn to and fro. Each waits for its turn in a loop of its own, behind
-// which it passes the turn on; so the waiting party must let the other one run.
+// For the doctor: two parties pass a turn back and forth. Each waits for its turn in a loop and then passes it on. So
+// the device must run the other party while one waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "litmus.glsl"
 
 const uint WORKGROUPS = 0u, SUBGROUPS = 1u, LANES = 2u;
-layout(constant_id = 16) const uint BETWEEN = 0;   // what the parties are
-layout(constant_id = 17) const uint FENCES = 1;    // whether there is one between two looks
+layout(constant_id = 16) const uint BETWEEN = 0;   // what a party is
+layout(constant_id = 17) const uint FENCES = 1;    // 1: a fence follows each check
 
 layout(push_constant, std430) uniform Push {
-    uvec2 turns;      // a word a pair, 0 before: how often the turn was passed on, or GAVE_UP and more
-    uvec2 tickets;    // a word, 0 before: workgroups pair up in the order in which they begin
-    uint moves;       // of both parties together
-    uint patience;    // how often a party looks for its turn, in all
+    uvec2 turns;      // one word per pair, 0 before: how often the turn was passed on; GAVE_UP or more if a party gave
+                      // up
+    uvec2 tickets;    // a word, 0 before: workgroups form pairs in the order in which they begin
+    uint moves;       // the number of moves of both parties together
+    uint patience;    // the maximal number of checks of a party, over all its moves
     uint seed;
 };
 

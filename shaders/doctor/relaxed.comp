@@ -1,17 +1,17 @@
-// For the doctor: relaxed atomics in a loop that each lane leaves at its own time. An invocation raises its own
-// word, and one that all share, until its own has reached a target.
+// For the doctor: relaxed atomics in a loop that lanes leave at different times. An invocation increments its own word,
+// and one that all share, until its own has reached a target.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "litmus.glsl"
 
 layout(push_constant, std430) uniform Push {
     Meeting meeting;
-    uvec2 words;     // a word an invocation, 0 before
+    uvec2 words;     // one word per invocation, 0 before
     uvec2 shared_;   // a word, 0 before
-    uvec2 answers;   // a quad an invocation: its target, the rounds it took, the last value read, how often the
-                     // shared word was seen to fall
+    uvec2 answers;   // one quad per invocation: its target, its rounds, the last value read, how often it saw the
+                     // shared word fall
     uint count;
-    uint rounds;     // at most; targets are below
+    uint rounds;     // the maximal number of rounds; targets are lower
     uint seed;
 };
 

@@ -1,12 +1,12 @@
-// For the doctor: what a subgroup is, what its operations give, and a tile's rounds.
+// For the doctor: what a subgroup is, the results of its operations, and the rounds of a tile.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "litmus.glsl"
 #include "tile.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 inputs;    // a word an invocation
-    uvec2 answers;   // five quads an invocation, below
+    uvec2 inputs;    // one word per invocation
+    uvec2 answers;   // five quads per invocation, see the end of main
     uint count;
 };
 
@@ -28,8 +28,7 @@ void main() {
                 | (subgroupElect() ? 1u << 16 : 0u) | (subgroupAny(odd) ? 1u << 17 : 0u)
                 | (subgroupAll(odd) ? 1u << 18 : 0u);
 
-    // A tile works for its lanes one after another, those that are busy: what each contributes depends on
-    // the one before.
+    // A tile works for its busy lanes, one after another: each step depends on the one before.
     uint chain = 0u, rounds = 0u;
     bool busy = odd;
     while (subgroupAny(busy) && rounds <= TILE) {

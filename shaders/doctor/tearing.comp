@@ -1,14 +1,14 @@
-// For the doctor: pairs of words are written whole, by 64-bit atomics, and read beside that by 64-bit atomics and
-// as halves of a vector. The second word of a pair is a function of the first.
+// For the doctor: pairs of words are written by 64-bit atomics, and read at the same time both by 64-bit atomics and as
+// halves of a vector. The second word of a pair is a function of the first, so a torn read shows.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "litmus.glsl"
 
 layout(push_constant, std430) uniform Push {
     Meeting meeting;
-    uvec2 quads;     // (0, hash_mix(0)) twice in each, before
-    uvec2 answers;   // a quad an invocation: pairs written; pairs read as vectors, torn ones of these, and torn ones
-                     // of as many that were read by atomics
+    uvec2 quads;     // each holds (0, hash_mix(0)) twice before
+    uvec2 answers;   // one quad per invocation: pairs written; pairs read; of these, torn quads; and pairs that were
+                     // torn when read by an atomic
     uint quad_count;
     uint rounds;
     uint seed;
@@ -25,7 +25,7 @@ void main() {
         random = jitter(random, 2u);
         uvec2 quad = address_at(quads, hash_reduce(random, quad_count), 4u);
         uvec2 pair = address_add(quad, (random & 1u) * 8u);
-        // The fault writes a half. Readers do, too, since writers may end before or begin behind them.
+        // The fault writes half a pair. Readers do this, too, because all writers may run before or after them.
         if (FAULT == 1u && (random & 2u) != 0u) atomic_add(pair, 1u);
         if (writer) {
             uvec2 old = atomic_load2(pair);

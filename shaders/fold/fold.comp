@@ -1,4 +1,4 @@
-// The value that each key of a batch has when all operations on it are done.
+// Computes the value that each key of a batch has after all operations on it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "fold.glsl"
@@ -6,11 +6,13 @@
 
 layout(push_constant, std430) uniform Push {
     FoldBatch batch;
-    uvec2 tiles;       // of tiles.comp; of a mixed batch nothing
-    uvec2 old;         // one a position: the value that its key has before
-    uvec2 found;       // a byte a position: 1 if the key is there before, else 0
-    uvec2 out_values;  // one a position, out: of the last one of a key its value, if the key is there then
-    uvec2 out_kinds;   // a byte a position, out: of the last one of a key OP_INSERT, or OP_DELETE; or 0
+    uvec2 tiles;       // from tiles.comp; for kinds that update in place only
+    uvec2 old;         // one per position: the value of the key before the batch
+    uvec2 found;       // one byte per position: 1 if the key was there before the batch, else 0
+    uvec2 out_values;  // output, one per position: at the last position of a key its value, if the key is there
+                       // afterwards
+    uvec2 out_kinds;   // 0, or output, one byte per position: at the last position of a key OP_INSERT, or OP_DELETE if
+                       // it is not there
 };
 
 shared V values[FOLD_TILE];
@@ -18,7 +20,7 @@ shared uint kinds[FOLD_TILE];
 shared bool carried_there;
 shared V carried_value;
 
-// Reads the operations at up to FOLD_TILE positions from one on. Collective over the workgroup.
+// Reads the operations at n positions from `from` on, at most FOLD_TILE. Collective over the workgroup.
 void load(uint from, uint n) {
     for (uint at = workgroup_lane(); at < n; at += WORKGROUP) {
         uint source = fold_source(batch, from + at);
@@ -31,15 +33,15 @@ void load(uint from, uint n) {
 
 Held before(uint i) { return Held(byte_load(found, i) != 0u, VKDS_LOAD_AT(old, i)); }
 
-// What the operations come to that a tile's first key has in the tiles before, from position `from` on, is carried into
-// the tile. Collective over the workgroup.
+// Computes the state of the tile's first key after its operations in earlier tiles, which begin at position `from`.
+// Collective over the workgroup.
 void carry(uint tile, uint from) {
     uint first = tile * FOLD_TILE;
     if (op_updates_in_place(KIND)) {
         V all = fold_nothing();
         for (uint t = from / FOLD_TILE + workgroup_lane(); t < tile; t += WORKGROUP)
             all = fold_values(all, VKDS_LOAD_AT(tiles, t));
-        barrier();   // has all lanes of a subgroup together again, for what follows
+        barrier();   // makes each subgroup converge again
         all = fold_workgroup(all);
         if (workgroup_lane() == 0u) {
             Held held = before(first);
@@ -50,7 +52,7 @@ void carry(uint tile, uint from) {
         return;
     }
     Held held = before(first);
-    uint end = KIND == OP_INSERT_UNIQUE ? min(from + 1u, first) : first;   // the first one alone counts
+    uint end = KIND == OP_INSERT_UNIQUE ? min(from + 1u, first) : first;   // only the first operation has an effect
     for (uint at = from; at < end; at += FOLD_TILE) {
         uint n = min(end - at, FOLD_TILE);
         load(at, n);
@@ -69,7 +71,7 @@ void main() {
     if (first >= count) return;   // the whole workgroup
     uint n = min(count - first, FOLD_TILE);
     K key = fold_key(batch, first);
-    bool goes_on = false;   // the first key began in an earlier tile, and ends in this one
+    bool goes_on = false;   // the tile's first key began in an earlier tile, and ends in this one
     if (first != 0u) goes_on = fold_key(batch, first - 1u) == key;
     if (goes_on && first + n < count) goes_on = fold_key(batch, first + n) != key;
     if (goes_on) carry(tile, lower_bound(batch.keys, 0u, first, key));
@@ -94,7 +96,7 @@ void main() {
             }
             VKDS_STORE_AT(out_values, i, value);
         }
-        barrier();   // has all lanes of a subgroup together again, for what follows
+        barrier();   // makes each subgroup converge again
         if (out_kinds != uvec2(0u)) byte_store(out_kinds, i, count, kind);
     }
 }

@@ -1,9 +1,9 @@
-// Fold: the result of all operations of a batch on one key, one after the other.
+// Fold: the result of all operations of a batch on one key, one after another.
 //
-// A workgroup has a tile of positions of the batch in key order. The last position of a key computes its result. If the
-// key began in an earlier tile, the whole workgroup computes the part before. If all operations update in place in the
-// same way, it combines the results of the earlier tiles. In mixed batches it goes operation by operation, because an
-// addition and a minimum can't be combined.
+// A workgroup has a tile of positions of the batch in key order. The invocation at the last position of a key computes
+// the key's result. If the key began in an earlier tile, the whole workgroup first computes the part before the tile.
+// If all operations are of one kind that updates in place, it combines the results of the earlier tiles. In mixed
+// batches it goes operation by operation, because an addition and a minimum can't be combined.
 #ifndef VKDS_FOLD_GLSL
 #define VKDS_FOLD_GLSL
 
@@ -16,19 +16,19 @@
 
 layout(constant_id = 16) const uint KIND = 0;   // of all operations, or OP_MIXED
 
-const uint FOLD_ITEMS = 4u;                     // positions that a lane has
+const uint FOLD_ITEMS = 4u;                     // positions per lane
 const uint FOLD_TILE = FOLD_ITEMS * WORKGROUP;
 
-// The operations in key order, those of equal keys in the batch's order.
+// A batch in key order. Operations with equal keys keep the order of the batch.
 struct FoldBatch {
     uvec2 keys;
-    uvec2 sources;   // where each stands in the batch
-    uvec2 values;    // in the batch's order
-    uvec2 kinds;     // likewise, bytes; of OP_MIXED alone
+    uvec2 sources;   // the index of each position's operation in the batch
+    uvec2 values;    // in the order of the batch
+    uvec2 kinds;     // bytes, in the order of the batch; for OP_MIXED only
     Length count;
 };
 
-// A key while the operations on it are done.
+// The state of a key after some of its operations.
 struct Held {
     bool there;
     V value;
@@ -39,7 +39,8 @@ void fold_operation(inout Held held, uint kind, V value) {
     held.there = kind != OP_DELETE;
 }
 
-// What operations of the batch's one kind come to, which updates in place: a value that does what they do.
+// Combines two operands of the batch's kind, which updates in place. Applying the result has the effect of applying
+// both.
 V fold_values(V a, V b) { return op_value(KIND, a, b); }
 #if VKDS_VALUES == VKDS_UNSIGNED
 V fold_nothing() { return either(KIND == OP_INSERT_MIN, V(~0u), V(0u)); }
@@ -59,8 +60,8 @@ V fold_subgroup(V value) {
     return VKDS_BY_VALUES(VKDS_SUBGROUP_ADD(value), value_subgroup_add(value));
 }
 
-// What all lanes' values come to, where operations have one kind that updates in place: their order is of no account.
-// Collective over the workgroup. Between two calls lies a barrier.
+// Combines the values of all lanes, for a kind that updates in place: their order doesn't matter. Collective over the
+// workgroup. A barrier must separate two calls.
 V fold_workgroup(V value) {
     value = fold_subgroup(value);
     if (gl_SubgroupInvocationID == 0u) fold_sums[gl_SubgroupID] = value;
@@ -73,7 +74,7 @@ V fold_workgroup(V value) {
     return fold_subgroup(all);
 }
 
-// Where in the batch the operation at a position stands.
+// The index in the batch of the operation at a position.
 uint fold_source(FoldBatch b, uint i) { return min(plain_load_at(b.sources, i), b.count.n - 1u); }
 
 K fold_key(FoldBatch b, uint i) { return VKDS_LOAD_AT(b.keys, i); }

@@ -1,11 +1,11 @@
-// What the operations on the last key of each tile come to, those of them that are in the tile.
+// Combines the operations on the last key of each tile, as far as they are in that tile.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "fold.glsl"
 
 layout(push_constant, std430) uniform Push {
     FoldBatch batch;
-    uvec2 tiles;   // a value a tile, out
+    uvec2 tiles;   // output: one value per tile
 };
 
 void main() {
@@ -18,7 +18,7 @@ void main() {
         if (i < count && fold_key(batch, i) == last_key)
             all = fold_values(all, VKDS_LOAD_AT(batch.values, fold_source(batch, i)));
     }
-    barrier();   // has all lanes of a subgroup together again, for what follows
+    barrier();   // makes each subgroup converge again
     all = fold_workgroup(all);
     if (workgroup_lane() == 0u) VKDS_STORE_AT(tiles, tile, all);
 }

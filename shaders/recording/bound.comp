@@ -1,5 +1,5 @@
-// Runs before a batch whose number of operations only the device knows. It marks the operations after that number as
-// done, so that the batch can be dispatched like one of which only some operations are pending.
+// Runs before a batch whose number of operations only the device knows. It marks the operations from that number on as
+// done and the others as pending. The batch is then dispatched like a retry, which does pending operations only.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -9,14 +9,15 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 statuses;   // a byte an operation, padded to whole words, out
-    uvec2 kinds;      // a byte an operation, if kind is OP_MIXED
-    uvec2 values;     // one an operation: 0 where it is OP_DELETE_ALL, which goes on counting from there
+    uvec2 statuses;   // output: one byte per operation, padded to whole words
+    uvec2 kinds;      // one byte per operation, if kind is OP_MIXED
+    uvec2 values;     // one per operation. Set to 0 for OP_DELETE_ALL, because a retry adds to the number already
+                      // deleted
     Length count;
     uint kind;
 };
 
-// Four operations a lane.
+// Each lane handles four operations.
 void main() {
     uint first = 4u * invocation_index(), n = length_of(count);
     if (first >= count.n) return;

@@ -1,16 +1,16 @@
-// Converts bytes that say whether keys were found to bits.
+// Converts the found bytes of a batch of lookups to bits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 found;    // a byte a query, 0 or 1, padded with 0 to whole words
-    uvec2 bits;     // a bit a query, padded likewise, out
+    uvec2 found;    // one byte per query, 0 or 1; padded with 0 to whole words
+    uvec2 bits;     // output: one bit per query; padded with 0 to whole words
     Length count;
 };
 
-// A word of bits a lane.
+// Each lane makes one word of bits.
 void main() {
     uint i = invocation_index(), n = length_of(count);
     if (i * 32u >= n) return;

@@ -1,4 +1,4 @@
-// Opens a chunk if no operation of an earlier one is pending. Otherwise its operations stay pending.
+// Opens a chunk if no operation of an earlier chunk is pending. Otherwise all operations of this chunk stay pending.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "state.glsl"
@@ -6,11 +6,11 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 state;
-    uvec2 statuses;   // a byte an operation
-    uvec2 pending;    // a counter of operations left pending
+    uvec2 statuses;   // one byte per operation
+    uvec2 pending;    // counts the operations left pending
     uint count;
-    uint groups;      // workgroups of the chunk's operations
-    uint retry;       // 1: statuses say what is done already
+    uint groups;      // the number of workgroups for the chunk's operations
+    uint retry;       // 1: the statuses tell which operations are done
 };
 
 void main() {

@@ -1,4 +1,4 @@
-// Keeps the following chunks closed, if operations of this one are pending.
+// Keeps the following chunks closed if operations of this chunk are pending.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "state.glsl"
@@ -6,7 +6,7 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 state;
-    uvec2 pending;   // a counter of operations left pending
+    uvec2 pending;   // counts the operations left pending
 };
 
 void main() {

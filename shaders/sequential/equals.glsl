@@ -1,5 +1,5 @@
-// Equals: the groups of a chunk's operations with equal keys. Each operation has its group's number, which is the index
-// of one of the operations with its key. The group has the indices of its first and last operations.
+// Equals: groups the operations of a chunk by their keys. The number of a group is the index of one of its operations.
+// A group stores the indices of its first and its last operation.
 #ifndef VKDS_EQUALS_GLSL
 #define VKDS_EQUALS_GLSL
 
@@ -7,14 +7,15 @@
 
 const uint EQUALS_NONE = ~0u;
 
-// Arrays of words, one an operation. Lay it into your push constants.
+// Addresses of arrays with one word per operation. Put it into your push constants.
 struct Equals {
-    uvec2 groups;   // of an operation,
-    uvec2 firsts;   // of a group; but for OP_INSERT the first that is done, EQUALS_NONE if none is
+    uvec2 groups;   // the group of each operation
+    uvec2 firsts;   // the first operation of each group. Except for OP_INSERT only done operations count, and it may be
+                    // EQUALS_NONE
     uvec2 lasts;
 };
 
-// The first and the last operation that have the key of operation i.
+// The first and the last operation with the key of operation i.
 struct Equal {
     uint first, last;
 };

@@ -1,5 +1,5 @@
-// Finds the operations of a chunk that have equal keys, by a hash table of their indices. Where there are none, that is
-// all there is to be done.
+// Finds the operations of a chunk that have equal keys, with a hash table of their indices. If it finds none, the
+// kernels after this one have no workgroups.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "equals.glsl"
@@ -9,16 +9,17 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 state;
-    uvec2 keys;       // one an operation
-    uvec2 statuses;   // a byte an operation
-    uvec2 table;      // two words an operation: the index of one that has the key which belongs there
-    Equals equals;    // out
+    uvec2 keys;       // one per operation
+    uvec2 statuses;   // one byte per operation
+    uvec2 table;      // two words per operation; a word is the index of an operation with the key of that place, or
+                      // EQUALS_NONE
+    Equals equals;    // output
     uint count;
-    uint groups;      // workgroups that have an invocation for each operation
+    uint groups;      // the number of workgroups with an invocation for each operation
     uint kind;
 };
 
-// The operation whose number the group of a key has: the first one that came.
+// The group of a key: the index of the operation that entered the key into the table.
 uint group_of(uint i, K key) {
     uint places = 2u * count, at = hash_reduce(hash_mix(key), places);
     for (uint probes = 0u; probes < places; probes++) {
@@ -32,8 +33,9 @@ uint group_of(uint i, K key) {
     return i;
 }
 
-// Lower a word to an index, and raise one, by compare-and-swap, since minimum and maximum are not atomic on every
-// driver (memory.glsl). Who is overtaken found the word changed towards its index, so the rounds are bounded.
+// lower and raise: the minimum and the maximum of a word and an index, by compare-and-swap, because atomic_min and
+// atomic_max are not atomic on every driver (memory.glsl). If the swap fails, another invocation has moved the word
+// towards its own index, so the number of rounds is bounded.
 void lower(uvec2 word, uint i) {
     for (uint now = atomic_load(word); now > i;) {
         uint before = atomic_cas(word, now, i);

@@ -1,6 +1,7 @@
-// Marks, of operations with equal keys, the one whose value has to stay. Of insertions that is the last one. Of
-// insertions of unique keys it is the first one that is done, if another one got in, or if it got in only in part, as
-// an operation of several steps may.
+// Marks, among operations with equal keys, the one whose value has to stay:
+//   - OP_INSERT: the last one.
+//   - OP_INSERT_UNIQUE: the first one that is done, if another one inserted the key. With `stepwise` also if it
+//     inserted the key itself, because another operation may have come between its steps.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "equals.glsl"
@@ -8,12 +9,12 @@
 
 layout(push_constant, std430) uniform Push {
     Equals equals;
-    uvec2 statuses;   // a byte an operation
-    uvec2 marks;      // likewise, STATUS_FOUND at first
+    uvec2 statuses;   // one byte per operation
+    uvec2 marks;      // one byte per operation, STATUS_FOUND before
     uint count;
     uint kind;        // OP_INSERT or OP_INSERT_UNIQUE
-    uint mark;        // the mark: STATUS_PENDING, or STATUS_ASSIGNED where there is no value to be stored
-    uint stepwise;    // 1: an operation has several steps, between which others come
+    uint mark;        // the mark: STATUS_PENDING, or STATUS_ASSIGNED if there is no value to store
+    uint stepwise;    // 1: an operation has several steps, and others may come between them
 };
 
 void main() {

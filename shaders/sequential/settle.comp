@@ -1,4 +1,5 @@
-// Gives operations with equal keys the statuses of their order, when what was marked has been done.
+// Gives operations with equal keys the statuses that they would have one after another. The marked operations have been
+// done again before.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "equals.glsl"
@@ -6,22 +7,23 @@
 
 layout(push_constant, std430) uniform Push {
     Equals equals;
-    uvec2 statuses;   // a byte an operation
-    uvec2 marks;      // likewise: what became of those that were marked
-    uvec2 pending;    // a counter of operations left pending
+    uvec2 statuses;   // one byte per operation
+    uvec2 marks;      // one byte per operation: the status of a marked operation after it was done again
+    uvec2 pending;    // counts the operations left pending
     uint count;
-    uint kind;        // OP_INSERT, OP_INSERT_UNIQUE, or one that updates in place
+    uint kind;        // OP_INSERT, OP_INSERT_UNIQUE, or a kind that updates in place
 };
 
-// Of insertions all are done if the last one is, which makes the others' effect none: no room is needed for those that
-// found none. The first has inserted the key if any has.
+// OP_INSERT: if the last one is done, all are, because it overwrites the values of the others. So an operation that
+// found no room needs none. The first one has inserted the key if any has.
 void settle_insertion(Equal e, uint i) {
     uint outcome = byte_load(marks, e.last);
-    // What the status was, though who inserted the key may have told the first one of it already.
+    // Whether the operation was pending. The invocation of another operation may already have flipped the first one's
+    // status.
     uint own = byte_load_beside(statuses, i);
     bool open = own == STATUS_PENDING || i == e.first && own == (STATUS_INSERTED ^ STATUS_ASSIGNED);
     if (outcome == STATUS_PENDING) {
-        if (i == e.last && open) atomic_add(pending, ~0u);   // it was counted twice
+        if (i == e.last && open) atomic_add(pending, ~0u);   // because both passes counted it
         return;
     }
     if (open) {
@@ -34,7 +36,7 @@ void settle_insertion(Equal e, uint i) {
         byte_flip(statuses, e.first, STATUS_INSERTED ^ STATUS_ASSIGNED);
 }
 
-// Of insertions of unique keys the first one that is done trades places with the one that got in.
+// OP_INSERT_UNIQUE: the first one that is done and the one that inserted the key exchange their statuses.
 void settle_unique(Equal e, uint i) {
     if (i == e.first || byte_load_beside(statuses, i) != STATUS_INSERTED) return;
     if (byte_load(marks, e.first) != STATUS_ASSIGNED) return;
@@ -42,8 +44,8 @@ void settle_unique(Equal e, uint i) {
     byte_flip(statuses, e.first, STATUS_INSERTED ^ STATUS_FOUND);
 }
 
-// Of updates in place all have their effect, in whatever order: the first one that is done trades places with the one
-// that inserted. Pending ones before it found no room, or came before the key was there.
+// Updates in place: all have their effect, in any order. The first one that is done and the one that inserted the key
+// exchange their statuses. A pending one before them found no room, or came before the key was there.
 void settle_update(Equal e, uint i) {
     if (i == e.first || byte_load_beside(statuses, i) != STATUS_INSERTED) return;
     byte_flip(statuses, i, STATUS_INSERTED ^ STATUS_ASSIGNED);

@@ -1,5 +1,5 @@
-// Checks whether any operation of a chunk found its key, as one of two operations with equal new keys does. Only then
-// equal keys are searched. Prepares the memory for that.
+// Checks whether any operation of a chunk has met its key. If two operations have the same new key, one of them has.
+// Only then the search for equal keys runs. Prepares the memory for that search.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "equals.glsl"
@@ -7,12 +7,12 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 state;
-    uvec2 statuses;   // a byte an operation
-    uvec2 marks;      // likewise, out: none is to be done again
-    uvec2 table;      // two words an operation, out: EQUALS_NONE
-    Equals equals;    // out: each operation the only one of its group
+    uvec2 statuses;   // one byte per operation
+    uvec2 marks;      // output: one byte per operation, none marked
+    uvec2 table;      // output: two words per operation, EQUALS_NONE
+    Equals equals;    // output: each operation alone in its group
     uint count;
-    uint groups;      // workgroups that have an invocation for each operation
+    uint groups;      // the number of workgroups with an invocation for each operation
     uint met;         // the status of an operation that met its key
     uint kind;
 };
