@@ -1,7 +1,8 @@
-// Does a batch of operations of one kind on edges, or those left pending.
+// Does a batch of operations of one kind on edges, or its pending operations.
 //
-// An edge of an undirected graph is two arcs, which are done one after the other: first the one from the lesser end.
-// If the second one is left pending, `stages` has the result of the first, and the next dispatch tries only the second.
+// An edge of an undirected graph is two arcs, which are done one after the other. The arc from the lesser end comes
+// first. If the second one stays pending, `stages` has the status of the first, and the next dispatch tries only the
+// second.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "graph.glsl"
@@ -13,20 +14,21 @@ layout(constant_id = 18) const uint LOOPS = 1;   // 0: a vertex has no edge to i
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
-    uvec2 from;       // a vertex an operation
+    uvec2 from;       // one vertex per operation
     uvec2 to;
-    uvec2 weights;    // one an operation, in, or of OP_FIND out; 0: none
-    uvec2 statuses;   // a byte an operation, out
-    uvec2 stages;     // a byte an operation, 0 before; 0: there are none, and what is left is done from its beginning
-    uvec2 keys;       // 0, or, out: an edge's ends as a number of 64 bits, the vertex it is from in the upper half
-    uvec2 pending;    // a counter of operations left pending
+    uvec2 weights;    // one per operation: input, for OP_FIND output; 0: there are none
+    uvec2 statuses;   // output: one byte per operation
+    uvec2 stages;     // one byte per operation, 0 before; or 0: pending operations begin with the first arc again
+    uvec2 keys;       // 0, or output: the ends of each edge as a number of 64 bits, the source in the upper half
+    uvec2 pending;    // counts the operations left pending
     uint count;
     uint visits;
-    uint retry;       // 1: only the operations whose status is STATUS_PENDING; 2: likewise, also of vertices that wait
+    uint retry;       // 1: does only operations whose status is STATUS_PENDING; 2: the same, and skips no vertex that
+                      // waits for buckets
 };
 
-// Whether the second arc of an edge is left, by what became of the first: of insertions also where that was there,
-// since who inserted it may find no room for the second.
+// Whether the second arc of an edge must be done, given the status of the first. An insertion must try it even if the
+// first arc was there, because the operation that inserted that may find no room for the second.
 bool second(uint status) { return status != STATUS_PENDING && status != STATUS_ABSENT; }
 
 void main() {

@@ -1,7 +1,7 @@
-// Buckets: assigns all buckets of a graph to tiles, one each, while nobody changes the graph.
+// Buckets: assigns one bucket of a graph to each tile, in a read-only phase of the graph.
 //
-// The bucket of a vertex with one bucket has the vertex's number. After all vertices come the buckets of the others,
-// hubs, in the order of their vertices. `offsets` has the number of such buckets before each vertex.
+// A vertex with one bucket has the bucket with its own number. Hubs are vertices with several buckets. Their buckets
+// come after all vertices, in the order of the hubs. `offsets` has the number of hubs' buckets before each vertex.
 #ifndef VKDS_GRAPH_BUCKETS_GLSL
 #define VKDS_GRAPH_BUCKETS_GLSL
 
@@ -9,21 +9,21 @@
 #include "search.glsl"
 
 struct Hubs {
-    uvec2 offsets;   // a word a vertex, ascending
-    uint vertices;   // that these are about: others have one bucket
-    uint buckets;    // of hubs
+    uvec2 offsets;   // one word per vertex, ascending
+    uint vertices;   // the number of offsets; vertices beyond have one bucket
+    uint buckets;    // the number of hubs' buckets
 };
 
 struct GraphBucket {
     uint vertex, bucket;
-    uint first;      // its first slab, SLAB_NULL where there is none
+    uint first;      // its first slab, or SLAB_NULL
     GraphVertex of;
 };
 
-// The vertex among so many to which number i of what is spread by offsets belongs: the last whose offset is not above.
+// The vertex to which item i belongs, if `offsets` has the number of items before each vertex.
 uint spread_vertex(uvec2 offsets, uint vertices, uint i) { return upper_bound(offsets, 0u, vertices, i) - 1u; }
 
-// The i-th of `extent` vertices' buckets, of no slabs behind the last one.
+// Bucket i of `extent` vertices. Numbers beyond the last bucket get one without slabs.
 GraphBucket graph_bucket_at(Graph g, Hubs hubs, uint extent, uint i) {
     GraphBucket b = GraphBucket(i, 0u, SLAB_NULL, GraphVertex(SLAB_NULL, 1u, 0u, 0u));
     bool hub = i >= extent && i - extent < hubs.buckets;

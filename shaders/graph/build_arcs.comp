@@ -1,5 +1,5 @@
-// Makes the arcs of edges: one for each edge, or two neighbouring ones for each undirected edge, so that a stable sort
-// keeps the order of edges in both directions.
+// Makes the arcs of edges: one per edge, or two consecutive ones per undirected edge. So a stable sort keeps the order
+// of edges in both directions.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "build.glsl"
@@ -9,13 +9,13 @@ layout(push_constant, std430) uniform Push {
     Graph graph;
     uvec2 from;
     uvec2 to;
-    uvec2 weights;       // 0: none
-    uvec2 arcs;          // numbers of 64 bits, out
-    uvec2 arc_weights;   // out
-    uvec2 wrong;         // a word, out: not 0 if a number is no vertex
-    uint count;          // edges
-    uint both;           // 1: two arcs an edge
-    uint loops;          // 0: none are wanted
+    uvec2 weights;       // 0: there are none
+    uvec2 arcs;          // output: numbers of 64 bits
+    uvec2 arc_weights;   // output
+    uvec2 wrong;         // output: a word, not 0 if an end of an edge is not a valid vertex
+    uint count;          // the number of edges
+    uint both;           // 1: two arcs per edge
+    uint loops;          // 0: edges from a vertex to itself are left out
 };
 
 void main() {

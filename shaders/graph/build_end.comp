@@ -1,4 +1,4 @@
-// Makes the descriptors of a graph that was built.
+// Writes the descriptors of a graph after its buckets were built.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "graph.glsl"
@@ -6,9 +6,9 @@
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
-    uvec2 begins;    // a word a vertex and one: where its arcs begin
-    uvec2 places;    // a word a vertex: base slabs of those before it
-    uvec2 needs;     // a word a vertex: its buckets, 0 where it has no arcs
+    uvec2 begins;    // vertices + 1 words: the index of each vertex's first arc
+    uvec2 places;    // one word per vertex: the number of base slabs of earlier vertices
+    uvec2 needs;     // one word per vertex: its number of buckets, 0 if it has no arcs
     uint vertices;
     uint base;       // the number of the first base slab
 };

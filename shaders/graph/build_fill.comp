@@ -1,5 +1,5 @@
-// Writes the buckets of all vertices from sorted arcs, one tile for each bucket: the arcs of a bucket are consecutive.
-// If the pool is full, the tile counts itself as failed; the same dispatch may then be repeated in a larger pool.
+// Writes the buckets of all vertices from sorted arcs, one tile per bucket: the arcs of a bucket are consecutive. If
+// the pool is full, the tile counts its bucket as failed. The same dispatch may then be repeated with a larger pool.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../slabhash/slab_compact.glsl"
@@ -9,20 +9,20 @@
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
-    uvec2 arcs;      // numbers of 64 bits, ascending, each once
-    uvec2 weights;   // of them; 0: none
-    uvec2 begins;    // a word a vertex and one: where its arcs begin
-    uvec2 places;    // a word a vertex: base slabs of those before it
-    uvec2 needs;     // a word a vertex: its buckets
-    uvec2 counts;    // two counters: of buckets that the pool had no slab for, and of loops
+    uvec2 arcs;      // numbers of 64 bits, ascending, without duplicates
+    uvec2 weights;   // one per arc; 0: there are none
+    uvec2 begins;    // vertices + 1 words: the index of each vertex's first arc
+    uvec2 places;    // one word per vertex: the number of base slabs of earlier vertices
+    uvec2 needs;     // one word per vertex: its number of buckets
+    uvec2 counts;    // two counters: buckets that the pool had no slab for, and loops
     uint vertices;
     uint base;       // the number of the first base slab
-    uint first;      // the buckets first … last-1
+    uint first;      // this dispatch fills the buckets first … last-1
     uint last;
-    uint count;      // arcs, at least
+    uint count;      // the number of arcs, or an upper bound of it
 };
 
-// The first arc in [low, high) whose bucket among so many is this one, or behind it.
+// The first arc in [low, high) whose bucket, of the given number of buckets, is this one or a later one.
 uint bucket_begin(uint low, uint high, uint buckets, uint bucket) {
     while (low < high) {
         uint middle = low + ((high - low) >> 1);
@@ -32,7 +32,7 @@ uint bucket_begin(uint low, uint high, uint buckets, uint bucket) {
     return low;
 }
 
-// Writes some arcs to the slots of a slab, by the tile's lanes.
+// Writes n arcs from index `at` on to the slots of a slab. Collective over the tile.
 void fill_slab(uvec2 slab, uint at, uint n) {
     for (uint slot = tile_lane(); slot < n; slot += TILE) {
         uint key = arc_key(graph, plain_load2(address_at(arcs, at + slot, 3u)));
@@ -73,7 +73,7 @@ void main() {
         at += n;
         bool goes_on = more && at < end;
         uint behind = SLAB_NULL;
-        if (goes_on) behind = plain_load(address_add(slab, SLAB_NEXT_AT));   // of a dispatch before
+        if (goes_on) behind = plain_load(address_add(slab, SLAB_NEXT_AT));   // if an earlier dispatch has linked one
         bool extend = goes_on && behind == SLAB_NULL && tile_lane() == 0u;
         if (subgroupAny(extend)) {
             uint fresh = slab_allocate(graph.pool, cursor, extend);

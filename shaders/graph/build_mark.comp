@@ -1,4 +1,4 @@
-// Flags the sorted arcs that stay: the last of equal ones, and only valid arcs.
+// Flags the sorted arcs that stay: the last of equal ones, without ARC_NONE.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "build.glsl"
@@ -8,7 +8,7 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 arcs;    // numbers of 64 bits
-    uvec2 flags;   // a bit an arc, out
+    uvec2 flags;   // output: one bit per arc
     uint count;
 };
 

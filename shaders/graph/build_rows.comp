@@ -1,4 +1,4 @@
-// Finds the first of the sorted arcs of each vertex, and the number of buckets that it gets: 0 if it has no arcs.
+// Finds the first of the sorted arcs of each vertex, and its number of buckets: 0 if it has no arcs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "build.glsl"
@@ -7,14 +7,14 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 arcs;      // numbers of 64 bits, ascending, each once
-    uvec2 begins;    // a word a vertex and one, out
-    uvec2 needs;     // a word a vertex, out
-    Length count;    // arcs
+    uvec2 arcs;      // numbers of 64 bits, ascending, without duplicates
+    uvec2 begins;    // output: vertices + 1 words
+    uvec2 needs;     // output: one word per vertex
+    Length count;    // the number of arcs
     uint vertices;
-    uint slots;      // of a slab
-    float each;      // edges that a bucket is to have on average where there are several
-    uint most;       // buckets of a vertex
+    uint slots;      // per slab
+    float each;      // the average number of arcs per bucket, if a vertex gets several buckets
+    uint most;       // the greatest number of buckets of a vertex
 };
 
 void main() {
@@ -24,7 +24,7 @@ void main() {
     if (i < vertices) begin = lower_bound(arcs, 0u, n, uvec2(0u, i));
     plain_store_at(begins, i, begin);
     if (i >= vertices) return;
-    if (i + 1u < vertices) {   // by steps that double: rows are short, as a rule
+    if (i + 1u < vertices) {   // steps that double, because most rows are short
         uint step = 16u;
         end = begin;
         while (end < n && plain_load2(address_at(arcs, end, 3u)).y == i) {

@@ -1,43 +1,43 @@
-// Finds errors in a graph, while nobody changes it. Each tile takes a bucket.
-//
-// First (PHASE 0) each slab of a bucket is marked, and it is counted what the bucket holds; then (1) each arc is looked
-// up, and its opposite; at last (2), an invocation a vertex, degrees are compared with what was counted.
+// Finds errors in a graph, in a read-only phase of the graph. Each tile takes a bucket. The phases:
+//   - 0 marks the slabs of each bucket, and counts its keys.
+//   - 1 looks up each arc, and its opposite.
+//   - 2, with an invocation per vertex, compares the degrees with the counts.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "buckets.glsl"
 #include "invocation.glsl"
 
 layout(constant_id = 16) const uint PHASE = 0;
-layout(constant_id = 17) const uint SYMMETRIC = 0;   // 1: each arc has its opposite, of the same weight
+layout(constant_id = 17) const uint SYMMETRIC = 0;   // 1: each arc must have its opposite, with the same weight
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
     Hubs hubs;
-    uvec2 slabs;    // a bit a slab of the pool: those that were met
-    uvec2 counts;   // a word a vertex: keys in its buckets
+    uvec2 slabs;    // one bit per slab of the pool: whether it was met
+    uvec2 counts;   // one word per vertex: the number of keys in its buckets
     uvec2 faults;   // counters, …_AT
-    uint extent;    // vertices
-    uint first;     // the buckets, or vertices, first … last-1
+    uint extent;    // the number of vertices
+    uint first;     // this dispatch checks the buckets, or vertices, first … last-1
     uint last;
 };
 
-const uint FOREIGN_AT = 0u;      // references to what is no slab, or is not allocated
-const uint SHARED_AT = 4u;       // slabs that several lists lead to
-const uint MISPLACED_AT = 8u;    // keys that are not in their bucket, or no vertices
-const uint HOLES_AT = 12u;       // free slots with others behind them
-const uint DOUBLE_AT = 16u;      // keys that come twice
-const uint ONE_SIDED_AT = 20u;   // arcs whose opposite is missing, or has another weight
-const uint DEGREES_AT = 24u;     // vertices whose degree is wrong
-const uint WAITING_AT = 28u;     // vertices that are marked as waited for, and deleted ones with neighbours
-const uint MET_AT = 32u;         // slabs
+const uint FOREIGN_AT = 0u;      // references to slabs that don't exist or are not allocated
+const uint SHARED_AT = 4u;       // references to slabs that were met before
+const uint MISPLACED_AT = 8u;    // keys that belong to another bucket, or are not vertices
+const uint HOLES_AT = 12u;       // slabs with a free slot before a used one
+const uint DOUBLE_AT = 16u;      // keys that are in a bucket more than once
+const uint ONE_SIDED_AT = 20u;   // arcs whose opposite is missing or has another weight
+const uint DEGREES_AT = 24u;     // vertices with a wrong degree
+const uint WAITING_AT = 28u;     // vertices that insertions still wait for, and deleted ones with neighbours
+const uint MET_AT = 32u;         // slabs met
 const uint LOOPS_AT = 36u;       // arcs from a vertex to itself
 
-// Each lane by itself: NVIDIA's compiler (580.159) loses a subgroupAdd here, in tiles of one lane.
+// Each lane adds by itself: NVIDIA's compiler (580.159) loses a subgroupAdd here if tiles have one lane.
 void fault(uint at, uint n) {
     if (n != 0u) atomic_add(address_add(faults, at), n);
 }
 
-// Marks a slab. False where it can't be followed: it is none, or was met before.
+// Marks a slab. Returns false if the walk must not follow it: it is not a valid slab, or was met before.
 bool meet(uint slab, bool enabled) {
     bool sound = enabled && pool_holds(graph.pool, slab);
     bool again = false;
@@ -55,7 +55,7 @@ bool meet(uint slab, bool enabled) {
 
 void count_keys(GraphBucket b, bool mine) {
     uint slab = b.first, live_keys = 0u;
-    bool ended = false;   // a free slot was met: nothing may stand behind it
+    bool ended = false;   // a free slot was met: no used one may follow
     bool more = meet(slab, mine && slab != SLAB_NULL);
     while (subgroupAny(more)) {
         uvec2 at = uvec2(0u);
@@ -74,7 +74,7 @@ void count_keys(GraphBucket b, bool mine) {
             if (slab_lane_key(node, m) == SLAB_EMPTY) free = min(free, slab_lane_slot(m));
             else used = max(used, slab_lane_slot(m) + 1u);
         }
-        for (uint lane = 1u; lane < TILE; lane++) {   // of the tile
+        for (uint lane = 1u; lane < TILE; lane++) {   // over the tile
             used = max(used, tile_shuffle(used, tile_lane() ^ lane));
             free = min(free, tile_shuffle(free, tile_lane() ^ lane));
         }
@@ -93,7 +93,7 @@ void count_keys(GraphBucket b, bool mine) {
     if (live_keys != 0u && tile_lane() == 0u) atomic_add(address_at(counts, b.vertex, 2u), live_keys);
 }
 
-// How often a key stands in the list of a bucket, of which the tile's lanes ask for the same one.
+// How often a key is in a bucket. All lanes of the tile pass the same key.
 uint times(GraphBucket b, uint key, bool enabled) {
     uint n = 0u;
     SlabWalk walk = slab_walk(graph.pool, enabled ? b.first : SLAB_NULL);

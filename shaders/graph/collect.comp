@@ -1,5 +1,5 @@
-// Writes the neighbours of vertices, those of each to its place in an array, in no order, while nobody changes the
-// graph. A tile takes a bucket.
+// Writes the neighbours of vertices to an array, each vertex's from its offset on, in no order. In a read-only phase of
+// the graph. Each tile takes a bucket.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "buckets.glsl"
@@ -7,16 +7,17 @@
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
-    Hubs hubs;         // of all vertices, if these are asked for; else `offsets` are tiles before each one asked for
-    uvec2 vertices;    // a word a vertex that is asked for; 0: all
-    uvec2 cursors;     // a word each, 0 before: how many of its neighbours are written. Not for vertices of one bucket
-    uvec2 offsets;     // a word each: where its neighbours begin
-    uvec2 targets;     // out
-    uvec2 weights;     // out; 0: not wanted
-    uint count;        // vertices
-    uint first;        // the tiles first … last-1
+    Hubs hubs;         // of all vertices; if `vertices` is given, `offsets` has the number of tiles before each of them
+                       // instead
+    uvec2 vertices;    // one word per queried vertex; 0: all vertices
+    uvec2 cursors;     // one word per vertex, 0 before: the number of neighbours written. Used for hubs only
+    uvec2 offsets;     // one word per vertex: where its neighbours begin
+    uvec2 targets;     // output
+    uvec2 weights;     // output; 0: not wanted
+    uint count;        // the number of vertices
+    uint first;        // this dispatch does the tiles first … last-1
     uint last;
-    uint room;         // arcs that there is room for
+    uint room;         // the number of arcs that fit into the output
 };
 
 void main() {

@@ -1,5 +1,5 @@
-// Makes the keys by which edges are sorted into rows: first the source, then the target. If both directions are
-// wanted, the two arcs of an edge are neighbours, so that a stable sort keeps the order of edges in both directions.
+// Makes the keys by which edges are sorted into rows: the source, then the target. If both directions are wanted, the
+// two arcs of an edge are consecutive. So a stable sort keeps the order of edges in both directions.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "number.glsl"
@@ -9,14 +9,14 @@
 layout(push_constant, std430) uniform Push {
     uvec2 from;
     uvec2 to;
-    uvec2 weights;       // 0, or of the edges; copied only where there are two arcs an edge
-    uvec2 keys;          // out, of 64 bits
-    uvec2 arc_weights;   // out
-    uvec2 wrong;         // a word, out: not 0 if an id is none of a vertex
+    uvec2 weights;       // 0, or one per edge; copied only if an edge becomes two arcs
+    uvec2 keys;          // output: numbers of 64 bits
+    uvec2 arc_weights;   // output
+    uvec2 wrong;         // output: a word, not 0 if an id is not a valid vertex
     uint edges;
     uint vertices;
-    uint bits;           // of an id
-    uint both;           // 1: an arc in each direction
+    uint bits;           // per id
+    uint both;           // 1: two arcs per edge, one in each direction
 };
 
 uvec2 key_of(uint row, uint target) {

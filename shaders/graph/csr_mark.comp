@@ -1,4 +1,4 @@
-// Flags the sorted arcs that stay: the last of equal ones, and loops only if they are wanted.
+// Flags the sorted arcs that stay: the last of equal ones, and loops only if `loops` is 1.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "number.glsl"
@@ -7,11 +7,11 @@
 #include "../primitives/bitmap.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys;    // of 64 bits
-    uvec2 flags;   // a bit an arc, out
+    uvec2 keys;    // numbers of 64 bits
+    uvec2 flags;   // output: one bit per arc
     uint arcs;
-    uint bits;     // of an id
-    uint loops;    // 1: loops stay
+    uint bits;     // per id
+    uint loops;    // 1: arcs from a vertex to itself stay
 };
 
 bool stays(uint i) {

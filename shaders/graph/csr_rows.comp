@@ -1,4 +1,4 @@
-// The rows of sorted arcs: the target of each, and for each vertex where its row begins, by a binary search.
+// Makes rows of sorted arcs: the target of each arc, and for each vertex the beginning of its row, by a binary search.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "number.glsl"
@@ -6,17 +6,17 @@
 #include "memory.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys;      // of 64 bits, ascending
-    uvec2 offsets;   // out: vertices + 1 words
-    uvec2 targets;   // out
-    uvec2 wide;      // numbers of 64 bits, whose upper halves become the weights; 0: none do
-    uvec2 weights;   // out
+    uvec2 keys;      // numbers of 64 bits, ascending
+    uvec2 offsets;   // output: vertices + 1 words
+    uvec2 targets;   // output
+    uvec2 wide;      // numbers of 64 bits whose upper halves are the weights; 0: there are none
+    uvec2 weights;   // output
     uint arcs;
     uint vertices;
-    uint bits;       // of an id
+    uint bits;       // per id
 };
 
-// The first arc whose row is at least this one.
+// The first arc whose row is this one or a later one.
 uint row_begin(uint row) {
     uvec2 least = number_shifted(row, bits);
     uint low = 0u, high = arcs;

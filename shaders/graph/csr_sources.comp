@@ -1,14 +1,14 @@
-// The vertex that each arc comes from.
+// Writes the source vertex of each arc.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../analytics/arc_rows.glsl"
 
 layout(push_constant, std430) uniform Push {
     Rows graph;
-    uvec2 sources;   // a word an arc, out
+    uvec2 sources;   // output: one word per arc
 };
 
-const uint TILE_ARCS = 8u;   // of an invocation
+const uint TILE_ARCS = 8u;   // per invocation
 
 void main() {
     uint first = workgroup_index() * TILE_ARCS * WORKGROUP;

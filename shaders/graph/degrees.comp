@@ -1,4 +1,4 @@
-// Writes the degrees of vertices, of all or of those that are asked for, while nobody changes the graph.
+// Writes the degrees of vertices, in a read-only phase of the graph.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "graph.glsl"
@@ -6,9 +6,9 @@
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
-    uvec2 vertices;   // a word a vertex that is asked for; 0: 0, 1, 2, …
-    uvec2 degrees;    // a word each, out
-    uvec2 tiles;      // a word each, out: its buckets, 0 of one without slabs; 0: not wanted
+    uvec2 vertices;   // one word per queried vertex; 0: the vertices 0, 1, 2, …
+    uvec2 degrees;    // output: one word per vertex
+    uvec2 tiles;      // output: one word per vertex, its number of buckets, 0 if it has no slabs; 0: not wanted
     uint count;
 };
 

@@ -1,4 +1,4 @@
-// Finds edges while nobody changes the graph.
+// Finds edges, in a read-only phase of the graph.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "graph.glsl"
@@ -7,10 +7,10 @@
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
-    uvec2 from;      // a vertex a query
+    uvec2 from;      // one vertex per query
     uvec2 to;
-    uvec2 weights;   // one a query, out: 0 where the edge is absent; 0: none
-    uvec2 found;     // a byte a query, out: 0 or 1
+    uvec2 weights;   // output: one per query, 0 if the edge is absent; 0: not wanted
+    uvec2 found;     // output: one byte per query, 0 or 1
     Length count;
 };
 

@@ -1,5 +1,5 @@
-// FLUSH: compacts each bucket in place and frees the slabs that it no longer needs, of a vertex with one bucket also
-// the last one. Nothing else may run on the graph.
+// FLUSH: compacts each bucket in place, and frees the slabs that it no longer needs. If a vertex with one bucket has no
+// neighbours, its base slab is freed, too. Nothing else may run on the graph.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../slabhash/slab_compact.glsl"
@@ -11,8 +11,8 @@ layout(constant_id = 16) const uint SHARED = 1;   // 0: the pool has no other us
 layout(push_constant, std430) uniform Push {
     Graph graph;
     Hubs hubs;
-    uint extent;   // vertices
-    uint first;    // the buckets first … last-1
+    uint extent;   // the number of vertices
+    uint first;    // this dispatch does the buckets first … last-1
     uint last;
 };
 
@@ -24,8 +24,8 @@ void main() {
     bool mine = b.first != SLAB_NULL && !empty;
     SlabWalk walk = slab_walk(graph.pool, mine ? b.first : SLAB_NULL);
     SlabWriter writer = SlabWriter(walk.slab, 0u);
-    uint behind = SLAB_NULL;   // what hangs behind the writer's slab
-    bool stale = false;        // a tombstone was met: from there on slots move
+    uint behind = SLAB_NULL;   // the slab after the writer's
+    bool stale = false;        // a tombstone was met: later slots move
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;
         uvec2 slab = walk.slab;

@@ -1,4 +1,4 @@
-// Makes descriptors those of vertices without neighbours.
+// Initializes descriptors, to vertices without neighbours.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "graph.glsl"
@@ -6,7 +6,7 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 vertices;
-    uint first;   // vertices first … first+count-1
+    uint first;   // the vertices first … first+count-1
     uint count;
 };
 

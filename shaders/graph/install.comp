@@ -6,10 +6,10 @@
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
-    uvec2 places;   // a word a vertex: base slabs of those before it
-    uvec2 needs;    // a word a vertex: its new buckets, 0 where it keeps the old ones
-    uint extent;    // vertices
-    uint base;      // the number of the first base slab
+    uvec2 places;   // one word per vertex: the number of new base slabs of earlier vertices
+    uvec2 needs;    // one word per vertex: its new number of buckets, 0 if it keeps the old ones
+    uint extent;    // the number of vertices
+    uint base;      // the number of the first new base slab
 };
 
 void main() {

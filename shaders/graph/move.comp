@@ -1,8 +1,8 @@
-// Copies the adjacencies of vertices from their old base slabs to the new ones that they get.
+// Copies the adjacencies of vertices from their old buckets to new ones.
 //
 // Because buckets are ranges of hash values, the keys of a new bucket are in consecutive old ones. Each tile gathers
-// one new bucket, densely, without atomics. If the pool is full, the tile counts itself as failed; the same dispatch
-// may then be repeated, over its own output, in a larger pool.
+// one new bucket, densely, without atomics. If the pool is full, the tile counts its bucket as failed. The same
+// dispatch may then be repeated with a larger pool; it overwrites its own output.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../slabhash/slab_compact.glsl"
@@ -11,17 +11,17 @@
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
-    uvec2 places;   // a word a vertex: base slabs of those before it
-    uvec2 needs;    // a word a vertex: its new buckets
-    uvec2 failed;   // two counters: of buckets that the pool had no slab for, and of those in lists without an end
-    uint extent;    // vertices
-    uint base;      // the number of the first base slab
-    uint first;     // the new buckets first … first+count-1
+    uvec2 places;   // one word per vertex: the number of new base slabs of earlier vertices
+    uvec2 needs;    // one word per vertex: its new number of buckets
+    uvec2 failed;   // two counters: buckets that the pool had no slab for, and buckets whose list has no end
+    uint extent;    // the number of vertices
+    uint base;      // the number of the first new base slab
+    uint first;     // this dispatch fills the new buckets first … first+count-1
     uint count;
 };
 
-// The old bucket among so many that has the keys at a share of all hash values, to be on the safe side somewhat before
-// it, or behind.
+// The old bucket with the keys at the beginning of a new one. `safe`, a bit less or more than 1, makes up for rounding:
+// the result is then not too high, or not too low.
 uint share(uint bucket, uint buckets, uint old, float safe) {
     return min(uint(float(bucket) / float(buckets) * float(old) * safe), old - 1u);
 }
@@ -44,7 +44,7 @@ void main() {
     if (mine) to = slab_address(graph.pool, pool_slab(base + number));
     SlabWriter writer = SlabWriter(to, 0u);
     bool failed_here = false, endless = false;
-    uint visits = (graph.pool.blocks << 10) + 1u;   // of all old buckets together: more slabs there are none
+    uint visits = (graph.pool.blocks << 10) + 1u;   // for all old buckets together; no pool has more slabs
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;
         Node node = slab_walk_on(graph.pool, walk);

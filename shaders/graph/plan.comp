@@ -1,4 +1,4 @@
-// Computes the numbers of buckets that vertices get: 0 if a vertex stays as it is.
+// Computes the numbers of buckets that vertices should get: 0 if a vertex keeps its buckets.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "graph.glsl"
@@ -6,17 +6,17 @@
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
-    uvec2 needs;    // a word a vertex, out
-    uint extent;    // vertices
+    uvec2 needs;    // output: one word per vertex
+    uint extent;    // the number of vertices
     uint mode;      // PLAN_…
-    uint slots;     // of a slab
-    float each;     // edges that a bucket is to have on average where there are several
-    uint most;      // buckets of a vertex
+    uint slots;     // per slab
+    float each;     // the average number of arcs per bucket, if a vertex gets several buckets
+    uint most;      // the greatest number of buckets of a vertex
 };
 
-const uint PLAN_GROWING = 0u;   // those that insertions wait for, or that have become too full
-const uint PLAN_FITTING = 1u;   // all whose buckets are no longer right for their degree
-const uint PLAN_HUBS = 2u;      // none: how many buckets hubs have
+const uint PLAN_GROWING = 0u;   // vertices that insertions wait for, or that are too full
+const uint PLAN_FITTING = 1u;   // all vertices whose number of buckets doesn't fit their degree
+const uint PLAN_HUBS = 2u;      // changes nothing: the numbers of buckets that hubs have
 
 void main() {
     uint i = invocation_index();

@@ -1,5 +1,5 @@
-// Frees slabs: those of all buckets, or of vertices that are to get others; or new base slabs, and what is behind them,
-// that are given up.
+// Frees slabs: those of all buckets, those of vertices that have got other buckets, or new base slabs that are given
+// up, with the slabs after them.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "buckets.glsl"
@@ -10,10 +10,10 @@ layout(constant_id = 16) const uint SHARED = 1;   // 0: the pool has no other us
 layout(push_constant, std430) uniform Push {
     Graph graph;
     Hubs hubs;
-    uvec2 needs;    // a word a vertex: 0 where it keeps its slabs; 0: all buckets are freed
-    uint extent;    // vertices; 0: base slabs by their numbers, `base` and those behind it
+    uvec2 needs;    // one word per vertex: 0 if it keeps its slabs; or 0: all buckets are freed
+    uint extent;    // the number of vertices; 0: frees base slabs, whose numbers count from `base`
     uint base;
-    uint first;     // buckets, or base slabs, first … first+count-1
+    uint first;     // this dispatch frees the buckets, or base slabs, first … first+count-1
     uint count;
 };
 

@@ -1,28 +1,28 @@
-// Counts what buckets hold, while nobody changes the graph.
+// Counts slots, slabs and vertices, in a read-only phase of the graph.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "buckets.glsl"
 #include "invocation.glsl"
 
-// A row of the survey; the rows are summed (the longest: the largest taken) on the host. There are several so that
-// subgroups don't queue at one.
+// The survey has several rows, so that subgroups don't contend for one. The host adds the rows up, or takes the maximum
+// of LONGEST, GREATEST and LEAST.
 const uint ROWS = 64u;
-const uint ROW_SHIFT = 6u;       // 64 bytes a row
+const uint ROW_SHIFT = 6u;       // 64 bytes per row
 const uint LIVE_AT = 0u;         // slots with a key
-const uint TOMBSTONES_AT = 4u;   // slots erased
+const uint TOMBSTONES_AT = 4u;   // erased slots
 const uint SLABS_AT = 8u;
-const uint LONGEST_AT = 12u;     // slabs of the longest bucket
-const uint GREATEST_AT = 16u;    // degree
+const uint LONGEST_AT = 12u;     // the number of slabs of the longest bucket
+const uint GREATEST_AT = 16u;    // the greatest degree
 const uint LONE_AT = 20u;        // vertices without neighbours
-const uint BUCKETS_AT = 24u;     // with slabs
-const uint LEAST_AT = 28u;       // ~degree, so that the largest counts
+const uint BUCKETS_AT = 24u;     // buckets with slabs
+const uint LEAST_AT = 28u;       // ~ of the least degree, so that it is a maximum, too
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
     Hubs hubs;
     uvec2 rows;
-    uint extent;   // vertices
-    uint first;    // the buckets first … last-1
+    uint extent;   // the number of vertices
+    uint first;    // this dispatch reads the buckets first … last-1
     uint last;
 };
 

@@ -1,5 +1,5 @@
-// Removes vertices that were marked as deleted from the graph: frees their slabs, and erases the arcs from others to
-// them. Each tile takes a bucket. After that, BURIES makes their descriptors those of vertices without neighbours.
+// Removes vertices that were marked as deleted: frees their slabs, and erases the arcs of others to them. Each tile
+// takes a bucket. A second dispatch, with BURIES, resets their descriptors, with an invocation per vertex.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "buckets.glsl"
@@ -11,9 +11,9 @@ layout(constant_id = 17) const uint BURIES = 0;
 layout(push_constant, std430) uniform Push {
     Graph graph;
     Hubs hubs;
-    uvec2 gone;    // a bit a vertex
-    uint extent;   // vertices
-    uint first;    // the buckets, or vertices, first … last-1
+    uvec2 gone;    // one bit per vertex: whether it was deleted
+    uint extent;   // the number of vertices
+    uint first;    // this dispatch does the buckets, or vertices, first … last-1
     uint last;
 };
 

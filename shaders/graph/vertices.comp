@@ -1,4 +1,4 @@
-// Inserts vertices, or marks them as deleted. It doesn't remove their edges: sweep.comp does.
+// Inserts vertices, or marks them as deleted. sweep.comp then removes their edges.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "graph.glsl"
@@ -8,13 +8,14 @@ layout(constant_id = 16) const uint DELETES = 0;
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
-    uvec2 ids;        // a vertex an operation
-    uvec2 statuses;   // a byte an operation, out
-    uvec2 gone;       // a bit a vertex, out: those that are deleted
-    uvec2 pending;    // a counter of operations left pending: vertices without a descriptor
+    uvec2 ids;        // one vertex per operation
+    uvec2 statuses;   // output: one byte per operation
+    uvec2 gone;       // output: one bit per vertex. Deletions mark what they deleted, insertions what they inserted or
+                      // found
+    uvec2 pending;    // counts the operations left pending, because a vertex has no descriptor
     uint count;
-    uint extent;      // vertices before, but for deleted ones
-    uint retry;       // 1: only the operations whose status is STATUS_PENDING
+    uint extent;      // the graph's extent before this dispatch
+    uint retry;       // 1: does only operations whose status is STATUS_PENDING
 };
 
 void main() {
@@ -41,8 +42,8 @@ void main() {
         if (most > extent && subgroupElect())
             graph_raise(address_add(graph.counters, fits ? GRAPH_EXTENT_AT : GRAPH_WANTED_AT), most);
         if (there && fits) {
-            // Those beyond the extent, and between them, were never deleted: who is the first to name one finds a mark
-            // in a bitmap.
+            // Vertices beyond the old extent were never deleted. The bitmap tells the first operation on a vertex from
+            // others on the same one.
             uint bit = 1u << (id & 31u);
             bool named = (atomic_or(address_at(gone, id >> 5, 2u), bit) & bit) != 0u;
             bool back = (atomic_and(state, ~GRAPH_DELETED) & GRAPH_DELETED) != 0u;

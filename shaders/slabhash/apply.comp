@@ -1,4 +1,4 @@
-// Does a batch of operations, or those left pending. All have one kind, or (KIND = OP_MIXED) each has its own.
+// Does a batch of operations, or its pending operations. All have one kind, or each has its own (KIND = OP_MIXED).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_hash.glsl"
@@ -9,14 +9,14 @@ layout(constant_id = 16) const uint KIND = 0;
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
-    uvec2 keys;       // one an operation
-    uvec2 values;     // one an operation, in and out; none for sets, but for counts
-    uvec2 kinds;      // a byte an operation, if KIND is OP_MIXED
-    uvec2 statuses;   // a byte an operation, out
-    uvec2 pending;    // a counter of operations left pending
+    uvec2 keys;       // one per operation
+    uvec2 values;     // input and output: one per operation. In sets only counts have values
+    uvec2 kinds;      // one byte per operation, if KIND is OP_MIXED
+    uvec2 statuses;   // output: one byte per operation
+    uvec2 pending;    // counts the operations left pending
     uint count;
     uint visits;
-    uint retry;       // 1: only the operations whose status is STATUS_PENDING
+    uint retry;       // 1: does only operations whose status is STATUS_PENDING
 };
 
 void main() {

@@ -1,4 +1,4 @@
-// Writes every value of each queried key (SEARCHALL), while nobody changes the table.
+// Writes every value of each queried key (SEARCHALL), in a read-only phase of the table.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_hash.glsl"
@@ -6,11 +6,11 @@
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
-    uvec2 keys;      // one a query
-    uvec2 offsets;   // a word a query: where its values start in `values`
-    uvec2 values;    // those found, in the order of the list, oldest first
+    uvec2 keys;      // one per query
+    uvec2 offsets;   // one word per query: where its values begin in `values`
+    uvec2 values;    // output: the values, in the order of the list, the oldest first
     uint count;
-    uint capacity;   // values that there is room for
+    uint capacity;   // the number of values that fit into the output
 };
 
 void main() {

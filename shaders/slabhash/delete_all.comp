@@ -6,14 +6,14 @@
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
-    uvec2 keys;       // one an operation
-    uvec2 counts;     // how many pairs of each key were deleted, in and out
-    uvec2 kinds;      // as apply.comp has them; not read
-    uvec2 statuses;   // a byte an operation, out
-    uvec2 pending;    // a counter of operations left pending
+    uvec2 keys;       // one per operation
+    uvec2 counts;     // the number of deleted pairs of each key: output, and with `retry` input
+    uvec2 kinds;      // not read; here because apply.comp has it
+    uvec2 statuses;   // output: one byte per operation
+    uvec2 pending;    // counts the operations left pending
     uint count;
     uint visits;
-    uint retry;       // 1: only the operations whose status is STATUS_PENDING, which go on counting
+    uint retry;       // 1: does only operations whose status is STATUS_PENDING, and adds to their counts
 };
 
 void main() {

@@ -1,4 +1,4 @@
-// Writes all pairs (of a set: keys) of a range of buckets, in no order, while nobody changes the table.
+// Writes all pairs (of a set: keys) of a range of buckets, in no order, in a read-only phase of the table.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_hash.glsl"
@@ -6,12 +6,12 @@
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
-    uvec2 keys;      // one a pair
-    uvec2 values;    // one a pair; not for sets
-    uvec2 written;   // a counter of pairs, which also counts those beyond the capacity
+    uvec2 keys;      // one per pair
+    uvec2 values;    // one per pair; not for sets
+    uvec2 written;   // counts all pairs, also those that don't fit into the output
     uint first;      // the buckets first … first+count-1
     uint count;
-    uint capacity;   // pairs that there is room for
+    uint capacity;   // the number of pairs that fit into the output
 };
 
 void main() {

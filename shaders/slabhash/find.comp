@@ -1,4 +1,4 @@
-// Finds keys while nobody changes the table.
+// Finds keys, in a read-only phase of the table.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_hash.glsl"
@@ -7,9 +7,9 @@
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
-    uvec2 keys;     // one a query
-    uvec2 values;   // one a query, out: 0 where the key is absent
-    uvec2 found;    // a byte a query, out: 0 or 1
+    uvec2 keys;     // one per query
+    uvec2 values;   // output: one per query, 0 if the key is absent
+    uvec2 found;    // output: one byte per query, 0 or 1
     Length count;
 };
 

@@ -1,5 +1,4 @@
-// FLUSH: compacts each bucket in place and frees the slabs that it no longer needs. Nothing else may
-// run on the table.
+// FLUSH: compacts each bucket in place and frees the slabs that it no longer needs. Nothing else may run on the table.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_compact.glsl"
@@ -18,9 +17,9 @@ void main() {
     bool mine = tile < count;
     SlabWalk walk = slab_hash_walk(hash, first + tile, mine);
     SlabWriter writer = SlabWriter(walk.slab, 0u);
-    uint behind = SLAB_NULL;   // what hangs behind the writer's slab
-    uint here = SLAB_NULL, last = SLAB_NULL;   // references to the slab read and to the writer's: none to base slabs
-    bool stale = false;        // a tombstone was met: from there on slots move
+    uint behind = SLAB_NULL;   // the slab after the writer's
+    uint here = SLAB_NULL, last = SLAB_NULL;   // the slab being read and the writer's slab; SLAB_NULL for a base slab
+    bool stale = false;        // a tombstone was met: later slots move
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;
         uvec2 slab = walk.slab;

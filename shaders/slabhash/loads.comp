@@ -1,4 +1,4 @@
-// Writes the loads of a range of buckets, while nobody changes the table.
+// Writes the loads of a range of buckets, in a read-only phase of the table.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_hash.glsl"
@@ -6,7 +6,7 @@
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
-    uvec2 loads;   // four words a bucket: slabs, slots with a key, slots erased, unused
+    uvec2 loads;   // output: four words per bucket: slabs, slots with a key, erased slots, 0
     uint first;    // the buckets first … first+count-1
     uint count;
 };

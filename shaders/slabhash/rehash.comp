@@ -1,10 +1,9 @@
-// Copies a table into another one with the same pool and hash seed, whose base slabs are new.
+// Copies a table into another one with the same pool and hash seed, but new base slabs.
 //
-// Because buckets are ranges of hash values, the keys of a new bucket are in consecutive old ones. Each
-// tile gathers one new bucket, dense and in list order, without atomics. If the pool is full, the tile
-// counts itself as failed; the same dispatch may then be repeated, over its own output, in a larger pool.
-// The tile still reads its list to the end. A list without an end, more slabs than there can be, is
-// counted, too.
+// Because buckets are ranges of hash values, the keys of a new bucket are in consecutive old ones. Each tile gathers
+// one new bucket, densely and in list order, without atomics. If the pool is full, the tile counts its bucket as
+// failed, and reads the list to its end. The same dispatch may then be repeated with a larger pool; it overwrites its
+// own output. A list without an end (with more slabs than there can be) is counted, too.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_compact.glsl"
@@ -12,14 +11,14 @@
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;       // the new table,
-    uvec2 from_base;     // and what differs in the old one
+    uvec2 from_base;     // the old table, as far as it differs
     uint from_buckets;
     uint from_mask;
     uint from_special_ones;
     uint from_special_zero;
-    uvec2 ratio_down;    // old buckets / new buckets, as hash_first_bucket
-    uvec2 ratio_up;      // and hash_last_bucket want it
-    uvec2 failed;        // two counters: of buckets that the pool had no slab for, and of those in lists without an end
+    uvec2 ratio_down;    // old buckets / new buckets, for hash_first_bucket
+    uvec2 ratio_up;      // the same ratio, for hash_last_bucket
+    uvec2 failed;        // two counters: buckets that the pool had no slab for, and buckets whose list has no end
     uint first;          // the new buckets first … first+count-1
     uint count;
 };
@@ -38,7 +37,7 @@ void main() {
     }
     SlabWalk walk = slab_hash_walk(from, source, mine);
     SlabWriter writer = SlabWriter(slab_hash_base(hash, bucket), 0u);
-    uint last_slab = SLAB_NULL;   // the writer's, SLAB_NULL for the base slab
+    uint last_slab = SLAB_NULL;   // the writer's slab; SLAB_NULL for the base slab
     bool failed_here = false, endless = false;
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;

@@ -1,5 +1,4 @@
-// Frees all slabs of a table except the base slabs, which don't change: for a table that is emptied or
-// discarded.
+// Frees all slabs of a table that is emptied or discarded, except the base slabs, which are not changed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_compact.glsl"

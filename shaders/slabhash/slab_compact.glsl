@@ -1,30 +1,29 @@
-// Slab compaction: a tile writes a bucket's live slots densely, in list order.
+// Slab compaction: a tile writes the live slots of a bucket densely, in list order.
 //
-// It is the common part of a flush (section IV-C.4 of Ashkiani et al. 2018), which writes the slots to
-// the slabs that they came from, and of a rehash, which writes them to new slabs. Nothing else may use
-// these slabs meanwhile.
+// A flush (section IV-C.4 of Ashkiani et al. 2018) writes the slots to the slabs that they came from, and a rehash
+// writes them to new slabs. Nothing else may use these slabs at the same time.
 #ifndef VKDS_SLAB_COMPACT_GLSL
 #define VKDS_SLAB_COMPACT_GLSL
 
 #include "slab_hash.glsl"
 
-// The end of what is written; the same for all lanes of the tile.
+// Where the next slot is written; the same for all lanes of the tile.
 struct SlabWriter {
     uvec2 slab;    // the slab being filled
-    uint filled;   // its slots in use
+    uint filled;   // the number of slots in use
 };
 
-// What the auxiliary word of a slab is with so many slots in use, in any protocol: the bits of settled slots are clear
-// (slab_ready.glsl, slab_claimed.glsl), and the slab is not latched (slab_latched.glsl).
+// The auxiliary word of a slab whose first slots are in use, for any protocol: their bits are clear, which means
+// settled (slab_ready.glsl, slab_claimed.glsl), and the slab is not latched (slab_latched.glsl).
 uint slab_aux(uint filled) { return ~((1u << (filled & 31u)) - 1u); }
 
-// The order of a node's marked slots over the lanes of the tile.
+// The ranks of a node's marked slots, in list order.
 struct SlabRanks {
-    uint before[8];   // marked slots before this lane's, in each of its NODE_QUADS steps
-    uint total;       // in the whole node
+    uint before[8];   // the number of marked slots before this lane's, for each of its NODE_QUADS steps
+    uint total;       // the number in the whole node
 };
 
-// Collective over the subgroup.
+// The ranks of the slots in each lane's mask. Collective over the subgroup.
 SlabRanks slab_ranks(uint mask) {
     SlabRanks ranks;
     ranks.total = 0u;
@@ -32,10 +31,10 @@ SlabRanks slab_ranks(uint mask) {
     return ranks;
 }
 
-// Whether writing them needs another slab behind the writer's.
+// Whether the marked slots don't all fit into the writer's slab.
 bool slab_writer_crosses(SlabWriter w, SlabRanks ranks) { return w.filled + ranks.total > SLAB_SLOTS; }
 
-// Appends the marked slots of a node; `beyond` is the slab to go on in if slab_writer_crosses.
+// Appends the marked slots of a node. If slab_writer_crosses, `beyond` is the address of the slab after the writer's.
 void slab_writer_append(inout SlabWriter w, Node node, uint mask, SlabRanks ranks, uvec2 beyond) {
     [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
         uint to = w.filled + ranks.before[j];
@@ -61,7 +60,7 @@ void slab_writer_append(inout SlabWriter w, Node node, uint mask, SlabRanks rank
     w.filled = end;
 }
 
-// Ends the list at the writer: the rest of its slab is made free slots.
+// Ends the list at the writer: empties the remaining slots of its slab.
 void slab_writer_finish(SlabWriter w, bool enabled) {
     for (uint slot = tile_lane(); slot < SLAB_SLOTS; slot += TILE) {
         if (enabled && slot >= w.filled) {

@@ -1,20 +1,20 @@
-// Counts what a range of buckets holds, while nobody changes the table.
+// Counts slots and slabs of a range of buckets, in a read-only phase of the table.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_hash.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 16) const uint WITH_LENGTHS = 0;   // 1: also how many buckets have how many slabs
+layout(constant_id = 16) const uint WITH_LENGTHS = 0;   // 1: also count buckets by their number of slabs
 
-// A row of the survey; the rows are summed (the longest: the largest taken) on the host. There are
-// several so that subgroups don't queue at one.
+// The survey has several rows, so that subgroups don't contend for one. The host adds the rows up, or takes the maximum
+// of LONGEST.
 const uint ROWS = 64u;
-const uint ROW_SHIFT = 7u;      // 128 bytes a row
+const uint ROW_SHIFT = 7u;      // 128 bytes per row
 const uint LIVE_AT = 0u;        // slots with a key
-const uint TOMBSTONES_AT = 4u;  // slots erased
+const uint TOMBSTONES_AT = 4u;  // erased slots
 const uint SLABS_AT = 8u;
-const uint LONGEST_AT = 12u;    // slabs of the longest bucket
-const uint LENGTHS_AT = 16u;    // 16 words: buckets of 1, 2, …, 15, and 16 or more slabs
+const uint LONGEST_AT = 12u;    // the number of slabs of the longest bucket
+const uint LENGTHS_AT = 16u;    // 16 words: the number of buckets with 1, 2, …, 15, and 16 or more slabs
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
@@ -23,8 +23,8 @@ layout(push_constant, std430) uniform Push {
     uint count;
 };
 
-// Raises a word to `least`, by compare-and-swap, as slab_change.glsl has it. Who is overtaken found the word risen, so
-// that it takes no more rounds.
+// Raises a word to at least `least`. It uses compare-and-swaps because not every driver's maximum is atomic. If one
+// fails, the word has risen, so the loop ends.
 void raise(uvec2 at, uint least) {
     for (uint round = 0u; round < least; round++) {
         uint now = atomic_load(at);
