@@ -1,4 +1,4 @@
-// Package gate has the calls on a handle wait for each other where they must, whichever goroutines they come from.
+// Package gate orders the calls on a handle, whichever goroutines they come from.
 package gate
 
 import (
@@ -9,36 +9,36 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Gate lets one call in that changes the handle, or any number of calls that don't, in the order in which they come:
-// who changes it waits for the queries that came before, and those that come later wait for him. A nil Gate is that of
-// a handle that was never opened: nobody enters it.
+// Gate lets in either one call that changes the handle, or any number of queries. Calls take turns in the order in
+// which they come: a change waits for the calls before it, and the calls after it wait for the change. The gate of a
+// handle that was never opened is nil, and lets nothing in.
 type Gate struct {
-	in    *semaphore.Weighted // a part for each query, all for a change
-	ended atomic.Bool         // changed by who is in alone
-	outer *Gate               // that calls enter behind this one; nil: none
+	in    *semaphore.Weighted // a query takes a part, a change takes all
+	ended atomic.Bool         // set by the only call inside
+	outer *Gate               // a gate that calls enter after this one; nil: none
 }
 
 const (
 	part = 1
-	all  = 1 << 30 // more than there are goroutines
+	all  = 1 << 30 // more than there can be goroutines
 )
 
-// New is the gate of a handle that is open.
+// New returns the gate of an open handle.
 func New() *Gate { return &Gate{in: semaphore.NewWeighted(all)} }
 
-// Within is the gate of a handle whose calls wait for those of another one's as well: of what several handles share.
+// Within returns the gate of a handle that shares something with other handles. Its calls enter outer, too.
 func Within(outer *Gate) *Gate {
 	g := New()
 	g.outer = outer
 	return g
 }
 
-// Enter waits for the calls that came before, and lets this one in, alone; Leave is its end. Errors: vk.ErrClosed,
-// vk.ErrNotOpen, the context's if that has ended before.
+// Enter waits for the calls that came before, and lets this one in alone, until Leave. Errors: vk.ErrClosed,
+// vk.ErrNotOpen, or that of the context if it ends first.
 func (g *Gate) Enter(ctx context.Context) error { return g.enter(ctx, all) }
 
-// Err returns why no call is let in: vk.ErrNotOpen or vk.ErrClosed; nil if the handle is open. It waits for nothing.
-// Calls ask it before they look at their arguments.
+// Err returns why no call can enter: vk.ErrNotOpen or vk.ErrClosed. It returns nil if the handle is open. It does not
+// wait. Calls check it before their arguments.
 func (g *Gate) Err() error {
 	switch {
 	case g == nil:
@@ -51,13 +51,13 @@ func (g *Gate) Err() error {
 	return nil
 }
 
-// Leave ends a call that Enter has let in.
+// Leave ends a call that entered with Enter.
 func (g *Gate) Leave() { g.leave(all) }
 
-// EnterShared is Enter for a call that changes nothing of the handle: others like it are in at the same time.
+// EnterShared is Enter for a query: other queries may be inside at the same time.
 func (g *Gate) EnterShared(ctx context.Context) error { return g.enter(ctx, part) }
 
-// LeaveShared ends a call that EnterShared has let in.
+// LeaveShared ends a call that entered with EnterShared.
 func (g *Gate) LeaveShared() { g.leave(part) }
 
 func (g *Gate) leave(share int64) {
@@ -87,7 +87,7 @@ func (g *Gate) enter(ctx context.Context, share int64) error {
 	})
 }
 
-// Unless calls undo if f returns an error, which is Unless's then, or panics, as a method of a context may.
+// Unless calls undo if f returns an error or panics. A method of a context may panic. It returns the error of f.
 func Unless(undo func(), f func() error) error {
 	done := false
 	defer func() {
@@ -100,12 +100,12 @@ func Unless(undo func(), f func() error) error {
 	return err
 }
 
-// Take is Enter for what is done with a closed handle, too. leave ends it.
+// Take is like Enter, but also enters the gate of a closed handle. The caller calls leave at the end.
 func (g *Gate) Take() (leave func(), open bool) {
 	if g == nil {
 		return func() {}, false
 	}
-	_ = g.in.Acquire(context.Background(), all) // which never ends
+	_ = g.in.Acquire(context.Background(), all) // can't fail: this context never ends
 	if g.outer == nil {
 		return g.Leave, !g.ended.Load()
 	}
@@ -116,7 +116,7 @@ func (g *Gate) Take() (leave func(), open bool) {
 	}, !g.ended.Load()
 }
 
-// Shut is Take for closing the handle: open says whether it was not closed before. Error: vk.ErrNotOpen.
+// Shut is like Take, to close the handle. open is false if it was closed before. Error: vk.ErrNotOpen.
 func (g *Gate) Shut() (leave func(), open bool, err error) {
 	if g == nil {
 		return nil, false, vk.ErrNotOpen
@@ -125,5 +125,5 @@ func (g *Gate) Shut() (leave func(), open bool, err error) {
 	return leave, open, nil
 }
 
-// End has the handle closed, by who is in, alone.
+// End marks the handle as closed. The caller must be inside alone.
 func (g *Gate) End() { g.ended.Store(true) }

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Progress is a function of the user that the calls of a handle report to. It may call the handle: it runs on a
-// goroutine of its own, and the call that reports leaves its gates before it waits for the function's end. A nil
+// Progress is a user's function that calls report their progress to. It may use the handle, because it runs on a
+// goroutine of its own, and the reporting call leaves its gates before it waits for the function to return. A nil
 // Progress reports nothing.
 type Progress struct {
 	tell func(done, total int)
-	busy sync.Mutex // held while tell runs, so that calls inside of it don't call it again
+	busy sync.Mutex // held while tell runs, so that calls made by tell don't call it again
 }
 
-// patience is how long a report waits for the function's return before the call goes on.
+// patience is how long a report waits for the function to return before the call goes on.
 const patience = 100 * time.Millisecond
 
 // NewProgress returns a Progress for f, or nil if f is nil.
@@ -26,15 +26,15 @@ func NewProgress(f func(done, total int)) *Progress {
 	return &Progress{tell: f}
 }
 
-// call is a call by the user, together with the calls that it makes on handles inside of the first one.
+// call is a user's call, together with the calls that its progress functions make.
 type call struct {
 	running sync.WaitGroup // the goroutines of progress functions
 
 	mu     sync.Mutex
-	failed func() // not nil: a progress function has not returned; ends the call in the same way
+	failed func() // set if a progress function panicked or ended its goroutine; does the same to the caller
 }
 
-// fail panics, or ends the goroutine, if a progress function of the call did.
+// fail panics or ends the goroutine, if a progress function of the call did so.
 func (c *call) fail() {
 	c.mu.Lock()
 	failed := c.failed
@@ -45,21 +45,21 @@ func (c *call) fail() {
 	}
 }
 
-// reports are those of a call to a Progress.
+// reports holds the reports of one call to a Progress.
 type reports struct {
 	of *Progress
 	in *call
 
 	mu          sync.Mutex
 	done, total int  // the latest numbers
-	fresh       bool // they were not told
-	runs        bool // a goroutine tells them
+	fresh       bool // they have not been told yet
+	runs        bool // a goroutine is telling them
 }
 
 type reportsKey struct{}
 
-// Begin is called at the beginning of a call that may report, before it enters any gate. Told returns where to report,
-// given the context that Begin returns. end is called when the call has left its gates.
+// Begin must be called before a call that may report enters any gate. Told returns where to report, given the context
+// that Begin returns. The call runs end after it has left its gates.
 func (p *Progress) Begin(ctx context.Context) (_ context.Context, end func()) {
 	outer, _ := ctx.Value(reportsKey{}).(*reports)
 	if outer == nil && p == nil {
@@ -67,7 +67,7 @@ func (p *Progress) Begin(ctx context.Context) (_ context.Context, end func()) {
 	}
 	r := &reports{of: p}
 	if end = (func() {}); outer != nil {
-		r.in = outer.in // whose end waits
+		r.in = outer.in // its end waits for the goroutines of this one, too
 	} else {
 		r.in = new(call)
 		end = func() {
@@ -86,8 +86,9 @@ func Told(ctx context.Context) func(done, total int) {
 	return nil
 }
 
-// report calls the function and waits for it, or goes on after some time: the function may be waiting for the call.
-// While the function runs, later numbers of the same call replace each other, and those of other calls are left out.
+// report calls the function and waits for it. It waits at most for patience, because the function may be waiting for
+// the call. While the function runs, later numbers of this call replace earlier ones, and those of other calls are
+// dropped.
 func (r *reports) report(done, total int) {
 	r.in.fail()
 	r.mu.Lock()
@@ -142,7 +143,7 @@ func (r *reports) run() {
 	}
 }
 
-// stop says that no goroutine tells the numbers any more. The lock must be held.
+// stop records that no goroutine is telling the numbers any more. The lock must be held.
 func (r *reports) stop() {
 	r.runs = false
 	r.of.busy.Unlock()
