@@ -26,7 +26,7 @@ var benchmarks = []struct{ name, short, of, example string }{
 	{"btree", "Measure the B-link-tree", "the B-link-tree",
 		`  vkds bench btree --op build,insert,find-exist --n 16,18,20,22,24,26 --batch 22
   vkds bench btree --op insert-batch --n 40000000 --batch 16,18,20,22 --path concurrent,batched --fill 0.67
-  vkds bench btree --op insert-batch --n 24 --batch 20 --order ascending,descending,almost-sorted,gaussian
+  vkds bench btree --op insert-batch --n 24 --batch 20 --order ascending,descending
   vkds bench btree --op alpha-0.2,alpha-0.6,alpha-1.0 --n 20,22,24`},
 	{"mvbtree", "Measure the B-link-tree with snapshots", "the multiversion B-link-tree",
 		`  vkds bench mvbtree --n 40000000 --batch 20,22 --json figures.json
@@ -41,11 +41,6 @@ var benchmarks = []struct{ name, short, of, example string }{
 		`  vkds bench sortedarray --n 24 --batch 16,18,20 --json figures.json
   vkds bench sortedarray --op insert --n 26 --batch 18,20,22
   vkds bench sortedarray --op count,range --n 24 --length 8,1024`},
-	{"latched", "Measure B-trees whose nodes are changed under latches, as two papers have them",
-		"B-trees with latches (Awad et al. 2019; Duong 2021; here to compare with)",
-		`  vkds bench latched --op insert --n 22 --batch 22 --wait restart,backoff,spin --kind b+tree,b-link-tree
-  vkds bench latched --op insert,insert-batch,find --n 22 --batch 20 --tile 4,8,16,32 --node 128,256
-  vkds bench latched --op insert-at-once --n 16 --wait restart,backoff,spin`},
 	{"alloc", "Measure the slab allocator: n slabs, one a thread, allocated and freed", "the slab allocator",
 		`  vkds bench alloc --n 16,20`},
 	{"graph", "Measure the dynamic graph: n edges, 16 a vertex; and analytics: n vertices",
@@ -112,9 +107,6 @@ func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Comm
 		if x.Values != nil {
 			_ = f.SetAnnotation(x.Name, valuesOf, x.Values) // which there is
 		}
-	}
-	if statuses := f.Lookup("statuses"); statuses != nil {
-		statuses.NoOptDefVal = "true"
 	}
 	if f.Lookup("load") != nil {
 		f.Float64Slice("utilization", nil, "memory utilisation, below 0.9375, instead of --load")

@@ -54,22 +54,13 @@ func run(x string, files []string) error {
 		made, err := tables(string(text), "docs/benchmarks")
 		return cmp.Or(err, os.WriteFile(page, []byte(made), 0o644))
 	case 2:
-		r, err := read(files[0])
+		r, err := bench.ReadFile(files[0])
 		if err != nil {
 			return err
 		}
 		return picture(r, x, files[1])
 	}
 	return errors.New("no file for the tables, or a report and a picture")
-}
-
-func read(path string) (bench.Report, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return bench.Report{}, err
-	}
-	defer f.Close()
-	return bench.ReadJSON(f)
 }
 
 var directive = regexp.MustCompile(`(?s)<!-- figures of (\S+) by (\S+)\n(.*?)\n-->\n(\|.*?\n)\n`)
@@ -79,7 +70,7 @@ func tables(page, folder string) (string, error) {
 	var failed error
 	made := directive.ReplaceAllStringFunc(page, func(all string) string {
 		part := directive.FindStringSubmatch(all)
-		r, err := read(filepath.Join(folder, part[1]))
+		r, err := bench.ReadFile(filepath.Join(folder, part[1]))
 		if err == nil {
 			var table string
 			if table, err = filled(part[4], r, part[2], strings.Split(part[3], "\n")); err == nil {

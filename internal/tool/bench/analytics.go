@@ -137,7 +137,7 @@ func (s *session) wear(a *analyzed) {
 
 // algorithm runs once, from a vertex if it is a search, and returns how long the device took and the check of its
 // result.
-type algorithm func(s *session, a *analyzed, from uint32) (took time.Duration, check func() error)
+type algorithm func(s *session, a *analyzed, from uint32) (took time.Duration, check func())
 
 // analysis measures an algorithm, which says itself how long the device took: what it records may take several
 // submissions. A run's operations are arcs of the graph, so many times. Searches begin at another vertex in each run;
@@ -147,97 +147,59 @@ func analysis(rounds int, weights bool, do algorithm) func(*session) {
 		a := s.analyzer(weights)
 		m := s.measurement(a.vertices(), rounds*a.csr.Arcs)
 		m.Form = s.at.Graph.String() + ", " + s.at.On.String()
-		if s.op.Has("batch") {
-			m.Operations, m.Batch = s.batch, s.batch
-		}
 		run := 0
 		var took time.Duration
-		var check func() error
+		var check func()
 		m = s.calls(m, s.heat, func() {
 			took, check = do(s, a, a.sources[run%len(a.sources)])
 			run++
 		}, func() []vk.Timing { return []vk.Timing{{Duration: took}} }, "")
-		ok(check())
+		check()
 		s.add(m)
 	}
 }
 
-func (s *session) bfs(a *analyzed, from uint32) (time.Duration, func() error) {
+func (s *session) bfs(a *analyzed, from uint32) (time.Duration, func()) {
 	r := must(a.on.BFS(s.ctx, from, analytics.BFSOptions{}))
-	return r.Elapsed, func() error { return s.checkDistances(a, from, r.Distances, false) }
+	return r.Elapsed, func() { s.checkDistances(a, from, r.Distances, false) }
 }
 
-func (s *session) sssp(a *analyzed, from uint32) (time.Duration, func() error) {
+func (s *session) sssp(a *analyzed, from uint32) (time.Duration, func()) {
 	r := must(a.on.SSSP(s.ctx, from, analytics.SSSPOptions{}))
-	return r.Elapsed, func() error { return s.checkDistances(a, from, r.Distances, true) }
+	return r.Elapsed, func() { s.checkDistances(a, from, r.Distances, true) }
 }
 
-func (s *session) pageRank(a *analyzed, _ uint32) (time.Duration, func() error) {
+func (s *session) pageRank(a *analyzed, _ uint32) (time.Duration, func()) {
 	r := must(a.on.PageRank(s.ctx, analytics.PageRankOptions{Iterations: rankIterations, Tolerance: -1}))
-	return r.Elapsed, func() error { return s.checkRanks(a, r.Ranks) }
+	return r.Elapsed, func() { s.checkRanks(a, r.Ranks) }
 }
 
-func (s *session) components(a *analyzed, _ uint32) (time.Duration, func() error) {
+func (s *session) components(a *analyzed, _ uint32) (time.Duration, func()) {
 	r := must(a.on.Components(s.ctx))
-	return r.Elapsed, func() error { return s.checkComponents(a, r.Labels) }
+	return r.Elapsed, func() { s.checkComponents(a, r.Labels) }
 }
 
-func (s *session) cores(a *analyzed, _ uint32) (time.Duration, func() error) {
+func (s *session) cores(a *analyzed, _ uint32) (time.Duration, func()) {
 	r := must(a.on.Cores(s.ctx))
-	return r.Elapsed, func() error { return s.checkCores(a, r.Cores) }
+	return r.Elapsed, func() { s.checkCores(a, r.Cores) }
 }
 
-func (s *session) triangles(a *analyzed, _ uint32) (time.Duration, func() error) {
+func (s *session) triangles(a *analyzed, _ uint32) (time.Duration, func()) {
 	r := must(a.on.Triangles(s.ctx))
-	return r.Elapsed, func() error { return s.checkCount(r.Count, a.triangles()) }
-}
-
-// trianglesThrough is what keeps a count of triangles up after a batch of edges: edges of the graph, random ones, as if
-// they had just come; some come twice, and some in the other direction.
-func (s *session) trianglesThrough(a *analyzed, _ uint32) (time.Duration, func() error) {
-	edges := newArcs(s.at.Graph, s.o.Seed, s.n)
-	var from, to []uint32
-	for i := 0; len(from) < s.batch; i++ {
-		if u, v := edges.at(edges.chosen(i)); u != v {
-			from, to = append(from, u), append(to, v)
+	return r.Elapsed, func() {
+		if want := a.triangles(); r.Count != want {
+			s.fail("%d triangles, but there are %d", r.Count, want)
 		}
 	}
-	r := must(a.on.TrianglesThroughEdges(s.ctx, from, to))
-	return r.Elapsed, func() error { return s.checkCount(r.Count, a.triangles()-a.without(from, to).triangles()) }
-}
-
-func (s *session) checkCount(got, want uint64) error {
-	if got != want {
-		return s.wrong("%d triangles, but there are %d", got, want)
-	}
-	return nil
-}
-
-// without is the graph less some edges, on the host alone.
-func (a *analyzed) without(from, to []uint32) *analyzed {
-	gone := map[[2]uint32]bool{}
-	for i := range from {
-		gone[[2]uint32{from[i], to[i]}], gone[[2]uint32{to[i], from[i]}] = true, true
-	}
-	less := &analyzed{offsets: make([]uint32, 1, len(a.offsets))}
-	for v := range a.vertices() {
-		for _, u := range a.row(v) {
-			if !gone[[2]uint32{uint32(v), u}] {
-				less.targets = append(less.targets, u)
-			}
-		}
-		less.offsets = append(less.offsets, uint32(len(less.targets)))
-	}
-	return less
 }
 
 // checkDistances proves distances on all arcs: none is shorter by any arc, and each but the source's is reached by one
 // over which it is as long as it says.
-func (s *session) checkDistances(a *analyzed, source uint32, distances []uint32, weighted bool) error {
+func (s *session) checkDistances(a *analyzed, source uint32, distances []uint32, weighted bool) {
 	if distances[source] != 0 {
-		return s.wrong("the source is %d from itself", distances[source])
+		s.fail("the source is %d from itself", distances[source])
 	}
-	return each(a.vertices(), func(v int) error {
+	each(a.vertices(), func(v int) {
 		reached := uint32(v) == source || distances[v] == analytics.Unreached
 		for i := a.offsets[v]; i < a.offsets[v+1]; i++ { // arcs have opposites of the same weight
 			from, weight := distances[a.targets[i]], uint64(1)
@@ -249,19 +211,19 @@ func (s *session) checkDistances(a *analyzed, source uint32, distances []uint32,
 			}
 			through := uint64(from) + weight
 			if uint64(distances[v]) > through {
-				return s.wrong("vertex %d: distance %d, but %d by way of %d", v, distances[v], through, a.targets[i])
+				s.fail("vertex %d: distance %d, but %d by way of %d", v, distances[v], through, a.targets[i])
 			}
 			reached = reached || uint64(distances[v]) == through
 		}
 		if !reached {
-			return s.wrong("vertex %d: distance %d, but no arc gives it", v, distances[v])
+			s.fail("vertex %d: distance %d, but no arc gives it", v, distances[v])
 		}
-		return nil
+		return
 	})
 }
 
 // checkRanks iterates in double precision.
-func (s *session) checkRanks(a *analyzed, ranks []float32) error {
+func (s *session) checkRanks(a *analyzed, ranks []float32) {
 	const damping, most = 0.85, 1e-3
 	n := a.vertices()
 	now, gifts := make([]float64, n), make([]float64, n)
@@ -277,13 +239,13 @@ func (s *session) checkRanks(a *analyzed, ranks []float32) error {
 				dangling += now[v]
 			}
 		}
-		each(n, func(v int) error {
+		each(n, func(v int) {
 			sum := 0.0
 			for _, u := range a.row(v) {
 				sum += gifts[u]
 			}
 			now[v] = (1-damping+damping*dangling)/float64(n) + damping*sum
-			return nil
+			return
 		})
 	}
 	off := 0.0
@@ -291,9 +253,8 @@ func (s *session) checkRanks(a *analyzed, ranks []float32) error {
 		off += math.Abs(float64(rank) - now[v])
 	}
 	if !(off < most) {
-		return s.wrong("ranks are off by %g together", off)
+		s.fail("ranks are off by %g together", off)
 	}
-	return nil
 }
 
 // triangles counts them: it merges, for each arc to a vertex of more neighbours, the rows of such arcs at both its
@@ -304,22 +265,22 @@ func (a *analyzed) triangles() uint64 {
 		du, dv := len(a.row(u)), len(a.row(v))
 		return du < dv || du == dv && u < v
 	}
-	each(len(up), func(u int) error {
+	each(len(up), func(u int) {
 		for _, v := range a.row(u) {
 			if before(u, int(v)) {
 				up[u] = append(up[u], v)
 			}
 		}
-		return nil
+		return
 	})
 	var total atomic.Uint64
-	each(len(up), func(u int) error {
+	each(len(up), func(u int) {
 		n := uint64(0)
 		for _, v := range up[u] {
 			n += uint64(inBoth(up[u], up[v]))
 		}
 		total.Add(n)
-		return nil
+		return
 	})
 	return total.Load()
 }
@@ -341,7 +302,7 @@ func inBoth(a, b []uint32) (n int) {
 }
 
 // checkComponents goes through the graph from each vertex that wasn't met before, in their order.
-func (s *session) checkComponents(a *analyzed, labels []uint32) error {
+func (s *session) checkComponents(a *analyzed, labels []uint32) {
 	met := make([]bool, a.vertices())
 	var queue []uint32
 	for first := range met {
@@ -353,7 +314,7 @@ func (s *session) checkComponents(a *analyzed, labels []uint32) error {
 			v := queue[len(queue)-1]
 			queue = queue[:len(queue)-1]
 			if labels[v] != uint32(first) {
-				return s.wrong("vertex %d: component %d, not %d", v, labels[v], first)
+				s.fail("vertex %d: component %d, not %d", v, labels[v], first)
 			}
 			for _, u := range a.row(int(v)) {
 				if !met[u] {
@@ -363,11 +324,10 @@ func (s *session) checkComponents(a *analyzed, labels []uint32) error {
 			}
 		}
 	}
-	return nil
 }
 
 // checkCores peels one vertex after the other, by Batagelj and Zaversnik's buckets.
-func (s *session) checkCores(a *analyzed, cores []uint32) error {
+func (s *session) checkCores(a *analyzed, cores []uint32) {
 	n := a.vertices()
 	left, most := make([]int, n), 0
 	for v := range left {
@@ -388,7 +348,7 @@ func (s *session) checkCores(a *analyzed, cores []uint32) error {
 			}
 			done[v] = true
 			if cores[v] != uint32(k) {
-				return s.wrong("vertex %d: core %d, not %d", v, cores[v], k)
+				s.fail("vertex %d: core %d, not %d", v, cores[v], k)
 			}
 			for _, u := range a.row(int(v)) {
 				if !done[u] && left[u] > k {
@@ -398,5 +358,4 @@ func (s *session) checkCores(a *analyzed, cores []uint32) error {
 			}
 		}
 	}
-	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/vkds/vkds/internal/engine/enum"
-	"github.com/vkds/vkds/internal/tool/bench/latched"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/primitives"
@@ -17,14 +16,12 @@ import (
 
 // setting is a value of each axis: what a measurement stands at. An axis that the benchmark doesn't have is 0.
 type setting struct {
-	N, Batch, Width, Tile, Node int
-	Load, Fill                  float64
-	Order                       Order
-	Form                        primitives.Form
-	Kind                        latched.Kind
-	Wait                        latched.Wait
-	Graph                       GraphKind
-	On                          Analyzed
+	N, Batch, Width, Tile int
+	Load, Fill            float64
+	Order                 Order
+	Form                  primitives.Form
+	Graph                 GraphKind
+	On                    Analyzed
 	queries
 }
 
@@ -33,7 +30,6 @@ type queries struct {
 	Levels                Levels
 	Lookup                structures.LookupOrder
 	Path                  btree.Path
-	Statuses              bool
 	Length                int
 	Stale, Changed, Share float64
 }
@@ -43,7 +39,6 @@ type Axis struct {
 	Name, Usage string
 	Values      []string // which there are, if they have names
 	Default     string   // values separated by commas
-	query       bool     // a structure need not be made anew for another value
 	set         func(at *setting, text string) error
 	forget      func(at *setting)
 }
@@ -62,12 +57,6 @@ func axis[T any](name, usage, standard string, field func(*setting) *T, parse fu
 func named[T fmt.Stringer](name, usage, standard string, field func(*setting) *T, all enum.Set[T]) Axis {
 	x := axis(name, usage+strings.Join(all.Names(), ", "), standard, field, all.Parse)
 	x.Values = all.Names()
-	return x
-}
-
-// query marks an axis that a structure need not be made anew for.
-func query(x Axis) Axis {
-	x.query = true
 	return x
 }
 
@@ -90,37 +79,29 @@ var Axes = []Axis{
 	axis("fill", "share of a node's slots in use in a bulk build;\n0: 8 of 15, wide 4 of 6", "0",
 		func(at *setting) *float64 { return &at.Fill },
 		number[float64](func(x float64) bool { return x >= 0 && x <= 1 }, "above 0 and up to 1, or 0")),
-	named("kind", "with side links or without: ", "b-link-tree", func(at *setting) *latched.Kind { return &at.Kind },
-		latched.Kinds),
-	named("wait", "what an insertion does that finds a latch taken: ", "restart",
-		func(at *setting) *latched.Wait { return &at.Wait }, latched.Waits),
 	named("graph", "how its edges are made, 16 a vertex: ", "uniform",
 		func(at *setting) *GraphKind { return &at.Graph }, Graphs),
 	named("on",
 		"what analytics read, compressed sparse rows or the dynamic graph itself,\nbuilt in bulk or after many "+
 			"changes: ", "csr", func(at *setting) *Analyzed { return &at.On }, Analyzeds),
-	axis("node", "bytes of a node: 128, 256", "128", func(at *setting) *int { return &at.Node }, oneOf(128, 256)),
-	axis("tile", "lanes that work on a slab or a node; 0: what measured best\nfor each kernel, of latched trees 16",
-		"0",
+	axis("tile", "lanes that work on a slab or a node; 0: what measured best\nfor each kernel", "0",
 		func(at *setting) *int { return &at.Tile }, strconv.Atoi),
-	query(named("levels", "of the LSM that is searched, those that are full: ", "full",
-		func(at *setting) *Levels { return &at.Levels }, LevelArrangements)),
-	query(named("path", "that batches of updates take: ", "concurrent,batched",
-		func(at *setting) *btree.Path { return &at.Path }, enum.Of("path", btree.Concurrent, btree.Batched))),
-	query(axis("statuses", "ask for the status of each batched update, too", "false",
-		func(at *setting) *bool { return &at.Statuses }, strconv.ParseBool)),
-	query(axis("stale", "shares of the elements that a cleanup removes", "0.1,0.5",
-		func(at *setting) *float64 { return &at.Stale }, above0(0.5))),
-	query(axis("changed", "shares of the keys that are changed then", "0.01,0.1,0.5",
-		func(at *setting) *float64 { return &at.Changed }, above0(1))),
-	query(axis("skew", "share of the batch that one key takes in the skewed operations", "0.5",
-		func(at *setting) *float64 { return &at.Share }, above0(1))),
-	query(axis("length", "pairs expected in a range that is counted or listed", "8",
+	named("levels", "of the LSM that is searched, those that are full: ", "full",
+		func(at *setting) *Levels { return &at.Levels }, LevelArrangements),
+	named("path", "that batches of updates take: ", "concurrent,batched",
+		func(at *setting) *btree.Path { return &at.Path }, enum.Of("path", btree.Concurrent, btree.Batched)),
+	axis("stale", "shares of the elements that a cleanup removes", "0.1,0.5",
+		func(at *setting) *float64 { return &at.Stale }, above0(0.5)),
+	axis("changed", "shares of the keys that are changed then", "0.01,0.1,0.5",
+		func(at *setting) *float64 { return &at.Changed }, above0(1)),
+	axis("skew", "share of the batch that one key takes in the skewed operations", "0.5",
+		func(at *setting) *float64 { return &at.Share }, above0(1)),
+	axis("length", "pairs expected in a range that is counted or listed", "8",
 		func(at *setting) *int { return &at.Length },
-		number[int](func(x float64) bool { return x >= 1 && x <= rangePairs }, fmt.Sprintf("1 to %d", rangePairs)))),
-	query(named("lookup", "how keys are looked up: ", "auto",
+		number[int](func(x float64) bool { return x >= 1 && x <= rangePairs }, fmt.Sprintf("1 to %d", rangePairs))),
+	named("lookup", "how keys are looked up: ", "auto",
 		func(at *setting) *structures.LookupOrder { return &at.Lookup },
-		enum.Of("way to look up", structures.AutoOrder, structures.OneByOne, structures.SortedFirst))),
+		enum.Of("way to look up", structures.AutoOrder, structures.OneByOne, structures.SortedFirst)),
 }
 
 // size reads numbers; those up to 30 are powers of two, from the least one on.
@@ -169,25 +150,14 @@ func (at setting) of(p Op) setting {
 			x.forget(&at)
 		}
 	}
-	if at.Path != btree.Batched {
-		at.Statuses = false // concurrent batches have them always
-	}
 	return at
 }
 
-// pathName is what stands for the path of updates, and whether these have statuses.
-func (at setting) pathName() string {
-	if at.Statuses {
-		return at.Path.String() + " with statuses"
-	}
-	return at.Path.String()
-}
-
-// settings combines some settings with all values of the benchmark's axes, of queries or of structures. The error is a
-// *structures.OptionError.
-func (b *benchmark) settings(all []setting, o *Options, queries bool) ([]setting, error) {
+// settings combines all values of the benchmark's axes. The error is a *structures.OptionError.
+func (b *benchmark) settings(o *Options) ([]setting, error) {
+	all := []setting{{}}
 	for _, x := range Axes {
-		if x.query != queries || !b.has(x.Name) {
+		if !b.has(x.Name) {
 			continue
 		}
 		values := o.Axes[x.Name]
@@ -199,10 +169,6 @@ func (b *benchmark) settings(all []setting, o *Options, queries bool) ([]setting
 			for _, text := range values {
 				if err := x.set(&at, text); err != nil {
 					return nil, &structures.OptionError{Option: "--" + x.Name + " " + text, Reason: err.Error()}
-				}
-				if x.Name == "order" && at.Order == Gaussian && at.N > maxGaussian {
-					return nil, &structures.OptionError{Option: "--order gaussian", Reason: fmt.Sprintf(
-						"at most %d keys, not %d", maxGaussian, at.N)}
 				}
 				combined = append(combined, at)
 			}
@@ -260,12 +226,6 @@ func (o *Options) check(b *benchmark) error {
 				Reason: fmt.Sprintf("changes nothing of %s: it is for %s",
 					strings.Join(o.Ops, ", "), strings.Join(readers, ", "))}
 		}
-	}
-	if slices.Contains(o.Axes["statuses"], "true") && o.Axes["path"] != nil &&
-		!slices.Contains(o.Axes["path"], btree.Batched.String()) {
-		return &structures.OptionError{Option: "--statuses",
-			Reason: fmt.Sprintf("changes nothing of --path %s: it is for "+
-				"batched", strings.Join(o.Axes["path"], ","))}
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-// attempt returns the error that do fails with.
+// attempt returns the error that do fails with, or nil.
 func attempt(do func()) (err error) {
 	defer func() {
 		switch f := recover().(type) {
@@ -119,7 +119,7 @@ func plan(name string, o *Options) (*benchmark, []step, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	outer, err := b.settings([]setting{{}}, o, false)
+	settings, err := b.settings(o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,19 +129,13 @@ func plan(name string, o *Options) (*benchmark, []step, error) {
 	}
 	var steps []step
 	done := map[seen]bool{}
-	for _, at := range outer {
-		inner, err := b.settings([]setting{at}, o, true)
-		if err != nil {
-			return nil, nil, err
-		}
+	for _, at := range settings {
 		for i := range b.cells {
 			c := &b.cells[i]
-			for _, at := range inner {
-				own := at.of(c.Op)
-				if slices.Contains(o.Ops, c.Name) && !done[seen{c.Name, own}] {
-					done[seen{c.Name, own}] = true
-					steps = append(steps, step{c, at, own})
-				}
+			own := at.of(c.Op)
+			if slices.Contains(o.Ops, c.Name) && !done[seen{c.Name, own}] {
+				done[seen{c.Name, own}] = true
+				steps = append(steps, step{c, at, own})
 			}
 		}
 	}
@@ -190,15 +184,7 @@ func (s *session) enter(at step) {
 	}
 	s.at, s.own, s.op, s.kind = at.setting, at.own, at.cell.Op, kind
 	s.width, s.batch = structures.Width(at.own.Width/64), min(at.Batch, s.n)
-	keys := newSequence(s.space, at.Order, s.n)
-	if s.name == "latched" {
-		s.batch &^= 3 // a part's statuses begin with a word
-		if s.own.Tile == 0 {
-			s.own.Tile = min(16, s.d.SubgroupSize())
-		}
-		keys.spare = s.n + s.batch
-	}
-	s.keys = keys
+	s.keys = newSequence(s.space, at.Order, s.n)
 }
 
 // leave closes the structure.
@@ -223,9 +209,9 @@ func (s *session) close() {
 	}
 }
 
-// wrong is the error of an operation that gave a wrong result.
-func (s *session) wrong(format string, args ...any) error {
-	return &WrongError{s.op.Name, fmt.Sprintf(format, args...)}
+// fail ends the measurement because the operation gave a wrong result.
+func (s *session) fail(format string, args ...any) {
+	ok(&WrongError{s.op.Name, fmt.Sprintf(format, args...)})
 }
 
 // measurement is one of the operation, with n elements in the structure, of so many operations.
@@ -236,14 +222,12 @@ func (s *session) measurement(n, operations int) Measurement {
 		m.Order = s.own.Order.String()
 	}
 	switch {
-	case s.own.Node != 0:
-		m.Form = fmt.Sprintf("%d-byte nodes, %v, %v", s.own.Node, s.own.Kind, s.own.Wait)
 	case s.own.Form != primitives.Auto:
 		m.Form = s.own.Form.String()
 	case s.own.Lookup != structures.AutoOrder:
 		m.Form = s.own.Lookup.String()
 	case s.own.Path != 0:
-		m.Form = s.own.pathName()
+		m.Form = s.own.Path.String()
 	}
 	if s.width == structures.Bits64 {
 		m.Width = 64

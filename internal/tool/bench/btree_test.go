@@ -11,11 +11,10 @@ import (
 // Results are checked inside the benchmark: that it ends without an error says that all were right.
 func TestBTreeIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "btree", quick(allOps("btree"), "n=5000", "batch=1000", "length=1,100",
-		"statuses=true"))
+	r, err := Run(t.Context(), d, "btree", quick(allOps("btree"), "n=5000", "batch=1000", "length=1,100"))
 	require.NoError(t, err)
 	const updates, mixes = 4, 7 + 6*2 // operations on two paths, and mixes
-	require.Len(t, r.Measurements, 2*updates+1+3+4*2+1+8+1+3+mixes)
+	require.Len(t, r.Measurements, 2*updates+1+3+4*2+1+4+1+3+mixes)
 	count := map[string]int{}
 	for _, m := range r.Measurements {
 		require.Positive(t, m.Throughput(), m.Op)
@@ -26,15 +25,15 @@ func TestBTreeIsMeasured(t *testing.T) {
 	}
 	for _, op := range []string{"insert", "insert-batch", "assign", "delete"} {
 		require.Equal(t, 1, count[op+" concurrent"], op)
-		require.Equal(t, 1, count[op+" batched with statuses"], op)
+		require.Equal(t, 1, count[op+" batched"], op)
 	}
 
 	r, err = Run(t.Context(), d, "btree", quick("build insert insert-batch assign delete", "n=3000", "batch=20",
-		"order=ascending,descending,almost-sorted,gaussian", "path=batched", "fill=0.93", "tile=4"))
+		"order=ascending,descending", "path=batched", "fill=0.93", "tile=4"))
 	require.NoError(t, err)
-	require.Len(t, r.Measurements, 4*5)
+	require.Len(t, r.Measurements, 2*5)
 	last := r.Measurements[len(r.Measurements)-1]
-	require.Equal(t, "gaussian", last.Order)
+	require.Equal(t, "descending", last.Order)
 	require.Equal(t, 3000, last.Batch, "no more than there are")
 	require.Equal(t, []any{0.93, 4}, []any{last.Load, last.Tile})
 }
@@ -42,9 +41,9 @@ func TestBTreeIsMeasured(t *testing.T) {
 func TestSnapshotsAreMeasured(t *testing.T) {
 	d := testdevice.Open(t)
 	ops := defaults("mvbtree")
-	require.Equal(t, []string{"insert-snapshots", "find-snapshot", "range-snapshot", "diff", "snapshots"}, ops)
-	require.Len(t, Ops("mvbtree"), len(Ops("btree"))+len(ops)+len(momentMixes()))
-	r, err := Run(t.Context(), d, "mvbtree", quick(strings.Join(ops, " ")+" insert-batch insert-range-50-moments",
+	require.Equal(t, []string{"insert-snapshots", "find-snapshot", "range-snapshot", "diff"}, ops)
+	require.Len(t, Ops("mvbtree"), len(Ops("btree"))+len(ops))
+	r, err := Run(t.Context(), d, "mvbtree", quick(strings.Join(ops, " ")+" insert-batch",
 		"n=3000", "batch=500", "changed=0.1,0.5", "width=32,64"))
 	require.NoError(t, err)
 	count := map[string]int{}
@@ -55,5 +54,12 @@ func TestSnapshotsAreMeasured(t *testing.T) {
 		require.Equal(t, compared, len(m.Ratios) == 1, m.Op)
 	}
 	require.Equal(t, map[string]int{"insert-series": 4, "insert-snapshots": 4, "insert-batch": 4, "find-snapshot": 6,
-		"range-snapshot": 6, "diff": 4, "snapshots": 2, "insert-range-50-moments": 2}, count)
+		"range-snapshot": 6, "diff": 4}, count)
+}
+
+func TestBatchesDoubleWithTheTree(t *testing.T) {
+	require.Equal(t, []part{{0, 1 << 10}, {1 << 10, 1 << 10}, {1 << 11, 1 << 11}, {1 << 12, 904}},
+		doubling(5000, 1<<20))
+	require.Equal(t, []part{{0, 100}}, doubling(100, 1<<20))
+	require.Equal(t, []part{{0, 1 << 10}, {1 << 10, 1 << 10}, {1 << 11, 952}}, doubling(3000, 1<<10))
 }

@@ -10,7 +10,7 @@ import (
 // sound checks that the structure has so many pairs, and of a tree that it is one.
 func (s *session) sound(pairs int) {
 	if n := must(s.dictionary.Len(s.ctx)); n != uint64(pairs) {
-		ok(s.wrong("%d pairs there instead of %d", n, pairs))
+		s.fail("%d pairs there instead of %d", n, pairs)
 	}
 	if t, is := s.dictionary.(tree); is {
 		ok(t.Inspect().Check(s.ctx))
@@ -56,30 +56,30 @@ func (s *session) checkFound(n int, answers *vk.Buffer[uint32], want func(i int)
 	if !keysOnly {
 		values = s.downloadElements(answers, n)
 	}
-	ok(each(n, func(i int) error {
+	each(n, func(i int) {
 		value, there := want(i)
 		if !there {
 			value = 0
 		}
 		if got := s.bytes[i] != 0; got != there {
-			return s.wrong("query %d: found is %t instead of %t", i, got, there)
+			s.fail("query %d: found is %t instead of %t", i, got, there)
 		}
 		if !keysOnly && values[i] != value {
-			return s.wrong("query %d: value %d instead of %d", i, values[i], value)
+			s.fail("query %d: value %d instead of %d", i, values[i], value)
 		}
-		return nil
-	}))
+		return
+	})
 }
 
 // checkStatus compares the statuses of n operations with what they must be.
 func (s *session) checkStatus(n int, want func(i int) structures.Status) {
 	ok(s.status.Download(s.ctx, 0, s.bytes[:n]))
-	ok(each(n, func(i int) error {
+	each(n, func(i int) {
 		if got, want := structures.Status(s.bytes[i]), want(i); got != want {
-			return s.wrong("operation %d: %v instead of %v", i, got, want)
+			s.fail("operation %d: %v instead of %v", i, got, want)
 		}
-		return nil
-	}))
+		return
+	})
 }
 
 // allAre checks that n operations have the same status.
@@ -90,34 +90,34 @@ func (s *session) allAre(n int, want structures.Status) {
 // checkValues compares values, as far as they matter, with what they must be.
 func (s *session) checkValues(b *vk.Buffer[uint32], want func(i int) (value uint32, matters bool)) {
 	got := s.downloadElements(b, s.n)
-	ok(each(s.n, func(i int) error {
+	each(s.n, func(i int) {
 		if want, matters := want(i); matters && got[i] != want {
-			return s.wrong("operation %d: value %d instead of %d", i, got[i], want)
+			s.fail("operation %d: value %d instead of %d", i, got[i], want)
 		}
-		return nil
-	}))
+		return
+	})
 }
 
 // checkWords compares words with what they must be.
 func (s *session) checkWords(what string, b *vk.Buffer[uint32], n int, want func(i int) uint32) {
 	got := s.download(b, n)
-	ok(each(n, func(i int) error {
+	each(n, func(i int) {
 		if want := want(i); got[i] != want {
-			return s.wrong("%s %d: %d instead of %d", what, i, got[i], want)
+			s.fail("%s %d: %d instead of %d", what, i, got[i], want)
 		}
-		return nil
-	}))
+		return
+	})
 }
 
 // checkPairs looks whether the first pairs of buffers are those of some keys.
 func (s *session) checkPairs(keys, values *vk.Buffer[uint32], n int, want func(i int) (key, value uint32)) {
 	k, v := s.downloadElements(keys, n), s.downloadElements(values, n)
-	ok(each(n, func(i int) error {
+	each(n, func(i int) {
 		if key, value := want(i); k[i] != key || v[i] != value {
-			return s.wrong("pair %d: %d, %d instead of %d, %d", i, k[i], v[i], key, value)
+			s.fail("pair %d: %d, %d instead of %d, %d", i, k[i], v[i], key, value)
 		}
-		return nil
-	}))
+		return
+	})
 }
 
 // checkStable looks whether pairs are the n of the input, of which pair i was key(i) with the value i, in ascending
@@ -125,15 +125,15 @@ func (s *session) checkPairs(keys, values *vk.Buffer[uint32], n int, want func(i
 // then no value comes twice.
 func (s *session) checkStable(keys, values *vk.Buffer[uint32], n int, key func(i int) uint32) {
 	k, v := s.downloadElements(keys, n), s.downloadElements(values, n)
-	ok(each(n, func(i int) error {
+	each(n, func(i int) {
 		if int(v[i]) >= s.n || key(int(v[i])) != k[i] {
-			return s.wrong("place %d: no pair of the input: %d, %d", i, k[i], v[i])
+			s.fail("place %d: no pair of the input: %d, %d", i, k[i], v[i])
 		}
 		if i > 0 && (k[i-1] > k[i] || k[i-1] == k[i] && v[i-1] >= v[i]) {
-			return s.wrong("place %d: out of order", i)
+			s.fail("place %d: out of order", i)
 		}
-		return nil
-	}))
+		return
+	})
 }
 
 // checkAscending looks whether keys ascend and are, by a sum of hashes, those of the input.
@@ -141,18 +141,18 @@ func (s *session) checkAscending(keys *vk.Buffer[uint32], key func(i int) uint32
 	k := s.downloadElements(keys, s.n)
 	fingerprint := func(key uint32) uint64 { return uint64(scramble(key)) * uint64(scramble(^key)|1) }
 	var difference atomic.Uint64
-	ok(parallel(s.n, func(first, end int) error {
+	parallel(s.n, func(first, end int) {
 		sum := uint64(0)
 		for i := first; i < end; i++ {
 			if i > 0 && k[i-1] > k[i] {
-				return s.wrong("place %d: out of order", i)
+				s.fail("place %d: out of order", i)
 			}
 			sum += fingerprint(k[i]) - fingerprint(key(i))
 		}
 		difference.Add(sum)
-		return nil
-	}))
+		return
+	})
 	if difference.Load() != 0 {
-		ok(s.wrong("other keys than those of the input"))
+		s.fail("other keys than those of the input")
 	}
 }

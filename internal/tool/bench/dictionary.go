@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/tool/bench/latched"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -42,10 +41,8 @@ func (s *session) on() onStream {
 		return d.at.On(s.stream)
 	case tree:
 		return d.On(s.stream)
-	case runs:
-		return d.On(s.stream)
 	}
-	return s.dictionary.(latchedTable)
+	return s.dictionary.(runs).On(s.stream)
 }
 
 // apply records a batch whose operations may be of all kinds, done concurrently.
@@ -61,7 +58,7 @@ func (s *session) updateOn(kind structures.Kind, b structures.DeviceBatch) error
 // openers make an empty structure, by the names of what is measured.
 var openers = map[string]func(*session) dictionary{
 	"slabhash": openMap, "set": openSet, "btree": openTree, "mvbtree": openVersioned, "lsm": openLSM,
-	"sortedarray": openArray, "latched": openLatched,
+	"sortedarray": openArray,
 }
 
 // opened makes the structure if there is none yet.
@@ -102,10 +99,6 @@ func (s *session) holdOf(q sequence, pairs int) {
 		}
 	case tree:
 		ok(d.On(s.stream).Build(s.ctx, structures.DeviceBatch{Count: pairs, Keys: keys, Values: values}))
-	case latchedTable:
-		d.Tree.Clear(s.stream)
-		b := latched.Batch{Keys: keys, Values: values, Status: s.status, Left: s.left}
-		s.insertLatched(b, doubling(pairs, pairs))
 	case runs: // the pairs that are missing, batch by batch
 		if there < 0 || there > pairs {
 			there = 0
@@ -299,39 +292,6 @@ func (s *session) structure() any {
 		return t.hashed
 	}
 	return s.dictionary
-}
-
-// latchedTable is a tree of the papers.
-type latchedTable struct {
-	*latched.Tree
-	stream *vk.Stream
-}
-
-func openLatched(s *session) dictionary {
-	t := must(latched.New(s.d, latched.Options{Kind: s.at.Kind, Wait: s.at.Wait, Tile: s.own.Tile,
-		NodeBytes: s.at.Node, Pairs: s.n + s.batch}))
-	t.Clear(s.stream)
-	return latchedTable{t, s.stream}
-}
-
-func (t latchedTable) Close() error {
-	t.Tree.Close()
-	return nil
-}
-
-func (t latchedTable) Clear(context.Context) error {
-	t.Tree.Clear(t.stream)
-	return nil
-}
-
-func (t latchedTable) Len(ctx context.Context) (uint64, error) {
-	pairs, err := t.Tree.Check(ctx)
-	return uint64(pairs), err
-}
-
-func (t latchedTable) Find(l structures.DeviceLookups) error {
-	t.FindOn(t.stream, l.Count, l.Keys, l.Values, l.Found)
-	return nil
 }
 
 // expectedSlabs returns how many slabs a bucket has on the average, of so many slots each, at a load (elements /

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"errors"
 	"math/bits"
 	"slices"
@@ -9,9 +8,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/enum"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
-	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -130,9 +127,9 @@ func (a arcs) step(i int) (from, to uint32) {
 // edges are some of them in slices.
 func (a arcs) edges(n int, of func(i int) int) (e graph.Edges) {
 	e.From, e.To = make([]uint32, n), make([]uint32, n)
-	each(n, func(i int) error {
+	each(n, func(i int) {
 		e.From[i], e.To[i] = a.at(of(i))
-		return nil
+		return
 	})
 	return e
 }
@@ -140,36 +137,30 @@ func (a arcs) edges(n int, of func(i int) int) (e graph.Edges) {
 // graphRun is a graph that is measured, with its edges and those of a batch in device buffers.
 type graphRun struct {
 	*session
-	arcs    arcs
-	fresh   bool // the batch's edges are new ones, else they are there
-	pool    *alloc.SlabPool
-	graph   *graph.Graph
-	ordered *graph.Ordered
-	all     graph.DeviceEdges // the first n
-	more    graph.DeviceEdges // the batch
-	found   *vk.Buffer[uint8]
+	arcs  arcs
+	pool  *alloc.SlabPool
+	graph *graph.Graph
+	all   graph.DeviceEdges // the first n
+	more  graph.DeviceEdges // the batch
+	found *vk.Buffer[uint8]
 }
 
 // onGraph measures something with a batch of new edges, or of some that are there.
 func onGraph(fresh bool, measure func(*graphRun)) func(*session) {
 	return func(s *session) {
 		s.batch = max(1, s.at.Batch)
-		r := &graphRun{session: s, arcs: newArcs(s.at.Graph, s.o.Seed, s.n), fresh: fresh}
+		r := &graphRun{session: s, arcs: newArcs(s.at.Graph, s.o.Seed, s.n)}
+		chosen := r.arcs.chosen
+		if fresh {
+			chosen = func(i int) int { return s.n + i }
+		}
 		r.all = r.upload("all", s.n, func(i int) int { return i })
-		r.more = r.upload("batch", s.batch, r.chosen)
+		r.more = r.upload("batch", s.batch, chosen)
 		r.found = must(vk.NewBuffer[uint8](s.d, (s.batch+3)/4*4))
 		defer r.found.Free()
 		defer func() { s.ending(); r.close() }()
 		measure(r)
 	}
-}
-
-// chosen is which edge is the i-th of the batch: a new one, or one that is there.
-func (r *graphRun) chosen(i int) int {
-	if r.fresh {
-		return r.n + i
-	}
-	return r.arcs.chosen(i)
 }
 
 // upload puts edges into device buffers.
@@ -188,15 +179,6 @@ func (r *graphRun) build() {
 		Pool: r.pool, Tile: r.at.Tile, Timed: true}))
 }
 
-// buildOrdered makes the graph of the first n edges, in a tree with room for a batch.
-func (r *graphRun) buildOrdered() {
-	ok(r.close())
-	o := graph.OrderedOptions{Directed: true, Vertices: r.arcs.vertices}
-	o.Tree.Capacity = r.n + r.batch
-	r.ordered = must(graph.BuildOrdered(r.ctx, r.d, r.arcs.edges(r.n, func(i int) int { return i }), o))
-	ok(r.ordered.Tree().Reserve(r.ctx, 2*r.n+2*r.batch)) // slabs that are found at the first look
-}
-
 func (r *graphRun) close() (err error) {
 	if r.graph != nil {
 		err = r.graph.Close()
@@ -204,10 +186,7 @@ func (r *graphRun) close() (err error) {
 	if r.pool != nil {
 		err = errors.Join(err, r.pool.Close())
 	}
-	if r.ordered != nil {
-		err = errors.Join(err, r.ordered.Close())
-	}
-	r.graph, r.pool, r.ordered = nil, nil, nil
+	r.graph, r.pool = nil, nil
 	return err
 }
 
@@ -222,14 +201,13 @@ func (r *graphRun) distinct(n int) uint64 {
 	return uint64(len(slices.Compact(keys)))
 }
 
-// has checks that a graph has so many edges.
-func (r *graphRun) has(g interface {
-	Size(context.Context) (int, uint64, error)
-}, edges uint64) {
-	_, got, err := g.Size(r.ctx)
+// has checks that the graph is sound, and has so many edges.
+func (r *graphRun) has(edges uint64) {
+	ok(r.graph.Check(r.ctx))
+	_, got, err := r.graph.Size(r.ctx)
 	ok(err)
 	if got != edges {
-		ok(r.wrong("%d edges, not %d", got, edges))
+		r.fail("%d edges, not %d", got, edges)
 	}
 }
 
@@ -239,12 +217,12 @@ func (r *graphRun) allFound(there bool) {
 	r.wait()
 	bytes := make([]uint8, r.batch)
 	ok(r.found.Download(r.ctx, 0, bytes))
-	ok(each(r.batch, func(i int) error {
+	each(r.batch, func(i int) {
 		if (bytes[i] == 1) != there {
-			return r.wrong("edge %d of the batch: found %v, want %v", i, bytes[i] == 1, there)
+			r.fail("edge %d of the batch: found %v, want %v", i, bytes[i] == 1, there)
 		}
-		return nil
-	}))
+		return
+	})
 }
 
 func (r *graphRun) result(operations int) Measurement {
@@ -256,23 +234,17 @@ func (r *graphRun) result(operations int) Measurement {
 	return m
 }
 
-// update measures a batch of one kind on the n edges: some, after what makes them on the stream.
-func (r *graphRun) update(kind structures.Kind, some graph.DeviceEdges, makes func() error) {
+// update measures a batch of one kind on the n edges.
+func (r *graphRun) update(kind structures.Kind) {
 	before, after := r.distinct(r.n), r.distinct(r.n+r.batch)
-	b := graph.DeviceBatch{Count: r.batch, From: some.From, To: some.To, Status: r.found, Left: r.left}
+	b := graph.DeviceBatch{Count: r.batch, From: r.more.From, To: r.more.To, Status: r.found, Left: r.left}
 	r.measure(r.result(r.batch), task{
 		pending: true,
 		prepare: r.build,
-		record: func() error {
-			if err := makes(); err != nil {
-				return err
-			}
-			return r.graph.On(r.stream).Update(r.ctx, kind, b)
-		},
+		record:  func() error { return r.graph.On(r.stream).Update(r.ctx, kind, b) },
 		check: func() {
-			ok(r.graph.Check(r.ctx))
 			if kind == structures.Insert {
-				r.has(r.graph, after)
+				r.has(after)
 				r.allFound(true)
 				return
 			}
@@ -283,25 +255,9 @@ func (r *graphRun) update(kind structures.Kind, some graph.DeviceEdges, makes fu
 					gone++
 				}
 			}
-			r.has(r.graph, before-gone)
+			r.has(before - gone)
 			r.allFound(false)
 		},
-	})
-}
-
-func (r *graphRun) insertEdges() { r.update(structures.Insert, r.more, func() error { return nil }) }
-
-func (r *graphRun) deleteEdges() { r.update(structures.Delete, r.more, func() error { return nil }) }
-
-// sortedInsert measures a batch of insertions that is brought into the order of its vertices first.
-func (r *graphRun) sortedInsert() {
-	sorted := graph.DeviceEdges{Count: r.batch, From: r.room("graph sorted from", r.batch),
-		To: r.room("graph sorted to", r.batch)}
-	scratch := r.room("graph sort", r.bulk().SortScratch(r.batch, true, primitives.Widths{})/4+1)
-	r.update(structures.Insert, sorted, func() error {
-		return r.bulk().Sort(r.stream, primitives.SortArgs{Keys: r.more.From.Address(), Values: r.more.To.Address(),
-			OutKeys: sorted.From.Address(), OutValues: sorted.To.Address(), Bits: r.arcs.scale,
-			Length: primitives.Length{N: r.batch}, Scratch: scratch.Address()})
 	})
 }
 
@@ -326,8 +282,7 @@ func (r *graphRun) timings() []vk.Timing {
 // buildGraph measures the bulk build of n unsorted edges.
 func (r *graphRun) buildGraph() {
 	m := r.calls(r.result(r.n), r.heat, r.build, r.timings, "")
-	r.has(r.graph, r.distinct(r.n))
-	ok(r.graph.Check(r.ctx))
+	r.has(r.distinct(r.n))
 	r.add(m)
 }
 
@@ -342,90 +297,13 @@ func (r *graphRun) deleteVertices() {
 	m = r.calls(m, func() { r.build(); r.heat() },
 		func() { status = must(r.graph.DeleteVertices(r.ctx, ids)) }, r.timings, "")
 	if slices.ContainsFunc(status, func(s structures.Status) bool { return s != structures.Deleted }) {
-		ok(r.wrong("a vertex was not deleted"))
+		r.fail("a vertex was not deleted")
 	}
 	left, _, err := r.graph.Size(r.ctx)
 	ok(err)
 	if left != r.arcs.vertices-n {
-		ok(r.wrong("%d vertices, not %d", left, r.arcs.vertices-n))
+		r.fail("%d vertices, not %d", left, r.arcs.vertices-n)
 	}
 	ok(r.graph.Check(r.ctx))
-	r.add(m)
-}
-
-// batchKeys are the keys of a batch in the tree of an ordered graph.
-func (r *graphRun) batchKeys() *vk.Buffer[uint32] {
-	return r.words("graph keys", 2*r.batch, func(i int) uint32 {
-		from, to := r.arcs.at(r.chosen(i / 2))
-		if i%2 == 0 {
-			return to
-		}
-		return from
-	})
-}
-
-// updateOrdered measures a batch of one kind on the tree of an ordered graph of the n edges.
-func (r *graphRun) updateOrdered(kind structures.Kind) {
-	b := structures.DeviceBatch{Count: r.batch, Keys: r.batchKeys(),
-		Values: r.words("graph values", 2*r.batch, func(int) uint32 { return 0 })}
-	m := r.result(r.batch)
-	m.Form += " " + r.at.Path.String()
-	record := func() error { return r.ordered.Tree().On(r.stream).Update(r.ctx, kind, b) }
-	if r.at.Path != btree.Batched {
-		b.Left, b.Alone = r.left, true
-		record = func() error { return r.ordered.Tree().On(r.stream).Apply(kind, b) }
-	}
-	r.measure(m, task{pending: r.at.Path != btree.Batched, prepare: r.buildOrdered, record: record, check: func() {
-		_, found, err := r.ordered.Now().FindEdges(r.ctx, r.arcs.edges(r.batch, r.chosen))
-		ok(err)
-		if i := slices.Index(found, kind == structures.Delete); i >= 0 {
-			ok(r.wrong("edge %d of the batch: found %v after %v", i, found[i], kind))
-		}
-		if r.fresh {
-			r.has(r.ordered.Now(), r.distinct(r.n+r.batch))
-		}
-		ok(r.ordered.Check(r.ctx))
-	}})
-}
-
-// findOrdered measures lookups of a batch of edges that are there, in the tree.
-func (r *graphRun) findOrdered() {
-	r.buildOrdered()
-	words := (r.batch + 31) / 32
-	l := structures.DeviceLookups{Count: r.batch, Keys: r.batchKeys(), Values: r.room("graph values", 2*r.batch),
-		FoundBits: r.room("graph found", words)}
-	r.measure(r.result(r.batch), task{
-		record: func() error { return r.ordered.Tree().On(r.stream).Find(l) },
-		check: func() {
-			bits := r.download(l.FoundBits, words)
-			for i := range r.batch {
-				if bits[i/32]>>(i%32)&1 == 0 {
-					ok(r.wrong("edge %d of the batch was not found", i))
-				}
-			}
-		},
-	})
-}
-
-// rows measures the taking of sorted rows.
-func (r *graphRun) rows(ordered bool) {
-	take := func() (*graph.CSR, error) { return r.graph.CSR(r.ctx, true) }
-	if ordered {
-		r.buildOrdered()
-		take = func() (*graph.CSR, error) { return r.ordered.Now().CSR(r.ctx) }
-	} else {
-		r.build()
-	}
-	var csr *graph.CSR
-	closing := func() {
-		if csr != nil {
-			ok(csr.Close())
-		}
-	}
-	m := r.calls(r.result(r.n), closing, func() { csr = must(take()) }, nil, "")
-	if want := r.distinct(r.n); uint64(csr.Arcs) != want {
-		ok(r.wrong("%d arcs, not %d", csr.Arcs, want))
-	}
-	closing()
 	r.add(m)
 }

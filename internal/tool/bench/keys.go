@@ -1,7 +1,7 @@
 package bench
 
 import (
-	"math"
+	"cmp"
 	"math/bits"
 	"runtime"
 	"slices"
@@ -64,45 +64,30 @@ func (o order) at(i int) int {
 	}
 }
 
-// parallel calls work for parts of 0 … n-1 on all processors and returns the first error.
-func parallel(n int, work func(first, end int) error) error {
+// parallel calls work for parts of 0 … n-1 on all processors, and fails if one of them does.
+func parallel(n int, work func(first, end int)) {
 	const least = 1 << 14 // below that a goroutine is not worth it
 	parts := max(1, min(runtime.GOMAXPROCS(0), n/least))
 	errs := make([]error, parts)
 	var wait sync.WaitGroup
 	for p := range parts {
-		wait.Go(func() { errs[p] = work(p*n/parts, (p+1)*n/parts) })
+		wait.Go(func() { errs[p] = attempt(func() { work(p*n/parts, (p+1)*n/parts) }) })
 	}
 	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	ok(cmp.Or(errs...))
 }
 
-// each calls do for 0 … n-1, on all processors, and returns the first error.
-func each(n int, do func(i int) error) error {
-	return parallel(n, func(first, end int) error {
+// each calls do for 0 … n-1, as parallel does.
+func each(n int, do func(i int)) {
+	parallel(n, func(first, end int) {
 		for i := first; i < end; i++ {
-			if err := do(i); err != nil {
-				return err
-			}
+			do(i)
 		}
-		return nil
 	})
 }
 
 // fill sets each element to what the function says of its index, on all processors.
-func fill[T any](s []T, of func(i int) T) {
-	parallel(len(s), func(first, end int) error {
-		for i := first; i < end; i++ {
-			s[i] = of(i)
-		}
-		return nil
-	})
-}
+func fill[T any](s []T, of func(i int) T) { each(len(s), func(i int) { s[i] = of(i) }) }
 
 // ascending returns numbers in order, by all processors: parted by their first bits, and each part sorted.
 func ascending(s []uint32) []uint32 {
@@ -141,24 +126,14 @@ const (
 	Random Order = iota
 	Ascending
 	Descending
-	// AlmostSorted is ascending but for one key in 32, which has changed places with one 2^12 places away.
-	AlmostSorted
-	// Gaussian are keys about the middle of all 32-bit numbers with a standard deviation of 2^28, in random order.
-	// There are at most 2^28 of them.
-	Gaussian
 )
 
-var orderNames = enum.Names[Order]{"random", "ascending", "descending", "almost-sorted", "gaussian"}
-
-const (
-	gaussianDeviation = 1 << 28
-	maxGaussian       = 1 << 28 // more, and neighbours in the middle would be less than 1 apart
-)
+var orderNames = enum.Names[Order]{"random", "ascending", "descending"}
 
 func (o Order) String() string { return orderNames.String(o) }
 
 // Orders are all of them, by their names.
-var Orders = enum.Of("order", Random, Ascending, Descending, AlmostSorted, Gaussian)
+var Orders = enum.Of("order", Random, Ascending, Descending)
 
 // sequence are n different keys in an order, each a function of its index. Those that aren't random are spread evenly
 // over all 32-bit numbers.
@@ -167,57 +142,29 @@ type sequence struct {
 	order Order
 	n     int
 	step  uint32 // from a key to the next greater one; 2 at least
-	deal  order  // of Gaussian: which of them comes when
-	spare int    // of random ones: the index whose key stands for ~0; 0: none, ~0 is a key like others
 }
 
 func newSequence(space keySpace, o Order, n int) sequence {
 	step := uint32(min(1<<32/uint64(n), 1<<31))
-	return sequence{space: space, order: o, n: n, step: step, deal: newOrder(n, uint64(space.seed)<<13|1)}
+	return sequence{space: space, order: o, n: n, step: step}
 }
 
 func (s sequence) key(i int) uint32 {
 	switch s.order {
 	case Random:
-		if key := s.space.key(i); s.spare == 0 || key != ^uint32(0) {
-			return key
-		}
-		return s.space.key(s.spare)
-	case Gaussian:
-		return s.quantile(2 * s.deal.at(i))
+		return s.space.key(i)
 	case Descending:
 		i = s.n - 1 - i
-	case AlmostSorted:
-		i = s.swapped(i)
 	}
 	return uint32(i) * s.step
 }
 
-// swapped exchanges one index in 32 with that which differs in bit 12, or for short sequences in the highest bit.
-func (s sequence) swapped(i int) int {
-	far := 1 << min(12, bits.Len(uint(s.n-1))-1)
-	pair := i &^ far // the same for both
-	if j := i ^ far; j < s.n && scramble(uint32(pair))%32 == 0 {
-		return j
-	}
-	return i
-}
-
 // absent is a key that the sequence doesn't have, another one for each index.
 func (s sequence) absent(i int) uint32 {
-	switch s.order {
-	case Random:
+	if s.order == Random {
 		return s.space.key(s.n + i)
-	case Gaussian:
-		return s.quantile(2*s.deal.at(i) + 1)
 	}
 	return s.key(i) + s.step/2
-}
-
-// quantile is number i of 2n keys that ascend and are distributed normally.
-func (s sequence) quantile(i int) uint32 {
-	share := (float64(i) + 0.5) / float64(2*s.n)
-	return uint32(1<<31 + gaussianDeviation*math.Sqrt2*math.Erfinv(2*share-1))
 }
 
 // spread are n keys in ascending order, each somewhere in its own n-th part of all 32-bit numbers.
@@ -237,32 +184,24 @@ func (s spread) key(i int) uint32 {
 type Levels uint8
 
 const (
-	FullLevels      Levels = iota // all but one batch of n: every level is full
-	OneLevel                      // n pairs, where that is a power of two of batches
-	AlternateLevels               // every other level, the largest one included
+	FullLevels Levels = iota // all but one batch of n: every level is full
+	OneLevel                 // n pairs, where that is a power of two of batches
 )
 
-var levelNames = enum.Names[Levels]{"full", "one", "alternate"}
+var levelNames = enum.Names[Levels]{"full", "one"}
 
 func (l Levels) String() string { return levelNames.String(l) }
 
 // LevelArrangements are the arrangements of levels, by their names.
-var LevelArrangements = enum.Of("levels", FullLevels, OneLevel, AlternateLevels)
+var LevelArrangements = enum.Of("levels", FullLevels, OneLevel)
 
 // batches is how many batches of n pairs are there; one at least.
 func (l Levels) batches(n, batch int) int {
 	all := 1 << (bits.Len(uint(max(n/batch, 1))) - 1) // a power of two
-	switch {
-	case l == OneLevel || all == 1:
+	if l == OneLevel || all == 1 {
 		return all
-	case l == FullLevels:
-		return all - 1
 	}
-	some := 0
-	for bit := all / 2; bit > 0; bit /= 4 {
-		some |= bit
-	}
-	return some
+	return all - 1
 }
 
 // Keys and values are made of 32-bit numbers at both widths: an element of 64 bits has such a number as its high word,
@@ -311,12 +250,12 @@ func (s *session) downloadElements(b *vk.Buffer[uint32], n int) []uint32 {
 	}
 	made, words := make([]uint32, n), s.carried(2*n)
 	ok(b.Download(s.ctx, 0, words))
-	ok(each(n, func(i int) error {
+	each(n, func(i int) {
 		if made[i] = words[2*i+1]; words[2*i] != scramble(made[i]) {
-			return s.wrong("place %d: words of two elements: %#x, %#x", i, words[2*i], words[2*i+1])
+			s.fail("place %d: words of two elements: %#x, %#x", i, words[2*i], words[2*i+1])
 		}
-		return nil
-	}))
+		return
+	})
 	return made
 }
 

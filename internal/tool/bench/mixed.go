@@ -19,7 +19,6 @@ type mixture struct {
 	standard    bool
 	queries     []structures.Kind // what becomes of the mix's searches, in turn; nil: they are searches
 	batch       bool              // a batch of operations, else as many as pairs
-	moments     bool              // queries for order see one each, instead of what was there before
 }
 
 var (
@@ -61,15 +60,6 @@ var treeMixes = []mixture{
 		queries: justRanges, batch: true},
 	{name: "insert-range-90", about: "90% insert, 10% short ranges", mix: Mix{0.9, 0, 0.1, 0},
 		queries: justRanges, batch: true},
-}
-
-// momentMixes are those of chapter 4 with ranges of which each takes a snapshot of its own, while the insertions go on.
-func momentMixes() (mixes []mixture) {
-	for _, m := range treeMixes[len(treeMixes)-3:] {
-		m.name, m.about, m.moments = m.name+"-moments", m.about+", each at a moment of its own", true
-		mixes = append(mixes, m)
-	}
-	return mixes
 }
 
 // mixes are the rows of some mixes of a structure, whose keys are random ones.
@@ -137,10 +127,9 @@ type mixedBatch struct {
 	count  int
 	device structures.DeviceBatch
 
-	// Of batches that ask for order: of each operation its own window's number or the next one's, all keys that were
-	// there, in order, and with those that the batch inserts; the latter is nil where queries don't see them.
-	windows       []uint32
-	before, after []uint32
+	// Of batches that ask for order: of each operation its own window's number or the next one's, and all keys that
+	// were there before, in order, which are what queries see.
+	windows, before []uint32
 }
 
 func (b *mixedBatch) kind(i int) structures.Kind {
@@ -162,7 +151,7 @@ func (s *session) mix(mix mixture) {
 	s.holdOf(random, s.n) // for the utilisation
 	value := func(i int) uint32 { return s.space.value(b.at(i).key) }
 	b.device = structures.DeviceBatch{Count: b.count, Status: s.status, Left: s.left, Width: s.own.Length,
-		OwnMoments: b.moments, Kinds: must(vk.NewBuffer[uint8](s.d, (b.count+3)&^3))}
+		Kinds: must(vk.NewBuffer[uint8](s.d, (b.count+3)&^3))}
 	d := &b.device
 	defer d.Kinds.Free()
 	defer s.ending()
@@ -212,15 +201,6 @@ func (s *session) windows(b *mixedBatch) {
 	b.before = make([]uint32, s.n)
 	fill(b.before, s.space.key)
 	b.before = ascending(b.before)
-	if b.moments {
-		b.after = slices.Clone(b.before)
-		for i := range b.count {
-			if b.kind(i) == structures.Insert {
-				b.after = append(b.after, b.at(i).key)
-			}
-		}
-		b.after = ascending(b.after)
-	}
 }
 
 // checkMix looks at what came of a mixed batch.
@@ -238,7 +218,7 @@ func (s *session) checkMix(b *mixedBatch) {
 		room := int(b.windows[b.count]) * width
 		keys, values = s.downloadNumbers(b.device.OutKeys, room), s.downloadNumbers(b.device.OutValues, room)
 	}
-	ok(each(b.count, func(i int) error {
+	each(b.count, func(i int) {
 		o, number, most := b.at(i), int(got.at(i)), width
 		switch b.kind(i) {
 		case structures.Find:
@@ -247,12 +227,12 @@ func (s *session) checkMix(b *mixedBatch) {
 				want = s.element(s.space.value(o.key))
 			}
 			if got.at(i) != want {
-				return s.wrong("operation %d: value %d instead of %d", i, got.at(i), want)
+				s.fail("operation %d: value %d instead of %d", i, got.at(i), want)
 			}
-			return nil
+			return
 		case structures.FindSuccessor:
 			if o.key == ^uint32(0) {
-				return nil
+				return
 			}
 			o.key++
 			number, most = 1, 1
@@ -261,46 +241,27 @@ func (s *session) checkMix(b *mixedBatch) {
 			}
 		case structures.FindRange:
 		default:
-			return nil
+			return
 		}
 		if number < 0 || number > most {
-			return s.wrong("operation %d: %d pairs, but %d at most", i, number, most)
+			s.fail("operation %d: %d pairs, but %d at most", i, number, most)
 		}
 		at := int(b.windows[i]) * width
-		return s.checkWindow(b, i, o.key, most, keys.from(at, number), values.from(at, number))
-	}))
+		s.checkWindow(b, i, o.key, most, keys.from(at, number), values.from(at, number))
+	})
 	s.sound(s.n + b.inserts - b.deletes)
 }
 
-// checkWindow checks the pairs that operation i found from a key on, of which it was to find so many at most. The
-// batch's insertions may be seen or not where queries have moments of their own: what was there before is there.
-func (s *session) checkWindow(b *mixedBatch, i int, from uint32, most int, keys, values numbers) error {
-	all := b.before
-	if b.moments {
-		all = b.after
+// checkWindow checks the pairs that operation i found from a key on, of which it was to find so many at most.
+func (s *session) checkWindow(b *mixedBatch, i int, from uint32, most int, keys, values numbers) {
+	at, _ := slices.BinarySearch(b.before, from)
+	want := b.before[at:min(at+most, len(b.before))]
+	if keys.len() != len(want) {
+		s.fail("operation %d: %d pairs instead of %d", i, keys.len(), len(want))
 	}
-	was, _ := slices.BinarySearch(b.before, from)
-	now, _ := slices.BinarySearch(all, from)
-	for j := range keys.len() {
-		for now < len(all) && s.element(all[now]) != keys.at(j) { // one that was inserted after the moment
-			if was < len(b.before) && b.before[was] == all[now] {
-				return s.wrong("operation %d, pair %d: key %d was passed over", i, j, b.before[was])
-			}
-			now++
+	for j, key := range want {
+		if keys.at(j) != s.element(key) || values.at(j) != s.element(s.space.value(key)) {
+			s.fail("operation %d, pair %d: %d, %d instead of key %d", i, j, keys.at(j), values.at(j), key)
 		}
-		if now == len(all) {
-			return s.wrong("operation %d, pair %d: key %d was never there, or comes out of order", i, j, keys.at(j))
-		}
-		if key := all[now]; values.at(j) != s.element(s.space.value(key)) {
-			return s.wrong("operation %d, pair %d: %d instead of the value of key %d", i, j, values.at(j), key)
-		}
-		if was < len(b.before) && b.before[was] == all[now] {
-			was++
-		}
-		now++
 	}
-	if keys.len() < most && was < len(b.before) {
-		return s.wrong("operation %d: %d pairs, but there are more", i, keys.len())
-	}
-	return nil
 }

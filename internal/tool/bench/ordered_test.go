@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,16 +22,22 @@ func TestSortedArrayIsMeasured(t *testing.T) {
 	require.Equal(t, 1000, m.Batch)
 	require.Len(t, m.Steps, 5)
 	require.Equal(t, "one-by-one", r.Measurements[1].Form)
-	require.Equal(t, "sorted-first", r.Measurements[2].Form)
-	require.Len(t, r.Measurements[14].Steps, 1, "all in one batch")
+	var forms []string
+	for _, m := range r.Measurements {
+		if m.Op == "find-exist" {
+			forms = append(forms, m.Form)
+		}
+	}
+	require.Equal(t, []string{"one-by-one", "sorted-first"}, forms)
+	require.Len(t, r.Measurements[len(r.Measurements)-1].Steps, 1, "all in one batch")
 }
 
 func TestLSMIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
 	r, err := Run(t.Context(), d, "lsm", quick(allOps("lsm"), "n=12", "batch=9", "order=random,descending",
-		"levels=full,one,alternate", "length=20"))
+		"levels=full,one", "length=20"))
 	require.NoError(t, err)
-	require.Len(t, r.Measurements, 2*(1+3*3+1+2*3+3*3+2))
+	require.Len(t, r.Measurements, 2*(1+3*2+1+2*2+3*2+2))
 	require.Len(t, r.Measurements[0].Steps, 8)
 	resident := map[string]int{}
 	for _, m := range r.Measurements {
@@ -40,18 +47,14 @@ func TestLSMIsMeasured(t *testing.T) {
 			resident[m.Levels] = m.N
 		}
 	}
-	require.Equal(t, map[string]int{"full": 7 << 9, "one": 8 << 9, "alternate": 5 << 9}, resident)
-	last := r.Measurements[len(r.Measurements)-1]
-	require.Equal(t, "cleanup", last.Op)
-	require.Equal(t, 0.5, last.Stale)
+	require.Equal(t, map[string]int{"full": 7 << 9, "one": 8 << 9}, resident)
+	require.True(t, slices.ContainsFunc(r.Measurements, func(m Measurement) bool { return m.Stale == 0.5 }))
 }
 
 func TestLevels(t *testing.T) {
-	for _, c := range []struct{ n, full, one, alternate int }{{1, 1, 1, 1}, {2, 1, 2, 1}, {16, 15, 16, 10},
-		{64, 63, 64, 42}, {100, 63, 64, 42}} {
+	for _, c := range []struct{ n, full, one int }{{1, 1, 1}, {2, 1, 2}, {16, 15, 16}, {64, 63, 64}, {100, 63, 64}} {
 		require.Equal(t, c.full, FullLevels.batches(c.n*8, 8))
 		require.Equal(t, c.one, OneLevel.batches(c.n*8, 8))
-		require.Equal(t, c.alternate, AlternateLevels.batches(c.n*8, 8))
 	}
 	for _, name := range LevelArrangements.Names() {
 		l, err := LevelArrangements.Parse(name)
@@ -66,7 +69,6 @@ func TestOrderedOptionsThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, o := range []Options{
 		quick("cleanups"), quick("", "n=3"), quick("", "batch=-1"), quick("", "length=0"), {Repeat: -1},
-		quick("", "n=29", "order=gaussian"),
 	} {
 		var option *structures.OptionError
 		_, err := Run(t.Context(), d, "sortedarray", o)

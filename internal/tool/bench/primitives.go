@@ -58,18 +58,18 @@ func (s *session) topK() {
 		best, places := s.downloadElements(out, k), s.download(numbers, k)
 		for i, key := range best {
 			if s.space.key(int(places[i])) != key || i > 0 && key >= best[i-1] {
-				ok(s.wrong("place %d: %d, number %d", i, key, places[i]))
+				s.fail("place %d: %d, number %d", i, key, places[i])
 			}
 		}
 		var greater atomic.Int64 // all keys differ: so none is greater than the last one but those before it
-		each(s.n, func(i int) error {
+		each(s.n, func(i int) {
 			if s.space.key(i) > best[k-1] {
 				greater.Add(1)
 			}
-			return nil
+			return
 		})
 		if n := int(greater.Load()); n != k-1 {
-			ok(s.wrong("%d keys are greater than the last of %d", n, k))
+			s.fail("%d keys are greater than the last of %d", n, k)
 		}
 	})
 }
@@ -82,7 +82,7 @@ func (s *session) scan(inclusive bool) {
 	s.time(8<<s.width, func() error { return s.bulk().Scan(s.stream, a) }, func() {
 		sums := s.downloadNumbers(out, s.n)
 		// Sums are right if the first one is, and each differs from the one before by the element between them.
-		ok(each(s.n, func(i int) error {
+		each(s.n, func(i int) {
 			before, between := uint64(0), uint64(0)
 			if i > 0 {
 				before, between = sums.at(i-1), s.element(s.space.key(i-1))
@@ -91,10 +91,10 @@ func (s *session) scan(inclusive bool) {
 				between = s.element(s.space.key(i))
 			}
 			if sums.modulo(sums.at(i)-before) != between {
-				return s.wrong("sum %d: %d", i, sums.at(i))
+				s.fail("sum %d: %d", i, sums.at(i))
 			}
-			return nil
-		}))
+			return
+		})
 	})
 }
 
@@ -103,17 +103,17 @@ func (s *session) reduce() {
 	a := primitives.ReduceArgs{In: in.Address(), Out: out.Address(), Length: s.length(), Width: s.width,
 		Scratch: s.scratch(s.bulk().ReduceScratch(s.n, s.width))}
 	var want atomic.Uint64
-	parallel(s.n, func(first, end int) error {
+	parallel(s.n, func(first, end int) {
 		sum := uint64(0)
 		for i := first; i < end; i++ {
 			sum += s.element(s.space.key(i))
 		}
 		want.Add(sum)
-		return nil
+		return
 	})
 	s.time(4<<s.width, func() error { return s.bulk().Reduce(s.stream, a) }, func() {
 		if got := s.downloadNumbers(out, 1); got.at(0) != got.modulo(want.Load()) {
-			ok(s.wrong("%d instead of %d", got.at(0), got.modulo(want.Load())))
+			s.fail("%d instead of %d", got.at(0), got.modulo(want.Load()))
 		}
 	})
 }
@@ -137,12 +137,12 @@ func (s *session) compactPairs() {
 	s.time(12<<s.width, func() error { return s.bulk().Compact(s.stream, a) }, func() {
 		s.checkWords("number of pairs", count, 1, func(int) uint32 { return uint32(s.n / 2) })
 		k, v := s.downloadElements(out, s.n/2), s.downloadElements(moved, s.n/2)
-		ok(each(len(v), func(i int) error {
+		each(len(v), func(i int) {
 			if at := int(v[i]); at >= s.n || !kept(at) || k[i] != s.space.key(at) || i > 0 && v[i-1] >= v[i] {
-				return s.wrong("place %d: %d, %d", i, k[i], v[i])
+				s.fail("place %d: %d, %d", i, k[i], v[i])
 			}
-			return nil
-		}))
+			return
+		})
 	})
 }
 

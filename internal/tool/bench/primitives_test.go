@@ -44,14 +44,13 @@ func TestPrimitivesAreMeasured(t *testing.T) {
 
 func TestKeyOrdersAreSorted(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "sort", quick("pairs", "n=5000",
-		"order=random,ascending,descending,almost-sorted,gaussian"))
+	r, err := Run(t.Context(), d, "sort", quick("pairs", "n=5000", "order=random,ascending,descending"))
 	require.NoError(t, err)
 	var orders []string
 	for _, m := range r.Measurements {
 		orders = append(orders, m.Order)
 	}
-	require.Equal(t, []string{"", "ascending", "descending", "almost-sorted", "gaussian"}, orders)
+	require.Equal(t, []string{"", "ascending", "descending"}, orders)
 }
 
 func TestPrimitivesThatCanNotBe(t *testing.T) {

@@ -141,13 +141,13 @@ func (s *session) ranges(open bool) (ranges, Measurement) {
 	n := min(m.N, rangePairs/m.Length)
 	reach := uint64(float64(m.Length) / float64(m.N) * (1 << 32))
 	r := ranges{ends: make([]uint32, 2*n), sorted: s.inOrder(m.N)}
-	each(n, func(i int) error {
+	each(n, func(i int) {
 		lo := s.keys.key(s.order.at(i) % m.N)
 		r.ends[2*i], r.ends[2*i+1] = lo, uint32(min(uint64(lo)+reach-1, 1<<32-1))
 		if open {
 			r.ends[2*i+1] = ^uint32(0)
 		}
-		return nil
+		return
 	})
 	r.buffer = s.batchOf("ranges", len(r.ends), func(i int) uint32 { return r.ends[i] })
 	m.Operations = n
@@ -169,7 +169,7 @@ func (s *session) count() {
 func (s *session) list() {
 	r, m := s.ranges(false)
 	begins := make([]uint32, r.n()+1) // where the pairs of each range are to be
-	each(r.n(), func(i int) error { begins[i+1] = uint32(len(r.keys(i))); return nil })
+	each(r.n(), func(i int) { begins[i+1] = uint32(len(r.keys(i))) })
 	for i := range r.n() {
 		begins[i+1] += begins[i]
 	}
@@ -212,15 +212,15 @@ func (s *session) listFirst() {
 func (s *session) checkListed(keys, values *vk.Buffer[uint32], pairs int, r ranges,
 	want func(i int) (at int, keys []uint32)) {
 	k, v := s.downloadNumbers(keys, pairs), s.downloadNumbers(values, pairs)
-	ok(each(r.n(), func(i int) error {
+	each(r.n(), func(i int) {
 		at, all := want(i)
 		for j, key := range all {
 			if k.at(at+j) != s.element(key) || v.at(at+j) != s.element(s.space.value(key)) {
-				return s.wrong("range %d, pair %d: %d, %d", i, j, k.at(at+j), v.at(at+j))
+				s.fail("range %d, pair %d: %d, %d", i, j, k.at(at+j), v.at(at+j))
 			}
 		}
-		return nil
-	}))
+		return
+	})
 }
 
 // rank measures how many keys are less than each of as many as there are pairs, all present.
@@ -273,20 +273,20 @@ func (s *session) export() {
 
 // checkAll looks whether pairs are all that there are, each once.
 func (s *session) checkAll(keys, values []uint32) {
-	ok(each(len(keys), func(i int) error {
+	each(len(keys), func(i int) {
 		if values[i] != s.space.value(keys[i]) {
-			return s.wrong("pair %d: %d, %d", i, keys[i], values[i])
+			s.fail("pair %d: %d, %d", i, keys[i], values[i])
 		}
-		return nil
-	}))
+		return
+	})
 	if _, is := s.on().(structures.QueriesOnStream); !is {
 		keys = ascending(keys)
 	}
 	sorted := s.inOrder(len(keys))
-	ok(each(len(keys), func(i int) error {
+	each(len(keys), func(i int) {
 		if keys[i] != sorted[i] {
-			return s.wrong("key %d: %d instead of %d", i, keys[i], sorted[i])
+			s.fail("key %d: %d instead of %d", i, keys[i], sorted[i])
 		}
-		return nil
-	}))
+		return
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -35,7 +36,6 @@ type Environment struct {
 	Processors   int
 	Seed         uint32
 	Time         time.Time
-	CopyGBps     float64 `json:",omitempty"` // GB/s read and written by a device copy; 0: not measured
 }
 
 // Measurement is one operation at one setting.
@@ -139,17 +139,16 @@ func buildCommit() string {
 	return cmp.Or(commit, revision+modified)
 }
 
-// WriteJSON writes the whole report, each run's times in nanoseconds.
-func (r Report) WriteJSON(w io.Writer) error {
-	j := json.NewEncoder(w)
-	j.SetIndent("", "  ")
-	return j.Encode(r)
-}
-
-// ReadJSON reads what WriteJSON wrote.
-func ReadJSON(r io.Reader) (report Report, err error) {
-	err = json.NewDecoder(r).Decode(&report)
-	return report, err
+// ReadFile reads a report from a JSON file. Errors: those of os.ReadFile and of json.Unmarshal, with the path.
+func ReadFile(path string) (report Report, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return report, err
+	}
+	if err := json.Unmarshal(text, &report); err != nil {
+		return report, fmt.Errorf("%s: %w", path, err)
+	}
+	return report, nil
 }
 
 // Name is what tells a measurement from others of a report, in the form of Go's benchmarks.

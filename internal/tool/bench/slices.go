@@ -15,32 +15,34 @@ import (
 // mapEndToEnd measures updates and lookups of a map from Go slices to Go slices.
 func mapEndToEnd[W structures.Word](s *session) {
 	s.empty()
-	keys := slicesOf[W](s.n, s.keys.key)
-	besideCopies(s, insertCall(s, keys, s.empty, func() { s.holdsAll(s.n) }))
-	besideCopies(s, findCall[W](s, s.query, func() { s.hold(s.n) }))
+	insertion := insertCall(s, slicesOf[W](s.n, s.keys.key))
+	insertion.prepare = s.empty
+	besideCopies(s, insertion)
+	s.holdsAll(s.n)
+	s.hold(s.n)
+	besideCopies(s, findCall[W](s, s.query))
 }
 
 // treeEndToEnd measures insertion of a batch and search from Go slices to Go slices. The insertion tells the path that
 // the tree chose.
 func treeEndToEnd[W structures.Word](s *session) {
 	t, q := s.tree(), newSequence(s.space, s.keys.order, s.n+s.batch)
-	x := insertCall(s, slicesOf[W](s.batch, func(i int) uint32 { return q.key(s.n + i) }),
-		func() { s.holdOf(q, s.n) }, func() { s.sound(s.n + s.batch) })
-	x.batch, x.path = s.batch, func() uint64 { return must(t.Inspect().Stats(s.ctx)).Batches.Batched }
-	besideCopies(s, x)
-	s.there = -1
-	besideCopies(s, findCall[W](s, func(i int) uint32 { return q.key(s.order.at(i)) }, func() {}))
+	batched := func() uint64 { return must(t.Inspect().Stats(s.ctx)).Batches.Batched }
+	before := uint64(0)
+	insertion := insertCall(s, slicesOf[W](s.batch, func(i int) uint32 { return q.key(s.n + i) }))
+	insertion.batch = s.batch
+	insertion.prepare = func() {
+		s.holdOf(q, s.n)
+		before = batched()
+	}
+	m := besideCopies(s, insertion)
+	m.Form = btree.Concurrent.String()
+	if batched() > before {
+		m.Form = btree.Batched.String()
+	}
+	s.sound(s.n + s.batch)
+	besideCopies(s, findCall[W](s, func(i int) uint32 { return q.key(s.order.at(i)) }))
 }
-
-// sliced is what a structure does with Go's slices.
-type sliced[W structures.Word] interface {
-	Insert(ctx context.Context, keys, values []W) ([]structures.Status, error)
-	UpdateInto(ctx context.Context, kind structures.Kind, keys, values []W, status []structures.Status) error
-	Find(ctx context.Context, keys []W) (values []W, found []bool, err error)
-	FindInto(ctx context.Context, keys, values []W, found []bool) error
-}
-
-func slicedOf[W structures.Word](s *session) sliced[W] { return s.structure().(sliced[W]) }
 
 // slicesOf are elements by their indices.
 func slicesOf[W structures.Word](n int, of func(i int) uint32) []W {
@@ -54,177 +56,79 @@ func valuesOf[W structures.Word](s *session, keys []W) []W {
 	return slicesOf[W](len(keys), func(i int) uint32 { return s.space.value(upperOf(keys[i])) })
 }
 
-// slicesCall is a call with slices, and what its bytes are.
+// slicesCall is a call that writes its results into slices of the caller's.
 type slicesCall struct {
-	name        string
-	batch       int // operations of it; 0: n
-	prepare     func()
-	fresh, kept func()        // with results that the call makes, and into slices that are there
-	check       func()        // what the last call has given
-	path        func() uint64 // how many batches went the batched path so far; nil: there is none
-	in          [][]byte
-	out         func() [][]byte // slices as those that the call makes
+	name          string
+	batch         int // operations of it; 0: n
+	prepare, call func()
+	check         func() // of the last call's results
+	in, out       [][]byte
 }
 
 // besideCopies measures a call with slices, and beside it what the same bytes cost that go to a device that does
-// nothing, and back (copies): into result slices made by the call, as Insert and Find make theirs (the operating system
-// then hands out the pages one by one), and into slices that are there.
-func besideCopies(s *session, x slicesCall) {
+// nothing, and back (copies). It returns the call's measurement in the report.
+func besideCopies(s *session, x slicesCall) *Measurement {
 	c := &copies{session: s}
 	defer c.close()
-	kept := x.out()
 	base := s.measurement(s.n, s.n)
 	if x.batch != 0 {
 		base.Operations, base.Batch = x.batch, x.batch
 	}
-	for _, b := range slices.Concat(kept, x.in) {
+	for _, b := range slices.Concat(x.out, x.in) {
 		base.Bytes += uint64(len(b))
 	}
-	of := func(op string, prepare, call func()) Measurement {
-		m := base
-		m.Op = op + x.name
-		return s.calls(m, prepare, call, nil, "")
-	}
-	called := func(prepare, call func(), copies Measurement) Measurement {
-		before := uint64(0)
-		m := of("end-to-end-", func() {
-			prepare()
-			if x.path != nil {
-				before = x.path()
-			}
-		}, call)
-		x.check()
-		if x.path != nil {
-			m.Form = btree.Concurrent.String()
-			if x.path() > before {
-				m.Form = btree.Batched.String()
-			}
-		}
-		m.beside("time of "+copies.Op, copies.Time())
-		return m
-	}
-	nothing := func() {}
-	copiesFresh := of("copies-", nothing, func() { c.run(base.Operations, x.in, x.out()) })
-	fresh := called(x.prepare, x.fresh, copiesFresh)
-	x.name += "-kept-slices"
-	copiesKept := of("copies-", nothing, func() { c.run(base.Operations, x.in, kept) })
-	there := called(x.prepare, x.kept, copiesKept)
-	s.report.Measurements = append(s.report.Measurements, fresh, there, copiesFresh, copiesKept)
+	alone := base
+	alone.Op = "copies-" + x.name + "-kept-slices"
+	alone = s.calls(alone, func() {}, func() { c.run(base.Operations, x.in, x.out) }, nil, "")
+	base.Op = "end-to-end-" + x.name + "-kept-slices"
+	m := s.calls(base, x.prepare, x.call, nil, "")
+	x.check()
+	m.beside("time of "+alone.Op, alone.Time())
+	s.add(m)
+	s.add(alone)
+	return &s.report.Measurements[len(s.report.Measurements)-2]
 }
 
 // insertCall is the insertion of new keys.
-func insertCall[W structures.Word](s *session, keys []W, prepare, check func()) slicesCall {
-	values := valuesOf(s, keys)
-	status := new([]structures.Status) // of the last call
-	kept := make([]structures.Status, len(keys))
+func insertCall[W structures.Word](s *session, keys []W) slicesCall {
+	values, status := valuesOf(s, keys), make([]structures.Status, len(keys))
+	table := s.structure().(interface {
+		UpdateInto(ctx context.Context, kind structures.Kind, keys, values []W, status []structures.Status) error
+	})
 	return slicesCall{
-		name: "insert", prepare: prepare, in: [][]byte{bytesOf(keys), bytesOf(values)},
-		out: func() [][]byte { return [][]byte{make([]byte, len(keys))} },
-		fresh: func() {
+		name: "insert", in: [][]byte{bytesOf(keys), bytesOf(values)}, out: [][]byte{bytesOf(status)},
+		call: func() {
 			s.there = -1
-			*status = must(slicedOf[W](s).Insert(s.ctx, keys, values))
-		},
-		kept: func() {
-			s.there, *status = -1, kept
-			ok(slicedOf[W](s).UpdateInto(s.ctx, structures.Insert, keys, values, kept))
+			ok(table.UpdateInto(s.ctx, structures.Insert, keys, values, status))
 		},
 		check: func() {
-			s.allInserted(*status)
-			check()
+			each(len(status), func(i int) {
+				if status[i] != structures.Inserted {
+					s.fail("operation %d: %v", i, status[i])
+				}
+			})
 		},
 	}
-}
-
-// allInserted checks that all operations have inserted.
-func (s *session) allInserted(status []structures.Status) {
-	ok(each(len(status), func(i int) error {
-		if status[i] != structures.Inserted {
-			return s.wrong("operation %d: %v", i, status[i])
-		}
-		return nil
-	}))
 }
 
 // findCall is the lookup of n keys that are there.
-func findCall[W structures.Word](s *session, query func(i int) uint32, prepare func()) slicesCall {
+func findCall[W structures.Word](s *session, query func(i int) uint32) slicesCall {
 	queries := slicesOf[W](s.n, query)
-	want := valuesOf(s, queries)
-	last := &struct {
-		values []W
-		found  []bool
-	}{}
-	keptValues, keptFound := make([]W, s.n), make([]bool, s.n)
-	return slicesCall{
-		name: "find", prepare: prepare, in: [][]byte{bytesOf(queries)},
-		out: func() [][]byte { return [][]byte{bytesOf(make([]W, s.n)), make([]byte, s.n)} },
-		fresh: func() {
-			var err error
-			last.values, last.found, err = slicedOf[W](s).Find(s.ctx, queries)
-			ok(err)
-		},
-		kept: func() {
-			last.values, last.found = keptValues, keptFound
-			ok(slicedOf[W](s).FindInto(s.ctx, queries, keptValues, keptFound))
-		},
-		check: func() {
-			ok(each(s.n, func(i int) error {
-				if !last.found[i] || last.values[i] != want[i] {
-					return s.wrong("query %d: %d, %t", i, last.values[i], last.found[i])
-				}
-				return nil
-			}))
-		},
-	}
-}
-
-// insertSlices measures insertions of a batch from Go slices into a map, whose keys are new, or all there, or of which
-// a tenth comes twice in the batch.
-func insertSlices[W structures.Word](s *session) {
-	fresh := func(i int) uint32 { return s.keys.key(s.n - s.batch + i) }
-	never, always := func(int) bool { return false }, func(int) bool { return true }
-	tenth := func(i int) bool { return i%10 == 9 }
-	for _, x := range []struct {
-		name     string
-		pairs    int // that are there before
-		key      func(i int) uint32
-		assigned func(i int) bool // what operation i does; else it inserts
-		lacks    func(i int) bool // whether the key of the last batch's pair i is not there afterwards
-	}{
-		{"new", s.n - s.batch, fresh, never, never},
-		{"there", s.n, s.keys.key, always, never},
-		{"tenth-twice", s.n - s.batch, func(i int) uint32 { return fresh(i - i%10/9) }, tenth, tenth},
-	} {
-		keys, status := slicesOf[W](s.batch, x.key), make([]structures.Status, s.batch)
-		values := valuesOf(s, keys)
-		m := s.measurement(s.n, s.batch)
-		m.Op, m.Batch = s.op.Name+"-"+x.name, s.batch
-		m = s.calls(m, func() {
-			s.hold(x.pairs)
-			if x.pairs != s.n {
-				s.there = -1
-			}
-		}, func() { ok(slicedOf[W](s).UpdateInto(s.ctx, structures.Insert, keys, values, status)) }, nil, "")
-		s.checkInserted(status, x.assigned, x.lacks)
-		s.add(m)
-	}
-}
-
-// checkInserted looks at what became of a batch, which has made the map one of the n pairs but for those that it lacks.
-func (s *session) checkInserted(status []structures.Status, assigned, lacks func(i int) bool) {
-	there := s.n
-	for i, got := range status {
-		if want := assigned(i); got != structures.Assigned && want || got != structures.Inserted && !want {
-			ok(s.wrong("operation %d: %v", i, got))
-		}
-		if lacks(i) {
-			there--
-		}
-	}
-	s.sound(there)
-	s.finds(func(i int) (uint32, bool) {
-		at := s.order.at(i) - (s.n - s.batch)
-		return s.space.value(s.query(i)), at < 0 || !lacks(at)
+	want, values, found := valuesOf(s, queries), make([]W, s.n), make([]bool, s.n)
+	table := s.structure().(interface {
+		FindInto(ctx context.Context, keys, values []W, found []bool) error
 	})
+	return slicesCall{
+		name: "find", in: [][]byte{bytesOf(queries)}, out: [][]byte{bytesOf(values), bytesOf(found)},
+		prepare: func() {}, call: func() { ok(table.FindInto(s.ctx, queries, values, found)) },
+		check: func() {
+			each(s.n, func(i int) {
+				if !found[i] || values[i] != want[i] {
+					s.fail("query %d: %d, %t", i, values[i], found[i])
+				}
+			})
+		},
+	}
 }
 
 // copies carries bytes to a device and back, and has nothing done to them: what calls with slices can't do without. As

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -90,7 +89,7 @@ func (s *session) snapshotSeries(q sequence, taken bool) (device, wall []time.Du
 			return device, wall
 		}
 		if time.Since(start) >= s.patience {
-			ok(s.leftPending(left))
+			s.failPending(left)
 		}
 	}
 }
@@ -116,14 +115,14 @@ func (s *session) snapshotRun(q sequence, taken bool) (device, wall []time.Durat
 		}
 		_, d := s.timed(func() error { return s.update(structures.Insert, b) })
 		if d == nil {
-			ok(s.wrong("the tree had to grow, so that the device's time is not that of all"))
+			s.fail("the tree had to grow, so that the device's time is not that of all")
 		}
 		device, wall = append(device, *d), append(wall, time.Since(start))
 	}
 	if at != nil {
 		want := uint64(s.n + (snapshotBatches-1)*s.batch)
 		if n := must(at.Len(s.ctx)); n != want && s.download(s.left, 1)[0] == 0 {
-			ok(s.wrong("%d pairs at the snapshot instead of %d", n, want))
+			s.fail("%d pairs at the snapshot instead of %d", n, want)
 		}
 	}
 	return device, wall
@@ -190,42 +189,4 @@ func (s *session) diff() {
 			s.checkPairs(to.Keys, to.New, count, is)
 		},
 	})
-}
-
-// snapshots measures the taking and closing of many, the oldest first, by wall time: a thousand of each time, with an
-// update in between that is not counted.
-func (s *session) snapshots() {
-	s.changing()
-	b := s.assignment(1, s.present)
-	b.Values = s.batchOf("batch values", 1, func(i int) uint32 { return s.space.value(s.present(i)) })
-	m := s.measurement(s.n, snapshotsTaken)
-	for range s.o.Repeat {
-		m.Wall = append(m.Wall, s.takeAll(b))
-	}
-	s.holdsAll(s.n)
-	s.add(m)
-}
-
-func (s *session) takeAll(b structures.DeviceBatch) (wall time.Duration) {
-	var open []snapshot
-	closing := func() (err error) {
-		for _, at := range open {
-			err = cmp.Or(err, at.Close())
-		}
-		open = nil
-		return err
-	}
-	defer closing()
-	for len(open) < snapshotsTaken {
-		start := time.Now()
-		for range snapshotsATime {
-			open = append(open, s.newSnapshot())
-		}
-		wall += time.Since(start)
-		ok(s.updateOn(structures.Insert, b))
-		s.wait()
-	}
-	start := time.Now()
-	ok(closing())
-	return wall + time.Since(start)
 }

@@ -111,9 +111,6 @@ func (s *session) treeBatches() (all []structures.DeviceBatch) {
 // update records a batch of updates of one kind on the path of the setting.
 func (s *session) update(kind structures.Kind, b structures.DeviceBatch) error {
 	if s.at.Path == btree.Batched {
-		if s.own.Statuses {
-			b.Status = s.status
-		}
 		return s.updateOn(kind, b)
 	}
 	return s.apply(kind,
@@ -233,7 +230,7 @@ func (s *session) change(c change) {
 		prepare: prepare,
 		record:  func() error { return s.update(c.kind, b) },
 		check: func() {
-			if s.at.Path != btree.Batched || s.own.Statuses {
+			if s.at.Path != btree.Batched {
 				s.allAre(c.count, c.status)
 			}
 			s.sound(c.pairs)
@@ -288,11 +285,11 @@ func (x stretches[W]) has(key uint32) bool {
 func checkDeleted[W structures.Word](s *session, x stretches[W], counts []uint32) {
 	for i, got := range counts {
 		if int(got) != x.length {
-			ok(s.wrong("range %d: %d pairs removed instead of %d", i, got, x.length))
+			s.fail("range %d: %d pairs removed instead of %d", i, got, x.length)
 		}
 	}
 	if len(counts) != len(x.ranges) {
-		ok(s.wrong("%d counts of %d ranges", len(counts), len(x.ranges)))
+		s.fail("%d counts of %d ranges", len(counts), len(x.ranges))
 	}
 	s.sound(s.n - x.pairs())
 	s.finds(func(i int) (uint32, bool) {
@@ -301,29 +298,23 @@ func checkDeleted[W structures.Word](s *session, x stretches[W], counts []uint32
 	})
 }
 
-// repetition is a batch of n pairs of which some have the same key. The value at place i is i+1, of 64 bits that number
-// in both words.
-type repetition struct {
-	number func(i int) int // of the key at place i
-	keys   int             // how many numbers there are at most
+// skew gives the number of the key at each of n places: number 0 at a share of them, each other number once.
+type skew struct {
+	places order
+	hot    int // places of number 0
 }
 
-// newSkew has one key, number 0, at a share of the places; each other key comes once.
-func newSkew(s *session) repetition {
-	places, hots := newOrder(s.n, 0x736b6577), max(1, int(s.at.Share*float64(s.n)+0.5))
-	return repetition{func(i int) int { return max(0, places.at(i)-hots+1) }, s.n}
+func newSkew(s *session) skew {
+	return skew{newOrder(s.n, 0x736b6577), max(1, int(s.at.Share*float64(s.n)+0.5))}
 }
 
-// fourTimes has each key at four places.
-func fourTimes(s *session) repetition {
-	places := newOrder(s.n, 0x72657065)
-	return repetition{func(i int) int { return places.at(i) / 4 }, (s.n + 3) / 4}
-}
+func (k skew) number(i int) int { return max(0, k.places.at(i)-k.hot+1) }
 
-// repeated measures updates of an empty hash table by a batch of which some have the same key.
-func repeated(kind structures.Kind, of func(*session) repetition) func(*session) {
+// skewed measures updates of an empty hash table by n pairs of which one key takes a share. The value at place i is
+// i+1, of 64 bits that number in both words.
+func skewed(kind structures.Kind) func(*session) {
 	return func(s *session) {
-		r := of(s)
+		r := newSkew(s)
 		b := structures.DeviceBatch{Count: s.n, Status: s.status, Left: s.left,
 			Keys: s.batchOf("batch keys", s.n, func(i int) uint32 { return s.space.key(r.number(i)) }),
 			Values: s.words("batch values", s.n<<s.width, func(i int) uint32 {
@@ -334,18 +325,18 @@ func repeated(kind structures.Kind, of func(*session) repetition) func(*session)
 			pending: true,
 			prepare: s.empty,
 			record:  func() error { return s.apply(kind, b) },
-			check:   func() { s.checkRepeated(r, kind, b) },
+			check:   func() { s.checkSkewed(r, kind, b) },
 		})
 		s.there = -1
 	}
 }
 
-// checkRepeated looks whether each key was inserted once, and has what all operations on it come to.
-func (s *session) checkRepeated(r repetition, kind structures.Kind, b structures.DeviceBatch) {
+// checkSkewed looks whether each key was inserted once, and has what all operations on it come to.
+func (s *session) checkSkewed(r skew, kind structures.Kind, b structures.DeviceBatch) {
 	ok(s.status.Download(s.ctx, 0, s.bytes)) // before the look-ups take its place
 	type outcome struct{ sum, least, inserted atomic.Uint64 }
-	keys := make([]outcome, r.keys)
-	ok(each(s.n, func(i int) error {
+	keys := make([]outcome, s.n)
+	each(s.n, func(i int) {
 		k, value := &keys[r.number(i)], uint64(i+1)
 		k.sum.Add(value)
 		for seen := k.least.Load(); (seen == 0 || value < seen) && !k.least.CompareAndSwap(seen, value); {
@@ -356,10 +347,10 @@ func (s *session) checkRepeated(r repetition, kind structures.Kind, b structures
 			k.inserted.Add(1)
 		case structures.Assigned:
 		default:
-			return s.wrong("operation %d: %v", i, status)
+			s.fail("operation %d: %v", i, status)
 		}
-		return nil
-	}))
+		return
+	})
 	answers := s.roomFor("answers", s.n)
 	ok(s.on().Find(structures.DeviceLookups{Count: s.n, Keys: b.Keys, Values: answers,
 		Found: s.status}))
@@ -369,12 +360,12 @@ func (s *session) checkRepeated(r repetition, kind structures.Kind, b structures
 	if s.width == structures.Bits64 {
 		doubled |= 1 << 32
 	}
-	winners := make([]atomic.Uint64, r.keys) // of the insertions, whichever came last
-	ok(each(s.n, func(i int) error {
+	winners := make([]atomic.Uint64, s.n) // of the insertions, whichever came last
+	each(s.n, func(i int) {
 		number := r.number(i)
 		k := &keys[number]
 		if n := k.inserted.Load(); n != 1 {
-			return s.wrong("operation %d: the key was inserted %d times", i, n)
+			s.fail("operation %d: the key was inserted %d times", i, n)
 		}
 		want := k.sum.Load()
 		switch kind {
@@ -387,8 +378,8 @@ func (s *session) checkRepeated(r repetition, kind structures.Kind, b structures
 			want = winners[number].Load()
 		}
 		if got.at(i) != got.modulo(want*doubled) {
-			return s.wrong("operation %d: value %d instead of %d", i, got.at(i), want)
+			s.fail("operation %d: value %d instead of %d", i, got.at(i), want)
 		}
-		return nil
-	}))
+		return
+	})
 }

@@ -2,55 +2,11 @@ package bench
 
 import (
 	"context"
-	"time"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
-	"github.com/vkds/vkds/vk"
 )
-
-// addBesideCopy puts the bandwidth of a measurement beside that of the device's copy, which is measured once a run.
-func (s *session) addBesideCopy(m Measurement) {
-	copied := &s.report.Environment.CopyGBps
-	if *copied == 0 {
-		*copied = s.copyBandwidth()
-	}
-	m.Ratios = append(m.Ratios, Ratio{"copy bandwidth", m.GBps() / *copied})
-	s.add(m)
-}
-
-// copyBandwidth is the GB/s, read and written, of a copy between large buffers.
-func (s *session) copyBandwidth() float64 {
-	bytes := 1 << 30
-	if s.d.Info().Type == vk.CPU {
-		bytes = 1 << 26
-	}
-	if used, budget := s.d.Memory(); budget > used {
-		bytes = min(bytes, int(budget-used)/4&^0xfff)
-	}
-	from := must(vk.NewBuffer[uint8](s.d, bytes))
-	defer from.Free()
-	to := must(vk.NewBuffer[uint8](s.d, bytes))
-	defer to.Free()
-	defer s.ending()
-	s.stream.Fill(from, 0, bytes, 1)
-	copied := func() { s.stream.Copy(to, 0, from, 0, bytes) }
-	for start, first := time.Now(), true; first || time.Since(start) < s.o.WarmUp; first = false {
-		copied()
-		s.wait()
-	}
-	s.stream.Timings()
-	for range s.o.Repeat {
-		s.stream.Timed("copy", copied)
-	}
-	s.wait()
-	var times []time.Duration
-	for _, t := range s.stream.Timings() {
-		times = append(times, t.Duration)
-	}
-	return rate(2*bytes, Median(times)) / 1e9
-}
 
 // flush deletes the first half of the queries' keys, and measures the compaction.
 func (s *session) flush() {
@@ -67,7 +23,7 @@ func (s *session) flush() {
 	halve()
 	m := s.ofSlabs(s.measurement(s.n, s.n/2), halve, func() { ok(table.Flush(s.ctx)) }, "flush")
 	s.finds(func(i int) (uint32, bool) { return s.space.value(s.query(i)), i >= s.n/2 })
-	s.addBesideCopy(m)
+	s.add(m)
 }
 
 // rehash measures the way into so many times as many buckets.
@@ -80,7 +36,7 @@ func (s *session) rehash(factor float64) {
 		func() { ok(table.Rehash(s.ctx, max(4, int(float64(buckets)*factor)))) }, "rehash")
 	s.holdsAll(s.n)
 	back()
-	s.addBesideCopy(m)
+	s.add(m)
 }
 
 // ofSlabs measures a call that reads all slabs that there are and writes those that there are then, and waits by
@@ -104,9 +60,9 @@ func (s *session) clear() {
 	m.Utilization, m.Bytes = stats.Utilization, stats.Bytes
 	m = s.calls(m, fill, func() { ok(own.Clear(s.ctx)) }, nil, "")
 	if must(own.Len(s.ctx)) != 0 {
-		ok(s.wrong("pairs are left"))
+		s.fail("pairs are left")
 	}
-	s.addBesideCopy(m)
+	s.add(m)
 }
 
 // cleanup measures LSM.Cleanup of full levels, a share of whose elements is stale because their keys were inserted

@@ -143,9 +143,6 @@ func (s *session) all(q sequence) (keys, values *vk.Buffer[uint32]) {
 	if q.order != Random {
 		name += fmt.Sprintf(" of %d", q.n)
 	}
-	if q.spare != 0 {
-		name += fmt.Sprintf(" with %d to spare", q.spare)
-	}
 	return s.elements("keys "+name, q.key), s.elements("values "+name,
 		func(i int) uint32 { return s.space.value(q.key(i)) })
 }
@@ -221,14 +218,14 @@ func (s *session) run(m *Measurement, t task, timed bool) {
 			return
 		}
 		if try >= tries && time.Since(start) >= s.patience {
-			ok(s.leftPending(left))
+			s.failPending(left)
 		}
 		s.stream.Fill(s.left, 0, 4, 0)
 	}
 }
 
-func (s *session) leftPending(left uint32) error {
-	return s.wrong("%d operations were left pending, so that the time is not that of all", left)
+func (s *session) failPending(left uint32) {
+	s.fail("%d operations were left pending, so that the time is not that of all", left)
 }
 
 // once runs a task once, and notes its times unless operations were left.

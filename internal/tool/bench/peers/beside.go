@@ -27,8 +27,8 @@ var peerOps = []struct {
 	name string
 	ours []string
 }{
-	{"insert", []string{"build", "insert", "end-to-end-insert"}},
-	{"find", []string{"find-all", "find-exist", "find-beside", "end-to-end-find"}},
+	{"insert", []string{"build", "insert", "end-to-end-insert-kept-slices"}},
+	{"find", []string{"find-all", "find-exist", "find-beside", "end-to-end-find-kept-slices"}},
 	{"range", []string{"range"}},
 }
 

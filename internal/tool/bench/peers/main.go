@@ -13,16 +13,13 @@
 //
 //	peers graph FILE…
 //
-// measures graphs beside a Go map of maps and gonum's, and
-//
-//	peers snapshots
-//
-// measures snapshots: of the multiversion B-link-tree, on the best device, and of what Go programs have.
+// measures graphs beside a Go map of maps and gonum's.
 package main
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -49,9 +46,6 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if len(arguments) > 0 && arguments[0] == "graph" {
 		return graphs(ctx, arguments[1:], out)
 	}
-	if len(arguments) > 0 && arguments[0] == "snapshots" {
-		return snapshots(ctx, arguments[1:], out)
-	}
 	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
 	runs := flags.Int("repeat", 5, "measured runs, of which the median counts")
 	figures := flags.String("json", "", "write the figures to a JSON `file`, too")
@@ -59,7 +53,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 		fmt.Fprintln(
 			flags.Output(),
 			"usage: peers [-repeat n] [-json file] REPORT.json, a report that vkds bench --json wrote\n"+
-				"       peers tally, peers graph and peers snapshots, which -help explains")
+				"       peers tally and peers graph, which -help explains")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(arguments); err != nil {
@@ -71,9 +65,12 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if *runs < 1 {
 		return fmt.Errorf("-repeat %d: at least 1", *runs)
 	}
-	report, err := read(flags.Arg(0))
+	report, err := bench.ReadFile(flags.Arg(0))
 	if err != nil {
 		return err
+	}
+	if len(report.Measurements) == 0 {
+		return fmt.Errorf("%s: nothing was measured", flags.Arg(0))
 	}
 	if err := measureBeside(ctx, &report, peersOf(report), *runs); err != nil {
 		return err
@@ -81,7 +78,8 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if err := report.Write(out); err != nil || *figures == "" {
 		return err
 	}
-	return write(*figures, report)
+	text, err := json.MarshalIndent(report, "", " ")
+	return cmp.Or(err, os.WriteFile(*figures, append(text, '\n'), 0o644))
 }
 
 // peersOf are those that do what the report's structure does.
@@ -90,28 +88,4 @@ func peersOf(r bench.Report) []peer {
 		return maps()
 	}
 	return trees()
-}
-
-func read(path string) (bench.Report, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return bench.Report{}, err
-	}
-	defer f.Close()
-	r, err := bench.ReadJSON(f)
-	if err == nil && len(r.Measurements) == 0 {
-		err = errors.New("nothing was measured")
-	}
-	if err != nil {
-		return r, fmt.Errorf("%s: %w", path, err)
-	}
-	return r, nil
-}
-
-func write(path string, r bench.Report) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return cmp.Or(r.WriteJSON(f), f.Close())
 }
