@@ -1,4 +1,4 @@
-// Arc rows: finds the vertex that an arc comes from, for a workgroup with a tile of arcs. So work is divided by arcs,
+// Arc rows: finds the source vertex of an arc, for a workgroup with a tile of arcs. So work can be divided by arcs,
 // however long rows are.
 #ifndef VKDS_ANALYTICS_ARC_ROWS_GLSL
 #define VKDS_ANALYTICS_ARC_ROWS_GLSL
@@ -10,7 +10,7 @@
 shared uint arc_rows_first;
 shared uint arc_rows_last;
 
-// The last vertex of some whose row begins at or before a place: of several the one that has an arc there.
+// The last vertex of low … high whose row begins at or before a place. If several do, that one has the arc there.
 uint arc_row_between(Rows g, uint place, uint low, uint high) {
     while (low < high) {
         uint middle = low + (high - low + 1u) / 2u;
@@ -20,10 +20,10 @@ uint arc_row_between(Rows g, uint place, uint low, uint high) {
     return low;
 }
 
-// Says that the places up to the end are looked for next; there is one at least, and the graph has as many arcs.
+// Prepares arc_row for the places first … end-1. There must be at least one, and the graph must have as many arcs.
 // Collective over the workgroup.
 void arc_rows_begin(Rows g, uint first, uint end) {
-    barrier();   // for who still looks in the tile before
+    barrier();   // lanes may still be searching the previous tile
     if (workgroup_lane() < 2u) {
         uint row = arc_row_between(g, workgroup_lane() == 0u ? first : end - 1u, 0u, g.vertices - 1u);
         if (workgroup_lane() == 0u) arc_rows_first = row;

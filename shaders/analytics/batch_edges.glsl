@@ -1,6 +1,6 @@
-// Batch edges: the edges of a batch in order, and a filter for searches: one bit for each edge, by its hash. It is so
-// large that it rejects 31 of 32 edges that aren't in the batch (Bloom, Space/Time Trade-offs in Hash Coding with
-// Allowable Errors, 1970, with one hash function).
+// Batch edges: the sorted edges of a batch, with a filter for searches: one bit per edge, chosen by its hash. The
+// filter is large enough to reject 31 of 32 edges that are not in the batch (Bloom, Space/Time Trade-offs in Hash
+// Coding with Allowable Errors, 1970, with one hash function).
 #ifndef VKDS_ANALYTICS_BATCH_EDGES_GLSL
 #define VKDS_ANALYTICS_BATCH_EDGES_GLSL
 
@@ -8,10 +8,11 @@
 #include "hash.glsl"
 
 struct BatchEdges {
-    uvec2 edges;         // numbers of 64 bits, ascending: the greater end, and above it the lesser one
-    uvec2 filter_bits;   // words
-    uint count;          // edges; some come twice
-    uint filter_mask;    // words - 1; these are a power of two, at most 2^27
+    uvec2 edges;         // numbers of 64 bits, ascending: the lesser end in the upper half, the greater in the lower
+                         // half
+    uvec2 filter_bits;   // the filter's words
+    uint count;          // the number of edges, some of which may be equal
+    uint filter_mask;    // the number of words minus 1. The number is a power of two, at most 2^27
 };
 
 uvec2 batch_edge(BatchEdges b, uint i) { return plain_load2(address_at(b.edges, i, 3u)); }

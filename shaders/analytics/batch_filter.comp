@@ -1,4 +1,4 @@
-// Puts the edges of a batch into its filter, whose words are 0.
+// Enters the edges of a batch into its filter, whose words must be 0 before.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "invocation.glsl"

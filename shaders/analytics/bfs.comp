@@ -1,23 +1,23 @@
-// Breadth-first search, direction-optimising: large frontiers are not expanded; instead, each vertex that was not
-// reached looks for a neighbour that was, and stops at the first (Beamer, Asanovic and Patterson, Direction-Optimizing
+// Breadth-first search that optimizes its direction: large frontiers are not expanded. Instead, each unreached vertex
+// looks for a reached neighbour, and stops at the first one (Beamer, Asanovic and Patterson, Direction-Optimizing
 // Breadth-First Search, 2012).
 //
-// A bitmap has the vertices that were reached; the invocation that sets a vertex's bit has reached it. A round in the
-// other direction reads one bitmap and writes another one: any neighbour of an unreached vertex in it is of the last
-// frontier, because neighbours of earlier ones were reached already.
+// A bitmap has the reached vertices. The invocation that sets a vertex's bit has reached it. A round in the other
+// direction, a pull, reads one bitmap and writes another one. If an unreached vertex has a neighbour in the bitmap,
+// that neighbour is in the last frontier, because the neighbours of earlier frontiers are all reached.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "traversal.glsl"
 #define BITMAP_BITS WORKGROUP
 #include "../primitives/bitmap.glsl"
 
-// values: distances, ~0 of who isn't reached; marks: two bitmaps; extra: parents, 0: not wanted; own: 1 if every arc
-// has its opposite, so that the other side knows all arcs; more: arcs of the graph, or about as many.
-const uint CONTROL_BITMAP = CONTROL_OWN;   // which one holds
+// Push constants. values: distances, ~0 if not reached; marks: two bitmaps; extra: parents, or 0 if not wanted; own: 1
+// if every arc has its opposite, so that pulls see all arcs; more: the number of arcs, possibly estimated.
+const uint CONTROL_BITMAP = CONTROL_OWN;   // which bitmap is valid
 
 const uint MODE_PULL = MODE_OWN;
 
-const uint ALPHA = 14u;   // of the paper, section 5
+const uint ALPHA = 14u;   // as in section 5 of the paper
 const uint BETA = 24u;
 
 shared uint bitmap_now;
@@ -59,14 +59,14 @@ void main() {
     expand_rounds(entries, lanes, rounds);
     if (workgroup_lane() != 0u) return;
     bool small = frontier_small(entries, lanes);
-    if (!small) seen += lanes;   // what small rounds see is little
+    if (!small) seen += lanes;   // the few lanes of small rounds are left out
     control_lengths(entries, lanes);
     plain_store_at(control, CONTROL_SEEN, seen);
     plain_store_at(control, CONTROL_BITMAP, bitmap);
     if (entries == 0u) {
         control_end();
     } else if (small) {
-        control_order(MODE_NONE, 0u);   // it has done as many rounds as it may
+        control_order(MODE_NONE, 0u);   // it has done all the rounds that it may
     } else {
         bool pull = mode == MODE_PULL ? entries >= graph.vertices / BETA
                                       : lanes > (more - min(seen, more)) / ALPHA;
@@ -75,12 +75,12 @@ void main() {
     }
 }
 #else
-const uint ALONE = 32u;   // arcs that a lane looks at by itself; behind these the subgroup helps
+const uint ALONE = 32u;   // a lane looks at that many arcs alone; the subgroup does the rest together
 
 bool reached(uint u) { return (plain_load(reached_word(u)) & reached_bit(u)) != 0u; }
 
-// The first neighbour that was reached at some places, NEIGHBOR_NONE if there is none, and whether any place has no
-// neighbour. Each lane has places of its own. Collective over the subgroup.
+// The first reached neighbour at the places from `place` up to `end`, or NEIGHBOR_NONE. `gaps` tells whether any of the
+// places has no neighbour. Each lane has places of its own. Collective over the subgroup.
 uint find_alone(uint place, uint end, out bool gaps) {
     uint found = NEIGHBOR_NONE;
     gaps = false;
@@ -97,9 +97,10 @@ uint find_alone(uint place, uint end, out bool gaps) {
     return found;
 }
 
-// A neighbour that was reached at places of one row for all lanes, and behind them. Collective over the subgroup.
+// A reached neighbour at the places from `place` up to `end` and the places after them in their lanes, or
+// NEIGHBOR_NONE. All lanes pass the same places. Collective over the subgroup.
 uint find_together(uint place, uint end, uint step) {
-    uint left = lane_rounds(graph);   // of all lanes, since no place is behind two of them
+    uint left = lane_rounds(graph);   // for all lanes together, because no place comes after two others
     for (uint first = place; first < end && left != 0u; first += gl_SubgroupSize) {
         uint mine = first + gl_SubgroupInvocationID;
         if (mine >= end) mine = PLACE_NONE;
@@ -118,7 +119,8 @@ uint find_together(uint place, uint end, uint step) {
     return NEIGHBOR_NONE;
 }
 
-// A vertex looks for a neighbour that was reached. Collective over the subgroup.
+// Looks for a reached neighbour of each lane's vertex, if `looks`, and reaches the vertex. Returns whether it found
+// one. Collective over the subgroup.
 bool pull(uint v, bool looks) {
     Row row = row_none();
     if (looks) row = row_of(graph, v);
@@ -142,7 +144,7 @@ bool pull(uint v, bool looks) {
 
 shared uint pulled_entries, pulled_lanes, pulled_at;
 
-// Puts vertices that were found into the next queue, with one atomic a workgroup. Collective over the workgroup.
+// Puts the vertices that were found into the next queue, with one atomic per workgroup. Collective over the workgroup.
 void push_pulled(uint v, bool found) {
     if (workgroup_lane() == 0u) {
         pulled_entries = 0u;
@@ -185,7 +187,7 @@ void main() {
     if (!was) was = reached(v);
     bool found = pull(v, !was);
     bitmap_set_all(workgroup_lane(), was || found);
-    push_pulled(v, found);   // with barriers
+    push_pulled(v, found);   // contains barriers
     if (first >= graph.vertices) return;
     bitmap_store(bitmap_word(bitmap_now ^ 1u, first), min(WORKGROUP, graph.vertices - first));
 }

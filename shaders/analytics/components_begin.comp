@@ -1,4 +1,4 @@
-// Each vertex is a component of its own.
+// Makes each vertex a component of its own.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "invocation.glsl"

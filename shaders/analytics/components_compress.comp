@@ -1,4 +1,4 @@
-// Each vertex's label becomes its root.
+// Sets each vertex's label to the root of its tree.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "link.glsl"

@@ -1,4 +1,4 @@
-// The label that most of some vertices have, one of each invocation of a single workgroup.
+// Finds the most frequent label in a sample of vertices, one for each invocation of a single workgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "invocation.glsl"
@@ -6,7 +6,7 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 labels;
-    uvec2 frequent;   // a word, out
+    uvec2 frequent;   // output: a word
     uint vertices;
 };
 
@@ -15,7 +15,7 @@ shared uint counts[WORKGROUP];
 
 void main() {
     uint me = workgroup_lane();
-    // Spread over all vertices, whose number may be any below 2^32.
+    // The sample is spread over all vertices. Their number may be anything below 2^32.
     uint at = me * (vertices / WORKGROUP) + me * (vertices % WORKGROUP) / WORKGROUP;
     sampled[me] = plain_load_at(labels, min(at, vertices - 1u));
     barrier();

@@ -1,4 +1,4 @@
-// Links the two ends of edges.
+// Links the two ends of each edge.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "link.glsl"
@@ -6,7 +6,7 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 labels;
-    uvec2 left;     // a word: not 0 if a link was given up, 2 of it if a vertex is none
+    uvec2 left;     // a word; 1 is set if a link was given up, 2 if an end is not a valid vertex
     uvec2 from;
     uvec2 to;
     uint edges;

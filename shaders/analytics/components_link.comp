@@ -1,4 +1,4 @@
-// Links vertices with those at the other ends of some of their arcs, or of all.
+// Links vertices with the targets of all or some of their arcs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "link.glsl"
@@ -9,10 +9,10 @@
 layout(push_constant, std430) uniform Push {
     Rows graph;
     uvec2 labels;
-    uvec2 left;     // a word: not 0 if a link was given up
-    uvec2 frequent;   // 0, or a word: vertices with this label are left out
-    uint skip;      // lanes of a row before the first
-    uint most;      // and how many of them; ~0: all, and all that they have
+    uvec2 left;     // a word; 1 is set if a link was given up
+    uvec2 frequent;   // 0, or the address of a label: vertices with it are skipped
+    uint skip;      // the number of lanes to skip in each row
+    uint most;      // the number of lanes after those; ~0: all lanes, with all of their arcs
     uint dispatch;
     uint dispatches;
 };

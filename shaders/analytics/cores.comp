@@ -1,13 +1,13 @@
 // Cores, by peeling: a vertex with at most k arcs left is in core k, and its arcs are removed from its neighbours. If
-// there is no such vertex, k grows (Batagelj and Zaversnik, An O(m) Algorithm for Cores Decomposition of Networks,
-// 2003, in rounds as by Kabir and Madduri, Parallel k-Core Decomposition on Multicore Platforms, 2017).
+// no such vertex is left, k grows (Batagelj and Zaversnik, An O(m) Algorithm for Cores Decomposition of Networks, 2003;
+// in rounds as in Kabir and Madduri, Parallel k-Core Decomposition on Multicore Platforms, 2017).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "traversal.glsl"
 
-// values: arcs that are left; extra: cores, ~0 of who isn't peeled yet.
+// Push constants. values: the number of arcs left; extra: cores, ~0 if not peeled yet.
 const uint CONTROL_K = CONTROL_OWN;
-const uint CONTROL_LEAST = CONTROL_OWN + 1u;   // arcs of anybody who has more than k, behind a scan
+const uint CONTROL_LEAST = CONTROL_OWN + 1u;   // after a scan: the least number of arcs left, above k, of any vertex
 
 const uint MODE_SCAN = MODE_OWN;
 
@@ -35,7 +35,7 @@ void main() {
     uint k = control_load(CONTROL_K), least = control_load(CONTROL_LEAST);
     if (workgroup_lane() == 0u) k_now = k;
     barrier();
-    bool none = entries == 0u && mode == MODE_SCAN;   // has at most k arcs
+    bool none = entries == 0u && mode == MODE_SCAN;   // no vertex has at most k arcs
     expand_rounds(entries, lanes, rounds);
     if (workgroup_lane() != 0u) return;
     control_lengths(entries, lanes);

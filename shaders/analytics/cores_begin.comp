@@ -1,4 +1,4 @@
-// Begins the peeling of cores: no vertex is peeled, and k is one below 0.
+// Begins the peeling of cores: no vertex is peeled, and k is ~0, one before 0.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "traversal_control.glsl"

@@ -1,12 +1,12 @@
-// Measures a graph before an analysis in place: its arcs, its vertices, the most entries of a queue, and the scale of
-// its weights.
+// Measures a live graph before an analysis: its arcs, its extent, the greatest number of queue entries, and the scale
+// of its weights.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "traversal_control.glsl"
 #include "wide_sum.glsl"
 
-// values: MEASURES numbers of 64 bits, 0 before, and then a word, which becomes the extent; marks: the graph's
-// counters. vertices of the graph are those that there are descriptors for.
+// Push constants. values: MEASURES numbers of 64 bits, 0 before, and then a word, which becomes the extent; marks: the
+// graph's counters. graph.vertices is the number of descriptors.
 const uint MEASURES = 5u;
 
 void main() {
@@ -17,7 +17,7 @@ void main() {
         if (row.lanes != 0u) {
             measures[0] = row_degree(graph, v);
             measures[1] = parts_of(row);
-            if (neighbor_there(neighbor_at(graph, row.first))) {   // of each vertex one arc's weight
+            if (neighbor_there(neighbor_at(graph, row.first))) {   // one weight of each vertex is sampled
                 uint weight = weight_at(graph, row.first);
                 measures[2] = 1u;
                 measures[3] = weight & 0xffffu;

@@ -1,12 +1,12 @@
-// Arcs that lead to a vertex of more neighbours than the one they come from, or of as many and a greater number: one of
-// each edge. They are put into rows, in no order. All vertices are one large frontier, so that nobody has a hub alone.
+// Keeps one arc of each edge: the one to the end with more neighbours, or, if both have as many, to the greater number.
+// Writes them as rows, in no order. All vertices form one large frontier, so that no workgroup gets a hub alone.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "traversal.glsl"
 
-// own: what is done. values: the targets of rows, out; marks: a word a vertex, arcs in its row, or where the next one
-// goes; more: arcs that there is room for.
-const uint OWN_GATHER = 0u;   // vertices are put into the queue
+// Push constants. own: the step, OWN_…; values: output, the targets of the rows; marks: one word per vertex, the number
+// of arcs in its row, or where its next arc goes; more: the number of arcs that fit into the output.
+const uint OWN_GATHER = 0u;   // put all vertices into the queue
 const uint OWN_COUNT = 1u;
 const uint OWN_FILL = 2u;
 
@@ -25,7 +25,8 @@ void keep_back(uint u[BATCH], inout uint taken[BATCH]) {}
 void put_aside(uint u[BATCH], uint taken[BATCH]) {}
 
 void main() {
-    if (workgroup_lane() == 0u) round_now = own == OWN_GATHER ? ~0u : 0u;   // whose next one is 0
+    if (workgroup_lane() == 0u) round_now = own == OWN_GATHER ? ~0u : 0u;   // the queue of the round after this one is
+                                                                            // the first queue
     barrier();
     if (own != OWN_GATHER) {
         expand_large(STAGE);

@@ -1,4 +1,4 @@
-// Neighbors in compressed sparse rows (graph.CSR): each lane has one arc.
+// Neighbors in compressed sparse rows (graph.CSR): each lane has exactly one arc.
 #ifndef VKDS_ANALYTICS_NEIGHBORS_CSR_GLSL
 #define VKDS_ANALYTICS_NEIGHBORS_CSR_GLSL
 
@@ -7,7 +7,7 @@
 struct Rows {
     uvec2 offsets;
     uvec2 targets;
-    uvec2 weights;   // 0: all are 1
+    uvec2 weights;   // 0: all weights are 1
     uint vertices;
     uint arcs;
 };
@@ -22,16 +22,17 @@ Row row_of(Rows g, uint v) {
     return Row(first, max(first, end) - first);
 }
 
-// A row without its first lanes, and with so many at most.
+// A row without its first `skip` lanes, and with at most `most` of the others.
 Row row_part(Row row, uint skip, uint most) {
     return Row(row.first + skip, min(row.lanes - min(skip, row.lanes), most));
 }
 
-// Arcs of a vertex, and the same by the array that says it (Rows.offsets).
+// The number of arcs of a vertex: of the graph, or from the array of offsets alone.
 uint row_degree(Rows g, uint v) { return row_of(g, v).lanes; }
 uint degree_at(uvec2 offsets, uint v) { return plain_load_at(offsets, v + 1u) - plain_load_at(offsets, v); }
 
-// Rows that overlap may have more arcs together than words can count, and places that are none.
+// If memory is damaged, rows may overlap and have more arcs together than a word can count, so `place` may be too
+// large.
 uint neighbor_at(Rows g, uint place) {
     return min(plain_load_at(g.targets, min(place, g.arcs - 1u)), g.vertices - 1u);
 }

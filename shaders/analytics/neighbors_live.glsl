@@ -1,10 +1,11 @@
-// Neighbors in the lists of slabs of a graph (graph.glsl), while nobody changes it: slots are neighbours, but for those
-// that are empty or erased. A place is a slot, counted over the whole pool.
+// Neighbors in the slab lists of a graph (graph.glsl), in a read-only phase of the graph. A place is the number of a
+// slot in the whole pool. Empty and erased slots have no neighbour.
 //
-// A vertex of one bucket, which most are, has as many lanes as neighbours, at most as a slab has slots, and a lane goes
-// on by as many slots as there are lanes. Slots fill in order, so that with nothing erased each lane has its neighbour
-// at its first place, and nobody goes on. A vertex of several has a lane for each slot of its base slabs, which follow
-// one another in the pool, and a lane goes on to the same slot of the slab that hangs behind its own.
+// Most vertices have one bucket. Their row has as many lanes as neighbours, but at most as many as a slab has slots,
+// and a lane's next place is as many slots further as there are lanes. Slots are filled in order. So if nothing was
+// erased and all fit into one slab, each lane has its neighbour at its first place, and no lane goes on. The row of a
+// hub has a lane for each slot of its base slabs, which are consecutive in the pool. A lane's next place is the same
+// slot of the next slab in the bucket.
 #ifndef VKDS_ANALYTICS_NEIGHBORS_LIVE_GLSL
 #define VKDS_ANALYTICS_NEIGHBORS_LIVE_GLSL
 
@@ -13,14 +14,14 @@
 layout(constant_id = 17) const uint WEIGHTED = 0;   // 1: slots are pairs of a neighbour and a weight
 
 const uint SLOT_SHIFT = 2u + WEIGHTED;   // log2 of a slot's bytes
-const uint ROW_SLOTS = SLAB_AUX_AT >> SLOT_SHIFT;   // of a slab
+const uint ROW_SLOTS = SLAB_AUX_AT >> SLOT_SHIFT;   // slots per slab
 
 struct Rows {
-    uvec2 table;         // of the pool,
-    uvec2 units;         // as SlabPool has them
-    uvec2 descriptors;   // of vertices, as Graph has them
+    uvec2 table;         // as in SlabPool
+    uvec2 units;         // as in SlabPool
+    uvec2 descriptors;   // of the vertices, as in Graph
     uint vertices;
-    uint blocks;         // of the pool; it has fewer slots than there are words
+    uint blocks;         // the pool's number of blocks; it has fewer than 2^32 slots
 };
 
 struct Row { uint first, lanes, step; };
@@ -40,19 +41,20 @@ Row row_of(Rows g, uint v) {
     return Row(number * ROW_SLOTS, min(of.buckets, (g.blocks << 10) - number) * ROW_SLOTS, ROW_SLOTS);
 }
 
-// A row without its first lanes, and with so many at most.
+// A row without its first `skip` lanes, and with at most `most` of the others.
 Row row_part(Row row, uint skip, uint most) {
     return Row(row.first + skip, min(row.lanes - min(skip, row.lanes), most), row.step);
 }
 
-// Arcs of a vertex, and the same by the array that says it (Rows.descriptors).
+// The number of arcs of a vertex: from the array of descriptors alone, or of the graph.
 uint degree_at(uvec2 descriptors, uint v) {
     return plain_load(address_add(address_at(descriptors, v, GRAPH_VERTEX_SHIFT), GRAPH_DEGREE_AT));
 }
 uint row_degree(Rows g, uint v) { return degree_at(g.descriptors, v); }
 
 uvec2 slab_of(Rows g, uint number) {
-    return slab_address(rows_pool(g), pool_slab(min(number, (g.blocks << 10) - 1u)));   // as in neighbors_csr.glsl
+    return slab_address(rows_pool(g), pool_slab(min(number, (g.blocks << 10) - 1u)));   // min for damaged memory, as in
+                                                                                        // neighbors_csr.glsl
 }
 
 uint neighbor_at(Rows g, uint place) {
@@ -72,10 +74,10 @@ bool neighbor_there(uint u) { return u != NEIGHBOR_NONE; }
 const bool LANES_GO_ON = true;
 uint row_step(Row row) { return row.step; }
 
-// Whether any lane of a row may go on, by whether there are lanes without a neighbour.
+// Whether any lane of a row may go on. `gaps` tells whether a lane has no neighbour at its first place.
 bool row_goes_on(Row row, bool gaps) { return gaps || row.step == ROW_SLOTS; }
 
-// Where a lane goes on; PLACE_NONE behind its last neighbour.
+// A lane's next place; PLACE_NONE after its last neighbour.
 uint place_behind(Rows g, uint place, uint step) {
     uint number = place / ROW_SLOTS, slot = place - number * ROW_SLOTS + step;
     uvec2 slab = slab_of(g, number);
@@ -86,7 +88,7 @@ uint place_behind(Rows g, uint place, uint step) {
     return pool_number(next) * ROW_SLOTS + slot - ROW_SLOTS;
 }
 
-// More rounds than a lane has to go, unless slabs lead in circles.
+// An upper bound of the rounds of a lane, unless the slabs of a list form a cycle.
 uint lane_rounds(Rows g) { return (g.blocks << 10) * ROW_SLOTS; }
 
 #endif

@@ -1,5 +1,5 @@
-// Flags the arcs that lead to a vertex with more neighbours than the one they come from, or with as many and a greater
-// number: one of the two arcs of each edge. So no vertex keeps more arcs than twice the square root of all.
+// Flags one of the two arcs of each edge: the one to the end with more neighbours, or, if both have as many, to the
+// greater number. So no vertex keeps more arcs than the square root of the number of all arcs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "arc_rows.glsl"
@@ -9,8 +9,8 @@
 
 layout(push_constant, std430) uniform Push {
     Rows graph;
-    uvec2 flags;    // a bit an arc, out
-    uvec2 counts;   // how many are set in each word of them, out
+    uvec2 flags;    // output: one bit per arc
+    uvec2 counts;   // output: the number of set bits in each word of flags
     uint dispatch;
     uint dispatches;
 };
@@ -26,7 +26,7 @@ void main() {
     if (first >= graph.arcs) return;
     uint count = min(BITMAP_BITS, graph.arcs - first);
     bitmap_clear();
-    arc_rows_begin(graph, first, first + count);   // with barriers
+    arc_rows_begin(graph, first, first + count);   // contains barriers
     for (uint base = 0u; base < BITMAP_BITS; base += WORKGROUP) {
         uint at = base + workgroup_lane();
         bool keep = false;

@@ -1,14 +1,14 @@
-// Where rows begin when the arcs without a flag are left out.
+// Computes the offsets of rows without the arcs whose flags are not set.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "invocation.glsl"
 #include "memory.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 offsets;       // before
+    uvec2 offsets;       // of the rows with all arcs
     uvec2 flags;
-    uvec2 sums;          // flags that are set before each word of them
-    uvec2 new_offsets;   // out
+    uvec2 sums;          // the number of set flags before each word of them
+    uvec2 new_offsets;   // output
     uint vertices;
     uint arcs;
 };
@@ -19,7 +19,7 @@ void main() {
     uint at = plain_load_at(offsets, v), word = at / 32u;
     uint n = 0u;
     if (arcs != 0u) {
-        // Behind the last arc there may be no word any more.
+        // There may be no word after the last arc's.
         uint last = (arcs - 1u) / 32u;
         uint of = min(word, last);
         uint below = at - 32u * of;   // 0 to 32

@@ -1,5 +1,5 @@
-// An iteration of PageRank: each vertex adds up what its neighbours give. By its length a row is the business of an
-// invocation, of a tile, of a subgroup or of a workgroup.
+// An iteration of PageRank: each vertex adds up the gifts of its neighbours, which are their ranks divided by their
+// numbers of arcs. Depending on its length, a row is read by an invocation, a tile, a subgroup or a workgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "pagerank.glsl"
@@ -7,26 +7,26 @@
 #include "tile.glsl"
 
 layout(push_constant, std430) uniform Push {
-    Rows graph;           // of the arcs that come in
-    uvec2 degrees;        // of vertices, by the arcs that go out (degree_at)
-    uvec2 order;         // vertices, those of the shortest rows first, those of the longest last
+    Rows graph;           // of the incoming arcs
+    uvec2 degrees;        // the numbers of outgoing arcs, for degree_at
+    uvec2 order;         // the vertices, by the class of their rows: the shortest rows first
     uvec2 gifts;
     uvec2 next_gifts;
     uvec2 ranks;
     uvec2 partials;
     uvec2 control;
-    uint rows[4];        // of each class (pagerank_class.comp)
+    uint rows[4];        // the number of rows in each class (pagerank_class.comp)
     float damping;
     uint dispatch;
     uint dispatches;
 };
 
-// 1: all rows are short, as those of meshes and roads, so that vertices are in order as they are.
+// 1: all rows are short, as in meshes and road networks; `order` is then not used.
 layout(constant_id = 18) const uint SHORT = 0;
 
-const uint BATCH = 4u;   // loads that an invocation has under way
+const uint BATCH = 4u;   // loads in flight per invocation
 
-// What the neighbours of a lane give from a place on, which may be PLACE_NONE.
+// The sum of the gifts of a lane's neighbours from a place on, which may be PLACE_NONE.
 float gathered_from(uint place, uint step) {
     float sum = 0.0;
     for (uint left = lane_rounds(graph); place != PLACE_NONE && left != 0u; left--) {
@@ -37,8 +37,8 @@ float gathered_from(uint place, uint step) {
     return sum;
 }
 
-// What the neighbours of a row's lanes give: of those from the first-th on, so many apart. Who has a row alone sees
-// whether its lanes go on; others have to look.
+// The sum of the gifts of a row's neighbours, for every `apart`-th lane from the lane `first` on. If one invocation has
+// the whole row (apart is 1), it sees whether lanes go on. Otherwise it must check each lane.
 float gathered(Row row, uint first, uint apart) {
     float sum = 0.0;
     bool looks = LANES_GO_ON && row_goes_on(row, apart != 1u), gaps = false;
@@ -63,7 +63,7 @@ float gathered(Row row, uint first, uint apart) {
     return sum;
 }
 
-// Stores a vertex's rank; returns what it adds to the dangling ranks, and to the change.
+// Stores a vertex's rank. Returns what it adds to the dangling ranks and to the change.
 vec2 ranked(uint v, float sum) {
     float teleported = (1.0 - damping + damping * float_load_at(control, RANK_DANGLING)) / float(graph.vertices);
     float rank = teleported + damping * sum, before = float_load_at(ranks, v);
@@ -73,7 +73,7 @@ vec2 ranked(uint v, float sum) {
     return vec2(arcs == 0u ? rank : 0.0, abs(rank - before));
 }
 
-// The sum over so many lanes that follow one another. Collective over the subgroup.
+// The sum over `lanes` consecutive lanes. Collective over the subgroup.
 float lanes_total(float x, uint lanes) {
     for (uint apart = lanes / 2u; apart != 0u; apart /= 2u) x += subgroupShuffleXor(x, apart);
     return x;
@@ -81,7 +81,8 @@ float lanes_total(float x, uint lanes) {
 
 uint ordered(uint i) { return min(SHORT != 0u ? i : plain_load_at(order, i), graph.vertices - 1u); }
 
-// The workgroup's vertices of some, so many lanes of a subgroup having one. Collective over the subgroup.
+// Does the workgroup's share of the vertices first … first+count-1 of the order, with `lanes` lanes for each.
+// Collective over the subgroup.
 vec2 of_lanes(uint group, uint first, uint count, uint lanes) {
     uint i = (group * WORKGROUP + workgroup_lane()) / lanes, lane = gl_SubgroupInvocationID % lanes, v = 0u;
     Row row = row_none();
@@ -95,7 +96,7 @@ vec2 of_lanes(uint group, uint first, uint count, uint lanes) {
 
 uint groups_of(uint count, uint lanes) { return (count + WORKGROUP / lanes - 1u) / (WORKGROUP / lanes); }
 
-// The vertices of a workgroup, those of the longest rows first. Collective over the workgroup.
+// Does the vertices of workgroup number `group`. Those of the longest rows come first. Collective over the workgroup.
 vec2 of_workgroup(uint group, uvec3 groups) {
     if (SHORT != 0u) return of_lanes(group, 0u, rows[0], 1u);
     uint lane = workgroup_lane(), first = rows[0] + rows[1] + rows[2];
@@ -117,7 +118,7 @@ vec2 of_workgroup(uint group, uvec3 groups) {
 void main() {
     uvec3 groups = uvec3(groups_of(rows[0], 1u), groups_of(rows[1], TILE), groups_of(rows[2], gl_SubgroupSize));
     uint group = workgroup_of_all(dispatch, dispatches);
-    if (group >= groups.x + groups.y + groups.z + rows[3]) return;   // to spare
+    if (group >= groups.x + groups.y + groups.z + rows[3]) return;   // a spare workgroup
     if (plain_load_at(control, RANK_ENOUGH) != 0u) return;
     vec2 mine = of_workgroup(group, groups);
     barrier();

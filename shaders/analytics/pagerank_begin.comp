@@ -1,5 +1,4 @@
-// Ranks at first, what each vertex gives along an arc, and the sum of what those have that have no arcs, workgroup by
-// workgroup.
+// Computes the initial ranks, the gifts, and for each workgroup the sum of the ranks of its vertices without arcs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "pagerank.glsl"
@@ -8,9 +7,9 @@ layout(push_constant, std430) uniform Push {
     Rows graph;
     uvec2 ranks;
     uvec2 gifts;
-    uvec2 partials;   // a pair of floats a workgroup
+    uvec2 partials;   // output: one pair of floats per workgroup
     uvec2 control;
-    uint given;       // 1: there are ranks
+    uint given;       // 1: the ranks are input
 };
 
 void main() {

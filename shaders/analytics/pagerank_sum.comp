@@ -1,4 +1,4 @@
-// Adds up what the workgroups of the kernel before have; a single workgroup.
+// Adds up the sums of the previous kernel's workgroups. A single workgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "pagerank.glsl"
@@ -6,8 +6,8 @@
 layout(push_constant, std430) uniform Push {
     uvec2 partials;
     uvec2 control;
-    uint count;        // of workgroups
-    uint iteration;    // 1: these are an iteration's, and count
+    uint count;        // the number of workgroups
+    uint iteration;    // 1: they are the sums of an iteration; 0: of pagerank_begin
     float tolerance;
 };
 

@@ -1,4 +1,4 @@
-// Row search: finds whether a row of ascending targets contains one, by binary search.
+// Row search: whether a row of ascending targets contains a target, by binary search.
 #ifndef VKDS_ANALYTICS_ROW_SEARCH_GLSL
 #define VKDS_ANALYTICS_ROW_SEARCH_GLSL
 

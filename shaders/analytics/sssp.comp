@@ -1,42 +1,43 @@
-// Shortest paths: near vertices are expanded round by round until none is left, and then the far ones divided by the
-// next bound (Davidson, Baxter, Garland and Owens, Work-Efficient Parallel GPU Methods for Single-Source Shortest
-// Paths, 2014, section 4.4).
+// Shortest paths: near vertices, at distances below a bound, are expanded round by round until none is left. Then the
+// bound rises and divides the far vertices (Davidson, Baxter, Garland and Owens, Work-Efficient Parallel GPU Methods
+// for Single-Source Shortest Paths, 2014, section 4.4).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "traversal.glsl"
 #include "sssp.glsl"
 
-// values: distances, ~0 of who isn't reached; marks: a word a vertex for the last round whose frontier it was put into,
-// and as many that say who is in the far queue; extra: two far queues of a word a vertex; more: how far bounds are
-// apart; own: rounds that a workgroup of the large kernel does by itself with what it finds near, where rows are short.
+// Push constants. values: distances, ~0 if not reached; marks: one word per vertex, the last round whose frontier it
+// was put into, and then one word per vertex, 1 if it is in the far queue; extra: two far queues of one word per
+// vertex; more: the difference between bounds; own: the number of rounds that a workgroup of the large kernel does with
+// the near vertices that it finds, if rows are short.
 const uint MODE_SPLIT = MODE_OWN;
 const uint MODE_LOCAL = MODE_OWN + 1u;
 
-// Distances may be found in any order, since who lowers one sees to it that what it leads to is looked at behind that.
-// So where frontiers have few arcs for a device, a workgroup goes on with the vertices that it has lowered, and only
-// what is left of these after some rounds is in the next frontier: a round of all workgroups takes as long as several
-// of one.
-const uint LOCAL_ARCS = 8u;           // rows that are no longer, each of which as many lanes look at
-const uint LOCAL_FRONTIER = 1u << 14; // entries of frontiers that are small for a device
+// Distances may be found in any order, because the invocation that lowers a distance sees to it that the vertex's arcs
+// are looked at afterwards. If a frontier has too few arcs for a device, a workgroup goes on with the vertices whose
+// distances it has lowered. Only those that are left after some rounds come into the next frontier, because a round of
+// all workgroups takes as long as several rounds of one.
+const uint LOCAL_ARCS = 8u;           // the greatest length of rows for this; that many lanes read a row
+const uint LOCAL_FRONTIER = 1u << 14; // the greatest number of entries of frontiers for this
 #ifndef SMALL
-const uint LOCAL = 128u;              // vertices that a workgroup has of its own
+const uint LOCAL = 128u;              // the number of vertices that a workgroup can go on with
 shared uint local_vertices[2 * LOCAL];
 shared uint local_count[2];
-shared uint local_next;               // which half vertices are put into; 2: none
+shared uint local_next;               // the half into which vertices are put; 2: none
 #endif
 
 shared uint bound_now;
-shared uint far_now;   // the far queue that vertices are put into
+shared uint far_now;   // the far queue into which vertices are put
 #ifdef SMALL
 shared uint far_count;
 #endif
 
 uvec2 far_at(uint queue, uint i) { return address_at(extra, queue * graph.vertices + i, 2u); }
-// Of so many vertices that were counted for a far queue, those that it has.
+// The number of vertices in a far queue for which `counted` were counted.
 uint far_length(uint counted) { return min(counted, graph.vertices); }
 uvec2 far_mark(uint v) { return address_at(marks, graph.vertices + v, 2u); }
 
-// Puts a vertex into the next frontier unless it is there.
+// Puts a vertex into the next frontier, unless it is there already.
 uint near(uint u) {
     return atomic_exchange(address_at(marks, u, 2u), round_now + 1u) == round_now + 1u ? TAKEN_NOT : TAKEN_NEXT;
 }
@@ -47,7 +48,7 @@ uvec2 arrival_look(uint u, uint place) {
     return uvec2(atomic_load(address_at(values, u, 2u)), weight_at(graph, place));
 }
 
-// A sum that goes beyond words is no distance.
+// A sum that overflows a word is no distance.
 uint arrival_take(uint u, uvec2 looked, uint value, uint from) {
     uint distance = value + looked.y;
     if (distance < value || distance >= looked.x) return TAKEN_NOT;
@@ -58,7 +59,7 @@ uint arrival_take(uint u, uvec2 looked, uint value, uint from) {
     return atomic_exchange(far_mark(u), 1u) == 0u ? TAKEN_ASIDE : TAKEN_NOT;
 }
 
-// Those that a workgroup goes on with itself; the others are in the next frontier once.
+// Keeps the vertices that the workgroup goes on with itself. The others are put into the next frontier, once each.
 void keep_back(uint u[BATCH], inout uint taken[BATCH]) {
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
         if (taken[k] != TAKEN_NEXT) continue;
@@ -95,8 +96,9 @@ void put_aside(uint u[BATCH], uint taken[BATCH]) {
         if (taken[k] == TAKEN_ASIDE && at < graph.vertices) atomic_store(far_at(far_now, at++), u[k]);
 }
 
-// Divides BATCH vertices of the far queue: who is stale, having been near meanwhile, goes; who is near now is put into
-// the next frontier; the others go into the other far queue. Collective over the subgroup.
+// Divides BATCH vertices of the far queue. Vertices that are near now are put into the next frontier, and those that
+// are still far into the other far queue. Stale ones, which have been near before, are dropped. Collective over the
+// subgroup.
 void split(uint first, uint step, uint count, uint before) {
     uint u[BATCH], taken[BATCH];
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
@@ -120,7 +122,7 @@ void split(uint first, uint step, uint count, uint before) {
 }
 
 #ifdef SMALL
-// The next bound, with which the far queue is divided. Collective over the workgroup.
+// Computes the next bound, and exchanges the far queues. Collective over the workgroup.
 void next_bound(uint before) {
     uint least = atomic_load(address_at(control, CONTROL_FAR_LEAST, 2u));
     barrier();
@@ -172,7 +174,7 @@ void main() {
     plain_store_at(control, CONTROL_BEFORE, before);
     plain_store_at(control, CONTROL_FAR_NOW, far_now);
     plain_store_at(control, CONTROL_FAR + far_now, far_count);
-    plain_store_at(control, CONTROL_FAR + (far_now ^ 1u), aside);   // what a large split divides
+    plain_store_at(control, CONTROL_FAR + (far_now ^ 1u), aside);   // the queue that a large split divides
     if (order == MODE_SPLIT) control_order(MODE_SPLIT, (size + BATCH * LARGE_GROUP - 1u) / (BATCH * LARGE_GROUP));
     else if (entries == 0u && aside == 0u) control_end();
     else if (entries == 0u || frontier_small(entries, lanes)) control_order(MODE_NONE, 0u);
@@ -180,7 +182,7 @@ void main() {
                         entries, lanes);
 }
 #else
-// Expands vertices of the workgroup's own. Collective over the workgroup.
+// Expands vertices that the workgroup goes on with. Collective over the workgroup.
 void expand_own(uint which, uint count) {
     for (uint base = 0u; base < count; base += BATCH * WORKGROUP / LOCAL_ARCS) {
         uint place[BATCH], step[BATCH], from[BATCH], value[BATCH];
@@ -200,7 +202,8 @@ void expand_own(uint which, uint count) {
     }
 }
 
-// Expands its entries of the frontier, and so many rounds of what it finds near. Collective over the workgroup.
+// Expands the workgroup's entries of the frontier, and then does up to `most` rounds with the near vertices that it
+// finds. Collective over the workgroup.
 void expand_local(uint most) {
     expand_ordered();
     uint now = 0u;

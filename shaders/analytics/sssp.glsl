@@ -5,9 +5,9 @@
 #include "traversal_control.glsl"
 
 const uint CONTROL_BOUND = CONTROL_OWN;            // distances below it are near
-const uint CONTROL_BEFORE = CONTROL_OWN + 1u;      // the bound before
-const uint CONTROL_FAR = CONTROL_OWN + 2u;         // two: vertices in the far queues
-const uint CONTROL_FAR_NOW = CONTROL_OWN + 4u;     // which of them holds
-const uint CONTROL_FAR_LEAST = CONTROL_OWN + 5u;   // no far vertex that isn't stale is nearer
+const uint CONTROL_BEFORE = CONTROL_OWN + 1u;      // the previous bound
+const uint CONTROL_FAR = CONTROL_OWN + 2u;         // two words: the numbers of vertices in the far queues
+const uint CONTROL_FAR_NOW = CONTROL_OWN + 4u;     // the valid far queue
+const uint CONTROL_FAR_LEAST = CONTROL_OWN + 5u;   // a lower bound of the distances of far vertices that are not stale
 
 #endif

@@ -1,13 +1,13 @@
 // Traversal: common code of breadth-first search, shortest paths and the peeling of cores. Each round expands a
-// frontier of vertices; the vertices that it reaches for the first time are the next frontier.
+// frontier of vertices. The vertices that it reaches for the first time are the next frontier.
 //
-// A kernel with this header is compiled twice. The small one is a single workgroup. It does rounds while frontiers are
-// small, with only barriers between them, and then writes the number of workgroups for the indirect dispatches of the
-// large one, which runs after it and does one large round. So the host records pairs of them in advance, without
+// A kernel with this header is compiled twice. The small one is a single workgroup. It does rounds as long as frontiers
+// are small, with only barriers between them. Then it writes the number of workgroups for the indirect dispatches of
+// the large one, which runs after it and does one large round. So the host records pairs of them in advance, without
 // reading results, and a graph with thousands of small rounds takes few dispatches.
 //
-// Frontiers are queues of (vertex, part): a row of more than FRONTIER_PART lanes is in the queue part by part, so that
-// no workgroup gets a hub alone. arrival_take puts a vertex into the next queue only once.
+// Frontiers are queues of (vertex, part): a row of more than FRONTIER_PART lanes has an entry for each part, so that no
+// workgroup gets a hub alone. arrival_take puts a vertex into the next queue only once.
 #ifndef VKDS_ANALYTICS_TRAVERSAL_GLSL
 #define VKDS_ANALYTICS_TRAVERSAL_GLSL
 
@@ -20,15 +20,19 @@
 #endif
 #include "stage.glsl"
 
-// An algorithm has these.
-//   uint departure_value(uint v): what goes along a vertex's arcs
-//   uvec2 arrival_look(uint u, uint place): what arrival_take decides by, loaded for several arcs at once
-//   uint arrival_take(uint u, uvec2 looked, uint value, uint from): an arc arrives at u; says where u belongs now:
-//       TAKEN_NOT, TAKEN_NEXT, in the next frontier, or TAKEN_ASIDE
-//   void keep_back(uint u[BATCH], inout uint taken[BATCH]): says TAKEN_NOT of those that the algorithm keeps from the
-//       next frontier. Collective over the subgroup
-//   void put_aside(uint u[BATCH], uint taken[BATCH]): keeps those that are TAKEN_ASIDE. Collective over the subgroup
-// Arcs that an invocation has under way; on a CPU device one, since its compiler takes half a minute for four.
+// An algorithm defines these functions:
+//   uint departure_value(uint v): the value that goes along the arcs of a vertex
+//   uvec2 arrival_look(uint u, uint place): the words by which arrival_take decides. They are loaded for several arcs
+//       at once
+//   uint arrival_take(uint u, uvec2 looked, uint value, uint from): does what an arc that arrives at u does. Returns
+//       TAKEN_NEXT if u belongs into the next frontier, TAKEN_ASIDE, or TAKEN_NOT
+//   void keep_back(uint u[BATCH], inout uint taken[BATCH]): sets TAKEN_NOT for vertices that the algorithm keeps from
+//       the next frontier. Collective over the subgroup
+//   void put_aside(uint u[BATCH], uint taken[BATCH]): keeps the vertices that are TAKEN_ASIDE. Collective over the
+//       subgroup
+//
+// BATCH is the number of arcs that an invocation has in flight. It is 1 for CPU devices, whose compiler takes half a
+// minute for 4.
 #ifdef VKDS_ROLLED
 const uint BATCH = 1u;
 #else
@@ -43,11 +47,11 @@ uint arrival_take(uint u, uvec2 looked, uint value, uint from);
 void keep_back(uint u[BATCH], inout uint taken[BATCH]);
 void put_aside(uint u[BATCH], uint taken[BATCH]);
 
-// Whether a device's atomic minimum does without undoing what others do: SwiftShader's doesn't.
+// 1: the device's atomic minimum is atomic. 0: it may undo writes of other invocations, as SwiftShader's does.
 layout(constant_id = 16) const uint EXACT_MIN = 1;
 
-// Stores value if the word holds more; returns what it held. Without EXACT_MIN it gives up, and says that the word held
-// as much, after more tries than there are invocations: each that fails is one that another one succeeded in.
+// Stores `value` if the word holds more. Returns what it held. Without EXACT_MIN it gives up after more tries than
+// there are invocations, and returns `value`. A try fails only if another invocation's succeeds.
 uint lower(uvec2 word, uint value) {
     if (EXACT_MIN != 0u) return atomic_min(word, value);
     uint seen = atomic_load(word);
@@ -59,26 +63,26 @@ uint lower(uvec2 word, uint value) {
     return min(seen, value);
 }
 
-// Of so many entries that were counted for a queue, those that it has. Rows that overlap, as no valid graph's do, may
-// be more than there is room for: queue_store leaves out the rest.
+// The number of entries in a queue for which `counted` were counted. If rows overlap, which they don't in a valid
+// graph, these may be more than the queue has room for: queue_store drops the rest.
 uint queue_length(uint counted) { return min(counted, capacity); }
 
 uvec2 queue_at(uint round, uint entry) { return address_at(queues, (round & 1u) * capacity + entry, 3u); }
 
-// What round is being done.
+// The current round.
 shared uint round_now;
 #ifdef SMALL
-// The lengths of the queues of even and of odd rounds. That of the round behind the next is nothing while a round is
-// done, so that no barrier stands between a frontier's end and the next one.
+// The lengths of the queues of even and of odd rounds. While a round is done, the length of its own queue is set to 0,
+// for the round after the next. So no barrier is needed between the end of a frontier and the next one.
 shared uint queue_entries[2];
 shared uint queue_lanes[2];
-// The first entries of the next frontier, which this workgroup has at hand if it goes on with them.
+// The first entries of the next frontier. They are at hand if this workgroup does the next round, too.
 shared uint hand_vertices[WORKGROUP];
 shared Row hand_parts[WORKGROUP];
 #endif
 
-// Room for so many entries of a subgroup in the next queue. Collective over the subgroup, all of whose lanes say the
-// same.
+// Reserves entries in the next queue for a subgroup. Returns the index of the first one. All lanes pass the same
+// numbers. Collective over the subgroup.
 uint queue_reserve(uint entries, uint lanes) {
     uint at = 0u;
     if (gl_SubgroupInvocationID == 0u) {
@@ -94,7 +98,7 @@ uint queue_reserve(uint entries, uint lanes) {
     return subgroupShuffle(at, 0u);
 }
 
-// An entry of the next queue; there is room for all that there can be, unless rows overlap.
+// Stores an entry of the next queue. There is room for all entries, unless rows overlap.
 void queue_store(uint at, uint v, uint part, Row row) {
     if (at >= capacity) return;
     coherent_store2(queue_at(round_now + 1u, at), uvec2(v, part));
@@ -105,7 +109,7 @@ void queue_store(uint at, uint v, uint part, Row row) {
 #endif
 }
 
-// Writes the parts of each lane's row from an entry on. Collective over the subgroup.
+// Stores the parts of each lane's row, at the entries from `at` on. Collective over the subgroup.
 void queue_store_all(uint at, uint v, Row row) {
     uint parts = parts_of(row);
     if (parts == 1u) queue_store(at, v, 0u, row);
@@ -119,7 +123,7 @@ void queue_store_all(uint at, uint v, Row row) {
     }
 }
 
-// Puts those of the vertices that are taken into the next queue. Collective over the subgroup.
+// Puts the vertices that are TAKEN_NEXT into the next queue. Collective over the subgroup.
 void queue_push(uint u[BATCH], uint taken[BATCH]) {
     Row rows[BATCH];
     uint entries = 0u, lanes = 0u;
@@ -141,7 +145,7 @@ void queue_push(uint u[BATCH], uint taken[BATCH]) {
     }
 }
 
-// Expands up to BATCH arcs of each lane, at places that are not PLACE_NONE. Collective over the subgroup.
+// Expands up to BATCH arcs of each lane. Places may be PLACE_NONE. Collective over the subgroup.
 void expand(uint place[BATCH], uint from[BATCH], uint value[BATCH]) {
     uint u[BATCH], taken[BATCH];
     uvec2 looked[BATCH];
@@ -163,7 +167,7 @@ void expand(uint place[BATCH], uint from[BATCH], uint value[BATCH]) {
     put_aside(u, taken);
 }
 
-// The same of all arcs that the lanes have from these places on. Collective over the subgroup.
+// Expands these arcs and all later ones of the same lanes of rows. Collective over the subgroup.
 void expand_lanes(uint place[BATCH], uint step[BATCH], uint from[BATCH], uint value[BATCH]) {
     if (!LANES_GO_ON) {
         expand(place, from, value);
@@ -183,7 +187,7 @@ void expand_lanes(uint place[BATCH], uint step[BATCH], uint from[BATCH], uint va
     }
 }
 
-// Expands what is staged, all its lanes. Collective over the workgroup.
+// Expands all lanes of the stage. Collective over the workgroup.
 void expand_stage(uint total) {
     for (uint base = 0u; base < total; base += BATCH * WORKGROUP) {
         uint place[BATCH], step[BATCH], from[BATCH], value[BATCH];
@@ -200,7 +204,7 @@ void expand_stage(uint total) {
     }
 }
 
-// The part of a row that an entry of the frontier is; none has no lanes.
+// The part of a row that an entry of the frontier stands for. If not `there`, it has no lanes.
 Row entry_part(bool there, uint entry, out uint v) {
     v = 0u;
     if (!there) return row_none();
@@ -209,7 +213,7 @@ Row entry_part(bool there, uint entry, out uint v) {
     return row_part(row_of(graph, v), what.y * FRONTIER_PART, FRONTIER_PART);
 }
 
-// What the workgroup wrote for itself is there behind this.
+// A barrier after which the workgroup sees its own writes to memory.
 void round_barrier() {
     memoryBarrier(gl_ScopeWorkgroup, gl_StorageSemanticsBuffer,
                   gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
@@ -217,13 +221,15 @@ void round_barrier() {
 }
 
 #ifdef SMALL
-const uint SHORT = BATCH;   // arcs of a row that as many lanes look at, BATCH rows each: all at hand; more are staged
+const uint SHORT = BATCH;   // Lanes for each row at hand, so that BATCH rounds do all rows. They read that many arcs;
+                            // further arcs are staged.
 
-bool at_hand = false;   // whether the frontier's first entries are: this workgroup found it, and nothing else since
+bool at_hand = false;   // whether hand_… has the frontier's first entries: this workgroup has found them, and no others
+                        // since
 shared uint hand_longer;
 
-// Expands the short ones of the rows at hand, and the beginnings of the others. Collective over the workgroup, with a
-// barrier behind which what is at hand may change.
+// Expands the first SHORT arcs of the rows at hand. Collective over the workgroup. After its barrier, what is at hand
+// may change.
 void expand_hand(uint count) {
     uint place[BATCH], step[BATCH], from[BATCH], value[BATCH];
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
@@ -239,13 +245,13 @@ void expand_hand(uint count) {
         queue_entries[round_now & 1u] = 0u;
         queue_lanes[round_now & 1u] = 0u;
     }
-    if (subgroupAll(place[0] == PLACE_NONE)) return;   // entries come in order, so there are none in the others either
+    if (subgroupAll(place[0] == PLACE_NONE)) return;   // entries are in order, so the other places are PLACE_NONE, too
     [[unroll]] for (uint k = 0u; k < BATCH; k++)
         if (place[k] != PLACE_NONE) value[k] = departure_value(from[k]);
     expand_lanes(place, step, from, value);
 }
 
-// Expands a frontier of so many entries. Collective over the workgroup.
+// Expands a frontier with the given number of entries. Collective over the workgroup.
 void expand_small(uint entries) {
     for (uint base = 0u; base < entries; base += WORKGROUP) {
         uint lane = workgroup_lane(), v;
@@ -278,8 +284,8 @@ void expand_small(uint entries) {
 
 bool frontier_small(uint entries, uint lanes) { return entries <= small_entries && lanes <= small_lanes; }
 
-// Goes on to the next round, whose frontier's length it has. Collective over the workgroup, behind a barrier; another
-// one comes before anything is put into a queue.
+// Moves to the next round, and returns the length of its frontier. Collective over the workgroup. A barrier must come
+// before it, and another one before anything is put into a queue.
 void round_next(out uint entries, out uint lanes) {
     uint next = (round_now + 1u) & 1u;
     entries = queue_length(queue_entries[next]);
@@ -288,8 +294,8 @@ void round_next(out uint entries, out uint lanes) {
     if (workgroup_lane() == 0u) round_now++;
 }
 
-// Does rounds while frontiers are neither empty nor large; entries and lanes are those of the first, and of the one
-// that is left. Returns how many it did. Collective over the workgroup.
+// Does at most `most` rounds, while frontiers are neither empty nor large. `entries` and `lanes` are those of the first
+// frontier, and afterwards of the one that is left. Returns the number of rounds. Collective over the workgroup.
 uint expand_rounds(inout uint entries, inout uint lanes, uint most) {
     uint done = 0u;
     for (; done < most && entries != 0u && frontier_small(entries, lanes); done++) {
@@ -299,8 +305,8 @@ uint expand_rounds(inout uint entries, inout uint lanes, uint most) {
     return done;
 }
 
-// Begins: the frontier's round, and how many entries and lanes it has, behind what the large kernel has done. Returns
-// what that was. Collective over the workgroup; barriers come behind what the algorithm does besides.
+// Begins after a dispatch of the large kernel, and returns its mode. Sets the current round, and the entries and lanes
+// of its frontier. Collective over the workgroup. The caller executes a barrier after its own preparations.
 uint rounds_begin(out uint entries, out uint lanes) {
     uint mode = control_load(CONTROL_MODE);
     uint round = control_load(CONTROL_ROUND) + (mode == MODE_NONE ? 0u : 1u);
@@ -317,7 +323,7 @@ uint rounds_begin(out uint entries, out uint lanes) {
     return mode;
 }
 
-// Tells the large kernel what to do, in so many workgroups, and no less. One lane.
+// Orders a mode and at least `groups` workgroups from the large kernel. One lane.
 void control_order(uint mode, uint groups) {
     groups = (groups + dispatches - 1u) / dispatches;
     uint rows = (groups + 65534u) / 65535u;
@@ -327,21 +333,22 @@ void control_order(uint mode, uint groups) {
     plain_store_at(control, CONTROL_GROUPS + 2u, 1u);
 }
 
-// Has the large kernel expand the frontier, in as many workgroups as keep a device busy, and each with few arcs more
-// than its invocations have under way at one time: entries that are parts of hubs are a workgroup's each. One lane.
+// Orders the large kernel to expand the frontier. The number of workgroups should keep a device busy, but each
+// workgroup should have little more than the arcs that it has in flight at a time. If entries are parts of hubs, each
+// gets a workgroup. One lane.
 void control_expand(uint mode, uint entries, uint lanes) {
     uint share = clamp(entries / max(lanes / (BATCH * LARGE_GROUP), 256u), 1u, LARGE_STAGE);
     plain_store_at(control, CONTROL_SHARE, share);
     control_order(mode, (entries + share - 1u) / share);
 }
 
-// That there is nothing left. One lane.
+// Ends the traversal. One lane.
 void control_end() {
     plain_store_at(control, CONTROL_DONE, 1u);
     control_order(MODE_NONE, 0u);
 }
 
-// The lengths of the frontier at hand, and of the next one: nothing yet. One lane.
+// Stores the length of the current frontier; that of the next one is 0. One lane.
 void control_lengths(uint entries, uint lanes) {
     uint now = round_now & 1u, next = now ^ 1u;
     plain_store_at(control, CONTROL_ROUND, round_now);
@@ -351,7 +358,7 @@ void control_lengths(uint entries, uint lanes) {
     plain_store_at(control, CONTROL_LANES + next, 0u);
 }
 #else
-// Expands this workgroup's entries of a large frontier, so many at most. Collective over the workgroup.
+// Expands this workgroup's entries of a large frontier, at most `share`. Collective over the workgroup.
 void expand_large(uint share) {
     uint entries = queue_length(control_load(CONTROL_ENTRIES + (round_now & 1u)));
     uint base = workgroup_of_all(dispatch, dispatches) * share, v;
@@ -360,7 +367,7 @@ void expand_large(uint share) {
     expand_stage(stage_put(v, part, there ? departure_value(v) : 0u));
 }
 
-// The same of those that the small kernel has ordered.
+// Expands as many entries as the small kernel has ordered.
 void expand_ordered() { expand_large(min(control_load(CONTROL_SHARE), STAGE)); }
 #endif
 

@@ -1,11 +1,12 @@
-// Begins a traversal from one vertex: no other vertex is reached, and the vertex is the first frontier.
+// Begins a traversal at one vertex: no other vertex is reached, and the vertex is the first frontier.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "traversal_control.glsl"
 #include "sssp.glsl"
 
-// small_lanes: words of marks, all 0 but for the bit of the source where own is 1; small_entries: the source; extra: 0,
-// or a word a vertex that is ~0 at first; more: delta, of shortest paths.
+// Push constants. small_entries: the source; small_lanes: the number of words of marks, which become 0, except for the
+// source's bit if own is 1; extra: 0, or one word per vertex, which becomes the source itself for the source and ~0 for
+// others; more: the first bound of shortest paths.
 void main() {
     uint i = invocation_index(), source = small_entries;
     if (i < graph.vertices) {

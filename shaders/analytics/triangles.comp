@@ -1,6 +1,6 @@
-// Counts triangles of a graph whose edges have one arc each, along an order of vertices: for each arc, the neighbours
-// that both its ends have. The shorter row's are looked for in the longer one, by binary search, and all of a
-// workgroup's arcs share out their searches evenly.
+// Counts the triangles of a graph with one arc per edge, along an order of the vertices. For each arc, it counts the
+// neighbours that both ends have: it searches the neighbours of the shorter row in the longer one. The searches for all
+// arcs of a workgroup are divided evenly among its invocations.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "arc_rows.glsl"
@@ -12,13 +12,13 @@
 
 layout(push_constant, std430) uniform Push {
     Rows graph;
-    uvec2 arcs_at;   // a word: how many arcs there are
-    uvec2 count;     // a number of 64 bits, to which triangles are added
+    uvec2 arcs_at;   // address of the number of arcs
+    uvec2 count;     // a number of 64 bits, to which the number of triangles is added
     uint dispatch;
     uint dispatches;
 };
 
-shared uint stage_lanes[STAGE];   // of the longer rows; their first places are stage_vertices
+shared uint stage_lanes[STAGE];   // the lengths of the longer rows; stage_vertices has their first places
 
 void main() {
     uint arcs = min(plain_load(arcs_at), graph.arcs), lane = workgroup_lane();
@@ -34,7 +34,7 @@ void main() {
     bool less = a.lanes < b.lanes;
     Row shorter = less ? a : b, longer = less ? b : a;
     stage_lanes[lane] = longer.lanes;
-    uint total = stage_put(longer.first, shorter, 0u);   // with a barrier
+    uint total = stage_put(longer.first, shorter, 0u);   // contains a barrier
     uint found = 0u;
     for (uint k = lane; k < total; k += WORKGROUP) {
         uint i = stage_find(k) & (STAGE - 1u);

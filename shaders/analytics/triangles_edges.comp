@@ -1,6 +1,6 @@
-// Triangles of a graph where it is, by its edges (chapter 5 of Awad, Fully Concurrent GPU Data Structures, 2022):
-// of each vertex, two of those that its arcs lead to are a triangle with it if there is an edge between them. The arcs
-// are one of each edge, along an order of vertices, so that each triangle is met once.
+// Counts the triangles of a live graph by its edges (chapter 5 of Awad, Fully Concurrent GPU Data Structures, 2022):
+// two targets of a vertex's arcs form a triangle with it if there is an edge between them. `rows` has one arc of each
+// edge, along an order of the vertices, so that each triangle is found once.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "arc_rows.glsl"
@@ -11,9 +11,9 @@
 #include "graph.glsl"
 
 layout(push_constant, std430) uniform Push {
-    Rows rows;       // one arc of each edge, in no order
-    uvec2 arcs_at;   // a word: how many arcs there are
-    uvec2 count;     // a number of 64 bits, to which triangles are added
+    Rows rows;       // one arc per edge, in no order
+    uvec2 arcs_at;   // address of the number of arcs
+    uvec2 count;     // a number of 64 bits, to which the number of triangles is added
     Graph graph;
     uint dispatch;
     uint dispatches;
@@ -32,7 +32,7 @@ void main() {
         row = row_part(row, place + 1u - min(row.first, place + 1u), ~0u);
         v = neighbor_at(rows, place);
     }
-    uint total = stage_put(v, row, 0u);   // with a barrier
+    uint total = stage_put(v, row, 0u);   // contains a barrier
     uint found = 0u;
     for (uint base = 0u; base < total; base += WORKGROUP) {
         uint k = base + lane, w = 0u, value;

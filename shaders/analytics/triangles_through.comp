@@ -1,6 +1,6 @@
-// Counts the triangles of a graph that have an edge of a batch. For each of the batch's edges that the graph has, the
-// neighbours of its end with fewer neighbours are searched at the other end. A triangle with several edges of the batch
-// is found by each of them, so triangles are counted by the number of their edges in the batch.
+// Counts the triangles of a graph that have an edge in a batch. For each edge of the batch that the graph has, the
+// neighbours of the end with fewer neighbours are searched at the other end. A triangle with several edges in the batch
+// is found once for each of them, so there is a count for each number of edges in the batch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "invocation.glsl"
@@ -9,8 +9,8 @@
 #include "batch_edges.glsl"
 #include "wide_sum.glsl"
 
-// Edges that a workgroup has. They are far from one another, since those of a hub are neighbours. Go has it, too
-// (triangles_through.go).
+// Edges per workgroup. They are far from one another in the batch, because the edges of a hub are next to each other.
+// Go has it, too (triangles_through.go).
 const uint SHARE = 16u;
 #define STAGE SHARE
 #include "stage.glsl"
@@ -24,8 +24,8 @@ const uint SHARE = 16u;
 layout(push_constant, std430) uniform Push {
     Rows rows;
     BatchEdges batch;
-    uvec2 counts;    // four numbers of 64 bits: what was met with one edge of the batch, with two, with three; and who
-                     // gave up
+    uvec2 counts;    // four numbers of 64 bits: triangles found that have one, two and three edges in the batch; and
+                     // invocations that gave up
     uint dispatch;
     uint dispatches;
 #ifdef LIVE
@@ -33,7 +33,7 @@ layout(push_constant, std430) uniform Push {
 #endif
 };
 
-// Whether the graph has an edge. `endless` says that memory is damaged. Collective over the subgroup.
+// Whether the graph has an edge. `endless` is set if memory is damaged. Collective over the subgroup.
 bool has_edge(uint u, uint v, bool asks, out bool endless) {
 #ifdef LIVE
     uint value;
@@ -67,9 +67,10 @@ void main() {
         }
         shorter = row_of(rows, few);
     }
-    uint total = stage_put(few, shorter, many);   // with a barrier
+    uint total = stage_put(few, shorter, many);   // contains a barrier
     uint met[3] = {0u, 0u, 0u};
-    // Rounds of all: several times what rows take that are in a pool together, and not what damaged ones might.
+    // A bound of all rounds together: several times what the rows of a whole pool take, but less than damaged ones
+    // might.
     uint left = LANES_GO_ON ? max(lane_rounds(rows) / (WORKGROUP / SHARE), 1024u) : ~0u, given_up = endless ? 1u : 0u;
     for (uint base = 0u; base < total && left != 0u; base += WORKGROUP) {
         uint k = base + lane;

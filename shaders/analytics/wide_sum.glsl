@@ -6,7 +6,7 @@
 
 shared uint wide_subtotals[WORKGROUP / 4u];   // no subgroup has fewer than 4 lanes
 
-// Adds all lanes' x, whose sum is below 2^32. Collective over the workgroup; between two calls lies a barrier.
+// Adds x of all lanes, whose sum must be below 2^32. Collective over the workgroup. A barrier must separate two calls.
 void wide_add(uvec2 number, uint x) {
     uint sum = subgroupAdd(x);
     if (gl_SubgroupInvocationID == 0u) wide_subtotals[gl_SubgroupID] = sum;

@@ -7,10 +7,10 @@
 layout(push_constant, std430) uniform Push {
     RunStack stack;
     uvec2 keys;
-    uvec2 values;    // out: 0 where the key is absent
-    uvec2 found;     // a byte a query, out: 0 or 1
+    uvec2 values;    // output: 0 if the key is absent
+    uvec2 found;     // output: one byte per query, 0 or 1
     Length count;
-    uint each;       // queries an invocation, at most 32
+    uint each;       // queries per invocation, at most 32
 };
 
 void answer(uint i, V value, bool hit) { VKDS_STORE(address_at(values, i, VKDS_SHIFT), value); }

@@ -1,17 +1,17 @@
-// Find: common code of both kernels of lookups. They search a key in one run after the other, the newest first, until
-// one has it.
+// Find: common code of both kernels for lookups. They search a key in one run after another, the newest first, until a
+// run has it.
 //
-// An invocation has up to 32 queries; bit q stands for its query number q, at first + q * WORKGROUP. The kernel says
-// what becomes of an answer.
+// An invocation has up to 32 queries. Bit q of a mask stands for its query q, which has the index first + q *
+// WORKGROUP. The kernel defines what happens with an answer.
 #ifndef VKDS_RUN_FIND_GLSL
 #define VKDS_RUN_FIND_GLSL
 
 #include "run_search.glsl"
 #include "results.glsl"
 
-void answer(uint i, V value, bool hit);   // of query i
+void answer(uint i, V value, bool hit);   // the answer to query i
 
-// The queries of an invocation that are below count.
+// The mask of an invocation's queries with an index below count.
 uint find_asked(uint first, uint each, uint count) {
     uint asked = 0u;
     for (uint q = 0u; q < each; q++) {
@@ -20,8 +20,8 @@ uint find_asked(uint first, uint each, uint count) {
     return asked;
 }
 
-// Looks for the `open` ones of the workgroup's queries in a run, where each key's run_upper is low … high. Collective
-// over the workgroup.
+// Looks up the workgroup's `open` queries in a run. Their keys' run_upper must be low … high. Collective over the
+// workgroup.
 void find_in(Run run, uint low, uint high, uvec2 keys, uint first, uint each, inout uint open, inout uint hits) {
     RunSearch search;
     bool cached = run_search_begin(run, low, high, search);

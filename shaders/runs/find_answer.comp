@@ -1,4 +1,4 @@
-// Divides the answers of sorted lookups into values and found bytes.
+// Divides the answers of find_sorted.comp into values and found bytes.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "width.glsl"
@@ -7,7 +7,7 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 answers;   // of find_sorted
+    uvec2 answers;   // from find_sorted
     uvec2 values;
     uvec2 found;
     Length count;

@@ -1,5 +1,5 @@
-// Finds keys in sorted runs, where the queries are in about the order of their keys: a workgroup's are close together
-// in every run, and it searches that part alone. Their answers go back to where they stood before.
+// Finds keys in sorted runs, if the queries are roughly sorted by their keys. The keys of a workgroup are then close
+// together in every run, and it searches only that part. The answers are stored in the original order of the queries.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "find.glsl"
@@ -9,10 +9,10 @@
 layout(push_constant, std430) uniform Push {
     RunStack stack;
     uvec2 keys;
-    uvec2 sources;   // a word a query: the index of its answer
-    uvec2 answers;   // a P each, out: the value, and words of 1 where the key is there; else 0 and 0
+    uvec2 sources;   // one word per query: the index of its answer
+    uvec2 answers;   // output, one P per query: the value, and a 1 if the key is there; else zeros
     Length count;
-    uint each;       // queries an invocation, at most 32
+    uint each;       // queries per invocation, at most 32
 };
 
 void answer(uint i, V value, bool hit) {
@@ -22,9 +22,9 @@ void answer(uint i, V value, bool hit) {
 
 shared K least[WORKGROUP / 4u];   // no subgroup has fewer than 4 lanes
 shared K largest[WORKGROUP / 4u];
-shared uint bounds[2u * STACK_ROWS];   // run_upper of the least and the largest key in each run
+shared uint bounds[2u * STACK_ROWS];   // run_upper of the workgroup's least and greatest key in each run
 
-// Sets bounds for the workgroup's queries, where `open` says which each invocation has. Collective over the workgroup.
+// Sets `bounds` for the workgroup's queries, the `open` ones of each invocation. Collective over the workgroup.
 void bound_all(uint first, uint open, uint rows) {
     K low = K(~0u), high = K(0u);
     for (uint q = 0u; q < each; q++) {

@@ -1,4 +1,4 @@
-// Builds the index of a run, and fills its keys up to whole nodes.
+// Builds the index of a run, and pads its keys to whole nodes.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "sorted_run.glsl"
@@ -7,8 +7,8 @@
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
     uvec2 index;
-    uint count;   // keys
-    uint words;   // of the index, each a key
+    uint count;   // the number of pairs
+    uint words;   // the number of keys in the index
 };
 
 void main() {

@@ -1,18 +1,18 @@
-// Marks the valid pairs of a stack's only run: the last pair of each key, unless it is a tombstone.
+// Marks the valid pairs of a stack with a single run: the last pair of each key, unless it is a tombstone.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "sorted_run.glsl"
 #include "invocation.glsl"
 
-const uint EACH = 8u;   // pairs an invocation
+const uint EACH = 8u;   // pairs per invocation
 
 #define BITMAP_BITS (EACH * WORKGROUP)
 #include "../primitives/bitmap.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys, values;
-    uvec2 tombstones;   // a bit a pair, or 0: there are none
-    uvec2 flags;        // a bit a pair, out
+    uvec2 tombstones;   // one bit per pair, or 0: there are none
+    uvec2 flags;        // output: one bit per pair
     uint count;
 };
 
@@ -22,7 +22,7 @@ void main() {
     Run run = Run(keys, values, tombstones, uvec2(0u), count);
     uvec2 own_keys = address_at(keys, first, VKDS_SHIFT), own_values = address_at(values, first, VKDS_SHIFT);
     bitmap_clear();
-    // Loads without branches between them are in flight together.
+    // Loads are only in flight together if no branch is between them.
     K key[EACH], next[EACH];
     V value[EACH];
     [[unroll]] for (uint r = 0u; r < EACH; r++) {

@@ -1,5 +1,5 @@
-// Merges two sorted runs, the older before the newer where keys are equal, and writes a part of the result as a run:
-// keys, values, tombstones and index. Nothing is dropped: what has become stale stays until a cleanup.
+// Merges two sorted runs, and writes a part of the result as a run: keys, values, tombstones and index. If keys are
+// equal, the older run's pairs come first. No pair is dropped: stale ones stay until a cleanup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../primitives/merge_tile.glsl"
@@ -7,29 +7,29 @@
 #include "../primitives/bitmap.glsl"
 #include "run_index.glsl"
 
-layout(constant_id = 17) const bool MARKS = true;    // there are tombstones, or may be
-layout(constant_id = 18) const bool SPLITS = false;  // merge_split has found where each tile begins
+layout(constant_id = 17) const bool MARKS = true;    // there may be tombstones
+layout(constant_id = 18) const bool SPLITS = false;  // merge_split has found the beginning of each tile
 
 struct Source {
     uvec2 keys;
-    uvec2 values;       // 0: all are tombstones
-    uvec2 tombstones;   // a bit each, or 0: none, if there are values
+    uvec2 values;       // 0: all pairs are tombstones
+    uvec2 tombstones;   // one bit per pair; 0: there are none, unless `values` is 0
 };
 
 layout(push_constant, std430) uniform Push {
     Source older, newer;
-    uvec2 keys, values;   // out
-    uvec2 tombstones;     // out, with MARKS
-    uvec2 index;          // out, or 0: the run gets no index
-    uvec2 splits;         // with SPLITS, merge_path at the beginning of each tile
+    uvec2 keys, values;   // output
+    uvec2 tombstones;     // output, if MARKS
+    uvec2 index;          // output; 0: the run gets no index
+    uvec2 splits;         // if SPLITS: merge_path at the beginning of each tile
     uint older_count, newer_count;
-    uint begin, count;    // outputs begin … begin+count-1 of the merge are the run
-    uint index_words;   // each a key
+    uint begin, count;    // the run is the outputs begin … begin+count-1 of the merge
+    uint index_words;   // the number of keys in the index
 };
 
 bool none(uvec2 address) { return (address.x | address.y) == 0u; }
 
-// Fetches the values of a tile: all ones for the elements of a source that has none.
+// Fetches the values of a tile. The elements of a source without values get all ones.
 void fetch_values(MergeTile t, out V all[MERGE_ITEMS]) {
     if (!MARKS) {
         merge_fetch_values(t, older.values, newer.values, all);
@@ -42,7 +42,7 @@ void fetch_values(MergeTile t, out V all[MERGE_ITEMS]) {
         if (i * WORKGROUP + workgroup_lane() < t.a_count ? older_none : newer_none) all[i] = V(~0u);
 }
 
-// Whether an element whose value is all ones is a tombstone.
+// Whether an element with a value of all ones is a tombstone.
 bool tombstone_of(MergeSource from) {
     if (none(from.a ? older.values : newer.values)) return true;
     uvec2 bits = from.a ? older.tombstones : newer.tombstones;
@@ -74,8 +74,8 @@ void main() {
         uint at = i * WORKGROUP + lane;
         if (at < t.count) VKDS_STORE_NEAR(to_keys, at, merge_key(at));
     }
-    // The index has the first key of each node and some of these: neighbouring lanes take them, so that others need not
-    // wait.
+    // The index has the first key of each node, and some of these at higher levels. Consecutive lanes store them, so
+    // that other subgroups need not wait.
     if (!none(index)) {
         for (uint at = lane * RUN_NODE; at < t.count; at += WORKGROUP * RUN_NODE)
             run_index_put(index, index_words, count, offset + at, merge_key(at));

@@ -1,7 +1,7 @@
-// Finds the valid pair whose key is next to a query's: above it or below it, the key itself included or not.
+// Finds the valid pair next to each query's key, above or below it. Without `strict` the key itself counts, too.
 //
-// A round takes the nearest key that any run has, by the newest run that has it. If that is a tombstone, the next round
-// goes on from there. What is not done when the visits are used up stays pending and keeps its place in out_keys.
+// Each round takes the nearest key in any run, and its newest pair. If that is a tombstone, the next round begins after
+// it. If the visits are used up, a query stays pending, and out_keys has the key to continue from.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "run_width.glsl"
@@ -10,31 +10,32 @@
 #include "results.glsl"
 #include "invocation.glsl"
 
-// 1: the least key that is large enough; 0: the largest that is small enough
+// 1: find the least key from the query on; 0: the greatest key up to it
 layout(constant_id = 16) const uint UPWARD = 1;
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 keys;         // one a query
-    uvec2 out_keys;     // one a query, out: 0 where there is none; of a pending query: the key to go on from
-    uvec2 out_values;   // one a query, out: 0 where there is none
-    uvec2 statuses;     // a byte a query, out: PENDING, FOUND or ABSENT; with `resume` also in
-    uvec2 left;         // a word that the number of pending queries is added to
+    uvec2 keys;         // one per query
+    uvec2 out_keys;     // output: one per query, 0 if there is none; if pending, the key to continue from
+    uvec2 out_values;   // output: one per query, 0 if there is none
+    uvec2 statuses;     // output: one byte per query, STATUS_PENDING, STATUS_FOUND or STATUS_ABSENT. With `resume` also
+                        // input
+    uvec2 left;         // counts the pending queries
     Length count;
-    uint strict;        // 1: the query's own key doesn't do
-    uint resume;        // 1: go on with what is pending
-    uint visits;        // keys that a query looks at
+    uint strict;        // 1: the query's own key does not count
+    uint resume;        // 1: continue the pending queries
+    uint visits;        // keys that a query may visit
 };
 
-// The key beside one, in the direction of the search. False: there is none.
+// Moves the key to the next one in the direction of the search. Returns false if there is none.
 bool step_on(inout K key) {
     if (key == either(UPWARD != 0u, K(~0u), K(0u))) return false;
     key_increase(key, either(UPWARD != 0u, VKDS_ONE, K(~0u)));
     return true;
 }
 
-// The nearest key from `from` on, `from` included, that a run of the stack has, the newest run that has it, and its
-// newest pair there. False: no run has any.
+// Finds the nearest key in any run, from `from` on and including it, the newest run that has it, and its newest pair
+// there. Returns false if no run has any.
 bool nearest(K from, uint rows, out K key, out Run newest, out uint i) {
     bool any = false;
     key = K(0u);
@@ -58,7 +59,7 @@ bool nearest(K from, uint rows, out K key, out Run newest, out uint i) {
         newest = run;
         i = at;
     }
-    // Upward, i is the first of its equals.
+    // Upward, i is the first pair with the key.
     if (any && UPWARD != 0u && i + 1u < newest.size) {
         if (run_key(newest, i + 1u) == key) i = run_upper(newest, key) - 1u;
     }
@@ -108,7 +109,7 @@ void main() {
         VKDS_STORE(address_at(out_keys, n, VKDS_SHIFT), none ? K(0u) : key);
         VKDS_STORE(address_at(out_values, n, VKDS_SHIFT), status == STATUS_FOUND ? value : V(0u));
     }
-    barrier();   // has all lanes of a subgroup together again, for what follows
+    barrier();   // makes each subgroup converge again
     byte_store(statuses, n, end, status);
     uint pending = subgroupAdd(open ? 1u : 0u);
     if (pending != 0u && gl_SubgroupInvocationID == 0u) atomic_add(left, pending);

@@ -1,5 +1,5 @@
-// Computes the statuses of a batch of insertions or deletions, from their sorted keys and whether each key existed
-// before. The first operation of a key finds the old state, the others find the result of the first.
+// Computes the statuses of a batch of insertions and deletions. The keys are sorted, and it is known which were there
+// before the batch. The first operation of a key finds that state, the others find the result of the first.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "width.glsl"
@@ -8,16 +8,16 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys;       // in order, those of equal keys as in the batch
-    uvec2 sources;    // the index of each in the batch
-    uvec2 found;      // a byte each: whether the key was there
-    uvec2 outcomes;   // a word an operation by its number in the batch, out: its status
-    uvec2 kinds;      // a byte an operation, in the batch's order; of OP_MIXED alone
+    uvec2 keys;       // sorted; equal keys in the order of the batch
+    uvec2 sources;    // the index of each key's operation in the batch
+    uvec2 found;      // one byte per key: whether it was there before the batch
+    uvec2 outcomes;   // output, one word per operation of the batch: its status
+    uvec2 kinds;      // one byte per operation of the batch, for OP_MIXED only
     uint count;
-    uint kind;        // of all operations, or OP_MIXED: of insertions
+    uint kind;        // of all operations, or OP_MIXED for different insertions
 };
 
-// What an operation's status is that is the first of its key in the batch, or is not.
+// The status of an operation. `first`: it is the first with its key in the batch; `there`: the key was there before.
 uint status_of(uint kind, bool first, bool there) {
     if (kind == OP_DELETE) return first && there ? STATUS_DELETED : STATUS_ABSENT;
     if (first && !there) return STATUS_INSERTED;

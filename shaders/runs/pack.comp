@@ -7,7 +7,7 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 words;
-    uvec2 bytes;   // out
+    uvec2 bytes;   // output
     Length count;
 };
 

@@ -1,4 +1,4 @@
-// Finds where ranges of keys begin and end in every run.
+// Finds the slice of each range in every run: where its keys begin and end.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "run_search.glsl"
@@ -6,20 +6,20 @@
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 ranges;   // a P each: the least and the greatest key
-    uvec2 slices;   // two words a range and run, out: begin and end; those of the first run first. 0: not wanted
-    uvec2 sizes;    // a word a range, out: the pairs of its slices together, at most ~0
-    uvec2 zeroed;   // a word a range, out: 0. 0: not wanted
-    uvec2 total;    // two words that all pairs are added to. 0: not wanted
-    Length number;  // ranges. Those behind it, up to its bound, are empty
-    uint each;      // ranges an invocation
+    uvec2 ranges;   // one P per range: the least and the greatest key
+    uvec2 slices;   // output, two words per range and run, run after run: begin and end of the slice. 0: not wanted
+    uvec2 sizes;    // output, one word per range: the sum of its slices' sizes, at most ~0
+    uvec2 zeroed;   // output, one word per range: 0. 0: not wanted
+    uvec2 total;    // two words, a number of 64 bits to which all sizes are added. 0: not wanted
+    Length number;  // the number of ranges. Later ones, up to the upper bound, are treated as empty
+    uint each;      // ranges per invocation
 };
 
 bool wanted(uvec2 address) { return (address.x | address.y) != 0u; }
 
 uint saturating_add(uint a, uint b) { return a + min(b, ~a); }
 
-// Adds to the 64 bits at total what the subgroup's lanes have. Collective over the subgroup.
+// Adds the sizes of the subgroup's lanes to the 64 bits at `total`. Collective over the subgroup.
 void add_to_total(uint size) {
     uint low = subgroupAdd(size & 0xffffu);
     uint high = subgroupAdd(size >> 16);
@@ -35,7 +35,7 @@ void add_to_total(uint size) {
 void main() {
     uint first = workgroup_index() * WORKGROUP * each + workgroup_lane(), count = number.n, asked = length_of(number);
     uint rows = stack_rows(stack);
-    uint runs = 0u;   // with pairs, so far
+    uint runs = 0u;   // the number of runs with pairs, so far
     for (uint row = 0u; row < rows; row++) {
         Run run = stack_run(stack, row);
         if (run.size == 0u) continue;

@@ -1,4 +1,4 @@
-// Copies all candidates of ranges, of one run whose pairs are all valid.
+// Copies all candidates, if there is one run and all of its pairs are valid.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "sorted_run.glsl"
@@ -6,14 +6,14 @@
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 slices;    // of range_bounds
-    uvec2 offsets;   // a word a range: its first candidate's number
-    uvec2 total;     // two words: the candidates
+    uvec2 slices;    // from range_bounds
+    uvec2 offsets;   // one word per range: the number of its first candidate
+    uvec2 total;     // two words: the number of candidates
     uvec2 out_keys;
     uvec2 out_values;
-    uint count;      // ranges
-    uint limit;      // nothing is done if there are more candidates
-    uint capacity;   // later pairs are not copied
+    uint count;      // the number of ranges
+    uint limit;      // if there are more candidates, the kernel does nothing
+    uint capacity;   // pairs beyond it are not copied
 };
 
 #include "candidates.glsl"
@@ -22,7 +22,7 @@ void main() {
     uint candidates = plain_load(total);
     if (plain_load(address_add(total, 4u)) != 0u || candidates > limit) candidates = 0u;
     uint rows = stack_rows(stack);
-    // Blocks of a few rounds go to the subgroups in turn, since candidates in newer runs are more work than others.
+    // Subgroups take blocks of a few rounds in turn, because candidates in newer runs take more work.
     uint workgroups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     uint subgroups = workgroups * gl_NumSubgroups;
     uint blocks = (candidates + BLOCK * gl_SubgroupSize - 1u) / (BLOCK * gl_SubgroupSize);

@@ -1,4 +1,4 @@
-// Counts the valid pairs of ranges, of their candidates in all runs.
+// Counts the valid pairs in ranges, from the candidates in all runs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "sorted_run.glsl"
@@ -6,20 +6,21 @@
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 slices;    // of range_bounds
-    uvec2 offsets;   // a word a range: its first candidate's number
-    uvec2 total;     // two words: the candidates
-    uvec2 counts;    // a word a range, 0 at first: its valid pairs are added
-    uint count;      // ranges
-    uint limit;      // nothing is done if there are more candidates
+    uvec2 slices;    // from range_bounds
+    uvec2 offsets;   // one word per range: the number of its first candidate
+    uvec2 total;     // two words: the number of candidates
+    uvec2 counts;    // one word per range, 0 before: its number of valid pairs
+    uint count;      // the number of ranges
+    uint limit;      // if there are more candidates, the kernel does nothing
 };
 
 #include "candidates.glsl"
 
-// What a candidate, pair i of its part's run, adds to the number of valid pairs: 1 if it is the last of its key in its
-// run and no tombstone, less 1 if such a pair is the next older one of its key, in another run. So a key's pairs add up
-// to 1 or, if its newest is a tombstone, to 0. Newer runs have fewer pairs than older ones, so that it is far less work
-// to look for the next older pair than for any newer one.
+// The contribution of a candidate, pair i of its part's run, to the number of valid pairs. It is 0 unless the pair is
+// the last one of its key in its run. Otherwise it is 1, or 0 for a tombstone, minus the 1 of the last pair of the key
+// in the next older run with the key, if that is not a tombstone. So the contributions of a key add up to 1, or to 0 if
+// its newest pair is a tombstone. To search the older runs is far less work than to search the newer ones, because
+// newer runs have fewer pairs.
 uint addition(Part part, uint i, uint rows) {
     Run own = stack_run(stack, part.row);
     K key = run_key(own, i);
@@ -41,16 +42,16 @@ uint addition(Part part, uint i, uint rows) {
     return sum;
 }
 
-// Adds to a range's count what the lanes have kept back. Collective over the subgroup.
+// Adds the numbers that the lanes have kept to a range's count. Collective over the subgroup.
 void add_kept(uint range, uint kept) {
     uint sum = subgroupAdd(kept);
     if (gl_SubgroupInvocationID == 0u && sum != 0u) atomic_add(address_at(counts, range, 2u), sum);
 }
 
-// Adds to each range's count, modulo 2^32, what the subgroup's lanes have for it. Neighbouring lanes have the same
-// range or later ones; lanes that have none have the range ~0. What belongs to the range `last` is kept back in
-// `kept`, by each lane for itself (workgroup_sum.glsl says why), since one range may have all candidates of this
-// subgroup. Collective over the subgroup.
+// Adds each lane's number to its range's count, modulo 2^32. Ranges must ascend over the lanes; lanes without a
+// candidate pass the range ~0. The numbers for the range `last` are not added, but kept in `kept`, by each lane for
+// itself (see workgroup_sum.glsl), because all of this subgroup's candidates may be in one range. Collective over the
+// subgroup.
 void add_counts(uint range, uint one, inout uint last, inout uint kept) {
     if (subgroupAll(range == last)) {
         kept += one;
@@ -60,11 +61,11 @@ void add_counts(uint range, uint one, inout uint last, inout uint kept) {
     uint end = gl_SubgroupSize - 1u;
     uint before = subgroupShuffle(range, max(gl_SubgroupInvocationID, 1u) - 1u);
     uint after = subgroupShuffle(range, min(gl_SubgroupInvocationID + 1u, end));
-    // The sum of the lanes of one range is that up to its last lane less that before its first.
+    // The sum over the lanes of one range is the prefix sum at its last lane minus that before its first lane.
     uint upto = subgroupInclusiveAdd(one);
     uint first = subgroupInclusiveMax(before != range ? gl_SubgroupInvocationID : 0u);
     uint own = upto - subgroupShuffle(upto - one, first);
-    // The last range is kept: the next candidates may be of it.
+    // The last range is kept, because the next candidates may be in it, too.
     if (after != range && own != 0u) atomic_add(address_at(counts, range, 2u), own);
     last = subgroupShuffle(range, end);
     kept = range == last ? one : 0u;
@@ -74,7 +75,7 @@ void main() {
     uint candidates = plain_load(total);
     if (plain_load(address_add(total, 4u)) != 0u || candidates > limit) candidates = 0u;
     uint rows = stack_rows(stack);
-    // Blocks of a few rounds go to the subgroups in turn, since candidates in newer runs are more work than others.
+    // Subgroups take blocks of a few rounds in turn, because candidates in newer runs take more work.
     uint workgroups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     uint subgroups = workgroups * gl_NumSubgroups;
     uint blocks = (candidates + BLOCK * gl_SubgroupSize - 1u) / (BLOCK * gl_SubgroupSize);

@@ -1,4 +1,4 @@
-// Counts the flags of each word of them.
+// Counts the flags in each word of a bitmap.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
@@ -6,7 +6,7 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 flags;
-    uvec2 counts;   // a word a word, out
+    uvec2 counts;   // output: one word per word of flags
     uint words;
 };
 

@@ -1,4 +1,4 @@
-// Puts the valid pairs of ranges at their places among their range's candidates, in the order of their keys.
+// Stores the valid pairs of ranges, each at its rank among the candidates of its range.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "sorted_run.glsl"
@@ -6,21 +6,21 @@
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 slices;    // of range_bounds
-    uvec2 offsets;   // a word a range: its first candidate's number
-    uvec2 total;     // two words: the candidates
+    uvec2 slices;    // from range_bounds
+    uvec2 offsets;   // one word per range: the number of its first candidate
+    uvec2 total;     // two words: the number of candidates
     uvec2 out_keys;
     uvec2 out_values;
-    uvec2 flags;     // a bit a candidate, 0 at first: set where a valid pair was placed
-    uint count;      // ranges
-    uint limit;      // nothing is done if there are more candidates
+    uvec2 flags;     // one bit per candidate, 0 before: set if a valid pair was stored there
+    uint count;      // the number of ranges
+    uint limit;      // if there are more candidates, the kernel does nothing
 };
 
 #include "candidates.glsl"
 
-// Whether a candidate, pair i of its part's run, is valid: the last of its key in its run, no tombstone, and no newer
-// run has its key. Then rank is its place among its range's candidates: the number of those with keys up to its own,
-// less one. No two valid pairs have the same.
+// Whether a candidate, pair i of its part's run, is valid: it is the last one of its key in its run, it is not a
+// tombstone, and no newer run has its key. `rank` is then its rank by key among the candidates of its range: the number
+// of candidates with keys up to its own, minus those of older runs with that key. The ranks of valid pairs differ.
 bool valid(Part part, uint i, uint rows, out K key, out V value, out uint rank) {
     Run own = stack_run(stack, part.row);
     key = run_key(own, i);
@@ -46,7 +46,7 @@ void main() {
     uint candidates = plain_load(total);
     if (plain_load(address_add(total, 4u)) != 0u || candidates > limit) candidates = 0u;
     uint rows = stack_rows(stack);
-    // Blocks of a few rounds go to the subgroups in turn, since candidates in newer runs are more work than others.
+    // Subgroups take blocks of a few rounds in turn, because candidates in newer runs take more work.
     uint workgroups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     uint subgroups = workgroups * gl_NumSubgroups;
     uint blocks = (candidates + BLOCK * gl_SubgroupSize - 1u) / (BLOCK * gl_SubgroupSize);

@@ -1,4 +1,4 @@
-// Finds how many valid pairs of a stack have keys below each key.
+// Finds the number of valid pairs of a stack with keys below each query.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "run_rank.glsl"
@@ -8,8 +8,8 @@
 layout(push_constant, std430) uniform Push {
     RunStack stack;
     Validity validity;
-    uvec2 keys;    // one a query
-    uvec2 ranks;   // a word a query, out
+    uvec2 keys;    // one per query
+    uvec2 ranks;   // output: one word per query
     Length count;
 };
 

@@ -4,8 +4,8 @@
 
 #include "sorted_run.glsl"
 
-// Puts key i of a run of `size` pairs into all levels of the index that have it. words: how many keys the index has.
-// What fills a level up to whole nodes is not written.
+// Puts key i of a run of `size` pairs into all levels of the index that have it. `words` is the number of keys in the
+// index. It does not pad the levels to whole nodes.
 void run_index_put(uvec2 index, uint words, uint size, uint i, K key) {
     for (uint shift = RUN_NODE_SHIFT; (i & ((1u << shift) - 1u)) == 0u; shift += RUN_NODE_SHIFT) {
         uint below = ((size - 1u) >> (shift - RUN_NODE_SHIFT)) + 1u;

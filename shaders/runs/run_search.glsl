@@ -1,9 +1,9 @@
-// Run search: searches one run for many keys. A workgroup has the upper part of the run's search tree in shared memory,
-// and tiles read the nodes below.
+// Run search: searches one run for many keys. A workgroup keeps the upper part of the run's search tree in shared
+// memory, and tiles read the nodes below it.
 //
-// A load by 32 lanes at 32 places takes the cache as long as 32 loads at one place. That limits searches for random
-// keys: a binary search needs one such load for each bit of the result. A load from shared memory costs a tenth, and a
-// tile reads a node by one load of 16 bytes per lane, which decides four or five bits.
+// A load by 32 lanes from 32 places occupies the cache as long as 32 loads from one place. This limits searches for
+// random keys: a binary search needs one such load for each bit of the result. A load from shared memory costs a tenth
+// of it. A tile reads a node by one load of 16 bytes per lane, which decides four or five bits.
 #ifndef VKDS_RUN_SEARCH_GLSL
 #define VKDS_RUN_SEARCH_GLSL
 
@@ -11,20 +11,20 @@
 #include "tile.glsl"
 #include "workgroup.glsl"
 
-const uint RUN_CACHE = 16384u >> VKDS_SHIFT;   // keys
+const uint RUN_CACHE = 16384u >> VKDS_SHIFT;   // number of keys
 shared K run_cache[RUN_CACHE];
 
 struct RunSearch {
     Run run;
-    RunLevel level;   // whose keys first … first+count-1 are in the cache
+    RunLevel level;   // its keys first … first+count-1 are in the cache
     uint first;
     uint count;
     uint span;        // a power of two, at least count
 };
 
-// Fills the cache for a search in a run, not an empty one, for keys whose run_upper is low … high: with a part of the
-// largest level whose part it has room for. Collective over the workgroup. False: no level will do, since a large run
-// has no index.
+// Prepares a search for keys whose run_upper is low … high in a run that is not empty: fills the cache with the part of
+// a level that such searches need. It takes the largest level whose part fits. Returns false if none fits: a large run
+// has no index. Collective over the workgroup.
 bool run_search_begin(Run run, uint low, uint high, out RunSearch search) {
     uint first = max(low, 1u) - 1u, last = max(high, 1u) - 1u;
     RunLevel level = run_top(run);
@@ -39,19 +39,19 @@ bool run_search_begin(Run run, uint low, uint high, out RunSearch search) {
     uint count = (last >> shift) - first + 1u;
     uint span = count == 1u ? 1u : 2u << findMSB(count - 1u);
     search = RunSearch(run, level, first, count, span);
-    barrier();   // nobody searches with what was in the cache before
+    barrier();   // no lane is searching the old content of the cache any more
     for (uint i = workgroup_lane(); i < span; i += WORKGROUP)
         run_cache[i] = i < count ? VKDS_LOAD(address_at(level.at, first + i, VKDS_SHIFT)) : K(~0u);
     barrier();
     return true;
 }
 
-// How many of a node's keys are at most `key`, for each lane's own node and key: run_node_rank. The tile's lanes read
-// the nodes of all its lanes together. Collective over the subgroup.
+// run_node_rank of each lane's node and key: the number of keys in the node that are at most `key`. The tile's lanes
+// read the node of one lane after another together. Collective over the subgroup.
 uint run_node_rank_tiled(uvec2 level, uint node, K key) {
     if (TILE == 1u) return run_node_rank(address_at(level, node << RUN_NODE_SHIFT, VKDS_SHIFT), key);
     uint place = tile_lane() << VKDS_QUAD_LOG;
-    uint ranks[2] = {0u, 0u};   // of the tile's lanes, a byte each
+    uint ranks[2] = {0u, 0u};   // one byte for each lane of the tile
     [[unroll]] for (uint lane = 0u; lane < TILE; lane++) {
         uvec2 at = address_at(level, (tile_shuffle(node, lane) << RUN_NODE_SHIFT) + place, VKDS_SHIFT);
         K k = tile_shuffle(key, lane);
@@ -70,7 +70,7 @@ uint run_node_rank_tiled(uvec2 level, uint node, K key) {
     return (mine >> (8u * (tile_lane() & 3u))) & 0xffu;
 }
 
-// How many pairs have keys up to `key`: run_upper, by the cache. Collective over the subgroup.
+// run_upper, with the cache: the number of pairs with keys up to `key`. Collective over the subgroup.
 uint run_search_upper(RunSearch search, K key) {
     uint rank = 0u;
     for (uint step = search.span >> 1; step > 0u; step >>= 1)
@@ -78,7 +78,7 @@ uint run_search_upper(RunSearch search, K key) {
     rank += uint(VKDS_UP_TO(run_cache[rank], key));
     rank = min(rank, search.count);
     rank += search.first;
-    // A rank of 0 is below the run's first key: then the way is that of the first key, to the same result.
+    // Rank 0 means that `key` is below the run's first key. The first node then leads to the same result.
     RunLevel level = search.level;
     while (level.level > 0u) {
         level = run_below(search.run, level);

@@ -1,5 +1,5 @@
-// Run width: more macros for keys and values, for the kernels over runs, like those of width.glsl: at 32 bits they are
-// GLSL's own operators and functions.
+// Run width: more macros for keys and values, like those of width.glsl, for kernels over runs. For 32 bits they are
+// operators and functions of GLSL.
 #ifndef VKDS_RUN_WIDTH_GLSL
 #define VKDS_RUN_WIDTH_GLSL
 
@@ -10,11 +10,11 @@
 
 #define key_increase(a, by) a = number_add(a, by)
 
-// One of two constants, by a specialization constant: word by word, since of vectors Mesa 25 chooses the first word
-// alone rightly.
+// One of two constants, depending on a specialization constant. It chooses word by word, because Mesa 25 chooses only
+// the first word of a vector correctly.
 #define either(condition, a, b) uvec2(condition ? (a).x : (b).x, condition ? (a).y : (b).y)
 
-// Over a subgroup, and collective over it.
+// The minimum and the maximum over a subgroup. Collective.
 #define subgroup_least(a) number_subgroup_min(a)
 #define subgroup_greatest(a) number_subgroup_max(a)
 

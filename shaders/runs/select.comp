@@ -1,5 +1,5 @@
-// Finds the valid pairs of a stack by their ranks: of rank 0 is the least. A key is found bit by bit, from the
-// highest one on: it is the greatest that no more pairs than its rank are below.
+// Finds the valid pairs of a stack by rank; the pair with the least key has rank 0. A key is found bit by bit, from the
+// highest bit on: it is the greatest key with at most `rank` valid pairs below it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "run_rank.glsl"
@@ -10,13 +10,13 @@
 layout(push_constant, std430) uniform Push {
     RunStack stack;
     Validity validity;
-    uvec2 ranks;        // a word a query
-    uvec2 out_keys;     // one a query, out: 0 where there is none
+    uvec2 ranks;        // one word per query
+    uvec2 out_keys;     // output: one per query, 0 if there is none
     uvec2 out_values;
-    uvec2 statuses;     // a byte a query, out: FOUND or ABSENT
+    uvec2 statuses;     // output: one byte per query, STATUS_FOUND or STATUS_ABSENT
     Length count;
-    uint all;           // pairs of all rows
-    uint first;         // the query that the dispatch begins with, a multiple of 4
+    uint all;           // the number of pairs of all rows
+    uint first;         // the first query of this dispatch, a multiple of 4
 };
 
 #if VKDS_WIDE
@@ -27,7 +27,7 @@ layout(push_constant, std430) uniform Push {
 #define NEXT_BIT(bit) bit >>= 1
 #endif
 
-// The key of a rank that there is.
+// The key with a rank. There must be one.
 K select_key(uint rank) {
     if (all_valid(validity)) return run_key(stack_run(stack, 0u), rank);
     K key = K(0u);
@@ -36,7 +36,7 @@ K select_key(uint rank) {
     return key;
 }
 
-// The value of a key that is there: that of its newest pair.
+// The value of a key, that of its newest pair. The key must be there.
 V select_value(K key, uint rank) {
     if (all_valid(validity)) return run_value(stack_run(stack, 0u), rank);
     uint rows = stack_rows(stack);
@@ -63,6 +63,6 @@ void main() {
         VKDS_STORE_AT(out_keys, i, key);
         VKDS_STORE_AT(out_values, i, value);
     }
-    barrier();   // has all lanes of a subgroup together again, for what follows
+    barrier();   // makes each subgroup converge again
     byte_store(statuses, i, n, found ? STATUS_FOUND : STATUS_ABSENT);
 }

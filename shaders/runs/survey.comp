@@ -4,13 +4,14 @@
 #include "valid.glsl"
 #include "invocation.glsl"
 
-// There are several counters so that subgroups don't queue at one; the host adds them up.
+// There are several counters, so that subgroups don't contend for one. The host adds them up.
 const uint COUNTERS = 64u;
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 counters;   // COUNTERS pairs of words: valid pairs, tombstones
-    uint first;       // the pairs first … first+count-1 of all rows one behind the other, the newest row first
+    uvec2 counters;   // COUNTERS pairs of words: the numbers of valid pairs and of tombstones
+    uint first;       // this dispatch looks at the pairs first … first+count-1 of all rows, row after row, the newest
+                      // first
     uint count;
 };
 

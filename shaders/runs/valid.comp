@@ -1,4 +1,5 @@
-// Marks the valid pairs of a stack: a bit each, of all rows one behind the other, the newest first. A lane has a pair.
+// Marks the valid pairs of a stack, with one bit per pair of all rows, row after row, the newest first. Each lane has a
+// pair.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "valid.glsl"
@@ -9,8 +10,8 @@
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 flags;   // out
-    uint first;    // the dispatch looks at the pairs first … first+count-1; first is a multiple of 32
+    uvec2 flags;   // output
+    uint first;    // this dispatch looks at the pairs first … first+count-1; first is a multiple of 32
     uint count;
 };
 
@@ -20,7 +21,7 @@ void main() {
     bool valid = false, tombstone;
     if (index < count) valid = stack_valid(stack, first + index, tombstone);
     bitmap_clear();
-    barrier();   // also has all lanes of a subgroup together again
+    barrier();   // also makes each subgroup converge again
     bitmap_set_all(workgroup_lane(), valid);
     barrier();
     bitmap_store(address_at(flags, (first + begin) >> 5, 2u), min(count - begin, WORKGROUP));

@@ -1,11 +1,11 @@
-// Valid: the valid pairs of a stack. A pair is valid if it is the last of its key in its run, is not a tombstone, and
-// no newer run has its key.
+// Valid: whether a pair of a stack is valid: the last one of its key in its run, not a tombstone, and no newer run has
+// its key.
 #ifndef VKDS_VALID_GLSL
 #define VKDS_VALID_GLSL
 
 #include "sorted_run.glsl"
 
-// Whether pair i of all rows, one behind the other with the newest first, is valid.
+// Whether pair i of all rows is valid. Rows follow one another, the newest first.
 bool stack_valid(RunStack stack, uint i, out bool tombstone) {
     uint rows = stack_rows(stack);
     uint own = 0u;

@@ -1,4 +1,4 @@
-// Clears the flags of those pairs of a run whose keys lie in ranges. An invocation has a word of flags.
+// Clears the flags of those pairs of a run whose keys are in ranges. Each invocation has a word of flags.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "sorted_run.glsl"
@@ -6,13 +6,13 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
-    uvec2 flags;    // a bit a pair
-    uvec2 ranges;   // a P each, the least and the greatest key; they ascend, and none overlaps another
-    uint count;     // pairs
-    uint all;       // ranges
+    uvec2 flags;    // one bit per pair
+    uvec2 ranges;   // one P per range, the least and the greatest key; ascending, without overlaps
+    uint count;     // the number of pairs
+    uint all;       // the number of ranges
 };
 
-// The first range from one on that doesn't end before a key.
+// The first range, from `begin` on, that does not end before the key.
 uint range_from(uint begin, K key) {
     uint end = all;
     while (begin < end) {
@@ -28,7 +28,7 @@ void main() {
     if (word > (count - 1u) >> 5) return;
     uint keep = plain_load_at(flags, word);
     uint range = 0u;
-    P ends = P(0u);   // of the range; at first of none
+    P ends = P(0u);   // of the range, once there is one
     bool searched = false;
     for (uint bit = 0u; bit < 32u; bit++) {
         uint i = (word << 5) + bit;
