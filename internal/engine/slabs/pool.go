@@ -262,7 +262,7 @@ func (p *Pool) mostBlocks() int {
 	return most
 }
 
-// admits returns a *vk.LimitError if the pool's own limits do not allow so many more memory blocks.
+// admits returns a *vk.LimitError if the pool's own limits do not allow the given number of further memory blocks.
 func (p *Pool) admits(blocks int) error {
 	have, most := p.blocks(), p.mostBlocks()
 	if blocks <= most-have {
