@@ -10,10 +10,10 @@ layout(push_constant, std430) uniform Push {
     Length key_count;
     uvec2 queries;
     Length query_count;
-    uvec2 bounds;         // out
-    uvec2 index;          // by bounds_index, or 0
+    uvec2 bounds;         // output
+    uvec2 index;          // from bounds_index, or 0
     uint upper;           // 1 for upper bounds, 0 for lower ones
-    uint rounds;          // queries a lane
+    uint rounds;          // queries per lane
 };
 
 shared K search_top[SEARCH_TOP];
@@ -36,7 +36,7 @@ void main() {
     bool aligned = (keys.x & 15u) == 0u;
     uint last = first + min(count - first, WORKGROUP * rounds);
     for (uint i = first + lane; i < last; i += WORKGROUP) {
-        // What the bound is the lower bound of, unless that is beyond all keys.
+        // The bound is the lower bound of this key. If the addition overflows, it is after all keys.
         K key = number_add(key_load_at(queries, i), key_of(upper));
 
         uint low = 0u;

@@ -1,5 +1,5 @@
-// Finds the bounds of ascending queries in a sorted array: by their merge, in which a query comes right after the keys
-// that it is to count.
+// Finds the bounds of ascending queries in a sorted array, by merging both: in the merge, a query comes right after the
+// keys that it counts.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -10,15 +10,16 @@ layout(push_constant, std430) uniform Push {
     Length key_count;
     uvec2 queries;        // ascending
     Length query_count;
-    uvec2 bounds;         // out
-    uvec2 splits;         // by merge_split: of queries and keys for lower bounds, the other way for upper ones; or 0
+    uvec2 bounds;         // output
+    uvec2 splits;         // from merge_split, or 0. For lower bounds of queries and keys, for upper bounds of keys and
+                          // queries
     uint upper;           // 1 for upper bounds, 0 for lower ones
 };
 
 void main() {
     uint key_total = length_of(key_count);
     uint query_total = length_of(query_count);
-    // Of equals, A's come first.
+    // Among equal keys, those of the first run come first.
     MergePair p = MergePair(queries, keys, query_total, key_total, KEY_MOST);
     if (upper != 0u) p = MergePair(keys, queries, key_total, query_total, KEY_MOST);
     uint tile = workgroup_index();
@@ -27,7 +28,7 @@ void main() {
     uint first = tile * MERGE_TILE;
     uint last = first + min(total - first, MERGE_TILE);
     MergeTile t = merge_tile(p, merge_tile_ends(p, splits, tile, first, last), first, last);
-    uint query = upper == 0u ? t.a : t.b;   // the tile's first
+    uint query = upper == 0u ? t.a : t.b;   // the tile's first query
     uvec2 to = address_at(bounds, query, 2u);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = i * WORKGROUP + workgroup_lane();

@@ -1,4 +1,4 @@
-// Writes the elements whose flags are set, in their order. counts says how many each chunk has.
+// Writes the elements whose flags are set, in their order. compact_count has counted those of each chunk.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -10,15 +10,15 @@ layout(constant_id = 17) const uint PAIRS = 0;   // 1: elements have values
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
     uvec2 values;      // as wide as the keys
-    uvec2 flags;       // a bit an element
+    uvec2 flags;       // one bit per element
     uvec2 out_keys;
     uvec2 out_values;
-    uvec2 out_count;   // 0, or where the number of elements written goes
-    uvec2 counts;      // of the chunks
+    uvec2 out_count;   // 0, or the address for the number of elements written
+    uvec2 counts;      // the number of set flags of each chunk
     Length length;
 };
 
-// The flags of the quad at element at.
+// The flags of the quad whose first element has the index `at`.
 uint quad_flags(uint at, uint n) {
     if (at >= n) return 0u;
     return pack_below(plain_load(address_at(flags, at / 32u, 2u)) >> (at & 31u) & QUAD_ALL, at, n);
@@ -27,7 +27,8 @@ uint quad_flags(uint at, uint n) {
 void main() {
     uint n = length_of(length);
     Chunk chunk = chunk_of(n, gl_WorkGroupID.x, gl_NumWorkGroups.x);
-    // No more were written than there are before: whatever counts say, nothing is written beyond the array.
+    // No more elements can have been written than there are before this chunk. So nothing is written outside of the
+    // array, whatever counts say.
     uint end = min(chunk_sum(counts, gl_WorkGroupID.x), chunk.part * PART);
     for (uint part = chunk.part; part < chunk.end; part++) {
         uint first = segment_of(part);
@@ -36,7 +37,7 @@ void main() {
         uvec4 key[QUADS], value[QUADS];
         segment_load(keys, first, n, KEY_LEAST, key);
         if (PAIRS != 0u) segment_load(values, first, n, KEY_LEAST, value);
-        barrier();   // for the shared words of the round before
+        barrier();   // the previous round may still be reading shared memory
         uint count = pack_ranks(set, rank);
         pack_keys(set, rank, key);
         barrier();

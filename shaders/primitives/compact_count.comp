@@ -5,8 +5,8 @@
 #include "chunk.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 flags;    // a bit an element
-    uvec2 counts;   // a word a chunk
+    uvec2 flags;    // one bit per element
+    uvec2 counts;   // output: one word per chunk
     Length length;
 };
 

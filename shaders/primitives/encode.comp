@@ -1,4 +1,5 @@
-// Makes words of numbers, in the order of the numbers, or numbers of such words: their bits are flipped by the sign.
+// Encodes numbers as words that have the order of the numbers, or decodes such words. Which bits are flipped depends on
+// the sign bit.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "key.glsl"
@@ -9,7 +10,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 source;
     uvec2 target;   // may be the source
     Length length;
-    uvec2 flip_set; // what is flipped where the sign bit is set; of 32 bits the low word
+    uvec2 flip_set; // the bits to flip if the sign bit is set; of 32 bits the low word
     uvec2 flip_clear;
 };
 

@@ -1,4 +1,4 @@
-// Counts keys by a field of their bits: in shared memory for a chunk, then added to what the others count.
+// Counts keys by a field of their bits: each workgroup in shared memory for its chunk, and then all in memory.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -6,7 +6,7 @@
 
 layout(constant_id = 17) const uint BITS = 8;
 
-// Few bins are kept several times over, so that lanes with equal keys don't queue at one.
+// If there are few bins, each has several copies, so that lanes with equal keys don't contend for one.
 const uint BINS = 1u << BITS;
 const uint COPIES = BITS < 7u ? 32u : 4096u >> BITS;
 
@@ -19,7 +19,7 @@ layout(push_constant, std430) uniform Push {
 
 shared uint counts[BINS * COPIES];
 
-// The bits of a key from `shift` on, of which a field may reach from word to word.
+// The bits of a key from `shift` on. In keys of 64 bits a field may be in both words.
 #if VKDS_KEY_BITS == 64
 uint field(K key) {
     uint word = number_bits(key, shift, ~0u);

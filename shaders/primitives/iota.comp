@@ -1,4 +1,4 @@
-// Writes 0, 1, 2, …: the indices of elements that are about to be sorted.
+// Writes 0, 1, 2, …: the indices of elements before a sort.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"

@@ -6,13 +6,14 @@
 #include "width.glsl"
 #include "workgroup.glsl"
 
-const uint SAMPLES = 16u;   // of a lane, at most
+const uint SAMPLES = 16u;   // per lane, at most
 
-shared K least[WORKGROUP / 4u];   // of each subgroup; none has fewer than 4 lanes
+shared K least[WORKGROUP / 4u];   // one per subgroup; no subgroup has fewer than 4 lanes
 shared K greatest[WORKGROUP / 4u];
 
-// The least and the greatest of a sample of n keys, 2^shift bytes from one to the next; of none the greatest and the
-// least of all. Spread over all of the array, since it may be in some order. Collective over the workgroup.
+// The least and the greatest key of a sample of n keys, which are 2^shift bytes apart. If n is 0, `low` is ~0 and
+// `high` is 0. The sample is spread over the array, because the array may be in some order. Collective over the
+// workgroup.
 void key_sample(uvec2 keys, uint n, uint shift, out K low, out K high) {
     low = K(~0u);
     high = K(0u);
@@ -37,7 +38,7 @@ void key_sample(uvec2 keys, uint n, uint shift, out K low, out K high) {
     }
 }
 
-// By how many bits to shift what keys are above the least one, so that 2^bits words have room for all.
+// The number of bits by which the difference of a key and the least one must be shifted to be below 2^bits.
 uint key_sample_shift(K low, K high, uint bits) {
 #if VKDS_WIDE
     K difference = number_subtract(high, low);

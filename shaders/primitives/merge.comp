@@ -4,7 +4,7 @@
 #include "length.glsl"
 #include "merge_tile.glsl"
 
-layout(constant_id = 18) const bool PAIRS = true;   // or keys alone, without values
+layout(constant_id = 18) const bool PAIRS = true;   // false: keys only
 
 struct Run {
     uvec2 keys, values;
@@ -14,11 +14,12 @@ struct Run {
 layout(push_constant, std430) uniform Push {
     Run a, b;
     uvec2 out_keys, out_values;
-    uvec2 splits;                 // merge_path at the beginning of each tile, by merge_split; 0: each finds its own
-    uvec2 mask;                   // bits of keys that are compared: of 32-bit keys, the low word
+    uvec2 splits;                 // from merge_split, merge_path at the beginning of each tile; 0: each tile finds its
+                                  // own
+    uvec2 mask;                   // the bits by which keys are compared; of 32-bit keys the low word
 };
 
-// Writes the keys that are in shared memory, in the outputs' order.
+// Writes the keys from shared memory, in the order of the outputs.
 void store_keys(uint first, uint count) {
     uvec2 to = address_at(out_keys, first, KEY_SHIFT);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {

@@ -1,22 +1,23 @@
-// Merge path: the positions in two sorted runs that their merge has reached after a number of outputs.
+// Merge path: the positions in two sorted runs after a given number of outputs of their merge.
 //
-// The merge of A and B is a path through the grid of their elements, and its d-th step lies on the grid's d-th
-// diagonal, where bisection finds it (Green, McColl and Bader, GPU Merge Path, 2012; Odeh et al., Merge Path, 2012).
-// Keys compare by the bits of a mask, and of equal ones A's come first, each run's in its order: the merge is stable.
+// The merge of A and B is a path through the grid of their elements. Its d-th step is on the grid's d-th diagonal,
+// where a binary search finds it (Green, McColl and Bader, GPU Merge Path, 2012; Odeh et al., Merge Path, 2012). Keys
+// are compared by the bits of a mask. Among equal keys those of A come first, and each run's keep their order: the
+// merge is stable.
 #ifndef VKDS_MERGE_PATH_GLSL
 #define VKDS_MERGE_PATH_GLSL
 
 #include "key.glsl"
 
-// Two runs of keys, by address, that ascend by the bits of mask.
+// Two runs of keys, by address, which ascend by the bits of the mask.
 struct MergePair {
     uvec2 a, b;
     uint a_count, b_count;
     K mask;
 };
 
-// Of the first `diagonal` outputs, at most a_count + b_count, how many are A's, if that is in [low, high]. For one
-// invocation by itself.
+// The number of elements of A among the first `diagonal` outputs, if it is in [low, high]. `diagonal` is at most
+// a_count + b_count. Each invocation searches alone.
 uint merge_path(MergePair p, uint diagonal, uint low, uint high) {
     while (low < high) {
         uint middle = low + ((high - low) >> 1);
@@ -32,13 +33,14 @@ uint merge_path(MergePair p, uint diagonal) {
     return merge_path(p, diagonal, diagonal - min(diagonal, p.b_count), min(diagonal, p.a_count));
 }
 
-// The same by a subgroup, for one diagonal: its lanes try as many places at once, so that few loads wait for one
-// another. Collective over the subgroup.
+// The same for one diagonal, by a subgroup. Its lanes try many places at once, so that few loads depend on one another.
+// Collective over the subgroup.
 uint merge_path_subgroup(MergePair p, uint diagonal) {
     uint low = diagonal - min(diagonal, p.b_count);
     uint high = min(diagonal, p.a_count);
     while (low < high) {
-        // Lane l tries the last of the l-th of equal parts; those past the end count as too high.
+        // The range is divided into equal parts. Lane l tries the last place of part l; places outside of the range
+        // count as too high.
         uint part = (high - low) / (gl_SubgroupSize + 1u) + 1u;
         uint at = low + part * (gl_SubgroupInvocationID + 1u) - 1u;
         bool passes = false;
@@ -47,7 +49,7 @@ uint merge_path_subgroup(MergePair p, uint diagonal) {
             K b = key_load_at(p.b, diagonal - 1u - at);
             passes = !number_below(b & p.mask, a & p.mask);
         }
-        // The places ascend, and so it is the first ones that pass.
+        // The places ascend, so the lanes that pass are the first ones.
         uint passed = subgroupBallotBitCount(subgroupBallot(passes));
         low += part * passed;
         high = min(high, low + part - 1u);

@@ -1,4 +1,4 @@
-// Finds the beginnings of the tiles of a merge in both runs, for merge.comp. Each lane has one tile.
+// Finds the beginnings of the tiles of a merge in both runs, for merge.comp. Each lane does one tile.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -8,18 +8,18 @@
 layout(push_constant, std430) uniform Push {
     uvec2 a, b;            // keys
     Length a_length, b_length;
-    uvec2 splits;          // out: merge_path at the beginning of each tile, and at the end of the last
-    uvec2 mask;            // bits of keys that are compared: of 32-bit keys, the low word
-    uint tile;             // outputs
+    uvec2 splits;          // output: merge_path at the beginning of each tile, and at the end of the last one
+    uvec2 mask;            // the bits by which keys are compared; of 32-bit keys the low word
+    uint tile;             // outputs per tile
 };
 
 shared uint window_ends[2];
 
-// Where split i is in the merge.
+// The number of outputs before split i.
 uint diagonal_of(uint i, uint total) { return i > total / tile ? total : i * tile; }
 
-// Lanes search between the first and the last split of their workgroup, which it finds together: fewer steps each, and
-// closer together.
+// The workgroup first finds its first and its last split together. Its lanes then search only between these: each needs
+// fewer steps, and their loads are closer together.
 void main() {
     MergePair p = MergePair(a, b, length_of(a_length), length_of(b_length), K(mask));
     uint total = p.a_count + p.b_count;

@@ -1,17 +1,17 @@
 // Merge tile: a workgroup merges its share of two sorted runs in shared memory.
 //
-// A tile is MERGE_TILE outputs, WORKGROUP * MERGE_ITEMS: a multiple of 32, so that bitmaps of tiles meet at words. Its
-// keys come into shared memory, each lane finds by merge path where its MERGE_ITEMS outputs begin, and notes where
-// each comes from. What becomes of the outputs is the kernel's business: it walks them in order, with neighbouring
-// lanes at neighbouring outputs.
+// A tile is MERGE_TILE outputs, WORKGROUP * MERGE_ITEMS. That must be a multiple of 32 if tiles write bitmaps, so that
+// these meet at words. The tile's keys are loaded into shared memory. Each lane finds by merge path where its
+// MERGE_ITEMS outputs begin, and stores the source of each. The kernel then does what it wants with the outputs, in
+// order, with consecutive lanes at consecutive outputs:
 //
 //     MergeTile tile = merge_tile(runs, merge_tile_ends(runs, first, last), first, last);
 //     for (uint i = workgroup_lane(); i < tile.count; i += WORKGROUP) {
-//         MergeSource from = merge_source(tile, i);      // from.a: of A or of B; from.index: which of its elements
+//         MergeSource from = merge_source(tile, i);      // from.a: of A or of B; from.index: its index there
 //         ... from.key, output first + i
 //     }
 //
-// What else elements have may be loaded by their source, but values, no wider than keys, are faster brought along:
+// Other data of the elements can be loaded by their source. Values no wider than keys are faster in this way:
 //
 //     MergeTile tile = merge_tile(ends, first, last);
 //     K keys[MERGE_ITEMS];
@@ -29,27 +29,27 @@
 #include "merge_path.glsl"
 #include "workgroup.glsl"
 
-layout(constant_id = 16) const uint MERGE_ITEMS = 9;   // odd, so that lanes writing side by side use different banks
+layout(constant_id = 16) const uint MERGE_ITEMS = 9;   // odd, so that consecutive lanes write to different banks
 const uint MERGE_TILE = WORKGROUP * MERGE_ITEMS;
 
-// Keys, or values in their place: A's part, then B's, then what is read but not used.
+// The tile's keys, or values: those of A, then those of B, then some that are read but not used.
 shared K merge_elements[MERGE_TILE + MERGE_ITEMS];
-shared uint merge_sources[MERGE_TILE];   // of each output: its place in merge_elements
+shared uint merge_sources[MERGE_TILE];   // the index in merge_elements of each output
 shared uint merge_ends[2];
 
 struct MergeTile {
-    uint a, b;      // where its parts begin in A and B
-    uint a_count;   // elements that are A's
-    uint count;     // outputs
+    uint a, b;      // the first elements in A and in B
+    uint a_count;   // the number of elements of A
+    uint count;     // the number of outputs
 };
 
 struct MergeSource {
-    bool a;       // of A, else of B
+    bool a;       // of A, otherwise of B
     uint index;   // in that run
     K key;
 };
 
-// Where output `first` and output `last` of the merge are on A: merge_path of both, by the workgroup. Collective.
+// The positions in A of the outputs `first` and `last` of the merge: merge_path of both. Collective over the workgroup.
 uvec2 merge_tile_ends(MergePair p, uint first, uint last) {
     for (uint i = gl_SubgroupID; i < 2u; i += gl_NumSubgroups) {
         uint at = merge_path_subgroup(p, i == 0u ? first : last);
@@ -59,27 +59,27 @@ uvec2 merge_tile_ends(MergePair p, uint first, uint last) {
     return uvec2(merge_ends[0], merge_ends[1]);
 }
 
-// The same, read from what merge_split found for all tiles.
+// The same positions, from those that merge_split has found for all tiles.
 uvec2 merge_tile_splits(MergePair p, uvec2 splits, uint tile, uint first, uint last) {
     uvec2 ends = uvec2(plain_load(address_at(splits, tile, 2u)), plain_load(address_at(splits, tile + 1u, 2u)));
-    uvec2 at = uvec2(first, last);   // no end lies outside of the runs, whatever splits say
+    uvec2 at = uvec2(first, last);   // whatever splits say, the positions are inside of the runs
     return clamp(ends, at - min(at, uvec2(p.b_count)), min(at, uvec2(p.a_count)));
 }
 
-// The one or the other: splits has an address where they were found.
+// The same positions, from `splits` if it is not 0.
 uvec2 merge_tile_ends(MergePair p, uvec2 splits, uint tile, uint first, uint last) {
     if ((splits.x | splits.y) == 0u) return merge_tile_ends(p, first, last);
     return merge_tile_splits(p, splits, tile, first, last);
 }
 
-// The tile of outputs [first, last), at most MERGE_TILE and at least one, whose elements of A are [ends.x, ends.y).
+// The tile of the outputs [first, last), at least one and at most MERGE_TILE, with the elements [ends.x, ends.y) of A.
 MergeTile merge_tile(uvec2 ends, uint first, uint last) {
     uint a = min(ends.x, first);
     return MergeTile(a, first - a, min(ends.y - a, last - first), last - first);
 }
 
-// Loads the tile's keys from two arrays that have one for each element of A and of B. No lane has what belongs to
-// its own outputs, and lanes beyond the end repeat the last, so that no branch holds loads up.
+// Loads the tile's keys from two arrays, with a key for each element of A and of B. Lanes don't load the keys of their
+// own outputs. Lanes beyond the end load the last key again, so that no branch delays loads.
 void merge_fetch_keys(MergeTile t, uvec2 a, uvec2 b, out K keys[MERGE_ITEMS]) {
     uvec2 a_keys = address_at(a, t.a, KEY_SHIFT);
     uvec2 b_keys = address_at(b, t.b, KEY_SHIFT);
@@ -98,7 +98,7 @@ void merge_fetch_values(MergeTile t, uvec2 a, uvec2 b, out V values[MERGE_ITEMS]
     }
 }
 
-// Puts what was fetched into shared memory, in place of what was there. Collective over the workgroup.
+// Replaces what is in shared memory by what was fetched. Collective over the workgroup.
 void merge_put_keys(K keys[MERGE_ITEMS]) {
     barrier();
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) merge_elements[i * WORKGROUP + workgroup_lane()] = keys[i];
@@ -111,7 +111,7 @@ void merge_put_values(V values[MERGE_ITEMS]) {
     barrier();
 }
 
-// Finds where each output comes from, of the keys in shared memory. Collective over the workgroup.
+// Finds the source of each output, from the keys in shared memory. Collective over the workgroup.
 void merge_order(MergeTile t, K mask) {
     uint begin = workgroup_lane() * MERGE_ITEMS;
     uint diagonal = min(begin, t.count);
@@ -133,7 +133,7 @@ void merge_order(MergeTile t, K mask) {
         bool b_below = number_below(b_key, a_key);
         bool takes_a = a < t.a_count && (b >= t.count || !b_below);
         uint source = takes_a ? a : b;
-        merge_sources[begin + i] = source;   // of outputs beyond the end, nothing of meaning
+        merge_sources[begin + i] = source;   // outputs beyond the end get values without meaning
         uint next = source + 1u;
         K key = merge_elements[next] & mask;
         if (takes_a) { a = next; a_key = key; }
@@ -142,11 +142,11 @@ void merge_order(MergeTile t, K mask) {
     barrier();
 }
 
-// The key of output i of the tile, while keys are in shared memory, and the value, while values are.
+// The key of output i of the tile, as long as shared memory has the keys; and its value, as long as it has the values.
 K merge_key(uint i) { return merge_elements[merge_sources[i]]; }
 V merge_value(uint i) { return V(merge_elements[merge_sources[i]]); }
 
-// All of a tile at once: its keys fetched, put and ordered. Collective over the workgroup.
+// Fetches, puts and orders the keys of a tile. Collective over the workgroup.
 MergeTile merge_tile(MergePair p, uvec2 ends, uint first, uint last) {
     MergeTile t = merge_tile(ends, first, last);
     K keys[MERGE_ITEMS];
@@ -156,7 +156,7 @@ MergeTile merge_tile(MergePair p, uvec2 ends, uint first, uint last) {
     return t;
 }
 
-// Where output i of the tile comes from, while the keys are in shared memory.
+// The source of output i of the tile, as long as shared memory has the keys.
 MergeSource merge_source(MergeTile t, uint i) {
     uint at = merge_sources[i];
     bool a = at < t.a_count;

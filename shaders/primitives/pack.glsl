@@ -5,11 +5,12 @@
 #include "segment.glsl"
 #include "workgroup_sum.glsl"
 
-// Of keys of 64 bits first the low words, then the high ones.
+// Of keys of 64 bits, first all low words, then all high words.
 shared uint packed_words[WORKGROUP * QUADS * 4u];
 
-// Flags of the lane's quads, bit c for key c. rank[q] becomes the number of flagged keys of the part before the
-// lane's quad q; returns how many the part has. Collective over the workgroup. Between two calls lies a barrier.
+// `flags` has a bit for each key of the lane's quads. rank[q] becomes the number of flagged keys of the part before the
+// lane's quad q. Returns the number of flagged keys of the part. Collective over the workgroup. A barrier must separate
+// two calls.
 uint pack_ranks(uint flags[QUADS], out uint rank[QUADS]) {
     uint count[QUADS];
     [[unroll]] for (uint q = 0u; q < QUADS; q++) count[q] = uint(bitCount(flags[q]));
@@ -30,7 +31,7 @@ void packed_write(uint at, K key) { packed_words[at] = key; }
 K packed_key(uint at) { return packed_words[at]; }
 #endif
 
-// Writes the flagged keys of v to packed_words, by their ranks. A barrier before reading them.
+// Writes the flagged keys of v to packed_words, by their ranks. A barrier must follow before they are read.
 void pack_keys(uint flags[QUADS], uint rank[QUADS], uvec4 v[QUADS]) {
     [[unroll]] for (uint q = 0u; q < QUADS; q++) {
         uint at = rank[q];
@@ -39,7 +40,7 @@ void pack_keys(uint flags[QUADS], uint rank[QUADS], uvec4 v[QUADS]) {
     }
 }
 
-// Likewise where the flagged keys stand, of the segment that begins at key first.
+// The same with the indices of the flagged keys. The segment begins at key `first`.
 void pack_places(uint flags[QUADS], uint rank[QUADS], uint first) {
     [[unroll]] for (uint q = 0u; q < QUADS; q++) {
         uint at = rank[q];
@@ -48,12 +49,12 @@ void pack_places(uint flags[QUADS], uint rank[QUADS], uint first) {
     }
 }
 
-// Writes the first count packed keys to an array from key first on.
+// Writes the first `count` packed keys to an array, from key `first` on.
 void pack_store(uvec2 array, uint first, uint count) {
     for (uint r = workgroup_lane(); r < count; r += WORKGROUP) key_store_at(array, first + r, packed_key(r));
 }
 
-// The flags of a quad at key at without those of keys from n on.
+// The flags of the quad at key `at`, without those of keys from n on.
 uint pack_below(uint flags, uint at, uint n) {
     if (at + QUAD_KEYS <= n) return flags;
     return at < n ? flags & ((1u << (n - at)) - 1u) : 0u;

@@ -1,25 +1,25 @@
-// Partition: the part that a key goes to. The parts are in the order of their keys.
+// Partition: the part of a key. Parts are in the order of their keys.
 //
-// Each part is a range of 2^shift keys, the first one from `low` on. Keys outside of all parts go to the first part or
-// the last one.
+// Each part is a range of 2^shift keys; the first range begins at `low`. Keys outside of all ranges belong to the first
+// or the last part.
 #ifndef VKDS_PARTITION_GLSL
 #define VKDS_PARTITION_GLSL
 
 #include "width.glsl"
 
-const uint PARTITION_MOST = 256u;   // parts: each has a counter in shared memory
+const uint PARTITION_MOST = 256u;   // parts; each has a counter in shared memory
 
 struct Partition {
     K low;
     uint shift;
-    uint last;   // part
+    uint last;   // the number of the last part
 };
 
-// Key i of an array; 2^shift bytes are between one and the next.
+// Key i of an array whose keys are 2^shift bytes apart.
 K partition_key(uvec2 keys, uint i, uint shift) { return VKDS_LOAD(address_at(keys, i, shift)); }
 
 #if VKDS_WIDE
-// What partition_range wrote to an address, for 2^bits parts.
+// Loads what partition_range has written to an address, for 2^bits parts.
 Partition partition_load(uvec2 address, uint bits) {
     uvec4 range = plain_load4(address);
     return Partition(range.xy, range.z, (1u << bits) - 1u);
@@ -30,7 +30,7 @@ uint partition_of(Partition p, K key) {
     return min(number_from(number_subtract(number_max(key, p.low), p.low), p.shift), p.last);
 }
 
-// A number in the place of a key, and a key's other half where there is one.
+// A number that is stored like a key; and macros for keys that are followed by a second number.
 #define PARTITION_NUMBER(key) key.x
 #define PARTITION_PAIR_SHIFT 4u
 #define PARTITION_PAIR(key, other) uvec4(key, other)

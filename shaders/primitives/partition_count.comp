@@ -10,7 +10,7 @@ layout(constant_id = 16) const uint ITEMS = 8;   // keys that a lane loads at a 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
     uvec2 range;
-    uvec2 counters;   // 2^bits words, zero
+    uvec2 counters;   // 2^bits words, 0 before
     uint bits;
     uint key_shift;
     Length length;

@@ -1,33 +1,35 @@
-// Brings keys to their parts, a tile a workgroup. The tile counts its keys of each part and takes so many of the part's
-// places by one atomic: in which order tiles come to a part, nothing says.
+// Moves keys to their parts, with a workgroup per tile. A tile counts its keys of each part, and reserves places for
+// them in the part by one atomic. So the order of tiles within a part is undefined.
 //
-// Keys may have a second number each, as wide, which goes with them. Also written, where it is wanted: where each key
-// went, and the sources of the keys in their order.
+// A second number of the same width may follow each key, and moves with it. The kernel also writes, if they are wanted,
+// the destination of each key and the source of each key in the result.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
 #include "partition.glsl"
 #include "workgroup_sum.glsl"
 
-layout(constant_id = 16) const uint ITEMS = 8;   // keys a lane
+layout(constant_id = 16) const uint ITEMS = 8;   // keys per lane
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
-    uvec2 sorted;     // the same in order, out
-    uvec2 destinations;   // a word a key, out: its index in the result. 0: not wanted
-    uvec2 sources;    // a word a key in order, out: its index before. 0: not wanted
+    uvec2 sorted;     // output: the keys in the order of their parts
+    uvec2 destinations;   // output, one word per key: its index in the result. 0: not wanted
+    uvec2 sources;    // output, one word per key of the result: its index before. 0: not wanted
     uvec2 range;
-    uvec2 counters;   // of each part: where its next key goes
+    uvec2 counters;   // for each part, where its next key goes
     uint bits;
-    uint key_shift;   // log2 of the bytes from one key to the next
+    uint key_shift;   // log2 of the distance of keys in bytes
     Length length;
 };
 
-shared uint firsts[PARTITION_MOST];   // of each part: how many keys the tile has; then its first place in the tile
-shared uint bases[PARTITION_MOST];    // of each part: where its keys go, less its first place in the tile
+shared uint firsts[PARTITION_MOST];   // for each part, the tile's number of keys, then the first one's place in the
+                                      // tile
+shared uint bases[PARTITION_MOST];    // for each part, where the tile's keys go, minus the first one's place in the
+                                      // tile
 shared K tile[WORKGROUP * ITEMS];
 
-const uint EACH = (PARTITION_MOST + WORKGROUP - 1u) / WORKGROUP;   // parts that a lane cares for
+const uint EACH = (PARTITION_MOST + WORKGROUP - 1u) / WORKGROUP;   // parts per lane
 
 void main() {
     uint self = workgroup_lane(), n = length_of(length);
@@ -53,12 +55,12 @@ void main() {
     for (uint i = self * EACH; i < min((self + 1u) * EACH, PARTITION_MOST); i++) {
         uint count = firsts[i];
         firsts[i] = before;
-        // Whatever the counter says, all of them lie in the result.
+        // Whatever the counter says, all keys are stored inside of the result.
         if (count != 0u) bases[i] = min(atomic_add(address_at(counters, i, 2u), count), n - count) - before;
         before += count;
     }
     barrier();
-    // Through shared memory, so that neighbours in a part are written by neighbouring lanes.
+    // Keys go through shared memory, so that consecutive lanes write consecutive keys of a part.
     bool pairs = key_shift == PARTITION_PAIR_SHIFT;
     uint place[ITEMS], to[ITEMS];
     K brought[ITEMS];

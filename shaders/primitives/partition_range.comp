@@ -1,5 +1,5 @@
-// Chooses the parts of a partition: so wide that they reach from the least to the greatest of some keys. One workgroup.
-// Also clears the parts' counters.
+// Chooses the ranges of the parts, so that together they reach from the least to the greatest key of a sample. Also
+// clears the counters of the parts. One workgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -8,7 +8,7 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
-    uvec2 range;      // out: what partition_load reads
+    uvec2 range;      // output, for partition_load
     uvec2 counters;   // 2^bits words
     uint bits;
     uint key_shift;

@@ -1,4 +1,4 @@
-// Computes the beginnings of the parts of a partition from their numbers of keys. One workgroup.
+// Turns the counters of the parts of a partition into the parts' beginnings. One workgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "workgroup_sum.glsl"

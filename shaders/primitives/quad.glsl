@@ -1,4 +1,4 @@
-// Quad: four words that a lane loads or stores at a time: four keys of 32 bits, or two of 64.
+// Quad: four words that a lane loads or stores at once: four keys of 32 bits, or two of 64.
 #ifndef VKDS_QUAD_GLSL
 #define VKDS_QUAD_GLSL
 
@@ -12,27 +12,27 @@ uvec4 quad_of(K key) { return key.xyxy; }
 K quad_key(uvec4 quad, uint c) { return c == 0u ? quad.xy : quad.zw; }
 #define QUAD_LAST(quad) quad.zw
 
-// Keys at to n-1 of an array, at most QUAD_KEYS; for those from n on stands `beyond`.
+// Loads keys `at` … n-1 of an array, at most QUAD_KEYS. Keys from n on are `beyond`.
 #define QUAD_LOAD(quad, array, at, n, beyond)                       \
     quad = quad_of(beyond);                                         \
     if (at < n) quad.xy = key_load_at(array, at);                   \
     if (at + 1u < n) quad.zw = key_load_at(array, at + 1u)
 
-// Writes them, and nothing from n on.
+// Stores the keys of a quad, but none from n on.
 #define QUAD_STORE(quad, array, at, n)                              \
     if (at < n) key_store_at(array, at, quad.xy);                   \
     if (at + 1u < n) key_store_at(array, at + 1u, quad.zw)
 
-// Sums: of all keys; of each with those before it in the quad, in its place; of each with one that is the same for all.
+// Sums: QUAD_SUM of all keys; QUAD_SUM_UP adds to each key those before it; QUAD_ADD adds one number to each key.
 #define QUAD_SUM(quad) number_add(quad.xy, quad.zw)
 #define QUAD_SUM_UP(quad) quad.zw = QUAD_SUM(quad)
 #define QUAD_ADD(quad, key) uvec4(number_add(quad.xy, key), number_add(quad.zw, key))
 
-// The keys one place further, behind a 0.
+// The keys moved by one place, after a 0.
 #define QUAD_BEHIND(quad) uvec4(0u, 0u, quad.xy)
 
-// A bit a key, from the first one's on: which differ from the key before them, of the first one given; which are less
-// than a key; which are equal to it.
+// One bit per key, from the first one on. quad_changes: whether it differs from the key before it (`before` for the
+// first one). quad_less: whether it is less than a key. quad_equal: whether it is equal to a key.
 uint quad_changes(uvec4 quad, K before) {
     return (number_equal(before, quad.xy) ? 0u : 1u) | (number_equal(quad.xy, quad.zw) ? 0u : 2u);
 }
@@ -80,7 +80,7 @@ uint quad_equal(uvec4 quad, K key) { return quad_bits(equal(quad, uvec4(key))); 
 
 #endif
 
-// A bit for each key of a quad.
+// A set bit for each key of a quad.
 const uint QUAD_ALL = (1u << QUAD_KEYS) - 1u;
 
 #endif

@@ -1,15 +1,14 @@
-// Radix: ranking the keys of a workgroup by one digit, stably.
+// Radix: ranks the keys of a workgroup by one digit, stably.
 //
-// A workgroup holds a tile of WORKGROUP * ITEMS keys, ITEMS a lane: item j of a lane is element radix_element(j) of the
-// tile, so that a subgroup's loads are of neighbours. Each subgroup counts its digits in a row of shared memory of its
-// own; prefix sums over rows and digits turn the counts into places, of which lanes with equal digits, who find each
-// other by ballots, take consecutive ones (Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort
-// for GPUs, 2022, section 4). Counting comes first, so that a tile can tell others its counts long before it needs
-// theirs.
+// A workgroup has a tile of WORKGROUP * ITEMS keys, ITEMS per lane. Item j of a lane is element radix_element(j) of the
+// tile, so that a subgroup's loads are consecutive. Each subgroup counts its digits in a row of shared memory. Prefix
+// sums over rows and digits turn the counts into places. Lanes with equal digits find one another by ballots, and take
+// consecutive places (Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for GPUs, 2022,
+// section 4). Counting comes first, so that a tile can publish its counts long before it needs those of others.
 //
-// The functions are collective over the workgroup. Define RADIX_ELEMENTS_ONLY for the tile's layout
-// without the ranking and its shared memory, and RADIX_ROOM_WORDS as the words of shared memory that an element takes
-// in between: none, unless somebody says so.
+// The functions are collective over the workgroup. Define RADIX_ELEMENTS_ONLY for the layout of tiles without the
+// ranking and its shared memory. Define RADIX_ROOM_WORDS as the number of words of shared memory that the kernel needs
+// for each element; without it there are none.
 #ifndef VKDS_RADIX_GLSL
 #define VKDS_RADIX_GLSL
 
@@ -17,26 +16,27 @@
 #include "unroll.glsl"
 #include "workgroup.glsl"
 
-layout(constant_id = 16) const uint SUBGROUPS = 4;   // of a workgroup: WORKGROUP / subgroup size
-layout(constant_id = 17) const uint ITEMS = 16;      // a lane; even
+layout(constant_id = 16) const uint SUBGROUPS = 4;   // per workgroup: WORKGROUP / subgroup size
+layout(constant_id = 17) const uint ITEMS = 16;      // per lane; even
 
-layout(constant_id = 19) const uint FAR = 1;         // 0: no element of an array is 2^31 bytes from its first
+layout(constant_id = 19) const uint FAR = 1;         // 0: no element of an array is 2^31 bytes or more from its first
+                                                     // one
 
-// Loops over a lane's digits are the compiler's choice on a GPU.
+// On a GPU, the compiler decides whether to unroll loops over a lane's digits.
 #ifdef VKDS_ROLLED
 #define OVER_DIGITS [[dont_unroll]]
 #else
 #define OVER_DIGITS
 #endif
 
-const uint RADIX = 256u;   // values of a digit
+const uint RADIX = 256u;   // the number of values of a digit
 const uint RADIX_TILE = WORKGROUP * ITEMS;
 
-const uint RADIX_STRIDE = WORKGROUP / SUBGROUPS;   // between an item of a lane and its next one: a subgroup
+const uint RADIX_STRIDE = WORKGROUP / SUBGROUPS;   // the distance of two items of a lane: a subgroup
 
 uint radix_element(uint j) { return gl_SubgroupID * RADIX_STRIDE * ITEMS + j * RADIX_STRIDE + gl_SubgroupInvocationID; }
 
-// Key `i` of the `count` that begin at key `base` of an array, or the last of them.
+// Key `i` of the `count` keys that begin at key `base` of an array, or the last of them.
 K radix_load(uvec2 array, uint base, uint i, uint count) {
     if (FAR != 0u) return key_load_near(address_at(array, base, KEY_SHIFT), min(i, count - 1u));
     return key_load_near(array, min(base + i, base + count - 1u));
@@ -44,12 +44,13 @@ K radix_load(uvec2 array, uint base, uint i, uint count) {
 
 #ifndef RADIX_ELEMENTS_ONLY
 
-// A lane cares for RADIX_LANE_DIGITS neighbouring digits; where the workgroup has more lanes than
-// there are digits, the last lanes care for none.
+// Each lane does RADIX_LANE_DIGITS consecutive digits. If the workgroup has more lanes than there are digits, the last
+// lanes do none.
 const uint RADIX_LANE_DIGITS = WORKGROUP < RADIX ? RADIX / WORKGROUP : 1u;
 
-// The counts of each subgroup's digits, then their next places. Between the last use of them and the next radix_clear
-// it is free for the tile's keys and values: shared memory, too, decides how many tiles are under way.
+// For each subgroup and digit the number of keys, and later the next place. After their last use, and before the next
+// radix_clear, the kernel may use this memory for the tile's keys and values: shared memory, too, limits the number of
+// tiles in flight.
 #ifndef RADIX_ROOM_WORDS
 #define RADIX_ROOM_WORDS 0u
 #endif
@@ -71,7 +72,7 @@ void radix_subgroup_barrier() {
     controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
 }
 
-// Exclusive sums over the workgroup's digits: each lane brings its digits' numbers, in order.
+// Exclusive prefix sums over the digits of the workgroup. Each lane passes the numbers of its digits.
 void radix_scan(inout uint numbers[RADIX_LANE_DIGITS]) {
     uint own = 0u;
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
@@ -82,13 +83,14 @@ void radix_scan(inout uint numbers[RADIX_LANE_DIGITS]) {
     uint before = subgroupExclusiveAdd(own);
     if (gl_SubgroupInvocationID == gl_SubgroupSize - 1u) radix_sums[gl_SubgroupID] = before + own;
     barrier();
-    // Few subgroups: every lane adds up those before its own.
+    // There are few subgroups, so every lane adds up the sums of those before its own.
     for (uint i = 0u; i < SUBGROUPS; i++) before += i < gl_SubgroupID ? radix_sums[i] : 0u;
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) numbers[k] += before;
     barrier();
 }
 
-// The tile's counts of this lane's digits. Behind a barrier after the last radix_count.
+// The number of the tile's keys with each of this lane's digits. A barrier must come before, after the last
+// radix_count.
 void radix_totals(out uint totals[RADIX_LANE_DIGITS]) {
     uint first = workgroup_lane() * RADIX_LANE_DIGITS;
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
@@ -99,7 +101,7 @@ void radix_totals(out uint totals[RADIX_LANE_DIGITS]) {
     }
 }
 
-// Turns the counts into each subgroup's first place of each digit, given where the digits start in the tile.
+// Turns the counts into each subgroup's first place for each digit. `starts` are the digits' first places in the tile.
 void radix_places(uint starts[RADIX_LANE_DIGITS]) {
     uint first = workgroup_lane() * RADIX_LANE_DIGITS;
     if (radix_cares()) {
@@ -115,11 +117,11 @@ void radix_places(uint starts[RADIX_LANE_DIGITS]) {
     barrier();
 }
 
-// An item's place in the tile's order. Call it for items 0, 1, … in order, after radix_places.
+// An item's place in the tile's order. Call it for the items 0, 1, … in order, after radix_places.
 uint radix_rank(uint digit) {
     uint lane = gl_SubgroupInvocationID;
-    uint below;    // lanes before this one with the same digit
-    bool newest;   // none after it has it
+    uint below;    // the number of lanes before this one with the same digit
+    bool newest;   // no later lane has the digit
     if (gl_SubgroupSize <= 32u) {
         uint peers = subgroupBallot(true).x;
         [[unroll]] for (uint b = 0u; b < 8u; b++) {

@@ -1,4 +1,4 @@
-// Reduces each chunk of an array of numbers to one number: its sum, least or greatest.
+// Reduces each chunk of an array of numbers to one number: its sum, its minimum or its maximum.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SUM_BITS VKDS_KEY_BITS
@@ -11,11 +11,11 @@ layout(constant_id = 17) const uint OPERATION = 0;
 const uint SUM = 0u;
 const uint MIN = 1u;
 const uint MAX = 2u;
-const S NOTHING = S(OPERATION == MIN ? ~0u : 0u);   // reduces with any number to that number
+const S NOTHING = S(OPERATION == MIN ? ~0u : 0u);   // the neutral element of the operation
 
 layout(push_constant, std430) uniform Push {
     uvec2 source;
-    uvec2 target;   // a number a chunk
+    uvec2 target;   // output: one number per chunk
     Length length;
 };
 
@@ -25,7 +25,7 @@ S reduce(S a, S b) {
     return OPERATION == SUM ? number_add(a, b) : OPERATION == MIN ? number_min(a, b) : number_max(a, b);
 }
 
-// Of a number of two words the high ones decide, and of those with the same the low ones.
+// Numbers of two words compare by the high words, and if these are equal by the low words.
 #if SUM_BITS == 64
 S reduce_quad(uvec4 v) { return reduce(v.xy, v.zw); }
 S min_subgroup(S a) {

@@ -1,21 +1,21 @@
-// Run heads: the elements of an array that differ from the one before, with which a run of equal keys begins.
+// Run heads: the elements of an array that differ from the one before them. Each is the first of a run of equal keys.
 #ifndef VKDS_RUN_HEAD_GLSL
 #define VKDS_RUN_HEAD_GLSL
 
 #include "segment.glsl"
 #include "pack.glsl"
 
-// Which keys of the segment that begins at key first of an array of n are heads: bit c for key c of the lane's quad.
-// v is the segment. Collective over the subgroup.
+// Finds the heads in the segment v, which begins at key `first` of an array of n keys: bit c of heads[q] stands for key
+// c of the lane's quad q. Collective over the subgroup.
 void run_heads(uvec2 array, uint first, uint n, uvec4 v[QUADS], out uint heads[QUADS]) {
     uint beside = (gl_SubgroupInvocationID + gl_SubgroupSize - 1u) & (gl_SubgroupSize - 1u);
     bool first_lane = gl_SubgroupInvocationID == 0u;
-    K row_before = KEY_LEAST;   // the last key of the row before
+    K row_before = KEY_LEAST;   // the last key of the previous row
     if (first != 0u && first < n) row_before = key_load_at(array, first - 1u);
     [[unroll]] for (uint q = 0u; q < QUADS; q++) {
         K lane_before = subgroupShuffle(QUAD_LAST(v[q]), beside);
         K left = first_lane ? row_before : lane_before;
-        row_before = lane_before;   // read by the first lane alone, which has it from the last
+        row_before = lane_before;   // only the first lane uses it, and gets it from the last lane
         uint at = first + segment_key(q);
         uint set = quad_changes(v[q], left);
         if (at == 0u) set |= 1u;
@@ -23,8 +23,7 @@ void run_heads(uvec2 array, uint first, uint n, uvec4 v[QUADS], out uint heads[Q
     }
 }
 
-// How many heads the lane has of a segment, and behind which place the last of them is: its index plus 1, 0 where there
-// is none.
+// The number of the lane's heads in a segment, and the index of the last of them plus 1, or 0 if there is none.
 uvec2 run_share(uint first, uint heads[QUADS]) {
     uint count = 0u, last = 0u;
     [[unroll]] for (uint q = 0u; q < QUADS; q++) {

@@ -1,7 +1,7 @@
 // Run-length encoding: the key and the length of each run of equal keys.
 //
-// counts and lasts say how many runs begin in each chunk, and where the last of them does. A run's length is written by
-// who has the beginning of the next.
+// `counts` has the number of runs that begin in each chunk, and `lasts` the beginning of the last of them. The length
+// of a run is written by the workgroup with the beginning of the next run.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -12,9 +12,9 @@ layout(push_constant, std430) uniform Push {
     uvec2 keys;
     uvec2 out_keys;
     uvec2 out_counts;
-    uvec2 out_runs;   // 0, or where the number of runs goes
-    uvec2 counts;     // of the chunks
-    uvec2 lasts;      // likewise
+    uvec2 out_runs;   // 0, or the address for the number of runs
+    uvec2 counts;     // one word per chunk
+    uvec2 lasts;      // one word per chunk: an index plus 1, 0 if no run begins there
     Length length;
 };
 
@@ -35,16 +35,16 @@ void main() {
     uint n = length_of(length);
     Chunk chunk = chunk_of(n, gl_WorkGroupID.x, gl_NumWorkGroups.x);
     uint me = workgroup_lane();
-    // Runs that begin before the part: no more than it has elements before it, whatever counts say.
+    // The number of runs before the part. It can't be more than the elements before it, whatever counts say.
     uint runs = min(chunk_sum(counts, gl_WorkGroupID.x), chunk.part * PART);
-    uint last = last_before(gl_WorkGroupID.x);         // where the last of them does, plus 1
+    uint last = last_before(gl_WorkGroupID.x);         // where the last run before the part begins, plus 1
     for (uint part = chunk.part; part < chunk.end; part++) {
         uint first = segment_of(part);
         uvec4 key[QUADS];
         uint heads[QUADS], rank[QUADS];
         segment_load(keys, first, n, KEY_LEAST, key);
         run_heads(keys, first, n, key, heads);
-        barrier();   // for the shared words of the round before
+        barrier();   // the previous round may still be reading shared memory
         uint count = pack_ranks(heads, rank);
         pack_places(heads, rank, first);
         barrier();

@@ -7,8 +7,8 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
-    uvec2 counts;   // a word a chunk
-    uvec2 lasts;    // likewise: where the last run begins, plus 1; 0 where none does
+    uvec2 counts;   // output: one word per chunk
+    uvec2 lasts;    // output, one word per chunk: where its last run begins, plus 1; 0 if none does
     Length length;
 };
 
@@ -17,7 +17,7 @@ shared uint last_of_all;
 void main() {
     uint n = length_of(length);
     Chunk chunk = chunk_of(n, gl_WorkGroupID.x, gl_NumWorkGroups.x);
-    uvec2 share = uvec2(0u);   // of the lane
+    uvec2 share = uvec2(0u);   // the lane's heads: their number, and the last one's index plus 1
     for (uint part = chunk.part; part < chunk.end; part++) {
         uint first = segment_of(part);
         uvec4 key[QUADS];

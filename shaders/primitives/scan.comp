@@ -1,7 +1,7 @@
 // Prefix sums of an array of numbers.
 //
-// In a single pass each workgroup has a part, and looks back for what the parts before it sum up to. Otherwise it has
-// a chunk, and sums says what each chunk sums up to.
+// In a single pass, each workgroup has a part, and looks back for the sum of the parts before it. Otherwise it has a
+// chunk, and gets the sums of the chunks before it from an earlier dispatch.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SUM_BITS VKDS_KEY_BITS
@@ -15,11 +15,11 @@ layout(constant_id = 19) const uint INCLUSIVE = 0;
 
 layout(push_constant, std430) uniform Push {
     uvec2 source;
-    uvec2 target;   // may be source, unless in a single pass
-    uvec2 total;    // 0, or where the sum of all goes
-    uvec2 before;   // sums of the chunks, or states of the parts
+    uvec2 target;   // may be the source, unless in a single pass
+    uvec2 total;    // 0, or the address for the sum of all numbers
+    uvec2 before;   // the sums of the chunks, or the states of the parts
     Length length;
-    uint chunks;    // or parts: those that have a workgroup
+    uint chunks;    // the number of chunks or parts that have a workgroup
 };
 
 shared S part_begin;   // the sum of the parts before this one
@@ -52,7 +52,7 @@ void main() {
             quad[q] = QUAD_LAST(v[q]);
         }
         S segment = segment_scan(quad, in_segment);
-        barrier();   // for the shared words of the round before
+        barrier();   // the previous round may still be reading shared memory
         S sum;
         S in_part = workgroup_before(segment, sum);
         if (SINGLE_PASS != 0u) {
@@ -70,7 +70,7 @@ void main() {
         segment_store(target, segment_of(part), n, v);
         SUM_ADD(begin, sum);
     }
-    // The last chunk, or part, that has something; of an empty array the first.
+    // The last chunk or part that has numbers; in an empty array the first one.
     bool ends = chunk.end * PART >= n && (chunk.part < chunk.end || n == 0u && group == 0u);
     if (ends && (total.x | total.y) != 0u && gl_SubgroupID == 0u && subgroupElect()) SUM_STORE(total, begin);
 }

@@ -1,9 +1,9 @@
-// Search index: samples of a sorted array, by which a search loads one sector a level instead of bisecting.
+// Search index: samples of a sorted array. With them, a search loads one sector per level instead of bisecting.
 //
-// Of the s = 2^NODE_SHIFT keys of a sector: level l has every s^l-th key, the last of each s^l, so that s neighbours of
-// level l-1 end with one key of level l. Levels go on up to the first with at most SEARCH_TOP keys, the top, which a
-// workgroup keeps in shared memory; an array so short has none. Level 1 comes first in memory; each is followed by 1 to
-// s times KEY_MOST, which no key is above, up to a multiple of s.
+// A sector has s = 2^NODE_SHIFT keys. Level l has every s^l-th key of the array, the last one of each s^l keys. So s
+// consecutive keys of level l-1 end with one key of level l. The top is the first level with at most SEARCH_TOP keys. A
+// workgroup keeps it in shared memory. An array with at most SEARCH_TOP keys has no levels. Level 1 comes first in
+// memory. Each level is padded with KEY_MOST, which no key is above: with at least one, up to a multiple of s.
 #ifndef VKDS_SEARCH_INDEX_GLSL
 #define VKDS_SEARCH_INDEX_GLSL
 
@@ -12,29 +12,29 @@
 
 layout(constant_id = 17) const uint SEARCH_TOP = 512;
 
-const uint NODE_SHIFT = 5u - KEY_SHIFT;   // log2 of the keys of a sector, 32 bytes
+const uint NODE_SHIFT = 5u - KEY_SHIFT;   // log2 of the keys in a sector, which has 32 bytes
 const uint NODE_KEYS = 1u << NODE_SHIFT;
 
-uint level_shift(uint level) { return NODE_SHIFT * level; }   // log2 of the keys between two of a level
+uint level_shift(uint level) { return NODE_SHIFT * level; }   // log2 of the distance of a level's keys in the array
 
-// The number of levels over n keys.
+// The number of levels for n keys.
 uint index_levels(uint n) {
     uint level = 0u;
     while ((n >> level_shift(level)) > SEARCH_TOP) level++;
     return level;
 }
 
-// Keys that a level has room for.
+// The number of keys of a level, with padding.
 uint index_size(uint n, uint level) { return ((n >> level_shift(level)) | (NODE_KEYS - 1u)) + 1u; }
 
-// Keys before a level.
+// The number of keys before a level, with padding.
 uint index_start(uint n, uint level) {
     uint at = 0u;
     for (uint l = 1u; l < level; l++) at += index_size(n, l);
     return at;
 }
 
-// Key i of a level, from the array itself; i + 1 is at most n >> level_shift(level).
+// Key i of a level, from the array itself. i must be below n >> level_shift(level).
 K index_sample(uvec2 keys, uint level, uint i) {
     return key_load_at(keys, ((i + 1u) << level_shift(level)) - 1u);
 }

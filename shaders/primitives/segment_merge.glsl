@@ -1,5 +1,5 @@
-// Segment merge: merge sort of a tile in shared memory, in which elements change places only within their segment
-// (Baxter, Modern GPU, Segmented Sort, 2013). Collective over the workgroup.
+// Segment merge: merge sort of a tile in shared memory, in which elements move only within their segments (Baxter,
+// Modern GPU, Segmented Sort, 2013). Collective over the workgroup.
 #ifndef VKDS_SEGMENT_MERGE_GLSL
 #define VKDS_SEGMENT_MERGE_GLSL
 
@@ -7,28 +7,28 @@
 #include "segment_tile.glsl"
 #include "workgroup.glsl"
 
-// Of each place in the tile: the key, and where the segment begins in the tile, with where the element came from.
+// For each place in the tile: the key, and a source, which tells the segment and where the element came from.
 shared K tile_keys[SEGMENT_TILE];
-shared uint tile_sources[SEGMENT_TILE];   // segment << 16 | place before
+shared uint tile_sources[SEGMENT_TILE];   // the segment's first place in the tile << 16 | the element's place before
 
 const uint NO_SEGMENT = 0xffffu;
 
 uint segment_of(uint source) { return source >> 16; }
 
-// Whether an element at x's place is to come after one at y's, which is further on.
+// Whether an element at x must come after one at y, which is further on.
 bool follows(uint x_source, K x_key, uint y_source, K y_key) {
     bool y_below = number_below(y_key, x_key);
     return segment_of(x_source) == segment_of(y_source) && y_below;
 }
 
-// Whether the element at place x of the block before is merged in front of the one at place y of the block behind.
+// Whether the element at x, in the first block, comes before the one at y, in the second block, in their merge.
 bool precedes(uint x_source, K x_key, uint y_source, K y_key) {
     bool y_below = number_below(y_key, x_key);
     return segment_of(x_source) < segment_of(y_source)
         || segment_of(x_source) == segment_of(y_source) && !y_below;
 }
 
-// Puts a lane's few elements into the tile, from a place on.
+// Puts a lane's elements into the tile, from place `begin` on.
 void held_store(K key[SEGMENT_ITEMS], uint source[SEGMENT_ITEMS], uint begin) {
     [[unroll]] for (uint i = 0u; i < SEGMENT_ITEMS; i++) {
         tile_keys[begin + i] = key[i];
@@ -36,7 +36,7 @@ void held_store(K key[SEGMENT_ITEMS], uint source[SEGMENT_ITEMS], uint begin) {
     }
 }
 
-// Sorts them among themselves, by exchanges of neighbours.
+// Sorts a lane's elements, by exchanges of neighbours.
 void held_sort(inout K key[SEGMENT_ITEMS], inout uint source[SEGMENT_ITEMS]) {
     [[unroll]] for (uint round = 0u; round < SEGMENT_ITEMS; round++) {
         [[unroll]] for (uint i = round & 1u; i + 1u < SEGMENT_ITEMS; i += 2u) {
@@ -52,15 +52,15 @@ void held_sort(inout K key[SEGMENT_ITEMS], inout uint source[SEGMENT_ITEMS]) {
     }
 }
 
-// Two sorted blocks of `width` places, one behind the other.
+// Two sorted blocks of `width` places, one after the other.
 struct Blocks {
-    uint left;     // the first one's begin,
-    uint middle;   // the second one's
+    uint left;     // the first place of the first block
+    uint middle;   // the first place of the second block
     uint width;
 };
 
-// Whether some of the lane's places, from `begin` on, are of a segment that lies in both blocks. A place is always one
-// segment's, whichever element it has.
+// Whether any of the lane's places, from `begin` on, is in a segment that is in both blocks. A place always belongs to
+// the same segment, whichever element is there.
 bool blocks_meet(Blocks b, uint begin, uint count) {
     uint seam = NO_SEGMENT;
     if (b.middle < count) {
@@ -71,8 +71,8 @@ bool blocks_meet(Blocks b, uint begin, uint count) {
         && segment_of(tile_sources[begin + SEGMENT_ITEMS - 1u]) >= seam;
 }
 
-// How many of the first `diagonal` elements of the merge are the first block's. Merge path, over the whole of both
-// blocks: before and behind the segment it is straight.
+// The number of elements of the first block among the first `diagonal` ones of the merge: merge path over both whole
+// blocks. Outside of the shared segment, the path is straight.
 uint blocks_path(Blocks b, uint diagonal) {
     uint low = diagonal - min(diagonal, b.width);
     uint high = min(diagonal, b.width);
@@ -86,7 +86,7 @@ uint blocks_path(Blocks b, uint diagonal) {
     return low;
 }
 
-// The elements that the merge of both blocks brings to the lane's places.
+// The elements that the merge of both blocks puts at the lane's places.
 void blocks_merge(Blocks b, uint begin, out K key[SEGMENT_ITEMS], out uint source[SEGMENT_ITEMS]) {
     uint diagonal = begin - b.left, from_left = blocks_path(b, diagonal);
     uint x = b.left + from_left;
@@ -108,7 +108,7 @@ void blocks_merge(Blocks b, uint begin, out K key[SEGMENT_ITEMS], out uint sourc
     }
 }
 
-// Sorts the tile, in which each lane's elements are in order.
+// Sorts the tile. Each lane's elements must be sorted already.
 void tile_merge(uint count) {
     uint lane = workgroup_lane(), begin = lane * SEGMENT_ITEMS;
     for (uint lanes = 1u; lanes < WORKGROUP; lanes *= 2u) {

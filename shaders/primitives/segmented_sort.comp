@@ -5,18 +5,18 @@
 #include "segment_merge.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys, values;           // values: 0 for keys alone
+    uvec2 keys, values;           // values: 0 for keys only
     uvec2 out_keys, out_values;
-    uvec2 offsets;                // where each segment begins, and the last one's end
+    uvec2 offsets;                // segments + 1 words: the first element of each segment, and the end of the last one
     uint segments;
-    uint most;                    // elements that there are: what offsets beyond say is as if they said this
+    uint most;                    // the number of elements. Greater offsets count as this number
 };
 
 shared uint tile_ends[2];
 
 uint offset(uint segment) { return min(plain_load_at(offsets, segment), most); }
 
-// The segments whose beginnings lie in the workgroup's part of the array. Collective over the workgroup.
+// The segments that begin in the workgroup's part of the array. Collective over the workgroup.
 uvec2 tile_segments(uint tile_first) {
     for (uint i = gl_SubgroupID; i < 2u; i += gl_NumSubgroups) {
         uint at = lower_bound_subgroup(offsets, 0u, segments, tile_first + i * SEGMENT_STRIDE);
@@ -26,11 +26,11 @@ uvec2 tile_segments(uint tile_first) {
     return uvec2(tile_ends[0], tile_ends[1]);
 }
 
-// The lane's elements, from place `begin` of a tile on, of which there are `count`: its first is element `first`.
+// The lane's elements, from place `begin` of the tile on. The tile has `count` elements, and begins at element `first`.
 void held_load(uvec2 tile, uint first, uint count, uint begin, out K key[SEGMENT_ITEMS],
                out uint source[SEGMENT_ITEMS]) {
     uint segment = NO_SEGMENT;
-    uint segment_last = 0u;   // its end, in the tile
+    uint segment_last = 0u;   // its end in the tile
     [[unroll]] for (uint i = 0u; i < SEGMENT_ITEMS; i++) {
         uint at = begin + i;
         if (at >= count) segment = NO_SEGMENT;

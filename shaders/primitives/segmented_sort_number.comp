@@ -1,14 +1,14 @@
-// Fetches the numbers of the segments of elements that were sorted by key.
+// Fetches the segment numbers of elements that were sorted by their keys.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 order;      // of each its index before the sort
-    uvec2 in_segment; // numbers of segments, by those indices
+    uvec2 order;      // for each element, its index before the sort
+    uvec2 in_segment; // segment numbers, by those indices
     Length count;
-    uvec2 sorted;    // out
+    uvec2 sorted;    // output
 };
 
 void main() {

@@ -1,12 +1,12 @@
-// Says how many elements each segment has that no workgroup sorts: all or none.
+// Writes for each segment the number of elements that no workgroup sorts: all or none of its elements.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "segment_tile.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 offsets;    // where each segment begins, and the last one's end
-    uvec2 sizes;      // out: a word a segment
+    uvec2 offsets;    // segments + 1 words: the first element of each segment, and the end of the last one
+    uvec2 sizes;      // output: one word per segment
     uint segments;
 };
 

@@ -1,4 +1,4 @@
-// Counts the digits of one pass of a sort, tile by tile.
+// Counts the digits of one pass of a sort, for each tile.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "radix.glsl"
@@ -6,10 +6,10 @@
 #include "sort_step.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys[2];   // as step_array takes them
-    uvec2 counts;    // of each digit, a row of `tiles` words
+    uvec2 keys[2];   // for step_array
+    uvec2 counts;    // a row of `tiles` words per digit
     uvec2 step_at;   // the step
-    uint tiles;      // at most: the rows' length
+    uint tiles;      // the greatest number of tiles, which is the rows' length
     Length length;
 };
 

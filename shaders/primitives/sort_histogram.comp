@@ -1,6 +1,6 @@
-// Counts the digits of all passes of a sort in one reading of the keys. The workgroup that ends last turns the counts
-// into each digit's first place in the output, and says which steps are made. Also clears what the first of them
-// publishes into.
+// Counts the digits of all passes of a sort in one reading of the keys. The last workgroup to end turns the counts into
+// each digit's first place in the output, and chooses the steps. The kernel also clears the words that the tiles of the
+// first step publish.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define RADIX_ELEMENTS_ONLY
@@ -10,30 +10,30 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
-    uvec2 counts;      // RADIX words a digit of the key, zero; then the first places
-    uvec2 ended;       // a word, zero: the workgroups that have ended
-    uvec2 published;   // of the first step: the first places, then so many words to clear
-    uvec2 steps;       // the plan, out
-    uvec2 tried;       // if there are uppers: TRIED_DIGITS * RADIX words, zero
+    uvec2 counts;      // RADIX words per pass, 0 before; then the first places
+    uvec2 ended;       // a word, 0 before: the number of workgroups that have ended
+    uvec2 published;   // of the first step: the first places, then `publishes` words to clear
+    uvec2 steps;       // output: the plan
+    uvec2 tried;       // if `uppers` is not 0: TRIED_DIGITS * RADIX words, 0 before
     uint publishes;
-    uint passes;                // one or more
-    uint digits[DIGITS / 2u];   // of the passes, two a word
-    uint uppers;                // the passes by upper digits, at most; 0: there is no local sort
+    uint passes;                // at least one
+    uint digits[DIGITS / 2u];   // of the passes, two per word
+    uint uppers;                // the greatest number of passes by upper digits; 0: there is no local sort
     Length length;
 };
 
-const uint STEP = 8u;   // keys of a lane that are loaded at a time
+const uint STEP = 8u;   // keys that a lane loads at a time
 const uint CHUNK = WORKGROUP * STEP;
 
 shared uint histogram[DIGITS * RADIX];
 shared uint sums[SUBGROUPS];
-shared uint made;   // bit p: the keys differ in digit p
+shared uint made;   // bit p: keys differ in the digit of pass p
 shared bool last;
 
 uint digit_at(uint p) { return digits[p / 2u] >> (p % 2u * 16u) & 0xffffu; }
 
-// Notes the steps at word `at`, for those passes whose bit is set. Each writes what the next one reads, and the last
-// one the output; or, with `turned`, what a local sort reads.
+// Notes the passes in `wanted` as steps, from word `at` of the plan on. Each step writes what the next one reads. The
+// last one writes the output or, with `turned`, what a local sort reads.
 void note_steps(uint wanted, uint at, uint room, bool turned) {
     uint left = uint(bitCount(wanted)) + (turned ? 1u : 0u), step = 0u;
     for (uint p = 0u; p < passes; p++) {
@@ -46,8 +46,8 @@ void note_steps(uint wanted, uint at, uint room, bool turned) {
     for (; step < room; step++) plain_store_near(steps, at + step, 0u);
 }
 
-// The uppermost passes, at most `uppers`, that leave to a local sort short runs of like digits alone, if two or more
-// are saved by it; 0: there are none. So many of n keys were tried.
+// The uppermost passes, at most `uppers`, that leave only short runs with equal upper digits to a local sort, if that
+// saves at least two passes; otherwise 0. `keys_tried` of the n keys were tried.
 uint upper_passes(uint wanted, uint keys_tried, uint n) {
     float expected = float(n);
     uint upper = 0u;
@@ -90,8 +90,8 @@ void main() {
         uint first = chunk * CHUNK, left = n - first;
         K key[STEP];
         [[unroll]] for (uint k = 0u; k < STEP; k++) key[k] = radix_load(keys, first, self + k * WORKGROUP, left);
-        // A lane whose keys have the same digit counts them at once: as in the upper digits of small numbers, where all
-        // lanes would queue at one counter.
+        // If all keys of a lane have the same digit, the lane counts them at once. This is common in the upper digits
+        // of small numbers, where all lanes would contend for one counter.
         if (left >= CHUNK) {
             if (tries) try_key(key[0]);
             K differ = key[0] ^ key[1];
@@ -130,7 +130,7 @@ void main() {
     uint full = n / CHUNK, tried_groups = (groups + TRIED_ONE_OF - 1u) / TRIED_ONE_OF;
     uint keys_tried = WORKGROUP * (full / groups * tried_groups + (full % groups + TRIED_ONE_OF - 1u) / TRIED_ONE_OF);
     if (uppers != 0u) upper_spread(tried, keys_tried);
-    // A lane sums WORKGROUP-th parts of a pass's digits.
+    // Each lane does `each` consecutive digits of a pass.
     uint each = max(RADIX / WORKGROUP, 1u);
     bool cares = self * each < RADIX;
     for (uint p = 0u; p < passes; p++) {
@@ -153,7 +153,7 @@ void main() {
         }
         barrier();
     }
-    // One step at least: the output is written by it.
+    // At least one step is needed, because it writes the output.
     uint wanted = made == 0u ? 1u : made;
     uint upper = uppers != 0u ? upper_passes(wanted, keys_tried, n) : 0u;
     uint first = uint(findLSB(upper != 0u ? upper : wanted));

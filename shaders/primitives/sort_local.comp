@@ -1,7 +1,7 @@
-// The last step of a sort whose keys are in the order of their upper digits: sorts each run of keys in which these are
-// the same. In a short run each key is compared with all others. Should a long run be out of order, all passes are
-// made after all. (Stehle and Jacobsen, A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs, 2017, have local sorts
-// behind passes over upper digits, too.)
+// The last step of a sort whose keys are in the order of their upper digits: sorts each run of keys with equal upper
+// digits. In a short run, each key is compared with all others. If a long run is out of order, all passes are made
+// after all. (Stehle and Jacobsen, A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs, 2017, also have local sorts
+// after passes over upper digits.)
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "radix.glsl"
@@ -10,28 +10,28 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
-    uvec2 values;       // if PAIRS is defined: keys have values
+    uvec2 values;       // if PAIRS is defined
     uvec2 out_keys;
     uvec2 out_values;
     uvec2 steps;        // the plan
-    uvec2 counts;       // of each pass's digits: the first places in the output
-    uvec2 published;    // of the first of all passes: each digit's first place, then so many words to clear
-    uvec2 compared;     // the bits that keys are compared by
+    uvec2 counts;       // for each pass, the digits' first places in the output
+    uvec2 published;    // of the first one of all passes: each digit's first place, then `publishes` words to clear
+    uvec2 compared;     // the bits by which keys are compared
     uint publishes;
-    uint most;          // keys of a short run
+    uint most;          // the greatest number of keys in a short run
     Length length;
 };
 
-const uint EACH = 2u;   // elements a lane
+const uint EACH = 2u;   // elements per lane
 
 shared bool failed;
 
-uint first_bit;   // of the upper digits
+uint first_bit;   // the first bit of the upper digits
 
 bool same_run(K a, K b) { return number_from((a ^ b) & K(compared), first_bit) == 0u; }
 bool key_below(K a, K b) { return number_below(a & K(compared), b & K(compared)); }
 
-// Where an element goes: what is in a long run stays where it is.
+// Where an element goes. Elements of long runs stay where they are.
 uint place_of(uint i, uint n, K key) {
     uint left = 0u, right = 0u, smaller = 0u;
     for (; left < most && left < i; left++) {
@@ -49,7 +49,7 @@ uint place_of(uint i, uint n, K key) {
     return i;
 }
 
-// Makes all passes ready.
+// Prepares all passes, the first of which begins at digit `first`.
 void make_ready(uint first) {
     for (uint i = workgroup_lane(); i < DIGITS; i += WORKGROUP)
         atomic_store(address_at(steps, STEPS_AT + i, 2u), plain_load_near(steps, SPARE_STEPS_AT + i));
@@ -70,7 +70,7 @@ void main() {
 #ifdef PAIRS
     V value[EACH];
 #endif
-    // Nothing more is to be done here where another workgroup has failed.
+    // If another workgroup has failed, nothing is left to do here.
     if (atomic_load(address_at(steps, STEPS_AT, 2u)) != 0u) n = 0u;
     [[unroll]] for (uint k = 0u; k < EACH; k++) {
         uint i = base + k * WORKGROUP;

@@ -1,35 +1,35 @@
-// Look-back of a sort: the places of a tile's digits in the output, from the counts that the tiles before have
-// published (Adinets and Merrill, Onesweep, 2022). look_back.glsl does the same for one sum per part.
+// Look-back of a sort: the places of a tile's digits in the output, from the counts that earlier tiles have published
+// (Adinets and Merrill, Onesweep, 2022). look_back.glsl does the same for one sum per part.
 //
-// For sort_scatter.comp, which has the published words.
+// sort_scatter.comp includes this header, and has the published words.
 #ifndef VKDS_SORT_LOOK_BACK_GLSL
 #define VKDS_SORT_LOOK_BACK_GLSL
 
 #include "sort_tile.glsl"
 
-layout(constant_id = 18) const uint PATIENCE = 1024;   // looks at a tile that has not published
+layout(constant_id = 18) const uint PATIENCE = 1024;   // reads of a tile that has not published
 
-// A published word: 0, nothing yet; up to 2^31 - 1, one more than the tile's count; else the count of
-// the tile and all before it, with the highest bit.
+// A published word is 0 at first. Below 2^31 it is the tile's count plus 1. With the highest bit it is the count of the
+// tile and all before it.
 const uint INCLUSIVE = 0x80000000u;
 const uint NOWHERE = ~0u;
 
-shared uint stuck;   // one more than the last tile that somebody waits for too long
+shared uint stuck;   // the greatest row that a lane has waited for too long; 0: none
 
-const uint LOOKS = 4u;   // tiles that are looked at at a time
+const uint LOOKS = 4u;   // the number of tiles that are read at a time
 
-// Row 0 stands before the first tile.
+// Row 0 comes before the first tile's row.
 uvec2 word_of(uint row, uint digit) { return address_at(published, row * RADIX + digit, 2u); }
 
-// Publishes how many keys a tile has of the lane's digits, unless somebody has.
+// Publishes the tile's numbers of keys with this lane's digits, unless they are published already.
 void publish(uint tile, uint totals[RADIX_LANE_DIGITS]) {
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         if (radix_cares()) atomic_cas(word_of(tile + 1u, workgroup_lane() * RADIX_LANE_DIGITS + k), 0u, totals[k] + 1u);
     }
 }
 
-// Counts a tile's digits for the workgroup that has begun it and got no further. The room has the own tile's elements,
-// so it counts where the bases will be.
+// Counts and publishes a tile's digits for a workgroup that has begun the tile but not published it. radix_room has the
+// elements of this workgroup's own tile, so it counts in `bases`, which are not in use yet.
 void publish_for(uint tile, uint n) {
     for (uint d = workgroup_lane(); d < RADIX; d += WORKGROUP) bases[d] = 0u;
     barrier();
@@ -48,8 +48,8 @@ void publish_for(uint tile, uint n) {
     barrier();
 }
 
-// How many of a digit come before a tile, from row `row` on back, as far as the rows have been published: row is
-// NOWHERE with all of them counted, else the row that was not published.
+// Adds up the number of keys with a digit from row `row` backwards, as far as the rows are published. `row` becomes
+// NOWHERE if all are counted, otherwise the row that is not published.
 void look_back_for(uint digit, inout uint row, inout uint before) {
     uint looks = 0u;
     while (looks <= PATIENCE) {
@@ -76,8 +76,9 @@ void look_back_for(uint digit, inout uint row, inout uint before) {
     }
 }
 
-// How many of this lane's digits are in the tiles before and where the digits begin, in sum. Bounded: whoever waits for
-// too long has the workgroup count the tile that is waited for.
+// Computes for each of this lane's digits the place in the output of the tile's first key: the digit's first place plus
+// the number of keys in earlier tiles. It is bounded: if a lane has waited too long, the workgroup counts the tile that
+// the lane waits for.
 void look_back(uint tile, uint n, out uint before[RADIX_LANE_DIGITS]) {
     uint rows[RADIX_LANE_DIGITS];
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {

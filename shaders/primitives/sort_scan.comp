@@ -1,16 +1,16 @@
-// Sums each digit's counts over the tiles before, a workgroup a digit.
+// Sums each digit's counts over the tiles before, one workgroup per digit.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "workgroup_sum.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 counts;   // of each digit, a row of `tiles` words; in place
-    uvec2 totals;   // of each digit
-    uvec2 step_at;  // the step: 0 if none is made (sort_step.glsl)
+    uvec2 counts;   // a row of `tiles` words per digit; becomes the sums
+    uvec2 totals;   // output: one word per digit
+    uvec2 step_at;  // the step; 0: it is not made (sort_step.glsl)
     uint tiles;
 };
 
-const uint EACH = 4u;   // words a lane and round
+const uint EACH = 4u;   // words per lane and round
 
 void main() {
     if (plain_load(step_at) == 0u) return;

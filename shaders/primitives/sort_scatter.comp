@@ -1,21 +1,22 @@
-// One pass of a sort: brings the elements into the order of a digit, stably. A workgroup moves a tile, and finds where
-// its elements go by looking back at the tiles before.
+// One pass of a sort: brings the elements into the order of a digit, stably. A workgroup moves a tile, and finds out
+// where its elements go by looking back at earlier tiles.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
 #include "memory.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys[2];        // as step_array takes them
+    uvec2 keys[2];        // for step_array
     uvec2 values[2];
     uvec2 out_keys[2];
     uvec2 out_values[2];
-    uvec2 published;      // of each tile: a word a digit, zero; before them each digit's first place in the output
-    uvec2 spare;          // the same for the next step: made ready for it
-    uvec2 places;         // of each pass's digits: the first places in the output
-    uvec2 taken;          // a word, zero: the tiles that have begun
+    uvec2 published;      // a row of a word per digit for each tile, 0 before. The first row has the digits' first
+                          // places in the output
+    uvec2 spare;          // the same for the next step, which this one prepares
+    uvec2 places;         // for each pass, the digits' first places in the output
+    uvec2 taken;          // a word, 0 before: the number of tiles that have begun
     uvec2 step_at;        // the step
-    uint tiles;           // at most
+    uint tiles;           // the greatest number of tiles
     Length length;
 };
 
@@ -23,7 +24,7 @@ layout(push_constant, std430) uniform Push {
 
 shared uint next_tile;
 
-// Takes the next tile: in order, so that those before have begun.
+// Takes the next tile. Tiles are taken in order, so that those before have begun.
 uint take_tile() {
     if (workgroup_lane() == 0u) {
         next_tile = atomic_add(taken, 1u);
@@ -33,7 +34,7 @@ uint take_tile() {
     return next_tile;
 }
 
-// Makes the words ready that the tile publishes in the next step.
+// Prepares the words that the tile publishes in the next step.
 void make_ready(uint tile) {
     for (uint d = workgroup_lane(); d < RADIX; d += WORKGROUP) {
         plain_store_near(spare, (tile + 1u) * RADIX + d, 0u);
@@ -42,7 +43,7 @@ void make_ready(uint tile) {
 }
 
 void main() {
-    // The step is asked for before the tile is, so that a small sort waits for both at once.
+    // The step is loaded before the tile is taken, so that a small sort waits for both at once.
     step = plain_load(step_at);
     uint n = length_of(length);
     uint tile = take_tile(), base = tile * RADIX_TILE;

@@ -1,19 +1,19 @@
-// One pass of a sort: brings the elements into the order of a digit, stably. A workgroup moves a tile; where its
-// elements go has been counted and summed before.
+// One pass of a sort: brings the elements into the order of a digit, stably. A workgroup moves a tile. Earlier
+// dispatches have computed where its elements go.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
 #include "memory.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys[2];        // as step_array takes them
+    uvec2 keys[2];        // for step_array
     uvec2 values[2];
     uvec2 out_keys[2];
     uvec2 out_values[2];
-    uvec2 digit_totals;   // of each digit
-    uvec2 counts;         // of each digit, a row of `tiles` words: how many are in the tiles before
+    uvec2 digit_totals;   // the number of keys with each digit
+    uvec2 counts;         // a row of `tiles` words per digit: the number of its keys in the tiles before
     uvec2 step_at;        // the step
-    uint tiles;           // at most
+    uint tiles;           // the greatest number of tiles
     Length length;
 };
 

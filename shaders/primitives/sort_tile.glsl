@@ -1,7 +1,7 @@
-// Sort tile: the tile of a sort's pass that a workgroup has. Its elements are ranked by the pass's digit, brought into
-// their order in shared memory, and from there to where the kernel has found that the tile's share of each digit goes.
+// Sort tile: a workgroup's tile in a pass of a sort. Its elements are ranked by the pass's digit, and ordered in shared
+// memory. From there they are written to the places that the kernel has found for the tile's share of each digit.
 //
-// The kernel that includes this has in its push constants, as step_array takes them,
+// The kernel that includes this header has in its push constants, for step_array:
 //
 //     uvec2 keys[2], values[2];   // values if PAIRS is defined: keys have values
 //     uvec2 out_keys[2], out_values[2];
@@ -10,7 +10,7 @@
 
 #include "key.glsl"
 
-// Keys go through shared memory, and behind them, in their place, the values: so tiles are larger, and fewer.
+// Keys go through shared memory first, and values later through the same memory. So tiles are larger, and fewer.
 #if VKDS_KEY_BITS == 64
 #define RADIX_ROOM_WORDS 2u
 #else
@@ -19,23 +19,23 @@
 #include "radix.glsl"
 #include "sort_step.glsl"
 
-uint step;   // the kernel sets it
+uint step;   // set by the kernel
 
-// A word has the places of two items: registers decide how many tiles are under way.
+// A word has the places of two items, because registers limit the number of tiles in flight.
 const uint PLACE_WORDS = ITEMS / 2u;
 const uint STEP = ITEMS % 4u == 0u ? 4u : 2u;
 
-// Where items are many, registers decide in the loads, too: those of a whole tile differ from one address by constants.
-// Of few, that is 1% slower on an H200.
+// With many items, registers also count in loads: if a whole tile is there, all its addresses differ from one by
+// constants. With few items that is 1% slower on an H200.
 const bool FEW = ITEMS <= 8u;
 
-shared uint bases[RADIX];   // of a digit: first place in the output, less the first place in the tile
+shared uint bases[RADIX];   // for each digit, the first place in the output minus the first place in the tile
 
 uint digit_of(K key) { return step_digit(step, key); }
 
 uint place_of(uint places[PLACE_WORDS], uint j) { return places[j / 2u] >> 16u * (j % 2u) & 0xffffu; }
 
-// An item in shared memory: its low word, and a tile behind it the high one, so that neighbours are in different banks.
+// An item in shared memory. Its high word is a tile after its low word, so that consecutive lanes use different banks.
 void room_put(uint place, uint item) { radix_room[place] = item; }
 void room_put(uint place, uvec2 item) {
     radix_room[place] = item.x;
@@ -44,8 +44,8 @@ void room_put(uint place, uvec2 item) {
 void room_get(uint place, out uint item) { item = radix_room[place]; }
 void room_get(uint place, out uvec2 item) { item = uvec2(radix_room[place], radix_room[RADIX_TILE + place]); }
 
-// Loads the lane's keys of a tile, which has `count` from the tile's first on. Beyond them there are keys of all ones:
-// they come last, and none of them is written.
+// Loads the lane's keys of a tile that has `count` keys. Beyond them it sets keys of all ones: these are ranked last,
+// and never written.
 void tile_load(uvec2 array, uint base, uint count, out K items[ITEMS]) {
     uvec2 from = address_at(array, base + radix_element(0u), KEY_SHIFT);
     if (FEW) {
@@ -63,8 +63,8 @@ void tile_load(uvec2 array, uint base, uint count, out K items[ITEMS]) {
     }
 }
 
-// How many keys the tile has of the lane's digits. Where keys are in order already, a lane's have the same digit, and
-// it counts them at once. After radix_clear.
+// Counts the tile's keys with each of the lane's digits. If keys are in order already, those of a lane often have the
+// same digit, and it counts them at once. radix_clear must come before.
 void tile_count(K items[ITEMS], out uint totals[RADIX_LANE_DIGITS]) {
     K differ = K(0u);
     VKDS_UNROLL for (uint j = 1u; j < ITEMS; j++) differ |= items[0] ^ items[j];
@@ -77,7 +77,7 @@ void tile_count(K items[ITEMS], out uint totals[RADIX_LANE_DIGITS]) {
     radix_totals(totals);
 }
 
-// The items' places in the tile's order, of which `starts` becomes the first of each of the lane's digits.
+// The items' places in the tile's order. `starts` becomes the first place of each of the lane's digits.
 void tile_rank(K items[ITEMS], uint totals[RADIX_LANE_DIGITS], out uint places[PLACE_WORDS],
                out uint starts[RADIX_LANE_DIGITS]) {
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) starts[k] = totals[k];
@@ -90,8 +90,8 @@ void tile_rank(K items[ITEMS], uint totals[RADIX_LANE_DIGITS], out uint places[P
     barrier();
 }
 
-// Notes where a digit's elements go: from place `before` of the n of the output on. Whatever that is said to be, all of
-// them lie in the output: the tile has `total` keys of the digit, of which those beyond its first `count` aren't there.
+// Notes where a digit's elements go: to the output's places from `before` on, of n. Whatever `before` is, they stay
+// inside of the output. The tile has `total` keys with the digit; those after its first `count` keys don't count.
 void tile_base(uint digit, uint before, uint start, uint total, uint count, uint n) {
     bases[digit] = min(before, n - min(total, count - start)) - start;
 }
@@ -109,8 +109,8 @@ void tile_store_value(uint i, V value) {
     else value_store_near(to, i, value);
 }
 
-V carried[ITEMS];                        // the lane's values, while shared memory has the keys
-shared uint digits[RADIX_TILE / STEP];   // of the keys that were there: a byte each, of STEP keys that a lane writes
+V carried[ITEMS];                        // the lane's values, as long as shared memory has the keys
+shared uint digits[RADIX_TILE / STEP];   // the digits of those keys: a byte each, for the STEP keys that a lane writes
 
 void tile_carry(uint base, uint count) {
     uvec2 from = address_at(step_array(step, values), base + radix_element(0u), VALUE_SHIFT);
@@ -148,9 +148,9 @@ void tile_stage(uint base, uint count, K items[ITEMS], uint places[PLACE_WORDS])
 #endif
 }
 
-// Writes the tile's elements: neighbours in the output by neighbouring lanes. Behind a barrier.
+// Writes the tile's elements, consecutive ones by consecutive lanes. A barrier must come before.
 void tile_scatter(uint count, uint places[PLACE_WORDS]) {
-    // Unrolled in part: a kernel has to stay within the instruction cache.
+    // Only partly unrolled: a kernel must fit into the instruction cache.
     [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {
         uint packed = 0u;
         [[unroll]] for (uint k = 0u; k < STEP; k++) {

@@ -1,8 +1,7 @@
-// Sum: S, the type of what is summed up: uint, or with SUM_BITS defined as 64 before this header uvec2, the low word
-// first. And sums over a subgroup; collective over it.
+// Sum: the type S of sums, and sums over a subgroup, which are collective over it. S is uint or, if SUM_BITS is defined
+// as 64 before this header, uvec2, with the low word first.
 //
-// Of words these are macros, as in quad.glsl: by functions in their place scans were 9% slower on an H200
-// (docs/benchmarks.md).
+// The sums of words are macros, as in quad.glsl: with functions instead, scans were 9% slower on an H200.
 #ifndef VKDS_SUM_GLSL
 #define VKDS_SUM_GLSL
 
@@ -20,8 +19,8 @@ const uint SUM_SHIFT = 3u;   // log2 of a sum's bytes
 #define SUM_THROUGH(own) sum_through(own)
 #define SUM_SUBGROUP(own) subgroupShuffle(sum_through(own), gl_SubgroupSize - 1u)
 
-// Each lane's sum with those of the lanes before it. Of the low words, a lane's addition carries where the result is
-// less than what it added.
+// Each lane's sum with those of the lanes before it. The addition of a lane's low word carries if the result is less
+// than that word.
 S sum_through(S own) {
     uint low = subgroupInclusiveAdd(own.x);
     return S(low, subgroupInclusiveAdd(own.y + (low < own.x ? 1u : 0u)));

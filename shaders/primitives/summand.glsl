@@ -1,4 +1,4 @@
-// Summand: the type of summands. They are as wide as their sums or, if sums have 64 bits, may be words.
+// Summand: loads the numbers to be summed. They are as wide as the sums or, if sums have 64 bits, may be words.
 #ifndef VKDS_SUMMAND_GLSL
 #define VKDS_SUMMAND_GLSL
 
@@ -8,7 +8,7 @@
 
 layout(constant_id = 20) const uint NARROW = 0;   // 1: arrays are of words
 
-// As segment_load, of an array of words.
+// The same as segment_load, for an array of words.
 void summand_widen(uvec2 array, uint first, uint n, K beyond, out uvec4 v[QUADS]) {
     bool whole = first + segment_keys() <= n && (array.x & 7u) == 0u;
     [[unroll]] for (uint q = 0u; q < QUADS; q++) {

@@ -1,5 +1,5 @@
-// Counts keys by a digit, of those that have the digits before it which the k-th key has. The digit before this one is
-// looked for first, by each workgroup for itself.
+// Counts keys by a digit, among the keys that have the same earlier digits as the k-th key. Each workgroup first finds
+// the previous digit of the k-th key.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -7,19 +7,19 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
-    uvec2 counts;   // TOP_K_BINS words for each digit, 0 at first
-    uvec2 known;    // a TopK for each digit, out: what was known before it
+    uvec2 counts;   // TOP_K_BINS words per digit, 0 before
+    uvec2 known;    // output, one TopK per digit: what was known before it
     Length length;
     uint k;
-    uint flip;      // what keys are xored with
-    uint digit;     // 0: the highest one
-    uint shift;     // where it begins
+    uint flip;      // keys are xored with it
+    uint digit;     // 0: the highest digit
+    uint shift;     // the digit's first bit
 };
 
 shared uint bins[TOP_K_BINS];
 
-// Counts each lane's key, if it is wanted. Where all lanes of a subgroup have one digit, as of small numbers, one
-// counts them all. Collective over the subgroup.
+// Counts each lane's key, if it is wanted. If all lanes of a subgroup have the same digit, as is common with small
+// numbers, one lane counts for all. Collective over the subgroup.
 void count_key(K key, bool wanted, K known_digits, K known_bits) {
     uint bin = number_bits(key, shift, (1u << top_k_bits(shift)) - 1u);
     if (!number_equal(key & known_bits, known_digits)) wanted = false;

@@ -1,4 +1,4 @@
-// Complements keys that were sorted with the greatest first.
+// Complements keys that were sorted as complements, the greatest first.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "key.glsl"

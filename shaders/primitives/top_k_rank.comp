@@ -1,4 +1,4 @@
-// Counts, in each chunk, the keys before the k-th one and those that are equal to it, which it finds the last digit of.
+// Finds the last digit of the k-th key, and counts in each chunk the keys that are less than it and those equal to it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -7,12 +7,12 @@
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
     uvec2 counts;      // of the last digit
-    uvec2 known;       // a TopK: before the last digit
-    uvec2 bound;       // a TopK, out: the k-th key itself, and how many of its equals are wanted
-    uvec2 less;        // a word a chunk, out
-    uvec2 equals;      // the same
-    uvec2 taken;       // a word, out: how many keys are wanted, k or all that there are
-    uvec2 out_count;   // 0, or the same
+    uvec2 known;       // a TopK: what was known before the last digit
+    uvec2 bound;       // output, a TopK: the k-th key, and the number of keys equal to it that are wanted
+    uvec2 less;        // output: one word per chunk
+    uvec2 equals;      // output: one word per chunk
+    uvec2 taken;       // output: a word, the number of keys that are wanted: k, or all if there are fewer
+    uvec2 out_count;   // 0, or output: the same number
     Length length;
     uint k;
     uint flip;

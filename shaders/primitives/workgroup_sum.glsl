@@ -11,8 +11,8 @@
 
 shared S workgroup_sums[WORKGROUP / 4u];   // no subgroup has fewer than 4 lanes
 
-// Returns the sum over the subgroups before this one; total is that over all. sum is the same in the whole subgroup.
-// Collective over the workgroup. Between two calls lies a barrier.
+// Returns the sum over the subgroups before this one, and in `total` the sum over all. `sum` is the same in the whole
+// subgroup. Collective over the workgroup. A barrier must separate two calls.
 S workgroup_before(S sum, out S total) {
     if (gl_SubgroupInvocationID == 0u) workgroup_sums[gl_SubgroupID] = sum;
     barrier();
