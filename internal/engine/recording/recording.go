@@ -78,7 +78,7 @@ type Specialization struct {
 func Constant(name string, value uint32) Specialization { return Specialization{name, value} }
 
 const (
-	poolLight      = "POOL_LIGHT" // says that a pool is one super block
+	poolLight      = "POOL_LIGHT" // the pool is one super block
 	poolSuperShift = "POOL_SUPER_SHIFT"
 )
 
