@@ -1,17 +1,17 @@
-// B-link-tree, batched updates: common code of the kernels of a batch. Nothing else uses the tree meanwhile, so there
-// are no latches. Each node that is changed, or each of the nodes that replace it, belongs to one invocation.
+// B-link-tree, batched updates: common code of the kernels of a batch. Nothing else uses the tree at the same time, so
+// there are no latches. Only one invocation changes a node, or writes one of the nodes that replace it.
 //
 // Kernels for leaves define BATCH_LEAVES as 1 before these headers, and those for inner nodes as 0.
 //
 // A batch goes through the tree level by level, from the leaves up. At the leaves its elements are the operations in
 // key order. At an inner level they are the new nodes of the level below, as (low, child). A segment is the elements
-// for one node. One invocation has a segment, and changes the node in place if the result fits into it. Otherwise it
-// writes a record: a later kernel divides the segment's results among as many nodes as needed, the outputs; the first
-// output is the node itself. One invocation does a record. If the segment is long, one invocation does each output, so
-// that one huge segment costs no more than many small ones. The new nodes are the batch of the next level.
+// for one node. One invocation does a segment: it changes the node in place if the result fits into it. Otherwise it
+// writes a record, and a later kernel divides the result among as many nodes as needed, the outputs. The first output
+// is the node itself. One invocation does a record. If the segment is long, one invocation does each output, so that
+// one huge segment costs no more than many small ones. The new nodes are the batch of the next level.
 //
-// The root is always the same slab. When it splits, all of its outputs are new nodes, and it becomes an empty node one
-// level up, into which the outputs are inserted like other new nodes.
+// The root is always the same slab. When it splits, all of its outputs are new nodes. The root becomes an empty node
+// one level up, into which the outputs are inserted like other new nodes.
 #ifndef VKDS_BTREE_BATCH_GLSL
 #define VKDS_BTREE_BATCH_GLSL
 
@@ -19,24 +19,24 @@
 #include "btree_prefix_index.glsl"
 #include "operation.glsl"
 
-layout(constant_id = 16) const uint BATCH_GROUP = 128;   // elements that a workgroup has
+layout(constant_id = 16) const uint BATCH_GROUP = 128;   // elements per workgroup
 layout(constant_id = 17) const uint SHARED = 0;          // 1: the pool has other users
 
-// The elements of a batch: the operations in key order, those of equal keys in the order of the batch; or, at an inner
+// The elements of a batch: the operations in key order, and with equal keys in the order of the batch; or, at an inner
 // level, the new nodes of the level below.
 struct Batch {
-    uvec2 keys;      // or their lows
-    uvec2 payload;   // the value, or with `indexed` its index in the batch; or the node
+    uvec2 keys;      // keys, or the lows of nodes
+    uvec2 payload;   // values, or with `indexed` the operations' indices in the batch; or nodes
     uvec2 values;    // in the order of the batch
-    uvec2 kinds;     // bytes, in the order of the batch; of OP_MIXED alone
-    uvec2 marks;     // batch_marks
-    uint count;      // or the most that there may be, by which all memory is laid out
+    uvec2 kinds;     // bytes, in the order of the batch; for OP_MIXED only
+    uvec2 marks;     // see batch_marks.glsl
+    uint count;      // the number of elements, or an upper bound of it, which determines the layout of all memory
     uint kind;       // OP_INSERT, OP_INSERT_UNIQUE, OP_DELETE or OP_MIXED
     uint indexed;    // 1: payload has source indices
-    uint split;      // pairs that a node gets at least when nodes are split: 7 to 14
+    uint split;      // the least number of pairs of a node when nodes are split: 7 to 14
 };
 
-// A batch as in push constants, packed because a tree and its work are there, too.
+// A batch as it is in push constants: packed, because a tree and its work are there, too.
 struct PushedBatch {
     uvec2 keys;
     uvec2 payload;
@@ -44,7 +44,8 @@ struct PushedBatch {
     uvec2 kinds;
     uvec2 marks;
     uint count;
-    uint how;   // kind; bit 8: indexed; bit 9: the device alone knows how many there are; from bit 16 on, split
+    uint how;   // bits 0 to 7: kind; bit 8: indexed; bit 9: only the device knows the number of operations; from bit 16
+                // on: split
 };
 
 Batch batch_taken(PushedBatch p) {
@@ -61,27 +62,27 @@ uint batch_count(PushedBatch p) {
 // The memory of a batch. Each level has its own control words; the rest is reused by the next level.
 struct Work {
     uvec2 at;
-    uint capacity;   // elements of a level, a multiple of 64
+    uint capacity;   // the greatest number of elements of a level, a multiple of 64
     uint level;      // 0: the leaves
-    uint index_bits;   // of the prefix index that stands before this memory
-    uint group;      // elements of the level that a workgroup had
+    uint index_bits;   // of the prefix index that is before this memory; 0: there is none
+    uint group;      // elements of the level per workgroup
 };
 
-const uint BATCH_OUTPUTS_AT = 0u;    // byte offsets in a level's control words: nodes that it gets,
-const uint BATCH_SEGMENTS_AT = 4u;   // records,
-const uint BATCH_TAKEN_AT = 8u;      // nodes that the levels below got,
-const uint BATCH_ROOT_AT = 12u;      // 1 if the root was split,
-const uint BATCH_OUTPUTS_ARGS_AT = 16u;  // workgroups for the next level (x, y, z),
-const uint BATCH_SPLIT_ARGS_AT = 28u;    // and for the records,
-const uint BATCH_LONG_AT = 40u;      // 1 if one of them is of a long segment
+const uint BATCH_OUTPUTS_AT = 0u;    // byte offsets in a level's control words: new nodes of the level
+const uint BATCH_SEGMENTS_AT = 4u;   // records
+const uint BATCH_TAKEN_AT = 8u;      // new nodes of the levels below
+const uint BATCH_ROOT_AT = 12u;      // 1 if the root was split
+const uint BATCH_OUTPUTS_ARGS_AT = 16u;  // workgroups for the next level (x, y, z)
+const uint BATCH_SPLIT_ARGS_AT = 28u;    // workgroups for the records (x, y, z)
+const uint BATCH_LONG_AT = 40u;      // 1 if any record is of a long segment
 const uint BATCH_LEVEL_SHIFT = 6u;
-const uint BATCH_FAILED_AT = 1024u;  // and for all levels: 1 if the pool had not as many nodes as the leaves need
-const uint BATCH_CONTROL = 2048u;    // bytes of all
+const uint BATCH_FAILED_AT = 1024u;  // for all levels: 1 if the pool had too few free slabs for the leaves
+const uint BATCH_CONTROL = 2048u;    // bytes of the control words of all levels
 
 uvec2 batch_control(Work w, uint level, uint at) { return address_add(w.at, (level << BATCH_LEVEL_SHIFT) + at); }
 
-// Memory that one kernel writes and a later one reads, or other invocations of the workgroup in the kernel that does
-// all levels. It has at most 2^22 elements (maxBatch in Go), so loads and stores …_near can be used.
+// Memory that one kernel writes and a later one reads. In the kernel that does all levels, other invocations of the
+// workgroup read it. It has at most 2^22 elements (maxBatch in Go), so loads and stores …_near can be used.
 #ifdef BATCH_ALONE
 uint work_load(uvec2 at, uint i) { return VkdsCoherentWord(address_at(at, i, 2u)).v; }
 void work_store(uvec2 at, uint i, uint v) { VkdsCoherentWord(address_at(at, i, 2u)).v = v; }
@@ -106,17 +107,17 @@ void work_store4(uvec2 at, uint i, uvec4 v) { plain_store4(address_at(at, i, 4u)
 #define work_store_key(at, i, key) work_store(at, i, key)
 #endif
 
-const uint BATCH_WALK = 32u;   // the most operations that one invocation does: a segment of more is long
+const uint BATCH_WALK = 32u;   // the greatest number of operations that one invocation does; longer segments are long
 
-// The address of a part of the memory, after so many bytes per element.
+// The address of a part of the memory, which begins after the given number of bytes per element.
 uvec2 batch_part(Work w, uint bytes) { return address_add(w.at, BATCH_CONTROL + w.capacity * bytes); }
 
-// Records, in the places of the elements of their groups: what node, where its segment ends, how many pairs result, and
-// the node's slots that stay beside where in its group the segment begins.
+// Records, at the places of the elements of their groups. A record is a node, the end of its segment, the number of
+// resulting pairs, and a word with the mask of the node's slots that stay and the begin of the segment in its group.
 uvec2 batch_records(Work w) { return address_add(w.at, BATCH_CONTROL); }
-// New nodes of a group's records before each record.
+// For each record, the number of new nodes of its group's earlier records.
 uvec2 batch_offsets(Work w) { return batch_part(w, 16u); }
-// The new nodes of a level, the lows and then the nodes. Two levels take turns.
+// The new nodes of a level: their lows, and then their slabs. Even and odd levels have separate memory.
 #if VKDS_WIDE
 const uint BATCH_LEVEL_BYTES = 12u;
 #else
@@ -126,9 +127,9 @@ uvec2 batch_lows(Work w, uint level) { return batch_part(w, 20u + (level & 1u) *
 uvec2 batch_children(Work w, uint level) {
     return batch_part(w, (16u + BATCH_LEVEL_BYTES) + (level & 1u) * BATCH_LEVEL_BYTES);
 }
-// A pair of words a group: new nodes and records, once summed up those of the groups before it.
+// Two words per group: its numbers of new nodes and of records; later the sums of both over earlier groups.
 uvec2 batch_groups(Work w) { return batch_part(w, 24u + 2u * BATCH_LEVEL_BYTES); }
-// What the node of a long segment was: several invocations go by that, and one of them writes the node.
+// The old contents of the node of a long segment. Several invocations read it, while one of them overwrites the node.
 uvec2 batch_former(Work w, uint begin) {
     return address_at(batch_part(w, 20u + 2u * BATCH_LEVEL_BYTES), begin / BATCH_WALK, NODE_SHIFT);
 }
@@ -148,16 +149,16 @@ Batch batch_above(Work w, uint split) {
 
 K batch_key(Batch b, uint i) { return work_load_key(b.keys, i); }
 
-// The number of nodes for n pairs: one, if they fit. So a batch makes no more nodes than its insertions need, and
+// The number of nodes for n pairs: one if they fit. So a batch makes no more nodes than its insertions need, and
 // deletions don't change the levels above. If there are several nodes, each gets at least `split` pairs.
 uint batch_nodes(Batch b, uint n) {
     return n <= BTREE_SLOTS ? 1u : max((n + BTREE_SLOTS - 1u) / BTREE_SLOTS, n / b.split);
 }
 
-// The number of the first pair of output j: the outputs share n pairs evenly.
+// The index of the first pair of output j: the outputs share n pairs evenly.
 uint batch_first(uint n, uint nodes, uint j) { return j * (n / nodes) + min(j, n % nodes); }
 
-const uint BATCH_ROUNDS = 1u << 16;   // nodes that a search visits at most
+const uint BATCH_ROUNDS = 1u << 16;   // the greatest number of nodes that a search visits
 
 // The start of the search for a key down to a level: the entry of the work's prefix index, or the root.
 BTreePlace batch_start(BTree tree, Work w, uint level, K key) {
@@ -175,7 +176,7 @@ BTreePlace batch_start(BTree tree, Work w, uint level, K key) {
     return place;
 }
 
-// The child of an inner node for a key that is not below the node's range.
+// The child of an inner node for a key that is not below the node's low.
 uint batch_child(uvec2 node, K key) {
     uint child = SLAB_NULL;
     [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / VKDS_QUAD_SLOTS; q++) {
@@ -190,7 +191,7 @@ uint batch_child(uvec2 node, K key) {
     return child;
 }
 
-// The same, of a node that neighbouring lanes read too: the fewer words each one reads, the better.
+// The same, for nodes that neighbouring lanes read, too: it is faster to read fewer words per lane.
 uint batch_child_stepwise(uvec2 node, K key) {
     uint slot = 0u;
     [[unroll]] for (uint step = 8u; step != 0u; step >>= 1) {
@@ -200,7 +201,7 @@ uint batch_child_stepwise(uvec2 node, K key) {
     return VKDS_REFERENCE(VKDS_LOAD_NEAR(node, 2u * slot + 1u));
 }
 
-// The node of a level whose range has the key, and its header.
+// The node of a level whose range has the key, and its header. SLAB_NULL if it is not found.
 uint batch_find(BTree tree, Work w, uint level, K key, bool enabled, out NodeHeader header) {
     BTreePlace place = batch_start(tree, w, level, key);
     header = NodeHeader(0u, K(0u), K(0u), 0u);
@@ -224,7 +225,7 @@ uint batch_find(BTree tree, Work w, uint level, K key, bool enabled, out NodeHea
     return busy ? SLAB_NULL : place.node;
 }
 
-// The leaf whose range has the key. If all nodes have parents, the parent alone tells, and the leaf is not read.
+// The leaf whose range has the key. If all nodes have parents, the leaf itself need not be read.
 uint batch_leaf(BTree tree, Work w, K key, bool enabled) {
     uint orphans = plain_load(address_add(tree.state, BTREE_ORPHANS_AT));
     BTreePlace place = batch_start(tree, w, 0u, key);

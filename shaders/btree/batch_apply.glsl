@@ -1,11 +1,11 @@
-// B-link-tree, batched updates: an inner level's segments, each by the invocation that has its first element. What fits
-// into the node is done in place, the rest is written down.
+// B-link-tree, batched updates: the segments of an inner level. The invocation with a segment's first element does it:
+// in place if the result fits into the node, otherwise it writes a record.
 #ifndef VKDS_BTREE_BATCH_APPLY_GLSL
 #define VKDS_BTREE_BATCH_APPLY_GLSL
 
 #include "batch_split.glsl"
 
-// The end of the segment that begins at i, of keys up to high.
+// The end of the segment that begins at i, whose keys are at most `high`.
 uint segment_end(Batch b, uint i, K high) {
     uint low = i + 1u, step = 1u;
     bool within = true;
@@ -17,7 +17,7 @@ uint segment_end(Batch b, uint i, K high) {
             step *= 2u;
         }
     }
-    // Between the last place tried that was within and this one.
+    // The end is after the last place tried that was within, and at most here.
     uint end = min(low, b.count);
     low = low - step / 2u + (step == 1u ? 0u : 1u);
     while (low < end) {
@@ -28,7 +28,7 @@ uint segment_end(Batch b, uint i, K high) {
     return end;
 }
 
-// Puts the children of a segment into an inner node of so many, which has room for them.
+// Inserts the children of a segment into an inner node with `have` children. They must fit.
 void node_insert(Batch b, inout Node n, uint have, uint begin, uint end) {
     [[dont_unroll]] for (uint i = begin; i < end; i++) {
         P child = VKDS_BRANCH(batch_key(b, i), work_load(b.payload, i));
@@ -43,7 +43,7 @@ void node_insert(Batch b, inout Node n, uint have, uint begin, uint end) {
     [[unroll]] for (uint s = 1u; s < BTREE_SLOTS; s++) n.pair[s] = s < have ? n.pair[s] : n.pair[s - 1u];
 }
 
-// Does what a segment brings to its node, or says what there is to write down of it. Returns whether there is.
+// Does a segment in its node, if the result fits. Otherwise returns true, with the record to write.
 bool segment_apply(BTree tree, Work w, Batch b, uint i, uint slab, NodeHeader header, bool root_empty, out Record r) {
     uvec2 node = slab_address(tree.pool, slab);
     Node n;
@@ -77,7 +77,7 @@ bool segment_apply(BTree tree, Work w, Batch b, uint i, uint slab, NodeHeader he
     return !fits;
 }
 
-// Does this workgroup's group of the level's elements; lane i has element i of it. Collective over the workgroup.
+// Does this workgroup's group of the level's elements; lane i has its element i. Collective over the workgroup.
 void group_apply(BTree tree, Work w, Batch b, uint group) {
     uint i = group * w.group + workgroup_lane();
     bool enabled = i < b.count;

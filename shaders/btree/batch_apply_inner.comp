@@ -1,4 +1,4 @@
-// Inserts a level's batch into the inner nodes that have room for their part of it.
+// Inserts the batch of an inner level into the nodes that have room for their segments.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0
@@ -7,7 +7,7 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
-    uint split;      // of Batch
+    uint split;      // as in Batch
 };
 
 void main() {

@@ -1,4 +1,4 @@
-// Does the operations of a batch in the leaves that have room for their part of it.
+// Does the operations of a batch in the leaves that have room for their segments.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1
@@ -6,14 +6,16 @@
 #define BITMAP_BITS BATCH_GROUP
 #include "../primitives/bitmap.glsl"
 
-layout(constant_id = 18) const uint KIND = OP_INSERT;   // of the batch: what others need takes no registers
+layout(constant_id = 18) const uint KIND = OP_INSERT;   // of the batch. A constant, so that code for other kinds takes
+                                                        // no registers
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
     PushedBatch pushed;
     uvec2 leaves;    // the leaf of each position
-    uvec2 emptied;   // 0, or a bit a position, out: the first of the segment of a leaf that has no pairs left
+    uvec2 emptied;   // 0, or output, one bit per position: set at the first position of a segment whose leaf has become
+                     // empty
 };
 
 void main() {

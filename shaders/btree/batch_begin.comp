@@ -1,4 +1,4 @@
-// Begins a batch: sets its control words to 0, and counts the free slabs of each memory block of the pool.
+// Begins a batch: clears its control words, and counts the free slabs of each memory block of the pool.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0
@@ -8,7 +8,7 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     uvec2 control;
-    uvec2 free;   // a pair a block, out: how many, and 0
+    uvec2 free;   // output, two words per block: the number of free slabs, and 0
 };
 
 void main() {

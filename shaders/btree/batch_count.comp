@@ -1,5 +1,4 @@
-// Before a part of a batch whose number of operations the device alone knows: how many there are from the part's first
-// one on.
+// Computes the number of operations from a part's first one on, if only the device knows the number of operations.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0
@@ -7,9 +6,9 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 count;   // address of how many the batch has
-    uvec2 behind;  // out: how many of them are not in the parts before
-    uint first;    // those that are
+    uvec2 count;   // address of the number of operations of the batch
+    uvec2 behind;  // output: the number without those in earlier parts
+    uint first;    // the number of operations in earlier parts
 };
 
 void main() {

@@ -9,8 +9,8 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     uvec2 control;
-    uvec2 free;      // batch_slab
-    uvec2 pending;   // 0, or a word that count is added to if the batch could not be done
+    uvec2 free;      // as in batch_slab
+    uvec2 pending;   // 0, or a counter to which `count` is added if the batch could not be done
     uint count;
 };
 
@@ -26,7 +26,7 @@ void main() {
     if (SHARED != 0u || i >= tree.pool.blocks) return;
     uint before = plain_load_near(free, 2u * i);
     if (before >= nodes) return;
-    uint left = nodes - before, part = 0u, in_part = 0u;   // of one quad of words, a part is taken
+    uint left = nodes - before, part = 0u, in_part = 0u;   // at most one quad of words is taken in part
     uvec2 at = pool_block(tree.pool, i);
     uvec4 quad[8];
     [[unroll]] for (uint q = 0u; q < 8u; q++) quad[q] = plain_load4(address_add(at, q * 16u));

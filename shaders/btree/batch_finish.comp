@@ -1,5 +1,6 @@
-// Does inner levels by one workgroup, as far as they have little to do: sums up one whose segments were gone through,
-// and if no more new nodes came of it than so many, does the rest of it and all levels above it.
+// Does inner levels that have little to do, by one workgroup. If the segments of the first level were done already, it
+// sums that level up. If the level has at most `most` new nodes, the workgroup does the rest of it, and all levels
+// above it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0
@@ -10,10 +11,11 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
-    uvec2 free;       // batch_slab
-    uint split;       // of Batch
-    uint splitting;   // invocations of a workgroup that goes over records; 0: no segments were gone through
-    uint most;        // new nodes
+    uvec2 free;       // as in batch_slab
+    uint split;       // as in Batch
+    uint splitting;   // invocations of a workgroup that does records; 0: the segments of the first level are to be
+                      // done, too
+    uint most;        // the greatest number of new nodes of the first level
 };
 
 void main() {
@@ -36,7 +38,7 @@ void main() {
         uint outputs = min(work_load(batch_control(w, w.level, BATCH_OUTPUTS_AT), 0u), w.capacity);
         if (begun && outputs > most) break;
         if (workgroup_lane() == 0u) {
-            // The dispatches that would go on have nothing to do.
+            // The dispatches for these have nothing to do any more.
             work_store(batch_control(w, w.level, BATCH_OUTPUTS_ARGS_AT), 0u, 0u);
             work_store(batch_control(w, w.level, BATCH_SPLIT_ARGS_AT), 0u, 0u);
         }

@@ -1,4 +1,4 @@
-// B-link-tree, batched updates: records of leaves. Most of them are leaves that become two, which are read once and
+// B-link-tree, batched updates: the records of leaves. Most of them are leaves that become two, which are read once and
 // written once.
 #ifndef VKDS_BTREE_BATCH_HALVE_GLSL
 #define VKDS_BTREE_BATCH_HALVE_GLSL
@@ -8,20 +8,20 @@
 #include "batch_stage.glsl"
 #include "unroll.glsl"
 
-// The slots of a leaf that stay, in registers; the others have the key ~0, which no leaf that becomes two may hold.
+// The slots of a leaf that stay, in registers. The others have the key ~0, which is in no leaf that becomes two.
 struct Staying {
     K key[BTREE_SLOTS];
     V value[BTREE_SLOTS];
 };
 
-// How many slots that stay have a key below one.
+// The number of staying slots with a key below the given one.
 uint staying_below(Staying l, K key) {
     uint below = 0u;
     VKDS_UNROLL for (uint s = 0u; s < BTREE_SLOTS; s++) below += VKDS_BELOW(l.key[s], key) ? 1u : 0u;
     return below;
 }
 
-// The value of a key in a leaf, or another one if the leaf hasn't the key.
+// The value of a key in a leaf, or `otherwise` if the leaf does not have the key.
 V leaf_value(uvec2 node, K key, V otherwise) {
     [[dont_unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
         P pair = VKDS_SLOT_LOAD(btree_slot(node, s));
@@ -30,12 +30,12 @@ V leaf_value(uvec2 node, K key, V otherwise) {
     return otherwise;
 }
 
-// Where in this lane's row pair `at` of those is that a leaf and the new one share, of which the leaf gets the first
-// ones.
+// The place in a lane's row of pair `at` of those that a leaf and its new neighbour share. The leaf gets the pairs
+// before `first`.
 uint half_place(uint at, uint first) { return at < first ? at : NODE_PAIRS + min(at - first, BTREE_SLOTS - 1u); }
 
-// Makes of this lane's row, which has the leaf of a record, that leaf and the new one, which is a slab. Returns the new
-// one's least key.
+// Divides the leaf in this lane's row between itself and a new leaf, which gets the given slab, and adds the segment of
+// the record. Returns the new leaf's low.
 K halve(BTree tree, Batch b, Record r, uint slab) {
     uint row = workgroup_lane(), first = batch_first(r.count, 2u, 1u);
     Staying l;
@@ -82,7 +82,7 @@ K halve(BTree tree, Batch b, Record r, uint slab) {
     return low;
 }
 
-// Writes what this lane's invocation writes of a record, if it has one. Collective over the workgroup.
+// Does the lane's record, if it has one. Collective over the workgroup.
 void split_leaf(BTree tree, Work w, Batch b, uvec2 free, bool busy, Record r, uint number) {
     uint lane = workgroup_lane();
     bool halves = busy && !record_long(r) && batch_nodes(b, r.count) == 2u;
@@ -92,7 +92,7 @@ void split_leaf(BTree tree, Work w, Batch b, uvec2 free, bool busy, Record r, ui
     stage_load(tree.pool);
     barrier();
     if (halves) {
-        slab = batch_slab(tree.pool, free, number);   // no level is below this one
+        slab = batch_slab(tree.pool, free, number);   // there is no level below this one, so no slab is taken yet
         K low = halve(tree, b, r, slab);
         uint at = min(number, w.capacity - 1u);
         VKDS_STORE_NEAR(batch_lows(w, 0u), at, low);

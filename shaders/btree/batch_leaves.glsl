@@ -1,5 +1,5 @@
-// B-link-tree, batched updates: what a batch brings to the leaves. Each segment has an invocation; what fits into the
-// leaf it does in place, the rest it writes down.
+// B-link-tree, batched updates: the segments of the leaves. An invocation does each segment: in place if the result
+// fits into the leaf, otherwise it writes a record.
 #ifndef VKDS_BTREE_BATCH_LEAVES_GLSL
 #define VKDS_BTREE_BATCH_LEAVES_GLSL
 
@@ -7,25 +7,25 @@
 #include "batch_marks.glsl"
 #include "search.glsl"
 
-shared uint group_leaf[WORKGROUP];   // of each of the group's positions
+shared uint group_leaf[WORKGROUP];   // the leaf of each of the group's positions
 
 // A leaf that the batch changes.
 struct Leaf {
     uint slab;
     uvec2 node;             // its address
     K key[BTREE_SLOTS];
-    uint slots;             // those in use, a bit each
+    uint slots;             // the mask of the slots in use
     K empty_key;
 };
 
-// The slots of a leaf that have a key: one at most, a bit each.
+// The mask of the slots with a key: at most one.
 uint leaf_with(Leaf l, K key) {
     uint slots = 0u;
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) slots |= l.key[s] == key ? 1u << s : 0u;
     return slots & l.slots;
 }
 
-// The end of the segment of a leaf that has the position before `from`.
+// The end of the segment of `leaf`, which has the position before `from`.
 uint segment_end(Batch b, uvec2 leaves, uint from, uint leaf) {
     uint low = from, step = 1u;
     bool within = true;
@@ -37,7 +37,7 @@ uint segment_end(Batch b, uvec2 leaves, uint from, uint leaf) {
             step *= 2u;
         }
     }
-    // Between the last place tried that was within and this one.
+    // The end is after the last place tried that was within, and at most here.
     uint end = min(low, b.count);
     low = step == 1u ? low : low - step / 2u + 1u;
     while (low < end) {
@@ -48,7 +48,7 @@ uint segment_end(Batch b, uvec2 leaves, uint from, uint leaf) {
     return end;
 }
 
-// The slots whose keys a segment doesn't bring.
+// The mask of the slots whose keys are not in the segment.
 uint slots_staying(Batch b, Leaf l, uint begin, uint end) {
     uint slots = l.slots;
     K first = batch_key(b, begin), last = batch_key(b, end - 1u);
@@ -64,7 +64,7 @@ uint slots_staying(Batch b, Leaf l, uint begin, uint end) {
     return slots;
 }
 
-// The same of a short segment, and how many pairs result.
+// The same for a short segment, and the number of resulting pairs.
 uint slots_staying_short(Batch b, Leaf l, uint begin, uint end, out uint count) {
     uint slots = l.slots;
     count = 0u;
@@ -82,7 +82,8 @@ uint slots_staying_short(Batch b, Leaf l, uint begin, uint end, out uint count) 
     return slots;
 }
 
-// Does the operations of a segment in its leaf, where free slots suffice. Returns whether the leaf is empty then.
+// Does the operations of a segment in its leaf, which must have enough free slots. Returns whether the leaf is then
+// empty.
 bool leaf_apply(Batch b, Leaf l, uint begin, uint end) {
     uint slots = l.slots;
     K key = batch_key(b, begin);
@@ -90,7 +91,7 @@ bool leaf_apply(Batch b, Leaf l, uint begin, uint end) {
         K next = ~key;
         if (i + 1u < end) next = batch_key(b, i + 1u);
         if (next != key) {
-            uint slot = leaf_with(l, key);   // no earlier operation filled that one
+            uint slot = leaf_with(l, key);   // no earlier operation has filled this slot
             bool there = slot != 0u;
             if (!there) slot = ~slots & (slots + 1u);
             uvec2 at = btree_slot(l.node, uint(findLSB(slot)));
@@ -109,7 +110,7 @@ bool leaf_apply(Batch b, Leaf l, uint begin, uint end) {
     return slots == 0u;
 }
 
-// Does what a segment brings to its leaf, or says what there is to write down of it. Returns whether there is.
+// Does a segment in its leaf, if the result fits. Otherwise returns true, with the record to write.
 bool segment_apply(Batch b, Leaf l, uint begin, uint end, out Record r, out bool emptied) {
     uint have = uint(bitCount(l.slots)), length = end - begin;
     bool fits = length <= BATCH_WALK && (b.kind == OP_DELETE || have + length <= BTREE_SLOTS);
@@ -122,7 +123,7 @@ bool segment_apply(Batch b, Leaf l, uint begin, uint end, out Record r, out bool
             r.slots = slots_staying(b, l, begin, end);
             r.count = uint(bitCount(r.slots)) + marks_before(b, end) - marks_before(b, begin);
         }
-        // In place, a mixed batch might need a slot before it frees one.
+        // A mixed batch might need a free slot before it frees one.
         fits = length <= BATCH_WALK && b.kind != OP_MIXED && r.count <= BTREE_SLOTS;
         emptied = !fits && r.count == 0u;
     }
@@ -130,8 +131,8 @@ bool segment_apply(Batch b, Leaf l, uint begin, uint end, out Record r, out bool
     return !fits;
 }
 
-// What the first words of a node's pairs are, of two pairs for each of the tile's nodes, are to be those of each lane's
-// own node: a matrix of 4 by 4 is turned over.
+// m has words of two pairs for each of the tile's nodes. Transposes them, as a matrix of 4 by 4, so that each lane gets
+// the words of its own node.
 void turn_over(inout uvec2 m[4]) {
     uint lane = tile_lane();
     [[unroll]] for (uint step = 2u; step != 0u; step >>= 1) {
@@ -146,9 +147,8 @@ void turn_over(inout uvec2 m[4]) {
     }
 }
 
-// The keys of the pairs of a node, those of the header being the meta and the high. With TILE 4, four lanes read their
-// four nodes one after the other together, since a lane that reads a node by itself takes three times as long.
-// Collective.
+// The keys of all pairs of a node; those of the header are the meta and the high. With TILE 4, four lanes read their
+// four nodes together, one after another, because a lane that reads a node alone takes three times as long. Collective.
 void load_firsts(SlabPool pool, uint slab, out K first[NODE_PAIRS]) {
     if (TILE == 4u) {
         uvec2 lower[4], upper[4];
@@ -184,8 +184,8 @@ void load_firsts(SlabPool pool, uint slab, out K first[NODE_PAIRS]) {
     }
 }
 
-// Does this workgroup's group of the batch, whose leaves are known. emptied says that the leaf of the segment that
-// begins at this lane's position has no pairs left. Collective over the workgroup.
+// Does this workgroup's group of the batch, whose leaves are known. `emptied` tells whether the leaf of the segment
+// that begins at this lane's position is now empty. Collective over the workgroup.
 void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool emptied) {
     uint lane = workgroup_lane(), i = group * BATCH_GROUP + lane;
     uint leaf = SLAB_NULL, before = SLAB_NULL;
@@ -195,7 +195,7 @@ void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool
     group_leaf[lane] = leaf;
     barrier();
     K words[NODE_PAIRS];
-    load_firsts(tree.pool, first ? leaf : 0u, words);   // slab 0 is there in every pool
+    load_firsts(tree.pool, first ? leaf : 0u, words);   // every pool has slab 0
     emptied = false;
     Record r = Record(0u, 0u, 0u, 0u, 0u);
     bool records = false;
@@ -219,7 +219,7 @@ void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool
             [[dont_unroll]] for (uint q = 0u; q < 8u; q++)
                 plain_store4(address_add(former, q * 16u), plain_load4(address_add(l.node, q * 16u)));
         }
-        // The last leaf, whose range is the key ~0, stays.
+        // The last leaf, whose range is only the key ~0, stays.
         emptied = emptied && words[NODE_PAIRS - 1u] != K(~0u);
     }
     group_record(tree, w, b, group, records, r);

@@ -1,4 +1,4 @@
-// Finds the leaf that each key of a batch belongs to; elements after the last key belong to none.
+// Finds the leaf of each key of a batch. Elements after the last key get none.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1
@@ -9,7 +9,7 @@ layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
     PushedBatch pushed;
-    uvec2 leaves;     // a word a position, out
+    uvec2 leaves;     // output: one word per position
 };
 
 void main() {

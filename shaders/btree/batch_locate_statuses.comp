@@ -1,6 +1,6 @@
-// Finds the leaf that each key of a batch belongs to (none for elements after the last key), and the status of each
-// operation, before the batch changes the tree. The first operation of a key finds what the tree has, and each other
-// one the result of the operation before it.
+// Finds the leaf of each key of a batch (none for elements after the last key), and the status of each operation,
+// before the batch changes the tree. The first operation with a key finds what the tree has, and each other one finds
+// the result of the operation before it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1
@@ -10,9 +10,9 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
-    PushedBatch pushed;   // whose payload has source indices
-    uvec2 leaves;         // a word a position, out
-    uvec2 statuses;       // a word an operation, in the order of the batch, out
+    PushedBatch pushed;   // its payload must have indices
+    uvec2 leaves;         // output: one word per position
+    uvec2 statuses;       // output: one word per operation, in the order of the batch
 };
 
 void main() {
@@ -26,7 +26,7 @@ void main() {
     uint kind = 0u;
     if (enabled) kind = batch_kind(batch, i);
     bool first = enabled && i == 0u;
-    bool there = false;   // before this operation
+    bool there = false;   // the key is there before this operation
     if (enabled && !first) {
         first = batch_key(batch, i - 1u) != key;
         if (!first) there = batch_kind(batch, i - 1u) != OP_DELETE;

@@ -1,4 +1,4 @@
-// Marks which operations of a batch land, and which start anew (batch_marks.glsl).
+// Marks the operations of a batch that land, and those that start anew (batch_marks.glsl).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1

@@ -1,4 +1,4 @@
-// Finds the keys of a batch that the tree has, and their values, before the batch changes it.
+// Looks up the keys of a batch and their values, before the batch changes the tree.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1
@@ -9,8 +9,8 @@ layout(push_constant, std430) uniform Push {
     BTree tree;
     PushedBatch pushed;
     uvec2 leaves;   // the leaf of each position
-    uvec2 values;   // V a position, out
-    uvec2 found;    // a byte a position, out: 1 if the key is there, else 0
+    uvec2 values;   // output: V per position
+    uvec2 found;    // output: one byte per position, 1 if the key is there, else 0
 };
 
 void main() {
@@ -21,7 +21,7 @@ void main() {
         uvec2 node = slab_address(tree.pool, plain_load_near(leaves, i));
         K key = batch_key(batch, i);
         V value = V(0u);
-        // No key of a leaf's range is the one that its free slots have.
+        // A key in a leaf's range is never the key of its free slots.
         [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / VKDS_QUAD_SLOTS; q++) {
             uvec4 v = plain_load4(address_add(node, q * 16u));
 #if VKDS_WIDE

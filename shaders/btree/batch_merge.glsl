@@ -1,5 +1,5 @@
 // B-link-tree, batched updates: merges a node's pairs and a segment of a batch into one sequence in key order. Any part
-// of it can be written alone.
+// of the sequence can be written alone.
 #ifndef VKDS_BTREE_BATCH_MERGE_GLSL
 #define VKDS_BTREE_BATCH_MERGE_GLSL
 
@@ -15,14 +15,14 @@ uint marks_next(Batch b, uint i, uint end) { return i; }
 
 const uint SLOT_NONE = ~0u;
 
-// The slot of a leaf that has a key; SLOT_NONE if none has.
+// The slot of a leaf with a key, or SLOT_NONE.
 uint leaf_slot(Node n, K key) {
     uint slot = SLOT_NONE;
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) slot = n.pair[s].VKDS_KEY == key ? s : slot;
     return slot;
 }
 
-// The slots of a node that are in use, a bit each.
+// The mask of a node's slots in use.
 uint node_slots(Node n, K high) {
     uint slots = 0u;
 #if BATCH_LEAVES
@@ -36,7 +36,7 @@ uint node_slots(Node n, K high) {
     return slots;
 }
 
-// How many of these slots have a key below one.
+// The number of these slots with a key below the given one.
 uint slots_below(Node n, uint slots, K key) {
     uint below = 0u;
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++)
@@ -44,7 +44,7 @@ uint slots_below(Node n, uint slots, K key) {
     return below;
 }
 
-// The one of these slots, at least one, that has the least key.
+// The one of these slots with the least key. There must be at least one.
 uint slots_least(Node n, uint slots, out P pair) {
     uint slot = 0u;
     pair = P(K(~0u), V(0u));
@@ -56,17 +56,17 @@ uint slots_least(Node n, uint slots, out P pair) {
     return slot;
 }
 
-// A segment and the node that it goes to. Its slots are those whose keys the segment doesn't bring too.
+// A node and its segment. `slots` are the node's slots whose keys are not in the segment.
 struct Merge {
     Node node;
     uint slots;
     uint begin, end;   // of the segment
 };
 
-// Writes the pairs first … first+length-1 of the sequence into a node, up to as many as it has slots. Returns whether
-// there is one behind them; next is its key then, and low the first one's key.
+// Writes the pairs first … first+length-1 of the sequence into a node; length is at most BTREE_SLOTS. Returns whether
+// there is a pair after them, and in `next` its key. `low` is the key of the first pair.
 bool merge_write(Batch b, Merge m, uint first, uint length, uvec2 target, K empty_key, out K low, out K next) {
-    // Where in the segment that part begins: at the first position whose key has enough pairs below it.
+    // Where that part begins in the segment: at the first position whose key has at least `first` pairs below it.
     uint begun = marks_before(b, m.begin);
     uint at = m.begin, high = m.end;
     if (first == 0u) high = at;
@@ -76,7 +76,7 @@ bool merge_write(Batch b, Merge m, uint first, uint length, uvec2 target, K empt
         if (below < first) at = middle + 1u;
         else high = middle;
     }
-    uint passed = first - (marks_before(b, at) - begun);   // slots whose pairs come before
+    uint passed = first - (marks_before(b, at) - begun);   // the number of slots whose pairs come before
     uint slots = m.slots;
     P pair;
     [[dont_unroll]] for (uint i = 0u; i < min(passed, BTREE_SLOTS); i++)

@@ -1,6 +1,6 @@
 // B-link-tree, batched updates: the slabs of new nodes. New nodes, in key order, get the pool's free slabs in the order
-// of their bits in the bitmaps. A new node's number determines its slab, so no kernel allocates; the bits are set at
-// the end of the batch. If the pool is SHARED, the slabs are ones that the host has allocated before.
+// of their bits in the bitmaps. So a new node's number determines its slab, and no kernel allocates. The bits are set
+// at the end of the batch. If the pool is SHARED, the host has allocated the slabs before.
 #ifndef VKDS_BTREE_BATCH_NODES_GLSL
 #define VKDS_BTREE_BATCH_NODES_GLSL
 
@@ -10,9 +10,9 @@ uvec2 pool_block(SlabPool pool, uint block) {
     return pool_bitmap_word(pool, block >> POOL_SUPER_SHIFT, block & ((1u << POOL_SUPER_SHIFT) - 1u), 0u);
 }
 
-// The new node of a number. free has a pair a memory block: how many slabs are free in the blocks before it, and, for
-// the k-th pair, the block of new node k * 1024, or the last block; and one more pair behind the last, of all. SHARED:
-// it has a word that says how many there are, and then the slabs.
+// The slab of the new node with a number. `free` has two words per memory block: the number of free slabs in earlier
+// blocks; and, in the k-th pair, the block of the new node k * 1024, or the last block. One more pair follows, with the
+// number of all free slabs. If the pool is SHARED, `free` has the number of slabs, and then the slabs.
 uint batch_slab(SlabPool pool, uvec2 free, uint number) {
     if (SHARED != 0u) return plain_load_near(free, number + 1u);
     uint near = min(number >> 10, pool.blocks - 1u);
@@ -25,7 +25,7 @@ uint batch_slab(SlabPool pool, uvec2 free, uint number) {
     }
     uint left = number - plain_load_near(free, 2u * block), word = 0u, view = 0u;
     uvec2 at = pool_block(pool, block);
-    // First the quad of words that has it, then the word.
+    // First it finds the quad of words with the slab, then the word.
     uvec4 quad = uvec4(0u);
     bool found = false;
     [[unroll]] for (uint q = 0u; q < 8u; q++) {

@@ -1,4 +1,4 @@
-// B-link-tree, batched updates: what is written down of segments whose results don't fit into one node.
+// B-link-tree, batched updates: the records of segments whose results don't fit into one node.
 #ifndef VKDS_BTREE_BATCH_RECORD_GLSL
 #define VKDS_BTREE_BATCH_RECORD_GLSL
 
@@ -7,12 +7,12 @@
 
 struct Record {
     uint node;
-    uint count;   // pairs that result
-    uint slots;   // of the node that stay
+    uint count;   // the number of resulting pairs
+    uint slots;   // the mask of the node's slots that stay
     uint begin, end;
 };
 
-// A record is at the place of its group's element number rank.
+// A record is at the place of element number `rank` of its group.
 void record_store(Work w, uint group, uint rank, Record r) {
     uint begin = r.begin - group * w.group;
     work_store4(batch_records(w), group * w.group + rank, uvec4(r.node, r.end, r.count, r.slots | begin << 16));
@@ -26,11 +26,11 @@ Record record_load(Work w, Batch b, uint group, uint rank) {
 
 bool record_long(Record r) { return r.end - r.begin > BATCH_WALK; }
 
-// The new nodes that a record's results take beside the one that is there; the root is none of its outputs.
+// The number of new nodes for a record. The record's node is one of the outputs, unless it is the root.
 uint record_new(BTree tree, Batch b, Record r) { return batch_nodes(b, r.count) - (r.node == tree.root ? 0u : 1u); }
 
-// Stores the records that lanes of a workgroup have of its group, in the order of the lanes, and how many new nodes
-// they come to. Collective over the workgroup.
+// Stores the records of the workgroup's lanes, in the order of the lanes, and their numbers of new nodes. Collective
+// over the workgroup.
 void group_record(BTree tree, Work w, Batch b, uint group, bool records, Record r) {
     uint made = 0u;
     if (records) {
@@ -39,7 +39,7 @@ void group_record(BTree tree, Work w, Batch b, uint group, bool records, Record 
         if (record_long(r)) work_store(batch_control(w, w.level, BATCH_LONG_AT), 0u, 1u);
     }
 
-    barrier();   // has all lanes of a subgroup together again, for what follows
+    barrier();   // makes each subgroup converge again
     uint rank = subgroupInclusiveAdd(records ? 1u : 0u), offset = subgroupInclusiveAdd(made);
     uvec2 total;
     uint ranks = workgroup_before(subgroupShuffle(rank, gl_SubgroupSize - 1u), total.y);

@@ -1,4 +1,4 @@
-// B-link-tree, batched updates: what becomes of the segments that were written down.
+// B-link-tree, batched updates: divides the results of records among nodes.
 #ifndef VKDS_BTREE_BATCH_SPLIT_GLSL
 #define VKDS_BTREE_BATCH_SPLIT_GLSL
 
@@ -9,7 +9,7 @@
 #include "btree_version.glsl"
 #endif
 
-// Writes output j of a record, whose first new node has a number.
+// Writes output j of a record. `number` is that of the record's first new node.
 void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint number) {
     uvec2 from = record_long(r) ? batch_former(w, r.begin) : slab_address(tree.pool, r.node);
     Merge m;
@@ -27,8 +27,8 @@ void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint
     m.end = r.end;
     uint nodes = batch_nodes(b, r.count);
     uint base = work_load(batch_control(w, w.level, BATCH_TAKEN_AT), 0u);
-    uint skipped = r.node == tree.root ? 0u : 1u;   // outputs that are not new
-    uint o = number + j - skipped;                   // among the level's outputs
+    uint skipped = r.node == tree.root ? 0u : 1u;   // the number of outputs that are not new
+    uint o = number + j - skipped;                   // the number among the level's new nodes
     uint slab = r.node;
     if (j >= skipped) slab = batch_slab(tree.pool, free, base + o);
     uvec2 target = slab_address(tree.pool, slab);
@@ -50,15 +50,15 @@ void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint
     }
 }
 
-// Writes what one invocation writes of a record: of a long segment the first output, else all of them, the node that is
-// there last.
+// Writes the outputs of a record that one invocation writes. Of a long segment that is the first one. Otherwise it is
+// all, and the old node comes last, because the others are made from it.
 void split_record(BTree tree, Work w, Batch b, uvec2 free, Record r, uint number) {
-    uint first = r.node == tree.root && record_long(r) ? 1u : 0u;   // of the root, no output is an old node
+    uint first = r.node == tree.root && record_long(r) ? 1u : 0u;   // no output of the root is an old node
     uint nodes = record_long(r) ? 1u : batch_nodes(b, r.count);
     [[dont_unroll]] for (uint j = nodes; j > first; j--) split_write(tree, w, b, free, r, j - 1u, number);
 }
 
-// The last of a group's count records before which there are not more new nodes than so many.
+// The last of the group's `count` records with at most `number` new nodes before it.
 uint record_of(Work w, uint group, uint count, uint number) {
     uint low = 0u, high = count;
     while (high - low > 1u) {
@@ -69,7 +69,7 @@ uint record_of(Work w, uint group, uint count, uint number) {
     return low;
 }
 
-// The last group before which there are not more than so many new nodes (word 0) or records (word 1).
+// The last group with at most `number` new nodes (word 0) or records (word 1) before it.
 uint group_of(Work w, Batch b, uint word, uint number) {
     uint low = 0u, high = (b.count + w.group - 1u) / w.group;
     while (high - low > 1u) {
@@ -80,7 +80,7 @@ uint group_of(Work w, Batch b, uint word, uint number) {
     return low;
 }
 
-// The level's record i, and the number of its first new node.
+// Record i of the level, and the number of its first new node.
 Record split_take(Work w, Batch b, uint i, out uint number) {
     uint group = group_of(w, b, 1u, i);
     uvec2 here = work_load2(batch_groups(w), group);
@@ -89,7 +89,7 @@ Record split_take(Work w, Batch b, uint i, out uint number) {
     return record_load(w, b, group, rank);
 }
 
-// Writes the level's new node number o, if it is of a long segment.
+// Writes new node o of the level, if it is of a long segment.
 void split_long(BTree tree, Work w, Batch b, uvec2 free, uint o) {
     uint group = group_of(w, b, 0u, o);
     uvec2 here = work_load2(batch_groups(w), group), behind = work_load2(batch_groups(w), group + 1u);

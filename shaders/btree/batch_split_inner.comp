@@ -1,5 +1,5 @@
-// Splits the inner nodes that have no room for their part of a level's batch. There is one invocation for each record,
-// followed, if any record is of a long segment, by one for each new node.
+// Splits the inner nodes that have no room for their segments. There is one invocation for each record, followed, if
+// any record is of a long segment, by one for each new node.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0
@@ -9,8 +9,8 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
-    uvec2 free;      // batch_slab
-    uint split;      // of Batch
+    uvec2 free;      // as in batch_slab
+    uint split;      // as in Batch
 };
 
 void main() {

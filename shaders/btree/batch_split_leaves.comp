@@ -1,5 +1,5 @@
-// Splits the leaves that have no room for their part of a batch. There is one invocation for each record, followed, if
-// any record is of a long segment, by one for each new leaf.
+// Splits the leaves that have no room for their segments. There is one invocation for each record, followed, if any
+// record is of a long segment, by one for each new leaf.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1
@@ -9,7 +9,7 @@ layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
     PushedBatch pushed;
-    uvec2 free;      // batch_slab
+    uvec2 free;      // as in batch_slab
 };
 
 void main() {

@@ -1,6 +1,6 @@
-// B-link-tree, batched updates: nodes in shared memory, a row of pairs for each lane of a workgroup. All lanes together
-// read and write them, so that neighbouring lanes take neighbouring words; a lane that read a node by itself would
-// touch as many lines as the other lanes, with every load.
+// B-link-tree, batched updates: nodes in shared memory, with a row of pairs for each lane of a workgroup. All lanes
+// read and write them together, so that consecutive lanes access consecutive words. If each lane read a node alone,
+// every load would touch as many cache lines as there are lanes.
 #ifndef VKDS_BTREE_BATCH_STAGE_GLSL
 #define VKDS_BTREE_BATCH_STAGE_GLSL
 
@@ -8,17 +8,17 @@
 #include "unroll.glsl"
 #include "workgroup.glsl"
 
-// Define STAGE_NODES as how many nodes a row has, 1 or 2, before this header.
+// Before this header, define STAGE_NODES as the number of nodes in a row, 1 or 2.
 const uint STAGE_ROW = STAGE_NODES * NODE_PAIRS + 1u;   // odd, so that the lanes' rows begin in different banks
 const uint STAGE_QUADS = STAGE_NODES * 8u;
 shared P staged[WORKGROUP * STAGE_ROW];
-shared uint staged_slab[WORKGROUP * STAGE_NODES];       // whose nodes they are; SLAB_NULL: nobody's
+shared uint staged_slab[WORKGROUP * STAGE_NODES];       // the slabs of the nodes; SLAB_NULL: there is no node
 
 P staged_pair(uint row, uint pair) { return staged[row * STAGE_ROW + pair]; }
 void stage_pair(uint row, uint pair, P v) { staged[row * STAGE_ROW + pair] = v; }
 
-// Reads the first node of each row. Collective over the workgroup; between staged_slab and this lies a barrier, and
-// between this and what it has read, too.
+// Reads the first node of each row. Collective over the workgroup. A barrier must come before it, after staged_slab was
+// set, and another one after it.
 void stage_load(SlabPool pool) {
     uvec4 quad[8];
     VKDS_UNROLL for (uint q = 0u; q < 8u; q++) {
@@ -36,7 +36,7 @@ void stage_load(SlabPool pool) {
     }
 }
 
-// Writes all nodes of all rows. Collective over the workgroup; before it lies a barrier.
+// Writes all nodes of all rows. Collective over the workgroup. A barrier must come before.
 void stage_store(SlabPool pool) {
     VKDS_UNROLL for (uint q = 0u; q < STAGE_QUADS; q++) {
         uint at = q * WORKGROUP + workgroup_lane(), row = at / STAGE_QUADS;

@@ -1,21 +1,22 @@
-// B-link-tree, batched updates: sums over all groups, and what a level comes to, by one workgroup.
+// B-link-tree, batched updates: sums over all groups of a level, and its control words, by one workgroup.
 #ifndef VKDS_BTREE_BATCH_SUM_GLSL
 #define VKDS_BTREE_BATCH_SUM_GLSL
 
 #include "batch.glsl"
 #include "../primitives/workgroup_sum.glsl"
 
-// What the workgroup's invocations did is seen by all of them.
+// A barrier after which all invocations of the workgroup see what the others have written to memory.
 void together() {
     release_fence();
     barrier();
     acquire_fence();
 }
 
-const uint SUM_AHEAD = 8u;   // pairs of words that a lane loads side by side
+const uint SUM_AHEAD = 8u;   // pairs of words that a lane has in flight
 
-// Each pair becomes the sum of those before it; the one behind the last, that of all, which is returned. Each subgroup
-// has a part of them, and its lanes neighbouring ones. Collective over the workgroup. Between two calls lies a barrier.
+// Replaces each of `count` pairs of words by the sum of those before it. The pair after the last becomes the sum of
+// all, which is returned. Each subgroup has a part of the pairs, and its lanes have consecutive ones. Collective over
+// the workgroup. A barrier must separate two calls.
 uvec2 sum_pairs(uvec2 pairs, uint count) {
     uint steps = (count + WORKGROUP - 1u) / WORKGROUP;
     uint first = gl_SubgroupID * steps * gl_SubgroupSize + gl_SubgroupInvocationID;
@@ -27,7 +28,7 @@ uvec2 sum_pairs(uvec2 pairs, uint count) {
         [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++)
             own += step + k < steps && first + (step + k) * gl_SubgroupSize < count ? pair[k] : uvec2(0u);
     }
-    barrier();   // has all lanes of a subgroup together again, for what follows
+    barrier();   // makes each subgroup converge again
     uvec2 total, before;
     before.x = workgroup_before(subgroupAdd(own.x), total.x);
     barrier();
@@ -49,9 +50,9 @@ uvec2 sum_pairs(uvec2 pairs, uint count) {
     return total;
 }
 
-// Sums up a level's groups and writes its control words. free: batch_slab. elements is how many the level's batch has,
-// splitting the invocations of a workgroup that goes over records. Returns how many new nodes there are. Collective
-// over the workgroup.
+// Sums up the groups of a level and writes its control words. `elements` is the number of elements of the level's
+// batch, `free` is as in batch_slab, and `splitting` is the number of invocations of a workgroup that does records.
+// Returns the number of new nodes. Collective over the workgroup.
 uint sum_level(BTree tree, Work w, uint elements, uvec2 free, uint splitting) {
     uvec2 total = sum_pairs(batch_groups(w), (elements + w.group - 1u) / w.group);
     if (workgroup_lane() == 0u) {
@@ -64,7 +65,7 @@ uint sum_level(BTree tree, Work w, uint elements, uvec2 free, uint splitting) {
         uint room = min(free_slabs - taken, w.capacity);
         total.y = min(total.y, w.capacity);
         if (total.x > room) {
-            // The host sees to it that this can't be. If it is nevertheless, nothing is overwritten.
+            // The host prevents this. If it happens all the same, nothing is overwritten.
             if (w.level == 0u) work_store(batch_control(w, 0u, BATCH_FAILED_AT), 0u, 1u);
             else atomic_add(address_add(tree.state, BTREE_ORPHANS_AT), elements);
             total = uvec2(0u);

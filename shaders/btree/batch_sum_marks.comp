@@ -1,4 +1,4 @@
-// Sums over all groups of a batch, by one workgroup: of the marks.
+// Sums up the marks over all groups of a batch, by one workgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0

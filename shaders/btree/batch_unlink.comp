@@ -1,5 +1,5 @@
-// Removes leaves that have become empty from the tree, if their left neighbour is a child of the same parent: the
-// neighbour takes over their range. The first child of a parent stays, and so does the last leaf.
+// Removes leaves that have become empty, if their left neighbour is a child of the same parent: the neighbour takes
+// over their range. The first child of a parent stays, and so does the last leaf.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0
@@ -8,8 +8,8 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 keys;    // one of the range of each empty leaf, ascending
-    uvec2 count;   // address of how many
+    uvec2 keys;    // a key in the range of each empty leaf, ascending
+    uvec2 count;   // address of the number of keys
 };
 
 void main() {
@@ -21,7 +21,8 @@ void main() {
     uint slab = batch_find(tree, Work(uvec2(0u), 0u, 0u, 0u, 0u), 1u, key, true, header);
     bool first = i == 0u;
     if (!first) first = VKDS_BELOW(VKDS_LOAD_NEAR(keys, i - 1u), header.low);
-    if (slab == SLAB_NULL || !first) return;   // the first of a parent's leaves does all of them
+    if (slab == SLAB_NULL || !first) return;   // the invocation with a parent's first leaf does all of the parent's
+                                               // leaves
 
     uvec2 node = slab_address(tree.pool, slab);
     Node parent;
@@ -30,10 +31,10 @@ void main() {
         VKDS_NODE_PUT(parent, q, v);
     }
     uint used = uint(bitCount(node_slots(parent, header.high)));
-    P left = P(0u);         // the neighbour that stays: its slot, its node's
-    P reach;                  // high and link
+    P left = P(0u);         // the neighbour that stays: its slot in the parent
+    P reach;                  // and its node's high and link
     uint kept = 0u;
-    bool taken = false;       // left has taken a range over
+    bool taken = false;       // the neighbour has taken over a range
     [[dont_unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
         P slot = P(0u), behind = P(~0u);
         [[unroll]] for (uint t = 0u; t < BTREE_SLOTS; t++) slot = s == t ? parent.pair[t] : slot;
@@ -49,7 +50,7 @@ void main() {
                 uvec2 word = pool_bitmap_word(tree.pool, slot.VKDS_CHILD >> 24, slot.VKDS_CHILD >> 10 & 0x3fffu,
                                               slot.VKDS_CHILD >> 5 & 31u);
                 if (SHARED != 0u) {
-                    node_clear_coherent(child, true);   // as free slabs of a shared pool are
+                    node_clear_coherent(child, true);   // free slabs of a shared pool must be cleared
                     release_fence();
                 }
                 atomic_and(word, ~(1u << (slot.VKDS_CHILD & 31u)));

@@ -1,8 +1,8 @@
 // B-link-tree, bulk build: the plan of a tree that is built bottom-up from sorted pairs.
 //
 // The root is node number 0. After it come the leaves in key order, and then the inner nodes of each level. The nodes
-// of a level share the level below evenly. So a node's number, range and slots follow from the number of pairs by a few
-// divisions. One invocation does them beforehand, and stores the plan. Then no node depends on another one.
+// of a level share the level below evenly. So the number, range and slots of each node follow from the number of pairs
+// by a few divisions. One invocation does these in advance, and stores the plan. So no node depends on another one.
 #ifndef VKDS_BTREE_BUILD_GLSL
 #define VKDS_BTREE_BUILD_GLSL
 
@@ -10,17 +10,20 @@
 
 const uint BTREE_LEVELS = 16u;
 
-// The plan is in the tree's state: nodes of the tree, the root's level, the pairs; 16 bytes a level; the pairs' place.
+// The plan is in the tree's state: the number of nodes, the root's level, the number of pairs; 16 bytes per level; the
+// addresses of keys and values.
 const uint BTREE_PLAN_AT = 256u;
 const uint PLAN_LEVELS_AT = BTREE_PLAN_AT + 16u;
 const uint PLAN_SOURCE_AT = PLAN_LEVELS_AT + BTREE_LEVELS * 16u;
 
-// A level: of what is beneath (pairs but the last key's, or nodes) each node has `each`, the first ones one more.
+// A level. Its nodes share what is below it: the pairs except one with the key ~0, or the nodes of the level below.
+// Each node has `each` of these, and the first `more` nodes one more.
 struct PlanLevel {
-    uint first;   // number of its first node; the others follow
-    uint count;   // nodes. Of the leaves also the last, the last key's, which has no share
+    uint first;   // the number of its first node; the others follow
+    uint count;   // the number of nodes; of the leaves, with the last one, which is only for the key ~0 and has no
+                  // share
     uint each;
-    uint more;    // how many have one more
+    uint more;
 };
 
 PlanLevel plan_level(uvec2 state, uint level) {
@@ -32,18 +35,18 @@ void plan_level_store(uvec2 state, uint level, PlanLevel l) {
     plain_store4(address_add(state, PLAN_LEVELS_AT + level * 16u), uvec4(l.first, l.count, l.each, l.more));
 }
 
-// What node i of a level has beneath: where it begins, and how much it is.
+// The share of node i of a level: where it begins, and its size.
 uint plan_first(PlanLevel l, uint i) { return i * l.each + min(i, l.more); }
 uint plan_size(PlanLevel l, uint i) { return l.each + (i < l.more ? 1u : 0u); }
 
-// A level whose nodes share n, up to `most` each.
+// A level whose nodes share n, at most `most` each.
 PlanLevel plan_share(uint first, uint n, uint most) {
     uint count = max((n + most - 1u) / most, 1u);
     return PlanLevel(first, count, n / count, n % count);
 }
 
-// Writes the plan of a tree with such leaves, whose inner nodes get up to `most` children, more than 2. All nodes will
-// have a parent. By one invocation.
+// Writes the plan of a tree with the given leaves, whose inner nodes get at most `most` children; that must be more
+// than 2. All nodes will have a parent. By one invocation.
 void plan_write(uvec2 state, PlanLevel leaves, uint most, uint pairs) {
     PlanLevel l = leaves;
     uint height = 0u, nodes = 1u;

@@ -1,14 +1,14 @@
-// B-link-tree, bulk build: inner nodes, from the plan and from what the leaves are for.
+// B-link-tree, bulk build: inner nodes, made from the plan and the lows of the leaves.
 #ifndef VKDS_BTREE_BUILD_INNER_GLSL
 #define VKDS_BTREE_BUILD_INNER_GLSL
 
 #include "build.glsl"
 
-// The kernel that includes this defines the least key that leaf i is for, and the slab of node number i.
+// The kernel that includes this header defines the low of leaf i, and the slab of node number i.
 K leaf_low(uint i);
 uint node_slab(uint i);
 
-// The least key that node i of a level is for.
+// The low of node i of a level.
 K plan_low(uvec2 state, uint level, uint i) {
     while (level != 0u) {
         i = plan_first(plan_level(state, level), i);
@@ -17,10 +17,10 @@ K plan_low(uvec2 state, uint level, uint i) {
     return leaf_low(i);
 }
 
-// The slab of the node behind node i of a level.
+// The slab of the node after node i of a level.
 uint plan_link(PlanLevel l, uint i) { return i == l.count - 1u ? SLAB_NULL : node_slab(l.first + i + 1u); }
 
-// The quad of node i of an inner level l that begins with pair `at`; from BTREE_SLOTS on, of the header.
+// The quad of node i of an inner level that begins with pair `at`; from BTREE_SLOTS on it is in the header.
 uvec4 plan_inner(uvec2 state, uint level, PlanLevel l, uint i, uint at) {
 #if VKDS_WIDE
     if (at == BTREE_SLOTS) return uvec4(btree_meta(level, 0u), 0u, plan_low(state, level, i));

@@ -1,4 +1,4 @@
-// Writes all nodes of a tree that is built in bulk. A tile writes a node.
+// Writes all nodes of a tree that is built in bulk. Each tile writes a node.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "build_inner.glsl"
@@ -8,7 +8,7 @@ layout(constant_id = 16) const uint SHARED = 0;   // 1: the pool has other users
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 slabs;   // SHARED: from word 1 on, those of all nodes but the root
+    uvec2 slabs;   // if SHARED: from word 1 on, the slabs of all nodes except the root
 };
 
 uvec2 keys, values;   // of the pairs
@@ -24,12 +24,12 @@ K leaf_low(uint i) {
     return i == l.count - 1u ? K(~0u) : VKDS_LOAD_AT(keys, plan_first(l, i));
 }
 
-// The quad of leaf i that begins with pair `at`, of a tree of so many pairs.
+// The quad of leaf i that begins with pair `at`. The tree has `pairs` pairs.
 uvec4 leaf_quad(PlanLevel l, uint i, uint at, uint pairs) {
     bool last = i == l.count - 1u;
     uint first = plan_first(l, i);
     uint size = last ? pairs - first : plan_size(l, i);
-    // The leaf behind this one begins at its first key; the last one is for the key ~0 alone.
+    // The leaf after this one begins at its first key; the last one is only for the key ~0.
     K high = K(~0u);
     if (!last) high = VKDS_BEFORE((i == l.count - 2u ? K(~0u) : VKDS_LOAD_AT(keys, first + size)));
 #if VKDS_WIDE

@@ -1,23 +1,23 @@
-// Checks whether keys ascend, each above the one before, and marks the last of equal neighbours by a bit.
+// Checks whether keys ascend, without equal ones, and marks the last of equal consecutive keys by a bit.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "width.glsl"
 #include "length.glsl"
 
-const uint EACH = 8u;   // keys an invocation
+const uint EACH = 8u;   // keys per invocation
 
 #define BITMAP_BITS (EACH * WORKGROUP)
 #include "../primitives/bitmap.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys;       // K each
-    uvec2 flags;      // out: a bit a key; or 0
-    uvec2 disorder;   // out: the number of keys if one is not above the one before; else as it was
+    uvec2 keys;       // K per key
+    uvec2 flags;      // 0, or output: one bit per key
+    uvec2 disorder;   // output: set to the number of keys if a key is not above the one before; otherwise not changed
     Length length;
 };
 
-shared bool known;        // another workgroup has seen disorder, and that is all that is asked
-shared uint disordered;   // not 0: this one has
+shared bool known;        // another workgroup has found disorder, and no marks are wanted
+shared uint disordered;   // not 0: this workgroup has found disorder
 
 void main() {
     uint count = length_of(length);
@@ -30,7 +30,7 @@ void main() {
         disordered = 0u;
     }
     barrier();
-    if (known) return;   // likewise
+    if (known) return;   // the whole workgroup
     K key[EACH], next[EACH];
     uvec2 from = address_at(keys, first, VKDS_SHIFT);
     uint last = count - 1u - first;
@@ -49,7 +49,7 @@ void main() {
     bool all_ascend = subgroupAll(ascends);
     if (!all_ascend && subgroupElect()) atomicOr(disordered, 1u, gl_ScopeWorkgroup, 0, 0);
     barrier();
-    // One store a workgroup: more of them would queue at the word.
+    // One store per workgroup, so that few contend for the word.
     if (workgroup_lane() == 0u && disordered != 0u) atomic_store(disorder, count);
     if (marks) bitmap_store(address_at(flags, first >> 5, 2u), min(count - first, BITMAP_BITS));
 }
