@@ -1,8 +1,8 @@
-// Checks every node of a tree that nobody changes, by what docs/design/btree.md says of a tree in a read-only phase.
+// Checks every node of a tree, in a read-only phase, by the rules of docs/design/btree.md.
 //
-// The nodes are those that list.comp finds from the root on. The first pass checks each node by itself, and the nodes
-// that it names: its children and its right neighbour. Each of these gets a mark. The second pass checks the marks. As
-// lows only rise along links, a level whose nodes have one left neighbour each, but for the first, is one chain.
+// The nodes are those that list.comp finds from the root on. The first pass checks each node, and the nodes that it
+// refers to: its children and its right neighbour. Each of these gets a mark. The second pass checks the marks. Lows
+// only rise along links. So if all nodes of a level but the first have one left neighbour each, the level is one chain.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "listed.glsl"
@@ -12,16 +12,18 @@ layout(constant_id = 16) const uint MARKS = 0;   // 1: the second pass
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    Listed listed;   // all of them among its inner nodes
+    Listed listed;   // all nodes are among its inner ones
     uvec2 report;
-    uvec2 marks;     // a word a slab, 0 before but for bit 31: parents, and from bit 16 on left neighbours
+    uvec2 marks;     // one word per slab, 0 before except bit 31: the number of parents, and from bit 16 on the number
+                     // of left neighbours
 };
 
-// The report: a word, how often each rule is broken; then a word, the first slab's number where it is; then words:
+// The report: for each rule a word, how often it is broken; then for each rule a word, the least number of a slab that
+// breaks it; and then:
 const uint RULES = 16u;
-const uint REPORT_STARTS_AT = 128u;   // nodes of each level that begin at key 0
+const uint REPORT_STARTS_AT = 128u;   // one word per level: the number of nodes that begin at key 0
 const uint REPORT_HEIGHT_AT = 192u;   // the root's level
-const uint REPORT_ORPHANS_AT = 196u;  // nodes without a parent
+const uint REPORT_ORPHANS_AT = 196u;  // the number of nodes without a parent
 
 // Rules, in the order of btree.rules in Go.
 const uint ROOT = 0u;
@@ -41,13 +43,13 @@ const uint NEIGHBOR_LOW = 13u;
 const uint NEIGHBORS = 14u;
 const uint PARENTS = 15u;
 
-uint number;   // of this invocation's slab
+uint number;   // the number of this invocation's slab
 
 void check(uint rule, bool holds) {
     if (holds) return;
     atomic_add(address_at(report, rule, 2u), 1u);
-    // By compare-and-swap, as slab_change.glsl has it. Who is overtaken found the word lower, by another number of this
-    // dispatch.
+    // The minimum is by compare-and-swap, because not every driver's atomic minimum is atomic. A swap fails only if
+    // another invocation has lowered the word, so the loop ends.
     uvec2 least = address_at(report, RULES + rule, 2u);
     for (uint round = tree.pool.blocks << 10; round != 0u; round--) {
         uint now = atomic_load(least);
@@ -127,14 +129,14 @@ void check_marks(uint slab) {
     if (parents == 0u && slab != tree.root) atomic_add(address_add(report, REPORT_ORPHANS_AT), 1u);
 }
 
-// An invocation has a node, and one after another where there are more.
+// Each invocation checks nodes, one after another.
 void main() {
     uint nodes = listed_inner(listed), all = gl_NumWorkGroups.x * gl_NumWorkGroups.y * WORKGROUP;
     number = pool_number(tree.root);
     if (MARKS == 0u && invocation_index() == 0u) check(ROOT, pool_holds(tree.pool, tree.root));
     for (uint i = invocation_index(); i < nodes; i += all) {
         uint slab = plain_load_at(listed.inner, i);
-        if (!pool_has(tree.pool, slab)) continue;   // memory holds what no list does
+        if (!pool_has(tree.pool, slab)) continue;   // only damaged memory has a reference that is not valid
         number = pool_number(slab);
         if (MARKS == 0u) check_node(slab);
         else check_marks(slab);

@@ -1,15 +1,15 @@
-// Begins a dispatch with a moving clock (btree_clock.glsl): what its kernels find in the tree's counters, and, where no
-// snapshot of the host's is open, that all versions are free, whatever dispatches before have left in them.
+// Begins a dispatch with a moving clock (btree_clock.glsl): writes into the tree's state what the dispatch's kernels
+// need. If the host has no open snapshot, it also frees all versions, whatever earlier dispatches have left in them.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_clock.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    BTreeVersions versions;   // as of the dispatch's first time
-    uvec2 state;              // the tree's counters
-    uint last;                // time that a snapshot may have
-    uint forgets;             // 1: all versions are free
+    BTreeVersions versions;   // at the dispatch's first time
+    uvec2 state;              // the tree's state
+    uint last;                // the last time that a snapshot may have
+    uint forgets;             // 1: free all versions
 };
 
 void main() {

@@ -1,4 +1,4 @@
-// Writes the pairs of leaves in key order. A tile has a leaf.
+// Writes the pairs of leaves in key order. Each tile has a leaf.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_node.glsl"
@@ -6,17 +6,17 @@
 #include "length.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 16) const uint COUNT_ALONE = 0;   // 1: only how many pairs each leaf has
+layout(constant_id = 16) const uint COUNT_ALONE = 0;   // 1: only count the pairs of each leaf
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 slabs;     // of the leaves
-    uvec2 counts;    // out if alone: pairs of each
-    uvec2 offsets;   // else: pairs before each
-    uvec2 keys;      // out
+    uvec2 slabs;     // the leaves
+    uvec2 counts;    // with COUNT_ALONE, output: the number of pairs of each leaf
+    uvec2 offsets;   // otherwise: the number of pairs before each leaf
+    uvec2 keys;      // output
     uvec2 values;
     Length leaves;
-    uint capacity;   // pairs that there is room for
+    uint capacity;   // the number of pairs that fit into the output
 };
 
 void main() {
@@ -27,18 +27,18 @@ void main() {
     if (there && COUNT_ALONE == 0u) at = plain_load_at(offsets, leaf);
     Node n = VKDS_BTREE_NODE(tree, slab, there);
     K high = btree_header(n).high;
-    uint live = 0u, pairs = 0u;   // a bit each of this lane's; the leaf's
+    uint live = 0u, pairs = 0u;   // the mask of this lane's pairs; the number of the leaf's pairs
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
         bool holds = there && btree_lane_has(m) && btree_live(n.pair[m].VKDS_KEY, high);
         live |= holds ? 1u << m : 0u;
         pairs += uint(bitCount(tile_ballot(holds)));
-        if (!holds) n.pair[m].VKDS_KEY = K(~0u);   // above all others, so that none counts it
+        if (!holds) n.pair[m].VKDS_KEY = K(~0u);   // above all others, so that it counts for none of them
     }
     if (COUNT_ALONE != 0u) {
         if (there && tile_lane() == 0u) plain_store_at(counts, leaf, pairs);
         return;
     }
-    // A pair goes to where as many as have smaller keys are before it.
+    // A pair's rank is the number of pairs with smaller keys.
     uint rank[NODE_LANE_PAIRS];
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = at;
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {

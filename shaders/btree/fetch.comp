@@ -1,5 +1,5 @@
-// Fetches the answers of queries whose keys were brought into another order, four a lane: each from where its key went.
-// An answer is a number, as wide as keys, and perhaps a byte that is the same for all numbers but 0.
+// Fetches the answers of queries whose keys were brought into another order, four per lane: each from where its key
+// went. An answer is a number as wide as the values, and perhaps a byte, which is the same for all numbers except 0.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -8,16 +8,16 @@
 #include "width.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 destinations; // uint32 a query: the index of its answer
-    uvec2 from_words;   // V an answer
-    uvec2 from_bytes;   // a byte an answer
-    uvec2 words;        // the same for each query, out
-    uvec2 bytes;        // 0: none
+    uvec2 destinations; // one word per query: the index of its answer
+    uvec2 from_words;   // V per answer
+    uvec2 from_bytes;   // one byte per answer
+    uvec2 words;        // output: V per query, in the original order
+    uvec2 bytes;        // output: one byte per query; 0: not wanted
     Length count;
-    uint usual;         // the byte of answers whose word is not 0
+    uint usual;         // the byte of all answers whose number is not 0
 };
 
-// Four answers, and how they are stored one behind the other.
+// Four answers, and a macro that stores them one after another.
 #if VKDS_WIDE
 #define FOUR V word[4]
 #define FOUR_STORE(at)                                       \
@@ -31,7 +31,8 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint i = 4u * invocation_index(), n = length_of(count);
     if (i >= n) return;
-    uvec4 place = min(plain_load4(address_at(destinations, i, 2u)), uvec4(n - 1u));   // beyond the end it is anything
+    uvec4 place = min(plain_load4(address_at(destinations, i, 2u)), uvec4(n - 1u));   // those beyond the end may be any
+                                                                                      // number
     FOUR;
     [[unroll]] for (uint j = 0u; j < 4u; j++) word[j] = VKDS_LOAD_AT(from_words, place[j]);
     if (i + 4u <= n) {

@@ -1,4 +1,4 @@
-// Finds keys while nobody changes the tree.
+// Finds keys, in a read-only phase of the tree.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
@@ -9,9 +9,9 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreePrefixIndex index;
-    uvec2 keys;      // K a query
-    uvec2 values;    // V a query, out: 0 where the key is absent. They may be where the keys are
-    uvec2 found;     // a byte a query, out: 0 or 1
+    uvec2 keys;      // K per query
+    uvec2 values;    // output: V per query, 0 if the key is absent. May be the same memory as the keys
+    uvec2 found;     // output: one byte per query, 0 or 1
     Length count;
 };
 

@@ -1,5 +1,5 @@
 // Leaf list: the leaves of a tree in key order, with prefix sums of their numbers of pairs, for Rank and Select. It is
-// made for a batch, while nothing changes the tree.
+// made for one batch, in a read-only phase of the tree.
 #ifndef VKDS_LEAF_LIST_GLSL
 #define VKDS_LEAF_LIST_GLSL
 
@@ -8,15 +8,15 @@
 #include "length.glsl"
 
 struct LeafList {
-    uvec2 lows;      // K each, ascending from 0 on: the least key that each leaf is for
+    uvec2 lows;      // K per leaf, ascending from 0 on: their lows
     uvec2 leaves;    // their slabs
-    uvec2 before;    // the pairs of the leaves before each
+    uvec2 before;    // one word per leaf: the number of pairs in earlier leaves
     Length leaves_listed;
 };
 
-// The last of n ascending words that is no greater than one; the first one is 0.
+// The index of the last of n ascending words that is not above `most`. The first word must be 0.
 uint leaf_list_last(uvec2 words, uint n, uint most) {
-    uint begin = 1u, end = n;   // of those that may be greater
+    uint begin = 1u, end = n;   // the words begin … end-1 may be above
     while (begin < end) {
         uint middle = begin + ((end - begin) >> 1);
         if (plain_load_at(words, middle) <= most) begin = middle + 1u;
@@ -26,7 +26,7 @@ uint leaf_list_last(uvec2 words, uint n, uint most) {
 }
 
 #if VKDS_WIDE
-// The same of keys.
+// The same for keys.
 uint leaf_list_last(uvec2 keys, uint n, K most) {
     uint begin = 1u, end = n;
     while (begin < end) {
@@ -38,8 +38,8 @@ uint leaf_list_last(uvec2 keys, uint n, K most) {
 }
 #endif
 
-// The leaf of each lane that is there, with the keys of slots without a pair at ~0 and their bits clear in `live`. A
-// lane reads a leaf by itself: TILE is 1. Collective over the subgroup.
+// Loads each lane's leaf, if it is there. Slots without a pair get the key ~0, and their bits in `live` are clear. Each
+// lane reads its leaf alone, because TILE is 1. Collective over the subgroup.
 Node leaf_list_load(BTree tree, LeafList list, uint leaf, bool there, out uint live) {
     uint slab = tree.root;
     if (there) slab = plain_load_at(list.leaves, leaf);

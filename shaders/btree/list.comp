@@ -1,11 +1,11 @@
-// Lists the nodes of a tree that nobody changes, from its root on, a depth a dispatch: the children of the nodes that
-// the dispatch before has listed, and, along the side links, those to the right of each that no parent has yet.
+// Lists the nodes of a tree, in a read-only phase, from its root on. Each dispatch does a depth: it lists the children
+// of the nodes of the last depth, and, along the side links, the nodes to their right that have no parent yet.
 //
-// A child is listed if it is what its parent says: one level down, and for the keys from its separator on. So is a
-// right neighbour that begins behind the end of its left one. So ranges follow one another, and no circle of links is
-// gone round; where a node is not as it should be, it is left out, and counted.
+// A child is listed if it is what its parent says: one level down, and for the keys from its separator on. A right
+// neighbour is listed if it begins right after the end of the node to its left. So ranges follow one another, and no
+// cycle of links is followed forever. A node that is not as it should be is left out and counted.
 //
-// ANY: nodes are listed whatever they are, leaves among the others, each of them once.
+// With ANY, nodes are listed whatever they contain, each of them once, and leaves are among the others.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "listed.glsl"
@@ -16,21 +16,22 @@ layout(constant_id = 16) const uint ANY = 0;
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Listed listed;
-    uvec2 marks;   // of ANY: a word a slab of the pool, whose bit 31 says that it is listed
-    uint depth;    // of the nodes that are to be listed
+    uvec2 marks;   // with ANY: one word per slab of the pool, bit 31 is set if it is listed
+    uint depth;    // the depth of the nodes to list
 };
 
-const uint LANES = 16u;   // a node
+const uint LANES = 16u;   // per node
 const uint MARK = 1u << 31;
 
-// The keys that a node has a child for, and the child.
+// A child of a node, and the range of keys for which the node has it.
 struct Branch {
     uint child;
     K low;
     K high;
 };
 
-// Branch number `slot` of a node; false where it has none. Where it is none that a tree has, it is counted.
+// Branch number `slot` of a node. Returns false if there is none. If no valid tree can have the branch, it is counted,
+// too.
 bool branch_of(uint slab, uint slot, uint level, out Branch b) {
     uvec2 node = slab_address(tree.pool, slab);
     NodeHeader header = node_header(tree.pool, slab);
@@ -48,14 +49,14 @@ bool branch_of(uint slab, uint slot, uint level, out Branch b) {
     return false;
 }
 
-// Whether a node is the next one of a branch, to be listed.
+// Whether a node is the next one of a branch, and should be listed.
 bool is_next(uint slab, NodeHeader header, Branch b, uint level) {
     if (ANY != 0u) return (atomic_or(address_at(marks, pool_number(slab), 2u), MARK) & MARK) == 0u;
     return btree_level(header.meta) == level && header.low == b.low && VKDS_UP_TO(header.low, header.high)
         && VKDS_UP_TO(header.high, b.high);
 }
 
-// Lists a node of each lane that has one. Collective over the subgroup.
+// Lists each lane's node, if it `has` one. Collective over the subgroup.
 void list_nodes(uint slab, K low, bool has, uint first, bool leaves) {
     uvec4 all = subgroupBallot(has);
     uint at = 0u;
@@ -90,7 +91,7 @@ void main() {
         return;
     }
     uint before = listed_before(listed, depth - 1u), parents = plain_load_near(listed.counts, depth - 1u);
-    uint first = before + parents;   // of this depth's nodes
+    uint first = before + parents;   // the index of the first node of this depth
     uint level = plain_load_near(listed.counts, LISTED_HEIGHT) - depth;
     parents = min(parents, listed.inner_most - min(before, listed.inner_most));
     bool leaves = ANY == 0u && level == 0u;

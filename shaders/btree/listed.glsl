@@ -1,5 +1,5 @@
-// Listed nodes: the nodes of a tree as list.comp lists them, in a read-only phase. The inner nodes come depth by depth
-// from the root on, and the leaves after them; there is no order within these.
+// Listed nodes: the nodes of a tree as listed by list.comp, in a read-only phase. Inner nodes are listed depth by depth
+// from the root on, and leaves separately. Nodes of the same depth are in no order.
 #ifndef VKDS_BTREE_LISTED_GLSL
 #define VKDS_BTREE_LISTED_GLSL
 
@@ -9,18 +9,18 @@ const uint LISTED_DEPTHS = 16u;
 
 struct Listed {
     uvec2 inner;        // slabs of the inner nodes
-    uvec2 lows;         // of the leaves: the least key that each is for,
-    uvec2 leaves;       // and its slab
-    uvec2 counts;       // words, 0 before: inner nodes of each depth, and then LISTED_…
-    uint inner_most;    // that there is room for: more are only counted
+    uvec2 lows;         // the lows of the leaves
+    uvec2 leaves;       // the slabs of the leaves
+    uvec2 counts;       // words, 0 before: the number of inner nodes of each depth, and then LISTED_…
+    uint inner_most;    // the number of inner nodes that fit; further ones are only counted
     uint leaves_most;
 };
 
-const uint LISTED_LEAVES = 16u;    // how many leaves there are
+const uint LISTED_LEAVES = 16u;    // the number of leaves
 const uint LISTED_HEIGHT = 17u;    // the root's level
-const uint LISTED_BROKEN = 18u;    // places where a node is not what leads to it says
+const uint LISTED_BROKEN = 18u;    // the number of places where a node is not what refers to it says
 
-// How many inner nodes there are before a depth.
+// The number of inner nodes above a depth.
 uint listed_before(Listed l, uint depth) {
     uint before = 0u;
     [[dont_unroll]] for (uint d = 0u; d < min(depth, LISTED_DEPTHS); d++) before += plain_load_near(l.counts, d);
@@ -30,7 +30,7 @@ uint listed_before(Listed l, uint depth) {
 uint listed_inner(Listed l) { return min(listed_before(l, LISTED_DEPTHS), l.inner_most); }
 uint listed_leaves(Listed l) { return min(plain_load_near(l.counts, LISTED_LEAVES), l.leaves_most); }
 
-// Listed node i, the leaves behind so many inner nodes.
+// Listed node i, if the leaves follow `inner` inner nodes.
 uint listed_slab(Listed l, uint inner, uint i) {
     if (i < inner) return plain_load_at(l.inner, i);
     return plain_load_at(l.leaves, i - inner);

@@ -1,5 +1,5 @@
-// Finds the leaf of each key and the node above it, in a read-only phase of the tree: where the operations of
-// the next dispatch begin. To search first, by plain reads and narrow tiles, and then to change is faster than both
+// Finds the leaf of each key and the node above it, in a read-only phase of the tree. The operations of the next
+// dispatch begin there. To search first, by plain reads and narrow tiles, and then to change is faster than to do both
 // in one kernel.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -10,11 +10,11 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreePrefixIndex index;
-    uvec2 keys;       // K an operation
-    uvec2 statuses;   // a byte an operation
-    uvec2 hints;      // out: a leaf and the node above it an operation
+    uvec2 keys;       // K per operation
+    uvec2 statuses;   // one byte per operation
+    uvec2 hints;      // output, two words per operation: a leaf and the node above it
     uint count;
-    uint retry;       // 1: only the operations whose status is STATUS_PENDING
+    uint retry;       // 1: does only operations whose status is STATUS_PENDING
 };
 
 void main() {

@@ -1,6 +1,6 @@
-// Mixed: common code of the kernels of batches with ordered queries. All operations of a batch have one kind, or (KIND
-// = OP_MIXED) each has its own. A mixed batch takes a dispatch of each of the three kernels: each does its own kinds of
-// operations, and uses only the registers that these need.
+// Mixed: common code of the kernels of batches with ordered queries. All operations of a batch have one kind, or each
+// has its own (KIND = OP_MIXED). A mixed batch takes a dispatch of each of the three kernels. Each kernel does its own
+// kinds of operations, and so uses only the registers that these need.
 //
 // The ordered queries run first, and the other operations after a barrier. So all ordered queries see the tree as it
 // was before the batch. That is a correct order, because the operations of a batch are concurrent. But a query that is
@@ -10,8 +10,8 @@
 // With VKDS_CLOCK each subgroup takes a snapshot for the queries that it does together, and the three kernels may run
 // at the same time. There is no gate: pending operations of all kinds are done again.
 //
-// The kernels call the functions on the tree from main, and from one place: NVIDIA's compiler keeps arrays of
-// nodes in local memory if they are passed through more calls, which makes ranges 10% slower.
+// The kernels call the functions on the tree from main, and from one place: NVIDIA's compiler keeps arrays of nodes in
+// local memory if they are passed through more calls, which makes ranges 10% slower.
 #ifndef VKDS_BTREE_MIXED_GLSL
 #define VKDS_BTREE_MIXED_GLSL
 
@@ -35,23 +35,24 @@ layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Win
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 index;        // entries; where operations begin
-    uvec2 keys;         // K an operation; of a range, its least key
-    uvec2 values;       // V an operation, in and out
-    uvec2 kinds;        // a byte an operation, if KIND is OP_MIXED
+    uvec2 index;        // the entries of the prefix index, where searches begin
+    uvec2 keys;         // K per operation; for a range, its least key
+    uvec2 values;       // input and output: V per operation
+    uvec2 kinds;        // one byte per operation, if KIND is OP_MIXED
     Windows to;
-    uvec2 statuses;     // a byte an operation, out; 0 at first of a mixed batch
-    uvec2 pending;      // a counter of operations left pending
-    uvec2 out_keys;     // of windows, out
+    uvec2 statuses;     // output: one byte per operation; for a mixed batch 0 before
+    uvec2 pending;      // counts the operations left pending
+    uvec2 out_keys;     // output: the keys of the windows
     uvec2 out_values;
     uint count;
-    uint visits;        // and in the upper 8 bits, those of the prefix index
-    uint slices;        // of an operation a lane, that a workgroup looks at; bit 31: only those that are pending
+    uint visits;        // the visit budget; the upper 8 bits are the number of bits of the prefix index
+    uint slices;        // bits 0 to 4: operations per lane that a workgroup of a mixed batch looks at; bit 31: only
+                        // pending ones
 };
 
 const uint VISITS_MASK = 0xffffffu;
 
-// The functions that operations are done by, a kernel each.
+// The function that does an operation. Each kernel calls one of them.
 const uint APPLIES = 0u;   // btree_apply
 const uint FLOORS = 1u;    // btree_floor
 const uint WALKS = 2u;     // btree_range
@@ -64,17 +65,18 @@ bool retries() { return (slices >> 31) != 0u; }
 uint operation_slices() { return slices & 31u; }
 
 const uint MOST_SLICES = 8u;
-shared uint handed[MOST_SLICES * WORKGROUP];   // this dispatch's operations: number in the workgroup, kind
+shared uint handed[MOST_SLICES * WORKGROUP];   // the operations of this kernel: number in the workgroup's share, and
+                                               // from bit 16 on the kind
 shared uint taken;
 
-// A workgroup's operations: its part of the batch, and their number.
+// A workgroup's part of the batch.
 struct Share {
     uint first;
     uint number;
 };
 
-// The workgroup's share: of a mixed batch, those of its slices' operations that are a function's. Collective over the
-// workgroup.
+// The workgroup's share. In a mixed batch `number` counts only the operations of the given function, which are in
+// `handed`. Collective over the workgroup.
 Share share_of(uint function) {
     Share share = Share(workgroup_index() * WORKGROUP, WORKGROUP);
     if (KIND == OP_MIXED) {
@@ -99,19 +101,19 @@ Share share_of(uint function) {
     return share;
 }
 
-// An operation of a lane.
+// A lane's operation.
 struct Operation {
     uint number;   // in the batch
     uint kind;
     K key;
-    uint before;   // its status
+    uint before;   // its status before
     bool todo;
-    bool strict;   // it asks for another key than its own
-    bool beyond;   // and there is none, since its own is the last
+    bool strict;   // it finds another key than its own
+    bool beyond;   // it can't find any, because its own key is the last one
     BTreePlace start;
 };
 
-// The lane's operation, of those of the share from `next` on.
+// The lane's operation among those of the share from `next` on.
 Operation operation(Share share, uint next) {
     Operation o = Operation(share.first + workgroup_lane(), KIND, K(0u), STATUS_PENDING, false, false, false,
                             btree_anywhere(tree));
@@ -134,14 +136,14 @@ Operation operation(Share share, uint next) {
     return o;
 }
 
-// The moment that the subgroup's queries see. Collective.
+// Takes the snapshot that the subgroup's queries see. Collective.
 #ifdef VKDS_CLOCK
 #define VKDS_MOMENT(O) uint time = btree_snapshot(tree, O.todo);
 #else
 #define VKDS_MOMENT(O)
 #endif
 
-// The place of the first pair of an operation in the arrays for pairs.
+// The index of the first pair of an operation in the arrays of pairs.
 uint pairs_place(Operation o) {
     uint place = o.number;
     uvec2 windows = to.windows;
@@ -149,7 +151,7 @@ uint pairs_place(Operation o) {
     return place * to.width;
 }
 
-// Where operations of a function are counted that are left pending.
+// The counter of pending operations of a function.
 uvec2 counter_of(uint function) {
     uvec2 counter = pending;
 #ifndef VKDS_CLOCK
@@ -158,10 +160,10 @@ uvec2 counter_of(uint function) {
     return counter;
 }
 
-// Writes an operation's status, and counts those of its function that are left pending, and orphans.
+// Writes an operation's status, and counts the pending operations of the function, and orphans.
 void finish(Operation o, uint function, uint status, uint orphans) {
     if (KIND != OP_MIXED) byte_store(statuses, o.number, count, o.todo ? status : o.before);
-    // Others write the rest of the word.
+    // Other invocations write the other bytes of the word.
     else if (o.todo && status != STATUS_PENDING)
         atomic_or(address_add(statuses, o.number & ~3u), status << (8u * (o.number & 3u)));
     uint left = orphans + subgroupBallotBitCount(subgroupBallot(o.todo && status == STATUS_PENDING));

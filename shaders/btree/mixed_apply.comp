@@ -1,4 +1,4 @@
-// The updates and lookups of a mixed batch that also has operations that ask for order (mixed.glsl).
+// Updates and lookups of a mixed batch that also has ordered queries (mixed.glsl).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree.glsl"
@@ -6,7 +6,7 @@
 #include "mixed.glsl"
 
 #ifndef VKDS_CLOCK
-// Leaves all of the workgroup's operations pending, those that ask for order, too, whatever has come of them.
+// Leaves all operations of the workgroup pending, also ordered queries that were done already.
 void leave() {
     uint first = workgroup_index() * WORKGROUP * operation_slices() + workgroup_lane(), left = 0u;
     uint end = length_of(to.number);
@@ -23,7 +23,7 @@ void leave() {
 
 void main() {
 #ifndef VKDS_CLOCK
-    // The same for all invocations: the queries have ended.
+    // the same for all invocations, because the queries have ended
     if (plain_load(to.gate) != 0u) {
         leave();
         return;

@@ -1,4 +1,4 @@
-// Predecessors and floors concurrent with updates, of a batch of one kind or of a mixed one (mixed.glsl).
+// Predecessors and floors, concurrent with updates, of a batch of one kind or a mixed one (mixed.glsl).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_neighbor.glsl"

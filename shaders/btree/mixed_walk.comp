@@ -1,4 +1,4 @@
-// Ranges, counts of ranges, successors and ceils concurrent with updates, of a batch of one kind or of a mixed one
+// Ranges, counts of ranges, successors and ceils, concurrent with updates, of a batch of one kind or a mixed one
 // (mixed.glsl).
 #version 460
 #extension GL_GOOGLE_include_directive : require

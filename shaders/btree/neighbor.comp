@@ -1,8 +1,8 @@
-// Finds the pair whose key is next to a query's: above it or below it, the key itself included or not.
+// Finds the pair next to each query's key, above or below it. Without `strict` the key itself counts, too.
 //
-// Down to a leaf as every search. There the nearest key is taken, of all that lie on the right side. If there is none,
-// the search goes on in the next leaf: to the right by the link, to the left from the root with the key below the
-// leaf's range. What is not done after so many nodes stays pending and keeps its place in out_keys.
+// The search goes down to a leaf like any other, and takes the nearest key there on the right side. If there is none,
+// it goes on in the next leaf: to the right by the link, to the left from the root with the key before the leaf's
+// range. If the visits are used up, a query stays pending, and out_keys has the key to continue from.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
@@ -10,24 +10,25 @@
 #include "results.glsl"
 #include "invocation.glsl"
 
-// 1: the least key that is large enough; 0: the largest that is small enough
+// 1: find the least key from the query on; 0: the greatest key up to it
 layout(constant_id = 17) const uint UPWARD = 1;
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreePrefixIndex index;
-    uvec2 keys;         // K a query
-    uvec2 out_keys;     // K a query, out: 0 where there is none; of a pending query: the key to go on from
-    uvec2 out_values;   // V a query, out: 0 where there is none
-    uvec2 statuses;     // a byte a query, out: PENDING, FOUND or ABSENT; with `resume` also in
-    uvec2 left;         // a word that the number of pending queries is added to
+    uvec2 keys;         // K per query
+    uvec2 out_keys;     // output: K per query, 0 if there is none; if pending, the key to continue from
+    uvec2 out_values;   // output: V per query, 0 if there is none
+    uvec2 statuses;     // output: one byte per query, STATUS_PENDING, STATUS_FOUND or STATUS_ABSENT. With `resume` also
+                        // input
+    uvec2 left;         // counts the pending queries
     Length count;
-    uint strict;        // 1: the query's own key doesn't do
-    uint resume;        // 1: go on with what is pending
-    uint visits;        // of nodes, at which a query that has found nothing gives up for this time
+    uint strict;        // 1: the query's own key does not count
+    uint resume;        // 1: continue the pending queries
+    uint visits;        // nodes that a query may visit without finding a pair
 };
 
-// The key beside one, in the direction of the search. False: there is none.
+// Moves the key to the next one in the direction of the search. Returns false if there is none.
 #if VKDS_WIDE
 bool step_on(inout K key) {
     bool end = key == K(UPWARD != 0u ? ~0u : 0u);
@@ -44,9 +45,10 @@ bool step_on(inout uint key) {
 
 const uint NONE = ~0u;
 
-// What a lane's slot says: how far its key is from where the search is, and its other word, if that is nearer than what
-// the lane has. Down the tree and downward, a slot is looked for up to the key; upward in a leaf, from the key on: flip
-// is ~0 and 0. Distances from `nearest` on don't count: those beyond the end of the keys, and empty ones.
+// Compares the distance of a slot's key from the search's key with the least one so far, and keeps the slot's value if
+// it is less. In inner nodes, and in leaves if the search goes down, keys up to the search's key count, and flip is ~0.
+// In leaves, if the search goes up, keys from it on count, and flip is 0. Keys on the wrong side and empty ones don't
+// count, because their distances are not below the first value of `nearest` (see none_from).
 void look(P slot, K key, uint flip, bool is_slot, inout K nearest, inout V word) {
     K distance = VKDS_MINUS((slot.VKDS_KEY ^ flip), (key ^ flip));
     bool nearer = VKDS_BELOW(distance, nearest) && is_slot;
@@ -54,8 +56,8 @@ void look(P slot, K key, uint flip, bool is_slot, inout K nearest, inout V word)
     word = nearer ? slot.VKDS_VALUE : word;
 }
 
-// Visits a node. nearest: the distance of the nearest slot, at least `none` where there is no slot on the right side.
-// right: the key is above the node's high. Collective.
+// Visits a node. `nearest` becomes the distance of the nearest slot; it is not below `none` if no slot is on the right
+// side. `right` tells whether the key is above the node's high. Collective.
 void visit(uint slab, K key, uint flip, K none, out K nearest, out V word, out bool right,
            out NodeHeader header) {
     Node n = VKDS_BTREE_NODE(tree, slab, true);
@@ -72,8 +74,9 @@ void visit(uint slab, K key, uint flip, K none, out K nearest, out V word, out b
     }
 }
 
-// The distance from which on none counts. Upward, an empty key ~0 is as far as a key can be, and one of 0, in the last
-// leaf, is beyond that. Downward the only one met is that of the last leaf, 0, as far as a key can be from ~0.
+// The distance from which on slots don't count. Upward, the empty key ~0 is at the greatest distance, and the empty key
+// 0 of the last leaf beyond it. Downward, the empty key ~0 is on the wrong side, and the empty key 0 of the last leaf
+// is at the greatest distance from ~0.
 K none_from(K key, uint flip) {
     if (flip == 0u) return key == K(~0u) ? VKDS_ONE : ~key;
     return VKDS_NEXT(VKDS_LESSER(key, VKDS_LAST_BUT_ONE));
@@ -102,7 +105,7 @@ void main() {
     while (subgroupAny(s.open != 0u)) {
         bool leaf = s.level == 0u;
         uint flip = UPWARD != 0u && leaf ? 0u : ~0u;
-        // Only the last leaf has a distance of ~0 to tell apart; above it the key ~0 is taken for the one before.
+        // Only the last leaf must distinguish a distance of ~0. Above it, the key ~0 is searched as the one before.
         K key = leaf ? s.key : VKDS_LESSER(s.key, VKDS_LAST_BUT_ONE);
         K none = none_from(key, flip);
         K nearest;
@@ -112,7 +115,7 @@ void main() {
         visit(s.node, key, flip, none, nearest, word, right, header);
         bool hit = leaf && !right && VKDS_BELOW(nearest, none);
         bool miss = leaf && !right && !hit;
-        // Where a leaf has nothing, the search goes on with the key beside its range.
+        // If a leaf has no such pair, the search goes on with the key next to its range.
         K on = UPWARD != 0u ? header.high : header.low;
         bool more = step_on(on);
         tried++;

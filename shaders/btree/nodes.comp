@@ -7,11 +7,11 @@
 layout(push_constant, std430) uniform Push {
     SlabPool pool;
     uvec2 slabs;   // of the nodes
-    uvec2 words;   // out: 32 words a node
+    uvec2 words;   // output: 32 words per node
     uint count;
 };
 
-// An invocation has a quad.
+// Each invocation copies a quad.
 void main() {
     uint i = invocation_index() >> 3, quad = invocation_index() & 7u;
     if (i >= count) return;

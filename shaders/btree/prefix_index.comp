@@ -1,5 +1,5 @@
-// Writes a prefix index, in a read-only phase: for each prefix of keys, the lowest node whose range has all keys with
-// that prefix.
+// Writes a prefix index, in a read-only phase of the tree: for each prefix, the lowest node whose range has all keys
+// with that prefix.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "prefix_node.glsl"
@@ -8,12 +8,12 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreePrefixIndex index;
-    BTreePrefixIndex from;   // a coarser one, to begin at, or none
+    BTreePrefixIndex from;   // a coarser index to begin at; 0 bits: none
 };
 
 uvec4 load4(uvec2 address) { return plain_load4(address); }
 
-// One lane an entry, whatever the tile: neighbours read the same nodes.
+// One lane per entry, whatever the tile: neighbouring lanes read the same nodes.
 void main() {
     uint i = invocation_index();
     K first = PREFIX_FIRST(index, i), last = PREFIX_LAST(index, i, first);

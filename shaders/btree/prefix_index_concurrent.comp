@@ -1,5 +1,5 @@
-// Writes a prefix index while others may change the tree: for each prefix of keys, a node where searches may start. Its
-// level may be wrong if the node was changed meanwhile.
+// Writes a prefix index, concurrently with updates: for each prefix, a node where searches may begin. Its level may be
+// wrong if the node was changed at the same time.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "prefix_node.glsl"
@@ -8,7 +8,7 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreePrefixIndex index;
-    BTreePrefixIndex from;   // a coarser one, to begin at, or none
+    BTreePrefixIndex from;   // a coarser index to begin at; 0 bits: none
 };
 
 uvec4 load4(uvec2 address) { return coherent_load4(address); }
@@ -18,7 +18,7 @@ BTreePlace root() {
     return BTreePlace(tree.root, btree_level(atomic_load(address_add(node, BTREE_META_AT))));
 }
 
-// One lane an entry, whatever the tile: neighbours read the same nodes.
+// One lane per entry, whatever the tile: neighbouring lanes read the same nodes.
 void main() {
     uint i = invocation_index();
     K first = PREFIX_FIRST(index, i), last = PREFIX_LAST(index, i, first);
@@ -27,6 +27,6 @@ void main() {
     else place = btree_prefix_start(from, first);
     bool busy = (i >> index.bits) == 0u && place.level != 0u;
     place = prefix_node(tree, place, first, last, busy);
-    acquire_fence();   // who is led on from here sees the nodes as they were published
+    acquire_fence();   // searches that begin here see the nodes as they were published
     if ((i >> index.bits) == 0u) plain_store2(VKDS_PREFIX_AT(index, i), uvec2(place.node, place.level));
 }

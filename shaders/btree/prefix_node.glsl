@@ -1,14 +1,14 @@
-// The way down to an entry of a prefix index. The kernel says how nodes are read.
+// Prefix node: the search for the node of an entry of a prefix index. The kernel defines how nodes are read.
 #ifndef VKDS_BTREE_PREFIX_NODE_GLSL
 #define VKDS_BTREE_PREFIX_NODE_GLSL
 
 #include "btree_search.glsl"
 
-uvec4 load4(uvec2 address);   // a quad of a node
+uvec4 load4(uvec2 address);   // reads a quad of a node
 
-const uint VISITS = 256u;   // visits of nodes at most
+const uint VISITS = 256u;   // the greatest number of nodes visited
 
-// The keys that entry i of an index is for.
+// The first and the last key of entry i of an index.
 #if VKDS_WIDE
 K prefix_begin(BTreePrefixIndex index, uint i) {
     BTreePrefixes p = btree_prefixes(index);
@@ -22,8 +22,8 @@ K prefix_begin(BTreePrefixIndex index, uint i) {
 #define PREFIX_LAST(index, i, first) first + ((1u << (32u - index.bits)) - 1u)
 #endif
 
-// The lowest node from `place` on whose range has all keys from `first` to `last`. Collective over the subgroup; lanes
-// that are not `busy` keep their place.
+// The lowest node, from `place` on, whose range has all keys from `first` to `last`. Lanes that are not `busy` keep
+// their place. Collective over the subgroup.
 BTreePlace prefix_node(BTree tree, BTreePlace place, K first, K last, bool busy) {
     for (uint visit = 0u; subgroupAny(busy) && visit < VISITS; visit++) {
         uvec2 node = slab_address(tree.pool, place.node);
@@ -47,12 +47,12 @@ BTreePlace prefix_node(BTree tree, BTreePlace place, K first, K last, bool busy)
             child_of_last = quad.x <= last ? quad.y : child_of_last;
             child = quad.z <= first ? quad.w : child;
             child_of_last = quad.z <= last ? quad.w : child_of_last;
-            // From a slot that repeats the one before it on, all do.
+            // Unused slots repeat the last used one, so all later ones do, too.
             if (subgroupAll(quad.x == quad.z || !busy)) break;
         }
 #endif
         VKDS_HEADER header = VKDS_HEADER_LOAD(load4, node);
-        // Two words of different age led too far to the right, or nowhere (btree_step).
+        // Words of different age have led too far to the right, or nowhere (btree_step).
         if (busy && (VKDS_BELOW(first, header.VKDS_LOW)
                      || (VKDS_ABOVE(first, header.VKDS_HIGH) && header.VKDS_LINK == SLAB_NULL))) {
             place = BTreePlace(tree.root, 15u);

@@ -1,4 +1,4 @@
-// Chooses which keys the entries of a prefix index are for, by a sample of those that will be asked for. One workgroup.
+// Chooses the range of keys that a prefix index divides, by a sample of the batch's keys. One workgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_prefix_index.glsl"
@@ -7,7 +7,7 @@
 
 layout(push_constant, std430) uniform Push {
     BTreePrefixIndex index;
-    uint key_shift;   // log2 of the bytes from one key to the next
+    uint key_shift;   // log2 of the distance of keys in bytes
     uvec2 keys;
     Length count;
 };

@@ -9,14 +9,14 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 ranges;       // two keys a range: the least and the greatest key
-    uvec2 leaves;       // a word a part: the leaf where it begins; SLAB_NULL: it is empty
-    uvec2 counts;       // a word a part, out: its pairs
-    uvec2 total;        // two words; the high one's bit 31 is set where a part is too long. 0: not wanted
-    uint count;         // parts of all ranges
-    uint shift;         // log2 of the parts of a range
-    uint leaves_most;   // a part of more leaves is too long
-    uint too_long;      // what is its count then
+    uvec2 ranges;       // two keys per range: the least and the greatest key
+    uvec2 leaves;       // one word per part: the leaf where it begins; SLAB_NULL if it is empty
+    uvec2 counts;       // output, one word per part: its number of pairs
+    uvec2 total;        // two words; bit 31 of the second one is set if a part is too long. 0: not wanted
+    uint count;         // the number of parts of all ranges
+    uint shift;         // log2 of the number of parts per range
+    uint leaves_most;   // a part with more leaves is too long
+    uint too_long;      // the count of a part that is too long
 };
 
 void main() {
@@ -29,11 +29,11 @@ void main() {
         node = plain_load_at(leaves, q);
     }
     bool enabled = node != SLAB_NULL;
-    node = enabled ? node : tree.root;   // to be read, and not looked at
+    node = enabled ? node : tree.root;   // it is read, but the result is not used
     uint open = tile_ballot(enabled), result = 0u;
     BTreeWalk walk = BTreeWalk(tree.root, VKDS_ONE, K(0u), 0u);
     turn(open, node, range, true, walk);
-    // No part has more leaves than the pool has slabs, but where links lead in circles.
+    // No part has more leaves than the pool has slabs, unless links form a cycle.
     uint most = min(leaves_most, (tree.pool.blocks << 11) + 64u), visits = 0u;
     Node n = btree_walk_load(tree, walk.node, true);
     while (subgroupAny(open != 0u)) {

@@ -1,16 +1,17 @@
-// Says how many pairs ranges have that were counted part by part, and all of them together.
+// Sums up the pairs of ranges that were counted part by part, and those of all ranges.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 before;    // a word a part, and one more: the pairs of all parts before it, modulo 2^32
-    uvec2 offsets;   // a word a range, and one more, out: the pairs before it. 0: not wanted
-    uvec2 counts;    // a word a range, out: its pairs. 0: not wanted
-    uvec2 total;     // two words: of the low one 0; the high one is added to. out: the pairs of all ranges
-    uint count;      // parts of all ranges
-    uint shift;      // log2 of the parts of a range
+    uvec2 before;    // one word per part, and one more: the number of pairs in earlier parts, modulo 2^32
+    uvec2 offsets;   // output, one word per range, and one more: the number of pairs in earlier ranges. 0: not wanted
+    uvec2 counts;    // output, one word per range: its number of pairs. 0: not wanted
+    uvec2 total;     // output, two words: the number of pairs of all ranges. The first word must be 0; the second is
+                     // added to
+    uint count;      // the number of parts of all ranges
+    uint shift;      // log2 of the number of parts per range
 };
 
 bool wanted(uvec2 address) { return (address.x | address.y) != 0u; }
@@ -19,7 +20,7 @@ void main() {
     uint q = invocation_index();
     if (q > count) return;
     uint here = plain_load_at(before, q);
-    // No part has 2^32 pairs, so that the sum is seen to pass them.
+    // No part has 2^32 pairs, so each overflow of the sum shows.
     if (q != 0u && here < plain_load_at(before, q - 1u)) atomic_add(address_add(total, 4u), 1u);
     if (q == count) plain_store(total, here);
     uint first = (1u << shift) - 1u;

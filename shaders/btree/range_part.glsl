@@ -5,8 +5,8 @@
 
 #include "width.glsl"
 
-// The least and the greatest key of part number q of ranges that lie in an array, two keys each; all parts of the
-// first range come first. An empty part, and a part of an empty range, has the keys 1 and 0.
+// The least and the greatest key of part number q of ranges in an array, two keys each. All parts of the first range
+// come first. An empty part, or a part of an empty range, has the keys 1 and 0.
 #if VKDS_WIDE
 P range_part(uvec2 ranges, uint q, uint shift) {
     P range = plain_load4(address_at(ranges, q >> shift, 4u));
@@ -15,7 +15,7 @@ P range_part(uvec2 ranges, uint q, uint shift) {
     K low = range.xy, width = number_subtract(range.zw, low);
     if (number_below(range.zw, low)) return empty;
     if (shift == 0u) return range;
-    // Keys of a part; part * each stays below 2^64.
+    // The number of keys of a part; part * each is below 2^64.
     K each = number_add(uvec2(width.x >> shift | width.y << (32u - shift), width.y >> shift), uvec2(1u, 0u));
     K first;
     umulExtended(each.x, part, first.y, first.x);
@@ -30,7 +30,7 @@ uvec2 range_part(uvec2 ranges, uint q, uint shift) {
     uint part = q & ((1u << shift) - 1u), width = range.y - range.x;
     if (range.x > range.y) return uvec2(1u, 0u);
     if (shift == 0u) return range;
-    uint each = (width >> shift) + 1u;   // keys of a part; part * each stays below 2^32
+    uint each = (width >> shift) + 1u;   // the number of keys of a part; part * each is below 2^32
     uint first = part * each;
     if (first > width) return uvec2(1u, 0u);
     return range.x + uvec2(first, min(width, first + (each - 1u)));

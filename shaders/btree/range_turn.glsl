@@ -1,11 +1,11 @@
-// Range turns: walks over the leaves of ranges. Each lane has a range, or a part of one, and a tile walks over its
-// lanes' ranges one after the other.
+// Range turns: walks over the leaves of ranges. Each lane has a range or a part of one. A tile walks over its lanes'
+// ranges one after another.
 #ifndef VKDS_BTREE_RANGE_TURN_GLSL
 #define VKDS_BTREE_RANGE_TURN_GLSL
 
 #include "btree_walk.glsl"
 
-// Turns to the next lane's range, where `next`. Collective.
+// If `next`, turns to the next lane's range. Collective.
 void turn(uint open, uint node, P range, bool next, inout BTreeWalk walk) {
     uint source = tile_first(open);
     uint its_node = tile_shuffle(node, source);

@@ -1,5 +1,5 @@
-// Writes the first pairs of each range to its window, up to the window's size, without counting them before, by walks
-// over the ranges' leaves (range_turn.glsl).
+// Writes the first pairs of each range to the range's window, up to the window's size, without counting them before. It
+// walks over the ranges' leaves (range_turn.glsl).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
@@ -11,21 +11,21 @@
 #include "invocation.glsl"
 #include "range_turn.glsl"
 
-layout(constant_id = 17) const uint NUMBERED = 0;   // 1: the ranges don't stand in the order that they were given in
+layout(constant_id = 17) const uint NUMBERED = 0;   // 1: the ranges are not in their original order
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 ranges;       // two keys a range: the least and the greatest key
+    uvec2 ranges;       // two keys per range: the least and the greatest key
     BTreePrefixIndex index;   // where the search for the leaves begins
-    uvec2 counts;       // a word a range, out: its pairs
+    uvec2 counts;       // output, one word per range: its number of pairs
     uvec2 out_keys;
     uvec2 out_values;
-    Length count;       // ranges
-    uint width;         // the pairs of a range begin at this times its number, and are at most so many
-    uvec2 sources;      // NUMBERED: a word a range, its index as given
+    Length count;       // the number of ranges
+    uint width;         // the size of a window; a range's window begins at this times its index
+    uvec2 sources;      // if NUMBERED: one word per range, its original index
 };
 
-// The number of the range that the tile is at, of the lanes' numbers. Collective.
+// The index of the range that the tile is at, from the lanes' indices. Collective.
 uint range_number(uint number, uint open) {
     uint source = tile_first(open);
     return NUMBERED != 0u ? tile_shuffle(number, source) : number - tile_lane() + source;
@@ -40,7 +40,7 @@ void main() {
     bool enabled = VKDS_UP_TO(range.VKDS_KEY, range.VKDS_VALUE);
     uint above;
     node = btree_seek(tree, index, range.VKDS_KEY, enabled, above);
-    node = enabled ? node : tree.root;   // to be read, and not looked at
+    node = enabled ? node : tree.root;   // it is read, but the result is not used
     uint open = tile_ballot(enabled), result = 0u;
     BTreeWalk walk = BTreeWalk(tree.root, VKDS_ONE, K(0u), 0u);
     turn(open, node, range, true, walk);
@@ -65,9 +65,9 @@ void main() {
         if (mine) result = result_here;
         open &= ends ? open - 1u : ~0u;
         turn(open, node, range, ends, walk);
-        // The next leaf is read while this one's pairs are put in order.
+        // The next leaf is loaded while this one's pairs are put in order.
         Node next = btree_walk_load(tree, walk.node, true);
-        // The slots of most leaves are in order, and then those inside follow one another.
+        // The slots of most leaves are in order. Those inside are then consecutive.
         uint rank[NODE_LANE_PAIRS];
         if (subgroupAll(btree_in_order(n))) {
             [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = node_pair_index(m) - sums.y;
@@ -82,7 +82,7 @@ void main() {
         bool all = false;
         uint place = range_number(number, open) * width;
         all = !stage_turn(stage, place, width - result_here, ends && open != 0u);
-        // From one place in the code: a stage that is full has all be written, and so has the end.
+        // There is only one call in the code: if a stage is full, everything is written, and also at the end.
         bool write = subgroupAny(stage_full(stage, BTREE_SLOTS)), end = !subgroupAny(open != 0u);
         if (STAGED) stage_write(out_keys, out_values, room, spare, write || all || end, all || end, stage);
         if (all) stage = stage_at(place);

@@ -1,4 +1,5 @@
-// Writes the pairs of ranges where the counts of all ranges say, by walks over their leaves (range_turn.glsl).
+// Writes the pairs of ranges to the places that the counts determine. It walks over the ranges' leaves
+// (range_turn.glsl).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_version.glsl"
@@ -10,16 +11,16 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 ranges;       // two keys a range: the least and the greatest key
-    uvec2 leaves;       // a word a part: the leaf where it begins; SLAB_NULL: it is empty
-    uvec2 offsets;      // a word a part: the number of its first pair
-    uvec2 total;        // two words: the pairs of all parts
+    uvec2 ranges;       // two keys per range: the least and the greatest key
+    uvec2 leaves;       // one word per part: the leaf where it begins; SLAB_NULL if it is empty
+    uvec2 offsets;      // one word per part: the index of its first pair
+    uvec2 total;        // two words: the number of pairs of all parts
     uvec2 out_keys;
     uvec2 out_values;
-    uint count;         // parts of all ranges
-    uint shift;         // log2 of the parts of a range
-    uint limit;         // nothing is done if there are more pairs
-    uint capacity;      // later pairs are not written
+    uint count;         // the number of parts of all ranges
+    uint shift;         // log2 of the number of parts per range
+    uint limit;         // if there are more pairs, the kernel does nothing
+    uint capacity;      // pairs beyond it are not written
 };
 
 void main() {
@@ -36,11 +37,11 @@ void main() {
         node = plain_load_at(leaves, q);
     }
     bool enabled = node != SLAB_NULL;
-    node = enabled ? node : tree.root;   // to be read, and not looked at
+    node = enabled ? node : tree.root;   // it is read, but the result is not used
     uint open = tile_ballot(enabled), result = 0u;
     BTreeWalk walk = BTreeWalk(tree.root, VKDS_ONE, K(0u), 0u);
     turn(open, node, range, true, walk);
-    // The ranges of a tile's lanes follow one another, and so do their pairs.
+    // The ranges of a tile's lanes are consecutive, and so are their pairs.
     const uint room = capacity;
     const bool spare = false;
     Stage stage = stage_at(tile_shuffle(place, tile_first(open)));
@@ -57,9 +58,9 @@ void main() {
         bool mine = ends && tile_first(open) == tile_lane();
         open &= ends ? open - 1u : ~0u;
         turn(open, node, range, ends, walk);
-        // The next leaf is read while this one's pairs are put in order.
+        // The next leaf is loaded while this one's pairs are put in order.
         Node next = btree_walk_load(tree, walk.node, true);
-        // The slots of most leaves are in order, and then those inside follow one another.
+        // The slots of most leaves are in order. Those inside are then consecutive.
         uint rank[NODE_LANE_PAIRS];
         if (subgroupAll(btree_in_order(n))) {
             [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = node_pair_index(m) - sums.y;
@@ -72,7 +73,7 @@ void main() {
                 pair_put(out_keys, out_values, room, stage, rank[m], n.pair[m]);
         stage.end += wanted_here;
         bool all = false;
-        // From one place in the code: a stage that is full has all be written, and so has the end.
+        // There is only one call in the code: if a stage is full, everything is written, and also at the end.
         bool write = subgroupAny(stage_full(stage, BTREE_SLOTS)), end = !subgroupAny(open != 0u);
         if (STAGED) stage_write(out_keys, out_values, room, spare, write || all || end, all || end, stage);
         n = next;

@@ -1,4 +1,4 @@
-// Finds how many pairs have keys below each key.
+// Finds the number of pairs with keys below each query.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "leaf_list.glsl"
@@ -7,8 +7,8 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     LeafList list;
-    uvec2 keys;    // K a query
-    uvec2 ranks;   // a word a query, out
+    uvec2 keys;    // K per query
+    uvec2 ranks;   // output: one word per query
     Length count;
 };
 

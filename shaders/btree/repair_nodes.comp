@@ -1,4 +1,4 @@
-// Writes the inner nodes above leaves that are there.
+// Writes the inner nodes above existing leaves.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "build_inner.glsl"
@@ -8,7 +8,7 @@ layout(push_constant, std430) uniform Push {
     BTree tree;
     uvec2 lows;     // of the leaves, ascending
     uvec2 leaves;   // their slabs
-    uvec2 inner;    // slabs for the inner nodes but the root
+    uvec2 inner;    // slabs for all inner nodes except the root
 };
 
 K leaf_low(uint i) { return VKDS_LOAD_AT(lows, i); }
@@ -19,7 +19,7 @@ uint node_slab(uint i) {
     return i <= count ? plain_load_at(leaves, i - 1u) : plain_load_at(inner, i - 1u - count);
 }
 
-// An invocation has a quad.
+// Each invocation writes a quad.
 void main() {
     uvec4 head = plain_load4(address_add(tree.state, BTREE_PLAN_AT));
     uint nodes = head.x, height = min(head.y, BTREE_LEVELS - 1u), count = plan_level(tree.state, 0u).count;

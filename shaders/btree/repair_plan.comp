@@ -1,4 +1,4 @@
-// Plans the inner nodes above leaves that are there. One invocation works.
+// Plans the inner nodes above existing leaves. By one invocation.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "build.glsl"
@@ -7,7 +7,7 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     uint leaves;
-    uint node_most;   // children of an inner node
+    uint node_most;   // the greatest number of children of an inner node
 };
 
 void main() {

@@ -9,11 +9,11 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreePrefixIndex index;
-    uvec2 ranges;   // two keys a range: the least and the greatest key
-    uvec2 leaves;   // a word a part of a range, out; SLAB_NULL for empty ones
-    uvec2 zeroed;   // two words, out: 0. 0: not wanted
-    Length number;  // ranges. Those behind it, up to its bound, are empty
-    uint shift;     // log2 of the parts of a range
+    uvec2 ranges;   // two keys per range: the least and the greatest key
+    uvec2 leaves;   // output, one word per part of a range: its leaf; SLAB_NULL for empty ones
+    uvec2 zeroed;   // output: two words, 0. 0: not wanted
+    Length number;  // the number of ranges. Later ones, up to the upper bound, are treated as empty
+    uint shift;     // log2 of the number of parts per range
 };
 
 void main() {

@@ -1,4 +1,4 @@
-// Finds pairs by their ranks: of rank 0 is the least.
+// Finds pairs by rank; the pair with the least key has rank 0.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "leaf_list.glsl"
@@ -8,10 +8,10 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     LeafList list;
-    uvec2 ranks;        // a word a query
-    uvec2 out_keys;     // K a query, out: 0 where there is none
+    uvec2 ranks;        // one word per query
+    uvec2 out_keys;     // output: K per query, 0 if there is none
     uvec2 out_values;
-    uvec2 statuses;     // a byte a query, out: FOUND or ABSENT
+    uvec2 statuses;     // output: one byte per query, STATUS_FOUND or STATUS_ABSENT
     Length count;
 };
 
@@ -27,7 +27,7 @@ void main() {
     P pair = P(0u);
     bool found = false;
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
-        uint below = 0u;   // of the leaf's keys
+        uint below = 0u;   // the number of the leaf's keys below it
         [[unroll]] for (uint other = 0u; other < BTREE_SLOTS; other++)
             below += VKDS_BELOW(node.pair[other].VKDS_KEY, node.pair[s].VKDS_KEY) ? 1u : 0u;
         if (below == left && (live >> s & 1u) != 0u) {

@@ -1,4 +1,4 @@
-// Counts a tree's nodes and what they hold, level by level, while nobody changes it.
+// Counts the nodes and slots of a tree, level by level, in a read-only phase.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "listed.glsl"
@@ -7,17 +7,18 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Listed listed;
-    uvec2 rows;   // out, 0 before
+    uvec2 rows;   // output, 0 before
 };
 
-// There are several rows, which the host sums up, so that subgroups don't queue at one.
+// There are several rows, so that subgroups don't contend for one. The host adds them up.
 const uint ROWS = 64u;
-const uint ROW_SHIFT = 8u;     // 256 bytes a row: nodes and slots in use of each level, two words; then
-const uint ERASED_AT = 128u;   // slots that are erased; then
-const uint BEYOND_AT = 160u;   // of each level, a word: slots in use or erased beyond a node's first half (leastShare)
+const uint ROW_SHIFT = 8u;     // 256 bytes per row. It begins with two words per level: nodes, and slots in use
+const uint ERASED_AT = 128u;   // erased slots of leaves
+const uint BEYOND_AT = 160u;   // one word per level: slots in use or erased, beyond the first half of each node
+                               // (leastShare)
 const uint SHARE = BTREE_SLOTS / 2u;
 
-// Adds up node i of those listed, of each lane that has one. Collective over the subgroup.
+// Adds up listed node i of each lane, if it is there. Collective over the subgroup.
 void survey(uint i, bool there, uint inner) {
     uint slab = tree.root;
     if (there) slab = listed_slab(listed, inner, i);
@@ -61,7 +62,7 @@ void survey(uint i, bool there, uint inner) {
     }
 }
 
-// An invocation has a node, and one after another where there are more.
+// Each invocation counts nodes, one after another.
 void main() {
     uint inner = listed_inner(listed), nodes = inner + listed_leaves(listed);
     uint all = gl_NumWorkGroups.x * gl_NumWorkGroups.y * WORKGROUP;

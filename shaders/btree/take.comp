@@ -1,4 +1,4 @@
-// Allocates slabs, one an invocation, or frees them.
+// Allocates slabs, one per invocation, or frees them.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "node.glsl"
@@ -6,13 +6,15 @@
 #include "invocation.glsl"
 
 layout(constant_id = 16) const uint FREE = 0;     // 1: free
-layout(constant_id = 17) const uint CLEARS = 0;   // 1: make their words ~0 before, as a shared pool wants it
+layout(constant_id = 17) const uint CLEARS = 0;   // 1: set their words to ~0 before they are freed, as a shared pool
+                                                  // needs it
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;
-    uvec2 slabs;     // the slabs; out where they are allocated, SLAB_NULL where there is no room
-    uvec2 refused;   // out: incremented for each of these
-    uvec2 used;      // 0, or a word: how many of the slabs, and of `beside` others before them, are not to be freed
+    uvec2 slabs;     // input if freed, output if allocated: SLAB_NULL if the pool has no room
+    uvec2 refused;   // counts the slabs that the pool had no room for
+    uvec2 used;      // 0, or a word: the number of slabs in use, which are not freed. `beside` slabs elsewhere count
+                     // first
     uint beside;
     uint count;
 };

@@ -1,11 +1,11 @@
-// Checks the versions of a tree that nobody changes: that what each leaf held at the time of each open snapshot is
-// kept, once, where a search for it comes.
+// Checks the versions of a tree, in a read-only phase: for each open snapshot, the contents of each leaf at that time
+// must be kept, once, where searches find them.
 //
-// The nodes are those that list.comp finds from the root on. The first pass goes down the chain of each leaf, and along
-// the list of the versions that are free; in passing it marks versions. The second one checks the marks. Leaves that
-// were split from one lead to versions that they share: so the leaves that lead to a version follow one another, and
-// each of its pairs is in the range of one of them. Where two neighbours' chains have met they are one, so versions are
-// marked by the first of the leaves that lead to them, which is seen from its left neighbour.
+// The nodes are those that list.comp finds from the root on. The first pass follows the chain of versions of each leaf,
+// and the list of free versions, and marks versions. The second pass checks the marks. Leaves that were split from one
+// another share versions. So the leaves that lead to a version are consecutive, and each of its pairs is in the range
+// of one of them. Where the chains of two neighbours have met, they stay one. So a version is marked by the first of
+// the leaves that lead to it, and that is found by comparing with the left neighbour.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "listed.glsl"
@@ -16,17 +16,18 @@ layout(constant_id = 16) const uint MARKS = 0;   // 1: the second pass
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    Listed listed;            // all nodes among its inner ones
-    BTreeVersions versions;   // as of the time of the updates that come next
+    Listed listed;            // all nodes are among its inner ones
+    BTreeVersions versions;   // at the time of the next updates
     OpenSnapshots open;
-    uvec2 report;             // a word, how often each rule is broken; then a word, where first: ~0 before
-    uvec2 marks;              // VersionMarks, 0 before
-    uint slabs;               // that have stamps
+    uvec2 report;             // for each rule a word, how often it is broken; then for each rule a word, the least
+                              // number that breaks it, ~0 before
+    uvec2 marks;              // MARK_… of each version, 0 before
+    uint slabs;               // the number of slabs with stamps
 };
 
 const uint RULES = 10u;
 
-// Rules, in the order of those of versions in Go's btree.Rule.
+// Rules, in the order of those for versions in Go's btree.Rule.
 const uint STAMP = 0u;
 const uint ORDER = 1u;
 const uint FREED = 2u;
@@ -38,20 +39,20 @@ const uint HIGH = 7u;
 const uint FREE_LIST = 8u;
 const uint LOST = 9u;
 
-// What is marked of a version: words, by their byte offsets.
+// Byte offsets of the marks of a version.
 const uint MARKS_SHIFT = 4u;
-const uint MARK_FIRSTS_AT = 0u;   // leaves that lead to it, whose left neighbours don't
-const uint MARK_PAIRS_AT = 4u;    // pairs that are in the ranges of leaves that lead to it
-const uint MARK_FREE_AT = 8u;     // how often the list of free versions has it
-const uint MARK_ENDS_AT = 12u;    // bits, of the leaves that lead to it:
+const uint MARK_FIRSTS_AT = 0u;   // the number of leaves that lead to it while their left neighbours don't
+const uint MARK_PAIRS_AT = 4u;    // the number of its pairs in the ranges of leaves that lead to it
+const uint MARK_FREE_AT = 8u;     // how often it is in the list of free versions
+const uint MARK_ENDS_AT = 12u;    // bits, set by leaves that lead to it:
 
-const uint ENDS_LAST = 1u;           // the last leaf of all, whose free slots have another key
-const uint ENDS_WITH_VERSION = 2u;   // one with the version's greatest key,
-const uint ENDS_BEYOND = 4u;         // and one with a greater
+const uint ENDS_LAST = 1u;           // by the last leaf of the tree, whose free slots have another key
+const uint ENDS_WITH_VERSION = 2u;   // by a leaf with the version's high
+const uint ENDS_BEYOND = 4u;         // by a leaf with a greater high
 
 uvec2 mark_at(uint version, uint at) { return address_add(address_at(marks, version, MARKS_SHIFT), at); }
 
-// Notes a broken rule, of a slab by its number or of a version.
+// Notes a broken rule. `where` is the number of a slab or a version.
 void check(uint rule, bool holds, uint where) {
     if (holds) return;
     atomic_add(address_at(report, rule, 2u), 1u);
@@ -68,7 +69,7 @@ BTreeStamp stamp_of(uint number) {
     return BTreeStamp(stamp.x, stamp.y);
 }
 
-// The version that a stamp leads to: SLAB_NULL where no open snapshot is from before it.
+// The version to which a stamp leads; SLAB_NULL if no open snapshot is older than the stamp.
 uint version_before(BTreeStamp stamp) {
     return stamp.time > open.oldest && stamp.older < versions.count ? stamp.older : SLAB_NULL;
 }
@@ -82,7 +83,7 @@ K version_high(uint version) {
     return VKDS_LOAD(address_add(btree_version_at(versions, version), BTREE_VERSION_HIGH_AT));
 }
 
-// Marks which pairs of a version are a leaf's.
+// Marks the pairs of a version that are in a leaf's range.
 void mark_pairs(uint version, NodeHeader leaf) {
     uint own = 0u;
     [[dont_unroll]] for (uint i = 0u; i < BTREE_SLOTS; i++) {
@@ -96,7 +97,7 @@ void mark_pairs(uint version, NodeHeader leaf) {
     if (ends != 0u) atomic_or(mark_at(version, MARK_ENDS_AT), ends);
 }
 
-// Whether a leaf's stamp says of its version what that says.
+// Whether a leaf's BTreeLead agrees with the version that it describes.
 bool leads_right(uint slab) {
     BTreeLead lead = btree_lead(versions, tree.pool, slab);
     uint version = version_before(lead.stamp);
@@ -125,7 +126,7 @@ void check_chain(uint number, NodeHeader leaf, BTreeStamp leader) {
     }
 }
 
-// Marks the versions that a leaf leads to and its left neighbour doesn't. Times descend along both chains.
+// Marks the versions to which a leaf leads and its left neighbour doesn't. Times descend along both chains.
 void mark_firsts(uint left, BTreeStamp leaf) {
     uint version = version_before(leaf);
     for (uint steps = 2u * versions.count; version != SLAB_NULL && version != left && steps != 0u; steps--) {
@@ -156,7 +157,7 @@ void check_node(uint slab) {
     if (pool_has(tree.pool, node.link)) mark_firsts(version_before(stamp), stamp_of(pool_number(node.link)));
 }
 
-// Marks place i of the list of free versions.
+// Marks the version at place i of the list of free versions.
 void mark_free(uint i) {
     uint n = plain_load(versions.free);
     if (i == 0u) check(FREE_LIST, n <= versions.count, 0u);
@@ -187,13 +188,13 @@ void check_marks(uint version) {
     check(PAIRS, mark.y == live && !twice, version);
 }
 
-// An invocation has a node, and a version, and one after another where there are more.
+// Each invocation checks nodes and versions, one after another.
 void main() {
     uint all = gl_NumWorkGroups.x * gl_NumWorkGroups.y * WORKGROUP;
     uint nodes = MARKS == 0u ? listed_inner(listed) : 0u;
     for (uint i = invocation_index(); i < nodes; i += all) {
         uint slab = plain_load_at(listed.inner, i);
-        if (pool_has(tree.pool, slab)) check_node(slab);   // memory holds what no list does
+        if (pool_has(tree.pool, slab)) check_node(slab);   // only damaged memory has a reference that is not valid
     }
     for (uint i = invocation_index(); i < versions.count; i += all) {
         if (MARKS == 0u) mark_free(i);

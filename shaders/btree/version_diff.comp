@@ -1,5 +1,5 @@
-// Writes, in key order, of which keys two snapshots hold different pairs, in the leaves that were changed between them.
-// A tile has a leaf.
+// Writes, in key order, the keys whose pairs differ between two snapshots, in leaves that were changed between them.
+// Each tile has a leaf.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_version.glsl"
@@ -7,25 +7,25 @@
 #include "length.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 16) const uint COUNT_ALONE = 0;   // 1: only how many keys these are in each leaf
+layout(constant_id = 16) const uint COUNT_ALONE = 0;   // 1: only count these keys in each leaf
 
-// Where they go. Of old and new values, and kinds, 0: nobody wants them.
+// The output. Old values, new values and kinds may be 0: not wanted.
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Differences {
     uvec2 keys;
     uvec2 old_values;
     uvec2 new_values;
-    uvec2 kinds;      // bytes, 0 before: the operation that makes the later snapshot of the earlier one
-    uvec2 from;       // the least key that is looked at
-    uint capacity;    // keys that there is room for
+    uvec2 kinds;      // bytes, 0 before: the operation that leads from the earlier snapshot to the later one
+    uvec2 from;       // the least key to look at
+    uint capacity;    // the number of keys that fit into the output
 };
 
 layout(push_constant, std430) uniform Push {
     BTree tree;        // at the earlier snapshot
     uvec2 later;       // BTreeVersions of the later one
     Differences to;
-    uvec2 slabs;       // of the leaves
-    uvec2 counts;      // out if alone: keys of each
-    uvec2 offsets;     // else: keys before each
+    uvec2 slabs;       // the leaves
+    uvec2 counts;      // with COUNT_ALONE, output: the number of keys of each leaf
+    uvec2 offsets;     // otherwise: the number of keys before each leaf
     Length leaves;
 };
 
@@ -51,9 +51,9 @@ void main() {
 #else
     K least = to.from.x;
 #endif
-    // A bit for each of this lane's pairs. No key of a pair is that of a free slot.
+    // Masks of this lane's pairs. The key of a pair is never that of a free slot.
     uint gone = 0u, come = 0u, met = 0u;
-    V before[NODE_LANE_PAIRS];   // of a pair of the later snapshot, the value in the earlier one
+    V before[NODE_LANE_PAIRS];   // for each pair of the later snapshot, its value in the earlier one
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
         bool slot = there && btree_lane_has(m);
         K old = was.pair[m].VKDS_KEY, new = is.pair[m].VKDS_KEY;
@@ -81,7 +81,7 @@ void main() {
         if (there && tile_lane() == 0u) plain_store_at(counts, leaf, differing);
         return;
     }
-    // A key goes to where as many as are smaller are before it. Those that don't differ are above all others.
+    // A key's rank is the number of smaller keys. Keys that don't differ are replaced by ~0, and so count for none.
     uint old_at[NODE_LANE_PAIRS], new_at[NODE_LANE_PAIRS];
     K old_key[NODE_LANE_PAIRS], new_key[NODE_LANE_PAIRS];
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {

@@ -1,4 +1,4 @@
-// Frees the versions that no open snapshot needs, to which nothing leads any more (version_relink.comp).
+// Frees the versions that no open snapshot needs. version_relink.comp has removed all references to them.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "version_open.glsl"

@@ -1,9 +1,9 @@
-// Copies the leaves that a batch of updates is going to change to versions, if the newest snapshot needs them
-// (btree_version.glsl). Nothing changes the tree meanwhile.
+// Copies the leaves that a batch of updates will change to versions, if the newest snapshot needs them
+// (btree_version.glsl). Nothing changes the tree at the same time.
 //
-// The batch's leaves were located before, or are searched here. Of the operations at a leaf that was not changed since
-// the snapshot, the first one copies it and sets its stamp. If operations are in the order of their leaves, neighbours
-// show which one is the first. Otherwise a compare-and-swap on the stamp decides.
+// The leaves were located before, or are searched here. If a leaf was not changed since the snapshot, one of the
+// operations on it copies it and sets its stamp. If operations are in the order of their leaves, that is the first one,
+// which sees another leaf before it. Otherwise a compare-and-swap on the stamp decides.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
@@ -16,14 +16,14 @@ layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreeVersions versions;
     BTreePrefixIndex index;
-    uvec2 keys;      // K an operation; 0: the leaves are those of the operations, in order
-    uvec2 leaves;    // 0, or words: the leaf of each operation, or one to the left of it, SLAB_NULL of none
-    uvec2 kinds;     // 0, or a byte an operation: some change nothing
+    uvec2 keys;      // K per operation; 0: `leaves` has the leaves of the operations, in order
+    uvec2 leaves;    // 0, or words: the leaf of each operation, or one to the left of it; SLAB_NULL if there is none
+    uvec2 kinds;     // 0, or one byte per operation: some kinds change nothing
     Length count;
-    uint stride;     // words an operation in `leaves`
+    uint stride;     // words per operation in `leaves`
 };
 
-// The leaf that a key is for, from one on that may be to the left of it.
+// The leaf of a key, searched from a leaf that may be to the left of it.
 uint leaf_for(uint leaf, K key) {
     for (uint visits = tree.pool.blocks << 10; visits != 0u; visits--) {
         VKDS_HEADER header = VKDS_HEADER_LOAD(plain_load4, slab_address(tree.pool, leaf));
@@ -42,7 +42,7 @@ bool changes(uint i) {
     return op_inserts(kind) || kind == OP_DELETE;
 }
 
-// The leaf that an invocation's operation changes, and nobody before it in order; else SLAB_NULL.
+// The leaf that an invocation's operation changes, unless an earlier one in order changes it; otherwise SLAB_NULL.
 uint changed_leaf(uint i) {
     uint leaf = SLAB_NULL;
     bool own = changes(i);
@@ -62,7 +62,7 @@ uint changed_leaf(uint i) {
     return pool_has(tree.pool, leaf) ? leaf : SLAB_NULL;
 }
 
-// The stamp of a leaf that has to be kept, and is this invocation's to keep; else one with time ~0.
+// The stamp of a leaf, if this invocation must keep the leaf; otherwise one with time ~0.
 BTreeStamp claim(uint leaf) {
     BTreeStamp none = BTreeStamp(~0u, SLAB_NULL);
     if (leaf == SLAB_NULL) return none;
@@ -76,7 +76,7 @@ BTreeStamp claim(uint leaf) {
     return mine ? BTreeStamp(time, plain_load(address_add(at, 4u))) : none;
 }
 
-// Says in the stamp of a claimed leaf where what it held is kept: nowhere, if no version was free.
+// Writes into the stamp of a claimed leaf which version has its contents. If no version was free, undoes the claim.
 void link(uint leaf, BTreeStamp stamp, uint version) {
     uvec2 at = btree_stamp_at(versions, tree.pool, leaf);
     bool there = version != SLAB_NULL;
@@ -90,8 +90,8 @@ void link(uint leaf, BTreeStamp stamp, uint version) {
 shared uint wanted;
 shared uint first;
 
-// Takes versions for the invocations that want one: none where none is free, which the host has seen to. For all
-// invocations of the workgroup.
+// Takes a version for each invocation that wants one: SLAB_NULL if none is free, which the host prevents. Collective
+// over the workgroup.
 uint take(bool wants) {
     if (workgroup_lane() == 0u) wanted = 0u;
     barrier();
@@ -115,7 +115,7 @@ void main() {
     uint version = take(mine);
     if (mine) link(leaf, stamp, version);
     mine = mine && version != SLAB_NULL;
-    // All leaves of a tile are on their way before the first one is written.
+    // All leaves of a tile are loaded before the first version is written.
     Node kept[TILE];
     [[unroll]] for (uint l = 0u; l < TILE; l++) {
         bool busy = tile_shuffle(mine ? 1u : 0u, l) != 0u;

@@ -6,17 +6,17 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreeVersions versions;   // as of the later snapshot
-    uvec2 lows;     // out: of the leaves: the least key that each is for,
-    uvec2 leaves;   // and its slab
-    uvec2 count;    // out, 0 before: how many there are, also where there was no room
+    BTreeVersions versions;   // at the later snapshot
+    uvec2 lows;     // output: the lows of the leaves
+    uvec2 leaves;   // output: their slabs
+    uvec2 count;    // output, 0 before: the number of leaves, also of those that did not fit
     uvec2 from;     // the key
-    uint slabs;     // that have stamps
+    uint slabs;     // the number of slabs with stamps
     uint room;
     uint since;     // the time of the earlier snapshot
 };
 
-// Since when what was in a leaf at the later snapshot had been in it, if that is behind the earlier one.
+// The time when leaf i got the contents that it had at the later snapshot; 0 if its bit says that it was not changed.
 uint held_since(uint i) {
     if (!btree_was_changed(versions, i)) return 0u;
     uvec2 stamp = plain_load2(address_at(versions.stamps, i, BTREE_STAMP_SHIFT));

@@ -1,4 +1,4 @@
-// Adds new versions of leaves to those that are free.
+// Adds new versions to the free ones.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_version.glsl"
@@ -6,8 +6,8 @@
 
 layout(push_constant, std430) uniform Push {
     BTreeVersions versions;
-    uvec2 old;      // the list of the versions that are free of those that were there
-    uint had;       // how many there were
+    uvec2 old;      // the old list of free versions
+    uint had;       // the old number of versions
 };
 
 void main() {

@@ -8,7 +8,7 @@
 // The times of the open snapshots.
 struct OpenSnapshots {
     uvec2 times;   // ascending words
-    uint count;    // 1 at least
+    uint count;    // at least 1
     uint oldest;
 };
 

@@ -1,5 +1,5 @@
-// Makes leaves and versions lead past versions that no open snapshot needs, before these are freed. Leaves that were
-// not changed after the oldest open snapshot count as unchanged again.
+// Makes leaves and versions refer to needed versions only, before the versions that no open snapshot needs are freed.
+// Leaves that were not changed after the oldest open snapshot are marked as unchanged again.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "version_open.glsl"
@@ -8,15 +8,15 @@
 layout(push_constant, std430) uniform Push {
     BTreeVersions versions;
     OpenSnapshots open;
-    uint slabs;       // stamps of leaves; behind them come the versions
+    uint slabs;       // the number of leaves' stamps. Invocations after them do versions
 };
 
-// The first version that is needed from one on; SLAB_NULL where none is.
+// The first needed version of a chain from one on; SLAB_NULL if there is none.
 uint needed_from(uint version) {
     for (uint steps = versions.count; version < versions.count && steps != 0u; steps--) {
         Version v = version_load(versions, version);
         if (version_needed(open, v)) return version;
-        if (v.stamp.time <= open.oldest) break;   // what it leads to held before all of them
+        if (v.stamp.time <= open.oldest) break;   // its predecessor is older than all snapshots
         version = v.stamp.older;
     }
     return SLAB_NULL;
