@@ -25,7 +25,7 @@ const (
 	epochLines    = 256 // EPOCH_STRIPES_AT
 	epochLine     = 128
 	segmentSlabs  = 1 << 15 // 2^EPOCH_KEPT_SHIFT of epoch_slab.glsl
-	reclaimGroups = 1024    // workgroups of a pass at most
+	reclaimGroups = 1024    // the greatest number of workgroups of a pass
 )
 
 // ReclaimerDescription is alloc.ReclaimerDescription.
