@@ -1,4 +1,4 @@
-// Allocates a slab an invocation.
+// Allocates a slab in each invocation.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_alloc.glsl"
@@ -6,7 +6,7 @@
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;
-    uvec2 slabs;   // a reference an invocation, out
+    uvec2 slabs;   // output: one reference per invocation
     uint count;
 };
 

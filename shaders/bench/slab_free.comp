@@ -1,4 +1,4 @@
-// Frees a slab an invocation.
+// Frees a slab in each invocation.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_alloc.glsl"
@@ -6,7 +6,7 @@
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;
-    uvec2 slabs;   // a reference an invocation; SLAB_NULL frees nothing
+    uvec2 slabs;   // one reference per invocation; SLAB_NULL: frees nothing
     uint count;
 };
 

@@ -1,7 +1,6 @@
-// For test/linearizability: each invocation does a program of operations on a B-link-tree, one after another, and
-// takes tickets around each, as in btree_program.comp. Those that ask for a range take a snapshot, and ask it for more:
-// what they find has to fit. When a program has done all of its operations, each range is asked once more at its
-// snapshot, which the program has held since.
+// For test/linearizability: each invocation does a program of operations on a B-link-tree, one after another, and takes
+// a ticket before and after each, as in btree_program.comp. An OP_RANGE takes a snapshot and does other queries at it,
+// too, whose results must agree. After all operations, the program repeats each OP_RANGE at its snapshot.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_neighbor.glsl"
@@ -10,13 +9,15 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 operations;   // as program.glsl has them; an invocation's are neighbours. Of a range, the value is its high
-    uvec2 outcomes;     // in each also the snapshot's time in place of the 0; last, status and count of the second time
+    uvec2 operations;   // as in program.glsl; those of an invocation are consecutive. The value of an OP_RANGE is its
+                        // greatest key
+    uvec2 outcomes;     // as in program.glsl, but with the snapshot's time instead of the 0, and at the end the status
+                        // and count of the repetition
     uvec2 ticket;       // a counter
-    uvec2 keys;         // out: of ranges, WIDTH pairs an operation; then those of the second time
+    uvec2 keys;         // output: the keys of ranges, WIDTH per operation, and then those of the repetitions
     uvec2 values;
     uint programs;
-    uint length;        // operations a program
+    uint length;        // operations per program
     uint visits;
 };
 
@@ -40,7 +41,7 @@ void main() {
         acquire_fence();
         uint status = btree_apply(tree, cursor, kind, key, value, enabled && !asks, visits);
         uint time = btree_snapshot(tree, asks && !again), count;
-        if (again) time = subgroupMax(held);   // of all lanes that have a program, it is the same
+        if (again) time = subgroupMax(held);   // the same for all lanes that have a program
         BTreePair first, above, below;
         V there;
         uint place = WIDTH * (again ? programs * length + at : at);

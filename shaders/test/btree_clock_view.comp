@@ -1,4 +1,4 @@
-// For test/shader: btree_view_at of btree_clock.glsl, where a leaf changes between two steps of reading it.
+// For test/shader: btree_view_at of btree_clock.glsl, if a leaf changes between two steps of reading it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
@@ -6,9 +6,9 @@
 
 uvec2 changing = uvec2(0u);
 uint becomes = 0u;
-uint fences = 0u;   // how many it takes until the word changes; 0: it stays
+uint fences = 0u;   // the number of fences until the word changes; 0: it doesn't change
 
-// An acquire fence, with the change before it.
+// An acquire fence, after the change if that is due.
 void late_fence() {
     subgroupBarrier();
     if (fences == 1u) atomic_store(changing, becomes);
@@ -22,9 +22,9 @@ void late_fence() {
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 changes;   // a quad a tile, whose leaf is the slab of the tile's number: the byte offset of a word, what it
-                     // becomes, before which fence, and the snapshot's time
-    uvec2 answers;   // a word an invocation: whether it was right
+    uvec2 changes;   // one quad per tile, which reads the slab with its own number: the byte offset of a word, its new
+                     // value, before which fence it changes, and the snapshot's time
+    uvec2 answers;   // one word per invocation: whether the view was right
     uint count;
 };
 

@@ -1,11 +1,11 @@
-// For structures/btree: what a node is, in bytes, as the host has it.
+// For structures/btree: the sizes and offsets of a node, to compare with those of the host.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_node.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 numbers;   // out: eight words, the last one 0
+    uvec2 numbers;   // output: eight words, the last one 0
 };
 
 void main() {

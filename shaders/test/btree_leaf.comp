@@ -1,15 +1,15 @@
-// For test/shader: a leaf that changes while a tile reads it, and what an operation makes of what it has read.
+// For test/shader: a leaf that changes while a tile reads it, and how an operation continues with what it has read.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_operation.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 leaves;    // a leaf an invocation: the lanes of a tile read different ones, as if at different moments
-    uvec2 metas;     // two words an invocation: its leaf's meta when the tile begins to read, and when it ends
-    uvec2 meetings;  // three quads an invocation: kind, again, seen, whole; the view's slot, room, version, the value
-                     // it has; the place's meta, nothing
-    uvec2 answers;   // two quads an invocation: whether the leaf was whole, step, status, slot; seen, value, again, 0
+    uvec2 leaves;    // one leaf per invocation: the lanes of a tile read different ones, as if at different times
+    uvec2 metas;     // two words per invocation: its leaf's meta when the tile begins to read, and when it ends
+    uvec2 meetings;  // three quads per invocation: kind, again, seen, whole; the view's slot, room, version and value;
+                     // the place's meta, unused
+    uvec2 answers;   // two quads per invocation: whether the leaf was whole, step, status, slot; seen, value, again, 0
     uint count;
 };
 

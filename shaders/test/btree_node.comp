@@ -1,4 +1,4 @@
-// For test/shader: a tile a node of a tree, as an inner node and as a leaf, and a key.
+// For test/shader: each tile reads a node of a tree, both as an inner node and as a leaf, with a key.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_descend.glsl"
@@ -6,15 +6,16 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 nodes;     // a node a tile
-    uvec2 keys;      // a key a tile
-    uvec2 outputs;   // 4 quads an invocation: the header; the step (next, level, down), 0; the leaf's view; its place
-    uint count;      // tiles
-    uint fills;      // 1: the view looks for an empty slot
-    uint root;       // where the step goes back to
+    uvec2 nodes;     // one node per tile
+    uvec2 keys;      // one key per tile
+    uvec2 outputs;   // four quads per invocation: the header; the step (next, level, down), 0; the leaf's view; its
+                     // place
+    uint count;      // the number of tiles
+    uint fills;      // 1: the view finds an empty slot, too
+    uint root;       // to which a step goes back
 };
 
-// Of a key of 64 bits, those that these tests' keys differ in.
+// The bits of a 64-bit key in which these tests' keys differ.
 #if VKDS_WIDE
 #define NARROW(k) (k.x >> 28 | k.y << 4)
 #else

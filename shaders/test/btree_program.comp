@@ -1,6 +1,6 @@
-// For test/linearizability: each invocation does a program of operations on a B-link-tree, one after another, and
-// takes tickets around each, so that the host knows which operations overlapped. OP_CEIL and OP_FLOOR are asked whether
-// the key itself is there.
+// For test/linearizability: each invocation does a program of operations on a B-link-tree, one after another, and takes
+// a ticket before and after each. So the host knows which operations overlapped. OP_CEIL and OP_FLOOR tell whether the
+// key itself is there.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_neighbor.glsl"
@@ -9,11 +9,11 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 operations;   // as program.glsl has them; an invocation's are neighbours
+    uvec2 operations;   // as in program.glsl; those of an invocation are consecutive
     uvec2 outcomes;
     uvec2 ticket;       // a counter
     uint programs;
-    uint length;        // operations a program
+    uint length;        // operations per program
     uint visits;
 };
 

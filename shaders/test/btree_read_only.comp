@@ -1,5 +1,5 @@
-// For test/shader: a tree that nobody changes. A lane a key: btree_find, and the leaf that btree_seek names, which the
-// lane then reads by itself.
+// For test/shader: a tree that does not change. Each lane has a key: it calls btree_find, and reads the leaf that
+// btree_seek returns.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
@@ -8,9 +8,9 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreePrefixIndex index;
-    uvec2 queries;   // a word an invocation
-    uvec2 answers;   // an invocation: four words of btree_find: found, value; of the leaf: whether it is of the pool
-                     // and the key's, how often it has the key
+    uvec2 queries;   // one word per invocation
+    uvec2 answers;   // four words per invocation: found and value of btree_find; whether the leaf is valid and the
+                     // key's; how often it has the key
     uint count;
 };
 

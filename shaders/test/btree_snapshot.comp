@@ -1,5 +1,5 @@
-// For test/shader: a tree at a snapshot. A lane a key: btree_find, and how often the key's leaf had it, which a walk
-// has to see, too. Or, of two slabs, their stamps before and behind btree_inherit.
+// For test/shader: a tree at a snapshot. Each lane has a key: it calls btree_find, and counts the key in its leaf at
+// the snapshot, also by a walk. Or the stamps of two slabs before and after btree_inherit.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
@@ -7,13 +7,13 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 state;     // the tree's own
-    uvec2 queries;   // a word an invocation; two slabs
-    uvec2 answers;   // four words an invocation: found, value, times, the leaf; the stamps of the slabs
-    uint count;      // 0: the slabs' stamps are asked for, and the second one inherits those of the first
+    uvec2 state;     // that of the tree itself
+    uvec2 queries;   // one word per invocation; or two slabs
+    uvec2 answers;   // four words per invocation: found, value, times, the leaf; or the stamps of the slabs
+    uint count;      // 0: the second slab inherits the stamp of the first
 };
 
-// The leaf of a key, the same for all lanes of a tile, as it was.
+// The leaf of a key at the snapshot. All lanes of a tile pass the same key.
 Node leaf_then(inout uint slab, K key, bool enabled) {
     for (uint steps = 64u; steps != 0u; steps--) {
         NodeHeader now = btree_header(node_load(slab_address(tree.pool, slab), enabled));

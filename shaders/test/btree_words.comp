@@ -6,7 +6,7 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 changes;   // four words each: slab, word of it, what to write, unused
+    uvec2 changes;   // four words per change: slab, index of the word in it, new value, unused
     uint count;
 };
 

@@ -5,11 +5,11 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 operations;   // a pair of words an invocation: kind, enabled (0 or 1)
-    uvec2 pairs;        // two numbers an invocation: key, value
-    uvec2 statuses;     // a word an invocation: what it would get if it did its operation itself
-    uvec2 answers;      // a quad an invocation: follows (0 or 1), leader, status, 0
-    uvec2 values;       // a number an invocation
+    uvec2 operations;   // two words per invocation: kind, enabled (0 or 1)
+    uvec2 pairs;        // two numbers per invocation: key, value
+    uvec2 statuses;     // one word per invocation: the status that it would get alone
+    uvec2 answers;      // one quad per invocation: follows (0 or 1), leader, status, 0
+    uvec2 values;       // one number per invocation
     uint count;
 };
 

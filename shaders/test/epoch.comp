@@ -4,21 +4,21 @@
 #include "epoch_slab.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 16) const uint FUNCTION = 0;   // 0 a step, 1 churn, 2 take
+layout(constant_id = 16) const uint FUNCTION = 0;   // 0: a step, 1: churn, 2: take
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;
     EpochReclaimer reclaimer;
-    uvec2 epochs;    // step: three words a subgroup, the epoch that it is in
-    uvec2 slabs;     // step: a slab to be retired by each of its lanes, or SLAB_NULL. churn: cells, a slab each
-    uvec2 answers;   // churn: three words: violations seen, slabs replaced, allocations refused
-    uint count;      // step: the subgroup that acts. churn: cells
-    uint what;       // step: 0 enter, 1 retire, 2 leave, 3 leave with slabs cleared. churn: rounds
+    uvec2 epochs;    // step: three words per subgroup, the epoch that it is in
+    uvec2 slabs;     // step: a slab for each lane to retire, or SLAB_NULL. churn: cells, with a slab each
+    uvec2 answers;   // churn: three words: violations seen, slabs replaced, failed allocations
+    uint count;      // step: the subgroup that acts. churn: the number of cells
+    uint what;       // step: 0 enter, 1 retire, 2 leave, 3 leave and clear slabs. churn: the number of rounds
 };
 
 uint subgroup_number() { return invocation_index() / gl_SubgroupSize; }
 
-// One subgroup goes a step on.
+// One subgroup does one step.
 void acts() {
     uvec2 at = address_add(epochs, subgroup_number() * 12u);
     Epoch e = Epoch(plain_load(at), plain_load(address_add(at, 4u)), plain_load(address_add(at, 8u)));
@@ -35,7 +35,7 @@ void acts() {
     }
 }
 
-// What each word of a cell's slab is.
+// The content of each word of a cell's slab.
 uint cell_word(uint cell) { return cell * 0x10001u + 7u; }
 
 void cell_write(uint slab, uint cell) {
@@ -43,7 +43,7 @@ void cell_write(uint slab, uint cell) {
         coherent_store4(address_add(slab_address(pool, slab), q * 16u), uvec4(cell_word(cell)));
 }
 
-// How many of the slab's words are not what they are to be.
+// The number of words of a slab that have another content.
 uint cell_wrong(uint slab, uint cell) {
     uint wrong = 0u;
     for (uint q = 0u; q < 8u; q++) {
@@ -54,7 +54,7 @@ uint cell_wrong(uint slab, uint cell) {
     return wrong;
 }
 
-// Replaces slabs of cells by new ones, and reads others meanwhile, some for long.
+// Replaces the slabs of cells by new ones, and reads others at the same time, sometimes for long.
 void churn() {
     SlabCursor cursor = slab_cursor();
     uint violations = 0u, replaced = 0u, refused = 0u;
@@ -73,7 +73,7 @@ void churn() {
         else slab = atomic_load(address_at(slabs, cell, 2u));
         for (uint pass = 0u; pass < passes; pass++) {
             if (slab != SLAB_NULL) violations += cell_wrong(slab, cell);
-            acquire_fence();   // or the loads might be done once
+            acquire_fence();   // without it the loads might be done only once
         }
         replaced += got && slab != SLAB_NULL ? 1u : 0u;
         epoch_retire_slab(pool, reclaimer, e, slab, got && slab != SLAB_NULL);
@@ -84,7 +84,7 @@ void churn() {
     if (refused != 0u) atomic_add(address_add(answers, 8u), refused);
 }
 
-// Allocates a slab an invocation, and counts the words of it that are not clear.
+// Allocates one slab per invocation, and counts its words that are not clear.
 void takes() {
     SlabCursor cursor = slab_cursor();
     uint i = invocation_index();

@@ -1,13 +1,13 @@
-// For test/shader: epoch.glsl, where the epoch moves on between a subgroup's look at it and its announcement.
+// For test/shader: epoch.glsl, if the epoch advances after a subgroup has read it and before it announces itself.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "invocation.glsl"
 
 uvec2 epoch_at = uvec2(0u);
-uint moves = 0u;   // how often it moves on
+uint moves = 0u;   // how often the epoch advances
 
-// Adds after the epoch has moved on, which others may do at any time.
+// Adds after the epoch has advanced. Other invocations may advance it at any time.
 uint late_add(uvec2 at, uint more) {
     if (moves != 0u) {
         atomic_add(epoch_at, 1u);
@@ -22,8 +22,8 @@ uint late_add(uvec2 at, uint more) {
 
 layout(push_constant, std430) uniform Push {
     EpochReclaimer reclaimer;
-    uvec2 entered;   // two words, out: the epoch that the first subgroup is in, and what it holds
-    uint count;      // of moves
+    uvec2 entered;   // output, two words: the epoch of the first subgroup, and what it holds
+    uint count;      // the number of advances
 };
 
 void main() {

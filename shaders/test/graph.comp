@@ -1,18 +1,18 @@
-// For test/shader: graph.glsl. An invocation an operation or a lookup, or some tiles a vertex.
+// For test/shader: graph.glsl. One invocation per operation or lookup, or some tiles per vertex.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "graph.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 16) const uint FUNCTION = 0;   // 0 apply, 1 find, 2 walk
+layout(constant_id = 16) const uint FUNCTION = 0;   // 0: apply, 1: find, 2: walk
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
-    uvec2 arcs;      // four words an arc: kind, from, to, weight
-    uvec2 results;   // two words an arc, out: status, or 1 if it is found; and weight. Of a walk two words a vertex:
-                     // neighbours, and the sum of their numbers and weights
-    uint count;      // arcs, or vertices
-    uint tiles;      // that walk over a vertex together
+    uvec2 arcs;      // four words per arc: kind, from, to, weight
+    uvec2 results;   // output, two words per arc: its status, or 1 if it is found; its weight. For walks two words per
+                     // vertex: the number of neighbours, and the sum of their numbers and weights
+    uint count;      // the number of arcs, or of vertices
+    uint tiles;      // the number of tiles that walk over a vertex together
     uint visits;
 };
 

@@ -6,10 +6,11 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 inputs;    // an invocation: a word to mix, a hash, what to reduce it to, a bucket
-    uvec2 ratios;    // an invocation: the ratio of two tables' numbers of buckets, rounded down and up
-    uvec2 outputs;   // an invocation: the mix, the reduction, the bucket's first and last one in the other table
-    uvec2 mixes;     // a word an invocation, out: the mix of its first two inputs
+    uvec2 inputs;    // one quad per invocation: a word to mix, a hash, the number to reduce it to, a bucket
+    uvec2 ratios;    // one quad per invocation: the ratio of two tables' numbers of buckets, rounded down and up
+    uvec2 outputs;   // one quad per invocation: the mix, the reduction, the bucket's first and last one in the other
+                     // table
+    uvec2 mixes;     // output: one word per invocation, the mix of its first two inputs
     uint count;
 };
 

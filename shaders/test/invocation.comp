@@ -1,12 +1,12 @@
-// For test/shader: counts how often each index is given to an invocation.
+// For test/shader: counts how many invocations have each index.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 counts;   // a counter an index, in and out
-    uvec2 beyond;   // a counter of indices from count on, in and out
+    uvec2 counts;   // input and output: one counter per index
+    uvec2 beyond;   // input and output: a counter of indices from `count` on
     uint count;
 };
 

@@ -1,4 +1,4 @@
-// For test/shader: parts whose workgroups look back, while those of other parts never come.
+// For test/shader: the workgroups of some parts look back, while those of other parts never run.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SUM_BITS VKDS_KEY_BITS
@@ -6,11 +6,11 @@
 #include "../primitives/look_back.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 sums;     // a number a part
-    uvec2 states;   // two of its size a part, 0 before the dispatch
-    uvec2 before;   // a number a part: the sum of those before
+    uvec2 sums;     // one number per part
+    uvec2 states;   // two numbers per part, 0 before the dispatch
+    uvec2 before;   // output, one number per part: the sum of the parts before
     uint parts;
-    uint every;     // the parts whose number this divides are there
+    uint every;     // only the parts whose number is a multiple of this run
 };
 
 S sum_of(uint part) { return SUM_LOAD(address_at(sums, part, SUM_SHIFT)); }

@@ -1,13 +1,13 @@
-// For test/shader: each invocation does one of memory.glsl's functions.
+// For test/shader: each invocation calls one of memory.glsl's functions.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 operations;   // two quads an invocation: what, 0, a pair of words; another pair, 0, 0
-    uvec2 addresses;    // one an invocation
-    uvec2 answers;      // a quad an invocation
+    uvec2 operations;   // two quads per invocation: the function, 0, a pair of words; another pair, 0, 0
+    uvec2 addresses;    // one per invocation
+    uvec2 answers;      // one quad per invocation
     uint count;
 };
 

@@ -1,14 +1,14 @@
-// For test/shader: invocations publish a message each, and read the one of another, behind the fences of memory.glsl.
+// For test/shader: each invocation publishes a message and reads that of another, with the fences of memory.glsl.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 messages;   // a pair an invocation, 0 before
-    uvec2 flags;      // a word an invocation, 0 before
-    uvec2 partners;   // a word an invocation: whose message it reads
-    uvec2 answers;    // a pair an invocation: whether the flag was seen, and the message read if so
+    uvec2 messages;   // one pair per invocation, 0 before
+    uvec2 flags;      // one word per invocation, 0 before
+    uvec2 partners;   // one word per invocation: whose message it reads
+    uvec2 answers;    // one pair per invocation: whether it saw the flag, and the message if it did
     uint count;
 };
 

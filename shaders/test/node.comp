@@ -1,17 +1,17 @@
-// For test/shader: a tile a node, and one function of node.glsl.
+// For test/shader: each tile calls one function of node.glsl for a node.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "node.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 16) const uint FUNCTION = 0;   // 0 load, 1 load coherent, 2 clear, 3 who holds what
+layout(constant_id = 16) const uint FUNCTION = 0;   // 0: load, 1: load coherent, 2: clear, 3: layout
 
 layout(push_constant, std430) uniform Push {
-    uvec2 nodes;     // a node a tile
-    uvec2 enabled;   // a word a tile: 0 or 1
-    uvec2 outputs;   // 16 quads an invocation: for load (place in the node, the pair, 1); for who holds what
-                     // (the lane that has such a pair, as which one of its own, visits of a pool of m blocks, 1)
-    uint count;      // tiles
+    uvec2 nodes;     // one node per tile
+    uvec2 enabled;   // one word per tile: 0 or 1
+    uvec2 outputs;   // 16 quads per invocation. Load: place in the node, the pair, 1. Layout: the lane with such a
+                     // pair, which of the lane's pairs it is, visits of a pool of m blocks, 1
+    uint count;      // the number of tiles
 };
 
 void main() {

@@ -5,11 +5,12 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys;      // a key an invocation,
-    uvec2 values;    // and a value, with which it is compared
-    uvec2 numbers;   // NUMBERS an invocation, out
-    uvec2 words;     // an invocation, out: equal, below, the bits of the key, and those from the shift on
-    uvec2 copies;    // of the keys, then of the values: key and value, by every way there is
+    uvec2 keys;      // one key per invocation
+    uvec2 values;    // one value per invocation, to compare the key with
+    uvec2 numbers;   // output: NUMBERS per invocation
+    uvec2 words;     // output, four words per invocation: equal, below, the bits of the key, and those from the shift
+                     // on
+    uvec2 copies;    // of the keys, and then of the values: copies by all load and store functions
     uint shift;
     uint mask;
     uint count;

@@ -6,9 +6,9 @@
 #include "workgroup.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 numbers;   // a number an invocation
-    uvec2 answers;   // three an invocation, out: sum, minimum and maximum over its subgroup
-    uint count;      // a multiple of the workgroup
+    uvec2 numbers;   // one number per invocation
+    uvec2 answers;   // output, three per invocation: sum, minimum and maximum over its subgroup
+    uint count;      // a multiple of the workgroup size
 };
 
 void main() {

@@ -1,7 +1,8 @@
-// Programs: the operations that invocations of a test's kernel do one after another, and what comes of them.
+// Programs: the operations that invocations of a test's kernel do one after another, and their outcomes.
 //
-// An operation is two quads: its kind (OP_MIXED: none), and its key and its value, two words each. So is an outcome:
-// status, 0, ticket before and ticket after, and the value. At 32 bits the second word of each number is none.
+// An operation is two quads: its kind (OP_MIXED: none); its key and its value, two words each. An outcome is two quads,
+// too: status, 0, the tickets before and after; the value. With 32 bits, the second words of keys and values are not
+// used.
 #ifndef VKDS_TEST_PROGRAM_GLSL
 #define VKDS_TEST_PROGRAM_GLSL
 

@@ -7,13 +7,13 @@
 layout(push_constant, std430) uniform Push {
     uvec2 from;
     uvec2 to;
-    uint count;   // bytes
-    uint high;    // what is added to each above its 8 bits, which must not come through
+    uint count;   // the number of bytes
+    uint high;    // added to each byte above its 8 bits; must have no effect
 };
 
 void main() {
     uint i = invocation_index();
-    uint value = ~0u;   // of padding, which shall come out as 0
+    uint value = ~0u;   // for padding, which must become 0
     if (i < count) value = byte_load(from, i);
     byte_store(to, i, count, value + high);
 }

@@ -1,15 +1,16 @@
-// For test/shader: run_search.glsl. Each workgroup searches the same run for keys of its own, by the whole run or by
-// the part that its keys lie in.
+// For test/shader: run_search.glsl. Each workgroup searches the same run for its own keys, in the whole run or in the
+// part with its keys.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../runs/run_search.glsl"
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 keys;      // one an invocation, ascending
-    uvec2 answers;   // two words an invocation: run_search_upper, and whether the search had a level for the cache
-    uint count;      // a multiple of the workgroup
-    uint narrow;     // 1: by the part of the run
+    uvec2 keys;      // one per invocation, ascending
+    uvec2 answers;   // two words per invocation: run_search_upper, and whether run_search_begin found a level for the
+                     // cache
+    uint count;      // a multiple of the workgroup size
+    uint narrow;     // 1: search in the part of the run
 };
 
 void main() {

@@ -1,4 +1,4 @@
-// For test/shader: bitmap.glsl and run_index.glsl, as a workgroup uses them that writes a part of a run.
+// For test/shader: bitmap.glsl and run_index.glsl, as used by a workgroup that writes a part of a run.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../runs/run_index.glsl"
@@ -7,11 +7,11 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
-    uvec2 index;   // all ones
-    uvec2 thirds;  // out: a bit a key: whether its low word is a multiple of 3, set together
-    uvec2 fifths;  // out: a bit a key: whether its low word is a multiple of 5, set one by one
+    uvec2 index;   // all ones before
+    uvec2 thirds;  // output: one bit per key, whether its low word is a multiple of 3; by bitmap_set_all
+    uvec2 fifths;  // output: one bit per key, whether its low word is a multiple of 5; by bitmap_set
     uint count;
-    uint words;    // of the index, each a key
+    uint words;    // the number of keys in the index
 };
 
 uint low_word(uvec2 number) { return number.x; }

@@ -7,22 +7,23 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 numbers;   // keys, ascending
-    uvec2 others;    // ascending by mask
-    uvec2 keys;      // an invocation: what it looks for
-    uvec2 searches;  // an invocation, two words each: a range of numbers; a diagonal of the merge of numbers and others
-    uvec2 answers;   // an invocation: lower bound, upper bound, numbers below the key in the sector at a range's start
-                     // (0 if there are not so many), the merge path; the same of the subgroup's first lane's, by all of
-                     // it
+    uvec2 others;    // keys, ascending by the bits of `mask`
+    uvec2 keys;      // one per invocation: the key to search for
+    uvec2 searches;  // four words per invocation: a range of numbers; a diagonal of the merge of numbers and others;
+                     // unused
+    uvec2 answers;   // two quads per invocation. First: lower bound, upper bound, the number of keys below the key in
+                     // the sector at the range's start (0 if the array ends before), the merge path. Second: the same
+                     // for the subgroup's first lane, by the whole subgroup
     uvec2 mask;
     uint number_count, other_count;
-    uint count;      // a multiple of the workgroup's invocations
+    uint count;      // a multiple of the workgroup size
 };
 
 const uint SECTOR = 32u >> KEY_SHIFT;
 
 void main() {
     uint i = invocation_index();
-    if (i >= count) return;   // whole workgroups
+    if (i >= count) return;   // the whole workgroup
     MergePair p = MergePair(numbers, others, number_count, other_count, K(mask));
     uvec4 s = plain_load4(address_at(searches, i, 4u));
     K key = key_load_at(keys, i);

@@ -1,4 +1,4 @@
-// For test/shader: a workgroup copies its part of an array, and says what was before each quad of it.
+// For test/shader: each workgroup copies its part of an array, and writes the sum before each quad.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SUM_BITS VKDS_KEY_BITS
@@ -8,10 +8,10 @@
 layout(push_constant, std430) uniform Push {
     uvec2 source;
     uvec2 target;
-    uvec2 before;   // a sum a quad: of the part's keys before it
-    uvec2 totals;   // a sum a part: of its keys
-    uint n;         // of source and target
-    uint beyond;    // stands for keys from n on, in each of their words
+    uvec2 before;   // one sum per quad: of the part's keys before it
+    uvec2 totals;   // one sum per part
+    uint n;         // the number of keys of source and target
+    uint beyond;    // replaces keys from n on, in each of their words
 };
 
 void main() {

@@ -4,19 +4,19 @@
 #include "slab_alloc.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 16) const uint FUNCTION = 0;   // 0 allocate, 1 free, 2 address, 3 churn
+layout(constant_id = 16) const uint FUNCTION = 0;   // 0: allocate, 1: free, 2: address, 3: churn
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;
-    uvec2 wants;     // a word an invocation: bit r, whether it wants a slab (frees one, churns) in round r
-    uvec2 slabs;     // a reference an invocation in each round, out of allocate, into free and address
-    uvec2 answers;   // address: a pair an invocation. churn: two words: violations seen, allocations refused
-    uint count;      // invocations
+    uvec2 wants;     // one word per invocation; bit r: whether it allocates (frees, churns) in round r
+    uvec2 slabs;     // one reference per invocation and round: output of allocate, input of free and address
+    uvec2 answers;   // address: one pair per invocation. churn: two words: violations seen, failed allocations
+    uint count;      // the number of invocations
     uint rounds;
 };
 
-// Allocates, owns for a while and frees, again and again. An owned slab holds its owner's number, a free one ~0: if two
-// owned one at a time, one of them sees it.
+// Allocates a slab, owns it for a while and frees it, again and again. A slab holds the number of its owner, or ~0 if
+// it is free. If two own a slab at the same time, one of them sees it.
 void churn(uint i, uint mine) {
     SlabCursor cursor = slab_cursor();
     uint held = SLAB_NULL;
@@ -26,7 +26,7 @@ void churn(uint i, uint mine) {
         bool want = acts && held == SLAB_NULL;
         bool release = acts && held != SLAB_NULL;
         if (release && atomic_exchange(slab_address(pool, held), ~0u) != i) violations++;
-        release_fence();   // the next owner sees that it is free
+        release_fence();   // so that the next owner sees that it is free
         slab_free(pool, held, release);
         if (release) held = SLAB_NULL;
         uint slab = slab_allocate(pool, cursor, want);

@@ -6,10 +6,10 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 slabs;
-    uvec2 changes;   // a quad an invocation: what, slab, slot, reference
-    uvec2 numbers;   // four numbers an invocation: key, value seen, value, target
-    uvec2 answers;   // a word an invocation: true or false (link: the reference)
-    uvec2 seen;      // a number an invocation: the value that slab_value gave
+    uvec2 changes;   // one quad per invocation: the function, slab, slot, reference
+    uvec2 numbers;   // four numbers per invocation: key, value seen, value, target
+    uvec2 answers;   // one word per invocation: true or false (for link: the reference)
+    uvec2 seen;      // one number per invocation: the value from slab_value
     uint count;
 };
 

@@ -1,18 +1,20 @@
-// For test/shader: slab_compact.glsl, a tile a list.
+// For test/shader: slab_compact.glsl, with a tile per list.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../slabhash/slab_compact.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 16) const uint FUNCTION = 0;   // 0 writer, 1 list free
+layout(constant_id = 16) const uint FUNCTION = 0;   // 0: writer, 1: slab_chain_free
 
 layout(push_constant, std430) uniform Push {
-    SlabPool pool;    // for list free
-    uvec2 from;       // writer: the slabs of each list; list free: a word a list, the reference to its first slab
-    uvec2 to;         // writer: as many slabs to write them to, or the same ones
-    uvec2 ends;       // writer: a pair a list, out: slabs filled before the last one, slots in use in that
+    SlabPool pool;    // for slab_chain_free
+    uvec2 from;       // writer: the slabs of each list; slab_chain_free: one word per list, the reference to its first
+                      // slab
+    uvec2 to;         // writer: as many slabs for the result, or the same ones
+    uvec2 ends;       // writer, output: two words per list, the number of full slabs before the last one, and of slots
+                      // in use in that one
     uint lists;
-    uint length;      // slabs of a list
+    uint length;      // slabs per list
 };
 
 void main() {

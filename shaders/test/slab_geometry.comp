@@ -1,12 +1,12 @@
-// For test/shader: what a slab is, in bytes, as the host has it.
+// For test/shader: the sizes and offsets of a slab, to compare with those of the host.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 numbers;   // out: four words
-    uvec2 slab;      // out: a slab, each slot of which has its number in all its words
+    uvec2 numbers;   // output: four words
+    uvec2 slab;      // output: a slab; all words of each slot are the slot's number
 };
 
 void main() {

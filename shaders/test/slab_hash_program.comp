@@ -1,5 +1,5 @@
-// For test/linearizability: each invocation does a program of operations on a slab hash, one after another, and
-// takes tickets around each, so that the host knows which operations overlapped.
+// For test/linearizability: each invocation does a program of operations on a slab hash, one after another, and takes a
+// ticket before and after each. So the host knows which operations overlapped.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_hash.glsl"
@@ -8,11 +8,11 @@
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
-    uvec2 operations;   // as program.glsl has them; an invocation's are neighbours
+    uvec2 operations;   // as in program.glsl; those of an invocation are consecutive
     uvec2 outcomes;
     uvec2 ticket;       // a counter
     uint programs;
-    uint length;        // operations a program
+    uint length;        // operations per program
     uint visits;
 };
 

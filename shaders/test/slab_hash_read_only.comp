@@ -1,4 +1,4 @@
-// For test/shader: a table that nobody changes. A lane a key, slab_hash_find; and a tile a bucket, the walk over it.
+// For test/shader: a table that does not change. Each lane finds a key by slab_hash_find, and each tile walks a bucket.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_hash.glsl"
@@ -6,12 +6,12 @@
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
-    uvec2 queries;   // a number an invocation
-    uvec2 answers;   // two numbers an invocation: whether its key is there (0, or all words 1), its value
-    uvec2 pairs;     // two numbers a pair that the walks come by
-    uvec2 counter;   // how many
-    uint count;      // queries
-    uint room;       // pairs
+    uvec2 queries;   // one number per invocation
+    uvec2 answers;   // two numbers per invocation: whether its key is there (0 or 1), its value
+    uvec2 pairs;     // two numbers per pair found by the walks
+    uvec2 counter;   // counts these pairs
+    uint count;      // the number of queries
+    uint room;       // the number of pairs that fit
 };
 
 void main() {

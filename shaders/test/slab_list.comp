@@ -1,20 +1,21 @@
-// For test/shader: slab_list.glsl. An invocation an operation or a lookup, or a tile a list.
+// For test/shader: slab_list.glsl. One invocation per operation or lookup, or one tile per list.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_list.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 16) const uint FUNCTION = 0;   // 0 apply, 1 find, 2 walk, 3 clear
+layout(constant_id = 16) const uint FUNCTION = 0;   // 0: apply, 1: find, 2: walk, 3: clear
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;
     uvec2 to;           // the lists
-    uvec2 operations;   // two quads an invocation: kind and list, and then key and value, two words each
-    uvec2 outcomes;     // a quad an invocation: apply: status, in and out; find: 1 if it is there; then 0, and value
-    uvec2 pairs;        // walk: two quads a pair: list, and then key and value
-    uvec2 counter;      // how many
-    uint count;         // operations, lookups, or lists
-    uint room;          // pairs
+    uvec2 operations;   // two quads per invocation: kind and list; key and value, two words each
+    uvec2 outcomes;     // one quad per invocation. apply: the status, input and output; find: 1 if the key is there.
+                        // Then 0, and the value
+    uvec2 pairs;        // walk: two quads per pair: the list; key and value
+    uvec2 counter;      // counts these pairs
+    uint count;         // the number of operations, lookups or lists
+    uint room;          // the number of pairs that fit
     uint visits;
 };
 
@@ -39,7 +40,7 @@ void apply(uint i, bool there) {
     if (there) {
         load(i, kind, list, key, value);
         before = plain_load_at(outcomes, 4u * i);
-        // What a dispatch before this one has done of OP_DELETE_ALL goes on.
+        // OP_DELETE_ALL adds to the number that an earlier dispatch has deleted.
         if (kind == OP_DELETE_ALL) value = VKDS_LOAD(address_add(address_at(outcomes, i, 4u), 8u));
     }
     bool todo = there && before == STATUS_PENDING;

@@ -1,17 +1,17 @@
-// For test/shader: a tile a slab, and what the collective functions of slab.glsl see in it.
+// For test/shader: each tile calls the collective functions of slab.glsl for a slab.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 slabs;    // a slab a tile
-    uvec2 keys;     // two keys a tile
-    uvec2 views;    // eight numbers an invocation: of the first key: place found, value, count, and the next slab; of
-                    // the search for both: place, key, value, and the first free place
-    uvec2 slots;    // 32 times four numbers an invocation, one for each slot: place + 1, key, value, live (0 or 1)
-    uvec2 dense;    // 32 pairs of numbers a tile: the live slots, in order
-    uint count;     // tiles
+    uvec2 slabs;    // one slab per tile
+    uvec2 keys;     // two keys per tile
+    uvec2 views;    // eight numbers per invocation. For the first key: slot, value, count, and the next slab. For the
+                    // search for both: slot, key, value, and the first free slot
+    uvec2 slots;    // 32 times four numbers per invocation, one for each slot: slot + 1, key, value, live (0 or 1)
+    uvec2 dense;    // 32 pairs of numbers per tile: the live slots, in order
+    uint count;     // the number of tiles
 };
 
 K number(uint a) {

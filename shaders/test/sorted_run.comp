@@ -1,4 +1,4 @@
-// For test/shader: sorted_run.glsl. What its functions say of a query's key, in each row of a stack.
+// For test/shader: the functions of sorted_run.glsl, for a key and a row of a stack.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../runs/sorted_run.glsl"
@@ -6,10 +6,10 @@
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 keys;      // one a query
-    uvec2 places;    // four words a query: a row, the begin and the end of a slice of the row's run
-    uvec2 answers;   // eight words a query, out: see below
-    uvec2 pairs;     // a key and a value a query, out: the last pair up to the key
+    uvec2 keys;      // one per query
+    uvec2 places;    // four words per query: a row, the begin and the end of a slice of the row's run, unused
+    uvec2 answers;   // output: eight words per query, see below
+    uvec2 pairs;     // output: a key and a value per query, the last pair up to the key
     uint count;
 };
 

@@ -1,13 +1,13 @@
-// For test/shader: what the functions of tile.glsl and invocation.glsl answer to each invocation.
+// For test/shader: the results of the functions of tile.glsl and invocation.glsl for each invocation.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "tile.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 inputs;    // an invocation: two words to shuffle, the lane to take from, the condition (0 or 1)
-    uvec2 outputs;   // an invocation: lane, base, ballot, shuffled word; the shuffled pair, subgroup size, 0
-    uint count;      // invocations; a multiple of the workgroup's size
+    uvec2 inputs;    // one quad per invocation: two words to shuffle, the lane to take from, the condition (0 or 1)
+    uvec2 outputs;   // two quads per invocation: lane, base, ballot, shuffled word; the shuffled pair, subgroup size, 0
+    uint count;      // the number of invocations, a multiple of the workgroup size
 };
 
 void main() {

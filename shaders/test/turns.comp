@@ -1,5 +1,5 @@
-// For the watchdog's test: what a device takes to change one word by as many compare-and-swaps as there are subgroups,
-// each of what the one before has left.
+// For the watchdog's test: measures how long subgroups take to change one word by a compare-and-swap each, one after
+// another.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
@@ -7,7 +7,7 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 word;    // counts the changes
-    uint count;    // of invocations
+    uint count;    // the number of invocations
 };
 
 void main() {

@@ -6,11 +6,11 @@
 #include "workgroup.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 a;         // a value an invocation,
-    uvec2 b;         // and another one
-    uvec2 answers;   // ANSWERS an invocation, out
-    uvec2 below;     // a word an invocation, out: whether a is below b
-    uint count;      // a multiple of the workgroup
+    uvec2 a;         // one value per invocation
+    uvec2 b;         // another value per invocation
+    uvec2 answers;   // output: ANSWERS per invocation
+    uvec2 below;     // output, one word per invocation: whether a is below b
+    uint count;      // a multiple of the workgroup size
 };
 
 const uint ANSWERS = 9u;

@@ -1,4 +1,4 @@
-// For the watchdog's test: what a device takes to read slabs that lie anywhere, a slab an invocation.
+// For the watchdog's test: measures how long invocations take to read a slab each, at random places.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "hash.glsl"
@@ -7,9 +7,9 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 slabs;
-    uvec2 sums;    // a word an invocation
-    uint count;    // of invocations
-    uint mask;     // of slabs, a power of two, less one
+    uvec2 sums;    // one word per invocation
+    uint count;    // the number of invocations
+    uint mask;     // the number of slabs minus 1; the number is a power of two
 };
 
 void main() {

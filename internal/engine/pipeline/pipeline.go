@@ -70,7 +70,7 @@ type Task struct {
 	Parts int
 }
 
-// These values measured best on the H200 (docs/benchmarks.md).
+// These values measured best on an H200.
 const (
 	PartsOfQueries = 8
 	PartsInTurn    = 2 // for updates with Turns
