@@ -8,8 +8,7 @@
 #include "hash.glsl"
 
 struct BatchEdges {
-    uvec2 edges;         // numbers of 64 bits, ascending: the lesser end in the upper half, the greater in the lower
-                         // half
+    uvec2 edges;         // numbers of 64 bits, ascending: the lesser end in the upper half, the greater one below
     uvec2 filter_bits;   // the filter's words
     uint count;          // the number of edges, some of which may be equal
     uint filter_mask;    // the number of words minus 1. The number is a power of two, at most 2^27

@@ -224,8 +224,7 @@ void round_barrier() {
 const uint SHORT = BATCH;   // Lanes for each row at hand, so that BATCH rounds do all rows. They read that many arcs;
                             // further arcs are staged.
 
-bool at_hand = false;   // whether hand_… has the frontier's first entries: this workgroup has found them, and no others
-                        // since
+bool at_hand = false;   // hand_… has the frontier's first entries: this workgroup has found them, and no later ones
 shared uint hand_longer;
 
 // Expands the first SHORT arcs of the rows at hand. Collective over the workgroup. After its barrier, what is at hand

@@ -1,4 +1,4 @@
-// Does a batch of operations, or those left pending. All have one kind, or (KIND = OP_MIXED) each has its own.
+// Does a batch of operations, or its pending operations. All have one kind, or each has its own (KIND = OP_MIXED).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree.glsl"
@@ -10,16 +10,16 @@ layout(constant_id = 16) const uint KIND = 0;
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreePrefixIndex index;   // where operations begin that have no hint
-    uvec2 keys;       // K an operation
-    uvec2 values;     // V an operation, in and out
-    uvec2 kinds;      // a byte an operation, if KIND is OP_MIXED
-    uvec2 statuses;   // a byte an operation, out
-    uvec2 pending;    // a counter of operations left pending
-    uvec2 hints;      // of locate: a leaf and the node above it an operation; 0: none
+    BTreePrefixIndex index;   // where operations without a hint begin
+    uvec2 keys;       // K per operation
+    uvec2 values;     // input and output: V per operation
+    uvec2 kinds;      // one byte per operation, if KIND is OP_MIXED
+    uvec2 statuses;   // output: one byte per operation
+    uvec2 pending;    // counts the operations left pending
+    uvec2 hints;      // from locate.comp, two words per operation: a leaf and the node above it; 0: none
     uint count;
     uint visits;
-    uint retry;       // 1: only the operations whose status is STATUS_PENDING
+    uint retry;       // 1: does only operations whose status is STATUS_PENDING
 };
 
 void main() {

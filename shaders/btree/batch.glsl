@@ -44,8 +44,7 @@ struct PushedBatch {
     uvec2 kinds;
     uvec2 marks;
     uint count;
-    uint how;   // bits 0 to 7: kind; bit 8: indexed; bit 9: only the device knows the number of operations; from bit 16
-                // on: split
+    uint how;   // bits 0 to 7: kind; 8: indexed; 9: only the device knows the number of operations; from 16 on: split
 };
 
 Batch batch_taken(PushedBatch p) {

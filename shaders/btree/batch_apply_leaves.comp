@@ -6,16 +6,14 @@
 #define BITMAP_BITS BATCH_GROUP
 #include "../primitives/bitmap.glsl"
 
-layout(constant_id = 18) const uint KIND = OP_INSERT;   // of the batch. A constant, so that code for other kinds takes
-                                                        // no registers
+layout(constant_id = 18) const uint KIND = OP_INSERT;   // constant, so that code for other kinds takes no registers
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
     PushedBatch pushed;
     uvec2 leaves;    // the leaf of each position
-    uvec2 emptied;   // 0, or output, one bit per position: set at the first position of a segment whose leaf has become
-                     // empty
+    uvec2 emptied;   // 0, or output: a bit at the first position of each segment whose leaf has become empty
 };
 
 void main() {

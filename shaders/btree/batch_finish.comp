@@ -13,8 +13,7 @@ layout(push_constant, std430) uniform Push {
     Work work;
     uvec2 free;       // as in batch_slab
     uint split;       // as in Batch
-    uint splitting;   // invocations of a workgroup that does records; 0: the segments of the first level are to be
-                      // done, too
+    uint splitting;   // invocations of a workgroup that does records; 0: do the first level's segments, too
     uint most;        // the greatest number of new nodes of the first level
 };
 

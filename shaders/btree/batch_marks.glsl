@@ -1,9 +1,9 @@
 // B-link-tree, batched updates: marks the operations that leave a pair, and those that determine its value.
 //
 // The last operation with a key decides whether the key has a pair afterwards. If so, its position is marked as one
-// that lands: by a bit, with the number of such positions before it. The pair's value is determined by the last
-// operation that ignores the old value, and those after it. Such operations start anew. They are marked by another bit,
-// if the batch has other kinds than OP_INSERT.
+// that lands: by a bit, with the number of such positions before it. The value comes from the last operation that
+// starts anew, which means that earlier values don't matter: the key's first operation, an OP_INSERT, or an
+// OP_INSERT_UNIQUE after an OP_DELETE. Those are marked by another bit, if the batch has other kinds than OP_INSERT.
 #ifndef VKDS_BTREE_BATCH_MARKS_GLSL
 #define VKDS_BTREE_BATCH_MARKS_GLSL
 

@@ -21,8 +21,7 @@ void main() {
     uint slab = batch_find(tree, Work(uvec2(0u), 0u, 0u, 0u, 0u), 1u, key, true, header);
     bool first = i == 0u;
     if (!first) first = VKDS_BELOW(VKDS_LOAD_NEAR(keys, i - 1u), header.low);
-    if (slab == SLAB_NULL || !first) return;   // the invocation with a parent's first leaf does all of the parent's
-                                               // leaves
+    if (slab == SLAB_NULL || !first) return;   // one invocation does all leaves of a parent
 
     uvec2 node = slab_address(tree.pool, slab);
     Node parent;

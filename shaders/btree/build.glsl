@@ -20,8 +20,7 @@ const uint PLAN_SOURCE_AT = PLAN_LEVELS_AT + BTREE_LEVELS * 16u;
 // Each node has `each` of these, and the first `more` nodes one more.
 struct PlanLevel {
     uint first;   // the number of its first node; the others follow
-    uint count;   // the number of nodes; of the leaves, with the last one, which is only for the key ~0 and has no
-                  // share
+    uint count;   // the number of nodes. The last leaf counts, too; it is only for the key ~0, and has no share
     uint each;
     uint more;
 };

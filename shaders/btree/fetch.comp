@@ -31,8 +31,7 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint i = 4u * invocation_index(), n = length_of(count);
     if (i >= n) return;
-    uvec4 place = min(plain_load4(address_at(destinations, i, 2u)), uvec4(n - 1u));   // those beyond the end may be any
-                                                                                      // number
+    uvec4 place = min(plain_load4(address_at(destinations, i, 2u)), uvec4(n - 1u));   // beyond the end it is any number
     FOUR;
     [[unroll]] for (uint j = 0u; j < 4u; j++) word[j] = VKDS_LOAD_AT(from_words, place[j]);
     if (i + 4u <= n) {

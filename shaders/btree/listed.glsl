@@ -18,7 +18,7 @@ struct Listed {
 
 const uint LISTED_LEAVES = 16u;    // the number of leaves
 const uint LISTED_HEIGHT = 17u;    // the root's level
-const uint LISTED_BROKEN = 18u;    // the number of places where a node is not what refers to it says
+const uint LISTED_BROKEN = 18u;    // the number of references to nodes that don't match the reference
 
 // The number of inner nodes above a depth.
 uint listed_before(Listed l, uint depth) {

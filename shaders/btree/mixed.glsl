@@ -46,8 +46,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 out_values;
     uint count;
     uint visits;        // the visit budget; the upper 8 bits are the number of bits of the prefix index
-    uint slices;        // bits 0 to 4: operations per lane that a workgroup of a mixed batch looks at; bit 31: only
-                        // pending ones
+    uint slices;        // bits 0 to 4: operations of a mixed batch per lane; bit 31: only pending ones
 };
 
 const uint VISITS_MASK = 0xffffffu;

@@ -19,8 +19,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 keys;         // K per query
     uvec2 out_keys;     // output: K per query, 0 if there is none; if pending, the key to continue from
     uvec2 out_values;   // output: V per query, 0 if there is none
-    uvec2 statuses;     // output: one byte per query, STATUS_PENDING, STATUS_FOUND or STATUS_ABSENT. With `resume` also
-                        // input
+    uvec2 statuses;     // output, with `resume` also input: one byte per query, PENDING, FOUND or ABSENT
     uvec2 left;         // counts the pending queries
     Length count;
     uint strict;        // 1: the query's own key does not count

@@ -8,8 +8,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 before;    // one word per part, and one more: the number of pairs in earlier parts, modulo 2^32
     uvec2 offsets;   // output, one word per range, and one more: the number of pairs in earlier ranges. 0: not wanted
     uvec2 counts;    // output, one word per range: its number of pairs. 0: not wanted
-    uvec2 total;     // output, two words: the number of pairs of all ranges. The first word must be 0; the second is
-                     // added to
+    uvec2 total;     // output, two words: the number of pairs of all ranges. The first must be 0 before
     uint count;      // the number of parts of all ranges
     uint shift;      // log2 of the number of parts per range
 };

@@ -14,8 +14,7 @@ layout(push_constant, std430) uniform Push {
 const uint ROWS = 64u;
 const uint ROW_SHIFT = 8u;     // 256 bytes per row. It begins with two words per level: nodes, and slots in use
 const uint ERASED_AT = 128u;   // erased slots of leaves
-const uint BEYOND_AT = 160u;   // one word per level: slots in use or erased, beyond the first half of each node
-                               // (leastShare)
+const uint BEYOND_AT = 160u;   // one word per level: slots in use or erased in the second halves of nodes (leastShare)
 const uint SHARE = BTREE_SLOTS / 2u;
 
 // Adds up listed node i of each lane, if it is there. Collective over the subgroup.

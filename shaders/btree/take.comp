@@ -6,15 +6,13 @@
 #include "invocation.glsl"
 
 layout(constant_id = 16) const uint FREE = 0;     // 1: free
-layout(constant_id = 17) const uint CLEARS = 0;   // 1: set their words to ~0 before they are freed, as a shared pool
-                                                  // needs it
+layout(constant_id = 17) const uint CLEARS = 0;   // 1: set their words to ~0 before they are freed, for a shared pool
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;
     uvec2 slabs;     // input if freed, output if allocated: SLAB_NULL if the pool has no room
     uvec2 refused;   // counts the slabs that the pool had no room for
-    uvec2 used;      // 0, or a word: the number of slabs in use, which are not freed. `beside` slabs elsewhere count
-                     // first
+    uvec2 used;      // 0, or a word: the number of slabs to keep, beginning with `beside` other slabs
     uint beside;
     uint count;
 };

@@ -4,14 +4,12 @@
 #include "litmus.glsl"
 
 const uint FENCES = 0u, SEMANTICS = 1u;
-layout(constant_id = 16) const uint ORDER = 0;   // FENCES around relaxed atomics, or SEMANTICS of the atomics
-                                                 // themselves
+layout(constant_id = 16) const uint ORDER = 0;   // FENCES around relaxed atomics, or SEMANTICS of atomics
 
 layout(push_constant, std430) uniform Push {
     Meeting meeting;
     uvec2 locks;     // one quad per lock, 0 before: the lock, two counters, one word unused
-    uvec2 answers;   // one pair per invocation: how often it held a lock, and how often it found the two counters
-                     // unequal
+    uvec2 answers;   // one pair per invocation: how often it held a lock, and how often the two counters differed
     uint count;
     uint lock_count;
     uint entries;    // the number of times that an invocation wants a lock

@@ -9,8 +9,7 @@ layout(constant_id = 16) const uint BETWEEN = 0;   // what a party is
 layout(constant_id = 17) const uint FENCES = 1;    // 1: a fence follows each check
 
 layout(push_constant, std430) uniform Push {
-    uvec2 turns;      // one word per pair, 0 before: how often the turn was passed on; GAVE_UP or more if a party gave
-                      // up
+    uvec2 turns;      // one word per pair, 0 before: how often the turn was passed on; GAVE_UP or more if one gave up
     uvec2 tickets;    // a word, 0 before: workgroups form pairs in the order in which they begin
     uint moves;       // the number of moves of both parties together
     uint patience;    // the maximal number of checks of a party, over all its moves

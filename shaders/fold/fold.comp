@@ -9,8 +9,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 tiles;       // from tiles.comp; for kinds that update in place only
     uvec2 old;         // one per position: the value of the key before the batch
     uvec2 found;       // one byte per position: 1 if the key was there before the batch, else 0
-    uvec2 out_values;  // output, one per position: at the last position of a key its value, if the key is there
-                       // afterwards
+    uvec2 out_values;  // output, one per position: at the last position of a key its value, unless it is deleted
     uvec2 out_kinds;   // 0, or output, one byte per position: at the last position of a key OP_INSERT, or OP_DELETE if
                        // it is not there
 };

@@ -7,8 +7,7 @@
 
 layout(push_constant, std430) uniform Push {
     Graph graph;
-    Hubs hubs;         // of all vertices; if `vertices` is given, `offsets` has the number of tiles before each of them
-                       // instead
+    Hubs hubs;         // of all vertices. With `vertices`, the offsets are the numbers of tiles before each instead
     uvec2 vertices;    // one word per queried vertex; 0: all vertices
     uvec2 cursors;     // one word per vertex, 0 before: the number of neighbours written. Used for hubs only
     uvec2 offsets;     // one word per vertex: where its neighbours begin

@@ -10,8 +10,7 @@ layout(push_constant, std430) uniform Push {
     Graph graph;
     uvec2 ids;        // one vertex per operation
     uvec2 statuses;   // output: one byte per operation
-    uvec2 gone;       // output: one bit per vertex. Deletions mark what they deleted, insertions what they inserted or
-                      // found
+    uvec2 gone;       // output: one bit per vertex that was deleted, or inserted or found
     uvec2 pending;    // counts the operations left pending, because a vertex has no descriptor
     uint count;
     uint extent;      // the graph's extent before this dispatch

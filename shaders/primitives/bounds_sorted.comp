@@ -11,8 +11,8 @@ layout(push_constant, std430) uniform Push {
     uvec2 queries;        // ascending
     Length query_count;
     uvec2 bounds;         // output
-    uvec2 splits;         // from merge_split, or 0. For lower bounds of queries and keys, for upper bounds of keys and
-                          // queries
+    uvec2 splits;         // from merge_split (lower bounds: of queries and keys; upper bounds: of keys and queries), or
+                          // 0
     uint upper;           // 1 for upper bounds, 0 for lower ones
 };
 

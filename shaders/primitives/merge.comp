@@ -14,8 +14,7 @@ struct Run {
 layout(push_constant, std430) uniform Push {
     Run a, b;
     uvec2 out_keys, out_values;
-    uvec2 splits;                 // from merge_split, merge_path at the beginning of each tile; 0: each tile finds its
-                                  // own
+    uvec2 splits;                 // from merge_split; 0: each tile finds its own beginning
     uvec2 mask;                   // the bits by which keys are compared; of 32-bit keys the low word
 };
 

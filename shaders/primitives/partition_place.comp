@@ -23,10 +23,8 @@ layout(push_constant, std430) uniform Push {
     Length length;
 };
 
-shared uint firsts[PARTITION_MOST];   // for each part, the tile's number of keys, then the first one's place in the
-                                      // tile
-shared uint bases[PARTITION_MOST];    // for each part, where the tile's keys go, minus the first one's place in the
-                                      // tile
+shared uint firsts[PARTITION_MOST];   // for each part, the tile's number of keys, then its first place in the tile
+shared uint bases[PARTITION_MOST];    // for each part, where the tile's keys go, minus its first place in the tile
 shared K tile[WORKGROUP * ITEMS];
 
 const uint EACH = (PARTITION_MOST + WORKGROUP - 1u) / WORKGROUP;   // parts per lane

@@ -19,8 +19,7 @@
 layout(constant_id = 16) const uint SUBGROUPS = 4;   // per workgroup: WORKGROUP / subgroup size
 layout(constant_id = 17) const uint ITEMS = 16;      // per lane; even
 
-layout(constant_id = 19) const uint FAR = 1;         // 0: no element of an array is 2^31 bytes or more from its first
-                                                     // one
+layout(constant_id = 19) const uint FAR = 1;         // 0: all elements of an array are within 2^31 bytes
 
 // On a GPU, the compiler decides whether to unroll loops over a lane's digits.
 #ifdef VKDS_ROLLED

@@ -9,8 +9,7 @@
 
 #include "invocation.glsl"
 
-layout(constant_id = 16) const uint SEGMENT_ITEMS = 7;   // elements per lane; odd, because of the banks of shared
-                                                         // memory
+layout(constant_id = 16) const uint SEGMENT_ITEMS = 7;   // elements per lane; odd, to use different banks
 const uint SEGMENT_TILE = WORKGROUP * SEGMENT_ITEMS;
 const uint SEGMENT_STRIDE = SEGMENT_TILE / 4u * 3u;
 

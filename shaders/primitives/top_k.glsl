@@ -14,8 +14,8 @@ const uint TOP_K_BITS = 11u;               // bits of a digit
 const uint TOP_K_BINS = 1u << TOP_K_BITS;
 const uint TOP_K_LANE_BINS = TOP_K_BINS / WORKGROUP;
 
-// The number of bits of the digit that begins at bit `shift`. No digit is in two words, so the first digit of each word
-// has only 10 bits.
+// The number of bits of the digit that begins at bit `shift`. No digit is in two words, so the lowest digit of each
+// word has only 10 bits.
 uint top_k_bits(uint shift) { return (shift & 31u) == 0u ? 10u : TOP_K_BITS; }
 
 // What is known of the k-th key.

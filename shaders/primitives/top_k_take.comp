@@ -23,8 +23,7 @@ layout(push_constant, std430) uniform Push {
 void take(uvec4 quad, uint at, uint set, uint like, uint before, uint same, uint left) {
     [[unroll]] for (uint c = 0u; c < QUAD_KEYS; c++) {
         bool is_less = (set >> c & 1u) != 0u, is_equal = (like >> c & 1u) != 0u;
-        uint place = min(before + min(same, left), most - 1u);   // whatever counts say, nothing is written outside of
-                                                                 // the output
+        uint place = min(before + min(same, left), most - 1u);   // within the output, whatever counts say
         if (is_less || (is_equal && same < left)) {
             key_store_at(out_keys, place, quad_key(quad, c));
             value_store_at(out_values, place, (values.x | values.y) != 0u ? value_load_at(values, at + c) : V(at + c));

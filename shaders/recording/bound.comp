@@ -11,8 +11,7 @@
 layout(push_constant, std430) uniform Push {
     uvec2 statuses;   // output: one byte per operation, padded to whole words
     uvec2 kinds;      // one byte per operation, if kind is OP_MIXED
-    uvec2 values;     // one per operation. Set to 0 for OP_DELETE_ALL, because a retry adds to the number already
-                      // deleted
+    uvec2 values;     // one per operation: set to 0 for OP_DELETE_ALL, because a retry adds to it
     Length count;
     uint kind;
 };

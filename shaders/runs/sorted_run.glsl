@@ -84,8 +84,7 @@ struct RunLevel {
 // The number of keys of a level, of a run that is not empty.
 uint run_level_keys(uint size, uint level) {
 #if VKDS_WIDE
-    if (RUN_NODE_SHIFT * level > 31u) return 1u;   // only a run of 2^28 pairs or more has such a level, and this is
-                                                   // above its top
+    if (RUN_NODE_SHIFT * level > 31u) return 1u;   // above the top of a run of 2^28 pairs or more
 #endif
     return ((size - 1u) >> (RUN_NODE_SHIFT * level)) + 1u;
 }

@@ -10,8 +10,7 @@ const uint COUNTERS = 64u;
 layout(push_constant, std430) uniform Push {
     RunStack stack;
     uvec2 counters;   // COUNTERS pairs of words: the numbers of valid pairs and of tombstones
-    uint first;       // this dispatch looks at the pairs first … first+count-1 of all rows, row after row, the newest
-                      // first
+    uint first;       // this dispatch looks at the pairs first … first+count-1 of all rows, the newest row first
     uint count;
 };
 

@@ -10,8 +10,7 @@ const uint EQUALS_NONE = ~0u;
 // Addresses of arrays with one word per operation. Put it into your push constants.
 struct Equals {
     uvec2 groups;   // the group of each operation
-    uvec2 firsts;   // the first operation of each group. Except for OP_INSERT only done operations count, and it may be
-                    // EQUALS_NONE
+    uvec2 firsts;   // the first operation of each group; except for OP_INSERT the first done one, or EQUALS_NONE
     uvec2 lasts;
 };
 

@@ -11,8 +11,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 state;
     uvec2 keys;       // one per operation
     uvec2 statuses;   // one byte per operation
-    uvec2 table;      // two words per operation; a word is the index of an operation with the key of that place, or
-                      // EQUALS_NONE
+    uvec2 table;      // two words per operation, each EQUALS_NONE or the index of an operation with the place's key
     Equals equals;    // output
     uint count;
     uint groups;      // the number of workgroups with an invocation for each operation

@@ -9,8 +9,8 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 operations;   // as in program.glsl; those of an invocation are consecutive. The value of an OP_RANGE is its
-                        // greatest key
+    uvec2 operations;   // as in program.glsl; an invocation's are consecutive. An OP_RANGE has its greatest key as
+                        // value
     uvec2 outcomes;     // as in program.glsl, but with the snapshot's time instead of the 0, and at the end the status
                         // and count of the repetition
     uvec2 ticket;       // a counter

@@ -8,8 +8,7 @@
 layout(push_constant, std430) uniform Push {
     uvec2 nodes;     // one node per tile
     uvec2 keys;      // one key per tile
-    uvec2 outputs;   // four quads per invocation: the header; the step (next, level, down), 0; the leaf's view; its
-                     // place
+    uvec2 outputs;   // four quads per invocation: header; step (next, level, down), 0; the leaf's view; its place
     uint count;      // the number of tiles
     uint fills;      // 1: the view finds an empty slot, too
     uint root;       // to which a step goes back

@@ -8,8 +8,7 @@
 layout(push_constant, std430) uniform Push {
     uvec2 inputs;    // one quad per invocation: a word to mix, a hash, the number to reduce it to, a bucket
     uvec2 ratios;    // one quad per invocation: the ratio of two tables' numbers of buckets, rounded down and up
-    uvec2 outputs;   // one quad per invocation: the mix, the reduction, the bucket's first and last one in the other
-                     // table
+    uvec2 outputs;   // one quad per invocation: mix, reduction, the bucket's first and last one in the other table
     uvec2 mixes;     // output: one word per invocation, the mix of its first two inputs
     uint count;
 };

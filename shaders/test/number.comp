@@ -8,8 +8,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 keys;      // one key per invocation
     uvec2 values;    // one value per invocation, to compare the key with
     uvec2 numbers;   // output: NUMBERS per invocation
-    uvec2 words;     // output, four words per invocation: equal, below, the bits of the key, and those from the shift
-                     // on
+    uvec2 words;     // output, four words per invocation: equal, below, the key's bits, those from the shift on
     uvec2 copies;    // of the keys, and then of the values: copies by all load and store functions
     uint shift;
     uint mask;

@@ -7,8 +7,7 @@
 layout(push_constant, std430) uniform Push {
     RunStack stack;
     uvec2 keys;      // one per invocation, ascending
-    uvec2 answers;   // two words per invocation: run_search_upper, and whether run_search_begin found a level for the
-                     // cache
+    uvec2 answers;   // two words per invocation: run_search_upper, and whether a level fitted into the cache
     uint count;      // a multiple of the workgroup size
     uint narrow;     // 1: search in the part of the run
 };

@@ -9,8 +9,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 numbers;   // keys, ascending
     uvec2 others;    // keys, ascending by the bits of `mask`
     uvec2 keys;      // one per invocation: the key to search for
-    uvec2 searches;  // four words per invocation: a range of numbers; a diagonal of the merge of numbers and others;
-                     // unused
+    uvec2 searches;  // four words per invocation: a range of numbers; a diagonal of their merge with others; unused
     uvec2 answers;   // two quads per invocation. First: lower bound, upper bound, the number of keys below the key in
                      // the sector at the range's start (0 if the array ends before), the merge path. Second: the same
                      // for the subgroup's first lane, by the whole subgroup

@@ -8,8 +8,7 @@ layout(constant_id = 16) const uint FUNCTION = 0;   // 0: writer, 1: slab_chain_
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;    // for slab_chain_free
-    uvec2 from;       // writer: the slabs of each list; slab_chain_free: one word per list, the reference to its first
-                      // slab
+    uvec2 from;       // writer: the slabs of each list; slab_chain_free: the reference to each list's first slab
     uvec2 to;         // writer: as many slabs for the result, or the same ones
     uvec2 ends;       // writer, output: two words per list, the number of full slabs before the last one, and of slots
                       // in use in that one

@@ -104,7 +104,7 @@ type Pass struct {
 	Groups   Indirect
 }
 
-// Indirect is where the device finds the number of workgroups of a dispatch. The zero value means nowhere.
+// Indirect is the place in memory of a dispatch's number of workgroups. With the zero value, the host gives the number.
 type Indirect struct {
 	Memory vk.Memory
 	At     int
