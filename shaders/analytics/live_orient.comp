@@ -25,8 +25,7 @@ void keep_back(uint u[BATCH], inout uint taken[BATCH]) {}
 void put_aside(uint u[BATCH], uint taken[BATCH]) {}
 
 void main() {
-    if (workgroup_lane() == 0u) round_now = own == OWN_GATHER ? ~0u : 0u;   // the queue of the round after this one is
-                                                                            // the first queue
+    if (workgroup_lane() == 0u) round_now = own == OWN_GATHER ? ~0u : 0u;   // so that the next round is 0
     barrier();
     if (own != OWN_GATHER) {
         expand_large(STAGE);

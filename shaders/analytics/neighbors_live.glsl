@@ -53,8 +53,7 @@ uint degree_at(uvec2 descriptors, uint v) {
 uint row_degree(Rows g, uint v) { return degree_at(g.descriptors, v); }
 
 uvec2 slab_of(Rows g, uint number) {
-    return slab_address(rows_pool(g), pool_slab(min(number, (g.blocks << 10) - 1u)));   // min for damaged memory, as in
-                                                                                        // neighbors_csr.glsl
+    return slab_address(rows_pool(g), pool_slab(min(number, (g.blocks << 10) - 1u)));   // see neighbors_csr.glsl
 }
 
 uint neighbor_at(Rows g, uint place) {

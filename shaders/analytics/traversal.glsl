@@ -221,8 +221,7 @@ void round_barrier() {
 }
 
 #ifdef SMALL
-const uint SHORT = BATCH;   // Lanes for each row at hand, so that BATCH rounds do all rows. They read that many arcs;
-                            // further arcs are staged.
+const uint SHORT = BATCH;   // lanes per row at hand, so that BATCH rounds do all rows; other arcs are staged
 
 bool at_hand = false;   // hand_… has the frontier's first entries: this workgroup has found them, and no later ones
 shared uint hand_longer;

@@ -112,7 +112,7 @@ const uint BATCH_WALK = 32u;   // the greatest number of operations that one inv
 uvec2 batch_part(Work w, uint bytes) { return address_add(w.at, BATCH_CONTROL + w.capacity * bytes); }
 
 // Records, at the places of the elements of their groups. A record is a node, the end of its segment, the number of
-// resulting pairs, and a word with the mask of the node's slots that stay and the begin of the segment in its group.
+// resulting pairs, and a word with the mask of the node's slots that stay and the segment's beginning in its group.
 uvec2 batch_records(Work w) { return address_add(w.at, BATCH_CONTROL); }
 // For each record, the number of new nodes of its group's earlier records.
 uvec2 batch_offsets(Work w) { return batch_part(w, 16u); }

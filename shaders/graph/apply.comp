@@ -19,12 +19,12 @@ layout(push_constant, std430) uniform Push {
     uvec2 weights;    // one per operation: input, for OP_FIND output; 0: there are none
     uvec2 statuses;   // output: one byte per operation
     uvec2 stages;     // one byte per operation, 0 before; or 0: pending operations begin with the first arc again
-    uvec2 keys;       // 0, or output: the ends of each edge as a number of 64 bits, the source in the upper half
+    uvec2 keys;       // 0, or output: the ends of each edge as a number of 64 bits, the source or lesser end in the
+                      // upper half
     uvec2 pending;    // counts the operations left pending
     uint count;
     uint visits;
-    uint retry;       // 1: does only operations whose status is STATUS_PENDING; 2: the same, and skips no vertex that
-                      // waits for buckets
+    uint retry;       // 1: does only operations whose status is STATUS_PENDING; 2: the same, also at vertices that wait
 };
 
 // Whether the second arc of an edge must be done, given the status of the first. An insertion must try it even if the

@@ -24,7 +24,7 @@ layout(push_constant, std430) uniform Push {
 const uint FOREIGN_AT = 0u;      // references to slabs that don't exist or are not allocated
 const uint SHARED_AT = 4u;       // references to slabs that were met before
 const uint MISPLACED_AT = 8u;    // keys that belong to another bucket, or are not vertices
-const uint HOLES_AT = 12u;       // slabs with a free slot before a used one
+const uint HOLES_AT = 12u;       // slabs with a used slot after a free one, of the same list
 const uint DOUBLE_AT = 16u;      // keys that are in a bucket more than once
 const uint ONE_SIDED_AT = 20u;   // arcs whose opposite is missing or has another weight
 const uint DEGREES_AT = 24u;     // vertices with a wrong degree

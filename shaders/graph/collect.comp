@@ -1,5 +1,5 @@
-// Writes the neighbours of vertices to an array, each vertex's from its offset on, in no order. In a read-only phase of
-// the graph. Each tile takes a bucket.
+// Writes the neighbours of vertices to an array, in a read-only phase of the graph. Those of a vertex are written from
+// its offset on, in no order. Each tile takes a bucket.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "buckets.glsl"

@@ -7,7 +7,8 @@
 layout(push_constant, std430) uniform Push {
     RunStack stack;
     uvec2 ranges;   // one P per range: the least and the greatest key
-    uvec2 slices;   // output, two words per range and run, run after run: begin and end of the slice. 0: not wanted
+    uvec2 slices;   // output, two words per range and run, run after run: where the slice begins and ends. 0: not
+                    // wanted
     uvec2 sizes;    // output, one word per range: the sum of its slices' sizes, at most ~0
     uvec2 zeroed;   // output, one word per range: 0. 0: not wanted
     uvec2 total;    // two words, a number of 64 bits to which all sizes are added. 0: not wanted

@@ -17,10 +17,10 @@ layout(push_constant, std430) uniform Push {
 #include "candidates.glsl"
 
 // The contribution of a candidate, pair i of its part's run, to the number of valid pairs. It is 0 unless the pair is
-// the last one of its key in its run. Otherwise it is 1, or 0 for a tombstone, minus the 1 of the last pair of the key
-// in the next older run with the key, if that is not a tombstone. So the contributions of a key add up to 1, or to 0 if
-// its newest pair is a tombstone. To search the older runs is far less work than to search the newer ones, because
-// newer runs have fewer pairs.
+// the last one of its key in its run. Otherwise it is 1 for a pair and 0 for a tombstone, minus the same for the key's
+// last pair in the next older run with the key. So the contributions of a key add up to 1, or to 0 if its newest pair
+// is a tombstone. To search the older runs is far less work than to search the newer ones, because newer runs have
+// fewer pairs.
 uint addition(Part part, uint i, uint rows) {
     Run own = stack_run(stack, part.row);
     K key = run_key(own, i);

@@ -10,7 +10,7 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    SlabHash hash;       // the new table,
+    SlabHash hash;       // the new table
     uvec2 from_base;     // the old table, as far as it differs
     uint from_buckets;
     uint from_mask;

@@ -7,7 +7,7 @@
 layout(push_constant, std430) uniform Push {
     RunStack stack;
     uvec2 keys;      // one per query
-    uvec2 places;    // four words per query: a row, the begin and the end of a slice of the row's run, unused
+    uvec2 places;    // four words per query: a row, the beginning and the end of a slice of the row's run, unused
     uvec2 answers;   // output: eight words per query, see below
     uvec2 pairs;     // output: a key and a value per query, the last pair up to the key
     uint count;

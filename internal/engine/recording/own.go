@@ -203,7 +203,7 @@ func (o *Own) Release(uses *vk.Uses) {
 	}
 }
 
-// Bytes returns how much memory there is.
+// Bytes returns the size of the memory in bytes.
 func (o *Own) Bytes() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()

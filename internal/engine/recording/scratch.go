@@ -91,7 +91,7 @@ func (c *Scratch) Release(uses *vk.Uses) {
 	}
 }
 
-// Bytes returns how much memory there is, without replaced memory that is still in use.
+// Bytes returns the size of the memory in bytes, without replaced memory that is still in use.
 func (c *Scratch) Bytes() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
