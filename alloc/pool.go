@@ -23,9 +23,6 @@ const (
 	MaxSuperBlocks = slabs.MaxSuperBlocks
 )
 
-// LimitError says that a pool or a structure would grow beyond a limit of its own, however much memory the device has.
-type LimitError = vk.LimitError
-
 // PoolOptions configure a pool. The zero value is a pool of one memory block that may grow to the limit of the device's
 // memory.
 type PoolOptions struct {
@@ -57,8 +54,8 @@ type SlabPool struct{ handle }
 
 type handle = slabs.Handle // with a name that is not exported, so that it is not part of the documentation
 
-// NewSlabPool makes a pool. All slabs are free and all their words are ~0. Errors: *LimitError if Blocks is more than
-// the options or the references allow, *vk.OutOfMemoryError.
+// NewSlabPool makes a pool. All slabs are free and all their words are ~0. Errors: *vk.LimitError if Blocks is more
+// than the options or the references allow, *vk.OutOfMemoryError.
 func NewSlabPool(ctx context.Context, d *vk.Device, o PoolOptions) (*SlabPool, error) {
 	pool, err := slabs.New(ctx, d, slabs.Options(o))
 	if err != nil {
@@ -112,7 +109,7 @@ func (p *SlabPool) Growths() uint64 { return p.pool().Growths() }
 // Up to 2^13 memory blocks (1 GiB), the pool is one super block. It grows by moving into a larger allocation, and both
 // exist while it moves. Above that size, full super blocks are added, and nothing moves.
 //
-// Errors: *LimitError, *vk.OutOfMemoryError, *vk.TooLargeError if the device's largest buffer is less than 1 GiB,
+// Errors: *vk.LimitError, also if the device's largest buffer is less than 1 GiB, *vk.OutOfMemoryError,
 // vk.ErrUnsubmitted (Uses), the context's. After an error the pool is as it was.
 func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
 	pool, leave, err := p.enter(ctx)

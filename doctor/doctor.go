@@ -170,14 +170,12 @@ func (l *lab) perform(ctx context.Context, t test) (Result, error) {
 func judgeError(err error) Finding {
 	var (
 		lacks  *vk.MissingFeatureError
-		memory *vk.OutOfMemoryError
-		large  *vk.TooLargeError
 		cannot *cannotError
 	)
 	switch {
 	case errors.As(err, &cannot):
 		return Finding{Untested, cannot.reason, cannot.meaning}
-	case errors.As(err, &lacks), errors.As(err, &memory), errors.As(err, &large):
+	case errors.As(err, &lacks), errors.Is(err, vk.ErrNoRoom):
 		return Finding{Untested, err.Error(), "The test needs what this device has not."}
 	case errors.Is(err, vk.ErrDeviceLost):
 		return Finding{Fail, "the driver gave the device up",

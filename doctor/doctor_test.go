@@ -149,7 +149,7 @@ func TestJudgeError(t *testing.T) {
 		{&cannotError{"there is none", "It does not matter."}, Untested},
 		{&vk.MissingFeatureError{Device: "x", Features: []string{"y"}}, Untested},
 		{&vk.OutOfMemoryError{}, Untested},
-		{&vk.TooLargeError{}, Untested},
+		{&vk.LimitError{}, Untested},
 		{vk.ErrDeviceLost, Fail},
 		{&vk.CallError{Call: "vkCreateComputePipelines", Result: -3}, Fail},
 		{errors.New("other"), Fail},

@@ -29,9 +29,7 @@ func observeFar(ctx context.Context, l *lab) (observation, error) {
 		return nil, &cannotError{"there is not memory enough", "Tables here stay below 4 GiB."}
 	}
 	far, err := vk.NewBuffer[uint32](l.d, bytes/4)
-	var large *vk.TooLargeError
-	var memory *vk.OutOfMemoryError
-	if errors.As(err, &large) || errors.As(err, &memory) {
+	if errors.Is(err, vk.ErrNoRoom) {
 		return nil, &cannotError{"the driver gives no buffer that large", "Tables here stay below 4 GiB."}
 	}
 	if err != nil {

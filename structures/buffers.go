@@ -14,7 +14,7 @@ import (
 // w is the width at which the structure stores its pairs: the PairWidth of its types, or for a set the WidthOf its
 // keys.
 //
-// Errors: *vk.OutOfMemoryError, *vk.TooLargeError.
+// Errors: *vk.OutOfMemoryError, *vk.LimitError.
 func NewDeviceBatch(d *vk.Device, w Width, kind Kind, n int) (DeviceBatch, error) {
 	b := DeviceBatch{Count: n}
 	m := maker{d: d, w: w}

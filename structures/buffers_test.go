@@ -19,7 +19,7 @@ import (
 func TestBuffersThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, n := range []int{-1, 1 << 50} {
-		var large *vk.TooLargeError
+		var large *vk.LimitError
 		_, err := structures.NewDeviceBatch(d, structures.Bits32, structures.Mixed, n)
 		require.ErrorAs(t, err, &large)
 		_, err = structures.NewDeviceLookups(d, structures.Bits32, n)

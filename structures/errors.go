@@ -3,8 +3,6 @@ package structures
 import (
 	"errors"
 	"fmt"
-
-	"github.com/vkds/vkds/vk"
 )
 
 // LengthError says that two slices of a call that belong together differ in length, or that a buffer is too short.
@@ -30,15 +28,11 @@ func (e *CountError) Error() string {
 	return fmt.Sprintf("%d %s, but a call takes 0 to %d", e.N, e.What, e.Most)
 }
 
-// OptionError says which option, or other argument, is not valid, for example an into, an io.Writer or an io.Reader
-// that is nil. Nothing was allocated or changed.
-type OptionError = vk.OptionError
-
 // CapacityError says that an option asks for more than is possible. Nothing was allocated.
 type CapacityError struct {
 	Option string // "Capacity", "Buckets", …
 	Asked  int    // its value
-	Err    error  // why not: *vk.OutOfMemoryError, *vk.TooLargeError, or the structure's own limit
+	Err    error  // why not: *vk.OutOfMemoryError, *vk.LimitError, or the structure's own limit
 }
 
 func (e *CapacityError) Error() string {
@@ -55,13 +49,6 @@ type KindError struct {
 
 func (e *KindError) Error() string {
 	return fmt.Sprintf("operation %d of the batch: no such operation here: %v", e.Index, e.Kind)
-}
-
-// DirectionError says that a Direction is not one of the constants.
-type DirectionError struct{ Direction Direction }
-
-func (e *DirectionError) Error() string {
-	return fmt.Sprintf("%v: a neighbor is the successor, the predecessor, the floor or the ceil", e.Direction)
 }
 
 // PendingError says that a batch could not be finished. In the statuses that come with it, finished operations have
@@ -84,16 +71,6 @@ var ErrSuperseded = errors.New("structures: a later batch without Status or Left
 // ErrChanged ends an iteration over a structure that changed during the iteration.
 var ErrChanged = errors.New("structures: changed while it was iterated over")
 
-// SnapshotsError says that a call would rebuild the nodes of a structure while snapshots are open that still need them.
-type SnapshotsError struct{ Open int }
-
-func (e *SnapshotsError) Error() string {
-	if e.Open == 1 {
-		return "a snapshot is open, for which nodes stay where they are: close it first"
-	}
-	return fmt.Sprintf("%d snapshots are open, for which nodes stay where they are: close them first", e.Open)
-}
-
 // StuckError says that operations could not be done after many tries, although there is room. A latch is never released
 // because the kernel that held it was killed, or a stray write has damaged the structure: a list has no end, or keys
 // are out of order. Operations that run on the same lanes may be left undone as well.
@@ -103,14 +80,6 @@ func (e *StuckError) Error() string {
 	return fmt.Sprintf("%d operations stand before a latch that is not released, in a list without an end, or among "+
 		"keys out of order", e.Operations)
 }
-
-// ErrNoRoom is the family of errors that say that a device, the host, a pool or a structure has too little room:
-// *vk.OutOfMemoryError, *vk.OutOfHostMemoryError, *vk.TooLargeError, *LimitError, and a *CapacityError or *PendingError
-// around one of them. errors.Is(err, structures.ErrNoRoom) finds them.
-var ErrNoRoom = vk.ErrNoRoom
-
-// LimitError says that a structure or a pool would grow beyond a limit of its own, however much memory the device has.
-type LimitError = vk.LimitError
 
 // These errors say what is wrong with the input of a Load. They are inside a *SavedError, where errors.Is finds them.
 var (

@@ -25,7 +25,7 @@ type Queries[K, V Number] interface {
 	RangeInto(ctx context.Context, ranges []Range[K], into *Ranges[K, V]) error
 
 	// Neighbor finds the neighbor of each key in one direction: Successor, Predecessor, Floor or Ceil. Further error:
-	// *DirectionError.
+	// *vk.OptionError.
 	Neighbor(ctx context.Context, to Direction, keys []K) (Neighbors[K, V], error)
 	// Rank returns for each key the number of keys that are less. The key itself need not be there. For each batch, a
 	// tree counts its leaves, and an LSM finds which of its pairs are valid.
@@ -57,7 +57,7 @@ type QueriesOnStream interface {
 	Count(r DeviceCounts) error
 	// Range records the writing of the pairs of ranges.
 	Range(r DeviceRanges) error
-	// Neighbor records the search for neighbors in one direction. Further error: *DirectionError.
+	// Neighbor records the search for neighbors in one direction. Further error: *vk.OptionError.
 	Neighbor(to Direction, n DeviceNeighbors) error
 	// FinishNeighbors waits for the stream, and completes the searches that Neighbor left pending, until n.Left is 0.
 	// Further error: *PendingError.

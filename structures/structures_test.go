@@ -24,35 +24,34 @@ func TestNames(t *testing.T) {
 // Errors say in one line what was wrong and what is possible, and errors.Is and errors.As find their causes through
 // wrappers.
 func TestErrors(t *testing.T) {
-	limit := &LimitError{What: "bytes of an LSM", Want: 9, Most: 8, Option: "MaxBytes"}
+	limit := &vk.LimitError{What: "bytes of an LSM", Want: 9, Most: 8, Option: "MaxBytes"}
 	for text, err := range map[string]error{
 		"operation 3 of the batch: no such operation here: mixed": &KindError{
 			Index: 3, Kind: Mixed},
-		"Direction(4): a neighbor is the successor, the predecessor, the floor or the ceil": &DirectionError{4},
 		"a batch of 5, but 4 values": &LengthError{
 			5, "values", 4},
 		"-1 elements, but a call takes 0 to 8": &CountError{
 			"elements", -1, 8},
-		"option Tile: 3, but it is a power of two": &OptionError{Option: "Tile",
+		"option Tile: 3, but it is a power of two": &vk.OptionError{Option: "Tile",
 			Reason: "3, but it is a power of two"},
 		"option Capacity of 7 can't be had: too many": &CapacityError{"Capacity", 7,
 			errors.New("too many")},
 		"9 bytes of an LSM, but option MaxBytes allows no more than 8": limit,
-		"9 pairs of a sorted array, but there may be no more than 8": &LimitError{What: "pairs of a sorted array",
+		"9 pairs of a sorted array, but there may be no more than 8": &vk.LimitError{What: "pairs of a sorted array",
 			Want: 9, Most: 8},
 		"5 operations of the batch not done: " + limit.Error(): &PendingError{5, limit},
 	} {
 		require.EqualError(t, err, text)
 	}
-	for _, err := range []error{limit, &vk.OutOfMemoryError{}, &vk.OutOfHostMemoryError{}, &vk.TooLargeError{}} {
-		require.ErrorIs(t, &PendingError{5, err}, ErrNoRoom)
-		require.ErrorIs(t, &CapacityError{"Capacity", 7, err}, ErrNoRoom)
+	for _, err := range []error{limit, &vk.OutOfMemoryError{}} {
+		require.ErrorIs(t, &PendingError{5, err}, vk.ErrNoRoom)
+		require.ErrorIs(t, &CapacityError{"Capacity", 7, err}, vk.ErrNoRoom)
 	}
-	require.NotErrorIs(t, &PendingError{5, &StuckError{1}}, ErrNoRoom)
+	require.NotErrorIs(t, &PendingError{5, &StuckError{1}}, vk.ErrNoRoom)
 	for _, err := range []error{&PendingError{5, limit}, &CapacityError{"Capacity", 7, limit},
 		fmt.Errorf("around: %w", &PendingError{1, limit})} {
 		require.ErrorIs(t, err, error(limit))
-		var found *LimitError
+		var found *vk.LimitError
 		require.ErrorAs(t, err, &found)
 		require.Same(t, limit, found)
 	}

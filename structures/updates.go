@@ -6,7 +6,7 @@ import "context"
 // operation.
 //
 // Errors of all methods: vk.ErrClosed and *LengthError, before anything is done; and *PendingError, whose Err is
-// *LimitError, *vk.OutOfMemoryError, the context's, or *StuckError if a stray write has damaged the structure.
+// *vk.LimitError, *vk.OutOfMemoryError, the context's, or *StuckError if a stray write has damaged the structure.
 type Updates[K, V Number] interface {
 	// Insert inserts each pair, or assigns the value if the key is there. Statuses are Inserted or Assigned. If keys in
 	// the batch are equal, the last value stays, and the statuses are as if the operations were done one after the

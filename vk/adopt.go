@@ -42,7 +42,7 @@ func RequiredFeatures() []Feature {
 //
 // Errors:
 //
-//   - *HandleError if a handle is 0 or does not fit the others;
+//   - *OptionError if a handle is 0 or does not fit the others;
 //   - *MissingFeatureError if h.Features or the physical device lack a feature that vkds requires. A device has no
 //     features newer than the Vulkan version for which its instance was made;
 //   - those of Open.
@@ -55,7 +55,7 @@ func Adopt(h Handles, o Options) (*Device, error) {
 		value uint64
 	}{{"Instance", h.Instance}, {"PhysicalDevice", h.PhysicalDevice}, {"Device", h.Device}, {"Queue", h.Queue}} {
 		if handle.value == 0 {
-			return nil, &HandleError{handle.name, "it is 0"}
+			return nil, &OptionError{"Handles." + handle.name, "it is 0"}
 		}
 	}
 	if err := load(); err != nil {
@@ -63,7 +63,7 @@ func Adopt(h Handles, o Options) (*Device, error) {
 	}
 	in, result := native.Adopt(h.Instance)
 	if result != native.Success {
-		return nil, &HandleError{"Instance", "it was made for a Vulkan older than 1.3"}
+		return nil, &OptionError{"Handles.Instance", "it was made for a Vulkan older than 1.3"}
 	}
 	d, err := adopt(in, h, o)
 	if err != nil {
@@ -80,7 +80,7 @@ func adopt(in native.Instance, h Handles, o Options) (*Device, error) {
 	}
 	at := slices.IndexFunc(all, func(c candidate) bool { return c.physical == native.PhysicalDevice(h.PhysicalDevice) })
 	if at < 0 {
-		return nil, &HandleError{"PhysicalDevice", "the instance has no such device"}
+		return nil, &OptionError{"Handles.PhysicalDevice", "the instance has no such device"}
 	}
 	c := all[at]
 	if len(c.info.Missing) > 0 {
@@ -100,7 +100,7 @@ func adopt(in native.Instance, h Handles, o Options) (*Device, error) {
 	d.family, d.queues = h.Family, []*queue{{Locker: lock, handle: native.Queue(h.Queue)}}
 	var result native.Result
 	if d.native, result = in.Adopt(h.Device, native.Queue(h.Queue)); result != native.Success {
-		return nil, &HandleError{"Device", "it lacks calls of Vulkan 1.3"}
+		return nil, &OptionError{"Handles.Device", "it lacks calls of Vulkan 1.3"}
 	}
 	if err := d.begin(o, "program"); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (c *candidate) restrict(h Handles) error {
 	}
 	families := c.about.Families
 	if int64(h.Family) >= int64(len(families)) || families[h.Family].Flags&native.QueueCompute == 0 {
-		return &HandleError{"Queue", "its family does not compute"}
+		return &OptionError{"Handles.Queue", "its family does not compute"}
 	}
 	c.info.Queues = 1
 	c.info.Features = slices.DeleteFunc(slices.Clone(c.info.Features), func(f Feature) bool {

@@ -22,7 +22,7 @@ func TestBudget(t *testing.T) {
 	require.Equal(t, &LimitError{What: "bytes of device memory", Want: 1<<16 + 256, Most: 1 << 16, Option: "Most"}, err)
 	require.Equal(t, err, b.Fits(1<<14, 1<<15))
 	require.NoError(t, b.Fits(3<<14-256))
-	var size *TooLargeError
+	var size *LimitError
 	_, err = NewBuffer[byte](b, -1)
 	require.ErrorAs(t, err, &size)
 	require.EqualValues(t, 1<<14+256, b.Used(), "what was refused doesn't count")

@@ -27,8 +27,8 @@ type Buffer[T Element] struct {
 }
 
 // NewBuffer allocates n elements, whose contents are undefined. n may be 0; the Buffer still has its own address.
-// Errors: *OutOfMemoryError if there is not enough memory, *TooLargeError if the device has no buffers that large,
-// *LimitError if the buffer would exceed a Budget.
+// Errors: *OutOfMemoryError if there is not enough memory; *LimitError if the device has no buffers that large, or if
+// the buffer would exceed a Budget.
 func NewBuffer[T Element](from MemorySource, n int) (*Buffer[T], error) {
 	if from == nil {
 		return nil, ErrNotOpen

@@ -130,7 +130,7 @@ func TestOutOfRange(t *testing.T) {
 	require.NoError(t, b.Download(ctx, 10, nil))
 
 	_, err := NewBuffer[uint32](d, -1)
-	var large *TooLargeError
+	var large *LimitError
 	require.ErrorAs(t, err, &large)
 	_, err = NewBuffer[uint64](d, 1<<62)
 	require.ErrorAs(t, err, &large)

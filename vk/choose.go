@@ -83,9 +83,7 @@ type candidate struct {
 // List describes all physical devices. Devices that vkds can use come first; each group is ordered by type: discrete,
 // integrated, virtual, CPU, other. If the drivers find no device, the list is empty.
 //
-// Errors: *NoDriverError if the machine has no Vulkan loader or driver; *UnsupportedError in a program that was built
-// without cgo or for another system than Linux or Windows; *OutOfHostMemoryError if the process cannot get enough
-// memory.
+// Errors: *NoDriverError, and ErrNoRoom if the process cannot get enough memory, as of Open.
 func List() ([]Info, error) {
 	in, err := newInstance(nil)
 	if err != nil {

@@ -156,9 +156,10 @@ func TestWithoutFromEnvironment(t *testing.T) {
 	require.False(t, d.Has(MemoryBudget))
 	t.Setenv("VKDS_WITHOUT", "shaderBufferInt46Atomics")
 	_, err := Open(Options{})
-	var unknown *UnknownFeatureError
+	var unknown *OptionError
 	require.ErrorAs(t, err, &unknown)
-	require.Equal(t, "shaderBufferInt46Atomics", unknown.Name)
+	require.Equal(t, "$VKDS_WITHOUT", unknown.Option)
+	require.Contains(t, unknown.Reason, "shaderBufferInt46Atomics")
 }
 
 func TestMemoryOfClosedDevice(t *testing.T) {

@@ -94,7 +94,7 @@ var loaderName = native.Loader
 func load() error {
 	err := native.Load(loaderName)
 	if reason, ok := err.(native.Unsupported); ok {
-		return &UnsupportedError{string(reason)}
+		return &NoDriverError{Reason: string(reason)}
 	}
 	if err != nil {
 		return beginning("the Vulkan loader", &NoDriverError{loaderName, err.Error()})
@@ -121,14 +121,13 @@ func newInstance(listener func(native.Message)) (native.Instance, error) {
 
 // Open opens a device. Errors:
 //
-//   - *UnsupportedError in a program that was built without cgo or for another system than Linux or Windows.
-//   - *NoDriverError if the machine has no Vulkan loader or driver.
+//   - *NoDriverError if the machine has no Vulkan loader or driver, and in a program that was built without cgo or for
+//     another system than Linux or Windows.
 //   - *NoDeviceError if no device matches Options.Device.
 //   - *MissingFeatureError if the device lacks a feature that vkds or the Options require, or if Options.Validation is
 //     set and the validation layer is not installed.
-//   - *OptionError if Options.Without names an unknown feature, or if StagingBytes is out of bounds.
-//   - *UnknownFeatureError if $VKDS_WITHOUT names an unknown feature.
-//   - *OutOfHostMemoryError if the process cannot get enough memory.
+//   - *OptionError if Options.Without or $VKDS_WITHOUT names an unknown feature, or if StagingBytes is out of bounds.
+//   - a *CallError that is ErrNoRoom if the process cannot get enough memory.
 func Open(o Options) (*Device, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -252,7 +251,8 @@ func leftOff(o Options) ([]Feature, error) {
 		}
 		known := slices.IndexFunc(optional, func(f optionalFeature) bool { return string(f.feature) == name })
 		if known < 0 {
-			return nil, &UnknownFeatureError{Name: name}
+			return nil, &OptionError{"$VKDS_WITHOUT",
+				fmt.Sprintf("no such feature: %s (there are %s)", name, optionalNames())}
 		}
 		without = append(without, optional[known].feature)
 	}

@@ -43,7 +43,7 @@
 // # Drivers
 //
 // Building needs cgo and Linux or Windows, but no Vulkan package, because the loader is opened at run time. In a
-// program that was built otherwise, Open returns *UnsupportedError. Any driver of Vulkan 1.3 works if it has
+// program that was built otherwise, Open returns *NoDriverError. Any driver of Vulkan 1.3 works if it has
 // bufferDeviceAddress, vulkanMemoryModel with device scope, subgroupSizeControl, computeFullSubgroups,
 // timelineSemaphore, synchronization2, maintenance4, and the basic, vote, ballot, shuffle and arithmetic subgroup
 // operations. Info.Missing names those that a device lacks.

@@ -18,30 +18,29 @@ var (
 	// ErrDeviceLost says that the driver has given up the device, for example after a fault, a watchdog's timeout or
 	// the removal of a card. Every later call on the Device returns it, too, except Close. A new Open may succeed.
 	ErrDeviceLost = errors.New("vk: device lost: what was on it is gone; close it and open it again")
-	// ErrNoRoom is the family of errors that say that there is too little room: *OutOfMemoryError,
-	// *OutOfHostMemoryError, *TooLargeError and *LimitError. errors.Is(err, ErrNoRoom) finds them, also inside other
-	// errors.
+	// ErrNoRoom is the family of errors that say that a device, the host, a pool or a structure has too little room:
+	// *OutOfMemoryError, *LimitError, a *CallError because the host has no memory left, and errors around one of them.
+	// errors.Is(err, ErrNoRoom) finds them.
 	ErrNoRoom = errors.New("vk: there is too little room")
 )
 
-// UnsupportedError is returned by a program that can't use Vulkan on any machine because of how it was built.
-type UnsupportedError struct{ Reason string }
-
-func (e *UnsupportedError) Error() string { return "vk: no Vulkan in this program: it was " + e.Reason }
-
-// OptionError is returned for an option, or another argument, whose value is not valid. Nothing was allocated or
-// changed.
+// OptionError is returned for an option, or another argument, whose value is not valid, for example a nil io.Writer.
+// The call did nothing.
 type OptionError struct{ Option, Reason string }
 
 func (e *OptionError) Error() string { return fmt.Sprintf("option %s: %s", e.Option, e.Reason) }
 
-// NoDriverError is returned if the machine has no usable Vulkan loader or driver.
+// NoDriverError is returned if the machine has no usable Vulkan loader or driver, or if the program was built so that
+// it can't use Vulkan on any machine.
 type NoDriverError struct {
-	Library string // the name of the loader
-	Reason  string // the system's reason; empty if the loader was found but no driver
+	Library string // the name of the loader; empty if the program can't use Vulkan
+	Reason  string // why the loader can't be used; empty if the loader was found but no driver
 }
 
 func (e *NoDriverError) Error() string {
+	if e.Library == "" {
+		return "vk: no Vulkan in this program: it was " + e.Reason
+	}
 	driver := "on Debian the package mesa-vulkan-drivers has one for every CPU"
 	loader := "on Debian it is in the package libvulkan1"
 	if runtime.GOOS == "windows" {
@@ -76,13 +75,6 @@ func (e *MissingFeatureError) Error() string {
 	return fmt.Sprintf("vk: %s lacks %s", e.Device, strings.Join(e.Features, ", "))
 }
 
-// UnknownFeatureError is returned if $VKDS_WITHOUT names an unknown feature.
-type UnknownFeatureError struct{ Name string }
-
-func (e *UnknownFeatureError) Error() string {
-	return fmt.Sprintf("VKDS_WITHOUT: no such feature: %s (there are %s)", e.Name, optionalNames())
-}
-
 func optionalNames() string {
 	var names []string
 	for _, f := range optional {
@@ -113,9 +105,9 @@ func (e *OutOfMemoryError) Error() string {
 // Is reports whether target is ErrNoRoom.
 func (e *OutOfMemoryError) Is(target error) bool { return target == ErrNoRoom }
 
-// LimitError says that a structure, a pool or a Budget would grow beyond a limit of its own, however much memory the
-// device has. The statuses say which operations were not done because of it. The structure stays usable. A cleanup may
-// make room in an LSM.
+// LimitError says that a structure or a pool would grow beyond a limit of its own, or a buffer beyond the largest one
+// of the device, however much memory is free. The statuses say which operations were not done because of it. The
+// structure stays usable. A cleanup may make room in an LSM.
 type LimitError struct {
 	What   string // "pairs of a sorted array", "bytes of an LSM", …
 	Want   uint64 // the number that was needed
@@ -133,17 +125,10 @@ func (e *LimitError) Error() string {
 // Is reports whether target is ErrNoRoom.
 func (e *LimitError) Is(target error) bool { return target == ErrNoRoom }
 
-// OutOfHostMemoryError is returned if Vulkan could not be initialized because the process cannot get more memory. It
-// replaces the error that the loader and the drivers reported.
-type OutOfHostMemoryError struct{ Call string } // the call that failed
-
-func (e *OutOfHostMemoryError) Error() string {
-	return fmt.Sprintf("vk: out of host memory: %s failed (Vulkan's drivers want up to %d MiB of the process's own)",
-		e.Call, leastRoom>>20)
+// tooLarge returns the error for a buffer that exceeds the largest one of the device.
+func tooLarge(bytes, limit uint64) error {
+	return &LimitError{What: "bytes in one buffer", Want: bytes, Most: limit}
 }
-
-// Is reports whether target is ErrNoRoom.
-func (e *OutOfHostMemoryError) Is(target error) bool { return target == ErrNoRoom }
 
 // leastRoom is the memory that a process should be able to allocate when Vulkan is initialized, because drivers contain
 // compilers.
@@ -152,35 +137,19 @@ const leastRoom = 512 << 20
 // cramped reports whether the process cannot allocate leastRoom, by its own limits or the machine's.
 func cramped() bool { return !native.Room(leastRoom) }
 
-// beginning returns the error of a call that initializes Vulkan: *OutOfHostMemoryError if memory was the cause,
-// otherwise err.
+// beginning returns the error of a call that initializes Vulkan. If the process can't get enough memory, this is the
+// error, whatever the loader and the drivers reported.
 func beginning(call string, err error) error {
-	var failed *CallError
-	if errors.As(err, &failed) && failed.Result == int32(native.ErrorOutOfHostMemory) || err != nil && cramped() {
-		return &OutOfHostMemoryError{call}
+	if err != nil && cramped() {
+		return &CallError{call, int32(native.ErrorOutOfHostMemory)}
 	}
 	return err
 }
-
-// HandleError says why Adopt cannot use one of the Handles.
-type HandleError struct{ Handle, Reason string }
-
-func (e *HandleError) Error() string { return "vk: Handles." + e.Handle + ": " + e.Reason }
 
 // ForeignError is returned if an object is used with another device than its own. The call had no effect.
 type ForeignError struct{ What string } // "buffer of keys", "stream", …
 
 func (e *ForeignError) Error() string { return "vk: the " + e.What + " is of another device" }
-
-// TooLargeError is returned if a buffer exceeds the largest buffer of the device, however much memory is free.
-type TooLargeError struct{ Bytes, Limit uint64 }
-
-func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("vk: a buffer of %d bytes is too large: this device's end at %d", e.Bytes, e.Limit)
-}
-
-// Is reports whether target is ErrNoRoom.
-func (e *TooLargeError) Is(target error) bool { return target == ErrNoRoom }
 
 // RangeError is returned if a command or a copy would exceed its buffer. The command was not recorded; the copy was not
 // begun.
@@ -194,19 +163,8 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("vk: %s of %d bytes at %d does not fit a buffer of %d bytes", e.What, e.Bytes, e.At, e.Size)
 }
 
-// LayoutError is returned if a Go struct does not match a kernel's push constants, or if the type of Arguments does not
-// match their block.
-type LayoutError struct {
-	Module string // the kernel's module
-	Field  string // the Go field, or the block's member if the Go struct has no such field
-	Reason string
-}
-
-func (e *LayoutError) Error() string {
-	return fmt.Sprintf("vk: push constants of %s: %s: %s", e.Module, e.Field, e.Reason)
-}
-
-// ModuleError says why a module can't be used as a kernel.
+// ModuleError says why a module can't be used as a kernel, for example because a Go struct does not match its push
+// constants, or the type of Arguments does not match their block.
 type ModuleError struct{ Module, Reason string }
 
 func (e *ModuleError) Error() string { return fmt.Sprintf("vk: module %s: %s", e.Module, e.Reason) }
@@ -217,6 +175,11 @@ type CallError struct {
 	Result int32  // the VkResult
 }
 
+// Is reports whether target is ErrNoRoom and the host has no memory left.
+func (e *CallError) Is(target error) bool {
+	return target == ErrNoRoom && e.Result == int32(native.ErrorOutOfHostMemory)
+}
+
 func (e *CallError) Error() string {
 	if name, ok := results[native.Result(e.Result)]; ok {
 		return fmt.Sprintf("vk: %s: %s", e.Call, name)
@@ -225,7 +188,7 @@ func (e *CallError) Error() string {
 }
 
 var results = map[native.Result]string{
-	native.ErrorOutOfHostMemory:      "out of host memory",
+	native.ErrorOutOfHostMemory:      "out of host memory (Vulkan's drivers need up to 512 MiB of it)",
 	native.ErrorOutOfDeviceMemory:    "out of device memory",
 	native.ErrorInitializationFailed: "initialization failed",
 	native.ErrorMemoryMapFailed:      "memory can't be mapped",

@@ -54,12 +54,12 @@ const pairsBy32 = "pairs_by_32_bit_atomics"
 
 // NewKernel makes a kernel from a module, with full subgroups. Errors:
 //
-//   - *LayoutError if P does not match the module's push-constant block.
 //   - *MissingFeatureError if the module needs a feature that the device lacks or that was left off, or if the device
 //     has no subgroups of the requested size.
-//   - *ModuleError if the module is not a compute shader, if a constant is unknown, if the workgroup does not fit the
-//     device, if the device has Int64Atomics and the module has the protocol for devices without, or if the module's
-//     tiles (the constant TILE of the headers) are wider than a subgroup or a node.
+//   - *ModuleError if the module is not a compute shader, if P does not match its push-constant block, if a constant is
+//     unknown, if the workgroup does not fit the device, if the device has Int64Atomics and the module has the protocol
+//     for devices without, or if the module's tiles (the constant TILE of the headers) are wider than a subgroup or a
+//     node.
 func NewKernel[P any](d *Device, m shaders.Module, o KernelOptions) (*Kernel[P], error) {
 	p, err := d.newPipeline(m, o, reflect.TypeFor[P]())
 	if err != nil {

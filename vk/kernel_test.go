@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -145,10 +146,10 @@ func TestLayouts(t *testing.T) {
 	m := module(t, "scale")
 	refused := func(err error, field, reason string) {
 		t.Helper()
-		var e *LayoutError
+		var e *ModuleError
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, "scale", e.Module)
-		require.Equal(t, field, e.Field)
+		require.True(t, strings.HasPrefix(e.Reason, "push constants: "+field+": "), e.Reason)
 		require.Contains(t, e.Reason, reason)
 	}
 	try := func(err error) error { return err }

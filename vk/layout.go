@@ -28,7 +28,7 @@ func checkLayout(t reflect.Type, m spirv.Module, module string) error {
 // compared with the block at their offset.
 func checkBlock(t reflect.Type, m spirv.Block, references map[int]spirv.Block, module string) error {
 	fail := func(field, format string, args ...any) error {
-		return &LayoutError{module, field, fmt.Sprintf(format, args...)}
+		return &ModuleError{module, "push constants: " + field + ": " + fmt.Sprintf(format, args...)}
 	}
 	var words []goWord
 	if t.Kind() != reflect.Struct {

@@ -198,7 +198,7 @@ func (a *allocator) room(p *pool) (used, budget uint64) {
 }
 
 // Fits checks whether buffers of these sizes, in bytes, can be allocated together, without allocating them. It returns
-// *TooLargeError for the first size that exceeds the device's largest buffer, and *OutOfMemoryError if all of them
+// *LimitError for the first size that exceeds the device's largest buffer, and *OutOfMemoryError if all of them
 // together exceed the free memory. An allocation may still fail after Fits returned nil, because others may allocate
 // memory in between.
 func (d *Device) Fits(sizes ...uint64) error {
@@ -216,7 +216,7 @@ func (d *Device) fits(within *Budget, sizes []uint64) error {
 	sum := uint64(0)
 	for _, bytes := range sizes {
 		if limit := d.info.MaxBufferBytes; bytes > limit {
-			return &TooLargeError{bytes, limit}
+			return tooLarge(bytes, limit)
 		}
 		sum += min(bytes, ^uint64(0)-sum)
 	}
@@ -255,7 +255,7 @@ func (a *allocator) allocate(p *pool, within *Budget, bytes uint64) (*region, er
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if limit := a.d.info.MaxBufferBytes; bytes > limit {
-		return nil, &TooLargeError{bytes, limit}
+		return nil, tooLarge(bytes, limit)
 	}
 	rounded := max(grain, (bytes+grain-1)/grain*grain)
 	if err := within.admit(rounded); err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A program built without Vulkan returns *UnsupportedError. Tests that need a device are not meant for such a program.
+// A program built without Vulkan returns *NoDriverError. Tests that need a device are not meant for such a program.
 func TestWithoutVulkan(t *testing.T) {
 	_, err := Open(Options{})
-	var e *UnsupportedError
+	var e *NoDriverError
 	require.ErrorAs(t, err, &e)
 	require.ErrorContains(t, err, "no Vulkan in this program: it was built ")
 	list, err := List()

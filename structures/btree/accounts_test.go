@@ -17,6 +17,7 @@ import (
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
 )
 
 // After random histories, in which batches fail because the pool is full or a context ends, and with open snapshots
@@ -65,7 +66,7 @@ func testAccounts[W structures.Word](t *testing.T, path Path, seed uint64) (full
 		requireView(t, k, rng, what)
 		require.NoError(t, k.view.Close())
 	}
-	var limit *structures.LimitError
+	var limit *vk.LimitError
 	if err := tree.Grow(t.Context(), 0); errors.As(err, &limit) {
 		require.NoError(t, tree.Check(t.Context())) // nodes may lack parents, but none is lost
 	} else {
@@ -101,7 +102,7 @@ func failing[W structures.Word](t *testing.T, tree *dictionary[W], now modelOf[W
 		_, err = tree.Insert(ctx, keys, keys)
 	}
 	if err != nil {
-		var limit *structures.LimitError
+		var limit *vk.LimitError
 		full = errors.As(err, &limit)
 		require.True(t, full || errors.Is(err, context.DeadlineExceeded), "%v", err)
 	}

@@ -477,7 +477,7 @@ func TestBatchWithoutRoom(t *testing.T) {
 	defer keys.Free()
 	err := r.tree.On(r.stream).Update(t.Context(), structures.Insert,
 		structures.DeviceBatch{Count: 100000, Keys: keys, Values: keys})
-	var full *structures.LimitError
+	var full *vk.LimitError
 	require.ErrorAs(t, err, &full)
 	require.NoError(t, r.stream.Wait(t.Context()))
 	r.check()

@@ -94,7 +94,7 @@ func TestBuildOnGrows(t *testing.T) {
 	require.NoError(t, on(many))
 	require.Greater(t, tree.pool.Bytes(), before)
 	requireTree(t, tree, model{}.insert(many, many))
-	var full *structures.LimitError
+	var full *vk.LimitError
 	require.ErrorAs(t, on(tooMany), &full)
 	requireTree(t, tree, model{}.insert(many, many))
 	require.NoError(t, on(few))
@@ -171,7 +171,7 @@ func TestBuildRefuses(t *testing.T) {
 	_, err := Build(t.Context(), d, []uint32{1, 2}, []uint32{1}, Options{})
 	var length *structures.LengthError
 	require.ErrorAs(t, err, &length)
-	var option *structures.OptionError
+	var option *vk.OptionError
 	_, err = Build[uint32, uint32](t.Context(), d, nil, nil, Options{Fill: 1.5})
 	require.ErrorAs(t, err, &option)
 	tree := newTree(t, d, Options{})

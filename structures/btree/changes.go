@@ -18,18 +18,6 @@ type Change[K, V structures.Number] struct {
 	Had, Has bool // whether it is in the older snapshot, and in the newer one
 }
 
-// ForeignError says that two snapshots are not of one tree.
-type ForeignError struct{}
-
-func (e *ForeignError) Error() string { return "snapshots of different trees can't be compared" }
-
-// OrderError says that the snapshot that DiffOn takes for the older one is the newer one.
-type OrderError struct{ Older, Newer uint64 } // their times
-
-func (e *OrderError) Error() string {
-	return fmt.Sprintf("a snapshot of time %d isn't older than one of time %d, and comes first", e.Older, e.Newer)
-}
-
 // How many changes an iterator reads at a time: at first, and if there are many.
 const (
 	changesAtFirst = 1 << 12
@@ -44,7 +32,7 @@ const (
 //	for change, err := range btree.Diff(ctx, older, newer) { … }
 //
 // Diff reads the changes in parts of up to 2^20, and updates may go on meanwhile. An error ends the iteration:
-// *ForeignError, *vk.OutOfMemoryError, vk.ErrUnsubmitted if a stream has recorded updates and not submitted them,
+// *vk.OptionError, *vk.OutOfMemoryError, vk.ErrUnsubmitted if a stream has recorded updates and not submitted them,
 // vk.ErrClosed, or the context's error.
 func Diff[K, V structures.Number](ctx context.Context, older, newer *Snapshot[K, V]) iter.Seq2[Change[K, V], error] {
 	return func(yield func(Change[K, V], error) bool) { yieldChanges(ctx, older, newer, yield) }
@@ -56,7 +44,7 @@ func related[K, V structures.Number](a, b *Snapshot[K, V]) error {
 	case !a.made() || !b.made():
 		return vk.ErrNotOpen
 	case a.view.of.tree != b.view.of.tree:
-		return &ForeignError{}
+		return &vk.OptionError{Option: "newer", Reason: "it is a snapshot of another tree than older"}
 	case a.view.of.at.ended() || b.view.of.at.ended():
 		return vk.ErrClosed
 	}
@@ -139,14 +127,15 @@ type DeviceDiff struct {
 // DiffOn records on a stream what Diff returns, and does not wait. The device runs it after the updates that other
 // streams have submitted, and before later ones. It takes about 40 bytes of temporary memory for each leaf that may
 // have changed: two leaves for each update since the older snapshot, but no more than the pool has slabs. Errors:
-// *ForeignError, *OrderError, *structures.LengthError if Total has no room for a word, vk.ErrUnsubmitted, vk.ErrClosed,
+// *vk.OptionError, *structures.LengthError if Total has no room for a word, vk.ErrUnsubmitted, vk.ErrClosed,
 // *vk.OutOfMemoryError, and what making a kernel may return.
 func DiffOn[K, V structures.Number](s *vk.Stream, older, newer *Snapshot[K, V], d DeviceDiff) error {
 	if err := related(older, newer); err != nil {
 		return err
 	}
 	if older.Time() > newer.Time() {
-		return &OrderError{older.Time(), newer.Time()}
+		return &vk.OptionError{Option: "older",
+			Reason: fmt.Sprintf("its time is %d, after that of newer, %d", older.Time(), newer.Time())}
 	}
 	return older.view.DiffOn(s, newer.view, d)
 }
@@ -163,8 +152,8 @@ func DiffOn[K, V structures.Number](s *vk.Stream, older, newer *Snapshot[K, V], 
 //
 // Updates during the iteration are not among the changes; the next call returns them. The caller closes both snapshots;
 // since must stay open until the iteration has ended. If only the time of since is known, At opens it. The iteration is
-// that of Diff. Errors: those of Snapshot, *ForeignError, and vk.ErrClosed if since is closed. After an error there is
-// no new snapshot.
+// that of Diff. Errors: those of Snapshot, *vk.OptionError, and vk.ErrClosed if since is closed. After an error there
+// is no new snapshot.
 func (t *Tree[K, V]) Changes(ctx context.Context,
 	since *Snapshot[K, V]) (now *Snapshot[K, V], changes iter.Seq2[Change[K, V], error], err error) {
 	if now, err = t.Snapshot(ctx); err != nil {

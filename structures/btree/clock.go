@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/vkds/vkds/internal/engine/recording"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -77,7 +76,7 @@ func (v *versions) reserveTimes(snapshots int) (first uint32, err error) {
 	defer v.mu.Unlock()
 	first = max(v.clock, 1)
 	if uint64(first)+uint64(snapshots)+1 > math.MaxUint32 {
-		return 0, &structures.LimitError{What: "times of snapshots", Want: uint64(first) + uint64(snapshots) + 1,
+		return 0, &vk.LimitError{What: "times of snapshots", Want: uint64(first) + uint64(snapshots) + 1,
 			Most: math.MaxUint32}
 	}
 	v.clock = first + uint32(snapshots) + 1
@@ -126,7 +125,7 @@ func (t *tree) moving(s *vk.Stream, m Moving, record func(Description) error) er
 		return err
 	}
 	if most := recording.MaxBatch; m.Updates < 0 || m.Snapshots < 0 || m.Updates > most || m.Snapshots > most {
-		return &structures.LimitError{What: "updates or snapshots", Want: uint64(max(m.Updates, m.Snapshots)),
+		return &vk.LimitError{What: "updates or snapshots", Want: uint64(max(m.Updates, m.Snapshots)),
 			Most: uint64(most)}
 	}
 	if err := t.keepsMoving(ctx, s, m.Updates, m.Updates); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/vk"
 )
 
 // Leaves with pairs in any order, holes and erased slots become sorted and dense.
@@ -58,10 +59,10 @@ func TestCompactRefuses(t *testing.T) {
 	d := openDevice(t)
 	keys := ramp(40000, 0, 3)
 	tree := buildTree(t, d, keys, keys, Options{Fill: 1, MaxBytes: 1 << 20})
-	var option *structures.OptionError
+	var option *vk.OptionError
 	require.ErrorAs(t, tree.Compact(t.Context(), -1), &option)
 	require.ErrorAs(t, tree.Compact(t.Context(), 1.1), &option)
-	var full *structures.LimitError
+	var full *vk.LimitError
 	require.ErrorAs(t, tree.Compact(t.Context(), 0.1), &full)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -37,7 +37,7 @@ type InShaders interface {
 	// versions, it submits what the stream has recorded, and waits. While record runs, the tree is in use by work that
 	// is not submitted.
 	//
-	// Errors: vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, *structures.LimitError, *vk.OutOfMemoryError, and
+	// Errors: vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, *vk.LimitError, *vk.OutOfMemoryError, and
 	// record's own, after which the stream runs nothing of it.
 	On(stream *vk.Stream, m Moving, record func(tree Description) error) error
 }

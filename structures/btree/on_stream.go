@@ -27,13 +27,13 @@ import (
 // for the other streams that use the tree.
 //
 // Errors of Update, Apply and Build: *structures.KindError, *structures.LengthError, *structures.CountError,
-// *structures.LimitError, *vk.OutOfMemoryError, vk.ErrUnsubmitted (Tree), vk.ErrClosed, and those of making a kernel.
+// *vk.LimitError, *vk.OutOfMemoryError, vk.ErrUnsubmitted (Tree), vk.ErrClosed, and those of making a kernel.
 // After an error nothing of the batch runs: an error before its first command leaves the stream unchanged, and a later
 // error makes the stream drop all that it has recorded.
 //
 // Errors of Finish: *structures.KindError, *structures.LengthError, structures.ErrSuperseded, vk.ErrClosed, the
 // context's, and *structures.PendingError around the error that stopped Finish: vk.ErrUnsubmitted if another stream has
-// recorded work on the tree and not submitted it, *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError,
+// recorded work on the tree and not submitted it, *vk.LimitError, *vk.OutOfMemoryError, *structures.StuckError,
 // or the context's.
 type OnStream interface {
 	structures.ConcurrentOnStream

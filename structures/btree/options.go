@@ -48,7 +48,7 @@ type Options struct {
 	// batched path. It is above 0 and up to 1. 0: DefaultFill for 32 bits, WideFill for 64 bits.
 	Fill float64
 	// MaxBytes is the greatest amount of memory that the tree may keep: its nodes, the memory for snapshots, and both
-	// copies of either while it grows. 0: no limit. If an update needs more, it returns *structures.LimitError. Package
+	// copies of either while it grows. 0: no limit. If an update needs more, it returns *vk.LimitError. Package
 	// structures says which memory calls use in addition.
 	MaxBytes uint64
 	// Pool is the pool from which the tree allocates its nodes. nil: the tree has its own pool. Several trees and hash
@@ -78,19 +78,19 @@ func (o *Options) complete(d *vk.Device, width structures.Width) error {
 	}
 	switch {
 	case o.Capacity < 0:
-		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
+		return &vk.OptionError{Option: "Capacity", Reason: "negative"}
 	case o.Capacity > maxPairs:
-		return &structures.OptionError{Option: "Capacity",
+		return &vk.OptionError{Option: "Capacity",
 			Reason: fmt.Sprintf("%d, but there are no more than 2^32 keys", o.Capacity)}
 	case !(o.Fill > 0 && o.Fill <= 1):
-		return &structures.OptionError{Option: "Fill", Reason: fmt.Sprintf("%g, but it is above 0 and up to 1", o.Fill)}
+		return &vk.OptionError{Option: "Fill", Reason: fmt.Sprintf("%g, but it is above 0 and up to 1", o.Fill)}
 	case o.Path > Batched:
-		return &structures.OptionError{Option: "Path", Reason: fmt.Sprintf("%v", o.Path)}
+		return &vk.OptionError{Option: "Path", Reason: fmt.Sprintf("%v", o.Path)}
 	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
-		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but it is a power of two up to %d",
+		return &vk.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but it is a power of two up to %d",
 			o.Tile, maxTile)}
 	case o.Tile > d.SubgroupSize():
-		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but subgroups have %d lanes here",
+		return &vk.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but subgroups have %d lanes here",
 			o.Tile, d.SubgroupSize())}
 	}
 	return nil

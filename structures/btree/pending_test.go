@@ -61,7 +61,7 @@ func testConcurrentPoolFull[W structures.Word](t *testing.T) {
 		var pending *structures.PendingError
 		require.ErrorAs(t, err, &pending)
 		require.Equal(t, len(keys)-done, pending.Operations)
-		var pool *structures.LimitError
+		var pool *vk.LimitError
 		require.ErrorAs(t, err, &pool)
 		// Deletions need no room, and make some.
 		some := keys[:len(keys)/2]
@@ -384,7 +384,7 @@ func testWhatNeedsNoRoomAtTheLimit[W structures.Word](t *testing.T) {
 		tree := newTreeOf[W](t, d, Options{Path: Concurrent, Tile: tile,
 			MaxBytes: 8<<10 + 2*alloc.BlockSlabs*(alloc.SlabBytes+1)})
 		keys := widened[W](uniqueKeys(rng, 60_000))
-		var pool *structures.LimitError
+		var pool *vk.LimitError
 		statuses, err := tree.Insert(t.Context(), keys, keys)
 		require.ErrorAs(t, err, &pool)
 		var there []W

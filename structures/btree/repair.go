@@ -56,7 +56,7 @@ func (t *tree) repairIn(p *recording.Parts, leaves, inner int) (order leafOrder,
 
 // repair rebuilds the inner nodes from the leaves, so that each leaf has a parent. No work may use the tree. A tree
 // needs this if a batch ended between the split of a node and the insertion of its separator. Errors:
-// *vk.OutOfMemoryError, *structures.LimitError; the tree is then unchanged.
+// *vk.OutOfMemoryError, *vk.LimitError; the tree is then unchanged.
 func (t *tree) repair(ctx context.Context) error {
 	v, err := t.survey(ctx)
 	if err != nil {

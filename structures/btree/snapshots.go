@@ -2,7 +2,7 @@ package btree
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"runtime"
 
@@ -23,12 +23,12 @@ type Snapshot[K, V structures.Number] struct {
 	forgotten runtime.Cleanup
 }
 
-// UnprotectedError says that no open snapshot has a time.
-type UnprotectedError struct{ Time uint64 }
-
-func (e *UnprotectedError) Error() string {
-	return fmt.Sprintf("no snapshot of time %d is open", e.Time)
-}
+var (
+	// ErrNoSnapshot is returned if no open snapshot has the requested time.
+	ErrNoSnapshot = errors.New("btree: no snapshot of this time is open")
+	// ErrSnapshots is returned if a call would rebuild the nodes of a tree while open snapshots need them as they are.
+	ErrSnapshots = errors.New("btree: snapshots are open, which need the tree's nodes as they are: close them first")
+)
 
 // Snapshot opens a snapshot of the tree's present content: the results of all calls with Go slices, and of all work
 // that streams have submitted, even if the device has not finished it. It does not wait for the device, and takes a few
@@ -38,7 +38,7 @@ func (e *UnprotectedError) Error() string {
 // A snapshot that is not closed keeps memory. If the garbage collector finds a snapshot without references, it closes
 // the snapshot and writes a warning to the device's log.
 //
-// Errors: vk.ErrUnsubmitted if a stream has recorded updates and not submitted them, *structures.LimitError after 2^32
+// Errors: vk.ErrUnsubmitted if a stream has recorded updates and not submitted them, *vk.LimitError after 2^32
 // snapshots while one of them is open, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 	v, err := t.open().core.Snapshot(ctx)
@@ -57,18 +57,18 @@ func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 // vk.ErrClosed from then on, as after its Close, and its Close returns nil.
 //
 // Errors: vk.ErrUnsubmitted if another stream has recorded updates and not submitted them, *vk.ForeignError,
-// *structures.LimitError, vk.ErrClosed.
+// *vk.LimitError, vk.ErrClosed.
 func SnapshotOn[K, V structures.Number](s *vk.Stream, t *Tree[K, V]) (*Snapshot[K, V], error) {
 	v, err := t.open().core.SnapshotOn(s)
 	return opened[K, V](v, err)
 }
 
-// SnapshotAt opens another handle to an open snapshot, by its time (Snapshot.Time). Errors: *UnprotectedError if no
+// SnapshotAt opens another handle to an open snapshot, by its time (Snapshot.Time). Errors: ErrNoSnapshot if no
 // open snapshot has that time, vk.ErrClosed, the context's.
 func SnapshotAt[K, V structures.Number](ctx context.Context, t *Tree[K, V], time uint64) (*Snapshot[K, V], error) {
 	v, err := t.open().core.At(ctx, time)
 	if err == nil && v == nil {
-		err = &UnprotectedError{time}
+		err = ErrNoSnapshot
 	}
 	return opened[K, V](v, err)
 }

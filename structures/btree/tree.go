@@ -56,7 +56,7 @@ type Description struct {
 // Other batches of Apply run concurrently with each other.
 //
 // While a snapshot is open, an update on a stream may need memory for versions. It then submits what the stream has
-// recorded, and waits. Meanwhile Compact and Build return *structures.SnapshotsError, Clear deletes all pairs leaf by
+// recorded, and waits. Meanwhile Compact and Build return ErrSnapshots, Clear deletes all pairs leaf by
 // leaf, and leaves that become empty are not freed. A kernel of the caller may change the tree only if InShaders().On
 // records it.
 type Tree[K, V structures.Number] struct {
@@ -84,7 +84,7 @@ func (t *Tree[K, V]) open() *Tree[K, V] {
 
 // New makes an empty tree.
 //
-// Errors: *structures.OptionError, *vk.OutOfMemoryError, and *structures.CapacityError, before anything is allocated,
+// Errors: *vk.OptionError, *vk.OutOfMemoryError, and *structures.CapacityError, before anything is allocated,
 // if there is too little memory for the options.
 func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*Tree[K, V], error) {
 	return of[K, V](makeTree(ctx, d, saved.Pairs[K, V](), o))
@@ -118,7 +118,7 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 // order and the path of the updates. A batch counts as if all of its keys were new. If others share the pool, they may
 // use the room, too. If there is room already, Reserve does nothing. It waits for the streams that use the tree.
 //
-// Errors: vk.ErrUnsubmitted if a stream has recorded work on the tree and not submitted it, *structures.OptionError,
+// Errors: vk.ErrUnsubmitted if a stream has recorded work on the tree and not submitted it, *vk.OptionError,
 // and *structures.CapacityError, before anything is allocated.
 func (t *Tree[K, V]) Reserve(ctx context.Context, n int) error {
 	return t.open().core.Reserve(ctx, n)
@@ -129,7 +129,7 @@ func (t *Tree[K, V]) Reserve(ctx context.Context, n int) error {
 // does. If the nodes need far less memory than the pool has, the pool is replaced by a smaller one, unless others share
 // it. While Compact runs, it takes 8 bytes of device memory for each pair and about 40 for each leaf.
 //
-// Errors: *structures.OptionError, *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), and *structures.LimitError if
+// Errors: *vk.OptionError, *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), and *vk.LimitError if
 // there is no room for the nodes. After an error the tree is unchanged.
 func (t *Tree[K, V]) Compact(ctx context.Context, fill float64) error {
 	return t.open().core.Compact(ctx, fill)

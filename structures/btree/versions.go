@@ -10,7 +10,6 @@ import (
 
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -134,7 +133,7 @@ func (v *versions) take() (time uint32, before uint64, err error) {
 		v.beginAnew()
 	}
 	if v.clock == math.MaxUint32 {
-		return 0, 0, &structures.LimitError{What: "times of snapshots", Want: 1 << 32, Most: math.MaxUint32}
+		return 0, 0, &vk.LimitError{What: "times of snapshots", Want: 1 << 32, Most: math.MaxUint32}
 	}
 	v.open = append(v.open, openTime{v.clock, 1, v.updates})
 	v.clock++
@@ -520,12 +519,8 @@ func (t *tree) remakes() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.changed = true
-	n := 0
-	for _, o := range v.open {
-		n += o.handles
+	if len(v.open) != 0 {
+		return ErrSnapshots
 	}
-	if n == 0 {
-		return nil
-	}
-	return &structures.SnapshotsError{Open: n}
+	return nil
 }

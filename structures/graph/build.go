@@ -29,7 +29,7 @@ type Source interface {
 // a directed graph; those of a Symmetric one can make an undirected graph, too. A graph without weights leaves those of
 // DeviceEdges and of rows out.
 //
-// Errors: those of New and of InsertEdges, *VertexError, and *structures.OptionError if the options ask for what the
+// Errors: those of New and of InsertEdges, *VertexError, and *vk.OptionError if the options ask for what the
 // rows aren't.
 func Build(ctx context.Context, d *vk.Device, from Source, o Options) (*Graph, error) {
 	return from.graphOf(ctx, d, o)
@@ -90,9 +90,9 @@ func (g *CSR) graphOf(ctx context.Context, d *vk.Device, o Options) (built *Grap
 	err = g.Use(ctx, func() error {
 		switch {
 		case !o.Directed && !g.Symmetric:
-			return &structures.OptionError{Option: "Directed", Reason: "false, but the rows are not symmetric"}
+			return &vk.OptionError{Option: "Directed", Reason: "false, but the rows are not symmetric"}
 		case o.Weighted && g.Weights == nil:
-			return &structures.OptionError{Option: "Weighted", Reason: "true, but the rows have no weights"}
+			return &vk.OptionError{Option: "Weighted", Reason: "true, but the rows have no weights"}
 		}
 		o.Vertices = max(o.Vertices, g.Vertices)
 		x, err := New(ctx, g.d, o)

@@ -73,7 +73,7 @@ func (g *Graph) On(s *vk.Stream) OnStream { return OnStream{g, s} }
 // pending; give the batch to Finish for them once no stream works on the graph, of an undirected graph before the
 // stream's next batch. Update doesn't look at how full vertices are: call Graph.Rehash when Graph.Stats says so.
 //
-// An insertion with a vertex of MaxVertices or more is left pending, and Finish returns *structures.LimitError for it.
+// An insertion with a vertex of MaxVertices or more is left pending, and Finish returns *vk.LimitError for it.
 // The batch runs after the lookups that other streams have submitted. Calls with slices, InShaders.Use and live
 // analytics wait
 // until it is done; while it is not submitted, they return vk.ErrUnsubmitted. Errors: vk.ErrUnsubmitted where another

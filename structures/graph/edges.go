@@ -41,7 +41,7 @@ func (e Edges) check(weights bool) error {
 //
 // Errors of this and the other updates: vk.ErrClosed, *structures.LengthError and *structures.KindError before anything
 // is done; *structures.PendingError, with the statuses that say what is done, around *vk.OutOfMemoryError,
-// *structures.LimitError, before anything is done where a vertex is MaxVertices or more, vk.ErrUnsubmitted where a
+// *vk.LimitError, before anything is done where a vertex is MaxVertices or more, vk.ErrUnsubmitted where a
 // stream has recorded work on the graph and not submitted it, or the context's. An edge of an undirected graph is then
 // in both adjacencies or in neither.
 func (g *Graph) InsertEdges(ctx context.Context, e Edges) ([]structures.Status, error) {

@@ -198,7 +198,7 @@ func TestEqualEdgesInFullPool(t *testing.T) {
 					keys[i] = uint32(i)
 				}
 				_, err = hog.Insert(t.Context(), keys)
-				var limit *structures.LimitError
+				var limit *vk.LimitError
 				require.ErrorAs(t, err, &limit)
 				_, err = g.DeleteVertices(t.Context(), there.From[len(there.From)-free:])
 				require.NoError(t, err)
@@ -408,7 +408,7 @@ func TestRefusals(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, o := range []Options{{Vertices: -1}, {Load: -1}, {MaxLoad: 0.5}, {Tile: 3}, {Capacity: 1 << 40}} {
 		_, err := New(t.Context(), d, o)
-		var option *structures.OptionError
+		var option *vk.OptionError
 		require.ErrorAs(t, err, &option, "%+v", o)
 	}
 	g := newGraph(t, d, Options{})

@@ -85,7 +85,7 @@ const (
 	deleted = 1 << 31 // of a state: GRAPH_DELETED
 )
 
-// New makes a graph without edges. Errors: *structures.OptionError; *structures.CapacityError, before anything is
+// New makes a graph without edges. Errors: *vk.OptionError; *structures.CapacityError, before anything is
 // allocated, where there is no memory for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 	if err := d.Err(); err != nil {

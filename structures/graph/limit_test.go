@@ -8,6 +8,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
 )
 
 // Numbers that no vertex has are refused, from slices before anything is done, and on streams by Finish, when the rest
@@ -37,7 +38,7 @@ func TestNoSuchVertices(t *testing.T) {
 		g, err := New(t.Context(), d, o)
 		require.NoError(t, err)
 		defer g.Close()
-		var limit *structures.LimitError
+		var limit *vk.LimitError
 		refused := func(err error) {
 			t.Helper()
 			require.ErrorAs(t, err, &limit, "%#x", bad)

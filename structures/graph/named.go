@@ -42,7 +42,7 @@ func NewNamedByText(ctx context.Context, d *vk.Device, o Options) (*Named[string
 }
 
 // errNoNames refuses vertices that nothing names.
-var errNoNames = &structures.OptionError{Option: "Vertices", Reason: "not 0, but vertices have no names yet"}
+var errNoNames = &vk.OptionError{Option: "Vertices", Reason: "not 0, but vertices have no names yet"}
 
 func newNamed[ID comparable](ctx context.Context, d *vk.Device, o Options,
 	make func(ctx context.Context, d *vk.Device, o Options) (names[ID], error)) (*Named[ID], error) {

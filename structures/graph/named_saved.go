@@ -21,7 +21,7 @@ import (
 const namedMagic = "VKDS\r\n\x1aN"
 
 // Save writes the graph and its names to w, and returns how many bytes w took. It is one call: what changes the graph
-// waits until it ends; w must not use the graph. Errors: those of Graph.Save, and *structures.LimitError of a text of
+// waits until it ends; w must not use the graph. Errors: those of Graph.Save, and *vk.LimitError of a text of
 // more than 16 MiB.
 func (n *Named[ID]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := n.turns().EnterShared(ctx); err != nil {
@@ -29,7 +29,7 @@ func (n *Named[ID]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	}
 	defer n.gate.LeaveShared()
 	if w == nil {
-		return 0, &structures.OptionError{Option: "io.Writer", Reason: "nil"}
+		return 0, &vk.OptionError{Option: "io.Writer", Reason: "nil"}
 	}
 	out := &counted{w: transfer.Whole(w)}
 	_, err := out.Write([]byte(namedMagic))
@@ -79,7 +79,7 @@ type loadNames[ID comparable] func(ctx context.Context, d *vk.Device, r io.Reade
 func loadNamed[ID comparable](ctx context.Context, d *vk.Device, r io.Reader, o Options,
 	load loadNames[ID]) (*Named[ID], error) {
 	if r == nil {
-		return nil, &structures.OptionError{Option: "io.Reader", Reason: "nil"}
+		return nil, &vk.OptionError{Option: "io.Reader", Reason: "nil"}
 	}
 	if o.Vertices != 0 {
 		return nil, errNoNames
@@ -258,7 +258,7 @@ func (n *textNames) save(ctx context.Context, w io.Writer, texts []string, numbe
 	count := 0
 	for i, text := range texts {
 		if len(text) > longestName {
-			return &structures.LimitError{What: "bytes of a name", Want: uint64(len(text)), Most: longestName}
+			return &vk.LimitError{What: "bytes of a name", Want: uint64(len(text)), Most: longestName}
 		}
 		if count == saved.BlockPairs || len(packed)+len(text) > longestName {
 			if err := cmp.Or(out.WriteBlock(count, packed, values), ctx.Err()); err != nil {

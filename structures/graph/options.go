@@ -35,7 +35,7 @@ type Options struct {
 	// grow when the work on all of them has ended.
 	Pool *alloc.SlabPool
 	// MaxBytes is the most memory that the graph may keep: its descriptors, its own pool, and both copies of
-	// either while it grows. 0: as much as there is. If an update needs more, it returns *structures.LimitError.
+	// either while it grows. 0: as much as there is. If an update needs more, it returns *vk.LimitError.
 	// Package structures says which memory of calls comes on top; the names of a Named do, too.
 	MaxBytes uint64
 	// Seed varies the hash function.
@@ -72,19 +72,19 @@ func (o *Options) complete(d *vk.Device) error {
 	}
 	switch {
 	case o.Capacity > MaxVertices:
-		return &structures.OptionError{Option: "Capacity",
+		return &vk.OptionError{Option: "Capacity",
 			Reason: fmt.Sprintf("%d, but a graph has up to %d vertices", o.Capacity, MaxVertices)}
 	case !(o.Load >= minLoad && o.Load <= maxLoad):
-		return &structures.OptionError{Option: "Load",
+		return &vk.OptionError{Option: "Load",
 			Reason: fmt.Sprintf("%g, but it is %g to %g", o.Load, minLoad, maxLoad)}
 	case !(o.MaxLoad >= max(o.Load, 1)) || o.MaxLoad > 1<<20:
-		return &structures.OptionError{Option: "MaxLoad",
+		return &vk.OptionError{Option: "MaxLoad",
 			Reason: fmt.Sprintf("%g, but it is at least 1 and Load, %g, and at most 2^20", o.MaxLoad, o.Load)}
 	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
-		return &structures.OptionError{Option: "Tile",
+		return &vk.OptionError{Option: "Tile",
 			Reason: fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}
 	case o.Tile > d.SubgroupSize():
-		return &structures.OptionError{Option: "Tile",
+		return &vk.OptionError{Option: "Tile",
 			Reason: fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
 	}
 	return nil
@@ -92,7 +92,7 @@ func (o *Options) complete(d *vk.Device) error {
 
 func (o *Options) checkVertices() error {
 	if o.Vertices < 0 || o.Vertices > MaxVertices {
-		return &structures.OptionError{Option: "Vertices",
+		return &vk.OptionError{Option: "Vertices",
 			Reason: fmt.Sprintf("%d, but a graph has 0 to %d", o.Vertices, MaxVertices)}
 	}
 	return nil

@@ -47,7 +47,7 @@ func (o OrderedOptions) options() Options {
 	return Options{Directed: o.Directed, Weighted: o.Weighted, SelfLoops: o.SelfLoops, Vertices: o.Vertices}
 }
 
-// NewOrdered makes a graph without edges. Errors: *structures.OptionError and those of btree.New.
+// NewOrdered makes a graph without edges. Errors: *vk.OptionError and those of btree.New.
 func NewOrdered(ctx context.Context, d *vk.Device, o OrderedOptions) (*Ordered, error) {
 	return newOrdered(d, o, func(o btree.Options) (*btree.Tree[uint64, uint64], error) {
 		return btree.New[uint64, uint64](ctx, d, o)

@@ -1,6 +1,6 @@
 package graph
 
-import "github.com/vkds/vkds/structures"
+import "github.com/vkds/vkds/vk"
 
 // arcsOfEdges are edges as a tree has them: of an undirected graph the arc from the lesser end first, a loop being one.
 type arcsOfEdges struct {
@@ -15,7 +15,7 @@ func (a arcsOfEdges) checkVertices() error { return checkExtent(a.extent) }
 // checkExtent refuses a number of vertices that no graph has.
 func checkExtent(extent int64) error {
 	if extent > MaxVertices {
-		return &structures.LimitError{What: "vertices of a graph", Want: uint64(extent), Most: MaxVertices}
+		return &vk.LimitError{What: "vertices of a graph", Want: uint64(extent), Most: MaxVertices}
 	}
 	return nil
 }

@@ -510,7 +510,7 @@ func TestOrderedRefuses(t *testing.T) {
 	pass.OneWidth(t, "the host refuses")
 	d := testdevice.Open(t)
 	g := newOrdered(t, d, OrderedOptions{})
-	var option *structures.OptionError
+	var option *vk.OptionError
 	_, err := NewOrdered(t.Context(), d, OrderedOptions{Vertices: -1})
 	require.ErrorAs(t, err, &option)
 	var length *structures.LengthError
@@ -523,7 +523,7 @@ func TestOrderedRefuses(t *testing.T) {
 	var kind *structures.KindError
 	err = g.UpdateEdgesInto(t.Context(), structures.InsertAdd, Edges{[]uint32{1}, []uint32{2}, nil}, nil)
 	require.ErrorAs(t, err, &kind)
-	var limit *structures.LimitError
+	var limit *vk.LimitError
 	_, err = g.InsertEdges(t.Context(), Edges{[]uint32{1}, []uint32{math.MaxUint32}, nil})
 	require.ErrorAs(t, err, &limit)
 	_, err = BuildOrdered(t.Context(), d, Edges{[]uint32{1}, []uint32{MaxVertices}, nil}, OrderedOptions{})

@@ -10,7 +10,7 @@ import (
 
 // InsertEdges inserts each edge, as Graph.InsertEdges does. Errors: vk.ErrClosed, *structures.LengthError and
 // *structures.KindError before anything is done; *structures.PendingError, with the statuses that say what is done,
-// around *structures.LimitError, before anything is done where a vertex is MaxVertices or more, *vk.OutOfMemoryError,
+// around *vk.LimitError, before anything is done where a vertex is MaxVertices or more, *vk.OutOfMemoryError,
 // vk.ErrUnsubmitted where somebody has recorded queries at a snapshot's At and not submitted them, or the context's. An
 // edge of an undirected graph is then in both adjacencies or in neither.
 func (g *Ordered) InsertEdges(ctx context.Context, e Edges) ([]structures.Status, error) {

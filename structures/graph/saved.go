@@ -127,7 +127,7 @@ func savedPairs(edges iter.Seq2[Edges, error], gone []uint32, weighted bool) ite
 
 // Load makes a graph of what Save has written, to the end of r: with directions, weights, self loops and vertices as it
 // had, whatever the options say of these; a Load of 0 is what it had, too. Errors: *structures.SavedError, also of what
-// is no graph; *structures.LimitError, if of very many vertices very few have edges and Options.Capacity has no room
+// is no graph; *vk.LimitError, if of very many vertices very few have edges and Options.Capacity has no room
 // for all; r's own; those of New and of InsertEdges.
 func Load(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Graph, error) {
 	in, vertices, err := o.open(r)
@@ -216,7 +216,7 @@ func (g *Graph) load(ctx context.Context, in *saved.Reader, vertices uint32) err
 		return err
 	}
 	if most := int64(max(g.o.Capacity, 1<<20)) + verticesAnEdge*in.Header().Pairs; int64(vertices) > most {
-		return &structures.LimitError{What: "vertices of a saved graph of so few edges", Want: uint64(vertices),
+		return &vk.LimitError{What: "vertices of a saved graph of so few edges", Want: uint64(vertices),
 			Most: uint64(most), Option: "Capacity"}
 	}
 	if _, err := g.InsertVertices(ctx, []uint32{vertices - 1}); err != nil {

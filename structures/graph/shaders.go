@@ -88,7 +88,7 @@ func (k InShaders) UsedOn(s *vk.Stream) {
 // Grow makes room for what a kernel of your own has left pending by graph_apply, so many operations, once its stream
 // was waited for: descriptors for vertices that had none, buckets for those that insertions wait for, slabs. Then
 // dispatch them again. stuck: none was finished since the last time, so something else has to be tried. Errors:
-// vk.ErrClosed, vk.ErrUnsubmitted, *vk.OutOfMemoryError, *structures.LimitError, *structures.StuckError, the context's.
+// vk.ErrClosed, vk.ErrUnsubmitted, *vk.OutOfMemoryError, *vk.LimitError, *structures.StuckError, the context's.
 func (k InShaders) Grow(ctx context.Context, pending int, stuck bool) error {
 	g := k.g
 	if err := g.enter(ctx); err != nil {

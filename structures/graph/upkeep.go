@@ -62,7 +62,7 @@ func (g *Graph) flush(ctx context.Context, extent int) error {
 // any more, and gives slabs back to the pool (FLUSH of the slab hash). Insertions from Go slices do so where vertices
 // pass Options.MaxLoad; those on streams leave it to their users. It waits for the streams that work on the graph, and
 // where one has work recorded that was not submitted, it is vk.ErrUnsubmitted. Errors also: *vk.OutOfMemoryError,
-// *structures.LimitError. After an error the graph is as good as before.
+// *vk.LimitError. After an error the graph is as good as before.
 func (g *Graph) Rehash(ctx context.Context) error {
 	ctx, end := g.told().Begin(ctx)
 	defer end()

@@ -10,6 +10,7 @@ import (
 	"github.com/vkds/vkds/internal/engine/saved"
 	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // front encodes and decodes the slices of calls. Its core is nil if the dictionary was never opened.
@@ -261,7 +262,7 @@ func (f front[K, V]) rangeInto(ctx context.Context, ranges []structures.Range[K]
 		return err
 	}
 	if into == nil {
-		return &structures.OptionError{Option: "into", Reason: "nil"}
+		return &vk.OptionError{Option: "into", Reason: "nil"}
 	}
 	if err := c.gate.EnterShared(ctx); err != nil {
 		return err
@@ -305,8 +306,8 @@ func (f front[K, V]) neighbors(ctx context.Context, to structures.Direction,
 	if err := c.gate.Err(); err != nil {
 		return n, err
 	}
-	if to > structures.Ceil {
-		return n, &structures.DirectionError{Direction: to}
+	if err := pipeline.CheckDirection(to); err != nil {
+		return n, err
 	}
 	if err := c.gate.EnterShared(ctx); err != nil {
 		return n, err

@@ -9,12 +9,13 @@ import (
 
 	"github.com/vkds/vkds/internal/engine/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // save writes all pairs. The caller has entered the gate.
 func (c *core) save(ctx context.Context, to io.Writer, structure string) (int64, error) {
 	if to == nil {
-		return 0, &structures.OptionError{Option: "io.Writer", Reason: "nil"}
+		return 0, &vk.OptionError{Option: "io.Writer", Reason: "nil"}
 	}
 	w, err := saved.NewWriter(to, saved.Header{Structure: structure, Pairs: int64(c.size())}, c.columns)
 	if err != nil {

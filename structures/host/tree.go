@@ -124,7 +124,7 @@ func (t *Tree[K, V]) Select(ctx context.Context, ranks []uint32) (structures.Nei
 	return t.open().selected(ctx, ranks)
 }
 
-// Neighbor returns a neighbor of each key. Further error: *structures.DirectionError.
+// Neighbor returns a neighbor of each key. Further error: *vk.OptionError.
 func (t *Tree[K, V]) Neighbor(ctx context.Context, to structures.Direction,
 	keys []K) (structures.Neighbors[K, V], error) {
 	return t.open().neighbors(ctx, to, keys)

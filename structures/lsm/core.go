@@ -95,7 +95,7 @@ func (l *lsm) reserve(ctx context.Context, n int) error {
 	}
 	switch {
 	case n < 0:
-		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
+		return &vk.OptionError{Option: "Capacity", Reason: "negative"}
 	case n > MaxPairs:
 		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: tooMany(uint64(n))}
 	}

@@ -58,7 +58,7 @@ func (l *LSM[K, V]) open() *LSM[K, V] {
 	return l
 }
 
-// New makes an empty LSM. Errors: *structures.OptionError; *structures.CapacityError, before memory for pairs is
+// New makes an empty LSM. Errors: *vk.OptionError; *structures.CapacityError, before memory for pairs is
 // allocated, if there is too little memory for the options; *vk.OutOfMemoryError.
 func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*LSM[K, V], error) {
 	return of[K, V](newLSM(ctx, d, saved.Pairs[K, V](), o))
@@ -99,7 +99,7 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 // and not submitted. Updates return vk.ErrUnsubmitted while another stream has queries recorded and not submitted.
 // Memory for levels is allocated when they are first needed, or ahead by Options.Capacity.
 //
-// Errors of Update: *structures.KindError, *structures.LengthError, *structures.LimitError, *vk.OutOfMemoryError,
+// Errors of Update: *structures.KindError, *structures.LengthError, *vk.LimitError, *vk.OutOfMemoryError,
 // vk.ErrUnsubmitted, and those of making a kernel. Then the LSM is not changed. If the error comes before the first
 // command is recorded, the stream stays as it was; otherwise the stream drops its batch.
 func (l *LSM[K, V]) On(s *vk.Stream) structures.OrderedOnStream {

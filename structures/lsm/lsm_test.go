@@ -185,7 +185,7 @@ func TestOptions(t *testing.T) {
 		{Cleanup: WhenStale(1)}, {Cleanup: WhenStale(-0.5)},
 	} {
 		_, err := New[uint32, uint32](t.Context(), d, o)
-		var option *structures.OptionError
+		var option *vk.OptionError
 		require.ErrorAs(t, err, &option, "%+v", o)
 		require.Contains(t, err.Error(), option.Option)
 	}
@@ -213,7 +213,7 @@ func TestOptions(t *testing.T) {
 		if err == nil {
 			continue
 		}
-		var full *structures.LimitError
+		var full *vk.LimitError
 		var pending *structures.PendingError
 		require.ErrorAs(t, err, &full)
 		require.ErrorAs(t, err, &pending)
@@ -299,7 +299,7 @@ func TestDeletionsAtTheLimit(t *testing.T) {
 		for range 3 {
 			keys, values := batch(rng, 100_000, 1<<31, map[uint32]uint32{})
 			status, err := l.Insert(t.Context(), keys, values)
-			var full *structures.LimitError
+			var full *vk.LimitError
 			require.ErrorAs(t, err, &full)
 			for i, s := range status {
 				if s != structures.Pending {

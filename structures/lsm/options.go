@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // Options configure an LSM. The zero value makes one that grows as needed and never cleans up by itself.
@@ -16,7 +17,7 @@ type Options struct {
 	// Capacity is the number of pairs, including stale ones, for which memory is allocated at first. 0: none.
 	Capacity int
 	// MaxBytes is the most memory that the LSM may keep: its levels, and the memory to merge them. 0: no limit but the
-	// device's. An update that needs more returns *structures.LimitError. Package structures describes the memory of
+	// device's. An update that needs more returns *vk.LimitError. Package structures describes the memory of
 	// calls that is not counted. A cleanup takes two more copies of all pairs, so that an LSM at its limit can be
 	// cleaned up.
 	MaxBytes uint64
@@ -58,12 +59,12 @@ func WhenStale(share float64) Policy { return Policy{stale: share} }
 
 // tooMany returns the error for more pairs than an LSM may have.
 func tooMany(pairs uint64) error {
-	return &structures.LimitError{What: "pairs of an LSM, stale ones among them", Want: pairs, Most: MaxPairs}
+	return &vk.LimitError{What: "pairs of an LSM, stale ones among them", Want: pairs, Most: MaxPairs}
 }
 
 // tooLarge returns the error for more memory than an LSM may take.
 func tooLarge(bytes, limit uint64) error {
-	return &structures.LimitError{What: "bytes of an LSM", Want: bytes, Most: limit, Option: "MaxBytes"}
+	return &vk.LimitError{What: "bytes of an LSM", Want: bytes, Most: limit, Option: "MaxBytes"}
 }
 
 func (o *Options) complete() error {
@@ -72,13 +73,13 @@ func (o *Options) complete() error {
 	}
 	switch {
 	case o.Batch < minBatch || o.Batch > MaxPairs/2 || bits.OnesCount(uint(o.Batch)) != 1:
-		return &structures.OptionError{Option: "Batch",
+		return &vk.OptionError{Option: "Batch",
 			Reason: fmt.Sprintf("%d, but it is a power of two from %d to %d", o.Batch, minBatch, MaxPairs/2)}
 	case o.Capacity < 0 || o.Capacity > MaxPairs:
-		return &structures.OptionError{Option: "Capacity",
+		return &vk.OptionError{Option: "Capacity",
 			Reason: fmt.Sprintf("%d, but there are 0 to %d pairs", o.Capacity, MaxPairs)}
 	case !(o.Cleanup.stale >= 0 && o.Cleanup.stale < 1):
-		return &structures.OptionError{Option: "Cleanup",
+		return &vk.OptionError{Option: "Cleanup",
 			Reason: fmt.Sprintf("a stale share of %g, but it is from 0 to below 1", o.Cleanup.stale)}
 	}
 	return nil

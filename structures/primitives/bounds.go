@@ -92,7 +92,7 @@ type boundsPlan struct {
 // Bounds records a search for many queries in a sorted array. Each result is an index of the array, or its length. Out
 // may be Queries if these have 32 bits and are not Sorted; nothing else may overlap.
 //
-// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
+// Errors: *structures.CountError, *vk.OptionError, ErrNoMemory, and those of making a kernel.
 //
 // Sorted queries are merged with the keys (Green, McColl and Bader, GPU Merge Path, 2012). Other queries descend a
 // static B-tree without pointers that is made for the call (Rao and Ross, Cache Conscious Indexing for Decision-Support

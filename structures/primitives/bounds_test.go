@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // boundsOf returns the expected result of Bounds.
@@ -257,7 +258,7 @@ func TestBoundsRefuses(t *testing.T) {
 	}
 	args := good
 	args.Width = structures.Bits64 + 1
-	var widths *WidthsError
+	var widths *vk.OptionError
 	require.ErrorAs(t, r.p.Bounds(r.s, args), &widths)
 	var length *structures.CountError
 	good.Count.N = -1

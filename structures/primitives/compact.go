@@ -66,7 +66,7 @@ func (p *Primitives) CompactScratch(n int) int {
 // Compact records the copying of the elements whose flags are set, one after the other in their order. It has one form,
 // which first counts the flags of each chunk.
 //
-// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
+// Errors: *structures.CountError, *vk.OptionError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Compact(s *vk.Stream, a CompactArgs) error {
 	return p.whole(s, func() error { return p.compact(s, a) })
 }

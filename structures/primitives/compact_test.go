@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // flagWords returns a bit for each of n elements, of which the given number in 256 is set. The bits after the last
@@ -80,7 +81,7 @@ func TestCompactRefuses(t *testing.T) {
 		spoil(&a)
 		require.ErrorIs(t, r.p.Compact(r.s, a), ErrNoMemory, name)
 	}
-	var width *WidthsError
+	var width *vk.OptionError
 	a := good
 	a.Widths = Widths{structures.Bits32, structures.Bits64}
 	require.ErrorAs(t, r.p.Compact(r.s, a), &width)

@@ -41,7 +41,7 @@ func (p *Primitives) HistogramScratch(n, bits int) int { return 0 }
 
 // Histogram records the counting of keys by the value of a field of their bits.
 //
-// Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and those of making a kernel.
+// Errors: *structures.CountError, *vk.OptionError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Histogram(s *vk.Stream, a HistogramArgs) error {
 	return p.whole(s, func() error { return p.histogram(s, a) })
 }
@@ -54,7 +54,7 @@ func (p *Primitives) histogram(s *vk.Stream, a HistogramArgs) error {
 		return err
 	}
 	if a.FirstBit < 0 || a.Bits < 1 || a.Bits > MaxHistogramBits || a.FirstBit+a.Bits > a.Width.Bits() {
-		return &BitsError{a.FirstBit, a.Bits, a.Width.Bits()}
+		return noBits(a.FirstBit, a.Bits, MaxHistogramBits, a.Width.Bits())
 	}
 	if a.Out == 0 || a.Length.N > 0 && a.Keys == 0 {
 		return ErrNoMemory

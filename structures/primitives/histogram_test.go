@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // A field may extend over both words of a key.
@@ -44,14 +45,14 @@ func testHistogram[N number](t *testing.T, fields []keyField) {
 func TestHistogramRefuses(t *testing.T) {
 	r := newRig(t)
 	at := room(r, 8).Address()
-	var bits *BitsError
+	var bits *vk.OptionError
 	for _, field := range []struct{ first, bits int }{{0, 0}, {0, MaxHistogramBits + 1}, {-1, 3}, {30, 3}} {
 		a := HistogramArgs{Keys: at, Out: at, FirstBit: field.first, Bits: field.bits, Length: Length{N: 8}}
 		require.ErrorAs(t, r.p.Histogram(r.s, a), &bits, fmt.Sprint(field))
 	}
 	long := HistogramArgs{Keys: at, Out: at, FirstBit: 60, Bits: 5, Width: structures.Bits64}
 	require.ErrorAs(t, r.p.Histogram(r.s, long), &bits)
-	var width *WidthsError
+	var width *vk.OptionError
 	require.ErrorAs(t, r.p.Histogram(r.s, HistogramArgs{Keys: at, Out: at, Bits: 5, Width: 2}), &width)
 	var length *structures.CountError
 	require.ErrorAs(t, r.p.Histogram(r.s, HistogramArgs{Keys: at, Out: at, Bits: 8, Length: Length{N: -1}}), &length)

@@ -95,7 +95,7 @@ func (p *Primitives) MergeScratch(n int, w Widths) int {
 // one run keep their order. Each run may have any length up to MaxLength. A and B may be the same run. The output and
 // the scratch memory must not overlap them.
 //
-// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
+// Errors: *structures.CountError, *vk.OptionError, ErrNoMemory, and those of making a kernel.
 //
 // Source: Green, McColl and Bader, GPU Merge Path: A GPU Merging Algorithm, 2012.
 func (p *Primitives) Merge(s *vk.Stream, a MergeArgs) error {

@@ -238,7 +238,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 	args := good
 	args.Widths = Widths{Key: structures.Bits32, Value: structures.Bits64}
-	var widths *WidthsError
+	var widths *vk.OptionError
 	require.ErrorAs(t, r.p.Merge(r.s, args), &widths)
 	var length *structures.CountError
 	good.B.Length.N = MaxLength + 1

@@ -93,7 +93,7 @@ func (p *Primitives) PartitionScratch(bits int) int {
 // within a tile, these reads are almost sequential. Sources tell where each key came from, for results that are too
 // large to be moved.
 //
-// Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and those of making a kernel.
+// Errors: *structures.CountError, *vk.OptionError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {
 	return p.whole(s, func() error { return p.partition(s, a) })
 }
@@ -106,7 +106,7 @@ func (p *Primitives) partition(s *vk.Stream, a PartitionArgs) error {
 		return err
 	}
 	if a.Bits < 1 || a.Bits > MaxPartitionBits {
-		return &BitsError{32 - a.Bits, a.Bits, 32}
+		return noBits(32-a.Bits, a.Bits, MaxPartitionBits, 32)
 	}
 	if a.Length.N == 0 {
 		return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // requireParts fails unless destinations map each key to its place in parted, each place once, and parted is in the
@@ -163,7 +164,7 @@ func TestPartitionErrors(t *testing.T) {
 	for _, b := range []int{-1, 0, MaxPartitionBits + 1} {
 		a := good
 		a.Bits = b
-		var wrong *BitsError
+		var wrong *vk.OptionError
 		require.ErrorAs(t, r.p.Partition(r.s, a), &wrong)
 	}
 	a := good

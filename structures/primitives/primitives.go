@@ -159,11 +159,10 @@ func (l Length) check() error {
 	return nil
 }
 
-// BitsError is returned if keys don't have the bits that an operation asks for.
-type BitsError struct{ First, Bits, Of int }
-
-func (e *BitsError) Error() string {
-	return fmt.Sprintf("primitives: %d bits from bit %d on, but a key has %d", e.Bits, e.First, e.Of)
+// noBits returns the error for bits that keys don't have, or for more of them than an operation takes.
+func noBits(first, bits, most, of int) error {
+	return &vk.OptionError{Option: "Bits",
+		Reason: fmt.Sprintf("%d bits from bit %d on, but they are 1 to %d of the %d bits of a key", bits, first, most, of)}
 }
 
 // ErrNoMemory is returned if an operation gets no address for an array or scratch memory that it needs.

@@ -54,7 +54,7 @@ func (p *Primitives) ReduceScratch(n int, sums structures.Width) int {
 
 // Reduce records the reduction of an array to one number.
 //
-// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
+// Errors: *structures.CountError, *vk.OptionError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Reduce(s *vk.Stream, a ReduceArgs) error {
 	return p.whole(s, func() error { return p.reduce(s, a) })
 }

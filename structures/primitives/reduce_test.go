@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 func reduced[N, S number](in []N, op ReduceOp) S {
@@ -67,7 +68,7 @@ func TestReduceRefuses(t *testing.T) {
 	var length *structures.CountError
 	require.ErrorAs(t, r.p.Reduce(r.s, ReduceArgs{In: array, Out: array, Scratch: array, Length: Length{N: -1}}),
 		&length)
-	var width *WidthsError
+	var width *vk.OptionError
 	require.ErrorAs(t, r.p.Reduce(r.s, ReduceArgs{In: array, Out: array, Scratch: array, Sums: 2}), &width)
 	require.ErrorIs(t, r.p.Reduce(r.s, ReduceArgs{In: array, Scratch: array}), ErrNoMemory)
 	require.ErrorIs(t, r.p.Reduce(r.s, ReduceArgs{Out: array, Scratch: array, Length: Length{N: 8}}), ErrNoMemory)

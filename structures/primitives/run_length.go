@@ -42,7 +42,7 @@ func (p *Primitives) RunLengthScratch(n int) int {
 // their order. The outputs must have room for the greatest possible number of runs, at most Length. RunLength has one
 // form, which first counts the runs of each chunk.
 //
-// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
+// Errors: *structures.CountError, *vk.OptionError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {
 	return p.whole(s, func() error { return p.runLength(s, a) })
 }

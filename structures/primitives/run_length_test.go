@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // runsOf returns the run-length encoding of an array.
@@ -87,7 +88,7 @@ func TestRunLengthRefuses(t *testing.T) {
 		spoil(&a)
 		require.ErrorIs(t, r.p.RunLength(r.s, a), ErrNoMemory, name)
 	}
-	var width *WidthsError
+	var width *vk.OptionError
 	a := good
 	a.Width = 2
 	require.ErrorAs(t, r.p.RunLength(r.s, a), &width)

@@ -64,7 +64,7 @@ func (p *Primitives) ScanScratch(n int, sums structures.Width) int {
 // or of In[0] … In[i] if Inclusive is set. Both forms take several passes over a short array, and over an array that is
 // scanned in place.
 //
-// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
+// Errors: *structures.CountError, *vk.OptionError, ErrNoMemory, and those of making a kernel.
 //
 // Source: Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016. The multi-pass form is
 // the reduce-then-scan of its section 3.

@@ -142,7 +142,7 @@ func TestScanRefuses(t *testing.T) {
 	require.ErrorIs(t, r.p.Scan(r.s, ScanArgs{Out: array, Scratch: array, Length: Length{N: 8}}), ErrNoMemory)
 	require.ErrorIs(t, r.p.Scan(r.s, ScanArgs{In: array, Scratch: array, Length: Length{N: 8}}), ErrNoMemory)
 	require.ErrorIs(t, r.p.Scan(r.s, ScanArgs{In: array, Out: array, Length: Length{N: 8}}), ErrNoMemory)
-	var width *WidthsError
+	var width *vk.OptionError
 	require.ErrorAs(t, r.p.Scan(r.s, ScanArgs{In: array, Out: array, Scratch: array, Length: Length{N: 8}, Width: 2}),
 		&width)
 	r.run(nil)

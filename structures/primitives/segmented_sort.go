@@ -165,7 +165,7 @@ func (t segmentTile) tooShort(n, longest int) bool {
 // and sorted by key and then by segment. If Longest excludes long segments, this part is left out, which saves about
 // twenty dispatches.
 //
-// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
+// Errors: *structures.CountError, *vk.OptionError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) SegmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
 	return p.whole(s, func() error { return p.segmentedSort(s, a) })
 }

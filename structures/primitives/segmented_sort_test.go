@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // checkSegmentedSort sorts segments of these lengths, of keys below a bound, as pairs and as keys alone, and compares
@@ -199,7 +200,7 @@ func TestSegmentedSortRefuses(t *testing.T) {
 	}
 	args := good
 	args.Widths = Widths{Key: structures.Bits32, Value: structures.Bits64}
-	var widths *WidthsError
+	var widths *vk.OptionError
 	require.ErrorAs(t, r.p.SegmentedSort(r.s, args), &widths)
 	var length *structures.CountError
 	good.Segments = -1

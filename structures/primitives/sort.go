@@ -31,7 +31,7 @@ func (p *Primitives) SortScratch(n int, pairs bool, w Widths) int {
 // these take passes, and a local sort follows. The input is not changed. The output and the scratch memory must not
 // overlap it or each other.
 //
-// Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and those of making a kernel.
+// Errors: *structures.CountError, *vk.OptionError, ErrNoMemory, and those of making a kernel.
 //
 // The single-pass form is that of Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for GPUs,
 // 2022, with a bounded wait. The multi-pass form counts and scans before each pass: Merrill and Grimshaw, High
@@ -49,7 +49,7 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 	}
 	width := a.Widths.Key.Bits()
 	if a.FirstBit < 0 || a.FirstBit >= width || a.Bits < 0 || a.FirstBit+a.Bits > width {
-		return &BitsError{a.FirstBit, a.Bits, width}
+		return noBits(a.FirstBit, a.Bits, width, width)
 	}
 	if a.Length.N == 0 {
 		return nil

@@ -175,17 +175,17 @@ func TestSortErrors(t *testing.T) {
 		for _, b := range all {
 			a := good
 			a.FirstBit, a.Bits, a.Widths.Key = b[0], b[1], width
-			var bits *BitsError
+			var bits *vk.OptionError
 			require.ErrorAs(t, r.p.Sort(r.s, a), &bits)
-			require.Equal(t, BitsError{b[0], b[1], width.Bits()}, *bits)
+			require.Equal(t, "Bits", bits.Option)
 		}
 	}
 	for _, w := range []Widths{{structures.Bits32, structures.Bits64}, {structures.Bits64 + 1, structures.Bits32}} {
 		a := good
 		a.Widths = w
-		var widths *WidthsError
+		var widths *vk.OptionError
 		require.ErrorAs(t, r.p.Sort(r.s, a), &widths)
-		require.Equal(t, w, widths.Widths)
+		require.Equal(t, "Widths", widths.Option)
 	}
 	for _, n := range []int{-1, MaxLength + 1} {
 		a := good

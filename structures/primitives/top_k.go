@@ -95,7 +95,7 @@ func (p *Primitives) TopKScratch(n, k int, w Widths) int {
 // A radix selection finds the k-th key. It reads the keys three times, or up to six times if they have 64 bits. Two
 // more passes pick the keys, which are then sorted. So a small k costs hardly more than a sum.
 //
-// Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
+// Errors: *structures.CountError, *vk.OptionError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) TopK(s *vk.Stream, a TopKArgs) error {
 	if !p.made() {
 		return vk.ErrNotOpen

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // inOrder returns the indices of keys, the least or the greatest first; of equal keys, the first one comes first.
@@ -138,7 +139,7 @@ func TestTopKRefuses(t *testing.T) {
 		spoil(&a)
 		require.ErrorIs(t, r.p.TopK(r.s, a), ErrNoMemory, name)
 	}
-	var width *WidthsError
+	var width *vk.OptionError
 	a := good
 	a.Values, a.Widths = at, Widths{structures.Bits32, structures.Bits64}
 	require.ErrorAs(t, r.p.TopK(r.s, a), &width)

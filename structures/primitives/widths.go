@@ -5,11 +5,12 @@ import (
 
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 func checkWidth(w structures.Width) error {
 	if w > structures.Bits64 {
-		return &WidthsError{Widths{Key: w}}
+		return &vk.OptionError{Option: "Width", Reason: w.String() + " is not a width of keys"}
 	}
 	return nil
 }
@@ -20,7 +21,8 @@ type Widths struct{ Key, Value structures.Width }
 
 func (w Widths) check() error {
 	if w.Key > structures.Bits64 || w.Value > w.Key {
-		return &WidthsError{w}
+		return &vk.OptionError{Option: "Widths",
+			Reason: fmt.Sprintf("keys of %s with values of %s are not supported", w.Key, w.Value)}
 	}
 	return nil
 }
@@ -31,11 +33,4 @@ func (w Widths) module(kernel string, pairs bool) string {
 		return recording.OfKeys(kernel, w.Key)
 	}
 	return recording.OfPairs(kernel, w.Key, w.Value)
-}
-
-// WidthsError is returned if an operation does not take keys and values of these widths.
-type WidthsError struct{ Widths Widths }
-
-func (e *WidthsError) Error() string {
-	return fmt.Sprintf("primitives: keys of %s with values of %s", e.Widths.Key, e.Widths.Value)
 }

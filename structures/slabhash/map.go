@@ -51,7 +51,7 @@ func (m *Map[K, V]) open() *table {
 	return m.table
 }
 
-// New makes an empty map. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
+// New makes an empty map. Errors: *vk.OptionError; *structures.CapacityError, before anything is allocated,
 // where there is no memory for what the options ask for; *vk.OutOfMemoryError.
 func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*Map[K, V], error) {
 	return mapOf[K, V](newTable(ctx, d, saved.Pairs[K, V](), o))
@@ -75,7 +75,7 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 // Assigned. Of equal keys in the batch the last one's value stays, and their statuses are those of one after the other.
 //
 // Errors of this and the other insertions: *structures.LengthError; *structures.PendingError, with the
-// statuses that say what is done, around *vk.OutOfMemoryError, *structures.LimitError or the context's.
+// statuses that say what is done, around *vk.OutOfMemoryError, *vk.LimitError or the context's.
 func (m *Map[K, V]) Insert(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
 	return update(ctx, m.open(), structures.Insert, keys, values)
 }

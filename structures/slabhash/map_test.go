@@ -288,7 +288,7 @@ func TestOptions(t *testing.T) {
 	} {
 		for _, o := range bad {
 			_, err := New[uint32, uint32](t.Context(), d, o)
-			var wrong *structures.OptionError
+			var wrong *vk.OptionError
 			require.ErrorAs(t, err, &wrong, "%+v", o)
 			require.Equal(t, option, wrong.Option)
 			_, err = NewSet[uint32](t.Context(), d, o)
@@ -302,7 +302,7 @@ func TestOptions(t *testing.T) {
 	_, err = New[uint32, uint32](cancelled(t), d, Options{})
 	require.Error(t, err)
 	for _, buckets := range []int{1, 3, -1, 1<<31 + 1} {
-		var wrong *structures.OptionError
+		var wrong *vk.OptionError
 		require.ErrorAs(t, m.Rehash(t.Context(), buckets), &wrong, "%d buckets", buckets)
 	}
 	requireContents(t, d, m, nil)

@@ -27,7 +27,7 @@ type Options struct {
 	// takes turns, and has it grow when the work on all of them has ended.
 	Pool *alloc.SlabPool
 	// MaxBytes is the most memory that the table may keep: its buckets, its own pool, and both copies of
-	// either while it grows. 0: as much as there is. If an update needs more, it returns *structures.LimitError.
+	// either while it grows. 0: as much as there is. If an update needs more, it returns *vk.LimitError.
 	// Package structures says which memory of calls comes on top.
 	MaxBytes uint64
 	// Seed varies the hash function.
@@ -68,7 +68,7 @@ func (o Options) asked(err error) error {
 
 func checkBuckets(n int) error {
 	if n < minBuckets || n > maxBuckets {
-		return &structures.OptionError{Option: "Buckets",
+		return &vk.OptionError{Option: "Buckets",
 			Reason: fmt.Sprintf("%d, but a table has %d to %d", n, minBuckets, maxBuckets)}
 	}
 	return nil
@@ -83,18 +83,18 @@ func (o *Options) complete(d *vk.Device) error {
 	}
 	switch {
 	case o.Capacity < 0:
-		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
+		return &vk.OptionError{Option: "Capacity", Reason: "negative"}
 	case !(o.Load >= minLoad && o.Load <= maxLoad):
-		return &structures.OptionError{Option: "Load",
+		return &vk.OptionError{Option: "Load",
 			Reason: fmt.Sprintf("%g, but it is %g to %g", o.Load, minLoad, maxLoad)}
 	case o.MaxLoad > 0 && o.MaxLoad < o.Load:
-		return &structures.OptionError{Option: "MaxLoad",
+		return &vk.OptionError{Option: "MaxLoad",
 			Reason: fmt.Sprintf("%g, which is below Load, %g", o.MaxLoad, o.Load)}
 	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
-		return &structures.OptionError{Option: "Tile",
+		return &vk.OptionError{Option: "Tile",
 			Reason: fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}
 	case o.Tile > d.SubgroupSize():
-		return &structures.OptionError{Option: "Tile",
+		return &vk.OptionError{Option: "Tile",
 			Reason: fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
 	}
 	if o.Buckets != 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 func (t *table) Reserve(ctx context.Context, n int) error {
@@ -15,7 +16,7 @@ func (t *table) Reserve(ctx context.Context, n int) error {
 		return err
 	}
 	if n < 0 {
-		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
+		return &vk.OptionError{Option: "Capacity", Reason: "negative"}
 	}
 	ctx, end := t.progress.Begin(ctx)
 	defer end()

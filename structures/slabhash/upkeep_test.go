@@ -450,7 +450,7 @@ func TestSharedPool(t *testing.T) {
 func TestRehashToWhatCannotBe(t *testing.T) {
 	m := newMap(t, testdevice.Open(t), Options{Buckets: 64})
 	for _, n := range []int{-5, 3, 1<<31 + 1} {
-		var option *structures.OptionError
+		var option *vk.OptionError
 		require.ErrorAs(t, m.Rehash(t.Context(), n), &option)
 		require.ErrorContains(t, option, fmt.Sprint(n))
 	}

@@ -64,7 +64,7 @@ func (a *Array[K, V]) open() *Array[K, V] {
 	return a
 }
 
-// New makes an empty array. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
+// New makes an empty array. Errors: *vk.OptionError; *structures.CapacityError, before anything is allocated,
 // if there is too little memory for the options; *vk.OutOfMemoryError.
 func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*Array[K, V], error) {
 	return of[K, V](newArray(ctx, d, saved.Pairs[K, V](), o))
@@ -73,7 +73,7 @@ func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (
 // Build makes an array of pairs in any order. If a key comes twice, its last value stays. The pairs and the memory to
 // sort them must fit into the device's memory at once.
 //
-// Errors: *structures.OptionError, *structures.LengthError, *structures.LimitError, *vk.OutOfMemoryError.
+// Errors: *vk.OptionError, *structures.LengthError, *vk.LimitError, *vk.OutOfMemoryError.
 func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, values []V,
 	o Options) (*Array[K, V], error) {
 	columns := saved.Pairs[K, V]()

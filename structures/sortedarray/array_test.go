@@ -176,7 +176,7 @@ func TestStream(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	d := testdevice.Open(t)
-	var option *structures.OptionError
+	var option *vk.OptionError
 	for _, n := range []int{-1, MaxPairs + 1} {
 		_, err := New[uint32, uint32](t.Context(), d, Options{Capacity: n})
 		require.ErrorAs(t, err, &option)

@@ -29,7 +29,7 @@ const anyKey = math.MaxUint64
 
 // full returns the error for more pairs than an array may have.
 func full(pairs int) error {
-	return &structures.LimitError{What: "pairs of a sorted array", Want: uint64(pairs), Most: MaxPairs}
+	return &vk.LimitError{What: "pairs of a sorted array", Want: uint64(pairs), Most: MaxPairs}
 }
 
 // bare returns an array that is not open.
@@ -46,7 +46,7 @@ func newArray(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 	}
 	if o.Capacity < 0 || o.Capacity > MaxPairs {
 		reason := fmt.Sprintf("%d, but an array has 0 to %d pairs", o.Capacity, MaxPairs)
-		return nil, &structures.OptionError{Option: "Capacity", Reason: reason}
+		return nil, &vk.OptionError{Option: "Capacity", Reason: reason}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (a *array) reserve(ctx context.Context, n int) error {
 	}
 	switch {
 	case n < 0:
-		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
+		return &vk.OptionError{Option: "Capacity", Reason: "negative"}
 	case n > MaxPairs:
 		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: full(n)}
 	}

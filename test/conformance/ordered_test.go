@@ -483,9 +483,9 @@ func testNoSuchDirection[W structures.Word](t *testing.T, d *vk.Device) {
 				"on a stream": onstream.Of(ordered).Ordered(stream).Neighbor(none, on),
 				"finished":    onstream.Of(ordered).Ordered(stream).FinishNeighbors(t.Context(), none, on),
 			} {
-				var direction *structures.DirectionError
+				var direction *vk.OptionError
 				require.ErrorAs(t, err, &direction, what)
-				require.Equal(t, none, direction.Direction, what)
+				require.Equal(t, "direction", direction.Option, what)
 			}
 		})
 	}

@@ -208,7 +208,7 @@ func TestErrorTypes(t *testing.T) {
 		call func() error
 	}
 	calls := map[string]call{
-		"too large": {&vk.TooLargeError{}, func() error { _, err := vk.NewBuffer[byte](d, -1); return err }},
+		"too large": {&vk.LimitError{}, func() error { _, err := vk.NewBuffer[byte](d, -1); return err }},
 		"memory":    {&vk.OutOfMemoryError{}, func() error { _, err := vk.NewBuffer[byte](d, 65<<20); return err }},
 		"budget":    {&vk.LimitError{}, func() error { _, err := vk.NewBuffer[byte](d.Budget("", 1), 1); return err }},
 		"no device": {vk.ErrNotOpen, func() error { _, err := vk.NewBuffer[byte](nil, 1); return err }},
@@ -219,7 +219,7 @@ func TestErrorTypes(t *testing.T) {
 			_, err := vk.Open(vk.Options{SubgroupSize: 3})
 			return err
 		}},
-		"pool": {&alloc.LimitError{}, func() error {
+		"pool": {&vk.LimitError{}, func() error {
 			_, err := alloc.NewSlabPool(ctx, d, alloc.PoolOptions{MaxBytes: 1})
 			return err
 		}},
@@ -233,20 +233,20 @@ func TestErrorTypes(t *testing.T) {
 			return err
 		}},
 		"saved": {&structures.SavedError{}, func() error { return load(damaged) }},
-		"direction": {&structures.DirectionError{}, func() error {
+		"direction": {&vk.OptionError{}, func() error {
 			_, err := tree.Neighbor(ctx, 99, keys)
 			return err
 		}},
-		"snapshots": {&structures.SnapshotsError{}, func() error { return tree.Compact(ctx, 0) }},
-		"fill":      {&structures.OptionError{}, func() error { return tree.Compact(ctx, 2) }},
-		"time": {&btree.UnprotectedError{}, func() error {
+		"snapshots": {btree.ErrSnapshots, func() error { return tree.Compact(ctx, 0) }},
+		"fill":      {&vk.OptionError{}, func() error { return tree.Compact(ctx, 2) }},
+		"time": {btree.ErrNoSnapshot, func() error {
 			_, err := btree.SnapshotAt(ctx, tree, 12345)
 			return err
 		}},
-		"two trees": {&btree.ForeignError{}, func() error {
+		"two trees": {&vk.OptionError{}, func() error {
 			return btree.DiffOn(s, at, elsewhere, btree.DeviceDiff{})
 		}},
-		"order": {&btree.OrderError{}, func() error {
+		"order": {&vk.OptionError{}, func() error {
 			return btree.DiffOn(s, later, at, btree.DeviceDiff{Total: buffer})
 		}},
 		"vertex": {&graph.VertexError{}, func() error {
@@ -257,7 +257,7 @@ func TestErrorTypes(t *testing.T) {
 			_, err := graph.NewCSR(ctx, d, graph.Rows{Vertices: 2, Arcs: 2, Offsets: buffer, Targets: buffer})
 			return err
 		}},
-		"vertices": {&structures.LimitError{}, func() error {
+		"vertices": {&vk.LimitError{}, func() error {
 			_, err := arcs.InsertEdges(ctx, graph.Edges{From: []uint32{math.MaxUint32}, To: []uint32{1}})
 			return err
 		}},
@@ -266,7 +266,7 @@ func TestErrorTypes(t *testing.T) {
 			return err
 		}},
 		"directed": {analytics.ErrDirected, func() error { _, err := of.Triangles(ctx); return err }},
-		"bits": {&primitives.BitsError{}, func() error {
+		"bits": {&vk.OptionError{}, func() error {
 			return p.Sort(s, primitives.SortArgs{FirstBit: 33, Length: primitives.Length{N: 1}})
 		}},
 		"no address": {primitives.ErrNoMemory, func() error {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
@@ -71,12 +70,12 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// A nil pointer for results, a nil io.Writer and a nil io.Reader are an *structures.OptionError. The handle is left as
+// A nil pointer for results, a nil io.Writer and a nil io.Reader are an *vk.OptionError. The handle is left as
 // it was: it can be closed.
 func TestNilArguments(t *testing.T) {
 	pass.OneWidth(t, "next to nothing is dispatched")
 	d := testdevice.Open(t)
-	var no *structures.OptionError
+	var no *vk.OptionError
 	for _, handle := range opened(t, d) {
 		x := reflect.ValueOf(handle)
 		for i := range x.NumMethod() {

@@ -84,7 +84,7 @@ func testBatchLargerThanTheLimit[W structures.Word](t *testing.T) {
 				var memory *vk.OutOfMemoryError
 				require.ErrorAs(t, err, &memory)
 			} else {
-				var full *structures.LimitError
+				var full *vk.LimitError
 				require.ErrorAs(t, err, &full)
 			}
 			require.Equal(t, len(k)-n, pending.Operations)

@@ -117,7 +117,7 @@ func testPoolLimit[W structures.Word](t *testing.T) {
 			status, err := m.Insert(t.Context(), k, k)
 			var pending *structures.PendingError
 			require.ErrorAs(t, err, &pending)
-			var full *structures.LimitError
+			var full *vk.LimitError
 			require.ErrorAs(t, err, &full)
 			require.Equal(t, n, len(status))
 			require.Equal(t, n-pending.Operations, done(t, want, k, k, status))
@@ -278,7 +278,7 @@ func testRehashWithoutMemory[W structures.Word](t *testing.T) {
 	s, err = limited.Insert(t.Context(), k, k)
 	require.NoError(t, err)
 	done(t, map[W]W{}, k, k, s)
-	var full *structures.LimitError
+	var full *vk.LimitError
 	require.ErrorAs(t, limited.Rehash(t.Context(), 4), &full,
 		"733 slabs, and of 1024 some 500 are taken")
 	require.EqualValues(t, 500, limited.InShaders().Description().Buckets)
@@ -331,7 +331,7 @@ func testOpenWithoutMemory[W structures.Word](t *testing.T) {
 	for _, o := range []slabhash.Options{{Buckets: 1 << 15}, {Capacity: 1 << 24}, {Buckets: 1 << 31}} {
 		before, _ := d.Memory()
 		_, err := slabhash.New[W, W](t.Context(), d, o)
-		var large *vk.TooLargeError
+		var large *vk.LimitError
 		if !errors.As(err, &large) {
 			require.ErrorAs(t, err, &memory, "%+v", o)
 		}
@@ -341,7 +341,7 @@ func testOpenWithoutMemory[W structures.Word](t *testing.T) {
 		require.Equal(t, before, after)
 	}
 	_, err := slabhash.New[W, W](t.Context(), d, slabhash.Options{MaxBytes: 1000})
-	var full *structures.LimitError
+	var full *vk.LimitError
 	require.ErrorAs(t, err, &full)
 	_, err = slabhash.Build(t.Context(), d, make([]W, 1<<20), make([]W, 1<<20), slabhash.Options{})
 	require.ErrorAs(t, err, &memory)

@@ -54,7 +54,7 @@ func TestReserveTooMuch(t *testing.T) {
 			after, _ := d.Memory()
 			require.LessOrEqual(t, after, before+4<<20, "%s of %d: but for what counting takes", name, n)
 		}
-		var option *structures.OptionError
+		var option *vk.OptionError
 		require.ErrorAs(t, r.Reserve(t.Context(), -1), &option, name)
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()

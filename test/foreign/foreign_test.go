@@ -132,9 +132,9 @@ func TestAdoptRefuses(t *testing.T) {
 		h := own.Handles()
 		spoil(&h)
 		_, err := vk.Adopt(h, vk.Options{})
-		var handle *vk.HandleError
+		var handle *vk.OptionError
 		require.ErrorAs(t, err, &handle, name)
-		require.Equal(t, name, handle.Handle)
+		require.Equal(t, "Handles."+name, handle.Option)
 	}
 	old, err := Open(true)
 	require.NoError(t, err)

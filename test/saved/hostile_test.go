@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	format "github.com/vkds/vkds/internal/engine/saved"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
 )
 
 // A file may say anything of its parameters and of its pairs: memory is taken for those that it has, on the device and
@@ -73,7 +73,7 @@ func TestHostileFilesAreBounded(t *testing.T) {
 			})
 		}
 	}
-	var option *structures.OptionError
+	var option *vk.OptionError
 	for _, load := range []float64{1e-9, 0.001, 101} {
 		_, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Load: load})
 		require.ErrorAs(t, err, &option)

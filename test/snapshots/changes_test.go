@@ -152,9 +152,9 @@ func TestDiffOn(t *testing.T) {
 	require.NoError(t, btree.DiffOn(s, newer, newer, to))
 	require.NoError(t, s.Wait(t.Context()))
 	require.Equal(t, []uint32{0}, testdevice.Download(t, to.Total, 1))
-	var order *btree.OrderError
+	var order *vk.OptionError
 	require.ErrorAs(t, btree.DiffOn(s, newer, older, to), &order)
-	var foreign *btree.ForeignError
+	var foreign *vk.OptionError
 	other := take(t, newTree[uint32, uint32](t, btree.Options{}))
 	require.ErrorAs(t, btree.DiffOn(s, older, other, to), &foreign)
 	_, _, err = tree.Changes(t.Context(), other)

@@ -212,9 +212,7 @@ func TestAt(t *testing.T) {
 	require.NoError(t, again.Close())
 	for _, time := range []uint64{first.Time(), second.Time() + 1, 0, 1 << 40} {
 		_, err = btree.SnapshotAt(t.Context(), tree, time)
-		var none *btree.UnprotectedError
-		require.ErrorAs(t, err, &none)
-		require.Equal(t, time, none.Time)
+		require.ErrorIs(t, err, btree.ErrNoSnapshot, time)
 	}
 	require.Equal(t, map[uint32]uint32{1: 2}, pairs(t, second))
 	same := take(t, tree)
@@ -227,7 +225,7 @@ func TestAt(t *testing.T) {
 	require.NoError(t, second.Close())
 	other := newTree[uint32, uint32](t, btree.Options{})
 	for _, err := range btree.Diff(t.Context(), take(t, tree), take(t, other)) {
-		var foreign *btree.ForeignError
+		var foreign *vk.OptionError
 		require.ErrorAs(t, err, &foreign)
 	}
 	later := take(t, tree)

@@ -19,13 +19,6 @@ const (
 	visitsGrowth = 4
 )
 
-func checkDirection(to structures.Direction) error {
-	if to > structures.Ceil {
-		return &structures.DirectionError{Direction: to}
-	}
-	return nil
-}
-
 // Neighbors finds the neighbors of n keys in a valid direction. Further error: *structures.StuckError if a search makes
 // more steps than it can need, which only a stray write causes.
 func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, n int,
@@ -82,7 +75,7 @@ func (o OnStream) FinishNeighbors(ctx context.Context, to structures.Direction, 
 		return err
 	}
 	defer r.of.Leave()
-	if err := cmp.Or(r.d.Accept("stream", s), checkDirection(to), r.needs(n, r.width, 1)); err != nil {
+	if err := cmp.Or(r.d.Accept("stream", s), pipeline.CheckDirection(to), r.needs(n, r.width, 1)); err != nil {
 		return err
 	}
 	if n.Count == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // Queries has the queries of a Reader from slices of a user's types. The queries on streams are the Reader's own.
@@ -63,7 +64,7 @@ func (q Queries[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[
 		return err
 	}
 	if into == nil {
-		return &structures.OptionError{Option: "into", Reason: "nil"}
+		return &vk.OptionError{Option: "into", Reason: "nil"}
 	}
 	to := &Pairs[K, V]{structures.Pairs[K, V]{Keys: into.Keys[:0], Values: into.Values[:0]}, q.width}
 	offsets, err := q.Reader.Range(ctx, Words(ranges), to, into.Offsets)
@@ -77,7 +78,7 @@ func (q Queries[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[
 func (q Queries[K, V]) Neighbor(ctx context.Context, to structures.Direction,
 	keys []K) (structures.Neighbors[K, V], error) {
 	n := len(keys)
-	if err := cmp.Or(q.of.Err(), checkDirection(to)); err != nil {
+	if err := cmp.Or(q.of.Err(), pipeline.CheckDirection(to)); err != nil {
 		return structures.Neighbors[K, V]{}, err
 	}
 	out := neighbors[K, V](n)

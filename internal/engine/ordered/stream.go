@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
@@ -93,7 +94,7 @@ func (o OnStream) Range(q structures.DeviceRanges) error {
 // Neighbor records the search for neighbors.
 func (o OnStream) Neighbor(to structures.Direction, n structures.DeviceNeighbors) error {
 	r, s := o.Reader, o.Stream
-	check := func() error { return cmp.Or(checkDirection(to), r.needs(n, r.width, 1)) }
+	check := func() error { return cmp.Or(pipeline.CheckDirection(to), r.needs(n, r.width, 1)) }
 	return r.on(s, n.Count, check, func() error {
 		return r.of.Neighbors(s, to, of(n, 0))
 	})

@@ -111,7 +111,7 @@ func TestMaxBytes(t *testing.T) {
 // requireLimit requires that the limit, and not the device, has refused memory.
 func requireLimit(t *testing.T, err error) {
 	t.Helper()
-	var full *structures.LimitError
+	var full *vk.LimitError
 	require.ErrorAs(t, err, &full, "%v", err)
 	require.Equal(t, "MaxBytes", full.Option)
 }

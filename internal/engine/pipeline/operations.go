@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // Operations is a batch from Go slices.
@@ -58,4 +59,13 @@ func (o Operations) Pick(places []int) Operations {
 		Kind: o.Kind, N: len(places), Kinds: Pick(o.Kinds, places), Keys: o.Keys.Pick(places),
 		Values: o.Values.Pick(places), Status: make([]structures.Status, len(places)),
 	}
+}
+
+// CheckDirection returns an error if a Direction is not one of the constants.
+func CheckDirection(to structures.Direction) error {
+	if to > structures.Ceil {
+		return &vk.OptionError{Option: "direction",
+			Reason: to.String() + " is not Successor, Predecessor, Floor or Ceil"}
+	}
+	return nil
 }

@@ -8,13 +8,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Short reports whether an error says that there is too little room: device memory, or a limit of the structure. A
-// smaller batch may fit.
+// Short reports whether an error says that there is too little room. A smaller batch may fit.
 func Short(err error) bool {
-	var memory *vk.OutOfMemoryError
-	var size *vk.TooLargeError
-	var own *structures.LimitError
-	return errors.As(err, &memory) || errors.As(err, &size) || errors.As(err, &own)
+	return errors.Is(err, vk.ErrNoRoom)
 }
 
 // NotBegun sets all statuses of a call that could not begin to Pending, and returns the call's error.

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // Reader reads one saved dictionary. Only one goroutine at a time may use it. If the data is not valid, its methods
@@ -31,7 +32,7 @@ type Reader struct {
 // it before the pairs are read.
 func NewReader(r io.Reader) (*Reader, error) {
 	if r == nil {
-		return nil, &structures.OptionError{Option: "io.Reader", Reason: "nil"}
+		return nil, &vk.OptionError{Option: "io.Reader", Reason: "nil"}
 	}
 	d := &Reader{r: r}
 	head := make([]byte, fixedHeaderBytes)

@@ -246,7 +246,7 @@ func fullPool(t *testing.T, d *vk.Device, s subject) {
 			ever = slices.Compact(slices.Sorted(slices.Values(append(ever, keys...))))
 			if err != nil {
 				var pending *structures.PendingError
-				var limit *structures.LimitError
+				var limit *vk.LimitError
 				require.True(t, errors.As(err, &pending) && errors.As(err, &limit), "%v", err)
 				stopped++
 			}
@@ -287,7 +287,7 @@ func TestEqualKeysInFullPool(t *testing.T) {
 				keys = append(keys, ramp(fresh, there)...)
 			}
 			status, err := m.InsertUnique(ctx, keys, ramp(len(keys), 0))
-			var limit *structures.LimitError
+			var limit *vk.LimitError
 			require.ErrorAs(t, err, &limit)
 			values := map[uint32]uint32{}
 			for i, s := range status {

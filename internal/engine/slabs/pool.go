@@ -291,10 +291,7 @@ func (p *Pool) Grow(ctx context.Context, blocks int) error {
 	need := p.whole(have + blocks)
 	double := min(max(need, p.whole(2*have)), most)
 	err := p.growTo(ctx, double)
-	var memory *vk.OutOfMemoryError
-	var size *vk.TooLargeError
-	var full *vk.LimitError
-	if double > need && (errors.As(err, &memory) || errors.As(err, &size) || errors.As(err, &full)) {
+	if double > need && errors.Is(err, vk.ErrNoRoom) {
 		err = p.growTo(ctx, need)
 	}
 	return err

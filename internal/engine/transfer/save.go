@@ -13,6 +13,7 @@ import (
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/saved"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // Save writes a saved dictionary of such words, and returns the number of bytes that the user's io.Writer took. The
@@ -20,7 +21,7 @@ import (
 func Save(ctx context.Context, to io.Writer, h saved.Header, columns saved.Columns,
 	words iter.Seq2[structures.Pairs[uint64, uint64], error]) (int64, error) {
 	if to == nil {
-		return 0, &structures.OptionError{Option: "io.Writer", Reason: "nil"}
+		return 0, &vk.OptionError{Option: "io.Writer", Reason: "nil"}
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -186,7 +187,7 @@ func Made[S any, N int | float64](h saved.Header, p Parameter, option *N, open f
 	}
 	*option = N(h.Parameters[p.Name])
 	s, err := open()
-	var no *structures.OptionError
+	var no *vk.OptionError
 	if errors.As(err, &no) && no.Option == p.Option {
 		err = &structures.SavedError{Err: fmt.Errorf("%w: %v", structures.ErrCorrupt, err)}
 	}

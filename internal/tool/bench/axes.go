@@ -153,7 +153,7 @@ func (at setting) of(p Op) setting {
 	return at
 }
 
-// settings combines all values of the benchmark's axes. The error is a *structures.OptionError.
+// settings combines all values of the benchmark's axes. The error is a *vk.OptionError.
 func (b *benchmark) settings(o *Options) ([]setting, error) {
 	all := []setting{{}}
 	for _, x := range Axes {
@@ -168,7 +168,7 @@ func (b *benchmark) settings(o *Options) ([]setting, error) {
 		for _, at := range all {
 			for _, text := range values {
 				if err := x.set(&at, text); err != nil {
-					return nil, &structures.OptionError{Option: "--" + x.Name + " " + text, Reason: err.Error()}
+					return nil, &vk.OptionError{Option: "--" + x.Name + " " + text, Reason: err.Error()}
 				}
 				combined = append(combined, at)
 			}
@@ -190,7 +190,7 @@ func (b *benchmark) standard(x Axis) string {
 // operations differs by.
 func (o *Options) check(b *benchmark) error {
 	if o.Repeat < 0 || o.WarmUp < 0 {
-		return &structures.OptionError{Option: "--repeat, --warm-up", Reason: "negative"}
+		return &vk.OptionError{Option: "--repeat, --warm-up", Reason: "negative"}
 	}
 	if o.Repeat == 0 {
 		o.Repeat = 5
@@ -208,7 +208,7 @@ func (o *Options) check(b *benchmark) error {
 	}
 	for _, name := range o.Ops {
 		if !slices.Contains(all, name) {
-			return &structures.OptionError{Option: "--op " + name,
+			return &vk.OptionError{Option: "--op " + name,
 				Reason: fmt.Sprintf("no operation %q; there are %s", name, strings.Join(all, ", "))}
 		}
 	}
@@ -222,7 +222,7 @@ func (o *Options) check(b *benchmark) error {
 			}
 		}
 		if !readBy {
-			return &structures.OptionError{Option: "--" + name,
+			return &vk.OptionError{Option: "--" + name,
 				Reason: fmt.Sprintf("changes nothing of %s: it is for %s",
 					strings.Join(o.Ops, ", "), strings.Join(readers, ", "))}
 		}

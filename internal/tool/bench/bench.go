@@ -68,7 +68,7 @@ func attempt(do func()) (err error) {
 }
 
 // Run measures a benchmark, by its name in the command line. With an error, the report holds what was measured before
-// it. Errors: *structures.OptionError, *WrongError, *vk.MissingFeatureError, *vk.OutOfMemoryError, those of the
+// it. Errors: *vk.OptionError, *WrongError, *vk.MissingFeatureError, *vk.OutOfMemoryError, those of the
 // structure, the context's.
 func Run(ctx context.Context, d *vk.Device, name string, o Options) (Report, error) {
 	b, steps, err := plan(name, &o)

@@ -93,7 +93,7 @@ func TestOptionsThatCanNotBe(t *testing.T) {
 		{Repeat: -1}, quick("add-skewed", "skew=2"), quick("build", "skew=0.3"), quick("", "colour=blue"), {WarmUp: -1},
 	} {
 		_, err := Run(t.Context(), d, "slabhash", o)
-		var option *structures.OptionError
+		var option *vk.OptionError
 		require.ErrorAs(t, err, &option, "%+v", o)
 	}
 	_, err := Run(t.Context(), d, "slabhash", quick("", "tile=3", "n=64"))

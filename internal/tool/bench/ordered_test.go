@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
 )
 
 // Results are checked inside the benchmark: that it ends without an error says that all were right.
@@ -70,11 +70,11 @@ func TestOrderedOptionsThatCanNotBe(t *testing.T) {
 	for _, o := range []Options{
 		quick("cleanups"), quick("", "n=3"), quick("", "batch=-1"), quick("", "length=0"), {Repeat: -1},
 	} {
-		var option *structures.OptionError
+		var option *vk.OptionError
 		_, err := Run(t.Context(), d, "sortedarray", o)
 		require.ErrorAs(t, err, &option, "%+v", o)
 	}
-	var option *structures.OptionError
+	var option *vk.OptionError
 	_, err := Run(t.Context(), d, "lsm", quick("", "stale=0.7"))
 	require.ErrorAs(t, err, &option)
 }

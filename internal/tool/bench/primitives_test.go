@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
 )
 
 // Results are checked inside the benchmark: that it ends without an error says that all were right.
@@ -55,7 +56,7 @@ func TestKeyOrdersAreSorted(t *testing.T) {
 
 func TestPrimitivesThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
-	var option *structures.OptionError
+	var option *vk.OptionError
 	for primitive, o := range map[string]Options{
 		"sorts": {}, "sort": quick("pair"), "scan": quick("", "n=1"), "merge": {Repeat: -1},
 	} {

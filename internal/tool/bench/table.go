@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // Op is an operation that a benchmark measures.
@@ -167,7 +168,7 @@ var columns = []benchmark{
 func benchmarkOf(name string) (*benchmark, error) {
 	i := slices.IndexFunc(columns, func(b benchmark) bool { return b.name == name })
 	if i < 0 {
-		return nil, &structures.OptionError{Option: "benchmark", Reason: fmt.Sprintf("none is named %q", name)}
+		return nil, &vk.OptionError{Option: "benchmark", Reason: fmt.Sprintf("none is named %q", name)}
 	}
 	b := columns[i]
 	for _, r := range table {

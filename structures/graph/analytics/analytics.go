@@ -68,7 +68,7 @@ func New(g *graph.CSR) *Analyzer {
 //
 // Compressed sparse rows are faster to read. If you make many calls on one state of the graph, make rows first
 // (graph.Graph.CSR). PageRank of a directed graph makes them itself, because adjacencies do not have incoming arcs. A
-// deleted vertex counts as a vertex without arcs. All methods return *structures.LimitError if the graph's pool has
+// deleted vertex counts as a vertex without arcs. All methods return *vk.LimitError if the graph's pool has
 // more slabs than the algorithms can number: 2^32 slots, about 18 GB without weights and 36 GB with weights.
 func NewLive(g *graph.Graph) *Analyzer {
 	a := newAnalyzer(g.Device())

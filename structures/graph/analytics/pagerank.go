@@ -39,7 +39,7 @@ type PageRankResult struct {
 // PageRank returns the stationary distribution of a random walk. At each step the walk follows an arc of its vertex,
 // all with equal probability, or jumps to any vertex with probability 1-Damping. From a vertex without arcs it always
 // jumps. Of a directed graph the method first transposes the rows: once for an Analyzer of New, at each call for one of
-// NewLive. Errors: *structures.OptionError, *structures.LengthError of From, *vk.OutOfMemoryError, vk.ErrClosed, the
+// NewLive. Errors: *vk.OptionError, *structures.LengthError of From, *vk.OutOfMemoryError, vk.ErrClosed, the
 // context's.
 //
 // Source: Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998. Each vertex pulls from its
@@ -102,9 +102,9 @@ func (o *PageRankOptions) complete(vertices int) error {
 	}
 	switch {
 	case !(o.Damping > 0 && o.Damping < 1):
-		return &structures.OptionError{Option: "Damping", Reason: "it is above 0 and below 1"}
+		return &vk.OptionError{Option: "Damping", Reason: "it is above 0 and below 1"}
 	case o.Iterations < 0:
-		return &structures.OptionError{Option: "Iterations", Reason: "negative"}
+		return &vk.OptionError{Option: "Iterations", Reason: "negative"}
 	case o.From != nil && len(o.From) != vertices:
 		return &structures.LengthError{Keys: vertices, Other: "ranks to begin with", Got: len(o.From)}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/graph/analytics"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
 )
 
 // pagerank iterates in Go, in double precision.
@@ -71,7 +72,7 @@ func TestPageRank(t *testing.T) {
 
 func TestPageRankRefuses(t *testing.T) {
 	a := path(3, true).analyzer(t, testdevice.Open(t))
-	var option *structures.OptionError
+	var option *vk.OptionError
 	for _, o := range []PageRankOptions{{Damping: 1}, {Damping: -0.1}, {Damping: float32(math.NaN())},
 		{Iterations: -1}} {
 		_, err := a.PageRank(t.Context(), o)
