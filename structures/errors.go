@@ -52,7 +52,7 @@ func (e *KindError) Error() string {
 }
 
 // PendingError says that a batch could not be finished. In the statuses that come with it, finished operations have
-// their status, and the others have the status Pending.
+// their status, and the others have the status Pending. Retry does these again.
 type PendingError struct {
 	Operations int   // how many are not done
 	Err        error // why

@@ -1,6 +1,10 @@
 package structures
 
-import "context"
+import (
+	"context"
+
+	"github.com/vkds/vkds/vk"
+)
 
 // Updates has the batches of updates of one kind that every dictionary does. Each method returns the status of each
 // operation.
@@ -34,4 +38,43 @@ type Updates[K, V Number] interface {
 	InsertMax(ctx context.Context, keys []K, values []V) ([]Status, error)
 	// Delete removes each key. Statuses are Deleted or Absent.
 	Delete(ctx context.Context, keys []K) ([]Status, error)
+}
+
+// Retry does the operations of an update again that a *PendingError has left pending, for example with a context that
+// has not ended, or after other memory was freed. It takes the slices of the update with its statuses, and writes the
+// statuses of the operations that it does. These take effect after the other operations of the update, also if their
+// keys are equal.
+//
+// Errors: those of UpdateInto. After another *PendingError, call Retry again.
+func Retry[K, V Number](ctx context.Context, d Dictionary[K, V], kind Kind, keys []K, values []V,
+	status []Status) error {
+	switch {
+	case d == nil:
+		return vk.ErrNotOpen
+	case len(status) != len(keys):
+		return &LengthError{Keys: len(keys), Other: "statuses", Got: len(status)}
+	case values != nil && len(values) != len(keys):
+		return &LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	}
+	var places []int
+	var someKeys []K
+	var someValues []V
+	for i, s := range status {
+		if s != Pending {
+			continue
+		}
+		places, someKeys = append(places, i), append(someKeys, keys[i])
+		if values != nil {
+			someValues = append(someValues, values[i])
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	done := make([]Status, len(places))
+	err := d.UpdateInto(ctx, kind, someKeys, someValues, done)
+	for j, i := range places {
+		status[i] = done[j]
+	}
+	return err
 }

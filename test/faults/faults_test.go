@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -227,7 +228,19 @@ func testDeviceMemoryLimit[W structures.Word](t *testing.T) {
 			require.Equal(t, len(k)-pending.Operations, n)
 			ballast.Free()
 			contents(t, d, m, want)
-			// The rest, now that there is memory: the same batch once more, and nothing is doubled.
+			// The rest, now that there is memory.
+			before := slices.Clone(status)
+			err = structures.Retry[W, W](t.Context(), m, structures.InsertUnique, k, k, status)
+			if left := done(t, want, k, k, status); err != nil {
+				require.ErrorAs(t, err, &memory)
+				require.ErrorAs(t, err, &pending)
+				require.Equal(t, len(k)-pending.Operations, left)
+			}
+			for i, s := range before {
+				require.True(t, s == structures.Pending || s == status[i], "done operations stay as they were")
+			}
+			contents(t, d, m, want)
+			// The same batch once more: nothing is doubled.
 			status, err = m.InsertUnique(t.Context(), k, k)
 			if errors.As(err, &memory) {
 				done(t, want, nil, nil, nil)

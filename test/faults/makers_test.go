@@ -77,6 +77,9 @@ func makers(t *testing.T, d *vk.Device, body func()) map[string]maker {
 	type progress = structures.Progress
 	ordered := func(p progress) graph.OrderedOptions { return graph.OrderedOptions{Tree: btree.Options{Progress: p}} }
 	return map[string]maker{
+		"structures.Retry": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			return structures.Retry(ctx, tree, structures.Insert, keys, keys, make([]structures.Status, len(keys)))
+		},
 		"doctor.Run": func(ctx context.Context, _ progress, _, _ io.Reader) error {
 			if _, panics := ctx.(*panicking); ctx != nil && !panics {
 				return nil // its litmus tests take long
@@ -224,7 +227,7 @@ func TestPanicsInMakers(t *testing.T) {
 		}
 	}
 	all := makers(t, d, panics)
-	for _, name := range asking(t, false, "alloc", "doctor", "structures/btree", "structures/graph",
+	for _, name := range asking(t, false, "alloc", "doctor", "structures", "structures/btree", "structures/graph",
 		"structures/graph/analytics", "structures/lsm", "structures/primitives", "structures/slabhash",
 		"structures/sortedarray") {
 		require.Contains(t, all, name, "it may panic by what a user hands in")

@@ -305,20 +305,15 @@ func Example_copyOf() {
 	// Output: 1 10
 }
 
-// insertAll inserts pairs and, if the context ends before all are in, returns those that are not.
-func insertAll(ctx context.Context, m *slabhash.Map[uint32, int64], all []uint32, values []int64) ([]uint32, error) {
-	statuses, err := m.Insert(ctx, all, values)
+// insertAll inserts pairs. If the device has no room for all, it makes room by closing another dictionary.
+func insertAll(ctx context.Context, m, other *slabhash.Map[uint32, int64], keys []uint32, values []int64) error {
+	statuses, err := m.Insert(ctx, keys, values)
 	var pending *structures.PendingError
-	if !errors.As(err, &pending) {
-		return nil, err
+	if errors.As(err, &pending) && errors.Is(err, vk.ErrNoRoom) {
+		other.Close()
+		err = structures.Retry(ctx, m, structures.Insert, keys, values, statuses)
 	}
-	var left []uint32
-	for i, status := range statuses {
-		if status == structures.Pending {
-			left = append(left, all[i])
-		}
-	}
-	return left, pending.Err
+	return err
 }
 
 func Example_insertAll() {
@@ -328,13 +323,19 @@ func Example_insertAll() {
 			return err
 		}
 		defer m.Close()
-		ctx, cancel := context.WithCancel(ctx)
-		cancel()
-		left, err := insertAll(ctx, m, []uint32{1, 2}, []int64{10, 20})
-		fmt.Println(left, err)
+		other, err := slabhash.New[uint32, int64](ctx, d, slabhash.Options{})
+		if err != nil {
+			return err
+		}
+		defer other.Close()
+		if err := insertAll(ctx, m, other, []uint32{1, 2}, []int64{10, 20}); err != nil {
+			return err
+		}
+		n, err := m.Len(ctx)
+		fmt.Println(n, err)
 		return nil
 	})
-	// Output: [1 2] context canceled
+	// Output: 2 <nil>
 }
 
 // countOnDevice counts keys that are in device memory already, and doesn't wait: the caller's stream goes on.

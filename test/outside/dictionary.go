@@ -42,6 +42,10 @@ func updates[K, V structures.Number](what string, d structures.Dictionary[K, V])
 			return status, d.UpdateInto(ctx, kind, keys, values, status)
 		}
 	}
+	retry := func(keys []K, values []V) ([]structures.Status, error) {
+		status := repeated(structures.Pending, len(keys))
+		return status, structures.Retry(ctx, d, structures.Insert, keys, values, status)
+	}
 	for i, update := range []struct {
 		name  string
 		run   func(keys []K, values []V) ([]structures.Status, error)
@@ -58,6 +62,7 @@ func updates[K, V structures.Number](what string, d structures.Dictionary[K, V])
 			structures.Assigned, least},
 		{"InsertMax", func(k []K, v []V) ([]structures.Status, error) { return d.InsertMax(ctx, k, v) },
 			structures.Assigned, greatest},
+		{"Retry", retry, structures.Assigned, func(_, v V) V { return v }},
 		{"UpdateInto", into(structures.Insert), structures.Assigned, func(_, v V) V { return v }},
 	} {
 		keys, values := some[K](pairs/2+10*i, pairs), some[V](50, pairs)
