@@ -76,7 +76,12 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 		return nil, nil, err
 	}
 	defer top.Free()
-	scratch, err := vk.NewBuffer[byte](d, p.TopKScratch(n, k, widths))
+	args := primitives.TopKArgs{
+		Keys: all.Values.Address(), Values: all.Keys.Address(), OutKeys: top.Values.Address(),
+		OutValues: top.Keys.Address(), K: k, Least: least, Length: primitives.Length{N: n, At: all.Total.Address()},
+		Widths: widths,
+	}
+	scratch, err := vk.NewBuffer[byte](d, p.Scratch(args))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,11 +89,8 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 	if err := dict.on(s).Export(all); err != nil {
 		return nil, nil, err
 	}
-	err = p.TopK(s, primitives.TopKArgs{
-		Keys: all.Values.Address(), Values: all.Keys.Address(), OutKeys: top.Values.Address(),
-		OutValues: top.Keys.Address(), K: k, Least: least, Length: primitives.Length{N: n, At: all.Total.Address()},
-		Widths: widths, Scratch: scratch.Address(),
-	})
+	args.Scratch = scratch.Address()
+	err = p.TopK(s, args)
 	if err == nil {
 		err = s.Wait(ctx)
 	}

@@ -131,14 +131,18 @@ func (t *tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uin
 		plan.folded, plan.kinds = p.Take(each*n), p.Take(recording.Padded(n))
 	}
 	before, between, after := p, p, p
-	plan.sort = before.Take(t.primitives.SortScratch(n, b.payload(), t.sortWidths(b)))
+	sort := primitives.SortArgs{Length: primitives.Length{N: n}, Widths: t.sortWidths(b)}
+	if b.payload() {
+		sort.Values = recording.Align
+	}
+	plan.sort = before.Take(t.primitives.Scratch(sort))
 	if b.Folds {
 		plan.met, plan.found = between.Take(each*n), between.Take(recording.Padded(n))
 		plan.fold = between.Take(fold.Scratch(n))
 	}
 	if b.deletes() {
 		plan.emptied, plan.count = after.Take(4*(n/32+1+shape.group/32)), after.Take(4)
-		plan.empty, plan.compact = after.Take(each*n), after.Take(t.primitives.CompactScratch(n))
+		plan.empty, plan.compact = after.Take(each*n), after.Take(t.primitives.Scratch(primitives.CompactArgs{}))
 	}
 	plan.bytes = int(max(before.Used, between.Used, after.Used))
 	return plan

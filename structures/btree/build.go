@@ -169,7 +169,8 @@ func (t *tree) bulkPlan(n int, scratch uint64) bulkPlan {
 	b := bulkPlan{sortedKeys: p.Take(each * n), sortedValues: p.Take(each * n)}
 	b.distinctKeys, b.distinctValues = p.Take(each*n), p.Take(each*n)
 	b.flags, b.lengths = p.Take((n+31)/32*4), p.Take(12)
-	b.sort = p.Take(max(t.primitives.SortScratch(n, true, t.widths()), t.primitives.CompactScratch(n)))
+	sort := primitives.SortArgs{Length: primitives.Length{N: n}, Values: recording.Align, Widths: t.widths()}
+	b.sort = p.Take(max(t.primitives.Scratch(sort), t.primitives.Scratch(primitives.CompactArgs{})))
 	b.bytes = p.Used
 	return b
 }

@@ -49,7 +49,7 @@ func (t *tree) diffPlan(leaves int, scratch uint64) diffPlan {
 	d := diffPlan{
 		room: leaves, lows: p.Take(t.width.Bytes() * leaves), leaves: p.Take(4 * leaves), count: p.Take(4),
 		order: t.leafOrderIn(&p, leaves), counts: p.Take(4 * leaves), offsets: p.Take(4 * leaves),
-		scanning: p.Take(t.primitives.ScanScratch(leaves, structures.Bits32)),
+		scanning: p.Take(t.primitives.Scratch(primitives.ScanArgs{Length: primitives.Length{N: leaves}})),
 	}
 	d.bytes = int(p.Used)
 	return d

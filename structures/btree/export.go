@@ -54,7 +54,8 @@ func (t *tree) exportIn(p *recording.Parts, leaves, pairs int) (e exportPush, or
 	e = exportPush{Tree: t.description(), Keys: p.Take(t.width.Bytes() * pairs),
 		Values: p.Take(t.width.Bytes() * pairs),
 		Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
-	order, scan = t.leafOrderIn(p, leaves), p.Take(t.primitives.ScanScratch(leaves, structures.Bits32))
+	order = t.leafOrderIn(p, leaves)
+	scan = p.Take(t.primitives.Scratch(primitives.ScanArgs{Length: primitives.Length{N: leaves}}))
 	e.Slabs, e.Leaves, e.Capacity = order.leaves, recording.Length{N: uint32(leaves)}, uint32(pairs)
 	return e, order, scan
 }

@@ -234,7 +234,7 @@ func (t *tree) all() recording.Table {
 		}
 	}
 	return slices.Concat(all, t.stages(), sequential.Kernels(t.width), t.own.FindKernels(), t.own.BatchKernels(),
-		t.pool.Kernels(), t.primitives.Kernels(primitives.ScanArgs{},
+		t.pool.Kernels(), recording.KernelsOf[primitives.Operation](t.primitives, primitives.ScanArgs{},
 			primitives.PartitionArgs{Width: t.width},
 			primitives.CompactArgs{Widths: t.widths()},
 			primitives.CompactArgs{Widths: t.widths(), Values: recording.Align},

@@ -98,7 +98,8 @@ type leafOrder struct{ lows, leaves, sort uint64 }
 
 func (t *tree) leafOrderIn(p *recording.Parts, leaves int) leafOrder {
 	return leafOrder{p.Take(t.width.Bytes() * leaves), p.Take(4 * leaves),
-		p.Take(t.primitives.SortScratch(leaves, true, primitives.Widths{Key: t.width}))}
+		p.Take(t.primitives.Scratch(primitives.SortArgs{Length: primitives.Length{N: leaves}, Values: recording.Align,
+			Widths: primitives.Widths{Key: t.width}}))}
 }
 
 // recordLeafOrder records the sorting of the listed leaves by their least keys. n is their number.

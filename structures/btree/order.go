@@ -72,7 +72,7 @@ func (t *tree) pointPlan(n int, ordered bool, scratch uint64) pointPlan {
 	if ordered {
 		q.indexBits = t.orderedIndexBits(n)
 		q.keys, q.destinations, q.bytes = p.Take(t.width.Bytes()*n), p.Take(4*n), p.Take(recording.Padded(n))
-		q.partition = p.Take(t.primitives.PartitionScratch(t.queries.partBits))
+		q.partition = p.Take(t.primitives.Scratch(primitives.PartitionArgs{Bits: t.queries.partBits}))
 	}
 	q.index = p.Take(t.indexBytes(q.indexBits))
 	q.size = int(p.Used)

@@ -103,7 +103,7 @@ func (t *tree) seekPlan(n int, ordered bool, scratch uint64) rangePlan {
 		r.order = rangeOrder{
 			ranges: p.Take(2 * t.width.Bytes() * n), destinations: p.Take(4 * n), each: p.Take(4 * n),
 			counts:    p.Take(4 * n),
-			partition: p.Take(t.primitives.PartitionScratch(t.queries.partBits)),
+			partition: p.Take(t.primitives.Scratch(primitives.PartitionArgs{Bits: t.queries.partBits})),
 		}
 	}
 	r.index, r.leaves = p.Take(t.indexBytes(r.indexBits)), p.Take(4*n)
@@ -121,7 +121,7 @@ func (t *tree) rangePlan(n int, ordered bool, scratch uint64) rangePlan {
 	r.shift = shift
 	p := recording.Parts{Base: scratch, Used: uint64(r.bytes)}
 	r.counts, r.offsets, r.total = p.Take(4*parts), p.Take(4*(parts+1)), p.Take(8)
-	r.scan = p.Take(t.primitives.ScanScratch(parts, structures.Bits32))
+	r.scan = p.Take(t.primitives.Scratch(primitives.ScanArgs{Length: primitives.Length{N: parts}}))
 	r.bytes = int(p.Used)
 	return r
 }

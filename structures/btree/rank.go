@@ -4,6 +4,7 @@ import (
 	"github.com/vkds/vkds/internal/engine/ordered"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -39,7 +40,8 @@ type countedLeaves struct {
 func (t *tree) countedLeavesIn(scratch uint64) countedLeaves {
 	p, most := recording.Parts{Base: scratch}, t.mostNodes()
 	c := countedLeaves{listing: listingIn(&p, most, most, t.width), order: t.leafOrderIn(&p, most)}
-	c.counts, c.sums, c.scan = p.Take(4*most), p.Take(4*most), p.Take(t.primitives.ScanScratch(most, structures.Bits32))
+	c.counts, c.sums = p.Take(4*most), p.Take(4*most)
+	c.scan = p.Take(t.primitives.Scratch(primitives.ScanArgs{Length: primitives.Length{N: most}}))
 	c.bytes = int(p.Used)
 	return c
 }

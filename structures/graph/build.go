@@ -224,8 +224,9 @@ func (b *building) lay(g *Graph, base uint64) int {
 	}
 	b.flags = p.Take((b.arcs + 31) / 32 * 4)
 	b.begins, b.needs, b.places = p.Take(4*(b.vertices+1)), p.Take(4*b.vertices), p.Take(4*b.vertices)
-	b.scratch = p.Take(max(g.bulk.SortScratch(b.arcs, g.o.Weighted, widths), g.bulk.CompactScratch(b.arcs),
-		g.bulk.ScanScratch(b.vertices, structures.Bits32)))
+	sort := primitives.SortArgs{Length: primitives.Length{N: b.arcs}, Values: b.weights, Widths: widths}
+	b.scratch = p.Take(max(g.bulk.Scratch(sort), g.bulk.Scratch(primitives.CompactArgs{}),
+		g.bulk.Scratch(primitives.ScanArgs{Length: primitives.Length{N: b.vertices}})))
 	return int(p.Used)
 }
 

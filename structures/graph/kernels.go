@@ -106,7 +106,8 @@ func (g *Graph) all() recording.Table {
 		rows.Values = recording.Align
 	}
 	return slices.Concat(all, sequential.Kernels(structures.Bits64), g.own.BatchKernels(), g.pool.Kernels(),
-		g.bulk.Kernels(primitives.ScanArgs{}, primitives.ReduceArgs{Sums: structures.Bits64}, rows))
+		recording.KernelsOf[primitives.Operation](g.bulk, primitives.ScanArgs{},
+			primitives.ReduceArgs{Sums: structures.Bits64}, rows))
 }
 
 func word(set bool) uint32 {

@@ -129,7 +129,7 @@ func (g *Graph) plan(ctx context.Context, extent int, mode uint32) (regrowth, er
 	lay := func(base uint64) int {
 		p := recording.Parts{Base: base}
 		r.needs, r.places = p.Take(4*extent), p.Take(4*extent)
-		r.scan, r.total = p.Take(g.bulk.ScanScratch(extent, structures.Bits32)), p.Take(4)
+		r.scan, r.total = p.Take(g.bulk.Scratch(primitives.ScanArgs{Length: primitives.Length{N: extent}})), p.Take(4)
 		return int(p.Used)
 	}
 	err := recording.Run(g.stream, func() error {

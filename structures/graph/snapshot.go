@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/internal/engine/recording"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -75,7 +74,7 @@ func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error)
 		s.Fill(r.Offsets, 0, 4, 0)
 		return s.Wait(ctx)
 	}
-	scan := g.bulk.ScanScratch(r.Vertices, structures.Bits32)
+	scan := g.bulk.Scratch(primitives.ScanArgs{Length: primitives.Length{N: r.Vertices}})
 	room, err := vk.NewBuffer[uint32](g.d, r.Vertices+scan/4+2*recording.Align)
 	if err != nil {
 		return err
@@ -112,19 +111,18 @@ func (g *Graph) sortRows(s *vk.Stream, r *Rows) (err error) {
 			return err
 		}
 	}
-	scratch, err := vk.NewBuffer[uint32](g.d, (g.bulk.SegmentedSortScratch(r.Arcs, r.Vertices, 0,
-		primitives.Widths{})+3)/4)
+	sort := primitives.SegmentedSortArgs{
+		Keys: r.Targets.Address(), Values: recording.At(r.Weights, 0), OutKeys: sorted.Targets.Address(),
+		OutValues: recording.At(sorted.Weights, 0), Length: primitives.Length{N: r.Arcs},
+		Offsets: r.Offsets.Address(), Segments: r.Vertices,
+	}
+	scratch, err := vk.NewBuffer[uint32](g.d, (g.bulk.Scratch(sort)+3)/4)
 	if err != nil {
 		return err
 	}
 	defer scratch.Free()
-	err = recording.Run(s, func() error {
-		return g.bulk.SegmentedSort(s, primitives.SegmentedSortArgs{
-			Keys: r.Targets.Address(), Values: recording.At(r.Weights, 0), OutKeys: sorted.Targets.Address(),
-			OutValues: recording.At(sorted.Weights, 0), Length: primitives.Length{N: r.Arcs},
-			Offsets: r.Offsets.Address(), Segments: r.Vertices, Scratch: scratch.Address(),
-		})
-	})
+	sort.Scratch = scratch.Address()
+	err = recording.Run(s, func() error { return g.bulk.SegmentedSort(s, sort) })
 	if err == nil {
 		r.Targets, sorted.Targets = sorted.Targets, r.Targets
 		r.Weights, sorted.Weights = sorted.Weights, r.Weights

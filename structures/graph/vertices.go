@@ -224,7 +224,8 @@ func (g *Graph) arcsNow(ctx context.Context, s *vk.Stream, extent int) (uint64, 
 	if extent == 0 {
 		return 0, nil
 	}
-	room, err := vk.NewBuffer[uint32](g.d, 2+extent+g.bulk.ReduceScratch(extent, structures.Bits64)/4+recording.Align)
+	scratch := g.bulk.Scratch(primitives.ReduceArgs{Sums: structures.Bits64})
+	room, err := vk.NewBuffer[uint32](g.d, 2+extent+scratch/4+recording.Align)
 	if err != nil {
 		return 0, err
 	}

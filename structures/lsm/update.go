@@ -93,7 +93,8 @@ func (l *lsm) scratch(steps []step, base uint64) scratchPlan {
 	}
 	p := recording.Parts{Base: base}
 	plan := scratchPlan{
-		sort:  p.Take(l.core.Primitives.SortScratch(sort, true, l.core.Widths())),
+		sort: p.Take(l.core.Primitives.Scratch(primitives.SortArgs{Length: primitives.Length{N: sort},
+			Values: recording.Align, Widths: l.core.Widths()})),
 		merge: p.Take(l.core.Queries.MergeScratch(merge)),
 	}
 	plan.bytes = p.Used

@@ -16,7 +16,7 @@ type BoundsArgs struct {
 	Out     uint64 // address of Count words for the bounds
 	Upper   bool   // count the keys that are at most a query, rather than those below it
 	Sorted  bool   // the queries ascend, which is faster
-	Scratch uint64 // BoundsScratch bytes
+	Scratch uint64 // as many bytes as Scratch says
 }
 
 type boundsPush struct {
@@ -67,17 +67,35 @@ func indexKeys(n, top int, w structures.Width) (keys int) {
 	return keys
 }
 
-// BoundsScratch returns the bytes of scratch memory that Bounds needs for up to count queries in an array of up to n
+// boundsScratch returns the bytes of scratch memory that Bounds needs for up to count queries in an array of up to n
 // keys of a width.
-func (p *Primitives) BoundsScratch(n, count int, w structures.Width) int {
-	if !p.made() {
-		return 0
-	}
+func (p *Primitives) boundsScratch(n, count int, w structures.Width) int {
 	if checkWidth(w) != nil {
 		return 0
 	}
 	n, count = max(n, 0), max(count, 0)
 	return max(w.Bytes()*indexKeys(n, searchTop[w], w), 4*p.mergeShape(w, false).splits(n+count))
+}
+
+func (a BoundsArgs) kernel(p *Primitives, top int) recording.Spec[boundsPush] {
+	return recording.Of[boundsPush](recording.OfKeys("primitives/bounds", a.Width), min(256, p.d.Info().MaxWorkgroup),
+		recording.Constant("SEARCH_TOP", uint32(top)))
+}
+
+func (a BoundsArgs) indexKernel(top int) recording.Spec[boundsIndexPush] {
+	return recording.Of[boundsIndexPush](recording.OfKeys("primitives/bounds_index", a.Width), 0,
+		recording.Constant("SEARCH_TOP", uint32(top)))
+}
+
+func (a BoundsArgs) sortedKernel(shape mergeShape) recording.Spec[boundsSortedPush] {
+	return recording.Of[boundsSortedPush](recording.OfKeys("primitives/bounds_sorted", a.Width), shape.workgroup,
+		shape.constant())
+}
+
+func (a BoundsArgs) kernels(p *Primitives) recording.Table {
+	top := searchTop[a.Width]
+	return recording.Table{a.kernel(p, top), a.indexKernel(top), a.sortedKernel(p.mergeShape(a.Width, false)),
+		splitKernel(a.Width)}
 }
 
 // boundsPlan says how bounds are found.
@@ -132,7 +150,7 @@ func (p *Primitives) bounds(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 
 func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 	shape := p.mergeShape(a.Width, false)
-	k, err := mergeKernel[boundsSortedPush](p, s, recording.OfKeys("primitives/bounds_sorted", a.Width), shape)
+	k, err := a.sortedKernel(shape).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -155,9 +173,7 @@ func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) 
 }
 
 func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
-	top := recording.Constant("SEARCH_TOP", uint32(plan.top))
-	k, err := recording.Kernel[boundsPush](p.kernels, s, recording.OfKeys("primitives/bounds", a.Width),
-		min(256, p.d.Info().MaxWorkgroup), top)
+	k, err := a.kernel(p, plan.top).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -166,8 +182,7 @@ func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan)
 		Bounds: a.Out, Upper: word(a.Upper), Rounds: uint32(plan.rounds),
 	}
 	if keys := indexKeys(a.Length.N, plan.top, a.Width); plan.indexed && keys > 0 {
-		index, err := recording.Kernel[boundsIndexPush](p.kernels, s,
-			recording.OfKeys("primitives/bounds_index", a.Width), 0, top)
+		index, err := a.indexKernel(plan.top).Kernel(p.kernels, s)
 		if err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func checkBounds[K number](r *rig, keys, queries []K, n, count Length, plan boun
 	args := BoundsArgs{
 		Keys: upload(r, append(keys, make([]K, n.N-len(keys))...)).Address(), Length: n, Width: w,
 		Queries: upload(r, append(queries, make([]K, count.N-len(queries))...)).Address(), Count: count,
-		Scratch: r.scratch(max(w.Bytes()*indexKeys(n.N, 8, w), r.p.BoundsScratch(n.N, count.N, w))),
+		Scratch: r.scratch(max(w.Bytes()*indexKeys(n.N, 8, w), r.p.boundsScratch(n.N, count.N, w))),
 		Sorted:  plan.merged,
 	}
 	for _, args.Upper = range []bool{false, true} {
@@ -159,7 +159,7 @@ func testBoundsWithinArrays[K number](t *testing.T) {
 		r.run(r.p.Bounds(r.s, BoundsArgs{
 			Keys: from(r, shift, keys), Length: Length{N: n}, Width: w,
 			Queries: from(r, shift, queries), Count: Length{N: count}, Out: out.AddressOf(shift),
-			Scratch: r.scratch(r.p.BoundsScratch(n, count, w)),
+			Scratch: r.scratch(r.p.boundsScratch(n, count, w)),
 		}))
 		requireWords(t, boundsOf(keys, queries, false), download(r, out, shift+count)[shift:], "from key %d on", shift)
 	}
@@ -173,7 +173,7 @@ func TestBoundsInPlaceOfQueries(t *testing.T) {
 	r.run(r.p.Bounds(r.s, BoundsArgs{
 		Keys: upload(r, keys).Address(), Length: Length{N: len(keys)},
 		Queries: at.Address(), Count: Length{N: len(queries)}, Out: at.Address(),
-		Scratch: r.scratch(r.p.BoundsScratch(len(keys), len(queries), structures.Bits32)),
+		Scratch: r.scratch(r.p.boundsScratch(len(keys), len(queries), structures.Bits32)),
 	}))
 	requireWords(t, boundsOf(keys, queries, false), download(r, at, len(queries)), "bounds")
 }
@@ -199,7 +199,7 @@ func testBoundsChooses[K number](t *testing.T) {
 				args := BoundsArgs{
 					Keys: upload(r, append(keys, 0)).Address(), Length: Length{N: n}, Width: w,
 					Queries: upload(r, queries).Address(), Count: Length{N: count}, Sorted: sorted,
-					Out: out.Address(), Scratch: r.scratch(r.p.BoundsScratch(n, count, w)),
+					Out: out.Address(), Scratch: r.scratch(r.p.boundsScratch(n, count, w)),
 				}
 				r.run(r.p.Bounds(r.s, args))
 				requireWords(t, boundsOf(keys, queries, false), download(r, out, count), "%d keys, %d queries", n,
@@ -235,7 +235,7 @@ func TestBoundsInLongArray(t *testing.T) {
 			r.run(r.p.bounds(r.s, BoundsArgs{
 				Keys: upload(r, keys).Address(), Length: Length{N: n}, Sorted: true, Out: out.Address(),
 				Queries: upload(r, queries).Address(), Count: Length{N: count},
-				Scratch: r.scratch(r.p.BoundsScratch(n, count, structures.Bits32)),
+				Scratch: r.scratch(r.p.boundsScratch(n, count, structures.Bits32)),
 			}, plan))
 			requireWords(t, want, download(r, out, count), "bounds")
 		})

@@ -16,7 +16,7 @@ type CompactArgs struct {
 	OutCount  uint64 // 0, or a word for the number of flags set
 	Length    Length
 	Widths    Widths
-	Scratch   uint64 // CompactScratch bytes
+	Scratch   uint64 // as many bytes as Scratch says
 }
 
 // compactShape measured best on an H200.
@@ -54,14 +54,6 @@ func (a CompactArgs) kernels(*Primitives) (all recording.Table) {
 
 // together reports whether keys and values are copied at once, because they are equally wide.
 func (a CompactArgs) together() bool { return a.Widths.Value == a.Widths.Key }
-
-// CompactScratch returns the bytes of scratch memory that Compact needs for n elements.
-func (p *Primitives) CompactScratch(n int) int {
-	if !p.made() {
-		return 0
-	}
-	return 4 * compactShape.chunks
-}
 
 // Compact records the copying of the elements whose flags are set, one after the other in their order. It has one form,
 // which first counts the flags of each chunk.

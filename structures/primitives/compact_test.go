@@ -49,7 +49,7 @@ func testCompact[K, V number](t *testing.T, r *rig) {
 			count := len(wantKeys)
 			someLength(r, n, func(l Length, name string) {
 				a := CompactArgs{Keys: upload(r, keys).Address(), Flags: upload(r, flags).Address(), Length: l,
-					Widths: Widths{widthOf[K](), widthOf[V]()}, Scratch: r.scratch(r.p.CompactScratch(l.N))}
+					Widths: Widths{widthOf[K](), widthOf[V]()}, Scratch: r.scratch(r.p.Scratch(CompactArgs{}))}
 				outKeys, outValues, outCount := roomOf[K](r, count), roomOf[V](r, count), room(r, 1)
 				a.OutKeys, a.OutCount = outKeys.Address(), outCount.Address()
 				r.run(r.p.Compact(r.s, a))

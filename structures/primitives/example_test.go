@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -43,12 +42,14 @@ func ExamplePrimitives_Sort() {
 
 	keys, values := array(d, 5, 30, 10, 20, 10, 0), array(d, 5, 1, 2, 3, 4, 5)
 	outKeys, outValues := array(d, 5), array(d, 5)
-	scratch, err := vk.NewBuffer[byte](d, p.SortScratch(5, true, primitives.Widths{}))
-	check(err)
-	check(p.Sort(s, primitives.SortArgs{
+	args := primitives.SortArgs{
 		Keys: keys.Address(), Values: values.Address(), OutKeys: outKeys.Address(), OutValues: outValues.Address(),
-		Length: primitives.Length{N: 5}, Scratch: scratch.Address(),
-	}))
+		Length: primitives.Length{N: 5},
+	}
+	scratch, err := vk.NewBuffer[byte](d, p.Scratch(args))
+	check(err)
+	args.Scratch = scratch.Address()
+	check(p.Sort(s, args))
 	check(s.Wait(context.Background()))
 	fmt.Println(read(outKeys, 5), read(outValues, 5))
 	// Output:
@@ -66,12 +67,14 @@ func ExamplePrimitives_Scan() {
 	defer p.Close()
 
 	lengths, starts, total := array(d, 4, 3, 0, 5, 2), array(d, 4), array(d, 1)
-	scratch, err := vk.NewBuffer[byte](d, p.ScanScratch(4, structures.Bits32))
-	check(err)
-	check(p.Scan(s, primitives.ScanArgs{
+	args := primitives.ScanArgs{
 		In: lengths.Address(), Out: starts.Address(), Total: total.Address(),
-		Length: primitives.Length{N: 4}, Scratch: scratch.Address(),
-	}))
+		Length: primitives.Length{N: 4},
+	}
+	scratch, err := vk.NewBuffer[byte](d, p.Scratch(args))
+	check(err)
+	args.Scratch = scratch.Address()
+	check(p.Scan(s, args))
 	check(s.Wait(context.Background()))
 	fmt.Println(read(starts, 4), read(total, 1))
 	// Output:
@@ -92,8 +95,8 @@ func ExamplePrimitives_RunLength() {
 	const n = 8
 	keys, sorted := array(d, n, 7, 3, 7, 9, 3, 7, 7, 9), array(d, n)
 	distinct, counts, runs, most := array(d, n), array(d, n), array(d, 1), array(d, 1)
-	scratch, err := vk.NewBuffer[byte](d, max(p.SortScratch(n, false, primitives.Widths{}), p.RunLengthScratch(n),
-		p.ReduceScratch(n, structures.Bits32)))
+	scratch, err := vk.NewBuffer[byte](d, max(p.Scratch(primitives.SortArgs{Length: primitives.Length{N: n}}),
+		p.Scratch(primitives.RunLengthArgs{}), p.Scratch(primitives.ReduceArgs{})))
 	check(err)
 	check(p.Sort(s, primitives.SortArgs{
 		Keys: keys.Address(), OutKeys: sorted.Address(), Length: primitives.Length{N: n}, Scratch: scratch.Address(),
@@ -125,13 +128,15 @@ func ExamplePrimitives_Compact() {
 
 	keys, values, flags := array(d, 5, 1, 2, 3, 4, 5), array(d, 5, 10, 20, 30, 40, 50), array(d, 1, 0b01101)
 	outKeys, outValues, count := array(d, 5), array(d, 5), array(d, 1)
-	scratch, err := vk.NewBuffer[byte](d, p.CompactScratch(5))
-	check(err)
-	check(p.Compact(s, primitives.CompactArgs{
+	args := primitives.CompactArgs{
 		Keys: keys.Address(), Values: values.Address(), Flags: flags.Address(),
 		OutKeys: outKeys.Address(), OutValues: outValues.Address(), OutCount: count.Address(),
-		Length: primitives.Length{N: 5}, Scratch: scratch.Address(),
-	}))
+		Length: primitives.Length{N: 5},
+	}
+	scratch, err := vk.NewBuffer[byte](d, p.Scratch(args))
+	check(err)
+	args.Scratch = scratch.Address()
+	check(p.Compact(s, args))
 	check(s.Wait(context.Background()))
 	n := int(read(count, 1)[0])
 	fmt.Println(read(outKeys, n), read(outValues, n))
@@ -152,12 +157,14 @@ func ExamplePrimitives_TopK() {
 	const n, k = 6, 3
 	scores, ids := array(d, n, 40, 90, 70, 20, 70, 10), array(d, n, 100, 101, 102, 103, 104, 105)
 	best, whose := array(d, k), array(d, k)
-	scratch, err := vk.NewBuffer[byte](d, p.TopKScratch(n, k, primitives.Widths{}))
-	check(err)
-	check(p.TopK(s, primitives.TopKArgs{
+	args := primitives.TopKArgs{
 		Keys: scores.Address(), Values: ids.Address(), OutKeys: best.Address(), OutValues: whose.Address(),
-		K: k, Length: primitives.Length{N: n}, Scratch: scratch.Address(),
-	}))
+		K: k, Length: primitives.Length{N: n},
+	}
+	scratch, err := vk.NewBuffer[byte](d, p.Scratch(args))
+	check(err)
+	args.Scratch = scratch.Address()
+	check(p.TopK(s, args))
 	check(s.Wait(context.Background()))
 	fmt.Println(read(best, k), read(whose, k))
 	// Output:
@@ -178,12 +185,14 @@ func ExamplePrimitives_Partition() {
 	const n, bits = 6, 2
 	keys := array(d, n, 3<<30, 5, 1<<30, 2<<30, 9, 3<<30+1)
 	parts, destinations := array(d, n), array(d, n)
-	scratch, err := vk.NewBuffer[byte](d, p.PartitionScratch(bits))
-	check(err)
-	check(p.Partition(s, primitives.PartitionArgs{
+	args := primitives.PartitionArgs{
 		Keys: keys.Address(), OutKeys: parts.Address(), Destinations: destinations.Address(), Bits: bits,
-		Length: primitives.Length{N: n}, Scratch: scratch.Address(),
-	}))
+		Length: primitives.Length{N: n},
+	}
+	scratch, err := vk.NewBuffer[byte](d, p.Scratch(args))
+	check(err)
+	args.Scratch = scratch.Address()
+	check(p.Partition(s, args))
 	check(s.Wait(context.Background()))
 	in := read(parts, n)
 	for _, place := range read(destinations, n) {

@@ -14,7 +14,7 @@ type HistogramArgs struct {
 	Bits     int    // 1 to MaxHistogramBits
 	Length   Length
 	Width    structures.Width // of the keys
-	Scratch  uint64           // HistogramScratch bytes
+	Scratch  uint64           // as many bytes as Scratch says
 }
 
 // MaxHistogramBits is the width of the widest field that Histogram counts by.
@@ -35,9 +35,6 @@ func (a HistogramArgs) kernel() recording.Spec[fieldCountPush] {
 }
 
 func (a HistogramArgs) kernels(*Primitives) recording.Table { return recording.Table{a.kernel()} }
-
-// HistogramScratch returns the bytes of scratch memory that Histogram needs for n keys: 0, so Scratch may be 0.
-func (p *Primitives) HistogramScratch(n, bits int) int { return 0 }
 
 // Histogram records the counting of keys by the value of a field of their bits.
 //

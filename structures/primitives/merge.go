@@ -26,7 +26,7 @@ type MergeArgs struct {
 	Widths             Widths // of the keys, and of the values if there are any
 	OutKeys, OutValues uint64 // addresses of as many elements as A and B have together
 	Mask               uint64 // the bits of keys that are compared, by which A and B ascend; 0: all
-	Scratch            uint64 // MergeScratch bytes
+	Scratch            uint64 // as many bytes as Scratch says
 }
 
 type mergePush struct {
@@ -80,11 +80,8 @@ func (m mergeShape) splits(n int) int { return n/m.tile() + 2 }
 // bisects for it. Up to mergeAlone outputs, it is faster.
 const mergeAlone = 1 << 22
 
-// MergeScratch returns the bytes of scratch memory that a merge of up to n outputs of these widths needs.
-func (p *Primitives) MergeScratch(n int, w Widths) int {
-	if !p.made() {
-		return 0
-	}
+// mergeScratch returns the bytes of scratch memory that a merge of up to n outputs of these widths needs.
+func (p *Primitives) mergeScratch(n int, w Widths) int {
 	if w.check() != nil {
 		return 0
 	}
@@ -127,7 +124,7 @@ func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
 	}
 	pairs := a.OutValues != 0
 	shape := p.mergeShape(a.Widths.Key, pairs)
-	k, err := mergeKernel[mergePush](p, s, a.Widths.module("primitives/merge", true), shape, flag("PAIRS", pairs))
+	k, err := a.kernel(shape).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -142,16 +139,27 @@ func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
 	return nil
 }
 
-func mergeKernel[P any](p *Primitives, s *vk.Stream, module string, shape mergeShape,
-	more ...recording.Specialization) (*vk.Kernel[P], error) {
-	return recording.Kernel[P](p.kernels, s, module, shape.workgroup,
-		append(more, recording.Constant("MERGE_ITEMS", uint32(shape.items)))...)
+func (m mergeShape) constant() recording.Specialization {
+	return recording.Constant("MERGE_ITEMS", uint32(m.items))
+}
+
+func (a MergeArgs) kernel(shape mergeShape) recording.Spec[mergePush] {
+	return recording.Of[mergePush](a.Widths.module("primitives/merge", true), shape.workgroup,
+		flag("PAIRS", a.OutValues != 0), shape.constant())
+}
+
+func splitKernel(w structures.Width) recording.Spec[mergeSplitPush] {
+	return recording.Of[mergeSplitPush](recording.OfKeys("primitives/merge_split", w), 0)
+}
+
+func (a MergeArgs) kernels(p *Primitives) recording.Table {
+	return recording.Table{a.kernel(p.mergeShape(a.Widths.Key, a.OutValues != 0)), splitKernel(a.Widths.Key)}
 }
 
 // split records the search for the first elements of the tiles of a merge.
 func (p *Primitives) split(s *vk.Stream, w structures.Width, a, b Run, mask uint64, shape mergeShape,
 	splits uint64) error {
-	k, err := recording.Kernel[mergeSplitPush](p.kernels, s, recording.OfKeys("primitives/merge_split", w), 0)
+	k, err := splitKernel(w).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func checkMerge[K, V number](r *rig, a, b pairs[K, V], aLength, bLength Length, 
 		B:      Run{within(r, b.keys, bLength).Address(), within(r, b.values, bLength).Address(), bLength},
 		Widths: Widths{widthOf[K](), widthOf[V]()}, Mask: uint64(mask),
 	}
-	args.Scratch = r.scratch(r.p.MergeScratch(aLength.N+bLength.N, args.Widths))
+	args.Scratch = r.scratch(r.p.mergeScratch(aLength.N+bLength.N, args.Widths))
 	keys, values := roomOf[K](r, n), roomOf[V](r, n)
 	args.OutKeys, args.OutValues = keys.Address(), values.Address()
 	r.run(r.p.merge(r.s, args, alone))
@@ -195,7 +195,7 @@ func testMergeWithinArrays[K, V number](t *testing.T) {
 			A:      Run{from(r, shift, a.keys), from(r, shift, a.values), Length{N: 4001}},
 			B:      Run{from(r, shift, b.keys), from(r, shift, b.values), Length{N: 3001}},
 			Widths: w, OutKeys: keys.AddressOf(shift), OutValues: values.AddressOf(shift),
-			Scratch: r.scratch(r.p.MergeScratch(n, w)),
+			Scratch: r.scratch(r.p.mergeScratch(n, w)),
 		}))
 		requireWords(t, want.keys, download(r, keys, n+shift)[shift:], "keys from number %d on", shift)
 		requireWords(t, want.values, download(r, values, n+shift)[shift:], "values from number %d on", shift)
@@ -263,7 +263,7 @@ func TestMergeOfLongRuns(t *testing.T) {
 	r.run(r.p.Merge(r.s, MergeArgs{
 		A:       Run{Keys: upload(r, a).Address(), Length: Length{N: len(a)}},
 		B:       Run{Keys: upload(r, b).Address(), Length: Length{N: len(b)}},
-		OutKeys: out.Address(), Scratch: r.scratch(r.p.MergeScratch(n, Widths{})),
+		OutKeys: out.Address(), Scratch: r.scratch(r.p.mergeScratch(n, Widths{})),
 	}))
 	for i, j, got := 0, 0, download(r, out, n); i+j < n; {
 		want := a[min(i, len(a)-1)]

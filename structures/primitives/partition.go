@@ -16,7 +16,7 @@ type PartitionArgs struct {
 	Sources      uint64           // the same, out: the index in Keys of each key of the result. 0: not wanted
 	Length       Length
 	Bits         int    // log2 of the number of parts: 1 to MaxPartitionBits
-	Scratch      uint64 // PartitionScratch bytes
+	Scratch      uint64 // as many bytes as Scratch says
 }
 
 // MaxPartitionBits is log2 of the most parts that Partition makes: each has a counter in a workgroup's shared memory.
@@ -74,14 +74,6 @@ func (p *Primitives) partitionKernels(w structures.Width) partitionKernels {
 func (a PartitionArgs) kernels(p *Primitives) recording.Table {
 	k := p.partitionKernels(a.Width)
 	return recording.Table{k.choose, k.count, k.starts, k.place}
-}
-
-// PartitionScratch returns the bytes of scratch memory that Partition needs.
-func (p *Primitives) PartitionScratch(bits int) int {
-	if !p.made() {
-		return 0
-	}
-	return recording.Align + 4<<bits
 }
 
 // Partition records the division of keys into parts. A part is a range of keys, all ranges have the same width, and the

@@ -55,7 +55,7 @@ func partition[K number](r *rig, keys []K, l Length, n, log2 int, pairs bool) (p
 	a := PartitionArgs{
 		Keys: in.Address(), Width: widthOf[K](), Pairs: pairs, OutKeys: out.Address(), Destinations: to.Address(),
 		Length: l, Bits: log2,
-		Scratch: r.scratch(r.p.PartitionScratch(log2)),
+		Scratch: r.scratch(r.p.Scratch(PartitionArgs{Bits: log2})),
 	}
 	if pairs {
 		a.Sources = from.Address()

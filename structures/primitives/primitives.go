@@ -3,7 +3,7 @@
 // structures are made of them. Arrays have numbers of 32 bits, or of 64 bits if an operation has a Width.
 //
 // An operation is recorded into a vk.Stream. It does not wait and allocates nothing: arrays are given by device
-// addresses, and the caller provides scratch memory. The method named …Scratch returns how many bytes. Arrays are
+// addresses, and the caller provides scratch memory. Primitives.Scratch returns how many bytes. Arrays are
 // aligned to their elements, scratch to 256 bytes. Inputs and outputs must not overlap unless an operation says so. An
 // operation sees what earlier operations of the stream wrote.
 //
@@ -18,6 +18,7 @@
 package primitives
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -52,6 +53,7 @@ type Options struct {
 // Primitives records operations on one device. It makes a kernel when it first records it; the kernel is kept with the
 // device. Several goroutines may use one Primitives, each with its own streams.
 type Primitives struct {
+	lister
 	d    *vk.Device
 	form Form
 
@@ -73,6 +75,7 @@ const MaxLength = 1 << 30
 // New returns the primitives of a device. It allocates no device memory.
 func New(d *vk.Device, o Options) *Primitives {
 	p := &Primitives{d: d, form: o.Form, patience: patience, local: 1 << 18, kernels: recording.NewKernels(d)}
+	p.lister = recording.ListerOf(p.list)
 	if d.Info().Type == vk.CPU {
 		p.patience = cpuPatience
 	}
@@ -102,17 +105,57 @@ const (
 	vendorIntel  = 0x8086
 )
 
-// Operation is the arguments of Sort, SegmentedSort, Scan, Reduce, Compact, Partition or Histogram, in Kernels.
+// Operation is the arguments of an operation: SortArgs, ScanArgs and so on.
 type Operation interface {
 	kernels(p *Primitives) recording.Table
 }
 
-// Kernels lists the kernels of operations, and of Iota, for the Prepare of the structures in this module. Arguments are
-// like those of the operations. It matters which addresses are 0. A length is the greatest one; 0 is any.
-func (p *Primitives) Kernels(all ...Operation) recording.Table {
+// Scratch returns the bytes of scratch memory that an operation needs. Only lengths and widths of the arguments matter,
+// and which addresses are 0. An operation on shorter arrays needs no more.
+func (p *Primitives) Scratch(of Operation) int {
 	if !p.made() {
-		return nil
+		return 0
 	}
+	switch a := of.(type) { // a call of a method would move the arguments to the heap
+	case SortArgs:
+		return p.sortScratch(a.Length.N, a.Values != 0, a.Widths)
+	case SegmentedSortArgs:
+		return p.segmentedSortScratch(a.Length.N, a.Segments, a.Longest, a.Widths)
+	case TopKArgs:
+		return p.topKScratch(a.Length.N, a.K, a.Widths)
+	case PartitionArgs:
+		return recording.Align + 4<<max(0, min(a.Bits, MaxPartitionBits))
+	case ScanArgs:
+		return p.scanScratch(a.Length.N, max(a.Width, a.Sums))
+	case ReduceArgs:
+		return max(a.Width, a.Sums).Bytes() * reduceShape.chunks
+	case MergeArgs:
+		return p.mergeScratch(a.A.Length.N+a.B.Length.N, a.Widths)
+	case CompactArgs:
+		return 4 * compactShape.chunks
+	case RunLengthArgs:
+		return 8 * runLengthShape.chunks
+	case BoundsArgs:
+		return p.boundsScratch(a.Length.N, a.Count.N, a.Width)
+	}
+	return 0 // of a histogram
+}
+
+// Prepare makes the kernels of operations, and of Iota, which otherwise the first calls make. Arguments are as in
+// Scratch. A length is the greatest one; 0 is any. Errors: the context's, vk.ErrClosed, and those of making a kernel.
+func (p *Primitives) Prepare(ctx context.Context, all ...Operation) error {
+	if !p.made() {
+		return vk.ErrNotOpen
+	}
+	if err := p.kernels.Err(); err != nil {
+		return err
+	}
+	return p.list(all).Prepare(ctx, p.d, nil)
+}
+
+type lister = recording.Lister[Operation] // with a name that is not exported, so that it is not documented
+
+func (p *Primitives) list(all []Operation) recording.Table {
 	t := recording.Table{recording.ClearKernel(), iotaKernel()}
 	for _, o := range all {
 		t = append(t, o.kernels(p)...)
@@ -162,7 +205,8 @@ func (l Length) check() error {
 // noBits returns the error for bits that keys don't have, or for more of them than an operation takes.
 func noBits(first, bits, most, of int) error {
 	return &vk.OptionError{Option: "Bits",
-		Reason: fmt.Sprintf("%d bits from bit %d on, but they are 1 to %d of the %d bits of a key", bits, first, most, of)}
+		Reason: fmt.Sprintf("%d bits from bit %d on, but they are 1 to %d of the %d bits of a key", bits, first, most,
+			of)}
 }
 
 // ErrNoMemory is returned if an operation gets no address for an array or scratch memory that it needs.

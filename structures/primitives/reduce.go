@@ -23,7 +23,7 @@ type ReduceArgs struct {
 	Width   structures.Width // of the numbers
 	Sums    structures.Width // of the result; may be 64 bits for numbers of 32
 	Op      ReduceOp
-	Scratch uint64 // ReduceScratch bytes
+	Scratch uint64 // as many bytes as Scratch says
 }
 
 // reduceShape measured best on an H200.
@@ -42,14 +42,6 @@ func reduceKernel(width, sums structures.Width, shape shape, op ReduceOp) record
 func (a ReduceArgs) kernels(*Primitives) recording.Table {
 	sums := max(a.Width, a.Sums)
 	return recording.Table{reduceKernel(a.Width, sums, reduceShape, a.Op), reduceKernel(sums, sums, reduceShape, a.Op)}
-}
-
-// ReduceScratch returns the bytes of scratch memory that Reduce needs for n numbers and a result of a width.
-func (p *Primitives) ReduceScratch(n int, sums structures.Width) int {
-	if !p.made() {
-		return 0
-	}
-	return sums.Bytes() * reduceShape.chunks
 }
 
 // Reduce records the reduction of an array to one number.

@@ -56,7 +56,8 @@ func testReduce[N, S number](r *rig, in []N) {
 		eachLength(r, len(in), func(l Length, name string) {
 			source, out := upload(r, in), roomOf[S](r, 1)
 			r.run(r.p.Reduce(r.s, ReduceArgs{In: source.Address(), Out: out.Address(), Length: l, Op: op,
-				Width: widthOf[N](), Sums: widthOf[S](), Scratch: r.scratch(r.p.ReduceScratch(l.N, widthOf[S]()))}))
+				Width: widthOf[N](), Sums: widthOf[S](),
+				Scratch: r.scratch(r.p.Scratch(ReduceArgs{Sums: widthOf[S]()}))}))
 			require.Equal(r.t, reduced[N, S](in, op), download(r, out, 1)[0], "%s, operation %d", name, op)
 		})
 	}

@@ -14,7 +14,7 @@ type RunLengthArgs struct {
 	OutRuns   uint64 // 0, or a word for the number of runs
 	Length    Length
 	Width     structures.Width // of the keys
-	Scratch   uint64           // RunLengthScratch bytes
+	Scratch   uint64           // as many bytes as Scratch says
 }
 
 // runLengthShape measured best on an H200.
@@ -30,12 +30,18 @@ type runLengthCountPush struct {
 	Length              length
 }
 
-// RunLengthScratch returns the bytes of scratch memory that RunLength needs for n keys.
-func (p *Primitives) RunLengthScratch(n int) int {
-	if !p.made() {
-		return 0
-	}
-	return 8 * runLengthShape.chunks
+func (a RunLengthArgs) kernel() recording.Spec[runLengthPush] {
+	return recording.Of[runLengthPush](recording.OfKeys("primitives/run_length", a.Width), runLengthShape.workgroup,
+		runLengthShape.constant())
+}
+
+func (a RunLengthArgs) countKernel() recording.Spec[runLengthCountPush] {
+	return recording.Of[runLengthCountPush](recording.OfKeys("primitives/run_length_count", a.Width),
+		runLengthShape.workgroup, runLengthShape.constant())
+}
+
+func (a RunLengthArgs) kernels(*Primitives) recording.Table {
+	return recording.Table{a.kernel(), a.countKernel()}
 }
 
 // RunLength records the run-length encoding of an array: the key and the length of each run of equal adjacent keys, in
@@ -59,16 +65,13 @@ func (p *Primitives) runLength(s *vk.Stream, a RunLengthArgs) error {
 		return ErrNoMemory
 	}
 	chunks := runLengthShape.chunksOf(n, a.Width)
-	k, err := recording.Kernel[runLengthPush](p.kernels, s, recording.OfKeys("primitives/run_length", a.Width),
-		runLengthShape.workgroup, runLengthShape.constant())
+	k, err := a.kernel().Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
 	lasts := a.Scratch + 4*uint64(runLengthShape.chunks)
 	if chunks > 1 {
-		count, err := recording.Kernel[runLengthCountPush](p.kernels, s,
-			recording.OfKeys("primitives/run_length_count", a.Width),
-			runLengthShape.workgroup, runLengthShape.constant())
+		count, err := a.countKernel().Kernel(p.kernels, s)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func testRunLength[N number](r *rig, in []N, l Length, name string) {
 	keys, counts, number := roomOf[N](r, len(wantKeys)), room(r, len(wantKeys)), room(r, 1)
 	r.run(r.p.RunLength(r.s, RunLengthArgs{Keys: upload(r, in).Address(), OutKeys: keys.Address(),
 		OutCounts: counts.Address(), OutRuns: number.Address(), Length: l, Width: widthOf[N](),
-		Scratch: r.scratch(r.p.RunLengthScratch(l.N))}))
+		Scratch: r.scratch(r.p.Scratch(RunLengthArgs{}))}))
 	require.Equal(t, uint32(len(wantKeys)), download(r, number, 1)[0], name)
 	requireWords(t, wantKeys, download(r, keys, len(wantKeys)), "%s, keys", name)
 	requireWords(t, wantCounts, download(r, counts, len(wantKeys)), "%s, counts", name)

@@ -15,7 +15,7 @@ type ScanArgs struct {
 	Sums      structures.Width // of the sums; may be 64 bits for numbers of 32
 	Inclusive bool             // each sum includes the number at its index
 	Total     uint64           // 0, or room for the sum of all
-	Scratch   uint64           // ScanScratch bytes
+	Scratch   uint64           // as many bytes as Scratch says
 }
 
 // These shapes measured best on an H200, for a single pass and for several.
@@ -52,11 +52,8 @@ func (a ScanArgs) kernels(p *Primitives) recording.Table {
 	return all
 }
 
-// ScanScratch returns the bytes of scratch memory that Scan needs for n numbers and sums of a width.
-func (p *Primitives) ScanScratch(n int, sums structures.Width) int {
-	if !p.made() {
-		return 0
-	}
+// scanScratch returns the bytes of scratch memory that Scan needs for n numbers and sums of a width.
+func (p *Primitives) scanScratch(n int, sums structures.Width) int {
 	return max(scanSingleShape.states(n, sums), sums.Bytes()*scanMultiShape.chunks)
 }
 

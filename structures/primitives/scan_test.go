@@ -40,7 +40,7 @@ func testScan[N, S number](t *testing.T, r *rig) {
 				out, total := roomOf[S](r, n), roomOf[S](r, 1)
 				r.run(r.p.Scan(r.s, ScanArgs{In: upload(r, in).Address(), Out: out.Address(), Length: l,
 					Width: widthOf[N](), Sums: widthOf[S](), Inclusive: inclusive,
-					Total: total.Address(), Scratch: r.scratch(r.p.ScanScratch(l.N, widthOf[S]()))}))
+					Total: total.Address(), Scratch: r.scratch(r.p.scanScratch(l.N, widthOf[S]()))}))
 				requireWords(t, want, download(r, out, n), "%s, inclusive %t", name, inclusive)
 				require.Equal(t, sum, download(r, total, 1)[0], name)
 			})
@@ -68,7 +68,7 @@ func TestScanCarries(t *testing.T) {
 				out := roomOf[uint64](r, n)
 				r.run(r.p.Scan(r.s, ScanArgs{In: upload(r, in).Address(), Out: out.Address(), Length: Length{N: n},
 					Width: structures.Bits64, Inclusive: true,
-					Scratch: r.scratch(r.p.ScanScratch(n, structures.Bits64))}))
+					Scratch: r.scratch(r.p.scanScratch(n, structures.Bits64))}))
 				requireWords(t, want, download(r, out, n), "sums")
 			})
 		})
@@ -87,7 +87,7 @@ func testScanInPlace[N number](t *testing.T) {
 			want, _ := prefixSums[N, N](in, false)
 			array := upload(r, in)
 			r.run(r.p.Scan(r.s, ScanArgs{In: array.Address(), Out: array.Address(), Length: Length{N: n},
-				Width: widthOf[N](), Scratch: r.scratch(r.p.ScanScratch(n, widthOf[N]()))}))
+				Width: widthOf[N](), Scratch: r.scratch(r.p.scanScratch(n, widthOf[N]()))}))
 			requireWords(t, want, download(r, array, n), "%d in place", n)
 		}
 	}
@@ -110,7 +110,7 @@ func testScanUnaligned[N, S number](t *testing.T, r *rig) {
 		source, out := upload(r, in), roomOf[S](r, n+5)
 		r.run(r.p.Scan(r.s, ScanArgs{In: source.AddressOf(from), Out: out.AddressOf(5), Inclusive: true,
 			Length: Length{N: n}, Width: widthOf[N](), Sums: widthOf[S](),
-			Scratch: r.scratch(r.p.ScanScratch(n, widthOf[S]()))}))
+			Scratch: r.scratch(r.p.scanScratch(n, widthOf[S]()))}))
 		got := download(r, out, n+5)
 		requireWords(t, want, got[5:], "from number %d", from)
 		require.Equal(t, uint32(untouched), uint32(got[4]))
@@ -123,7 +123,7 @@ func TestScanAgain(t *testing.T) {
 		const n = 50_000
 		in := words(9, n, 0)
 		want, _ := prefixSums[uint32, uint32](in, false)
-		source, out, scratch := upload(r, in), room(r, n), r.scratch(r.p.ScanScratch(n, structures.Bits32))
+		source, out, scratch := upload(r, in), room(r, n), r.scratch(r.p.scanScratch(n, structures.Bits32))
 		for range 3 {
 			r.run(r.p.Scan(r.s, ScanArgs{In: source.Address(), Out: out.Address(), Length: Length{N: n},
 				Scratch: scratch}))
@@ -167,7 +167,7 @@ func TestScanLong(t *testing.T) {
 		defer out.Free()
 		r.s.Fill(array, 0, 4*n, math.MaxUint32)
 		r.run(r.p.Scan(r.s, ScanArgs{In: array.Address(), Out: out.Address(), Length: Length{N: n},
-			Scratch: r.scratch(r.p.ScanScratch(n, structures.Bits32))}))
+			Scratch: r.scratch(r.p.scanScratch(n, structures.Bits32))}))
 		got := make([]uint32, 1<<20)
 		for at := 0; at < n; at += len(got) {
 			got = got[:min(len(got), n-at)]

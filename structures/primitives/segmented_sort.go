@@ -18,7 +18,7 @@ type SegmentedSortArgs struct {
 	Offsets  uint64
 	Segments int    // any number; each may have any length, also 0
 	Longest  int    // an upper bound of the length of a segment; 0: not known
-	Scratch  uint64 // SegmentedSortScratch bytes
+	Scratch  uint64 // as many bytes as Scratch says
 }
 
 // segmentTile is the layout of workgroups in shaders/primitives/segment_tile.glsl.
@@ -127,18 +127,15 @@ func (p *Primitives) segmentedSortPlan(n, segments int, w structures.Width, scra
 		*array = s.Take(4 * n)
 	}
 	plan.keys, plan.sortedKeys = s.Take(w.Bytes()*n), s.Take(w.Bytes()*n)
-	plan.scan = s.Take(p.ScanScratch(segments, structures.Bits32))
-	plan.sort = s.Take(max(p.SortScratch(n, true, Widths{Key: w}), p.SortScratch(n, true, Widths{})))
+	plan.scan = s.Take(p.scanScratch(segments, structures.Bits32))
+	plan.sort = s.Take(max(p.sortScratch(n, true, Widths{Key: w}), p.sortScratch(n, true, Widths{})))
 	plan.bytes = s.Used
 	return plan
 }
 
-// SegmentedSortScratch returns the bytes of scratch memory that SegmentedSort needs for up to n elements of these
+// segmentedSortScratch returns the bytes of scratch memory that SegmentedSort needs for up to n elements of these
 // widths in the given number of segments. longest is an upper bound of the length of a segment, or 0 if none is known.
-func (p *Primitives) SegmentedSortScratch(n, segments, longest int, w Widths) int {
-	if !p.made() {
-		return 0
-	}
+func (p *Primitives) segmentedSortScratch(n, segments, longest int, w Widths) int {
 	if w.check() != nil {
 		return 0
 	}
@@ -148,7 +145,7 @@ func (p *Primitives) SegmentedSortScratch(n, segments, longest int, w Widths) in
 	}
 	bytes := int(p.segmentedSortPlan(n, segments, w.Key, 0).bytes)
 	if segments == 1 { // sorted like any other array
-		bytes = max(bytes, p.SortScratch(n, true, w))
+		bytes = max(bytes, p.sortScratch(n, true, w))
 	}
 	return bytes
 }

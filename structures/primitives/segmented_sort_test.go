@@ -44,7 +44,7 @@ func checkSegmentedSort[K, V number](r *rig, lengths []int, below K, longest int
 		Widths: Widths{widthOf[K](), widthOf[V]()}, Offsets: upload(r, offsets).Address(), Segments: len(lengths),
 		Longest: longest,
 	}
-	args.Scratch = r.scratch(r.p.SegmentedSortScratch(l.N, len(lengths), longest, args.Widths))
+	args.Scratch = r.scratch(r.p.segmentedSortScratch(l.N, len(lengths), longest, args.Widths))
 	r.run(r.p.SegmentedSort(r.s, args))
 	requireWords(r.t, want, download(r, outKeys, n), "keys of %s", name)
 	requireWords(r.t, wantValues, download(r, outValues, n), "values of %s", name)
@@ -116,8 +116,8 @@ func TestSegmentedSortOfKnownLongest(t *testing.T) {
 	checkSegmentedSort[uint32, uint32](r, slices.Concat(times(20, fits), times(5, 17)), 0, fits, exactly, "as fit")
 	checkSegmentedSort[uint32, uint32](r, slices.Concat(times(3, fits+1), times(5, 17)), 0, fits+1, exactly,
 		"one more than fit")
-	require.Less(t, r.p.SegmentedSortScratch(1<<20, 100, fits, Widths{}),
-		r.p.SegmentedSortScratch(1<<20, 100, fits+1, Widths{}))
+	require.Less(t, r.p.segmentedSortScratch(1<<20, 100, fits, Widths{}),
+		r.p.segmentedSortScratch(1<<20, 100, fits+1, Widths{}))
 }
 
 func TestSegmentedSortOfLengthOnTheDevice(t *testing.T) {
@@ -148,7 +148,7 @@ func testSegmentedSortOfExtremeKeys[K number](t *testing.T) {
 	out := roomOf[K](r, n)
 	r.run(r.p.SegmentedSort(r.s, SegmentedSortArgs{
 		Keys: upload(r, keys).Address(), OutKeys: out.Address(), Widths: w, Length: Length{N: n},
-		Offsets: upload(r, offsets).Address(), Segments: 5, Scratch: r.scratch(r.p.SegmentedSortScratch(n, 5, 0, w)),
+		Offsets: upload(r, offsets).Address(), Segments: 5, Scratch: r.scratch(r.p.segmentedSortScratch(n, 5, 0, w)),
 	}))
 	for i := range offsets[1:] {
 		slices.Sort(keys[offsets[i]:offsets[i+1]])
@@ -172,7 +172,7 @@ func TestSegmentedSortOfLongArray(t *testing.T) {
 	r.run(r.p.SegmentedSort(r.s, SegmentedSortArgs{
 		Keys: upload(r, keys).Address(), OutKeys: out.Address(), Length: Length{N: len(keys)},
 		Offsets: upload(r, offsets).Address(), Segments: segments, Longest: each,
-		Scratch: r.scratch(r.p.SegmentedSortScratch(len(keys), segments, each, Widths{})),
+		Scratch: r.scratch(r.p.segmentedSortScratch(len(keys), segments, each, Widths{})),
 	}))
 	for i, got := range download(r, out, len(keys)) {
 		if want := uint32(i%each + i/each); got != want {

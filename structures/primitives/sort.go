@@ -14,14 +14,11 @@ type SortArgs struct {
 	Length             Length
 	Widths             Widths
 	FirstBit, Bits     int    // keys are compared by Bits bits from FirstBit on; 0: all bits from FirstBit on
-	Scratch            uint64 // SortScratch bytes
+	Scratch            uint64 // as many bytes as Scratch says
 }
 
-// SortScratch returns the bytes of scratch memory that a sort of up to n keys or pairs needs.
-func (p *Primitives) SortScratch(n int, pairs bool, w Widths) int {
-	if !p.made() {
-		return 0
-	}
+// sortScratch returns the bytes of scratch memory that a sort of up to n keys or pairs needs.
+func (p *Primitives) sortScratch(n int, pairs bool, w Widths) int {
 	return int(p.sortPlan(max(0, min(n, MaxLength)), pairs, w, 0).bytes)
 }
 

@@ -71,7 +71,7 @@ func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name 
 	a := SortArgs{Keys: in.Address(), Values: inValues.Address(), OutKeys: out.Address(),
 		OutValues: outValues.Address(), Widths: w,
 		Length: l, FirstBit: first, Bits: bits}
-	scratch := room(r, r.p.SortScratch(l.N, true, w)/4)
+	scratch := room(r, r.p.sortScratch(l.N, true, w)/4)
 	a.Scratch = scratch.Address()
 	r.s.Fill(scratch, 0, int(scratch.Bytes()), scratchFill)
 	local := l.N > 0 && r.p.upperPasses(a) > 0
@@ -88,7 +88,7 @@ func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name 
 
 	alone := roomOf[K](r, len(keys))
 	a.Values, a.OutValues, a.OutKeys = 0, 0, alone.Address()
-	a.Scratch = r.scratch(r.p.SortScratch(l.N, false, w))
+	a.Scratch = r.scratch(r.p.sortScratch(l.N, false, w))
 	r.run(r.p.Sort(r.s, a))
 	requireWords(r.t, wantKeys, download(r, alone, n), "%s: keys", name)
 	unchanged := make([]K, len(keys))

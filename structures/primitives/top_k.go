@@ -17,7 +17,7 @@ type TopKArgs struct {
 	Least     bool // the least keys in ascending order; otherwise the greatest in descending order
 	Length    Length
 	Widths    Widths // Value is ignored without Values
-	Scratch   uint64 // TopKScratch bytes
+	Scratch   uint64 // as many bytes as Scratch says
 }
 
 // topKShape is the division of the keys among workgroups. Each workgroup reads all counts of a digit.
@@ -56,6 +56,35 @@ type topKFlipPush struct {
 	Length length
 }
 
+func topKKernel[P any](step string) recording.Spec[P] {
+	return recording.Of[P]("primitives/top_k_"+step, topKShape.workgroup, topKShape.constant())
+}
+
+func topKCountKernel(w structures.Width) recording.Spec[topKCountPush] {
+	return topKKernel[topKCountPush](recording.OfKeys("count", w))
+}
+
+func topKRankKernel(w structures.Width) recording.Spec[topKRankPush] {
+	return topKKernel[topKRankPush](recording.OfKeys("rank", w))
+}
+
+func (a TopKArgs) takeKernel() recording.Spec[topKTakePush] {
+	return topKKernel[topKTakePush](a.Widths.module("take", true))
+}
+
+func topKFlipKernel(w structures.Width) recording.Spec[topKFlipPush] {
+	return recording.Of[topKFlipPush](recording.OfKeys("primitives/top_k_flip", w), 128)
+}
+
+func (a TopKArgs) kernels(p *Primitives) recording.Table {
+	if a.Values == 0 {
+		a.Widths.Value = structures.Bits32
+	}
+	sort := SortArgs{Values: recording.Align, Length: Length{N: a.K}, Widths: a.Widths}
+	return append(sort.kernels(p), topKCountKernel(a.Widths.Key), topKRankKernel(a.Widths.Key), a.takeKernel(),
+		topKFlipKernel(a.Widths.Key))
+}
+
 // topKPlan is the division of the scratch memory of TopK.
 type topKPlan struct {
 	counts       uint64 // of each digit
@@ -72,7 +101,7 @@ func (p *Primitives) topKPlan(k int, w Widths, scratch uint64) topKPlan {
 	plan := topKPlan{
 		counts: s.Take(4 * topKBins * digits), known: s.Take(int(topKKnown(w.Key, digits+1))), taken: s.Take(4),
 		less: s.Take(4 * topKShape.chunks), equal: s.Take(4 * topKShape.chunks),
-		keys: s.Take(w.Key.Bytes() * k), values: s.Take(w.Value.Bytes() * k), sort: s.Take(p.SortScratch(k, true, w)),
+		keys: s.Take(w.Key.Bytes() * k), values: s.Take(w.Value.Bytes() * k), sort: s.Take(p.sortScratch(k, true, w)),
 	}
 	plan.bytes = s.Used
 	return plan
@@ -81,11 +110,8 @@ func (p *Primitives) topKPlan(k int, w Widths, scratch uint64) topKPlan {
 // topKKnown returns the bytes of n TopK structs of top_k.glsl.
 func topKKnown(w structures.Width, n int) uint64 { return uint64(2 * w.Bytes() * n) }
 
-// TopKScratch returns the bytes of scratch memory that TopK needs for up to n keys.
-func (p *Primitives) TopKScratch(n, k int, w Widths) int {
-	if !p.made() {
-		return 0
-	}
+// topKScratch returns the bytes of scratch memory that TopK needs for up to n keys.
+func (p *Primitives) topKScratch(n, k int, w Widths) int {
 	return int(p.topKPlan(max(0, min(n, k, MaxLength)), w, 0).bytes)
 }
 
@@ -133,7 +159,7 @@ func (p *Primitives) topK(s *vk.Stream, a TopKArgs) error {
 	if err := p.topKFind(s, a, plan, flip); err != nil {
 		return err
 	}
-	take, err := topKKernel[topKTakePush](p, s, a.Widths.module("take", true))
+	take, err := a.takeKernel().Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -149,8 +175,7 @@ func (p *Primitives) topK(s *vk.Stream, a TopKArgs) error {
 	if err != nil || a.Least {
 		return err
 	}
-	back, err := recording.Kernel[topKFlipPush](p.kernels, s,
-		recording.OfKeys("primitives/top_k_flip", a.Widths.Key), 128)
+	back, err := topKFlipKernel(a.Widths.Key).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -161,11 +186,11 @@ func (p *Primitives) topK(s *vk.Stream, a TopKArgs) error {
 // topKFind records the search for the k-th key, and the counting of the keys before it and of its equals.
 func (p *Primitives) topKFind(s *vk.Stream, a TopKArgs, plan topKPlan, flip uint32) error {
 	w := a.Widths.Key
-	count, err := topKKernel[topKCountPush](p, s, recording.OfKeys("count", w))
+	count, err := topKCountKernel(w).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
-	rank, err := topKKernel[topKRankPush](p, s, recording.OfKeys("rank", w))
+	rank, err := topKRankKernel(w).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
@@ -184,9 +209,4 @@ func (p *Primitives) topKFind(s *vk.Stream, a TopKArgs, plan topKPlan, flip uint
 		plan.known + topKKnown(w, last+1), plan.less, plan.equal, plan.taken, a.OutCount, a.Length.device(), k, flip,
 	})
 	return nil
-}
-
-func topKKernel[P any](p *Primitives, s *vk.Stream, step string) (*vk.Kernel[P], error) {
-	quads := topKShape.constant()
-	return recording.Kernel[P](p.kernels, s, "primitives/top_k_"+step, topKShape.workgroup, quads)
 }

@@ -106,7 +106,7 @@ func testTopKOf[K, V number](r *rig, keys []K, values []V, k int, least, numbere
 		count, w := room(r, 1), Widths{widthOf[K](), widthOf[V]()}
 		a := TopKArgs{
 			Keys: upload(r, append(keys, 0)).Address(), OutKeys: outKeys.Address(), OutCount: count.Address(),
-			K: k, Least: least, Length: l, Widths: w, Scratch: r.scratch(r.p.TopKScratch(l.N, k, w)),
+			K: k, Least: least, Length: l, Widths: w, Scratch: r.scratch(r.p.topKScratch(l.N, k, w)),
 		}
 		if numbered {
 			a.OutValues = outNumbers.Address()

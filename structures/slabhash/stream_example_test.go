@@ -36,7 +36,7 @@ func ExampleMap_On() {
 	check(err)
 	p := primitives.New(d, primitives.Options{})
 	defer p.Close()
-	scratch, err := vk.NewBuffer[uint8](d, p.CompactScratch(len(paid)))
+	scratch, err := vk.NewBuffer[uint8](d, p.Scratch(primitives.CompactArgs{}))
 	check(err)
 	defer scratch.Free()
 

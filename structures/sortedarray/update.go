@@ -34,7 +34,8 @@ func (u *updater) plan(n int, scratch uint64) updatePlan {
 	all, bytes := u.n+n, u.core.Width().Bytes()
 	p := recording.Parts{Base: scratch}
 	plan := updatePlan{
-		sort: p.Take(u.core.Primitives.SortScratch(n, true, u.core.Widths())),
+		sort: p.Take(u.core.Primitives.Scratch(primitives.SortArgs{Length: primitives.Length{N: n},
+			Values: recording.Align, Widths: u.core.Widths()})),
 		keys: p.Take(bytes * n), values: p.Take(bytes * n),
 		merge:   p.Take(u.core.Queries.MergeScratch(all)),
 		allKeys: p.Take(bytes * all), allValues: p.Take(bytes * all), tombstones: p.Take((all + 31) / 32 * 4),

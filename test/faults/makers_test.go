@@ -14,6 +14,7 @@ import (
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
 	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/pass"
@@ -119,6 +120,9 @@ func makers(t *testing.T, d *vk.Device, body func()) map[string]maker {
 		},
 		"lsm.Load": func(ctx context.Context, p progress, r, _ io.Reader) error {
 			return closed(lsm.Load[uint32, uint32](ctx, d, r, lsm.Options{Batch: 32, Progress: p}))
+		},
+		"primitives.Prepare": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			return primitives.New(d, primitives.Options{}).Prepare(ctx, primitives.ReduceArgs{Op: primitives.Min})
 		},
 		"slabhash.New": func(ctx context.Context, p progress, _, _ io.Reader) error {
 			return closed(slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Progress: p}))

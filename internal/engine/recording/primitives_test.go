@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -27,11 +26,14 @@ func TestEveryKernelOfPrimitivesFails(t *testing.T) {
 	for _, form := range []primitives.Form{primitives.SinglePass, primitives.MultiPass} {
 		p := primitives.New(d, primitives.Options{Form: form})
 		defer p.Close()
-		room := max(p.SortScratch(n, true, primitives.Widths{}),
-			p.SegmentedSortScratch(n, 3, 0, primitives.Widths{}),
-			p.BoundsScratch(n, n, structures.Bits32), p.ScanScratch(n, structures.Bits32),
-			p.MergeScratch(2*n, primitives.Widths{}), p.CompactScratch(n), p.PartitionScratch(8), p.RunLengthScratch(n),
-			p.TopKScratch(n, n, primitives.Widths{}), p.ReduceScratch(n, structures.Bits32), 1<<16)
+		all := primitives.Length{N: n}
+		room := max(p.Scratch(primitives.SortArgs{Length: all, Values: 1}),
+			p.Scratch(primitives.SegmentedSortArgs{Length: all, Segments: 3}),
+			p.Scratch(primitives.BoundsArgs{Length: all, Count: all}), p.Scratch(primitives.ScanArgs{Length: all}),
+			p.Scratch(primitives.MergeArgs{A: primitives.Run{Length: primitives.Length{N: 2 * n}}}),
+			p.Scratch(primitives.CompactArgs{}), p.Scratch(primitives.PartitionArgs{Bits: 8}),
+			p.Scratch(primitives.RunLengthArgs{}), p.Scratch(primitives.TopKArgs{Length: all, K: n}),
+			p.Scratch(primitives.ReduceArgs{Length: all}), 1<<16)
 		scratch := testdevice.Room[uint8](t, d, room).Address()
 		run := primitives.Run{Keys: ascending.Address(), Length: length}
 		for name, record := range map[string]func() error{

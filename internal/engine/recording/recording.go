@@ -37,6 +37,17 @@ func (k *Kernels) Over(form func() Form) *Kernels {
 // Close makes further calls of Kernel fail. Further calls of Close do nothing.
 func (k *Kernels) Close() { k.closed.Store(true) }
 
+// Err returns vk.ErrClosed after Close, and vk.ErrNotOpen for nil.
+func (k *Kernels) Err() error {
+	switch {
+	case k == nil:
+		return vk.ErrNotOpen
+	case k.closed.Load():
+		return vk.ErrClosed
+	}
+	return nil
+}
+
 // kept has all kernels of a device. The device keeps it under a keptKey.
 type kept struct {
 	mu    sync.Mutex
@@ -102,11 +113,8 @@ func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int,
 
 // ask returns a kernel, which it makes if necessary.
 func ask[P any](k *Kernels, o spec) (*vk.Kernel[P], error) {
-	if k == nil {
-		return nil, vk.ErrNotOpen
-	}
-	if k.closed.Load() {
-		return nil, vk.ErrClosed
+	if err := k.Err(); err != nil {
+		return nil, err
 	}
 	if o.overPool {
 		o = o.in(k.form())

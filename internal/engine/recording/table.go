@@ -107,6 +107,19 @@ func (t Table) Prepare(ctx context.Context, d *vk.Device, progress structures.Pr
 	})
 }
 
+// Lister lists the kernels of operations. KernelsOf asks a public type of ours that embeds it, and users cannot.
+type Lister[O any] struct{ list func([]O) Table }
+
+// ListerOf returns the Lister of a function.
+func ListerOf[O any](list func([]O) Table) Lister[O] { return Lister[O]{list} }
+
+func (l Lister[O]) kernels(all []O) Table { return l.list(all) }
+
+// KernelsOf lists the kernels of operations.
+func KernelsOf[O any](lister interface{ kernels([]O) Table }, all ...O) Table {
+	return lister.kernels(all)
+}
+
 // described is an entry for one form of the pool.
 type described struct {
 	entry Entry

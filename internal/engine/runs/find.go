@@ -94,7 +94,8 @@ func (q *Queries) findPlan(n int, scratch uint64) findPlan {
 	p := recording.Parts{Base: scratch}
 	f.keys, f.sources = p.Take(q.bytes*n), p.Take(4*n)
 	before, after := p, p
-	f.indices, f.sort = before.Take(4*n), before.Take(q.p.SortScratch(n, true, q.numbered()))
+	numbered := primitives.SortArgs{Length: primitives.Length{N: n}, Values: recording.Align, Widths: q.numbered()}
+	f.indices, f.sort = before.Take(4*n), before.Take(q.p.Scratch(numbered))
 	f.answers = after.Take(2 * q.bytes * n)
 	f.bytes = max(before.Used, after.Used)
 	return f

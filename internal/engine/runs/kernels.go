@@ -86,6 +86,6 @@ func (q *Queries) Kernels(of saved.Type, unique bool) recording.Table {
 			all = append(all, fold.Kernels(q.w, kind, of)...)
 		}
 	}
-	return slices.Concat(all, q.p.Kernels(primitives.ScanArgs{},
+	return slices.Concat(all, recording.KernelsOf[primitives.Operation](q.p, primitives.ScanArgs{},
 		primitives.SortArgs{Values: recording.Align, Widths: q.numbered()}))
 }

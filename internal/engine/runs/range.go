@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/vkds/vkds/internal/engine/recording"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -140,7 +139,7 @@ func (q *Queries) rangePlan(st Stack, n, candidates int, scratch uint64) rangePl
 	r.flags = r.total + 8
 	r.slices = p.Take(8 * n * st.Runs())
 	r.sizes, r.offsets = p.Take(4*n), p.Take(4*n)
-	r.scan = p.Take(q.p.ScanScratch(max(n, r.words), structures.Bits32))
+	r.scan = p.Take(q.p.Scratch(primitives.ScanArgs{Length: primitives.Length{N: max(n, r.words)}}))
 	r.keys, r.values = p.Take(q.bytes*candidates), p.Take(q.bytes*candidates)
 	r.counts, r.before = p.Take(4*r.words), p.Take(4*(r.words+1))
 	r.bytes = p.Used

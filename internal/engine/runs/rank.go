@@ -2,7 +2,6 @@ package runs
 
 import (
 	"github.com/vkds/vkds/internal/engine/recording"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -83,7 +82,7 @@ func (q *Queries) validityPlan(st Stack, unique bool, scratch uint64) validityPl
 	p := recording.Parts{Base: scratch}
 	v := validityPlan{words: groups(int(st.Pairs()), 32)}
 	v.Flags, v.Before, v.counts = p.Take(4*v.words), p.Take(4*(v.words+1)), p.Take(4*v.words)
-	v.scan = p.Take(q.p.ScanScratch(v.words, structures.Bits32))
+	v.scan = p.Take(q.p.Scratch(primitives.ScanArgs{Length: primitives.Length{N: v.words}}))
 	v.bytes = p.Used
 	return v
 }

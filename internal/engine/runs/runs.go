@@ -3,7 +3,7 @@
 // III-D, III-E and IV-B to IV-D).
 //
 // A query is recorded into a vk.Stream. It does not wait and allocates nothing: memory is given by device addresses,
-// and the caller provides scratch memory. The method named …Scratch returns how many bytes. Scratch is aligned to 256
+// and the caller provides scratch memory. Methods named …Scratch return how many bytes. Scratch is aligned to 256
 // bytes, arrays of words to 4, and keys and values to their size, unless said otherwise. If a kernel can't be made, the
 // stream drops its batch, unless the caller records within vk.Stream.Whole. Runs must not change while queries run.
 package runs

@@ -198,7 +198,8 @@ func (q *Queries) outcomesPlan(n int, scratch uint64) outcomesPlan {
 	p := recording.Parts{Base: scratch}
 	o.keys, o.sources = p.Take(q.bytes*n), p.Take(4*n)
 	first, then := p, p
-	o.indices, o.sort = first.Take(4*n), first.Take(q.p.SortScratch(n, true, q.numbered()))
+	numbered := primitives.SortArgs{Length: primitives.Length{N: n}, Values: recording.Align, Widths: q.numbered()}
+	o.indices, o.sort = first.Take(4*n), first.Take(q.p.Scratch(numbered))
 	o.values, o.found = then.Take(q.bytes*n), then.Take(4*groups(n, 4))
 	o.outcomes = o.values
 	o.bytes = max(first.Used, then.Used)

@@ -29,7 +29,7 @@ func (c *Core) Prepare(ctx context.Context) error {
 
 func (c *Core) kernels() recording.Table {
 	return slices.Concat(c.Queries.Kernels(c.Columns.Values.Type, c.of.Unique()), c.own.FindKernels(),
-		c.Primitives.Kernels(
+		recording.KernelsOf[primitives.Operation](c.Primitives,
 			primitives.SortArgs{Widths: c.Widths()},
 			primitives.SortArgs{Widths: c.Widths(), Values: recording.Align},
 			primitives.CompactArgs{Widths: c.Widths(), Values: recording.Align}))

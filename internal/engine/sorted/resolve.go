@@ -12,7 +12,9 @@ import (
 )
 
 // ValidScratch returns the bytes of scratch that Valid needs for a run of n pairs.
-func (c *Core) ValidScratch(n int) int { return (n+31)/32*4 + 256 + c.Primitives.CompactScratch(n) }
+func (c *Core) ValidScratch(n int) int {
+	return (n+31)/32*4 + 256 + c.Primitives.Scratch(primitives.CompactArgs{})
+}
 
 // Valid records the writing of the valid pairs of a run, if the structure has no other run: the last pair of each key,
 // unless it is a tombstone or its key is in the ranges of without. Counted returns their number.
@@ -75,7 +77,8 @@ func (c *Core) CountValid(ctx context.Context) (valid, tombstones uint64, err er
 // buildIn divides the scratch memory to build from n pairs.
 func (c *Core) buildIn(p *recording.Parts, n int) (keys, values, sort, valid uint64) {
 	bytes := c.Width().Bytes() * n
-	return p.Take(bytes), p.Take(bytes), p.Take(c.Primitives.SortScratch(n, true, c.Widths())),
+	pairs := primitives.SortArgs{Length: primitives.Length{N: n}, Values: recording.Align, Widths: c.Widths()}
+	return p.Take(bytes), p.Take(bytes), p.Take(c.Primitives.Scratch(pairs)),
 		p.Take(c.ValidScratch(n))
 }
 

@@ -37,14 +37,14 @@ func (s *session) widths() primitives.Widths { return primitives.Widths{Key: s.w
 // sort measures the sort of keys, or of pairs.
 func (s *session) sort(pairs bool) {
 	keys, out := s.elements("keys "+s.keys.order.String(), s.keys.key), s.roomFor("out", s.n)
-	a := primitives.SortArgs{Keys: keys.Address(), OutKeys: out.Address(), Length: s.length(), Widths: s.widths(),
-		Scratch: s.scratch(s.bulk().SortScratch(s.n, pairs, s.widths()))}
+	a := primitives.SortArgs{Keys: keys.Address(), OutKeys: out.Address(), Length: s.length(), Widths: s.widths()}
 	check := func() { s.checkAscending(out, s.keys.key) }
 	if pairs {
 		values, moved := s.payload()
 		a.Values, a.OutValues = values.Address(), moved.Address()
 		check = func() { s.checkStable(out, moved, s.n, s.keys.key) }
 	}
+	a.Scratch = s.scratch(s.bulk().Scratch(a))
 	s.time(0, func() error { return s.bulk().Sort(s.stream, a) }, check)
 }
 
@@ -53,7 +53,8 @@ func (s *session) topK() {
 	k, widths := min(1000, s.n), primitives.Widths{Key: s.width}
 	keys, out, numbers := s.elements("words", s.space.key), s.roomFor("out", s.n), s.room("out numbers", s.n)
 	a := primitives.TopKArgs{Keys: keys.Address(), OutKeys: out.Address(), OutValues: numbers.Address(), K: k,
-		Length: s.length(), Widths: widths, Scratch: s.scratch(s.bulk().TopKScratch(s.n, k, widths))}
+		Length: s.length(), Widths: widths}
+	a.Scratch = s.scratch(s.bulk().Scratch(a))
 	s.time(4<<s.width, func() error { return s.bulk().TopK(s.stream, a) }, func() {
 		best, places := s.downloadElements(out, k), s.download(numbers, k)
 		for i, key := range best {
@@ -78,7 +79,8 @@ func (s *session) topK() {
 func (s *session) scan(inclusive bool) {
 	in, out := s.elements("words", s.space.key), s.roomFor("out", s.n)
 	a := primitives.ScanArgs{In: in.Address(), Out: out.Address(), Length: s.length(), Width: s.width,
-		Inclusive: inclusive, Scratch: s.scratch(s.bulk().ScanScratch(s.n, s.width))}
+		Inclusive: inclusive}
+	a.Scratch = s.scratch(s.bulk().Scratch(a))
 	s.time(8<<s.width, func() error { return s.bulk().Scan(s.stream, a) }, func() {
 		sums := s.downloadNumbers(out, s.n)
 		// Sums are right if the first one is, and each differs from the one before by the element between them.
@@ -100,8 +102,8 @@ func (s *session) scan(inclusive bool) {
 
 func (s *session) reduce() {
 	in, out := s.elements("words", s.space.key), s.room("sum", 2)
-	a := primitives.ReduceArgs{In: in.Address(), Out: out.Address(), Length: s.length(), Width: s.width,
-		Scratch: s.scratch(s.bulk().ReduceScratch(s.n, s.width))}
+	a := primitives.ReduceArgs{In: in.Address(), Out: out.Address(), Length: s.length(), Width: s.width}
+	a.Scratch = s.scratch(s.bulk().Scratch(a))
 	var want atomic.Uint64
 	parallel(s.n, func(first, end int) {
 		sum := uint64(0)
@@ -133,7 +135,8 @@ func (s *session) compactPairs() {
 	})
 	a := primitives.CompactArgs{Keys: keys.Address(), Values: values.Address(), Flags: flags.Address(),
 		Length: s.length(), OutKeys: out.Address(), OutValues: moved.Address(), OutCount: count.Address(),
-		Scratch: s.scratch(s.bulk().CompactScratch(s.n)), Widths: s.widths()}
+		Widths: s.widths()}
+	a.Scratch = s.scratch(s.bulk().Scratch(a))
 	s.time(12<<s.width, func() error { return s.bulk().Compact(s.stream, a) }, func() {
 		s.checkWords("number of pairs", count, 1, func(int) uint32 { return uint32(s.n / 2) })
 		k, v := s.downloadElements(out, s.n/2), s.downloadElements(moved, s.n/2)
@@ -161,8 +164,9 @@ func (s *session) merge(pairs bool) {
 		A:       primitives.Run{Keys: keys.Address(), Length: primitives.Length{N: half}},
 		B:       primitives.Run{Keys: keys.AddressOf(half << s.width), Length: primitives.Length{N: s.n - half}},
 		Widths:  s.widths(),
-		OutKeys: out.Address(), Scratch: s.scratch(s.bulk().MergeScratch(s.n, s.widths())),
+		OutKeys: out.Address(),
 	}
+	args.Scratch = s.scratch(s.bulk().Scratch(args))
 	check, bytes := func() { s.checkAscending(out, key) }, 8<<s.width
 	if pairs {
 		values, moved := s.payload()
@@ -189,9 +193,9 @@ func (s *session) search(ascend, sorted bool) {
 			place, asked = s.order.at, random
 		}
 	}
-	bytes := s.bulk().BoundsScratch(s.n, s.n, s.width)
+	bytes := s.bulk().Scratch(primitives.BoundsArgs{Length: s.length(), Count: s.length(), Width: s.width})
 	if sorted {
-		bytes = max(bytes, s.bulk().SortScratch(s.n, false, sort.Widths))
+		bytes = max(bytes, s.bulk().Scratch(sort))
 	}
 	sort.Scratch = s.scratch(bytes) // which it needs no longer when the bounds are found
 	out := s.room("bounds", s.n)

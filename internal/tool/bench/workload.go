@@ -77,7 +77,7 @@ func (s *session) heat() {
 		s.heater = primitives.New(s.d, primitives.Options{})
 	}
 	hot := s.room("heat", words)
-	scratch := s.room("heat scratch", (s.heater.ScanScratch(words, structures.Bits32)+3)/4)
+	scratch := s.room("heat scratch", (s.heater.Scratch(primitives.ScanArgs{Length: primitives.Length{N: words}})+3)/4)
 	for start := time.Now(); time.Since(start) < time300; s.wait() {
 		for range 16 {
 			ok(s.heater.Scan(s.stream, primitives.ScanArgs{In: hot.Address(), Out: hot.Address(),

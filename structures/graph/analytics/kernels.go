@@ -162,7 +162,7 @@ func (a *Analyzer) all() recording.Table {
 	if a.on != nil {
 		all = append(all, a.measureKernel())
 	} else if a.weighted() {
-		all = append(all, a.bulk.Kernels(weightSum)...)
+		all = append(all, recording.KernelsOf[primitives.Operation](a.bulk, weightSum)...)
 	}
 	switch {
 	case !a.directed():
@@ -174,18 +174,20 @@ func (a *Analyzer) all() recording.Table {
 }
 
 func (a *Analyzer) pageRankKernels() recording.Table {
-	return append(a.bulk.Kernels(primitives.HistogramArgs{Bits: classBits},
+	return append(recording.KernelsOf[primitives.Operation](a.bulk, primitives.HistogramArgs{Bits: classBits},
 		primitives.SortArgs{Values: recording.Align, Bits: classBits}),
 		a.classKernel(), a.rankBeginKernel(), a.rankSumKernel(), a.rankKernel(false), a.rankKernel(true))
 }
 
 func (a *Analyzer) trianglesKernels() recording.Table {
-	all := append(a.bulk.Kernels(primitives.ScanArgs{}, primitives.SortArgs{Widths: batchWidths}), filterKernel())
+	all := append(recording.KernelsOf[primitives.Operation](a.bulk, primitives.ScanArgs{},
+		primitives.SortArgs{Widths: batchWidths}), filterKernel())
 	if a.on != nil {
 		return append(all, a.liveOrientKernel(), a.trianglesEdgesKernel(), a.throughEdgesKernel())
 	}
-	return slices.Concat(all, a.bulk.Kernels(primitives.CompactArgs{}), recording.Table{orientKernel(),
-		orientedRowsKernel(), trianglesKernel(), a.throughRowsKernel()})
+	return slices.Concat(all, recording.KernelsOf[primitives.Operation](a.bulk, primitives.CompactArgs{}),
+		recording.Table{orientKernel(),
+			orientedRowsKernel(), trianglesKernel(), a.throughRowsKernel()})
 }
 
 func word(set bool) uint32 {

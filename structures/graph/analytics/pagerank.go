@@ -192,7 +192,8 @@ func (w *workspace) classify(in *incoming) (took time.Duration, err error) {
 	var classes, sorted, numbers, counts, scratch *vk.Buffer[uint32]
 	if err := w.rooms(room{"classes", n, &classes}, room{"sorted", n, &sorted}, room{"numbers", n, &numbers},
 		room{"counts", rowClasses, &counts},
-		room{"scratch", w.bulk.SortScratch(n, true, primitives.Widths{}) / 4, &scratch}); err != nil {
+		room{"scratch", w.bulk.Scratch(primitives.SortArgs{Length: primitives.Length{N: n}, Values: 1}) / 4,
+			&scratch}); err != nil {
 		return 0, err
 	}
 	if took, err = w.do(func() error {

@@ -94,7 +94,7 @@ func (w *workspace) sumOfWeights() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	scratch, err := w.room("scratch", w.bulk.ReduceScratch(w.arcs, structures.Bits64)/4)
+	scratch, err := w.room("scratch", w.bulk.Scratch(primitives.ReduceArgs{Sums: structures.Bits64})/4)
 	if err != nil {
 		return 0, err
 	}

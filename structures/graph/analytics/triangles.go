@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/internal/engine/recording"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -75,7 +74,8 @@ type orientation struct {
 func (w *workspace) newOrientation() (*orientation, error) {
 	o := &orientation{w: w}
 	words := groups(w.arcs, 32)
-	scratch := max(w.bulk.ScanScratch(words, structures.Bits32), w.bulk.CompactScratch(w.arcs)) / 4
+	scratch := max(w.bulk.Scratch(primitives.ScanArgs{Length: primitives.Length{N: words}}),
+		w.bulk.Scratch(primitives.CompactArgs{})) / 4
 	return o, w.rooms(room{"flags", words, &o.flags}, room{"sums", words, &o.sums},
 		room{"oriented offsets", w.vertices + 1, &o.offsets}, room{"oriented targets", w.arcs, &o.targets},
 		room{"counts", 4, &o.counts}, room{"scratch", scratch, &o.scratch})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/vkds/vkds/internal/engine/recording"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -38,7 +37,8 @@ func (w *workspace) trianglesByEdges(r *TrianglesResult) error {
 	e := edgeTriangles{t: t}
 	if err := w.rooms(room{"oriented offsets", w.vertices + 1, &e.offsets},
 		room{"oriented targets", w.arcs/2 + 1, &e.targets}, room{"counts", 2, &e.count},
-		room{"scratch", w.bulk.ScanScratch(w.vertices, structures.Bits32) / 4, &e.scratch}); err != nil {
+		room{"scratch", w.bulk.Scratch(primitives.ScanArgs{Length: primitives.Length{N: w.vertices}}) / 4,
+			&e.scratch}); err != nil {
 		return err
 	}
 	took, err := w.do(func() error { return cmp.Or(e.orient(), e.countTriangles()) })

@@ -85,7 +85,8 @@ func (w *workspace) through(keys []uint32, r *TrianglesResult) error {
 	var counts, unsorted, sorted, filter, scratch *vk.Buffer[uint32]
 	if err := w.rooms(room{"met", metWords, &counts}, room{"from", 2 * n, &unsorted}, room{"to", 2 * n, &sorted},
 		room{"filter", words, &filter},
-		room{"scratch", w.bulk.SortScratch(n, false, batchWidths) / 4, &scratch}); err != nil {
+		room{"scratch", w.bulk.Scratch(primitives.SortArgs{Length: primitives.Length{N: n}, Widths: batchWidths}) / 4,
+			&scratch}); err != nil {
 		return err
 	}
 	if err := unsorted.Upload(w.ctx, 0, keys); err != nil {

@@ -52,6 +52,6 @@ func TransposeKernels(d *vk.Device, weighted bool) recording.Table {
 	if weighted {
 		sort.Values, compact.Values = recording.Align, recording.Align
 	}
-	return append(primitives.New(d, primitives.Options{}).Kernels(sort, compact),
+	return append(recording.KernelsOf[primitives.Operation](primitives.New(d, primitives.Options{}), sort, compact),
 		keysKernel(), markKernel(), rowsKernel(), sourcesKernel())
 }

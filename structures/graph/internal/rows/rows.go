@@ -150,11 +150,11 @@ func (b *Builder) sort(ctx context.Context, e Edges, o Options, width int) (out 
 		return out, cmp.Or(err, b.s.Wait(ctx))
 	}
 	weighted := e.Weights != nil
-	weights := 0
+	sort, weights := primitives.SortArgs{Length: primitives.Length{N: arcs}, Widths: widths}, 0
 	if weighted {
-		weights = arcs
+		sort.Values, weights = recording.Align, arcs
 	}
-	scratch := max(b.bulk.SortScratch(arcs, weighted, widths), b.bulk.CompactScratch(arcs))
+	scratch := max(b.bulk.Scratch(sort), b.bulk.Scratch(primitives.CompactArgs{}))
 	var room [7]*vk.Buffer[uint32]
 	for i, words := range []int{2 * arcs, 2 * arcs, weights, weights, (arcs + 31) / 32, 2, (scratch + 3) / 4} {
 		if room[i], err = b.Room(words); err != nil {
