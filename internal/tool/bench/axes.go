@@ -12,6 +12,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
 )
 
 // setting is a value of each axis: what a measurement stands at. An axis that the benchmark doesn't have is 0.
