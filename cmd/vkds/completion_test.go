@@ -24,7 +24,7 @@ func TestCompletion(t *testing.T) {
 		{"build t.csv --format ", "csv parquet arrow u32le"},
 		{"tally t.csv --type t", "text time time64"},
 		{"graph stats g --format m", "metis mtx"},
-		{"graph export g --output-format ", "csv edges mtx metis dimacs"},
+		{"graph export g --output-format ", "csv edges mtx"},
 		{"graph bfs g --id-type i", "i32 i64 ip ip6"},
 		{"get t.csv --keys-format u", "u32le u32be u64le u64be"},
 		{"update d.vkds t.csv --combine m", "max min"},

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -29,17 +28,15 @@ func newGraphExportCommand(g *global) *cobra.Command {
 		Short: "Print a graph's edges, or write them to a file of another kind",
 		Long: `Export prints the edges of a graph, each once, in the order of the ids of both of its
 vertices, or with -o writes them to a file. The file's ending says what it becomes, unless
---output-format does: csv (.csv, and standard output), edges (.txt, .edges), mtx (.mtx),
-metis (.graph, .metis) or dimacs (.gr). Matrix Market, METIS and DIMACS number vertices
-from 1 on: they are in the order of their ids. DIMACS has an arc each way for an edge that
-leads both ways. Csv and edges have no room for vertices without edges; a note says how
-many there are.
+--output-format does: csv (.csv, and standard output), edges (.txt, .edges) or Matrix
+Market, mtx (.mtx), which numbers vertices from 1 on, in the order of their ids. Csv and
+edges have no room for vertices without edges; a note says how many there are.
 
 With --weighted it adds the edges' weights, where the file has them.
 
 ` + graphHelp,
 		Example: `  vkds graph export karate.mtx | head
-  vkds graph export roads.csv --from a --to b --weight km -o roads.gr`,
+  vkds graph export roads.csv --from a --to b --weight km -o roads.mtx`,
 		Args: takes("one FILE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error { return x.run(c.Context(), g, arguments[0]) },
 	}
@@ -63,8 +60,7 @@ type graphExport struct {
 }
 
 // exported are the formats that graphs are written in, in the help's order.
-var exported = []graphfile.Format{graphfile.Auto, graphfile.CSV, graphfile.EdgeList, graphfile.MatrixMarket,
-	graphfile.METIS, graphfile.DIMACS}
+var exported = []graphfile.Format{graphfile.Auto, graphfile.CSV, graphfile.EdgeList, graphfile.MatrixMarket}
 
 func exportFormats() (names []string) {
 	for _, f := range exported {
@@ -89,8 +85,7 @@ func (x *graphExport) check(file string) (err error) {
 		return err
 	}
 	endings := map[string]graphfile.Format{"": graphfile.CSV, ".csv": graphfile.CSV, ".txt": graphfile.EdgeList,
-		".edges": graphfile.EdgeList, ".mtx": graphfile.MatrixMarket, ".graph": graphfile.METIS,
-		".metis": graphfile.METIS, ".gr": graphfile.DIMACS}
+		".edges": graphfile.EdgeList, ".mtx": graphfile.MatrixMarket}
 	ending := strings.ToLower(filepath.Ext(x.output))
 	switch f, known := endings[ending]; {
 	case x.rows.json && x.format != graphfile.Auto && x.format != graphfile.CSV:
@@ -103,9 +98,6 @@ func (x *graphExport) check(file string) (err error) {
 			ending, strings.Join(exportFormats()[1:], ", "))
 	default:
 		x.format = f
-	}
-	if err == nil && x.format == graphfile.METIS && x.source.oneWay {
-		err = errOneWay
 	}
 	return err
 }
@@ -130,9 +122,6 @@ func (x *graphExport) run(ctx context.Context, g *global, path string) error {
 	})
 }
 
-var errOneWay = errors.New("METIS knows no directed graphs: mtx, dimacs, edges and csv do " +
-	"(--undirected has edges lead both ways)")
-
 // graphRows is a graph on the host.
 type graphRows struct {
 	*loadedGraph
@@ -140,20 +129,18 @@ type graphRows struct {
 }
 
 func (x *graphExport) write(ctx context.Context, g *global, l *loadedGraph, to io.Writer) (err error) {
-	if x.format == graphfile.METIS && l.Directed {
-		return errOneWay
-	}
 	started := time.Now()
 	r := graphRows{loadedGraph: l}
 	if r.offsets, r.targets, r.weights, err = l.Slices(ctx); err != nil {
 		return err
 	}
-	if x.format == graphfile.CSV {
+	switch x.format {
+	case graphfile.CSV:
 		err = r.writeTable(to, x.rows)
-	} else if err = l.writable(x.format); err == nil {
-		out := bufio.NewWriterSize(to, outputBytes)
-		r.writeText(out, x.format)
-		err = out.Flush()
+	case graphfile.EdgeList:
+		err = r.writeList(to)
+	default:
+		err = r.writeMatrix(to)
 	}
 	if err != nil {
 		return err
@@ -161,10 +148,10 @@ func (x *graphExport) write(ctx context.Context, g *global, l *loadedGraph, to i
 	if x.output != input.Stdin {
 		g.note("wrote %s", rate(l.edges(), "edges", time.Since(started)))
 	}
-	if edgesAlone := x.format == graphfile.CSV || x.format == graphfile.EdgeList; edgesAlone && g.notes() {
+	if x.format != graphfile.MatrixMarket && g.notes() {
 		if n := r.isolated(); n > 0 {
-			g.note("%s of %s vertices have no edges, and are not in it: mtx, metis and dimacs have all vertices",
-				grouped(n), grouped(l.CSR.Vertices))
+			g.note("%s of %s vertices have no edges, and are not in it: mtx has all vertices", grouped(n),
+				grouped(l.CSR.Vertices))
 		}
 	}
 	return nil
@@ -186,18 +173,22 @@ func (r *graphRows) isolated() (n int) {
 	return n
 }
 
-// each calls a function with each edge once, until it returns an error.
-func (r *graphRows) each(edge func(from, to uint32, arc int) error) error {
+// exportedEdge is an edge, and its first arc's place in the rows.
+type exportedEdge struct {
+	from, to uint32
+	arc      int
+}
+
+// all yields each edge once.
+func (r *graphRows) all(yield func(exportedEdge) bool) {
 	for from := range uint32(r.CSR.Vertices) {
 		for arc := int(r.offsets[from]); arc < int(r.offsets[from+1]); arc++ {
-			if to := r.targets[arc]; !r.Symmetric || from <= to {
-				if err := edge(from, to, arc); err != nil {
-					return err
-				}
+			to := r.targets[arc]
+			if (!r.Symmetric || from <= to) && !yield(exportedEdge{from, to, arc}) {
+				return
 			}
 		}
 	}
-	return nil
 }
 
 func (r *graphRows) writeTable(to io.Writer, rows rowFlags) error {
@@ -206,77 +197,39 @@ func (r *graphRows) writeTable(to io.Writer, rows rowFlags) error {
 		columns = append(columns, "weight")
 	}
 	a, ids := newAnswer(to, rows, columns...), r.ids()
-	type edge struct {
-		from, to uint32
-		arc      int
-	}
-	part := make([]edge, 0, partLength)
+	part := make([]exportedEdge, 0, partLength)
 	flush := func() error {
-		edges := part
-		part = part[:0]
-		return a.rows(len(edges), func(line *row, i int) {
-			line.word(ids, r.Graph.Vertices.Word(edges[i].from))
-			line.word(ids, r.Graph.Vertices.Word(edges[i].to))
+		err := a.rows(len(part), func(line *row, i int) {
+			line.word(ids, r.Graph.Vertices.Word(part[i].from))
+			line.word(ids, r.Graph.Vertices.Word(part[i].to))
 			if r.weights != nil {
-				line.number(uint64(r.weights[edges[i].arc]))
+				line.number(uint64(r.weights[part[i].arc]))
 			}
 		})
+		part = part[:0]
+		return err
 	}
-	err := r.each(func(from, to uint32, arc int) error {
-		if part = append(part, edge{from, to, arc}); len(part) < partLength {
-			return nil
-		}
-		return flush()
-	})
-	if err == nil {
-		err = flush()
-	}
-	return a.end(err)
-}
-
-// writeText writes one of the formats that are lines of numbers; the writer keeps its error.
-func (r *graphRows) writeText(out *bufio.Writer, f graphfile.Format) {
-	kind, symmetry, n := "pattern", "general", r.CSR.Vertices
-	if r.weights != nil {
-		kind = "integer"
-	}
-	if r.Symmetric {
-		symmetry = "symmetric"
-	}
-	switch f {
-	case graphfile.METIS:
-		r.writeMETIS(out)
-		return
-	case graphfile.MatrixMarket:
-		fmt.Fprintf(out, "%%%%MatrixMarket matrix coordinate %s %s\n%d %d %d\n", kind, symmetry, n, n, r.edges())
-	case graphfile.DIMACS:
-		fmt.Fprintf(out, "p sp %d %d\n", n, r.Arcs)
-	}
-	var line []byte
-	_ = r.each(func(from, to uint32, arc int) error {
-		switch f {
-		case graphfile.EdgeList:
-			line = r.appendPair(line[:0], from, to, arc)
-		case graphfile.MatrixMarket: // the lower triangle of a symmetric one
-			line = r.appendNumbers(line[:0], to, from, arc)
-			if !r.Symmetric {
-				line = r.appendNumbers(line[:0], from, to, arc)
-			}
-		case graphfile.DIMACS:
-			line = r.appendArc(line[:0], from, to, arc)
-			if r.Symmetric {
-				line = r.appendArc(line, to, from, arc)
+	for e := range r.all {
+		if part = append(part, e); len(part) == partLength {
+			if err := flush(); err != nil {
+				return a.end(err)
 			}
 		}
-		_, _ = out.Write(line)
-		return nil
-	})
+	}
+	return a.end(flush())
 }
 
-// appendPair appends a line of ids.
-func (r *graphRows) appendPair(line []byte, from, to uint32, arc int) []byte {
-	line = append(r.appendID(line, from), ' ')
-	return r.appendWeight(r.appendID(line, to), arc)
+// writeList writes a line of two ids an edge.
+func (r *graphRows) writeList(to io.Writer) error {
+	if err := r.listable(); err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(to, outputBytes)
+	for e := range r.all {
+		line := append(r.appendID(out.AvailableBuffer(), e.from), ' ')
+		_, _ = out.Write(r.appendWeight(r.appendID(line, e.to), e.arc)) // Flush returns its error
+	}
+	return out.Flush()
 }
 
 func (r *graphRows) appendID(line []byte, v uint32) []byte {
@@ -287,14 +240,14 @@ func (r *graphRows) appendID(line []byte, v uint32) []byte {
 	return ids.Append(line, word)
 }
 
-// writable tells of ids that a list of edges has no room for.
-func (l *loadedGraph) writable(f graphfile.Format) error {
-	ids := l.ids()
-	for v := range uint32(l.CSR.Vertices) {
-		if f != graphfile.EdgeList || ids.Type != keytype.Text {
-			break
-		}
-		word := l.Graph.Vertices.Word(v)
+// listable returns the error of an id that a list of edges has no room for.
+func (r *graphRows) listable() error {
+	ids := r.ids()
+	if ids.Type != keytype.Text {
+		return nil
+	}
+	for v := range uint32(r.CSR.Vertices) {
+		word := r.Graph.Vertices.Word(v)
 		if text := ids.texts.At(word); len(text) == 0 || bytes.ContainsAny(text, " \t\r\n\v\f") ||
 			text[0] == '#' || text[0] == '%' {
 			return fmt.Errorf("vertex %s can't stand in a list of edges: --output-format csv has room for it",
@@ -304,46 +257,33 @@ func (l *loadedGraph) writable(f graphfile.Format) error {
 	return nil
 }
 
-// appendNumbers appends a line of vertices' numbers, from 1 on.
-func (r *graphRows) appendNumbers(line []byte, from, to uint32, arc int) []byte {
-	line = strconv.AppendUint(line, uint64(from)+1, 10)
-	line = strconv.AppendUint(append(line, ' '), uint64(to)+1, 10)
-	return r.appendWeight(line, arc)
-}
-
-// appendArc appends a line of DIMACS, which has a weight always.
-func (r *graphRows) appendArc(line []byte, from, to uint32, arc int) []byte {
-	line = r.appendNumbers(append(line, "a "...), from, to, arc)
-	if r.weights == nil {
-		line = append(line[:len(line)-1], " 1\n"...)
+// writeMatrix writes Matrix Market's coordinates; of a graph whose edges lead both ways, the lower triangle.
+func (r *graphRows) writeMatrix(to io.Writer) error {
+	kind, symmetry, n := "pattern", "general", r.CSR.Vertices
+	if r.weights != nil {
+		kind = "integer"
 	}
-	return line
+	if r.Symmetric {
+		symmetry = "symmetric"
+	}
+	out := bufio.NewWriterSize(to, outputBytes)
+	fmt.Fprintf(out, "%%%%MatrixMarket matrix coordinate %s %s\n%d %d %d\n", kind, symmetry, n, n, r.edges())
+	for e := range r.all {
+		row, column := e.from, e.to
+		if r.Symmetric {
+			row, column = column, row
+		}
+		line := append(strconv.AppendUint(out.AvailableBuffer(), uint64(row)+1, 10), ' ')
+		line = strconv.AppendUint(line, uint64(column)+1, 10)
+		_, _ = out.Write(r.appendWeight(line, e.arc)) // Flush returns its error
+	}
+	return out.Flush()
 }
 
+// appendWeight ends an edge's line.
 func (r *graphRows) appendWeight(line []byte, arc int) []byte {
 	if r.weights != nil {
 		line = strconv.AppendUint(append(line, ' '), uint64(r.weights[arc]), 10)
 	}
 	return append(line, '\n')
-}
-
-func (r *graphRows) writeMETIS(out *bufio.Writer) {
-	fmt.Fprintf(out, "%d %d", r.CSR.Vertices, r.edges())
-	if r.weights != nil {
-		fmt.Fprint(out, " 001")
-	}
-	fmt.Fprintln(out)
-	var line []byte
-	for v := range r.CSR.Vertices {
-		line = line[:0]
-		for arc := r.offsets[v]; arc < r.offsets[v+1]; arc++ {
-			if len(line) > 0 {
-				line = append(line, ' ')
-			}
-			if line = strconv.AppendUint(line, uint64(r.targets[arc])+1, 10); r.weights != nil {
-				line = strconv.AppendUint(append(line, ' '), uint64(r.weights[arc]), 10)
-			}
-		}
-		_, _ = out.Write(append(line, '\n'))
-	}
 }
