@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -18,41 +17,26 @@ import (
 )
 
 // benchmarks are those of package bench, and what is said of them.
-var benchmarks = []struct{ name, short, of, example string }{
-	{"slabhash", "Measure the slab hash", "the slab hash",
-		`  vkds bench slabhash --n 20,22,24,26 --json figures.json
-  vkds bench slabhash --op build,find-all --n 22 --utilization 0.1,0.3,0.5,0.7,0.9
-  vkds bench slabhash --op end-to-end,build,find-all --n 20 --json figures.json`},
-	{"btree", "Measure the B-link-tree", "the B-link-tree",
-		`  vkds bench btree --op build,insert,find-exist --n 16,18,20,22,24,26 --batch 22
+var benchmarks = []struct{ name, of, example string }{
+	{"slabhash", "the slab hash", `  vkds bench slabhash --n 20,22,24,26 --json figures.json
+  vkds bench slabhash --op end-to-end,build,find-all --n 20 --load 0.3,0.7`},
+	{"btree", "the B-link-tree", `  vkds bench btree --op build,insert,find-exist --n 16,18,20,22,24,26 --batch 22
   vkds bench btree --op insert-batch --n 40000000 --batch 16,18,20,22 --path concurrent,batched --fill 0.67
-  vkds bench btree --op insert-batch --n 24 --batch 20 --order ascending,descending
   vkds bench btree --op alpha-0.2,alpha-0.6,alpha-1.0 --n 20,22,24`},
-	{"mvbtree", "Measure the B-link-tree with snapshots", "the multiversion B-link-tree",
-		`  vkds bench mvbtree --n 40000000 --batch 20,22 --json figures.json
-  vkds bench mvbtree --op find-snapshot,range-snapshot --n 24 --changed 0.01,0.1,0.5
-  vkds bench mvbtree --op diff --n 24 --changed 0.001,0.01,0.1
-  vkds bench mvbtree --op insert-batch,insert-snapshots --n 24 --batch 20`},
-	{"lsm", "Measure the GPU LSM", "the GPU LSM",
-		`  vkds bench lsm --n 24 --batch 16,18,20 --json figures.json
-  vkds bench lsm --op insert --n 26 --batch 18,20,22
+	{"mvbtree", "the B-link-tree with snapshots", `  vkds bench mvbtree --n 40000000 --batch 20,22 --json figures.json
+  vkds bench mvbtree --op find-snapshot,range-snapshot --n 24 --changed 0.01,0.1,0.5`},
+	{"lsm", "the GPU LSM", `  vkds bench lsm --n 24 --batch 16,18,20 --json figures.json
   vkds bench lsm --op count,range --n 24 --batch 20 --length 8,1024`},
-	{"sortedarray", "Measure the sorted array", "the sorted array",
-		`  vkds bench sortedarray --n 24 --batch 16,18,20 --json figures.json
-  vkds bench sortedarray --op insert --n 26 --batch 18,20,22
+	{"sortedarray", "the sorted array", `  vkds bench sortedarray --n 24 --batch 16,18,20 --json figures.json
   vkds bench sortedarray --op count,range --n 24 --length 8,1024`},
-	{"alloc", "Measure the slab allocator: n slabs, one a thread, allocated and freed", "the slab allocator",
-		`  vkds bench alloc --n 16,20`},
-	{"graph", "Measure the dynamic graph: n edges, 16 a vertex; and analytics: n vertices",
-		"the dynamic graph, of n edges, and the analytics of graphs, of n vertices",
+	{"alloc", "the slab allocator: n slabs, one a thread, allocated and freed", "  vkds bench alloc --n 16,20"},
+	{"graph", "the dynamic graph: n edges, 16 a vertex; and analytics: n vertices",
 		`  vkds bench graph --n 24 --batch 16,18,20,22 --graph uniform,rmat --json figures.json
-  vkds bench graph --op build --n 20,22,24 --graph uniform,rmat,grid
-  vkds bench graph --op insert --n 24 --batch 20 --graph hub
   vkds bench graph --op bfs,sssp --n 20,22 --graph grid`},
-	{"sort", "Measure the radix sort", "bulk operations (sort)", bulkExample("sort")},
-	{"scan", "Measure prefix sums, reduction and compaction", "bulk operations (scan)", bulkExample("scan")},
-	{"merge", "Measure the merge of two sorted runs", "bulk operations (merge)", bulkExample("merge")},
-	{"search", "Measure the lower bounds of many queries", "bulk operations (search)", bulkExample("search")},
+	{"sort", "the radix sort", bulkExample("sort")},
+	{"scan", "prefix sums, reduction and compaction", bulkExample("scan")},
+	{"merge", "the merge of two sorted runs", bulkExample("merge")},
+	{"search", "the lower bounds of many queries", bulkExample("search")},
 }
 
 func bulkExample(name string) string {
@@ -66,12 +50,12 @@ func newBenchCommand(g *global) *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	for _, b := range benchmarks {
-		c.AddCommand(newBenchmarkCommand(g, b.name, b.short, b.of, b.example))
+		c.AddCommand(newBenchmarkCommand(g, b.name, b.of, b.example))
 	}
 	return c
 }
 
-func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Command {
+func newBenchmarkCommand(g *global, name, of, example string) *cobra.Command {
 	var o bench.Options
 	var jsonFile, kernelsFile string
 	var ops, names []string
@@ -84,17 +68,15 @@ func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Comm
 	}
 	c := &cobra.Command{
 		Use:   name,
-		Short: short,
-		Long: "Measure " + of + ":\nthroughput by the device's own timestamps, and wall time beside it.\n" +
+		Short: "Measure " + of,
+		Long: "Measure " + of + ".\nThroughput is by the device's own timestamps, with wall time beside it.\n" +
 			"The output is that of Go's benchmarks, a line per run; benchstat sums it up and compares.\n\n" +
 			"Operations (* unless --op says otherwise):\n" + strings.Join(ops, "\n") +
 			"\n\nEach is measured at each combination of the flags' values.",
 		Example: example,
 		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) (err error) {
-			if o.Axes, err = axesOf(name, c.Flags()); err != nil {
-				return err
-			}
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.Axes = axesOf(name, c.Flags())
 			if err := cmp.Or(bench.Check(name, o), checkReports(jsonFile, kernelsFile)); err != nil {
 				return err
 			}
@@ -108,9 +90,6 @@ func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Comm
 			_ = f.SetAnnotation(x.Name, valuesOf, x.Values) // which there is
 		}
 	}
-	if f.Lookup("load") != nil {
-		f.Float64Slice("utilization", nil, "memory utilisation, below 0.9375, instead of --load")
-	}
 	f.StringSliceVar(&o.Ops, "op", nil, "operations to measure (default: those marked above)")
 	_ = f.SetAnnotation("op", valuesOf, names) // which there is
 	f.IntVar(&o.Repeat, "repeat", 5, "measured runs, of which the median counts")
@@ -123,25 +102,15 @@ func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Comm
 	return c
 }
 
-// axesOf are the values of the axes' flags that were given. A memory utilisation stands for a load.
-func axesOf(name string, f *pflag.FlagSet) (map[string][]string, error) {
+// axesOf are the values of the axes' flags that were given.
+func axesOf(name string, f *pflag.FlagSet) map[string][]string {
 	axes := map[string][]string{}
 	for _, x := range bench.AxesOf(name) {
 		if f.Changed(x.Name) {
 			axes[x.Name], _ = f.GetStringSlice(x.Name)
 		}
 	}
-	utilizations, _ := f.GetFloat64Slice("utilization")
-	if len(utilizations) != 0 && axes["load"] != nil {
-		return nil, fmt.Errorf("--load and --utilization: one of them")
-	}
-	for _, u := range utilizations {
-		if !(u > 0 && u < bench.MaxUtilization) {
-			return nil, fmt.Errorf("--utilization %g: above 0, below %g", u, bench.MaxUtilization)
-		}
-		axes["load"] = append(axes["load"], strconv.FormatFloat(bench.LoadFor(u), 'g', -1, 64))
-	}
-	return axes, nil
+	return axes
 }
 
 // runBench opens the device and measures. It prints each measurement when it is made, and writes those that were made

@@ -44,11 +44,10 @@ func TestBenchSlabHash(t *testing.T) {
 	assert.Len(t, entries, 1, "no temporary file is left")
 }
 
-func TestBenchUtilizationAndAlloc(t *testing.T) {
+func TestBenchLoadAndAlloc(t *testing.T) {
 	needDevice(t)
-	out, _ := answer(t, "", "bench", "slabhash", "--n", "12", "--repeat", "1", "--op", "find-none", "--utilization",
-		"0.3,0.8")
-	assert.Contains(t, out, "load=0.32/") // the load that has a utilisation of 0.3
+	out, _ := answer(t, "", "bench", "slabhash", "--n", "12", "--repeat", "1", "--op", "find-none", "--load", "0.3,0.8")
+	assert.Contains(t, out, "load=0.3/")
 	out, _ = answer(t, "", "bench", "alloc", "--n", "10", "--repeat", "1")
 	assert.Contains(t, out, "allocate")
 	assert.Contains(t, out, "free")
@@ -87,8 +86,6 @@ func TestBenchRefusals(t *testing.T) {
 		{"bench slabhash --n 3", "--n 3: "},
 		{"bench slabhash --n 5000000000", "--n 5000000000: "},
 		{"bench slabhash --load 0", "--load 0: above 0"},
-		{"bench slabhash --utilization 0.95", "--utilization 0.95: above 0, below 0.9375"},
-		{"bench slabhash --utilization 0.5 --load 0.7", "--load and --utilization"},
 		{"bench slabhash --tile 3 --n 8", "power of two"},
 		{"bench slabhash --repeat -1", "negative"},
 		{"bench slabhash --json " + dir, "is a directory"},
@@ -99,7 +96,6 @@ func TestBenchRefusals(t *testing.T) {
 		{"bench lsm --batch 100", "power of two"},
 		{"bench lsm --op cleanups", `no operation "cleanups"; there are insert, `},
 		{"bench lsm --levels most", `--levels most: unknown levels "most" (known: full, one)`},
-		{"bench lsm --lookup twice", `--lookup twice: unknown way to look up "twice"`},
 		{"bench btree --path shortest", `--path shortest: unknown path "shortest" (known: concurrent, batched)`},
 		{"bench btree --fill 1.5", "above 0 and up to 1"},
 		{"bench btree --fill nan", "--fill nan: above 0 and up to 1"},

@@ -150,7 +150,7 @@ func number(head string) int {
 	return n
 }
 
-var axes = []string{"n", "tile", "length", "changed", "utilization", "batches"}
+var axes = []string{"n", "tile", "length", "changed", "batches"}
 
 // point is where a measurement stands over an axis; the rest of what it is named by is a line's.
 func point(m *bench.Measurement, x string) float64 {
@@ -162,8 +162,6 @@ func point(m *bench.Measurement, x string) float64 {
 		n, m.Length = float64(m.Length), 0
 	case "changed":
 		n, m.Changed = 100*m.Changed, 0
-	case "utilization":
-		n, m.Load = m.Utilization, 0
 	default:
 		m.N = 0
 	}

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/vk"
 )
 
 // What is measured of slabs.
@@ -29,48 +31,28 @@ type slabPush struct {
 	Count uint32
 }
 
-// allocations runs allocation and freeing in turn with a pool of room for so many slabs.
+// allocations runs allocation and freeing in turn, after a warm-up of the same, with a pool of room for so many slabs.
+// It is all in one command buffer, because a pause is as long as many of these dispatches.
 func (s *session) allocations(room int) map[string][]time.Duration {
-	pool := s.slabPool(room)
+	pool := must(alloc.NewSlabPool(s.ctx, s.d,
+		alloc.PoolOptions{Blocks: (room + alloc.BlockSlabs - 1) / alloc.BlockSlabs}))
 	defer pool.Close()
 	slabs := s.room("slabs", s.o.Repeat*s.n) // the references of each run
-	allocate := kernel[slabPush](s.d, "bench/slab_allocate", pool.Constants())
+	kernel := func(name string) *vk.Kernel[slabPush] {
+		o := vk.KernelOptions{Constants: pool.Constants()}
+		return must(vk.NewKernel[slabPush](s.d, must(shaders.Load(name)), o))
+	}
+	allocate := kernel("bench/slab_allocate")
 	defer allocate.Free()
-	free := kernel[slabPush](s.d, "bench/slab_free", pool.Constants())
+	free := kernel("bench/slab_free")
 	defer free.Free()
 	defer s.ending()
-	times := s.inTurn(func(run int) {
+	record := func(run int) {
 		push := slabPush{pool.Description(), slabs.AddressOf(run * s.n), uint32(s.n)}
-		s.stream.Timed(allocation, func() { dispatch(s.stream, allocate, s.n, push) })
-		s.stream.Timed(freeing, func() { dispatch(s.stream, free, s.n, push) })
-	})
-	// In every run each invocation got a slab, and no two the same, and all came back.
-	perSuper := 1 << pool.Constants()["POOL_SUPER_SHIFT"] * alloc.BlockSlabs
-	capacity := int(pool.Description().Blocks) * alloc.BlockSlabs
-	takenIn := make([]int, capacity) // the last run, from 1, that got the slab
-	for i, slab := range s.download(slabs, s.o.Repeat*s.n) {
-		at, run := int(slab>>24)*perSuper+int(slab&0xffffff), i/s.n+1
-		if at >= capacity || takenIn[at] == run {
-			s.fail("invocation %d of run %d got the slab %#x of a pool of %d, or not it alone", i%s.n, run, slab,
-				capacity)
-		}
-		takenIn[at] = run
+		groups := (s.n + allocate.Workgroup() - 1) / allocate.Workgroup()
+		s.stream.Timed(allocation, func() { allocate.Dispatch(s.stream, groups, push) })
+		s.stream.Timed(freeing, func() { free.Dispatch(s.stream, groups, push) })
 	}
-	if held := must(pool.Stats(s.ctx)).Allocated; held != 0 {
-		s.fail("%d slabs were not freed", held)
-	}
-	return times
-}
-
-// slabPool is a pool for so many slabs.
-func (s *session) slabPool(slabs int) *alloc.SlabPool {
-	return must(alloc.NewSlabPool(s.ctx, s.d,
-		alloc.PoolOptions{Blocks: (slabs + alloc.BlockSlabs - 1) / alloc.BlockSlabs}))
-}
-
-// inTurn records runs of some dispatches after a warm-up of the same, and returns the times of each. It is all in one
-// command buffer, since a pause is as long as many of these dispatches.
-func (s *session) inTurn(record func(run int)) map[string][]time.Duration {
 	for start, first := time.Now(), true; first || time.Since(start) < s.o.WarmUp; first = false {
 		record(0)
 		s.wait()
@@ -84,5 +66,24 @@ func (s *session) inTurn(record func(run int)) map[string][]time.Duration {
 	for _, t := range s.stream.Timings() {
 		times[t.Label] = append(times[t.Label], t.Duration)
 	}
+	s.checkSlabs(pool, s.download(slabs, s.o.Repeat*s.n))
 	return times
+}
+
+// checkSlabs checks that in every run each invocation got a slab, and no two the same, and that all came back.
+func (s *session) checkSlabs(pool *alloc.SlabPool, slabs []uint32) {
+	perSuper := 1 << pool.Constants()["POOL_SUPER_SHIFT"] * alloc.BlockSlabs
+	capacity := int(pool.Description().Blocks) * alloc.BlockSlabs
+	takenIn := make([]int, capacity) // the last run, from 1, that got the slab
+	for i, slab := range slabs {
+		at, run := int(slab>>24)*perSuper+int(slab&0xffffff), i/s.n+1
+		if at >= capacity || takenIn[at] == run {
+			s.fail("invocation %d of run %d got the slab %#x of a pool of %d, or not it alone", i%s.n, run, slab,
+				capacity)
+		}
+		takenIn[at] = run
+	}
+	if held := must(pool.Stats(s.ctx)).Allocated; held != 0 {
+		s.fail("%d slabs were not freed", held)
+	}
 }

@@ -29,7 +29,6 @@ type setting struct {
 // queries are the axes that a structure need not be made anew for.
 type queries struct {
 	Levels                Levels
-	Lookup                structures.LookupOrder
 	Path                  btree.Path
 	Length                int
 	Stale, Changed, Share float64
@@ -71,7 +70,8 @@ var Axes = []Axis{
 	axis("n", "elements; 6 to 30: that power of two", "", func(at *setting) *int { return &at.N }, size(6)),
 	named("form", "of operations that have two: ", "auto", func(at *setting) *primitives.Form { return &at.Form },
 		enum.Of("form", primitives.Auto, primitives.SinglePass, primitives.MultiPass)),
-	axis("width", "bits of an element: 32, 64", "32", func(at *setting) *int { return &at.Width }, oneOf(32, 64)),
+	axis("width", "bits of an element: 32, 64", "32", func(at *setting) *int { return &at.Width },
+		number[int](func(x float64) bool { return x == 32 || x == 64 }, "32 or 64")),
 	named("order", "in which keys come:\n", "random", func(at *setting) *Order { return &at.Order }, Orders),
 	axis("batch", "operations of a batch of updates; 1 to 30: that power of two", "14",
 		func(at *setting) *int { return &at.Batch }, size(1)),
@@ -100,9 +100,6 @@ var Axes = []Axis{
 	axis("length", "pairs expected in a range that is counted or listed", "8",
 		func(at *setting) *int { return &at.Length },
 		number[int](func(x float64) bool { return x >= 1 && x <= rangePairs }, fmt.Sprintf("1 to %d", rangePairs))),
-	named("lookup", "how keys are looked up: ", "auto",
-		func(at *setting) *structures.LookupOrder { return &at.Lookup },
-		enum.Of("way to look up", structures.AutoOrder, structures.OneByOne, structures.SortedFirst)),
 }
 
 // size reads numbers; those up to 30 are powers of two, from the least one on.
@@ -132,10 +129,6 @@ func number[T int | float64](is func(x float64) bool, reason string) func(string
 
 func above0(most float64) func(string) (float64, error) {
 	return number[float64](func(x float64) bool { return x > 0 && x <= most }, fmt.Sprintf("above 0, up to %g", most))
-}
-
-func oneOf(a, b float64) func(string) (int, error) {
-	return number[int](func(x float64) bool { return x == a || x == b }, fmt.Sprintf("%g or %g", a, b))
 }
 
 // outer is the setting as far as structures differ by it.

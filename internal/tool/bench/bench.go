@@ -161,7 +161,6 @@ type session struct {
 	dictionary dictionary // nil until it is wanted first
 	kind       string     // of the dictionary: a name of openers
 	there      int        // pairs in it, the first ones of the sequence; -1 where it holds something else
-	utility    float64    // a hash table's memory utilisation with the n pairs in; 0: not measured yet
 	sorted     []uint32   // so many keys in order as were asked for last
 	primitives *primitives.Primitives
 	analyzed   *analyzed // the graph of the setting; nil until it is wanted first
@@ -199,7 +198,7 @@ func (s *session) leave() {
 		s.primitives.Close()
 	}
 	s.analyzed.close()
-	s.dictionary, s.primitives, s.analyzed, s.there, s.utility, s.sorted = nil, nil, nil, -1, 0, nil
+	s.dictionary, s.primitives, s.analyzed, s.there, s.sorted = nil, nil, nil, -1, nil
 }
 
 func (s *session) close() {
@@ -217,15 +216,13 @@ func (s *session) fail(format string, args ...any) {
 // measurement is one of the operation, with n elements in the structure, of so many operations.
 func (s *session) measurement(n, operations int) Measurement {
 	m := Measurement{Structure: s.name, Op: s.op.Name, N: n, Operations: operations, Load: max(s.own.Load, s.own.Fill),
-		Utilization: s.utility, Tile: s.own.Tile, Length: s.own.Length, Stale: s.own.Stale, Changed: s.own.Changed}
+		Tile: s.own.Tile, Length: s.own.Length, Stale: s.own.Stale, Changed: s.own.Changed}
 	if s.own.Order != Random {
 		m.Order = s.own.Order.String()
 	}
 	switch {
 	case s.own.Form != primitives.Auto:
 		m.Form = s.own.Form.String()
-	case s.own.Lookup != structures.AutoOrder:
-		m.Form = s.own.Lookup.String()
 	case s.own.Path != 0:
 		m.Form = s.own.Path.String()
 	}

@@ -14,15 +14,12 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// handle is what there is of every structure, whatever its pairs.
-type handle interface {
+// dictionary is what there is of every structure that holds pairs.
+type dictionary interface {
 	Len(context.Context) (uint64, error)
 	Clear(context.Context) error
 	Close() error
 }
-
-// dictionary is what the operations want of every structure that holds pairs.
-type dictionary interface{ handle }
 
 // onStream is what every structure does on a stream; most do more.
 type onStream interface {
@@ -57,8 +54,17 @@ func (s *session) updateOn(kind structures.Kind, b structures.DeviceBatch) error
 
 // openers make an empty structure, by the names of what is measured.
 var openers = map[string]func(*session) dictionary{
-	"slabhash": openMap, "set": openSet, "btree": openTree, "mvbtree": openVersioned, "lsm": openLSM,
-	"sortedarray": openArray,
+	"slabhash": openMap, "set": openSet, "mvbtree": openVersioned,
+	"btree": func(s *session) dictionary {
+		return open[tree](s, s.treeOptions(s.batch), btree.New[uint32, uint32], btree.New[uint64, uint64])
+	},
+	"lsm": func(s *session) dictionary {
+		return open[runs](s, lsm.Options{Batch: s.batch, Timed: true}, lsm.New[uint32, uint32], lsm.New[uint64, uint64])
+	},
+	"sortedarray": func(s *session) dictionary {
+		return open[runs](s, sortedarray.Options{Capacity: s.n}, sortedarray.New[uint32, uint32],
+			sortedarray.New[uint64, uint64])
+	},
 }
 
 // opened makes the structure if there is none yet.
@@ -94,9 +100,6 @@ func (s *session) holdOf(q sequence, pairs int) {
 	case hashTable:
 		ok(d.Clear(s.ctx))
 		s.applyAll(d.hashed, structures.Insert, q, pairs)
-		if s.utility == 0 {
-			s.utility = must(d.Inspect().Stats(s.ctx)).Utilization
-		}
 	case tree:
 		ok(d.On(s.stream).Build(s.ctx, structures.DeviceBatch{Count: pairs, Keys: keys, Values: values}))
 	case runs: // the pairs that are missing, batch by batch
@@ -132,7 +135,7 @@ func open[I, N, W, O any](s *session, o O, narrow func(context.Context, *vk.Devi
 
 // hashed is what hash tables of pairs and of keys have in common.
 type hashed interface {
-	handle
+	dictionary
 	On(*vk.Stream) structures.ConcurrentOnStream
 	Inspect() slabhash.Inspection
 }
@@ -246,14 +249,10 @@ func (s *session) applyAll(t hashed, kind structures.Kind, q sequence, pairs int
 
 // tree is what a B-link-tree has at either width.
 type tree interface {
-	handle
+	dictionary
 	On(*vk.Stream) btree.OnStream
 	Compact(ctx context.Context, fill float64) error
 	Inspect() btree.Inspection
-}
-
-func openTree(s *session) dictionary {
-	return open[tree](s, s.treeOptions(s.batch), btree.New[uint32, uint32], btree.New[uint64, uint64])
 }
 
 // treeOptions are those of a tree with room for so many more than n pairs.
@@ -273,17 +272,8 @@ func (s *session) tree() tree { return s.opened().(tree) }
 
 // runs is a dictionary of sorted runs, which are inserted batch by batch.
 type runs interface {
-	handle
+	dictionary
 	On(*vk.Stream) structures.OrderedOnStream
-}
-
-func openLSM(s *session) dictionary {
-	return open[runs](s, lsm.Options{Batch: s.batch, Timed: true}, lsm.New[uint32, uint32], lsm.New[uint64, uint64])
-}
-
-func openArray(s *session) dictionary {
-	return open[runs](s, sortedarray.Options{Capacity: s.n}, sortedarray.New[uint32, uint32],
-		sortedarray.New[uint64, uint64])
 }
 
 // structure is the dictionary as its package has it.
@@ -307,32 +297,4 @@ func expectedSlabs(load float64, slots int) float64 {
 		sum += p * max(1, math.Ceil(k/float64(slots)))
 	}
 	return sum
-}
-
-const (
-	slabBytes = 128
-
-	// MaxUtilization is that of slabs all full: 15 pairs of 8 bytes in 128.
-	MaxUtilization = 0.9375
-)
-
-// Utilization returns the memory utilisation (bytes of elements / bytes of slabs, section III-C of the paper) of a
-// slab hash of 32-bit pairs at a load, and LoadFor the load that has a utilisation, which must be above 0 and below
-// MaxUtilization.
-func Utilization(load float64) float64 {
-	return MaxUtilization * load / expectedSlabs(load, slabhash.SlotsAt(structures.Bits32, false))
-}
-
-// LoadFor: see Utilization.
-func LoadFor(utilization float64) float64 {
-	low, high := 1e-6, 1e4
-	for range 100 {
-		mid := math.Sqrt(low * high)
-		if Utilization(mid) < utilization {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low
 }

@@ -23,16 +23,14 @@ const (
 	RMAT
 	// Grid edges lead from each place of a square grid to its four neighbours; those of batches are uniform ones.
 	Grid
-	// OneHub edges are uniform, but that every second one is from the same vertex.
-	OneHub
 )
 
-var graphKindNames = enum.Names[GraphKind]{"uniform", "rmat", "grid", "hub"}
+var graphKindNames = enum.Names[GraphKind]{"uniform", "rmat", "grid"}
 
 func (k GraphKind) String() string { return graphKindNames.String(k) }
 
 // Graphs are all of them, by their names.
-var Graphs = enum.Of("graph", Uniform, RMAT, Grid, OneHub)
+var Graphs = enum.Of("graph", Uniform, RMAT, Grid)
 
 const edgeFactor = 16
 
@@ -77,9 +75,6 @@ func (a arcs) at(i int) (from, to uint32) {
 		return a.step(i)
 	default:
 		from, to = a.random(i, 1)%uint32(a.vertices), a.random(i, 2)%uint32(a.vertices)
-		if a.kind == OneHub && i%2 == 0 {
-			from = 1
-		}
 	}
 	if from == to {
 		to = (to + 1) % uint32(a.vertices)
@@ -283,27 +278,5 @@ func (r *graphRun) timings() []vk.Timing {
 func (r *graphRun) buildGraph() {
 	m := r.calls(r.result(r.n), r.heat, r.build, r.timings, "")
 	r.has(r.distinct(r.n))
-	r.add(m)
-}
-
-// deleteVertices measures the deletion of as many vertices as a batch has, or of half of them all.
-func (r *graphRun) deleteVertices() {
-	n := min(r.batch, r.arcs.vertices/2)
-	ids := make([]uint32, n)
-	fill(ids, func(i int) uint32 { return uint32(uint64(i) * uint64(r.arcs.vertices) / uint64(n)) })
-	var status []structures.Status
-	m := r.result(n)
-	m.Batch = n
-	m = r.calls(m, func() { r.build(); r.heat() },
-		func() { status = must(r.graph.DeleteVertices(r.ctx, ids)) }, r.timings, "")
-	if slices.ContainsFunc(status, func(s structures.Status) bool { return s != structures.Deleted }) {
-		r.fail("a vertex was not deleted")
-	}
-	left, _, err := r.graph.Size(r.ctx)
-	ok(err)
-	if left != r.arcs.vertices-n {
-		r.fail("%d vertices, not %d", left, r.arcs.vertices-n)
-	}
-	ok(r.graph.Check(r.ctx))
 	r.add(m)
 }

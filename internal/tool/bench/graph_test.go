@@ -14,7 +14,7 @@ func TestGraphsAreMeasured(t *testing.T) {
 	r, err := Run(t.Context(), d, "graph", quick(allOps("graph"), "n=3000", "batch=500", "graph=uniform,rmat,grid",
 		"on=csr,live,worn"))
 	require.NoError(t, err)
-	require.Len(t, r.Measurements, 3*(5+6*3))
+	require.Len(t, r.Measurements, 3*(4+6*3))
 	for _, m := range r.Measurements {
 		require.Positive(t, m.Throughput(), m.Op)
 	}

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -29,12 +28,4 @@ func TestExpectedSlabsAreThoseOfRandomKeys(t *testing.T) {
 				slots)
 		}
 	}
-}
-
-func TestUtilizationAndLoadAreInverse(t *testing.T) {
-	require.InDelta(t, 0.61, Utilization(0.7), 0.006) // as measured of the original at this load
-	for _, u := range []float64{0.01, 0.1, 0.5, 0.61, 0.9, 0.93} {
-		require.InDelta(t, u, Utilization(LoadFor(u)), 1e-4)
-	}
-	require.False(t, math.IsNaN(Utilization(1000)))
 }

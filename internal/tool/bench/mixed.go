@@ -148,7 +148,6 @@ func (s *session) mix(mix mixture) {
 	}
 	b.mixer = newMixer(s.space, s.n, b.count, mix.mix)
 	random := newSequence(s.space, Random, s.n)
-	s.holdOf(random, s.n) // for the utilisation
 	value := func(i int) uint32 { return s.space.value(b.at(i).key) }
 	b.device = structures.DeviceBatch{Count: b.count, Status: s.status, Left: s.left, Width: s.own.Length,
 		Kinds: must(vk.NewBuffer[uint8](s.d, (b.count+3)&^3))}

@@ -150,7 +150,7 @@ func (s *session) compactPairs() {
 }
 
 // merge merges the first half of an array with the second: both ascend. The rate is that of the output.
-func (s *session) merge(pairs bool) {
+func (s *session) merge() {
 	half := s.n / 2
 	a, b := newSpread(half, s.o.Seed), newSpread(s.n-half, ^s.o.Seed)
 	key := func(i int) uint32 {
@@ -160,21 +160,16 @@ func (s *session) merge(pairs bool) {
 		return b.key(i - half)
 	}
 	keys, out := s.elements("runs", key), s.roomFor("out", s.n)
-	args := primitives.MergeArgs{
-		A:       primitives.Run{Keys: keys.Address(), Length: primitives.Length{N: half}},
-		B:       primitives.Run{Keys: keys.AddressOf(half << s.width), Length: primitives.Length{N: s.n - half}},
-		Widths:  s.widths(),
-		OutKeys: out.Address(),
+	values, moved := s.payload()
+	run := func(first, n int) primitives.Run {
+		return primitives.Run{Keys: keys.AddressOf(first << s.width), Values: values.AddressOf(first << s.width),
+			Length: primitives.Length{N: n}}
 	}
+	args := primitives.MergeArgs{A: run(0, half), B: run(half, s.n-half), Widths: s.widths(), OutKeys: out.Address(),
+		OutValues: moved.Address()}
 	args.Scratch = s.scratch(s.bulk().Scratch(args))
-	check, bytes := func() { s.checkAscending(out, key) }, 8<<s.width
-	if pairs {
-		values, moved := s.payload()
-		args.A.Values, args.B.Values = values.Address(), values.AddressOf(half<<s.width)
-		args.OutValues = moved.Address()
-		check, bytes = func() { s.checkStable(out, moved, s.n, key) }, 16<<s.width
-	}
-	s.time(bytes, func() error { return s.bulk().Merge(s.stream, args) }, check)
+	s.time(16<<s.width, func() error { return s.bulk().Merge(s.stream, args) },
+		func() { s.checkStable(out, moved, s.n, key) })
 }
 
 // search measures the lower bounds of n queries in n sorted keys: one query in the part of each key. The queries

@@ -29,7 +29,7 @@ func (s *session) lookups(of func(i, pairs int) (key uint32, there bool)) {
 	pairs := m.N
 	m.Operations = s.n
 	queries, answers := s.asked(func(i int) uint32 { key, _ := of(i, pairs); return key })
-	l := structures.DeviceLookups{Count: s.n, Keys: queries, Values: answers, Found: s.status, Order: s.at.Lookup}
+	l := structures.DeviceLookups{Count: s.n, Keys: queries, Values: answers, Found: s.status}
 	s.measure(m, task{
 		record: func() error { return s.on().Find(l) },
 		check: func() {

@@ -44,10 +44,9 @@ type Measurement struct {
 	Op        string
 	N         int // elements in the structure
 	// Load is elements / slots of one slab a bucket, as laid out for N; of a tree the fill asked for.
-	Load        float64
-	Utilization float64 // bytes of elements / bytes of slabs, measured with N elements in; 0: does not apply
-	Tile        int     // lanes a slab or node; 0: what measured best, kernel by kernel
-	Order       string  `json:",omitempty"` // of keys; "": random, or it does not matter
+	Load  float64
+	Tile  int    // lanes a slab or node; 0: what measured best, kernel by kernel
+	Order string `json:",omitempty"` // of keys; "": random, or it does not matter
 	// Form is of a primitive, or the path of updates; "": the one that the device gets by itself.
 	Form       string          `json:",omitempty"`
 	Width      int             `json:",omitempty"` // bits of an element; 0: 32, or it has no widths

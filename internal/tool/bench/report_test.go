@@ -24,9 +24,9 @@ func sample() Report {
 		Environment: Environment{Device: "Some GPU, large", Driver: "1.2", SubgroupSize: 32, Commit: "abc",
 			Seed: 9},
 		Measurements: []Measurement{
-			{Structure: "slabhash", Op: "build", N: 1 << 20, Load: 0.7, Utilization: 0.61, Operations: 1 << 20,
+			{Structure: "slabhash", Op: "build", N: 1 << 20, Load: 0.7, Operations: 1 << 20,
 				Device: ms(0.3, 0.1, 0.2), Wall: ms(1, 3, 2)},
-			{Structure: "slabhash", Op: "build", N: 1 << 22, Load: 0.7, Utilization: 0.61, Operations: 1 << 22,
+			{Structure: "slabhash", Op: "build", N: 1 << 22, Load: 0.7, Operations: 1 << 22,
 				Device: ms(0.8), Wall: ms(2)},
 			{Structure: "slabhash", Op: "clear", N: 1000, Load: 0.7, Tile: 8, Operations: 1000, Bytes: 4e6,
 				Wall: ms(2, 4), Ratios: []Ratio{{"copy bandwidth", 0.5}}},

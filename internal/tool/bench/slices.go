@@ -28,16 +28,16 @@ func mapEndToEnd[W structures.Word](s *session) {
 func treeEndToEnd[W structures.Word](s *session) {
 	t, q := s.tree(), newSequence(s.space, s.keys.order, s.n+s.batch)
 	batched := func() uint64 { return must(t.Inspect().Stats(s.ctx)).Batches.Batched }
-	before := uint64(0)
+	before := new(uint64)
 	insertion := insertCall(s, slicesOf[W](s.batch, func(i int) uint32 { return q.key(s.n + i) }))
 	insertion.batch = s.batch
 	insertion.prepare = func() {
 		s.holdOf(q, s.n)
-		before = batched()
+		*before = batched()
 	}
 	m := besideCopies(s, insertion)
 	m.Form = btree.Concurrent.String()
-	if batched() > before {
+	if batched() > *before {
 		m.Form = btree.Batched.String()
 	}
 	s.sound(s.n + s.batch)

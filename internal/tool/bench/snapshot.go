@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/vkds/vkds/structures"
@@ -14,7 +13,6 @@ import (
 type versioned interface {
 	tree
 	snapshot(context.Context) (snapshot, error)
-	diffOn(s *vk.Stream, older, newer snapshot, to btree.DeviceDiff) error
 }
 
 // snapshot is what a tree held at a time.
@@ -27,10 +25,6 @@ type snapshot interface {
 type versionedTree[W structures.Word] struct{ *btree.Tree[W, W] }
 
 func (t versionedTree[W]) snapshot(ctx context.Context) (snapshot, error) { return t.Snapshot(ctx) }
-
-func (t versionedTree[W]) diffOn(s *vk.Stream, older, newer snapshot, to btree.DeviceDiff) error {
-	return btree.DiffOn(s, older.(*btree.Snapshot[W, W]), newer.(*btree.Snapshot[W, W]), to)
-}
 
 func newVersioned[W structures.Word](ctx context.Context, d *vk.Device, o btree.Options) (tree, error) {
 	t, err := btree.New[W, W](ctx, d, o)
@@ -48,13 +42,7 @@ type snapshotTable struct {
 	tree
 }
 
-const (
-	snapshotBatches = 8 // of a series, after a snapshot each
-
-	// Of the snapshots that are taken and closed, and between two times.
-	snapshotsTaken = 100_000
-	snapshotsATime = 1000
-)
+const snapshotBatches = 8 // of a series, after a snapshot each
 
 // newSnapshot opens one of the tree at hand.
 func (s *session) newSnapshot() snapshot { return must(s.tree().(versioned).snapshot(s.ctx)) }
@@ -128,65 +116,25 @@ func (s *session) snapshotRun(q sequence, taken bool) (device, wall []time.Durat
 	return device, wall
 }
 
-// atSnapshot measures queries of the newest version, unless that was measured, and then of a snapshot after which a
-// share of the keys has got other values.
+// atSnapshot measures queries of a snapshot after which a share of the keys has got other values.
 func atSnapshot(measure func(*session)) func(*session) {
 	return func(s *session) {
-		changed := s.own.Changed
 		s.changing()
-		s.there, s.own.Changed = s.n, 0
-		m := s.measurement(s.n, s.n)
-		is := func(old Measurement) bool { return old.Name() == m.Name() && old.Tile == m.Tile }
-		if !slices.ContainsFunc(s.report.Measurements, is) {
-			measure(s)
-		}
-		current := s.report.Measurements[slices.IndexFunc(s.report.Measurements, is)]
-		s.changing()
-		at := s.newSnapshot()
+		at, live := s.newSnapshot(), s.tree()
 		defer at.Close()
 		defer s.ending()
-		s.changeShare(changed)
-		live := s.tree()
+		s.changeShare(s.own.Changed)
 		defer func() { s.dictionary, s.there = live, -1 }()
-		s.dictionary, s.there, s.own.Changed = snapshotTable{at, live}, s.n, changed
+		s.dictionary, s.there = snapshotTable{at, live}, s.n
 		measure(s)
-		s.report.Measurements[len(s.report.Measurements)-1].beside("time at the newest", current.Time())
 	}
 }
 
-// changeShare gives a share of the keys other values, and returns how many these are: the first ones of present.
-func (s *session) changeShare(share float64) (count int) {
-	count = max(1, int(share*float64(s.n)))
-	for _, p := range chunks(count, 1<<22) {
+// changeShare gives a share of the keys other values: the first ones of present.
+func (s *session) changeShare(share float64) {
+	for _, p := range chunks(max(1, int(share*float64(s.n))), 1<<22) {
 		b := s.assignment(p.count, func(i int) uint32 { return s.present(p.first + i) })
 		ok(s.updateOn(structures.Insert, b))
 		s.wait()
 	}
-	return count
-}
-
-// diff measures what differs between two snapshots, between which a share of the keys has got other values.
-func (s *session) diff() {
-	s.changing()
-	older := s.newSnapshot()
-	defer older.Close()
-	count := s.changeShare(s.at.Changed)
-	newer := s.newSnapshot()
-	defer newer.Close()
-	defer s.ending()
-	to := btree.DeviceDiff{New: s.roomFor("listed new values", count), Total: s.room("total", 1)}
-	to.Keys, to.Old = s.listed(count)
-	want := make([]uint32, count)
-	fill(want, s.present)
-	want = ascending(want)
-	s.measure(s.measurement(s.n, count), task{
-		record: func() error { return s.tree().(versioned).diffOn(s.stream, older, newer, to) },
-		check: func() {
-			s.checkWords("number of differences", to.Total, 1, func(int) uint32 { return uint32(count) })
-			was := func(i int) (uint32, uint32) { return want[i], s.space.value(want[i]) }
-			is := func(i int) (uint32, uint32) { return want[i], ^s.space.value(want[i]) }
-			s.checkPairs(to.Keys, to.Old, count, was)
-			s.checkPairs(to.Keys, to.New, count, is)
-		},
-	})
 }

@@ -49,10 +49,10 @@ var table = slices.Concat([]row{
 		(*session).insertFromEmpty},
 	{"lsm* sortedarray*", "insert", "batch", "n pairs into an empty structure, batch by batch", (*session).insertRuns},
 	{"slabhash*", "find-all", "", "search of n keys, all present", (*session).findPresent},
-	{ordered3, "find-exist", "lookup lsm:levels", "search of n keys, all present", (*session).findPresent},
-	{"lsm*", "find-oldest", "levels lookup", "search of n keys, all in the largest level", (*session).findOldest},
+	{ordered3, "find-exist", "lsm:levels", "search of n keys, all present", (*session).findPresent},
+	{"lsm*", "find-oldest", "levels", "search of n keys, all in the largest level", (*session).findOldest},
 	{"slabhash*", "find-none", "", "search of n keys, none present", (*session).findAbsent},
-	{ordered3, "find-none", "lookup lsm:levels", "search of n keys, none present", (*session).findAbsent},
+	{ordered3, "find-none", "lsm:levels", "search of n keys, none present", (*session).findAbsent},
 	{"slabhash btree*", "find-beside", "",
 		"search of n keys, all present, by the kernel that may be concurrent with updates",
 		(*session).findConcurrent},
@@ -99,11 +99,9 @@ var table = slices.Concat([]row{
 	{"mvbtree*", "insert-snapshots", "batch path",
 		"8 batches of new pairs into a tree of n, each after a snapshot of its own", (*session).insertSnapshots},
 	{"mvbtree*", "find-snapshot", "changed",
-		"search of n keys, all present: of the newest pairs, and of a snapshot before changes",
+		"search of n keys, all present, at a snapshot after which a share of them got other values",
 		atSnapshot((*session).findPresent)},
 	{"mvbtree*", "range-snapshot", "length changed", "the pairs of n ranges, likewise", atSnapshot((*session).list)},
-	{"mvbtree*", "diff", "changed",
-		"DiffOn of two snapshots of n pairs, of which a share got other values between them", (*session).diff},
 	{"sort*", "keys", "order form", "radix sort of n keys", func(s *session) { s.sort(false) }},
 	{"sort*", "pairs", "order form", "radix sort of n keys with values as wide", func(s *session) { s.sort(true) }},
 	{"sort*", "top-k", "form", "the 1000 greatest of n keys, with their numbers", (*session).topK},
@@ -111,8 +109,7 @@ var table = slices.Concat([]row{
 	{"scan", "inclusive", "form", "inclusive prefix sums of n numbers", func(s *session) { s.scan(true) }},
 	{"scan", "reduce", "", "the sum of n numbers", (*session).reduce},
 	{"scan", "compact", "", "n pairs, of which a bit each keeps half", (*session).compactPairs},
-	{"merge", "keys", "", "merge of two runs of n/2 keys each", func(s *session) { s.merge(false) }},
-	{"merge*", "pairs", "", "merge of two runs of n/2 pairs each", func(s *session) { s.merge(true) }},
+	{"merge*", "pairs", "", "merge of two runs of n/2 pairs each", (*session).merge},
 	{"search*", "random", "", "lower bound of n queries, in random order, in n sorted keys",
 		func(s *session) { s.search(false, false) }},
 	{"search*", "sorted", "", "lower bound of n queries that ascend", func(s *session) { s.search(true, false) }},
@@ -126,8 +123,6 @@ var table = slices.Concat([]row{
 		onGraph(false, func(r *graphRun) { r.update(structures.Delete) })},
 	{"graph*", "find", "batch tile", "search of a batch of edges that are there", onGraph(false,
 		(*graphRun).findEdges)},
-	{"graph*", "delete-vertices", "batch tile", "deletion of a batch of vertices with all their edges",
-		onGraph(true, (*graphRun).deleteVertices)},
 	{"graph*", "bfs", "on", "distances from one vertex to all, by arcs", analysis(1, false, (*session).bfs)},
 	{"graph*", "sssp", "on", "distances from one vertex to all, by weights from 1 to 64", analysis(1, true,
 		(*session).sssp)},
@@ -146,14 +141,13 @@ type benchmark struct {
 	name  string
 	size  int    // n unless others are asked for
 	axes  string // what all of its figures differ by
-	like  string // a benchmark whose cells it has, too; none is a default
 	cells []cell
 }
 
 var columns = []benchmark{
 	{name: "slabhash", size: 1 << 20, axes: "load tile width"},
 	{name: "btree", size: 1 << 18, axes: "order fill tile width"},
-	{name: "mvbtree", size: 1 << 18, axes: "order fill tile width", like: "btree"},
+	{name: "mvbtree", size: 1 << 18, axes: "order fill tile width"},
 	{name: "lsm", size: 1 << 18, axes: "order batch width"},
 	{name: "sortedarray", size: 1 << 18, axes: "order width"},
 	{name: "sort", size: 1 << 20, axes: "width"},
@@ -178,7 +172,7 @@ func benchmarkOf(name string) (*benchmark, error) {
 			if !given {
 				on = name
 			}
-			if of != name && of != b.like {
+			if of != name {
 				continue
 			}
 			axes := b.axes
@@ -193,7 +187,7 @@ func benchmarkOf(name string) (*benchmark, error) {
 					axes += " " + x
 				}
 			}
-			b.cells = append(b.cells, cell{Op{r.name, r.about, standard && of == name, axes}, on, r.measure})
+			b.cells = append(b.cells, cell{Op{r.name, r.about, standard, axes}, on, r.measure})
 		}
 	}
 	return &b, nil

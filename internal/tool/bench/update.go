@@ -14,7 +14,6 @@ import (
 // insertion measures one batch of all n pairs into an empty hash table.
 func insertion(kind structures.Kind) func(*session) {
 	return func(s *session) {
-		s.hold(s.n) // for the utilisation
 		keys, values := s.all(s.keys)
 		b := structures.DeviceBatch{Count: s.n, Keys: keys, Values: values, Status: s.status, Left: s.left}
 		s.there = -1
@@ -216,8 +215,8 @@ func (s *session) change(c change) {
 		b.Values = s.batchOf("batch values", c.count, func(i int) uint32 { v, _ := c.after(c.key(i)); return v })
 	}
 	prepare := func() { s.holdOf(c.on, s.n) }
-	prepare() // for the utilisation
 	if c.again {
+		prepare()
 		prepare = nil
 	}
 	m := s.measurement(s.n, c.count)

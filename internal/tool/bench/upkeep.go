@@ -39,6 +39,8 @@ func (s *session) rehash(factor float64) {
 	s.add(m)
 }
 
+const slabBytes = 128
+
 // ofSlabs measures a call that reads all slabs that there are and writes those that there are then, and waits by
 // itself: the wall time is its own, the device's that of its kernel.
 func (s *session) ofSlabs(m Measurement, prepare, call func(), kernel string) Measurement {
@@ -55,9 +57,8 @@ func (s *session) clear() {
 	defer s.ending()
 	fill := func() { s.applyAll(own, structures.Insert, s.keys, s.n) }
 	fill()
-	stats := must(own.Inspect().Stats(s.ctx))
 	m := s.measurement(s.n, s.n)
-	m.Utilization, m.Bytes = stats.Utilization, stats.Bytes
+	m.Bytes = must(own.Inspect().Stats(s.ctx)).Bytes
 	m = s.calls(m, fill, func() { ok(own.Clear(s.ctx)) }, nil, "")
 	if must(own.Len(s.ctx)) != 0 {
 		s.fail("pairs are left")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -168,16 +167,6 @@ func (s *session) inOrder(pairs int) []uint32 {
 		s.sorted = ascending(s.sorted)
 	}
 	return s.sorted
-}
-
-// kernel makes one of the benchmarks' own.
-func kernel[P any](d *vk.Device, name string, constants map[string]uint32) *vk.Kernel[P] {
-	return must(vk.NewKernel[P](d, must(shaders.Load(name)), vk.KernelOptions{Constants: constants}))
-}
-
-// dispatch records so many invocations.
-func dispatch[P any](s *vk.Stream, k *vk.Kernel[P], invocations int, push P) {
-	k.Dispatch(s, (invocations+k.Workgroup()-1)/k.Workgroup(), push)
 }
 
 // task is work on the stream that is measured.
