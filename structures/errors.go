@@ -83,7 +83,7 @@ func (e *StuckError) Error() string {
 
 // These errors say what is wrong with the input of a Load. They are inside a *SavedError, where errors.Is finds them.
 var (
-	ErrNotSaved     = errors.New("is no saved dictionary")
+	ErrNotSaved     = errors.New("is not a saved dictionary")
 	ErrSavedVersion = errors.New("was saved by another version of vkds: build it again")
 	ErrTruncated    = errors.New("ends too early: the saved dictionary is truncated")
 	ErrCorrupt      = errors.New("is corrupt")

@@ -38,7 +38,7 @@ type rowChunk struct {
 	done    chan struct{} // receives when they are, or the text is long
 }
 
-// row is what a row of an answer is written to, behind the rows before it.
+// row is what a row of an answer is written to, after the rows before it.
 type row struct {
 	text    []byte
 	cells   int      // that the row has so far
@@ -193,7 +193,7 @@ func (r *row) wordIf(c shown, w uint64, there bool) {
 	}
 }
 
-// number is word for what is no key and no value.
+// number is word for a number that is neither a key nor a value.
 func (r *row) number(n uint64) {
 	r.between()
 	r.text = strconv.AppendUint(r.text, n, 10)

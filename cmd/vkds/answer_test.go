@@ -40,7 +40,7 @@ func TestLimit(t *testing.T) {
 		assert.Equal(t, want, status, "keys behind the limit are not asked about: %s", arguments)
 	}
 	for _, n := range []string{"-1", "x", "1e3", "99999999999999999999"} {
-		assert.Contains(t, refusal(t, "", "get", path, "1", "--limit="+n), `"`+n+`" is no number of rows`)
+		assert.Contains(t, refusal(t, "", "get", path, "1", "--limit="+n), `"`+n+`" is not a number of rows`)
 	}
 	// An endless input ends with the limit.
 	run := exec.Command(tool, "get", path, "--limit", "2")

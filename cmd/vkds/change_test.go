@@ -145,7 +145,7 @@ func TestChangeRefuses(t *testing.T) {
 			" has time and u32"},
 		{[]string{"update", dict, table, "--key-type", "i32"}, "--key-type i32: those of " + dict + " are time"},
 		{[]string{"update", dict, other, "--value", "2"}, other + " is a saved dictionary: --value is for tables"},
-		{[]string{"update", table, dict}, table + " is no saved dictionary (vkds build makes one)"},
+		{[]string{"update", table, dict}, table + " is not a saved dictionary (vkds build makes one)"},
 		{[]string{"update", dict + "x", table}, dict + "x: " + notThere(dict+"x")},
 		{[]string{"update", dict, dict}, dict + " is not written: it is the same file as " + dict + ", which is read"},
 		{[]string{"update", dict, hard}, dict + " is not written: it is the same file as " + hard + ", which is read"},

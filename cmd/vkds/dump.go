@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"math"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,10 +65,7 @@ type dump struct {
 
 // check completes the format, and refuses outputs that will not do.
 func (x *dump) check(g *global, file string) (err error) {
-	if x.output != input.Stdin {
-		err = outfile.Check(x.output)
-	}
-	if err := cmp.Or(err, checkInputs(x.output, file)); err != nil {
+	if err := checkOutput(x.output, file); err != nil {
 		return err
 	}
 	switch {
@@ -75,7 +76,7 @@ func (x *dump) check(g *global, file string) (err error) {
 	case x.format == byEnding:
 		x.format, err = formatOf(x.output)
 	case x.format.columnar() && x.output == input.Stdin && g.terminal(g.out):
-		err = fmt.Errorf("standard output is a terminal, and %s is no text: -o names a file", x.format)
+		err = fmt.Errorf("standard output is a terminal, and %s is not text: -o names a file", x.format)
 	}
 	if err == nil && x.format.columnar() && x.output != input.Stdin {
 		err = outfile.CheckBinary(x.output)
@@ -88,18 +89,7 @@ func (x *dump) run(ctx context.Context, g *global, s *source, path string) error
 		return err
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
-		if x.output == input.Stdin {
-			return x.write(ctx, g, dict, g.out)
-		}
-		f, err := outfile.Create(ctx, x.output)
-		if err != nil {
-			return err
-		}
-		defer f.Abort() // unless it is committed
-		if err := x.write(ctx, g, dict, f); err != nil {
-			return err
-		}
-		return f.Commit()
+		return g.writeTo(ctx, x.output, func(to io.Writer) error { return x.write(ctx, g, dict, to) })
 	})
 }
 
@@ -140,4 +130,75 @@ func (x *dump) write(ctx context.Context, g *global, dict *dictionary, to io.Wri
 	}
 	g.note("wrote %s", rate(written, "pairs", time.Since(started)))
 	return nil
+}
+
+// dumpFormat is what is written.
+type dumpFormat uint8
+
+const (
+	byEnding dumpFormat = iota
+	dumpCSV
+	dumpLines
+	dumpParquet
+	dumpArrow
+	dumpStream
+)
+
+var dumpFormats = [...]string{byEnding: "auto", dumpCSV: "csv", dumpLines: "jsonl", dumpParquet: "parquet",
+	dumpArrow: "arrow", dumpStream: "arrows"}
+
+func (f dumpFormat) String() string { return dumpFormats[f] }
+
+func parseDumpFormat(name string) (dumpFormat, error) {
+	if i := slices.Index(dumpFormats[:], name); i >= 0 {
+		return dumpFormat(i), nil
+	}
+	return 0, fmt.Errorf("unknown format %q (known: %s)", name, strings.Join(dumpFormats[:], ", "))
+}
+
+// formatOf is what a file becomes by its ending.
+func formatOf(path string) (dumpFormat, error) {
+	ending := strings.ToLower(filepath.Ext(path))
+	switch ending {
+	case "", ".csv", ".txt", ".dat":
+		return dumpCSV, nil
+	case ".jsonl", ".ndjson":
+		return dumpLines, nil
+	case ".parquet", ".pq":
+		return dumpParquet, nil
+	case ".arrow", ".feather", ".ipc":
+		return dumpArrow, nil
+	case ".arrows":
+		return dumpStream, nil
+	}
+	return byEnding, fmt.Errorf("%s: no format has the ending %s: --output-format says which it is to be (%s)", path,
+		ending, strings.Join(dumpFormats[1:], ", "))
+}
+
+// columnar says whether a format is not text.
+func (f dumpFormat) columnar() bool { return f >= dumpParquet }
+
+// pairTable is a table of pairs that is being written.
+type pairTable struct {
+	write func(keys, values []uint64) error
+	end   func() error
+}
+
+func newPairTable(to io.Writer, f dumpFormat, dict *dictionary) (pairTable, error) {
+	if !f.columnar() {
+		a := newAnswer(to, rowFlags{json: f == dumpLines, left: math.MaxUint64}, pairColumns...)
+		return pairTable{
+			write: func(keys, values []uint64) error { return a.pairs(dict, keys, values) },
+			end:   func() error { return a.end(nil) },
+		}, nil
+	}
+	format := map[dumpFormat]outfile.Format{dumpParquet: outfile.Parquet, dumpArrow: outfile.Arrow,
+		dumpStream: outfile.ArrowStream}[f]
+	out := bufio.NewWriterSize(to, outputBytes)
+	w, err := outfile.NewWriter(out, format, outfile.Columns{Key: dict.key, Value: dict.value,
+		KeyTexts: dict.keys().texts, ValueTexts: dict.values().texts})
+	if err != nil {
+		return pairTable{}, err
+	}
+	return pairTable{write: w.Write, end: func() error { return cmp.Or(w.Close(), out.Flush()) }}, nil
 }

@@ -147,7 +147,7 @@ func (d delimiterFlag) Set(text string) error {
 	}
 	r, size := utf8.DecodeRuneInString(text)
 	if size != len(text) || size == 0 || r == utf8.RuneError {
-		return fmt.Errorf("%q is no single character (nor \"tab\" or \"space\")", text)
+		return fmt.Errorf("%q is not a single character (nor \"tab\" or \"space\")", text)
 	}
 	*d.r = r
 	return nil
@@ -163,7 +163,7 @@ func (c commentFlag) Set(text string) error {
 	r, size := utf8.DecodeRuneInString(text)
 	switch {
 	case size != len(text) || size == 0 || r == utf8.RuneError:
-		return fmt.Errorf("%q is no single character", text)
+		return fmt.Errorf("%q is not a single character", text)
 	case unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("+-.\" \t\r\n", r):
 		return fmt.Errorf("lines that begin with %q may hold data", text)
 	}
@@ -186,7 +186,7 @@ func (l limitFlag) String() string {
 func (l limitFlag) Set(text string) error {
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		return fmt.Errorf("%q is no number of rows", text)
+		return fmt.Errorf("%q is not a number of rows", text)
 	}
 	*l.n = n
 	return nil

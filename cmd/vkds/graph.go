@@ -154,7 +154,7 @@ func (s *graphSource) use(ctx context.Context, g *global, path string, use func(
 	return use(&loadedGraph{file, rows, d})
 }
 
-// leastLast puts edges of lesser weights behind others: the last one of equal edges counts.
+// leastLast puts edges of lesser weights after others, because the last one of equal edges counts.
 func leastLast(e *graphfile.Edges) {
 	if e.Weights == nil {
 		return

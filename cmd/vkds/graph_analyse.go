@@ -37,7 +37,7 @@ func (s *graphSource) analyse(ctx context.Context, g *global, path string,
 	})
 }
 
-// vertexRows answers a row for each vertex, in the order of their numbers; value gives the row what stands behind the
+// vertexRows answers a row for each vertex, in the order of their numbers. value gives the row what stands after the
 // vertex.
 func (l *loadedGraph) vertexRows(a *answer, value func(r *row, vertex int)) error {
 	ids := l.ids()
@@ -48,9 +48,6 @@ func (l *loadedGraph) vertexRows(a *answer, value func(r *row, vertex int)) erro
 }
 
 func newGraphBFSCommand(g *global) *cobra.Command {
-	var s graphSource
-	var rows rowFlags
-	var from string
 	c := &cobra.Command{
 		Use:   "bfs FILE --from VERTEX",
 		Short: "Tell how many edges each vertex is away from one",
@@ -60,47 +57,15 @@ breadth-first search. A vertex that no path leads to has none.
 ` + graphHelp,
 		Example: `  vkds graph bfs karate.mtx --from 1
   vkds graph bfs links.txt.gz --directed --from 4711 --json`,
-		Args: takes("one FILE", 1, 1),
-		RunE: func(c *cobra.Command, arguments []string) error {
-			ctx := c.Context()
-			return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
-				source, err := l.number(from)
-				if err != nil {
-					return 0, err
-				}
-				r, err := z.BFS(ctx, source, analytics.BFSOptions{})
-				if err != nil {
-					return 0, err
-				}
-				return r.Elapsed, l.answerDistances(newAnswer(g.out, rows, distanceColumns...), r.Distances)
-			})
-		},
 	}
-	addFrom(c, &from)
-	rows.add(c.Flags(), distanceColumns...)
-	s.add(c.Flags(), graphFlags{directed: true, from: "from-column", live: true})
-	return c
-}
-
-var distanceColumns = []string{"vertex", "distance"}
-
-// addFrom adds the flag for the vertex that a command begins at.
-func addFrom(c *cobra.Command, from *string) {
-	c.Flags().SortFlags = false
-	c.Flags().StringVar(from, "from", "", "the `vertex` to begin at")
-	_ = c.MarkFlagRequired("from") // which there is
-}
-
-func (l *loadedGraph) answerDistances(a *answer, distances []uint32) error {
-	return l.vertexRows(a, func(r *row, v int) {
-		r.numberIf(uint64(distances[v]), distances[v] != analytics.Unreached)
-	})
+	return distances(c, g, new(graphSource), graphFlags{directed: true},
+		func(ctx context.Context, z *analytics.Analyzer, from uint32) ([]uint32, time.Duration, error) {
+			r, err := z.BFS(ctx, from, analytics.BFSOptions{})
+			return r.Distances, r.Elapsed, err
+		})
 }
 
 func newGraphSSSPCommand(g *global) *cobra.Command {
-	var s graphSource
-	var rows rowFlags
-	var from string
 	c := &cobra.Command{
 		Use:   "sssp FILE --from VERTEX",
 		Short: "Tell the length of the shortest path from a vertex to each",
@@ -112,27 +77,46 @@ file has none. A vertex that no path of less than 4294967295 leads to has none. 
 ` + graphHelp,
 		Example: `  vkds graph sssp roads.gr.gz --from 4711
   vkds graph sssp flights.csv --from-column origin --to target --weight miles --from Oslo`,
-		Args: takes("one FILE", 1, 1),
-		RunE: func(c *cobra.Command, arguments []string) error {
-			ctx := c.Context()
-			s.options.Weighted = true
-			return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
-				source, err := l.number(from)
-				if err != nil {
-					return 0, err
-				}
-				r, err := z.SSSP(ctx, source, analytics.SSSPOptions{})
-				if err != nil {
-					return 0, err
-				}
-				return r.Elapsed, l.answerDistances(newAnswer(g.out, rows, distanceColumns...), r.Distances)
-			})
-		},
 	}
-	addFrom(c, &from)
-	rows.add(c.Flags(), distanceColumns...)
-	s.add(c.Flags(), graphFlags{directed: true, multi: true, weight: true, from: "from-column",
-		live: true})
+	var s graphSource
+	s.options.Weighted = true
+	return distances(c, g, &s, graphFlags{directed: true, multi: true, weight: true},
+		func(ctx context.Context, z *analytics.Analyzer, from uint32) ([]uint32, time.Duration, error) {
+			r, err := z.SSSP(ctx, from, analytics.SSSPOptions{})
+			return r.Distances, r.Elapsed, err
+		})
+}
+
+// distances gives a command its flags and what it does: it prints how far each vertex is from one.
+func distances(c *cobra.Command, g *global, s *graphSource, has graphFlags,
+	search func(context.Context, *analytics.Analyzer, uint32) ([]uint32, time.Duration, error)) *cobra.Command {
+	var rows rowFlags
+	var from string
+	columns := []string{"vertex", "distance"}
+	c.Args = takes("one FILE", 1, 1)
+	c.RunE = func(c *cobra.Command, arguments []string) error {
+		ctx := c.Context()
+		return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+			source, err := l.number(from)
+			if err != nil {
+				return 0, err
+			}
+			all, took, err := search(ctx, z, source)
+			if err != nil {
+				return 0, err
+			}
+			return took, l.vertexRows(newAnswer(g.out, rows, columns...), func(r *row, v int) {
+				r.numberIf(uint64(all[v]), all[v] != analytics.Unreached)
+			})
+		})
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&from, "from", "", "the `vertex` to begin at")
+	_ = c.MarkFlagRequired("from") // which there is
+	rows.add(flags, columns...)
+	has.from, has.live = "from-column", true
+	s.add(flags, has)
 	return c
 }
 

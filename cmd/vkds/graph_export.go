@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,7 +16,6 @@ import (
 	"github.com/vkds/vkds/internal/tool/graphfile"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
-	"github.com/vkds/vkds/internal/tool/outfile"
 )
 
 func newGraphExportCommand(g *global) *cobra.Command {
@@ -78,10 +76,7 @@ func parseExportFormat(name string) (graphfile.Format, error) {
 
 // check completes the format, and refuses outputs that will not do.
 func (x *graphExport) check(file string) (err error) {
-	if x.output != input.Stdin {
-		err = outfile.Check(x.output)
-	}
-	if err := cmp.Or(err, checkInputs(x.output, file)); err != nil {
+	if err := checkOutput(x.output, file); err != nil {
 		return err
 	}
 	endings := map[string]graphfile.Format{"": graphfile.CSV, ".csv": graphfile.CSV, ".txt": graphfile.EdgeList,
@@ -107,18 +102,7 @@ func (x *graphExport) run(ctx context.Context, g *global, path string) error {
 		return err
 	}
 	return x.source.use(ctx, g, path, func(l *loadedGraph) error {
-		if x.output == input.Stdin {
-			return x.write(ctx, g, l, g.out)
-		}
-		f, err := outfile.Create(ctx, x.output)
-		if err != nil {
-			return err
-		}
-		defer f.Abort() // unless it is committed
-		if err := x.write(ctx, g, l, f); err != nil {
-			return err
-		}
-		return f.Commit()
+		return g.writeTo(ctx, x.output, func(to io.Writer) error { return x.write(ctx, g, l, to) })
 	})
 }
 

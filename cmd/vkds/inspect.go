@@ -66,7 +66,7 @@ type svg struct {
 	near  *keytype.Value // a key to draw the surroundings of; nil: any
 
 	file    string   // where to
-	updates []string // tables that are inserted behind a snapshot each
+	updates []string // tables to insert, each after a snapshot
 }
 
 func inspect(ctx context.Context, g *global, s *source, path string, x svg, near string) error {
@@ -111,7 +111,7 @@ func inspect(ctx context.Context, g *global, s *source, path string, x svg, near
 		if err := s.ready(asking(dict.key)); err != nil { // of the type that the keys turned out to have
 			return err
 		}
-		close, err := s.updateBehindSnapshots(ctx, g, d, dict, path, x.updates)
+		close, err := s.updateAfterSnapshots(ctx, g, d, dict, path, x.updates)
 		if err != nil {
 			return err
 		}
@@ -130,8 +130,8 @@ func inspect(ctx context.Context, g *global, s *source, path string, x svg, near
 	})
 }
 
-// updateBehindSnapshots inserts tables into a tree, each behind a snapshot, which stays open until close.
-func (s *source) updateBehindSnapshots(ctx context.Context, g *global, d *vk.Device, dict *dictionary, path string,
+// updateAfterSnapshots inserts tables into a tree, each after a snapshot, which stays open until close.
+func (s *source) updateAfterSnapshots(ctx context.Context, g *global, d *vk.Device, dict *dictionary, path string,
 	updates []string) (close func(), err error) {
 	var open []io.Closer
 	close = func() {

@@ -148,11 +148,11 @@ func TestVerify(t *testing.T) {
 	assert.Equal(t, "measure,value\nstructure,btree\npairs,70000\nchecked,all that must hold of a btree\nfound,70000\n",
 		out)
 
-	assert.Equal(t, path+" is no saved dictionary (vkds build makes one)", refusal(t, "", "verify", path))
+	assert.Equal(t, path+" is not a saved dictionary (vkds build makes one)", refusal(t, "", "verify", path))
 	whole, err := os.ReadFile(dict)
 	require.NoError(t, err)
 	for at, want := range map[int]string{len(whole) / 2: "a checksum doesn't match", 30: "a checksum doesn't match",
-		3: "is no saved dictionary"} {
+		3: "is not a saved dictionary"} {
 		broken := write(t, "broken.vkds", "")
 		changed := append([]byte(nil), whole...)
 		changed[at] ^= 4

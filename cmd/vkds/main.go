@@ -28,8 +28,8 @@ const (
 )
 
 func main() {
-	// A context of our own behind the signal's: Go 1.26.0 gives that one a cause
-	// that is no context.Canceled, which is what a cancelled call is known by.
+	// A context of our own, ended by the signal's: in Go 1.26.0 the cause of that one is
+	// not context.Canceled, by which cancelled calls are known.
 	signalled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithCancel(context.Background())
 	context.AfterFunc(signalled, func() {

@@ -60,7 +60,7 @@ func (g *global) progress(what string) (show func(read, size int64), end func())
 				progressbar.OptionClearOnFinish(),
 			)
 		}
-		_ = bar.Set64(read) // a bar that can't be drawn is no failure
+		_ = bar.Set64(read) // a bar that can't be drawn is not a failure
 	}
 	return show, func() {
 		if bar != nil {

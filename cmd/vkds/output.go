@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/outfile"
 )
 
@@ -48,4 +49,31 @@ type closedFile struct{}
 
 func (closedFile) Write([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "write", Path: "", Err: syscall.EBADF}
+}
+
+// checkOutput refuses an output that can't be written, an input that can't be read, and an output that is the input.
+// The output "-" is standard output.
+func checkOutput(output, file string) error {
+	if output != input.Stdin {
+		if err := outfile.Check(output); err != nil {
+			return err
+		}
+	}
+	return checkInputs(output, file)
+}
+
+// writeTo writes to standard output, "-", or to a file, which is replaced if write succeeds.
+func (g *global) writeTo(ctx context.Context, output string, write func(io.Writer) error) error {
+	if output == input.Stdin {
+		return write(g.out)
+	}
+	f, err := outfile.Create(ctx, output)
+	if err != nil {
+		return err
+	}
+	defer f.Abort() // unless it is committed
+	if err := write(f); err != nil {
+		return err
+	}
+	return f.Commit()
 }

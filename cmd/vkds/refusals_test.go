@@ -79,7 +79,7 @@ func TestRefusesBeforeWork(t *testing.T) {
 		want      string
 	}{
 		{[]string{"build", path, "-o", ""}, "--output is given, but empty"},
-		{[]string{"build", path, "-o", "-"}, "-: is no name of a file here"},
+		{[]string{"build", path, "-o", "-"}, "-: is not the name of a file here"},
 		{[]string{"build", path, "-o", dict + ".gz"}, dict + ".gz: files are written uncompressed"},
 		{[]string{"inspect", path, "--svg", dir + "/p.svg.zst"}, "p.svg.zst: files are written uncompressed"},
 		{[]string{"inspect", path, "--svg", ""}, "--svg is given, but empty"},
@@ -95,7 +95,7 @@ func TestRefusesBeforeWork(t *testing.T) {
 		{[]string{"dump", path, path}, "dump takes one DICT or TABLE"},
 		{[]string{"min", path, "5"}, "min takes one DICT or TABLE"},
 		{[]string{"max", path, "--structure", "slabhash"}, "slabhash keeps no order, which max needs"},
-		{[]string{"bench", "scan", "--kernels", "-"}, "-: is no name of a file here"},
+		{[]string{"bench", "scan", "--kernels", "-"}, "-: is not the name of a file here"},
 		{[]string{"bench", "scan", "--kernels", dir + "/k.csv.gz"}, "files are written uncompressed"},
 		{[]string{"bench", "scan", "--kernels", dir + "/a", "--json", dir + "/../" + filepath.Base(dir) + "/a"},
 			"--json and --kernels are the same file"},
@@ -125,7 +125,7 @@ func TestRefusesBeforeWork(t *testing.T) {
 		{[]string{"tally", "-", "--format", "u32le", "--delimiter", ";"}, "--delimiter is for csv, not for u32le"},
 		{[]string{"tally", "-", "--format", "u32le", "--comment", "#"}, "--comment is for csv, text, not for u32le"},
 		{[]string{"tally", "-", "--comment", "7"}, "lines that begin with \"7\" may hold data"},
-		{[]string{"tally", "-", "--comment", "//"}, "\"//\" is no single character"},
+		{[]string{"tally", "-", "--comment", "//"}, "\"//\" is not a single character"},
 	} {
 		said := refusal(t, "", c.arguments...)
 		assert.Contains(t, said, c.want, c.arguments)

@@ -81,7 +81,7 @@ output" has the rest).`,
 		"host's memory (default: $VKDS_DEVICE, else the best)")
 	flags.BoolVar(&g.validation, "validation", false, "check every Vulkan call with the validation layer")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "no notes and no progress")
-	flags.BoolVarP(&g.verbose, "verbose", "v", false, "notes also where standard error is no terminal")
+	flags.BoolVarP(&g.verbose, "verbose", "v", false, "notes also where standard error is not a terminal")
 	flags.SortFlags = false
 	root.SetFlagErrorFunc(flagError)
 	cobra.EnableCommandSorting = false
@@ -111,13 +111,13 @@ func flagError(c *cobra.Command, err error) error {
 	return fmt.Errorf("%w (see %s --help)", err, c.CommandPath())
 }
 
-// unknownCommand says that there is no such command below c.
+// unknownCommand is the error of a command that c does not have.
 func unknownCommand(c *cobra.Command, name string) error {
 	return fmt.Errorf("unknown command %q for %q (see %s --help)", name, c.CommandPath(), c.CommandPath())
 }
 
-// demandCommand has a command that has others below it, and does nothing itself, show its help if it is given nothing,
-// and refuse what is no command's name. (cobra would show the help then, too, and call that a success.)
+// demandCommand makes a command with subcommands show its help if it gets no argument, and return an error if the
+// argument is not a subcommand. Cobra would show the help then, too, and end with status 0.
 func demandCommand(c *cobra.Command) {
 	c.Args = cobra.ArbitraryArgs
 	c.RunE = func(c *cobra.Command, arguments []string) error {

@@ -64,7 +64,7 @@ func TestSavedThroughPipe(t *testing.T) {
 	assert.Equal(t, dict+":1: looks like a saved dictionary, not like text", refusal(t, "", "tally", dict))
 	assert.Equal(t, dict+": looks like a saved dictionary, not like values of 4 bytes",
 		refusal(t, "", "tally", dict, "--format", "u32le"))
-	assert.Equal(t, `"": is no name of a file`, refusal(t, "", "get", "", "1"))
+	assert.Equal(t, `"": is not the name of a file`, refusal(t, "", "get", "", "1"))
 }
 
 // What no build writes is refused by whatever loads it.

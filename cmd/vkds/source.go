@@ -174,7 +174,7 @@ func (s *source) open(ctx context.Context, path string, show func(read, size int
 	case string(head) == dictfile.Magic || strings.HasSuffix(in.file.Name(), ".vkds"):
 		err = s.openSaved(in)
 	case s.saved:
-		err = fmt.Errorf("%s is no saved dictionary (vkds build makes one)", in.file.Name())
+		err = fmt.Errorf("%s is not a saved dictionary (vkds build makes one)", in.file.Name())
 	default:
 		err = s.openTable(in)
 	}

@@ -34,7 +34,7 @@ file is read in parts, so it may be larger than any memory; its distinct keys mu
 fit the device's, and distinct texts the host's. --format lines counts lines as
 they are.
 
-A line that is no key is an error, unless --skip-invalid: then such lines are
+A line that is not a key is an error, unless --skip-invalid: then such lines are
 counted and passed over. "vkds help keys" tells how keys may be stored, "vkds help
 types" what they may be.`,
 		Example: `  vkds tally access.log --format lines --top 20
@@ -82,7 +82,7 @@ types" what they may be.`,
 	flags.IntVar(&top, "top", 0, "print the `N` most frequent keys alone")
 	flags.Uint64Var(&minCount, "min-count", 0, "print only keys that occur `N` times or more")
 	addNull(flags, &o)
-	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "pass over lines that are no key, and count them")
+	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "pass over lines that are not keys, and count them")
 	rows.addJSON(flags, "key", "count")
 	return c
 }

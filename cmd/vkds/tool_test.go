@@ -193,7 +193,7 @@ func TestTallyRefuses(t *testing.T) {
 	assert.Equal(t, `invalid argument "u64" for "--format" flag: unknown format "u64" (known: auto, csv, text, lines, `+
 		`u32le, u32be, u64le, u64be, parquet, arrow) (see vkds tally --help)`,
 		refusal(t, "", "tally", "-", "--format", "u64"))
-	assert.Contains(t, refusal(t, "", "tally", "-", "--delimiter", "ab"), `"ab" is no single character`)
+	assert.Contains(t, refusal(t, "", "tally", "-", "--delimiter", "ab"), `"ab" is not a single character`)
 	assert.Equal(t, "tally takes one FILE (see vkds tally --help)", refusal(t, "", "tally"))
 	assert.Equal(t, "get takes a DICT or a TABLE, then keys (see vkds get --help)", refusal(t, "", "get"))
 	assert.Equal(t, "--header and --no-header exclude each other",
@@ -322,13 +322,13 @@ func TestBuild(t *testing.T) {
 		data []byte
 		say  string
 	}{
-		"magic": {append([]byte("x"), data[1:]...), "is no saved dictionary"},
+		"magic": {append([]byte("x"), data[1:]...), "is not a saved dictionary"},
 		"version": {append(append(bytes.Clone(data[:8]), 9), data[9:]...),
 			"was saved by another version of vkds: build it again: the format is 9, and this one reads 2 to 8"},
 		"pair": {append(append(bytes.Clone(data[:5000]), data[5000]^1), data[5001:]...),
 			"is corrupt: a checksum doesn't match"},
 		"truncated": {data[:len(data)-1], "ends too early: the saved dictionary is truncated"},
-		"empty":     {nil, "is no saved dictionary"},
+		"empty":     {nil, "is not a saved dictionary"},
 	} {
 		bad := write(t, name+".vkds", string(c.data))
 		assert.Equal(t, bad+": "+c.say, refusal(t, "", "get", bad, "1"), name)

@@ -146,12 +146,12 @@ each row is a JSON object on a line of its own, whose members have these names.
                          tell it from others  "+Inf" or "-Inf"
   a time, an address,    as "vkds help        a string
   a hexadecimal number   types" has it
-  a text                 quoted if need be;   a string; bytes that are no UTF-8 become
+  a text                 quoted if need be;   a string; bytes that aren't UTF-8 become
                          an empty one is ""   U+FFFD
   nothing                empty                null
 
 A float has an exponent if it is 1e21 and more, or less than 1e-6. -0 is not 0.
-Text that is no UTF-8 can't be written to Parquet and Arrow.
+Text that is not UTF-8 can't be written to Parquet and Arrow.
 
 The commands that describe one thing, such as info, stats, verify, update and delete,
 print a table of measures on a terminal, else CSV, and with --json one JSON document.
@@ -162,8 +162,8 @@ interrupts vkds. The new file has the old one's permissions. If its name is a sy
 link, the link's target is replaced. An input file is never written over, but by update
 and delete, whose work that is.
 
-What is no regular file is written to as it is: a device, a pipe, and a file that is open
-already, by names such as /dev/stdout or /dev/fd/3. So "-o /dev/stdout >> log" appends to
+Anything but a regular file is written to in place: a device, a pipe, and a file that is
+open already, by names such as /dev/stdout or /dev/fd/3. So "-o /dev/stdout >> log" appends to
 log. Dictionaries, Parquet and Arrow are not written to a terminal.
 
 An error is one line on standard error. Notes and the progress of long commands go there,

@@ -89,7 +89,7 @@ func TestOutputIsOpen(t *testing.T) {
 	assert.Equal(t, "vkds: /dev/fd/8: bad file descriptor\n", said)
 }
 
-// What is no text isn't written to a terminal.
+// Only text is written to a terminal.
 func TestTerminalShowsText(t *testing.T) {
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	require.NoError(t, err)

@@ -177,8 +177,8 @@ func TestEveryByteMatters(t *testing.T) {
 	}
 	err = attempt(append(bytes.Clone(good), 0))
 	require.ErrorIs(t, err, structures.ErrCorrupt)
-	require.EqualError(t, attempt(nil), "f: is no saved dictionary")
-	require.EqualError(t, attempt([]byte("key,value\n1,2\n3,4\n")), "f: is no saved dictionary")
+	require.EqualError(t, attempt(nil), "f: is not a saved dictionary")
+	require.EqualError(t, attempt([]byte("key,value\n1,2\n3,4\n")), "f: is not a saved dictionary")
 	require.EqualError(t, attempt(append([]byte(dictfile.Magic), 1, 0, 0, 0, 0, 0, 0, 0)),
 		"f: was saved by another version of vkds: build it again: the format is 1, and this one reads 2 to 8")
 }

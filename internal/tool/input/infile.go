@@ -28,7 +28,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // syscall.EISDIR and the like).
 var (
 	ErrTruncated = errors.New("ends too early: the file is truncated")
-	ErrName      = errors.New("is no name of a file")
+	ErrName      = errors.New("is not the name of a file")
 	ErrSeek      = errors.New("can't be read in any order, as this format needs: give an uncompressed regular file")
 )
 

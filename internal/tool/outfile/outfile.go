@@ -32,7 +32,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Why a file isn't written, beside what the system says.
 var (
 	ErrCompressed = errors.New("files are written uncompressed, and under a name that ends so could not be read")
-	ErrStdout     = errors.New("is no name of a file here (./- would be one)")
+	ErrStdout     = errors.New("is not the name of a file here (./- would be one)")
 	ErrEmpty      = errors.New("the name of an output file is empty")
 	ErrTerminal   = errors.New("is a terminal, which shows text only")
 )
@@ -62,7 +62,7 @@ func Check(path string) error {
 	return err
 }
 
-// CheckBinary is Check for what is no text. It refuses a terminal.
+// CheckBinary is Check for a file that is not text. It refuses a terminal.
 func CheckBinary(path string) error {
 	g, err := locate(path)
 	if err == nil && g.terminal() {
