@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/vkds/vkds/internal/engine/enum"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
