@@ -205,7 +205,7 @@ concurrent-packages = $$(go list ./alloc/... ./internal/engine/... ./structures/
 	./test/shader ./test/types \
 	| grep -v -e /recording -e /sequential -e /enum -e /gate -e /joint -e /saved -e /threads)
 chaos-packages = ./internal/engine/slabs ./structures/primitives ./structures/slabhash ./structures/btree ./test/snapshots \
-	./structures/graph ./test/linearizability ./test/shader ./test/types
+	./structures/graph ./structures/graph/ordered ./test/linearizability ./test/shader ./test/types
 stress-test = $(call brief-test,$(1),-timeout 6h $(2))
 concurrent-tests = $(call stress-test,$(1),$(2) $(3)) && \
 	$(call stress-test,$(1),$(2) -run 'Concurrent|WithSplits|UpdatesOfTypes' ./test/conformance)

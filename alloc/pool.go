@@ -159,13 +159,5 @@ func (p *SlabPool) Stats(ctx context.Context) (PoolStats, error) {
 // Close do nothing; other methods return vk.ErrClosed.
 func (p *SlabPool) Close() error {
 	pool := p.pool()
-	leave, open, err := pool.Gate().Shut()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if !open {
-		return nil
-	}
-	return pool.Close()
+	return pool.Gate().Close(pool.Close)
 }

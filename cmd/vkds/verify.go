@@ -140,7 +140,7 @@ func verifyGraph(ctx context.Context, g *global, path string, asJSON bool) (err 
 	}
 	defer func() { err = errors.Join(err, loaded.Close()) }()
 	started := time.Now()
-	if err := loaded.Check(ctx); err != nil {
+	if err := loaded.Inspect().Check(ctx); err != nil {
 		return err
 	}
 	g.note("checked the graph in %.3g s", time.Since(started).Seconds())

@@ -54,7 +54,7 @@ type tree struct {
 	batches    tally
 	gate       *gate.Gate
 	progress   *gate.Progress
-	prepared   atomic.Bool // all kernels are made
+	prepared   recording.Prepared
 	versions   versions
 }
 
@@ -257,14 +257,10 @@ func (t *tree) Close() error {
 	if t == nil {
 		return nil // it was never made
 	}
-	leave, open, err := t.gate.Shut()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if !open {
-		return nil
-	}
+	return t.gate.Close(t.close)
+}
+
+func (t *tree) close() (err error) {
 	if t.shared && t.pool != nil && t.gate.Err() == nil {
 		if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
 			return err

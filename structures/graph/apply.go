@@ -10,12 +10,14 @@ import (
 	"github.com/vkds/vkds/internal/engine/sequential"
 	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph/internal/edgelist"
 	"github.com/vkds/vkds/vk"
 )
 
-// initialVisits is how many slabs a tile visits in one dispatch, for each of its lanes. An adjacency of reasonable load
-// needs one or two; where an insertion needs more, its vertex gets more buckets. Only where there is no memory for
-// these are the visits raised, up to maxVisits or to twice the slabs that there are, which no list is longer than.
+// initialVisits is the number of slabs that a tile visits in one dispatch, for each of its lanes. A bucket of
+// reasonable load needs one or two. If an insertion needs more, its vertex gets more buckets. Only if there is no
+// memory for buckets, the visits are raised: up to maxVisits, or to twice the number of slabs, which is more than any
+// list has.
 const (
 	initialVisits = 24
 	maxVisits     = 1 << 18
@@ -44,13 +46,13 @@ type findPush struct {
 	Count   recording.Length
 }
 
-// operands are the addresses of a batch on the device.
+// operands has the device addresses of a batch.
 type operands struct {
 	from, to, weights, statuses, stages, keys, pending uint64
 	count                                              int
 	retry                                              bool
-	anyway                                             bool   // vertices that wait keep none of those away
-	arcs                                               uint32 // that an edge is
+	anyway                                             bool   // also where a vertex waits for buckets
+	arcs                                               uint32 // of an edge
 	groups                                             sequential.Indirect
 }
 
@@ -74,12 +76,12 @@ func (g *Graph) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 	return nil
 }
 
-// budget is how many slabs a tile may visit in one dispatch.
+// budget returns the number of slabs that a tile may visit in one dispatch.
 func (g *Graph) budget() uint32 {
 	return uint32(min(uint64(g.visits)*uint64(g.tiles.update), math.MaxUint32))
 }
 
-// recordInOrder records a batch of insertions of which equal edges count in the batch's order.
+// recordInOrder records a batch of insertions whose results are those of the batch's order.
 func (g *Graph) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
 	c := sequential.Chunk{
 		Kind: kind, Width: structures.Bits64, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count,
@@ -88,9 +90,9 @@ func (g *Graph) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) er
 	return g.order.Record(s, c, func(p sequential.Pass) error {
 		b := b
 		if p.Statuses != b.statuses {
-			b.stages, b.keys = 0, 0 // weights of edges that are there: begun anew where they are not through
+			b.stages, b.keys = 0, 0 // assigning a weight again does no harm, so it begins anew
 		}
-		// What is stored once more needs no room, unless an edge is two arcs: of these the second may not be there.
+		// Storing a weight again needs no room, unless an edge is two arcs: the second arc may not be there.
 		b.statuses, b.retry, b.anyway, b.groups = p.Statuses, p.Retry, p.Again && !c.Stepwise, p.Groups
 		return g.recordApply(s, p.Kind, b)
 	})
@@ -105,8 +107,8 @@ func (g *Graph) recordFind(s *vk.Stream, p findPush) error {
 	return nil
 }
 
-// makeRoom serves operations that were left pending: vertices have no descriptor yet, or wait for more buckets, or the
-// pool was full. stuck: since the last call none was finished.
+// makeRoom makes room for operations that were left pending: for vertices without a descriptor, for vertices that wait
+// for more buckets, or in the pool. stuck says that no operation was finished since the last call.
 func (g *Graph) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	g.meter.Retry()
 	counts, err := g.counts(ctx, g.stream)
@@ -129,7 +131,7 @@ func (g *Graph) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	}
 	if stats.Failures != g.failures {
 		g.failures = stats.Failures
-		// Each may need a slab, though most meet in one; the pool doubles in any case, if it can.
+		// Each operation may need a slab, but most share one. The pool doubles in any case, if it can.
 		return g.pool.Relieve(ctx, stats.Free, max(1, pending/g.slots/slabs.BlockSlabs), stuck)
 	}
 	if grown || !stuck {
@@ -144,12 +146,12 @@ func (g *Graph) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	return nil
 }
 
-// calm ends the raised visits of a call: later ones have their vertices get buckets again.
+// calm resets the visits that a call has raised, so that later calls give vertices more buckets instead.
 func (g *Graph) calm() { g.visits = initialVisits }
 
-// stock has the pool grow to so many free slabs, if it can: one for each vertex that comes, before all that come search
-// a pool in vain that doubles from one round to the next. A block is added for who takes a vertex's first slab while
-// another one does, and gives it back.
+// stock grows the pool to that many free slabs, if it can: one for each new vertex. Otherwise all of these operations
+// would search the pool in vain each time before it doubles. One more block is for tiles that take the first slab of a
+// vertex at the same time as another tile, and give it back.
 func (g *Graph) stock(ctx context.Context, free int) error {
 	stats, err := g.pool.Stats(ctx)
 	if err != nil {
@@ -159,14 +161,14 @@ func (g *Graph) stock(ctx context.Context, free int) error {
 		err = g.pool.Grow(ctx, (lack+slabs.BlockSlabs-1)/slabs.BlockSlabs+1)
 	}
 	if pipeline.Short(err) {
-		return nil // then it grows by what it can, when it is full
+		return nil // the pool grows as far as it can when it is full
 	}
 	return err
 }
 
-// makeVertices makes room for so many vertices, and for as many as there are again if it can be.
+// makeVertices makes room for that many vertices, and for twice as many as before if there is memory.
 func (g *Graph) makeVertices(ctx context.Context, wanted int) error {
-	err := checkExtent(int64(wanted))
+	err := edgelist.CheckExtent(int64(wanted))
 	if err == nil {
 		err = g.growVertices(ctx, min(max(wanted, 2*g.capacity()), MaxVertices))
 	}
@@ -174,25 +176,25 @@ func (g *Graph) makeVertices(ctx context.Context, wanted int) error {
 		err = g.growVertices(ctx, wanted)
 	}
 	if err != nil {
-		// What asked for them won't be done: others shall not be stopped by it.
+		// The insertions that asked for these vertices will not be done. They must not stop later ones.
 		return cmp.Or(g.setCounter(context.WithoutCancel(ctx), countWanted, 0), err)
 	}
 	return nil
 }
 
-// setCounter gives a counter a value, while nothing runs.
+// setCounter sets a counter. No kernel may be running.
 func (g *Graph) setCounter(ctx context.Context, at int, value uint32) error {
 	return g.counters.Upload(ctx, at, []uint32{value})
 }
 
-// relax gives more buckets to vertices that have become too full for theirs, before more edges come.
+// relax gives more buckets to vertices that are above Options.MaxLoad, before more edges come.
 func (g *Graph) relax(ctx context.Context) error {
 	counts, err := g.counts(ctx, g.stream)
 	if err != nil || counts[countFull] == 0 {
 		return err
 	}
 	if _, err = g.regrow(ctx, counts, growing); pipeline.Short(err) {
-		return nil // longer lists then
+		return nil // lists become longer
 	}
 	return err
 }

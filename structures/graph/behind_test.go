@@ -33,7 +33,7 @@ func TestAfterStreams(t *testing.T) {
 		"Degrees":     func() error { _, err := g.Degrees(ctx, edge.From); return err },
 		"Size":        func() error { _, _, err := g.Size(ctx); return err },
 		"CSR":         func() error { return closed(g.CSR(ctx, true)) },
-		"Stats":       func() error { _, err := g.Stats(ctx); return err },
+		"Stats":       func() error { _, err := g.Inspect().Stats(ctx); return err },
 		// As live analytics do.
 		"Use":    func() error { return g.InShaders().Use(ctx, func(Description) error { return nil }) },
 		"FindOn": func() error { defer other.Discard(); return g.On(other).Find(lookup) },

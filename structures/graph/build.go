@@ -8,39 +8,41 @@ import (
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph/internal/edgelist"
 	"github.com/vkds/vkds/structures/graph/internal/rows"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
-// Source is what a graph is built of: Edges, DeviceEdges, or the arcs of a *CSR. Only types of this package are a
-// Source.
+// Source is the input of Build and BuildCSR: Edges, DeviceEdges, or a *CSR. Only types of this package are a Source.
 type Source interface {
 	graphOf(ctx context.Context, d *vk.Device, o Options) (*Graph, error)
 	rowsOf(ctx context.Context, d *vk.Device, o CSROptions) (*CSR, error)
 }
 
-// Build makes a graph of edges. It sorts the arcs, gives each vertex the buckets that its degree asks for, and writes
-// each bucket once: the bulk build of section 5.5.2 of the dissertation, with slabs in bulk from known degrees. For a
-// moment that takes 24 to 64 bytes an arc. If the device has no room for that, Build inserts Edges batch by batch, and
-// returns *vk.OutOfMemoryError for the others. Of equal edges the last one's weight stays.
+// Build makes a graph of edges. It sorts the arcs, gives each vertex the buckets that its degree needs, and writes each
+// bucket once (the bulk build of section 5.5.2 of the dissertation, with slabs allocated in bulk by known degrees). Of
+// equal edges the last one's weight stays.
 //
-// Of DeviceEdges, Options.Vertices says how many vertices there are. The arcs of a *CSR, which stays as it is, can make
-// a directed graph; those of a Symmetric one can make an undirected graph, too. A graph without weights leaves those of
-// DeviceEdges and of rows out.
+// Build takes 24 to 64 bytes of temporary memory for each arc. If the device has less, Build inserts Edges batch by
+// batch, and returns *vk.OutOfMemoryError for the other sources.
 //
-// Errors: those of New and of InsertEdges, *VertexError, and *vk.OptionError if the options ask for what the
-// rows aren't.
+// For DeviceEdges, Options.Vertices is the number of vertices. The arcs of a *CSR can make a directed graph, and those
+// of a Symmetric one an undirected graph, too; the *CSR stays open. A graph without weights ignores the weights of
+// DeviceEdges and of rows.
+//
+// Errors: those of New and of InsertEdges, *VertexError, and *vk.OptionError if the rows do not fit the
+// options.
 func Build(ctx context.Context, d *vk.Device, from Source, o Options) (*Graph, error) {
 	return from.graphOf(ctx, d, o)
 }
 
 func (e Edges) graphOf(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
-	if err := cmp.Or(e.check(o.Weighted), noWeights(e, o)); err != nil {
+	if err := o.rules().Check(edgelist.Edges(e)); err != nil {
 		return nil, err
 	}
-	extent := extentOf(e.From, e.To)
-	if err := checkExtent(extent); err != nil {
+	extent := edgelist.Extent(e.From, e.To)
+	if err := edgelist.CheckExtent(extent); err != nil {
 		return nil, err
 	}
 	o.Vertices = max(o.Vertices, int(extent))
@@ -57,14 +59,6 @@ func (e Edges) graphOf(ctx context.Context, d *vk.Device, o Options) (*Graph, er
 	return g, nil
 }
 
-// noWeights refuses weights for a graph that has none.
-func noWeights(e Edges, o Options) error {
-	if !o.Weighted && e.Weights != nil {
-		return &structures.LengthError{Keys: len(e.From), Other: "weights for a graph without", Got: len(e.Weights)}
-	}
-	return nil
-}
-
 func (e DeviceEdges) graphOf(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 	if e.Stream != nil {
 		if err := cmp.Or(d.Accept("stream", e.Stream), e.Stream.Wait(ctx)); err != nil {
@@ -78,7 +72,7 @@ func (e DeviceEdges) graphOf(ctx context.Context, d *vk.Device, o Options) (*Gra
 	return g.built(g.inside(ctx, func() error { return g.build(ctx, e, g.arcs() == 2) }))
 }
 
-// built is the graph, unless building it has failed.
+// built returns the graph, or closes it if building it has failed.
 func (g *Graph) built(err error) (*Graph, error) {
 	if err != nil {
 		return nil, joint.Error(err, g.Close())
@@ -105,7 +99,7 @@ func (g *CSR) graphOf(ctx context.Context, d *vk.Device, o Options) (built *Grap
 	return built, err
 }
 
-// buildRows builds the graph of rows, by who has entered.
+// buildRows builds the graph of rows. The caller has entered.
 func (g *Graph) buildRows(ctx context.Context, c *CSR) error {
 	from, err := vk.NewBuffer[uint32](g.d, c.Arcs)
 	if err != nil {
@@ -119,7 +113,7 @@ func (g *Graph) buildRows(ctx context.Context, c *CSR) error {
 	return g.build(ctx, DeviceEdges{Count: c.Arcs, From: from, To: c.Targets, Weights: c.Weights}, false)
 }
 
-// buildAlone builds the empty graph of edges in Go slices, by who has entered.
+// buildAlone builds the empty graph of edges in Go slices. The caller has entered.
 func (g *Graph) buildAlone(ctx context.Context, e Edges) error {
 	on := DeviceEdges{Count: len(e.From)}
 	defer func() {
@@ -199,13 +193,13 @@ type buildEndPush struct {
 	Base     uint32
 }
 
-// building is a graph that is being built: the memory that this takes, as addresses.
+// building has the addresses of the temporary memory of a bulk build.
 type building struct {
 	room     *vk.Buffer[uint32]
 	vertices int
-	arcs     int // before equal ones become one
+	arcs     int // including equal ones
 
-	unsorted, sorted                uint64 // 64 bits an arc
+	unsorted, sorted                uint64 // 64 bits for each arc
 	weights, sortedWeights          uint64 // 0: none
 	flags, scratch                  uint64
 	begins, needs, places           uint64
@@ -213,7 +207,7 @@ type building struct {
 	slabsInAll, base, loops, wrongs uint32
 }
 
-// lay divides the memory, and returns how many bytes it is.
+// lay divides the memory, and returns its size in bytes.
 func (b *building) lay(g *Graph, base uint64) int {
 	p := recording.Parts{Base: base}
 	words := p.Take(12)
@@ -230,17 +224,17 @@ func (b *building) lay(g *Graph, base uint64) int {
 	return int(p.Used)
 }
 
-// widths are those of arcs with their weights.
+// widths are the widths of arcs and weights.
 var widths = primitives.Widths{Key: structures.Bits64, Value: structures.Bits32}
 
-// build builds the empty graph of edges in device buffers, by who has entered. both: an edge is two arcs. After an
-// error it is as empty as before.
+// build builds the empty graph of edges in device buffers. both says that an edge is two arcs. After an error the graph
+// is still empty. The caller has entered.
 func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
 	b := &building{vertices: g.o.Vertices, arcs: e.Count}
 	if both {
 		b.arcs *= 2
 	}
-	err := cmp.Or(checkSizes(b.vertices, b.arcs), recording.Need(g.d, e.From, "sources", e.Count, e.Count),
+	err := cmp.Or(rows.CheckSizes(b.vertices, b.arcs), recording.Need(g.d, e.From, "sources", e.Count, e.Count),
 		recording.Need(g.d, e.To, "targets", e.Count, e.Count))
 	if g.o.Weighted && err == nil {
 		err = recording.Need(g.d, e.Weights, "weights", e.Count, e.Count)
@@ -262,13 +256,13 @@ func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
 	if b.wrongs != 0 {
 		return &VertexError{^uint32(0), b.vertices}
 	}
-	if b.slabsInAll == 0 { // loops alone
+	if b.slabsInAll == 0 { // all edges are loops
 		return ctx.Err()
 	}
 	return g.buildSlabs(ctx, b)
 }
 
-// sortArcs makes arcs of edges, sorts them, leaves out those that are not to stay, and finds what each vertex needs.
+// sortArcs makes arcs of edges, sorts them, removes equal ones and loops, and finds the buckets that each vertex needs.
 func (g *Graph) sortArcs(b *building, e DeviceEdges, both bool) error {
 	err := recording.Run(g.stream, func() (err error) {
 		if err := recording.Clear(g.kernels, g.stream, b.wrong, 3); err != nil {
@@ -344,7 +338,7 @@ func (g *Graph) recordNeeds(b *building) error {
 		Length: primitives.Length{N: b.vertices}, Total: b.slabs, Scratch: b.scratch})
 }
 
-// buildSlabs writes the buckets, and at last the descriptors.
+// buildSlabs writes the buckets, and then the descriptors.
 func (g *Graph) buildSlabs(ctx context.Context, b *building) (err error) {
 	if b.base, err = g.pool.Claim(ctx, int(b.slabsInAll)); err != nil {
 		return err
@@ -380,10 +374,10 @@ func (g *Graph) buildSlabs(ctx context.Context, b *building) (err error) {
 	return g.findHubs(ctx)
 }
 
-// fillSlabs writes all buckets, as often as the pool has to grow for it.
+// fillSlabs writes all buckets. It grows the pool and repeats if there were too few slabs.
 func (g *Graph) fillSlabs(ctx context.Context, b *building) error {
 	for {
-		counts := g.host.Slice()[:2] // buckets that the pool had no slab for, and loops
+		counts := g.host.Slice()[:2] // the number of buckets without a slab, and of loops
 		clear(counts)
 		err := recording.Run(g.stream, func() error {
 			k, err := g.buildFillKernel().Kernel(g.kernels, g.stream)

@@ -10,21 +10,21 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Faults are what Check has found wrong in a graph's memory: numbers of slabs, keys, arcs or vertices.
+// Faults counts what Check has found wrong in a graph.
 type Faults struct {
-	Foreign   int // references to what is no slab of the pool, or a free one
-	Shared    int // slabs that several lists lead to
-	Misplaced int // keys in a bucket that is not theirs, or that are no vertices
-	Holes     int // free slots with keys behind them
-	Double    int // keys that are twice in an adjacency
-	OneSided  int // arcs of an undirected graph whose opposite is missing, or has another weight
-	Degrees   int // vertices whose degree is not that of their adjacency
-	Waiting   int // vertices that insertions wait for though none is pending, and deleted ones with neighbours
-	Leaked    int // slabs of the graph's own pool that no list leads to
-	Loops     int // self loops more, or less, than were counted
+	Foreign   int // references to free slabs, or to no slab of the pool
+	Shared    int // slabs in several lists
+	Misplaced int // keys in a wrong bucket, or that are not vertices
+	Holes     int // free slots before keys
+	Double    int // keys that are in an adjacency twice
+	OneSided  int // arcs of an undirected graph without an opposite arc of the same weight
+	Degrees   int // vertices whose degree differs from the length of their adjacency
+	Waiting   int // vertices marked as waited for without pending insertions, and deleted ones with neighbors
+	Leaked    int // slabs of the graph's own pool that are in no list
+	Loops     int // difference between the self loops and their count
 }
 
-// CheckError says that a graph's memory is not as it has to be: a stray write hit it, or vkds has a bug.
+// CheckError reports that a graph's memory is damaged: by a stray write, or by a bug in vkds.
 type CheckError struct{ Faults Faults }
 
 func (e *CheckError) Error() string {
@@ -33,17 +33,17 @@ func (e *CheckError) Error() string {
 		n    int
 		name string
 	}{
-		{e.Faults.Foreign, "references to no slab"}, {e.Faults.Shared, "slabs in several lists"},
-		{e.Faults.Misplaced, "keys in a wrong bucket"}, {e.Faults.Holes, "slots free before others"},
-		{e.Faults.Double, "edges twice"}, {e.Faults.OneSided, "edges in one direction alone"},
-		{e.Faults.Degrees, "wrong degrees"}, {e.Faults.Waiting, "vertices waited for"},
-		{e.Faults.Leaked, "slabs lost"}, {e.Faults.Loops, "self loops miscounted"},
+		{e.Faults.Foreign, "references to free slabs or to no slab"}, {e.Faults.Shared, "slabs in several lists"},
+		{e.Faults.Misplaced, "keys in a wrong bucket"}, {e.Faults.Holes, "free slots before keys"},
+		{e.Faults.Double, "edges that are there twice"}, {e.Faults.OneSided, "edges in one direction only"},
+		{e.Faults.Degrees, "wrong degrees"}, {e.Faults.Waiting, "vertices wrongly marked as waited for"},
+		{e.Faults.Leaked, "lost slabs"}, {e.Faults.Loops, "miscounted self loops"},
 	} {
 		if f.n != 0 {
 			what = append(what, fmt.Sprintf("%d %s", f.n, f.name))
 		}
 	}
-	return "graph: its memory is damaged: " + strings.Join(what, ", ")
+	return "graph: the memory of the graph is damaged: " + strings.Join(what, ", ")
 }
 
 type checkPush struct {
@@ -65,11 +65,8 @@ const (
 	loopsMet    = 9
 )
 
-// Check goes over all of the graph's memory: each slab is in one list and allocated, each key in its bucket and once in
-// an adjacency, degrees are exact, the edges of an undirected graph are in both adjacencies, and no slab of the graph's
-// own pool is lost. It looks up each arc, twice, and waits for the streams that work on the graph. Errors: *CheckError;
-// *vk.OutOfMemoryError, the context's.
-func (g *Graph) Check(ctx context.Context) error {
+// checkAll is Inspection.Check.
+func (g *Graph) checkAll(ctx context.Context) error {
 	if err := g.enter(ctx); err != nil {
 		return err
 	}
@@ -100,7 +97,7 @@ func (g *Graph) Check(ctx context.Context) error {
 	return nil
 }
 
-// faults runs the phases of check.comp. Edges are looked up only where all lists were found to end.
+// faults runs the phases of check.comp. If a list does not end, it looks up no edges.
 func (g *Graph) faults(ctx context.Context, extent int) (words [faultWords]uint32, err error) {
 	slabs := int(g.pool.Description().Blocks) * slabs.BlockSlabs / 32
 	room, err := vk.NewBuffer[uint32](g.d, faultWords+slabs+max(extent, 1))

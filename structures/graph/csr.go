@@ -7,31 +7,30 @@ import (
 
 	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/recording"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph/internal/edgelist"
 	"github.com/vkds/vkds/structures/graph/internal/rows"
-	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
-// MaxVertices and MaxArcs are the most that a CSR may have.
+// MaxVertices and MaxArcs are the greatest numbers of vertices and arcs of a CSR.
 const (
-	MaxVertices = 1 << 30
-	MaxArcs     = primitives.MaxLength
+	MaxVertices = edgelist.MaxVertices
+	MaxArcs     = rows.MaxArcs
 )
 
-// Rows are what a CSR holds: the targets of each vertex's arcs in ascending order, one row behind the other.
+// Rows describes compressed sparse rows: the targets of each vertex's arcs in ascending order, row after row.
 type Rows struct {
 	Vertices  int
 	Arcs      int
 	Offsets   *vk.Buffer[uint32] // Vertices+1 words: vertex v has the arcs Offsets[v] … Offsets[v+1]-1
-	Targets   *vk.Buffer[uint32] // a word an arc
-	Weights   *vk.Buffer[uint32] // a word an arc; nil: there are none
-	Symmetric bool               // each arc has its opposite, of the same weight
-	Trusted   bool               // NewCSR doesn't read the offsets to check them
+	Targets   *vk.Buffer[uint32] // a word for each arc
+	Weights   *vk.Buffer[uint32] // a word for each arc; nil: no weights
+	Symmetric bool               // each arc has an opposite arc of the same weight
+	Trusted   bool               // NewCSR does not read the offsets to check them
 }
 
-// CSR is a graph as compressed sparse rows. It doesn't change. Several goroutines may use one; its Rows are for
-// reading.
+// CSR is a graph as compressed sparse rows. It does not change. Several goroutines may use one. Do not write to its
+// Rows.
 type CSR struct {
 	Rows
 
@@ -40,27 +39,26 @@ type CSR struct {
 	uses vk.Uses
 }
 
-// OffsetError says that a row doesn't begin where the one before it ends, or that the last one doesn't end with the
-// arcs.
+// OffsetError reports that a row begins before the previous one, or that the last row does not end with the arcs.
 type OffsetError struct {
-	Vertex int    // the offset's place
-	Offset uint32 // what is there
-	Least  uint32 // what may be there,
-	Most   uint32 // at most
+	Vertex int    // index of the offset
+	Offset uint32 // its value
+	Least  uint32 // the least valid value
+	Most   uint32 // the greatest valid value
 }
 
 func (e *OffsetError) Error() string {
-	return fmt.Sprintf("offset %d of the rows is %d, but %d to %d can be there", e.Vertex, e.Offset, e.Least, e.Most)
+	return fmt.Sprintf("offset %d of the rows is %d, but must be %d to %d", e.Vertex, e.Offset, e.Least, e.Most)
 }
 
-// NewCSR makes a CSR of buffers that hold one, which Close frees. Unless the rows are Trusted, it reads the offsets
-// to check them. Errors: *structures.CountError, *structures.LengthError where a buffer is too short, *OffsetError,
-// those of vk.Device.Accept, the context's.
+// NewCSR makes a CSR of buffers, which Close frees. Unless the rows are Trusted, it reads the offsets to check them.
+// Errors: *structures.CountError; *structures.LengthError if a buffer is too short; *OffsetError; those of
+// vk.Device.Accept; the context's.
 func NewCSR(ctx context.Context, d *vk.Device, r Rows) (*CSR, error) {
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
-	if err := checkSizes(r.Vertices, r.Arcs); err != nil {
+	if err := rows.CheckSizes(r.Vertices, r.Arcs); err != nil {
 		return nil, err
 	}
 	weighted := r.Arcs
@@ -80,7 +78,7 @@ func NewCSR(ctx context.Context, d *vk.Device, r Rows) (*CSR, error) {
 	return newCSR(d, r), nil
 }
 
-// checkOffsets checks that the offsets go from 0 to the number of arcs and never down.
+// checkOffsets returns an error unless the offsets ascend from 0 to the number of arcs.
 func (r Rows) checkOffsets(ctx context.Context) error {
 	const atOnce = 1 << 20
 	words, before := make([]uint32, min(atOnce, r.Vertices+1)), uint32(0)
@@ -108,17 +106,7 @@ func (r Rows) checkOffsets(ctx context.Context) error {
 
 func newCSR(d *vk.Device, r Rows) *CSR { return &CSR{Rows: r, d: d, gate: gate.New()} }
 
-func checkSizes(vertices, arcs int) error {
-	if vertices < 0 || vertices > MaxVertices {
-		return &structures.CountError{What: "vertices", N: vertices, Most: MaxVertices}
-	}
-	if arcs < 0 || arcs > MaxArcs {
-		return &structures.CountError{What: "arcs", N: arcs, Most: MaxArcs}
-	}
-	return nil
-}
-
-// Device is the device that the graph is on.
+// Device returns the device that the graph is on.
 func (g *CSR) Device() *vk.Device {
 	if !g.made() {
 		return nil
@@ -126,10 +114,10 @@ func (g *CSR) Device() *vk.Device {
 	return g.d
 }
 
-// made says whether a constructor has made the rows.
+// made reports whether a constructor has made the rows.
 func (g *CSR) made() bool { return g != nil && g.gate != nil }
 
-// Use runs f while the graph stays open: Close waits for it. Errors: vk.ErrClosed, the context's if that has ended
+// Use calls f while the graph stays open: Close waits for it. Errors: vk.ErrClosed, the context's if it has ended
 // before, and f's.
 func (g *CSR) Use(ctx context.Context, f func() error) error {
 	if !g.made() {
@@ -142,31 +130,27 @@ func (g *CSR) Use(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// UsedOn notes that what was recorded into a stream so far names the graph's buffers: Close frees them behind it.
+// UsedOn tells the graph that the work recorded into a stream so far uses its buffers. Close frees them after that
+// work.
 func (g *CSR) UsedOn(s *vk.Stream) {
 	if g.made() {
 		g.uses.On(s)
 	}
 }
 
-// Close frees the buffers, behind the calls and the work that use them. Further calls do nothing.
+// Close frees the buffers after the calls and the work that use them. Further calls do nothing.
 func (g *CSR) Close() error {
 	if !g.made() {
 		return vk.ErrNotOpen
 	}
-	leave, open, err := g.gate.Shut()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if open {
+	return g.gate.Close(func() error {
 		g.gate.End()
 		g.uses.Free(g.arrays().Free)
-	}
-	return nil
+		return nil
+	})
 }
 
-// Slices copies the graph to the host. weights is nil where there are none. Errors: vk.ErrClosed, the context's, those
+// Slices copies the graph to the host. weights is nil if the graph has none. Errors: vk.ErrClosed, the context's, those
 // of the device.
 func (g *CSR) Slices(ctx context.Context) (offsets, targets, weights []uint32, err error) {
 	err = g.Use(ctx, func() error {
@@ -181,13 +165,13 @@ func (g *CSR) Slices(ctx context.Context) (offsets, targets, weights []uint32, e
 	return offsets, targets, weights, err
 }
 
-// CSROptions say how a CSR is made of edges. The zero value keeps what comes: directed, with loops.
+// CSROptions say how a CSR is made of edges. The zero value keeps all edges: directed, with loops.
 type CSROptions struct {
-	// Vertices is how many there are. 0, with edges in Go slices alone: one more than the greatest id.
+	// Vertices is the number of vertices. 0, for edges in Go slices only: one more than the greatest vertex.
 	Vertices int
 	// DropLoops leaves out edges from a vertex to itself.
 	DropLoops bool
-	// Symmetric has each edge in both directions.
+	// Symmetric adds the opposite arc of each edge.
 	Symmetric bool
 }
 
@@ -195,41 +179,41 @@ type CSROptions struct {
 type DeviceEdges struct {
 	Count    int
 	From, To *vk.Buffer[uint32]
-	Weights  *vk.Buffer[uint32] // nil: there are none
-	// Stream, if not nil, has recorded what fills the buffers: Build and BuildCSR wait for that.
+	Weights  *vk.Buffer[uint32] // nil: no weights
+	// Stream, if not nil, has recorded work that fills the buffers. Build and BuildCSR wait for it.
 	Stream *vk.Stream
 }
 
-// VertexError says that an edge has a vertex that is none. Vertex is ^0 of edges in device buffers.
+// VertexError reports that an edge has a vertex that the graph does not have. For edges in device buffers Vertex is ^0.
 type VertexError struct {
 	Vertex   uint32
-	Vertices int // that there are
+	Vertices int // of the graph
 }
 
 func (e *VertexError) Error() string {
 	if e.Vertex == ^uint32(0) {
-		return fmt.Sprintf("an edge has a vertex that isn't among the graph's %d", e.Vertices)
+		return fmt.Sprintf("an edge has a vertex that is not among the graph's %d", e.Vertices)
 	}
-	return fmt.Sprintf("vertex %d isn't among the graph's %d", e.Vertex, e.Vertices)
+	return fmt.Sprintf("vertex %d is not among the graph's %d", e.Vertex, e.Vertices)
 }
 
-// BuildCSR makes rows of edges in any order. Edges that come more than once become one, with the weight of the last.
-// What is copied and what it takes to sort that have to fit into the device's memory at once: 24 bytes an arc, 32 with
-// weights. Of DeviceEdges, CSROptions.Vertices says how many vertices there are.
+// BuildCSR makes rows of edges in any order. Of equal edges the last one's weight stays. For DeviceEdges,
+// CSROptions.Vertices is the number of vertices. BuildCSR takes 24 bytes of device memory for each arc, 32 with
+// weights.
 //
-// Errors: *structures.LengthError, *structures.CountError, *VertexError, *vk.OutOfMemoryError, vk.ErrClosed of a *CSR,
-// the context's.
+// Errors: *structures.LengthError, *structures.CountError, *VertexError, *vk.OutOfMemoryError, vk.ErrClosed if a *CSR
+// is closed, the context's.
 func BuildCSR(ctx context.Context, d *vk.Device, from Source, o CSROptions) (*CSR, error) {
 	return from.rowsOf(ctx, d, o)
 }
 
 func (e Edges) rowsOf(ctx context.Context, d *vk.Device, o CSROptions) (*CSR, error) {
-	if err := cmp.Or(d.Err(), e.check(e.Weights != nil)); err != nil {
+	if err := cmp.Or(d.Err(), edgelist.Edges(e).Check(e.Weights != nil)); err != nil {
 		return nil, err
 	}
-	extent := extentOf(e.From, e.To)
+	extent := edgelist.Extent(e.From, e.To)
 	if o.Vertices == 0 {
-		if err := checkExtent(extent); err != nil {
+		if err := edgelist.CheckExtent(extent); err != nil {
 			return nil, err
 		}
 		o.Vertices = int(extent)
@@ -287,7 +271,7 @@ func (e DeviceEdges) rowsOf(ctx context.Context, d *vk.Device, o CSROptions) (*C
 	return build(ctx, b, d, e, o)
 }
 
-// build makes rows of edges, with a builder's temporary memory.
+// build makes rows of edges, with the temporary memory of a builder.
 func build(ctx context.Context, b *rows.Builder, d *vk.Device, e DeviceEdges, o CSROptions) (*CSR, error) {
 	if err := o.admits(e.Count); err != nil {
 		return nil, err
@@ -296,7 +280,7 @@ func build(ctx context.Context, b *rows.Builder, d *vk.Device, e DeviceEdges, o 
 	return csrOf(d, a, o, err)
 }
 
-// admits returns an error if rows can't be made of so many edges.
+// admits returns an error if rows cannot be made of that many edges.
 func (o CSROptions) admits(edges int) error {
 	if edges > 0 && o.Vertices == 0 {
 		return &VertexError{^uint32(0), 0}
@@ -304,7 +288,7 @@ func (o CSROptions) admits(edges int) error {
 	if o.Symmetric {
 		edges *= 2
 	}
-	return checkSizes(o.Vertices, edges)
+	return rows.CheckSizes(o.Vertices, edges)
 }
 
 // csrOf returns rows that a builder has made, or its error.

@@ -11,15 +11,15 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// DeviceBatch is a batch of operations on edges in device buffers, as structures.DeviceBatch is one on keys. What a
-// call has no use for may be nil.
+// DeviceBatch is a batch of operations on edges in device buffers, like structures.DeviceBatch for keys. Fields that a
+// call does not use may be nil.
 type DeviceBatch struct {
 	Count       int                // operations
-	DeviceCount *vk.Buffer[uint32] // nil, or one word: how many of them, up to Count
+	DeviceCount *vk.Buffer[uint32] // nil, or one word: how many of them, at most Count
 	From, To    *vk.Buffer[uint32] // the ends of each edge
-	Weights     *vk.Buffer[uint32] // the weight of each; nil for Delete and for graphs without
-	// Status is where the Status of each goes; Count rounded up to a multiple of 4 bytes. Left is one word, 0 at first,
-	// to which the number of operations left pending is added. Either is nil where nobody wants to know.
+	Weights     *vk.Buffer[uint32] // the weight of each; nil for Delete and for graphs without weights
+	// Status, out, has the Status of each operation, as Count bytes, rounded up to a multiple of 4. Left is one word,
+	// at first 0; the number of operations left pending is added to it. Either may be nil.
 	Status *vk.Buffer[uint8]
 	Left   *vk.Buffer[uint32]
 }
@@ -29,19 +29,19 @@ type DeviceLookups struct {
 	Count       int
 	DeviceCount *vk.Buffer[uint32] // nil, or how many there are
 	From, To    *vk.Buffer[uint32]
-	Weights     *vk.Buffer[uint32] // out: the weight of each, 0 where it is absent; nil: not wanted
-	Found       *vk.Buffer[uint8]  // out: a byte each, 1 or 0; Count rounded up to a multiple of 4 bytes
+	Weights     *vk.Buffer[uint32] // out: the weight of each, 0 if it is absent; may be nil
+	Found       *vk.Buffer[uint8]  // out: a byte for each, 1 or 0; Count rounded up to a multiple of 4 bytes
 }
 
-// batch is what a DeviceBatch has in common with all batches.
+// batch returns the batch in the form of package structures.
 func (b DeviceBatch) batch() structures.DeviceBatch {
 	return structures.DeviceBatch{Count: b.Count, DeviceCount: b.DeviceCount, Keys: b.From, Values: b.Weights,
 		Status: b.Status, Left: b.Left}
 }
 
-// check answers why a batch can't be recorded.
+// check returns an error if a batch cannot be recorded.
 func (g *Graph) check(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	if !g.o.does(kind) {
+	if !g.o.rules().Does(kind) {
 		return &structures.KindError{Kind: kind}
 	}
 	weights := 0
@@ -53,32 +53,37 @@ func (g *Graph) check(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 		recording.Need(g.d, b.Weights, "weights", b.Count, weights), recording.NeedOutcomes(g.d, b.batch()))
 }
 
-// OnStream is a graph whose calls take device buffers, and record their work on a stream (Graph.On).
+// OnStream has the calls of a graph on device buffers, which record their work on a stream (Graph.On).
 type OnStream struct {
 	g *Graph
 	s *vk.Stream
 }
 
-// On returns the graph for calls that take device buffers and record on a stream.
+// On returns the calls on device buffers that record on a stream.
 func (g *Graph) On(s *vk.Stream) OnStream { return OnStream{g, s} }
 
 // Update records a batch of one kind, Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete, and does not
-// wait. Batches on several streams may work on the graph at the same time; the results are those of some sequential
-// order of their operations on arcs. An edge of an undirected graph is two arcs, which are not one moment: insertions
-// of one kind that update in place, and deletions, come to the same in any order; but equal edges of concurrent Inserts
-// or InsertUniques bring the same weight, or its two arcs may be left with different ones, as by updates in place of
-// different kinds; and what one stream inserts no other deletes meanwhile, or one arc may be left.
+// wait. The batch runs after the lookups that other streams have submitted.
 //
-// Where the pool is full, vertices are new beyond the room for them, or hubs outgrow their buckets, operations are left
-// pending; give the batch to Finish for them once no stream works on the graph, of an undirected graph before the
-// stream's next batch. Update doesn't look at how full vertices are: call Graph.Rehash when Graph.Stats says so.
+// Batches on several streams may run on the graph at the same time. The results are those of some sequential order of
+// their operations on arcs. The two arcs of an edge of an undirected graph do not change at the same moment, so for
+// undirected graphs:
+//   - Deletions, and insertions of one kind that updates in place, may be in any order.
+//   - Equal edges of concurrent Inserts or InsertUniques must have the same weight, and concurrent updates in place of
+//     one edge must be of one kind. Otherwise its two arcs may have different weights.
+//   - No stream may delete what another one inserts at the same time. Otherwise one arc may remain.
+//
+// Operations are left pending if the pool is full, if there is no descriptor for a new vertex, or if a hub needs more
+// buckets. Finish completes them; in an undirected graph call it before the stream's next batch. Update does not give
+// more buckets to full vertices: call Graph.Rehash when Inspection.Stats shows long buckets.
 //
 // An insertion with a vertex of MaxVertices or more is left pending, and Finish returns *vk.LimitError for it.
-// The batch runs after the lookups that other streams have submitted. Calls with slices, InShaders.Use and live
-// analytics wait
-// until it is done; while it is not submitted, they return vk.ErrUnsubmitted. Errors: vk.ErrUnsubmitted where another
-// stream has recorded lookups and not submitted them, vk.ErrClosed, *structures.KindError, *structures.LengthError,
-// *structures.CountError, *vk.ForeignError, *vk.OutOfMemoryError, what making a kernel may return.
+// Calls with slices, InShaders.Use and live analytics wait until the batch is done; while it is not submitted, they
+// return vk.ErrUnsubmitted.
+//
+// Errors: vk.ErrUnsubmitted if another stream has recorded lookups and not submitted them, vk.ErrClosed,
+// *structures.KindError, *structures.LengthError, *structures.CountError, *vk.ForeignError, *vk.OutOfMemoryError, those
+// of making a kernel.
 func (o OnStream) Update(ctx context.Context, kind structures.Kind, b DeviceBatch) error {
 	g := o.g
 	if err := g.turns().Enter(ctx); err != nil {
@@ -88,7 +93,7 @@ func (o OnStream) Update(ctx context.Context, kind structures.Kind, b DeviceBatc
 	return g.record(o.s, kind, b, false)
 }
 
-// record records a batch; retry: only what is pending of it.
+// record records a batch, or, with retry, its pending operations.
 func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry bool) error {
 	if err := g.check(s, kind, b); err != nil || b.Count == 0 {
 		return err
@@ -105,11 +110,11 @@ func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 			}
 			stages = at
 		}
-		all, some, err := g.own.Batch(s, g.o.kind(kind), b.batch(), retry)
+		all, some, err := g.own.Batch(s, g.o.rules().Kind(kind), b.batch(), retry)
 		if err != nil {
 			return err
 		}
-		if some && !retry && stages != 0 { // of a batch whose length the device knows nothing is half done yet
+		if some && !retry && stages != 0 { // the batch has a DeviceCount, and no edge is half done yet
 			if err := recording.Clear(g.kernels, s, stages, recording.Padded(b.Count)/4); err != nil {
 				return err
 			}
@@ -118,19 +123,20 @@ func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 		if kind.Inserts() && g.o.Weighted {
 			weights = b.Weights.Address()
 		}
-		return g.recordApply(s, g.o.kind(kind), operands{
+		return g.recordApply(s, g.o.rules().Kind(kind), operands{
 			from: b.From.Address(), to: b.To.Address(), weights: weights, statuses: all.Status.Address(),
 			stages: stages, pending: all.Left.Address(), count: b.Count, retry: some, arcs: g.arcs(),
 		})
 	})
 }
 
-// Finish waits for the stream, and has what is pending of a batch done: it makes room and dispatches again, until
-// b.Left is 0. No other stream may work on the graph: Finish waits for those that do, and where one has work recorded
-// that was not submitted, it is a *structures.PendingError around vk.ErrUnsubmitted. Then, or where there is no room,
-// edges of an undirected graph may be half done until Finish is called again and has room. Errors also:
-// structures.ErrSuperseded of a batch behind which the stream has had another one, if the graph is undirected or the
-// batch without a Status or a Left.
+// Finish waits for the stream and completes the operations that a batch left pending: it makes room and dispatches them
+// again, until b.Left is 0. It waits for the other streams that use the graph. If one of them has recorded work and not
+// submitted it, Finish returns a *structures.PendingError around vk.ErrUnsubmitted. Then, or if there is no room, edges
+// of an undirected graph may be half done until another call of Finish has room.
+//
+// Errors also: structures.ErrSuperseded if the stream has recorded a later batch, and the graph is undirected or the
+// batch has no Status or no Left.
 func (o OnStream) Finish(ctx context.Context, kind structures.Kind, b DeviceBatch) error {
 	g, s := o.g, o.s
 	if err := g.turns().Enter(ctx); err != nil {
@@ -152,8 +158,8 @@ func (o OnStream) Finish(ctx context.Context, kind structures.Kind, b DeviceBatc
 	return pipeline.Finish(ctx, s, all.Left, g.makeRoom, func() error { return g.record(s, kind, b, true) })
 }
 
-// Find records lookups and does not wait. On the device they come after the updates that other streams have submitted.
-// Errors: vk.ErrUnsubmitted where another stream has recorded updates and not submitted them, and those of Update.
+// Find records lookups and does not wait. They run after the updates that other streams have submitted. Errors:
+// vk.ErrUnsubmitted if another stream has recorded updates and not submitted them, and those of Update.
 func (o OnStream) Find(l DeviceLookups) error {
 	g, s := o.g, o.s
 	if err := g.turns().EnterShared(context.Background()); err != nil {
@@ -181,22 +187,22 @@ func (o OnStream) Find(l DeviceLookups) error {
 	})
 }
 
-// stages are, of the last batch of each stream on an undirected graph, what became of the first arcs of edges whose
-// second one is pending.
+// stages keeps what became of the first arc of each edge whose second arc is pending, for the last batch of each stream
+// on an undirected graph.
 type stages struct {
 	mu     sync.Mutex
 	memory recording.Scratch
 	of     map[*vk.Stream]edgesOf
 }
 
-// edgesOf are a batch's buffers, by which it is known.
+// edgesOf identifies a batch by its buffers.
 type edgesOf struct{ from, to *vk.Buffer[uint32] }
 
 func newStages(d *vk.Device) stages {
 	return stages{memory: recording.NewScratch(d), of: map[*vk.Stream]edgesOf{}}
 }
 
-// take returns where those of a batch are. Error also: structures.ErrSuperseded.
+// take returns the address of the stages of a batch. Error also: structures.ErrSuperseded.
 func (t *stages) take(s *vk.Stream, b DeviceBatch, retry bool) (uint64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,75 +9,63 @@ import (
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/sequential"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph/internal/edgelist"
 	"github.com/vkds/vkds/vk"
 )
 
-// Edges are edges in Go slices: edge i goes from From[i] to To[i], in an undirected graph between them, and its weight
-// is Weights[i]. Weights are nil where a graph has none, or a call has no use for them.
+// Edges are edges in Go slices. Edge i goes from From[i] to To[i], in an undirected graph between them, and has the
+// weight Weights[i]. Weights is nil if the graph has none or the call does not use them.
 type Edges struct {
 	From, To []uint32
 	Weights  []uint32
 }
 
-// Edge is one of them.
+// Edge is one edge.
 type Edge struct{ From, To, Weight uint32 }
 
-// check answers why edges can't be what a batch is about; weights: it needs them.
-func (e Edges) check(weights bool) error {
-	n := len(e.From)
-	if len(e.To) != n {
-		return &structures.LengthError{Keys: n, Other: "targets", Got: len(e.To)}
-	}
-	if weights && len(e.Weights) != n {
-		return &structures.LengthError{Keys: n, Other: "weights", Got: len(e.Weights)}
-	}
-	return nil
-}
-
-// InsertEdges inserts each edge, or assigns its weight to the one that is there: Inserted or Assigned, in a graph
-// without weights Inserted or Found, and Absent of a self loop where the graph has none. Of equal edges in the batch,
-// in an undirected graph opposite ones among them, the last one's weight stays, and their statuses are those of one
-// after the other. The ends of edges become vertices.
+// InsertEdges inserts each edge, or assigns its weight if it is there already. The statuses are Inserted or Assigned,
+// Found instead of Assigned in a graph without weights, and Absent for a self loop that Options.SelfLoops does not
+// allow. Equal edges in a batch, in an undirected graph also opposite ones, have the results of their order: the last
+// weight stays. The ends of edges become vertices.
 //
-// Errors of this and the other updates: vk.ErrClosed, *structures.LengthError and *structures.KindError before anything
-// is done; *structures.PendingError, with the statuses that say what is done, around *vk.OutOfMemoryError,
-// *vk.LimitError, before anything is done where a vertex is MaxVertices or more, vk.ErrUnsubmitted where a
-// stream has recorded work on the graph and not submitted it, or the context's. An edge of an undirected graph is then
-// in both adjacencies or in neither.
+// Errors of this and the other updates:
+//   - vk.ErrClosed, *structures.LengthError and *structures.KindError, before anything is done;
+//   - *structures.PendingError around *vk.LimitError, before anything is done, if a vertex is MaxVertices or
+//     more;
+//   - *structures.PendingError around *vk.OutOfMemoryError, the context's error, or vk.ErrUnsubmitted if a stream has
+//     recorded work on the graph and not submitted it. The statuses say which operations are done. An edge of an
+//     undirected graph is then in both adjacencies or in neither.
 func (g *Graph) InsertEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
-	return updated(ctx, g, structures.Insert, e)
-}
-
-// DeleteEdges removes each edge: Deleted or Absent. Their ends stay vertices. Of equal edges in the batch any may be
-// the one Deleted. Weights are not looked at.
-func (g *Graph) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
-	return updated(ctx, g, structures.Delete, e)
-}
-
-// updated is UpdateEdgesInto with statuses of its own.
-func updated(ctx context.Context, g interface {
-	UpdateEdgesInto(context.Context, structures.Kind, Edges, []structures.Status) error
-}, kind structures.Kind, e Edges) ([]structures.Status, error) {
 	status := make([]structures.Status, len(e.From))
-	return pipeline.Made(status, g.UpdateEdgesInto(ctx, kind, e, status))
+	return pipeline.Made(status, g.UpdateEdgesInto(ctx, structures.Insert, e, status))
 }
 
-// UpdateEdgesInto does a batch of one kind: Insert, InsertUnique (an edge that is there keeps its weight: Found),
-// InsertAdd, InsertMin, InsertMax or Delete. InsertAdd inserts each edge, or adds its weight to that of the edge that
-// is there, modulo 2^32, and of equal edges in the batch all count (structures.Updates.InsertAdd). InsertMin and
-// InsertMax keep the lesser or the greater of the two weights. The caller's slice gets the status of each edge, unless
-// it is nil. Errors: those of InsertEdges.
+// DeleteEdges removes each edge: Deleted or Absent. Its ends stay vertices. Of equal edges in the batch any may be the
+// one Deleted. Weights do not count.
+func (g *Graph) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
+	status := make([]structures.Status, len(e.From))
+	return pipeline.Made(status, g.UpdateEdgesInto(ctx, structures.Delete, e, status))
+}
+
+// UpdateEdgesInto does a batch of one kind:
+//   - Insert, Delete: as InsertEdges and DeleteEdges;
+//   - InsertUnique: an edge that is there keeps its weight, and the status is Found;
+//   - InsertAdd: an edge that is there gets the sum of the weights, modulo 2^32, and all equal edges in the batch
+//     count;
+//   - InsertMin, InsertMax: an edge that is there gets the lesser or the greater weight.
+//
+// status gets the status of each edge; it may be nil. Errors: those of InsertEdges.
 func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
 	if err := g.turns().Err(); err != nil {
 		return err
 	}
-	if err := g.o.admits(kind, &e, status); err != nil {
+	if err := g.o.rules().CheckUpdate(kind, edgelist.Edges(e), status); err != nil {
 		return err
 	}
-	if kind.Inserts() {
-		if err := checkExtent(extentOf(e.From, e.To)); err != nil {
-			return pipeline.NotBegun(status, len(e.From), err)
-		}
+	if !kind.Inserts() {
+		e.Weights = nil
+	} else if err := edgelist.CheckExtent(edgelist.Extent(e.From, e.To)); err != nil {
+		return pipeline.NotBegun(status, len(e.From), err)
 	}
 	ctx, end := g.told().Begin(ctx)
 	defer end()
@@ -87,39 +75,10 @@ func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edg
 	defer g.gate.Leave()
 	defer g.calm()
 	g.meter.Batch(kind, len(e.From))
-	return g.do(ctx, request{kind: g.o.kind(kind), edges: e, status: status, arcs: g.arcs()})
+	return g.do(ctx, request{kind: g.o.rules().Kind(kind), edges: e, status: status, arcs: g.arcs()})
 }
 
-// admits answers why a batch of updates of one kind can't be done, and takes from it the weights that have no use.
-func (o *Options) admits(kind structures.Kind, e *Edges, status []structures.Status) error {
-	if !o.does(kind) {
-		return &structures.KindError{Kind: kind}
-	}
-	if !kind.Inserts() {
-		e.Weights = nil
-	}
-	return cmp.Or(e.check(kind.Inserts() && o.Weighted), pipeline.Fits(len(e.From), "statuses", status),
-		noWeights(*e, *o))
-}
-
-// kind is how kernels do an update: without weights there is nothing to be assigned.
-func (o *Options) kind(kind structures.Kind) structures.Kind {
-	if kind == structures.Insert && !o.Weighted {
-		return structures.InsertUnique
-	}
-	return kind
-}
-
-// does says whether a graph does updates of a kind.
-func (o *Options) does(kind structures.Kind) bool {
-	switch kind {
-	case structures.Insert, structures.InsertUnique, structures.Delete:
-		return true
-	}
-	return o.Weighted && kind.UpdatesInPlace()
-}
-
-// arcs is how many an edge is.
+// arcs returns the number of arcs of an edge.
 func (g *Graph) arcs() uint32 {
 	if g.o.Directed {
 		return 1
@@ -131,16 +90,16 @@ func (g *Graph) arcs() uint32 {
 type request struct {
 	kind   structures.Kind
 	edges  Edges
-	status []structures.Status // nil: not wanted
-	stages []structures.Status // of edges that are two arcs: what became of the first where the second is pending
+	status []structures.Status // may be nil
+	stages []structures.Status // of the first arcs of edges whose second arc is pending
 	arcs   uint32
 }
 
-// do does a batch, by who has entered.
+// do does a batch. The caller has entered.
 func (g *Graph) do(ctx context.Context, q request) error {
 	n := len(q.edges.From)
 	if q.arcs == 2 && q.status == nil {
-		q.status = make([]structures.Status, n) // to know what is half done, should anything fail
+		q.status = make([]structures.Status, n) // needed to repair half done edges after an error
 	}
 	if q.arcs == 2 {
 		q.stages = make([]structures.Status, n)
@@ -158,9 +117,9 @@ func (g *Graph) do(ctx context.Context, q request) error {
 	return pipeline.Stopped(q.status, left, err)
 }
 
-// ordered says whether the order of equal edges in a batch shows.
+// ordered reports whether the order of equal edges in a batch can change its results.
 func (g *Graph) ordered(q request) bool {
-	const few = 1 << 14 // more are ordered on the device without a look
+	const few = 1 << 14 // larger batches are not checked
 	n := len(q.edges.From)
 	if q.kind == structures.Delete || n > few {
 		return q.kind != structures.Delete
@@ -171,19 +130,19 @@ func (g *Graph) ordered(q request) bool {
 		if q.arcs == 2 && to < from {
 			from, to = to, from
 		}
-		keys[i] = keyOf(from, to)
+		keys[i] = edgelist.Key(from, to)
 	}
 	return sequential.Matters(q.kind, n, pipeline.In(keys))
 }
 
-// run has the device do a batch. left: so many operations of it were not done.
+// run does a batch on the device. left is the number of operations that were not done.
 func (g *Graph) run(ctx context.Context, q request, ordered bool) (left int, err error) {
 	columns := []pipeline.Column{
 		pipeline.In(q.edges.From), pipeline.In(q.edges.To), pipeline.In(q.edges.Weights), pipeline.Statuses(q.status),
 		{}, {},
 	}
 	if q.stages != nil {
-		columns[4] = pipeline.Through(q.stages, q.stages) // a chunk may be begun by the dispatch that reads them
+		columns[4] = pipeline.Through(q.stages, q.stages) // also read by the first dispatch of a chunk
 	}
 	if ordered {
 		columns[5] = pipeline.Result[uint64](nil)
@@ -210,8 +169,8 @@ func (g *Graph) run(ctx context.Context, q request, ordered bool) (left int, err
 	return g.pipelines.Run(ctx, len(q.edges.From), columns, task)
 }
 
-// FindEdges looks each edge up: its weight, 0 if it is absent or the graph has none, and whether it is there. Weights
-// of e are not looked at. Errors: vk.ErrClosed, *structures.LengthError, *vk.OutOfMemoryError, the context's.
+// FindEdges returns the weight of each edge, 0 if it is absent or the graph has no weights, and whether it is there.
+// The weights of e do not count. Errors: vk.ErrClosed, *structures.LengthError, *vk.OutOfMemoryError, the context's.
 func (g *Graph) FindEdges(ctx context.Context, e Edges) (weights []uint32, found []bool, err error) {
 	weights, found = make([]uint32, len(e.From)), make([]bool, len(e.From))
 	if err := g.FindEdgesInto(ctx, e, weights, found); err != nil {
@@ -220,10 +179,10 @@ func (g *Graph) FindEdges(ctx context.Context, e Edges) (weights []uint32, found
 	return weights, found, nil
 }
 
-// FindEdgesInto is FindEdges into the caller's slices, each as long as the batch or nil: then it is not wanted.
+// FindEdgesInto is FindEdges into the caller's slices. Each is as long as the batch, or nil if it is not needed.
 func (g *Graph) FindEdgesInto(ctx context.Context, e Edges, weights []uint32, found []bool) error {
 	n := len(e.From)
-	err := cmp.Or(g.turns().Err(), e.check(false), pipeline.Fits(n, "weights", weights),
+	err := cmp.Or(g.turns().Err(), edgelist.Edges(e).Check(false), pipeline.Fits(n, "weights", weights),
 		pipeline.Fits(n, "found flags", found))
 	if err != nil {
 		return err
@@ -237,7 +196,7 @@ func (g *Graph) FindEdgesInto(ctx context.Context, e Edges, weights []uint32, fo
 	return g.find(ctx, e, weights, found)
 }
 
-// find is FindEdgesInto by who has entered.
+// find is FindEdgesInto for a caller that has entered.
 func (g *Graph) find(ctx context.Context, e Edges, weights []uint32, found []bool) error {
 	g.meter.Query(len(e.From))
 	columns := []pipeline.Column{

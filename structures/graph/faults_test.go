@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/graphoracle"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
@@ -19,62 +19,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// inChunksOf has batches cut into small chunks until the test's end.
-func inChunksOf(t *testing.T, n int) {
-	pipeline.InChunksOf(n)
-	t.Cleanup(func() { pipeline.InChunksOf(0) })
-}
-
-// spread are edges between many vertices, of which each takes a slab, some of them twice or in both directions.
-func spread(r *rand.Rand, o Options, n int) Edges { return spreadOver(r, o, n, 1500) }
-
-// spreadOver are such edges between so many vertices.
-func spreadOver(r *rand.Rand, o Options, n int, vertices uint32) Edges {
-	e := Edges{From: make([]uint32, n), To: make([]uint32, n)}
-	if o.Weighted {
-		e.Weights = make([]uint32, n)
-	}
-	for i := range n {
-		e.From[i], e.To[i] = r.Uint32N(vertices), r.Uint32N(vertices)
-		if i > 50 && r.IntN(3) == 0 {
-			j := i - 1 - r.IntN(50)
-			e.From[i], e.To[i] = e.To[j], e.From[j]
-		}
-		if o.Weighted {
-			e.Weights[i] = r.Uint32N(1 << 30)
-		}
-	}
-	return e
-}
-
-// done are the operations of a batch that are not pending.
-func done(e Edges, status []structures.Status) (some Edges, of []structures.Status) {
-	for i, s := range status {
-		if s == structures.Pending {
-			continue
-		}
-		some.From, some.To, of = append(some.From, e.From[i]), append(some.To, e.To[i]), append(of, s)
-		if e.Weights != nil {
-			some.Weights = append(some.Weights, e.Weights[i])
-		}
-	}
-	return some, of
-}
-
 // requireHolds requires that a graph has the oracle's edges and no others, and that its memory is sound.
-func requireHolds(t *testing.T, g *Graph, w *oracle) {
+func requireHolds(t *testing.T, g *Graph, w *graphoracle.Oracle) {
 	t.Helper()
 	ctx := context.Background()
-	require.NoError(t, g.Check(ctx))
+	require.NoError(t, g.Inspect().Check(ctx))
 	edges := uint64(0)
 	for e, err := range g.AllEdges(ctx) {
 		require.NoError(t, err)
-		weight, there := w.arcs[arc{e.From, e.To}]
+		weight, there := w.Arcs[graphoracle.Arc{From: e.From, To: e.To}]
 		require.True(t, there, "%d to %d", e.From, e.To)
 		require.Equal(t, weight, e.Weight, "%d to %d", e.From, e.To)
 		edges++
 	}
-	require.Equal(t, w.edges(), edges)
+	require.Equal(t, w.Edges(), edges)
 }
 
 // A pool has a slab for each vertex that a batch brings before any is asked for, and no more than the batch may take,
@@ -88,13 +46,13 @@ func TestNewVerticesHaveSlabs(t *testing.T) {
 	}
 	_, err := g.InsertEdges(t.Context(), e)
 	require.NoError(t, err)
-	stats, err := g.Stats(t.Context())
+	stats, err := g.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, vertices, stats.Slabs)
 	require.Zero(t, stats.Pool.Failures)
 	_, err = g.InsertEdges(t.Context(), Edges{From: []uint32{5}, To: []uint32{1000 * vertices}})
 	require.NoError(t, err)
-	stats, err = g.Stats(t.Context())
+	stats, err = g.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	require.LessOrEqual(t, int(stats.Pool.Slabs), 2*vertices+2*alloc.BlockSlabs)
 }
@@ -102,11 +60,11 @@ func TestNewVerticesHaveSlabs(t *testing.T) {
 // Where the pool gets full in mid-batch, and may not grow, what is done is done once, as if the rest had not been asked
 // for, and no edge is left in one adjacency alone; and the graph goes on, as soon as there is room again.
 func TestFullPool(t *testing.T) {
-	inChunksOf(t, 500)
+	graphoracle.InChunksOf(t, 500)
 	eachProtocol(t, func(t *testing.T, d *vk.Device) {
-		eachSort(t, func(t *testing.T, o Options) {
+		graphoracle.EachSort(t, func(t *testing.T, o Options) {
 			r := rand.New(rand.NewPCG(3, 4))
-			for _, kind := range kinds(o)[1:] {
+			for _, kind := range graphoracle.Kinds(o)[1:] {
 				if kind == structures.Delete {
 					continue
 				}
@@ -123,25 +81,25 @@ func TestFullPool(t *testing.T) {
 				require.NoError(t, err)
 				o := o
 				o.Pool = pool
-				g, w := newGraph(t, d, o), newOracle(o)
-				e := spread(r, o, 4000)
+				g, w := newGraph(t, d, o), graphoracle.New(o)
+				e := graphoracle.Spread(r, o, 4000)
 				status := make([]structures.Status, len(e.From))
 				err = g.UpdateEdgesInto(t.Context(), kind, e, status)
 				var pending *structures.PendingError
 				require.ErrorAs(t, err, &pending)
-				some, of := done(e, status)
+				some, of := graphoracle.Done(e, status)
 				require.Equal(t, len(e.From)-len(some.From), pending.Operations)
 				require.NotZero(t, len(some.From))
-				w.updates(t, kind, some, of)
+				w.Updates(t, kind, some, of)
 				requireHolds(t, g, w)
 				_, err = g.DeleteVertices(t.Context(), e.From[:1500])
 				require.NoError(t, err)
-				require.NoError(t, g.Check(t.Context()))
+				require.NoError(t, g.Inspect().Check(t.Context()))
 				require.NoError(t, hog.Close())
 				_, err = g.InsertEdges(t.Context(),
 					Edges{[]uint32{1, 3}, []uint32{2, 1}, e.Weights[:min(2, len(e.Weights))]})
 				require.NoError(t, err)
-				require.NoError(t, g.Check(t.Context()))
+				require.NoError(t, g.Inspect().Check(t.Context()))
 				require.NoError(t, g.Close())
 				stats, err := pool.Stats(t.Context())
 				require.NoError(t, err)
@@ -167,7 +125,7 @@ func TestEqualEdgesInFullPool(t *testing.T) {
 				pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{MaxBytes: 150_000})
 				require.NoError(t, err)
 				o.Pool = pool
-				g, w := newGraph(t, d, o), newOracle(o)
+				g, w := newGraph(t, d, o), graphoracle.New(o)
 				insert := func(kind structures.Kind, e Edges) error {
 					e.Weights = make([]uint32, len(e.From))
 					for i := range e.Weights {
@@ -175,8 +133,8 @@ func TestEqualEdgesInFullPool(t *testing.T) {
 					}
 					status := make([]structures.Status, len(e.From))
 					err := g.UpdateEdgesInto(t.Context(), kind, e, status)
-					some, of := done(e, status)
-					w.updates(t, kind, some, of)
+					some, of := graphoracle.Done(e, status)
+					w.Updates(t, kind, some, of)
 					requireHolds(t, g, w)
 					return err
 				}
@@ -203,8 +161,8 @@ func TestEqualEdgesInFullPool(t *testing.T) {
 				_, err = g.DeleteVertices(t.Context(), there.From[len(there.From)-free:])
 				require.NoError(t, err)
 				for i := range uint32(free) {
-					delete(w.arcs, arc{50 + i, 100})
-					w.deleted[50+i] = true
+					delete(w.Arcs, graphoracle.Arc{From: 50 + i, To: 100})
+					w.Deleted[50+i] = true
 				}
 				for i := range uint32(copies) {
 					for v := range uint32(vertices) {
@@ -223,11 +181,11 @@ func TestEqualEdgesInFullPool(t *testing.T) {
 // A context that ends in mid-batch ends the batch: each edge is there or isn't, as its status says.
 func TestCancelled(t *testing.T) {
 	pass.OneDriver(t, "the host handles a context's end")
-	inChunksOf(t, 500)
+	graphoracle.InChunksOf(t, 500)
 	d := testdevice.Open(t)
-	eachSort(t, func(t *testing.T, o Options) {
+	graphoracle.EachSort(t, func(t *testing.T, o Options) {
 		r := rand.New(rand.NewPCG(3, 5))
-		for _, kind := range kinds(o)[1:] {
+		for _, kind := range graphoracle.Kinds(o)[1:] {
 			cancel := func() {}
 			o := o
 			o.Progress = func(done, _ int) {
@@ -235,20 +193,20 @@ func TestCancelled(t *testing.T) {
 					cancel()
 				}
 			}
-			g, w := newGraph(t, d, o), newOracle(o)
-			e := spread(r, o, 5000)
+			g, w := newGraph(t, d, o), graphoracle.New(o)
+			e := graphoracle.Spread(r, o, 5000)
 			status, err := g.InsertEdges(t.Context(), e)
 			require.NoError(t, err)
-			w.updates(t, structures.Insert, e, status)
+			w.Updates(t, structures.Insert, e, status)
 			var ctx context.Context
 			ctx, cancel = context.WithCancel(t.Context())
-			e = spread(r, o, 5000)
+			e = graphoracle.Spread(r, o, 5000)
 			status = make([]structures.Status, len(e.From))
 			err = g.UpdateEdgesInto(ctx, kind, e, status)
 			require.ErrorIs(t, err, context.Canceled)
-			some, of := done(e, status)
+			some, of := graphoracle.Done(e, status)
 			require.NotZero(t, len(some.From))
-			w.updates(t, kind, some, of)
+			w.Updates(t, kind, some, of)
 			requireHolds(t, g, w)
 			cancel()
 			require.ErrorIs(t, g.Rehash(ctx), context.Canceled)
@@ -269,7 +227,7 @@ func TestWeightsBehindAnError(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { require.NoError(t, pool.Close()) }()
 		o := Options{Weighted: true, Pool: pool}
-		g, w := newGraph(t, d, o), newOracle(o)
+		g, w := newGraph(t, d, o), graphoracle.New(o)
 		var old, e Edges
 		add := func(e *Edges, from, to int) {
 			e.From, e.To = append(e.From, uint32(from)), append(e.To, uint32(to))
@@ -295,7 +253,7 @@ func TestWeightsBehindAnError(t *testing.T) {
 		}
 		status, err := g.InsertEdges(t.Context(), old)
 		require.NoError(t, err)
-		w.updates(t, structures.Insert, old, status)
+		w.Updates(t, structures.Insert, old, status)
 		hog, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{Buckets: 4, MaxLoad: -1, Pool: pool})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, hog.Close()) }()
@@ -309,8 +267,8 @@ func TestWeightsBehindAnError(t *testing.T) {
 		status, err = g.InsertEdges(t.Context(), e)
 		require.ErrorAs(t, err, &pending)
 		require.Equal(t, units, pending.Operations)
-		some, of := done(e, status)
-		w.updates(t, structures.Insert, some, of)
+		some, of := graphoracle.Done(e, status)
+		w.Updates(t, structures.Insert, some, of)
 		requireHolds(t, g, w)
 	})
 }
@@ -319,26 +277,26 @@ func TestWeightsBehindAnError(t *testing.T) {
 // pool, the descriptors and the buckets had no room for.
 func TestStreams(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device) {
-		eachSort(t, func(t *testing.T, o Options) {
+		graphoracle.EachSort(t, func(t *testing.T, o Options) {
 			rapid.Check(t, func(rt *rapid.T) {
 				g, err := New(t.Context(), d, o)
 				require.NoError(rt, err)
 				defer func() { require.NoError(rt, g.Close()) }()
-				w := newOracle(o)
+				w := graphoracle.New(o)
 				s, err := d.NewStream()
 				require.NoError(rt, err)
 				defer s.Close()
 				for range rapid.IntRange(1, 4).Draw(rt, "batches") {
-					kind := rapid.SampledFrom(kinds(o)[1:]).Draw(rt, "kind")
-					e := onceEach(o, batch(rt, o, 3000))
+					kind := rapid.SampledFrom(graphoracle.Kinds(o)[1:]).Draw(rt, "kind")
+					e := onceEach(o, graphoracle.Batch(rt, o, 3000))
 					length := rapid.IntRange(0, len(e.From)).Draw(rt, "length")
 					status := onStream(rt, t, d, s, g, kind, e, length)
 					part := Edges{From: e.From[:length], To: e.To[:length]}
 					if e.Weights != nil {
 						part.Weights = e.Weights[:length]
 					}
-					w.updates(rt, kind, part, status[:length])
-					require.NoError(rt, g.Check(t.Context()))
+					w.Updates(rt, kind, part, status[:length])
+					require.NoError(rt, g.Inspect().Check(t.Context()))
 				}
 				requireSame(rt, t, g, w)
 			})
@@ -348,11 +306,11 @@ func TestStreams(t *testing.T) {
 
 // onceEach are edges without those that equal another one, whose order is open on streams.
 func onceEach(o Options, e Edges) (some Edges) {
-	seen := map[arc]bool{}
+	seen := map[graphoracle.Arc]bool{}
 	for i, from := range e.From {
-		ends := arc{from, e.To[i]}
+		ends := graphoracle.Arc{From: from, To: e.To[i]}
 		if !o.Directed {
-			ends = arc{min(from, e.To[i]), max(from, e.To[i])}
+			ends = graphoracle.Arc{From: min(from, e.To[i]), To: max(from, e.To[i])}
 		}
 		if seen[ends] {
 			continue

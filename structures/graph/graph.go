@@ -1,25 +1,26 @@
-// Package graph is a dynamic graph in GPU memory: chapter 5 of Awad, Fully Concurrent GPU Data Structures (2022), after
-// Awad, Ashkiani, Porumbescu and Owens, Dynamic Graphs on the GPU (2020), over Vulkan. Edges and vertices come and go
-// in batches at the device's speed, and the graph is asked and analysed where it is.
+// Package graph is a dynamic graph in GPU memory. Edges and vertices come and go in batches at the device's speed, and
+// queries and analytics (package analytics) read the graph where it is. It follows chapter 5 of Awad, Fully Concurrent
+// GPU Data Structures (2022), and Awad, Ashkiani, Porumbescu and Owens, Dynamic Graphs on the GPU (2020). Package
+// ordered has graphs with edges in order and with snapshots.
 //
-// Vertices are numbers: 0, 1, 2, … (dense ids; Named has others). Each has its adjacency, a hash table of its own on
-// the slabs of a pool: one slab where it has few neighbours, none where it has none, and as many buckets as its degree
-// asks for where it has many. So an edge is found in about one slab, whatever the degree, and a hub is many tiles'
-// work.
+// Vertices are the numbers 0, 1, 2, … Use Named for other ids. The adjacency of each vertex is a hash table of its own,
+// on the slabs of a pool. It has no slab if the vertex has no neighbors, one slab if it has few, and as many buckets as
+// the degree needs if it has many. So a search for an edge reads about one slab, whatever the degree, and many tiles
+// work on a hub at the same time.
 //
-// A vertex is there from its first edge on, or since InsertVertices or Options.Vertices, and so are those with lesser
-// numbers, without edges: the vertices of a graph are 0 to n-1, but for those that DeleteVertices has deleted and that
-// have not come back by either way. An edge may come once; its weight is a word, if the graph has weights.
+// The first edge of a vertex adds it to the graph; so do InsertVertices and Options.Vertices. They also add all
+// vertices with lesser numbers, without edges. The vertices of a graph are therefore 0 to n-1, except those that
+// DeleteVertices has deleted and that were not added again. There is at most one edge from a vertex to another. In a
+// graph with weights, the weight of an edge is a word.
 //
-// There are three ways in, as everywhere in vkds. Methods that take Go slices copy a batch to the device and do
-// whatever it needs. Those of Graph.On record the same work on a stream, over device buffers, and do not wait. A shader
-// of your own may include graph.glsl and take the graph's Description in its push constants (Graph.InShaders).
+// As everywhere in vkds there are three ways to use a graph. Methods that take Go slices copy a batch to the device and
+// do all that it needs. The calls of Graph.On record the same work on a stream, over device buffers, and do not wait. A
+// shader of your own may include graph.glsl and get the graph's Description in its push constants (Graph.InShaders).
 package graph
 
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/gate"
@@ -29,19 +30,20 @@ import (
 	"github.com/vkds/vkds/internal/engine/sequential"
 	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph/internal/edgelist"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
 
-// Graph is a dynamic graph. Several goroutines may use one: queries run beside one another, and what changes it, or
-// another structure that shares its pool, runs alone, behind the calls that came before (structures.Dictionary says
-// more, of contexts and errors, too). So calls with slices are linearizable: each takes effect as a whole.
+// Graph is a dynamic graph. Several goroutines may use one. Queries run concurrently. Calls that change the graph, or
+// another structure in its pool, run alone, in the order in which they came. So calls with slices are linearizable:
+// each takes effect as a whole. structures.Dictionary describes contexts and errors.
 type Graph struct {
 	d         *vk.Device
-	memory    *vk.Budget // of what the graph keeps
+	memory    *vk.Budget // for memory that the graph keeps
 	o         Options
-	slots     int // edges in a slab
+	slots     int // in a slab
 	pool      *slabs.Pool
 	ownPool   bool
 	tiles     tiles
@@ -52,20 +54,20 @@ type Graph struct {
 	kernels   *recording.Kernels
 	own       *recording.Own
 	stages    stages
-	scratch   recording.Scratch      // of calls that run alone, on the graph's stream
-	host      *vk.HostBuffer[uint32] // of calls that run alone: read and cleared behind recording.Run, which waits
+	scratch   recording.Scratch      // for calls that run alone, on the graph's stream
+	host      *vk.HostBuffer[uint32] // for calls that run alone; used after recording.Run, which waits
 	meter     recording.Meter
 	gate      *gate.Gate
 	progress  *gate.Progress
-	uses      vk.Uses           // of what follows
-	reads     vk.Uses           // these of them that look edges up
-	changes   recording.Changes // and that change the graph
+	uses      vk.Uses           // of the graph's memory
+	reads     vk.Uses           // those of them that are lookups
+	changes   recording.Changes // those of them that change the graph
 	vertices  *vk.Buffer[uint32]
 	counters  *vk.Buffer[uint32]
 	hubs      hubs
-	visits    uint32 // slabs that each lane of a tile may visit in a dispatch
-	failures  uint32 // of the pool, as last seen
-	prepared  atomic.Bool
+	visits    uint32 // the visit budget, for each lane of a tile
+	failures  uint32 // of the pool, when last read
+	prepared  recording.Prepared
 }
 
 const (
@@ -86,7 +88,7 @@ const (
 )
 
 // New makes a graph without edges. Errors: *vk.OptionError; *structures.CapacityError, before anything is
-// allocated, where there is no memory for what the options ask for; *vk.OutOfMemoryError.
+// allocated, if there is too little memory for the options; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 	if err := d.Err(); err != nil {
 		return nil, err
@@ -145,15 +147,15 @@ func (g *Graph) open(ctx context.Context) (err error) {
 	return g.growVertices(ctx, max(g.o.Capacity, 64))
 }
 
-// poolOptions are those of the graph's own pool.
+// poolOptions returns the options of the graph's own pool.
 func (g *Graph) poolOptions() slabs.Options {
 	return slabs.Options{MaxBytes: g.o.MaxBytes, Memory: g.memory}
 }
 
-// most is how many edges a bucket has on average where a vertex gets more of them.
+// most returns the average number of edges of a bucket above which a vertex gets more buckets.
 func (g *Graph) most() uint32 { return uint32(float64(g.slots) * g.o.MaxLoad) }
 
-// each is how many edges a bucket has on average where a vertex gets several: one at least.
+// each returns the average number of edges of the buckets that a vertex gets, at least 1.
 func (g *Graph) each() float32 { return float32(max(1, float64(g.slots)*g.o.Load)) }
 
 func (g *Graph) description() Description {
@@ -164,7 +166,7 @@ func (g *Graph) description() Description {
 	}
 }
 
-// capacity is how many vertices there are descriptors for.
+// capacity returns the number of descriptors.
 func (g *Graph) capacity() int { return g.vertices.Len() / vertexWords }
 
 type freshPush struct {
@@ -172,13 +174,13 @@ type freshPush struct {
 	First, Count uint32
 }
 
-// growVertices makes room for so many vertices at least. After an error the graph is as it was.
+// growVertices makes room for at least that many vertices. After an error the graph is unchanged.
 func (g *Graph) growVertices(ctx context.Context, capacity int) error {
 	have := g.capacity()
 	if capacity <= have {
 		return nil
 	}
-	if err := checkExtent(int64(capacity)); err != nil {
+	if err := edgelist.CheckExtent(int64(capacity)); err != nil {
 		return err
 	}
 	if err := g.uses.Rest(ctx); err != nil {
@@ -213,11 +215,11 @@ func (g *Graph) growVertices(ctx context.Context, capacity int) error {
 	return nil
 }
 
-// hold notes how much memory there is.
+// hold updates how much memory the graph has.
 func (g *Graph) hold() { g.meter.Hold(g.vertices.Bytes() + g.counters.Bytes() + g.hubs.bytes()) }
 
-// enter begins a call that may change the graph, when its turn has come, and after the work of all streams; leave ends
-// it.
+// enter begins a call that may change the graph. It waits for the calls before it and for the work of all streams.
+// gate.Leave ends the call.
 func (g *Graph) enter(ctx context.Context) error {
 	if err := g.turns().Enter(ctx); err != nil {
 		return err
@@ -225,10 +227,10 @@ func (g *Graph) enter(ctx context.Context) error {
 	return gate.Unless(g.gate.Leave, func() error { return g.uses.Rest(ctx) })
 }
 
-// made says whether a constructor has made the graph.
+// made reports whether a constructor has made the graph.
 func (g *Graph) made() bool { return g != nil && g.gate != nil }
 
-// turns is the gate, nil of a graph that is not open.
+// turns returns the gate, nil if the graph was never open.
 func (g *Graph) turns() *gate.Gate {
 	if g == nil {
 		return nil
@@ -236,7 +238,7 @@ func (g *Graph) turns() *gate.Gate {
 	return g.gate
 }
 
-// told is what calls report to, nil of a graph that is not open.
+// told returns the function that calls report to, nil if the graph was never open.
 func (g *Graph) told() *gate.Progress {
 	if g == nil {
 		return nil
@@ -244,7 +246,7 @@ func (g *Graph) told() *gate.Progress {
 	return g.progress
 }
 
-// inside does a call that may change the graph.
+// inside runs call as a call that may change the graph.
 func (g *Graph) inside(ctx context.Context, call func() error) error {
 	if err := g.enter(ctx); err != nil {
 		return err
@@ -253,8 +255,7 @@ func (g *Graph) inside(ctx context.Context, call func() error) error {
 	return call()
 }
 
-// enterShared begins a call that changes nothing of the graph but what locks of its own guard, after the changes of all
-// streams.
+// enterShared begins a query. It waits for the changes of all streams. Several queries run at the same time.
 func (g *Graph) enterShared(ctx context.Context) error {
 	if err := g.turns().EnterShared(ctx); err != nil {
 		return err
@@ -262,30 +263,24 @@ func (g *Graph) enterShared(ctx context.Context) error {
 	return gate.Unless(g.gate.LeaveShared, func() error { return g.changes.Rest(ctx) })
 }
 
-// Close frees the graph's memory, and gives the slabs of a shared pool back. What streams have recorded or submitted is
-// allowed to end first; with a shared pool, and work recorded that was not submitted, it returns vk.ErrUnsubmitted, and
-// the graph stays open.
+// Close frees the graph's memory after the work that streams have recorded or submitted, and returns the slabs of a
+// shared pool. If the pool is shared and work on the graph is not submitted, it returns vk.ErrUnsubmitted, and the
+// graph stays open.
 func (g *Graph) Close() error {
-	leave, open, err := g.turns().Shut()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if !open {
-		return nil
-	}
-	// A shared pool that is open outlives the graph: its slabs go back.
-	shares := !g.ownPool && g.gate.Err() == nil
-	if shares {
-		if err := g.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
-			return err
+	return g.turns().Close(func() error {
+		// A shared pool that is open outlives the graph, so slabs are returned to it.
+		shares := !g.ownPool && g.gate.Err() == nil
+		if shares {
+			if err := g.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
+				return err
+			}
 		}
-	}
-	g.gate.End()
-	return g.free(shares)
+		g.gate.End()
+		return g.free(shares)
+	})
 }
 
-// free frees what the graph has. shares: it has slabs of a pool that stays.
+// free frees the memory of the graph. shares says that the graph has slabs of a pool that stays open.
 func (g *Graph) free(shares bool) error {
 	var err error
 	if g.stream != nil {
@@ -318,33 +313,25 @@ func (g *Graph) free(shares bool) error {
 	return err
 }
 
-// changing records what changes the graph, all of it or nothing, after the lookups of other streams.
+// changing records a change, completely or not at all, after the lookups of other streams.
 func (g *Graph) changing(s *vk.Stream, record func() error) error {
 	return recording.After(s, &g.reads, record, &g.uses, g.pool.Uses(), &g.changes)
 }
 
-// reading records lookups, all of them or nothing, after the changes of other streams.
+// reading records lookups, completely or not at all, after the changes of other streams.
 func (g *Graph) reading(s *vk.Stream, record func() error) error {
 	return recording.After(s, &g.changes.Uses, record, &g.uses, g.pool.Uses(), &g.reads)
 }
 
-// groupsOf returns how many workgroups have so many invocations.
+// groupsOf returns how many workgroups have that many invocations.
 func groupsOf(invocations int) int { return (invocations + workgroup - 1) / workgroup }
 
-// counts are the counters as they are now. Who calls has entered.
+// counts returns the counters as they are now. The caller has entered.
 func (g *Graph) counts(ctx context.Context, s *vk.Stream) (words [counterWords]uint32, err error) {
 	if err := s.Wait(ctx); err != nil {
 		return words, err
 	}
 	return words, g.counters.Download(ctx, 0, words[:])
-}
-
-// Options are those that the graph was made with, completed. Of a graph that Load has made they say what the file said.
-func (g *Graph) Options() Options {
-	if !g.made() {
-		return Options{}
-	}
-	return g.o
 }
 
 // Device returns the device that the graph is on.
@@ -353,15 +340,4 @@ func (g *Graph) Device() *vk.Device {
 		return nil
 	}
 	return g.d
-}
-
-// Metrics are what the host knows, without a look at the graph and without a turn. Those of a shared pool are in them.
-func (g *Graph) Metrics() structures.Metrics {
-	if !g.made() {
-		return structures.Metrics{}
-	}
-	m := g.meter.Metrics(g.d)
-	m.Bytes += g.pool.Bytes()
-	m.Growths += g.pool.Growths()
-	return m
 }

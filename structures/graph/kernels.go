@@ -14,19 +14,19 @@ func overPool[P any](module string, own ...recording.Specialization) recording.S
 	return recording.OfPool[P]("graph/"+module, workgroup, own...)
 }
 
-// walking describes a kernel that goes over whole buckets, of graphs with weights or without.
+// walking describes a kernel that goes over whole buckets.
 func walking[P any](g *Graph, module string, own ...recording.Specialization) recording.Spec[P] {
 	return overPool[P](g.variant(module), append([]recording.Specialization{tile(g.tiles.walk)}, own...)...)
 }
 
 func tile(lanes int) recording.Specialization { return recording.Constant("TILE", uint32(lanes)) }
 
-// variant returns the name of a kernel's module for graphs with weights, or without.
+// variant returns the name of a kernel's module for graphs with or without weights.
 func (g *Graph) variant(kernel string) string {
 	return recording.OfColumns(kernel, structures.Bits32, !g.o.Weighted)
 }
 
-// shared is the constant of kernels that free slabs: whether other structures use the pool at the same time.
+// shared returns the constant of kernels that free slabs: whether other structures use the pool at the same time.
 func (g *Graph) shared() recording.Specialization {
 	return recording.Constant("SHARED", word(!g.ownPool))
 }
@@ -43,7 +43,7 @@ func verticesKernel(deletes bool) recording.Spec[verticesPush] {
 	return overPool[verticesPush]("vertices", recording.Constant("DELETES", word(deletes)))
 }
 
-// applyKernel describes the kernel of updates of a kind (Options.kind), of edges that are so many arcs.
+// applyKernel describes the kernel of updates of a kind, as Rules.Kind returns it.
 func (g *Graph) applyKernel(kind structures.Kind, arcs uint32) recording.Spec[applyPush] {
 	return overPool[applyPush](recording.Protocol(g.d, "apply", structures.Bits32, !g.o.Weighted),
 		tile(g.tiles.update), recording.Constant("KIND", uint32(kind)), recording.Constant("ARCS", arcs),
@@ -88,7 +88,7 @@ func (g *Graph) buildFillKernel() recording.Spec[buildFillPush] {
 	return walking[buildFillPush](g, "build_fill")
 }
 
-// all lists the kernels that calls on the graph may need: all but those of Build.
+// all lists the kernels that calls on the graph may need, except those of Build.
 func (g *Graph) all() recording.Table {
 	all := recording.Table{freshKernel(), planKernel(), installKernel(), degreesKernel(), verticesKernel(false),
 		verticesKernel(true), g.findKernel(), g.collectKernel(), g.moveKernel(), g.surveyKernel(), g.flushKernel(),
@@ -97,8 +97,8 @@ func (g *Graph) all() recording.Table {
 		all = append(all, g.checkKernel(phase))
 	}
 	for kind := structures.Insert; kind <= structures.Delete; kind++ {
-		if g.o.does(kind) {
-			all = append(all, g.applyKernel(g.o.kind(kind), g.arcs()))
+		if g.o.rules().Does(kind) {
+			all = append(all, g.applyKernel(g.o.rules().Kind(kind), g.arcs()))
 		}
 	}
 	rows := primitives.SegmentedSortArgs{}

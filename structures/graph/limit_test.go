@@ -23,9 +23,9 @@ func TestNoSuchVertices(t *testing.T) {
 	buckets := func(g *Graph) uint64 {
 		_, err := g.InsertEdges(t.Context(), hub)
 		require.NoError(t, err)
-		s, err := g.Stats(t.Context())
+		s, err := g.Inspect().Stats(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, g.Check(t.Context()))
+		require.NoError(t, g.Inspect().Check(t.Context()))
 		return s.Buckets
 	}
 	o := Options{Directed: true, Vertices: n + 1}
@@ -57,8 +57,6 @@ func TestNoSuchVertices(t *testing.T) {
 		require.Equal(t, []uint8{uint8(structures.Inserted), uint8(structures.Pending)},
 			testdevice.Download(t, b.Status, 2))
 		_, err = Build(t.Context(), d, Edges{From: []uint32{1}, To: []uint32{bad}}, Options{})
-		refused(err)
-		_, err = BuildOrdered(t.Context(), d, Edges{From: []uint32{1}, To: []uint32{bad}}, OrderedOptions{})
 		refused(err)
 		_, err = BuildCSR(t.Context(), d, Edges{From: []uint32{1}, To: []uint32{bad}}, CSROptions{})
 		refused(err)

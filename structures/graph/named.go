@@ -8,40 +8,40 @@ import (
 	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph/internal/edgelist"
 	"github.com/vkds/vkds/vk"
 )
 
-// Named is a Graph whose vertices have names: numbers of any kind, of 32 or 64 bits (NewNamed), or texts
-// (NewNamedByText). A slab hash maps them, or the hashes of texts, to the graph's own numbers: 0, 1, 2, … in the order
-// in which names come first. The number of a vertex that was deleted goes to the next new name. Several goroutines may
-// use one, as a Graph.
+// Named is a Graph whose vertices have names: numbers of any type of 32 or 64 bits (NewNamed), or texts
+// (NewNamedByText). A slab hash maps names, or the hashes of texts, to the vertices of the graph: 0, 1, 2, … in the
+// order in which names first come. A new name gets the number of a deleted vertex, if there is one. Several goroutines
+// may use one Named, like a Graph.
 type Named[ID comparable] struct {
 	graph *Graph
 	dense names[ID]
-	gate  *gate.Gate // of what follows, and that the graph and the map agree
-	names []ID       // by the graph's numbers
-	free  []uint32   // numbers of vertices that were deleted, the next one last
+	gate  *gate.Gate // guards the fields below, and keeps graph and map equal
+	names []ID       // by vertex
+	free  []uint32   // deleted vertices; the last one is reused first
 }
 
-// NamedEdges are Edges between vertices with names.
+// NamedEdges are Edges between names.
 type NamedEdges[ID comparable] struct {
 	From, To []ID
 	Weights  []uint32
 }
 
-// NewNamed makes a graph without vertices, whose names will be numbers: Options.Vertices has to be 0. Errors: those of
-// New.
+// NewNamed makes a graph without vertices whose names are numbers. Options.Vertices must be 0. Errors: those of New.
 func NewNamed[ID structures.Number](ctx context.Context, d *vk.Device, o Options) (*Named[ID], error) {
 	return newNamed(ctx, d, o, newNumberNames[ID])
 }
 
-// NewNamedByText makes one whose names will be texts, which are told apart exactly; the graph keeps them. Errors: those
-// of New.
+// NewNamedByText makes a graph without vertices whose names are texts. The graph keeps the texts and compares all of
+// their bytes. Errors: those of New.
 func NewNamedByText(ctx context.Context, d *vk.Device, o Options) (*Named[string], error) {
 	return newNamed(ctx, d, o, newTextNames)
 }
 
-// errNoNames refuses vertices that nothing names.
+// errNoNames is returned for Options.Vertices, because these vertices would have no names.
 var errNoNames = &vk.OptionError{Option: "Vertices", Reason: "not 0, but vertices have no names yet"}
 
 func newNamed[ID comparable](ctx context.Context, d *vk.Device, o Options,
@@ -64,8 +64,8 @@ func newNamedOf[ID comparable](g *Graph, dense names[ID]) *Named[ID] {
 	return &Named[ID]{graph: g, dense: dense, gate: gate.New()}
 }
 
-// Graph is the graph of the numbers, for queries and analytics: who changes it by itself leaves names behind that have
-// no vertex, or vertices without names.
+// Graph returns the graph of the numbered vertices, for queries and analytics. Do not change it directly: that would
+// leave names without a vertex, or vertices without a name.
 func (n *Named[ID]) Graph() *Graph {
 	if n == nil {
 		return nil
@@ -73,7 +73,7 @@ func (n *Named[ID]) Graph() *Graph {
 	return n.graph
 }
 
-// turns is the gate, nil of a graph that is not open.
+// turns returns the gate, nil if the graph was never open.
 func (n *Named[ID]) turns() *gate.Gate {
 	if n == nil {
 		return nil
@@ -81,7 +81,7 @@ func (n *Named[ID]) turns() *gate.Gate {
 	return n.gate
 }
 
-// Name is the name of one of the graph's numbers; false where it is no vertex with a name.
+// Name returns the name of a vertex, and whether there is a vertex with that number.
 func (n *Named[ID]) Name(ctx context.Context, vertex uint32) (name ID, there bool, err error) {
 	if err := n.turns().EnterShared(ctx); err != nil {
 		return name, false, err
@@ -90,12 +90,12 @@ func (n *Named[ID]) Name(ctx context.Context, vertex uint32) (name ID, there boo
 	if uint64(vertex) >= uint64(len(n.names)) {
 		return name, false, nil
 	}
-	name = n.names[vertex] // of a vertex that was deleted, too
+	name = n.names[vertex] // also of a deleted vertex
 	now, found, err := n.dense.find(ctx, []ID{name}, n.names)
 	return name, err == nil && found[0] && now[0] == vertex, err
 }
 
-// Numbers are those of names in the graph, and whether they are there.
+// Numbers returns the vertex of each name, and whether it is there.
 func (n *Named[ID]) Numbers(ctx context.Context, names []ID) (vertices []uint32, there []bool, err error) {
 	if err := n.turns().EnterShared(ctx); err != nil {
 		return nil, nil, err
@@ -104,7 +104,7 @@ func (n *Named[ID]) Numbers(ctx context.Context, names []ID) (vertices []uint32,
 	return n.dense.find(ctx, names, n.names)
 }
 
-// numbers are those of names; new ones get numbers, and become vertices. Who calls has entered, alone.
+// numbers returns the vertex of each name. New names get vertices; fresh marks them. The caller has entered alone.
 func (n *Named[ID]) numbers(ctx context.Context, names []ID) (vertices []uint32, fresh []bool, err error) {
 	vertices, there, err := n.dense.find(ctx, names, n.names)
 	if err != nil {
@@ -146,27 +146,21 @@ func (n *Named[ID]) numbers(ctx context.Context, names []ID) (vertices []uint32,
 	return vertices, fresh, nil
 }
 
-// unnumber takes back the vertices that numbers has made before an error.
+// unnumber removes the vertices that numbers has made before an error.
 func (n *Named[ID]) unnumber(ctx context.Context, numbers []uint32, err error) error {
 	_, undone := n.graph.DeleteVertices(context.WithoutCancel(ctx), numbers)
 	return joint.Error(pipeline.Cause(err), undone)
 }
 
-// Update does a batch of one kind, as Graph.UpdateEdgesInto. Ends of edges that are inserted become vertices, also
-// where the insertion fails. Errors: those of Graph.InsertEdges, and of slabhash.Map.Insert.
+// Update does a batch of one kind, as Graph.UpdateEdgesInto. The ends of inserted edges become vertices, even if
+// inserting the edges fails. Errors: those of Graph.InsertEdges and of slabhash.Map.Insert.
 func (n *Named[ID]) Update(ctx context.Context, kind structures.Kind, e NamedEdges[ID]) ([]structures.Status, error) {
 	if err := n.turns().Err(); err != nil {
 		return nil, err
 	}
 	status := make([]structures.Status, len(e.From))
-	err := (Edges{make([]uint32, len(e.From)), make([]uint32, len(e.To)), nil}).check(false)
-	if err == nil && !n.graph.o.does(kind) {
-		err = &structures.KindError{Kind: kind}
-	}
-	if err == nil && kind.Inserts() && n.graph.o.Weighted && len(e.Weights) != len(e.From) {
-		err = &structures.LengthError{Keys: len(e.From), Other: "weights", Got: len(e.Weights)}
-	}
-	if err != nil {
+	shape := edgelist.Edges{From: make([]uint32, len(e.From)), To: make([]uint32, len(e.To)), Weights: e.Weights}
+	if err := n.graph.o.rules().CheckUpdate(kind, shape, nil); err != nil {
 		return nil, err
 	}
 	ctx, end := n.Graph().told().Begin(ctx)
@@ -175,17 +169,17 @@ func (n *Named[ID]) Update(ctx context.Context, kind structures.Kind, e NamedEdg
 		return pipeline.Made(status, pipeline.NotBegun(status, len(e.From), err))
 	}
 	defer n.gate.Leave()
+	if !kind.Inserts() {
+		e.Weights = nil
+	}
 	numbered, all, there, err := n.edges(ctx, e, kind.Inserts())
 	if err != nil {
 		return status, pipeline.Stopped(status, len(e.From), err)
 	}
-	if !kind.Inserts() {
-		numbered.Weights = nil
-	}
 	some := make([]structures.Status, len(numbered.From))
 	err = n.graph.UpdateEdgesInto(ctx, kind, numbered, some)
 	for i := range status {
-		status[i] = structures.Absent // of deletions, between what is no vertex
+		status[i] = structures.Absent // an end is not a vertex
 		if at := all[i]; there[i] {
 			status[i] = some[at]
 		}
@@ -193,8 +187,8 @@ func (n *Named[ID]) Update(ctx context.Context, kind structures.Kind, e NamedEdg
 	return pipeline.Made(status, err)
 }
 
-// edges are edges in the graph's numbers: those whose ends are there, each with its place among them. fresh: new names
-// get numbers, so that all are.
+// edges returns the edges between vertices of the graph, and for each edge of e whether it is there, and its index
+// among them. If fresh is set, new names get vertices, so that all edges are there.
 func (n *Named[ID]) edges(ctx context.Context, e NamedEdges[ID], fresh bool) (some Edges, at []int, there []bool,
 	err error) {
 	names := slices.Concat(e.From, e.To)
@@ -226,17 +220,17 @@ func (n *Named[ID]) edges(ctx context.Context, e NamedEdges[ID], fresh bool) (so
 	return some, at, there, nil
 }
 
-// InsertEdges is Graph.InsertEdges.
+// InsertEdges inserts edges, as Graph.InsertEdges.
 func (n *Named[ID]) InsertEdges(ctx context.Context, e NamedEdges[ID]) ([]structures.Status, error) {
 	return n.Update(ctx, structures.Insert, e)
 }
 
-// DeleteEdges is Graph.DeleteEdges.
+// DeleteEdges deletes edges, as Graph.DeleteEdges.
 func (n *Named[ID]) DeleteEdges(ctx context.Context, e NamedEdges[ID]) ([]structures.Status, error) {
 	return n.Update(ctx, structures.Delete, e)
 }
 
-// FindEdges is Graph.FindEdges: between names that are no vertices there is no edge.
+// FindEdges looks edges up, as Graph.FindEdges. There are no edges between names that are not vertices.
 func (n *Named[ID]) FindEdges(ctx context.Context, e NamedEdges[ID]) (weights []uint32, found []bool, err error) {
 	ctx, end := n.Graph().told().Begin(ctx)
 	defer end()
@@ -262,8 +256,8 @@ func (n *Named[ID]) FindEdges(ctx context.Context, e NamedEdges[ID]) (weights []
 	return weights, found, err
 }
 
-// InsertVertices makes names vertices: Inserted, of equal ones the first, or Found. Errors: those of Update, as whole:
-// with one, no name has become a vertex.
+// InsertVertices adds names as vertices: Inserted, or Found if a name is there or comes a second time. Errors: those of
+// Update; then no name was added.
 func (n *Named[ID]) InsertVertices(ctx context.Context, names []ID) ([]structures.Status, error) {
 	status := make([]structures.Status, len(names))
 	if err := n.turns().Enter(ctx); err != nil {
@@ -282,7 +276,7 @@ func (n *Named[ID]) InsertVertices(ctx context.Context, names []ID) ([]structure
 	return status, nil
 }
 
-// DeleteVertices is Graph.DeleteVertices: Deleted, of equal names any one, or Absent.
+// DeleteVertices deletes vertices, as Graph.DeleteVertices: Deleted or Absent. Of equal names any one is Deleted.
 func (n *Named[ID]) DeleteVertices(ctx context.Context, names []ID) ([]structures.Status, error) {
 	status := make([]structures.Status, len(names))
 	if err := n.turns().Enter(ctx); err != nil {
@@ -314,8 +308,8 @@ func (n *Named[ID]) DeleteVertices(ctx context.Context, names []ID) ([]structure
 	return status, pipeline.Cause(n.dense.remove(context.WithoutCancel(ctx), gone, n.names))
 }
 
-// Neighbors are the names of the neighbours of each name, as Graph.Neighbors has their numbers; none of what is no
-// vertex.
+// Neighbors returns the names of the neighbors of each name, in the order of Graph.Neighbors. A name that is not a
+// vertex has none.
 func (n *Named[ID]) Neighbors(ctx context.Context, names []ID) (offsets []int, targets []ID, weights []uint32,
 	err error) {
 	if err := n.turns().EnterShared(ctx); err != nil {
@@ -328,7 +322,7 @@ func (n *Named[ID]) Neighbors(ctx context.Context, names []ID) (offsets []int, t
 	}
 	for i := range vertices {
 		if !there[i] {
-			vertices[i] = noVertex
+			vertices[i] = edgelist.Deleted
 		}
 	}
 	found, err := n.graph.Neighbors(ctx, vertices)
@@ -339,7 +333,7 @@ func (n *Named[ID]) Neighbors(ctx context.Context, names []ID) (offsets []int, t
 	return found.Offsets, targets, found.Weights, err
 }
 
-// Close frees the memory.
+// Close frees the memory. Further calls do nothing.
 func (n *Named[ID]) Close() error {
 	leave, open, err := n.turns().Shut()
 	if err != nil {

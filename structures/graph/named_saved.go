@@ -16,13 +16,13 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A saved Named begins with this, then has its names as a saved dictionary in frames, and then the saved graph. A frame
-// is its length, in 4 bytes, and so many bytes of the dictionary; one of none is the last.
+// A saved Named is this magic, then its names as a saved dictionary in frames, then the saved graph. A frame is a
+// length of 4 bytes and that many bytes of the dictionary. A frame of length 0 ends the names.
 const namedMagic = "VKDS\r\n\x1aN"
 
-// Save writes the graph and its names to w, and returns how many bytes w took. It is one call: what changes the graph
-// waits until it ends; w must not use the graph. Errors: those of Graph.Save, and *vk.LimitError of a text of
-// more than 16 MiB.
+// Save writes the graph and its names to w, and returns how many bytes w took. It is one call: updates wait until it
+// ends, and w must not use the graph. Errors: those of Graph.Save, and *vk.LimitError if a text has more than
+// 16 MiB.
 func (n *Named[ID]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := n.turns().EnterShared(ctx); err != nil {
 		return 0, err
@@ -46,7 +46,7 @@ func (n *Named[ID]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return out.n, err
 }
 
-// all are the names that there are, and their numbers.
+// all returns the names of the vertices, and their numbers.
 func (n *Named[ID]) all() (names []ID, numbers []uint32) {
 	free := make([]bool, len(n.names))
 	for _, number := range n.free {
@@ -60,19 +60,20 @@ func (n *Named[ID]) all() (names []ID, numbers []uint32) {
 	return names, numbers
 }
 
-// LoadNamed makes a Named of what Save of one whose names are numbers has written, to the end of r: with directions,
-// weights, self loops and numbers as it had, whatever the options say of these. Errors: *structures.SavedError, also of
-// what is no Named, and of names that don't fit ID; r's own; those of Load and of slabhash.Load.
+// LoadNamed makes a Named of what Named.Save has written, to the end of r. The names must be numbers. Directions,
+// weights, self loops and numbers are those of the saved graph, whatever the options say. Errors:
+// *structures.SavedError, also if no Named was saved or its names do not fit ID; r's own; those of Load and of
+// slabhash.Load.
 func LoadNamed[ID structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Named[ID], error) {
 	return loadNamed(ctx, d, r, o, loadNumberNames[ID])
 }
 
-// LoadNamedByText is LoadNamed where the names are texts.
+// LoadNamedByText is LoadNamed for names that are texts.
 func LoadNamedByText(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Named[string], error) {
 	return loadNamed(ctx, d, r, o, loadTextNames)
 }
 
-// loadNames reads the names that there are, and their numbers.
+// loadNames reads the names of the vertices, and their numbers.
 type loadNames[ID comparable] func(ctx context.Context, d *vk.Device, r io.Reader, o Options) (
 	dense names[ID], all []ID, numbers []uint32, err error)
 
@@ -108,7 +109,7 @@ func loadNamed[ID comparable](ctx context.Context, d *vk.Device, r io.Reader, o 
 	return n, nil
 }
 
-// loadBehind loads the graph behind names, which it closes if that fails.
+// loadBehind loads the graph after its names. It closes the names if that fails.
 func loadBehind(ctx context.Context, names io.Closer, d *vk.Device, r io.Reader, o Options) (g *Graph, err error) {
 	err = transfer.Filled(names, func() (err error) {
 		g, err = Load(ctx, d, r, o)
@@ -117,7 +118,7 @@ func loadBehind(ctx context.Context, names io.Closer, d *vk.Device, r io.Reader,
 	return g, err
 }
 
-// allVertices returns the vertices that there are, and a number above all of them.
+// allVertices returns the vertices, and a number that is greater than all of them.
 func (g *Graph) allVertices(ctx context.Context) (vertices []uint32, extent int, err error) {
 	for v, err := range g.AllVertices(ctx) {
 		if err != nil {
@@ -128,13 +129,13 @@ func (g *Graph) allVertices(ctx context.Context) (vertices []uint32, extent int,
 	return vertices, extent, nil
 }
 
-// fill notes the names of the graph that was loaded: of each vertex one.
+// fill sets the names of the loaded graph, or returns an error unless each vertex has one name.
 func (n *Named[ID]) fill(ctx context.Context, all []ID, numbers []uint32) error {
 	vertices, extent, err := n.graph.allVertices(ctx)
 	if err != nil {
 		return err
 	}
-	wrong := &structures.SavedError{Err: fmt.Errorf("%w: %d names of %d vertices that don't go with one another",
+	wrong := &structures.SavedError{Err: fmt.Errorf("%w: %d names do not match %d vertices",
 		structures.ErrCorrupt, len(all), len(vertices))}
 	if len(all) != len(vertices) {
 		return wrong
@@ -160,7 +161,7 @@ func (n *Named[ID]) fill(ctx context.Context, all []ID, numbers []uint32) error 
 	return nil
 }
 
-// counted counts the bytes that are written.
+// counted counts the bytes written.
 type counted struct {
 	w io.Writer
 	n int64
@@ -185,7 +186,7 @@ func (f framed) Write(p []byte) (int, error) {
 	return f.w.Write(p)
 }
 
-// frames reads what framed has written, up to the frame of none.
+// frames reads what framed has written, up to the frame of length 0.
 type frames struct {
 	r    io.Reader
 	left uint32
@@ -206,12 +207,12 @@ func (f *frames) Read(p []byte) (n int, err error) {
 	}
 	n, err = f.r.Read(p[:min(len(p), int(f.left))])
 	if f.left -= uint32(n); f.left == 0 && err == io.EOF {
-		err = nil // the last frame is still to come
+		err = nil // the frame of length 0 is still to come
 	}
 	return n, cut(err)
 }
 
-// cut is the error of an input that ends too early.
+// cut returns the error of an input that ends too early.
 func cut(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -230,7 +231,7 @@ func loadNumberNames[ID structures.Number](ctx context.Context, d *vk.Device, r 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	next, stop := iter.Pull2(m.Chunks(ctx)) // a loop's body would be a closure in a generic function
+	next, stop := iter.Pull2(m.Chunks(ctx)) // a range-over-func body would be a closure
 	defer stop()
 	for pairs, err, more := next(); more; pairs, err, more = next() {
 		if err != nil {
@@ -246,7 +247,7 @@ const (
 	longestName = 16 << 20
 )
 
-// save writes the texts, each with its length before it.
+// save writes the texts, each after its length.
 func (n *textNames) save(ctx context.Context, w io.Writer, texts []string, numbers []uint32) error {
 	h := saved.Header{Structure: savedNames, Pairs: int64(len(texts)), KeyType: saved.Text,
 		ValueType: saved.TypeOf[uint32]().Name()}
@@ -292,7 +293,7 @@ func loadTextNames(ctx context.Context, d *vk.Device, r io.Reader, o Options) (
 	return dense, all, numbers, nil
 }
 
-// readTexts reads texts, all of which are different, and their numbers.
+// readTexts reads texts and their numbers. It returns an error if a text comes twice.
 func readTexts(ctx context.Context, r io.Reader) (texts []string, numbers []uint32, err error) {
 	in, err := saved.NewReader(r)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/test/graphoracle"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -113,7 +114,7 @@ func testNamed[ID cmp.Ordered](t *testing.T,
 					require.Equal(rt, a, its)
 				}
 			}
-			stats, err := n.Graph().Stats(ctx)
+			stats, err := n.Graph().Inspect().Stats(ctx)
 			require.NoError(rt, err)
 			require.LessOrEqual(rt, stats.Extent, 41, "numbers of deleted vertices are used again")
 			require.EqualValues(rt, len(want), edges)
@@ -159,7 +160,7 @@ func TestNamedStopped(t *testing.T) {
 func testNamedStopped[ID cmp.Ordered](t *testing.T,
 	create func(ctx context.Context, d *vk.Device, o Options) (*Named[ID], error), name func(i int) ID) {
 	d := testdevice.Open(t)
-	inChunksOf(t, 300)
+	graphoracle.InChunksOf(t, 300)
 	const before, more = 100, 1200
 	var old, fresh []ID
 	for i := range before + more {
@@ -175,7 +176,7 @@ func testNamedStopped[ID cmp.Ordered](t *testing.T,
 		require.NoError(t, err)
 		_, err = n.InsertVertices(t.Context(), old)
 		require.NoError(t, err)
-		status, err := n.InsertVertices(&stopsAfter{t.Context(), questions}, fresh)
+		status, err := n.InsertVertices(&graphoracle.StopsAfter{Context: t.Context(), Left: questions}, fresh)
 		if err != nil {
 			stopped++
 			require.ErrorIs(t, err, context.Canceled)
@@ -292,11 +293,11 @@ func testNamedSaved[ID cmp.Ordered](t *testing.T, create func(context.Context, *
 	for _, x := range []*Named[ID]{n, other} { // both go on alike
 		_, err = x.InsertVertices(ctx, []ID{name(100), name(101)})
 		require.NoError(t, err)
-		stats, err := x.Graph().Stats(ctx)
+		stats, err := x.Graph().Inspect().Stats(ctx)
 		require.NoError(t, err)
 		require.LessOrEqual(t, stats.Extent, 60)
 	}
-	require.Equal(t, n.Graph().Options().Weighted, other.Graph().Options().Weighted)
+	require.Equal(t, n.Graph().Inspect().Options().Weighted, other.Graph().Inspect().Options().Weighted)
 	weights, found, err := n.FindEdges(ctx, e)
 	require.NoError(t, err)
 	gotWeights, gotFound, err := other.FindEdges(ctx, e)

@@ -12,27 +12,28 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// names maps the names of vertices to the graph's numbers. Queries may be concurrent with one another.
+// names maps the names of vertices to their numbers. Queries may be concurrent.
 type names[ID comparable] interface {
-	// find returns the numbers of names, and whether they are there. all are those that there are, by their numbers.
+	// find returns the number of each name, and whether it is there. all has the names by their numbers.
 	find(ctx context.Context, names, all []ID) (numbers []uint32, there []bool, err error)
-	// firsts says of each name that isn't there which is the first equal one among all.
+	// firsts returns, for each name that is not there, the index of the first equal name.
 	firsts(names []ID, there []bool) []int
-	// insert puts names that aren't there, all of them different, and their numbers. After an error none is there.
+	// insert adds names and their numbers. The names are different from each other and are not there. After an error
+	// none is there.
 	insert(ctx context.Context, names []ID, numbers []uint32) error
-	// remove takes names away, which are there.
+	// remove removes names that are there.
 	remove(ctx context.Context, names, all []ID) error
-	// save writes names, which are all that there are, and their numbers.
+	// save writes all names and their numbers.
 	save(ctx context.Context, w io.Writer, names []ID, numbers []uint32) error
 	Close() error
 }
 
-// mapOptions are those of the map of names to a graph's numbers.
+// mapOptions returns the options of the map from names to numbers.
 func mapOptions(o Options) slabhash.Options {
 	return slabhash.Options{Capacity: o.Capacity, Seed: o.Seed, Tile: o.Tile}
 }
 
-// firstsBy are the firsts by what tells names apart.
+// firstsBy is firsts. It compares names by the result of of.
 func firstsBy[ID any, K comparable](names []ID, there []bool, of func(ID) K) []int {
 	first, seen := make([]int, len(names)), map[K]int{}
 	for i, name := range names {
@@ -49,7 +50,7 @@ func firstsBy[ID any, K comparable](names []ID, there []bool, of func(ID) K) []i
 	return first
 }
 
-// numberNames are numbers, in a slab hash.
+// numberNames are names that are numbers, in a slab hash.
 type numberNames[ID structures.Number] struct{ *slabhash.Map[ID, uint32] }
 
 func newNumberNames[ID structures.Number](ctx context.Context, d *vk.Device, o Options) (names[ID], error) {
@@ -61,7 +62,7 @@ func (n numberNames[ID]) find(ctx context.Context, names, _ []ID) ([]uint32, []b
 	return n.Find(ctx, names)
 }
 
-// A float's name is its bits: a NaN is itself.
+// Floats are compared by their bits, so a NaN equals itself.
 func (n numberNames[ID]) firsts(names []ID, there []bool) []int {
 	return firstsBy(names, there, structures.KeyCode[ID]().Word)
 }
@@ -79,8 +80,8 @@ func (n numberNames[ID]) remove(ctx context.Context, names, _ []ID) error {
 	return err
 }
 
-// textNames are texts: the device has their hashes, and what it finds is compared. Texts whose hash another one has, of
-// which there are next to none, are the host's alone.
+// textNames are names that are texts. The device maps their hashes, and the host compares the texts that it finds. A
+// text whose hash another text has is in others, on the host only; there are hardly any.
 type textNames struct {
 	hashes *slabhash.Map[uint64, uint32]
 	hash   func(text string) uint64
@@ -89,7 +90,7 @@ type textNames struct {
 
 func newTextNames(ctx context.Context, d *vk.Device, o Options) (names[string], error) {
 	m, err := slabhash.New[uint64, uint32](ctx, d, mapOptions(o))
-	seed := maphash.MakeSeed() // so that nobody prepares texts of one hash
+	seed := maphash.MakeSeed() // so that nobody can choose texts with equal hashes
 	hash := func(text string) uint64 { return maphash.String(seed, text) }
 	return &textNames{hashes: m, hash: hash, others: map[string]uint32{}}, err
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Neighbors are the neighbours of some vertices: those of the i-th are Targets[Offsets[i]:Offsets[i+1]], in no order,
-// and Weights, nil in a graph without, has the weights of the edges to them.
+// Neighbors are the neighbors of some vertices. Vertex i has the neighbors Targets[Offsets[i]:Offsets[i+1]], in no
+// order. Weights has the weights of the edges to them; it is nil if the graph has none.
 type Neighbors struct {
 	Offsets []int
 	Targets []uint32
 	Weights []uint32
 }
 
-// Of are the neighbours of the i-th vertex, and the weights of the edges to them.
+// Of returns the neighbors of vertex i, and the weights of the edges to them.
 func (n Neighbors) Of(i int) (targets, weights []uint32) {
 	targets = n.Targets[n.Offsets[i]:n.Offsets[i+1]]
 	if n.Weights != nil {
@@ -40,11 +40,11 @@ type collectPush struct {
 	Room     uint32
 }
 
-// arcsAPart is about how many arcs leave the device at a time.
+// arcsAPart is about the number of arcs that are copied to the host at a time.
 const arcsAPart = 1 << 21
 
-// Neighbors returns the neighbours of each vertex, in a directed graph those that its arcs lead to; none of what is no
-// vertex. Errors: vk.ErrClosed, *vk.OutOfMemoryError, the context's.
+// Neighbors returns the neighbors of each vertex, in a directed graph the targets of its arcs. A number that is not a
+// vertex has none. Errors: vk.ErrClosed, *vk.OutOfMemoryError, the context's.
 func (g *Graph) Neighbors(ctx context.Context, vertices []uint32) (Neighbors, error) {
 	if err := g.enterShared(ctx); err != nil {
 		return Neighbors{}, err
@@ -54,7 +54,7 @@ func (g *Graph) Neighbors(ctx context.Context, vertices []uint32) (Neighbors, er
 	return g.neighbors(ctx, vertices)
 }
 
-// neighbors is Neighbors by who has entered.
+// neighbors is Neighbors for a caller that has entered.
 func (g *Graph) neighbors(ctx context.Context, vertices []uint32) (Neighbors, error) {
 	n := Neighbors{Offsets: make([]int, len(vertices)+1)}
 	degrees, tiles, err := g.degrees(ctx, vertices, true)
@@ -73,7 +73,7 @@ func (g *Graph) neighbors(ctx context.Context, vertices []uint32) (Neighbors, er
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			// As many vertices as have about so many arcs, but one at least.
+			// As many vertices as have about arcsAPart arcs, but at least one.
 			end := first + 1
 			for end < len(vertices) && end-first < arcsAPart && n.Offsets[end+1]-n.Offsets[first] <= arcsAPart {
 				end++
@@ -87,13 +87,13 @@ func (g *Graph) neighbors(ctx context.Context, vertices []uint32) (Neighbors, er
 	})
 }
 
-// collect fetches the neighbours of some of the vertices, from the first-th of all on.
+// collect copies the neighbors of some of the vertices, which begin at index first, to the host.
 func (g *Graph) collect(ctx context.Context, s *vk.Stream, vertices, tiles []uint32, n Neighbors, first int) error {
 	count, from, to := len(vertices), n.Offsets[first], n.Offsets[first+len(vertices)]
 	if from == to {
 		return nil
 	}
-	// In one upload: the vertices, the tiles and the arcs before each, and cursors.
+	// One upload has the vertices, the tiles and the arcs before each, and cursors.
 	words := make([]uint32, 4*count)
 	places, offsets, sum := words[count:2*count], words[2*count:3*count], uint32(0)
 	copy(words, vertices)
@@ -131,13 +131,13 @@ func (g *Graph) collect(ctx context.Context, s *vk.Stream, vertices, tiles []uin
 	return err
 }
 
-// recordCollect records the writing of neighbours, of so many tiles.
+// recordCollect records the writing of neighbors by that many tiles.
 func (g *Graph) recordCollect(s *vk.Stream, push collectPush, tiles int) error {
 	k, err := g.collectKernel().Kernel(g.kernels, s)
 	if err != nil {
 		return err
 	}
-	// Each dispatch has tables of its own in its push constants: seeds differ, and nothing else.
+	// The push constants of dispatches differ only in their seeds.
 	push.Graph = g.description()
 	g.ranges(tiles, func(first, count int) {
 		push.First, push.Last = uint32(first), uint32(first+count)
@@ -146,8 +146,8 @@ func (g *Graph) recordCollect(s *vk.Stream, push collectPush, tiles int) error {
 	return nil
 }
 
-// AllVertices returns the vertices in ascending order. They are looked up part by part, and the graph must not change
-// meanwhile: structures.ErrChanged, which comes last, with no vertex, as other errors do.
+// AllVertices returns the vertices in ascending order. It reads them in parts, and the graph must not change in
+// between. An error comes last, with no vertex: structures.ErrChanged if the graph has changed, and those of Size.
 func (g *Graph) AllVertices(ctx context.Context) iter.Seq2[uint32, error] {
 	return transfer.Sequence(func(yield func(uint32) bool) error {
 		w := walk{g: g, step: 1 << 20}
@@ -165,14 +165,15 @@ func (g *Graph) AllVertices(ctx context.Context) iter.Seq2[uint32, error] {
 	})
 }
 
-// AllEdges returns the edges, those of an undirected graph once each, From being the lesser end, ascending by From.
-// They are read part by part, and the graph must not change meanwhile: structures.ErrChanged, which comes last, with no
-// edge, as other errors do. For all arcs at once, Graph.CSR and CSR.Slices are faster.
+// AllEdges returns the edges, those of an undirected graph once each with the lesser end as From, ascending by From. It
+// reads them in parts, and the graph must not change in between. An error comes last, with no edge:
+// structures.ErrChanged if the graph has changed, and those of Size. Graph.CSR and CSR.Slices are faster if you need
+// all arcs at once.
 func (g *Graph) AllEdges(ctx context.Context) iter.Seq2[Edge, error] {
 	return oneByOne(g.chunks(ctx, false))
 }
 
-// oneByOne are the edges of chunks.
+// oneByOne returns the edges of chunks one by one.
 func oneByOne(chunks iter.Seq2[Edges, error]) iter.Seq2[Edge, error] {
 	return transfer.Sequence(func(yield func(Edge) bool) error {
 		for e, err := range chunks {
@@ -193,7 +194,8 @@ func oneByOne(chunks iter.Seq2[Edges, error]) iter.Seq2[Edge, error] {
 	})
 }
 
-// chunks are the edges, many at a time, in slices that are valid until the next ones come. in: by who has entered.
+// chunks returns the edges, many at a time, in slices that are valid until the next ones. in says that the caller has
+// entered.
 func (g *Graph) chunks(ctx context.Context, in bool) iter.Seq2[Edges, error] {
 	return transfer.Sequence(func(yield func(Edges) bool) error {
 		w := walk{g: g, parts: recording.Walk{In: in}, step: 1 << 16}
@@ -206,7 +208,7 @@ func (g *Graph) chunks(ctx context.Context, in bool) iter.Seq2[Edges, error] {
 	})
 }
 
-// walk goes over the vertices of a graph part by part. Between two parts others may change the graph.
+// walk reads the vertices of a graph in parts. Others may change the graph between parts.
 type walk struct {
 	g       *Graph
 	parts   recording.Walk
@@ -216,7 +218,7 @@ type walk struct {
 	step    int // vertices at a time
 }
 
-// do does a part, unless the graph has changed since the first one.
+// do runs a part, unless the graph has changed since the first one.
 func (w *walk) do(ctx context.Context, part func() error) error {
 	if !w.g.made() {
 		return vk.ErrNotOpen
@@ -240,7 +242,7 @@ func (w *walk) do(ctx context.Context, part func() error) error {
 	return part()
 }
 
-// vertices are those of the next part; nil: that was all.
+// vertices returns the vertices of the next part, nil after the last one.
 func (w *walk) vertices(ctx context.Context) (part []uint32, err error) {
 	err = w.do(ctx, func() error {
 		n := min(w.step, w.extent-w.next)
@@ -263,7 +265,7 @@ func (w *walk) vertices(ctx context.Context) (part []uint32, err error) {
 	return part, err
 }
 
-// edges are those of the next part; more is false behind the last one.
+// edges returns the edges of the next part. more is false after the last one.
 func (w *walk) edges(ctx context.Context) (e Edges, more bool, err error) {
 	err = w.do(ctx, func() error {
 		n := min(w.step, w.extent-w.next)

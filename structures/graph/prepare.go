@@ -3,25 +3,17 @@ package graph
 import (
 	"context"
 
-	"github.com/vkds/vkds/internal/engine/gate"
+	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/vk"
 )
 
-// Prepare makes all kernels that calls on the graph may need (structures.Dictionary), those of CSR too. Errors: the
-// context's, vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may return.
+// Prepare makes all kernels that calls on the graph may need, those of CSR included (structures.Dictionary). Errors:
+// the context's, vk.ErrClosed, *vk.OutOfMemoryError, those of making a kernel.
 func (g *Graph) Prepare(ctx context.Context) error {
-	ctx, end := g.told().Begin(ctx)
-	defer end()
-	if err := g.turns().EnterShared(ctx); err != nil {
-		return err
+	if !g.made() {
+		return vk.ErrNotOpen
 	}
-	forms, all := g.pool.Forms(), g.all()
-	g.gate.LeaveShared()
-	if g.prepared.Load() {
-		return nil
-	}
-	err := all.Prepare(ctx, g.d, gate.Told(ctx), forms...)
-	if err == nil {
-		g.prepared.Store(true)
-	}
-	return err
+	return g.prepared.Prepare(ctx, g.d, g.gate, g.progress, func() (recording.Table, []recording.Form) {
+		return g.all(), g.pool.Forms()
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/test/graphoracle"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 )
@@ -31,9 +32,9 @@ func TestPrepare(t *testing.T) {
 		}
 		require.NoError(t, g.Prepare(t.Context()))
 		r := rand.New(rand.NewPCG(8, 9))
-		for _, kind := range kinds(o) {
+		for _, kind := range graphoracle.Kinds(o) {
 			for _, n := range []int{3000, 20_000} {
-				e := spread(r, o, n)
+				e := graphoracle.Spread(r, o, n)
 				for i := range e.From {
 					if i%2 == 0 && e.To[i] != 5 {
 						e.From[i] = 5
@@ -55,10 +56,10 @@ func TestPrepare(t *testing.T) {
 		require.NoError(t, err)
 		_, _, err = g.Size(t.Context())
 		require.NoError(t, err)
-		_, err = g.Stats(t.Context())
+		_, err = g.Inspect().Stats(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, g.Rehash(t.Context()))
-		require.NoError(t, g.Check(t.Context()))
+		require.NoError(t, g.Inspect().Check(t.Context()))
 		for _, sorted := range []bool{false, true} {
 			require.NoError(t, closed(g.CSR(t.Context(), sorted)))
 		}
@@ -89,37 +90,4 @@ func weightsFor(o Options, n int) []uint32 {
 		return nil
 	}
 	return make([]uint32, n)
-}
-
-// The same of an Ordered and its snapshots, with batches of either path of its tree.
-func TestNothingIsMadeBehindPrepare(t *testing.T) {
-	pass.OneWidth(t, "which kernels are made depends on no width")
-	d, kernels := testdevice.OpenNew(t)
-	o := Options{Weighted: true, Vertices: 1500}
-	g := newOrdered(t, d, orderedOptions(o))
-	require.NoError(t, g.Prepare(t.Context()))
-	require.NotEmpty(t, kernels.Take())
-	require.NoError(t, g.Prepare(t.Context()))
-	before, err := g.Snapshot(t.Context())
-	require.NoError(t, err)
-	defer before.Close()
-	r := rand.New(rand.NewPCG(8, 9))
-	w := newOracle(o)
-	for _, n := range []int{1, 300, 20_000} {
-		for _, kind := range kinds(o) {
-			e := spread(r, o, n)
-			status := make([]structures.Status, len(e.From))
-			require.NoError(t, g.UpdateEdgesInto(t.Context(), kind, e, status))
-			require.Empty(t, kernels.Take(), "%v of %d edges", kind, n)
-			w.updates(t, kind, e, status)
-		}
-	}
-	require.NoError(t, g.Check(t.Context()))
-	behind, err := g.Snapshot(t.Context())
-	require.NoError(t, err)
-	defer behind.Close()
-	requireOrdered(t, t.Context(), g.Now(), w)
-	requireOrdered(t, t.Context(), behind, w)
-	requireDiff(t, t.Context(), before, behind, newOracle(o), w)
-	require.Empty(t, kernels.Take())
 }

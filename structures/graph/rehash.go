@@ -12,11 +12,11 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// What vertices get new buckets for (plan.comp).
+// Why vertices get new buckets (plan.comp).
 const (
-	growing = 0 // they have become too full, or insertions wait for them
-	fitting = 1 // their number is not right for their degree any more
-	ofHubs  = 2 // nothing: how many buckets hubs have
+	growing = 0 // the vertex is too full, or insertions wait for it
+	fitting = 1 // the number of buckets no longer fits the degree
+	ofHubs  = 2 // they do not: only count the buckets of hubs
 )
 
 type planPush struct {
@@ -65,7 +65,7 @@ type releasePush struct {
 	Count  uint32
 }
 
-// hubs are where the buckets of vertices with several are, for kernels that go over all of them.
+// hubs has the positions of the buckets of hubs, for kernels that go over all buckets.
 type hubs struct {
 	offsets *vk.Buffer[uint32] // nil: there are no hubs
 	buckets int
@@ -84,7 +84,7 @@ func (h hubs) push() hubsPush {
 	return hubsPush{h.offsets.Address(), uint32(h.offsets.Len()), uint32(h.buckets)}
 }
 
-// timed records a stage, timed if Options.Timed says so.
+// timed records a stage, and measures it if Options.Timed is set.
 func (g *Graph) timed(label string, record func()) {
 	if g.o.Timed {
 		g.stream.Timed(label, record)
@@ -93,7 +93,7 @@ func (g *Graph) timed(label string, record func()) {
 	}
 }
 
-// tilesADispatch keeps a dispatch over whole buckets to some 10 ms.
+// tilesADispatch returns the number of tiles for which a dispatch over whole buckets takes about 10 ms.
 func (g *Graph) tilesADispatch() int {
 	if g.d.Info().Type == vk.CPU {
 		return 1 << 16
@@ -101,26 +101,27 @@ func (g *Graph) tilesADispatch() int {
 	return 1 << 24
 }
 
-// ranges records what record records for runs of n tiles that one dispatch should do.
+// ranges calls record for ranges of n tiles, one for each dispatch.
 func (g *Graph) ranges(n int, record func(first, count int)) {
 	for first := 0; first < n; first += g.tilesADispatch() {
 		record(first, min(g.tilesADispatch(), n-first))
 	}
 }
 
-// walkGroups returns how many workgroups have so many tiles.
+// walkGroups returns how many workgroups have that many tiles.
 func (g *Graph) walkGroups(n int) int { return groupsOf(n * g.tiles.walk) }
 
-// regrowth is a change of buckets: what each vertex needs, and where its base slabs come behind those of others.
+// regrowth is a change of buckets: the number of buckets that each vertex needs, and the position of its base slabs
+// among all new ones.
 type regrowth struct {
 	extent        int
 	needs, places uint64
 	scan, total   uint64
-	slabs         int    // base slabs in all
-	base          uint32 // the number of the first
+	slabs         int    // all base slabs
+	base          uint32 // the first one
 }
 
-// plan finds out what vertices need, and how many base slabs that is.
+// plan computes the buckets that vertices need, and how many base slabs these are.
 func (g *Graph) plan(ctx context.Context, extent int, mode uint32) (regrowth, error) {
 	r := regrowth{extent: extent}
 	if extent == 0 {
@@ -164,7 +165,7 @@ func (g *Graph) plan(ctx context.Context, extent int, mode uint32) (regrowth, er
 	return r, ctx.Err()
 }
 
-// regrow gives vertices other buckets, if any need that. After an error the graph is as it was.
+// regrow gives new buckets to the vertices that need them. After an error the graph is unchanged.
 func (g *Graph) regrow(ctx context.Context, counts [counterWords]uint32, mode uint32) (grown bool, err error) {
 	if err := g.uses.Rest(ctx); err != nil {
 		return false, err
@@ -210,17 +211,17 @@ func (g *Graph) regrow(ctx context.Context, counts [counterWords]uint32, mode ui
 	return true, g.findHubs(ctx)
 }
 
-// hubsBehind makes room for the offsets of hubs as they are behind a regrowth.
+// hubsBehind makes room for the offsets of hubs after a regrowth.
 func (g *Graph) hubsBehind(r regrowth) (hubs, error) {
 	offsets, err := vk.NewBuffer[uint32](g.memory, max(r.extent, g.hubs.offsets.Len()))
 	return hubs{offsets: offsets}, err
 }
 
-// move fills the new base slabs. Error also: *structures.StuckError, with the number of buckets whose edges are in a
-// list without an end.
+// move fills the new base slabs. Error also: *structures.StuckError, with the number of buckets whose list does not
+// end.
 func (g *Graph) move(ctx context.Context, r regrowth) error {
 	for {
-		failed := g.host.Slice()[:2] // buckets that the pool had no slab for, and those in lists without an end
+		failed := g.host.Slice()[:2] // the number of buckets without a slab, and of those whose list does not end
 		clear(failed)
 		err := recording.Run(g.stream, func() error {
 			k, err := g.moveKernel().Kernel(g.kernels, g.stream)
@@ -240,7 +241,7 @@ func (g *Graph) move(ctx context.Context, r regrowth) error {
 		switch {
 		case err != nil:
 			return err
-		case failed[1] != 0: // no pool has room for these
+		case failed[1] != 0: // growing the pool does not help
 			return &structures.StuckError{Operations: int(failed[1])}
 		case failed[0] == 0:
 			return nil
@@ -254,7 +255,7 @@ func (g *Graph) move(ctx context.Context, r regrowth) error {
 	}
 }
 
-// drop gives the base slabs of a regrowth back that is given up, and what is behind them.
+// drop frees the base slabs of an abandoned regrowth, and the slabs after them.
 func (g *Graph) drop(r regrowth) error {
 	return recording.Run(g.stream, func() error {
 		k, err := g.releaseKernel().Kernel(g.kernels, g.stream)
@@ -269,7 +270,7 @@ func (g *Graph) drop(r regrowth) error {
 	})
 }
 
-// install frees the old slabs of vertices and gives them the new ones. All of it or nothing.
+// install frees the old slabs of vertices and gives them the new ones, completely or not at all.
 func (g *Graph) install(r regrowth) error {
 	return recording.Run(g.stream, func() error {
 		release, err := g.releaseKernel().Kernel(g.kernels, g.stream)
@@ -292,7 +293,7 @@ func (g *Graph) install(r regrowth) error {
 	})
 }
 
-// findHubs lays out the buckets of hubs, for which there is room.
+// findHubs computes the positions of the buckets of hubs. There is room for them.
 func (g *Graph) findHubs(ctx context.Context) error {
 	extent := g.hubs.offsets.Len()
 	r, err := g.plan(context.WithoutCancel(ctx), extent, ofHubs)
@@ -305,7 +306,7 @@ func (g *Graph) findHubs(ctx context.Context) error {
 	return g.stream.Wait(context.WithoutCancel(ctx))
 }
 
-// releaseAll gives all slabs back to the pool.
+// releaseAll returns all slabs to the pool.
 func (g *Graph) releaseAll() error {
 	extent := g.capacity()
 	return recording.Run(g.stream, func() error {

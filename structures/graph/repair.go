@@ -7,12 +7,16 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// repair makes whole what a batch on an undirected graph has left half done when err stopped it: edges of which the
-// first arc was changed, and the second is pending; and those of several operations of which the weight that has to
-// stay isn't in both arcs yet. It needs no room. An edge whose first arc is there, and whose second isn't, was new: the
-// first goes, and its operations stay pending. Where both are there, both get the weight of the batch's order, and
-// where the first was deleted, so is the second: these operations are done. test/models has the protocol. Returns err,
-// and what stopped itself, which only a device that is lost or out of memory can.
+// repair completes what a batch on an undirected graph has left half done when err stopped it: edges whose first arc
+// was changed and whose second arc is pending, and edges whose two arcs do not have the weight yet that the order of
+// the batch gives them. It needs no room:
+//   - If the first arc is there and the second is not, the edge was new. The first arc is removed, and the operations
+//     stay pending.
+//   - If both arcs are there, both get the weight by the order of the batch. The operations are done.
+//   - If the first arc was deleted, the second is deleted. The operations are done.
+//
+// test/models has the protocol. repair returns err, joined with the error that has stopped itself: only a lost device,
+// or one without memory, can.
 func (g *Graph) repair(ctx context.Context, q request, err error) error {
 	broken := q.unsettled(g.o.Weighted)
 	if len(broken) == 0 {
@@ -53,13 +57,13 @@ func (g *Graph) repair(ctx context.Context, q request, err error) error {
 	return joint.Error(err, failure)
 }
 
-// edgeOperations are a batch's operations on one edge, by their indices, in their order.
+// edgeOperations are the operations of a batch on one edge: their indices, in order.
 type edgeOperations struct {
 	from, to uint32 // the lesser end first
 	of       []int
 }
 
-// unsettled are the edges that are half done, or of which several operations were to store a weight.
+// unsettled returns the edges that are half done, or for which several operations have stored a weight.
 func (q request) unsettled(weighted bool) (some []edgeOperations) {
 	all := map[[2]uint32]int{}
 	half := map[int]bool{}
@@ -88,7 +92,7 @@ func (q request) unsettled(weighted bool) (some []edgeOperations) {
 	return some[:n]
 }
 
-// finish ends the operations on an edge that are half done.
+// finish completes the half done operations on an edge.
 func (q request) finish(e edgeOperations) {
 	for _, i := range e.of {
 		if q.status[i] == structures.Pending {
@@ -97,8 +101,8 @@ func (q request) finish(e edgeOperations) {
 	}
 }
 
-// settle ends the operations on an edge that is there, gives them the statuses of their order, the first that is done
-// being the one that inserted, and returns the edge's weight, which now is that of its first arc.
+// settle completes the operations on an edge that is there, gives them the statuses of their order (the first one that
+// is done has inserted the edge), and returns the weight of the edge. now is the weight of its first arc.
 func (q request) settle(e edgeOperations, now uint32) uint32 {
 	q.finish(e)
 	first, last, inserted := -1, -1, -1

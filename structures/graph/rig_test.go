@@ -1,35 +1,16 @@
 package graph_test
 
 import (
-	"flag"
-	"fmt"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	. "github.com/vkds/vkds/structures/graph"
-	"github.com/vkds/vkds/test/stress"
+	"github.com/vkds/vkds/test/graphoracle"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
-// TestMain sets how many sequences a property is tried on: a few, many under VKDS_STRESS, and fewer in short runs: of
-// what is said here rapid tries a fifth then.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	checks := "6"
-	switch {
-	case stress.Level > 0:
-		checks = strconv.Itoa(40 * stress.Level)
-	case testing.Short():
-		checks = "10"
-	}
-	if err := flag.Set("rapid.checks", checks); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { graphoracle.Main(m) }
 
 // without64 is a device's options that leave the 64-bit protocol off.
 var without64 = vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}
@@ -49,16 +30,6 @@ func eachProtocol(t *testing.T, test func(t *testing.T, d *vk.Device)) {
 		}
 		test(t, testdevice.Open(t, without64))
 	})
-}
-
-// eachSort runs a test on every sort of graph: directed and not, with weights and without.
-func eachSort(t *testing.T, test func(t *testing.T, o Options)) {
-	for _, directed := range []bool{false, true} {
-		for _, weighted := range []bool{false, true} {
-			o := Options{Directed: directed, Weighted: weighted, SelfLoops: weighted}
-			t.Run(fmt.Sprintf("directed=%v,weighted=%v", directed, weighted), func(t *testing.T) { test(t, o) })
-		}
-	}
 }
 
 // newGraph makes a graph until the test's end.

@@ -8,6 +8,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/graphoracle"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"pgregory.net/rapid"
@@ -17,12 +18,12 @@ import (
 func TestSaved(t *testing.T) {
 	pass.OneWidth(t, "what is saved depends on no width")
 	d := testdevice.Open(t)
-	eachSort(t, func(t *testing.T, o Options) {
+	graphoracle.EachSort(t, func(t *testing.T, o Options) {
 		rapid.Check(t, func(rt *rapid.T) {
 			g, err := New(t.Context(), d, o)
 			require.NoError(rt, err)
 			defer func() { require.NoError(rt, g.Close()) }()
-			w := newOracle(o)
+			w := graphoracle.New(o)
 			for range rapid.IntRange(0, 4).Draw(rt, "batches") {
 				step(rt, t, g, w, 300)
 			}

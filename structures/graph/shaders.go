@@ -4,78 +4,94 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
-// Description is a graph as kernels see it: Graph of shaders/include/graph.glsl. Embed it in the push constants of a
-// kernel of your own. It holds until the next call on the graph that may grow it: any insertion from Go slices, Finish,
-// DeleteVertices, Rehash, Clear, Close. InShaders.UsedOn keeps those back from the memory.
+// Description describes a graph to kernels: Graph of shaders/include/graph.glsl. Embed it in the push constants of your
+// own kernel. InShaders.Description returns it.
 type Description struct {
 	Pool     alloc.PoolDescription
 	Vertices uint64 // address of the descriptors
 	Counters uint64
 	Capacity uint32 // descriptors
 	Seed     uint32
-	Most     uint32 // keys a bucket from which on a vertex should get more
+	Most     uint32 // average number of keys of a bucket above which a vertex should get more buckets
 }
 
-// InShaders is a graph for kernels of your own (Graph.InShaders).
-type InShaders struct{ g *Graph }
+// InShaders has what kernels of your own need that include shaders/include/graph.glsl.
+//
+// The result of Description is valid until the next call on the graph that may give it more memory: any insertion from
+// Go slices, Finish, DeleteVertices, Rehash, Clear, Close. If the graph or its pool is closed, it is the zero value.
+// Constants may change when the graph grows. After UsedOn, calls that replace the graph's memory wait until the work
+// has ended, or return vk.ErrUnsubmitted if it was not submitted. Methods of the graph that record work do the same by
+// themselves.
+type InShaders interface {
+	structures.InShaders[Description]
 
-// InShaders returns the graph for kernels of your own.
-func (g *Graph) InShaders() InShaders { return InShaders{g} }
+	// Forms returns all values that Constants may have while the graph exists, in no order: two, unless
+	// Options.MaxBytes keeps the graph's pool small. Use it to make kernels of your own before they are needed. If the
+	// graph is closed, it is nil.
+	Forms() []map[string]uint32
 
-// Description describes the graph to kernels. Of a graph that is closed, or whose pool is, it is the zero value.
-func (k InShaders) Description() Description {
-	leave, _ := k.g.turns().Take()
+	// Use calls f while no call changes the graph or another structure that shares its pool. f runs kernels on the
+	// graph and waits for them. It must not call methods of the graph: they may wait for a change, which waits for f.
+	// Errors: vk.ErrClosed, the context's if it has ended before, and f's.
+	Use(ctx context.Context, f func(Description) error) error
+
+	// Grow makes room for operations that graph_apply has left pending: descriptors for new vertices, buckets for
+	// vertices that insertions wait for, slabs. Call it after waiting for the kernel's stream, and then dispatch the
+	// operations again. stuck says that no operation was finished since the last call, so that Grow tries something
+	// else. Errors: vk.ErrClosed, vk.ErrUnsubmitted, *vk.OutOfMemoryError, *vk.LimitError,
+	// *structures.StuckError, the context's.
+	Grow(ctx context.Context, pending int, stuck bool) error
+}
+
+// InShaders returns what kernels of your own need to use the graph.
+func (g *Graph) InShaders() InShaders { return inShaders{g} }
+
+// inShaders is InShaders.
+type inShaders struct{ g *Graph }
+
+func (x inShaders) Description() Description {
+	leave, _ := x.g.turns().Take()
 	defer leave()
-	if k.g.turns().Err() != nil {
+	if x.g.turns().Err() != nil {
 		return Description{}
 	}
-	return k.g.description()
+	return x.g.description()
 }
 
-// Constants are the specialization constants that a kernel over this graph needs, by name: TILE as it is best for
-// updates, and those of the pool. They may change when the graph grows.
-func (k InShaders) Constants() map[string]uint32 {
-	if !k.g.made() {
+func (x inShaders) Constants() map[string]uint32 {
+	if !x.g.made() {
 		return nil
 	}
-	c := k.g.pool.Constants()
-	c["TILE"] = uint32(k.g.tiles.update)
+	c := x.g.pool.Constants()
+	c["TILE"] = uint32(x.g.tiles.update)
 	return c
 }
 
-// Forms returns all values that Constants may have while the graph exists, in no order: two, unless Options.MaxBytes
-// keeps the graph's pool small. Use it to make kernels of your own before they are needed. Of a graph that is closed it
-// is nil.
-func (k InShaders) Forms() []map[string]uint32 {
-	if k.g.turns().Err() != nil {
+func (x inShaders) Forms() []map[string]uint32 {
+	if x.g.turns().Err() != nil {
 		return nil
 	}
-	all := k.g.pool.Forms()
+	all := x.g.pool.Forms()
 	for _, c := range all {
-		c["TILE"] = uint32(k.g.tiles.update)
+		c["TILE"] = uint32(x.g.tiles.update)
 	}
 	return all
 }
 
-// Use runs f while no call changes the graph, or another structure that shares its pool: f has kernels of its own look
-// at the graph as it is described, and waits for them. It must not call what changes the graph, nor, since that may
-// wait behind a change, its queries. Errors: vk.ErrClosed, the context's if that has ended before, and f's.
-func (k InShaders) Use(ctx context.Context, f func(Description) error) error {
-	if err := k.g.enterShared(ctx); err != nil {
+func (x inShaders) Use(ctx context.Context, f func(Description) error) error {
+	if err := x.g.enterShared(ctx); err != nil {
 		return err
 	}
-	defer k.g.gate.LeaveShared()
-	return f(k.g.description())
+	defer x.g.gate.LeaveShared()
+	return f(x.g.description())
 }
 
-// UsedOn notes that what was recorded into a stream so far names the graph's memory as it is described: kernels of your
-// own, because those of the graph's methods do so themselves. Calls that replace that memory wait until the work has
-// ended, or return vk.ErrUnsubmitted where it was not submitted.
-func (k InShaders) UsedOn(s *vk.Stream) {
-	g := k.g
+func (x inShaders) UsedOn(s *vk.Stream) {
+	g := x.g
 	leave, open := g.turns().Take()
 	defer leave()
 	if open {
@@ -85,12 +101,8 @@ func (k InShaders) UsedOn(s *vk.Stream) {
 	}
 }
 
-// Grow makes room for what a kernel of your own has left pending by graph_apply, so many operations, once its stream
-// was waited for: descriptors for vertices that had none, buckets for those that insertions wait for, slabs. Then
-// dispatch them again. stuck: none was finished since the last time, so something else has to be tried. Errors:
-// vk.ErrClosed, vk.ErrUnsubmitted, *vk.OutOfMemoryError, *vk.LimitError, *structures.StuckError, the context's.
-func (k InShaders) Grow(ctx context.Context, pending int, stuck bool) error {
-	g := k.g
+func (x inShaders) Grow(ctx context.Context, pending int, stuck bool) error {
+	g := x.g
 	if err := g.enter(ctx); err != nil {
 		return err
 	}

@@ -4,48 +4,50 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/structures/graph/internal/rows"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
-// CSR makes a snapshot of the graph as compressed sparse rows in device memory, which its user closes. A vertex that
-// was deleted has an empty row. sorted: the targets of a row ascend, as Rows says; otherwise they are in no order,
-// which takes half the time and does for what looks at all of them. An undirected graph's is Symmetric. Errors:
-// vk.ErrClosed, *structures.CountError where there are more arcs than a CSR takes, *vk.OutOfMemoryError, the context's.
+// CSR copies the graph to compressed sparse rows in device memory. The caller closes the result. A deleted vertex has
+// an empty row. If sorted is set, the targets of each row ascend, as Rows requires. Otherwise they are in no order,
+// which takes half the time and is enough for algorithms that read all of them. Rows of an undirected graph are
+// Symmetric. Errors: vk.ErrClosed, *structures.CountError if there are more than MaxArcs arcs, *vk.OutOfMemoryError,
+// the context's.
 func (g *Graph) CSR(ctx context.Context, sorted bool) (*CSR, error) {
 	if err := g.enterShared(ctx); err != nil {
 		return nil, err
 	}
 	defer g.gate.LeaveShared()
-	var rows Rows
+	var r Rows
 	err := g.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
 		counts, err := g.counts(ctx, s)
 		if err == nil {
-			rows, err = g.rows(ctx, s, int(counts[countExtent]), sorted)
+			r, err = g.rows(ctx, s, int(counts[countExtent]), sorted)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	rows.Trusted = true
-	csr, err := NewCSR(ctx, g.d, rows)
+	r.Trusted = true
+	csr, err := NewCSR(ctx, g.d, r)
 	if err != nil {
-		rows.free()
+		r.free()
 	}
 	return csr, err
 }
 
 func (r Rows) free() { r.arrays().Free() }
 
-// rows are the graph as a CSR has it, by who has entered: the first vertices.
+// rows returns the rows of the first extent vertices. The caller has entered.
 func (g *Graph) rows(ctx context.Context, s *vk.Stream, extent int, sorted bool) (r Rows, err error) {
 	arcs, err := g.arcsNow(ctx, s, extent)
 	if err != nil {
 		return r, err
 	}
 	r = Rows{Vertices: extent, Arcs: int(arcs), Symmetric: !g.o.Directed}
-	if err := checkSizes(r.Vertices, r.Arcs); err != nil {
+	if err := rows.CheckSizes(r.Vertices, r.Arcs); err != nil {
 		return r, err
 	}
 	if err = g.fillRows(ctx, s, &r); err == nil && sorted && arcs != 0 {
@@ -81,7 +83,7 @@ func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error)
 	}
 	defer room.Free()
 	p := recording.Parts{Base: room.Address()}
-	words := p.Take(4 * r.Vertices) // degrees, and then cursors
+	words := p.Take(4 * r.Vertices) // first degrees, then cursors
 	return recording.Run(s, func() error {
 		if err := g.recordDegrees(s, 0, words, 0, r.Vertices); err != nil {
 			return err
@@ -99,10 +101,10 @@ func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error)
 	})
 }
 
-// sortRows has the targets of each row ascend.
+// sortRows sorts the targets of each row.
 func (g *Graph) sortRows(s *vk.Stream, r *Rows) (err error) {
 	sorted := Rows{}
-	defer func() { sorted.free() }() // after all: what the rows had before
+	defer func() { sorted.free() }() // at the end these are the unsorted buffers
 	if sorted.Targets, err = vk.NewBuffer[uint32](g.d, r.Arcs); err != nil {
 		return err
 	}

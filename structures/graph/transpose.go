@@ -7,8 +7,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Transpose makes the graph with each arc turned round, which has those that lead to a vertex in its row. It takes the
-// memory that BuildCSR does. Errors: *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+// Transpose makes the rows of all arcs reversed: the row of a vertex has the arcs that lead to it. It takes as much
+// memory as BuildCSR. Errors: *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 func (g *CSR) Transpose(ctx context.Context) (t *CSR, err error) {
 	err = g.onBuilder(ctx, func(b *rows.Builder) error {
 		a, err := b.Transpose(ctx, g.arrays())
@@ -33,7 +33,7 @@ func (g *CSR) rowsOf(ctx context.Context, _ *vk.Device, o CSROptions) (r *CSR, e
 	return r, err
 }
 
-// onBuilder runs f with a builder on a stream of its own while the graph stays open.
+// onBuilder calls f with a builder on its own stream while the graph stays open.
 func (g *CSR) onBuilder(ctx context.Context, f func(b *rows.Builder) error) error {
 	return g.Use(ctx, func() error {
 		s, err := g.d.NewStream()

@@ -26,9 +26,9 @@ type surveyPush struct {
 	Last   uint32
 }
 
-// flush compacts adjacencies in place, so that deleted edges take no slots any more, and gives slabs back to the pool
-// (FLUSH of the slab hash), by who has entered. Vertices without neighbours then have no slab, unless they have several
-// buckets. A cancelled flush is harmless: some buckets are then compacted and others are not.
+// flush compacts adjacencies in place, so that deleted edges no longer take slots, and returns slabs to the pool (FLUSH
+// of the slab hash). After it, vertices without neighbors have no slab, unless they have several buckets. If a flush is
+// cancelled, some buckets are compacted and others are not, which does no harm. The caller has entered.
 func (g *Graph) flush(ctx context.Context, extent int) error {
 	all := extent + g.hubs.buckets
 	for first := 0; first < all; first += g.tilesADispatch() {
@@ -57,12 +57,13 @@ func (g *Graph) flush(ctx context.Context, extent int) error {
 	return nil
 }
 
-// Rehash gives vertices the buckets that their degrees ask for now, at Options.Load, where these are more than a slab
-// each is for, or far fewer than there are. It also compacts adjacencies in place, so that deleted edges take no slots
-// any more, and gives slabs back to the pool (FLUSH of the slab hash). Insertions from Go slices do so where vertices
-// pass Options.MaxLoad; those on streams leave it to their users. It waits for the streams that work on the graph, and
-// where one has work recorded that was not submitted, it is vk.ErrUnsubmitted. Errors also: *vk.OutOfMemoryError,
-// *vk.LimitError. After an error the graph is as good as before.
+// Rehash gives vertices the buckets that their degrees need at Options.Load, if they have too few or far too many. It
+// also compacts adjacencies in place, so that deleted edges no longer take slots, and returns slabs to the pool.
+// Insertions from Go slices give more buckets to vertices above Options.MaxLoad; insertions on streams do not.
+//
+// Rehash waits for the streams that use the graph. Errors: vk.ErrUnsubmitted if one of them has recorded work and not
+// submitted it, *vk.OutOfMemoryError, *vk.LimitError, vk.ErrClosed, the context's. After an error the graph has
+// the same edges and works.
 func (g *Graph) Rehash(ctx context.Context) error {
 	ctx, end := g.told().Begin(ctx)
 	defer end()
@@ -107,31 +108,31 @@ func (g *Graph) Clear(ctx context.Context) error {
 	})
 }
 
-// Stats are a graph's measures.
+// Stats has measures of a graph.
 type Stats struct {
-	Vertices int    // that there are
-	Extent   int    // one more than the greatest that there is or was
-	Arcs     uint64 // in the adjacencies: edges, in an undirected graph twice, but for loops
+	Vertices int    // without deleted ones
+	Extent   int    // one more than the greatest vertex, deleted ones included
+	Arcs     uint64 // in an undirected graph two for each edge, one for a loop
 	Loops    uint64 // edges from a vertex to itself
 
 	MinDegree, MaxDegree int
 	MeanDegree           float64
-	Lone                 int // vertices without neighbours
+	Lone                 int // vertices without neighbors
 
-	Tombstones uint64 // slots of deleted edges, which Rehash reclaims
-	Buckets    uint64 // with slabs
-	Hubs       int    // buckets of vertices that have several
-	Slabs      uint64 // base slabs and those behind them
-	Longest    int    // slabs of the longest bucket
+	Tombstones uint64 // slots of deleted edges; Rehash reclaims them
+	Buckets    uint64 // those with slabs
+	Hubs       int    // buckets of vertices with several buckets
+	Slabs      uint64 // base slabs and those after them
+	Longest    int    // number of slabs of the longest bucket
 
 	Utilization float64 // bytes of arcs / bytes of slabs
 	ArcBytes    float64 // bytes of slabs and descriptors for each arc
 
 	Bytes uint64          // device memory of descriptors and pool
-	Pool  alloc.PoolStats // the allocator's own; of a shared pool, for all its users
+	Pool  alloc.PoolStats // the whole pool, also if it is shared
 
-	// Timings are how long the stages of Build, Rehash and DeleteVertices took on the device since the last Stats, by
-	// stage. There are none without Options.Timed.
+	// Timings are the times of the stages of Build, Rehash and DeleteVertices on the device since the last Stats, by
+	// stage. It is empty without Options.Timed.
 	Timings []vk.Timing
 }
 
@@ -141,8 +142,8 @@ const (
 	surveyRowWords = 16
 )
 
-// Stats measures the graph, by a kernel that goes over all of it, and waits for that.
-func (g *Graph) Stats(ctx context.Context) (Stats, error) {
+// stats is Inspection.Stats.
+func (g *Graph) stats(ctx context.Context) (Stats, error) {
 	if err := g.enter(ctx); err != nil {
 		return Stats{}, err
 	}
@@ -181,7 +182,7 @@ func (g *Graph) Stats(ctx context.Context) (Stats, error) {
 	return s, nil
 }
 
-// survey counts what all buckets hold.
+// survey measures all buckets.
 func (g *Graph) survey(ctx context.Context, into *Stats) error {
 	rows, err := vk.NewBuffer[uint32](g.d, surveyRows*surveyRowWords)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph/internal/edgelist"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -31,22 +32,21 @@ type sweepPush struct {
 	Last   uint32
 }
 
-// InsertVertices makes numbers vertices: Inserted, or Found where they are some already. They have no edges then; those
-// of a vertex that was deleted are gone. With a number beyond all vertices, those between become vertices, too. Errors:
-// those of InsertEdges.
+// InsertVertices adds vertices: Inserted, or Found if a vertex is there. A vertex that was deleted comes back without
+// edges. All lesser numbers that were never vertices become vertices, too. Errors: those of InsertEdges.
 func (g *Graph) InsertVertices(ctx context.Context, ids []uint32) ([]structures.Status, error) {
 	status := make([]structures.Status, len(ids))
 	return pipeline.Made(status, g.changeVertices(ctx, ids, status, false))
 }
 
-// DeleteVertices removes vertices with all their edges, also from the adjacencies of their neighbours, in a directed
-// graph those of arcs to them: Deleted or Absent. Their slabs go back to the pool. Of equal numbers in the batch one is
-// the Deleted one. A number that is deleted is free for another vertex: InsertVertices, or an edge, has it come back.
+// DeleteVertices deletes vertices with all their edges, in a directed graph also the arcs that lead to them: Deleted or
+// Absent. Their slabs go back to the pool. Of equal numbers in the batch one is Deleted. InsertVertices, or an edge,
+// adds a deleted vertex again.
 //
-// A batch goes over all buckets of the graph once, however many vertices it has (section 5.4.4 of the dissertation does
-// so for directed graphs): that costs some milliseconds a gigabyte of slabs, and no adjacency of arcs that lead to a
-// vertex has to be kept. Errors: vk.ErrClosed; *structures.PendingError around *vk.OutOfMemoryError,
-// vk.ErrUnsubmitted or the context's, and then no vertex was deleted.
+// A batch reads all buckets of the graph once, whatever its size, which takes some milliseconds for each gigabyte of
+// slabs. So no reverse adjacencies are needed (section 5.4.4 of the dissertation does the same for directed graphs).
+// Errors: vk.ErrClosed; *structures.PendingError around *vk.OutOfMemoryError, vk.ErrUnsubmitted or the context's, and
+// then no vertex was deleted.
 func (g *Graph) DeleteVertices(ctx context.Context, ids []uint32) ([]structures.Status, error) {
 	status := make([]structures.Status, len(ids))
 	return pipeline.Made(status, g.changeVertices(ctx, ids, status, true))
@@ -78,12 +78,12 @@ func (g *Graph) changeVertices(ctx context.Context, ids []uint32, status []struc
 	return pipeline.Stopped(status, len(ids), err)
 }
 
-// bitmap is room for a bit of each of so many vertices.
+// bitmap returns a buffer with a bit for each vertex.
 func (g *Graph) bitmap(vertices int) (*vk.Buffer[uint32], error) {
 	return vk.NewBuffer[uint32](g.d, (vertices+31)/32)
 }
 
-// mark runs vertices.comp over a batch.
+// mark runs vertices.comp for a batch.
 func (g *Graph) mark(ctx context.Context, ids []uint32, status []structures.Status, extent int, deletes bool,
 	gone func() uint64, room func(context.Context, int, bool) error) error {
 	columns := []pipeline.Column{pipeline.In(ids), pipeline.Statuses(status)}
@@ -106,12 +106,12 @@ func (g *Graph) mark(ctx context.Context, ids []uint32, status []structures.Stat
 	return err
 }
 
-// insertVertices has the numbers of a batch become vertices.
+// insertVertices adds the vertices of a batch.
 func (g *Graph) insertVertices(ctx context.Context, ids []uint32, status []structures.Status,
 	counts [counterWords]uint32) error {
-	// Descriptors first, so that a bitmap has a bit for each.
-	if wanted := extentOf(ids); wanted > int64(g.capacity()) {
-		if err := checkExtent(wanted); err != nil {
+	// Descriptors come first, so that the bitmap has a bit for each.
+	if wanted := edgelist.Extent(ids); wanted > int64(g.capacity()) {
+		if err := edgelist.CheckExtent(wanted); err != nil {
 			return err
 		}
 		if err := g.makeVertices(ctx, int(wanted)); err != nil {
@@ -130,7 +130,7 @@ func (g *Graph) insertVertices(ctx context.Context, ids []uint32, status []struc
 	return g.mark(ctx, ids, status, int(counts[countExtent]), false, named.Address, nil)
 }
 
-// deleteVertices marks vertices, and sweeps all buckets. Nothing stops it half-way.
+// deleteVertices marks vertices, and sweeps all buckets. Once it has marked a vertex, it does not stop.
 func (g *Graph) deleteVertices(ctx context.Context, ids []uint32, status []structures.Status,
 	counts [counterWords]uint32) error {
 	extent := int(counts[countExtent])
@@ -148,7 +148,7 @@ func (g *Graph) deleteVertices(ctx context.Context, ids []uint32, status []struc
 		return err
 	}
 	marking := g.mark(ctx, ids, status, extent, true, gone.Address, nil)
-	// Those that were marked are deleted in any case.
+	// Marked vertices are deleted in any case.
 	return joint.Error(marking, recording.Run(g.stream, func() error {
 		g.timed("sweep", func() {
 			g.ranges(extent+g.hubs.buckets, func(first, count int) {
@@ -162,7 +162,7 @@ func (g *Graph) deleteVertices(ctx context.Context, ids []uint32, status []struc
 	}))
 }
 
-// sweepers are the kernels that take marked vertices out of the graph, made before any is marked.
+// sweepers returns the kernels that delete marked vertices. They are made before any vertex is marked.
 func (g *Graph) sweepers(ctx context.Context) (sweep, bury *vk.Kernel[sweepPush], err error) {
 	err = recording.Run(g.stream, func() (err error) {
 		sweep, err = g.sweepKernel(false).Kernel(g.kernels, g.stream)
@@ -182,7 +182,8 @@ type degreesPush struct {
 	Count    uint32
 }
 
-// recordDegrees records the writing of degrees, and of buckets. vertices 0: of all from 0 on.
+// recordDegrees records the writing of degrees, and of numbers of buckets. If vertices is 0, it does so for the first
+// count vertices.
 func (g *Graph) recordDegrees(s *vk.Stream, vertices, degrees, tiles uint64, count int) error {
 	k, err := degreesKernel().Kernel(g.kernels, s)
 	if err != nil {
@@ -192,7 +193,8 @@ func (g *Graph) recordDegrees(s *vk.Stream, vertices, degrees, tiles uint64, cou
 	return nil
 }
 
-// Size counts the vertices and the edges: in a directed graph its arcs, in another one each edge once.
+// Size returns the numbers of vertices and of edges. Errors: vk.ErrClosed, vk.ErrUnsubmitted if a stream has recorded
+// updates and not submitted them, *vk.OutOfMemoryError, the context's.
 func (g *Graph) Size(ctx context.Context) (vertices int, edges uint64, err error) {
 	if err := g.enterShared(ctx); err != nil {
 		return 0, 0, err
@@ -210,7 +212,7 @@ func (g *Graph) Size(ctx context.Context) (vertices int, edges uint64, err error
 	return vertices, edges, err
 }
 
-// edgesNow is how many edges there are, by who has entered.
+// edgesNow returns the number of edges. The caller has entered.
 func (g *Graph) edgesNow(ctx context.Context, s *vk.Stream, counts [counterWords]uint32) (uint64, error) {
 	edges, err := g.arcsNow(ctx, s, int(counts[countExtent]))
 	if !g.o.Directed {
@@ -219,7 +221,7 @@ func (g *Graph) edgesNow(ctx context.Context, s *vk.Stream, counts [counterWords
 	return edges, err
 }
 
-// arcsNow is how many arcs there are from the first vertices, by who has entered.
+// arcsNow returns the number of arcs of the first extent vertices. The caller has entered.
 func (g *Graph) arcsNow(ctx context.Context, s *vk.Stream, extent int) (uint64, error) {
 	if extent == 0 {
 		return 0, nil
@@ -247,8 +249,8 @@ func (g *Graph) arcsNow(ctx context.Context, s *vk.Stream, extent int) (uint64, 
 	return uint64(words[0]) | uint64(words[1])<<32, err
 }
 
-// Degrees returns how many neighbours each vertex has, in a directed graph how many arcs lead from it; 0 of what is no
-// vertex.
+// Degrees returns the number of neighbors of each vertex, in a directed graph that of its arcs. A number that is not a
+// vertex has none. Errors: those of Size.
 func (g *Graph) Degrees(ctx context.Context, vertices []uint32) ([]uint32, error) {
 	if err := g.enterShared(ctx); err != nil {
 		return nil, err
@@ -259,7 +261,8 @@ func (g *Graph) Degrees(ctx context.Context, vertices []uint32) ([]uint32, error
 	return degrees, err
 }
 
-// degrees is Degrees by who has entered, and with tiles also the buckets of each, 0 where there are no slabs.
+// degrees is Degrees for a caller that has entered. With tiles it also returns the number of buckets of each vertex, 0
+// if it has no slabs.
 func (g *Graph) degrees(ctx context.Context, vertices []uint32, tiles bool) (degrees, buckets []uint32, err error) {
 	degrees = make([]uint32, len(vertices))
 	columns := []pipeline.Column{pipeline.In(vertices), pipeline.Out(degrees), {}}

@@ -390,14 +390,9 @@ func (c *core) clear(ctx context.Context) error {
 }
 
 func (c *core) close() error {
-	leave, open, err := c.gate.Shut()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if open {
+	return c.gate.Close(func() error {
 		c.gate.End()
 		c.hashed, c.ordered = nil, nil
-	}
-	return nil
+		return nil
+	})
 }

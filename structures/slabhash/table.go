@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"sync/atomic"
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/gate"
@@ -79,7 +78,7 @@ type table struct {
 	meter     recording.Meter
 	gate      *gate.Gate
 	progress  *gate.Progress
-	prepared  atomic.Bool // all kernels are made
+	prepared  recording.Prepared
 
 	failures uint32 // of the pool, as last seen
 }
@@ -251,23 +250,18 @@ func (t *table) description(b base) Description {
 }
 
 func (t *table) Close() error {
-	leave, open, err := t.gate.Shut()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if !open {
-		return nil
-	}
-	// A shared pool that is open outlives the table: its slabs go back, and nothing may find them in the table then.
-	shares := !t.ownPool && t.gate.Err() == nil
-	if shares {
-		if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
-			return err
+	return t.gate.Close(func() error {
+		// A shared pool that is open outlives the table: its slabs go back, and nothing may find them in the table
+		// then.
+		shares := !t.ownPool && t.gate.Err() == nil
+		if shares {
+			if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
+				return err
+			}
 		}
-	}
-	t.gate.End()
-	return t.free(shares)
+		t.gate.End()
+		return t.free(shares)
+	})
 }
 
 // free frees what the table has. shares: it has slabs of a pool that stays.

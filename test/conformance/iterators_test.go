@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/graph/ordered"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
@@ -262,7 +263,7 @@ func eachIterated(t *testing.T, f func(t *testing.T, s *vk.Stream, x iterated)) 
 	})
 	run("ordered graph", func(t *testing.T, s *vk.Stream) iterated {
 		ctx := t.Context()
-		g, err := graph.BuildOrdered(ctx, d, path, graph.OrderedOptions{Directed: true})
+		g, err := ordered.Build(ctx, d, path, ordered.Options{Directed: true})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, g.Close()) })
 		return iterated{

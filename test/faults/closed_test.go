@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/structures/graph/ordered"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
@@ -28,7 +29,7 @@ func opened(t *testing.T, d *vk.Device) (all []io.Closer) {
 	}
 	tree, err := btree.New[int64, uint32](ctx, d, btree.Options{})
 	require.NoError(t, err)
-	ordered, err := graph.NewOrdered(ctx, d, graph.OrderedOptions{})
+	o, err := ordered.New(ctx, d, ordered.Options{})
 	require.NoError(t, err)
 	narrow, err := btree.New[uint32, uint32](ctx, d, btree.Options{})
 	require.NoError(t, err)
@@ -42,8 +43,8 @@ func opened(t *testing.T, d *vk.Device) (all []io.Closer) {
 	add(sortedarray.New[int64, uint32](ctx, d, sortedarray.Options{}))
 	add(graph.New(ctx, d, graph.Options{}))
 	add(graph.NewNamed[uint64](ctx, d, graph.Options{}))
-	add(ordered.Snapshot(ctx))
-	add(ordered, nil)
+	add(o.Snapshot(ctx))
+	add(o, nil)
 	add(narrow.Snapshot(ctx))
 	add(narrow, nil)
 	add(tree.Snapshot(ctx))
@@ -105,7 +106,7 @@ func TestNilArguments(t *testing.T) {
 		"graph":         of(graph.Load(ctx, d, nil, graph.Options{})),
 		"named graph":   of(graph.LoadNamed[uint64](ctx, d, nil, graph.Options{})),
 		"graph by text": of(graph.LoadNamedByText(ctx, d, nil, graph.Options{})),
-		"ordered graph": of(graph.LoadOrdered(ctx, d, nil, graph.OrderedOptions{})),
+		"ordered graph": of(ordered.Load(ctx, d, nil, ordered.Options{})),
 	} {
 		require.ErrorAs(t, err, &no, name)
 	}
@@ -120,13 +121,13 @@ func TestHandlesGivenToOthers(t *testing.T) {
 	tree, err := btree.New[uint32, uint32](ctx, d, btree.Options{})
 	require.NoError(t, err)
 	defer tree.Close()
-	ordered, err := graph.NewOrdered(ctx, d, graph.OrderedOptions{})
+	o, err := ordered.New(ctx, d, ordered.Options{})
 	require.NoError(t, err)
-	defer ordered.Close()
+	defer o.Close()
 	now, err := tree.Snapshot(ctx)
 	require.NoError(t, err)
 	defer now.Close()
-	then, err := ordered.Snapshot(ctx)
+	then, err := o.Snapshot(ctx)
 	require.NoError(t, err)
 	defer then.Close()
 	stream := testdevice.Stream(t, d)
@@ -134,10 +135,10 @@ func TestHandlesGivenToOthers(t *testing.T) {
 	closed, err := tree.Snapshot(ctx)
 	require.NoError(t, err)
 	require.NoError(t, closed.Close())
-	closedGraph, err := ordered.Snapshot(ctx)
+	closedGraph, err := o.Snapshot(ctx)
 	require.NoError(t, err)
 	require.NoError(t, closedGraph.Close())
-	rows, err := ordered.Now().CSR(ctx)
+	rows, err := o.Now().CSR(ctx)
 	require.NoError(t, err)
 	require.NoError(t, rows.Close())
 	g, err := graph.New(ctx, d, graph.Options{})
@@ -149,12 +150,12 @@ func TestHandlesGivenToOthers(t *testing.T) {
 	type snapshot = btree.Snapshot[uint32, uint32]
 	for want, handles := range map[error][]struct {
 		s *snapshot
-		o *graph.View
+		o *ordered.View
 		r *graph.CSR
 		g *graph.Graph
 		p *alloc.SlabPool
 	}{
-		vk.ErrNotOpen: {{}, {new(snapshot), new(graph.View), new(graph.CSR), new(graph.Graph),
+		vk.ErrNotOpen: {{}, {new(snapshot), new(ordered.View), new(graph.CSR), new(graph.Graph),
 			new(alloc.SlabPool)}},
 		vk.ErrClosed: {{closed, closedGraph, rows, g, pool}},
 	} {
@@ -167,8 +168,8 @@ func TestHandlesGivenToOthers(t *testing.T) {
 				"Diff, newer":  last(btree.Diff(ctx, now, h.s)),
 				"DiffOn":       btree.DiffOn(stream, h.s, now, btree.DeviceDiff{}),
 				"DiffOn newer": btree.DiffOn(stream, now, h.s, btree.DeviceDiff{}),
-				"DiffEdges":    last(graph.DiffEdges(ctx, h.o, then)),
-				"and newer":    last(graph.DiffEdges(ctx, then, h.o)),
+				"DiffEdges":    last(ordered.Diff(ctx, h.o, then)),
+				"and newer":    last(ordered.Diff(ctx, then, h.o)),
 				"FromCSR":      of(graph.Build(ctx, d, h.r, graph.Options{})),
 				"analytics":    of(analytics.New(h.r).Components(ctx)),
 				"live":         of(analytics.NewLive(h.g).Components(ctx)),

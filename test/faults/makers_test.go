@@ -13,6 +13,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/structures/graph/ordered"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -52,7 +53,7 @@ func makers(t *testing.T, d *vk.Device, body func()) map[string]maker {
 	on := graph.DeviceEdges{Count: 4, From: words, To: words, Weights: words, Stream: testdevice.Stream(t, d)}
 	tree, err := btree.Build(ctx, d, keys, keys, btree.Options{})
 	require.NoError(t, err)
-	o, err := graph.BuildOrdered(ctx, d, e, graph.OrderedOptions{Weighted: true})
+	o, err := ordered.Build(ctx, d, e, ordered.Options{Weighted: true})
 	require.NoError(t, err)
 	rows, err := graph.BuildCSR(ctx, d, graph.Edges{From: keys, To: keys}, graph.CSROptions{})
 	require.NoError(t, err)
@@ -76,7 +77,7 @@ func makers(t *testing.T, d *vk.Device, body func()) map[string]maker {
 	require.NoError(t, err)
 	numbered, texts := saveNamed(t, numbers, 7, 1<<40), saveNamed(t, byText, "", "a name")
 	type progress = structures.Progress
-	ordered := func(p progress) graph.OrderedOptions { return graph.OrderedOptions{Tree: btree.Options{Progress: p}} }
+	arcs := func(p progress) ordered.Options { return ordered.Options{Tree: btree.Options{Progress: p}} }
 	return map[string]maker{
 		"structures.Retry": func(ctx context.Context, _ progress, _, _ io.Reader) error {
 			return structures.Retry(ctx, tree, structures.Insert, keys, keys, make([]structures.Status, len(keys)))
@@ -191,17 +192,17 @@ func makers(t *testing.T, d *vk.Device, body func()) map[string]maker {
 		"graph.LoadNamedByText": func(ctx context.Context, p progress, _, r io.Reader) error {
 			return closed(graph.LoadNamedByText(ctx, d, inPlaceOf(r, texts), graph.Options{Progress: p}))
 		},
-		"graph.NewOrdered": func(ctx context.Context, p progress, _, _ io.Reader) error {
-			return closed(graph.NewOrdered(ctx, d, ordered(p)))
+		"ordered.New": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(ordered.New(ctx, d, arcs(p)))
 		},
-		"graph.BuildOrdered": func(ctx context.Context, p progress, _, _ io.Reader) error {
-			return closed(graph.BuildOrdered(ctx, d, graph.Edges{From: e.From, To: e.To}, ordered(p)))
+		"ordered.Build": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(ordered.Build(ctx, d, graph.Edges{From: e.From, To: e.To}, arcs(p)))
 		},
-		"graph.LoadOrdered": func(ctx context.Context, p progress, _, r io.Reader) error {
-			return closed(graph.LoadOrdered(ctx, d, r, ordered(p)))
+		"ordered.Load": func(ctx context.Context, p progress, _, r io.Reader) error {
+			return closed(ordered.Load(ctx, d, r, arcs(p)))
 		},
-		"graph.DiffEdges": func(ctx context.Context, _ progress, _, _ io.Reader) error {
-			for _, err := range graph.DiffEdges(ctx, olderEdges, newerEdges) {
+		"ordered.Diff": func(ctx context.Context, _ progress, _, _ io.Reader) error {
+			for _, err := range ordered.Diff(ctx, olderEdges, newerEdges) {
 				if err != nil {
 					return err
 				}
@@ -231,9 +232,9 @@ func TestPanicsInMakers(t *testing.T) {
 		}
 	}
 	all := makers(t, d, panics)
-	for _, name := range asking(t, false, "alloc", "doctor", "structures", "structures/btree", "structures/graph",
-		"structures/graph/analytics", "structures/lsm", "structures/primitives", "structures/slabhash",
-		"structures/sortedarray") {
+	for _, name := range asking(t, false, "alloc", "doctor", "structures", "structures/btree",
+		"structures/graph", "structures/graph/analytics", "structures/graph/ordered", "structures/lsm",
+		"structures/primitives", "structures/slabhash", "structures/sortedarray") {
 		require.Contains(t, all, name, "it may panic by what a user hands in")
 	}
 	whole := func(r io.Reader) io.Reader { return r }
@@ -327,7 +328,7 @@ func TestPanickingReaders(t *testing.T) {
 			return err
 		},
 		"ordered graph": func() error {
-			_, err := graph.LoadOrdered(t.Context(), d, reader{bytes.NewReader(edges)}, graph.OrderedOptions{})
+			_, err := ordered.Load(t.Context(), d, reader{bytes.NewReader(edges)}, ordered.Options{})
 			return err
 		},
 	} {

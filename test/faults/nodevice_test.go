@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/structures/graph/ordered"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
@@ -72,9 +73,9 @@ func TestNoDevice(t *testing.T) {
 			"graph":            of(graph.New(ctx, d, graph.Options{Capacity: 100})),
 			"graph of edges":   of(graph.Build(ctx, d, edges, graph.Options{})),
 			"graph of a file":  of(graph.Load(ctx, d, graphs(), graph.Options{})),
-			"ordered":          of(graph.NewOrdered(ctx, d, graph.OrderedOptions{})),
-			"ordered of edges": of(graph.BuildOrdered(ctx, d, edges, graph.OrderedOptions{})),
-			"ordered, file":    of(graph.LoadOrdered(ctx, d, graphs(), graph.OrderedOptions{})),
+			"ordered":          of(ordered.New(ctx, d, ordered.Options{})),
+			"ordered of edges": of(ordered.Build(ctx, d, edges, ordered.Options{})),
+			"ordered, file":    of(ordered.Load(ctx, d, graphs(), ordered.Options{})),
 			"named":            of(graph.NewNamed[uint64](ctx, d, graph.Options{})),
 			"named by text":    of(graph.NewNamedByText(ctx, d, graph.Options{})),
 			"rows":             of(graph.NewCSR(ctx, d, graph.Rows{})),

@@ -13,6 +13,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/structures/graph/ordered"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -35,7 +36,7 @@ func TestNotOpen(t *testing.T) {
 		reflect.TypeFor[btree.Snapshot[uint32, uint32]](), reflect.TypeFor[btree.Snapshot[int64, uint32]](),
 		reflect.TypeFor[lsm.LSM[uint32, uint32]](), reflect.TypeFor[lsm.LSM[int64, uint32]](),
 		reflect.TypeFor[sortedarray.Array[uint32, uint32]](), reflect.TypeFor[sortedarray.Array[int64, uint32]](),
-		reflect.TypeFor[graph.Graph](), reflect.TypeFor[graph.Ordered](), reflect.TypeFor[graph.View](),
+		reflect.TypeFor[graph.Graph](), reflect.TypeFor[ordered.Graph](), reflect.TypeFor[ordered.View](),
 		reflect.TypeFor[graph.Named[uint64]](), reflect.TypeFor[graph.Named[string]](), reflect.TypeFor[graph.CSR](),
 		reflect.TypeFor[analytics.Analyzer](), reflect.TypeFor[analytics.Connectivity](),
 	} {

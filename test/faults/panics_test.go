@@ -17,6 +17,7 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/structures/graph/ordered"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
@@ -142,7 +143,7 @@ func others(t *testing.T, d *vk.Device, progress structures.Progress) []handle {
 	e := graph.Edges{From: keys, To: []uint32{2, 3, 4, 1}, Weights: keys}
 	g, err := graph.Build(ctx, d, e, graph.Options{Weighted: true, Progress: progress})
 	require.NoError(t, err)
-	o, err := graph.BuildOrdered(ctx, d, e, graph.OrderedOptions{Weighted: true,
+	o, err := ordered.Build(ctx, d, e, ordered.Options{Weighted: true,
 		Tree: btree.Options{Progress: progress}})
 	require.NoError(t, err)
 	named, err := graph.NewNamed[uint64](ctx, d, graph.Options{Weighted: true, Progress: progress})
@@ -183,7 +184,7 @@ func others(t *testing.T, d *vk.Device, progress structures.Progress) []handle {
 		return func(ctx context.Context) error { _, err := a.Components(ctx); return err }
 	}
 	return []handle{
-		{name: "graph", x: g, alive: edges(g.InsertEdges), check: g.Check, close: g.Close},
+		{name: "graph", x: g, alive: edges(g.InsertEdges), check: g.Inspect().Check, close: g.Close},
 		{name: "ordered graph", x: o, alive: edges(o.InsertEdges), check: o.Check, close: o.Close},
 		{name: "ordered graph now", x: o.Now(), close: o.Now().Close, alive: func(ctx context.Context) error {
 			_, _, err := o.Now().Size(ctx)
@@ -194,13 +195,15 @@ func others(t *testing.T, d *vk.Device, progress structures.Progress) []handle {
 				stream.Discard() // what was recorded before the panic
 				return edges(g.InsertEdges)(ctx)
 			}},
-		{name: "graph in shaders", x: g.InShaders(), alive: edges(g.InsertEdges), check: g.Check,
+		{name: "graph inspected", x: g.Inspect(), alive: edges(g.InsertEdges), check: g.Inspect().Check,
+			close: func() error { return nil }},
+		{name: "graph in shaders", x: g.InShaders(), alive: edges(g.InsertEdges), check: g.Inspect().Check,
 			close: func() error { return nil }},
 		{name: "snapshot of a graph", x: snapshot, close: snapshot.Close, alive: func(ctx context.Context) error {
 			_, _, err := snapshot.FindEdges(ctx, e)
 			return err
 		}},
-		{name: "named graph", x: named, close: named.Close, check: named.Graph().Check,
+		{name: "named graph", x: named, close: named.Close, check: named.Graph().Inspect().Check,
 			alive: func(ctx context.Context) error {
 				_, err := named.InsertVertices(ctx, []uint64{9})
 				return err
@@ -265,7 +268,7 @@ func arguments(t *testing.T, d *vk.Device, h handle, u user) map[reflect.Type]re
 		graph.Edges{From: keys, To: []uint32{2, 2, 2}, Weights: keys},
 		graph.DeviceBatch{Count: 3, From: words(), To: words(), Weights: words(), Status: bytes, Left: left},
 		graph.NamedEdges[uint64]{From: wide, To: []uint64{2, 2, 2}, Weights: keys},
-		[]graph.NeighborRange{{Hi: 9}, {Vertex: 1, Hi: 9}, {Vertex: 2, Hi: 9}},
+		[]ordered.NeighborRange{{Hi: 9}, {Vertex: 1, Hi: 9}, {Vertex: 2, Hi: 9}},
 		analytics.BFSOptions{}, analytics.SSSPOptions{}, analytics.PageRankOptions{Iterations: 3},
 		btree.Node[uint64]{}, btree.Moving{}, "a label", testdevice.Stream(t, d),
 	} {
@@ -392,7 +395,7 @@ func TestPanicsInDictionaries(t *testing.T) {
 }
 
 func TestPanicsInOthers(t *testing.T) {
-	testPanics(t, others, "alloc", "structures/graph", "structures/graph/analytics", "vk")
+	testPanics(t, others, "alloc", "structures/graph", "structures/graph/analytics", "structures/graph/ordered", "vk")
 }
 
 // testPanics tries all that handles there are of some packages.

@@ -121,7 +121,7 @@ func (r *graphRig) do(phase int64, batches ...*edgeBatch) (history []porcupine.O
 
 // look adds what the graph holds of some edges, in both directions if it is undirected, and looks whether it is sound.
 func (r *graphRig) look(edges []uint64, phase int64) (history []porcupine.Operation) {
-	require.NoError(r, r.graph.Check(r.Context()))
+	require.NoError(r, r.graph.Inspect().Check(r.Context()))
 	var e graph.Edges
 	for _, key := range edges {
 		e.From, e.To = append(e.From, uint32(key>>32)), append(e.To, uint32(key))

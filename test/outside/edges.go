@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/graph/ordered"
 )
 
 func init() {
@@ -13,19 +14,19 @@ func init() {
 	}})
 }
 
-// changedEdges compares DiffEdges with n changes, of the same sorts.
+// changedEdges compares ordered.Diff with n changes, of the same sorts.
 func changedEdges(n int) {
 	star := func(first, n, weight int) graph.Edges {
 		return graph.Edges{From: make([]uint32, n), To: some[uint32](first, n), Weights: some[uint32](weight, n)}
 	}
-	g := must(graph.BuildOrdered(ctx, device, star(1, n/2, 1), graph.OrderedOptions{Weighted: true}))
+	g := must(ordered.Build(ctx, device, star(1, n/2, 1), ordered.Options{Weighted: true}))
 	older := must(g.Snapshot(ctx))
 	must(g.DeleteEdges(ctx, star(1, n/4, 0)))
 	must(g.InsertEdges(ctx, star(1+n/4, n-n/4, n/4+2)))
 	newer := must(g.Snapshot(ctx))
-	var want, got []graph.EdgeChange
+	var want, got []ordered.Change
 	for i := range n {
-		change := graph.EdgeChange{Edge: graph.Edge{To: uint32(1 + i), Weight: uint32(i + 2)}, Kind: structures.Insert}
+		change := ordered.Change{Edge: graph.Edge{To: uint32(1 + i), Weight: uint32(i + 2)}, Kind: structures.Insert}
 		switch {
 		case i < n/4:
 			change.Weight, change.Kind = uint32(i+1), structures.Delete
@@ -34,11 +35,11 @@ func changedEdges(n int) {
 		}
 		want = append(want, change)
 	}
-	for change, err := range graph.DiffEdges(ctx, older, newer) {
+	for change, err := range ordered.Diff(ctx, older, newer) {
 		check(err)
 		got = append(got, change)
 	}
-	equal("DiffEdges", want, got)
+	equal("ordered.Diff", want, got)
 	check(older.Close())
 	check(newer.Close())
 	check(g.Close())

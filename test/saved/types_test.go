@@ -17,6 +17,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/graph/ordered"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
@@ -226,7 +227,7 @@ func TestTypesOfGraph(t *testing.T) {
 		}
 		return err
 	}, func(file []byte) error {
-		g, err := graph.LoadOrdered(t.Context(), d, bytes.NewReader(file), graph.OrderedOptions{})
+		g, err := ordered.Load(t.Context(), d, bytes.NewReader(file), ordered.Options{})
 		if err == nil {
 			err = g.Close()
 		}

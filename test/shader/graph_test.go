@@ -78,7 +78,7 @@ func graphProgram(t *testing.T, r *rig, weighted, wide bool, width int) {
 			require.EqualValues(t, structures.Inserted, outcomes[i])
 		}
 	}
-	require.NoError(t, g.Check(ctx))
+	require.NoError(t, g.Inspect().Check(ctx))
 	_, edges, err := g.Size(ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, len(want), edges)
@@ -235,7 +235,7 @@ func TestPageDynamicGraph(t *testing.T) {
 		}
 		pairs := put(r, words)
 		require.NoError(t, joinCommon(ctx, r.d, r.s, module, g, pairs, put(r, []uint32{0}), len(words)/4, 1))
-		require.NoError(t, g.Check(ctx))
+		require.NoError(t, g.Inspect().Check(ctx))
 		for pair, common := range want {
 			weights, found, err := g.FindEdges(ctx, graph.Edges{From: pair[:1], To: pair[1:]})
 			require.NoError(t, err)

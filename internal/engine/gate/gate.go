@@ -125,5 +125,19 @@ func (g *Gate) Shut() (leave func(), open bool, err error) {
 	return leave, open, nil
 }
 
+// Close calls free while no call is in, unless the handle is closed. free calls End, or returns an error and leaves the
+// handle open. Error: free's; vk.ErrNotOpen.
+func (g *Gate) Close(free func() error) error {
+	leave, open, err := g.Shut()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if !open {
+		return nil
+	}
+	return free()
+}
+
 // End marks the handle as closed. The caller must be inside alone.
 func (g *Gate) End() { g.ended.Store(true) }

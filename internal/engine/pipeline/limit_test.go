@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/graph/ordered"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/pass"
@@ -54,7 +55,7 @@ func TestMaxBytes(t *testing.T) {
 		"snapshots":       {8_000, limitedTree(btree.Options{MaxBytes: limit}, true)},
 		"lsm":             {40_000, limitedLSM(lsm.Options{MaxBytes: limit, Batch: 1 << 10})},
 		"graph":           {10_000, limitedGraph(graph.Options{MaxBytes: limit, Weighted: true})},
-		"ordered graph": {8_000, limitedOrdered(graph.OrderedOptions{Weighted: true,
+		"ordered graph": {8_000, limitedOrdered(ordered.Options{Weighted: true,
 			Tree: btree.Options{MaxBytes: limit}})},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -283,9 +284,9 @@ func limitedGraph(o graph.Options) func(t *testing.T, d *vk.Device) limited {
 	}
 }
 
-func limitedOrdered(o graph.OrderedOptions) func(t *testing.T, d *vk.Device) limited {
+func limitedOrdered(o ordered.Options) func(t *testing.T, d *vk.Device) limited {
 	return func(t *testing.T, d *vk.Device) limited {
-		g, err := graph.NewOrdered(t.Context(), d, o)
+		g, err := ordered.New(t.Context(), d, o)
 		require.NoError(t, err)
 		return limitedEditable(t, g, g.Now())
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"math"
 	"sync"
-	"sync/atomic"
 
 	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/joint"
@@ -68,7 +67,7 @@ type Core struct {
 	changes   recording.Changes // of the contents
 	gate      *gate.Gate
 	meter     recording.Meter
-	prepared  atomic.Bool // all kernels are made
+	prepared  recording.Prepared
 }
 
 // Bare initializes the core of a structure that was never opened, whose calls return errors.
@@ -218,29 +217,23 @@ func (c *Core) Changed() { c.changes.Made() }
 // Close waits for the calls before it, and frees the core after the work that streams have recorded. free frees the
 // rest of the structure. Further calls do nothing.
 func (c *Core) Close(free func()) error {
-	leave, open, err := c.gate.Shut()
-	if err != nil {
+	return c.gate.Close(func() (err error) {
+		c.gate.End()
+		if c.Stream != nil {
+			err = c.Stream.Close()
+		}
+		err = joint.Error(err, c.pipelines.Close(), c.Queries.Close(), c.Primitives.Close())
+		c.Trim()
+		if c.counted != nil {
+			c.uses.Free(c.counted.Free)
+		}
+		if c.Rows != nil {
+			c.uses.Free(c.Rows.Free)
+		}
+		free()
+		c.meter.Hold(0)
 		return err
-	}
-	defer leave()
-	if !open {
-		return nil
-	}
-	c.gate.End()
-	if c.Stream != nil {
-		err = c.Stream.Close()
-	}
-	err = joint.Error(err, c.pipelines.Close(), c.Queries.Close(), c.Primitives.Close())
-	c.Trim()
-	if c.counted != nil {
-		c.uses.Free(c.counted.Free)
-	}
-	if c.Rows != nil {
-		c.uses.Free(c.Rows.Free)
-	}
-	free()
-	c.meter.Hold(0)
-	return err
+	})
 }
 
 // Scratch returns the address of the given number of bytes for the next work on a stream. They are used after all work

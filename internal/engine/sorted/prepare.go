@@ -4,27 +4,15 @@ import (
 	"context"
 	"slices"
 
-	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures/primitives"
 )
 
 // Prepare makes all kernels that calls on the structure may need (structures.Dictionary).
 func (c *Core) Prepare(ctx context.Context) error {
-	ctx, end := c.Progress.Begin(ctx)
-	defer end()
-	if err := c.gate.EnterShared(ctx); err != nil {
-		return err
-	}
-	c.gate.LeaveShared()
-	if c.prepared.Load() {
-		return nil
-	}
-	err := c.kernels().Prepare(ctx, c.Device, gate.Told(ctx))
-	if err == nil {
-		c.prepared.Store(true)
-	}
-	return err
+	return c.prepared.Prepare(ctx, c.Device, c.gate, c.Progress, func() (recording.Table, []recording.Form) {
+		return c.kernels(), nil
+	})
 }
 
 func (c *Core) kernels() recording.Table {

@@ -198,7 +198,7 @@ func (r *graphRun) distinct(n int) uint64 {
 
 // has checks that the graph is sound, and has so many edges.
 func (r *graphRun) has(edges uint64) {
-	ok(r.graph.Check(r.ctx))
+	ok(r.graph.Inspect().Check(r.ctx))
 	_, got, err := r.graph.Size(r.ctx)
 	ok(err)
 	if got != edges {
@@ -271,7 +271,7 @@ func (r *graphRun) timings() []vk.Timing {
 	if r.graph == nil {
 		return nil
 	}
-	return must(r.graph.Stats(r.ctx)).Timings
+	return must(r.graph.Inspect().Stats(r.ctx)).Timings
 }
 
 // buildGraph measures the bulk build of n unsorted edges.

@@ -92,7 +92,7 @@ func newAnalyzer(d *vk.Device) *Analyzer {
 // directed reports whether the graph has arcs without opposites.
 func (a *Analyzer) directed() bool {
 	if a.on != nil {
-		return a.on.Options().Directed
+		return a.on.Inspect().Options().Directed
 	}
 	return !a.g.Symmetric
 }
@@ -100,7 +100,7 @@ func (a *Analyzer) directed() bool {
 // weighted reports whether the graph's arcs have weights.
 func (a *Analyzer) weighted() bool {
 	if a.on != nil {
-		return a.on.Options().Weighted
+		return a.on.Inspect().Options().Weighted
 	}
 	return a.g.Weights != nil
 }
@@ -115,20 +115,14 @@ func (a *Analyzer) turns() *gate.Gate {
 
 // Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (a *Analyzer) Close() error {
-	leave, open, err := a.turns().Shut()
-	if err != nil {
+	return a.turns().Close(func() (err error) {
+		a.gate.End()
+		a.incoming.close()
+		for _, w := range a.idle {
+			err = joint.Error(err, w.close())
+		}
 		return err
-	}
-	defer leave()
-	if !open {
-		return nil
-	}
-	a.gate.End()
-	a.incoming.close()
-	for _, w := range a.idle {
-		err = joint.Error(err, w.close())
-	}
-	return err
+	})
 }
 
 // run has f do a call's work, with a workspace.

@@ -127,14 +127,8 @@ func (c *Connectivity) Components(ctx context.Context) (r ComponentsResult, err 
 
 // Close waits for the calls that are running, and frees the memory. Further calls do nothing.
 func (c *Connectivity) Close() error {
-	leave, open, err := c.turns().Shut()
-	if err != nil || !open {
-		if leave != nil {
-			leave()
-		}
-		return err
-	}
-	defer leave()
-	c.gate.End()
-	return c.w.close()
+	return c.turns().Close(func() error {
+		c.gate.End()
+		return c.w.close()
+	})
 }

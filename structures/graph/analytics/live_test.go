@@ -127,7 +127,7 @@ func TestLiveFollows(t *testing.T) {
 	}
 	insert(t, g, left.between(0, len(left.from), true))
 	requireAll(t, a, left)
-	require.NoError(t, g.Check(t.Context()))
+	require.NoError(t, g.Inspect().Check(t.Context()))
 }
 
 // requireAll compares all algorithms with the edges, and returns how many triangles there are.

@@ -45,7 +45,7 @@ type PageRankResult struct {
 // Source: Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998. Each vertex pulls from its
 // neighbours; rows are divided into four classes by length.
 func (a *Analyzer) PageRank(ctx context.Context, o PageRankOptions) (r PageRankResult, err error) {
-	if a != nil && a.on != nil && a.on.Options().Directed {
+	if a != nil && a.on != nil && a.on.Inspect().Options().Directed {
 		return a.pageRankOfSnapshot(ctx, o)
 	}
 	err = a.run(ctx, func(w *workspace) error {

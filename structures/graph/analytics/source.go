@@ -50,7 +50,7 @@ const (
 
 // live measures a graph where it is, while nothing changes it.
 func (w *workspace) live(at graph.Description) (err error) {
-	o := w.on.Options()
+	o := w.on.Inspect().Options()
 	slots := slabhash.SlotsAt(structures.Bits32, !o.Weighted)
 	if most := (most32 - liveMargin) / uint64(slots); uint64(at.Pool.Blocks)<<10 > most {
 		return &vk.LimitError{What: "slabs of a graph that is analysed where it is",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph/internal/edgelist"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -24,6 +25,20 @@ func (a Arrays) Free() {
 	a.Offsets.Free()
 	a.Targets.Free()
 	a.Weights.Free()
+}
+
+// MaxArcs is the greatest number of arcs in rows.
+const MaxArcs = primitives.MaxLength
+
+// CheckSizes returns an error if rows cannot have that many vertices and arcs.
+func CheckSizes(vertices, arcs int) error {
+	if vertices < 0 || vertices > edgelist.MaxVertices {
+		return &structures.CountError{What: "vertices", N: vertices, Most: edgelist.MaxVertices}
+	}
+	if arcs < 0 || arcs > MaxArcs {
+		return &structures.CountError{What: "arcs", N: arcs, Most: MaxArcs}
+	}
+	return nil
 }
 
 // Edges are edges in device buffers.

@@ -1,4 +1,4 @@
-package graph_test
+package ordered_test
 
 import (
 	"bytes"
@@ -14,8 +14,10 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
-	. "github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/graph"
+	. "github.com/vkds/vkds/structures/graph/ordered"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/graphoracle"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
@@ -23,14 +25,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-func orderedOptions(o Options) OrderedOptions {
-	return OrderedOptions{Directed: o.Directed, Weighted: o.Weighted, SelfLoops: o.SelfLoops, Vertices: o.Vertices}
+func orderedOptions(o graph.Options) Options {
+	return Options{Directed: o.Directed, Weighted: o.Weighted, SelfLoops: o.SelfLoops, Vertices: o.Vertices}
 }
 
 // newOrdered makes one until the test's end.
-func newOrdered(t testing.TB, d *vk.Device, o OrderedOptions) *Ordered {
+func newGraph(t testing.TB, d *vk.Device, o Options) *Graph {
 	t.Helper()
-	g, err := NewOrdered(t.Context(), d, o)
+	g, err := New(t.Context(), d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, g.Close()) })
 	return g
@@ -42,49 +44,51 @@ func requireWords(t require.TestingT, want, got []uint32) {
 }
 
 // requireOrdered requires that a graph holds what the oracle does, by every way of asking.
-func requireOrdered(t require.TestingT, ctx context.Context, g *View, w *oracle) {
+func requireOrdered(t require.TestingT, ctx context.Context, g *View, w *graphoracle.Oracle) {
 	vertices, edges, err := g.Size(ctx)
 	require.NoError(t, err)
-	require.Equal(t, w.extent, vertices)
-	require.Equal(t, w.edges(), edges)
+	require.Equal(t, w.Extent, vertices)
+	require.Equal(t, w.Edges(), edges)
 
-	all := make([]arc, 0, len(w.arcs))
-	for a := range w.arcs {
+	all := make([]graphoracle.Arc, 0, len(w.Arcs))
+	for a := range w.Arcs {
 		all = append(all, a)
 	}
-	slices.SortFunc(all, func(a, b arc) int { return slices.Compare([]uint32{a.from, a.to}, []uint32{b.from, b.to}) })
-	ids, rows := make([]uint32, w.extent+2), make([][]uint32, w.extent+2)
+	slices.SortFunc(all, func(a, b graphoracle.Arc) int {
+		return slices.Compare([]uint32{a.From, a.To}, []uint32{b.From, b.To})
+	})
+	ids, rows := make([]uint32, w.Extent+2), make([][]uint32, w.Extent+2)
 	var weights []uint32
 	for i := range ids {
 		ids[i] = uint32(i)
 	}
 	for _, a := range all {
-		rows[a.from], weights = append(rows[a.from], a.to), append(weights, w.arcs[a])
+		rows[a.From], weights = append(rows[a.From], a.To), append(weights, w.Arcs[a])
 	}
 	degrees, err := g.Degrees(ctx, ids)
 	require.NoError(t, err)
 	n, err := g.Neighbors(ctx, ids)
 	require.NoError(t, err)
-	offsets, targets, csrWeights := slicesOf(t, ctx, func() (*CSR, error) { return g.CSR(ctx) })
+	offsets, targets, csrWeights := graphoracle.Slices(t, ctx, func() (*graph.CSR, error) { return g.CSR(ctx) })
 	requireWords(t, slices.Concat(rows...), n.Targets)
 	requireWords(t, n.Targets, targets)
-	if w.o.Weighted {
+	if w.O.Weighted {
 		requireWords(t, weights, n.Weights)
 		requireWords(t, weights, csrWeights)
 	} else {
 		require.Nil(t, n.Weights)
 		require.Nil(t, csrWeights)
 	}
-	require.Len(t, offsets, w.extent+1)
+	require.Len(t, offsets, w.Extent+1)
 	var parts []NeighborRange
-	var pairs Edges
+	var pairs graph.Edges
 	for i := range ids {
 		of, _ := n.Of(i)
 		require.EqualValues(t, len(rows[i]), degrees[i])
 		require.Len(t, of, len(rows[i]), "neighbours of %d", i)
-		if i < w.extent {
+		if i < w.Extent {
 			require.EqualValues(t, n.Offsets[i], offsets[i])
-			pairs.From, pairs.To = append(pairs.From, uint32(i)), append(pairs.To, uint32((i*7+1)%w.extent))
+			pairs.From, pairs.To = append(pairs.From, uint32(i)), append(pairs.To, uint32((i*7+1)%w.Extent))
 		}
 		parts = append(parts, NeighborRange{uint32(i), 3, uint32(i)})
 	}
@@ -110,20 +114,20 @@ func requireOrdered(t require.TestingT, ctx context.Context, g *View, w *oracle)
 }
 
 // requireExported requires that a graph has the oracle's edges and no others.
-func requireExported(t require.TestingT, ctx context.Context, g *View, w *oracle) {
+func requireExported(t require.TestingT, ctx context.Context, g *View, w *graphoracle.Oracle) {
 	exported := edgesOf(t, ctx, g)
-	require.Len(t, exported.From, int(w.edges()))
+	require.Len(t, exported.From, int(w.Edges()))
 	for i, from := range exported.From {
-		weight, there := w.arcs[arc{from, exported.To[i]}]
+		weight, there := w.Arcs[graphoracle.Arc{From: from, To: exported.To[i]}]
 		require.True(t, there)
-		if w.o.Weighted {
+		if w.O.Weighted {
 			require.Equal(t, weight, exported.Weights[i])
 		}
 	}
 }
 
 // edgesOf are all edges of a graph.
-func edgesOf(t require.TestingT, ctx context.Context, g *View) (all Edges) {
+func edgesOf(t require.TestingT, ctx context.Context, g *View) (all graph.Edges) {
 	for e, err := range g.AllEdges(ctx) {
 		require.NoError(t, err)
 		all.From, all.To, all.Weights = append(all.From, e.From), append(all.To, e.To), append(all.Weights, e.Weight)
@@ -131,55 +135,45 @@ func edgesOf(t require.TestingT, ctx context.Context, g *View) (all Edges) {
 	return all
 }
 
-// clone is an oracle that doesn't change with the first one.
-func (w *oracle) clone() *oracle {
-	c := newOracle(w.o)
-	c.extent = w.extent
-	for a, weight := range w.arcs {
-		c.arcs[a] = weight
-	}
-	return c
-}
-
 // Programs of batches of all kinds come to what they come to in Go's maps, and so do snapshots of every state on the
 // way there, and what has changed between them.
 func TestOrdered(t *testing.T) {
 	d := testdevice.Open(t)
-	eachSort(t, func(t *testing.T, o Options) {
+	graphoracle.EachSort(t, func(t *testing.T, o graph.Options) {
 		rapid.Check(t, func(rt *rapid.T) {
 			ctx, o := t.Context(), o
 			o.Vertices = rapid.SampledFrom([]int{0, 10, 300}).Draw(rt, "vertices")
 			extent := uint32(rapid.SampledFrom([]int{5, 60, 700}).Draw(rt, "extent"))
-			w := newOracle(o)
-			var g *Ordered
+			w := graphoracle.New(o)
+			var g *Graph
 			var err error
 			if rapid.Bool().Draw(rt, "built") {
-				e := batch(rt, o, extent)
-				g, err = BuildOrdered(ctx, d, e, orderedOptions(o))
+				e := graphoracle.Batch(rt, o, extent)
+				g, err = Build(ctx, d, e, orderedOptions(o))
 				for i, from := range e.From {
 					weight := uint32(0)
 					if o.Weighted {
 						weight = e.Weights[i]
 					}
-					w.update(structures.Insert, from, e.To[i], weight)
+					w.Update(structures.Insert, from, e.To[i], weight)
 				}
 			} else {
-				g, err = NewOrdered(ctx, d, orderedOptions(o))
+				g, err = New(ctx, d, orderedOptions(o))
 			}
 			require.NoError(rt, err)
 			defer func() { require.NoError(rt, g.Close()) }()
-			var then []*oracle
+			var then []*graphoracle.Oracle
 			var at []*View
 			for range rapid.IntRange(1, 5).Draw(rt, "batches") {
 				s, err := g.Snapshot(ctx)
 				require.NoError(rt, err)
 				defer s.Close()
-				then, at = append(then, w.clone()), append(at, s)
-				kind := rapid.SampledFrom(kinds(o)).Draw(rt, "kind")
-				e := batch(rt, o, extent)
+				then, at = append(then, w.Clone()), append(at, s)
+				kind := rapid.SampledFrom(graphoracle.Kinds(o)).Draw(rt, "kind")
+				e := graphoracle.Batch(rt, o, extent)
 				got := make([]structures.Status, len(e.From))
 				require.NoError(rt, g.UpdateEdgesInto(ctx, kind, e, got))
-				w.updates(rt, kind, e, got)
+				w.Updates(rt, kind, e, got)
 			}
 			require.NoError(rt, g.Check(ctx))
 			requireOrdered(rt, ctx, g.Now(), w)
@@ -194,73 +188,60 @@ func TestOrdered(t *testing.T) {
 }
 
 // requireSaved requires that what a graph is saved as is the graph, to either sort.
-func requireSaved(t require.TestingT, ctx context.Context, d *vk.Device, g *View, w *oracle) {
+func requireSaved(t require.TestingT, ctx context.Context, d *vk.Device, g *View, w *graphoracle.Oracle) {
 	var file bytes.Buffer
 	n, err := g.Save(ctx, &file)
 	require.NoError(t, err)
 	require.EqualValues(t, file.Len(), n)
 	whole := file.Bytes()
-	loaded, err := LoadOrdered(ctx, d, bytes.NewReader(whole), OrderedOptions{})
+	loaded, err := Load(ctx, d, bytes.NewReader(whole), Options{})
 	require.NoError(t, err)
 	requireExported(t, ctx, loaded.Now(), w)
 	vertices, _, err := loaded.Now().Size(ctx)
 	require.NoError(t, err)
-	require.Equal(t, w.extent, vertices)
+	require.Equal(t, w.Extent, vertices)
 	require.NoError(t, loaded.Check(ctx))
 	require.NoError(t, loaded.Close())
-	other, err := Load(ctx, d, bytes.NewReader(whole), Options{})
+	other, err := graph.Load(ctx, d, bytes.NewReader(whole), graph.Options{})
 	require.NoError(t, err)
 	_, edges, err := other.Size(ctx)
 	require.NoError(t, err)
-	require.Equal(t, w.edges(), edges)
+	require.Equal(t, w.Edges(), edges)
 	require.NoError(t, other.Close())
 	var damaged *structures.SavedError
-	_, err = LoadOrdered(ctx, d, bytes.NewReader(whole[:len(whole)-1]), OrderedOptions{})
+	_, err = Load(ctx, d, bytes.NewReader(whole[:len(whole)-1]), Options{})
 	require.ErrorAs(t, err, &damaged)
 }
 
 // requireDiff requires that what has changed between two snapshots is what has between the oracles, in whichever order
 // it is asked for.
-func requireDiff(t require.TestingT, ctx context.Context, older, newer *View, was, is *oracle) {
-	var turned []EdgeChange
-	for c, err := range DiffEdges(ctx, newer, older) {
+func requireDiff(t require.TestingT, ctx context.Context, older, newer *View, was, is *graphoracle.Oracle) {
+	var turned []Change
+	for c, err := range Diff(ctx, newer, older) {
 		require.NoError(t, err)
 		turned = append(turned, c)
 	}
-	after, last := was.clone(), Edge{}
-	for c, err := range DiffEdges(ctx, older, newer) {
+	after, last := was.Clone(), graph.Edge{}
+	for c, err := range Diff(ctx, older, newer) {
 		require.NoError(t, err)
 		require.NotEmpty(t, turned)
 		require.Equal(t, c, turned[0])
 		turned = turned[1:]
-		require.True(t, last == Edge{} || c.From > last.From || c.From == last.From && c.To > last.To)
+		require.True(t, last == graph.Edge{} || c.From > last.From || c.From == last.From && c.To > last.To)
 		last = c.Edge
 		switch c.Kind {
 		case structures.Delete:
-			require.Equal(t, was.arcs[arc{c.From, c.To}], c.Weight)
-			require.Equal(t, structures.Deleted, after.update(structures.Delete, c.From, c.To, 0))
+			require.Equal(t, was.Arcs[graphoracle.Arc{From: c.From, To: c.To}], c.Weight)
+			require.Equal(t, structures.Deleted, after.Update(structures.Delete, c.From, c.To, 0))
 		case structures.InsertUnique:
-			require.Equal(t, structures.Inserted, after.update(structures.Insert, c.From, c.To, c.Weight))
+			require.Equal(t, structures.Inserted, after.Update(structures.Insert, c.From, c.To, c.Weight))
 		default:
-			require.Equal(t, structures.Assigned, after.update(structures.Insert, c.From, c.To, c.Weight))
-			require.NotEqual(t, was.arcs[arc{c.From, c.To}], c.Weight)
+			require.Equal(t, structures.Assigned, after.Update(structures.Insert, c.From, c.To, c.Weight))
+			require.NotEqual(t, was.Arcs[graphoracle.Arc{From: c.From, To: c.To}], c.Weight)
 		}
 	}
 	require.Empty(t, turned)
-	require.Equal(t, is.arcs, after.arcs)
-}
-
-// stopsAfter is a context that ends when it has been asked so often whether it has.
-type stopsAfter struct {
-	context.Context
-	left int
-}
-
-func (c *stopsAfter) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
+	require.Equal(t, is.Arcs, after.Arcs)
 }
 
 // nearlyFull is a pool of one block, which can't grow, and of which about so many slabs are free until the test's end.
@@ -287,7 +268,7 @@ func nearlyFull(t *testing.T, d *vk.Device, free int) *alloc.SlabPool {
 func TestOrderedStopped(t *testing.T) {
 	pass.OneWidth(t, "the host handles what is left of a stopped batch")
 	d := testdevice.Open(t)
-	eachSort(t, func(t *testing.T, o Options) {
+	graphoracle.EachSort(t, func(t *testing.T, o graph.Options) {
 		stopped, partly := 0, 0
 		for seed := range uint64(6 + 40*stress.Level) {
 			r := rand.New(rand.NewPCG(seed, 5))
@@ -303,17 +284,17 @@ func TestOrderedStopped(t *testing.T) {
 			default:
 				size = 101 // arcs of an edge are in chunks of their own
 			}
-			inChunksOf(t, size)
-			g, err := NewOrdered(t.Context(), d, options)
+			graphoracle.InChunksOf(t, size)
+			g, err := New(t.Context(), d, options)
 			require.NoError(t, err)
-			w := newOracle(o)
+			w := graphoracle.New(o)
 			vertices := uint32(1500)
 			if held {
 				vertices = 60
-				_, err = g.InsertEdges(t.Context(), spreadOver(r, o, 300, vertices))
+				_, err = g.InsertEdges(t.Context(), graphoracle.SpreadOver(r, o, 300, vertices))
 				require.NoError(t, err)
 				all := edgesOf(t, t.Context(), g.Now())
-				w.updates(t, structures.Insert, all, slices.Repeat([]structures.Status{structures.Inserted},
+				w.Updates(t, structures.Insert, all, slices.Repeat([]structures.Status{structures.Inserted},
 					len(all.From)))
 			}
 			for range 4 {
@@ -322,15 +303,15 @@ func TestOrderedStopped(t *testing.T) {
 					require.NoError(t, err)
 					defer s.Close()
 				}
-				kind := kinds(o)[r.IntN(len(kinds(o)))]
-				e := spreadOver(r, o, 900+r.IntN(1500), vertices)
+				kind := graphoracle.Kinds(o)[r.IntN(len(graphoracle.Kinds(o)))]
+				e := graphoracle.SpreadOver(r, o, 900+r.IntN(1500), vertices)
 				status := make([]structures.Status, len(e.From))
-				var ctx context.Context = &stopsAfter{t.Context(), 5 + r.IntN(40)}
+				var ctx context.Context = &graphoracle.StopsAfter{Context: t.Context(), Left: 5 + r.IntN(40)}
 				if full {
 					ctx = t.Context()
 				}
 				err := g.UpdateEdgesInto(ctx, kind, e, status)
-				some, of := done(e, status)
+				some, of := graphoracle.Done(e, status)
 				if err != nil {
 					var pending *structures.PendingError
 					require.ErrorAs(t, err, &pending)
@@ -340,12 +321,12 @@ func TestOrderedStopped(t *testing.T) {
 						partly++
 					}
 				}
-				w.updates(t, kind, some, of)
+				w.Updates(t, kind, some, of)
 				require.NoError(t, g.Check(t.Context()), "seed %d", seed)
 				requireExported(t, t.Context(), g.Now(), w)
 			}
 			require.NoError(t, g.Close())
-			inChunksOf(t, 0)
+			graphoracle.InChunksOf(t, 0)
 		}
 		t.Logf("%d batches were stopped, %d of them in mid-batch", stopped, partly)
 		require.NotZero(t, partly)
@@ -355,9 +336,9 @@ func TestOrderedStopped(t *testing.T) {
 // Goroutines that ask see each batch as a whole, in both directions; one that has a snapshot sees none.
 func TestOrderedByGoroutines(t *testing.T) {
 	d := testdevice.Open(t)
-	g := newOrdered(t, d, OrderedOptions{Weighted: true, Vertices: 300})
+	g := newGraph(t, d, Options{Weighted: true, Vertices: 300})
 	const n = 250
-	e := Edges{From: make([]uint32, n), To: make([]uint32, n), Weights: make([]uint32, n)}
+	e := graph.Edges{From: make([]uint32, n), To: make([]uint32, n), Weights: make([]uint32, n)}
 	for i := range n {
 		e.From[i], e.To[i] = uint32(i), uint32((i+7)%n)
 	}
@@ -365,7 +346,7 @@ func TestOrderedByGoroutines(t *testing.T) {
 	require.NoError(t, err)
 	still, err := g.Snapshot(t.Context())
 	require.NoError(t, err)
-	back := Edges{From: e.To, To: e.From}
+	back := graph.Edges{From: e.To, To: e.From}
 	var all sync.WaitGroup
 	all.Go(func() {
 		for round := range uint32(20) {
@@ -398,8 +379,8 @@ func TestOrderedByGoroutines(t *testing.T) {
 // Rows of a snapshot hinder nobody, and nobody hinders them.
 func TestOrderedRowsBesideUpdates(t *testing.T) {
 	d := testdevice.Open(t)
-	g := newOrdered(t, d, OrderedOptions{Vertices: 1 << 21})
-	var e Edges
+	g := newGraph(t, d, Options{Vertices: 1 << 21})
+	var e graph.Edges
 	for i := range uint32(5000) {
 		e.From, e.To = append(e.From, i), append(e.To, i*7+1)
 	}
@@ -417,7 +398,7 @@ func TestOrderedRowsBesideUpdates(t *testing.T) {
 				return
 			default:
 			}
-			_, err := g.InsertEdges(t.Context(), Edges{[]uint32{i % 999}, []uint32{i % 777}, nil})
+			_, err := g.InsertEdges(t.Context(), graph.Edges{From: []uint32{i % 999}, To: []uint32{i % 777}})
 			if !assert.NoError(t, err) {
 				return
 			}
@@ -437,18 +418,18 @@ func TestOrderedRowsBesideUpdates(t *testing.T) {
 func TestRowsStopped(t *testing.T) {
 	pass.OneWidth(t, "the host handles what is left of a stopped batch")
 	d := testdevice.Open(t)
-	g := newOrdered(t, d, OrderedOptions{Weighted: true})
-	e := spread(rand.New(rand.NewPCG(1, 2)), Options{Weighted: true}, 3000)
+	g := newGraph(t, d, Options{Weighted: true})
+	e := graphoracle.Spread(rand.New(rand.NewPCG(1, 2)), graph.Options{Weighted: true}, 3000)
 	_, err := g.InsertEdges(t.Context(), e)
 	require.NoError(t, err)
 	made := 0
 	for questions := 0; made < 3; questions++ {
-		ctx := &stopsAfter{t.Context(), questions}
+		ctx := &graphoracle.StopsAfter{Context: t.Context(), Left: questions}
 		csr, err := g.Now().CSR(ctx)
 		made = 0
 		if err == nil {
-			ctx.left = questions
-			var back *CSR
+			ctx.Left = questions
+			var back *graph.CSR
 			if back, err = csr.Transpose(ctx); err == nil {
 				made++
 				require.NoError(t, back.Close())
@@ -456,8 +437,8 @@ func TestRowsStopped(t *testing.T) {
 			require.NoError(t, csr.Close())
 			made++
 		}
-		ctx.left = questions
-		csr, err = BuildCSR(ctx, d, e, CSROptions{})
+		ctx.Left = questions
+		csr, err = graph.BuildCSR(ctx, d, e, graph.CSROptions{})
 		if err == nil {
 			made++
 			require.NoError(t, csr.Close())
@@ -473,12 +454,12 @@ func TestOrderedProgressCallsBack(t *testing.T) {
 	pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{})
 	require.NoError(t, err)
 	defer pool.Close()
-	var g *Ordered
+	var g *Graph
 	asked := 0
 	told := func(int, int) {
 		if g != nil {
 			asked++
-			_, err := g.InsertEdges(t.Context(), Edges{From: []uint32{7}, To: []uint32{8}})
+			_, err := g.InsertEdges(t.Context(), graph.Edges{From: []uint32{7}, To: []uint32{8}})
 			assert.NoError(t, err)
 			_, _, err = g.Now().Size(t.Context())
 			assert.NoError(t, err)
@@ -487,15 +468,15 @@ func TestOrderedProgressCallsBack(t *testing.T) {
 	set, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{Pool: pool, Progress: told})
 	require.NoError(t, err)
 	defer set.Close()
-	g = newOrdered(t, d, OrderedOptions{Tree: btree.Options{Pool: pool, Progress: told}})
+	g = newGraph(t, d, Options{Tree: btree.Options{Pool: pool, Progress: told}})
 	for i, call := range []func() error{
 		func() error { _, err := set.Insert(t.Context(), []uint32{1, 2, 3}); return err },
 		func() error {
-			_, err := g.InsertEdges(t.Context(), Edges{From: []uint32{1}, To: []uint32{2}})
+			_, err := g.InsertEdges(t.Context(), graph.Edges{From: []uint32{1}, To: []uint32{2}})
 			return err
 		},
 		func() error {
-			_, _, err := g.Now().FindEdges(t.Context(), Edges{From: []uint32{1}, To: []uint32{2}})
+			_, _, err := g.Now().FindEdges(t.Context(), graph.Edges{From: []uint32{1}, To: []uint32{2}})
 			return err
 		},
 	} {
@@ -509,35 +490,38 @@ func TestOrderedProgressCallsBack(t *testing.T) {
 func TestOrderedRefuses(t *testing.T) {
 	pass.OneWidth(t, "the host refuses")
 	d := testdevice.Open(t)
-	g := newOrdered(t, d, OrderedOptions{})
+	g := newGraph(t, d, Options{})
 	var option *vk.OptionError
-	_, err := NewOrdered(t.Context(), d, OrderedOptions{Vertices: -1})
+	_, err := New(t.Context(), d, Options{Vertices: -1})
 	require.ErrorAs(t, err, &option)
 	var length *structures.LengthError
-	_, err = g.InsertEdges(t.Context(), Edges{From: []uint32{1}})
+	_, err = g.InsertEdges(t.Context(), graph.Edges{From: []uint32{1}})
 	require.ErrorAs(t, err, &length)
-	_, err = g.InsertEdges(t.Context(), Edges{[]uint32{1}, []uint32{2}, []uint32{3}})
+	_, err = g.InsertEdges(t.Context(), graph.Edges{From: []uint32{1}, To: []uint32{2}, Weights: []uint32{3}})
 	require.ErrorAs(t, err, &length)
-	_, err = g.Now().CommonNeighbors(t.Context(), Edges{From: []uint32{1}})
+	_, err = g.Now().CommonNeighbors(t.Context(), graph.Edges{From: []uint32{1}})
 	require.ErrorAs(t, err, &length)
 	var kind *structures.KindError
-	err = g.UpdateEdgesInto(t.Context(), structures.InsertAdd, Edges{[]uint32{1}, []uint32{2}, nil}, nil)
+	err = g.UpdateEdgesInto(t.Context(), structures.InsertAdd, graph.Edges{From: []uint32{1}, To: []uint32{2}}, nil)
 	require.ErrorAs(t, err, &kind)
 	var limit *vk.LimitError
-	_, err = g.InsertEdges(t.Context(), Edges{[]uint32{1}, []uint32{math.MaxUint32}, nil})
+	_, err = g.InsertEdges(t.Context(), graph.Edges{From: []uint32{1}, To: []uint32{math.MaxUint32}})
 	require.ErrorAs(t, err, &limit)
-	_, err = BuildOrdered(t.Context(), d, Edges{[]uint32{1}, []uint32{MaxVertices}, nil}, OrderedOptions{})
-	require.ErrorAs(t, err, &limit)
-	status, err := g.InsertEdges(t.Context(), Edges{[]uint32{1 << 31, 3}, []uint32{1 << 31, 3}, nil})
+	for _, bad := range []uint32{math.MaxUint32, math.MaxUint32 - 1, graph.MaxVertices} {
+		_, err = Build(t.Context(), d, graph.Edges{From: []uint32{1}, To: []uint32{bad}}, Options{})
+		require.ErrorAs(t, err, &limit)
+		require.Equal(t, uint64(graph.MaxVertices), limit.Most)
+	}
+	status, err := g.InsertEdges(t.Context(), graph.Edges{From: []uint32{1 << 31, 3}, To: []uint32{1 << 31, 3}})
 	require.NoError(t, err, "loops that are left out")
 	require.Equal(t, []structures.Status{structures.Absent, structures.Absent}, status)
 	_, found, err := g.Now().FindEdges(t.Context(),
-		Edges{[]uint32{1, math.MaxUint32}, []uint32{math.MaxUint32, 0}, nil})
+		graph.Edges{From: []uint32{1, math.MaxUint32}, To: []uint32{math.MaxUint32, 0}})
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, false}, found)
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = g.InsertEdges(done, Edges{[]uint32{1}, []uint32{2}, nil})
+	_, err = g.InsertEdges(done, graph.Edges{From: []uint32{1}, To: []uint32{2}})
 	require.ErrorIs(t, err, context.Canceled)
 	_, edges, err := g.Now().Size(t.Context())
 	require.NoError(t, err)
@@ -549,8 +533,41 @@ func TestOrderedRefuses(t *testing.T) {
 	require.NoError(t, g.Close())
 	_, _, err = g.Now().Size(t.Context())
 	require.ErrorIs(t, err, vk.ErrClosed)
-	_, err = g.InsertEdges(t.Context(), Edges{})
+	_, err = g.InsertEdges(t.Context(), graph.Edges{})
 	require.ErrorIs(t, err, vk.ErrClosed)
 	_, err = g.Snapshot(t.Context())
 	require.ErrorIs(t, err, vk.ErrClosed)
+}
+
+// After Prepare no call on a graph or a snapshot makes a kernel, with batches of either path of its tree.
+func TestNothingIsMadeBehindPrepare(t *testing.T) {
+	pass.OneWidth(t, "which kernels are made depends on no width")
+	d, kernels := testdevice.OpenNew(t)
+	o := graph.Options{Weighted: true, Vertices: 1500}
+	g := newGraph(t, d, orderedOptions(o))
+	require.NoError(t, g.Prepare(t.Context()))
+	require.NotEmpty(t, kernels.Take())
+	require.NoError(t, g.Prepare(t.Context()))
+	before, err := g.Snapshot(t.Context())
+	require.NoError(t, err)
+	defer before.Close()
+	r := rand.New(rand.NewPCG(8, 9))
+	w := graphoracle.New(o)
+	for _, n := range []int{1, 300, 20_000} {
+		for _, kind := range graphoracle.Kinds(o) {
+			e := graphoracle.Spread(r, o, n)
+			status := make([]structures.Status, len(e.From))
+			require.NoError(t, g.UpdateEdgesInto(t.Context(), kind, e, status))
+			require.Empty(t, kernels.Take(), "%v of %d edges", kind, n)
+			w.Updates(t, kind, e, status)
+		}
+	}
+	require.NoError(t, g.Check(t.Context()))
+	behind, err := g.Snapshot(t.Context())
+	require.NoError(t, err)
+	defer behind.Close()
+	requireOrdered(t, t.Context(), g.Now(), w)
+	requireOrdered(t, t.Context(), behind, w)
+	requireDiff(t, t.Context(), before, behind, graphoracle.New(o), w)
+	require.Empty(t, kernels.Take())
 }

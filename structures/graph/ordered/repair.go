@@ -1,4 +1,4 @@
-package graph
+package ordered
 
 import (
 	"context"
@@ -9,23 +9,23 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 )
 
-// orderedBatch is a batch on the tree.
-type orderedBatch struct {
-	arcsOfEdges
+// batch is a batch of updates of the tree.
+type batch struct {
+	arcs
 	status []structures.Status
 }
 
-// opposite is the other arc of an edge.
+// opposite returns the other arc of an edge.
 func opposite(key uint64) uint64 { return key<<32 | key>>32 }
 
-// edgeKey is the arc of an edge that comes from the lesser end.
+// edgeKey returns the arc of an edge that comes from the lesser end.
 func edgeKey(key uint64) uint64 { return min(key, opposite(key)) }
 
-// repair makes whole the edges of which err has left an operation done on one arc and pending on the other. One of the
-// arcs counts: the other one gets to be as it is, and what is pending on it is pending on both. That takes no room
-// where the batch has changed the other one, as it has one of the two: so if it can't be done, the other arc counts.
-// Returns err, and what stopped itself.
-func (b *orderedBatch) repair(ctx context.Context, tree *btree.Tree[uint64, uint64], err error) error {
+// repair makes both arcs of each edge equal if err has left an operation done on one of them and pending on the other.
+// One of the arcs counts: the other is made equal to it, and operations that are pending on it are pending on both.
+// That needs no room if the batch has changed the other arc. It has changed one of the two, so if there is no room to
+// change one arc, the other is changed. repair returns err, joined with the error that has stopped itself, if any.
+func (b *batch) repair(ctx context.Context, tree *btree.Tree[uint64, uint64], err error) error {
 	done, pending := map[uint64]bool{}, map[uint64]bool{}
 	for i, key := range b.keys {
 		if b.status[i] == structures.Pending {
@@ -53,9 +53,9 @@ func (b *orderedBatch) repair(ctx context.Context, tree *btree.Tree[uint64, uint
 	return err
 }
 
-// settle has the arc of each edge that comes from the lesser end count, or the other one, and returns the edges of
-// which there was no room for that.
-func (b *orderedBatch) settle(ctx context.Context, tree *btree.Tree[uint64, uint64], edges []uint64,
+// settle makes the arcs of each edge equal: to the arc from the lesser end, or, if other is set, to the other arc. It
+// returns the edges for which there was no room.
+func (b *batch) settle(ctx context.Context, tree *btree.Tree[uint64, uint64], edges []uint64,
 	other bool) (left []uint64, err error) {
 	if len(edges) == 0 {
 		return nil, nil
@@ -75,7 +75,7 @@ func (b *orderedBatch) settle(ctx context.Context, tree *btree.Tree[uint64, uint
 		return nil, err
 	}
 	var gone []uint64
-	var put arcsOfEdges
+	var put arcs
 	for i := 0; i < len(both); i += 2 {
 		switch is, was := found[i], found[i+1]; {
 		case is && (!was || now[i] != now[i+1]):
@@ -85,7 +85,7 @@ func (b *orderedBatch) settle(ctx context.Context, tree *btree.Tree[uint64, uint
 		}
 	}
 	short := map[uint64]bool{}
-	for kind, some := range map[structures.Kind]arcsOfEdges{structures.Insert: put, structures.Delete: {keys: gone}} {
+	for kind, some := range map[structures.Kind]arcs{structures.Insert: put, structures.Delete: {keys: gone}} {
 		status := make([]structures.Status, len(some.keys))
 		if err := tree.UpdateInto(ctx, kind, some.keys, some.values, status); err != nil && !pipeline.Short(err) {
 			return nil, err

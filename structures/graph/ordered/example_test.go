@@ -1,4 +1,4 @@
-package graph_test
+package ordered_test
 
 import (
 	"context"
@@ -6,18 +6,19 @@ import (
 	"log"
 
 	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/graph/ordered"
 	"github.com/vkds/vkds/vk"
 )
 
-// A snapshot is the graph as it was, also while edges come and go.
-func ExampleOrdered() {
+// A snapshot is the graph as it was, while edges come and go.
+func ExampleGraph() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	g, err := graph.NewOrdered(ctx, d, graph.OrderedOptions{Weighted: true})
+	g, err := ordered.New(ctx, d, ordered.Options{Weighted: true})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package graph
+package ordered
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/graph/internal/edgelist"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -24,19 +26,19 @@ func TestOrderedRepairsWeights(t *testing.T) {
 		{3, 7, []structures.Status{p, is, p, p}, []structures.Status{p, p, p, p}, 3},
 		{7, 5, []structures.Status{is, is, is, p}, []structures.Status{is, is, is, is}, 7},
 	} {
-		g, err := NewOrdered(t.Context(), d, OrderedOptions{Weighted: true})
+		g, err := New(t.Context(), d, Options{Weighted: true})
 		require.NoError(t, err)
-		for key, weight := range map[uint64]uint32{keyOf(1, 2): c.arc, keyOf(2, 1): c.back} {
+		for key, weight := range map[uint64]uint32{edgelist.Key(1, 2): c.arc, edgelist.Key(2, 1): c.back} {
 			if weight != 0 {
 				_, err = g.tree.Insert(t.Context(), []uint64{key}, []uint64{valueOf(weight)})
 				require.NoError(t, err)
 			}
 		}
-		e := Edges{From: []uint32{1, 2}, To: []uint32{2, 1}, Weights: []uint32{5, 7}}
-		b := orderedBatch{arcsOfEdges: g.now.o.arcsOf(e), status: c.status}
+		e := graph.Edges{From: []uint32{1, 2}, To: []uint32{2, 1}, Weights: []uint32{5, 7}}
+		b := batch{arcs: arcsOf(g.now.rules, e), status: c.status}
 		require.Equal(t, context.Canceled, b.repair(t.Context(), g.tree, context.Canceled))
 		require.Equal(t, c.now, b.status)
-		weights, found, err := g.Now().FindEdges(t.Context(), Edges{From: []uint32{1, 2}, To: []uint32{2, 1}})
+		weights, found, err := g.Now().FindEdges(t.Context(), graph.Edges{From: []uint32{1, 2}, To: []uint32{2, 1}})
 		require.NoError(t, err)
 		require.Equal(t, []uint32{c.weight, c.weight}, weights)
 		require.Equal(t, []bool{c.weight != 0, c.weight != 0}, found)
