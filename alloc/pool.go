@@ -54,8 +54,8 @@ type SlabPool struct{ handle }
 
 type handle = slabs.Handle // with a name that is not exported, so that it is not part of the documentation
 
-// NewSlabPool makes a pool. All slabs are free and all their words are ~0. Errors: *vk.LimitError if Blocks is more
-// than the options or the references allow, *vk.OutOfMemoryError.
+// NewSlabPool makes a pool. All slabs are free and all their words are ~0. Errors: *vk.OptionError; *vk.LimitError if
+// Blocks is more than the options or the references allow; *vk.OutOfMemoryError.
 func NewSlabPool(ctx context.Context, d *vk.Device, o PoolOptions) (*SlabPool, error) {
 	pool, err := slabs.New(ctx, d, slabs.Options(o))
 	if err != nil {

@@ -40,7 +40,7 @@ type Reclaimer struct {
 	gate *gate.Gate // the pool's
 }
 
-// NewReclaimer makes a reclaimer for the slabs of a pool. Errors: one for options that are not valid,
+// NewReclaimer makes a reclaimer for the slabs of a pool. Errors: *vk.OptionError,
 // *vk.OutOfMemoryError, vk.ErrClosed if the pool is closed.
 func NewReclaimer(ctx context.Context, p *SlabPool, o ReclaimerOptions) (*Reclaimer, error) {
 	pool, leave, err := p.enter(ctx)

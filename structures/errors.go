@@ -13,7 +13,7 @@ type LengthError struct {
 }
 
 func (e *LengthError) Error() string {
-	return fmt.Sprintf("a batch of %d, but %d %s", e.Keys, e.Got, e.Other)
+	return fmt.Sprintf("a batch of %d does not match %d %s", e.Keys, e.Got, e.Other)
 }
 
 // CountError says that the number of elements of a call is negative, or greater than kernels can index. Nothing was
@@ -36,7 +36,7 @@ type CapacityError struct {
 }
 
 func (e *CapacityError) Error() string {
-	return fmt.Sprintf("option %s of %d can't be had: %v", e.Option, e.Asked, e.Err)
+	return fmt.Sprintf("option %s: %d is not possible: %v", e.Option, e.Asked, e.Err)
 }
 
 func (e *CapacityError) Unwrap() error { return e.Err }
@@ -48,7 +48,7 @@ type KindError struct {
 }
 
 func (e *KindError) Error() string {
-	return fmt.Sprintf("operation %d of the batch: no such operation here: %v", e.Index, e.Kind)
+	return fmt.Sprintf("operation %d of the batch: the structure does not support %v", e.Index, e.Kind)
 }
 
 // PendingError says that a batch could not be finished. In the statuses that come with it, finished operations have
@@ -59,17 +59,18 @@ type PendingError struct {
 }
 
 func (e *PendingError) Error() string {
-	return fmt.Sprintf("%d operations of the batch not done: %v", e.Operations, e.Err)
+	return fmt.Sprintf("%d operations of the batch were not done: %v", e.Operations, e.Err)
 }
 
 func (e *PendingError) Unwrap() error { return e.Err }
 
 // ErrSuperseded says that a batch without a Status or a Left can't be finished, because its stream has recorded another
 // such batch since, or never recorded this one.
-var ErrSuperseded = errors.New("structures: a later batch without Status or Left has taken this one's place")
+var ErrSuperseded = errors.New("structures: the stream has recorded another batch without Status or Left since, or " +
+	"never recorded this one")
 
 // ErrChanged ends an iteration over a structure that changed during the iteration.
-var ErrChanged = errors.New("structures: changed while it was iterated over")
+var ErrChanged = errors.New("structures: the structure changed during the iteration")
 
 // StuckError says that operations could not be done after many tries, although there is room. A latch is never released
 // because the kernel that held it was killed, or a stray write has damaged the structure: a list has no end, or keys
@@ -77,8 +78,8 @@ var ErrChanged = errors.New("structures: changed while it was iterated over")
 type StuckError struct{ Operations int }
 
 func (e *StuckError) Error() string {
-	return fmt.Sprintf("%d operations stand before a latch that is not released, in a list without an end, or among "+
-		"keys out of order", e.Operations)
+	return fmt.Sprintf("%d operations can't be done: a latch is never released, a list has no end, or keys are "+
+		"out of order", e.Operations)
 }
 
 // These errors say what is wrong with the input of a Load. They are inside a *SavedError, where errors.Is finds them.
@@ -117,6 +118,6 @@ type SavedError struct {
 	Err error // one of the errors above or a *TypeError, with details
 }
 
-func (e *SavedError) Error() string { return "what was read " + e.Err.Error() }
+func (e *SavedError) Error() string { return "the input " + e.Err.Error() }
 
 func (e *SavedError) Unwrap() error { return e.Err }

@@ -26,20 +26,20 @@ func TestNames(t *testing.T) {
 func TestErrors(t *testing.T) {
 	limit := &vk.LimitError{What: "bytes of an LSM", Want: 9, Most: 8, Option: "MaxBytes"}
 	for text, err := range map[string]error{
-		"operation 3 of the batch: no such operation here: mixed": &KindError{
+		"operation 3 of the batch: the structure does not support mixed": &KindError{
 			Index: 3, Kind: Mixed},
-		"a batch of 5, but 4 values": &LengthError{
+		"a batch of 5 does not match 4 values": &LengthError{
 			5, "values", 4},
 		"-1 elements, but a call takes 0 to 8": &CountError{
 			"elements", -1, 8},
-		"option Tile: 3, but it is a power of two": &vk.OptionError{Option: "Tile",
-			Reason: "3, but it is a power of two"},
-		"option Capacity of 7 can't be had: too many": &CapacityError{"Capacity", 7,
+		"option Tile: 3 is not a power of two": &vk.OptionError{Option: "Tile",
+			Reason: "3 is not a power of two"},
+		"option Capacity: 7 is not possible: too many": &CapacityError{"Capacity", 7,
 			errors.New("too many")},
-		"9 bytes of an LSM, but option MaxBytes allows no more than 8": limit,
-		"9 pairs of a sorted array, but there may be no more than 8": &vk.LimitError{What: "pairs of a sorted array",
+		"9 bytes of an LSM, but option MaxBytes allows at most 8": limit,
+		"9 pairs of a sorted array, but at most 8 are possible": &vk.LimitError{What: "pairs of a sorted array",
 			Want: 9, Most: 8},
-		"5 operations of the batch not done: " + limit.Error(): &PendingError{5, limit},
+		"5 operations of the batch were not done: " + limit.Error(): &PendingError{5, limit},
 	} {
 		require.EqualError(t, err, text)
 	}

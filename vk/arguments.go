@@ -49,7 +49,7 @@ type argumentMemory struct {
 func (s *Stream) arguments(from unsafe.Pointer, n int) uint64 {
 	size := (n + 3) &^ 3
 	if size > mostArguments {
-		s.fail(fmt.Errorf("vk: arguments of %d bytes: %d are the most", n, mostArguments))
+		s.fail(fmt.Errorf("vk: arguments of %d bytes: at most %d are possible", n, mostArguments))
 		return 0
 	}
 	if n == 0 || !s.begin() {

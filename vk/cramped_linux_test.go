@@ -78,7 +78,7 @@ func TestMemoryBeyondFileLimit(t *testing.T) {
 	require.EqualValues(t, 64<<20, memory.Bytes)
 	require.NotNil(t, memory.FileLimit)
 	require.EqualValues(t, 4096, *memory.FileLimit)
-	require.Contains(t, err.Error(), "files may have 4096 bytes here (ulimit -f)")
+	require.Contains(t, err.Error(), "a file may have at most 4096 bytes (ulimit -f)")
 }
 
 func init() {

@@ -237,7 +237,8 @@ func (o Options) check() error {
 		}
 	}
 	if o.StagingBytes < 0 || uint64(o.StagingBytes) > mostStaging {
-		return &OptionError{"StagingBytes", fmt.Sprintf("%d, but it is 0 to %d", o.StagingBytes, uint64(mostStaging))}
+		return &OptionError{"StagingBytes",
+			fmt.Sprintf("%d is not between 0 and %d", o.StagingBytes, uint64(mostStaging))}
 	}
 	return nil
 }

@@ -17,11 +17,11 @@ var (
 	ErrNotOpen = errors.New("vk: not open: a nil pointer, or a zero value that no constructor has made")
 	// ErrDeviceLost says that the driver has given up the device, for example after a fault, a watchdog's timeout or
 	// the removal of a card. Every later call on the Device returns it, too, except Close. A new Open may succeed.
-	ErrDeviceLost = errors.New("vk: device lost: what was on it is gone; close it and open it again")
+	ErrDeviceLost = errors.New("vk: device lost: its memory is gone; close it and open it again")
 	// ErrNoRoom is the family of errors that say that a device, the host, a pool or a structure has too little room:
 	// *OutOfMemoryError, *LimitError, a *CallError because the host has no memory left, and errors around one of them.
 	// errors.Is(err, ErrNoRoom) finds them.
-	ErrNoRoom = errors.New("vk: there is too little room")
+	ErrNoRoom = errors.New("vk: too little room")
 )
 
 // OptionError is returned for an option, or another argument, whose value is not valid, for example a nil io.Writer.
@@ -96,10 +96,10 @@ type OutOfMemoryError struct {
 
 func (e *OutOfMemoryError) Error() string {
 	if e.FileLimit != nil {
-		return fmt.Sprintf("vk: out of device memory: %d bytes asked for, which the driver keeps in a file, and files "+
-			"may have %d bytes here (ulimit -f)", e.Bytes, *e.FileLimit)
+		return fmt.Sprintf("vk: out of device memory: %d bytes requested; the driver keeps them in a file, and a file "+
+			"may have at most %d bytes (ulimit -f)", e.Bytes, *e.FileLimit)
 	}
-	return fmt.Sprintf("vk: out of device memory: %d bytes asked for, %d of %d in use", e.Bytes, e.Used, e.Budget)
+	return fmt.Sprintf("vk: out of device memory: %d bytes requested, %d of %d in use", e.Bytes, e.Used, e.Budget)
 }
 
 // Is reports whether target is ErrNoRoom.
@@ -117,9 +117,9 @@ type LimitError struct {
 
 func (e *LimitError) Error() string {
 	if e.Option != "" {
-		return fmt.Sprintf("%d %s, but option %s allows no more than %d", e.Want, e.What, e.Option, e.Most)
+		return fmt.Sprintf("%d %s, but option %s allows at most %d", e.Want, e.What, e.Option, e.Most)
 	}
-	return fmt.Sprintf("%d %s, but there may be no more than %d", e.Want, e.What, e.Most)
+	return fmt.Sprintf("%d %s, but at most %d are possible", e.Want, e.What, e.Most)
 }
 
 // Is reports whether target is ErrNoRoom.

@@ -88,7 +88,7 @@ func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Typ
 		return nil, err
 	}
 	if about.PushBytes > d.info.PushConstantBytes {
-		return nil, &ModuleError{m.Name, fmt.Sprintf("its push constants have %d bytes, and the device takes %d",
+		return nil, &ModuleError{m.Name, fmt.Sprintf("its push constants have %d bytes, but the device allows %d",
 			about.PushBytes, d.info.PushConstantBytes)}
 	}
 	p := &pipeline{d: d, name: m.Name, module: m, pushBytes: uint32(about.PushBytes)}

@@ -36,7 +36,7 @@ type use struct {
 // ErrUnsubmitted is returned if a call must follow work, because of its memory or its results, and a stream has
 // recorded that work but not submitted it. Submit or discard the work, and try again.
 var ErrUnsubmitted = errors.New(
-	"vk: this comes behind work that a stream has recorded, but not submitted: submit or discard that first")
+	"vk: this call must follow work that a stream has recorded, but not submitted: submit or discard it first")
 
 // On records that the work that was recorded into a stream so far uses the memory. Call it after recording.
 func (u *Uses) On(s *Stream) {

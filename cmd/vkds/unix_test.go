@@ -144,7 +144,7 @@ func TestFileLimit(t *testing.T) {
 		}
 		assert.Equal(t, 2, status, blocks)
 		assert.Empty(t, out)
-		assert.Regexp(t, `^vkds: .*(files may have \d+ bytes here \(ulimit -f\)|file too large)\n$`, said, blocks)
+		assert.Regexp(t, `^vkds: .*(a file may have at most \d+ bytes \(ulimit -f\)|file too large)\n$`, said, blocks)
 		entries, err := os.ReadDir(dir)
 		require.NoError(t, err)
 		assert.Len(t, entries, 1, blocks)

@@ -135,7 +135,7 @@ func DiffOn[K, V structures.Number](s *vk.Stream, older, newer *Snapshot[K, V], 
 	}
 	if older.Time() > newer.Time() {
 		return &vk.OptionError{Option: "older",
-			Reason: fmt.Sprintf("its time is %d, after that of newer, %d", older.Time(), newer.Time())}
+			Reason: fmt.Sprintf("its time, %d, is after that of newer, %d", older.Time(), newer.Time())}
 	}
 	return older.view.DiffOn(s, newer.view, d)
 }

@@ -20,7 +20,7 @@ func (t *tree) Compact(ctx context.Context, fill float64) error {
 		fill = t.o.Fill
 	}
 	if !(fill > 0 && fill <= 1) {
-		return &vk.OptionError{Option: "Fill", Reason: fmt.Sprintf("%g, but it is above 0 and up to 1", fill)}
+		return &vk.OptionError{Option: "Fill", Reason: fmt.Sprintf("%g is not above 0 and at most 1", fill)}
 	}
 	if err := cmp.Or(t.remakes(), t.uses.Rest(ctx)); err != nil {
 		return err

@@ -81,16 +81,16 @@ func (o *Options) complete(d *vk.Device, width structures.Width) error {
 		return &vk.OptionError{Option: "Capacity", Reason: "negative"}
 	case o.Capacity > maxPairs:
 		return &vk.OptionError{Option: "Capacity",
-			Reason: fmt.Sprintf("%d, but there are no more than 2^32 keys", o.Capacity)}
+			Reason: fmt.Sprintf("%d is more than 2^32", o.Capacity)}
 	case !(o.Fill > 0 && o.Fill <= 1):
-		return &vk.OptionError{Option: "Fill", Reason: fmt.Sprintf("%g, but it is above 0 and up to 1", o.Fill)}
+		return &vk.OptionError{Option: "Fill", Reason: fmt.Sprintf("%g is not above 0 and at most 1", o.Fill)}
 	case o.Path > Batched:
-		return &vk.OptionError{Option: "Path", Reason: fmt.Sprintf("%v", o.Path)}
+		return &vk.OptionError{Option: "Path", Reason: o.Path.String() + " is not a path"}
 	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
-		return &vk.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but it is a power of two up to %d",
+		return &vk.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d is not a power of two up to %d",
 			o.Tile, maxTile)}
 	case o.Tile > d.SubgroupSize():
-		return &vk.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but subgroups have %d lanes here",
+		return &vk.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d is more than the %d lanes of a subgroup",
 			o.Tile, d.SubgroupSize())}
 	}
 	return nil

@@ -191,7 +191,7 @@ func (t *tree) Reserve(ctx context.Context, n int) error {
 		return err
 	}
 	if n < 0 || n > maxPairs {
-		return &vk.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d, but there are 0 to 2^32 keys", n)}
+		return &vk.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d is not between 0 and 2^32", n)}
 	}
 	return t.inside(ctx, func() error {
 		if err := t.uses.Rest(ctx); err != nil {

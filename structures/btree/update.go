@@ -106,7 +106,7 @@ func insertions(kind structures.Kind, kinds []structures.Kind, n int) int {
 // errLackingNodes is the error of a batch with updates in place that lacks nodes. It can't be dispatched again: leaves
 // with room have changed already, and no value may be added twice.
 var errLackingNodes = errors.New(
-	"btree: the pool had not the nodes that were set aside for the batch, and some of it is done")
+	"btree: the pool lacks nodes that the batch has claimed, and some of the batch is done")
 
 // batched does a batch of updates on the batched path.
 func (t *tree) batched(ctx context.Context, r request) error {

@@ -59,7 +59,7 @@ func WhenStale(share float64) Policy { return Policy{stale: share} }
 
 // tooMany returns the error for more pairs than an LSM may have.
 func tooMany(pairs uint64) error {
-	return &vk.LimitError{What: "pairs of an LSM, stale ones among them", Want: pairs, Most: MaxPairs}
+	return &vk.LimitError{What: "pairs of an LSM, stale ones included", Want: pairs, Most: MaxPairs}
 }
 
 // tooLarge returns the error for more memory than an LSM may take.
@@ -74,13 +74,13 @@ func (o *Options) complete() error {
 	switch {
 	case o.Batch < minBatch || o.Batch > MaxPairs/2 || bits.OnesCount(uint(o.Batch)) != 1:
 		return &vk.OptionError{Option: "Batch",
-			Reason: fmt.Sprintf("%d, but it is a power of two from %d to %d", o.Batch, minBatch, MaxPairs/2)}
+			Reason: fmt.Sprintf("%d is not a power of two from %d to %d", o.Batch, minBatch, MaxPairs/2)}
 	case o.Capacity < 0 || o.Capacity > MaxPairs:
 		return &vk.OptionError{Option: "Capacity",
-			Reason: fmt.Sprintf("%d, but there are 0 to %d pairs", o.Capacity, MaxPairs)}
+			Reason: fmt.Sprintf("%d is not between 0 and %d", o.Capacity, MaxPairs)}
 	case !(o.Cleanup.stale >= 0 && o.Cleanup.stale < 1):
 		return &vk.OptionError{Option: "Cleanup",
-			Reason: fmt.Sprintf("a stale share of %g, but it is from 0 to below 1", o.Cleanup.stale)}
+			Reason: fmt.Sprintf("a stale share of %g is not from 0 to below 1", o.Cleanup.stale)}
 	}
 	return nil
 }

@@ -210,6 +210,6 @@ func noBits(first, bits, most, of int) error {
 }
 
 // ErrNoMemory is returned if an operation gets no address for an array or scratch memory that it needs.
-var ErrNoMemory = errors.New("primitives: an array or the scratch has no address")
+var ErrNoMemory = errors.New("primitives: an array or the scratch memory has no address")
 
 func groups(n, each int) int { return (n + each - 1) / each }

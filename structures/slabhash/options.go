@@ -69,7 +69,7 @@ func (o Options) asked(err error) error {
 func checkBuckets(n int) error {
 	if n < minBuckets || n > maxBuckets {
 		return &vk.OptionError{Option: "Buckets",
-			Reason: fmt.Sprintf("%d, but a table has %d to %d", n, minBuckets, maxBuckets)}
+			Reason: fmt.Sprintf("%d is not between %d and %d", n, minBuckets, maxBuckets)}
 	}
 	return nil
 }
@@ -86,16 +86,16 @@ func (o *Options) complete(d *vk.Device) error {
 		return &vk.OptionError{Option: "Capacity", Reason: "negative"}
 	case !(o.Load >= minLoad && o.Load <= maxLoad):
 		return &vk.OptionError{Option: "Load",
-			Reason: fmt.Sprintf("%g, but it is %g to %g", o.Load, minLoad, maxLoad)}
+			Reason: fmt.Sprintf("%g is not between %g and %g", o.Load, minLoad, maxLoad)}
 	case o.MaxLoad > 0 && o.MaxLoad < o.Load:
 		return &vk.OptionError{Option: "MaxLoad",
-			Reason: fmt.Sprintf("%g, which is below Load, %g", o.MaxLoad, o.Load)}
+			Reason: fmt.Sprintf("%g is less than Load, %g", o.MaxLoad, o.Load)}
 	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
 		return &vk.OptionError{Option: "Tile",
-			Reason: fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}
+			Reason: fmt.Sprintf("%d is not a power of two up to %d", o.Tile, maxTile)}
 	case o.Tile > d.SubgroupSize():
 		return &vk.OptionError{Option: "Tile",
-			Reason: fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
+			Reason: fmt.Sprintf("%d is more than the %d lanes of a subgroup", o.Tile, d.SubgroupSize())}
 	}
 	if o.Buckets != 0 {
 		return checkBuckets(o.Buckets)

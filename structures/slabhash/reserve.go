@@ -50,7 +50,7 @@ func (t *table) Reserve(ctx context.Context, n int) error {
 // fits answers why there can't be so many buckets and so many memory blocks more.
 func (t *table) fits(buckets uint32, blocks int) error {
 	if buckets == maxBuckets {
-		return fmt.Errorf("at load %g that is more than %d buckets", t.o.Load, maxBuckets)
+		return fmt.Errorf("at load %g this takes more than %d buckets", t.o.Load, maxBuckets)
 	}
 	sizes, err := t.pool.GrowthSizes(blocks)
 	if err != nil {

@@ -126,7 +126,7 @@ func (t *table) layOut() (uint32, error) {
 		buckets = t.bucketsFor(uint64(t.o.Capacity))
 		asked = structures.CapacityError{Option: "Capacity", Asked: t.o.Capacity}
 		if buckets == maxBuckets {
-			asked.Err = fmt.Errorf("at load %g that is more than %d buckets", t.o.Load, maxBuckets)
+			asked.Err = fmt.Errorf("at load %g this takes more than %d buckets", t.o.Load, maxBuckets)
 			return 0, &asked
 		}
 	}

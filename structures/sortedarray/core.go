@@ -45,7 +45,7 @@ func newArray(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 		return nil, err
 	}
 	if o.Capacity < 0 || o.Capacity > MaxPairs {
-		reason := fmt.Sprintf("%d, but an array has 0 to %d pairs", o.Capacity, MaxPairs)
+		reason := fmt.Sprintf("%d is not between 0 and %d", o.Capacity, MaxPairs)
 		return nil, &vk.OptionError{Option: "Capacity", Reason: reason}
 	}
 	if err := ctx.Err(); err != nil {

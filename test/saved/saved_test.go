@@ -314,7 +314,7 @@ func testSeveralValues[W structures.Word](t *testing.T) {
 			var damaged *structures.SavedError
 			require.ErrorAs(t, err, &damaged, k.name)
 			require.ErrorIs(t, err, structures.ErrSeveralValues, k.name)
-			require.EqualError(t, err, "what was read has keys with several values: 2 of 4 pairs")
+			require.EqualError(t, err, "the input has keys with several values: 2 of 4 pairs")
 			continue
 		}
 		require.NoError(t, err, k.name)

@@ -252,7 +252,7 @@ func TestUnnamedTypes(t *testing.T) {
 	requireLoads(t, d, "lsm", floats, []float32{-2}, []float32{1.5})
 	requireRefused[int64, int64](t, d, "array", narrow, structures.TypeError{What: "keys", Bits: 32, Loaded: "int64"})
 	_, err := loading[int64, int64](t.Context(), d, "map", narrow)
-	require.EqualError(t, err, "what was read has keys and values of 32 bits whose types an earlier version of vkds "+
+	require.EqualError(t, err, "the input has keys and values of 32 bits whose types an earlier version of vkds "+
 		"didn't save: load them as the types that they were saved with, not with keys of type int64")
 	mixed := earlier(4, []uint64{1<<31 - 5}, []uint64{^uint64(0)})
 	requireLoads(t, d, "tree", mixed, []int32{-5}, []int64{-1})

@@ -95,7 +95,7 @@ func TestKeysAloneDamaged(t *testing.T) {
 		require.Zero(t, n)
 	}
 	_, _, err := read(t, bytes.NewReader(nil))
-	require.EqualError(t, err, "what was read is not a saved dictionary")
+	require.EqualError(t, err, "the input is not a saved dictionary")
 }
 
 // If an io.Writer fails in any of its calls, or an io.Reader fails, each later call returns their error again.

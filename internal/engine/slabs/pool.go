@@ -88,11 +88,11 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Pool, error) {
 		o.SuperShift = defaultSuperShift
 	}
 	if o.SuperShift < 2 || o.SuperShift > defaultSuperShift {
-		return nil, fmt.Errorf("alloc: super blocks of 2^%d memory blocks: want 2^2 to 2^%d", o.SuperShift,
-			defaultSuperShift)
+		return nil, &vk.OptionError{Option: "SuperShift",
+			Reason: fmt.Sprintf("%d is not between 2 and %d", o.SuperShift, defaultSuperShift)}
 	}
 	if o.Blocks < 0 {
-		return nil, fmt.Errorf("alloc: a slab pool of %d memory blocks", o.Blocks)
+		return nil, &vk.OptionError{Option: "Blocks", Reason: "negative"}
 	}
 	p := &Pool{d: d, memory: d, maxBytes: o.MaxBytes, shift: o.SuperShift, gate: gate.New()}
 	if o.Memory != nil {

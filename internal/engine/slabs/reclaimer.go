@@ -54,10 +54,12 @@ func NewReclaimer(ctx context.Context, p *Pool, o ReclaimerOptions) (*Reclaimer,
 	}
 	o.Stripes, o.BagSlabs = cmp.Or(o.Stripes, stripes), cmp.Or(o.BagSlabs, 512)
 	if o.Stripes < 1 || o.Stripes > mostStripes || bits.OnesCount(uint(o.Stripes)) != 1 {
-		return nil, fmt.Errorf("alloc: a reclaimer of %d stripes: want a power of two up to %d", o.Stripes, mostStripes)
+		return nil, &vk.OptionError{Option: "Stripes",
+			Reason: fmt.Sprintf("%d is not a power of two up to %d", o.Stripes, mostStripes)}
 	}
 	if o.BagSlabs < 1 || o.BagSlabs > mostBagSlabs {
-		return nil, fmt.Errorf("alloc: limbo bags of %d slabs: want 1 to %d", o.BagSlabs, mostBagSlabs)
+		return nil, &vk.OptionError{Option: "BagSlabs",
+			Reason: fmt.Sprintf("%d is not between 1 and %d", o.BagSlabs, mostBagSlabs)}
 	}
 	r := &Reclaimer{pool: p, o: o}
 	var err error

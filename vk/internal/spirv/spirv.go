@@ -171,7 +171,7 @@ func (p *parser) instructions(words []uint32) error {
 	for at := 5; at < len(words); {
 		op, count := words[at]&0xffff, int(words[at]>>16)
 		if count == 0 || at+count > len(words) {
-			return fmt.Errorf("it breaks off at word %d", at)
+			return fmt.Errorf("it ends early, at word %d", at)
 		}
 		args := words[at+1 : at+count]
 		if len(args) < fewest[op] {
@@ -179,7 +179,7 @@ func (p *parser) instructions(words []uint32) error {
 		}
 		at += count
 		if op == opEntryPoint && args[0] != modelCompute {
-			return errors.New("it is no compute shader")
+			return errors.New("it is not a compute shader")
 		}
 		p.instruction(op, args)
 	}
@@ -266,11 +266,11 @@ func (p *parser) decorateMember(args []uint32) {
 func (p *parser) whole() error {
 	switch {
 	case p.functions != 0:
-		return errors.New("it breaks off within a function")
+		return errors.New("it ends within a function")
 	case p.entries != 1:
 		return fmt.Errorf("it has %d entry points, not one", p.entries)
 	case !p.mainBegun:
-		return errors.New("it breaks off before its function")
+		return errors.New("it ends before its function")
 	}
 	return nil
 }
