@@ -2,9 +2,8 @@ package host
 
 import (
 	"context"
-	"maps"
 	"math"
-	"slices"
+	"sync/atomic"
 
 	"github.com/tidwall/btree"
 	"github.com/vkds/vkds/internal/engine/gate"
@@ -16,13 +15,13 @@ import (
 type core struct {
 	gate    *gate.Gate
 	columns saved.Columns
-	hashed  map[uint64]uint64
+	hashed  *hashed
 	ordered *btree.Map[uint64, uint64] // nil: hashed
 	changes uint64                     // calls that changed pairs; read and written inside the gate
 }
 
 func newCore(columns saved.Columns, ordered bool) *core {
-	c := &core{gate: gate.New(), columns: columns, hashed: map[uint64]uint64{}}
+	c := &core{gate: gate.New(), columns: columns, hashed: new(hashed)}
 	if ordered {
 		c.ordered = new(btree.Map[uint64, uint64])
 	}
@@ -33,15 +32,14 @@ func (c *core) get(key uint64) (value uint64, there bool) {
 	if c.ordered != nil {
 		return c.ordered.Get(key)
 	}
-	value, there = c.hashed[key]
-	return value, there
+	return c.hashed.get(key)
 }
 
 func (c *core) set(key, value uint64) {
 	if c.ordered != nil {
 		c.ordered.Set(key, value)
 	} else {
-		c.hashed[key] = value
+		c.hashed.set(key, value)
 	}
 }
 
@@ -49,7 +47,7 @@ func (c *core) remove(key uint64) {
 	if c.ordered != nil {
 		c.ordered.Delete(key)
 	} else {
-		delete(c.hashed, key)
+		c.hashed.remove(key)
 	}
 }
 
@@ -57,7 +55,7 @@ func (c *core) size() int {
 	if c.ordered != nil {
 		return c.ordered.Len()
 	}
-	return len(c.hashed)
+	return c.hashed.len()
 }
 
 // has reports whether operations of a kind are supported. The ordered ones need the order.
@@ -137,6 +135,9 @@ func (c *core) update(ctx context.Context, kind structures.Kind, keys, values []
 	defer c.gate.Leave()
 	c.changes++
 	clear(status)
+	if c.ordered == nil && len(keys) > often {
+		return c.updateParts(ctx, kind, keys, values, status)
+	}
 	for i, key := range keys {
 		if i%often == 0 && ctx.Err() != nil {
 			return &structures.PendingError{Operations: len(keys) - i, Err: context.Cause(ctx)}
@@ -149,6 +150,34 @@ func (c *core) update(ctx context.Context, kind structures.Kind, keys, values []
 		if status != nil {
 			status[i] = done
 		}
+	}
+	return nil
+}
+
+// find looks keys up by all cores. Either slice of results may be nil; the value of an absent key is 0.
+func (c *core) find(ctx context.Context, keys, values []uint64, found []bool) error {
+	if err := c.gate.EnterShared(ctx); err != nil {
+		return err
+	}
+	defer c.gate.LeaveShared()
+	var stopped atomic.Bool
+	byAllCores((len(keys)+often-1)/often, func(share int) {
+		if ctx.Err() != nil {
+			stopped.Store(true)
+			return
+		}
+		for i := share * often; i < min((share+1)*often, len(keys)); i++ {
+			value, there := c.get(keys[i])
+			if values != nil {
+				values[i] = value
+			}
+			if found != nil {
+				found[i] = there
+			}
+		}
+	})
+	if stopped.Load() {
+		return context.Cause(ctx)
 	}
 	return nil
 }
@@ -323,7 +352,7 @@ func (p *cursor) next(ctx context.Context) error {
 	if !p.begun {
 		p.begun, p.changes, p.end = true, p.c.changes, p.low > p.high
 		if p.c.ordered == nil {
-			p.keys = slices.Collect(maps.Keys(p.c.hashed))
+			p.keys = p.c.hashed.keys()
 		}
 	}
 	if p.changes != p.c.changes {
@@ -339,7 +368,8 @@ func (p *cursor) part() {
 	if p.c.ordered == nil {
 		n := min(chunk, len(p.keys))
 		for _, key := range p.keys[:n] {
-			p.words, p.results = append(p.words, key), append(p.results, p.c.hashed[key])
+			value, _ := p.c.hashed.get(key)
+			p.words, p.results = append(p.words, key), append(p.results, value)
 		}
 		p.keys = p.keys[n:]
 		return
@@ -382,7 +412,7 @@ func (c *core) clear(ctx context.Context) error {
 	}
 	defer c.gate.Leave()
 	c.changes++
-	clear(c.hashed)
+	clear(c.hashed[:])
 	if c.ordered != nil {
 		c.ordered.Clear()
 	}

@@ -35,8 +35,8 @@ func valueWords[K, V structures.Number](values []V) []uint64 {
 }
 
 func words[T structures.Number](code structures.Code[T], numbers []T) []uint64 {
-	if numbers == nil {
-		return nil
+	if w, same := any(numbers).([]uint64); same || numbers == nil {
+		return w
 	}
 	w := make([]uint64, len(numbers))
 	for i, x := range numbers {
@@ -90,24 +90,21 @@ func (f front[K, V]) findInto(ctx context.Context, keys []K, values []V, found [
 	if err := pipeline.Fits(len(keys), "found", found); err != nil {
 		return err
 	}
-	if err := c.gate.EnterShared(ctx); err != nil {
+	results, same := any(values).([]uint64)
+	if !same && values != nil {
+		results = make([]uint64, len(keys))
+		if found == nil {
+			found = make([]bool, len(keys))
+		}
+	}
+	if err := c.find(ctx, keyWords(keys), results, found); err != nil || same || values == nil {
 		return err
 	}
-	defer c.gate.LeaveShared()
-	code, back := structures.KeyCode[K](), structures.ValueCode[K, V]()
-	for i, k := range keys {
-		if i%often == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		word, there := c.get(code.Word(k))
-		if values != nil {
-			values[i] = 0
-			if there {
-				values[i] = back.Of(word)
-			}
-		}
-		if found != nil {
-			found[i] = there
+	code := structures.ValueCode[K, V]()
+	for i, word := range results {
+		values[i] = 0
+		if found[i] {
+			values[i] = code.Of(word)
 		}
 	}
 	return nil

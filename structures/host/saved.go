@@ -22,8 +22,8 @@ func (c *core) save(ctx context.Context, to io.Writer, structure string) (int64,
 		return 0, err
 	}
 	at := &cursor{c: c, high: math.MaxUint64, begun: true, changes: c.changes}
-	for key := range c.hashed {
-		at.keys = append(at.keys, key)
+	if c.ordered == nil {
+		at.keys = c.hashed.keys()
 	}
 	for {
 		at.part()

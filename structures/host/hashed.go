@@ -1,0 +1,139 @@
+package host
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/vkds/vkds/structures"
+)
+
+// parts is the number of Go maps of a hash table: enough that all cores have work, and that the pairs of one stay in a
+// core's cache while a batch is worked through part by part.
+const parts = 256
+
+// hashed is a hash table: Go maps, each of a part of the keys. Goroutines may change different parts at a time.
+type hashed [parts]map[uint64]uint64
+
+// part returns the part of a key, by other bits of a hash than Go's maps use.
+func part(key uint64) int { return int(key * 0x9e3779b97f4a7c15 >> 56) }
+
+func (h *hashed) get(key uint64) (value uint64, there bool) {
+	value, there = h[part(key)][key]
+	return value, there
+}
+
+func (h *hashed) set(key, value uint64) {
+	p := part(key)
+	if h[p] == nil {
+		h[p] = map[uint64]uint64{}
+	}
+	h[p][key] = value
+}
+
+func (h *hashed) remove(key uint64) { delete(h[part(key)], key) }
+
+func (h *hashed) len() (n int) {
+	for _, m := range h {
+		n += len(m)
+	}
+	return n
+}
+
+// keys returns all keys, in no particular order.
+func (h *hashed) keys() []uint64 {
+	all := make([]uint64, 0, h.len())
+	for _, m := range h {
+		for key := range m {
+			all = append(all, key)
+		}
+	}
+	return all
+}
+
+// byAllCores calls do with the numbers from 0 to n-1, on as many goroutines as there are cores.
+func byAllCores(n int, do func(i int)) {
+	var next atomic.Int64
+	if n == 1 {
+		do(0)
+		return
+	}
+	var all sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		all.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				do(int(i))
+			}
+		})
+	}
+	all.Wait()
+}
+
+// piece is how many operations are put in the order of their parts at a time.
+const piece = 1 << 20
+
+// updateParts is update of a hash table by all cores: each works through the operations of one part at a time, so
+// operations on one key keep their order.
+func (c *core) updateParts(ctx context.Context, kind structures.Kind, keys, values []uint64,
+	status []structures.Status) error {
+	order := make([]uint32, min(piece, len(keys)))
+	for begin := 0; begin < len(keys); begin += piece {
+		end := min(begin+piece, len(keys))
+		ends := inParts(keys[begin:end], order)
+		var left atomic.Int64
+		byAllCores(parts, func(p int) {
+			first := 0
+			if p > 0 {
+				first = ends[p-1]
+			}
+			for n, at := range order[first:ends[p]] {
+				if n%often == 0 && ctx.Err() != nil {
+					left.Add(int64(ends[p] - first - n))
+					return
+				}
+				i, value := begin+int(at), uint64(0)
+				if kind.Inserts() {
+					value = values[i]
+				}
+				done, _ := c.do(kind, keys[i], value)
+				if status != nil {
+					status[i] = done
+				}
+			}
+		})
+		if n := int(left.Load()) + len(keys) - end; ctx.Err() != nil && n > 0 {
+			return &structures.PendingError{Operations: n, Err: context.Cause(ctx)}
+		}
+	}
+	return nil
+}
+
+// inParts puts the places of keys in the order of their parts, and returns where each part ends.
+func inParts(keys []uint64, order []uint32) (ends [parts]int) {
+	const share = 1 << 14 // of a goroutine
+	counts := make([][parts]int, (len(keys)+share-1)/share)
+	byAllCores(len(counts), func(g int) {
+		for _, key := range keys[g*share : min((g+1)*share, len(keys))] {
+			counts[g][part(key)]++
+		}
+	})
+	sum := 0
+	for p := range parts {
+		for g := range counts {
+			n := counts[g][p]
+			counts[g][p] = sum
+			sum += n
+		}
+		ends[p] = sum
+	}
+	byAllCores(len(counts), func(g int) {
+		for i := g * share; i < min((g+1)*share, len(keys)); i++ {
+			to := &counts[g][part(keys[i])]
+			order[*to] = uint32(i)
+			*to++
+		}
+	})
+	return ends
+}
+
