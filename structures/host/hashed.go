@@ -136,4 +136,3 @@ func inParts(keys []uint64, order []uint32) (ends [parts]int) {
 	})
 	return ends
 }
-

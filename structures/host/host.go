@@ -1,7 +1,7 @@
 // Package host has dictionaries in the host's memory with the methods of those in GPU memory, for machines without
-// Vulkan and for tests. Map is a hash table and Tree an ordered dictionary; both are single-threaded inside, and a call
-// works through its batch operation by operation. For small dictionaries, and for batches of less than some thousand
-// keys, they are faster than a GPU.
+// Vulkan and for tests. Map is a hash table and Tree an ordered dictionary. Look-ups of large batches, and large
+// batches of updates of a Map, are done by all cores; everything else is done by one. For small dictionaries, and for
+// batches of less than some thousand keys, they are faster than a GPU.
 //
 // Several goroutines may use one dictionary: queries run at the same time, and calls that change it run alone
 // (structures.Dictionary). Operations of a batch take effect in their order, so equal keys count as
