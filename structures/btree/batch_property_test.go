@@ -1,11 +1,8 @@
 package btree
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,22 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestMain sets on how many sequences a property is tested: 8, many with VKDS_STRESS, and 4 in short runs, because
-// rapid divides the number by 5 there.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	checks := "8"
-	switch {
-	case stress.Level > 0:
-		checks = strconv.Itoa(30 * stress.Level)
-	case testing.Short():
-		checks = "20"
-	}
-	if err := flag.Set("rapid.checks", checks); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
+// TestMain sets on how many sequences a property is tested.
+func TestMain(m *testing.M) { stress.Main(m, 8, 30, 20) }
 
 // batchSizes are sizes around the limits of a leaf, a long segment, a group, and the levels above.
 var batchSizes = []int{1, 2, 8, 14, 15, 32, 33, 64, 100, 129, 500, 3000}

@@ -5,12 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 	. "github.com/vkds/vkds/structures/graph"
-	"github.com/vkds/vkds/test/graphoracle"
+	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
-func TestMain(m *testing.M) { graphoracle.Main(m) }
+// TestMain sets on how many sequences a property is tested.
+func TestMain(m *testing.M) { stress.Main(m, 6, 40, 10) }
 
 // without64 is a device's options that leave the 64-bit protocol off.
 var without64 = vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}

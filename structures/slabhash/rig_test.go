@@ -2,12 +2,9 @@ package slabhash_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,22 +17,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// TestMain sets how many sequences a property is tried on: a few, many under VKDS_STRESS, and fewer in short runs: of
-// what is said here rapid tries a fifth then.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	checks := "8"
-	switch {
-	case stress.Level > 0:
-		checks = strconv.Itoa(40 * stress.Level)
-	case testing.Short():
-		checks = "10"
-	}
-	if err := flag.Set("rapid.checks", checks); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
+// TestMain sets on how many sequences a property is tested.
+func TestMain(m *testing.M) { stress.Main(m, 8, 40, 10) }
 
 // without64 is a device's options that leave the 64-bit protocol off.
 var without64 = vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}

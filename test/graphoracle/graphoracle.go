@@ -3,18 +3,15 @@ package graphoracle
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
-	"github.com/vkds/vkds/test/stress"
+	"github.com/vkds/vkds/test/ordercheck"
 	"pgregory.net/rapid"
 )
 
@@ -70,16 +67,9 @@ func (w *Oracle) Update(kind structures.Kind, from, to, weight uint32) structure
 	case kind == structures.InsertUnique || !w.O.Weighted:
 		return structures.Found
 	}
-	switch kind {
-	case structures.InsertAdd:
-		weight += old
-	case structures.InsertMin:
-		weight = min(weight, old)
-	case structures.InsertMax:
-		weight = max(weight, old)
-	}
+	weight, status := ordercheck.After(kind, old, weight)
 	w.Put(from, to, weight)
-	return structures.Assigned
+	return status
 }
 
 // Updates does a batch of one kind, of whose equal deletions any may be the one that deletes.
@@ -293,21 +283,4 @@ func EachSort(t *testing.T, test func(t *testing.T, o graph.Options)) {
 			t.Run(fmt.Sprintf("directed=%v,weighted=%v", directed, weighted), func(t *testing.T) { test(t, o) })
 		}
 	}
-}
-
-// Main sets how many sequences a property is tried on: a few, many under VKDS_STRESS, and fewer in short runs: of
-// what is said here rapid tries a fifth then.
-func Main(m *testing.M) {
-	flag.Parse()
-	checks := "6"
-	switch {
-	case stress.Level > 0:
-		checks = strconv.Itoa(40 * stress.Level)
-	case testing.Short():
-		checks = "10"
-	}
-	if err := flag.Set("rapid.checks", checks); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
 }

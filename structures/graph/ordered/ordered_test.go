@@ -25,11 +25,14 @@ import (
 	"pgregory.net/rapid"
 )
 
+// TestMain sets on how many sequences a property is tested.
+func TestMain(m *testing.M) { stress.Main(m, 6, 40, 10) }
+
 func orderedOptions(o graph.Options) Options {
 	return Options{Directed: o.Directed, Weighted: o.Weighted, SelfLoops: o.SelfLoops, Vertices: o.Vertices}
 }
 
-// newOrdered makes one until the test's end.
+// newGraph makes a graph until the test's end.
 func newGraph(t testing.TB, d *vk.Device, o Options) *Graph {
 	t.Helper()
 	g, err := New(t.Context(), d, o)
