@@ -33,8 +33,9 @@ func (x *Block[T]) Parsed() *T {
 // its own, while the goroutine that calls the Reader's methods uses them in order. A goroutine ends with its block, so
 // a Reader needs no Close.
 type Reader[T any] struct {
-	// Parse, if not nil, parses the blocks that are read from then on. last says that the text's end ends a line.
-	Parse func(into *T, text []byte, last bool)
+	// Parse, if not nil, parses the blocks that are read from then on: a text from a place on. last says that the
+	// text's end ends a line.
+	Parse func(into *T, text []byte, from int, last bool)
 	// At is the place in the first block's text where reading goes on.
 	At int
 
@@ -115,9 +116,9 @@ func (b *Reader[T]) read() {
 	}
 }
 
-func (x *Block[T]) parse(by func(*T, []byte, bool)) {
+func (x *Block[T]) parse(by func(*T, []byte, int, bool)) {
 	defer close(x.done)
-	by(&x.parsed, x.Text, x.Err == io.EOF)
+	by(&x.parsed, x.Text, 0, x.Err == io.EOF)
 }
 
 // ReadSlice is as bufio.Reader has it.

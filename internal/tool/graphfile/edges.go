@@ -151,15 +151,11 @@ func (e *edgeList) takeAhead(to *Edges, most int) int {
 	if !e.begun || e.ended || e.vertices.id.Type != keytype.Uint64 {
 		return 0
 	}
-	edges, at := e.more()
-	most = min(most, len(edges.from)-at, (mostVertices-e.vertices.count)/2)
-	e.vertices.addEdges(to, edges.from[at:at+most], edges.to[at:at+most])
-	if e.weight >= 0 {
-		to.Weights = append(to.Weights, edges.weights[at:at+most]...)
-	}
-	e.ahead.taken += most
-	e.edges += uint64(most)
-	return most
+	sources, targets, weights := e.take(min(most, (mostVertices-e.vertices.count)/2))
+	e.vertices.addEdges(to, sources, targets)
+	to.Weights = append(to.Weights, weights...)
+	e.edges += uint64(len(sources))
+	return len(sources)
 }
 
 // line is the next one that is no comment and has something in it.

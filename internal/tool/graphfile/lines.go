@@ -16,13 +16,15 @@ const longestLine = 1 << 30
 type lines struct {
 	file     string
 	buffered *bufio.Reader
-	text     interface {
-		ReadSlice(delimiter byte) ([]byte, error)
-	} // buffered, or the blocks of ahead
-	ahead  ahead
-	eager  bool   // nobody has to wait for what is read ahead
-	number int64  // of the last line, from 1
-	long   []byte // a line that is longer than the buffer
+	text     lineReader // buffered, or the blocks of ahead
+	ahead    ahead
+	eager    bool   // nobody has to wait for what is read ahead
+	number   int64  // of the last line, from 1
+	long     []byte // a line that is longer than the buffer
+}
+
+type lineReader interface {
+	ReadSlice(delimiter byte) ([]byte, error)
 }
 
 func newLines(file string, from io.Reader, eager bool) (*lines, error) {

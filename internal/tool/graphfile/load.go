@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"sync"
 
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -135,16 +135,11 @@ func (g *Graph) number(numbers []uint32) {
 	if numbers == nil {
 		return
 	}
-	const many = 1 << 18 // edges of a goroutine
-	var all sync.WaitGroup
 	for _, ends := range [][]uint32{g.From, g.To} {
-		for part := range slices.Chunk(ends, many) {
-			all.Go(func() {
-				for i, n := range part {
-					part[i] = numbers[n]
-				}
-			})
-		}
+		threads.Each(len(ends), 4*len(ends), func(first, end int) {
+			for i, n := range ends[first:end] {
+				ends[first+i] = numbers[n]
+			}
+		})
 	}
-	all.Wait()
 }

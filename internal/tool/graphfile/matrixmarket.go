@@ -106,9 +106,9 @@ func (m *matrixMarket) symmetry() symmetry {
 }
 
 func (m *matrixMarket) read(to *Edges, most int) error {
-	for n := 0; n < most; n++ {
+	for n := 0; n < most; {
 		if added := m.takeAhead(to, most-n); added > 0 {
-			n += added - 1
+			n += added
 			continue
 		}
 		line, err := m.full('%')
@@ -123,23 +123,20 @@ func (m *matrixMarket) read(to *Edges, most int) error {
 		if err := m.entry(line, to); err != nil {
 			return err
 		}
+		n++
 	}
 	return nil
 }
 
 // takeAhead adds up to so many entries that were parsed ahead, and returns how many.
 func (m *matrixMarket) takeAhead(to *Edges, most int) int {
-	edges, at := m.more()
-	most = max(0, min(most, len(edges.from)-at, int(m.said-m.entries)))
-	for i := at; i < at+most; i++ {
-		to.From, to.To = append(to.From, uint32(edges.from[i]-1)), append(to.To, uint32(edges.to[i]-1))
+	sources, targets, weights := m.take(min(most, int(m.said-m.entries)))
+	for i, id := range sources {
+		to.From, to.To = append(to.From, uint32(id-1)), append(to.To, uint32(targets[i]-1))
 	}
-	if m.wanted {
-		to.Weights = append(to.Weights, edges.weights[at:at+most]...)
-	}
-	m.ahead.taken += most
-	m.entries += int64(most)
-	return most
+	to.Weights = append(to.Weights, weights...)
+	m.entries += int64(len(sources))
+	return len(sources)
 }
 
 // entry adds the edge of a line.

@@ -32,8 +32,6 @@ func (p *parsed) clear() {
 	p.from, p.to, p.weights, p.ends = p.from[:0], p.to[:0], p.weights[:0], p.ends[:0]
 }
 
-func (p *plain) parseBlock(into *parsed, text []byte, last bool) { p.parse(into, text, 0, last) }
-
 // parse parses the lines of a text from a place on. last says that the text's end ends a line.
 func (p *plain) parse(into *parsed, text []byte, at int, last bool) {
 	into.clear()
@@ -149,21 +147,32 @@ func (l *lines) readAhead(p *plain, o Options) {
 		size = o.block
 	}
 	l.ahead.plain, l.ahead.blocks = p, blocks.New[parsed](l.buffered, size, l.eager)
-	l.ahead.blocks.Parse = p.parseBlock
+	l.ahead.blocks.Parse = p.parse
 	l.text = l.ahead.blocks
 }
 
-// more returns edges that come next and have been parsed, from the one at the index on. There are none if a line comes
-// that isn't plain, or the end.
-func (l *lines) more() (edges *parsed, from int) {
+// take takes up to so many of the edges that come next and have been parsed. There are none if a line comes that isn't
+// plain, or the end. weights is empty where none are wanted.
+func (l *lines) take(most int) (from, to []uint64, weights []uint32) {
 	a := &l.ahead
 	if a.plain == nil {
-		return &a.own, 0
+		return nil, nil, nil
 	}
-	if a.edges != nil && a.taken < len(a.edges.from) {
-		return a.edges, a.taken
+	if a.edges == nil || a.taken == len(a.edges.from) {
+		l.more()
 	}
+	begin := a.taken
+	a.taken = min(begin+max(most, 0), len(a.edges.from))
+	if weights = a.edges.weights; a.plain.weight >= 0 {
+		weights = weights[begin:a.taken]
+	}
+	return a.edges.from[begin:a.taken], a.edges.to[begin:a.taken], weights
+}
+
+// more has the edges parsed that come after those that were taken.
+func (l *lines) more() {
 	l.settle()
+	a := &l.ahead
 	now := a.blocks.Now()
 	if a.edges = nil; a.blocks.At == 0 {
 		a.edges = now.Parsed()
@@ -173,7 +182,6 @@ func (l *lines) more() (edges *parsed, from int) {
 		a.edges = &a.own
 	}
 	a.taken = 0
-	return a.edges, 0
 }
 
 // settle has the text go on after the edges that were taken.

@@ -169,17 +169,9 @@ func (v *Vertices) addEdges(edges *Edges, from, to []uint64) {
 	edges.From = slices.Grow(edges.From, len(from))[:begin+len(from)]
 	edges.To = slices.Grow(edges.To, len(to))[:begin+len(to)]
 	for i := range from {
-		edges.From[begin+i], edges.To[begin+i] = v.numberOf(from[i]), v.numberOf(to[i])
+		edges.From[begin+i], _ = v.number(from[i])
+		edges.To[begin+i], _ = v.number(to[i])
 	}
-}
-
-// numberOf is number where one is left.
-func (v *Vertices) numberOf(word uint64) uint32 {
-	if word < uint64(len(v.small)) && v.small[word] != 0 {
-		return v.small[word] - 1
-	}
-	number, _ := v.number(word)
-	return number
 }
 
 // add gives the next number to a word.

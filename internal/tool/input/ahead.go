@@ -67,7 +67,7 @@ func (a *ahead) more(fields int, columns []*column, index []int) bool {
 			a.none = true
 			return false
 		}
-		a.blocks.Parse = a.plain.parseBlock
+		a.blocks.Parse = a.plain.parse
 	}
 	now := a.blocks.Now()
 	if a.rows, a.row, a.settled = nil, 0, 0; a.blocks.At == len(now.Text) {

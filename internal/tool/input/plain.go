@@ -84,8 +84,6 @@ func (p *plain) fits(columns []*column) bool {
 	return true
 }
 
-func (p *plain) parseBlock(into *parsed, text []byte, last bool) { p.parse(into, text, 0, last) }
-
 // parse parses the lines of a text from a place on. last says that the text's end ends a line, too.
 func (p *plain) parse(into *parsed, text []byte, from int, last bool) {
 	into.rows, into.from, into.to, into.plain = 0, from, from, p
