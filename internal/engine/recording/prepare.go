@@ -23,11 +23,12 @@ func (p *Prepared) Prepare(ctx context.Context, d *vk.Device, turns *gate.Gate, 
 	if err := turns.EnterShared(ctx); err != nil {
 		return err
 	}
-	all, forms := kernels()
-	turns.LeaveShared()
 	if p.all.Load() {
+		turns.LeaveShared()
 		return nil
 	}
+	all, forms := kernels()
+	turns.LeaveShared()
 	err := all.Prepare(ctx, d, gate.Told(ctx), forms...)
 	if err == nil {
 		p.all.Store(true)
