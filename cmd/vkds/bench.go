@@ -149,10 +149,15 @@ func checkReports(json, kernels string) error {
 			return err
 		}
 	}
-	if json != "" && filepath.Clean(json) == filepath.Clean(kernels) {
+	if json == "" || kernels == "" {
+		return nil
+	}
+	a, err := filepath.Abs(json)
+	b, errB := filepath.Abs(kernels)
+	if err == nil && errB == nil && a == b {
 		return fmt.Errorf("--json and --kernels are the same file, %s", json)
 	}
-	return nil
+	return cmp.Or(err, errB, distinct(json, kernels))
 }
 
 // writeJSON writes a report to a file, even if the measurement was interrupted. No file has the name "".
