@@ -302,10 +302,10 @@ func (c counted[W]) mixed(of Dictionary[W], do update, said uint32, n, room int,
 			require.Equal(c.t, [2]W{none, W(structures.Deleted)}, [2]W{value, W(statuses[i])}, "%d of %d", i, n)
 		}
 	}
-	there, err := of.(Dictionary[W]).Len(ctx)
+	there, err := of.Len(ctx)
 	require.NoError(c.t, err)
 	require.EqualValues(c.t, len(keys)-(n+1)/2, there, "of %d", n)
-	_, err = of.(Dictionary[W]).Insert(ctx, keys, values)
+	_, err = of.Insert(ctx, keys, values)
 	require.NoError(c.t, err)
 }
 

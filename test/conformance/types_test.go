@@ -113,11 +113,10 @@ func extremes[V structures.Number]() []V {
 	code := structures.KeyCode[V]()
 	all := []V{structures.Least[V](), structures.Greatest[V](), 0, 1, 2}
 	if structures.Float[V]() {
-		nan, inf, zero := V(0), V(0), V(0)
+		inf, zero := V(0), V(0)
 		inf = 1 / inf
-		nan = inf - inf
 		all = []V{0, -zero, inf, -inf, V(3) / 2, -V(9) / 4, 1 << 8}
-		return append(all, canonical(nan))
+		return append(all, canonical(inf-inf))
 	}
 	if structures.Signed[V]() {
 		all = append(all, code.Of(code.Word(0)-1), code.Of(code.Word(0)-2))

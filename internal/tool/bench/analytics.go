@@ -218,7 +218,6 @@ func (s *session) checkDistances(a *analyzed, source uint32, distances []uint32,
 		if !reached {
 			s.fail("vertex %d: distance %d, but no arc gives it", v, distances[v])
 		}
-		return
 	})
 }
 
@@ -245,7 +244,6 @@ func (s *session) checkRanks(a *analyzed, ranks []float32) {
 				sum += gifts[u]
 			}
 			now[v] = (1-damping+damping*dangling)/float64(n) + damping*sum
-			return
 		})
 	}
 	off := 0.0
@@ -271,7 +269,6 @@ func (a *analyzed) triangles() uint64 {
 				up[u] = append(up[u], v)
 			}
 		}
-		return
 	})
 	var total atomic.Uint64
 	each(len(up), func(u int) {
@@ -280,7 +277,6 @@ func (a *analyzed) triangles() uint64 {
 			n += uint64(inBoth(up[u], up[v]))
 		}
 		total.Add(n)
-		return
 	})
 	return total.Load()
 }

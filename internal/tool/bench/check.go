@@ -67,7 +67,6 @@ func (s *session) checkFound(n int, answers *vk.Buffer[uint32], want func(i int)
 		if !keysOnly && values[i] != value {
 			s.fail("query %d: value %d instead of %d", i, values[i], value)
 		}
-		return
 	})
 }
 
@@ -78,7 +77,6 @@ func (s *session) checkStatus(n int, want func(i int) structures.Status) {
 		if got, want := structures.Status(s.bytes[i]), want(i); got != want {
 			s.fail("operation %d: %v instead of %v", i, got, want)
 		}
-		return
 	})
 }
 
@@ -94,7 +92,6 @@ func (s *session) checkValues(b *vk.Buffer[uint32], want func(i int) (value uint
 		if want, matters := want(i); matters && got[i] != want {
 			s.fail("operation %d: value %d instead of %d", i, got[i], want)
 		}
-		return
 	})
 }
 
@@ -105,7 +102,6 @@ func (s *session) checkWords(what string, b *vk.Buffer[uint32], n int, want func
 		if want := want(i); got[i] != want {
 			s.fail("%s %d: %d instead of %d", what, i, got[i], want)
 		}
-		return
 	})
 }
 
@@ -116,7 +112,6 @@ func (s *session) checkPairs(keys, values *vk.Buffer[uint32], n int, want func(i
 		if key, value := want(i); k[i] != key || v[i] != value {
 			s.fail("pair %d: %d, %d instead of %d, %d", i, k[i], v[i], key, value)
 		}
-		return
 	})
 }
 
@@ -132,7 +127,6 @@ func (s *session) checkStable(keys, values *vk.Buffer[uint32], n int, key func(i
 		if i > 0 && (k[i-1] > k[i] || k[i-1] == k[i] && v[i-1] >= v[i]) {
 			s.fail("place %d: out of order", i)
 		}
-		return
 	})
 }
 
@@ -150,7 +144,6 @@ func (s *session) checkAscending(keys *vk.Buffer[uint32], key func(i int) uint32
 			sum += fingerprint(k[i]) - fingerprint(key(i))
 		}
 		difference.Add(sum)
-		return
 	})
 	if difference.Load() != 0 {
 		s.fail("other keys than those of the input")

@@ -124,7 +124,6 @@ func (a arcs) edges(n int, of func(i int) int) (e graph.Edges) {
 	e.From, e.To = make([]uint32, n), make([]uint32, n)
 	each(n, func(i int) {
 		e.From[i], e.To[i] = a.at(of(i))
-		return
 	})
 	return e
 }
@@ -216,7 +215,6 @@ func (r *graphRun) allFound(there bool) {
 		if (bytes[i] == 1) != there {
 			r.fail("edge %d of the batch: found %v, want %v", i, bytes[i] == 1, there)
 		}
-		return
 	})
 }
 

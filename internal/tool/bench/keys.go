@@ -254,7 +254,6 @@ func (s *session) downloadElements(b *vk.Buffer[uint32], n int) []uint32 {
 		if made[i] = words[2*i+1]; words[2*i] != scramble(made[i]) {
 			s.fail("place %d: words of two elements: %#x, %#x", i, words[2*i], words[2*i+1])
 		}
-		return
 	})
 	return made
 }

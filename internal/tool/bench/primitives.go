@@ -67,7 +67,6 @@ func (s *session) topK() {
 			if s.space.key(i) > best[k-1] {
 				greater.Add(1)
 			}
-			return
 		})
 		if n := int(greater.Load()); n != k-1 {
 			s.fail("%d keys are greater than the last of %d", n, k)
@@ -95,7 +94,6 @@ func (s *session) scan(inclusive bool) {
 			if sums.modulo(sums.at(i)-before) != between {
 				s.fail("sum %d: %d", i, sums.at(i))
 			}
-			return
 		})
 	})
 }
@@ -111,7 +109,6 @@ func (s *session) reduce() {
 			sum += s.element(s.space.key(i))
 		}
 		want.Add(sum)
-		return
 	})
 	s.time(4<<s.width, func() error { return s.bulk().Reduce(s.stream, a) }, func() {
 		if got := s.downloadNumbers(out, 1); got.at(0) != got.modulo(want.Load()) {
@@ -144,7 +141,6 @@ func (s *session) compactPairs() {
 			if at := int(v[i]); at >= s.n || !kept(at) || k[i] != s.space.key(at) || i > 0 && v[i-1] >= v[i] {
 				s.fail("place %d: %d, %d", i, k[i], v[i])
 			}
-			return
 		})
 	})
 }

@@ -147,7 +147,6 @@ func (s *session) ranges(open bool) (ranges, Measurement) {
 		if open {
 			r.ends[2*i+1] = ^uint32(0)
 		}
-		return
 	})
 	r.buffer = s.batchOf("ranges", len(r.ends), func(i int) uint32 { return r.ends[i] })
 	m.Operations = n
@@ -219,7 +218,6 @@ func (s *session) checkListed(keys, values *vk.Buffer[uint32], pairs int, r rang
 				s.fail("range %d, pair %d: %d, %d", i, j, k.at(at+j), v.at(at+j))
 			}
 		}
-		return
 	})
 }
 
@@ -277,7 +275,6 @@ func (s *session) checkAll(keys, values []uint32) {
 		if values[i] != s.space.value(keys[i]) {
 			s.fail("pair %d: %d, %d", i, keys[i], values[i])
 		}
-		return
 	})
 	if _, is := s.on().(structures.QueriesOnStream); !is {
 		keys = ascending(keys)
@@ -287,6 +284,5 @@ func (s *session) checkAll(keys, values []uint32) {
 		if keys[i] != sorted[i] {
 			s.fail("key %d: %d instead of %d", i, keys[i], sorted[i])
 		}
-		return
 	})
 }

@@ -348,7 +348,6 @@ func (s *session) checkSkewed(r skew, kind structures.Kind, b structures.DeviceB
 		default:
 			s.fail("operation %d: %v", i, status)
 		}
-		return
 	})
 	answers := s.roomFor("answers", s.n)
 	ok(s.on().Find(structures.DeviceLookups{Count: s.n, Keys: b.Keys, Values: answers,
@@ -379,6 +378,5 @@ func (s *session) checkSkewed(r skew, kind structures.Kind, b structures.DeviceB
 		if got.at(i) != got.modulo(want*doubled) {
 			s.fail("operation %d: value %d instead of %d", i, got.at(i), want)
 		}
-		return
 	})
 }
