@@ -141,7 +141,7 @@ Node btree_load_kept(BTree tree, uint slab, bool enabled, out bool kept) {
     BTreeVersions at = BTreeVersions(tree.state);
     uvec2 leaf = slab_address(tree.pool, slab);
     BTreeLead lead = BTreeLead(BTreeStamp(0u, 0u), 0u, 0u);
-    // Reading the bit of changed leaves first would add a memory latency (docs/benchmarks.md).
+    // Reading the bit of changed leaves first would add a memory latency (docs/notes/measurements.md).
     if (enabled && at.now != ~0u) lead = btree_lead(at, tree.pool, slab);
     uint version = lead.stamp.older;
     kept = lead.stamp.time > at.now && version < at.count;

@@ -7,7 +7,7 @@
 //
 // There are no fences. The address that a value is read from is computed from its bit, and the bit is cleared depending
 // on the result of the atomic that wrote the value: order by address and by result (memory.glsl). With fences, NVIDIA's
-// compiler keeps the lanes' parts of a slab in memory, and a table is filled at half the speed (docs/benchmarks.md).
+// compiler keeps the lanes' parts of a slab in memory, and a table fills at half the speed (notes/measurements.md).
 #include "slab_change.glsl"   // at the end of which this stands, where it is asked for
 #if defined(VKDS_SLAB_CLAIMED) && !defined(VKDS_SLAB_CLAIMED_GLSL)
 #define VKDS_SLAB_CLAIMED_GLSL

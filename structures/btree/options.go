@@ -102,8 +102,8 @@ type tiles struct {
 	walk   int // kernels that read all nodes in turn
 }
 
-// bestTiles returns the numbers that measured best, by type of device (docs/benchmarks.md). On a CPU, a lane is a loop
-// iteration and shuffles are slow, so one lane reads the whole node. wish is Options.Tile.
+// bestTiles returns the numbers that measured best, by type of device (docs/notes/measurements.md). On a CPU, a
+// lane is a loop iteration and shuffles are slow, so one lane reads the whole node. wish is Options.Tile.
 func bestTiles(d *vk.Device, wish int) tiles {
 	t := tiles{update: 2, walk: 4}
 	if d.Info().Type == vk.CPU {

@@ -20,7 +20,7 @@ type queryShape struct {
 	order structures.LookupOrder // for neighbors and ranges
 }
 
-// bestQueryShape returns the layout that measured best (docs/benchmarks.md). wish is Options.Tile.
+// bestQueryShape returns the layout that measured best (docs/notes/measurements.md). wish is Options.Tile.
 func bestQueryShape(d *vk.Device, wish int) queryShape {
 	q := queryShape{find: 2, neighbor: 4, seek: 4, walk: 4, parts: 2, indexBits: -1, partBits: 8, partsOfFew: 16}
 	if d.Info().Type == vk.CPU {

@@ -16,7 +16,8 @@ import (
 //
 // A query from Go slices is one call, which runs between the updates of other goroutines. Iterators continue while the
 // tree changes, and return the snapshot's pairs. Queries on streams run after the work that other streams have
-// submitted (Tree). A query reads a second node for each leaf that has changed since the snapshot (docs/benchmarks.md).
+// submitted (Tree). A query reads a second node for each leaf that has changed since the snapshot
+// (docs/notes/measurements.md).
 type Snapshot[K, V structures.Number] struct {
 	asked     ordered.Queries[K, V]
 	view      *view

@@ -234,7 +234,8 @@ func (t *tree) recordGate(s *vk.Stream, gate uint64, b operands) error {
 	return *failed
 }
 
-// locateFrom is the number of operations from which on a batch that runs alone is located first (docs/benchmarks.md).
+// locateFrom is the number of operations from which on a batch that runs alone is located first
+// (docs/notes/measurements.md).
 const locateFrom = 1 << 19
 
 // initialVisits bounds the nodes that a tile visits in one dispatch. It is far above what batches need. If latches

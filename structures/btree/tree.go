@@ -37,9 +37,9 @@ type Description struct {
 // The updates and queries are those of structures.Updates and structures.Queries. If a batch of deletions has equal
 // keys, one of them is Deleted: any of them on the concurrent path, the first one on the batched path. On streams,
 // Find with SortedFirst first partitions the keys by their order (primitives.Partition). So do Find with AutoOrder and
-// Neighbor if that measured faster (docs/benchmarks.md). The candidates of Count and Range are the pairs of the ranges.
-// A range too large for one dispatch is not run; Candidates is then 2^63 or more. Count and Range of slices divide such
-// ranges.
+// Neighbor if that measured faster (docs/notes/measurements.md). The candidates of Count and Range are the pairs of the
+// ranges. A range too large for one dispatch is not run; Candidates is then 2^63 or more. Count and Range of slices
+// divide such ranges.
 //
 // Queries on a stream need a tree that does not change until they are done; the caller orders the work. Three kinds of
 // work are ordered by the tree: the device runs them after all work that other streams have submitted, and before all

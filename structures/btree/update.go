@@ -47,7 +47,7 @@ func checkUpdate(kind structures.Kind) error {
 	return nil
 }
 
-// batchedFrom is the number of operations from which on the batched path is faster (docs/benchmarks.md).
+// batchedFrom is the number of operations from which on the batched path is faster (docs/notes/measurements.md).
 const batchedFrom = 3 << 19
 
 // path returns the path for a batch of updates.

@@ -35,9 +35,9 @@ func (t tileShape) shared(subgroup int, pairs bool, w Widths) int {
 	return 4*(max(radix*t.workgroup/subgroup, w.Key.Bytes()/4*t.elements())+digits+radix) + 256
 }
 
-// sortTile returns the shape for n elements that measured best on the H200 (docs/benchmarks.md). Small sorts need many
-// tiles, so that the whole device works. Large sorts need large tiles, so that runs of a digit are longer; two tiles
-// still fit on a multiprocessor at once.
+// sortTile returns the shape for n elements that measured best on the H200 (docs/notes/measurements.md). Small sorts
+// need many tiles, so that the whole device works. Large sorts need large tiles, so that runs of a digit are longer;
+// two tiles still fit on a multiprocessor at once.
 func (p *Primitives) sortTile(n int, pairs bool, w Widths) tileShape {
 	info, s := p.d.Info(), p.d.SubgroupSize()
 	t := tileShape{workgroup: s, items: 32} // on a CPU, subgroups share nothing, and each must clear its own counters

@@ -22,7 +22,7 @@ func Tiles(d *vk.Device) (find, update, walk int) {
 	return t.find, t.update, t.walk
 }
 
-// The widths that measured best, by type of device (docs/benchmarks.md). On a CPU, a lane is a loop
+// The widths that measured best, by type of device (docs/notes/measurements.md). On a CPU, a lane is a loop
 // iteration and shuffles are dear, so one lane takes the whole slab.
 func bestTiles(d *vk.Device, width structures.Width, keys bool, wish int) tiles {
 	t := tiles{find: 4, insert: 4, update: 4, walk: 8}
