@@ -168,8 +168,9 @@ func describe(d native.Description) Info {
 }
 
 // choose returns the device that was asked for by index, by type, or by part of its name in upper or lower case. A
-// number of one or two digits is always an index and never part of a name, so "5" does not match "LLVM 15". If nothing
-// was asked for, $VKDS_DEVICE is used. If that is empty, too, choose returns the first device.
+// number of one or two digits is always an index and never part of a name, so "5" does not match "LLVM 15". "gpu" is
+// any type but CPU. If nothing was asked for, $VKDS_DEVICE is used. If that is empty, too, choose returns the first
+// device.
 func choose(all []candidate, asked string) (candidate, error) {
 	if asked == "" {
 		asked = os.Getenv("VKDS_DEVICE")
@@ -182,6 +183,8 @@ func choose(all []candidate, asked string) (candidate, error) {
 		}
 	} else if asked == "" {
 		found = min(0, len(all)-1)
+	} else if strings.EqualFold(asked, "gpu") {
+		found = slices.IndexFunc(all, func(c candidate) bool { return c.info.Type != CPU })
 	} else if t := DeviceType(strings.ToLower(asked)); slices.Contains(preference, t) {
 		found = slices.IndexFunc(all, func(c candidate) bool { return c.info.Type == t })
 	} else {

@@ -27,7 +27,7 @@ func TestChoice(t *testing.T) {
 	)
 	for asked, want := range map[string]int{
 		"": 0, "0": 0, "3": 3, "discrete": 0, "Integrated": 2, "CPU": 3, "radeon": 1, "LLVMpipe": 3, "6800": 1,
-		" uhd ": 2,
+		" uhd ": 2, "gpu": 0, "GPU": 0,
 	} {
 		c, err := choose(all, asked)
 		require.NoError(t, err, asked)

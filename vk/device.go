@@ -17,8 +17,8 @@ import (
 
 // Options configure Open and Adopt. The zero value opens the best device of the machine.
 type Options struct {
-	// Device is an index in List, a part of a name, or a type (discrete, integrated, virtual, cpu, other). If it is
-	// empty, $VKDS_DEVICE is used, and if that is empty, too, the best device.
+	// Device is an index in List, a part of a name, or a type (discrete, integrated, virtual, cpu, other; gpu: any but
+	// cpu). If it is empty, $VKDS_DEVICE is used, and if that is empty, too, the best device.
 	Device     string
 	Validation bool // check every call with VK_LAYER_KHRONOS_validation: core and synchronization
 	// OnMessage is called for each message of the validation layer, from any thread, but never concurrently. If it is

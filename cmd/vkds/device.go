@@ -13,11 +13,30 @@ import (
 // hostAlone is the device of dictionaries in the host's memory (package host).
 const hostAlone = "none"
 
+// named is the device that the user names; "" if he leaves the choice to vkds.
+func (g *global) named() string { return cmp.Or(g.device, os.Getenv("VKDS_DEVICE")) }
+
 // onHost tells whether dictionaries are to be kept in the host's memory.
-func (g *global) onHost() bool { return cmp.Or(g.device, os.Getenv("VKDS_DEVICE")) == hostAlone }
+func (g *global) onHost() bool { return g.named() == hostAlone }
 
 // open opens the device that the flags choose. Close it.
 func (g *global) open() (*vk.Device, error) { return g.openTelling(nil) }
+
+// openGPU opens the device that the user names, or else the best GPU. If there is none that vkds can use, it returns
+// nil: a CPU driver does for dictionaries nothing that the host doesn't do faster.
+func (g *global) openGPU() (*vk.Device, error) {
+	if g.named() != "" || g.validation {
+		return g.open()
+	}
+	d, err := g.openNamed("gpu", nil)
+	var driver *vk.NoDriverError
+	var device *vk.NoDeviceError
+	var missing *vk.MissingFeatureError
+	if errors.As(err, &driver) || errors.As(err, &device) || errors.As(err, &missing) {
+		return nil, nil
+	}
+	return d, err
+}
 
 // opening is a device that is opened while something else is done.
 type opening struct {
@@ -33,22 +52,22 @@ func openAlready(d *vk.Device) *opening {
 	return o
 }
 
-// startOpening opens the device that the flags choose in a goroutine of its own. Close the opening.
-func (g *global) startOpening() *opening {
+// start opens a device by open, in a goroutine of its own. Close the opening.
+func start(open func() (*vk.Device, error)) *opening {
 	o := &opening{done: make(chan struct{})}
 	go func() {
 		defer close(o.done)
-		o.device, o.err = g.open()
+		o.device, o.err = open()
 	}()
 	return o
 }
 
-// startOpeningOrNone is startOpening, but for dictionaries that may be kept in the host's memory.
-func (g *global) startOpeningOrNone() *opening {
+// startOrHost is start, but for dictionaries, which may be kept in the host's memory.
+func (g *global) startOrHost(open func() (*vk.Device, error)) *opening {
 	if g.onHost() {
 		return openAlready(nil)
 	}
-	return g.startOpening()
+	return start(open)
 }
 
 // wait returns the device when it is open.
@@ -95,9 +114,13 @@ func (g *global) openTelling(onKernel func(vk.KernelReport)) (*vk.Device, error)
 	if g.onHost() {
 		return nil, errors.New("--device none is for dictionaries: this needs a device")
 	}
+	return g.openNamed(g.device, onKernel)
+}
+
+func (g *global) openNamed(name string, onKernel func(vk.KernelReport)) (*vk.Device, error) {
 	return vk.Open(vk.Options{
 		OnKernel:   onKernel,
-		Device:     g.device,
+		Device:     name,
 		Validation: g.validation,
 		OnMessage: func(m vk.Message) {
 			switch {

@@ -131,7 +131,7 @@ func (s *graphSource) use(ctx context.Context, g *global, path string, use func(
 	if err := checkInputs("-", path); err != nil {
 		return err
 	}
-	device := g.startOpening()
+	device := start(g.open)
 	defer func() { err = errors.Join(err, device.Close()) }()
 	var file *graphfile.Graph
 	err = device.beside(ctx, func(ctx context.Context) (err error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/vk"
 )
 
 // Without a device every command on dictionaries answers as with one, and writes files that both load.
@@ -33,7 +34,7 @@ func TestDeviceNone(t *testing.T) {
 		"range T --limit 3 -- -800:-700", "count T 0:10 0:0",
 		"min T", "max S --limit 3", "floor T 3 -801", "successor S 3", "top T --limit 5", "top T --least --limit 5",
 		"top N",
-		"tally W --top 7", "tally W --json", "distinct T", "verify S",
+		"tally W --top 7", "tally W --json", "verify S",
 	} {
 		arguments := strings.Fields(command)
 		for i, a := range arguments {
@@ -66,4 +67,40 @@ func TestDeviceNone(t *testing.T) {
 	}
 	assert.Contains(t, refusal(t, "", "inspect", changed, "--svg", filepath.Join(folder, "x.svg"), "--device", "none"),
 		"--device none: pictures")
+}
+
+// Where nothing names a device and there is no GPU, dictionaries are kept in the host's memory, also where there is no
+// driver at all; what looks at a structure, and what needs a device, has the CPU driver's.
+func TestHostWithoutGPU(t *testing.T) {
+	devices, err := vk.List()
+	require.NoError(t, err)
+	for _, d := range devices {
+		if d.Type != vk.CPU {
+			t.Skip("there is a GPU: " + d.String())
+		}
+	}
+	if os.Getenv("VKDS_VALIDATION") == "1" {
+		t.Skip("--validation asks for a device")
+	}
+	t.Setenv("VKDS_DEVICE", "")
+	table := write(t, "t.csv", "1,10\n2,20\n2,30\n")
+	saved := filepath.Join(t.TempDir(), "saved.vkds")
+	everywhere := func() {
+		for _, command := range [][]string{
+			{"tally", table, "--column", "1"}, {"get", table, "2"}, {"dump", table, "--structure", "btree"},
+			{"build", table, "-o", saved}, {"min", saved},
+		} {
+			_, notes := answer(t, "", command...)
+			assert.Contains(t, notes, "the host", command)
+		}
+	}
+	everywhere()
+	stats, _ := answer(t, "", "stats", saved, "--json")
+	assert.Contains(t, stats, devices[0].Name)
+	_, notes := answer(t, "", "tally", table, "--column", "1", "--device", "cpu")
+	assert.Contains(t, notes, devices[0].Name)
+	assert.Contains(t, refusal(t, "", "tally", table, "--device", "gpu"), `no device "gpu"`)
+	t.Setenv("VK_DRIVER_FILES", filepath.Join(t.TempDir(), "none.json"))
+	everywhere()
+	assert.Contains(t, refusal(t, "", "stats", saved), "no Vulkan driver is installed")
 }

@@ -23,7 +23,7 @@ import (
 )
 
 func newInspectCommand(g *global) *cobra.Command {
-	var s source
+	s := source{looks: true}
 	var picture, near string
 	var updates []string
 	c := &cobra.Command{

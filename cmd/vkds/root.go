@@ -77,8 +77,9 @@ output" has the rest).`,
 	root.SetOut(quietly{g.out}) // as it is when the command for completion is made
 	flags := root.PersistentFlags()
 	flags.StringVar(&g.device, "device", "", "device to use: its number in \"vkds info\", a part of its name,\nor "+
-		"discrete, integrated, virtual or cpu; none keeps dictionaries in the\n"+
-		"host's memory (default: $VKDS_DEVICE, else the best)")
+		"discrete, integrated, virtual, cpu or gpu; none keeps dictionaries in\n"+
+		"the host's memory (default: $VKDS_DEVICE, else the best; where there\n"+
+		"is no GPU, none for dictionaries)")
 	flags.BoolVar(&g.validation, "validation", false, "check every Vulkan call with the validation layer")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "no notes and no progress")
 	flags.BoolVarP(&g.verbose, "verbose", "v", false, "notes also where standard error is not a terminal")

@@ -30,6 +30,7 @@ type source struct {
 	text    delimitedFlags
 	into    structureFlags
 	saved   bool // only saved dictionaries will do
+	looks   bool // the command looks at the structure itself, so that a CPU driver's device will do
 
 	// ready, if not nil, is called with a column of keys that are asked for, when the type of the keys is known and
 	// nothing has been loaded yet: what is wrong with what a command is asked is told before a large table is read.
@@ -75,7 +76,11 @@ func (s *source) use(ctx context.Context, g *global, path string, use func(*vk.D
 	if _, _, err := s.into.choose("", nil); err != nil { // now rather than after the work
 		return err
 	}
-	device := g.startOpeningOrNone()
+	open := g.openGPU
+	if s.looks {
+		open = g.open
+	}
+	device := g.startOrHost(open)
 	defer func() { err = errors.Join(err, device.Close()) }()
 	dict, err := s.load(ctx, g, device, path)
 	if err != nil {

@@ -102,7 +102,7 @@ type entry struct{ key, count uint64 }
 
 // count reads and counts a file, and leaves the distinct keys in t.entries.
 func (t *tally) count(path string, o input.Options) (err error) {
-	t.opening = t.startOpeningOrNone()
+	t.opening = t.startOrHost(t.openGPU)
 	defer func() { err = errors.Join(err, t.opening.Close()) }()
 	started := time.Now()
 	show, end := t.progress("counting " + filepath.Base(path))

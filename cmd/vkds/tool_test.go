@@ -45,6 +45,9 @@ func TestMain(m *testing.M) {
 		if _, stderr, status := runTool("", "info", "--json"); status != 0 {
 			noDevice = stderr
 		}
+		if os.Getenv("VKDS_DEVICE") == "" { // a device, even where it is none of a GPU
+			os.Setenv("VKDS_DEVICE", "0")
+		}
 		return m.Run()
 	}())
 }

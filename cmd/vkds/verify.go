@@ -17,7 +17,7 @@ import (
 )
 
 func newVerifyCommand(g *global) *cobra.Command {
-	var s source
+	s := source{looks: true}
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "verify DICT",
