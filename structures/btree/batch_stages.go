@@ -263,10 +263,9 @@ func (t *tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error
 	if b.N == 0 {
 		return nil
 	}
-	r := batchRecorder{t: t, b: b, tree: t.description(), stager: stager{
-		s: s, kernels: t.kernels, device: t.d, width: t.width, shared: t.shared, shape: t.batchShape(),
-		keeps: t.versions.protect(),
-	}}
+	r := t.batchRecorder(s, b)
+	r.begins()
+	r.tree = t.description()
 	blocks := int(r.tree.Pool.Blocks)
 	bits := t.indexBits(b.N)
 	bytes := t.batchPlan(b, r.shape, blocks, bits, 0).bytes
@@ -284,6 +283,19 @@ func (t *tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error
 		r.plan.free = b.claim.address()
 	}
 	return r.record()
+}
+
+func (t *tree) batchRecorder(s *vk.Stream, b batched) batchRecorder {
+	return batchRecorder{t: t, b: b, stager: stager{
+		s: s, kernels: t.kernels, device: t.d, width: t.width, shared: t.shared, shape: t.batchShape(),
+		keeps: t.versions.protect(),
+	}}
+}
+
+// begins begins to make the kernels of the batch, if it is the first one of its form.
+func (r *batchRecorder) begins() {
+	form := int(r.b.Kind)<<2 | int(word(r.b.Statuses != 0))<<1 | int(word(r.keeps))
+	r.t.ahead.Begin(r.kernels, form, r.needs)
 }
 
 // batchRecorder records one batch.

@@ -55,6 +55,7 @@ type tree struct {
 	gate       *gate.Gate
 	progress   *gate.Progress
 	prepared   recording.Prepared
+	ahead      recording.Ahead // of batches, by kind, what is sorted with the keys, and whether snapshots are open
 	versions   versions
 }
 
@@ -68,6 +69,10 @@ const (
 func makeTree(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (*tree, error) {
 	t, err := open(ctx, d, columns, o)
 	if err == nil {
+		if o.Path == Batched {
+			r := t.batchRecorder(nil, batched{Kind: structures.Insert})
+			r.begins()
+		}
 		err = t.inside(ctx, func() error { return t.empty(ctx) })
 	}
 	if err != nil {

@@ -285,16 +285,11 @@ func (t *tree) concurrentKernels(kind structures.Kind) (all recording.Table) {
 func (t *tree) stages() (all recording.Table) {
 	for _, keeps := range []bool{false, true} {
 		r := stager{width: t.width, device: t.d, shared: t.shared, shape: t.batchShape(), keeps: keeps}
-		all = append(all, stageCount.spec(&r), stageBegin.spec(&r), stageMark.spec(&r), stageSumMarks.spec(&r),
-			stageLocateLeaves.spec(&r), stageLocateStatuses.spec(&r), stageMeet.spec(&r), stageSumLeaves.spec(&r),
-			stageSplitLeaves.spec(&r), stageApplyInner.spec(&r), stageFinish.spec(&r), stageSplitInner.spec(&r),
-			stageEnd.spec(&r), stageUnlink.spec(&r))
-		if !t.shared {
-			all = append(all, stageSumFree.spec(&r))
-		}
+		all = append(all, stageCount.spec(&r), stageMeet.spec(&r))
 		for kind := structures.Mixed; kind <= structures.Delete; kind++ {
-			if r.batch.How = uint32(kind); kind == structures.Mixed || updates(kind) && !kind.UpdatesInPlace() {
-				all = append(all, stageApplyLeaves.spec(&r))
+			if kind == structures.Mixed || updates(kind) && !kind.UpdatesInPlace() {
+				all = append(all, r.always(kind, false)...)
+				all = append(all, r.always(kind, true)...)
 			}
 		}
 	}
@@ -304,4 +299,44 @@ func (t *tree) stages() (all recording.Table) {
 		}
 	}
 	return all
+}
+
+// always lists the stages of every batch of a kind, with or without statuses.
+func (r *stager) always(kind structures.Kind, statuses bool) recording.Table {
+	r.batch.How = uint32(kind)
+	all := recording.Table{stageBegin.spec(r), stageApplyLeaves.spec(r), stageSumLeaves.spec(r)}
+	if statuses {
+		all = append(all, stageLocateStatuses.spec(r), packKernel())
+	} else {
+		all = append(all, stageLocateLeaves.spec(r))
+	}
+	if !r.shared {
+		all = append(all, stageSumFree.spec(r))
+	}
+	if kind == structures.Delete || kind == structures.Mixed {
+		all = append(all, stageUnlink.spec(r))
+	}
+	if kind != structures.Delete {
+		all = append(all, stageMark.spec(r), stageSumMarks.spec(r), stageSplitLeaves.spec(r), stageApplyInner.spec(r),
+			stageFinish.spec(r), stageSplitInner.spec(r), stageEnd.spec(r))
+	}
+	return all
+}
+
+// needs lists the kernels that a batch on the batched path may need, without those that sort it, which Sort begins to
+// make.
+func (r *batchRecorder) needs() recording.Table {
+	t, stages, kind := r.t, r.stager, r.b.Kind
+	all := recording.Table{t.indexKernel(indexModule)}
+	if t.width == structures.Bits64 {
+		all = append(all, t.prefixesKernel())
+	}
+	if r.b.Folds {
+		all = append(all, stageMeet.spec(&stages))
+		all = append(all, fold.Kernels(t.width, kind, t.columns.Values.Type)...)
+		if kind != structures.Mixed {
+			kind = structures.Insert // as fold says
+		}
+	}
+	return append(all, stages.always(kind, r.b.Statuses != 0)...)
 }

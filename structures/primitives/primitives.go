@@ -66,6 +66,8 @@ type Primitives struct {
 	// The number of passes by upper digits in these sorts, for tests. Zero: it depends on the length.
 	uppers int
 
+	sorting recording.Ahead // by widths, and whether there are values
+
 	kernels *recording.Kernels
 }
 

@@ -56,6 +56,11 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 		return ErrNoMemory
 	}
 	a = a.complete()
+	form := int(a.Widths.Key)<<1 | int(a.Widths.Value)
+	if pairs {
+		form += 4
+	}
+	p.sorting.Begin(p.kernels, form, func() recording.Table { return a.kernelsOfLength(p) })
 	plan := p.sortPlan(a.Length.N, pairs, a.Widths, a.Scratch)
 	return p.whole(s, func() error {
 		upper := p.upperPasses(a)
@@ -91,17 +96,23 @@ func (a SortArgs) complete() SortArgs {
 func (a SortArgs) kernels(p *Primitives) (all recording.Table) {
 	a = a.complete()
 	for _, a.Length.N = range sizes(cmp.Or(a.Length.N, MaxLength)) {
-		tile := p.sortTile(a.Length.N, a.Values != 0, a.Widths)
-		all = append(all, a.histogramKernel(tile))
-		if p.form == SinglePass {
-			all = append(all, p.scatterKernel(a, tile))
-		} else {
-			k := p.sortMultiKernels(a, tile)
-			all = append(all, k.count, k.scan, k.scatter)
-		}
-		if p.upperPasses(a) > 0 {
-			all = append(all, a.localKernel())
-		}
+		all = append(all, a.kernelsOfLength(p)...)
+	}
+	return all
+}
+
+// kernelsOfLength lists the kernels of a sort of exactly that length.
+func (a SortArgs) kernelsOfLength(p *Primitives) recording.Table {
+	tile := p.sortTile(a.Length.N, a.Values != 0, a.Widths)
+	all := recording.Table{a.histogramKernel(tile)}
+	if p.form == SinglePass {
+		all = append(all, p.scatterKernel(a, tile))
+	} else {
+		k := p.sortMultiKernels(a, tile)
+		all = append(all, k.count, k.scan, k.scatter)
+	}
+	if p.upperPasses(a) > 0 {
+		all = append(all, a.localKernel())
 	}
 	return all
 }

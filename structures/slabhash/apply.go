@@ -112,6 +112,9 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 
 // recordInOrder records a batch of insertions of which equal keys count in the batch's order.
 func (t *table) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
+	t.ahead.Begin(t.kernels, int(kind), func() recording.Table {
+		return append(sequential.Kernels(t.width), t.applyKernel(kind, b.plain, b.tails))
+	})
 	c := sequential.Chunk{
 		Kind: kind, Width: t.width, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count,
 		Retry: b.retry, KeysOnly: t.keys,

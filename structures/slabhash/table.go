@@ -79,6 +79,7 @@ type table struct {
 	gate      *gate.Gate
 	progress  *gate.Progress
 	prepared  recording.Prepared
+	ahead     recording.Ahead // of insertions in their order, by kind
 
 	failures uint32 // of the pool, as last seen
 }

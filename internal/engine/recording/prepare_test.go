@@ -51,6 +51,7 @@ func prepared(b buffers) map[string]func() structure {
 // kernel must be used by the calls on a small structure or by a rehearsal.
 func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	pass.OneWidth(t, "which kernels are made depends on no width")
+	aheadOnCPU(t)
 	all, left := map[string]bool{}, len(prepared(buffers{}))+3 // modules without their variants, and runs
 	note := func(modules []string) {
 		for _, m := range modules {

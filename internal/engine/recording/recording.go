@@ -140,7 +140,7 @@ func get[P any](d *vk.Device, p *preparation, o spec) (*vk.Kernel[P], error) {
 		all.count.Add(1)
 	}
 	kernel := one.kernel.(*vk.Kernel[P])
-	if p != nil && !one.run {
+	if p != nil && p.none != nil && !one.run {
 		if err := runOnce(p, kernel); err != nil {
 			return nil, err
 		}

@@ -150,7 +150,7 @@ func (t Table) distinct(forms []Form) (all []described) {
 type preparation struct {
 	ctx  context.Context
 	d    *vk.Device
-	none *vk.Buffer[uint32] // a dispatch with no workgroups
+	none *vk.Buffer[uint32] // a dispatch with no workgroups; nil: kernels are not dispatched
 }
 
 // next returns an error if no more kernels should be made.
