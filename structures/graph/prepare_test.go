@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/graph"
@@ -18,6 +19,7 @@ import (
 // every kernel of graphs that no constructor needs alone: one that is added has to be in its table.
 func TestPrepare(t *testing.T) {
 	pass.OneWidth(t, "which kernels are made depends on no width")
+	recording.Undispatched(t)
 	all := map[string]bool{}
 	for _, o := range []Options{{Weighted: true, MaxBytes: 1 << 28}, {Directed: true, SelfLoops: true}} {
 		d, kernels := testdevice.OpenNew(t)

@@ -289,7 +289,7 @@ func eachIterated(t *testing.T, f func(t *testing.T, s *vk.Stream, x iterated)) 
 // An iterator whose structure changes after its first item gives what there was at one moment, or ends with
 // ErrChanged; that of a snapshot gives what the snapshot has.
 func TestIterators(t *testing.T) {
-	pass.Unvalidated(t, "other tests make its calls")
+	pass.OneWidth(t, "what iterators read by is tested at each width by other tests")
 	eachIterated(t, func(t *testing.T, s *vk.Stream, x iterated) {
 		names, n := slices.Sorted(maps.Keys(x.iterators)), 0
 		held := map[string]map[uint64]bool{}

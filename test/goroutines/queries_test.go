@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -30,6 +31,7 @@ type held struct {
 
 // eachHeld runs a test with each structure while a lookup is at work on it: its progress report waits.
 func eachHeld(t *testing.T, test func(t *testing.T, d *vk.Device, h *held)) {
+	gate.Patient(t)
 	d := testdevice.Open(t)
 	for _, s := range subjects[uint32]() {
 		t.Run(s.name, func(t *testing.T) {

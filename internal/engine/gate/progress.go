@@ -16,7 +16,14 @@ type Progress struct {
 }
 
 // patience is how long a report waits for the function to return before the call goes on.
-const patience = 100 * time.Millisecond
+var patience = 100 * time.Millisecond
+
+// Patient has reports wait for longer until the end of a test, which may be a slow one.
+func Patient(t interface{ Cleanup(func()) }) {
+	usual := patience
+	patience = time.Minute
+	t.Cleanup(func() { patience = usual })
+}
 
 // NewProgress returns a Progress for f, or nil if f is nil.
 func NewProgress(f func(done, total int)) *Progress {

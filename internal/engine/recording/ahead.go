@@ -31,8 +31,3 @@ func (a *Ahead) Begin(k *Kernels, i int, kernels func() Table) {
 		go func() { _ = one.entry.prepare(p, one.spec) }()
 	}
 }
-
-var aheadOnCPU bool
-
-// AheadOnCPU is for tests: Begin then makes kernels for CPUs, too.
-func AheadOnCPU(on bool) { aheadOnCPU = on }

@@ -19,17 +19,10 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// aheadOnCPU has the kernels of first batches made together, as on GPUs, until the end of the test.
-func aheadOnCPU(t *testing.T) {
-	recording.AheadOnCPU(true)
-	t.Cleanup(func() { recording.AheadOnCPU(false) })
-}
-
 // The kernels of a first batch are made at the same time, those that the batch asks for last, too: a batch that fails
 // at the first of them leaves the others made.
 func TestKernelsOfFirstBatch(t *testing.T) {
 	pass.OneWidth(t, "which kernels are made depends on no width")
-	t.Cleanup(func() { recording.AheadOnCPU(false) })
 	keys, kinds := make([]uint32, 5000), make([]structures.Kind, 5000)
 	for i := range keys {
 		keys[i], kinds[i] = rand.Uint32N(2000), structures.InsertAdd+structures.Kind(i%2)
@@ -60,7 +53,6 @@ func TestKernelsOfFirstBatch(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			recording.AheadOnCPU(false)
 			d, kernels := testdevice.OpenNew(t)
 			update := of(t, d)
 			kernels.Take()
@@ -71,7 +63,7 @@ func TestKernelsOfFirstBatch(t *testing.T) {
 			})
 			require.Greater(t, len(wanted), 5)
 
-			recording.AheadOnCPU(true)
+			recording.AheadOnCPU(t)
 			d, kernels = testdevice.OpenNew(t)
 			update = of(t, d)
 			broken := errors.New("broken")
@@ -98,7 +90,7 @@ func TestKernelsOfFirstBatch(t *testing.T) {
 // Begin on a device that is closed meanwhile, and behind the end of its kernels.
 func TestAheadWhenClosed(t *testing.T) {
 	pass.OneWidth(t, "which kernels are made depends on no width")
-	aheadOnCPU(t)
+	recording.AheadOnCPU(t)
 	d, made := testdevice.OpenNew(t)
 	k := recording.NewKernels(d)
 	var a recording.Ahead

@@ -40,13 +40,16 @@ func (p *Prepared) Prepare(ctx context.Context, d *vk.Device, turns *gate.Gate, 
 // first error stops it. So does the end of the context, between two kernels.
 func together(ctx context.Context, d *vk.Device, progress structures.Progress, n int,
 	step func(p *preparation, i int) error) error {
-	none, err := vk.NewBuffer[uint32](d, 3) // workgroups
-	if err != nil {
-		return err
-	}
-	defer none.Free()
-	if err := none.Upload(ctx, 0, make([]uint32, none.Len())); err != nil {
-		return err
+	var none *vk.Buffer[uint32]
+	if !undispatched {
+		var err error
+		if none, err = vk.NewBuffer[uint32](d, 3); err != nil { // workgroups
+			return err
+		}
+		defer none.Free()
+		if err := none.Upload(ctx, 0, make([]uint32, none.Len())); err != nil {
+			return err
+		}
 	}
 	stopped := ctx.Done()
 	inner, stop := context.WithCancel(context.Background())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
@@ -51,7 +52,8 @@ func prepared(b buffers) map[string]func() structure {
 // kernel must be used by the calls on a small structure or by a rehearsal.
 func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	pass.OneWidth(t, "which kernels are made depends on no width")
-	aheadOnCPU(t)
+	recording.AheadOnCPU(t)
+	recording.Undispatched(t)
 	all, left := map[string]bool{}, len(prepared(buffers{}))+3 // modules without their variants, and runs
 	note := func(modules []string) {
 		for _, m := range modules {

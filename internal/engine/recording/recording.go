@@ -100,11 +100,6 @@ func OverPool(pool map[string]uint32, own ...Specialization) []Specialization {
 	return append(of, own...)
 }
 
-var failing func(module string) error
-
-// FailWith is for tests: Kernel then fails with the error that f returns for a module. nil ends that.
-func FailWith(f func(module string) error) { failing = f }
-
 // Kernel is Of and Spec.Kernel.
 func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int,
 	constants ...Specialization) (*vk.Kernel[P], error) {

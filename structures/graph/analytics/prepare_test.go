@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures/graph"
 	. "github.com/vkds/vkds/structures/graph/analytics"
@@ -118,6 +119,7 @@ func (d watched) askAll(t *testing.T, a *Analyzer, e *edges) {
 // this package that no Prepare makes: the kernels of an algorithm that is added have to be in the table of Prepare.
 func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	pass.OneWidth(t, "which kernels are made depends on no width")
+	recording.Undispatched(t)
 	rng := rand.New(rand.NewPCG(7, 7))
 	made, left, cpu := map[string]bool{}, 0, false
 	each := func(name string, test func(t *testing.T, d watched) (modules []string)) {

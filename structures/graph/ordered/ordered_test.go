@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
@@ -545,6 +546,7 @@ func TestOrderedRefuses(t *testing.T) {
 // After Prepare no call on a graph or a snapshot makes a kernel, with batches of either path of its tree.
 func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	pass.OneWidth(t, "which kernels are made depends on no width")
+	recording.Undispatched(t)
 	d, kernels := testdevice.OpenNew(t)
 	o := graph.Options{Weighted: true, Vertices: 1500}
 	g := newGraph(t, d, orderedOptions(o))
