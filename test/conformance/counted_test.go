@@ -13,6 +13,7 @@ import (
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/onstream"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -76,6 +77,7 @@ func (c counted[W]) wait() { require.NoError(c.t, c.s.Wait(c.t.Context())) }
 // Where the device alone knows how many there are, so many are done and no more, whatever its word says: what is asked
 // leaves the results behind them alone, and updates the dictionary.
 func TestDeviceCounts(t *testing.T) {
+	pass.OneLavapipe(t, "a count on the device changes which operations run, not how they do")
 	devices := openDevices(t)
 	testDeviceCounts[uint32](t, devices)
 	testDeviceCounts[uint64](t, devices)

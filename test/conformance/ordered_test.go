@@ -13,6 +13,7 @@ import (
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/onstream"
 	"github.com/vkds/vkds/test/ordercheck"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
@@ -431,6 +432,7 @@ func requireWalk[W structures.Word](t testing.TB, dictionary inOrder[W], want *s
 
 // One sequence of batches in which keys may come many times, and of what only ordered dictionaries do.
 func TestOrderedSequences(t *testing.T) {
+	pass.NotWidest(t, "the structures' own tests of ordered queries run at 16 lanes, too")
 	devices := openDevices(t)
 	testOrderedSequences[uint32](t, devices)
 	testOrderedSequences[uint64](t, devices)

@@ -12,6 +12,7 @@ import (
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/onstream"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -19,6 +20,7 @@ import (
 // The calls that all structures have on streams mean the same on each: a batch begins at its First, Finish has it done,
 // and kinds that are no updates are refused.
 func TestOnStream(t *testing.T) {
+	pass.OneLavapipe(t, "the kernels are those of calls from slices, which run at every width")
 	d := testdevice.Open(t)
 	testOnStream[uint32](t, d)
 	testOnStream[uint64](t, d)

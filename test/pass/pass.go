@@ -32,6 +32,12 @@ func OneLavapipe(t testing.TB, why string) {
 	skip(t, why, "4", "16")
 }
 
+// NotWidest skips a test at 16 lanes, for which LLVM takes twice as long, where other tests find the same.
+func NotWidest(t testing.TB, why string) {
+	t.Helper()
+	skip(t, why, "16")
+}
+
 // Unvalidated skips a test under validation, where it makes no call that other tests don't make.
 func Unvalidated(t testing.TB, why string) {
 	t.Helper()

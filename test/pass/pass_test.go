@@ -20,6 +20,7 @@ func TestPasses(t *testing.T) {
 		"OneWidth":         {OneWidth, []string{"", "8"}},
 		"OneDriver":        {OneDriver, []string{"", "4", "8", "16"}},
 		"OneLavapipe":      {OneLavapipe, []string{"", "8", "swiftshader", "validated"}},
+		"NotWidest":        {NotWidest, []string{"", "4", "8", "swiftshader", "validated"}},
 		"Unvalidated":      {Unvalidated, []string{"", "4", "8", "16", "swiftshader"}},
 		"NarrowUnlessLong": {NarrowUnlessLong, []string{"", "4", "swiftshader", "validated"}},
 	} {
