@@ -99,8 +99,8 @@ func testDeviceCounts[W structures.Word](t *testing.T, devices []protocol) {
 		a, err := sortedarray.New[W, W](ctx, d.d, sortedarray.Options{})
 		require.NoError(t, err)
 		for _, of := range []Dictionary[W]{m, tree, l, a} {
+			t.Cleanup(func() { require.NoError(t, of.Close()) }) // whether or not its subtest is skipped
 			t.Run(fmt.Sprintf("%s/%T", d.name, of), func(t *testing.T) {
-				defer func() { require.NoError(t, of.Close()) }()
 				c := counted[W]{t, d.d, testdevice.Stream(t, d.d)}
 				keys, values := make([]W, pairs), make([]W, pairs)
 				for i := range keys {
@@ -331,8 +331,8 @@ func testFinishWithoutOutcomes[W structures.Word](t *testing.T, d *vk.Device) {
 	tree, err := btree.New[W, W](ctx, d, btree.Options{})
 	require.NoError(t, err)
 	for _, of := range []Dictionary[W]{m, tree} {
+		t.Cleanup(func() { require.NoError(t, of.Close()) }) // whether or not its subtest is skipped
 		t.Run(fmt.Sprintf("%T", of), func(t *testing.T) {
-			defer func() { require.NoError(t, of.Close()) }()
 			s, other := testdevice.Stream(t, d), testdevice.Stream(t, d)
 			b := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, numbers.Words(keys)),
 				Values: testdevice.Upload(t, d, numbers.Words(keys))}

@@ -42,8 +42,8 @@ func testOnStream[W structures.Word](t *testing.T, d *vk.Device) {
 	a, err := sortedarray.New[W, W](ctx, d, sortedarray.Options{})
 	require.NoError(t, err)
 	for _, of := range []Dictionary[W]{m, tree, l, a} {
+		t.Cleanup(func() { require.NoError(t, of.Close()) }) // whether or not its subtest is skipped
 		t.Run(fmt.Sprintf("%T", of), func(t *testing.T) {
-			defer func() { require.NoError(t, of.Close()) }()
 			s := testdevice.Stream(t, d)
 			k, v := testdevice.Upload(t, d, numbers.Words(keys)), testdevice.Upload(t, d, numbers.Words(values))
 			status, left := testdevice.Room[uint8](t, d, 12), testdevice.Upload(t, d, []uint32{0})
