@@ -3,7 +3,8 @@ package btree
 import (
 	"context"
 	"errors"
-	"slices"
+	"math"
+	"math/bits"
 
 	"github.com/vkds/vkds/internal/engine/gate"
 	"github.com/vkds/vkds/internal/engine/ordered"
@@ -65,26 +66,31 @@ func (t *tree) path(r request) Path {
 
 // clustered reports whether many keys of a batch fall into the same leaves of a tree of so many nodes, as ascending
 // keys do. Concurrent operations would then wait for each other. clustered reads a sample of the keys, and assumes that
-// the tree's keys are spread evenly over the range of the sample.
+// the tree's keys are spread evenly over all keys. It doesn't sort the sample, which would take longer than a small
+// batch does on a GPU.
 func clustered(n int, keys pipeline.Column, nodes uint64, w structures.Width) bool {
-	const some = 1024
 	if n < 64 {
 		return false
 	}
-	places := make([]int, min(some, n))
+	places := make([]int, min(n, max(256, min(n/4, 1024))))
 	for i := range places {
 		places[i] = i * n / len(places)
 	}
-	sample := pipeline.Words[uint64](keys.Pick(places))
-	slices.Sort(sample)
-	leaf := ordered.LastKey(w) / max(nodes, 1)
-	near := 0
-	for i, key := range sample[1:] {
-		if key-sample[i] < leaf/4 {
-			near++
+	halves := math.MaxUint64 / max(ordered.LastKey(w)/max(nodes, 1)/2, 1) // of leaves, among 2⁶⁴ keys
+
+	// A half of a leaf has a bit, which it shares with few others.
+	var taken [1 << 10]uint64
+	met := 0
+	for _, key := range pipeline.Words[uint64](keys.Pick(places)) {
+		half, _ := bits.Mul64(key, halves)
+		hash := half * 0x9e3779b97f4a7c15 >> 48
+		if bit := uint64(1) << (hash % 64); taken[hash/64]&bit == 0 {
+			taken[hash/64] |= bit
+		} else {
+			met++
 		}
 	}
-	return near > len(sample)/8
+	return met > len(places)/8
 }
 
 // insertions returns how many of n operations may insert. The others need no room.

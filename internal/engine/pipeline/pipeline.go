@@ -5,6 +5,7 @@ package pipeline
 import (
 	"context"
 	"log/slog"
+	"math"
 	"slices"
 
 	"github.com/vkds/vkds/internal/engine/joint"
@@ -82,8 +83,8 @@ const (
 // does one call at a time.
 type Pipeline struct {
 	d       *vk.Device
-	chunk   int  // operations
-	direct  bool // kernels use the host buffers, because device and host share memory
+	chunk   int // operations
+	direct  int // kernels use the host buffers themselves, without copies, if a chunk takes up to so many bytes
 	slots   []*slot
 	started int // number of chunks begun in this batch; selects the next slot
 }
@@ -98,6 +99,8 @@ const (
 	cpuChunk = 1 << 17 // a dispatch on a CPU device takes some 10 ms with these
 
 	leastPart = 1 << 19 // operations; submitting and waiting for fewer costs more than their copies
+
+	directOnGPU = 1 << 18 // bytes; docs/notes/measurements.md, "Small batches"
 )
 
 var chunkForTests int
@@ -108,12 +111,12 @@ func InChunksOf(n int) { chunkForTests = n }
 
 // New makes a pipeline. It takes memory only when it is used.
 func New(d *vk.Device) *Pipeline {
-	p := &Pipeline{d: d, chunk: gpuChunk}
-	switch d.Info().Type {
+	p := &Pipeline{d: d, chunk: gpuChunk, direct: directOnGPU}
+	switch d.Info().Type { // these share memory with the host
 	case vk.CPU:
-		p.chunk, p.direct = cpuChunk, true
+		p.chunk, p.direct = cpuChunk, math.MaxInt
 	case vk.Integrated:
-		p.direct = true
+		p.direct = math.MaxInt
 	}
 	if chunkForTests != 0 {
 		p.chunk = chunkForTests
@@ -367,7 +370,7 @@ func (p *Pipeline) again(open []*slot, b *batch) error {
 	var failure error
 	for _, s := range open {
 		s.chunk.Retry = true
-		failure = joint.Error(failure, s.submit(p.direct, b.task, false))
+		failure = joint.Error(failure, s.submit(b.task, false))
 	}
 	return failure
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"unsafe"
 
@@ -33,8 +34,8 @@ type rig struct {
 	counts   *vk.HostBuffer[uint32]
 }
 
-// newRig makes a pipeline of small chunks, which works in the host's memory or copies to the device.
-func newRig(t *testing.T, chunk int, direct bool) *rig {
+// newRig makes a pipeline of small chunks, which works in the host's memory if a chunk takes up to so many bytes.
+func newRig(t *testing.T, chunk, direct int) *rig {
 	d := testdevice.Open(t)
 	m, err := kernels.Load("test/words")
 	require.NoError(t, err)
@@ -43,7 +44,7 @@ func newRig(t *testing.T, chunk int, direct bool) *rig {
 	counts, err := vk.NewHostBuffer[uint32](d, 64)
 	require.NoError(t, err)
 	f := &rig{t: t, f: New(d), k: k, counts: counts}
-	f.f.chunk, f.f.direct = chunk, direct && f.f.direct
+	f.f.chunk, f.f.direct = chunk, direct
 	t.Cleanup(func() {
 		require.NoError(t, f.f.Close())
 		require.NoError(t, f.f.Close())
@@ -53,10 +54,11 @@ func newRig(t *testing.T, chunk int, direct bool) *rig {
 	return f
 }
 
-// eachWay runs a test with and without copies to the device.
-func eachWay(t *testing.T, test func(t *testing.T, direct bool)) {
-	t.Run("direct", func(t *testing.T) { test(t, true) })
-	t.Run("copied", func(t *testing.T) { test(t, false) })
+// eachWay runs a test with copies to the device, without, and with copies of large chunks.
+func eachWay(t *testing.T, test func(t *testing.T, direct int)) {
+	t.Run("direct", func(t *testing.T) { test(t, math.MaxInt) })
+	t.Run("copied", func(t *testing.T) { test(t, 0) })
+	t.Run("either", func(t *testing.T) { test(t, 800) })
 }
 
 // task copies column 0 to column 1.
@@ -83,7 +85,7 @@ func (f *rig) task() Task {
 }
 
 func TestSizes(t *testing.T) {
-	eachWay(t, func(t *testing.T, direct bool) {
+	eachWay(t, func(t *testing.T, direct int) {
 		const chunk = 1000
 		f := newRig(t, chunk, direct)
 		for _, n := range []int{0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk, 3*chunk + 1, 7*chunk + 13, 5} {
@@ -113,7 +115,7 @@ func TestSizes(t *testing.T) {
 
 func TestColumns(t *testing.T) {
 	type small uint8
-	eachWay(t, func(t *testing.T, direct bool) {
+	eachWay(t, func(t *testing.T, direct int) {
 		f := newRig(t, 100, direct)
 		const n = 250
 		bytes, both, none := make([]small, n), make([]uint64, n), []uint32(nil)
@@ -157,7 +159,7 @@ func TestColumns(t *testing.T) {
 // If recording submits work in order to wait for it, the work sees all of its chunk, while the next chunk is copied
 // into its slot.
 func TestRecordsThatWait(t *testing.T) {
-	eachWay(t, func(t *testing.T, direct bool) {
+	eachWay(t, func(t *testing.T, direct int) {
 		const chunk, n = 1 << 16, 7<<16 + 5 // large enough for the copies to take their time
 		f := newRig(t, chunk, direct)
 		in, out := make([]uint32, n), make([]uint32, n)
@@ -186,7 +188,7 @@ func TestRecordsThatWait(t *testing.T) {
 // If the recording of a chunk submits a part and then finds too little room, none of it is running when its memory is
 // given back, because another chunk or another user may then use the memory.
 func TestNothingRunsBehindARefusal(t *testing.T) {
-	eachWay(t, func(t *testing.T, direct bool) {
+	eachWay(t, func(t *testing.T, direct int) {
 		f := newRig(t, 1<<10, direct)
 		long := testdevice.Room[uint32](t, f.f.d, 1<<22)
 		task := f.task()
@@ -224,7 +226,7 @@ func TestNothingRunsBehindARefusal(t *testing.T) {
 
 // Pending operations are dispatched again after Recover, which is called when no chunk runs.
 func TestRecovers(t *testing.T) {
-	eachWay(t, func(t *testing.T, direct bool) {
+	eachWay(t, func(t *testing.T, direct int) {
 		f := newRig(t, 10, direct)
 		f.pendings = []uint32{0, 3, 0, 3 /* again: */, 4, 4, 4, 4, 1, 0}
 		in, out := make([]uint32, 40), make([]uint32, 40)
@@ -252,7 +254,7 @@ func TestRecovers(t *testing.T) {
 // Chunks with pending operations are dispatched again in the order of the batch, whichever slot is the next one.
 func TestRecoversInOrder(t *testing.T) {
 	for chunks := 1; chunks <= 5; chunks++ {
-		f := newRig(t, 10, true)
+		f := newRig(t, 10, math.MaxInt)
 		f.pendings = []uint32{1, 1, 1 /* again: */, 1, 1, 1}
 		in, out := make([]uint32, 10*chunks), make([]uint32, 10*chunks)
 		require.NoError(t, run(f.f, t.Context(), len(in), []Column{In(in), Out(out)}, f.task()))
@@ -276,7 +278,7 @@ func run(p *Pipeline, ctx context.Context, n int, columns []Column, task Task) e
 var errTest = errors.New("no more")
 
 func TestErrors(t *testing.T) {
-	eachWay(t, func(t *testing.T, direct bool) {
+	eachWay(t, func(t *testing.T, direct int) {
 		in, out := make([]uint32, 60), make([]uint32, 60)
 		for i := range in {
 			in[i] = uint32(i + 1)

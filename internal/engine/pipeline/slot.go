@@ -15,7 +15,8 @@ type slot struct {
 	stream *vk.Stream
 	host   *vk.HostBuffer[byte]
 	device *vk.Buffer[byte]
-	size   int // bytes of each buffer
+	size   int  // bytes of each buffer
+	direct bool // the kernels of this chunk use the host buffer
 
 	busy    bool
 	filled  sync.WaitGroup // the input was copied to the host buffer
@@ -35,12 +36,13 @@ const (
 // fill begins to copy a chunk into a slot, concurrently with other chunks.
 func (p *Pipeline) fill(s *slot, first, count int, b *batch) error {
 	size := s.lay(first, count, b.columns)
-	if err := s.reserve(p.d, size, p.direct); err != nil {
+	s.direct = size <= p.direct
+	if err := s.reserve(p.d, size); err != nil {
 		return err
 	}
 	host := s.host.Slice()
 	base := s.host.Address()
-	if !p.direct {
+	if !s.direct {
 		base = s.device.Address()
 	}
 	s.chunk = Chunk{First: first, Count: count, Pending: base, Columns: make([]uint64, len(s.columns))}
@@ -60,7 +62,7 @@ func (p *Pipeline) fill(s *slot, first, count int, b *batch) error {
 // start submits the work on a slot's chunk.
 func (p *Pipeline) start(s *slot, b *batch) error {
 	s.filled.Wait() // now, because recording may submit the copy to the device when it waits for earlier work
-	return s.submit(p.direct, b.task, true)
+	return s.submit(b.task, true)
 }
 
 // lay assigns a part of the columns to the slot, and returns how many bytes its buffers need.
@@ -77,26 +79,22 @@ func (s *slot) lay(first, count int, columns []Column) (size int) {
 
 // reserve makes the slot's buffers at least size bytes large. Sizes are powers of two, so that batches of growing size
 // do not allocate each time.
-func (s *slot) reserve(d *vk.Device, size int, direct bool) error {
-	if size <= s.size {
-		return nil
-	}
-	want := leastBuffer
-	for want < size {
-		want *= 2
-	}
-	s.free()
-	var err error
-	if s.host, err = vk.NewHostBuffer[byte](d, want); err != nil {
-		return err
-	}
-	if !direct {
-		if s.device, err = vk.NewBuffer[byte](d, want); err != nil {
+func (s *slot) reserve(d *vk.Device, size int) (err error) {
+	if size > s.size {
+		want := leastBuffer
+		for want < size {
+			want *= 2
+		}
+		s.free()
+		if s.host, err = vk.NewHostBuffer[byte](d, want); err != nil {
 			return err
 		}
+		s.size = want
 	}
-	s.size = want
-	return nil
+	if !s.direct && s.device == nil {
+		s.device, err = vk.NewBuffer[byte](d, s.size)
+	}
+	return err
 }
 
 // settled waits until nothing is being copied into or out of the slot's host buffer.
@@ -116,9 +114,9 @@ func (s *slot) free() {
 }
 
 // submit records and submits a chunk: the copy in (the first time), the task's work, and the copy out.
-func (s *slot) submit(direct bool, task Task, in bool) error {
-	if direct {
-		s.stream.Fill(s.host, 0, 4, 0)
+func (s *slot) submit(task Task, in bool) error {
+	if s.direct {
+		*s.pending() = 0
 	} else {
 		s.copyIn(in)
 	}
@@ -132,7 +130,7 @@ func (s *slot) submit(direct bool, task Task, in bool) error {
 		s.stream.Discard()
 		return joint.Error(err, s.stream.Wait(context.Background()))
 	}
-	if !direct {
+	if !s.direct {
 		s.copyOut()
 	}
 	if _, err := s.stream.Submit(); err != nil {
@@ -186,10 +184,12 @@ func (s *slot) wait(ctx context.Context) (int, error) {
 	if err := s.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return 0, err
 	}
-	counter := s.host.Slice()[:4] // read only after the wait, because the device writes it
-	s.left = int(*(*uint32)(unsafe.Pointer(unsafe.SliceData(counter))))
+	s.left = int(*s.pending())
 	return s.left, nil
 }
+
+// pending returns the host's counter of pending operations, which the device may write while the chunk runs.
+func (s *slot) pending() *uint32 { return (*uint32)(unsafe.Pointer(unsafe.SliceData(s.host.Slice()))) }
 
 // finish begins to copy out the results of the chunk, concurrently with other chunks.
 func (s *slot) finish(b *batch) {

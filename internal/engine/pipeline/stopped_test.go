@@ -11,7 +11,7 @@ import (
 // A batch that stops returns how many operations are left, and sets the statuses of unfinished operations to Pending:
 // those of chunks that Record refused or that never began, and the pending ones of a chunk that was given up.
 func TestLeft(t *testing.T) {
-	eachWay(t, func(t *testing.T, direct bool) {
+	eachWay(t, func(t *testing.T, direct int) {
 		f := newRig(t, 10, direct)
 		// four bytes an operation, as the kernel copies words
 		in, status := make([]uint32, 60), make([]structures.Status, 4*60)
