@@ -175,8 +175,7 @@ func topOf(t *testing.T) string {
 
 // check runs sequences of acts on the variants. Three take turns at one sequence and no others have it, so that each
 // variant gets its share of sequences whatever is drawn: chance alone would now and then leave one out.
-func check[W structures.Word, A any](vs *variants[W], sequence func(*rapid.T) []A,
-	run func(testing.TB, *variant[W], subject[W], Dictionary[W], []A)) {
+func check[W structures.Word](vs *variants[W], sequence func(*rapid.T) []act[W]) {
 	sequences := sequencesOf[W]()
 	for some := range slices.Chunk(vs.all, 3) {
 		share := (sequences*len(some) + len(vs.all) - 1) / len(vs.all)
@@ -185,7 +184,7 @@ func check[W structures.Word, A any](vs *variants[W], sequence func(*rapid.T) []
 			acts := sequence(rt)
 			for _, v := range some {
 				vs.try(rt, v, func(s subject[W], dictionary Dictionary[W]) {
-					run(adapter{vs.t, rt}, v, s, dictionary, acts)
+					run(adapter{vs.t, rt}, v.d, s, dictionary, acts)
 				})
 			}
 		})
