@@ -15,24 +15,24 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// initialVisits bounds the slabs that a tile visits in one dispatch. It is far above what a table of
-// reasonable load needs; where lists are so long that nothing gets done, it is raised, up to maxVisits or
-// to what a DeleteAll of all pairs takes in a mixed batch, if one list had all slabs: a visit for each pair.
+// // initialVisits bounds the slabs that a tile visits in one dispatch. It is far above what a table of reasonable load
+// needs. If lists are so long that no operation gets done, the bound is raised, up to maxVisits, or to one visit for
+// each pair of a list of all slabs: a DeleteAll in a mixed batch may need that many.
 const (
 	initialVisits = 1 << 14
 	maxVisits     = 1 << 18
 )
 
-// A mixed batch on a stream has kinds that the host doesn't know. Its kernel is the faster one, which walks to the end
-// of a list to append a value, and would visit the slabs of a key once for each value that the batch appends to it. So
-// the tiles of such a batch share a budget, which is at least so many visits an operation. What is left pending gets
-// the kernel that skips to the end, in Finish.
+// The host does not know the kinds of a mixed batch on a stream. The batch gets the faster kernel, which walks to the
+// end of a list to append a value. For many values of one key, that kernel visits the key's slabs once for each value.
+// Therefore the tiles of such a batch share a budget of visits, with at least leastVisits for each operation.
+// Operations that are left pending get the kernel that skips to the end, in Finish.
 const (
 	sharedVisits = 1 << 20
 	leastVisits  = 32
 )
 
-// visitsOnStream returns how many slabs a tile visits in a mixed batch on a stream.
+// visitsOnStream returns the number of slabs that a tile may visit in a mixed batch on a stream.
 func (t *table) visitsOnStream(operations int) uint32 {
 	tile := t.tiles.update
 	return min(t.visits, uint32(max(sharedVisits*tile/operations, leastVisits*tile)))
@@ -63,7 +63,7 @@ type operands struct {
 	keys, values, kinds, statuses, pending uint64
 	count                                  int
 	retry                                  bool
-	tails                                  bool   // of a mixed batch: some operations may skip to a list's end
+	tails                                  bool   // the kernel of a mixed batch may skip to a list's end
 	visits                                 uint32 // 0: the table's
 	plain                                  bool   // no operation updates a value in place
 	groups                                 sequential.Indirect
@@ -83,7 +83,7 @@ func (t *table) applyKernel(kind structures.Kind, plain, tails bool) recording.S
 	if t.width == structures.Bits64 && t.d.Has(vk.Int64Atomics) {
 		constants = append(constants, recording.Torn(t.d, "SLAB_TORN"))
 	}
-	if kind == structures.Mixed { // without tails 6 to 9% faster (H100)
+	if kind == structures.Mixed { // without tails it is 6 to 9% faster (H100)
 		constants = append(constants, recording.Constant("SLAB_TAILS", uint32(when(tails, 1))))
 	}
 	tile := t.tiles.update
@@ -110,7 +110,7 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 	return nil
 }
 
-// recordInOrder records a batch of insertions of which equal keys count in the batch's order.
+// recordInOrder records a batch of insertions in which equal keys take effect in the batch's order.
 func (t *table) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
 	t.ahead.Begin(t.kernels, int(kind), func() recording.Table {
 		return append(sequential.Kernels(t.width), t.applyKernel(kind, b.plain, b.tails))
@@ -135,9 +135,9 @@ func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count recor
 	return nil
 }
 
-// roomFor returns how many insertions may be dispatched before the load is to be looked at again, after
-// a rehash if it is time for one. A table that has no room for the batch takes it in growing parts, so
-// that its lists stay short while it is small.
+// roomFor returns how many insertions may be dispatched before the load is checked again. It rehashes the table first
+// if the load is too high. A table without room for the batch takes it in parts that grow with the table, so its lists
+// stay short.
 func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 	if t.o.MaxLoad < 0 {
 		return n, nil
@@ -154,8 +154,8 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 	if t.used+uint64(n) <= limit() {
 		return n, nil
 	}
-	// There may be room for a part. If it is a small one, the table grows, to have room for as many pairs
-	// again and the batch, unless that is far larger than what is there.
+	// There may be room for a part of the batch. If that room is small, the table grows, to room for its pairs and the
+	// batch, but at most to four times its pairs.
 	if room := limit() - min(limit(), t.used); room > limit()/4 {
 		return int(room), nil
 	}
@@ -166,7 +166,7 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 		case err == nil:
 			t.used = s.live
 		case pipeline.Short(err):
-			// No memory for more buckets: longer lists then. If that fails too, it says so.
+			// There is no memory for more buckets, so the lists get longer. If that fails, too, it returns the error.
 			return n, nil
 		default:
 			return 0, fmt.Errorf("rehash before the insertion: %w", err)
@@ -175,8 +175,8 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 	return min(n, max(int(limit()-min(limit(), t.used)), 1<<16)), nil
 }
 
-// makeRoom serves operations that were left pending: the pool was full, or lists are very long. stuck:
-// since the last call none was finished.
+// makeRoom makes progress possible for operations that are left pending because the pool was full or lists are very
+// long. stuck: no operation was done since the last call.
 func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	t.meter.Retry()
 	stats, err := t.pool.Stats(ctx)
@@ -185,7 +185,7 @@ func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	}
 	if stats.Failures != t.failures {
 		t.failures = stats.Failures
-		// Each may need a slab, though most meet in one; the pool doubles in any case, if it can.
+		// Each may need a slab, though most share one. The pool doubles in any case, if it can.
 		return t.pool.Relieve(ctx, stats.Free, max(1, pending/t.slots/slabs.BlockSlabs), stuck)
 	}
 	if !stuck {
@@ -194,10 +194,10 @@ func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	return t.raise(&t.visits, pending)
 }
 
-// calm ends the raised visits of a call, which began with so many.
+// calm ends what a call has raised visits to. visits is the bound before the call.
 func (t *table) calm(visits uint32) { t.visits = visits }
 
-// raise raises a visit budget with which so many operations came no further.
+// raise raises a bound of visits with which no operation made progress.
 func (t *table) raise(visits *uint32, pending int) error {
 	all := uint64(t.pool.Description().Blocks)*slabs.BlockSlabs + uint64(t.base.buckets)
 	most := min(max(maxVisits, uint64(t.slots+1)*all), math.MaxUint32)

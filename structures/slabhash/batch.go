@@ -8,7 +8,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// updateInto does a batch of updates of one kind from a user's slices.
+// updateInto does a batch of updates of one kind from the caller's slices.
 func updateInto[K, V structures.Number](ctx context.Context, t *table, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
 	if err := t.gate.Err(); err != nil {
@@ -33,14 +33,14 @@ func updateInto[K, V structures.Number](ctx context.Context, t *table, kind stru
 	return t.do(ctx, o)
 }
 
-// update is updateInto with statuses of its own.
+// update is updateInto with new slices for the statuses.
 func update[K, V structures.Number](ctx context.Context, t *table, kind structures.Kind, keys []K,
 	values []V) ([]structures.Status, error) {
 	status := make([]structures.Status, len(keys))
 	return pipeline.Made(status, updateInto(ctx, t, kind, keys, values, status))
 }
 
-// apply does a batch of operations of any kinds from a user's slices.
+// apply does a batch of operations of any kinds from the caller's slices.
 func apply[K, V structures.Number](ctx context.Context, t *table,
 	b structures.Batch[K, V]) (structures.Results[K, V], error) {
 	r := pipeline.ResultsOf(b)
@@ -56,7 +56,7 @@ func apply[K, V structures.Number](ctx context.Context, t *table,
 	return pipeline.MadeResults(r, err)
 }
 
-// deleteAll removes all pairs of each key, and counts them.
+// deleteAll removes all pairs of each key, and returns their numbers.
 func deleteAll[K structures.Number](ctx context.Context, t *table, keys []K) ([]uint32, error) {
 	counts := make([]uint32, len(keys))
 	return counts, updateInto(ctx, t, structures.DeleteAll, keys, counts, nil)

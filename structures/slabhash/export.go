@@ -31,19 +31,19 @@ type collectPush struct {
 	Capacity uint32
 }
 
-const pairsAnExport = 1 << 21 // about so many a dispatch
+const pairsAnExport = 1 << 21 // pairs of one dispatch, about
 
-// walk goes over the buckets of a table part by part. Between two parts others may change the table.
+// walk reads the buckets of a table part by part. Other calls may change the table between two parts.
 type walk struct {
 	t       *table
 	parts   recording.Walk
 	next    uint32                 // bucket
-	part    uint32                 // buckets at a time
-	room    *vk.Buffer[uint32]     // for what a part has
-	written *vk.HostBuffer[uint32] // a word: the pairs of a part, read behind recording.Run, which waits
+	part    uint32                 // buckets of a part
+	room    *vk.Buffer[uint32]     // for the results of a part
+	written *vk.HostBuffer[uint32] // one word, the number of pairs of a part: read after recording.Run, which waits
 }
 
-// do does a part, on a stream of its own, beside queries.
+// do does a part on a stream of its own, concurrently with queries.
 func (w *walk) do(ctx context.Context, part func(s *vk.Stream) error) error {
 	leave, err := w.parts.Enter(ctx, &w.t.changes, w.t.gate.EnterShared, w.t.gate.LeaveShared)
 	if err != nil {
@@ -53,7 +53,7 @@ func (w *walk) do(ctx context.Context, part func(s *vk.Stream) error) error {
 	return w.t.pipelines.Do(ctx, part)
 }
 
-// make makes the room one of so many words.
+// make replaces the room by one of that many words.
 func (w *walk) make(words int) (err error) {
 	if w.room != nil {
 		w.room.Free()
@@ -73,9 +73,9 @@ func (w *walk) free() {
 	}
 }
 
-// sink takes keys or values of a user's type, of which it isn't known before how many there are.
+// sink collects keys or values of the caller's type if their number isn't known in advance.
 type sink interface {
-	// extend adds n, which are still to be read.
+	// extend adds n elements, and returns the column that they are read into.
 	extend(n int) pipeline.Column
 }
 
@@ -101,8 +101,8 @@ func (l *valueList[V]) extend(n int) pipeline.Column {
 	return pipeline.ValueResults(l.all[at:], l.width)
 }
 
-// chunks are all pairs, part by part; values are nil for a set. The slices are valid until the next ones come. in: by
-// who has entered.
+// chunks returns all pairs, part by part. The values of a set are nil. The slices are valid until the next part. in:
+// the caller has entered the table.
 func chunks[K, V structures.Number](ctx context.Context, t *table,
 	in bool) iter.Seq2[structures.Pairs[K, V], error] {
 	return func(yield func(structures.Pairs[K, V], error) bool) {
@@ -123,8 +123,7 @@ func chunks[K, V structures.Number](ctx context.Context, t *table,
 	}
 }
 
-// pairs reads the pairs of the next buckets that have any, and returns how many; none: that was all. Of a set there are
-// no values.
+// pairs reads the pairs of the next buckets that have any, and returns their number, 0 at the end. A set has no values.
 func (w *walk) pairs(ctx context.Context, keys, values sink) (n int, err error) {
 	err = w.do(ctx, func(s *vk.Stream) (err error) {
 		n, err = w.nextPairs(ctx, s, keys, values)
@@ -133,7 +132,7 @@ func (w *walk) pairs(ctx context.Context, keys, values sink) (n int, err error) 
 	return n, err
 }
 
-// nextPairs is pairs by who has entered.
+// nextPairs is pairs for a caller that has entered the table.
 func (w *walk) nextPairs(ctx context.Context, s *vk.Stream, keys, values sink) (n int, err error) {
 	if err = w.begin(ctx, s); err != nil {
 		return 0, err
@@ -146,7 +145,7 @@ func (w *walk) nextPairs(ctx context.Context, s *vk.Stream, keys, values sink) (
 	return n, err
 }
 
-// begin sizes the parts, once. They stay 0 where there is nothing.
+// begin determines the size of the parts, once. It stays 0 if the table is empty.
 func (w *walk) begin(ctx context.Context, s *vk.Stream) (err error) {
 	if w.written != nil {
 		return nil
@@ -162,7 +161,7 @@ func (w *walk) begin(ctx context.Context, s *vk.Stream) (err error) {
 	return err
 }
 
-// read reads the pairs of so many buckets. Where they have no room, it makes some, and reads none.
+// read reads the pairs of the next buckets. If the room is too small for them, it makes a larger one and reads none.
 func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32, keys, values sink) (n int, err error) {
 	t := w.t
 	columns := 2
@@ -189,7 +188,7 @@ func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32, keys, val
 		return 0, err
 	}
 	n = int(written[0])
-	if n > capacity { // and somewhat more, for the other parts
+	if n > capacity { // with some room to spare for later parts
 		return 0, w.make(columns * t.words() * (n + n/8 + 1024))
 	}
 	if n != 0 {
@@ -265,7 +264,7 @@ func (t *table) collectAll(ctx context.Context, s *vk.Stream, keys pipeline.Colu
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		// As many queries as have about so many values, but one at least.
+		// As many keys as have about pairsAnExport values, but at least one.
 		end := first + 1
 		for end < n && end-first < pairsAnExport && offsets[end+1]-offsets[first] <= pairsAnExport {
 			end++
@@ -280,7 +279,7 @@ func (t *table) collectAll(ctx context.Context, s *vk.Stream, keys pipeline.Colu
 	return nil
 }
 
-// collect is collectAll of some keys, at the offsets less the first of them.
+// collect is collectAll of a part of the keys. offsets are those of the part, and don't begin at 0.
 func (t *table) collect(ctx context.Context, s *vk.Stream, keys pipeline.Column, offsets []int,
 	values pipeline.Column) error {
 	n := len(offsets) - 1

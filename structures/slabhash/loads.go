@@ -9,14 +9,14 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// BucketLoad is what one bucket holds.
+// BucketLoad is the load of one bucket.
 type BucketLoad struct {
 	Slabs      int // base slab included
 	Pairs      int // of a set: keys
 	Tombstones int // slots of erased pairs
 }
 
-const wordsPerLoad = 4 // of loads.comp's output, a bucket
+const wordsPerLoad = 4 // words of loads.comp's output for each bucket
 
 func (t *table) Loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
 	return transfer.Sequence(func(yield func(BucketLoad) bool) error { return t.eachLoad(ctx, yield) })
@@ -38,7 +38,7 @@ func (t *table) eachLoad(ctx context.Context, yield func(BucketLoad) bool) error
 	}
 }
 
-// loads reads the loads of the next buckets; none: that was all.
+// loads reads the loads of the next buckets, and returns none at the end.
 func (w *walk) loads(ctx context.Context) (words []uint32, err error) {
 	part := new([]uint32)
 	err = w.do(ctx, func(s *vk.Stream) (err error) {
@@ -48,7 +48,7 @@ func (w *walk) loads(ctx context.Context) (words []uint32, err error) {
 	return *part, err
 }
 
-// nextLoads is loads by who has entered.
+// nextLoads is loads for a caller that has entered the table.
 func (w *walk) nextLoads(ctx context.Context, s *vk.Stream) (words []uint32, err error) {
 	t := w.t
 	part := min(1<<16, t.base.buckets)

@@ -1,19 +1,17 @@
-// Package slabhash is a dynamic hash table in GPU memory: the slab hash of Ashkiani, Farach-Colton and
-// Owens, "A Dynamic Hash Table for the GPU" (2018), over Vulkan.
+// Package slabhash is a dynamic hash table in GPU memory: the slab hash of Ashkiani, Farach-Colton and Owens, A Dynamic
+// Hash Table for the GPU (2018).
 //
-// A Map holds pairs, a Set keys, of any number type; every key is allowed. Batches of
-// operations, of one kind or mixed, run concurrently on the device, each operation by a tile of lanes
-// that reads a slab of 128 bytes at a time. A key may have one value (Insert, InsertUnique, InsertAdd, InsertMin,
-// InsertMax) or many (InsertDuplicate).
+// A Map holds pairs, a Set holds keys, of any number type. No key is reserved. The operations of a batch, of one kind
+// or mixed, run concurrently on the device. A tile of lanes does an operation, and reads a slab of 128 bytes at a time.
+// A key may have one value (Insert, InsertUnique, InsertAdd, InsertMin, InsertMax) or many (InsertDuplicate).
 //
-// There are three ways in. The methods that take Go slices copy a batch to the device and its results
-// back, in overlapping chunks, and do whatever it needs: grow the pool of slabs, rehash. Those that end
-// in On record the same work on a stream, over device buffers, and do not wait (stream-concurrent, in
-// the dissertation's words). And a shader of your own may include slab_hash.glsl and take the table's
+// There are three ways to use a table. Methods with Go slices copy a batch to the device and its results back, in
+// overlapping chunks, and grow the pool of slabs or rehash if needed. On returns methods that record the same work on a
+// stream, with device buffers, and do not wait. Your own shader can include slab_hash.glsl and get the table's
 // Description in its push constants.
 //
-// Unlike the original, nothing is lost, duplicated or left hanging when the pool is full, a delete hits
-// only its own key, a unique insertion stays unique after deletions, and slabs are given back.
+// Unlike in the original, a full pool loses and duplicates nothing, a deletion deletes only its own key, a unique
+// insertion stays unique after deletions, and slabs are freed.
 package slabhash
 
 import (
@@ -29,13 +27,13 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Map is a hash table of pairs. Several goroutines may use one: queries run beside one another, and what changes it, or
-// another table that shares its pool, runs alone (structures.Dictionary says more). Stats runs alone, too.
+// Map is a hash table of pairs. It is safe for many goroutines: queries run at the same time. A change of the map, or
+// of a table that shares its pool, runs alone (see structures.Dictionary), and so does Stats.
 type Map[K, V structures.Number] struct{ table *table }
 
 var _ structures.Dictionary[uint32, uint64] = (*Map[uint32, uint64])(nil)
 
-// mapOf is the front of a table of pairs.
+// mapOf returns the public type of a table of pairs.
 func mapOf[K, V structures.Number](t *table, err error) (*Map[K, V], error) {
 	if err != nil {
 		return nil, err
@@ -43,7 +41,7 @@ func mapOf[K, V structures.Number](t *table, err error) (*Map[K, V], error) {
 	return &Map[K, V]{t}, nil
 }
 
-// open is the map's table, or, for a nil pointer or a zero value, one that is not open.
+// open returns the map's table, or a table that is not open if m is nil or a zero value.
 func (m *Map[K, V]) open() *table {
 	if m == nil || m.table == nil {
 		return bare(saved.Pairs[K, V]())
@@ -51,14 +49,14 @@ func (m *Map[K, V]) open() *table {
 	return m.table
 }
 
-// New makes an empty map. Errors: *vk.OptionError; *structures.CapacityError, before anything is allocated,
-// where there is no memory for what the options ask for; *vk.OutOfMemoryError.
+// New makes an empty map. Errors: *vk.OptionError, *vk.OutOfMemoryError, and *structures.CapacityError, before anything
+// is allocated, if there is too little memory for the options.
 func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*Map[K, V], error) {
 	return mapOf[K, V](newTable(ctx, d, saved.Pairs[K, V](), o))
 }
 
-// Build makes a map of pairs, sized for them. Where a key comes twice, the last of its values stays. Errors: those of
-// New and of Insert.
+// Build makes a map of pairs, sized for them. If keys are equal, the last value stays. Errors are those of New and of
+// Insert.
 func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, values []V,
 	o Options) (*Map[K, V], error) {
 	m, err := New[K, V](ctx, d, o.sizedFor(len(keys)))
@@ -71,45 +69,46 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 	return m, nil
 }
 
-// Insert inserts each pair, or assigns to the key that is there (REPLACE of section III-B): Inserted or
-// Assigned. Of equal keys in the batch the last one's value stays, and their statuses are those of one after the other.
+// Insert inserts each pair, or assigns the value to the key that is there (REPLACE of section III-B): Inserted or
+// Assigned. If keys in the batch are equal, the last value stays, and the statuses are as if the operations were done
+// one after the other.
 //
-// Errors of this and the other insertions: *structures.LengthError; *structures.PendingError, with the
-// statuses that say what is done, around *vk.OutOfMemoryError, *vk.LimitError or the context's.
+// Errors of all insertions: *structures.LengthError, and *structures.PendingError around *vk.OutOfMemoryError,
+// *vk.LimitError or the context's. The statuses then say what is done.
 func (m *Map[K, V]) Insert(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
 	return update(ctx, m.open(), structures.Insert, keys, values)
 }
 
-// InsertUnique inserts each pair whose key is not there: Inserted or Found. Of equal keys in the batch the first one
-// counts.
+// InsertUnique inserts each pair whose key is not there: Inserted or Found. If keys in the batch are equal, the first
+// one counts.
 func (m *Map[K, V]) InsertUnique(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
 	return update(ctx, m.open(), structures.InsertUnique, keys, values)
 }
 
-// InsertDuplicate inserts each pair, whatever is there (INSERT of section III-B): Inserted. Equal keys of the batch
-// come in any order.
+// InsertDuplicate inserts each pair, even if the key is there (INSERT of section III-B): Inserted. Equal keys in a
+// batch are inserted in any order.
 func (m *Map[K, V]) InsertDuplicate(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
 	return update(ctx, m.open(), structures.InsertDuplicate, keys, values)
 }
 
-// InsertAdd inserts each pair, or adds its value to the one that is there (structures.Updates). Of a key with several
-// pairs it is the least recently inserted one; so with InsertMin and InsertMax.
+// InsertAdd inserts each pair, or adds the value to the one that is there (structures.Updates). If a key has several
+// pairs, InsertAdd, InsertMin and InsertMax change the least recently inserted one.
 func (m *Map[K, V]) InsertAdd(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
 	return update(ctx, m.open(), structures.InsertAdd, keys, values)
 }
 
-// InsertMin inserts each pair, or lowers the value that is there (structures.Dictionary).
+// InsertMin inserts each pair, or assigns the value if it is less than the one that is there (structures.Updates).
 func (m *Map[K, V]) InsertMin(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
 	return update(ctx, m.open(), structures.InsertMin, keys, values)
 }
 
-// InsertMax inserts each pair, or raises the value that is there (structures.Dictionary).
+// InsertMax inserts each pair, or assigns the value if it is greater than the one that is there (structures.Updates).
 func (m *Map[K, V]) InsertMax(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
 	return update(ctx, m.open(), structures.InsertMax, keys, values)
 }
 
-// Find returns the least recently inserted value of each key (SEARCH), 0 where it is absent, and
-// whether it is there.
+// Find returns the least recently inserted value of each key (SEARCH), 0 if the key is absent, and whether the key is
+// there.
 func (m *Map[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bool, err error) {
 	values, found = make([]V, len(keys)), make([]bool, len(keys))
 	return values, found, m.FindInto(ctx, keys, values, found)
@@ -128,8 +127,8 @@ func (m *Map[K, V]) Put(ctx context.Context, key K, value V) error {
 	return m.UpdateInto(ctx, structures.Insert, []K{key}, []V{value}, nil)
 }
 
-// FindInto is Find into the caller's slices, each as long as keys or nil: then it is not wanted. values may be keys
-// itself, and must not overlap with it otherwise. After an error their contents mean nothing. Error also:
+// FindInto is Find into the caller's slices. Each has the length of keys, or is nil. values may be keys itself, but
+// must not overlap with it otherwise. After an error their contents are not specified. Error also:
 // *structures.LengthError.
 func (m *Map[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
 	t, n := m.open(), len(keys)
@@ -140,8 +139,8 @@ func (m *Map[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []
 	return t.find(ctx, n, pipeline.Keys(keys, t.width), pipeline.ValueResults(values, t.width), pipeline.Result(found))
 }
 
-// FindAll returns all values of each key (SEARCHALL): those of keys[i] are values[offsets[i]:offsets[i+1]],
-// the least recently inserted first.
+// FindAll returns all values of each key (SEARCHALL). Those of keys[i] are values[offsets[i]:offsets[i+1]], the least
+// recently inserted first.
 func (m *Map[K, V]) FindAll(ctx context.Context, keys []K) (offsets []int, values []V, err error) {
 	t := m.open()
 	list := &valueList[V]{width: t.width}
@@ -149,18 +148,18 @@ func (m *Map[K, V]) FindAll(ctx context.Context, keys []K) (offsets []int, value
 	return offsets, list.all, err
 }
 
-// UpdateInto does a batch of updates of one kind, Insert to DeleteAll, and writes what becomes of each to the caller's
-// slice, as long as keys, or nil: then it is not wanted. values are what insertions bring; of DeleteAll they are filled
-// with how many pairs each key had, if that is wanted; of Delete nil. Errors: those of Insert, whose *PendingError then
-// says how many operations are not done; *structures.KindError and *structures.LengthError before anything is done.
+// UpdateInto does a batch of updates of one kind, Insert to DeleteAll, and writes the status of each to the caller's
+// slice, which has the length of keys or is nil. values belong to insertions, and are nil for Delete. DeleteAll writes
+// to values, unless it is nil, how many pairs each key had. Errors: *structures.KindError, *structures.LengthError, and
+// those of Insert. If status is nil, the *structures.PendingError still says how many operations are not done.
 func (m *Map[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
 	return updateInto(ctx, m.open(), kind, keys, values, status)
 }
 
-// All returns the pairs, in no particular order: for pair, err := range m.All(ctx). They are read part by part, and the
-// map must not change meanwhile. An error comes last, with no pair: structures.ErrChanged if it did, vk.ErrUnsubmitted
-// if a stream has recorded updates and not submitted them, the context's.
+// All returns the pairs, in no particular order: for pair, err := range m.All(ctx). It reads them in parts, and the map
+// must not change in between. Errors, which come last and without a pair: structures.ErrChanged if it did;
+// vk.ErrUnsubmitted if a stream has recorded updates and not submitted them; the context's.
 func (m *Map[K, V]) All(ctx context.Context) iter.Seq2[structures.Pair[K, V], error] {
 	return transfer.Pairs(m.Chunks(ctx), false)
 }
@@ -170,14 +169,14 @@ func (m *Map[K, V]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V]
 	return chunks[K, V](ctx, m.open(), false)
 }
 
-// Delete removes the least recently inserted pair of each key: Deleted or Absent. Of equal keys in the batch any
-// may be the one Deleted.
+// Delete removes the least recently inserted pair of each key: Deleted or Absent. If keys in the batch are equal, any
+// one of them is Deleted.
 func (m *Map[K, V]) Delete(ctx context.Context, keys []K) ([]structures.Status, error) {
 	return update[K, V](ctx, m.open(), structures.Delete, keys, nil)
 }
 
-// DeleteAll removes all pairs of each key and returns how many. Error: *structures.PendingError, then some keys'
-// pairs are gone and counted, those of others not at all or not all; Apply says which.
+// DeleteAll removes all pairs of each key and returns their numbers. After a *structures.PendingError, counts has the
+// pairs removed so far, and some keys may still have pairs. Apply says which.
 func (m *Map[K, V]) DeleteAll(ctx context.Context, keys []K) (counts []uint32, err error) {
 	return deleteAll(ctx, m.open(), keys)
 }
@@ -187,11 +186,11 @@ func (m *Map[K, V]) CountAll(ctx context.Context, keys []K) ([]uint32, error) {
 	return countAll(ctx, m.open(), keys)
 }
 
-// Apply does a batch of operations of any kinds, concurrently. Errors: *structures.KindError before
-// anything is done, and those of Insert.
+// Apply does a batch of operations of any kinds, concurrently. Errors: *structures.KindError, before anything is done,
+// and those of Insert.
 //
-// A DeleteAll in such a batch takes a step for each pair that it removes. For keys with many pairs the call DeleteAll
-// is faster, ten times for a key with 100,000 pairs, since it takes a step for each slab.
+// In a mixed batch DeleteAll takes a step for each pair that it removes. The method DeleteAll takes a step for each
+// slab, and is ten times faster for a key with 100,000 pairs.
 func (m *Map[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
 	return apply(ctx, m.open(), b)
 }

@@ -8,66 +8,65 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Len counts the pairs, by a kernel that reads the table.
+// Len counts the pairs with a kernel that reads the whole table.
 func (m *Map[K, V]) Len(ctx context.Context) (uint64, error) {
 	return m.open().Len(ctx)
 }
 
-// Clear removes all pairs; the number of buckets stays. It waits for the streams that work on the table, and where
-// one has work recorded that was not submitted, it is vk.ErrUnsubmitted.
+// Clear removes all pairs. The number of buckets stays. It waits for the streams that use the table, and returns
+// vk.ErrUnsubmitted if one of them has work that is not submitted.
 func (m *Map[K, V]) Clear(ctx context.Context) error {
 	return m.open().Clear(ctx)
 }
 
-// Reserve makes room for n pairs in all, as Options.Capacity does: as long as there are no more, erased ones among
-// them, insertions neither rehash the table nor, but for bad luck with the hash function, grow its pool. Less than
-// there is room for does nothing. It waits for the streams that work on the table, and where one has work recorded
-// that was not submitted, it is vk.ErrUnsubmitted. Errors also: *structures.CapacityError, before anything is
-// allocated; those of Rehash.
+// Reserve makes room for n pairs in all, erased ones included, as Options.Capacity does. Up to n pairs, insertions do
+// not rehash the table, and grow its pool only if the hash function spreads the keys badly. If there is room already,
+// Reserve does nothing. It waits for the streams that use the table, and returns vk.ErrUnsubmitted if one of them has
+// work that is not submitted. Errors also: *structures.CapacityError, before anything is allocated; those of Rehash.
 func (m *Map[K, V]) Reserve(ctx context.Context, n int) error {
 	return m.open().Reserve(ctx, n)
 }
 
-// Flush compacts the buckets in place and gives slabs back to the pool (FLUSH). A cancelled flush is
-// harmless: some buckets are then compacted and others are not.
+// Flush compacts the buckets in place and returns slabs to the pool (FLUSH). If the context ends, some buckets are
+// compacted and the others are as they were.
 func (m *Map[K, V]) Flush(ctx context.Context) error {
 	return m.open().Flush(ctx)
 }
 
-// Rehash moves the pairs to so many buckets, at least 4; 0: as many as Options.Load asks for. The new
-// base slabs are made before the old ones go. It waits for the streams that work on the table, and where one has
-// work recorded that was not submitted, it is vk.ErrUnsubmitted. After an error the table is as it was.
+// Rehash moves the pairs to that many buckets, at least 4; 0: the number for Options.Load. It makes the new base slabs
+// before it frees the old ones. It waits for the streams that use the table, and returns vk.ErrUnsubmitted if one of
+// them has work that is not submitted. After an error the table is unchanged.
 func (m *Map[K, V]) Rehash(ctx context.Context, buckets int) error {
 	return m.open().Rehash(ctx, buckets)
 }
 
-// Save writes all pairs and Options.Load to w, so that Load makes such a table of them, and returns how many bytes
-// w took. It is one call: what changes the table waits until it ends; w must not use the table, but for its queries
-// on streams. Errors: w's, structures.ErrChanged where kernels have changed the table meanwhile, the context's,
-// what Chunks ends with.
+// Save writes all pairs and Options.Load to w, and returns the number of bytes. Load makes such a table of them. Calls
+// that change the table wait until Save ends. w may use the table only for queries on streams. Errors: w's, those of
+// Chunks, and structures.ErrChanged if kernels have changed the table meanwhile.
 func (m *Map[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return m.open().Save(ctx, w)
 }
 
-// On returns the calls on device buffers that are recorded on a stream. Update does Insert to DeleteAll; apart from
-// that it is Apply.
+// On returns the methods that record work on a stream, with device buffers. None but Finish waits. Update is Apply for
+// the kinds Insert to DeleteAll.
 //
-// Apply does operations of any kinds and does not wait. Batches on several streams may work on the table at the same
-// time. If the pool is full, or buckets are long, operations are left pending; give the batch to Finish for them once
-// no stream works on the table. Neither looks at the table's load: call Rehash when the statistics say so. A mixed
-// batch gives up sooner in long buckets than one of a single kind, because the host does not know its kinds. If keys
-// get hundreds of values and more, InsertDuplicate and DeleteAll are faster in batches of their own.
+// Batches of Apply on several streams may use the table at the same time. If the pool is full, or buckets are long,
+// operations are left pending. Give such a batch to Finish when no stream uses the table. Neither checks the table's
+// load: call Rehash when the statistics say so. The host does not know the kinds of a mixed batch, so it gives up
+// sooner in long buckets. If keys get hundreds of values and more, InsertDuplicate and DeleteAll are faster in batches
+// of their own.
 //
-// Finish grows the pool and dispatches again, until b.Left is 0. No other stream may work on the table: Finish waits
-// for those that do. If one has work recorded that was not submitted, Finish returns a *structures.PendingError around
+// Finish grows the pool and dispatches again, until b.Left is 0. No other stream may use the table: Finish waits for
+// those that do. If one has work that is not submitted, Finish returns a *structures.PendingError around
 // vk.ErrUnsubmitted.
 //
-// Find reads faster than Apply. Export writes the pairs in no order. Nothing may change the table while they run.
+// Find reads faster than Apply. Export writes the pairs in no particular order. The table must not change while they
+// run.
 func (m *Map[K, V]) On(s *vk.Stream) structures.ConcurrentOnStream { return m.open().On(s) }
 
-// InShaders returns what kernels of your own need that include shaders/include/slab_hash.glsl. After UsedOn, calls that
-// replace the table's memory wait until the work has ended, or return vk.ErrUnsubmitted if it was not submitted; Close
-// frees the memory after the work.
+// InShaders is for your own kernels that include shaders/include/slab_hash.glsl. After UsedOn, calls that replace the
+// table's memory wait for the work, or return vk.ErrUnsubmitted if it was not submitted. Close frees the memory after
+// the work.
 func (m *Map[K, V]) InShaders() structures.InShaders[Description] { return m.open() }
 
 // Prepare makes all kernels that calls may need, so that no later call makes one (structures.Dictionary).
@@ -75,10 +74,9 @@ func (m *Map[K, V]) Prepare(ctx context.Context) error {
 	return m.open().Prepare(ctx)
 }
 
-// Close frees the table's memory, and gives the slabs of a shared pool back. What streams have recorded or
-// submitted is allowed to end first: the memory goes when the streams find that it has. But the slabs of a shared
-// pool can't go back then: with work recorded that was not submitted, Close returns vk.ErrUnsubmitted, and the
-// table stays open.
+// Close frees the table's memory after the work that streams have recorded or submitted. If others share the pool,
+// Close returns the slabs to it, and waits for the streams for that. If one has work that is not submitted, Close
+// returns vk.ErrUnsubmitted, and the table stays open.
 func (m *Map[K, V]) Close() error {
 	return m.open().Close()
 }

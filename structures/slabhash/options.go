@@ -9,35 +9,35 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Options say how a table is made. The zero value makes a small table that grows as it must.
+// Options are the options of a table. The zero value makes a small table that grows when it must.
 type Options struct {
-	// Capacity is how many pairs (of a set: keys) the table is laid out for: it gets so many buckets that
-	// with these it has Load. More may be inserted. 0: none are known of.
+	// Capacity is the number of pairs (of a set: keys) for which the table gets buckets, at the load Load. More may be
+	// inserted.
 	Capacity int
-	// Buckets, if not 0, is the number of buckets to begin with, whatever Capacity says; at least 4.
+	// Buckets, if not 0, is the number of buckets at first, at least 4. Capacity is then ignored.
 	Buckets int
-	// Load is the number of slabs a bucket (pairs / (15 * buckets), of a set keys / (30 * buckets); of 64 bits
-	// 7 and 15) that a table is laid out for, β of section III-C of the paper. Small ones are fast, large ones save
-	// memory; around 0.7 most buckets are one slab. 0.01 to 100; 0: DefaultLoad.
+	// Load is the number of pairs for each slot of the base slabs, β of section III-C of the paper, for which a table
+	// is laid out. A slab has 15 slots for pairs of 32 bits, 7 of 64 bits, and in a set 30 and 15 for keys. A small
+	// load is fast, a large one saves memory; around 0.7 most buckets have one slab. 0.01 to 100; 0: DefaultLoad.
 	Load float64
-	// MaxLoad is the load, erased slots counted in, above which a synchronous insertion first rehashes the
-	// table to Load. 0: DefaultMaxLoad; negative: never.
+	// MaxLoad is the load, erased slots included, above which an insertion from Go slices first rehashes the table to
+	// Load. 0: DefaultMaxLoad, or 1.5 times Load if that is more; negative: never.
 	MaxLoad float64
-	// Pool is where slabs come from, beside the base slabs. nil: the table has a pool of its own. What shares a pool
-	// takes turns, and has it grow when the work on all of them has ended.
+	// Pool is the pool of all slabs but the base slabs. nil: the table has its own pool. Structures that share a pool
+	// wait for each other's changes, and the pool grows after the work on all of them has ended.
 	Pool *alloc.SlabPool
-	// MaxBytes is the most memory that the table may keep: its buckets, its own pool, and both copies of
-	// either while it grows. 0: as much as there is. If an update needs more, it returns *vk.LimitError.
-	// Package structures says which memory of calls comes on top.
+	// MaxBytes is the greatest amount of memory that the table may keep: its buckets, its own pool, and both copies of
+	// either while it grows. 0: no limit. If an update needs more, it returns *vk.LimitError. Package structures says
+	// which memory calls use in addition.
 	MaxBytes uint64
 	// Seed varies the hash function.
 	Seed uint32
-	// Tile is how many lanes work on one slab together, in every kernel: a power of two up to 8 and to
-	// the subgroup size. 0: what measured best on this type of device, kernel by kernel.
+	// Tile is the number of lanes that work on one slab together, in every kernel: a power of two, at most 8 and the
+	// subgroup size. 0: for each kernel, the number that measured best on this type of device.
 	Tile int
-	// Timed has the kernels of Flush, Rehash and Clear timed by the device, for Timings.
+	// Timed makes the device time the kernels of Flush, Rehash and Clear, for Timings.
 	Timed bool
-	// Progress, if not nil, is told how long calls get on.
+	// Progress, if not nil, is called with the progress of long calls.
 	Progress structures.Progress
 }
 
@@ -45,19 +45,19 @@ const (
 	DefaultLoad    = 0.7
 	DefaultMaxLoad = 1.2
 
-	minLoad = 0.01  // pairs would be all but alone in their memory
-	maxLoad = 100.0 // lists would be so long
+	minLoad = 0.01  // at less, almost all memory would be empty
+	maxLoad = 100.0 // at more, lists would be too long
 
-	minBuckets = 4 // so that no bucket may hold all keys: see slab_hash.glsl
+	minBuckets = 4 // so that no bucket may have all keys: see slab_hash.glsl
 )
 
-// sizedFor are the options with room for so many pairs at least.
+// sizedFor returns the options with room for at least that many pairs.
 func (o Options) sizedFor(pairs int) Options {
 	o.Capacity = max(o.Capacity, pairs)
 	return o
 }
 
-// asked is an error of New without a capacity that the options didn't ask for.
+// asked returns an error of New, without the CapacityError if its capacity is not that of the options.
 func (o Options) asked(err error) error {
 	var capacity *structures.CapacityError
 	if errors.As(err, &capacity) && capacity.Option == "Capacity" && capacity.Asked != o.Capacity {

@@ -31,7 +31,7 @@ type rehashPush struct {
 	Count           uint32
 }
 
-// upkeep records a kernel over whole buckets, timed if Options.Timed says so.
+// upkeep records a kernel over whole buckets, and times it if Options.Timed is set.
 func (t *table) upkeep(label string, record func()) {
 	if t.o.Timed {
 		t.stream.Timed(label, record)
@@ -40,7 +40,7 @@ func (t *table) upkeep(label string, record func()) {
 	}
 }
 
-// overBuckets runs flush or release over all buckets of some base slabs.
+// overBuckets runs flush or release over all buckets.
 func (t *table) overBuckets(ctx context.Context, b base, label string,
 	of recording.Spec[bucketsPush], progress structures.Progress) error {
 	return t.ranges(ctx, b.buckets, progress, func(first, count uint32) error {
@@ -56,7 +56,7 @@ func (t *table) overBuckets(ctx context.Context, b base, label string,
 	})
 }
 
-// Flush compacts buckets in place. A cancelled one leaves whole buckets flushed and others not.
+// Flush compacts buckets in place. If the context ends, each bucket is either flushed or as it was.
 func (t *table) Flush(ctx context.Context) error {
 	ctx, end := t.progress.Begin(ctx)
 	defer end()
@@ -71,13 +71,12 @@ func (t *table) Flush(ctx context.Context) error {
 	return err
 }
 
-// releaseChains gives all slabs behind some base slabs back to the pool. It is not to be stopped half-way.
+// releaseChains returns all slabs that base slabs link to to the pool. It must not stop half-way, so it has no context.
 func (t *table) releaseChains(b base) error {
 	return t.overBuckets(context.Background(), b, "release", t.releaseKernel(), nil)
 }
 
-// canRelease answers why releaseChains could not do what it is to do, if it could not: whoever calls it next depends on
-// it.
+// canRelease returns an error if the kernel of releaseChains can't be made. Rehash asks before it needs that kernel.
 func (t *table) canRelease() error {
 	return recording.Run(t.stream, func() error {
 		_, err := t.releaseKernel().Kernel(t.kernels, t.stream)
@@ -85,7 +84,7 @@ func (t *table) canRelease() error {
 	})
 }
 
-// rehash moves everything to so many new buckets. After an error the table is as it was.
+// rehash moves all pairs to that many new buckets. After an error the table is unchanged.
 func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.Progress) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
@@ -103,7 +102,7 @@ func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.
 	}
 	from := t.base
 	t.base = to
-	t.changes.Made() // an iterator goes over buckets
+	t.changes.Made() // an iterator walks the buckets, which are others now
 	t.meter.Hold(to.slabs.Bytes())
 	t.meter.Rebuild()
 	if to.buckets > from.buckets {
@@ -114,14 +113,14 @@ func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.
 	return joint.Error(t.releaseChains(from), t.abandon(from))
 }
 
-// gather fills fresh base slabs with the table's pairs. Error also: *structures.StuckError, with the number of buckets
-// whose pairs are in a list without an end.
+// gather fills new base slabs with the table's pairs. Error also: *structures.StuckError, with the number of buckets
+// whose pairs are in an endless list.
 func (t *table) gather(ctx context.Context, to base, progress structures.Progress) error {
 	for {
 		old := uint64(t.base.buckets) << 32
 		down := old / uint64(to.buckets)
 		up := (old + uint64(to.buckets) - 1) / uint64(to.buckets)
-		failed := t.counter.Slice()[:2] // buckets that the pool had no slab for, and those in lists without an end
+		failed := t.counter.Slice()[:2] // buckets without a slab from the pool, and in endless lists
 		clear(failed)
 		err := t.ranges(ctx, to.buckets, progress, func(first, count uint32) error {
 			push := rehashPush{
@@ -138,7 +137,7 @@ func (t *table) gather(ctx context.Context, to base, progress structures.Progres
 				return nil
 			})
 		})
-		if err == nil && failed[1] != 0 { // no pool has room for these
+		if err == nil && failed[1] != 0 { // more slabs would not help
 			err = &structures.StuckError{Operations: int(failed[1])}
 		}
 		if err != nil || failed[0] == 0 {
@@ -150,7 +149,7 @@ func (t *table) gather(ctx context.Context, to base, progress structures.Progres
 	}
 }
 
-// Rehash is rehash as the caller asks for it; 0 buckets: as many as Options.Load has for the pairs.
+// Rehash does a caller's rehash. 0 buckets: the number for Options.Load.
 func (t *table) Rehash(ctx context.Context, buckets int) error {
 	ctx, end := t.progress.Begin(ctx)
 	defer end()
@@ -173,7 +172,7 @@ func (t *table) Rehash(ctx context.Context, buckets int) error {
 	return t.rehash(ctx, uint32(buckets), gate.Told(ctx))
 }
 
-// Clear removes everything; the number of buckets stays.
+// Clear removes all pairs. The number of buckets stays.
 func (t *table) Clear(ctx context.Context) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err

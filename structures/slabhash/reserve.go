@@ -35,7 +35,7 @@ func (t *table) Reserve(ctx context.Context, n int) error {
 	}
 	need := stats.Allocated + t.chainSlabs(n, buckets)
 	if buckets == t.base.buckets {
-		need -= int(have.slabs) - int(buckets) // its chains grow, and none is moved
+		need -= int(have.slabs) - int(buckets) // the chains that exist stay, and only grow
 	}
 	blocks := (need - stats.Slabs + slabs.BlockSlabs - 1) / slabs.BlockSlabs
 	if err := t.fits(buckets, blocks); err != nil {
@@ -47,7 +47,7 @@ func (t *table) Reserve(ctx context.Context, n int) error {
 	return t.rehash(ctx, buckets, gate.Told(ctx))
 }
 
-// fits answers why there can't be so many buckets and so many memory blocks more.
+// fits returns an error if there is no room for that many buckets and that many more memory blocks.
 func (t *table) fits(buckets uint32, blocks int) error {
 	if buckets == maxBuckets {
 		return fmt.Errorf("at load %g this takes more than %d buckets", t.o.Load, maxBuckets)
@@ -62,10 +62,10 @@ func (t *table) fits(buckets uint32, blocks int) error {
 	return t.memory.Fits(sizes...)
 }
 
-// chainSlabs is how many slabs there are behind the base slabs of so many buckets with so many pairs, and an eighth and
-// a memory block more: where few are free, they aren't all found.
+// chainSlabs estimates the number of slabs after the base slabs, and adds an eighth and a memory block: if few slabs
+// are free, allocations don't find them all.
 func (t *table) chainSlabs(pairs int, buckets uint32) int {
-	// The pairs of a bucket have a Poisson distribution. Far from its mean there is nothing to count.
+	// The number of pairs of a bucket has a Poisson distribution. Far from the mean its terms are negligible.
 	mean := float64(pairs) / float64(buckets)
 	width := 10*math.Sqrt(mean) + 10
 	expected := 0.0

@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// savedLoad is what is kept of a table beside its pairs.
+// savedLoad is the option that is saved with a table's pairs.
 var savedLoad = transfer.Parameter{Structure: "slabhash", Name: "load", Option: "Load"}
 
 func (t *table) Save(ctx context.Context, w io.Writer) (int64, error) {
@@ -30,20 +30,20 @@ func (t *table) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return transfer.Save(ctx, w, savedLoad.Header(t.o.Load, pairs), t.columns, words)
 }
 
-// Load makes a map of what any structure has saved, or vkds has, to the end of r: of the types that were saved, or of
-// wider ones (structures.TypeError). An Options.Load of 0 is what a saved map had; the values of a set are 0. Where
-// keys have several values, these come in any order. Errors: *structures.SavedError; r's own; those of New and of
-// Insert, without the PendingError around them.
+// Load makes a map from the file of any structure or of the command vkds. It reads r to its end. The types of keys and
+// values must be those of the file, or wider (structures.TypeError). An Options.Load of 0 is the Load of the saved map.
+// The values of a set become 0. Several values of a key come in any order. Errors: *structures.SavedError; r's own;
+// those of New and of Insert, without the PendingError around them.
 func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Map[K, V], error) {
 	return mapOf[K, V](load(ctx, d, r, saved.Pairs[K, V](), o))
 }
 
-// LoadSet is Load for a set: of the keys alone.
+// LoadSet is Load for a set. It ignores values.
 func LoadSet[K structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Set[K], error) {
 	return setOf[K](load(ctx, d, r, saved.Set[K](), o))
 }
 
-// load makes a table of what was saved, of the keys alone or of pairs.
+// load makes a table of saved keys or pairs.
 func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns, o Options) (*table, error) {
 	return transfer.Loader[*table]{
 		Columns: columns,

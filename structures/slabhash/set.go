@@ -13,10 +13,10 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Set is a hash table of keys, twice as many a slab. Several goroutines may use one, as a Map. Errors are those of Map.
+// Set is a hash table of keys. A slab holds twice as many as pairs. Errors and use by many goroutines are as for Map.
 type Set[K structures.Number] struct{ table *table }
 
-// setOf is the front of a table of keys.
+// setOf returns the public type of a table of keys.
 func setOf[K structures.Number](t *table, err error) (*Set[K], error) {
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func setOf[K structures.Number](t *table, err error) (*Set[K], error) {
 	return &Set[K]{t}, nil
 }
 
-// open is the set's table, or, for a nil pointer or a zero value, one that is not open.
+// open returns the set's table, or a table that is not open if s is nil or a zero value.
 func (s *Set[K]) open() *table {
 	if s == nil || s.table == nil {
 		return bare(saved.Set[K]())
@@ -49,32 +49,33 @@ func BuildSet[K structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 	return s, nil
 }
 
-// Insert inserts each key that is not there: Inserted or Found. Of equal keys in the batch the first one is Inserted.
+// Insert inserts each key that is not there: Inserted or Found. If keys in the batch are equal, the first one is
+// Inserted.
 func (s *Set[K]) Insert(ctx context.Context, keys []K) ([]structures.Status, error) {
 	return update[K, uint32](ctx, s.open(), structures.InsertUnique, keys, nil)
 }
 
-// InsertDuplicate inserts each key, however often it is there already: Inserted.
+// InsertDuplicate inserts each key, even if it is there: Inserted.
 func (s *Set[K]) InsertDuplicate(ctx context.Context, keys []K) ([]structures.Status, error) {
 	return update[K, uint32](ctx, s.open(), structures.InsertDuplicate, keys, nil)
 }
 
-// Delete removes each key once: Deleted or Absent. Of equal keys in the batch any may be the one Deleted.
+// Delete removes each key once: Deleted or Absent. If keys in the batch are equal, any one of them is Deleted.
 func (s *Set[K]) Delete(ctx context.Context, keys []K) ([]structures.Status, error) {
 	return update[K, uint32](ctx, s.open(), structures.Delete, keys, nil)
 }
 
-// DeleteAll removes each key as often as it is there, and returns how often that was, as Map.DeleteAll.
+// DeleteAll removes all copies of each key, and returns their numbers, as Map.DeleteAll.
 func (s *Set[K]) DeleteAll(ctx context.Context, keys []K) (counts []uint32, err error) {
 	return deleteAll(ctx, s.open(), keys)
 }
 
-// CountAll returns how often each key is there.
+// CountAll returns the number of copies of each key.
 func (s *Set[K]) CountAll(ctx context.Context, keys []K) ([]uint32, error) {
 	return countAll(ctx, s.open(), keys)
 }
 
-// Contains says of each key whether it is there.
+// Contains reports for each key whether it is there.
 func (s *Set[K]) Contains(ctx context.Context, keys []K) ([]bool, error) {
 	found := make([]bool, len(keys))
 	return found, s.ContainsInto(ctx, keys, found)
@@ -92,7 +93,7 @@ func (s *Set[K]) Put(ctx context.Context, key K) error {
 	return s.UpdateInto(ctx, structures.InsertUnique, []K{key}, nil)
 }
 
-// ContainsInto is Contains into the caller's slice, as long as keys.
+// ContainsInto is Contains into the caller's slice, which has the length of keys.
 func (s *Set[K]) ContainsInto(ctx context.Context, keys []K, found []bool) error {
 	t, n := s.open(), len(keys)
 	if err := cmp.Or(t.gate.Err(), pipeline.Fits(n, "found flags", found)); err != nil {
@@ -101,14 +102,14 @@ func (s *Set[K]) ContainsInto(ctx context.Context, keys []K, found []bool) error
 	return t.find(ctx, n, pipeline.Keys(keys, t.width), pipeline.Column{}, pipeline.Result(found))
 }
 
-// UpdateInto does a batch of updates of one kind, InsertUnique, InsertDuplicate, Delete or DeleteAll, as
+// UpdateInto does a batch of updates of one kind: InsertUnique, InsertDuplicate, Delete or DeleteAll, as
 // Map.UpdateInto.
 func (s *Set[K]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, status []structures.Status) error {
 	return updateInto[K, uint32](ctx, s.open(), kind, keys, nil, status)
 }
 
-// Apply does a batch of operations of any kinds, concurrently, as Map.Apply. There are no values but the numbers that
-// DeleteAll and CountAll result in.
+// Apply does a batch of operations of any kinds, concurrently, as Map.Apply. The only values are the numbers that
+// DeleteAll and CountAll return.
 func (s *Set[K]) Apply(ctx context.Context, b structures.Batch[K, uint32]) (structures.Results[K, uint32], error) {
 	return apply(ctx, s.open(), b)
 }

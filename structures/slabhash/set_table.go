@@ -8,7 +8,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Len counts the keys, by a kernel that reads the table.
+// Len counts the keys with a kernel that reads the whole table.
 func (s *Set[K]) Len(ctx context.Context) (uint64, error) {
 	return s.open().Len(ctx)
 }
@@ -28,7 +28,7 @@ func (s *Set[K]) Flush(ctx context.Context) error {
 	return s.open().Flush(ctx)
 }
 
-// Rehash moves the keys to so many buckets, as Map.Rehash.
+// Rehash moves the keys to that many buckets, as Map.Rehash.
 func (s *Set[K]) Rehash(ctx context.Context, buckets int) error {
 	return s.open().Rehash(ctx, buckets)
 }
@@ -38,11 +38,11 @@ func (s *Set[K]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return s.open().Save(ctx, w)
 }
 
-// On returns the calls on device buffers that are recorded on a stream, as Map.On. A batch brings no values, Find
-// writes none, and DeviceExport.Values may be nil.
+// On returns the methods that record work on a stream, as Map.On. Batches need no values, Find writes none, and
+// DeviceExport.Values may be nil.
 func (s *Set[K]) On(stream *vk.Stream) structures.ConcurrentOnStream { return s.open().On(stream) }
 
-// InShaders returns what kernels of your own need to use the set, as Map.InShaders.
+// InShaders is for your own kernels, as Map.InShaders.
 func (s *Set[K]) InShaders() structures.InShaders[Description] { return s.open() }
 
 // Prepare makes all kernels that calls may need, so that no later call makes one (structures.Dictionary).

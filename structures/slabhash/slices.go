@@ -12,7 +12,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// do does a batch, when its turn has come.
+// do enters the table and does a batch.
 func (t *table) do(ctx context.Context, o pipeline.Operations) error {
 	ctx, end := t.progress.Begin(ctx)
 	defer end()
@@ -37,7 +37,7 @@ func (t *table) do(ctx context.Context, o pipeline.Operations) error {
 	return nil
 }
 
-// roomForSome returns how many of n operations may be dispatched next, and counts them in.
+// roomForSome returns how many of n operations may be dispatched next, and adds them to t.used.
 func (t *table) roomForSome(ctx context.Context, kind structures.Kind, n int) (int, error) {
 	if kind != structures.Mixed && !kind.Inserts() {
 		return n, nil
@@ -51,7 +51,7 @@ func (t *table) roomForSome(ctx context.Context, kind structures.Kind, n int) (i
 	return n, nil
 }
 
-// run has the device do a batch for which there is room. left: so many operations of it were not done.
+// run does a batch for which there is room. left is the number of operations that were not done.
 func (t *table) run(ctx context.Context, o pipeline.Operations, ordered bool,
 	progress structures.Progress) (left int, err error) {
 	defer t.calm(t.visits)
@@ -84,7 +84,7 @@ func operandsOf(c pipeline.Chunk) operands {
 	}
 }
 
-// find looks n keys up. Of a set there are no values.
+// find looks n keys up. A set has no values.
 func (t *table) find(ctx context.Context, n int, keys, values, found pipeline.Column) error {
 	ctx, end := t.progress.Begin(ctx)
 	defer end()
@@ -114,7 +114,7 @@ func (t *table) countAll(ctx context.Context, n int, keys pipeline.Column, count
 	return t.counts(ctx, n, keys, counts)
 }
 
-// counts is countAll by who has entered.
+// counts is countAll for a caller that has entered the table.
 func (t *table) counts(ctx context.Context, n int, keys pipeline.Column, counts []uint32) error {
 	t.meter.Query(n)
 	visits := uint32(initialVisits)

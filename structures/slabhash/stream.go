@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// check answers why a batch can't be recorded.
+// check returns an error if a batch can't be recorded.
 func (t *table) check(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if kind > structures.CountAll {
 		return &structures.KindError{Kind: kind}
@@ -25,7 +25,7 @@ func (t *table) check(s *vk.Stream, kind structures.Kind, b structures.DeviceBat
 		recording.NeedOutcomes(t.d, b))
 }
 
-// hasValues says whether operations of a kind bring a value, or result in one.
+// hasValues reports whether operations of a kind need or return values.
 func (t *table) hasValues(kind structures.Kind) bool {
 	return kind > structures.Delete || !t.keys && (kind == structures.Mixed || kind.Inserts())
 }
@@ -37,7 +37,7 @@ func when(condition bool, n int) int {
 	return 0
 }
 
-// applyOn records a batch, when its turn has come.
+// applyOn enters the table and records a batch.
 func (t *table) applyOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (t *table) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind
 	return t.applyOn(ctx, s, kind, b)
 }
 
-// record records a batch; retry: only what is pending of it.
+// record records a batch, or if retry is set its pending operations.
 func (t *table) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) error {
 	if err := t.check(s, kind, b); err != nil {
 		return err
@@ -67,14 +67,14 @@ func (t *table) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 	if !retry {
 		t.meter.Batch(kind, b.Count)
 		if kind == structures.Mixed || kind.Inserts() {
-			t.used += uint64(b.Count) // a bound, also of a batch that is dropped
+			t.used += uint64(b.Count) // an upper bound: the batch may be dropped
 		}
 	}
 	on := t.on
 	if kind != structures.Find && kind != structures.CountAll {
 		on = t.changing
 	}
-	tails := retry // the device alone knows the kinds, but what is left may be on its way along a list
+	tails := retry // only the device knows the kinds; pending operations may be on their way along a list
 	visits := t.visits
 	if kind == structures.Mixed && !retry {
 		visits = t.visitsOnStream(b.Count)
@@ -92,7 +92,7 @@ func (t *table) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 	})
 }
 
-// Finish has the pending operations of a batch done, once the stream is through with it.
+// Finish does the pending operations of a batch, after the stream has done the batch.
 func (t *table) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (t *table) FindOn(s *vk.Stream, q structures.DeviceLookups) error {
 	})
 }
 
-// onStream has the calls on a table that are recorded on one stream.
+// onStream has the methods that record work on one stream.
 type onStream struct {
 	table  *table
 	stream *vk.Stream
@@ -140,7 +140,7 @@ type onStream struct {
 
 var _ structures.ConcurrentOnStream = onStream{}
 
-// On returns the calls on a stream.
+// On returns the methods that record work on a stream.
 func (t *table) On(s *vk.Stream) onStream { return onStream{t, s} }
 
 func (o onStream) Update(ctx context.Context, kind structures.Kind, b structures.DeviceBatch) error {

@@ -33,7 +33,7 @@ type survey struct {
 	lengths                 [16]uint64
 }
 
-// bucketsADispatch keeps a dispatch over whole buckets to some 10 ms.
+// bucketsADispatch keeps a dispatch over whole buckets to about 10 ms.
 func (t *table) bucketsADispatch() uint32 {
 	if t.d.Info().Type == vk.CPU {
 		return 1 << 16
@@ -41,8 +41,8 @@ func (t *table) bucketsADispatch() uint32 {
 	return 1 << 24
 }
 
-// ranges calls do for runs of buckets 0 … buckets-1 that one dispatch should do, and tells progress, if
-// that is not nil, of the buckets done.
+// ranges calls do for consecutive ranges of buckets, each for one dispatch. If progress is not nil, ranges calls it
+// with the number of buckets done.
 func (t *table) ranges(ctx context.Context, buckets uint32, progress structures.Progress,
 	do func(first, count uint32) error) error {
 	for first := uint32(0); first < buckets; {
@@ -61,10 +61,10 @@ func (t *table) ranges(ctx context.Context, buckets uint32, progress structures.
 	return nil
 }
 
-// tileGroups returns how many workgroups have a tile for each of so many buckets.
+// tileGroups returns the number of workgroups that have a tile for each of that many buckets.
 func (t *table) tileGroups(buckets uint32) int { return groups(int(buckets) * t.tiles.walk) }
 
-// survey counts what the table holds; with lengths, also how long its buckets are.
+// survey counts what the table holds, and with lengths also the buckets of each length.
 func (t *table) survey(ctx context.Context, s *vk.Stream, lengths bool) (survey, error) {
 	rows, err := vk.NewBuffer[uint32](t.d, surveyRows*surveyRowWords)
 	if err != nil {
@@ -105,23 +105,23 @@ func (t *table) survey(ctx context.Context, s *vk.Stream, lengths bool) (survey,
 	return *all, err
 }
 
-// Stats are a table's measures.
+// Stats are the measurements of a table.
 type Stats struct {
 	Pairs      uint64 // pairs (of a set: keys) in the table
-	Tombstones uint64 // slots of erased pairs, which a flush or rehash reclaims
+	Tombstones uint64 // slots of erased pairs, which Flush and Rehash reclaim
 	Buckets    int
-	Slabs      uint64 // base slabs and those behind them
-	ChainSlabs uint64 // those behind the base slabs
+	Slabs      uint64 // base slabs and the slabs that they link to
+	ChainSlabs uint64 // slabs without the base slabs
 
 	Load           float64 // pairs / (slots of a slab * buckets): β, the average slab count of section III-C
 	SlabsPerBucket float64 // slabs / buckets
 	Utilization    float64 // bytes of pairs / bytes of slabs: the memory utilisation of section III-C
 	LongestBucket  int     // slabs of the longest bucket
-	// Lengths[i] is the number of buckets of i+1 slabs; the last, of 16 or more.
+	// Lengths[i] is the number of buckets with i+1 slabs; the last one counts those with 16 or more.
 	Lengths [16]uint64
 
 	Bytes uint64          // device memory of base slabs and pool
-	Pool  alloc.PoolStats // the allocator's own; of a shared pool, for all its users
+	Pool  alloc.PoolStats // the allocator's own statistics; a shared pool's are for all its users
 }
 
 func (t *table) Stats(ctx context.Context) (Stats, error) {
@@ -159,7 +159,7 @@ func (t *table) Len(ctx context.Context) (uint64, error) {
 	return t.count(ctx)
 }
 
-// count is Len by who has entered.
+// count is Len for a caller that has entered the table.
 func (t *table) count(ctx context.Context) (uint64, error) {
 	v := new(survey)
 	err := t.pipelines.Do(ctx, func(s *vk.Stream) (err error) {

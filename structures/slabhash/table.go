@@ -21,19 +21,19 @@ import (
 
 const (
 	slabWords  = 32
-	baseWords  = slabWords + 1 // a bucket: its base slab, and a word for the tail of its list (slab_hash.glsl)
+	baseWords  = slabWords + 1 // of a bucket: its base slab, and a word for the tail of its list (slab_hash.glsl)
 	maxBuckets = min(1<<31, math.MaxInt)
-	fresh      = ^uint32(0) // every word of a slab that was never used
+	fresh      = ^uint32(0) // each word of a new slab
 	workgroup  = 64
 
-	slotsBytes = 120 // of a slab, for its slots: the others are two words (slab.glsl)
+	slotsBytes = 120 // bytes of a slab's slots; the rest is two words (slab.glsl)
 )
 
-// Description is a table as kernels see it: SlabHash of shaders/include/slab_hash.glsl. Embed it in the
-// push constants of a kernel of your own. It holds until the next call on the table that may grow or
-// rehash it: any insertion from Go slices, Finish, Rehash, Clear, Close. UsedOn keeps those back from the memory.
+// Description is a table as kernels see it: SlabHash of shaders/include/slab_hash.glsl. Embed it in the push constants
+// of your own kernel. It is valid until the next call that may grow or rehash the table: an insertion from Go slices,
+// Finish, Reserve, Rehash, Clear or Close. After UsedOn, these calls wait before they replace memory.
 type Description struct {
-	Base        uint64 // address of the base slabs, and of a word a bucket behind them
+	Base        uint64 // address of the base slabs, with a word for each bucket after them
 	Pool        alloc.PoolDescription
 	Buckets     uint32
 	Seed        uint32
@@ -42,7 +42,7 @@ type Description struct {
 	SpecialZero uint32
 }
 
-// base is the array of base slabs with what depends on its length.
+// base is the array of base slabs, and the values that depend on its length.
 type base struct {
 	slabs   *vk.Buffer[uint32]
 	buckets uint32
@@ -51,40 +51,40 @@ type base struct {
 	zero    uint32
 }
 
-// table is the slab hash that Map and Set share, of whatever types.
+// table is the slab hash of a Map or a Set, of any types.
 type table struct {
 	d         *vk.Device
-	memory    *vk.Budget // of what the table keeps
+	memory    *vk.Budget // the limit of what the table keeps
 	o         Options
 	width     structures.Width // of keys and values
 	keys      bool             // a set
-	columns   saved.Columns    // what keys and values are
+	columns   saved.Columns    // types of keys and values
 	slots     int              // in a slab
 	pool      *slabs.Pool
 	ownPool   bool
-	fences    bool // slabs may be another structure's as soon as they are freed
+	fences    bool // others may use slabs as soon as they are freed
 	base      base
 	tiles     tiles
 	stream    *vk.Stream
 	pipelines *pipeline.Pool
 	order     *sequential.Order
-	counter   *vk.HostBuffer[uint32] // of calls that run alone: read and cleared behind recording.Run, which waits
+	counter   *vk.HostBuffer[uint32] // for calls that run alone: read and cleared after recording.Run, which waits
 	kernels   *recording.Kernels
 	own       *recording.Own
 	uses      vk.Uses // of the base slabs
 	changes   recording.Changes
 	visits    uint32
-	used      uint64 // at most so many slots are in use: a bound that a survey tightens
+	used      uint64 // an upper bound of the slots in use; a survey tightens it
 	meter     recording.Meter
 	gate      *gate.Gate
 	progress  *gate.Progress
 	prepared  recording.Prepared
-	ahead     recording.Ahead // of insertions in their order, by kind
+	ahead     recording.Ahead // for ordered insertions, by kind
 
-	failures uint32 // of the pool, as last seen
+	failures uint32 // of the pool, when they were last read
 }
 
-// bare is a table that is not open.
+// bare returns a table that is not open.
 func bare(columns saved.Columns) *table {
 	return &table{width: columns.Width(), keys: columns.KeysOnly, columns: columns}
 }
@@ -120,7 +120,8 @@ func newTable(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 	return t, nil
 }
 
-// layOut returns how many buckets the options ask for. What can't be had is refused before anything is allocated.
+// layOut returns the number of buckets for the options. It returns an error for impossible sizes before anything is
+// allocated.
 func (t *table) layOut() (uint32, error) {
 	buckets, asked := uint32(t.o.Buckets), structures.CapacityError{Option: "Buckets", Asked: t.o.Buckets}
 	if buckets == 0 {
@@ -144,7 +145,7 @@ func (t *table) layOut() (uint32, error) {
 	return buckets, nil
 }
 
-// poolOptions are those of the table's own pool.
+// poolOptions returns the options of the table's own pool.
 func (t *table) poolOptions(buckets uint32) slabs.Options {
 	// At a load of 0.7, one bucket in seven has a second slab.
 	return slabs.Options{Blocks: max(1, int(float64(buckets)/7/slabs.BlockSlabs)), MaxBytes: t.o.MaxBytes,
@@ -175,16 +176,16 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 	return err
 }
 
-// bucketsFor returns how many buckets have Options.Load with so many pairs.
+// bucketsFor returns how many buckets give that many pairs the load Options.Load.
 func (t *table) bucketsFor(pairs uint64) uint32 {
 	b := float64(pairs) / (float64(t.slots) * t.o.Load)
 	return uint32(min(max(b+1, 64), maxBuckets))
 }
 
-// SlotsAt is how many pairs of a width a slab has room for, and of a set, keys.
+// SlotsAt returns how many pairs of a width fit into a slab, or for a set how many keys.
 func SlotsAt(w structures.Width, set bool) int { return slotsBytes / slotBytes(w, set) }
 
-// slotBytes are those of a slot: of a key, or of a pair.
+// slotBytes returns the size of a slot, which has a key or a pair.
 func slotBytes(width structures.Width, keys bool) int {
 	if keys {
 		return width.Bytes()
@@ -202,7 +203,7 @@ func mix(x uint32) uint32 {
 	return x
 }
 
-// hash returns the bucket among so many of the key all of whose words are one: slab_hash_bucket in GLSL.
+// hash returns the bucket of the key that repeats word: slab_hash_bucket in GLSL.
 func (t *table) hash(word, buckets uint32) uint32 {
 	x := mix(word ^ t.o.Seed)
 	if t.width == structures.Bits64 {
@@ -212,15 +213,15 @@ func (t *table) hash(word, buckets uint32) uint32 {
 	return high
 }
 
-// special says whether a key hashes to one of the two buckets that collide with patterns.
+// special reports whether a key belongs to one of the two buckets whose keys collide with patterns.
 func (t *table) special(b base, key uint32) bool {
 	h := t.hash(key, b.buckets)
 	return h == b.ones || h == b.zero
 }
 
-// newBase makes fresh base slabs, and finds the mask for the two buckets whose keys collide with the
-// slab list's patterns: a key that is stored as 0 is the mask itself, one that is stored as ~0 its
-// complement, and neither may hash to those buckets. Keys of 64 bits have the mask in both words.
+// newBase makes new base slabs and finds the mask for the two buckets whose keys collide with the patterns of slab
+// lists. A key stored as 0 is the mask itself, and a key stored as ~0 is its complement, so neither may belong to those
+// buckets. Keys of 64 bits have the mask in both words.
 func (t *table) newBase(ctx context.Context, buckets uint32) (base, error) {
 	b := base{buckets: buckets, ones: t.hash(^uint32(0), buckets), zero: t.hash(0, buckets)}
 	for b.mask = 1; t.special(b, b.mask) || t.special(b, ^b.mask); b.mask++ {
@@ -236,7 +237,7 @@ func (t *table) newBase(ctx context.Context, buckets uint32) (base, error) {
 	return b, nil
 }
 
-// abandon frees base slabs once the device no longer works on them.
+// abandon frees base slabs after the device's work on them.
 func (t *table) abandon(b base) error {
 	err := t.stream.Wait(context.Background())
 	b.slabs.Free()
@@ -252,8 +253,8 @@ func (t *table) description(b base) Description {
 
 func (t *table) Close() error {
 	return t.gate.Close(func() error {
-		// A shared pool that is open outlives the table: its slabs go back, and nothing may find them in the table
-		// then.
+		// If a shared pool is open, the table's slabs are returned to it. Nothing may find them in the table after
+		// that.
 		shares := !t.ownPool && t.gate.Err() == nil
 		if shares {
 			if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
@@ -265,7 +266,7 @@ func (t *table) Close() error {
 	})
 }
 
-// free frees what the table has. shares: it has slabs of a pool that stays.
+// free frees the table's memory. shares: the table has slabs of a pool that stays open.
 func (t *table) free(shares bool) error {
 	var err error
 	if t.stream != nil {
@@ -293,12 +294,12 @@ func (t *table) free(shares bool) error {
 	return err
 }
 
-// on records what record records, all of it or nothing, and notes that it names the table's memory.
+// on records work completely or not at all, and registers that the stream uses the table's memory.
 func (t *table) on(s *vk.Stream, record func() error) error {
 	return recording.Naming(s, record, &t.uses, t.pool.Uses())
 }
 
-// changing is on for what changes the table.
+// changing is on for work that changes the table.
 func (t *table) changing(s *vk.Stream, record func() error) error {
 	return recording.Naming(s, record, &t.uses, t.pool.Uses(), &t.changes)
 }
@@ -316,21 +317,21 @@ func (t *table) UsedOn(s *vk.Stream) {
 // variant returns the name of a kernel's module for this sort of table.
 func (t *table) variant(kernel string) string { return recording.OfColumns(kernel, t.width, t.keys) }
 
-// words is how many 32-bit words a key takes, and a value.
+// words returns the number of 32-bit words of a key or a value.
 func (t *table) words() int { return t.width.Bytes() / 4 }
 
-// protocol returns that of a kernel that changes slabs while others do.
+// protocol returns the name of the module of a kernel that changes slabs while others do.
 func (t *table) protocol(kernel string) string {
 	return recording.Protocol(t.d, kernel, t.width, t.keys)
 }
 
-// at is the address of a key or value of a buffer, whose words are two each at 64 bits; 0 of one that is not there.
+// at returns the address of an element of a buffer, which has two words at 64 bits. It is 0 for a nil buffer.
 func (t *table) at(b *vk.Buffer[uint32], i int) uint64 { return recording.At(b, i<<t.width) }
 
-// groups returns how many workgroups have so many invocations.
+// groups returns the number of workgroups with that many invocations.
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
 
-// Metrics are those of the base slabs, and of the pool.
+// Metrics returns those of the base slabs and of the pool.
 func (t *table) Metrics() structures.Metrics {
 	m := t.meter.Metrics(t.d)
 	m.Bytes += t.pool.Bytes()
@@ -338,7 +339,7 @@ func (t *table) Metrics() structures.Metrics {
 	return m
 }
 
-// Description is the table as kernels see it now, the zero value where it has no memory any more.
+// Description returns the table as kernels see it now, or the zero value after Close.
 func (t *table) Description() Description {
 	leave, _ := t.gate.Take()
 	defer leave()

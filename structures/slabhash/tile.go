@@ -7,23 +7,23 @@ import (
 
 const maxTile = 8 // quads of a slab
 
-// tiles are how many lanes work on one slab together, in each sort of kernel.
+// tiles are the numbers of lanes that work on one slab together, by sort of kernel.
 type tiles struct {
-	find   int // lookups in the read-only phase: many slabs in flight, few instructions each
-	insert int // insertions of new pairs, as a rule
-	update int // concurrent lookups and other updates
-	walk   int // whole buckets, streaming
+	find   int // lookups that don't run beside updates: many slabs in flight, few instructions each
+	insert int // batches of Insert, InsertUnique or InsertDuplicate
+	update int // concurrent lookups, and other updates
+	walk   int // reads whole buckets, one after the other
 }
 
-// Tiles returns how many lanes work on one slab together on a device, unless Options.Tile says otherwise: in
-// read-only lookups, in concurrent lookups and updates, and in walks over whole tables.
+// Tiles returns how many lanes work on one slab together, for 32-bit pairs and unless Options.Tile is set: in read-only
+// lookups, in concurrent lookups and updates, and in walks over whole tables.
 func Tiles(d *vk.Device) (find, update, walk int) {
 	t := bestTiles(d, structures.Bits32, false, 0)
 	return t.find, t.update, t.walk
 }
 
-// The widths that measured best, by type of device (docs/notes/measurements.md). On a CPU, a lane is a loop
-// iteration and shuffles are dear, so one lane takes the whole slab.
+// bestTiles returns the widths that measured best on a type of device (docs/notes/measurements.md). On a CPU, a lane is
+// a loop iteration and shuffles are expensive, so one lane reads the whole slab.
 func bestTiles(d *vk.Device, width structures.Width, keys bool, wish int) tiles {
 	t := tiles{find: 4, insert: 4, update: 4, walk: 8}
 	if width == structures.Bits64 && !keys {
