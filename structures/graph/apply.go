@@ -51,8 +51,8 @@ type operands struct {
 	from, to, weights, statuses, stages, keys, pending uint64
 	count                                              int
 	retry                                              bool
-	anyway                                             bool   // also where a vertex waits for buckets
-	arcs                                               uint32 // of an edge
+	anyway                                             bool   // also if a vertex waits for buckets
+	arcs                                               uint32 // for each edge
 	groups                                             sequential.Indirect
 }
 
@@ -90,7 +90,7 @@ func (g *Graph) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) er
 	return g.order.Record(s, c, func(p sequential.Pass) error {
 		b := b
 		if p.Statuses != b.statuses {
-			b.stages, b.keys = 0, 0 // assigning a weight again does no harm, so it begins anew
+			b.stages, b.keys = 0, 0 // assigning again is harmless, so edges begin with their first arc
 		}
 		// Storing a weight again needs no room, unless an edge is two arcs: the second arc may not be there.
 		b.statuses, b.retry, b.anyway, b.groups = p.Statuses, p.Retry, p.Again && !c.Stepwise, p.Groups

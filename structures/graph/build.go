@@ -21,8 +21,8 @@ type Source interface {
 }
 
 // Build makes a graph of edges. It sorts the arcs, gives each vertex the buckets that its degree needs, and writes each
-// bucket once (the bulk build of section 5.5.2 of the dissertation, with slabs allocated in bulk by known degrees). Of
-// equal edges the last one's weight stays.
+// bucket once (the bulk build of section 5.5.2 of the dissertation, with slabs allocated in bulk by known degrees). If
+// edges are equal, the last weight stays.
 //
 // Build takes 24 to 64 bytes of temporary memory for each arc. If the device has less, Build inserts Edges batch by
 // batch, and returns *vk.OutOfMemoryError for the other sources.

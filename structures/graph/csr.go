@@ -29,7 +29,7 @@ type Rows struct {
 	Trusted   bool               // NewCSR does not read the offsets to check them
 }
 
-// CSR is a graph as compressed sparse rows. It does not change. Several goroutines may use one. Do not write to its
+// CSR is a graph as compressed sparse rows. It does not change, and is safe for many goroutines. Do not write to its
 // Rows.
 type CSR struct {
 	Rows
@@ -197,7 +197,7 @@ func (e *VertexError) Error() string {
 	return fmt.Sprintf("vertex %d is not among the graph's %d", e.Vertex, e.Vertices)
 }
 
-// BuildCSR makes rows of edges in any order. Of equal edges the last one's weight stays. For DeviceEdges,
+// BuildCSR makes rows of edges in any order. If edges are equal, the last weight stays. For DeviceEdges,
 // CSROptions.Vertices is the number of vertices. BuildCSR takes 24 bytes of device memory for each arc, 32 with
 // weights.
 //

@@ -15,11 +15,11 @@ import (
 // call does not use may be nil.
 type DeviceBatch struct {
 	Count       int                // operations
-	DeviceCount *vk.Buffer[uint32] // nil, or one word: how many of them, at most Count
+	DeviceCount *vk.Buffer[uint32] // nil, or one word: the number of operations, at most Count
 	From, To    *vk.Buffer[uint32] // the ends of each edge
 	Weights     *vk.Buffer[uint32] // the weight of each; nil for Delete and for graphs without weights
-	// Status, out, has the Status of each operation, as Count bytes, rounded up to a multiple of 4. Left is one word,
-	// at first 0; the number of operations left pending is added to it. Either may be nil.
+	// Status, out, has Count bytes, rounded up to a multiple of 4: the Status of each operation. Left is one word, at
+	// first 0, to which the number of pending operations is added. Either may be nil.
 	Status *vk.Buffer[uint8]
 	Left   *vk.Buffer[uint32]
 }
@@ -27,7 +27,7 @@ type DeviceBatch struct {
 // DeviceLookups are lookups of edges in device buffers.
 type DeviceLookups struct {
 	Count       int
-	DeviceCount *vk.Buffer[uint32] // nil, or how many there are
+	DeviceCount *vk.Buffer[uint32] // nil, or one word: the number of lookups, at most Count
 	From, To    *vk.Buffer[uint32]
 	Weights     *vk.Buffer[uint32] // out: the weight of each, 0 if it is absent; may be nil
 	Found       *vk.Buffer[uint8]  // out: a byte for each, 1 or 0; Count rounded up to a multiple of 4 bytes
@@ -187,7 +187,7 @@ func (o OnStream) Find(l DeviceLookups) error {
 	})
 }
 
-// stages keeps what became of the first arc of each edge whose second arc is pending, for the last batch of each stream
+// stages keeps the status of the first arc of each edge whose second arc is pending, for the last batch of each stream
 // on an undirected graph.
 type stages struct {
 	mu     sync.Mutex

@@ -23,10 +23,10 @@ type Edges struct {
 // Edge is one edge.
 type Edge struct{ From, To, Weight uint32 }
 
-// InsertEdges inserts each edge, or assigns its weight if it is there already. The statuses are Inserted or Assigned,
-// Found instead of Assigned in a graph without weights, and Absent for a self loop that Options.SelfLoops does not
-// allow. Equal edges in a batch, in an undirected graph also opposite ones, have the results of their order: the last
-// weight stays. The ends of edges become vertices.
+// InsertEdges inserts each edge, or assigns its weight if it is there. The statuses are Inserted or Assigned, Found
+// instead of Assigned in a graph without weights, and Absent for a self loop that Options.SelfLoops does not allow.
+// Equal edges in a batch, in an undirected graph also opposite ones, are done in their order: the last weight stays.
+// The ends of edges become vertices.
 //
 // Errors of this and the other updates:
 //   - vk.ErrClosed, *structures.LengthError and *structures.KindError, before anything is done;
@@ -40,8 +40,8 @@ func (g *Graph) InsertEdges(ctx context.Context, e Edges) ([]structures.Status, 
 	return pipeline.Made(status, g.UpdateEdgesInto(ctx, structures.Insert, e, status))
 }
 
-// DeleteEdges removes each edge: Deleted or Absent. Its ends stay vertices. Of equal edges in the batch any may be the
-// one Deleted. Weights do not count.
+// DeleteEdges removes each edge: Deleted or Absent. Its ends stay vertices. If edges in the batch are equal, any one of
+// them is Deleted. Weights are ignored.
 func (g *Graph) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
 	status := make([]structures.Status, len(e.From))
 	return pipeline.Made(status, g.UpdateEdgesInto(ctx, structures.Delete, e, status))
@@ -170,7 +170,7 @@ func (g *Graph) run(ctx context.Context, q request, ordered bool) (left int, err
 }
 
 // FindEdges returns the weight of each edge, 0 if it is absent or the graph has no weights, and whether it is there.
-// The weights of e do not count. Errors: vk.ErrClosed, *structures.LengthError, *vk.OutOfMemoryError, the context's.
+// The weights of e are ignored. Errors: vk.ErrClosed, *structures.LengthError, *vk.OutOfMemoryError, the context's.
 func (g *Graph) FindEdges(ctx context.Context, e Edges) (weights []uint32, found []bool, err error) {
 	weights, found = make([]uint32, len(e.From)), make([]bool, len(e.From))
 	if err := g.FindEdgesInto(ctx, e, weights, found); err != nil {

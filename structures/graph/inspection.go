@@ -6,13 +6,13 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Inspection looks inside of a graph.
+// Inspection reports statistics of a graph and checks its memory.
 type Inspection struct{ g *Graph }
 
-// Inspect returns what looks inside of the graph: options, statistics, checks of its memory.
+// Inspect returns the graph's Inspection: options, statistics, checks of its memory.
 func (g *Graph) Inspect() Inspection { return Inspection{g} }
 
-// Options returns the options of the graph, with defaults filled in. Load sets some of them by the saved graph.
+// Options returns the options of the graph, with the defaults that apply. Load takes some of them from the saved graph.
 func (i Inspection) Options() Options {
 	if !i.g.made() {
 		return Options{}
@@ -20,7 +20,7 @@ func (i Inspection) Options() Options {
 	return i.g.o
 }
 
-// Metrics returns what the host knows, without asking the device or waiting. The metrics of a shared pool are in it.
+// Metrics returns what the host knows, without waiting for the device. It includes the metrics of a shared pool.
 func (i Inspection) Metrics() structures.Metrics {
 	if !i.g.made() {
 		return structures.Metrics{}

@@ -14,8 +14,8 @@ import (
 
 // Named is a Graph whose vertices have names: numbers of any type of 32 or 64 bits (NewNamed), or texts
 // (NewNamedByText). A slab hash maps names, or the hashes of texts, to the vertices of the graph: 0, 1, 2, … in the
-// order in which names first come. A new name gets the number of a deleted vertex, if there is one. Several goroutines
-// may use one Named, like a Graph.
+// order in which names first come. A new name gets the number of a deleted vertex, if there is one. A Named is safe for
+// many goroutines, like a Graph.
 type Named[ID comparable] struct {
 	graph *Graph
 	dense names[ID]
@@ -276,7 +276,7 @@ func (n *Named[ID]) InsertVertices(ctx context.Context, names []ID) ([]structure
 	return status, nil
 }
 
-// DeleteVertices deletes vertices, as Graph.DeleteVertices: Deleted or Absent. Of equal names any one is Deleted.
+// DeleteVertices deletes vertices, as Graph.DeleteVertices: Deleted or Absent. If names are equal, any one is Deleted.
 func (n *Named[ID]) DeleteVertices(ctx context.Context, names []ID) ([]structures.Status, error) {
 	status := make([]structures.Status, len(names))
 	if err := n.turns().Enter(ctx); err != nil {

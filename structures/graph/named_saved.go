@@ -20,9 +20,8 @@ import (
 // length of 4 bytes and that many bytes of the dictionary. A frame of length 0 ends the names.
 const namedMagic = "VKDS\r\n\x1aN"
 
-// Save writes the graph and its names to w, and returns how many bytes w took. It is one call: updates wait until it
-// ends, and w must not use the graph. Errors: those of Graph.Save, and *vk.LimitError if a text has more than
-// 16 MiB.
+// Save writes the graph and its names to w, and returns the number of bytes. Updates wait until Save ends, and w must
+// not use the graph. Errors: those of Graph.Save, and *vk.LimitError if a text has more than 16 MiB.
 func (n *Named[ID]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := n.turns().EnterShared(ctx); err != nil {
 		return 0, err
@@ -60,9 +59,9 @@ func (n *Named[ID]) all() (names []ID, numbers []uint32) {
 	return names, numbers
 }
 
-// LoadNamed makes a Named of what Named.Save has written, to the end of r. The names must be numbers. Directions,
+// LoadNamed makes a Named from the file of Named.Save. It reads r to its end. The names must be numbers. Directions,
 // weights, self loops and numbers are those of the saved graph, whatever the options say. Errors:
-// *structures.SavedError, also if no Named was saved or its names do not fit ID; r's own; those of Load and of
+// *structures.SavedError, also if the file has no Named or its names do not fit ID; r's own; those of Load and of
 // slabhash.Load.
 func LoadNamed[ID structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Named[ID], error) {
 	return loadNamed(ctx, d, r, o, loadNumberNames[ID])

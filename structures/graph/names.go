@@ -80,8 +80,8 @@ func (n numberNames[ID]) remove(ctx context.Context, names, _ []ID) error {
 	return err
 }
 
-// textNames are names that are texts. The device maps their hashes, and the host compares the texts that it finds. A
-// text whose hash another text has is in others, on the host only; there are hardly any.
+// textNames are names that are texts. The device maps their hashes, and the host compares the texts. A text that has
+// the hash of another text is only in others, on the host; this is rare.
 type textNames struct {
 	hashes *slabhash.Map[uint64, uint32]
 	hash   func(text string) uint64

@@ -10,17 +10,16 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Options say how a graph is made. The zero value is an undirected graph without weights and self loops. It has no
-// vertices yet and grows as needed.
+// Options are the options of a graph. The zero value makes an undirected graph without weights and self loops, which
+// has no vertices yet and grows when it must.
 type Options struct {
-	// Directed says that edges have a direction: an edge from u to v is not one from v to u. In an undirected graph an
-	// edge is in the adjacencies of both its ends.
+	// Directed makes edges have a direction: an edge from u to v is not one from v to u. In an undirected graph an edge
+	// is in the adjacencies of both its ends.
 	Directed bool
-	// Weighted says that edges have weights of 32 bits (the map variant of section 5.4 of the dissertation). Without
-	// weights (the set variant) a graph takes half the memory.
+	// Weighted gives edges weights of 32 bits (the map variant of section 5.4 of the dissertation). Without weights
+	// (the set variant) a graph takes half the memory.
 	Weighted bool
-	// SelfLoops says that edges from a vertex to itself are allowed. Otherwise they are not inserted, and their status
-	// is Absent.
+	// SelfLoops allows edges from a vertex to itself. Otherwise they are not inserted, and their status is Absent.
 	SelfLoops bool
 	// Vertices is the number of vertices at first: 0 to Vertices-1, without edges.
 	Vertices int
@@ -31,11 +30,11 @@ type Options struct {
 	// graph takes less memory, and finding an edge takes longer. No vertex has more buckets than edges. 0.01 to 100; 0:
 	// DefaultLoad.
 	Load float64
-	// MaxLoad is the load factor above which a vertex gets more buckets, so that it has Load again. At least 1; 0:
-	// DefaultMaxLoad.
+	// MaxLoad is the load factor above which a vertex gets more buckets, so that it has Load again. At least 1 and
+	// Load, at most 2^20; 0: DefaultMaxLoad, or 1.5 times Load if that is more.
 	MaxLoad float64
-	// Pool provides the slabs; nil: the graph has a pool of its own. Structures that share a pool wait for each other,
-	// and the pool grows when the work on all of them has ended.
+	// Pool is the pool of the slabs. nil: the graph has its own pool. Structures that share a pool wait for each
+	// other's changes, and the pool grows after the work on all of them has ended.
 	Pool *alloc.SlabPool
 	// MaxBytes is the greatest amount of memory that the graph may keep: descriptors, its own pool, and both copies of
 	// these while it grows. The names of a Named and the memory of calls are not included (package structures). 0: no
@@ -44,9 +43,9 @@ type Options struct {
 	// Seed varies the hash function.
 	Seed uint32
 	// Tile is the number of lanes that work on one slab together, in every kernel: a power of two, at most 8 and the
-	// subgroup size. 0: for each kernel, what measured best for the slab hash on this type of device.
+	// subgroup size. 0: for each kernel, the number that measured best for the slab hash on this type of device.
 	Tile int
-	// Timed has the device measure the stages of Build, Rehash and DeleteVertices, for Stats.Timings.
+	// Timed makes the device time the stages of Build, Rehash and DeleteVertices, for Stats.Timings.
 	Timed bool
 	// Progress, if not nil, is called with the progress of long calls.
 	Progress structures.Progress
@@ -85,7 +84,7 @@ func (o *Options) complete(d *vk.Device) error {
 			Reason: fmt.Sprintf("%g, but must be at least 1, at least Load, %g, and at most 2^20", o.MaxLoad, o.Load)}
 	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
 		return &vk.OptionError{Option: "Tile",
-			Reason: fmt.Sprintf("%d, but must be a power of two up to %d", o.Tile, maxTile)}
+			Reason: fmt.Sprintf("%d is not a power of two up to %d", o.Tile, maxTile)}
 	case o.Tile > d.SubgroupSize():
 		return &vk.OptionError{Option: "Tile",
 			Reason: fmt.Sprintf("%d, but subgroups of this device have %d lanes", o.Tile, d.SubgroupSize())}

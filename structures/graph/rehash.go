@@ -15,8 +15,8 @@ import (
 // Why vertices get new buckets (plan.comp).
 const (
 	growing = 0 // the vertex is too full, or insertions wait for it
-	fitting = 1 // the number of buckets no longer fits the degree
-	ofHubs  = 2 // they do not: only count the buckets of hubs
+	fitting = 1 // the number of buckets does not fit the degree
+	ofHubs  = 2 // no new buckets: only count the buckets of hubs
 )
 
 type planPush struct {
@@ -65,7 +65,7 @@ type releasePush struct {
 	Count  uint32
 }
 
-// hubs has the positions of the buckets of hubs, for kernels that go over all buckets.
+// hubs has the positions of the buckets of hubs (vertices with several buckets), for kernels over all buckets.
 type hubs struct {
 	offsets *vk.Buffer[uint32] // nil: there are no hubs
 	buckets int

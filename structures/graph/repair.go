@@ -8,15 +8,15 @@ import (
 )
 
 // repair completes what a batch on an undirected graph has left half done when err stopped it: edges whose first arc
-// was changed and whose second arc is pending, and edges whose two arcs do not have the weight yet that the order of
-// the batch gives them. It needs no room:
+// was changed and whose second arc is pending, and edges whose arcs do not have the weight yet that follows from the
+// order of the batch. It needs no room:
 //   - If the first arc is there and the second is not, the edge was new. The first arc is removed, and the operations
 //     stay pending.
 //   - If both arcs are there, both get the weight by the order of the batch. The operations are done.
 //   - If the first arc was deleted, the second is deleted. The operations are done.
 //
-// test/models has the protocol. repair returns err, joined with the error that has stopped itself: only a lost device,
-// or one without memory, can.
+// test/models has the protocol. repair returns err, joined with its own error. Only a lost device, or one without
+// memory, causes that.
 func (g *Graph) repair(ctx context.Context, q request, err error) error {
 	broken := q.unsettled(g.o.Weighted)
 	if len(broken) == 0 {

@@ -14,12 +14,12 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Save writes the graph to w, and returns how many bytes w took. The file is that of a dictionary. Its keys of 64 bits
-// are edges, with From in the upper half; an undirected edge is there once. Its values of 32 bits are weights; without
-// weights it is a set. A deleted vertex is an edge to 2^32-1.
+// Save writes the graph to w, and returns the number of bytes. The file is that of a dictionary: its keys of 64 bits
+// are edges, with From in the upper half, and its values of 32 bits are weights. Without weights it is a set. An
+// undirected edge is there once. A deleted vertex is an edge to 2^32-1.
 //
-// Save is one call: updates wait until it ends, and w must not use the graph. Errors: w's, structures.ErrChanged if
-// kernels have changed the graph meanwhile, the context's.
+// Updates wait until Save ends, and w must not use the graph. Errors: w's, structures.ErrChanged if kernels have
+// changed the graph meanwhile, the context's.
 func (g *Graph) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := g.enterShared(ctx); err != nil {
 		return 0, err
@@ -104,10 +104,10 @@ func savedPairs(edges iter.Seq2[Edges, error], gone []uint32, weighted bool) ite
 	})
 }
 
-// Load makes a graph of what Save has written, to the end of r. Directions, weights, self loops and vertices are those
-// of the saved graph, whatever the options say; so is Load, if the option is 0. Errors: *structures.SavedError, also if
-// no graph was saved; *vk.LimitError if the file says that there are far more vertices than edges, and
-// Options.Capacity is less; r's own; those of New and of InsertEdges.
+// Load makes a graph from the file of Save. It reads r to its end. Directions, weights, self loops and vertices are
+// those of the saved graph, whatever the options say, and so is Load if the option is 0. Errors:
+// *structures.SavedError, also if the file has no graph; *vk.LimitError if the file has far more vertices than edges,
+// and Options.Capacity is less; r's own; those of New and of InsertEdges.
 func Load(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Graph, error) {
 	in, err := edgelist.Open(r)
 	if err != nil {
@@ -125,8 +125,8 @@ func Load(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Graph, er
 	return g, nil
 }
 
-// verticesAnEdge is the greatest number of vertices for each edge in a file. Beyond that, Options.Capacity must say
-// that there are so many, so that a file of a few bytes cannot ask for memory for 2^30 vertices.
+// verticesAnEdge is the greatest number of vertices for each edge in a file. For more, Options.Capacity must allow
+// them, so that a file of a few bytes cannot ask for memory for 2^30 vertices.
 const verticesAnEdge = 64
 
 // load inserts what is read. Until all edges are read, it makes room only for the vertices of edges.

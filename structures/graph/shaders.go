@@ -19,19 +19,19 @@ type Description struct {
 	Most     uint32 // average number of keys of a bucket above which a vertex should get more buckets
 }
 
-// InShaders has what kernels of your own need that include shaders/include/graph.glsl.
+// InShaders is for your own kernels that include shaders/include/graph.glsl.
 //
 // The result of Description is valid until the next call on the graph that may give it more memory: any insertion from
-// Go slices, Finish, DeleteVertices, Rehash, Clear, Close. If the graph or its pool is closed, it is the zero value.
-// Constants may change when the graph grows. After UsedOn, calls that replace the graph's memory wait until the work
-// has ended, or return vk.ErrUnsubmitted if it was not submitted. Methods of the graph that record work do the same by
+// Go slices, Finish, DeleteVertices, Rehash, Clear, Close, or Grow. If the graph or its pool is closed, it is the zero
+// value. Constants may change when the graph grows. After UsedOn, calls that replace the graph's memory wait for the
+// work, or return vk.ErrUnsubmitted if it was not submitted. Methods of the graph that record work call UsedOn
 // themselves.
 type InShaders interface {
 	structures.InShaders[Description]
 
-	// Forms returns all values that Constants may have while the graph exists, in no order: two, unless
-	// Options.MaxBytes keeps the graph's pool small. Use it to make kernels of your own before they are needed. If the
-	// graph is closed, it is nil.
+	// Forms returns all values that Constants may have while the graph exists, in any order: two, unless
+	// Options.MaxBytes keeps the graph's pool small. Use it to make your own kernels before they are needed. If the
+	// graph is closed, it returns nil.
 	Forms() []map[string]uint32
 
 	// Use calls f while no call changes the graph or another structure that shares its pool. f runs kernels on the
@@ -47,7 +47,7 @@ type InShaders interface {
 	Grow(ctx context.Context, pending int, stuck bool) error
 }
 
-// InShaders returns what kernels of your own need to use the graph.
+// InShaders is for your own kernels that use the graph.
 func (g *Graph) InShaders() InShaders { return inShaders{g} }
 
 // inShaders is InShaders.

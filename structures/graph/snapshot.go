@@ -10,7 +10,7 @@ import (
 )
 
 // CSR copies the graph to compressed sparse rows in device memory. The caller closes the result. A deleted vertex has
-// an empty row. If sorted is set, the targets of each row ascend, as Rows requires. Otherwise they are in no order,
+// an empty row. If sorted is set, the targets of each row ascend, as Rows requires. Otherwise they are in any order,
 // which takes half the time and is enough for algorithms that read all of them. Rows of an undirected graph are
 // Symmetric. Errors: vk.ErrClosed, *structures.CountError if there are more than MaxArcs arcs, *vk.OutOfMemoryError,
 // the context's.

@@ -7,8 +7,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Transpose makes the rows of all arcs reversed: the row of a vertex has the arcs that lead to it. It takes as much
-// memory as BuildCSR. Errors: *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+// Transpose makes rows of the reversed arcs: the row of a vertex has the arcs that lead to it. It takes as much memory
+// as BuildCSR. Errors: *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 func (g *CSR) Transpose(ctx context.Context) (t *CSR, err error) {
 	err = g.onBuilder(ctx, func(b *rows.Builder) error {
 		a, err := b.Transpose(ctx, g.arrays())

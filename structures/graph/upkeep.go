@@ -27,8 +27,8 @@ type surveyPush struct {
 }
 
 // flush compacts adjacencies in place, so that deleted edges no longer take slots, and returns slabs to the pool (FLUSH
-// of the slab hash). After it, vertices without neighbors have no slab, unless they have several buckets. If a flush is
-// cancelled, some buckets are compacted and others are not, which does no harm. The caller has entered.
+// of the slab hash). After it, vertices without neighbors have no slab, unless they have several buckets. If the
+// context ends, each bucket is either compacted or as it was. The caller has entered.
 func (g *Graph) flush(ctx context.Context, extent int) error {
 	all := extent + g.hubs.buckets
 	for first := 0; first < all; first += g.tilesADispatch() {
@@ -108,7 +108,7 @@ func (g *Graph) Clear(ctx context.Context) error {
 	})
 }
 
-// Stats has measures of a graph.
+// Stats are the measurements of a graph.
 type Stats struct {
 	Vertices int    // without deleted ones
 	Extent   int    // one more than the greatest vertex, deleted ones included
@@ -120,7 +120,7 @@ type Stats struct {
 	Lone                 int // vertices without neighbors
 
 	Tombstones uint64 // slots of deleted edges; Rehash reclaims them
-	Buckets    uint64 // those with slabs
+	Buckets    uint64 // buckets that have slabs
 	Hubs       int    // buckets of vertices with several buckets
 	Slabs      uint64 // base slabs and those after them
 	Longest    int    // number of slabs of the longest bucket
@@ -128,7 +128,7 @@ type Stats struct {
 	Utilization float64 // bytes of arcs / bytes of slabs
 	ArcBytes    float64 // bytes of slabs and descriptors for each arc
 
-	Bytes uint64          // device memory of descriptors and pool
+	Bytes uint64          // device memory of descriptors, hubs and pool
 	Pool  alloc.PoolStats // the whole pool, also if it is shared
 
 	// Timings are the times of the stages of Build, Rehash and DeleteVertices on the device since the last Stats, by
@@ -191,7 +191,7 @@ func (g *Graph) survey(ctx context.Context, into *Stats) error {
 	defer rows.Free()
 	all := into.Extent + g.hubs.buckets
 	words := make([]uint32, rows.Len())
-	least := uint32(0) // complemented
+	least := uint32(0) // the complement of the least degree, so that the greatest value counts
 	for first := 0; first < all; first += g.tilesADispatch() {
 		last := min(first+g.tilesADispatch(), all)
 		err := recording.Run(g.stream, func() error {

@@ -40,8 +40,8 @@ func (g *Graph) InsertVertices(ctx context.Context, ids []uint32) ([]structures.
 }
 
 // DeleteVertices deletes vertices with all their edges, in a directed graph also the arcs that lead to them: Deleted or
-// Absent. Their slabs go back to the pool. Of equal numbers in the batch one is Deleted. InsertVertices, or an edge,
-// adds a deleted vertex again.
+// Absent. Their slabs return to the pool. If numbers in the batch are equal, one is Deleted. InsertVertices, or an
+// edge, adds a deleted vertex again.
 //
 // A batch reads all buckets of the graph once, whatever its size, which takes some milliseconds for each gigabyte of
 // slabs. So no reverse adjacencies are needed (section 5.4.4 of the dissertation does the same for directed graphs).
@@ -148,7 +148,7 @@ func (g *Graph) deleteVertices(ctx context.Context, ids []uint32, status []struc
 		return err
 	}
 	marking := g.mark(ctx, ids, status, extent, true, gone.Address, nil)
-	// Marked vertices are deleted in any case.
+	// Marked vertices must be deleted, even after an error.
 	return joint.Error(marking, recording.Run(g.stream, func() error {
 		g.timed("sweep", func() {
 			g.ranges(extent+g.hubs.buckets, func(first, count int) {
@@ -182,7 +182,7 @@ type degreesPush struct {
 	Count    uint32
 }
 
-// recordDegrees records the writing of degrees, and of numbers of buckets. If vertices is 0, it does so for the first
+// recordDegrees records a kernel that writes degrees and numbers of buckets. If vertices is 0, it does so for the first
 // count vertices.
 func (g *Graph) recordDegrees(s *vk.Stream, vertices, degrees, tiles uint64, count int) error {
 	k, err := degreesKernel().Kernel(g.kernels, s)
@@ -249,7 +249,7 @@ func (g *Graph) arcsNow(ctx context.Context, s *vk.Stream, extent int) (uint64, 
 	return uint64(words[0]) | uint64(words[1])<<32, err
 }
 
-// Degrees returns the number of neighbors of each vertex, in a directed graph that of its arcs. A number that is not a
+// Degrees returns the number of neighbors of each vertex, in a directed graph of its arcs. A number that is not a
 // vertex has none. Errors: those of Size.
 func (g *Graph) Degrees(ctx context.Context, vertices []uint32) ([]uint32, error) {
 	if err := g.enterShared(ctx); err != nil {
