@@ -42,7 +42,7 @@ func (w *workspace) free() {
 	}
 }
 
-// workspace allocates the memory for a cleanup of the given number of pairs that deletes the given number of ranges.
+// workspace allocates the memory to clean up all pairs and delete that many ranges.
 func (l *lsm) workspace(all, ranges int) (w workspace, err error) {
 	d := l.core.Device
 	w.merged, err = runs.NewMemory(d, l.core.Width(), all)
@@ -62,8 +62,8 @@ func (l *lsm) workspace(all, ranges int) (w workspace, err error) {
 	return w, nil
 }
 
-// cleanUp is cleanup for a caller that has entered. It also deletes the keys of the given ranges, which must ascend and
-// not overlap.
+// cleanUp is cleanup for a caller that has entered. It also deletes the keys of ranges, which must ascend and not
+// overlap.
 func (l *lsm) cleanUp(ctx context.Context, without []structures.Range[uint64]) error {
 	begin, all := time.Now(), int(l.pairs(l.o.Batch))
 	if all == 0 {
@@ -175,9 +175,9 @@ func tell(ctx context.Context, done, total int) {
 	}
 }
 
-// distribute replaces the contents by a run in other memory, all of whose pairs are valid. The largest level takes the
+// distribute replaces the content by a run in other memory, all of whose pairs are valid. The largest level takes the
 // smallest keys, and a rest of less than a batch becomes the front. The runs may take up to limit bytes of memory (0:
-// no limit). It waits. After an error nothing is changed.
+// no limit). distribute waits for the device. After an error nothing is changed.
 func (l *lsm) distribute(run runs.Source, limit uint64) error {
 	after := state{full: uint32(run.N / l.o.Batch), front: run.N % l.o.Batch}
 	s := l.core.Stream
@@ -212,7 +212,7 @@ func (l *lsm) distribute(run runs.Source, limit uint64) error {
 	return nil
 }
 
-// recordDistribution records copies of parts of a run to the front and to the levels that are full afterwards.
+// recordDistribution records copies of parts of a run to the levels that become full, and to the front.
 func (l *lsm) recordDistribution(run runs.Source, after state) error {
 	s, q := l.core.Stream, l.core.Queries
 	begin := 0
@@ -238,7 +238,7 @@ func (l *lsm) recordDistribution(run runs.Source, after state) error {
 	return q.BuildIndex(s, row.Keys, after.front, row.Index)
 }
 
-// giveBack frees memory that holds no pairs and is not needed for the given number of pairs.
+// giveBack frees memory that has no pairs and is not needed for a capacity of that many pairs.
 func (l *lsm) giveBack(capacity int) {
 	keep := map[**runs.Memory]bool{}
 	for i := range l.levels {

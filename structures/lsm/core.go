@@ -18,7 +18,7 @@ import (
 // maxLevels is the greatest number of levels. Row 0 of a stack is the front.
 const maxLevels = runs.StackRows - 1
 
-// lsm is an LSM of any types.
+// lsm is the LSM of any types.
 type lsm struct {
 	core sorted.Core
 	o    Options
@@ -30,7 +30,7 @@ type lsm struct {
 	carries [maxLevels]*runs.Memory // Batch << i pairs each: intermediate results of merges; nil: not needed so far
 
 	begun      uint32     // bit i: the memory of level i was initialized (begin)
-	tombstones bool       // whether runs have bitmaps of tombstones: from the first deletion to the next cleanup
+	tombstones bool       // runs have bitmaps of tombstones: from the first deletion to the next cleanup
 	live       int        // valid pairs, or unknown
 	counting   sync.Mutex // guards live while queries run at the same time
 	cleaned    int        // pairs after the last cleanup
@@ -69,7 +69,7 @@ func newLSM(ctx context.Context, d *vk.Device, columns saved.Columns, o Options)
 	return l, nil
 }
 
-// layOut allocates the memory that the options ask for. If there is too little, it fails before it allocates any.
+// layOut allocates the memory for the options. It returns an error for too little memory before it allocates any.
 func (l *lsm) layOut() error {
 	if err := l.fits(frontSteps); err != nil {
 		return &structures.CapacityError{Option: "Batch", Asked: l.o.Batch, Err: err}
@@ -80,7 +80,7 @@ func (l *lsm) layOut() error {
 	return l.reserveFor(l.o.Capacity)
 }
 
-// reserveFor allocates the memory for the given number of pairs.
+// reserveFor allocates the memory for that many pairs.
 func (l *lsm) reserveFor(pairs int) error {
 	steps := l.capacitySteps(pairs)
 	if err := l.fits(steps); err != nil {
@@ -148,7 +148,7 @@ func (l *lsm) update(ctx context.Context, o pipeline.Operations) error {
 	return err
 }
 
-// pending returns the operations that are not done. Without statuses, it returns all.
+// pending returns the indices of the operations that are not done, or of all if there are no statuses.
 func pending(n int, statuses []structures.Status) (all []int) {
 	for i := range n {
 		if statuses == nil {
@@ -163,8 +163,7 @@ func pending(n int, statuses []structures.Status) (all []int) {
 	return all
 }
 
-// deleteInPlace does the pending deletions of a batch by a cleanup, so that the LSM needs no more memory afterwards
-// than before.
+// deleteInPlace does the pending deletions of a batch by a cleanup, after which the LSM has no more memory than before.
 func (l *lsm) deleteInPlace(ctx context.Context, o pipeline.Operations) error {
 	l.settle()
 	left := pending(o.N, o.Status)
@@ -200,7 +199,7 @@ func single(keys []uint64) (ranges []structures.Range[uint64]) {
 	return ranges
 }
 
-// ready enters and cleans up if that is due, at the beginning of a batch from Go slices.
+// ready enters for a batch from Go slices, and cleans up if a cleanup is due.
 func (l *lsm) ready(ctx context.Context) error {
 	if err := l.core.EnterAlone(ctx); err != nil {
 		return err

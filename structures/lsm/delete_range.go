@@ -42,7 +42,8 @@ func (l *lsm) deleteRanges(ctx context.Context, d *ordered.Deletion) error {
 	return nil
 }
 
-// deleteSome deletes ranges that have total keys, by tombstones or by a cleanup.
+// deleteSome deletes ranges that have total keys, by tombstones or by a cleanup. If one has too little memory, it tries
+// the other.
 func (l *lsm) deleteSome(ctx context.Context, d *ordered.Deletion, total uint64) error {
 	bury := func() error {
 		s := l.core.Stream

@@ -7,8 +7,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Updates take effect when they are recorded, because the next work to be recorded depends on them. But the stream may
-// still drop its batch. Then none of the batch runs, and the LSM must be as it was before the first update.
+// Updates take effect when they are recorded, because the next recorded work depends on them. But the stream may still
+// drop its batch. Then none of the batch runs, and the LSM must be as it was before the batch's first update.
 
 // past is an earlier state of an LSM.
 type past struct {

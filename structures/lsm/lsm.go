@@ -1,20 +1,20 @@
 // Package lsm is a dictionary in GPU memory that inserts and deletes batches about as fast as it sorts them. It is the
-// GPU LSM of Ashkiani, Li, Farach-Colton, Amenta and Owens, "GPU LSM: A Dynamic Dictionary Data Structure for the GPU"
-// (2018), over Vulkan.
+// GPU LSM of Ashkiani, Li, Farach-Colton, Amenta and Owens, GPU LSM: A Dynamic Dictionary Data Structure for the GPU
+// (2018).
 //
 // Pairs are kept in levels. A level is empty, or a sorted run of b, 2b, 4b, … pairs; larger levels are older. A batch
 // of b operations is sorted and merged with the full levels, from the lowest up to the first empty one, like the carry
 // of a binary counter. A deletion inserts a tombstone. Pairs that were overwritten or deleted are stale: queries do not
 // see them, but they take memory until a cleanup.
 //
-// Differences from the paper: a batch may have any size, keys keep all their bits, and there are the queries that the
-// paper's footnote 1 leaves out.
+// Differences from the paper: a batch may have any size, keys have all their bits, and there are also the queries that
+// the paper's footnote 1 leaves out.
 //
 // Batches follow the semantics of section III-A. If keys in a batch are equal, the last one counts. In a mixed batch,
 // lookups and counts come before insertions, and insertions before deletions.
 //
-// Methods take Go slices, and copy a batch to the device and its results back, in overlapping chunks. LSM.On returns
-// calls that record the same work over device buffers on a stream, and do not wait unless they say so.
+// Methods with Go slices copy a batch to the device and its results back, in overlapping chunks. LSM.On returns methods
+// that record the same work on a stream, with device buffers, and do not wait unless they say so.
 package lsm
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// LSM is a log-structured dictionary of pairs. Several goroutines may use one: queries run at the same time, and calls
+// LSM is a log-structured dictionary of pairs. It is safe for many goroutines: queries run at the same time, and calls
 // that change the LSM run alone (see structures.Dictionary).
 //
 // Its updates and queries are those of structures.Updates and structures.Queries. Each operation of an update takes
@@ -64,8 +64,9 @@ func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (
 	return of[K, V](newLSM(ctx, d, saved.Pairs[K, V](), o))
 }
 
-// Build makes an LSM of pairs in any order, by one sort. If a key comes twice, its last value stays. No pair of the
-// result is stale. The pairs and the memory to sort them must fit into the device's memory at once; Insert takes more.
+// Build makes an LSM of pairs in any order, by one sort. If keys are equal, the last value stays. No pair of the result
+// is stale. The pairs and the memory to sort them must fit into the device's memory at once; Insert needs less at a
+// time.
 //
 // Errors: those of New, *structures.LengthError.
 func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, values []V,
@@ -78,9 +79,9 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 	return of[K, V](build(ctx, d, columns, p, o))
 }
 
-// Load makes an LSM of a dictionary that Save of any structure, or the vkds tool, has written. It reads r to its end.
-// The types must be those that were saved, or wider ones (structures.TypeError). If Options.Batch is 0, it is that of
-// the saved LSM. The values of a set are 0.
+// Load makes an LSM from the file of any structure or of the command vkds. It reads r to its end. The types of keys and
+// values must be those of the file, or wider (structures.TypeError). An Options.Batch of 0 is the Batch of the saved
+// LSM. The values of a set become 0.
 //
 // Errors: *structures.SavedError, also if keys have several values; those of r; those of New; and those of Insert,
 // without the PendingError around them.
@@ -88,11 +89,11 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 	return of[K, V](load(ctx, d, r, saved.Pairs[K, V](), o))
 }
 
-// On returns the calls on device buffers that are recorded on a stream.
+// On returns the methods that record work on a stream, with device buffers.
 //
-// Update waits only for a DeviceCount. Deleted keys are inserted as tombstones. If values depend on those that are
-// there, the resulting values are inserted. If batches have Options.Batch operations and no Status, an Insert or Delete
-// is one sort and, on average, one merge. Nothing is left pending, so Finish only waits.
+// Update waits only for a DeviceCount. A deletion inserts tombstones. An update that depends on values that are there
+// inserts the resulting values. If batches have Options.Batch operations and no Status, an Insert or Delete is one sort
+// and, on average, one merge. Nothing is left pending, so Finish only waits.
 //
 // Updates take effect when they are recorded, and are taken back if the stream drops them. Later work, on other streams
 // or without a stream, follows submitted updates automatically. It returns vk.ErrUnsubmitted while updates are recorded

@@ -16,14 +16,13 @@ type Options struct {
 	Batch int
 	// Capacity is the number of pairs, including stale ones, for which memory is allocated at first. 0: none.
 	Capacity int
-	// MaxBytes is the most memory that the LSM may keep: its levels, and the memory to merge them. 0: no limit but the
-	// device's. An update that needs more returns *vk.LimitError. Package structures describes the memory of
-	// calls that is not counted. A cleanup takes two more copies of all pairs, so that an LSM at its limit can be
-	// cleaned up.
+	// MaxBytes is the greatest amount of memory that the LSM may keep: its levels, and the memory to merge them. 0: no
+	// limit. If an update needs more, it returns *vk.LimitError. Package structures says which memory calls use in
+	// addition. A cleanup may take two more copies of all pairs, so that an LSM at its limit can be cleaned up.
 	MaxBytes uint64
 	// Cleanup says when insertions and deletions clean up first. The zero value is Never.
 	Cleanup Policy
-	// Timed measures the stages of Build and Cleanup on the device, for Timings.
+	// Timed makes the device time the stages of Build and Cleanup, for Timings.
 	Timed bool
 	// Progress, if not nil, is called with the progress of long calls.
 	Progress structures.Progress
@@ -32,13 +31,13 @@ type Options struct {
 // DefaultBatch is used if Options.Batch is 0.
 const DefaultBatch = 1 << 18
 
-// MaxPairs is the most pairs that an LSM may hold, including stale ones and tombstones.
+// MaxPairs is the greatest number of pairs of an LSM, including stale ones and tombstones.
 const MaxPairs = 1 << 30
 
 const minBatch = 32 // so that levels begin at whole words of the bitmaps and whole nodes of the index
 
 // Policy says when an LSM cleans up by itself: before an update from Go slices, and in Maintain. The zero value is
-// Never. If there is no memory for a cleanup, it is left out.
+// Never. If there is no memory for a cleanup, it does not clean up.
 type Policy struct {
 	doubled bool
 	stale   float64
@@ -52,9 +51,9 @@ var (
 	WhenDoubled = Policy{doubled: true}
 )
 
-// WhenStale cleans up when more than a share of all pairs, from 0 to below 1, is stale or a tombstone. The number is
-// known as long as all updates come from Go slices with statuses. After other updates, the device counts it when a
-// cleanup may be due (see LSM.Len).
+// WhenStale cleans up when more than a share of all pairs, from 0 to below 1, is stale or a tombstone. The host knows
+// the share if all updates come from Go slices with statuses. Otherwise the device counts before an update (see
+// LSM.Len).
 func WhenStale(share float64) Policy { return Policy{stale: share} }
 
 // tooMany returns the error for more pairs than an LSM may have.

@@ -36,7 +36,7 @@ func load(ctx context.Context, d *vk.Device, r io.Reader, columns saved.Columns,
 	}.Load(ctx, r)
 }
 
-// newAsSaved makes an empty LSM with the saved options and room for the given number of pairs.
+// newAsSaved makes an empty LSM with the saved options and room for that many pairs.
 func newAsSaved(ctx context.Context, d *vk.Device, columns saved.Columns, o Options, h saved.Header,
 	pairs int) (*lsm, error) {
 	o.Capacity = max(o.Capacity, pairs)

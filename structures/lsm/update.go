@@ -104,7 +104,7 @@ func (l *lsm) scratch(steps []step, base uint64) scratchPlan {
 // frontSteps are the steps of the smallest batch.
 var frontSteps = []step{{n: 1, front: true, to: front, unit: front}}
 
-// capacitySteps returns steps that need all the memory that batches may need up to the given number of pairs.
+// capacitySteps returns steps that need all the memory that batches may need until there are that many pairs.
 func (l *lsm) capacitySteps(capacity int) []step {
 	steps := frontSteps
 	for i := 0; l.o.Batch<<i <= capacity; i++ {
@@ -140,7 +140,7 @@ type need struct {
 	pairs int
 }
 
-// needs returns the memory that steps need. Some may be there several times.
+// needs returns the memory that steps need, some of it several times.
 func (l *lsm) needs(steps []step, deletes bool) (all []need) {
 	for _, t := range steps {
 		if direct := t.merges() == 0 && !deletes; !direct && t.unit == front {
@@ -164,8 +164,8 @@ func (l *lsm) needs(steps []step, deletes bool) (all []need) {
 	return all
 }
 
-// fits returns an error if there is too little memory for all that steps of insertions need and that is not allocated
-// yet. It allocates nothing.
+// fits returns an error if there is too little memory for what steps of insertions need in addition to what is
+// allocated. It allocates nothing.
 func (l *lsm) fits(steps []step) error {
 	needs := map[**runs.Memory]int{}
 	for _, need := range l.needs(steps, false) {
@@ -231,7 +231,7 @@ func (l *lsm) setTombstones(s *vk.Stream, on bool) error {
 	return l.core.Queries.SetRow(s, l.core.Rows.Address(), 0, l.fronts[0].Row(on))
 }
 
-// putBack records a merge of the last pairs of the front and a part of a batch into the next version of the front.
+// putBack records a merge of the last pairs of the front and of a part of a batch into the next version of the front.
 func (l *lsm) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan scratchPlan) error {
 	row := l.fronts[1].Row(l.tombstones)
 	out := row
@@ -250,8 +250,8 @@ func (l *lsm) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan scr
 	return err
 }
 
-// step records one step of a batch: it sorts a part, merges it with older runs, level by level, and puts the result in
-// its place.
+// step records one step of a batch: it sorts a part, merges it with older runs, level by level, and makes the result a
+// level or the front.
 func (l *lsm) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error {
 	target := l.fronts[1]
 	if t.to != front {

@@ -115,7 +115,7 @@ type Stats struct {
 
 	Load           float64 // pairs / (slots of a slab * buckets): β, the average slab count of section III-C
 	SlabsPerBucket float64 // slabs / buckets
-	Utilization    float64 // bytes of pairs / bytes of slabs: the memory utilisation of section III-C
+	Utilization    float64 // bytes of pairs / bytes of slabs: the memory utilization of section III-C
 	LongestBucket  int     // slabs of the longest bucket
 	// Lengths[i] is the number of buckets with i+1 slabs; the last one counts those with 16 or more.
 	Lengths [16]uint64

@@ -1,10 +1,10 @@
 // Package sortedarray is a dictionary in GPU memory: one array of pairs in key order, with a small search tree over it.
-// It is the fastest of the ordered dictionaries to read, but each batch of updates copies the whole array. The GPU
+// It is the fastest of the ordered dictionaries to read, but most batches of updates copy the whole array. The GPU
 // LSM's paper compares with such an array (Ashkiani et al., GPU LSM: A Dynamic Dictionary Data Structure for the GPU,
 // 2018, section V).
 //
-// Keys and values are numbers of 32 or 64 bits, of any type, and no value is reserved. Methods take Go slices, and copy
-// a batch to the device and its results back. Array.On returns the calls that work on device buffers and a stream.
+// Keys and values are numbers of 32 or 64 bits, of any type. No value is reserved. Methods with Go slices copy a batch
+// to the device and its results back. Array.On returns methods that work with device buffers and a stream.
 package sortedarray
 
 import (
@@ -32,15 +32,15 @@ type Stats struct {
 	Bytes uint64 // device memory, including memory kept for the next batch
 }
 
-// MaxPairs is the most pairs that an array may have.
+// MaxPairs is the greatest number of pairs of an array.
 const MaxPairs = 1 << 30
 
-// Array is a sorted array of pairs. Several goroutines may use one: queries run at the same time, and calls that change
+// Array is a sorted array of pairs. It is safe for many goroutines: queries run at the same time, and calls that change
 // the array run alone (see structures.Dictionary).
 //
-// Its updates and queries are those of structures.Updates and structures.Queries. A batch of updates copies the whole
-// array, and in a batch of millions each chunk does. Queries on a stream leave nothing pending. For each stream, the
-// array keeps temporary memory until Trim or Close.
+// Its updates and queries are those of structures.Updates and structures.Queries. Each batch of updates, and each chunk
+// of a batch of millions, copies the whole array, unless it inserts ascending keys after all others and there is room.
+// For each stream, the array keeps temporary memory until Trim or Close.
 type Array[K, V structures.Number] struct {
 	core    *array
 	queries ordered.Queries[K, V]
@@ -70,8 +70,8 @@ func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (
 	return of[K, V](newArray(ctx, d, saved.Pairs[K, V](), o))
 }
 
-// Build makes an array of pairs in any order. If a key comes twice, its last value stays. The pairs and the memory to
-// sort them must fit into the device's memory at once.
+// Build makes an array of pairs in any order. If keys are equal, the last value stays. The pairs and the memory to sort
+// them must fit into the device's memory at once.
 //
 // Errors: *vk.OptionError, *structures.LengthError, *vk.LimitError, *vk.OutOfMemoryError.
 func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, values []V,
@@ -84,8 +84,8 @@ func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, 
 	return of[K, V](build(ctx, d, columns, p, o))
 }
 
-// Load makes an array of a dictionary that Save of any structure, or the vkds tool, has written. It reads r to its end.
-// The types must be those that were saved, or wider ones (structures.TypeError). The values of a set are 0.
+// Load makes an array from the file of any structure or of the command vkds. It reads r to its end. The types of keys
+// and values must be those of the file, or wider (structures.TypeError). The values of a set become 0.
 //
 // Errors: *structures.SavedError, also if keys have several values; those of r; those of New; and those of Insert,
 // without the PendingError around them.
@@ -93,29 +93,29 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 	return of[K, V](load(ctx, d, r, saved.Pairs[K, V](), o))
 }
 
-// On returns the calls on device buffers that are recorded on a stream.
+// On returns the methods that work on a stream, with device buffers.
 //
 // Update does its batch after the work that the stream has recorded before. It waits for the stream, because the host
-// must know the number of pairs, and then records the rest of the work. It submits what it records, so a discard of the
-// stream does not take it back. Nothing is left pending, so Finish only waits.
+// must know the number of pairs, and then records the rest of the work. It submits what it records, so Discard cannot
+// undo it. Nothing is left pending, so Finish only waits.
 //
 // Queries must come after an update: on the same stream, on a stream that waits for it (vk.Stream.After), or after the
 // caller has waited for the stream.
 //
-// Errors of Update: those of Insert, and *structures.KindError. After an error the array is as it was.
+// Errors of Update: those of Insert, and *structures.KindError. After an error the array is unchanged.
 func (a *Array[K, V]) On(s *vk.Stream) structures.OrderedOnStream {
 	return a.open().core.core.On(s)
 }
 
-// Reserve makes room for n pairs in all, both for the array and for its next version, so that batches need no further
-// memory for these up to n pairs. If there is room already, it does nothing. Errors: *structures.CapacityError, before
+// Reserve makes room for n pairs in all, both for the array and for its next version. Up to n pairs, batches then need
+// no further memory for these two. If there is room already, it does nothing. Errors: *structures.CapacityError, before
 // anything is allocated; *vk.OutOfMemoryError; vk.ErrUnsubmitted.
 func (a *Array[K, V]) Reserve(ctx context.Context, n int) error {
 	return a.open().core.reserve(ctx, n)
 }
 
-// Trim frees the memory that is kept between batches: for the next version of the array, and temporary memory. It frees
-// it after the work that streams have recorded or submitted.
+// Trim frees the memory that is kept between batches, for the next version of the array and for temporary data, after
+// the work that streams have recorded or submitted.
 func (a *Array[K, V]) Trim() {
 	a.open().core.trim()
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// array is an Array of any types.
+// array is the Array of any types.
 type array struct {
 	core  sorted.Core
 	run   *runs.Memory
-	spare *runs.Memory // for the next version; or nil
+	spare *runs.Memory // for the next version; may be nil
 	n     int
-	most  uint64 // an upper bound of the keys, if there are any
+	most  uint64 // an upper bound of the keys, unless the array is empty
 }
 
 // anyKey is the value of most if no bound is known.

@@ -65,20 +65,19 @@ func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
 	return u.reserveSpare(all)
 }
 
-// reserveSpare allocates memory for the next version of the array. If it can, it allocates a quarter more, for later
-// batches.
+// reserveSpare allocates memory for the next version of the array, with a quarter more for later batches if it can.
 func (u *updater) reserveSpare(pairs int) error {
 	if u.spare != nil && u.spare.Room() >= pairs {
 		return nil
 	}
-	// The quarter is optional: if it does not fit, allocate exactly what is needed.
+	// The quarter is optional.
 	if u.reserveSpareOf(min(MaxPairs, pairs+pairs/4)) == nil {
 		return nil
 	}
 	return u.reserveSpareOf(pairs)
 }
 
-// reserveSpareOf is reserveSpare for exactly the given number of pairs.
+// reserveSpareOf is reserveSpare for exactly that many pairs.
 func (u *updater) reserveSpareOf(pairs int) (err error) {
 	u.core.Free(u.spare)
 	u.spare, err = runs.NewMemory(u.core.Device, u.core.Width(), pairs)
@@ -175,7 +174,7 @@ func (u *updater) resolve(s *vk.Stream, b sorted.Batch, plan updatePlan) error {
 	return u.core.Valid(s, batch, runs.Ranges{}, u.spare.Row(false), plan.valid)
 }
 
-// replace makes n pairs in other memory the array, submits this, and keeps the old memory for the next version.
+// replace makes n pairs in other memory the array's, submits this, and keeps the old memory for the next version.
 func (a *array) replace(s *vk.Stream, run *runs.Memory, n int) error {
 	row := run.Row(false)
 	if err := a.core.Queries.BuildIndex(s, row.Keys, n, row.Index); err != nil {

@@ -2,8 +2,8 @@
 // PageRank, triangles and cores.
 //
 // An Analyzer works either on compressed sparse rows (New), which never change, or on a live graph (NewLive), which
-// does not change during a call. Methods return when they are done, and several goroutines may call them at once. Each
-// result has the time that the device worked, by the device's own clock.
+// does not change during a call. Methods wait until they are done, and are safe for many goroutines. Each result has
+// the time that the device worked, by the device's own clock.
 package analytics
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Unreached is the distance of a vertex that no path leads to, and the parent of a vertex without one.
+// Unreached is the distance of a vertex without a path to it, and the parent of such a vertex.
 const Unreached = ^uint32(0)
 
 // ErrDirected reports that an algorithm needs an undirected graph: one in which each arc has its opposite
@@ -32,11 +32,11 @@ var ErrDirected = errors.New("analytics: the graph has arcs without opposites, a
 // memory causes that.
 var ErrStuck = errors.New("analytics: no progress: the graph's memory holds something else than a graph")
 
-// Analyzer runs algorithms on one graph. It keeps temporary memory, and what it has derived from the graph, from one
-// call to the next. Several goroutines may use one; their calls run beside one another, each with memory of its own.
+// Analyzer runs algorithms on one graph. It keeps temporary memory, and results that belong to the graph, from one call
+// to the next. It is safe for many goroutines: their calls run concurrently, each with its own memory.
 type Analyzer struct {
-	g       *graph.CSR   // what it analyses,
-	on      *graph.Graph // or this
+	g       *graph.CSR   // the graph,
+	on      *graph.Graph // or the live graph
 	d       *vk.Device
 	gate    *gate.Gate
 	kernels *recording.Kernels
@@ -44,14 +44,14 @@ type Analyzer struct {
 	group   int // invocations of a workgroup that does small rounds
 
 	prepared atomic.Bool
-	timed    func(vk.Timing) // tests: is told of what was timed
+	timed    func(vk.Timing) // for tests: called with each timing
 
 	mu   sync.Mutex
 	idle []*workspace
 
-	once     sync.Mutex // has what is found out once be found out by one
-	weights  float64    // the mean one; 0: not yet
-	incoming *incoming  // of PageRank; nil: not yet
+	once     sync.Mutex // guards the fields below, and makes other calls wait while one computes them
+	weights  float64    // the mean weight; 0: not yet known
+	incoming *incoming  // for PageRank; nil: not yet made
 }
 
 // New returns an Analyzer of a graph. The graph still belongs to the caller, who must not close it before the Analyzer.
@@ -61,10 +61,9 @@ func New(g *graph.CSR) *Analyzer {
 	return a
 }
 
-// NewLive returns an Analyzer of a live graph. Each call analyses what the graph holds at that time, without copying
-// it, and keeps nothing for the next call. A call takes its turn as the graph's queries do (graph.InShaders.Use): it
-// waits for calls that change the graph, or another structure of its pool, and such calls wait for it. So each result
-// is of one state of the graph.
+// NewLive returns an Analyzer of a live graph. Each call analyzes the present graph, without copying it, and keeps
+// nothing for the next call. A call is a query of the graph (graph.InShaders.Use): it waits for calls that change the
+// graph, or another structure in its pool, and such calls wait for it. So each result is of one state of the graph.
 //
 // Compressed sparse rows are faster to read. If you make many calls on one state of the graph, make rows first
 // (graph.Graph.CSR). PageRank of a directed graph makes them itself, because adjacencies do not have incoming arcs. A
@@ -105,7 +104,7 @@ func (a *Analyzer) weighted() bool {
 	return a.g.Weights != nil
 }
 
-// turns is the gate, nil of an Analyzer that New or NewLive has not made.
+// turns returns the gate, nil if neither New nor NewLive has made the Analyzer.
 func (a *Analyzer) turns() *gate.Gate {
 	if a == nil {
 		return nil
@@ -125,7 +124,7 @@ func (a *Analyzer) Close() error {
 	})
 }
 
-// run has f do a call's work, with a workspace.
+// run calls f with a workspace, as a query.
 func (a *Analyzer) run(ctx context.Context, f func(w *workspace) error) error {
 	if err := a.turns().EnterShared(ctx); err != nil {
 		return err
@@ -159,7 +158,7 @@ func (a *Analyzer) take() (*workspace, error) {
 
 func (a *Analyzer) put(w *workspace) {
 	w.s.Discard()
-	_ = w.s.Wait(context.Background()) // what a cancelled call left under way; the next call finds a lost device itself
+	_ = w.s.Wait(context.Background()) // for the work of a cancelled call; the next call finds a lost device itself
 	w.s.Timings()
 	w.ctx = nil
 	a.mu.Lock()
@@ -167,7 +166,7 @@ func (a *Analyzer) put(w *workspace) {
 	a.idle = append(a.idle, w)
 }
 
-// workspace is what one call works with: a stream, and memory by names, which grows by being replaced.
+// workspace is the stream and the memory of one call. The memory has names. A buffer that is too small is replaced.
 type workspace struct {
 	*Analyzer
 	source
@@ -184,8 +183,7 @@ func (w *workspace) close() error {
 	return err
 }
 
-// room is memory for so many words at least, whose contents are whatever they were. It is asked for before anything is
-// recorded.
+// room returns memory of at least that many words, with any content. Call it before anything is recorded.
 func (w *workspace) room(name string, words int) (*vk.Buffer[uint32], error) {
 	if b := w.buffers[name]; b.Len() >= words && b != nil {
 		return b, nil
@@ -198,7 +196,7 @@ func (w *workspace) room(name string, words int) (*vk.Buffer[uint32], error) {
 	return b, err
 }
 
-// rooms are memory by names and numbers of words.
+// rooms is room for several buffers.
 func (w *workspace) rooms(all ...room) error {
 	for _, r := range all {
 		b, err := w.room(r.name, r.words)
@@ -216,7 +214,7 @@ type room struct {
 	to    **vk.Buffer[uint32]
 }
 
-// do has what record records done, and returns how long the device took for it.
+// do does the recorded work, and returns how long the device took.
 func (w *workspace) do(record func() error) (time.Duration, error) {
 	var failed error
 	w.s.Timed("", func() { failed = w.s.Whole(record) })
@@ -229,7 +227,7 @@ func (w *workspace) do(record func() error) (time.Duration, error) {
 	}
 	var sum time.Duration
 	for _, t := range w.s.Timings() {
-		if t.Label == "" { // what is recorded, and not a dispatch of it, where each is timed (vk.Options)
+		if t.Label == "" { // all that was recorded; other labels are dispatches, timed by vk.Options
 			sum += t.Duration
 		}
 		if w.timed != nil {
@@ -245,7 +243,7 @@ func (w *workspace) download(b *vk.Buffer[uint32], n int) ([]uint32, error) {
 	return words, b.Download(w.ctx, 0, words)
 }
 
-// number is the i-th of numbers of 64 bits.
+// number returns element i of an array of 64-bit numbers.
 func number(words []uint32, i int) uint64 { return uint64(words[2*i]) | uint64(words[2*i+1])<<32 }
 
 func groups(n, each int) int { return (n + each - 1) / each }

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// BFSOptions say how BFS searches and what it returns. The zero value returns distances.
+// BFSOptions are the options of BFS. With the zero value it returns distances.
 type BFSOptions struct {
 	// Parents asks for BFSResult.Parents, too.
 	Parents bool
 	// TopDown expands every frontier. Otherwise, if the frontier of an undirected graph is large, the vertices that are
-	// not yet reached look for a neighbour in it.
+	// not yet reached look for a neighbor in it.
 	TopDown bool
 }
 

@@ -12,17 +12,17 @@ import (
 
 // ComponentsResult says which vertices are connected.
 type ComponentsResult struct {
-	Labels  []uint32      // of each vertex the least one of its component
-	Count   int           // components
-	Largest int           // vertices of the largest one
+	Labels  []uint32      // for each vertex the least vertex of its component
+	Count   int           // number of components
+	Largest int           // number of vertices of the largest one
 	Elapsed time.Duration // how long the device worked; 0 if it has no clock
 }
 
-// Components returns the connected components. Of a directed graph these are the weakly connected components, for which
-// directions do not count. Errors: *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+// Components returns the connected components, of a directed graph the weakly connected components, which ignore
+// directions. Errors: *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
 // Source: Sutton, Ben-Nun and Barak, Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling, 2018
-// (Afforest): two arcs of each vertex come first, then the other arcs of the vertices that are not yet in the largest
+// (Afforest): first two arcs of each vertex, then the other arcs of the vertices outside the largest tree.
 // tree.
 func (a *Analyzer) Components(ctx context.Context) (r ComponentsResult, err error) {
 	err = a.run(ctx, func(w *workspace) error {
@@ -44,7 +44,7 @@ func (a *Analyzer) Components(ctx context.Context) (r ComponentsResult, err erro
 	return r, err
 }
 
-// sizes are how many components there are, and how large the largest is.
+// sizes returns the number of components and the size of the largest.
 func sizes(labels []uint32) (count, largest int) {
 	of := make([]int32, len(labels))
 	for v, label := range labels {
@@ -79,7 +79,7 @@ type (
 )
 
 const (
-	sampledArcs = 2 // of each vertex that are linked first
+	sampledArcs = 2 // arcs of each vertex that are linked first
 	linkGroup   = 128
 )
 
@@ -88,7 +88,7 @@ type forest struct {
 	w        *workspace
 	vertices int
 	labels   *vk.Buffer[uint32]
-	state    *vk.Buffer[uint32] // a word for links that were given up, and one for the most frequent label
+	state    *vk.Buffer[uint32] // two words: whether a link was given up, and the most frequent label
 }
 
 func (w *workspace) newForest(vertices int) (*forest, error) {
@@ -106,8 +106,8 @@ func (f *forest) compress() error {
 		compressPush{f.labels.Address(), f.state.Address(), uint32(f.vertices)})
 }
 
-// link records that up to so many lanes of each row are linked, those behind the first ones that are skipped, but for
-// rows of the most frequent label, if that is wanted.
+// link records links along the arcs of up to most lanes of each row, after the first skip lanes. If infrequent is set,
+// it leaves out the rows of the most frequent label. If most is the maximum, lanes go on to their further arcs.
 func (f *forest) link(skip, most uint32, infrequent bool) error {
 	push := linkPush{f.w.push, f.labels.Address(), f.state.Address(), 0, skip, most, dispatched{}}
 	if infrequent {
@@ -120,7 +120,7 @@ func (f *forest) link(skip, most uint32, infrequent bool) error {
 	})
 }
 
-// afforest records all links. Where arcs have no opposites, those of the largest tree are wanted, too.
+// afforest records all links. If arcs have no opposites, it includes the arcs of the largest tree.
 func (f *forest) afforest(directed bool) error {
 	if f.vertices == 0 {
 		return nil
@@ -132,14 +132,14 @@ func (f *forest) afforest(directed bool) error {
 	}
 	skip := uint32(sampledArcs)
 	if f.w.on != nil {
-		skip = 0 // of which no more than the first arc was linked
+		skip = 0 // a lane of a live row may have several arcs, and only the first was linked
 	}
 	err := dispatch(f.w, frequentKernel(), 1,
 		frequentPush{f.labels.Address(), f.state.AddressOf(1), uint32(f.vertices)})
 	return cmp.Or(err, f.link(skip, math.MaxUint32, !directed), f.compress())
 }
 
-// finish has what is recorded done, links again as long as any is given up, and nothing of begin.
+// finish does the recorded work. While links are given up, it does links again, without begin.
 func (f *forest) finish(begin, links func() error) (took time.Duration, err error) {
 	const tries = 64
 	for range tries {

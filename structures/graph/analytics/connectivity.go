@@ -12,16 +12,15 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Connectivity maintains the connected components of a graph that gains edges and loses none. Each batch of edges is
-// linked to what is there, without a pass over earlier edges. Several goroutines may use one; insertions and reads take
-// turns.
+// Connectivity maintains the connected components of a graph whose edges are only inserted. An insertion reads no
+// earlier edges. It is safe for many goroutines; calls run one at a time.
 type Connectivity struct {
 	gate *gate.Gate
 	w    *workspace
 	f    *forest
 }
 
-// NewConnectivity returns a Connectivity of a number of vertices without edges. Errors: *structures.CountError,
+// NewConnectivity returns a Connectivity of that many vertices without edges. Errors: *structures.CountError,
 // *vk.OutOfMemoryError, the context's.
 func NewConnectivity(ctx context.Context, d *vk.Device, vertices int) (*Connectivity, error) {
 	if vertices < 0 || vertices > graph.MaxVertices {
@@ -44,7 +43,7 @@ func NewConnectivity(ctx context.Context, d *vk.Device, vertices int) (*Connecti
 	return c, nil
 }
 
-// turns is the gate, nil of a Connectivity that NewConnectivity has not made.
+// turns returns the gate, nil if NewConnectivity has not made the Connectivity.
 func (c *Connectivity) turns() *gate.Gate {
 	if c == nil {
 		return nil
@@ -53,7 +52,7 @@ func (c *Connectivity) turns() *gate.Gate {
 }
 
 // Prepare makes the kernels of Insert, so that the first Insert does not. Other calls wait for it. Errors: the
-// context's, vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may return.
+// context's, vk.ErrClosed, *vk.OutOfMemoryError, those of making a kernel.
 func (c *Connectivity) Prepare(ctx context.Context) error {
 	if err := c.turns().Enter(ctx); err != nil {
 		return err
@@ -69,7 +68,7 @@ type insertPush struct {
 
 // Insert adds edges, from[i] to to[i], and returns how long the device worked. After *structures.LengthError,
 // *structures.CountError or *graph.VertexError nothing was added. After *vk.OutOfMemoryError, vk.ErrClosed or the
-// context's error a part of the batch may have been added; it is safe to add the batch again.
+// context's error a part of the batch may have been added. It is safe to add the batch again.
 func (c *Connectivity) Insert(ctx context.Context, from, to []uint32) (took time.Duration, err error) {
 	if c.turns() == nil {
 		return 0, vk.ErrNotOpen
@@ -95,7 +94,7 @@ func (c *Connectivity) Insert(ctx context.Context, from, to []uint32) (took time
 	w, f := c.w, c.f
 	w.ctx = ctx
 	var a, b *vk.Buffer[uint32]
-	// What a cancelled call left under way still names the memory.
+	// The work of a cancelled call may still use the memory.
 	if err := cmp.Or(w.s.Wait(ctx), w.rooms(room{"from", len(from), &a}, room{"to", len(to), &b}),
 		a.Upload(ctx, 0, from), b.Upload(ctx, 0, to)); err != nil {
 		return 0, err
@@ -103,7 +102,7 @@ func (c *Connectivity) Insert(ctx context.Context, from, to []uint32) (took time
 	return f.finish(nil, func() error { return f.insert(a, b, len(from)) })
 }
 
-// insert records that so many edges are linked, between the vertices in two buffers.
+// insert records links along edges whose ends are in two buffers.
 func (f *forest) insert(from, to *vk.Buffer[uint32], edges int) error {
 	return cmp.Or(dispatch(f.w, insertKernel(), groups(edges, linkGroup), insertPush{f.labels.Address(),
 		f.state.Address(), from.Address(), to.Address(), uint32(edges), uint32(f.vertices)}), f.compress())

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// CoresResult says how deep in the graph each vertex is.
+// CoresResult has the core numbers of the vertices.
 type CoresResult struct {
 	// Cores has the core number of each vertex: the greatest k for which the vertex is in a subgraph in which every
-	// vertex has at least k neighbours.
+	// vertex has at least k neighbors.
 	Cores   []uint32
-	Most    uint32        // the greatest of them, the graph's degeneracy
-	Rounds  int           // of peeling, and of searches for what to peel next
+	Most    uint32        // the greatest core number, the graph's degeneracy
+	Rounds  int           // rounds of peeling, and of searches for the next vertices to peel
 	Elapsed time.Duration // how long the device worked; 0 if it has no clock
 }
 

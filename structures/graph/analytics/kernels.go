@@ -11,13 +11,13 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// overArrays describes a kernel that reads no graph.
+// overArrays describes a kernel that does not read the graph.
 func overArrays[P any](kernel string, workgroup int) recording.Spec[P] {
 	return recording.Of[P]("analytics/"+kernel, workgroup)
 }
 
-// overRows describes a kernel over the rows of the graph, compressed or live. loops is set for one whose variants have
-// rolled or unrolled loops.
+// overRows describes a kernel over the rows of the graph, compressed or live. loops is set for a kernel that has
+// variants with rolled and unrolled loops.
 func overRows[P any](a *Analyzer, kernel string, loops bool, workgroup int,
 	own ...recording.Specialization) recording.Spec[P] {
 	module := "analytics/" + kernel + ".csr"
@@ -41,14 +41,14 @@ func overEdges[P any](a *Analyzer, kernel string, workgroup int,
 	return recording.OfPool[P](module, workgroup, append(own, recording.Constant("TILE", uint32(find)))...)
 }
 
-// weightedConstant is WEIGHTED of shaders/analytics/neighbors_live.glsl.
+// weightedConstant sets WEIGHTED of shaders/analytics/neighbors_live.glsl.
 func (a *Analyzer) weightedConstant() recording.Specialization {
 	return recording.Constant("WEIGHTED", word(a.weighted()))
 }
 
-const vendorGoogle = 0x1ae0 // of SwiftShader
+const vendorGoogle = 0x1ae0 // SwiftShader's
 
-// exactMin is EXACT_MIN of shaders/analytics/traversal.glsl.
+// exactMin sets EXACT_MIN of shaders/analytics/traversal.glsl.
 func (a *Analyzer) exactMin() recording.Specialization {
 	return recording.Constant("EXACT_MIN", word(a.d.Info().VendorID != vendorGoogle))
 }
@@ -57,7 +57,7 @@ func (a *Analyzer) measureKernel() recording.Spec[traversalPush] {
 	return overRows[traversalPush](a, "live_measure", false, largeGroup)
 }
 
-// A traversal's kernels: the begin, small rounds by one workgroup, and large ones.
+// The kernels of a traversal: one to begin it, one for small rounds (one workgroup), and one for large rounds.
 func (a *Analyzer) beginKernel() recording.Spec[traversalPush] {
 	return overRows[traversalPush](a, "traversal_begin", false, largeGroup)
 }
@@ -108,7 +108,7 @@ func (a *Analyzer) rankSumKernel() recording.Spec[rankSumPush] {
 	return overArrays[rankSumPush]("pagerank_sum", a.group)
 }
 
-// rankKernel describes the kernel of an iteration, for rows that are all short or for any.
+// rankKernel describes the kernel of an iteration. short: all rows are short.
 func (a *Analyzer) rankKernel(short bool) recording.Spec[rankPush] {
 	return overRows[rankPush](a, "pagerank", false, rankGroup, recording.Constant("TILE", uint32(a.rankTile())),
 		recording.Constant("SHORT", word(short)))
@@ -147,7 +147,7 @@ func (a *Analyzer) throughEdgesKernel() recording.Spec[trianglesThroughPush] {
 	return overEdges[trianglesThroughPush](a, "triangles_through", a.group, a.weightedConstant())
 }
 
-// all lists the kernels that calls may need, but those of the live graph itself.
+// all lists the kernels that calls may need, except those of the live graph itself.
 func (a *Analyzer) all() recording.Table {
 	all := recording.Table{a.beginKernel(), forestKernel(), compressKernel(), frequentKernel(), a.linkKernel()}
 	traversals := []string{"bfs", "sssp"}
@@ -206,11 +206,11 @@ func dispatch[P any](w *workspace, of recording.Spec[P], groups int, push P) err
 	return err
 }
 
-// dispatched says which of several dispatches one is (shaders/analytics/dispatches.glsl).
+// dispatched tells a kernel which of several dispatches it is in (shaders/analytics/dispatches.glsl).
 type dispatched struct{ Dispatch, Dispatches uint32 }
 
-// inDispatches records so many workgroups of a kernel as several dispatches that run beside one another. push is told
-// which one it is for.
+// inDispatches divides workgroups of a kernel into several dispatches, which run concurrently. push returns the push
+// constants of each.
 func inDispatches[P any](w *workspace, of recording.Spec[P], all, dispatches int, push func(dispatched) P) error {
 	k, err := of.Kernel(w.kernels, w.s)
 	if err == nil {

@@ -13,37 +13,36 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// PageRankOptions say how PageRank computes. The zero value has the usual numbers.
+// PageRankOptions are the options of PageRank. The zero value has the usual numbers.
 type PageRankOptions struct {
 	// Damping is the probability that the walk follows an arc, above 0 and below 1. 0 means 0.85.
 	Damping float32
-	// Tolerance ends the iterations: they stop once the sum of all changes of an iteration is at most this. The sum of
+	// Tolerance ends the iterations: they stop when the sum of all changes in an iteration is at most this. The sum of
 	// all ranks is 1. 0 means 1e-6; below 0, only Iterations ends them. Ranks have single precision, so a large graph
 	// may never reach 1e-7.
 	Tolerance float32
 	// Iterations is the greatest number of iterations. 0 means 100.
 	Iterations int
-	// From has the ranks to begin with, one for each vertex, such as those of the graph before it changed. Their sum
-	// is 1. If it is nil, all vertices begin with the same rank.
+	// From has the first ranks, one for each vertex, such as those of the graph before it changed. Their sum is 1. If
+	// it is nil, all vertices begin with the same rank.
 	From []float32
 }
 
 // PageRankResult is the result of PageRank.
 type PageRankResult struct {
-	Ranks      []float32 // of each vertex; 1 together
+	Ranks      []float32 // of each vertex; their sum is 1
 	Iterations int
-	Change     float32       // of all ranks in the last iteration, together
+	Change     float32       // the sum of the changes of all ranks in the last iteration
 	Elapsed    time.Duration // how long the device worked; 0 if it has no clock
 }
 
 // PageRank returns the stationary distribution of a random walk. At each step the walk follows an arc of its vertex,
 // all with equal probability, or jumps to any vertex with probability 1-Damping. From a vertex without arcs it always
-// jumps. Of a directed graph the method first transposes the rows: once for an Analyzer of New, at each call for one of
-// NewLive. Errors: *vk.OptionError, *structures.LengthError of From, *vk.OutOfMemoryError, vk.ErrClosed, the
-// context's.
+// jumps. For a directed graph, PageRank first transposes the rows: once for an Analyzer of New, in each call for one of
+// NewLive. Errors: *vk.OptionError, *structures.LengthError of From, *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
 // Source: Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998. Each vertex pulls from its
-// neighbours; rows are divided into four classes by length.
+// neighbors; rows are divided into four classes by length.
 func (a *Analyzer) PageRank(ctx context.Context, o PageRankOptions) (r PageRankResult, err error) {
 	if a != nil && a.on != nil && a.on.Inspect().Options().Directed {
 		return a.pageRankOfSnapshot(ctx, o)
@@ -74,7 +73,8 @@ func (a *Analyzer) PageRank(ctx context.Context, o PageRankOptions) (r PageRankR
 	return r, err
 }
 
-// pageRankOfSnapshot is PageRank of a directed graph where it is, whose adjacencies have no arcs that come in.
+// pageRankOfSnapshot is PageRank of a directed live graph. It copies the graph, whose adjacencies have no incoming
+// arcs.
 func (a *Analyzer) pageRankOfSnapshot(ctx context.Context, o PageRankOptions) (r PageRankResult, err error) {
 	if err := a.gate.EnterShared(ctx); err != nil {
 		return r, err
@@ -111,12 +111,12 @@ func (o *PageRankOptions) complete(vertices int) error {
 	return nil
 }
 
-// incoming are the arcs that lead to each vertex, and the vertices by the lengths of these rows.
+// incoming has the arcs that lead to each vertex, and the order of the vertices by the lengths of these rows.
 type incoming struct {
 	push   rowsPush
-	turned *graph.CSR // what the Analyzer has made for it; nil: it is the graph itself
+	turned *graph.CSR // transposed rows, which Close closes; nil: the graph's own rows
 	order  *vk.Buffer[uint32]
-	counts [rowClasses]uint32 // vertices of each class, those of the shortest rows first
+	counts [rowClasses]uint32 // the number of vertices of each class, the shortest rows first
 }
 
 func (i *incoming) close() {
@@ -139,10 +139,10 @@ const (
 	rankWords  = 4
 )
 
-// mostArcs are how many a row has at most that is the business of an invocation, of a tile, of a subgroup.
+// mostArcs are the lengths of the longest rows for one invocation, one tile and one subgroup.
 var mostArcs = [rowClasses - 1]uint32{48, 256, 1 << 11}
 
-// rankTile is the lanes of a tile.
+// rankTile returns the number of lanes of a tile.
 func (a *Analyzer) rankTile() int { return min(8, a.d.SubgroupSize()) }
 
 type classPush struct {
@@ -151,7 +151,7 @@ type classPush struct {
 	Most    [rowClasses - 1]uint32
 }
 
-// incomingRows are found out once, but for a graph where it is, of which each call finds them out.
+// incomingRows returns the incoming arcs. They are computed once, but for a live graph in each call.
 func (w *workspace) incomingRows() (in *incoming, err error) {
 	if w.on != nil {
 		in = &incoming{push: w.push}
@@ -185,7 +185,7 @@ func (w *workspace) incomingRows() (in *incoming, err error) {
 	return in, nil
 }
 
-// classify orders vertices by the classes of their rows, and within these as they are. It returns how long the device
+// classify sorts vertices by the classes of their rows, and otherwise keeps their order. It returns how long the device
 // took.
 func (w *workspace) classify(in *incoming) (took time.Duration, err error) {
 	n := w.vertices
@@ -225,7 +225,7 @@ type ranking struct {
 	w                        *workspace
 	o                        PageRankOptions
 	in                       *incoming
-	gifts                    [2]*vk.Buffer[uint32] // what a vertex gives along an arc
+	gifts                    [2]*vk.Buffer[uint32] // the rank that a vertex gives along each of its arcs
 	ranks, partials, control *vk.Buffer[uint32]
 	groups, beginGroups      int
 	device                   time.Duration
@@ -262,7 +262,7 @@ func (w *workspace) newRanking(in *incoming, o PageRankOptions) (*ranking, error
 		room{"partials", 2 * max(p.groups, p.beginGroups), &p.partials}, room{"control", controlWords, &p.control})
 }
 
-// Iterations that are recorded at a time: those behind the last that is needed cost what empty dispatches do.
+// recordedIterations are recorded at a time. Those after the last necessary one cost as much as empty dispatches.
 const recordedIterations = 16
 
 func (p *ranking) run() error {

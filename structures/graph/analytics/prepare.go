@@ -9,11 +9,11 @@ import (
 )
 
 // Prepare makes all kernels that the Analyzer's calls may need, for any options and sizes, so that no later call makes
-// one: a driver may take seconds for those of the first calls. graph.Graph.Prepare makes those of the graph's own
-// calls, and Prepare calls it for a directed live graph, whose PageRank makes rows. Prepare does nothing else with the
-// graph, runs beside other calls on all processors, and returns when it is done. If the context ends, Prepare stops
-// between two kernels and keeps those that it has made. A second call does nothing. Errors: the context's,
-// vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may return.
+// one: a driver may take seconds for those of the first calls. For a directed live graph, whose PageRank makes rows, it
+// also calls graph.Graph.Prepare, which makes the kernels of the graph's own calls. Prepare uses all processors, does
+// not block other calls, and returns when it is done. If the context ends, it stops between two kernels and keeps those
+// that it has made. A second call does nothing. Errors: the context's, vk.ErrClosed, *vk.OutOfMemoryError, those of
+// making a kernel.
 func (a *Analyzer) Prepare(ctx context.Context) error {
 	if err := a.turns().EnterShared(ctx); err != nil {
 		return err

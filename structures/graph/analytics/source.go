@@ -12,24 +12,24 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// source is a graph as one call sees it: what it is made of, and what kernels are told.
+// source is the graph of one call: its sizes, and what kernels need to read it.
 type source struct {
 	vertices  int
 	arcs      int
 	symmetric bool
-	parts     int // of rows: entries of a queue that has all vertices
+	parts     int // of rows: the number of entries of a queue that has all vertices
 	push      rowsPush
-	degrees   uint64 // address of what degree_at of shaders/analytics/neighbors.glsl takes
+	degrees   uint64 // address of the argument of degree_at in shaders/analytics/neighbors.glsl
 	weight    func(w *workspace) (mean float64, err error)
 
 	device graph.Description // of a live graph
-	looked time.Duration     // how long the device took to find this out
+	looked time.Duration     // how long the device took to measure the graph
 }
 
 // rowsPush is Rows of shaders/analytics/neighbors_csr.glsl, or of neighbors_live.glsl.
 type rowsPush struct {
-	Memory          [3]uint64 // offsets, targets, weights; or those of the pool, and descriptors
-	Vertices, Bound uint32    // arcs; or blocks of the pool
+	Memory          [3]uint64 // offsets, targets, weights; or two arrays of the pool, and descriptors
+	Vertices, Bound uint32    // Bound: arcs; or blocks of the pool
 }
 
 func rowsOf(g *graph.CSR) rowsPush {
@@ -43,12 +43,12 @@ func sourceOf(g *graph.CSR) source {
 }
 
 const (
-	measures   = 5 // numbers of live_measure.comp
+	measures   = 5 // numbers that live_measure.comp computes
 	most32     = math.MaxUint32
-	liveMargin = 1 << 16 // more places than lanes are behind the last one of a pool
+	liveMargin = 1 << 16 // more than the lanes that may read beyond the pool's last slot
 )
 
-// live measures a graph where it is, while nothing changes it.
+// live measures a live graph. The graph does not change meanwhile.
 func (w *workspace) live(at graph.Description) (err error) {
 	o := w.on.Inspect().Options()
 	slots := slabhash.SlotsAt(structures.Bits32, !o.Weighted)
@@ -84,7 +84,7 @@ func (w *workspace) live(at graph.Description) (err error) {
 	return nil
 }
 
-// vertex answers whether there is a vertex.
+// vertex returns an error if the graph does not have the vertex.
 func (s *source) vertex(v uint32) error {
 	if int64(v) >= int64(s.vertices) {
 		return &graph.VertexError{Vertex: v, Vertices: s.vertices}
@@ -92,25 +92,24 @@ func (s *source) vertex(v uint32) error {
 	return nil
 }
 
-// What a dispatch has, since desktops end one that takes 2 s: of kernels that read one place or two for each arc so
-// many arcs in the mean, of which a vertex has its row's all together, and of kernels that may have 64 places to look
-// at for each, workgroups of 128 arcs. A device that reads 2^27 places a second takes half a second for those, and a
-// whole one for these.
+// Bounds of a dispatch, because desktops end a dispatch that takes 2 s. A kernel that reads one or two places for each
+// arc gets dispatchArcs arcs on average (a row is not divided). A kernel that may look at 64 places for each arc gets
+// dispatchGroups workgroups of 128 arcs. A device that reads 2^27 places a second takes 0.5 s and 1 s for these.
 var (
 	dispatchArcs   = 1 << 26
 	dispatchGroups = 1 << 14
 )
 
-// dispatches are how many share out what goes over all arcs.
+// dispatches returns the number of dispatches for a pass over all arcs.
 func (s *source) dispatches() int { return max(1, groups(s.arcs, dispatchArcs)) }
 
-// submittedArcs are those that one submission may pass, since there are drivers that end one that takes 10 s.
+// submittedArcs is the number of arcs that one submission may read, because some drivers end one that takes 10 s.
 var submittedArcs = 1 << 30
 
-// passes over all arcs are recorded at a time, so many at most.
+// passes returns how many passes over all arcs to record at a time, at most most.
 func (s *source) passes(most int) int { return max(1, min(most, submittedArcs/max(1, s.arcs))) }
 
-// use has f work on the graph, which doesn't change meanwhile.
+// use calls f while the graph does not change.
 func (a *Analyzer) use(ctx context.Context, f func(look func(*workspace) error) error) error {
 	if a.on != nil {
 		return a.on.InShaders().Use(ctx, func(at graph.Description) error {

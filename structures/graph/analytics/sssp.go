@@ -9,7 +9,7 @@ import (
 	"github.com/vkds/vkds/structures/primitives"
 )
 
-// SSSPOptions say how SSSP searches. The zero value adapts to the graph's weights.
+// SSSPOptions are the options of SSSP. The zero value adapts to the graph's weights.
 type SSSPOptions struct {
 	// Delta is the width of the buckets of near and far vertices, in units of weights. 0 means 128 mean weights divided
 	// by the mean number of arcs of a vertex, at least 1.
@@ -25,7 +25,7 @@ type SSSPResult struct {
 	Elapsed   time.Duration // how long the device worked; 0 if it has no clock
 }
 
-// localRounds are those that a workgroup of the large kernel does by itself where rows are short.
+// localRounds are rounds that a workgroup of the large kernel does alone if rows are short.
 const localRounds = 16
 
 // SSSP returns the lengths of the shortest paths from one source to all vertices, by the arcs' weights, which may be 0.
@@ -62,14 +62,14 @@ func (a *Analyzer) SSSP(ctx context.Context, source uint32, o SSSPOptions) (r SS
 	return r, err
 }
 
-// delta is the default of SSSPOptions.
+// delta returns the default of SSSPOptions.Delta.
 func (w *workspace) delta() (uint32, error) {
 	mean, err := w.weight(w)
 	arcs := max(1, float64(w.arcs)/float64(w.vertices))
 	return uint32(min(max(1, 128*mean/arcs), 1<<31)), err
 }
 
-// meanWeight is that of the arcs of compressed sparse rows, which is found out once.
+// meanWeight returns the mean weight of the arcs of compressed sparse rows. It is computed once.
 func (w *workspace) meanWeight() (float64, error) {
 	if w.g.Weights == nil || w.arcs == 0 {
 		return 1, nil
@@ -86,7 +86,7 @@ func (w *workspace) meanWeight() (float64, error) {
 	return w.weights, nil
 }
 
-// weightSum is the sum of weights, but for its arrays.
+// weightSum is the sum of weights, without its arrays.
 var weightSum = primitives.ReduceArgs{Sums: structures.Bits64}
 
 func (w *workspace) sumOfWeights() (uint64, error) {

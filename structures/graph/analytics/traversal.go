@@ -34,15 +34,16 @@ const (
 )
 
 const (
-	largeGroup = 128 // invocations of a workgroup that does its part of a large round,
-	largeStage = 32  // and entries of the queue that it takes
-	// frontierBatch is BATCH of modules that have no rolled twin: vertices that an invocation looks at.
+	largeGroup = 128 // invocations of a workgroup in a large round,
+	largeStage = 32  // and the entries of the queue that it takes
+	// frontierBatch is BATCH of modules without a variant of rolled loops: the vertices that an invocation looks at.
 	frontierBatch = 4
-	// frontierPart is FRONTIER_PART: queues have room for every vertex and for every further part of a row.
+	// frontierPart is FRONTIER_PART: queues have room for every vertex and for every further part of a long row.
 	frontierPart = 1024
 )
 
-// newTraversal has the memory that every traversal takes: values are a word a vertex, marks so many words.
+// newTraversal allocates the memory of a traversal: values have a word for each vertex, marks and extra that many
+// words.
 func (w *workspace) newTraversal(kernel string, marks, extra int) (*traversal, error) {
 	t := &traversal{w: w, kernel: kernel, device: w.looked}
 	capacity := max(w.vertices, w.parts) + 1
@@ -61,8 +62,7 @@ func (w *workspace) newTraversal(kernel string, marks, extra int) (*traversal, e
 	return t, nil
 }
 
-// begin records that a traversal from one vertex begins. bit says that marks are bitmaps; own is a word of the control
-// block.
+// begin records the begin of a traversal from one vertex. bit: marks are bitmaps. own is a word of the control block.
 func (t *traversal) begin(source uint32, marks int, bit, extra bool, own uint32) error {
 	push := t.push
 	push.SmallEntries, push.SmallLanes, push.More = source, uint32(marks), own
@@ -76,14 +76,14 @@ func (t *traversal) begin(source uint32, marks int, bit, extra bool, own uint32)
 	return dispatch(t.w, t.w.beginKernel(), groups(max(t.w.vertices, marks, controlWords), largeGroup), push)
 }
 
-// Pairs of kernels that are recorded at a time: rounds that are large one after the other are seldom many, and small
-// ones are many in one kernel.
+// The numbers of pairs of kernels that are recorded at a time. Large rounds seldom follow each other for long, and one
+// kernel does many small rounds.
 const (
 	firstPairs = 8
 	mostPairs  = 64
 )
 
-// run records begin and then rounds ahead, until the traversal is done.
+// run records begin and then rounds, until the traversal is done.
 func (t *traversal) run(begin func() error) error {
 	var control []uint32
 	for pairs := t.w.passes(firstPairs); ; pairs = min(2*pairs, t.w.passes(mostPairs)) {
@@ -114,7 +114,7 @@ func (t *traversal) run(begin func() error) error {
 	}
 }
 
-// record records so many pairs of kernels.
+// record records that many pairs of kernels: one for small rounds, and one for a large round.
 func (t *traversal) record(pairs int) error {
 	small, err := t.w.smallKernel(t.kernel).Kernel(t.w.kernels, t.w.s)
 	if err != nil {

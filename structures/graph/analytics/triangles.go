@@ -11,8 +11,8 @@ import (
 
 // TrianglesResult is a number of triangles.
 type TrianglesResult struct {
-	Count   uint64        // three vertices, each two of which are neighbours
-	Elapsed time.Duration // how long the device worked, the choice of directions included; 0 if it has no clock
+	Count   uint64        // sets of three vertices that are neighbors of each other
+	Elapsed time.Duration // how long the device worked, including the choice of directions; 0 if it has no clock
 }
 
 type (
@@ -37,7 +37,7 @@ const triangleGroup = 128
 // Triangles counts the triangles of an undirected graph. Loops belong to no triangle. Errors: ErrDirected,
 // *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
-// Source: each edge is directed to the end with more neighbours (Chiba and Nishizeki, Arboricity and Subgraph Listing
+// Source: each edge is directed to the end with more neighbors (Chiba and Nishizeki, Arboricity and Subgraph Listing
 // Algorithms, 1985), and rows are intersected by binary search (Hu, Liu and Huang, TriCore, 2018). On a live graph, one
 // arc of each edge is copied into rows, one word each, and the graph is asked for the edge that would close a triangle
 // (Awad, Fully Concurrent GPU Data Structures, 2022, chapter 5).
@@ -81,7 +81,7 @@ func (w *workspace) newOrientation() (*orientation, error) {
 		room{"counts", 4, &o.counts}, room{"scratch", scratch, &o.scratch})
 }
 
-// orient records that the graph is oriented: counts has the number of arcs then.
+// orient records the choice of one arc of each edge. Then counts has the number of these arcs.
 func (o *orientation) orient() error {
 	w := o.w
 	all := groups(w.arcs, 8*triangleGroup)

@@ -9,7 +9,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// What live_orient.comp does, by what is pushed as own.
+// The values of own for live_orient.comp.
 const (
 	orientGather = 0
 	orientCount  = 1
@@ -23,7 +23,7 @@ type triangleEdgesPush struct {
 	Part          dispatched
 }
 
-// edgeTriangles counts the triangles of a graph where it is.
+// edgeTriangles counts the triangles of a live graph.
 type edgeTriangles struct {
 	t                                *traversal
 	offsets, targets, count, scratch *vk.Buffer[uint32]
@@ -50,8 +50,8 @@ func (w *workspace) trianglesByEdges(r *TrianglesResult) error {
 	return err
 }
 
-// orient records that rows get one arc of each edge: all vertices are gathered in the queue of a large round, which
-// then goes over all arcs, once to count them and once more to put them where they belong.
+// orient records the copy of one arc of each edge into rows. It gathers all vertices in the queue of a large round,
+// which passes over all arcs twice: to count them, and to put them in their places.
 func (e *edgeTriangles) orient() error {
 	w, marks := e.t.w, e.t.push.Marks
 	k, err := w.liveOrientKernel().Kernel(w.kernels, w.s)

@@ -37,8 +37,8 @@ type (
 // does not have, belong to no triangle.
 //
 // Use it to keep a count up to date: after an insertion, add the triangles through the edges that were Inserted; before
-// a deletion, subtract those through the edges that will go. It makes no pass over the graph: for each edge it looks up
-// the neighbours of the end that has fewer among those of the other end.
+// a deletion, subtract those through the edges to be deleted. It makes no pass over the graph: for each edge it looks
+// up the neighbors of the end that has fewer among those of the other end.
 //
 // Errors: ErrDirected, ErrStuck, *structures.LengthError, *graph.VertexError, *structures.CountError,
 // *vk.OutOfMemoryError, vk.ErrClosed, the context's.
@@ -75,7 +75,7 @@ func (a *Analyzer) TrianglesThroughEdges(ctx context.Context, from, to []uint32)
 	return r, err
 }
 
-// batchWidths are those of a batch's edges, which are sorted as numbers of 64 bits.
+// batchWidths: the edges of a batch are sorted as numbers of 64 bits.
 var batchWidths = primitives.Widths{Key: structures.Bits64}
 
 // through counts the triangles through edges.
@@ -109,7 +109,7 @@ func (w *workspace) through(keys []uint32, r *TrianglesResult) error {
 	return err
 }
 
-// filterBits are those of a hash by which a word of a filter is chosen (batch_edges.glsl).
+// filterBits is the number of bits of a hash that select a word of a filter (batch_edges.glsl).
 const filterBits = 27
 
 // throughShare is SHARE of triangles_through.comp.
@@ -131,11 +131,11 @@ func (p trianglesRowsPush) part(of dispatched) trianglesRowsPush {
 	return p
 }
 
-// metWords are numbers of 64 bits: how often triangles were met that have one edge of a batch, two, and three; and how
-// often somebody gave up.
+// metWords is the size of four 64-bit counters: of triangles found that have one, two and three edges of the batch, and
+// of searches that were given up.
 const metWords = 8
 
-// met is how many triangles that are.
+// met returns the number of triangles.
 func (w *workspace) met(counts *vk.Buffer[uint32]) (triangles uint64, err error) {
 	met, err := w.download(counts, metWords)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package ordered is a dynamic graph in GPU memory whose arcs are in order, in one B-link-tree with snapshots, where
-// package graph has a hash table for each vertex. The neighbors of a vertex ascend, neighbors in a range of numbers are
-// found without reading the others, and a snapshot is the graph as it was while batches of edges change it. If you need
-// neither order nor snapshots, package graph is faster.
+// Package ordered is a dynamic graph in GPU memory whose arcs are in order, in one B-link-tree with snapshots. (Package
+// graph has a hash table for each vertex.) The neighbors of a vertex ascend, the neighbors in a range of numbers are
+// found without reading the others, and a snapshot is the graph at one time while batches of edges change it. If you
+// need neither order nor snapshots, package graph is faster.
 //
 // Source: the second representation that section 6.2.1 of Awad, Fully Concurrent GPU Data Structures (2022), proposes,
 // on the tree of its chapters 3 and 4.
@@ -23,17 +23,17 @@ import (
 // Graph is a dynamic graph whose arcs are in order.
 //
 // Graph has the methods that change it. The queries are methods of View: Now and Snapshot return views. The vertices
-// are 0 to n-1, where n-1 is the greatest vertex that an edge has had, or n is Options.Vertices. Several goroutines may
-// use one Graph: queries run concurrently, updates run alone, and all calls are linearizable.
+// are 0 to n-1, where n-1 is the greatest vertex that an edge has had, or n is Options.Vertices. A Graph is safe for
+// many goroutines: queries run concurrently, updates run alone, and all calls are linearizable.
 type Graph struct {
 	now  View
 	tree *btree.Tree[uint64, uint64]
 	gate *gate.Gate // keeps the two arcs of an edge together
-	// repairing is set while arcs are made equal. The user's Progress is not called then, because it may have panicked.
+	// repairing is set while arcs are made equal. Progress is not called then, because it may be what has panicked.
 	repairing atomic.Bool
 }
 
-// Options say how a Graph is made. The zero value is an undirected graph without weights and self loops.
+// Options are the options of a Graph. The zero value makes an undirected graph without weights and self loops.
 type Options struct {
 	// Directed, Weighted and SelfLoops are those of graph.Options.
 	Directed, Weighted, SelfLoops bool
@@ -51,7 +51,7 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 	})
 }
 
-// Build makes a graph of edges, by the tree's bulk build. Of equal edges the last one's weight stays. Errors: those of
+// Build makes a graph of edges, by the tree's bulk build. If edges are equal, the last weight stays. Errors: those of
 // New and of InsertEdges.
 func Build(ctx context.Context, d *vk.Device, e graph.Edges, o Options) (*Graph, error) {
 	rules := o.rules()
@@ -130,7 +130,7 @@ func (g *Graph) Tree() *btree.Tree[uint64, uint64] {
 	return g.tree
 }
 
-// Prepare makes the kernels of the tree, as btree.Tree.Prepare, and of CSR.
+// Prepare makes the kernels of the tree (btree.Tree.Prepare), and those of CSR.
 func (g *Graph) Prepare(ctx context.Context) error {
 	if !g.made() {
 		return vk.ErrNotOpen

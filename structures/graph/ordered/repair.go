@@ -22,9 +22,9 @@ func opposite(key uint64) uint64 { return key<<32 | key>>32 }
 func edgeKey(key uint64) uint64 { return min(key, opposite(key)) }
 
 // repair makes both arcs of each edge equal if err has left an operation done on one of them and pending on the other.
-// One of the arcs counts: the other is made equal to it, and operations that are pending on it are pending on both.
-// That needs no room if the batch has changed the other arc. It has changed one of the two, so if there is no room to
-// change one arc, the other is changed. repair returns err, joined with the error that has stopped itself, if any.
+// One arc decides: the other gets its value, and operations that are pending on the first are pending on both. This
+// needs no room if the batch has changed the other arc. The batch has changed one of the two, so if there is no room to
+// change one arc, repair changes the other. It returns err, joined with its own error, if any.
 func (b *batch) repair(ctx context.Context, tree *btree.Tree[uint64, uint64], err error) error {
 	done, pending := map[uint64]bool{}, map[uint64]bool{}
 	for i, key := range b.keys {

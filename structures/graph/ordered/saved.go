@@ -11,9 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Save writes the graph in the format of graph.Graph.Save, and returns how many bytes w took. It is one call: updates
-// of a graph whose Now is saved wait until it ends, and w must not use that graph. Errors: w's, vk.ErrClosed,
-// *vk.OutOfMemoryError, the context's.
+// Save writes the graph in the format of graph.Graph.Save, and returns the number of bytes. For a Now, updates of its
+// graph wait until Save ends, and w must not use it. Errors: w's, vk.ErrClosed, *vk.OutOfMemoryError, the context's.
 func (v *View) Save(ctx context.Context, w io.Writer) (n int64, err error) {
 	err = v.ask(ctx, func(ctx context.Context) error {
 		edges, err := v.count(ctx)
@@ -27,9 +26,9 @@ func (v *View) Save(ctx context.Context, w io.Writer) (n int64, err error) {
 	return n, err
 }
 
-// Load makes a graph of what any graph has saved, to the end of r. Directions, weights, self loops and vertices are
-// those of the saved graph, whatever the options say. Deleted vertices become vertices without edges. Errors:
-// *structures.SavedError, also if no graph was saved; r's own; those of New and of InsertEdges.
+// Load makes a graph from the file of any graph. It reads r to its end. Directions, weights, self loops and vertices
+// are those of the saved graph, whatever the options say. Deleted vertices become vertices without edges. Errors:
+// *structures.SavedError, also if the file has no graph; r's own; those of New and of InsertEdges.
 func Load(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Graph, error) {
 	in, err := edgelist.Open(r)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Snapshot opens a view of the graph as it is after the calls that came before. It does not wait for the device. A view
-// that is not closed keeps memory. Errors: those of btree.Tree.Snapshot.
+// Snapshot opens a view of the graph as it is after all calls before. It does not wait for the device. A view keeps
+// memory until it is closed. Errors: those of btree.Tree.Snapshot.
 func (g *Graph) Snapshot(ctx context.Context) (*View, error) {
 	if !g.made() {
 		return nil, vk.ErrNotOpen
@@ -71,9 +71,9 @@ type Change struct {
 	Kind structures.Kind
 }
 
-// Diff returns the edges that differ between two snapshots of one graph, in ascending order. It takes time in
-// proportion to what has changed. The order of the arguments does not matter: the older snapshot is the one that was
-// opened first, as in btree.Diff. An error comes last, with no change: those of btree.Diff.
+// Diff returns the edges that differ between two snapshots of one graph, in ascending order. Its time is proportional
+// to the changes. The arguments may be in any order: the older snapshot is the one that was opened first, as in
+// btree.Diff. An error comes last and without a change: those of btree.Diff.
 func Diff(ctx context.Context, older, newer *View) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		for c, err := range btree.Diff(ctx, older.At(), newer.At()) {

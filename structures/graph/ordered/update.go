@@ -22,7 +22,7 @@ func (g *Graph) InsertEdges(ctx context.Context, e graph.Edges) ([]structures.St
 	return pipeline.Made(status, g.UpdateEdgesInto(ctx, structures.Insert, e, status))
 }
 
-// DeleteEdges removes each edge: Deleted or Absent. Of equal edges in the batch one is Deleted.
+// DeleteEdges removes each edge: Deleted or Absent. If edges in the batch are equal, one is Deleted.
 func (g *Graph) DeleteEdges(ctx context.Context, e graph.Edges) ([]structures.Status, error) {
 	status := make([]structures.Status, len(e.From))
 	return pipeline.Made(status, g.UpdateEdgesInto(ctx, structures.Delete, e, status))
@@ -67,7 +67,7 @@ func (g *Graph) do(ctx context.Context, kind structures.Kind, e graph.Edges, all
 	}
 	panics := true
 	defer func() {
-		if panics { // the user's Progress, when one arc of an edge is done and the other is not
+		if panics { // the caller's Progress, while one arc of an edge is done and the other is not
 			_ = g.done(ctx, e, b, status, context.Canceled)
 		}
 	}()

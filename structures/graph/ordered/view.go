@@ -18,8 +18,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// View answers queries about a Graph: as it is at each call (Graph.Now), or as it was at one time (Graph.Snapshot).
-// Several goroutines may use one View.
+// View answers queries about a Graph: as it is at each call (Graph.Now), or as it was at one time (Graph.Snapshot). It
+// is safe for many goroutines.
 type View struct {
 	arcs   structures.Queries[uint64, uint64]
 	on     func(*vk.Stream) structures.QueriesOnStream // of arcs
@@ -84,7 +84,7 @@ func (v *View) count(ctx context.Context) (edges uint64, err error) {
 }
 
 // FindEdges returns the weight of each edge, 0 if it is absent or the graph has no weights, and whether it is there.
-// The weights of e do not count. Errors: vk.ErrClosed, *structures.LengthError, *vk.OutOfMemoryError, the context's.
+// The weights of e are ignored. Errors: vk.ErrClosed, *structures.LengthError, *vk.OutOfMemoryError, the context's.
 func (v *View) FindEdges(ctx context.Context, e graph.Edges) (weights []uint32, found []bool, err error) {
 	weights, found = make([]uint32, len(e.From)), make([]bool, len(e.From))
 	if err := v.FindEdgesInto(ctx, e, weights, found); err != nil {
@@ -139,8 +139,8 @@ func keysOf(ranges []NeighborRange) []structures.Range[uint64] {
 	return keys
 }
 
-// Degrees returns the number of neighbors of each vertex, in a directed graph that of its arcs' targets. A number that
-// is not a vertex has none. Errors: vk.ErrClosed, *vk.OutOfMemoryError, the context's.
+// Degrees returns the number of neighbors of each vertex, in a directed graph of its arcs. A number that is not a
+// vertex has none. Errors: vk.ErrClosed, *vk.OutOfMemoryError, the context's.
 func (v *View) Degrees(ctx context.Context, vertices []uint32) (degrees []uint32, err error) {
 	err = v.ask(ctx, func(ctx context.Context) error {
 		degrees, err = v.arcs.Count(ctx, keysOf(rangesOf(vertices)))
@@ -183,8 +183,7 @@ func (v *View) between(ctx context.Context, ranges []NeighborRange) (graph.Neigh
 }
 
 // CommonNeighbors returns the vertices to which both ends of each pair have arcs, ascending. A pair need not be an
-// edge, weights of pairs do not count, and the result has no weights. Errors: *structures.LengthError and those of
-// Degrees.
+// edge. Weights of pairs are ignored, and the result has none. Errors: *structures.LengthError and those of Degrees.
 func (v *View) CommonNeighbors(ctx context.Context, pairs graph.Edges) (n graph.Neighbors, err error) {
 	err = v.ask(ctx, func(ctx context.Context) error {
 		if err := edgelist.Edges(pairs).Check(false); err != nil {
@@ -245,8 +244,8 @@ func (v *View) common(ctx context.Context, pairs graph.Edges) (graph.Neighbors, 
 }
 
 // AllEdges returns the edges, those of an undirected graph once each with the lesser end as From, ascending by From and
-// then by To. It reads them in parts. An error comes last, with no edge: those of Degrees, and structures.ErrChanged if
-// the graph of Graph.Now was changed before the last part was read.
+// then by To. It reads them in parts. Errors, which come last and without an edge: those of Degrees, and
+// structures.ErrChanged if the graph of a Now changed before the last part was read.
 func (v *View) AllEdges(ctx context.Context) iter.Seq2[graph.Edge, error] {
 	return transfer.Sequence(func(yield func(graph.Edge) bool) error {
 		for some, err := range v.edges(ctx) {

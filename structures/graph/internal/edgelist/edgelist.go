@@ -1,5 +1,5 @@
-// Package edgelist holds what both representations of a graph have in common: edges in Go slices, the checks of a
-// batch, and the saved format.
+// Package edgelist has what both representations of a graph share: edges in Go slices, the checks of a batch, and the
+// saved format.
 package edgelist
 
 import (
@@ -33,7 +33,7 @@ func (e Edges) Check(weights bool) error {
 	return nil
 }
 
-// Rules say which edges a graph has.
+// Rules are the options of a graph that say which edges it may have.
 type Rules struct{ Directed, Weighted, SelfLoops bool }
 
 // Check returns an error if the edges cannot be inserted into the graph.
@@ -47,7 +47,7 @@ func (r Rules) Check(e Edges) error {
 	return nil
 }
 
-// Does says whether the graph accepts updates of a kind.
+// Does reports whether the graph accepts updates of a kind.
 func (r Rules) Does(kind structures.Kind) bool {
 	switch kind {
 	case structures.Insert, structures.InsertUnique, structures.Delete:
@@ -56,8 +56,7 @@ func (r Rules) Does(kind structures.Kind) bool {
 	return r.Weighted && kind.UpdatesInPlace()
 }
 
-// CheckUpdate returns an error if a batch of updates of one kind is not valid. Deletions may have weights, which do not
-// count.
+// CheckUpdate returns an error if a batch of updates of one kind is not valid. Weights of deletions are ignored.
 func (r Rules) CheckUpdate(kind structures.Kind, e Edges, status []structures.Status) error {
 	if !r.Does(kind) {
 		return &structures.KindError{Kind: kind}

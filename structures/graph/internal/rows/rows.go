@@ -1,4 +1,4 @@
-// Package rows makes compressed sparse rows on the device: of edges in any order, and of arcs that are sorted already.
+// Package rows makes compressed sparse rows on the device, from edges in any order or from sorted arcs.
 package rows
 
 import (
@@ -53,7 +53,7 @@ type Options struct {
 	DropLoops, Symmetric bool
 }
 
-// arcs returns how many arcs there are, before equal ones become one.
+// arcs returns the number of arcs before duplicates are removed.
 func (o Options) arcs(edges int) int {
 	if o.Symmetric {
 		return 2 * edges
@@ -107,7 +107,7 @@ func (b *Builder) Build(ctx context.Context, e Edges, o Options) (Arrays, error)
 	return b.Rows(ctx, sorted, o.Vertices, width)
 }
 
-// Transpose makes the rows of all arcs turned round.
+// Transpose makes rows of the reversed arcs.
 func (b *Builder) Transpose(ctx context.Context, a Arrays) (Arrays, error) {
 	sources, err := b.sources(a)
 	if err != nil {
@@ -116,7 +116,7 @@ func (b *Builder) Transpose(ctx context.Context, a Arrays) (Arrays, error) {
 	return b.Build(ctx, Edges{a.Arcs, a.Targets, sources, a.Weights}, Options{Vertices: a.Vertices})
 }
 
-// Rebuild makes the rows of arcs with other options.
+// Rebuild makes rows of the same arcs with other options.
 func (b *Builder) Rebuild(ctx context.Context, a Arrays, o Options) (Arrays, error) {
 	sources, err := b.sources(a)
 	if err != nil {
@@ -133,7 +133,7 @@ func (b *Builder) sources(a Arrays) (*vk.Buffer[uint32], error) {
 	return sources, RecordSources(b.kernels, b.s, a, sources)
 }
 
-// RecordSources records the writing of the vertex that each arc of rows comes from.
+// RecordSources records a kernel that writes the source of each arc.
 func RecordSources(kernels *recording.Kernels, s *vk.Stream, a Arrays, sources *vk.Buffer[uint32]) error {
 	k, err := sourcesKernel().Kernel(kernels, s)
 	if err != nil {
@@ -144,20 +144,21 @@ func RecordSources(kernels *recording.Kernels, s *vk.Stream, a Arrays, sources *
 	return nil
 }
 
-// Sorted are arcs in the order of rows, each of them once: keys of 64 bits, and weights, if there are any, or, in Wide,
-// numbers of 64 bits with weights in their upper halves.
+// Sorted are arcs in the order of rows, without duplicates: keys of 64 bits, and weights, if there are any. The weights
+// are words, or in Wide the upper halves of numbers of 64 bits.
 type Sorted struct {
 	Keys, Weights, Wide *vk.Buffer[uint32]
 	Arcs                int
 
-	Export func() error             // records, before everything else, that the arcs come here; nil: they are here
-	Alone  func(func() error) error // runs what records and submits, while nothing else may; nil: anything may
+	Export func() error             // records, before all other work, a copy of the arcs to here; nil: not needed
+	Alone  func(func() error) error // runs a function that records and submits, alone; nil: not needed
 }
 
-// widths are those of arcs with their weights.
+// widths are the widths of arcs and weights.
 var widths = primitives.Widths{Key: structures.Bits64, Value: structures.Bits32}
 
-// sort makes arcs of the edges, sorts them and leaves out what is not to stay. An id has so many bits.
+// sort makes arcs of the edges, sorts them, and removes duplicates and unwanted loops. width is the number of bits of a
+// vertex.
 func (b *Builder) sort(ctx context.Context, e Edges, o Options, width int) (out Sorted, err error) {
 	arcs := o.arcs(e.Count)
 	if arcs == 0 {
@@ -214,7 +215,7 @@ func (b *Builder) sort(ctx context.Context, e Edges, o Options, width int) (out 
 	return out, err
 }
 
-// Rows makes rows of sorted arcs, whose keys have so many bits for the lower id.
+// Rows makes rows of sorted arcs. width is the number of bits of the target in a key.
 func (b *Builder) Rows(ctx context.Context, sorted Sorted, vertices, width int) (a Arrays, err error) {
 	a = Arrays{Vertices: vertices, Arcs: sorted.Arcs}
 	defer func() {
@@ -269,7 +270,7 @@ func (b *Builder) recordRows(sorted Sorted, a Arrays, width int) error {
 	return dispatch(b, rowsKernel(), max(a.Arcs, a.Vertices+1), push)
 }
 
-// dispatch records a kernel of this package with so many invocations.
+// dispatch records a kernel of this package with that many invocations.
 func dispatch[P any](b *Builder, of recording.Spec[P], invocations int, push P) error {
 	k, err := of.Kernel(b.kernels, b.s)
 	if err == nil {
