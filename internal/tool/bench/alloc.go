@@ -8,14 +8,14 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// What is measured of slabs.
+// The measured operations of the slab allocator.
 const (
 	allocation = "allocate"
 	freeing    = "free"
 )
 
-// slabs measures the slab allocator (section V of the slab hash's paper): the allocation of n slabs, one a thread, from
-// an empty pool of eight times as many, and their freeing.
+// slabs measures the slab allocator (section V of the slab hash's paper): each thread allocates one of n slabs from an
+// empty pool of eight times as many, and then frees it.
 func (s *session) slabs() {
 	times := s.allocations(8 * s.n)
 	for _, op := range []string{allocation, freeing} {
@@ -31,8 +31,8 @@ type slabPush struct {
 	Count uint32
 }
 
-// allocations runs allocation and freeing in turn, after a warm-up of the same, with a pool of room for so many slabs.
-// It is all in one command buffer, because a pause is as long as many of these dispatches.
+// allocations runs allocation and freeing in turn, with a pool for that many slabs, after a warm-up that does the same.
+// It uses one command buffer, because a pause takes as long as many of these dispatches.
 func (s *session) allocations(room int) map[string][]time.Duration {
 	pool := must(alloc.NewSlabPool(s.ctx, s.d,
 		alloc.PoolOptions{Blocks: (room + alloc.BlockSlabs - 1) / alloc.BlockSlabs}))
@@ -70,7 +70,7 @@ func (s *session) allocations(room int) map[string][]time.Duration {
 	return times
 }
 
-// checkSlabs checks that in every run each invocation got a slab, and no two the same, and that all came back.
+// checkSlabs checks that in each run each invocation got a slab of its own, and that all slabs were freed.
 func (s *session) checkSlabs(pool *alloc.SlabPool, slabs []uint32) {
 	perSuper := 1 << pool.Constants()["POOL_SUPER_SHIFT"] * alloc.BlockSlabs
 	capacity := int(pool.Description().Blocks) * alloc.BlockSlabs

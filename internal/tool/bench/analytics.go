@@ -15,15 +15,15 @@ import (
 
 const rankIterations = 20
 
-// Analyzed is what analytics of graphs read.
+// Analyzed is the form of the graph that analytics read.
 type Analyzed uint8
 
 const (
 	// OnCSR: compressed sparse rows.
 	OnCSR Analyzed = iota
-	// OnLive: the dynamic graph itself, built in bulk; with weights for shortest paths alone.
+	// OnLive: the dynamic graph itself, built in bulk. It has weights for shortest paths only.
 	OnLive
-	// OnWorn: the same, after insertions of half as many other edges as it has, which were deleted again.
+	// OnWorn: the same, after half as many other edges were inserted and deleted again.
 	OnWorn
 )
 
@@ -31,17 +31,17 @@ var analyzedNames = enum.Names[Analyzed]{"csr", "live", "worn"}
 
 func (a Analyzed) String() string { return analyzedNames.String(a) }
 
-// Analyzeds are all of them, by their names.
+// Analyzeds are all forms, by name.
 var Analyzeds = enum.Of("graph to analyse", OnCSR, OnLive, OnWorn)
 
-// analyzed is a graph on the device and on the host.
+// analyzed is a graph on the device and on the host, with an Analyzer.
 type analyzed struct {
 	csr                       *graph.CSR
-	live                      *graph.Graph // nil: the rows are analysed
+	live                      *graph.Graph // nil: the rows are analyzed
 	weighted                  bool
 	on                        *analytics.Analyzer
 	offsets, targets, weights []uint32
-	sources                   []uint32 // that searches begin at, one after the other
+	sources                   []uint32 // where searches begin, one after the other
 }
 
 func (a *analyzed) close() {
@@ -65,8 +65,8 @@ func (a *analyzed) vertices() int { return len(a.offsets) - 1 }
 
 func (a *analyzed) row(v int) []uint32 { return a.targets[a.offsets[v]:a.offsets[v+1]] }
 
-// graph makes the setting's graph if it isn't there yet. An edge's weight, from 1 to 64, is its own, whichever way it
-// comes.
+// graph returns the setting's graph, and makes it if necessary. The weight of an edge, from 1 to 64, does not depend on
+// its direction.
 func (s *session) graph() *analyzed {
 	if s.analyzed != nil {
 		return s.analyzed
@@ -92,7 +92,7 @@ func (s *session) graph() *analyzed {
 	return a
 }
 
-// analyzer makes the Analyzer of what the setting says; weights count for what is measured, or they don't.
+// analyzer returns the setting's graph with its Analyzer. weights: the measured operation uses weights.
 func (s *session) analyzer(weights bool) *analyzed {
 	a := s.graph()
 	if a.on != nil && (a.live == nil || a.weighted == weights) {
@@ -111,7 +111,7 @@ func (s *session) analyzer(weights bool) *analyzed {
 	return a
 }
 
-// wear has edges come and go that the graph doesn't have.
+// wear inserts and deletes edges that the graph does not have.
 func (s *session) wear(a *analyzed) {
 	const batch = 1 << 20
 	rng := rand.New(rand.NewPCG(uint64(s.o.Seed), 1))
@@ -121,7 +121,7 @@ func (s *session) wear(a *analyzed) {
 			e.From, e.To = append(e.From, rng.Uint32N(uint32(a.vertices()))),
 				append(e.To, rng.Uint32N(uint32(a.vertices())))
 		}
-		if a.weighted { // edges that are there keep theirs
+		if a.weighted { // edges that are there keep their weights
 			e.Weights = make([]uint32, len(e.From))
 		}
 		statuses := make([]structures.Status, len(e.From))
@@ -135,13 +135,13 @@ func (s *session) wear(a *analyzed) {
 	}
 }
 
-// algorithm runs once, from a vertex if it is a search, and returns how long the device took and the check of its
-// result.
+// algorithm runs once, from a vertex if it is a search. It returns how long the device took, and a function that checks
+// the result.
 type algorithm func(s *session, a *analyzed, from uint32) (took time.Duration, check func())
 
-// analysis measures an algorithm, which says itself how long the device took: what it records may take several
-// submissions. A run's operations are arcs of the graph, so many times. Searches begin at another vertex in each run;
-// the last run's result is checked.
+// analysis measures an algorithm. The algorithm returns the device's time, because its work may take several
+// submissions. A run counts as rounds operations for each arc. In each run a search begins at another vertex. The
+// result of the last run is checked.
 func analysis(rounds int, weights bool, do algorithm) func(*session) {
 	return func(s *session) {
 		a := s.analyzer(weights)
@@ -193,8 +193,8 @@ func (s *session) triangles(a *analyzed, _ uint32) (time.Duration, func()) {
 	}
 }
 
-// checkDistances proves distances on all arcs: none is shorter by any arc, and each but the source's is reached by one
-// over which it is as long as it says.
+// checkDistances checks distances with all arcs: no arc makes a distance shorter, and for each vertex but the source
+// some arc gives exactly its distance.
 func (s *session) checkDistances(a *analyzed, source uint32, distances []uint32, weighted bool) {
 	if distances[source] != 0 {
 		s.fail("the source is %d from itself", distances[source])
@@ -221,7 +221,7 @@ func (s *session) checkDistances(a *analyzed, source uint32, distances []uint32,
 	})
 }
 
-// checkRanks iterates in double precision.
+// checkRanks compares ranks with those of a computation in double precision.
 func (s *session) checkRanks(a *analyzed, ranks []float32) {
 	const damping, most = 0.85, 1e-3
 	n := a.vertices()
@@ -255,8 +255,8 @@ func (s *session) checkRanks(a *analyzed, ranks []float32) {
 	}
 }
 
-// triangles counts them: it merges, for each arc to a vertex of more neighbours, the rows of such arcs at both its
-// ends.
+// triangles returns the number of triangles. For each arc to a vertex of higher degree, it intersects the rows of such
+// arcs of both ends.
 func (a *analyzed) triangles() uint64 {
 	up := make([][]uint32, a.vertices())
 	before := func(u, v int) bool {
@@ -281,7 +281,7 @@ func (a *analyzed) triangles() uint64 {
 	return total.Load()
 }
 
-// inBoth is how many numbers are in two ascending lists.
+// inBoth returns how many numbers two ascending lists share.
 func inBoth(a, b []uint32) (n int) {
 	for len(a) > 0 && len(b) > 0 {
 		switch {
@@ -297,7 +297,7 @@ func inBoth(a, b []uint32) (n int) {
 	return n
 }
 
-// checkComponents goes through the graph from each vertex that wasn't met before, in their order.
+// checkComponents searches the graph from each vertex that was not yet met, in the order of their numbers.
 func (s *session) checkComponents(a *analyzed, labels []uint32) {
 	met := make([]bool, a.vertices())
 	var queue []uint32
@@ -322,7 +322,7 @@ func (s *session) checkComponents(a *analyzed, labels []uint32) {
 	}
 }
 
-// checkCores peels one vertex after the other, by Batagelj and Zaversnik's buckets.
+// checkCores peels one vertex after the other, with the buckets of Batagelj and Zaversnik.
 func (s *session) checkCores(a *analyzed, cores []uint32) {
 	n := a.vertices()
 	left, most := make([]int, n), 0

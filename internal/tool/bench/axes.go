@@ -14,7 +14,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// setting is a value of each axis: what a measurement stands at. An axis that the benchmark doesn't have is 0.
+// setting has a value of each axis. An axis that the benchmark does not have is 0.
 type setting struct {
 	N, Batch, Width, Tile int
 	Load, Fill            float64
@@ -25,7 +25,7 @@ type setting struct {
 	queries
 }
 
-// queries are the axes that a structure need not be made anew for.
+// queries are the axes whose values a structure need not be rebuilt for.
 type queries struct {
 	Levels                Levels
 	Path                  btree.Path
@@ -33,16 +33,16 @@ type queries struct {
 	Stale, Changed, Share float64
 }
 
-// Axis is something that the figures of an operation differ by.
+// Axis is a parameter that the measurements of an operation depend on.
 type Axis struct {
 	Name, Usage string
-	Values      []string // which there are, if they have names
+	Values      []string // all values, if they have names
 	Default     string   // values separated by commas
 	set         func(at *setting, text string) error
 	forget      func(at *setting)
 }
 
-// axis makes one whose value stands in a field of the setting.
+// axis returns an axis whose value is a field of the setting.
 func axis[T any](name, usage, standard string, field func(*setting) *T, parse func(string) (T, error)) Axis {
 	return Axis{Name: name, Usage: usage, Default: standard,
 		set: func(at *setting, text string) (err error) {
@@ -52,7 +52,7 @@ func axis[T any](name, usage, standard string, field func(*setting) *T, parse fu
 		forget: func(at *setting) { *field(at) = *new(T) }}
 }
 
-// named makes one whose values have names.
+// named returns an axis whose values have names.
 func named[T fmt.Stringer](name, usage, standard string, field func(*setting) *T, all enum.Set[T]) Axis {
 	x := axis(name, usage+strings.Join(all.Names(), ", "), standard, field, all.Parse)
 	x.Values = all.Names()
@@ -60,11 +60,11 @@ func named[T fmt.Stringer](name, usage, standard string, field func(*setting) *T
 }
 
 const (
-	maxSize    = 1 << 30 // the mixes take keys of indices up to three times as many
-	rangePairs = 1 << 26 // about how many pairs a measured batch of ranges has
+	maxSize    = 1 << 30 // the mixes take keys with indices up to three times as great
+	rangePairs = 1 << 26 // about the number of pairs in a measured batch of ranges
 )
 
-// Axes are all of them, the slowest to change first.
+// Axes are all axes. The first one changes slowest.
 var Axes = []Axis{
 	axis("n", "elements; 6 to 30: that power of two", "", func(at *setting) *int { return &at.N }, size(6)),
 	named("form", "of operations that have two: ", "auto", func(at *setting) *primitives.Form { return &at.Form },
@@ -101,7 +101,7 @@ var Axes = []Axis{
 		number[int](func(x float64) bool { return x >= 1 && x <= rangePairs }, fmt.Sprintf("1 to %d", rangePairs))),
 }
 
-// size reads numbers; those up to 30 are powers of two, from the least one on.
+// size parses numbers. From least to 30 they are exponents of two.
 func size(least int) func(string) (int, error) {
 	return func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
@@ -115,7 +115,7 @@ func size(least int) func(string) (int, error) {
 	}
 }
 
-// number reads numbers that are as they must be, which the reason says.
+// number parses numbers for which is returns true. reason is the error for others.
 func number[T int | float64](is func(x float64) bool, reason string) func(string) (T, error) {
 	return func(text string) (T, error) {
 		x, err := strconv.ParseFloat(text, 64)
@@ -130,13 +130,13 @@ func above0(most float64) func(string) (float64, error) {
 	return number[float64](func(x float64) bool { return x > 0 && x <= most }, fmt.Sprintf("above 0, up to %g", most))
 }
 
-// outer is the setting as far as structures differ by it.
+// outer returns the part of the setting for which structures are rebuilt.
 func (at setting) outer() setting {
 	at.queries = queries{}
 	return at
 }
 
-// of is the setting as an operation sees it, which differs by its own axes alone.
+// of returns the setting with the axes of an operation only.
 func (at setting) of(p Op) setting {
 	for _, x := range Axes {
 		if !p.Has(x.Name) {
@@ -146,7 +146,7 @@ func (at setting) of(p Op) setting {
 	return at
 }
 
-// settings combines all values of the benchmark's axes. The error is a *vk.OptionError.
+// settings combines all values of the benchmark's axes. Error: *vk.OptionError.
 func (b *benchmark) settings(o *Options) ([]setting, error) {
 	all := []setting{{}}
 	for _, x := range Axes {
@@ -171,7 +171,7 @@ func (b *benchmark) settings(o *Options) ([]setting, error) {
 	return all, nil
 }
 
-// standard is the default of an axis.
+// standard returns the default of an axis.
 func (b *benchmark) standard(x Axis) string {
 	if x.Name == "n" {
 		return strconv.Itoa(bits.Len(uint(b.size)) - 1)
@@ -179,8 +179,8 @@ func (b *benchmark) standard(x Axis) string {
 	return x.Default
 }
 
-// check completes the options of a benchmark, and refuses an operation that there isn't and an axis that none of the
-// operations differs by.
+// check completes the options of a benchmark. It returns an error for an unknown operation, and for an axis that none
+// of the operations depends on.
 func (o *Options) check(b *benchmark) error {
 	if o.Repeat < 0 || o.WarmUp < 0 {
 		return &vk.OptionError{Option: "--repeat, --warm-up", Reason: "negative"}
@@ -223,7 +223,7 @@ func (o *Options) check(b *benchmark) error {
 	return nil
 }
 
-// Check returns the error that Run would return of a benchmark's options, whatever the device.
+// Check returns the error that Run would return for the options on any device.
 func Check(name string, o Options) error {
 	_, _, err := plan(name, &o)
 	return err

@@ -1,7 +1,7 @@
-// Package bench measures vkds's data structures: throughput by the device's own timestamps with wall time beside it,
-// medians of several runs after a warm-up, fresh random keys, and every result checked. `vkds bench` runs it. A cell of
-// the table (table.go) is a function that gets a session, measures one operation at one setting and checks what came of
-// it. A setting has a value of each axis (axes.go).
+// Package bench measures vkds's data structures: throughput by the device's own timestamps, with wall time beside it,
+// medians of several runs after a warm-up, and new random keys. It checks every result. `vkds bench` runs it. A cell of
+// the table (table.go) is a function that measures one operation at one setting of a session, and checks the result. A
+// setting has a value of each axis (axes.go).
 package bench
 
 import (
@@ -17,28 +17,28 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Options say what Run measures: each operation at each combination of the values of its axes.
+// Options select what Run measures: each operation at each combination of the values of its axes.
 type Options struct {
-	Ops  []string            // names of Ops(benchmark); nil: the main ones
-	Axes map[string][]string // values of axes by the axes' names, as in the command line; others have their defaults
+	Ops  []string            // names of Ops(benchmark); nil: the default ones
+	Axes map[string][]string // the values of axes by name, as in the command line; other axes have their defaults
 
 	Repeat int // measured runs; 0: 5
-	// WarmUp is the time of the same work right before. 0 is 0.5 s, because an idle GPU's clock is low, and on a CPU
-	// device one run.
+	// WarmUp is the time for which the same work runs before a measurement. 0 is 0.5 s, because an idle GPU's clock is
+	// low, and on a CPU device one run.
 	WarmUp time.Duration
 	Seed   uint32    // of keys and values; 0: a random one
-	Out    io.Writer // gets each measurement when it is made (Report.Write); nil: it is only in the report
+	Out    io.Writer // gets each measurement after it was made (Report.Write); nil: it is only in the report
 }
 
-// WrongError says that an operation gave a wrong result, so that its time means nothing.
+// WrongError reports that an operation gave a wrong result, so its time is meaningless.
 type WrongError struct{ Op, Reason string }
 
 func (e *WrongError) Error() string {
 	return fmt.Sprintf("bench: %s: wrong result: %s", e.Op, e.Reason)
 }
 
-// failure carries an error from anywhere in a cell to attempt, so that a cell says what it measures and nothing else.
-// No failure leaves the package.
+// failure carries an error from anywhere in a cell to attempt, so that cells need no error handling. It does not leave
+// the package.
 type failure struct{ error }
 
 func ok(err error) {
@@ -52,7 +52,7 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-// attempt returns the error that do fails with, or nil.
+// attempt returns the error of a failure in do, or nil.
 func attempt(do func()) (err error) {
 	defer func() {
 		switch f := recover().(type) {
@@ -67,8 +67,8 @@ func attempt(do func()) (err error) {
 	return nil
 }
 
-// Run measures a benchmark, by its name in the command line. With an error, the report holds what was measured before
-// it. Errors: *vk.OptionError, *WrongError, *vk.MissingFeatureError, *vk.OutOfMemoryError, those of the
+// Run measures a benchmark, by its name in the command line. If it returns an error, the report has the measurements
+// made before. Errors: *vk.OptionError, *WrongError, *vk.MissingFeatureError, *vk.OutOfMemoryError, those of the
 // structure, the context's.
 func Run(ctx context.Context, d *vk.Device, name string, o Options) (Report, error) {
 	b, steps, err := plan(name, &o)
@@ -106,11 +106,11 @@ func Run(ctx context.Context, d *vk.Device, name string, o Options) (Report, err
 type step struct {
 	cell *cell
 	setting
-	own setting // what of it the operation differs by
+	own setting // the part of the setting that the operation depends on
 }
 
-// plan checks the options and lists what is measured. A structure stays as it is from one step to the next where the
-// steps differ by queries alone.
+// plan checks the options and lists the steps. A structure is kept from one step to the next if their settings differ
+// in queries only.
 func plan(name string, o *Options) (*benchmark, []step, error) {
 	b, err := benchmarkOf(name)
 	if err == nil {
@@ -142,7 +142,7 @@ func plan(name string, o *Options) (*benchmark, []step, error) {
 	return b, steps, nil
 }
 
-// session is a structure at one setting, and what is measured of it.
+// session is a structure at one setting, with what its measurements share.
 type session struct {
 	ctx context.Context
 	d   *vk.Device
@@ -150,24 +150,24 @@ type session struct {
 	*benchmark
 	report *Report
 
-	at, own setting          // the setting, and what of it the operation differs by
-	op      Op               // what is measured now
+	at, own setting          // the setting, and the part that the operation depends on
+	op      Op               // the operation that is being measured
 	width   structures.Width // of its elements
 	n       int              // elements in the structure
-	batch   int              // operations of a batch: no more than there are pairs
-	keys    sequence         // of the pairs, in the order in which they come
+	batch   int              // operations of a batch, at most n
+	keys    sequence         // of the pairs, in the order of their insertion
 	*workload
 
-	dictionary dictionary // nil until it is wanted first
+	dictionary dictionary // nil until it is first needed
 	kind       string     // of the dictionary: a name of openers
-	there      int        // pairs in it, the first ones of the sequence; -1 where it holds something else
-	sorted     []uint32   // so many keys in order as were asked for last
+	there      int        // the number of pairs in it, the first ones of the sequence; -1 if it has others
+	sorted     []uint32   // the sorted keys of the last call of inOrder
 	primitives *primitives.Primitives
-	analyzed   *analyzed // the graph of the setting; nil until it is wanted first
+	analyzed   *analyzed // the graph of the setting; nil until it is first needed
 }
 
-// enter brings the session to a step's setting. It keeps the structure if that is the one the step wants, and the
-// buffers as long as n is the same.
+// enter prepares the session for a step's setting. It keeps the structure if the step uses the same one, and the
+// buffers if n is the same.
 func (s *session) enter(at step) {
 	kind := at.cell.on
 	if s.workload == nil || at.outer() != s.at.outer() || kind != s.kind {
@@ -208,12 +208,12 @@ func (s *session) close() {
 	}
 }
 
-// fail ends the measurement because the operation gave a wrong result.
+// fail ends the measurement because the operation returned a wrong result.
 func (s *session) fail(format string, args ...any) {
 	ok(&WrongError{s.op.Name, fmt.Sprintf(format, args...)})
 }
 
-// measurement is one of the operation, with n elements in the structure, of so many operations.
+// measurement returns an empty measurement of the operation, with n elements in the structure.
 func (s *session) measurement(n, operations int) Measurement {
 	m := Measurement{Structure: s.name, Op: s.op.Name, N: n, Operations: operations, Load: max(s.own.Load, s.own.Fill),
 		Tile: s.own.Tile, Length: s.own.Length, Stale: s.own.Stale, Changed: s.own.Changed}
@@ -230,12 +230,12 @@ func (s *session) measurement(n, operations int) Measurement {
 		m.Width = 64
 	}
 	if s.name == "lsm" {
-		m.Batch = s.batch // which its smallest level has
+		m.Batch = s.batch // the number of pairs of its lowest level
 	}
 	return m
 }
 
-// add puts a measurement into the report.
+// add adds a measurement to the report.
 func (s *session) add(m Measurement) Measurement {
 	s.report.Measurements = append(s.report.Measurements, m)
 	return m

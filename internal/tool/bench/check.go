@@ -7,7 +7,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// sound checks that the structure has so many pairs, and of a tree that it is one.
+// sound checks that the structure has that many pairs, and checks the memory of a tree.
 func (s *session) sound(pairs int) {
 	if n := must(s.dictionary.Len(s.ctx)); n != uint64(pairs) {
 		s.fail("%d pairs there instead of %d", n, pairs)
@@ -17,12 +17,12 @@ func (s *session) sound(pairs int) {
 	}
 }
 
-// holdsAll checks that the structure has the first so many pairs and no others.
+// holdsAll checks that the structure has exactly the first pairs of the sequence.
 func (s *session) holdsAll(pairs int) {
 	s.holds(pairs, func(at int) uint32 { return s.space.value(s.keys.key(at)) })
 }
 
-// holds is holdsAll with other values, each that of a place in the sequence of keys.
+// holds is holdsAll with other values. value returns the value for an index in the sequence.
 func (s *session) holds(pairs int, value func(at int) uint32) {
 	s.sound(pairs)
 	s.finds(func(i int) (uint32, bool) {
@@ -34,13 +34,13 @@ func (s *session) holds(pairs int, value func(at int) uint32) {
 	})
 }
 
-// finds looks all n keys up and checks what comes of it.
+// finds looks all n keys up and checks the answers.
 func (s *session) finds(want func(i int) (value uint32, there bool)) {
 	queries, answers := s.asked(s.query)
 	s.found(s.n, queries, answers, want)
 }
 
-// found looks so many keys up and checks the answers: want gives the value of each, and whether its key is there.
+// found looks n keys up and checks the answers. want returns the value of each, and whether its key is there.
 func (s *session) found(n int, queries, answers *vk.Buffer[uint32], want func(i int) (uint32, bool)) {
 	ok(s.on().Find(structures.DeviceLookups{Count: n, Keys: queries, Values: answers,
 		Found: s.status}))
@@ -48,7 +48,7 @@ func (s *session) found(n int, queries, answers *vk.Buffer[uint32], want func(i 
 	s.checkFound(n, answers, want)
 }
 
-// checkFound checks the answers to so many lookups.
+// checkFound checks the answers of n lookups.
 func (s *session) checkFound(n int, answers *vk.Buffer[uint32], want func(i int) (uint32, bool)) {
 	ok(s.status.Download(s.ctx, 0, s.bytes[:n]))
 	keysOnly := s.keysOnly()
@@ -70,7 +70,7 @@ func (s *session) checkFound(n int, answers *vk.Buffer[uint32], want func(i int)
 	})
 }
 
-// checkStatus compares the statuses of n operations with what they must be.
+// checkStatus compares the statuses of n operations with the expected ones.
 func (s *session) checkStatus(n int, want func(i int) structures.Status) {
 	ok(s.status.Download(s.ctx, 0, s.bytes[:n]))
 	each(n, func(i int) {
@@ -85,7 +85,7 @@ func (s *session) allAre(n int, want structures.Status) {
 	s.checkStatus(n, func(int) structures.Status { return want })
 }
 
-// checkValues compares values, as far as they matter, with what they must be.
+// checkValues compares values with the expected ones, if they matter.
 func (s *session) checkValues(b *vk.Buffer[uint32], want func(i int) (value uint32, matters bool)) {
 	got := s.downloadElements(b, s.n)
 	each(s.n, func(i int) {
@@ -95,7 +95,7 @@ func (s *session) checkValues(b *vk.Buffer[uint32], want func(i int) (value uint
 	})
 }
 
-// checkWords compares words with what they must be.
+// checkWords compares words with the expected ones.
 func (s *session) checkWords(what string, b *vk.Buffer[uint32], n int, want func(i int) uint32) {
 	got := s.download(b, n)
 	each(n, func(i int) {
@@ -105,7 +105,7 @@ func (s *session) checkWords(what string, b *vk.Buffer[uint32], n int, want func
 	})
 }
 
-// checkPairs looks whether the first pairs of buffers are those of some keys.
+// checkPairs compares the first n pairs of buffers with the expected ones.
 func (s *session) checkPairs(keys, values *vk.Buffer[uint32], n int, want func(i int) (key, value uint32)) {
 	k, v := s.downloadElements(keys, n), s.downloadElements(values, n)
 	each(n, func(i int) {
@@ -115,9 +115,9 @@ func (s *session) checkPairs(keys, values *vk.Buffer[uint32], n int, want func(i
 	})
 }
 
-// checkStable looks whether pairs are the n of the input, of which pair i was key(i) with the value i, in ascending
-// and stable order: so it is if keys, and where these are equal values, ascend, and every value has its key, because
-// then no value comes twice.
+// checkStable checks that pairs are the n pairs of the input in ascending and stable order. Pair i of the input has the
+// key key(i) and the value i. It suffices that keys ascend, that values ascend between equal keys, and that each value
+// has its key, because then no value occurs twice.
 func (s *session) checkStable(keys, values *vk.Buffer[uint32], n int, key func(i int) uint32) {
 	k, v := s.downloadElements(keys, n), s.downloadElements(values, n)
 	each(n, func(i int) {
@@ -130,7 +130,7 @@ func (s *session) checkStable(keys, values *vk.Buffer[uint32], n int, key func(i
 	})
 }
 
-// checkAscending looks whether keys ascend and are, by a sum of hashes, those of the input.
+// checkAscending checks that keys ascend and that they are those of the input, by a sum of hashes.
 func (s *session) checkAscending(keys *vk.Buffer[uint32], key func(i int) uint32) {
 	k := s.downloadElements(keys, s.n)
 	fingerprint := func(key uint32) uint64 { return uint64(scramble(key)) * uint64(scramble(^key)|1) }

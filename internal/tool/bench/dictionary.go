@@ -14,19 +14,19 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// dictionary is what there is of every structure that holds pairs.
+// dictionary has the methods of all structures that hold pairs.
 type dictionary interface {
 	Len(context.Context) (uint64, error)
 	Clear(context.Context) error
 	Close() error
 }
 
-// onStream is what every structure does on a stream; most do more.
+// onStream has the methods that all structures have on a stream. Most have more.
 type onStream interface {
 	Find(structures.DeviceLookups) error
 }
 
-// on are the structure's calls that are recorded on the stream.
+// on returns the methods of the structure that record work on the stream.
 func (s *session) on() onStream {
 	switch d := s.dictionary.(type) {
 	case hashTable:
@@ -42,17 +42,17 @@ func (s *session) on() onStream {
 	return s.dictionary.(runs).On(s.stream)
 }
 
-// apply records a batch whose operations may be of all kinds, done concurrently.
+// apply records a batch of operations of any kinds, which run concurrently.
 func (s *session) apply(kind structures.Kind, b structures.DeviceBatch) error {
 	return s.on().(structures.ConcurrentOnStream).Apply(kind, b)
 }
 
-// updateOn records a batch of updates that the host takes part in.
+// updateOn records a batch of updates in which the host takes part.
 func (s *session) updateOn(kind structures.Kind, b structures.DeviceBatch) error {
 	return s.on().(structures.OnStream).Update(s.ctx, kind, b)
 }
 
-// openers make an empty structure, by the names of what is measured.
+// openers make an empty structure. Their names are those of the cells' structures.
 var openers = map[string]func(*session) dictionary{
 	"slabhash": openMap, "set": openSet, "mvbtree": openVersioned,
 	"btree": func(s *session) dictionary {
@@ -67,7 +67,7 @@ var openers = map[string]func(*session) dictionary{
 	},
 }
 
-// opened makes the structure if there is none yet.
+// opened returns the structure, and makes it if necessary.
 func (s *session) opened() dictionary {
 	if s.dictionary == nil {
 		s.dictionary, s.there = openers[s.kind](s), 0
@@ -75,7 +75,7 @@ func (s *session) opened() dictionary {
 	return s.dictionary
 }
 
-// empty makes the structure an empty one.
+// empty makes the structure empty.
 func (s *session) empty() {
 	if s.dictionary != nil {
 		ok(s.dictionary.Clear(s.ctx))
@@ -84,14 +84,14 @@ func (s *session) empty() {
 	s.there = 0
 }
 
-// hold makes the structure one of the first so many pairs of its sequence, and nothing else.
+// hold makes the structure have exactly the first pairs of its sequence.
 func (s *session) hold(pairs int) {
 	if s.there != pairs {
 		s.holdOf(s.keys, pairs)
 	}
 }
 
-// holdOf is hold for the pairs of another sequence, or where the structure is about to be changed.
+// holdOf is hold for the pairs of another sequence, or if the structure is about to be changed.
 func (s *session) holdOf(q sequence, pairs int) {
 	d, there := s.opened(), s.there
 	s.there = -1
@@ -118,13 +118,13 @@ func (s *session) holdOf(q sequence, pairs int) {
 	}
 }
 
-// changing makes the structure one of the n pairs, for an operation that changes it.
+// changing is hold(n) for an operation that changes the structure.
 func (s *session) changing() {
 	s.hold(s.n)
 	s.there = -1
 }
 
-// open makes a structure of the width at hand.
+// open makes a structure of the session's width.
 func open[I, N, W, O any](s *session, o O, narrow func(context.Context, *vk.Device, O) (N, error),
 	wide func(context.Context, *vk.Device, O) (W, error)) I {
 	if s.width == structures.Bits64 {
@@ -133,14 +133,14 @@ func open[I, N, W, O any](s *session, o O, narrow func(context.Context, *vk.Devi
 	return any(must(narrow(s.ctx, s.d, o))).(I)
 }
 
-// hashed is what hash tables of pairs and of keys have in common.
+// hashed has the methods that hash tables of pairs and of keys share.
 type hashed interface {
 	dictionary
 	On(*vk.Stream) structures.ConcurrentOnStream
 	Inspect() slabhash.Inspection
 }
 
-// hashMap is what a map has at either width.
+// hashMap has the methods of a map of either width.
 type hashMap interface {
 	hashed
 	Flush(context.Context) error
@@ -152,7 +152,7 @@ func (s *session) newMap(o slabhash.Options) hashMap {
 	return open[hashMap](s, o, slabhash.New[uint32, uint32], slabhash.New[uint64, uint64])
 }
 
-// hashTable is a hash table with a pool of its own.
+// hashTable is a hash table with its own pool.
 type hashTable struct {
 	hashed
 	pool *alloc.SlabPool
@@ -160,8 +160,8 @@ type hashTable struct {
 }
 
 func openMap(s *session) dictionary {
-	// Room for all that any operation here comes to: the mixes insert half as many pairs again, and a rehash has
-	// two tables at a time. No dispatch may meet a full pool.
+	// Room for every operation: mixes insert half as many pairs again, and during a rehash there are two tables. No
+	// dispatch may find a full pool.
 	load, slots := s.at.Load, slabhash.SlotsAt(s.width, false)
 	buckets := bucketsFor(s.n, load, slots)
 	slabs := float64(buckets) * (expectedSlabs(1.5*load, slots) - 1)
@@ -180,7 +180,7 @@ func openSet(s *session) dictionary {
 	return s.openHash(buckets, float64(buckets)*(expectedSlabs(s.at.Load, slots)-1), true)
 }
 
-// openHash makes a table with a pool for about so many slabs beside the buckets.
+// openHash makes a table with a pool for about that many slabs in addition to the buckets.
 func (s *session) openHash(buckets int, slabs float64, keys bool) dictionary {
 	t := hashTable{keys: keys, pool: must(alloc.NewSlabPool(s.ctx, s.d, alloc.PoolOptions{
 		Blocks: int(math.Ceil(1.25*slabs/alloc.BlockSlabs)) + 16}))}
@@ -204,15 +204,15 @@ func (s *session) hashOptions(buckets int, pool *alloc.SlabPool) slabhash.Option
 	return slabhash.Options{Buckets: buckets, Load: s.at.Load, MaxLoad: -1, Pool: pool, Tile: s.at.Tile, Seed: s.o.Seed}
 }
 
-// bucketsFor is how many buckets have a load.
+// bucketsFor returns the number of buckets that gives n elements a load.
 func bucketsFor(n int, load float64, slots int) int {
 	return max(4, int(math.Ceil(float64(n)/(float64(slots)*load))))
 }
 
-// hash is the hash table's map.
+// hash returns the map of the hash table.
 func (s *session) hash() hashMap { return s.dictionary.(hashTable).hashed.(hashMap) }
 
-// keysOnly says whether the structure is a set.
+// keysOnly reports whether the structure is a set.
 func (s *session) keysOnly() bool {
 	t, is := s.dictionary.(hashTable)
 	return is && t.keys
@@ -223,7 +223,7 @@ func (t hashTable) Close() error {
 	return t.pool.Close()
 }
 
-// setOn are the calls of a set, which has no values.
+// setOn has the methods of a set on a stream. A set has no values.
 type setOn struct{ structures.ConcurrentOnStream }
 
 func (t setOn) Find(l structures.DeviceLookups) error {
@@ -236,7 +236,7 @@ func (t setOn) Apply(kind structures.Kind, b structures.DeviceBatch) error {
 	return t.ConcurrentOnStream.Apply(kind, b)
 }
 
-// applyAll has a hash table do a batch of the first keys of a sequence, to the end.
+// applyAll does a batch of the first keys of a sequence with a hash table, and finishes it.
 func (s *session) applyAll(t hashed, kind structures.Kind, q sequence, pairs int) {
 	keys, values := s.all(q)
 	b := structures.DeviceBatch{Count: pairs, Keys: keys, Values: values, Status: s.status, Left: s.left}
@@ -247,7 +247,7 @@ func (s *session) applyAll(t hashed, kind structures.Kind, q sequence, pairs int
 	ok(t.On(s.stream).Finish(s.ctx, kind, b))
 }
 
-// tree is what a B-link-tree has at either width.
+// tree has the methods of a B-link-tree of either width.
 type tree interface {
 	dictionary
 	On(*vk.Stream) btree.OnStream
@@ -255,10 +255,9 @@ type tree interface {
 	Inspect() btree.Inspection
 }
 
-// treeOptions are those of a tree with room for so many more than n pairs.
+// treeOptions returns the options of a tree with room for n pairs and that many more.
 func (s *session) treeOptions(more int) btree.Options {
-	// Room for all that any operation comes to, at the fill that nodes have after they were split: no dispatch
-	// may meet a full pool.
+	// Room for every operation, at the fill that nodes have after splits: no dispatch may find a full pool.
 	fill := s.at.Fill
 	if fill == 0 {
 		fill = btree.DefaultFill
@@ -267,16 +266,16 @@ func (s *session) treeOptions(more int) btree.Options {
 	return btree.Options{Capacity: int(capacity), Fill: s.at.Fill, Tile: s.at.Tile}
 }
 
-// tree is the tree, made if there is none yet.
+// tree returns the tree, and makes it if necessary.
 func (s *session) tree() tree { return s.opened().(tree) }
 
-// runs is a dictionary of sorted runs, which are inserted batch by batch.
+// runs is a dictionary of sorted runs, into which pairs are inserted batch by batch.
 type runs interface {
 	dictionary
 	On(*vk.Stream) structures.OrderedOnStream
 }
 
-// structure is the dictionary as its package has it.
+// structure returns the dictionary as its package defines it.
 func (s *session) structure() any {
 	if t, is := s.dictionary.(hashTable); is {
 		return t.hashed
@@ -284,9 +283,9 @@ func (s *session) structure() any {
 	return s.dictionary
 }
 
-// expectedSlabs returns how many slabs a bucket has on the average, of so many slots each, at a load (elements /
-// slots of one slab a bucket): keys fall into buckets at random, so a bucket's number is Poisson-distributed, and
-// every bucket has one slab at least.
+// expectedSlabs returns the average number of slabs of a bucket, at a load (elements / slots of one slab for each
+// bucket). Keys fall into buckets at random, so the number of keys in a bucket has a Poisson distribution. Each bucket
+// has at least one slab.
 func expectedSlabs(load float64, slots int) float64 {
 	mean := load * float64(slots)
 	reach := 10*math.Sqrt(mean) + 30

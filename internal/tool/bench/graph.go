@@ -12,16 +12,16 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// GraphKind is how the edges of a graph are made, of which a vertex has 16 on average.
+// GraphKind is how the edges of a graph are generated. A vertex has 16 on average.
 type GraphKind uint8
 
 const (
 	// Uniform edges have random ends.
 	Uniform GraphKind = iota
-	// RMAT edges are those of a recursive matrix (Chakrabarti, Zhan and Faloutsos, 2004) by Graph500's shares, 0.57,
-	// 0.19, 0.19 and 0.05, the vertices' numbers permuted: a few hubs have a large part of them.
+	// RMAT edges are those of a recursive matrix (Chakrabarti, Zhan and Faloutsos, 2004) with Graph500's shares, 0.57,
+	// 0.19, 0.19 and 0.05, and with permuted numbers of vertices: a few hubs have a large part of them.
 	RMAT
-	// Grid edges lead from each place of a square grid to its four neighbours; those of batches are uniform ones.
+	// Grid edges lead from each place of a square grid to its four neighbors. Edges of batches are uniform.
 	Grid
 )
 
@@ -29,17 +29,17 @@ var graphKindNames = enum.Names[GraphKind]{"uniform", "rmat", "grid"}
 
 func (k GraphKind) String() string { return graphKindNames.String(k) }
 
-// Graphs are all of them, by their names.
+// Graphs are all kinds, by name.
 var Graphs = enum.Of("graph", Uniform, RMAT, Grid)
 
 const edgeFactor = 16
 
-// arcs are the edges of a graph, each a function of its index; those after the first n are a batch's.
+// arcs are the edges of a graph. Each is a function of its index. Those after the first n belong to batches.
 type arcs struct {
 	kind     GraphKind
 	seed     uint32
 	n        int
-	vertices int // a power of two, or of a grid a square
+	vertices int // a power of two, or for a grid a square
 	scale    int
 	side     int
 }
@@ -55,7 +55,7 @@ func newArcs(kind GraphKind, seed uint32, n int) arcs {
 	return a
 }
 
-// random is a number of edge i's own.
+// random returns a random number that depends on the index of an edge.
 func (a arcs) random(i, salt int) uint32 {
 	x := uint64(a.seed)<<32 ^ uint64(i)*0x9e3779b97f4a7c15 ^ uint64(salt)*0xd1b54a32d192ed03
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -63,10 +63,10 @@ func (a arcs) random(i, salt int) uint32 {
 	return uint32(x >> 32)
 }
 
-// chosen is one of the first n for the i-th of a batch.
+// chosen returns the index of one of the first n edges, for operation i of a batch.
 func (a arcs) chosen(i int) int { return int(uint64(a.random(i, 77)) * uint64(a.n) >> 32) }
 
-// at is edge i, which is no loop.
+// at returns edge i, which is not a loop.
 func (a arcs) at(i int) (from, to uint32) {
 	switch {
 	case a.kind == RMAT:
@@ -82,7 +82,7 @@ func (a arcs) at(i int) (from, to uint32) {
 	return from, to
 }
 
-// matrix is edge i of a recursive matrix.
+// matrix returns edge i of a recursive matrix.
 func (a arcs) matrix(i int) (from, to uint32) {
 	for level := range a.scale {
 		r := float64(a.random(i, 10+level)) / (1 << 32)
@@ -102,7 +102,7 @@ func (a arcs) matrix(i int) (from, to uint32) {
 	return permuted(from), permuted(to)
 }
 
-// step is edge i of a grid, row by row: to the right, to the left, down, up.
+// step returns edge i of a grid, row by row: to the right, to the left, down, up.
 func (a arcs) step(i int) (from, to uint32) {
 	side := uint32(a.side)
 	pair := uint32(i/2) % (2 * side * (side - 1))
@@ -119,7 +119,7 @@ func (a arcs) step(i int) (from, to uint32) {
 	return from, to
 }
 
-// edges are some of them in slices.
+// edges returns n edges in slices, by the indices that of returns.
 func (a arcs) edges(n int, of func(i int) int) (e graph.Edges) {
 	e.From, e.To = make([]uint32, n), make([]uint32, n)
 	each(n, func(i int) {
@@ -128,18 +128,18 @@ func (a arcs) edges(n int, of func(i int) int) (e graph.Edges) {
 	return e
 }
 
-// graphRun is a graph that is measured, with its edges and those of a batch in device buffers.
+// graphRun is a graph to be measured, with its edges and those of a batch in device buffers.
 type graphRun struct {
 	*session
 	arcs  arcs
 	pool  *alloc.SlabPool
 	graph *graph.Graph
-	all   graph.DeviceEdges // the first n
+	all   graph.DeviceEdges // the first n edges
 	more  graph.DeviceEdges // the batch
 	found *vk.Buffer[uint8]
 }
 
-// onGraph measures something with a batch of new edges, or of some that are there.
+// onGraph measures an operation with a batch of new edges, or of existing ones.
 func onGraph(fresh bool, measure func(*graphRun)) func(*session) {
 	return func(s *session) {
 		s.batch = max(1, s.at.Batch)
@@ -157,7 +157,7 @@ func onGraph(fresh bool, measure func(*graphRun)) func(*session) {
 	}
 }
 
-// upload puts edges into device buffers.
+// upload copies edges to device buffers.
 func (r *graphRun) upload(name string, n int, of func(i int) int) graph.DeviceEdges {
 	return graph.DeviceEdges{Count: n,
 		From: r.words("graph from "+name, n, func(i int) uint32 { from, _ := r.arcs.at(of(i)); return from }),
@@ -184,7 +184,7 @@ func (r *graphRun) close() (err error) {
 	return err
 }
 
-// distinct is how many different edges there are among the first so many.
+// distinct returns the number of different edges among the first n.
 func (r *graphRun) distinct(n int) uint64 {
 	keys := make([]uint64, n)
 	fill(keys, func(i int) uint64 {
@@ -195,7 +195,7 @@ func (r *graphRun) distinct(n int) uint64 {
 	return uint64(len(slices.Compact(keys)))
 }
 
-// has checks that the graph is sound, and has so many edges.
+// has checks the graph's memory and its number of edges.
 func (r *graphRun) has(edges uint64) {
 	ok(r.graph.Inspect().Check(r.ctx))
 	_, got, err := r.graph.Size(r.ctx)
@@ -205,7 +205,7 @@ func (r *graphRun) has(edges uint64) {
 	}
 }
 
-// allFound checks that the batch's edges are there, or that none is.
+// allFound checks that all of the batch's edges are there, or that none is.
 func (r *graphRun) allFound(there bool) {
 	ok(r.graph.On(r.stream).Find(graph.DeviceLookups{Count: r.batch, From: r.more.From, To: r.more.To, Found: r.found}))
 	r.wait()
@@ -227,7 +227,7 @@ func (r *graphRun) result(operations int) Measurement {
 	return m
 }
 
-// update measures a batch of one kind on the n edges.
+// update measures a batch of one kind on a graph of n edges.
 func (r *graphRun) update(kind structures.Kind) {
 	before, after := r.distinct(r.n), r.distinct(r.n+r.batch)
 	b := graph.DeviceBatch{Count: r.batch, From: r.more.From, To: r.more.To, Status: r.found, Left: r.left}
@@ -254,7 +254,7 @@ func (r *graphRun) update(kind structures.Kind) {
 	})
 }
 
-// findEdges measures lookups of a batch of edges that are there.
+// findEdges measures lookups of a batch of existing edges.
 func (r *graphRun) findEdges() {
 	r.build()
 	l := graph.DeviceLookups{Count: r.batch, From: r.more.From, To: r.more.To, Found: r.found}
@@ -264,7 +264,7 @@ func (r *graphRun) findEdges() {
 	})
 }
 
-// timings are those of the graph's kernels.
+// timings returns those of the graph's kernels.
 func (r *graphRun) timings() []vk.Timing {
 	if r.graph == nil {
 		return nil

@@ -13,17 +13,17 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// keySpace makes the keys and values of a benchmark: everything is a function of an index and the seed, so that
-// any number of goroutines make and check them, and nothing need be kept.
+// keySpace makes the keys and values of a benchmark. Each is a function of an index and the seed, so any number of
+// goroutines can make and check them, and they need no memory.
 type keySpace struct{ seed uint32 }
 
-// key is a bijection of 32-bit numbers: different indices give different keys, in random order.
+// key is a bijection of the 32-bit numbers: different indices give different keys, in random order.
 func (s keySpace) key(i int) uint32 { return scramble(uint32(i) + s.seed) }
 
-// value is the value that belongs to a key.
+// value returns the value of a key.
 func (s keySpace) value(key uint32) uint32 { return scramble(key ^ 0x5bd1e995 ^ s.seed) }
 
-// scramble is a bijection of 32-bit numbers: each step (a shift onto itself, a product by an odd number) is one.
+// scramble is a bijection of the 32-bit numbers, because each step is one: x ^ x>>k, or a product with an odd number.
 func scramble(x uint32) uint32 {
 	x ^= x >> 17
 	x *= 0xed5ad4bb
@@ -43,14 +43,15 @@ type order struct {
 
 func newOrder(n int, seed uint64) order {
 	width := max(bits.Len64(uint64(max(n, 1)-1)), 2)
-	high, low := bits.Mul64(seed^0xd6e8feb86659fd93, 0x9e3779b97f4a7c15) // every bit counts in the low ones
+	high, low := bits.Mul64(seed^0xd6e8feb86659fd93, 0x9e3779b97f4a7c15) // each bit of seed changes low bits
 	return order{n: uint64(n), mask: 1<<width - 1, shift: (width + 1) / 2, seed: high ^ low ^ low>>32}
 }
 
-// queryOrder is the order in which n keys are asked for.
+// queryOrder is the order in which n keys are looked up.
 func queryOrder(n int, seed uint32) order { return newOrder(n, uint64(seed)<<17|1) }
 
-// at returns what stands at place i: a bijection of the numbers of so many bits, repeated until it falls below n.
+// at returns element i of the permutation. It repeats a bijection of the numbers of a fixed width until the result is
+// below n.
 func (o order) at(i int) int {
 	x := uint64(i)
 	for {
@@ -64,7 +65,7 @@ func (o order) at(i int) int {
 	}
 }
 
-// parallel calls work for parts of 0 … n-1 on all processors, and fails if one of them does.
+// parallel calls work for ranges of 0 … n-1 on all processors. It fails if one of the calls does.
 func parallel(n int, work func(first, end int)) {
 	const least = 1 << 14 // below that a goroutine is not worth it
 	parts := max(1, min(runtime.GOMAXPROCS(0), n/least))
@@ -77,7 +78,7 @@ func parallel(n int, work func(first, end int)) {
 	ok(cmp.Or(errs...))
 }
 
-// each calls do for 0 … n-1, as parallel does.
+// each is parallel for single indices.
 func each(n int, do func(i int)) {
 	parallel(n, func(first, end int) {
 		for i := first; i < end; i++ {
@@ -86,10 +87,10 @@ func each(n int, do func(i int)) {
 	})
 }
 
-// fill sets each element to what the function says of its index, on all processors.
+// fill sets each element to of(index), on all processors.
 func fill[T any](s []T, of func(i int) T) { each(len(s), func(i int) { s[i] = of(i) }) }
 
-// ascending returns numbers in order, by all processors: parted by their first bits, and each part sorted.
+// ascending returns the numbers sorted, using all processors: it divides them by their first bits and sorts the parts.
 func ascending(s []uint32) []uint32 {
 	const parts, shift = 256, 24
 	var ends [parts]int
@@ -119,7 +120,7 @@ func ascending(s []uint32) []uint32 {
 	return parted
 }
 
-// Order is how the keys of a benchmark follow one another.
+// Order is the order of a benchmark's keys.
 type Order uint8
 
 const (
@@ -132,16 +133,16 @@ var orderNames = enum.Names[Order]{"random", "ascending", "descending"}
 
 func (o Order) String() string { return orderNames.String(o) }
 
-// Orders are all of them, by their names.
+// Orders are all orders, by name.
 var Orders = enum.Of("order", Random, Ascending, Descending)
 
-// sequence are n different keys in an order, each a function of its index. Those that aren't random are spread evenly
-// over all 32-bit numbers.
+// sequence has n different keys in an order. Each is a function of its index. Keys that are not random are spread
+// evenly over the 32-bit numbers.
 type sequence struct {
 	space keySpace
 	order Order
 	n     int
-	step  uint32 // from a key to the next greater one; 2 at least
+	step  uint32 // from a key to the next greater one; at least 2
 }
 
 func newSequence(space keySpace, o Order, n int) sequence {
@@ -159,7 +160,7 @@ func (s sequence) key(i int) uint32 {
 	return uint32(i) * s.step
 }
 
-// absent is a key that the sequence doesn't have, another one for each index.
+// absent returns a key that the sequence does not have, a different one for each index.
 func (s sequence) absent(i int) uint32 {
 	if s.order == Random {
 		return s.space.key(s.n + i)
@@ -167,7 +168,7 @@ func (s sequence) absent(i int) uint32 {
 	return s.key(i) + s.step/2
 }
 
-// spread are n keys in ascending order, each somewhere in its own n-th part of all 32-bit numbers.
+// spread has n ascending keys. Key i is a random number in the i-th of n parts of the 32-bit numbers.
 type spread struct {
 	seed, step uint32
 }
@@ -184,8 +185,8 @@ func (s spread) key(i int) uint32 {
 type Levels uint8
 
 const (
-	FullLevels Levels = iota // all but one batch of n: every level is full
-	OneLevel                 // n pairs, where that is a power of two of batches
+	FullLevels Levels = iota // a batch less than n pairs: all levels are full
+	OneLevel                 // n pairs: one level is full, if they are a power of two of batches
 )
 
 var levelNames = enum.Names[Levels]{"full", "one"}
@@ -195,7 +196,7 @@ func (l Levels) String() string { return levelNames.String(l) }
 // LevelArrangements are the arrangements of levels, by their names.
 var LevelArrangements = enum.Of("levels", FullLevels, OneLevel)
 
-// batches is how many batches of n pairs are there; one at least.
+// batches returns the number of batches for n pairs, at least one.
 func (l Levels) batches(n, batch int) int {
 	all := 1 << (bits.Len(uint(max(n/batch, 1))) - 1) // a power of two
 	if l == OneLevel || all == 1 {
@@ -204,11 +205,11 @@ func (l Levels) batches(n, batch int) int {
 	return all - 1
 }
 
-// Keys and values are made of 32-bit numbers at both widths: an element of 64 bits has such a number as its high word,
-// and another one made of it as the low word. So elements have the order of their numbers, and what has mixed up the
-// words of two shows.
+// Keys and values are made of 32-bit numbers at both widths. An element of 64 bits has the number in its high word, and
+// another one, computed from it, in its low word. So elements have the order of their numbers, and a check finds words
+// of different elements that were mixed up.
 
-// element is the one of a width that is made of x.
+// element returns the element of a width for the number x.
 func element(w structures.Width, x uint32) uint64 {
 	if w == structures.Bits32 {
 		return uint64(x)
@@ -216,16 +217,16 @@ func element(w structures.Width, x uint32) uint64 {
 	return uint64(x)<<32 | uint64(scramble(x))
 }
 
-// element is the one of the width at hand that is made of x.
+// element returns the element of the session's width for the number x.
 func (s *session) element(x uint32) uint64 { return element(s.width, x) }
 
-// elementOf is the element of a type's width that is made of x, and upperOf what it was made of.
+// elementOf returns the element of type W for the number x, and upperOf the number of an element.
 func elementOf[W structures.Word](x uint32) W { return W(element(structures.WidthOf[W](), x)) }
 func upperOf[W structures.Word](x W) uint32 {
 	return uint32(uint64(x) >> (structures.WidthOf[W]().Bits() - 32))
 }
 
-// ofWidth measures what is written for Go's words, at the width at hand.
+// ofWidth returns a measurement that is generic in Go's words, for the session's width.
 func ofWidth(narrow, wide func(*session)) func(*session) {
 	return func(s *session) {
 		if s.width == structures.Bits64 {
@@ -236,14 +237,14 @@ func ofWidth(narrow, wide func(*session)) func(*session) {
 	}
 }
 
-// download brings the first words of a buffer.
+// download copies the first words of a buffer.
 func (s *session) download(b *vk.Buffer[uint32], n int) []uint32 {
 	words := make([]uint32, n)
 	ok(b.Download(s.ctx, 0, words))
 	return words
 }
 
-// downloadElements brings what the first elements of a buffer were made of.
+// downloadElements copies the numbers of the first elements of a buffer.
 func (s *session) downloadElements(b *vk.Buffer[uint32], n int) []uint32 {
 	if s.width == structures.Bits32 {
 		return s.download(b, n)
@@ -258,7 +259,7 @@ func (s *session) downloadElements(b *vk.Buffer[uint32], n int) []uint32 {
 	return made
 }
 
-// numbers are as wide as the elements at hand, as the device has them: sums, or how many pairs a range has.
+// numbers are numbers of the elements' width, as on the device: sums, or numbers of pairs.
 type numbers struct {
 	words []uint32
 	width structures.Width
@@ -277,16 +278,16 @@ func (s numbers) at(i int) uint64 {
 
 func (s numbers) len() int { return len(s.words) >> s.width }
 
-// from are so many of the numbers from one on.
+// from returns n of the numbers, beginning with one.
 func (s numbers) from(first, n int) numbers {
 	return numbers{s.words[first<<s.width : (first+n)<<s.width], s.width}
 }
 
-// modulo is x as far as numbers are wide.
+// modulo returns x modulo 2^32 or 2^64, by the width.
 func (s numbers) modulo(x uint64) uint64 { return x & (1<<(32<<s.width) - 1) }
 
-// Pairs returns the first n random keys that dictionaries are measured with at a seed, their values, and the keys in
-// the order of the queries: for what is measured beside them.
+// Pairs returns the first n random keys of a seed's benchmarks, their values, and the keys in the order of the queries.
+// Programs that are compared with vkds use them.
 func Pairs(seed uint32, n int) (keys, values, queries []uint32) {
 	keys, values, queries = make([]uint32, n), make([]uint32, n), make([]uint32, n)
 	space, order := keySpace{seed}, queryOrder(n, seed)

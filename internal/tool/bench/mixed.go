@@ -7,18 +7,18 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Mix is a distribution of operations over one batch, as Γ = (a, b, c, d) of section VI-C of Ashkiani et al.,
-// "A Dynamic Hash Table for the GPU": the shares of insertions of new keys, deletions of keys that are there,
-// searches for keys that are there, and searches for keys that are not.
+// Mix has the shares of the operations of a batch, Γ = (a, b, c, d) of section VI-C of Ashkiani et al., A Dynamic Hash
+// Table for the GPU: insertions of new keys, deletions of present keys, searches for present keys, and searches for
+// absent keys.
 type Mix struct{ Insert, Delete, Find, FindAbsent float64 }
 
-// mixture is a batch of mixed operations, all in one dispatch.
+// mixture is a batch of mixed operations in one dispatch.
 type mixture struct {
 	name, about string
 	mix         Mix
 	standard    bool
-	queries     []structures.Kind // what becomes of the mix's searches, in turn; nil: they are searches
-	batch       bool              // a batch of operations, else as many as pairs
+	queries     []structures.Kind // the kinds that replace the mix's searches, in turn; nil: none
+	batch       bool              // as many operations as a batch; false: as many as pairs
 }
 
 var (
@@ -36,9 +36,9 @@ var gammas = []mixture{
 		standard: true},
 }
 
-// treeMixes are the concurrent benchmark of section 5.6 of Awad et al. (2019), α updates of which half are insertions
-// and half deletions, with searches alone and with all the queries of the paper; and the deletions with searches and
-// insertions with ranges of chapter 4 of Awad's dissertation.
+// treeMixes are the concurrent benchmark of section 5.6 of Awad et al. (2019), with a share α of updates, half
+// insertions and half deletions, and with searches only or with all queries of the paper. The others are the deletions
+// with searches and the insertions with ranges of chapter 4 of Awad's dissertation.
 var treeMixes = []mixture{
 	{name: "alpha-0.2", about: "10% insert, 10% delete, 80% find", mix: Mix{0.1, 0.1, 0.8, 0}, standard: true},
 	{name: "alpha-0.6", about: "30% insert, 30% delete, 40% find", mix: Mix{0.3, 0.3, 0.4, 0}, standard: true},
@@ -62,7 +62,7 @@ var treeMixes = []mixture{
 		queries: justRanges, batch: true},
 }
 
-// mixes are the rows of some mixes of a structure, whose keys are random ones.
+// mixes returns the rows of mixes of a structure. Their keys are random.
 func mixes(of string, all []mixture) (rows []row) {
 	for _, m := range all {
 		of, axes, about := of, "-order", "n operations on n pairs: "
@@ -80,19 +80,19 @@ func mixes(of string, all []mixture) (rows []row) {
 	return rows
 }
 
-// mixer deals out operations of a mix, n at most, over a table of the keys of indices 0 … n-1. No key comes twice, so
-// that the result of each operation is known whatever the order.
+// mixer deals out the operations of a mix over a table of the keys 0 … n-1. There are at most n operations, and no key
+// occurs twice, so the result of each operation does not depend on the order.
 type mixer struct {
 	keys                  keySpace
 	n                     int   // keys in the table
 	inserts, deletes, hit int   // operations of each sort; the rest are searches for absent keys
-	deal                  order // which sort of operation stands at a place of the batch
-	pick                  order // which of the table's keys the deletions and searches take
+	deal                  order // the sort of the operation at each place of the batch
+	pick                  order // the keys of the table that deletions and searches use
 }
 
 func newMixer(keys keySpace, n, operations int, m Mix) mixer {
 	x := mixer{keys: keys, n: n, deal: newOrder(operations, 0x6d69786572), pick: newOrder(n, 0x7069636b)}
-	// Rounded so that the shares of all sorts up to each add up right.
+	// Rounds so that the sums of shares are exact.
 	upTo := func(share float64) int { return min(operations, int(share*float64(operations)+0.5)) }
 	x.inserts = upTo(m.Insert)
 	x.deletes = upTo(m.Insert+m.Delete) - x.inserts
@@ -100,7 +100,7 @@ func newMixer(keys keySpace, n, operations int, m Mix) mixer {
 	return x
 }
 
-// operation is one operation of a batch and what must come of it.
+// operation is one operation of a batch, with its expected status.
 type operation struct {
 	kind   structures.Kind
 	key    uint32
@@ -120,15 +120,15 @@ func (x mixer) at(i int) operation {
 	return operation{structures.Find, x.keys.key(x.n + j), structures.Absent}
 }
 
-// mixedBatch is a mix dealt out for n pairs.
+// mixedBatch is a batch of a mix over n pairs.
 type mixedBatch struct {
 	mixture
 	mixer
 	count  int
 	device structures.DeviceBatch
 
-	// Of batches that ask for order: of each operation its own window's number or the next one's, and all keys that
-	// were there before, in order, which are what queries see.
+	// For batches with ordered queries: the number of each operation's window, or of the next one; and all keys that
+	// were there before, sorted, which the queries see.
 	windows, before []uint32
 }
 
@@ -173,7 +173,7 @@ func (s *session) mix(mix mixture) {
 		pending: true,
 		prepare: func() {
 			s.holdOf(random, s.n)
-			if s.name != "slabhash" { // a hash table writes the values of what it finds, which are there already
+			if s.name != "slabhash" { // a hash table only overwrites values that Find returns, with the same ones
 				s.batchOf("mixed values", b.count, value)
 			}
 		},
@@ -183,7 +183,7 @@ func (s *session) mix(mix mixture) {
 	s.there = -1
 }
 
-// windows gives the operations of a batch that ask for order what they want.
+// windows sets up the ordered queries of a batch.
 func (s *session) windows(b *mixedBatch) {
 	b.windows = make([]uint32, b.count+1)
 	for i := range b.count {
@@ -202,7 +202,7 @@ func (s *session) windows(b *mixedBatch) {
 	b.before = ascending(b.before)
 }
 
-// checkMix looks at what came of a mixed batch.
+// checkMix checks the results of a mixed batch.
 func (s *session) checkMix(b *mixedBatch) {
 	s.checkStatus(b.count, func(i int) structures.Status {
 		if b.kind(i) == structures.FindSuccessor && b.at(i).key >= b.before[len(b.before)-1] {
@@ -251,7 +251,7 @@ func (s *session) checkMix(b *mixedBatch) {
 	s.sound(s.n + b.inserts - b.deletes)
 }
 
-// checkWindow checks the pairs that operation i found from a key on, of which it was to find so many at most.
+// checkWindow checks the pairs that operation i found, at most most from a key on.
 func (s *session) checkWindow(b *mixedBatch, i int, from uint32, most int, keys, values numbers) {
 	at, _ := slices.BinarySearch(b.before, from)
 	want := b.before[at:min(at+most, len(b.before))]

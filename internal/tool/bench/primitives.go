@@ -7,7 +7,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// bulk are the primitives, in the form of the setting.
+// bulk returns the primitives in the setting's form.
 func (s *session) bulk() *primitives.Primitives {
 	if s.primitives == nil {
 		s.primitives = primitives.New(s.d, primitives.Options{Form: s.at.Form})
@@ -15,17 +15,17 @@ func (s *session) bulk() *primitives.Primitives {
 	return s.primitives
 }
 
-// time measures an operation that moves so many bytes an element at least.
+// time measures an operation that moves at least that many bytes for each element.
 func (s *session) time(bytes int, record func() error, check func()) {
 	m := s.measurement(s.n, s.n)
 	m.Bytes = uint64(bytes * s.n)
 	s.measure(m, task{record: record, check: check})
 }
 
-// scratch is scratch of so many bytes.
+// scratch returns the address of that many bytes of scratch memory.
 func (s *session) scratch(bytes int) uint64 { return s.room("scratch", (bytes+3)/4).Address() }
 
-// payload are values that tell where their pairs came from, and room for them where they go.
+// payload returns values that say where their pairs came from, and room for the output.
 func (s *session) payload() (values, moved *vk.Buffer[uint32]) {
 	return s.elements("indices", func(i int) uint32 { return uint32(i) }), s.roomFor("out values", s.n)
 }
@@ -48,7 +48,7 @@ func (s *session) sort(pairs bool) {
 	s.time(0, func() error { return s.bulk().Sort(s.stream, a) }, check)
 }
 
-// topK measures the search for a few of the greatest keys.
+// topK measures the search for the greatest keys.
 func (s *session) topK() {
 	k, widths := min(1000, s.n), primitives.Widths{Key: s.width}
 	keys, out, numbers := s.elements("words", s.space.key), s.roomFor("out", s.n), s.room("out numbers", s.n)
@@ -62,7 +62,7 @@ func (s *session) topK() {
 				s.fail("place %d: %d, number %d", i, key, places[i])
 			}
 		}
-		var greater atomic.Int64 // all keys differ: so none is greater than the last one but those before it
+		var greater atomic.Int64 // all keys differ, so only those before the last one may be greater
 		each(s.n, func(i int) {
 			if s.space.key(i) > best[k-1] {
 				greater.Add(1)
@@ -74,7 +74,7 @@ func (s *session) topK() {
 	})
 }
 
-// scan measures prefix sums, which have each word in its own sum or not.
+// scan measures prefix sums.
 func (s *session) scan(inclusive bool) {
 	in, out := s.elements("words", s.space.key), s.roomFor("out", s.n)
 	a := primitives.ScanArgs{In: in.Address(), Out: out.Address(), Length: s.length(), Width: s.width,
@@ -82,7 +82,7 @@ func (s *session) scan(inclusive bool) {
 	a.Scratch = s.scratch(s.bulk().Scratch(a))
 	s.time(8<<s.width, func() error { return s.bulk().Scan(s.stream, a) }, func() {
 		sums := s.downloadNumbers(out, s.n)
-		// Sums are right if the first one is, and each differs from the one before by the element between them.
+		// Sums are right if the first one is, and the difference of two neighbors is the element between them.
 		each(s.n, func(i int) {
 			before, between := uint64(0), uint64(0)
 			if i > 0 {
@@ -117,7 +117,7 @@ func (s *session) reduce() {
 	})
 }
 
-// compactPairs keeps the pairs whose place in a random order is below the half, so that their number is known.
+// compactPairs keeps the pairs whose place in a random order is below n/2, so their number is known.
 func (s *session) compactPairs() {
 	kept := func(i int) bool { return s.order.at(i) < s.n/2 }
 	keys, out, count := s.elements("words", s.space.key), s.roomFor("out", s.n), s.room("count", 1)
@@ -145,7 +145,7 @@ func (s *session) compactPairs() {
 	})
 }
 
-// merge merges the first half of an array with the second: both ascend. The rate is that of the output.
+// merge merges the two halves of an array, which ascend. The rate is that of the output.
 func (s *session) merge() {
 	half := s.n / 2
 	a, b := newSpread(half, s.o.Seed), newSpread(s.n-half, ^s.o.Seed)
@@ -168,11 +168,11 @@ func (s *session) merge() {
 		func() { s.checkStable(out, moved, s.n, key) })
 }
 
-// search measures the lower bounds of n queries in n sorted keys: one query in the part of each key. The queries
-// ascend, after their sort if that is measured with them, or come in random order.
+// search measures the lower bounds of n queries in n sorted keys. Query and key i are in the same n-th part of all
+// numbers. The queries ascend or come in random order. sorted: the measurement includes their sort.
 func (s *session) search(ascend, sorted bool) {
 	keys, queries := newSpread(s.n, s.o.Seed), newSpread(s.n, ^s.o.Seed)
-	place := func(i int) int { return i } // of query i among the ascending ones
+	place := func(i int) int { return i } // the rank of query i
 	asked := s.roomFor("queries", s.n)
 	sort := primitives.SortArgs{Length: s.length(), Widths: primitives.Widths{Key: s.width}}
 	if ascend && !sorted {
@@ -188,7 +188,7 @@ func (s *session) search(ascend, sorted bool) {
 	if sorted {
 		bytes = max(bytes, s.bulk().Scratch(sort))
 	}
-	sort.Scratch = s.scratch(bytes) // which it needs no longer when the bounds are found
+	sort.Scratch = s.scratch(bytes) // the search begins after the sort, so they share it
 	out := s.room("bounds", s.n)
 	a := primitives.BoundsArgs{Keys: s.elements("sorted keys", keys.key).Address(), Length: s.length(), Width: s.width,
 		Queries: asked.Address(), Count: s.length(), Out: out.Address(), Sorted: ascend, Scratch: sort.Scratch}

@@ -8,8 +8,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// atLevels brings an LSM into its arrangement of levels, and others to n pairs. The measurement has, unless the cell
-// says otherwise, as many operations as there are pairs.
+// atLevels brings an LSM to its arrangement of levels, and other structures to n pairs. The measurement has as many
+// operations as there are pairs; a cell may change that.
 func (s *session) atLevels() Measurement {
 	pairs := s.n
 	if s.name == "lsm" {
@@ -23,7 +23,7 @@ func (s *session) atLevels() Measurement {
 	return m
 }
 
-// lookups measures n lookups: of gives the key of each query, and whether it is there, among so many pairs.
+// lookups measures n lookups. of returns the key of each query among that many pairs, and whether it is there.
 func (s *session) lookups(of func(i, pairs int) (key uint32, there bool)) {
 	m := s.atLevels()
 	pairs := m.N
@@ -41,12 +41,12 @@ func (s *session) lookups(of func(i, pairs int) (key uint32, there bool)) {
 	})
 }
 
-// findPresent looks up keys that are there, all alike.
+// findPresent looks up present keys, in random order.
 func (s *session) findPresent() {
 	s.lookups(func(i, pairs int) (uint32, bool) { return s.keys.key(s.order.at(i) % pairs), true })
 }
 
-// findOldest looks up keys of the first half, which are in the largest level.
+// findOldest looks up keys of the first half. They are in the largest level.
 func (s *session) findOldest() {
 	s.lookups(func(i, pairs int) (uint32, bool) { return s.keys.key(s.order.at(i) % ((pairs + s.batch) / 2)), true })
 }
@@ -55,13 +55,13 @@ func (s *session) findAbsent() {
 	s.lookups(func(i, _ int) (uint32, bool) { return s.keys.absent(s.order.at(i)), false })
 }
 
-// findSkewed looks up one key again and again, and others once.
+// findSkewed looks up one key many times, and others once.
 func (s *session) findSkewed() {
 	r := newSkew(s)
 	s.lookups(func(i, _ int) (uint32, bool) { return s.space.key(r.number(i)), true })
 }
 
-// findConcurrent looks up keys that are there, by the kernel of the updates.
+// findConcurrent looks up present keys with the kernel of the updates.
 func (s *session) findConcurrent() {
 	s.hold(s.n)
 	queries, answers := s.asked(s.query)
@@ -76,7 +76,7 @@ func (s *session) findConcurrent() {
 	})
 }
 
-// successor looks for the next keys above those that are there.
+// successor looks up the next greater key of present keys.
 func (s *session) successor() {
 	s.hold(s.n)
 	queries, answers := s.asked(s.query)
@@ -107,35 +107,35 @@ func (s *session) successor() {
 	})
 }
 
-// sortedQueries are what a structure answers that has order.
+// sortedQueries returns the queries of an ordered structure.
 func (s *session) sortedQueries() structures.QueriesOnStream {
 	return s.on().(structures.QueriesOnStream)
 }
 
-// ranges are as many ranges as there are pairs, but no more than come to rangePairs: lo is a key, and hi so far above
-// it that a range has so many pairs on the average.
+// ranges are as many ranges as there are pairs, but with at most rangePairs pairs in all. lo is a key, and hi - lo is
+// such that a range has the setting's number of pairs on average.
 type ranges struct {
 	ends   []uint32 // lo and hi of each
 	buffer *vk.Buffer[uint32]
-	sorted []uint32 // all keys that are there
+	sorted []uint32 // all keys of the structure
 }
 
-// n is how many ranges there are.
+// n returns the number of ranges.
 func (r ranges) n() int { return len(r.ends) / 2 }
 
-// keys are those in range i, in order.
+// keys returns the keys in range i, sorted.
 func (r ranges) keys(i int) []uint32 {
 	from := r.sorted[r.begin(i):]
 	return from[:sort.Search(len(from), func(j int) bool { return from[j] > r.ends[2*i+1] })]
 }
 
-// begin is the place of the first key of range i among all.
+// begin returns the index of the first key of range i among all keys.
 func (r ranges) begin(i int) int {
 	at, _ := slices.BinarySearch(r.sorted, r.ends[2*i])
 	return at
 }
 
-// ranges brings the structure to its pairs and makes ranges of them; open ones end with the last key.
+// ranges brings the structure to its pairs and makes ranges of them. Open ranges end with the greatest number.
 func (s *session) ranges(open bool) (ranges, Measurement) {
 	m := s.atLevels()
 	n := min(m.N, rangePairs/m.Length)
@@ -164,10 +164,10 @@ func (s *session) count() {
 	})
 }
 
-// list measures ranges of any number of pairs, which stand one behind the other.
+// list measures ranges of any number of pairs, whose results follow each other without gaps.
 func (s *session) list() {
 	r, m := s.ranges(false)
-	begins := make([]uint32, r.n()+1) // where the pairs of each range are to be
+	begins := make([]uint32, r.n()+1) // the index of the first pair of each range in the result
 	each(r.n(), func(i int) { begins[i+1] = uint32(len(r.keys(i))) })
 	for i := range r.n() {
 		begins[i+1] += begins[i]
@@ -187,8 +187,8 @@ func (s *session) list() {
 	})
 }
 
-// listFirst measures what other trees call a range query: a fixed number of pairs of each range, which so go to places
-// that need not be counted first.
+// listFirst measures what the papers of other trees call a range query: a fixed number of pairs of each range. Their
+// places are known without counting.
 func (s *session) listFirst() {
 	r, m := s.ranges(true)
 	w := structures.DeviceWindow{Count: r.n(), Width: m.Length, Ranges: r.buffer, Counts: s.room("counts", r.n())}
@@ -207,7 +207,7 @@ func (s *session) listFirst() {
 	})
 }
 
-// checkListed looks at the pairs of all ranges: want tells where those of each begin, and their keys.
+// checkListed checks the pairs of all ranges. want returns the index of the first pair of each, and its keys.
 func (s *session) checkListed(keys, values *vk.Buffer[uint32], pairs int, r ranges,
 	want func(i int) (at int, keys []uint32)) {
 	k, v := s.downloadNumbers(keys, pairs), s.downloadNumbers(values, pairs)
@@ -221,7 +221,7 @@ func (s *session) checkListed(keys, values *vk.Buffer[uint32], pairs int, r rang
 	})
 }
 
-// rank measures how many keys are less than each of as many as there are pairs, all present.
+// rank measures how many keys are less than each of n present keys.
 func (s *session) rank() {
 	m := s.atLevels()
 	key := func(i int) uint32 { return s.keys.key(s.order.at(i) % m.N) }
@@ -238,7 +238,7 @@ func (s *session) rank() {
 	})
 }
 
-// selectPairs measures the search for the pairs of as many ranks as there are, in no order.
+// selectPairs measures the lookups of the pairs of all ranks, in random order.
 func (s *session) selectPairs() {
 	m := s.atLevels()
 	rank := func(i int) uint32 { return uint32(s.order.at(i) % m.N) }
@@ -255,7 +255,7 @@ func (s *session) selectPairs() {
 	})
 }
 
-// export measures the writing of all pairs, in key order where the structure keeps one.
+// export measures the export of all pairs, in key order if the structure is ordered.
 func (s *session) export() {
 	m := s.atLevels()
 	e := structures.DeviceExport{Total: s.room("total", 1)}
@@ -269,7 +269,7 @@ func (s *session) export() {
 	})
 }
 
-// checkAll looks whether pairs are all that there are, each once.
+// checkAll checks that the pairs are all pairs of the structure, once each.
 func (s *session) checkAll(keys, values []uint32) {
 	each(len(keys), func(i int) {
 		if values[i] != s.space.value(keys[i]) {

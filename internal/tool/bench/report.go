@@ -17,13 +17,13 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Report is what a benchmark measured, and on what.
+// Report has the measurements of a benchmark and its environment.
 type Report struct {
 	Environment  Environment
 	Measurements []Measurement
 }
 
-// Environment is what figures must be quoted with.
+// Environment must be quoted with measurements.
 type Environment struct {
 	Device       string
 	Type         string
@@ -43,34 +43,34 @@ type Measurement struct {
 	Structure string
 	Op        string
 	N         int // elements in the structure
-	// Load is elements / slots of one slab a bucket, as laid out for N; of a tree the fill asked for.
+	// Load is elements / slots of one slab for each bucket, as laid out for N; for a tree, the Options.Fill.
 	Load  float64
-	Tile  int    // lanes a slab or node; 0: what measured best, kernel by kernel
-	Order string `json:",omitempty"` // of keys; "": random, or it does not matter
-	// Form is of a primitive, or the path of updates; "": the one that the device gets by itself.
+	Tile  int    // lanes for each slab or node; 0: for each kernel, the number that measured best
+	Order string `json:",omitempty"` // of keys; "": random, or without effect
+	// Form is the form of a primitive, or the path of updates; "": the default of the device.
 	Form       string          `json:",omitempty"`
-	Width      int             `json:",omitempty"` // bits of an element; 0: 32, or it has no widths
+	Width      int             `json:",omitempty"` // bits of an element; 0: 32, or without meaning
 	Batch      int             `json:",omitempty"` // pairs of a batch
-	Levels     string          `json:",omitempty"` // of an LSM: which are full
+	Levels     string          `json:",omitempty"` // of an LSM: which ones are full
 	Length     int             `json:",omitempty"` // pairs expected in a range
 	Stale      float64         `json:",omitempty"` // share of stale elements
-	Changed    float64         `json:",omitempty"` // share of the keys that were changed after a snapshot
-	Operations int             // of a run
-	Bytes      uint64          `json:",omitempty"` // that a run moves, read and written; 0: not known
-	Device     []time.Duration // by the device's clock, a run each; nil: the operation is no single dispatch
-	Steps      []time.Duration `json:",omitempty"` // of each batch of a series: the median of all runs
-	Wall       []time.Duration // from the call to its end; for a dispatch, from recording it to the end of waiting
+	Changed    float64         `json:",omitempty"` // share of the keys whose values changed after a snapshot
+	Operations int             // of one run
+	Bytes      uint64          `json:",omitempty"` // read and written by one run; 0: not known
+	Device     []time.Duration // by the device's clock, for each run; nil: the operation is not one dispatch
+	Steps      []time.Duration `json:",omitempty"` // for each batch of a series: the median of all runs
+	Wall       []time.Duration // from the call to its end; for a dispatch, from its recording to the end of the wait
 	Ratios     []Ratio         `json:",omitempty"`
 }
 
-// Ratio compares a measurement with another of the same run: the time of this one / that of the other, or for what
-// moves bytes the bandwidth of this one / that of the other.
+// Ratio compares a measurement with another one of the same run: by the quotient of the times, or if they move bytes,
+// of the bandwidths.
 type Ratio struct {
 	To    string
 	Value float64
 }
 
-// Median of some durations; 0 of none.
+// Median returns the median of durations, 0 if there are none.
 func Median(d []time.Duration) time.Duration {
 	if len(d) == 0 {
 		return 0
@@ -79,13 +79,13 @@ func Median(d []time.Duration) time.Duration {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Throughput is operations a second in millions, by the median of Times.
+// Throughput returns the millions of operations per second, by Time.
 func (m Measurement) Throughput() float64 { return rate(m.Operations, m.Time()) / 1e6 }
 
-// GBps is the gigabytes moved a second, 0 if their number is not known.
+// GBps returns the gigabytes moved per second, 0 if their number is not known.
 func (m Measurement) GBps() float64 { return rate(int(m.Bytes), m.Time()) / 1e9 }
 
-// Times are those of the runs by the device's clock, or without these by the wall's.
+// Times returns the times of the runs by the device's clock, or if there are none, by wall time.
 func (m Measurement) Times() []time.Duration {
 	if len(m.Device) != 0 {
 		return m.Device
@@ -96,7 +96,7 @@ func (m Measurement) Times() []time.Duration {
 // Time is the median of Times.
 func (m Measurement) Time() time.Duration { return Median(m.Times()) }
 
-// beside adds the time over that of another measurement, unless the clock has not seen that pass.
+// beside adds the ratio to the time of another measurement, unless that is 0 (too short for the clock).
 func (m *Measurement) beside(to string, other time.Duration) {
 	if other > 0 {
 		m.Ratios = append(m.Ratios, Ratio{to, float64(m.Time()) / float64(other)})
@@ -110,7 +110,7 @@ func rate(n int, d time.Duration) float64 {
 	return float64(n) / d.Seconds()
 }
 
-// commit is set by the linker (-ldflags "-X github.com/vkds/vkds/internal/tool/bench.commit=…") where Go does not note
+// commit is set by the linker (-ldflags "-X github.com/vkds/vkds/internal/tool/bench.commit=…") if Go does not record
 // it.
 var commit string
 
@@ -150,7 +150,7 @@ func ReadFile(path string) (report Report, err error) {
 	return report, nil
 }
 
-// Name is what tells a measurement from others of a report, in the form of Go's benchmarks.
+// Name returns a name that is unique in a report, in the form of Go's benchmarks.
 func (m Measurement) Name() string {
 	name := strings.ReplaceAll(fmt.Sprintf("%s/%s/n=%d", m.Structure, m.Op, m.N), " ", "")
 	if m.Load != 0 {
@@ -162,10 +162,10 @@ func (m Measurement) Name() string {
 	return name
 }
 
-// Write writes the report in the format of Go's benchmarks, which benchstat compares.
+// Write writes the report in the format of Go's benchmarks, which benchstat reads.
 func (r Report) Write(w io.Writer) error { return r.write(w, true) }
 
-// write leaves out the environment if that is written already.
+// write writes the report, with the environment if it is not written yet.
 func (r Report) write(w io.Writer, environment bool) (err error) {
 	if e := r.Environment; environment {
 		_, err = fmt.Fprintf(w, "device: %s\ndriver: %s\ncommit: %s\n", e.Device, e.Driver, e.Commit)
@@ -176,7 +176,7 @@ func (r Report) write(w io.Writer, environment bool) (err error) {
 	return err
 }
 
-// write writes a line per run.
+// write writes a line for each run.
 func (m Measurement) write(w io.Writer) error {
 	for i, t := range m.Times() {
 		line := fmt.Sprintf("Benchmark%s 1 %d ns/op %.6g Mop/s", m.Name(), t.Nanoseconds(), rate(m.Operations, t)/1e6)
@@ -196,7 +196,7 @@ func (m Measurement) write(w io.Writer) error {
 	return nil
 }
 
-// Settings are what a measurement stands at, beside n, the load and the tile, in words.
+// Settings returns the setting of a measurement in words, without n, the load and the tile.
 func (m Measurement) Settings() (all []string) {
 	for _, x := range []struct {
 		format string
@@ -218,7 +218,7 @@ func (m Measurement) Settings() (all []string) {
 	return all
 }
 
-// Figure writes a number with three digits at least.
+// Figure formats a number with at least three digits.
 func Figure(x float64) string {
 	places := 2
 	if x >= 100 {
@@ -229,7 +229,7 @@ func Figure(x float64) string {
 	return strconv.FormatFloat(x, 'f', places, 64)
 }
 
-// Power writes powers of two as such.
+// Power formats powers of two as such.
 func Power(n int) string {
 	if bits.OnesCount(uint(n)) == 1 {
 		return fmt.Sprintf("2^%d", bits.Len(uint(n))-1)

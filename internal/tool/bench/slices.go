@@ -12,7 +12,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// mapEndToEnd measures updates and lookups of a map from Go slices to Go slices.
+// mapEndToEnd measures updates and lookups of a map with Go slices.
 func mapEndToEnd[W structures.Word](s *session) {
 	s.empty()
 	insertion := insertCall(s, slicesOf[W](s.n, s.keys.key))
@@ -23,7 +23,7 @@ func mapEndToEnd[W structures.Word](s *session) {
 	besideCopies(s, findCall[W](s, s.query))
 }
 
-// treeEndToEnd measures insertion of a batch and search from Go slices to Go slices. The insertion tells the path that
+// treeEndToEnd measures the insertion of a batch and the search with Go slices. The insertion's Form is the path that
 // the tree chose.
 func treeEndToEnd[W structures.Word](s *session) {
 	t, q := s.tree(), newSequence(s.space, s.keys.order, s.n+s.batch)
@@ -44,29 +44,29 @@ func treeEndToEnd[W structures.Word](s *session) {
 	besideCopies(s, findCall[W](s, func(i int) uint32 { return q.key(s.order.at(i)) }))
 }
 
-// slicesOf are elements by their indices.
+// slicesOf returns n elements by their indices.
 func slicesOf[W structures.Word](n int, of func(i int) uint32) []W {
 	all := make([]W, n)
 	fill(all, func(i int) W { return elementOf[W](of(i)) })
 	return all
 }
 
-// valuesOf are the values that belong to keys.
+// valuesOf returns the values of keys.
 func valuesOf[W structures.Word](s *session, keys []W) []W {
 	return slicesOf[W](len(keys), func(i int) uint32 { return s.space.value(upperOf(keys[i])) })
 }
 
-// slicesCall is a call that writes its results into slices of the caller's.
+// slicesCall is a call that writes its results to the caller's slices.
 type slicesCall struct {
 	name          string
-	batch         int // operations of it; 0: n
+	batch         int // number of operations; 0: n
 	prepare, call func()
-	check         func() // of the last call's results
+	check         func() // checks the last call's results
 	in, out       [][]byte
 }
 
-// besideCopies measures a call with slices, and beside it what the same bytes cost that go to a device that does
-// nothing, and back (copies). It returns the call's measurement in the report.
+// besideCopies measures a call with slices, and for comparison how long it takes to copy the same bytes to the device
+// and back (copies). It returns the call's measurement in the report.
 func besideCopies(s *session, x slicesCall) *Measurement {
 	c := &copies{session: s}
 	defer c.close()
@@ -89,7 +89,7 @@ func besideCopies(s *session, x slicesCall) *Measurement {
 	return &s.report.Measurements[len(s.report.Measurements)-2]
 }
 
-// insertCall is the insertion of new keys.
+// insertCall inserts new keys.
 func insertCall[W structures.Word](s *session, keys []W) slicesCall {
 	values, status := valuesOf(s, keys), make([]structures.Status, len(keys))
 	table := s.structure().(interface {
@@ -111,7 +111,7 @@ func insertCall[W structures.Word](s *session, keys []W) slicesCall {
 	}
 }
 
-// findCall is the lookup of n keys that are there.
+// findCall looks up n present keys.
 func findCall[W structures.Word](s *session, query func(i int) uint32) slicesCall {
 	queries := slicesOf[W](s.n, query)
 	want, values, found := valuesOf(s, queries), make([]W, s.n), make([]bool, s.n)
@@ -131,8 +131,8 @@ func findCall[W structures.Word](s *session, query func(i int) uint32) slicesCal
 	}
 }
 
-// copies carries bytes to a device and back, and has nothing done to them: what calls with slices can't do without. As
-// these do, it has three chunks in flight, each with staging memory of its own, which it keeps.
+// copies copies bytes to a device and back, which every call with slices must do. Like these calls, it has three chunks
+// in flight, each with its own staging memory.
 type copies struct {
 	*session
 	slots [3]copySlot
@@ -141,13 +141,13 @@ type copies struct {
 type copySlot struct {
 	stream *vk.Stream
 	host   *vk.HostBuffer[byte]
-	device *vk.Buffer[byte] // nil if the device's memory is the host's: then there is nothing to copy beside
-	out    func()           // copies what has come back to its slices
+	device *vk.Buffer[byte] // nil if the device's memory is the host's, so nothing is copied
+	out    func()           // copies results to the caller's slices
 }
 
-// run carries what n operations bring and what they result in.
+// run copies the bytes of n operations to the device, and of their results back.
 func (c *copies) run(n int, in, out [][]byte) {
-	chunk := 1 << 21 // operations that go at once
+	chunk := 1 << 21 // operations of a chunk
 	if c.d.Info().Type == vk.CPU {
 		chunk = 1 << 17
 	}
@@ -171,7 +171,7 @@ func (s *copySlot) end(ctx context.Context) {
 	}
 }
 
-// begin sends a chunk on its way.
+// begin submits the copies of a chunk.
 func (c *copies) begin(s *copySlot, part func([]byte) []byte, in, out [][]byte) {
 	up, down := 0, 0
 	for _, b := range in {
@@ -235,7 +235,7 @@ func (c *copies) close() {
 	ok(err)
 }
 
-// bytesOf is the memory of a slice.
+// bytesOf returns the memory of a slice.
 func bytesOf[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }

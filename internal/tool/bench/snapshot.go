@@ -9,13 +9,13 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// versioned is a tree with snapshots at either width.
+// versioned is a tree with snapshots, of either width.
 type versioned interface {
 	tree
 	snapshot(context.Context) (snapshot, error)
 }
 
-// snapshot is what a tree held at a time.
+// snapshot has the methods of a snapshot of either width.
 type snapshot interface {
 	On(*vk.Stream) structures.QueriesOnStream
 	Len(context.Context) (uint64, error)
@@ -32,24 +32,25 @@ func newVersioned[W structures.Word](ctx context.Context, d *vk.Device, o btree.
 }
 
 func openVersioned(s *session) dictionary {
-	// A batch whose tree has to grow first is submitted in between, and has no time of its own.
+	// If the tree has to grow for a batch, the batch is submitted in parts, and has no time of its own. So the tree is
+	// large.
 	return open[tree](s, s.treeOptions(4*snapshotBatches*s.batch), newVersioned[uint32], newVersioned[uint64])
 }
 
-// snapshotTable is a tree as queries see it at a snapshot.
+// snapshotTable is a tree whose queries read a snapshot.
 type snapshotTable struct {
 	at snapshot
 	tree
 }
 
-const snapshotBatches = 8 // of a series, after a snapshot each
+const snapshotBatches = 8 // of a series; before each one a snapshot is opened
 
-// newSnapshot opens one of the tree at hand.
+// newSnapshot opens a snapshot of the tree.
 func (s *session) newSnapshot() snapshot { return must(s.tree().(versioned).snapshot(s.ctx)) }
 
-// insertSnapshots measures a series of batches of new pairs into n, each after a snapshot of its own. The one before
-// is closed then. The device's times are those of the batches; by wall time, snapshots and the freeing of versions are
-// in it, too. Beside it stand the same batches without snapshots.
+// insertSnapshots measures a series of batches of new pairs into n pairs. Before each batch a snapshot is opened, and
+// the last one is closed. The device's times are those of the batches. Wall times include the snapshots and the freeing
+// of versions. The same batches without snapshots are measured for comparison.
 func (s *session) insertSnapshots() {
 	pairs := s.n + snapshotBatches*s.batch
 	q := newSequence(s.space, s.keys.order, pairs)
@@ -65,7 +66,7 @@ func (s *session) insertSnapshots() {
 	s.add(m)
 }
 
-// snapshotSeries is one run of the batches, again where operations were given up (run).
+// snapshotSeries does one run of the batches. It repeats the run if operations are left pending (run).
 func (s *session) snapshotSeries(q sequence, taken bool) (device, wall []time.Duration) {
 	for start := time.Now(); ; {
 		s.holdOf(q, s.n)
@@ -94,7 +95,7 @@ func (s *session) snapshotRun(q sequence, taken bool) (device, wall []time.Durat
 		key := func(i int) uint32 { return q.key(first + i) }
 		b := structures.DeviceBatch{Count: s.batch, Keys: s.batchOf("batch keys", s.batch, key),
 			Values: s.batchOf("batch values", s.batch, func(i int) uint32 { return s.space.value(key(i)) })}
-		s.heat() // the host was at work for long
+		s.heat() // the host was busy for long, so the clock may have dropped
 		start := time.Now()
 		if taken {
 			next := s.newSnapshot()
@@ -116,7 +117,7 @@ func (s *session) snapshotRun(q sequence, taken bool) (device, wall []time.Durat
 	return device, wall
 }
 
-// atSnapshot measures queries of a snapshot after which a share of the keys has got other values.
+// atSnapshot measures queries of a snapshot, after a share of the keys has got other values.
 func atSnapshot(measure func(*session)) func(*session) {
 	return func(s *session) {
 		s.changing()
@@ -130,7 +131,7 @@ func atSnapshot(measure func(*session)) func(*session) {
 	}
 }
 
-// changeShare gives a share of the keys other values: the first ones of present.
+// changeShare gives other values to a share of the keys: the first ones of present.
 func (s *session) changeShare(share float64) {
 	for _, p := range chunks(max(1, int(share*float64(s.n))), 1<<22) {
 		b := s.assignment(p.count, func(i int) uint32 { return s.present(p.first + i) })

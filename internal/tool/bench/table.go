@@ -9,27 +9,28 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Op is an operation that a benchmark measures.
+// Op is an operation of a benchmark.
 type Op struct {
 	Name    string // in the command line
 	About   string
-	Default bool   // measured unless others are asked for
-	axes    string // names of axes, split by blanks
+	Default bool   // measured if no operations are named
+	axes    string // names of axes, separated by spaces
 }
 
-// Has says whether an operation's figures differ by an axis.
+// Has reports whether the operation depends on an axis.
 func (p Op) Has(axis string) bool {
 	return axis == "n" || slices.Contains(strings.Fields(p.axes), axis)
 }
 
-// cell is an operation of one structure, and how it is measured.
+// cell is an operation of one structure, and its measurement.
 type cell struct {
 	Op
-	on      string // what it is measured on: a name of openers; "": its benchmark's
+	on      string // the structure: a name of openers; "": the benchmark's own
 	measure func(*session)
 }
 
-// row is an operation of some benchmarks, split by blanks; * marks those that measure it unless others are asked for.
+// row is an operation of some benchmarks, separated by spaces. * marks those that measure it if no operations are
+// named.
 type row struct {
 	of, name, axes, about string
 	measure               func(*session)
@@ -37,9 +38,8 @@ type row struct {
 
 const ordered3 = "btree* lsm* sortedarray*"
 
-// table is all that is measured, of each benchmark in the order of the rows. A row's axes are added to those of its
-// benchmark (columns); "lsm:levels" is for one benchmark alone, and "-order" takes one away. "slabhash:set" is measured
-// on a set, an opener of its own.
+// table has all operations, in the order of the output. A row's axes are added to those of its benchmark (columns).
+// "lsm:levels" is for one benchmark only, and "-order" removes an axis. "slabhash:set" is measured on the opener set.
 var table = slices.Concat([]row{
 	{"slabhash*", "build", "", "Insert of n new pairs into an empty map, keys unique", insertion(structures.Insert)},
 	{"btree*", "build", "", "bulk build from n pairs in the order of their keys' sequence", (*session).bulkBuild},
@@ -139,8 +139,8 @@ var table = slices.Concat([]row{
 // benchmark is a structure, or a family of primitives.
 type benchmark struct {
 	name  string
-	size  int    // n unless others are asked for
-	axes  string // what all of its figures differ by
+	size  int    // the default of n
+	axes  string // axes of all operations
 	cells []cell
 }
 
@@ -193,12 +193,12 @@ func benchmarkOf(name string) (*benchmark, error) {
 	return &b, nil
 }
 
-// has says whether the figures of any operation differ by an axis.
+// has reports whether an operation depends on an axis.
 func (b *benchmark) has(axis string) bool {
 	return slices.ContainsFunc(b.cells, func(c cell) bool { return c.Has(axis) })
 }
 
-// Ops lists what a benchmark can measure, by its name in the command line.
+// Ops lists the operations of a benchmark, by its name in the command line.
 func Ops(name string) (ops []Op) {
 	b, err := benchmarkOf(name)
 	if err != nil {
@@ -210,7 +210,7 @@ func Ops(name string) (ops []Op) {
 	return ops
 }
 
-// AxesOf lists what the figures of a benchmark differ by, with its own defaults.
+// AxesOf lists the axes of a benchmark, with its own defaults.
 func AxesOf(name string) (axes []Axis) {
 	b, err := benchmarkOf(name)
 	if err != nil {
