@@ -30,7 +30,7 @@ func insertion(kind structures.Kind) func(*session) {
 	}
 }
 
-// bulkBuild measures the making of a tree of all pairs.
+// bulkBuild measures the bulk build of a tree of all pairs.
 func (s *session) bulkBuild() {
 	t := s.tree()
 	keys, values := s.all(s.keys)
@@ -42,10 +42,10 @@ func (s *session) bulkBuild() {
 	})
 }
 
-// part is so many pairs from one on.
+// part is a range of pairs.
 type part struct{ first, count int }
 
-// doubling cuts n pairs into batches that begin small and double with the tree, up to a largest one.
+// doubling divides n pairs into batches. The first ones are small, and each is as large as all before, up to largest.
 func doubling(n, largest int) (parts []part) {
 	const smallest = 1 << 10
 	for first := 0; first < n; {
@@ -56,7 +56,7 @@ func doubling(n, largest int) (parts []part) {
 	return parts
 }
 
-// chunks cuts n pairs into batches of one size.
+// chunks divides n pairs into batches of one size.
 func chunks(n, size int) (parts []part) {
 	for first := 0; first < n; first += size {
 		parts = append(parts, part{first, min(n-first, size)})
@@ -64,11 +64,11 @@ func chunks(n, size int) (parts []part) {
 	return parts
 }
 
-// insertFromEmpty inserts all pairs into an empty tree. A concurrent batch that is larger than the tree has too many
-// operations at each leaf, so the batches begin small and double with the tree, as the host's do.
+// insertFromEmpty inserts all pairs into an empty tree. A concurrent batch larger than the tree would have too many
+// operations for each leaf. So batches begin small and double with the tree, as those from Go slices do.
 func (s *session) insertFromEmpty() {
 	m := s.measurement(s.n, s.n)
-	m.Batch = s.at.Batch // so that all sizes are of one curve
+	m.Batch = s.at.Batch // the setting's, so that all sizes are on one curve
 	parts := s.treeBatches()
 	s.measure(m, task{
 		pending: s.at.Path != btree.Batched,
@@ -86,7 +86,8 @@ func (s *session) insertFromEmpty() {
 	s.there = -1
 }
 
-// treeBatches are the batches of insertFromEmpty. A concurrent one begins where its buffers do.
+// treeBatches returns the batches of insertFromEmpty. A concurrent one has buffers of its own.
+// First.
 func (s *session) treeBatches() (all []structures.DeviceBatch) {
 	keys, values := s.all(s.keys)
 	if s.at.Path == btree.Batched {
@@ -107,7 +108,7 @@ func (s *session) treeBatches() (all []structures.DeviceBatch) {
 	return all
 }
 
-// update records a batch of updates of one kind on the path of the setting.
+// update records a batch of updates of one kind, on the setting's path.
 func (s *session) update(kind structures.Kind, b structures.DeviceBatch) error {
 	if s.at.Path == btree.Batched {
 		return s.updateOn(kind, b)
@@ -117,7 +118,7 @@ func (s *session) update(kind structures.Kind, b structures.DeviceBatch) error {
 			Alone: true})
 }
 
-// eachBatch cuts the pairs of a sequence, from one up to another, into batches in buffers of their own.
+// eachBatch divides a range of a sequence into batches, and calls do with each, in buffers of the batch's size.
 func (s *session) eachBatch(q sequence, from, upTo int, do func(structures.DeviceBatch)) {
 	keys, values := s.all(q)
 	b := structures.DeviceBatch{Keys: s.roomFor("batch keys", s.batch), Values: s.roomFor("batch values", s.batch)}
@@ -130,14 +131,14 @@ func (s *session) eachBatch(q sequence, from, upTo int, do func(structures.Devic
 	}
 }
 
-// insertRuns measures the insertion of all n pairs, batch by batch, into an empty structure: section V-B of the GPU
-// LSM's paper. An insertion into a sorted array waits for the device in the middle, so that only the host can time it.
+// insertRuns measures the insertion of all n pairs into an empty structure, batch by batch: section V-B of the GPU
+// LSM's paper. An insertion into a sorted array waits for the device, so only the host can time it.
 func (s *session) insertRuns() {
 	first := true
 	run := func() (device, wall []time.Duration) {
 		s.empty()
 		s.eachBatch(s.keys, 0, s.n, func(b structures.DeviceBatch) {
-			s.wait() // what was copied for the batch is no part of it
+			s.wait() // for the copies, which are not measured
 			w, d := s.timed(func() error {
 				return s.updateOn(structures.Insert, b)
 			})
@@ -160,19 +161,19 @@ func (s *session) insertRuns() {
 	s.add(m)
 }
 
-// change is a batch of updates of one kind on a structure of the first n pairs of a sequence.
+// change is a batch of updates of one kind, on a structure of the first n pairs of a sequence.
 type change struct {
 	kind   structures.Kind
-	status structures.Status // that each operation has
+	status structures.Status // the status of each operation
 	on     sequence
 	count  int
-	key    func(i int) uint32                  // of operation i
-	after  func(key uint32) (v uint32, _ bool) // the value that a key of the batch then has, and whether it is there
-	pairs  int                                 // there afterwards
-	again  bool                                // it leaves the structure fit for the next run
+	key    func(i int) uint32                  // the key of operation i
+	after  func(key uint32) (v uint32, _ bool) // the value of a key of the batch after it, and whether it is there
+	pairs  int                                 // the number of pairs after it
+	again  bool                                // the next run needs no preparation
 }
 
-// assignAll assigns other values than those that are there, to all keys of a hash table.
+// assignAll assigns new values to all keys of a hash table.
 func (s *session) assignAll() {
 	s.change(change{structures.Insert, structures.Assigned, s.keys, s.n, s.query, s.otherValue, s.n, true})
 }
@@ -181,7 +182,8 @@ func (s *session) deleteAll() {
 	s.change(change{structures.Delete, structures.Deleted, s.keys, s.n, s.query, gone, 0, false})
 }
 
-// insertBatch inserts the pairs that come next in the sequence: of an ascending one keys above all that are there.
+// insertBatch inserts the next pairs of the sequence. In an ascending one, they are greater than all keys that are
+// there.
 func (s *session) insertBatch() {
 	q := newSequence(s.space, s.keys.order, s.n+s.batch)
 	s.change(change{structures.Insert, structures.Inserted, q, s.batch, func(i int) uint32 { return q.key(s.n + i) },
@@ -196,7 +198,7 @@ func (s *session) deleteBatch() {
 	s.change(change{structures.Delete, structures.Deleted, s.keys, s.batch, s.present, gone, s.n - s.batch, false})
 }
 
-// present is a key that is there: any of them in turn if they are random, else one after the other.
+// present returns a key that is there. If keys are random, it is any of them; otherwise it is key i.
 func (s *session) present(i int) uint32 {
 	if s.keys.order == Random {
 		i = s.order.at(i)
@@ -239,8 +241,8 @@ func (s *session) change(c change) {
 	s.there = -1
 }
 
-// deleteRanges measures the deletion of every fourth stretch of so many neighbouring keys as a range is long, the
-// stretches in no order. The call waits by itself, so the time is the wall's.
+// deleteRanges measures the deletion of ranges. Each has as many consecutive keys as the setting's length; there is one
+// for every fourth stretch of that many keys, in random order. The call waits itself, so the time is wall time.
 func deleteRanges[W structures.Word](s *session) {
 	x := everyFourth[W](s, min(s.at.Length, s.n))
 	counts := new([]uint32)
@@ -253,11 +255,11 @@ func deleteRanges[W structures.Word](s *session) {
 	s.add(m)
 }
 
-// stretches are ranges of so many keys each.
+// stretches are ranges with the same number of keys.
 type stretches[W structures.Word] struct {
 	ranges []structures.Range[W]
 	length int
-	sorted []uint32 // all keys, of which every fourth stretch is deleted
+	sorted []uint32 // all keys; every fourth stretch of them is deleted
 }
 
 func everyFourth[W structures.Word](s *session, length int) stretches[W] {
@@ -273,14 +275,14 @@ func everyFourth[W structures.Word](s *session, length int) stretches[W] {
 
 func (x stretches[W]) pairs() int { return len(x.ranges) * x.length }
 
-// has says whether one of the stretches has a key that was there.
+// has reports whether one of the ranges had a key.
 func (x stretches[W]) has(key uint32) bool {
 	at, _ := slices.BinarySearch(x.sorted, key)
 	stretch := at / x.length
 	return stretch%4 == 0 && stretch/4 < len(x.ranges)
 }
 
-// checkDeleted looks whether the pairs of stretches are gone and all others there, and whether they were counted.
+// checkDeleted checks that the pairs of the ranges, and no others, are gone, and that the counts are right.
 func checkDeleted[W structures.Word](s *session, x stretches[W], counts []uint32) {
 	for i, got := range counts {
 		if int(got) != x.length {
@@ -297,10 +299,10 @@ func checkDeleted[W structures.Word](s *session, x stretches[W], counts []uint32
 	})
 }
 
-// skew gives the number of the key at each of n places: number 0 at a share of them, each other number once.
+// skew gives each of n places the number of a key: 0 for a share of the places, and each other number once.
 type skew struct {
 	places order
-	hot    int // places of number 0
+	hot    int // places with number 0
 }
 
 func newSkew(s *session) skew {
@@ -309,15 +311,15 @@ func newSkew(s *session) skew {
 
 func (k skew) number(i int) int { return max(0, k.places.at(i)-k.hot+1) }
 
-// skewed measures updates of an empty hash table by n pairs of which one key takes a share. The value at place i is
-// i+1, of 64 bits that number in both words.
+// skewed measures updates of an empty hash table with n pairs, of which one key has a share. The value at place i is
+// i+1; at 64 bits, both words are i+1.
 func skewed(kind structures.Kind) func(*session) {
 	return func(s *session) {
 		r := newSkew(s)
 		b := structures.DeviceBatch{Count: s.n, Status: s.status, Left: s.left,
 			Keys: s.batchOf("batch keys", s.n, func(i int) uint32 { return s.space.key(r.number(i)) }),
 			Values: s.words("batch values", s.n<<s.width, func(i int) uint32 {
-				return uint32(i>>s.width + 1) // both words are the number, so that sums carry from one to the other
+				return uint32(i>>s.width + 1) // in both words, so that sums carry from one to the other
 			})}
 		s.empty()
 		s.measure(s.measurement(s.n, s.n), task{
@@ -330,9 +332,9 @@ func skewed(kind structures.Kind) func(*session) {
 	}
 }
 
-// checkSkewed looks whether each key was inserted once, and has what all operations on it come to.
+// checkSkewed checks that each key was inserted once, and has the result of all operations on it.
 func (s *session) checkSkewed(r skew, kind structures.Kind, b structures.DeviceBatch) {
-	ok(s.status.Download(s.ctx, 0, s.bytes)) // before the look-ups take its place
+	ok(s.status.Download(s.ctx, 0, s.bytes)) // before the lookups overwrite it
 	type outcome struct{ sum, least, inserted atomic.Uint64 }
 	keys := make([]outcome, s.n)
 	each(s.n, func(i int) {
@@ -358,7 +360,7 @@ func (s *session) checkSkewed(r skew, kind structures.Kind, b structures.DeviceB
 	if s.width == structures.Bits64 {
 		doubled |= 1 << 32
 	}
-	winners := make([]atomic.Uint64, s.n) // of the insertions, whichever came last
+	winners := make([]atomic.Uint64, s.n) // the values of the insertions that came last
 	each(s.n, func(i int) {
 		number := r.number(i)
 		k := &keys[number]

@@ -8,7 +8,7 @@ import (
 	"github.com/vkds/vkds/structures/slabhash"
 )
 
-// flush deletes the first half of the queries' keys, and measures the compaction.
+// flush measures a flush after the deletion of half of the pairs.
 func (s *session) flush() {
 	s.hold(s.n)
 	b := structures.DeviceBatch{Count: s.n / 2, Keys: s.batchOf("batch keys", s.n/2, s.query), Status: s.status,
@@ -26,7 +26,7 @@ func (s *session) flush() {
 	s.add(m)
 }
 
-// rehash measures the way into so many times as many buckets.
+// rehash measures a rehash to factor times as many buckets.
 func (s *session) rehash(factor float64) {
 	s.hold(s.n)
 	table := s.hash()
@@ -41,8 +41,8 @@ func (s *session) rehash(factor float64) {
 
 const slabBytes = 128
 
-// ofSlabs measures a call that reads all slabs that there are and writes those that there are then, and waits by
-// itself: the wall time is its own, the device's that of its kernel.
+// ofSlabs measures a call that reads all slabs of the table and writes those of the new one. The call waits itself: the
+// wall time is that of the call, and the device's time that of its kernel.
 func (s *session) ofSlabs(m Measurement, prepare, call func(), kernel string) Measurement {
 	before := must(s.hash().Inspect().Stats(s.ctx)).Slabs
 	m = s.calls(m, prepare, call, s.hash().Inspect().Timings, kernel)
@@ -50,7 +50,7 @@ func (s *session) ofSlabs(m Measurement, prepare, call func(), kernel string) Me
 	return m
 }
 
-// clear is measured on a map with a pool of its own, which is what most have.
+// clear uses a map with its own pool, as most maps have.
 func (s *session) clear() {
 	own := s.newMap(s.hashOptions(bucketsFor(s.n, s.at.Load, slabhash.SlotsAt(s.width, false)), nil))
 	defer own.Close()
@@ -66,14 +66,14 @@ func (s *session) clear() {
 	s.add(m)
 }
 
-// cleanup measures LSM.Cleanup of full levels, a share of whose elements is stale because their keys were inserted
-// again with another value (section V-D).
+// cleanup measures LSM.Cleanup of full levels. A share of the elements is stale, because their keys were inserted again
+// with other values (section V-D).
 func (s *session) cleanup() {
 	s.empty()
 	elements := FullLevels.batches(s.n, s.batch) * s.batch
 	again := int(s.at.Stale * float64(elements))
 	different := elements - again
-	pick := newOrder(different, uint64(s.o.Seed)<<11|1) // of those that come again
+	pick := newOrder(different, uint64(s.o.Seed)<<11|1) // of the keys that are inserted again
 	key := func(i int) uint32 { return s.keys.key(pick.at(i)) }
 	l := s.structure().(interface {
 		Cleanup(context.Context) error
@@ -104,13 +104,13 @@ func (s *session) cleanup() {
 	s.add(m)
 }
 
-// assignment is a batch that gives keys other values than theirs.
+// assignment returns a batch that assigns other values to keys.
 func (s *session) assignment(count int, key func(i int) uint32) structures.DeviceBatch {
 	return structures.DeviceBatch{Count: count, Keys: s.batchOf("batch keys", count, key),
 		Values: s.batchOf("batch values", count, func(i int) uint32 { return ^s.space.value(key(i)) })}
 }
 
-// compact fills the nodes of a tree as far as they go.
+// compact measures a compaction that fills the nodes of a tree completely.
 func (s *session) compact() {
 	t := s.tree()
 	m := s.calls(s.measurement(s.n, s.n), func() { s.holdOf(s.keys, s.n) }, func() { ok(t.Compact(s.ctx, 1)) }, nil, "")

@@ -10,22 +10,22 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// workload is what all settings of one n share: the keys and their order, and the device's buffers, which are made when
-// first asked for.
+// workload has what all settings of one n share: the keys and their order, and device buffers, which are made when they
+// are first needed.
 type workload struct {
 	space  keySpace
-	order  order // of queries: other than that of the insertions
+	order  order // of queries; it differs from the order of insertions
 	stream *vk.Stream
 
-	carry []uint32 // words of the host on their way up or down
-	bytes []uint8  // n of the host, for statuses that came down
+	carry []uint32 // words on the host, on their way to or from the device
+	bytes []uint8  // n statuses on the host
 
 	buffers map[string]*vk.Buffer[uint32]
 	status  *vk.Buffer[uint8]
 	left    *vk.Buffer[uint32]
 	heater  *primitives.Primitives // nil until it is needed
 
-	patience time.Duration // for how long work is tried again of which operations were given up
+	patience time.Duration // how long to repeat work that leaves operations pending
 }
 
 func newWorkload(d *vk.Device, seed uint32, n int) *workload {
@@ -40,11 +40,11 @@ func newWorkload(d *vk.Device, seed uint32, n int) *workload {
 		w.close()
 		ok(err)
 	}
-	w.stream.Fill(w.left, 0, 4, 0) // batches add to it, and measure sees to it that none has a reason to
+	w.stream.Fill(w.left, 0, 4, 0) // batches add to it; measure checks that it stays 0
 	return w
 }
 
-// close waits for what is under way, which uses the memory that is freed.
+// close waits for the stream, whose work may use the memory that close frees.
 func (w *workload) close() {
 	if w.stream != nil {
 		w.stream.Close()
@@ -65,8 +65,8 @@ func (w *workload) close() {
 
 func (s *session) wait() { ok(s.stream.Wait(s.ctx)) }
 
-// heat keeps a GPU at its full clock where a benchmark has to prepare each run: in the gaps that this leaves, an H200
-// falls to a clock at which the run takes more than twice as long.
+// heat keeps a GPU at its full clock if a benchmark has to prepare each run. In the pauses, the clock of an H200 drops
+// so far that a run takes more than twice as long.
 func (s *session) heat() {
 	const words, time300 = 1 << 24, 300 * time.Millisecond
 	if s.d.Info().Type == vk.CPU || s.o.WarmUp == 0 {
@@ -85,7 +85,7 @@ func (s *session) heat() {
 	}
 }
 
-// room returns the buffer of a name, of so many words at least; its contents are whatever they were.
+// room returns the buffer of a name, with at least that many words of any content.
 func (s *session) room(name string, words int) *vk.Buffer[uint32] {
 	if b := s.buffers[name]; b != nil {
 		if b.Len() >= words {
@@ -98,7 +98,7 @@ func (s *session) room(name string, words int) *vk.Buffer[uint32] {
 	return s.buffers[name]
 }
 
-// words is a buffer of so many words, each a function of its index.
+// words returns a buffer of count words, each a function of its index.
 func (s *session) words(name string, count int, of func(i int) uint32) *vk.Buffer[uint32] {
 	b, words := s.room(name, count), s.carried(count)
 	fill(words, of)
@@ -106,7 +106,7 @@ func (s *session) words(name string, count int, of func(i int) uint32) *vk.Buffe
 	return b
 }
 
-// carried is room of the host for words on their way up or down.
+// carried returns memory of the host for words on their way to or from the device.
 func (s *session) carried(words int) []uint32 {
 	if len(s.carry) < words {
 		s.carry = make([]uint32, words)
@@ -114,7 +114,7 @@ func (s *session) carried(words int) []uint32 {
 	return s.carry[:words]
 }
 
-// elements returns the buffer of a name with n elements of the width at hand; once made, they stay.
+// elements returns the buffer of a name with n elements of the session's width. It makes them once.
 func (s *session) elements(name string, of func(i int) uint32) *vk.Buffer[uint32] {
 	if s.width == structures.Bits64 {
 		name += ", 64 bits"
@@ -125,7 +125,7 @@ func (s *session) elements(name string, of func(i int) uint32) *vk.Buffer[uint32
 	return s.batchOf(name, s.n, of)
 }
 
-// batchOf is a buffer of so many elements of the width at hand.
+// batchOf returns a buffer of count elements of the session's width.
 func (s *session) batchOf(name string, count int, of func(i int) uint32) *vk.Buffer[uint32] {
 	if s.width == structures.Bits64 {
 		return s.words(name, 2*count, func(i int) uint32 { return uint32(s.element(of(i/2)) >> (i % 2 * 32)) })
@@ -133,12 +133,12 @@ func (s *session) batchOf(name string, count int, of func(i int) uint32) *vk.Buf
 	return s.words(name, count, of)
 }
 
-// roomFor is room for so many elements of the width at hand.
+// roomFor returns room for n elements of the session's width.
 func (s *session) roomFor(name string, n int) *vk.Buffer[uint32] { return s.room(name, n<<s.width) }
 
-// all are the buffers of the first keys of a sequence in their order, and of their values: n of each at least.
+// all returns the buffers of the first keys of a sequence and of their values, at least n of each.
 func (s *session) all(q sequence) (keys, values *vk.Buffer[uint32]) {
-	name := q.order.String() // of random keys the first ones are the same however many there are
+	name := q.order.String() // the first random keys do not depend on n
 	if q.order != Random {
 		name += fmt.Sprintf(" of %d", q.n)
 	}
@@ -146,20 +146,20 @@ func (s *session) all(q sequence) (keys, values *vk.Buffer[uint32]) {
 		func(i int) uint32 { return s.space.value(q.key(i)) })
 }
 
-// asked are the buffers of n queries and of room for their answers.
+// asked returns the buffers of n queries and of room for their answers.
 func (s *session) asked(of func(i int) uint32) (queries, answers *vk.Buffer[uint32]) {
 	return s.batchOf("queries", s.n, of), s.roomFor("answers", s.n)
 }
 
-// listed are buffers for so many pairs.
+// listed returns buffers for that many pairs.
 func (s *session) listed(pairs int) (keys, values *vk.Buffer[uint32]) {
 	return s.roomFor("listed keys", pairs), s.roomFor("listed values", pairs)
 }
 
-// query is the key that query i asks for, if all are to be there.
+// query returns the key of query i, if all keys are to be present.
 func (s *session) query(i int) uint32 { return s.keys.key(s.order.at(i)) }
 
-// inOrder returns the keys that are there, in order.
+// inOrder returns the first keys of the sequence, sorted.
 func (s *session) inOrder(pairs int) []uint32 {
 	if len(s.sorted) != pairs {
 		s.sorted = make([]uint32, pairs)
@@ -169,20 +169,20 @@ func (s *session) inOrder(pairs int) []uint32 {
 	return s.sorted
 }
 
-// task is work on the stream that is measured.
+// task is work on the stream to be measured.
 type task struct {
-	prepare func()       // brings things into the state before; not measured
-	record  func() error // puts the work on the stream
-	check   func()       // looks at the results
-	pending bool         // the work counts operations given up, of which there may be none
+	prepare func()       // restores the state before the work; not measured
+	record  func() error // records the work
+	check   func()       // checks the results
+	pending bool         // the work counts operations left pending, of which there must be none
 }
 
-// measure runs a task: once to check it (and to have its kernels made), then for the warm-up's time, then as often
-// as asked for, and checks the last run as well.
+// measure runs a task: first to check it (and to make its kernels), then for the time of the warm-up, then as often as
+// Options.Repeat. It also checks the last run.
 func (s *session) measure(m Measurement, t task) Measurement {
 	s.run(&m, t, false)
 	t.check()
-	s.heat() // the check took the host long, and an H200 may take longer than the warm-up to be at its full clock again
+	s.heat() // the host took long for the check, and the warm-up may be too short for an H200 to reach its full clock
 	for start := time.Now(); time.Since(start) < s.o.WarmUp; {
 		s.run(&m, t, false)
 	}
@@ -196,8 +196,8 @@ func (s *session) measure(m Measurement, t task) Measurement {
 	return s.add(m)
 }
 
-// run runs a task, again where operations were given up: on a CPU device, what holds a latch may be off its processor
-// for longer than others wait for it. On a loaded machine that may be so many times.
+// run runs a task, and repeats it if operations are left pending: on a CPU device, the thread that holds a latch may
+// lose its processor for longer than others wait. On a loaded machine this may happen several times.
 func (s *session) run(m *Measurement, t task, timed bool) {
 	const tries = 4 // at least
 	start := time.Now()
@@ -217,7 +217,7 @@ func (s *session) failPending(left uint32) {
 	s.fail("%d operations were left pending, so that the time is not that of all", left)
 }
 
-// once runs a task once, and notes its times unless operations were left.
+// once runs a task once, and records its times unless operations are left pending.
 func (s *session) once(m *Measurement, t task, timed bool) (left uint32) {
 	if t.prepare != nil {
 		t.prepare()
@@ -235,10 +235,10 @@ func (s *session) once(m *Measurement, t task, timed bool) (left uint32) {
 	return left
 }
 
-// timed submits what is recorded and waits for it: the time from recording to the end of waiting, and the device's, nil
-// where the work was submitted in parts.
+// timed records and submits work, and waits for it. It returns the time from the recording to the end of the wait, and
+// the device's time, nil if the work was submitted in parts.
 func (s *session) timed(record func() error) (wall time.Duration, device *time.Duration) {
-	s.stream.Timings() // those of the preparation
+	s.stream.Timings() // drops those of the preparation
 	var err error
 	start := time.Now()
 	s.stream.Timed(s.op.Name, func() { err = record() })
@@ -253,14 +253,14 @@ func (s *session) timed(record func() error) (wall time.Duration, device *time.D
 	return wall, device
 }
 
-// calls measures calls that wait by themselves, after the preparation of each; what the last one gave is for the caller
-// to check. kernels, if not nil, tells what the device did in the last call: the times of the kernels with the label,
-// or with any label if it is "", are added up.
+// calls measures calls that wait themselves, each after prepare. The caller checks the result of the last one. kernels,
+// if not nil, returns what the device did in the last call: the device's time is the sum of the times with the label,
+// or of all if label is "".
 func (s *session) calls(m Measurement, prepare, call func(), kernels func() []vk.Timing, label string) Measurement {
 	for begin, warm := time.Now(), false; len(m.Wall) < s.o.Repeat; {
 		prepare()
 		if kernels != nil {
-			kernels() // those of the preparation
+			kernels() // drops those of the preparation
 		}
 		start := time.Now()
 		call()
@@ -282,8 +282,8 @@ func (s *session) calls(m Measurement, prepare, call func(), kernels func() []vk
 	return m
 }
 
-// series measures runs of batches: the times of each batch's, by the device's clock or without it by the wall's, become
-// medians.
+// series measures runs of batches. The step of a batch is the median of its times, by the device's clock or otherwise
+// by wall time.
 func (s *session) series(m Measurement, run func() (device, wall []time.Duration)) Measurement {
 	var steps [][]time.Duration
 	for begin, warm := time.Now(), false; len(m.Wall) < s.o.Repeat; warm = warm || time.Since(begin) >= s.o.WarmUp {
@@ -314,5 +314,5 @@ func sum(of []time.Duration) (total time.Duration) {
 	return total
 }
 
-// ending waits for the stream whatever became of the cell: what is under way uses memory that the cell frees.
+// ending waits for the stream, also after a failure, because its work may use memory that the cell frees.
 func (s *session) ending() { s.stream.Wait(context.Background()) }

@@ -1,4 +1,4 @@
-// Package blocks reads a text in blocks of whole lines, which are parsed by all cores and used in their order.
+// Package blocks reads a text in blocks of whole lines, which all cores parse and the caller uses in order.
 package blocks
 
 import (
@@ -8,19 +8,19 @@ import (
 	"runtime"
 )
 
-// Bytes is how much text one goroutine parses at a time, if nothing else is asked for.
+// Bytes is the default size of the text that one goroutine parses at a time.
 const Bytes = 1 << 20
 
 // Block is a part of a text. It ends at the end of a line, unless that line is longer than a block.
 type Block[T any] struct {
 	Text []byte
-	Err  error // follows the text: io.EOF, or why no more can be read
+	Err  error // the error after the text: io.EOF, or why no more can be read
 
 	parsed T
-	done   chan struct{} // closed when parsed is there; nil: nobody has parsed it
+	done   chan struct{} // closed when parsed is ready; nil: the block is not parsed
 }
 
-// Parsed waits until the block is parsed, and returns what was found in it, or nil if nobody parses it.
+// Parsed waits until the block is parsed, and returns the result, or nil if the block is not parsed.
 func (x *Block[T]) Parsed() *T {
 	if x.done == nil {
 		return nil
@@ -29,34 +29,34 @@ func (x *Block[T]) Parsed() *T {
 	return &x.parsed
 }
 
-// Reader cuts a text into blocks at the ends of lines and reads some of them ahead. Each is parsed by a goroutine of
-// its own, while the goroutine that calls the Reader's methods uses them in order. A goroutine ends with its block, so
-// a Reader needs no Close.
+// Reader divides a text into blocks at the ends of lines and reads some of them ahead. A goroutine parses each block,
+// while the goroutine that calls the Reader's methods uses the blocks in order. A goroutine ends with its block, so a
+// Reader needs no Close.
 type Reader[T any] struct {
-	// Parse, if not nil, parses the blocks that are read from then on: a text from a place on. last says that the
-	// text's end ends a line.
+	// Parse, if not nil, parses the blocks that are read afterwards, from an index of the text on. last: the end of the
+	// text also ends its last line.
 	Parse func(into *T, text []byte, from int, last bool)
-	// At is the place in the first block's text where reading goes on.
+	// At is the index in the first block's text at which reading continues.
 	At int
 
 	from  io.Reader
-	bytes int // of a block, at most
-	ahead int // so many blocks may wait
+	bytes int // the greatest size of a block
+	ahead int // the number of blocks that may wait
 	eager bool
-	queue []*Block[T] // the first one is being used
+	queue []*Block[T] // the first one is in use
 	used  int
 	free  []*Block[T]
-	rest  []byte // read, but after the last whole line
+	rest  []byte // what was read after the last whole line
 	err   error
 }
 
-// New returns a reader of blocks of at most so many bytes. An eager one reads ahead although what is needed may be
-// there: that is for files, which nobody has to wait for.
+// New returns a reader of blocks of at most that many bytes. If eager, it reads ahead even if a block is ready. That is
+// for files, from which a read does not wait for a writer.
 func New[T any](from io.Reader, bytes int, eager bool) *Reader[T] {
 	return &Reader[T]{from: from, bytes: bytes, ahead: runtime.GOMAXPROCS(0) + 1, eager: eager}
 }
 
-// Now returns the block that is being used. At the end of the text that is the last one, with nothing left in it.
+// Now returns the block in use. At the end of the text this is the last one, with nothing left in it.
 func (b *Reader[T]) Now() *Block[T] {
 	for len(b.queue) == 0 || b.At == len(b.queue[0].Text) && b.queue[0].Err == nil {
 		if len(b.queue) > 0 {
@@ -72,19 +72,19 @@ func (b *Reader[T]) Now() *Block[T] {
 	return b.queue[0]
 }
 
-// Used returns how many blocks were used up.
+// Used returns the number of blocks that were used up.
 func (b *Reader[T]) Used() int { return b.used }
 
-// take takes the first block out of the queue.
+// take removes the first block from the queue.
 func (b *Reader[T]) take() *Block[T] {
 	first := b.queue[0]
-	first.Parsed() // since it is used again
+	first.Parsed() // because its memory is reused
 	copy(b.queue, b.queue[1:])
 	b.queue, b.At, b.used = b.queue[:len(b.queue)-1], 0, b.used+1
 	return first
 }
 
-// read reads a block, and has it parsed. It returns what a reader has at once, if that has a whole line.
+// read reads a block and starts its parsing. If a single Read of the source returns a whole line, that is enough.
 func (b *Reader[T]) read() {
 	next := &Block[T]{}
 	if n := len(b.free); n > 0 {
@@ -105,7 +105,7 @@ func (b *Reader[T]) read() {
 			text = text[:len(text)+n]
 		}
 	}
-	if b.err != nil || end < 0 { // the last one, or a part of a long line
+	if b.err != nil || end < 0 { // the end, or a part of a long line
 		end = len(text)
 	}
 	b.rest = append(b.rest[:0], text[end:]...)
@@ -121,7 +121,7 @@ func (x *Block[T]) parse(by func(*T, []byte, int, bool)) {
 	by(&x.parsed, x.Text, 0, x.Err == io.EOF)
 }
 
-// ReadSlice is as bufio.Reader has it.
+// ReadSlice is that of bufio.Reader.
 func (b *Reader[T]) ReadSlice(delimiter byte) (line []byte, err error) {
 	now := b.Now()
 	line = now.Text[b.At:]

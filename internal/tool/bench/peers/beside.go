@@ -11,18 +11,18 @@ import (
 	"github.com/vkds/vkds/internal/tool/bench"
 )
 
-// peer is a dictionary of Go programs, to be measured on the keys that a dictionary of ours was measured on.
+// peer is a dictionary for Go programs, to be measured with the keys of a measurement of ours (vkds).
 type peer struct {
 	name   string
-	alone  bool                        // it is for one goroutine at a time
-	reset  func(n int)                 // makes it an empty one, for n pairs
-	insert func(keys, values []uint32) // of pairs whose keys it doesn't have
-	find   func(keys, values []uint32) // values of keys that it has, out
-	// rangeQuery calls each for the keys from lo to hi; nil: it has no order.
+	alone  bool                        // for one goroutine at a time
+	reset  func(n int)                 // makes it empty, with room for n pairs
+	insert func(keys, values []uint32) // of pairs with new keys
+	find   func(keys, values []uint32) // writes the values of keys that are there
+	// rangeQuery calls each for the keys from lo to hi; nil: it is not ordered.
 	rangeQuery func(lo, hi uint32, each func(value uint32))
 }
 
-// peerOps are the operations of peers, and those of ours that do the same.
+// peerOps are the operations of peers, with the operations of ours that do the same.
 var peerOps = []struct {
 	name string
 	ours []string
@@ -32,9 +32,9 @@ var peerOps = []struct {
 	{"range", []string{"range"}},
 }
 
-// measureBeside measures peers on the same random keys as the report's dictionary, by as many goroutines as there are
-// processors, and appends what came out: with the time of each operation / that of ours, at the first setting that ours
-// was measured at. runs of each are measured, after one that isn't. Errors: *bench.WrongError, the context's.
+// measureBeside measures peers on the same random keys as the report's dictionary, with as many goroutines as
+// processors. It appends the measurements, with the ratio of each time to that of ours at its first setting. It
+// measures each operation in runs runs, after one that is not measured. Errors: *bench.WrongError, the context's.
 func measureBeside(ctx context.Context, r *bench.Report, peers []peer, runs int) error {
 	var sizes []int
 	for _, m := range r.Measurements {
@@ -53,19 +53,19 @@ func measureBeside(ctx context.Context, r *bench.Report, peers []peer, runs int)
 	return nil
 }
 
-// comparable says whether a measurement is of n operations on n random keys.
+// comparable reports whether a measurement is of n operations on n random keys.
 func comparable(m bench.Measurement, n int) bool {
 	return m.N == n && m.Operations == n && m.Order == ""
 }
 
-// peerWork is what peers are given to do.
+// peerWork is the input of the peers, and their answers.
 type peerWork struct {
 	report                         *bench.Report
 	n                              int
 	keys, values, queries, answers []uint32
 	valueOf                        map[uint32]uint32
-	length                         int    // pairs expected in a range; 0: ours was not asked for ranges
-	reach                          uint64 // keys of a range
+	length                         int    // average number of pairs in a range; 0: the report has no ranges
+	reach                          uint64 // number of keys in a range
 }
 
 func newPeerWork(r *bench.Report, n int) *peerWork {
@@ -81,7 +81,7 @@ func newPeerWork(r *bench.Report, n int) *peerWork {
 	return w
 }
 
-// ours is the place of the first measurement of an operation of ours, or -1.
+// ours returns the index of the first measurement of an operation of ours, or -1.
 func (w *peerWork) ours(op string) int {
 	return slices.IndexFunc(w.report.Measurements,
 		func(m bench.Measurement) bool { return m.Op == op && comparable(m, w.n) })
@@ -120,7 +120,7 @@ func (w *peerWork) measure(ctx context.Context, p peer, runs int) error {
 	return nil
 }
 
-// once has a peer do an operation for all keys.
+// once does an operation with a peer, for all keys.
 func (w *peerWork) once(p peer, op string) time.Duration {
 	part := func(first, end int) { p.insert(w.keys[first:end], w.values[first:end]) }
 	switch op {
@@ -150,15 +150,15 @@ func (w *peerWork) once(p peer, op string) time.Duration {
 	return time.Since(start)
 }
 
-// high is where range i ends.
+// high returns the end of range i.
 func (w *peerWork) high(i int) uint32 {
 	return uint32(min(uint64(w.queries[i])+w.reach-1, 1<<32-1))
 }
 
-// check looks at the answers to the last operation. Of a range it is all values' exclusive or.
+// check checks the answers of the last operation. The answer for a range is the exclusive or of its values.
 func (w *peerWork) check(op string) error {
 	if op == "insert" {
-		return nil // the searches show it
+		return nil // the searches check it
 	}
 	sorted := slices.Sorted(slices.Values(w.keys))
 	upTo := make([]uint32, w.n+1)

@@ -20,7 +20,7 @@ import (
 	"gonum.org/v1/gonum/graph/traverse"
 )
 
-// graphUsage explains "peers graph".
+// graphUsage is the help of "peers graph".
 const graphUsage = `usage: peers graph [-repeat n] FILE…
 
 Measures, on each file's edges as an undirected graph, its insertion into an empty graph, a search for all of its edges,
@@ -28,7 +28,7 @@ a breadth-first search from the first edge's end and a count of its triangles: b
 are walls, by a Go map of maps and by gonum's undirected graph; compares what they say, and prints the milliseconds.
 `
 
-// graphPeer is an undirected graph, and what is asked of it.
+// graphPeer is an undirected graph, and its operations.
 type graphPeer struct {
 	name      string
 	insert    func(from, to []uint32) error // into an empty graph
@@ -104,7 +104,7 @@ func besideGraph(ctx context.Context, table io.Writer, d *vk.Device, name string
 	return nil
 }
 
-// run does all there is to be done, once.
+// run does each operation once.
 func (p graphPeer) run(from, to []uint32) (got [3]uint64, took [4]time.Duration, err error) {
 	for stage, do := range []func() error{
 		func() error { return p.insert(from, to) },
@@ -121,7 +121,7 @@ func (p graphPeer) run(from, to []uint32) (got [3]uint64, took [4]time.Duration,
 	return got, took, nil
 }
 
-// vkdsGraph is ours, made anew by each insertion, and analysed where it is.
+// vkdsGraph is ours. Each insertion makes a new graph. Analytics read it live.
 func vkdsGraph(ctx context.Context, d *vk.Device) (p graphPeer, closed func()) {
 	var g *graph.Graph
 	var on *analytics.Analyzer
@@ -166,7 +166,7 @@ func vkdsGraph(ctx context.Context, d *vk.Device) (p graphPeer, closed func()) {
 	}, closed
 }
 
-// mapOfMaps is a graph as Go programs have it: each vertex's neighbours in a map.
+// mapOfMaps is what a Go program may use: a map of each vertex's neighbors.
 func mapOfMaps() graphPeer {
 	var rows map[uint32]map[uint32]struct{}
 	return graphPeer{
@@ -229,7 +229,7 @@ func mapOfMaps() graphPeer {
 	}
 }
 
-// gonumGraph is gonum's.
+// gonumGraph is the undirected graph of gonum.
 func gonumGraph() graphPeer {
 	var g *simple.UndirectedGraph
 	return graphPeer{

@@ -1,18 +1,19 @@
-// Command peers measures what Go programs have without vkds, on the keys that "vkds bench" measured a dictionary with:
+// Command peers measures what Go programs use instead of vkds, with the keys of a report of "vkds bench":
 //
 //	vkds bench slabhash --op build,find-all,end-to-end --json report.json
 //	peers report.json
 //
-// Hash tables stand beside the slab hash, B-trees beside the ordered structures. It belongs on the machine that the
-// report is of, and prints the report with their figures behind ours, each with its time / that of ours. It is a module
-// of its own, so that what is only compared with is no dependency of whoever imports vkds.
+// It compares hash tables with the slab hash, and B-trees with the ordered structures. Run it on the machine of the
+// report. It prints the report, with the measurements of the peers and the ratios of their times to ours after our own.
+// It is a separate module, so that the peers are not dependencies of programs that import vkds.
 //
 //	peers tally -vkds bin/vkds
 //
-// counts lines by the tool and by what else counts them.
+// counts lines with the tool and with other programs.
 //
 //	peers graph FILE…
 //
+// compares graphs with a Go map of maps and with gonum's.
 // measures graphs beside a Go map of maps and gonum's.
 package main
 
@@ -82,7 +83,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	return cmp.Or(err, os.WriteFile(*figures, append(text, '\n'), 0o644))
 }
 
-// peersOf are those that do what the report's structure does.
+// peersOf returns the peers of the report's structure.
 func peersOf(r bench.Report) []peer {
 	if r.Measurements[0].Structure == "slabhash" {
 		return maps()

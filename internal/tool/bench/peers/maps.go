@@ -4,7 +4,7 @@ import (
 	"github.com/puzpuzpuz/xsync/v4"
 )
 
-// maps are the hash tables that Go programs use.
+// maps are hash tables that Go programs use.
 func maps() []peer {
 	var plain map[uint32]uint32
 	var shared *xsync.Map[uint32, uint32]

@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// tallyUsage explains "peers tally".
+// tallyUsage is the help of "peers tally".
 const tallyUsage = `usage: peers tally [flags] [FILE…]
 
 Counts the distinct lines of files by "vkds tally --format lines", by sort and uniq, by a map of Go's and by sqlite3,
@@ -31,14 +31,14 @@ written, and prints the seconds that each took, from its start to its end. Witho
 lines come as often as words do, and one whose lines all differ.
 `
 
-// counter counts the distinct lines of a file, and writes them to another. It may have a word to say.
+// counter counts the distinct lines of a file, and writes them to another. It may return a note.
 type counter struct {
 	name  string
 	count func(ctx context.Context, from string, to *os.File) (note string, err error)
-	read  func(from io.Reader, each func(line []byte, count uint64)) error // what it has written
+	read  func(from io.Reader, each func(line []byte, count uint64)) error // reads what it has written
 }
 
-// total is what a counter has written: two are the same only where all lines and counts are, in whatever order.
+// total summarizes what a counter has written. Two are equal only if all lines and counts are, in any order.
 type total struct{ lines, distinct, sum uint64 }
 
 var seed = maphash.MakeSeed()
@@ -92,7 +92,7 @@ func tally(ctx context.Context, arguments []string, out io.Writer) error {
 	return err
 }
 
-// tallyFile writes a file's lines of the table, and what those say that count it.
+// tallyFile writes the rows of a file to the table, and the counters' notes.
 func tallyFile(ctx context.Context, table, notes io.Writer, all []counter, file, dir string, runs int) error {
 	var want total
 	var first float64
@@ -121,7 +121,7 @@ func tallyFile(ctx context.Context, table, notes io.Writer, all []counter, file,
 	return nil
 }
 
-// measure returns the median time of some runs, and what the last one wrote and said.
+// measure returns the median time of the runs, and the result and the note of the last one.
 func (c counter) measure(ctx context.Context, file, to string, runs int) (took time.Duration, got total, note string,
 	err error) {
 	var times []time.Duration
@@ -147,7 +147,7 @@ func (c counter) measure(ctx context.Context, file, to string, runs int) (took t
 	return times[len(times)/2], got, note, err
 }
 
-// command runs one that writes to a file, with the locale in which sort compares bytes, and returns what it says.
+// command runs a counter that writes to a file, in the locale in which sort compares bytes. It returns its output.
 func command(ctx context.Context, to *os.File, stdin io.Reader, name string, arguments ...string) (string, error) {
 	run := exec.CommandContext(ctx, name, arguments...)
 	var said bytes.Buffer
@@ -158,7 +158,7 @@ func command(ctx context.Context, to *os.File, stdin io.Reader, name string, arg
 	return strings.TrimSpace(said.String()), nil
 }
 
-// counters are vkds and its peers.
+// counters returns vkds and its peers.
 func counters(tool string) []counter {
 	return []counter{{
 		name: "vkds",
@@ -181,7 +181,7 @@ func counters(tool string) []counter {
 	}, {
 		name: "sqlite3",
 		count: func(ctx context.Context, from string, to *os.File) (string, error) {
-			// In this mode neither quotes nor commas mean anything.
+			// In this mode quotes and commas have no meaning.
 			script := ".mode ascii\n.separator \"\\037\" \"\\n\"\ncreate table lines(line text);\n.import '" + from +
 				"' lines\nselect line, count(*) from lines group by line order by 2 desc;\n"
 			return command(ctx, to, strings.NewReader(script), "sqlite3", "-batch")
@@ -195,7 +195,7 @@ func counters(tool string) []counter {
 	}}
 }
 
-// goMap is what one writes in Go in a minute, and a little faster: no string is made of a line that is there.
+// goMap is a simple program with a Go map, slightly tuned: it makes strings only of new lines.
 func goMap(from string, to *os.File) error {
 	f, err := os.Open(from)
 	if err != nil {
@@ -227,7 +227,7 @@ func goMap(from string, to *os.File) error {
 	slices.SortFunc(all, func(a, b *entry) int { return cmp.Compare(b.count, a.count) })
 	buffered := bufio.NewWriterSize(to, 256<<10)
 	out := csv.NewWriter(buffered)
-	_ = out.Write([]string{"key", "count"}) // errors come with Flush
+	_ = out.Write([]string{"key", "count"}) // Flush returns the error
 	for _, e := range all {
 		_ = out.Write([]string{e.line, strconv.FormatUint(e.count, 10)})
 	}
@@ -277,7 +277,7 @@ func readLines(from io.Reader, each func(line []byte) error) error {
 	return lines.Err()
 }
 
-// makeLogs makes two logs, and returns their names.
+// makeLogs makes two logs, and returns their paths.
 func makeLogs(dir string, lines, distinct int) (names []string, err error) {
 	random := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(random, 1.1, 10, uint64(distinct-1))
@@ -293,7 +293,7 @@ func makeLogs(dir string, lines, distinct int) (names []string, err error) {
 		out := bufio.NewWriterSize(f, 1<<20)
 		for i := range lines {
 			n := log.line(i)
-			mixed := n * 0x9e3779b97f4a7c15 // so that neighbours in number are none in order
+			mixed := n * 0x9e3779b97f4a7c15 // so that consecutive numbers are not sorted
 			fmt.Fprintf(out, "10.%d.%d.%d GET /articles/%d/view?ref=%08x HTTP/1.1 200\n", mixed>>56, mixed>>48&255,
 				mixed>>40&255, n, uint32(mixed))
 		}

@@ -7,7 +7,7 @@ import (
 	tidwall "github.com/tidwall/btree"
 )
 
-// trees are the B-trees that Go programs use, with a lock that makes them fit for several goroutines.
+// trees are B-trees that Go programs use, with a lock, so that several goroutines may use one.
 func trees() []peer { return []peer{tidwallTree(), googleTree()} }
 
 func tidwallTree() peer {
