@@ -87,7 +87,6 @@ func (s *session) insertFromEmpty() {
 }
 
 // treeBatches returns the batches of insertFromEmpty. A concurrent one has buffers of its own.
-// First.
 func (s *session) treeBatches() (all []structures.DeviceBatch) {
 	keys, values := s.all(s.keys)
 	if s.at.Path == btree.Batched {

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	blockTexts = 4 << 20                        // texts of a column; with this many bytes, its block is complete
+	blockTexts = 4 << 20                        // bytes of a column's texts at which its block is complete
 	mostRaw    = blockTexts + keytype.Longest + // the most bytes of a block's texts
 		saved.BlockPairs*binary.MaxVarintLen32 // and of their lengths
 )
 
-// A block has the lengths of its texts and then the texts, both compressed together with zstd.
+// A block has the lengths of its texts and then the texts, compressed together with zstd.
 var (
 	encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) // valid options give no error
 	decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostRaw))
@@ -64,7 +64,7 @@ func (c *column) packed() (block []byte) {
 	return block
 }
 
-// unpack sets the column to that of a block with the given number of rows.
+// unpack sets the column to that of a block with that many rows.
 func (c *column) unpack(block []byte, rows int) error {
 	c.bytes = block
 	if !c.text {
@@ -138,7 +138,7 @@ func (w *Writer) flush() error {
 	return w.pairs.WriteBlock(rows, w.columns[0].packed(), w.columns[1].packed())
 }
 
-// SetTexts sets the arenas for keys and values that are text. Read clears them; its words are then numbers in them.
+// SetTexts sets the arenas for keys and values that are text. Read clears them, and its words are then numbers in them.
 func (d *Reader) SetTexts(keys, values *keytype.Arena) {
 	d.columns[0].texts, d.columns[1].texts = keys, values
 }

@@ -24,7 +24,7 @@ type Writer struct {
 	rows    int       // number of pairs in the block so far
 }
 
-// Check returns an *outfile.Error if Create could not write to a path, as far as this can be known without writing.
+// Check returns an *outfile.Error if it is certain, without writing, that Create could not write to the path.
 func Check(path string) error { return outfile.CheckBinary(path) }
 
 // Create begins to write a dictionary to path, like outfile.Create: the folder must exist, and Close replaces an

@@ -1,8 +1,7 @@
-// Package drawing draws data structures as SVG, for people to look at: nodes and how full they are, links and ranges
-// of a tree, the loads of a hash table's buckets. It is told what there is, and knows of no device.
+// Package drawing draws data structures as SVG: the nodes of a tree, how full they are, and their links; and the loads
+// of a hash table's buckets. It does not use a device.
 //
-// Pictures are small, however large the structure: of what is too much to draw node by node, runs of neighbours are
-// drawn as one.
+// Pictures of large structures stay small: if there are too many nodes or buckets, consecutive ones are drawn as one.
 package drawing
 
 import (
@@ -18,19 +17,19 @@ import (
 const (
 	width  = 1280.0
 	margin = 24.0
-	inner  = width - 2*margin // what is drawn on
+	inner  = width - 2*margin // width of the drawing area
 )
 
-// columns is how many bars stand side by side where nodes or buckets are too many to be drawn one by one.
+// columns is the greatest number of bars side by side. More nodes or buckets share bars.
 const columns = 200
 
-// canvas is a picture in the making. Things are placed from the top down.
+// canvas is a picture that is being drawn, from the top down.
 type canvas struct {
 	body strings.Builder
-	y    float64 // where the next thing begins
+	y    float64 // top of the next element
 }
 
-// style is all that the pictures' colours and letters depend on.
+// style defines the colors and fonts of the pictures.
 const style = `
 text { font: 12px "DejaVu Sans", Helvetica, Arial, sans-serif; fill: #1d2733 }
 .title { font-size: 18px; font-weight: bold }
@@ -56,7 +55,7 @@ text { font: 12px "DejaVu Sans", Helvetica, Arial, sans-serif; fill: #1d2733 }
 .expected { fill: none; stroke: #c2410c; stroke-width: 1.5 }
 `
 
-// number writes a coordinate: to a tenth of a pixel, without a useless zero.
+// number formats a coordinate, rounded to a tenth of a pixel.
 func number(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
 }
@@ -77,14 +76,14 @@ func (c *canvas) line(class string, x1, y1, x2, y2 float64) {
 	c.add(`<path class="%s" d="M%s %sL%s %s"/>`, class, number(x1), number(y1), number(x2), number(y2))
 }
 
-// begin opens a group, which shows the note where a viewer points at it.
+// begin opens a group. A viewer shows the note when the pointer is on the group.
 func (c *canvas) begin(class, note string) {
 	c.add(`<g class="%s"><title>%s</title>`, class, html.EscapeString(note))
 }
 
 func (c *canvas) end() { c.add("</g>") }
 
-// boxes is one path of many rectangles of one class and size, which is far shorter than as many elements.
+// boxes is one path of many rectangles of one class and size. It is far shorter than as many elements.
 type boxes struct {
 	path strings.Builder
 	w, h float64
@@ -100,7 +99,7 @@ func (c *canvas) boxes(class string, b *boxes) {
 	}
 }
 
-// title begins a picture: what it is of, and lines of what is to be known.
+// title begins a picture with its title and lines of notes.
 func (c *canvas) title(title string, lines []string) {
 	c.y = margin + 14
 	c.text("title", margin, c.y, title)
@@ -128,7 +127,7 @@ func (c *canvas) key(entries ...[2]string) {
 	c.y += 22
 }
 
-// write writes the picture. Nothing of it reaches w's end without an error of w being returned.
+// write writes the picture. If w fails, it returns the error.
 func (c *canvas) write(w io.Writer, title string) error {
 	b := bufio.NewWriter(w)
 	height := c.y + margin
@@ -142,7 +141,7 @@ func (c *canvas) write(w io.Writer, title string) error {
 	return b.Flush()
 }
 
-// grouped writes a number with commas between thousands.
+// grouped formats a number with commas between thousands.
 func grouped[T int | uint64](n T) string {
 	s := strconv.FormatUint(uint64(n), 10)
 	for at := len(s) - 3; at > 0; at -= 3 {
@@ -151,7 +150,7 @@ func grouped[T int | uint64](n T) string {
 	return s
 }
 
-// parts cuts 0 … n-1 into at most so many runs of about equal length.
+// parts divides 0 … n-1 into at most that many runs of about equal length.
 func parts(n, most int) (starts []int) {
 	k := min(n, most)
 	for i := range k + 1 {

@@ -6,22 +6,22 @@ import (
 	"math"
 )
 
-// Bucket is what a hash table has in one bucket.
+// Bucket has the numbers of one bucket of a hash table.
 type Bucket struct{ Slabs, Pairs, Tombstones uint32 }
 
-// Table is a hash table to be drawn, each of whose buckets is a list of slabs.
+// Table is a hash table to draw. Each bucket is a list of slabs.
 type Table struct {
 	Title   string
-	Notes   []string // what is to be known of it, a line each
-	Slots   int      // that a slab has
+	Notes   []string // lines below the title
+	Slots   int      // slots of a slab
 	Buckets []Bucket
 }
 
-// chains is how many buckets are drawn one by one.
+// chains is the number of buckets drawn slab by slab.
 const chains = 48
 
-// WriteSVG draws how many buckets have how many pairs, with what is expected of random hash values; the loads of all
-// buckets in their order, where there are too many of them several as one; and some buckets slab by slab.
+// WriteSVG draws how many buckets have how many pairs, with the numbers expected for random hash values; the loads of
+// all buckets in order, several of them as one if there are too many; and some buckets slab by slab.
 func (t *Table) WriteSVG(w io.Writer) error {
 	c := &canvas{}
 	c.title(t.Title, t.Notes)
@@ -50,7 +50,7 @@ const plotHeight = 180.0
 func (t *Table) histogram(c *canvas) {
 	sum, most := t.pairs()
 	mean := float64(sum) / float64(max(len(t.Buckets), 1))
-	// A bar a number of pairs, or of several numbers where they are many.
+	// There is a bar for each number of pairs, or for several numbers if there are too many.
 	wide := max(1, (int(most)+columns)/columns)
 	bars := int(most)/wide + 1
 	counts, expected, highest := make([]uint64, bars), make([]float64, bars), 1.0
@@ -89,7 +89,7 @@ func (t *Table) histogram(c *canvas) {
 	}
 	c.add(`<path class="expected" d="%s"/>`, curve)
 	c.line("line", left, bottom, left+inner-60, bottom)
-	for slabs := 1; slabs*t.Slots <= int(most); slabs++ { // where a bucket needs one slab more
+	for slabs := 1; slabs*t.Slots <= int(most); slabs++ { // where a bucket needs another slab
 		x := left + float64(slabs*t.Slots+1)/float64(wide)*each
 		c.line("line", x, c.y, x, bottom)
 		c.text("small", x+3, c.y+8, fmt.Sprintf("%d slabs", slabs+1))
@@ -98,7 +98,7 @@ func (t *Table) histogram(c *canvas) {
 	c.y = bottom + 30
 }
 
-// poisson is the share of buckets with k pairs, if a pair is in each with the same chance.
+// poisson returns the expected share of buckets with k pairs, if each pair falls into a random bucket.
 func poisson(mean float64, k int) float64 {
 	if mean == 0 {
 		if k == 0 {
@@ -138,7 +138,7 @@ func (t *Table) strip(c *canvas) {
 	c.y += high + 12
 }
 
-// lists draws some buckets, spread evenly over all, in two columns.
+// lists draws some buckets in two columns. They are spread evenly over all buckets.
 func (t *Table) lists(c *canvas) {
 	n := min(len(t.Buckets), chains)
 	longest := uint32(1)

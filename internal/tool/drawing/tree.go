@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// Node is a node of a tree that keeps its pairs in leaves.
+// Node is a node of a tree that has its pairs in the leaves.
 type Node struct {
-	Ref       uint32 // its name, by which parents and neighbours speak of it
-	Low, High uint64 // the keys that it is for, both included
-	Link      uint32 // the Ref of its right neighbour; of the last one of a level whatever it is
-	Latched   bool   // locked, which no node may be in a read-only phase
+	Ref       uint32 // the number by which parents and neighbors refer to it
+	Low, High uint64 // the range of its keys, both included
+	Link      uint32 // the Ref of its right neighbor; ignored for the last node of a level
+	Latched   bool   // locked; in a read-only phase no node may be
 	Keys      []uint64
-	Children  []uint32 // of an inner node, as many as Keys: the Ref of each; nil for a leaf
+	Children  []uint32 // of an inner node, the Ref of the child for each of Keys; nil for a leaf
 }
 
-// Tree is a tree to be drawn.
+// Tree is a tree to draw.
 type Tree struct {
 	Title  string
-	Notes  []string // what is to be known of it, a line each
-	Slots  int      // that a node has
-	Levels [][]Node // the root's level first, the leaves last; in each the nodes in key order
-	Near   uint64   // a key: what of the lower levels is drawn node by node is around its leaf
+	Notes  []string // lines below the title
+	Slots  int      // slots of a node
+	Levels [][]Node // from the root's level to the leaves; the nodes of each in key order
+	Near   uint64   // a key; nodes of lower levels are drawn one by one only near its leaf
 
-	// Key writes a key; nil: in decimal.
+	// Key formats a key; nil: in decimal.
 	Key func(uint64) string
 
-	// Versions returns what a leaf held before, the newest first; nil: none is kept of any.
+	// Versions returns the earlier versions of a leaf, the newest first; nil: there are none.
 	Versions func(leaf uint32) []Version
 }
 
@@ -40,8 +40,8 @@ func (t *Tree) key(k uint64) string {
 	return t.Key(k)
 }
 
-// WriteSVG draws the tree: every level's nodes and how full they are, where there are too many of them several as one;
-// then the way from the root to one leaf, with all that hangs from the nodes on it.
+// WriteSVG draws the tree: first the nodes of all levels and how full they are, several of them as one if there are too
+// many; then the path from the root to one leaf, with all children of the nodes on it.
 func (t *Tree) WriteSVG(w io.Writer) error {
 	c := &canvas{}
 	c.title(t.Title, t.Notes)
@@ -62,11 +62,11 @@ func (t *Tree) WriteSVG(w io.Writer) error {
 func (t *Tree) fill(n Node) float64 { return float64(len(n.Keys)) / float64(max(t.Slots, 1)) }
 
 const (
-	labels = 170.0 // width of what stands before a level
-	bar    = 36.0  // height of a bar that is full
+	labels = 170.0 // width of the labels on the left
+	bar    = 36.0  // height of a full bar
 )
 
-// overview draws one level: a bar a node, or a run of nodes.
+// overview draws one level, with a bar for each node or run of nodes.
 func (t *Tree) overview(c *canvas, level int, nodes []Node) {
 	used := 0
 	for _, n := range nodes {
@@ -115,7 +115,7 @@ func (t *Tree) overview(c *canvas, level int, nodes []Node) {
 	c.y += bar + 10
 }
 
-// summary says in a line what a node is.
+// summary describes a node in one line.
 func (t *Tree) summary(n Node) string {
 	text := fmt.Sprintf("node %d: keys %s to %s, %d of %d slots in use", n.Ref, t.key(n.Low), t.key(n.High),
 		len(n.Keys), t.Slots)
@@ -125,7 +125,7 @@ func (t *Tree) summary(n Node) string {
 	return text
 }
 
-// note is all that there is to say of a node.
+// note describes a node with all its keys and children.
 func (t *Tree) note(n Node) string {
 	keys := []string{t.summary(n)}
 	for i, k := range n.Keys {
@@ -141,16 +141,16 @@ func (t *Tree) note(n Node) string {
 const (
 	cell  = 5.0  // width of a slot
 	deep  = 14.0 // height of a node
-	apart = 66.0 // from a level to the next
+	apart = 66.0 // from one level to the next
 )
 
 // zoom draws the path to the leaf of Near, each level with all children of the node above.
 func (t *Tree) zoom(c *canvas) {
 	nodeWidth := cell*float64(t.Slots) + 4
-	shown := []int{at(t.Levels[0], t.Near)} // places in the level
+	shown := []int{at(t.Levels[0], t.Near)} // indices in the level
 	var parent Node
-	var above []float64 // where its slots are
-	var lows []func()   // drawn last, for lines cross them
+	var above []float64 // the x coordinates of its slots
+	var lows []func()   // drawn last, over the lines
 	var drawn []leafAt
 	y := c.y + 6
 	for depth, level := range t.Levels {
@@ -210,7 +210,7 @@ func (t *Tree) zoom(c *canvas) {
 	}
 }
 
-// node draws one node with its slots and returns where their middles are.
+// node draws one node with its slots, and returns the x coordinates of the slots' centers.
 func (t *Tree) node(c *canvas, n Node, x, y float64, leaf, chosen, orphan bool) (slots []float64) {
 	class, kind := "frame", "inner"
 	if leaf {
@@ -241,22 +241,23 @@ func (t *Tree) node(c *canvas, n Node, x, y float64, leaf, chosen, orphan bool) 
 	return slots
 }
 
-// at is the place in a level of the node for a key.
+// at returns the index in a level of the node for a key.
 func at(level []Node, key uint64) int {
 	return max(0, sort.Search(len(level), func(i int) bool { return level[i].Low > key })-1)
 }
 
-// most is how many children of a node are drawn at most: those of a node, and a few that no node knows of.
+// most is the greatest number of children drawn for a node: more than a node has, so some nodes without a parent fit,
+// too.
 const most = 20
 
-// below are the places, in a level, of a node's children, and of what stands between them.
+// below returns the indices, in a level, of a node's children and of the nodes between them.
 func (t *Tree) below(depth int, parent Node) (places []int) {
 	level := t.Levels[depth]
 	for i := at(level, parent.Low); i < len(level) && level[i].Low <= parent.High && len(places) < most; i++ {
 		places = append(places, i)
 	}
 	if on := at(level, t.Near); !slices.Contains(places, on) {
-		places = append(places, on) // the way goes on in any case
+		places = append(places, on) // the path continues in any case
 	}
 	return places
 }

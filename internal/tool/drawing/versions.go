@@ -2,22 +2,22 @@ package drawing
 
 import "fmt"
 
-// Version is what a leaf held for a time.
+// Version is the content of a leaf between two times.
 type Version struct {
-	Number       uint32 // by which leaves that were split from one share it
+	Number       uint32 // leaves that were split from one leaf share versions; equal numbers mean the same version
 	Since, Until uint64 // times
 	Keys         []uint64
 }
 
-// leafAt is a leaf and where it was drawn.
+// leafAt is a leaf and the position at which it was drawn.
 type leafAt struct {
 	Node
 	x, y float64
 }
 
-const versionApart = 34.0 // from a version to the one before it
+const versionApart = 34.0 // from one version to the next older one
 
-// versions draws the chains of leaves below them: each version once, in the column of the first leaf that leads to it.
+// versions draws the versions of leaves below them: each once, below the first leaf that leads to it.
 func (t *Tree) versions(c *canvas, leaves []leafAt) {
 	width := cell*float64(t.Slots) + 4
 	top, deepest := c.y+8, 0
@@ -34,7 +34,7 @@ func (t *Tree) versions(c *canvas, leaves []leafAt) {
 			}
 			c.line("link", x+width/2, y+deep, to[0]+width/2, to[1])
 			if shared {
-				break // what is before it is drawn
+				break // the older ones are drawn
 			}
 			x, y = to[0], to[1]
 		}

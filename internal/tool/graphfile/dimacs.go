@@ -4,16 +4,16 @@ import (
 	"io"
 )
 
-// dimacs reads lines that a letter says the kind of: c, comments; p, the problem's name and the numbers of vertices and
-// edges; a, an arc and its length, of graphs for shortest paths (9th DIMACS Implementation Challenge, 2006); e, an
-// edge, of those for colouring (2nd, 1993).
+// dimacs reads lines whose kind is given by a letter: c, a comment; p, the name of the problem and the numbers of
+// vertices and edges; a, an arc and its length, in graphs for shortest paths (9th DIMACS Implementation Challenge,
+// 2006); e, an edge, in graphs for coloring (2nd, 1993).
 type dimacs struct {
 	*lines
 	vertices *Vertices
 	wanted   bool
 	said     int64
 	edges    int64
-	letter   byte // of their lines
+	letter   byte // of the lines with edges
 }
 
 func newDIMACS(l *lines, o Options, v *Vertices) (*dimacs, error) {
@@ -67,7 +67,7 @@ func (d *dimacs) read(to *Edges, most int) error {
 	return nil
 }
 
-// edge adds that of a line.
+// edge adds the edge of a line.
 func (d *dimacs) edge(line []byte, to *Edges) (err error) {
 	letter, rest := cut(line)
 	if string(letter) != "a" && string(letter) != "e" {
@@ -89,7 +89,7 @@ func (d *dimacs) edge(line []byte, to *Edges) (err error) {
 			return d.fail(err)
 		}
 	}
-	w := uint32(1) // of an edge, which has none
+	w := uint32(1) // for an edge (e), which has no weight
 	if field, rest = cut(rest); (len(field) > 0) != (letter[0] == 'a') || len(rest) > 0 {
 		return d.fail(ErrFields)
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// edgeList reads an edge a line: two ids, and columns that mean nothing, with blanks between them. That is how SNAP has
-// its graphs; lists that were made of them may have a first line of names, one of the number of vertices or of those of
-// vertices and edges, and a last line of -1. A first line of two numbers may as well be an edge, and is one unless a
+// edgeList reads lines with one edge each: two ids, and columns that it ignores, with blanks between them, as in SNAP's
+// graphs. Lists derived from these may have a first line of column names, of the number of vertices, or of the numbers
+// of vertices and edges, and a last line of -1. A first line of two numbers could also be an edge. It is one unless a
 // comment before it or a flag says otherwise.
 type edgeList struct {
 	*lines
@@ -27,7 +27,7 @@ type edgeList struct {
 	comment  []byte
 	from, to int // fields, from 0
 	weight   int // -1: none
-	least    int // fields of a line
+	least    int // the least number of fields in a line
 	skip     bool
 	passed   int64
 	note     func(string)
@@ -35,14 +35,14 @@ type edgeList struct {
 	begun    bool
 	ended    bool
 	said     sizes
-	unsure   sizes  // what the first line would say if it weren't an edge
-	edges    uint64 // that were read
+	unsure   sizes  // what the first line would say if it were not an edge
+	edges    uint64 // number of edges read
 }
 
-// sizes are what a first line says.
+// sizes are the numbers in a first line.
 type sizes struct {
 	vertices, edges uint64
-	fields          int // 0: nothing, 1: of vertices alone
+	fields          int // 0: there are none, 1: only vertices, 2: both
 	line            int64
 }
 
@@ -74,12 +74,12 @@ func (e *edgeList) weighted() bool     { return e.weight >= 0 }
 func (e *edgeList) symmetry() symmetry { return asListed }
 func (e *edgeList) skipped() int64     { return e.passed }
 
-// isComment tells of lines to pass over.
+// isComment reports whether a line is to be skipped.
 func (e *edgeList) isComment(line []byte) bool {
 	return len(line) == 0 || line[0] == '#' || line[0] == '%' || e.comment != nil && bytes.HasPrefix(line, e.comment)
 }
 
-// saysCounts tells whether a comment names what a line of the numbers of vertices and edges holds: "# nodes edges".
+// saysCounts reports whether a comment names the two numbers of the next line: "# nodes edges".
 func saysCounts(comment []byte) bool {
 	words := strings.FieldsFunc(strings.ToLower(string(comment)), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -89,10 +89,10 @@ func saysCounts(comment []byte) bool {
 		slices.Contains([]string{"edges", "arcs", "links", "e", "m"}, words[1])
 }
 
-// guess finds out whether ids are texts: one is a code, or none of the first ones is a number, but for a first
-// line that may be names.
+// guess finds out whether ids are texts: one is a code, or none of the first ones is a number, except that the first
+// line may have names.
 func (e *edgeList) guess() {
-	head, _ := e.buffered.Peek(e.buffered.Size()) // an error comes again when it is read
+	head, _ := e.buffered.Peek(e.buffered.Size()) // reading returns the error again
 	const most = 100
 	var ids [][]byte
 	coded := false
@@ -136,7 +136,7 @@ func (e *edgeList) read(to *Edges, most int) error {
 		switch added, err := e.parse(line, to); {
 		case err == nil && added:
 			n++
-		case err != nil && e.skip && !errors.As(err, &code): // which makes all ids text
+		case err != nil && e.skip && !errors.As(err, &code): // a CodeError makes all ids text instead
 			e.passed++
 		case err != nil:
 			return err
@@ -145,8 +145,8 @@ func (e *edgeList) read(to *Edges, most int) error {
 	return nil
 }
 
-// takeAhead adds up to so many edges that were parsed ahead, and returns how many. The first line is none of them, nor
-// are lines of ids that turned out to be no unsigned integers, or that no number is left for.
+// takeAhead adds up to most edges that were parsed ahead, and returns their number. It adds none for the first line,
+// for lines with ids that turned out not to be unsigned integers, and if there are too many vertices.
 func (e *edgeList) takeAhead(to *Edges, most int) int {
 	if !e.begun || e.ended || e.vertices.id.Type != keytype.Uint64 {
 		return 0
@@ -158,7 +158,7 @@ func (e *edgeList) takeAhead(to *Edges, most int) int {
 	return len(sources)
 }
 
-// line is the next one that is no comment and has something in it.
+// line returns the next line that is not empty and not a comment.
 func (e *edgeList) line() ([]byte, error) {
 	for !e.ended {
 		line, err := e.next()
@@ -173,7 +173,7 @@ func (e *edgeList) line() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// parse adds the edge of a line, unless it is a header or the end.
+// parse adds the edge of a line, unless the line is a header or the end.
 func (e *edgeList) parse(line []byte, to *Edges) (added bool, err error) {
 	e.row = e.row[:0]
 	for field, rest := cut(line); len(field) > 0 && len(e.row) < max(3, e.least); field, rest = cut(rest) {
@@ -195,7 +195,7 @@ func (e *edgeList) parse(line []byte, to *Edges) (added bool, err error) {
 	return true, e.add(e.row, to)
 }
 
-// add adds the edge of some fields.
+// add adds the edge of a line's fields.
 func (e *edgeList) add(row [][]byte, to *Edges) (err error) {
 	var w uint32
 	if e.weight >= 0 {
@@ -215,7 +215,7 @@ func (e *edgeList) add(row [][]byte, to *Edges) (err error) {
 	return nil
 }
 
-// isHeader tells whether the first line, which is in row, holds no edge.
+// isHeader reports whether the first line, which is in row, is not an edge.
 func (e *edgeList) isHeader() bool {
 	count, all := 0, len(e.row)
 	var numbers [2]uint64
@@ -227,7 +227,7 @@ func (e *edgeList) isHeader() bool {
 	}
 	integers, sure := e.vertices.id.Type == keytype.Uint64, e.header == input.Present
 	switch {
-	case count == all && (integers || sure): // one number, or two
+	case count == all && (integers || sure): // one number or two
 		counts := sizes{numbers[0], numbers[1], all, e.number}
 		if sure = sure || e.counts || all < e.least; sure {
 			e.said = counts
@@ -244,7 +244,7 @@ func (e *edgeList) isHeader() bool {
 	return false
 }
 
-// end makes the vertices those that the first line says there are.
+// end checks the numbers of the first line, and makes its vertices.
 func (e *edgeList) end() error {
 	said := e.said
 	e.said = sizes{}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// CountError reports a file that has not as many of something as it says.
+// CountError reports a file with another number of elements than it says.
 type CountError struct {
 	File       string
 	What       string // "edges", "entries", "vertices"
@@ -17,7 +17,7 @@ func (e *CountError) Error() string {
 		e.Have)
 }
 
-// IDError reports a vertex that is none of those that a file declares.
+// IDError reports a vertex that a file does not declare.
 type IDError struct {
 	ID          string
 	First, Last uint64
@@ -27,32 +27,32 @@ func (e *IDError) Error() string {
 	return fmt.Sprintf("vertex %s is none of those that the file has (%d to %d)", e.ID, e.First, e.Last)
 }
 
-// Causes that an *input.LineError may wrap beside those of packages input and keytype.
+// Causes that an *input.LineError may wrap, in addition to those of packages input and keytype.
 var (
 	// ErrBanner reports a Matrix Market file without its first line, or with one that says something else.
 	ErrBanner = errors.New("should be \"%%MatrixMarket matrix coordinate\", then pattern, integer or real, then " +
 		"general, symmetric or skew-symmetric")
 	// ErrDense reports a matrix that lists all its elements.
 	ErrDense = errors.New("an array lists all elements of a matrix: a graph's is of the kind coordinate")
-	// ErrSquare reports a matrix that is no graph's.
+	// ErrSquare reports a matrix that is not square, so it is not a graph's.
 	ErrSquare = errors.New("the matrix has not as many columns as rows, so it is no graph's")
-	// ErrSizes reports a line that should say how large the graph is, and doesn't.
+	// ErrSizes reports a line that should have the sizes of the graph.
 	ErrSizes = errors.New("should say how many vertices and edges there are")
-	// ErrFormat reports METIS's third and fourth number where they are none that mean something.
+	// ErrFormat reports that METIS's third or fourth number is not valid.
 	ErrFormat = errors.New("the third number says in three digits 0 or 1 what there are: sizes of vertices, their " +
 		"weights, weights of edges; the fourth, how many weights a vertex has")
-	// ErrDesignator reports a line of DIMACS that begins with none of its letters.
+	// ErrDesignator reports a line of DIMACS that begins with another letter than these.
 	ErrDesignator = errors.New("should begin with c, p, a or e")
 	// ErrMixed reports a file of DIMACS with lines of both kinds.
 	ErrMixed = errors.New("arcs (a) and edges (e) are in one file")
-	// ErrFields reports a line without two ids, or without the weight that is wanted.
+	// ErrFields reports a line without two ids, or without a requested weight.
 	ErrFields = errors.New("has not as many fields as an edge")
-	// ErrCommas reports a line of one field with commas or semicolons in it.
+	// ErrCommas reports a line of one field that has commas or semicolons.
 	ErrCommas = errors.New("is one field, if blanks stand between them: --format csv reads other tables")
-	// ErrMore reports a line behind the last that the file should have.
+	// ErrMore reports a line after the last one that the file should have.
 	ErrMore = errors.New("the file goes on behind the last edge that it says it has")
-	// ErrWeight reports a weight that is no integer from 0 to 4294967295.
+	// ErrWeight reports a weight that is not an integer from 0 to 4294967295.
 	ErrWeight = errors.New("a weight has to be an integer from 0 to 4294967295")
-	// ErrVertices reports more vertices than numbers of 32 bits.
+	// ErrVertices reports more vertices than 32 bits can number.
 	ErrVertices = errors.New("more than 4294967294 vertices")
 )

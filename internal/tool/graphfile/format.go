@@ -11,19 +11,19 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// Format is how a graph is stored. The zero value is Auto.
+// Format is a file format of graphs. The zero value is Auto.
 type Format uint8
 
 const (
-	// Auto tells Matrix Market, Parquet and Arrow by their first bytes, then all by the name's ending, behind which
-	// there may be that of a compression: .graph and .metis; .gr, .col and .clq (DIMACS); .csv and .tsv; .parquet, .pq,
-	// .arrow, .arrows, .feather and .ipc. Anything else is Edges, and so is a file named .mtx without a banner.
+	// Auto detects Matrix Market, Parquet and Arrow by their first bytes, and then all formats by the extension,
+	// without that of a compression: .graph and .metis; .gr, .col and .clq (DIMACS); .csv and .tsv; .parquet, .pq,
+	// .arrow, .arrows, .feather and .ipc. Other files are EdgeList, also those named .mtx without a banner.
 	Auto         Format = iota
-	EdgeList            // two ids a line, and columns that mean nothing
+	EdgeList            // lines of two ids, and columns that are ignored
 	MatrixMarket        // a sparse matrix: NIST's "coordinate" format
-	METIS               // the neighbours of a vertex a line
-	DIMACS              // lines "a FROM TO WEIGHT" (shortest paths) or "e FROM TO" (colouring)
-	CSV                 // edge tables: input's formats of these names
+	METIS               // lines of the neighbors of a vertex
+	DIMACS              // lines "a FROM TO WEIGHT" (shortest paths) or "e FROM TO" (coloring)
+	CSV                 // edge tables, in input's formats of these names
 	Parquet
 	Arrow
 )
@@ -33,13 +33,13 @@ var formatNames = enum.Names[Format]{Auto: "auto", EdgeList: "edges", MatrixMark
 
 func (f Format) String() string { return formatNames.String(f) }
 
-// Formats are all there are, by their names.
+// Formats are all formats, by name.
 var Formats = enum.Of("format", Auto, EdgeList, MatrixMarket, METIS, DIMACS, CSV, Parquet, Arrow)
 
-// table tells formats of tables, whose columns input reads.
+// table reports whether the format is one of tables, whose columns package input reads.
 func (f Format) table() bool { return f >= CSV }
 
-// endings are those of names.
+// endings are the extensions of file names.
 var endings = map[string]Format{".graph": METIS, ".metis": METIS, ".gr": DIMACS, ".col": DIMACS, ".clq": DIMACS,
 	".csv": CSV, ".tsv": CSV, ".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow, ".arrows": Arrow, ".feather": Arrow,
 	".ipc": Arrow}
@@ -50,7 +50,7 @@ var beginnings = []struct {
 	format Format
 }{{banner, MatrixMarket}, {"PAR1\x15", Parquet}, {"ARROW1\x00", Arrow}, {"\xff\xff\xff\xff", Arrow}}
 
-// detect finds out what Auto stands for.
+// detect returns the format for Auto.
 func (o Options) detect(file *input.File) (Format, error) {
 	if o.Format != Auto {
 		return o.Format, nil
@@ -74,10 +74,10 @@ func (o Options) detect(file *input.File) (Format, error) {
 	return EdgeList, nil
 }
 
-// typed tells whether somebody has said what ids are.
+// typed reports whether the options say what ids are.
 func (o Options) typed() bool { return !o.ID.Any && (o.ID.Type != keytype.Uint32 || o.ID.Wider != nil) }
 
-// check tells of options that the format has no use for.
+// check returns an error for options that have no meaning in the format.
 func (o Options) check() error {
 	rows := o.Format == EdgeList || o.Format.table()
 	for _, x := range []struct {

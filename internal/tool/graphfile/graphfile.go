@@ -1,6 +1,6 @@
 // Package graphfile reads graphs: lists of edges, Matrix Market, METIS, DIMACS, and edge tables of CSV, Parquet and
-// Arrow, plain or compressed, or through a pipe. Vertices have ids, integers of up to 64 bits or texts, and are
-// numbered from 0 on; Vertices knows both. What is wrong is told with its file and line.
+// Arrow, plain or compressed, from files or pipes. Vertices have ids, which are integers of up to 64 bits or texts, and
+// are numbered from 0; Vertices has both. Errors have the file and the line.
 package graphfile
 
 import (
@@ -11,37 +11,37 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// Options say what to read. The zero value reads all formats as they come, without weights.
+// Options are the options of Open. The zero value reads all formats, without weights.
 type Options struct {
 	Format Format
-	// ID is what ids are: ID.Any, integers or, where none of the first is one, texts. Its name means nothing. Matrix
-	// Market, METIS and DIMACS have numbers from 1 on, and nothing else.
+	// ID is the type of ids. ID.Any: integers, or if none of the first ones is one, texts. Its name is ignored. Matrix
+	// Market, METIS and DIMACS have only numbers from 1.
 	ID input.Column
-	// From, To and Weight are columns of Edges and of tables, by number from 1 or, in tables, by name; "": 1, 2, and
+	// From, To and Weight are columns of EdgeList and of tables, by number from 1, or in tables by name. "": 1, 2, and
 	// no weights.
 	From, To, Weight string
-	// Weighted wants the weights of formats that say themselves where they are: integers from 0 to 4294967295.
+	// Weighted reads the weights of the other formats: integers from 0 to 4294967295.
 	Weighted bool
-	// Header, of Edges and CSV, says whether the first line holds no edge but names or, of Edges, how many vertices, or
-	// vertices and edges, there are: their ids then begin with 0 if one is 0, else with 1. Detect takes it for names if
-	// its ids are none and those below are, and for numbers if it is one alone, or if it is two and a comment before it
-	// names them: "# nodes edges".
+	// Header says whether the first line of EdgeList and CSV is not an edge. It then has names, or in EdgeList the
+	// number of vertices, or of vertices and edges; ids then begin with 0 if one is 0, otherwise with 1. Detect takes
+	// the line for names if its ids are not numbers and those below are; for numbers if there is only one, or if there
+	// are two and a comment before names them: "# nodes edges".
 	Header input.Header
-	// SkipInvalid passes over lines and rows of Edges and tables that hold no edge, and counts them.
+	// SkipInvalid skips lines and rows of EdgeList and tables that are not edges, and counts them.
 	SkipInvalid bool
 
-	Delimiter rune // of CSV: 0: as input.Options has it
-	Comment   rune // begins lines of Edges and CSV to pass over. Those of Edges may begin with # or %, too
+	Delimiter rune // of CSV; 0: as in input.Options
+	Comment   rune // begins comments in EdgeList and CSV. In EdgeList, # and % do so, too
 
-	block int // bytes of text that are parsed at a time; 0: blocks.Bytes; -1: lines are read one by one
+	block int // bytes of text parsed at a time; 0: blocks.Bytes; -1: line by line
 
-	// Note, if not nil, is called with what had to be guessed, in one line each.
+	// Note, if not nil, is called with each guess, in one line.
 	Note func(text string)
-	// Progress, if not nil, is called by Read with the bytes of the stored file that were read and its size, or -1.
+	// Progress, if not nil, is called by Read with the number of bytes read of the stored file and its size, or -1.
 	Progress func(read, size int64)
 }
 
-// columns are the columns of an edge, with the name of the weight's last.
+// columns returns the columns of an edge. If there is one of weights, it is the last.
 func (o Options) columns() []input.Column {
 	from, to := o.ID, o.ID
 	if from.Name, to.Name = o.From, o.To; from.Name == "" {
@@ -57,13 +57,13 @@ func (o Options) columns() []input.Column {
 	return all
 }
 
-// Edges are some edges, in slices of one length. Weights are nil where there are none.
+// Edges are edges in slices of one length. Weights is nil if there are none.
 type Edges struct {
 	From, To []uint32 // numbers of vertices
 	Weights  []uint32
 }
 
-// Len is how many they are.
+// Len returns the number of edges.
 func (e Edges) Len() int { return len(e.From) }
 
 // add adds an edge.
@@ -74,31 +74,32 @@ func (e *Edges) add(from, to, weight uint32, weighted bool) {
 	}
 }
 
-// clear takes the edges away and keeps their memory.
+// clear removes the edges and keeps their memory.
 func (e *Edges) clear() { e.From, e.To, e.Weights = e.From[:0], e.To[:0], e.Weights[:0] }
 
-// symmetry says what the edges of a file stand for.
+// symmetry is the meaning of a file's edges.
 type symmetry uint8
 
 const (
-	asListed symmetry = iota // an edge each, and nothing says whether it has a direction
-	arcs                     // an arc each
-	both                     // an edge each, in both directions
-	twice                    // each edge is there in both directions
+	asListed symmetry = iota // each is an edge, and nothing says whether it has a direction
+	arcs                     // each is an arc
+	both                     // each is an edge in both directions
+	twice                    // each edge is listed in both directions
 )
 
-// source is what each format implements.
+// source is implemented for each format.
 type source interface {
-	// read adds up to so many edges; fewer are no end. An error, also io.EOF, comes with the edges before it.
+	// read adds up to most edges; fewer do not mean the end. The edges before an error, or before io.EOF, are added,
+	// too.
 	read(to *Edges, most int) error
 	weighted() bool
 	symmetry() symmetry
 	skipped() int64
 }
 
-// Reader reads the edges of one file. It is used from one goroutine at a time.
+// Reader reads the edges of one file. Only one goroutine at a time may use it.
 type Reader struct {
-	Vertices *Vertices // of the edges that were read, and those that the file declares
+	Vertices *Vertices // those of the edges read, and those that the file declares
 
 	file     *input.File
 	format   Format
@@ -107,7 +108,7 @@ type Reader struct {
 	err      error
 }
 
-// Open opens a file, or standard input for "-". The context ends reads that wait for a pipe. Errors are those of
+// Open opens a file, or standard input for "-". The context ends reads that wait for a pipe. Errors: those of
 // input.Open, and *CountError.
 func Open(ctx context.Context, path string, o Options) (*Reader, error) {
 	file, err := input.OpenFile(ctx, path)
@@ -151,14 +152,14 @@ func newReader(file *input.File, o Options) (r *Reader, err error) {
 	default:
 		r.source, err = newEdgeList(l, o, r.Vertices)
 	}
-	if err == io.EOF { // of an empty list, as the first Read says
+	if err == io.EOF { // an empty list; the first Read returns it again
 		err = nil
 	}
 	return r, err
 }
 
-// Read replaces some edges by the next ones, up to so many, at least one. It returns io.EOF alone, behind the last
-// ones; any other error comes with the edges before it or behind them, and again from every later call.
+// Read replaces edges by the next ones, at least one and at most most. After the last ones it returns io.EOF alone.
+// With another error it also returns the edges before it, and later calls return the error again.
 func (r *Reader) Read(edges *Edges, most int) error {
 	edges.clear()
 	for edges.Len() < most && r.err == nil {
@@ -173,19 +174,19 @@ func (r *Reader) Read(edges *Edges, most int) error {
 	return r.err
 }
 
-// Weighted tells whether edges have weights.
+// Weighted reports whether edges have weights.
 func (r *Reader) Weighted() bool { return r.source.weighted() }
 
-// Format is what Auto found, or Options.Format.
+// Format returns Options.Format, or the detected format.
 func (r *Reader) Format() Format { return r.format }
 
-// Skipped is how much SkipInvalid passed over so far.
+// Skipped returns the number of lines or rows that SkipInvalid has skipped so far.
 func (r *Reader) Skipped() int64 { return r.source.skipped() }
 
 // Close closes the file.
 func (r *Reader) Close() error {
 	if c, ok := r.source.(io.Closer); ok {
-		_ = c.Close() // of what was read nothing is left to be told
+		_ = c.Close() // all that is needed was read
 	}
 	return r.file.Close()
 }

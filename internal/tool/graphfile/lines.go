@@ -9,7 +9,7 @@ import (
 	"github.com/vkds/vkds/internal/tool/input"
 )
 
-// longestLine is how many bytes a line may have: that of a METIS vertex lists all its neighbours.
+// longestLine is the greatest length of a line in bytes. A METIS line lists all neighbors of a vertex.
 const longestLine = 1 << 30
 
 // lines reads a text line by line.
@@ -18,7 +18,7 @@ type lines struct {
 	buffered *bufio.Reader
 	text     lineReader // buffered, or the blocks of ahead
 	ahead    ahead
-	eager    bool   // nobody has to wait for what is read ahead
+	eager    bool   // reading ahead does not wait for a writer
 	number   int64  // of the last line, from 1
 	long     []byte // a line that is longer than the buffer
 }
@@ -35,7 +35,7 @@ func newLines(file string, from io.Reader, eager bool) (*lines, error) {
 	return &lines{file: file, buffered: text, text: text, eager: eager}, nil
 }
 
-// next returns the next line without its end, valid until the next call. io.EOF comes alone.
+// next returns the next line without its end, valid until the next call. io.EOF comes without a line.
 func (l *lines) next() (line []byte, err error) {
 	l.settle()
 	line, err = l.text.ReadSlice('\n')
@@ -66,7 +66,7 @@ func (l *lines) nextLong(line []byte) ([]byte, error) {
 	}
 }
 
-// full returns the next line that has something in it and doesn't begin with the character of comments.
+// full returns the next line that is not empty and does not begin with the comment character.
 func (l *lines) full(comment byte) (line []byte, err error) {
 	for {
 		line, err = l.next()
@@ -79,12 +79,12 @@ func (l *lines) full(comment byte) (line []byte, err error) {
 	}
 }
 
-// fail says what is wrong with the last line.
+// fail returns an error in the last line.
 func (l *lines) fail(err error) error {
 	return &input.LineError{File: l.file, Line: l.number, Err: err}
 }
 
-// failWeight says what is wrong with a weight in it.
+// failWeight returns an error in a weight of the last line.
 func (l *lines) failWeight(field []byte) error {
 	return l.failField("weight "+strconv.Quote(shortened(field)), ErrWeight)
 }
@@ -93,7 +93,7 @@ func (l *lines) failField(field string, err error) error {
 	return &input.LineError{File: l.file, Line: l.number, Field: field, Err: err}
 }
 
-// shortened is a field as it is told to people.
+// shortened returns a field as it is shown in errors.
 func shortened(field []byte) string {
 	const most = 40
 	if len(field) > most {
@@ -111,7 +111,7 @@ func skipBlanks(line []byte) []byte {
 	return line
 }
 
-// cut takes the next field from a line, and the blanks around it; it is empty at the line's end.
+// cut returns the next field of a line and the rest, both without blanks around them. At the end the field is empty.
 func cut(line []byte) (field, rest []byte) {
 	line = skipBlanks(line)
 	end := 0
@@ -121,7 +121,7 @@ func cut(line []byte) (field, rest []byte) {
 	return line[:end], skipBlanks(line[end:])
 }
 
-// fields are those of a line.
+// fields returns the fields of a line.
 func fields(line []byte) (all [][]byte) {
 	for field, rest := cut(line); len(field) > 0; field, rest = cut(rest) {
 		all = append(all, field)
@@ -129,9 +129,9 @@ func fields(line []byte) (all [][]byte) {
 	return all
 }
 
-// unsigned reads a decimal number of up to 19 digits.
+// unsigned parses a decimal number of up to 19 digits.
 func unsigned(field []byte) (n uint64, ok bool) {
-	if len(field) == 0 || len(field) > 19 { // so many fit 64 bits
+	if len(field) == 0 || len(field) > 19 { // this many fit 64 bits
 		return 0, false
 	}
 	for _, c := range field {
@@ -143,7 +143,7 @@ func unsigned(field []byte) (n uint64, ok bool) {
 	return n, true
 }
 
-// weight reads a weight, which may be written as a fraction that is an integer.
+// weight parses a weight. It may be written as a decimal fraction whose value is an integer.
 func weight(field []byte) (uint32, bool) {
 	if n, ok := unsigned(field); ok {
 		return uint32(n), n <= math.MaxUint32

@@ -11,42 +11,42 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// Graph is one that was read: its vertices and its edges, as far as LoadOptions keep them.
+// Graph is a graph that was read, with the edges that LoadOptions selects.
 type Graph struct {
 	Vertices *Vertices
 	Edges
-	Directed bool  // edges lead from From to To alone
-	Loops    int64 // edges from a vertex to itself that the file has
-	Rows     int64 // edges that the file has, in the way of its format
-	Skipped  int64 // lines and rows that were passed over
+	Directed bool  // edges lead from From to To only
+	Loops    int64 // loops in the file
+	Rows     int64 // edges in the file, counted as its format lists them
+	Skipped  int64 // lines and rows that were skipped
 	Format   Format
 }
 
-// Direction says whether a graph's edges lead one way.
+// Direction says whether a graph's edges are directed.
 type Direction uint8
 
 const (
-	// AsFormat has those of Matrix Market's general matrices and DIMACS's arcs lead one way, and all others both ways.
+	// AsFormat: general matrices of Matrix Market and arcs of DIMACS are directed, all others are not.
 	AsFormat Direction = iota
 	Directed
 	Undirected
 )
 
-// LoadOptions say what to make of a file's edges.
+// LoadOptions are the options of Load.
 type LoadOptions struct {
 	Options
-	// Direction says what Edges are. Of a directed graph they are the directed ones, both for an edge of a file that
-	// knows no directions. Else each stands for both of its directions; without Multi, either it or the opposite one or
-	// both may be in Edges.
+	// Direction says what Edges has. A directed graph has arcs, two for an edge of a file without directions. In an
+	// undirected graph, each element stands for both directions; without Multi, Edges may have it, its opposite, or
+	// both.
 	Direction Direction
-	// Multi keeps loops, and each edge as often as the file has it. Without, loops are left out; equal edges are not
-	// merged here: their last one counts.
+	// Multi keeps loops, and duplicates of edges. Without it, loops are left out. Load does not remove equal edges; the
+	// last one counts.
 	Multi bool
 }
 
-// Load reads a whole graph. Its vertices' numbers are in the order of their ids, unless these are texts. Errors are
-// those of Open and Reader.Read. If nobody said what ids are, and one is a code (input.Coded) after the first ones, the
-// file is read again with ids as texts; through a pipe that is an error.
+// Load reads a whole graph. The vertices' numbers are in the order of their ids, unless these are texts. Errors are
+// those of Open and Reader.Read. If the options do not say what ids are, and a later one is a code (input.Coded), Load
+// reads the file again with ids as texts. For a pipe that is an error.
 func Load(ctx context.Context, path string, o LoadOptions) (*Graph, error) {
 	g, err := load(ctx, path, o)
 	if o.TakeForText(path, err) {
@@ -55,8 +55,8 @@ func Load(ctx context.Context, path string, o LoadOptions) (*Graph, error) {
 	return g, err
 }
 
-// TakeForText makes ids text if an error of reading a file is that one is a code after others that are numbers, and
-// tells whether it did and the file can be read again.
+// TakeForText makes ids text if reading a file failed because an id is a code and earlier ones are numbers. It reports
+// whether it did so and the file can be read again.
 func (o *Options) TakeForText(path string, err error) bool {
 	var code *input.CodeError
 	if !errors.As(err, &code) || !input.Again(path) {
@@ -96,12 +96,12 @@ func load(ctx context.Context, path string, o LoadOptions) (*Graph, error) {
 	return g, nil
 }
 
-// directed tells whether edges of a file lead one way.
+// directed reports whether the edges of a file are directed.
 func (o LoadOptions) directed(s symmetry) bool {
 	return o.Direction == Directed || o.Direction == AsFormat && s == arcs
 }
 
-// take takes edges of a file.
+// take adds edges of a file.
 func (g *Graph) take(part Edges, s symmetry, o LoadOptions) {
 	directed := o.directed(s)
 	weighted := part.Weights != nil && len(part.Weights) == part.Len()
@@ -121,7 +121,7 @@ func (g *Graph) take(part Edges, s symmetry, o LoadOptions) {
 			continue
 		}
 		if !directed && o.Multi && s == twice && from > to {
-			continue // it is there the other way round, too
+			continue // its opposite is listed, too
 		}
 		g.add(from, to, w, weighted)
 		if directed && s == both {
@@ -130,7 +130,7 @@ func (g *Graph) take(part Edges, s symmetry, o LoadOptions) {
 	}
 }
 
-// number gives the ends of edges other numbers.
+// number replaces the vertices of the edges by other numbers.
 func (g *Graph) number(numbers []uint32) {
 	if numbers == nil {
 		return

@@ -14,7 +14,6 @@
 //	peers graph FILE…
 //
 // compares graphs with a Go map of maps and with gonum's.
-// measures graphs beside a Go map of maps and gonum's.
 package main
 
 import (
