@@ -9,18 +9,18 @@ import (
 	"github.com/vkds/vkds/internal/tool/input"
 )
 
-// banner is what a Matrix Market file begins with.
+// banner is the beginning of a Matrix Market file.
 const banner = "%%MatrixMarket"
 
-// matrixMarket reads the entries of a sparse square matrix, each of which is an edge from its row to its column: the
-// "coordinate" format of R. F. Boisvert, R. Pozo, K. A. Remington: The Matrix Market Exchange Formats, NISTIR 5935,
-// 1996. An entry that is 0 is one.
+// matrixMarket reads the entries of a sparse square matrix. Each is an edge from its row to its column, also if it is
+// 0. It is the "coordinate" format of R. F. Boisvert, R. Pozo, K. A. Remington: The Matrix Market Exchange Formats,
+// NISTIR 5935, 1996.
 type matrixMarket struct {
 	*lines
 	vertices *Vertices
-	values   int // numbers of an entry, behind its place
+	values   int // numbers of an entry, after its row and column
 	wanted   bool
-	twofold  bool // entries stand for two
+	twofold  bool // an entry stands for both directions
 	said     int64
 	entries  int64
 }
@@ -65,7 +65,7 @@ func newMatrixMarket(l *lines, o Options, v *Vertices) (*matrixMarket, error) {
 	return m, nil
 }
 
-// kind takes what the banner says.
+// kind reads the banner.
 func (m *matrixMarket) kind(words []string) error {
 	if len(words) != 5 || words[0] != strings.ToLower(banner) || words[1] != "matrix" {
 		return ErrBanner
@@ -82,7 +82,7 @@ func (m *matrixMarket) kind(words []string) error {
 	return nil
 }
 
-// numbers reads as many numbers as there is room for, and tells whether the line holds these and nothing else.
+// numbers parses as many numbers as to has room for. It reports whether the line has exactly these.
 func numbers(line []byte, to []uint64) bool {
 	for i := range to {
 		field, rest := cut(line)
@@ -128,7 +128,7 @@ func (m *matrixMarket) read(to *Edges, most int) error {
 	return nil
 }
 
-// takeAhead adds up to so many entries that were parsed ahead, and returns how many.
+// takeAhead adds up to most entries that were parsed ahead, and returns their number.
 func (m *matrixMarket) takeAhead(to *Edges, most int) int {
 	sources, targets, weights := m.take(min(most, int(m.said-m.entries)))
 	for i, id := range sources {

@@ -6,18 +6,18 @@ import (
 	"github.com/vkds/vkds/internal/tool/input"
 )
 
-// metis reads the neighbours of a vertex a line, each edge from both of its ends (G. Karypis: METIS, A Software Package
-// for Partitioning Unstructured Graphs, manual 5.1, section 4.1.1). A line that is blank is a vertex without edges;
-// lines that begin with % are none.
+// metis reads the neighbors of a vertex from each line. Each edge is listed at both ends (G. Karypis: METIS, A Software
+// Package for Partitioning Unstructured Graphs, manual 5.1, section 4.1.1). A blank line is a vertex without edges;
+// lines that begin with % are comments.
 type metis struct {
 	*lines
 	vertices    *Vertices
-	before      int  // numbers before the neighbours: the vertex's size and weights
-	weights     bool // behind each neighbour
+	before      int  // numbers before the neighbors: the vertex's size and weights
+	weights     bool // there is a weight after each neighbor
 	wanted      bool
 	said        int64 // edges
 	at          uint32
-	rest        []byte // of the line of at-1
+	rest        []byte // of the line of vertex at-1
 	ends, loops int64
 }
 
@@ -52,7 +52,7 @@ func newMETIS(l *lines, o Options, v *Vertices) (*metis, error) {
 	return m, nil
 }
 
-// flags takes the numbers that say what is there beside the neighbours, and tells whether they make sense.
+// flags reads the numbers that say what lines have in addition to neighbors. It reports whether they are valid.
 func (m *metis) flags(numbers [][]byte) bool {
 	if len(numbers) == 0 {
 		return true
@@ -64,7 +64,7 @@ func (m *metis) flags(numbers [][]byte) bool {
 	weights := flags / 10 % 10 // of a vertex
 	if len(numbers) == 2 {
 		many, ok := unsigned(numbers[1])
-		const most = 1 << 20 // which no line has room for
+		const most = 1 << 20 // more than fit a line
 		if !ok || many > most || weights == 0 && many > 0 {
 			return false
 		}
@@ -144,8 +144,8 @@ func (m *metis) vertex() error {
 	return nil
 }
 
-// end tells whether the file has as many edges as it says. Loops may be there once or twice. Vertices without edges
-// may have no line at the end.
+// end checks the number of edges. Loops may be listed once or twice. Vertices without edges may have no line at the
+// end.
 func (m *metis) end() error {
 	if m.ends != 2*m.said && m.ends+m.loops != 2*m.said {
 		return &CountError{m.file, "edges", m.said, (m.ends + m.loops) / 2}

@@ -8,31 +8,31 @@ import (
 	"github.com/vkds/vkds/internal/tool/blocks"
 )
 
-// plain parses what most lines of most lists are: integers of up to 18 digits with blanks between them. It passes over
-// comments and stops at any other line, which the format's own rules are for, so it finds nothing that they would not.
-// Several goroutines may use it.
+// plain parses the most common lines: integers of up to 18 digits with blanks between them. It skips comments and stops
+// at any other line, which the reader of the format parses. It must not accept what that would not. Several goroutines
+// may use one plain.
 type plain struct {
-	from, to, weight int    // fields, from 0; weight is -1 where none is wanted
-	fields           int    // of a line, at least
-	exact            bool   // and no more
-	first, count     uint64 // the ids that there may be: first, first+1, …
+	from, to, weight int    // fields, from 0; weight is -1 if there is none
+	fields           int    // least number of fields in a line
+	exact            bool   // lines have exactly this number
+	first, count     uint64 // the valid ids: count of them, from first
 	comments         string // a line that begins with one of these characters is a comment
 	comment          []byte // and so is one that begins with this; nil: none
 }
 
-// parsed are the edges of whole lines of a text.
+// parsed has the edges of whole lines of a text.
 type parsed struct {
 	from, to []uint64 // ids
 	weights  []uint32
-	ends     []int // where each edge's line ends
-	end      int   // where plain stopped: after the edges, and after comments that follow them
+	ends     []int // the end of each edge's line
+	end      int   // where plain stopped: after the edges and comments that follow them
 }
 
 func (p *parsed) clear() {
 	p.from, p.to, p.weights, p.ends = p.from[:0], p.to[:0], p.weights[:0], p.ends[:0]
 }
 
-// parse parses the lines of a text from a place on. last says that the text's end ends a line.
+// parse parses the lines of a text from an index on. last: the end of the text also ends its last line.
 func (p *plain) parse(into *parsed, text []byte, at int, last bool) {
 	into.clear()
 	for into.end = at; at < len(text); into.end = at {
@@ -61,7 +61,7 @@ func (p *plain) isComment(line []byte) bool {
 	return p.comment != nil && bytes.HasPrefix(line, p.comment)
 }
 
-// lineEnd returns where the line that goes on at a place ends, after its end, or -1 if the text has no end of it.
+// lineEnd returns the index after the end of the line at an index, or -1 if the text does not have it.
 func lineEnd(text []byte, at int) int {
 	if at < len(text) && text[at] == '\n' {
 		return at + 1
@@ -72,7 +72,7 @@ func lineEnd(text []byte, at int) int {
 	return -1
 }
 
-// edge adds the edge of a line that begins at a place, and returns where the line ends, or -1 if it isn't plain.
+// edge adds the edge of the line at an index, and returns the index after the line, or -1 if it is not plain.
 func (p *plain) edge(into *parsed, text []byte, at int, last bool) int {
 	var from, to, weight uint64
 	fields := 0
@@ -128,16 +128,16 @@ func (p *plain) edge(into *parsed, text []byte, at int, last bool) int {
 	return end
 }
 
-// ahead are the edges of the block that is being used which plain has parsed and nobody has taken.
+// ahead has the edges of the current block that were parsed ahead and not yet taken.
 type ahead struct {
 	blocks *blocks.Reader[parsed]
-	plain  *plain // nil: every line is read by its format's rules
-	own    parsed // of what no other goroutine has parsed
+	plain  *plain // nil: the format's reader parses all lines
+	own    parsed // of a part that no other goroutine has parsed
 	edges  *parsed
 	taken  int
 }
 
-// readAhead has the lines from here on parsed ahead.
+// readAhead starts the parsing of the following lines ahead.
 func (l *lines) readAhead(p *plain, o Options) {
 	if o.block < 0 {
 		return
@@ -151,8 +151,8 @@ func (l *lines) readAhead(p *plain, o Options) {
 	l.text = l.ahead.blocks
 }
 
-// take takes up to so many of the edges that come next and have been parsed. There are none if a line comes that isn't
-// plain, or the end. weights is empty where none are wanted.
+// take returns up to most of the next edges. It returns none if the next line is not plain, or at the end. weights is
+// empty if there are none.
 func (l *lines) take(most int) (from, to []uint64, weights []uint32) {
 	a := &l.ahead
 	if a.plain == nil {
@@ -169,7 +169,7 @@ func (l *lines) take(most int) (from, to []uint64, weights []uint32) {
 	return a.edges.from[begin:a.taken], a.edges.to[begin:a.taken], weights
 }
 
-// more has the edges parsed that come after those that were taken.
+// more parses the edges after those that were taken.
 func (l *lines) more() {
 	l.settle()
 	a := &l.ahead
@@ -184,7 +184,7 @@ func (l *lines) more() {
 	a.taken = 0
 }
 
-// settle has the text go on after the edges that were taken.
+// settle moves the position in the text after the edges that were taken.
 func (l *lines) settle() {
 	a := &l.ahead
 	if a.edges == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// table reads an edge a row.
+// table reads an edge from each row.
 type table struct {
 	*input.Reader
 	file     string
@@ -16,7 +16,7 @@ type table struct {
 	words    [][]uint64 // of the columns
 }
 
-// tableRows is how many rows are read at a time.
+// tableRows is the number of rows read at a time.
 const tableRows = 1 << 16
 
 func newTable(file *input.File, o Options, v *Vertices) (*table, error) {
@@ -40,7 +40,7 @@ func (t *table) weighted() bool     { return len(t.names) == 3 }
 func (t *table) symmetry() symmetry { return asListed }
 func (t *table) skipped() int64     { return t.Skipped() + t.Nulls() }
 
-// Close closes nothing: the file is the Reader's.
+// Close does not close the file, which belongs to graphfile.Reader.
 func (t *table) Close() error { return t.Reader.Close() }
 
 func (t *table) read(to *Edges, most int) error {
@@ -65,7 +65,7 @@ func (t *table) read(to *Edges, most int) error {
 	return err
 }
 
-// numbers are those of the ids of a column.
+// numbers returns the vertices of the ids in a column.
 func (t *table) numbers(column int, words []uint64) ([]uint32, error) {
 	all := make([]uint32, len(words))
 	kind := t.Types()[column]

@@ -11,21 +11,21 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// mostVertices is one less than the numbers that 32 bits have: tables hold a number and one.
+// mostVertices leaves out the greatest 32-bit number, because small has a vertex plus one.
 const mostVertices = min(math.MaxUint32-1, math.MaxInt)
 
-// Vertices number the ids of a graph's vertices from 0 on, in the order in which they first come, and know the way
-// back. The numbers of a Graph are in the order of the ids, but for texts, which have none. It is used from one
-// goroutine at a time.
+// Vertices numbers the ids of a graph's vertices from 0, in the order in which they first come, and has the ids by
+// number. The vertices of a Graph are in the order of their ids, unless these are texts. Only one goroutine at a time
+// may use it.
 type Vertices struct {
-	id       input.Column // of what ids are
+	id       input.Column // the type of ids
 	there    keytype.Extent
-	declared bool // ids are first, first+1, …, and so many
+	declared bool // ids are consecutive, from first; count is their number
 	first    uint64
 	count    int
-	words    []uint64          // by number; of texts numbers in the arena, which are those of the vertices
-	small    []uint32          // of words that are small: one more than their number, 0: none has come
-	numbers  map[uint64]uint32 // of the others, which the table has no place for
+	words    []uint64          // by number; for texts, numbers in the arena, which are the vertices
+	small    []uint32          // by small word: its number plus one; 0: none
+	numbers  map[uint64]uint32 // of other words, which small has no room for
 	texts    keytype.Arena
 	byText   map[string]uint32
 }
@@ -38,23 +38,23 @@ func newVertices(id input.Column) *Vertices {
 	return &Vertices{id: id, numbers: map[uint64]uint32{}, byText: map[string]uint32{}}
 }
 
-// declare makes the vertices those of consecutive ids.
+// declare makes the vertices consecutive ids.
 func (v *Vertices) declare(first, count uint64) error {
 	if count > mostVertices {
 		return ErrVertices
 	}
 	v.declared, v.first, v.count = true, first, int(count)
-	v.id.Flag = "" // they are integers
+	v.id.Flag = "" // the types of ids are fixed
 	return nil
 }
 
-// Len is how many there are.
+// Len returns the number of vertices.
 func (v *Vertices) Len() int { return v.count }
 
-// Type is what their ids are.
+// Type returns the type of ids.
 func (v *Vertices) Type() keytype.Type { return v.id.Type }
 
-// Word is the id of a number, as a word of Type.
+// Word returns the id of a vertex, as a word of Type.
 func (v *Vertices) Word(number uint32) uint64 {
 	if v.declared {
 		return v.first + uint64(number)
@@ -62,11 +62,10 @@ func (v *Vertices) Word(number uint32) uint64 {
 	return v.words[number]
 }
 
-// Texts are the ids that are texts, by their words.
+// Texts returns the ids that are texts, by their words.
 func (v *Vertices) Texts() *keytype.Arena { return &v.texts }
 
-// Find returns the number of an id as people write it, and whether there is one. Errors are those of
-// keytype.Type.Parse.
+// Find returns the vertex of an id as users write it, and whether it exists. Errors are those of keytype.Type.Parse.
 func (v *Vertices) Find(id string) (number uint32, found bool, err error) {
 	if v.id.Type == keytype.Text {
 		number, found = v.byText[id]
@@ -97,7 +96,7 @@ func (v *Vertices) find(word uint64) (number uint32, found bool) {
 	return number, found
 }
 
-// among returns the number of a declared id.
+// among returns the vertex of a declared id.
 func (v *Vertices) among(field []byte) (number uint32, err error) {
 	id, ok := unsigned(field)
 	if !ok {
@@ -111,7 +110,7 @@ func (v *Vertices) among(field []byte) (number uint32, err error) {
 	return 0, &IDError{shortened(field), v.first, v.first + uint64(v.count) - 1}
 }
 
-// parse returns the number of an id that may be new.
+// parse returns the vertex of an id, which may be new.
 func (v *Vertices) parse(field []byte) (number uint32, err error) {
 	if v.id.Type == keytype.Text {
 		return v.text(field)
@@ -133,7 +132,7 @@ func (v *Vertices) parse(field []byte) (number uint32, err error) {
 	return v.number(word[0])
 }
 
-// text is parse of a text.
+// text is parse for a text.
 func (v *Vertices) text(id []byte) (number uint32, err error) {
 	if len(id) > keytype.Longest {
 		return 0, input.ErrLongText
@@ -146,7 +145,7 @@ func (v *Vertices) text(id []byte) (number uint32, err error) {
 	return number, err
 }
 
-// number is parse of a word of the ids' type.
+// number is parse for a word of the ids' type.
 func (v *Vertices) number(word uint64) (number uint32, err error) {
 	number, there := v.find(word)
 	if there {
@@ -163,7 +162,8 @@ func (v *Vertices) number(word uint64) (number uint32, err error) {
 	return number, nil
 }
 
-// addEdges adds edges of ids, words of the ids' type, to others of numbers. There are numbers left for all of them.
+// addEdges adds edges by their ids, which are words of the ids' type. The caller has checked that there are enough
+// numbers left.
 func (v *Vertices) addEdges(edges *Edges, from, to []uint64) {
 	begin := len(edges.From)
 	edges.From = slices.Grow(edges.From, len(from))[:begin+len(from)]
@@ -174,7 +174,7 @@ func (v *Vertices) addEdges(edges *Edges, from, to []uint64) {
 	}
 }
 
-// add gives the next number to a word.
+// add gives a word the next number.
 func (v *Vertices) add(word uint64) (number uint32, err error) {
 	if v.count == mostVertices {
 		return 0, ErrVertices
@@ -185,8 +185,8 @@ func (v *Vertices) add(word uint64) (number uint32, err error) {
 	return uint32(v.count - 1), nil
 }
 
-// grow tells whether a word has a place in the table of small ones, which it makes larger while that is not much larger
-// than the words are many.
+// grow reports whether a word has a place in small. It grows small if that does not make it much longer than the number
+// of words.
 func (v *Vertices) grow(word uint64) bool {
 	const least, times = 1 << 16, 8
 	if word >= uint64(max(least, times*len(v.words))) {
@@ -204,7 +204,7 @@ func (v *Vertices) grow(word uint64) bool {
 	return true
 }
 
-// become gives the ids another type, to which Join has found that there is a way.
+// become gives the ids another type, which Join has found to be possible.
 func (v *Vertices) become(t keytype.Type) {
 	if t == v.id.Type {
 		return
@@ -217,7 +217,7 @@ func (v *Vertices) become(t keytype.Type) {
 	v.renumber()
 }
 
-// renumber finds the numbers of all words anew.
+// renumber computes small and numbers again.
 func (v *Vertices) renumber() {
 	v.small, v.numbers = nil, map[uint64]uint32{}
 	for number, word := range v.words {
@@ -229,12 +229,12 @@ func (v *Vertices) renumber() {
 	}
 }
 
-// join makes the ids of a type that words of a column of a table have, too, and those words words of it.
+// join gives the ids a type that words of a table's column fit, too, and converts the words to it.
 func (v *Vertices) join(t keytype.Type, words []uint64) error {
 	if t == v.id.Type || len(words) == 0 {
 		return nil
 	}
-	if v.count == 0 && !slices.Contains(t.Wider(), v.id.Type) { // nothing has come yet
+	if v.count == 0 && !slices.Contains(t.Wider(), v.id.Type) { // there are no ids yet
 		v.id.Type, v.id.Wider = t, t.Wider()
 		return nil
 	}
@@ -250,7 +250,7 @@ func (v *Vertices) join(t keytype.Type, words []uint64) error {
 	return nil
 }
 
-// complete adds the ids of a range that have not come, and tells whether all that have come are in it.
+// complete adds the missing ids of a range, and reports whether all ids are in the range.
 func (v *Vertices) complete(first, count uint64) bool {
 	for _, word := range v.words {
 		if word-first >= count {
@@ -261,12 +261,13 @@ func (v *Vertices) complete(first, count uint64) bool {
 		return false
 	}
 	for at := uint64(0); at < count && uint64(v.count) < count; at++ {
-		_, _ = v.number(first + at) // of which there are no more than that
+		_, _ = v.number(first + at) // there is room for all of them
 	}
 	return true
 }
 
-// sort gives the vertices numbers in the order of their ids, and returns them by the old ones; nil: nothing changes.
+// sort numbers the vertices in the order of their ids. It returns the new numbers by the old ones; nil: nothing
+// changes.
 func (v *Vertices) sort() (numbers []uint32) {
 	if v.declared || v.id.Type == keytype.Text || slices.IsSorted(v.words) {
 		return nil
@@ -275,7 +276,7 @@ func (v *Vertices) sort() (numbers []uint32) {
 	give := func(word uint64, old uint32) {
 		numbers[old], sorted = uint32(len(sorted)), append(sorted, word)
 	}
-	if v.grow(v.there.Greatest) && len(v.numbers) == 0 { // the table has the words in order
+	if v.grow(v.there.Greatest) && len(v.numbers) == 0 { // small has the words in order
 		for word, number := range v.small {
 			if number != 0 {
 				give(uint64(word), number-1)

@@ -8,25 +8,24 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// ahead are the rows of delimited text that plain has parsed: those of the block that is being used, from where it is
-// used on.
+// ahead has the rows of delimited text that plain has parsed: those of the current block that are still to be used.
 type ahead struct {
 	blocks             *blocks.Reader[parsed]
 	delimiter, comment rune
-	none               bool   // rows are parsed as records alone
+	none               bool   // rows are only parsed as records
 	plain              *plain // nil: not known yet
-	own                parsed // of what no other goroutine has parsed, or with other columns
+	own                parsed // of a part that no other goroutine has parsed, or parsed for other types of columns
 	rows               *parsed
-	row                int // of these rows, the next one
-	settled            int // of these rows, the one before which the blocks stand
+	row                int // the index of the next row
+	settled            int // the row at which the blocks' position is
 }
 
-// place is where records go on.
+// place is the position of the next record.
 type place struct{ used, at int }
 
 func (a *ahead) place() place { return place{a.blocks.Used(), a.blocks.At} }
 
-// moved tells where records went on before they were read: rows that are behind them are still good.
+// moved updates the rows after records were read from a position on. Rows after these are still valid.
 func (a *ahead) moved(before place) {
 	if a.rows == nil {
 		return
@@ -43,7 +42,7 @@ func (a *ahead) moved(before place) {
 	a.settled = a.row
 }
 
-// settle has the blocks stand before the next row, and returns how many lines they were behind.
+// settle moves the blocks' position to the next row, and returns the number of lines in between.
 func (a *ahead) settle() (lines int) {
 	if a.rows == nil {
 		return 0
@@ -60,7 +59,7 @@ func (a *ahead) settle() (lines int) {
 	return lines
 }
 
-// more parses on where the blocks stand, and tells whether there are rows now.
+// more parses from the blocks' position on, and reports whether there are rows.
 func (a *ahead) more(fields int, columns []*column, index []int) bool {
 	if a.plain == nil || !a.plain.knows(columns) {
 		if a.plain = newPlain(a.delimiter, a.comment, fields, columns, index); a.plain == nil {
@@ -83,8 +82,8 @@ func (a *ahead) more(fields int, columns []*column, index []int) bool {
 	return a.rows.rows > 0
 }
 
-// takePlain puts rows that plain has parsed in place n and behind it, and returns how many. If it returns 0, a record
-// comes that has to be read as such.
+// takePlain copies parsed rows to the columns, from row n on, and returns their number. If it returns 0, the next
+// record must be read as a record.
 func (d *delimited) takePlain(columns [][]uint64, n int) int {
 	a := &d.ahead
 	if a.none || d.pending != nil || d.fields == 0 {
@@ -118,7 +117,7 @@ func (d *delimited) takePlain(columns [][]uint64, n int) int {
 	return rows
 }
 
-// takeTexts adds the texts of so many rows to their arenas, or of fewer if these are full then.
+// takeTexts adds the texts of that many rows to their arenas, or of fewer if the arenas are full.
 func (d *delimited) takeTexts(columns [][]uint64, n, rows int) int {
 	a, text := &d.ahead, d.ahead.blocks.Now().Text
 	for i := range rows {

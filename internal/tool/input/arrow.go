@@ -20,19 +20,18 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// arrowMagic begins and ends an Arrow IPC file; a stream begins with its first
-// message. A file holds the messages of a stream, after its magic, which is padded
-// to 8 bytes, and before a footer, which has the schema and the messages' places.
-// Few writers leave out the schema's message, since the footer has it.
+// arrowMagic begins and ends an Arrow IPC file. A stream begins with its first message. A file has the messages of a
+// stream between its magic, which is padded to 8 bytes, and a footer, which has the schema and the positions of the
+// messages. A few writers leave out the schema's message, because the footer has it.
 const (
 	arrowMagic       = "ARROW1"
 	arrowStreamMagic = "\xff\xff\xff\xff"
 )
 
-// beforeMessages is how many bytes a file has before its first message.
+// beforeMessages is the number of bytes before the first message of a file.
 const beforeMessages = 8
 
-// arrowPart returns the stream in an Arrow IPC file, by its footer unless it comes through a pipe, and any other as it
+// arrowPart returns the stream in an Arrow IPC file, by its footer unless the file is a pipe. It returns a stream as it
 // is.
 func arrowPart(f *File) (io.Reader, error) {
 	head, err := f.Peek(beforeMessages)
@@ -48,7 +47,7 @@ func arrowPart(f *File) (io.Reader, error) {
 
 // byFooter returns the messages of an Arrow IPC file: its schema, its dictionaries and its batches.
 func byFooter(file *io.SectionReader) (stream io.Reader, err error) {
-	defer func() { // of an index that is out of range
+	defer func() { // an index may be out of range
 		if recover() != nil {
 			err = errFlat
 		}
@@ -92,7 +91,7 @@ func byFooter(file *io.SectionReader) (stream io.Reader, err error) {
 	return io.MultiReader(messages...), nil
 }
 
-// openArrow reads an Arrow IPC file or stream, from anywhere.
+// openArrow opens an Arrow IPC file or stream, from a file or a pipe.
 func openArrow(f *File, o Options, invalid *invalid) (source, error) {
 	c := newColumnar(f, o, invalid)
 	var r *ipc.Reader
@@ -118,7 +117,7 @@ func openArrow(f *File, o Options, invalid *invalid) (source, error) {
 		return nil, err
 	}
 	c.load = func(columns []cells) error {
-		for len(columns[0].words) == 0 { // a batch may be empty
+		for len(columns[0].words) == 0 { // because a batch may be empty
 			batch, err := r.Read()
 			if err != nil {
 				return err
@@ -132,7 +131,7 @@ func openArrow(f *File, o Options, invalid *invalid) (source, error) {
 	return c, nil
 }
 
-// arrowPlaces finds the columns.
+// arrowPlaces returns the indices of the columns.
 func (c *columnar) arrowPlaces(schema *arrow.Schema, o Options) (places []int, err error) {
 	var names []string
 	for _, field := range schema.Fields() {
@@ -175,7 +174,7 @@ func arrowKind(t arrow.DataType) kind {
 	return other
 }
 
-// wideInArrow is what take wants to know.
+// wideInArrow returns the argument wide of column.take.
 func wideInArrow(t arrow.DataType) bool {
 	switch t := t.(type) {
 	case *arrow.Float64Type:
@@ -188,7 +187,7 @@ func wideInArrow(t arrow.DataType) bool {
 	return false
 }
 
-// addArray appends the rows of an array whose kind holds the column's type.
+// addArray appends the rows of an array whose kind can have values of the column's type.
 func (c *cells) addArray(a arrow.Array, column *column) {
 	switch a := a.(type) {
 	case *array.Int8:
@@ -254,10 +253,10 @@ func (c *cells) addArray(a arrow.Array, column *column) {
 	}
 }
 
-// scaleOf is how many digits decimals have after the point.
+// scaleOf returns the number of digits of decimals after the point.
 func scaleOf(a arrow.Array) int { return int(a.DataType().(arrow.DecimalType).GetScale()) }
 
-// rows is what arrow-go's arrays of the different types have in common.
+// rows has the methods that arrow-go's arrays of different types share.
 type rows[T any] interface {
 	arrow.Array
 	Value(i int) T
@@ -281,7 +280,7 @@ func addUnsigned[T uint8 | uint16 | uint32 | uint64, A rows[T]](c *cells, a A, c
 	addRows(c, a, column, func(n T) (keytype.Value, error) { return column.unsigned(uint64(n)) })
 }
 
-// addDictionary converts each of a dictionary-encoded array's values once.
+// addDictionary converts each value of a dictionary-encoded array once.
 func (c *cells) addDictionary(a *array.Dictionary, column *column) {
 	values := cells{typ: c.typ}
 	values.addArray(a.Dictionary(), column)

@@ -10,10 +10,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// arrow-go allocates what lengths in a file ask for, and what the runtime can't
-// allocate ends the program. So messages are read here, into memory that grows
-// with what is there, and are handed on when the lengths in them are those of
-// something that they hold.
+// arrow-go allocates memory by the lengths in a file, and a failed allocation ends the program. So this package reads
+// the messages, into memory that grows with the data. It passes a message on if the lengths in it are those of
+// something that it has.
 
 // arrowMessages reads the messages of an Arrow stream.
 type arrowMessages struct {
@@ -28,7 +27,7 @@ const (
 	continuation    = 0xffffffff // before a length, since Arrow 0.15
 )
 
-// Retain and Release are for arrow-go's counts of references. There is one.
+// Retain and Release are for arrow-go's reference counts. There is one reference.
 func (m *arrowMessages) Retain()  {}
 func (m *arrowMessages) Release() {}
 
@@ -73,7 +72,7 @@ func (m *arrowMessages) word() (uint32, error) {
 	return binary.LittleEndian.Uint32(b[:]), nil
 }
 
-// inside makes an unexpected end of one that came amid a message.
+// inside returns io.ErrUnexpectedEOF for an end inside a message.
 func inside(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -81,7 +80,7 @@ func inside(err error) error {
 	return err
 }
 
-// grow reads n bytes, into memory that is never much more than what came.
+// grow reads n bytes. Its memory is never much larger than the data read so far.
 func grow(r io.Reader, n int64) ([]byte, error) {
 	const first = 1 << 20
 	data := make([]byte, min(n, first))
@@ -99,9 +98,8 @@ func grow(r io.Reader, n int64) ([]byte, error) {
 	}
 }
 
-// boundedMemory is what compressed buffers are decompressed into: their lengths
-// are in the file, too. None is believed that is more than a thousand times as
-// long as all that came, unless that is little.
+// boundedMemory allocates the memory into which buffers are decompressed. Their lengths are in the file, too. A length
+// must not be more than a thousand times that of the message's body, unless it is small.
 type boundedMemory struct {
 	memory.Allocator
 	from *arrowMessages
@@ -130,11 +128,10 @@ func (b boundedMemory) check(size int) {
 	}
 }
 
-// A message's metadata is a FlatBuffer: tables, whose fields are found by a
-// table of their offsets, and vectors with their lengths before them. Of what
-// arrow-go reads, the following are counts of things to allocate.
+// A message's metadata is a FlatBuffer: tables, whose fields are found by a table of their offsets, and vectors after
+// their lengths. Of these, the code below checks the counts by which arrow-go allocates.
 
-// flatTable is a table at a place of a FlatBuffer.
+// flatTable is a table at an offset in a FlatBuffer.
 type flatTable struct {
 	data []byte
 	at   uint32
@@ -142,9 +139,9 @@ type flatTable struct {
 
 var errFlat = errors.New("metadata that point out of themselves")
 
-// checkMessage checks the counts in a message and returns its body's length.
+// checkMessage checks the counts in a message, and returns the length of its body.
 func checkMessage(data []byte) (body int64, err error) {
-	defer func() { // of an index that is out of range
+	defer func() { // an index may be out of range
 		if recover() != nil {
 			err = errFlat
 		}
@@ -167,7 +164,7 @@ func checkMessage(data []byte) (body int64, err error) {
 	table := m.follow(header)
 	switch data[kind] {
 	case schema:
-		left := len(data) / 4 // fields that may be: each takes more than 4 bytes, unless several are one
+		left := len(data) / 4 // greatest number of fields: each takes more than 4 bytes, unless fields overlap
 		return body, table.checkFields(1, 2, 0, &left)
 	case dictionary:
 		if at := table.field(1); at != 0 {
@@ -179,8 +176,7 @@ func checkMessage(data []byte) (body int64, err error) {
 	return body, nil
 }
 
-// checkFields checks a vector of a schema's fields, a table's field number
-// fields, and its custom metadata.
+// checkFields checks a vector of fields and its custom metadata. fields and metadata are their numbers in the table.
 func (t flatTable) checkFields(fields, metadata, depth int, left *int) error {
 	const deepest = 64
 	if depth > deepest {
@@ -205,7 +201,7 @@ func (t flatTable) checkBatch() error {
 	if err := t.vector(2, 16, func(uint32) error { buffers++; return nil }); err != nil {
 		return err
 	}
-	return t.vector(4, 8, func(at uint32) error { // how many buffers an array of strings has
+	return t.vector(4, 8, func(at uint32) error { // the number of buffers of each array of strings
 		if n := binary.LittleEndian.Uint64(t.data[at:]); n > uint64(buffers) {
 			return fmt.Errorf("a column of %d buffers", n)
 		}
@@ -215,10 +211,10 @@ func (t flatTable) checkBatch() error {
 
 func u32(data []byte, at uint32) uint32 { return binary.LittleEndian.Uint32(data[at:]) }
 
-// schemaMessage is the message of a schema, by the footer of a file that it is in and its place there. In front of the
-// footer stands the table of a message, of which the schema is the header: places are told by distances.
+// schemaMessage returns a message for a schema in the footer of a file. It puts a message's table before the footer,
+// whose header is the schema: FlatBuffers refer to each other by distance.
 func schemaMessage(footer []byte, schema uint32) []byte {
-	const table, header, before = 16, 20, 32 // places of the table, of its offset of the header, and of the footer
+	const table, header, before = 16, 20, 32 // offsets of the table, of the header's offset in it, and of the footer
 	version := uint16(0)
 	if at := (flatTable{footer, u32(footer, 0)}).field(0); at != 0 {
 		version = binary.LittleEndian.Uint16(footer[at:])
@@ -226,17 +222,17 @@ func schemaMessage(footer []byte, schema uint32) []byte {
 	le := binary.LittleEndian
 	message := le.AppendUint32(le.AppendUint32(nil, continuation), uint32(before+len(footer)))
 	message = le.AppendUint32(message, table)
-	// Bytes of these offsets and of the table; offsets of the version, of the header's kind and of the header's offset.
+	// Sizes of the offsets and of the table; then the offsets of the version, of the header's kind, and of the header.
 	for _, offset := range []uint16{10, 12, 8, 10, header - table, 0} {
 		message = le.AppendUint16(message, offset)
 	}
-	message = le.AppendUint32(message, table-4) // back to the offsets
+	message = le.AppendUint32(message, table-4) // distance back to the offsets
 	message = le.AppendUint32(message, before+schema-header)
-	message = append(le.AppendUint16(message, version), 1, 0, 0, 0, 0, 0) // a schema
+	message = append(le.AppendUint16(message, version), 1, 0, 0, 0, 0, 0) // kind 1: a schema
 	return append(message, footer...)
 }
 
-// field returns the place of a field of the table, 0 where it isn't there.
+// field returns the offset of a field of the table, or 0 if it is absent.
 func (t flatTable) field(number int) uint32 {
 	offsets := t.at - u32(t.data, t.at)
 	slot := 4 + 2*uint32(number)
@@ -250,11 +246,11 @@ func (t flatTable) field(number int) uint32 {
 	return t.at + offset
 }
 
-// follow returns the table that an offset at a place points to.
+// follow returns the table that the offset at an index points to.
 func (t flatTable) follow(at uint32) flatTable { return flatTable{t.data, at + u32(t.data, at)} }
 
-// vector checks that a vector's elements of so many bytes are there, and hands
-// their places to each, if that isn't nil.
+// vector checks that the elements of a vector are inside the data, and calls each, if not nil, with their offsets. size
+// is that of an element in bytes.
 func (t flatTable) vector(number int, size uint64, each func(at uint32) error) error {
 	at := t.field(number)
 	if at == 0 {

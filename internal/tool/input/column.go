@@ -10,17 +10,17 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// column is one that is being read. Its type becomes a wider one where a row that is valid needs that and it may.
+// column is a column that is being read. If a valid row needs it and it is allowed, the column gets a wider type.
 type column struct {
 	Column
-	there keytype.Extent // of it
-	seen  int            // so many rows of this Read are in there
-	texts *keytype.Arena // of a column of text: those of this Read
-	batch *keytype.Arena // of a column of a columnar format: those of its batch, from where they go to texts
-	value *string        // of rows without one; nil: they have none
+	there keytype.Extent // of the rows so far
+	seen  int            // number of rows of this Read in there
+	texts *keytype.Arena // for text: the texts of this Read
+	batch *keytype.Arena // for columnar formats: the texts of the batch, which are copied to texts
+	value *string        // the value of rows without one; nil: they are errors or skipped
 }
 
-// text is the value of a text: its number.
+// text returns the value of a text: its number in the arena.
 func (c *column) text(text []byte) (v keytype.Value, err error) {
 	if len(text) > keytype.Longest {
 		return v, ErrLongText
@@ -32,19 +32,19 @@ func (c *column) text(text []byte) (v keytype.Value, err error) {
 	return keytype.Value{Type: keytype.Text, Word: into.Add(text)}, nil
 }
 
-// full tells whether a column has enough texts for one Read.
+// full reports whether a column has enough texts for one Read.
 func (c *column) full() bool { return c.Type == keytype.Text && c.texts.Full() }
 
 func full(columns []*column) bool { return slices.ContainsFunc(columns, (*column).full) }
 
-// truncate leaves the texts of so many rows: those of one that is passed over go.
+// truncate removes the texts after that many rows, because their row is skipped.
 func truncate(columns []*column, rows int) {
 	for _, c := range columns {
 		c.texts.Truncate(rows)
 	}
 }
 
-// see sees the rows of this Read that are there by now.
+// see adds the rows of this Read to there.
 func (c *column) see(rows []uint64) {
 	c.there.Add(rows[c.seen:])
 	c.seen = len(rows)
@@ -52,13 +52,13 @@ func (c *column) see(rows []uint64) {
 
 // end ends a Read.
 func (c *column) end(rows []uint64) {
-	if len(c.Wider) > 0 { // else nobody asks
+	if len(c.Wider) > 0 { // otherwise there is not used
 		c.see(rows)
 	}
 	c.seen = 0
 }
 
-// become gives the column another type, and its rows of this Read their words.
+// become gives the column another type, and converts its rows of this Read.
 func (c *column) become(t keytype.Type, rows []uint64) {
 	if t == c.Type {
 		return
@@ -68,8 +68,8 @@ func (c *column) become(t keytype.Type, rows []uint64) {
 	c.Type, c.Wider = t, slices.DeleteFunc(t.Wider(), func(w keytype.Type) bool { return !slices.Contains(c.Wider, w) })
 }
 
-// put puts a row of values in place n. Where one of them has no place in its column, no column becomes another, and bad
-// is the first of these.
+// put writes the values of row n. If a value does not fit its column, no column changes, and bad is the first such
+// column.
 func put(chosen []*column, columns [][]uint64, n int, row []keytype.Value) (bad int, err error) {
 	for i, v := range row {
 		c := chosen[i]
@@ -81,7 +81,7 @@ func put(chosen []*column, columns [][]uint64, n int, row []keytype.Value) (bad 
 	return 0, nil
 }
 
-// putWider is put where a value isn't of its column's type.
+// putWider is put if a value is not of its column's type.
 func putWider(chosen []*column, columns [][]uint64, n int, row []keytype.Value) (bad int, err error) {
 	for i, v := range row {
 		c := chosen[i]
@@ -103,8 +103,8 @@ func putWider(chosen []*column, columns [][]uint64, n int, row []keytype.Value) 
 	return 0, nil
 }
 
-// Parse returns the value of a text, of the column's type, which is another than text, or the first wider one that has
-// it. Of a column that nobody has said the type of, a number that Coded tells of is a *CodeError.
+// Parse parses a text as the column's type, which is not Text, or as the first wider type that has the value. If the
+// column's type was guessed, a number that is a code (Coded) is a *CodeError.
 func (c Column) Parse(text string) (v keytype.Value, err error) {
 	v, err = c.first(text)
 	if err == nil && c.Any && Coded(text) && (c.Type.Integer() || c.Type == keytype.Float64) {
@@ -116,7 +116,7 @@ func (c Column) Parse(text string) (v keytype.Value, err error) {
 	return v, err
 }
 
-// first is Parse where somebody has said what the column holds.
+// first is Parse for a column whose type was not guessed.
 func (c Column) first(text string) (keytype.Value, error) {
 	parse := keytype.Type.Parse
 	if c.End {
@@ -129,7 +129,7 @@ func (c Column) first(text string) (keytype.Value, error) {
 	return c.Type.First(c.Wider, func(t keytype.Type) (uint64, error) { return parse(t, text) })
 }
 
-// parseRange returns the values of the two ends of a range, as Parse does.
+// parseRange parses the ends of a range, as Parse does.
 func (c Column) parseRange(text string) (lo, hi keytype.Value, err error) {
 	lo, hi, err = c.Type.ParseRange(text, c.Wider...)
 	var value *keytype.ValueError
@@ -139,7 +139,7 @@ func (c Column) parseRange(text string) (lo, hi keytype.Value, err error) {
 	return lo, hi, err
 }
 
-// parseBytes is Parse of any type for a slice of bytes.
+// parseBytes is parse for a slice of bytes.
 func (c *column) parseBytes(text []byte) (v keytype.Value, err error) {
 	if c.Type == keytype.Text {
 		return c.text(text)
@@ -152,7 +152,7 @@ func (c *column) parseBytes(text []byte) (v keytype.Value, err error) {
 	return c.parse(string(text))
 }
 
-// parse is Parse of any type.
+// parse is Parse, also for columns of text and for rows without a value.
 func (c *column) parse(text string) (v keytype.Value, err error) {
 	if c.Type == keytype.Text {
 		return c.text([]byte(text))
@@ -163,7 +163,7 @@ func (c *column) parse(text string) (v keytype.Value, err error) {
 	return v, err
 }
 
-// null is the value of a row that has none for this reason.
+// null returns the value of a row without one. err is why it has none.
 func (c *column) null(err error) (keytype.Value, error) {
 	switch {
 	case c.value == nil:
@@ -178,12 +178,12 @@ func (c *column) null(err error) (keytype.Value, error) {
 	return v, err
 }
 
-// nullError is the error of a field without a value, with the words of another one.
+// nullError is the error of a field without a value. Its text is that of another error.
 type nullError struct{ error }
 
 func (e *nullError) Unwrap() []error { return []error{ErrNull, e.error} }
 
-// integer and the others return the values of what columnar and binary files hold, as Parse does.
+// integer and the methods below return the values of numbers in columnar and binary files, as Parse does for texts.
 func (c *column) integer(n int64) (keytype.Value, error) {
 	if w, err := c.Type.FromInt(n); err == nil {
 		return keytype.Value{Type: c.Type, Word: w}, nil
@@ -198,7 +198,7 @@ func (c *column) unsigned(n uint64) (keytype.Value, error) {
 	return c.Type.First(c.Wider, func(t keytype.Type) (uint64, error) { return t.FromUint(n) })
 }
 
-// float takes NaN for no value, as text has it.
+// float treats NaN as no value, as for text.
 func (c *column) float(x float64) (keytype.Value, error) {
 	w, err := c.Type.FromFloat(x)
 	if x != x {

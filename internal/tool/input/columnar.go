@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// kind is what a column of Parquet or Arrow holds, as far as it matters here.
+// kind is the kind of a Parquet or Arrow column's type.
 type kind uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 	boolean
 )
 
-// holds tells whether values of type t can come from a column of kind k.
+// holds reports whether values of type t can come from a column of kind k.
 func (k kind) holds(t keytype.Type) bool {
 	fraction := t == keytype.Float32 || t == keytype.Float64
 	switch k {
@@ -39,12 +39,11 @@ func (k kind) holds(t keytype.Type) bool {
 	return false
 }
 
-// own are the types that read any column of a kind.
+// own are types that can read any column of a kind.
 var own = map[kind]keytype.Type{integer: keytype.Uint64, float: keytype.Float64, moment: keytype.Time,
 	decimal: keytype.Text, boolean: keytype.Text}
 
-// take makes a column's type that of what it holds, where nobody has said that. wide says of floats that they have 64
-// bits, and of decimals that they have fractions.
+// take sets a guessed type to that of the file's column. wide: floats have 64 bits, or decimals have fractions.
 func (c *column) take(k kind, wide bool) {
 	if !c.Any {
 		return
@@ -61,11 +60,11 @@ func (c *column) take(k kind, wide bool) {
 	}
 }
 
-// cells are the values of a few rows of one column.
+// cells are the values of some rows of one column.
 type cells struct {
-	typ   keytype.Type // the column's, before them
+	typ   keytype.Type // the column's type before them
 	words []uint64
-	types []keytype.Type // of the words; nil: all are of the column's
+	types []keytype.Type // of the words; nil: all have the column's type
 	bad   []badCell      // in the order of rows
 }
 
@@ -92,7 +91,7 @@ func (c *cells) add(v keytype.Value, err error) {
 	c.words = append(c.words, v.Word)
 }
 
-// value is that of a row.
+// value returns the value of a row.
 func (c *cells) value(row int) keytype.Value {
 	v := keytype.Value{Type: c.typ, Word: c.words[row]}
 	if c.types != nil {
@@ -101,10 +100,10 @@ func (c *cells) value(row int) keytype.Value {
 	return v
 }
 
-// columnar hands out the rows that a columnar format reads in batches.
+// columnar returns the rows of batches that a columnar format reads.
 type columnar struct {
 	file    string
-	names   []string // of the columns, as asked for
+	names   []string // of the columns, as the caller names them
 	format  Format
 	invalid *invalid
 	load    func(columns []cells) error
@@ -139,8 +138,8 @@ func (c *columnar) read(columns [][]uint64, n int) (int, error) {
 	return c.take(columns, n)
 }
 
-// check makes a column's type that of what it holds, or tells that it holds no values of the type that it is said to
-// have. have is its own, in its format's words.
+// check sets a guessed type (take), or returns an error if the file's column has no values of the column's type. have
+// is the name of the file's type.
 func (c *columnar) check(column *column, k kind, wide bool, have string) error {
 	column.take(k, wide)
 	reason, hint := "which isn't read", ""
@@ -179,12 +178,12 @@ func (c *columnar) fill() error {
 	return nil
 }
 
-// take copies rows of the batch, up to and over the next bad one.
+// take copies rows of the batch up to the next bad one, and skips that.
 func (c *columnar) take(columns [][]uint64, n int) (int, error) {
 	end, bad, column := min(len(c.columns[0].words), c.at+len(columns[0])-n), -1, 0
 	for i := range c.columns {
 		for len(c.columns[i].bad) > 0 && c.columns[i].bad[0].row < c.at {
-			c.columns[i].bad = c.columns[i].bad[1:] // another column's was bad, too
+			c.columns[i].bad = c.columns[i].bad[1:] // another column of the row was bad
 		}
 		if b := c.columns[i].bad; len(b) > 0 && b[0].row < end {
 			end, bad, column = b[0].row, b[0].row, i
@@ -198,10 +197,10 @@ func (c *columnar) take(columns [][]uint64, n int) (int, error) {
 	return n, c.pass(bad, column, c.columns[column].bad[0].err)
 }
 
-// copy copies rows of the batch that are values of their columns, up to one or until there are texts enough, and passes
-// over those whose values have no type together with those before.
+// copy copies rows of the batch whose values are valid, up to end or until there are enough texts. It skips rows whose
+// values fit no common type with those before.
 func (c *columnar) copy(columns [][]uint64, n, end int) (int, error) {
-	same := true // types as the columns have them, and no text
+	same := true // all types are those of the columns, and there is no text
 	for i, cells := range c.columns {
 		same = same && cells.types == nil && cells.typ == c.chosen[i].Type && cells.typ != keytype.Text
 	}
@@ -233,7 +232,7 @@ func (c *columnar) copy(columns [][]uint64, n, end int) (int, error) {
 	return n, nil
 }
 
-// pass passes over a row of the batch that is invalid, or returns what is wrong with it.
+// pass skips an invalid row of the batch, or returns its error.
 func (c *columnar) pass(row, column int, err error) error {
 	if c.invalid.pass(err) {
 		return nil

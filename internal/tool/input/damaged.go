@@ -7,10 +7,9 @@ import (
 	"io"
 )
 
-// damaged runs a function that calls a format's library and makes a
-// DamagedError of what it complains about, unless that is another error of ours
-// or the end. The libraries index by what the file says, so a broken file can
-// make them panic, which is an error of the file like any other.
+// damaged calls a function that uses a format's library. It returns its error as a DamagedError, except our own errors
+// and io.EOF. The libraries use numbers of the file as indices, so they may panic for a damaged file; that becomes an
+// error, too.
 func damaged(file string, format Format, read func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

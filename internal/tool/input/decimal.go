@@ -10,22 +10,22 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// mostDigits is how many digits decimals of Arrow have, before the point and after it.
+// mostDigits is the greatest number of digits of Arrow's decimals, before or after the point.
 const mostDigits = 76
 
-// known tells whether decimals may have so many digits after the point, or zeros before it.
+// known reports whether a scale is valid: the number of digits after the point, or if negative, of zeros before it.
 func known(scale int32) bool { return scale >= -mostDigits && scale <= mostDigits }
 
-// decimal returns the value of n / 10^scale as Parse does that of a text. Where nobody has said what the column holds,
-// it is that number exactly, which means that a float's shortest digits are the decimal's.
+// decimal returns the value of n / 10^scale, as Parse does for a text. If the column's type was guessed, the value must
+// be exact: the shortest digits of a float must be those of the decimal.
 func (c *column) decimal(n *big.Int, scale int) (keytype.Value, error) {
 	if n.IsInt64() && c.Type != keytype.Text {
-		const most, mostPower = 1e15, 22 // floats have all integers to the one, and 10 to the power of the other
+		const most, mostPower = 1e15, 22 // floats have all integers up to most, and 10 to powers up to mostPower
 		switch small := n.Int64(); {
 		case scale == 0:
 			return c.integer(small)
 		case scale > 0 && scale <= mostPower && c.Type == keytype.Float64 && small > -most && small < most:
-			return c.float(float64(small) / math.Pow10(scale)) // rounded once
+			return c.float(float64(small) / math.Pow10(scale)) // one rounding
 		}
 	}
 	text := decimalText(n.String(), scale)
@@ -46,7 +46,7 @@ func (c *column) decimal(n *big.Int, scale int) (keytype.Value, error) {
 	return v, err
 }
 
-// decimalText writes an integer's digits with a point before the last of them.
+// decimalText returns an integer's digits with a point before the last scale of them.
 func decimalText(digits string, scale int) string {
 	digits, negative := strings.CutPrefix(digits, "-")
 	switch {
@@ -62,7 +62,7 @@ func decimalText(digits string, scale int) string {
 	return digits
 }
 
-// signed is the integer of bytes in two's complement, the most significant one first.
+// signed returns the integer of bytes in two's complement, the most significant one first.
 func signed(bytes []byte) *big.Int {
 	n := new(big.Int).SetBytes(bytes)
 	if len(bytes) > 0 && bytes[0] >= 0x80 {

@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// formatError reports compressed data that are damaged or of another kind.
+// formatError reports compressed data that are damaged or in another format.
 type formatError struct {
 	format string
 	err    error
@@ -31,17 +31,16 @@ func (e *formatError) Error() string {
 	return "damaged " + e.format + " data: " + text
 }
 
-// compression is one way to store a file.
+// compression is a format of compressed files.
 type compression struct {
 	name     string
 	suffixes []string
 	magic    []byte
-	other    bool // files may begin otherwise too (zstd's skippable frames)
+	other    bool // files may also begin otherwise (zstd's skippable frames)
 	open     func(io.Reader) (io.Reader, func(), error)
 }
 
-// gzip and zstd come from klauspost/compress because it reads them about twice
-// as fast as the standard library, which has no zstd.
+// gzip and zstd come from klauspost/compress, which is about twice as fast as the standard library. That has no zstd.
 var compressions = []compression{
 	{"gzip", []string{".gz", ".gzip"}, []byte{0x1f, 0x8b}, false, func(r io.Reader) (io.Reader, func(), error) {
 		z, err := gzip.NewReader(r)
@@ -73,7 +72,7 @@ func byName(path string) *compression {
 	return nil
 }
 
-// Compression names the compression of data that begin so, "" where that is none.
+// Compression returns the name of the compression of data with these first bytes, or "".
 func Compression(head []byte) string {
 	for _, c := range compressions {
 		if bytes.HasPrefix(head, c.magic) {
@@ -83,13 +82,12 @@ func Compression(head []byte) string {
 	return ""
 }
 
-// BeginsCompression tells whether Compression of data that begin so might name one if it got more of them.
+// BeginsCompression reports whether data with these first bytes may be compressed, if more of them follow.
 func BeginsCompression(head []byte) bool {
 	return slices.ContainsFunc(compressions, func(c compression) bool { return bytes.HasPrefix(c.magic, head) })
 }
 
-// TrimCompression returns a path without the suffix of its compression:
-// "a.csv" for "a.csv.gz".
+// TrimCompression returns a path without the extension of its compression: "a.csv" for "a.csv.gz".
 func TrimCompression(path string) string {
 	if byName(path) != nil {
 		return path[:len(path)-len(filepath.Ext(path))]
@@ -104,8 +102,8 @@ func (f *File) decompress(path string) (io.Reader, error) {
 	}
 	f.packed = c.name
 	buffered := bufio.NewReaderSize(f.source, 256<<10)
-	// The libraries take an empty file for an end of data or call it by a
-	// name of their own, so what it is gets settled here.
+	// The libraries treat an empty file as the end of the data, or return errors of their own. So the file is checked
+	// here.
 	head, err := buffered.Peek(len(c.magic))
 	if err != nil && err != io.EOF {
 		return nil, err

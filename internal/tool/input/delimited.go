@@ -18,14 +18,14 @@ import (
 type delimited struct {
 	file    string
 	records *records
-	divided string // what stands between fields, where that was guessed
+	divided string // the name of the delimiter, if it was guessed
 	columns []*column
 	row     []keytype.Value // of the columns
 	index   []int           // field of each column, from 0
-	least   int             // fields that a record needs for those
-	fields  int             // in each record; 0 while nothing has said so
+	least   int             // fields that a record needs for the columns
+	fields  int             // fields of each record; 0: not yet known
 	invalid *invalid
-	pending []string // a first record that turned out to hold data
+	pending []string // a first record that turned out to be data
 	ahead   ahead
 }
 
@@ -72,7 +72,7 @@ func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delim
 	return d, nil
 }
 
-// special tells of characters that mean something already.
+// special reports whether a character has another meaning.
 func special(c rune) bool {
 	return c == '"' || c == '\r' || c == '\n' || c == utf8.RuneError || !utf8.ValidRune(c)
 }
@@ -106,7 +106,7 @@ func (d *delimited) next(columns [][]uint64, n int) error {
 	}
 }
 
-// pass tells whether to pass over a record with this error, and counts it.
+// pass reports whether to skip a record with this error, and counts it.
 func (d *delimited) pass(err error) bool {
 	var line *LineError
 	return errors.As(err, &line) && !errors.Is(err, ErrOpenQuote) && !errors.Is(err, ErrLongRecord) &&
@@ -169,13 +169,13 @@ func (d *delimited) readHeader(o Options, sample [][]string) error {
 		return &OptionError{fmt.Sprintf("column %q is asked by name, but the table is said to have no header", named)}
 	}
 	first, err := d.first(named != "")
-	if err == io.EOF { // as the first Read says
+	if err == io.EOF { // the first Read returns it again
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	for len(sample) > 0 && !slices.Equal(sample[0], first) { // which were passed over
+	for len(sample) > 0 && !slices.Equal(sample[0], first) { // those before were skipped
 		sample = sample[1:]
 	}
 	if len(sample) == 0 {
@@ -200,12 +200,12 @@ func (d *delimited) readHeader(o Options, sample [][]string) error {
 		d.fields = len(first)
 	}
 	if !isHeader {
-		d.pending = first // valid until the next record is read, which comes after its use
+		d.pending = first // valid until the next record is read, which is after its use
 	}
 	return nil
 }
 
-// said returns the chosen column at a place of the table, and whether somebody has said what it holds.
+// said returns the chosen column at an index of the table, and whether its type was not guessed.
 func (d *delimited) said(place int) (*column, bool) {
 	for c, index := range d.index {
 		if index == place && !d.columns[c].Any {
@@ -215,7 +215,7 @@ func (d *delimited) said(place int) (*column, bool) {
 	return nil, false
 }
 
-// guess finds out what columns hold that nobody has said it of, by some records.
+// guess guesses the types of columns from some records.
 func (d *delimited) guess(o Options, records [][]string) {
 	fields := make([][]string, len(d.columns))
 	var together []string
@@ -239,7 +239,7 @@ func (d *delimited) guess(o Options, records [][]string) {
 
 // first reads the first record that has the columns, and finds them.
 func (d *delimited) first(named bool) ([]string, error) {
-	var missing error // from the first record without
+	var missing error // the error of the first record that does not have them
 	for {
 		record, err := d.record()
 		switch {

@@ -8,27 +8,28 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// OptionError reports an option that can't be, or not for the format: a delimiter or a beginning of comments that means
-// something already, a name asked for where there are none.
+// OptionError reports an option that is not valid, or not for this format: a delimiter or a beginning of comments that
+// has another meaning, or a name where columns have none.
 type OptionError struct{ Reason string }
 
 func (e *OptionError) Error() string { return e.Reason }
 
-// ColumnError reports a chosen column that the file doesn't have, or has twice, or whose type holds no values of the
-// type asked for.
+// ColumnError reports a chosen column that the file does not have, or has twice, or whose type has no values of the
+// requested type.
 type ColumnError struct {
 	File   string
-	Column string // as asked for
+	Column string // as the caller names it
 	Reason string
 }
 
 func (e *ColumnError) Error() string { return e.File + ": " + e.Reason }
 
-// LineError reports what is wrong with one line of a text file.
+// LineError reports an error in one line of a text file.
 type LineError struct {
 	File string
 	Line int64 // from 1
-	// Column is the number of the character in the line, from 1, or 0 where the whole line or a whole field is meant.
+	// Column is the number of the character in the line, from 1, or 0 if the error is in the whole line or a whole
+	// field.
 	Column int
 	// Field names the field of a table, such as `column 3` or `column "size"`, or is empty.
 	Field string
@@ -37,7 +38,7 @@ type LineError struct {
 
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Error returns "file:line: reason", with the column where there is one.
+// Error returns "file:line: reason", with the column if there is one.
 func (e *LineError) Error() string {
 	switch {
 	case e.Field != "":
@@ -48,11 +49,11 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
 }
 
-// RowError reports a value of a Parquet, Arrow or binary file that has no place in its column's type.
+// RowError reports a value of a Parquet, Arrow or binary file that does not fit its column's type.
 type RowError struct {
 	File   string
 	Row    int64  // from 1
-	Column string // as asked for
+	Column string // as the caller names it
 	Err    error  // *keytype.ValueError or ErrNull
 }
 
@@ -62,7 +63,7 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("%s: row %d: column %s: %v", e.File, e.Row, quote(e.Column), e.Err)
 }
 
-// DamagedError reports a file that is no Parquet or Arrow file, or a broken one.
+// DamagedError reports a file that is not a Parquet or Arrow file, or a damaged one.
 type DamagedError struct {
 	File   string
 	Format Format
@@ -77,43 +78,43 @@ func (e *DamagedError) Error() string {
 		strings.Join(strings.Fields(e.Err.Error()), " "))
 }
 
-// Causes that the errors above, and *Error, may wrap beside those of package keytype.
+// Causes that the errors above, and *Error, may wrap, in addition to those of package keytype.
 var (
-	// ErrCarriageReturns reports text that would be one line.
+	// ErrCarriageReturns reports text whose only line ends are carriage returns.
 	ErrCarriageReturns = errors.New("its lines end in carriage returns alone: make them line feeds (tr '\\r' '\\n')")
-	// ErrUTF16 reports text of UTF-16 without a byte order mark, which would say in which order its bytes are.
+	// ErrUTF16 reports UTF-16 without a byte order mark, so the order of its bytes is not known.
 	ErrUTF16 = errors.New("looks like UTF-16 without a byte order mark: make it UTF-8 (iconv -f UTF-16LE -t UTF-8)")
 	// ErrQuote reports a quote inside an unquoted field, after a quoted one, or not closed in the file's last line.
 	ErrQuote = errors.New(`a stray quote (")`)
-	// ErrOpenQuote reports a quoted field that goes over several lines and doesn't end as a field must. It is never
-	// skipped, because it may have swallowed any number of records.
+	// ErrOpenQuote reports a quoted field that has several lines and does not end as a field must. It is never skipped,
+	// because it may have swallowed any number of records.
 	ErrOpenQuote = errors.New(`a quoted field goes over several lines and doesn't end as it should`)
 	// ErrJSON reports a table of JSON lines.
 	ErrJSON = errors.New("looks like JSON, which is written, but not read: give CSV, Parquet or Arrow")
-	// ErrLongRecord reports a record of more than 4 MiB, so that what has no line ends, or a quote too many, takes no
-	// more memory. It is never skipped.
+	// ErrLongRecord reports a record of more than 4 MiB. The limit bounds the memory for text without line ends or with
+	// an odd quote. It is never skipped.
 	ErrLongRecord = errors.New("a record of more than 4 MiB")
 	// ErrLongLine reports a line of Text that is longer than any key.
 	ErrLongLine = errors.New("the line is too long to be a key")
 	// ErrLongText reports a text of more than 4 MiB.
 	ErrLongText = errors.New("a text of more than 4 MiB")
-	// ErrOddBytes reports a binary file that doesn't end with a whole row.
+	// ErrOddBytes reports a binary file that does not end with a whole row.
 	ErrOddBytes = errors.New("ends in the middle of a row")
-	// ErrDigits reports a decimal that 64 bits don't hold exactly.
+	// ErrDigits reports a decimal that does not fit 64 bits exactly.
 	ErrDigits = errors.New("has more digits than 64 bits hold")
 	// ErrNull reports a row without a value.
 	ErrNull = errors.New("is null")
 )
 
-// CodeError reports a number that Coded tells of, in a column that nobody has said the type of, and whose first rows
-// have none. It is never skipped: either the column is text, and numbers before it are, too, or what it is written with
-// means nothing.
+// CodeError reports a number that is a code (Coded) in a column whose type was guessed, and whose first rows have no
+// codes. It is never skipped: either the column is text, and then so are the numbers before it, or the way it is
+// written has no meaning.
 type CodeError struct {
-	Column string // as asked for
+	Column string // as the caller names it
 	Text   string
 }
 
-// Reason says why the column is text.
+// Reason says why the value is text.
 func (e *CodeError) Reason() string {
 	if strings.Contains(e.Text, "+") {
 		return e.Text + " has a plus sign"
@@ -125,8 +126,8 @@ func (e *CodeError) Error() string {
 	return e.Reason() + ", as text has it, where values before it are numbers"
 }
 
-// TakeForText makes those of the columns text that an error is a *CodeError about, so that the file can be read again,
-// and tells whether there are any.
+// TakeForText makes the columns text that a *CodeError is about, so that the file can be read again. It reports whether
+// there are any.
 func TakeForText(columns []Column, err error) (some bool) {
 	var code *CodeError
 	for i, c := range columns {

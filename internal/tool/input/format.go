@@ -9,23 +9,23 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Format is how a file is stored. The zero value is Auto.
+// Format is a file format. The zero value is Auto.
 type Format uint8
 
 const (
-	// Auto tells Parquet and Arrow by their first bytes, then by the name's ending (.parquet, .pq, .arrow, .arrows,
-	// .feather, .ipc), takes any file named .csv or .tsv for CSV, and anything else for Options.Otherwise, as it does
-	// whatever is named .txt or .dat.
+	// Auto reads files named .csv or .tsv as CSV, and files named .txt or .dat as Options.Otherwise. It detects Parquet
+	// and Arrow by their first bytes, and then by the extension (.parquet, .pq, .arrow, .arrows, .feather, .ipc). All
+	// other files are Options.Otherwise.
 	Auto    Format = iota
 	CSV            // delimited text
-	Text           // a value a line, or a range LO:HI
-	U32LE          // 4 bytes a value, as keytype.Type.FromBits has them, least significant first, a row after the other
-	U32BE          // the same, most significant first
-	U64LE          // the same of 8 bytes, least significant first
-	U64BE          // and most significant first
-	Parquet        // an uncompressed regular file, whatever is compressed inside
+	Text           // lines with a value, or a range LO:HI
+	U32LE          // values of 4 bytes, as keytype.Type.FromBits reads them, least significant byte first, row after row
+	U32BE          // the same, most significant byte first
+	U64LE          // values of 8 bytes, least significant byte first
+	U64BE          // the same, most significant byte first
+	Parquet        // a regular file that is not compressed as a whole
 	Arrow          // Arrow IPC, as a file or a stream
-	Lines          // a text a line, whatever is in it
+	Lines          // lines, each of which is a text
 )
 
 var formatNames = enum.Names[Format]{Auto: "auto", CSV: "csv", Text: "text", U32LE: "u32le", U32BE: "u32be",
@@ -34,10 +34,10 @@ var formatNames = enum.Names[Format]{Auto: "auto", CSV: "csv", Text: "text", U32
 
 func (f Format) String() string { return formatNames.String(f) }
 
-// Formats are all there are, by their names.
+// Formats are all formats, by name.
 var Formats = enum.Of("format", Auto, CSV, Text, Lines, U32LE, U32BE, U64LE, U64BE, Parquet, Arrow)
 
-// width is that of a binary format's values.
+// width returns the width of a binary format's values.
 func (f Format) width() structures.Width {
 	if f == U64LE || f == U64BE {
 		return structures.Bits64
@@ -45,21 +45,21 @@ func (f Format) width() structures.Width {
 	return structures.Bits32
 }
 
-// magics are the first bytes of what is neither text nor plain values.
+// magics are the first bytes of files that are neither text nor plain values.
 var magics = []struct {
 	bytes, name string
-	format      Format // Auto: none that is read here
+	format      Format // Auto: a format that is not read here
 }{
-	{"PAR1\x15", "a Parquet file", Parquet}, // behind the magic, thrift's first field
+	{"PAR1\x15", "a Parquet file", Parquet}, // after the magic, the first field of thrift
 	{arrowMagic + "\x00", "an Arrow file", Arrow},
 	{"VKDS\r\n\x1a\n", "a saved dictionary", Auto},
 }
 
-// longestMagic is how many bytes are enough to tell.
+// longestMagic is the number of bytes that suffice to detect a format.
 const longestMagic = 8
 
-// beginning looks at the first bytes of a file, as many as tell what it is: somebody may wait for the answer to a first
-// line before writing the next one.
+// beginning returns the first bytes of a file, no more than needed to detect its format: a writer may wait for the
+// answer to the first line before it writes the next one.
 func beginning(peek func(n int) ([]byte, error)) (head []byte, err error) {
 	for n := 1; n <= longestMagic; n++ {
 		if head, err = peek(n); err != nil || len(head) < n || !beginsMagic(head) {
@@ -69,7 +69,7 @@ func beginning(peek func(n int) ([]byte, error)) (head []byte, err error) {
 	return head, err
 }
 
-// beginsMagic tells whether a file that begins so may turn out to be no text, or to have a byte order mark.
+// beginsMagic reports whether a file with these first bytes may not be text, or may have a byte order mark.
 func beginsMagic(head []byte) bool {
 	begins := func(magic string) bool { return strings.HasPrefix(magic, string(head)) }
 	for _, m := range magics {
@@ -80,7 +80,7 @@ func beginsMagic(head []byte) bool {
 	return begins(arrowStreamMagic) || begins("\ufeff") || BeginsCompression(head)
 }
 
-// foreign is what a file is by its first bytes, or "".
+// foreign names the file that begins with these bytes, or returns "".
 func foreign(head []byte) string {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.bytes)) {
@@ -90,7 +90,7 @@ func foreign(head []byte) string {
 	return ""
 }
 
-// detect finds out what Auto stands for.
+// detect returns the format for Auto.
 func (o Options) detect(file *File) (Format, error) {
 	if o.Format != Auto {
 		return o.Format, nil

@@ -7,12 +7,12 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// written parses texts of a value each, or a range LO:HI.
+// written parses texts with one value each, or with a range LO:HI.
 type written struct {
 	columns []*column
 	row     []keytype.Value // of the columns
 	ranges  bool
-	ends    Column // what ends are first taken for: an end that is left out is the least or the greatest of these
+	ends    Column // the first type tried for ends: an omitted end is the least or the greatest of its values
 }
 
 func (o Options) written() written {
@@ -33,14 +33,14 @@ func (t *written) value(text []byte, columns [][]uint64, n int) (err error) {
 	return err
 }
 
-// given are texts of a command line.
+// given are the arguments of a command line.
 type given struct {
 	written
 	arguments []string
 	next      int
 }
 
-// Given reads the arguments of a command line, which are values or, of two columns, ranges.
+// Given reads the arguments of a command line, which are values, or for two columns ranges.
 func Given(arguments []string, columns ...Column) *Reader {
 	o := Options{columns: chosen(columns, nil)}
 	return &Reader{rows: -1, columns: o.columns, source: &given{written: o.written(), arguments: arguments}}

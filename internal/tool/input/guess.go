@@ -8,29 +8,29 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// class is what a field looks like.
+// class is the class of a field by its form.
 type class uint8
 
 const (
 	word  class = iota
-	none        // nothing, or something that stands for it
-	coded       // a number that Coded tells of
-	whole       // also one that is out of range
+	none        // nothing, or a null
+	coded       // a number that is a code (Coded)
+	whole       // an integer, also out of range
 	fraction
 	date
 	address
-	network // of IPv6, also a smaller or larger one than is a key
+	network // IPv6, also a smaller or larger network than a key
 	classes
 )
 
-// nulls are what stands for nothing in columns that aren't text.
+// nulls are the texts that mean no value in columns that are not text.
 var nulls = map[string]bool{"": true, "NULL": true, "Null": true, "null": true, `\N`: true, "NA": true, "N/A": true,
 	"NaN": true, "nan": true}
 
-// isNull tells whether a field of a column that isn't text holds nothing.
+// isNull reports whether a field of a column that is not text has no value.
 func isNull(field string) bool { return nulls[strings.TrimSpace(field)] }
 
-// classify tells what a field looks like, and whether there is a word for it. "inf" and "cafe" are words.
+// classify returns the class of a field, and whether the class's type has its value. "inf" and "cafe" are words.
 func classify(field string) (c class, fits bool) {
 	field = strings.TrimSpace(field)
 	if isNull(field) {
@@ -61,7 +61,7 @@ func classify(field string) (c class, fits bool) {
 	for _, k := range []struct {
 		class
 		keytype.Type
-		may bool // which is cheap to tell
+		may bool // a quick check
 	}{
 		{date, keytype.Time64, digits && strings.Contains(field, "-")},
 		{address, keytype.IPv4, digits && strings.Trim(field, "0123456789./") == ""},
@@ -77,14 +77,14 @@ func classify(field string) (c class, fits bool) {
 	return word, false
 }
 
-// keptByFloat tells whether an integer is the same when it is read as a float and written again.
+// keptByFloat reports whether an integer is unchanged after a conversion to a float and back.
 func keptByFloat(field string) bool {
 	w, err := keytype.Float64.Parse(field)
 	return err == nil && keytype.Float64.Format(w) == field
 }
 
-// Coded tells whether a number is written as codes are and its value is not, so that they are different texts: with a
-// leading zero, 007, or as an integer with a plus sign, +4930.
+// Coded reports whether a number is written like a code, so that different texts have the same value: with a leading
+// zero, 007, or as an integer with a plus sign, +4930.
 func Coded[T ~string | ~[]byte](number T) bool {
 	at := 0
 	for at < len(number) && (number[at] == ' ' || number[at] == '\t') {
@@ -111,7 +111,7 @@ func Coded[T ~string | ~[]byte](number T) bool {
 	return digits > 0 && at == len(number)
 }
 
-// census counts fields by their classes, and those among them that have a word.
+// census counts the fields of each class, and those whose values the class's type has.
 func census(fields []string) (all, fit [classes]int) {
 	for _, field := range fields {
 		c, fits := classify(field)
@@ -123,12 +123,12 @@ func census(fields []string) (all, fit [classes]int) {
 	return all, fit
 }
 
-// guessType returns what a column holds whose first fields are these. It is not known where there is nothing in them,
-// or values of several kinds, or, with skip, which passes over what is no value of the column, nothing but words.
+// guessType guesses the type of a column from its first fields. It is not known if they are all empty or of several
+// kinds. With skip, which skips fields that are not values of the column, it is not known either if they are all words.
 //
-//   - Integers, fractions, times, IPv4 addresses or IPv6 networks are what all are, but for empty ones. Integers beside
-//     fractions are fractions if floats keep them.
-//   - Text is what holds a number that Coded tells of, and what holds none of these.
+//   - Integers, fractions, times, IPv4 addresses or IPv6 networks: all fields are that, except empty ones. Integers and
+//     fractions together are fractions, if floats have all the integers.
+//   - Text: a field is a code (Coded), or none of the fields is one of these kinds.
 func guessType(fields []string, skip bool) (t keytype.Type, known bool) {
 	all, fit := census(fields)
 	some := len(fields) - all[none]
@@ -148,7 +148,7 @@ func guessType(fields []string, skip bool) (t keytype.Type, known bool) {
 	for c, t := range map[class]keytype.Type{date: keytype.Time, address: keytype.IPv4, network: keytype.IPv6} {
 		switch {
 		case all[c] != some:
-		case fit[c] == 0: // such as full addresses of IPv6
+		case fit[c] == 0: // for example full IPv6 addresses
 			return keytype.Text, true
 		default:
 			return t, true
@@ -157,11 +157,11 @@ func guessType(fields []string, skip bool) (t keytype.Type, known bool) {
 	return keytype.Uint32, false
 }
 
-// called are the types in notes.
+// called are the names of types in notes.
 var called = map[keytype.Type]string{keytype.Text: "text", keytype.Float64: "fractions", keytype.Time: "times",
 	keytype.IPv4: "IPv4 addresses", keytype.IPv6: "IPv6 networks"}
 
-// guess gives a column of which nobody has said what it holds the type that its first fields show.
+// guess sets the type of a column from its first fields, unless the caller has set it.
 func (c *column) guess(o Options, file string, fields []string) {
 	t, known := guessType(fields, o.SkipInvalid)
 	if !c.Any || !known || t == keytype.Uint32 {
@@ -171,7 +171,7 @@ func (c *column) guess(o Options, file string, fields []string) {
 	o.note("%s: column %s is taken for %s", file, quote(c.Name), called[t])
 }
 
-// valueError adds to what is wrong with a value which type would read it, and how to say so.
+// valueError adds to the error of a value which type has the value, and which flag sets it.
 type valueError struct {
 	error
 	column Column
@@ -188,11 +188,11 @@ func (e *valueError) Error() string {
 	return fmt.Sprintf("%v (%s %s reads it)", e.error, e.column.Flag, t)
 }
 
-// readable is the first type of which a text is a value.
+// readable returns the first type that has the value of a text.
 func (c Column) readable(text string) keytype.Type {
 	for _, t := range []keytype.Type{keytype.Uint64, keytype.Int64, keytype.Float64, keytype.Time, keytype.IPv4} {
 		_, err := t.First(t.Wider(), func(t keytype.Type) (uint64, error) { return t.Parse(text) })
-		if c, _ := classify(text); c == whole && t == keytype.Float64 { // it would be rounded
+		if c, _ := classify(text); c == whole && t == keytype.Float64 { // because it would be rounded
 			continue
 		}
 		if err == nil && !Coded(text) {

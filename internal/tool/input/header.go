@@ -10,46 +10,46 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// Header says whether the first line holds the columns' names.
+// Header says whether the first line has the columns' names.
 type Header uint8
 
 const (
-	// Detect takes the first line for names where a column is asked by name, and else as detectNames says.
+	// Detect takes the first line for names if a column is requested by name, or if detectNames does.
 	Detect Header = iota
 	Present
 	Absent
 )
 
-// isName tells whether a field of the first line looks like the name of a column of a type that somebody has said.
+// isName reports whether a field of the first line looks like the name of a column whose type was not guessed.
 func isName(field string, c *column) bool {
 	field = strings.TrimSpace(field)
 	_, err := c.Parse(field)
 	return errors.Is(err, keytype.ErrSyntax) && !beginsNumber(field)
 }
 
-// beginsNumber tells whether a field begins as numbers do, and no name does.
+// beginsNumber reports whether a field begins like a number, and unlike a name.
 func beginsNumber(field string) bool {
 	return field != "" && strings.ContainsAny(field[:1], "0123456789+-.")
 }
 
-// verdict says whether a first record holds names.
+// verdict is whether a first record has names.
 type verdict uint8
 
 const (
-	untold verdict = iota // it may
+	untold verdict = iota // it may have
 	names
 	data
 )
 
-// detectNames tells whether the first of some records, with which a table begins, holds the names of columns. All
-// columns tell, whichever are read, by the first of these rules that holds:
+// detectNames decides whether the first of a table's first records has the names of columns. It uses all columns, also
+// those that are not read. The first rule that applies decides:
 //
 //   - A number, a time or an address is data.
-//   - A word above them, or in a column that holds no words, is a name.
-//   - Words alone, with no record below, are names, unless they are said to be text.
-//   - What begins like a number is data.
+//   - A word above these, or in a column without words, is a name.
+//   - Only words, without records below, are names, unless the columns are known to be text.
+//   - A field that begins like a number is data.
 //
-// said is the type that somebody has said of a column, and whether anybody has.
+// said returns the column at an index, and whether its type was not guessed.
 func detectNames(records [][]string, said func(column int) (c *column, is bool)) verdict {
 	var name, value, number bool
 	some, texts := false, true
@@ -70,7 +70,7 @@ func detectNames(records [][]string, said func(column int) (c *column, is bool))
 			}
 		}
 		all, _ := census(below)
-		values := 2*all[word] < len(below)-all[none] // but for some that may be wrong
+		values := 2*all[word] < len(below)-all[none] // a few may be wrong
 		if is && c.Type != keytype.Text {
 			values, begins, kind = true, !isName(field, c), word
 		}
@@ -91,8 +91,8 @@ func detectNames(records [][]string, said func(column int) (c *column, is bool))
 	return untold
 }
 
-// mayBeNames tells of a first record of which nothing tells whether it holds names, but that may: its fields are there,
-// all different, and nowhere below.
+// mayBeNames reports whether an undecided first record could have names: its fields are not empty, all different, and
+// do not occur below.
 func mayBeNames(records [][]string) bool {
 	for i, field := range records[0] {
 		if strings.TrimSpace(field) == "" || slices.Contains(records[0][:i], field) {
@@ -107,7 +107,7 @@ func mayBeNames(records [][]string) bool {
 	return true
 }
 
-// number tells whether a column is asked by number, and returns it.
+// number returns the number of a column that is requested by number, and reports whether it is.
 func number(column string) (int, bool) {
 	if column == "" || strings.Trim(column, "0123456789") != "" {
 		return 0, false
@@ -116,7 +116,7 @@ func number(column string) (int, bool) {
 	return n, err == nil
 }
 
-// quote writes a column's number as it is and a name in quotes.
+// quote returns a column's number as it is, and a name in quotes.
 func quote(column string) string {
 	if _, isNumber := number(column); isNumber {
 		return column
@@ -124,8 +124,8 @@ func quote(column string) string {
 	return strconv.Quote(column)
 }
 
-// find returns the place, from 0, of a column among names: the one that is called so, else the one that is but for
-// upper and lower case.
+// find returns the index, from 0, of a column among names: that with the same name, or otherwise that with the same
+// name except for upper and lower case.
 func find(file string, names []string, column string) (int, error) {
 	if n, isNumber := number(column); isNumber {
 		if n < 1 || n > len(names) {
@@ -146,7 +146,7 @@ func find(file string, names []string, column string) (int, error) {
 	return 0, &ColumnError{file, column, fmt.Sprintf("no column %q: the table has %s", column, list(names))}
 }
 
-// places are those of the names that are the same as one.
+// places returns the indices of the names that are the same as one.
 func places(names []string, one string, same func(a, b string) bool) (found []int) {
 	for i, name := range names {
 		if same(name, one) {
@@ -156,7 +156,7 @@ func places(names []string, one string, same func(a, b string) bool) (found []in
 	return found
 }
 
-// ambiguous tells of two columns that may be meant by a name.
+// ambiguous describes two columns that a name may mean.
 func ambiguous(names []string, i, j int, column string) string {
 	if names[i] == names[j] {
 		return fmt.Sprintf("columns %d and %d are both called %q: ask by number", i+1, j+1, names[i])
@@ -165,7 +165,7 @@ func ambiguous(names []string, i, j int, column string) string {
 		j+1, names[j])
 }
 
-// list shows the names that there are, as many as fit a line.
+// list lists the names, as many as fit a line.
 func list(names []string) string {
 	const most, longest = 12, 40
 	var quoted []string

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Stdin is the path that stands for standard input.
+// Stdin is the path of standard input.
 const Stdin = "-"
 
-// Error reports what is wrong with a whole file: it can't be opened or read, is
-// a directory, is truncated or not what its name says.
+// Error reports an error of a whole file: it can't be opened or read, is a directory, is truncated, or is not what its
+// name says.
 type Error struct {
 	File string // the path as given, or "standard input"
 	Err  error
@@ -24,17 +24,15 @@ type Error struct {
 func (e *Error) Error() string { return e.File + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Causes that an Error may wrap beside those of the system (fs.ErrNotExist,
-// syscall.EISDIR and the like).
+// Causes that an Error may wrap, in addition to those of the system (fs.ErrNotExist, syscall.EISDIR and the like).
 var (
 	ErrTruncated = errors.New("ends too early: the file is truncated")
 	ErrName      = errors.New("is not the name of a file")
 	ErrSeek      = errors.New("can't be read in any order, as this format needs: give an uncompressed regular file")
 )
 
-// File is an open input: a regular file, a pipe or standard input, plain or compressed (gzip, bzip2, xz, zstd by
-// extension). Errors name the file. It is read from one goroutine; Position may be asked
-// from any.
+// File is an open input: a regular file, a pipe or standard input, plain or compressed (gzip, bzip2, xz, zstd, by the
+// extension). Errors name the file. Only one goroutine may read it; Position is safe for others.
 type File struct {
 	name   string
 	raw    *os.File
@@ -43,16 +41,14 @@ type File struct {
 	ctx    context.Context
 	source io.Reader // bytes as stored
 	plain  io.Reader // bytes after decompression
-	head   []byte    // of them, those that Peek read and Read has not returned
+	head   []byte    // the decompressed bytes that Peek has read and Read has not returned
 	close  func()
-	packed string // compression's name, or ""
+	packed string // the name of the compression, or ""
 }
 
-// OpenFile opens a file for reading, or standard input where path is Stdin. A name
-// that ends in .gz, .bz2, .xz, .zst or .zstd is decompressed; standard input
-// never is. When ctx is done, a Read that waits for a pipe or a terminal, and
-// every later one, returns the context's cause. The error is an *Error, or the
-// context's cause.
+// OpenFile opens a file for reading, or standard input if path is Stdin. A file whose name ends in .gz, .bz2, .xz, .zst
+// or .zstd is decompressed; standard input never is. When ctx is done, a Read that waits for a pipe or a terminal, and
+// every later one, returns the context's cause. Error: *Error, or the context's cause.
 func OpenFile(ctx context.Context, path string) (_ *File, err error) {
 	f := &File{name: path, ctx: ctx, size: -1, close: func() {}}
 	if path == "" {
@@ -85,8 +81,7 @@ func OpenFile(ctx context.Context, path string) (_ *File, err error) {
 	return f, nil
 }
 
-// Check tells what would keep Open from opening a path, as far as that shows without waiting for a pipe. An error is an
-// *Error.
+// Check returns an *Error if Open would fail for a path, as far as this can be found without waiting for a pipe.
 func Check(path string) error {
 	f := &File{name: path}
 	switch path {
@@ -114,14 +109,14 @@ func Check(path string) error {
 	return opened.Close()
 }
 
-// Again tells whether a path that was opened can be opened once more, and has the same to read then.
+// Again reports whether an opened path can be opened once more and then has the same content.
 func Again(path string) bool {
 	info, err := os.Stat(path)
 	return path != Stdin && err == nil && info.Mode().IsRegular()
 }
 
-// OpenUntil is os.OpenFile, without making a file, that gives up when ctx is done: opening a named pipe waits for
-// somebody at its other end. Its error is then the context's cause.
+// OpenUntil is os.OpenFile without creation. It returns the context's cause when ctx is done, because opening a named
+// pipe waits for its other end.
 func OpenUntil(ctx context.Context, path string, flags int) (*os.File, error) {
 	type result struct {
 		file *os.File
@@ -143,16 +138,15 @@ func OpenUntil(ctx context.Context, path string, flags int) (*os.File, error) {
 // Name returns the path as given to Open, or "standard input".
 func (f *File) Name() string { return f.name }
 
-// Compressed tells whether the file is decompressed while it is read.
+// Compressed reports whether the file is decompressed while it is read.
 func (f *File) Compressed() bool { return f.packed != "" }
 
-// Position returns how many bytes of the stored (compressed) file were read so
-// far and how many there are, -1 where that is unknown.
+// Position returns the number of bytes of the stored (compressed) file read so far, and its size, or -1 if that is not
+// known.
 func (f *File) Position() (read, size int64) { return f.read.Load(), f.size }
 
-// Read reads decompressed bytes. An error other than io.EOF is an *Error (which
-// wraps ErrTruncated where compressed data end too early) or the context's
-// cause.
+// Read reads decompressed bytes. An error other than io.EOF is an *Error (which wraps ErrTruncated if compressed data
+// end too early) or the context's cause.
 func (f *File) Read(p []byte) (int, error) {
 	if len(f.head) > 0 {
 		n := copy(p, f.head)
@@ -166,14 +160,14 @@ func (f *File) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Comes tells whether a Read would return within a time, with data or without. Only pipes and terminals have it wait.
+// Comes reports whether a Read would return within a time, with or without data. It waits only for pipes and terminals.
 func (f *File) Comes(within time.Duration) bool {
 	p, waits := f.source.(*pump)
 	return !waits || len(f.head) > 0 || p.comes(within)
 }
 
-// Peek returns the next n decompressed bytes, fewer where the file ends before,
-// and leaves them to be read. Errors are those of Read.
+// Peek returns the next n decompressed bytes, or fewer at the end of the file. Read returns them again. Errors are
+// those of Read.
 func (f *File) Peek(n int) ([]byte, error) {
 	for have := len(f.head); have < n; have = len(f.head) {
 		f.head = append(f.head, make([]byte, n-have)...)
@@ -189,8 +183,7 @@ func (f *File) Peek(n int) ([]byte, error) {
 	return f.head[:n], nil
 }
 
-// Rewind has the file read once more, from an offset in bytes, until ctx is done.
-// It fails as Random does.
+// Rewind makes Read continue at an offset in bytes, until ctx is done. It fails like Random.
 func (f *File) Rewind(ctx context.Context, offset int64) error {
 	if f.packed != "" || f.size < 0 {
 		return f.fail(ErrSeek)
@@ -203,9 +196,8 @@ func (f *File) Rewind(ctx context.Context, offset int64) error {
 	return nil
 }
 
-// Random gives the stored bytes in any order, for formats whose directory is at
-// the end. It fails with ErrSeek where the file is compressed or no regular
-// file. It doesn't move Read's position.
+// Random returns the stored bytes for reading in any order, for formats whose directory is at the end. It fails with
+// ErrSeek if the file is compressed or not regular. It does not move Read's position.
 func (f *File) Random() (*io.SectionReader, error) {
 	if f.packed != "" || f.size < 0 {
 		return nil, f.fail(ErrSeek)
@@ -222,7 +214,7 @@ func (f *File) Close() error {
 	return f.raw.Close()
 }
 
-// fail makes an Error of a cause, without the path that os errors repeat.
+// fail returns an Error of a cause, without the path that os errors repeat.
 func (f *File) fail(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -231,7 +223,7 @@ func (f *File) fail(err error) error {
 	return &Error{File: f.name, Err: err}
 }
 
-// blame tells the end of the user's patience from faults of the file.
+// blame returns the context's cause if the context has ended, and otherwise an error of the file.
 func (f *File) blame(err error) error {
 	if f.ctx.Err() != nil {
 		return context.Cause(f.ctx)
@@ -248,7 +240,7 @@ func (f *File) blame(err error) error {
 	return f.fail(err)
 }
 
-// counter reads the stored file from front to back.
+// counter reads the stored file in order and counts the bytes.
 type counter struct{ f *File }
 
 func (c counter) Read(p []byte) (int, error) {
@@ -260,8 +252,7 @@ func (c counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// randomCounter reads the stored file anywhere; the sum of what was read is as
-// good a sign of progress as any.
+// randomCounter reads the stored file in any order. The number of bytes read shows the progress well enough.
 type randomCounter struct{ f *File }
 
 func (c randomCounter) ReadAt(p []byte, at int64) (int, error) {

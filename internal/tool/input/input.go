@@ -1,6 +1,6 @@
-// Package input reads columns of files as words, in blocks: a table is two of them, keys and values, a file of
-// ranges two, their ends, and a file of keys one. Files are delimited text (CSV), text with a value a line, binary,
-// Parquet or Arrow IPC, plain or compressed, or come through a pipe. What is wrong is told with its line or row.
+// Package input reads columns of files as words, in blocks. A table has two columns, keys and values; a file of ranges
+// has two, their ends; and a file of keys has one. Files are delimited text (CSV), text with a value in each line,
+// binary, Parquet or Arrow IPC, plain or compressed, and may be pipes. Errors have the line or the row.
 package input
 
 import (
@@ -14,31 +14,32 @@ import (
 	"strings"
 )
 
-// Column chooses a column of a file and says what it holds.
+// Column selects a column of a file and its type.
 type Column struct {
-	// Name is its name in the header or the schema, or its number from 1; digits alone are a number. "" is its place
-	// among those chosen. Text and binary files have the columns that are chosen, in this order, and no names.
+	// Name is the column's name in the header or the schema, or its number from 1; a name of digits is a number. "" is
+	// its index among the selected columns. Text and binary files have exactly the selected columns, in this order,
+	// without names.
 	Name string
-	// Type is what it holds, and Wider are the types that it may turn out to hold instead, which Type.Wider names; nil:
-	// none of them will do. Reader.Types tells which one it is.
+	// Type is the column's type. Wider are those of Type.Wider that it may get instead if values need them; nil: none.
+	// Reader.Types returns the type that it has.
 	Type  keytype.Type
 	Wider []keytype.Type
-	// Any says that nobody has said what it holds: a file of Parquet or Arrow says it itself, and text shows it by its
-	// first rows, as guessType has it; else it is of Type.
+	// Any lets the type be guessed: Parquet and Arrow files have it, and for text guessType finds it from the first
+	// rows. Otherwise it is Type.
 	Any bool
-	// Flag is what says what it holds, "--key-type", for errors about values that another type would read; "": nothing.
+	// Flag is the flag for the type, "--key-type", for errors about values that another type would have; "": none.
 	Flag string
-	// Ordered says that values need an order, which text has not: no error tells that text would do.
+	// Ordered says that values need an order. Text has none, so errors do not suggest it.
 	Ordered bool
-	// Before is what there is already where the rows go to, of Type. It has to have words of the type that the column
-	// turns out to hold, too.
+	// Before are the values, of Type, to which the rows are added. The type that the column gets must have them, too.
 	Before keytype.Extent
-	// End says that the column before it holds the lower ends of ranges, and this one the upper ends: a date without a
-	// time is the last second of its day. In Text both are written together, as keytype.Type.ParseRange reads them.
+	// End says that this column has the upper ends of ranges, and the one before it the lower ends. A date without a
+	// time is then the last second of its day. In Text, both are written together, as keytype.Type.ParseRange reads
+	// them.
 	End bool
 }
 
-// name is how the column at a place, from 0, is asked for.
+// name returns the name by which the column at an index is requested.
 func (c Column) name(place int) string {
 	if c.Name == "" {
 		return strconv.Itoa(place + 1)
@@ -46,47 +47,47 @@ func (c Column) name(place int) string {
 	return c.Name
 }
 
-// Options say what to read. Columns must not be empty.
+// Options are the options of Open. Columns must not be empty.
 type Options struct {
 	Columns []Column
 	Format  Format
-	// Otherwise is what Auto takes a file for that neither its first bytes nor its name tell: CSV, or Text where it is.
+	// Otherwise is the format for files that Auto does not detect by their first bytes or their name: CSV, or Text.
 	Otherwise Format
-	// SkipInvalid passes over rows with something else than a value in a chosen column (malformed, out of range, null),
-	// and over malformed records and lines, and counts them. How many fields a record of CSV has then says the first
-	// valid one, or the header where a column is asked by name; else the first record of all.
+	// SkipInvalid skips rows with an invalid value in a chosen column (malformed, out of range, null), and malformed
+	// records and lines, and counts them. The number of fields in a CSV record is then that of the first valid one, or
+	// of the header if a column is requested by name. Without SkipInvalid it is that of the first record.
 	SkipInvalid bool
-	// SkipNull passes over rows without a value in a chosen column, and counts them, too: a null or NaN of Parquet or
-	// Arrow, or in text, where the column holds none, an empty field, NULL, \N, NA, N/A or NaN. Null, if not nil, is
-	// what such fields are read as instead.
+	// SkipNull skips rows without a value in a chosen column, and counts them: a null or NaN of Parquet or Arrow, or in
+	// text, unless the column has text, an empty field, NULL, \N, NA, N/A or NaN. Null, if not nil, is the value of
+	// such fields instead.
 	SkipNull bool
 	Null     *string
-	// OneKind says that the columns that are Any hold values of one kind, as the two ends of edges do.
+	// OneKind says that all columns with Any have the same type, like the two ends of edges.
 	OneKind bool
 
 	// For CSV and Text:
 
-	Header  Header // whether the first line holds names
-	Comment rune   // begins lines that are passed over and not counted; 0: there are none
+	Header  Header // whether the first line has names
+	Comment rune   // begins lines that are skipped and not counted; 0: there are none
 
-	// For CSV alone:
+	// For CSV only:
 
-	// Delimiter stands between fields. 0 is a tab where the name ends in .tsv (before .gz and the like), else what a
-	// first line "sep=;" says, else a comma, a tab or a semicolon, as sniff finds.
+	// Delimiter separates fields. 0 is a tab if the name ends in .tsv (before .gz and the like), otherwise that of a
+	// first line "sep=;", otherwise a comma, a tab or a semicolon, as sniff finds.
 	Delimiter rune
 
-	columns []*column // what is known of Columns while they are read
-	eager   bool      // what isn't needed yet may be read: nobody has to wait for it
-	block   int       // bytes of a block; 0: blockBytes
-	records bool      // rows are parsed as records alone, as tests compare
+	columns []*column // the state of Columns while they are read
+	eager   bool      // reading ahead does not wait for a writer
+	block   int       // bytes of a block; 0: blocks.Bytes
+	records bool      // rows are only parsed as records, which tests compare with
 
-	// Prompt has Read return the rows of a pipe of Text that there are, if no more come at once.
+	// Prompt makes Read return the rows of a pipe of Text that have arrived, if no more arrive at once.
 	Prompt bool
 
-	// Note, if not nil, is called with what had to be guessed, in one line each.
+	// Note, if not nil, is called with each guess, in one line.
 	Note func(text string)
-	// Progress, if not nil, is called by Read with the bytes of the stored (compressed) file that were read so far and
-	// the file's size, -1 where that is unknown.
+	// Progress, if not nil, is called by Read with the number of bytes of the stored (compressed) file read so far, and
+	// its size, -1 if that is not known.
 	Progress func(read, size int64)
 }
 
@@ -96,7 +97,7 @@ func (o Options) note(format string, arguments ...any) {
 	}
 }
 
-// Reader reads the columns of one file. It is used from one goroutine at a time.
+// Reader reads the columns of one file. Only one goroutine at a time may use it.
 type Reader struct {
 	file     *File
 	format   Format
@@ -108,27 +109,27 @@ type Reader struct {
 	err      error
 }
 
-// source is what each format implements.
+// source is implemented for each format.
 type source interface {
-	// read reads rows into slices of one length, from row n on, and returns where they end: fewer than there is room
-	// for is no end. An error, also io.EOF, comes with the rows before it, and is the end, but errLater: more rows may
-	// come, and those that there are are wanted now.
+	// read reads rows into slices of one length, from row n on, and returns the index after them. Fewer rows than there
+	// is room for do not mean the end. The rows before an error, also io.EOF, are in the slices. An error is the end,
+	// except errLater: more rows may come, and Read is to return those that there are.
 	read(columns [][]uint64, n int) (int, error)
 }
 
 var errLater = errors.New("no more rows are there now")
 
-// invalid counts what can't be read, where that is passed over.
+// invalid counts invalid rows, if they are skipped.
 type invalid struct {
 	skip, skipNull bool
 	count, nulls   int64
 }
 
-// pass tells whether to pass over something with this error, and counts it.
+// pass reports whether to skip something with this error, and counts it.
 func (i *invalid) pass(err error) bool {
 	var code *CodeError
 	switch {
-	case errors.As(err, &code): // another reading of the column is right, not of the row
+	case errors.As(err, &code): // it means another type of the column; the row is not wrong
 		return false
 	case i.skipNull && errors.Is(err, ErrNull):
 		i.nulls++
@@ -139,12 +140,12 @@ func (i *invalid) pass(err error) bool {
 	return i.skip
 }
 
-// Open opens a file, or standard input for "-". The context ends reads that wait for a pipe. Errors are *OptionError,
-// *ColumnError, *LineError, *DamagedError, *Error or the context's cause. An empty file of text is no error; the
-// first Read returns io.EOF.
+// Open opens a file, or standard input for "-". The context ends reads that wait for a pipe. Errors: *OptionError,
+// *ColumnError, *LineError, *DamagedError, *Error or the context's cause. An empty text file is not an error; the first
+// Read returns io.EOF.
 //
-// A truncated or broken file is an error. Lengths that it tells are not believed: memory is taken as its data come, up
-// to a page of Parquet (256 MiB) or a buffer of Arrow (1 GiB).
+// A truncated or damaged file is an error. Open does not trust lengths in the file: memory grows with the data, up to a
+// page of Parquet (256 MiB) or a buffer of Arrow (1 GiB).
 func Open(ctx context.Context, path string, o Options) (*Reader, error) {
 	file, err := OpenFile(ctx, path)
 	if err != nil {
@@ -158,7 +159,7 @@ func Open(ctx context.Context, path string, o Options) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader is Open for a file that is open already and that nothing was read from. Close closes it, too.
+// NewReader is Open for a file that is already open and from which nothing was read. Close closes the file.
 func NewReader(file *File, o Options) (r *Reader, err error) {
 	if o.Format, err = o.detect(file); err != nil {
 		return nil, err
@@ -176,7 +177,7 @@ func NewReader(file *File, o Options) (r *Reader, err error) {
 	return r, nil
 }
 
-// chosen are columns that are about to be read, and null is the value of fields without one, or nil.
+// chosen returns the columns to be read. null is the value of fields without one, or nil.
 func chosen(columns []Column, null *string) (all []*column) {
 	for i, c := range columns {
 		c.Name = c.name(i)
@@ -185,7 +186,7 @@ func chosen(columns []Column, null *string) (all []*column) {
 	return all
 }
 
-// newReader reads from in, which is decompressed, and a file where the format needs one.
+// newReader reads from in, which is decompressed, and is a *File if the format needs one.
 func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
 	o.columns = chosen(o.Columns, o.Null)
 	r = &Reader{format: o.Format, rows: -1, columns: o.columns,
@@ -211,15 +212,15 @@ func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
 	return r, nil
 }
 
-// Read fills one slice a column, all of one length, with the next rows and returns how many. The last rows come with a
-// nil error and io.EOF comes alone; any other error comes with the rows before it or behind them, and again from every
-// later call: *LineError, *RowError, *Error, *DamagedError or the context's cause.
+// Read fills one slice for each column, all of one length, with the next rows, and returns their number. After the last
+// rows it returns io.EOF alone. With another error it also returns the rows before it, and later calls return the error
+// again: *LineError, *RowError, *Error, *DamagedError or the context's cause.
 //
-// The words of a column of text are numbers in its arena (Texts), which holds the texts of this call alone. Fewer rows
-// than there is room for come where the texts are long together.
+// The words of a column of text are numbers in its arena (Texts), which has only the texts of this call. If there is
+// much text, Read returns fewer rows than there is room for.
 //
-// The words are of the types that Types then returns, which may be others after the next call: the caller has to Widen
-// what came before.
+// The words are of the types that Types returns after the call. The next call may change the types; the caller must
+// Widen the words of earlier calls.
 func (r *Reader) Read(columns ...[]uint64) (n int, err error) {
 	if len(columns) != len(r.columns) {
 		panic(fmt.Sprintf("input: Read into %d columns of %d", len(columns), len(r.columns)))
@@ -245,7 +246,7 @@ func (r *Reader) Read(columns ...[]uint64) (n int, err error) {
 	return n, r.err
 }
 
-// Types returns what the columns hold, as far as they were read.
+// Types returns the types of the columns, as far as they were read.
 func (r *Reader) Types() (types []keytype.Type) {
 	for _, c := range r.columns {
 		types = append(types, c.Type)
@@ -253,7 +254,7 @@ func (r *Reader) Types() (types []keytype.Type) {
 	return types
 }
 
-// Texts are the arenas of the columns, in which the words of those of text are numbers.
+// Texts returns the arenas of the columns. The words of columns of text are numbers in them.
 func (r *Reader) Texts() (arenas []*keytype.Arena) {
 	for _, c := range r.columns {
 		arenas = append(arenas, c.texts)
@@ -261,32 +262,32 @@ func (r *Reader) Texts() (arenas []*keytype.Arena) {
 	return arenas
 }
 
-// SetTexts has the next calls of Read use these arenas, one a column, so that those before are left as they are.
+// SetTexts makes the next calls of Read use these arenas, one for each column. The arenas before stay unchanged.
 func (r *Reader) SetTexts(arenas ...*keytype.Arena) {
 	for i, c := range r.columns {
 		c.texts = arenas[i]
 	}
 }
 
-// Format returns how the file is stored: Options.Format, or what Auto found.
+// Format returns Options.Format, or the format that Auto has detected.
 func (r *Reader) Format() Format { return r.format }
 
-// Rows returns how many rows the file says it has, -1 where that shows only at the end.
+// Rows returns the number of rows according to the file, or -1 if only the end shows it.
 func (r *Reader) Rows() int64 { return r.rows }
 
-// Skipped returns how much SkipInvalid passed over so far: rows, records, lines, or odd bytes at the end.
+// Skipped returns how much SkipInvalid has skipped so far: rows, records, lines, or odd bytes at the end.
 func (r *Reader) Skipped() int64 { return r.invalid.count }
 
-// Nulls returns how many rows without a value were passed over so far.
+// Nulls returns the number of rows without a value that were skipped so far.
 func (r *Reader) Nulls() int64 { return r.invalid.nulls }
 
 // Close closes the file.
 func (r *Reader) Close() error {
-	if r.file == nil { // there is none
+	if r.file == nil { // for Given
 		return nil
 	}
 	if c, ok := r.source.(io.Closer); ok {
-		_ = c.Close() // of what was read nothing is left to be told
+		_ = c.Close() // all that is needed was read
 	}
 	return r.file.Close()
 }

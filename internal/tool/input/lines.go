@@ -12,32 +12,32 @@ import (
 	"time"
 )
 
-// linesBytes is the size of the buffer, and one more than the longest line. A line of text may be longer, with its end.
+// linesBytes is the size of the buffer, one more than the longest line. textBytes is that for text.
 const (
 	linesBytes = 256 << 10
 	textBytes  = keytype.Longest + len("\r\n") + 1
 )
 
-// lines reads text with a value a line, or a range LO:HI, or whatever lines. Lines are parsed in place: the buffer is
-// filled, and the part up to its last line end is worked through.
+// lines reads text with a value in each line, or a range LO:HI, or lines as they are. It fills the buffer, and parses
+// its lines in place, up to the last line end.
 type lines struct {
 	name string
 	r    *bufio.Reader
 	written
-	exact   bool   // a line is a text, whatever is in it
-	comment string // what a comment line begins with; "": there are none
+	exact   bool   // a line is a text as it is
+	comment string // the beginning of comment lines; "": there are none
 	options Options
-	begun   bool // a line with something in it was seen
+	begun   bool // a line that is not empty was seen
 	invalid *invalid
 	buffer  []byte
 	at, end int  // unread bytes
 	whole   int  // end of the last whole line among them
-	last    bool // r is at its end
-	long    bool // amid a long line that is being passed over
+	last    bool // there is no more to read from r
+	long    bool // inside a long line that is being skipped
 	line    int64
 
-	file  *File     // of Options.Prompt, where r's text comes from; else nil
-	since time.Time // when the first rows came of those that Read has so far
+	file  *File     // for Options.Prompt: the file of r's text; otherwise nil
+	since time.Time // when the first of the rows arrived that Read has so far
 }
 
 func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, error) {
@@ -74,7 +74,7 @@ func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, er
 	return l, nil
 }
 
-// unnamed tells of columns that are chosen where there is nothing to choose from.
+// unnamed returns an error if columns are chosen in a format without columns.
 func (o Options) unnamed() error {
 	for i, c := range o.Columns {
 		if c.Name != "" && c.Name != strconv.Itoa(i+1) {
@@ -97,8 +97,8 @@ func (l *lines) read(columns [][]uint64, n int) (int, error) {
 	return l.parse(columns, n)
 }
 
-// later tells whether the rows that there are are wanted before the next ones come: after a pause in what comes, or if
-// it comes all the time, but slowly.
+// later reports whether Read should return the rows that it has before the next ones arrive: after a pause, or after
+// some time if they arrive slowly.
 func (l *lines) later() bool {
 	const pause, longest = time.Millisecond, 20 * time.Millisecond
 	if l.file == nil || l.r.Buffered() > 0 {
@@ -107,7 +107,7 @@ func (l *lines) later() bool {
 	return !l.file.Comes(min(pause, longest-time.Since(l.since)))
 }
 
-// parse reads whole lines of the buffer.
+// parse parses whole lines of the buffer.
 func (l *lines) parse(columns [][]uint64, n int) (int, error) {
 	b, first := l.buffer[l.at:l.whole], columns[0]
 	i := 0
@@ -142,13 +142,13 @@ func (l *lines) parse(columns [][]uint64, n int) (int, error) {
 	return n, nil
 }
 
-// decimals reads the common lines, some decimal digits and a line feed, without looking for the line's end first, up to
-// the first other one, or one above most or with a leading zero. It returns how many lines and bytes. The text ends
-// with a line feed.
+// decimals parses the most common lines, decimal digits and a line feed, without searching for the line's end first. It
+// stops at other lines, at numbers above most, and at leading zeros. It returns the number of lines and of bytes. The
+// text ends with a line feed.
 func decimals(text []byte, words []uint64, most uint64) (lines, read int) {
 	for lines < len(words) && read < len(text) {
 		v, at := uint64(0), read
-		for at-read < 19 && text[at]-'0' < 10 { // so many digits fit 64 bits
+		for at-read < 19 && text[at]-'0' < 10 { // this many fit 64 bits
 			v = v*10 + uint64(text[at]-'0')
 			at++
 		}
@@ -161,7 +161,7 @@ func decimals(text []byte, words []uint64, most uint64) (lines, read int) {
 	return lines, read
 }
 
-// empty tells of lines that hold nothing: blank ones, comments, and names.
+// empty reports whether a line has no value: it is blank, a comment, or names.
 func (l *lines) empty(text []byte) bool {
 	if len(bytes.TrimSpace(text)) == 0 || l.comment != "" && bytes.HasPrefix(text, []byte(l.comment)) {
 		return true
@@ -177,11 +177,10 @@ func (l *lines) empty(text []byte) bool {
 	return named || l.options.Header == Present
 }
 
-// guessLines finds out by the first lines of a text with something in them what it holds, and whether the first of them
-// is a name.
+// guessLines guesses the type of a text from its first lines that are not empty, and whether the first one is a name.
 func (o *Options) guessLines(file string, text []byte, whole bool) {
 	if !whole {
-		text = text[:bytes.LastIndexByte(text, '\n')+1] // what stands behind may go on
+		text = text[:bytes.LastIndexByte(text, '\n')+1] // the last line may continue
 	}
 	var records [][]string
 	for line := range bytes.Lines(text) {
@@ -210,7 +209,7 @@ func (o *Options) guessLines(file string, text []byte, whole bool) {
 	o.columns[0].guess(*o, file, fields)
 }
 
-// names tells whether a first line looks like the names of its columns.
+// names reports whether a first line looks like the names of its columns.
 func (l *lines) names(text []byte) bool {
 	fields := []string{string(text)}
 	if l.ranges {
@@ -224,7 +223,7 @@ func (l *lines) names(text []byte) bool {
 	return true
 }
 
-// fill reads on until the buffer holds a whole line. If Read has some rows, it may be errLater.
+// fill reads until the buffer has a whole line. If Read has some rows, it may return errLater.
 func (l *lines) fill(some bool) error {
 	l.end = copy(l.buffer, l.buffer[l.at:l.end])
 	l.at, l.whole = 0, 0
@@ -254,7 +253,7 @@ func (l *lines) fill(some bool) error {
 		}
 		l.whole = fresh + newline + 1
 		if l.long {
-			// The rest of a long line, which counted already.
+			// The rest of a long line, which was counted already.
 			l.at = bytes.IndexByte(l.buffer[:l.whole], '\n') + 1
 			l.long = false
 			if l.at == l.whole {
@@ -267,7 +266,7 @@ func (l *lines) fill(some bool) error {
 	}
 }
 
-// finish makes the last line a whole one where no line feed ends it.
+// finish ends the last line if it has no line feed.
 func (l *lines) finish() error {
 	if l.end == 0 || l.long {
 		return io.EOF
@@ -284,7 +283,7 @@ func (l *lines) finish() error {
 	return nil
 }
 
-// passLong drops a line that fills the buffer and has no end yet.
+// passLong skips a line that fills the buffer and has no end yet.
 func (l *lines) passLong() error {
 	if !l.long {
 		if l.line++; !l.invalid.pass(l.tooLong()) {
@@ -296,7 +295,7 @@ func (l *lines) passLong() error {
 	return nil
 }
 
-// tooLong says what a line is that fills the buffer.
+// tooLong returns the error for a line that fills the buffer.
 func (l *lines) tooLong() error {
 	if l.columns[0].Type == keytype.Text {
 		return ErrLongText
