@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// mostVertices leaves out the greatest 32-bit number, because small has a vertex plus one.
+// mostVertices is less than 2^32, because small has the number of a vertex plus one.
 const mostVertices = min(math.MaxUint32-1, math.MaxInt)
 
 // Vertices numbers the ids of a graph's vertices from 0, in the order in which they first come, and has the ids by

@@ -19,7 +19,7 @@ const (
 	Auto    Format = iota
 	CSV            // delimited text
 	Text           // lines with a value, or a range LO:HI
-	U32LE          // values of 4 bytes, as keytype.Type.FromBits reads them, least significant byte first, row after row
+	U32LE          // values of 4 bytes, as keytype.Type.FromBits reads them, least significant first
 	U32BE          // the same, most significant byte first
 	U64LE          // values of 8 bytes, least significant byte first
 	U64BE          // the same, most significant byte first

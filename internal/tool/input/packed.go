@@ -16,11 +16,11 @@ type packed struct {
 	format  Format
 	size    int // bytes of a value
 	columns []*column
-	plain   bool // the bits of all types are their words
+	plain   bool // the bits of all columns' values are their words
 	invalid *invalid
 	bytes   []byte
 	words   []uint64
-	rows    int64 // also those passed over
+	rows    int64 // including skipped ones
 }
 
 func newPacked(name string, r io.Reader, o Options, invalid *invalid) (*packed, error) {
@@ -40,7 +40,7 @@ func newPacked(name string, r io.Reader, o Options, invalid *invalid) (*packed, 
 	return p, nil
 }
 
-// packedIn makes a column's type that of a binary file's values, or tells that it can't be.
+// packedIn sets a column's type to that of a binary file's values, or returns an error if it can't have them.
 func (c *column) packedIn(f Format) error {
 	wide := f.width() == structures.Bits64
 	switch like := c.Type | 1; {
@@ -51,7 +51,7 @@ func (c *column) packedIn(f Format) error {
 	case !wide || !slices.Contains(c.Wider, like):
 		return &OptionError{fmt.Sprintf("files of format %s hold values of %s, but column %s is of type %s", f,
 			f.width(), quote(c.Name), c.Type)}
-	case c.Type.Above() != like: // else it is as wide as the values need
+	case c.Type.Above() != like: // otherwise the column gets as wide as the values need
 		c.Type, c.Wider = like, nil
 	}
 	return nil
@@ -78,7 +78,8 @@ func (p *packed) read(columns [][]uint64, n int) (int, error) {
 	return n, err
 }
 
-// rowsOf makes rows of bytes, and returns where they end: all, or without skip those before the first that is none.
+// rowsOf converts bytes to rows, and returns the index after the last. Unless invalid rows are skipped, it stops at
+// one.
 func (p *packed) rowsOf(bytes []byte, columns [][]uint64, n int) (int, error) {
 	count, rows := len(bytes)/p.size, len(bytes)/p.size/len(columns)
 	if p.plain && len(columns) == 1 {
@@ -101,7 +102,8 @@ func (p *packed) rowsOf(bytes []byte, columns [][]uint64, n int) (int, error) {
 	return n + rows, nil
 }
 
-// decode makes words of bytes. One loop for each format, since a call through an interface for each word would be slow.
+// decode converts bytes to words. There is a loop for each format, because an interface call for each word would be
+// slow.
 func (p *packed) decode(bytes []byte, words []uint64) {
 	switch p.format {
 	case U32LE:
@@ -123,7 +125,7 @@ func (p *packed) decode(bytes []byte, words []uint64) {
 	}
 }
 
-// convert makes rows of words.
+// convert converts words to rows.
 func (p *packed) convert(words []uint64, columns [][]uint64, n int) (_ int, err error) {
 	row := make([]keytype.Value, len(columns))
 	for ; len(words) > 0; words = words[len(columns):] {

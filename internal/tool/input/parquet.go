@@ -12,18 +12,17 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// batchRows is how many rows a columnar format converts at a time.
+// batchRows is the number of rows that a columnar format converts at a time.
 const batchRows = 64 << 10
 
-// parquetRows reads columns of a Parquet file, one row group after another.
-// It reads the columns' pages itself, because arrow-go's way from Parquet to
-// Arrow records makes every program that imports it link gRPC.
+// parquetRows reads columns of a Parquet file, one row group after the other. It reads the pages itself, because
+// programs that import arrow-go's conversion from Parquet to Arrow link gRPC.
 type parquetRows struct {
 	file   *file.Reader
 	fields []parquetField
 	group  int // next row group
 	left   int64
-	leaves []leaf // of the fields, in this row group
+	leaves []leaf // of the fields, in the current row group
 }
 
 // parquetField is a column of the file.
@@ -58,7 +57,7 @@ func openParquet(f *File, o Options, invalid *invalid) (s source, rows int64, er
 	return c, p.file.NumRows(), nil
 }
 
-// parquetFields finds the columns.
+// parquetFields returns the columns.
 func (c *columnar) parquetFields(s *schema.Schema, o Options) (fields []parquetField, err error) {
 	root := s.Root()
 	var names []string
@@ -117,7 +116,7 @@ type leaf interface {
 	read(rows int, into *cells) error
 }
 
-// open returns a leaf for a column whose kind holds its type.
+// open returns a leaf for a column whose kind can have values of the column's type.
 func (f parquetField) open(chunk file.ColumnChunkReader) leaf {
 	c := f.column
 	if d, ok := f.logical.(schema.DecimalLogicalType); ok {
@@ -155,10 +154,10 @@ func (f parquetField) open(chunk file.ColumnChunkReader) leaf {
 	panic(fmt.Sprintf("pages of %T in a column of another type", chunk)) // the file's fault: see damaged
 }
 
-// openDecimals is open of decimals with so many digits after the point.
+// openDecimals is open for decimals with scale digits after the point.
 func openDecimals(c *column, chunk file.ColumnChunkReader, scale int) leaf {
 	long := func(bytes []byte) (keytype.Value, error) {
-		const most = 32 // bytes of so many digits as any have
+		const most = 32 // bytes of the longest decimals
 		if len(bytes) > most {
 			return keytype.Value{}, fmt.Errorf("a decimal of %d bytes %w", len(bytes), ErrDigits)
 		}
@@ -177,7 +176,7 @@ func openDecimals(c *column, chunk file.ColumnChunkReader, scale int) leaf {
 	panic(fmt.Sprintf("pages of %T in a column of decimals", chunk)) // the file's fault: see damaged
 }
 
-// pages is what arrow-go's readers of the different types have in common.
+// pages has the methods that arrow-go's readers of different types share.
 type pages[T any] interface {
 	file.ColumnChunkReader
 	ReadBatchInPage(rows int64, values []T, definition, repetition []int16) (total int64, read int, err error)
@@ -188,12 +187,12 @@ type typedLeaf[T any] struct {
 	column  *column
 	convert func(T) (keytype.Value, error)
 	values  []T
-	levels  []int16 // one a row, where rows may be null
-	present int16   // the level of a row that isn't
+	levels  []int16 // for each row, if rows may be null
+	present int16   // the level of a row that is not null
 }
 
 func newLeaf[T any](p pages[T], c *column, convert func(T) (keytype.Value, error)) leaf {
-	const most = 4 << 10 // values at a time stay in the cache
+	const most = 4 << 10 // so that the values stay in the cache
 	return &typedLeaf[T]{p, c, convert, make([]T, most), make([]int16, most), p.Descriptor().MaxDefinitionLevel()}
 }
 
@@ -205,7 +204,7 @@ func (l *typedLeaf[T]) read(rows int, into *cells) error {
 			}
 			return io.ErrUnexpectedEOF
 		}
-		// Within one page: the bytes of a string live no longer than its page.
+		// Within one page, because the bytes of a string are valid only as long as its page.
 		total, _, err := l.pages.ReadBatchInPage(int64(min(rows, len(l.values))), l.values, l.levels, nil)
 		if err != nil && err != io.EOF {
 			return err
@@ -213,7 +212,7 @@ func (l *typedLeaf[T]) read(rows int, into *cells) error {
 		if total == 0 {
 			return io.ErrUnexpectedEOF
 		}
-		next := 0 // only rows that aren't null have a value
+		next := 0 // only rows that are not null have a value
 		for i := range int(total) {
 			if l.present > 0 && l.levels[i] < l.present {
 				into.add(l.column.null(ErrNull))
@@ -279,7 +278,7 @@ func parquetUnit(stamp schema.TimestampLogicalType) time.Duration {
 	return time.Nanosecond
 }
 
-// instant is n units after 1970-01-01 00:00:00 UTC.
+// instant returns the time n units after 1970-01-01 00:00:00 UTC.
 func instant(n int64, unit time.Duration) time.Time {
 	perSecond := int64(time.Second / unit)
 	seconds, rest := n/perSecond, n%perSecond

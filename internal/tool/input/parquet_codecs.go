@@ -9,9 +9,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Pages compressed by zstd and snappy begin with their length, for which their
-// decoders allocate before anything shows whether it is so. arrow-go has such
-// pages checked here first, against the limit that it has for pages.
+// Pages compressed with zstd and snappy begin with their length, for which the decoders allocate memory before they
+// check it. So lengths are first compared with arrow-go's limit for pages.
 func init() {
 	for c, length := range map[compress.Compression]func([]byte) (uint64, error){
 		compress.Codecs.Zstd: func(page []byte) (uint64, error) {
@@ -32,7 +31,7 @@ func init() {
 	}
 }
 
-// checked wraps a codec. What the codec can do beside stays as it is.
+// checked wraps a codec. Other methods of the codec stay as they are.
 func checked(codec compress.Codec, length func(page []byte) (uint64, error)) compress.Codec {
 	c := checkedCodec{codec, length}
 	if streaming, ok := codec.(compress.StreamingCodec); ok {
@@ -51,7 +50,7 @@ type checkedCodec struct {
 
 // DecodeWithError implements compress.ErrorCodec.
 func (c checkedCodec) DecodeWithError(dst, page []byte) ([]byte, error) {
-	n, err := c.length(page) // the codec tells what is wrong with a page that has none
+	n, err := c.length(page) // the codec returns the error of a page without a valid length
 	if err == nil && n > uint64(parquet.DefaultMaxUncompressedPageSize) {
 		return nil, fmt.Errorf("a page of %d bytes", n)
 	}

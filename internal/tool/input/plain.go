@@ -9,10 +9,10 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// plain parses what most rows of most files are, without an allocation a field: a line a record, as many fields as in
-// the others, quotes around a whole field alone, decimal integers of up to 18 digits. It stops at any other line, which
-// the grammar of records is for, so nothing that it finds differs from what they would find. Several goroutines may use
-// it.
+// plain parses the most common rows without an allocation for each field: one line for each record, the same number of
+// fields in all, quotes only around whole fields, decimal integers of up to 18 digits. It stops at any other line,
+// which is parsed as a record. It must not accept what that would not, or with another result. Several goroutines may
+// use one plain.
 type plain struct {
 	delimiter byte
 	comment   []byte
@@ -21,31 +21,31 @@ type plain struct {
 	columns   []plainColumn
 }
 
-// plainColumn is what is known of a column when a block is parsed.
+// plainColumn is a column as it is when a block is parsed.
 type plainColumn struct {
 	Column
-	integers bool // of any type: they are encoded when they are taken
+	integers bool // of any type; they are encoded when they are taken
 }
 
-// parsed are the rows of whole lines of a text.
+// parsed has the rows of whole lines of a text.
 type parsed struct {
 	rows    int
-	from    int // of the text, the rows' lines
+	from    int // begin and end of the rows' lines in the text
 	to      int
 	columns []parsedColumn
 	plain   *plain
 }
 
-// parsedColumn has one of three forms: integers, words of the type of its column, or places of texts.
+// parsedColumn has one of three forms: integers, words of the column's type, or positions of texts.
 type parsedColumn struct {
 	integers []int64
 	words    []uint64
-	starts   []uint32 // of texts, two numbers each: where it begins and ends
+	starts   []uint32 // two numbers for each text: its begin and end
 	least    int64    // of the integers
 	greatest int64
 }
 
-// newPlain returns nil where rows of such columns are none that plain can parse.
+// newPlain returns nil if plain can't parse rows of such columns.
 func newPlain(delimiter, comment rune, fields int, columns []*column, index []int) *plain {
 	if delimiter >= utf8.RuneSelf || fields == 0 {
 		return nil
@@ -64,7 +64,7 @@ func newPlain(delimiter, comment rune, fields int, columns []*column, index []in
 	return p
 }
 
-// knows tells whether the columns are those that a block would be parsed with.
+// knows reports whether the columns are those that blocks are parsed with.
 func (p *plain) knows(columns []*column) bool {
 	for c, column := range columns {
 		if p.columns[c].Type != column.Type {
@@ -74,7 +74,7 @@ func (p *plain) knows(columns []*column) bool {
 	return true
 }
 
-// fits tells whether what was parsed with these columns can be taken by others, which may have become wider.
+// fits reports whether columns, which may have become wider, can take what was parsed.
 func (p *plain) fits(columns []*column) bool {
 	for c, column := range columns {
 		if was := p.columns[c]; was.Type != column.Type && !(was.integers && column.Type.Integer()) {
@@ -84,7 +84,7 @@ func (p *plain) fits(columns []*column) bool {
 	return true
 }
 
-// parse parses the lines of a text from a place on. last says that the text's end ends a line, too.
+// parse parses the lines of a text from an index on. last: the end of the text also ends its last line.
 func (p *plain) parse(into *parsed, text []byte, from int, last bool) {
 	into.rows, into.from, into.to, into.plain = 0, from, from, p
 	if len(into.columns) != len(p.columns) {
@@ -118,7 +118,7 @@ func (p *plain) parse(into *parsed, text []byte, from int, last bool) {
 	}
 }
 
-// cut drops the fields of a row that isn't one.
+// cut removes the fields of an incomplete row.
 func (p *plain) cut(into *parsed) {
 	for c := range into.columns {
 		x := &into.columns[c]
@@ -128,7 +128,7 @@ func (p *plain) cut(into *parsed) {
 	}
 }
 
-// line parses a line without its end, which begins at a place of the text, and tells whether it is a plain row.
+// line parses a line without its end, at an index of the text, and reports whether it is a plain row.
 func (p *plain) line(into *parsed, line []byte, at int) bool {
 	if len(p.comment) > 0 && bytes.HasPrefix(line, p.comment) ||
 		p.fields == 1 && len(bytes.TrimSpace(line)) == 0 {
@@ -181,8 +181,8 @@ func (p *plain) line(into *parsed, line []byte, at int) bool {
 	return true
 }
 
-// behind returns where the field behind field f begins, whose end is given, or a negative number if what stands there
-// isn't as it must be. Behind the last one there is nothing.
+// behind returns the begin of the field after field f, whose end is given, or a negative number if there is no
+// delimiter, or after the last field, if there is more.
 func (p *plain) behind(line []byte, end, f int) int {
 	switch {
 	case f == p.fields-1 && end == len(line):
@@ -193,7 +193,7 @@ func (p *plain) behind(line []byte, end, f int) int {
 	return -1
 }
 
-// field parses a field that holds no integer, which begins at a place of the text.
+// field parses a field that is not an integer, at an index of the text.
 func (p *plain) field(into *parsed, c int, field []byte, at int) bool {
 	x, column := &into.columns[c], &p.columns[c]
 	if column.Type == keytype.Text {
@@ -211,8 +211,8 @@ func (p *plain) field(into *parsed, c int, field []byte, at int) bool {
 	return true
 }
 
-// number10 reads a decimal integer of at most 18 digits, without zeros before others, and returns where it ends, which
-// is where it begins if there is none.
+// number10 parses a decimal integer of at most 18 digits, without leading zeros, and returns its end, which is begin if
+// there is none.
 func number10(line []byte, begin int) (n int64, end int) {
 	at, most := begin, begin+18
 	negative := at < len(line) && line[at] == '-'
@@ -240,7 +240,7 @@ func number10(line []byte, begin int) (n int64, end int) {
 	return n, at
 }
 
-// span returns the least and the greatest integer of a type, as far as an int64 goes.
+// span returns the least and the greatest integer of a type, within an int64.
 func span(t keytype.Type) (least, greatest int64) {
 	switch t {
 	case keytype.Uint32:
@@ -253,8 +253,7 @@ func span(t keytype.Type) (least, greatest int64) {
 	return math.MinInt64, math.MaxInt64
 }
 
-// within returns how many of the integers from a row to another one a type has words for, before the first that it has
-// none for.
+// within returns how many integers of the rows from row to end the type has words for, before the first without one.
 func (x *parsedColumn) within(t keytype.Type, row, end int) int {
 	least, greatest := span(t)
 	if x.least >= least && x.greatest <= greatest {
@@ -268,7 +267,7 @@ func (x *parsedColumn) within(t keytype.Type, row, end int) int {
 	return end - row
 }
 
-// encode puts integers as words of a type.
+// encode converts integers to words of a type.
 func encode(to []uint64, t keytype.Type, integers []int64) {
 	flip, mask := uint64(0), uint64(math.MaxUint64)
 	switch t {

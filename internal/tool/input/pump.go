@@ -6,15 +6,14 @@ import (
 	"time"
 )
 
-// pump reads a pipe or a terminal in a goroutine of its own, so that a reader
-// can give up on a done context while the system call still waits. The
-// goroutine then stays until its call returns, which for a command's standard
-// input is the end of the command.
+// pump reads a pipe or a terminal in its own goroutine, so that a reader can stop when the context is done while the
+// system call still waits. The goroutine then ends when its call returns, which for a command's standard input is at
+// the end of the command.
 type pump struct {
 	ctx   context.Context
 	full  chan chunk
 	empty chan []byte
-	now   []byte // what is left of the current buffer
+	now   []byte // the rest of the current buffer
 	whole []byte // the current buffer
 	err   error
 }
@@ -52,13 +51,13 @@ func newPump(ctx context.Context, r io.Reader) *pump {
 	return p
 }
 
-// comes tells whether data, or what ends them, are there within a time.
+// comes reports whether data, or their end, arrive within a time.
 func (p *pump) comes(within time.Duration) bool {
 	if len(p.now) > 0 || p.err != nil {
 		return true
 	}
 	if p.whole != nil {
-		p.empty <- p.whole // never waits: two buffers, two places
+		p.empty <- p.whole // never waits: there are two buffers and room for two
 		p.whole = nil
 	}
 	wait := time.NewTimer(within)
@@ -79,7 +78,7 @@ func (p *pump) Read(dst []byte) (int, error) {
 			return 0, p.err
 		}
 		if p.whole != nil {
-			p.empty <- p.whole // never waits: two buffers, two places
+			p.empty <- p.whole // never waits: there are two buffers and room for two
 			p.whole = nil
 		}
 		select {

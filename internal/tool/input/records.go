@@ -7,29 +7,29 @@ import (
 	"slices"
 )
 
-// records reads the records of delimited text by the grammar of encoding/csv: fields that hold delimiters, quotes or
-// line ends stand in quotes, in which a quote is doubled. That package makes a line feed of each CRLF in quotes, and so
-// one key of two.
+// records reads the records of delimited text by the grammar of encoding/csv: fields with delimiters, quotes or line
+// ends are in quotes, in which a quote is doubled. That package itself changes CRLF in quotes to a line feed, which
+// would make different keys equal.
 type records struct {
 	text      lineReader
 	delimiter []byte
-	comment   []byte // begins lines that are passed over; empty: none
-	number    int    // of the line that was read last, from 1
-	start     int    // number of the line on which the record begins
-	left      int    // bytes that the record may still have
+	comment   []byte // begins lines that are skipped; empty: none
+	number    int    // of the last line read, from 1
+	start     int    // the number of the record's first line
+	left      int    // how many more bytes the record may have
 	line      []byte
-	at        int    // in it
-	long      []byte // a line that is longer than the buffer
-	fields    []byte // of the record, one after the other
+	at        int    // the position in it
+	long      []byte // buffer for a line that is longer than the reader's
+	fields    []byte // of the record, without separators
 	ends      []int  // of the fields
-	numbers   []int  // of the lines on which fields begin
+	numbers   []int  // the numbers of the lines on which fields begin
 	record    []string
 }
 
-// longestRecord is how many bytes a record may have, give or take a buffer.
+// longestRecord is the greatest number of bytes in a record, except for a buffer.
 const longestRecord = 4 << 20
 
-// lineReader is what records ask of their text: a *bufio.Reader, or blocks.
+// lineReader has the methods that records need: a *bufio.Reader, or blocks.
 type lineReader interface {
 	ReadSlice(delimiter byte) ([]byte, error)
 }
@@ -44,14 +44,14 @@ func newRecords(text lineReader, delimiter, comment rune) *records {
 
 // quoteError reports a quote in the wrong place.
 type quoteError struct {
-	column int  // in the record's first line, from 1; 0: it is on a later one
-	open   bool // it stands behind lines that may be other records
+	column int  // in the record's first line, from 1; 0: in a later line
+	open   bool // it is after lines that may be other records
 }
 
 func (*quoteError) Error() string { return ErrQuote.Error() }
 
-// read returns the next record, valid until the next call. Lines that hold nothing but blanks are none. Errors are
-// *quoteError, after which the next line begins a record, ErrLongRecord, and those of the text.
+// read returns the next record, valid until the next call. Blank lines are not records. Errors are *quoteError, after
+// which the next line begins a record, ErrLongRecord, and those of the text.
 func (r *records) read() ([]string, error) {
 	r.fields, r.ends, r.numbers = r.fields[:0], r.ends[:0], r.numbers[:0]
 	for begun := false; !begun; begun = r.begins() {
@@ -80,7 +80,7 @@ func (r *records) read() ([]string, error) {
 	return r.record, nil
 }
 
-// begins tells whether the line begins a record.
+// begins reports whether the line begins a record.
 func (r *records) begins() bool {
 	if len(r.comment) > 0 && bytes.HasPrefix(r.line, r.comment) {
 		return false
@@ -88,7 +88,7 @@ func (r *records) begins() bool {
 	return len(bytes.TrimSpace(r.line)) > 0 || bytes.Contains(r.line, r.delimiter)
 }
 
-// plain reads a field without quotes, and tells whether another one follows.
+// plain reads a field without quotes, and reports whether another one follows.
 func (r *records) plain() (more bool, err error) {
 	field, _, more := bytes.Cut(r.line[r.at:], r.delimiter)
 	if quote := bytes.IndexByte(field, '"'); quote >= 0 {
@@ -103,7 +103,7 @@ func (r *records) plain() (more bool, err error) {
 	return more, nil
 }
 
-// quoted reads a field in quotes, and tells whether another one follows.
+// quoted reads a field in quotes, and reports whether another one follows.
 func (r *records) quoted() (more bool, err error) {
 	r.at++
 	for {
@@ -137,7 +137,7 @@ func (r *records) quoted() (more bool, err error) {
 	}
 }
 
-// misplaced is the error of a quote where the line is read, or of one that is missing there.
+// misplaced returns the error of a wrong or missing quote at the position.
 func (r *records) misplaced() error {
 	if r.number > r.start {
 		return &quoteError{open: true}
@@ -145,7 +145,7 @@ func (r *records) misplaced() error {
 	return &quoteError{column: r.at + 1}
 }
 
-// next reads a line. Its end stays.
+// next reads a line with its end.
 func (r *records) next() error {
 	line, err := r.text.ReadSlice('\n')
 	r.long = r.long[:0]
@@ -167,8 +167,7 @@ func (r *records) next() error {
 	return nil
 }
 
-// lineEnd is how many bytes the end of a line has, which is all of it or what remains of it. The last line of a file
-// may end in a carriage return.
+// lineEnd returns the number of bytes in the end of a line. The last line of a file may end in a carriage return.
 func lineEnd(line []byte) int {
 	switch {
 	case bytes.HasSuffix(line, []byte("\r\n")):
@@ -179,8 +178,8 @@ func lineEnd(line []byte) int {
 	return 0
 }
 
-// recordsOf are the records with which a text begins. all counts also those that are malformed; whole says that there
-// is nothing behind, else what stands at the end may go on.
+// recordsOf returns the valid records at the beginning of a text, and the number of all, including malformed ones.
+// Unless the text is whole, its last line may be incomplete and is ignored.
 func recordsOf(text []byte, whole bool, delimiter, comment rune) (valid [][]string, all int) {
 	if !whole {
 		text = text[:bytes.LastIndexByte(text, '\n')+1]

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// A table of text is known by its beginning, in pure functions: sniff finds out what stands between fields, detectNames
-// whether the first record holds names, and guessType what columns hold. "vkds help tables" has the rules.
+// Pure functions examine the beginning of a text table: sniff finds the delimiter, detectNames finds whether the first
+// record has names, and guessType finds the types of columns. "vkds help tables" has the rules.
 
-// sniffBytes is how much of a text is looked at.
+// sniffBytes is the size of the beginning.
 const sniffBytes = 64 << 10
 
-// sampleOf returns how a text begins, and the text: so much of it that some lines are in it, unless these are longer
-// than any record. whole says that there is nothing behind. What goes wrong comes again when the text is read.
+// sampleOf returns the beginning of a text, and the text to read: at least some lines, unless they are longer than any
+// record. whole: the beginning is the whole text. Reading the text returns errors again.
 func sampleOf(text *bufio.Reader) (head []byte, whole bool, all *bufio.Reader) {
-	const lines = 3 // names, and rows that tell what they name
+	const lines = 3 // names, and rows below them
 	head, err := text.Peek(sniffBytes)
 	if err != nil || bytes.Count(head, []byte("\n")) >= lines {
 		return head, err != nil, text
 	}
 	head = slices.Clone(head)
-	_, _ = text.Discard(len(head)) // which are there
+	_, _ = text.Discard(len(head)) // they are buffered
 	for err == nil && len(head) < longestRecord && bytes.Count(head, []byte("\n")) < lines {
 		n := 0
 		head = slices.Grow(head, len(head))
@@ -33,27 +33,27 @@ func sampleOf(text *bufio.Reader) (head []byte, whole bool, all *bufio.Reader) {
 	return head, err != nil, bufio.NewReaderSize(io.MultiReader(bytes.NewReader(head), text), sniffBytes)
 }
 
-// delimiters are those that are told apart, and what they are called.
+// delimiters are the detected delimiters, with their names.
 var delimiters = []struct {
 	char rune
 	name string
 }{{',', "commas"}, {'\t', "tabs"}, {';', "semicolons"}}
 
-// division is how a delimiter divides the beginning of a text.
+// division is a division of the beginning of a text by a delimiter.
 type division struct {
 	delimiter rune
 	name      string
 	records   [][]string
-	all       int // also those that are malformed
-	several   int // with several fields
-	alike     int // with as many fields as most of these
-	fields    int // of those
+	all       int // number of records, including malformed ones
+	several   int // number of records with several fields
+	alike     int // of these, the number with the most frequent number of fields
+	fields    int // that number of fields
 }
 
 func divide(text []byte, whole bool, delimiter, comment rune) division {
 	d := division{delimiter: delimiter}
 	d.records, d.all = recordsOf(text, whole, delimiter, comment)
-	by := map[int]int{} // records by their fields
+	by := map[int]int{} // number of records by their number of fields
 	for _, record := range d.records {
 		n := len(record)
 		if n == 1 {
@@ -68,13 +68,13 @@ func divide(text []byte, whole bool, delimiter, comment rune) division {
 	return d
 }
 
-// sniff finds the delimiter of a text that begins so, by these rules; a comma where none holds.
+// sniff finds the delimiter of a text by these rules, in order; if none applies, it is a comma.
 //
-//   - More than half of the records have several fields by it.
-//   - Not all of it stand in numbers with decimal commas by another one.
-//   - Nearly as many records have the same number of fields by it as by any (nine of ten).
-//   - Of those, the first record has several fields by it, if it has by any.
-//   - Of those, by it records have the most fields; then as many in the first record; then the most values.
+//   - More than half of the records have several fields.
+//   - A comma is not the delimiter if by another delimiter all commas are in numbers with decimal commas.
+//   - At least nine tenths as many records as by any delimiter have the same number of fields.
+//   - The first record has several fields, if it has by any delimiter.
+//   - The records have the most fields; then the first record is most like them; then there are the most values.
 func sniff(text []byte, whole bool, comment rune) division {
 	var all []division
 	for _, d := range delimiters {
@@ -113,7 +113,7 @@ func sniff(text []byte, whole bool, comment rune) division {
 	return all[0]
 }
 
-// first is how many fields the first record has.
+// first returns the number of fields in the first record.
 func (d division) first() int {
 	if len(d.records) == 0 {
 		return 0
@@ -121,7 +121,7 @@ func (d division) first() int {
 	return len(d.records[0])
 }
 
-// values counts the fields that hold values, with decimal commas or without.
+// values returns the number of fields with values, including numbers with decimal commas.
 func (d division) values() (n int) {
 	for _, record := range d.records {
 		for _, field := range record {
@@ -133,7 +133,7 @@ func (d division) values() (n int) {
 	return n
 }
 
-// decimalCommas tells whether there are commas in fields, and all in numbers.
+// decimalCommas reports whether there are commas in fields, and all are in numbers.
 func (d division) decimalCommas() (some bool) {
 	if d.delimiter == ',' {
 		return false
@@ -151,7 +151,7 @@ func (d division) decimalCommas() (some bool) {
 	return some
 }
 
-// isDecimalComma tells whether a field is a number such as -1.234,50.
+// isDecimalComma reports whether a field is a number like -1.234,50.
 func isDecimalComma(field string) bool {
 	whole, fraction, found := strings.Cut(strings.TrimLeft(strings.TrimSpace(field), "+-"), ",")
 	return found && isDigits(strings.ReplaceAll(whole, ".", "")) && isDigits(fraction)
@@ -159,7 +159,7 @@ func isDecimalComma(field string) bool {
 
 func isDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// separator is the delimiter that a first line "sep=;" says, as spreadsheets write it.
+// separator returns the delimiter of a first line "sep=;", as spreadsheets write it.
 func separator(head []byte) (delimiter rune, ok bool) {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	said, ok := strings.CutPrefix(strings.ToLower(strings.Trim(string(line), "\"\r")), "sep=")

@@ -9,15 +9,16 @@ import (
 	"io"
 )
 
-// OpenText prepares a reader of text, of UTF-8, or of UTF-16 where a byte order mark says so, whose text is read as
-// UTF-8. The mark, which spreadsheets write, is dropped, and compressed data, whose file's name doesn't say so, and
-// foreign files are refused with a *LineError that says what they are. name is the file's in messages. Text whose lines
-// end in carriage returns alone is an *Error at the latest where it ends. Other errors are those of r, and come
-// again and again.
+// OpenText prepares a reader of text in UTF-8, or in UTF-16 with a byte order mark, which it converts to UTF-8. It
+// drops the mark. name is the file's name in errors.
+//
+// Compressed data without such a file name, and other formats, are a *LineError that names the format. Text whose only
+// line ends are carriage returns is an *Error, at the latest at its end. Other errors are those of r. They are returned
+// again by each call.
 func OpenText(name string, r io.Reader) (*bufio.Reader, error) {
 	buffered := bufio.NewReaderSize(&lineEnds{name: name, r: utf8Of(r)}, 64<<10)
 	head, err := beginning(buffered.Peek)
-	if err != nil && err != io.EOF && len(head) == 0 { // else it comes behind what was read
+	if err != nil && err != io.EOF && len(head) == 0 { // otherwise the error comes after what was read
 		return nil, err
 	}
 	if what := Compression(head); what != "" {
@@ -33,11 +34,11 @@ func OpenText(name string, r io.Reader) (*bufio.Reader, error) {
 	return buffered, nil
 }
 
-// utf8Of passes text on, and makes UTF-8 of UTF-16 by its mark.
+// utf8Of returns text as it is, and converts UTF-16 with a byte order mark to UTF-8.
 func utf8Of(r io.Reader) io.Reader {
 	var head [2]byte
-	n, _ := io.ReadFull(r, head[:1]) // an error comes again
-	if head[0] >= 0xfe {             // else nobody waits for more
+	n, _ := io.ReadFull(r, head[:1]) // reading returns an error again
+	if head[0] >= 0xfe {             // otherwise do not wait for a second byte
 		more, _ := io.ReadFull(r, head[1:])
 		n += more
 	}
@@ -48,13 +49,13 @@ func utf8Of(r io.Reader) io.Reader {
 	return r
 }
 
-// lineEnds passes text on and looks for its first line feed.
+// lineEnds returns text as it is, and examines it up to the first line feed.
 type lineEnds struct {
 	name  string
 	r     io.Reader
 	found bool
-	alone bool   // before it, a carriage return with something behind it
-	zeros [2]int // before it, zero bytes at even and at odd places
+	alone bool   // a carriage return before the line feed, not directly
+	zeros [2]int // zero bytes before it, at even and at odd positions
 	last  byte
 	read  int
 	err   error
@@ -81,15 +82,15 @@ func (l *lineEnds) Read(p []byte) (n int, err error) {
 		l.alone = l.alone || l.last == '\r'
 		l.last = b
 	}
-	const enough = 64 << 10 // of one line to tell
+	const enough = 64 << 10 // bytes of one line to decide by
 	if l.read += n; l.alone && (l.err == io.EOF || l.read > enough) {
 		l.err = &Error{File: l.name, Err: ErrCarriageReturns}
 	}
 	return n, l.err
 }
 
-// wide tells whether a first line of so many bytes is UTF-16 without a byte order mark: most of its characters, and the
-// line feed, have a zero byte, all of these on the same side. behind is what was read behind the line feed.
+// wide reports whether a first line of that many bytes is UTF-16 without a byte order mark: most of its characters, and
+// the line feed, have a zero byte, all on the same side. behind is what was read after the line feed.
 func (l *lineEnds) wide(bytes int, behind []byte) bool {
 	big := bytes&1 == 1
 	if big && l.last != 0 || !big && (len(behind) == 0 || behind[0] != 0) {

@@ -6,12 +6,10 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// xzReader mends one thing in ulikunitz/xz 0.5.17: where the data end inside a
-// block's header it reports a regular end, so that a truncated file, or one
-// whose header claims to be longer than it is, reads as a shorter one. Here the
-// data are followed by 1024 zero bytes. After a whole file that is padding,
-// which the format allows; anywhere else it fills the header (the longest has
-// 1024 bytes), whose checksum then doesn't match.
+// xzReader corrects an error of ulikunitz/xz 0.5.17. If the data end inside a block's header, that package reports a
+// regular end, so a truncated file, or one whose header claims to be too long, would read as a shorter one. So the data
+// are followed by 1024 zero bytes. After a whole file these are padding, which the format allows. Elsewhere they fill
+// the header (the longest has 1024 bytes), whose checksum then does not match.
 type xzReader struct {
 	z      *xz.Reader
 	source *paddedReader
@@ -53,7 +51,7 @@ func (p *paddedReader) Read(dst []byte) (int, error) {
 	return n, nil
 }
 
-// explain names the reason for an error met in the padding.
+// explain returns io.ErrUnexpectedEOF for an error in the padding.
 func (p *paddedReader) explain(err error) error {
 	if p.ended && err != nil && err != io.EOF {
 		return io.ErrUnexpectedEOF

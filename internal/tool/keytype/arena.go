@@ -2,20 +2,20 @@ package keytype
 
 import "encoding/binary"
 
-// Longest is how many bytes a text may have.
+// Longest is the greatest length of a text in bytes.
 const Longest = 4 << 20
 
-// Arena holds texts, one behind the other, and gives each its number, from 0. The zero value holds none. It is changed
-// by one goroutine at a time, and read by any number while it isn't.
+// Arena has texts, with numbers from 0. The zero value is empty. Only one goroutine at a time may change it; any number
+// may read it in between.
 type Arena struct {
-	blocks [][]byte // texts, each behind its length
-	at     int      // the block that is being filled
-	starts []uint64 // of each text: its block in the high word, its place there in the low one
+	blocks [][]byte // texts, each after its length
+	at     int      // the block for the next text
+	starts []uint64 // for each text: the index of its block in the high word, and its offset there in the low one
 	bytes  int
 }
 
 const (
-	firstBlock = 64 << 10 // bytes: most arenas of a command line's keys stay in it
+	firstBlock = 64 << 10 // bytes; enough for most command lines
 	fullBlock  = 4 << 20
 	fullBytes  = 64 << 20
 )
@@ -34,7 +34,7 @@ func add[T string | []byte](a *Arena, text T) (number uint64) {
 	return uint64(len(a.starts) - 1)
 }
 
-// room returns a block that has room for so many bytes more.
+// room returns a block that has room for that many bytes.
 func (a *Arena) room(bytes int) *[]byte {
 	for ; a.at < len(a.blocks); a.at++ {
 		if b := &a.blocks[a.at]; cap(*b)-len(*b) >= bytes {
@@ -46,7 +46,7 @@ func (a *Arena) room(bytes int) *[]byte {
 	return &a.blocks[a.at]
 }
 
-// At returns a text by its number. It stays valid until Reset, and is not to be changed.
+// At returns the text of a number. It is valid until Reset, and must not be changed.
 func (a *Arena) At(number uint64) []byte {
 	start := a.starts[number]
 	b := a.blocks[start>>32][uint32(start):]
@@ -55,16 +55,16 @@ func (a *Arena) At(number uint64) []byte {
 	return b[prefix:end:end]
 }
 
-// Len is how many texts there are.
+// Len returns the number of texts.
 func (a *Arena) Len() int { return len(a.starts) }
 
-// Bytes is how long they are together.
+// Bytes returns the total length of the texts.
 func (a *Arena) Bytes() int { return a.bytes }
 
-// Full says that a part of a file, of however many rows, has enough bytes.
+// Full reports whether the texts are enough for one part of a file.
 func (a *Arena) Full() bool { return a.bytes >= fullBytes }
 
-// Truncate takes those texts away whose numbers are n and more.
+// Truncate removes the texts with numbers from n on.
 func (a *Arena) Truncate(n int) {
 	for last := len(a.starts) - 1; last >= n; last-- {
 		a.bytes -= len(a.At(uint64(last)))
@@ -76,7 +76,7 @@ func (a *Arena) Truncate(n int) {
 	}
 }
 
-// Reset takes all texts away, and keeps their memory for others.
+// Reset removes all texts, and keeps their memory.
 func (a *Arena) Reset() {
 	for i := range a.blocks {
 		a.blocks[i] = a.blocks[i][:0]
@@ -90,8 +90,8 @@ type Some struct {
 	Numbers []uint64
 }
 
-// At returns the i-th of them.
+// At returns text i of them.
 func (s Some) At(i int) []byte { return s.Arena.At(s.Numbers[i]) }
 
-// Len is how many they are.
+// Len returns the number of texts.
 func (s Some) Len() int { return len(s.Numbers) }

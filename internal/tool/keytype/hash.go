@@ -16,37 +16,37 @@ import (
 // Hash is a hash of texts.
 type Hash func(text []byte) uint64
 
-// Hashes gives the hash of each attempt, from 0: the next one is tried when two texts have one hash.
+// Hashes returns the hash of each attempt, from 0. The next one is tried if two texts have the same hash.
 type Hashes func(attempt int) Hash
 
-// Random are hashes by a seed of chance each, so that who knows the program can't prepare texts that collide.
+// Random returns a hash with a random seed, so that nobody can prepare texts that collide.
 func Random(int) Hash {
 	seed := rand.Uint64()
 	return func(text []byte) uint64 { return xxh3.HashSeed(text, seed) }
 }
 
-// second is a hash that has nothing in common with those of Random: AES where the processor has it.
+// second returns a hash that is independent of Random's. It uses AES if the processor has it.
 func second() Hash {
 	seed := maphash.MakeSeed()
 	return func(text []byte) uint64 { return maphash.Bytes(seed, text) }
 }
 
-// mostAttempts is how many hashes are tried. That one fails is as likely as that two of n texts collide, n²/2^65.
+// mostAttempts is the number of hashes that are tried. The probability that one fails for n texts is about n²/2^65.
 const mostAttempts = 4
 
-// ErrCollision says that two texts have one hash.
+// ErrCollision reports that two texts have the same hash.
 var ErrCollision = errors.New("two different texts have the same hash")
 
-// CollisionError says that under each of so many hashes two texts collide: none of them is a hash.
+// CollisionError reports that texts collide under that many hashes. For random hashes this does not happen.
 type CollisionError struct{ Hashes int }
 
 func (e *CollisionError) Error() string {
 	return fmt.Sprintf("different texts have the same hash, under each of %d hashes", e.Hashes)
 }
 
-// of are the hashes of texts, by as many threads as pay.
+// of returns the hashes of texts. It uses several threads if there are enough texts.
 func (h Hash) of(all Some) []uint64 {
-	const share = 16 << 10 // texts for which another thread pays
+	const share = 16 << 10 // number of texts that are worth another thread
 	hashes := make([]uint64, all.Len())
 	each := max(share, (len(hashes)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
@@ -62,7 +62,7 @@ func (h Hash) of(all Some) []uint64 {
 	return hashes
 }
 
-// Map is what texts need of a dictionary on the device.
+// Map has the methods of a device dictionary that texts need.
 type Map interface {
 	UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint64, status []structures.Status) error
 	Find(ctx context.Context, keys []uint64) (values []uint64, found []bool, err error)
@@ -70,5 +70,5 @@ type Map interface {
 	Close() error
 }
 
-// Make makes an empty one, of 64 bits.
+// Make makes an empty Map of 64-bit keys and values.
 type Make func(ctx context.Context, capacity int) (Map, error)

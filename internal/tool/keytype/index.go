@@ -9,23 +9,23 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Index gives each text that is put into it a row, a number from 0 in the order in which they come. The device maps
-// their hashes to the rows; each row that it finds is compared with the text that is asked for. So texts of one hash
-// are told apart: one that isn't there is absent, and before one comes in beside the other, all change to another hash.
+// Index gives each text a row, a number from 0 in the order of insertion. The device maps the texts' hashes to rows,
+// and each row that it finds is compared with the requested text. So a text that is absent, but has the hash of
+// another, is not found. Before two texts with the same hash are inserted, the Index changes to another hash.
 //
-// It is used by one goroutine at a time. Errors are those of the Map, which may leave it with a part of the texts, and
-// *CollisionError.
+// Only one goroutine at a time may use it. Errors are *CollisionError and those of the Map. After the latter the Index
+// may have only some of the texts.
 type Index struct {
 	create  Make
 	hashes  Hashes
 	attempt int
 	hash    Hash
-	rows    Map // of hashes
+	rows    Map // from hashes to rows
 	texts   Arena
 	deleted map[uint64]bool // rows
 }
 
-// NewIndex makes an empty one, with room for so many texts.
+// NewIndex makes an empty Index with room for that many texts.
 func NewIndex(ctx context.Context, create Make, hashes Hashes, capacity int) (*Index, error) {
 	rows, err := create(ctx, capacity)
 	if err != nil {
@@ -34,16 +34,16 @@ func NewIndex(ctx context.Context, create Make, hashes Hashes, capacity int) (*I
 	return &Index{create: create, hashes: hashes, hash: hashes(0), rows: rows, deleted: map[uint64]bool{}}, nil
 }
 
-// Map is the dictionary of the hashes, until the next call of Put.
+// Map returns the dictionary of the hashes. It is valid until the next Put.
 func (x *Index) Map() Map { return x.rows }
 
-// Texts are those of all rows, by their numbers, also of rows that were deleted.
+// Texts returns the texts of all rows, by number, including deleted ones.
 func (x *Index) Texts() *Arena { return &x.texts }
 
-// Len is how many texts there are.
+// Len returns the number of texts.
 func (x *Index) Len() int { return x.texts.Len() - len(x.deleted) }
 
-// Rows are those of the texts that there are, in their order.
+// Rows returns the rows of the texts, in order.
 func (x *Index) Rows() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for row := range uint64(x.texts.Len()) {
@@ -57,7 +57,7 @@ func (x *Index) Rows() iter.Seq[uint64] {
 // Close frees the device's memory.
 func (x *Index) Close() error { return x.rows.Close() }
 
-// Put returns the row of each text. It makes one for a text that has none: its status is Inserted then, else Found.
+// Put returns the row of each text. A new text gets a new row, and its status is Inserted; otherwise it is Found.
 func (x *Index) Put(ctx context.Context, all Some) (rows []uint64, status []structures.Status, err error) {
 	for {
 		rows, status, err = x.put(ctx, all)
@@ -70,17 +70,17 @@ func (x *Index) Put(ctx context.Context, all Some) (rows []uint64, status []stru
 	}
 }
 
-// put is Put under the hash of this attempt. On ErrCollision the map has rows that there are no texts of.
+// put is Put with the current hash. After ErrCollision the map has rows without texts.
 func (x *Index) put(ctx context.Context, all Some) (rows []uint64, status []structures.Status, err error) {
 	base, hashes := uint64(x.texts.Len()), x.hash.of(all)
 	rows, status = make([]uint64, all.Len()), make([]structures.Status, all.Len())
 	for i := range rows {
-		rows[i] = base + uint64(i) // right where all are new
+		rows[i] = base + uint64(i) // correct if all are new
 	}
 	if err := x.rows.UpdateInto(ctx, structures.InsertUnique, hashes, rows, status); err != nil {
 		return nil, nil, err
 	}
-	var fresh []uint64 // those that are inserted, in all
+	var fresh []uint64 // indices of the inserted ones
 	for i, s := range status {
 		if s == structures.Inserted {
 			fresh = append(fresh, uint64(i))
@@ -100,7 +100,7 @@ func (x *Index) put(ctx context.Context, all Some) (rows []uint64, status []stru
 	return rows, status, nil
 }
 
-// close leaves no gaps between the rows of the fresh hashes, and returns the rows of all.
+// close makes the new rows consecutive, and returns the rows of all texts.
 func (x *Index) close(ctx context.Context, hashes, fresh []uint64, base uint64) ([]uint64, error) {
 	var moved, to []uint64
 	for n, i := range fresh {
@@ -117,7 +117,7 @@ func (x *Index) close(ctx context.Context, hashes, fresh []uint64, base uint64) 
 	return rows, err
 }
 
-// same tells whether each text is that of its row; those of rows from base on are the fresh ones.
+// same reports whether each text is that of its row. Rows from base on are those of the fresh texts.
 func (x *Index) same(all Some, rows, fresh []uint64, base uint64) bool {
 	for i, row := range rows {
 		have := all.At(i)
@@ -133,7 +133,7 @@ func (x *Index) same(all Some, rows, fresh []uint64, base uint64) bool {
 	return true
 }
 
-// rehash fills a new map with the texts that there are, under the next hash that tells them apart. more are to come.
+// rehash fills a new map with the texts, by the next hash under which they do not collide. It has room for more texts.
 func (x *Index) rehash(ctx context.Context, more int) error {
 	for {
 		if x.attempt++; x.attempt == mostAttempts {
@@ -153,7 +153,7 @@ func (x *Index) rehash(ctx context.Context, more int) error {
 	}
 }
 
-// refill puts all rows into an empty map.
+// refill inserts all rows into an empty map.
 func (x *Index) refill(ctx context.Context) error {
 	var part []uint64
 	insert := func() error {
@@ -177,10 +177,10 @@ func (x *Index) refill(ctx context.Context) error {
 	return insert()
 }
 
-// partLength is how many texts go to the device at a time.
+// partLength is the number of texts that go to the device at a time.
 const partLength = 1 << 20
 
-// Find returns the row of each text that is there.
+// Find returns the row of each text, and whether it is there.
 func (x *Index) Find(ctx context.Context, all Some) (rows []uint64, found []bool, err error) {
 	rows, found, err = x.rows.Find(ctx, x.hash.of(all))
 	if err != nil {
@@ -194,7 +194,7 @@ func (x *Index) Find(ctx context.Context, all Some) (rows []uint64, found []bool
 	return rows, found, nil
 }
 
-// Delete deletes texts: Deleted, or Absent, also where one comes the second time.
+// Delete deletes texts: Deleted, or Absent, also for a text that was deleted earlier in the batch.
 func (x *Index) Delete(ctx context.Context, all Some) ([]structures.Status, error) {
 	rows, found, err := x.Find(ctx, all)
 	if err != nil {

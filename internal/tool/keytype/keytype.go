@@ -1,13 +1,13 @@
-// Package keytype maps what people and files write (integers, fractions, times, addresses, hexadecimal numbers) to the
-// words of 32 or 64 bits that vkds's dictionaries hold as keys and values, and back. All words come as uint64.
+// Package keytype converts values in files and on command lines (integers, fractions, times, addresses, hexadecimal
+// numbers) to the words of 32 or 64 bits that are keys and values in vkds's dictionaries, and back. All words are
+// uint64.
 //
-// Every mapping preserves order: for two inputs a < b of one type, the word of a is smaller than the word of b as an
-// unsigned number, or the same where the type has no room for the difference (the last digits of a float). So an
-// ordered dictionary answers range and neighbour questions on any of the types.
+// Every conversion preserves order: for two values a < b of one type, the word of a is less than that of b, or equal if
+// the type can't represent the difference (the last digits of a float). So an ordered dictionary answers range and
+// neighbor queries for all types.
 //
-// Keys or values that are text stay on the host, in an Arena, each with a number. The device holds the numbers of
-// values, and 64-bit hashes of keys. Answers are exact: two texts with one hash are found and told apart by another
-// hash.
+// Keys or values that are text stay on the host, in an Arena, and have numbers. The device has the numbers of values,
+// and 64-bit hashes of keys. Answers are exact: if two texts have the same hash, another hash is used.
 package keytype
 
 import (
@@ -26,49 +26,44 @@ import (
 	"github.com/vkds/vkds/structures/keys"
 )
 
-// Type says what a word stands for. The zero value is Uint32. Those that fit 32 bits are even, and behind each of them
-// stands its like of 64 bits.
+// Type is the meaning of a word. The zero value is Uint32. Types of 32 bits are even, and each is followed by the same
+// type of 64 bits.
 type Type uint8
 
 const (
-	// Uint32 is an integer 0 to 4294967295, written in decimal or with 0x in
-	// hexadecimal. The word is the number.
+	// Uint32 is an integer from 0 to 4294967295, written in decimal, or in hexadecimal with 0x. The word is the number.
 	Uint32 Type = iota
-	// Uint64 is one up to 18446744073709551615.
+	// Uint64 is an integer from 0 to 18446744073709551615.
 	Uint64
-	// Int32 is an integer -2147483648 to 2147483647, written in decimal or with
-	// 0x. The word is the number with its sign bit flipped.
+	// Int32 is an integer from -2147483648 to 2147483647, written in decimal or with 0x. The word is the number with
+	// its sign bit flipped.
 	Int32
-	// Int64 is one of -9223372036854775808 to 9223372036854775807.
+	// Int64 is an integer from -9223372036854775808 to 9223372036854775807.
 	Int64
-	// Float32 is a number rounded to the nearest 32-bit float. The word is
-	// structures.KeyCode's. Minus zero comes before zero; "not a number"
-	// has no place in an order and is refused.
+	// Float32 is a number rounded to the nearest 32-bit float. The word is that of structures.KeyCode. Minus zero is
+	// less than zero. "Not a number" has no place in the order, and is an error.
 	Float32
-	// Float64 is one rounded to the nearest 64-bit float.
+	// Float64 is a number rounded to the nearest 64-bit float.
 	Float64
-	// Hex is an integer 0 to ffffffff written in hexadecimal, with or without
-	// 0x, or as a code point is, U+4E00. The word is the number.
+	// Hex is an integer from 0 to ffffffff in hexadecimal, with or without 0x, or written as a code point, U+4E00. The
+	// word is the number.
 	Hex
-	// Hex64 is one of up to 16 digits.
+	// Hex64 is the same with up to 16 digits.
 	Hex64
-	// Time is a second of 1970 to 2106-02-07, UTC, written as
-	// 2006-01-02 15:04:05, without the seconds, as 2006-01-02, by RFC 3339 or as
-	// the seconds since 1970. The word is the seconds since 1970-01-01 00:00:00
-	// UTC; a time between two of them has none.
+	// Time is a second from 1970 to 2106-02-07, UTC, written as 2006-01-02 15:04:05, without the seconds, as
+	// 2006-01-02, by RFC 3339, or as the seconds since 1970. The word is the seconds since 1970-01-01 00:00:00 UTC.
+	// Times between two seconds have none.
 	Time
-	// Time64 is a nanosecond of 1677-09-21 to 2262-04-11, written so, too. The
-	// word is the nanoseconds since 1970-01-01 00:00:00 UTC, as of Int64.
+	// Time64 is a nanosecond from 1677-09-21 to 2262-04-11, written in the same ways. The word is the nanoseconds since
+	// 1970-01-01 00:00:00 UTC, as an Int64.
 	Time64
-	// IPv4 is an address 0.0.0.0 to 255.255.255.255, written so or as an integer.
-	// The word is the address, its first part the most significant byte. A network,
-	// 192.0.2.0/24, is a range of them.
+	// IPv4 is an address from 0.0.0.0 to 255.255.255.255, written like this or as an integer. The word is the address,
+	// with its first part in the most significant byte. A network, 192.0.2.0/24, is a range of addresses.
 	IPv4
-	// IPv6 is a network of /64 of IPv6 addresses: 2001:db8::/64. The word is the
-	// first half of its addresses. A larger network, 2001:db8::/32, is a range of them.
+	// IPv6 is a /64 network of IPv6 addresses: 2001:db8::/64. The word is the first half of its addresses. A larger
+	// network, 2001:db8::/32, is a range of these.
 	IPv6
-	// Text is any text. The word is its number in an Arena, where it is
-	// looked up: nothing here reads or writes one.
+	// Text is any text. The word is its number in an Arena. This package does not parse or format such words.
 	Text
 )
 
@@ -77,37 +72,37 @@ var names = enum.Names[Type]{Uint32: "u32", Uint64: "u64", Int32: "i32", Int64: 
 
 func (t Type) String() string { return names.String(t) }
 
-// Types are all there are, by their names.
+// Types are all types, by name.
 var Types = enum.Of("type", Uint32, Uint64, Int32, Int64, Float32, Float64, Hex, Hex64, Time, Time64, IPv4, IPv6,
 	Text)
 
-// Width is how wide the type's words are.
+// Width returns the width of the type's words.
 func (t Type) Width() structures.Width { return structures.Width(t & 1) }
 
-// most is the greatest word of the type's width.
+// most returns the greatest word of the type's width.
 func (t Type) most() uint64 { return math.MaxUint64 >> (64 - t.Width().Bits()) }
 
-// What can be wrong with a text, a number or a time that should become a word.
+// The reasons why a text, a number or a time has no word.
 var (
 	ErrEmpty  = errors.New("is empty")
 	ErrSyntax = errors.New("is malformed")
 	ErrRange  = errors.New("is out of range")
 	ErrNaN    = errors.New("is not a number")
-	// ErrFraction is what is wrong with a time within a second, where words are seconds.
+	// ErrFraction: a time within a second, but words are seconds.
 	ErrFraction = errors.New("has a fraction of a second")
-	// ErrNanoseconds is what is wrong with a time that has digits beyond nanoseconds.
+	// ErrNanoseconds: a time with digits beyond nanoseconds.
 	ErrNanoseconds = errors.New("has digits beyond nanoseconds")
-	// ErrAddress is what is wrong with an IPv6 address that is no network.
+	// ErrAddress: an IPv6 address that is not a network.
 	ErrAddress = errors.New("has 128 bits")
-	// ErrNetwork is what is wrong with a network that holds several keys: it is a range.
+	// ErrNetwork: a network of several keys, which is a range.
 	ErrNetwork = errors.New("is a range")
 )
 
-// ValueError reports a text or a number that is none of its type's. It wraps
-// one of ErrEmpty, ErrSyntax, ErrRange, ErrFraction, ErrNanoseconds, ErrNaN, ErrAddress, ErrNetwork and ErrNoRange.
+// ValueError reports a text or a number that is not a value of its type. It wraps one of ErrEmpty, ErrSyntax, ErrRange,
+// ErrFraction, ErrNanoseconds, ErrNaN, ErrAddress, ErrNetwork and ErrNoRange.
 type ValueError struct {
 	Type Type
-	Text string // as found, at most the first 40 bytes
+	Text string // as found, at most 40 bytes of it
 	Err  error
 }
 
@@ -152,7 +147,7 @@ func (t Type) noun() string {
 	return "an integer"
 }
 
-// members are what a range of addresses or networks holds.
+// members names the elements of a range of addresses or networks.
 func (t Type) members() string {
 	if t == IPv6 {
 		return "networks of /64"
@@ -190,8 +185,7 @@ func (t Type) fail(text string, err error) error {
 	return &ValueError{Type: t, Text: text, Err: err}
 }
 
-// Parse returns the word for a text; blanks around it don't count. An error is
-// a *ValueError.
+// Parse returns the word of a text, without blanks around it. Error: *ValueError.
 func (t Type) Parse(text string) (uint64, error) {
 	w, err := t.parse(trim(text))
 	if err != nil {
@@ -200,8 +194,7 @@ func (t Type) Parse(text string) (uint64, error) {
 	return w, nil
 }
 
-// ParseBytes is Parse for a slice of bytes; unsigned integers don't allocate
-// unless the text is malformed.
+// ParseBytes is Parse for a slice of bytes. For unsigned integers it does not allocate, unless the text is malformed.
 func (t Type) ParseBytes(text []byte) (uint64, error) {
 	switch t {
 	case Uint32, Uint64, Hex, Hex64:
@@ -232,7 +225,7 @@ func (t Type) parse(text string) (uint64, error) {
 		return t.signed(n, negative)
 	case Float32, Float64:
 		f, err := strconv.ParseFloat(text, t.Width().Bits())
-		if strings.Contains(text, "_") { // which Go takes between digits
+		if strings.Contains(text, "_") { // Go accepts it between digits
 			err = ErrSyntax
 		}
 		if errors.Is(err, strconv.ErrRange) {
@@ -266,13 +259,13 @@ func (t Type) parse(text string) (uint64, error) {
 	}
 	if digits, negative := strings.CutPrefix(text, "-"); negative {
 		if _, err := magnitude(digits, hex); err == nil || err == ErrRange {
-			return 0, ErrRange // a number, though not one of ours: say so
+			return 0, ErrRange // a number, but not of this type
 		}
 	}
 	return t.magnitude(text, hex)
 }
 
-// withoutPlus is a number without a plus sign before its digits.
+// withoutPlus returns a number without a plus sign before its digits.
 func withoutPlus(text string) string {
 	if len(text) > 1 && text[0] == '+' && text[1]-'0' <= 9 {
 		return text[1:]
@@ -280,7 +273,7 @@ func withoutPlus(text string) string {
 	return text
 }
 
-// magnitude reads an unsigned integer of the type's width.
+// magnitude parses an unsigned integer of the type's width.
 func (t Type) magnitude(text string, hex bool) (uint64, error) {
 	n, err := magnitude(text, hex)
 	if err == nil && n > t.most() {
@@ -289,7 +282,7 @@ func (t Type) magnitude(text string, hex bool) (uint64, error) {
 	return n, err
 }
 
-// signed is the word of an integer of this size.
+// signed returns the word of an integer with this magnitude.
 func (t Type) signed(n uint64, negative bool) (uint64, error) {
 	sign := t.most()/2 + 1
 	if negative && n > sign || !negative && n >= sign {
@@ -301,8 +294,7 @@ func (t Type) signed(n uint64, negative bool) (uint64, error) {
 	return (n ^ sign) & t.most(), nil
 }
 
-// magnitude reads an unsigned integer: decimal, or hexadecimal after 0x or
-// where hex is set.
+// magnitude parses an unsigned integer: decimal, or hexadecimal after 0x or if hex is set.
 func magnitude[T ~string | ~[]byte](text T, hex bool) (uint64, error) {
 	if len(text) == 0 {
 		return 0, ErrEmpty
@@ -327,8 +319,8 @@ func magnitude[T ~string | ~[]byte](text T, hex bool) (uint64, error) {
 		default:
 			return 0, ErrSyntax
 		}
-		// Keep reading where it is too much: a bad digit later is the better reason.
-		if n >= 1<<60 { // else it has room for any digit more
+		// Continue after an overflow, because a bad digit is the better reason for an error.
+		if n >= 1<<60 { // otherwise there is room for another digit
 			high, low := bits.Mul64(n, base)
 			over = over || high != 0 || low > math.MaxUint64-d
 		}
@@ -359,9 +351,9 @@ func codePoint(text string) (digits string, ok bool) {
 	return text[2:], true
 }
 
-// network returns the first and the last word of a network, or the word of an address.
+// network returns the first and the last word of a network, or the word of an address twice.
 func (t Type) network(text string) (first, last uint64, err error) {
-	var network netip.Prefix // none, of an address
+	var network netip.Prefix // not valid for an address
 	var address netip.Addr
 	if strings.Contains(text, "/") {
 		network, err = netip.ParsePrefix(text)
@@ -388,7 +380,7 @@ func (t Type) network(text string) (first, last uint64, err error) {
 }
 
 var layouts = []string{
-	"2006-01-02 15:04:05", // also takes a fraction of a second, as each with seconds does
+	"2006-01-02 15:04:05", // also takes a fraction of a second, as all layouts with seconds do
 	time.RFC3339,
 	"2006-01-02T15:04:05",
 	"2006-01-02 15:04:05Z07:00",
@@ -414,16 +406,16 @@ func parseTime(text string) (time.Time, error) {
 	return time.Time{}, ErrSyntax
 }
 
-// places are the digits that nanoseconds have.
+// places is the number of digits of nanoseconds.
 const places = 9
 
-// tooFine tells whether a fraction of a second, with anything behind its digits, is no whole number of nanoseconds.
+// tooFine reports whether a fraction of a second, maybe with more text after it, is not a whole number of nanoseconds.
 func tooFine(fraction string) bool {
 	digits := fraction[:len(fraction)-len(strings.TrimLeft(fraction, "0123456789"))]
 	return len(digits) > places && strings.Trim(digits[places:], "0") != ""
 }
 
-// parseSeconds reads the seconds since 1970, which may have a fraction; before that they have a minus sign.
+// parseSeconds parses the seconds since 1970, which may have a fraction, and before 1970 a minus sign.
 func parseSeconds(text string) (time.Time, error) {
 	const digits = "0123456789"
 	text, negative := strings.CutPrefix(text, "-")
@@ -438,7 +430,7 @@ func parseSeconds(text string) (time.Time, error) {
 		return time.Time{}, ErrSyntax
 	case err != nil:
 		return time.Time{}, err
-	case n > 1<<40: // outside of all types, and no sum below overflows
+	case n > 1<<40: // outside of all types; the sums below do not overflow
 		return time.Time{}, ErrRange
 	case tooFine(fraction):
 		return time.Time{}, ErrNanoseconds
@@ -456,7 +448,7 @@ var (
 	float64s = structures.KeyCode[float64]()
 )
 
-// time is the word of a moment.
+// time returns the word of a time.
 func (t Type) time(at time.Time) (uint64, error) {
 	if t == Time64 {
 		n, err := keys.OfTime(at)
@@ -475,7 +467,7 @@ func (t Type) time(at time.Time) (uint64, error) {
 	}
 }
 
-// moment is the time of a word.
+// moment returns the time of a word.
 func (t Type) moment(w uint64) time.Time {
 	if t == Time64 {
 		return keys.Time(int64s.Of(w))
@@ -483,7 +475,7 @@ func (t Type) moment(w uint64) time.Time {
 	return time.Unix(int64(w), 0).UTC()
 }
 
-// float is the word of a number.
+// float returns the word of a float.
 func (t Type) float(f float64) (uint64, error) {
 	if f != f {
 		return 0, ErrNaN
@@ -498,7 +490,7 @@ func (t Type) float(f float64) (uint64, error) {
 	return float32s.Word(single), nil
 }
 
-// number is the number of a word.
+// number returns the float of a word.
 func (t Type) number(w uint64) float64 {
 	if t == Float64 {
 		return float64s.Of(w)
@@ -506,9 +498,8 @@ func (t Type) number(w uint64) float64 {
 	return float64(float32s.Of(w))
 }
 
-// FromInt returns the word of an integer that a binary file holds. Unsigned types
-// and addresses take what fits their width, others their own ranges; for times it
-// is seconds. An error is a *ValueError.
+// FromInt returns the word of an integer in a binary file. Unsigned types and addresses take what fits their width,
+// other types their own ranges. For times it is seconds. Error: *ValueError.
 func (t Type) FromInt(n int64) (w uint64, err error) {
 	switch {
 	case n >= 0:
@@ -548,7 +539,7 @@ func (t Type) FromUint(n uint64) (w uint64, err error) {
 	return w, nil
 }
 
-// Plain tells whether the bits of all values in a binary file are their words.
+// Plain reports whether the bits of all values in a binary file are their words.
 func (t Type) Plain() bool {
 	switch t {
 	case Int32, Int64, Float32, Float64, Time64:
@@ -557,10 +548,8 @@ func (t Type) Plain() bool {
 	return true
 }
 
-// FromBits returns the word of a value of as many bytes as the type has, that a
-// binary file holds: signed integers, and times of 64 bits, are in two's complement,
-// floats as IEEE 754 has them, and others any. Not a number is a *ValueError that
-// wraps ErrNaN.
+// FromBits returns the word of a value in a binary file, which has as many bytes as the type. Signed integers and times
+// of 64 bits are in two's complement, floats are IEEE 754. "Not a number" is a *ValueError that wraps ErrNaN.
 func (t Type) FromBits(bits uint64) (uint64, error) {
 	var f float64
 	switch t {
@@ -580,8 +569,7 @@ func (t Type) FromBits(bits uint64) (uint64, error) {
 	return w, nil
 }
 
-// Bits returns the value of as many bytes as the type has that a binary file holds for a word: FromBits the other way
-// round.
+// Bits returns the value in a binary file of a word, with as many bytes as the type. It is the inverse of FromBits.
 func (t Type) Bits(w uint64) uint64 {
 	switch t {
 	case Int32, Int64, Time64:
@@ -594,8 +582,8 @@ func (t Type) Bits(w uint64) uint64 {
 	return w
 }
 
-// FromFloat returns the word of a number that a binary file holds, which only
-// Float32 and Float64 take; for any other type the error wraps ErrSyntax.
+// FromFloat returns the word of a float in a binary file. Only Float32 and Float64 have one; for other types the error
+// wraps ErrSyntax.
 func (t Type) FromFloat(f float64) (uint64, error) {
 	err := ErrSyntax
 	if t == Float32 || t == Float64 {
@@ -607,8 +595,8 @@ func (t Type) FromFloat(f float64) (uint64, error) {
 	return 0, t.fail(strconv.FormatFloat(f, 'g', -1, 64), err)
 }
 
-// FromTime returns the word of a moment that a binary file holds, which only Time
-// and Time64 take; for any other type the error wraps ErrSyntax.
+// FromTime returns the word of a time in a binary file. Only Time and Time64 have one; for other types the error wraps
+// ErrSyntax.
 func (t Type) FromTime(at time.Time) (uint64, error) {
 	err := ErrSyntax
 	if t == Time || t == Time64 {
@@ -622,8 +610,8 @@ func (t Type) FromTime(at time.Time) (uint64, error) {
 
 const secondsADay = 24 * 60 * 60
 
-// FromDay is FromTime for a day without a time, in days since 1970-01-01: its
-// first moment, or its last where it is the upper end of a range.
+// FromDay is FromTime for a day without a time, in days since 1970-01-01: its first moment, or if it is the upper end
+// of a range, its last.
 func (t Type) FromDay(days int64, end bool) (uint64, error) {
 	w, err := t.FromTime(time.Unix(days*secondsADay, 0))
 	if err == nil && end {
@@ -636,10 +624,9 @@ func (t Type) FromDay(days int64, end bool) (uint64, error) {
 	return w, err
 }
 
-// Append appends the text of a word to dst, in a form that Parse reads back to
-// the same word: decimal for the integers, the shortest fraction for floats,
-// 0x and at least four digits for Hex, 2006-01-02 15:04:05 for times, with a
-// fraction where there is one, 192.0.2.1 for addresses, 2001:db8::/64 for networks.
+// Append appends the text of a word to dst. Parse returns the same word for it. It is decimal for integers, the
+// shortest fraction for floats, 0x and at least four digits for Hex, 2006-01-02 15:04:05 for times, with a fraction if
+// there is one, 192.0.2.1 for addresses, and 2001:db8::/64 for networks.
 func (t Type) Append(dst []byte, w uint64) []byte {
 	switch t {
 	case Int32:
@@ -664,8 +651,8 @@ func (t Type) Append(dst []byte, w uint64) []byte {
 	return strconv.AppendUint(dst, w, 10)
 }
 
-// AppendFloat appends a number of 32 or 64 bits with as few digits as tell it from all others, as JSON has it: with an
-// exponent only from 1e21 on, and below 1e-6. Infinite numbers are +Inf and -Inf, and -0 is not 0.
+// AppendFloat appends a number of 32 or 64 bits with as few digits as distinguish it from all others, as in JSON: with
+// an exponent only from 1e21 on, and below 1e-6. Infinite numbers are +Inf and -Inf, and -0 is not 0.
 func AppendFloat(dst []byte, f float64, bits int) []byte {
 	abs := math.Abs(f)
 	small, large := abs < 1e-6, abs >= 1e21
@@ -685,15 +672,15 @@ func AppendFloat(dst []byte, f float64, bits int) []byte {
 // Format is Append to a new string.
 func (t Type) Format(w uint64) string { return string(t.Append(nil, w)) }
 
-// AppendJSON appends what stands for a word in a JSON document: a number if JSON has one, with all its digits, or else
-// the text of Append as a string. The latter are times, addresses, hexadecimal numbers, infinite floats, and NaN, which
-// only a program can have saved.
+// AppendJSON appends the JSON of a word: a number with all its digits if JSON has it, otherwise the text of Append as a
+// string. The latter are times, addresses, hexadecimal numbers, infinite floats, and NaN, which only programs can have
+// saved.
 func (t Type) AppendJSON(dst []byte, w uint64) []byte {
 	switch t {
 	case Uint32, Uint64, Int32, Int64:
 		return t.Append(dst, w)
 	case Float32, Float64:
-		if f := t.number(w); f-f == 0 { // it is finite
+		if f := t.number(w); f-f == 0 { // f is finite
 			return t.Append(dst, w)
 		}
 	}

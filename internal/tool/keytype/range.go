@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// ErrNoRange is what is wrong with a text that has no colon between two values.
+// ErrNoRange reports a text without a colon between two values.
 var ErrNoRange = errors.New("is no range")
 
-// ParseRange returns the two ends of a range, written LO:HI. Either end may be left out, and is then the least or the
-// greatest value of t: LO:, :HI, and : for all. A network, 192.0.2.0/24, is the range of what is in it. Values may hold
-// colons themselves, as times of day do: the colon between the ends is the first one that leaves a value, or nothing,
-// on both sides, and what is one value is no range. The ends come as they are written, also where LO is above HI, and
-// HI as ParseEnd has it; each is of the first of t and some wider types that has it. An error is a *ValueError.
+// ParseRange parses a range, LO:HI, and returns its ends. If an end is omitted, it is the least or the greatest value
+// of t: LO:, :HI, and : for all. A network, 192.0.2.0/24, is the range of its elements. Values may have colons
+// themselves, like times of day: the colon between the ends is the first one with a value, or nothing, on both sides. A
+// text that is one value is not a range. LO may be above HI. HI is parsed by ParseEnd. The type of each end is the
+// first of t and the wider types that has it. Error: *ValueError.
 func (t Type) ParseRange(text string, wider ...Type) (lo, hi Value, err error) {
 	text = trim(text)
 	for _, t := range append([]Type{t}, wider...) {
@@ -40,7 +40,7 @@ func (t Type) ParseRange(text string, wider ...Type) (lo, hi Value, err error) {
 		switch {
 		case lerr == nil && herr == nil:
 			return lo, hi, nil
-		case strings.Count(text, ":") > 1: // another colon may do
+		case strings.Count(text, ":") > 1: // another colon may be between the ends
 		case lerr != nil:
 			return lo, hi, lerr
 		default:
@@ -50,7 +50,7 @@ func (t Type) ParseRange(text string, wider ...Type) (lo, hi Value, err error) {
 	return lo, hi, t.fail(text, ErrNoRange)
 }
 
-// end returns the end of a range that has a text, or the type's own.
+// end parses the end of a range. If it is omitted, it is the type's own.
 func (t Type) end(wider []Type, text string, own uint64, parse func(Type, string) (uint64, error)) (Value, error) {
 	if trim(text) == "" {
 		return Value{t, own}, nil
@@ -58,7 +58,7 @@ func (t Type) end(wider []Type, text string, own uint64, parse func(Type, string
 	return t.First(wider, func(t Type) (uint64, error) { return parse(t, text) })
 }
 
-// parseStart is Parse for the lower end of a range: a network is the first of what is in it.
+// parseStart is Parse for the lower end of a range. A network is its first element.
 func (t Type) parseStart(text string) (uint64, error) {
 	if t&^1 == IPv4 {
 		if first, _, err := t.network(trim(text)); err == nil {
@@ -68,8 +68,8 @@ func (t Type) parseStart(text string) (uint64, error) {
 	return t.Parse(text)
 }
 
-// ParseEnd is Parse for the upper end of a range: a date without a time is the last moment of that day, and a network
-// the last of what is in it.
+// ParseEnd is Parse for the upper end of a range. A date without a time is the last moment of that day, and a network
+// is its last element.
 func (t Type) ParseEnd(text string) (uint64, error) {
 	switch t {
 	case Time, Time64:
@@ -85,11 +85,11 @@ func (t Type) ParseEnd(text string) (uint64, error) {
 	return t.Parse(text)
 }
 
-// limits are the words of a type's least and greatest value. Those of floats are the infinite ones: words beyond them
-// are no numbers, and have no place in an order.
+// limits returns the words of a type's least and greatest value. For floats they are infinite: words beyond are not
+// numbers, and have no place in the order.
 func (t Type) limits() (least, greatest uint64) {
 	if t == Float32 || t == Float64 {
-		least, _ = t.float(math.Inf(-1)) // infinite numbers always have a word
+		least, _ = t.float(math.Inf(-1)) // infinite numbers have a word
 		greatest, _ = t.float(math.Inf(1))
 		return least, greatest
 	}

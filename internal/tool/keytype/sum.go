@@ -6,14 +6,14 @@ import (
 	"math/bits"
 )
 
-// Sums tells whether words of a type are added: those of integers and of floats.
+// Sums reports whether words of a type have sums: those of integers and of floats do.
 func (t Type) Sums() bool { return t <= Hex64 }
 
-// Sum is a sum of words, all of one type for which Sums is true. Sums of integers are exact.
+// Sum is a sum of words of one type for which Sums is true. Sums of integers are exact.
 type Sum struct {
 	high, low uint64 // of integers, in two's complement
 	float     float64
-	infinite  bool // some word was
+	infinite  bool // some word is infinite
 }
 
 // Add adds a word.
@@ -35,7 +35,7 @@ func (s *Sum) Add(t Type, w uint64) {
 	}
 }
 
-// In returns the sum in the first of the words' type and its wider ones that has a word for it. An error is a
+// In returns the sum as a value of the first type that has it, of the words' type and its wider ones. Error:
 // *ValueError.
 func (s *Sum) In(t Type) (Value, error) { return t.First(t.Wider(), s.word) }
 

@@ -7,11 +7,11 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Tally counts texts. The device maps the hash of each to its count, and to the sum of a second hash over all its
-// occurrences: where texts of one hash were counted together, the sum isn't the count times the one text's second hash.
-// So no text is looked at but for its hashes, and the host keeps each of them once.
+// Tally counts texts. The device maps the hash of each text to its count, and to the sum of a second hash over all its
+// occurrences. If texts with the same hash were counted together, the sum is not the count times the second hash of
+// one. So only hashes are compared, and the host keeps each text once.
 //
-// It is used by one goroutine at a time.
+// Only one goroutine at a time may use it.
 type Tally struct {
 	create       Make
 	hashes       Hashes
@@ -19,12 +19,12 @@ type Tally struct {
 	first        Hash
 	second       Hash
 	counts, sums Map
-	distinct     Arena    // in the order in which they came
+	distinct     Arena    // in the order of their first occurrence
 	keys         []uint64 // their hashes
 	ones         []uint64
 }
 
-// NewTally makes an empty one, with room for so many distinct texts.
+// NewTally makes an empty Tally with room for that many distinct texts.
 func NewTally(ctx context.Context, create Make, hashes Hashes, capacity int) (*Tally, error) {
 	t := &Tally{create: create, hashes: hashes}
 	return t, t.begin(ctx, capacity)
@@ -61,14 +61,14 @@ func (t *Tally) Add(ctx context.Context, all Some) error {
 	return nil
 }
 
-// Texts are the distinct ones, in the order in which they came.
+// Texts returns the distinct texts in the order of their first occurrence.
 func (t *Tally) Texts() *Arena { return &t.distinct }
 
-// Counts returns how often each of Texts came. Error also: ErrCollision, where they are wrong: Again, and add all texts
-// once more.
+// Counts returns the number of occurrences of each of Texts. Error also: ErrCollision if they are wrong. Then call
+// Again and add all texts again.
 func (t *Tally) Counts(ctx context.Context) ([]uint64, error) {
 	counts := make([]uint64, 0, len(t.keys))
-	var numbers []uint64 // of the part's texts
+	var numbers []uint64 // of the texts of the part
 	for at := 0; at < len(t.keys); at += partLength {
 		keys := t.keys[at:min(at+partLength, len(t.keys))]
 		numbers = numbers[:0]
@@ -94,7 +94,7 @@ func (t *Tally) Counts(ctx context.Context) ([]uint64, error) {
 	return counts, nil
 }
 
-// Again makes it an empty one with another hash. Error also: *CollisionError.
+// Again empties the Tally and changes to another hash. Error also: *CollisionError.
 func (t *Tally) Again(ctx context.Context) error {
 	if t.attempt++; t.attempt == mostAttempts {
 		return &CollisionError{mostAttempts}

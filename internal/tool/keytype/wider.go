@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Wider are the types that a column may turn out to be of which is of type t as far as it was read, in the order in
-// which they are tried, the narrow ones first. Widen makes their words.
+// Wider returns the types that a column of type t may get if its values need it, in the order in which they are tried,
+// the narrow ones first. Widen converts the words.
 func (t Type) Wider() []Type {
 	switch t {
 	case Uint32:
@@ -26,11 +26,10 @@ func (t Type) Wider() []Type {
 	return nil
 }
 
-// Integer tells whether a type is of integers that are written in decimal.
+// Integer reports whether a type is of integers that are written in decimal.
 func (t Type) Integer() bool { return t <= Int64 }
 
-// Above is the type of those of Wider whose words are those of t where t has them, which go on above; t where there is
-// none.
+// Above returns the type of Wider that has the words of t, and greater ones, or t if there is none.
 func (t Type) Above() Type {
 	if t == Uint32 || t == Hex {
 		return t + 1
@@ -38,8 +37,8 @@ func (t Type) Above() Type {
 	return t
 }
 
-// Widen makes words of t of words of one of the types that it is wider than, in place. Where one has none it tells so,
-// and they stay as they are: a number above 2^63 among negative ones, an address among networks. If the greatest of
+// Widen converts words to t, in place, from a type that t is wider than. It returns false, and changes nothing, if one
+// of them has no word: a number of 2^63 or more among signed ones, or an address among networks. If the greatest of
 // some words has one, all have.
 func (t Type) Widen(from Type, words []uint64) bool {
 	switch {
@@ -68,7 +67,7 @@ func (t Type) Widen(from Type, words []uint64) bool {
 	return true
 }
 
-// Value is a word, and the type that it is of.
+// Value is a word with its type.
 type Value struct {
 	Type Type
 	Word uint64
@@ -76,8 +75,8 @@ type Value struct {
 
 func (v Value) String() string { return v.Type.Format(v.Word) }
 
-// First is a value of the first of t and some wider types that has a word for it, which word gives. Where none has one,
-// the error is that of the type that comes nearest.
+// First returns the value of the first of t and wider types that has one. word returns the word of a type. If none has
+// one, the error is that of the type that comes nearest.
 func (t Type) First(wider []Type, word func(Type) (uint64, error)) (Value, error) {
 	w, err := word(t)
 	if err == nil || len(wider) == 0 {
@@ -88,8 +87,8 @@ func (t Type) First(wider []Type, word func(Type) (uint64, error)) (Value, error
 		if toErr == nil {
 			return Value{to, w}, nil
 		}
-		// A number that is too great for unsigned types is no matter of signed ones, and what isn't written as one of a
-		// type is none of it.
+		// The error of a signed type does not matter for a number that is too great for unsigned types, nor that of a
+		// type with another syntax.
 		if !errors.Is(toErr, ErrSyntax) && !(unsigned(t) && !unsigned(to) && !negative(toErr)) {
 			err = toErr
 		}
@@ -99,13 +98,13 @@ func (t Type) First(wider []Type, word func(Type) (uint64, error)) (Value, error
 
 func unsigned(t Type) bool { return t == Uint32 || t == Uint64 }
 
-// negative tells whether what an error is about begins with a minus sign.
+// negative reports whether the value of an error begins with a minus sign.
 func negative(err error) bool {
 	var value *ValueError
 	return errors.As(err, &value) && strings.HasPrefix(value.Text, "-")
 }
 
-// Extent is what there is of a type: nothing, or words up to a greatest one.
+// Extent describes words of a type: there are none, or some up to a greatest one.
 type Extent struct {
 	Some     bool
 	Greatest uint64
@@ -118,8 +117,8 @@ func (e *Extent) Add(words []uint64) {
 	}
 }
 
-// Join is the first of a type and some wider ones in which a value has a word, and what there is of the type has, too.
-// An error is a *TogetherError.
+// Join returns the first of t and wider types that has words both for a value and for the words of the Extent, which
+// are of type t. Error: *TogetherError.
 func (e Extent) Join(t Type, wider []Type, v Value) (Type, error) {
 	holds := func(to, from Type, w uint64) bool { return to.Widen(from, []uint64{w}) }
 	if holds(t, v.Type, v.Word) {
@@ -133,31 +132,31 @@ func (e Extent) Join(t Type, wider []Type, v Value) (Type, error) {
 	return t, &TogetherError{v, Value{t, e.Greatest}}
 }
 
-// Widen makes words of another type of what there is of one, as Join has found that there are.
+// Widen converts the Extent to another type, which Join has found to have the words.
 func (e *Extent) Widen(to, from Type) {
 	if words := []uint64{e.Greatest}; e.Some && to.Widen(from, words) {
 		e.Greatest = words[0]
 	}
 }
 
-// TogetherError tells of a value that has a word in no type in which what was there before has words.
+// TogetherError reports a value for which no type has words that also has words for the values before.
 type TogetherError struct{ Value, Before Value }
 
 func (e *TogetherError) Error() string {
 	return fmt.Sprintf("%s is of no type that also holds %s, which was there before", e.Value, e.Before)
 }
 
-// Place is where a value stands among those of a type that has no word for each value of its kind.
+// Place is where a value is in the order of a type's values, which may not include it.
 type Place uint8
 
 const (
-	Below Place = iota // all of them
-	On                 // one of them
-	After              // one of them, and before the next, if there is one
+	Below Place = iota // less than all of them
+	On                 // equal to one of them
+	After              // greater than one of them and less than the next, if there is one
 )
 
-// Place returns where the value of a word of another type stands among the values of t, and the word of t that it is on
-// or after. Integers have places among one another, and so have hexadecimal ones, and times; ok tells of others.
+// Place returns the place of a value of another type among the values of t, and the word of t that it is equal to or
+// after. ok is false unless both types are of integers, both are hexadecimal, or both are times.
 func (t Type) Place(from Type, w uint64) (word uint64, at Place, ok bool) {
 	switch {
 	case t == from:
@@ -174,7 +173,7 @@ func (t Type) Place(from Type, w uint64) (word uint64, at Place, ok bool) {
 	return word, at, true
 }
 
-// integer is the value of a word that is one: how far it is from 0, and on which side.
+// integer returns the magnitude and the sign of an integer's word.
 func (t Type) integer(w uint64) (magnitude uint64, negative bool) {
 	value := int64(t.Bits(w))
 	switch {

@@ -10,10 +10,9 @@ import (
 // ErrClaimed reports a file that another process is changing.
 var ErrClaimed = errors.New("is being changed by another process")
 
-// Claim claims the file at a path for a change: for who reads it, and then puts another one in its place. Nobody else
-// can claim it until release is called or the process ends, however it does, and also under other names it is the same
-// file. Who writes it without a claim, and who only reads it, is not hindered. Where a file system has no locks,
-// nothing is claimed. An error is an *Error, of ErrClaimed or of the system.
+// Claim claims the file at a path for a change: for a process that reads it and then replaces it. No other process can
+// claim it, by any of its names, until release is called or the process ends. Writers without a claim, and readers, are
+// not hindered. If the file system has no locks, nothing is claimed. Error: *Error, of ErrClaimed or of the system.
 func Claim(path string) (release func(), err error) {
 	for {
 		f, err := os.Open(path)
@@ -33,15 +32,15 @@ func Claim(path string) (release func(), err error) {
 		if err == nil && os.SameFile(claimed, now) {
 			return release, nil
 		}
-		release() // replaced between opening and locking it: the next one then
+		release() // it was replaced before it was locked: claim the new one
 		if err != nil {
 			return nil, named(path, err)
 		}
 	}
 }
 
-// Await is Claim that waits for other processes to release the file, until the context ends. An error is an *Error, or
-// the context's cause.
+// Await is Claim, but waits for other processes to release the file, until the context ends. Error: *Error, or the
+// context's cause.
 func Await(ctx context.Context, path string) (release func(), err error) {
 	const again = 20 * time.Millisecond
 	for {

@@ -9,11 +9,11 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// Format is a columnar format that package input reads, too. Pairs become a table of two columns, key and value.
+// Format is a columnar format that package input reads, too. Pairs are a table of two columns, key and value.
 //
-// Integers become integers of their width, signed or not; hexadecimal numbers and addresses unsigned ones; floats
-// floats; times timestamps in UTC, those of 32 bits of seconds in Arrow and of milliseconds, for want of seconds, in
-// Parquet, those of 64 bits of nanoseconds; texts strings, for which they have to be UTF-8.
+// Integers are integers of their width, signed or unsigned; hexadecimal numbers and addresses are unsigned integers;
+// floats are floats. Times are timestamps in UTC: of nanoseconds if they have 64 bits, otherwise of seconds in Arrow
+// and of milliseconds in Parquet, which has no seconds. Texts are strings, and must be UTF-8.
 type Format uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 	ArrowStream        // its stream format
 )
 
-// Columns are the types of the two columns, and the texts whose numbers the words of text are.
+// Columns has the types of the two columns, and for columns of text the arenas of their words.
 type Columns struct {
 	Key, Value           keytype.Type
 	KeyTexts, ValueTexts *keytype.Arena
@@ -30,7 +30,7 @@ type Columns struct {
 
 var names = [2]string{"key", "value"}
 
-// column is what is known of one of them.
+// column is one of the columns.
 type column struct {
 	keytype.Type
 	texts *keytype.Arena
@@ -38,10 +38,10 @@ type column struct {
 
 func (c Columns) each() [2]column { return [2]column{{c.Key, c.KeyTexts}, {c.Value, c.ValueTexts}} }
 
-// ErrNotUTF8 says that a text has no place in a column of strings.
+// ErrNotUTF8 reports a text that can't be in a column of strings.
 var ErrNotUTF8 = errors.New("isn't UTF-8, which strings are in Parquet and Arrow (CSV takes any text)")
 
-// strings are the texts of words. Error: one that wraps ErrNotUTF8.
+// strings returns the texts of words. The error wraps ErrNotUTF8.
 func (c column) strings(words []uint64) ([][]byte, error) {
 	all := make([][]byte, len(words))
 	for i, w := range words {
@@ -52,20 +52,20 @@ func (c column) strings(words []uint64) ([][]byte, error) {
 	return all, nil
 }
 
-// Writer writes one table. It is used from one goroutine at a time.
+// Writer writes one table. Only one goroutine at a time may use it.
 type Writer struct {
 	sink  *sink
 	table table
 }
 
-// table is what each format implements.
+// table is implemented for each format.
 type table interface {
 	write(keys, values []uint64) error
 	close() error
 }
 
-// NewWriter begins a table, whose bytes go to w. Errors of a Writer are those of w, as they come, and
-// such that wrap ErrNotUTF8.
+// NewWriter begins a table and writes its bytes to w. Errors of a Writer are those of w, unchanged, and errors that
+// wrap ErrNotUTF8.
 func NewWriter(w io.Writer, f Format, c Columns) (*Writer, error) {
 	o := &Writer{sink: &sink{w: w}}
 	err := o.sink.watch(func() (err error) {
@@ -79,8 +79,7 @@ func NewWriter(w io.Writer, f Format, c Columns) (*Writer, error) {
 	return o, err
 }
 
-// Write adds pairs, given as words, as a row group of Parquet or a record batch of Arrow of their own: small ones cost
-// space.
+// Write adds pairs of words as a row group of Parquet or a record batch of Arrow. Small ones waste space.
 func (o *Writer) Write(keys, values []uint64) error {
 	if len(keys) == 0 {
 		return nil
@@ -91,8 +90,7 @@ func (o *Writer) Write(keys, values []uint64) error {
 // Close completes the table. It leaves w open.
 func (o *Writer) Close() error { return o.sink.watch(o.table.close) }
 
-// sink is where a library writes. It remembers what went wrong there, which the libraries wrap in words of their own,
-// or panic with.
+// sink is the writer of a library. It keeps the first error, because the libraries wrap it, or panic with it.
 type sink struct {
 	w   io.Writer
 	err error
@@ -107,7 +105,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// watch calls a library, and returns what went wrong with the writing before what the library makes of it.
+// watch calls a library. It returns the error of the writer, if any, otherwise that of the library.
 func (s *sink) watch(call func() error) (err error) {
 	defer func() {
 		p := recover()

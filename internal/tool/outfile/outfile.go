@@ -1,6 +1,6 @@
-// Package outfile writes output files. A regular file is there whole or not at all: it is written to a temporary file
-// beside its place, which is moved there when all is written. A device, a pipe and an open file of this process
-// (/dev/stdout, /dev/fd/3) are written to as they are. A Writer writes pairs as Parquet or Arrow into any of them.
+// Package outfile writes output files. A regular file is replaced atomically: a temporary file in the same folder is
+// moved to its place when it is complete. Devices, pipes and open files of this process (/dev/stdout, /dev/fd/3) are
+// written directly. A Writer writes pairs to any of these, as Parquet or Arrow.
 package outfile
 
 import (
@@ -19,8 +19,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Error reports what is wrong with an output file. It names the file that was
-// asked for, never a temporary one.
+// Error reports an error of an output file. It names the requested file, not a temporary one.
 type Error struct {
 	File string
 	Err  error
@@ -29,7 +28,7 @@ type Error struct {
 func (e *Error) Error() string { return e.File + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Why a file isn't written, beside what the system says.
+// Reasons why a file is not written, in addition to the system's.
 var (
 	ErrCompressed = errors.New("files are written uncompressed, and under a name that ends so could not be read")
 	ErrStdout     = errors.New("is not the name of a file here (./- would be one)")
@@ -37,32 +36,31 @@ var (
 	ErrTerminal   = errors.New("is a terminal, which shows text only")
 )
 
-// File is an output file that is being written. It is used from one goroutine at a time.
+// File is an output file that is being written. Only one goroutine at a time may use it.
 type File struct {
-	path string // as asked for
+	path string // as the caller names it
 	goal
-	file *os.File  // the temporary file, or what is written to as it is
+	file *os.File  // the temporary file, or the file that is written directly
 	to   io.Writer // writes to it
 	done bool
 }
 
-// goal is what a path leads to.
+// goal is the target of a path.
 type goal struct {
-	place string      // symbolic links followed
-	old   fs.FileInfo // what is there now, or nil
+	place string      // the path after symbolic links
+	old   fs.FileInfo // the existing file, or nil
 
-	asItIs     bool // it is written to, and not replaced
-	descriptor int  // of an open file of this process; -1 of anything else
+	asItIs     bool // it is written directly, and not replaced
+	descriptor int  // of an open file of this process; otherwise -1
 }
 
-// Check tells what would keep Create from writing to a path, as far as that
-// shows without writing. An error is an *Error.
+// Check returns an *Error if Create would fail for a path, as far as this can be found without writing.
 func Check(path string) error {
 	_, err := locate(path)
 	return err
 }
 
-// CheckBinary is Check for a file that is not text. It refuses a terminal.
+// CheckBinary is Check for a file that is not text. A terminal is an error.
 func CheckBinary(path string) error {
 	g, err := locate(path)
 	if err == nil && g.terminal() {
@@ -71,13 +69,13 @@ func CheckBinary(path string) error {
 	return err
 }
 
-// Replaces tells whether Create and Commit would replace a file at a path.
+// Replaces reports whether Create and Commit would replace a file at a path.
 func Replaces(path string) bool {
 	g, err := locate(path)
 	return err == nil && g.old != nil && !g.asItIs
 }
 
-// locate follows a path's symbolic links, and says what is there now.
+// locate follows a path's symbolic links, and finds the existing file.
 func locate(path string) (g goal, err error) {
 	switch {
 	case path == "":
@@ -126,8 +124,8 @@ func (g *goal) find(path string) (err error) {
 	return nil
 }
 
-// follow finds what a path's last symbolic link points to, also if nothing is there yet. A link to an open file is not
-// followed: whoever opened the file writes to it wherever its name leads by now.
+// follow follows symbolic links to the last target, also if nothing is there yet. It does not follow a link to an open
+// file, because the process that has opened the file writes to it even if its name has changed.
 func (g *goal) follow(path string) error {
 	g.place = path
 	for range 40 { // as many as Linux follows
@@ -136,7 +134,7 @@ func (g *goal) follow(path string) error {
 		}
 		target, err := os.Readlink(g.place)
 		if err != nil {
-			return nil // no link, or nothing
+			return nil // not a link, or nothing
 		}
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(g.place), target)
@@ -146,7 +144,7 @@ func (g *goal) follow(path string) error {
 	return syscall.ELOOP
 }
 
-// terminal tells whether a person would see what is written.
+// terminal reports whether the target is a terminal.
 func (g *goal) terminal() bool {
 	switch {
 	case g.descriptor >= 0:
@@ -162,8 +160,7 @@ func (g *goal) terminal() bool {
 	return term.IsTerminal(int(f.Fd()))
 }
 
-// named makes an Error without the names that errors of the system bring: they
-// may be the temporary file's, which says nothing to anybody.
+// named returns an Error without the file names of the system's errors, which may be temporary.
 func named(path string, err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -176,13 +173,14 @@ func named(path string, err error) error {
 	return &Error{File: path, Err: err}
 }
 
-// Create begins to write a file, whose folder must exist. An error is an *Error, or the context's cause.
+// Create begins to write a file, whose folder must exist. Error: *Error, or the context's cause.
 //
-// A regular file is replaced by Commit: the new one gets its permissions, and its owner where that may be. If the path
-// is a symbolic link, its target is replaced. Files that killed writers of the same file left behind are removed.
+// Commit replaces a regular file. The new one gets the permissions of the old one, and its owner if allowed. If the
+// path is a symbolic link, Commit replaces its target. Create removes temporary files that killed writers of the same
+// file have left.
 //
-// Devices and pipes are written to as they are, and so are open files, by names such as /dev/stdout: at the position
-// that they have. A write to a pipe that nobody reads ends when the context does.
+// Devices, pipes and open files, with names like /dev/stdout, are written directly, at their position. A write to a
+// pipe that nobody reads returns when the context ends.
 func Create(ctx context.Context, path string) (*File, error) {
 	g, err := locate(path)
 	if err != nil {
@@ -208,10 +206,10 @@ func Create(ctx context.Context, path string) (*File, error) {
 	return f, nil
 }
 
-// open opens what is written to as it is. Regular files that another process has open are appended to.
+// open opens a file that is written directly. It appends to a regular file that another process has open.
 func (g *goal) open(ctx context.Context) (*os.File, error) {
 	switch {
-	case g.descriptor == 1: // of which writes end the process when its reader is gone, as is usual
+	case g.descriptor == 1: // a write without a reader ends the process, as usual
 		return os.Stdout, nil
 	case g.descriptor >= 0:
 		return openDescriptor(g.descriptor, g.place)
@@ -231,7 +229,7 @@ func (f *File) keepPermissions() error {
 	return f.file.Chmod(f.old.Mode().Perm())
 }
 
-// Write writes bytes. An error is an *Error, or the context's cause.
+// Write writes bytes. Error: *Error, or the context's cause.
 func (f *File) Write(p []byte) (int, error) {
 	n, err := f.to.Write(p)
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
@@ -240,9 +238,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Commit makes sure that all is on disk and moves the file to its path. After an
-// error, an *Error, nothing is left behind and what was at the path is still
-// there.
+// Commit syncs the file to disk and moves it to its path. If it fails, it returns an *Error, removes the temporary
+// file, and leaves what was at the path unchanged.
 func (f *File) Commit() error {
 	if f.done {
 		return named(f.path, os.ErrClosed)
@@ -264,7 +261,7 @@ func (f *File) Commit() error {
 	return nil
 }
 
-// close closes what is written to as it is, unless all of the process has it.
+// close closes a file that is written directly, unless it is the process's standard output.
 func (f *File) close() error {
 	if f.file == os.Stdout {
 		return nil
@@ -272,7 +269,7 @@ func (f *File) close() error {
 	return f.file.Close()
 }
 
-// Abort gives up and removes the temporary file. After Commit it does nothing.
+// Abort removes the temporary file. After Commit it does nothing.
 func (f *File) Abort() {
 	if f.done {
 		return
@@ -282,8 +279,8 @@ func (f *File) Abort() {
 		_ = f.close()
 		return
 	}
-	_ = f.file.Close()           // first: Windows removes nothing that is open
-	_ = os.Remove(f.file.Name()) // what stays is an orphan, which the next writer removes
+	_ = f.file.Close()           // first, because Windows can't remove an open file
+	_ = os.Remove(f.file.Name()) // the next writer removes an orphan
 }
 
 // Replace writes a whole file, as Create, Write and Commit do.
@@ -299,8 +296,7 @@ func Replace(ctx context.Context, path string, content []byte) error {
 	return f.Commit()
 }
 
-// syncFolder puts the new name on disk, as far as the file system can: some
-// can't sync a folder, and the file is whole under either name.
+// syncFolder syncs the new name to disk. Some file systems can't sync a folder; the file is complete under either name.
 func syncFolder(path string) {
 	if dir, err := os.Open(path); err == nil {
 		_ = dir.Sync()
@@ -308,7 +304,7 @@ func syncFolder(path string) {
 	}
 }
 
-// Temporary files are called .NAME.XXXXXXXX.tmp, and are their writer's while it is alive.
+// Temporary files have names like .NAME.XXXXXXXX.tmp, and belong to their writer while it runs.
 
 // createBeside makes a new temporary file.
 func createBeside(place string) (*os.File, error) {
@@ -322,7 +318,7 @@ func createBeside(place string) (*os.File, error) {
 	}
 }
 
-// removeOrphans removes the temporary files of a place that no process is at work on. What can't be removed stays.
+// removeOrphans removes temporary files of a place whose writers no longer run. It ignores errors.
 func removeOrphans(place string) {
 	dir, base := filepath.Split(place)
 	entries, _ := os.ReadDir(filepath.Clean(dir))

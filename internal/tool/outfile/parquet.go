@@ -32,7 +32,7 @@ func newParquet(w io.Writer, c Columns) (*parquetTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Keys are all different, so a dictionary of them is a second copy.
+	// Keys are all different, so a dictionary of them would be a second copy.
 	properties := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy),
 		parquet.WithDictionaryFor(names[0], false))
 	out, err := file.NewParquetWriterWithError(w, root, file.WithWriterProps(properties))
@@ -117,7 +117,7 @@ func writeColumn(chunk file.ColumnChunkWriter, of column, words []uint64) (err e
 	return err
 }
 
-// converted are the values that words of a type stand for.
+// converted returns the values of words of a type.
 func converted[V any](t keytype.Type, words []uint64, value func(bits uint64) V) []V {
 	values := make([]V, len(words))
 	for i, w := range words {

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openFile tells whether a path is a name of a file that a process has open, such as /dev/fd/3, or of anything else of
-// a process. If it is this process that has it open, descriptor is its number, and else -1.
+// openFile reports whether a path names an open file of a process, such as /dev/fd/3, or another file in /proc. If the
+// file is open in this process, descriptor is its number, otherwise -1.
 func openFile(path string) (descriptor int, open bool) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -26,18 +26,18 @@ func openFile(path string) (descriptor int, open bool) {
 	if err != nil || dir != "/dev/fd" && !strings.HasPrefix(dir, "/proc/") {
 		return -1, false
 	}
-	self, _ := filepath.EvalSymlinks("/proc/self") // whose number is another one in a namespace
+	self, _ := filepath.EvalSymlinks("/proc/self") // in a namespace its number differs from os.Getpid
 	if number, err := strconv.Atoi(filepath.Base(path)); err == nil && (dir == "/dev/fd" || dir == self+"/fd") {
 		return number, true
 	}
 	return -1, true
 }
 
-// descriptorWritable says why nothing may be written to an open file. What this process has opened itself is nobody's
-// output.
+// descriptorWritable returns an error if an open file can't be written. A file that this process has opened itself is
+// not an output.
 func descriptorWritable(descriptor int) error {
 	if input.ClosedAtStart(descriptor) {
-		return syscall.EBADF // and Go has put something else there
+		return syscall.EBADF // Go has opened another file in its place
 	}
 	flags, err := unix.FcntlInt(uintptr(descriptor), unix.F_GETFD, 0)
 	if err == nil && flags&unix.FD_CLOEXEC != 0 {
@@ -53,7 +53,7 @@ func descriptorWritable(descriptor int) error {
 	return err
 }
 
-// openDescriptor gives an open file a descriptor of its own.
+// openDescriptor returns an open file with a new descriptor.
 func openDescriptor(descriptor int, name string) (*os.File, error) {
 	own, err := unix.FcntlInt(uintptr(descriptor), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -62,35 +62,35 @@ func openDescriptor(descriptor int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(own), name), nil
 }
 
-// writable says why nothing may be written at a path: to a file that is there, or into a folder.
+// writable returns an error if a file can't be written, or if a folder can't get new files.
 func writable(path string) error {
 	const write = 2 // W_OK
 	return syscall.Access(path, write)
 }
 
-// keepOwner gives a file the owner of an old one, for whoever may.
+// keepOwner gives a file the owner of an old one, if allowed.
 func keepOwner(f *os.File, old fs.FileInfo) {
 	if s, ok := old.Sys().(*syscall.Stat_t); ok {
 		_ = f.Chown(int(s.Uid), int(s.Gid))
 	}
 }
 
-// lock locks a file until unlock, or until it is closed; syscall.EWOULDBLOCK where somebody else has.
+// lock locks a file until unlock or Close. It returns syscall.EWOULDBLOCK if another process has locked it.
 func lock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// unlock ends a lock. Closing the file may end it later: a process that is being started has a copy of the descriptor
-// until it runs its program.
+// unlock ends a lock. After Close alone it may last longer, because a process that is being started has a copy of the
+// descriptor until it runs its program.
 func unlock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
-// newTemporary makes a file that is not there yet, and locks it: the lock ends with its process however that ends. It
-// has the permissions that a file made by name would have (os.CreateTemp's are narrower).
+// newTemporary creates a new file and locks it. The lock ends with the process. The file has the permissions of a file
+// created by name (those of os.CreateTemp are narrower).
 func newTemporary(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	// Another writer may have taken it for an orphan before it was locked. Where a file system has no locks, nothing is
-	// taken for one.
+	// Another writer may have taken it for an orphan before it was locked. If the file system has no locks, no file is
+	// taken for an orphan.
 	taken := errors.Is(lock(f), syscall.EWOULDBLOCK)
 	if _, err := os.Stat(name); taken || errors.Is(err, fs.ErrNotExist) {
 		_ = f.Close()
@@ -111,16 +111,16 @@ func removeOrphan(name string) {
 	_ = f.Close()
 }
 
-// rename gives an open temporary file its name, in the place of what is there.
+// rename moves an open temporary file to its place, and replaces what is there.
 func rename(f *os.File, to string) error {
 	err := os.Rename(f.Name(), to)
 	if err == nil {
-		unlock(f) // it may be claimed from now on
+		unlock(f) // so that others can claim it
 	}
 	return err
 }
 
-// claim locks a file until release closes it. Where a file system has no locks, it is nobody's.
+// claim locks a file until release closes it. If the file system has no locks, it is never taken.
 func claim(f *os.File) (release func(), taken bool) {
 	if errors.Is(lock(f), syscall.EWOULDBLOCK) {
 		_ = f.Close()

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Until returns a writer to w. If the context ends, a write that waits, for the reader of a full pipe, is given up, and
-// no other one is begun. Its error is then the context's cause.
+// Until returns a writer to w. When the context ends, a write that waits for the reader of a full pipe returns the
+// context's cause, and so do later ones.
 func Until(ctx context.Context, w io.Writer) io.Writer { return &until{ctx, w} }
 
 type until struct {
@@ -15,7 +15,7 @@ type until struct {
 	to  io.Writer
 }
 
-// Write writes a copy: if it is given up, the system still has it.
+// Write writes a copy, because the system still has it if the write is abandoned.
 func (u *until) Write(p []byte) (int, error) {
 	if u.ctx.Err() != nil {
 		return 0, context.Cause(u.ctx)

@@ -14,15 +14,15 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// openFile tells whether a path is a name of an open file, of which Windows has none.
+// openFile returns false: on Windows no path names an open file.
 func openFile(string) (descriptor int, open bool) { return -1, false }
 
 func descriptorWritable(int) error { return windows.ERROR_INVALID_HANDLE }
 
 func openDescriptor(int, string) (*os.File, error) { return nil, windows.ERROR_INVALID_HANDLE }
 
-// writable says why nothing may be written at a path: to a file that is there. What keeps one out of a folder shows
-// when a file is made in it.
+// writable returns an error if an existing file can't be written. Whether a folder can get new files shows only when
+// one is created.
 func writable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o200 == 0 {
 		return windows.ERROR_ACCESS_DENIED
@@ -30,11 +30,10 @@ func writable(path string) error {
 	return nil
 }
 
-// keepOwner: a new file is its writer's.
+// keepOwner does nothing: a new file belongs to its writer.
 func keepOwner(*os.File, fs.FileInfo) {}
 
-// newTemporary makes a file that is not there yet. Nobody can remove or replace it while it is open, but its own handle
-// may rename it.
+// newTemporary creates a new file. Nobody can remove or replace it while it is open, but its own handle can rename it.
 func newTemporary(name string) (*os.File, error) {
 	path, err := windows.UTF16PtrFromString(name)
 	if err != nil {
@@ -48,14 +47,14 @@ func newTemporary(name string) (*os.File, error) {
 	return os.NewFile(uintptr(handle), name), nil
 }
 
-// removeOrphan removes a temporary file unless a writer is at work on it.
+// removeOrphan removes a temporary file. That fails while a writer has it open.
 func removeOrphan(name string) { _ = os.Remove(name) }
 
-// patience is how long a file that somebody else has open is waited for: readers, indexers and virus scanners have
-// done with it after a moment.
+// patience is how long rename waits for a file that another process has open. Readers, indexers and virus scanners
+// close it soon.
 const patience = time.Second
 
-// rename gives an open temporary file its name, in the place of what is there.
+// rename moves an open temporary file to its place, and replaces what is there.
 func rename(f *os.File, to string) error {
 	path, err := filepath.Abs(to)
 	if err != nil {
@@ -86,8 +85,8 @@ func rename(f *os.File, to string) error {
 	}
 }
 
-// claim makes an event that is named after the file and ends with its process. It keeps no handle of the file, which
-// could not be replaced then.
+// claim creates an event that is named after the file and ends with the process. It keeps no handle of the file,
+// because the file could not be replaced then.
 func claim(f *os.File) (release func(), taken bool) {
 	defer f.Close()
 	var info windows.ByHandleFileInformation
@@ -105,7 +104,7 @@ func claim(f *os.File) (release func(), taken bool) {
 	case errors.Is(err, windows.ERROR_ALREADY_EXISTS):
 		release()
 		return nil, true
-	case errors.Is(err, windows.ERROR_ACCESS_DENIED): // another user's
+	case errors.Is(err, windows.ERROR_ACCESS_DENIED): // that of another user
 		return nil, true
 	case err != nil:
 		return func() {}, false
