@@ -9,7 +9,7 @@ const maxTile = 8 // quads of a slab
 
 // tiles are the numbers of lanes that work on one slab together, by sort of kernel.
 type tiles struct {
-	find   int // lookups that don't run beside updates: many slabs in flight, few instructions each
+	find   int // lookups that don't run concurrently with updates: many slabs in flight, few instructions each
 	insert int // batches of Insert, InsertUnique or InsertDuplicate
 	update int // concurrent lookups, and other updates
 	walk   int // reads whole buckets, one after the other

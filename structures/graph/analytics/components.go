@@ -23,7 +23,6 @@ type ComponentsResult struct {
 //
 // Source: Sutton, Ben-Nun and Barak, Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling, 2018
 // (Afforest): first two arcs of each vertex, then the other arcs of the vertices outside the largest tree.
-// tree.
 func (a *Analyzer) Components(ctx context.Context) (r ComponentsResult, err error) {
 	err = a.run(ctx, func(w *workspace) error {
 		c, err := w.newForest(w.vertices)
