@@ -155,7 +155,7 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 		return n, nil
 	}
 	// There may be room for a part of the batch. If that room is small, the table grows, to room for its pairs and the
-	// batch, but at most to four times its pairs.
+	// batch, but at most to four times its pairs, or by 2^18 pairs if that is more.
 	if room := limit() - min(limit(), t.used); room > limit()/4 {
 		return int(room), nil
 	}

@@ -167,8 +167,8 @@ type change struct {
 	on     sequence
 	count  int
 	key    func(i int) uint32                  // the key of operation i
-	after  func(key uint32) (v uint32, _ bool) // the value of a key of the batch after it, and whether it is there
-	pairs  int                                 // the number of pairs after it
+	after  func(key uint32) (v uint32, _ bool) // after the batch: the value of one of its keys, if that is there
+	pairs  int                                 // the number of pairs after the batch
 	again  bool                                // the next run needs no preparation
 }
 
