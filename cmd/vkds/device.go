@@ -10,10 +10,10 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// hostAlone is the device of dictionaries in the host's memory (package host).
+// hostAlone is the value of --device that keeps dictionaries in the host's memory (package host).
 const hostAlone = "none"
 
-// named is the device that the user names; "" if he leaves the choice to vkds.
+// named returns the device that --device or VKDS_DEVICE names, "" if neither does.
 func (g *global) named() string { return cmp.Or(g.device, os.Getenv("VKDS_DEVICE")) }
 
 // onHost tells whether dictionaries are to be kept in the host's memory.
@@ -22,8 +22,8 @@ func (g *global) onHost() bool { return g.named() == hostAlone }
 // open opens the device that the flags choose. Close it.
 func (g *global) open() (*vk.Device, error) { return g.openTelling(nil) }
 
-// openGPU opens the device that the user names, or else the best GPU. If there is none that vkds can use, it returns
-// nil: a CPU driver does for dictionaries nothing that the host doesn't do faster.
+// openGPU opens the device that the user names, or else the best GPU. If there is no GPU that vkds can use, it returns
+// nil, because dictionaries in the host's memory are faster than those of a CPU driver.
 func (g *global) openGPU() (*vk.Device, error) {
 	if g.named() != "" || g.validation {
 		return g.open()
@@ -38,14 +38,14 @@ func (g *global) openGPU() (*vk.Device, error) {
 	return d, err
 }
 
-// opening is a device that is opened while something else is done.
+// opening is a device that is being opened in the background.
 type opening struct {
-	done   chan struct{} // closed when the others are there
+	done   chan struct{} // closed when device and err are set
 	device *vk.Device    // nil if dictionaries are kept in the host's memory
 	err    error
 }
 
-// openAlready returns an opening of a device that is there, or of the host if it is nil.
+// openAlready returns a completed opening, of the host if d is nil.
 func openAlready(d *vk.Device) *opening {
 	o := &opening{done: make(chan struct{}), device: d}
 	close(o.done)
@@ -62,7 +62,7 @@ func start(open func() (*vk.Device, error)) *opening {
 	return o
 }
 
-// startOrHost is start, but for dictionaries, which may be kept in the host's memory.
+// startOrHost is start for dictionaries: if the user asked for the host's memory, no device is opened.
 func (g *global) startOrHost(open func() (*vk.Device, error)) *opening {
 	if g.onHost() {
 		return openAlready(nil)
@@ -76,8 +76,8 @@ func (o *opening) wait() (*vk.Device, error) {
 	return o.device, o.err
 }
 
-// beside calls do, which may wait for the device. If the device can't be opened, beside returns why, whatever do
-// returns, and do's context ends, so that it doesn't go on to read a long file or to wait for a pipe.
+// beside calls do while the device is being opened; do may wait for it. If the device can't be opened, beside cancels
+// do's context, so that it doesn't go on reading a long file or waiting for a pipe, and returns the device's error.
 func (o *opening) beside(ctx context.Context, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -101,7 +101,7 @@ func (o *opening) Close() error {
 	return nil
 }
 
-// nameOf names a device, or the host where there is none.
+// nameOf returns the name of a device, or of the host if d is nil.
 func nameOf(d *vk.Device) string {
 	if d == nil {
 		return "the host"
@@ -109,7 +109,7 @@ func nameOf(d *vk.Device) string {
 	return d.Info().Name
 }
 
-// openTelling opens the device as open does; onKernel, if not nil, is told of each kernel that is made.
+// openTelling opens the device as open does. onKernel, if not nil, is called with a report on each kernel that is made.
 func (g *global) openTelling(onKernel func(vk.KernelReport)) (*vk.Device, error) {
 	if g.onHost() {
 		return nil, errors.New("--device none is for dictionaries: this needs a device")
@@ -127,7 +127,7 @@ func (g *global) openNamed(name string, onKernel func(vk.KernelReport)) (*vk.Dev
 			case m.Severity == vk.Error:
 				g.complaints.Add(1)
 			case m.ID == "Loader Message":
-				return // on layers that the environment turns off, not on what vkds does
+				return // about layers that the environment turns off, not about vkds
 			}
 			fmt.Fprintf(g.err, "vkds: validation: %s\n", m)
 		},

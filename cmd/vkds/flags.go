@@ -19,7 +19,7 @@ type choice[T fmt.Stringer] struct {
 	value *T
 	parse func(string) (T, error)
 	names []string
-	kind  string // what the help calls it
+	kind  string // what the help calls the value
 }
 
 func (c choice[T]) String() string {
@@ -38,21 +38,21 @@ func (c choice[T]) Set(name string) (err error) {
 	return err
 }
 
-// typeHelp is the rest of the help of a flag for a type.
-const typeHelp = "u32, u64, i32, i64, f32, f64, time, ip,\nhex or text (default: what all of the first are, or " +
-	"what\nParquet or Arrow says)"
+// typeHelp ends the usage of each flag that names a type.
+const typeHelp = "u32, u64, i32, i64, f32,\nf64, time, ip, hex or text (default: guessed from\nthe first values, " +
+	"or as Parquet or Arrow says)"
 
-// columnType is the flag for what a column holds. A time, an address or a hexadecimal number is as wide as the column
-// needs, unless the name says how wide; an integer is where nothing is said.
+// columnType is a flag that names the type of a column. Times, addresses and hexadecimal numbers become wider if the
+// column needs it, unless the named type is already the wide one. Integers become wider only if no type was named.
 type columnType struct{ *input.Column }
 
-// addType adds the flag of this name.
+// addType adds a columnType flag. Without it, the type is guessed.
 func addType(flags *pflag.FlagSet, c *input.Column, name, usage string) {
 	c.Wider, c.Any, c.Flag = c.Type.Wider(), true, "--"+name
 	flags.Var(columnType{c}, name, usage)
 }
 
-// nullFlag is what fields without a value are read as; nil: their rows are passed over.
+// nullFlag is the value that fields without one are read as; nil: their rows are skipped.
 type nullFlag struct{ value **string }
 
 func (n nullFlag) Type() string { return "value" }
@@ -69,11 +69,11 @@ func (n nullFlag) Set(text string) error {
 	return nil
 }
 
-// addNull adds the flag for rows without a value, which are passed over without it.
+// addNull adds the flag --null, without which rows that lack a value are skipped.
 func addNull(flags *pflag.FlagSet, o *input.Options) {
 	o.SkipNull = true
 	flags.Var(nullFlag{&o.Null}, "null", "read empty fields and NULLs as this value\n"+
-		"(default: pass over their rows, and count them)")
+		"(default: skip their rows, and count them)")
 }
 
 func (t columnType) String() string {
@@ -99,7 +99,8 @@ func formatFlag(f *input.Format) pflag.Value {
 	return choice[input.Format]{f, input.Formats.Parse, input.Formats.Names(), "format"}
 }
 
-// purposes are the formats that the flags about a file's contents are for, by the end of the flags' names.
+// purposes lists the formats that a flag about a file's contents applies to. flag is the end of the flag's name, which
+// begins with a prefix in some commands.
 var purposes = []struct {
 	flag    string
 	formats []input.Format
@@ -111,7 +112,8 @@ var purposes = []struct {
 	{"comment", []input.Format{input.CSV, input.Text}},
 }
 
-// fits tells of a flag that a format has no use for; prefix is what the flags' names begin with. Auto is any.
+// fits returns an error if a flag was given that does not apply to the format. If the format is Auto, all apply. prefix
+// is what the flags' names begin with.
 func fits(flags *pflag.FlagSet, prefix string, f input.Format) error {
 	for _, p := range purposes {
 		if f == input.Auto || !flags.Changed(prefix+p.flag) || slices.Contains(p.formats, f) {
@@ -126,7 +128,7 @@ func fits(flags *pflag.FlagSet, prefix string, f input.Format) error {
 	return nil
 }
 
-// delimiterFlag is a character between fields.
+// delimiterFlag is the character between fields.
 type delimiterFlag struct{ r *rune }
 
 func (d delimiterFlag) Type() string { return "char" }
@@ -171,7 +173,7 @@ func (c commentFlag) Set(text string) error {
 	return nil
 }
 
-// limitFlag is how many rows are wanted at most; without it, all.
+// limitFlag is the greatest number of rows to print. Without it, all are printed.
 type limitFlag struct{ n *uint64 }
 
 func (l limitFlag) Type() string { return "N" }
@@ -192,7 +194,7 @@ func (l limitFlag) Set(text string) error {
 	return nil
 }
 
-// delimitedFlags are the flags of everything that reads delimited text.
+// delimitedFlags are the flags of all commands that read delimited text.
 type delimitedFlags struct {
 	delimiter        rune
 	comment          rune
@@ -201,15 +203,15 @@ type delimitedFlags struct {
 
 func (d *delimitedFlags) add(flags *pflag.FlagSet) {
 	flags.Var(delimiterFlag{&d.delimiter}, "delimiter",
-		"of CSV: the character between fields, or \"tab\" or \"space\"\n(default: a comma, a tab or a semicolon, as "+
-			"the file begins)")
-	flags.BoolVar(&d.header, "header", false, "of CSV: the first line holds the columns' names\n(default: it does "+
-		"where columns show it)")
-	flags.BoolVar(&d.noHeader, "no-header", false, "of CSV: the first line holds data")
-	flags.Var(commentFlag{&d.comment}, "comment", "of text: the character that begins lines to pass over,\nsuch as #")
+		"of CSV: the character between fields, or \"tab\" or\n\"space\" (default: a comma, a tab or a semicolon,\n"+
+			"guessed from the first rows)")
+	flags.BoolVar(&d.header, "header", false, "the first line holds names (default: guessed from the\n"+
+		"first rows)")
+	flags.BoolVar(&d.noHeader, "no-header", false, "the first line holds data")
+	flags.Var(commentFlag{&d.comment}, "comment", "skip lines of text that begin with this character,\nsuch as #")
 }
 
-// notEmpty tells of flags that are given, but empty: a variable that isn't set, most likely.
+// notEmpty returns an error if a flag was given an empty value: most likely, a variable of the shell isn't set.
 func notEmpty(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		if empty := f.Value.String(); f.Value.Type() == "string" && empty == "" || f.Value.Type() == "stringSlice" &&
@@ -220,11 +222,11 @@ func notEmpty(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// exclusive are pairs of flags of which one alone makes sense.
+// exclusive lists pairs of flags that can't be given together.
 var exclusive = [][2]string{{"header", "no-header"}, {"json", "output-format"}, {"quiet", "verbose"},
 	{"directed", "undirected"}}
 
-// together tells of such flags that are given together.
+// together returns an error if two exclusive flags were given.
 func together(flags *pflag.FlagSet) error {
 	for _, pair := range exclusive {
 		if flags.Changed(pair[0]) && flags.Changed(pair[1]) {
@@ -234,7 +236,7 @@ func together(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// within tells whether a number is one, and in a range, its ends included.
+// within reports whether least <= x <= most. It is false for NaN.
 func within(x, least, most float64) bool { return x >= least && x <= most }
 
 func (d *delimitedFlags) choice() input.Header {

@@ -1,5 +1,5 @@
-// Command vkds loads tables and files of keys into dictionaries in GPU memory
-// and answers questions about them. "vkds help" says how.
+// Command vkds answers questions about tables, files of keys and graphs, with data structures in GPU memory. "vkds help"
+// lists its commands.
 package main
 
 import (
@@ -18,18 +18,18 @@ import (
 	"github.com/vkds/vkds/internal/tool/input"
 )
 
-// What the command's status says.
+// The exit statuses.
 const (
 	statusDone        = 0
-	statusAbsent      = 1 // get --must-exist, and a key is not there
-	statusUntrusted   = 1 // doctor, and the device did what it must not
+	statusAbsent      = 1 // --must-exist was given, and a key is absent
+	statusUntrusted   = 1 // doctor: the device is not to be trusted
 	statusFailed      = 2
-	statusInterrupted = 130 // as shells have it for an interrupted command
+	statusInterrupted = 130 // the status that shells use for an interrupted command
 )
 
 func main() {
-	// A context of our own, ended by the signal's: in Go 1.26.0 the cause of that one is
-	// not context.Canceled, by which cancelled calls are known.
+	// Commands get a context of our own, because its cause is context.Canceled: that is how a cancelled call is
+	// recognized. As of Go 1.26.0, the context of NotifyContext has another cause.
 	signalled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithCancel(context.Background())
 	context.AfterFunc(signalled, func() {
@@ -50,7 +50,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int 
 	root := newRootCommand(g)
 	root.SetArgs(arguments)
 	root.SetErr(stderr)
-	err := cmp.Or(root.ExecuteContext(ctx), out.err) // whether or not the command looked at it
+	err := cmp.Or(root.ExecuteContext(ctx), out.err) // the command may have ignored an error of its output
 	switch {
 	case err == nil:
 		return statusDone
@@ -69,15 +69,16 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int 
 	return statusFailed
 }
 
-// unread says that whoever read the answers is gone. Windows alone makes that an error; elsewhere a signal has ended
-// the command, as it ends others.
+// unread reports whether the reader of the answers has gone. That is an error on Windows only; elsewhere SIGPIPE has
+// already ended the command.
 func unread(err error) bool {
 	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // ERROR_BROKEN_PIPE, ERROR_NO_DATA
 	var e syscall.Errno
 	return runtime.GOOS == "windows" && errors.As(err, &e) && (e == brokenPipe || e == noData)
 }
 
-// interrupted says so, unless nobody reads it.
+// interrupted prints that the command was interrupted. It gives up after a moment, because nobody may be reading
+// standard error.
 func interrupted(stderr io.Writer) {
 	said := make(chan struct{})
 	go func() {

@@ -12,7 +12,7 @@ import (
 	"github.com/vkds/vkds/internal/tool/outfile"
 )
 
-// output is standard output or standard error. It keeps its first error, for what writes without asking for it.
+// output is standard output or standard error. It keeps its first error, because some callers ignore those of Write.
 type output struct {
 	to    io.Writer
 	name  string // in messages
@@ -28,7 +28,7 @@ func newOutput(ctx context.Context, to io.Writer, name string) *output {
 func (o *output) Write(p []byte) (int, error) {
 	n, err := o.until.Write(p)
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		err = fmt.Errorf("%s: %w", o.name, pe.Err) // by the name that users know
+		err = fmt.Errorf("%s: %w", o.name, pe.Err) // users know this name, not the path
 	}
 	if o.err == nil {
 		o.err = err
@@ -36,7 +36,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// quietly is what cobra writes to, which would print an error of its own: the output has kept it.
+// quietly hides errors from cobra, which would print them. The output keeps them.
 type quietly struct{ to io.Writer }
 
 func (q quietly) Write(p []byte) (int, error) {
@@ -44,14 +44,14 @@ func (q quietly) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// closedFile is standard output that the command was started without.
+// closedFile replaces a standard output that was closed when the command started.
 type closedFile struct{}
 
 func (closedFile) Write([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "write", Path: "", Err: syscall.EBADF}
 }
 
-// checkOutput refuses an output that can't be written, an input that can't be read, and an output that is the input.
+// checkOutput returns an error if the output can't be written, if the input can't be read, or if they are the same file.
 // The output "-" is standard output.
 func checkOutput(output, file string) error {
 	if output != input.Stdin {
@@ -71,7 +71,7 @@ func (g *global) writeTo(ctx context.Context, output string, write func(io.Write
 	if err != nil {
 		return err
 	}
-	defer f.Abort() // unless it is committed
+	defer f.Abort() // does nothing after Commit
 	if err := write(f); err != nil {
 		return err
 	}

@@ -10,23 +10,25 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// numbers are words, and what they are of.
+// numbers are words of one column, and how to show them.
 type numbers struct {
 	shown
 	words []uint64
 }
 
-// asking is a column of keys that a dictionary of this type is asked for: it may have such as the dictionary has no
-// words for. These aren't there, but have a place in the order of those that are.
+// asking returns the column of keys to look up in a dictionary whose keys are of type t. They may also be of the types
+// that are wider than t. The dictionary has no words for such keys and can't contain them, but they have a place in its
+// order.
 func asking(t keytype.Type) input.Column { return input.Column{Type: t, Wider: t.Wider()} }
 
-// placed are keys among those of a dictionary: what they are, or come after, and which of the two.
+// placed are the places of keys among the words of a dictionary. at says whether a key is on its word, after it, or
+// below all words.
 type placed struct {
 	words []uint64
-	at    []keytype.Place // nil: all are what they are on
+	at    []keytype.Place // nil: all keys are on their words
 }
 
-// place finds the places of keys.
+// place returns the places of keys. It is an error if their type has no order in common with the dictionary's keys.
 func (d *dictionary) place(keys numbers) (p placed, err error) {
 	if keys.Type == d.key {
 		return placed{words: keys.words}, nil
@@ -41,7 +43,7 @@ func (d *dictionary) place(keys numbers) (p placed, err error) {
 	return p, nil
 }
 
-// those are the words of the keys at such a place, and which keys they are.
+// those returns the words of the keys with this place, and the indices of these keys.
 func (p placed) those(at keytype.Place) (words []uint64, keys []int) {
 	for i, w := range p.words {
 		if p.at[i] == at {
@@ -51,7 +53,7 @@ func (p placed) those(at keytype.Place) (words []uint64, keys []int) {
 	return words, keys
 }
 
-// spread puts results in their places among all.
+// spread sets all[places[i]] to results[i].
 func spread[T any](all, results []T, places []int) {
 	for i, place := range places {
 		all[place] = results[i]
@@ -81,7 +83,7 @@ func (d *dictionary) find(ctx context.Context, keys numbers) ([]uint64, []bool, 
 	return allValues, allFound, nil
 }
 
-// remove deletes keys, and says of each whether it was there.
+// remove deletes keys. Each one's status is Deleted or Absent.
 func (d *dictionary) remove(ctx context.Context, keys numbers) ([]structures.Status, error) {
 	if d.index != nil {
 		return d.index.Delete(ctx, keys.some())
@@ -139,7 +141,7 @@ func (d *dictionary) neighbors(ctx context.Context, to structures.Direction, key
 	return all, nil
 }
 
-// ranges are the words in ranges whose ends are these.
+// ranges returns the ranges of words between the given ends, which may be keys that have no word.
 func (d *dictionary) ranges(los, his numbers) ([]keyRange, error) {
 	lo, err := d.place(los)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// global is what all commands share: the flags of the root command and where
-// answers and notes go.
+// global is what all commands share: the flags of the root command, and where answers and notes go.
 type global struct {
 	device     string
 	validation bool
@@ -19,11 +18,11 @@ type global struct {
 	verbose    bool
 
 	out, err   io.Writer
-	isTerminal func(file any) bool // nil: the system tells
+	isTerminal func(file any) bool // for tests; nil: ask the system
 	complaints atomic.Int64        // error messages of the validation layer
 }
 
-// group is commands that stand together in the help, by their constructors.
+// group is a section of the help: its title, and the constructors of its commands.
 type group struct {
 	title    string
 	commands []func(*global) *cobra.Command
@@ -31,15 +30,15 @@ type group struct {
 
 // groups are the subcommands, in the order of the help.
 var groups = []group{
-	{"Ask a dictionary or a table:", slices.Concat([]func(*global) *cobra.Command{
+	{"Query a dictionary or a table:", slices.Concat([]func(*global) *cobra.Command{
 		newGetCommand, newRangeCommand, newCountCommand},
 		newNeighborCommands(), []func(*global) *cobra.Command{
 			newMinCommand, newMaxCommand, newTopCommand, newDumpCommand})},
-	{"Keep dictionaries:", []func(*global) *cobra.Command{
+	{"Save, change and check dictionaries:", []func(*global) *cobra.Command{
 		newBuildCommand, newUpdateCommand, newDeleteCommand, newVerifyCommand}},
 	{"Count the keys of a file:", []func(*global) *cobra.Command{newTallyCommand}},
 	{"Analyse graphs:", []func(*global) *cobra.Command{newGraphCommand}},
-	{"Look inside, and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand, newBenchCommand}},
+	{"Look inside and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand, newBenchCommand}},
 	{"Devices:", []func(*global) *cobra.Command{newInfoCommand, newDoctorCommand}},
 	{"About vkds:", []func(*global) *cobra.Command{newVersionCommand, newManCommand}},
 }
@@ -47,15 +46,19 @@ var groups = []group{
 func newRootCommand(g *global) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "vkds",
-		Short: "Dictionaries in GPU memory, on any vendor's GPU",
-		Long: `vkds keeps dictionaries of numbers of 32 or 64 bits, or text, in GPU memory, through
-Vulkan. It loads tables into them (CSV, Parquet, Arrow), looks up keys, ranges of keys
-and their neighbours, counts, changes, and saves what it has built. Without a GPU it runs on a
-CPU device such as Mesa's lavapipe.
+		Short: "Dictionaries and graphs in GPU memory, on any vendor's GPU",
+		Long: `vkds loads tables (CSV, Parquet, Arrow) into dictionaries in GPU memory, through
+Vulkan. It looks up keys, ranges of keys and their neighbours, counts and
+changes keys, and saves dictionaries to files. Keys and values are numbers of
+32 or 64 bits, or text. vkds also counts the keys of files and analyses graphs.
 
-Answers go to standard output, as CSV or, with --json, as JSON. The exit status is 0,
-or 2 where something is wrong, which one line on standard error then says ("vkds help
-output" has the rest).`,
+Without a GPU, dictionaries are kept in the host's memory. Graphs, benchmarks,
+pictures, stats, verify and doctor then use a CPU device, such as Mesa's
+lavapipe.
+
+Answers go to standard output, as CSV or, with --json, as JSON. The exit status
+is 0 if all went well. It is 2 if something is wrong; one line on standard error
+then says what. "vkds help output" lists the other statuses.`,
 		Example: `  vkds tally requests.log.gz --top 10
   vkds get airports.csv --key id --value altitude 507 3797
   vkds range airports.csv --key id --value altitude 1:100
@@ -74,15 +77,16 @@ output" has the rest).`,
 			return nil
 		},
 	}
-	root.SetOut(quietly{g.out}) // as it is when the command for completion is made
+	root.SetOut(quietly{g.out}) // before InitDefaultCompletionCmd, which remembers it
 	flags := root.PersistentFlags()
-	flags.StringVar(&g.device, "device", "", "device to use: its number in \"vkds info\", a part of its name,\nor "+
-		"discrete, integrated, virtual, cpu or gpu; none keeps dictionaries in\n"+
-		"the host's memory (default: $VKDS_DEVICE, else the best; where there\n"+
-		"is no GPU, none for dictionaries)")
+	flags.StringVar(&g.device, "device", "", "device to use: its number in \"vkds info\", a part of its\n"+
+		"name, or discrete, integrated, virtual, cpu or gpu;\n"+
+		"none: keep dictionaries in the host's memory\n"+
+		"(default: $VKDS_DEVICE, else the best device; if that is\n"+
+		"no GPU, none for dictionaries)")
 	flags.BoolVar(&g.validation, "validation", false, "check every Vulkan call with the validation layer")
-	flags.BoolVarP(&g.quiet, "quiet", "q", false, "no notes and no progress")
-	flags.BoolVarP(&g.verbose, "verbose", "v", false, "notes also where standard error is not a terminal")
+	flags.BoolVarP(&g.quiet, "quiet", "q", false, "print no notes and no progress")
+	flags.BoolVarP(&g.verbose, "verbose", "v", false, "print notes even if standard error is not a terminal")
 	flags.SortFlags = false
 	root.SetFlagErrorFunc(flagError)
 	cobra.EnableCommandSorting = false
@@ -112,7 +116,7 @@ func flagError(c *cobra.Command, err error) error {
 	return fmt.Errorf("%w (see %s --help)", err, c.CommandPath())
 }
 
-// unknownCommand is the error of a command that c does not have.
+// unknownCommand returns the error of a subcommand that c does not have.
 func unknownCommand(c *cobra.Command, name string) error {
 	return fmt.Errorf("unknown command %q for %q (see %s --help)", name, c.CommandPath(), c.CommandPath())
 }
@@ -129,7 +133,7 @@ func demandCommand(c *cobra.Command) {
 	}
 }
 
-// newHelpCommand is cobra's own, but that topics which don't exist are errors.
+// newHelpCommand replaces cobra's own, which reports no error for an unknown command or topic.
 func newHelpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND or TOPIC]",
@@ -149,7 +153,7 @@ func newHelpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// takes checks how many arguments a command got; what says what it takes.
+// takes returns a check of the number of a command's arguments. what describes them in the error.
 func takes(what string, least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, arguments []string) error {
 		if len(arguments) < least || len(arguments) > most {

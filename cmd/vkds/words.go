@@ -9,8 +9,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// words is a dictionary in the device's memory as the commands see it: its keys and values are words of 64 bits,
-// whatever their width there, which has room for them.
+// words is a dictionary in the memory of the device or the host, as the commands see it. A word is the unsigned integer
+// that stands for a key or a value (package keytype). Words come as uint64, also if the dictionary's own have 32 bits.
 type words interface {
 	UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint64, status []structures.Status) error
 	Delete(ctx context.Context, keys []uint64) ([]structures.Status, error)
@@ -23,7 +23,7 @@ type words interface {
 	itself() any // the structure
 	on(s *vk.Stream) structures.OnStream
 
-	// Of those that keep an order:
+	// Of ordered structures only:
 
 	Count(ctx context.Context, ranges []keyRange) ([]uint32, error)
 	Range(ctx context.Context, ranges []keyRange) (structures.Ranges[uint64, uint64], error)
@@ -38,16 +38,16 @@ type (
 	neighbors = structures.Neighbors[uint64, uint64]
 )
 
-// held are the words of a dictionary of one width. They are used by one goroutine at a time.
+// held implements words by a dictionary whose words are of type W. It is used by one goroutine at a time.
 type held[W structures.Word] struct {
 	structures.Dictionary[W, W]
-	keys, values []W // of the last batch: new slices take longer than the words
+	keys, values []W // reused by each batch: allocating them takes longer than filling them
 }
 
 func (h *held[W]) width() structures.Width { return structures.WidthOf[W]() }
 func (h *held[W]) itself() any             { return h.Dictionary }
 
-// on returns the calls of the structure on a stream.
+// on returns the structure's operations on a stream.
 func (h *held[W]) on(s *vk.Stream) structures.OnStream {
 	switch d := h.Dictionary.(type) {
 	case *btree.Tree[W, W]:
@@ -65,7 +65,8 @@ func (h *held[W]) on(s *vk.Stream) structures.OnStream {
 
 func (h *held[W]) ordered() structures.Ordered[W, W] { return h.Dictionary.(structures.Ordered[W, W]) }
 
-// narrowed are words in W, in a slice that may be used again.
+// narrowed converts words to W, in the slice *into, which is replaced if it is too short. Words of 64 bits are returned
+// as they are.
 func narrowed[W structures.Word](into *[]W, all []uint64) []W {
 	if s, ok := any(all).([]W); ok {
 		return s
@@ -80,7 +81,7 @@ func narrowed[W structures.Word](into *[]W, all []uint64) []W {
 	return s
 }
 
-// widened are words in 64 bits; those that have them are themselves.
+// widened converts words to 64 bits. Words of 64 bits are returned as they are.
 func widened[W structures.Word](all []W) []uint64 {
 	if s, ok := any(all).([]uint64); ok {
 		return s
@@ -98,7 +99,7 @@ func (h *held[W]) UpdateInto(ctx context.Context, kind structures.Kind, keys, va
 	return h.Dictionary.UpdateInto(ctx, kind, narrowed(&h.keys, keys), narrowed(&h.values, values), status)
 }
 
-// Delete deletes keys, and says of each whether it was there.
+// Delete deletes keys. Each one's status is Deleted or Absent.
 func (h *held[W]) Delete(ctx context.Context, keys []uint64) ([]structures.Status, error) {
 	return h.Dictionary.Delete(ctx, narrowed(&h.keys, keys))
 }
@@ -109,7 +110,7 @@ func (h *held[W]) Find(ctx context.Context, keys []uint64) ([]uint64, []bool, er
 	return widened(values), found, err
 }
 
-// Chunks are all pairs, many at a time, valid until the next ones come.
+// Chunks yields all pairs, many at a time. Each chunk is valid until the next one.
 func (h *held[W]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[uint64, uint64], error] {
 	return func(yield func(structures.Pairs[uint64, uint64], error) bool) {
 		for c, err := range h.Dictionary.Chunks(ctx) {
@@ -120,7 +121,8 @@ func (h *held[W]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[uint64,
 	}
 }
 
-// narrowedRange is a range in W; a greatest word of 64 bits is the greatest there.
+// narrowedRange converts a range to W. The greatest word of 64 bits, which ends a range of all keys, becomes the
+// greatest of W.
 func narrowedRange[W structures.Word](r keyRange) structures.Range[W] {
 	return structures.Range[W]{Lo: W(r.Lo), Hi: W(r.Hi)}
 }
