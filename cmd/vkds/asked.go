@@ -13,50 +13,50 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// asked is what a command is asked about, keys or ranges of them: from its
-// command line, else from --keys FILE, else from standard input.
+// asked reads the keys or ranges that a command is asked about: from its command line, else from --keys FILE, else from
+// standard input.
 type asked struct {
 	*global
 	ctx       context.Context
 	flags     *pflag.FlagSet
 	what      string // "keys" or "ranges"
 	path      string
-	options   input.Options // but for the columns
+	options   input.Options // without the columns
 	names     []string      // of the columns
 	arguments []string
 
-	// What is read before it is used:
+	// State of reading. The beginning is read ahead, to find errors before a table is loaded.
 
 	begun bool
-	key   input.Column  // of keys, as far as they were known then
-	ahead batch         // of ranges the values are the upper ends
-	from  *input.Reader // the file or the command line; nil where it isn't open yet
+	key   input.Column  // the column of keys, by the type that the dictionary's keys had when begin was called
+	ahead batch         // what was read ahead; of ranges, keys are lower ends and values upper ends
+	from  *input.Reader // the file or the command line; nil if it isn't open yet
 	show  func(read, size int64)
 }
 
 func (a *asked) add(flags *pflag.FlagSet, what string) {
 	a.flags, a.what = flags, what
 	flags.StringVar(&a.path, "keys", "", "`file` of "+what+"; \"-\" is standard input")
-	flags.Var(formatFlag(&a.options.Format), "keys-format", "how "+what+" are written in it (see \"vkds help keys\")")
+	flags.Var(formatFlag(&a.options.Format), "keys-format", "format of that file (see \"vkds help keys\")")
 	flags.Var(commentFlag{&a.options.Comment}, "keys-comment",
-		"of text and csv: the character that begins lines to pass\nover there")
+		"skip lines of that file that begin with this character")
 }
 
 // addKeys adds the flags of a command that is asked about keys.
 func (a *asked) addKeys(flags *pflag.FlagSet) {
 	a.add(flags, "keys")
 	a.names = make([]string, 1)
-	flags.StringVar(&a.names[0], "keys-column", "", "the keys' `column` there (default 1)")
+	flags.StringVar(&a.names[0], "keys-column", "", "`column` of the keys in that file (default 1)")
 }
 
-// addRanges adds those of one that is asked about ranges.
+// addRanges adds the flags of a command that is asked about ranges.
 func (a *asked) addRanges(flags *pflag.FlagSet) {
 	a.add(flags, "ranges")
-	flags.StringSliceVar(&a.names, "keys-column", nil, "the two `columns` of their ends there (default 1,2)")
+	flags.StringSliceVar(&a.names, "keys-column", nil, "the two `columns` of their ends in that file\n(default 1,2)")
 }
 
-// use takes a command's arguments, and has the DICT-or-TABLE loaded that they begin with, once what is asked of it
-// begins well.
+// use loads the DICT-or-TABLE that a command's arguments begin with, and calls use. If there is an error in the beginning
+// of what is asked, nothing is loaded.
 func (a *asked) use(ctx context.Context, g *global, s *source, arguments []string,
 	use func(context.Context, *dictionary) error) error {
 	path, err := a.take(ctx, g, arguments)
@@ -68,7 +68,7 @@ func (a *asked) use(ctx context.Context, g *global, s *source, arguments []strin
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error { return use(ctx, dict) })
 }
 
-// take takes a command's arguments, of which the first is its DICT-or-TABLE.
+// take checks a command's arguments and flags, keeps those about keys, and returns the DICT-or-TABLE.
 func (a *asked) take(ctx context.Context, g *global, arguments []string) (table string, err error) {
 	a.global, a.ctx = g, ctx
 	table, a.arguments = arguments[0], arguments[1:]
@@ -101,9 +101,9 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 	return table, checkInputs("-", table, a.path)
 }
 
-// begin reads what little there is to read at once: the command line, or the beginning of a file. The keys of a table
-// may turn out to be of another type, and then it is begun once more. So standard input and pipes, which can be read
-// but once and may take any time, are read when they are used.
+// begin reads ahead: the command line, or the beginning of a file. If the keys of a table turn out to be of another
+// type, begin is called again. So it does not read standard input and pipes, which can be read only once and may take
+// any time.
 func (a *asked) begin(key input.Column) (err error) {
 	a.close()
 	a.key, a.begun, a.ahead, a.from = key, true, batch{}, nil
@@ -122,13 +122,13 @@ func (a *asked) begin(key input.Column) (err error) {
 	}
 	a.ahead = newBatch(rows)
 	err = a.next(&a.ahead)
-	if err == io.EOF { // which comes again
+	if err == io.EOF { // the next read returns it again
 		return nil
 	}
 	return err
 }
 
-// open opens the file, or takes the command line for one.
+// open opens the file, or a reader of the command line.
 func (a *asked) open(ctx context.Context) (err error) {
 	o, key := a.options, a.key
 	o.Columns = []input.Column{key}
@@ -159,7 +159,7 @@ func (a *asked) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// next reads from the file.
+// next is a readFunc.
 func (a *asked) next(b *batch) (err error) {
 	n := 0
 	if a.what == "ranges" {
@@ -179,7 +179,8 @@ func (a *asked) close() {
 	}
 }
 
-// read hands what is asked of a dictionary of such keys to use, a part at a time, which is valid until use returns.
+// read calls use with what is asked, part by part. t is the type of the dictionary's keys. A part is valid until use
+// returns.
 func (a *asked) read(t keytype.Type, use func(batch) error) error {
 	if !a.begun || a.key.Type != t {
 		key := a.key

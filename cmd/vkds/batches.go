@@ -10,14 +10,14 @@ import (
 // batchLength is how many keys or rows go to the device at a time.
 const batchLength = 1 << 20
 
-// batch is a part of an input: keys, and values where it has them, as words of these types.
+// batch is a part of an input: keys, and values if the input has them, as words of these types.
 type batch struct {
 	keys, values []uint64
 	types        []keytype.Type
-	texts        [2]*keytype.Arena // of keys and values that are text, whose words are numbers in them
+	texts        [2]*keytype.Arena // the texts of keys and of values; the words are numbers of texts
 }
 
-// newBatch has room for so many rows.
+// newBatch returns a batch with room for a number of rows.
 func newBatch(rows int) batch {
 	return batch{keys: make([]uint64, rows), values: make([]uint64, rows), texts: [2]*keytype.Arena{{}, {}}}
 }
@@ -25,16 +25,14 @@ func newBatch(rows int) batch {
 // readFunc fills a batch as the readers of packages input and dictfile do.
 type readFunc func(*batch) error
 
-// cut says how much of a batch was filled, and with what.
+// cut shortens a batch to the n rows that were filled, and sets their types.
 func (b *batch) cut(n int, types []keytype.Type) {
 	b.keys, b.values, b.types = b.keys[:n], b.values[:n], types
 }
 
-// batches reads an input part by part, a part or two ahead of its use, so that
-// parsing and the device's work overlap. open opens the input under a context
-// that ends when nothing more is needed of it; use is called, in order, with
-// what came, valid until it returns. When batches returns nothing is read any
-// more, so the input may be closed.
+// batches reads an input part by part and calls use with each part, in order. It reads a part or two ahead, so that
+// parsing and the device's work overlap. open opens the input; its context ends when no more of the input is needed. A
+// batch is valid until use returns. After batches has returned, nothing reads the input, so it may be closed.
 func batches(ctx context.Context, open func(context.Context) (readFunc, error), use func(batch) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -95,6 +93,6 @@ func batches(ctx context.Context, open func(context.Context) (readFunc, error), 
 		if err := use(p.batch); err != nil {
 			return err
 		}
-		empty <- p.batch // never waits: there are no more batches than places
+		empty <- p.batch // never blocks: the channel has room for all batches
 	}
 }

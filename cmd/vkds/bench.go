@@ -16,7 +16,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// benchmarks are those of package bench, and what is said of them.
+// benchmarks are the benchmarks of package bench, with what the help says of them.
 var benchmarks = []struct{ name, of, example string }{
 	{"slabhash", "the slab hash", `  vkds bench slabhash --n 20,22,24,26 --json figures.json
   vkds bench slabhash --op end-to-end,build,find-all --n 20 --load 0.3,0.7`},
@@ -46,7 +46,7 @@ func bulkExample(name string) string {
 func newBenchCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure a structure or a bulk operation on this device, results checked",
+		Short: "Measure a structure or a bulk operation, and check the results",
 		Args:  cobra.NoArgs,
 	}
 	for _, b := range benchmarks {
@@ -69,10 +69,11 @@ func newBenchmarkCommand(g *global, name, of, example string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   name,
 		Short: "Measure " + of,
-		Long: "Measure " + of + ".\nThroughput is by the device's own timestamps, with wall time beside it.\n" +
-			"The output is that of Go's benchmarks, a line per run; benchstat sums it up and compares.\n\n" +
-			"Operations (* unless --op says otherwise):\n" + strings.Join(ops, "\n") +
-			"\n\nEach is measured at each combination of the flags' values.",
+		Long: "Measure " + of + ".\n\nThroughput is measured by the device's own timestamps, and by wall time.\n" +
+			"The output has the format of Go's benchmarks, a line per run, which benchstat\n" +
+			"summarizes and compares.\n\n" +
+			"Operations (those with * are measured unless --op names others):\n" + strings.Join(ops, "\n") +
+			"\n\nEach operation is measured with each combination of the flags' values.",
 		Example: example,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -87,22 +88,22 @@ func newBenchmarkCommand(g *global, name, of, example string) *cobra.Command {
 	for _, x := range bench.AxesOf(name) {
 		f.StringSlice(x.Name, strings.Split(x.Default, ","), x.Usage)
 		if x.Values != nil {
-			_ = f.SetAnnotation(x.Name, valuesOf, x.Values) // which there is
+			_ = f.SetAnnotation(x.Name, valuesOf, x.Values) // the flag exists
 		}
 	}
-	f.StringSliceVar(&o.Ops, "op", nil, "operations to measure (default: those marked above)")
-	_ = f.SetAnnotation("op", valuesOf, names) // which there is
-	f.IntVar(&o.Repeat, "repeat", 5, "measured runs, of which the median counts")
-	f.Uint32Var(&o.Seed, "seed", 0, "seed of the keys; 0: a random one")
+	f.StringSliceVar(&o.Ops, "op", nil, "operations to measure (default: those with *)")
+	_ = f.SetAnnotation("op", valuesOf, names) // the flag exists
+	f.IntVar(&o.Repeat, "repeat", 5, "how many runs to measure")
+	f.Uint32Var(&o.Seed, "seed", 0, "seed of the random keys; 0: a new one")
 	f.DurationVar(
-		&o.WarmUp, "warm-up", 0, "time of the same work before it is measured; 0: 0.5 s, on a CPU device one run")
-	f.StringVar(&jsonFile, "json", "", "write everything, each run's time, to a JSON `file`")
+		&o.WarmUp, "warm-up", 0, "time to do the same work before measuring it\n(0: 0.5 s, on a CPU device one run)")
+	f.StringVar(&jsonFile, "json", "", "write all figures, with each run's time, to a JSON `file`")
 	f.StringVar(&kernelsFile, "kernels", "",
-		"write what the driver tells of each kernel, its registers and memory, to a JSON `file`")
+		"write what the driver reports of each kernel, such as its\nregisters and memory, to a JSON `file`")
 	return c
 }
 
-// axesOf are the values of the axes' flags that were given.
+// axesOf returns the values of those flags of axes that were given.
 func axesOf(name string, f *pflag.FlagSet) map[string][]string {
 	axes := map[string][]string{}
 	for _, x := range bench.AxesOf(name) {
@@ -113,8 +114,8 @@ func axesOf(name string, f *pflag.FlagSet) map[string][]string {
 	return axes
 }
 
-// runBench opens the device and measures. It prints each measurement when it is made, and writes those that were made
-// before an error.
+// runBench opens the device and measures. It prints each measurement as soon as it is made. If there is an error, the
+// reports have the measurements before it.
 func runBench(ctx context.Context, g *global, name string, o bench.Options, jsonFile, kernelsFile string) error {
 	var lock sync.Mutex
 	reported := []vk.KernelReport{}
@@ -160,7 +161,7 @@ func checkReports(json, kernels string) error {
 	return cmp.Or(err, errB, distinct(json, kernels))
 }
 
-// writeJSON writes a report to a file, even if the measurement was interrupted. No file has the name "".
+// writeJSON writes a report to a file, even if the measurement was interrupted. If path is "", it writes none.
 func writeJSON(path string, report any) error {
 	if path == "" {
 		return nil

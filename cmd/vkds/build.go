@@ -19,14 +19,15 @@ func newBuildCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "build TABLE -o DICT.vkds",
 		Short: "Load a table into a dictionary and save it",
-		Long: `Build loads a table into a dictionary on the device and saves it. Other commands then
-load it faster, checked by checksums, and without being told again which columns and
-types it has. Given a saved dictionary, it builds that anew, as another structure if
---structure says so. The file remembers the structure, and loading it builds that.
+		Long: `Build loads a table into a dictionary and saves that to a file. Other commands
+load the file faster than the table, verify it by its checksums, and need not be
+told its columns and types again. The file records the data structure, which
+loading builds again. Given a saved dictionary, build saves it anew, as another
+structure if --structure names one.
 
-The file is there whole or not at all (see "vkds help output"); what killed runs left
-beside it is removed. A dictionary without pairs replaces nothing, unless
---allow-empty says so.
+The file is replaced atomically (see "vkds help output"). Temporary files that
+killed runs have left beside it are removed. A dictionary without pairs does not
+replace a file, unless --allow-empty is given.
 
 ` + sourceHelp,
 		Example: `  vkds build airports.csv --key id --value altitude -o airports.vkds
@@ -47,7 +48,7 @@ beside it is removed. A dictionary without pairs replaces nothing, unless
 }
 
 func build(ctx context.Context, g *global, s *source, path, output string, allowEmpty bool) error {
-	if err := cmp.Or(dictfile.Check(output), checkInputs(output, path)); err != nil { // now rather than after the work
+	if err := cmp.Or(dictfile.Check(output), checkInputs(output, path)); err != nil { // before the work
 		return err
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
@@ -55,10 +56,11 @@ func build(ctx context.Context, g *global, s *source, path, output string, allow
 	})
 }
 
-// emptyHelp says what dictionaries without pairs replace.
+// emptyHelp is the usage of --allow-empty.
 const emptyHelp = "let a dictionary without pairs replace the file"
 
-// save writes a dictionary to a file, which is there only if that succeeds. path is what its pairs come from.
+// save writes a dictionary to a file, which is created or replaced only if that succeeds. path, for messages, is where
+// the pairs come from.
 func save(ctx context.Context, g *global, dict *dictionary, path, output string, allowEmpty bool) error {
 	if outfile.Replaces(output) && dict.pairs == 0 && !allowEmpty {
 		return fmt.Errorf("%s holds no pairs, so %s is left as it is (--allow-empty has it replaced)", called(path),
@@ -79,7 +81,7 @@ func save(ctx context.Context, g *global, dict *dictionary, path, output string,
 	if err != nil {
 		return err
 	}
-	defer w.Abort() // unless it is closed
+	defer w.Abort() // does nothing after Close
 	w.SetTexts(dict.keys().texts, dict.values().texts)
 	for pairs, err := range dict.Chunks(ctx) {
 		if err := cmp.Or(err, w.Write(pairs.Keys, pairs.Values), ctx.Err()); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// change is what the commands have in common that change a saved dictionary.
+// change is what update and delete have in common, which change a saved dictionary.
 type change struct {
 	saved      source // the dictionary
 	output     string
@@ -27,13 +27,14 @@ type change struct {
 	json       bool
 }
 
-// changeHelp explains it.
-const changeHelp = `The dictionary stays the structure that it is. It is written as a new file beside the
-old one and moved there when it is complete, so whatever interrupts vkds, there is the
-old dictionary or the new one, whole. While one process changes it, another one that
-tries to ends with an error; --wait has it wait for its turn. With -o the dictionary is
-left as it is, and the changed one is written there. One without pairs replaces nothing,
-unless --allow-empty says so.
+// changeHelp explains what they have in common.
+const changeHelp = `The dictionary keeps its structure. Its file is replaced atomically: whatever
+interrupts vkds, either the old dictionary or the new one is there, whole. With
+-o, the changed dictionary is written to another file, and DICT stays as it is. A
+dictionary without pairs does not replace a file, unless --allow-empty is given.
+
+Only one process at a time can change a dictionary. A second one ends with an
+error; with --wait, it waits for its turn.
 
 `
 
@@ -42,22 +43,22 @@ func (x *change) add(c *cobra.Command) {
 	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", "", "`file` to save the changed dictionary in (default: DICT itself)")
 	flags.BoolVar(&x.allowEmpty, "allow-empty", false, emptyHelp)
-	flags.BoolVar(&x.wait, "wait", false, "wait for another process that changes DICT")
+	flags.BoolVar(&x.wait, "wait", false, "if another process is changing DICT, wait for it")
 	flags.BoolVar(&x.json, "json", false, "print one JSON object")
-	// it has no flags: what it is stays
+	// The user can't say how to read or load the dictionary: it keeps its types and its structure.
 	x.saved.flags, x.saved.saved = pflag.NewFlagSet("", pflag.ContinueOnError), true
 	x.saved.into.flags = x.saved.flags
 }
 
-// run loads a dictionary, has it changed, saves it and tells of the measures that apply returns; input is where the
-// changes come from, "" for the command line.
+// run loads a dictionary, calls apply to change it, saves it, and prints the measures that apply returns. file is where
+// the changes come from, "" for the command line.
 func (x *change) run(ctx context.Context, g *global, path, file string,
 	apply func(d *vk.Device, dict *dictionary) ([]measure, error)) error {
 	output := cmp.Or(x.output, path)
 	if path == input.Stdin && x.output == "" {
 		return fmt.Errorf("a dictionary from standard input can't be changed in its place: -o says where to save it")
 	}
-	// now rather than after the work
+	// before the work
 	if err := cmp.Or(dictfile.Check(output), checkInputs("-", path), besideAnswer(x.output)); err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (x *change) run(ctx context.Context, g *global, path, file string,
 		defer release()
 	}
 	return x.saved.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
-		if err := dict.saved.Close(); err != nil { // it has been read, and Windows replaces no file that is open
+		if err := dict.saved.Close(); err != nil { // it has been read, and Windows does not replace an open file
 			return err
 		}
 		dict.saved = nil
@@ -92,7 +93,7 @@ func (x *change) run(ctx context.Context, g *global, path, file string,
 	})
 }
 
-// claim claims the dictionary for a change in its place.
+// claim claims the dictionary for a change in place. If another process has it, claim waits or returns an error.
 func (x *change) claim(ctx context.Context, g *global, path string) (release func(), err error) {
 	switch release, err = outfile.Claim(path); {
 	case !errors.Is(err, outfile.ErrClaimed):
@@ -112,16 +113,17 @@ func newUpdateCommand(g *global) *cobra.Command {
 		Use:   "update DICT TABLE [-o OTHER]",
 		Short: "Insert a table's pairs into a saved dictionary",
 		Long: `Update inserts the pairs of a table, or of another saved dictionary, into a saved
-dictionary: keys that aren't there are inserted with their values, and to those that
-are the table's values are assigned. With --combine they are added, or the lesser or the
-greater value stays; all rows with the same key count then. It prints how many rows were
-inserted, how many assigned and how many skipped, and how many pairs there are now.
+dictionary. If a key is already there, it gets the table's value. With --combine,
+its old and new value are added, or the lesser or the greater one stays; then all
+rows with the same key count, not only the last. Update prints how many rows were
+inserted, how many assigned and how many skipped, and how many pairs there are
+now.
 
-` + changeHelp + `The table's columns are read as being of the dictionary's types, which become wider where
-a row needs it (see "vkds help types"), unless --key-type or --value-type names them.
-Values become wider where a sum needs it, too; a sum beyond the widest type is an error,
-and the dictionary stays as it was. Floats are added in the order of the rows.
-"vkds help tables" tells what a TABLE may be.`,
+` + changeHelp + `The table is read with the dictionary's types, unless --key-type and --value-type
+name others. If a row or a sum does not fit the dictionary's types, they become
+wider (see "vkds help types"). A sum that does not fit the widest type is an
+error, and the dictionary stays as it was. Floats are added in the order of the
+rows. "vkds help tables" explains what a TABLE may be.`,
 		Example: `  vkds update airports.vkds new-airports.csv --key id --value altitude
   vkds update counts.vkds other-counts.vkds -o all-counts.vkds
   vkds update visits.vkds today.csv --combine add
@@ -153,18 +155,18 @@ and the dictionary stays as it was. Floats are added in the order of the rows.
 		},
 	}
 	x.add(c)
-	c.Flags().StringVar(&combine, "combine", "", "`how` a value and the one that is there become one: add, min or max")
-	_ = c.Flags().SetAnnotation("combine", valuesOf, []string{"add", "min", "max"}) // which there is
+	c.Flags().StringVar(&combine, "combine", "", "`how` to combine the values of a key that is already\nthere: add, min or max (default: assign the new value)")
+	_ = c.Flags().SetAnnotation("combine", valuesOf, []string{"add", "min", "max"}) // the flag exists
 	s.addTable(c)
 	return c
 }
 
-// combinations are what --combine may be, and what is done.
+// combinations are the values of --combine.
 var combinations = map[string]structures.Kind{
 	"": structures.Insert, "add": structures.InsertAdd, "min": structures.InsertMin, "max": structures.InsertMax,
 }
 
-// insertInto inserts a table's pairs into a dictionary, whose types become wider where that takes it.
+// insertInto inserts a table's pairs into a dictionary. Its types become wider if a pair needs it.
 func (s *source) insertInto(ctx context.Context, g *global, d *vk.Device, dict *dictionary, path, table string,
 	kind structures.Kind) ([]measure, error) {
 	columns, was := s.options.Columns, dict.types()
@@ -194,7 +196,7 @@ func (s *source) insertInto(ctx context.Context, g *global, d *vk.Device, dict *
 	return []measure{{"inserted", l.rows - l.assigned}, {"assigned", l.assigned}, {"skipped", l.skipped + l.nulls}}, err
 }
 
-// meet tells whether a type or one that it may become is, or may be what another one becomes.
+// meet reports whether two types are the same, or can become so by becoming wider.
 func meet(t, other keytype.Type) bool {
 	both := append(other.Wider(), other)
 	return slices.ContainsFunc(append(t.Wider(), t), func(t keytype.Type) bool { return slices.Contains(both, t) })
@@ -206,12 +208,12 @@ func newDeleteCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "delete DICT [KEY…] [-o OTHER]",
 		Short: "Delete keys from a saved dictionary",
-		Long: `Delete deletes keys from a saved dictionary: those on the command line, else those in
---keys FILE, else those on standard input, one a line. It prints how many were
-deleted, how many weren't there, and how many pairs are left. A key that is named
-twice isn't there the second time.
+		Long: `Delete deletes keys from a saved dictionary. Keys come from the command line, else
+from --keys FILE, else from standard input, one a line. It prints how many were
+deleted, how many were absent, and how many pairs are left. A key that is named
+twice is absent the second time.
 
-` + changeHelp + `"vkds help keys" tells how keys are given.`,
+` + changeHelp + `"vkds help keys" explains how to write keys.`,
 		Example: `  vkds delete airports.vkds 507 3797
   vkds delete airports.vkds --keys closed.txt -o open-airports.vkds`,
 		Args: takes("a DICT, then keys", 1, math.MaxInt),

@@ -10,10 +10,11 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// valuesOf annotates a flag that takes names, separated by commas, or one name, with those that there are.
+// valuesOf is the annotation of a flag that lists the names it accepts.
 const valuesOf = "values"
 
-// completeFlags has shells complete the values of flags that are one of some names, for a command and those below it.
+// completeFlags has shells complete the values of flags that accept a fixed set of names, for a command and its
+// subcommands.
 func completeFlags(c *cobra.Command) {
 	complete := func(f *pflag.Flag) {
 		names := f.Annotations[valuesOf]
@@ -23,7 +24,7 @@ func completeFlags(c *cobra.Command) {
 		switch {
 		case f.Name == "device":
 			_ = c.RegisterFlagCompletionFunc(f.Name, completeDevice)
-		case len(names) > 0: // once a flag, as a command has it
+		case len(names) > 0: // registering fails only if it is done twice
 			_ = c.RegisterFlagCompletionFunc(f.Name, completeNames(names, f.Value.Type() == "stringSlice"))
 		}
 	}
@@ -33,7 +34,7 @@ func completeFlags(c *cobra.Command) {
 	}
 }
 
-// completeNames completes one of some names, or the last of several.
+// completeNames completes a name or, if a flag accepts several, the last one of a list with commas.
 func completeNames(names []string, several bool) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		before := ""
@@ -50,10 +51,10 @@ func completeNames(names []string, several bool) cobra.CompletionFunc {
 	}
 }
 
-// completeDevice completes the kinds of devices, and the numbers of those that there are.
+// completeDevice completes the numbers and the types of the machine's devices.
 func completeDevice(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	var all []string
-	devices, _ := vk.List() // an error is told by the command that is completed
+	devices, _ := vk.List() // the command itself will report the error
 	for _, d := range devices {
 		kind := string(d.Type)
 		all = append(all, cobra.CompletionWithDesc(strconv.Itoa(d.Index), d.Name))

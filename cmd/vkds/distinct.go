@@ -7,7 +7,8 @@ import (
 	"github.com/vkds/vkds/internal/tool/input"
 )
 
-// checkInputs refuses input files that can't be opened, before any work is done, and an output that is one of them.
+// checkInputs returns an error if an input file can't be opened, or if the output is one of the inputs. Commands call
+// it before they begin to work.
 func checkInputs(output string, inputs ...string) error {
 	for _, file := range inputs {
 		if err := input.Check(file); err != nil {
@@ -17,12 +18,12 @@ func checkInputs(output string, inputs ...string) error {
 	return distinct(output, inputs...)
 }
 
-// distinct refuses an output that is one of the inputs, under whatever names: it would be lost, or be read as it grows.
-// "-" is standard output, and among the inputs standard input.
+// distinct returns an error if the output is one of the inputs, even by another name: the input would be lost, or be
+// read while it grows. "-" is standard output as an output, and standard input as an input.
 func distinct(output string, inputs ...string) error {
 	out, err := stat(output, os.Stdout)
 	if err != nil || !out.Mode().IsRegular() {
-		return nil // a new file, a pipe, a terminal; or what will be told when it is written
+		return nil // a new file, a pipe or a terminal; or an error that writing will report
 	}
 	for _, file := range inputs {
 		in, err := stat(file, os.Stdin)
@@ -37,7 +38,7 @@ func distinct(output string, inputs ...string) error {
 	return nil
 }
 
-// besideAnswer refuses an output that is standard output, where a command's answer goes.
+// besideAnswer returns an error if the output is standard output, because a command's answer goes there.
 func besideAnswer(output string) error {
 	out, err := os.Stat(output)
 	if err != nil || out.Mode()&os.ModeCharDevice != 0 {
@@ -49,7 +50,7 @@ func besideAnswer(output string) error {
 	return nil
 }
 
-// errBothFromStdin says that two inputs can't both come from standard input.
+// errBothFromStdin returns the error of two inputs that are both to come from standard input.
 func errBothFromStdin(one, other string) error {
 	return fmt.Errorf("%s and %s can't both come from standard input", one, other)
 }

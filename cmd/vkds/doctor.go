@@ -12,8 +12,7 @@ import (
 	"github.com/vkds/vkds/doctor"
 )
 
-// errUntrusted ends doctor on a device whose results are not to be trusted: run
-// makes a status of it, and says nothing.
+// errUntrusted ends doctor on a device that is not to be trusted. run turns it into an exit status and prints nothing.
 var errUntrusted = errors.New("results on this device are not to be trusted")
 
 func newDoctorCommand(g *global) *cobra.Command {
@@ -22,14 +21,14 @@ func newDoctorCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Test a device for what vkds relies on",
-		Long: `Doctor runs litmus tests on a device, for a few seconds: which workgroups,
-subgroups and lanes make progress concurrently, whether atomics are exact
-and locks protect, in which order writes are seen, how long loops may be, and
-what subgroups of each size do. It prints what was found, what that means, and
-what vkds does on this device.
+		Long: `Doctor runs litmus tests, small programs that show what a device guarantees, for
+a few seconds: which workgroups, subgroups and lanes make progress concurrently,
+whether atomics are exact and locks protect, in which order writes are seen, how
+long loops may be, and what subgroups of each size do. It prints what was found,
+what that means, and what vkds does on this device.
 
-The exit status is 1 where a test failed that vkds relies on, or the driver is
-known to be broken: results on that device are not to be trusted.`,
+The exit status is 1 if a test failed of something that vkds relies on, or if the
+driver is known to be broken. Results on such a device are not to be trusted.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return examine(c.Context(), g, o, asJSON) },
 	}
@@ -58,13 +57,13 @@ func examine(ctx context.Context, g *global, o doctor.Options, asJSON bool) erro
 	return g.answerReport(report{r, p}, asJSON)
 }
 
-// report is what was found of a device, and what vkds does there.
+// report is what doctor found on a device, and what vkds does there.
 type report struct {
 	doctor.Report
 	Plan plan `json:"plan"`
 }
 
-// answerReport answers errUntrusted where the report warns.
+// answerReport prints a report. It returns errUntrusted if the device is not to be trusted.
 func (g *global) answerReport(r report, asJSON bool) error {
 	var err error
 	if asJSON {
@@ -78,10 +77,10 @@ func (g *global) answerReport(r report, asJSON bool) error {
 	return err
 }
 
-// meaningWidth is where lines of a report's sentences break.
+// meaningWidth is the width in columns of a report's sentences.
 const meaningWidth = 72
 
-// printReport writes a report to be read.
+// printReport writes a report for people.
 func (g *global) printReport(r report) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s (%s), %s, Vulkan %s, on %s\n", r.Device.Name, r.Device.Type, r.Device.Driver,

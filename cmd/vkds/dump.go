@@ -24,18 +24,18 @@ func newDumpCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dump DICT-or-TABLE [-o FILE]",
 		Short: "Print all pairs in the order of their keys, or write them to a file",
-		Long: `Dump prints all pairs of a saved dictionary or a table, in the order of their keys (of
-text, in which they came), or with -o writes them to a file. The file's ending says what it becomes, unless
---output-format does:
+		Long: `Dump prints all pairs of a saved dictionary or a table, or with -o writes them to
+a file. Pairs come in the order of their keys; if keys are text, in the order in
+which they first came. --output-format names the format, else the file's ending:
   csv      a line of names, then a pair a line (.csv, .txt, .dat, no ending, and
            standard output)
   jsonl    one JSON object a line (.jsonl, .ndjson)
   parquet  Parquet (.parquet, .pq)
-  arrow    Arrow IPC, its file format (.arrow, .feather, .ipc)
-  arrows   Arrow IPC, its stream format, for pipes (.arrows)
-The columns are called key and value, and have the types of what they hold: u32, u64,
-hex and ip are unsigned integers in Parquet and Arrow, times are timestamps, text is
-strings.
+  arrow    Arrow IPC, the file format (.arrow, .feather, .ipc)
+  arrows   Arrow IPC, the stream format, for pipes (.arrows)
+
+The columns are named key and value. In Parquet and Arrow, u32, u64, hex and ip
+become unsigned integers, times timestamps, and texts strings.
 
 ` + orderedHelp + sourceHelp,
 		Example: `  vkds dump airports.vkds | head
@@ -50,20 +50,20 @@ strings.
 	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", input.Stdin, "`file` to write; \"-\" is standard output")
 	flags.Var(choice[dumpFormat]{&x.format, parseDumpFormat, dumpFormats[:], strings.Join(dumpFormats[:], "|")},
-		"output-format", "what is written; auto: by the file's ending")
+		"output-format", "format of the output; auto: by the file's ending")
 	x.rows.add(flags, pairColumns...)
 	s.add(c, "dump")
 	return c
 }
 
-// dump is what the command's flags say.
+// dump holds the command's flags.
 type dump struct {
 	output string
 	format dumpFormat
 	rows   rowFlags
 }
 
-// check completes the format, and refuses outputs that will not do.
+// check sets the format if the user left it open, and returns an error if the output can't be written in it.
 func (x *dump) check(g *global, file string) (err error) {
 	if err := checkOutput(x.output, file); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (x *dump) check(g *global, file string) (err error) {
 }
 
 func (x *dump) run(ctx context.Context, g *global, s *source, path string) error {
-	if err := x.check(g, path); err != nil { // now rather than after the work
+	if err := x.check(g, path); err != nil { // before the work
 		return err
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
@@ -132,7 +132,7 @@ func (x *dump) write(ctx context.Context, g *global, dict *dictionary, to io.Wri
 	return nil
 }
 
-// dumpFormat is what is written.
+// dumpFormat is a format of the output.
 type dumpFormat uint8
 
 const (
@@ -156,7 +156,7 @@ func parseDumpFormat(name string) (dumpFormat, error) {
 	return 0, fmt.Errorf("unknown format %q (known: %s)", name, strings.Join(dumpFormats[:], ", "))
 }
 
-// formatOf is what a file becomes by its ending.
+// formatOf returns the format that the ending of a file's name stands for.
 func formatOf(path string) (dumpFormat, error) {
 	ending := strings.ToLower(filepath.Ext(path))
 	switch ending {
@@ -175,7 +175,7 @@ func formatOf(path string) (dumpFormat, error) {
 		ending, strings.Join(dumpFormats[1:], ", "))
 }
 
-// columnar says whether a format is not text.
+// columnar reports whether a format is Parquet or Arrow, and so not text.
 func (f dumpFormat) columnar() bool { return f >= dumpParquet }
 
 // pairTable is a table of pairs that is being written.

@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// walk goes through a range of an ordered dictionary.
+// walk is words.Ascend or words.Descend.
 type walk func(o words, ctx context.Context, r keyRange) iter.Seq2[pair, error]
 
 func newMinCommand(g *global) *cobra.Command {
@@ -28,10 +28,10 @@ func newEndCommand(g *global, name, which string, from walk) *cobra.Command {
 	var mustExist bool
 	c := &cobra.Command{
 		Use:   name + " DICT-or-TABLE",
-		Short: "Print the pair of the " + which + " key",
+		Short: "Print the pair with the " + which + " key",
 		Long: strings.ToUpper(name[:1]) + name[1:] +
-			` prints the pair whose key is the ` + which + `; with --limit N, the pairs of
-the ` + which + ` N keys, beginning with the ` + which + `. Of no pairs it prints none.
+			` prints the pair with the ` + which + ` key. With --limit N it prints the pairs
+with the ` + which + ` N keys, the ` + which + ` key first.
 
 ` + orderedHelp + sourceHelp,
 		Example: `  vkds ` + name + ` airports.vkds

@@ -13,16 +13,18 @@ func newInfoCommand(g *global) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "info",
-		Short: "List the devices and what vkds does on them",
-		Long: `Info lists every Vulkan device, the one that vkds prefers first, with the driver
-that answers for it. A device that lacks something that vkds needs is listed with
-the names of what it lacks; what vkds has another way without is listed apart. The
-device that a command would use now, by --device, VKDS_DEVICE or preference, is
-marked.`,
+		Short: "List the devices, and what vkds runs on them",
+		Long: `Info lists every Vulkan device with its driver, the one that vkds prefers first.
+If a device lacks features that vkds needs, "runs" names them. "goes without"
+names optional features that it lacks: vkds works without them.
+
+The device that vkds would use now, by --device, VKDS_DEVICE or preference, is
+marked as chosen. If that is a CPU device which neither of them names,
+dictionaries are kept in the host's memory instead.`,
 		Args: takes("no arguments", 0, 0),
 		RunE: func(*cobra.Command, []string) error { return info(g, asJSON) },
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON array with all that is known of each device")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON array with all properties of each device")
 	return c
 }
 
@@ -82,7 +84,7 @@ func info(g *global, asJSON bool) error {
 	return g.answerTable(titles, rows)
 }
 
-// transpose makes columns of rows.
+// transpose turns rows into columns.
 func transpose(titles []string, rows [][]string) ([]string, [][]string) {
 	turned := make([][]string, len(titles))
 	for i, title := range titles {
@@ -94,7 +96,7 @@ func transpose(titles []string, rows [][]string) ([]string, [][]string) {
 	return turned[0], turned[1:]
 }
 
-// described is what info tells of a device.
+// described is a device as info prints it.
 type described struct {
 	Index    int    `json:"index"`
 	Name     string `json:"name"`

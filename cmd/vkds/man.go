@@ -14,8 +14,8 @@ func newManCommand(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man",
 		Short: "Print the manual page",
-		Long: `Man prints the manual page vkds(1), which holds the help of all commands and topics, for
-the program man.`,
+		Long: `Man prints the manual page vkds(1) in the format of the program man. The page
+holds the help of all commands and topics.`,
 		Example: `  vkds man | man -l -
   vkds man > /usr/local/share/man/man1/vkds.1`,
 		Args: takes("no arguments", 0, 0),
@@ -66,7 +66,7 @@ func (m *manual) command(c *cobra.Command) {
 	}
 }
 
-// text writes paragraphs. Those with columns in them keep their lines.
+// text writes paragraphs. Those that have indented lines, such as tables, keep their line breaks.
 func (m *manual) text(text string) {
 	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
 		if strings.Contains("\n"+paragraph, "\n ") {
@@ -97,7 +97,7 @@ func (m *manual) flags(flags *pflag.FlagSet) {
 	})
 }
 
-// roff writes text so that nothing in it means something to roff.
+// roff escapes what has a meaning in roff.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "^", `\(ha`, "~", `\(ti`).Replace(text)
 	lines := strings.Split(text, "\n")

@@ -10,23 +10,23 @@ import (
 	"golang.org/x/term"
 )
 
-// The rule for what is neither answer nor error: notes are written where standard error is a terminal, and elsewhere
-// with --verbose; progress is shown on a terminal alone; --quiet has neither. So a script hears of errors only.
+// Notes are written if standard error is a terminal or --verbose is given. Progress is shown on a terminal only.
+// --quiet turns off both. So scripts see only errors by default.
 
-// note tells the user something beside the answer, in one line.
+// note prints one line for the user that is neither an answer nor an error.
 func (g *global) note(format string, arguments ...any) {
 	if g.notes() {
 		fmt.Fprintf(g.err, "vkds: "+format+"\n", arguments...)
 	}
 }
 
-// notes tells whether there are any.
+// notes reports whether notes are written.
 func (g *global) notes() bool { return g.verbose || g.watched() }
 
-// watched tells whether somebody sees progress, and wants to.
+// watched reports whether progress is shown.
 func (g *global) watched() bool { return !g.quiet && g.terminal(g.err) }
 
-// terminal tells whether what goes to or comes from a file is a person's.
+// terminal reports whether a file, or the file of an output, is a terminal.
 func (g *global) terminal(file any) bool {
 	if g.isTerminal == nil {
 		return isTerminal(file)
@@ -42,8 +42,8 @@ func isTerminal(file any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// progress returns a function that shows how far a file was read, on a
-// terminal, and one that ends the showing.
+// progress returns a function that shows how far a file was read, and one that removes that from the screen. If
+// progress is not shown, show is nil.
 func (g *global) progress(what string) (show func(read, size int64), end func()) {
 	if !g.watched() {
 		return nil, func() {}
@@ -54,7 +54,7 @@ func (g *global) progress(what string) (show func(read, size int64), end func())
 			bar = progressbar.NewOptions64(size,
 				progressbar.OptionSetWriter(g.err),
 				progressbar.OptionSetDescription(what),
-				progressbar.OptionShowBytes(size < 0), // else the part done says more
+				progressbar.OptionShowBytes(size < 0), // else the percentage says more
 				progressbar.OptionSetWidth(30),
 				progressbar.OptionThrottle(100*time.Millisecond),
 				progressbar.OptionClearOnFinish(),
@@ -69,8 +69,8 @@ func (g *global) progress(what string) (show func(read, size int64), end func())
 	}
 }
 
-// progressBeside is progress of what writes its answer line by line: where that is on a terminal, too, the lines say
-// how far it is, and there is no other.
+// progressBeside is progress for a command that prints its answer while it works. If the answer goes to a terminal, it
+// shows by itself how far the command is, so no progress is shown.
 func (g *global) progressBeside(what string) (show func(read, size int64), end func()) {
 	if g.terminal(g.out) {
 		return nil, func() {}
@@ -78,8 +78,7 @@ func (g *global) progressBeside(what string) (show func(read, size int64), end f
 	return g.progress(what)
 }
 
-// rate says how many of something were done in a time, and how fast, where
-// there were enough to tell.
+// rate describes how many of something were done in a time and, if they are enough to tell, how fast.
 func rate[N int | int64 | uint64](n N, what string, took time.Duration) string {
 	text := fmt.Sprintf("%s %s in %.3g s", grouped(n), what, took.Seconds())
 	switch perSecond := float64(n) / took.Seconds(); {

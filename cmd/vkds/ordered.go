@@ -8,12 +8,12 @@ import (
 )
 
 // orderedHelp explains what the ordered commands have in common.
-const orderedHelp = `Order is that of the keys' type. The dictionary is loaded into a sorted array, or, if
---structure says so or it was saved as one, into a B-link-tree or an LSM.
+const orderedHelp = `Keys have the order of their type. The dictionary is loaded into a sorted array,
+or into a B-link-tree or an LSM if --structure says so or it was saved as one.
 
 `
 
-// neighbor is a question about the order of keys.
+// neighbor describes a command that finds a neighbour of each key.
 type neighbor struct {
 	name, short, what string
 	to                structures.Direction
@@ -39,8 +39,9 @@ func newNeighborCommand(g *global, n neighbor) *cobra.Command {
 	c := &cobra.Command{
 		Use:   n.name + " DICT-or-TABLE [KEY…]",
 		Short: n.short,
-		Long: `For each key asked, ` + n.name + ` finds ` + n.what + `, and prints
-the key asked, the key found and its value; the latter two are empty where there is
+		Long: `For each key asked for, ` + n.name + ` finds
+` + n.what + `. It prints the key
+asked for, the key found and its value; the latter two are empty if there is
 none. Keys come from the command line, else from --keys FILE, else from standard
 input, one a line (see "vkds help keys").
 
@@ -64,17 +65,17 @@ input, one a line (see "vkds help keys").
 }
 
 // rangesFrom says where a command's ranges come from.
-const rangesFrom = `They come from the command line, else from --keys FILE, else from standard input, one
-a line (see "vkds help keys").
+const rangesFrom = `Ranges come from the command line, else from --keys FILE, else from standard
+input, one a line (see "vkds help keys").
 
 `
 
 func newRangeCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "range DICT-or-TABLE [LO:HI…]",
-		Short: "List the pairs of ranges of keys",
-		Long: `Range prints the pairs whose keys are in a range, in the order of their keys; of
-several ranges one after the other, in the order asked.
+		Short: "List the pairs in ranges of keys",
+		Long: `Range prints the pairs whose keys are in a range, in the order of their keys.
+Several ranges are printed one after the other, in the order asked for.
 
 ` + rangesHelp + rangesFrom + orderedHelp + sourceHelp,
 		Example: `  vkds range UnicodeData.txt --delimiter ';' --key-type hex --value 4 1F600:1F64F
@@ -96,7 +97,7 @@ func newCountCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "count DICT-or-TABLE [LO:HI…]",
 		Short: "Count the keys in ranges",
-		Long: `Count prints how many keys are in each range: the range's two ends and the number.
+		Long: `Count prints how many keys are in each range: its two ends, and the number.
 
 ` + rangesHelp + rangesFrom + orderedHelp + sourceHelp,
 		Example: `  vkds count UnicodeData.txt --delimiter ';' --key-type hex --value 4 0:7F 1F600:1F64F
@@ -119,11 +120,11 @@ type listing struct {
 	ctx    context.Context
 	dict   *dictionary
 	ranges []keyRange
-	counts []uint32 // of pairs in them
+	counts []uint32 // of pairs in each
 }
 
-// each hands the pairs of all ranges out, in order, and not many at a time. By the counts, many small ranges are
-// fetched together and a large one piece by piece.
+// each calls use with the pairs of all ranges, in order. To keep the parts of about one size, it fetches many small
+// ranges together and a large range piece by piece.
 func (l *listing) each(use func(keys, values []uint64) error) error {
 	for at := 0; at < len(l.ranges); {
 		if l.counts[at] > partLength {

@@ -51,8 +51,8 @@ func (closedFile) Write([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "write", Path: "", Err: syscall.EBADF}
 }
 
-// checkOutput returns an error if the output can't be written, if the input can't be read, or if they are the same file.
-// The output "-" is standard output.
+// checkOutput returns an error if the output can't be written, if the input can't be read, or if they are the same
+// file. The output "-" is standard output.
 func checkOutput(output, file string) error {
 	if output != input.Stdin {
 		if err := outfile.Check(output); err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// partLength is how many pairs are handed out at a time.
+// partLength is the greatest number of pairs in a part.
 const partLength = 1 << 18
 
-// inParts hands the pairs of a sequence out, many at a time and in its order, in slices that are valid until use
-// returns.
+// inParts calls use with the pairs of a sequence in its order, up to partLength at a time. The slices are valid until
+// use returns.
 func inParts(pairs iter.Seq2[pair, error], use func(keys, values []uint64) error) error {
 	keys, values := make([]uint64, 0, partLength), make([]uint64, 0, partLength)
 	for pair, err := range pairs {
@@ -29,10 +29,10 @@ func inParts(pairs iter.Seq2[pair, error], use func(keys, values []uint64) error
 	return use(keys, values)
 }
 
-// pairColumns are the columns of answers that are pairs.
+// pairColumns are the columns of answers whose rows are pairs.
 var pairColumns = []string{"key", "value"}
 
-// answerPairs loads a DICT-or-TABLE and answers with those of its pairs that write writes.
+// answerPairs loads a DICT-or-TABLE and prints an answer whose pairs write writes.
 func (g *global) answerPairs(ctx context.Context, s *source, path string, rows rowFlags,
 	write func(d *vk.Device, dict *dictionary, a *answer) error) error {
 	if err := checkInputs("-", path); err != nil {

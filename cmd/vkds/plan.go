@@ -7,13 +7,13 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// protocols say how pairs are changed while others are, by the width of their keys and values.
+// protocols describe how threads of the device change pairs concurrently, by the width of keys and values.
 type protocols struct {
 	Bits32 string `json:"32_bits"`
 	Bits64 string `json:"64_bits"`
 }
 
-// protocolsWith are those of a device with 64-bit atomics, or of one without.
+// protocolsWith returns the protocols of a device with or without 64-bit atomics.
 func protocolsWith(atomics bool) protocols {
 	if atomics {
 		return protocols{"a pair by one 64-bit atomic",
@@ -23,19 +23,20 @@ func protocolsWith(atomics bool) protocols {
 		"under a slab's or a node's latch"}
 }
 
-// plan is what vkds will do on a device: which of its ways it takes.
+// plan is what vkds will do on a device, as doctor prints it.
 type plan struct {
-	// Protocol is "64-bit" where there are atomics of so many bits, else "32-bit"; Protocols say what follows.
+	// Protocol is "64-bit" if the device has 64-bit atomics, else "32-bit". Protocols say what follows from that.
 	Protocol     string    `json:"protocol"`
 	Protocols    protocols `json:"protocols"`
 	SubgroupSize int       `json:"subgroup_size"` // lanes
-	FindTile     int       `json:"find_tile"`     // lanes that read a slab together: in read-only lookups,
-	UpdateTile   int       `json:"update_tile"`   // in concurrent lookups and updates,
-	WalkTile     int       `json:"walk_tile"`     // and in walks over whole tables
-	// Transfers are "direct", copies in memory that host and device share, or "staged", through a ring.
+	FindTile     int       `json:"find_tile"`     // lanes that read a slab together in read-only lookups
+	UpdateTile   int       `json:"update_tile"`   // the same in concurrent lookups and updates
+	WalkTile     int       `json:"walk_tile"`     // the same in walks over whole tables
+	// Transfers is "direct" for copies in memory that host and device share, "staged" for copies through a ring of
+	// buffers.
 	Transfers string       `json:"transfers"`
-	Lacks     []vk.Feature `json:"lacks"`    // optional features that it goes without
-	Platform  string       `json:"platform"` // the system and the processor that this program was built for
+	Lacks     []vk.Feature `json:"lacks"`    // optional features that the device does not have
+	Platform  string       `json:"platform"` // the system and processor that vkds was built for
 }
 
 func planFor(d *vk.Device) plan {

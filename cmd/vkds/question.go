@@ -11,22 +11,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// errAbsent ends a command with --must-exist where a key is not there: run makes a status
-// of it, and says nothing.
+// errAbsent ends a command with --must-exist if a key is absent. run turns it into an exit status and prints nothing.
 var errAbsent = errors.New("a key is absent")
 
-// keyQuestion is what a command asks about keys.
+// keyQuestion describes a command that looks up keys.
 type keyQuestion struct {
 	ordering  string   // the command's name if it needs an ordered structure
-	mustExist string   // what the flag of this name does
+	mustExist string   // the usage of --must-exist
 	columns   []string // of the answer
 
-	// ask looks some keys up. It returns which of them it found, and what gives the row about one its values.
+	// ask looks up some keys. It returns which of them it found, and a function that writes the row about the i-th key.
 	ask func(ctx context.Context, dict *dictionary, keys numbers) (found []bool, write func(r *row, i int), err error)
 }
 
-// aboutKeys gives a command its arguments, its flags and what it does: it answers part by part, so that there may be
-// more keys than memory.
+// aboutKeys gives a command its arguments, its flags and its RunE. That answers part by part, so that there may be more
+// keys than fit into memory.
 func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 	var s source
 	var a asked
@@ -79,7 +78,7 @@ func trues(all []bool) (n int) {
 	return n
 }
 
-// minusIsNoFlag explains the error of a key that was taken for a flag.
+// minusIsNoFlag explains, in the error of an unknown flag, how to write a key that begins with a minus sign.
 func minusIsNoFlag(c *cobra.Command, err error) error {
 	if strings.HasPrefix(err.Error(), "unknown shorthand flag") {
 		return fmt.Errorf("%w; before keys that begin with a minus sign there must be a \"--\" (see %s --help)", err,
@@ -88,16 +87,16 @@ func minusIsNoFlag(c *cobra.Command, err error) error {
 	return flagError(c, err)
 }
 
-// rangeQuestion is what a command asks about ranges of keys.
+// rangeQuestion describes a command about ranges of keys.
 type rangeQuestion struct {
 	columns []string // of the answer
 
-	// print prints the answer about some ranges, as they are asked and as the dictionary has them; counts are how many
-	// keys each has.
+	// print prints the answer about some ranges: asked has their ends as the user wrote them, ranges their words, and
+	// counts the number of keys in each.
 	print func(ctx context.Context, dict *dictionary, asked batch, ranges []keyRange, counts []uint32, a *answer) error
 }
 
-// aboutRanges gives a command its arguments, its flags and what it does, part by part as aboutKeys.
+// aboutRanges is aboutKeys for ranges.
 func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 	var s source
 	var a asked

@@ -2,7 +2,7 @@ package main
 
 import "slices"
 
-// sorter sorts pairs of words. Its memory serves the next ones, too.
+// sorter sorts pairs of words. It keeps its memory for the next call.
 type sorter struct{ keys, values []uint64 }
 
 const (
@@ -10,8 +10,8 @@ const (
 	digits    = (64 + digitBits - 1) / digitBits
 )
 
-// sort sorts pairs by their keys, and leaves equal keys in their order: a radix sort, which begins at the lowest digit
-// and passes over those that all keys have in common.
+// sort sorts pairs by their keys; equal keys stay in their order. It is a radix sort from the lowest digit up, which
+// skips digits that all keys have in common.
 func (s *sorter) sort(keys, values []uint64) {
 	n := len(keys)
 	if slices.IsSorted(keys) {

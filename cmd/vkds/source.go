@@ -20,60 +20,61 @@ import (
 )
 
 // sourceHelp says where a command's DICT-or-TABLE is explained.
-const sourceHelp = `"vkds help tables" tells what a TABLE may be and how its columns are read, "vkds help
-types" what they may hold.`
+const sourceHelp = `"vkds help tables" explains what a TABLE may be and how its columns are read,
+"vkds help types" what they may hold.`
 
 // source is the DICT-or-TABLE of a command, and the flags that say how to read it.
 type source struct {
 	flags   *pflag.FlagSet
-	options input.Options // of the columns the first holds the keys, the second the values
+	options input.Options // the first column holds the keys, the second the values
 	text    delimitedFlags
 	into    structureFlags
-	saved   bool // only saved dictionaries will do
-	looks   bool // the command looks at the structure itself, so that a CPU driver's device will do
+	saved   bool // only saved dictionaries are accepted
+	looks   bool // the command is about the structure itself, so a CPU device is used if there is no GPU
 
-	// ready, if not nil, is called with a column of keys that are asked for, when the type of the keys is known and
-	// nothing has been loaded yet: what is wrong with what a command is asked is told before a large table is read.
-	// The keys of a table may turn out to be of a wider type.
+	// ready, if not nil, is called with the column of keys to look up when the type of the keys is known, before
+	// anything is loaded. So an error in the keys to look up is reported before a large table is read. The keys of a
+	// table may later turn out to be of a wider type.
 	ready func(key input.Column) error
 }
 
-// forTables are the flags that saved dictionaries have no use for.
+// forTables are the flags that do not apply to saved dictionaries.
 var forTables = []string{"key", "value", "key-type", "value-type", "format", "null", "skip-invalid", "delimiter",
 	"header", "no-header", "comment"}
 
-// add adds the flags to a command. ordering is its name if it needs an ordered structure, else "".
+// add adds the flags to a command. ordering is the command's name if it needs an ordered structure, else "".
 func (s *source) add(c *cobra.Command, ordering string) {
 	s.addTable(c)
 	s.into.add(c.Flags(), ordering)
 	s.options.Columns[0].Ordered, s.options.Columns[1].Ordered = s.into.ordersKeys(), ordering == "top"
 }
 
-// addTable is add for a command that has another say what the structure is.
+// addTable is add without the flags that choose a structure.
 func (s *source) addTable(c *cobra.Command) {
 	flags := c.Flags()
 	s.flags, s.options.Columns = flags, make([]input.Column, 2)
 	key, value := &s.options.Columns[0], &s.options.Columns[1]
-	flags.StringVar(&key.Name, "key", "", "`column` of the keys: name, or number from 1 (default 1)")
-	flags.StringVar(&value.Name, "value", "", "`column` of the values: name, or number from 1 (default 2)")
-	addType(flags, key, "key-type", "what keys are: "+typeHelp)
-	addType(flags, value, "value-type", "what values are, likewise")
+	flags.StringVar(&key.Name, "key", "", "`column` of the keys: its name or number (default 1)")
+	flags.StringVar(&value.Name, "value", "", "`column` of the values: its name or number (default 2)")
+	addType(flags, key, "key-type", "type of the keys: "+typeHelp)
+	addType(flags, value, "value-type", "type of the values, likewise")
 	flags.Var(formatFlag(&s.options.Format), "format",
-		"how the table is stored: csv, parquet, arrow,\nor binary, u32le, u32be, u64le or u64be")
+		"format of the table: csv, parquet, arrow, or binary:\nu32le, u32be, u64le, u64be")
 	s.text.add(flags)
 	addNull(flags, &s.options)
-	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "pass over rows that can't be read, and count them")
+	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "skip rows that can't be read, and count them")
 }
 
-// addSaved is add for a command that takes saved dictionaries alone.
+// addSaved is add for a command that takes only saved dictionaries.
 func (s *source) addSaved(c *cobra.Command) {
 	s.flags, s.saved = c.Flags(), true
 	s.into.add(s.flags, "")
 }
 
-// use opens the device, loads a DICT-or-TABLE meanwhile, and has it used.
+// use opens the device while it reads a DICT-or-TABLE, loads that, and calls use with both. The device is nil if the
+// dictionary is in the host's memory.
 func (s *source) use(ctx context.Context, g *global, path string, use func(*vk.Device, *dictionary) error) (err error) {
-	if _, _, err := s.into.choose("", nil); err != nil { // now rather than after the work
+	if _, _, err := s.into.choose("", nil); err != nil { // before the work
 		return err
 	}
 	open := g.openGPU
@@ -94,8 +95,7 @@ func (s *source) use(ctx context.Context, g *global, path string, use func(*vk.D
 	return use(d, dict)
 }
 
-// load loads a saved dictionary or a table into the device's memory. Close the
-// dictionary.
+// load loads a saved dictionary or a table into the memory of the device or the host. The caller closes the dictionary.
 func (s *source) load(ctx context.Context, g *global, device *opening, path string) (dict *dictionary, err error) {
 	for dict, err = s.pass(ctx, g, device, path); g.takeForText(path, s.options.Columns, err); {
 		dict, err = s.pass(ctx, g, device, path)
@@ -103,8 +103,8 @@ func (s *source) load(ctx context.Context, g *global, device *opening, path stri
 	return dict, err
 }
 
-// takeForText tells whether a file is to be read again because columns that were taken for numbers are text, as a
-// leading zero shows that came late, and makes them text.
+// takeForText handles the error of a column that was taken for numbers and turned out to be text, because a number with
+// a leading zero or a plus sign came late. It makes the column text and reports whether the file is to be read again.
 func (g *global) takeForText(path string, columns []input.Column, err error) bool {
 	var code *input.CodeError
 	if !errors.As(err, &code) || !input.Again(path) || !input.TakeForText(columns, err) {
@@ -160,14 +160,13 @@ func (s *source) pass(ctx context.Context, g *global, device *opening, path stri
 // opened is a table or a saved dictionary that is being read.
 type opened struct {
 	file       *input.File
-	table      *input.Reader          // of these two
-	saved      *dictfile.Reader       // one is nil
-	key, value keytype.Type           // as far as it was read
-	show       func(read, size int64) // how far a saved dictionary was read; may be nil
+	table      *input.Reader          // nil if it is a saved dictionary
+	saved      *dictfile.Reader       // nil if it is a table
+	key, value keytype.Type           // of a table: as far as it was read
+	show       func(read, size int64) // shows how far a saved dictionary was read; may be nil
 }
 
-// open tells a saved dictionary from a table, by its first bytes or its name's
-// ending, and begins to read it.
+// open begins to read a file. It tells a saved dictionary from a table by the first bytes or the ending of the name.
 func (s *source) open(ctx context.Context, path string, show func(read, size int64)) (in *opened, err error) {
 	in = &opened{show: show}
 	if in.file, err = input.OpenFile(ctx, path); err != nil {
@@ -192,7 +191,7 @@ func (s *source) open(ctx context.Context, path string, show func(read, size int
 
 func (in *opened) close() {
 	if in.table != nil {
-		in.table.Close() // and the file with it
+		in.table.Close() // closes the file, too
 	} else {
 		in.file.Close()
 	}
@@ -231,7 +230,7 @@ func (s *source) openTable(in *opened) (err error) {
 	return nil
 }
 
-// read reads pairs as the readers do.
+// read is a readFunc.
 func (in *opened) read(b *batch) error {
 	if in.table == nil {
 		return reading(in.saved, in.show)(b)
@@ -242,7 +241,7 @@ func (in *opened) read(b *batch) error {
 	return err
 }
 
-// width is that of a saved dictionary. Tables have that of their types.
+// width returns the least width that the dictionary must have: that of the saved one. For tables, the types decide.
 func (in *opened) width() structures.Width {
 	if in.saved == nil {
 		return structures.Bits32
@@ -250,8 +249,8 @@ func (in *opened) width() structures.Width {
 	return in.saved.Header().Width
 }
 
-// expected is how many rows a file says it has, 0 where it says none. No more than one a byte is believed: what there
-// is beyond makes the dictionary grow.
+// expected returns how many rows a file claims to have, 0 if it does not say. A broken file may claim too many, so
+// expected returns at most one a byte. If there are more, the dictionary grows.
 func (in *opened) expected() int {
 	rows := int64(0)
 	if in.saved != nil {
@@ -270,7 +269,7 @@ func (in *opened) skipped() (invalid, nulls int64) {
 	return in.table.Skipped(), in.table.Nulls()
 }
 
-// inSaved names the file where its parameter is what makes no sense, not a flag's.
+// inSaved adds the name of the file to an error that is about a parameter in it.
 func inSaved(name string, err error) error {
 	var p *parameterError
 	if errors.As(err, &p) {
@@ -279,9 +278,9 @@ func inSaved(name string, err error) error {
 	return err
 }
 
-// reading reads the pairs of a saved dictionary, and shows, unless show is nil, how far it has got.
+// reading returns a readFunc for the pairs of a saved dictionary. show, if not nil, is called with how far it has got.
 func reading(r *dictfile.Reader, show func(read, size int64)) readFunc {
-	key, value, _ := dictfile.Types(r.Header()) // whose names it has checked
+	key, value, _ := dictfile.Types(r.Header()) // r has checked their names
 	return func(b *batch) error {
 		r.SetTexts(b.texts[0], b.texts[1])
 		n, err := r.Read(b.keys, b.values)
@@ -298,22 +297,22 @@ type loader struct {
 	dictionary
 	ctx      context.Context
 	opening  *opening
-	device   *vk.Device       // nil before the first batch, and of dictionaries in the host's memory
-	least    structures.Width // of the dictionary
-	expected int              // rows, where that is known before the end
+	device   *vk.Device       // nil before the first batch, and for dictionaries in the host's memory
+	least    structures.Width // the least width that the dictionary may have
+	expected int              // rows; 0 if that is not known in advance
 	rows     int64
-	sums     bool  // values are added to those that are there (sum)
-	tells    bool  // what becomes of rows: whoever changes a dictionary is told
-	assigned int64 // rows whose key was there
-	skipped  int64 // that couldn't be read
-	nulls    int64 // rows without a value, which were passed over, too
+	sums     bool  // values are added to those that keys have (sum)
+	tells    bool  // count assigned
+	assigned int64 // rows whose key was there, if tells is set
+	skipped  int64 // rows that couldn't be read
+	nulls    int64 // rows without a value, which were skipped, too
 	sorter   sorter
-	all      batch           // all pairs so far, if the dictionary is built of them at once
-	combine  structures.Kind // what is done with the values of keys that are there; 0: the table's are assigned
+	all      batch           // all pairs so far, if buildsWhole
+	combine  structures.Kind // what to do with the value of a key that is there; 0: assign the new one
 }
 
-// read reads a file into the dictionary. begin is told of the file once it is open. Unless begin has made it the
-// loader's saved dictionary, it is closed at the end.
+// read reads a file into the dictionary. It calls begin when the file is open. It closes the file at the end, unless
+// begin has made it the loader's saved dictionary.
 func (l *loader) read(g *global, s *source, path string, begin func(*opened) error) error {
 	show, end := g.progress("loading " + filepath.Base(path))
 	s.options.Note = func(text string) { g.note("%s", text) }
@@ -325,7 +324,7 @@ func (l *loader) read(g *global, s *source, path string, begin func(*opened) err
 		return in.read, begin(in)
 	}, l.insert)
 	var together *keytype.TogetherError
-	if errors.As(err, &together) && in.saved != nil { // tables say in which row
+	if errors.As(err, &together) && in.saved != nil { // tables have an error of their own, with the row
 		err = fmt.Errorf("%s: numbers of type %s are of no type that also holds %s, which was there before",
 			in.file.Name(), together.Value.Type, together.Before)
 	}
@@ -342,7 +341,7 @@ func (l *loader) read(g *global, s *source, path string, begin func(*opened) err
 	return err
 }
 
-// batches reads an input as the function batches does, while the device is opened, which use finds there.
+// batches is the function batches, but reads while the device is being opened. use is called when it is open.
 func (l *loader) batches(open func(context.Context) (readFunc, error), use func(batch) error) error {
 	return l.opening.beside(l.ctx, func(ctx context.Context) error {
 		err := batches(ctx, open, func(b batch) (err error) {
@@ -351,12 +350,12 @@ func (l *loader) batches(open func(context.Context) (readFunc, error), use func(
 			}
 			return use(b)
 		})
-		l.device, _ = l.opening.wait() // where there was no batch
+		l.device, _ = l.opening.wait() // if there was no batch
 		return err
 	})
 }
 
-// insert adds a batch: of equal keys the last one counts, within it and beyond.
+// insert adds a batch. If keys are equal, in the batch or in earlier ones, the last pair counts.
 func (l *loader) insert(b batch) error {
 	if err := l.become(b); err != nil {
 		return err
@@ -391,17 +390,18 @@ func (l *loader) insert(b batch) error {
 	return nil
 }
 
-// sorts says that pairs are sorted before they are inserted: the kernels of a CPU device take many times as long.
+// sorts reports whether pairs are sorted before they are inserted. They are if there is no GPU: the kernels of a CPU
+// device would take many times as long.
 func (l *loader) sorts() bool {
 	return l.structure.ordered && l.key != keytype.Text && (l.device == nil || l.device.Info().Type == vk.CPU)
 }
 
-// buildsWhole says that the dictionary is built of all pairs at once.
+// buildsWhole reports whether the dictionary is built of all pairs at once.
 func (l *loader) buildsWhole() bool {
 	return l.device != nil && l.saved != nil && l.value != keytype.Text && (l.sorts() || l.needsOrder())
 }
 
-// needsOrder says that pairs go from a saved structure without an order to one that has it.
+// needsOrder reports whether pairs go from a saved structure without an order to one that has it.
 func (l *loader) needsOrder() bool {
 	return l.structure.ordered && l.key != keytype.Text && !known[find(l.saved.Header().Structure)].ordered
 }
@@ -416,9 +416,9 @@ func (l *loader) buildWhole() (err error) {
 	return err
 }
 
-// wide is the width that the dictionary has to have.
+// wide returns the width that the dictionary must have.
 func (l *loader) wide() structures.Width {
-	if l.key == keytype.Text { // whose hashes the device has
+	if l.key == keytype.Text { // the device has hashes of 64 bits
 		return structures.Bits64
 	}
 	return max(l.least, l.key.Width(), l.value.Width())
@@ -438,14 +438,14 @@ func (l *loader) create(capacity int) (err error) {
 	return err
 }
 
-// become makes the dictionary one of types that a batch has words in, too, and the batch's words its own. Where its
-// words are others than before, all that is there moves to a new one.
+// become gives the dictionary types that also hold a batch, and converts the batch to them. If that changes words that
+// the dictionary holds, it moves its pairs to a new one.
 func (l *loader) become(b batch) error {
 	if len(b.keys) == 0 {
 		return nil
 	}
 	old, types := l.dictionary, l.types()
-	if l.words == nil { // and holds nothing
+	if l.words == nil { // it is empty
 		types = [2]keytype.Type(b.types)
 	}
 	for i, words := range [][]uint64{b.keys, b.values} {
@@ -461,19 +461,19 @@ func (l *loader) become(b batch) error {
 	}
 	l.key, l.value = types[0], types[1]
 	if l.combine == structures.InsertAdd && l.wide() == structures.Bits64 {
-		l.value = l.value.Above() // which sums may be that have room
+		l.value = l.value.Above() // so that sums have room
 	}
 	switch {
 	case old.words == nil || old.key == l.key && old.value == l.value:
 		return nil
-	case l.index != nil: // the values are the host's
-		l.value.Widen(old.value, l.textual.rows) // which have words there
+	case l.index != nil: // the host has the values
+		l.value.Widen(old.value, l.textual.rows) // Join has found that they have words
 		return nil
 	}
 	return l.move(old, len(b.keys))
 }
 
-// move moves the pairs of a dictionary of other types to a new one, with room for some more.
+// move moves the pairs of a dictionary of other types to a new one, with room for more.
 func (l *loader) move(old dictionary, more int) error {
 	pairs, err := old.Len(l.ctx)
 	if err != nil {
@@ -490,7 +490,7 @@ func (l *loader) move(old dictionary, more int) error {
 			return err
 		}
 		keys, values := slices.Clone(chunk.Keys), slices.Clone(chunk.Values)
-		l.key.Widen(old.key, keys) // which have words, as have all of the old dictionary
+		l.key.Widen(old.key, keys) // Join has found that all have words
 		l.value.Widen(old.value, values)
 		if err := l.UpdateInto(l.ctx, structures.Insert, keys, values, nil); err != nil {
 			return err
@@ -499,7 +499,7 @@ func (l *loader) move(old dictionary, more int) error {
 	return nil
 }
 
-// finish ends the loading of a file.
+// finish completes the dictionary after its file was read.
 func (l *loader) finish(path string) (err error) {
 	if l.buildsWhole() && l.rows > 0 {
 		if err := l.buildWhole(); err != nil {
@@ -519,7 +519,7 @@ func (l *loader) finish(path string) (err error) {
 	return nil
 }
 
-// allSkipped says that an input holds nothing but what is passed over, if that was something.
+// allSkipped returns the error of an input all of whose rows were skipped. It returns nil for an empty input.
 func allSkipped(path string, invalid, nulls int64) error {
 	switch {
 	case invalid > 0:
@@ -532,7 +532,7 @@ func allSkipped(path string, invalid, nulls int64) error {
 	return nil
 }
 
-// noteNulls tells of rows that were passed over because they have no value.
+// noteNulls notes how many rows were skipped because they have no value.
 func (g *global) noteNulls(file string, n int64) {
 	if n > 0 {
 		g.note("%s: passed over %s without a value (--null reads them as one)", file, plural(n, "row"))

@@ -21,12 +21,15 @@ func newStatsCommand(g *global) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "stats DICT-or-TABLE",
-		Short: "Load a dictionary and tell its size, load and memory",
-		Long: `Stats loads a saved dictionary or a table and measures what it became on the
-device: pairs and memory; of a hash table buckets, slabs, load and utilisation,
-the bytes of pairs over the bytes of slabs; of a tree its height, the nodes of
-each level from the leaves on, and how full the leaves are; of an LSM its levels
-and the share of elements that are stale.
+		Short: "Print the size, load and memory of a dictionary",
+		Long: `Stats loads a saved dictionary or a table on the device and measures it:
+  all           pairs and bytes of memory
+  hash table    buckets, slabs, load, and utilization: the bytes of pairs divided
+                by the bytes of slabs
+  tree          height, nodes of each level from the leaves up, and how full the
+                leaves are
+  LSM           pairs of each level, and elements that are stale: deleted or
+                replaced, but not removed yet
 
 ` + sourceHelp,
 		Example: `  vkds stats airports.vkds
@@ -85,14 +88,13 @@ func (g *global) answerMeasures(measures []measure, asJSON bool) error {
 	return g.answerTable([]string{"measure", "value"}, rows)
 }
 
-// measure is one line of the answer.
+// measure is one line of an answer that describes one thing.
 type measure struct {
 	name  string
 	value any
 }
 
-// json is the value as JSON has it, which knows no infinite numbers and none that
-// are no number.
+// json returns the value for JSON: nil for infinite numbers and NaN, which JSON does not have.
 func (m measure) json() any {
 	if x, ok := m.value.(float64); ok && (math.IsInf(x, 0) || math.IsNaN(x)) {
 		return nil
@@ -110,7 +112,7 @@ func (m measure) text() string {
 	return fmt.Sprint(m.value)
 }
 
-// statsOf are the statistics of a structure, of whatever width.
+// statsOf returns the statistics of a structure of either width.
 func statsOf[I interface {
 	Stats(context.Context) (S, error)
 }, S any](ctx context.Context, d any) (S, error) {
@@ -181,7 +183,7 @@ func sortedArrayMeasures(ctx context.Context, d any) ([]measure, error) {
 	return []measure{{"pairs", s.Pairs}, {"bytes", s.Bytes}}, err
 }
 
-// lengths are the numbers of buckets of 1, 2, … slabs, as far as there are any.
+// lengths returns how many buckets have 1, 2, … slabs, up to the most that one has.
 func lengths(s slabhash.Stats) []uint64 {
 	n := len(s.Lengths)
 	for n > 0 && s.Lengths[n-1] == 0 {

@@ -23,25 +23,25 @@ import (
 // structure is a data structure that a dictionary may be kept in.
 type structure struct {
 	name      string
-	ordered   bool    // a structures.Ordered, of which of equal keys in a batch the last one counts
-	parameter string  // the flag that is its own, and what a saved dictionary keeps of it; "" for none
-	least     float64 // of what makes sense of it,
+	ordered   bool    // it is a structures.Ordered
+	parameter string  // the name of its own flag, which saved dictionaries use, too; "": it has none
+	least     float64 // the least value of the parameter
 	most      float64
 	create    [2]create  // by the width of keys and values
-	build     [2]builder // of ordered ones
+	build     [2]builder // the same; only for ordered structures
 	measures  func(ctx context.Context, d any) ([]measure, error)
-	// looks at all of it in the device's memory; nil: there is no such check
+	// check verifies the whole structure in the device's memory; nil: there is nothing that does
 	check func(ctx context.Context, d any) error
-	draw  func(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error // nil: there is no picture
+	draw  func(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error // nil: it can't be drawn
 }
 
-// create makes an empty one.
+// create makes an empty structure.
 type create func(ctx context.Context, d *vk.Device, capacity int, parameter float64) (words, error)
 
-// builder makes one of pairs.
+// builder makes a structure of pairs.
 type builder func(ctx context.Context, d *vk.Device, keys, values []uint64, parameter float64) (words, error)
 
-// made are the words of a new dictionary.
+// made wraps a new dictionary.
 func made[W structures.Word, D structures.Dictionary[W, W]](d D, err error) (words, error) {
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func buildSortedArray[W structures.Word](ctx context.Context, d *vk.Device, keys
 	return made[W](sortedarray.Build[W, W](ctx, d, narrow[W](keys), narrow[W](values), sortedarray.Options{}))
 }
 
-// make makes an empty one, in the host's memory if there is no device.
+// make makes an empty dictionary, in the host's memory if d is nil.
 func (s structure) make(ctx context.Context, d *vk.Device, w structures.Width, capacity int,
 	parameter float64) (words, error) {
 	switch {
@@ -100,7 +100,7 @@ func onHost[W structures.Word](ordered bool) (words, error) {
 	return made[W](host.NewMap[W, W](), nil)
 }
 
-// narrow are words in W.
+// narrow converts words to W.
 func narrow[W structures.Word](all []uint64) []W { return narrowed[W](new([]W), all) }
 
 // known are the structures, in the order of the help.
@@ -128,7 +128,7 @@ func checkTree(ctx context.Context, d any) error {
 	return d.(interface{ Inspect() btree.Inspection }).Inspect().Check(ctx)
 }
 
-// structureNames are those of all structures, or of the ordered ones.
+// structureNames returns the names of all structures, or only of the ordered ones.
 func structureNames(ordered bool) (names []string) {
 	for _, x := range known {
 		if x.ordered || !ordered {
@@ -138,10 +138,10 @@ func structureNames(ordered bool) (names []string) {
 	return names
 }
 
-// structureError says that a structure can't do what it is chosen for.
+// structureError reports a structure that is unknown, or that keeps no order although a command needs one.
 type structureError struct {
 	name string
-	need string // what it is chosen for; "": there is no structure of that name
+	need string // the command that needs an order; "": the structure is unknown
 }
 
 func (e *structureError) Error() string {
@@ -159,7 +159,7 @@ type structureFlags struct {
 	load     float64
 	fill     float64
 	batch    uint32
-	ordering string // the command, where it needs an ordered structure
+	ordering string // the command's name if it needs an ordered structure, else ""
 }
 
 // add adds the flags. ordering is the command's name if it needs an order, else "".
@@ -167,18 +167,18 @@ func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 	s.flags, s.ordering = flags, ordering
 	known := structureNames(ordering != "")
 	flags.Var(structureName{&s.name, known}, "structure", fmt.Sprintf("the dictionary's data structure:\n%s\n"+
-		"(default %s, or what a saved dictionary was)", strings.Join(known, ", "), s.standard()))
+		"(default %s, or that of the saved dictionary)", strings.Join(known, ", "), s.standard()))
 	if ordering == "" {
-		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that it is laid out for\n(default 0.7, or "+
-			"what a saved dictionary had)")
+		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that the table is\nsized for (default "+
+			"0.7, or as saved)")
 	}
-	flags.Float64Var(&s.fill, "fill", 0, "of btree: share of a node's slots\nthat its splitting fills\n"+
-		"(default 0.53, or what a saved dictionary had)")
-	flags.Uint32Var(&s.batch, "batch", 0, "of lsm: pairs in its smallest level, a power of two\n(default 2^18, or "+
-		"what a saved dictionary had)")
+	flags.Float64Var(&s.fill, "fill", 0, "of btree: share of a node's slots that are filled\nafter a split "+
+		"(default 0.53, with 64 bits 0.67, or as saved)")
+	flags.Uint32Var(&s.batch, "batch", 0, "of lsm: pairs in the smallest level, a power of two\n(default 2^18, "+
+		"or as saved)")
 }
 
-// structureName is the flag's value: choose tells of names that won't do.
+// structureName is the value of --structure. It accepts any name; choose returns the error of one that won't do.
 type structureName struct {
 	name  *string
 	known []string
@@ -207,9 +207,10 @@ func (s *structureFlags) standard() string {
 	return "slabhash"
 }
 
-// choose returns the structure to load into, and the value of its parameter, 0 where that is its own choice. saved
-// describes the dictionary where one is loaded. A saved hash table that is asked for an order becomes what a table
-// would; asked for by name it is a *structureError.
+// choose returns the structure to load into, and the value of its parameter, 0 if the structure is to choose it. saved
+// and parameters are those of the saved dictionary, if one is loaded. If the command needs an order that the saved
+// structure lacks, choose returns the structure that it returns for tables. It returns a *structureError if the user
+// named a structure that is unknown, or that lacks the order.
 func (s *structureFlags) choose(saved string, parameters map[string]float64) (structure, float64, error) {
 	name := s.name
 	if name == "" {
@@ -245,7 +246,7 @@ func (s *structureFlags) choose(saved string, parameters map[string]float64) (st
 	return own, parameter, nil
 }
 
-// parameterError says that a structure's parameter, of a flag or in a saved dictionary, makes no sense.
+// parameterError reports a structure's parameter that is out of range, in a flag or in a saved dictionary.
 type parameterError struct {
 	structure structure
 	value     float64
@@ -264,15 +265,15 @@ func find(name string) int {
 type dictionary struct {
 	words
 	structure  structure
-	parameter  float64 // of the structure; 0: its own choice
+	parameter  float64 // of the structure; 0: it chooses
 	key, value keytype.Type
-	there      [2]keytype.Extent // of keys and values, that were ever inserted
+	there      [2]keytype.Extent // of all keys and of all values that were ever inserted
 	pairs      uint64
-	saved      *dictfile.Reader // what it was loaded from; nil of a table
+	saved      *dictfile.Reader // what it was loaded from; nil if that was a table
 	textual
 }
 
-// types are those of the keys and the values.
+// types returns the types of the keys and the values.
 func (d *dictionary) types() [2]keytype.Type { return [2]keytype.Type{d.key, d.value} }
 
 // Close frees the memory and closes the saved dictionary.

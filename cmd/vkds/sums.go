@@ -9,10 +9,10 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// sum adds a batch's values to those that their keys have. The host adds them, to see which sums have no word in the
-// type of values: that becomes wider then, as it does for a value of a table.
+// sum adds a batch's values to those that their keys have. The host adds them, not the device, because it must see
+// which sums don't fit the type of the values. The type becomes wider then, as for a large value in a table.
 func (l *loader) sum(b batch) error {
-	ids, there := b.keys, uint64(0) // keys, or the rows of those that are text, of which so many have values
+	ids, there := b.keys, uint64(0) // keys or, of texts, their rows; rows below there have values
 	if l.index != nil {
 		there = uint64(len(l.textual.rows))
 		rows, _, err := l.index.Put(l.ctx, b.column(0).some())
@@ -71,7 +71,7 @@ func (l *loader) sum(b batch) error {
 	return nil
 }
 
-// named is a key, or the text of a row, as messages name it.
+// named returns a key as messages show it. Of a text, key is the row.
 func (l *loader) named(key uint64) string {
 	if l.index == nil {
 		return l.key.Format(key)

@@ -16,10 +16,10 @@ func newTopCommand(g *global) *cobra.Command {
 	var least bool
 	c := &cobra.Command{
 		Use:   "top DICT-or-TABLE",
-		Short: "Print the pairs of the greatest values",
-		Long: `Top prints the pairs whose values are the greatest, 10 or as many as --limit says, the
-greatest first; with --least, those whose values are the least. Of equal values the least
-keys count, and come first.
+		Short: "Print the pairs with the greatest values",
+		Long: `Top prints the pairs with the greatest values, the greatest first; with --least,
+those with the least values, the least first. It prints 10 pairs, or as many as
+--limit says. Of pairs with equal values, those with lesser keys come first.
 
 ` + orderedHelp + sourceHelp,
 		Example: `  vkds top taxi.csv --key-type time --value-type f32
@@ -38,13 +38,14 @@ keys count, and come first.
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&least, "least", false, "the least values instead")
+	flags.BoolVar(&least, "least", false, "print the least values instead")
 	rows.add(flags, pairColumns...)
 	s.add(c, "top")
 	return c
 }
 
-// topPairs are the pairs of a dictionary whose values are the greatest, or the least, found on the device.
+// topPairs returns the pairs with the greatest or the least values. It finds them on the device, if the dictionary is
+// there.
 func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, least bool) (keys, values []uint64,
 	err error) {
 	n, k := int(dict.pairs), int(min(most, dict.pairs))
@@ -105,7 +106,7 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 	return keys, values, err
 }
 
-// topOnHost is topPairs of a dictionary in the host's memory.
+// topOnHost is topPairs for a dictionary in the host's memory.
 func (d *dictionary) topOnHost(ctx context.Context, k int, least bool) (keys, values []uint64, err error) {
 	var all []entry
 	flip := uint64(0)
@@ -126,7 +127,8 @@ func (d *dictionary) topOnHost(ctx context.Context, k int, least bool) (keys, va
 	return keys, values, nil
 }
 
-// topRows is topPairs of keys that are text, whose values are the host's: of equal ones, those count that came first.
+// topRows is topPairs for keys that are text, whose values the host has. Of equal values, those come first whose keys
+// first came.
 func (d *dictionary) topRows(k int, least bool) (keys, values []uint64) {
 	var all []entry
 	for row := range d.index.Rows() {
@@ -142,7 +144,7 @@ func (d *dictionary) topRows(k int, least bool) (keys, values []uint64) {
 	return keys, values
 }
 
-// downloaded are n numbers of a width from a buffer of words of 32 bits.
+// downloaded returns n numbers of a width from a buffer of 32-bit words.
 func downloaded(ctx context.Context, b *vk.Buffer[uint32], n int, width structures.Width) ([]uint64, error) {
 	words, numbers := make([]uint32, n<<width), make([]uint64, n)
 	if err := b.Download(ctx, 0, words); err != nil {

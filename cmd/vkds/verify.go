@@ -21,16 +21,20 @@ func newVerifyCommand(g *global) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "verify DICT",
-		Short: "Check a saved dictionary, and what is built of it",
-		Long: `Verify reads a saved dictionary to its end, every byte of which is under a
-checksum; builds it on the device as it was, or as --structure says; has a tree
-checked in the device's memory for all that must hold of one: order, ranges,
-links, levels, latches, and nodes in use against nodes allocated; and then looks
-every pair of the file up; for that the file is read twice, so it can't come through
-a pipe. The exit status is 0 if all is well, and else 2.
+		Short: "Check a saved dictionary, and the structure built from it",
+		Long: `Verify checks a saved dictionary in three steps:
+  - It reads the whole file, and verifies the checksums, which cover every byte.
+  - It builds the structure on the device, as saved or as --structure says. If
+    that is a tree, it checks it in the device's memory: the order of its keys,
+    the ranges, links and levels of its nodes, their latches, and that exactly
+    the nodes in use are allocated.
+  - It looks up every pair of the file. For that it reads the file again, so the
+    file can't come through a pipe.
 
-Of a graph that a Go program has saved it checks every byte and the graph that is
-built of it.`,
+It also checks a graph that a Go program has saved: every byte of the file, and
+the graph that is built from it.
+
+The exit status is 0 if all is well, else 2.`,
 		Example: `  vkds verify airports.vkds
   vkds verify airports.vkds --structure lsm`,
 		Args: takes("one DICT", 1, 1),
@@ -70,8 +74,8 @@ func verify(ctx context.Context, g *global, s *source, path string, asJSON bool)
 	})
 }
 
-// lookAgain reads the same saved dictionary once more, whatever the path names by
-// now, and looks up each of its pairs.
+// lookAgain reads a saved dictionary again and looks up each of its pairs. It reads the file that is open, even if the
+// path names another one by now.
 func lookAgain(ctx context.Context, g *global, path string, dict *dictionary) (found uint64, err error) {
 	started := time.Now()
 	show, end := g.progress("looking up " + filepath.Base(path))
@@ -106,20 +110,20 @@ func lookAgain(ctx context.Context, g *global, path string, dict *dictionary) (f
 	return found, err
 }
 
-// holdsGraph says whether a file is a saved graph. It reads only regular files.
+// holdsGraph reports whether a file is a saved graph. It looks into regular files only.
 func holdsGraph(ctx context.Context, path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
 	r, err := dictfile.Open(ctx, path)
 	if err != nil {
-		return false // as who reads it finds, too
+		return false // whoever reads the file will return the error
 	}
 	defer r.Close()
 	return r.Header().Structure == "graph"
 }
 
-// verifyGraph reads a saved graph to its end, and checks what is built of it.
+// verifyGraph reads a saved graph to its end, and checks the graph that is built from it.
 func verifyGraph(ctx context.Context, g *global, path string, asJSON bool) (err error) {
 	d, err := g.open()
 	if err != nil {

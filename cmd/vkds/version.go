@@ -14,11 +14,11 @@ func newVersionCommand(g *global) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "Tell which vkds this is",
-		Long: `Version prints the version of vkds, the commit that it was built from and that commit's
-time, whether files were changed since then, the version of Go, and the system and the
-processor that it was built for. A tool that was built from something else than a
-checkout of the repository knows no commit.`,
+		Short: "Print the version of vkds",
+		Long: `Version prints the version of vkds, the commit that it was built from and the
+time of that commit, whether files had been changed since, the version of Go,
+and the system and processor that vkds was built for. The commit is known only
+if vkds was built in a checkout of the repository.`,
 		Args: takes("no arguments", 0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			info, ok := debug.ReadBuildInfo()
@@ -32,7 +32,7 @@ checkout of the repository knows no commit.`,
 	return c
 }
 
-// measuresOf is what a program knows of how it was built.
+// measuresOf describes how a program was built.
 func measuresOf(info *debug.BuildInfo) []measure {
 	setting := settings(info)
 	m := []measure{{"version", release(info)}}
@@ -53,7 +53,7 @@ func settings(info *debug.BuildInfo) map[string]string {
 	return all
 }
 
-// release is the module's version, which Go knows of an installed module and of a commit.
+// release returns the module's version, "development" if Go has recorded none.
 func release(info *debug.BuildInfo) string {
 	if v := info.Main.Version; v != "(devel)" {
 		return cmp.Or(v, "development")
@@ -61,7 +61,7 @@ func release(info *debug.BuildInfo) string {
 	return "development"
 }
 
-// version is what vkds says of itself in one line.
+// version describes this build of vkds in one line.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
