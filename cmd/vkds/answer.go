@@ -18,9 +18,9 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// answer is an answer of rows: lines of CSV under a header or, with --json, one object a line, whose
-// members have the names of the columns. Nothing is written before there is something to write or the answer ends, so
-// that what fails early leaves no half of it.
+// answer writes an answer of rows: CSV with a header or, with --json, an object a line, whose members have the names of
+// the columns. Nothing, not even the header, is written before the first row or the end. So a command that fails early
+// prints no part of an answer.
 type answer struct {
 	out     *bufio.Writer
 	header  string   // of CSV
@@ -28,17 +28,17 @@ type answer struct {
 	rowFlags
 	begun                 bool
 	chunkRows, chunkBytes int
-	chunks                []rowChunk // that are formatted at a time
+	chunks                []rowChunk // that are being formatted, a ring
 }
 
 // rowChunk is a part of an answer, formatted by one goroutine.
 type rowChunk struct {
 	row
 	at, end int           // the rows that are still to be formatted
-	done    chan struct{} // receives when they are, or the text is long
+	done    chan struct{} // receives when they are formatted, or text has chunkBytes
 }
 
-// row is what a row of an answer is written to, after the rows before it.
+// row builds a row of an answer. text may already hold other rows.
 type row struct {
 	text    []byte
 	cells   int      // that the row has so far
@@ -48,15 +48,15 @@ type row struct {
 // rowFlags are the flags of a command whose answer is rows.
 type rowFlags struct {
 	json bool
-	left uint64 // rows that are still wanted; 0, before the flags are added: all
+	left uint64 // rows that may still be printed; the flags make 0, if set before, all
 }
 
 func (f *rowFlags) add(flags *pflag.FlagSet, columns ...string) {
 	f.addJSON(flags, columns...)
-	flags.Var(limitFlag{&f.left}, "limit", "print so many rows at most")
+	flags.Var(limitFlag{&f.left}, "limit", "print at most N rows")
 }
 
-// addJSON is add for a command that has another flag for how many.
+// addJSON is add without --limit.
 func (f *rowFlags) addJSON(flags *pflag.FlagSet, columns ...string) {
 	if f.left == 0 {
 		f.left = math.MaxUint64
@@ -65,16 +65,16 @@ func (f *rowFlags) addJSON(flags *pflag.FlagSet, columns ...string) {
 		strings.Join(columns, `": …, "`)))
 }
 
-// One goroutine formats so many rows at a time, or fewer where they have so many bytes.
+// One goroutine formats up to chunkRows rows at a time, and stops earlier when their text has chunkBytes.
 const (
 	chunkRows  = 8 << 10
 	chunkBytes = 4 << 20
 )
 
-// outputBytes is how much is written at a time.
+// outputBytes is the size of the buffers before outputs.
 const outputBytes = 256 << 10
 
-// errEnough ends the work on an answer that has all the rows that are wanted.
+// errEnough ends the work on an answer that has reached --limit.
 var errEnough = errors.New("no more rows are wanted")
 
 // newAnswer begins an answer of some columns, written to standard output or a file.
@@ -97,7 +97,7 @@ func newAnswer(to io.Writer, f rowFlags, columns ...string) *answer {
 	return a
 }
 
-// begin writes what stands before the first row.
+// begin writes the header, unless there is none or it is written already.
 func (a *answer) begin() error {
 	if a.begun || a.json {
 		a.begun = true
@@ -107,14 +107,13 @@ func (a *answer) begin() error {
 	return a.write([]byte(a.header))
 }
 
-// write writes a part of the answer.
 func (a *answer) write(text []byte) error {
 	_, err := a.out.Write(text)
 	return err
 }
 
 // rows writes n rows; write gives row i its values, one a column. If there are many, several goroutines call it at the
-// same time. With the last row that is wanted rows returns errEnough.
+// same time. When --limit is reached, rows returns errEnough.
 func (a *answer) rows(n int, write func(r *row, i int)) error {
 	n = int(min(uint64(n), a.left))
 	if n > 0 {
@@ -132,8 +131,8 @@ func (a *answer) rows(n int, write func(r *row, i int)) error {
 	return nil
 }
 
-// inChunks has chunks of the rows formatted, some ahead, and writes them in order. When it returns, no goroutine is
-// left that calls write.
+// inChunks formats the rows in chunks, several at the same time, and writes them in order. When it returns, no
+// goroutine calls write any more.
 func (a *answer) inChunks(n int, write func(r *row, i int)) (err error) {
 	all, begun := (n+a.chunkRows-1)/a.chunkRows, 0
 	for k := range all {
@@ -160,7 +159,7 @@ func (a *answer) inChunks(n int, write func(r *row, i int)) (err error) {
 	return err
 }
 
-// format formats what is left of a chunk, as far as its text has room.
+// format formats the rest of a chunk, until its text has chunkBytes.
 func (a *answer) format(c *rowChunk, write func(r *row, i int)) {
 	for c.text = c.text[:0]; c.at < c.end && len(c.text) < a.chunkBytes; c.at++ {
 		write(&c.row, c.at)
@@ -169,7 +168,7 @@ func (a *answer) format(c *rowChunk, write func(r *row, i int)) {
 	c.done <- struct{}{}
 }
 
-// now writes what there is of the answer, unless there is an error: somebody may wait for it before asking more.
+// now flushes the answer, unless err is an error: somebody may wait for it before asking more.
 func (a *answer) now(err error) error {
 	if err != nil {
 		return err
@@ -177,10 +176,10 @@ func (a *answer) now(err error) error {
 	return a.out.Flush()
 }
 
-// word gives the row its next value.
+// word appends the row's next value.
 func (r *row) word(c shown, w uint64) { r.wordIf(c, w, true) }
 
-// wordIf is word where there may be none: of CSV that is empty, of JSON null.
+// wordIf is word for a value that may be missing. A missing one is empty in CSV and null in JSON.
 func (r *row) wordIf(c shown, w uint64, there bool) {
 	r.between()
 	switch {
@@ -199,7 +198,7 @@ func (r *row) number(n uint64) {
 	r.text = strconv.AppendUint(r.text, n, 10)
 }
 
-// numberIf is number where there may be none.
+// numberIf is number for one that may be missing.
 func (r *row) numberIf(n uint64, there bool) {
 	if there {
 		r.number(n)
@@ -210,13 +209,13 @@ func (r *row) numberIf(n uint64, there bool) {
 	}
 }
 
-// fraction is number of one, which is finite, with as many digits as tell it from others.
+// fraction is number for a finite float, with as few digits as tell it from others.
 func (r *row) fraction(x float64, bits int) {
 	r.between()
 	r.text = keytype.AppendFloat(r.text, x, bits)
 }
 
-// between writes what stands before a value.
+// between appends what is written before a value: a comma, or the name of a JSON member.
 func (r *row) between() {
 	switch {
 	case r.members != nil:
@@ -235,11 +234,11 @@ func (r *row) end() {
 	r.text, r.cells = append(r.text, '\n'), 0
 }
 
-// end completes the answer, also one that errEnough ended; any other error writes what there is, and is returned.
+// end completes the answer, also after errEnough. After any other error it writes the rows so far, and returns that.
 func (a *answer) end(err error) error {
 	if err != nil && err != errEnough {
 		if a.begun {
-			_ = a.out.Flush() // of the two errors the first one is told
+			_ = a.out.Flush() // the first error is the one to report
 		}
 		return err
 	}

@@ -37,7 +37,8 @@ type asked struct {
 func (a *asked) add(flags *pflag.FlagSet, what string) {
 	a.flags, a.what = flags, what
 	flags.StringVar(&a.path, "keys", "", "`file` of "+what+"; \"-\" is standard input")
-	flags.Var(formatFlag(&a.options.Format), "keys-format", "format of that file (see \"vkds help keys\")")
+	flags.Var(formatFlag(&a.options.Format), "keys-format", "how "+what+" are stored in that file\n"+
+		"(see \"vkds help keys\")")
 	flags.Var(commentFlag{&a.options.Comment}, "keys-comment",
 		"skip lines of that file that begin with this character")
 }
@@ -55,8 +56,8 @@ func (a *asked) addRanges(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&a.names, "keys-column", nil, "the two `columns` of their ends in that file\n(default 1,2)")
 }
 
-// use loads the DICT-or-TABLE that a command's arguments begin with, and calls use. If there is an error in the beginning
-// of what is asked, nothing is loaded.
+// use loads the DICT-or-TABLE that a command's arguments begin with, and calls the function use. If there is an error
+// in the beginning of what is asked, nothing is loaded.
 func (a *asked) use(ctx context.Context, g *global, s *source, arguments []string,
 	use func(context.Context, *dictionary) error) error {
 	path, err := a.take(ctx, g, arguments)

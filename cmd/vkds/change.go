@@ -30,8 +30,9 @@ type change struct {
 // changeHelp explains what they have in common.
 const changeHelp = `The dictionary keeps its structure. Its file is replaced atomically: whatever
 interrupts vkds, either the old dictionary or the new one is there, whole. With
--o, the changed dictionary is written to another file, and DICT stays as it is. A
-dictionary without pairs does not replace a file, unless --allow-empty is given.
+-o, the changed dictionary is written to another file, and DICT stays as it is.
+A dictionary without pairs does not replace a file, unless --allow-empty is
+given.
 
 Only one process at a time can change a dictionary. A second one ends with an
 error; with --wait, it waits for its turn.
@@ -41,7 +42,7 @@ error; with --wait, it waits for its turn.
 func (x *change) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&x.output, "output", "o", "", "`file` to save the changed dictionary in (default: DICT itself)")
+	flags.StringVarP(&x.output, "output", "o", "", "`file` to save the changed dictionary in\n(default: DICT itself)")
 	flags.BoolVar(&x.allowEmpty, "allow-empty", false, emptyHelp)
 	flags.BoolVar(&x.wait, "wait", false, "if another process is changing DICT, wait for it")
 	flags.BoolVar(&x.json, "json", false, "print one JSON object")
@@ -112,18 +113,18 @@ func newUpdateCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "update DICT TABLE [-o OTHER]",
 		Short: "Insert a table's pairs into a saved dictionary",
-		Long: `Update inserts the pairs of a table, or of another saved dictionary, into a saved
-dictionary. If a key is already there, it gets the table's value. With --combine,
-its old and new value are added, or the lesser or the greater one stays; then all
-rows with the same key count, not only the last. Update prints how many rows were
-inserted, how many assigned and how many skipped, and how many pairs there are
-now.
+		Long: `Update inserts the pairs of a table, or of another saved dictionary, into a
+saved dictionary. If a key is already there, it gets the table's value. With
+--combine, its old and new value are added, or the lesser or the greater one
+stays; then all rows with the same key count, not only the last. Update prints
+how many rows were inserted, how many assigned and how many skipped, and how
+many pairs there are now.
 
-` + changeHelp + `The table is read with the dictionary's types, unless --key-type and --value-type
-name others. If a row or a sum does not fit the dictionary's types, they become
-wider (see "vkds help types"). A sum that does not fit the widest type is an
-error, and the dictionary stays as it was. Floats are added in the order of the
-rows. "vkds help tables" explains what a TABLE may be.`,
+` + changeHelp + `The table is read with the dictionary's types, unless --key-type and
+--value-type name others. If a row or a sum does not fit the dictionary's types,
+they become wider (see "vkds help types"). A sum that does not fit the widest
+type is an error, and the dictionary stays as it was. Floats are added in the
+order of the rows. "vkds help tables" explains what a TABLE may be.`,
 		Example: `  vkds update airports.vkds new-airports.csv --key id --value altitude
   vkds update counts.vkds other-counts.vkds -o all-counts.vkds
   vkds update visits.vkds today.csv --combine add
@@ -155,7 +156,8 @@ rows. "vkds help tables" explains what a TABLE may be.`,
 		},
 	}
 	x.add(c)
-	c.Flags().StringVar(&combine, "combine", "", "`how` to combine the values of a key that is already\nthere: add, min or max (default: assign the new value)")
+	c.Flags().StringVar(&combine, "combine", "",
+		"`how` to combine the values of a key that is already\nthere: add, min or max (default: assign the new value)")
 	_ = c.Flags().SetAnnotation("combine", valuesOf, []string{"add", "min", "max"}) // the flag exists
 	s.addTable(c)
 	return c
@@ -208,10 +210,10 @@ func newDeleteCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "delete DICT [KEY…] [-o OTHER]",
 		Short: "Delete keys from a saved dictionary",
-		Long: `Delete deletes keys from a saved dictionary. Keys come from the command line, else
-from --keys FILE, else from standard input, one a line. It prints how many were
-deleted, how many were absent, and how many pairs are left. A key that is named
-twice is absent the second time.
+		Long: `Delete deletes keys from a saved dictionary. Keys come from the command line,
+else from --keys FILE, else from standard input, one a line. It prints how many
+were deleted, how many were absent, and how many pairs are left. A key that is
+named twice is absent the second time.
 
 ` + changeHelp + `"vkds help keys" explains how to write keys.`,
 		Example: `  vkds delete airports.vkds 507 3797

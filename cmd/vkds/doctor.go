@@ -27,8 +27,9 @@ whether atomics are exact and locks protect, in which order writes are seen, how
 long loops may be, and what subgroups of each size do. It prints what was found,
 what that means, and what vkds does on this device.
 
-The exit status is 1 if a test failed of something that vkds relies on, or if the
-driver is known to be broken. Results on such a device are not to be trusted.`,
+The exit status is 1 if a test failed of something that vkds relies on, or if
+the driver is known to be broken. Results on such a device are not to be
+trusted.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return examine(c.Context(), g, o, asJSON) },
 	}

@@ -24,9 +24,10 @@ func newDumpCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dump DICT-or-TABLE [-o FILE]",
 		Short: "Print all pairs in the order of their keys, or write them to a file",
-		Long: `Dump prints all pairs of a saved dictionary or a table, or with -o writes them to
-a file. Pairs come in the order of their keys; if keys are text, in the order in
-which they first came. --output-format names the format, else the file's ending:
+		Long: `Dump prints all pairs of a saved dictionary or a table, or with -o writes them
+to a file. Pairs come in the order of their keys; if keys are text, in the order
+in which they first came. --output-format names the format, else the file's
+ending:
   csv      a line of names, then a pair a line (.csv, .txt, .dat, no ending, and
            standard output)
   jsonl    one JSON object a line (.jsonl, .ndjson)

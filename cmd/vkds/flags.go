@@ -205,8 +205,8 @@ func (d *delimitedFlags) add(flags *pflag.FlagSet) {
 	flags.Var(delimiterFlag{&d.delimiter}, "delimiter",
 		"of CSV: the character between fields, or \"tab\" or\n\"space\" (default: a comma, a tab or a semicolon,\n"+
 			"guessed from the first rows)")
-	flags.BoolVar(&d.header, "header", false, "the first line holds names (default: guessed from the\n"+
-		"first rows)")
+	flags.BoolVar(&d.header, "header", false, "the first line holds names (default: guessed from\n"+
+		"the first rows)")
 	flags.BoolVar(&d.noHeader, "no-header", false, "the first line holds data")
 	flags.Var(commentFlag{&d.comment}, "comment", "skip lines of text that begin with this character,\nsuch as #")
 }

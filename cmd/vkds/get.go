@@ -12,11 +12,11 @@ func newGetCommand(g *global) *cobra.Command {
 		Short: "Look up keys",
 		Long: `Get looks up keys in a saved dictionary or a table, and prints each with its
 value, in the order asked for. If a key is absent, its value is empty. Keys come
-from the command line, else from --keys FILE, else from standard input, one a line
-(see "vkds help keys").
+from the command line, else from --keys FILE, else from standard input, one a
+line (see "vkds help keys").
 
-The exit status is 0 whether or not the keys are there; with --must-exist it is 1
-if a key is absent.
+The exit status is 0 whether or not the keys are there; with --must-exist it is
+1 if a key is absent.
 
 ` + sourceHelp,
 		Example: `  vkds get airports.csv --key id --value altitude 507 3797

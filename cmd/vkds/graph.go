@@ -18,7 +18,7 @@ import (
 )
 
 // graphHelp says where a command's FILE is explained.
-const graphHelp = `"vkds help graphs" tells what a FILE may be and how it is read.`
+const graphHelp = `"vkds help graphs" explains what a FILE may be and how it is read.`
 
 func newGraphCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
@@ -37,50 +37,51 @@ func newGraphCommand(g *global) *cobra.Command {
 type graphSource struct {
 	options  graphfile.LoadOptions
 	text     delimitedFlags
-	live     bool // it is analysed as a graph that may change
+	live     bool // analyse the dynamic graph, not compressed sparse rows
 	oneWay   bool // edges lead one way, whatever the format says
-	bothWays bool // or both
+	bothWays bool // edges lead both ways, whatever the format says
 }
 
-// Which of the flags a command has, beside those that all have.
+// graphFlags says which flags a command has, besides those that all have.
 type graphFlags struct {
 	directed, multi, weight, live bool
 
-	from string // the name of the flag for the column that edges come from
+	from string // the name of the flag for the column that edges come from; "": from
 }
 
 func (s *graphSource) add(flags *pflag.FlagSet, has graphFlags) {
 	flags.Var(choice[graphfile.Format]{&s.options.Format, graphfile.Formats.Parse,
 		graphfile.Formats.Names(), "format"}, "format",
-		"how the file is stored: "+strings.Join(graphfile.Formats.Names()[1:], ", ")+
+		"format of the file: "+strings.Join(graphfile.Formats.Names()[1:], ", ")+
 			";\nauto: by its name or its first bytes")
 	if has.directed {
-		flags.BoolVar(&s.oneWay, "directed", false, "edges lead from the first vertex to the second alone")
-		flags.BoolVar(&s.bothWays, "undirected", false, "edges lead both ways (default: as the format says, and both\n"+
-			"ways where it says nothing)")
+		flags.BoolVar(&s.oneWay, "directed", false, "edges lead only from the first vertex to the second")
+		flags.BoolVar(&s.bothWays, "undirected", false, "edges lead both ways (default: as the format says,\n"+
+			"else both ways)")
 	} else {
 		s.bothWays = true
 	}
 	if has.live {
-		flags.BoolVar(&s.live, "live", false, "analyse the dynamic graph itself, and not compressed sparse rows")
+		flags.BoolVar(&s.live, "live", false, "analyse the dynamic graph, not compressed sparse\nrows")
 	}
 	if has.multi {
-		flags.BoolVar(&s.options.Multi, "multi", false, "keep loops, and edges as often as they come")
+		flags.BoolVar(&s.options.Multi, "multi", false, "keep loops, and all of several equal edges")
 	}
-	flags.StringVar(&s.options.From, cmp.Or(has.from, "from"), "", "of edges and tables: the `column` that edges come "+
-		"from,\nby number from 1, or in tables by name (default 1)")
-	flags.StringVar(&s.options.To, "to", "", "the `column` that they lead to (default 2)")
+	flags.StringVar(&s.options.From, cmp.Or(has.from, "from"), "", "of edges and tables: the `column` that edges "+
+		"come\nfrom: its number or, in tables, its name (default 1)")
+	flags.StringVar(&s.options.To, "to", "", "of edges and tables: the `column` that edges lead\nto (default 2)")
 	if has.weight {
-		flags.StringVar(&s.options.Weight, "weight", "", "the `column` of their weights (default: none)")
+		flags.StringVar(&s.options.Weight, "weight", "",
+			"of edges and tables: the `column` of weights\n(default: no weights)")
 	}
-	addType(flags, &s.options.ID, "id-type", "of edges and tables: what ids are: u64, i64, ip, hex, text, …\n"+
-		"(default: integers, or text where none of the first is a number)")
+	addType(flags, &s.options.ID, "id-type", "of edges and tables: type of the ids: u64, i64, ip,\n"+
+		"hex, text, … (default: integers, or text if none of\nthe first is a number)")
 	s.text.add(flags)
-	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "of edges and tables: pass over lines that hold no "+
-		"edge,\nand count them")
+	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "of edges and tables: skip lines that hold no edge,\n"+
+		"and count them")
 }
 
-// complete completes the options by the flags.
+// complete sets the options that the flags imply. show, if not nil, shows how far the file was read.
 func (s *graphSource) complete(g *global, show func(read, size int64)) {
 	o := &s.options.Options
 	o.Delimiter, o.Header, o.Comment = s.text.delimiter, s.text.choice(), s.text.comment
@@ -93,7 +94,7 @@ func (s *graphSource) complete(g *global, show func(read, size int64)) {
 	}
 }
 
-// loadedGraph is a graph in the device's memory, and what the host knows of it.
+// loadedGraph is a graph in the device's memory, and its file's vertices and edges on the host.
 type loadedGraph struct {
 	*graphfile.Graph
 	*graph.CSR
@@ -126,7 +127,7 @@ func (s *graphSource) read(ctx context.Context, g *global, path string) (*graphf
 	return file, nil
 }
 
-// use reads a graph, brings it to the device and has it used there.
+// use reads a graph, builds its rows on the device, and calls the function use with it.
 func (s *graphSource) use(ctx context.Context, g *global, path string, use func(*loadedGraph) error) (err error) {
 	if err := checkInputs("-", path); err != nil {
 		return err
@@ -172,12 +173,12 @@ func leastLast(e *graphfile.Edges) {
 	*e = sorted
 }
 
-// ids are the vertices to people.
+// ids formats the words of vertices.
 func (l *loadedGraph) ids() shown { return shownVertices(l.Graph.Vertices) }
 
 func shownVertices(v *graphfile.Vertices) shown { return shown{v.Type(), v.Texts()} }
 
-// number is that of the vertex that a command is asked about.
+// number returns the number of the vertex with an id.
 func (l *loadedGraph) number(id string) (uint32, error) {
 	number, found, err := l.Graph.Vertices.Find(id)
 	switch {
@@ -189,10 +190,10 @@ func (l *loadedGraph) number(id string) (uint32, error) {
 	return number, err
 }
 
-// edges is how many there are.
+// edges returns the number of edges, without --multi.
 func (l *loadedGraph) edges() int {
 	if l.Symmetric {
-		return l.Arcs / 2 // of which no one is a loop
+		return l.Arcs / 2 // none is a loop
 	}
 	return l.Arcs
 }
@@ -202,10 +203,10 @@ func newGraphStatsCommand(g *global) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "stats FILE",
-		Short: "Count vertices, edges and the edges of a vertex",
-		Long: `Stats counts a graph's vertices and edges, the loops that the file has, and the least,
-the greatest and the mean number of edges of a vertex (of directed graphs, that lead from
-it).
+		Short: "Count vertices, edges, loops and the edges of a vertex",
+		Long: `Stats counts a graph's vertices and edges, and the loops in the file (edges from
+a vertex to itself). It also prints the least, the greatest and the mean number
+of edges of a vertex; in a directed graph, only edges that lead from it count.
 
 ` + graphHelp,
 		Example: `  vkds graph stats roads.mtx.gz
@@ -229,7 +230,7 @@ it).
 	return c
 }
 
-// graphStats is what stats tells.
+// graphStats is the answer of graph stats.
 type graphStats struct {
 	Vertices int   `json:"vertices"`
 	Edges    int   `json:"edges"`
@@ -261,7 +262,7 @@ func (l *loadedGraph) stats(ctx context.Context, o graphfile.LoadOptions) (s gra
 	return s, err
 }
 
-// degrees are the numbers of the vertices' arcs.
+// degrees returns how many arcs lead from each vertex.
 func (l *loadedGraph) degrees(ctx context.Context) ([]uint32, error) {
 	offsets := make([]uint32, l.CSR.Vertices+1)
 	err := l.Use(ctx, func() error { return l.Offsets.Download(ctx, 0, offsets) })
@@ -271,7 +272,7 @@ func (l *loadedGraph) degrees(ctx context.Context) ([]uint32, error) {
 	return offsets[:l.CSR.Vertices], err
 }
 
-// counted are the vertices' edges with all that are equal, and a loop at both of its ends.
+// counted is degrees with --multi: all of several equal edges count, and undirected loops count at both of their ends.
 func (l *loadedGraph) counted() []uint32 {
 	degrees := make([]uint32, l.CSR.Vertices)
 	for i, from := range l.From {
@@ -296,9 +297,9 @@ func newGraphNeighborsCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "neighbors FILE VERTEX…",
 		Short: "List the neighbours of vertices",
-		Long: `Neighbors lists the neighbours of each vertex that is asked for, in the order of their
-ids; of directed graphs, those that edges lead to. With --weighted it adds the edges'
-weights, where the file has them.
+		Long: `Neighbors lists the neighbours of each vertex asked for, in the order of their
+ids. In a directed graph, they are the vertices that its edges lead to. With
+--weighted it adds the edges' weights, if the file has them.
 
 ` + graphHelp,
 		Example: `  vkds graph neighbors karate.mtx 1 34
@@ -315,7 +316,7 @@ weights, where the file has them.
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&s.options.Weighted, "weighted", false, "weights, too")
+	flags.BoolVar(&s.options.Weighted, "weighted", false, "add the edges' weights")
 	rows.add(flags, "vertex", "neighbor", "weight")
 	s.add(flags, graphFlags{directed: true, weight: true})
 	return c
@@ -354,41 +355,50 @@ func (l *loadedGraph) answerNeighbors(ctx context.Context, g *global, asked []st
 	return a.end(err)
 }
 
-// graphsTopic is the help about graphs' files.
-const graphsTopic = `A FILE of a graph is one of
-  edges    two ids a line with blanks between them, and columns that mean nothing; lines
-           that begin with # or % are passed over. That is how SNAP has its graphs.
-           A first line of names is passed over; one of one number says how many vertices
-           there are. One of two numbers is an edge, unless --header or a comment before
-           it, "# nodes edges", says that it is the numbers of vertices and edges; a line
-           of -1 is the end. --no-header says that the first line is an edge
-  mtx      Matrix Market, a sparse square matrix, an entry an edge (.mtx; without the
-           first line %%MatrixMarket it is read as edges)
-  metis    the neighbours of a vertex a line (.graph, .metis)
+// graphsTopic is the help about files of graphs.
+const graphsTopic = `The FILE of a graph has one of these formats:
+  edges    an edge a line, as two ids with blanks between them; the format of
+           SNAP's graphs
+  mtx      Matrix Market: a sparse square matrix, an entry an edge (.mtx; a file
+           without the first line %%MatrixMarket is read as edges)
+  metis    a vertex a line, as the list of its neighbours (.graph, .metis)
   dimacs   lines "a FROM TO LENGTH" or "e FROM TO" (.gr, .col, .clq)
-  csv      an edge a row, in the columns that --from and --to say, else the first two
-           (.csv, .tsv)
-  parquet, arrow   the same (.parquet, .pq, .arrow, .arrows, .feather, .ipc)
-The ending says which, or the first bytes, else --format; without either it is edges.
-All but Parquet may be compressed by gzip, bzip2, xz or zstd (.gz, .bz2, .xz, .zst), and
-come from standard input, "-".
+  csv      an edge a row (.csv, .tsv)
+  parquet  an edge a row (.parquet, .pq)
+  arrow    an edge a row (.arrow, .arrows, .feather, .ipc)
+Without --format, the file's first bytes or ending tell; other files are edges.
+All formats but Parquet may be compressed by gzip, bzip2, xz or zstd (.gz, .bz2,
+.xz, .zst), and may come from standard input, "-".
 
-Vertices are called as the file calls them, and so are they in answers: by integers of up
-to 64 bits or, in edges and tables, by texts, where none of the first ones is a number or
-one has a leading zero or a plus sign (007 is not 7), or by what --id-type says. They are
-those that edges have and those that the file says there are: METIS and Matrix Market have
-vertices without edges.
+In tables (csv, parquet and arrow) and in edges, --from and --to name the
+columns of the two ids, by default the first two. Other columns are ignored.
 
-Edges lead one way in DIMACS's lines "a" and in Matrix Market's general matrices, and both
-ways in other files, unless --directed or --undirected says so. Triangles, components,
-cores and replay take them both ways always.
+In edges, lines that begin with # or % are skipped, and a line of -1 ends the
+list. The first line is skipped if it holds names. If it holds one number, that
+is the number of vertices. If it holds two numbers, it is an edge, unless
+--header is given or a comment before it says "# nodes edges": then they are the
+numbers of vertices and edges. --no-header says that the first line is an edge.
 
-A graph is simple: equal edges, and opposite ones if they lead both ways, are one, of which
-the last one's weight counts, and edges from a vertex to itself are left out, and counted
-as loops. --multi keeps all of them.
+Vertices have the ids that the file gives them, in answers, too. Ids are
+integers of up to 64 bits. In edges and tables, --id-type names another type;
+without it, ids are texts if none of the first ones is a number, or if one has a
+leading zero or a plus sign (007 is not 7). A graph has the vertices of its
+edges and those that the file declares: METIS and Matrix Market have vertices
+without edges.
 
-Weights are integers from 0 to 4294967295. Matrix Market, METIS and DIMACS say where they
-are; of edges and tables --weight names their column.
+Edges lead one way in DIMACS's lines "a" and in Matrix Market's general
+matrices, and both ways in other files. --directed and --undirected say
+otherwise. For triangles, components, kcore and replay, edges always lead both
+ways.
 
-A line that is wrong is named and ends the command, unless --skip-invalid passes over it
-in edges and tables. So does a file that has not as many edges as it says.`
+Graphs are simple: equal edges are one edge, and so are opposite edges if edges
+lead both ways. Of their weights the last one counts. Edges from a vertex to
+itself, loops, are left out and counted. In stats and sssp, --multi keeps all
+equal edges and loops.
+
+Weights are integers from 0 to 4294967295. Matrix Market, METIS and DIMACS say
+where they are; in edges and tables, --weight names their column.
+
+A line that is wrong is an error. With --skip-invalid, such lines of edges and
+tables are skipped and counted. A file that does not have as many edges as it
+says is an error, too.`

@@ -13,8 +13,8 @@ import (
 	"github.com/vkds/vkds/structures/graph/analytics"
 )
 
-// analyse reads a graph, brings it to the device and has it analysed there. The function returns how long the device
-// worked for the analysis.
+// analyse reads a graph, builds it on the device, and calls the function analyse, which returns how long the device
+// worked.
 func (s *graphSource) analyse(ctx context.Context, g *global, path string,
 	analyse func(*loadedGraph, *analytics.Analyzer) (time.Duration, error)) error {
 	return s.use(ctx, g, path, func(l *loadedGraph) (err error) {
@@ -37,8 +37,7 @@ func (s *graphSource) analyse(ctx context.Context, g *global, path string,
 	})
 }
 
-// vertexRows answers a row for each vertex, in the order of their numbers. value gives the row what stands after the
-// vertex.
+// vertexRows prints a row for each vertex, in the order of their numbers. value appends what follows the vertex.
 func (l *loadedGraph) vertexRows(a *answer, value func(r *row, vertex int)) error {
 	ids := l.ids()
 	return a.end(a.rows(l.CSR.Vertices, func(r *row, v int) {
@@ -50,9 +49,10 @@ func (l *loadedGraph) vertexRows(a *answer, value func(r *row, vertex int)) erro
 func newGraphBFSCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bfs FILE --from VERTEX",
-		Short: "Tell how many edges each vertex is away from one",
-		Long: `Bfs prints each vertex with its distance from one, in edges along the shortest path, by a
-breadth-first search. A vertex that no path leads to has none.
+		Short: "Print the distance from a vertex to each, in edges",
+		Long: `Bfs prints each vertex with its distance from the one that --from names: the
+number of edges on a shortest path, found by a breadth-first search. If no path
+leads to a vertex, its distance is empty.
 
 ` + graphHelp,
 		Example: `  vkds graph bfs karate.mtx --from 1
@@ -68,11 +68,12 @@ breadth-first search. A vertex that no path leads to has none.
 func newGraphSSSPCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sssp FILE --from VERTEX",
-		Short: "Tell the length of the shortest path from a vertex to each",
-		Long: `Sssp prints each vertex with the length of the shortest path from one to it: the sum of
-the weights of its edges, which are integers from 0 to 4294967295, or 1 each where the
-file has none. A vertex that no path of less than 4294967295 leads to has none. With
---multi the least weight of equal edges counts, else the last one.
+		Short: "Print the distance from a vertex to each, by weights",
+		Long: `Sssp prints each vertex with its distance from the one that --from names: the
+length of a shortest path, which is the sum of its edges' weights. Weights are
+integers from 0 to 4294967295, or 1 each if the file has none. If no path that
+is shorter than 4294967295 leads to a vertex, its distance is empty. Of equal
+edges the last one's weight counts; with --multi, the least weight does.
 
 ` + graphHelp,
 		Example: `  vkds graph sssp roads.gr.gz --from 4711
@@ -87,7 +88,7 @@ file has none. A vertex that no path of less than 4294967295 leads to has none. 
 		})
 }
 
-// distances gives a command its flags and what it does: it prints how far each vertex is from one.
+// distances gives a command its flags and its RunE, which prints how far each vertex is from one.
 func distances(c *cobra.Command, g *global, s *graphSource, has graphFlags,
 	search func(context.Context, *analytics.Analyzer, uint32) ([]uint32, time.Duration, error)) *cobra.Command {
 	var rows rowFlags
@@ -113,7 +114,7 @@ func distances(c *cobra.Command, g *global, s *graphSource, has graphFlags,
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&from, "from", "", "the `vertex` to begin at")
-	_ = c.MarkFlagRequired("from") // which there is
+	_ = c.MarkFlagRequired("from") // it exists
 	rows.add(flags, columns...)
 	has.from, has.live = "from-column", true
 	s.add(flags, has)
@@ -127,9 +128,10 @@ func newGraphComponentsCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "components FILE",
 		Short: "Count the connected components",
-		Long: `Components counts a graph's connected components, and the vertices of the largest one. A
-vertex without edges is one by itself. With --vertices it prints each vertex instead, and
-the least one of its component (of texts, the one that came first).
+		Long: `Components counts a graph's connected components, and the vertices of the
+largest one. A vertex without edges is a component of its own. With --vertices
+it prints each vertex instead, with the least vertex of its component (if ids
+are texts, the one that came first).
 
 ` + graphHelp,
 		Example: `  vkds graph components friends.txt.gz --json
@@ -152,7 +154,7 @@ the least one of its component (of texts, the one that came first).
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&each, "vertices", false, "print each vertex, and the least one of its component")
+	flags.BoolVar(&each, "vertices", false, "print each vertex, with the least one of its\ncomponent")
 	rows.add(flags, labelColumns...)
 	flags.Lookup("json").Usage = `print one JSON object: {"components": …, "largest": …}, or with --vertices rows`
 	s.add(flags, graphFlags{live: true})
@@ -171,9 +173,10 @@ func newGraphCoresCommand(g *global) *cobra.Command {
 	var rows rowFlags
 	c := &cobra.Command{
 		Use:   "kcore FILE",
-		Short: "Tell how deep in the graph each vertex is",
-		Long: `Kcore prints each vertex with its core number: the greatest k for which it is in a part
-of the graph where each vertex has k neighbours.
+		Short: "Print the core number of each vertex",
+		Long: `Kcore prints each vertex with its core number, which says how deep in the graph
+it is: the greatest k such that the vertex is in a part of the graph in which
+each vertex has at least k neighbours.
 
 ` + graphHelp,
 		Example: `  vkds graph kcore karate.mtx`,
@@ -206,7 +209,8 @@ func newGraphTrianglesCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "triangles FILE",
 		Short: "Count the triangles",
-		Long: `Triangles counts a graph's triangles: three vertices, each two of which are neighbours.
+		Long: `Triangles counts a graph's triangles: sets of three vertices, each two of which
+are neighbours.
 
 ` + graphHelp,
 		Example: `  vkds graph triangles friends.txt.gz --json`,
@@ -236,10 +240,10 @@ func newGraphPageRankCommand(g *global) *cobra.Command {
 	var o analytics.PageRankOptions
 	c := &cobra.Command{
 		Use:   "pagerank FILE",
-		Short: "Print the vertices of the highest PageRank",
-		Long: `Pagerank prints the vertices and their ranks, which are 1 together, the highest first, or
-with --top the K highest alone. Ranks are computed until all of them change by less than
---tolerance together, or --iterations times.
+		Short: "Print the vertices by their PageRank, the highest first",
+		Long: `Pagerank prints the vertices with their ranks, the highest first; with --top,
+only the K highest. The sum of all ranks is 1. Ranks are computed in iterations,
+until one changes them by at most --tolerance in total, or --iterations times.
 
 ` + graphHelp,
 		Example: `  vkds graph pagerank links.txt.gz --directed --top 20`,
@@ -262,10 +266,11 @@ with --top the K highest alone. Ranks are computed until all of them change by l
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.Var(limitFlag{&top}, "top", "print the `K` highest alone")
-	flags.Float32Var(&o.Damping, "damping", 0.85, "the share of a rank that goes along edges")
-	flags.Float32Var(&o.Tolerance, "tolerance", 1e-6, "how much all ranks may change together in the last iteration")
-	flags.IntVar(&o.Iterations, "iterations", 100, "how many iterations there are at most")
+	flags.Var(limitFlag{&top}, "top", "print only the `K` highest")
+	flags.Float32Var(&o.Damping, "damping", 0.85, "share of a rank that goes along edges")
+	flags.Float32Var(&o.Tolerance, "tolerance", 1e-6,
+		"stop when an iteration changes all ranks by at most\nthis in total")
+	flags.IntVar(&o.Iterations, "iterations", 100, "greatest number of iterations")
 	rows.addJSON(flags, rankColumns...)
 	s.add(flags, graphFlags{directed: true, live: true})
 	return c
@@ -273,7 +278,7 @@ with --top the K highest alone. Ranks are computed until all of them change by l
 
 var rankColumns = []string{"vertex", "rank"}
 
-// answerRanks answers the vertices in the order of their ranks, the highest first.
+// answerRanks prints the vertices in the order of their ranks, the highest first.
 func (l *loadedGraph) answerRanks(a *answer, ranks []float32) error {
 	order := make([]uint32, len(ranks))
 	for v := range order {

@@ -23,14 +23,18 @@ func newGraphExportCommand(g *global) *cobra.Command {
 	x := graphExport{source: &s}
 	c := &cobra.Command{
 		Use:   "export FILE [-o FILE]",
-		Short: "Print a graph's edges, or write them to a file of another kind",
-		Long: `Export prints the edges of a graph, each once, in the order of the ids of both of its
-vertices, or with -o writes them to a file. The file's ending says what it becomes, unless
---output-format does: csv (.csv, and standard output), edges (.txt, .edges) or Matrix
-Market, mtx (.mtx), which numbers vertices from 1 on, in the order of their ids. Csv and
-edges have no room for vertices without edges; a note says how many there are.
+		Short: "Print a graph's edges, or write them to a file of another format",
+		Long: `Export prints the edges of a graph, or with -o writes them to a file. Each edge
+comes once, in the order of the ids of its vertices. --output-format names the
+format, else the file's ending:
+  csv     a line of names, then an edge a line (.csv, no ending, and standard
+          output)
+  edges   two ids a line (.txt, .edges)
+  mtx     Matrix Market (.mtx); vertices are numbered from 1, in the order of
+          their ids
 
-With --weighted it adds the edges' weights, where the file has them.
+csv and edges leave out vertices without edges; a note says how many there are.
+With --weighted, export adds the edges' weights, if the file has them.
 
 ` + graphHelp,
 		Example: `  vkds graph export karate.mtx | head
@@ -42,14 +46,14 @@ With --weighted it adds the edges' weights, where the file has them.
 	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", input.Stdin, "`file` to write; \"-\" is standard output")
 	flags.Var(choice[graphfile.Format]{&x.format, parseExportFormat, exportFormats(), "format"}, "output-format",
-		"what is written: "+strings.Join(exportFormats()[1:], ", ")+";\nauto: by the file's ending")
-	flags.BoolVar(&s.options.Weighted, "weighted", false, "weights, too")
+		"format of the output: "+strings.Join(exportFormats()[1:], ", ")+";\nauto: by the file's ending")
+	flags.BoolVar(&s.options.Weighted, "weighted", false, "add the edges' weights")
 	x.rows.addJSON(flags, "from", "to", "weight")
 	s.add(flags, graphFlags{directed: true, weight: true})
 	return c
 }
 
-// graphExport is what the command's flags say.
+// graphExport holds the command's flags.
 type graphExport struct {
 	source *graphSource
 	output string
@@ -57,7 +61,7 @@ type graphExport struct {
 	rows   rowFlags
 }
 
-// exported are the formats that graphs are written in, in the help's order.
+// exported are the formats that export writes, in the order of the help.
 var exported = []graphfile.Format{graphfile.Auto, graphfile.CSV, graphfile.EdgeList, graphfile.MatrixMarket}
 
 func exportFormats() (names []string) {
@@ -74,7 +78,7 @@ func parseExportFormat(name string) (graphfile.Format, error) {
 	return 0, fmt.Errorf("unknown format %q (known: %s)", name, strings.Join(exportFormats(), ", "))
 }
 
-// check completes the format, and refuses outputs that will not do.
+// check sets the format if the user left it open, and returns an error if the output can't be written in it.
 func (x *graphExport) check(file string) (err error) {
 	if err := checkOutput(x.output, file); err != nil {
 		return err
@@ -98,7 +102,7 @@ func (x *graphExport) check(file string) (err error) {
 }
 
 func (x *graphExport) run(ctx context.Context, g *global, path string) error {
-	if err := x.check(path); err != nil { // now rather than after the work
+	if err := x.check(path); err != nil { // before the work
 		return err
 	}
 	return x.source.use(ctx, g, path, func(l *loadedGraph) error {
@@ -106,7 +110,7 @@ func (x *graphExport) run(ctx context.Context, g *global, path string) error {
 	})
 }
 
-// graphRows is a graph on the host.
+// graphRows is a graph whose rows are on the host, too.
 type graphRows struct {
 	*loadedGraph
 	offsets, targets, weights []uint32
@@ -141,7 +145,7 @@ func (x *graphExport) write(ctx context.Context, g *global, l *loadedGraph, to i
 	return nil
 }
 
-// isolated is how many vertices have no edges.
+// isolated returns the number of vertices without edges.
 func (r *graphRows) isolated() (n int) {
 	reached := make([]bool, r.CSR.Vertices)
 	if !r.Symmetric { // else each arc has an opposite one
@@ -157,7 +161,7 @@ func (r *graphRows) isolated() (n int) {
 	return n
 }
 
-// exportedEdge is an edge, and its first arc's place in the rows.
+// exportedEdge is an edge. arc is its index in targets and weights.
 type exportedEdge struct {
 	from, to uint32
 	arc      int
@@ -203,7 +207,7 @@ func (r *graphRows) writeTable(to io.Writer, rows rowFlags) error {
 	return a.end(flush())
 }
 
-// writeList writes a line of two ids an edge.
+// writeList writes a list of edges, two ids a line.
 func (r *graphRows) writeList(to io.Writer) error {
 	if err := r.listable(); err != nil {
 		return err
@@ -224,7 +228,8 @@ func (r *graphRows) appendID(line []byte, v uint32) []byte {
 	return ids.Append(line, word)
 }
 
-// listable returns the error of an id that a list of edges has no room for.
+// listable returns an error if an id can't be written in a list of edges: it is empty, holds blanks, or begins like a
+// comment.
 func (r *graphRows) listable() error {
 	ids := r.ids()
 	if ids.Type != keytype.Text {
@@ -241,7 +246,7 @@ func (r *graphRows) listable() error {
 	return nil
 }
 
-// writeMatrix writes Matrix Market's coordinates; of a graph whose edges lead both ways, the lower triangle.
+// writeMatrix writes Matrix Market's coordinate format. If edges lead both ways, it writes the lower triangle.
 func (r *graphRows) writeMatrix(to io.Writer) error {
 	kind, symmetry, n := "pattern", "general", r.CSR.Vertices
 	if r.weights != nil {
@@ -264,7 +269,7 @@ func (r *graphRows) writeMatrix(to io.Writer) error {
 	return out.Flush()
 }
 
-// appendWeight ends an edge's line.
+// appendWeight completes an edge's line by the weight, if there are weights.
 func (r *graphRows) appendWeight(line []byte, arc int) []byte {
 	if r.weights != nil {
 		line = strconv.AppendUint(append(line, ' '), uint64(r.weights[arc]), 10)

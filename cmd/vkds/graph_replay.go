@@ -29,17 +29,19 @@ func newGraphReplayCommand(g *global) *cobra.Command {
 	r := graphReplay{global: g, source: &s}
 	c := &cobra.Command{
 		Use:   "replay FILE --batch N [--window W]",
-		Short: "Replay a list of edges in its order, and count after each batch",
-		Long: `Replay inserts the edges of a file into a graph on the device, batch by batch in the
-file's order, and prints after each batch how many rows were read, and how many vertices,
-edges, triangles and connected components there are. With --window it deletes the edges,
-too, that the last W rows don't have, and counts the vertices alone that they have.
+		Short: "Insert edges batch by batch, and count after each batch",
+		Long: `Replay inserts the edges of a file into a graph on the device, batch by batch,
+in the file's order. After each batch it prints how many rows were read, and how
+many vertices, edges, triangles and connected components the graph has. With
+--window it also deletes the edges that are not in the last W rows, and counts
+only the vertices in these rows.
 
-Triangles are kept up by the edges that a batch changes, and components by those that come.
-With a window components are found anew after each batch, in the graph where it is.
+A batch changes the number of triangles by those of its edges alone, and without
+a window it also adds its edges to the components that are known. With a window,
+components are computed anew after each batch.
 
 The file is read while it is replayed, so it may come through a pipe. Edges are
-undirected, and one that comes again changes nothing.
+undirected. An edge that is already there is not inserted again.
 
 ` + graphHelp,
 		Example: `  vkds graph replay messages.txt.gz --batch 10000 --window 50000 --plot messages.svg
@@ -49,10 +51,10 @@ undirected, and one that comes again changes nothing.
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.IntVar(&r.batch, "batch", 0, "how many `rows` a batch has")
-	_ = c.MarkFlagRequired("batch") // which there is
-	flags.IntVar(&r.window, "window", 0, "keep the edges of the last `rows` alone")
-	flags.StringVar(&r.plot, "plot", "", "draw what is counted over the rows, to a `file`\n(.png, .svg, .pdf)")
+	flags.IntVar(&r.batch, "batch", 0, "number of `rows` of a batch")
+	_ = c.MarkFlagRequired("batch") // it exists
+	flags.IntVar(&r.window, "window", 0, "keep only the edges of the last `rows`")
+	flags.StringVar(&r.plot, "plot", "", "draw the counts over the rows, to a `file`\n(.png, .svg, .pdf)")
 	r.rows.add(flags, replayColumns...)
 	flags.Lookup("json").Usage = "print JSON, a batch a line"
 	s.add(flags, graphFlags{})
@@ -61,7 +63,7 @@ undirected, and one that comes again changes nothing.
 
 var replayColumns = []string{"rows", "vertices", "edges", "triangles", "components"}
 
-// graphReplay is what the command's flags say, and what it does.
+// graphReplay holds the command's flags, and the state of a replay.
 type graphReplay struct {
 	*global
 	source        *graphSource
@@ -70,14 +72,14 @@ type graphReplay struct {
 	rows          rowFlags
 
 	graph *growingGraph
-	last  *edgeWindow // nil: all rows stay
+	last  *edgeWindow // nil: there is no window, and all edges stay
 	steps []replayStep
 }
 
-// mostRows is how many rows a batch or a window may have.
+// mostRows is the greatest number of rows that a batch or a window may have.
 const mostRows = 1 << 30
 
-// check finds out what can't be before time is spent.
+// check returns those errors that can be found before the work.
 func (r *graphReplay) check(path string) error {
 	switch {
 	case r.batch < 1 || r.batch > mostRows:
@@ -130,8 +132,9 @@ func (r *graphReplay) pass(ctx context.Context, d *vk.Device, path string, a *an
 	return r.replay(ctx, file, a)
 }
 
-// replay replays a file. Each row is written as soon as it is there. Those that a pass before has written stay:
-// numbers are the same ids as their texts, unless some are hexadecimal.
+// replay replays a file, and prints a row after each batch. If an earlier pass printed rows before ids turned out to be
+// text, replay does not print these again, but checks that they are the same. They are not if ids are equal as numbers
+// and differ as texts, such as 10 and 0xa.
 func (r *graphReplay) replay(ctx context.Context, file *graphfile.Reader, a *answer) error {
 	rows, before, started := int64(0), r.steps, time.Now()
 	var batch graphfile.Edges
@@ -174,8 +177,8 @@ func (r *graphReplay) replay(ctx context.Context, file *graphfile.Reader, a *ans
 	}
 }
 
-// step does what a batch of rows does to the graph, and counts what there is then, among so many vertices that have
-// come. Those that are in none of the window's rows are no components.
+// step applies a batch of rows to the graph and counts what it then has. seen is the number of vertices in all rows so
+// far. Vertices that are in no row of the window do not count.
 func (r *graphReplay) step(ctx context.Context, batch graphfile.Edges, seen int) (step replayStep, err error) {
 	come, gone, there := edgeList{From: batch.From, To: batch.To}, edgeList{}, seen
 	if r.last != nil {
@@ -190,7 +193,7 @@ func (r *graphReplay) step(ctx context.Context, batch graphfile.Edges, seen int)
 		Components: components}, err
 }
 
-// draw draws the steps, if that is wanted.
+// draw draws the steps, if --plot is given.
 func (r *graphReplay) draw(ctx context.Context, path string) error {
 	if r.plot == "" {
 		return nil
@@ -203,7 +206,7 @@ func (r *graphReplay) draw(ctx context.Context, path string) error {
 	return outfile.Replace(ctx, r.plot, picture.Bytes())
 }
 
-// checkPicture tells of a name that says of no picture what it is.
+// checkPicture returns an error if a name does not have the ending of a picture.
 func checkPicture(path string) error {
 	switch filepath.Ext(path) {
 	case ".png", ".svg", ".pdf":
@@ -212,37 +215,37 @@ func checkPicture(path string) error {
 	return fmt.Errorf("--plot %s: the name of a picture ends in .png, .svg or .pdf", path)
 }
 
-// edgeWindow is the last rows of a list of edges, which are undirected and may come again. An edge is there as long
-// as one of its rows is. It is used from one goroutine at a time.
+// edgeWindow has the last rows of a list of undirected edges, which may repeat. An edge is in the window as long as one
+// of its rows is. It is used from one goroutine at a time.
 type edgeWindow struct {
 	size     int
-	rows     []windowEdge // the last ones, in a ring of size, from its start as long as it isn't full
-	at       int          // of the oldest row, once it is full
-	times    map[windowEdge]int
-	touched  []windowEdge       // by this Add, in the order of their rows
-	before   map[windowEdge]int // of those, how often they were there
-	ends     []int              // rows of a vertex
-	vertices int
+	rows     []windowEdge       // the last rows; a ring once there are size of them
+	at       int                // index of the oldest row, once there are size
+	times    map[windowEdge]int // how many rows each edge has
+	touched  []windowEdge       // edges whose rows this Add has counted, each once
+	before   map[windowEdge]int // how many rows those had before
+	ends     []int              // how often each vertex is an end of a row
+	vertices int                // that are ends of rows
 }
 
 // windowEdge has the lesser vertex first.
 type windowEdge struct{ from, to uint32 }
 
-// newEdgeWindow makes an empty window of so many rows, at least one.
+// newEdgeWindow makes an empty window of size rows. size is at least 1.
 func newEdgeWindow(size int) *edgeWindow {
 	return &edgeWindow{size: size, times: map[windowEdge]int{}, before: map[windowEdge]int{}}
 }
 
-// edgeList are some edges, from[i] to[i].
+// edgeList is a list of edges, from From[i] to To[i].
 type edgeList struct{ From, To []uint32 }
 
 func (e *edgeList) add(one windowEdge) { e.From, e.To = append(e.From, one.from), append(e.To, one.to) }
 
-// Vertices is how many vertices have a row in the window, loops too.
+// Vertices returns how many vertices are in the window's rows, loops included.
 func (w *edgeWindow) Vertices() int { return w.vertices }
 
-// Add moves the window over the next rows, and returns the edges that were not there before and those that are there no
-// longer, each once and without loops.
+// Add moves the window over the next rows. It returns the edges that came into the window and those that left it, each
+// once and without loops.
 func (w *edgeWindow) Add(from, to []uint32) (come, gone edgeList) {
 	w.touched = w.touched[:0]
 	clear(w.before)
@@ -271,7 +274,7 @@ func (w *edgeWindow) Add(from, to []uint32) (come, gone edgeList) {
 	return come, gone
 }
 
-// count counts a row that comes or goes.
+// count counts a row that comes (change is 1) or goes (-1).
 func (w *edgeWindow) count(row windowEdge, change int) {
 	for _, v := range []uint32{row.from, row.to} {
 		if missing := int(v) + 1 - len(w.ends); missing > 0 {
@@ -294,17 +297,17 @@ func (w *edgeWindow) count(row windowEdge, change int) {
 	w.times[row] += change
 }
 
-// growingGraph is a graph of which edges, triangles and components are kept up by what each batch changes.
+// growingGraph is a graph that keeps count of its edges, triangles and components while it changes.
 type growingGraph struct {
 	d                *vk.Device
 	graph            *graph.Graph
 	live             *analytics.Analyzer
-	linked           *analytics.Connectivity // nil: edges go, too, and components are found anew
-	room             int                     // vertices of linked
+	linked           *analytics.Connectivity // nil if edges are deleted, too: components are then computed anew
+	room             int                     // the number of vertices of linked
 	edges, triangles uint64
 }
 
-// newGrowingGraph makes an empty one; deletes: edges will go, too.
+// newGrowingGraph makes an empty graph. deletes says that edges will be deleted, too.
 func newGrowingGraph(ctx context.Context, d *vk.Device, deletes bool) (g *growingGraph, err error) {
 	g = &growingGraph{d: d}
 	if g.graph, err = graph.New(ctx, d, graph.Options{}); err != nil {
@@ -327,7 +330,7 @@ func (g *growingGraph) close() error {
 	return errors.Join(err, g.live.Close(), g.graph.Close())
 }
 
-// link makes room for the components of so many vertices, and has those that were known.
+// link replaces linked by one of more vertices, with the same components.
 func (g *growingGraph) link(ctx context.Context, vertices int) error {
 	larger, err := analytics.NewConnectivity(ctx, g.d, vertices)
 	if err != nil {
@@ -350,7 +353,8 @@ func (g *growingGraph) link(ctx context.Context, vertices int) error {
 	return nil
 }
 
-// change has edges come and then others go, among so many vertices. What comes may be there, what goes is.
+// change inserts the edges of come, and then deletes those of gone. vertices is the number of vertices so far. Edges of
+// come may already be in the graph; those of gone must be.
 func (g *growingGraph) change(ctx context.Context, come, gone edgeList, vertices int) error {
 	status, err := g.graph.InsertEdges(ctx, graph.Edges{From: come.From, To: come.To})
 	if err != nil {
@@ -387,7 +391,8 @@ func (g *growingGraph) change(ctx context.Context, come, gone edgeList, vertices
 	return err
 }
 
-// components counts those of so many vertices that have come; the others, which have no edge, are none.
+// components returns the number of components of so many vertices. Both counts below also have a component for each
+// vertex beyond these, which has no edges.
 func (g *growingGraph) components(ctx context.Context, vertices int) (uint64, error) {
 	if g.linked != nil {
 		all, err := g.linked.Components(ctx)
@@ -397,15 +402,15 @@ func (g *growingGraph) components(ctx context.Context, vertices int) (uint64, er
 	return uint64(all.Count - len(all.Labels) + vertices), err
 }
 
-// replayStep is a graph after a batch.
+// replayStep has the counts after a batch.
 type replayStep struct {
-	Rows                        uint64 // that were read so far
+	Rows                        uint64 // rows read so far
 	Vertices, Edges, Components uint64
 	Triangles                   uint64
 }
 
-// drawReplay writes a picture of a graph's edges, triangles and components, and its vertices, over the rows that were
-// read, as png, svg or pdf. Numbers have a logarithmic axis, on which there is no 0.
+// drawReplay draws the numbers of a graph's edges, triangles, components and vertices over the rows read, as png, svg
+// or pdf. Their axis is logarithmic, so zeros are left out.
 func drawReplay(to io.Writer, title string, steps []replayStep, format string) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, "rows", "number"
@@ -440,7 +445,7 @@ func drawReplay(to io.Writer, title string, steps []replayStep, format string) e
 		p.Legend.Add(curve.name, line, marks)
 		lines++
 	}
-	if lines == 0 || p.Y.Max <= p.Y.Min { // about a single number a logarithmic axis would reach down to 0
+	if lines == 0 || p.Y.Max <= p.Y.Min { // around a single number, a logarithmic axis would reach 0
 		p.Y.Scale, p.Y.Tick.Marker = plot.LinearScale{}, plot.DefaultTicks{}
 	}
 	picture, err := p.WriterTo(22*vg.Centimeter, 14*vg.Centimeter, format)

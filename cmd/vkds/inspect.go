@@ -28,18 +28,20 @@ func newInspectCommand(g *global) *cobra.Command {
 	var updates []string
 	c := &cobra.Command{
 		Use:   "inspect DICT-or-TABLE --svg FILE",
-		Short: "Draw what a dictionary looks like in the device's memory",
-		Long: `Inspect loads a saved dictionary or a table and draws what it became on the
-device. Of a tree it draws all levels with their nodes and how full they are, and
-the way from the root to one leaf with all that hangs from the nodes on it: slots,
-ranges and links. Of a hash table it draws how many buckets have how many pairs,
-beside what random hash values would give, all buckets in their order, and some
-of them slab by slab. In a viewer that shows notes, pointing at a node or a bucket
-tells its keys.
+		Short: "Draw a dictionary as it is in the device's memory",
+		Long: `Inspect loads a saved dictionary or a table on the device, and draws it as it is
+in memory:
+  tree         all levels with their nodes and how full they are, and the path
+               from the root to one leaf, with the slots, ranges and links of
+               the nodes on it
+  hash table   how many buckets have how many pairs, beside what random hash
+               values would give; all buckets in their order; and some of them
+               slab by slab
+If the viewer shows tooltips, point at a node or a bucket to see its keys.
 
-Of a B-link-tree, each --update names a table whose pairs are inserted after a snapshot:
-then the picture has, below the leaves, the versions that are kept of them, each with
-the times from which and until when it held.
+For a B-link-tree, each --update names a table whose pairs are inserted after a
+snapshot. The picture then shows, below the leaves, the older versions that are
+kept of them, each with the times between which it was valid.
 
 ` + sourceHelp,
 		Example: `  vkds inspect geoip.csv --structure btree --svg geoip.svg --near 134744072
@@ -54,24 +56,24 @@ the times from which and until when it held.
 	flags.SortFlags = false
 	flags.StringVar(&picture, "svg", "", "`file` to draw to; \"-\" is standard output")
 	_ = c.MarkFlagRequired("svg") // it exists
-	flags.StringVar(&near, "near", "", "of a tree: the `key` whose leaf is drawn (default: one in the middle)")
+	flags.StringVar(&near, "near", "", "of a tree: the `key` whose leaf is drawn\n(default: one in the middle)")
 	flags.StringArrayVar(&updates, "update", nil, "of btree: a `TABLE` to insert after a snapshot")
 	s.add(c, "")
 	return c
 }
 
-// svg is what is drawn, and what is to be known to draw it.
+// svg says what to draw, and where to.
 type svg struct {
 	title string
 	near  *keytype.Value // a key to draw the surroundings of; nil: any
 
-	file    string   // where to
+	file    string   // the file to draw to
 	updates []string // tables to insert, each after a snapshot
 }
 
 func inspect(ctx context.Context, g *global, s *source, path string, x svg, near string) error {
 	if x.file != input.Stdin {
-		if err := outfile.Check(x.file); err != nil { // now rather than after the work
+		if err := outfile.Check(x.file); err != nil { // before the work
 			return err
 		}
 	}
@@ -108,7 +110,7 @@ func inspect(ctx context.Context, g *global, s *source, path string, x svg, near
 			return fmt.Errorf("--near is for trees, not for %s", dict.structure.name)
 		}
 		var b bytes.Buffer
-		if err := s.ready(asking(dict.key)); err != nil { // of the type that the keys turned out to have
+		if err := s.ready(asking(dict.key)); err != nil { // their type may have become wider
 			return err
 		}
 		close, err := s.updateAfterSnapshots(ctx, g, d, dict, path, x.updates)
@@ -130,7 +132,7 @@ func inspect(ctx context.Context, g *global, s *source, path string, x svg, near
 	})
 }
 
-// updateAfterSnapshots inserts tables into a tree, each after a snapshot, which stays open until close.
+// updateAfterSnapshots inserts tables into a tree, each after a snapshot. close closes the snapshots.
 func (s *source) updateAfterSnapshots(ctx context.Context, g *global, d *vk.Device, dict *dictionary, path string,
 	updates []string) (close func(), err error) {
 	var open []io.Closer
@@ -194,11 +196,11 @@ func drawVersions(ctx context.Context, t btree.Inspection, nodes []btree.Node[ui
 		}
 		return drawn
 	}
-	failed := p.WriteSVG(to) // which asks for the versions
+	failed := p.WriteSVG(to) // calls p.Versions
 	return cmp.Or(failed, err)
 }
 
-// drawable are the names of the structures that there are pictures of.
+// drawable returns the names of the structures that can be drawn.
 func drawable() (names []string) {
 	for _, x := range known {
 		if x.draw != nil {
@@ -208,7 +210,6 @@ func drawable() (names []string) {
 	return names
 }
 
-// drawTree draws a tree.
 func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
 	inside := dict.itself().(interface{ Inspect() btree.Inspection }).Inspect()
 	s, err := inside.Stats(ctx)
@@ -253,7 +254,7 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 	return drawVersions(ctx, inside, nodes, &p, to)
 }
 
-// drawnKey is how a picture shows keys: those that are text by their hashes, which are what the device has.
+// drawnKey returns how a picture shows keys. Keys that are text are shown by their hashes, which the device has.
 func drawnKey(dict *dictionary) func(w uint64) string {
 	if dict.index != nil {
 		return keytype.Hex64.Format

@@ -79,11 +79,11 @@ then says what. "vkds help output" lists the other statuses.`,
 	}
 	root.SetOut(quietly{g.out}) // before InitDefaultCompletionCmd, which remembers it
 	flags := root.PersistentFlags()
-	flags.StringVar(&g.device, "device", "", "device to use: its number in \"vkds info\", a part of its\n"+
-		"name, or discrete, integrated, virtual, cpu or gpu;\n"+
-		"none: keep dictionaries in the host's memory\n"+
-		"(default: $VKDS_DEVICE, else the best device; if that is\n"+
-		"no GPU, none for dictionaries)")
+	flags.StringVar(&g.device, "device", "", "device to use: its number in \"vkds info\", a part of\n"+
+		"its name, or discrete, integrated, virtual, cpu or\n"+
+		"gpu; none keeps dictionaries in the host's memory\n"+
+		"(default: $VKDS_DEVICE, else the best device; if\n"+
+		"that is no GPU, none for dictionaries)")
 	flags.BoolVar(&g.validation, "validation", false, "check every Vulkan call with the validation layer")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "print no notes and no progress")
 	flags.BoolVarP(&g.verbose, "verbose", "v", false, "print notes even if standard error is not a terminal")

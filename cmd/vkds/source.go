@@ -54,8 +54,8 @@ func (s *source) addTable(c *cobra.Command) {
 	flags := c.Flags()
 	s.flags, s.options.Columns = flags, make([]input.Column, 2)
 	key, value := &s.options.Columns[0], &s.options.Columns[1]
-	flags.StringVar(&key.Name, "key", "", "`column` of the keys: its name or number (default 1)")
-	flags.StringVar(&value.Name, "value", "", "`column` of the values: its name or number (default 2)")
+	flags.StringVar(&key.Name, "key", "", "`column` of the keys: its name or number\n(default 1)")
+	flags.StringVar(&value.Name, "value", "", "`column` of the values: its name or number\n(default 2)")
 	addType(flags, key, "key-type", "type of the keys: "+typeHelp)
 	addType(flags, value, "value-type", "type of the values, likewise")
 	flags.Var(formatFlag(&s.options.Format), "format",

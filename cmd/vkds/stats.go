@@ -24,12 +24,12 @@ func newStatsCommand(g *global) *cobra.Command {
 		Short: "Print the size, load and memory of a dictionary",
 		Long: `Stats loads a saved dictionary or a table on the device and measures it:
   all           pairs and bytes of memory
-  hash table    buckets, slabs, load, and utilization: the bytes of pairs divided
-                by the bytes of slabs
+  hash table    buckets, slabs, load, and utilization: the bytes of pairs
+                divided by the bytes of slabs
   tree          height, nodes of each level from the leaves up, and how full the
                 leaves are
-  LSM           pairs of each level, and elements that are stale: deleted or
-                replaced, but not removed yet
+  LSM           pairs of each level, and the share of elements that are stale:
+                deleted or replaced, but still in memory
 
 ` + sourceHelp,
 		Example: `  vkds stats airports.vkds

@@ -28,15 +28,17 @@ func newTallyCommand(g *global) *cobra.Command {
 		Use:   "tally FILE",
 		Short: "Count how often each key of a file occurs",
 		Long: `Tally reads a file of keys and prints each distinct key with the number of times
-it occurs: the most frequent first, and keys of equal count in their own
-order, texts in the order in which they first came. "-" is standard input. The
-file is read in parts, so it may be larger than any memory; its distinct keys must
-fit the device's, and distinct texts the host's. --format lines counts lines as
-they are.
+that it occurs. The most frequent keys come first. Keys of equal count come in
+their own order, texts in the order in which they first came. "-" is standard
+input.
 
-A line that is not a key is an error, unless --skip-invalid: then such lines are
-counted and passed over. "vkds help keys" tells how keys may be stored, "vkds help
-types" what they may be.`,
+The file is read in parts, so it may be larger than memory. The distinct keys
+must fit into the device's memory, distinct texts into the host's. --format
+lines counts whole lines, exactly as they are.
+
+A line that is not a key is an error. With --skip-invalid, such lines are
+skipped and counted. "vkds help keys" explains how keys may be stored, "vkds
+help types" what they may be.`,
 		Example: `  vkds tally access.log --format lines --top 20
   vkds tally access.csv --column path
   vkds tally blocks.trace.gz --skip-invalid --top 20
@@ -75,14 +77,14 @@ types" what they may be.`,
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.Var(formatFlag(&o.Format), "format", "how keys are stored (see \"vkds help keys\")")
-	flags.StringVar(&column.Name, "column", "", "the keys' `column`, by name or by number from 1 (default 1)")
+	flags.Var(formatFlag(&o.Format), "format", "format of the file (see \"vkds help keys\")")
+	flags.StringVar(&column.Name, "column", "", "`column` of the keys: its name or number (default 1)")
 	text.add(flags)
-	addType(flags, &column, "type", "what keys are: "+typeHelp)
-	flags.IntVar(&top, "top", 0, "print the `N` most frequent keys alone")
+	addType(flags, &column, "type", "type of the keys: "+typeHelp)
+	flags.IntVar(&top, "top", 0, "print only the `N` most frequent keys")
 	flags.Uint64Var(&minCount, "min-count", 0, "print only keys that occur `N` times or more")
 	addNull(flags, &o)
-	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "pass over lines that are not keys, and count them")
+	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "skip lines that are not keys, and count them")
 	rows.addJSON(flags, "key", "count")
 	return c
 }
@@ -93,7 +95,7 @@ type tally struct {
 	flags *pflag.FlagSet
 	loader
 	entries []entry
-	limit   uint64         // keys whose counts 32 bits have room for
+	limit   uint64         // of keys; beyond it, counts have 64 bits
 	texts   *keytype.Tally // of keys that are text
 }
 
@@ -126,7 +128,8 @@ func (t *tally) count(path string, o input.Options) (err error) {
 	return nil
 }
 
-// passes reads the file as often as it takes to know what its keys are, and a hash under which no two of them collide.
+// passes reads the file. It reads it again if keys that were taken for numbers turn out to be text, or if the hashes
+// of two texts collide.
 func (t *tally) passes(path string, o input.Options) error {
 	for {
 		err := t.pass(path, o)
@@ -154,7 +157,7 @@ func (t *tally) pass(path string, o input.Options) error {
 	return t.collect()
 }
 
-// again makes ready to count texts once more, under another hash.
+// again prepares to count texts again, with another hash.
 func (t *tally) again(path string) error {
 	if !input.Again(path) {
 		return fmt.Errorf("%s: %w, and it can't be read once more: run vkds again, which takes another hash each time",
@@ -186,7 +189,7 @@ func (t *tally) read(path string, o input.Options) error {
 			return err
 		}, fits(t.flags, "", r.Format())
 	}, func(b batch) (err error) {
-		// Room for a quarter of the first part: traces repeat themselves, and the table grows where this one doesn't.
+		// Room for a quarter of the first part, because traces repeat themselves. If this one doesn't, the table grows.
 		t.expected = cmp.Or(t.expected, max(1, len(b.keys)/4))
 		if b.types[0] == keytype.Text {
 			return t.addTexts(b)
@@ -212,7 +215,7 @@ func (t *tally) addTexts(b batch) (err error) {
 	return t.texts.Add(t.ctx, b.column(0).some())
 }
 
-// collectTexts is collect of texts: their numbers are in the order in which they came.
+// collectTexts is collect for texts. Their numbers are in the order in which they first came.
 func (t *tally) collectTexts() error {
 	counts, err := t.texts.Counts(t.ctx)
 	t.entries = make([]entry, len(counts))
@@ -255,8 +258,7 @@ func before(a, b entry) int {
 	return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key))
 }
 
-// best returns the entries to print, in their order, unless the context ends
-// before they are in order.
+// best returns the entries to print, in their order, or an error if the context ends before they are sorted.
 func (t *tally) best(top int, minCount uint64) ([]entry, error) {
 	sorted := make(chan []entry, 1)
 	go func() { sorted <- best(t.entries, top, minCount) }()
@@ -268,8 +270,7 @@ func (t *tally) best(top int, minCount uint64) ([]entry, error) {
 	}
 }
 
-// best returns those of the entries to print, in their order. Where few of many
-// are wanted, it sorts few at a time.
+// best returns the entries to print, in their order. If few of many are wanted, it sorts a few at a time.
 func best(entries []entry, top int, minCount uint64) []entry {
 	top = min(top, len(entries))
 	few := max(2*top, 1024)

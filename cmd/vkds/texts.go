@@ -16,25 +16,26 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// hashes are those of keys that are text. Tests put others in their place, under which texts collide.
+// hashes are the hash functions of keys that are text. Tests replace them by others, under which texts collide.
 var hashes keytype.Hashes = keytype.Random
 
-// textual is what the host keeps of a dictionary with text: the device maps numbers to texts' numbers, or texts' hashes
-// to rows.
+// textual is what the host keeps of a dictionary with text. If only the values are text, the device maps keys to
+// numbers of texts. If the keys are text, it maps their hashes to rows.
 type textual struct {
-	index      *keytype.Index // of keys that are text; nil: there are none
-	rows       []uint64       // their values, of each row
-	valueTexts keytype.Arena  // of values that are text, whose words are numbers in it
+	index      *keytype.Index // of keys; nil: they are not text
+	rows       []uint64       // the value of each row, if the keys are text
+	valueTexts keytype.Arena  // the values, if they are text; their words are numbers in it
 }
 
-// makeTexts makes what the device keeps of texts.
+// makeTexts returns a function that makes the map of hashes to rows.
 func makeTexts(d *vk.Device, s structure, parameter float64) keytype.Make {
 	return func(ctx context.Context, capacity int) (keytype.Map, error) {
 		return s.make(ctx, d, structures.Bits64, capacity, parameter)
 	}
 }
 
-// update does a batch of updates, which have the dictionary's types. The batch's values become the dictionary's.
+// update does a batch of updates, which must have the dictionary's types. If values are text, it changes the batch's
+// words to those of the dictionary.
 func (d *dictionary) update(ctx context.Context, kind structures.Kind, b batch, status []structures.Status) error {
 	if d.value == keytype.Text {
 		if err := d.take(b); err != nil {
@@ -68,7 +69,7 @@ func (d *dictionary) update(ctx context.Context, kind structures.Kind, b batch, 
 	return nil
 }
 
-// take keeps the texts of a batch's values, and makes their numbers those that they have here.
+// take copies the texts of a batch's values into the dictionary, and changes the batch's words to their numbers there.
 func (d *dictionary) take(b batch) error {
 	if n := uint64(d.valueTexts.Len() + len(b.values)); n > math.MaxUint32 && d.width() == structures.Bits32 {
 		return fmt.Errorf("%d texts are too many for a dictionary of 32-bit keys: --key-type u64 makes it one of 64", n)
@@ -79,7 +80,7 @@ func (d *dictionary) take(b batch) error {
 	return nil
 }
 
-// findTexts looks keys up that are text.
+// findTexts is find for keys that are text.
 func (d *dictionary) findTexts(ctx context.Context, keys numbers) (values []uint64, found []bool, err error) {
 	values, found, err = d.index.Find(ctx, keys.some())
 	for i, there := range found {
@@ -90,7 +91,7 @@ func (d *dictionary) findTexts(ctx context.Context, keys numbers) (values []uint
 	return values, found, err
 }
 
-// Len is how many pairs there are.
+// Len returns the number of pairs.
 func (d *dictionary) Len(ctx context.Context) (uint64, error) {
 	if d.index == nil {
 		return d.words.Len(ctx)
@@ -98,8 +99,8 @@ func (d *dictionary) Len(ctx context.Context) (uint64, error) {
 	return uint64(d.index.Len()), nil
 }
 
-// Chunks are all pairs, many at a time, valid until the next ones come: in the order of their keys where the structure
-// has one, and of keys that are text in the order in which they came.
+// Chunks yields all pairs, many at a time. Each chunk is valid until the next one. Pairs come in the order of their
+// keys if the structure has one. If the keys are text, pairs come in the order in which the keys first came.
 func (d *dictionary) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[uint64, uint64], error] {
 	if d.index == nil {
 		return d.words.Chunks(ctx)
@@ -121,7 +122,7 @@ func (d *dictionary) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[uint
 	}
 }
 
-// textBytes is how long the texts are that the host holds, also those that were replaced.
+// textBytes returns the length of all texts that the host holds, also of those that were replaced.
 func (d *dictionary) textBytes() int {
 	n := d.valueTexts.Bytes()
 	if d.index != nil {
@@ -130,13 +131,13 @@ func (d *dictionary) textBytes() int {
 	return n
 }
 
-// shown is what the words of a column are to people.
+// shown formats the words of a column.
 type shown struct {
 	keytype.Type
-	texts *keytype.Arena // whose numbers those of text are
+	texts *keytype.Arena // if the type is Text: the words are numbers of these texts
 }
 
-// keys are the dictionary's keys to people. Those that are asked for are not among them.
+// keys formats the dictionary's keys. Keys to look up have texts and types of their own.
 func (d *dictionary) keys() shown {
 	if d.index == nil {
 		return shown{Type: d.key}
@@ -144,18 +145,18 @@ func (d *dictionary) keys() shown {
 	return shown{d.key, d.index.Texts()}
 }
 
-// values are the dictionary's values to people.
+// values formats the dictionary's values.
 func (d *dictionary) values() shown { return shown{d.value, &d.valueTexts} }
 
-// column are the keys of a batch, 0, or the values, 1.
+// column returns the keys (0) or the values (1) of a batch.
 func (b batch) column(i int) numbers {
 	return numbers{shown{b.types[i], b.texts[i]}, [][]uint64{b.keys, b.values}[i]}
 }
 
-// some are texts.
+// some returns the texts that the words stand for.
 func (n numbers) some() keytype.Some { return keytype.Some{Arena: n.texts, Numbers: n.words} }
 
-// same tells whether two words stand for the same.
+// same reports whether w, a word of c, and v, a word of other, stand for the same value.
 func (c shown) same(w uint64, other shown, v uint64) bool {
 	if c.Type == keytype.Text {
 		return bytes.Equal(c.texts.At(w), other.texts.At(v))
@@ -163,7 +164,7 @@ func (c shown) same(w uint64, other shown, v uint64) bool {
 	return w == v
 }
 
-// Format is a word in a message.
+// Format returns a word as messages show it, a long text shortened.
 func (c shown) Format(w uint64) string {
 	if c.Type == keytype.Text {
 		const most = 40
@@ -173,7 +174,7 @@ func (c shown) Format(w uint64) string {
 	return c.Type.Format(w)
 }
 
-// appendCSV appends a word as a field of CSV. A text that is empty has quotes, as none is without.
+// appendCSV appends a word as a field of CSV. An empty text becomes "", because an empty field is a missing value.
 func (c shown) appendCSV(line []byte, w uint64) []byte {
 	if c.Type != keytype.Text {
 		return c.Append(line, w)
@@ -193,8 +194,7 @@ func (c shown) appendCSV(line []byte, w uint64) []byte {
 	}
 }
 
-// needsQuotes tells whether a text can't stand in CSV as it is. Each look for one byte takes a few nanoseconds, one for
-// all four many.
+// needsQuotes reports whether a text needs quotes in CSV. Four searches for one byte each are faster than one for four.
 func needsQuotes(text []byte) bool {
 	return bytes.IndexByte(text, ',') >= 0 || bytes.IndexByte(text, '"') >= 0 || bytes.IndexByte(text, '\n') >= 0 ||
 		bytes.IndexByte(text, '\r') >= 0
@@ -236,7 +236,7 @@ func appendJSONText(line, text []byte) []byte {
 	return append(append(line, text[written:]...), '"')
 }
 
-// orderError says that a command needs an order that text doesn't have.
+// orderError reports that a command needs an order, which text doesn't have.
 type orderError struct {
 	command, file string
 	what          string // of the file: "keys" or "values"
@@ -251,8 +251,8 @@ func (e *orderError) Error() string {
 	return fmt.Sprintf("%s needs %s that have an order, and those of %s are text%s", e.command, e.what, e.file, hint)
 }
 
-// orders checks that a command has the order that it needs, and returns the flags that choose a structure for it: keys
-// that are text need none that keeps an order.
+// orders returns an error if the command needs an order of keys or values that are text. Otherwise it returns the flags
+// that choose a structure. They ask for no ordered structure if the keys are text.
 func (s *source) orders(in *opened) (structureFlags, error) {
 	into := s.into
 	fail := func(what string) error { return &orderError{into.ordering, in.file.Name(), what, in.saved != nil} }
@@ -268,7 +268,7 @@ func (s *source) orders(in *opened) (structureFlags, error) {
 	return into, nil
 }
 
-// ordersKeys tells whether a command needs keys that have an order: dump and top also take text.
+// ordersKeys reports whether the command needs keys that have an order. dump and top take text, too.
 func (s *structureFlags) ordersKeys() bool {
 	return !slices.Contains([]string{"", "dump", "top"}, s.ordering)
 }
