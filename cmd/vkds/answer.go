@@ -48,7 +48,7 @@ type row struct {
 // rowFlags are the flags of a command whose answer is rows.
 type rowFlags struct {
 	json bool
-	left uint64 // rows that may still be printed; the flags make 0, if set before, all
+	left uint64 // rows that may still be printed; add turns 0 into all
 }
 
 func (f *rowFlags) add(flags *pflag.FlagSet, columns ...string) {

@@ -31,8 +31,8 @@ replace a file, unless --allow-empty is given.
 
 ` + sourceHelp,
 		Example: `  vkds build airports.csv --key id --value altitude -o airports.vkds
-  vkds build events.parquet --key time --key-type time --value user -o events.vkds
-  vkds build ip-ranges.csv --key first --value country --structure lsm -o countries.vkds`,
+  vkds build visits.parquet --key time --key-type time --value user -o v.vkds
+  vkds build ip-ranges.csv --key first --value country --structure lsm -o ip.vkds`,
 		Args: takes("one TABLE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			return build(c.Context(), g, &s, arguments[0], output, allowEmpty)
@@ -48,7 +48,7 @@ replace a file, unless --allow-empty is given.
 }
 
 func build(ctx context.Context, g *global, s *source, path, output string, allowEmpty bool) error {
-	if err := cmp.Or(dictfile.Check(output), checkInputs(output, path)); err != nil { // before the work
+	if err := cmp.Or(dictfile.Check(output), checkInputs(output, path)); err != nil { // now rather than after the work
 		return err
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {

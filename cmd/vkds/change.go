@@ -59,7 +59,7 @@ func (x *change) run(ctx context.Context, g *global, path, file string,
 	if path == input.Stdin && x.output == "" {
 		return fmt.Errorf("a dictionary from standard input can't be changed in its place: -o says where to save it")
 	}
-	// before the work
+	// now rather than after the work
 	if err := cmp.Or(dictfile.Check(output), checkInputs("-", path), besideAnswer(x.output)); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ order of the rows. "vkds help tables" explains what a TABLE may be.`,
 		Example: `  vkds update airports.vkds new-airports.csv --key id --value altitude
   vkds update counts.vkds other-counts.vkds -o all-counts.vkds
   vkds update visits.vkds today.csv --combine add
-  sqlite3 shop.db 'select id, stock from articles' | vkds update stock.vkds - --delimiter '|'`,
+  sqlite3 -csv shop.db 'select id, stock from wares' | vkds update stock.vkds -`,
 		Args: takes("a DICT and a TABLE", 2, 2),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			ctx, path, table := c.Context(), arguments[0], arguments[1]

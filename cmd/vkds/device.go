@@ -16,7 +16,7 @@ const hostAlone = "none"
 // named returns the device that --device or VKDS_DEVICE names, "" if neither does.
 func (g *global) named() string { return cmp.Or(g.device, os.Getenv("VKDS_DEVICE")) }
 
-// onHost tells whether dictionaries are to be kept in the host's memory.
+// onHost reports whether dictionaries are to be kept in the host's memory.
 func (g *global) onHost() bool { return g.named() == hostAlone }
 
 // open opens the device that the flags choose. Close it.

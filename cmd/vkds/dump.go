@@ -41,7 +41,7 @@ become unsigned integers, times timestamps, and texts strings.
 ` + orderedHelp + sourceHelp,
 		Example: `  vkds dump airports.vkds | head
   vkds dump airports.vkds -o airports.parquet
-  vkds dump events.csv --key-type time --output-format arrows | python3 report.py`,
+  vkds dump events.csv --key-type time --output-format arrows | ./report.py`,
 		Args: takes("one DICT or TABLE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			return x.run(c.Context(), g, &s, arguments[0])
@@ -86,7 +86,7 @@ func (x *dump) check(g *global, file string) (err error) {
 }
 
 func (x *dump) run(ctx context.Context, g *global, s *source, path string) error {
-	if err := x.check(g, path); err != nil { // before the work
+	if err := x.check(g, path); err != nil { // now rather than after the work
 		return err
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {

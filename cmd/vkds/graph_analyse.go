@@ -77,7 +77,7 @@ edges the last one's weight counts; with --multi, the least weight does.
 
 ` + graphHelp,
 		Example: `  vkds graph sssp roads.gr.gz --from 4711
-  vkds graph sssp flights.csv --from-column origin --to target --weight miles --from Oslo`,
+  vkds graph sssp flights.csv --from-column a --to b --weight miles --from Oslo`,
 	}
 	var s graphSource
 	s.options.Weighted = true

@@ -102,7 +102,7 @@ func (x *graphExport) check(file string) (err error) {
 }
 
 func (x *graphExport) run(ctx context.Context, g *global, path string) error {
-	if err := x.check(path); err != nil { // before the work
+	if err := x.check(path); err != nil { // now rather than after the work
 		return err
 	}
 	return x.source.use(ctx, g, path, func(l *loadedGraph) error {

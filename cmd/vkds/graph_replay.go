@@ -44,7 +44,7 @@ The file is read while it is replayed, so it may come through a pipe. Edges are
 undirected. An edge that is already there is not inserted again.
 
 ` + graphHelp,
-		Example: `  vkds graph replay messages.txt.gz --batch 10000 --window 50000 --plot messages.svg
+		Example: `  vkds graph replay mails.txt.gz --batch 10000 --window 50000 --plot mails.svg
   mail-log | vkds graph replay - --batch 1000 --json`,
 		Args: takes("one FILE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error { return r.run(c.Context(), arguments[0]) },

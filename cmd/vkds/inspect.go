@@ -46,7 +46,7 @@ kept of them, each with the times between which it was valid.
 ` + sourceHelp,
 		Example: `  vkds inspect geoip.csv --structure btree --svg geoip.svg --near 134744072
   vkds inspect airports.vkds --svg airports.svg
-  vkds inspect monday.csv --structure btree --update tuesday.csv --update wednesday.csv --svg days.svg`,
+  vkds inspect monday.csv --structure btree --update tuesday.csv --svg days.svg`,
 		Args: takes("one DICT or TABLE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			return inspect(c.Context(), g, &s, arguments[0], svg{file: picture, updates: updates}, near)
@@ -73,7 +73,7 @@ type svg struct {
 
 func inspect(ctx context.Context, g *global, s *source, path string, x svg, near string) error {
 	if x.file != input.Stdin {
-		if err := outfile.Check(x.file); err != nil { // before the work
+		if err := outfile.Check(x.file); err != nil { // now rather than after the work
 			return err
 		}
 	}

@@ -78,8 +78,8 @@ func newRangeCommand(g *global) *cobra.Command {
 Several ranges are printed one after the other, in the order asked for.
 
 ` + rangesHelp + rangesFrom + orderedHelp + sourceHelp,
-		Example: `  vkds range UnicodeData.txt --delimiter ';' --key-type hex --value 4 1F600:1F64F
-  vkds range taxi.csv --key-type time --value-type f32 "2014-11-27 08:00:00:2014-11-27 12:00:00"
+		Example: `  vkds range UnicodeData.txt --delimiter ';' --key-type hex --value 4 400:4FF
+  vkds range taxi.csv --key-type time "2014-11-27 08:00:00:2014-11-27 12:00:00"
   vkds range numbers.csv --key-type i32 -- -5:5
   vkds range numbers.csv --key-type i32 100:`,
 	}
@@ -100,7 +100,7 @@ func newCountCommand(g *global) *cobra.Command {
 		Long: `Count prints how many keys are in each range: its two ends, and the number.
 
 ` + rangesHelp + rangesFrom + orderedHelp + sourceHelp,
-		Example: `  vkds count UnicodeData.txt --delimiter ';' --key-type hex --value 4 0:7F 1F600:1F64F
+		Example: `  vkds count UnicodeData.txt --delimiter ';' --key-type hex --value 4 0:7F 400:4FF
   vkds count taxi.csv --key-type time --value-type f32 2014-07-01:2014-07-31`,
 	}
 	return g.aboutRanges(c, rangeQuestion{

@@ -74,7 +74,7 @@ func (s *source) addSaved(c *cobra.Command) {
 // use opens the device while it reads a DICT-or-TABLE, loads that, and calls use with both. The device is nil if the
 // dictionary is in the host's memory.
 func (s *source) use(ctx context.Context, g *global, path string, use func(*vk.Device, *dictionary) error) (err error) {
-	if _, _, err := s.into.choose("", nil); err != nil { // before the work
+	if _, _, err := s.into.choose("", nil); err != nil { // now rather than after the work
 		return err
 	}
 	open := g.openGPU
@@ -302,7 +302,7 @@ type loader struct {
 	expected int              // rows; 0 if that is not known in advance
 	rows     int64
 	sums     bool  // values are added to those that keys have (sum)
-	tells    bool  // count assigned
+	tells    bool  // assigned is counted
 	assigned int64 // rows whose key was there, if tells is set
 	skipped  int64 // rows that couldn't be read
 	nulls    int64 // rows without a value, which were skipped, too

@@ -173,7 +173,7 @@ func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 			"0.7, or as saved)")
 	}
 	flags.Float64Var(&s.fill, "fill", 0, "of btree: share of a node's slots that are filled\nafter a split "+
-		"(default 0.53, with 64 bits 0.67, or as\nsaved)")
+		"(default 0.53, with 64 bits 0.67, or\nas saved)")
 	flags.Uint32Var(&s.batch, "batch", 0, "of lsm: pairs in the smallest level, a power of two\n(default 2^18, "+
 		"or as saved)")
 }

@@ -89,7 +89,7 @@ help types" what they may be.`,
 	return c
 }
 
-// tally counts keys on the device.
+// tally counts keys.
 type tally struct {
 	*global
 	flags *pflag.FlagSet
