@@ -100,7 +100,7 @@ func newCountCommand(g *global) *cobra.Command {
 		Long: `Count prints how many keys are in each range: its two ends, and the number.
 
 ` + rangesHelp + rangesFrom + orderedHelp + sourceHelp,
-		Example: `  vkds count UnicodeData.txt --delimiter ';' --key-type hex --value 4 0:7F 400:4FF
+		Example: `  vkds count UnicodeData.txt --delimiter ';' --key-type hex --value 4 0:7F 80:
   vkds count taxi.csv --key-type time --value-type f32 2014-07-01:2014-07-31`,
 	}
 	return g.aboutRanges(c, rangeQuestion{
