@@ -32,7 +32,7 @@ replace a file, unless --allow-empty is given.
 ` + sourceHelp,
 		Example: `  vkds build airports.csv --key id --value altitude -o airports.vkds
   vkds build visits.parquet --key time --key-type time --value user -o v.vkds
-  vkds build ranges.csv --key first --value country --structure lsm -o ranges.vkds`,
+  vkds build ranges.csv --key first --value country --structure lsm -o ips.vkds`,
 		Args: takes("one TABLE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			return build(c.Context(), g, &s, arguments[0], output, allowEmpty)

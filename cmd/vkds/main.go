@@ -1,5 +1,5 @@
-// Command vkds answers questions about tables, files of keys and graphs, with data structures in GPU memory. "vkds
-// help" lists its commands.
+// Command vkds answers questions about tables, files of keys and graphs, with data structures in GPU memory.
+// "vkds help" lists its commands.
 package main
 
 import (
