@@ -24,7 +24,7 @@ import (
 // that are closed in any order, each snapshot has kept its content. When the last one is closed, the pool has only the
 // tree's nodes, and the memory of versions is freed.
 func TestAccountsClose(t *testing.T) {
-	pass.OneDriver(t, "the host reckons the room")
+	pass.OneWidth(t, "the host reckons the room")
 	full := 0
 	for seed := range uint64(1 + 4*min(stress.Level, 1)) {
 		for _, path := range []Path{Concurrent, Batched} {

@@ -158,7 +158,7 @@ func find(t *testing.T, path string) string {
 // Meshes are what the B-trees of a thesis (Duong 2021) were made for: the edges of their cells come many times in a
 // batch, nearly in order, and the edges at a vertex are a range. Then the same with keys that are coordinates.
 func TestMeshes(t *testing.T) {
-	pass.OneDriver(t, "the host looks for the meshes' edges")
+	pass.OneWidth(t, "sequences are tried at all widths")
 	d := testdevice.Open(t)
 	ordered := orderedSubjects[uint32]()
 	for i, s := range ordered {

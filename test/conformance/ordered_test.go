@@ -186,6 +186,7 @@ func testNoSuchDirection[W structures.Word](t *testing.T, d *vk.Device) {
 // Batches of deletions that all fall into one leaf, three times what it holds, most of keys that aren't there: all over
 // a dictionary whose leaves hold few pairs, many, and as many as they can.
 func TestDeletionsInOneLeaf(t *testing.T) {
+	pass.OneWidth(t, "what leaves hold depends on no width")
 	devices := openDevices(t)
 	testDeletionsInOneLeaf[uint32](t, devices)
 	testDeletionsInOneLeaf[uint64](t, devices)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
@@ -38,8 +39,25 @@ func openDevices(t *testing.T) []protocol {
 	return []protocol{{"with 64-bit atomics", d}, {"without", without}}
 }
 
-// widths are those of tiles that are tried: a run takes all that its device has.
-var widths = []int{1, 4, 8}
+// tiles returns the widths of tiles that are tried with a protocol: 0, with 64-bit atomics, or 1, without. A run takes
+// those that its device has. Of "make test" the passes have them together, with 64-bit atomics each as a whole subgroup
+// and as a part of one: most of their time is compilers'. Keys of 64 bits have one pass.
+func tiles[W structures.Word](protocol int) []int {
+	pass := os.Getenv("VKDS_PASS")
+	switch {
+	case stress.Level > 0 || pass == "":
+		return []int{1, 4, 8}
+	case protocol == 1:
+		return []int{4}
+	case pass == "16", structures.WidthOf[W]() == structures.Bits64:
+		return []int{4, 8}
+	case pass == "validated":
+		return []int{8}
+	case pass == "8":
+		return []int{1, 8}
+	}
+	return []int{1, 4}
+}
 
 // fills are the least that nodes may have, that by default, and all.
 var fills = []float64{1e-9, 0, 1}
@@ -59,8 +77,8 @@ type variants[W structures.Word] struct {
 }
 
 // openVariants opens a subject in all shapes that this run has, until the test's end. Then it logs what the run has
-// left out, and why, and notes all for "make test", of whose runs one has to have taken it. few: of the widths, one
-// lane where there are no 64-bit atomics and the widest tile where there are, or whichever of these the device has.
+// left out, and why, and notes all for "make test", of whose runs one has to have taken it. few: of the widths, the
+// narrowest where there are no 64-bit atomics and the widest that the device has where there are.
 func openVariants[W structures.Word](t *testing.T, s subject[W], protocols []protocol, few bool) *variants[W] {
 	vs := &variants[W]{t: t, s: s}
 	out := map[string]string{} // what is left out: why
@@ -71,13 +89,13 @@ func openVariants[W structures.Word](t *testing.T, s subject[W], protocols []pro
 		if protocol.d == nil && !s.protocols {
 			continue
 		}
-		each := widths
+		each := tiles[W](p)
 		if !s.tiles {
-			each = widths[:1]
+			each = []int{1}
 		}
-		widest := widths[0]
+		widest := each[0]
 		if protocol.d != nil {
-			widest = min(slices.Max(widths), protocol.d.SubgroupSize())
+			widest = min(slices.Max(each), protocol.d.SubgroupSize())
 		}
 		for _, width := range each {
 			name := s.name
@@ -88,7 +106,7 @@ func openVariants[W structures.Word](t *testing.T, s subject[W], protocols []pro
 				name += fmt.Sprintf(", tiles of %d", width)
 			}
 			switch {
-			case s.tiles && few && width != []int{widest, widths[0]}[p]:
+			case s.tiles && few && width != []int{widest, each[0]}[p]:
 			case protocol.d == nil:
 				out[name] = "this run has no such device"
 			case width > widest:

@@ -263,6 +263,7 @@ func requirePairs(t *testing.T, want, got [][]slabcheck.Pair) {
 // is found, what walks come by, and what lies in memory, in lists of no slab and of many, in a pool that grows.
 func TestSlabLists(t *testing.T) {
 	pass.OneDriver(t, "at 4 lanes lavapipe finds the same, without compiling for long")
+	pass.NotWidest(t, "tiles are whole subgroups at 4 lanes, and parts of them at 8")
 	eachKindOfLists(t, func(t *testing.T, r *rig, v variant) {
 		r.eachWidth(func(t *testing.T, width int) {
 			few, many := newLists(t, r, v, width, 40, 1), newLists(t, r, v, width, 40, 1)
