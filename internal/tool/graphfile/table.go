@@ -38,7 +38,7 @@ func newTable(file *input.File, o Options, v *Vertices) (*table, error) {
 
 func (t *table) weighted() bool     { return len(t.names) == 3 }
 func (t *table) symmetry() symmetry { return asListed }
-func (t *table) skipped() int64     { return t.Skipped() + t.Nulls() }
+func (t *table) skipped() int64     { return t.Skipped() + t.SkippedNulls() }
 
 // Close does not close the file, which belongs to graphfile.Reader.
 func (t *table) Close() error { return t.Reader.Close() }

@@ -68,7 +68,8 @@ func compareAhead(t *rapid.T, text string) {
 	o := Options{Format: CSV, Delimiter: rapid.SampledFrom([]rune{0, ','}).Draw(t, "delimiter"),
 		Comment:     rapid.SampledFrom([]rune{0, '#'}).Draw(t, "comment"),
 		Header:      rapid.SampledFrom([]Header{Detect, Absent, Present}).Draw(t, "header"),
-		SkipInvalid: rapid.Bool().Draw(t, "skip"), SkipNull: rapid.Bool().Draw(t, "skip nulls")}
+		SkipInvalid: rapid.Bool().Draw(t, "skip"), SkipNull: rapid.Bool().Draw(t, "skip nulls"),
+		KeepNull: rapid.Bool().Draw(t, "keep nulls")}
 	if rapid.Bool().Draw(t, "null") {
 		null := rapid.SampledFrom([]string{"0", "-1", "none"}).Draw(t, "null is")
 		o.Null = &null
@@ -110,7 +111,7 @@ func readAllOf(in io.Reader, o Options, size int) (all []string) {
 	}
 	for again := 0; again < 2; {
 		n, err := r.Read(columns...)
-		all = append(all, fmt.Sprint(n, err, r.Types(), r.Skipped(), r.Nulls()))
+		all = append(all, fmt.Sprint(n, err, r.Types(), r.Skipped(), r.SkippedNulls(), r.Nulls()))
 		for i, c := range columns {
 			for _, w := range c[:n] {
 				if r.Types()[i] == keytype.Text {

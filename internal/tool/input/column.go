@@ -18,6 +18,9 @@ type column struct {
 	texts *keytype.Arena // for text: the texts of this Read
 	batch *keytype.Arena // for columnar formats: the texts of the batch, which are copied to texts
 	value *string        // the value of rows without one; nil: they are errors or skipped
+
+	keepNull bool  // rows without a value are nulls
+	nulls    []int // the rows of this Read that are null
 }
 
 // text returns the value of a text: its number in the arena.
@@ -25,11 +28,15 @@ func (c *column) text(text []byte) (v keytype.Value, err error) {
 	if len(text) > keytype.Longest {
 		return v, ErrLongText
 	}
-	into := c.texts
+	return keytype.Value{Type: keytype.Text, Word: c.arena().Add(text)}, nil
+}
+
+// arena is where texts go first.
+func (c *column) arena() *keytype.Arena {
 	if c.batch != nil {
-		into = c.batch
+		return c.batch
 	}
-	return keytype.Value{Type: keytype.Text, Word: into.Add(text)}, nil
+	return c.texts
 }
 
 // full reports whether a column has enough texts for one Read.
@@ -56,6 +63,9 @@ func (c *column) end(rows []uint64) {
 		c.see(rows)
 	}
 	c.seen = 0
+	for last := len(c.nulls) - 1; last >= 0 && c.nulls[last] >= len(rows); last-- {
+		c.nulls = c.nulls[:last] // of a row that was skipped
+	}
 }
 
 // become gives the column another type, and converts its rows of this Read.
@@ -77,8 +87,19 @@ func put(chosen []*column, columns [][]uint64, n int, row []keytype.Value) (bad 
 			return putWider(chosen, columns, n, row)
 		}
 		columns[i][n] = v.Word
+		c.mark(n, v)
 	}
 	return 0, nil
+}
+
+// mark notes whether row n is null. A row that was skipped may have been noted before.
+func (c *column) mark(n int, v keytype.Value) {
+	if last := len(c.nulls) - 1; last >= 0 && c.nulls[last] == n {
+		c.nulls = c.nulls[:last]
+	}
+	if v.Null {
+		c.nulls = append(c.nulls, n)
+	}
 }
 
 // putWider is put if a value is not of its column's type.
@@ -99,6 +120,7 @@ func putWider(chosen []*column, columns [][]uint64, n int, row []keytype.Value) 
 	for i, v := range row {
 		chosen[i].become(v.Type, columns[i][:n])
 		columns[i][n] = v.Word
+		chosen[i].mark(n, v)
 	}
 	return 0, nil
 }
@@ -166,6 +188,12 @@ func (c *column) parse(text string) (v keytype.Value, err error) {
 // null returns the value of a row without one. err is why it has none.
 func (c *column) null(err error) (keytype.Value, error) {
 	switch {
+	case c.value == nil && c.keepNull:
+		v := keytype.Value{Type: c.Type, Null: true}
+		if c.Type == keytype.Text { // each row has a text
+			v.Word = c.arena().Add(nil)
+		}
+		return v, nil
 	case c.value == nil:
 		return keytype.Value{}, &nullError{err}
 	case c.Type == keytype.Text:

@@ -65,6 +65,7 @@ type cells struct {
 	typ   keytype.Type // the column's type before them
 	words []uint64
 	types []keytype.Type // of the words; nil: all have the column's type
+	nulls []bool         // of the words; nil: none is null
 	bad   []badCell      // in the order of rows
 }
 
@@ -74,7 +75,7 @@ type badCell struct {
 }
 
 func (c *cells) reset(typ keytype.Type) {
-	c.typ, c.words, c.types, c.bad = typ, c.words[:0], nil, c.bad[:0]
+	c.typ, c.words, c.types, c.nulls, c.bad = typ, c.words[:0], nil, nil, c.bad[:0]
 }
 
 func (c *cells) add(v keytype.Value, err error) {
@@ -88,6 +89,12 @@ func (c *cells) add(v keytype.Value, err error) {
 	if c.types != nil {
 		c.types = append(c.types, v.Type)
 	}
+	if v.Null && c.nulls == nil {
+		c.nulls = make([]bool, len(c.words), cap(c.words))
+	}
+	if c.nulls != nil {
+		c.nulls = append(c.nulls, v.Null)
+	}
 	c.words = append(c.words, v.Word)
 }
 
@@ -97,6 +104,7 @@ func (c *cells) value(row int) keytype.Value {
 	if c.types != nil {
 		v.Type = c.types[row]
 	}
+	v.Null = c.nulls != nil && c.nulls[row]
 	return v
 }
 
@@ -202,7 +210,8 @@ func (c *columnar) take(columns [][]uint64, n int) (int, error) {
 func (c *columnar) copy(columns [][]uint64, n, end int) (int, error) {
 	same := true // all types are those of the columns, and there is no text
 	for i, cells := range c.columns {
-		same = same && cells.types == nil && cells.typ == c.chosen[i].Type && cells.typ != keytype.Text
+		same = same && cells.types == nil && cells.nulls == nil && cells.typ == c.chosen[i].Type &&
+			cells.typ != keytype.Text
 	}
 	if same {
 		for i := range columns {

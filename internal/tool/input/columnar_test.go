@@ -359,19 +359,34 @@ func TestDecimals(t *testing.T) {
 		rows, r, err := read(input.Options{}, unsaid("price"), unsaid("id"))
 		require.NoError(t, err, name)
 		assert.Equal(t, []string{"12.34|-1", "-0.05|0", "10000000000000.01|1"}, rows, name)
-		assert.EqualValues(t, 1, r.Nulls(), name)
+		assert.EqualValues(t, 1, r.SkippedNulls(), name)
+		for _, c := range []input.Column{unsaid("price"), as("price", keytype.Text)} {
+			r, err = input.Open(ctx, path, input.Options{KeepNull: true, Columns: []input.Column{c, unsaid("id")}})
+			require.NoError(t, err, name)
+			words := [][]uint64{make([]uint64, 9), make([]uint64, 9)}
+			n, err := r.Read(words...)
+			require.NoError(t, err, name)
+			assert.Equal(t, 4, n, name)
+			assert.Equal(t, []int{3}, r.Nulls()[0], name)
+			assert.Empty(t, r.Nulls()[1], name)
+			if c.Type == keytype.Text {
+				assert.Equal(t, "-0.05", string(r.Texts()[0].At(words[0][1])), name)
+				assert.Empty(t, r.Texts()[0].At(words[0][3]), name)
+			}
+			require.NoError(t, r.Close())
+		}
 		zero := "0"
 		rows, r, err = read(input.Options{Null: &zero}, as("price", keytype.Text), unsaid("sold"))
 		require.NoError(t, err, name)
 		assert.Equal(t, []string{"12.34|false", "-0.05|true", "10000000000000.01|false", "0|0"}, rows, name)
-		assert.Zero(t, r.Nulls(), name)
+		assert.Zero(t, r.SkippedNulls(), name)
 		rows, _, err = read(input.Options{}, as("sold", keytype.Uint32), unsaid("thousands"))
 		require.NoError(t, err, name)
 		assert.Equal(t, []string{"0|0", "1|1000", "0|2000"}, rows, name)
 		rows, r, err = read(input.Options{}, unsaid("none"), unsaid("thousands"))
 		require.NoError(t, err, name)
 		assert.Equal(t, []string{"0.5|0", "2|2000", "3|-12000"}, rows, name)
-		assert.EqualValues(t, 1, r.Nulls(), name)
+		assert.EqualValues(t, 1, r.SkippedNulls(), name)
 		rows, _, err = read(input.Options{}, as("long", keytype.Float32), as("long", keytype.Text))
 		require.NoError(t, err, name)
 		assert.Equal(t, "-0.005|-0.005", rows[1], name)

@@ -59,9 +59,9 @@ type Options struct {
 	SkipInvalid bool
 	// SkipNull skips rows without a value in a chosen column, and counts them: a null or NaN of Parquet or Arrow, or in
 	// text, unless the column has text, an empty field, NULL, \N, NA, N/A or NaN. Null, if not nil, is the value of
-	// such fields instead.
-	SkipNull bool
-	Null     *string
+	// such fields instead. KeepNull keeps them as nulls, see Reader.Nulls.
+	SkipNull, KeepNull bool
+	Null               *string
 	// OneKind says that all columns with Any have the same type, like the two ends of edges.
 	OneKind bool
 
@@ -189,6 +189,9 @@ func chosen(columns []Column, null *string) (all []*column) {
 // newReader reads from in, which is decompressed, and is a *File if the format needs one.
 func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
 	o.columns = chosen(o.Columns, o.Null)
+	for _, c := range o.columns {
+		c.keepNull = o.KeepNull
+	}
 	r = &Reader{format: o.Format, rows: -1, columns: o.columns,
 		invalid: invalid{skip: o.SkipInvalid, skipNull: o.SkipNull}, progress: o.Progress}
 	switch o.Format {
@@ -227,6 +230,7 @@ func (r *Reader) Read(columns ...[]uint64) (n int, err error) {
 	}
 	for _, c := range r.columns {
 		c.texts.Reset()
+		c.nulls = c.nulls[:0]
 	}
 	for n < len(columns[0]) && r.err == nil && !full(r.columns) {
 		if n, r.err = r.source.read(columns, n); r.err == errLater {
@@ -278,8 +282,17 @@ func (r *Reader) Rows() int64 { return r.rows }
 // Skipped returns how much SkipInvalid has skipped so far: rows, records, lines, or odd bytes at the end.
 func (r *Reader) Skipped() int64 { return r.invalid.count }
 
-// Nulls returns the number of rows without a value that were skipped so far.
-func (r *Reader) Nulls() int64 { return r.invalid.nulls }
+// SkippedNulls returns the number of rows without a value that were skipped so far.
+func (r *Reader) SkippedNulls() int64 { return r.invalid.nulls }
+
+// Nulls returns, for each column, which rows of the last Read are null, ascending. The slices are valid until the next
+// Read.
+func (r *Reader) Nulls() (rows [][]int) {
+	for _, c := range r.columns {
+		rows = append(rows, c.nulls)
+	}
+	return rows
+}
 
 // Close closes the file.
 func (r *Reader) Close() error {

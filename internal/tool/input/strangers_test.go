@@ -139,8 +139,38 @@ func TestNulls(t *testing.T) {
 	rows, err := shown(t, r, 2)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"1|10", "6|60"}, rows)
-	assert.EqualValues(t, 4, r.Nulls())
+	assert.EqualValues(t, 4, r.SkippedNulls())
 	assert.Zero(t, r.Skipped())
+	kept := o
+	kept.KeepNull = true
+	r, err = input.Stream("f", strings.NewReader(text), kept)
+	require.NoError(t, err)
+	words := [][]uint64{make([]uint64, 4), make([]uint64, 4)}
+	for _, want := range []struct {
+		keys, values []uint64
+		nulls        [][]int
+	}{
+		{[]uint64{1, 0, 3, 4}, []uint64{10, 20, 0, 0}, [][]int{{1}, {2, 3}}},
+		{[]uint64{5, 6}, []uint64{0, 60}, [][]int{nil, {0}}},
+	} {
+		n, err := r.Read(words...)
+		require.NoError(t, err)
+		assert.Equal(t, want.keys, words[0][:n])
+		assert.Equal(t, want.values, words[1][:n])
+		for c, rows := range r.Nulls() {
+			assert.ElementsMatch(t, want.nulls[c], rows)
+		}
+	}
+	assert.Zero(t, r.SkippedNulls())
+	// A row that is skipped because of another column is no null: neither the row behind it, nor one behind the end.
+	kept.SkipInvalid = true
+	kept.Columns = []input.Column{unsaid(""), {Type: keytype.Uint64, Wider: keytype.Uint64.Wider()}}
+	r, err = input.Stream("f", strings.NewReader("1,18446744073709551615\n,x\n,-1\n2,2\n,-1\n"), kept)
+	require.NoError(t, err)
+	n, err := r.Read(words...)
+	require.NoError(t, err)
+	assert.Equal(t, []uint64{1, 2}, words[0][:n])
+	assert.Empty(t, slices.Concat(r.Nulls()...))
 	_, _, err = asIs(t, text, input.Options{})
 	assert.EqualError(t, err, "f:3: column 1: empty where an integer should be")
 	bad := "x"

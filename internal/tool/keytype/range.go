@@ -22,7 +22,7 @@ func (t Type) ParseRange(text string, wider ...Type) (lo, hi Value, err error) {
 			continue
 		}
 		if first, last, err := t.network(text); err == nil {
-			return Value{t, first}, Value{t, last}, nil
+			return Value{Type: t, Word: first}, Value{Type: t, Word: last}, nil
 		}
 	}
 	if _, err := t.First(wider, func(t Type) (uint64, error) { return t.Parse(text) }); err == nil {
@@ -53,7 +53,7 @@ func (t Type) ParseRange(text string, wider ...Type) (lo, hi Value, err error) {
 // end parses the end of a range. If it is omitted, it is the type's own.
 func (t Type) end(wider []Type, text string, own uint64, parse func(Type, string) (uint64, error)) (Value, error) {
 	if trim(text) == "" {
-		return Value{t, own}, nil
+		return Value{Type: t, Word: own}, nil
 	}
 	return t.First(wider, func(t Type) (uint64, error) { return parse(t, text) })
 }

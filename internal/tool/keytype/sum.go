@@ -1,6 +1,7 @@
 package keytype
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"math/bits"
@@ -66,4 +67,21 @@ func (s *Sum) word(t Type) (uint64, error) {
 		return 0, t.fail(n.String(), ErrRange)
 	}
 	return w, nil
+}
+
+// Compare is the order of two sums of words of one type.
+func (s *Sum) Compare(other *Sum) int {
+	return cmp.Or(cmp.Compare(int64(s.high), int64(other.high)), cmp.Compare(s.low, other.low),
+		cmp.Compare(s.float, other.float))
+}
+
+// Mean returns the sum divided by a number of words, the nearest float. Sums of integers are divided exactly.
+func (s *Sum) Mean(n uint64) float64 {
+	if s.high == 0 && s.low == 0 {
+		return s.float / float64(n)
+	}
+	total := new(big.Int).Lsh(big.NewInt(int64(s.high)), 64)
+	total.Add(total, new(big.Int).SetUint64(s.low))
+	mean, _ := new(big.Rat).SetFrac(total, new(big.Int).SetUint64(n)).Float64()
+	return mean
 }

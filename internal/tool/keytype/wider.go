@@ -67,10 +67,11 @@ func (t Type) Widen(from Type, words []uint64) bool {
 	return true
 }
 
-// Value is a word with its type.
+// Value is a word with its type. The word of a null says nothing.
 type Value struct {
 	Type Type
 	Word uint64
+	Null bool
 }
 
 func (v Value) String() string { return v.Type.Format(v.Word) }
@@ -80,12 +81,12 @@ func (v Value) String() string { return v.Type.Format(v.Word) }
 func (t Type) First(wider []Type, word func(Type) (uint64, error)) (Value, error) {
 	w, err := word(t)
 	if err == nil || len(wider) == 0 {
-		return Value{t, w}, err
+		return Value{Type: t, Word: w}, err
 	}
 	for _, to := range wider {
 		w, toErr := word(to)
 		if toErr == nil {
-			return Value{to, w}, nil
+			return Value{Type: to, Word: w}, nil
 		}
 		// The error of a signed type does not matter for a number that is too great for unsigned types, nor that of a
 		// type with another syntax.
@@ -129,7 +130,7 @@ func (e Extent) Join(t Type, wider []Type, v Value) (Type, error) {
 			return to, nil
 		}
 	}
-	return t, &TogetherError{v, Value{t, e.Greatest}}
+	return t, &TogetherError{v, Value{Type: t, Word: e.Greatest}}
 }
 
 // Widen converts the Extent to another type, which Join has found to have the words.
