@@ -11,8 +11,7 @@ import (
 
 // Of the rows that there would be, so many are printed, and what is behind them is not asked.
 func TestLimit(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	path := write(t, "t.csv", "1,10\n2,20\n3,30\n4,40\n")
 	for _, c := range []struct {
 		arguments string

@@ -234,8 +234,7 @@ func TestChangeWaits(t *testing.T) {
 
 // Values of rows whose keys are there, or come twice, become one.
 func TestUpdateCombines(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	for combine, want := range map[string]map[uint64]uint64{
 		"add": {1: 4294967290, 2: 27, 3: 9},
 		"min": {1: 10, 2: 3, 3: 4},
@@ -261,8 +260,7 @@ func TestUpdateCombines(t *testing.T) {
 
 // Sums are exact: values become wider where one needs it, and one that no type holds is an error that names its key.
 func TestUpdateSums(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	const most = "18446744073709551615"
 	for name, c := range map[string]struct {
 		table, rows string
@@ -309,8 +307,7 @@ func TestUpdateSums(t *testing.T) {
 
 // The least and the greatest of signed numbers and of floats.
 func TestUpdateCombinesTypes(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	for combine, want := range map[string][2]string{
 		"min": {"1,-20\n2,-1\n", "a,-2.5\nb,-1\n"},
 		"max": {"1,-10\n2,3\n", "a,0.5\nb,1000\n"},

@@ -19,7 +19,7 @@ import (
 
 // Package input tests the formats in full; here the tool is seen to read them.
 func TestColumnarTables(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	ids, sizes := []int64{5, 4294967295, 7}, []int64{50, 60, 1 << 33}
 
 	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, schema.FieldList{

@@ -78,7 +78,7 @@ var traces = []trace{
 }
 
 func TestTraces(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	data := dataFolder(t)
 	for _, want := range traces {
 		t.Run(want.path, func(t *testing.T) {
@@ -205,7 +205,7 @@ func ofEachKind(all []realTable) []realTable {
 }
 
 func TestTables(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	data := dataFolder(t)
 	for _, want := range ofEachKind(tables) {
 		t.Run(want.path, func(t *testing.T) { checkTable(t, filepath.Join(data, want.path), want) })

@@ -51,7 +51,7 @@ become unsigned integers, times timestamps, and texts strings.
 	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", input.Stdin, "`file` to write; \"-\" is standard output")
 	flags.Var(choice[dumpFormat]{&x.format, parseDumpFormat, dumpFormats[:], strings.Join(dumpFormats[:], "|")},
-		"output-format", "format of the output; auto: by the file's ending")
+		"output-format", "output format; auto: by the file's ending")
 	x.rows.add(flags, pairColumns...)
 	s.add(c, "dump")
 	return c

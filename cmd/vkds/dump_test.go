@@ -20,8 +20,7 @@ import (
 
 // The pairs at the ends, of a table and of a saved hash table alike.
 func TestMinMax(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	path := write(t, "t.csv", "5,50\n-7,70\n0,1\n5,51\n")
 	signed := func(k int32) uint64 { return uint64(k) ^ 1<<31 }
 	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "i32"}, []uint64{signed(5), signed(-7), signed(0)},
@@ -46,8 +45,7 @@ func TestMinMax(t *testing.T) {
 
 // Whatever a dictionary is kept in and written as, its pairs are all there, in order, and come back.
 func TestDump(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	path := write(t, "t.csv", "at,x\n2014-07-01 00:30:00,-1.5\n2014-07-01 00:00:00,-20\n2014-07-02 "+
 		"00:00:00,0.5\n2014-07-01 00:30:00,7\n")
 	types := []string{"--key-type", "time", "--value-type", "f32"}
@@ -157,6 +155,7 @@ func TestReaderHasEnough(t *testing.T) {
 
 // Of equal values the least keys come first; values are compared as what they are.
 func TestTop(t *testing.T) {
+	hostSuffices(t)
 	const table = "5,-7\n1,30\n4,30\n9,0\n2,31\n"
 	for _, structure := range []string{"sortedarray", "btree", "lsm"} {
 		for want, flags := range map[string][]string{

@@ -26,7 +26,7 @@ var (
 )
 
 func TestOrderedCommands(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	path := write(t, "t.csv", "id,name,size\n10,a,1\n4294967295,b,20\n3,c,0\n10,d,11\n0,e,5\n")
 	on := func(structure, command string, arguments ...string) string {
 		out, _ := answer(t, "", append([]string{command, path, "--key", "id", "--value", "size", "--structure",
@@ -331,7 +331,7 @@ var taxi = realTable{
 
 // The tables that are shipped, so that every machine checks some (testdata/README.md tells of them).
 func TestShippedTablesInOrder(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	folder := filepath.Join("..", "..", "testdata")
 	checkKnown(t, folder, knownAnswer{unicodeCase.path, unicodeCase.arguments, "count",
 		[]string{"0:0x7F", "0x1F600:0x1F64F", "0x4E00:0x9FFF", "0x9FFF:0x4E00", "0:1114109", "0:4294967295"},
@@ -351,7 +351,7 @@ func TestShippedTablesInOrder(t *testing.T) {
 
 // The known answers of the real data that isn't shipped, by its README.
 func TestKnownAnswersInOrder(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	data := dataFolder(t)
 	geoip := []string{"--value", "3"} // the start of a range, and its country
 	ends := []string{"--value", "2"}
@@ -392,7 +392,7 @@ func TestKnownAnswersInOrder(t *testing.T) {
 
 // Every ordered command over every table, against a Go program.
 func TestTablesInOrder(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	data := dataFolder(t)
 	for i, want := range ofEachKind(tables) {
 		t.Run(want.path, func(t *testing.T) {
@@ -423,7 +423,7 @@ func TestLargeRange(t *testing.T) {
 
 // Many keys in no order, some twice, of a table and of what is saved of it as any structure: by each ordered structure.
 func TestOrderedManyKeys(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	rng, want := rand.New(rand.NewPCG(7, 7)), map[int64]int{}
 	var table strings.Builder
 	for i := range 6000 {

@@ -9,8 +9,7 @@ import (
 
 // Tables of strangers are read as their writers meant them, with nothing said of them.
 func TestStrangersTables(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	ledger := write(t, "ledger.csv", "101300;010114;00;2132500450881;au 010114;;;733480,00;-733480,00\n"+
 		"106110;010114;00;2132500450881;au 010114;;;73348,16;-73348,16\n"+
 		"106320;010114;00;2132500450881;au 010114;;;539346,47;-539346,47\n")

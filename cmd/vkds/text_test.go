@@ -82,8 +82,7 @@ func TestTextColumns(t *testing.T) {
 
 // Keys that are text, in every command that takes them, of a table and of what was saved of it; and those that don't.
 func TestTextKeys(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	table := write(t, "words.csv", "word,n\ncherry,3\n\"a,b\",1\ncherry,2\nœuf,4000000000\n\"\",7\n")
 	dict := filepath.Join(t.TempDir(), "d.vkds")
 	answer(t, "", "build", table, "--key", "word", "--structure", "lsm", "-o", dict)
@@ -108,7 +107,7 @@ func TestTextKeys(t *testing.T) {
 			"those of "+command[1]+" are text"))
 	}
 	assert.Contains(t, refusal(t, "", "inspect", dict, "--near", "a", "--svg", "-"), "--near is for keys")
-	out, _ = answer(t, "", "inspect", dict, "--structure", "btree", "--svg", "-")
+	out, _ = answer(t, "", "inspect", dict, "--structure", "btree", "--svg", "-", "--device", "0")
 	assert.Contains(t, out, "a B-link-tree of 4 pairs")
 	answer(t, "", "verify", dict, "--structure", "btree")
 
@@ -133,8 +132,7 @@ func TestTextKeys(t *testing.T) {
 
 // Values that are text: order is that of the keys.
 func TestTextValues(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	table := write(t, "t.csv", "id,name\n5,five\n3,three\n5,\"fünf, \"\n9,\n")
 	dict := filepath.Join(t.TempDir(), "d.vkds")
 	answer(t, "", "build", table, "-o", dict)
@@ -167,8 +165,7 @@ func TestTextValues(t *testing.T) {
 
 // Real words and names; README.md in ../shared/data says what there is.
 func TestRealTexts(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	data := dataFolder(t)
 	words := filepath.Join(data, "wamerican-huge", "american-english-huge.gz")
 	out, notes := answer(t, "", "tally", words, "--format", "lines")

@@ -15,8 +15,7 @@ import (
 
 // A column is as wide as it needs: one great key is enough, wherever it stands and however it comes.
 func TestColumnsWiden(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	var rows strings.Builder
 	for i := range 1<<20 + 1000 { // the pipe turns wide in its second part
 		fmt.Fprintf(&rows, "%d,%d\n", i, i%7)
@@ -43,8 +42,7 @@ func TestColumnsWiden(t *testing.T) {
 
 // A narrow dictionary is asked for wide keys as any other is.
 func TestWideQuestions(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	table := write(t, "t.csv", "5,50\n4294967295,60\n")
 	dict := filepath.Join(t.TempDir(), "d.vkds")
 	answer(t, "", "build", table, "-o", dict)
@@ -83,8 +81,7 @@ func TestWideQuestions(t *testing.T) {
 
 // Each type of 64 bits, at its ends, in a table, saved, and in a structure or another.
 func TestWideTypes(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	for i, c := range []struct {
 		typ  string
 		keys []string
@@ -143,8 +140,7 @@ func TestWideBinary(t *testing.T) {
 
 // Dictionaries of two widths are changed as those of one, and keep their types; sums have all the bits that there are.
 func TestWideChanges(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	dict := filepath.Join(t.TempDir(), "d.vkds")
 	answer(t, "1,4294967295\n5000000000,2\n", "build", "-", "--value-type", "u32", "-o", dict, "--structure",
 		"sortedarray")
@@ -174,6 +170,7 @@ func TestWideChanges(t *testing.T) {
 		"there before", refusal(t, "7,7\n-1,1\n", "update", dict, "-"))
 	assert.Equal(t, narrow+": numbers of type i64 are of no type that also holds 18446744073709551615, which was "+
 		"there before", refusal(t, "", "update", dict, narrow))
-	out, _ = answer(t, "", "inspect", dict, "--structure", "btree", "--near", "5000000000", "--svg", "-")
+	out, _ = answer(t, "", "inspect", dict, "--structure", "btree", "--near", "5000000000", "--svg", "-",
+		"--device", "0")
 	assert.Contains(t, out, "nodes of 6 slots")
 }
