@@ -79,15 +79,18 @@ var errEnough = errors.New("no more rows are wanted")
 
 // newAnswer begins an answer of some columns, written to standard output or a file.
 func newAnswer(to io.Writer, f rowFlags, columns ...string) *answer {
-	a := &answer{out: bufio.NewWriterSize(to, outputBytes), header: strings.Join(columns, ",") + "\n", rowFlags: f,
-		chunkRows: chunkRows, chunkBytes: chunkBytes, chunks: make([]rowChunk, runtime.GOMAXPROCS(0)+1)}
+	a := &answer{out: bufio.NewWriterSize(to, outputBytes), rowFlags: f, chunkRows: chunkRows, chunkBytes: chunkBytes,
+		chunks: make([]rowChunk, runtime.GOMAXPROCS(0)+1)}
+	var header []byte
 	for i, name := range columns {
-		before := ","
-		if i == 0 {
-			before = "{"
+		before := "{"
+		if i > 0 {
+			before, header = ",", append(header, ',')
 		}
-		a.members = append(a.members, fmt.Sprintf("%s%q:", before, name))
+		header = appendCSVText(header, []byte(name))
+		a.members = append(a.members, string(appendJSONText([]byte(before), []byte(name)))+":")
 	}
+	a.header = string(append(header, '\n'))
 	for i := range a.chunks {
 		c := &a.chunks[i]
 		if c.done = make(chan struct{}, 1); f.json {

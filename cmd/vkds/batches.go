@@ -22,8 +22,16 @@ func newBatch(rows int) batch {
 	return batch{keys: make([]uint64, rows), values: make([]uint64, rows), texts: [2]*keytype.Arena{{}, {}}}
 }
 
+// ready has room for the next rows.
+func (b *batch) ready() {
+	if b.keys == nil {
+		*b = newBatch(batchLength)
+	}
+	b.keys, b.values = b.keys[:batchLength], b.values[:batchLength]
+}
+
 // readFunc fills a batch as the readers of packages input and dictfile do.
-type readFunc func(*batch) error
+type readFunc = func(*batch) error
 
 // cut shortens a batch to the n rows that were filled, and sets their types.
 func (b *batch) cut(n int, types []keytype.Type) {
@@ -31,9 +39,11 @@ func (b *batch) cut(n int, types []keytype.Type) {
 }
 
 // batches reads an input part by part and calls use with each part, in order. It reads a part or two ahead, so that
-// parsing and the device's work overlap. open opens the input; its context ends when no more of the input is needed. A
-// batch is valid until use returns. After batches has returned, nothing reads the input, so it may be closed.
-func batches(ctx context.Context, open func(context.Context) (readFunc, error), use func(batch) error) error {
+// parsing and the device's work overlap. open opens the input; its context ends when no more of the input is needed.
+// ready makes room in a batch, which is zero or was used before. A batch is valid until use returns. After batches has
+// returned, nothing reads the input, so it may be closed.
+func batches[B any](ctx context.Context, ready func(*B), open func(context.Context) (func(*B) error, error),
+	use func(B) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	read, err := open(ctx)
@@ -41,12 +51,12 @@ func batches(ctx context.Context, open func(context.Context) (readFunc, error), 
 		return err
 	}
 	type part struct {
-		batch
+		of  B
 		err error
 	}
-	empty, full := make(chan batch, 3), make(chan part, 1)
+	empty, full := make(chan B, 3), make(chan part, 1)
 	for range cap(empty) {
-		empty <- batch{}
+		empty <- *new(B)
 	}
 	stopped := make(chan struct{})
 	defer func() {
@@ -56,16 +66,13 @@ func batches(ctx context.Context, open func(context.Context) (readFunc, error), 
 	go func() {
 		defer close(stopped)
 		for {
-			var b batch
+			var b B
 			select {
 			case b = <-empty:
 			case <-ctx.Done():
 				return
 			}
-			if b.keys == nil {
-				b = newBatch(batchLength)
-			}
-			b.keys, b.values = b.keys[:batchLength], b.values[:batchLength]
+			ready(&b)
 			err := read(&b)
 			select {
 			case full <- part{b, err}:
@@ -90,9 +97,9 @@ func batches(ctx context.Context, open func(context.Context) (readFunc, error), 
 		case p.err != nil:
 			return p.err
 		}
-		if err := use(p.batch); err != nil {
+		if err := use(p.of); err != nil {
 			return err
 		}
-		empty <- p.batch // never blocks: the channel has room for all batches
+		empty <- p.of // never blocks: the channel has room for all batches
 	}
 }

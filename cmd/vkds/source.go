@@ -266,7 +266,7 @@ func (in *opened) skipped() (invalid, nulls int64) {
 	if in.table == nil {
 		return 0, 0
 	}
-	return in.table.Skipped(), in.table.Nulls()
+	return in.table.Skipped(), in.table.SkippedNulls()
 }
 
 // inSaved adds the name of the file to an error that is about a parameter in it.
@@ -344,7 +344,7 @@ func (l *loader) read(g *global, s *source, path string, begin func(*opened) err
 // batches is the function batches, but reads while the device is being opened. use is called when it is open.
 func (l *loader) batches(open func(context.Context) (readFunc, error), use func(batch) error) error {
 	return l.opening.beside(l.ctx, func(ctx context.Context) error {
-		err := batches(ctx, open, func(b batch) (err error) {
+		err := batches(ctx, (*batch).ready, open, func(b batch) (err error) {
 			if l.device, err = l.opening.wait(); err != nil {
 				return err
 			}

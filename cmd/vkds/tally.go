@@ -174,7 +174,7 @@ func (t *tally) read(path string, o input.Options) error {
 	var r *input.Reader
 	defer func() {
 		if r != nil {
-			t.skipped, t.nulls = r.Skipped(), r.Nulls()
+			t.skipped, t.nulls = r.Skipped(), r.SkippedNulls()
 			r.Close()
 		}
 	}()

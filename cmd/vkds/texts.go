@@ -179,7 +179,10 @@ func (c shown) appendCSV(line []byte, w uint64) []byte {
 	if c.Type != keytype.Text {
 		return c.Append(line, w)
 	}
-	text := c.texts.At(w)
+	return appendCSVText(line, c.texts.At(w))
+}
+
+func appendCSVText(line, text []byte) []byte {
 	if len(text) > 0 && !needsQuotes(text) {
 		return append(line, text...)
 	}

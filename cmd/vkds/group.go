@@ -1,0 +1,301 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/keytype"
+)
+
+func newGroupCommand(g *global) *cobra.Command {
+	q := &grouping{global: g}
+	var text delimitedFlags
+	c := &cobra.Command{
+		Use:   "group FILE --by COLUMN[,COLUMN...]",
+		Short: "Group the rows of a table, and sum, count or compare the values of each group",
+		Long: `Group reads a table (CSV, Parquet, Arrow) and prints one row for each different value
+of the --by columns, or each combination if there are several. Flags say what is
+computed for each group; without them it is the number of rows. Rows are ordered by
+the --by columns. With --top they are ordered by the first result, the greatest
+first. "-" is standard input.
+
+Sums of integers are exact. A sum of more than 64 bits is an error. Floats are added
+in 64 bits, in the order of the rows. A mean of integers is rounded once.
+
+Rows without a value in a --by column (an empty field, NULL or NA in a column of
+numbers, or a null of Parquet or Arrow) are a group, which comes last. In other
+columns such fields are ignored; the result of a group without values is empty.
+--count counts all rows.
+
+The file is read in parts, so it may be larger than memory, but the groups must fit
+in the host's memory. Grouping runs on all cores and not on the GPU, because most of
+the time is reading.`,
+		Example: `  vkds group orders.csv --by customer --sum price --mean price
+  vkds group flights.parquet --by carrier,year --count --min delay --max delay
+  vkds group access.csv --by path --distinct address --top 20
+  vkds group orders.csv --by zip --type zip=text --sum price --json`,
+		Args: takes("one FILE", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			o := &q.options
+			o.Otherwise, o.KeepNull = input.CSV, o.Null == nil
+			o.Delimiter, o.Header, o.Comment = text.delimiter, text.choice(), text.comment
+			o.Note = func(text string) { g.note("%s", text) }
+			if err := fits(c.Flags(), "", o.Format); err != nil {
+				return err
+			}
+			if err := checkInputs("-", arguments[0]); err != nil {
+				return err
+			}
+			if err := q.choose(c.Flags().Changed("top")); err != nil {
+				return err
+			}
+			return q.answer(c.Context(), arguments[0])
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&q.by, "by", nil, "group by these `columns`, by name or by number from 1")
+	flags.Var(aggregateFlag{q, functionCount}, "count", "count the rows of each group")
+	flags.Lookup("count").NoOptDefVal = "true"
+	flags.Var(aggregateFlag{q, functionSum}, "sum", "print the sums of these columns")
+	flags.Var(aggregateFlag{q, functionMean}, "mean", "print the means of these columns")
+	flags.Var(aggregateFlag{q, functionMin}, "min", "print the least values of these columns")
+	flags.Var(aggregateFlag{q, functionMax}, "max", "print the greatest values of these columns")
+	flags.Var(aggregateFlag{q, functionDistinct}, "distinct", "count the functionDistinct values of these columns")
+	flags.IntVar(&q.top, "top", 0, "print only the `N` groups with the greatest first result")
+	flags.StringArrayVar(&q.said, "type", nil, "`COLUMN=TYPE`: "+typeHelp+"\n(may be given for several columns)")
+	flags.Var(formatFlag(&q.options.Format), "format", "how the table is stored (see \"vkds help keys\")")
+	text.add(flags)
+	flags.Var(nullFlag{&q.options.Null}, "null", "read empty fields and NULLs as this value")
+	flags.BoolVar(&q.options.SkipInvalid, "skip-invalid", false, "skip rows that can't be read, and count them")
+	q.rows.add(flags, "COLUMN", "sum(COLUMN)")
+	_ = c.MarkFlagRequired("by") // it exists
+	return c
+}
+
+// grouping is a run of the command.
+type grouping struct {
+	*global
+	by      []string
+	asked   []aggregate
+	said    []string // types of columns
+	top     int
+	options input.Options
+	rows    rowFlags
+	*groupBy
+	read    int64
+	skipped int64
+}
+
+// aggregateFlag asks for a function of some columns. Flags are set in the order in which they stand.
+type aggregateFlag struct {
+	q  *grouping
+	of function
+}
+
+func (f aggregateFlag) Type() string {
+	if f.of == functionCount {
+		return "bool" // it has no value
+	}
+	return "columns"
+}
+
+func (f aggregateFlag) String() string { return "" }
+
+var functionNames = [...]string{functionCount: "count", functionSum: "sum", functionMin: "min", functionMax: "max",
+	functionMean: "mean", functionDistinct: "distinct"}
+
+func (f aggregateFlag) Set(columns string) error {
+	if f.of == functionCount {
+		f.q.asked = append(f.q.asked, aggregate{function: functionCount, name: "count"})
+		return nil
+	}
+	for _, name := range strings.Split(columns, ",") {
+		if name == "" {
+			return errors.New("a column has no name")
+		}
+		f.q.asked = append(f.q.asked, aggregate{f.of, f.q.column(name), functionNames[f.of] + "(" + name + ")"})
+	}
+	return nil
+}
+
+// column returns the place of a column among those that are read. The --by columns come first, when they are known.
+func (q *grouping) column(name string) int {
+	for i, c := range q.options.Columns {
+		if c.Name == name {
+			return i
+		}
+	}
+	c := input.Column{Name: name, Type: keytype.Uint32, Any: true}
+	c.Wider = c.Type.Wider()
+	q.options.Columns = append(q.options.Columns, c)
+	return len(q.options.Columns) - 1
+}
+
+// choose settles what is read and asked for.
+func (q *grouping) choose(top bool) error {
+	if top && q.top < 1 {
+		return fmt.Errorf("--top %d is less than 1", q.top)
+	}
+	var by []int
+	for _, name := range q.by {
+		column := q.column(name)
+		switch {
+		case name == "":
+			return fmt.Errorf("--by %s: a column has no name", strings.Join(q.by, ","))
+		case slices.Contains(by, column):
+			return fmt.Errorf("--by %s: column %s is given twice", strings.Join(q.by, ","), name)
+		}
+		by = append(by, column)
+	}
+	if len(q.asked) == 0 {
+		q.asked = []aggregate{{function: functionCount, name: "count"}}
+	}
+	for _, said := range q.said {
+		name, of, _ := strings.Cut(said, "=")
+		t, err := keytype.Types.Parse(of)
+		if err != nil {
+			return fmt.Errorf("--type %s: %w", said, err)
+		}
+		before := len(q.options.Columns)
+		i := q.column(name)
+		if i == before {
+			return fmt.Errorf("--type %s: column %s is not read", said, name)
+		}
+		c := &q.options.Columns[i]
+		c.Type, c.Wider, c.Any = t, t.Wider(), false
+	}
+	q.groupBy = newGroupBy(by, q.asked)
+	return nil
+}
+
+// answer reads the table and prints the groups.
+func (q *grouping) answer(ctx context.Context, path string) error {
+	started := time.Now()
+	show, end := q.progress("grouping " + filepath.Base(path))
+	q.options.Progress = show
+	err := q.pass(ctx, path)
+	for q.takeForText(path, q.options.Columns, err) {
+		q.groupBy, q.read = newGroupBy(q.groupBy.by, q.asked), 0
+		err = q.pass(ctx, path)
+	}
+	end()
+	if err == nil && q.read == 0 {
+		err = allSkipped(called(path), q.skipped, 0)
+	}
+	if err != nil {
+		return err
+	}
+	note := fmt.Sprintf("grouped %s on %d cores; %s", rate(q.read, "rows", time.Since(started)), len(q.parts),
+		plural(int64(q.len()), "group"))
+	if q.skipped > 0 {
+		note += fmt.Sprintf("; %s skipped", grouped(q.skipped))
+	}
+	q.note("%s", note)
+	return q.print(ctx)
+}
+
+// pass reads the table once.
+func (q *grouping) pass(ctx context.Context, path string) error {
+	var r *input.Reader
+	defer func() {
+		if r != nil {
+			q.skipped = r.Skipped()
+			r.Close()
+		}
+	}()
+	columns := len(q.options.Columns)
+	return batches(ctx, func(b *rows) { b.ready(columns) }, func(ctx context.Context) (_ func(*rows) error, err error) {
+		if r, err = input.Open(ctx, path, q.options); err != nil {
+			return nil, err
+		}
+		return func(b *rows) error { return b.read(r) }, nil
+	}, func(b rows) error {
+		for _, v := range q.asked {
+			if err := v.check(b.types[v.column], path); err != nil {
+				return err
+			}
+		}
+		q.add(&b)
+		q.read += int64(b.n)
+		return nil
+	})
+}
+
+// check tells of columns that hold nothing of which there is such a function.
+func (v aggregate) check(t keytype.Type, path string) error {
+	switch {
+	case (v.function == functionSum || v.function == functionMean) && !t.Sums():
+		return fmt.Errorf("%s: %s needs numbers, and the column holds values of type %s", path, v.name, t)
+	case (v.function == functionMin || v.function == functionMax) && t == keytype.Text:
+		return fmt.Errorf("%s: %s needs values that have an order, and those of the column are text", path, v.name)
+	}
+	return nil
+}
+
+// print prints the groups.
+func (q *grouping) print(ctx context.Context) error {
+	titles := slices.Clone(q.by)
+	for _, v := range q.asked {
+		titles = append(titles, v.name)
+	}
+	a := newAnswer(q.out, q.rows, titles...)
+	all, results, err := q.results(ctx)
+	if err != nil {
+		return err
+	}
+	return a.end(a.rows(len(all), func(r *row, i int) {
+		one := all[i]
+		for c, column := range q.groupBy.by {
+			r.wordIf(shown{q.types[column], one.texts[c]}, one.words[c][one.n], !one.nulls[c][one.n])
+		}
+		for v, of := range q.asked {
+			switch x := results[i][v]; {
+			case of.function == functionCount || of.function == functionDistinct:
+				r.number(x.count)
+			case of.function == functionMean && !x.null:
+				r.fraction(x.mean, 64)
+			default:
+				r.wordIf(shown{Type: x.value.Type}, x.value.Word, !x.null)
+			}
+		}
+	}))
+}
+
+// results returns the groups in the order in which they are printed, with what they have.
+func (q *grouping) results(ctx context.Context) (all []oneGroup, results [][]result, err error) {
+	all = q.inOrder()
+	results = make([][]result, len(all))
+	some := make([]result, len(all)*len(q.asked))
+	for i, one := range all {
+		results[i] = some[i*len(q.asked):][:len(q.asked)]
+		for v := range q.asked {
+			if results[i][v], err = one.values[v].result(one.n, q.types); err != nil {
+				return nil, nil, err
+			}
+		}
+		if i%(1<<16) == 0 && ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+	}
+	if q.top == 0 {
+		return all, results, nil
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return results[j][0].compare(results[i][0]) })
+	best, bestResults := []oneGroup{}, [][]result{}
+	for _, i := range order[:min(q.top, len(order))] {
+		best, bestResults = append(best, all[i]), append(bestResults, results[i])
+	}
+	return best, bestResults, nil
+}

@@ -1,0 +1,411 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/zeebo/xxh3"
+)
+
+// rowsAtATime is how many rows a batch has. Tests change it.
+var rowsAtATime = batchLength
+
+// rows are some rows of a table, column by column.
+type rows struct {
+	words  [][]uint64
+	texts  []*keytype.Arena // in which the words of text are numbers
+	types  []keytype.Type
+	nulls  [][]bool // nil for a column without nulls
+	hashes []uint64 // of what the rows are grouped by
+	n      int
+}
+
+// ready has room for a batch of rows.
+func (r *rows) ready(columns int) {
+	if r.words != nil {
+		return
+	}
+	r.hashes = make([]uint64, rowsAtATime)
+	for range columns {
+		r.words = append(r.words, make([]uint64, rowsAtATime))
+		r.texts = append(r.texts, &keytype.Arena{})
+	}
+}
+
+// read fills the rows with the next ones of a file.
+func (r *rows) read(from *input.Reader) (err error) {
+	from.SetTexts(r.texts...)
+	if r.n, err = from.Read(r.words...); r.n == 0 {
+		return err
+	}
+	r.types, r.nulls = from.Types(), make([][]bool, len(r.words))
+	for c, at := range from.Nulls() {
+		if len(at) > 0 {
+			r.nulls[c] = make([]bool, r.n)
+		}
+		for _, i := range at {
+			r.nulls[c][i] = true
+		}
+	}
+	return err
+}
+
+func (r *rows) null(column, i int) bool { return r.nulls[column] != nil && r.nulls[column][i] }
+
+// mix adds what a row has in a column to a hash of the row. A number has the same hash in all types that a column may
+// become, so that rows from before find those that come later.
+func (r *rows) mix(hash uint64, column, i int) uint64 {
+	word := r.words[column][i]
+	switch t := r.types[column]; {
+	case r.null(column, i):
+		word = 0x94d049bb133111eb
+	case t == keytype.Text:
+		word = xxh3.Hash(r.texts[column].At(word))
+	case t == keytype.Int32:
+		word = uint64(int64(int32(t.Bits(word))))
+	case t == keytype.Time:
+		word *= uint64(time.Second)
+	case t == keytype.Int64, t == keytype.Time64:
+		word = t.Bits(word)
+	}
+	var both [16]byte
+	binary.LittleEndian.PutUint64(both[:], hash)
+	binary.LittleEndian.PutUint64(both[8:], word)
+	return xxh3.Hash(both[:])
+}
+
+// keyTable numbers the different rows of some columns in the order in which they come.
+type keyTable struct {
+	columns []int // of the rows
+	words   [][]uint64
+	nulls   [][]bool
+	texts   []*keytype.Arena
+	hashes  []uint64
+	slots   []uint32 // numbers, from 1, by their hashes; at most half are used
+}
+
+func newKeyTable(columns []int) *keyTable {
+	t := &keyTable{columns: columns, words: make([][]uint64, len(columns)), nulls: make([][]bool, len(columns)),
+		slots: make([]uint32, 16)}
+	for range columns {
+		t.texts = append(t.texts, &keytype.Arena{})
+	}
+	return t
+}
+
+// number returns the number of row i, whose hash is given, and whether it is a new one.
+func (t *keyTable) number(r *rows, i int, hash uint64) (n int, fresh bool) {
+	mask := uint64(len(t.slots) - 1)
+	for at := hash; ; at++ {
+		n := int(t.slots[at&mask]) - 1
+		if n < 0 {
+			n = t.add(r, i, hash)
+			t.slots[at&mask] = uint32(n + 1)
+			if 2*len(t.hashes) > len(t.slots) {
+				t.grow()
+			}
+			return n, true
+		}
+		if t.hashes[n] == hash && t.same(r, i, n) {
+			return n, false
+		}
+	}
+}
+
+func (t *keyTable) same(r *rows, i, n int) bool {
+	for c, column := range t.columns {
+		word := r.words[column][i]
+		switch null := r.null(column, i); {
+		case null != t.nulls[c][n]:
+			return false
+		case null:
+		case r.types[column] == keytype.Text:
+			if !bytes.Equal(r.texts[column].At(word), t.texts[c].At(t.words[c][n])) {
+				return false
+			}
+		case word != t.words[c][n]:
+			return false
+		}
+	}
+	return true
+}
+
+func (t *keyTable) add(r *rows, i int, hash uint64) int {
+	for c, column := range t.columns {
+		word := r.words[column][i]
+		if r.types[column] == keytype.Text {
+			word = t.texts[c].Add(r.texts[column].At(word))
+		}
+		t.words[c], t.nulls[c] = append(t.words[c], word), append(t.nulls[c], r.null(column, i))
+	}
+	t.hashes = append(t.hashes, hash)
+	return len(t.hashes) - 1
+}
+
+func (t *keyTable) grow() {
+	t.slots = make([]uint32, 2*len(t.slots))
+	mask := uint64(len(t.slots) - 1)
+	for n, hash := range t.hashes {
+		for t.slots[hash&mask] != 0 {
+			hash++
+		}
+		t.slots[hash&mask] = uint32(n + 1)
+	}
+}
+
+// widen gives the rows the words of the types that their columns have become.
+func (t *keyTable) widen(from, to []keytype.Type) {
+	for c, column := range t.columns {
+		to[column].Widen(from[column], t.words[c])
+	}
+}
+
+// compare is the order of two rows of tables of the same columns. Nulls are behind all others.
+func (t *keyTable) compare(n int, other *keyTable, m int, types []keytype.Type) int {
+	for c, column := range t.columns {
+		a, b := t.words[c][n], other.words[c][m]
+		order := 0
+		switch {
+		case t.nulls[c][n] || other.nulls[c][m]:
+			order = cmp.Compare(asBit(t.nulls[c][n]), asBit(other.nulls[c][m]))
+		case types[column] == keytype.Text:
+			order = bytes.Compare(t.texts[c].At(a), other.texts[c].At(b))
+		default:
+			order = cmp.Compare(a, b)
+		}
+		if order != 0 {
+			return order
+		}
+	}
+	return 0
+}
+
+func asBit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// function is what becomes of the values of a group.
+type function uint8
+
+const (
+	functionCount function = iota // of rows
+	functionSum
+	functionMin
+	functionMax
+	functionMean
+	functionDistinct
+)
+
+// aggregate is a column of an answer: a function of a column of the table.
+type aggregate struct {
+	function
+	column int
+	name   string
+}
+
+// aggregated are the values of one aggregate, by group.
+type aggregated struct {
+	aggregate
+	some  []uint64      // values that aren't null
+	sums  []keytype.Sum // of functionSum and functionMean
+	words []uint64      // of functionMin and functionMax
+	seen  *keyTable     // of functionDistinct: the groups' values
+}
+
+// add adds row i to group n.
+func (a *aggregated) add(r *rows, i, n int, fresh bool) {
+	if fresh {
+		a.some = append(a.some, 0)
+		switch a.function {
+		case functionSum, functionMean:
+			a.sums = append(a.sums, keytype.Sum{})
+		case functionMin, functionMax:
+			a.words = append(a.words, 0)
+		}
+	}
+	if a.function == functionCount {
+		a.some[n]++
+		return
+	}
+	if r.null(a.column, i) {
+		return
+	}
+	word := r.words[a.column][i]
+	switch a.function {
+	case functionDistinct:
+		if _, fresh := a.seen.number(r, i, r.mix(r.hashes[i], a.column, i)); !fresh {
+			return
+		}
+	case functionSum, functionMean:
+		a.sums[n].Add(r.types[a.column], word)
+	case functionMin:
+		if a.some[n] == 0 || word < a.words[n] {
+			a.words[n] = word
+		}
+	case functionMax:
+		a.words[n] = max(a.words[n], word)
+	}
+	a.some[n]++
+}
+
+// part has the groups whose hashes are its own.
+type part struct {
+	*keyTable
+	values []*aggregated
+}
+
+// groupBy has the groups of the rows of a table, and what becomes of their values. Each part is one goroutine's.
+type groupBy struct {
+	by    []int
+	types []keytype.Type // of the table's columns, as far as it was read; nil: nothing was
+	parts []*part
+	seed  uint64
+}
+
+func newGroupBy(by []int, values []aggregate) *groupBy {
+	g := &groupBy{by: by, seed: rand.Uint64()}
+	for range runtime.GOMAXPROCS(0) {
+		p := &part{keyTable: newKeyTable(by)}
+		for _, v := range values {
+			a := &aggregated{aggregate: v}
+			if v.function == functionDistinct {
+				a.seen = newKeyTable(append(slices.Clone(by), v.column))
+			}
+			p.values = append(p.values, a)
+		}
+		g.parts = append(g.parts, p)
+	}
+	return g
+}
+
+// add adds rows.
+func (g *groupBy) add(r *rows) {
+	if g.types != nil && !slices.Equal(g.types, r.types) {
+		g.widen(r.types)
+	}
+	g.types = r.types
+	var wait sync.WaitGroup
+	share := (r.n + len(g.parts) - 1) / len(g.parts)
+	for first := 0; first < r.n; first += share {
+		wait.Go(func() {
+			for i := first; i < min(first+share, r.n); i++ {
+				r.hashes[i] = g.seed
+				for _, column := range g.by {
+					r.hashes[i] = r.mix(r.hashes[i], column, i)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	for k, p := range g.parts {
+		wait.Go(func() {
+			for i, hash := range r.hashes[:r.n] {
+				if int(hash>>32%uint64(len(g.parts))) != k {
+					continue
+				}
+				n, fresh := p.number(r, i, hash)
+				for _, v := range p.values {
+					v.add(r, i, n, fresh)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func (g *groupBy) widen(types []keytype.Type) {
+	for _, p := range g.parts {
+		p.widen(g.types, types)
+		for _, v := range p.values {
+			if v.seen != nil {
+				v.seen.widen(g.types, types)
+			}
+			types[v.column].Widen(g.types[v.column], v.words)
+		}
+	}
+}
+
+// len returns how many groups there are.
+func (g *groupBy) len() (n int) {
+	for _, p := range g.parts {
+		n += len(p.hashes)
+	}
+	return n
+}
+
+// oneGroup is a group of a part.
+type oneGroup struct {
+	*part
+	n int
+}
+
+// inOrder returns all groups, in the order of what they are grouped by.
+func (g *groupBy) inOrder() []oneGroup {
+	all := make([]oneGroup, 0, g.len())
+	for _, p := range g.parts {
+		for n := range p.hashes {
+			all = append(all, oneGroup{p, n})
+		}
+	}
+	slices.SortFunc(all, func(a, b oneGroup) int { return a.compare(a.n, b.keyTable, b.n, g.types) })
+	return all
+}
+
+// result is what a group has of an aggregate: nothing, if all values are null, a word, a count or a mean.
+type result struct {
+	null  bool
+	value keytype.Value
+	sum   *keytype.Sum // of which value is what answers say
+	count uint64
+	mean  float64
+}
+
+// compare is the order of two results of one aggregate. Nulls are the least.
+func (r result) compare(other result) int {
+	switch {
+	case r.null || other.null:
+		return cmp.Compare(asBit(!r.null), asBit(!other.null))
+	case r.sum != nil:
+		return r.sum.Compare(other.sum)
+	}
+	return cmp.Or(cmp.Compare(r.value.Word, other.value.Word), cmp.Compare(r.mean, other.mean),
+		cmp.Compare(r.count, other.count))
+}
+
+// result returns what group n has. A sum that 64 bits have no room for is an error.
+func (a *aggregated) result(n int, types []keytype.Type) (r result, err error) {
+	r.count = a.some[n]
+	if a.function == functionCount || a.function == functionDistinct {
+		return r, nil
+	}
+	if r.null = r.count == 0; r.null {
+		return r, nil
+	}
+	switch t := types[a.column]; a.function {
+	case functionSum:
+		if t == keytype.Float32 {
+			t = keytype.Float64
+		}
+		r.sum = &a.sums[n]
+		if r.value, err = r.sum.In(t); err != nil {
+			err = fmt.Errorf("%s: %w", a.name, err)
+		}
+	case functionMean:
+		r.mean = a.sums[n].Mean(r.count)
+	default:
+		r.value = keytype.Value{Type: t, Word: a.words[n]}
+	}
+	return r, err
+}
