@@ -535,7 +535,7 @@ func allSkipped(path string, invalid, nulls int64) error {
 // noteNulls notes how many rows were skipped because they have no value.
 func (g *global) noteNulls(file string, n int64) {
 	if n > 0 {
-		g.note("%s: passed over %s without a value (--null reads them as one)", file, plural(n, "row"))
+		g.note("%s: skipped %s without a value (--null reads them as one)", file, plural(n, "row"))
 	}
 }
 

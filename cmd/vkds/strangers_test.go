@@ -50,7 +50,7 @@ func TestStrangersTables(t *testing.T) {
 	assert.Equal(t, "key,value\nAnn,Ulm\nBob,\"\"\n", out)
 	out, notes = answer(t, "", "dump", people, "--value", "age")
 	assert.Equal(t, "key,value\nAnn,30\n", out)
-	assert.Contains(t, notes, people+": passed over 1 row without a value")
+	assert.Contains(t, notes, people+": skipped 1 row without a value")
 	out, _ = answer(t, "", "dump", people, "--value", "age", "--null", "0")
 	assert.Equal(t, "key,value\nAnn,30\nBob,0\n", out)
 	assert.Contains(t, refusal(t, "k,v\n,1\n2,\n", "dump", "-"), "no row of it has all values")

@@ -78,16 +78,16 @@ func (o *Options) complete(d *vk.Device) error {
 			Reason: fmt.Sprintf("%d, but a graph has at most %d vertices", o.Capacity, MaxVertices)}
 	case !(o.Load >= minLoad && o.Load <= maxLoad):
 		return &vk.OptionError{Option: "Load",
-			Reason: fmt.Sprintf("%g, but must be %g to %g", o.Load, minLoad, maxLoad)}
+			Reason: fmt.Sprintf("%g is not between %g and %g", o.Load, minLoad, maxLoad)}
 	case !(o.MaxLoad >= max(o.Load, 1)) || o.MaxLoad > 1<<20:
 		return &vk.OptionError{Option: "MaxLoad",
-			Reason: fmt.Sprintf("%g, but must be at least 1, at least Load, %g, and at most 2^20", o.MaxLoad, o.Load)}
+			Reason: fmt.Sprintf("%g is not between %g and 2^20", o.MaxLoad, max(o.Load, 1))}
 	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
 		return &vk.OptionError{Option: "Tile",
 			Reason: fmt.Sprintf("%d is not a power of two up to %d", o.Tile, maxTile)}
 	case o.Tile > d.SubgroupSize():
 		return &vk.OptionError{Option: "Tile",
-			Reason: fmt.Sprintf("%d, but subgroups of this device have %d lanes", o.Tile, d.SubgroupSize())}
+			Reason: fmt.Sprintf("%d is more than the %d lanes of a subgroup", o.Tile, d.SubgroupSize())}
 	}
 	return nil
 }

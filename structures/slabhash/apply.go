@@ -15,7 +15,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// // initialVisits bounds the slabs that a tile visits in one dispatch. It is far above what a table of reasonable load
+// initialVisits bounds the slabs that a tile visits in one dispatch. It is far above what a table of reasonable load
 // needs. If lists are so long that no operation gets done, the bound is raised, up to maxVisits, or to one visit for
 // each pair of a list of all slabs: a DeleteAll in a mixed batch may need that many.
 const (

@@ -88,8 +88,7 @@ func load(ctx context.Context, path string, o LoadOptions) (*Graph, error) {
 		return nil, err
 	}
 	if g.Rows == 0 && g.Skipped > 0 {
-		return nil, &input.OptionError{Reason: r.file.Name() + ": nothing in it can be read: all there is was " +
-			"passed over"}
+		return nil, &input.OptionError{Reason: r.file.Name() + ": nothing in it can be read: all rows were skipped"}
 	}
 	g.Directed = o.directed(r.source.symmetry())
 	g.number(r.Vertices.sort())

@@ -3,6 +3,7 @@ package analytics
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"time"
 
@@ -102,7 +103,7 @@ func (o *PageRankOptions) complete(vertices int) error {
 	}
 	switch {
 	case !(o.Damping > 0 && o.Damping < 1):
-		return &vk.OptionError{Option: "Damping", Reason: "it is above 0 and below 1"}
+		return &vk.OptionError{Option: "Damping", Reason: fmt.Sprintf("%g is not between 0 and 1", o.Damping)}
 	case o.Iterations < 0:
 		return &vk.OptionError{Option: "Iterations", Reason: "negative"}
 	case o.From != nil && len(o.From) != vertices:

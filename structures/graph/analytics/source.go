@@ -53,7 +53,7 @@ func (w *workspace) live(at graph.Description) (err error) {
 	o := w.on.Inspect().Options()
 	slots := slabhash.SlotsAt(structures.Bits32, !o.Weighted)
 	if most := (most32 - liveMargin) / uint64(slots); uint64(at.Pool.Blocks)<<10 > most {
-		return &vk.LimitError{What: "slabs of a graph that is analysed where it is",
+		return &vk.LimitError{What: "slabs of a live graph",
 			Want: uint64(at.Pool.Blocks) << 10, Most: most}
 	}
 	w.source = source{symmetric: !o.Directed, device: at, degrees: at.Vertices,
