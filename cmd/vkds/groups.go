@@ -83,6 +83,46 @@ func (r *rows) mix(hash uint64, column, i int) uint64 {
 	return xxh3.Hash(both[:])
 }
 
+// eachShare calls do for consecutive ranges that together are n, with all cores at the same time.
+func eachShare(n int, do func(first, end int)) {
+	var wait sync.WaitGroup
+	share := max(1, (n+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for first := 0; first < n; first += share {
+		wait.Go(func() { do(first, min(first+share, n)) })
+	}
+	wait.Wait()
+}
+
+// hash hashes what the rows have in some columns.
+func (r *rows) hash(columns []int, seed uint64) {
+	eachShare(r.n, func(first, end int) {
+		for i := first; i < end; i++ {
+			r.hashes[i] = seed
+			for _, column := range columns {
+				r.hashes[i] = r.mix(r.hashes[i], column, i)
+			}
+		}
+	})
+}
+
+// partOf returns which of n parts has rows of a hash.
+func partOf(hash uint64, n int) int { return int(hash >> 32 % uint64(n)) }
+
+// eachPart calls do for each row, in their order, on the goroutine of the part that has it.
+func (r *rows) eachPart(parts int, do func(k, i int, hash uint64)) {
+	var wait sync.WaitGroup
+	for k := range parts {
+		wait.Go(func() {
+			for i, hash := range r.hashes[:r.n] {
+				if partOf(hash, parts) == k {
+					do(k, i, hash)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
 // keyTable numbers the different rows of some columns in the order in which they come.
 type keyTable struct {
 	columns []int // of the rows
@@ -102,23 +142,30 @@ func newKeyTable(columns []int) *keyTable {
 	return t
 }
 
-// number returns the number of row i, whose hash is given, and whether it is a new one.
-func (t *keyTable) number(r *rows, i int, hash uint64) (n int, fresh bool) {
+// find returns the number of row i, whose hash is given, or -1, and its slot.
+func (t *keyTable) find(r *rows, i int, hash uint64) (n int, slot *uint32) {
 	mask := uint64(len(t.slots) - 1)
 	for at := hash; ; at++ {
-		n := int(t.slots[at&mask]) - 1
-		if n < 0 {
-			n = t.add(r, i, hash)
-			t.slots[at&mask] = uint32(n + 1)
-			if 2*len(t.hashes) > len(t.slots) {
-				t.grow()
-			}
-			return n, true
-		}
-		if t.hashes[n] == hash && t.same(r, i, n) {
-			return n, false
+		slot := &t.slots[at&mask]
+		n := int(*slot) - 1
+		if n < 0 || t.hashes[n] == hash && t.same(r, i, n) {
+			return n, slot
 		}
 	}
+}
+
+// number returns the number of row i, whose hash is given, and whether it is a new one.
+func (t *keyTable) number(r *rows, i int, hash uint64) (n int, fresh bool) {
+	n, slot := t.find(r, i, hash)
+	if n >= 0 {
+		return n, false
+	}
+	n = t.add(r, i, hash)
+	*slot = uint32(n + 1)
+	if 2*len(t.hashes) > len(t.slots) {
+		t.grow()
+	}
+	return n, true
 }
 
 func (t *keyTable) same(r *rows, i, n int) bool {
@@ -296,33 +343,13 @@ func (g *groupBy) add(r *rows) {
 		g.widen(r.types)
 	}
 	g.types = r.types
-	var wait sync.WaitGroup
-	share := (r.n + len(g.parts) - 1) / len(g.parts)
-	for first := 0; first < r.n; first += share {
-		wait.Go(func() {
-			for i := first; i < min(first+share, r.n); i++ {
-				r.hashes[i] = g.seed
-				for _, column := range g.by {
-					r.hashes[i] = r.mix(r.hashes[i], column, i)
-				}
-			}
-		})
-	}
-	wait.Wait()
-	for k, p := range g.parts {
-		wait.Go(func() {
-			for i, hash := range r.hashes[:r.n] {
-				if int(hash>>32%uint64(len(g.parts))) != k {
-					continue
-				}
-				n, fresh := p.number(r, i, hash)
-				for _, v := range p.values {
-					v.add(r, i, n, fresh)
-				}
-			}
-		})
-	}
-	wait.Wait()
+	r.hash(g.by, g.seed)
+	r.eachPart(len(g.parts), func(k, i int, hash uint64) {
+		n, fresh := g.parts[k].number(r, i, hash)
+		for _, v := range g.parts[k].values {
+			v.add(r, i, n, fresh)
+		}
+	})
 }
 
 func (g *groupBy) widen(types []keytype.Type) {

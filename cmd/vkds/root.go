@@ -36,7 +36,7 @@ var groups = []group{
 			newMinCommand, newMaxCommand, newTopCommand, newDumpCommand})},
 	{"Save, change and check dictionaries:", []func(*global) *cobra.Command{
 		newBuildCommand, newUpdateCommand, newDeleteCommand, newVerifyCommand}},
-	{"Count and group:", []func(*global) *cobra.Command{newTallyCommand, newGroupCommand}},
+	{"Count, group and join:", []func(*global) *cobra.Command{newTallyCommand, newGroupCommand, newJoinCommand}},
 	{"Analyse graphs:", []func(*global) *cobra.Command{newGraphCommand}},
 	{"Look inside and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand, newBenchCommand}},
 	{"Devices:", []func(*global) *cobra.Command{newInfoCommand, newDoctorCommand}},

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// csvOf writes a table of fields as CSV.
+func csvOf(r *rand.Rand, kinds string, table [][]field) string {
+	var text strings.Builder
+	text.WriteString("c0,c1,c2\n")
+	for _, row := range table {
+		for c, f := range row {
+			text.WriteString([]string{"", ","}[min(c, 1)] + f.csv(r, kinds[c]))
+		}
+		text.WriteString("\n")
+	}
+	return text.String()
+}
+
+// Joins of tables at random have the pairs of rows that a comparison of each with each finds, in their order: rows
+// without values, rows that come many times, types that differ, and that become wider from batch to batch.
+func TestJoinsAgainstLoops(t *testing.T) {
+	defer func(n int) { rowsAtATime = n }(rowsAtATime)
+	r := rand.New(rand.NewPCG(38, 4))
+	dir := t.TempDir()
+	left, right := filepath.Join(dir, "l.csv"), filepath.Join(dir, "r.csv")
+	rows := map[string]int{} // that were printed, by kind
+	for range 150 {
+		rowsAtATime = 1 + r.IntN(40)
+		const kinds = "itf"
+		l, m := drawFields(r, kinds, 1+r.IntN(60)), drawFields(r, kinds, 1+r.IntN(60))
+		require.NoError(t, os.WriteFile(left, []byte(csvOf(r, kinds, l)), 0o666))
+		require.NoError(t, os.WriteFile(right, []byte(strings.Replace(csvOf(r, kinds, m), "c0,c1", "id,c1", 1)), 0o666))
+		on := [][]int{{0}, {1}, {0, 1}, {1, 0}}[r.IntN(4)]
+		kind := []string{"", "--left", "--semi", "--anti"}[r.IntN(4)]
+		names := []string{"c0=id", "c1", "c2"}
+		var asked, titles []string
+		for _, c := range on {
+			asked, titles = append(asked, names[c]), append(titles, fmt.Sprintf("c%d", c))
+		}
+		arguments := []string{"join", left, right, "--on", strings.Join(asked, ","), "--left-columns", "c2,c0"}
+		titles = append(titles, "c2", "c0")
+		if kind != "" {
+			arguments = append(arguments, kind)
+		}
+		both := kind == "" || kind == "--left"
+		if both {
+			arguments = append(arguments, "--right-columns", "c1,id,c2")
+			titles = append(titles, "right.c1", "id", "right.c2")
+			if on[0] == 0 && len(on) == 1 {
+				titles[3] = "c1"
+			}
+		}
+		want := strings.Join(titles, ",") + "\n"
+		for _, a := range l {
+			var before []string
+			for _, c := range on {
+				before = append(before, a[c].printed())
+			}
+			before = append(before, a[2].printed(), a[0].printed())
+			found := 0
+			for _, b := range m {
+				same := true
+				for _, c := range on {
+					same = same && !a[c].null && !b[c].null && a[c].compare(b[c]) == 0
+				}
+				if !same {
+					continue
+				}
+				if found++; both {
+					want += strings.Join(append(before[:len(before):len(before)], b[1].printed(), b[0].printed(),
+						b[2].printed()), ",") + "\n"
+					rows[kind]++
+				}
+			}
+			if kind == "--left" && found == 0 {
+				want += strings.Join(before, ",") + ",,,\n"
+				rows["none"]++
+			} else if kind == "--semi" && found > 0 || kind == "--anti" && found == 0 {
+				want += strings.Join(before, ",") + "\n"
+				rows[kind]++
+			}
+		}
+		require.Equal(t, want, do(t, 0, arguments...), "%v\n%s\n%s", arguments, csvOf(r, kinds, l), csvOf(r, kinds, m))
+	}
+	for _, kind := range []string{"", "--left", "none", "--semi", "--anti"} {
+		assert.Greater(t, rows[kind], 50, kind)
+	}
+}
+
+// What is wrong with a question is told, and so are values that can't be compared.
+func TestJoinRefuses(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+		return path
+	}
+	numbers, texts := file("n.csv", "k,v\n1,a\n2,b\n"), file("t.csv", "k,v\n1,a\nx,b\n")
+	great, empty := file("g.csv", "k,v\n18446744073709551615,c\n1,d\n"), file("e.csv", "k,v\n")
+	below := file("b.csv", "k,v\n-1,a\n1,b\n")
+	for arguments, want := range map[string]string{
+		"":                                   `required flag(s) "on" not set`,
+		"--on k=,v":                          "a column has no name",
+		"--on nowhere":                       `no column "nowhere"`,
+		"--on k --semi --right-columns v":    "--semi and --anti print rows of LEFT alone",
+		"--on k --type w=u32":                "--type w=u32: column w is not read",
+		"--on k --type k=u8":                 `unknown type "u8"`,
+		"--on k --semi --anti":               "semi",
+		"--on k --left-columns v --limit -1": "limit",
+	} {
+		assert.Contains(t, do(t, 2, append([]string{"join", numbers, numbers}, strings.Fields(arguments)...)...), want)
+	}
+	assert.Contains(t, do(t, 2, "join", "-", "-", "--on", "k"), "LEFT and RIGHT can't both come from standard input")
+	assert.Contains(t, do(t, 2, "join", texts, numbers, "--on", "k"), `t.csv:3: column "k": "x" is not an integer`)
+	assert.Contains(t, do(t, 2, "join", below, great, "--on", "k"),
+		"-1 is of no type that also holds 18446744073709551615")
+	assert.Equal(t, "k,v\n1,a\n", do(t, 0, "join", numbers, texts, "--on", "k", "--right-columns", "v",
+		"--type", "k=text"))
+	assert.Equal(t, "k,v\n1,d\n", do(t, 0, "join", numbers, great, "--on", "k", "--right-columns", "v"))
+	assert.Equal(t, "k,v\n", do(t, 0, "join", numbers, empty, "--on", "k", "--right-columns", "v"))
+	assert.Equal(t, "k,v\n", do(t, 0, "join", empty, numbers, "--on", "k", "--right-columns", "v"))
+	assert.Equal(t, "k,v,right.v\n1,a,\n2,b,\n", do(t, 0, "join", numbers, empty, "--on", "k", "--left-columns", "v",
+		"--right-columns", "v", "--left"))
+	assert.Equal(t, `{"k":1,"v":"d"}`+"\n", do(t, 0, "join", numbers, great, "--on", "k", "--right-columns", "v",
+		"--json", "--limit", "1"))
+}
