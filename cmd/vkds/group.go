@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,8 +14,7 @@ import (
 )
 
 func newGroupCommand(g *global) *cobra.Command {
-	q := &grouping{global: g}
-	var text delimitedFlags
+	q := &grouping{tables: tables{global: g}}
 	c := &cobra.Command{
 		Use:   "group FILE --by COLUMN[,COLUMN...]",
 		Short: "Group the rows of a table, and sum, count or compare the values of each group",
@@ -43,14 +41,7 @@ the time is reading.`,
   vkds group orders.csv --by zip --type zip=text --sum price --json`,
 		Args: takes("one FILE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			o := &q.options
-			o.Otherwise, o.KeepNull = input.CSV, o.Null == nil
-			o.Delimiter, o.Header, o.Comment = text.delimiter, text.choice(), text.comment
-			o.Note = func(text string) { g.note("%s", text) }
-			if err := fits(c.Flags(), "", o.Format); err != nil {
-				return err
-			}
-			if err := checkInputs("-", arguments[0]); err != nil {
+			if err := q.begin(c.Flags(), arguments[0]); err != nil {
 				return err
 			}
 			if err := q.choose(c.Flags().Changed("top")); err != nil {
@@ -70,11 +61,7 @@ the time is reading.`,
 	flags.Var(aggregateFlag{q, functionMax}, "max", "print the greatest values of these columns")
 	flags.Var(aggregateFlag{q, functionDistinct}, "distinct", "count the functionDistinct values of these columns")
 	flags.IntVar(&q.top, "top", 0, "print only the `N` groups with the greatest first result")
-	flags.StringArrayVar(&q.said, "type", nil, "`COLUMN=TYPE`: "+typeHelp+"\n(may be given for several columns)")
-	flags.Var(formatFlag(&q.options.Format), "format", "how the table is stored (see \"vkds help keys\")")
-	text.add(flags)
-	flags.Var(nullFlag{&q.options.Null}, "null", "read empty fields and NULLs as this value")
-	flags.BoolVar(&q.options.SkipInvalid, "skip-invalid", false, "skip rows that can't be read, and count them")
+	q.addFlags(flags)
 	q.rows.add(flags, "COLUMN", "sum(COLUMN)")
 	_ = c.MarkFlagRequired("by") // it exists
 	return c
@@ -82,16 +69,14 @@ the time is reading.`,
 
 // grouping is a run of the command.
 type grouping struct {
-	*global
+	tables
 	by      []string
 	asked   []aggregate
-	said    []string // types of columns
 	top     int
-	options input.Options
+	columns []input.Column
 	rows    rowFlags
 	*groupBy
-	read    int64
-	skipped int64
+	done int64 // rows
 }
 
 // aggregateFlag asks for a function of some columns. Flags are set in the order in which they stand.
@@ -128,15 +113,13 @@ func (f aggregateFlag) Set(columns string) error {
 
 // column returns the place of a column among those that are read. The --by columns come first, when they are known.
 func (q *grouping) column(name string) int {
-	for i, c := range q.options.Columns {
+	for i, c := range q.columns {
 		if c.Name == name {
 			return i
 		}
 	}
-	c := input.Column{Name: name, Type: keytype.Uint32, Any: true}
-	c.Wider = c.Type.Wider()
-	q.options.Columns = append(q.options.Columns, c)
-	return len(q.options.Columns) - 1
+	q.columns = append(q.columns, columnOf(name))
+	return len(q.columns) - 1
 }
 
 // choose settles what is read and asked for.
@@ -158,42 +141,25 @@ func (q *grouping) choose(top bool) error {
 	if len(q.asked) == 0 {
 		q.asked = []aggregate{{function: functionCount, name: "count"}}
 	}
-	for _, said := range q.said {
-		name, of, _ := strings.Cut(said, "=")
-		t, err := keytype.Types.Parse(of)
-		if err != nil {
-			return fmt.Errorf("--type %s: %w", said, err)
-		}
-		before := len(q.options.Columns)
-		i := q.column(name)
-		if i == before {
-			return fmt.Errorf("--type %s: column %s is not read", said, name)
-		}
-		c := &q.options.Columns[i]
-		c.Type, c.Wider, c.Any = t, t.Wider(), false
-	}
 	q.groupBy = newGroupBy(by, q.asked)
-	return nil
+	return q.setTypes(q.columns)
 }
 
 // answer reads the table and prints the groups.
 func (q *grouping) answer(ctx context.Context, path string) error {
 	started := time.Now()
-	show, end := q.progress("grouping " + filepath.Base(path))
-	q.options.Progress = show
 	err := q.pass(ctx, path)
-	for q.takeForText(path, q.options.Columns, err) {
-		q.groupBy, q.read = newGroupBy(q.groupBy.by, q.asked), 0
+	for q.takeForText(path, q.columns, err) {
+		q.groupBy, q.done, q.skipped = newGroupBy(q.groupBy.by, q.asked), 0, 0
 		err = q.pass(ctx, path)
 	}
-	end()
-	if err == nil && q.read == 0 {
+	if err == nil && q.done == 0 {
 		err = allSkipped(called(path), q.skipped, 0)
 	}
 	if err != nil {
 		return err
 	}
-	note := fmt.Sprintf("grouped %s on %d cores; %s", rate(q.read, "rows", time.Since(started)), len(q.parts),
+	note := fmt.Sprintf("grouped %s on %d cores; %s", rate(q.done, "rows", time.Since(started)), len(q.parts),
 		plural(int64(q.len()), "group"))
 	if q.skipped > 0 {
 		note += fmt.Sprintf("; %s skipped", grouped(q.skipped))
@@ -204,27 +170,14 @@ func (q *grouping) answer(ctx context.Context, path string) error {
 
 // pass reads the table once.
 func (q *grouping) pass(ctx context.Context, path string) error {
-	var r *input.Reader
-	defer func() {
-		if r != nil {
-			q.skipped = r.Skipped()
-			r.Close()
-		}
-	}()
-	columns := len(q.options.Columns)
-	return batches(ctx, func(b *rows) { b.ready(columns) }, func(ctx context.Context) (_ func(*rows) error, err error) {
-		if r, err = input.Open(ctx, path, q.options); err != nil {
-			return nil, err
-		}
-		return func(b *rows) error { return b.read(r) }, nil
-	}, func(b rows) error {
+	return q.read(ctx, path, "grouping", q.columns, func(r *rows) error {
 		for _, v := range q.asked {
-			if err := v.check(b.types[v.column], path); err != nil {
+			if err := v.check(r.types[v.column], path); err != nil {
 				return err
 			}
 		}
-		q.add(&b)
-		q.read += int64(b.n)
+		q.add(r)
+		q.done += int64(r.n)
 		return nil
 	})
 }

@@ -3,125 +3,13 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
-	"time"
 
-	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
-	"github.com/zeebo/xxh3"
 )
-
-// rowsAtATime is how many rows a batch has. Tests change it.
-var rowsAtATime = batchLength
-
-// rows are some rows of a table, column by column.
-type rows struct {
-	words  [][]uint64
-	texts  []*keytype.Arena // in which the words of text are numbers
-	types  []keytype.Type
-	nulls  [][]bool // nil for a column without nulls
-	hashes []uint64 // of what the rows are grouped by
-	n      int
-}
-
-// ready has room for a batch of rows.
-func (r *rows) ready(columns int) {
-	if r.words != nil {
-		return
-	}
-	r.hashes = make([]uint64, rowsAtATime)
-	for range columns {
-		r.words = append(r.words, make([]uint64, rowsAtATime))
-		r.texts = append(r.texts, &keytype.Arena{})
-	}
-}
-
-// read fills the rows with the next ones of a file.
-func (r *rows) read(from *input.Reader) (err error) {
-	from.SetTexts(r.texts...)
-	if r.n, err = from.Read(r.words...); r.n == 0 {
-		return err
-	}
-	r.types, r.nulls = from.Types(), make([][]bool, len(r.words))
-	for c, at := range from.Nulls() {
-		if len(at) > 0 {
-			r.nulls[c] = make([]bool, r.n)
-		}
-		for _, i := range at {
-			r.nulls[c][i] = true
-		}
-	}
-	return err
-}
-
-func (r *rows) null(column, i int) bool { return r.nulls[column] != nil && r.nulls[column][i] }
-
-// mix adds what a row has in a column to a hash of the row. A number has the same hash in all types that a column may
-// become, so that rows from before find those that come later.
-func (r *rows) mix(hash uint64, column, i int) uint64 {
-	word := r.words[column][i]
-	switch t := r.types[column]; {
-	case r.null(column, i):
-		word = 0x94d049bb133111eb
-	case t == keytype.Text:
-		word = xxh3.Hash(r.texts[column].At(word))
-	case t == keytype.Int32:
-		word = uint64(int64(int32(t.Bits(word))))
-	case t == keytype.Time:
-		word *= uint64(time.Second)
-	case t == keytype.Int64, t == keytype.Time64:
-		word = t.Bits(word)
-	}
-	var both [16]byte
-	binary.LittleEndian.PutUint64(both[:], hash)
-	binary.LittleEndian.PutUint64(both[8:], word)
-	return xxh3.Hash(both[:])
-}
-
-// eachShare calls do for consecutive ranges that together are n, with all cores at the same time.
-func eachShare(n int, do func(first, end int)) {
-	var wait sync.WaitGroup
-	share := max(1, (n+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
-	for first := 0; first < n; first += share {
-		wait.Go(func() { do(first, min(first+share, n)) })
-	}
-	wait.Wait()
-}
-
-// hash hashes what the rows have in some columns.
-func (r *rows) hash(columns []int, seed uint64) {
-	eachShare(r.n, func(first, end int) {
-		for i := first; i < end; i++ {
-			r.hashes[i] = seed
-			for _, column := range columns {
-				r.hashes[i] = r.mix(r.hashes[i], column, i)
-			}
-		}
-	})
-}
-
-// partOf returns which of n parts has rows of a hash.
-func partOf(hash uint64, n int) int { return int(hash >> 32 % uint64(n)) }
-
-// eachPart calls do for each row, in their order, on the goroutine of the part that has it.
-func (r *rows) eachPart(parts int, do func(k, i int, hash uint64)) {
-	var wait sync.WaitGroup
-	for k := range parts {
-		wait.Go(func() {
-			for i, hash := range r.hashes[:r.n] {
-				if partOf(hash, parts) == k {
-					do(k, i, hash)
-				}
-			}
-		})
-	}
-	wait.Wait()
-}
 
 // keyTable numbers the different rows of some columns in the order in which they come.
 type keyTable struct {

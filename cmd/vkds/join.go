@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,8 +18,7 @@ import (
 )
 
 func newJoinCommand(g *global) *cobra.Command {
-	j := &joining{global: g}
-	var text delimitedFlags
+	j := &joining{tables: tables{global: g}}
 	c := &cobra.Command{
 		Use:   "join LEFT RIGHT --on COLUMN[=COLUMN]",
 		Short: "Join the rows of two tables that have the same values in some columns",
@@ -45,17 +43,10 @@ reading and writing.`,
   vkds join a.parquet b.parquet --on year,month --left-columns x --right-columns y`,
 		Args: takes("LEFT and RIGHT", 2, 2),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			o := &j.options
-			o.Otherwise, o.KeepNull = input.CSV, o.Null == nil
-			o.Delimiter, o.Header, o.Comment = text.delimiter, text.choice(), text.comment
-			o.Note = func(text string) { g.note("%s", text) }
-			if err := fits(c.Flags(), "", o.Format); err != nil {
-				return err
-			}
 			if arguments[0] == input.Stdin && arguments[1] == input.Stdin {
 				return errBothFromStdin("LEFT", "RIGHT")
 			}
-			if err := checkInputs("-", arguments...); err != nil {
+			if err := j.begin(c.Flags(), arguments...); err != nil {
 				return err
 			}
 			if err := j.choose(); err != nil {
@@ -73,11 +64,7 @@ reading and writing.`,
 	flags.BoolVar(&j.left, "left", false, "also print rows of LEFT without a match")
 	flags.BoolVar(&j.semi, "semi", false, "print rows of LEFT that have a match, once")
 	flags.BoolVar(&j.anti, "anti", false, "print rows of LEFT that have no match")
-	flags.StringArrayVar(&j.said, "type", nil, "`COLUMN=TYPE`: "+typeHelp+"\n(may be given for several columns)")
-	flags.Var(formatFlag(&j.options.Format), "format", "how both tables are stored (see \"vkds help keys\")")
-	text.add(flags)
-	flags.Var(nullFlag{&j.options.Null}, "null", "read empty fields and NULLs as this value")
-	flags.BoolVar(&j.options.SkipInvalid, "skip-invalid", false, "skip rows that can't be read, and count them")
+	j.addFlags(flags)
 	j.rows.add(flags, "COLUMN", "COLUMN")
 	c.MarkFlagsMutuallyExclusive("left", "semi", "anti")
 	_ = c.MarkFlagRequired("on") // it exists
@@ -86,15 +73,12 @@ reading and writing.`,
 
 // joining is a run of the command. Of two columns or tables the left ones come first.
 type joining struct {
-	*global
+	tables
 	on               []string
 	names            [2][]string
 	left, semi, anti bool
-	said             []string // types of columns
-	options          input.Options
 	rows             rowFlags
 	columns          [2][]input.Column // those of on, and then those of names
-	skipped          int64
 }
 
 // choose settles what is read.
@@ -105,7 +89,7 @@ func (j *joining) choose() error {
 			right = left
 		}
 		for side, name := range []string{left, right} {
-			j.columns[side] = append(j.columns[side], unsaidColumn(name))
+			j.columns[side] = append(j.columns[side], columnOf(name))
 		}
 	}
 	if len(j.names[1]) > 0 && (j.semi || j.anti) {
@@ -113,7 +97,7 @@ func (j *joining) choose() error {
 	}
 	for side, names := range j.names {
 		for _, name := range names {
-			j.columns[side] = append(j.columns[side], unsaidColumn(name))
+			j.columns[side] = append(j.columns[side], columnOf(name))
 		}
 		for _, c := range j.columns[side] {
 			if c.Name == "" {
@@ -121,32 +105,7 @@ func (j *joining) choose() error {
 			}
 		}
 	}
-	for _, said := range j.said {
-		name, of, _ := strings.Cut(said, "=")
-		t, err := keytype.Types.Parse(of)
-		if err != nil {
-			return fmt.Errorf("--type %s: %w", said, err)
-		}
-		if some := say(j.columns[0], name, t); !say(j.columns[1], name, t) && !some {
-			return fmt.Errorf("--type %s: column %s is not read", said, name)
-		}
-	}
-	return nil
-}
-
-// unsaidColumn is a column whose type is guessed.
-func unsaidColumn(name string) input.Column {
-	return input.Column{Name: name, Type: keytype.Uint32, Wider: keytype.Uint32.Wider(), Any: true}
-}
-
-// say sets the type of the columns of a name, and reports whether there are any.
-func say(columns []input.Column, name string, t keytype.Type) (some bool) {
-	for i := range columns {
-		if c := &columns[i]; c.Name == name {
-			c.Type, c.Wider, c.Any, some = t, t.Wider(), false, true
-		}
-	}
-	return some
+	return j.setTypes(j.columns[:]...)
 }
 
 // answer reads both tables and prints the rows.
@@ -182,29 +141,6 @@ func (j *joining) titles() (all []string) {
 		all = append(all, name)
 	}
 	return all
-}
-
-// read calls use with the rows of a table, part by part, until use returns an error.
-func (j *joining) read(ctx context.Context, path, what string, columns []input.Column, use func(*rows) error) error {
-	o := j.options
-	o.Columns = columns
-	show, end := j.progress(what + " " + filepath.Base(path))
-	defer end()
-	o.Progress = show
-	var r *input.Reader
-	defer func() {
-		if r != nil {
-			j.skipped += r.Skipped()
-			r.Close()
-		}
-	}()
-	return batches(ctx, func(b *rows) { b.ready(len(columns)) },
-		func(ctx context.Context) (_ func(*rows) error, err error) {
-			if r, err = input.Open(ctx, path, o); err != nil {
-				return nil, err
-			}
-			return func(b *rows) error { return b.read(r) }, nil
-		}, func(b rows) error { return use(&b) })
 }
 
 // load reads RIGHT.
@@ -350,11 +286,6 @@ func (t *joinTable) extent(c int) (e keytype.Extent) {
 		}
 	}
 	return e
-}
-
-// lacks reports whether a row has no value in one of some columns.
-func (r *rows) lacks(columns []int, i int) bool {
-	return slices.ContainsFunc(columns, func(c int) bool { return r.null(c, i) })
 }
 
 // matches are rows of LEFT and the rows of RIGHT beside them.
