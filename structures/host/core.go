@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/btree"
 	"github.com/vkds/vkds/internal/engine/gate"
+	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/saved"
 	"github.com/vkds/vkds/structures"
 )
@@ -130,7 +131,7 @@ const often = 1 << 12
 func (c *core) update(ctx context.Context, kind structures.Kind, keys, values []uint64,
 	status []structures.Status) error {
 	if err := c.gate.Enter(ctx); err != nil {
-		return err
+		return pipeline.NotBegun(status, len(keys), err)
 	}
 	defer c.gate.Leave()
 	c.changes++
@@ -204,7 +205,7 @@ func (c *core) apply(ctx context.Context, b *batch) error {
 		}
 	}
 	if err := c.gate.Enter(ctx); err != nil {
-		return err
+		return pipeline.NotBegun(b.status, len(b.keys), err)
 	}
 	defer c.gate.Leave()
 	c.changes++

@@ -134,7 +134,7 @@ func (f front[K, V]) get(ctx context.Context, key K) (value V, found bool, err e
 func (f front[K, V]) put(ctx context.Context, key K, value V) error {
 	c := f.opened()
 	if err := c.gate.Enter(ctx); err != nil {
-		return err
+		return pipeline.NotBegun(nil, 1, err)
 	}
 	defer c.gate.Leave()
 	c.changes++

@@ -20,6 +20,7 @@ import (
 type dictionary[K, V structures.Number] interface {
 	structures.Updates[K, V]
 	UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V, status []structures.Status) error
+	Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error)
 	Find(ctx context.Context, keys []K) ([]V, []bool, error)
 	Get(ctx context.Context, key K) (V, bool, error)
 	Put(ctx context.Context, key K, value V) error
@@ -213,8 +214,14 @@ func TestErrors(t *testing.T) {
 			d.UpdateInto(ctx, structures.InsertDuplicate, []uint32{1}, []uint32{1}, nil))
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
-		_, err = d.Insert(ended, []uint32{1}, []uint32{1})
-		require.ErrorIs(t, err, context.Canceled)
+		status, err := d.Insert(ended, []uint32{1, 2}, []uint32{1, 2})
+		require.Equal(t, &structures.PendingError{Operations: 2, Err: context.Canceled}, err)
+		require.Equal(t, []structures.Status{structures.Pending, structures.Pending}, status)
+		require.Equal(t, &structures.PendingError{Operations: 1, Err: context.Canceled}, d.Put(ended, 1, 1))
+		result, err := d.Apply(ended, structures.Batch[uint32, uint32]{Kinds: []structures.Kind{structures.Insert},
+			Keys: []uint32{1}, Values: []uint32{1}})
+		require.Equal(t, &structures.PendingError{Operations: 1, Err: context.Canceled}, err)
+		require.Equal(t, []structures.Status{structures.Pending}, result.Status)
 		n, err := d.Len(ctx)
 		require.NoError(t, err)
 		require.Zero(t, n)

@@ -27,8 +27,9 @@ type Options struct {
 	// wait for each other's changes, and the pool grows after the work on all of them has ended.
 	Pool *alloc.SlabPool
 	// MaxBytes is the greatest amount of memory that the table may keep: its buckets, its own pool, and both copies of
-	// either while it grows. 0: no limit. If an update needs more, it returns *vk.LimitError. Package structures says
-	// which memory calls use in addition.
+	// either while it grows, so with Capacity set it holds more. 0: no limit. An update that needs more returns a
+	// *structures.PendingError around a *vk.LimitError, and has done what fitted. Package structures says which memory
+	// calls use in addition.
 	MaxBytes uint64
 	// Seed varies the hash function.
 	Seed uint32

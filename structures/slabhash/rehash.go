@@ -64,8 +64,13 @@ func (t *table) Flush(ctx context.Context) error {
 		return err
 	}
 	defer t.gate.Leave()
+	return t.flush(ctx, gate.Told(ctx))
+}
+
+// flush is Flush for a caller that has entered the table.
+func (t *table) flush(ctx context.Context, progress structures.Progress) error {
 	begin := time.Now()
-	err := t.overBuckets(ctx, t.base, "flush", t.flushKernel(), gate.Told(ctx))
+	err := t.overBuckets(ctx, t.base, "flush", t.flushKernel(), progress)
 	t.d.Log().LogAttrs(ctx, slog.LevelDebug, "flushed", slog.Uint64("buckets", uint64(t.base.buckets)),
 		slog.Duration("duration", time.Since(begin)), slog.Bool("whole", err == nil))
 	return err

@@ -1,0 +1,66 @@
+package slabhash_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// A table that has reached its limit takes as many other pairs once its own are deleted: all, or some of them. Deleted
+// pairs keep their slots until buckets are flushed, which the table then does by itself.
+func TestFullTableAfterDeletions(t *testing.T) {
+	d := testdevice.Open(t)
+	ctx := t.Context()
+	const n = 60_000
+	keys, others := make([]uint64, n), make([]uint64, n)
+	for i := range keys {
+		keys[i], others[i] = uint64(i)*0x9e3779b97f4a7c15, uint64(i)*0x9e3779b97f4a7c15+1
+	}
+	for name, o := range map[string]slabhash.Options{
+		"by default": {MaxBytes: 1 << 20}, "without growth": {MaxBytes: 1 << 20, MaxLoad: -1, Buckets: 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := slabhash.New[uint64, uint64](ctx, d, o)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, m.Close()) }()
+			insert := func(keys []uint64) int {
+				t.Helper()
+				status, err := m.Insert(ctx, keys, keys)
+				var pending *structures.PendingError
+				require.ErrorAs(t, err, &pending)
+				require.True(t, errors.Is(err, vk.ErrNoRoom), err)
+				done := 0
+				for _, s := range status {
+					if s == structures.Inserted {
+						done++
+					}
+				}
+				require.Equal(t, n-done, pending.Operations)
+				return done
+			}
+			held := func() int {
+				t.Helper()
+				length, err := m.Len(ctx)
+				require.NoError(t, err)
+				return int(length)
+			}
+			first := insert(keys)
+			require.Greater(t, first, 5000)
+			_, err = m.Delete(ctx, keys)
+			require.NoError(t, err)
+			require.Zero(t, held())
+			again := insert(others)
+			require.Equal(t, again, held())
+			require.Greater(t, again, first*8/10)
+			_, err = m.Delete(ctx, others[:n/2])
+			require.NoError(t, err)
+			left := held()
+			require.Greater(t, left+insert(keys), first*8/10)
+		})
+	}
+}
