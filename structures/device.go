@@ -123,11 +123,16 @@ var lookupOrderNames = enum.Names[LookupOrder]{"auto", "one-by-one", "sorted-fir
 func (o LookupOrder) String() string { return lookupOrderNames.String(o) }
 
 // DeviceLookups is a batch of lookups in device buffers.
+//
+// Keys and values in device buffers have the width of PairWidth: one word each, or two, of which the low one comes
+// first. They are encoded as KeyCode and ValueCode say, which changes nothing for unsigned integers;
+// primitives.EncodeKeys encodes numbers that are on the device. Without it, signed and float keys are not found. An
+// absent value is word 0, which is not the number 0 for floats and signed integers: read Found first.
 type DeviceLookups struct {
 	Count       int
 	DeviceCount *vk.Buffer[uint32] // nil, or how many there are
 	Keys        *vk.Buffer[uint32]
-	Values      *vk.Buffer[uint32] // out: the value of each key, 0 if it is absent; nil for a set
+	Values      *vk.Buffer[uint32] // out: the value of each key, word 0 if it is absent; nil for a set
 	// Found and FoundBits, out, tell whether each key is there, in the form that the next step needs. Found has a byte
 	// for each key, 1 or 0, rounded up to a multiple of 4 bytes. FoundBits has a bit for each key, from the lowest bit
 	// of each word up, as primitives.Compact takes it. One of them may be nil.
@@ -191,7 +196,7 @@ type DeviceNeighbors struct {
 	Count              int
 	DeviceCount        *vk.Buffer[uint32] // nil, or how many there are
 	Keys               *vk.Buffer[uint32]
-	OutKeys, OutValues *vk.Buffer[uint32] // out: the pair found, 0 and 0 if there is none
+	OutKeys, OutValues *vk.Buffer[uint32] // out: the pair found, words 0 if there is none
 	Status             *vk.Buffer[uint8]  // out: Found, Absent or Pending; Count rounded up to a multiple of 4 bytes
 	// Left is one word; the number of searches left pending is added to it. A search is left pending if it meets too
 	// many deleted keys or empty leaves in a row. OutKeys keeps its position, and FinishNeighbors continues it. To

@@ -172,9 +172,11 @@ type Results[K, V Number] struct {
 // batch of updates, as far as it gets. Batch says how the operations of one batch are ordered. Each part that an
 // iterator reads is linearizable; if the dictionary changed between two parts, the iterator ends with ErrChanged.
 //
-// Recording on a stream is ordered in the same way, but the recorded work is not. Each structure documents what may run
-// concurrently, and the caller must ensure it. Calls without a context, as most calls that record, wait until the calls
-// before them have ended.
+// Calls that record work on a stream are ordered in the same way, but the recorded work runs when the stream runs it.
+// Calls with slices do not wait for that, unless their documentation says so: wait for the stream first. Iterators,
+// Save and snapshots return vk.ErrUnsubmitted if a stream has recorded updates and not submitted them; Find and Len do
+// not notice those. Each structure documents what may run concurrently, and the caller must ensure it. Calls without a
+// context, as most calls that record, wait until the calls before them have ended.
 //
 // While Options.Progress runs, a call that it makes waits like any other. The io.Writer of Save must not call the
 // dictionary, except for queries on streams: the call would wait for Save, and Save for the io.Writer.

@@ -48,8 +48,8 @@ type Options struct {
 	// batched path. It is above 0 and up to 1. 0: DefaultFill for 32 bits, WideFill for 64 bits.
 	Fill float64
 	// MaxBytes is the greatest amount of memory that the tree may keep: its nodes, the memory for snapshots, and both
-	// copies of either while it grows. 0: no limit. If an update needs more, it returns *vk.LimitError. Package
-	// structures says which memory calls use in addition.
+	// copies of either while it grows. 0: no limit. An update that needs more returns a *structures.PendingError around
+	// a *vk.LimitError. Package structures says which memory calls use in addition.
 	MaxBytes uint64
 	// Pool is the pool from which the tree allocates its nodes. nil: the tree has its own pool. Several trees and hash
 	// tables of one device may share a pool. Their calls from Go slices run one at a time, and the pool must be closed

@@ -38,7 +38,7 @@ type Options struct {
 	Pool *alloc.SlabPool
 	// MaxBytes is the greatest amount of memory that the graph may keep: descriptors, its own pool, and both copies of
 	// these while it grows. The names of a Named and the memory of calls are not included (package structures). 0: no
-	// limit. If an update needs more, it returns *vk.LimitError.
+	// limit. An update that needs more returns a *structures.PendingError around a *vk.LimitError.
 	MaxBytes uint64
 	// Seed varies the hash function.
 	Seed uint32

@@ -17,8 +17,9 @@ type Options struct {
 	// Capacity is the number of pairs, including stale ones, for which memory is allocated at first. 0: none.
 	Capacity int
 	// MaxBytes is the greatest amount of memory that the LSM may keep: its levels, and the memory to merge them. 0: no
-	// limit. If an update needs more, it returns *vk.LimitError. Package structures says which memory calls use in
-	// addition. A cleanup may take two more copies of all pairs, so that an LSM at its limit can be cleaned up.
+	// limit. An update that needs more returns a *structures.PendingError around a *vk.LimitError. Package structures
+	// says which memory calls use in addition. A cleanup may take two more copies of all pairs, so that an LSM at its
+	// limit can be cleaned up.
 	MaxBytes uint64
 	// Cleanup says when insertions and deletions clean up first. The zero value is Never.
 	Cleanup Policy

@@ -6,11 +6,11 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// TopKArgs are the operands of TopK.
+// TopKArgs are the operands of TopK. Keys are compared as unsigned words: EncodeKeys and DecodeKeys are for others.
 type TopKArgs struct {
 	Keys      uint64 // numbers
 	Values    uint64 // 0, or as many values
-	OutKeys   uint64 // min(K, Length) keys
+	OutKeys   uint64 // min(K, Length) keys; behind them nothing is written
 	OutValues uint64 // the value of each key; without Values, the index of each key in Keys, as words
 	OutCount  uint64 // 0, or a word for min(K, Length)
 	K         int

@@ -70,6 +70,7 @@ func TestFoldersImportWhatTheTableSays(t *testing.T) {
 	for name := range imports {
 		inside := func(f string) bool { return name == f || strings.HasPrefix(name, f+"/internal/") }
 		others := strings.HasPrefix(name, "test/") || strings.HasPrefix(name, "docs/")
+		others = others || name == "github.com/vkds/vkds" // which is documentation alone
 		require.True(t, others || slices.ContainsFunc(slices.Collect(maps.Keys(known)), inside), "no row for %s", name)
 	}
 }
