@@ -192,7 +192,7 @@ func (r *rows) hash(columns []int, seed uint64) {
 }
 
 // partOf returns which of n parts has rows of a hash.
-func partOf(hash uint64, n int) int { return int(hash >> 32 % uint64(n)) }
+func partOf(hash uint64, n int) int { return int(hash >> 32 * uint64(n) >> 32) }
 
 // eachPart calls do for each row, in their order, on the goroutine of the part that has it.
 func (r *rows) eachPart(parts int, do func(k, i int, hash uint64)) {
