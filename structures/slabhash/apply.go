@@ -3,7 +3,6 @@ package slabhash
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -193,34 +192,12 @@ func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	if stats.Failures != t.failures {
 		t.failures = stats.Failures
 		// Each may need a slab, though most share one. The pool doubles in any case, if it can.
-		err := t.pool.Relieve(ctx, stats.Free, max(1, pending/t.slots/slabs.BlockSlabs), stuck)
-		if pipeline.Short(err) {
-			return t.reclaim(ctx, err)
-		}
-		return err
+		return t.pool.Relieve(ctx, stats.Free, max(1, pending/t.slots/slabs.BlockSlabs), stuck)
 	}
 	if !stuck {
 		return nil
 	}
 	return t.raise(&t.visits, pending)
-}
-
-// reclaim frees the slabs that deleted pairs keep, if there are any and no stream uses them, or returns the error that
-// says why the pool can't grow.
-func (t *table) reclaim(ctx context.Context, short error) error {
-	if err := t.uses.Rest(ctx); errors.Is(err, vk.ErrUnsubmitted) {
-		return short
-	} else if err != nil {
-		return err
-	}
-	s, err := t.survey(ctx, t.stream, false)
-	if err != nil {
-		return err
-	}
-	if s.tombstones == 0 {
-		return short
-	}
-	return t.flush(ctx, nil)
 }
 
 // calm ends what a call has raised visits to. visits is the bound before the call.

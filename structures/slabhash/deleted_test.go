@@ -12,7 +12,7 @@ import (
 )
 
 // A table that has reached its limit takes as many other pairs once its own are deleted: all, or some of them. Deleted
-// pairs keep their slots until buckets are flushed, which the table then does by itself.
+// pairs keep their slots until buckets are flushed, which a table that grows by itself then does.
 func TestFullTableAfterDeletions(t *testing.T) {
 	d := testdevice.Open(t)
 	ctx := t.Context()
@@ -22,7 +22,7 @@ func TestFullTableAfterDeletions(t *testing.T) {
 		keys[i], others[i] = uint64(i)*0x9e3779b97f4a7c15, uint64(i)*0x9e3779b97f4a7c15+1
 	}
 	for name, o := range map[string]slabhash.Options{
-		"by default": {MaxBytes: 1 << 20}, "without growth": {MaxBytes: 1 << 20, MaxLoad: -1, Buckets: 500},
+		"from empty": {MaxBytes: 1 << 20}, "with room": {MaxBytes: 1 << 20, Capacity: 20_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := slabhash.New[uint64, uint64](ctx, d, o)
