@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -14,6 +15,7 @@ import (
 // A table that has reached its limit takes as many other pairs once its own are deleted: all, or some of them. Deleted
 // pairs keep their slots until buckets are flushed, which a table that grows by itself then does.
 func TestFullTableAfterDeletions(t *testing.T) {
+	pass.OneWidth(t, "the host decides when buckets are flushed")
 	d := testdevice.Open(t)
 	ctx := t.Context()
 	const n = 60_000
