@@ -59,7 +59,7 @@ the time is reading.`,
 	flags.Var(aggregateFlag{q, functionMean}, "mean", "print the means of these columns")
 	flags.Var(aggregateFlag{q, functionMin}, "min", "print the least values of these columns")
 	flags.Var(aggregateFlag{q, functionMax}, "max", "print the greatest values of these columns")
-	flags.Var(aggregateFlag{q, functionDistinct}, "distinct", "count the functionDistinct values of these columns")
+	flags.Var(aggregateFlag{q, functionDistinct}, "distinct", "count the different values of these columns")
 	flags.IntVar(&q.top, "top", 0, "print only the `N` groups with the greatest first result")
 	q.addFlags(flags)
 	q.rows.add(flags, "COLUMN", "sum(COLUMN)")
@@ -111,7 +111,7 @@ func (f aggregateFlag) Set(columns string) error {
 	return nil
 }
 
-// column returns the place of a column among those that are read. The --by columns come first, when they are known.
+// column returns the place of a column among those that are read, and adds it if it is not there.
 func (q *grouping) column(name string) int {
 	for i, c := range q.columns {
 		if c.Name == name {

@@ -66,7 +66,7 @@ func arenaOf(text string) *keytype.Arena {
 	return a
 }
 
-// drawTable draws a table: i has integers, which may become wide and negative after some rows, f floats whose sums are
+// drawFields draws a table: i has integers, which may become wide and negative after some rows, f floats whose sums are
 // exact, t texts.
 func drawFields(r *rand.Rand, kinds string, n int) [][]field {
 	table := make([][]field, n)

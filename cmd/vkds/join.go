@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -146,7 +147,7 @@ func (j *joining) titles() (all []string) {
 // load reads RIGHT.
 func (j *joining) load(ctx context.Context, path string) (t *joinTable, err error) {
 	for {
-		t = newJoinTable(len(j.on), len(j.names[1]))
+		t, j.skipped = newJoinTable(len(j.on), len(j.names[1])), 0
 		err = j.read(ctx, path, "loading", j.columns[1], t.add)
 		if !j.takeForText(path, j.columns[1], err) {
 			return t, err
@@ -163,7 +164,7 @@ func (j *joining) match(ctx context.Context, path string, t *joinTable, a *answe
 			column.Wider = t.types[c].Wider()
 		}
 	}
-	for {
+	for skipped := j.skipped; ; j.skipped = skipped {
 		err = j.read(ctx, path, "joining", j.columns[0], func(r *rows) error {
 			t.widen(r.types[:len(t.on)])
 			read += int64(r.n)
@@ -305,7 +306,7 @@ func (m *matches) all(use func() error) error {
 	r, t := m.left, m.table
 	first := make([]uint32, r.n)
 	r.hash(t.on, t.seed)
-	eachShare(r.n, func(begin, end int) {
+	threads.Each(r.n, 8*r.n, func(begin, end int) {
 		for i := begin; i < end; i++ {
 			if r.lacks(t.on, i) {
 				continue

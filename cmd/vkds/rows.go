@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/zeebo/xxh3"
@@ -169,19 +169,9 @@ func (r *rows) mix(hash uint64, column, i int) uint64 {
 	return xxh3.Hash(both[:])
 }
 
-// eachShare calls do for consecutive ranges that together are n, with all cores at the same time.
-func eachShare(n int, do func(first, end int)) {
-	var wait sync.WaitGroup
-	share := max(1, (n+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
-	for first := 0; first < n; first += share {
-		wait.Go(func() { do(first, min(first+share, n)) })
-	}
-	wait.Wait()
-}
-
 // hash hashes what the rows have in some columns.
 func (r *rows) hash(columns []int, seed uint64) {
-	eachShare(r.n, func(first, end int) {
+	threads.Each(r.n, 8*r.n, func(first, end int) {
 		for i := first; i < end; i++ {
 			r.hashes[i] = seed
 			for _, column := range columns {
