@@ -231,8 +231,11 @@ func (r *row) between() {
 
 // end completes the row.
 func (r *row) end() {
-	if r.members != nil {
+	switch last := len(r.text) - 1; {
+	case r.members != nil:
 		r.text = append(r.text, '}')
+	case last < 0 || r.text[last] == '\n': // readers of CSV skip blank lines
+		r.text = append(r.text, `""`...)
 	}
 	r.text, r.cells = append(r.text, '\n'), 0
 }

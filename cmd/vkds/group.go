@@ -41,13 +41,10 @@ the time is reading.`,
   vkds group orders.csv --by zip --type zip=text --sum price --json`,
 		Args: takes("one FILE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			if err := q.begin(c.Flags(), arguments[0]); err != nil {
-				return err
+			if len(q.asked) == 0 {
+				q.asked = []aggregate{{function: functionCount, name: "count"}}
 			}
-			if err := q.choose(c.Flags().Changed("top")); err != nil {
-				return err
-			}
-			return q.answer(c.Context(), arguments[0])
+			return q.run(c, arguments[0])
 		},
 	}
 	flags := c.Flags()
@@ -63,6 +60,31 @@ the time is reading.`,
 	flags.IntVar(&q.top, "top", 0, "print only the `N` groups with the greatest first result")
 	q.addFlags(flags)
 	q.rows.add(flags, "COLUMN", "sum(COLUMN)")
+	_ = c.MarkFlagRequired("by") // it exists
+	return c
+}
+
+func newDistinctCommand(g *global) *cobra.Command {
+	q := &grouping{tables: tables{global: g}}
+	c := &cobra.Command{
+		Use:   "distinct FILE --by COLUMN[,COLUMN...]",
+		Short: "Print the different values of some columns of a table",
+		Long: `Distinct reads a table (CSV, Parquet, Arrow) and prints each different value of the --by
+columns once, or each combination if there are several, in their order. "-" is
+standard input.
+
+It is "vkds group" without results, and its help tells about rows without a value, and
+about memory. "vkds tally" also counts how often each value occurs.`,
+		Example: `  vkds distinct orders.csv --by customer
+  vkds distinct flights.parquet --by carrier,year --json`,
+		Args: takes("one FILE", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error { return q.run(c, arguments[0]) },
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&q.by, "by", nil, "print these `columns`, by name or by number from 1")
+	q.addFlags(flags)
+	q.rows.add(flags, "COLUMN")
 	_ = c.MarkFlagRequired("by") // it exists
 	return c
 }
@@ -122,6 +144,16 @@ func (q *grouping) column(name string) int {
 	return len(q.columns) - 1
 }
 
+func (q *grouping) run(c *cobra.Command, path string) error {
+	if err := q.begin(c.Flags(), path); err != nil {
+		return err
+	}
+	if err := q.choose(c.Flags().Changed("top")); err != nil {
+		return err
+	}
+	return q.answer(c.Context(), path)
+}
+
 // choose settles what is read and asked for.
 func (q *grouping) choose(top bool) error {
 	if top && q.top < 1 {
@@ -138,9 +170,6 @@ func (q *grouping) choose(top bool) error {
 		}
 		by = append(by, column)
 	}
-	if len(q.asked) == 0 {
-		q.asked = []aggregate{{function: functionCount, name: "count"}}
-	}
 	q.groupBy = newGroupBy(by, q.asked)
 	return q.setTypes(q.columns)
 }
@@ -148,11 +177,19 @@ func (q *grouping) choose(top bool) error {
 // answer reads the table and prints the groups.
 func (q *grouping) answer(ctx context.Context, path string) error {
 	started := time.Now()
-	err := q.pass(ctx, path)
-	for q.takeForText(path, q.columns, err) {
-		q.groupBy, q.done, q.skipped = newGroupBy(q.groupBy.by, q.asked), 0, 0
-		err = q.pass(ctx, path)
-	}
+	err := q.readWhole(ctx, path, "grouping", q.columns, func() bool {
+		q.groupBy, q.done = newGroupBy(q.groupBy.by, q.asked), 0
+		return true
+	}, func(r *rows) error {
+		for _, v := range q.asked {
+			if err := v.check(r.types[v.column], path); err != nil {
+				return err
+			}
+		}
+		q.add(r)
+		q.done += int64(r.n)
+		return nil
+	})
 	if err == nil && q.done == 0 {
 		err = allSkipped(called(path), q.skipped, 0)
 	}
@@ -166,20 +203,6 @@ func (q *grouping) answer(ctx context.Context, path string) error {
 	}
 	q.note("%s", note)
 	return q.print(ctx)
-}
-
-// pass reads the table once.
-func (q *grouping) pass(ctx context.Context, path string) error {
-	return q.read(ctx, path, "grouping", q.columns, func(r *rows) error {
-		for _, v := range q.asked {
-			if err := v.check(r.types[v.column], path); err != nil {
-				return err
-			}
-		}
-		q.add(r)
-		q.done += int64(r.n)
-		return nil
-	})
 }
 
 // check tells of columns that hold nothing of which there is such a function.

@@ -146,13 +146,11 @@ func (j *joining) titles() (all []string) {
 
 // load reads RIGHT.
 func (j *joining) load(ctx context.Context, path string) (t *joinTable, err error) {
-	for {
-		t, j.skipped = newJoinTable(len(j.on), len(j.names[1])), 0
-		err = j.read(ctx, path, "loading", j.columns[1], t.add)
-		if !j.takeForText(path, j.columns[1], err) {
-			return t, err
-		}
-	}
+	err = j.readWhole(ctx, path, "loading", j.columns[1], func() bool {
+		t = newJoinTable(len(j.on), len(j.names[1]))
+		return true
+	}, func(r *rows) error { return t.add(r) })
+	return t, err
 }
 
 // match reads LEFT and prints what matches. It returns how many rows were read and printed.
@@ -164,21 +162,19 @@ func (j *joining) match(ctx context.Context, path string, t *joinTable, a *answe
 			column.Wider = t.types[c].Wider()
 		}
 	}
-	for skipped := j.skipped; ; j.skipped = skipped {
-		err = j.read(ctx, path, "joining", j.columns[0], func(r *rows) error {
-			t.widen(r.types[:len(t.on)])
-			read += int64(r.n)
-			m := matches{joining: j, table: t, left: r}
-			return m.all(func() error {
-				printed += int64(len(m.lefts))
-				return m.print(a)
-			})
-		})
-		if printed != 0 || !j.takeForText(path, j.columns[0], err) {
-			return read, printed, err
-		}
+	err = j.readWhole(ctx, path, "joining", j.columns[0], func() bool {
 		read = 0
-	}
+		return printed == 0
+	}, func(r *rows) error {
+		t.widen(r.types[:len(t.on)])
+		read += int64(r.n)
+		m := matches{joining: j, table: t, left: r}
+		return m.all(func() error {
+			printed += int64(len(m.lefts))
+			return m.print(a)
+		})
+	})
+	return read, printed, err
 }
 
 // joinTable is RIGHT: its rows by what they have in the --on columns.

@@ -36,7 +36,8 @@ var groups = []group{
 			newMinCommand, newMaxCommand, newTopCommand, newDumpCommand})},
 	{"Save, change and check dictionaries:", []func(*global) *cobra.Command{
 		newBuildCommand, newUpdateCommand, newDeleteCommand, newVerifyCommand}},
-	{"Count, group and join:", []func(*global) *cobra.Command{newTallyCommand, newGroupCommand, newJoinCommand}},
+	{"Count, group, join and sort:", []func(*global) *cobra.Command{
+		newTallyCommand, newGroupCommand, newDistinctCommand, newJoinCommand, newSortCommand}},
 	{"Analyse graphs:", []func(*global) *cobra.Command{newGraphCommand}},
 	{"Look inside and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand, newBenchCommand}},
 	{"Devices:", []func(*global) *cobra.Command{newInfoCommand, newDoctorCommand}},

@@ -88,13 +88,26 @@ func (t *tables) read(ctx context.Context, path, what string, columns []input.Co
 			r.Close()
 		}
 	}()
-	return batches(ctx, func(b *rows) { b.ready(len(columns)) },
+	return batches(ctx, func(*rows) {},
 		func(ctx context.Context) (_ func(*rows) error, err error) {
 			if r, err = input.Open(ctx, path, o); err != nil {
 				return nil, err
 			}
 			return func(b *rows) error { return b.read(r) }, nil
 		}, func(b rows) error { return use(&b) })
+}
+
+// readWhole is read for a table that is read again if a column that was taken for numbers turns out to be text. It
+// calls begin before each time; false ends it, with the error.
+func (t *tables) readWhole(ctx context.Context, path, what string, columns []input.Column, begin func() bool,
+	use func(*rows) error) (err error) {
+	for skipped := t.skipped; begin(); t.skipped = skipped {
+		err = t.read(ctx, path, what, columns, use)
+		if !t.takeForText(path, columns, err) {
+			break
+		}
+	}
+	return err
 }
 
 // rowsAtATime is how many rows a batch has. Tests change it.
@@ -104,6 +117,8 @@ var rowsAtATime = batchLength
 type rows struct {
 	words  [][]uint64
 	texts  []*keytype.Arena // in which the words of text are numbers
+	names  []string
+	format input.Format
 	types  []keytype.Type
 	nulls  [][]bool // nil for a column without nulls
 	hashes []uint64 // of what the rows are grouped by
@@ -124,6 +139,10 @@ func (r *rows) ready(columns int) {
 
 // read fills the rows with the next ones of a file.
 func (r *rows) read(from *input.Reader) (err error) {
+	if r.names == nil {
+		r.names, r.format = from.Names(), from.Format()
+		r.ready(len(r.names))
+	}
 	from.SetTexts(r.texts...)
 	if r.n, err = from.Read(r.words...); r.n == 0 {
 		return err

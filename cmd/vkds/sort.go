@@ -1,50 +1,174 @@
 package main
 
-import "slices"
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
-// sorter sorts pairs of words. It keeps its memory for the next call.
-type sorter struct{ keys, values []uint64 }
-
-const (
-	digitBits = 11
-	digits    = (64 + digitBits - 1) / digitBits
+	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/internal/tool/input"
 )
 
-// sort sorts pairs by their keys; equal keys stay in their order. It is a radix sort from the lowest digit up, which
-// skips digits that all keys have in common.
-func (s *sorter) sort(keys, values []uint64) {
-	n := len(keys)
-	if slices.IsSorted(keys) {
-		return
+func newSortCommand(g *global) *cobra.Command {
+	s := &sorting{tables: tables{global: g}, memory: availableMemory() / 2}
+	c := &cobra.Command{
+		Use:   "sort FILE --by COLUMN[,COLUMN...]",
+		Short: "Sort the rows of a table",
+		Long: `Sort reads a table (CSV, Parquet, Arrow) and prints its rows in the order of the --by
+columns: by the first of them, rows that are equal there by the second, and so on.
+Rows that are equal in all of them stay in the order of the file. "-" is standard
+input.
+
+Numbers are ordered by value, and text by its bytes. --type says that a column is
+text or of another type. Rows without a value in a --by column (an empty field, NULL
+or NA in a column of numbers, or a null of Parquet or Arrow) come last, also if the
+order is descending.
+
+Fields of CSV are printed as they are in the file, and with --json they are strings.
+
+The file may be larger than memory. If its rows need more than --memory, sorted parts
+of it go to temporary files, in $TMPDIR or else the system's folder for them, and are
+merged. Sorting runs on all cores and not on the GPU, because most of the time is
+reading and writing.`,
+		Example: `  vkds sort orders.csv --by price --descending price
+  vkds sort flights.parquet --by carrier,delay --columns carrier,flight,delay
+  vkds sort access.csv --by address --type address=ip --memory 8GiB`,
+		Args: takes("one FILE", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			if err := s.begin(c.Flags(), arguments[0]); err != nil {
+				return err
+			}
+			if err := s.choose(); err != nil {
+				return err
+			}
+			defer s.close()
+			return s.answer(c.Context(), arguments[0])
+		},
 	}
-	if cap(s.keys) < n {
-		s.keys, s.values = make([]uint64, n), make([]uint64, n)
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringSliceVar(&s.by, "by", nil, "sort by these `columns`, by name or by number from 1")
+	flags.StringSliceVar(&s.descending, "descending", nil, "the greatest values of these --by `columns` come first")
+	flags.StringSliceVar(&s.options.Verbatim, "columns", nil, "print these `columns` (default: all)")
+	flags.Var((*bytesFlag)(&s.memory), "memory", "keep rows in this much memory, such as 500MB or 8GiB\n"+
+		"(default: half of what is available)")
+	s.addFlags(flags)
+	s.rows.add(flags, "COLUMN", "COLUMN")
+	_ = c.MarkFlagRequired("by") // it exists
+	return c
+}
+
+// sorting is a run of the command.
+type sorting struct {
+	tables
+	by, descending []string
+	memory         uint64
+	rows           rowFlags
+	columns        []input.Column
+	order          rowOrder
+	titles         []string
+	now            *sortRun  // rows that are not in a file
+	files          []runFile // rows that came before them
+	done           int64     // rows
+}
+
+// choose settles what is read.
+func (s *sorting) choose() error {
+	for i, name := range s.by {
+		switch {
+		case name == "":
+			return fmt.Errorf("--by %s: a column has no name", strings.Join(s.by, ","))
+		case slices.Contains(s.by[:i], name):
+			return fmt.Errorf("--by %s: column %s is given twice", strings.Join(s.by, ","), name)
+		}
+		s.columns = append(s.columns, columnOf(name))
+		s.order = append(s.order, slices.Contains(s.descending, name))
 	}
-	var counts [digits][1 << digitBits]int
-	for _, k := range keys {
-		for d := range digits {
-			counts[d][k>>(d*digitBits)&(1<<digitBits-1)]++
+	for _, name := range s.descending {
+		if !slices.Contains(s.by, name) {
+			return fmt.Errorf("--descending %s: it is not one of the --by columns", name)
 		}
 	}
-	fromKeys, fromValues, toKeys, toValues := keys, values, s.keys[:n], s.values[:n]
-	for d := range digits {
-		at := &counts[d]
-		if at[keys[0]>>(d*digitBits)&(1<<digitBits-1)] == n {
-			continue
-		}
-		sum := 0
-		for i, count := range at {
-			at[i], sum = sum, sum+count
-		}
-		for i, k := range fromKeys {
-			place := &at[k>>(d*digitBits)&(1<<digitBits-1)]
-			toKeys[*place], toValues[*place] = k, fromValues[i]
-			*place++
-		}
-		fromKeys, fromValues, toKeys, toValues = toKeys, toValues, fromKeys, fromValues
+	if slices.Contains(s.options.Verbatim, "") {
+		return fmt.Errorf("--columns %s: a column has no name", strings.Join(s.options.Verbatim, ","))
 	}
-	if &fromKeys[0] != &keys[0] {
-		copy(keys, fromKeys)
-		copy(values, fromValues)
+	s.options.All = len(s.options.Verbatim) == 0
+	return s.setTypes(s.columns)
+}
+
+// answer reads the table and prints its rows.
+func (s *sorting) answer(ctx context.Context, path string) error {
+	started := time.Now()
+	err := s.readWhole(ctx, path, "sorting", s.columns, func() bool {
+		s.close()
+		s.now, s.titles, s.done = newSortRun(len(s.by)), s.by, 0
+		return true
+	}, func(r *rows) error { return s.add(ctx, r) })
+	if err == nil && s.done == 0 {
+		err = allSkipped(called(path), s.skipped, 0)
 	}
+	if err != nil {
+		return err
+	}
+	if err := s.print(ctx); err != nil {
+		return err
+	}
+	note := "sorted " + rate(s.done, "rows", time.Since(started))
+	if len(s.files) > 0 {
+		note += "; " + plural(int64(len(s.files)), "temporary file")
+	}
+	if s.skipped > 0 {
+		note += fmt.Sprintf("; %s skipped", grouped(s.skipped))
+	}
+	s.note("%s", note)
+	return nil
+}
+
+// add adds rows. If they are too many for the memory, they go to a file.
+func (s *sorting) add(ctx context.Context, r *rows) error {
+	if len(r.names) > len(s.by) {
+		s.titles = r.names[len(s.by):]
+	}
+	s.now.add(r, s.json())
+	if s.done += int64(r.n); s.now.bytes() < s.memory {
+		return nil
+	}
+	file, err := s.now.spill(ctx, s.order)
+	if err != nil {
+		return fmt.Errorf("sorting needs a temporary file: %w", err)
+	}
+	s.files, s.now = append(s.files, file), newSortRun(len(s.by))
+	return nil
+}
+
+// json returns the members of the rows if they are printed as JSON.
+func (s *sorting) json() []string {
+	if !s.rows.json {
+		return nil
+	}
+	return newAnswer(s.out, s.rows, s.titles...).members
+}
+
+// print prints the rows.
+func (s *sorting) print(ctx context.Context) error {
+	a := newAnswer(s.out, s.rows, s.titles...)
+	if len(s.files) == 0 {
+		lines := s.now.sorted(s.order)
+		return a.end(a.rows(len(lines), func(out *row, i int) {
+			out.text = append(out.text, s.now.lines.At(lines[i])...)
+		}))
+	}
+	return a.end(merge(ctx, s.files, s.now, s.order, func(lines [][]byte) error {
+		return a.rows(len(lines), func(out *row, i int) { out.text = append(out.text, lines[i]...) })
+	}))
+}
+
+// close removes the temporary files.
+func (s *sorting) close() {
+	for _, f := range s.files {
+		f.close()
+	}
+	s.files = nil
 }

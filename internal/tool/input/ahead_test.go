@@ -85,6 +85,9 @@ func compareAhead(t *rapid.T, text string) {
 		}
 		o.Columns = append(o.Columns, c)
 	}
+	if o.All = rapid.Bool().Draw(t, "all"); !o.All {
+		o.Verbatim = rapid.SliceOfN(rapid.SampledFrom([]string{"1", "2", "3"}), 0, 2).Draw(t, "verbatim")
+	}
 	read := rapid.SampledFrom([]func(io.Reader) io.Reader{
 		func(r io.Reader) io.Reader { return r },
 		iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader, func(r io.Reader) io.Reader {
@@ -105,7 +108,8 @@ func readAllOf(in io.Reader, o Options, size int) (all []string) {
 	if err != nil {
 		return append(all, err.Error())
 	}
-	columns := make([][]uint64, len(o.Columns))
+	all = append(all, r.Names()...)
+	columns := make([][]uint64, len(r.Names()))
 	for i := range columns {
 		columns[i] = make([]uint64, size)
 	}

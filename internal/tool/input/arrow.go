@@ -92,7 +92,7 @@ func byFooter(file *io.SectionReader) (stream io.Reader, err error) {
 }
 
 // openArrow opens an Arrow IPC file or stream, from a file or a pipe.
-func openArrow(f *File, o Options, invalid *invalid) (source, error) {
+func openArrow(f *File, o *Options, invalid *invalid) (source, error) {
 	c := newColumnar(f, o, invalid)
 	var r *ipc.Reader
 	err := damaged(f.Name(), Arrow, func() error {
@@ -132,21 +132,19 @@ func openArrow(f *File, o Options, invalid *invalid) (source, error) {
 }
 
 // arrowPlaces returns the indices of the columns.
-func (c *columnar) arrowPlaces(schema *arrow.Schema, o Options) (places []int, err error) {
+func (c *columnar) arrowPlaces(schema *arrow.Schema, o *Options) (places []int, err error) {
 	var names []string
 	for _, field := range schema.Fields() {
 		names = append(names, field.Name)
 	}
+	if places, err = c.find(names, o); err != nil {
+		return nil, err
+	}
 	for i, column := range o.columns {
-		at, err := find(c.file, names, c.names[i])
-		if err != nil {
-			return nil, err
-		}
-		have := schema.Field(at).Type
+		have := schema.Field(places[i]).Type
 		if err := c.check(column, arrowKind(have), wideInArrow(have), have.String()); err != nil {
 			return nil, err
 		}
-		places = append(places, at)
 	}
 	return places, nil
 }

@@ -13,6 +13,7 @@ import (
 // column is a column that is being read. If a valid row needs it and it is allowed, the column gets a wider type.
 type column struct {
 	Column
+	place int            // of a verbatim column: its number in the file, from 1; 0: it is found by its name
 	there keytype.Extent // of the rows so far
 	seen  int            // number of rows of this Read in there
 	texts *keytype.Arena // for text: the texts of this Read

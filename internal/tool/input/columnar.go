@@ -122,14 +122,28 @@ type columnar struct {
 	start   int64 // number of rows before columns
 }
 
-func newColumnar(file *File, o Options, invalid *invalid) *columnar {
-	c := &columnar{file: file.Name(), format: o.Format, invalid: invalid, chosen: o.columns,
-		columns: make([]cells, len(o.columns))}
+func newColumnar(file *File, o *Options, invalid *invalid) *columnar {
+	return &columnar{file: file.Name(), format: o.Format, invalid: invalid}
+}
+
+// find finds the columns among those of the file, and returns their indices.
+func (c *columnar) find(names []string, o *Options) (places []int, err error) {
+	like := column{Column: Column{Type: keytype.Uint32, Wider: keytype.Uint32.Wider(), Any: true}}
+	if err := o.addVerbatim(c.file, names, like); err != nil {
+		return nil, err
+	}
+	c.chosen, c.columns = o.columns, make([]cells, len(o.columns))
 	for _, column := range o.columns {
-		c.names = append(c.names, column.Name)
+		at := column.place - 1
+		if at < 0 {
+			if at, err = find(c.file, names, column.Name); err != nil {
+				return nil, err
+			}
+		}
+		places, c.names = append(places, at), append(c.names, column.Name)
 		column.batch = &keytype.Arena{}
 	}
-	return c
+	return places, nil
 }
 
 func (c *columnar) Close() error {

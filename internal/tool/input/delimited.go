@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -30,7 +31,7 @@ type delimited struct {
 }
 
 // newDelimited reads the header, if any, and finds the columns.
-func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delimited, error) {
+func newDelimited(name string, r io.Reader, o *Options, invalid *invalid) (*delimited, error) {
 	if c := o.Comment; c != 0 && (special(c) || c == cmp.Or(o.Delimiter, ',')) {
 		return nil, &OptionError{fmt.Sprintf("%q can't begin comments", c)}
 	}
@@ -158,11 +159,16 @@ func (d *delimited) parse(record []string, columns [][]uint64, n int) error {
 	return nil
 }
 
-func (d *delimited) readHeader(o Options, sample [][]string) error {
+func (d *delimited) readHeader(o *Options, sample [][]string) error {
 	named := ""
 	for _, c := range d.columns {
 		if _, isNumber := number(c.Name); !isNumber {
 			named = c.Name
+		}
+	}
+	for _, name := range o.Verbatim {
+		if _, isNumber := number(name); !isNumber {
+			named = name
 		}
 	}
 	if named != "" && o.Header == Absent {
@@ -195,6 +201,9 @@ func (d *delimited) readHeader(o Options, sample [][]string) error {
 	if isHeader {
 		sample = sample[1:]
 	}
+	if err := d.addVerbatim(o, first, isHeader); err != nil {
+		return err
+	}
 	d.guess(o, sample)
 	if !d.invalid.skip || named != "" {
 		d.fields = len(first)
@@ -202,6 +211,24 @@ func (d *delimited) readHeader(o Options, sample [][]string) error {
 	if !isHeader {
 		d.pending = first // valid until the next record is read, which is after its use
 	}
+	return nil
+}
+
+// addVerbatim adds the verbatim columns of a table with this first record.
+func (d *delimited) addVerbatim(o *Options, first []string, isHeader bool) error {
+	names := trimmed(first)
+	for i := range names {
+		if !isHeader {
+			names[i] = strconv.Itoa(i + 1)
+		}
+	}
+	if err := o.addVerbatim(d.file, names, column{Column: Column{Type: keytype.Text}}); err != nil {
+		return err
+	}
+	for _, c := range o.columns[len(d.columns):] {
+		d.index, d.least = append(d.index, c.place-1), max(d.least, c.place)
+	}
+	d.columns, d.row = o.columns, make([]keytype.Value, len(o.columns))
 	return nil
 }
 
@@ -216,7 +243,7 @@ func (d *delimited) said(place int) (*column, bool) {
 }
 
 // guess guesses the types of columns from some records.
-func (d *delimited) guess(o Options, records [][]string) {
+func (d *delimited) guess(o *Options, records [][]string) {
 	fields := make([][]string, len(d.columns))
 	var together []string
 	for c := range d.columns {
@@ -233,7 +260,7 @@ func (d *delimited) guess(o Options, records [][]string) {
 		if o.OneKind {
 			fields[c] = together
 		}
-		column.guess(o, d.file, fields[c])
+		column.guess(*o, d.file, fields[c])
 	}
 }
 

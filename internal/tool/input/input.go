@@ -47,10 +47,14 @@ func (c Column) name(place int) string {
 	return c.Name
 }
 
-// Options are the options of Open. Columns must not be empty.
+// Options are the options of Open. Columns must not be empty, unless All is set.
 type Options struct {
 	Columns []Column
-	Format  Format
+	// Verbatim are columns that follow Columns. In CSV they are text, exactly as the fields are; in Parquet and Arrow
+	// they have the file's types. Other formats have none. All takes all columns of the file instead.
+	Verbatim []string
+	All      bool
+	Format   Format
 	// Otherwise is the format for files that Auto does not detect by their first bytes or their name: CSV, or Text.
 	Otherwise Format
 	// SkipInvalid skips rows with an invalid value in a chosen column (malformed, out of range, null), and malformed
@@ -186,19 +190,41 @@ func chosen(columns []Column, null *string) (all []*column) {
 	return all
 }
 
+// addVerbatim adds the verbatim columns, whose names the file has. Each is a copy of like.
+func (o *Options) addVerbatim(file string, names []string, like column) error {
+	places := make([]int, len(o.Verbatim))
+	for i, name := range o.Verbatim {
+		var err error
+		if places[i], err = find(file, names, name); err != nil {
+			return err
+		}
+	}
+	for i := range names {
+		if o.All {
+			places = append(places, i)
+		}
+	}
+	for _, place := range places {
+		c := like
+		c.Name, c.place, c.texts, c.keepNull = names[place], place+1, &keytype.Arena{}, true
+		o.columns = append(o.columns, &c)
+	}
+	return nil
+}
+
 // newReader reads from in, which is decompressed, and is a *File if the format needs one.
 func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
 	o.columns = chosen(o.Columns, o.Null)
 	for _, c := range o.columns {
 		c.keepNull = o.KeepNull
 	}
-	r = &Reader{format: o.Format, rows: -1, columns: o.columns,
-		invalid: invalid{skip: o.SkipInvalid, skipNull: o.SkipNull}, progress: o.Progress}
+	r = &Reader{format: o.Format, rows: -1, invalid: invalid{skip: o.SkipInvalid, skipNull: o.SkipNull},
+		progress: o.Progress}
 	switch o.Format {
 	case Parquet:
-		r.source, r.rows, err = openParquet(in.(*File), o, &r.invalid)
+		r.source, r.rows, err = openParquet(in.(*File), &o, &r.invalid)
 	case Arrow:
-		r.source, err = openArrow(in.(*File), o, &r.invalid)
+		r.source, err = openArrow(in.(*File), &o, &r.invalid)
 	case U32LE, U32BE, U64LE, U64BE:
 		r.source, err = newPacked(name, in, o, &r.invalid)
 	case Text, Lines:
@@ -207,11 +233,12 @@ func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
 			l.file = in.(*File)
 		}
 	default:
-		r.source, err = newDelimited(name, in, o, &r.invalid)
+		r.source, err = newDelimited(name, in, &o, &r.invalid)
 	}
 	if err != nil {
 		return nil, err
 	}
+	r.columns = o.columns
 	return r, nil
 }
 
@@ -256,6 +283,15 @@ func (r *Reader) Types() (types []keytype.Type) {
 		types = append(types, c.Type)
 	}
 	return types
+}
+
+// Names returns the names of the columns. A verbatim column has the name that the file has for it, or its number if the
+// file has none.
+func (r *Reader) Names() (names []string) {
+	for _, c := range r.columns {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // Texts returns the arenas of the columns. The words of columns of text are numbers in them.

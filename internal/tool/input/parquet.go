@@ -34,7 +34,7 @@ type parquetField struct {
 }
 
 // openParquet expects an uncompressed regular file.
-func openParquet(f *File, o Options, invalid *invalid) (s source, rows int64, err error) {
+func openParquet(f *File, o *Options, invalid *invalid) (s source, rows int64, err error) {
 	random, err := f.Random()
 	if err != nil {
 		return nil, 0, &Error{File: f.Name(), Err: fmt.Errorf("a Parquet file %w", ErrSeek)}
@@ -58,18 +58,18 @@ func openParquet(f *File, o Options, invalid *invalid) (s source, rows int64, er
 }
 
 // parquetFields returns the columns.
-func (c *columnar) parquetFields(s *schema.Schema, o Options) (fields []parquetField, err error) {
+func (c *columnar) parquetFields(s *schema.Schema, o *Options) (fields []parquetField, err error) {
 	root := s.Root()
 	var names []string
 	for i := range root.NumFields() {
 		names = append(names, root.Field(i).Name())
 	}
+	places, err := c.find(names, o)
+	if err != nil {
+		return nil, err
+	}
 	for i, column := range o.columns {
-		at, err := find(c.file, names, c.names[i])
-		if err != nil {
-			return nil, err
-		}
-		node := root.Field(at)
+		node := root.Field(places[i])
 		k := parquetKind(node)
 		wide := false
 		if leaf, ok := node.(*schema.PrimitiveNode); ok {

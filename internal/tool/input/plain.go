@@ -25,6 +25,7 @@ type plain struct {
 type plainColumn struct {
 	Column
 	integers bool // of any type; they are encoded when they are taken
+	text     int  // the column of text that has the same field, or -1
 }
 
 // parsed has the rows of whole lines of a text.
@@ -55,11 +56,18 @@ func newPlain(delimiter, comment rune, fields int, columns []*column, index []in
 		p.comment = []byte(string(comment))
 	}
 	for c, column := range columns {
-		if column.End || index[c] >= fields || p.chosen[index[c]] >= 0 {
+		if column.End || index[c] >= fields {
 			return nil
 		}
-		p.chosen[index[c]] = c
-		p.columns = append(p.columns, plainColumn{column.Column, column.Type.Integer()})
+		p.columns = append(p.columns, plainColumn{column.Column, column.Type.Integer(), -1})
+		switch first := p.chosen[index[c]]; {
+		case first < 0:
+			p.chosen[index[c]] = c
+		case p.columns[first].text < 0 && column.Type == keytype.Text:
+			p.columns[first].text = c
+		default:
+			return nil
+		}
 	}
 	return p
 }
@@ -145,6 +153,9 @@ func (p *plain) line(into *parsed, line []byte, at int) bool {
 			if end == begin+quoted || quoted == 1 && (end == len(line) || line[end] != '"') {
 				return false
 			}
+			if !p.copied(into, c, line[begin+quoted:end], at+begin+quoted) {
+				return false
+			}
 			end += quoted
 			x := &into.columns[c]
 			x.integers = append(x.integers, n)
@@ -171,7 +182,7 @@ func (p *plain) line(into *parsed, line []byte, at int) bool {
 			}
 			next = end
 		}
-		if c >= 0 && !p.field(into, c, line[start:end], at+start) {
+		if c >= 0 && !(p.field(into, c, line[start:end], at+start) && p.copied(into, c, line[start:end], at+start)) {
 			return false
 		}
 		if begin = p.behind(line, next, f); begin < 0 {
@@ -191,6 +202,12 @@ func (p *plain) behind(line []byte, end, f int) int {
 		return end + 1
 	}
 	return -1
+}
+
+// copied is field for the column of text that has the same field as column c, if there is one.
+func (p *plain) copied(into *parsed, c int, field []byte, at int) bool {
+	text := p.columns[c].text
+	return text < 0 || p.field(into, text, field, at)
 }
 
 // field parses a field that is not an integer, at an index of the text.

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// sorter sorts pairs of words. It keeps its memory for the next call.
+type sorter struct{ keys, values []uint64 }
+
+const (
+	digitBits = 11
+	digits    = (64 + digitBits - 1) / digitBits
+)
+
+// aloneBelow is how many pairs one goroutine sorts faster than several.
+const aloneBelow = 1 << 16
+
+// sort sorts pairs by their keys; equal keys stay in their order. It first divides many pairs into ranges of keys, one
+// for each core, by a sample (Frazer and McKellar, Samplesort, 1970).
+func (s *sorter) sort(keys, values []uint64) {
+	n, parts := len(keys), runtime.GOMAXPROCS(0)
+	if slices.IsSorted(keys) {
+		return
+	}
+	if cap(s.keys) < n {
+		s.keys, s.values = make([]uint64, n), make([]uint64, n)
+	}
+	if n < aloneBelow || parts == 1 {
+		radixSort(keys, values, s.keys[:n], s.values[:n])
+		return
+	}
+	ends := s.divide(keys, values, splitters(keys, parts))
+	var wait sync.WaitGroup
+	for part, end := range ends {
+		first := 0
+		if part > 0 {
+			first = ends[part-1]
+		}
+		wait.Go(func() {
+			radixSort(s.keys[first:end], s.values[first:end], keys[first:end], values[first:end])
+			copy(keys[first:end], s.keys[first:end])
+			copy(values[first:end], s.values[first:end])
+		})
+	}
+	wait.Wait()
+}
+
+// splitters returns the least keys of all parts but the first, ascending.
+func splitters(keys []uint64, parts int) []uint64 {
+	const each = 64
+	sample := make([]uint64, each*parts)
+	for i := range sample {
+		sample[i] = keys[i*len(keys)/len(sample)]
+	}
+	slices.Sort(sample)
+	all := make([]uint64, parts-1)
+	for i := range all {
+		all[i] = sample[each*(i+1)]
+	}
+	return all
+}
+
+// divide moves the pairs to the sorter's memory, part by part and in their order, and returns the ends of the parts.
+func (s *sorter) divide(keys, values []uint64, splitters []uint64) (ends []int) {
+	parts := len(splitters) + 1
+	partOf := func(key uint64) int {
+		part, found := slices.BinarySearch(splitters, key)
+		if found {
+			for part++; part < parts-1 && splitters[part] == key; part++ {
+			}
+		}
+		return part
+	}
+	at := make([][]int, parts) // by share of the pairs and by part: first counts, then the next place
+	shares := func(do func(share, first, end int)) {
+		var wait sync.WaitGroup
+		for share := range parts {
+			wait.Go(func() { do(share, share*len(keys)/parts, (share+1)*len(keys)/parts) })
+		}
+		wait.Wait()
+	}
+	shares(func(share, first, end int) {
+		at[share] = make([]int, parts)
+		for _, key := range keys[first:end] {
+			at[share][partOf(key)]++
+		}
+	})
+	sum := 0
+	for part := range parts {
+		for share := range parts {
+			at[share][part], sum = sum, sum+at[share][part]
+		}
+		ends = append(ends, sum)
+	}
+	shares(func(share, first, end int) {
+		for i := first; i < end; i++ {
+			place := &at[share][partOf(keys[i])]
+			s.keys[*place], s.values[*place] = keys[i], values[i]
+			*place++
+		}
+	})
+	return ends
+}
+
+// radixSort sorts pairs by their keys from the lowest digit up, and skips digits that all keys have in common. Equal
+// keys stay in their order. other is memory for as many pairs.
+func radixSort(keys, values, otherKeys, otherValues []uint64) {
+	n := len(keys)
+	if slices.IsSorted(keys) {
+		return
+	}
+	var counts [digits][1 << digitBits]int
+	for _, k := range keys {
+		for d := range digits {
+			counts[d][k>>(d*digitBits)&(1<<digitBits-1)]++
+		}
+	}
+	fromKeys, fromValues, toKeys, toValues := keys, values, otherKeys, otherValues
+	for d := range digits {
+		at := &counts[d]
+		if at[keys[0]>>(d*digitBits)&(1<<digitBits-1)] == n {
+			continue
+		}
+		sum := 0
+		for i, count := range at {
+			at[i], sum = sum, sum+count
+		}
+		for i, k := range fromKeys {
+			place := &at[k>>(d*digitBits)&(1<<digitBits-1)]
+			toKeys[*place], toValues[*place] = k, fromValues[i]
+			*place++
+		}
+		fromKeys, fromValues, toKeys, toValues = toKeys, toValues, fromKeys, fromValues
+	}
+	if &fromKeys[0] != &keys[0] {
+		copy(keys, fromKeys)
+		copy(values, fromValues)
+	}
+}
