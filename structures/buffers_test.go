@@ -89,7 +89,7 @@ func TestBuffersHaveWidth(t *testing.T) {
 		for i, err := range calls(structures.Bits32) {
 			want := &structures.LengthError{Keys: 100, Other: "keys", Got: 50}
 			if i == 2 || i == 3 {
-				want = &structures.LengthError{Keys: 100, Other: "ends of ranges", Got: 100}
+				want = &structures.LengthError{Keys: 100, Other: "ends of ranges", Got: 100, Need: 200}
 			}
 			require.Equal(t, want, err)
 		}

@@ -10,9 +10,13 @@ type LengthError struct {
 	Keys  int    // the number of keys, or of other elements that the call is about
 	Other string // the slice or buffer that does not match
 	Got   int
+	Need  int // the least length of a buffer, if it is not Keys
 }
 
 func (e *LengthError) Error() string {
+	if e.Need > 0 {
+		return fmt.Sprintf("a batch of %d needs %d %s and got %d", e.Keys, e.Need, e.Other, e.Got)
+	}
 	return fmt.Sprintf("a batch of %d does not match %d %s", e.Keys, e.Got, e.Other)
 }
 
@@ -41,14 +45,14 @@ func (e *CapacityError) Error() string {
 
 func (e *CapacityError) Unwrap() error { return e.Err }
 
-// KindError says that the structure does not support the kind of an operation in a batch.
+// KindError says that an operation of a batch has a kind that the call or the structure does not support.
 type KindError struct {
 	Index int
 	Kind  Kind
 }
 
 func (e *KindError) Error() string {
-	return fmt.Sprintf("operation %d of the batch: the structure does not support %v", e.Index, e.Kind)
+	return fmt.Sprintf("operation %d of the batch: %v is not supported here", e.Index, e.Kind)
 }
 
 // PendingError says that a batch could not be finished. In the statuses that come with it, finished operations have

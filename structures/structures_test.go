@@ -26,10 +26,12 @@ func TestNames(t *testing.T) {
 func TestErrors(t *testing.T) {
 	limit := &vk.LimitError{What: "bytes of an LSM", Want: 9, Most: 8, Option: "MaxBytes"}
 	for text, err := range map[string]error{
-		"operation 3 of the batch: the structure does not support mixed": &KindError{
+		"operation 3 of the batch: mixed is not supported here": &KindError{
 			Index: 3, Kind: Mixed},
 		"a batch of 5 does not match 4 values": &LengthError{
-			5, "values", 4},
+			Keys: 5, Other: "values", Got: 4},
+		"a batch of 5 needs 10 ends of ranges and got 9": &LengthError{
+			Keys: 5, Other: "ends of ranges", Got: 9, Need: 10},
 		"-1 elements, but a call takes 0 to 8": &CountError{
 			"elements", -1, 8},
 		"option Tile: 3 is not a power of two": &vk.OptionError{Option: "Tile",

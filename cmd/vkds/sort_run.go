@@ -114,28 +114,35 @@ func (u *sortRun) sorted(order rowOrder) []uint64 {
 	for i := range all {
 		all[i] = uint64(i)
 	}
-	if len(all) > 0 {
-		u.sortBy(0, all, order)
-	}
+	u.sortBy(0, 0, all, order)
 	return all
 }
 
-// sortBy sorts rows that are equal in the columns before c. It sorts them by a prefix of 64 bits, and then those whose
-// prefixes are equal.
-func (u *sortRun) sortBy(c int, numbers []uint64, order rowOrder) {
-	if len(numbers) < 32 {
+// sortBy sorts rows that are equal in the columns before c, and in the first bytes of their texts in c. It sorts them
+// by a prefix of 64 bits of what follows, and then those with the same prefix.
+func (u *sortRun) sortBy(c, bytes int, numbers []uint64, order rowOrder) {
+	switch {
+	case c == len(order) || len(numbers) < 2:
+		return
+	case len(numbers) < 32:
 		u.sortFew(c, numbers, order)
 		return
+	}
+	if bytes == 0 && u.nulls[c] != nil {
+		some := u.nullsLast(c, numbers)
+		u.sortBy(c+1, 0, numbers[some:], order)
+		numbers = numbers[:some]
 	}
 	prefixes := make([]uint64, len(numbers))
 	shareOut(len(numbers), func(first, end int) {
 		for k, i := range numbers[first:end] {
-			prefixes[first+k] = u.prefix(c, i, order[c])
+			if prefixes[first+k] = u.prefix(c, bytes, i); order[c] {
+				prefixes[first+k] ^= math.MaxUint64
+			}
 		}
 	})
 	new(sorter).sort(prefixes, numbers)
-	whole := u.types[c] != keytype.Text && u.nulls[c] == nil // equal prefixes are equal values
-	if whole && c == len(order)-1 {
+	if c == len(order)-1 && u.types[c] != keytype.Text {
 		return
 	}
 	shareOut(len(numbers), func(first, end int) {
@@ -147,16 +154,29 @@ func (u *sortRun) sortBy(c int, numbers []uint64, order rowOrder) {
 			for last < len(numbers) && prefixes[last] == prefixes[first] {
 				last++
 			}
-			switch equal := numbers[first:last]; {
-			case len(equal) == 1:
-			case whole:
-				u.sortBy(c+1, equal, order)
-			default:
-				u.sortFew(c, equal, order)
+			if u.types[c] == keytype.Text && byte(u.prefix(c, bytes, numbers[first])) > prefixBytes {
+				u.sortBy(c, bytes+prefixBytes, numbers[first:last], order)
+			} else {
+				u.sortBy(c+1, 0, numbers[first:last], order)
 			}
 			first = last
 		}
 	})
+}
+
+// nullsLast moves rows without a value in a column behind the others, and returns the number of these.
+func (u *sortRun) nullsLast(c int, numbers []uint64) (some int) {
+	var nulls []uint64
+	for _, i := range numbers {
+		if u.nulls[c][i] {
+			nulls = append(nulls, i)
+			continue
+		}
+		numbers[some] = i
+		some++
+	}
+	copy(numbers[some:], nulls)
+	return some
 }
 
 // sortFew is sortBy by comparisons.
@@ -185,21 +205,21 @@ func shareOut(n int, part func(first, end int)) {
 	wait.Wait()
 }
 
-// prefix is a number whose order agrees with that of the rows in a column.
-func (u *sortRun) prefix(c int, i uint64, descending bool) (prefix uint64) {
+// prefixBytes is how many bytes of a text a prefix has.
+const prefixBytes = 7
+
+// prefix is a number whose order agrees with that of the rows in a column. Of texts it has some bytes from an index on,
+// and then how many follow there, or one more if they are more. So texts with the same prefix are equal, or go on.
+func (u *sortRun) prefix(c, bytes int, i uint64) uint64 {
 	word := u.words[c][i]
-	switch {
-	case u.nulls[c] != nil && u.nulls[c][i]:
-		return math.MaxUint64
-	case u.types[c] == keytype.Text:
-		var first [8]byte
-		copy(first[:], u.texts[c].At(word))
-		word = binary.BigEndian.Uint64(first[:])
+	if u.types[c] != keytype.Text {
+		return word
 	}
-	if descending {
-		return ^word
-	}
-	return word
+	var first [prefixBytes + 1]byte
+	rest := u.texts[c].At(word)[bytes:]
+	copy(first[:prefixBytes], rest)
+	first[prefixBytes] = byte(min(len(rest), prefixBytes+1))
+	return binary.BigEndian.Uint64(first[:])
 }
 
 // cell is what a row has in a column.

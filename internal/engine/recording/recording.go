@@ -240,7 +240,11 @@ func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want 
 		return &structures.CountError{What: name, N: count, Most: MaxBatch}
 	}
 	if n := b.Len(); n < want || want < 0 {
-		return &structures.LengthError{Keys: count, Other: name, Got: n}
+		short := &structures.LengthError{Keys: count, Other: name, Got: n}
+		if want != count {
+			short.Need = max(want, 0)
+		}
+		return short
 	}
 	return d.Accept("buffer of "+name, b)
 }
@@ -249,7 +253,9 @@ func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want 
 func NeedNumbers(d *vk.Device, b *vk.Buffer[uint32], name string, count, want int, w structures.Width) error {
 	err := Need(d, b, name, count, want<<w)
 	if short, is := err.(*structures.LengthError); is {
-		short.Got >>= w
+		if short.Got, short.Need = short.Got>>w, 0; want != count {
+			short.Need = max(want, 0)
+		}
 	}
 	return err
 }
