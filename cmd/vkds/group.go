@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -16,13 +17,13 @@ import (
 func newGroupCommand(g *global) *cobra.Command {
 	q := &grouping{tables: tables{global: g}}
 	c := &cobra.Command{
-		Use:   "group FILE --by COLUMN[,COLUMN...]",
+		Use:   "group FILE... --by COLUMN[,COLUMN...]",
 		Short: "Group the rows of a table, and sum, count or compare the values of each group",
 		Long: `Group reads a table (CSV, Parquet, Arrow) and prints one row for each different value
 of the --by columns, or each combination if there are several. Flags say what is
 computed for each group; without them it is the number of rows. Rows are ordered by
 the --by columns. With --top they are ordered by the first result, the greatest
-first. "-" is standard input.
+first. Several files are read as one table. "-" is standard input.
 
 Sums of integers are exact. A sum of more than 64 bits is an error. Floats are added
 in 64 bits, in the order of the rows. A mean of integers is rounded once.
@@ -34,22 +35,25 @@ columns such fields are ignored; the result of a group without values is empty.
 
 The file is read in parts, so it may be larger than memory, but the groups must fit
 in the host's memory. Grouping runs on all cores and not on the GPU, because most of
-the time is reading.`,
+the time is reading.
+
+To divide a job among processes or machines, give each one its part of the groups by
+--partition, or its part of the files. "vkds merge" makes one answer of theirs.`,
 		Example: `  vkds group orders.csv --by customer --sum price --mean price
   vkds group flights.parquet --by carrier,year --count --min delay --max delay
   vkds group access.csv --by path --distinct address --top 20
   vkds group orders.csv --by zip --type zip=text --sum price --json`,
-		Args: takes("one FILE", 1, 1),
+		Args: takes("FILES", 1, math.MaxInt),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			if len(q.asked) == 0 {
 				q.asked = []aggregate{{function: functionCount, name: "count"}}
 			}
-			return q.run(c, arguments[0])
+			return q.run(c, arguments)
 		},
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&q.by, "by", nil, "group by these `columns`, by name or by number from 1")
+	flags.StringSliceVar(&q.names, "by", nil, "group by these `columns`, by name or by number from 1")
 	flags.Var(aggregateFlag{q, functionCount}, "count", "count the rows of each group")
 	flags.Lookup("count").NoOptDefVal = "true"
 	flags.Var(aggregateFlag{q, functionSum}, "sum", "print the sums of these columns")
@@ -67,36 +71,38 @@ the time is reading.`,
 func newDistinctCommand(g *global) *cobra.Command {
 	q := &grouping{tables: tables{global: g}}
 	c := &cobra.Command{
-		Use:   "distinct FILE --by COLUMN[,COLUMN...]",
+		Use:   "distinct FILE... --by COLUMN[,COLUMN...]",
 		Short: "Print the different values of some columns of a table",
 		Long: `Distinct reads a table (CSV, Parquet, Arrow) and prints each different value of the --by
-columns once, or each combination if there are several, in their order. "-" is
-standard input.
+columns once, or each combination if there are several, in their order. Several files
+are read as one table. "-" is standard input.
 
 It is "vkds group" without results, and its help tells about rows without a value, and
 about memory. "vkds tally" also counts how often each value occurs.`,
 		Example: `  vkds distinct orders.csv --by customer
   vkds distinct flights.parquet --by carrier,year --json`,
-		Args: takes("one FILE", 1, 1),
-		RunE: func(c *cobra.Command, arguments []string) error { return q.run(c, arguments[0]) },
+		Args: takes("FILES", 1, math.MaxInt),
+		RunE: func(c *cobra.Command, arguments []string) error { return q.run(c, arguments) },
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringSliceVar(&q.by, "by", nil, "print these `columns`, by name or by number from 1")
+	flags.StringSliceVar(&q.names, "by", nil, "print these `columns`, by name or by number from 1")
 	q.addFlags(flags)
 	q.rows.add(flags, "COLUMN")
 	_ = c.MarkFlagRequired("by") // it exists
 	return c
 }
 
-// grouping is a run of the command.
+// grouping is a run of the command, or of distinct or merge.
 type grouping struct {
 	tables
-	by      []string
+	names   []string // of the --by columns
 	asked   []aggregate
 	top     int
 	columns []input.Column
 	rows    rowFlags
+	merging bool
+	titles  []string // of the answers that are merged; nil: not known yet
 	*groupBy
 	done int64 // rows
 }
@@ -117,7 +123,7 @@ func (f aggregateFlag) Type() string {
 func (f aggregateFlag) String() string { return "" }
 
 var functionNames = [...]string{functionCount: "count", functionSum: "sum", functionMin: "min", functionMax: "max",
-	functionMean: "mean", functionDistinct: "distinct"}
+	functionMean: "mean", functionDistinct: "distinct", functionOnly: "only"}
 
 func (f aggregateFlag) Set(columns string) error {
 	if f.of == functionCount {
@@ -144,14 +150,14 @@ func (q *grouping) column(name string) int {
 	return len(q.columns) - 1
 }
 
-func (q *grouping) run(c *cobra.Command, path string) error {
-	if err := q.begin(c.Flags(), path); err != nil {
+func (q *grouping) run(c *cobra.Command, paths []string) error {
+	if err := q.begin(c.Flags(), paths...); err != nil {
 		return err
 	}
 	if err := q.choose(c.Flags().Changed("top")); err != nil {
 		return err
 	}
-	return q.answer(c.Context(), path)
+	return q.answer(c.Context(), paths)
 }
 
 // choose settles what is read and asked for.
@@ -160,29 +166,34 @@ func (q *grouping) choose(top bool) error {
 		return fmt.Errorf("--top %d is less than 1", q.top)
 	}
 	var by []int
-	for _, name := range q.by {
+	for _, name := range q.names {
 		column := q.column(name)
 		switch {
 		case name == "":
-			return fmt.Errorf("--by %s: a column has no name", strings.Join(q.by, ","))
+			return fmt.Errorf("--by %s: a column has no name", strings.Join(q.names, ","))
 		case slices.Contains(by, column):
-			return fmt.Errorf("--by %s: column %s is given twice", strings.Join(q.by, ","), name)
+			return fmt.Errorf("--by %s: column %s is given twice", strings.Join(q.names, ","), name)
 		}
 		by = append(by, column)
 	}
-	q.groupBy = newGroupBy(by, q.asked)
+	q.groupBy, q.keys = newGroupBy(by, q.asked), by
 	return q.setTypes(q.columns)
 }
 
 // answer reads the table and prints the groups.
-func (q *grouping) answer(ctx context.Context, path string) error {
+func (q *grouping) answer(ctx context.Context, paths []string) error {
 	started := time.Now()
-	err := q.readWhole(ctx, path, "grouping", q.columns, func() bool {
+	err := q.readWhole(ctx, paths, "grouping", q.columns, func() bool {
 		q.groupBy, q.done = newGroupBy(q.groupBy.by, q.asked), 0
 		return true
 	}, func(r *rows) error {
+		if q.merging {
+			if err := q.askMerged(r); err != nil {
+				return err
+			}
+		}
 		for _, v := range q.asked {
-			if err := v.check(r.types[v.column], path); err != nil {
+			if err := v.check(r.types[v.column], r.file); err != nil {
 				return err
 			}
 		}
@@ -191,7 +202,7 @@ func (q *grouping) answer(ctx context.Context, path string) error {
 		return nil
 	})
 	if err == nil && q.done == 0 {
-		err = allSkipped(called(path), q.skipped, 0)
+		err = allSkipped(called(paths[0]), q.skipped, 0)
 	}
 	if err != nil {
 		return err
@@ -210,7 +221,7 @@ func (v aggregate) check(t keytype.Type, path string) error {
 	switch {
 	case (v.function == functionSum || v.function == functionMean) && !t.Sums():
 		return fmt.Errorf("%s: %s needs numbers, and the column holds values of type %s", path, v.name, t)
-	case (v.function == functionMin || v.function == functionMax) && t == keytype.Text:
+	case t == keytype.Text && (v.function == functionMin || v.function == functionMax || v.function == functionOnly):
 		return fmt.Errorf("%s: %s needs values that have an order, and those of the column are text", path, v.name)
 	}
 	return nil
@@ -218,7 +229,7 @@ func (v aggregate) check(t keytype.Type, path string) error {
 
 // print prints the groups.
 func (q *grouping) print(ctx context.Context) error {
-	titles := slices.Clone(q.by)
+	titles := slices.Clone(q.names)
 	for _, v := range q.asked {
 		titles = append(titles, v.name)
 	}

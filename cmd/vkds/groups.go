@@ -141,6 +141,7 @@ const (
 	functionMax
 	functionMean
 	functionDistinct
+	functionOnly // the value, if there is only one
 )
 
 // aggregate is a column of an answer: a function of a column of the table.
@@ -155,7 +156,7 @@ type aggregated struct {
 	aggregate
 	some  []uint64      // values that aren't null
 	sums  []keytype.Sum // of functionSum and functionMean
-	words []uint64      // of functionMin and functionMax
+	words []uint64      // of functionMin, functionMax and functionOnly
 	seen  *keyTable     // of functionDistinct: the groups' values
 }
 
@@ -166,7 +167,7 @@ func (a *aggregated) add(r *rows, i, n int, fresh bool) {
 		switch a.function {
 		case functionSum, functionMean:
 			a.sums = append(a.sums, keytype.Sum{})
-		case functionMin, functionMax:
+		case functionMin, functionMax, functionOnly:
 			a.words = append(a.words, 0)
 		}
 	}
@@ -185,7 +186,7 @@ func (a *aggregated) add(r *rows, i, n int, fresh bool) {
 		}
 	case functionSum, functionMean:
 		a.sums[n].Add(r.types[a.column], word)
-	case functionMin:
+	case functionMin, functionOnly:
 		if a.some[n] == 0 || word < a.words[n] {
 			a.words[n] = word
 		}
@@ -308,8 +309,10 @@ func (a *aggregated) result(n int, types []keytype.Type) (r result, err error) {
 	if r.null = r.count == 0; r.null {
 		return r, nil
 	}
-	switch t := types[a.column]; a.function {
-	case functionSum:
+	switch t := types[a.column]; {
+	case a.function == functionOnly && r.count > 1:
+		err = fmt.Errorf("%s: several answers have the same group, and these results can't be merged", a.name)
+	case a.function == functionSum:
 		if t == keytype.Float32 {
 			t = keytype.Float64
 		}
@@ -317,7 +320,7 @@ func (a *aggregated) result(n int, types []keytype.Type) (r result, err error) {
 		if r.value, err = r.sum.In(t); err != nil {
 			err = fmt.Errorf("%s: %w", a.name, err)
 		}
-	case functionMean:
+	case a.function == functionMean:
 		r.mean = a.sums[n].Mean(r.count)
 	default:
 		r.value = keytype.Value{Type: t, Word: a.words[n]}

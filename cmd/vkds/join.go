@@ -44,9 +44,6 @@ reading and writing.`,
   vkds join a.parquet b.parquet --on year,month --left-columns x --right-columns y`,
 		Args: takes("LEFT and RIGHT", 2, 2),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			if arguments[0] == input.Stdin && arguments[1] == input.Stdin {
-				return errBothFromStdin("LEFT", "RIGHT")
-			}
 			if err := j.begin(c.Flags(), arguments...); err != nil {
 				return err
 			}
@@ -84,7 +81,8 @@ type joining struct {
 
 // choose settles what is read.
 func (j *joining) choose() error {
-	for _, on := range j.on {
+	for c, on := range j.on {
+		j.keys = append(j.keys, c)
 		left, right, two := strings.Cut(on, "=")
 		if !two {
 			right = left
@@ -146,7 +144,7 @@ func (j *joining) titles() (all []string) {
 
 // load reads RIGHT.
 func (j *joining) load(ctx context.Context, path string) (t *joinTable, err error) {
-	err = j.readWhole(ctx, path, "loading", j.columns[1], func() bool {
+	err = j.readWhole(ctx, []string{path}, "loading", j.columns[1], func() bool {
 		t = newJoinTable(len(j.on), len(j.names[1]))
 		return true
 	}, func(r *rows) error { return t.add(r) })
@@ -162,7 +160,7 @@ func (j *joining) match(ctx context.Context, path string, t *joinTable, a *answe
 			column.Wider = t.types[c].Wider()
 		}
 	}
-	err = j.readWhole(ctx, path, "joining", j.columns[0], func() bool {
+	err = j.readWhole(ctx, []string{path}, "joining", j.columns[0], func() bool {
 		read = 0
 		return printed == 0
 	}, func(r *rows) error {

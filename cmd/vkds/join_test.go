@@ -119,7 +119,7 @@ func TestJoinRefuses(t *testing.T) {
 	} {
 		assert.Contains(t, do(t, 2, append([]string{"join", numbers, numbers}, strings.Fields(arguments)...)...), want)
 	}
-	assert.Contains(t, do(t, 2, "join", "-", "-", "--on", "k"), "LEFT and RIGHT can't both come from standard input")
+	assert.Contains(t, do(t, 2, "join", "-", "-", "--on", "k"), "standard input is given twice")
 	assert.Contains(t, do(t, 2, "join", texts, numbers, "--on", "k"), `t.csv:3: column "k": "x" is not an integer`)
 	assert.Contains(t, do(t, 2, "join", below, great, "--on", "k"),
 		"-1 is of no type that also holds 18446744073709551615")

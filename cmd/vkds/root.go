@@ -37,7 +37,8 @@ var groups = []group{
 	{"Save, change and check dictionaries:", []func(*global) *cobra.Command{
 		newBuildCommand, newUpdateCommand, newDeleteCommand, newVerifyCommand}},
 	{"Count, group, join and sort:", []func(*global) *cobra.Command{
-		newTallyCommand, newGroupCommand, newDistinctCommand, newJoinCommand, newSortCommand}},
+		newTallyCommand, newGroupCommand, newDistinctCommand, newMergeCommand,
+		newJoinCommand, newSortCommand}},
 	{"Analyse graphs:", []func(*global) *cobra.Command{newGraphCommand}},
 	{"Look inside and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand, newBenchCommand}},
 	{"Devices:", []func(*global) *cobra.Command{newInfoCommand, newDoctorCommand}},

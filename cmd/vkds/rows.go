@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +26,31 @@ type tables struct {
 	text    delimitedFlags
 	said    []string // types of columns
 	skipped int64    // rows
+	keys    []int    // the columns by which --partition chooses rows
+	part    partitionFlag
+}
+
+// partitionFlag is I/N: the rows whose hash has the I-th part of N.
+type partitionFlag struct{ i, n int }
+
+func (p *partitionFlag) Type() string { return "I/N" }
+
+func (p *partitionFlag) String() string {
+	if p.n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", p.i, p.n)
+}
+
+func (p *partitionFlag) Set(text string) error {
+	i, n, _ := strings.Cut(text, "/")
+	var errs [2]error
+	p.i, errs[0] = strconv.Atoi(i)
+	p.n, errs[1] = strconv.Atoi(n)
+	if errs != [2]error{} || p.i < 1 || p.i > p.n {
+		return fmt.Errorf("%q is not a part: give its number and how many there are, such as 1/4", text)
+	}
+	return nil
 }
 
 func (t *tables) addFlags(flags *pflag.FlagSet) {
@@ -31,11 +58,16 @@ func (t *tables) addFlags(flags *pflag.FlagSet) {
 	flags.Var(formatFlag(&t.options.Format), "format", "how tables are stored (see \"vkds help keys\")")
 	t.text.add(flags)
 	flags.Var(nullFlag{&t.options.Null}, "null", "read empty fields and NULLs as this value")
+	flags.Var(&t.part, "partition", "read only the rows of this part of N; rows with equal\n"+
+		"values in the columns that are compared are in one part")
 	flags.BoolVar(&t.options.SkipInvalid, "skip-invalid", false, "skip rows that can't be read, and count them")
 }
 
 // begin settles how tables are read, and checks that there are some.
 func (t *tables) begin(flags *pflag.FlagSet, paths ...string) error {
+	if at := slices.Index(paths, input.Stdin); at >= 0 && slices.Contains(paths[at+1:], input.Stdin) {
+		return errors.New("standard input is given twice")
+	}
 	o := &t.options
 	o.Otherwise, o.KeepNull = input.CSV, o.Null == nil
 	o.Delimiter, o.Header, o.Comment = t.text.delimiter, t.text.choice(), t.text.comment
@@ -67,17 +99,41 @@ func (t *tables) setTypes(columns ...[]input.Column) error {
 				}
 			}
 		}
-		if !some {
+		if !some && t.options.As == nil {
 			return fmt.Errorf("--type %s: column %s is not read", said, name)
 		}
 	}
 	return nil
 }
 
-// read calls use with the rows of a table, part by part, until use returns an error.
-func (t *tables) read(ctx context.Context, path, what string, columns []input.Column, use func(*rows) error) error {
+// readFiles calls use with the rows of a table that is in several files, until use returns an error.
+func (t *tables) readFiles(ctx context.Context, paths []string, what string, columns []input.Column,
+	use func(*rows) error) (err error) {
 	o := t.options
 	o.Columns = columns
+	for _, path := range paths {
+		next, err := t.read(ctx, path, what, o, use)
+		if err != nil {
+			return err
+		}
+		o.Columns = next[:len(columns)]
+		if as := o.As; as != nil {
+			verbatim := next[len(columns):]
+			o.As = func(name string, index int) input.Column {
+				if index < len(verbatim) && verbatim[index].Name == name {
+					return verbatim[index]
+				}
+				return as(name, index)
+			}
+		}
+	}
+	return nil
+}
+
+// read calls use with the rows of a file, part by part, until use returns an error. It returns the columns for reading
+// another file.
+func (t *tables) read(ctx context.Context, path, what string, o input.Options,
+	use func(*rows) error) (next []input.Column, err error) {
 	show, end := t.progress(what + " " + filepath.Base(path))
 	defer end()
 	o.Progress = show
@@ -85,25 +141,31 @@ func (t *tables) read(ctx context.Context, path, what string, columns []input.Co
 	defer func() {
 		if r != nil {
 			t.skipped += r.Skipped()
+			next = r.Columns()
 			r.Close()
 		}
 	}()
-	return batches(ctx, func(*rows) {},
+	return nil, batches(ctx, func(*rows) {},
 		func(ctx context.Context) (_ func(*rows) error, err error) {
 			if r, err = input.Open(ctx, path, o); err != nil {
 				return nil, err
 			}
 			return func(b *rows) error { return b.read(r) }, nil
-		}, func(b rows) error { return use(&b) })
+		}, func(b rows) error {
+			b.file = called(path)
+			b.takePart(t.keys, t.part)
+			return use(&b)
+		})
 }
 
 // readWhole is read for a table that is read again if a column that was taken for numbers turns out to be text. It
 // calls begin before each time; false ends it, with the error.
-func (t *tables) readWhole(ctx context.Context, path, what string, columns []input.Column, begin func() bool,
+func (t *tables) readWhole(ctx context.Context, paths []string, what string, columns []input.Column, begin func() bool,
 	use func(*rows) error) (err error) {
 	for skipped := t.skipped; begin(); t.skipped = skipped {
-		err = t.read(ctx, path, what, columns, use)
-		if !t.takeForText(path, columns, err) {
+		err = t.readFiles(ctx, paths, what, columns, use)
+		again := !slices.ContainsFunc(paths, func(path string) bool { return !input.Again(path) })
+		if !again || !t.takeForText(paths[0], columns, err) {
 			break
 		}
 	}
@@ -117,6 +179,7 @@ var rowsAtATime = batchLength
 type rows struct {
 	words  [][]uint64
 	texts  []*keytype.Arena // in which the words of text are numbers
+	file   string
 	names  []string
 	format input.Format
 	types  []keytype.Type
@@ -164,6 +227,27 @@ func (r *rows) null(column, i int) bool { return r.nulls[column] != nil && r.nul
 // lacks reports whether a row has no value in one of some columns.
 func (r *rows) lacks(columns []int, i int) bool {
 	return slices.ContainsFunc(columns, func(c int) bool { return r.null(c, i) })
+}
+
+// takePart removes the rows that are in other parts.
+func (r *rows) takePart(by []int, part partitionFlag) {
+	if part.n < 2 {
+		return
+	}
+	r.hash(by, 0) // the same in all processes
+	taken := 0
+	for i := range r.n {
+		if partOf(r.hashes[i], part.n) != part.i-1 {
+			continue
+		}
+		for c, words := range r.words {
+			if words[taken] = words[i]; r.nulls[c] != nil {
+				r.nulls[c][taken] = r.nulls[c][i]
+			}
+		}
+		taken++
+	}
+	r.n = taken
 }
 
 // mix adds what a row has in a column to a hash of the row. A number has the same hash in all types that a column may

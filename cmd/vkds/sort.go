@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -14,12 +15,12 @@ import (
 func newSortCommand(g *global) *cobra.Command {
 	s := &sorting{tables: tables{global: g}, memory: availableMemory() / 2}
 	c := &cobra.Command{
-		Use:   "sort FILE --by COLUMN[,COLUMN...]",
+		Use:   "sort FILE... --by COLUMN[,COLUMN...]",
 		Short: "Sort the rows of a table",
 		Long: `Sort reads a table (CSV, Parquet, Arrow) and prints its rows in the order of the --by
 columns: by the first of them, rows that are equal there by the second, and so on.
-Rows that are equal in all of them stay in the order of the file. "-" is standard
-input.
+Rows that are equal in all of them stay in the order of the files. Several files are
+read as one table, and must have the same columns. "-" is standard input.
 
 Numbers are ordered by value, and text by its bytes. --type says that a column is
 text or of another type. Rows without a value in a --by column (an empty field, NULL
@@ -35,16 +36,16 @@ reading and writing.`,
 		Example: `  vkds sort orders.csv --by price --descending price
   vkds sort flights.parquet --by carrier,delay --columns carrier,flight,delay
   vkds sort access.csv --by address --type address=ip --memory 8GiB`,
-		Args: takes("one FILE", 1, 1),
+		Args: takes("FILES", 1, math.MaxInt),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			if err := s.begin(c.Flags(), arguments[0]); err != nil {
+			if err := s.begin(c.Flags(), arguments...); err != nil {
 				return err
 			}
 			if err := s.choose(); err != nil {
 				return err
 			}
 			defer s.close()
-			return s.answer(c.Context(), arguments[0])
+			return s.answer(c.Context(), arguments)
 		},
 	}
 	flags := c.Flags()
@@ -77,6 +78,7 @@ type sorting struct {
 // choose settles what is read.
 func (s *sorting) choose() error {
 	for i, name := range s.by {
+		s.keys = append(s.keys, i)
 		switch {
 		case name == "":
 			return fmt.Errorf("--by %s: a column has no name", strings.Join(s.by, ","))
@@ -99,15 +101,15 @@ func (s *sorting) choose() error {
 }
 
 // answer reads the table and prints its rows.
-func (s *sorting) answer(ctx context.Context, path string) error {
+func (s *sorting) answer(ctx context.Context, paths []string) error {
 	started := time.Now()
-	err := s.readWhole(ctx, path, "sorting", s.columns, func() bool {
+	err := s.readWhole(ctx, paths, "sorting", s.columns, func() bool {
 		s.close()
-		s.now, s.titles, s.done = newSortRun(len(s.by)), s.by, 0
+		s.now, s.titles, s.done = newSortRun(len(s.by)), nil, 0
 		return true
 	}, func(r *rows) error { return s.add(ctx, r) })
 	if err == nil && s.done == 0 {
-		err = allSkipped(called(path), s.skipped, 0)
+		err = allSkipped(called(paths[0]), s.skipped, 0)
 	}
 	if err != nil {
 		return err
@@ -128,9 +130,15 @@ func (s *sorting) answer(ctx context.Context, path string) error {
 
 // add adds rows. If they are too many for the memory, they go to a file.
 func (s *sorting) add(ctx context.Context, r *rows) error {
+	titles := s.by
 	if len(r.names) > len(s.by) {
-		s.titles = r.names[len(s.by):]
+		titles = r.names[len(s.by):]
 	}
+	if s.titles != nil && !slices.Equal(s.titles, titles) {
+		return fmt.Errorf("%s has the columns %s, and the file before it %s", r.file, strings.Join(titles, ", "),
+			strings.Join(s.titles, ", "))
+	}
+	s.titles = titles
 	s.now.add(r, s.json())
 	if s.done += int64(r.n); s.now.bytes() < s.memory {
 		return nil
@@ -153,6 +161,9 @@ func (s *sorting) json() []string {
 
 // print prints the rows.
 func (s *sorting) print(ctx context.Context) error {
+	if s.titles == nil { // there are no rows
+		s.titles = s.by
+	}
 	a := newAnswer(s.out, s.rows, s.titles...)
 	if len(s.files) == 0 {
 		lines := s.now.sorted(s.order)

@@ -88,6 +88,9 @@ func compareAhead(t *rapid.T, text string) {
 	if o.All = rapid.Bool().Draw(t, "all"); !o.All {
 		o.Verbatim = rapid.SliceOfN(rapid.SampledFrom([]string{"1", "2", "3"}), 0, 2).Draw(t, "verbatim")
 	}
+	if as := o.Columns[0]; rapid.Bool().Draw(t, "as") {
+		o.As = func(string, int) Column { return as }
+	}
 	read := rapid.SampledFrom([]func(io.Reader) io.Reader{
 		func(r io.Reader) io.Reader { return r },
 		iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader, func(r io.Reader) io.Reader {

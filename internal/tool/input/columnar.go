@@ -6,6 +6,9 @@ import (
 	"slices"
 )
 
+// guessed is a column whose type is guessed.
+var guessed = Column{Type: keytype.Uint32, Wider: keytype.Uint32.Wider(), Any: true}
+
 // kind is the kind of a Parquet or Arrow column's type.
 type kind uint8
 
@@ -45,7 +48,7 @@ var own = map[kind]keytype.Type{integer: keytype.Uint64, float: keytype.Float64,
 
 // take sets a guessed type to that of the file's column. wide: floats have 64 bits, or decimals have fractions.
 func (c *column) take(k kind, wide bool) {
-	if !c.Any {
+	if !c.Any || c.Guessed {
 		return
 	}
 	switch {
@@ -128,8 +131,7 @@ func newColumnar(file *File, o *Options, invalid *invalid) *columnar {
 
 // find finds the columns among those of the file, and returns their indices.
 func (c *columnar) find(names []string, o *Options) (places []int, err error) {
-	like := column{Column: Column{Type: keytype.Uint32, Wider: keytype.Uint32.Wider(), Any: true}}
-	if err := o.addVerbatim(c.file, names, like); err != nil {
+	if err := o.addVerbatim(c.file, names, guessed); err != nil {
 		return nil, err
 	}
 	c.chosen, c.columns = o.columns, make([]cells, len(o.columns))

@@ -222,7 +222,7 @@ func (d *delimited) addVerbatim(o *Options, first []string, isHeader bool) error
 			names[i] = strconv.Itoa(i + 1)
 		}
 	}
-	if err := o.addVerbatim(d.file, names, column{Column: Column{Type: keytype.Text}}); err != nil {
+	if err := o.addVerbatim(d.file, names, Column{Type: keytype.Text}); err != nil {
 		return err
 	}
 	for _, c := range o.columns[len(d.columns):] {

@@ -164,7 +164,7 @@ var called = map[keytype.Type]string{keytype.Text: "text", keytype.Float64: "fra
 // guess sets the type of a column from its first fields, unless the caller has set it.
 func (c *column) guess(o Options, file string, fields []string) {
 	t, known := guessType(fields, o.SkipInvalid)
-	if !c.Any || !known || t == keytype.Uint32 {
+	if !c.Any || c.Guessed || !known || t == keytype.Uint32 {
 		return
 	}
 	c.Type, c.Wider = t, t.Wider()

@@ -27,6 +27,8 @@ type Column struct {
 	// Any lets the type be guessed: Parquet and Arrow files have it, and for text guessType finds it from the first
 	// rows. Otherwise it is Type.
 	Any bool
+	// Guessed says that Type was guessed for a file before this one, and stays.
+	Guessed bool
 	// Flag is the flag for the type, "--key-type", for errors about values that another type would have; "": none.
 	Flag string
 	// Ordered says that values need an order. Text has none, so errors do not suggest it.
@@ -51,9 +53,11 @@ func (c Column) name(place int) string {
 type Options struct {
 	Columns []Column
 	// Verbatim are columns that follow Columns. In CSV they are text, exactly as the fields are; in Parquet and Arrow
-	// they have the file's types. Other formats have none. All takes all columns of the file instead.
+	// they have the file's types. Other formats have none. All takes all columns of the file instead. As, if not nil,
+	// returns their types, by the file's name and the index in the file.
 	Verbatim []string
 	All      bool
+	As       func(name string, index int) Column
 	Format   Format
 	// Otherwise is the format for files that Auto does not detect by their first bytes or their name: CSV, or Text.
 	Otherwise Format
@@ -190,8 +194,8 @@ func chosen(columns []Column, null *string) (all []*column) {
 	return all
 }
 
-// addVerbatim adds the verbatim columns, whose names the file has. Each is a copy of like.
-func (o *Options) addVerbatim(file string, names []string, like column) error {
+// addVerbatim adds the verbatim columns, whose names the file has. As is like if it is not set.
+func (o *Options) addVerbatim(file string, names []string, like Column) error {
 	places := make([]int, len(o.Verbatim))
 	for i, name := range o.Verbatim {
 		var err error
@@ -205,8 +209,11 @@ func (o *Options) addVerbatim(file string, names []string, like column) error {
 		}
 	}
 	for _, place := range places {
-		c := like
-		c.Name, c.place, c.texts, c.keepNull = names[place], place+1, &keytype.Arena{}, true
+		c := column{Column: like}
+		if o.As != nil {
+			c.Column = o.As(names[place], place)
+		}
+		c.Name, c.place, c.there, c.texts, c.keepNull = names[place], place+1, c.Before, &keytype.Arena{}, true
 		o.columns = append(o.columns, &c)
 	}
 	return nil
@@ -292,6 +299,16 @@ func (r *Reader) Names() (names []string) {
 		names = append(names, c.Name)
 	}
 	return names
+}
+
+// Columns returns the columns for reading another file of the same table.
+func (r *Reader) Columns() (all []Column) {
+	for _, c := range r.columns {
+		next := c.Column
+		next.Before, next.Guessed = c.there, c.Any
+		all = append(all, next)
+	}
+	return all
 }
 
 // Texts returns the arenas of the columns. The words of columns of text are numbers in them.
