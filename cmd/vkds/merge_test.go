@@ -50,7 +50,8 @@ func TestFourProcesses(t *testing.T) {
 		job, merge []string
 		whole      bool // each process reads all
 	}{
-		{[]string{"group", "--by", "customer,shop", "--sum", "price", "--count", "--min", "price", "--max", "weight"},
+		{[]string{"group", "--by", "customer,shop", "--sum", "price", "--count", "--min", "price", "--max",
+			"weight"},
 			[]string{"merge", "--by", "customer,shop"}, false},
 		{[]string{"group", "--by", "shop", "--sum", "weight"}, []string{"merge", "--by", "shop"}, false},
 		{[]string{"distinct", "--by", "shop,customer"}, []string{"merge", "--by", "shop,customer"}, false},
@@ -141,5 +142,6 @@ func TestMergeRefuses(t *testing.T) {
 	f := write(t, "f.csv", "shop,x\n7,-1\n")
 	out, _ = answer(t, "", "group", f, e, "--by", "shop", "--sum", "x", "--min", "x")
 	assert.Equal(t, "shop,sum(x),min(x)\n007,5000000000,5000000000\n7,-1,-1\n", out)
-	assert.Contains(t, refusal(t, "", "sort", f, e, "--by", "shop"), e+" has the columns x, shop, and the file before it shop, x")
+	assert.Contains(t, refusal(t, "", "sort", f, e, "--by", "shop"),
+		e+" has the columns x, shop, and the file before it shop, x")
 }
