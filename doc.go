@@ -8,6 +8,7 @@
 //   - structures/graph, with analytics and ordered: graphs that change.
 //   - structures/host: the same methods over a hash table and a tree in the host's memory, without Vulkan.
 //   - structures/primitives: sort, scan, merge, the k greatest and more, recorded into a stream.
+//   - arrow, a module of its own: Arrow record batches in and out.
 //   - structures: what all dictionaries have in common.
 //   - vk and alloc: devices, buffers, streams, kernels and memory. Every program begins with vk.Open.
 //
