@@ -112,10 +112,8 @@ func (f *Filter[K]) Union(ctx context.Context, other *Filter[K]) error {
 func (f *Filter[K]) Clear(ctx context.Context) error { return f.open().clear(ctx) }
 
 // ExpectedFalsePositives returns the share of absent keys that Contains reports as there, if that many different keys
-// have been inserted.
-func (f *Filter[K]) ExpectedFalsePositives(keys int) float64 {
-	return rate(float64(keys) / float64(f.open().count))
-}
+// have been inserted. It is calculated, not measured: see Stats for what was inserted.
+func (f *Filter[K]) ExpectedFalsePositives(keys int) float64 { return f.open().expected(keys) }
 
 // On returns the methods that record work on a stream, with device buffers. Insertions may run at the same time, also on
 // several streams. Lookups must come after the insertions whose keys they are to find: on the same stream, on a stream

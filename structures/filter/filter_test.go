@@ -136,8 +136,6 @@ func TestRate(t *testing.T) {
 		require.LessOrEqual(t, Rate(1<<30/blocks), most)
 		require.Greater(t, Rate(1<<30/(blocks-2)), most)
 	}
-	var closed Filter[uint32]
-	require.Equal(t, 1.0, closed.ExpectedFalsePositives(1))
 }
 
 // Goroutines insert at the same time, in slices and on streams, while others look keys up. No key is lost.

@@ -14,16 +14,19 @@ const (
 // (1-1/32)^j, and a key needs one bit in each of eight words (Putze and others, section 3).
 func rate(load float64) float64 {
 	const more = 64 // the terms from here on are less than 10^-20 of the sum
-	if load >= more {
+	switch {
+	case load <= 0:
+		return 0
+	case load >= more:
 		return manyRate(load)
 	}
-	sum, share, clear := 0.0, math.Exp(-max(load, 0)), 1.0
+	sum, share, clear := 0.0, math.Exp(-load), 1.0
 	for j := 1.0; j < 4*more; j++ {
 		share *= load / j
 		clear *= 1 - 1.0/wordBits
 		sum += share * math.Pow(1-clear, blockWords)
 	}
-	return max(sum, 0)
+	return sum
 }
 
 // manyRate is rate for many keys. It is the sum over all numbers of keys at once, after (1-x)^8 is multiplied out; the
@@ -36,6 +39,14 @@ func manyRate(load float64) float64 {
 		sum += binomial * math.Exp(-load*(1-clear))
 	}
 	return sum
+}
+
+// expected returns the rate of a filter with that many keys, or 0 if it was never opened.
+func (c *core) expected(keys int) float64 {
+	if c.count == 0 {
+		return 0
+	}
+	return rate(float64(keys) / float64(c.count))
 }
 
 // blocksFor returns how many blocks a filter needs for a number of keys and a rate of false positives, as a float

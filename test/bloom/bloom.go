@@ -44,10 +44,15 @@ func New(blocks int) Filter { return make(Filter, blocks*BlockWords) }
 func of[W structures.Word](f Filter, key W) (block []uint32, bit [BlockWords]uint32) {
 	at, in := Hash(key)
 	high, _ := bits.Mul32(at, uint32(len(f)/BlockWords))
+	return f[int(high)*BlockWords:][:BlockWords], Bits(in)
+}
+
+// Bits returns the bits of a key in the words of its block.
+func Bits(in uint32) (bit [BlockWords]uint32) {
 	for i, m := range multipliers {
 		bit[i] = 1 << (in * m >> 27)
 	}
-	return f[int(high)*BlockWords:][:BlockWords], bit
+	return bit
 }
 
 // Insert inserts keys, given as words.

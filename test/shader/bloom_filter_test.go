@@ -1,12 +1,14 @@
 package shader
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures/filter"
 	"github.com/vkds/vkds/test/bloom"
+	"github.com/vkds/vkds/test/pass"
 )
 
 type bloomPush struct {
@@ -70,4 +72,63 @@ func testBloomFilter[N number](t *testing.T, module string) {
 			r.release()
 		}
 	})
+}
+
+// In a large filter the keys of a block have almost the same first hash, so that their bits depend on the second one.
+// Of such a filter only some blocks are looked at, with keys that were made to be theirs. The share of absent keys that
+// are found wrongly follows from the numbers of keys in the blocks.
+func TestBloomFilterOfManyBlocks(t *testing.T) {
+	pass.OneDriver(t, "the host does all of it, and TestBloomFilter compares the device with it")
+	for name, hash := range map[string]func(first uint32, i int) (at, in uint32){
+		"32 bits":             func(first uint32, _ int) (at, in uint32) { return bloom.Hash(unmix(first)) },
+		"random low words":    func(first uint32, i int) (at, in uint32) { return bloom.Hash(keyOf(first, unmix(uint32(i)))) },
+		"ascending low words": func(first uint32, i int) (at, in uint32) { return bloom.Hash(keyOf(first, uint32(i))) },
+		"few low words":       func(first uint32, i int) (at, in uint32) { return bloom.Hash(keyOf(first, uint32(i&3)<<20)) },
+	} {
+		for _, log := range []int{12, 20, 24} {
+			t.Run(fmt.Sprintf("%s, 2^%d blocks", name, log), func(t *testing.T) { inOneOfMany(t, log, hash) })
+		}
+	}
+}
+
+// keyOf is a key of 64 bits by its first hash and its low word.
+func keyOf(first, low uint32) uint64 {
+	ofLow, _ := bloom.Hash(low)
+	return uint64(ofLow^unmix(first))<<32 | uint64(low)
+}
+
+func inOneOfMany(t *testing.T, log int, hash func(first uint32, i int) (at, in uint32)) {
+	rnd := random(8)
+	const blocks, keys = 2048, 2048 * 24
+	model, load := make([][bloom.BlockWords]uint32, blocks), make([]int, blocks)
+	universe := blocks << (32 - log) // of first hashes
+	order := func(uint32) uint32 { return rnd.Uint32N(uint32(universe)) }
+	if universe < 1<<24 { // each once
+		all := rnd.Perm(universe)
+		order = func(i uint32) uint32 { return uint32(all[i]) }
+	}
+	expected, variance, wrong := 0.0, 0.0, 0.0
+	for i := range 6 * keys {
+		want := order(uint32(i))
+		at, in := hash(want, i)
+		require.Equal(t, want, at, "the first hash")
+		block, there := at>>(32-log), true
+		for w, bit := range bloom.Bits(in) {
+			if i < keys {
+				model[block][w] |= bit
+			}
+			there = there && model[block][w]&bit != 0
+		}
+		if i < keys {
+			load[block]++
+			continue
+		}
+		p := math.Pow(1-math.Pow(31.0/32, float64(load[block])), 8)
+		expected, variance = expected+p, variance+p*(1-p)
+		if there {
+			wrong++
+		}
+	}
+	// The bits of a block vary, too, which all lookups in it share: hence 6 deviations.
+	require.InDelta(t, expected, wrong, 6*math.Sqrt(variance))
 }
