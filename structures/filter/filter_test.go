@@ -14,8 +14,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A filter has the bits of the model, whatever the keys: random ones, consecutive ones, multiples of powers of two, keys
-// that differ in their high words alone, the least and the greatest, and equal ones.
+// A filter has the bits of the model, whatever the keys: random ones, consecutive ones, multiples of powers of two,
+// keys that differ in their high words alone, the least and the greatest, and equal ones.
 func TestBits(t *testing.T) {
 	t.Run("uint32", func(t *testing.T) { testBits[uint32](t) })
 	t.Run("float32", func(t *testing.T) { testBits[float32](t) })
@@ -96,8 +96,8 @@ func testFalsePositives[K uint32 | uint64](t *testing.T) {
 				rate, spread := poissonRate(float64(inserted) / blocks)
 				require.InEpsilon(t, rate, f.ExpectedFalsePositives(inserted), 1e-9)
 				deviation := math.Sqrt(rate/lookups + spread/blocks)
-				require.InDelta(t, rate, float64(wrong)/lookups, 5*deviation, "%s keys, %d of %g, %d bits", name, inserted,
-					blocks, structures.WidthOf[K]().Bits())
+				require.InDelta(t, rate, float64(wrong)/lookups, 5*deviation, "%s keys, %d in %g blocks", name,
+					inserted, blocks)
 				stats, err := f.Inspect().Stats(t.Context())
 				require.NoError(t, err)
 				require.InEpsilon(t, inserted, stats.Keys, 0.02, name)

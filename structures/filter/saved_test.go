@@ -102,7 +102,8 @@ func TestSavedDamaged(t *testing.T) {
 	_, err = f.Save(t.Context(), nil)
 	require.ErrorAs(t, err, &option)
 	broken := errors.New("broken")
-	_, err = Load[uint32](t.Context(), d, io.MultiReader(bytes.NewReader(file[:len(file)-9]), failing{broken}), Options{})
+	part := bytes.NewReader(file[:len(file)-9])
+	_, err = Load[uint32](t.Context(), d, io.MultiReader(part, failing{broken}), Options{})
 	require.ErrorIs(t, err, broken)
 }
 

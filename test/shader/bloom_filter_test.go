@@ -79,11 +79,14 @@ func testBloomFilter[N number](t *testing.T, module string) {
 // are found wrongly follows from the numbers of keys in the blocks.
 func TestBloomFilterOfManyBlocks(t *testing.T) {
 	pass.OneDriver(t, "the host does all of it, and TestBloomFilter compares the device with it")
+	of := func(low func(i int) uint32) func(first uint32, i int) (at, in uint32) {
+		return func(first uint32, i int) (at, in uint32) { return bloom.Hash(keyOf(first, low(i))) }
+	}
 	for name, hash := range map[string]func(first uint32, i int) (at, in uint32){
 		"32 bits":             func(first uint32, _ int) (at, in uint32) { return bloom.Hash(unmix(first)) },
-		"random low words":    func(first uint32, i int) (at, in uint32) { return bloom.Hash(keyOf(first, unmix(uint32(i)))) },
-		"ascending low words": func(first uint32, i int) (at, in uint32) { return bloom.Hash(keyOf(first, uint32(i))) },
-		"few low words":       func(first uint32, i int) (at, in uint32) { return bloom.Hash(keyOf(first, uint32(i&3)<<20)) },
+		"random low words":    of(func(i int) uint32 { return unmix(uint32(i)) }),
+		"ascending low words": of(func(i int) uint32 { return uint32(i) }),
+		"few low words":       of(func(i int) uint32 { return uint32(i&3) << 20 }),
 	} {
 		for _, log := range []int{12, 20, 24} {
 			t.Run(fmt.Sprintf("%s, 2^%d blocks", name, log), func(t *testing.T) { inOneOfMany(t, log, hash) })
