@@ -7,10 +7,10 @@ import (
 	"math"
 
 	"github.com/vkds/vkds/internal/engine/gate"
-	"github.com/vkds/vkds/internal/engine/joint"
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/internal/engine/saved"
+	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -69,8 +69,8 @@ func newCore(ctx context.Context, d *vk.Device, key saved.Type, o Options) (*cor
 		return nil, &impossible
 	}
 	c := open(d, key, o)
-	if err := c.resize(ctx, int(blocks)*blockWords); err != nil {
-		return nil, joint.Error(err, c.Close())
+	if err := transfer.Filled(c, func() error { return c.resize(ctx, int(blocks)*blockWords) }); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -105,16 +105,17 @@ func (c *core) resize(ctx context.Context, words int) error {
 	if err != nil {
 		return err
 	}
-	err = c.do(ctx, func(s *vk.Stream) error {
-		have := int(c.blocks.Bytes())
-		if have > 0 {
-			s.Copy(into, 0, c.blocks, 0, have)
-		}
-		s.Fill(into, have, int(into.Bytes())-have, 0)
-		return nil
+	err = gate.Unless(into.Free, func() error {
+		return c.do(ctx, func(s *vk.Stream) error {
+			have := int(c.blocks.Bytes())
+			if have > 0 {
+				s.Copy(into, 0, c.blocks, 0, have)
+			}
+			s.Fill(into, have, int(into.Bytes())-have, 0)
+			return nil
+		})
 	})
 	if err != nil {
-		into.Free()
 		return err
 	}
 	c.blocks.Free()

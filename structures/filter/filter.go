@@ -116,8 +116,8 @@ func (f *Filter[K]) Clear(ctx context.Context) error { return f.open().clear(ctx
 func (f *Filter[K]) ExpectedFalsePositives(keys int) float64 { return f.open().expected(keys) }
 
 // On returns the methods that record work on a stream, with device buffers. Insertions may run at the same time, also
-// on several streams. Lookups must come after the insertions whose keys they are to find: on the same stream, on a stream
-// that waits for it (vk.Stream.After), or after the caller has waited for the stream.
+// on several streams. Lookups must come after the insertions whose keys they are to find: on the same stream, on a
+// stream that waits for it (vk.Stream.After), or after the caller has waited for the stream.
 func (f *Filter[K]) On(s *vk.Stream) OnStream { return OnStream{f.open(), s} }
 
 // InShaders is for your own kernels over bloom_filter.glsl. A Description is valid until Close, because the filter does
