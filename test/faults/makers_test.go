@@ -245,8 +245,8 @@ func TestPanicsInMakers(t *testing.T) {
 		}
 	}
 	all := makers(t, d, panics)
-	for _, name := range asking(t, false, "alloc", "doctor", "structures", "structures/btree",
-		"structures/filter", "structures/graph", "structures/graph/analytics", "structures/graph/ordered", "structures/lsm",
+	for _, name := range asking(t, false, "alloc", "doctor", "structures", "structures/btree", "structures/filter",
+		"structures/graph", "structures/graph/analytics", "structures/graph/ordered", "structures/lsm",
 		"structures/primitives", "structures/slabhash", "structures/sortedarray") {
 		require.Contains(t, all, name, "it may panic by what a user hands in")
 	}

@@ -61,13 +61,18 @@ func filterContains(present bool) func(*session) {
 	})
 }
 
-// checkFiltered checks that all n keys are found, or so many as a filter of n keys finds wrongly.
+// checkFiltered checks the last answers: all n keys are found, or as many as a filter of n keys finds wrongly.
 func (s *session) checkFiltered(f bloom, present bool) {
 	ok(s.status.Download(s.ctx, 0, s.bytes[:s.n]))
 	found := 0
 	for _, byte := range s.bytes[:s.n] {
 		found += int(byte)
 	}
+	s.checkAnswers(f, present, found)
+}
+
+// checkAnswers checks the number of keys that were found.
+func (s *session) checkAnswers(f bloom, present bool, found int) {
 	rate, share := f.ExpectedFalsePositives(s.n), float64(found)/float64(s.n)
 	blocks := float64(must(f.Inspect().Stats(s.ctx)).Blocks)
 	deviation := math.Sqrt(rate/float64(s.n) + rate/blocks) // at most
