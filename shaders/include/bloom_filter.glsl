@@ -75,13 +75,14 @@ void bloom_filter_insert(BloomFilter bloom, K key, bool enabled) {
     uint busy = tile_ballot(enabled);
     for (uint source = 0u; source < TILE; source++) {
         uvec2 of = tile_shuffle(hash, source);
-        if ((busy >> source & 1u) == 0u) continue;
-        uvec2 block = bloom_filter_block(bloom, of);
-        for (uint word = tile_lane(); word < 8u; word += TILE) {
-            uint multiplier = word < 4u ? BLOOM_FILTER_FIRST[word & 3u] : BLOOM_FILTER_LAST[word & 3u];
-            uint bit = bloom_filter_bit(of, multiplier);
-            uvec2 at = address_add(block, 4u * word);
-            if ((atomic_load(at) & bit) == 0u) atomic_or(at, bit);
+        if ((busy >> source & 1u) != 0u) {
+            uvec2 block = bloom_filter_block(bloom, of);
+            for (uint word = tile_lane(); word < 8u; word += TILE) {
+                uint multiplier = word < 4u ? BLOOM_FILTER_FIRST[word & 3u] : BLOOM_FILTER_LAST[word & 3u];
+                uint bit = bloom_filter_bit(of, multiplier);
+                uvec2 at = address_add(block, 4u * word);
+                if ((atomic_load(at) & bit) == 0u) atomic_or(at, bit);
+            }
         }
     }
 }
