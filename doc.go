@@ -2,6 +2,7 @@
 // memory of any vendor's GPU, through Vulkan.
 //
 //   - structures/slabhash: hash tables. Sums and counts by key (InsertAdd), joins (InsertDuplicate and FindAll).
+//   - structures/filter: a Bloom filter, which tells most absent keys before another structure is asked.
 //   - structures/btree: trees with snapshots. Ranges, nearest keys and ranks, while updates go on; time series; what
 //     has changed between two snapshots.
 //   - structures/lsm and structures/sortedarray: ordered data that arrives in batches, or changes rarely.

@@ -29,6 +29,8 @@ var benchmarks = []struct{ name, of, example string }{
   vkds bench lsm --op count,range --n 24 --batch 20 --length 8,1024`},
 	{"sortedarray", "the sorted array", `  vkds bench sortedarray --n 24 --batch 16,18,20 --json figures.json
   vkds bench sortedarray --op count,range --n 24 --length 8,1024`},
+	{"filter", "the Bloom filter, beside random reads of as much memory",
+		"  vkds bench filter --n 20,22,24,26 --json figures.json"},
 	{"alloc", "the slab allocator: n slabs, one a thread, allocated and freed", "  vkds bench alloc --n 16,20"},
 	{"graph", "the dynamic graph: n edges, 16 a vertex; and analytics: n vertices",
 		`  vkds bench graph --n 24 --batch 16,20 --graph uniform,rmat --json figures.json

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/filter"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
 	"github.com/vkds/vkds/structures/graph/ordered"
@@ -37,6 +38,8 @@ func opened(t *testing.T, d *vk.Device) (all []io.Closer) {
 	add(slabhash.New[int64, uint32](ctx, d, slabhash.Options{}))
 	add(slabhash.NewSet[uint32](ctx, d, slabhash.Options{}))
 	add(slabhash.NewSet[int64](ctx, d, slabhash.Options{}))
+	add(filter.New[uint32](ctx, d, filter.Options{}))
+	add(filter.New[int64](ctx, d, filter.Options{}))
 	add(lsm.New[uint32, uint32](ctx, d, lsm.Options{}))
 	add(lsm.New[int64, uint32](ctx, d, lsm.Options{}))
 	add(sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{}))
@@ -99,6 +102,7 @@ func TestNilArguments(t *testing.T) {
 	ctx := t.Context()
 	for name, err := range map[string]error{
 		"map":           of(slabhash.Load[uint32, uint32](ctx, d, nil, slabhash.Options{})),
+		"filter":        of(filter.Load[uint32](ctx, d, nil, filter.Options{})),
 		"set":           of(slabhash.LoadSet[uint32](ctx, d, nil, slabhash.Options{})),
 		"tree":          of(btree.Load[uint32, uint32](ctx, d, nil, btree.Options{})),
 		"levels":        of(lsm.Load[uint32, uint32](ctx, d, nil, lsm.Options{})),

@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/doctor"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/filter"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
 	"github.com/vkds/vkds/structures/graph/ordered"
@@ -51,6 +52,12 @@ func makers(t *testing.T, d *vk.Device, body func()) map[string]maker {
 	e := graph.Edges{From: keys, To: []uint32{2, 3, 4, 1}, Weights: keys}
 	words := testdevice.Upload(t, d, keys)
 	on := graph.DeviceEdges{Count: 4, From: words, To: words, Weights: words, Stream: testdevice.Stream(t, d)}
+	bits, err := filter.New[uint32](ctx, d, filter.Options{Capacity: 100})
+	require.NoError(t, err)
+	var filterFile bytes.Buffer
+	_, err = bits.Save(ctx, &filterFile)
+	require.NoError(t, err)
+	require.NoError(t, bits.Close())
 	tree, err := btree.Build(ctx, d, keys, keys, btree.Options{})
 	require.NoError(t, err)
 	o, err := ordered.Build(ctx, d, e, ordered.Options{Weighted: true})
@@ -143,6 +150,12 @@ func makers(t *testing.T, d *vk.Device, body func()) map[string]maker {
 		"slabhash.LoadSet": func(ctx context.Context, p progress, r, _ io.Reader) error {
 			return closed(slabhash.LoadSet[uint32](ctx, d, r, slabhash.Options{Progress: p}))
 		},
+		"filter.New": func(ctx context.Context, p progress, _, _ io.Reader) error {
+			return closed(filter.New[uint32](ctx, d, filter.Options{Capacity: 100, Progress: p}))
+		},
+		"filter.Load": func(ctx context.Context, p progress, r, _ io.Reader) error {
+			return closed(filter.Load[uint32](ctx, d, inPlaceOf(r, filterFile.Bytes()), filter.Options{Progress: p}))
+		},
 		"sortedarray.New": func(ctx context.Context, p progress, _, _ io.Reader) error {
 			return closed(sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{Progress: p}))
 		},
@@ -232,7 +245,7 @@ func TestPanicsInMakers(t *testing.T) {
 		}
 	}
 	all := makers(t, d, panics)
-	for _, name := range asking(t, false, "alloc", "doctor", "structures", "structures/btree",
+	for _, name := range asking(t, false, "alloc", "doctor", "structures", "structures/btree", "structures/filter",
 		"structures/graph", "structures/graph/analytics", "structures/graph/ordered", "structures/lsm",
 		"structures/primitives", "structures/slabhash", "structures/sortedarray") {
 		require.Contains(t, all, name, "it may panic by what a user hands in")

@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/filter"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
 	"github.com/vkds/vkds/structures/graph/ordered"
@@ -32,6 +33,7 @@ func TestNotOpen(t *testing.T) {
 		reflect.TypeFor[primitives.Primitives](),
 		reflect.TypeFor[slabhash.Map[uint32, uint32]](), reflect.TypeFor[slabhash.Map[int64, uint32]](),
 		reflect.TypeFor[slabhash.Set[uint32]](), reflect.TypeFor[slabhash.Set[int64]](),
+		reflect.TypeFor[filter.Filter[uint32]](), reflect.TypeFor[filter.Filter[int64]](),
 		reflect.TypeFor[btree.Tree[uint32, uint32]](), reflect.TypeFor[btree.Tree[int64, uint32]](),
 		reflect.TypeFor[btree.Snapshot[uint32, uint32]](), reflect.TypeFor[btree.Snapshot[int64, uint32]](),
 		reflect.TypeFor[lsm.LSM[uint32, uint32]](), reflect.TypeFor[lsm.LSM[int64, uint32]](),

@@ -15,6 +15,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/filter"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
 	"github.com/vkds/vkds/structures/graph/ordered"
@@ -148,6 +149,8 @@ func others(t *testing.T, d *vk.Device, progress structures.Progress) []handle {
 	require.NoError(t, err)
 	named, err := graph.NewNamed[uint64](ctx, d, graph.Options{Weighted: true, Progress: progress})
 	require.NoError(t, err)
+	f, err := filter.New[uint32](ctx, d, filter.Options{Capacity: 100, Progress: progress})
+	require.NoError(t, err)
 	rows, err := g.CSR(ctx, true)
 	require.NoError(t, err)
 	of, live := analytics.New(rows), analytics.NewLive(g)
@@ -208,6 +211,9 @@ func others(t *testing.T, d *vk.Device, progress structures.Progress) []handle {
 				_, err := named.InsertVertices(ctx, []uint64{9})
 				return err
 			}},
+		{name: "filter", x: f, close: f.Close, alive: func(ctx context.Context) error { return f.Insert(ctx, keys) }},
+		{name: "filter inspected", x: f.Inspect(), close: func() error { return nil },
+			alive: func(ctx context.Context) error { return f.Insert(ctx, keys) }},
 		{name: "rows", x: rows, close: rows.Close, alive: func(ctx context.Context) error {
 			_, _, _, err := rows.Slices(ctx)
 			return err
@@ -277,6 +283,12 @@ func arguments(t *testing.T, d *vk.Device, h handle, u user) map[reflect.Type]re
 	all[reflect.TypeFor[io.Writer]()] = reflect.ValueOf(u.writer)
 	all[reflect.TypeFor[any]()] = reflect.ValueOf("a key")
 	all[reflect.TypeFor[error]()] = reflect.ValueOf(io.ErrUnexpectedEOF)
+	if _, ok := h.x.(*filter.Filter[uint32]); ok {
+		other, err := filter.New[uint32](t.Context(), d, filter.Options{Capacity: 100})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = other.Close() })
+		add(other)
+	}
 	if x, ok := h.x.(*btree.Tree[uint32, uint32]); ok {
 		s, err := x.Snapshot(t.Context())
 		require.NoError(t, err)
@@ -395,7 +407,8 @@ func TestPanicsInDictionaries(t *testing.T) {
 }
 
 func TestPanicsInOthers(t *testing.T) {
-	testPanics(t, others, "alloc", "structures/graph", "structures/graph/analytics", "structures/graph/ordered", "vk")
+	testPanics(t, others, "alloc", "structures/filter", "structures/graph", "structures/graph/analytics",
+		"structures/graph/ordered", "vk")
 }
 
 // testPanics tries all that handles there are of some packages.

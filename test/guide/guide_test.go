@@ -13,6 +13,7 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/filter"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
 	"github.com/vkds/vkds/structures/keys"
@@ -125,6 +126,56 @@ func Example_join() {
 		return err
 	})
 	// Output: [0 0 1] [2 3 0]
+}
+
+// lookUp finds the values of those keys that are in an index. Most keys are not, and the filter, which has all keys of
+// the index, tells most of these.
+func lookUp(ctx context.Context, index *btree.Tree[uint64, int64], present *filter.Filter[uint64],
+	keys []uint64) (map[uint64]int64, error) {
+	perhaps, err := present.Contains(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	var asked []uint64
+	for i, key := range keys {
+		if perhaps[i] {
+			asked = append(asked, key)
+		}
+	}
+	values, found, err := index.Find(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	all := map[uint64]int64{}
+	for i, key := range asked {
+		if found[i] {
+			all[key] = values[i]
+		}
+	}
+	return all, nil
+}
+
+func Example_lookUp() {
+	on(func(ctx context.Context, d *vk.Device) error {
+		keys := []uint64{10, 20, 30}
+		index, err := btree.Build(ctx, d, keys, []int64{1, 2, 3}, btree.Options{})
+		if err != nil {
+			return err
+		}
+		defer index.Close()
+		present, err := filter.New[uint64](ctx, d, filter.Options{Capacity: len(keys)})
+		if err != nil {
+			return err
+		}
+		defer present.Close()
+		if err := present.Insert(ctx, keys); err != nil {
+			return err
+		}
+		found, err := lookUp(ctx, index, present, []uint64{30, 11, 10, 99})
+		fmt.Println(found)
+		return err
+	})
+	// Output: map[10:1 30:3]
 }
 
 // quotes prints the prices of an hour, and the price at a time.

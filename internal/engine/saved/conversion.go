@@ -67,10 +67,14 @@ func (d *Reader) pairBytes() int {
 
 // As makes ReadWords return words of these columns. Without As, they are those of Named. The values are not read for a
 // set. If an earlier version saved a dictionary without the names of its types, it is read as these columns if they
-// have the same width. Error: *structures.SavedError around structures.ErrText or a *structures.TypeError.
+// have the same width. Error: *structures.SavedError around structures.ErrText, structures.ErrNotSaved for a
+// filter, or a *structures.TypeError.
 func (d *Reader) As(to Columns) error {
-	if d.header.HasText() {
+	switch {
+	case d.header.HasText():
 		return damaged(structures.ErrText, "")
+	case d.header.Structure == Filter:
+		return damaged(structures.ErrNotSaved, "a filter does not have its keys")
 	}
 	d.keysOnly = to.KeysOnly || d.header.KeysOnly
 	d.columns[1].to = to.Values
@@ -85,6 +89,11 @@ func (d *Reader) As(to Columns) error {
 		earlier = keysOf(earlier.Type)
 	}
 	return d.columns[1].as(to.Values, "values", earlier, d.header, to)
+}
+
+// AsBits makes ReadWords return the bits of the keys' numbers, and no values.
+func (d *Reader) AsBits() {
+	d.columns[0].to, d.keysOnly = Column{Type: d.columns[0].from.Type}, true
 }
 
 // as sets the target of a conversion. If the file does not name the column's type, earlier is the column that an

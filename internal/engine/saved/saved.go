@@ -45,8 +45,12 @@ import (
 // Magic is the first bytes of a saved dictionary.
 const Magic = "VKDS\r\n\x1a\n"
 
-// Graph is the Header.Structure of a saved graph.
-const Graph = "graph"
+// Graph and Filter are the Header.Structure of a saved graph and of a saved filter. A filter is no dictionary: its
+// numbers are not keys.
+const (
+	Graph  = "graph"
+	Filter = "filter"
+)
 
 const (
 	firstVersion = 2

@@ -287,6 +287,23 @@ func TestAllocatorIsMeasured(t *testing.T) {
 	wrong(t, func() { s.allocations(4 * alloc.BlockSlabs) })
 }
 
+func TestFilterIsMeasured(t *testing.T) {
+	d := testdevice.Open(t)
+	r, err := Run(t.Context(), d, "filter", quick("", "n=3001", "width=32,64"))
+	require.NoError(t, err)
+	require.Len(t, r.Measurements, 7, "reads do not depend on the width")
+
+	// Answers that a filter of so many keys does not give are found out.
+	s := sessionOf(t, d, "filter", 5000)
+	wrong(t, func() {
+		onFilter(func(s *session, f bloom, _ structures.DeviceBatch) { s.checkAnswers(f, true, 4999) })(s)
+	})
+	wrong(t, func() {
+		onFilter(func(s *session, f bloom, _ structures.DeviceBatch) { s.checkAnswers(f, false, 500) })(s)
+	})
+	onFilter(func(s *session, f bloom, _ structures.DeviceBatch) { s.checkAnswers(f, false, 50) })(s)
+}
+
 func TestDeviceWithoutTimestampsIsRefused(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Timestamps}})
 	var missing *vk.MissingFeatureError
