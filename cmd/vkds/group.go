@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -33,9 +34,10 @@ numbers, or a null of Parquet or Arrow) are a group, which comes last. In other
 columns such fields are ignored; the result of a group without values is empty.
 --count counts all rows.
 
-The file is read in parts, so it may be larger than memory, but the groups must fit
-in the host's memory. Grouping runs on all cores and not on the GPU, because most of
-the time is reading.
+The file is read in parts, so it may be larger than memory. If the groups need more
+than --memory, rows of further groups wait in temporary files, in $TMPDIR or else the
+system's folder for them. Grouping runs on all cores and not on the GPU, because most
+of the time is reading.
 
 To divide a job among processes or machines, give each one its part of the groups by
 --partition, or its part of the files. "vkds merge" makes one answer of theirs.`,
@@ -62,6 +64,7 @@ To divide a job among processes or machines, give each one its part of the group
 	flags.Var(aggregateFlag{q, functionMax}, "max", "print the greatest values of these columns")
 	flags.Var(aggregateFlag{q, functionDistinct}, "distinct", "count the different values of these columns")
 	flags.IntVar(&q.top, "top", 0, "print only the `N` groups with the greatest first result")
+	addMemory(flags, &q.memory, "groups")
 	q.addFlags(flags)
 	q.rows.add(flags, "COLUMN", "sum(COLUMN)")
 	_ = c.MarkFlagRequired("by") // it exists
@@ -87,11 +90,15 @@ about memory. "vkds tally" also counts how often each value occurs.`,
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringSliceVar(&q.names, "by", nil, "print these `columns`, by name or by number from 1")
+	addMemory(flags, &q.memory, "values")
 	q.addFlags(flags)
 	q.rows.add(flags, "COLUMN")
 	_ = c.MarkFlagRequired("by") // it exists
 	return c
 }
+
+var errManyDistinct = errors.New("the different values that --distinct counts need more than twice --memory: " +
+	"give more, or do the job in parts (--partition)")
 
 // grouping is a run of the command, or of distinct or merge.
 type grouping struct {
@@ -103,8 +110,12 @@ type grouping struct {
 	rows    rowFlags
 	merging bool
 	titles  []string // of the answers that are merged; nil: not known yet
-	*groupBy
-	done int64 // rows
+	memory  uint64
+	done    int64 // rows
+	groups  int64
+	spilled bool // some rows were in temporary files
+	runs    sortedRuns
+	best    []topGroup
 }
 
 // aggregateFlag asks for a function of some columns. Flags are set in the order in which they stand.
@@ -176,44 +187,77 @@ func (q *grouping) choose(top bool) error {
 		}
 		by = append(by, column)
 	}
-	q.groupBy, q.keys = newGroupBy(by, q.asked), by
+	q.keys, q.runs.order = by, make(rowOrder, len(by))
 	return q.setTypes(q.columns)
 }
 
 // answer reads the table and prints the groups.
 func (q *grouping) answer(ctx context.Context, paths []string) error {
 	started := time.Now()
+	l := q.newLevel()
+	defer func() {
+		l.left.close()
+		q.runs.close()
+	}()
 	err := q.readWhole(ctx, paths, "grouping", q.columns, func() bool {
-		q.groupBy, q.done = newGroupBy(q.groupBy.by, q.asked), 0
+		l.left.close()
+		l, q.done = q.newLevel(), 0
 		return true
 	}, func(r *rows) error {
-		if q.merging {
+		if q.merging && q.titles == nil {
 			if err := q.askMerged(r); err != nil {
 				return err
 			}
+			l.groupBy = newGroupBy(q.keys, q.asked)
+		}
+		if err := q.checkTitles(r); err != nil {
+			return err
 		}
 		for _, v := range q.asked {
 			if err := v.check(r.types[v.column], r.file); err != nil {
 				return err
 			}
 		}
-		q.add(r)
 		q.done += int64(r.n)
-		return nil
+		return l.add(r)
 	})
 	if err == nil && q.done == 0 {
 		err = allSkipped(called(paths[0]), q.skipped, 0)
 	}
+	if err == nil {
+		err = l.finish(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	note := fmt.Sprintf("grouped %s on %d cores; %s", rate(q.done, "rows", time.Since(started)), len(q.parts),
-		plural(int64(q.len()), "group"))
+	titles := slices.Clone(q.names)
+	for _, v := range q.asked {
+		titles = append(titles, v.name)
+	}
+	a := newAnswer(q.out, q.rows, titles...)
+	if err := a.end(q.print(ctx, a)); err != nil {
+		return err
+	}
+	note := fmt.Sprintf("grouped %s on %d cores; %s", rate(q.done, "rows", time.Since(started)),
+		runtime.GOMAXPROCS(0), plural(q.groups, "group"))
+	if q.spilled {
+		note += "; some rows were in temporary files"
+	}
 	if q.skipped > 0 {
 		note += fmt.Sprintf("; %s skipped", grouped(q.skipped))
 	}
 	q.note("%s", note)
-	return q.print(ctx)
+	return nil
+}
+
+// print prints the groups.
+func (q *grouping) print(ctx context.Context, a *answer) error {
+	if q.top == 0 {
+		return q.runs.print(ctx, a)
+	}
+	return a.rows(len(q.best), func(out *row, i int) {
+		out.text = append(out.text, q.best[i].lines.At(q.best[i].row)...)
+	})
 }
 
 // check tells of columns that hold nothing of which there is such a function.
@@ -227,62 +271,94 @@ func (v aggregate) check(t keytype.Type, path string) error {
 	return nil
 }
 
-// print prints the groups.
-func (q *grouping) print(ctx context.Context) error {
-	titles := slices.Clone(q.names)
-	for _, v := range q.asked {
-		titles = append(titles, v.name)
+// finish makes rows of the groups, those that are printed or go to temporary files, and then the same of the rows whose
+// groups had no room.
+func (l *level) finish(ctx context.Context) error {
+	if l.types == nil { // there are no rows
+		if l.runs.last == nil {
+			l.runs.last = newSortRun(len(l.keys))
+		}
+		return nil
 	}
-	a := newAnswer(q.out, q.rows, titles...)
-	all, results, err := q.results(ctx)
+	l.groups += int64(l.len())
+	all := l.all()
+	if l.top > 0 {
+		var err error
+		if all, err = l.greatest(all, l.top); err != nil {
+			return err
+		}
+	}
+	var members []string
+	if l.rows.json {
+		titles := slices.Clone(l.names)
+		for _, v := range l.asked {
+			titles = append(titles, v.name)
+		}
+		members = newAnswer(l.out, l.rows, titles...).members
+	}
+	run, err := l.groupBy.run(all, members)
 	if err != nil {
 		return err
 	}
-	return a.end(a.rows(len(all), func(r *row, i int) {
-		one := all[i]
-		for c, column := range q.groupBy.by {
-			r.wordIf(shown{q.types[column], one.texts[c]}, one.words[c][one.n], !one.nulls[c][one.n])
-		}
-		for v, of := range q.asked {
-			switch x := results[i][v]; {
-			case of.function == functionCount || of.function == functionDistinct:
-				r.number(x.count)
-			case of.function == functionMean && !x.null:
-				r.fraction(x.mean, 64)
-			default:
-				r.wordIf(shown{Type: x.value.Type}, x.value.Word, !x.null)
+	if l.top > 0 {
+		l.best = l.keepBest(all, l.types, run)
+	} else {
+		if l.runs.last != nil {
+			if err := l.runs.spill(ctx); err != nil {
+				return err
 			}
 		}
-	}))
+		l.runs.last = run
+	}
+	if !l.some {
+		return nil
+	}
+	l.spilled = true
+	types := l.types
+	l.groupBy = nil // for the garbage collector
+	next := l.newLevel()
+	defer func() { next.left.close() }()
+	return l.left.each(types, func(r *rows) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return next.add(r)
+	}, func() error {
+		err := next.finish(ctx)
+		next.left.close()
+		next = l.newLevel()
+		return err
+	})
 }
 
-// results returns the groups in the order in which they are printed, with what they have.
-func (q *grouping) results(ctx context.Context) (all []oneGroup, results [][]result, err error) {
-	all = q.inOrder()
-	results = make([][]result, len(all))
-	some := make([]result, len(all)*len(q.asked))
-	for i, one := range all {
-		results[i] = some[i*len(q.asked):][:len(q.asked)]
-		for v := range q.asked {
-			if results[i][v], err = one.values[v].result(one.n, q.types); err != nil {
-				return nil, nil, err
+// topGroup is one of the groups with the greatest first results.
+type topGroup struct {
+	result
+	*sortRun
+	row uint64
+}
+
+// keepBest adds groups, whose rows are in a run, to the best ones, and returns the best of all.
+func (q *grouping) keepBest(groups []oneGroup, types []keytype.Type, run *sortRun) []topGroup {
+	best := q.best
+	for i, one := range groups {
+		x, _ := one.values[0].result(one.n, types) // run has found that there is one
+		if x.sum != nil {
+			sum := *x.sum // the other groups can be forgotten
+			x.sum = &sum
+		}
+		best = append(best, topGroup{x, run, uint64(i)})
+	}
+	slices.SortStableFunc(best, func(a, b topGroup) int {
+		if order := b.result.compare(a.result); order != 0 {
+			return order
+		}
+		for c := range q.keys {
+			if order := q.runs.order.compare(c, a.types[c], a.cell(c, a.row), b.cell(c, b.row)); order != 0 {
+				return order
 			}
 		}
-		if i%(1<<16) == 0 && ctx.Err() != nil {
-			return nil, nil, context.Cause(ctx)
-		}
-	}
-	if q.top == 0 {
-		return all, results, nil
-	}
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return results[j][0].compare(results[i][0]) })
-	best, bestResults := []oneGroup{}, [][]result{}
-	for _, i := range order[:min(q.top, len(order))] {
-		best, bestResults = append(best, all[i]), append(bestResults, results[i])
-	}
-	return best, bestResults, nil
+		return 0
+	})
+	return best[:min(q.top, len(best))]
 }

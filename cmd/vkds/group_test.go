@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -135,7 +136,8 @@ func aggregateOf(f function, all []field, rows int, signed bool) (text string, o
 func TestGroupsAgainstMaps(t *testing.T) {
 	defer func(n int) { rowsAtATime = n }(rowsAtATime)
 	r := rand.New(rand.NewPCG(38, 3))
-	overflows, path := 0, filepath.Join(t.TempDir(), "t.csv")
+	overflows, spilled, path, temporary := 0, 0, filepath.Join(t.TempDir(), "t.csv"), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
 	for range 150 {
 		rowsAtATime = 1 + r.IntN(40)
 		kinds := []string{"iif", "itf", "tii", "fti", "iit"}[r.IntN(5)]
@@ -221,7 +223,22 @@ func TestGroupsAgainstMaps(t *testing.T) {
 			continue
 		}
 		require.Equal(t, text, do(t, 0, arguments...), "%s\n%v", lines.String(), arguments)
+		// Groups that have no room wait in temporary files, those of the files' groups again, and so on.
+		counted := slices.ContainsFunc(wanted, func(w want) bool { return w.function == functionDistinct })
+		if memory := fmt.Sprint(1 + r.IntN(3000)); !counted {
+			var out, notes bytes.Buffer
+			arguments = append(arguments, "--verbose", "--memory", memory)
+			require.Zero(t, run(t.Context(), arguments, &out, &notes), notes.String())
+			require.Equal(t, text, out.String(), "%s\n%v", lines.String(), arguments)
+			if strings.Contains(notes.String(), "temporary files") {
+				spilled++
+			}
+		}
 	}
+	assert.Greater(t, spilled, 30)
+	left, err := os.ReadDir(temporary)
+	require.NoError(t, err)
+	assert.Empty(t, left)
 	assert.Greater(t, overflows, 1, "sums without room have to be among what is tried")
 }
 
@@ -255,6 +272,9 @@ func TestGroupTop(t *testing.T) {
 	const table = "a,x,\"b,c\"\n3,5,1.5\n1,NA,2\n2,9,0\n1,NULL,2\n4,5,NA\n,2,7\n"
 	path := filepath.Join(t.TempDir(), "t.csv")
 	require.NoError(t, os.WriteFile(path, []byte(table), 0o666))
+	defer func(n int) { rowsAtATime = n }(rowsAtATime)
+	rowsAtATime = 2
+	i := rand.IntN(2)
 	for arguments, want := range map[string]string{
 		"--by a --sum x --top 3":            "a,sum(x)\n2,9\n3,5\n4,5\n",
 		"--by a --sum x --top 99":           "a,sum(x)\n2,9\n3,5\n4,5\n,2\n1,\n",
@@ -269,6 +289,9 @@ func TestGroupTop(t *testing.T) {
 			"0,1,1\n1.5,1,1\n2,1,0\n7,0,1\n,1,1\n",
 	} {
 		all := append([]string{"group", path}, strings.Fields(arguments)...)
+		if i++; i%2 == 0 && !strings.Contains(arguments, "distinct") {
+			all = append(all, "--memory", "1")
+		}
 		switch {
 		case strings.Contains(arguments, "b,c"):
 			assert.Contains(t, do(t, 2, all...), `no column "b"`)
@@ -279,4 +302,15 @@ func TestGroupTop(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "\"b,c\",count\n0,1\n", do(t, 0, "group", path, "--by", `"b,c"`, "--count", "--limit", "1"))
+}
+
+// A group without values so far has no greatest one, also after its column has become wider.
+func TestGroupWidensWithoutValues(t *testing.T) {
+	defer func(n int) { rowsAtATime = n }(rowsAtATime)
+	rowsAtATime = 2
+	path := filepath.Join(t.TempDir(), "t.csv")
+	require.NoError(t, os.WriteFile(path, []byte("a,x\n1,NA\n2,5\n1,-2\n1,-3\n"), 0o666))
+	assert.Equal(t, "a,max(x),min(x)\n1,-2,-3\n2,5,5\n", do(t, 0, "group", path, "--by", "a", "--max", "x", "--min", "x"))
+	assert.Contains(t, do(t, 2, "group", path, "--by", "a", "--distinct", "x", "--memory", "1"),
+		"need more than twice --memory")
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync"
+	"unsafe"
 
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -191,9 +193,20 @@ func (a *aggregated) add(r *rows, i, n int, fresh bool) {
 			a.words[n] = word
 		}
 	case functionMax:
-		a.words[n] = max(a.words[n], word)
+		if a.some[n] == 0 || word > a.words[n] { // the word of a group without values was perhaps made wider
+			a.words[n] = word
+		}
 	}
 	a.some[n]++
+}
+
+// bytes returns about how much memory the table needs.
+func (t *keyTable) bytes() uint64 {
+	all := 8*len(t.hashes) + 4*len(t.slots)
+	for c := range t.columns {
+		all += 9*len(t.words[c]) + t.texts[c].Bytes() + 8*t.texts[c].Len()
+	}
+	return uint64(all)
 }
 
 // part has the groups whose hashes are its own.
@@ -226,14 +239,34 @@ func newGroupBy(by []int, values []aggregate) *groupBy {
 	return g
 }
 
-// add adds rows.
-func (g *groupBy) add(r *rows) {
+// bytes returns about how much memory the groups need, and how much of it is for the values of functionDistinct.
+func (g *groupBy) bytes() (all, seen uint64) {
+	for _, p := range g.parts {
+		all += p.bytes()
+		for _, v := range p.values {
+			all += uint64(8*len(v.some) + int(unsafe.Sizeof(keytype.Sum{}))*len(v.sums) + 8*len(v.words))
+			if v.seen != nil {
+				seen += v.seen.bytes()
+			}
+		}
+	}
+	return all + seen, seen
+}
+
+// add adds rows. If full is set, it adds only those whose groups are there, and sets left for the others.
+func (g *groupBy) add(r *rows, full bool) {
 	if g.types != nil && !slices.Equal(g.types, r.types) {
 		g.widen(r.types)
 	}
 	g.types = r.types
 	r.hash(g.by, g.seed)
 	r.eachPart(len(g.parts), func(k, i int, hash uint64) {
+		if full {
+			if n, _ := g.parts[k].find(r, i, hash); n < 0 {
+				r.left[i] = true
+				return
+			}
+		}
 		n, fresh := g.parts[k].number(r, i, hash)
 		for _, v := range g.parts[k].values {
 			v.add(r, i, n, fresh)
@@ -267,16 +300,98 @@ type oneGroup struct {
 	n int
 }
 
-// inOrder returns all groups, in the order of what they are grouped by.
-func (g *groupBy) inOrder() []oneGroup {
+// all returns all groups.
+func (g *groupBy) all() []oneGroup {
 	all := make([]oneGroup, 0, g.len())
 	for _, p := range g.parts {
 		for n := range p.hashes {
 			all = append(all, oneGroup{p, n})
 		}
 	}
-	slices.SortFunc(all, func(a, b oneGroup) int { return a.compare(a.n, b.keyTable, b.n, g.types) })
 	return all
+}
+
+// run returns the groups as rows to be sorted by what they are grouped by, whose lines have the results.
+// Error: a sum has no room, that of the first group in order.
+func (g *groupBy) run(groups []oneGroup, members []string) (*sortRun, error) {
+	u := newSortRun(len(g.by))
+	for c, column := range g.by {
+		u.types = append(u.types, g.types[column])
+		u.words[c], u.nulls[c] = make([]uint64, len(groups)), make([]bool, len(groups))
+		some := false
+		for i, one := range groups {
+			word := one.words[c][one.n]
+			if g.types[column] == keytype.Text {
+				word = u.texts[c].Add(one.texts[c].At(word))
+			}
+			u.words[c][i], u.nulls[c][i] = word, one.nulls[c][one.n]
+			some = some || u.nulls[c][i]
+		}
+		if !some {
+			u.nulls[c] = nil
+		}
+	}
+	var wrong struct {
+		sync.Mutex
+		error
+		of oneGroup
+	}
+	u.format(len(groups), members, func(out *row, i int) {
+		one := groups[i]
+		for c, column := range g.by {
+			out.wordIf(shown{g.types[column], one.texts[c]}, one.words[c][one.n], !one.nulls[c][one.n])
+		}
+		for _, of := range one.values {
+			x, err := of.result(one.n, g.types)
+			switch {
+			case err != nil:
+				wrong.Lock()
+				if wrong.error == nil || one.compare(one.n, wrong.of.keyTable, wrong.of.n, g.types) < 0 {
+					wrong.error, wrong.of = err, one
+				}
+				wrong.Unlock()
+			case of.function == functionCount || of.function == functionDistinct:
+				out.number(x.count)
+			case of.function == functionMean && !x.null:
+				out.fraction(x.mean, 64)
+			default:
+				out.wordIf(shown{Type: x.value.Type}, x.value.Word, !x.null)
+			}
+		}
+	})
+	return u, wrong.error
+}
+
+// greatest returns the groups with the greatest first results, and of equal ones those whose keys come first. They are
+// in no order.
+func (g *groupBy) greatest(all []oneGroup, most int) ([]oneGroup, error) {
+	type rated struct {
+		result
+		oneGroup
+	}
+	few := max(2*most, 1024)
+	var best []rated
+	sorted := func() {
+		slices.SortFunc(best, func(a, b rated) int {
+			return cmp.Or(b.result.compare(a.result), a.oneGroup.compare(a.n, b.keyTable, b.n, g.types))
+		})
+		best = best[:min(most, len(best))]
+	}
+	for _, one := range all {
+		x, err := one.values[0].result(one.n, g.types)
+		if err != nil {
+			return nil, err
+		}
+		if best = append(best, rated{x, one}); len(best) >= few {
+			sorted()
+		}
+	}
+	sorted()
+	all = all[:0]
+	for _, one := range best {
+		all = append(all, one.oneGroup)
+	}
+	return all, nil
 }
 
 // result is what a group has of an aggregate: nothing, if all values are null, a word, a count or a mean.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
 )
 
 // availableMemory returns how many bytes of memory programs can use now, as Linux says, or 4 GiB.
@@ -26,6 +28,13 @@ func availableMemory() uint64 {
 		}
 	}
 	return otherwise
+}
+
+// addMemory adds --memory, which bounds the memory for some things.
+func addMemory(flags *pflag.FlagSet, memory *uint64, what string) {
+	*memory = availableMemory() / 2
+	flags.Var((*bytesFlag)(memory), "memory", "keep "+what+" in this much memory, such as 500MB or 8GiB\n"+
+		"(default: half of what is available)")
 }
 
 // bytesFlag is a number of bytes: 1000000, 500MB, 8GiB or 8G.

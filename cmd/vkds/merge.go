@@ -43,6 +43,7 @@ have no order in common; print them one after the other.`,
 	flags.SortFlags = false
 	flags.StringSliceVar(&q.names, "by", nil, "the --by `columns` of the answers")
 	flags.IntVar(&q.top, "top", 0, "print only the `N` groups with the greatest first result")
+	addMemory(flags, &q.memory, "groups")
 	flags.StringArrayVar(&q.said, "type", nil, "`COLUMN=TYPE`: "+typeHelp+
 		"\n(may be given for several columns)")
 	q.rows.add(flags, "COLUMN", "sum(COLUMN)")
@@ -69,16 +70,19 @@ func (q *grouping) as(title string, _ int) input.Column {
 	return c
 }
 
-// askMerged asks for the results that an answer has. The rows have the --by columns and then all columns of the answer.
-func (q *grouping) askMerged(r *rows) error {
-	titles := r.names[len(q.names):]
-	switch {
-	case slices.Equal(q.titles, titles):
-		return nil
-	case q.titles != nil:
+// checkTitles returns an error if an answer has other columns than those before it.
+func (q *grouping) checkTitles(r *rows) error {
+	titles := r.names[len(q.columns):]
+	if q.merging && !slices.Equal(q.titles, titles) {
 		return fmt.Errorf("%s has the columns %s, and the answer before it %s", r.file, strings.Join(titles, ", "),
 			strings.Join(q.titles, ", "))
 	}
+	return nil
+}
+
+// askMerged asks for the results that an answer has. The rows have the --by columns and then all columns of the answer.
+func (q *grouping) askMerged(r *rows) error {
+	titles := r.names[len(q.names):]
 	q.titles, q.asked = titles, nil
 	for i, title := range titles {
 		f, is := resultOf(title)
@@ -98,7 +102,6 @@ func (q *grouping) askMerged(r *rows) error {
 	if q.top > 0 && len(q.asked) == 0 {
 		return fmt.Errorf("--top: %s has no results", r.file)
 	}
-	q.groupBy = newGroupBy(q.keys, q.asked)
 	return nil
 }
 

@@ -185,6 +185,7 @@ type rows struct {
 	types  []keytype.Type
 	nulls  [][]bool // nil for a column without nulls
 	hashes []uint64 // of what the rows are grouped by
+	left   []bool   // rows whose groups have no room
 	n      int
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 func newSortCommand(g *global) *cobra.Command {
-	s := &sorting{tables: tables{global: g}, memory: availableMemory() / 2}
+	s := &sorting{tables: tables{global: g}}
 	c := &cobra.Command{
 		Use:   "sort FILE... --by COLUMN[,COLUMN...]",
 		Short: "Sort the rows of a table",
@@ -44,7 +44,7 @@ reading and writing.`,
 			if err := s.choose(); err != nil {
 				return err
 			}
-			defer s.close()
+			defer s.runs.close()
 			return s.answer(c.Context(), arguments)
 		},
 	}
@@ -53,8 +53,7 @@ reading and writing.`,
 	flags.StringSliceVar(&s.by, "by", nil, "sort by these `columns`, by name or by number from 1")
 	flags.StringSliceVar(&s.descending, "descending", nil, "the greatest values of these --by `columns` come first")
 	flags.StringSliceVar(&s.options.Verbatim, "columns", nil, "print these `columns` (default: all)")
-	flags.Var((*bytesFlag)(&s.memory), "memory", "keep rows in this much memory, such as 500MB or 8GiB\n"+
-		"(default: half of what is available)")
+	addMemory(flags, &s.memory, "rows")
 	s.addFlags(flags)
 	s.rows.add(flags, "COLUMN", "COLUMN")
 	_ = c.MarkFlagRequired("by") // it exists
@@ -68,11 +67,10 @@ type sorting struct {
 	memory         uint64
 	rows           rowFlags
 	columns        []input.Column
-	order          rowOrder
+	runs           sortedRuns
 	titles         []string
-	now            *sortRun  // rows that are not in a file
-	files          []runFile // rows that came before them
-	done           int64     // rows
+	spilled        int   // runs
+	done           int64 // rows
 }
 
 // choose settles what is read.
@@ -86,7 +84,7 @@ func (s *sorting) choose() error {
 			return fmt.Errorf("--by %s: column %s is given twice", strings.Join(s.by, ","), name)
 		}
 		s.columns = append(s.columns, columnOf(name))
-		s.order = append(s.order, slices.Contains(s.descending, name))
+		s.runs.order = append(s.runs.order, slices.Contains(s.descending, name))
 	}
 	for _, name := range s.descending {
 		if !slices.Contains(s.by, name) {
@@ -104,8 +102,8 @@ func (s *sorting) choose() error {
 func (s *sorting) answer(ctx context.Context, paths []string) error {
 	started := time.Now()
 	err := s.readWhole(ctx, paths, "sorting", s.columns, func() bool {
-		s.close()
-		s.now, s.titles, s.done = newSortRun(len(s.by)), nil, 0
+		s.runs.close()
+		s.runs.last, s.titles, s.spilled, s.done = newSortRun(len(s.by)), nil, 0, 0
 		return true
 	}, func(r *rows) error { return s.add(ctx, r) })
 	if err == nil && s.done == 0 {
@@ -114,12 +112,16 @@ func (s *sorting) answer(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.print(ctx); err != nil {
+	if s.titles == nil { // there are no rows
+		s.titles = s.by
+	}
+	a := newAnswer(s.out, s.rows, s.titles...)
+	if err := a.end(s.runs.print(ctx, a)); err != nil {
 		return err
 	}
 	note := "sorted " + rate(s.done, "rows", time.Since(started))
-	if len(s.files) > 0 {
-		note += "; " + plural(int64(len(s.files)), "temporary file")
+	if s.spilled > 0 {
+		note += "; " + plural(int64(s.spilled), "temporary file")
 	}
 	if s.skipped > 0 {
 		note += fmt.Sprintf("; %s skipped", grouped(s.skipped))
@@ -139,16 +141,12 @@ func (s *sorting) add(ctx context.Context, r *rows) error {
 			strings.Join(s.titles, ", "))
 	}
 	s.titles = titles
-	s.now.add(r, s.json())
-	if s.done += int64(r.n); s.now.bytes() < s.memory {
+	s.runs.last.add(r, s.json())
+	if s.done += int64(r.n); s.runs.last.bytes() < s.memory {
 		return nil
 	}
-	file, err := s.now.spill(ctx, s.order)
-	if err != nil {
-		return fmt.Errorf("sorting needs a temporary file: %w", err)
-	}
-	s.files, s.now = append(s.files, file), newSortRun(len(s.by))
-	return nil
+	s.spilled++
+	return s.runs.spill(ctx)
 }
 
 // json returns the members of the rows if they are printed as JSON.
@@ -157,29 +155,4 @@ func (s *sorting) json() []string {
 		return nil
 	}
 	return newAnswer(s.out, s.rows, s.titles...).members
-}
-
-// print prints the rows.
-func (s *sorting) print(ctx context.Context) error {
-	if s.titles == nil { // there are no rows
-		s.titles = s.by
-	}
-	a := newAnswer(s.out, s.rows, s.titles...)
-	if len(s.files) == 0 {
-		lines := s.now.sorted(s.order)
-		return a.end(a.rows(len(lines), func(out *row, i int) {
-			out.text = append(out.text, s.now.lines.At(lines[i])...)
-		}))
-	}
-	return a.end(merge(ctx, s.files, s.now, s.order, func(lines [][]byte) error {
-		return a.rows(len(lines), func(out *row, i int) { out.text = append(out.text, lines[i]...) })
-	}))
-}
-
-// close removes the temporary files.
-func (s *sorting) close() {
-	for _, f := range s.files {
-		f.close()
-	}
-	s.files = nil
 }

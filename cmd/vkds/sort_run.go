@@ -1,15 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"container/heap"
-	"context"
 	"encoding/binary"
-	"io"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -78,6 +73,16 @@ func (u *sortRun) addLines(r *rows, members []string) {
 		first = 0
 	}
 	empty := r.format == input.CSV && members == nil // an empty field is printed as it is read
+	u.format(r.n, members, func(out *row, i int) {
+		for c := first; c < len(r.words); c++ {
+			of, word := shown{r.types[c], r.texts[c]}, r.words[c][i]
+			out.wordIf(of, word, !r.null(c, i) && !(empty && len(of.texts.At(word)) == 0))
+		}
+	})
+}
+
+// format adds n lines, which are written on all cores.
+func (u *sortRun) format(n int, members []string, write func(out *row, i int)) {
 	type formatted struct {
 		text []byte
 		ends []int
@@ -87,12 +92,9 @@ func (u *sortRun) addLines(r *rows, members []string) {
 	for k := range shares {
 		wait.Go(func() {
 			out := row{members: members}
-			for i := k * r.n / len(shares); i < (k+1)*r.n/len(shares); i++ {
+			for i := k * n / len(shares); i < (k+1)*n/len(shares); i++ {
 				out.cells = 0
-				for c := first; c < len(r.words); c++ {
-					of, word := shown{r.types[c], r.texts[c]}, r.words[c][i]
-					out.wordIf(of, word, !r.null(c, i) && !(empty && len(of.texts.At(word)) == 0))
-				}
+				write(&out, i)
 				shares[k].ends = append(shares[k].ends, len(out.text))
 			}
 			shares[k].text = out.text
@@ -251,217 +253,4 @@ func (o rowOrder) compare(c int, t keytype.Type, a, b cell) (order int) {
 		return -order
 	}
 	return order
-}
-
-// runFile is a temporary file with a sorted run.
-type runFile struct {
-	*os.File
-	types []keytype.Type
-	rows  int
-}
-
-// A cell in a file begins with one of these bytes. A word of 8 bytes follows, or a length and a text.
-const (
-	cellNull = iota
-	cellWord
-	cellText
-)
-
-// spill writes the rows to a temporary file, sorted.
-func (u *sortRun) spill(ctx context.Context, order rowOrder) (f runFile, err error) {
-	f = runFile{types: u.types, rows: u.lines.Len()}
-	if f.File, err = os.CreateTemp("", "vkds-sort-"); err != nil {
-		return f, err
-	}
-	defer func() {
-		if err != nil {
-			f.close()
-		}
-	}()
-	to := bufio.NewWriterSize(f, 1<<20)
-	var line []byte
-	for k, i := range u.sorted(order) {
-		if line = line[:0]; k%(1<<16) == 0 && ctx.Err() != nil {
-			return f, context.Cause(ctx)
-		}
-		for c := range order {
-			switch x := u.cell(c, i); {
-			case x.null:
-				line = append(line, cellNull)
-			case u.types[c] == keytype.Text:
-				line = append(binary.AppendUvarint(append(line, cellText), uint64(len(x.text))), x.text...)
-			default:
-				line = binary.LittleEndian.AppendUint64(append(line, cellWord), x.word)
-			}
-		}
-		text := u.lines.At(i)
-		line = binary.AppendUvarint(line, uint64(len(text)))
-		if _, err := to.Write(append(line, text...)); err != nil {
-			return f, err
-		}
-	}
-	if err := to.Flush(); err != nil {
-		return f, err
-	}
-	_, err = f.Seek(0, io.SeekStart)
-	return f, err
-}
-
-func (f runFile) close() {
-	f.File.Close()
-	os.Remove(f.Name())
-}
-
-// runSource has the rows of a sorted run, one after the other.
-type runSource struct {
-	number int // runs that were read earlier have lesser ones
-	cells  []cell
-	line   []byte
-	next   func() (bool, error) // reports whether there is another row, which cells and line then hold
-}
-
-// open returns the rows of a file, with cells of the types that columns have become.
-func (f runFile) open(types []keytype.Type) *runSource {
-	s := &runSource{cells: make([]cell, len(types))}
-	from, left := bufio.NewReaderSize(f, 256<<10), f.rows
-	read := func(into []byte) ([]byte, error) {
-		n, err := binary.ReadUvarint(from)
-		if err != nil {
-			return into, err
-		}
-		into = slices.Grow(into[:0], int(n))[:n]
-		_, err = io.ReadFull(from, into)
-		return into, err
-	}
-	s.next = func() (more bool, err error) {
-		if left == 0 {
-			return false, nil
-		}
-		left--
-		for c := range s.cells {
-			x := &s.cells[c]
-			kind, err := from.ReadByte()
-			if err != nil {
-				return false, err
-			}
-			switch x.null = kind == cellNull; kind {
-			case cellText:
-				if x.text, err = read(x.text); err != nil {
-					return false, err
-				}
-			case cellWord:
-				var word [8]byte
-				if _, err := io.ReadFull(from, word[:]); err != nil {
-					return false, err
-				}
-				one := []uint64{binary.LittleEndian.Uint64(word[:])}
-				types[c].Widen(f.types[c], one)
-				x.word = one[0]
-			}
-		}
-		s.line, err = read(s.line)
-		return err == nil, err
-	}
-	return s
-}
-
-// source returns the rows in memory.
-func (u *sortRun) source(order rowOrder) *runSource {
-	s := &runSource{cells: make([]cell, len(order))}
-	numbers := u.sorted(order)
-	s.next = func() (bool, error) {
-		if len(numbers) == 0 {
-			return false, nil
-		}
-		for c := range s.cells {
-			s.cells[c] = u.cell(c, numbers[0])
-		}
-		s.line, numbers = u.lines.At(numbers[0]), numbers[1:]
-		return true, nil
-	}
-	return s
-}
-
-// runHeap has sources that have a row. The first one's comes first.
-type runHeap struct {
-	all   []*runSource
-	order rowOrder
-	types []keytype.Type
-}
-
-func (h *runHeap) Len() int      { return len(h.all) }
-func (h *runHeap) Swap(i, j int) { h.all[i], h.all[j] = h.all[j], h.all[i] }
-func (h *runHeap) Push(x any)    { h.all = append(h.all, x.(*runSource)) }
-
-func (h *runHeap) Pop() any {
-	last := len(h.all) - 1
-	x := h.all[last]
-	h.all = h.all[:last]
-	return x
-}
-
-func (h *runHeap) Less(i, j int) bool {
-	a, b := h.all[i], h.all[j]
-	for c := range h.order {
-		if order := h.order.compare(c, h.types[c], a.cells[c], b.cells[c]); order != 0 {
-			return order < 0
-		}
-	}
-	return a.number < b.number
-}
-
-// mergedAtATime is how many bytes of lines merge returns at a time.
-const mergedAtATime = 4 << 20
-
-// merge calls use with the lines of all runs in their order, some at a time, until use returns an error. last are rows
-// that came after those of the files.
-func merge(ctx context.Context, files []runFile, last *sortRun, order rowOrder, use func(lines [][]byte) error) error {
-	h := &runHeap{order: order, types: last.types}
-	if h.types == nil { // there are no rows
-		h.types = files[len(files)-1].types
-	}
-	var sources []*runSource
-	for _, f := range files {
-		sources = append(sources, f.open(h.types))
-	}
-	for i, s := range append(sources, last.source(order)) {
-		s.number = i
-		more, err := s.next()
-		if err != nil {
-			return err
-		}
-		if more {
-			h.all = append(h.all, s)
-		}
-	}
-	heap.Init(h)
-	var text []byte
-	var ends []int
-	send := func() error {
-		lines, begin := make([][]byte, len(ends)), 0
-		for i, end := range ends {
-			lines[i], begin = text[begin:end], end
-		}
-		text, ends = text[:0], ends[:0]
-		return cmp.Or(context.Cause(ctx), use(lines))
-	}
-	for h.Len() > 0 {
-		s := h.all[0]
-		text = append(text, s.line...)
-		if ends = append(ends, len(text)); len(text) >= mergedAtATime {
-			if err := send(); err != nil {
-				return err
-			}
-		}
-		more, err := s.next()
-		switch {
-		case err != nil:
-			return err
-		case more:
-			heap.Fix(h, 0)
-		default:
-			heap.Pop(h)
-		}
-	}
-	return send()
 }

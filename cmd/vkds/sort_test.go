@@ -18,7 +18,8 @@ import (
 // Random tables are in the order of a stable sort of their rows, from memory and from temporary files: several columns,
 // descending ones, rows without values, types that become wider from batch to batch, texts that begin alike.
 func TestSortAgainstSlices(t *testing.T) {
-	defer func(n int) { rowsAtATime = n }(rowsAtATime)
+	defer func(n, files int) { rowsAtATime, mostRunFiles = n, files }(rowsAtATime, mostRunFiles)
+	mostRunFiles = 3
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	r := rand.New(rand.NewPCG(38, 5))

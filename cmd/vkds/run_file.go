@@ -1,0 +1,327 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"container/heap"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/vkds/vkds/internal/tool/keytype"
+)
+
+// temporaryFile makes a temporary file for rows that the memory has no room for.
+func temporaryFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "vkds-")
+	if err != nil {
+		err = fmt.Errorf("a temporary file is needed, because the rows need more than --memory: %w", err)
+	}
+	return f, err
+}
+
+func removeFile(f *os.File) {
+	f.Close()
+	os.Remove(f.Name())
+}
+
+// A cell in a file begins with one of these bytes. A word of 8 bytes follows, or a length and a text.
+const (
+	cellNull = iota
+	cellWord
+	cellText
+)
+
+func appendCell(to []byte, t keytype.Type, x cell) []byte {
+	switch {
+	case x.null:
+		return append(to, cellNull)
+	case t == keytype.Text:
+		return append(binary.AppendUvarint(append(to, cellText), uint64(len(x.text))), x.text...)
+	}
+	return binary.LittleEndian.AppendUint64(append(to, cellWord), x.word)
+}
+
+// readCell reads a cell over another one, whose memory it keeps.
+func readCell(from *bufio.Reader, x *cell) error {
+	kind, err := from.ReadByte()
+	if err != nil {
+		return err
+	}
+	switch x.null = kind == cellNull; kind {
+	case cellText:
+		x.text, err = readBytes(from, x.text)
+	case cellWord:
+		var word [8]byte
+		_, err = io.ReadFull(from, word[:])
+		x.word = binary.LittleEndian.Uint64(word[:])
+	}
+	return err
+}
+
+// readBytes reads a length and that many bytes.
+func readBytes(from *bufio.Reader, into []byte) ([]byte, error) {
+	n, err := binary.ReadUvarint(from)
+	if err != nil {
+		return into, err
+	}
+	into = slices.Grow(into[:0], int(n))[:n]
+	_, err = io.ReadFull(from, into)
+	return into, err
+}
+
+// runFile is a temporary file with a sorted run.
+type runFile struct {
+	*os.File
+	types []keytype.Type
+	rows  int
+}
+
+// writeRun writes a sorted run. all calls add with its rows, in their order.
+func writeRun(types []keytype.Type, all func(add func(cells []cell, line []byte) error) error) (f runFile, err error) {
+	f.types = types
+	if f.File, err = temporaryFile(); err != nil {
+		return f, err
+	}
+	to := bufio.NewWriterSize(f, 1<<20)
+	var row []byte
+	err = all(func(cells []cell, line []byte) error {
+		row = row[:0]
+		for c, x := range cells {
+			row = appendCell(row, types[c], x)
+		}
+		f.rows++
+		_, err := to.Write(append(binary.AppendUvarint(row, uint64(len(line))), line...))
+		return err
+	})
+	if err = cmp.Or(err, to.Flush()); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		removeFile(f.File)
+	}
+	return f, err
+}
+
+// spill writes the rows to a temporary file, sorted.
+func (u *sortRun) spill(ctx context.Context, order rowOrder) (f runFile, err error) {
+	return writeRun(u.types, func(add func([]cell, []byte) error) error {
+		cells := make([]cell, len(order))
+		for k, i := range u.sorted(order) {
+			if k%(1<<16) == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			for c := range cells {
+				cells[c] = u.cell(c, i)
+			}
+			if err := add(cells, u.lines.At(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// runSource has the rows of a sorted run, one after the other.
+type runSource struct {
+	number int // runs that were read earlier have lesser ones
+	cells  []cell
+	line   []byte
+	next   func() (bool, error) // reports whether there is another row, which cells and line then hold
+}
+
+// source returns the rows of a file, with cells of the types that columns have become.
+func (f runFile) source(types []keytype.Type) *runSource {
+	s := &runSource{cells: make([]cell, len(types))}
+	from, left := bufio.NewReaderSize(f, 256<<10), f.rows
+	s.next = func() (more bool, err error) {
+		if left == 0 {
+			return false, nil
+		}
+		left--
+		for c := range s.cells {
+			x := &s.cells[c]
+			if err := readCell(from, x); err != nil {
+				return false, err
+			}
+			if types[c] != f.types[c] {
+				one := []uint64{x.word}
+				types[c].Widen(f.types[c], one)
+				x.word = one[0]
+			}
+		}
+		s.line, err = readBytes(from, s.line)
+		return err == nil, err
+	}
+	return s
+}
+
+// source returns the rows in memory.
+func (u *sortRun) source(order rowOrder) *runSource {
+	s := &runSource{cells: make([]cell, len(order))}
+	numbers := u.sorted(order)
+	s.next = func() (bool, error) {
+		if len(numbers) == 0 {
+			return false, nil
+		}
+		for c := range s.cells {
+			s.cells[c] = u.cell(c, numbers[0])
+		}
+		s.line, numbers = u.lines.At(numbers[0]), numbers[1:]
+		return true, nil
+	}
+	return s
+}
+
+// runHeap has sources that have a row. The first one's comes first.
+type runHeap struct {
+	all   []*runSource
+	order rowOrder
+	types []keytype.Type
+}
+
+func (h *runHeap) Len() int      { return len(h.all) }
+func (h *runHeap) Swap(i, j int) { h.all[i], h.all[j] = h.all[j], h.all[i] }
+func (h *runHeap) Push(x any)    { h.all = append(h.all, x.(*runSource)) }
+
+func (h *runHeap) Pop() any {
+	last := len(h.all) - 1
+	x := h.all[last]
+	h.all = h.all[:last]
+	return x
+}
+
+func (h *runHeap) Less(i, j int) bool {
+	a, b := h.all[i], h.all[j]
+	for c := range h.order {
+		if order := h.order.compare(c, h.types[c], a.cells[c], b.cells[c]); order != 0 {
+			return order < 0
+		}
+	}
+	return a.number < b.number
+}
+
+// sortedRuns are runs in temporary files, and one in memory whose rows came after them.
+type sortedRuns struct {
+	order rowOrder
+	files []runFile
+	last  *sortRun
+}
+
+// mostRunFiles is how many files are open at a time. Tests change it.
+var mostRunFiles = 128
+
+// spill moves the run in memory to a file.
+func (s *sortedRuns) spill(ctx context.Context) error {
+	if s.last.lines.Len() == 0 {
+		return nil
+	}
+	file, err := s.last.spill(ctx, s.order)
+	if err != nil {
+		return err
+	}
+	s.files, s.last = append(s.files, file), newSortRun(len(s.order))
+	if len(s.files) < mostRunFiles {
+		return nil
+	}
+	types := file.types
+	file, err = writeRun(types, func(add func([]cell, []byte) error) error {
+		return s.merge(ctx, types, func(s *runSource) error { return add(s.cells, s.line) })
+	})
+	if err == nil {
+		s.close()
+		s.files = []runFile{file}
+	}
+	return err
+}
+
+// merge calls use with all rows in their order, until it returns an error.
+func (s *sortedRuns) merge(ctx context.Context, types []keytype.Type, use func(*runSource) error) error {
+	h := &runHeap{order: s.order, types: types}
+	var sources []*runSource
+	for _, f := range s.files {
+		sources = append(sources, f.source(types))
+	}
+	for i, s := range append(sources, s.last.source(s.order)) {
+		s.number = i
+		more, err := s.next()
+		if err != nil {
+			return err
+		}
+		if more {
+			h.all = append(h.all, s)
+		}
+	}
+	heap.Init(h)
+	for n := 0; h.Len() > 0; n++ {
+		if n%(1<<16) == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		s := h.all[0]
+		if err := use(s); err != nil {
+			return err
+		}
+		more, err := s.next()
+		switch {
+		case err != nil:
+			return err
+		case more:
+			heap.Fix(h, 0)
+		default:
+			heap.Pop(h)
+		}
+	}
+	return nil
+}
+
+// linesAtATime is how many bytes of lines are merged before they are printed.
+const linesAtATime = 4 << 20
+
+// print prints all rows.
+func (s *sortedRuns) print(ctx context.Context, a *answer) error {
+	if len(s.files) == 0 {
+		lines := s.last.sorted(s.order)
+		return a.rows(len(lines), func(out *row, i int) {
+			out.text = append(out.text, s.last.lines.At(lines[i])...)
+		})
+	}
+	types := s.last.types
+	if types == nil { // there are no rows
+		types = s.files[len(s.files)-1].types
+	}
+	var text []byte
+	var ends []int
+	send := func() error {
+		err := a.rows(len(ends), func(out *row, i int) {
+			begin := 0
+			if i > 0 {
+				begin = ends[i-1]
+			}
+			out.text = append(out.text, text[begin:ends[i]]...)
+		})
+		text, ends = text[:0], ends[:0]
+		return err
+	}
+	err := s.merge(ctx, types, func(s *runSource) error {
+		text = append(text, s.line...)
+		if ends = append(ends, len(text)); len(text) < linesAtATime {
+			return nil
+		}
+		return send()
+	})
+	if err != nil {
+		return err
+	}
+	return send()
+}
+
+// close removes the temporary files.
+func (s *sortedRuns) close() {
+	for _, f := range s.files {
+		removeFile(f.File)
+	}
+	s.files = nil
+}

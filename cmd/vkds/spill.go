@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/vkds/vkds/internal/tool/keytype"
+)
+
+// spilledParts is how many files the rows that have no room are divided among.
+const spilledParts = 32
+
+// spill has rows that wait in temporary files until there is memory for them. Rows with equal hashes are in one file.
+type spill struct {
+	files [spilledParts]struct {
+		*os.File
+		to     *bufio.Writer
+		blocks int
+	}
+}
+
+// add writes the rows for which left is set.
+func (s *spill) add(r *rows) error {
+	var parts [spilledParts][]int
+	for i, left := range r.left[:r.n] {
+		if left {
+			part := r.hashes[i] % spilledParts
+			parts[part] = append(parts[part], i)
+		}
+	}
+	for part, some := range parts {
+		if len(some) == 0 {
+			continue
+		}
+		f := &s.files[part]
+		if f.File == nil {
+			var err error
+			if f.File, err = temporaryFile(); err != nil {
+				return err
+			}
+			f.to = bufio.NewWriterSize(f, 256<<10)
+		}
+		f.blocks++
+		if err := writeBlock(f.to, r, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeBlock writes some rows: the types of their columns, their number, and their cells.
+func writeBlock(to *bufio.Writer, r *rows, some []int) error {
+	var block []byte
+	for _, t := range r.types {
+		block = append(block, byte(t))
+	}
+	block = binary.AppendUvarint(block, uint64(len(some)))
+	for _, i := range some {
+		for c, t := range r.types {
+			x := cell{null: r.null(c, i), word: r.words[c][i]}
+			if t == keytype.Text {
+				x.text = r.texts[c].At(x.word)
+			}
+			block = appendCell(block, t, x)
+		}
+		if len(block) > 64<<10 {
+			if _, err := to.Write(block); err != nil {
+				return err
+			}
+			block = block[:0]
+		}
+	}
+	_, err := to.Write(block)
+	return err
+}
+
+// each calls use with the rows of each file in turn, as words of these types. After the last rows of a file it removes
+// the file and calls done.
+func (s *spill) each(types []keytype.Type, use func(*rows) error, done func() error) error {
+	r := &rows{types: types}
+	r.ready(len(types))
+	for part := range s.files {
+		f := &s.files[part]
+		if f.File == nil {
+			continue
+		}
+		if err := f.to.Flush(); err != nil {
+			return err
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		from := bufio.NewReaderSize(f, 256<<10)
+		for range f.blocks {
+			if err := r.readBlock(from); err != nil {
+				return err
+			}
+			if err := use(r); err != nil {
+				return err
+			}
+		}
+		removeFile(f.File)
+		f.File = nil
+		if err := done(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readBlock reads what writeBlock has written.
+func (r *rows) readBlock(from *bufio.Reader) error {
+	were := make([]byte, len(r.types))
+	if _, err := io.ReadFull(from, were); err != nil {
+		return err
+	}
+	n, err := binary.ReadUvarint(from)
+	if err != nil {
+		return err
+	}
+	r.n, r.nulls = int(n), make([][]bool, len(r.types))
+	for c := range r.types {
+		r.texts[c].Reset()
+	}
+	var x cell
+	for i := range r.n {
+		for c, t := range r.types {
+			if err := readCell(from, &x); err != nil {
+				return err
+			}
+			if x.null {
+				if r.nulls[c] == nil {
+					r.nulls[c] = make([]bool, r.n)
+				}
+				r.nulls[c][i] = true
+			}
+			if r.words[c][i] = x.word; t == keytype.Text {
+				if x.null {
+					x.text = x.text[:0]
+				}
+				r.words[c][i] = r.texts[c].Add(x.text)
+			}
+		}
+	}
+	for c, t := range r.types {
+		t.Widen(keytype.Type(were[c]), r.words[c][:r.n])
+	}
+	return nil
+}
+
+// close removes the files.
+func (s *spill) close() {
+	for i := range s.files {
+		if f := s.files[i].File; f != nil {
+			removeFile(f)
+		}
+	}
+	*s = spill{}
+}
+
+// level has the groups of some rows, and the rows whose groups have no room.
+type level struct {
+	*grouping
+	*groupBy
+	left spill
+	some bool // there are such rows
+}
+
+func (q *grouping) newLevel() *level {
+	return &level{grouping: q, groupBy: newGroupBy(q.keys, q.asked)}
+}
+
+// add adds rows.
+func (l *level) add(r *rows) error {
+	all, seen := l.bytes()
+	full := all >= l.memory && l.len() > 0 // each level has some groups, so there is a last one
+	if full {
+		if seen > 2*l.memory {
+			return errManyDistinct
+		}
+		if r.left == nil {
+			r.left = make([]bool, cap(r.hashes))
+		}
+		clear(r.left)
+	}
+	l.groupBy.add(r, full)
+	if !full || !slices.Contains(r.left[:r.n], true) {
+		return nil
+	}
+	l.some = true
+	return l.left.add(r)
+}
