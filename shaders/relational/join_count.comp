@@ -13,7 +13,7 @@ const uint ANTI = 3u;
 
 layout(push_constant, std430) uniform Push {
     uvec2 lower;
-    uvec2 upper;    // may be counts
+    uvec2 upper;
     uvec2 counts;   // output
     Length length;  // left rows
     uint kind;

@@ -1,4 +1,4 @@
-// Writes the results of a join, or a window of them. Each lane writes one result, so that rows with many matches take no
+// Writes the results of a join, or a window of them. Each lane writes one result, so rows with many matches take no
 // longer than rows with few. It finds the row in `offsets`, which has the number of results before each row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -12,7 +12,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 offsets;      // one number of 64 bits per left row
     uvec2 total;        // the address of the number of all results, of 64 bits
     uvec2 lower;        // where the matches of each left row begin
-    uvec2 upper;        // the number of results of each left row
+    uvec2 upper;        // where they end
     uvec2 rights;       // the right row of each match
     uvec2 out_lefts;
     uvec2 out_rights;   // 0, or an output as well

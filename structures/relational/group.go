@@ -64,7 +64,8 @@ func Group[S, K, V structures.Number](ctx context.Context, r *Relational, keys [
 	}
 	g.Keys, g.Counts = numbersOf(all.keys, structures.KeyCode[K]()), all.counts
 	g.Sums = numbersOf(sums, structures.ValueCode[S, S]())
-	g.Mins, g.Maxs = numbersOf(all.mins, structures.ValueCode[V, V]()), numbersOf(all.maxs, structures.ValueCode[V, V]())
+	g.Mins = numbersOf(all.mins, structures.ValueCode[V, V]())
+	g.Maxs = numbersOf(all.maxs, structures.ValueCode[V, V]())
 	g.Means = all.means(ask, job.types.Type)
 	return g, nil
 }

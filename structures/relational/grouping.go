@@ -136,7 +136,9 @@ func (g grouping) memory(r *Relational, n int, base uint64) (m groupMemory) {
 	return m
 }
 
-func (r *Relational) groupPart(ctx context.Context, s *vk.Stream, g grouping, first, n int) (list groupList, err error) {
+// groupPart groups n rows from first on.
+func (r *Relational) groupPart(ctx context.Context, s *vk.Stream, g grouping, first, n int) (list groupList,
+	err error) {
 	b, err := vk.NewBuffer[uint32](r.d, int(g.memory(r, n, 0).end+3)/4)
 	if err != nil {
 		return list, err

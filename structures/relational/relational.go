@@ -57,7 +57,8 @@ func New(d *vk.Device, o Options) (*Relational, error) {
 	case o.MaxBytes == 0:
 		o.MaxBytes = int(max(leastBytes, min(usualBytes, d.Info().HeapBytes/4)))
 	case o.MaxBytes < leastBytes:
-		return nil, &vk.OptionError{Option: "MaxBytes", Reason: fmt.Sprintf("%d is less than %d", o.MaxBytes, leastBytes)}
+		return nil, &vk.OptionError{Option: "MaxBytes",
+			Reason: fmt.Sprintf("%d is less than %d", o.MaxBytes, leastBytes)}
 	}
 	switch {
 	case o.MaxResults == 0:
@@ -127,8 +128,8 @@ type OverflowError struct {
 }
 
 func (e *OverflowError) Error() string {
-	return fmt.Sprintf("the sum of group %d, key %v, is %v, which does not fit %s: choose a wider type of sums, or float64",
-		e.Group, e.Key, e.Sum, e.Type)
+	return fmt.Sprintf("the sum of group %d, key %v, is %v, which does not fit %s: choose a wider type of sums, or "+
+		"float64", e.Group, e.Key, e.Sum, e.Type)
 }
 
 // inside runs call with a stream of its own while r is open.

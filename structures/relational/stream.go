@@ -54,7 +54,7 @@ type groupSteps struct {
 }
 
 func (a GroupArgs) steps(r *Relational) (g groupSteps) {
-	parts := recording.Parts{Base: a.Scratch}
+	parts := partsOf(a.Scratch)
 	n := max(0, a.Length.N)
 	g.sort = primitives.SortArgs{Keys: a.Keys, Values: a.Values, OutKeys: parts.Take(n * a.Widths.Key.Bytes()),
 		Length: a.Length, Widths: a.Widths}
@@ -68,6 +68,12 @@ func (a GroupArgs) steps(r *Relational) (g groupSteps) {
 	g.sort.Scratch, g.reduce.Scratch = scratch, scratch
 	g.bytes = parts.Used
 	return g
+}
+
+// partsOf divides scratch memory. Without an address it measures; then, too, no part has the address 0, which stands
+// for an array that isn't there.
+func partsOf(scratch uint64) recording.Parts {
+	return recording.Parts{Base: max(scratch, recording.Align)}
 }
 
 func (a GroupArgs) layout(r *Relational, base uint64) uint64 {
