@@ -71,14 +71,14 @@ type joinMemory struct {
 	end  uint64
 }
 
-// window is the number of results for which even a short left side has room.
-const window = 1 << 20
+// window is the number of results for which even a short left side has room. Tests have it less.
+var window = 1 << 20
 
 // memory lays out the memory for all right rows and up to n left ones.
 func (j joining) memory(r *Relational, n int, base uint64) (m joinMemory) {
 	parts := recording.Parts{Base: base}
 	a := &m.args
-	a.Kind, a.Width, a.Capacity = j.kind, j.width, max(n, min(window, mostRows, r.maxBytes/32))
+	a.Kind, a.Width, a.Capacity = j.kind, j.width, max(n, min(window, r.maxBytes/32))
 	a.LeftLength, a.RightLength = primitives.Length{N: n}, primitives.Length{N: j.rights}
 	a.Lefts, a.Rights = parts.Take(n*j.width.Bytes()), parts.Take(j.rights*j.width.Bytes())
 	a.OutLefts, a.OutCount = parts.Take(4*a.Capacity), parts.Take(8)
@@ -127,13 +127,7 @@ func (r *Relational) joinPart(ctx context.Context, s *vk.Stream, j joining, a Jo
 	}
 	steps := a.steps(r) // the layout of the longest part
 	steps.shorten(n)
-	err := recording.Run(s, func() error {
-		if err := r.recordCount(s, steps); err != nil {
-			return err
-		}
-		return r.recordWrite(s, steps, 0)
-	})
-	if err != nil {
+	if err := recording.Run(s, func() error { return r.recordCount(s, steps) }); err != nil {
 		return err
 	}
 	count := make([]uint64, 1)
@@ -147,12 +141,11 @@ func (r *Relational) joinPart(ctx context.Context, s *vk.Stream, j joining, a Jo
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if at > 0 {
-			if err := recording.Run(s, func() error { return r.recordWrite(s, steps, at) }); err != nil {
-				return err
-			}
+		steps.args.Capacity = int(min(count[0]-at, uint64(a.Capacity)))
+		if err := recording.Run(s, func() error { return r.recordWrite(s, steps, at) }); err != nil {
+			return err
 		}
-		if err := all.read(ctx, b, a, int(min(count[0]-at, uint64(a.Capacity))), first); err != nil {
+		if err := all.read(ctx, b, a, steps.args.Capacity, first); err != nil {
 			return err
 		}
 	}

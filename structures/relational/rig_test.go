@@ -16,11 +16,12 @@ func open(t *testing.T, o Options) *Relational {
 	return r
 }
 
-// inParts makes calls divide their rows into parts of at most n until the end of the test.
+// inParts makes calls divide their rows into parts of at most n, and their results into ten times as many, until the
+// end of the test.
 func inParts(t *testing.T, n int) {
-	usual := mostRows
-	mostRows = n
-	t.Cleanup(func() { mostRows = usual })
+	rows, results := mostRows, window
+	mostRows, window = n, 10*n
+	t.Cleanup(func() { mostRows, window = rows, results })
 }
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 8)) }
