@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -153,6 +154,7 @@ func testGroups[S, K, V structures.Number](t *testing.T) {
 }
 
 func TestGroup(t *testing.T) {
+	pass.OneLavapipe(t, "the kernels are those of primitives, whose tests run at all widths")
 	t.Run("uint32, uint32", testGroups[uint64, uint32, uint32])
 	t.Run("int64, int32", testGroups[int64, int64, int32])
 	t.Run("int32, uint64", testGroups[uint64, int32, uint64])
@@ -163,6 +165,7 @@ func TestGroup(t *testing.T) {
 
 // Sums that fit their type by a hair, and that don't by one.
 func TestGroupOverflow(t *testing.T) {
+	pass.OneWidth(t, "the host converts and merges what the kernels of primitives return")
 	eachSize(t, func(t *testing.T, r *Relational) {
 		testOverflow[uint64](t, r, []uint64{math.MaxUint64 - 1, 1}, 1)
 		testOverflow[int64](t, r, []int64{math.MaxInt64 - 5, 5}, 1)
@@ -243,6 +246,7 @@ func TestGroupSpecialFloats(t *testing.T) {
 
 // What isn't asked for is nil, and what is asked for is the same alone.
 func TestGroupAsks(t *testing.T) {
+	pass.OneWidth(t, "the host converts and merges what the kernels of primitives return")
 	eachSize(t, func(t *testing.T, r *Relational) {
 		keys, values := keysBelow[uint32](3, 1000, 50), valuesAnywhere[int32](3, 1000)
 		all, err := Group[int64](t.Context(), r, keys, values, everything)
@@ -273,6 +277,7 @@ func TestGroupAsks(t *testing.T) {
 }
 
 func TestGroupRefuses(t *testing.T) {
+	pass.OneWidth(t, "the host converts and merges what the kernels of primitives return")
 	r := open(t, Options{})
 	ctx := t.Context()
 	var length *structures.LengthError
@@ -297,6 +302,7 @@ func TestGroupRefuses(t *testing.T) {
 
 // The bound of MaxBytes holds: rows are divided by it, and the device holds no more.
 func TestMaxBytes(t *testing.T) {
+	pass.OneWidth(t, "the host converts and merges what the kernels of primitives return")
 	r := open(t, Options{MaxBytes: leastBytes})
 	g := grouping{n: 1 << 22, types: typesOf[uint64, uint64](), ask: everything}
 	rows := g.rowsOf(r)
@@ -306,6 +312,7 @@ func TestMaxBytes(t *testing.T) {
 }
 
 func TestGroupEnds(t *testing.T) {
+	pass.OneWidth(t, "the host converts and merges what the kernels of primitives return")
 	ctx := t.Context()
 	ended, end := context.WithCancel(ctx)
 	end()
