@@ -38,6 +38,7 @@ func TestPrepare(t *testing.T) {
 	const n = 1 << 14
 	zeros := testdevice.Upload(t, d, make([]uint32, 2*n)).Address()
 	out, more := testdevice.Room[uint32](t, d, 2*n).Address(), testdevice.Room[uint32](t, d, n).Address()
+	least := testdevice.Room[uint32](t, d, n).Address()
 	length, run := Length{N: n}, Run{Keys: zeros, Length: Length{N: n}}
 	for _, form := range []Form{SinglePass, MultiPass} {
 		p := New(d, Options{Form: form})
@@ -51,6 +52,7 @@ func TestPrepare(t *testing.T) {
 			MergeArgs{A: run, B: run, OutKeys: out},
 			CompactArgs{Keys: zeros, Flags: zeros, OutKeys: out, Length: length},
 			RunLengthArgs{Keys: zeros, OutKeys: out, OutCounts: more, Length: length},
+			ReduceByKeyArgs{Keys: zeros, Values: zeros, OutKeys: out, OutCounts: more, OutMins: least, Length: length},
 			BoundsArgs{Keys: zeros, Length: length, Queries: zeros, Count: length, Out: out},
 			HistogramArgs{Keys: zeros, Out: out, Bits: 8, Length: length},
 		}
@@ -86,6 +88,9 @@ func TestPrepare(t *testing.T) {
 			case RunLengthArgs:
 				a.Scratch = scratch
 				err = p.RunLength(s, a)
+			case ReduceByKeyArgs:
+				a.Scratch = scratch
+				err = p.ReduceByKey(s, a)
 			case BoundsArgs:
 				a.Scratch = scratch
 				err = p.Bounds(s, a)

@@ -1,6 +1,6 @@
 // Package primitives has bulk operations on arrays in device memory: radix sort, top k, partition, scan, reduction,
-// merge, segmented sort, compaction, run-length encoding, bounds, histograms and the encoding of keys. Ordered
-// structures are made of them. Arrays have numbers of 32 bits, or of 64 bits if an operation has a Width.
+// reduction by key, merge, segmented sort, compaction, run-length encoding, bounds, histograms and the encoding of
+// keys. Ordered structures are made of them. Arrays have numbers of 32 bits, or of 64 bits if an operation has a Width.
 //
 // An operation is recorded into a vk.Stream. It does not wait and allocates nothing: arrays are given by device
 // addresses, and the caller provides scratch memory. Primitives.Scratch returns how many bytes. Arrays are
@@ -136,7 +136,9 @@ func (p *Primitives) Scratch(of Operation) int {
 	case CompactArgs:
 		return 4 * compactShape.chunks
 	case RunLengthArgs:
-		return 8 * runLengthShape.chunks
+		return runLengthScratch(runLengthShape)
+	case ReduceByKeyArgs:
+		return reduceByKeyScratch()
 	case BoundsArgs:
 		return p.boundsScratch(a.Length.N, a.Count.N, a.Width)
 	}

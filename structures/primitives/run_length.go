@@ -30,19 +30,25 @@ type runLengthCountPush struct {
 	Length              length
 }
 
-func (a RunLengthArgs) kernel() recording.Spec[runLengthPush] {
-	return recording.Of[runLengthPush](recording.OfKeys("primitives/run_length", a.Width), runLengthShape.workgroup,
-		runLengthShape.constant())
+func (a RunLengthArgs) kernel(shape shape) recording.Spec[runLengthPush] {
+	return recording.Of[runLengthPush](recording.OfKeys("primitives/run_length", a.Width), shape.workgroup,
+		shape.constant())
 }
 
-func (a RunLengthArgs) countKernel() recording.Spec[runLengthCountPush] {
+func (a RunLengthArgs) countKernel(shape shape) recording.Spec[runLengthCountPush] {
 	return recording.Of[runLengthCountPush](recording.OfKeys("primitives/run_length_count", a.Width),
-		runLengthShape.workgroup, runLengthShape.constant())
+		shape.workgroup, shape.constant())
 }
 
-func (a RunLengthArgs) kernels(*Primitives) recording.Table {
-	return recording.Table{a.kernel(), a.countKernel()}
+func (a RunLengthArgs) kernels(*Primitives) recording.Table { return a.kernelsOf(runLengthShape) }
+
+func (a RunLengthArgs) kernelsOf(shape shape) recording.Table {
+	return recording.Table{a.kernel(shape), a.countKernel(shape)}
 }
+
+// runLengthScratch returns the bytes of scratch memory: for each chunk its number of runs, and then for each the
+// beginning of its last run.
+func runLengthScratch(shape shape) int { return 8 * shape.chunks }
 
 // RunLength records the run-length encoding of an array: the key and the length of each run of equal adjacent keys, in
 // their order. The outputs must have room for the greatest possible number of runs, at most Length. RunLength has one
@@ -50,10 +56,10 @@ func (a RunLengthArgs) kernels(*Primitives) recording.Table {
 //
 // Errors: *structures.CountError, *vk.OptionError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {
-	return p.whole(s, func() error { return p.runLength(s, a) })
+	return p.whole(s, func() error { return p.runLength(s, a, runLengthShape) })
 }
 
-func (p *Primitives) runLength(s *vk.Stream, a RunLengthArgs) error {
+func (p *Primitives) runLength(s *vk.Stream, a RunLengthArgs, shape shape) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
@@ -64,14 +70,14 @@ func (p *Primitives) runLength(s *vk.Stream, a RunLengthArgs) error {
 	if n > 0 && (a.Keys == 0 || a.OutKeys == 0 || a.OutCounts == 0 || a.Scratch == 0) {
 		return ErrNoMemory
 	}
-	chunks := runLengthShape.chunksOf(n, a.Width)
-	k, err := a.kernel().Kernel(p.kernels, s)
+	chunks := shape.chunksOf(n, a.Width)
+	k, err := a.kernel(shape).Kernel(p.kernels, s)
 	if err != nil {
 		return err
 	}
-	lasts := a.Scratch + 4*uint64(runLengthShape.chunks)
+	lasts := a.Scratch + 4*uint64(shape.chunks)
 	if chunks > 1 {
-		count, err := a.countKernel().Kernel(p.kernels, s)
+		count, err := a.countKernel(shape).Kernel(p.kernels, s)
 		if err != nil {
 			return err
 		}

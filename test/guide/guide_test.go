@@ -17,6 +17,7 @@ import (
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
 	"github.com/vkds/vkds/structures/keys"
+	"github.com/vkds/vkds/structures/relational"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
@@ -60,6 +61,26 @@ func Example_sumByKey() {
 		return err
 	})
 	// Output: map[7:500 8:100]
+}
+
+// statistics returns the sum, the greatest and the mean amount of each customer.
+func statistics(ctx context.Context, d *vk.Device, customers []uint32, cents []int64) (
+	relational.Groups[uint32, int64, int64], error) {
+	r, err := relational.New(d, relational.Options{})
+	if err != nil {
+		return relational.Groups[uint32, int64, int64]{}, err
+	}
+	defer r.Close()
+	return relational.Group[int64](ctx, r, customers, cents, relational.Sums|relational.Maxs|relational.Means)
+}
+
+func Example_statistics() {
+	on(func(ctx context.Context, d *vk.Device) error {
+		g, err := statistics(ctx, d, []uint32{7, 8, 7, 7}, []int64{250, 100, -50, 400})
+		fmt.Println(g.Keys, g.Counts, g.Sums, g.Maxs, g.Means)
+		return err
+	})
+	// Output: [7 8] [3 1] [600 100] [400 100] [200 100]
 }
 
 // top returns the k customers with the greatest sums.
@@ -126,6 +147,25 @@ func Example_join() {
 		return err
 	})
 	// Output: [0 0 1] [2 3 0]
+}
+
+// leftJoin is join with the left rows that have no match, too.
+func leftJoin(ctx context.Context, d *vk.Device, leftKeys, rightKeys []uint64) (left, right []int32, err error) {
+	r, err := relational.New(d, relational.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	return relational.Join(ctx, r, leftKeys, rightKeys, relational.Left)
+}
+
+func Example_leftJoin() {
+	on(func(ctx context.Context, d *vk.Device) error {
+		left, right, err := leftJoin(ctx, d, []uint64{5, 9, 6}, []uint64{6, 5, 5})
+		fmt.Println(left, right)
+		return err
+	})
+	// Output: [0 0 1 2] [1 2 -1 0]
 }
 
 // lookUp finds the values of those keys that are in an index. Most keys are not, and the filter, which has all keys of

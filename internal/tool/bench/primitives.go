@@ -1,9 +1,14 @@
 package bench
 
 import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"sort"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/structures/relational"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -114,6 +119,65 @@ func (s *session) reduce() {
 		if got := s.downloadNumbers(out, 1); got.at(0) != got.modulo(want.Load()) {
 			s.fail("%d instead of %d", got.at(0), got.modulo(want.Load()))
 		}
+	})
+}
+
+// reduceByKey sums n numbers, in runs of about the same length, by so many keys.
+func (s *session) reduceByKey(keys int) {
+	keys = max(1, min(keys, s.n))
+	keyOf := func(i int) int { return int(uint64(i) * uint64(keys) / uint64(s.n)) }
+	in := s.elements(fmt.Sprint("runs of ", keys), func(i int) uint32 { return uint32(keyOf(i)) })
+	values, out, counts := s.elements("words", s.space.key), s.roomFor("out", s.n), s.room("counts", s.n)
+	sumWords := primitives.Unsigned.SumBytes(s.width) / 4
+	sums, runs := s.room("sums", sumWords*s.n), s.room("count", 1)
+	a := primitives.ReduceByKeyArgs{Keys: in.Address(), Values: values.Address(), OutKeys: out.Address(),
+		OutCounts: counts.Address(), OutSums: sums.Address(), OutRuns: runs.Address(), Length: s.length(),
+		Widths: s.widths()}
+	a.Scratch = s.scratch(s.bulk().Scratch(a))
+	s.time(8<<s.width, func() error { return s.bulk().ReduceByKey(s.stream, a) }, func() {
+		s.checkWords("number of runs", runs, 1, func(int) uint32 { return uint32(keys) })
+		got := s.download(sums, sumWords*keys)
+		parallel(keys, func(first, end int) {
+			i := sort.Search(s.n, func(i int) bool { return keyOf(i) >= first })
+			for key := first; key < end; key++ {
+				var low, high, carry uint64
+				for ; i < s.n && keyOf(i) == key; i++ {
+					low, carry = bits.Add64(low, s.element(s.space.key(i)), 0)
+					high += carry
+				}
+				sum := [...]uint32{uint32(low), uint32(low >> 32), uint32(high), uint32(high >> 32)}
+				if words := got[sumWords*key:][:sumWords]; !slices.Equal(words, sum[:sumWords]) {
+					s.fail("the sum of key %d is %#x instead of %#x", key, words, sum[:sumWords])
+				}
+			}
+		})
+	})
+}
+
+// join joins keys with the same ones in another order.
+func (s *session) join() {
+	r, err := relational.New(s.d, relational.Options{})
+	if err != nil {
+		s.fail("%v", err)
+	}
+	defer r.Close()
+	left := s.elements("words", s.space.key)
+	right := s.elements("words in another order", func(i int) uint32 { return s.space.key(s.order.at(i)) })
+	lefts, rights, count := s.room("left rows", s.n), s.room("right rows", s.n), s.room("results", 2)
+	l := s.length()
+	a := relational.JoinArgs{Lefts: left.Address(), Rights: right.Address(), LeftLength: l, RightLength: l,
+		Width: s.width, OutLefts: lefts.Address(), OutRights: rights.Address(), Capacity: s.n,
+		OutCount: count.Address()}
+	a.Scratch = s.scratch(r.Scratch(a))
+	s.time(8<<s.width, func() error { return r.On(s.stream).Join(a) }, func() {
+		s.checkWords("number of results", count, 2, func(i int) uint32 { return []uint32{uint32(s.n), 0}[i] })
+		s.checkWords("left row", lefts, s.n, func(i int) uint32 { return uint32(i) })
+		found := s.download(rights, s.n)
+		each(s.n, func(i int) {
+			if row := int(found[i]); row >= s.n || s.order.at(row) != i {
+				s.fail("left row %d is joined with right row %d", i, row)
+			}
+		})
 	})
 }
 
