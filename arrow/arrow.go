@@ -1,17 +1,17 @@
-// Package vkarrow moves keys and values between Arrow record batches and vkds's dictionaries. It is a module of its own,
-// so that programs without Arrow don't depend on it.
+// Package vkarrow moves keys and values between Arrow record batches and the dictionaries of vkds. It is a module of its
+// own, so that programs without Arrow don't depend on it.
 //
-// Columns are used where they are, without a copy. A column has numbers of type T if T is, or is named for, the Go type
-// of the column's numbers: uint32 for Uint32, int64 for Int64, float64 for Float64, and so on. Times, dates and durations
-// are integers: int32 for Date32 and Time32, int64 for Timestamp, Date64, Time64 and Duration. The unit is the column's.
+// Columns are used where they are, without a copy. The Go type must be that of the column's numbers, or a named type of
+// it: uint32 for Uint32, int64 for Int64, float64 for Float64, and so on. Times, dates and durations are integers: int32
+// for Date32 and Time32, int64 for Timestamp, Date64, Time64 and Duration. Their unit is the column's.
 package vkarrow
 
 import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -183,8 +183,9 @@ func Lookup[K, V structures.Number](ctx context.Context, in structures.Dictionar
 	defer answers.Release()
 	schema := rows.Schema()
 	metadata := schema.Metadata()
-	fields := append(schema.Fields(), arrow.Field{Name: as, Type: answers.DataType(), Nullable: true})
-	return array.NewRecordBatch(arrow.NewSchema(fields, &metadata), append(rows.Columns(), answers), rows.NumRows()), nil
+	fields := append(slices.Clone(schema.Fields()), arrow.Field{Name: as, Type: answers.DataType(), Nullable: true})
+	columns := append(slices.Clone(rows.Columns()), answers)
+	return array.NewRecordBatch(arrow.NewSchema(fields, &metadata), columns, rows.NumRows()), nil
 }
 
 // Batches returns all pairs of a dictionary as record batches of two columns. A batch is released when the next one
@@ -213,7 +214,7 @@ func yieldPairs[K, V structures.Number](schema *arrow.Schema, pairs structures.P
 	defer keys.Release()
 	values, _ := Column(append([]V(nil), pairs.Values...), nil)
 	defer values.Release()
-	rows := array.NewRecordBatch(schema, []arrow.Array{keys, values}, int64(min(len(pairs.Keys), math.MaxInt32)))
+	rows := array.NewRecordBatch(schema, []arrow.Array{keys, values}, int64(len(pairs.Keys)))
 	defer rows.Release()
 	return yield(rows, nil)
 }

@@ -310,7 +310,8 @@ func TestGroupWidensWithoutValues(t *testing.T) {
 	rowsAtATime = 2
 	path := filepath.Join(t.TempDir(), "t.csv")
 	require.NoError(t, os.WriteFile(path, []byte("a,x\n1,NA\n2,5\n1,-2\n1,-3\n"), 0o666))
-	assert.Equal(t, "a,max(x),min(x)\n1,-2,-3\n2,5,5\n", do(t, 0, "group", path, "--by", "a", "--max", "x", "--min", "x"))
+	assert.Equal(t, "a,max(x),min(x)\n1,-2,-3\n2,5,5\n",
+		do(t, 0, "group", path, "--by", "a", "--max", "x", "--min", "x"))
 	assert.Contains(t, do(t, 2, "group", path, "--by", "a", "--distinct", "x", "--memory", "1"),
 		"need more than twice --memory")
 }

@@ -41,7 +41,7 @@ func shares(t *testing.T, rows []string, n int) (paths []string) {
 	return paths
 }
 
-// Four processes have the parts of a job, by --partition or by files, and the answers are merged to that of one process.
+// Four processes have the parts of a job, by --partition or by files. The answers are merged to that of one process.
 func TestFourProcesses(t *testing.T) {
 	rows := soldRows(2000)
 	whole := write(t, "all.csv", soldHeader+strings.Join(rows, "\n")+"\n")

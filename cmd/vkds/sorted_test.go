@@ -38,7 +38,8 @@ func TestSort(t *testing.T) {
 		return strings.TrimPrefix(out, "1\n")
 	}())
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
-	assert.Contains(t, refusal(t, "", "sort", path, "--by", "id", "--memory", "1"), "a temporary file is needed, because the rows need more than --memory: ")
+	assert.Contains(t, refusal(t, "", "sort", path, "--by", "id", "--memory", "1"),
+		"a temporary file is needed, because the rows need more than --memory: ")
 }
 
 func TestDistinct(t *testing.T) {
