@@ -1,9 +1,9 @@
-// Package vkarrow moves keys and values between Arrow record batches and the dictionaries of vkds. It is a module of its
-// own, so that programs without Arrow don't depend on it.
+// Package vkarrow moves keys and values between Arrow record batches and the dictionaries of vkds. It is a module of
+// its own, so that programs without Arrow don't depend on it.
 //
 // Columns are used where they are, without a copy. The Go type must be that of the column's numbers, or a named type of
-// it: uint32 for Uint32, int64 for Int64, float64 for Float64, and so on. Times, dates and durations are integers: int32
-// for Date32 and Time32, int64 for Timestamp, Date64, Time64 and Duration. Their unit is the column's.
+// it: uint32 for Uint32, int64 for Int64, float64 for Float64, and so on. Times, dates and durations are integers:
+// int32 for Date32 and Time32, int64 for Timestamp, Date64, Time64 and Duration. Their unit is the column's.
 package vkarrow
 
 import (
