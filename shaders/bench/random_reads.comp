@@ -21,5 +21,6 @@ void main() {
         sum = both.x ^ both.y ^ both.z ^ both.w;
     }
     sum = subgroupXor(sum);
-    if (gl_SubgroupInvocationID == 0u) plain_store(address_at(sums, i / gl_SubgroupSize, 2u), sum);
+    // A large dispatch has more invocations than reads.
+    if (i < count && gl_SubgroupInvocationID == 0u) plain_store(address_at(sums, i / gl_SubgroupSize, 2u), sum);
 }
