@@ -3,6 +3,8 @@ package input
 import (
 	"bytes"
 	"io"
+	"slices"
+	"sync"
 
 	"github.com/vkds/vkds/internal/tool/blocks"
 	"github.com/vkds/vkds/internal/tool/keytype"
@@ -117,22 +119,41 @@ func (d *delimited) takePlain(columns [][]uint64, n int) int {
 	return rows
 }
 
-// takeTexts adds the texts of that many rows to their arenas, or of fewer if the arenas are full.
+// takeTexts adds the texts of that many rows to their arenas, or of fewer if the arenas are full, and returns their
+// number. It works on all columns at the same time.
 func (d *delimited) takeTexts(columns [][]uint64, n, rows int) int {
-	a, text := &d.ahead, d.ahead.blocks.Now().Text
+	taken := slices.Repeat([]int{rows}, len(d.columns))
+	var texts []int
+	for c, column := range d.columns {
+		if column.Type == keytype.Text {
+			texts = append(texts, c)
+		}
+	}
+	var wait sync.WaitGroup
+	for _, c := range texts {
+		if take := func() { taken[c] = d.takeColumn(c, columns[c][n:], rows) }; rows < 1024 || len(texts) == 1 {
+			take()
+		} else {
+			wait.Go(take)
+		}
+	}
+	wait.Wait()
+	rows = slices.Min(taken)
+	for _, c := range texts {
+		if taken[c] > rows { // another column's arena was full before
+			d.columns[c].texts.Truncate(n + rows)
+		}
+	}
+	return rows
+}
+
+// takeColumn is takeTexts for one column.
+func (d *delimited) takeColumn(c int, words []uint64, rows int) int {
+	text, arena := d.ahead.blocks.Now().Text, d.columns[c].texts
+	starts := d.ahead.rows.columns[c].starts[2*d.ahead.row:]
 	for i := range rows {
-		some := false
-		for c, column := range d.columns {
-			if column.Type == keytype.Text {
-				at := a.rows.columns[c].starts[2*(a.row+i):]
-				columns[c][n+i] = column.texts.Add(text[at[0]:at[1]])
-				some = true
-			}
-		}
-		if !some {
-			return rows
-		}
-		if full(d.columns) {
+		words[i] = arena.Add(text[starts[2*i]:starts[2*i+1]])
+		if arena.Full() {
 			return i + 1
 		}
 	}

@@ -134,3 +134,32 @@ func readAllOf(in io.Reader, o Options, size int) (all []string) {
 	}
 	return all
 }
+
+// Several columns of text are filled at the same time. When one of them has enough for a Read, all have the same rows.
+func TestTextsOfOneRead(t *testing.T) {
+	const rows = 50_000
+	var text strings.Builder
+	pad := strings.Repeat("p", 2000)
+	for i := range rows {
+		fmt.Fprintf(&text, "a%d,%s%d,c%d\n", i, pad, i, i)
+	}
+	r, err := newReader("f", strings.NewReader(text.String()), Options{Format: CSV, Delimiter: ',', Header: Absent,
+		Columns: []Column{{Name: "1", Type: keytype.Text}}, Verbatim: []string{"2", "3"}})
+	require.NoError(t, err)
+	columns := [][]uint64{make([]uint64, rows), make([]uint64, rows), make([]uint64, rows)}
+	read, reads := 0, 0
+	for read < rows {
+		n, err := r.Read(columns...)
+		require.NoError(t, err)
+		for i := range n {
+			for c, want := range []string{"a", pad, "c"} {
+				require.Equal(t, want+fmt.Sprint(read+i), string(r.Texts()[c].At(columns[c][i])))
+			}
+		}
+		for _, texts := range r.Texts() {
+			require.Equal(t, n, texts.Len())
+		}
+		read, reads = read+n, reads+1
+	}
+	require.Equal(t, 2, reads)
+}
