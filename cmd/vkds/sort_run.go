@@ -23,6 +23,14 @@ type sortRun struct {
 	nulls [][]bool // nil for a column without nulls
 	texts []*keytype.Arena
 	lines *keytype.Arena
+
+	shares []formatted // of the rows that are being added, one a core
+}
+
+// formatted are some lines.
+type formatted struct {
+	row
+	ends []int
 }
 
 func newSortRun(columns int) *sortRun {
@@ -83,25 +91,23 @@ func (u *sortRun) addLines(r *rows, members []string) {
 
 // format adds n lines, which are written on all cores.
 func (u *sortRun) format(n int, members []string, write func(out *row, i int)) {
-	type formatted struct {
-		text []byte
-		ends []int
+	if u.shares == nil {
+		u.shares = make([]formatted, runtime.GOMAXPROCS(0))
 	}
-	shares := make([]formatted, runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
-	for k := range shares {
+	for k := range u.shares {
 		wait.Go(func() {
-			out := row{members: members}
-			for i := k * n / len(shares); i < (k+1)*n/len(shares); i++ {
+			out := &u.shares[k]
+			out.text, out.ends, out.members = out.text[:0], out.ends[:0], members
+			for i := k * n / len(u.shares); i < (k+1)*n/len(u.shares); i++ {
 				out.cells = 0
-				write(&out, i)
-				shares[k].ends = append(shares[k].ends, len(out.text))
+				write(&out.row, i)
+				out.ends = append(out.ends, len(out.text))
 			}
-			shares[k].text = out.text
 		})
 	}
 	wait.Wait()
-	for _, share := range shares {
+	for _, share := range u.shares {
 		begin := 0
 		for _, end := range share.ends {
 			u.lines.Add(share.text[begin:end])
