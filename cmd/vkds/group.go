@@ -256,7 +256,7 @@ func (q *grouping) print(ctx context.Context, a *answer) error {
 		return q.runs.print(ctx, a)
 	}
 	return a.rows(len(q.best), func(out *row, i int) {
-		out.text = append(out.text, q.best[i].lines.At(q.best[i].row)...)
+		out.text = append(out.text, q.best[i].lines.at(q.best[i].row)...)
 	})
 }
 

@@ -52,6 +52,8 @@ func readCell(from *bufio.Reader, x *cell) error {
 		return err
 	}
 	switch x.null = kind == cellNull; kind {
+	case cellNull:
+		x.word = 0 // Widen expects a word of the type
 	case cellText:
 		x.text, err = readBytes(from, x.text)
 	case cellWord:
@@ -117,7 +119,7 @@ func (u *sortRun) spill(ctx context.Context, order rowOrder) (f runFile, err err
 			for c := range cells {
 				cells[c] = u.cell(c, i)
 			}
-			if err := add(cells, u.lines.At(i)); err != nil {
+			if err := add(cells, u.lines.at(i)); err != nil {
 				return err
 			}
 		}
@@ -170,7 +172,7 @@ func (u *sortRun) source(order rowOrder) *runSource {
 		for c := range s.cells {
 			s.cells[c] = u.cell(c, numbers[0])
 		}
-		s.line, numbers = u.lines.At(numbers[0]), numbers[1:]
+		s.line, numbers = u.lines.at(numbers[0]), numbers[1:]
 		return true, nil
 	}
 	return s
@@ -216,7 +218,7 @@ var mostRunFiles = 128
 
 // spill moves the run in memory to a file.
 func (s *sortedRuns) spill(ctx context.Context) error {
-	if s.last.lines.Len() == 0 {
+	if s.last.lines.starts == nil {
 		return nil
 	}
 	file, err := s.last.spill(ctx, s.order)
@@ -285,7 +287,7 @@ func (s *sortedRuns) print(ctx context.Context, a *answer) error {
 	if len(s.files) == 0 {
 		lines := s.last.sorted(s.order)
 		return a.rows(len(lines), func(out *row, i int) {
-			out.text = append(out.text, s.last.lines.At(lines[i])...)
+			out.text = append(out.text, s.last.lines.at(lines[i])...)
 		})
 	}
 	types := s.last.types

@@ -22,19 +22,31 @@ type sortRun struct {
 	words [][]uint64
 	nulls [][]bool // nil for a column without nulls
 	texts []*keytype.Arena
-	lines *keytype.Arena
-
-	shares []formatted // of the rows that are being added, one a core
+	lines lines
 }
 
-// formatted are some lines.
-type formatted struct {
-	row
-	ends []int
+// lines are texts that are made on all cores, each in blocks of its own.
+type lines struct {
+	blocks [][]byte
+	starts []uint64 // of each line: its block, and in the lower blockBits its place there
+	bytes  int      // of all blocks
+}
+
+const blockBits = 40
+
+// at returns a line. It is valid as long as lines is.
+func (l *lines) at(i uint64) []byte {
+	start := l.starts[i]
+	block := l.blocks[start>>blockBits]
+	end := uint64(len(block))
+	if next := i + 1; next < uint64(len(l.starts)) && l.starts[next]>>blockBits == start>>blockBits {
+		end = l.starts[next] & (1<<blockBits - 1)
+	}
+	return block[start&(1<<blockBits-1) : end]
 }
 
 func newSortRun(columns int) *sortRun {
-	u := &sortRun{words: make([][]uint64, columns), nulls: make([][]bool, columns), lines: &keytype.Arena{}}
+	u := &sortRun{words: make([][]uint64, columns), nulls: make([][]bool, columns)}
 	for range columns {
 		u.texts = append(u.texts, &keytype.Arena{})
 	}
@@ -44,7 +56,7 @@ func newSortRun(columns int) *sortRun {
 // bytes returns about how much memory the rows need, and will need when they are sorted.
 func (u *sortRun) bytes() uint64 {
 	const perRow = 8 + 4*8 // where the line is; the order, and what the sorter needs
-	all := u.lines.Bytes() + u.lines.Len()*perRow
+	all := u.lines.bytes + len(u.lines.starts)*perRow
 	for c := range u.words {
 		all += 8*len(u.words[c]) + len(u.nulls[c]) + u.texts[c].Bytes() + 8*u.texts[c].Len()
 	}
@@ -53,7 +65,7 @@ func (u *sortRun) bytes() uint64 {
 
 // add adds rows. members are those of an answer in JSON.
 func (u *sortRun) add(r *rows, members []string) {
-	before := u.lines.Len()
+	before := len(u.lines.starts)
 	for c := range u.words {
 		if u.types != nil {
 			r.types[c].Widen(u.types[c], u.words[c])
@@ -91,34 +103,36 @@ func (u *sortRun) addLines(r *rows, members []string) {
 
 // format adds n lines, which are written on all cores.
 func (u *sortRun) format(n int, members []string, write func(out *row, i int)) {
-	if u.shares == nil {
-		u.shares = make([]formatted, runtime.GOMAXPROCS(0))
+	l, shares := &u.lines, runtime.GOMAXPROCS(0)
+	before, first := len(l.starts), len(l.blocks)
+	l.starts = slices.Grow(l.starts, n)[:before+n]
+	l.blocks = append(l.blocks, make([][]byte, shares)...)
+	expected := 64 // bytes a line
+	if before > 0 {
+		expected = l.bytes/before + 1
 	}
 	var wait sync.WaitGroup
-	for k := range u.shares {
+	for k := range shares {
 		wait.Go(func() {
-			out := &u.shares[k]
-			out.text, out.ends, out.members = out.text[:0], out.ends[:0], members
-			for i := k * n / len(u.shares); i < (k+1)*n/len(u.shares); i++ {
+			begin, end := k*n/shares, (k+1)*n/shares
+			out := row{members: members, text: make([]byte, 0, expected*(end-begin))}
+			for i := begin; i < end; i++ {
+				l.starts[before+i] = uint64(first+k)<<blockBits | uint64(len(out.text))
 				out.cells = 0
-				write(&out.row, i)
-				out.ends = append(out.ends, len(out.text))
+				write(&out, i)
 			}
+			l.blocks[first+k] = out.text
 		})
 	}
 	wait.Wait()
-	for _, share := range u.shares {
-		begin := 0
-		for _, end := range share.ends {
-			u.lines.Add(share.text[begin:end])
-			begin = end
-		}
+	for _, block := range l.blocks[first:] {
+		l.bytes += cap(block)
 	}
 }
 
 // sorted returns the numbers of the rows in their order.
 func (u *sortRun) sorted(order rowOrder) []uint64 {
-	all := make([]uint64, u.lines.Len())
+	all := make([]uint64, len(u.lines.starts))
 	for i := range all {
 		all[i] = uint64(i)
 	}
