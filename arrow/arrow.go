@@ -31,13 +31,16 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("a column of type %s does not hold values of type %s", e.Column, e.Type)
 }
 
-// ColumnError says that a record batch has no column of a name, or several.
+// ColumnError says that a record batch has no column of a name, or several, or one already that is to be added.
 type ColumnError struct {
 	Name    string
 	Columns int // that have the name
 }
 
 func (e *ColumnError) Error() string {
+	if e.Columns == 1 {
+		return fmt.Sprintf("the record batch has a column with the name %q already", e.Name)
+	}
 	return fmt.Sprintf("the record batch has %d columns with the name %q", e.Columns, e.Name)
 }
 
@@ -161,13 +164,16 @@ func Insert[K, V structures.Number](ctx context.Context, into structures.Diction
 }
 
 // Lookup returns a record batch with one more column, which is called as: the value of each row's key in a dictionary,
-// null if the dictionary does not have the key, or if the key is null. Release the result. Errors: *ColumnError,
-// *TypeError, and those of FindInto.
+// null if the dictionary does not have the key, or if the key is null. Release the result. Errors: *ColumnError, also
+// if there is a column called as already, *TypeError, and those of FindInto.
 func Lookup[K, V structures.Number](ctx context.Context, in structures.Dictionary[K, V], rows arrow.RecordBatch,
 	key, as string) (arrow.RecordBatch, error) {
 	column, keys, err := columnOf[K](rows, key)
 	if err != nil {
 		return nil, err
+	}
+	if n := len(rows.Schema().FieldIndices(as)); n > 0 {
+		return nil, &ColumnError{as, n}
 	}
 	values, found := make([]V, len(keys)), make([]bool, len(keys))
 	if err := in.FindInto(ctx, keys, values, found); err != nil {

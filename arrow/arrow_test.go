@@ -154,6 +154,8 @@ func TestErrors(t *testing.T) {
 	require.EqualError(t, err, `the record batch has 0 columns with the name "cost"`)
 	_, err = vkarrow.Lookup(t.Context(), m, rows, "price", "x")
 	require.EqualError(t, err, "a column of type float32 does not hold values of type int64")
+	_, err = vkarrow.Lookup(t.Context(), m, rows, "id", "price")
+	require.EqualError(t, err, `the record batch has a column with the name "price" already`)
 	_, err = vkarrow.Insert(t.Context(), m, rows, "id", "id")
 	require.EqualError(t, err, "a column of type int64 does not hold values of type float32")
 	ended, end := context.WithCancel(t.Context())

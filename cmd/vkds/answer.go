@@ -212,9 +212,14 @@ func (r *row) numberIf(n uint64, there bool) {
 	}
 }
 
-// fraction is number for a finite float, with as few digits as tell it from others.
+// fraction is number for a float, with as few digits as tell it from others. JSON has no numbers for those that are not
+// finite, which are strings there.
 func (r *row) fraction(x float64, bits int) {
 	r.between()
+	if quoted := r.members != nil && (math.IsInf(x, 0) || math.IsNaN(x)); quoted {
+		r.text = append(keytype.AppendFloat(append(r.text, '"'), x, bits), '"')
+		return
+	}
 	r.text = keytype.AppendFloat(r.text, x, bits)
 }
 

@@ -27,10 +27,12 @@ the --by columns. With --top they are ordered by the first result, the greatest
 first. Several files are read as one table. "-" is standard input.
 
 Sums of integers are exact. A sum of more than 64 bits is an error. Floats are added
-in 64 bits, in the order of the rows. A mean of integers is rounded once.
+in 64 bits, in the order of the rows; a sum that is too large or not a number is an
+error. A mean of integers is rounded once.
 
-Rows without a value in a --by column (an empty field, NULL or NA in a column of
-numbers, or a null of Parquet or Arrow) are a group, which comes last. In other
+Rows without a value in a --by column are a group, which comes last: those with an
+empty field, NULL or NA in a column of numbers, or a null of Parquet or Arrow. In a
+column of text, an empty field is a value like others. In other
 columns such fields are ignored; the result of a group without values is empty.
 --count counts all rows.
 
@@ -110,8 +112,7 @@ type grouping struct {
 	rows    rowFlags
 	merging bool
 	titles  []string // of the answers that are merged; nil: not known yet
-	memory  uint64
-	done    int64 // rows
+	done    int64    // rows
 	groups  int64
 	spilled bool // some rows were in temporary files
 	runs    sortedRuns
@@ -318,7 +319,7 @@ func (l *level) finish(ctx context.Context) error {
 	l.groupBy = nil // for the garbage collector
 	next := l.newLevel()
 	defer func() { next.left.close() }()
-	return l.left.each(types, func(r *rows) error {
+	return l.left.each(types, l.batch(), func(r *rows) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

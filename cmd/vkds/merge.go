@@ -26,6 +26,9 @@ the greatest. Means and numbers of different values can't be merged if a group i
 several answers. Then use --partition, by which each group is in one, or ask for --sum
 and --count instead of --mean.
 
+Types are guessed as for other tables. Give --type for each column for which the runs
+had it, or which they took for text: "1.0" and "1.00" are one number, but two texts.
+
 Answers of "vkds sort" are merged by "vkds sort" with the same --by. Those of "vkds join"
 have no order in common; print them one after the other.`,
 		Example: `  for i in 1 2 3 4; do
@@ -58,6 +61,9 @@ var mergedFunctions = map[function]function{functionCount: functionSum, function
 // as is the type of a result in an answer.
 func (q *grouping) as(title string, _ int) input.Column {
 	c := columnOf(title)
+	if slices.Contains(q.fractions, title) {
+		c.Type, c.Wider, c.Any = keytype.Float64, nil, false
+	}
 	if f, is := resultOf(title); is && f == functionMean {
 		c.Type, c.Wider, c.Any = keytype.Float64, nil, false
 	}

@@ -137,6 +137,15 @@ func TestMergeRefuses(t *testing.T) {
 	assert.Equal(t, "{\"1\":1,\"count\":18446744073709551615}\n{\"1\":3,\"count\":2}\n", out)
 	assert.Contains(t, refusal(t, "shop,count\n3,18446744073709551615\n", "merge", c, "-", "--by", "shop"),
 		"count: 18446744073709551616 is out of range")
+	// Sums of floats that are whole, and others later: the answers are read again.
+	g := write(t, "g.csv", "shop,sum(x)\n1,2\n2,4\n")
+	h := write(t, "h.csv", "shop,sum(x)\n1,0.5\n")
+	for _, order := range [][]string{{g, h}, {h, g}} {
+		out, _ = answer(t, "", append([]string{"merge", "--by", "shop"}, order...)...)
+		assert.Equal(t, "shop,sum(x)\n1,2.5\n2,4\n", out)
+	}
+	out, _ = answer(t, "", "group", g, h, "--by", "shop", "--sum", "2") // so are tables
+	assert.Equal(t, "shop,sum(2)\n1,2.5\n2,4\n", out)
 	// Columns of several files may stand in another order, and become wider or text in a later one.
 	e := write(t, "e.csv", "x,shop\n5000000000,007\n")
 	f := write(t, "f.csv", "shop,x\n7,-1\n")

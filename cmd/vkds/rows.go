@@ -28,6 +28,19 @@ type tables struct {
 	skipped int64    // rows
 	keys    []int    // the columns by which --partition chooses rows
 	part    partitionFlag
+	names   []string // of the columns of the last file
+	memory  uint64   // 0: not bounded
+
+	fractions []string // columns with Options.As that have fractions
+}
+
+// batch returns how many rows are read at a time, fewer if there is little memory for them.
+func (t *tables) batch() int {
+	const perRow, least = 1 << 10, 1 << 12
+	if t.memory == 0 {
+		return rowsAtATime
+	}
+	return int(min(uint64(rowsAtATime), max(least, t.memory/perRow)))
 }
 
 // partitionFlag is I/N: the rows whose hash has the I-th part of N.
@@ -80,7 +93,8 @@ func (t *tables) begin(flags *pflag.FlagSet, paths ...string) error {
 
 // columnOf returns a column whose type is guessed.
 func columnOf(name string) input.Column {
-	return input.Column{Name: name, Type: keytype.Uint32, Wider: keytype.Uint32.Wider(), Any: true}
+	return input.Column{Name: name, Type: keytype.Uint32, Wider: keytype.Uint32.Wider(), Any: true, Fractions: true,
+		Flag: "--type " + name + "="}
 }
 
 // setTypes sets the types of columns that --type names.
@@ -150,7 +164,8 @@ func (t *tables) read(ctx context.Context, path, what string, o input.Options,
 			if r, err = input.Open(ctx, path, o); err != nil {
 				return nil, err
 			}
-			return func(b *rows) error { return b.read(r) }, nil
+			t.names = r.Names()
+			return func(b *rows) error { return b.read(r, t.batch()) }, nil
 		}, func(b rows) error {
 			b.file = called(path)
 			b.takePart(t.keys, t.part)
@@ -164,8 +179,15 @@ func (t *tables) readWhole(ctx context.Context, paths []string, what string, col
 	use func(*rows) error) (err error) {
 	for skipped := t.skipped; begin(); t.skipped = skipped {
 		err = t.readFiles(ctx, paths, what, columns, use)
-		again := !slices.ContainsFunc(paths, func(path string) bool { return !input.Again(path) })
-		if !again || !t.takeForText(paths[0], columns, err) {
+		if slices.ContainsFunc(paths, func(path string) bool { return !input.Again(path) }) {
+			break
+		}
+		var fraction *input.FractionError
+		if t.options.As != nil && errors.As(err, &fraction) && !slices.Contains(t.fractions, fraction.Column) {
+			t.fractions = append(t.fractions, fraction.Column)
+			continue
+		}
+		if !t.takeForText(paths[0], columns, err) {
 			break
 		}
 	}
@@ -189,23 +211,20 @@ type rows struct {
 	n      int
 }
 
-// ready has room for a batch of rows.
-func (r *rows) ready(columns int) {
-	if r.words != nil {
-		return
-	}
-	r.hashes = make([]uint64, rowsAtATime)
+// ready has room for n rows.
+func (r *rows) ready(columns, n int) {
+	r.hashes = make([]uint64, n)
 	for range columns {
-		r.words = append(r.words, make([]uint64, rowsAtATime))
+		r.words = append(r.words, make([]uint64, n))
 		r.texts = append(r.texts, &keytype.Arena{})
 	}
 }
 
-// read fills the rows with the next ones of a file.
-func (r *rows) read(from *input.Reader) (err error) {
+// read fills the rows with the next ones of a file, n at most.
+func (r *rows) read(from *input.Reader, n int) (err error) {
 	if r.names == nil {
 		r.names, r.format = from.Names(), from.Format()
-		r.ready(len(r.names))
+		r.ready(len(r.names), n)
 	}
 	from.SetTexts(r.texts...)
 	if r.n, err = from.Read(r.words...); r.n == 0 {

@@ -23,15 +23,16 @@ Rows that are equal in all of them stay in the order of the files. Several files
 read as one table, and must have the same columns. "-" is standard input.
 
 Numbers are ordered by value, and text by its bytes. --type says that a column is
-text or of another type. Rows without a value in a --by column (an empty field, NULL
-or NA in a column of numbers, or a null of Parquet or Arrow) come last, also if the
-order is descending.
+text or of another type. Rows without a value in a --by column come last, also if the
+order is descending: those with an empty field, NULL or NA in a column of numbers, or
+a null of Parquet or Arrow. In a column of text, an empty field is a value like others.
 
 Fields of CSV are printed as they are in the file, and with --json they are strings.
 
 The file may be larger than memory. If its rows need more than --memory, sorted parts
 of it go to temporary files, in $TMPDIR or else the system's folder for them, and are
-merged. Sorting runs on all cores and not on the GPU, because most of the time is
+merged. Reading takes some more memory, a few hundred bytes for each of the rows that
+are read at a time, which are up to 1,048,576. Sorting runs on all cores and not on the GPU, because most of the time is
 reading and writing.`,
 		Example: `  vkds sort orders.csv --by price --descending price
   vkds sort flights.parquet --by carrier,delay --columns carrier,flight,delay
@@ -64,7 +65,6 @@ reading and writing.`,
 type sorting struct {
 	tables
 	by, descending []string
-	memory         uint64
 	rows           rowFlags
 	columns        []input.Column
 	runs           sortedRuns
@@ -113,7 +113,9 @@ func (s *sorting) answer(ctx context.Context, paths []string) error {
 		return err
 	}
 	if s.titles == nil { // there are no rows
-		s.titles = s.by
+		if s.titles = s.names[min(len(s.by), len(s.names)):]; len(s.titles) == 0 {
+			s.titles = s.by
+		}
 	}
 	a := newAnswer(s.out, s.rows, s.titles...)
 	if err := a.end(s.runs.print(ctx, a)); err != nil {

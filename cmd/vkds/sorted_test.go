@@ -42,6 +42,27 @@ func TestSort(t *testing.T) {
 		"a temporary file is needed, because the rows need more than --memory: ")
 }
 
+// Tables without rows keep their columns, and rows of words are not skipped as invalid numbers.
+func TestFewRows(t *testing.T) {
+	empty := write(t, "e.csv", "k,v\n")
+	assert.Equal(t, "k,v\n", asked(t, "sort", empty, "--by", "v"))
+	words := write(t, "w.csv", "k,v\na,1\n7,2\nb,x\nNA,4\n")
+	for arguments, want := range map[string]string{
+		"sort --by k":               "k,v\n7,2\nNA,4\na,1\nb,x\n",
+		"distinct --by k":           "k\n7\nNA\na\nb\n",
+		"group --by k --sum v":      "k,sum(v)\n7,2\nNA,4\na,1\n",
+		"join --on k " + words:      "k\na\n7\nb\nNA\n",
+		"group --by v --json":       `{"v":1,"count":1}` + "\n" + `{"v":2,"count":1}` + "\n" + `{"v":4,"count":1}` + "\n",
+		"group --by k --distinct v": "k,distinct(v)\n7,1\nNA,1\na,1\n",
+	} {
+		all := append(strings.Fields(arguments), "--skip-invalid")
+		assert.Equal(t, want, asked(t, append([]string{all[0], words}, all[1:]...)...), arguments)
+	}
+	infinite := write(t, "i.csv", "c,p\n1,inf\n2,inf\n2,-inf\n")
+	assert.Equal(t, `{"c":1,"mean(p)":"+Inf"}`+"\n"+`{"c":2,"mean(p)":"NaN"}`+"\n",
+		asked(t, "group", infinite, "--by", "c", "--mean", "p", "--type", "p=f64", "--json"))
+}
+
 func TestDistinct(t *testing.T) {
 	path := write(t, "t.csv", "a,b\n2,x\n1,y\n2,x\n,y\n1,x\n")
 	assert.Equal(t, "a\n1\n2\n\"\"\n", asked(t, "distinct", path, "--by", "a"))

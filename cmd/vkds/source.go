@@ -107,8 +107,14 @@ func (s *source) load(ctx context.Context, g *global, device *opening, path stri
 // a leading zero or a plus sign came late. It makes the column text and reports whether the file is to be read again.
 func (g *global) takeForText(path string, columns []input.Column, err error) bool {
 	var code *input.CodeError
-	if !errors.As(err, &code) || !input.Again(path) || !input.TakeForText(columns, err) {
+	var fraction *input.FractionError
+	if !errors.As(err, &code) && !errors.As(err, &fraction) || !input.Again(path) || !input.TakeForText(columns, err) {
 		return false
+	}
+	if fraction != nil {
+		g.note("%s: column %s is taken for fractions, because of %s: reading it again", path, fraction.Column,
+			fraction.Text)
+		return true
 	}
 	g.note("%s: column %s is taken for text, because %s: reading it again", path, code.Column, code.Reason())
 	return true

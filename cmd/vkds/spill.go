@@ -77,11 +77,11 @@ func writeBlock(to *bufio.Writer, r *rows, some []int) error {
 	return err
 }
 
-// each calls use with the rows of each file in turn, as words of these types. After the last rows of a file it removes
+// each calls use with the rows of each file in turn, as words of these types, a block at a time. After the last rows of a file it removes
 // the file and calls done.
-func (s *spill) each(types []keytype.Type, use func(*rows) error, done func() error) error {
+func (s *spill) each(types []keytype.Type, rowsOfBlock int, use func(*rows) error, done func() error) error {
 	r := &rows{types: types}
-	r.ready(len(types))
+	r.ready(len(types), rowsOfBlock)
 	for part := range s.files {
 		f := &s.files[part]
 		if f.File == nil {

@@ -136,7 +136,7 @@ In other files the type is guessed from the first values of the column:
               need 64 bits
   f64         if all are numbers, and some have fractions
   time, ip    if all are times or addresses
-  text        if none is any of these; or if one is a number with a leading zero
+  text        if most are words; or if one is a number with a leading zero
               (007 is not 7), or an integer with a plus sign
 If a number with a leading zero or a plus sign comes later, the file is read
 again and the column is text; in a pipe that is an error. With --skip-invalid,

@@ -36,6 +36,22 @@ func (a total) float() float64 {
 	return f
 }
 
+// small returns a sum of integers that a float64 has exactly, and reports whether it is one.
+func (a total) small() (x float64, is bool) {
+	const most = 1 << 53
+	n := int64(a.low)
+	return float64(n), a.high == uint64(n>>63) && -most <= n && n <= most
+}
+
+// mean returns the float that is nearest to a sum of integers divided by their number.
+func (a total) mean(n uint64) float64 {
+	if x, is := a.small(); is && n <= 1<<53 {
+		return x / float64(n)
+	}
+	mean, _ := new(big.Rat).SetFrac(a.number(), new(big.Int).SetUint64(n)).Float64()
+	return mean
+}
+
 var float64s = structures.KeyCode[float64]()
 
 // numberType is a type of numbers.
@@ -55,7 +71,11 @@ func (a total) word(float bool, to numberType) (word uint64, fits bool) {
 			x = a.float()
 		}
 		if to.width == structures.Bits32 {
-			return structures.KeyCode[float32]().Word(float32(x)), true
+			y := float32(x)
+			if _, small := a.small(); !float && !small { // rounded once
+				y, _ = new(big.Float).SetInt(a.number()).Float32()
+			}
+			return structures.KeyCode[float32]().Word(y), true
 		}
 		return float64s.Word(x), true
 	case primitives.Unsigned:
@@ -94,11 +114,11 @@ func (l groupList) means(ask Aggregates, t primitives.ValueType) []float64 {
 	}
 	means := make([]float64, l.len())
 	for i, sum := range l.sums {
-		x := float64s.Of(sum.low)
-		if t != primitives.Float {
-			x = sum.float()
+		if t == primitives.Float {
+			means[i] = float64s.Of(sum.low) / float64(l.counts[i])
+		} else {
+			means[i] = sum.mean(l.counts[i])
 		}
-		means[i] = x / float64(l.counts[i])
 	}
 	return means
 }

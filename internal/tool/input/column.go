@@ -133,6 +133,11 @@ func (c Column) Parse(text string) (v keytype.Value, err error) {
 	if err == nil && c.Any && Coded(text) && (c.Type.Integer() || c.Type == keytype.Float64) {
 		err = &CodeError{c.Name, text}
 	}
+	if err != nil && c.Fractions && c.Any && c.Type.Integer() {
+		if kind, fits := classify(text); kind == fraction && fits {
+			return v, &FractionError{c.Name, text, err}
+		}
+	}
 	if err != nil && c.Flag != "" && !isNull(text) {
 		err = &valueError{err, c, text}
 	}

@@ -126,11 +126,26 @@ func (e *CodeError) Error() string {
 	return e.Reason() + ", as text has it, where values before it are numbers"
 }
 
-// TakeForText makes the columns text that a *CodeError is about, so that the file can be read again. It reports whether
-// there are any.
+// FractionError reports a fraction in a column with Column.Fractions, whose first rows have integers.
+type FractionError struct {
+	Column string // as the caller names it
+	Text   string
+	Err    error
+}
+
+func (e *FractionError) Error() string { return e.Err.Error() }
+
+func (e *FractionError) Unwrap() error { return e.Err }
+
+// TakeForText makes the columns text that a *CodeError is about, and those floats that a *FractionError is about, so
+// that the file can be read again. It reports whether there are any.
 func TakeForText(columns []Column, err error) (some bool) {
 	var code *CodeError
+	var fraction *FractionError
 	for i, c := range columns {
+		if errors.As(err, &fraction) && c.Any && c.name(i) == fraction.Column {
+			columns[i].Type, columns[i].Wider, columns[i].Any, some = keytype.Float64, nil, false, true
+		}
 		if errors.As(err, &code) && c.Any && c.name(i) == code.Column {
 			columns[i].Type, columns[i].Wider, columns[i].Any, some = keytype.Text, nil, false, true
 		}

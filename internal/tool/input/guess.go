@@ -124,21 +124,24 @@ func census(fields []string) (all, fit [classes]int) {
 }
 
 // guessType guesses the type of a column from its first fields. It is not known if they are all empty or of several
-// kinds. With skip, which skips fields that are not values of the column, it is not known either if they are all words.
+// kinds. skip skips fields that are not values of the column; words among others are such.
 //
 //   - Integers, fractions, times, IPv4 addresses or IPv6 networks: all fields are that, except empty ones. Integers and
 //     fractions together are fractions, if floats have all the integers.
-//   - Text: a field is a code (Coded), or none of the fields is one of these kinds.
+//   - Text: a field is a code (Coded), or most fields that are not empty are words, or addresses of both kinds.
 func guessType(fields []string, skip bool) (t keytype.Type, known bool) {
 	all, fit := census(fields)
 	some := len(fields) - all[none]
+	if 2*all[word] > some {
+		return keytype.Text, true
+	}
 	if skip {
 		some -= all[word]
 	}
 	switch {
 	case some == 0:
 		return keytype.Uint32, false
-	case all[coded] > 0, !skip && all[word] == some, all[address]+all[network] == some && all[address]*all[network] > 0:
+	case all[coded] > 0, all[address]+all[network] == some && all[address]*all[network] > 0:
 		return keytype.Text, true
 	case all[whole] == some:
 		return keytype.Uint32, true
@@ -185,7 +188,11 @@ func (e *valueError) Error() string {
 	if t == keytype.Text && e.column.Ordered {
 		return e.error.Error()
 	}
-	return fmt.Sprintf("%v (%s %s reads it)", e.error, e.column.Flag, t)
+	flag := e.column.Flag + " "
+	if strings.HasSuffix(flag, "= ") { // --type COLUMN=
+		flag = e.column.Flag
+	}
+	return fmt.Sprintf("%v (%s%s reads it)", e.error, flag, t)
 }
 
 // readable returns the first type that has the value of a text.

@@ -27,6 +27,8 @@ type Column struct {
 	// Any lets the type be guessed: Parquet and Arrow files have it, and for text guessType finds it from the first
 	// rows. Otherwise it is Type.
 	Any bool
+	// Fractions says that a fraction is a *FractionError if the type was guessed to be one of integers.
+	Fractions bool
 	// Guessed says that Type was guessed for a file before this one, and stays.
 	Guessed bool
 	// Flag is the flag for the type, "--key-type", for errors about values that another type would have; "": none.
