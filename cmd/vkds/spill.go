@@ -77,8 +77,8 @@ func writeBlock(to *bufio.Writer, r *rows, some []int) error {
 	return err
 }
 
-// each calls use with the rows of each file in turn, as words of these types, a block at a time. After the last rows of a file it removes
-// the file and calls done.
+// each calls use with the rows of each file in turn, as words of these types, a block at a time. After the last rows of
+// a file it removes the file and calls done.
 func (s *spill) each(types []keytype.Type, rowsOfBlock int, use func(*rows) error, done func() error) error {
 	r := &rows{types: types}
 	r.ready(len(types), rowsOfBlock)
