@@ -1,5 +1,5 @@
 // Dispatches: divides a dispatch that would take long into several. Each workgroup of the whole goes to the next
-// dispatch in turn, because long rows are often next to each other. inDispatches of source.go records them, and
+// dispatch in turn, because long rows are often next to each other. inDispatches of kernels.go records them, and
 // control_order of traversal.glsl computes their number of workgroups. As in any dispatch, there may be more than
 // needed.
 #ifndef VKDS_ANALYTICS_DISPATCHES_GLSL

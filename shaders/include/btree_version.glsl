@@ -16,8 +16,8 @@
 // above it have been right of the leaf since. A search doesn't read most stamps, either: a table of bits, small enough
 // for caches, marks the leaves whose time may be after that of an open snapshot.
 //
-// The functions are for read-only phases. A tree at a snapshot (Snapshot.On in Go) is a BTree whose `state` is the
-// address of BTreeVersions with the snapshot's time. Define VKDS_SNAPSHOT before this header and the headers that
+// The functions are for read-only phases. A tree at a snapshot (Snapshot.InShaders in Go) is a BTree whose `state` is
+// the address of BTreeVersions with the snapshot's time. Define VKDS_SNAPSHOT before this header and the headers that
 // search: they then read the tree as it was at the snapshot.
 #ifndef VKDS_BTREE_VERSION_GLSL
 #define VKDS_BTREE_VERSION_GLSL

@@ -167,7 +167,7 @@ void graph_account(Graph g, uint kind, uint from, uint to, uint buckets, uint st
 //   - the pool was full,
 //   - `budget`, the number of slabs that a tile may visit, was used up,
 //   - the vertex waits for more buckets, or
-//   - the graph's capacity is too small. Graph.Grow in Go raises it.
+//   - the graph's capacity is too small. Graph.InShaders().Grow in Go raises it.
 // Collective over the subgroup.
 uint graph_apply(Graph g, inout SlabCursor cursor, uint kind, uint from, uint to, inout uint value, bool enabled,
                  uint budget, bool anyway) {
