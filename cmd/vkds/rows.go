@@ -93,7 +93,7 @@ func (t *tables) begin(flags *pflag.FlagSet, paths ...string) error {
 
 // columnOf returns a column whose type is guessed.
 func columnOf(name string) input.Column {
-	return input.Column{Name: name, Type: keytype.Uint32, Wider: keytype.Uint32.Wider(), Any: true, Fractions: true,
+	return input.Column{Name: name, Type: keytype.Uint32, Wider: keytype.Uint32.Wider(), Any: true, Adapts: true,
 		Flag: "--type " + name + "="}
 }
 

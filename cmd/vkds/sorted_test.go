@@ -59,6 +59,10 @@ func TestFewRows(t *testing.T) {
 		all := append(strings.Fields(arguments), "--skip-invalid")
 		assert.Equal(t, want, asked(t, append([]string{all[0], words}, all[1:]...)...), arguments)
 	}
+	few := write(t, "f.csv", "k\nx\n1\ny\n2\n3\n")
+	assert.Equal(t, "k\n1\n2\n3\n", asked(t, "distinct", few, "--by", "k", "--skip-invalid"))
+	assert.Equal(t, few+`:2: column "k": "x" is not an integer (--type k=text reads it)`,
+		refusal(t, "", "distinct", few, "--by", "k"))
 	infinite := write(t, "i.csv", "c,p\n1,inf\n2,inf\n2,-inf\n")
 	assert.Equal(t, `{"c":1,"mean(p)":"+Inf"}`+"\n"+`{"c":2,"mean(p)":"NaN"}`+"\n",
 		asked(t, "group", infinite, "--by", "c", "--mean", "p", "--type", "p=f64", "--json"))

@@ -136,11 +136,13 @@ In other files the type is guessed from the first values of the column:
               need 64 bits
   f64         if all are numbers, and some have fractions
   time, ip    if all are times or addresses
-  text        if most are words; or if one is a number with a leading zero
+  text        if none is any of these; or if one is a number with a leading zero
               (007 is not 7), or an integer with a plus sign
 If a number with a leading zero or a plus sign comes later, the file is read
 again and the column is text; in a pipe that is an error. With --skip-invalid,
-texts among values of another kind are skipped.
+texts among values of another kind are skipped. For group, distinct, join and sort,
+a column is text if most of the first values are words, and f64 if a fraction comes
+after integers.
 
 Texts stay in the host's memory; the device holds hashes of keys and numbers of
 values. Answers are exact: keys with the same hash are told apart. Texts have no

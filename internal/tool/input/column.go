@@ -133,7 +133,7 @@ func (c Column) Parse(text string) (v keytype.Value, err error) {
 	if err == nil && c.Any && Coded(text) && (c.Type.Integer() || c.Type == keytype.Float64) {
 		err = &CodeError{c.Name, text}
 	}
-	if err != nil && c.Fractions && c.Any && c.Type.Integer() {
+	if err != nil && c.Adapts && c.Any && c.Type.Integer() {
 		if kind, fits := classify(text); kind == fraction && fits {
 			return v, &FractionError{c.Name, text, err}
 		}

@@ -126,7 +126,7 @@ func (e *CodeError) Error() string {
 	return e.Reason() + ", as text has it, where values before it are numbers"
 }
 
-// FractionError reports a fraction in a column with Column.Fractions, whose first rows have integers.
+// FractionError reports a fraction in a column with Column.Adapts, whose first rows have integers.
 type FractionError struct {
 	Column string // as the caller names it
 	Text   string

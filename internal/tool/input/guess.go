@@ -124,24 +124,24 @@ func census(fields []string) (all, fit [classes]int) {
 }
 
 // guessType guesses the type of a column from its first fields. It is not known if they are all empty or of several
-// kinds. skip skips fields that are not values of the column; words among others are such.
+// kinds. With skip, which skips fields that are not values of the column, it is not known either if they are all words.
+// With adapts, the column is text if most of its fields are words.
 //
 //   - Integers, fractions, times, IPv4 addresses or IPv6 networks: all fields are that, except empty ones. Integers and
 //     fractions together are fractions, if floats have all the integers.
-//   - Text: a field is a code (Coded), or most fields that are not empty are words, or addresses of both kinds.
-func guessType(fields []string, skip bool) (t keytype.Type, known bool) {
+//   - Text: a field is a code (Coded), or none of the fields is one of these kinds.
+func guessType(fields []string, skip, adapts bool) (t keytype.Type, known bool) {
 	all, fit := census(fields)
 	some := len(fields) - all[none]
-	if 2*all[word] > some {
-		return keytype.Text, true
-	}
-	if skip {
+	words := adapts && 2*all[word] > some
+	if skip && !words {
 		some -= all[word]
 	}
 	switch {
 	case some == 0:
 		return keytype.Uint32, false
-	case all[coded] > 0, all[address]+all[network] == some && all[address]*all[network] > 0:
+	case all[coded] > 0, !skip && all[word] == some, words,
+		all[address]+all[network] == some && all[address]*all[network] > 0:
 		return keytype.Text, true
 	case all[whole] == some:
 		return keytype.Uint32, true
@@ -166,7 +166,7 @@ var called = map[keytype.Type]string{keytype.Text: "text", keytype.Float64: "fra
 
 // guess sets the type of a column from its first fields, unless the caller has set it.
 func (c *column) guess(o Options, file string, fields []string) {
-	t, known := guessType(fields, o.SkipInvalid)
+	t, known := guessType(fields, o.SkipInvalid, c.Adapts)
 	if !c.Any || c.Guessed || !known || t == keytype.Uint32 {
 		return
 	}

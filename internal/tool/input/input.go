@@ -27,8 +27,9 @@ type Column struct {
 	// Any lets the type be guessed: Parquet and Arrow files have it, and for text guessType finds it from the first
 	// rows. Otherwise it is Type.
 	Any bool
-	// Fractions says that a fraction is a *FractionError if the type was guessed to be one of integers.
-	Fractions bool
+	// Adapts lets a guessed type follow the values further. The column is text if most of its first values are words,
+	// also with SkipInvalid, and a fraction after integers is a *FractionError.
+	Adapts bool
 	// Guessed says that Type was guessed for a file before this one, and stays.
 	Guessed bool
 	// Flag is the flag for the type, "--key-type", for errors about values that another type would have; "": none.
