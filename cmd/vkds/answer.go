@@ -22,9 +22,8 @@ import (
 // the columns. Nothing, not even the header, is written before the first row or the end. So a command that fails early
 // prints no part of an answer.
 type answer struct {
-	out     *bufio.Writer
-	header  string   // of CSV
-	members []string // of JSON: what stands before the value of each column
+	out    *bufio.Writer
+	header string // of CSV
 	rowFlags
 	begun                 bool
 	chunkRows, chunkBytes int
@@ -83,21 +82,32 @@ func newAnswer(to io.Writer, f rowFlags, columns ...string) *answer {
 		chunks: make([]rowChunk, runtime.GOMAXPROCS(0)+1)}
 	var header []byte
 	for i, name := range columns {
-		before := "{"
 		if i > 0 {
-			before, header = ",", append(header, ',')
+			header = append(header, ',')
 		}
 		header = appendCSVText(header, []byte(name))
-		a.members = append(a.members, string(appendJSONText([]byte(before), []byte(name)))+":")
 	}
 	a.header = string(append(header, '\n'))
+	members := f.members(columns)
 	for i := range a.chunks {
-		c := &a.chunks[i]
-		if c.done = make(chan struct{}, 1); f.json {
-			c.members = a.members
-		}
+		a.chunks[i].done, a.chunks[i].members = make(chan struct{}, 1), members
 	}
 	return a
+}
+
+// members returns what stands before the value of each column in JSON, or nil if rows are not printed as JSON.
+func (f rowFlags) members(columns []string) (members []string) {
+	if !f.json {
+		return nil
+	}
+	for i, name := range columns {
+		before := ","
+		if i == 0 {
+			before = "{"
+		}
+		members = append(members, string(appendJSONText([]byte(before), []byte(name)))+":")
+	}
+	return members
 }
 
 // begin writes the header, unless there is none or it is written already.

@@ -32,9 +32,10 @@ error. A mean of integers is rounded once.
 
 Rows without a value in a --by column are a group, which comes last: those with an
 empty field, NULL or NA in a column of numbers, or a null of Parquet or Arrow. In a
-column of text, an empty field is a value like others. In other
-columns such fields are ignored; the result of a group without values is empty.
---count counts all rows.
+column of text, an empty field is a value like others.
+
+Results ignore rows without a value in their column; the result of a group without
+values is empty. --count counts all rows.
 
 The file is read in parts, so it may be larger than memory. If the groups need more
 than --memory, rows of further groups wait in temporary files, in $TMPDIR or else the
@@ -66,7 +67,7 @@ To divide a job among processes or machines, give each one its part of the group
 	flags.Var(aggregateFlag{q, functionMax}, "max", "print the greatest values of these columns")
 	flags.Var(aggregateFlag{q, functionDistinct}, "distinct", "count the different values of these columns")
 	flags.IntVar(&q.top, "top", 0, "print only the `N` groups with the greatest first result")
-	addMemory(flags, &q.memory, "groups")
+	q.addMemory(flags, "groups")
 	q.addFlags(flags)
 	q.rows.add(flags, "COLUMN", "sum(COLUMN)")
 	_ = c.MarkFlagRequired("by") // it exists
@@ -92,7 +93,7 @@ about memory. "vkds tally" also counts how often each value occurs.`,
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringSliceVar(&q.names, "by", nil, "print these `columns`, by name or by number from 1")
-	addMemory(flags, &q.memory, "values")
+	q.addMemory(flags, "values")
 	q.addFlags(flags)
 	q.rows.add(flags, "COLUMN")
 	_ = c.MarkFlagRequired("by") // it exists
@@ -177,18 +178,13 @@ func (q *grouping) choose(top bool) error {
 	if top && q.top < 1 {
 		return fmt.Errorf("--top %d is less than 1", q.top)
 	}
-	var by []int
-	for _, name := range q.names {
-		column := q.column(name)
-		switch {
-		case name == "":
-			return fmt.Errorf("--by %s: a column has no name", strings.Join(q.names, ","))
-		case slices.Contains(by, column):
-			return fmt.Errorf("--by %s: column %s is given twice", strings.Join(q.names, ","), name)
-		}
-		by = append(by, column)
+	if err := checkBy(q.names); err != nil {
+		return err
 	}
-	q.keys, q.runs.order = by, make(rowOrder, len(by))
+	for _, name := range q.names {
+		q.keys = append(q.keys, q.column(name))
+	}
+	q.runs.order = make(rowOrder, len(q.keys))
 	return q.setTypes(q.columns)
 }
 
@@ -231,11 +227,7 @@ func (q *grouping) answer(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	titles := slices.Clone(q.names)
-	for _, v := range q.asked {
-		titles = append(titles, v.name)
-	}
-	a := newAnswer(q.out, q.rows, titles...)
+	a := newAnswer(q.out, q.rows, q.columnTitles()...)
 	if err := a.end(q.print(ctx, a)); err != nil {
 		return err
 	}
@@ -249,6 +241,15 @@ func (q *grouping) answer(ctx context.Context, paths []string) error {
 	}
 	q.note("%s", note)
 	return nil
+}
+
+// columnTitles returns the titles of the answer's columns.
+func (q *grouping) columnTitles() []string {
+	titles := slices.Clone(q.names)
+	for _, v := range q.asked {
+		titles = append(titles, v.name)
+	}
+	return titles
 }
 
 // print prints the groups.
@@ -289,15 +290,7 @@ func (l *level) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	var members []string
-	if l.rows.json {
-		titles := slices.Clone(l.names)
-		for _, v := range l.asked {
-			titles = append(titles, v.name)
-		}
-		members = newAnswer(l.out, l.rows, titles...).members
-	}
-	run, err := l.groupBy.run(all, members)
+	run, err := l.groupBy.run(all, l.rows.members(l.columnTitles()))
 	if err != nil {
 		return err
 	}
@@ -311,25 +304,34 @@ func (l *level) finish(ctx context.Context) error {
 		}
 		l.runs.last = run
 	}
-	if !l.some {
+	if l.left.empty() {
 		return nil
 	}
 	l.spilled = true
-	types := l.types
+	waiting := &rows{types: l.types}
+	waiting.ready(len(l.types), l.batch())
 	l.groupBy = nil // for the garbage collector
+	for part := range l.left.files {
+		if err := l.finishPart(ctx, part, waiting); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finishPart is finish for the rows in a file.
+func (l *level) finishPart(ctx context.Context, part int, waiting *rows) error {
 	next := l.newLevel()
 	defer func() { next.left.close() }()
-	return l.left.each(types, l.batch(), func(r *rows) error {
+	if err := l.left.take(part, waiting, func(r *rows) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		return next.add(r)
-	}, func() error {
-		err := next.finish(ctx)
-		next.left.close()
-		next = l.newLevel()
+	}); err != nil {
 		return err
-	})
+	}
+	return next.finish(ctx)
 }
 
 // topGroup is one of the groups with the greatest first results.

@@ -244,8 +244,8 @@ func TestGroupsAgainstMaps(t *testing.T) {
 
 // Equal hashes are no equal rows.
 func TestGroupsWhoseHashesMeet(t *testing.T) {
-	r := &rows{words: [][]uint64{{1, 2, 1, 3, 2}}, texts: []*keytype.Arena{{}}, types: []keytype.Type{keytype.Uint64},
-		nulls: [][]bool{{false, false, false, false, true}}, n: 5}
+	r := &rows{kept: kept{words: [][]uint64{{1, 2, 1, 3, 2}}, texts: []*keytype.Arena{{}},
+		nulls: [][]bool{{false, false, false, false, true}}}, types: []keytype.Type{keytype.Uint64}, n: 5}
 	table := newKeyTable([]int{0})
 	var numbers []int
 	for i := range r.n {

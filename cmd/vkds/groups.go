@@ -16,20 +16,13 @@ import (
 // keyTable numbers the different rows of some columns in the order in which they come.
 type keyTable struct {
 	columns []int // of the rows
-	words   [][]uint64
-	nulls   [][]bool
-	texts   []*keytype.Arena
-	hashes  []uint64
-	slots   []uint32 // numbers, from 1, by their hashes; at most half are used
+	kept
+	hashes []uint64
+	slots  []uint32 // numbers, from 1, by their hashes; at most half are used
 }
 
 func newKeyTable(columns []int) *keyTable {
-	t := &keyTable{columns: columns, words: make([][]uint64, len(columns)), nulls: make([][]bool, len(columns)),
-		slots: make([]uint32, 16)}
-	for range columns {
-		t.texts = append(t.texts, &keytype.Arena{})
-	}
-	return t
+	return &keyTable{columns: columns, kept: newKept(len(columns)), slots: make([]uint32, 16)}
 }
 
 // find returns the number of row i, whose hash is given, or -1, and its slot.
@@ -78,11 +71,7 @@ func (t *keyTable) same(r *rows, i, n int) bool {
 
 func (t *keyTable) add(r *rows, i int, hash uint64) int {
 	for c, column := range t.columns {
-		word := r.words[column][i]
-		if r.types[column] == keytype.Text {
-			word = t.texts[c].Add(r.texts[column].At(word))
-		}
-		t.words[c], t.nulls[c] = append(t.words[c], word), append(t.nulls[c], r.null(column, i))
+		t.kept.add(c, r.types[column], r.cell(column, r.types[column], i))
 	}
 	t.hashes = append(t.hashes, hash)
 	return len(t.hashes) - 1
@@ -109,26 +98,10 @@ func (t *keyTable) widen(from, to []keytype.Type) {
 // compare is the order of two rows of tables of the same columns. Nulls are behind all others.
 func (t *keyTable) compare(n int, other *keyTable, m int, types []keytype.Type) int {
 	for c, column := range t.columns {
-		a, b := t.words[c][n], other.words[c][m]
-		order := 0
-		switch {
-		case t.nulls[c][n] || other.nulls[c][m]:
-			order = cmp.Compare(asBit(t.nulls[c][n]), asBit(other.nulls[c][m]))
-		case types[column] == keytype.Text:
-			order = bytes.Compare(t.texts[c].At(a), other.texts[c].At(b))
-		default:
-			order = cmp.Compare(a, b)
-		}
-		if order != 0 {
+		of := types[column]
+		if order := compareCells(of, false, t.cell(c, of, n), other.cell(c, of, m)); order != 0 {
 			return order
 		}
-	}
-	return 0
-}
-
-func asBit(b bool) int {
-	if b {
-		return 1
 	}
 	return 0
 }
@@ -202,11 +175,7 @@ func (a *aggregated) add(r *rows, i, n int, fresh bool) {
 
 // bytes returns about how much memory the table needs.
 func (t *keyTable) bytes() uint64 {
-	all := 8*len(t.hashes) + 4*len(t.slots)
-	for c := range t.columns {
-		all += 9*len(t.words[c]) + t.texts[c].Bytes() + 8*t.texts[c].Len()
-	}
-	return uint64(all)
+	return uint64(8*len(t.hashes) + 4*len(t.slots) + t.kept.bytes())
 }
 
 // part has the groups whose hashes are its own.
@@ -316,18 +285,13 @@ func (g *groupBy) all() []oneGroup {
 func (g *groupBy) run(groups []oneGroup, members []string) (*sortRun, error) {
 	u := newSortRun(len(g.by))
 	for c, column := range g.by {
-		u.types = append(u.types, g.types[column])
-		u.words[c], u.nulls[c] = make([]uint64, len(groups)), make([]bool, len(groups))
-		some := false
-		for i, one := range groups {
-			word := one.words[c][one.n]
-			if g.types[column] == keytype.Text {
-				word = u.texts[c].Add(one.texts[c].At(word))
-			}
-			u.words[c][i], u.nulls[c][i] = word, one.nulls[c][one.n]
-			some = some || u.nulls[c][i]
+		of := g.types[column]
+		u.types = append(u.types, of)
+		u.words[c], u.nulls[c] = make([]uint64, 0, len(groups)), make([]bool, 0, len(groups))
+		for _, one := range groups {
+			u.kept.add(c, of, one.cell(c, of, one.n))
 		}
-		if !some {
+		if !slices.Contains(u.nulls[c], true) {
 			u.nulls[c] = nil
 		}
 	}

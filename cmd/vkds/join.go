@@ -184,9 +184,7 @@ type joinTable struct {
 	parts []*joinPart
 	next  []uint32 // for each row, the next one that is equal, from 1; 0: none
 
-	words [][]uint64 // of the columns that are printed
-	nulls [][]bool
-	texts []*keytype.Arena
+	kept // the columns that are printed
 }
 
 // joinPart has the rows of its hashes.
@@ -196,12 +194,9 @@ type joinPart struct {
 }
 
 func newJoinTable(on, columns int) *joinTable {
-	t := &joinTable{seed: rand.Uint64(), words: make([][]uint64, columns), nulls: make([][]bool, columns)}
+	t := &joinTable{seed: rand.Uint64(), kept: newKept(columns)}
 	for c := range on {
 		t.on = append(t.on, c)
-	}
-	for range columns {
-		t.texts = append(t.texts, &keytype.Arena{})
 	}
 	for range runtime.GOMAXPROCS(0) {
 		t.parts = append(t.parts, &joinPart{keyTable: newKeyTable(t.on)})
@@ -232,28 +227,11 @@ func (t *joinTable) add(r *rows) error {
 	})
 	var wait sync.WaitGroup
 	for c := range t.words {
-		wait.Go(func() { t.keep(r, c) })
+		wait.Go(func() { t.keep(c, r, len(t.on)+c) })
 	}
 	wait.Wait()
 	t.n += r.n
 	return nil
-}
-
-// keep keeps what the rows have in a column that is printed.
-func (t *joinTable) keep(r *rows, c int) {
-	from := len(t.on) + c
-	if r.types[from] != keytype.Text {
-		t.words[c] = append(t.words[c], r.words[from][:r.n]...)
-	} else {
-		for _, word := range r.words[from][:r.n] {
-			t.words[c] = append(t.words[c], t.texts[c].Add(r.texts[from].At(word)))
-		}
-	}
-	if r.nulls[from] == nil && t.nulls[c] == nil {
-		return
-	}
-	t.nulls[c] = append(t.nulls[c], make([]bool, t.n+r.n-len(t.nulls[c]))...)
-	copy(t.nulls[c][t.n:], r.nulls[from])
 }
 
 // widen gives the rows the words of the types of other rows: all columns of RIGHT, or the --on columns of LEFT.
@@ -344,8 +322,7 @@ func (m *matches) print(a *answer) error {
 			if row := int(m.rights[k]) - 1; row < 0 {
 				out.wordIf(shown{}, 0, false)
 			} else {
-				there := row >= len(t.nulls[c]) || !t.nulls[c][row]
-				out.wordIf(shown{t.types[len(t.on)+c], t.texts[c]}, t.words[c][row], there)
+				out.wordIf(shown{t.types[len(t.on)+c], t.texts[c]}, t.words[c][row], !t.null(c, row))
 			}
 		}
 	})

@@ -31,9 +31,8 @@ func availableMemory() uint64 {
 }
 
 // addMemory adds --memory, which bounds the memory for some things.
-func addMemory(flags *pflag.FlagSet, memory *uint64, what string) {
-	*memory = availableMemory() / 2
-	flags.Var((*bytesFlag)(memory), "memory", "keep "+what+" in this much memory, such as 500MB or 8GiB\n"+
+func (t *tables) addMemory(flags *pflag.FlagSet, what string) {
+	flags.Var((*bytesFlag)(&t.memory), "memory", "keep "+what+" in this much memory, such as 500MB or 8GiB\n"+
 		"(default: half of what is available)")
 }
 

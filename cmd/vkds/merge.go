@@ -46,7 +46,7 @@ have no order in common; print them one after the other.`,
 	flags.SortFlags = false
 	flags.StringSliceVar(&q.names, "by", nil, "the --by `columns` of the answers")
 	flags.IntVar(&q.top, "top", 0, "print only the `N` groups with the greatest first result")
-	addMemory(flags, &q.memory, "groups")
+	q.addMemory(flags, "groups")
 	flags.StringArrayVar(&q.said, "type", nil, "`COLUMN=TYPE`: "+typeHelp+
 		"\n(may be given for several columns)")
 	q.rows.add(flags, "COLUMN", "sum(COLUMN)")
@@ -61,10 +61,7 @@ var mergedFunctions = map[function]function{functionCount: functionSum, function
 // as is the type of a result in an answer.
 func (q *grouping) as(title string, _ int) input.Column {
 	c := columnOf(title)
-	if slices.Contains(q.fractions, title) {
-		c.Type, c.Wider, c.Any = keytype.Float64, nil, false
-	}
-	if f, is := resultOf(title); is && f == functionMean {
+	if f, is := resultOf(title); is && f == functionMean || slices.Contains(q.fractions, title) {
 		c.Type, c.Wider, c.Any = keytype.Float64, nil, false
 	}
 	for _, said := range q.said {
@@ -79,11 +76,10 @@ func (q *grouping) as(title string, _ int) input.Column {
 // checkTitles returns an error if an answer has other columns than those before it.
 func (q *grouping) checkTitles(r *rows) error {
 	titles := r.names[len(q.columns):]
-	if q.merging && !slices.Equal(q.titles, titles) {
-		return fmt.Errorf("%s has the columns %s, and the answer before it %s", r.file, strings.Join(titles, ", "),
-			strings.Join(q.titles, ", "))
+	if !q.merging {
+		return nil
 	}
-	return nil
+	return sameColumns(r.file, titles, "answer", q.titles)
 }
 
 // askMerged asks for the results that an answer has. The rows have the --by columns and then all columns of the answer.

@@ -81,6 +81,9 @@ func (t *tables) begin(flags *pflag.FlagSet, paths ...string) error {
 	if at := slices.Index(paths, input.Stdin); at >= 0 && slices.Contains(paths[at+1:], input.Stdin) {
 		return errors.New("standard input is given twice")
 	}
+	if t.memory == 0 && flags.Lookup("memory") != nil {
+		t.memory = availableMemory() / 2
+	}
 	o := &t.options
 	o.Otherwise, o.KeepNull = input.CSV, o.Null == nil
 	o.Delimiter, o.Header, o.Comment = t.text.delimiter, t.text.choice(), t.text.comment
@@ -95,6 +98,28 @@ func (t *tables) begin(flags *pflag.FlagSet, paths ...string) error {
 func columnOf(name string) input.Column {
 	return input.Column{Name: name, Type: keytype.Uint32, Wider: keytype.Uint32.Wider(), Any: true, Adapts: true,
 		Flag: "--type " + name + "="}
+}
+
+// checkBy returns an error if the columns of --by have no name, or are not different.
+func checkBy(by []string) error {
+	for i, name := range by {
+		switch {
+		case name == "":
+			return fmt.Errorf("--by %s: a column has no name", strings.Join(by, ","))
+		case slices.Contains(by[:i], name):
+			return fmt.Errorf("--by %s: column %s is given twice", strings.Join(by, ","), name)
+		}
+	}
+	return nil
+}
+
+// sameColumns returns an error if a file has other columns than the one before it.
+func sameColumns(file string, columns []string, what string, before []string) error {
+	if slices.Equal(columns, before) {
+		return nil
+	}
+	return fmt.Errorf("%s has the columns %s, and the %s before it %s", file, strings.Join(columns, ", "), what,
+		strings.Join(before, ", "))
 }
 
 // setTypes sets the types of columns that --type names.
@@ -131,7 +156,7 @@ func (t *tables) readFiles(ctx context.Context, paths []string, what string, col
 			return err
 		}
 		o.Columns = next[:len(columns)]
-		if as := o.As; as != nil {
+		if as := t.options.As; as != nil {
 			verbatim := next[len(columns):]
 			o.As = func(name string, index int) input.Column {
 				if index < len(verbatim) && verbatim[index].Name == name {
@@ -159,13 +184,13 @@ func (t *tables) read(ctx context.Context, path, what string, o input.Options,
 			r.Close()
 		}
 	}()
-	return nil, batches(ctx, func(*rows) {},
+	return nil, batches(ctx, func(b *rows) { b.ready(len(t.names), t.batch()) },
 		func(ctx context.Context) (_ func(*rows) error, err error) {
 			if r, err = input.Open(ctx, path, o); err != nil {
 				return nil, err
 			}
 			t.names = r.Names()
-			return func(b *rows) error { return b.read(r, t.batch()) }, nil
+			return func(b *rows) error { return b.read(r) }, nil
 		}, func(b rows) error {
 			b.file = called(path)
 			b.takePart(t.keys, t.part)
@@ -199,33 +224,30 @@ var rowsAtATime = batchLength
 
 // rows are some rows of a table, column by column.
 type rows struct {
-	words  [][]uint64
-	texts  []*keytype.Arena // in which the words of text are numbers
+	kept
 	file   string
 	names  []string
 	format input.Format
 	types  []keytype.Type
-	nulls  [][]bool // nil for a column without nulls
 	hashes []uint64 // of what the rows are grouped by
 	left   []bool   // rows whose groups have no room
 	n      int
 }
 
-// ready has room for n rows.
+// ready has room for n rows of some columns.
 func (r *rows) ready(columns, n int) {
-	r.hashes = make([]uint64, n)
-	for range columns {
-		r.words = append(r.words, make([]uint64, n))
-		r.texts = append(r.texts, &keytype.Arena{})
+	if r.words != nil {
+		return
+	}
+	r.kept, r.hashes = newKept(columns), make([]uint64, n)
+	for c := range columns {
+		r.words[c] = make([]uint64, n)
 	}
 }
 
-// read fills the rows with the next ones of a file, n at most.
-func (r *rows) read(from *input.Reader, n int) (err error) {
-	if r.names == nil {
-		r.names, r.format = from.Names(), from.Format()
-		r.ready(len(r.names), n)
-	}
+// read fills the rows with the next ones of a file.
+func (r *rows) read(from *input.Reader) (err error) {
+	r.names, r.format = from.Names(), from.Format()
 	from.SetTexts(r.texts...)
 	if r.n, err = from.Read(r.words...); r.n == 0 {
 		return err
@@ -241,8 +263,6 @@ func (r *rows) read(from *input.Reader, n int) (err error) {
 	}
 	return err
 }
-
-func (r *rows) null(column, i int) bool { return r.nulls[column] != nil && r.nulls[column][i] }
 
 // lacks reports whether a row has no value in one of some columns.
 func (r *rows) lacks(columns []int, i int) bool {

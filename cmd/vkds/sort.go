@@ -31,9 +31,9 @@ Fields of CSV are printed as they are in the file, and with --json they are stri
 
 The file may be larger than memory. If its rows need more than --memory, sorted parts
 of it go to temporary files, in $TMPDIR or else the system's folder for them, and are
-merged. Reading takes some more memory, a few hundred bytes for each of the rows that
-are read at a time, which are up to 1,048,576. Sorting runs on all cores and not on the GPU, because most of the time is
-reading and writing.`,
+merged. Reading takes more memory: some hundred bytes for each of the rows that are
+read at a time, up to 1,048,576. Sorting runs on all cores and not on the GPU, because
+most of the time is reading and writing.`,
 		Example: `  vkds sort orders.csv --by price --descending price
   vkds sort flights.parquet --by carrier,delay --columns carrier,flight,delay
   vkds sort access.csv --by address --type address=ip --memory 8GiB`,
@@ -54,7 +54,7 @@ reading and writing.`,
 	flags.StringSliceVar(&s.by, "by", nil, "sort by these `columns`, by name or by number from 1")
 	flags.StringSliceVar(&s.descending, "descending", nil, "the greatest values of these --by `columns` come first")
 	flags.StringSliceVar(&s.options.Verbatim, "columns", nil, "print these `columns` (default: all)")
-	addMemory(flags, &s.memory, "rows")
+	s.addMemory(flags, "rows")
 	s.addFlags(flags)
 	s.rows.add(flags, "COLUMN", "COLUMN")
 	_ = c.MarkFlagRequired("by") // it exists
@@ -75,14 +75,11 @@ type sorting struct {
 
 // choose settles what is read.
 func (s *sorting) choose() error {
+	if err := checkBy(s.by); err != nil {
+		return err
+	}
 	for i, name := range s.by {
 		s.keys = append(s.keys, i)
-		switch {
-		case name == "":
-			return fmt.Errorf("--by %s: a column has no name", strings.Join(s.by, ","))
-		case slices.Contains(s.by[:i], name):
-			return fmt.Errorf("--by %s: column %s is given twice", strings.Join(s.by, ","), name)
-		}
 		s.columns = append(s.columns, columnOf(name))
 		s.runs.order = append(s.runs.order, slices.Contains(s.descending, name))
 	}
@@ -138,23 +135,16 @@ func (s *sorting) add(ctx context.Context, r *rows) error {
 	if len(r.names) > len(s.by) {
 		titles = r.names[len(s.by):]
 	}
-	if s.titles != nil && !slices.Equal(s.titles, titles) {
-		return fmt.Errorf("%s has the columns %s, and the file before it %s", r.file, strings.Join(titles, ", "),
-			strings.Join(s.titles, ", "))
+	if s.titles != nil {
+		if err := sameColumns(r.file, titles, "file", s.titles); err != nil {
+			return err
+		}
 	}
 	s.titles = titles
-	s.runs.last.add(r, s.json())
+	s.runs.last.add(r, s.rows.members(titles))
 	if s.done += int64(r.n); s.runs.last.bytes() < s.memory {
 		return nil
 	}
 	s.spilled++
 	return s.runs.spill(ctx)
-}
-
-// json returns the members of the rows if they are printed as JSON.
-func (s *sorting) json() []string {
-	if !s.rows.json {
-		return nil
-	}
-	return newAnswer(s.out, s.rows, s.titles...).members
 }

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/binary"
 	"math"
 	"runtime"
 	"slices"
 	"sync"
 
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -19,9 +18,7 @@ type rowOrder []bool
 // sortRun has rows that are to be sorted: what they have in the first columns, and the text that is printed.
 type sortRun struct {
 	types []keytype.Type // nil: there are no rows
-	words [][]uint64
-	nulls [][]bool // nil for a column without nulls
-	texts []*keytype.Arena
+	kept
 	lines lines
 }
 
@@ -45,42 +42,21 @@ func (l *lines) at(i uint64) []byte {
 	return block[start&(1<<blockBits-1) : end]
 }
 
-func newSortRun(columns int) *sortRun {
-	u := &sortRun{words: make([][]uint64, columns), nulls: make([][]bool, columns)}
-	for range columns {
-		u.texts = append(u.texts, &keytype.Arena{})
-	}
-	return u
-}
+func newSortRun(columns int) *sortRun { return &sortRun{kept: newKept(columns)} }
 
 // bytes returns about how much memory the rows need, and will need when they are sorted.
 func (u *sortRun) bytes() uint64 {
 	const perRow = 8 + 4*8 // where the line is; the order, and what the sorter needs
-	all := u.lines.bytes + len(u.lines.starts)*perRow
-	for c := range u.words {
-		all += 8*len(u.words[c]) + len(u.nulls[c]) + u.texts[c].Bytes() + 8*u.texts[c].Len()
-	}
-	return uint64(all)
+	return uint64(u.lines.bytes + len(u.lines.starts)*perRow + u.kept.bytes())
 }
 
 // add adds rows. members are those of an answer in JSON.
 func (u *sortRun) add(r *rows, members []string) {
-	before := len(u.lines.starts)
 	for c := range u.words {
 		if u.types != nil {
 			r.types[c].Widen(u.types[c], u.words[c])
 		}
-		if r.types[c] == keytype.Text {
-			for _, word := range r.words[c][:r.n] {
-				u.words[c] = append(u.words[c], u.texts[c].Add(r.texts[c].At(word)))
-			}
-		} else {
-			u.words[c] = append(u.words[c], r.words[c][:r.n]...)
-		}
-		if r.nulls[c] != nil || u.nulls[c] != nil {
-			u.nulls[c] = append(u.nulls[c], make([]bool, before+r.n-len(u.nulls[c]))...)
-			copy(u.nulls[c][before:], r.nulls[c])
-		}
+		u.keep(c, r, c)
 	}
 	u.types = r.types[:len(u.words)]
 	u.addLines(r, members)
@@ -156,7 +132,7 @@ func (u *sortRun) sortBy(c, bytes int, numbers []uint64, order rowOrder) {
 		numbers = numbers[:some]
 	}
 	prefixes := make([]uint64, len(numbers))
-	shareOut(len(numbers), func(first, end int) {
+	threads.Each(len(numbers), 8*len(numbers), func(first, end int) {
 		for k, i := range numbers[first:end] {
 			if prefixes[first+k] = u.prefix(c, bytes, i); order[c] {
 				prefixes[first+k] ^= math.MaxUint64
@@ -167,7 +143,7 @@ func (u *sortRun) sortBy(c, bytes int, numbers []uint64, order rowOrder) {
 	if c == len(order)-1 && u.types[c] != keytype.Text {
 		return
 	}
-	shareOut(len(numbers), func(first, end int) {
+	threads.Each(len(numbers), 8*len(numbers), func(first, end int) {
 		for first > 0 && first < end && prefixes[first] == prefixes[first-1] {
 			first++ // these are in the share before
 		}
@@ -186,7 +162,7 @@ func (u *sortRun) sortBy(c, bytes int, numbers []uint64, order rowOrder) {
 	})
 }
 
-// nullsLast moves rows without a value in a column behind the others, and returns the number of these.
+// nullsLast moves rows without a value in a column after the others, and returns the number of these.
 func (u *sortRun) nullsLast(c int, numbers []uint64) (some int) {
 	var nulls []uint64
 	for _, i := range numbers {
@@ -213,20 +189,6 @@ func (u *sortRun) sortFew(c int, numbers []uint64, order rowOrder) {
 	})
 }
 
-// shareOut calls part for a range of n elements on each core.
-func shareOut(n int, part func(first, end int)) {
-	shares := runtime.GOMAXPROCS(0)
-	if n < aloneBelow || shares == 1 {
-		part(0, n)
-		return
-	}
-	var wait sync.WaitGroup
-	for k := range shares {
-		wait.Go(func() { part(k*n/shares, (k+1)*n/shares) })
-	}
-	wait.Wait()
-}
-
 // prefixBytes is how many bytes of a text a prefix has.
 const prefixBytes = 7
 
@@ -244,33 +206,8 @@ func (u *sortRun) prefix(c, bytes int, i uint64) uint64 {
 	return binary.BigEndian.Uint64(first[:])
 }
 
-// cell is what a row has in a column.
-type cell struct {
-	null bool
-	word uint64
-	text []byte
-}
-
-func (u *sortRun) cell(c int, i uint64) cell {
-	x := cell{null: u.nulls[c] != nil && u.nulls[c][i], word: u.words[c][i]}
-	if u.types[c] == keytype.Text {
-		x.text = u.texts[c].At(x.word)
-	}
-	return x
-}
+// cell returns what row i has in a column.
+func (u *sortRun) cell(c int, i uint64) cell { return u.kept.cell(c, u.types[c], int(i)) }
 
 // compare is the order of two cells of column c.
-func (o rowOrder) compare(c int, t keytype.Type, a, b cell) (order int) {
-	switch {
-	case a.null || b.null:
-		return cmp.Compare(asBit(a.null), asBit(b.null))
-	case t == keytype.Text:
-		order = bytes.Compare(a.text, b.text)
-	default:
-		order = cmp.Compare(a.word, b.word)
-	}
-	if o[c] {
-		return -order
-	}
-	return order
-}
+func (o rowOrder) compare(c int, t keytype.Type, a, b cell) int { return compareCells(t, o[c], a, b) }

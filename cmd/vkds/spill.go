@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -60,11 +59,7 @@ func writeBlock(to *bufio.Writer, r *rows, some []int) error {
 	block = binary.AppendUvarint(block, uint64(len(some)))
 	for _, i := range some {
 		for c, t := range r.types {
-			x := cell{null: r.null(c, i), word: r.words[c][i]}
-			if t == keytype.Text {
-				x.text = r.texts[c].At(x.word)
-			}
-			block = appendCell(block, t, x)
+			block = appendCell(block, t, r.cell(c, t, i))
 		}
 		if len(block) > 64<<10 {
 			if _, err := to.Write(block); err != nil {
@@ -77,38 +72,41 @@ func writeBlock(to *bufio.Writer, r *rows, some []int) error {
 	return err
 }
 
-// each calls use with the rows of each file in turn, as words of these types, a block at a time. After the last rows of
-// a file it removes the file and calls done.
-func (s *spill) each(types []keytype.Type, rowsOfBlock int, use func(*rows) error, done func() error) error {
-	r := &rows{types: types}
-	r.ready(len(types), rowsOfBlock)
-	for part := range s.files {
-		f := &s.files[part]
-		if f.File == nil {
-			continue
-		}
-		if err := f.to.Flush(); err != nil {
+// take calls use with the rows of a file, a block at a time, and removes the file. r has room for a block, and the types
+// that the rows' words get.
+func (s *spill) take(part int, r *rows, use func(*rows) error) error {
+	f := &s.files[part]
+	if f.File == nil {
+		return nil
+	}
+	if err := f.to.Flush(); err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	from := bufio.NewReaderSize(f, 256<<10)
+	for range f.blocks {
+		if err := r.readBlock(from); err != nil {
 			return err
 		}
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		from := bufio.NewReaderSize(f, 256<<10)
-		for range f.blocks {
-			if err := r.readBlock(from); err != nil {
-				return err
-			}
-			if err := use(r); err != nil {
-				return err
-			}
-		}
-		removeFile(f.File)
-		f.File = nil
-		if err := done(); err != nil {
+		if err := use(r); err != nil {
 			return err
 		}
 	}
+	removeFile(f.File)
+	f.File = nil
 	return nil
+}
+
+// empty reports whether no rows wait.
+func (s *spill) empty() bool {
+	for i := range s.files {
+		if s.files[i].File != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // readBlock reads what writeBlock has written.
@@ -166,7 +164,6 @@ type level struct {
 	*grouping
 	*groupBy
 	left spill
-	some bool // there are such rows
 }
 
 func (q *grouping) newLevel() *level {
@@ -187,9 +184,8 @@ func (l *level) add(r *rows) error {
 		clear(r.left)
 	}
 	l.groupBy.add(r, full)
-	if !full || !slices.Contains(r.left[:r.n], true) {
+	if !full {
 		return nil
 	}
-	l.some = true
 	return l.left.add(r)
 }
