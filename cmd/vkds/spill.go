@@ -72,8 +72,8 @@ func writeBlock(to *bufio.Writer, r *rows, some []int) error {
 	return err
 }
 
-// take calls use with the rows of a file, a block at a time, and removes the file. r has room for a block, and the types
-// that the rows' words get.
+// take calls use with the rows of a file, a block at a time, and removes the file. r has room for a block, and the
+// types that the rows' words get.
 func (s *spill) take(part int, r *rows, use func(*rows) error) error {
 	f := &s.files[part]
 	if f.File == nil {

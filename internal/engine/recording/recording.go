@@ -240,22 +240,25 @@ func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want 
 		return &structures.CountError{What: name, N: count, Most: MaxBatch}
 	}
 	if n := b.Len(); n < want || want < 0 {
-		short := &structures.LengthError{Keys: count, Other: name, Got: n}
-		if want != count {
-			short.Need = max(want, 0)
-		}
-		return short
+		return tooShort(name, count, n, want)
 	}
 	return d.Accept("buffer of "+name, b)
+}
+
+// tooShort returns the error for a buffer of n elements instead of want.
+func tooShort(name string, count, n, want int) *structures.LengthError {
+	short := &structures.LengthError{Keys: count, Other: name, Got: n}
+	if want != count {
+		short.Need = max(want, 0)
+	}
+	return short
 }
 
 // NeedNumbers is Need for keys or values of a width. Its error counts keys or values, and not 32-bit words.
 func NeedNumbers(d *vk.Device, b *vk.Buffer[uint32], name string, count, want int, w structures.Width) error {
 	err := Need(d, b, name, count, want<<w)
 	if short, is := err.(*structures.LengthError); is {
-		if short.Got, short.Need = short.Got>>w, 0; want != count {
-			short.Need = max(want, 0)
-		}
+		return tooShort(name, count, short.Got>>w, want)
 	}
 	return err
 }

@@ -160,13 +160,11 @@ func (d *delimited) parse(record []string, columns [][]uint64, n int) error {
 }
 
 func (d *delimited) readHeader(o *Options, sample [][]string) error {
-	named := ""
+	named, asked := "", slices.Clone(o.Verbatim)
 	for _, c := range d.columns {
-		if _, isNumber := number(c.Name); !isNumber {
-			named = c.Name
-		}
+		asked = append(asked, c.Name)
 	}
-	for _, name := range o.Verbatim {
+	for _, name := range asked {
 		if _, isNumber := number(name); !isNumber {
 			named = name
 		}
