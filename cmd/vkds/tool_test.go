@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -372,8 +373,27 @@ func TestBuild(t *testing.T) {
 	assert.Equal(t, "key,value\n5,\n", out)
 }
 
+// untilWritten is an output that several goroutines may use. A command may take long to begin where other tests run.
+type untilWritten struct {
+	lock sync.Mutex
+	text strings.Builder
+}
+
+func (w *untilWritten) Write(p []byte) (int, error) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *untilWritten) String() string {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return w.text.String()
+}
+
 // An interrupt ends a command at once, also while it waits for input, and leaves
-// no file.
+// no file. Inputs of which nothing is answered are longer than a pipe holds, so
+// that the command has begun to read once they are written.
 func TestInterrupt(t *testing.T) {
 	needDevice(t)
 	dir := t.TempDir()
@@ -384,21 +404,25 @@ func TestInterrupt(t *testing.T) {
 	}{
 		{strings.Repeat("1,2\n", 20000), []string{"build", "-", "-o", filepath.Join(dir, "d.vkds")}, ""},
 		{strings.Repeat("1,2\n", 20000), []string{"dump", "-", "-o", filepath.Join(dir, "d.parquet")}, ""},
-		{"1\n2\n", []string{"tally", "-"}, ""},
+		{strings.Repeat("1\n", 40000), []string{"tally", "-"}, ""},
 		{"1\n2\n", []string{"get", write(t, "t.csv", "1,2\n")}, "key,value\n1,2\n2,\n"},
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		run := command(ctx, c.arguments...)
 		interruptible(run)
-		var out, notes bytes.Buffer
+		var out untilWritten
+		var notes bytes.Buffer
 		run.Stdout, run.Stderr = &out, &notes
 		in, err := run.StdinPipe()
 		require.NoError(t, err)
 		require.NoError(t, run.Start())
 		_, err = in.Write([]byte(c.input)) // and more might follow: the pipe stays open
 		require.NoError(t, err)
-		time.Sleep(500 * time.Millisecond)
+		for out.String() != c.out && ctx.Err() == nil {
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(200 * time.Millisecond) // it has read all, and waits
 		require.NoError(t, interrupt(run))
 		_ = run.Wait() // the status says it
 		assert.Equal(t, 130, run.ProcessState.ExitCode(), "%v: %s", c.arguments, notes.String())

@@ -98,9 +98,15 @@ func testGroup[S, K, V structures.Number](t *testing.T, r *Relational, keys []K,
 			continue
 		}
 		require.Zero(t, w.sum.Cmp(exact(g.Sums[i])), "%s: sum of %v is %v, not %v", name, k, g.Sums[i], w.sum)
-		sum, _ := w.sum.Float64()
-		require.Equal(t, sum/float64(w.count), g.Means[i], "%s: mean of %v", name, k)
+		require.Equal(t, mean(w), g.Means[i], "%s: mean of %v", name, k)
 	}
+}
+
+// mean returns the float that is nearest to the mean of a group.
+func mean[V structures.Number](g *oneGroup[V]) float64 {
+	sum, _ := g.sum.Rat(nil)
+	mean, _ := sum.Quo(sum, new(big.Rat).SetFrac(new(big.Int).SetUint64(g.count), big.NewInt(1))).Float64()
+	return mean
 }
 
 // eachSize runs a test with all rows in one part, and in many parts that have keys in common.
