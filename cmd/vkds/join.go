@@ -19,7 +19,7 @@ import (
 )
 
 func newJoinCommand(g *global) *cobra.Command {
-	j := &joining{tables: tables{global: g}}
+	j := &joining{tables: tables{global: g}, runs: sortedRuns{order: make(rowOrder, 1)}}
 	c := &cobra.Command{
 		Use:   "join LEFT RIGHT --on COLUMN[=COLUMN]",
 		Short: "Join the rows of two tables that have the same values in some columns",
@@ -36,9 +36,11 @@ one row of LEFT in the order of RIGHT. Either file may be "-", standard input.
 Rows without a value in an --on column match nothing. Integers are equal if they are
 the same number, whatever their types.
 
-LEFT is read in parts, and may be larger than memory. RIGHT must fit in the host's
-memory. Joining runs on all cores and not on the GPU, because most of the time is
-reading and writing.`,
+LEFT is read in parts, and may be larger than memory. RIGHT may be, too: if its rows
+need more than --memory, some of them wait in temporary files, in $TMPDIR or else the
+system's folder for them, and so do the rows of LEFT that may match them. Rows of
+RIGHT that are equal in the --on columns are kept in memory together. Joining runs on
+all cores and not on the GPU, because most of the time is reading and writing.`,
 		Example: `  vkds join orders.csv customers.csv --on customer=id --right-columns name
   vkds join orders.csv customers.csv --on customer=id --anti --left-columns total
   vkds join a.parquet b.parquet --on year,month --left-columns x --right-columns y`,
@@ -62,6 +64,7 @@ reading and writing.`,
 	flags.BoolVar(&j.left, "left", false, "also print rows of LEFT without a match")
 	flags.BoolVar(&j.semi, "semi", false, "print rows of LEFT that have a match, once")
 	flags.BoolVar(&j.anti, "anti", false, "print rows of LEFT that have no match")
+	j.addMemory(flags, "rows of RIGHT")
 	j.addFlags(flags)
 	j.rows.add(flags, "COLUMN", "COLUMN")
 	c.MarkFlagsMutuallyExclusive("left", "semi", "anti")
@@ -77,6 +80,10 @@ type joining struct {
 	left, semi, anti bool
 	rows             rowFlags
 	columns          [2][]input.Column // those of on, and then those of names
+	extents          []keytype.Extent  // of the --on columns of RIGHT that are no text
+	done             [2]int64          // rows that were read
+	printed          int64
+	runs             sortedRuns // what is printed if rows of RIGHT wait, by the numbers of LEFT's rows
 }
 
 // choose settles what is read.
@@ -110,17 +117,22 @@ func (j *joining) choose() error {
 // answer reads both tables and prints the rows.
 func (j *joining) answer(ctx context.Context, left, right string) error {
 	started := time.Now()
-	table, err := j.load(ctx, right)
+	l, err := j.load(ctx, right)
+	defer l.close()
+	defer j.runs.close()
 	if err != nil {
 		return err
 	}
+	spilled := !l.right.empty()
 	a := newAnswer(j.out, j.rows, j.titles()...)
-	read, printed, err := j.match(ctx, left, table, a)
-	if err = a.end(err); err != nil {
+	if err = a.end(j.match(ctx, left, l, a)); err != nil {
 		return err
 	}
-	note := fmt.Sprintf("joined %s and %s in %.3g s; %s", plural(read, "row"), plural(int64(table.n), "row"),
-		time.Since(started).Seconds(), plural(printed, "row"))
+	note := fmt.Sprintf("joined %s and %s in %.3g s; %s", plural(j.done[0], "row"), plural(j.done[1], "row"),
+		time.Since(started).Seconds(), plural(j.printed, "row"))
+	if spilled {
+		note += "; some rows were in temporary files"
+	}
 	if j.skipped > 0 {
 		note += fmt.Sprintf("; %s skipped", grouped(j.skipped))
 	}
@@ -143,36 +155,73 @@ func (j *joining) titles() (all []string) {
 }
 
 // load reads RIGHT.
-func (j *joining) load(ctx context.Context, path string) (t *joinTable, err error) {
-	err = j.readWhole(ctx, []string{path}, "loading", j.columns[1], func() bool {
-		t = newJoinTable(len(j.on), len(j.names[1]))
+func (j *joining) load(ctx context.Context, path string) (l *joinLevel, err error) {
+	l = j.newLevel()
+	return l, j.readWhole(ctx, []string{path}, "loading", j.columns[1], func() bool {
+		l.close()
+		*l, j.done[1], j.extents = *j.newLevel(), 0, make([]keytype.Extent, len(j.on))
 		return true
-	}, func(r *rows) error { return t.add(r) })
-	return t, err
+	}, func(r *rows) error {
+		j.done[1] += int64(r.n)
+		j.extend(r, l.table)
+		return l.add(r)
+	})
 }
 
-// match reads LEFT and prints what matches. It returns how many rows were read and printed.
-func (j *joining) match(ctx context.Context, path string, t *joinTable, a *answer) (read, printed int64, err error) {
-	for c := range j.on { // both sides have the same type
+// extend adds to extents what rows of RIGHT have, before they are added to the table.
+func (j *joining) extend(r *rows, t *joinTable) {
+	nulls := slices.ContainsFunc(t.on, func(c int) bool { return r.nulls[c] != nil })
+	for c := range j.extents {
+		if r.types[c] == keytype.Text {
+			continue
+		}
 		if t.types != nil {
-			column := &j.columns[0][c]
-			column.Type, column.Any, column.Before = t.types[c], false, t.extent(c)
-			column.Wider = t.types[c].Wider()
+			j.extents[c].Widen(r.types[c], t.types[c])
+		}
+		if !nulls {
+			j.extents[c].Add(r.words[c][:r.n])
+			continue
+		}
+		for i := range r.n {
+			if !r.lacks(t.on, i) {
+				j.extents[c].Add(r.words[c][i : i+1])
+			}
 		}
 	}
-	err = j.readWhole(ctx, []string{path}, "joining", j.columns[0], func() bool {
-		read = 0
-		return printed == 0
+}
+
+// match reads LEFT and prints what matches.
+func (j *joining) match(ctx context.Context, path string, l *joinLevel, a *answer) error {
+	for c := range j.on { // both sides have the same type
+		if types := l.table.types; types != nil {
+			column := &j.columns[0][c]
+			column.Type, column.Any, column.Before = types[c], false, j.extents[c]
+			column.Wider = types[c].Wider()
+		}
+	}
+	direct := l.right.empty()
+	err := j.readWhole(ctx, []string{path}, "joining", j.columns[0], func() bool {
+		l.left.close()
+		j.runs.close()
+		j.runs.last, j.done[0] = newSortRun(1), 0
+		return j.printed == 0
 	}, func(r *rows) error {
-		t.widen(r.types[:len(t.on)])
-		read += int64(r.n)
-		m := matches{joining: j, table: t, left: r}
-		return m.all(func() error {
-			printed += int64(len(m.lefts))
-			return m.print(a)
+		first := j.done[0]
+		if j.done[0] += int64(r.n); !direct {
+			return l.match(r.numbered(first), func(m *matches) error { return j.keep(ctx, m) })
+		}
+		return l.match(r, func(m *matches) error {
+			j.printed += int64(len(m.lefts))
+			return a.rows(len(m.lefts), m.line)
 		})
 	})
-	return read, printed, err
+	if err != nil || direct {
+		return err
+	}
+	if err := l.finish(ctx); err != nil {
+		return err
+	}
+	return j.runs.print(ctx, a)
 }
 
 // joinTable is RIGHT: its rows by what they have in the --on columns.
@@ -202,6 +251,25 @@ func newJoinTable(on, columns int) *joinTable {
 		t.parts = append(t.parts, &joinPart{keyTable: newKeyTable(t.on)})
 	}
 	return t
+}
+
+// size returns how many different keys there are, and about how much memory the rows need.
+func (t *joinTable) size() (keys int, bytes uint64) {
+	bytes = uint64(4*len(t.next) + t.kept.bytes())
+	for _, p := range t.parts {
+		keys += len(p.first)
+		bytes += p.bytes() + uint64(8*len(p.first))
+	}
+	return keys, bytes
+}
+
+// first returns the first row that is equal to row i, from 1, or 0.
+func (t *joinTable) first(r *rows, i int) uint32 {
+	p := t.parts[partOf(r.hashes[i], len(t.parts))]
+	if n, _ := p.find(r, i, r.hashes[i]); n >= 0 {
+		return p.first[n]
+	}
+	return 0
 }
 
 // add adds rows.
@@ -251,16 +319,6 @@ func (t *joinTable) widen(types []keytype.Type) {
 	copy(t.types, types)
 }
 
-// extent returns what the rows have in an --on column.
-func (t *joinTable) extent(c int) (e keytype.Extent) {
-	for _, p := range t.parts {
-		if t.types[c] != keytype.Text {
-			e.Add(p.words[c])
-		}
-	}
-	return e
-}
-
 // matches are rows of LEFT and the rows of RIGHT beside them.
 type matches struct {
 	*joining
@@ -268,29 +326,29 @@ type matches struct {
 	left   *rows
 	lefts  []int    // rows of left
 	rights []uint32 // rows of table, from 1; 0: none
+	waits  bool     // rows of LEFT without a match may match rows of RIGHT that wait
 }
 
 // mostMatches is how many pairs of rows are printed at a time, or those of one row of LEFT.
 const mostMatches = 1 << 20
 
-// all calls use with all matches, in order, some at a time.
+// all calls use with all matches, in order, some at a time. It sets left for the rows that wait.
 func (m *matches) all(use func() error) error {
 	r, t := m.left, m.table
 	first := make([]uint32, r.n)
 	r.hash(t.on, t.seed)
+	r.left = make([]bool, r.n)
 	threads.Each(r.n, 8*r.n, func(begin, end int) {
 		for i := begin; i < end; i++ {
-			if r.lacks(t.on, i) {
-				continue
-			}
-			p := t.parts[partOf(r.hashes[i], len(t.parts))]
-			if n, _ := p.find(r, i, r.hashes[i]); n >= 0 {
-				first[i] = p.first[n]
+			if !r.lacks(t.on, i) {
+				first[i] = t.first(r, i)
+				r.left[i] = m.waits && first[i] == 0
 			}
 		}
 	})
 	for i := range r.n {
 		switch row := first[i]; {
+		case r.left[i]:
 		case m.anti || m.semi || row == 0:
 			if m.anti && row == 0 || m.semi && row != 0 || m.joining.left && row == 0 {
 				m.lefts, m.rights = append(m.lefts, i), append(m.rights, 0)
@@ -310,20 +368,17 @@ func (m *matches) all(use func() error) error {
 	return nil
 }
 
-// print prints the matches.
-func (m *matches) print(a *answer) error {
-	r, t := m.left, m.table
-	return a.rows(len(m.lefts), func(out *row, k int) {
-		i := m.lefts[k]
-		for c := range r.words {
-			out.wordIf(shown{r.types[c], r.texts[c]}, r.words[c][i], !r.null(c, i))
+// line writes a match as a line of the answer.
+func (m *matches) line(out *row, k int) {
+	r, t, i := m.left, m.table, m.lefts[k]
+	for c := range m.columns[0] {
+		out.wordIf(shown{r.types[c], r.texts[c]}, r.words[c][i], !r.null(c, i))
+	}
+	for c := range t.words {
+		if row := int(m.rights[k]) - 1; row < 0 {
+			out.wordIf(shown{}, 0, false)
+		} else {
+			out.wordIf(shown{t.types[len(t.on)+c], t.texts[c]}, t.words[c][row], !t.null(c, row))
 		}
-		for c := range t.words {
-			if row := int(m.rights[k]) - 1; row < 0 {
-				out.wordIf(shown{}, 0, false)
-			} else {
-				out.wordIf(shown{t.types[len(t.on)+c], t.texts[c]}, t.words[c][row], !t.null(c, row))
-			}
-		}
-	})
+	}
 }

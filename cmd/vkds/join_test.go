@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -26,12 +27,13 @@ func csvOf(r *rand.Rand, kinds string, table [][]field) string {
 }
 
 // Joins of tables at random have the pairs of rows that a comparison of each with each finds, in their order: rows
-// without values, rows that come many times, types that differ, and that become wider from batch to batch.
+// without values, rows that come many times, types that differ, and that become wider from batch to batch, rows that wait in files.
 func TestJoinsAgainstLoops(t *testing.T) {
 	defer func(n int) { rowsAtATime = n }(rowsAtATime)
 	r := rand.New(rand.NewPCG(38, 4))
 	dir := t.TempDir()
-	left, right := filepath.Join(dir, "l.csv"), filepath.Join(dir, "r.csv")
+	left, right, temporary := filepath.Join(dir, "l.csv"), filepath.Join(dir, "r.csv"), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
 	rows := map[string]int{} // that were printed, by kind
 	for range 150 {
 		rowsAtATime = 1 + r.IntN(40)
@@ -50,6 +52,9 @@ func TestJoinsAgainstLoops(t *testing.T) {
 		titles = append(titles, "c2", "c0")
 		if kind != "" {
 			arguments = append(arguments, kind)
+		}
+		if r.IntN(2) == 0 {
+			arguments = append(arguments, "--memory", fmt.Sprint(1+r.IntN(1500)))
 		}
 		both := kind == "" || kind == "--left"
 		if both {
@@ -89,11 +94,20 @@ func TestJoinsAgainstLoops(t *testing.T) {
 				rows[kind]++
 			}
 		}
-		require.Equal(t, want, do(t, 0, arguments...), "%v\n%s\n%s", arguments, csvOf(r, kinds, l), csvOf(r, kinds, m))
+		var out, notes bytes.Buffer
+		require.Zero(t, run(t.Context(), append(arguments, "--verbose"), &out, &notes), "%v: %s", arguments, &notes)
+		require.Equal(t, want, out.String(), "%v\n%s\n%s", arguments, csvOf(r, kinds, l), csvOf(r, kinds, m))
+		if strings.Contains(notes.String(), "temporary files") {
+			rows["spilled"]++
+		}
+		entries, err := os.ReadDir(temporary)
+		require.NoError(t, err)
+		require.Empty(t, entries)
 	}
 	for _, kind := range []string{"", "--left", "none", "--semi", "--anti"} {
 		assert.Greater(t, rows[kind], 50, kind)
 	}
+	assert.Greater(t, rows["spilled"], 30)
 }
 
 // What is wrong with a question is told, and so are values that can't be compared.

@@ -230,7 +230,7 @@ type rows struct {
 	format input.Format
 	types  []keytype.Type
 	hashes []uint64 // of what the rows are grouped by
-	left   []bool   // rows whose groups have no room
+	left   []bool   // rows that have no room, or wait for those
 	n      int
 }
 
@@ -275,9 +275,14 @@ func (r *rows) takePart(by []int, part partitionFlag) {
 		return
 	}
 	r.hash(by, 0) // the same in all processes
+	r.filter(func(i int) bool { return partOf(r.hashes[i], part.n) == part.i-1 })
+}
+
+// filter removes the rows for which keep returns false. Hashes are of no use behind it.
+func (r *rows) filter(keep func(i int) bool) {
 	taken := 0
 	for i := range r.n {
-		if partOf(r.hashes[i], part.n) != part.i-1 {
+		if !keep(i) {
 			continue
 		}
 		for c, words := range r.words {
