@@ -40,7 +40,7 @@ deps:
 	@scripts/deps
 
 demo:
-	@scripts/deps demo
+	@scripts/deps here
 	$(MAKE) --no-print-directory build
 	scripts/demo
 
@@ -112,11 +112,12 @@ hooks:
 test: export ALL = 1
 # What needs no device keeps a core busy and no more: it is beside the others, and says behind them what it has found.
 # Kernels with delays come last, since they want all cores.
-test: deps
+test:
+	@scripts/deps here
 	@mkdir -p build; $(MAKE) --no-print-directory checks >build/checked 2>&1 & checks=$$!; \
 	$(MAKE) --no-print-directory tests; failed=$$?; \
 	wait $$checks || failed=$$?; cat build/checked; exit $$failed
-tests: unconformed test-outside test-radv test-race test-elsewhere test-drivers test-chaos test-took test-skipped test-conformed
+tests: unconformed test-outside test-radv test-race test-drivers test-chaos test-took test-skipped test-conformed
 test-drivers:
 	$(call brief-test,8,$(elsewhere))
 	$(call brief-test,swiftshader 4 16 validated 8,$(on-device))
@@ -129,7 +130,7 @@ test-outside:
 	cd $(outside-module) && shared=$$(grep -L '^func init' *.go) && for part in $$(grep -l '^func init' *.go); do \
 		go build -buildvcs=false -ldflags='-s -w' -o $(CURDIR)/build/outside/$${part%.go} $$shared $$part || exit; \
 	done
-	for program in build/outside/*; do LP_NUM_THREADS=0 scripts/each-driver 8 $$program || exit; done
+	for program in build/outside/*; do GALLIVM_PERF=nopt LP_NUM_THREADS=0 scripts/each-driver 8 $$program || exit; done
 test-width-4:
 	$(call brief-test,4,$(on-device))
 test-width-8:
@@ -140,8 +141,9 @@ test-swiftshader:
 	$(call brief-test,swiftshader,$(on-device))
 test-validation:
 	$(call brief-test,validated,$(on-device))
-# Programs for other systems, emulated: Windows by Wine, 64-bit Arm by qemu, both on lavapipe.
-.PHONY: test-windows test-arm64 test-elsewhere
+# Programs for other systems, emulated: Windows by Wine, 64-bit Arm by qemu, both on lavapipe. Compiling them takes minutes,
+# so "make stress" has them, and CI the types alone (test/systems).
+.PHONY: test-windows test-arm64
 elsewhere-test = $(verdicts) $(2) go test -count=1 -vet=off -ldflags='-s -w' -timeout 3h \
 	-exec '$(CURDIR)/scripts/each-driver $(1)'
 on-windows = $(windows) VKDS_TOOL=Z:$(CURDIR)/bin/vkds.exe $(call elsewhere-test,wine,scripts/under-wine)
@@ -151,9 +153,6 @@ test-windows: deps windows
 	$(on-windows) $(emulated) ./cmd/vkds
 test-arm64: deps arm64
 	$(on-arm64) $(emulated) ./cmd/vkds
-# What "make test" has of that: what differs most between systems, the loader and its memory, and files that are replaced.
-test-elsewhere: deps
-	$(on-windows) ./vk ./internal/tool/outfile
 # What several goroutines share of one handle.
 test-race:
 	$(call go-test,8,-race ./internal/engine/gate ./test/goroutines)
@@ -182,10 +181,12 @@ test-radv:
 # Kernels that wait at random at every access that others make, too, and take vectors' addresses as GPUs do
 # (shaders/include/chaos.glsl): a short part, and for "make stress" all that share memory with others.
 chaos = $(CURDIR)/build/chaos
+chaos-of = %
 with-chaos = -ldflags='-s -w -X github.com/vkds/vkds/shaders.chaos=$(chaos)'
 chaos-kernels:
-	$(compile-shaders) chaos
+	$(compile-shaders) chaos CHAOS_OF='$(chaos-of)'
 	VKDS_CHAOS=$(chaos) go test -count=1 -vet=off $(with-chaos) -run TestChaosIsLinked ./shaders
+test-chaos: chaos-of = $(addsuffix /%,alloc btree fold graph primitives recording runs sequential slabhash test)
 test-chaos: chaos-kernels
 	$(call go-test,8,$(with-chaos) -run 'Program|OfStreams|RootSplits|WhileKeysChange|ListTogether|WideIntegers|MovingClock' \
 		./test/linearizability ./structures/btree ./test/shader ./test/types)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,9 @@ import (
 // hardware: for a GPU whose only size is 64, and for one that begins at 32.
 func TestEveryModuleCompiles(t *testing.T) {
 	pass.OneWidth(t, "the tests of each module compile it at the other widths")
+	if runtime.GOOS == "windows" && stress.Level == 0 {
+		t.Skip("the same compiler compiles them on Linux")
+	}
 	d := openToCompile(t)
 	t.Log(d.Info())
 	var told KernelReport
@@ -32,7 +36,10 @@ func TestEveryModuleCompiles(t *testing.T) {
 	if stress.Level > 0 {
 		largest = d.Info().MaxSubgroup
 	}
-	for _, name := range kernels.Names() {
+	for i, name := range kernels.Names() {
+		if stress.Level == 0 && d.Has(ExecutableStatistics) && (i%2 == 0) == (d.Info().MinSubgroup == d.Info().MaxSubgroup) {
+			continue // of AMD's GPUs those of one subgroup size have the odd ones, and the others the even ones
+		}
 		module, err := kernels.Load(name)
 		require.NoError(t, err)
 		about, err := spirv.Parse(module.Code)

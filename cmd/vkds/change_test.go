@@ -24,8 +24,7 @@ import (
 
 // An update and a deletion, of every structure, against a Go map; keys come more than once in either.
 func TestUpdateDelete(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	for i, structure := range known {
 		random := rand.New(rand.NewPCG(11, uint64(i)))
 		has := map[uint64]uint64{}
@@ -130,8 +129,7 @@ func TestChangeReplaces(t *testing.T) {
 }
 
 func TestChangeRefuses(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "time"}, []uint64{1}, []uint64{10})
 	other := saved(t, dictfile.Header{Structure: "slabhash", ValueType: "f32"}, []uint64{1}, []uint64{10})
 	table := write(t, "t.csv", "1,10\n")

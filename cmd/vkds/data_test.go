@@ -213,7 +213,7 @@ func TestTables(t *testing.T) {
 }
 
 func TestShippedTable(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	checkTable(t, filepath.Join("..", "..", "testdata", "unicode-case.csv.gz"), realTable{
 		"unicode-case.csv.gz", []string{"--key", "code_point", "--value", "lowercase"},
 		input.Options{Columns: columns("code_point", keytype.Uint32, "lowercase", keytype.Uint32)}, 34924, 2384772743,
@@ -277,7 +277,7 @@ func checkTable(t *testing.T, path string, want realTable) {
 
 // The sums and counts of the tables' columns, by tally.
 func TestTallyTables(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	data := dataFolder(t)
 	for _, c := range []struct {
 		path           string

@@ -62,7 +62,7 @@ func TestOrderedCommands(t *testing.T) {
 
 // Ranges come from files and from standard input as keys do.
 func TestRangesFromFiles(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	path := write(t, "t.csv", "1,10\n2,20\n3,30\n")
 	want := "key,value\n1,10\n2,20\n3,30\n"
 	out, notes := answer(t, "1:2\n3:0x3\n", "range", path)
@@ -85,7 +85,7 @@ func TestRangesFromFiles(t *testing.T) {
 
 // Order is that of what keys stand for.
 func TestOrderOfTypes(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	path := write(
 		t, "t.csv", "at,x,n\n2014-07-01 00:30:00,-1.5,7\n2014-07-01 00:00:00,-20,-8\n2014-07-02 00:00:00,0.5,-7\n")
 	out, _ := answer(t, "", "range", path, "--key", "at", "--key-type", "time", "--value", "x", "--value-type", "f32",
@@ -169,7 +169,7 @@ func place(key, n int) int {
 }
 
 func TestOrderedCommandsRefuse(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	path := write(t, "t.csv", "1,10\n")
 	assert.Equal(t, `range 2 of the command line: "5" is no range LO:HI`, refusal(t, "", "range", path, "1:2", "5"))
 	assert.Equal(t, `range 1 of the command line: "x" is not an integer`, refusal(t, "", "count", path, "1:x"))

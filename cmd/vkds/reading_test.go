@@ -11,7 +11,7 @@ import (
 
 // Addresses are asked for as they are written, of tables that hold them so or as integers, and come back so.
 func TestAddresses(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	path := write(t, "t.csv", "first,country\n8.8.8.0,225\n8.8.9.0,16\n")
 	out, _ := answer(t, "", "floor", path, "--key-type", "ip", "8.8.8.8", "134744073", "1.1.1.1")
 	assert.Equal(t, "key,found,value\n8.8.8.8,8.8.8.0,225\n8.8.8.9,8.8.8.0,225\n1.1.1.1,,\n", out)
@@ -30,7 +30,7 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestCodePoints(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	path := write(t, "t.csv", "U+4E00,1\n9FFF,2\n")
 	out, _ := answer(t, "", "range", path, "--key-type", "hex", "U+4E00:u+9fff")
 	assert.Equal(t, "key,value\n0x4e00,1\n0x9fff,2\n", out)
@@ -38,7 +38,7 @@ func TestCodePoints(t *testing.T) {
 
 // A date is a whole day where a range ends, wherever the range comes from.
 func TestWholeDays(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	path := write(t, "t.csv", "at,n\n2014-07-01 00:00,1\n2014-07-01 "+
 		"23:59:59.9,2\n2014-07-02,3\n2014-07-02T23:59:59.25Z,4\n2014-07-03 00:00:00,5\n")
 	want := "lo,hi,count\n2014-07-01 00:00:00,2014-07-02 23:59:59.999999999,4\n"
@@ -62,7 +62,7 @@ func TestWholeDays(t *testing.T) {
 
 // Delimiters and names that are not quite as they are written are found, and guesses are told.
 func TestGuesses(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	for name, text := range map[string]string{"semicolons": "Id;Size\n1;10\n2;20\n",
 		"tabs": "Id\tSize\n1\t10\n2\t20\n"} {
 		path := write(t, "t.csv", text)
@@ -87,7 +87,7 @@ func TestGuesses(t *testing.T) {
 
 // What is wrong with the keys is told before a table is read: its own fault, further below, is not come to.
 func TestWrongKeysBeforeTheTable(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	table := write(t, "t.csv", "1,10\n2,20\nx,30\n")
 	fault := table + `:3: column 1: "x" is not an integer`
 	dict := filepath.Join(t.TempDir(), "d.vkds")

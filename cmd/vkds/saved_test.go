@@ -51,7 +51,7 @@ func holds(t *testing.T, path string) map[uint64]uint64 {
 
 // A saved dictionary comes from wherever tables come from.
 func TestSavedThroughPipe(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "i32"}, []uint64{1 << 31, 1<<31 + 1},
 		[]uint64{10, 11})
 	text, err := os.ReadFile(dict)
@@ -89,7 +89,7 @@ func TestSavedNonsense(t *testing.T) {
 // Binary keys are values of the keys' type, in tally and among the keys asked for,
 // and JSON stays JSON whatever the words.
 func TestBinaryKeysAndJSON(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	five := "\x05\x00\x00\x00"
 	minus := "\xfb\xff\xff\xff"
 	out, _ := answer(t, five+minus+five, "tally", "-", "--format", "u32le", "--type", "i32")

@@ -15,8 +15,7 @@ import (
 
 // Lines are counted as they are, but for their ends; those that came first come first where counts are equal.
 func TestTallyLines(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	lines := "b\r\na\n\n\xff\xfe\na\x00z\nb\n\n say \"hi\", you\n1\n01\n\xff\xff\nb"
 	out, notes := answer(t, lines, "tally", "-", "--format", "lines")
 	want := "key,count\nb,3\n\"\",2\na,1\n\xff\xfe,1\na\x00z,1\n\" say \"\"hi\"\", you\",1\n1,1\n01,1\n\xff\xff,1\n"
@@ -55,8 +54,7 @@ func TestTallyLines(t *testing.T) {
 
 // What is text without being called so: a column none of whose first rows holds a number.
 func TestTextColumns(t *testing.T) {
-	t.Parallel()
-	needDevice(t)
+	hostSuffices(t)
 	log := "host,path,code\nann,/a?x=1&y,200\nbob,\"/b,\"\"c\"\"\",404\nann,/a?x=1&y,200\n"
 	path := write(t, "log.csv", log)
 	out, _ := answer(t, "", "tally", path, "--column", "path")

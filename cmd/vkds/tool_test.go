@@ -175,7 +175,7 @@ func TestTally(t *testing.T) {
 }
 
 func TestTallyRefuses(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	dir := t.TempDir()
 	assert.Equal(t, dir+": is a directory", refusal(t, "", "tally", dir))
 	assert.Equal(t, dir+"/none: "+notThere(dir+"/none"), refusal(t, "", "tally", dir+"/none"))
@@ -214,7 +214,7 @@ func TestTallyRefuses(t *testing.T) {
 }
 
 func TestGet(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	path := write(t, "t.csv", "id,name,size\n1,a,10\n4294967295,b,20\n3,c,0\n1,d,11\n")
 	column := []string{"--key", "id", "--value", "size"}
 	out, notes := answer(t, "", append([]string{"get", path, "3", "2", "0xffffffff", "1", "3"}, column...)...)
@@ -245,7 +245,7 @@ func TestGet(t *testing.T) {
 }
 
 func TestGetTypes(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	path := write(t, "t.csv", "at,x,code,n\n2014-07-01 00:00:00,-1.5,00fF,-7\n2014-07-01 00:30:00,2,0,7\n")
 	out, _ := answer(t, "", "get", path, "--key", "at", "--key-type", "time", "--value", "x", "--value-type", "f32",
 		"1404172800", "2014-07-01T00:30:00Z", "1")
@@ -259,7 +259,7 @@ func TestGetTypes(t *testing.T) {
 }
 
 func TestGetRefuses(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	path := write(t, "t.csv", "1,10\n2,x\n")
 	assert.Equal(t, path+`:2: column 2: "x" is not an integer (--value-type text reads it)`,
 		refusal(t, "", "get", path, "1"))
@@ -483,7 +483,7 @@ func TestNoDriver(t *testing.T) {
 
 // Where nobody watches there are no notes, unless they are asked for.
 func TestNoNotesInScripts(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	for _, flags := range [][]string{nil, {"-q"}} {
 		out, notes, status := runTool("1\nx\n", append(flags, "tally", "-", "--skip-invalid")...)
 		assert.Zero(t, status)
@@ -499,7 +499,7 @@ func TestNoNotesInScripts(t *testing.T) {
 }
 
 func TestFullDisk(t *testing.T) {
-	needDevice(t)
+	hostSuffices(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skipf("no disk that is always full: %v", err)

@@ -353,7 +353,9 @@ func testSharedPoolWithoutRoom[W structures.Word](t *testing.T, step int) {
 			require.True(t, !done || blocks > 2)
 		})
 	}
-	if stress.Level > 0 {
+	if stress.Level == 0 {
+		step *= 3
+	} else {
 		step /= 12
 	}
 	done = false

@@ -160,7 +160,7 @@ func testGroups[S, K, V structures.Number](t *testing.T) {
 }
 
 func TestGroup(t *testing.T) {
-	pass.OneLavapipe(t, "the kernels are those of primitives, whose tests run at all widths")
+	pass.OneWidth(t, "the kernels are those of primitives, whose tests run at all widths")
 	t.Run("uint32, uint32", testGroups[uint64, uint32, uint32])
 	t.Run("int64, int32", testGroups[int64, int64, int32])
 	t.Run("int32, uint64", testGroups[uint64, int32, uint64])
@@ -221,6 +221,7 @@ func testOverflow[S, V structures.Number](t *testing.T, r *Relational, fits []V,
 
 // Sums of the greatest values, far beyond 64 bits, as floats.
 func TestGroupFarOverflow(t *testing.T) {
+	pass.OneWidth(t, "the kernels are those of primitives, whose tests run at all widths")
 	eachSize(t, func(t *testing.T, r *Relational) {
 		keys, high, low := make([]uint32, 2000), make([]uint64, 2000), make([]int64, 2000)
 		for i := range keys {
@@ -239,6 +240,7 @@ func TestGroupFarOverflow(t *testing.T) {
 
 // Keys and values that are not plain numbers.
 func TestGroupSpecialFloats(t *testing.T) {
+	pass.OneWidth(t, "the kernels are those of primitives, whose tests run at all widths")
 	nan, inf, minus := math.NaN(), math.Inf(1), math.Copysign(0, -1)
 	eachSize(t, func(t *testing.T, r *Relational) {
 		var keys, values []float64
@@ -342,6 +344,7 @@ func TestGroupEnds(t *testing.T) {
 
 // Goroutines share a Relational.
 func TestGroupConcurrently(t *testing.T) {
+	pass.OneWidth(t, "the kernels are those of primitives, whose tests run at all widths")
 	inParts(t, 1000)
 	r := open(t, Options{})
 	var all sync.WaitGroup
@@ -368,6 +371,7 @@ func TestGroupConcurrently(t *testing.T) {
 
 // A grouping on a stream, of a length that only the device knows.
 func TestGroupOnStream(t *testing.T) {
+	pass.OneLavapipe(t, "the kernels are those of primitives, whose tests run at all widths")
 	r := open(t, Options{})
 	d, s := r.d, testdevice.Stream(t, r.d)
 	const n = 3000

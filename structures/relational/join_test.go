@@ -68,6 +68,7 @@ func testJoins[K structures.Number](t *testing.T) {
 }
 
 func TestJoin(t *testing.T) {
+	pass.OneDriver(t, "lavapipe has 4 lanes as well")
 	t.Run("uint32", testJoins[uint32])
 	t.Run("int", testJoins[int])
 	t.Run("float32", testJoins[float32])
@@ -76,6 +77,7 @@ func TestJoin(t *testing.T) {
 
 // Keys that are not plain numbers, and the least and the greatest keys, for which bounds have no key beyond.
 func TestJoinSpecialKeys(t *testing.T) {
+	pass.OneWidth(t, "TestJoin has the kernels at each width")
 	r := open(t, Options{})
 	nan, minus := math.NaN(), math.Copysign(0, -1)
 	few := []float64{0, minus, nan, math.Copysign(nan, -1), math.Inf(1), math.Inf(-1), 1}
@@ -86,6 +88,7 @@ func TestJoinSpecialKeys(t *testing.T) {
 
 // One left row has all matches, between rows without any, and so does the last one.
 func TestJoinSkewed(t *testing.T) {
+	pass.OneWidth(t, "TestJoin has the kernels at each width")
 	eachSize(t, func(t *testing.T, r *Relational) {
 		left, right := make([]uint32, 2000), make([]uint32, 3000)
 		for i := range left {
@@ -101,6 +104,7 @@ func TestJoinSkewed(t *testing.T) {
 
 // Exactly as many results as MaxResults, and one more.
 func TestJoinMaxResults(t *testing.T) {
+	pass.OneWidth(t, "TestJoin has the kernels at each width")
 	eachSize(t, func(t *testing.T, _ *Relational) {
 		r := open(t, Options{MaxResults: 1000})
 		left, right := make([]uint32, 100), make([]uint32, 10)
@@ -114,6 +118,7 @@ func TestJoinMaxResults(t *testing.T) {
 
 // More results than 32 bits can count are refused.
 func TestJoinTooMany(t *testing.T) {
+	pass.OneWidth(t, "TestJoin has the kernels at each width")
 	r := open(t, Options{})
 	same := make([]uint32, 1<<17)
 	_, _, err := Join(t.Context(), r, same, same, Inner)
@@ -123,6 +128,7 @@ func TestJoinTooMany(t *testing.T) {
 }
 
 func TestJoinRefuses(t *testing.T) {
+	pass.OneWidth(t, "TestJoin has the kernels at each width")
 	r := open(t, Options{MaxBytes: leastBytes})
 	ctx := t.Context()
 	var option *vk.OptionError
@@ -144,6 +150,7 @@ func TestJoinRefuses(t *testing.T) {
 
 // Goroutines join and group with one Relational.
 func TestJoinConcurrently(t *testing.T) {
+	pass.OneWidth(t, "TestJoin has the kernels at each width")
 	inParts(t, 1000)
 	r := open(t, Options{})
 	var all sync.WaitGroup
@@ -170,6 +177,7 @@ func equal(a, b []int32) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 // Joins on a stream, of lengths that only the device knows, with more room than results, exactly as much, one less, and
 // none.
 func TestJoinOnStream(t *testing.T) {
+	pass.OneDriver(t, "lavapipe has 4 lanes as well")
 	r := open(t, Options{})
 	d, s := r.d, testdevice.Stream(t, r.d)
 	left, right := keysBelow[uint32](1, 2000, 300), keysBelow[uint32](2, 1500, 400)
