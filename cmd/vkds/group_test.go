@@ -315,3 +315,19 @@ func TestGroupWidensWithoutValues(t *testing.T) {
 	assert.Contains(t, do(t, 2, "group", path, "--by", "a", "--distinct", "x", "--memory", "1"),
 		"need more than twice --memory")
 }
+
+// An error about a sum says of which group it is, also with --top.
+func TestGroupsAreNamedInErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	require.NoError(t, os.WriteFile(path, []byte("a,b,x\n1,u,7\n2,v,18446744073709551615\n2,v,1\n,w,18446744073709551615\n"+
+		",w,1\n"), 0o666))
+	for _, top := range []string{"3", "0"} {
+		arguments := []string{"group", path, "--by", "a,b", "--sum", "x", "--top", top}
+		if top == "0" {
+			arguments = arguments[:len(arguments)-2]
+		}
+		assert.Contains(t, do(t, 2, arguments...), `the group 2, "v": sum(x): 18446744073709551616 is out of range`)
+	}
+	require.NoError(t, os.WriteFile(path, []byte("a,x\n1,7\n,18446744073709551615\n,1\n"), 0o666))
+	assert.Contains(t, do(t, 2, "group", path, "--by", "a", "--sum", "x"), "the group without a value: sum(x): ")
+}

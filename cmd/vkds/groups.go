@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -281,7 +283,7 @@ func (g *groupBy) all() []oneGroup {
 }
 
 // run returns the groups as rows to be sorted by what they are grouped by, whose lines have the results.
-// Error: a sum has no room, that of the first group in order.
+// Error: a sum has no room.
 func (g *groupBy) run(groups []oneGroup, members []string) (*sortRun, error) {
 	u := newSortRun(len(g.by))
 	for c, column := range g.by {
@@ -295,11 +297,7 @@ func (g *groupBy) run(groups []oneGroup, members []string) (*sortRun, error) {
 			u.nulls[c] = nil
 		}
 	}
-	var wrong struct {
-		sync.Mutex
-		error
-		of oneGroup
-	}
+	var wrong wrongGroup
 	u.format(len(groups), members, func(out *row, i int) {
 		one := groups[i]
 		for c, column := range g.by {
@@ -309,11 +307,7 @@ func (g *groupBy) run(groups []oneGroup, members []string) (*sortRun, error) {
 			x, err := of.result(one.n, g.types)
 			switch {
 			case err != nil:
-				wrong.Lock()
-				if wrong.error == nil || one.compare(one.n, wrong.of.keyTable, wrong.of.n, g.types) < 0 {
-					wrong.error, wrong.of = err, one
-				}
-				wrong.Unlock()
+				wrong.add(err, one, g.types)
 			case of.function == functionCount || of.function == functionDistinct:
 				out.number(x.count)
 			case of.function == functionMean && !x.null:
@@ -323,7 +317,41 @@ func (g *groupBy) run(groups []oneGroup, members []string) (*sortRun, error) {
 			}
 		}
 	})
-	return u, wrong.error
+	return u, wrong.result(g.types)
+}
+
+// wrongGroup is the error about the first group, in order, that has one. Several goroutines may add errors.
+type wrongGroup struct {
+	lock sync.Mutex
+	err  error
+	of   oneGroup
+}
+
+func (w *wrongGroup) add(err error, one oneGroup, types []keytype.Type) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if w.err == nil || one.compare(one.n, w.of.keyTable, w.of.n, types) < 0 {
+		w.err, w.of = err, one
+	}
+}
+
+// result returns the error with what the group's rows have in common.
+func (w *wrongGroup) result(types []keytype.Type) error {
+	if w.err == nil {
+		return nil
+	}
+	var cells []string
+	for c, column := range w.of.columns {
+		switch of, word := types[column], w.of.words[c][w.of.n]; {
+		case w.of.nulls[c][w.of.n]:
+			cells = append(cells, "without a value")
+		case of == keytype.Text:
+			cells = append(cells, strconv.Quote(string(w.of.texts[c].At(word))))
+		default:
+			cells = append(cells, string(shown{Type: of}.appendCSV(nil, word)))
+		}
+	}
+	return fmt.Errorf("the group %s: %w", strings.Join(cells, ", "), w.err)
 }
 
 // greatest returns the groups with the greatest first results, and of equal ones those whose keys come first. They are
@@ -341,14 +369,19 @@ func (g *groupBy) greatest(all []oneGroup, most int) ([]oneGroup, error) {
 		})
 		best = best[:min(most, len(best))]
 	}
+	var wrong wrongGroup
 	for _, one := range all {
 		x, err := one.values[0].result(one.n, g.types)
 		if err != nil {
-			return nil, err
+			wrong.add(err, one, g.types)
+			continue
 		}
 		if best = append(best, rated{x, one}); len(best) >= few {
 			sorted()
 		}
+	}
+	if err := wrong.result(g.types); err != nil {
+		return nil, err
 	}
 	sorted()
 	all = all[:0]

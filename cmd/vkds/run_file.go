@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -82,22 +84,21 @@ type runFile struct {
 	rows  int
 }
 
-// writeRun writes a sorted run. all calls add with its rows, in their order.
-func writeRun(types []keytype.Type, all func(add func(cells []cell, line []byte) error) error) (f runFile, err error) {
+// writeRun writes a sorted run. all calls write with its rows, in their order, some at a time, as appendRow makes them.
+func writeRun(types []keytype.Type, all func(write func(rows int, blocks ...[]byte) error) error) (f runFile, err error) {
 	f.types = types
 	if f.File, err = temporaryFile(); err != nil {
 		return f, err
 	}
 	to := bufio.NewWriterSize(f, 1<<20)
-	var row []byte
-	err = all(func(cells []cell, line []byte) error {
-		row = row[:0]
-		for c, x := range cells {
-			row = appendCell(row, types[c], x)
+	err = all(func(rows int, blocks ...[]byte) error {
+		f.rows += rows
+		for _, block := range blocks {
+			if _, err := to.Write(block); err != nil {
+				return err
+			}
 		}
-		f.rows++
-		_, err := to.Write(append(binary.AppendUvarint(row, uint64(len(line))), line...))
-		return err
+		return nil
 	})
 	if err = cmp.Or(err, to.Flush()); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
@@ -108,18 +109,37 @@ func writeRun(types []keytype.Type, all func(add func(cells []cell, line []byte)
 	return f, err
 }
 
-// spill writes the rows to a temporary file, sorted.
+func appendRow(to []byte, types []keytype.Type, cells []cell, line []byte) []byte {
+	for c, x := range cells {
+		to = appendCell(to, types[c], x)
+	}
+	return append(binary.AppendUvarint(to, uint64(len(line))), line...)
+}
+
+// spill writes the rows to a temporary file, sorted. All cores encode them.
 func (u *sortRun) spill(ctx context.Context, order rowOrder) (f runFile, err error) {
-	return writeRun(u.types, func(add func([]cell, []byte) error) error {
-		cells := make([]cell, len(order))
-		for k, i := range u.sorted(order) {
-			if k%(1<<16) == 0 && ctx.Err() != nil {
+	const atATime = 1 << 18 // rows
+	return writeRun(u.types, func(write func(int, ...[]byte) error) error {
+		blocks := make([][]byte, runtime.GOMAXPROCS(0))
+		for some := range slices.Chunk(u.sorted(order), atATime) {
+			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			for c := range cells {
-				cells[c] = u.cell(c, i)
+			var wait sync.WaitGroup
+			for k := range blocks {
+				wait.Go(func() {
+					block, cells := blocks[k][:0], make([]cell, len(order))
+					for _, i := range some[k*len(some)/len(blocks) : (k+1)*len(some)/len(blocks)] {
+						for c := range cells {
+							cells[c] = u.cell(c, i)
+						}
+						block = appendRow(block, u.types, cells, u.lines.at(i))
+					}
+					blocks[k] = block
+				})
 			}
-			if err := add(cells, u.lines.at(i)); err != nil {
+			wait.Wait()
+			if err := write(len(some), blocks...); err != nil {
 				return err
 			}
 		}
@@ -135,28 +155,88 @@ type runSource struct {
 	next   func() (bool, error) // reports whether there is another row, which cells and line then hold
 }
 
-// source returns the rows of a file, with cells of the types that columns have become.
-func (f runFile) source(types []keytype.Type) *runSource {
-	s := &runSource{cells: make([]cell, len(types))}
-	from, left := bufio.NewReaderSize(f, 256<<10), f.rows
-	s.next = func() (more bool, err error) {
-		if left == 0 {
-			return false, nil
-		}
-		left--
-		for c := range s.cells {
-			x := &s.cells[c]
+// runBlock has some rows of a file.
+type runBlock struct {
+	rows  int
+	cells []cell // of one row after the other
+	lines [][]byte
+	err   error
+}
+
+const rowsOfBlock = 512
+
+// read reads the next rows, with cells of the types that columns have become.
+func (b *runBlock) read(from *bufio.Reader, were, types []keytype.Type) error {
+	if b.lines == nil {
+		b.cells, b.lines = make([]cell, rowsOfBlock*len(types)), make([][]byte, rowsOfBlock)
+	}
+	for i := range b.rows {
+		for c, of := range types {
+			x := &b.cells[i*len(types)+c]
 			if err := readCell(from, x); err != nil {
-				return false, err
+				return err
 			}
-			if types[c] != f.types[c] {
+			if of != were[c] {
 				one := []uint64{x.word}
-				types[c].Widen(f.types[c], one)
+				of.Widen(were[c], one)
 				x.word = one[0]
 			}
 		}
-		s.line, err = readBytes(from, s.line)
-		return err == nil, err
+		var err error
+		if b.lines[i], err = readBytes(from, b.lines[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// source returns the rows of a file. A goroutine reads them ahead, until ctx ends.
+func (f runFile) source(ctx context.Context, wait *sync.WaitGroup, types []keytype.Type) *runSource {
+	full, empty := make(chan *runBlock, 1), make(chan *runBlock, 2)
+	empty <- &runBlock{}
+	empty <- &runBlock{}
+	wait.Go(func() {
+		defer close(full)
+		from := bufio.NewReaderSize(f, 256<<10)
+		for left := f.rows; left > 0; {
+			var b *runBlock
+			select {
+			case b = <-empty:
+			case <-ctx.Done():
+				return
+			}
+			b.rows = min(left, rowsOfBlock)
+			b.err = b.read(from, f.types, types)
+			left -= b.rows
+			select {
+			case full <- b:
+			case <-ctx.Done():
+				return
+			}
+			if b.err != nil {
+				return
+			}
+		}
+	})
+	s, b, at, left := &runSource{}, &runBlock{}, 0, f.rows
+	s.next = func() (bool, error) {
+		if left == 0 {
+			return false, nil
+		}
+		if at == b.rows {
+			if b.lines != nil {
+				empty <- b
+			}
+			if b, at = <-full, 0; b == nil {
+				return false, context.Cause(ctx)
+			}
+			if b.err != nil {
+				return false, b.err
+			}
+		}
+		s.cells, s.line = b.cells[at*len(types):][:len(types)], b.lines[at]
+		at, left = at+1, left-1
+		return true, nil
 	}
 	return s
 }
@@ -230,8 +310,12 @@ func (s *sortedRuns) spill(ctx context.Context) error {
 		return nil
 	}
 	types := file.types
-	file, err = writeRun(types, func(add func([]cell, []byte) error) error {
-		return s.merge(ctx, types, func(s *runSource) error { return add(s.cells, s.line) })
+	file, err = writeRun(types, func(write func(int, ...[]byte) error) error {
+		var row []byte
+		return s.merge(ctx, types, func(s *runSource) error {
+			row = appendRow(row[:0], types, s.cells, s.line)
+			return write(1, row)
+		})
 	})
 	if err == nil {
 		s.close()
@@ -244,8 +328,12 @@ func (s *sortedRuns) spill(ctx context.Context) error {
 func (s *sortedRuns) merge(ctx context.Context, types []keytype.Type, use func(*runSource) error) error {
 	h := &runHeap{order: s.order, types: types}
 	var sources []*runSource
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	for _, f := range s.files {
-		sources = append(sources, f.source(types))
+		sources = append(sources, f.source(ctx, &wait, types))
 	}
 	for i, s := range append(sources, s.last.source(s.order)) {
 		s.number = i

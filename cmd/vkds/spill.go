@@ -2,9 +2,11 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -30,24 +32,29 @@ func (s *spill) add(r *rows) error {
 			parts[part] = append(parts[part], i)
 		}
 	}
+	var wait sync.WaitGroup
+	var errs [spilledParts]error
 	for part, some := range parts {
-		if len(some) == 0 {
-			continue
-		}
-		f := &s.files[part]
-		if f.File == nil {
-			var err error
-			if f.File, err = temporaryFile(); err != nil {
-				return err
-			}
-			f.to = bufio.NewWriterSize(f, 256<<10)
-		}
-		f.blocks++
-		if err := writeBlock(f.to, r, some); err != nil {
-			return err
+		if len(some) > 0 {
+			wait.Go(func() { errs[part] = s.addTo(part, r, some) })
 		}
 	}
-	return nil
+	wait.Wait()
+	return cmp.Or(errs[:]...)
+}
+
+// addTo adds some rows to a file.
+func (s *spill) addTo(part int, r *rows, some []int) error {
+	f := &s.files[part]
+	if f.File == nil {
+		var err error
+		if f.File, err = temporaryFile(); err != nil {
+			return err
+		}
+		f.to = bufio.NewWriterSize(f, 256<<10)
+	}
+	f.blocks++
+	return writeBlock(f.to, r, some)
 }
 
 // writeBlock writes some rows: the types of their columns, their number, and their cells.

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 )
@@ -98,8 +99,10 @@ func numbersOf[T structures.Number](words []uint64, code structures.Code[T]) []T
 		return nil
 	}
 	all := make([]T, len(words))
-	for i, w := range words {
-		all[i] = code.Of(w)
-	}
+	threads.Each(len(words), 8*len(words), func(first, end int) {
+		for i := first; i < end; i++ {
+			all[i] = code.Of(words[i])
+		}
+	})
 	return all
 }

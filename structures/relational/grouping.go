@@ -5,6 +5,7 @@ import (
 
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/internal/engine/recording"
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -211,9 +212,11 @@ func (r *reader) words(at uint64, w structures.Width) []uint64 {
 	}
 	narrow := make([]uint32, r.n)
 	r.into(at, pipeline.Result(narrow))
-	for i, x := range narrow {
-		all[i] = uint64(x)
-	}
+	threads.Each(r.n, 8*r.n, func(first, end int) {
+		for i := first; i < end; i++ {
+			all[i] = uint64(narrow[i])
+		}
+	})
 	return all
 }
 
@@ -224,12 +227,15 @@ func (r *reader) totals(at uint64, t primitives.ValueType, w structures.Width) [
 		r.into(at, pipeline.Result(all))
 		return all
 	}
-	for i, x := range r.words(at, structures.Bits64) {
-		all[i].low = x
-		if t == primitives.Signed {
-			all[i].high = uint64(int64(x) >> 63)
+	words := r.words(at, structures.Bits64)
+	threads.Each(r.n, 16*r.n, func(first, end int) {
+		for i := first; i < end; i++ {
+			all[i].low = words[i]
+			if t == primitives.Signed {
+				all[i].high = uint64(int64(words[i]) >> 63)
+			}
 		}
-	}
+	})
 	return all
 }
 

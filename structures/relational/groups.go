@@ -4,7 +4,9 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"sync"
 
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 )
@@ -87,13 +89,22 @@ func (a total) word(float bool, to numberType) (word uint64, fits bool) {
 
 // sumsAs returns sums as words of a type. float says that they are sums of floats. Error: *OverflowError.
 func sumsAs(sums []total, float bool, to numberType) ([]uint64, error) {
-	words := make([]uint64, len(sums))
-	for i, sum := range sums {
-		word, fits := sum.word(float, to)
-		if !fits {
-			return nil, &OverflowError{Group: i, Sum: sum.number()}
+	words, over := make([]uint64, len(sums)), len(sums)
+	var lock sync.Mutex // of over, the first group whose sum does not fit
+	threads.Each(len(sums), 16*len(sums), func(first, end int) {
+		for i := first; i < end; i++ {
+			word, fits := sums[i].word(float, to)
+			if !fits {
+				lock.Lock()
+				over = min(over, i)
+				lock.Unlock()
+				return
+			}
+			words[i] = word
 		}
-		words[i] = word
+	})
+	if over < len(sums) {
+		return nil, &OverflowError{Group: over, Sum: sums[over].number()}
 	}
 	return words, nil
 }
@@ -113,13 +124,15 @@ func (l groupList) means(ask Aggregates, t primitives.ValueType) []float64 {
 		return nil
 	}
 	means := make([]float64, l.len())
-	for i, sum := range l.sums {
-		if t == primitives.Float {
-			means[i] = float64s.Of(sum.low) / float64(l.counts[i])
-		} else {
-			means[i] = sum.mean(l.counts[i])
+	threads.Each(len(means), 16*len(means), func(first, end int) {
+		for i := first; i < end; i++ {
+			if t == primitives.Float {
+				means[i] = float64s.Of(l.sums[i].low) / float64(l.counts[i])
+			} else {
+				means[i] = l.sums[i].mean(l.counts[i])
+			}
 		}
-	}
+	})
 	return means
 }
 

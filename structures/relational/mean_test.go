@@ -35,3 +35,19 @@ func TestRoundedOnce(t *testing.T) {
 		require.Equal(t, single, structures.KeyCode[float32]().Of(word), "%v", a)
 	}
 }
+
+// Of several sums without room the first one is reported, also if several threads find some.
+func TestFirstOverflow(t *testing.T) {
+	sums := make([]total, 200_000)
+	to := numberType{primitives.Unsigned, structures.Bits64}
+	words, err := sumsAs(sums, false, to)
+	require.NoError(t, err)
+	require.Len(t, words, len(sums))
+	for _, first := range []int{199_999, 150_001, 70_000, 3} {
+		sums[first].high = 1
+		_, err := sumsAs(sums, false, to)
+		var over *OverflowError
+		require.ErrorAs(t, err, &over)
+		require.Equal(t, first, over.Group)
+	}
+}
