@@ -204,6 +204,9 @@ func (j *joining) match(ctx context.Context, path string, l *joinLevel, a *answe
 		l.left.close()
 		j.runs.close()
 		j.runs.last, j.done[0] = newSortRun(1), 0
+		if !direct {
+			j.printed = 0 // what was kept is dropped
+		}
 		return j.printed == 0
 	}, func(r *rows) error {
 		first := j.done[0]

@@ -147,3 +147,14 @@ func TestJoinRefuses(t *testing.T) {
 	assert.Equal(t, `{"k":1,"v":"d"}`+"\n", do(t, 0, "join", numbers, great, "--on", "k", "--right-columns", "v",
 		"--json", "--limit", "1"))
 }
+
+// LEFT is read again if a column turns out to have fractions, as long as nothing is printed: so also while matches wait
+// for those of other rows of RIGHT.
+func TestJoinReadsAgain(t *testing.T) {
+	defer func(n int) { rowsAtATime = n }(rowsAtATime)
+	rowsAtATime = 2
+	l, r := write(t, "l.csv", "k,v\n1,5\n2,6\n3,7\n4,1.5\n3,8\n"), write(t, "r.csv", "k,w\n4,1\n3,2\n2,3\n1,4\n3,5\n")
+	arguments := []string{"join", l, r, "--on", "k", "--left-columns", "v", "--right-columns", "w"}
+	assert.Equal(t, "k,v,w\n1,5,4\n2,6,3\n3,7,2\n3,7,5\n4,1.5,1\n3,8,2\n3,8,5\n",
+		do(t, 0, append(arguments, "--memory", "1")...))
+}

@@ -13,7 +13,6 @@ import (
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/slabcheck"
-	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -269,9 +268,8 @@ func TestSlabLists(t *testing.T) {
 		r.eachWidth(func(t *testing.T, width int) {
 			few, many := newLists(t, r, v, width, 40, 1), newLists(t, r, v, width, 40, 1)
 			many.kernels = few.kernels
-			more := min(stress.Level, 1)
-			checkLists(t, few, random(3), 3, 3+2*more)
-			checkLists(t, many, random(1200), 1200, 2+2*more)
+			checkLists(t, few, random(3), 3, 5)
+			checkLists(t, many, random(1200), 1200, 4)
 		})
 	})
 }
