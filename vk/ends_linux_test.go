@@ -86,9 +86,9 @@ func leftOut(name string) bool {
 }
 
 const shortForm = "the short form: two contents of memory, which kernels leave to each other in slabs, " +
-	"specialization constants of one kind a module, and no module *.unrolled or *.k64*. VKDS_STRESS=1 runs all contents, each " +
-	"kernel over fresh memory, TILE and the other constants each as something else, and all modules but " +
-	"test/memory.* and test/sorted_run"
+	"specialization constants of one kind a module, and no module *.unrolled or *.k64*. VKDS_STRESS=1 runs all " +
+	"contents, each kernel over fresh memory, TILE and the other constants each as something else, and all modules " +
+	"but test/memory.* and test/sorted_run"
 
 const (
 	modulesToRun = "VKDS_TEST_MODULES" // for the child process: the modules to run, separated by spaces

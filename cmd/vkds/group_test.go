@@ -319,8 +319,8 @@ func TestGroupWidensWithoutValues(t *testing.T) {
 // An error about a sum says of which group it is, also with --top.
 func TestGroupsAreNamedInErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
-	require.NoError(t, os.WriteFile(path, []byte("a,b,x\n1,u,7\n2,v,18446744073709551615\n2,v,1\n,w,18446744073709551615\n"+
-		",w,1\n"), 0o666))
+	require.NoError(t, os.WriteFile(path, []byte("a,b,x\n1,u,7\n2,v,18446744073709551615\n2,v,1\n"+
+		",w,18446744073709551615\n,w,1\n"), 0o666))
 	for _, top := range []string{"3", "0"} {
 		arguments := []string{"group", path, "--by", "a,b", "--sum", "x", "--top", top}
 		if top == "0" {

@@ -27,7 +27,8 @@ func csvOf(r *rand.Rand, kinds string, table [][]field) string {
 }
 
 // Joins of tables at random have the pairs of rows that a comparison of each with each finds, in their order: rows
-// without values, rows that come many times, types that differ, and that become wider from batch to batch, rows that wait in files.
+// without values, rows that come many times, types that differ, and that become wider from batch to batch, rows that
+// wait in files.
 func TestJoinsAgainstLoops(t *testing.T) {
 	defer func(n int) { rowsAtATime = n }(rowsAtATime)
 	r := rand.New(rand.NewPCG(38, 4))
@@ -153,7 +154,7 @@ func TestJoinRefuses(t *testing.T) {
 func TestJoinReadsAgain(t *testing.T) {
 	defer func(n int) { rowsAtATime = n }(rowsAtATime)
 	rowsAtATime = 2
-	l, r := write(t, "l.csv", "k,v\n1,5\n2,6\n3,7\n4,1.5\n3,8\n"), write(t, "r.csv", "k,w\n4,1\n3,2\n2,3\n1,4\n3,5\n")
+	l, r := file(t, "l.csv", "k,v\n1,5\n2,6\n3,7\n4,1.5\n3,8\n"), file(t, "r.csv", "k,w\n4,1\n3,2\n2,3\n1,4\n3,5\n")
 	arguments := []string{"join", l, r, "--on", "k", "--left-columns", "v", "--right-columns", "w"}
 	assert.Equal(t, "k,v,w\n1,5,4\n2,6,3\n3,7,2\n3,7,5\n4,1.5,1\n3,8,2\n3,8,5\n",
 		do(t, 0, append(arguments, "--memory", "1")...))

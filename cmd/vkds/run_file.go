@@ -85,8 +85,9 @@ type runFile struct {
 }
 
 // writeRun writes a sorted run. all calls write with its rows, in their order, some at a time, as appendRow makes them.
-func writeRun(types []keytype.Type, all func(write func(rows int, blocks ...[]byte) error) error) (f runFile, err error) {
-	f.types = types
+func writeRun(types []keytype.Type, all func(write func(rows int, blocks ...[]byte) error) error) (runFile, error) {
+	f := runFile{types: types}
+	var err error
 	if f.File, err = temporaryFile(); err != nil {
 		return f, err
 	}
