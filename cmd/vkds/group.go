@@ -323,12 +323,7 @@ func (l *level) finish(ctx context.Context) error {
 func (l *level) finishPart(ctx context.Context, part int, waiting *rows) error {
 	next := l.newLevel()
 	defer func() { next.left.close() }()
-	if err := l.left.take(part, waiting, func(r *rows) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return next.add(r)
-	}); err != nil {
+	if err := l.left.take(ctx, part, waiting, next.add); err != nil {
 		return err
 	}
 	return next.finish(ctx)

@@ -100,15 +100,10 @@ func (l *joinLevel) finish(ctx context.Context) error {
 func (l *joinLevel) finishPart(ctx context.Context, part int, right, left *rows) error {
 	next := l.newLevel()
 	defer next.close()
-	if err := l.right.take(part, right, func(r *rows) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return next.add(r)
-	}); err != nil {
+	if err := l.right.take(ctx, part, right, next.add); err != nil {
 		return err
 	}
-	if err := l.left.take(part, left, func(r *rows) error {
+	if err := l.left.take(ctx, part, left, func(r *rows) error {
 		return next.match(r, func(m *matches) error { return l.keep(ctx, m) })
 	}); err != nil {
 		return err

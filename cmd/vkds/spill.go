@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"io"
 	"os"
@@ -81,7 +82,7 @@ func writeBlock(to *bufio.Writer, r *rows, some []int) error {
 
 // take calls use with the rows of a file, a block at a time, and removes the file. r has room for a block, and the
 // types that the rows' words get.
-func (s *spill) take(part int, r *rows, use func(*rows) error) error {
+func (s *spill) take(ctx context.Context, part int, r *rows, use func(*rows) error) error {
 	f := &s.files[part]
 	if f.File == nil {
 		return nil
@@ -94,6 +95,9 @@ func (s *spill) take(part int, r *rows, use func(*rows) error) error {
 	}
 	from := bufio.NewReaderSize(f, 256<<10)
 	for range f.blocks {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err := r.readBlock(from); err != nil {
 			return err
 		}
