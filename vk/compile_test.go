@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -22,9 +21,6 @@ import (
 // hardware: for a GPU whose only size is 64, and for one that begins at 32.
 func TestEveryModuleCompiles(t *testing.T) {
 	pass.OneWidth(t, "the tests of each module compile it at the other widths")
-	if runtime.GOOS == "windows" && stress.Level == 0 {
-		t.Skip("the same compiler compiles them on Linux")
-	}
 	d := openToCompile(t)
 	t.Log(d.Info())
 	var told KernelReport

@@ -156,7 +156,7 @@ func (j *joining) titles() (all []string) {
 
 // load reads RIGHT.
 func (j *joining) load(ctx context.Context, path string) (l *joinLevel, err error) {
-	l = j.newLevel()
+	l = &joinLevel{}
 	return l, j.readWhole(ctx, []string{path}, "loading", j.columns[1], func() bool {
 		l.close()
 		*l, j.done[1], j.extents = *j.newLevel(), 0, make([]keytype.Extent, len(j.on))
@@ -227,7 +227,7 @@ func (j *joining) match(ctx context.Context, path string, l *joinLevel, a *answe
 	return j.runs.print(ctx, a)
 }
 
-// joinTable is RIGHT: its rows by what they have in the --on columns.
+// joinTable has rows of RIGHT by what they have in the --on columns.
 type joinTable struct {
 	on    []int // 0, 1, …
 	n     int
