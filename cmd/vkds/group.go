@@ -295,7 +295,7 @@ func (l *level) finish(ctx context.Context) error {
 		return err
 	}
 	if l.top > 0 {
-		l.best = l.keepBest(all, l.types, run)
+		l.best = l.keepBest(l.groupBy, all, run)
 	} else {
 		if l.runs.last != nil {
 			if err := l.runs.spill(ctx); err != nil {
@@ -337,10 +337,10 @@ type topGroup struct {
 }
 
 // keepBest adds groups, whose rows are in a run, to the best ones, and returns the best of all.
-func (q *grouping) keepBest(groups []oneGroup, types []keytype.Type, run *sortRun) []topGroup {
+func (q *grouping) keepBest(g *groupBy, groups []oneGroup, run *sortRun) []topGroup {
 	best := q.best
 	for i, one := range groups {
-		x, _ := one.values[0].result(one.n, types) // run has found that there is one
+		x, _ := g.parts[one.part].values[0].result(int(one.n), g.types) // run has found that there is one
 		if x.sum != nil {
 			sum := *x.sum // the other groups can be forgotten
 			x.sum = &sum

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
@@ -20,24 +21,43 @@ type keyTable struct {
 	columns []int // of the rows
 	kept
 	hashes []uint64
-	slots  []uint32 // numbers, from 1, by their hashes; at most half are used
+	slots  []uint64 // numbers, from 1, and above them the upper halves of the hashes by which they are found
 }
 
 func newKeyTable(columns []int) *keyTable {
-	return &keyTable{columns: columns, kept: newKept(len(columns)), slots: make([]uint32, 16)}
+	return &keyTable{columns: columns, kept: newKept(len(columns)), slots: make([]uint64, 16)}
 }
 
 // find returns the number of row i, whose hash is given, or -1, and its slot.
-func (t *keyTable) find(r *rows, i int, hash uint64) (n int, slot *uint32) {
+func (t *keyTable) find(r *rows, i int, hash uint64) (n int, slot *uint64) {
 	mask := uint64(len(t.slots) - 1)
 	for at := hash; ; at++ {
 		slot := &t.slots[at&mask]
-		n := int(*slot) - 1
-		if n < 0 || t.hashes[n] == hash && t.same(r, i, n) {
+		n := int(uint32(*slot)) - 1
+		if n < 0 || (*slot^hash)>>32 == 0 && t.same(r, i, n) {
 			return n, slot
 		}
 	}
 }
+
+// ahead reads what find will need for some rows, so that the processor waits for many of them at once. The sum is of no
+// use but that the reads have one.
+func (t *keyTable) ahead(hashes []uint64, some []uint32) (sum uint64) {
+	var numbers [rowsAhead]uint32
+	mask := uint64(len(t.slots) - 1)
+	for k, i := range some {
+		numbers[k] = uint32(t.slots[hashes[i]&mask])
+	}
+	for _, n := range numbers[:len(some)] {
+		if n > 0 {
+			sum += t.words[0][n-1]
+		}
+	}
+	return sum
+}
+
+// rowsAhead is for how many rows ahead reads.
+const rowsAhead = 64
 
 // number returns the number of row i, whose hash is given, and whether it is a new one.
 func (t *keyTable) number(r *rows, i int, hash uint64) (n int, fresh bool) {
@@ -46,7 +66,7 @@ func (t *keyTable) number(r *rows, i int, hash uint64) (n int, fresh bool) {
 		return n, false
 	}
 	n = t.add(r, i, hash)
-	*slot = uint32(n + 1)
+	*slot = hash>>32<<32 | uint64(n+1)
 	if 2*len(t.hashes) > len(t.slots) {
 		t.grow()
 	}
@@ -57,7 +77,7 @@ func (t *keyTable) same(r *rows, i, n int) bool {
 	for c, column := range t.columns {
 		word := r.words[column][i]
 		switch null := r.null(column, i); {
-		case null != t.nulls[c][n]:
+		case null != t.null(c, n):
 			return false
 		case null:
 		case r.types[column] == keytype.Text:
@@ -73,20 +93,22 @@ func (t *keyTable) same(r *rows, i, n int) bool {
 
 func (t *keyTable) add(r *rows, i int, hash uint64) int {
 	for c, column := range t.columns {
-		t.kept.add(c, r.types[column], r.cell(column, r.types[column], i))
+		t.kept.add(c, r, column, i)
 	}
 	t.hashes = append(t.hashes, hash)
 	return len(t.hashes) - 1
 }
 
+// grow makes twice as many slots.
 func (t *keyTable) grow() {
-	t.slots = make([]uint32, 2*len(t.slots))
+	t.slots = make([]uint64, 2*len(t.slots))
 	mask := uint64(len(t.slots) - 1)
 	for n, hash := range t.hashes {
-		for t.slots[hash&mask] != 0 {
-			hash++
+		at := hash
+		for t.slots[at&mask] != 0 {
+			at++
 		}
-		t.slots[hash&mask] = uint32(n + 1)
+		t.slots[at&mask] = hash>>32<<32 | uint64(n+1)
 	}
 }
 
@@ -137,53 +159,63 @@ type aggregated struct {
 	seen  *keyTable     // of functionDistinct: the groups' values
 }
 
-// add adds row i to group n.
-func (a *aggregated) add(r *rows, i, n int, fresh bool) {
-	if fresh {
-		a.some = append(a.some, 0)
-		switch a.function {
-		case functionSum, functionMean:
-			a.sums = append(a.sums, keytype.Sum{})
-		case functionMin, functionMax, functionOnly:
-			a.words = append(a.words, 0)
-		}
-	}
+// add adds rows to the groups that they are in. groups is how many there are.
+func (a *aggregated) add(r *rows, some, in []uint32, groups int) {
+	a.some = append(a.some, make([]uint64, groups-len(a.some))...)
 	if a.function == functionCount {
-		a.some[n]++
+		for _, n := range in {
+			a.some[n]++
+		}
 		return
 	}
-	if r.null(a.column, i) {
-		return
-	}
-	word := r.words[a.column][i]
+	words, nulls, t := r.words[a.column], r.nulls[a.column], r.types[a.column]
+	null := func(i uint32) bool { return nulls != nil && nulls[i] }
 	switch a.function {
-	case functionDistinct:
-		if _, fresh := a.seen.number(r, i, r.mix(r.hashes[i], a.column, i)); !fresh {
-			return
-		}
 	case functionSum, functionMean:
-		a.sums[n].Add(r.types[a.column], word)
-	case functionMin, functionOnly:
-		if a.some[n] == 0 || word < a.words[n] {
-			a.words[n] = word
+		a.sums = append(a.sums, make([]keytype.Sum, groups-len(a.sums))...)
+		for k, i := range some {
+			if n := in[k]; !null(i) {
+				a.sums[n].Add(t, words[i])
+				a.some[n]++
+			}
 		}
-	case functionMax:
-		if a.some[n] == 0 || word > a.words[n] { // the word of a group without values was perhaps made wider
-			a.words[n] = word
+	case functionDistinct:
+		for k, i := range some {
+			if null(i) {
+				continue
+			}
+			if _, fresh := a.seen.number(r, int(i), r.mix(r.hashes[i], a.column, int(i))); fresh {
+				a.some[in[k]]++
+			}
+		}
+	default:
+		a.words = append(a.words, make([]uint64, groups-len(a.words))...)
+		greatest := a.function == functionMax
+		for k, i := range some {
+			if null(i) {
+				continue
+			}
+			// The word of a group without values was perhaps made wider.
+			n, word := in[k], words[i]
+			if is := a.words[n]; a.some[n] == 0 || greatest && word > is || !greatest && word < is {
+				a.words[n] = word
+			}
+			a.some[n]++
 		}
 	}
-	a.some[n]++
 }
 
 // bytes returns about how much memory the table needs.
 func (t *keyTable) bytes() uint64 {
-	return uint64(8*len(t.hashes) + 4*len(t.slots) + t.kept.bytes())
+	return uint64(8*len(t.hashes) + 8*len(t.slots) + t.kept.bytes())
 }
 
 // part has the groups whose hashes are its own.
 type part struct {
 	*keyTable
 	values []*aggregated
+	in     []uint32 // the groups of the rows that are being added
+	sum    uint64   // of ahead
 }
 
 // groupBy has the groups of the rows of a table, and what becomes of their values. Each part is one goroutine's.
@@ -231,18 +263,29 @@ func (g *groupBy) add(r *rows, full bool) {
 	}
 	g.types = r.types
 	r.hash(g.by, g.seed)
-	r.eachPart(len(g.parts), func(k, i int, hash uint64) {
-		if full {
-			if n, _ := g.parts[k].find(r, i, hash); n < 0 {
-				r.left[i] = true
-				return
-			}
+	r.eachPart(len(g.parts), func(k int, some []uint32) { g.parts[k].add(r, some, full) })
+}
+
+// add adds some rows, as that of groupBy.
+func (p *part) add(r *rows, some []uint32, full bool) {
+	p.in = p.in[:0]
+	there := some[:0] // rows whose groups are there
+	for k, i := range some {
+		if k%rowsAhead == 0 {
+			p.sum += p.ahead(r.hashes, some[k:min(k+rowsAhead, len(some))])
 		}
-		n, fresh := g.parts[k].number(r, i, hash)
-		for _, v := range g.parts[k].values {
-			v.add(r, i, n, fresh)
+		var n int
+		if hash := r.hashes[i]; !full {
+			n, _ = p.number(r, int(i), hash)
+		} else if n, _ = p.find(r, int(i), hash); n < 0 {
+			r.left[i] = true
+			continue
 		}
-	})
+		there, p.in = append(there, i), append(p.in, uint32(n))
+	}
+	for _, v := range p.values {
+		v.add(r, there, p.in, len(p.hashes))
+	}
 }
 
 func (g *groupBy) widen(types []keytype.Type) {
@@ -265,20 +308,24 @@ func (g *groupBy) len() (n int) {
 	return n
 }
 
-// oneGroup is a group of a part.
-type oneGroup struct {
-	*part
-	n int
-}
+// oneGroup is a group of a part. It has no pointers, so that the garbage collector need not look at all groups.
+type oneGroup struct{ part, n uint32 }
 
 // all returns all groups.
 func (g *groupBy) all() []oneGroup {
-	all := make([]oneGroup, 0, g.len())
-	for _, p := range g.parts {
-		for n := range p.hashes {
-			all = append(all, oneGroup{p, n})
-		}
+	all := make([]oneGroup, g.len())
+	first := 0
+	var wait sync.WaitGroup
+	for k, p := range g.parts {
+		some := all[first : first+len(p.hashes)]
+		first += len(some)
+		wait.Go(func() {
+			for n := range some {
+				some[n] = oneGroup{uint32(k), uint32(n)}
+			}
+		})
 	}
+	wait.Wait()
 	return all
 }
 
@@ -287,27 +334,20 @@ func (g *groupBy) all() []oneGroup {
 func (g *groupBy) run(groups []oneGroup, members []string) (*sortRun, error) {
 	u := newSortRun(len(g.by))
 	for c, column := range g.by {
-		of := g.types[column]
-		u.types = append(u.types, of)
-		u.words[c], u.nulls[c] = make([]uint64, 0, len(groups)), make([]bool, 0, len(groups))
-		for _, one := range groups {
-			u.kept.add(c, of, one.cell(c, of, one.n))
-		}
-		if !slices.Contains(u.nulls[c], true) {
-			u.nulls[c] = nil
-		}
+		u.types = append(u.types, g.types[column])
+		g.column(&u.kept, c, groups)
 	}
 	var wrong wrongGroup
 	u.format(len(groups), members, func(out *row, i int) {
-		one := groups[i]
+		p, n := g.parts[groups[i].part], int(groups[i].n)
 		for c, column := range g.by {
-			out.wordIf(shown{g.types[column], one.texts[c]}, one.words[c][one.n], !one.nulls[c][one.n])
+			out.wordIf(shown{g.types[column], p.texts[c]}, p.words[c][n], !p.null(c, n))
 		}
-		for _, of := range one.values {
-			x, err := of.result(one.n, g.types)
+		for _, of := range p.values {
+			x, err := of.result(n, g.types)
 			switch {
 			case err != nil:
-				wrong.add(err, one, g.types)
+				wrong.add(err, p, n, g.types)
 			case of.function == functionCount || of.function == functionDistinct:
 				out.number(x.count)
 			case of.function == functionMean && !x.null:
@@ -320,18 +360,52 @@ func (g *groupBy) run(groups []oneGroup, members []string) (*sortRun, error) {
 	return u, wrong.result(g.types)
 }
 
+// column sets a column to what groups have there.
+func (g *groupBy) column(to *kept, c int, groups []oneGroup) {
+	words := make([]uint64, len(groups))
+	to.words[c] = words
+	if slices.ContainsFunc(g.parts, func(p *part) bool { return p.nulls[c] != nil }) {
+		to.nulls[c] = make([]bool, len(groups))
+	}
+	first := make([]uint64, len(g.parts)) // of the texts of a part
+	text := g.types[g.by[c]] == keytype.Text
+	few := text && len(groups) < g.len() // these texts are copied, so that all others can be forgotten
+	if text && !few {
+		var texts []*keytype.Arena
+		for _, p := range g.parts {
+			texts = append(texts, p.texts[c])
+		}
+		to.texts[c], first = keytype.Joined(texts)
+	}
+	threads.Each(len(groups), 8*len(groups), func(begin, end int) {
+		for i, one := range groups[begin:end] {
+			p := g.parts[one.part]
+			words[begin+i] = first[one.part] + p.words[c][one.n]
+			if to.nulls[c] != nil {
+				to.nulls[c][begin+i] = p.null(c, int(one.n))
+			}
+		}
+	})
+	if few {
+		for i, one := range groups {
+			words[i] = to.texts[c].Add(g.parts[one.part].texts[c].At(words[i]))
+		}
+	}
+}
+
 // wrongGroup is the error about the first group, in order, that has one. Several goroutines may add errors.
 type wrongGroup struct {
 	lock sync.Mutex
 	err  error
-	of   oneGroup
+	in   *keyTable
+	n    int
 }
 
-func (w *wrongGroup) add(err error, one oneGroup, types []keytype.Type) {
+func (w *wrongGroup) add(err error, p *part, n int, types []keytype.Type) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	if w.err == nil || one.compare(one.n, w.of.keyTable, w.of.n, types) < 0 {
-		w.err, w.of = err, one
+	if w.err == nil || p.compare(n, w.in, w.n, types) < 0 {
+		w.err, w.in, w.n = err, p.keyTable, n
 	}
 }
 
@@ -341,14 +415,14 @@ func (w *wrongGroup) result(types []keytype.Type) error {
 		return nil
 	}
 	var cells []string
-	for c, column := range w.of.columns {
-		switch of, word := types[column], w.of.words[c][w.of.n]; {
-		case w.of.nulls[c][w.of.n]:
+	for c, column := range w.in.columns {
+		switch of, x := types[column], w.in.cell(c, types[column], w.n); {
+		case x.null:
 			cells = append(cells, "without a value")
 		case of == keytype.Text:
-			cells = append(cells, strconv.Quote(string(w.of.texts[c].At(word))))
+			cells = append(cells, strconv.Quote(string(x.text)))
 		default:
-			cells = append(cells, string(shown{Type: of}.appendCSV(nil, word)))
+			cells = append(cells, string(shown{Type: of}.appendCSV(nil, x.word)))
 		}
 	}
 	return fmt.Errorf("the group %s: %w", strings.Join(cells, ", "), w.err)
@@ -365,15 +439,19 @@ func (g *groupBy) greatest(all []oneGroup, most int) ([]oneGroup, error) {
 	var best []rated
 	sorted := func() {
 		slices.SortFunc(best, func(a, b rated) int {
-			return cmp.Or(b.result.compare(a.result), a.oneGroup.compare(a.n, b.keyTable, b.n, g.types))
+			if order := b.result.compare(a.result); order != 0 {
+				return order
+			}
+			return g.parts[a.part].compare(int(a.n), g.parts[b.part].keyTable, int(b.n), g.types)
 		})
 		best = best[:min(most, len(best))]
 	}
 	var wrong wrongGroup
 	for _, one := range all {
-		x, err := one.values[0].result(one.n, g.types)
+		p := g.parts[one.part]
+		x, err := p.values[0].result(int(one.n), g.types)
 		if err != nil {
-			wrong.add(err, one, g.types)
+			wrong.add(err, p, int(one.n), g.types)
 			continue
 		}
 		if best = append(best, rated{x, one}); len(best) >= few {

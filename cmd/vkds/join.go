@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -242,7 +241,8 @@ type joinTable struct {
 // joinPart has the rows of its hashes.
 type joinPart struct {
 	*keyTable
-	first, last []uint32 // rows, from 1
+	first, last []uint32 // rows with each key, from 1
+	count       []uint32
 }
 
 func newJoinTable(on, columns int) *joinTable {
@@ -261,18 +261,18 @@ func (t *joinTable) size() (keys int, bytes uint64) {
 	bytes = uint64(4*len(t.next) + t.kept.bytes())
 	for _, p := range t.parts {
 		keys += len(p.first)
-		bytes += p.bytes() + uint64(8*len(p.first))
+		bytes += p.bytes() + uint64(12*len(p.first))
 	}
 	return keys, bytes
 }
 
-// first returns the first row that is equal to row i, from 1, or 0.
-func (t *joinTable) first(r *rows, i int) uint32 {
+// find returns the first row that is equal to row i, from 1, or 0, and how many are.
+func (t *joinTable) find(r *rows, i int) (first, count uint32) {
 	p := t.parts[partOf(r.hashes[i], len(t.parts))]
 	if n, _ := p.find(r, i, r.hashes[i]); n >= 0 {
-		return p.first[n]
+		return p.first[n], p.count[n]
 	}
-	return 0
+	return 0, 0
 }
 
 // add adds rows.
@@ -281,20 +281,25 @@ func (t *joinTable) add(r *rows) error {
 		return fmt.Errorf("RIGHT has more than %s rows", grouped(uint64(math.MaxUint32-1)))
 	}
 	t.widen(r.types)
-	t.next = append(t.next, make([]uint32, r.n)...)
+	t.next = grown(t.next, r.n)[:t.n+r.n]
+	clear(t.next[t.n:])
 	r.hash(t.on, t.seed)
-	r.eachPart(len(t.parts), func(k, i int, hash uint64) {
-		if r.lacks(t.on, i) {
-			return
+	r.eachPart(len(t.parts), func(k int, some []uint32) {
+		p := t.parts[k]
+		for _, i := range some {
+			if r.lacks(t.on, int(i)) {
+				continue
+			}
+			row := uint32(t.n) + i + 1
+			n, fresh := p.number(r, int(i), r.hashes[i])
+			if fresh {
+				p.first, p.last, p.count = append(p.first, row), append(p.last, row), append(p.count, 1)
+				continue
+			}
+			t.next[p.last[n]-1] = row
+			p.last[n] = row
+			p.count[n]++
 		}
-		p, row := t.parts[k], uint32(t.n+i+1)
-		n, fresh := p.number(r, i, hash)
-		if fresh {
-			p.first, p.last = append(p.first, row), append(p.last, row)
-			return
-		}
-		t.next[p.last[n]-1] = row
-		p.last[n] = row
 	})
 	var wait sync.WaitGroup
 	for c := range t.words {
@@ -327,7 +332,7 @@ type matches struct {
 	*joining
 	table  *joinTable
 	left   *rows
-	lefts  []int    // rows of left
+	lefts  []uint32 // rows of left
 	rights []uint32 // rows of table, from 1; 0: none
 	waits  bool     // rows of LEFT without a match may match rows of RIGHT that wait
 }
@@ -338,34 +343,50 @@ const mostMatches = 1 << 20
 // all calls use with all matches, in order, some at a time. It sets left for the rows that wait.
 func (m *matches) all(use func() error) error {
 	r, t := m.left, m.table
-	first := make([]uint32, r.n)
+	first, pairs := make([]uint32, r.n), make([]uint32, r.n)
 	r.hash(t.on, t.seed)
 	r.left = make([]bool, r.n)
-	threads.Each(r.n, 8*r.n, func(begin, end int) {
+	inShares(r.n, func(_, begin, end int) {
 		for i := begin; i < end; i++ {
 			if !r.lacks(t.on, i) {
-				first[i] = t.first(r, i)
+				first[i], pairs[i] = t.find(r, i)
 				r.left[i] = m.waits && first[i] == 0
+			}
+			found := first[i] != 0
+			if m.semi || m.anti || !found {
+				pairs[i] = uint32(asBit(!r.left[i] && (m.semi && found || (m.anti || m.joining.left) && !found)))
 			}
 		}
 	})
-	for i := range r.n {
-		switch row := first[i]; {
-		case r.left[i]:
-		case m.anti || m.semi || row == 0:
-			if m.anti && row == 0 || m.semi && row != 0 || m.joining.left && row == 0 {
-				m.lefts, m.rights = append(m.lefts, i), append(m.rights, 0)
+	for begin := 0; begin < r.n; {
+		starts := make([]int, 0, r.n-begin) // of the pairs of each row
+		n := 0
+		for _, more := range pairs[begin:] {
+			if n >= mostMatches {
+				break
 			}
-		default:
-			for ; row != 0; row = t.next[row-1] {
-				m.lefts, m.rights = append(m.lefts, i), append(m.rights, row)
-			}
+			starts = append(starts, n)
+			n += int(more)
 		}
-		if len(m.lefts) >= mostMatches || i == r.n-1 {
-			if err := use(); err != nil {
-				return err
+		m.lefts, m.rights = slices.Grow(m.lefts[:0], n)[:n], slices.Grow(m.rights[:0], n)[:n]
+		inShares(len(starts), func(_, from, to int) {
+			for k, start := range starts[from:to] {
+				i := begin + from + k
+				row := first[i]
+				if m.semi {
+					row = 0
+				}
+				for k := range int(pairs[i]) {
+					if k > 0 {
+						row = t.next[row-1]
+					}
+					m.lefts[start+k], m.rights[start+k] = uint32(i), row
+				}
 			}
-			m.lefts, m.rights = m.lefts[:0], m.rights[:0]
+		})
+		begin += len(starts)
+		if err := use(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -373,7 +394,7 @@ func (m *matches) all(use func() error) error {
 
 // line writes a match as a line of the answer.
 func (m *matches) line(out *row, k int) {
-	r, t, i := m.left, m.table, m.lefts[k]
+	r, t, i := m.left, m.table, int(m.lefts[k])
 	for c := range m.columns[0] {
 		out.wordIf(shown{r.types[c], r.texts[c]}, r.words[c][i], !r.null(c, i))
 	}

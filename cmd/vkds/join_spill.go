@@ -39,7 +39,8 @@ func (l *joinLevel) add(r *rows) error {
 	threads.Each(r.n, 8*r.n, func(first, end int) {
 		for i := first; i < end; i++ {
 			if !r.lacks(t.on, i) { // else it matches nothing
-				found[i] = t.first(r, i) != 0
+				first, _ := t.find(r, i)
+				found[i] = first != 0
 				r.left[i] = !found[i]
 			}
 		}

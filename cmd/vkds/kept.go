@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
@@ -48,17 +49,24 @@ func (k *kept) cell(column int, t keytype.Type, i int) cell {
 	return x
 }
 
-// add adds a cell to a column of a type. The column has a bool for each row.
-func (k *kept) add(column int, t keytype.Type, x cell) {
-	if t == keytype.Text {
-		x.word = k.texts[column].Add(x.text)
+// add adds what a row has in one of its columns.
+func (k *kept) add(column int, r *rows, from, i int) {
+	word, null := r.words[from][i], r.null(from, i)
+	if r.types[from] == keytype.Text {
+		word = k.texts[column].Add(r.texts[from].At(word))
 	}
-	k.words[column], k.nulls[column] = append(k.words[column], x.word), append(k.nulls[column], x.null)
+	if null && k.nulls[column] == nil {
+		k.nulls[column] = make([]bool, len(k.words[column]))
+	}
+	if k.words[column] = append(k.words[column], word); k.nulls[column] != nil {
+		k.nulls[column] = append(k.nulls[column], null)
+	}
 }
 
 // keep adds what rows have in one of their columns.
 func (k *kept) keep(column int, r *rows, from int) {
 	before := len(k.words[column])
+	k.words[column] = grown(k.words[column], r.n)
 	if r.types[from] != keytype.Text {
 		k.words[column] = append(k.words[column], r.words[from][:r.n]...)
 	} else {
@@ -71,6 +79,17 @@ func (k *kept) keep(column int, r *rows, from int) {
 	}
 	k.nulls[column] = append(k.nulls[column], make([]bool, before+r.n-len(k.nulls[column]))...)
 	copy(k.nulls[column][before:], r.nulls[from])
+}
+
+// grown returns a slice with room for n more elements. It grows less often than append lets it, and all cores copy what
+// it has: else this is most of the time that many rows take.
+func grown[T any](s []T, n int) []T {
+	if cap(s)-len(s) >= n {
+		return s
+	}
+	larger := make([]T, len(s), max(len(s)+n, 2*len(s)))
+	threads.Copy(larger, s)
+	return larger
 }
 
 // compareCells is the order of two cells of a type. Nulls come last, also if the order is descending.

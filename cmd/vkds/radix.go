@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
@@ -65,43 +67,62 @@ func splitters(keys []uint64, parts int) []uint64 {
 // divide moves the pairs to the sorter's memory, part by part and in their order, and returns the ends of the parts.
 func (s *sorter) divide(keys, values []uint64, splitters []uint64) (ends []int) {
 	parts := len(splitters) + 1
-	partOf := func(key uint64) int {
-		part, found := slices.BinarySearch(splitters, key)
-		if found {
-			for part++; part < parts-1 && splitters[part] == key; part++ {
+	full := make([]uint64, 1<<bits.Len(uint(parts))) // the search has as many steps for each key
+	for i := range full {
+		full[i] = math.MaxUint64
+	}
+	copy(full, splitters)
+	return divide(len(keys), parts, func(i int) (part int) {
+		key := keys[i]
+		for step := len(full) / 2; step > 0; step /= 2 {
+			if full[part+step-1] <= key {
+				part += step
 			}
 		}
-		return part
-	}
-	at := make([][]int, parts) // by share of the pairs and by part: first counts, then the next place
-	shares := func(do func(share, first, end int)) {
-		var wait sync.WaitGroup
-		for share := range parts {
-			wait.Go(func() { do(share, share*len(keys)/parts, (share+1)*len(keys)/parts) })
+		return min(part, parts-1)
+	}, func(i, to int) { s.keys[to], s.values[to] = keys[i], values[i] })
+}
+
+// divide calls move with each of n elements and the element's place among all if those of a part are together, in their
+// order. It returns the ends of the parts. Several goroutines call partOf and move.
+func divide(n, parts int, partOf func(i int) int, move func(i, to int)) (ends []int) {
+	of := make([]uint16, n)
+	at := make([][]int, runtime.GOMAXPROCS(0)) // by share of the elements and by part: first counts, then the next place
+	inShares(n, func(share, first, end int) {
+		counts := make([]int, parts)
+		for i := first; i < end; i++ {
+			part := partOf(i)
+			of[i] = uint16(part)
+			counts[part]++
 		}
-		wait.Wait()
-	}
-	shares(func(share, first, end int) {
-		at[share] = make([]int, parts)
-		for _, key := range keys[first:end] {
-			at[share][partOf(key)]++
-		}
+		at[share] = counts
 	})
 	sum := 0
 	for part := range parts {
-		for share := range parts {
+		for share := range at {
 			at[share][part], sum = sum, sum+at[share][part]
 		}
 		ends = append(ends, sum)
 	}
-	shares(func(share, first, end int) {
+	inShares(n, func(share, first, end int) {
+		next := at[share]
 		for i := first; i < end; i++ {
-			place := &at[share][partOf(keys[i])]
-			s.keys[*place], s.values[*place] = keys[i], values[i]
-			*place++
+			part := of[i]
+			move(i, next[part])
+			next[part]++
 		}
 	})
 	return ends
+}
+
+// inShares divides n elements into a share for each core, and calls do for all shares at the same time.
+func inShares(n int, do func(share, first, end int)) {
+	shares := runtime.GOMAXPROCS(0)
+	var wait sync.WaitGroup
+	for share := range shares {
+		wait.Go(func() { do(share, share*n/shares, (share+1)*n/shares) })
+	}
+	wait.Wait()
 }
 
 // radixSort sorts pairs by their keys from the lowest digit up, and skips digits that all keys have in common. Equal

@@ -231,6 +231,7 @@ type rows struct {
 	types  []keytype.Type
 	hashes []uint64 // of what the rows are grouped by
 	left   []bool   // rows that have no room, or wait for those
+	byPart []uint32 // what eachPart divides
 	n      int
 }
 
@@ -332,17 +333,20 @@ func (r *rows) hash(columns []int, seed uint64) {
 // partOf returns which of n parts has rows of a hash.
 func partOf(hash uint64, n int) int { return int(hash >> 32 * uint64(n) >> 32) }
 
-// eachPart calls do for each row, in their order, on the goroutine of the part that has it.
-func (r *rows) eachPart(parts int, do func(k, i int, hash uint64)) {
+// eachPart calls do with the rows of each part, in their order, on a goroutine of its own.
+func (r *rows) eachPart(parts int, do func(k int, some []uint32)) {
+	if len(r.byPart) < r.n {
+		r.byPart = make([]uint32, cap(r.hashes))
+	}
+	ends := divide(r.n, parts, func(i int) int { return partOf(r.hashes[i], parts) },
+		func(i, to int) { r.byPart[to] = uint32(i) })
 	var wait sync.WaitGroup
-	for k := range parts {
-		wait.Go(func() {
-			for i, hash := range r.hashes[:r.n] {
-				if partOf(hash, parts) == k {
-					do(k, i, hash)
-				}
-			}
-		})
+	for k, end := range ends {
+		first := 0
+		if k > 0 {
+			first = ends[k-1]
+		}
+		wait.Go(func() { do(k, r.byPart[first:end]) })
 	}
 	wait.Wait()
 }

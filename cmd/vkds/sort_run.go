@@ -5,7 +5,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/input"
@@ -79,28 +78,23 @@ func (u *sortRun) addLines(r *rows, members []string) {
 
 // format adds n lines, which are written on all cores.
 func (u *sortRun) format(n int, members []string, write func(out *row, i int)) {
-	l, shares := &u.lines, runtime.GOMAXPROCS(0)
+	l := &u.lines
 	before, first := len(l.starts), len(l.blocks)
-	l.starts = slices.Grow(l.starts, n)[:before+n]
-	l.blocks = append(l.blocks, make([][]byte, shares)...)
+	l.starts = grown(l.starts, n)[:before+n]
+	l.blocks = append(l.blocks, make([][]byte, runtime.GOMAXPROCS(0))...)
 	expected := 64 // bytes a line
 	if before > 0 {
 		expected = l.bytes/before + 1
 	}
-	var wait sync.WaitGroup
-	for k := range shares {
-		wait.Go(func() {
-			begin, end := k*n/shares, (k+1)*n/shares
-			out := row{members: members, text: make([]byte, 0, expected*(end-begin))}
-			for i := begin; i < end; i++ {
-				l.starts[before+i] = uint64(first+k)<<blockBits | uint64(len(out.text))
-				out.cells = 0
-				write(&out, i)
-			}
-			l.blocks[first+k] = out.text
-		})
-	}
-	wait.Wait()
+	inShares(n, func(share, begin, end int) {
+		out := row{members: members, text: make([]byte, 0, expected*(end-begin))}
+		for i := begin; i < end; i++ {
+			l.starts[before+i] = uint64(first+share)<<blockBits | uint64(len(out.text))
+			out.cells = 0
+			write(&out, i)
+		}
+		l.blocks[first+share] = out.text
+	})
 	for _, block := range l.blocks[first:] {
 		l.bytes += cap(block)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,13 +65,17 @@ help types" what they may be.`,
 			t := &tally{global: g, flags: flags, limit: math.MaxUint32,
 				loader: loader{ctx: c.Context(), combine: structures.InsertAdd}}
 			t.structure = known[find("slabhash")]
-			if err := t.count(arguments[0], o); err != nil {
-				return err
-			}
 			if !flags.Changed("top") {
 				top = math.MaxInt
 			}
-			return t.print(rows, top, minCount)
+			t.opening = t.startOrHost(t.openGPU)
+			closed := make(chan error, 1)
+			err := t.count(arguments[0], o)
+			go func() { closed <- errors.Join(t.Close(), t.opening.Close()) }() // it takes as long as the answer
+			if err == nil {
+				err = t.print(rows, top, minCount)
+			}
+			return cmp.Or(err, <-closed)
 		},
 	}
 	flags := c.Flags()
@@ -94,23 +97,17 @@ type tally struct {
 	*global
 	flags *pflag.FlagSet
 	loader
-	entries []entry
-	limit   uint64         // of keys; beyond it, counts have 64 bits
-	texts   *keytype.Tally // of keys that are text
+	weighted                // by their counts
+	limit    uint64         // of keys; beyond it, counts have 64 bits
+	texts    *keytype.Tally // of keys that are text
 }
 
-// entry is a key, or the number of a text, and how often it came.
-type entry struct{ key, count uint64 }
-
-// count reads and counts a file, and leaves the distinct keys in t.entries.
-func (t *tally) count(path string, o input.Options) (err error) {
-	t.opening = t.startOrHost(t.openGPU)
-	defer func() { err = errors.Join(err, t.opening.Close()) }()
+// count reads and counts a file, and leaves the distinct keys in t.weighted.
+func (t *tally) count(path string, o input.Options) error {
 	started := time.Now()
 	show, end := t.progress("counting " + filepath.Base(path))
 	o.Progress = show
-	defer t.Close()
-	err = t.passes(path, o)
+	err := t.passes(path, o)
 	end()
 	if err == nil && t.rows == 0 {
 		err = allSkipped(called(path), t.skipped, t.nulls)
@@ -120,7 +117,7 @@ func (t *tally) count(path string, o input.Options) (err error) {
 		return err
 	}
 	note := fmt.Sprintf("counted %s on %s; %s distinct", rate(t.rows, "keys", time.Since(started)),
-		nameOf(t.loader.device), grouped(len(t.entries)))
+		nameOf(t.loader.device), grouped(len(t.keys)))
 	if t.skipped > 0 {
 		note += fmt.Sprintf("; %s skipped", grouped(t.skipped))
 	}
@@ -148,9 +145,9 @@ func (t *tally) passes(path string, o input.Options) error {
 	}
 }
 
-// pass reads the file once, and leaves its distinct keys in t.entries.
+// pass reads the file once, and leaves its distinct keys in t.weighted.
 func (t *tally) pass(path string, o input.Options) error {
-	t.rows, t.entries = 0, nil
+	t.rows, t.weighted = 0, weighted{}
 	if err := t.read(path, o); err != nil {
 		return err
 	}
@@ -218,9 +215,9 @@ func (t *tally) addTexts(b batch) (err error) {
 // collectTexts is collect for texts. Their numbers are in the order in which they first came.
 func (t *tally) collectTexts() error {
 	counts, err := t.texts.Counts(t.ctx)
-	t.entries = make([]entry, len(counts))
-	for i, n := range counts {
-		t.entries[i] = entry{uint64(i), n}
+	t.weighted = weighted{make([]uint64, len(counts)), counts}
+	for i := range counts {
+		t.keys[i] = uint64(i)
 	}
 	return err
 }
@@ -233,7 +230,7 @@ func (t *tally) Close() (err error) {
 	return errors.Join(err, t.loader.Close())
 }
 
-// collect fills t.entries.
+// collect fills t.weighted.
 func (t *tally) collect() error {
 	switch {
 	case t.texts != nil:
@@ -241,51 +238,30 @@ func (t *tally) collect() error {
 	case t.words == nil:
 		return nil
 	}
+	n, err := t.Len(t.ctx)
+	if err != nil {
+		return err
+	}
+	t.weighted = weighted{make([]uint64, 0, n), make([]uint64, 0, n)}
 	for chunk, err := range t.Chunks(t.ctx) {
 		if err != nil {
 			return err
 		}
-		t.entries = slices.Grow(t.entries, len(chunk.Keys))
-		for i, k := range chunk.Keys {
-			t.entries = append(t.entries, entry{k, chunk.Values[i]})
-		}
+		t.keys, t.weights = append(t.keys, chunk.Keys...), append(t.weights, chunk.Values...)
 	}
 	return nil
 }
 
-// before is the order in which entries are printed.
-func before(a, b entry) int {
-	return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key))
-}
-
-// best returns the entries to print, in their order, or an error if the context ends before they are sorted.
-func (t *tally) best(top int, minCount uint64) ([]entry, error) {
-	sorted := make(chan []entry, 1)
-	go func() { sorted <- best(t.entries, top, minCount) }()
+// best returns the keys to print, in their order, or an error if the context ends before they are sorted.
+func (t *tally) best(top int, minCount uint64) (weighted, error) {
+	sorted := make(chan weighted, 1)
+	go func() { sorted <- t.weighted.best(top, minCount) }()
 	select {
 	case best := <-sorted:
 		return best, nil
 	case <-t.ctx.Done():
-		return nil, context.Cause(t.ctx)
+		return weighted{}, context.Cause(t.ctx)
 	}
-}
-
-// best returns the entries to print, in their order. If few of many are wanted, it sorts a few at a time.
-func best(entries []entry, top int, minCount uint64) []entry {
-	top = min(top, len(entries))
-	few := max(2*top, 1024)
-	var best []entry
-	for _, e := range entries {
-		if e.count < minCount {
-			continue
-		}
-		if best = append(best, e); len(best) == few {
-			slices.SortFunc(best, before)
-			best = best[:top]
-		}
-	}
-	slices.SortFunc(best, before)
-	return best[:min(top, len(best))]
 }
 
 func (t *tally) print(f rowFlags, top int, minCount uint64) error {
@@ -297,8 +273,8 @@ func (t *tally) print(f rowFlags, top int, minCount uint64) error {
 	if t.texts != nil {
 		keys.texts = t.texts.Texts()
 	}
-	return a.end(a.rows(len(best), func(r *row, i int) {
-		r.word(keys, best[i].key)
-		r.number(best[i].count)
+	return a.end(a.rows(len(best.keys), func(r *row, i int) {
+		r.word(keys, best.keys[i])
+		r.number(best.weights[i])
 	}))
 }

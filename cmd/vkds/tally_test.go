@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"io"
@@ -53,27 +54,37 @@ func TestTallyWidens(t *testing.T) {
 		require.NoError(t, count.Close())
 		assert.EqualValues(t, n, count.rows)
 		got := map[uint64]uint64{}
-		for _, e := range count.entries {
-			got[e.key] += e.count
+		for i, k := range count.keys {
+			got[k] += count.weights[i]
 		}
 		assert.Equal(t, want, got)
-		assert.Len(t, count.entries, len(want))
+		assert.Len(t, count.keys, len(want))
 	}
 }
 
 func TestTallyBest(t *testing.T) {
+	type entry struct{ key, count uint64 }
 	random := rand.New(rand.NewPCG(3, 4))
-	var count tally
-	for key := range uint64(10000) {
-		count.entries = append(count.entries, entry{key, 1 + random.Uint64N(50)})
+	var all []entry
+	var count weighted
+	for range 10_000 {
+		e := entry{random.Uint64(), 1 + random.Uint64N(50)}
+		all = append(all, e)
+		count.keys, count.weights = append(count.keys, e.key), append(count.weights, e.count)
 	}
-	all := best(count.entries, math.MaxInt, 0)
-	assert.True(t, slices.IsSortedFunc(all, before))
-	assert.ElementsMatch(t, count.entries, all)
-	for _, top := range []int{0, 1, 10, 511, 512, 513, 5000, 9999, 10000, 10001} {
-		assert.Equal(t, all[:min(top, len(all))], append([]entry{}, best(count.entries, top, 0)...), "%d", top)
+	slices.SortFunc(all, func(a, b entry) int { return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key)) })
+	best := func(top int, minCount uint64) (got []entry) {
+		best := count.best(top, minCount)
+		for i, key := range best.keys {
+			got = append(got, entry{key, best.weights[i]})
+		}
+		return got
 	}
-	few := best(count.entries, math.MaxInt, 45)
+	for _, top := range []int{1, 10, 511, 512, 513, 5000, 9999, 10_000, 10_001, math.MaxInt} {
+		assert.Equal(t, all[:min(top, len(all))], best(top, 0), "%d", top)
+	}
+	assert.Empty(t, best(0, 0))
+	few := best(math.MaxInt, 45)
 	assert.Equal(t, all[:len(few)], few)
 	assert.EqualValues(t, 45, few[len(few)-1].count)
 	assert.Less(t, all[len(few)].count, uint64(45))

@@ -108,40 +108,76 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 
 // topOnHost is topPairs for a dictionary in the host's memory.
 func (d *dictionary) topOnHost(ctx context.Context, k int, least bool) (keys, values []uint64, err error) {
-	var all []entry
-	flip := uint64(0)
-	if least {
-		flip = ^flip
-	}
+	var all weighted
 	for chunk, err := range d.Chunks(ctx) {
 		if err != nil {
 			return nil, nil, err
 		}
-		for i, key := range chunk.Keys {
-			all = append(all, entry{key, chunk.Values[i] ^ flip})
-		}
+		all.keys, all.weights = append(all.keys, chunk.Keys...), append(all.weights, chunk.Values...)
 	}
-	for _, e := range best(all, k, 0) {
-		keys, values = append(keys, e.key), append(values, e.count^flip)
-	}
+	keys, values = all.top(k, least)
 	return keys, values, nil
 }
 
 // topRows is topPairs for keys that are text, whose values the host has. Of equal values, those come first whose keys
 // first came.
 func (d *dictionary) topRows(k int, least bool) (keys, values []uint64) {
-	var all []entry
+	var all weighted
 	for row := range d.index.Rows() {
-		value := d.textual.rows[row]
-		if least {
-			value = ^value
+		all.keys, all.weights = append(all.keys, row), append(all.weights, d.textual.rows[row])
+	}
+	return all.top(k, least)
+}
+
+// weighted are keys and numbers by which they are ordered.
+type weighted struct{ keys, weights []uint64 }
+
+// top returns the k pairs with the greatest or the least weights.
+func (w weighted) top(k int, least bool) (keys, weights []uint64) {
+	if least {
+		w.flip()
+	}
+	best := w.best(k, 0)
+	if least {
+		best.flip()
+	}
+	return best.keys, best.weights
+}
+
+func (w weighted) flip() {
+	for i, weight := range w.weights {
+		w.weights[i] = ^weight
+	}
+}
+
+// best returns the keys with the greatest weights, of those whose weight is least or more. Of equal weights the least
+// keys come first. If few of many are wanted, it sorts a few at a time.
+func (w weighted) best(top int, least uint64) (best weighted) {
+	if top = min(top, len(w.keys)); top == len(w.keys) && least == 0 {
+		return w.sorted(top)
+	}
+	few := max(2*top, 1024)
+	for i, weight := range w.weights {
+		if weight < least {
+			continue
 		}
-		all = append(all, entry{row, value})
+		best.keys, best.weights = append(best.keys, w.keys[i]), append(best.weights, weight)
+		if len(best.keys) == few {
+			best = best.sorted(top)
+		}
 	}
-	for _, e := range best(all, k, 0) {
-		keys, values = append(keys, e.key), append(values, d.textual.rows[e.key])
-	}
-	return keys, values
+	return best.sorted(top)
+}
+
+// sorted sorts the keys, and returns the first ones.
+func (w weighted) sorted(top int) weighted {
+	var s sorter
+	s.sort(w.keys, w.weights)
+	w.flip()
+	s.sort(w.weights, w.keys)
+	w.flip()
+	top = min(top, len(w.keys))
+	return weighted{w.keys[:top], w.weights[:top]}
 }
 
 // downloaded returns n numbers of a width from a buffer of 32-bit words.

@@ -1,6 +1,9 @@
 package keytype
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sync"
+)
 
 // Longest is the greatest length of a text in bytes.
 const Longest = 4 << 20
@@ -63,6 +66,32 @@ func (a *Arena) Bytes() int { return a.bytes }
 
 // Full reports whether the texts are enough for one part of a file.
 func (a *Arena) Full() bool { return a.bytes >= fullBytes }
+
+// Joined returns an arena with the texts of others, which must not change any more, and for each of them the number of
+// its first text.
+func Joined(others []*Arena) (a *Arena, firsts []uint64) {
+	a = &Arena{}
+	n := 0
+	for _, other := range others {
+		firsts = append(firsts, uint64(n))
+		n += len(other.starts)
+		a.bytes += other.bytes
+	}
+	a.starts = make([]uint64, n)
+	var wait sync.WaitGroup
+	for i, other := range others {
+		starts, blocks := a.starts[firsts[i]:], uint64(len(a.blocks))<<32
+		wait.Go(func() {
+			for k, start := range other.starts {
+				starts[k] = blocks + start
+			}
+		})
+		a.blocks = append(a.blocks, other.blocks...)
+	}
+	wait.Wait()
+	a.at = max(0, len(a.blocks)-1)
+	return a, firsts
+}
 
 // Truncate removes the texts with numbers from n on.
 func (a *Arena) Truncate(n int) {
