@@ -38,11 +38,11 @@ func (b *batch) cut(n int, types []keytype.Type) {
 	b.keys, b.values, b.types = b.keys[:n], b.values[:n], types
 }
 
-// batches reads an input part by part and calls use with each part, in order. It reads a part or two ahead, so that
-// parsing and the device's work overlap. open opens the input; its context ends when no more of the input is needed.
-// ready makes room in a batch, which is zero or was used before. A batch is valid until use returns. After batches has
-// returned, nothing reads the input, so it may be closed.
-func batches[B any](ctx context.Context, ready func(*B), open func(context.Context) (func(*B) error, error),
+// batches reads an input part by part and calls use with each part, in order. It reads ahead, so that parsing and the
+// device's work overlap; most parts are in memory. open opens the input; its context ends when no more of the input is
+// needed. ready makes room in a batch, which is zero or was used before. A batch is valid until use returns. After
+// batches has returned, nothing reads the input, so it may be closed.
+func batches[B any](ctx context.Context, most int, ready func(*B), open func(context.Context) (func(*B) error, error),
 	use func(B) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -54,7 +54,7 @@ func batches[B any](ctx context.Context, ready func(*B), open func(context.Conte
 		of  B
 		err error
 	}
-	empty, full := make(chan B, 3), make(chan part, 1)
+	empty, full := make(chan B, most), make(chan part, most-2)
 	for range cap(empty) {
 		empty <- *new(B)
 	}

@@ -241,9 +241,13 @@ type joinTable struct {
 // joinPart has the rows of its hashes.
 type joinPart struct {
 	*keyTable
-	first, last []uint32 // rows with each key, from 1
-	count       []uint32
+	rows []equalRows // with each key
+	last []uint32    // of these, from 1
+	sum  uint64      // of ahead
 }
+
+// equalRows are the first of some rows that are equal, from 1, and how many they are.
+type equalRows struct{ first, count uint32 }
 
 func newJoinTable(on, columns int) *joinTable {
 	t := &joinTable{seed: rand.Uint64(), kept: newKept(columns)}
@@ -260,19 +264,31 @@ func newJoinTable(on, columns int) *joinTable {
 func (t *joinTable) size() (keys int, bytes uint64) {
 	bytes = uint64(4*len(t.next) + t.kept.bytes())
 	for _, p := range t.parts {
-		keys += len(p.first)
-		bytes += p.bytes() + uint64(12*len(p.first))
+		keys += len(p.rows)
+		bytes += p.bytes() + uint64(12*len(p.rows))
 	}
 	return keys, bytes
 }
 
-// find returns the first row that is equal to row i, from 1, or 0, and how many are.
-func (t *joinTable) find(r *rows, i int) (first, count uint32) {
-	p := t.parts[partOf(r.hashes[i], len(t.parts))]
-	if n, _ := p.find(r, i, r.hashes[i]); n >= 0 {
-		return p.first[n], p.count[n]
-	}
-	return 0, 0
+// find returns the rows that are equal to each of some rows.
+func (t *joinTable) find(r *rows) []equalRows {
+	all := make([]equalRows, r.n)
+	r.hash(t.on, t.seed)
+	r.eachPart(len(t.parts), func(k int, some []uint32) {
+		p := t.parts[k]
+		for at, i := range some {
+			if at%rowsAhead == 0 {
+				p.sum += p.ahead(r.hashes, some[at:min(at+rowsAhead, len(some))])
+			}
+			if r.lacks(t.on, int(i)) {
+				continue
+			}
+			if n, _ := p.find(r, int(i), r.hashes[i]); n >= 0 {
+				all[i] = p.rows[n]
+			}
+		}
+	})
+	return all
 }
 
 // add adds rows.
@@ -293,12 +309,12 @@ func (t *joinTable) add(r *rows) error {
 			row := uint32(t.n) + i + 1
 			n, fresh := p.number(r, int(i), r.hashes[i])
 			if fresh {
-				p.first, p.last, p.count = append(p.first, row), append(p.last, row), append(p.count, 1)
+				p.rows, p.last = append(p.rows, equalRows{row, 1}), append(p.last, row)
 				continue
 			}
 			t.next[p.last[n]-1] = row
 			p.last[n] = row
-			p.count[n]++
+			p.rows[n].count++
 		}
 	})
 	var wait sync.WaitGroup
@@ -332,9 +348,10 @@ type matches struct {
 	*joining
 	table  *joinTable
 	left   *rows
-	lefts  []uint32 // rows of left
-	rights []uint32 // rows of table, from 1; 0: none
-	waits  bool     // rows of LEFT without a match may match rows of RIGHT that wait
+	lefts  []uint32   // rows of left
+	rights []uint32   // rows of table, from 1; 0: none
+	words  [][]uint64 // what rights have in the columns that are printed
+	waits  bool       // rows of LEFT without a match may match rows of RIGHT that wait
 }
 
 // mostMatches is how many pairs of rows are printed at a time, or those of one row of LEFT.
@@ -343,40 +360,34 @@ const mostMatches = 1 << 20
 // all calls use with all matches, in order, some at a time. It sets left for the rows that wait.
 func (m *matches) all(use func() error) error {
 	r, t := m.left, m.table
-	first, pairs := make([]uint32, r.n), make([]uint32, r.n)
-	r.hash(t.on, t.seed)
+	equal := t.find(r)
 	r.left = make([]bool, r.n)
 	inShares(r.n, func(_, begin, end int) {
 		for i := begin; i < end; i++ {
-			if !r.lacks(t.on, i) {
-				first[i], pairs[i] = t.find(r, i)
-				r.left[i] = m.waits && first[i] == 0
-			}
-			found := first[i] != 0
-			if m.semi || m.anti || !found {
-				pairs[i] = uint32(asBit(!r.left[i] && (m.semi && found || (m.anti || m.joining.left) && !found)))
+			found := equal[i].first != 0
+			r.left[i] = m.waits && !found && !r.lacks(t.on, i)
+			if m.semi || m.anti || !found { // one line without a row of RIGHT, or none
+				some := m.semi && found || (m.anti || m.joining.left) && !found
+				equal[i] = equalRows{0, uint32(asBit(some && !r.left[i]))}
 			}
 		}
 	})
 	for begin := 0; begin < r.n; {
 		starts := make([]int, 0, r.n-begin) // of the pairs of each row
 		n := 0
-		for _, more := range pairs[begin:] {
+		for _, rows := range equal[begin:] {
 			if n >= mostMatches {
 				break
 			}
 			starts = append(starts, n)
-			n += int(more)
+			n += int(rows.count)
 		}
 		m.lefts, m.rights = slices.Grow(m.lefts[:0], n)[:n], slices.Grow(m.rights[:0], n)[:n]
 		inShares(len(starts), func(_, from, to int) {
 			for k, start := range starts[from:to] {
 				i := begin + from + k
-				row := first[i]
-				if m.semi {
-					row = 0
-				}
-				for k := range int(pairs[i]) {
+				row := equal[i].first
+				for k := range int(equal[i].count) {
 					if k > 0 {
 						row = t.next[row-1]
 					}
@@ -384,12 +395,28 @@ func (m *matches) all(use func() error) error {
 				}
 			}
 		})
+		m.gather()
 		begin += len(starts)
 		if err := use(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// gather fills words. The rows of RIGHT are all over the memory, and so the processor waits for many at once.
+func (m *matches) gather() {
+	m.words = slices.Grow(m.words, len(m.table.words))[:len(m.table.words)]
+	for c, words := range m.table.words {
+		m.words[c] = slices.Grow(m.words[c][:0], len(m.rights))[:len(m.rights)]
+		inShares(len(m.rights), func(_, begin, end int) {
+			for k, row := range m.rights[begin:end] {
+				if row != 0 {
+					m.words[c][begin+k] = words[row-1]
+				}
+			}
+		})
+	}
 }
 
 // line writes a match as a line of the answer.
@@ -402,7 +429,7 @@ func (m *matches) line(out *row, k int) {
 		if row := int(m.rights[k]) - 1; row < 0 {
 			out.wordIf(shown{}, 0, false)
 		} else {
-			out.wordIf(shown{t.types[len(t.on)+c], t.texts[c]}, t.words[c][row], !t.null(c, row))
+			out.wordIf(shown{t.types[len(t.on)+c], t.texts[c]}, m.words[c][k], !t.null(c, row))
 		}
 	}
 }

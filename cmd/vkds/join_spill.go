@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
@@ -33,22 +32,15 @@ func (l *joinLevel) add(r *rows) error {
 		return t.add(r)
 	}
 	t.widen(r.types)
-	r.hash(t.on, t.seed)
+	equal := t.find(r)
 	r.left = make([]bool, r.n)
-	found := make([]bool, r.n)
-	threads.Each(r.n, 8*r.n, func(first, end int) {
-		for i := first; i < end; i++ {
-			if !r.lacks(t.on, i) { // else it matches nothing
-				first, _ := t.find(r, i)
-				found[i] = first != 0
-				r.left[i] = !found[i]
-			}
-		}
-	})
+	for i := range r.left {
+		r.left[i] = equal[i].first == 0 && !r.lacks(t.on, i) // a row that lacks a value matches nothing
+	}
 	if err := l.right.add(r); err != nil {
 		return err
 	}
-	r.filter(func(i int) bool { return found[i] })
+	r.filter(func(i int) bool { return equal[i].first != 0 })
 	return t.add(r)
 }
 

@@ -87,7 +87,7 @@ func (s *sorter) divide(keys, values []uint64, splitters []uint64) (ends []int) 
 // order. It returns the ends of the parts. Several goroutines call partOf and move.
 func divide(n, parts int, partOf func(i int) int, move func(i, to int)) (ends []int) {
 	of := make([]uint16, n)
-	at := make([][]int, runtime.GOMAXPROCS(0)) // by share of the elements and by part: first counts, then the next place
+	at := make([][]int, runtime.GOMAXPROCS(0)) // by share of the elements and by part: counts, then the next place
 	inShares(n, func(share, first, end int) {
 		counts := make([]int, parts)
 		for i := first; i < end; i++ {

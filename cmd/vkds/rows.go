@@ -184,7 +184,7 @@ func (t *tables) read(ctx context.Context, path, what string, o input.Options,
 			r.Close()
 		}
 	}()
-	return nil, batches(ctx, func(b *rows) { b.ready(len(t.names), t.batch()) },
+	return nil, batches(ctx, 3, func(b *rows) { b.ready(len(t.names), t.batch()) },
 		func(ctx context.Context) (_ func(*rows) error, err error) {
 			if r, err = input.Open(ctx, path, o); err != nil {
 				return nil, err

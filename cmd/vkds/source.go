@@ -350,7 +350,8 @@ func (l *loader) read(g *global, s *source, path string, begin func(*opened) err
 // batches is the function batches, but reads while the device is being opened. use is called when it is open.
 func (l *loader) batches(open func(context.Context) (readFunc, error), use func(batch) error) error {
 	return l.opening.beside(l.ctx, func(ctx context.Context) error {
-		err := batches(ctx, (*batch).ready, open, func(b batch) (err error) {
+		const most = 10 // reading goes on while the device is being opened
+		err := batches(ctx, most, (*batch).ready, open, func(b batch) (err error) {
 			if l.device, err = l.opening.wait(); err != nil {
 				return err
 			}
@@ -455,14 +456,18 @@ func (l *loader) become(b batch) error {
 		types = [2]keytype.Type(b.types)
 	}
 	for i, words := range [][]uint64{b.keys, b.values} {
-		last := keytype.Value{Type: b.types[i], Word: slices.Max(words)}
+		most := greatest(words)
+		last := keytype.Value{Type: b.types[i], Word: most}
 		t, err := l.there[i].Join(types[i], types[i].Wider(), last)
 		if err != nil {
 			return err
 		}
-		t.Widen(b.types[i], words)
+		if t != b.types[i] {
+			t.Widen(b.types[i], words)
+			most = greatest(words)
+		}
 		l.there[i].Widen(t, types[i])
-		l.there[i].Add([]uint64{slices.Max(words)})
+		l.there[i].Add([]uint64{most})
 		types[i] = t
 	}
 	l.key, l.value = types[0], types[1]

@@ -72,7 +72,9 @@ func TestTallyBest(t *testing.T) {
 		all = append(all, e)
 		count.keys, count.weights = append(count.keys, e.key), append(count.weights, e.count)
 	}
-	slices.SortFunc(all, func(a, b entry) int { return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key)) })
+	slices.SortFunc(all, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key))
+	})
 	best := func(top int, minCount uint64) (got []entry) {
 		best := count.best(top, minCount)
 		for i, key := range best.keys {

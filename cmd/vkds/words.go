@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"iter"
+	"slices"
+	"sync"
 
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
@@ -75,9 +78,11 @@ func narrowed[W structures.Word](into *[]W, all []uint64) []W {
 		*into = make([]W, len(all))
 	}
 	s := (*into)[:len(all)]
-	for i, w := range all {
-		s[i] = W(w)
-	}
+	threads.Each(len(all), 8*len(all), func(first, end int) {
+		for i, w := range all[first:end] {
+			s[first+i] = W(w)
+		}
+	})
 	return s
 }
 
@@ -87,10 +92,25 @@ func widened[W structures.Word](all []W) []uint64 {
 		return s
 	}
 	wide := make([]uint64, len(all))
-	for i, w := range all {
-		wide[i] = uint64(w)
-	}
+	threads.Each(len(all), 8*len(all), func(first, end int) {
+		for i, w := range all[first:end] {
+			wide[first+i] = uint64(w)
+		}
+	})
 	return wide
+}
+
+// greatest returns the greatest of some words, of which there is one.
+func greatest(all []uint64) uint64 {
+	var lock sync.Mutex
+	most := all[0]
+	threads.Each(len(all), 8*len(all), func(first, end int) {
+		mine := slices.Max(all[first:end])
+		lock.Lock()
+		defer lock.Unlock()
+		most = max(most, mine)
+	})
+	return most
 }
 
 // UpdateInto does a batch of updates.
