@@ -41,6 +41,21 @@ func (l *lines) at(i uint64) []byte {
 	return block[start&(1<<blockBits-1) : end]
 }
 
+// ahead reads a byte of each of some lines, so that the processor waits for many of them at once. The sum is of no use
+// but that the reads have one.
+func (l *lines) ahead(some []uint64) (sum uint64) {
+	var starts [rowsAhead]uint64
+	for k, i := range some {
+		starts[k] = l.starts[i]
+	}
+	for _, start := range starts[:len(some)] {
+		if block := l.blocks[start>>blockBits]; start&(1<<blockBits-1) < uint64(len(block)) {
+			sum += uint64(block[start&(1<<blockBits-1)])
+		}
+	}
+	return sum
+}
+
 func newSortRun(columns int) *sortRun { return &sortRun{kept: newKept(columns)} }
 
 // bytes returns about how much memory the rows need, and will need when they are sorted.
