@@ -151,11 +151,10 @@ func (d *delimited) takeTexts(columns [][]uint64, n, rows int) int {
 func (d *delimited) takeColumn(c int, words []uint64, rows int) int {
 	text, arena := d.ahead.blocks.Now().Text, d.columns[c].texts
 	starts := d.ahead.rows.columns[c].starts[2*d.ahead.row:]
+	first := arena.Len()
+	rows = arena.AddAll(text, starts[:2*rows])
 	for i := range rows {
-		words[i] = arena.Add(text[starts[2*i]:starts[2*i+1]])
-		if arena.Full() {
-			return i + 1
-		}
+		words[i] = uint64(first + i)
 	}
 	return rows
 }

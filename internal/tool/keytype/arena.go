@@ -1,8 +1,10 @@
 package keytype
 
 import (
-	"encoding/binary"
+	"fmt"
 	"sync"
+
+	"github.com/vkds/vkds/internal/engine/threads"
 )
 
 // Longest is the greatest length of a text in bytes.
@@ -11,11 +13,23 @@ const Longest = 4 << 20
 // Arena has texts, with numbers from 0. The zero value is empty. Only one goroutine at a time may change it; any number
 // may read it in between.
 type Arena struct {
-	blocks [][]byte // texts, each after its length
-	at     int      // the block for the next text
-	starts []uint64 // for each text: the index of its block in the high word, and its offset there in the low one
+	blocks [][]byte
+	at     int    // the block for the next text
+	places []span // of the texts
 	bytes  int
 }
+
+// span is where a text is: the index of its block, its place there, and its length.
+type span uint64
+
+const (
+	lengthBits = 24
+	offsetBits = 22
+)
+
+func (s span) block() int  { return int(s >> (lengthBits + offsetBits)) }
+func (s span) offset() int { return int(s >> lengthBits & (1<<offsetBits - 1)) }
+func (s span) length() int { return int(s & (1<<lengthBits - 1)) }
 
 const (
 	firstBlock = 64 << 10 // bytes; enough for most command lines
@@ -30,17 +44,41 @@ func (a *Arena) Add(text []byte) (number uint64) { return add(a, text) }
 func (a *Arena) AddString(text string) (number uint64) { return add(a, text) }
 
 func add[T string | []byte](a *Arena, text T) (number uint64) {
-	b := a.room(len(text) + binary.MaxVarintLen32)
-	a.starts = append(a.starts, uint64(a.at)<<32|uint64(len(*b)))
-	*b = append(binary.AppendUvarint(*b, uint64(len(text))), text...)
-	a.bytes += len(text)
-	return uint64(len(a.starts) - 1)
+	copy(a.reserve(len(text)), text)
+	return uint64(len(a.places) - 1)
+}
+
+// reserve adds a text of that length, whose bytes are still to be set.
+func (a *Arena) reserve(length int) []byte {
+	if length >= 1<<lengthBits {
+		panic(fmt.Sprintf("keytype: a text of %d bytes in an Arena", length))
+	}
+	b := a.room(length)
+	offset := len(*b)
+	*b = (*b)[:offset+length]
+	a.places = append(a.places, span(a.at)<<(lengthBits+offsetBits)|span(offset)<<lengthBits|span(length))
+	a.bytes += length
+	return (*b)[offset:]
+}
+
+// AddAll adds parts of a text, whose begins and ends alternate, until the arena is full, and returns how many it added.
+func (a *Arena) AddAll(text []byte, ends []uint32) (added int) {
+	first := len(a.places)
+	for ; 2*added < len(ends) && !a.Full(); added++ {
+		a.reserve(int(ends[2*added+1] - ends[2*added]))
+	}
+	threads.Each(added, a.bytes, func(from, to int) {
+		for i := from; i < to; i++ {
+			copy(a.At(uint64(first+i)), text[ends[2*i]:ends[2*i+1]])
+		}
+	})
+	return added
 }
 
 // room returns a block that has room for that many bytes.
 func (a *Arena) room(bytes int) *[]byte {
 	for ; a.at < len(a.blocks); a.at++ {
-		if b := &a.blocks[a.at]; cap(*b)-len(*b) >= bytes {
+		if b := &a.blocks[a.at]; cap(*b)-len(*b) >= bytes && len(*b) < 1<<offsetBits {
 			return b
 		}
 	}
@@ -51,15 +89,13 @@ func (a *Arena) room(bytes int) *[]byte {
 
 // At returns the text of a number. It is valid until Reset, and must not be changed.
 func (a *Arena) At(number uint64) []byte {
-	start := a.starts[number]
-	b := a.blocks[start>>32][uint32(start):]
-	length, prefix := binary.Uvarint(b)
-	end := prefix + int(length)
-	return b[prefix:end:end]
+	s := a.places[number]
+	end := s.offset() + s.length()
+	return a.blocks[s.block()][s.offset():end:end]
 }
 
 // Len returns the number of texts.
-func (a *Arena) Len() int { return len(a.starts) }
+func (a *Arena) Len() int { return len(a.places) }
 
 // Bytes returns the total length of the texts.
 func (a *Arena) Bytes() int { return a.bytes }
@@ -74,16 +110,16 @@ func Joined(others []*Arena) (a *Arena, firsts []uint64) {
 	n := 0
 	for _, other := range others {
 		firsts = append(firsts, uint64(n))
-		n += len(other.starts)
+		n += len(other.places)
 		a.bytes += other.bytes
 	}
-	a.starts = make([]uint64, n)
+	a.places = make([]span, n)
 	var wait sync.WaitGroup
 	for i, other := range others {
-		starts, blocks := a.starts[firsts[i]:], uint64(len(a.blocks))<<32
+		places, blocks := a.places[firsts[i]:], span(len(a.blocks))<<(lengthBits+offsetBits)
 		wait.Go(func() {
-			for k, start := range other.starts {
-				starts[k] = blocks + start
+			for k, place := range other.places {
+				places[k] = blocks + place
 			}
 		})
 		a.blocks = append(a.blocks, other.blocks...)
@@ -95,13 +131,13 @@ func Joined(others []*Arena) (a *Arena, firsts []uint64) {
 
 // Truncate removes the texts with numbers from n on.
 func (a *Arena) Truncate(n int) {
-	for last := len(a.starts) - 1; last >= n; last-- {
-		a.bytes -= len(a.At(uint64(last)))
-		start := a.starts[last]
-		for a.blocks[a.at] = a.blocks[a.at][:0]; a.at > int(start>>32); a.blocks[a.at] = a.blocks[a.at][:0] {
+	for last := len(a.places) - 1; last >= n; last-- {
+		s := a.places[last]
+		a.bytes -= s.length()
+		for a.blocks[a.at] = a.blocks[a.at][:0]; a.at > s.block(); a.blocks[a.at] = a.blocks[a.at][:0] {
 			a.at--
 		}
-		a.blocks[a.at], a.starts = a.blocks[a.at][:uint32(start)], a.starts[:last]
+		a.blocks[a.at], a.places = a.blocks[a.at][:s.offset()], a.places[:last]
 	}
 }
 
@@ -110,7 +146,7 @@ func (a *Arena) Reset() {
 	for i := range a.blocks {
 		a.blocks[i] = a.blocks[i][:0]
 	}
-	a.at, a.starts, a.bytes = 0, a.starts[:0], 0
+	a.at, a.places, a.bytes = 0, a.places[:0], 0
 }
 
 // Some are some texts of an arena, in any order.

@@ -1,11 +1,13 @@
 package keytype
 
 import (
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // Joined has all texts, one arena's after the other's, and can be added to.
@@ -36,4 +38,61 @@ func TestJoined(t *testing.T) {
 	assert.Equal(t, bytes, all.Bytes())
 	none, _ := Joined(nil)
 	assert.Zero(t, none.AddString("first"))
+}
+
+// Texts of all lengths have places, also empty ones at the end of a block, and those after others were removed.
+func TestArenaPlaces(t *testing.T) {
+	long := []byte(strings.Repeat("0123456789", 1<<20))
+	var all Arena
+	var want []int
+	for _, length := range []int{firstBlock, 0, 0, fullBlock, 0, 1, 0, fullBlock + 1, 0, len(long), 0, 0, 7,
+		fullBlock - 7, 0, firstBlock - 1, 0, 1, 0} {
+		want = append(want, length)
+		all.Add(long[len(long)-length:])
+	}
+	check := func() {
+		require.Equal(t, len(want), all.Len())
+		bytes := 0
+		for i, length := range want {
+			require.Equal(t, string(long[len(long)-length:]), string(all.At(uint64(i))))
+			bytes += length
+		}
+		require.Equal(t, bytes, all.Bytes())
+	}
+	check()
+	for _, n := range []int{18, 15, 11, 10, 4, 2} {
+		all.Truncate(n)
+		want = append(want[:n], 3, 0)
+		all.Add(long[len(long)-3:])
+		all.Add(nil)
+		check()
+	}
+}
+
+// AddAll adds what Add adds, until the arena is full.
+func TestArenaAddAll(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, 3<<20)
+	for i := range text {
+		text[i] = byte(random.Uint32())
+	}
+	for _, n := range []int{0, 1, 70, 300_000} {
+		var ends []uint32
+		for range n {
+			at := random.Uint32N(uint32(len(text)))
+			ends = append(ends, at, min(at+random.Uint32N(3000)>>random.Uint32N(12), uint32(len(text))))
+		}
+		var all, one Arena
+		all.Add([]byte("first"))
+		one.Add([]byte("first"))
+		added := all.AddAll(text, ends)
+		for i := 0; i < n && !one.Full(); i++ {
+			one.Add(text[ends[2*i]:ends[2*i+1]])
+		}
+		require.Equal(t, one.Len(), added+1)
+		require.Equal(t, one.Bytes(), all.Bytes())
+		for i := range uint64(one.Len()) {
+			require.Equal(t, one.At(i), all.At(i))
+		}
+	}
 }
