@@ -15,6 +15,7 @@ import (
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/tw"
 	"github.com/spf13/pflag"
+	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
@@ -86,7 +87,7 @@ func newAnswer(to io.Writer, f rowFlags, columns ...string) *answer {
 		if i > 0 {
 			header = append(header, ',')
 		}
-		header = appendCSVText(header, []byte(name))
+		header = input.AppendCSV(header, []byte(name))
 	}
 	a.header = string(append(header, '\n'))
 	members := f.members(columns)

@@ -184,7 +184,7 @@ func (t *tables) read(ctx context.Context, path, what string, o input.Options,
 			r.Close()
 		}
 	}()
-	return nil, batches(ctx, 3, func(b *rows) { b.ready(len(t.names), t.batch()) },
+	return nil, batches(ctx, 3, func(b *rows) { b.ready(r.Width(), t.batch()) },
 		func(ctx context.Context) (_ func(*rows) error, err error) {
 			if r, err = input.Open(ctx, path, o); err != nil {
 				return nil, err
@@ -227,6 +227,7 @@ type rows struct {
 	kept
 	file   string
 	names  []string
+	whole  bool // the last column has records as they are printed
 	format input.Format
 	types  []keytype.Type
 	hashes []uint64 // of what the rows are grouped by
@@ -248,7 +249,7 @@ func (r *rows) ready(columns, n int) {
 
 // read fills the rows with the next ones of a file.
 func (r *rows) read(from *input.Reader) (err error) {
-	r.names, r.format = from.Names(), from.Format()
+	r.names, r.format, r.whole = from.Names(), from.Format(), from.Records()
 	from.SetTexts(r.texts...)
 	if r.n, err = from.Read(r.words...); r.n == 0 {
 		return err

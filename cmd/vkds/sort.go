@@ -92,6 +92,7 @@ func (s *sorting) choose() error {
 		return fmt.Errorf("--columns %s: a column has no name", strings.Join(s.options.Verbatim, ","))
 	}
 	s.options.All = len(s.options.Verbatim) == 0
+	s.options.Records = s.options.All && !s.rows.json
 	return s.setTypes(s.columns)
 }
 

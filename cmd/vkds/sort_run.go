@@ -82,6 +82,10 @@ func (u *sortRun) addLines(r *rows, members []string) {
 	if len(r.words) == first {
 		first = 0
 	}
+	if r.whole {
+		u.format(r.n, members, func(out *row, i int) { out.text = append(out.text, r.texts[first].At(r.words[first][i])...) })
+		return
+	}
 	empty := r.format == input.CSV && members == nil // an empty field is printed as it is read
 	u.format(r.n, members, func(out *row, i int) {
 		for c := first; c < len(r.words); c++ {

@@ -150,9 +150,18 @@ func (d *delimited) takeTexts(columns [][]uint64, n, rows int) int {
 // takeColumn is takeTexts for one column.
 func (d *delimited) takeColumn(c int, words []uint64, rows int) int {
 	text, arena := d.ahead.blocks.Now().Text, d.columns[c].texts
-	starts := d.ahead.rows.columns[c].starts[2*d.ahead.row:]
+	starts := d.ahead.rows.columns[c].starts[2*d.ahead.row:][:2*rows]
 	first := arena.Len()
-	rows = arena.AddAll(text, starts[:2*rows])
+	if !d.ahead.rows.quoted {
+		rows = arena.AddAll(text, starts)
+	} else {
+		var line []byte
+		rows = 0
+		for ; 2*rows < len(starts) && !arena.Full(); rows++ {
+			line = wholeRecord(line[:0], plainFields(text[starts[2*rows]:starts[2*rows+1]]))
+			arena.Add(line)
+		}
+	}
 	for i := range rows {
 		words[i] = uint64(first + i)
 	}

@@ -88,6 +88,7 @@ func compareAhead(t *rapid.T, text string) {
 	if o.All = rapid.Bool().Draw(t, "all"); !o.All {
 		o.Verbatim = rapid.SliceOfN(rapid.SampledFrom([]string{"1", "2", "3"}), 0, 2).Draw(t, "verbatim")
 	}
+	o.Records = rapid.Bool().Draw(t, "records")
 	if as := o.Columns[0]; rapid.Bool().Draw(t, "as") {
 		o.As = func(string, int) Column { return as }
 	}
@@ -98,10 +99,53 @@ func compareAhead(t *rapid.T, text string) {
 		}}).Draw(t, "reader")
 	size := rapid.IntRange(1, 9).Draw(t, "rows at a time")
 	alone := o
-	alone.records = true
+	alone.slow = true
 	o.block, o.eager = rapid.IntRange(1, 64).Draw(t, "block"), rapid.Bool().Draw(t, "eager")
 	want := readAllOf(read(strings.NewReader(text)), alone, size)
 	require.Equal(t, want, readAllOf(read(strings.NewReader(text)), o, size), "%q", text)
+}
+
+// Whole records have what the columns of a table have, as they are written.
+func TestRecordsAreColumns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := drawTable(t)
+		o := Options{Format: CSV, Delimiter: ',', Header: Absent, All: true, SkipInvalid: rapid.Bool().Draw(t, "skip"),
+			Columns: []Column{{Name: "1", Type: keytype.Text}}, block: rapid.IntRange(1, 64).Draw(t, "block")}
+		all := func(o Options) (lines []string, err error) {
+			r, err := newReader("f", strings.NewReader(text), o)
+			if err != nil {
+				return nil, err
+			}
+			columns := make([][]uint64, r.Width())
+			for c := range columns {
+				columns[c] = make([]uint64, 100)
+			}
+			n, err := r.Read(columns...)
+			for i := range n {
+				require.Equal(t, n, r.Texts()[0].Len())
+				if r.Records() {
+					lines = append(lines, string(r.Texts()[1].At(columns[1][i])))
+					continue
+				}
+				var line []byte
+				for c := range columns[1:] {
+					if c > 0 {
+						line = append(line, ',')
+					}
+					if field := r.Texts()[1+c].At(columns[1+c][i]); len(field) > 0 {
+						line = AppendCSV(line, field)
+					}
+				}
+				lines = append(lines, string(line))
+			}
+			return lines, err
+		}
+		want, wrong := all(o)
+		o.Records = true
+		got, err := all(o)
+		require.Equal(t, want, got, "%q", text)
+		require.Equal(t, fmt.Sprint(wrong), fmt.Sprint(err))
+	})
 }
 
 // readAllOf describes all that reading a text says.
@@ -112,7 +156,7 @@ func readAllOf(in io.Reader, o Options, size int) (all []string) {
 		return append(all, err.Error())
 	}
 	all = append(all, r.Names()...)
-	columns := make([][]uint64, len(r.Names()))
+	columns := make([][]uint64, r.Width())
 	for i := range columns {
 		columns[i] = make([]uint64, size)
 	}

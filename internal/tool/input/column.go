@@ -19,6 +19,7 @@ type column struct {
 	texts *keytype.Arena // for text: the texts of this Read
 	batch *keytype.Arena // for columnar formats: the texts of the batch, which are copied to texts
 	value *string        // the value of rows without one; nil: they are errors or skipped
+	whole []string       // the column has whole records, of columns with these names
 
 	keepNull bool  // rows without a value are nulls
 	nulls    []int // the rows of this Read that are null

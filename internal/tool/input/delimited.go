@@ -59,7 +59,7 @@ func newDelimited(name string, r io.Reader, o *Options, invalid *invalid) (*deli
 		sample, _ = recordsOf(head, whole, o.Delimiter, o.Comment)
 	}
 	d.ahead = ahead{blocks: blocks.New[parsed](text, cmp.Or(o.block, blocks.Bytes), o.eager),
-		delimiter: o.Delimiter, comment: o.Comment, none: o.records}
+		delimiter: o.Delimiter, comment: o.Comment, none: o.slow}
 	d.records = newRecords(d.ahead.blocks, o.Delimiter, o.Comment)
 	if separated {
 		if _, err := d.records.read(); err != nil {
@@ -142,7 +142,9 @@ func (d *delimited) parse(record []string, columns [][]uint64, n int) error {
 	}
 	bad, err := -1, error(nil)
 	for c, column := range d.columns {
-		if d.row[c], err = column.parse(record[d.index[c]]); err != nil {
+		if column.whole != nil {
+			d.row[c] = keytype.Value{Type: keytype.Text, Word: column.texts.Add(wholeRecord(nil, slices.Values(record)))}
+		} else if d.row[c], err = column.parse(record[d.index[c]]); err != nil {
 			bad = c
 			break
 		}
@@ -220,7 +222,10 @@ func (d *delimited) addVerbatim(o *Options, first []string, isHeader bool) error
 			names[i] = strconv.Itoa(i + 1)
 		}
 	}
-	if err := o.addVerbatim(d.file, names, Column{Type: keytype.Text}); err != nil {
+	if o.Records && o.All && o.As == nil && o.Delimiter == ',' {
+		o.columns = append(o.columns, &column{Column: Column{Type: keytype.Text}, place: 1, texts: &keytype.Arena{},
+			keepNull: true, whole: names})
+	} else if err := o.addVerbatim(d.file, names, Column{Type: keytype.Text}); err != nil {
 		return err
 	}
 	for _, c := range o.columns[len(d.columns):] {

@@ -61,7 +61,10 @@ type Options struct {
 	Verbatim []string
 	All      bool
 	As       func(name string, index int) Column
-	Format   Format
+	// Records makes one column of text of All columns of CSV: whole records, whose fields are written by AppendCSV if
+	// they are not empty. Reader.Records tells whether that was possible.
+	Records bool
+	Format  Format
 	// Otherwise is the format for files that Auto does not detect by their first bytes or their name: CSV, or Text.
 	Otherwise Format
 	// SkipInvalid skips rows with an invalid value in a chosen column (malformed, out of range, null), and malformed
@@ -90,7 +93,7 @@ type Options struct {
 	columns []*column // the state of Columns while they are read
 	eager   bool      // reading ahead does not wait for a writer
 	block   int       // bytes of a block; 0: blocks.Bytes
-	records bool      // rows are only parsed as records, which tests compare with
+	slow    bool      // rows are only parsed as records, which tests compare with
 
 	// Prompt makes Read return the rows of a pipe of Text that have arrived, if no more arrive at once.
 	Prompt bool
@@ -296,12 +299,23 @@ func (r *Reader) Types() (types []keytype.Type) {
 }
 
 // Names returns the names of the columns. A verbatim column has the name that the file has for it, or its number if the
-// file has none.
+// file has none. A column of whole records has those of all columns.
 func (r *Reader) Names() (names []string) {
 	for _, c := range r.columns {
-		names = append(names, c.Name)
+		if names = append(names, c.Name); c.whole != nil {
+			names = append(names[:len(names)-1], c.whole...)
+		}
 	}
 	return names
+}
+
+// Width returns the number of columns.
+func (r *Reader) Width() int { return len(r.columns) }
+
+// Records reports whether the last column has whole records: Options.Records is set without As, and the file is CSV
+// with commas.
+func (r *Reader) Records() bool {
+	return len(r.columns) > 0 && r.columns[len(r.columns)-1].whole != nil
 }
 
 // Columns returns the columns for reading another file of the same table.

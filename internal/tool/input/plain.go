@@ -19,6 +19,7 @@ type plain struct {
 	fields    int   // in each record
 	chosen    []int // the column that each field goes to, or -1
 	columns   []plainColumn
+	whole     int // the column of whole records, or -1
 }
 
 // plainColumn is a column as it is when a block is parsed.
@@ -34,6 +35,7 @@ type parsed struct {
 	from    int // begin and end of the rows' lines in the text
 	to      int
 	columns []parsedColumn
+	quoted  bool // some whole records have quotes or carriage returns, and may be written otherwise
 	plain   *plain
 }
 
@@ -51,7 +53,7 @@ func newPlain(delimiter, comment rune, fields int, columns []*column, index []in
 	if delimiter >= utf8.RuneSelf || fields == 0 {
 		return nil
 	}
-	p := &plain{delimiter: byte(delimiter), fields: fields, chosen: slices.Repeat([]int{-1}, fields)}
+	p := &plain{delimiter: byte(delimiter), fields: fields, chosen: slices.Repeat([]int{-1}, fields), whole: -1}
 	if comment != 0 {
 		p.comment = []byte(string(comment))
 	}
@@ -60,6 +62,10 @@ func newPlain(delimiter, comment rune, fields int, columns []*column, index []in
 			return nil
 		}
 		p.columns = append(p.columns, plainColumn{column.Column, column.Type.Integer(), -1})
+		if column.whole != nil {
+			p.whole = c
+			continue
+		}
 		switch first := p.chosen[index[c]]; {
 		case first < 0:
 			p.chosen[index[c]] = c
@@ -94,7 +100,7 @@ func (p *plain) fits(columns []*column) bool {
 
 // parse parses the lines of a text from an index on. last: the end of the text also ends its last line.
 func (p *plain) parse(into *parsed, text []byte, from int, last bool) {
-	into.rows, into.from, into.to, into.plain = 0, from, from, p
+	into.rows, into.from, into.to, into.quoted, into.plain = 0, from, from, false, p
 	if len(into.columns) != len(p.columns) {
 		into.columns = make([]parsedColumn, len(p.columns))
 	}
@@ -120,6 +126,11 @@ func (p *plain) parse(into *parsed, text []byte, from int, last bool) {
 		if !p.line(into, line, into.to) {
 			p.cut(into)
 			return
+		}
+		if p.whole >= 0 {
+			x := &into.columns[p.whole]
+			x.starts = append(x.starts, uint32(into.to), uint32(into.to+len(line)))
+			into.quoted = into.quoted || bytes.IndexByte(line, '"') >= 0 || bytes.IndexByte(line, '\r') >= 0
 		}
 		into.rows++
 		into.to += next + 1
