@@ -20,8 +20,8 @@ import (
 type keyTable struct {
 	columns []int // of the rows
 	kept
-	hashes []uint64
-	slots  []uint64 // numbers, from 1, and above them the upper halves of the hashes by which they are found
+	len   int
+	slots []uint64 // numbers, from 1, and above them the lower halves of the hashes by which they are found
 }
 
 func newKeyTable(columns []int) *keyTable {
@@ -34,7 +34,7 @@ func (t *keyTable) find(r *rows, i int, hash uint64) (n int, slot *uint64) {
 	for at := hash; ; at++ {
 		slot := &t.slots[at&mask]
 		n := int(uint32(*slot)) - 1
-		if n < 0 || (*slot^hash)>>32 == 0 && t.same(r, i, n) {
+		if n < 0 || uint32(*slot>>32) == uint32(hash) && t.same(r, i, n) {
 			return n, slot
 		}
 	}
@@ -65,9 +65,13 @@ func (t *keyTable) number(r *rows, i int, hash uint64) (n int, fresh bool) {
 	if n >= 0 {
 		return n, false
 	}
-	n = t.add(r, i, hash)
-	*slot = hash>>32<<32 | uint64(n+1)
-	if 2*len(t.hashes) > len(t.slots) {
+	for c, column := range t.columns {
+		t.kept.add(c, r, column, i)
+	}
+	n = t.len
+	t.len++
+	*slot = hash<<32 | uint64(t.len)
+	if 2*t.len > len(t.slots) {
 		t.grow()
 	}
 	return n, true
@@ -91,25 +95,21 @@ func (t *keyTable) same(r *rows, i, n int) bool {
 	return true
 }
 
-func (t *keyTable) add(r *rows, i int, hash uint64) int {
-	for c, column := range t.columns {
-		t.kept.add(c, r, column, i)
-	}
-	t.hashes = append(t.hashes, hash)
-	return len(t.hashes) - 1
-}
-
-// grow makes twice as many slots.
+// grow makes twice as many slots. It reads and writes them nearly in their order.
 func (t *keyTable) grow() {
-	t.slots = make([]uint64, 2*len(t.slots))
-	mask := uint64(len(t.slots) - 1)
-	for n, hash := range t.hashes {
-		at := hash
-		for t.slots[at&mask] != 0 {
+	slots := make([]uint64, 2*len(t.slots))
+	mask := uint64(len(slots) - 1)
+	for _, slot := range t.slots {
+		if slot == 0 {
+			continue
+		}
+		at := slot >> 32
+		for slots[at&mask] != 0 {
 			at++
 		}
-		t.slots[at&mask] = hash>>32<<32 | uint64(n+1)
+		slots[at&mask] = slot
 	}
+	t.slots = slots
 }
 
 // widen gives the rows the words of the types that their columns have become.
@@ -207,7 +207,7 @@ func (a *aggregated) add(r *rows, some, in []uint32, groups int) {
 
 // bytes returns about how much memory the table needs.
 func (t *keyTable) bytes() uint64 {
-	return uint64(8*len(t.hashes) + 8*len(t.slots) + t.kept.bytes())
+	return uint64(8*len(t.slots) + t.kept.bytes())
 }
 
 // part has the groups whose hashes are its own.
@@ -284,7 +284,7 @@ func (p *part) add(r *rows, some []uint32, full bool) {
 		there, p.in = append(there, i), append(p.in, uint32(n))
 	}
 	for _, v := range p.values {
-		v.add(r, there, p.in, len(p.hashes))
+		v.add(r, there, p.in, p.len)
 	}
 }
 
@@ -303,7 +303,7 @@ func (g *groupBy) widen(types []keytype.Type) {
 // len returns how many groups there are.
 func (g *groupBy) len() (n int) {
 	for _, p := range g.parts {
-		n += len(p.hashes)
+		n += p.len
 	}
 	return n
 }
@@ -317,7 +317,7 @@ func (g *groupBy) all() []oneGroup {
 	first := 0
 	var wait sync.WaitGroup
 	for k, p := range g.parts {
-		some := all[first : first+len(p.hashes)]
+		some := all[first : first+p.len]
 		first += len(some)
 		wait.Go(func() {
 			for n := range some {

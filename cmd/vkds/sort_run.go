@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/input"
@@ -19,6 +20,7 @@ type sortRun struct {
 	types []keytype.Type // nil: there are no rows
 	kept
 	lines lines
+	sum   atomic.Uint64 // of Ahead
 }
 
 // lines are texts that are made on all cores, each in blocks of its own.
@@ -83,7 +85,9 @@ func (u *sortRun) addLines(r *rows, members []string) {
 		first = 0
 	}
 	if r.whole {
-		u.format(r.n, members, func(out *row, i int) { out.text = append(out.text, r.texts[first].At(r.words[first][i])...) })
+		u.format(r.n, nil, func(out *row, i int) {
+			out.text = append(out.text, r.texts[first].At(r.words[first][i])...)
+		})
 		return
 	}
 	empty := r.format == input.CSV && members == nil // an empty field is printed as it is read
@@ -144,12 +148,15 @@ func (u *sortRun) sortBy(c, bytes int, numbers []uint64, order rowOrder) {
 		u.sortBy(c+1, 0, numbers[some:], order)
 		numbers = numbers[:some]
 	}
+	flip := uint64(0)
+	if order[c] {
+		flip = math.MaxUint64
+	}
 	prefixes := make([]uint64, len(numbers))
 	threads.Each(len(numbers), 8*len(numbers), func(first, end int) {
-		for k, i := range numbers[first:end] {
-			if prefixes[first+k] = u.prefix(c, bytes, i); order[c] {
-				prefixes[first+k] ^= math.MaxUint64
-			}
+		u.prefixes(c, bytes, numbers[first:end], prefixes[first:end])
+		for k := first; k < end; k++ {
+			prefixes[k] ^= flip
 		}
 	})
 	new(sorter).sort(prefixes, numbers)
@@ -165,7 +172,7 @@ func (u *sortRun) sortBy(c, bytes int, numbers []uint64, order rowOrder) {
 			for last < len(numbers) && prefixes[last] == prefixes[first] {
 				last++
 			}
-			if u.types[c] == keytype.Text && byte(u.prefix(c, bytes, numbers[first])) > prefixBytes {
+			if u.types[c] == keytype.Text && byte(prefixes[first]^flip) > prefixBytes {
 				u.sortBy(c, bytes+prefixBytes, numbers[first:last], order)
 			} else {
 				u.sortBy(c+1, 0, numbers[first:last], order)
@@ -205,18 +212,35 @@ func (u *sortRun) sortFew(c int, numbers []uint64, order rowOrder) {
 // prefixBytes is how many bytes of a text a prefix has.
 const prefixBytes = 7
 
-// prefix is a number whose order agrees with that of the rows in a column. Of texts it has some bytes from an index on,
-// and then how many follow there, or one more if they are more. So texts with the same prefix are equal, or go on.
-func (u *sortRun) prefix(c, bytes int, i uint64) uint64 {
-	word := u.words[c][i]
-	if u.types[c] != keytype.Text {
-		return word
+// prefixes sets numbers whose order agrees with that of rows in a column.
+func (u *sortRun) prefixes(c, bytes int, rows, into []uint64) {
+	words, text := u.words[c], u.types[c] == keytype.Text
+	for k := range rows {
+		into[k] = words[rows[k]]
 	}
-	var first [prefixBytes + 1]byte
-	rest := u.texts[c].At(word)[bytes:]
-	copy(first[:prefixBytes], rest)
-	first[prefixBytes] = byte(min(len(rest), prefixBytes+1))
-	return binary.BigEndian.Uint64(first[:])
+	if !text {
+		return
+	}
+	sum := uint64(0)
+	for k, word := range into {
+		if k%keytype.MostAhead == 0 {
+			sum += u.texts[c].Ahead(into[k:min(k+keytype.MostAhead, len(into))])
+		}
+		into[k] = prefix(u.texts[c].At(word)[bytes:])
+	}
+	u.sum.Add(sum)
+}
+
+// prefix returns some bytes of a text, and then how many it has, or one more if it has more. So texts with the same
+// prefix are equal, or go on.
+func prefix(text []byte) (p uint64) {
+	if len(text) > prefixBytes {
+		return binary.BigEndian.Uint64(text)&^0xff | (prefixBytes + 1)
+	}
+	for i, b := range text {
+		p |= uint64(b) << (8 * (prefixBytes - i))
+	}
+	return p | uint64(len(text))
 }
 
 // cell returns what row i has in a column.
