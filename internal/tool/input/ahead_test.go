@@ -155,6 +155,11 @@ func readAllOf(in io.Reader, o Options, size int) (all []string) {
 	if err != nil {
 		return append(all, err.Error())
 	}
+	return append(all, readAll(r, size)...)
+}
+
+// readAll describes what a reader returns.
+func readAll(r *Reader, size int) (all []string) {
 	all = append(all, r.Names()...)
 	columns := make([][]uint64, r.Width())
 	for i := range columns {

@@ -116,14 +116,18 @@ func openArrow(f *File, o *Options, invalid *invalid) (source, error) {
 		c.close()
 		return nil, err
 	}
-	c.load = func(columns []cells) error {
-		for len(columns[0].words) == 0 { // because a batch may be empty
+	c.load = func() error {
+		for i, column := range o.columns {
+			c.columns[i].reset(column.Type)
+			column.batch.Reset()
+		}
+		for len(c.columns[0].words) == 0 { // because a batch may be empty
 			batch, err := r.Read()
 			if err != nil {
 				return err
 			}
-			for i := range columns {
-				columns[i].addArray(batch.Column(places[i]), o.columns[i])
+			for i, column := range o.columns {
+				c.columns[i].addArray(batch.Column(places[i]), column)
 			}
 		}
 		return nil

@@ -117,7 +117,7 @@ type columnar struct {
 	names   []string // of the columns, as the caller names them
 	format  Format
 	invalid *invalid
-	load    func(columns []cells) error
+	load    func() error // sets columns to those of the next batch
 	close   func()
 	chosen  []*column
 	columns []cells
@@ -187,11 +187,7 @@ func (c *columnar) check(column *column, k kind, wide bool, have string) error {
 func (c *columnar) fill() error {
 	c.start += int64(c.at)
 	c.at = 0
-	for i := range c.columns {
-		c.columns[i].reset(c.chosen[i].Type)
-		c.chosen[i].batch.Reset()
-	}
-	if err := damaged(c.file, c.format, func() error { return c.load(c.columns) }); err != nil {
+	if err := damaged(c.file, c.format, c.load); err != nil {
 		return err
 	}
 	for _, column := range c.columns {

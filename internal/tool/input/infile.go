@@ -32,7 +32,7 @@ var (
 )
 
 // File is an open input: a regular file, a pipe or standard input, plain or compressed (gzip, bzip2, xz, zstd, by the
-// extension). Errors name the file. Only one goroutine may read it; Position is safe for others.
+// extension). Errors name the file. Only one goroutine may read it; Position and Random's ReadAt are safe for others.
 type File struct {
 	name   string
 	raw    *os.File

@@ -159,7 +159,7 @@ func (i *invalid) pass(err error) bool {
 // Read returns io.EOF.
 //
 // A truncated or damaged file is an error. Open does not trust lengths in the file: memory grows with the data, up to a
-// page of Parquet (256 MiB) or a buffer of Arrow (1 GiB).
+// page (256 MiB) for each column and row group of Parquet that is decoded, or a buffer of Arrow (1 GiB).
 func Open(ctx context.Context, path string, o Options) (*Reader, error) {
 	file, err := OpenFile(ctx, path)
 	if err != nil {
