@@ -220,18 +220,12 @@ func (c *columnar) take(columns [][]uint64, n int) (int, error) {
 // copy copies rows of the batch whose values are valid, up to end or until there are enough texts. It skips rows whose
 // values fit no common type with those before.
 func (c *columnar) copy(columns [][]uint64, n, end int) (int, error) {
-	same := true // all types are those of the columns, and there is no text
+	same := true // all types are those of the columns
 	for i, cells := range c.columns {
-		same = same && cells.types == nil && cells.nulls == nil && cells.typ == c.chosen[i].Type &&
-			cells.typ != keytype.Text
+		same = same && cells.types == nil && cells.nulls == nil && cells.typ == c.chosen[i].Type
 	}
 	if same {
-		for i := range columns {
-			copy(columns[i][n:], c.columns[i].words[c.at:end])
-		}
-		n += end - c.at
-		c.at = end
-		return n, nil
+		return c.copySame(columns, n, end), nil
 	}
 	row := make([]keytype.Value, len(columns))
 	for ; c.at < end && !full(c.chosen); c.at++ {
@@ -251,6 +245,28 @@ func (c *columnar) copy(columns [][]uint64, n, end int) (int, error) {
 		}
 	}
 	return n, nil
+}
+
+// copySame is copy for rows none of which is skipped.
+func (c *columnar) copySame(columns [][]uint64, n, end int) int {
+	rows := end - c.at
+	for i, column := range c.chosen {
+		if column.Type == keytype.Text {
+			some := keytype.Some{Arena: column.batch, Numbers: c.columns[i].words[c.at : c.at+rows]}
+			rows = column.texts.AddSome(some)
+		}
+	}
+	truncate(c.chosen, n+rows) // another column's arena was full before
+	for i, column := range c.chosen {
+		to := columns[i][n : n+rows]
+		if copy(to, c.columns[i].words[c.at:]); column.Type == keytype.Text {
+			for k := range to {
+				to[k] = uint64(n + k) // each row has a text
+			}
+		}
+	}
+	c.at += rows
+	return n + rows
 }
 
 // pass skips an invalid row of the batch, or returns its error.

@@ -94,8 +94,22 @@ func (a *Arena) At(number uint64) []byte {
 	return a.blocks[s.block()][s.offset():end:end]
 }
 
-// Ahead reads a byte of each of some texts, at most MostAhead, so that the processor waits for many of them at once. The
-// sum is of no use but that the reads have one.
+// AddSome is AddAll for texts of another arena.
+func (a *Arena) AddSome(some Some) (added int) {
+	first := len(a.places)
+	for ; added < some.Len() && !a.Full(); added++ {
+		a.reserve(some.places[some.Numbers[added]].length())
+	}
+	threads.Each(added, a.bytes, func(from, to int) {
+		for i := from; i < to; i++ {
+			copy(a.At(uint64(first+i)), some.At(i))
+		}
+	})
+	return added
+}
+
+// Ahead reads a byte of each of some texts, at most MostAhead, so that the processor waits for many of them at once.
+// The sum is of no use but that the reads have one.
 func (a *Arena) Ahead(numbers []uint64) (sum uint64) {
 	var places [MostAhead]span
 	for i, number := range numbers {

@@ -89,10 +89,28 @@ func TestArenaAddAll(t *testing.T) {
 		for i := 0; i < n && !one.Full(); i++ {
 			one.Add(text[ends[2*i]:ends[2*i+1]])
 		}
+		var some Arena
+		numbers := []uint64{}
+		for i := range n {
+			numbers = append(numbers, uint64(i))
+		}
+		some.Add([]byte("first"))
+		require.Equal(t, added, some.AddSome(Some{arenaOf(text, ends), numbers}))
+		for i := range uint64(some.Len()) {
+			require.Equal(t, one.At(i), some.At(i))
+		}
 		require.Equal(t, one.Len(), added+1)
 		require.Equal(t, one.Bytes(), all.Bytes())
 		for i := range uint64(one.Len()) {
 			require.Equal(t, one.At(i), all.At(i))
 		}
 	}
+}
+
+func arenaOf(text []byte, ends []uint32) *Arena {
+	var all Arena
+	for i := 0; i < len(ends); i += 2 {
+		all.Add(text[ends[i]:ends[i+1]])
+	}
+	return &all
 }

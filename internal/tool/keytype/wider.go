@@ -113,9 +113,11 @@ type Extent struct {
 
 // Add adds words.
 func (e *Extent) Add(words []uint64) {
+	greatest := e.Greatest
 	for _, w := range words {
-		e.Some, e.Greatest = true, max(e.Greatest, w)
+		greatest = max(greatest, w)
 	}
+	e.Some, e.Greatest = e.Some || len(words) > 0, greatest
 }
 
 // Join returns the first of t and wider types that has words both for a value and for the words of the Extent, which
