@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -362,7 +363,7 @@ func (m *matches) all(use func() error) error {
 	r, t := m.left, m.table
 	equal := t.find(r)
 	r.left = make([]bool, r.n)
-	inShares(r.n, func(_, begin, end int) {
+	threads.InShares(r.n, func(_, begin, end int) {
 		for i := begin; i < end; i++ {
 			found := equal[i].first != 0
 			r.left[i] = m.waits && !found && !r.lacks(t.on, i)
@@ -383,7 +384,7 @@ func (m *matches) all(use func() error) error {
 			n += int(rows.count)
 		}
 		m.lefts, m.rights = slices.Grow(m.lefts[:0], n)[:n], slices.Grow(m.rights[:0], n)[:n]
-		inShares(len(starts), func(_, from, to int) {
+		threads.InShares(len(starts), func(_, from, to int) {
 			for k, start := range starts[from:to] {
 				i := begin + from + k
 				row := equal[i].first
@@ -409,7 +410,7 @@ func (m *matches) gather() {
 	m.words = slices.Grow(m.words, len(m.table.words))[:len(m.table.words)]
 	for c, words := range m.table.words {
 		m.words[c] = slices.Grow(m.words[c][:0], len(m.rights))[:len(m.rights)]
-		inShares(len(m.rights), func(_, begin, end int) {
+		threads.InShares(len(m.rights), func(_, begin, end int) {
 			for k, row := range m.rights[begin:end] {
 				if row != 0 {
 					m.words[c][begin+k] = words[row-1]

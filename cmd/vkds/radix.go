@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/vkds/vkds/internal/engine/threads"
 )
 
 // sorter sorts pairs of words. It keeps its memory for the next call.
@@ -72,7 +74,7 @@ func (s *sorter) divide(keys, values []uint64, splitters []uint64) (ends []int) 
 		full[i] = math.MaxUint64
 	}
 	copy(full, splitters)
-	return divide(len(keys), parts, func(i int) (part int) {
+	return threads.Divide(len(keys), parts, func(i int) (part int) {
 		key := keys[i]
 		for step := len(full) / 2; step > 0; step /= 2 {
 			if full[part+step-1] <= key {
@@ -81,48 +83,6 @@ func (s *sorter) divide(keys, values []uint64, splitters []uint64) (ends []int) 
 		}
 		return min(part, parts-1)
 	}, func(i, to int) { s.keys[to], s.values[to] = keys[i], values[i] })
-}
-
-// divide calls move with each of n elements and the element's place among all if those of a part are together, in their
-// order. It returns the ends of the parts. Several goroutines call partOf and move.
-func divide(n, parts int, partOf func(i int) int, move func(i, to int)) (ends []int) {
-	of := make([]uint16, n)
-	at := make([][]int, runtime.GOMAXPROCS(0)) // by share of the elements and by part: counts, then the next place
-	inShares(n, func(share, first, end int) {
-		counts := make([]int, parts)
-		for i := first; i < end; i++ {
-			part := partOf(i)
-			of[i] = uint16(part)
-			counts[part]++
-		}
-		at[share] = counts
-	})
-	sum := 0
-	for part := range parts {
-		for share := range at {
-			at[share][part], sum = sum, sum+at[share][part]
-		}
-		ends = append(ends, sum)
-	}
-	inShares(n, func(share, first, end int) {
-		next := at[share]
-		for i := first; i < end; i++ {
-			part := of[i]
-			move(i, next[part])
-			next[part]++
-		}
-	})
-	return ends
-}
-
-// inShares divides n elements into a share for each core, and calls do for all shares at the same time.
-func inShares(n int, do func(share, first, end int)) {
-	shares := runtime.GOMAXPROCS(0)
-	var wait sync.WaitGroup
-	for share := range shares {
-		wait.Go(func() { do(share, share*n/shares, (share+1)*n/shares) })
-	}
-	wait.Wait()
 }
 
 // radixSort sorts pairs by their keys from the lowest digit up, and skips digits that all keys have in common. Equal

@@ -339,7 +339,7 @@ func (r *rows) eachPart(parts int, do func(k int, some []uint32)) {
 	if len(r.byPart) < r.n {
 		r.byPart = make([]uint32, cap(r.hashes))
 	}
-	ends := divide(r.n, parts, func(i int) int { return partOf(r.hashes[i], parts) },
+	ends := threads.Divide(r.n, parts, func(i int) int { return partOf(r.hashes[i], parts) },
 		func(i, to int) { r.byPart[to] = uint32(i) })
 	var wait sync.WaitGroup
 	for k, end := range ends {

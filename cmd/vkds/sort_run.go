@@ -109,7 +109,7 @@ func (u *sortRun) format(n int, members []string, write func(out *row, i int)) {
 	if before > 0 {
 		expected = l.bytes/before + 1
 	}
-	inShares(n, func(share, begin, end int) {
+	threads.InShares(n, func(share, begin, end int) {
 		out := row{members: members, text: make([]byte, 0, expected*(end-begin))}
 		for i := begin; i < end; i++ {
 			l.starts[before+i] = uint64(first+share)<<blockBits | uint64(len(out.text))

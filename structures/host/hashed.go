@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/structures"
 )
 
@@ -77,28 +78,24 @@ const piece = 1 << 20
 // operations on one key keep their order.
 func (c *core) updateParts(ctx context.Context, kind structures.Kind, keys, values []uint64,
 	status []structures.Status) error {
-	order := make([]uint32, min(piece, len(keys)))
+	var o operations
 	for begin := 0; begin < len(keys); begin += piece {
 		end := min(begin+piece, len(keys))
-		ends := inParts(keys[begin:end], order)
+		ends := o.divide(kind.Inserts(), keys, values, begin, end)
 		var left atomic.Int64
 		byAllCores(parts, func(p int) {
 			first := 0
 			if p > 0 {
 				first = ends[p-1]
 			}
-			for n, at := range order[first:ends[p]] {
+			for n, key := range o.keys[first:ends[p]] {
 				if n%often == 0 && ctx.Err() != nil {
 					left.Add(int64(ends[p] - first - n))
 					return
 				}
-				i, value := begin+int(at), uint64(0)
-				if kind.Inserts() {
-					value = values[i]
-				}
-				done, _ := c.do(kind, keys[i], value)
+				done, _ := c.do(kind, key, o.values[first+n])
 				if status != nil {
-					status[i] = done
+					status[begin+int(o.order[first+n])] = done
 				}
 			}
 		})
@@ -109,30 +106,22 @@ func (c *core) updateParts(ctx context.Context, kind structures.Kind, keys, valu
 	return nil
 }
 
-// inParts puts the places of keys in the order of their parts, and returns where each part ends.
-func inParts(keys []uint64, order []uint32) (ends [parts]int) {
-	const share = 1 << 14 // of a goroutine
-	counts := make([][parts]int, (len(keys)+share-1)/share)
-	byAllCores(len(counts), func(g int) {
-		for _, key := range keys[g*share : min((g+1)*share, len(keys))] {
-			counts[g][part(key)]++
-		}
-	})
-	sum := 0
-	for p := range parts {
-		for g := range counts {
-			n := counts[g][p]
-			counts[g][p] = sum
-			sum += n
-		}
-		ends[p] = sum
+// operations are updates in the order of their parts. They are copied, because those of a part are far apart.
+type operations struct {
+	keys, values []uint64
+	order        []uint32 // where they were
+}
+
+// divide takes the operations from begin to end, and returns where each part ends.
+func (o *operations) divide(inserts bool, keys, values []uint64, begin, end int) (ends []int) {
+	n := end - begin
+	if len(o.keys) < n {
+		*o = operations{make([]uint64, n), make([]uint64, n), make([]uint32, n)}
 	}
-	byAllCores(len(counts), func(g int) {
-		for i := g * share; i < min((g+1)*share, len(keys)); i++ {
-			to := &counts[g][part(keys[i])]
-			order[*to] = uint32(i)
-			*to++
+	return threads.Divide(n, parts, func(i int) int { return part(keys[begin+i]) }, func(i, to int) {
+		o.keys[to], o.order[to] = keys[begin+i], uint32(i)
+		if inserts {
+			o.values[to] = values[begin+i]
 		}
 	})
-	return ends
 }

@@ -1,0 +1,48 @@
+package threads
+
+import (
+	"runtime"
+	"sync"
+)
+
+// Divide calls move with each of n elements and the element's place among all if those of a part are together, in their
+// order. It returns the ends of the parts. Several goroutines call partOf and move.
+func Divide(n, parts int, partOf func(i int) int, move func(i, to int)) (ends []int) {
+	of := make([]uint16, n)
+	at := make([][]int, runtime.GOMAXPROCS(0)) // by share of the elements and by part: counts, then the next place
+	InShares(n, func(share, first, end int) {
+		counts := make([]int, parts)
+		for i := first; i < end; i++ {
+			part := partOf(i)
+			of[i] = uint16(part)
+			counts[part]++
+		}
+		at[share] = counts
+	})
+	sum := 0
+	for part := range parts {
+		for share := range at {
+			at[share][part], sum = sum, sum+at[share][part]
+		}
+		ends = append(ends, sum)
+	}
+	InShares(n, func(share, first, end int) {
+		next := at[share]
+		for i := first; i < end; i++ {
+			part := of[i]
+			move(i, next[part])
+			next[part]++
+		}
+	})
+	return ends
+}
+
+// InShares divides n elements into a share for each core, and calls do for all shares at the same time.
+func InShares(n int, do func(share, first, end int)) {
+	shares := runtime.GOMAXPROCS(0)
+	var wait sync.WaitGroup
+	for share := range shares {
+		wait.Go(func() { do(share, share*n/shares, (share+1)*n/shares) })
+	}
+	wait.Wait()
+}
