@@ -23,8 +23,9 @@ import (
 // the columns. Nothing, not even the header, is written before the first row or the end. So a command that fails early
 // prints no part of an answer.
 type answer struct {
-	out    *bufio.Writer
-	header string // of CSV
+	to     io.Writer
+	out    *bufio.Writer // before to
+	header string        // of CSV
 	rowFlags
 	begun                 bool
 	chunkRows, chunkBytes int
@@ -80,7 +81,7 @@ var errEnough = errors.New("no more rows are wanted")
 
 // newAnswer begins an answer of some columns, written to standard output or a file.
 func newAnswer(to io.Writer, f rowFlags, columns ...string) *answer {
-	a := &answer{out: bufio.NewWriterSize(to, outputBytes), rowFlags: f, chunkRows: chunkRows, chunkBytes: chunkBytes,
+	a := &answer{to: to, out: bufio.NewWriterSize(to, outputBytes), rowFlags: f, chunkRows: chunkRows, chunkBytes: chunkBytes,
 		chunks: make([]rowChunk, runtime.GOMAXPROCS(0)+1)}
 	var header []byte
 	for i, name := range columns {
@@ -123,7 +124,14 @@ func (a *answer) begin() error {
 }
 
 func (a *answer) write(text []byte) error {
-	_, err := a.out.Write(text)
+	to := io.Writer(a.out)
+	if len(text) > outputBytes/4 { // it need not be copied
+		if err := a.out.Flush(); err != nil {
+			return err
+		}
+		to = a.to
+	}
+	_, err := to.Write(text)
 	return err
 }
 
