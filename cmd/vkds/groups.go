@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,7 +152,8 @@ type aggregate struct {
 // aggregated are the values of one aggregate, by group.
 type aggregated struct {
 	aggregate
-	some  []uint64      // values that aren't null
+	some  []uint64      // of functionCount, functionMean, functionDistinct and functionOnly: values that aren't null
+	has   []bool        // of the others: whether there are some
 	sums  []keytype.Sum // of functionSum and functionMean
 	words []uint64      // of functionMin, functionMax and functionOnly
 	seen  *keyTable     // of functionDistinct: the groups' values
@@ -161,48 +161,81 @@ type aggregated struct {
 
 // add adds rows to the groups that they are in. groups is how many there are.
 func (a *aggregated) add(r *rows, some, in []uint32, groups int) {
-	a.some = append(a.some, make([]uint64, groups-len(a.some))...)
+	a.extend(groups)
 	if a.function == functionCount {
 		for _, n := range in {
 			a.some[n]++
 		}
 		return
 	}
-	words, nulls, t := r.words[a.column], r.nulls[a.column], r.types[a.column]
-	null := func(i uint32) bool { return nulls != nil && nulls[i] }
-	switch a.function {
-	case functionSum, functionMean:
-		a.sums = append(a.sums, make([]keytype.Sum, groups-len(a.sums))...)
+	if nulls := r.nulls[a.column]; nulls != nil {
+		var values, of []uint32
 		for k, i := range some {
-			if n := in[k]; !null(i) {
-				a.sums[n].Add(t, words[i])
-				a.some[n]++
+			if !nulls[i] {
+				values, of = append(values, i), append(of, in[k])
 			}
+		}
+		some, in = values, of
+	}
+	words, t := r.words[a.column], r.types[a.column]
+	switch a.function {
+	case functionSum:
+		t.AddTo(a.sums, in, words, some)
+		for _, n := range in {
+			a.has[n] = true
+		}
+	case functionMean:
+		t.AddTo(a.sums, in, words, some)
+		for _, n := range in {
+			a.some[n]++
 		}
 	case functionDistinct:
 		for k, i := range some {
-			if null(i) {
-				continue
-			}
 			if _, fresh := a.seen.number(r, int(i), r.mix(r.hashes[i], a.column, int(i))); fresh {
 				a.some[in[k]]++
 			}
 		}
+	case functionOnly:
+		for k, i := range some {
+			a.words[in[k]] = words[i]
+			a.some[in[k]]++
+		}
 	default:
-		a.words = append(a.words, make([]uint64, groups-len(a.words))...)
 		greatest := a.function == functionMax
 		for k, i := range some {
-			if null(i) {
-				continue
-			}
 			// The word of a group without values was perhaps made wider.
 			n, word := in[k], words[i]
-			if is := a.words[n]; a.some[n] == 0 || greatest && word > is || !greatest && word < is {
-				a.words[n] = word
+			if is := a.words[n]; !a.has[n] || greatest && word > is || !greatest && word < is {
+				a.words[n], a.has[n] = word, true
 			}
-			a.some[n]++
 		}
 	}
+}
+
+// extend makes room for more groups.
+func (a *aggregated) extend(groups int) {
+	switch a.function {
+	case functionCount, functionDistinct:
+		a.some = extended(a.some, groups)
+	case functionSum:
+		a.sums, a.has = extended(a.sums, groups), extended(a.has, groups)
+	case functionMean:
+		a.sums, a.some = extended(a.sums, groups), extended(a.some, groups)
+	case functionOnly:
+		a.words, a.some = extended(a.words, groups), extended(a.some, groups)
+	default:
+		a.words, a.has = extended(a.words, groups), extended(a.has, groups)
+	}
+}
+
+// extended returns a slice of n elements, the new ones zero.
+func extended[T any](s []T, n int) []T {
+	if n > cap(s) {
+		larger := make([]T, n, 2*n)
+		copy(larger, s)
+		return larger
+	}
+	return s[:n]
 }
 
 // bytes returns about how much memory the table needs.
@@ -228,7 +261,7 @@ type groupBy struct {
 
 func newGroupBy(by []int, values []aggregate) *groupBy {
 	g := &groupBy{by: by, seed: rand.Uint64()}
-	for range runtime.GOMAXPROCS(0) {
+	for range threads.Shares() {
 		p := &part{keyTable: newKeyTable(by)}
 		for _, v := range values {
 			a := &aggregated{aggregate: v}
@@ -247,7 +280,7 @@ func (g *groupBy) bytes() (all, seen uint64) {
 	for _, p := range g.parts {
 		all += p.bytes()
 		for _, v := range p.values {
-			all += uint64(8*len(v.some) + int(unsafe.Sizeof(keytype.Sum{}))*len(v.sums) + 8*len(v.words))
+			all += uint64(8*len(v.some) + len(v.has) + int(unsafe.Sizeof(keytype.Sum{}))*len(v.sums) + 8*len(v.words))
 			if v.seen != nil {
 				seen += v.seen.bytes()
 			}
@@ -492,15 +525,22 @@ func (r result) compare(other result) int {
 
 // result returns what group n has. A sum that 64 bits have no room for is an error.
 func (a *aggregated) result(n int, types []keytype.Type) (r result, err error) {
-	r.count = a.some[n]
-	if a.function == functionCount || a.function == functionDistinct {
+	some := uint64(0)
+	switch {
+	case a.function == functionCount || a.function == functionDistinct:
+		r.count = a.some[n]
 		return r, nil
+	case a.has == nil:
+		some = a.some[n]
+		r.null = some == 0
+	default:
+		r.null = !a.has[n]
 	}
-	if r.null = r.count == 0; r.null {
+	if r.null {
 		return r, nil
 	}
 	switch t := types[a.column]; {
-	case a.function == functionOnly && r.count > 1:
+	case a.function == functionOnly && some > 1:
 		err = fmt.Errorf("%s: several answers have the same group, and these results can't be merged", a.name)
 	case a.function == functionSum:
 		if t == keytype.Float32 {
@@ -511,7 +551,7 @@ func (a *aggregated) result(n int, types []keytype.Type) (r result, err error) {
 			err = fmt.Errorf("%s: %w", a.name, err)
 		}
 	case a.function == functionMean:
-		r.mean = a.sums[n].Mean(r.count)
+		r.mean = a.sums[n].Mean(some)
 	default:
 		r.value = keytype.Value{Type: t, Word: a.words[n]}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -255,7 +254,7 @@ func newJoinTable(on, columns int) *joinTable {
 	for c := range on {
 		t.on = append(t.on, c)
 	}
-	for range runtime.GOMAXPROCS(0) {
+	for range threads.Shares() {
 		t.parts = append(t.parts, &joinPart{keyTable: newKeyTable(t.on)})
 	}
 	return t

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"slices"
 
 	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/keytype"
@@ -57,6 +58,9 @@ func (k *kept) add(column int, r *rows, from, i int) {
 	}
 	if null && k.nulls[column] == nil {
 		k.nulls[column] = make([]bool, len(k.words[column]))
+	}
+	if len(k.words[column]) == cap(k.words[column]) { // append would copy them several times
+		k.words[column] = slices.Grow(k.words[column], len(k.words[column])+1)
 	}
 	if k.words[column] = append(k.words[column], word); k.nulls[column] != nil {
 		k.nulls[column] = append(k.nulls[column], null)

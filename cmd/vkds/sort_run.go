@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/binary"
 	"math"
-	"runtime"
 	"slices"
 	"sync/atomic"
 
@@ -104,7 +103,7 @@ func (u *sortRun) format(n int, members []string, write func(out *row, i int)) {
 	l := &u.lines
 	before, first := len(l.starts), len(l.blocks)
 	l.starts = grown(l.starts, n)[:before+n]
-	l.blocks = append(l.blocks, make([][]byte, runtime.GOMAXPROCS(0))...)
+	l.blocks = append(l.blocks, make([][]byte, threads.Shares())...)
 	expected := 64 // bytes a line
 	if before > 0 {
 		expected = l.bytes/before + 1
@@ -126,9 +125,11 @@ func (u *sortRun) format(n int, members []string, write func(out *row, i int)) {
 // sorted returns the numbers of the rows in their order.
 func (u *sortRun) sorted(order rowOrder) []uint64 {
 	all := make([]uint64, len(u.lines.starts))
-	for i := range all {
-		all[i] = uint64(i)
-	}
+	threads.Each(len(all), 8*len(all), func(first, end int) {
+		for i := first; i < end; i++ {
+			all[i] = uint64(i)
+		}
+	})
 	u.sortBy(0, 0, all, order)
 	return all
 }

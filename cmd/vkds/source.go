@@ -350,7 +350,7 @@ func (l *loader) read(g *global, s *source, path string, begin func(*opened) err
 // batches is the function batches, but reads while the device is being opened. use is called when it is open.
 func (l *loader) batches(open func(context.Context) (readFunc, error), use func(batch) error) error {
 	return l.opening.beside(l.ctx, func(ctx context.Context) error {
-		const most = 10 // reading goes on while the device is being opened
+		const most = 16 // reading goes on while the device is being opened
 		err := batches(ctx, most, (*batch).ready, open, func(b batch) (err error) {
 			if l.device, err = l.opening.wait(); err != nil {
 				return err

@@ -9,7 +9,7 @@ import (
 // order. It returns the ends of the parts. Several goroutines call partOf and move.
 func Divide(n, parts int, partOf func(i int) int, move func(i, to int)) (ends []int) {
 	of := make([]uint16, n)
-	at := make([][]int, runtime.GOMAXPROCS(0)) // by share of the elements and by part: counts, then the next place
+	at := make([][]int, Shares()) // by share of the elements and by part: counts, then the next place
 	InShares(n, func(share, first, end int) {
 		counts := make([]int, parts)
 		for i := first; i < end; i++ {
@@ -37,9 +37,12 @@ func Divide(n, parts int, partOf func(i int) int, move func(i, to int)) (ends []
 	return ends
 }
 
-// InShares divides n elements into a share for each core, and calls do for all shares at the same time.
+// Shares is how many shares InShares makes: several for each core, because others may keep some cores busy.
+func Shares() int { return 4 * runtime.GOMAXPROCS(0) }
+
+// InShares divides n elements into shares, and calls do for them by all cores.
 func InShares(n int, do func(share, first, end int)) {
-	shares := runtime.GOMAXPROCS(0)
+	shares := Shares()
 	var wait sync.WaitGroup
 	for share := range shares {
 		wait.Go(func() { do(share, share*n/shares, (share+1)*n/shares) })

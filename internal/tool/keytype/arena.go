@@ -63,11 +63,11 @@ func (a *Arena) reserve(length int) []byte {
 
 // AddAll adds parts of a text, whose begins and ends alternate, until the arena is full, and returns how many it added.
 func (a *Arena) AddAll(text []byte, ends []uint32) (added int) {
-	first := len(a.places)
+	first, before := len(a.places), a.bytes
 	for ; 2*added < len(ends) && !a.Full(); added++ {
 		a.reserve(int(ends[2*added+1] - ends[2*added]))
 	}
-	threads.Each(added, a.bytes, func(from, to int) {
+	threads.Each(added, a.bytes-before, func(from, to int) {
 		for i := from; i < to; i++ {
 			copy(a.At(uint64(first+i)), text[ends[2*i]:ends[2*i+1]])
 		}
@@ -96,11 +96,11 @@ func (a *Arena) At(number uint64) []byte {
 
 // AddSome is AddAll for texts of another arena.
 func (a *Arena) AddSome(some Some) (added int) {
-	first := len(a.places)
+	first, before := len(a.places), a.bytes
 	for ; added < some.Len() && !a.Full(); added++ {
 		a.reserve(some.places[some.Numbers[added]].length())
 	}
-	threads.Each(added, a.bytes, func(from, to int) {
+	threads.Each(added, a.bytes-before, func(from, to int) {
 		for i := from; i < to; i++ {
 			copy(a.At(uint64(first+i)), some.At(i))
 		}

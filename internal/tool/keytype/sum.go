@@ -36,6 +36,21 @@ func (s *Sum) Add(t Type, w uint64) {
 	}
 }
 
+// AddTo adds words of a type to sums: word which[k] to sum at[k].
+func (t Type) AddTo(sums []Sum, at []uint32, words []uint64, which []uint32) {
+	if t != Uint32 && t != Uint64 {
+		for k, n := range at {
+			sums[n].Add(t, words[which[k]])
+		}
+		return
+	}
+	for k, n := range at { // as Add does, but the processor waits for many sums at once
+		s, carry := &sums[n], uint64(0)
+		s.low, carry = bits.Add64(s.low, words[which[k]], 0)
+		s.high += carry
+	}
+}
+
 // In returns the sum as a value of the first type that has it, of the words' type and its wider ones. Error:
 // *ValueError.
 func (s *Sum) In(t Type) (Value, error) { return t.First(t.Wider(), s.word) }
