@@ -81,8 +81,8 @@ var errEnough = errors.New("no more rows are wanted")
 
 // newAnswer begins an answer of some columns, written to standard output or a file.
 func newAnswer(to io.Writer, f rowFlags, columns ...string) *answer {
-	a := &answer{to: to, out: bufio.NewWriterSize(to, outputBytes), rowFlags: f, chunkRows: chunkRows, chunkBytes: chunkBytes,
-		chunks: make([]rowChunk, runtime.GOMAXPROCS(0)+1)}
+	a := &answer{to: to, out: bufio.NewWriterSize(to, outputBytes), rowFlags: f, chunkRows: chunkRows,
+		chunkBytes: chunkBytes, chunks: make([]rowChunk, runtime.GOMAXPROCS(0)+1)}
 	var header []byte
 	for i, name := range columns {
 		if i > 0 {

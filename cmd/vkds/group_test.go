@@ -302,6 +302,12 @@ func TestGroupTop(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "\"b,c\",count\n0,1\n", do(t, 0, "group", path, "--by", `"b,c"`, "--count", "--limit", "1"))
+	// Of how many rows a result is does not matter.
+	for _, result := range []string{"max", "min", "mean", "sum"} {
+		equal := file(t, "equal.csv", "a,x\n3,0\n2,0\n3,0\n1,0\n3,0\n")
+		assert.Equal(t, "a,"+result+"(x)\n1,0\n2,0\n3,0\n", do(t, 0, "group", equal, "--by", "a", "--"+result, "x",
+			"--top", "3"))
+	}
 }
 
 // A group without values so far has no greatest one, also after its column has become wider.
