@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"math"
 	"runtime"
 )
 
@@ -16,8 +17,16 @@ type Block[T any] struct {
 	Text []byte
 	Err  error // the error after the text: io.EOF, or why no more can be read
 
+	loaded chan struct{} // closed when Text and Err are there; nil: they are
 	parsed T
 	done   chan struct{} // closed when parsed is ready; nil: the block is not parsed
+}
+
+// load waits until the text is there.
+func (x *Block[T]) load() {
+	if x.loaded != nil {
+		<-x.loaded
+	}
 }
 
 // Parsed waits until the block is parsed, and returns the result, or nil if the block is not parsed.
@@ -38,8 +47,16 @@ type Reader[T any] struct {
 	Parse func(into *T, text []byte, from int, last bool)
 	// At is the index in the first block's text at which reading continues.
 	At int
+	// Rest, if not nil, says where the text goes on after that many of its bytes, or returns nil if it can't tell. It is
+	// asked, perhaps several times, when a whole line was read. Then all cores read the rest of the text.
+	Rest func(read int64) (rest io.ReaderAt, offset int64)
 
 	from  io.Reader
+	read  int64       // bytes of from
+	lines bool        // there was the end of a line in them
+	rests io.ReaderAt // nil: the text is read from from
+	next  int64       // the offset in rests of the next block
+	tail  []byte
 	bytes int // the greatest size of a block
 	ahead int // the number of blocks that may wait
 	eager bool
@@ -58,18 +75,29 @@ func New[T any](from io.Reader, bytes int, eager bool) *Reader[T] {
 
 // Now returns the block in use. At the end of the text this is the last one, with nothing left in it.
 func (b *Reader[T]) Now() *Block[T] {
-	for len(b.queue) == 0 || b.At == len(b.queue[0].Text) && b.queue[0].Err == nil {
+	for len(b.queue) == 0 || b.usedUp() {
 		if len(b.queue) > 0 {
 			b.free = append(b.free, b.take())
 		}
 		if len(b.queue) == 0 {
-			b.read()
+			b.more()
 		}
 	}
 	for b.eager && len(b.queue) < b.ahead && b.err == nil {
-		b.read()
+		b.more()
 	}
-	return b.queue[0]
+	first := b.queue[0]
+	first.load()
+	return first
+}
+
+// usedUp reports whether another block follows the first one, of which everything was used.
+func (b *Reader[T]) usedUp() bool {
+	first := b.queue[0]
+	if first.load(); first.Err != nil { // what follows it was read in vain
+		b.queue, b.err = b.queue[:1], first.Err
+	}
+	return b.At == len(first.Text) && first.Err == nil
 }
 
 // Used returns the number of blocks that were used up.
@@ -79,28 +107,84 @@ func (b *Reader[T]) Used() int { return b.used }
 func (b *Reader[T]) take() *Block[T] {
 	first := b.queue[0]
 	first.Parsed() // because its memory is reused
+	first.loaded = nil
 	copy(b.queue, b.queue[1:])
 	b.queue, b.At, b.used = b.queue[:len(b.queue)-1], 0, b.used+1
 	return first
 }
 
-// read reads a block and starts its parsing. If a single Read of the source returns a whole line, that is enough.
-func (b *Reader[T]) read() {
+// more reads a block and starts its parsing.
+func (b *Reader[T]) more() {
 	next := &Block[T]{}
 	if n := len(b.free); n > 0 {
 		next, b.free = b.free[n-1], b.free[:n-1]
 	}
-	next.done = nil
+	next.done, next.loaded = nil, nil
 	if cap(next.Text) < b.bytes {
 		next.Text = make([]byte, 0, b.bytes)
 	}
+	b.find()
+	if b.rests == nil || !b.start(next) {
+		b.fill(next)
+	}
+	b.queue = append(b.queue, next)
+}
+
+// find asks Rest.
+func (b *Reader[T]) find() {
+	if b.rests != nil || !b.eager || b.Rest == nil || !b.lines || b.err != nil {
+		return
+	}
+	if rests, next := b.Rest(b.read); rests != nil {
+		b.rests, b.next, b.rest = rests, next-int64(len(b.rest)), b.rest[:0]
+	}
+}
+
+// tailBytes is how much of the end of a block is searched for the end of a line.
+const tailBytes = 16 << 10
+
+// start starts a goroutine that reads and parses a block. If it finds no end of a line there, also because the text
+// ends, it returns false, and the rest of the text is read in its order.
+func (b *Reader[T]) start(next *Block[T]) bool {
+	if b.tail == nil {
+		b.tail = make([]byte, min(tailBytes, b.bytes))
+	}
+	n, err := b.rests.ReadAt(b.tail, b.next+int64(b.bytes-len(b.tail)))
+	end := bytes.LastIndexByte(b.tail[:n], '\n')
+	if err != nil || end < 0 {
+		b.from, b.rests, b.Rest = io.NewSectionReader(b.rests, b.next, math.MaxInt64-b.next), nil, nil
+		return false
+	}
+	rests, at, length := b.rests, b.next, b.bytes-len(b.tail)+end+1
+	b.next += int64(length)
+	parse, loaded, done := b.Parse, make(chan struct{}), make(chan struct{})
+	if next.loaded = loaded; parse != nil {
+		next.done = done
+	}
+	go func() {
+		defer close(done)
+		n, err := rests.ReadAt(next.Text[:length], at)
+		if next.Text, next.Err = next.Text[:n], nil; n < length {
+			next.Err = err
+		}
+		if close(loaded); parse != nil {
+			parse(&next.parsed, next.Text, 0, next.Err == io.EOF)
+		}
+	}()
+	return true
+}
+
+// fill reads a block and starts its parsing. If a single Read of the source returns a whole line, that is enough.
+func (b *Reader[T]) fill(next *Block[T]) {
 	text, end := append(next.Text[:0], b.rest...), -1
 	for end < 0 && b.err == nil && len(text) < b.bytes {
 		n := 0
-		if n, b.err = b.from.Read(text[len(text):b.bytes]); n > 0 {
+		n, b.err = b.from.Read(text[len(text):b.bytes])
+		if b.read += int64(n); n > 0 {
 			end = bytes.LastIndexByte(text[len(text):len(text)+n], '\n')
 			if end >= 0 {
 				end += len(text) + 1
+				b.lines = true
 			}
 			text = text[:len(text)+n]
 		}
@@ -109,8 +193,7 @@ func (b *Reader[T]) read() {
 		end = len(text)
 	}
 	b.rest = append(b.rest[:0], text[end:]...)
-	next.Text, next.Err = text[:end], b.err
-	if b.queue = append(b.queue, next); b.Parse != nil {
+	if next.Text, next.Err = text[:end], b.err; b.Parse != nil {
 		next.done = make(chan struct{})
 		go next.parse(b.Parse)
 	}

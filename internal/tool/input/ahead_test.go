@@ -3,6 +3,8 @@ package input
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/test/stress"
+	"golang.org/x/text/encoding/unicode"
 	"pgregory.net/rapid"
 )
 
@@ -94,6 +97,7 @@ func compareAhead(t *rapid.T, text string) {
 	}
 	read := rapid.SampledFrom([]func(io.Reader) io.Reader{
 		func(r io.Reader) io.Reader { return r },
+		func(r io.Reader) io.Reader { return restful{r.(*strings.Reader)} },
 		iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader, func(r io.Reader) io.Reader {
 			return io.MultiReader(r, iotest.ErrReader(io.ErrUnexpectedEOF))
 		}}).Draw(t, "reader")
@@ -146,6 +150,87 @@ func TestRecordsAreColumns(t *testing.T) {
 		require.Equal(t, want, got, "%q", text)
 		require.Equal(t, fmt.Sprint(wrong), fmt.Sprint(err))
 	})
+}
+
+// restful says where its text goes on, as a File does.
+type restful struct{ *strings.Reader }
+
+func (r restful) rest(read int64) (io.ReaderAt, int64) {
+	if taken := r.Size() - int64(r.Len()); taken != read {
+		return nil, 0
+	}
+	return r.Reader, read
+}
+
+// A file is read by all cores after its first lines, if its text is what it holds.
+func TestRestOfFile(t *testing.T) {
+	var rows strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&rows, "%d,name %d,%d\n", i, i%77, i*i)
+		if i%5000 == 4999 {
+			fmt.Fprintf(&rows, "%d,%s,7\n", i, strings.Repeat("long", 10_000))
+		}
+	}
+	text := rows.String()
+	utf16, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(text)
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		text   string
+		inRest bool
+	}{
+		"plain": {text, true}, "no last line end": {text + "1,2,3", true}, "mark": {"\ufeff" + text, true},
+		"CRLF": {strings.ReplaceAll(text, "\n", "\r\n"), true}, "UTF-16": {utf16, false},
+		"CR":        {strings.ReplaceAll(text, "\n", "\r"), true}, // which ends it early
+		"bad field": {text + "x,y,z\n" + text, true},
+	} {
+		path := filepath.Join(t.TempDir(), "f")
+		require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
+		for _, block := range []int{3000, 100_000} {
+			o := Options{Format: CSV, Header: Absent, Delimiter: ',', block: block,
+				Columns: []Column{{Name: "1", Type: keytype.Uint32}, {Name: "2", Type: keytype.Text}}}
+			want := readAllOf(strings.NewReader(c.text), o, 1000)
+			f, err := OpenFile(t.Context(), path)
+			require.NoError(t, err)
+			f.name, o.eager = "f", true
+			require.Equal(t, want, readAllOf(f, o, 1000), name)
+			offset, err := f.raw.Seek(0, io.SeekCurrent)
+			require.NoError(t, err)
+			require.Equal(t, c.inRest, offset < int64(len(c.text)), name)
+			require.NoError(t, f.Close())
+		}
+	}
+}
+
+// A file that is cut or closed while it is read ends there.
+func TestRestIsCut(t *testing.T) {
+	text := strings.Repeat("1,2,3\n", 100_000)
+	path := filepath.Join(t.TempDir(), "f")
+	for _, cut := range []int64{0, 6 * 50_000, 6*50_000 + 3} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		f, err := OpenFile(t.Context(), path)
+		require.NoError(t, err)
+		r, err := newReader("f", f, Options{Format: CSV, Header: Absent, Delimiter: ',', block: 1000, eager: true,
+			Columns: []Column{{Name: "1", Type: keytype.Uint32}}})
+		require.NoError(t, err)
+		column := make([]uint64, 1000)
+		n, err := r.Read(column)
+		require.NoError(t, err)
+		require.Equal(t, 1000, n)
+		require.NoError(t, os.Truncate(path, cut))
+		all := n
+		for err == nil {
+			n, err = r.Read(column)
+			all += n
+		}
+		if cut%6 == 0 {
+			require.ErrorIs(t, err, io.EOF)
+			require.GreaterOrEqual(t, all, int(cut/6))
+			require.Less(t, all, 60_000)
+		} else { // a half line has fewer fields
+			require.ErrorContains(t, err, "2 fields")
+		}
+		require.NoError(t, f.Close())
+	}
 }
 
 // readAllOf describes all that reading a text says.

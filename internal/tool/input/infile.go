@@ -143,7 +143,12 @@ func (f *File) Compressed() bool { return f.packed != "" }
 
 // Position returns the number of bytes of the stored (compressed) file read so far, and its size, or -1 if that is not
 // known.
-func (f *File) Position() (read, size int64) { return f.read.Load(), f.size }
+func (f *File) Position() (read, size int64) {
+	if read = f.read.Load(); f.size >= 0 {
+		read = min(read, f.size) // some bytes are read twice
+	}
+	return read, f.size
+}
 
 // Read reads decompressed bytes. An error other than io.EOF is an *Error (which wraps ErrTruncated if compressed data
 // end too early) or the context's cause.
@@ -203,6 +208,37 @@ func (f *File) Random() (*io.SectionReader, error) {
 		return nil, f.fail(ErrSeek)
 	}
 	return io.NewSectionReader(randomCounter{f}, 0, f.size), nil
+}
+
+// rest says where the file goes on, for blocks.Reader, after so many bytes of its text. It returns nil if the text was
+// read from other bytes, or from fewer.
+func (f *File) rest(read int64) (io.ReaderAt, int64) {
+	taken := f.read.Load()
+	mark := taken - read // bytes of a byte order mark
+	if f.packed != "" || f.size < 0 || mark != 0 && mark != 3 {
+		return nil, 0
+	}
+	offset, err := f.raw.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, 0
+	}
+	head := make([]byte, 3)
+	n, _ := f.raw.ReadAt(head, offset-taken)
+	if marked := string(head[:n]) == "\ufeff"; marked != (mark == 3) || head[0] >= 0xfe {
+		return nil, 0
+	}
+	return blamed{f}, offset
+}
+
+// blamed reads the stored file in any order, with errors as those of Read.
+type blamed struct{ f *File }
+
+func (b blamed) ReadAt(p []byte, at int64) (int, error) {
+	n, err := randomCounter(b).ReadAt(p, at)
+	if err != nil && err != io.EOF {
+		err = b.f.blame(err)
+	}
+	return n, err
 }
 
 // Close closes the file. Standard input stays open.
