@@ -24,16 +24,22 @@ func TestAheadIsAsRecords(t *testing.T) {
 	}
 }
 
+func FuzzAhead(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { compareAhead(t, drawTable(t)) }))
+}
+
 // drawTable draws a text, most of whose lines are plain rows.
 func drawTable(t *rapid.T) string {
 	end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end")
 	fields := rapid.IntRange(1, 4).Draw(t, "fields")
 	usual := rapid.SampledFrom([]string{"7", "-12", "4294967295", "4294967296", "0", "12.5", "Ann", "192.0.2.1",
-		"2024-05-06 07:08:09", "999999999999999999", "1e3", "", "2024-05-06 07:08:09", "2024-05-06"})
+		"2024-05-06 07:08:09", "999999999999999999", "1234567", "12345678", "-123456789", "123456789012345",
+		"1234567890123456", "12345678901234567", "1e3", "", "2024-05-06 07:08:09", "2024-05-06"})
 	odd := rapid.SampledFrom([]string{"", " 5", "5 ", "007", "+3", "-0", "18446744073709551615", "9223372036854775808",
 		"-9223372036854775808", "1000000000000000000", "x", "NA", "\"8\"", "\"a,b\"", "\"c\"\"d\"", "\"e\nf\"", "\"g",
 		"h\"i",
-		"#", "\r", "0x10", "ü", "-", "2024-05-06 07:08:09.25", "2024-05-06 07:08:09.25", strings.Repeat("long ", 9)})
+		"#", "\r", "0x10", "ü", "\xac", "\"\xac\"", "1234567\xac", "-", "2024-05-06 07:08:09.25",
+		"2024-05-06 07:08:09.25", strings.Repeat("long ", 9)})
 	var rows strings.Builder
 	column := make([]string, fields)
 	for i := range column {
@@ -68,7 +74,11 @@ func drawTable(t *rapid.T) string {
 }
 
 func compareAhead(t *rapid.T, text string) {
-	o := Options{Format: CSV, Delimiter: rapid.SampledFrom([]rune{0, ','}).Draw(t, "delimiter"),
+	delimiter := rapid.SampledFrom([]rune{0, ',', ',', ';', '\t', ' ', '!', '#', '7', '-', 'ü'}).Draw(t, "delimiter")
+	if delimiter != 0 {
+		text = strings.ReplaceAll(text, ",", string(delimiter))
+	}
+	o := Options{Format: CSV, Delimiter: delimiter,
 		Comment:     rapid.SampledFrom([]rune{0, '#'}).Draw(t, "comment"),
 		Header:      rapid.SampledFrom([]Header{Detect, Absent, Present}).Draw(t, "header"),
 		SkipInvalid: rapid.Bool().Draw(t, "skip"), SkipNull: rapid.Bool().Draw(t, "skip nulls"),
