@@ -39,15 +39,15 @@ func (t *keyTable) find(r *rows, i int, hash uint64) (n int, slot *uint64) {
 	}
 }
 
-// ahead reads what find will need for some rows, so that the processor waits for many of them at once. The sum is of no
-// use but that the reads have one.
-func (t *keyTable) ahead(hashes []uint64, some []uint32) (sum uint64) {
+// ahead reads what find will need for rows of some hashes, so that the processor waits for many of them at once. The
+// sum is of no use but that the reads have one.
+func (t *keyTable) ahead(hashes []uint64) (sum uint64) {
 	var numbers [rowsAhead]uint32
 	mask := uint64(len(t.slots) - 1)
-	for k, i := range some {
-		numbers[k] = uint32(t.slots[hashes[i]&mask])
+	for k, hash := range hashes {
+		numbers[k] = uint32(t.slots[hash&mask])
 	}
-	for _, n := range numbers[:len(some)] {
+	for _, n := range numbers[:len(hashes)] {
 		if n > 0 {
 			sum += t.words[0][n-1]
 		}
@@ -159,8 +159,8 @@ type aggregated struct {
 	seen  *keyTable     // of functionDistinct: the groups' values
 }
 
-// add adds rows to the groups that they are in. groups is how many there are.
-func (a *aggregated) add(r *rows, some, in []uint32, groups int) {
+// add adds rows from first to end to the groups that they are in. groups is how many there are.
+func (a *aggregated) add(r *rows, first, end int, in []uint32, groups int) {
 	a.extend(groups)
 	if a.function == functionCount {
 		for _, n := range in {
@@ -168,44 +168,46 @@ func (a *aggregated) add(r *rows, some, in []uint32, groups int) {
 		}
 		return
 	}
+	words, t := r.words[a.column][first:end], r.types[a.column]
+	rows := func(k int) int { return first + k }
 	if nulls := r.nulls[a.column]; nulls != nil {
-		var values, of []uint32
-		for k, i := range some {
-			if !nulls[i] {
-				values, of = append(values, i), append(of, in[k])
+		var values []uint64
+		var of, at []uint32
+		for k, n := range in {
+			if i := first + k; !nulls[i] {
+				values, of, at = append(values, words[k]), append(of, n), append(at, uint32(i))
 			}
 		}
-		some, in = values, of
+		words, in, rows = values, of, func(k int) int { return int(at[k]) }
 	}
-	words, t := r.words[a.column], r.types[a.column]
 	switch a.function {
 	case functionSum:
-		t.AddTo(a.sums, in, words, some)
+		t.AddTo(a.sums, in, words)
 		for _, n := range in {
 			a.has[n] = true
 		}
 	case functionMean:
-		t.AddTo(a.sums, in, words, some)
+		t.AddTo(a.sums, in, words)
 		for _, n := range in {
 			a.some[n]++
 		}
 	case functionDistinct:
-		for k, i := range some {
-			if _, fresh := a.seen.number(r, int(i), r.mix(r.hashes[i], a.column, int(i))); fresh {
-				a.some[in[k]]++
+		for k, n := range in {
+			i := rows(k)
+			if _, fresh := a.seen.number(r, i, r.mix(r.hashes[i], a.column, i)); fresh {
+				a.some[n]++
 			}
 		}
 	case functionOnly:
-		for k, i := range some {
-			a.words[in[k]] = words[i]
-			a.some[in[k]]++
+		for k, n := range in {
+			a.words[n] = words[k]
+			a.some[n]++
 		}
 	default:
 		greatest := a.function == functionMax
-		for k, i := range some {
+		for k, n := range in {
 			// The word of a group without values was perhaps made wider.
-			n, word := in[k], words[i]
-			if is := a.words[n]; !a.has[n] || greatest && word > is || !greatest && word < is {
+			if is, word := a.words[n], words[k]; !a.has[n] || greatest && word > is || !greatest && word < is {
 				a.words[n], a.has[n] = word, true
 			}
 		}
@@ -296,28 +298,42 @@ func (g *groupBy) add(r *rows, full bool) {
 	}
 	g.types = r.types
 	r.hash(g.by, g.seed)
-	r.eachPart(len(g.parts), func(k int, some []uint32) { g.parts[k].add(r, some, full) })
+	by, ends := r.divided(len(g.parts))
+	eachPart(ends, func(k, first, end int) {
+		p := g.parts[k]
+		if full {
+			end = p.there(r, by, first, end)
+		}
+		p.add(by, first, end)
+	})
 }
 
-// add adds some rows, as that of groupBy.
-func (p *part) add(r *rows, some []uint32, full bool) {
-	p.in = p.in[:0]
-	there := some[:0] // rows whose groups are there
-	for k, i := range some {
-		if k%rowsAhead == 0 {
-			p.sum += p.ahead(r.hashes, some[k:min(k+rowsAhead, len(some))])
-		}
-		var n int
-		if hash := r.hashes[i]; !full {
-			n, _ = p.number(r, int(i), hash)
-		} else if n, _ = p.find(r, int(i), hash); n < 0 {
-			r.left[i] = true
+// there sets left for rows whose groups aren't there, and removes them from a copy of the rows.
+func (p *part) there(r, by *rows, first, end int) (last int) {
+	last = first
+	for i := first; i < end; i++ {
+		if n, _ := p.find(by, i, by.hashes[i]); n < 0 {
+			r.left[by.from[i]] = true
 			continue
 		}
-		there, p.in = append(there, i), append(p.in, uint32(n))
+		by.move(i, last)
+		last++
+	}
+	return last
+}
+
+// add adds rows from first to end.
+func (p *part) add(r *rows, first, end int) {
+	p.in = p.in[:0]
+	for i := first; i < end; i++ {
+		if (i-first)%rowsAhead == 0 {
+			p.sum += p.ahead(r.hashes[i:min(i+rowsAhead, end)])
+		}
+		n, _ := p.number(r, i, r.hashes[i])
+		p.in = append(p.in, uint32(n))
 	}
 	for _, v := range p.values {
-		v.add(r, there, p.in, p.len)
+		v.add(r, first, end, p.in, p.len)
 	}
 }
 

@@ -274,17 +274,18 @@ func (t *joinTable) size() (keys int, bytes uint64) {
 func (t *joinTable) find(r *rows) []equalRows {
 	all := make([]equalRows, r.n)
 	r.hash(t.on, t.seed)
-	r.eachPart(len(t.parts), func(k int, some []uint32) {
+	by, ends := r.divided(len(t.parts))
+	eachPart(ends, func(k, first, end int) {
 		p := t.parts[k]
-		for at, i := range some {
-			if at%rowsAhead == 0 {
-				p.sum += p.ahead(r.hashes, some[at:min(at+rowsAhead, len(some))])
+		for i := first; i < end; i++ {
+			if (i-first)%rowsAhead == 0 {
+				p.sum += p.ahead(by.hashes[i:min(i+rowsAhead, end)])
 			}
-			if r.lacks(t.on, int(i)) {
+			if by.lacks(t.on, i) {
 				continue
 			}
-			if n, _ := p.find(r, int(i), r.hashes[i]); n >= 0 {
-				all[i] = p.rows[n]
+			if n, _ := p.find(by, i, by.hashes[i]); n >= 0 {
+				all[by.from[i]] = p.rows[n]
 			}
 		}
 	})
@@ -300,14 +301,15 @@ func (t *joinTable) add(r *rows) error {
 	t.next = grown(t.next, r.n)[:t.n+r.n]
 	clear(t.next[t.n:])
 	r.hash(t.on, t.seed)
-	r.eachPart(len(t.parts), func(k int, some []uint32) {
+	by, ends := r.divided(len(t.parts))
+	eachPart(ends, func(k, first, end int) {
 		p := t.parts[k]
-		for _, i := range some {
-			if r.lacks(t.on, int(i)) {
+		for i := first; i < end; i++ {
+			if by.lacks(t.on, i) {
 				continue
 			}
-			row := uint32(t.n) + i + 1
-			n, fresh := p.number(r, int(i), r.hashes[i])
+			row := uint32(t.n) + by.from[i] + 1
+			n, fresh := p.number(by, i, by.hashes[i])
 			if fresh {
 				p.rows, p.last = append(p.rows, equalRows{row, 1}), append(p.last, row)
 				continue

@@ -232,8 +232,10 @@ type rows struct {
 	types  []keytype.Type
 	hashes []uint64 // of what the rows are grouped by
 	left   []bool   // rows that have no room, or wait for those
-	byPart []uint32 // what eachPart divides
 	n      int
+
+	other *rows    // what divided has returned
+	from  []uint32 // the rows of which these are a copy
 }
 
 // ready has room for n rows of some columns.
@@ -280,21 +282,26 @@ func (r *rows) takePart(by []int, part partitionFlag) {
 	r.filter(func(i int) bool { return partOf(r.hashes[i], part.n) == part.i-1 })
 }
 
-// filter removes the rows for which keep returns false. Hashes are of no use behind it.
+// filter removes the rows for which keep returns false.
 func (r *rows) filter(keep func(i int) bool) {
 	taken := 0
 	for i := range r.n {
-		if !keep(i) {
-			continue
+		if keep(i) {
+			r.move(i, taken)
+			taken++
 		}
-		for c, words := range r.words {
-			if words[taken] = words[i]; r.nulls[c] != nil {
-				r.nulls[c][taken] = r.nulls[c][i]
-			}
-		}
-		taken++
 	}
 	r.n = taken
+}
+
+// move replaces a row.
+func (r *rows) move(from, to int) {
+	r.hashes[to] = r.hashes[from]
+	for c, words := range r.words {
+		if words[to] = words[from]; r.nulls[c] != nil {
+			r.nulls[c][to] = r.nulls[c][from]
+		}
+	}
 }
 
 // mix adds what a row has in a column to a hash of the row. A number has the same hash in all types that a column may
@@ -334,20 +341,39 @@ func (r *rows) hash(columns []int, seed uint64) {
 // partOf returns which of n parts has rows of a hash.
 func partOf(hash uint64, n int) int { return int(hash >> 32 * uint64(n) >> 32) }
 
-// eachPart calls do with the rows of each part, in their order, on a goroutine of its own.
-func (r *rows) eachPart(parts int, do func(k int, some []uint32)) {
-	if len(r.byPart) < r.n {
-		r.byPart = make([]uint32, cap(r.hashes))
+// divided returns a copy of the rows in the order of the parts that their hashes are in, and where each part ends. Rows
+// of one part stay in their order. The copy is valid until the next one.
+func (r *rows) divided(parts int) (by *rows, ends []int) {
+	if r.other == nil {
+		r.other = &rows{from: make([]uint32, len(r.hashes))}
+		r.other.ready(len(r.words), len(r.hashes))
 	}
-	ends := threads.Divide(r.n, parts, func(i int) int { return partOf(r.hashes[i], parts) },
-		func(i, to int) { r.byPart[to] = uint32(i) })
-	var wait sync.WaitGroup
-	for k, end := range ends {
-		first := 0
-		if k > 0 {
-			first = ends[k-1]
+	by = r.other
+	by.file, by.names, by.types, by.texts, by.n = r.file, r.names, r.types, r.texts, r.n
+	by.nulls = make([][]bool, len(r.nulls))
+	for c, nulls := range r.nulls {
+		if nulls != nil {
+			by.nulls[c] = make([]bool, r.n)
 		}
-		wait.Go(func() { do(k, r.byPart[first:end]) })
+	}
+	return by, threads.Divide(r.n, parts, func(i int) int { return partOf(r.hashes[i], parts) }, func(i, to int) {
+		by.from[to], by.hashes[to] = uint32(i), r.hashes[i]
+		for c, words := range r.words {
+			if by.words[c][to] = words[i]; by.nulls[c] != nil {
+				by.nulls[c][to] = r.nulls[c][i]
+			}
+		}
+	})
+}
+
+// eachPart calls do with the begin and the end of each part, on a goroutine of its own.
+func eachPart(ends []int, do func(k, first, end int)) {
+	var wait sync.WaitGroup
+	first := 0
+	for k, end := range ends {
+		begin := first
+		wait.Go(func() { do(k, begin, end) })
+		first = end
 	}
 	wait.Wait()
 }

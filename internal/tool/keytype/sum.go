@@ -36,17 +36,17 @@ func (s *Sum) Add(t Type, w uint64) {
 	}
 }
 
-// AddTo adds words of a type to sums: word which[k] to sum at[k].
-func (t Type) AddTo(sums []Sum, at []uint32, words []uint64, which []uint32) {
+// AddTo adds words of a type to sums: word k to sum at[k].
+func (t Type) AddTo(sums []Sum, at []uint32, words []uint64) {
 	if t != Uint32 && t != Uint64 {
 		for k, n := range at {
-			sums[n].Add(t, words[which[k]])
+			sums[n].Add(t, words[k])
 		}
 		return
 	}
 	for k, n := range at { // as Add does, but the processor waits for many sums at once
 		s, carry := &sums[n], uint64(0)
-		s.low, carry = bits.Add64(s.low, words[which[k]], 0)
+		s.low, carry = bits.Add64(s.low, words[k], 0)
 		s.high += carry
 	}
 }
