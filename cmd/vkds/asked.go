@@ -204,7 +204,7 @@ func (a *asked) read(t keytype.Type, use func(batch) error) error {
 	show, end := a.progress("reading " + a.what)
 	defer end()
 	a.show = show
-	return batches(a.ctx, 3, (*batch).ready, func(ctx context.Context) (readFunc, error) {
+	return batches(a.ctx, 4, (*batch).ready, func(ctx context.Context) (readFunc, error) {
 		if a.from == nil {
 			if err := a.open(ctx); err != nil {
 				return nil, err

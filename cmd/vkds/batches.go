@@ -40,8 +40,8 @@ func (b *batch) cut(n int, types []keytype.Type) {
 
 // batches reads an input part by part and calls use with each part, in order. It reads ahead, so that parsing and the
 // device's work overlap; most parts are in memory. open opens the input; its context ends when no more of the input is
-// needed. ready makes room in a batch, which is zero or was used before. A batch is valid until use returns. After
-// batches has returned, nothing reads the input, so it may be closed.
+// needed. ready makes room in a batch, which is zero or was used before. A batch is valid until the next use returns.
+// After batches has returned, nothing reads the input, so it may be closed.
 func batches[B any](ctx context.Context, most int, ready func(*B), open func(context.Context) (func(*B) error, error),
 	use func(B) error) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -54,7 +54,7 @@ func batches[B any](ctx context.Context, most int, ready func(*B), open func(con
 		of  B
 		err error
 	}
-	empty, full := make(chan B, most), make(chan part, most-2)
+	empty, full := make(chan B, most), make(chan part, most-3)
 	for range cap(empty) {
 		empty <- *new(B)
 	}
@@ -84,6 +84,7 @@ func batches[B any](ctx context.Context, most int, ready func(*B), open func(con
 			}
 		}
 	}()
+	var before *B
 	for {
 		var p part
 		select {
@@ -100,6 +101,9 @@ func batches[B any](ctx context.Context, most int, ready func(*B), open func(con
 		if err := use(p.of); err != nil {
 			return err
 		}
-		empty <- p.of // never blocks: the channel has room for all batches
+		if before != nil {
+			empty <- *before // never blocks: the channel has room for all batches
+		}
+		before = &p.of
 	}
 }

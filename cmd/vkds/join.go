@@ -199,6 +199,7 @@ func (j *joining) match(ctx context.Context, path string, l *joinLevel, a *answe
 		}
 	}
 	direct := l.right.empty()
+	p := printing{answer: a}
 	err := j.readWhole(ctx, []string{path}, "joining", j.columns[0], func() bool {
 		l.left.close()
 		j.runs.close()
@@ -214,9 +215,12 @@ func (j *joining) match(ctx context.Context, path string, l *joinLevel, a *answe
 		}
 		return l.match(r, func(m *matches) error {
 			j.printed += int64(len(m.lefts))
-			return a.rows(len(m.lefts), m.line)
+			return p.print(m)
 		})
 	})
+	if failed := p.wait(); failed != nil {
+		err = failed
+	}
 	if err != nil || direct {
 		return err
 	}
@@ -402,8 +406,36 @@ func (m *matches) all(use func() error) error {
 		if err := use(); err != nil {
 			return err
 		}
+		m.lefts, m.rights, m.words = nil, nil, nil // they may still be in use
 	}
 	return nil
+}
+
+// printing prints matches while the next ones are being found.
+type printing struct {
+	*answer
+	done chan error // of those that are being printed; nil: none are
+}
+
+// print prints matches when those before are printed, and returns the error of these. It returns before it has printed.
+func (p *printing) print(m *matches) error {
+	if err := p.wait(); err != nil {
+		return err
+	}
+	own, done := *m, make(chan error, 1)
+	p.done = done
+	go func() { done <- p.rows(len(own.lefts), own.line) }()
+	return nil
+}
+
+// wait waits until all matches are printed.
+func (p *printing) wait() error {
+	if p.done == nil {
+		return nil
+	}
+	done := p.done
+	p.done = nil
+	return <-done
 }
 
 // gather fills words. The rows of RIGHT are all over the memory, and so the processor waits for many at once.

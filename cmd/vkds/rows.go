@@ -184,7 +184,7 @@ func (t *tables) read(ctx context.Context, path, what string, o input.Options,
 			r.Close()
 		}
 	}()
-	return nil, batches(ctx, 3, func(b *rows) { b.ready(r.Width(), t.batch()) },
+	return nil, batches(ctx, 4, func(b *rows) { b.ready(r.Width(), t.batch()) },
 		func(ctx context.Context) (_ func(*rows) error, err error) {
 			if r, err = input.Open(ctx, path, o); err != nil {
 				return nil, err
@@ -234,7 +234,7 @@ type rows struct {
 	left   []bool   // rows that have no room, or wait for those
 	n      int
 
-	other *rows    // what divided has returned
+	other *rows    // where divided copies them to
 	from  []uint32 // the rows of which these are a copy
 }
 
@@ -243,7 +243,7 @@ func (r *rows) ready(columns, n int) {
 	if r.words != nil {
 		return
 	}
-	r.kept, r.hashes = newKept(columns), make([]uint64, n)
+	r.kept, r.hashes, r.other = newKept(columns), make([]uint64, n), &rows{}
 	for c := range columns {
 		r.words[c] = make([]uint64, n)
 	}
@@ -344,11 +344,10 @@ func partOf(hash uint64, n int) int { return int(hash >> 32 * uint64(n) >> 32) }
 // divided returns a copy of the rows in the order of the parts that their hashes are in, and where each part ends. Rows
 // of one part stay in their order. The copy is valid until the next one.
 func (r *rows) divided(parts int) (by *rows, ends []int) {
-	if r.other == nil {
-		r.other = &rows{from: make([]uint32, len(r.hashes))}
-		r.other.ready(len(r.words), len(r.hashes))
+	if by = r.other; len(by.words) != len(r.words) {
+		*by = rows{from: make([]uint32, len(r.hashes))}
+		by.ready(len(r.words), len(r.hashes))
 	}
-	by = r.other
 	by.file, by.names, by.types, by.texts, by.n = r.file, r.names, r.types, r.texts, r.n
 	by.nulls = make([][]bool, len(r.nulls))
 	for c, nulls := range r.nulls {

@@ -80,7 +80,7 @@ func lookAgain(ctx context.Context, g *global, path string, dict *dictionary) (f
 	started := time.Now()
 	show, end := g.progress("looking up " + filepath.Base(path))
 	defer end()
-	err = batches(ctx, 3, (*batch).ready, func(ctx context.Context) (readFunc, error) {
+	err = batches(ctx, 4, (*batch).ready, func(ctx context.Context) (readFunc, error) {
 		return reading(dict.saved, show), dict.saved.Rewind(ctx)
 	}, func(b batch) error {
 		keys, want, have := b.column(0), b.column(1), dict.values()

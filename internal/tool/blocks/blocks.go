@@ -47,8 +47,8 @@ type Reader[T any] struct {
 	Parse func(into *T, text []byte, from int, last bool)
 	// At is the index in the first block's text at which reading continues.
 	At int
-	// Rest, if not nil, says where the text goes on after that many of its bytes, or returns nil if it can't tell. It is
-	// asked, perhaps several times, when a whole line was read. Then all cores read the rest of the text.
+	// Rest, if not nil, says where the text goes on after that many of its bytes, or returns nil if it can't tell. It
+	// is asked, perhaps several times, when a whole line was read. Then all cores read the rest of the text.
 	Rest func(read int64) (rest io.ReaderAt, offset int64)
 
 	from  io.Reader

@@ -138,6 +138,10 @@ func FuzzPlain(f *testing.F) {
 			f.Add(strings.Repeat(fmt.Sprintf(row, number, number), 9), byte(','), byte(1), uint8(digits), digits%2 == 0)
 		}
 	}
+	for length := range 140 {
+		row := `"` + strings.Repeat("q", length) + "\",,\r\n"
+		f.Add(strings.Repeat(row, 3), byte(','), byte(2), uint8(0), true)
+	}
 	f.Fuzz(func(t *testing.T, text string, delimiter, fields byte, integers uint8, last bool) {
 		if delimiter < 0x80 && !special(rune(delimiter)) {
 			checkPlain(t, text, rune(delimiter), '#', 1+int(fields%5), uint(integers), last)

@@ -2,6 +2,7 @@ package keytype
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/vkds/vkds/internal/engine/threads"
@@ -61,8 +62,12 @@ func (a *Arena) reserve(length int) []byte {
 	return (*b)[offset:]
 }
 
-// AddAll adds parts of a text, whose begins and ends alternate, until the arena is full, and returns how many it added.
+// AddAll adds parts of a text, whose begins and ends alternate and ascend, until the arena is full, and returns how many
+// it added.
 func (a *Arena) AddAll(text []byte, ends []uint32) (added int) {
+	if a.addTogether(text, ends) {
+		return len(ends) / 2
+	}
 	first, before := len(a.places), a.bytes
 	for ; 2*added < len(ends) && !a.Full(); added++ {
 		a.reserve(int(ends[2*added+1] - ends[2*added]))
@@ -73,6 +78,36 @@ func (a *Arena) AddAll(text []byte, ends []uint32) (added int) {
 		}
 	})
 	return added
+}
+
+// addTogether is AddAll for parts that are most of the text: it copies what is between them as well. It returns false if
+// they are not, or too long for one block.
+func (a *Arena) addTogether(text []byte, ends []uint32) bool {
+	if len(ends) == 0 {
+		return false
+	}
+	bytes, begin := 0, ends[0]
+	for i := 0; i < len(ends); i += 2 {
+		bytes += int(ends[i+1] - ends[i])
+	}
+	text = text[begin:ends[len(ends)-1]]
+	if len(text) > 2*bytes || len(text) > fullBlock || a.bytes+bytes >= fullBytes {
+		return false
+	}
+	b := a.room(len(text))
+	offset := len(*b)
+	if offset+len(text) >= 1<<offsetBits {
+		return false
+	}
+	*b = (*b)[:offset+len(text)]
+	threads.Copy((*b)[offset:], text)
+	block := span(a.at)<<(lengthBits+offsetBits) + span(offset)<<lengthBits
+	a.places = slices.Grow(a.places, len(ends)/2)
+	for i := 0; i < len(ends); i += 2 {
+		a.places = append(a.places, block+span(ends[i]-begin)<<lengthBits+span(ends[i+1]-ends[i]))
+	}
+	a.bytes += bytes
+	return true
 }
 
 // room returns a block that has room for that many bytes.

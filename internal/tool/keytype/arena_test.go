@@ -76,11 +76,20 @@ func TestArenaAddAll(t *testing.T) {
 	for i := range text {
 		text[i] = byte(random.Uint32())
 	}
-	for _, n := range []int{0, 1, 70, 300_000} {
+	for k, n := range []int{0, 1, 70, 40_000, 40_000, 300_000} {
 		var ends []uint32
-		for range n {
-			at := random.Uint32N(uint32(len(text)))
-			ends = append(ends, at, min(at+random.Uint32N(3000)>>random.Uint32N(12), uint32(len(text))))
+		for at := uint32(0); len(ends) < 2*n && at < uint32(len(text)); { // close together, or not
+			end := min(at+random.Uint32N(300)>>random.Uint32N(9), uint32(len(text)))
+			ends = append(ends, at, end)
+			at = end + uint32(k%2)*random.Uint32N(200)
+		}
+		n := len(ends) / 2
+		if k == 5 { // too much
+			text = append(text, text...)
+			for range 25 {
+				ends = append(ends, 0, uint32(len(text)))
+			}
+			n += 25
 		}
 		var all, one Arena
 		all.Add([]byte("first"))
@@ -113,4 +122,20 @@ func arenaOf(text []byte, ends []uint32) *Arena {
 		all.Add(text[ends[i]:ends[i+1]])
 	}
 	return &all
+}
+
+// An empty text at the very end of a block has a place, and so do texts in a block that was made for a longer one.
+func TestArenaAddAllAtEnds(t *testing.T) {
+	text := []byte(strings.Repeat("0123456789abcdef", 5<<20/16))
+	var all Arena
+	all.Add(text) // in a block of its own
+	all.Reset()
+	for _, n := range []uint32{fullBlock - 1, 1, 1 << 20, 7, 1 << 20, fullBlock} {
+		first := all.Len()
+		ends := []uint32{0, 0, 0, n / 2, n / 2, n, n, n}
+		require.Equal(t, 4, all.AddAll(text, ends))
+		for i := range 4 {
+			require.Equal(t, string(text[ends[2*i]:ends[2*i+1]]), string(all.At(uint64(first+i))))
+		}
+	}
 }
