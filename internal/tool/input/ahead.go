@@ -129,9 +129,10 @@ func (d *delimited) takeTexts(columns [][]uint64, n, rows int) int {
 			texts = append(texts, c)
 		}
 	}
+	text := d.ahead.blocks.Now().Text
 	var wait sync.WaitGroup
 	for _, c := range texts {
-		if take := func() { taken[c] = d.takeColumn(c, columns[c][n:], rows) }; rows < 1024 || len(texts) == 1 {
+		if take := func() { taken[c] = d.takeColumn(c, text, columns[c][n:], rows) }; rows < 1024 || len(texts) == 1 {
 			take()
 		} else {
 			wait.Go(take)
@@ -147,9 +148,9 @@ func (d *delimited) takeTexts(columns [][]uint64, n, rows int) int {
 	return rows
 }
 
-// takeColumn is takeTexts for one column.
-func (d *delimited) takeColumn(c int, words []uint64, rows int) int {
-	text, arena := d.ahead.blocks.Now().Text, d.columns[c].texts
+// takeColumn is takeTexts for one column. text is the current block's.
+func (d *delimited) takeColumn(c int, text []byte, words []uint64, rows int) int {
+	arena := d.columns[c].texts
 	starts := d.ahead.rows.columns[c].starts[2*d.ahead.row:][:2*rows]
 	first := arena.Len()
 	if !d.ahead.rows.quoted {

@@ -62,8 +62,8 @@ func (a *Arena) reserve(length int) []byte {
 	return (*b)[offset:]
 }
 
-// AddAll adds parts of a text, whose begins and ends alternate and ascend, until the arena is full, and returns how many
-// it added.
+// AddAll adds parts of a text, whose begins and ends alternate and ascend, until the arena is full, and returns how
+// many it added.
 func (a *Arena) AddAll(text []byte, ends []uint32) (added int) {
 	if a.addTogether(text, ends) {
 		return len(ends) / 2
@@ -80,8 +80,8 @@ func (a *Arena) AddAll(text []byte, ends []uint32) (added int) {
 	return added
 }
 
-// addTogether is AddAll for parts that are most of the text: it copies what is between them as well. It returns false if
-// they are not, or too long for one block.
+// addTogether is AddAll for parts that are most of the text: it copies what is between them as well. It returns false
+// if they are not, or too long for one block.
 func (a *Arena) addTogether(text []byte, ends []uint32) bool {
 	if len(ends) == 0 {
 		return false
