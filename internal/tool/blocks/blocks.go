@@ -204,6 +204,16 @@ func (x *Block[T]) parse(by func(*T, []byte, int, bool)) {
 	by(&x.parsed, x.Text, 0, x.Err == io.EOF)
 }
 
+// Read is that of io.Reader.
+func (b *Reader[T]) Read(p []byte) (n int, err error) {
+	now := b.Now()
+	if n = copy(p, now.Text[b.At:]); n == 0 && len(p) > 0 {
+		return 0, now.Err
+	}
+	b.At += n
+	return n, nil
+}
+
 // ReadSlice is that of bufio.Reader.
 func (b *Reader[T]) ReadSlice(delimiter byte) (line []byte, err error) {
 	now := b.Now()

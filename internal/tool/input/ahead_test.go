@@ -172,6 +172,46 @@ func (r restful) rest(read int64) (io.ReaderAt, int64) {
 	return r.Reader, read
 }
 
+// Lines that all cores parse are those that one core parses: values and texts in their order, with the same types and
+// errors, and the same number of lines passed over.
+func TestLinesAhead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end")
+		usual := rapid.SampledFrom([]string{"7", "12", "4294967295", "word", "two words"}).Draw(t, "usual")
+		odd := rapid.SampledFrom([]string{"", " ", "5", "007", "-3", "4294967296", "18446744073709551615", "1.5",
+			"18446744073709551616", "x", " y ", "#c", "\r", "NA", "1:2", strings.Repeat("long ", 9)})
+		var text strings.Builder
+		for range rapid.IntRange(0, 60).Draw(t, "lines") {
+			line := usual
+			if rapid.IntRange(0, 9).Draw(t, "what") == 0 {
+				line = odd.Draw(t, "odd")
+			}
+			text.WriteString(line + end)
+		}
+		written := text.String()
+		if rapid.Bool().Draw(t, "unended") {
+			written = strings.TrimSuffix(written, end)
+		}
+		o := Options{Format: rapid.SampledFrom([]Format{Text, Lines}).Draw(t, "format"),
+			Comment:     rapid.SampledFrom([]rune{0, '#'}).Draw(t, "comment"),
+			Header:      rapid.SampledFrom([]Header{Detect, Absent, Present}).Draw(t, "header"),
+			SkipInvalid: rapid.Bool().Draw(t, "skip"), SkipNull: rapid.Bool().Draw(t, "skip nulls"),
+			Columns: []Column{{Any: rapid.Bool().Draw(t, "any")}}}
+		if c := &o.Columns[0]; !c.Any {
+			c.Type = rapid.SampledFrom([]keytype.Type{keytype.Uint32, keytype.Uint64, keytype.Int64, keytype.Float64,
+				keytype.Text}).Draw(t, "type")
+		}
+		if c := &o.Columns[0]; c.Any || rapid.Bool().Draw(t, "wider") {
+			c.Wider = c.Type.Wider()
+		}
+		size := rapid.IntRange(1, 9).Draw(t, "rows at a time")
+		want := readAllOf(strings.NewReader(written), o, size)
+		o.block, o.eager = rapid.IntRange(1, 64).Draw(t, "block"), true
+		require.Equal(t, want, readAllOf(strings.NewReader(written), o, size), "%q", written)
+		require.Equal(t, want, readAllOf(restful{strings.NewReader(written)}, o, size), "%q", written)
+	})
+}
+
 // A file is read by all cores after its first lines, if its text is what it holds.
 func TestRestOfFile(t *testing.T) {
 	var rows strings.Builder

@@ -3,13 +3,16 @@ package input
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
-	"github.com/vkds/vkds/internal/tool/keytype"
 	"io"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/vkds/vkds/internal/tool/blocks"
+	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
 // linesBytes is the size of the buffer, one more than the longest line. textBytes is that for text.
@@ -29,12 +32,14 @@ type lines struct {
 	options Options
 	begun   bool // a line that is not empty was seen
 	invalid *invalid
-	buffer  []byte
-	at, end int  // unread bytes
-	whole   int  // end of the last whole line among them
-	last    bool // there is no more to read from r
-	long    bool // inside a long line that is being skipped
+	own     []byte
+	buffer  []byte // own, or a block's text
+	at, end int    // unread bytes
+	whole   int    // end of the last whole line among them
+	last    bool   // there is no more to read from r
+	long    bool   // inside a long line that is being skipped
 	line    int64
+	ahead   *linesAhead // nil: the text is not read in blocks
 
 	file  *File     // for Options.Prompt: the file of r's text; otherwise nil
 	since time.Time // when the first of the rows arrived that Read has so far
@@ -67,9 +72,13 @@ func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, er
 		size = textBytes
 	}
 	l := &lines{name: name, r: plain, written: o.written(), options: o, invalid: invalid,
-		exact: o.Format == Lines, buffer: make([]byte, size)}
+		exact: o.Format == Lines, own: make([]byte, size)}
+	l.buffer = l.own
 	if o.Comment != 0 {
 		l.comment = string(o.Comment)
+	}
+	if o.eager && !o.Prompt && len(o.columns) == 1 {
+		l.readAhead(r, cmp.Or(o.block, blocks.Bytes))
 	}
 	return l, nil
 }
@@ -109,8 +118,13 @@ func (l *lines) later() bool {
 
 // parse parses whole lines of the buffer.
 func (l *lines) parse(columns [][]uint64, n int) (int, error) {
-	b, first := l.buffer[l.at:l.whole], columns[0]
-	i := 0
+	first := columns[0]
+	if l.ahead != nil && l.ahead.parsed != nil {
+		if n = l.takeAhead(first, n); l.ahead.parsed != nil {
+			return n, nil
+		}
+	}
+	b, i := l.buffer[l.at:l.whole], 0
 	for n < len(first) && i < len(b) && !l.columns[0].full() {
 		if t := l.columns[0].Type; l.begun && t&^1 == keytype.Uint32 && !l.ranges {
 			lines, read := decimals(b[i:], first[n:], math.MaxUint64>>(64-t.Width().Bits()))
@@ -225,6 +239,9 @@ func (l *lines) names(text []byte) bool {
 
 // fill reads until the buffer has a whole line. If Read has some rows, it may return errLater.
 func (l *lines) fill(some bool) error {
+	if l.ahead != nil && l.nextBlock() {
+		return nil
+	}
 	l.end = copy(l.buffer, l.buffer[l.at:l.end])
 	l.at, l.whole = 0, 0
 	for {
