@@ -18,8 +18,8 @@ type linesAhead struct {
 	row    int          // of the next one
 }
 
-// parsedLines are the first lines of a block: texts as they are, or decimal digits alone. The lines from the first other
-// one on are parsed when they are used.
+// parsedLines are the first lines of a block: texts as they are, or decimal digits alone. The lines from the first
+// other one on are parsed when they are used.
 type parsedLines struct {
 	exact bool
 	most  uint64   // of the words
@@ -50,8 +50,8 @@ func (l *lines) most() uint64 {
 	return 0
 }
 
-// nextBlock makes the next block the buffer. It returns false if the block is the last one, or has a line that is longer:
-// then the rest is read without blocks.
+// nextBlock makes the next block the buffer. It returns false if the block is the last one, or has a line that is
+// longer: then the rest is read without blocks.
 func (l *lines) nextBlock() bool {
 	a := l.ahead
 	exact, most := l.exact, l.most()
