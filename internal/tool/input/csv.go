@@ -29,17 +29,28 @@ func needsQuotes(text []byte) bool {
 }
 
 // wholeRecord appends the fields of a record to a line. Empty fields stay empty.
-func wholeRecord[T string | []byte](line []byte, fields iter.Seq[T]) []byte {
+func wholeRecord(line []byte, fields iter.Seq[[]byte]) []byte {
 	first := true
 	for field := range fields {
 		if !first {
 			line = append(line, ',')
 		}
 		if first = false; len(field) > 0 {
-			line = AppendCSV(line, []byte(field))
+			line = AppendCSV(line, field)
 		}
 	}
 	return line
+}
+
+// fieldsOf yields the fields of a record.
+func fieldsOf(record []string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, field := range record {
+			if !yield([]byte(field)) {
+				return
+			}
+		}
+	}
 }
 
 // plainFields yields the fields of a record that plain has accepted.

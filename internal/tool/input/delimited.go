@@ -146,7 +146,7 @@ func (d *delimited) parse(record []string, columns [][]uint64, n int) error {
 	bad, err := -1, error(nil)
 	for c, column := range d.columns {
 		if column.whole != nil {
-			line := wholeRecord(nil, slices.Values(record))
+			line := wholeRecord(nil, fieldsOf(record))
 			d.row[c] = keytype.Value{Type: keytype.Text, Word: column.texts.Add(line)}
 		} else if d.row[c], err = column.parse(record[d.index[c]]); err != nil {
 			bad = c
