@@ -3,6 +3,8 @@ package graphfile
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -95,10 +97,38 @@ func drawList(t *rapid.T) string {
 
 // readAll says all that a reader finds in a text.
 func readAll(t *rapid.T, text string, o Options, most int, eager bool) string {
+	return readAllOf(strings.NewReader(text), o, most, eager)
+}
+
+// All cores read the rest of a file after its first lines.
+func TestRestOfList(t *testing.T) {
+	text := "# a comment\n# another one\n"
+	for i := range 60_000 {
+		text += fmt.Sprintf("%d %d\n", i%977, i*7%1009)
+		if i%7000 == 0 {
+			text += "# in between\nx y\n"
+		}
+	}
+	path := filepath.Join(t.TempDir(), "list")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	for _, skip := range []bool{false, true} {
+		o := Options{Format: EdgeList, SkipInvalid: skip, block: 5000}
+		want := readAllOf(strings.NewReader(text), o, 1000, true)
+		f, err := input.OpenFile(t.Context(), path)
+		require.NoError(t, err)
+		require.Equal(t, want, readAllOf(f, o, 1000, true))
+		if read, size := f.Position(); skip {
+			require.Equal(t, size, read)
+		}
+		require.NoError(t, f.Close())
+	}
+}
+
+func readAllOf(from io.Reader, o Options, most int, eager bool) string {
 	var all strings.Builder
 	o.Note = func(note string) { fmt.Fprintln(&all, note) }
 	v := newVertices(o.ID)
-	l, err := newLines("list", strings.NewReader(text), eager)
+	l, err := newLines("list", from, eager)
 	if err != nil {
 		return err.Error()
 	}

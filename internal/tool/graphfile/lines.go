@@ -15,6 +15,7 @@ const longestLine = 1 << 30
 // lines reads a text line by line.
 type lines struct {
 	file     string
+	from     io.Reader
 	buffered *bufio.Reader
 	text     lineReader // buffered, or the blocks of ahead
 	ahead    ahead
@@ -32,7 +33,7 @@ func newLines(file string, from io.Reader, eager bool) (*lines, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	return &lines{file: file, buffered: text, text: text, eager: eager}, nil
+	return &lines{file: file, from: from, buffered: text, text: text, eager: eager}, nil
 }
 
 // next returns the next line without its end, valid until the next call. io.EOF comes without a line.

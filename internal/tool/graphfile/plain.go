@@ -148,6 +148,14 @@ func (l *lines) readAhead(p *plain, o Options) {
 	}
 	l.ahead.plain, l.ahead.blocks = p, blocks.New[parsed](l.buffered, size, l.eager)
 	l.ahead.blocks.Parse = p.parse
+	if from, ok := l.from.(interface {
+		Position() (read, size int64)
+		Rest(read int64) (io.ReaderAt, int64)
+	}); ok {
+		before, _ := from.Position()
+		before -= int64(l.buffered.Buffered())
+		l.ahead.blocks.Rest = func(read int64) (io.ReaderAt, int64) { return from.Rest(before + read) }
+	}
 	l.text = l.ahead.blocks
 }
 

@@ -165,7 +165,7 @@ func TestRecordsAreColumns(t *testing.T) {
 // restful says where its text goes on, as a File does.
 type restful struct{ *strings.Reader }
 
-func (r restful) rest(read int64) (io.ReaderAt, int64) {
+func (r restful) Rest(read int64) (io.ReaderAt, int64) {
 	if taken := r.Size() - int64(r.Len()); taken != read {
 		return nil, 0
 	}

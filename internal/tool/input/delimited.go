@@ -61,7 +61,7 @@ func newDelimited(name string, r io.Reader, o *Options, invalid *invalid) (*deli
 	d.ahead = ahead{blocks: blocks.New[parsed](text, cmp.Or(o.block, blocks.Bytes), o.eager),
 		delimiter: o.Delimiter, comment: o.Comment, none: o.slow}
 	if file, ok := r.(restOf); ok {
-		d.ahead.blocks.Rest = file.rest
+		d.ahead.blocks.Rest = file.Rest
 	}
 	d.records = newRecords(d.ahead.blocks, o.Delimiter, o.Comment)
 	if separated {

@@ -210,9 +210,9 @@ func (f *File) Random() (*io.SectionReader, error) {
 	return io.NewSectionReader(randomCounter{f}, 0, f.size), nil
 }
 
-// rest says where the file goes on, for blocks.Reader, after so many bytes of its text. It returns nil if the text was
+// Rest says where the file goes on, for blocks.Reader, after so many bytes of its text. It returns nil if the text was
 // read from other bytes, or from fewer.
-func (f *File) rest(read int64) (io.ReaderAt, int64) {
+func (f *File) Rest(read int64) (io.ReaderAt, int64) {
 	taken := f.read.Load()
 	mark := taken - read // bytes of a byte order mark
 	if f.packed != "" || f.size < 0 || mark != 0 && mark != 3 {

@@ -33,13 +33,13 @@ type parsedLines struct {
 func (l *lines) readAhead(in io.Reader, size int) {
 	l.ahead = &linesAhead{blocks: blocks.New[parsedLines](l.r, size, true)}
 	if file, ok := in.(restOf); ok {
-		l.ahead.blocks.Rest = file.rest
+		l.ahead.blocks.Rest = file.Rest
 	}
 }
 
 // restOf is implemented by a File.
 type restOf interface {
-	rest(read int64) (io.ReaderAt, int64)
+	Rest(read int64) (io.ReaderAt, int64)
 }
 
 // most returns the greatest word of decimal digits alone, or 0 if values are no such words.
