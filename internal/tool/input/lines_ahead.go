@@ -18,15 +18,22 @@ type linesAhead struct {
 	row    int          // of the next one
 }
 
-// parsedLines are the first lines of a block: texts as they are, or decimal digits alone. The lines from the first
-// other one on are parsed when they are used.
+// parsedLines are the first lines of a block: texts, or decimal digits alone. The lines from the first other one on are
+// parsed when they are used.
 type parsedLines struct {
-	exact bool
-	most  uint64   // of the words
-	words []uint64 // unless exact
-	ends  []uint32 // if exact: begin and end of each text
+	lineKind
+	words []uint64 // of decimal digits
+	ends  []uint32 // begin and end of each text
 	rows  int
 	to    int // the end of the rows
+}
+
+// lineKind is what lines hold.
+type lineKind struct {
+	texts   bool
+	exact   bool   // texts are whole lines; or else they are trimmed, and lines without text are others
+	most    uint64 // the greatest word of decimal digits; 0: values are no such words
+	comment string // as that of lines
 }
 
 // readAhead makes lines read a file in blocks.
@@ -42,20 +49,22 @@ type restOf interface {
 	Rest(read int64) (io.ReaderAt, int64)
 }
 
-// most returns the greatest word of decimal digits alone, or 0 if values are no such words.
-func (l *lines) most() uint64 {
-	if t := l.columns[0].Type; t&^1 == keytype.Uint32 {
-		return math.MaxUint64 >> (64 - t.Width().Bits())
+func (l *lines) kind() (k lineKind) {
+	switch t := l.columns[0].Type; {
+	case t == keytype.Text:
+		k.texts, k.exact, k.comment = true, l.exact, l.comment
+	case t&^1 == keytype.Uint32:
+		k.most = math.MaxUint64 >> (64 - t.Width().Bits())
 	}
-	return 0
+	return k
 }
 
 // nextBlock makes the next block the buffer. It returns false if the block is the last one, or has a line that is
 // longer: then the rest is read without blocks.
 func (l *lines) nextBlock() bool {
 	a := l.ahead
-	exact, most := l.exact, l.most()
-	a.blocks.Parse = func(into *parsedLines, text []byte, _ int, _ bool) { into.parse(text, exact, most) }
+	kind := l.kind()
+	a.blocks.Parse = func(into *parsedLines, text []byte, _ int, _ bool) { into.parse(text, kind) }
 	a.blocks.At = l.at
 	now := a.blocks.Now()
 	if now.Err != nil || now.Text[len(now.Text)-1] != '\n' {
@@ -66,27 +75,35 @@ func (l *lines) nextBlock() bool {
 	}
 	l.buffer, l.at, l.whole, l.end = now.Text, 0, len(now.Text), len(now.Text)
 	a.parsed, a.row = now.Parsed(), 0
-	if p := a.parsed; p != nil && (p.rows == 0 || !exact && (p.most > most || !l.begun)) {
+	if p := a.parsed; p != nil && (p.rows == 0 || p.most > kind.most || !l.begun && !l.exact) {
 		a.parsed = nil
 	}
 	return true
 }
 
-func (p *parsedLines) parse(text []byte, exact bool, most uint64) {
+func (p *parsedLines) parse(text []byte, kind lineKind) {
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
-	p.exact, p.most, p.ends, p.rows, p.to = exact, most, p.ends[:0], 0, 0
-	if !exact && most > 0 {
+	p.lineKind, p.ends, p.rows, p.to = kind, p.ends[:0], 0, 0
+	if kind.most > 0 {
 		p.words = slices.Grow(p.words[:0], len(text)/2)[:len(text)/2]
-		p.rows, p.to = decimals(text, p.words, most)
+		p.rows, p.to = decimals(text, p.words, kind.most)
 		return
 	}
-	for exact && p.to < len(text) {
+	for kind.texts && p.to < len(text) {
 		next := p.to + bytes.IndexByte(text[p.to:], '\n') + 1
-		end := next - 1
-		if end > p.to && text[end-1] == '\r' {
+		begin, end := p.to, next-1
+		switch line := text[begin:end]; {
+		case !kind.exact:
+			trimmed := bytes.TrimSpace(line)
+			if len(trimmed) == 0 || kind.comment != "" && bytes.HasPrefix(line, []byte(kind.comment)) {
+				return
+			}
+			begin += cap(line) - cap(trimmed) // what was trimmed before it
+			end = begin + len(trimmed)
+		case end > begin && text[end-1] == '\r':
 			end--
 		}
-		p.ends = append(p.ends, uint32(p.to), uint32(end))
+		p.ends = append(p.ends, uint32(begin), uint32(end))
 		p.rows, p.to = p.rows+1, next
 	}
 }
@@ -95,7 +112,7 @@ func (p *parsedLines) parse(text []byte, exact bool, most uint64) {
 func (l *lines) takeAhead(words []uint64, n int) int {
 	a, p := l.ahead, l.ahead.parsed
 	rows := min(p.rows-a.row, len(words)-n)
-	if to := words[n : n+rows]; p.exact {
+	if to := words[n : n+rows]; p.texts {
 		texts := l.columns[0].texts
 		rows = texts.AddAll(l.buffer, p.ends[2*a.row:][:2*rows])
 		for k := range to[:rows] {
