@@ -39,9 +39,9 @@ func (b *batch) cut(n int, types []keytype.Type) {
 }
 
 // batches reads an input part by part and calls use with each part, in order. It reads ahead, so that parsing and the
-// device's work overlap; most parts are in memory. open opens the input; its context ends when no more of the input is
-// needed. ready makes room in a batch, which is zero or was used before. A batch is valid until the next use returns.
-// After batches has returned, nothing reads the input, so it may be closed.
+// device's work overlap; at most that many parts, 4 or more, are in memory. open opens the input; its context ends when
+// no more of the input is needed. ready makes room in a batch, which is zero or was used before. A batch is valid until
+// the next use returns. After batches has returned, nothing reads the input, so it may be closed.
 func batches[B any](ctx context.Context, most int, ready func(*B), open func(context.Context) (func(*B) error, error),
 	use func(B) error) error {
 	ctx, cancel := context.WithCancel(ctx)

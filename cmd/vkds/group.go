@@ -309,7 +309,7 @@ func (l *level) finish(ctx context.Context) error {
 	}
 	l.spilled = true
 	waiting := &rows{types: l.types}
-	waiting.ready(len(l.types), l.batch())
+	waiting.ready(len(l.types), l.batch(len(l.types)))
 	l.groupBy = nil // for the garbage collector
 	for part := range l.left.files {
 		if err := l.finishPart(ctx, part, waiting); err != nil {

@@ -152,7 +152,7 @@ type aggregate struct {
 // aggregated are the values of one aggregate, by group.
 type aggregated struct {
 	aggregate
-	some  []uint64      // of functionCount, functionMean, functionDistinct and functionOnly: values that aren't null
+	some  []uint64      // of functionCount: rows; of functionMean, functionDistinct and functionOnly: values
 	has   []bool        // of the others: whether there are some
 	sums  []keytype.Sum // of functionSum and functionMean
 	words []uint64      // of functionMin, functionMax and functionOnly
@@ -282,7 +282,7 @@ func (g *groupBy) bytes() (all, seen uint64) {
 	for _, p := range g.parts {
 		all += p.bytes()
 		for _, v := range p.values {
-			all += uint64(8*len(v.some) + len(v.has) + int(unsafe.Sizeof(keytype.Sum{}))*len(v.sums) + 8*len(v.words))
+			all += uint64(8*cap(v.some) + cap(v.has) + int(unsafe.Sizeof(keytype.Sum{}))*cap(v.sums) + 8*cap(v.words))
 			if v.seen != nil {
 				seen += v.seen.bytes()
 			}

@@ -199,7 +199,9 @@ func (j *joining) match(ctx context.Context, path string, l *joinLevel, a *answe
 		}
 	}
 	direct := l.right.empty()
-	p := printing{answer: a}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	p := printing{answer: a, failed: cancel}
 	err := j.readWhole(ctx, []string{path}, "joining", j.columns[0], func() bool {
 		l.left.close()
 		j.runs.close()
@@ -212,6 +214,9 @@ func (j *joining) match(ctx context.Context, path string, l *joinLevel, a *answe
 		first := j.done[0]
 		if j.done[0] += int64(r.n); !direct {
 			return l.match(r.numbered(first), func(m *matches) error { return j.keep(ctx, m) })
+		}
+		if r.n == 0 { // all rows are another process's; those before must not wait for more
+			return p.wait()
 		}
 		return l.match(r, func(m *matches) error {
 			j.printed += int64(len(m.lefts))
@@ -266,10 +271,10 @@ func newJoinTable(on, columns int) *joinTable {
 
 // size returns how many different keys there are, and about how much memory the rows need.
 func (t *joinTable) size() (keys int, bytes uint64) {
-	bytes = uint64(4*len(t.next) + t.kept.bytes())
+	bytes = uint64(4*cap(t.next) + t.kept.bytes())
 	for _, p := range t.parts {
 		keys += len(p.rows)
-		bytes += p.bytes() + uint64(12*len(p.rows))
+		bytes += p.bytes() + uint64(8*cap(p.rows)+4*cap(p.last))
 	}
 	return keys, bytes
 }
@@ -368,7 +373,7 @@ func (m *matches) all(use func() error) error {
 	r, t := m.left, m.table
 	equal := t.find(r)
 	r.left = make([]bool, r.n)
-	threads.InShares(r.n, func(_, begin, end int) {
+	threads.InShares(threads.Shares(), r.n, func(_, begin, end int) {
 		for i := begin; i < end; i++ {
 			found := equal[i].first != 0
 			r.left[i] = m.waits && !found && !r.lacks(t.on, i)
@@ -389,7 +394,7 @@ func (m *matches) all(use func() error) error {
 			n += int(rows.count)
 		}
 		m.lefts, m.rights = slices.Grow(m.lefts[:0], n)[:n], slices.Grow(m.rights[:0], n)[:n]
-		threads.InShares(len(starts), func(_, from, to int) {
+		threads.InShares(threads.Shares(), len(starts), func(_, from, to int) {
 			for k, start := range starts[from:to] {
 				i := begin + from + k
 				row := equal[i].first
@@ -414,7 +419,8 @@ func (m *matches) all(use func() error) error {
 // printing prints matches while the next ones are being found.
 type printing struct {
 	*answer
-	done chan error // of those that are being printed; nil: none are
+	done   chan error // of those that are being printed; nil: none are
+	failed func(error)
 }
 
 // print prints matches when those before are printed, and returns the error of these. It returns before it has printed.
@@ -424,7 +430,13 @@ func (p *printing) print(m *matches) error {
 	}
 	own, done := *m, make(chan error, 1)
 	p.done = done
-	go func() { done <- p.rows(len(own.lefts), own.line) }()
+	go func() {
+		err := p.rows(len(own.lefts), own.line)
+		if err != nil {
+			p.failed(err) // also errEnough: nobody should wait for more rows of a pipe
+		}
+		done <- err
+	}()
 	return nil
 }
 
@@ -443,7 +455,7 @@ func (m *matches) gather() {
 	m.words = slices.Grow(m.words, len(m.table.words))[:len(m.table.words)]
 	for c, words := range m.table.words {
 		m.words[c] = slices.Grow(m.words[c][:0], len(m.rights))[:len(m.rights)]
-		threads.InShares(len(m.rights), func(_, begin, end int) {
+		threads.InShares(threads.Shares(), len(m.rights), func(_, begin, end int) {
 			for k, row := range m.rights[begin:end] {
 				if row != 0 {
 					m.words[c][begin+k] = words[row-1]

@@ -78,8 +78,8 @@ func (l *joinLevel) finish(ctx context.Context) error {
 		return nil
 	}
 	right, left := &rows{types: l.table.types}, &rows{types: l.types}
-	right.ready(len(right.types), l.batch())
-	left.ready(len(left.types), l.batch())
+	right.ready(len(right.types), l.batch(len(right.types)))
+	left.ready(len(left.types), l.batch(len(left.types)))
 	l.table = nil // for the garbage collector
 	for part := range spilledParts {
 		if err := l.finishPart(ctx, part, right, left); err != nil {

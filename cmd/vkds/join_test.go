@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -158,4 +159,46 @@ func TestJoinReadsAgain(t *testing.T) {
 	arguments := []string{"join", l, r, "--on", "k", "--left-columns", "v", "--right-columns", "w"}
 	assert.Equal(t, "k,v,w\n1,5,4\n2,6,3\n3,7,2\n3,7,5\n4,1.5,1\n3,8,2\n3,8,5\n",
 		do(t, 0, append(arguments, "--memory", "1")...))
+}
+
+// While rows of LEFT are printed, the next ones are read and matched, also if none of them is this process's, and none
+// when --limit is reached.
+func TestJoinPrintsBeside(t *testing.T) {
+	defer func(n int) { rowsAtATime = n }(rowsAtATime)
+	rowsAtATime = 500
+	left, right := "id,text\n", "id,name\n"
+	for i := range 40_000 {
+		left += fmt.Sprintf("%d,text %d\n", i/4000, i)
+	}
+	for i := range 10 {
+		right += fmt.Sprintf("%d,name %d\n", i, i)
+	}
+	leftPath, rightPath := file(t, "left.csv", left), file(t, "right.csv", right)
+	arguments := []string{"join", leftPath, rightPath, "--on", "id", "--left-columns", "text",
+		"--right-columns", "name"}
+	whole := strings.SplitAfter(do(t, 0, arguments...), "\n")
+	require.Len(t, whole, 40_002)
+	for i, line := range whole[1:40_001] {
+		require.Equal(t, fmt.Sprintf("%d,text %d,name %d\n", i/4000, i, i/4000), line)
+	}
+	parts := map[string]bool{}
+	for _, part := range []string{"1/2", "2/2"} {
+		before := -1
+		for _, line := range strings.SplitAfter(do(t, 0, append(arguments, "--partition", part)...), "\n")[1:] {
+			if line == "" {
+				continue
+			}
+			require.False(t, parts[line])
+			parts[line] = true
+			_, text, _ := strings.Cut(line, ",text ")
+			number, _, _ := strings.Cut(text, ",")
+			at, err := strconv.Atoi(number)
+			require.NoError(t, err)
+			require.Equal(t, whole[1+at], line)
+			require.Less(t, before, at)
+			before = at
+		}
+	}
+	require.Len(t, parts, 40_000)
+	require.Equal(t, strings.Join(whole[:8], ""), do(t, 0, append(arguments, "--limit", "7")...))
 }

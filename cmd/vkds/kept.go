@@ -29,7 +29,7 @@ func (k *kept) null(column, i int) bool { return k.nulls[column] != nil && k.nul
 // bytes returns about how much memory the columns need.
 func (k *kept) bytes() (all int) {
 	for c := range k.words {
-		all += 8*len(k.words[c]) + len(k.nulls[c]) + k.texts[c].Bytes() + 8*k.texts[c].Len()
+		all += 8*cap(k.words[c]) + cap(k.nulls[c]) + k.texts[c].Bytes() + 8*k.texts[c].Len()
 	}
 	return all
 }

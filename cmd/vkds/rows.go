@@ -34,9 +34,10 @@ type tables struct {
 	fractions []string // columns with Options.As that have fractions
 }
 
-// batch returns how many rows are read at a time, fewer if there is little memory for them.
-func (t *tables) batch() int {
-	const perRow, least = 1 << 10, 1 << 12
+// batch returns how many rows of some columns are read at a time, fewer if there is little memory for them.
+func (t *tables) batch(columns int) int {
+	const least = 1 << 12
+	perRow := uint64(256 * (columns + 2)) // some four times what those that are in memory need, without their texts
 	if t.memory == 0 {
 		return rowsAtATime
 	}
@@ -184,7 +185,7 @@ func (t *tables) read(ctx context.Context, path, what string, o input.Options,
 			r.Close()
 		}
 	}()
-	return nil, batches(ctx, 4, func(b *rows) { b.ready(r.Width(), t.batch()) },
+	return nil, batches(ctx, 4, func(b *rows) { b.ready(r.Width(), t.batch(r.Width())) },
 		func(ctx context.Context) (_ func(*rows) error, err error) {
 			if r, err = input.Open(ctx, path, o); err != nil {
 				return nil, err

@@ -62,7 +62,8 @@ func newSortRun(columns int) *sortRun { return &sortRun{kept: newKept(columns)} 
 // bytes returns about how much memory the rows need, and will need when they are sorted.
 func (u *sortRun) bytes() uint64 {
 	const perRow = 8 + 4*8 // where the line is; the order, and what the sorter needs
-	return uint64(u.lines.bytes + len(u.lines.starts)*perRow + u.kept.bytes())
+	const perBlock = 24
+	return uint64(u.lines.bytes + len(u.lines.blocks)*perBlock + len(u.lines.starts)*perRow + u.kept.bytes())
 }
 
 // add adds rows. members are those of an answer in JSON.
@@ -100,15 +101,15 @@ func (u *sortRun) addLines(r *rows, members []string) {
 
 // format adds n lines, which are written on all cores.
 func (u *sortRun) format(n int, members []string, write func(out *row, i int)) {
-	l := &u.lines
+	l, shares := &u.lines, min(threads.Shares(), n)
 	before, first := len(l.starts), len(l.blocks)
 	l.starts = grown(l.starts, n)[:before+n]
-	l.blocks = append(l.blocks, make([][]byte, threads.Shares())...)
+	l.blocks = append(l.blocks, make([][]byte, shares)...)
 	expected := 64 // bytes a line
 	if before > 0 {
 		expected = l.bytes/before + 1
 	}
-	threads.InShares(n, func(share, begin, end int) {
+	threads.InShares(shares, n, func(share, begin, end int) {
 		out := row{members: members, text: make([]byte, 0, expected*(end-begin))}
 		for i := begin; i < end; i++ {
 			l.starts[before+i] = uint64(first+share)<<blockBits | uint64(len(out.text))

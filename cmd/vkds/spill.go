@@ -80,8 +80,8 @@ func writeBlock(to *bufio.Writer, r *rows, some []int) error {
 	return err
 }
 
-// take calls use with the rows of a file, a block at a time, and removes the file. r has room for a block, and the
-// types that the rows' words get.
+// take calls use with the rows of a file, a block at a time, and removes the file. r has the types that the rows' words
+// get.
 func (s *spill) take(ctx context.Context, part int, r *rows, use func(*rows) error) error {
 	f := &s.files[part]
 	if f.File == nil {
@@ -129,6 +129,10 @@ func (r *rows) readBlock(from *bufio.Reader) error {
 	n, err := binary.ReadUvarint(from)
 	if err != nil {
 		return err
+	}
+	if int(n) > len(r.hashes) {
+		r.words = nil
+		r.ready(len(r.types), int(n))
 	}
 	r.n, r.nulls = int(n), make([][]bool, len(r.types))
 	for c := range r.types {

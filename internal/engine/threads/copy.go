@@ -1,5 +1,5 @@
-// Package threads copies and encodes memory with several threads, because one thread can be slower than the link to a
-// device.
+// Package threads does with several threads what takes long in large memory: copying and encoding, because one thread
+// can be slower than the link to a device, and dividing.
 package threads
 
 import (

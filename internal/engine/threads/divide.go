@@ -8,9 +8,9 @@ import (
 // Divide calls move with each of n elements and the element's place among all if those of a part are together, in their
 // order. It returns the ends of the parts. Several goroutines call partOf and move.
 func Divide(n, parts int, partOf func(i int) int, move func(i, to int)) (ends []int) {
-	of := make([]uint16, n)
-	at := make([][]int, Shares()) // by share of the elements and by part: counts, then the next place
-	InShares(n, func(share, first, end int) {
+	of, shares := make([]uint16, n), Shares()
+	at := make([][]int, shares) // by share of the elements and by part: counts, then the next place
+	InShares(shares, n, func(share, first, end int) {
 		counts := make([]int, parts)
 		for i := first; i < end; i++ {
 			part := partOf(i)
@@ -26,7 +26,7 @@ func Divide(n, parts int, partOf func(i int) int, move func(i, to int)) (ends []
 		}
 		ends = append(ends, sum)
 	}
-	InShares(n, func(share, first, end int) {
+	InShares(shares, n, func(share, first, end int) {
 		next := at[share]
 		for i := first; i < end; i++ {
 			part := of[i]
@@ -37,12 +37,12 @@ func Divide(n, parts int, partOf func(i int) int, move func(i, to int)) (ends []
 	return ends
 }
 
-// Shares is how many shares InShares makes: several for each core, because others may keep some cores busy.
+// Shares is how many shares are good for InShares: several for each core, because others may keep some cores busy. The
+// next call may return another number.
 func Shares() int { return 4 * runtime.GOMAXPROCS(0) }
 
-// InShares divides n elements into shares, and calls do for them by all cores.
-func InShares(n int, do func(share, first, end int)) {
-	shares := Shares()
+// InShares divides n elements into that many shares, and calls do for them by all cores.
+func InShares(shares, n int, do func(share, first, end int)) {
 	var wait sync.WaitGroup
 	for share := range shares {
 		wait.Go(func() { do(share, share*n/shares, (share+1)*n/shares) })

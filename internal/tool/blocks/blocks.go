@@ -48,7 +48,8 @@ type Reader[T any] struct {
 	// At is the index in the first block's text at which reading continues.
 	At int
 	// Rest, if not nil, says where the text goes on after that many of its bytes, or returns nil if it can't tell. It
-	// is asked, perhaps several times, when a whole line was read. Then all cores read the rest of the text.
+	// is asked before each block, once there was the end of a line, until it can. Then all cores read the rest of the
+	// text.
 	Rest func(read int64) (rest io.ReaderAt, offset int64)
 
 	from  io.Reader

@@ -16,6 +16,7 @@ const longestLine = 1 << 30
 type lines struct {
 	file     string
 	from     io.Reader
+	mark     int64 // bytes of from before the text
 	buffered *bufio.Reader
 	text     lineReader // buffered, or the blocks of ahead
 	ahead    ahead
@@ -33,7 +34,12 @@ func newLines(file string, from io.Reader, eager bool) (*lines, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	return &lines{file: file, from: from, buffered: text, text: text, eager: eager}, nil
+	mark := int64(0)
+	if file, ok := from.(stored); ok {
+		mark, _ = file.Position()
+		mark -= int64(text.Buffered())
+	}
+	return &lines{file: file, from: from, mark: mark, buffered: text, text: text, eager: eager}, nil
 }
 
 // next returns the next line without its end, valid until the next call. io.EOF comes without a line.

@@ -148,15 +148,18 @@ func (l *lines) readAhead(p *plain, o Options) {
 	}
 	l.ahead.plain, l.ahead.blocks = p, blocks.New[parsed](l.buffered, size, l.eager)
 	l.ahead.blocks.Parse = p.parse
-	if from, ok := l.from.(interface {
-		Position() (read, size int64)
-		Rest(read int64) (io.ReaderAt, int64)
-	}); ok {
+	if from, ok := l.from.(stored); ok {
 		before, _ := from.Position()
-		before -= int64(l.buffered.Buffered())
+		before -= int64(l.buffered.Buffered()) + l.mark
 		l.ahead.blocks.Rest = func(read int64) (io.ReaderAt, int64) { return from.Rest(before + read) }
 	}
 	l.text = l.ahead.blocks
+}
+
+// stored is implemented by an input.File.
+type stored interface {
+	Position() (read, size int64)
+	Rest(read int64) (io.ReaderAt, int64)
 }
 
 // take returns up to most of the next edges. It returns none if the next line is not plain, or at the end. weights is

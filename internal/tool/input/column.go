@@ -46,10 +46,13 @@ func (c *column) full() bool { return c.Type == keytype.Text && c.texts.Full() }
 
 func full(columns []*column) bool { return slices.ContainsFunc(columns, (*column).full) }
 
-// truncate removes the texts after that many rows, because their row is skipped.
+// truncate removes the texts and nulls after that many rows, because their row is skipped.
 func truncate(columns []*column, rows int) {
 	for _, c := range columns {
 		c.texts.Truncate(rows)
+		for last := len(c.nulls) - 1; last >= 0 && c.nulls[last] >= rows; last-- {
+			c.nulls = c.nulls[:last]
+		}
 	}
 }
 

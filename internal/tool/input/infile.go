@@ -32,7 +32,8 @@ var (
 )
 
 // File is an open input: a regular file, a pipe or standard input, plain or compressed (gzip, bzip2, xz, zstd, by the
-// extension). Errors name the file. Only one goroutine may read it; Position and Random's ReadAt are safe for others.
+// extension). Errors name the file. Only one goroutine may read it; Position
+// and ReadAt of Random and Rest are safe for others.
 type File struct {
 	name   string
 	raw    *os.File
@@ -211,11 +212,11 @@ func (f *File) Random() (*io.SectionReader, error) {
 }
 
 // Rest says where the file goes on, for blocks.Reader, after so many bytes of its text. It returns nil if the text was
-// read from other bytes, or from fewer.
+// read from other bytes, or from fewer, or if others may read the file after it.
 func (f *File) Rest(read int64) (io.ReaderAt, int64) {
 	taken := f.read.Load()
 	mark := taken - read // bytes of a byte order mark
-	if f.packed != "" || f.size < 0 || mark != 0 && mark != 3 {
+	if f.packed != "" || f.size < 0 || f.raw == os.Stdin || mark != 0 && mark != 3 {
 		return nil, 0
 	}
 	offset, err := f.raw.Seek(0, io.SeekCurrent)

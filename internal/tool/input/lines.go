@@ -136,6 +136,12 @@ func (l *lines) parse(columns [][]uint64, n int) (int, error) {
 		l.line++
 		text := b[i : i+bytes.IndexByte(b[i:], '\n')]
 		i += len(text) + 1
+		if l.ahead != nil && len(text) >= len(l.own) { // without blocks, it would not fit
+			if !l.invalid.pass(l.tooLong()) {
+				return n, &LineError{File: l.name, Line: l.line, Err: l.tooLong()}
+			}
+			continue
+		}
 		switch {
 		case l.exact:
 			if n := len(text); n > 0 && text[n-1] == '\r' {

@@ -91,7 +91,7 @@ func open(chunk file.ColumnChunkReader, logical schema.LogicalType) leaf {
 
 func addTexts[T ~[]byte](v *values, page []T) {
 	for _, text := range page {
-		v.texts.Add(text)
+		v.texts.Add(text[:min(len(text), keytype.Longest+1)]) // one too long is an error of its row
 	}
 }
 

@@ -170,8 +170,8 @@ func (a *Arena) Bytes() int { return a.bytes }
 // Full reports whether the texts are enough for one part of a file.
 func (a *Arena) Full() bool { return a.bytes >= fullBytes }
 
-// Joined returns an arena with the texts of others, which must not change any more, and for each of them the number of
-// its first text.
+// Joined returns an arena with the texts of others, and for each of them the number of its first text. They share
+// memory: the others must not change any more, and it must not be Reset or Truncated.
 func Joined(others []*Arena) (a *Arena, firsts []uint64) {
 	a = &Arena{}
 	n := 0
