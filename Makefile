@@ -188,8 +188,8 @@ chaos-kernels:
 	VKDS_CHAOS=$(chaos) go test -count=1 -vet=off $(with-chaos) -run TestChaosIsLinked ./shaders
 test-chaos: chaos-of = $(addsuffix /%,alloc btree fold graph primitives recording runs sequential slabhash test)
 test-chaos: chaos-kernels
-	$(call go-test,8,$(with-chaos) -run 'Program|OfStreams|RootSplits|WhileKeysChange|ListTogether|WideIntegers|MovingClock' \
-		./test/linearizability ./structures/btree ./test/shader ./test/types)
+	$(call go-test,8,$(with-chaos) -run 'Program|OfStreams|RootSplits|WhileKeysChange|ListTogether|MovingClock' \
+		./test/linearizability ./structures/btree ./test/shader)
 
 # The tests again and again, and the long ones, in parts. Each can be run alone, at a WIDTH of 4, 8 or 16 lanes or on
 # swiftshader; "make -k stress" goes on behind a part that failed. STRESS multiplies what is left to chance: 1 is for
