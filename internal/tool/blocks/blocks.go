@@ -144,19 +144,24 @@ func (b *Reader[T]) find() {
 // tailBytes is how much of the end of a block is searched for the end of a line.
 const tailBytes = 16 << 10
 
-// start starts a goroutine that reads and parses a block. If it finds no end of a line there, also because the text
-// ends, it returns false, and the rest of the text is read in its order.
+// start starts a goroutine that reads and parses a block. If there is no end of a line in it, or the text ends, it
+// returns false, and the rest of the text is read in its order.
 func (b *Reader[T]) start(next *Block[T]) bool {
 	if b.tail == nil {
 		b.tail = make([]byte, min(tailBytes, b.bytes))
 	}
 	n, err := b.rests.ReadAt(b.tail, b.next+int64(b.bytes-len(b.tail)))
 	end := bytes.LastIndexByte(b.tail[:n], '\n')
-	if err != nil || end < 0 {
+	length := b.bytes - len(b.tail) + end + 1
+	if err == nil && end < 0 {
+		n, err = b.rests.ReadAt(next.Text[:b.bytes], b.next)
+		length = bytes.LastIndexByte(next.Text[:n], '\n') + 1
+	}
+	if err != nil || length == 0 {
 		b.from, b.rests, b.Rest = io.NewSectionReader(b.rests, b.next, math.MaxInt64-b.next), nil, nil
 		return false
 	}
-	rests, at, length := b.rests, b.next, b.bytes-len(b.tail)+end+1
+	rests, at := b.rests, b.next
 	b.next += int64(length)
 	parse, loaded, done := b.Parse, make(chan struct{}), make(chan struct{})
 	if next.loaded = loaded; parse != nil {
