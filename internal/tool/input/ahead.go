@@ -153,7 +153,7 @@ func (d *delimited) takeColumn(c int, text []byte, words []uint64, rows int) int
 	arena := d.columns[c].texts
 	starts := d.ahead.rows.columns[c].starts[2*d.ahead.row:][:2*rows]
 	first := arena.Len()
-	if !d.ahead.rows.quoted {
+	if d.columns[c].whole == nil || !d.ahead.rows.quoted {
 		rows = arena.AddAll(text, starts)
 	} else {
 		var line []byte

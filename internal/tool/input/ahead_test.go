@@ -37,7 +37,7 @@ func drawTable(t *rapid.T) string {
 		"1234567890123456", "12345678901234567", "1e3", "", "2024-05-06 07:08:09", "2024-05-06"})
 	odd := rapid.SampledFrom([]string{"", " 5", "5 ", "007", "+3", "-0", "18446744073709551615", "9223372036854775808",
 		"-9223372036854775808", "1000000000000000000", "x", "NA", "\"8\"", "\"a,b\"", "\"c\"\"d\"", "\"e\nf\"", "\"g",
-		"h\"i",
+		"h\"i", "j\rk",
 		"#", "\r", "0x10", "ü", "\xac", "\"\xac\"", "1234567\xac", "-", "2024-05-06 07:08:09.25",
 		"2024-05-06 07:08:09.25", strings.Repeat("long ", 9)})
 	var rows strings.Builder
@@ -137,11 +137,12 @@ func TestRecordsAreColumns(t *testing.T) {
 			n, err := r.Read(columns...)
 			for i := range n {
 				require.Equal(t, n, r.Texts()[0].Len())
+				line := append([]byte(nil), r.Texts()[0].At(columns[0][i])...)
+				line = append(line, " | "...)
 				if r.Records() {
-					lines = append(lines, string(r.Texts()[1].At(columns[1][i])))
+					lines = append(lines, string(append(line, r.Texts()[1].At(columns[1][i])...)))
 					continue
 				}
-				var line []byte
 				for c := range columns[1:] {
 					if c > 0 {
 						line = append(line, ',')
