@@ -44,7 +44,6 @@ type row struct {
 	text    []byte
 	cells   int      // that the row has so far
 	members []string // those of the answer; nil: it is CSV
-	sum     uint64   // of lines.ahead
 }
 
 // rowFlags are the flags of a command whose answer is rows.

@@ -19,13 +19,15 @@ import (
 type keyTable struct {
 	columns []int // of the rows
 	kept
-	len   int
 	slots []uint64 // numbers, from 1, and above them the lower halves of the hashes by which they are found
 }
 
 func newKeyTable(columns []int) *keyTable {
 	return &keyTable{columns: columns, kept: newKept(len(columns)), slots: make([]uint64, 16)}
 }
+
+// len returns how many rows have numbers.
+func (t *keyTable) len() int { return len(t.words[0]) }
 
 // find returns the number of row i, whose hash is given, or -1, and its slot.
 func (t *keyTable) find(r *rows, i int, hash uint64) (n int, slot *uint64) {
@@ -39,8 +41,10 @@ func (t *keyTable) find(r *rows, i int, hash uint64) (n int, slot *uint64) {
 	}
 }
 
-// ahead reads what find will need for rows of some hashes, so that the processor waits for many of them at once. The
-// sum is of no use but that the reads have one.
+// ahead reads what find will need for rows of some hashes, so that the processor waits for many of them at once.
+// Nobody uses the sum, and it is not inlined: else the compiler would leave out the reads.
+//
+//go:noinline
 func (t *keyTable) ahead(hashes []uint64) (sum uint64) {
 	var numbers [rowsAhead]uint32
 	mask := uint64(len(t.slots) - 1)
@@ -65,15 +69,13 @@ func (t *keyTable) number(r *rows, i int, hash uint64) (n int, fresh bool) {
 		return n, false
 	}
 	for c, column := range t.columns {
-		t.kept.add(c, r, column, i)
+		t.add(c, r, column, i)
 	}
-	n = t.len
-	t.len++
-	*slot = hash<<32 | uint64(t.len)
-	if 2*t.len > len(t.slots) {
+	*slot = hash<<32 | uint64(t.len())
+	if 2*t.len() > len(t.slots) {
 		t.grow()
 	}
-	return n, true
+	return t.len() - 1, true
 }
 
 func (t *keyTable) same(r *rows, i, n int) bool {
@@ -230,16 +232,6 @@ func (a *aggregated) extend(groups int) {
 	}
 }
 
-// extended returns a slice of n elements, the new ones zero.
-func extended[T any](s []T, n int) []T {
-	if n > cap(s) {
-		larger := make([]T, n, 2*n)
-		copy(larger, s)
-		return larger
-	}
-	return s[:n]
-}
-
 // bytes returns about how much memory the table needs.
 func (t *keyTable) bytes() uint64 {
 	return uint64(8*len(t.slots) + t.kept.bytes())
@@ -250,7 +242,6 @@ type part struct {
 	*keyTable
 	values []*aggregated
 	in     []uint32 // the groups of the rows that are being added
-	sum    uint64   // of ahead
 }
 
 // groupBy has the groups of the rows of a table, and what becomes of their values. Each part is one goroutine's.
@@ -298,8 +289,8 @@ func (g *groupBy) add(r *rows, full bool) {
 	}
 	g.types = r.types
 	r.hash(g.by, g.seed)
-	by, ends := r.divided(len(g.parts))
-	eachPart(ends, func(k, first, end int) {
+	by, begins := r.divided(len(g.parts))
+	eachPart(begins, func(k, first, end int) {
 		p := g.parts[k]
 		if full {
 			end = p.there(r, by, first, end)
@@ -327,13 +318,13 @@ func (p *part) add(r *rows, first, end int) {
 	p.in = p.in[:0]
 	for i := first; i < end; i++ {
 		if (i-first)%rowsAhead == 0 {
-			p.sum += p.ahead(r.hashes[i:min(i+rowsAhead, end)])
+			p.ahead(r.hashes[i:min(i+rowsAhead, end)])
 		}
 		n, _ := p.number(r, i, r.hashes[i])
 		p.in = append(p.in, uint32(n))
 	}
 	for _, v := range p.values {
-		v.add(r, first, end, p.in, p.len)
+		v.add(r, first, end, p.in, p.len())
 	}
 }
 
@@ -352,7 +343,7 @@ func (g *groupBy) widen(types []keytype.Type) {
 // len returns how many groups there are.
 func (g *groupBy) len() (n int) {
 	for _, p := range g.parts {
-		n += p.len
+		n += p.len()
 	}
 	return n
 }
@@ -366,7 +357,7 @@ func (g *groupBy) all() []oneGroup {
 	first := 0
 	var wait sync.WaitGroup
 	for k, p := range g.parts {
-		some := all[first : first+p.len]
+		some := all[first : first+p.len()]
 		first += len(some)
 		wait.Go(func() {
 			for n := range some {

@@ -252,7 +252,6 @@ type joinPart struct {
 	*keyTable
 	rows []equalRows // with each key
 	last []uint32    // of these, from 1
-	sum  uint64      // of ahead
 }
 
 // equalRows are the first of some rows that are equal, from 1, and how many they are.
@@ -283,12 +282,12 @@ func (t *joinTable) size() (keys int, bytes uint64) {
 func (t *joinTable) find(r *rows) []equalRows {
 	all := make([]equalRows, r.n)
 	r.hash(t.on, t.seed)
-	by, ends := r.divided(len(t.parts))
-	eachPart(ends, func(k, first, end int) {
+	by, begins := r.divided(len(t.parts))
+	eachPart(begins, func(k, first, end int) {
 		p := t.parts[k]
 		for i := first; i < end; i++ {
 			if (i-first)%rowsAhead == 0 {
-				p.sum += p.ahead(by.hashes[i:min(i+rowsAhead, end)])
+				p.ahead(by.hashes[i:min(i+rowsAhead, end)])
 			}
 			if by.lacks(t.on, i) {
 				continue
@@ -307,11 +306,10 @@ func (t *joinTable) add(r *rows) error {
 		return fmt.Errorf("RIGHT has more than %s rows", grouped(uint64(math.MaxUint32-1)))
 	}
 	t.widen(r.types)
-	t.next = grown(t.next, r.n)[:t.n+r.n]
-	clear(t.next[t.n:])
+	t.next = extended(t.next, t.n+r.n)
 	r.hash(t.on, t.seed)
-	by, ends := r.divided(len(t.parts))
-	eachPart(ends, func(k, first, end int) {
+	by, begins := r.divided(len(t.parts))
+	eachPart(begins, func(k, first, end int) {
 		p := t.parts[k]
 		for i := first; i < end; i++ {
 			if by.lacks(t.on, i) {
@@ -393,7 +391,7 @@ func (m *matches) all(use func() error) error {
 			starts = append(starts, n)
 			n += int(rows.count)
 		}
-		m.lefts, m.rights = slices.Grow(m.lefts[:0], n)[:n], slices.Grow(m.rights[:0], n)[:n]
+		m.lefts, m.rights = make([]uint32, n), make([]uint32, n) // those before may still be in use
 		threads.InShares(threads.Shares(), len(starts), func(_, from, to int) {
 			for k, start := range starts[from:to] {
 				i := begin + from + k
@@ -411,7 +409,6 @@ func (m *matches) all(use func() error) error {
 		if err := use(); err != nil {
 			return err
 		}
-		m.lefts, m.rights, m.words = nil, nil, nil // they may still be in use
 	}
 	return nil
 }
@@ -452,9 +449,9 @@ func (p *printing) wait() error {
 
 // gather fills words. The rows of RIGHT are all over the memory, and so the processor waits for many at once.
 func (m *matches) gather() {
-	m.words = slices.Grow(m.words, len(m.table.words))[:len(m.table.words)]
+	m.words = make([][]uint64, len(m.table.words))
 	for c, words := range m.table.words {
-		m.words[c] = slices.Grow(m.words[c][:0], len(m.rights))[:len(m.rights)]
+		m.words[c] = make([]uint64, len(m.rights))
 		threads.InShares(threads.Shares(), len(m.rights), func(_, begin, end int) {
 			for k, row := range m.rights[begin:end] {
 				if row != 0 {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"slices"
 
 	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/keytype"
@@ -59,10 +58,7 @@ func (k *kept) add(column int, r *rows, from, i int) {
 	if null && k.nulls[column] == nil {
 		k.nulls[column] = make([]bool, len(k.words[column]))
 	}
-	if len(k.words[column]) == cap(k.words[column]) { // append would copy them several times
-		k.words[column] = slices.Grow(k.words[column], len(k.words[column])+1)
-	}
-	if k.words[column] = append(k.words[column], word); k.nulls[column] != nil {
+	if k.words[column] = append(grown(k.words[column], 1), word); k.nulls[column] != nil {
 		k.nulls[column] = append(k.nulls[column], null)
 	}
 }
@@ -95,6 +91,9 @@ func grown[T any](s []T, n int) []T {
 	threads.Copy(larger, s)
 	return larger
 }
+
+// extended returns a slice of n elements. The new ones are zero if the slice has never been longer.
+func extended[T any](s []T, n int) []T { return grown(s, n-len(s))[:n] }
 
 // compareCells is the order of two cells of a type. Nulls come last, also if the order is descending.
 func compareCells(t keytype.Type, descending bool, a, b cell) (order int) {

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/vkds/vkds/internal/engine/threads"
 )
@@ -35,20 +34,11 @@ func (s *sorter) sort(keys, values []uint64) {
 		radixSort(keys, values, s.keys[:n], s.values[:n])
 		return
 	}
-	ends := s.divide(keys, values, splitters(keys, parts))
-	var wait sync.WaitGroup
-	for part, end := range ends {
-		first := 0
-		if part > 0 {
-			first = ends[part-1]
-		}
-		wait.Go(func() {
-			radixSort(s.keys[first:end], s.values[first:end], keys[first:end], values[first:end])
-			copy(keys[first:end], s.keys[first:end])
-			copy(values[first:end], s.values[first:end])
-		})
-	}
-	wait.Wait()
+	eachPart(s.divide(keys, values, splitters(keys, parts)), func(_, first, end int) {
+		radixSort(s.keys[first:end], s.values[first:end], keys[first:end], values[first:end])
+		copy(keys[first:end], s.keys[first:end])
+		copy(values[first:end], s.values[first:end])
+	})
 }
 
 // splitters returns the least keys of all parts but the first, ascending.
@@ -66,8 +56,8 @@ func splitters(keys []uint64, parts int) []uint64 {
 	return all
 }
 
-// divide moves the pairs to the sorter's memory, part by part and in their order, and returns the ends of the parts.
-func (s *sorter) divide(keys, values []uint64, splitters []uint64) (ends []int) {
+// divide moves the pairs to the sorter's memory, part by part and in their order, and returns what Divide does.
+func (s *sorter) divide(keys, values []uint64, splitters []uint64) (begins []int) {
 	parts := len(splitters) + 1
 	full := make([]uint64, 1<<bits.Len(uint(parts))) // the search has as many steps for each key
 	for i := range full {

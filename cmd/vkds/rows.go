@@ -342,9 +342,9 @@ func (r *rows) hash(columns []int, seed uint64) {
 // partOf returns which of n parts has rows of a hash.
 func partOf(hash uint64, n int) int { return int(hash >> 32 * uint64(n) >> 32) }
 
-// divided returns a copy of the rows in the order of the parts that their hashes are in, and where each part ends. Rows
-// of one part stay in their order. The copy is valid until the next one.
-func (r *rows) divided(parts int) (by *rows, ends []int) {
+// divided returns a copy of the rows in the order of the parts that their hashes are in, and where each part begins and
+// the last one ends. Rows of one part stay in their order. The copy is valid until the next one.
+func (r *rows) divided(parts int) (by *rows, begins []int) {
 	if by = r.other; len(by.words) != len(r.words) {
 		*by = rows{from: make([]uint32, len(r.hashes))}
 		by.ready(len(r.words), len(r.hashes))
@@ -367,13 +367,10 @@ func (r *rows) divided(parts int) (by *rows, ends []int) {
 }
 
 // eachPart calls do with the begin and the end of each part, on a goroutine of its own.
-func eachPart(ends []int, do func(k, first, end int)) {
+func eachPart(begins []int, do func(k, first, end int)) {
 	var wait sync.WaitGroup
-	first := 0
-	for k, end := range ends {
-		begin := first
-		wait.Go(func() { do(k, begin, end) })
-		first = end
+	for k, end := range begins[1:] {
+		wait.Go(func() { do(k, begins[k], end) })
 	}
 	wait.Wait()
 }

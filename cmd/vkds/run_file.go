@@ -377,7 +377,7 @@ func (s *sortedRuns) print(ctx context.Context, a *answer) error {
 		lines := s.last.sorted(s.order)
 		return a.rows(len(lines), func(out *row, i int) {
 			if i%rowsAhead == 0 {
-				out.sum += s.last.lines.ahead(lines[i:min(i+rowsAhead, len(lines))])
+				s.last.lines.ahead(lines[i:min(i+rowsAhead, len(lines))])
 			}
 			out.text = append(out.text, s.last.lines.at(lines[i])...)
 		})

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"sync/atomic"
 
 	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/input"
@@ -19,7 +18,6 @@ type sortRun struct {
 	types []keytype.Type // nil: there are no rows
 	kept
 	lines lines
-	sum   atomic.Uint64 // of Ahead
 }
 
 // lines are texts that are made on all cores, each in blocks of its own.
@@ -42,8 +40,9 @@ func (l *lines) at(i uint64) []byte {
 	return block[start&(1<<blockBits-1) : end]
 }
 
-// ahead reads a byte of each of some lines, so that the processor waits for many of them at once. The sum is of no use
-// but that the reads have one.
+// ahead reads a byte of each of some lines, for what keyTable.ahead reads rows.
+//
+//go:noinline
 func (l *lines) ahead(some []uint64) (sum uint64) {
 	var starts [rowsAhead]uint64
 	for k, i := range some {
@@ -103,7 +102,7 @@ func (u *sortRun) addLines(r *rows, members []string) {
 func (u *sortRun) format(n int, members []string, write func(out *row, i int)) {
 	l, shares := &u.lines, min(threads.Shares(), n)
 	before, first := len(l.starts), len(l.blocks)
-	l.starts = grown(l.starts, n)[:before+n]
+	l.starts = extended(l.starts, before+n)
 	l.blocks = append(l.blocks, make([][]byte, shares)...)
 	expected := 64 // bytes a line
 	if before > 0 {
@@ -223,14 +222,12 @@ func (u *sortRun) prefixes(c, bytes int, rows, into []uint64) {
 	if !text {
 		return
 	}
-	sum := uint64(0)
 	for k, word := range into {
 		if k%keytype.MostAhead == 0 {
-			sum += u.texts[c].Ahead(into[k:min(k+keytype.MostAhead, len(into))])
+			u.texts[c].Ahead(into[k:min(k+keytype.MostAhead, len(into))])
 		}
 		into[k] = prefix(u.texts[c].At(word)[bytes:])
 	}
-	u.sum.Add(sum)
 }
 
 // prefix returns some bytes of a text, and then how many it has, or one more if it has more. So texts with the same

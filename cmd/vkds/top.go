@@ -163,7 +163,9 @@ func (w weighted) best(top int, least uint64) (best weighted) {
 		}
 		best.keys, best.weights = append(best.keys, w.keys[i]), append(best.weights, weight)
 		if len(best.keys) == few {
-			best = best.sorted(top)
+			if best = best.sorted(top); top > 0 {
+				least = best.weights[top-1] // so that few of the others are sorted
+			}
 		}
 	}
 	return best.sorted(top)

@@ -81,16 +81,13 @@ func (c *core) updateParts(ctx context.Context, kind structures.Kind, keys, valu
 	var o operations
 	for begin := 0; begin < len(keys); begin += piece {
 		end := min(begin+piece, len(keys))
-		ends := o.divide(kind.Inserts(), keys, values, begin, end)
+		begins := o.divide(kind.Inserts(), keys, values, begin, end)
 		var left atomic.Int64
 		byAllCores(parts, func(p int) {
-			first := 0
-			if p > 0 {
-				first = ends[p-1]
-			}
-			for n, key := range o.keys[first:ends[p]] {
+			first, last := begins[p], begins[p+1]
+			for n, key := range o.keys[first:last] {
 				if n%often == 0 && ctx.Err() != nil {
-					left.Add(int64(ends[p] - first - n))
+					left.Add(int64(last - first - n))
 					return
 				}
 				done, _ := c.do(kind, key, o.values[first+n])
@@ -112,8 +109,8 @@ type operations struct {
 	order        []uint32 // where they were
 }
 
-// divide takes the operations from begin to end, and returns where each part ends.
-func (o *operations) divide(inserts bool, keys, values []uint64, begin, end int) (ends []int) {
+// divide takes the operations from begin to end, and returns where each part begins, and where the last one ends.
+func (o *operations) divide(inserts bool, keys, values []uint64, begin, end int) (begins []int) {
 	n := end - begin
 	if len(o.keys) < n {
 		*o = operations{make([]uint64, n), make([]uint64, n), make([]uint32, n)}

@@ -6,8 +6,8 @@ import (
 )
 
 // Divide calls move with each of n elements and the element's place among all if those of a part are together, in their
-// order. It returns the ends of the parts. Several goroutines call partOf and move.
-func Divide(n, parts int, partOf func(i int) int, move func(i, to int)) (ends []int) {
+// order. It returns the begins of the parts, and n. Several goroutines call partOf and move.
+func Divide(n, parts int, partOf func(i int) int, move func(i, to int)) (begins []int) {
 	of, shares := make([]uint16, n), Shares()
 	at := make([][]int, shares) // by share of the elements and by part: counts, then the next place
 	InShares(shares, n, func(share, first, end int) {
@@ -21,10 +21,10 @@ func Divide(n, parts int, partOf func(i int) int, move func(i, to int)) (ends []
 	})
 	sum := 0
 	for part := range parts {
+		begins = append(begins, sum)
 		for share := range at {
 			at[share][part], sum = sum, sum+at[share][part]
 		}
-		ends = append(ends, sum)
 	}
 	InShares(shares, n, func(share, first, end int) {
 		next := at[share]
@@ -34,7 +34,7 @@ func Divide(n, parts int, partOf func(i int) int, move func(i, to int)) (ends []
 			next[part]++
 		}
 	})
-	return ends
+	return append(begins, n)
 }
 
 // Shares is how many shares are good for InShares: several for each core, because others may keep some cores busy. The

@@ -20,10 +20,11 @@ func TestDivide(t *testing.T) {
 			}
 			slices.SortStableFunc(want, func(i, j int) int { return cmp.Compare(of[i], of[j]) })
 			got := make([]int, n)
-			ends := Divide(n, parts, func(i int) int { return of[i] }, func(i, to int) { got[to] = i })
+			begins := Divide(n, parts, func(i int) int { return of[i] }, func(i, to int) { got[to] = i })
 			require.Equal(t, want, got)
-			require.Len(t, ends, parts)
-			for part, end := range ends {
+			require.Len(t, begins, parts+1)
+			require.Zero(t, begins[0])
+			for part, end := range begins[1:] {
 				require.True(t, end == n || of[got[end]] > part)
 				require.True(t, end == 0 || of[got[end-1]] <= part)
 			}
