@@ -38,13 +38,13 @@ func (x *Block[T]) Parsed() *T {
 	return &x.parsed
 }
 
+// parser parses a text from an index on. last: the end of the text also ends its last line.
+type parser[T any] = func(into *T, text []byte, from int, last bool)
+
 // Reader divides a text into blocks at the ends of lines and reads some of them ahead. A goroutine parses each block,
 // while the goroutine that calls the Reader's methods uses the blocks in order. A goroutine ends with its block, so a
 // Reader needs no Close.
 type Reader[T any] struct {
-	// Parse, if not nil, parses the blocks that are read afterwards, from an index of the text on. last: the end of the
-	// text also ends its last line.
-	Parse func(into *T, text []byte, from int, last bool)
 	// At is the index in the first block's text at which reading continues.
 	At int
 	// Rest, if not nil, says where the text goes on after that many of its bytes, or returns nil if it can't tell. It
@@ -52,6 +52,7 @@ type Reader[T any] struct {
 	// text.
 	Rest func(read int64) (rest io.ReaderAt, offset int64)
 
+	parse parser[T] // nil: blocks are not parsed
 	from  io.Reader
 	read  int64       // bytes of from
 	lines bool        // there was the end of a line in them
@@ -72,6 +73,26 @@ type Reader[T any] struct {
 // for files, from which a read does not wait for a writer.
 func New[T any](from io.Reader, bytes int, eager bool) *Reader[T] {
 	return &Reader[T]{from: from, bytes: bytes, ahead: runtime.GOMAXPROCS(0) + 1, eager: eager}
+}
+
+// ParseBy has the blocks after the one in use parsed by a function, also those that wait already. They may have been
+// parsed otherwise before. nil: those that are read from now on are not parsed.
+func (b *Reader[T]) ParseBy(parse func(into *T, text []byte, from int, last bool)) {
+	b.parse = parse
+	if parse == nil {
+		return
+	}
+	for _, next := range b.queue[min(1, len(b.queue)):] {
+		before, done := next.done, make(chan struct{})
+		next.done = done
+		go func() {
+			defer close(done)
+			if next.load(); before != nil {
+				<-before
+			}
+			next.parse(parse)
+		}()
+	}
 }
 
 // Now returns the block in use. At the end of the text this is the last one, with nothing left in it.
@@ -161,9 +182,9 @@ func (b *Reader[T]) start(next *Block[T]) bool {
 		b.from, b.rests, b.Rest = io.NewSectionReader(b.rests, b.next, math.MaxInt64-b.next), nil, nil
 		return false
 	}
-	rests, at := b.rests, b.next
+	rests, at, parse := b.rests, b.next, b.parse
 	b.next += int64(length)
-	parse, loaded, done := b.Parse, make(chan struct{}), make(chan struct{})
+	loaded, done := make(chan struct{}), make(chan struct{})
 	if next.loaded = loaded; parse != nil {
 		next.done = done
 	}
@@ -174,7 +195,7 @@ func (b *Reader[T]) start(next *Block[T]) bool {
 			next.Err = err
 		}
 		if close(loaded); parse != nil {
-			parse(&next.parsed, next.Text, 0, next.Err == io.EOF)
+			next.parse(parse)
 		}
 	}()
 	return true
@@ -199,16 +220,17 @@ func (b *Reader[T]) fill(next *Block[T]) {
 		end = len(text)
 	}
 	b.rest = append(b.rest[:0], text[end:]...)
-	if next.Text, next.Err = text[:end], b.err; b.Parse != nil {
-		next.done = make(chan struct{})
-		go next.parse(b.Parse)
+	if next.Text, next.Err = text[:end], b.err; b.parse != nil {
+		parse, done := b.parse, make(chan struct{})
+		next.done = done
+		go func() {
+			defer close(done)
+			next.parse(parse)
+		}()
 	}
 }
 
-func (x *Block[T]) parse(by func(*T, []byte, int, bool)) {
-	defer close(x.done)
-	by(&x.parsed, x.Text, 0, x.Err == io.EOF)
-}
+func (x *Block[T]) parse(by parser[T]) { by(&x.parsed, x.Text, 0, x.Err == io.EOF) }
 
 // Read is that of io.Reader.
 func (b *Reader[T]) Read(p []byte) (n int, err error) {

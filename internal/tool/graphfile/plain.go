@@ -147,7 +147,7 @@ func (l *lines) readAhead(p *plain, o Options) {
 		size = o.block
 	}
 	l.ahead.plain, l.ahead.blocks = p, blocks.New[parsed](l.buffered, size, l.eager)
-	l.ahead.blocks.Parse = p.parse
+	l.ahead.blocks.ParseBy(p.parse)
 	if from, ok := l.from.(stored); ok {
 		before, _ := from.Position()
 		before -= int64(l.buffered.Buffered()) + l.mark

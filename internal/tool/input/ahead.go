@@ -3,8 +3,6 @@ package input
 import (
 	"bytes"
 	"io"
-	"slices"
-	"sync"
 
 	"github.com/vkds/vkds/internal/tool/blocks"
 	"github.com/vkds/vkds/internal/tool/keytype"
@@ -68,7 +66,7 @@ func (a *ahead) more(fields int, columns []*column, index []int) bool {
 			a.none = true
 			return false
 		}
-		a.blocks.Parse = a.plain.parse
+		a.blocks.ParseBy(a.plain.parse)
 	}
 	now := a.blocks.Now()
 	if a.rows, a.row, a.settled = nil, 0, 0; a.blocks.At == len(now.Text) {
@@ -103,68 +101,22 @@ func (d *delimited) takePlain(columns [][]uint64, n int) int {
 			rows = x.within(column.Type, a.row, a.row+rows)
 		}
 	}
-	rows = d.takeTexts(columns, n, rows)
 	for c, column := range d.columns {
 		x, to := &a.rows.columns[c], columns[c][n:n+rows]
 		switch {
 		case a.rows.plain.columns[c].integers:
 			encode(to, column.Type, x.integers[a.row:a.row+rows])
-		case column.Type != keytype.Text:
+		case column.Type == keytype.Text:
+			first := column.texts.AddList(&x.texts, a.row, a.row+rows)
+			for i := range to {
+				to[i] = first + uint64(i)
+			}
+		default:
 			copy(to, x.words[a.row:a.row+rows])
 		}
 	}
 	if a.row += rows; rows == 0 {
 		d.records.number += a.settle()
-	}
-	return rows
-}
-
-// takeTexts adds the texts of that many rows to their arenas, or of fewer if the arenas are full, and returns their
-// number. It works on all columns at the same time.
-func (d *delimited) takeTexts(columns [][]uint64, n, rows int) int {
-	taken := slices.Repeat([]int{rows}, len(d.columns))
-	var texts []int
-	for c, column := range d.columns {
-		if column.Type == keytype.Text {
-			texts = append(texts, c)
-		}
-	}
-	text := d.ahead.blocks.Now().Text
-	var wait sync.WaitGroup
-	for _, c := range texts {
-		if take := func() { taken[c] = d.takeColumn(c, text, columns[c][n:], rows) }; rows < 1024 || len(texts) == 1 {
-			take()
-		} else {
-			wait.Go(take)
-		}
-	}
-	wait.Wait()
-	rows = slices.Min(taken)
-	for _, c := range texts {
-		if taken[c] > rows { // another column's arena was full before
-			d.columns[c].texts.Truncate(n + rows)
-		}
-	}
-	return rows
-}
-
-// takeColumn is takeTexts for one column. text is the current block's.
-func (d *delimited) takeColumn(c int, text []byte, words []uint64, rows int) int {
-	arena := d.columns[c].texts
-	starts := d.ahead.rows.columns[c].starts[2*d.ahead.row:][:2*rows]
-	first := arena.Len()
-	if d.columns[c].whole == nil || !d.ahead.rows.quoted {
-		rows = arena.AddAll(text, starts)
-	} else {
-		var line []byte
-		rows = 0
-		for ; 2*rows < len(starts) && !arena.Full(); rows++ {
-			line = wholeRecord(line[:0], plainFields(text[starts[2*rows]:starts[2*rows+1]]))
-			arena.Add(line)
-		}
-	}
-	for i := range rows {
-		words[i] = uint64(first + i)
 	}
 	return rows
 }

@@ -14,6 +14,7 @@ import (
 // linesAhead has lines of a file that all cores parse.
 type linesAhead struct {
 	blocks *blocks.Reader[parsedLines]
+	kind   lineKind     // of the lines that are parsed; the zero value: none are
 	parsed *parsedLines // of the block in use; nil: all are used, or there are none
 	row    int          // of the next one
 }
@@ -23,7 +24,7 @@ type linesAhead struct {
 type parsedLines struct {
 	lineKind
 	words []uint64 // of decimal digits
-	ends  []uint32 // begin and end of each text
+	list  keytype.TextList
 	rows  int
 	to    int // the end of the rows
 }
@@ -64,11 +65,14 @@ func (l *lines) kind() (k lineKind) {
 func (l *lines) nextBlock() bool {
 	a := l.ahead
 	kind := l.kind()
-	a.blocks.Parse = func(into *parsedLines, text []byte, _ int, _ bool) { into.parse(text, kind) }
+	if kind != a.kind {
+		a.kind = kind
+		a.blocks.ParseBy(func(into *parsedLines, text []byte, _ int, _ bool) { into.parse(text, kind) })
+	}
 	a.blocks.At = l.at
 	now := a.blocks.Now()
 	if now.Err != nil || now.Text[len(now.Text)-1] != '\n' {
-		a.blocks.Parse = nil
+		a.blocks.ParseBy(nil)
 		l.r, l.ahead = bufio.NewReaderSize(a.blocks, len(l.own)), nil
 		l.buffer, l.at, l.whole, l.end = l.own, 0, 0, 0
 		return false
@@ -83,7 +87,8 @@ func (l *lines) nextBlock() bool {
 
 func (p *parsedLines) parse(text []byte, kind lineKind) {
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
-	p.lineKind, p.ends, p.rows, p.to = kind, p.ends[:0], 0, 0
+	p.lineKind, p.rows, p.to = kind, 0, 0
+	p.list.Truncate(0)
 	if kind.most > 0 {
 		p.words = slices.Grow(p.words[:0], len(text)/2)[:len(text)/2]
 		p.rows, p.to = decimals(text, p.words, kind.most)
@@ -103,7 +108,7 @@ func (p *parsedLines) parse(text []byte, kind lineKind) {
 		case end > begin && text[end-1] == '\r':
 			end--
 		}
-		p.ends = append(p.ends, uint32(begin), uint32(end))
+		p.list.Add(text[begin:end])
 		p.rows, p.to = p.rows+1, next
 	}
 }
@@ -113,10 +118,9 @@ func (l *lines) takeAhead(words []uint64, n int) int {
 	a, p := l.ahead, l.ahead.parsed
 	rows := min(p.rows-a.row, len(words)-n)
 	if to := words[n : n+rows]; p.texts {
-		texts := l.columns[0].texts
-		rows = texts.AddAll(l.buffer, p.ends[2*a.row:][:2*rows])
-		for k := range to[:rows] {
-			to[k] = uint64(n + k) // each row has a text
+		first := l.columns[0].texts.AddList(&p.list, a.row, a.row+rows)
+		for k := range to {
+			to[k] = first + uint64(k)
 		}
 	} else {
 		copy(to, p.words[a.row:])

@@ -39,20 +39,20 @@ type parsed struct {
 	from    int // begin and end of the rows' lines in the text
 	to      int
 	columns []parsedColumn
-	quoted  bool // some whole records have quotes or carriage returns, and may be written otherwise
 	plain   *plain
 	fields  []field // of the lines that are being parsed
+	record  []byte  // one as it is printed
 }
 
 // field is the begin and the end of a field in a text, without quotes.
 type field struct{ begin, end uint32 }
 
-// parsedColumn has one of three forms: integers, words of the column's type, or positions of texts.
+// parsedColumn has one of three forms: integers, words of the column's type, or texts.
 type parsedColumn struct {
 	integers []int64
 	words    []uint64
-	starts   []uint32 // two numbers for each text: its begin and end
-	least    int64    // of the integers
+	texts    keytype.TextList
+	least    int64 // of the integers
 	greatest int64
 }
 
@@ -97,13 +97,14 @@ func (p *plain) fits(columns []*column) bool {
 
 // parse parses the lines of a text from an index on. last: the end of the text also ends its last line.
 func (p *plain) parse(into *parsed, text []byte, from int, last bool) {
-	into.rows, into.from, into.to, into.quoted, into.plain = 0, from, from, false, p
+	into.rows, into.from, into.to, into.plain = 0, from, from, p
 	if len(into.columns) != len(p.columns) {
 		into.columns = make([]parsedColumn, len(p.columns))
 	}
 	for c := range into.columns {
 		x := &into.columns[c]
-		x.integers, x.words, x.starts = x.integers[:0], x.words[:0], x.starts[:0]
+		x.integers, x.words = x.integers[:0], x.words[:0]
+		x.texts.Truncate(0)
 		x.least, x.greatest = math.MaxInt64, math.MinInt64
 	}
 	// Lines that are split together with one that is not plain are split again after it. If many are not plain, that
@@ -128,7 +129,7 @@ func (p *plain) lines(into *parsed, text []byte, lines int, last bool) bool {
 		x := &into.columns[c]
 		x.integers = x.integers[:min(into.rows, len(x.integers))]
 		x.words = x.words[:min(into.rows, len(x.words))]
-		x.starts = x.starts[:min(2*into.rows, len(x.starts))]
+		x.texts.Truncate(into.rows)
 	}
 	if rows > 0 {
 		into.to = int(into.fields[rows*p.fields-1].end)
@@ -259,7 +260,7 @@ func (p *plain) convert(into *parsed, c int, text []byte, rows int) int {
 		p.addRecords(into, x, text, rows)
 		return rows
 	case column.Type == keytype.Text:
-		return x.addTexts(fields, p.fields, rows)
+		return x.addTexts(text, fields, p.fields, rows)
 	}
 	for row := range rows {
 		f := fields[row*p.fields]
@@ -294,13 +295,13 @@ func (x *parsedColumn) addIntegers(text []byte, fields []field, each, rows int) 
 }
 
 // addTexts is convert for texts.
-func (x *parsedColumn) addTexts(fields []field, each, rows int) int {
+func (x *parsedColumn) addTexts(text []byte, fields []field, each, rows int) int {
 	for row := range rows {
 		f := fields[row*each]
 		if f.end-f.begin > keytype.Longest {
 			return row
 		}
-		x.starts = append(x.starts, f.begin, f.end)
+		x.texts.Add(text[f.begin:f.end])
 	}
 	return rows
 }
@@ -316,9 +317,12 @@ func (p *plain) addRecords(into *parsed, x *parsedColumn, text []byte, rows int)
 		if int(end) < len(text) && text[end] == '"' {
 			end++
 		}
-		x.starts = append(x.starts, begin, end)
 		line := text[begin:end]
-		into.quoted = into.quoted || bytes.IndexByte(line, '"') >= 0 || bytes.IndexByte(line, '\r') >= 0
+		if bytes.IndexByte(line, '"') >= 0 || bytes.IndexByte(line, '\r') >= 0 {
+			into.record = wholeRecord(into.record[:0], plainFields(line))
+			line = into.record
+		}
+		x.texts.Add(line)
 	}
 }
 

@@ -67,7 +67,7 @@ lines:
 		for c, f := range index {
 			x, begin, end := &want.columns[c], bounds[2*f], bounds[2*f+1]
 			if types[c] == keytype.Text {
-				x.starts = append(x.starts, uint32(want.to+begin), uint32(want.to+end))
+				x.texts.Add([]byte(line[begin:end]))
 				continue
 			}
 			n, err := strconv.ParseInt(line[begin:end], 10, 64)
@@ -82,7 +82,7 @@ lines:
 	require.Equal(t, want.to, got.to, "%q", text)
 	for c := range types {
 		x, least, greatest := got.columns[c], int64(math.MaxInt64), int64(math.MinInt64)
-		require.Equal(t, append([]uint32{}, want.columns[c].starts...), append([]uint32{}, x.starts...), "%q", text)
+		require.Equal(t, textsOf(&want.columns[c]), textsOf(&x), "%q", text)
 		require.Equal(t, append([]int64{}, want.columns[c].integers...), append([]int64{}, x.integers...), "%q", text)
 		for _, n := range x.integers {
 			least, greatest = min(least, n), max(greatest, n)
@@ -90,6 +90,15 @@ lines:
 		require.LessOrEqual(t, x.least, least)
 		require.GreaterOrEqual(t, x.greatest, greatest)
 	}
+}
+
+func textsOf(x *parsedColumn) (all []string) {
+	var arena keytype.Arena
+	arena.AddList(&x.texts, 0, x.texts.Len())
+	for i := range arena.Len() {
+		all = append(all, string(arena.At(uint64(i))))
+	}
+	return all
 }
 
 // Numbers of all lengths and fields of all kinds are found at every place in the bytes that are looked at together,

@@ -62,52 +62,60 @@ func (a *Arena) reserve(length int) []byte {
 	return (*b)[offset:]
 }
 
-// AddAll adds parts of a text, whose begins and ends alternate and ascend, until the arena is full, and returns how
-// many it added.
-func (a *Arena) AddAll(text []byte, ends []uint32) (added int) {
-	if a.addTogether(text, ends) {
-		return len(ends) / 2
-	}
-	first, before := len(a.places), a.bytes
-	for ; 2*added < len(ends) && !a.Full(); added++ {
-		a.reserve(int(ends[2*added+1] - ends[2*added]))
-	}
-	threads.Each(added, a.bytes-before, func(from, to int) {
-		for i := from; i < to; i++ {
-			copy(a.At(uint64(first+i)), text[ends[2*i]:ends[2*i+1]])
-		}
-	})
-	return added
+// TextList has texts one after the other, which can be added to an Arena faster than one by one.
+type TextList struct {
+	bytes []byte
+	ends  []uint32
 }
 
-// addTogether is AddAll for parts that are most of the text: it copies what is between them as well. It returns false
-// if they are not, or too long for one block.
-func (a *Arena) addTogether(text []byte, ends []uint32) bool {
-	if len(ends) == 0 {
-		return false
+// Add adds a copy of a text. Together, all must have less than 4 GiB.
+func (l *TextList) Add(text []byte) {
+	l.bytes = append(l.bytes, text...)
+	l.ends = append(l.ends, uint32(len(l.bytes)))
+}
+
+// Len returns the number of texts.
+func (l *TextList) Len() int { return len(l.ends) }
+
+// Truncate removes the texts from n on.
+func (l *TextList) Truncate(n int) {
+	if n < len(l.ends) {
+		l.bytes, l.ends = l.bytes[:l.begin(n)], l.ends[:n]
 	}
-	bytes, begin := 0, ends[0]
-	for i := 0; i < len(ends); i += 2 {
-		bytes += int(ends[i+1] - ends[i])
+}
+
+// begin returns where text i begins.
+func (l *TextList) begin(i int) int {
+	if i == 0 {
+		return 0
 	}
-	text = text[begin:ends[len(ends)-1]]
-	if len(text) > 2*bytes || len(text) > fullBlock || a.bytes+bytes >= fullBytes {
-		return false
-	}
-	b := a.room(len(text))
+	return int(l.ends[i-1])
+}
+
+// AddList adds copies of the texts of a list from one to before another, which have consecutive numbers, and returns the
+// first number.
+func (a *Arena) AddList(l *TextList, from, to int) (first uint64) {
+	first = uint64(len(a.places))
+	begin, end := l.begin(from), l.begin(to)
+	b := a.room(end - begin)
 	offset := len(*b)
-	if offset+len(text) >= 1<<offsetBits {
-		return false
+	if offset+end-begin >= 1<<offsetBits { // one block is too small
+		for i := from; i < to; i++ {
+			a.Add(l.bytes[l.begin(i):l.ends[i]])
+		}
+		return first
 	}
-	*b = (*b)[:offset+len(text)]
-	threads.Copy((*b)[offset:], text)
-	block := span(a.at)<<(lengthBits+offsetBits) + span(offset)<<lengthBits
-	a.places = slices.Grow(a.places, len(ends)/2)
-	for i := 0; i < len(ends); i += 2 {
-		a.places = append(a.places, block+span(ends[i]-begin)<<lengthBits+span(ends[i+1]-ends[i]))
+	*b = (*b)[:offset+end-begin]
+	threads.Copy((*b)[offset:], l.bytes[begin:end])
+	a.bytes += end - begin
+	a.places = slices.Grow(a.places, to-from)
+	block := span(a.at) << (lengthBits + offsetBits)
+	for _, next := range l.ends[from:to] {
+		a.places = append(a.places, block+span(offset)<<lengthBits+span(int(next)-begin))
+		offset += int(next) - begin
+		begin = int(next)
 	}
-	a.bytes += bytes
-	return true
+	return first
 }
 
 // room returns a block that has room for that many bytes.
@@ -129,7 +137,7 @@ func (a *Arena) At(number uint64) []byte {
 	return a.blocks[s.block()][s.offset():end:end]
 }
 
-// AddSome is AddAll for texts of another arena.
+// AddSome adds copies of texts of another arena until this one is full, and returns how many it added.
 func (a *Arena) AddSome(some Some) (added int) {
 	first, before := len(a.places), a.bytes
 	for ; added < some.Len() && !a.Full(); added++ {

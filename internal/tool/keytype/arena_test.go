@@ -1,6 +1,7 @@
 package keytype
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -69,73 +70,89 @@ func TestArenaPlaces(t *testing.T) {
 	}
 }
 
-// AddAll adds what Add adds, until the arena is full.
-func TestArenaAddAll(t *testing.T) {
+// AddList and AddSome add what Add adds: all, and until the arena is full.
+func TestArenaAddsMany(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	text := make([]byte, 3<<20)
-	for i := range text {
-		text[i] = byte(random.Uint32())
+	long := make([]byte, 4<<20-1)
+	for i := range long {
+		long[i] = byte(random.Uint32())
 	}
-	for k, n := range []int{0, 1, 70, 40_000, 40_000, 300_000} {
-		var ends []uint32
-		for at := uint32(0); len(ends) < 2*n && at < uint32(len(text)); { // close together, or not
-			end := min(at+random.Uint32N(300)>>random.Uint32N(9), uint32(len(text)))
-			ends = append(ends, at, end)
-			at = end + uint32(k%2)*random.Uint32N(200)
-		}
-		n := len(ends) / 2
-		if k == 5 { // too much
-			text = append(text, text...)
-			for range 25 {
-				ends = append(ends, 0, uint32(len(text)))
-			}
-			n += 25
-		}
-		var all, one Arena
-		all.Add([]byte("first"))
-		one.Add([]byte("first"))
-		added := all.AddAll(text, ends)
-		for i := 0; i < n && !one.Full(); i++ {
-			one.Add(text[ends[2*i]:ends[2*i+1]])
-		}
-		var some Arena
-		numbers := []uint64{}
+	for _, n := range []int{0, 1, 70, 40_000, 300_000} {
+		var list TextList
+		texts := Some{Arena: &Arena{}}
 		for i := range n {
-			numbers = append(numbers, uint64(i))
+			text := long[random.IntN(1000):][:random.Uint32N(300)>>random.Uint32N(9)]
+			if n == 70 && i%2 == 0 { // too long for one block together, and too much for one arena
+				text = long
+			}
+			list.Add(text)
+			texts.Numbers = append(texts.Numbers, texts.Add(text))
 		}
-		some.Add([]byte("first"))
-		require.Equal(t, added, some.AddSome(Some{arenaOf(text, ends), numbers}))
-		for i := range uint64(some.Len()) {
-			require.Equal(t, one.At(i), some.At(i))
+		require.Equal(t, n, list.Len())
+		var all, some, one Arena
+		for _, a := range []*Arena{&all, &some, &one} {
+			a.Add([]byte("first"))
 		}
-		require.Equal(t, one.Len(), added+1)
+		added := 0
+		for from := 0; from < n; {
+			to := from + 1 + random.IntN(n-from)
+			require.EqualValues(t, 1+from, all.AddList(&list, from, to))
+			from = to
+		}
+		for i := range n {
+			if !one.Full() {
+				added++
+			}
+			one.Add(texts.At(i))
+		}
+		require.Equal(t, added, some.AddSome(texts))
+		require.Equal(t, n == 70, added < n)
+		require.Equal(t, one.Len(), all.Len())
+		require.Equal(t, added+1, some.Len())
 		require.Equal(t, one.Bytes(), all.Bytes())
 		for i := range uint64(one.Len()) {
-			require.Equal(t, one.At(i), all.At(i))
+			require.True(t, bytes.Equal(one.At(i), all.At(i)))
+			require.True(t, i > uint64(added) || bytes.Equal(one.At(i), some.At(i)))
 		}
 	}
 }
 
-func arenaOf(text []byte, ends []uint32) *Arena {
-	var all Arena
-	for i := 0; i < len(ends); i += 2 {
-		all.Add(text[ends[i]:ends[i+1]])
+// Texts that were removed from a list are not added, and its memory is used again.
+func TestTextListTruncate(t *testing.T) {
+	var list TextList
+	for range 3 {
+		for _, text := range []string{"", "a", "", "bcd", "e"} {
+			list.Add([]byte(text))
+		}
+		list.Truncate(7)
+		require.Equal(t, 5, list.Len())
+		list.Truncate(4)
+		list.Add([]byte("f"))
+		var a Arena
+		require.Zero(t, a.AddList(&list, 1, 5))
+		for i, text := range []string{"a", "", "bcd", "f"} {
+			require.Equal(t, text, string(a.At(uint64(i))))
+		}
+		list.Truncate(0)
+		require.Zero(t, list.Len())
 	}
-	return &all
 }
 
 // An empty text at the very end of a block has a place, and so do texts in a block that was made for a longer one.
-func TestArenaAddAllAtEnds(t *testing.T) {
+func TestArenaAddListAtEnds(t *testing.T) {
 	text := []byte(strings.Repeat("0123456789abcdef", 5<<20/16))
 	var all Arena
 	all.Add(text) // in a block of its own
 	all.Reset()
-	for _, n := range []uint32{fullBlock - 1, 1, 1 << 20, 7, 1 << 20, fullBlock} {
-		first := all.Len()
-		ends := []uint32{0, 0, 0, n / 2, n / 2, n, n, n}
-		require.Equal(t, 4, all.AddAll(text, ends))
-		for i := range 4 {
-			require.Equal(t, string(text[ends[2*i]:ends[2*i+1]]), string(all.At(uint64(first+i))))
+	for _, n := range []int{fullBlock - 1, 1, 1 << 20, 7, 1 << 20, fullBlock} {
+		parts := [][]byte{{}, text[:n/2], text[n/2 : n], {}}
+		var list TextList
+		for _, part := range parts {
+			list.Add(part)
+		}
+		first := all.AddList(&list, 0, 4)
+		for i, part := range parts {
+			require.Equal(t, string(part), string(all.At(first+uint64(i))))
 		}
 	}
 }
