@@ -191,21 +191,22 @@ func (q *grouping) choose(top bool) error {
 // answer reads the table and prints the groups.
 func (q *grouping) answer(ctx context.Context, paths []string) error {
 	started := time.Now()
-	l := q.newLevel()
+	q.ahead = newDivision()
+	l := q.newLevel(q.ahead)
 	defer func() {
 		l.left.close()
 		q.runs.close()
 	}()
 	err := q.readWhole(ctx, paths, "grouping", q.columns, func() bool {
 		l.left.close()
-		l, q.done = q.newLevel(), 0
+		l, q.done = q.newLevel(q.ahead), 0
 		return true
 	}, func(r *rows) error {
 		if q.merging && q.titles == nil {
 			if err := q.askMerged(r); err != nil {
 				return err
 			}
-			l.groupBy = newGroupBy(q.keys, q.asked)
+			l.groupBy = newGroupBy(q.keys, q.asked, q.ahead)
 		}
 		if err := q.checkTitles(r); err != nil {
 			return err
@@ -321,7 +322,7 @@ func (l *level) finish(ctx context.Context) error {
 
 // finishPart is finish for the rows in a file.
 func (l *level) finishPart(ctx context.Context, part int, waiting *rows) error {
-	next := l.newLevel()
+	next := l.newLevel(newDivision()) // by other hashes: in a file those of all rows are alike
 	defer func() { next.left.close() }()
 	if err := l.left.take(ctx, part, waiting, next.add); err != nil {
 		return err

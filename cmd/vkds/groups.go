@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -249,12 +248,12 @@ type groupBy struct {
 	by    []int
 	types []keytype.Type // of the table's columns, as far as it was read; nil: nothing was
 	parts []*part
-	seed  uint64
+	division
 }
 
-func newGroupBy(by []int, values []aggregate) *groupBy {
-	g := &groupBy{by: by, seed: rand.Uint64()}
-	for range threads.Shares() {
+func newGroupBy(by []int, values []aggregate, d division) *groupBy {
+	g := &groupBy{by: by, division: d}
+	for range d.among {
 		p := &part{keyTable: newKeyTable(by)}
 		for _, v := range values {
 			a := &aggregated{aggregate: v}
@@ -288,8 +287,7 @@ func (g *groupBy) add(r *rows, full bool) {
 		g.widen(r.types)
 	}
 	g.types = r.types
-	r.hash(g.by, g.seed)
-	by, begins := r.divided(len(g.parts))
+	by, begins := r.divided(g.by, g.division)
 	eachPart(begins, func(k, first, end int) {
 		p := g.parts[k]
 		if full {
@@ -524,7 +522,7 @@ func (r result) compare(other result) int {
 	case r.null || other.null:
 		return cmp.Compare(asBit(!r.null), asBit(!other.null))
 	case r.sum != nil:
-		return r.sum.Compare(other.sum)
+		return r.sum.Compare(r.value.Type, other.sum)
 	}
 	return cmp.Or(cmp.Compare(r.value.Word, other.value.Word), cmp.Compare(r.mean, other.mean),
 		cmp.Compare(r.count, other.count))
@@ -558,7 +556,7 @@ func (a *aggregated) result(n int, types []keytype.Type) (r result, err error) {
 			err = fmt.Errorf("%s: %w", a.name, err)
 		}
 	case a.function == functionMean:
-		r.mean = a.sums[n].Mean(some)
+		r.mean = a.sums[n].Mean(t, some)
 	default:
 		r.value = keytype.Value{Type: t, Word: a.words[n]}
 	}

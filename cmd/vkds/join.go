@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -155,10 +154,10 @@ func (j *joining) titles() (all []string) {
 
 // load reads RIGHT.
 func (j *joining) load(ctx context.Context, path string) (l *joinLevel, err error) {
-	l = &joinLevel{}
+	l, j.ahead = &joinLevel{}, newDivision()
 	return l, j.readWhole(ctx, []string{path}, "loading", j.columns[1], func() bool {
 		l.close()
-		*l, j.done[1], j.extents = *j.newLevel(), 0, make([]keytype.Extent, len(j.on))
+		*l, j.done[1], j.extents = *j.newLevel(j.ahead), 0, make([]keytype.Extent, len(j.on))
 		return true
 	}, func(r *rows) error {
 		j.done[1] += int64(r.n)
@@ -240,9 +239,9 @@ type joinTable struct {
 	on    []int // 0, 1, …
 	n     int
 	types []keytype.Type // of all columns read so far; nil: there is no row
-	seed  uint64
 	parts []*joinPart
-	next  []uint32 // for each row, the next one that is equal, from 1; 0: none
+	division
+	next []uint32 // for each row, the next one that is equal, from 1; 0: none
 
 	kept // the columns that are printed
 }
@@ -257,12 +256,12 @@ type joinPart struct {
 // equalRows are the first of some rows that are equal, from 1, and how many they are.
 type equalRows struct{ first, count uint32 }
 
-func newJoinTable(on, columns int) *joinTable {
-	t := &joinTable{seed: rand.Uint64(), kept: newKept(columns)}
+func newJoinTable(on, columns int, d division) *joinTable {
+	t := &joinTable{division: d, kept: newKept(columns)}
 	for c := range on {
 		t.on = append(t.on, c)
 	}
-	for range threads.Shares() {
+	for range d.among {
 		t.parts = append(t.parts, &joinPart{keyTable: newKeyTable(t.on)})
 	}
 	return t
@@ -281,8 +280,7 @@ func (t *joinTable) size() (keys int, bytes uint64) {
 // find returns the rows that are equal to each of some rows.
 func (t *joinTable) find(r *rows) []equalRows {
 	all := make([]equalRows, r.n)
-	r.hash(t.on, t.seed)
-	by, begins := r.divided(len(t.parts))
+	by, begins := r.divided(t.on, t.division)
 	eachPart(begins, func(k, first, end int) {
 		p := t.parts[k]
 		for i := first; i < end; i++ {
@@ -307,8 +305,7 @@ func (t *joinTable) add(r *rows) error {
 	}
 	t.widen(r.types)
 	t.next = extended(t.next, t.n+r.n)
-	r.hash(t.on, t.seed)
-	by, begins := r.divided(len(t.parts))
+	by, begins := r.divided(t.on, t.division)
 	eachPart(begins, func(k, first, end int) {
 		p := t.parts[k]
 		for i := first; i < end; i++ {

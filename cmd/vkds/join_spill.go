@@ -15,8 +15,8 @@ type joinLevel struct {
 	types       []keytype.Type // of the columns of LEFT, and of the numbers of its rows
 }
 
-func (j *joining) newLevel() *joinLevel {
-	return &joinLevel{joining: j, table: newJoinTable(len(j.on), len(j.names[1]))}
+func (j *joining) newLevel(d division) *joinLevel {
+	return &joinLevel{joining: j, table: newJoinTable(len(j.on), len(j.names[1]), d)}
 }
 
 func (l *joinLevel) close() {
@@ -91,7 +91,7 @@ func (l *joinLevel) finish(ctx context.Context) error {
 
 // finishPart is finish for the rows in a file of each side.
 func (l *joinLevel) finishPart(ctx context.Context, part int, right, left *rows) error {
-	next := l.newLevel()
+	next := l.newLevel(newDivision()) // by other hashes: in a file those of all rows are alike
 	defer next.close()
 	if err := l.right.take(ctx, part, right, next.add); err != nil {
 		return err

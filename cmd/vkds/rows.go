@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -26,7 +28,8 @@ type tables struct {
 	text    delimitedFlags
 	said    []string // types of columns
 	skipped int64    // rows
-	keys    []int    // the columns by which --partition chooses rows
+	keys    []int    // the columns that are compared, by which --partition chooses rows
+	ahead   division // of rows, before they are used; the zero value: they are not divided
 	part    partitionFlag
 	names   []string // of the columns of the last file
 	memory  uint64   // 0: not bounded
@@ -191,12 +194,19 @@ func (t *tables) read(ctx context.Context, path, what string, o input.Options,
 				return nil, err
 			}
 			t.names = r.Names()
-			return func(b *rows) error { return b.read(r) }, nil
-		}, func(b rows) error {
-			b.file = called(path)
-			b.takePart(t.keys, t.part)
-			return use(&b)
-		})
+			return func(b *rows) error {
+				b.file = called(path)
+				err := b.read(r)
+				if b.n == 0 {
+					return err
+				}
+				b.takePart(t.keys, t.part)
+				if t.ahead.among > 0 {
+					b.divided(t.keys, t.ahead)
+				}
+				return err
+			}, nil
+		}, func(b rows) error { return use(&b) })
 }
 
 // readWhole is read for a table that is read again if a column that was taken for numbers turns out to be text. It
@@ -235,8 +245,11 @@ type rows struct {
 	left   []bool   // rows that have no room, or wait for those
 	n      int
 
-	other *rows    // where divided copies them to
-	from  []uint32 // the rows of which these are a copy
+	// Of divided:
+	other  *rows
+	by     division // of these rows; the zero value: they are not divided
+	begins []int
+	from   []uint32 // the rows of which these are a copy
 }
 
 // ready has room for n rows of some columns.
@@ -254,6 +267,7 @@ func (r *rows) ready(columns, n int) {
 func (r *rows) read(from *input.Reader) (err error) {
 	r.names, r.format, r.whole = from.Names(), from.Format(), from.Records()
 	from.SetTexts(r.texts...)
+	r.by = division{}
 	if r.n, err = from.Read(r.words...); r.n == 0 {
 		return err
 	}
@@ -292,7 +306,7 @@ func (r *rows) filter(keep func(i int) bool) {
 			taken++
 		}
 	}
-	r.n = taken
+	r.n, r.by = taken, division{}
 }
 
 // move replaces a row.
@@ -321,6 +335,10 @@ func (r *rows) mix(hash uint64, column, i int) uint64 {
 	case t == keytype.Int64, t == keytype.Time64:
 		word = t.Bits(word)
 	}
+	return mixed(hash, word)
+}
+
+func mixed(hash, word uint64) uint64 {
 	var both [16]byte
 	binary.LittleEndian.PutUint64(both[:], hash)
 	binary.LittleEndian.PutUint64(both[8:], word)
@@ -332,20 +350,61 @@ func (r *rows) hash(columns []int, seed uint64) {
 	threads.Each(r.n, 8*r.n, func(first, end int) {
 		for i := first; i < end; i++ {
 			r.hashes[i] = seed
-			for _, column := range columns {
+		}
+		for _, column := range columns {
+			if r.types[column] == keytype.Text {
+				r.hashTexts(column, first, end)
+				continue
+			}
+			for i := first; i < end; i++ {
 				r.hashes[i] = r.mix(r.hashes[i], column, i)
 			}
 		}
 	})
 }
 
+// hashTexts is hash for a column of texts, from one row to before another. It gives many rows with equal texts the same
+// word: whoever compares their texts later finds them in a cache of the processor.
+func (r *rows) hashTexts(column, first, end int) {
+	var known [1 << 12]struct{ hash, word uint64 } // by the lowest bits of the hash
+	words, texts := r.words[column], r.texts[column]
+	for i := first; i < end; i++ {
+		if r.null(column, i) {
+			r.hashes[i] = r.mix(r.hashes[i], column, i)
+			continue
+		}
+		text := texts.At(words[i])
+		hash := xxh3.Hash(text)
+		if last := &known[hash%uint64(len(known))]; last.hash == hash && bytes.Equal(texts.At(last.word), text) {
+			words[i] = last.word
+		} else {
+			last.hash, last.word = hash, words[i]
+		}
+		r.hashes[i] = mixed(r.hashes[i], hash)
+	}
+}
+
+// division is how rows are divided among a number of goroutines: by hashes with a seed.
+type division struct {
+	seed  uint64
+	among int
+}
+
+func newDivision() division { return division{rand.Uint64(), threads.Shares()} }
+
 // partOf returns which of n parts has rows of a hash.
 func partOf(hash uint64, n int) int { return int(hash >> 32 * uint64(n) >> 32) }
 
 // divided returns a copy of the rows in the order of the parts that their hashes are in, and where each part begins and
-// the last one ends. Rows of one part stay in their order. The copy is valid until the next one.
-func (r *rows) divided(parts int) (by *rows, begins []int) {
-	if by = r.other; len(by.words) != len(r.words) {
+// the last one ends. Rows of one part stay in their order. The copy is valid until the next one, and is not made again
+// while the rows are the same.
+func (r *rows) divided(columns []int, d division) (by *rows, begins []int) {
+	by = r.other
+	if r.by == d {
+		return by, r.begins
+	}
+	r.hash(columns, d.seed)
+	if len(by.words) != len(r.words) {
 		*by = rows{from: make([]uint32, len(r.hashes))}
 		by.ready(len(r.words), len(r.hashes))
 	}
@@ -356,7 +415,8 @@ func (r *rows) divided(parts int) (by *rows, begins []int) {
 			by.nulls[c] = make([]bool, r.n)
 		}
 	}
-	return by, threads.Divide(r.n, parts, func(i int) int { return partOf(r.hashes[i], parts) }, func(i, to int) {
+	r.by = d
+	r.begins = threads.Divide(r.n, d.among, func(i int) int { return partOf(r.hashes[i], d.among) }, func(i, to int) {
 		by.from[to], by.hashes[to] = uint32(i), r.hashes[i]
 		for c, words := range r.words {
 			if by.words[c][to] = words[i]; by.nulls[c] != nil {
@@ -364,6 +424,7 @@ func (r *rows) divided(parts int) (by *rows, begins []int) {
 			}
 		}
 	})
+	return by, r.begins
 }
 
 // eachPart calls do with the begin and the end of each part, on a goroutine of its own.

@@ -134,7 +134,7 @@ func (r *rows) readBlock(from *bufio.Reader) error {
 		r.words = nil
 		r.ready(len(r.types), int(n))
 	}
-	r.n, r.nulls = int(n), make([][]bool, len(r.types))
+	r.n, r.nulls, r.by = int(n), make([][]bool, len(r.types)), division{}
 	for c := range r.types {
 		r.texts[c].Reset()
 	}
@@ -181,8 +181,8 @@ type level struct {
 	left spill
 }
 
-func (q *grouping) newLevel() *level {
-	return &level{grouping: q, groupBy: newGroupBy(q.keys, q.asked)}
+func (q *grouping) newLevel(d division) *level {
+	return &level{grouping: q, groupBy: newGroupBy(q.keys, q.asked, d)}
 }
 
 // add adds rows.

@@ -12,17 +12,17 @@ func (t Type) Sums() bool { return t <= Hex64 }
 
 // Sum is a sum of words of one type for which Sums is true. Sums of integers are exact.
 type Sum struct {
-	high, low uint64 // of integers, in two's complement
-	float     float64
-	infinite  bool // some word is infinite
+	low  uint64 // of integers, in two's complement; or the bits of a float
+	high uint64 // the upper half; or, of floats, whether some word is infinite: 0 or 1
 }
 
 // Add adds a word.
 func (s *Sum) Add(t Type, w uint64) {
 	if t == Float32 || t == Float64 {
 		f := t.number(w)
-		s.float += f
-		s.infinite = s.infinite || math.IsInf(f, 0)
+		if s.low = math.Float64bits(s.float() + f); math.IsInf(f, 0) {
+			s.high = 1
+		}
 		return
 	}
 	magnitude, negative := t.integer(w)
@@ -35,6 +35,8 @@ func (s *Sum) Add(t Type, w uint64) {
 		s.high += carry
 	}
 }
+
+func (s *Sum) float() float64 { return math.Float64frombits(s.low) }
 
 // AddTo adds words of a type to sums: word k to sum at[k].
 func (t Type) AddTo(sums []Sum, at []uint32, words []uint64) {
@@ -57,10 +59,10 @@ func (s *Sum) In(t Type) (Value, error) { return t.First(t.Wider(), s.word) }
 
 func (s *Sum) word(t Type) (uint64, error) {
 	if t == Float32 || t == Float64 {
-		if math.IsInf(s.float, 0) && !s.infinite {
+		if math.IsInf(s.float(), 0) && s.high == 0 {
 			return 0, t.fail("the sum", ErrRange)
 		}
-		return t.FromFloat(s.float)
+		return t.FromFloat(s.float())
 	}
 	high, low, negative := s.high, s.low, int64(s.high) < 0
 	if negative {
@@ -84,16 +86,18 @@ func (s *Sum) word(t Type) (uint64, error) {
 	return w, nil
 }
 
-// Compare is the order of two sums of words of one type.
-func (s *Sum) Compare(other *Sum) int {
-	return cmp.Or(cmp.Compare(int64(s.high), int64(other.high)), cmp.Compare(s.low, other.low),
-		cmp.Compare(s.float, other.float))
+// Compare is the order of two sums of words of a type.
+func (s *Sum) Compare(t Type, other *Sum) int {
+	if t == Float32 || t == Float64 {
+		return cmp.Compare(s.float(), other.float())
+	}
+	return cmp.Or(cmp.Compare(int64(s.high), int64(other.high)), cmp.Compare(s.low, other.low))
 }
 
-// Mean returns the sum divided by a number of words, the nearest float. Sums of integers are divided exactly.
-func (s *Sum) Mean(n uint64) float64 {
-	if s.high == 0 && s.low == 0 {
-		return s.float / float64(n)
+// Mean returns the sum divided by a number of words of a type, the nearest float. Sums of integers are divided exactly.
+func (s *Sum) Mean(t Type, n uint64) float64 {
+	if t == Float32 || t == Float64 {
+		return s.float() / float64(n)
 	}
 	total := new(big.Int).Lsh(big.NewInt(int64(s.high)), 64)
 	total.Add(total, new(big.Int).SetUint64(s.low))
