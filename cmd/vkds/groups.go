@@ -241,6 +241,11 @@ type part struct {
 	*keyTable
 	values []*aggregated
 	in     []uint32 // the groups of the rows that are being added
+
+	known [1 << 9]struct { // some of these rows, by the lowest bits of their hashes
+		hash   uint64
+		row, n uint32 // n: the group, from 1
+	}
 }
 
 // groupBy has the groups of the rows of a table, and what becomes of their values. Each part is one goroutine's.
@@ -314,11 +319,24 @@ func (p *part) there(r, by *rows, first, end int) (last int) {
 // add adds rows from first to end.
 func (p *part) add(r *rows, first, end int) {
 	p.in = p.in[:0]
+	clear(p.known[:])
 	for i := first; i < end; i++ {
 		if (i-first)%rowsAhead == 0 {
 			p.ahead(r.hashes[i:min(i+rowsAhead, end)])
 		}
-		n, _ := p.number(r, i, r.hashes[i])
+		hash := r.hashes[i]
+		k := &p.known[hash%uint64(len(p.known))]
+		if k.n > 0 && k.hash != hash {
+			k = &p.known[hash%uint64(len(p.known))^1]
+		}
+		if k.n > 0 && k.hash == hash && r.equal(p.columns, i, int(k.row)) {
+			p.in = append(p.in, k.n-1)
+			continue
+		}
+		n, _ := p.number(r, i, hash)
+		if k.n == 0 || k.hash == hash {
+			k.hash, k.row, k.n = hash, uint32(i), uint32(n)+1
+		}
 		p.in = append(p.in, uint32(n))
 	}
 	for _, v := range p.values {

@@ -364,23 +364,33 @@ func (r *rows) hash(columns []int, seed uint64) {
 }
 
 // hashTexts is hash for a column of texts, from one row to before another. It gives many rows with equal texts the same
-// word: whoever compares their texts later finds them in a cache of the processor.
+// word, so that their texts need not be compared.
 func (r *rows) hashTexts(column, first, end int) {
-	var known [1 << 12]struct{ hash, word uint64 } // by the lowest bits of the hash
+	var known [1 << 12]struct {
+		hash, word uint64
+		last       uint64 // another word of the text, which was read a moment ago
+		some       bool
+	}
 	words, texts := r.words[column], r.texts[column]
 	for i := first; i < end; i++ {
 		if r.null(column, i) {
 			r.hashes[i] = r.mix(r.hashes[i], column, i)
 			continue
 		}
-		text := texts.At(words[i])
+		word := words[i]
+		text := texts.At(word)
 		hash := xxh3.Hash(text)
-		if last := &known[hash%uint64(len(known))]; last.hash == hash && bytes.Equal(texts.At(last.word), text) {
-			words[i] = last.word
-		} else {
-			last.hash, last.word = hash, words[i]
-		}
 		r.hashes[i] = mixed(r.hashes[i], hash)
+		k := &known[hash%uint64(len(known))]
+		if k.some && k.hash != hash {
+			k = &known[hash%uint64(len(known))^1]
+		}
+		switch {
+		case !k.some:
+			k.hash, k.word, k.last, k.some = hash, word, word, true
+		case k.hash == hash && bytes.Equal(texts.At(k.last), text):
+			words[i], k.last = k.word, word
+		}
 	}
 }
 
@@ -425,6 +435,16 @@ func (r *rows) divided(columns []int, d division) (by *rows, begins []int) {
 		}
 	})
 	return by, r.begins
+}
+
+// equal reports whether two rows have the same words in some columns.
+func (r *rows) equal(columns []int, i, k int) bool {
+	for _, c := range columns {
+		if r.words[c][i] != r.words[c][k] || r.null(c, i) != r.null(c, k) {
+			return false
+		}
+	}
+	return true
 }
 
 // eachPart calls do with the begin and the end of each part, on a goroutine of its own.
