@@ -84,8 +84,8 @@ then says what. "vkds help output" lists the other statuses.`,
 	flags.StringVar(&g.device, "device", "", "device to use: its number in \"vkds info\", a part of\n"+
 		"its name, or discrete, integrated, virtual, cpu or\n"+
 		"gpu; none keeps dictionaries in the host's memory\n"+
-		"(default: $VKDS_DEVICE, else the best device; if\n"+
-		"that is no GPU, none for dictionaries)")
+		"(default: $VKDS_DEVICE, else the best device; for\n"+
+		"dictionaries none if that is no GPU, or the file small)")
 	flags.BoolVar(&g.validation, "validation", false, "check every Vulkan call with the validation layer")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "print no notes and no progress")
 	flags.BoolVarP(&g.verbose, "verbose", "v", false, "print notes even if standard error is not a terminal")

@@ -77,11 +77,12 @@ func (s *source) use(ctx context.Context, g *global, path string, use func(*vk.D
 	if _, _, err := s.into.choose("", nil); err != nil { // now rather than after the work
 		return err
 	}
-	open := g.openGPU
-	if s.looks {
-		open = g.open
+	var device *opening
+	if s.looks && !g.onHost() {
+		device = start(g.open)
+	} else {
+		device = g.startOrHost(path)
 	}
-	device := g.startOrHost(open)
 	defer func() { err = errors.Join(err, device.Close()) }()
 	dict, err := s.load(ctx, g, device, path)
 	if err != nil {

@@ -68,7 +68,7 @@ help types" what they may be.`,
 			if !flags.Changed("top") {
 				top = math.MaxInt
 			}
-			t.opening = t.startOrHost(t.openGPU)
+			t.opening = t.startOrHost(arguments[0])
 			closed := make(chan error, 1)
 			err := t.count(arguments[0], o)
 			go func() { closed <- errors.Join(t.Close(), t.opening.Close()) }() // it takes as long as the answer
