@@ -37,27 +37,18 @@ type compression struct {
 	suffixes []string
 	magic    []byte
 	other    bool // files may also begin otherwise (zstd's skippable frames)
-	open     func(io.Reader) (io.Reader, func(), error)
+	open     func(io.Reader) (io.Reader, error)
 }
 
 // gzip and zstd come from klauspost/compress, which is about twice as fast as the standard library. That has no zstd.
 var compressions = []compression{
-	{"gzip", []string{".gz", ".gzip"}, []byte{0x1f, 0x8b}, false, func(r io.Reader) (io.Reader, func(), error) {
-		z, err := gzip.NewReader(r)
-		return z, func() {}, err
-	}},
-	{"bzip2", []string{".bz2"}, []byte("BZh"), false, func(r io.Reader) (io.Reader, func(), error) {
-		return bzip2.NewReader(r), func() {}, nil
-	}},
+	{"gzip", []string{".gz", ".gzip"}, []byte{0x1f, 0x8b}, false,
+		func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"bzip2", []string{".bz2"}, []byte("BZh"), false,
+		func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
 	{"xz", []string{".xz"}, []byte("\xfd7zXZ\x00"), false, newXZReader},
 	{"zstd", []string{".zst", ".zstd"}, []byte{0x28, 0xb5, 0x2f, 0xfd}, true,
-		func(r io.Reader) (io.Reader, func(), error) {
-			z, err := zstd.NewReader(r)
-			if err != nil {
-				return nil, func() {}, err
-			}
-			return z, z.Close, nil
-		}},
+		func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) }},
 }
 
 func byName(path string) *compression {
@@ -114,7 +105,37 @@ func (f *File) decompress(path string) (io.Reader, error) {
 		}
 		return nil, &formatError{format: c.name}
 	}
-	r, free, err := c.open(buffered)
-	f.close = free
-	return r, err
+	return f.beside(c, buffered)
+}
+
+// beside returns a reader of what a compressed file has. A regular file is decompressed beside that reader, by as many
+// cores as its format lets.
+func (f *File) beside(c *compression, buffered *bufio.Reader) (io.Reader, error) {
+	random := io.NewSectionReader(randomCounter{f}, 0, f.size)
+	var fill func(*stage)
+	switch {
+	case f.size < 0:
+	case c.name == "gzip":
+		fill = func(s *stage) { gunzip(s, buffered) }
+	case c.name == "xz":
+		if blocks := xzBlocks(random); blocks != nil {
+			fill = func(s *stage) { unxz(s, random, blocks) }
+		}
+	}
+	if fill == nil {
+		r, err := c.open(buffered)
+		if err != nil {
+			return nil, err
+		}
+		if z, ok := r.(*zstd.Decoder); ok { // it has goroutines of its own
+			f.close = z.Close
+			return r, nil
+		}
+		if fill = func(s *stage) { s.all(r) }; f.size < 0 {
+			return r, nil
+		}
+	}
+	s := newStage(fill)
+	f.close = s.close
+	return s, nil
 }

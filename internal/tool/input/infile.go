@@ -245,6 +245,7 @@ func (b blamed) ReadAt(p []byte, at int64) (int, error) {
 // Close closes the file. Standard input stays open.
 func (f *File) Close() error {
 	f.close()
+	f.close = func() {}
 	if f.raw == os.Stdin {
 		return nil
 	}

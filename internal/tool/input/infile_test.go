@@ -44,8 +44,11 @@ func compressed(t testing.TB) map[string][]byte {
 	require.NoError(t, err)
 	files := map[string][]byte{"keys": numbers(), "keys.bz2": bz}
 	for name, writer := range map[string]func(io.Writer) (io.WriteCloser, error){
-		"keys.gz":  func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
-		"keys.xz":  func(w io.Writer) (io.WriteCloser, error) { return xz.NewWriter(w) },
+		"keys.gz": func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
+		"keys.xz": func(w io.Writer) (io.WriteCloser, error) { return xz.NewWriter(w) },
+		"blocks.xz": func(w io.Writer) (io.WriteCloser, error) {
+			return xz.WriterConfig{BlockSize: 100}.NewWriter(w)
+		},
 		"keys.zst": func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) },
 	} {
 		var out bytes.Buffer
@@ -139,7 +142,8 @@ func TestWrongKind(t *testing.T) {
 	_, err := readAll(write(t, "keys.gz", numbers()))
 	assert.ErrorContains(t, err, "keys.gz: is no gzip file")
 	for name, data := range compressed(t) {
-		kind := map[string]string{"keys.gz": "gzip", "keys.bz2": "bzip2", "keys.xz": "xz", "keys.zst": "zstd"}[name]
+		kind := map[string]string{"keys.gz": "gzip", "keys.bz2": "bzip2", "keys.xz": "xz", "blocks.xz": "xz",
+			"keys.zst": "zstd"}[name]
 		assert.Equal(t, kind, input.Compression(data))
 	}
 	assert.Equal(t, "a.csv", input.TrimCompression("a.csv.GZ"))

@@ -15,10 +15,10 @@ type xzReader struct {
 	source *paddedReader
 }
 
-func newXZReader(r io.Reader) (io.Reader, func(), error) {
+func newXZReader(r io.Reader) (io.Reader, error) {
 	source := &paddedReader{r: r, padding: 1024}
 	z, err := xz.NewReader(source)
-	return &xzReader{z, source}, func() {}, source.explain(err)
+	return &xzReader{z, source}, source.explain(err)
 }
 
 func (x *xzReader) Read(p []byte) (int, error) {
