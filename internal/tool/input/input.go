@@ -270,6 +270,7 @@ func (r *Reader) Read(columns ...[]uint64) (n int, err error) {
 	}
 	for _, c := range r.columns {
 		c.texts.Reset()
+		clear(c.copied)
 		c.nulls = c.nulls[:0]
 	}
 	for n < len(columns[0]) && r.err == nil && !full(r.columns) {

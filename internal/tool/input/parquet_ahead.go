@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
 const (
@@ -102,7 +101,7 @@ func (p *parquetRows) load(columns []*column) ([]cells, error) {
 		return nil, p.now.err
 	}
 	for i, c := range columns {
-		c.batch = p.now.values[i].texts
+		c.use(p.now.values[i].texts, p.now.values[i].dictionary)
 		if p.now.cells[i].typ != c.Type { // it has become wider since
 			p.fields[i].convert(&p.now.values[i], c, &p.now.cells[i])
 			p.columns = copies(columns)
@@ -192,11 +191,11 @@ func (p *parquetRows) done(g *rowGroup, b *batch, ended bool) {
 // open returns the leaves of a row group.
 func (p *parquetRows) open(group *file.RowGroupReader) (leaves []leaf, err error) {
 	for _, f := range p.fields {
-		chunk, err := group.Column(f.index)
+		l, err := f.open(group)
 		if err != nil {
 			return nil, err
 		}
-		leaves = append(leaves, open(chunk, f.logical))
+		leaves = append(leaves, l)
 	}
 	return leaves, nil
 }
@@ -205,9 +204,9 @@ func (p *parquetRows) open(group *file.RowGroupReader) (leaves []leaf, err error
 // has one.
 func (p *parquetRows) fill(b *batch, rows int, leaves []leaf, columns []column) error {
 	if b.values == nil {
-		b.values, b.cells = make([]values, len(columns)), make([]cells, len(columns))
-		for i := range b.values {
-			b.values[i].texts = &keytype.Arena{}
+		b.cells = make([]cells, len(columns))
+		for range columns {
+			b.values = append(b.values, newValues())
 		}
 	}
 	errs := make([]error, len(columns))
