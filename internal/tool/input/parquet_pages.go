@@ -13,48 +13,6 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// values are rows of one column as the file has them, so that they can be converted again for another type. Those that
-// are not null are numbers or texts.
-type values struct {
-	rows       int
-	nulls      []bool // of the rows; nil: none is null
-	numbers    []int64
-	words      []uint64       // of texts: their numbers
-	long       bool           // a text is longer than keytype.Longest
-	texts      *keytype.Arena // own, or others after those of a dictionary
-	own        *keytype.Arena
-	dictionary *keytype.Arena // the first texts; nil: none of them are a dictionary's
-}
-
-func newValues() values {
-	own := &keytype.Arena{}
-	return values{texts: own, own: own}
-}
-
-func (v *values) reset() {
-	v.rows, v.nulls, v.numbers, v.words, v.long = 0, nil, v.numbers[:0], v.words[:0], false
-	v.own.Reset()
-	v.texts, v.dictionary = v.own, nil
-}
-
-// bytes returns how much memory values and their words take, about.
-func (v *values) bytes() int {
-	const word = 8
-	return v.rows*word + len(v.numbers)*word + len(v.words)*word + v.texts.Len()*word + v.texts.Bytes()
-}
-
-// add adds a text.
-func (v *values) add(text []byte) {
-	if len(text) > keytype.Longest {
-		v.long = true
-		text = text[:keytype.Longest+1] // an error of its row
-	}
-	v.words = append(v.words, v.texts.Add(text))
-}
-
-// text returns the text of a value.
-func (v *values) text(at int) []byte { return v.texts.At(v.words[at]) }
-
 // leaf reads rows of one column of one row group.
 type leaf interface {
 	read(rows int, into *values) error
