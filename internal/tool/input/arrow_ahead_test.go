@@ -153,8 +153,8 @@ func TestArrowDictionaries(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o600))
 	for _, block := range []int{0, 7} {
 		for _, size := range []int{1, 9, 200} {
-			r, err := Open(context.Background(), path, Options{Columns: []Column{{Name: "text", Any: true}}, Null: &none,
-				block: block})
+			o := Options{Columns: []Column{{Name: "text", Any: true}}, Null: &none, block: block}
+			r, err := Open(context.Background(), path, o)
 			require.NoError(t, err)
 			var got []string
 			for words := make([]uint64, size); ; {

@@ -154,6 +154,9 @@ func (p *batches) release(columns []*column) {
 		p.columns = copies(columns)
 	}
 	if p.now != nil {
+		for i := range p.now.values {
+			p.now.values[i].reset() // now, because an array has the memory of a record batch
+		}
 		p.free, p.now = append(p.free, p.now), nil
 		p.used++
 		p.changed.Broadcast()
@@ -240,7 +243,6 @@ func (p *batches) fill(b *batch, columns []column, read func(i int, v *values) e
 		wait.Go(func() {
 			errs[i] = caught(func() error {
 				v := &b.values[i]
-				v.reset()
 				if err := read(i, v); err != nil {
 					return err
 				}
