@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 )
 
@@ -53,7 +54,8 @@ func (p *arrowRows) start() {
 		p.batches.start(1, func(of *part) {
 			if b.err == nil {
 				b.err = p.fill(b, columns, func(i int, v *values) error {
-					v.array, v.rows = rows.Column(p.places[i]), int(rows.NumRows())
+					// An array of its own, because a column may be chosen twice, and arrays change when they are read.
+					v.array, v.rows = array.MakeFromData(rows.Column(p.places[i]).Data()), int(rows.NumRows())
 					return nil
 				})
 			}
