@@ -93,14 +93,13 @@ func byFooter(file *io.SectionReader) (stream io.Reader, err error) {
 
 // openArrow opens an Arrow IPC file or stream, from a file or a pipe.
 func openArrow(f *File, o *Options, invalid *invalid) (source, error) {
-	c := newColumnar(f, o, invalid)
-	var r *ipc.Reader
+	c, p := newColumnar(f, o, invalid), newArrowRows(f, o)
 	err := damaged(f.Name(), Arrow, func() error {
 		part, err := arrowPart(f)
 		if err == nil {
-			messages := &arrowMessages{r: part}
-			r, err = ipc.NewReaderFromMessageReader(messages,
-				ipc.WithAllocator(boundedMemory{memory.DefaultAllocator, messages}))
+			p.messages.r = part
+			p.reader, err = ipc.NewReaderFromMessageReader(&p.messages,
+				ipc.WithAllocator(boundedMemory{memory.DefaultAllocator, &p.messages}))
 		}
 		if err == io.EOF {
 			return io.ErrUnexpectedEOF
@@ -110,27 +109,14 @@ func openArrow(f *File, o *Options, invalid *invalid) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.close = r.Release
-	places, err := c.arrowPlaces(r.Schema(), o)
-	if err != nil {
+	c.close = p.close
+	if p.places, err = c.arrowPlaces(p.reader.Schema(), o); err != nil {
 		c.close()
 		return nil, err
 	}
-	c.load = func() error {
-		for i, column := range o.columns {
-			c.columns[i].reset(column.Type)
-			column.batch.Reset()
-		}
-		for len(c.columns[0].words) == 0 { // because a batch may be empty
-			batch, err := r.Read()
-			if err != nil {
-				return err
-			}
-			for i, column := range o.columns {
-				c.columns[i].addArray(batch.Column(places[i]), column)
-			}
-		}
-		return nil
+	c.load = func() (err error) {
+		c.columns, err = p.load(o.columns)
+		return err
 	}
 	return c, nil
 }
@@ -248,8 +234,6 @@ func (c *cells) addArray(a arrow.Array, column *column) {
 	case *array.Date64:
 		const day = 24 * 60 * 60 * 1000 // milliseconds
 		addRows(c, a, column, func(n arrow.Date64) (keytype.Value, error) { return column.day(int64(n) / day) })
-	case *array.Dictionary:
-		c.addDictionary(a, column)
 	default:
 		panic(fmt.Sprintf("an array of %s in a column of another type", a.DataType())) // the file's fault: see damaged
 	}
@@ -282,10 +266,29 @@ func addUnsigned[T uint8 | uint16 | uint32 | uint64, A rows[T]](c *cells, a A, c
 	addRows(c, a, column, func(n T) (keytype.Value, error) { return column.unsigned(uint64(n)) })
 }
 
-// addDictionary converts each value of a dictionary-encoded array once.
-func (c *cells) addDictionary(a *array.Dictionary, column *column) {
-	values := cells{typ: c.typ}
-	values.addArray(a.Dictionary(), column)
+// convertArray converts the array to those of a column whose type its kind can have.
+func (v *values) convertArray(c *column, into *cells) {
+	into.reset(c.Type)
+	a, is := v.array.(*array.Dictionary)
+	if !is {
+		into.addArray(v.array, c)
+		return
+	}
+	distinct := cells{typ: c.Type}
+	if c.Type != keytype.Text {
+		distinct.addArray(a.Dictionary(), c)
+	} else {
+		v.dictionary = &keytype.Arena{}
+		c.batch = v.dictionary
+		distinct.addArray(a.Dictionary(), c)
+		v.texts, _ = keytype.Joined([]*keytype.Arena{v.dictionary})
+		c.batch = v.texts
+	}
+	into.addDictionary(a, distinct, c)
+}
+
+// addDictionary appends the rows of a dictionary-encoded array whose values were converted.
+func (c *cells) addDictionary(a *array.Dictionary, values cells, column *column) {
 	bad := map[int]error{}
 	for _, b := range values.bad {
 		bad[b.row] = b.err

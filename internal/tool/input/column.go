@@ -17,12 +17,17 @@ type column struct {
 	there keytype.Extent // of the rows so far
 	seen  int            // number of rows of this Read in there
 	texts *keytype.Arena // for text: the texts of this Read
-	batch *keytype.Arena // for columnar formats: the texts of the batch, which are copied to texts
 	value *string        // the value of rows without one; nil: they are errors or skipped
 	whole []string       // the column has whole records, of columns with these names
 
 	keepNull bool  // rows without a value are nulls
 	nulls    []int // the rows of this Read that are null
+
+	// For columnar formats:
+
+	batch      *keytype.Arena // the texts of the batch, which are copied to texts
+	dictionary *keytype.Arena // the first ones in batch, which rows share; nil: each row has its own text
+	copied     []uint32       // of those in dictionary: 1 + the number in texts; 0: not copied yet
 }
 
 // text returns the value of a text: its number in the arena.

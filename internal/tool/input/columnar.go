@@ -231,7 +231,7 @@ func (c *columnar) copy(columns [][]uint64, n, end int) (int, error) {
 	for ; c.at < end && !full(c.chosen); c.at++ {
 		for i, column := range c.chosen {
 			if row[i] = c.columns[i].value(c.at); column.Type == keytype.Text {
-				row[i].Word = column.texts.Add(column.batch.At(row[i].Word))
+				row[i].Word = column.copyText(row[i].Word)
 			}
 		}
 		bad, err := put(c.chosen, columns, n, row)
@@ -239,7 +239,6 @@ func (c *columnar) copy(columns [][]uint64, n, end int) (int, error) {
 			n++
 			continue
 		}
-		truncate(c.chosen, n)
 		if err := c.pass(c.at, bad, err); err != nil {
 			return n, err
 		}
@@ -250,23 +249,53 @@ func (c *columnar) copy(columns [][]uint64, n, end int) (int, error) {
 // copySame is copy for rows none of which is skipped.
 func (c *columnar) copySame(columns [][]uint64, n, end int) int {
 	rows := end - c.at
-	for i, column := range c.chosen {
-		if column.Type == keytype.Text {
-			some := keytype.Some{Arena: column.batch, Numbers: c.columns[i].words[c.at : c.at+rows]}
-			rows = column.texts.AddSome(some)
-		}
-	}
-	truncate(c.chosen, n+rows) // another column's arena was full before
-	for i, column := range c.chosen {
-		to := columns[i][n : n+rows]
-		if copy(to, c.columns[i].words[c.at:]); column.Type == keytype.Text {
-			for k := range to {
-				to[k] = uint64(n + k) // each row has a text
-			}
+	for i, column := range c.chosen { // other columns' texts may be enough for fewer rows, which does no harm
+		from := c.columns[i].words[c.at : c.at+rows]
+		if to := columns[i][n:]; column.Type == keytype.Text {
+			rows = column.copyTexts(to, from)
+		} else {
+			copy(to, from)
 		}
 	}
 	c.at += rows
 	return n + rows
+}
+
+// use begins a batch with these texts.
+func (c *column) use(batch, dictionary *keytype.Arena) {
+	if c.batch = batch; dictionary == c.dictionary {
+		return
+	}
+	if c.dictionary, c.copied = dictionary, nil; dictionary != nil {
+		c.copied = make([]uint32, dictionary.Len())
+	}
+}
+
+// copyText copies a text of the batch to texts, unless it was already, and returns the number there.
+func (c *column) copyText(number uint64) uint64 {
+	if number >= uint64(len(c.copied)) {
+		return c.texts.Add(c.batch.At(number))
+	}
+	if c.copied[number] == 0 {
+		c.copied[number] = uint32(c.texts.Add(c.batch.At(number))) + 1
+	}
+	return uint64(c.copied[number] - 1)
+}
+
+// copyTexts is copyText for many texts, until there are enough, and returns how many it copied.
+func (c *column) copyTexts(to, numbers []uint64) (n int) {
+	if len(c.copied) == 0 {
+		first := uint64(c.texts.Len())
+		n = c.texts.AddSome(keytype.Some{Arena: c.batch, Numbers: numbers})
+		for k := range n {
+			to[k] = first + uint64(k)
+		}
+		return n
+	}
+	for ; n < len(numbers) && !c.texts.Full(); n++ {
+		to[n] = c.copyText(numbers[n])
+	}
+	return n
 }
 
 // pass skips an invalid row of the batch, or returns its error.

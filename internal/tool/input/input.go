@@ -92,7 +92,8 @@ type Options struct {
 
 	columns []*column // the state of Columns while they are read
 	eager   bool      // reading ahead does not wait for a writer
-	block   int       // bytes of a block; 0: blocks.Bytes
+	block   int       // bytes of a block; 0: blocks.Bytes; for columnar formats, rows of a batch; 0: batchRows
+	parts   int       // of a columnar file that are decoded at a time; 0: by the number of cores
 	slow    bool      // rows are only parsed as records, which tests compare with
 
 	// Prompt makes Read return the rows of a pipe of Text that have arrived, if no more arrive at once.
@@ -159,7 +160,8 @@ func (i *invalid) pass(err error) bool {
 // Read returns io.EOF.
 //
 // A truncated or damaged file is an error. Open does not trust lengths in the file: memory grows with the data, up to a
-// page (256 MiB) for each column and row group of Parquet that is decoded, or a buffer of Arrow (1 GiB).
+// page (256 MiB) for each column and row group of Parquet that is decoded, or a buffer (1 GiB) for each record batch of
+// Arrow.
 func Open(ctx context.Context, path string, o Options) (*Reader, error) {
 	file, err := OpenFile(ctx, path)
 	if err != nil {
@@ -270,6 +272,7 @@ func (r *Reader) Read(columns ...[]uint64) (n int, err error) {
 	}
 	for _, c := range r.columns {
 		c.texts.Reset()
+		clear(c.copied)
 		c.nulls = c.nulls[:0]
 	}
 	for n < len(columns[0]) && r.err == nil && !full(r.columns) {

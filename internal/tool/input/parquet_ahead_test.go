@@ -183,8 +183,9 @@ func (d drawnTable) arrow(rows int) []byte {
 	return out.Bytes()
 }
 
-// Row groups that several goroutines decode are read as an Arrow file with the same rows, which one goroutine reads:
-// in their order, with the same types, nulls and errors, and the same rows skipped.
+// Row groups and record batches that several goroutines decode are read as an Arrow file with the same rows of which
+// one batch after the other is decoded: in their order, with the same types, nulls and errors, and the same rows
+// skipped.
 func TestRowGroupsAreAsArrow(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	folder := t.TempDir()
@@ -237,13 +238,26 @@ func compareGroups(t *rapid.T, folder string) {
 		require.NoError(t, r.Close())
 		return strings.Split(strings.ReplaceAll(strings.Join(all, "\n"), path, "f"), "\n")
 	}
-	require.Equal(t, read("a.arrows", Arrow, table.arrow(o.block)), read("a.parquet", Parquet,
-		table.parquet(options...)))
+	stream := table.arrow(o.block)
+	o.parts = 1
+	want := read("a.arrows", Arrow, stream)
+	o.parts = 0
+	require.Equal(t, want, read("a.arrows", Arrow, stream))
+	require.Equal(t, want, read("a.parquet", Parquet, table.parquet(options...)))
+	if rapid.Bool().Draw(t, "larger record batches") && !o.All {
+		require.Equal(t, want, read("a.arrows", Arrow, table.arrow(100)), "record batches of several parts")
+	}
 }
 
 // groupsOf returns a file of row groups of one column with the numbers from one on.
 func groupsOf(groups, rows, from int) []byte {
-	table := drawnTable{kinds: columnKinds[:1]}
+	return numbersOf(groups, rows, from).parquet(parquet.WithCompression(compress.Codecs.Uncompressed),
+		parquet.WithDictionaryDefault(false))
+}
+
+// numbersOf returns the table in a file of groupsOf.
+func numbersOf(groups, rows, from int) (table drawnTable) {
+	table.kinds = columnKinds[:1]
 	for g := range groups {
 		group := make([]any, rows)
 		for i := range group {
@@ -251,7 +265,7 @@ func groupsOf(groups, rows, from int) []byte {
 		}
 		table.groups = append(table.groups, [][]any{group})
 	}
-	return table.parquet(parquet.WithCompression(compress.Codecs.Uncompressed), parquet.WithDictionaryDefault(false))
+	return table
 }
 
 // openAhead opens a file of groupsOf, as openParquet does.
@@ -266,23 +280,33 @@ func openAhead(t *testing.T, data []byte, field parquetField) (p *parquetRows, c
 
 var numbers = parquetField{kind: integer, physical: parquet.Types.Int64}
 
-// Row groups of several whole batches are read in order, also where the column gets a wider type midway.
+// Row groups and record batches of several whole batches are read in order, also where the column gets a wider type
+// midway.
 func TestLargeRowGroups(t *testing.T) {
 	const groups, rows, from = 3, 3*batchRows/2 + 1, math.MaxUint32 - 2*batchRows
-	path := filepath.Join(t.TempDir(), "a.parquet")
-	require.NoError(t, os.WriteFile(path, groupsOf(groups, rows, from), 0o600))
+	table := numbersOf(groups, rows, from)
+	for name, data := range map[string][]byte{"a.parquet": table.parquet(), "large.arrows": table.arrow(rows),
+		"small.arrows": table.arrow(1000)} {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		readNumbers(t, path, from, from+groups*rows)
+	}
+}
+
+// readNumbers reads numbers from one to before another, the last of which need 64 bits.
+func readNumbers(t *testing.T, path string, from, to uint64) {
 	r, err := Open(context.Background(), path, Options{Columns: []Column{{Name: "1", Wider: keytype.Uint32.Wider()}}})
 	require.NoError(t, err)
 	defer r.Close()
 	words := make([]uint64, 10_000)
-	for want := uint64(from); ; {
+	for want := from; ; {
 		n, err := r.Read(words)
 		for _, w := range words[:n] {
 			require.Equal(t, want, w)
 			want++
 		}
 		if err == io.EOF {
-			require.EqualValues(t, from+groups*rows, want)
+			require.Equal(t, to, want)
 			require.Equal(t, []keytype.Type{keytype.Uint64}, r.Types())
 			return
 		}
@@ -319,7 +343,7 @@ func TestDecodedAhead(t *testing.T) {
 				}
 				synctest.Wait()
 				ahead := 0
-				for _, g := range p.groups {
+				for _, g := range p.parts {
 					ahead += len(g.batches)
 				}
 				require.LessOrEqual(t, ahead, c.ahead, name)

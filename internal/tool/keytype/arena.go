@@ -181,7 +181,7 @@ func (a *Arena) Bytes() int { return a.bytes }
 func (a *Arena) Full() bool { return a.bytes >= fullBytes }
 
 // Joined returns an arena with the texts of others, and for each of them the number of its first text. They share
-// memory: the others must not change any more, and it must not be Reset or Truncated.
+// memory: the others must not change any more, and it must not be Reset or Truncated. Texts may be added to it.
 func Joined(others []*Arena) (a *Arena, firsts []uint64) {
 	a = &Arena{}
 	n := 0
@@ -202,7 +202,7 @@ func Joined(others []*Arena) (a *Arena, firsts []uint64) {
 		a.blocks = append(a.blocks, other.blocks...)
 	}
 	wait.Wait()
-	a.at = max(0, len(a.blocks)-1)
+	a.at = len(a.blocks) // because others may share the blocks too
 	return a, firsts
 }
 

@@ -37,6 +37,13 @@ func TestJoined(t *testing.T) {
 		bytes += len(text)
 	}
 	assert.Equal(t, bytes, all.Bytes())
+	// What is added to one is not added to another that shares the same texts.
+	one, _ := Joined(arenas[:2])
+	two, _ := Joined(arenas[:2])
+	one.AddString("one")
+	two.AddString("two")
+	assert.Equal(t, "one", string(one.At(3000)))
+	assert.Equal(t, "two", string(two.At(3000)))
 	none, _ := Joined(nil)
 	assert.Zero(t, none.AddString("first"))
 }

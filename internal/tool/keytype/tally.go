@@ -42,14 +42,16 @@ func (t *Tally) begin(ctx context.Context, capacity int) (err error) {
 
 // Add counts texts.
 func (t *Tally) Add(ctx context.Context, all Some) error {
-	for len(t.ones) < all.Len() {
-		t.ones = append(t.ones, 1)
-	}
+	all, times := t.once(all)
 	hashes, status := t.first.of(all), make([]structures.Status, all.Len())
-	if err := t.counts.UpdateInto(ctx, structures.InsertAdd, hashes, t.ones[:all.Len()], status); err != nil {
+	if err := t.counts.UpdateInto(ctx, structures.InsertAdd, hashes, times, status); err != nil {
 		return err
 	}
-	if err := t.sums.UpdateInto(ctx, structures.InsertAdd, hashes, t.second.of(all), nil); err != nil {
+	seconds := t.second.of(all)
+	for i := range seconds {
+		seconds[i] *= times[i]
+	}
+	if err := t.sums.UpdateInto(ctx, structures.InsertAdd, hashes, seconds, nil); err != nil {
 		return err
 	}
 	for i, s := range status {
@@ -59,6 +61,27 @@ func (t *Tally) Add(ctx context.Context, all Some) error {
 		}
 	}
 	return nil
+}
+
+// once returns each number once, in the order in which they first came, and how many times it came, if most come more
+// than once. Otherwise it returns all. Rows of columnar files share texts.
+func (t *Tally) once(all Some) (some Some, times []uint64) {
+	if 2*all.Arena.Len() > all.Len() {
+		for len(t.ones) < all.Len() {
+			t.ones = append(t.ones, 1)
+		}
+		return all, t.ones[:all.Len()]
+	}
+	some.Arena = all.Arena
+	place := make([]uint32, all.Arena.Len()) // 1 + that in some; 0: it has not come yet
+	for _, n := range all.Numbers {
+		if place[n] == 0 {
+			some.Numbers, times = append(some.Numbers, n), append(times, 0)
+			place[n] = uint32(len(times))
+		}
+		times[place[n]-1]++
+	}
+	return some, times
 }
 
 // Texts returns the distinct texts in the order of their first occurrence.

@@ -84,6 +84,19 @@ func some(all ...string) Some {
 	return s
 }
 
+// shared are texts in an arena that has each of them once, and others.
+func shared(all ...string) Some {
+	s, there := Some{Arena: &Arena{}}, map[string]uint64{}
+	s.AddString("unused")
+	for _, text := range all {
+		if _, is := there[text]; !is {
+			there[text] = s.AddString(text)
+		}
+		s.Numbers = append(s.Numbers, there[text])
+	}
+	return s
+}
+
 func TestArena(t *testing.T) {
 	var a Arena
 	for range 2 {
@@ -222,6 +235,7 @@ func TestTally(t *testing.T) {
 		count, err := NewTally(ctx, newHostMap, weak(bits...), 0)
 		require.NoError(t, err)
 		defer count.Close()
+		arena := rapid.SampledFrom([]func(...string) Some{some, shared}).Draw(t, "arena")
 		want, order := map[string]uint64{}, []string{}
 		for _, text := range slices.Concat(parts...) {
 			if want[text]++; want[text] == 1 {
@@ -230,7 +244,7 @@ func TestTally(t *testing.T) {
 		}
 		for attempt := 0; ; attempt++ {
 			for _, part := range parts {
-				require.NoError(t, count.Add(ctx, some(part...)))
+				require.NoError(t, count.Add(ctx, arena(part...)))
 			}
 			counts, err := count.Counts(ctx)
 			if err == ErrCollision {
