@@ -347,13 +347,27 @@ func mixed(hash, word uint64) uint64 {
 
 // hash hashes what the rows have in some columns.
 func (r *rows) hash(columns []int, seed uint64) {
+	few := make([][]uint64, len(r.words)) // of columns with few texts: their hashes
+	for _, column := range columns {
+		if texts := r.texts[column]; r.types[column] == keytype.Text && texts.Len() < r.n/8 {
+			for word := range texts.Len() {
+				few[column] = append(few[column], xxh3.Hash(texts.At(uint64(word))))
+			}
+		}
+	}
 	threads.Each(r.n, 8*r.n, func(first, end int) {
 		for i := first; i < end; i++ {
 			r.hashes[i] = seed
 		}
 		for _, column := range columns {
-			if r.types[column] == keytype.Text {
+			if r.types[column] == keytype.Text && few[column] == nil {
 				r.hashTexts(column, first, end)
+				continue
+			}
+			if hashes := few[column]; hashes != nil && r.nulls[column] == nil {
+				for i, word := range r.words[column][first:end] {
+					r.hashes[first+i] = mixed(r.hashes[first+i], hashes[word])
+				}
 				continue
 			}
 			for i := first; i < end; i++ {

@@ -46,24 +46,20 @@ func (d *dictionaryPage) Page() file.Page {
 // place. Texts after damage, or when the arena is full, are not added.
 func (d *dictionaryPage) keep(page []byte) {
 	const before = 4
-	var ends []uint32
-	for at := 0; at+before <= len(page); {
+	d.page, d.texts, d.numbers = page, &keytype.Arena{}, make([]uint32, len(page)/before+1)
+	for at := 0; at+before <= len(page) && !d.texts.Full(); {
 		length := int(binary.LittleEndian.Uint32(page[at:]))
 		if at += before; length > len(page)-at {
-			break
+			return
 		}
-		if length <= keytype.Longest { // others are errors of their rows
-			ends = append(ends, uint32(at), uint32(at+length))
+		switch text := page[at : at+length]; {
+		case length > keytype.Longest: // an error of its rows
+		case length > 0:
+			d.numbers[at/before] = uint32(d.texts.Add(text)) + 1
+		default:
+			d.empty = uint32(d.texts.Add(text)) + 1
 		}
 		at += length
-	}
-	d.page, d.texts, d.numbers = page, &keytype.Arena{}, make([]uint32, len(page)/before+1)
-	for i := range d.texts.AddAll(page, ends) {
-		if begin, end := ends[2*i], ends[2*i+1]; begin < end {
-			d.numbers[begin/before] = uint32(i) + 1
-		} else {
-			d.empty = uint32(i) + 1
-		}
 	}
 }
 

@@ -82,7 +82,7 @@ lines:
 	require.Equal(t, want.to, got.to, "%q", text)
 	for c := range types {
 		x, least, greatest := got.columns[c], int64(math.MaxInt64), int64(math.MinInt64)
-		require.Equal(t, textsOf(&want.columns[c]), textsOf(&x), "%q", text)
+		require.Equal(t, listed(&want.columns[c]), listed(&x), "%q", text)
 		require.Equal(t, append([]int64{}, want.columns[c].integers...), append([]int64{}, x.integers...), "%q", text)
 		for _, n := range x.integers {
 			least, greatest = min(least, n), max(greatest, n)
@@ -92,7 +92,7 @@ lines:
 	}
 }
 
-func textsOf(x *parsedColumn) (all []string) {
+func listed(x *parsedColumn) (all []string) {
 	var arena keytype.Arena
 	arena.AddList(&x.texts, 0, x.texts.Len())
 	for i := range arena.Len() {

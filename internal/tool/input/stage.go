@@ -8,15 +8,15 @@ import (
 // stage decompresses a file on goroutines of its own, beside whoever reads the result: part after part, or several
 // parts at the same time where it is known where they begin.
 type stage struct {
-	parts   chan *part // in order; the last one has an error
+	parts   chan *piece // in order; the last one has an error
 	now     []byte
 	err     error
 	stop    chan struct{}
 	stopped chan struct{}
 }
 
-// part is a piece of what is decompressed.
-type part struct {
+// piece is a part of what is decompressed.
+type piece struct {
 	data []byte
 	err  error         // after the data
 	done chan struct{} // closed when both are set
@@ -24,7 +24,7 @@ type part struct {
 
 // newStage returns a stage that has the parts that fill adds. As many as there are cores wait to be read. Close it.
 func newStage(fill func(*stage)) *stage {
-	s := &stage{parts: make(chan *part, runtime.GOMAXPROCS(0)), stop: make(chan struct{}), stopped: make(chan struct{})}
+	s := &stage{parts: make(chan *piece, runtime.GOMAXPROCS(0)), stop: make(chan struct{}), stopped: make(chan struct{})}
 	go func() {
 		defer close(s.stopped)
 		fill(s)
@@ -34,7 +34,7 @@ func newStage(fill func(*stage)) *stage {
 
 // add adds a part that decode decompresses, on another goroutine. It returns false if nobody needs more parts.
 func (s *stage) add(decode func() ([]byte, error)) bool {
-	p := &part{done: make(chan struct{})}
+	p := &piece{done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
 		p.data, p.err = decode()
@@ -42,7 +42,7 @@ func (s *stage) add(decode func() ([]byte, error)) bool {
 	return s.put(p)
 }
 
-func (s *stage) put(p *part) bool {
+func (s *stage) put(p *piece) bool {
 	select {
 	case s.parts <- p:
 		return true
@@ -53,7 +53,7 @@ func (s *stage) put(p *part) bool {
 
 // end adds an error as the last part.
 func (s *stage) end(err error) {
-	p := &part{err: err, done: make(chan struct{})}
+	p := &piece{err: err, done: make(chan struct{})}
 	close(p.done)
 	s.put(p)
 }
@@ -64,7 +64,7 @@ const partBytes = 1 << 20
 // all adds what a reader has, as the last parts.
 func (s *stage) all(r io.Reader) {
 	for more := true; more; {
-		p := &part{data: make([]byte, partBytes), done: make(chan struct{})}
+		p := &piece{data: make([]byte, partBytes), done: make(chan struct{})}
 		n := 0
 		for n < len(p.data) && p.err == nil {
 			var read int
