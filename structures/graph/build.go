@@ -42,7 +42,7 @@ func (e Edges) graphOf(ctx context.Context, d *vk.Device, o Options) (*Graph, er
 		return nil, err
 	}
 	extent := edgelist.Extent(e.From, e.To)
-	if err := edgelist.CheckExtent(extent); err != nil {
+	if err := checkExtent(extent); err != nil {
 		return nil, err
 	}
 	o.Vertices = max(o.Vertices, int(extent))
@@ -243,7 +243,7 @@ func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
 		return err
 	}
 	if b.vertices == 0 {
-		return &VertexError{^uint32(0), 0}
+		return &VertexError{-1, 0}
 	}
 	if b.room, err = vk.NewBuffer[uint32](g.d, (b.lay(g, 0)+3)/4); err != nil {
 		return err
@@ -254,7 +254,7 @@ func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
 		return err
 	}
 	if b.wrongs != 0 {
-		return &VertexError{^uint32(0), b.vertices}
+		return &VertexError{-1, b.vertices}
 	}
 	if b.slabsInAll == 0 { // all edges are loops
 		return ctx.Err()

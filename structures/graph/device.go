@@ -77,7 +77,7 @@ func (g *Graph) On(s *vk.Stream) OnStream { return OnStream{g, s} }
 // buckets. Finish completes them; in an undirected graph call it before the stream's next batch. Update does not give
 // more buckets to full vertices: call Graph.Rehash when Inspection.Stats shows long buckets.
 //
-// An insertion with a vertex of MaxVertices or more is left pending, and Finish returns *vk.LimitError for it.
+// An insertion with a vertex of MaxVertices or more is left pending, and Finish returns *VertexError for it.
 // Calls with slices, InShaders.Use and live analytics wait until the batch is done; while it is not submitted, they
 // return vk.ErrUnsubmitted.
 //

@@ -85,14 +85,6 @@ func CheckVertices(n int) error {
 	return nil
 }
 
-// CheckExtent returns an error if a graph cannot grow to that many vertices.
-func CheckExtent(extent int64) error {
-	if extent > MaxVertices {
-		return &vk.LimitError{What: "vertices of a graph", Want: uint64(extent), Most: MaxVertices}
-	}
-	return nil
-}
-
 // Extent returns one more than the greatest vertex, 0 if there is none.
 func Extent(lists ...[]uint32) (extent int64) {
 	for _, vertices := range lists {
