@@ -67,7 +67,7 @@ func (v *View) Close() error {
 // snapshot returns an error if the view, an argument with that name, is not a snapshot.
 func (v *View) snapshot(name string) error {
 	if v.made() && v.at == nil {
-		return &vk.OptionError{Option: name, Reason: "it is the Now of a graph, which changes: open a view with Snapshot"}
+		return &vk.OptionError{Option: name, Reason: "it is the Now of a graph, which changes: open a Snapshot"}
 	}
 	return nil
 }
