@@ -177,7 +177,7 @@ type CSROptions struct {
 
 // DeviceEdges are edges in device buffers.
 type DeviceEdges struct {
-	Count    int
+	Count    int // 0: none, and no buffers are needed
 	From, To *vk.Buffer[uint32]
 	Weights  *vk.Buffer[uint32] // nil: no weights
 	// Stream, if not nil, has recorded work that fills the buffers. Build and BuildCSR wait for it.

@@ -14,7 +14,7 @@ import (
 // DeviceBatch is a batch of operations on edges in device buffers, like structures.DeviceBatch for keys. Fields that a
 // call does not use may be nil.
 type DeviceBatch struct {
-	Count       int                // operations
+	Count       int                // operations; 0: none, and no buffers are needed
 	DeviceCount *vk.Buffer[uint32] // nil, or one word: the number of operations, at most Count
 	From, To    *vk.Buffer[uint32] // the ends of each edge
 	Weights     *vk.Buffer[uint32] // the weight of each; nil for Delete and for graphs without weights
@@ -26,7 +26,7 @@ type DeviceBatch struct {
 
 // DeviceLookups are lookups of edges in device buffers.
 type DeviceLookups struct {
-	Count       int
+	Count       int                // 0: none, and no buffers are needed
 	DeviceCount *vk.Buffer[uint32] // nil, or one word: the number of lookups, at most Count
 	From, To    *vk.Buffer[uint32]
 	Weights     *vk.Buffer[uint32] // out: the weight of each, 0 if it is absent; may be nil
