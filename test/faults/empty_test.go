@@ -62,7 +62,6 @@ func TestEmptyBatches(t *testing.T) {
 			return errors.Join(err, rows.Close())
 		},
 		"group":       func() error { return r.On(s).Group(relational.GroupArgs{}) },
-		"join":        func() error { return r.On(s).Join(relational.JoinArgs{}) },
 		"sort":        func() error { return p.Sort(s, primitives.SortArgs{}) },
 		"scan":        func() error { return p.Scan(s, primitives.ScanArgs{}) },
 		"top k":       func() error { return p.TopK(s, primitives.TopKArgs{}) },
