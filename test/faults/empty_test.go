@@ -77,8 +77,9 @@ func TestEmptyBatches(t *testing.T) {
 	for name, x := range dictionaries {
 		on := onstream.Of(x).On(s)
 		for _, kind := range []structures.Kind{structures.Insert, structures.Delete} {
-			calls[name+" update "+kind.String()] = func() error { return on.Update(ctx, kind, structures.DeviceBatch{}) }
-			calls[name+" finish "+kind.String()] = func() error { return on.Finish(ctx, kind, structures.DeviceBatch{}) }
+			b := structures.DeviceBatch{}
+			calls[name+" update "+kind.String()] = func() error { return on.Update(ctx, kind, b) }
+			calls[name+" finish "+kind.String()] = func() error { return on.Finish(ctx, kind, b) }
 		}
 		calls[name+" find"] = func() error { return on.Find(structures.DeviceLookups{}) }
 	}
