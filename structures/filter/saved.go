@@ -72,7 +72,7 @@ func load(ctx context.Context, d *vk.Device, r io.Reader, key saved.Type, o Opti
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	in, err := saved.NewReader(r)
@@ -111,7 +111,7 @@ func (c *core) fill(ctx context.Context, in *saved.Reader) error {
 	in.AsBits()
 	words, numbers, none := make([]uint32, atOnce), make([]uint64, atOnce>>c.width), make([]uint64, atOnce>>c.width)
 	for at := 0; int64(at) < all; {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		n, err := saved.ReadWords(in, numbers, none)

@@ -257,7 +257,7 @@ func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
 		return &VertexError{-1, b.vertices}
 	}
 	if b.slabsInAll == 0 { // all edges are loops
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	return g.buildSlabs(ctx, b)
 }
@@ -396,9 +396,9 @@ func (g *Graph) fillSlabs(ctx context.Context, b *building) error {
 			return nil
 		})
 		if b.loops = counts[1]; err != nil || counts[0] == 0 {
-			return cmp.Or(err, ctx.Err())
+			return cmp.Or(err, context.Cause(ctx))
 		}
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		if err := g.pool.Grow(ctx, 1); err != nil {

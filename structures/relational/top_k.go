@@ -107,7 +107,7 @@ func (r *Relational) topKBy(ctx context.Context, s *vk.Stream, q selection, n in
 	defer b.Free()
 	a := q.memory(r, n, b.Address()).args
 	for first := 0; first < q.n; first += n {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
 		a.Length.N = min(n, q.n-first)

@@ -312,7 +312,8 @@ func TestEndlessRecords(t *testing.T) {
 // FuzzRead checks that what comes out is what encoding/csv and package keytype find, and
 // that nothing but a typed error comes instead.
 func FuzzDelimited(f *testing.F) {
-	for _, s := range []string{"a,b\n1,2\n", "1,2\n3\n", "\"1\",2\n", "1,\"2\n3,4", "a\n", "\xfe\xff", "\xff\xfe1\x00,\x002\x00\n\x00"} {
+	for _, s := range []string{"a,b\n1,2\n", "1,2\n3\n", "\"1\",2\n", "1,\"2\n3,4", "a\n", "\xfe\xff",
+		"\xff\xfe1\x00,\x002\x00\n\x00"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -42,7 +42,8 @@ func (r Rules) Check(e Edges) error {
 		return err
 	}
 	if !r.Weighted && e.Weights != nil {
-		return &structures.LengthError{Keys: len(e.From), Other: "weights, and the graph has none", Got: len(e.Weights)}
+		return &structures.LengthError{Keys: len(e.From), Other: "weights, as the graph has none,", Need: -1,
+			Got: len(e.Weights)}
 	}
 	return nil
 }
