@@ -159,7 +159,7 @@ func (l *lab) perform(ctx context.Context, t test) (Result, error) {
 		return result, nil
 	}
 	if ctx.Err() != nil {
-		return result, ctx.Err()
+		return result, context.Cause(ctx)
 	}
 	l.lost = errors.Is(err, vk.ErrDeviceLost)
 	result.Finding = judgeError(err)

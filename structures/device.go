@@ -68,8 +68,11 @@ type InShaders[D any] interface {
 //
 // Only Update of lsm.LSM and of sortedarray.Array waits for a DeviceCount, because there the host counts the pairs.
 // It therefore submits what the stream has recorded.
+//
+// A Count of 0 is an empty batch: it needs no buffers, and the call does nothing, except that Range sets Offsets[0] and
+// Candidates to 0 if there are such buffers. So it is for all structs of this package that describe device buffers.
 type DeviceBatch struct {
-	Count       int                // operations
+	Count       int                // operations; may be 0
 	DeviceCount *vk.Buffer[uint32] // nil, or how many of them
 	// First is the index of the first operation in Keys and Values. In the other buffers operations begin at 0.
 	First  int
@@ -129,7 +132,7 @@ func (o LookupOrder) String() string { return lookupOrderNames.String(o) }
 // primitives.EncodeKeys encodes numbers that are on the device. Without it, signed and float keys are not found. An
 // absent value is word 0, which is not the number 0 for floats and signed integers: read Found first.
 type DeviceLookups struct {
-	Count       int
+	Count       int                // may be 0 (DeviceBatch)
 	DeviceCount *vk.Buffer[uint32] // nil, or how many there are
 	Keys        *vk.Buffer[uint32]
 	Values      *vk.Buffer[uint32] // out: the value of each key, word 0 if it is absent; nil for a set
@@ -143,7 +146,7 @@ type DeviceLookups struct {
 
 // DeviceCounts is a batch of ranges in device buffers whose keys an Ordered counts.
 type DeviceCounts struct {
-	Count       int                // ranges
+	Count       int                // ranges; may be 0 (DeviceBatch)
 	DeviceCount *vk.Buffer[uint32] // nil, or how many of them
 	Ranges      *vk.Buffer[uint32] // two words each: Lo and Hi
 	Counts      *vk.Buffer[uint32] // out: the keys of each
@@ -154,7 +157,7 @@ type DeviceCounts struct {
 
 // DeviceRanges is a batch of ranges in device buffers whose pairs an Ordered lists.
 type DeviceRanges struct {
-	Count       int                // ranges
+	Count       int                // ranges; may be 0 (DeviceBatch)
 	DeviceCount *vk.Buffer[uint32] // nil, or how many of them; later ranges count as empty
 	Ranges      *vk.Buffer[uint32] // two words each: Lo and Hi
 	Offsets     *vk.Buffer[uint32] // out: Count+1 words; range i has the pairs Offsets[i] … Offsets[i+1]-1
@@ -173,7 +176,7 @@ type DeviceRanges struct {
 // DeviceWindow is a batch of ranges in device buffers, of each of which a btree.Tree lists the first Width pairs. It
 // takes half the time of DeviceRanges, because the numbers of pairs need not be known before they are written.
 type DeviceWindow struct {
-	Count       int                // ranges
+	Count       int                // ranges; may be 0 (DeviceBatch)
 	DeviceCount *vk.Buffer[uint32] // nil, or how many of them
 	Ranges      *vk.Buffer[uint32] // two words each: Lo and Hi
 	Width       int                // greatest number of pairs of a range; Count*Width is less than 2^32
@@ -185,7 +188,7 @@ type DeviceWindow struct {
 
 // DeviceRanks is a batch of keys in device buffers whose ranks an Ordered finds.
 type DeviceRanks struct {
-	Count       int
+	Count       int                // may be 0 (DeviceBatch)
 	DeviceCount *vk.Buffer[uint32] // nil, or how many there are
 	Keys        *vk.Buffer[uint32]
 	Ranks       *vk.Buffer[uint32] // out: for each key, how many keys are less
@@ -193,7 +196,7 @@ type DeviceRanks struct {
 
 // DeviceNeighbors is a batch of keys in device buffers whose neighbors an Ordered finds.
 type DeviceNeighbors struct {
-	Count              int
+	Count              int                // may be 0 (DeviceBatch)
 	DeviceCount        *vk.Buffer[uint32] // nil, or how many there are
 	Keys               *vk.Buffer[uint32]
 	OutKeys, OutValues *vk.Buffer[uint32] // out: the pair found, words 0 if there is none

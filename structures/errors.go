@@ -1,6 +1,7 @@
 package structures
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -10,14 +11,11 @@ type LengthError struct {
 	Keys  int    // the number of keys, or of other elements that the call is about
 	Other string // the slice or buffer that does not match
 	Got   int
-	Need  int // the least length of a buffer, if it is not Keys
+	Need  int // the length that is needed, of a buffer at least. 0: it is Keys; -1: none is
 }
 
 func (e *LengthError) Error() string {
-	if e.Need > 0 {
-		return fmt.Sprintf("a batch of %d needs %d %s and got %d", e.Keys, e.Need, e.Other, e.Got)
-	}
-	return fmt.Sprintf("a batch of %d does not match %d %s", e.Keys, e.Got, e.Other)
+	return fmt.Sprintf("a batch of %d needs %d %s and got %d", e.Keys, max(cmp.Or(e.Need, e.Keys), 0), e.Other, e.Got)
 }
 
 // CountError says that the number of elements of a call is negative, or greater than kernels can index. Nothing was

@@ -28,10 +28,12 @@ func TestErrors(t *testing.T) {
 	for text, err := range map[string]error{
 		"operation 3 of the batch: mixed is not supported here": &KindError{
 			Index: 3, Kind: Mixed},
-		"a batch of 5 does not match 4 values": &LengthError{
+		"a batch of 5 needs 5 values and got 4": &LengthError{
 			Keys: 5, Other: "values", Got: 4},
 		"a batch of 5 needs 10 ends of ranges and got 9": &LengthError{
 			Keys: 5, Other: "ends of ranges", Got: 9, Need: 10},
+		"a batch of 5 needs 0 weights, as the graph has none, and got 1": &LengthError{
+			Keys: 5, Other: "weights, as the graph has none,", Got: 1, Need: -1},
 		"-1 elements, but a call takes 0 to 8": &CountError{
 			"elements", -1, 8},
 		"option Tile: 3 is not a power of two": &vk.OptionError{Option: "Tile",

@@ -19,7 +19,7 @@ type Point struct {
 // a Point of Device.PointAt after the Device was closed.
 func (p Point) Wait(ctx context.Context) error {
 	if p.line == nil {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	return p.line.wait(ctx, p.value)
 }
@@ -83,7 +83,7 @@ func (t *timeline) over() (bool, error) {
 }
 
 func (t *timeline) wait(ctx context.Context, value uint64) error {
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	// Don't spin on a CPU device, because the device needs the processor.
@@ -101,7 +101,7 @@ func (t *timeline) wait(ctx context.Context, value uint64) error {
 		if err != nil || done {
 			return err
 		}
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 	}

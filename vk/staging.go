@@ -56,12 +56,12 @@ func (s *stager) init(d *Device, o Options) {
 // begin waits until no other transfer runs, and makes the ring for the first transfer. It checks the context first,
 // because select chooses at random if both are ready.
 func (s *stager) begin(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	case <-s.turn:
 	}
 	err := s.d.usable()
@@ -122,7 +122,7 @@ func (s *stager) upload(ctx context.Context, r *region, at uint64, src []byte) (
 		return direct(ctx, unsafe.Slice((*byte)(r.pointer()), r.bytes)[at:], src, len(src))
 	}
 	if len(src) == 0 {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	if err := s.begin(ctx); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (s *stager) download(ctx context.Context, r *region, at uint64, dst []byte)
 		return direct(ctx, dst, unsafe.Slice((*byte)(r.pointer()), r.bytes)[at:], len(dst))
 	}
 	if len(dst) == 0 {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	if err := s.begin(ctx); err != nil {
 		return err
@@ -230,11 +230,11 @@ func (s *stager) takeSlot(sl *slot, wait bool) bool {
 
 // direct copies n bytes of mapped memory.
 func direct(ctx context.Context, dst, src []byte, n int) error {
-	err := ctx.Err()
+	err := context.Cause(ctx)
 	for at := 0; err == nil && at < n; at += mappedChunk {
 		end := min(at+mappedChunk, n)
 		threads.Copy(dst[at:end], src[at:end])
-		err = ctx.Err()
+		err = context.Cause(ctx)
 	}
 	return err
 }

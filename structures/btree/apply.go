@@ -50,7 +50,7 @@ func checkMixed(kinds []structures.Kind, highs bool, width int) error {
 		case k.Ranges() && !highs:
 			return &structures.LengthError{Keys: len(kinds), Other: "highs"}
 		case k == structures.FindRange && width < 1:
-			return &structures.LengthError{Keys: len(kinds), Other: "pairs a range (Width)", Got: width}
+			return &structures.LengthError{Keys: len(kinds), Other: "pairs a range (Width)", Need: 1, Got: width}
 		case k != structures.CountAll && !does(k):
 			return &structures.KindError{Index: i, Kind: k}
 		}

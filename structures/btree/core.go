@@ -128,7 +128,7 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 	t.reader = ordered.NewReader(d, t.width, t.newest(), t.pipelines, t.own, t.progress)
 	pool := t.poolOptions(blocksFor(t.geometry().nodesFor(o.Capacity, o.Fill)))
 	if err := t.fits(pool); err != nil {
-		return t, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
+		return t, pipeline.Impossible("Capacity", o.Capacity, err)
 	}
 	var err error
 	if t.stream, err = d.NewStream(); err != nil {
@@ -144,7 +144,7 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 		t.pool = shared
 		err = t.inside(ctx, func() error {
 			if err := t.roomBeside(ctx, t.geometry().nodesFor(o.Capacity, o.Fill)); err != nil {
-				return &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
+				return pipeline.Impossible("Capacity", o.Capacity, err)
 			}
 			return t.plant(ctx)
 		})

@@ -41,8 +41,8 @@ type OnStream interface {
 
 	// Build records that the tree's content is replaced by pairs in device buffers, in any order. If keys are equal,
 	// the last one counts. The replacement follows what the stream has recorded before; no other work may use the tree
-	// at the same time. If the tree needs more memory, Build waits for the stream. Status is not written. More than
-	// 2^30 pairs are a *structures.CountError.
+	// at the same time. If the tree needs more memory, Build waits for the stream. Status is not written. With a
+	// Count of 0 the tree is empty afterwards. More than 2^30 pairs are a *structures.CountError.
 	Build(ctx context.Context, b structures.DeviceBatch) error
 
 	// Window records the writing of the first pairs of ranges. The tree must not change until that is done. If it
@@ -52,6 +52,10 @@ type OnStream interface {
 }
 
 // On returns the calls on device buffers that are recorded on a stream.
+//
+// Queries with slices, such as Tree.Find and Tree.Len, do not wait for streams. Before a stream is submitted, they do
+// not see its updates. While the updates run, what they return is not specified: wait for the stream first. Queries at
+// a Snapshot wait by themselves (Tree).
 func (t *Tree[K, V]) On(s *vk.Stream) OnStream { return t.open().core.On(s) }
 
 // onStream is OnStream.

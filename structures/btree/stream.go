@@ -30,7 +30,7 @@ func check(d *vk.Device, kind structures.Kind, b structures.DeviceBatch, width s
 		return err
 	}
 	if kind.Ordered() && b.Width == 0 {
-		return &structures.LengthError{Keys: b.Count, Other: "pairs a range (Width)", Got: b.Width}
+		return &structures.LengthError{Keys: b.Count, Other: "pairs a range (Width)", Need: 1, Got: b.Width}
 	}
 	mixed := kind == structures.Mixed && asksForOrder(kind, b)
 	if mixed || kind.Ranges() {

@@ -192,7 +192,7 @@ func (c *core) union(ctx context.Context, other *core) error {
 			Reason: fmt.Sprintf("it has %d blocks, and this one %d", other.count, c.count)}
 	}
 	if c == other {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	turns := []struct {
 		enter func(context.Context) error

@@ -84,7 +84,8 @@ func (f *Filter[K]) Insert(ctx context.Context, keys []K) error {
 	return c.insert(ctx, len(keys), pipeline.Keys(keys, c.width))
 }
 
-// Contains reports for each key whether it may be there. It returns true for each key that was inserted.
+// Contains reports for each key whether it may be there. It returns true for each key that was inserted, on a stream
+// once the stream has been waited for (On).
 func (f *Filter[K]) Contains(ctx context.Context, keys []K) ([]bool, error) {
 	found := make([]bool, len(keys))
 	return found, f.ContainsInto(ctx, keys, found)

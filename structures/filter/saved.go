@@ -72,16 +72,16 @@ func load(ctx context.Context, d *vk.Device, r io.Reader, key saved.Type, o Opti
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	in, err := saved.NewReader(r)
 	if err != nil {
-		return nil, err
+		return nil, saved.Of(saved.Filter, err)
 	}
 	c := open(d, key, o)
 	if err := transfer.Filled(c, func() error { return c.fill(ctx, in) }); err != nil {
-		return nil, err
+		return nil, saved.Of(saved.Filter, err)
 	}
 	return c, nil
 }
@@ -89,8 +89,7 @@ func load(ctx context.Context, d *vk.Device, r io.Reader, key saved.Type, o Opti
 // words returns the number of 32-bit words in the blocks of a saved filter.
 func (c *core) words(h saved.Header) (int64, error) {
 	if h.Structure != saved.Filter {
-		return 0, &structures.SavedError{Err: fmt.Errorf("%w of a filter, but of a %s", structures.ErrNotSaved,
-			h.Structure)}
+		return 0, &structures.SavedError{Err: fmt.Errorf("%w: it is a saved %s", structures.ErrNotSaved, h.Structure)}
 	}
 	if of, _ := saved.Named(h.KeyType); of.Type != c.key { // keys of another type have other bits
 		return 0, &structures.SavedError{Err: &structures.TypeError{What: "keys", Saved: of.Type.String(),
@@ -112,7 +111,7 @@ func (c *core) fill(ctx context.Context, in *saved.Reader) error {
 	in.AsBits()
 	words, numbers, none := make([]uint32, atOnce), make([]uint64, atOnce>>c.width), make([]uint64, atOnce>>c.width)
 	for at := 0; int64(at) < all; {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		n, err := saved.ReadWords(in, numbers, none)

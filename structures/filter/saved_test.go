@@ -51,6 +51,29 @@ func save[K structures.Number](t testing.TB, f *Filter[K]) []byte {
 	return file.Bytes()
 }
 
+// Errors speak of a filter, and say what else a file has.
+func TestSavedErrors(t *testing.T) {
+	pass.OneWidth(t, "files are the same at every width")
+	d := testdevice.Open(t)
+	var dictionary bytes.Buffer
+	_, err := host.NewMap[uint32, uint32]().Save(t.Context(), &dictionary)
+	require.NoError(t, err)
+	file := save(t, newFilter[uint32](t, d, Options{Capacity: 50}))
+	for want, file := range map[string][]byte{
+		"the input is not a saved filter: it is a saved slabhash":           dictionary.Bytes(),
+		"the input is not a saved filter":                                   []byte("key,value"),
+		"the input ends too early: the saved filter is truncated":           file[:len(file)-3],
+		"the input has keys of type uint32, which can't be loaded as int32": file,
+	} {
+		_, err := Load[int32](t.Context(), d, bytes.NewReader(file), Options{})
+		if want == "the input ends too early: the saved filter is truncated" {
+			_, err = Load[uint32](t.Context(), d, bytes.NewReader(file), Options{})
+			require.ErrorIs(t, err, structures.ErrTruncated)
+		}
+		require.EqualError(t, err, want)
+	}
+}
+
 // Damaged files and files of other types are errors, and leave no memory behind (testdevice).
 func TestSavedDamaged(t *testing.T) {
 	pass.OneWidth(t, "files are the same at every width")

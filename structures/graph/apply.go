@@ -10,7 +10,6 @@ import (
 	"github.com/vkds/vkds/internal/engine/sequential"
 	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/graph/internal/edgelist"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -168,11 +167,10 @@ func (g *Graph) stock(ctx context.Context, free int) error {
 
 // makeVertices makes room for that many vertices, and for twice as many as before if there is memory.
 func (g *Graph) makeVertices(ctx context.Context, wanted int) error {
-	err := edgelist.CheckExtent(int64(wanted))
-	if err == nil {
-		err = g.growVertices(ctx, min(max(wanted, 2*g.capacity()), MaxVertices))
-	}
-	if err != nil && pipeline.Short(err) {
+	var err error
+	if wanted > MaxVertices {
+		err = &VertexError{-1, MaxVertices}
+	} else if err = g.growVertices(ctx, min(max(wanted, 2*g.capacity()), MaxVertices)); pipeline.Short(err) {
 		err = g.growVertices(ctx, wanted)
 	}
 	if err != nil {

@@ -42,7 +42,7 @@ func (e Edges) graphOf(ctx context.Context, d *vk.Device, o Options) (*Graph, er
 		return nil, err
 	}
 	extent := edgelist.Extent(e.From, e.To)
-	if err := edgelist.CheckExtent(extent); err != nil {
+	if err := checkExtent(extent); err != nil {
 		return nil, err
 	}
 	o.Vertices = max(o.Vertices, int(extent))
@@ -243,7 +243,7 @@ func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
 		return err
 	}
 	if b.vertices == 0 {
-		return &VertexError{^uint32(0), 0}
+		return &VertexError{-1, 0}
 	}
 	if b.room, err = vk.NewBuffer[uint32](g.d, (b.lay(g, 0)+3)/4); err != nil {
 		return err
@@ -254,10 +254,10 @@ func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
 		return err
 	}
 	if b.wrongs != 0 {
-		return &VertexError{^uint32(0), b.vertices}
+		return &VertexError{-1, b.vertices}
 	}
 	if b.slabsInAll == 0 { // all edges are loops
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	return g.buildSlabs(ctx, b)
 }
@@ -396,9 +396,9 @@ func (g *Graph) fillSlabs(ctx context.Context, b *building) error {
 			return nil
 		})
 		if b.loops = counts[1]; err != nil || counts[0] == 0 {
-			return cmp.Or(err, ctx.Err())
+			return cmp.Or(err, context.Cause(ctx))
 		}
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		if err := g.pool.Grow(ctx, 1); err != nil {

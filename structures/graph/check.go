@@ -109,7 +109,7 @@ func (g *Graph) faults(ctx context.Context, extent int) (words [faultWords]uint3
 		Counts: room.AddressOf(faultWords + slabs), Extent: uint32(extent)}
 	g.stream.Fill(room, 0, int(room.Bytes()), 0)
 	for phase := range uint32(checkPhases) {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return words, err
 		}
 		if err := g.checkPhase(phase, push, extent); err != nil {

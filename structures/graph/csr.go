@@ -177,24 +177,33 @@ type CSROptions struct {
 
 // DeviceEdges are edges in device buffers.
 type DeviceEdges struct {
-	Count    int
+	Count    int // 0: none, and no buffers are needed
 	From, To *vk.Buffer[uint32]
 	Weights  *vk.Buffer[uint32] // nil: no weights
 	// Stream, if not nil, has recorded work that fills the buffers. Build and BuildCSR wait for it.
 	Stream *vk.Stream
 }
 
-// VertexError reports that an edge has a vertex that the graph does not have. For edges in device buffers Vertex is ^0.
+// VertexError reports a vertex that the graph does not have, or that no graph can have.
 type VertexError struct {
-	Vertex   uint32
-	Vertices int // of the graph
+	Vertex   int64 // -1: one of edges in device buffers
+	Vertices int   // how many the graph has, or MaxVertices; the greatest vertex is one less
 }
 
 func (e *VertexError) Error() string {
-	if e.Vertex == ^uint32(0) {
-		return fmt.Sprintf("an edge has a vertex that is not among the graph's %d", e.Vertices)
+	which := "a vertex of an edge"
+	if e.Vertex >= 0 {
+		which = fmt.Sprintf("vertex %d", e.Vertex)
 	}
-	return fmt.Sprintf("vertex %d is not among the graph's %d", e.Vertex, e.Vertices)
+	return fmt.Sprintf("%s is out of range: vertices are less than %d", which, e.Vertices)
+}
+
+// checkExtent returns an error if a graph cannot grow to that many vertices.
+func checkExtent(extent int64) error {
+	if extent > MaxVertices {
+		return &VertexError{extent - 1, MaxVertices}
+	}
+	return nil
 }
 
 // BuildCSR makes rows of edges in any order. If edges are equal, the last weight stays. For DeviceEdges,
@@ -213,13 +222,13 @@ func (e Edges) rowsOf(ctx context.Context, d *vk.Device, o CSROptions) (*CSR, er
 	}
 	extent := edgelist.Extent(e.From, e.To)
 	if o.Vertices == 0 {
-		if err := edgelist.CheckExtent(extent); err != nil {
+		if err := checkExtent(extent); err != nil {
 			return nil, err
 		}
 		o.Vertices = int(extent)
 	}
 	if extent > int64(o.Vertices) {
-		return nil, &VertexError{uint32(extent - 1), o.Vertices}
+		return nil, &VertexError{extent - 1, o.Vertices}
 	}
 	s, err := d.NewStream()
 	if err != nil {
@@ -283,7 +292,7 @@ func build(ctx context.Context, b *rows.Builder, d *vk.Device, e DeviceEdges, o 
 // admits returns an error if rows cannot be made of that many edges.
 func (o CSROptions) admits(edges int) error {
 	if edges > 0 && o.Vertices == 0 {
-		return &VertexError{^uint32(0), 0}
+		return &VertexError{-1, 0}
 	}
 	if o.Symmetric {
 		edges *= 2
@@ -295,7 +304,7 @@ func (o CSROptions) admits(edges int) error {
 func csrOf(d *vk.Device, a rows.Arrays, o CSROptions, err error) (*CSR, error) {
 	switch {
 	case err == rows.ErrVertex:
-		return nil, &VertexError{^uint32(0), o.Vertices}
+		return nil, &VertexError{-1, o.Vertices}
 	case err != nil:
 		return nil, err
 	}

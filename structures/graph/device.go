@@ -14,7 +14,7 @@ import (
 // DeviceBatch is a batch of operations on edges in device buffers, like structures.DeviceBatch for keys. Fields that a
 // call does not use may be nil.
 type DeviceBatch struct {
-	Count       int                // operations
+	Count       int                // operations; 0: none, and no buffers are needed
 	DeviceCount *vk.Buffer[uint32] // nil, or one word: the number of operations, at most Count
 	From, To    *vk.Buffer[uint32] // the ends of each edge
 	Weights     *vk.Buffer[uint32] // the weight of each; nil for Delete and for graphs without weights
@@ -26,7 +26,7 @@ type DeviceBatch struct {
 
 // DeviceLookups are lookups of edges in device buffers.
 type DeviceLookups struct {
-	Count       int
+	Count       int                // 0: none, and no buffers are needed
 	DeviceCount *vk.Buffer[uint32] // nil, or one word: the number of lookups, at most Count
 	From, To    *vk.Buffer[uint32]
 	Weights     *vk.Buffer[uint32] // out: the weight of each, 0 if it is absent; may be nil
@@ -77,7 +77,7 @@ func (g *Graph) On(s *vk.Stream) OnStream { return OnStream{g, s} }
 // buckets. Finish completes them; in an undirected graph call it before the stream's next batch. Update does not give
 // more buckets to full vertices: call Graph.Rehash when Inspection.Stats shows long buckets.
 //
-// An insertion with a vertex of MaxVertices or more is left pending, and Finish returns *vk.LimitError for it.
+// An insertion with a vertex of MaxVertices or more is left pending, and Finish returns *VertexError for it.
 // Calls with slices, InShaders.Use and live analytics wait until the batch is done; while it is not submitted, they
 // return vk.ErrUnsubmitted.
 //

@@ -30,8 +30,7 @@ type Edge struct{ From, To, Weight uint32 }
 //
 // Errors of this and the other updates:
 //   - vk.ErrClosed, *structures.LengthError and *structures.KindError, before anything is done;
-//   - *structures.PendingError around *vk.LimitError, before anything is done, if a vertex is MaxVertices or
-//     more;
+//   - *structures.PendingError around *VertexError, before anything is done, if a vertex is MaxVertices or more;
 //   - *structures.PendingError around *vk.OutOfMemoryError, the context's error, or vk.ErrUnsubmitted if a stream has
 //     recorded work on the graph and not submitted it. The statuses say which operations are done. An edge of an
 //     undirected graph is then in both adjacencies or in neither.
@@ -64,7 +63,7 @@ func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edg
 	}
 	if !kind.Inserts() {
 		e.Weights = nil
-	} else if err := edgelist.CheckExtent(edgelist.Extent(e.From, e.To)); err != nil {
+	} else if err := checkExtent(edgelist.Extent(e.From, e.To)); err != nil {
 		return pipeline.NotBegun(status, len(e.From), err)
 	}
 	ctx, end := g.told().Begin(ctx)

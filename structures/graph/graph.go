@@ -30,7 +30,6 @@ import (
 	"github.com/vkds/vkds/internal/engine/sequential"
 	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/graph/internal/edgelist"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
@@ -179,9 +178,6 @@ func (g *Graph) growVertices(ctx context.Context, capacity int) error {
 	have := g.capacity()
 	if capacity <= have {
 		return nil
-	}
-	if err := edgelist.CheckExtent(int64(capacity)); err != nil {
-		return err
 	}
 	if err := g.uses.Rest(ctx); err != nil {
 		return err

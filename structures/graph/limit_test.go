@@ -38,28 +38,29 @@ func TestNoSuchVertices(t *testing.T) {
 		g, err := New(t.Context(), d, o)
 		require.NoError(t, err)
 		defer g.Close()
-		var limit *vk.LimitError
-		refused := func(err error) {
+		refused := func(err error, vertex int64) {
 			t.Helper()
-			require.ErrorAs(t, err, &limit, "%#x", bad)
-			require.Equal(t, uint64(MaxVertices), limit.Most)
+			var wrong *VertexError
+			require.ErrorAs(t, err, &wrong, "%#x", bad)
+			require.Equal(t, VertexError{vertex, MaxVertices}, *wrong)
+			require.NotErrorIs(t, err, vk.ErrNoRoom)
 		}
 		statuses, err := g.InsertEdges(t.Context(), Edges{From: []uint32{1, 2}, To: []uint32{2, bad}})
-		refused(err)
+		refused(err, int64(bad))
 		require.Equal(t, []structures.Status{structures.Pending, structures.Pending}, statuses)
 		_, err = g.InsertVertices(t.Context(), []uint32{bad})
-		refused(err)
+		refused(err, int64(bad))
 		b := DeviceBatch{Count: 2, From: testdevice.Upload(t, d, []uint32{1, bad}),
 			To: testdevice.Upload(t, d, []uint32{3, 4}), Left: testdevice.Upload(t, d, []uint32{0}),
 			Status: testdevice.Room[uint8](t, d, 4)}
 		require.NoError(t, g.On(s).Update(t.Context(), structures.Insert, b))
-		refused(g.On(s).Finish(t.Context(), structures.Insert, b))
+		refused(g.On(s).Finish(t.Context(), structures.Insert, b), -1)
 		require.Equal(t, []uint8{uint8(structures.Inserted), uint8(structures.Pending)},
 			testdevice.Download(t, b.Status, 2))
 		_, err = Build(t.Context(), d, Edges{From: []uint32{1}, To: []uint32{bad}}, Options{})
-		refused(err)
+		refused(err, int64(bad))
 		_, err = BuildCSR(t.Context(), d, Edges{From: []uint32{1}, To: []uint32{bad}}, CSROptions{})
-		refused(err)
+		refused(err, int64(bad))
 		_, there, err := g.FindEdges(t.Context(), Edges{From: []uint32{1, 1}, To: []uint32{3, bad}})
 		require.NoError(t, err)
 		require.Equal(t, []bool{true, false}, there)

@@ -261,7 +261,7 @@ func (n *textNames) save(ctx context.Context, w io.Writer, texts []string, numbe
 			return &vk.LimitError{What: "bytes of a name", Want: uint64(len(text)), Most: longestName}
 		}
 		if count == saved.BlockPairs || len(packed)+len(text) > longestName {
-			if err := cmp.Or(out.WriteBlock(count, packed, values), ctx.Err()); err != nil {
+			if err := cmp.Or(out.WriteBlock(count, packed, values), context.Cause(ctx)); err != nil {
 				return err
 			}
 			packed, values, count = packed[:0], values[:0], 0
@@ -309,7 +309,7 @@ func readTexts(ctx context.Context, r io.Reader) (texts []string, numbers []uint
 		if err == io.EOF {
 			return texts, numbers, nil
 		}
-		if err := cmp.Or(err, ctx.Err()); err != nil {
+		if err := cmp.Or(err, context.Cause(ctx)); err != nil {
 			return nil, nil, err
 		}
 		for i := range pairs {

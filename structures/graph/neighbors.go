@@ -70,7 +70,7 @@ func (g *Graph) neighbors(ctx context.Context, vertices []uint32) (Neighbors, er
 	}
 	return n, g.pipelines.Do(ctx, func(s *vk.Stream) error {
 		for first := 0; first < len(vertices); {
-			if err := ctx.Err(); err != nil {
+			if err := context.Cause(ctx); err != nil {
 				return err
 			}
 			// As many vertices as have about arcsAPart arcs, but at least one.

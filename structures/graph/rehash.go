@@ -162,7 +162,7 @@ func (g *Graph) plan(ctx context.Context, extent int, mode uint32) (regrowth, er
 		return r, err
 	}
 	r.slabs = int(g.host.Slice()[0])
-	return r, ctx.Err()
+	return r, context.Cause(ctx)
 }
 
 // regrow gives new buckets to the vertices that need them. After an error the graph is unchanged.
@@ -246,7 +246,7 @@ func (g *Graph) move(ctx context.Context, r regrowth) error {
 		case failed[0] == 0:
 			return nil
 		}
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		if err := g.pool.Grow(ctx, 1); err != nil {

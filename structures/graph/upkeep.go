@@ -32,7 +32,7 @@ type surveyPush struct {
 func (g *Graph) flush(ctx context.Context, extent int) error {
 	all := extent + g.hubs.buckets
 	for first := 0; first < all; first += g.tilesADispatch() {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		last := min(first+g.tilesADispatch(), all)

@@ -111,7 +111,7 @@ func (g *Graph) insertVertices(ctx context.Context, ids []uint32, status []struc
 	counts [counterWords]uint32) error {
 	// Descriptors come first, so that the bitmap has a bit for each.
 	if wanted := edgelist.Extent(ids); wanted > int64(g.capacity()) {
-		if err := edgelist.CheckExtent(wanted); err != nil {
+		if err := checkExtent(wanted); err != nil {
 			return err
 		}
 		if err := g.makeVertices(ctx, int(wanted)); err != nil {

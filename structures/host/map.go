@@ -127,7 +127,7 @@ func (m *Map[K, V]) Prepare(ctx context.Context) error {
 	if err := m.open().opened().gate.Err(); err != nil {
 		return err
 	}
-	return ctx.Err()
+	return context.Cause(ctx)
 }
 
 // Close frees the memory. The other methods then return vk.ErrClosed.

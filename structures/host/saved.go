@@ -42,7 +42,7 @@ func (c *core) save(ctx context.Context, to io.Writer, structure string) (int64,
 
 // load inserts all pairs of a saved dictionary.
 func (c *core) load(ctx context.Context, r io.Reader) error {
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	in, err := saved.NewReader(r)

@@ -176,7 +176,7 @@ func (t *Tree[K, V]) Prepare(ctx context.Context) error {
 	if err := t.open().opened().gate.Err(); err != nil {
 		return err
 	}
-	return ctx.Err()
+	return context.Cause(ctx)
 }
 
 // Close frees the memory. The other methods then return vk.ErrClosed.

@@ -93,7 +93,7 @@ func (l *lsm) cleanUp(ctx context.Context, without []structures.Range[uint64]) e
 			return l.core.Valid(s, run, gone, w.merged.Row(false), w.scratch.Address())
 		})
 	})
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+	if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 		return err
 	}
 	tell(ctx, 3*all/2, 2*all)
@@ -134,7 +134,7 @@ func (l *lsm) mergeAll(ctx context.Context, w *workspace, all int) (runs.Source,
 		if err == nil {
 			_, err = s.Submit()
 		}
-		if err = cmp.Or(err, ctx.Err()); err != nil {
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 			s.Discard()
 			return runs.Source{}, joint.Error(err, s.Wait(context.WithoutCancel(ctx)))
 		}

@@ -54,7 +54,7 @@ func newLSM(ctx context.Context, d *vk.Device, columns saved.Columns, o Options)
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	l := &lsm{o: o}

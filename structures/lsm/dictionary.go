@@ -43,7 +43,8 @@ func (l *LSM[K, V]) Delete(ctx context.Context, keys []K) ([]structures.Status, 
 	return l.update(ctx, structures.Delete, keys, nil)
 }
 
-// Find returns the value of each key, 0 if the key is absent, and whether the key is there.
+// Find returns the value of each key, 0 if the key is absent, and whether the key is there. It comes after the updates
+// that streams have submitted, and returns vk.ErrUnsubmitted if one has recorded updates and not submitted them.
 func (l *LSM[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bool, err error) {
 	return l.open().queries.Find(ctx, keys)
 }
@@ -93,7 +94,7 @@ func (l *LSM[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,
 }
 
 // Len returns the number of pairs. It counts them on the device if the number is not known, after updates on streams or
-// without statuses.
+// without statuses. It returns vk.ErrUnsubmitted if a stream has recorded updates and not submitted them.
 func (l *LSM[K, V]) Len(ctx context.Context) (uint64, error) {
 	return l.open().core.len(ctx)
 }

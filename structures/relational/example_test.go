@@ -35,6 +35,28 @@ func ExampleGroup() {
 	// 4 3 4000000150 4000000000
 }
 
+// Count words, here by their numbers in a list, and find the two most frequent.
+func ExampleTopK() {
+	d, err := vk.Open(vk.Options{})
+	check(err)
+	defer d.Close()
+	r, err := relational.New(d, relational.Options{})
+	check(err)
+	defer r.Close()
+
+	list, text := []string{"the", "cat", "saw", "dog"}, []uint32{0, 1, 2, 0, 3, 0, 1}
+	words, counts, err := relational.Distinct(context.Background(), r, text)
+	check(err)
+	top, rows, err := relational.TopK(context.Background(), r, counts, 2)
+	check(err)
+	for i, row := range rows {
+		fmt.Println(list[words[row]], top[i])
+	}
+	// Output:
+	// the 3
+	// cat 2
+}
+
 // Find the orders whose customer is not in the table of customers.
 func ExampleJoin() {
 	d, err := vk.Open(vk.Options{})

@@ -69,7 +69,7 @@ func (r *Relational) groupParts(ctx context.Context, s *vk.Stream, g grouping) (
 	}
 	rows := g.rowsOf(r)
 	for first := 0; first < g.n; {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return groupList{}, err
 		}
 		n := min(rows, g.n-first)

@@ -119,7 +119,7 @@ func (r *Relational) joinBy(ctx context.Context, s *vk.Stream, j joining, n int)
 // joinPart joins n left rows from first on, and appends the results.
 func (r *Relational) joinPart(ctx context.Context, s *vk.Stream, j joining, a JoinArgs, b *vk.Buffer[uint32],
 	first, n int, all *joined) error {
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	if err := j.left.Part(first, n).Upload(ctx, b, wordAt(b, a.Lefts)); err != nil {
@@ -138,7 +138,7 @@ func (r *Relational) joinPart(ctx context.Context, s *vk.Stream, j joining, a Jo
 		return &ResultsError{Results: results, Most: r.maxResults}
 	}
 	for at := uint64(0); at < count[0]; at += uint64(a.Capacity) {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		steps.args.Capacity = int(min(count[0]-at, uint64(a.Capacity)))

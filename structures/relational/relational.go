@@ -1,7 +1,7 @@
-// Package relational groups and joins arrays on the GPU: sums, minima, maxima and means by key, distinct keys, and
-// inner, left, semi and anti joins with any number of matches.
+// Package relational groups and joins arrays on the GPU: sums, minima, maxima and means by key, distinct keys, the top
+// k, and inner, left, semi and anti joins with any number of matches.
 //
-// Group, Distinct and Join take Go slices of any size and copy them to the device in parts that fit MaxBytes. On
+// Group, Distinct, TopK and Join take Go slices of any size and copy them to the device in parts that fit MaxBytes. On
 // returns methods that record the same work on a stream, with arrays in device memory, and do not wait. Everything is
 // done by sorting (package primitives); a table that stays and is asked many times is better kept in a dictionary.
 //
@@ -128,8 +128,8 @@ type OverflowError struct {
 }
 
 func (e *OverflowError) Error() string {
-	return fmt.Sprintf("the sum of group %d, key %v, is %v, which does not fit %s: choose a wider type of sums, or "+
-		"float64", e.Group, e.Key, e.Sum, e.Type)
+	return fmt.Sprintf("the sum of group %d, key %v, is %v, which does not fit %s: choose a type of sums that has "+
+		"it, or float64", e.Group, e.Key, e.Sum, e.Type)
 }
 
 // inside runs call with a stream of its own while r is open.

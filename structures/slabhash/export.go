@@ -138,7 +138,7 @@ func (w *walk) nextPairs(ctx context.Context, s *vk.Stream, keys, values sink) (
 		return 0, err
 	}
 	for w.part != 0 && w.next < w.t.base.buckets && n == 0 && err == nil {
-		if err = ctx.Err(); err == nil {
+		if err = context.Cause(ctx); err == nil {
 			n, err = w.read(ctx, s, min(w.part, w.t.base.buckets-w.next), keys, values)
 		}
 	}
@@ -261,7 +261,7 @@ func (t *table) findAll(ctx context.Context, n int, keys pipeline.Column, values
 func (t *table) collectAll(ctx context.Context, s *vk.Stream, keys pipeline.Column, offsets []int,
 	values pipeline.Column) error {
 	for first, n := 0, len(offsets)-1; first < n; {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		// As many keys as have about pairsAnExport values, but at least one.

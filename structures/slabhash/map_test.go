@@ -253,7 +253,7 @@ func TestMismatchedSlices(t *testing.T) {
 	} {
 		require.ErrorAs(t, call(), &length, name)
 	}
-	require.Equal(t, "a batch of 3 does not match 2 values", func() string {
+	require.Equal(t, "a batch of 3 needs 3 values and got 2", func() string {
 		_, err := m.Insert(t.Context(), three, two)
 		return err.Error()
 	}())

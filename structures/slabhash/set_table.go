@@ -8,7 +8,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Len counts the keys with a kernel that reads the whole table.
+// Len counts the keys with a kernel that reads the whole table. It counts the updates of a stream once the stream has
+// been waited for (Map.On).
 func (s *Set[K]) Len(ctx context.Context) (uint64, error) {
 	return s.open().Len(ctx)
 }

@@ -46,7 +46,7 @@ func (t *table) bucketsADispatch() uint32 {
 func (t *table) ranges(ctx context.Context, buckets uint32, progress structures.Progress,
 	do func(first, count uint32) error) error {
 	for first := uint32(0); first < buckets; {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		count := min(t.bucketsADispatch(), buckets-first)

@@ -123,24 +123,23 @@ func newTable(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 // layOut returns the number of buckets for the options. It returns an error for impossible sizes before anything is
 // allocated.
 func (t *table) layOut() (uint32, error) {
-	buckets, asked := uint32(t.o.Buckets), structures.CapacityError{Option: "Buckets", Asked: t.o.Buckets}
+	buckets, option, asked := uint32(t.o.Buckets), "Buckets", t.o.Buckets
 	if buckets == 0 {
-		buckets = t.bucketsFor(uint64(t.o.Capacity))
-		asked = structures.CapacityError{Option: "Capacity", Asked: t.o.Capacity}
+		buckets, option, asked = t.bucketsFor(uint64(t.o.Capacity)), "Capacity", t.o.Capacity
 		if buckets == maxBuckets {
-			asked.Err = fmt.Errorf("at load %g this takes more than %d buckets", t.o.Load, maxBuckets)
-			return 0, &asked
+			err := fmt.Errorf("at load %g this takes more than %d buckets", t.o.Load, maxBuckets)
+			return 0, pipeline.Impossible(option, asked, err)
 		}
 	}
 	var sizes []uint64
 	if t.pool == nil {
-		if sizes, asked.Err = slabs.Sizes(t.poolOptions(buckets)); asked.Err != nil {
-			return 0, &asked
+		var err error
+		if sizes, err = slabs.Sizes(t.poolOptions(buckets)); err != nil {
+			return 0, pipeline.Impossible(option, asked, err)
 		}
 	}
-	sizes = append(sizes, uint64(buckets)*baseWords*4)
-	if asked.Err = t.memory.Fits(sizes...); asked.Err != nil {
-		return 0, &asked
+	if err := t.memory.Fits(append(sizes, uint64(buckets)*baseWords*4)...); err != nil {
+		return 0, pipeline.Impossible(option, asked, err)
 	}
 	return buckets, nil
 }

@@ -48,7 +48,7 @@ func newArray(ctx context.Context, d *vk.Device, columns saved.Columns, o Option
 		reason := fmt.Sprintf("%d is not between 0 and %d", o.Capacity, MaxPairs)
 		return nil, &vk.OptionError{Option: "Capacity", Reason: reason}
 	}
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.Fits(runs.MemoryBytes(columns.Width(), o.Capacity)); err != nil {

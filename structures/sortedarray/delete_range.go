@@ -55,7 +55,7 @@ func (a *array) without(ctx context.Context, ranges []structures.Range[uint64], 
 		run := runs.Of(a.run.Row(false), a.n)
 		return a.core.Valid(s, run, runs.Ranges{At: gone.Address(), N: len(ranges)}, a.spare.Row(false), scratch)
 	})
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+	if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 		return err
 	}
 	a.core.Changed()

@@ -43,7 +43,8 @@ func (a *Array[K, V]) Delete(ctx context.Context, keys []K) ([]structures.Status
 	return a.update(ctx, structures.Delete, keys, nil)
 }
 
-// Find returns the value of each key, 0 if the key is absent, and whether the key is there.
+// Find returns the value of each key, 0 if the key is absent, and whether the key is there. It sees the updates of a
+// stream once the stream has been waited for (On).
 func (a *Array[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bool, err error) {
 	return a.open().queries.Find(ctx, keys)
 }
@@ -91,7 +92,7 @@ func (a *Array[K, V]) update(ctx context.Context, kind structures.Kind, keys []K
 	return pipeline.Made(status, a.UpdateInto(ctx, kind, keys, values, status))
 }
 
-// Len returns the number of pairs.
+// Len returns the number of pairs, also of an update on a stream that still runs.
 func (a *Array[K, V]) Len(ctx context.Context) (uint64, error) {
 	return a.open().core.len(ctx)
 }

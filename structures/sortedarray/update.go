@@ -104,7 +104,7 @@ func (u *updater) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) erro
 	if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	if err := (*array)(u).replace(s, u.spare, u.core.Counted()); err != nil {

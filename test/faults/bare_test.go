@@ -257,7 +257,7 @@ func TestErrorTypes(t *testing.T) {
 			_, err := graph.NewCSR(ctx, d, graph.Rows{Vertices: 2, Arcs: 2, Offsets: buffer, Targets: buffer})
 			return err
 		}},
-		"vertices": {&vk.LimitError{}, func() error {
+		"vertices": {&graph.VertexError{}, func() error {
 			_, err := arcs.InsertEdges(ctx, graph.Edges{From: []uint32{math.MaxUint32}, To: []uint32{1}})
 			return err
 		}},

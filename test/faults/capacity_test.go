@@ -66,6 +66,16 @@ func TestCapacityThatCantBeHad(t *testing.T) {
 	require.ErrorAs(t, capacity, &memory)
 	require.Equal(t, uint64(limit), memory.Budget)
 
+	// Errors name the options that are set.
+	for name, err := range map[string]error{
+		"hash": hash(slabhash.Options{MaxBytes: 10}), "tree": tree(btree.Options{MaxBytes: 10}),
+	} {
+		var limit *vk.LimitError
+		require.ErrorAs(t, err, &limit, name)
+		require.Equal(t, "MaxBytes", limit.Option, name)
+		require.NotContains(t, err.Error(), "Capacity", name)
+	}
+
 	// A pool takes no part of what it can't have whole, at first and when it grows.
 	_, err := alloc.NewSlabPool(ctx, d, alloc.PoolOptions{Blocks: 1000, SuperShift: 2})
 	require.ErrorAs(t, err, &memory)

@@ -45,6 +45,10 @@ func onRelational[S, K, V structures.Number]() {
 	for i, left := range lefts {
 		equal(what+", row", distinct[left], keys[rights[i]])
 	}
+	top, rows, err := relational.TopK(ctx, r, values, 3)
+	check(err)
+	equal(what+", top", []V{999, 998, 997}, top)
+	equal(what+", rows of the top", []int32{999, 998, 997}, rows)
 	equal(what+", type", structures.Float[V](), primitives.ValueTypeOf[V]() == primitives.Float)
 	check(r.Close())
 }

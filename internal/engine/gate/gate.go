@@ -34,7 +34,7 @@ func Within(outer *Gate) *Gate {
 }
 
 // Enter waits for the calls that came before, and lets this one in alone, until Leave. Errors: vk.ErrClosed,
-// vk.ErrNotOpen, or that of the context if it ends first.
+// vk.ErrNotOpen, or the context's cause if it ends first.
 func (g *Gate) Enter(ctx context.Context) error { return g.enter(ctx, all) }
 
 // Err returns why no call can enter: vk.ErrNotOpen or vk.ErrClosed. It returns nil if the handle is open. It does not
@@ -72,8 +72,8 @@ func (g *Gate) enter(ctx context.Context, share int64) error {
 		return vk.ErrNotOpen
 	}
 	if !g.in.TryAcquire(share) {
-		if err := g.in.Acquire(ctx, share); err != nil {
-			return err
+		if g.in.Acquire(ctx, share) != nil {
+			return context.Cause(ctx)
 		}
 	}
 	return Unless(func() { g.in.Release(share) }, func() error {
@@ -83,7 +83,7 @@ func (g *Gate) enter(ctx context.Context, share int64) error {
 		case g.outer != nil:
 			return g.outer.enter(ctx, share)
 		}
-		return ctx.Err()
+		return context.Cause(ctx)
 	})
 }
 

@@ -125,7 +125,7 @@ func (r *Reader) DeleteEach(ctx context.Context, s *vk.Stream, d *Deletion,
 	list := new(listing)
 	defer list.free()
 	for _, g := range d.all.groups(AtOnce(r.d)) {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		n, err := r.list(ctx, s, list, d.all.part(g), d.keys[g.first:g.end])

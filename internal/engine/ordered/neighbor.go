@@ -75,7 +75,8 @@ func (o OnStream) FinishNeighbors(ctx context.Context, to structures.Direction, 
 		return err
 	}
 	defer r.of.Leave()
-	if err := cmp.Or(r.d.Accept("stream", s), pipeline.CheckDirection(to), r.needs(n, r.width, 1)); err != nil {
+	err := cmp.Or(r.d.Accept("stream", s), pipeline.CheckDirection(to), r.needs(n, r.width, min(n.Count, 1)))
+	if err != nil {
 		return err
 	}
 	if n.Count == 0 {

@@ -94,7 +94,7 @@ func (r *Reader) Range(ctx context.Context, ranges []structures.Range[uint64], t
 
 // pairs reads the pairs of pieces, and adds their numbers to the counts of the pieces' ranges.
 func (r *Reader) pairs(ctx context.Context, s *vk.Stream, p pieces, counts []uint32, to Sink) error {
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	some, err := r.of.Pairs(ctx, s, p.ranges, p.candidates, to)

@@ -70,14 +70,21 @@ func (o OnStream) Count(c structures.DeviceCounts) error {
 // Range records the writing of the pairs of ranges.
 func (o OnStream) Range(q structures.DeviceRanges) error {
 	r, s := o.Reader, o.Stream
+	one := 1
+	if q.Count == 0 && q.Offsets == nil && q.Candidates == nil {
+		one = 0 // there is nothing to write
+	}
 	return r.on(s, q.Count, func() error {
 		return cmp.Or(recording.NeedNumbers(r.d, q.Ranges, "ends of ranges", q.Count, 2*q.Count, r.width),
-			recording.Need(r.d, q.Offsets, "offsets", q.Count, q.Count+1),
-			recording.Need(r.d, q.Candidates, "words for the candidates", q.Count, 1),
+			recording.Need(r.d, q.Offsets, "offsets", q.Count, q.Count+one),
+			recording.Need(r.d, q.Candidates, "words for the candidates", q.Count, one),
 			recording.Need(r.d, q.Keys, "keys for the result", q.Count, 0),
 			recording.Need(r.d, q.Values, "values", q.Count, 0),
 			recording.NeedCount(r.d, q.DeviceCount, q.Count))
 	}, func() error {
+		if one == 0 {
+			return nil
+		}
 		room := min(q.Keys.Len(), q.Values.Len()) / r.words()
 		candidates := q.MaxCandidates
 		if candidates <= 0 {
@@ -94,7 +101,7 @@ func (o OnStream) Range(q structures.DeviceRanges) error {
 // Neighbor records the search for neighbors.
 func (o OnStream) Neighbor(to structures.Direction, n structures.DeviceNeighbors) error {
 	r, s := o.Reader, o.Stream
-	check := func() error { return cmp.Or(pipeline.CheckDirection(to), r.needs(n, r.width, 1)) }
+	check := func() error { return cmp.Or(pipeline.CheckDirection(to), r.needs(n, r.width, min(n.Count, 1))) }
 	return r.on(s, n.Count, check, func() error {
 		return r.of.Neighbors(s, to, of(n, 0))
 	})

@@ -22,7 +22,7 @@ func (r *Reader) Inside() *Reader {
 // entered is a structure that the caller has entered.
 type entered struct{ Recorder }
 
-func (entered) Enter(ctx context.Context) error { return ctx.Err() }
+func (entered) Enter(ctx context.Context) error { return context.Cause(ctx) }
 func (entered) Leave()                          {}
 
 // Walk is an iteration over the pairs of a range. Between two parts, others may change the structure.

@@ -81,6 +81,15 @@ func refused(err error) bool {
 
 func unusable(err error) bool { return err == vk.ErrClosed || err == vk.ErrNotOpen }
 
+// Impossible returns the error for an option that asks for more than is possible. If the option is not set, it is the
+// cause, which names the option that is.
+func Impossible(option string, asked int, cause error) error {
+	if asked == 0 {
+		return cause
+	}
+	return &structures.CapacityError{Option: option, Asked: asked, Err: cause}
+}
+
 // Cause returns the error inside a *structures.PendingError, for calls that do not report pending operations.
 func Cause(err error) error {
 	var pending *structures.PendingError

@@ -186,7 +186,7 @@ func (p *Pipeline) run(ctx context.Context, b *batch) error {
 	chunk := p.chunkOf(b)
 	var ahead *slot // the slot of the next chunk, which is already being copied in
 	for first := 0; first < b.n; {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		s, err := ahead, error(nil)
@@ -316,7 +316,7 @@ func (p *Pipeline) drain(ctx context.Context, b *batch) error {
 		if len(open) == 0 {
 			return failure
 		}
-		if err = ctx.Err(); err == nil {
+		if err = context.Cause(ctx); err == nil {
 			logRetry(ctx, p.d, pending, pending == last)
 			err = b.task.Recover(ctx, pending, pending == last)
 		}

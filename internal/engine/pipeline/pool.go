@@ -28,8 +28,8 @@ func (p *Pool) Chunk() int { return New(p.d).chunk }
 
 // Take returns a pipeline for the caller's use until Give. Error: the context's.
 func (p *Pool) Take(ctx context.Context) (*Pipeline, error) {
-	if err := p.room.Acquire(ctx, 1); err != nil {
-		return nil, err
+	if p.room.Acquire(ctx, 1) != nil {
+		return nil, context.Cause(ctx)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

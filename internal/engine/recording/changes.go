@@ -40,7 +40,7 @@ type Walk struct {
 func (w *Walk) Enter(ctx context.Context, c *Changes, enter func(context.Context) error,
 	leave func()) (end func(), err error) {
 	if w.In {
-		enter, leave = func(ctx context.Context) error { return ctx.Err() }, func() {}
+		enter, leave = func(ctx context.Context) error { return context.Cause(ctx) }, func() {}
 	}
 	if w.changed(c) { // checked before enter, which fails if a change was not submitted
 		return nil, structures.ErrChanged

@@ -84,7 +84,7 @@ func together(ctx context.Context, d *vk.Device, progress structures.Progress, n
 				progress(made, n)
 			}
 		case <-stopped:
-			return ctx.Err()
+			return context.Cause(ctx)
 		case err := <-ended:
 			return err
 		}

@@ -307,7 +307,7 @@ func End(b structures.DeviceBatch) (int, error) {
 		return 0, &structures.CountError{What: "operations", N: b.Count, Most: MaxBatch}
 	}
 	if b.First < 0 {
-		return 0, &structures.LengthError{Keys: b.Count, Other: "operations before the first", Got: b.First}
+		return 0, &structures.LengthError{Keys: b.Count, Other: "operations before the first", Need: -1, Got: b.First}
 	}
 	return b.First + b.Count, nil
 }
@@ -327,7 +327,7 @@ func Windows(count, width int) (places int, err error) {
 		return 0, &structures.CountError{What: "operations", N: count, Most: MaxBatch}
 	}
 	if width < 0 {
-		return 0, &structures.LengthError{Keys: count, Other: "pairs a range (Width)", Got: width}
+		return 0, &structures.LengthError{Keys: count, Other: "pairs a range (Width)", Need: -1, Got: width}
 	}
 	over, product := bits.Mul64(uint64(count), uint64(width))
 	if over != 0 {

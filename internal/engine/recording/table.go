@@ -158,7 +158,7 @@ func (p *preparation) next() error {
 	if p == nil {
 		return nil
 	}
-	return p.ctx.Err()
+	return context.Cause(p.ctx)
 }
 
 // runOnce dispatches a kernel with no workgroups, and waits.

@@ -36,8 +36,10 @@
 package saved
 
 import (
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"strings"
 
 	"github.com/vkds/vkds/structures"
 )
@@ -99,6 +101,26 @@ type CountError struct{ Have, Want int64 }
 func (e *CountError) Error() string {
 	return fmt.Sprintf("%d pairs written to a dictionary of %d", e.Have, e.Want)
 }
+
+// Of returns an error of a Reader in the words for what else than a dictionary is read: a Graph or a Filter.
+func Of(structure string, err error) error {
+	if _, is := err.(*structures.SavedError); !is {
+		return err
+	}
+	return &structures.SavedError{Err: &worded{errors.Unwrap(err), structure}}
+}
+
+// worded is an error with another word for "dictionary".
+type worded struct {
+	error
+	structure string
+}
+
+func (e *worded) Error() string {
+	return strings.Replace(e.error.Error(), "saved dictionary", "saved "+e.structure, 1)
+}
+
+func (e *worded) Unwrap() error { return e.error }
 
 // damaged returns a *structures.SavedError around one of the errors of package structures, with details.
 func damaged(what error, format string, args ...any) error {

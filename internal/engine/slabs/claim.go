@@ -24,7 +24,7 @@ func freeSpan(bitmaps []uint32, words int) (span, bool) {
 // slab_alloc.glsl), and returns the number of the first. If there are no such slabs, the pool grows. The slabs are
 // freed one by one, like others. Claim waits for the work that uses the pool. Errors: those of Grow.
 func (p *Pool) Claim(ctx context.Context, slabs int) (uint32, error) {
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return 0, err
 	}
 	if slabs <= 0 {

@@ -268,8 +268,8 @@ func (p *Pool) admits(blocks int) error {
 	if blocks <= most-have {
 		return nil
 	}
-	full := &vk.LimitError{What: "memory blocks of a slab pool", Want: uint64(have) + uint64(blocks),
-		Most: uint64(most)}
+	full := &vk.LimitError{What: fmt.Sprintf("memory blocks, of %d bytes each, of a slab pool", blockBytes),
+		Want: uint64(have) + uint64(blocks), Most: uint64(most)}
 	if p.maxBytes != 0 {
 		full.Option = "MaxBytes"
 	}
@@ -278,7 +278,7 @@ func (p *Pool) admits(blocks int) error {
 
 // Grow is alloc.SlabPool.Grow.
 func (p *Pool) Grow(ctx context.Context, blocks int) error {
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	if err := p.admits(blocks); err != nil || blocks <= 0 {
@@ -411,7 +411,7 @@ func (p *Pool) growTo(ctx context.Context, blocks int) (err error) {
 // newSuperBlock makes a super block that begins with the contents of from (nil: nothing). The rest of its slabs are
 // free.
 func (p *Pool) newSuperBlock(ctx context.Context, blocks int, from *superBlock) (*superBlock, error) {
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	s := &superBlock{blocks: blocks}
@@ -452,7 +452,7 @@ func free(supers ...*superBlock) {
 
 // Reset is alloc.SlabPool.Reset.
 func (p *Pool) Reset(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	p.stream.Concurrent(func() {

@@ -267,7 +267,7 @@ func TestGrowWithinLimits(t *testing.T) {
 		before := stats(t, p)
 		var full *vk.LimitError
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
-		require.Equal(t, &vk.LimitError{What: "memory blocks of a slab pool", Want: 4, Most: 3,
+		require.Equal(t, &vk.LimitError{What: "memory blocks, of 131200 bytes each, of a slab pool", Want: 4, Most: 3,
 			Option: "MaxBytes"}, full)
 		require.Equal(t, before, stats(t, p))
 	})

@@ -25,7 +25,7 @@ type countPush struct {
 
 // Stats counts the slabs in the pool's bitmaps by a kernel, and waits for it.
 func (p *Pool) Stats(ctx context.Context) (Stats, error) {
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return Stats{}, err
 	}
 	k, err := kernel(p, p.countKernel())

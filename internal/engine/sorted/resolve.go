@@ -55,7 +55,7 @@ func (c *Core) CountValid(ctx context.Context) (valid, tombstones uint64, err er
 	err = c.pipelines.Do(ctx, func(s *vk.Stream) error {
 		for next := 0; next < all; next += part {
 			first, n := next, min(part, all-next)
-			if err := ctx.Err(); err != nil {
+			if err := context.Cause(ctx); err != nil {
 				return err
 			}
 			clear(counters.Slice())
@@ -92,7 +92,7 @@ func (c *Core) Build(ctx context.Context, pairs pipeline.Operations) (*runs.Memo
 	}
 	upload := func() error {
 		return cmp.Or(pairs.Keys.Upload(ctx, into.Buffer(), 0),
-			pairs.Values.Upload(ctx, into.Buffer(), into.ValuesAt()), ctx.Err())
+			pairs.Values.Upload(ctx, into.Buffer(), into.ValuesAt()), context.Cause(ctx))
 	}
 	if pairs.Keys.Order(0, n).Ascending { // the pairs are the result already
 		if err := upload(); err != nil {
@@ -126,7 +126,7 @@ func (c *Core) Build(ctx context.Context, pairs pipeline.Operations) (*runs.Memo
 		}
 		return c.Valid(c.Stream, runs.Source{Keys: sortedKeys, Values: sortedValues, N: n}, runs.Ranges{}, row, valid)
 	})
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+	if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 		into.Free()
 		return nil, 0, err
 	}

@@ -241,7 +241,7 @@ func known(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) (structu
 		return u, nil
 	}
 	var word [1]uint32
-	err := cmp.Or(s.Wait(context.WithoutCancel(ctx)), ctx.Err())
+	err := cmp.Or(s.Wait(context.WithoutCancel(ctx)), context.Cause(ctx))
 	if err == nil {
 		err = u.DeviceCount.Download(ctx, 0, word[:])
 	}

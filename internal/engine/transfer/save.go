@@ -23,7 +23,7 @@ func Save(ctx context.Context, to io.Writer, h saved.Header, columns saved.Colum
 	if to == nil {
 		return 0, &vk.OptionError{Option: "io.Writer", Reason: "nil"}
 	}
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return 0, err
 	}
 	w, err := saved.NewWriter(Whole(to), h, columns)
@@ -31,7 +31,7 @@ func Save(ctx context.Context, to io.Writer, h saved.Header, columns saved.Colum
 		return w.Bytes(), err
 	}
 	for chunk, err := range words {
-		if err := cmp.Or(err, saved.WriteWords(w, chunk.Keys, chunk.Values), ctx.Err()); err != nil {
+		if err := cmp.Or(err, saved.WriteWords(w, chunk.Keys, chunk.Values), context.Cause(ctx)); err != nil {
 			return w.Bytes(), err
 		}
 	}
@@ -81,7 +81,7 @@ const (
 // *structures.SavedError, those of the io.Reader, of New and of Insert, the context's.
 func (l Loader[S]) Load(ctx context.Context, r io.Reader) (S, error) {
 	var none S
-	if err := ctx.Err(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return none, err
 	}
 	in, err := saved.NewReader(r)
@@ -136,7 +136,7 @@ func fill[S io.Closer](ctx context.Context, l Loader[S], s S, in *saved.Reader, 
 	statuses := make([]structures.Status, len(keys))
 	done, again := int64(0), 0
 	for n := len(keys); n > 0; {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		if done += int64(n); done > int64(room) && l.Reserve != nil {

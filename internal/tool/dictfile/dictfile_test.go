@@ -304,7 +304,7 @@ func TestMismatchedSlices(t *testing.T) {
 	require.NoError(t, err)
 	err = w.Write([]uint64{1, 2}, []uint64{3})
 	require.ErrorAs(t, err, &mismatch)
-	assert.EqualError(t, err, path+": a batch of 2 does not match 1 values")
+	assert.EqualError(t, err, path+": a batch of 2 needs 2 values and got 1")
 	require.NoError(t, w.Write([]uint64{1}, []uint64{3}))
 	require.NoError(t, w.Close())
 }

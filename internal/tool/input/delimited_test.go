@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // rows reads two columns of a text.
@@ -311,7 +312,8 @@ func TestEndlessRecords(t *testing.T) {
 // FuzzRead checks that what comes out is what encoding/csv and package keytype find, and
 // that nothing but a typed error comes instead.
 func FuzzDelimited(f *testing.F) {
-	for _, s := range []string{"a,b\n1,2\n", "1,2\n3\n", "\"1\",2\n", "1,\"2\n3,4", "a\n"} {
+	for _, s := range []string{"a,b\n1,2\n", "1,2\n3\n", "\"1\",2\n", "1,\"2\n3,4", "a\n", "\xfe\xff",
+		"\xff\xfe1\x00,\x002\x00\n\x00"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -324,6 +326,11 @@ func FuzzDelimited(f *testing.F) {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return
+		}
+		if strings.HasPrefix(text, "\xfe\xff") || strings.HasPrefix(text, "\xff\xfe") {
+			if text, err = unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder().String(text); err != nil {
+				t.Fatal(err)
+			}
 		}
 		plain := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
 		plain.FieldsPerRecord = -1 // what isn't blank has as many as the first, or there was an error

@@ -81,7 +81,7 @@ func (c *Connectivity) Insert(ctx context.Context, from, to []uint32) (took time
 	}
 	for i := range from {
 		if most := max(from[i], to[i]); int64(most) >= int64(c.f.vertices) {
-			return 0, &graph.VertexError{Vertex: most, Vertices: c.f.vertices}
+			return 0, &graph.VertexError{Vertex: int64(most), Vertices: c.f.vertices}
 		}
 	}
 	if err := c.turns().Enter(ctx); err != nil {

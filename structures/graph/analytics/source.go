@@ -87,7 +87,7 @@ func (w *workspace) live(at graph.Description) (err error) {
 // vertex returns an error if the graph does not have the vertex.
 func (s *source) vertex(v uint32) error {
 	if int64(v) >= int64(s.vertices) {
-		return &graph.VertexError{Vertex: v, Vertices: s.vertices}
+		return &graph.VertexError{Vertex: int64(v), Vertices: s.vertices}
 	}
 	return nil
 }

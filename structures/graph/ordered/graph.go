@@ -59,7 +59,7 @@ func Build(ctx context.Context, d *vk.Device, e graph.Edges, o Options) (*Graph,
 		return nil, err
 	}
 	a := arcsOf(rules, e)
-	if err := edgelist.CheckExtent(a.extent); err != nil {
+	if err := checkExtent(a.extent); err != nil {
 		return nil, err
 	}
 	g, err := open(d, o, func(o btree.Options) (*btree.Tree[uint64, uint64], error) {

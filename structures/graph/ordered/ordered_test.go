@@ -217,6 +217,25 @@ func requireSaved(t require.TestingT, ctx context.Context, d *vk.Device, g *View
 	require.ErrorAs(t, err, &damaged)
 }
 
+// The view of Now is not a snapshot, and Diff says which argument it was.
+func TestDiffWithNow(t *testing.T) {
+	g := newGraph(t, testdevice.Open(t), Options{})
+	at, err := g.Snapshot(t.Context())
+	require.NoError(t, err)
+	for name, views := range map[string][2]*View{"newer": {at, g.Now()}, "older": {g.Now(), at}} {
+		var option *vk.OptionError
+		for _, err := range Diff(t.Context(), views[0], views[1]) {
+			require.ErrorAs(t, err, &option)
+			require.ErrorContains(t, err, "Snapshot")
+		}
+		require.NotNil(t, option)
+		require.Equal(t, name, option.Option)
+	}
+	for _, err := range Diff(t.Context(), at, nil) {
+		require.ErrorIs(t, err, vk.ErrNotOpen)
+	}
+}
+
 // requireDiff requires that what has changed between two snapshots is what has between the oracles, in whichever order
 // it is asked for.
 func requireDiff(t require.TestingT, ctx context.Context, older, newer *View, was, is *graphoracle.Oracle) {
@@ -508,13 +527,14 @@ func TestOrderedRefuses(t *testing.T) {
 	var kind *structures.KindError
 	err = g.UpdateEdgesInto(t.Context(), structures.InsertAdd, graph.Edges{From: []uint32{1}, To: []uint32{2}}, nil)
 	require.ErrorAs(t, err, &kind)
-	var limit *vk.LimitError
+	var wrong *graph.VertexError
 	_, err = g.InsertEdges(t.Context(), graph.Edges{From: []uint32{1}, To: []uint32{math.MaxUint32}})
-	require.ErrorAs(t, err, &limit)
+	require.ErrorAs(t, err, &wrong)
+	require.ErrorContains(t, err, "vertex 4294967295 is out of range: vertices are less than 1073741824")
 	for _, bad := range []uint32{math.MaxUint32, math.MaxUint32 - 1, graph.MaxVertices} {
 		_, err = Build(t.Context(), d, graph.Edges{From: []uint32{1}, To: []uint32{bad}}, Options{})
-		require.ErrorAs(t, err, &limit)
-		require.Equal(t, uint64(graph.MaxVertices), limit.Most)
+		require.ErrorAs(t, err, &wrong)
+		require.Equal(t, graph.VertexError{Vertex: int64(bad), Vertices: graph.MaxVertices}, *wrong)
 	}
 	status, err := g.InsertEdges(t.Context(), graph.Edges{From: []uint32{1 << 31, 3}, To: []uint32{1 << 31, 3}})
 	require.NoError(t, err, "loops that are left out")

@@ -1,6 +1,7 @@
 package ordered
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -63,6 +64,14 @@ func (v *View) Close() error {
 	return v.at.Close()
 }
 
+// snapshot returns an error if the view, an argument with that name, is not a snapshot.
+func (v *View) snapshot(name string) error {
+	if v.made() && v.at == nil {
+		return &vk.OptionError{Option: name, Reason: "it is the Now of a graph, which changes: open a Snapshot"}
+	}
+	return nil
+}
+
 // Change describes an edge that differs between two snapshots. In an undirected graph From is the lesser end. The
 // weight is that of the newer snapshot, or, if the edge was deleted, that of the older one.
 type Change struct {
@@ -73,9 +82,14 @@ type Change struct {
 
 // Diff returns the edges that differ between two snapshots of one graph, in ascending order. Its time is proportional
 // to the changes. The arguments may be in any order: the older snapshot is the one that was opened first, as in
-// btree.Diff. An error comes last and without a change: those of btree.Diff.
+// btree.Diff. An error comes last and without a change: *vk.OptionError also for a view of Graph.Now, and those of
+// btree.Diff.
 func Diff(ctx context.Context, older, newer *View) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
+		if err := cmp.Or(older.snapshot("older"), newer.snapshot("newer")); err != nil {
+			yield(Change{}, err)
+			return
+		}
 		for c, err := range btree.Diff(ctx, older.At(), newer.At()) {
 			if err != nil {
 				yield(Change{}, err)

@@ -12,8 +12,8 @@ import (
 
 // InsertEdges inserts each edge, as graph.Graph.InsertEdges. Errors:
 //   - vk.ErrClosed, *structures.LengthError and *structures.KindError, before anything is done;
-//   - *structures.PendingError around *vk.LimitError, before anything is done, if a vertex is graph.MaxVertices
-//     or more;
+//   - *structures.PendingError around *graph.VertexError, before anything is done, if a vertex is graph.MaxVertices or
+//     more;
 //   - *structures.PendingError around *vk.OutOfMemoryError, the context's error, or vk.ErrUnsubmitted if a stream has
 //     recorded queries at a snapshot's At and not submitted them. The statuses say which operations are done. An edge
 //     of an undirected graph is then in both adjacencies or in neither.
@@ -62,7 +62,7 @@ func (g *Graph) do(ctx context.Context, kind structures.Kind, e graph.Edges, all
 	b := batch{arcs: all, status: make([]structures.Status, len(all.keys))}
 	if !kind.Inserts() {
 		b.values = nil
-	} else if err := edgelist.CheckExtent(b.extent); err != nil {
+	} else if err := checkExtent(b.extent); err != nil {
 		return pipeline.NotBegun(status, len(e.From), err)
 	}
 	panics := true
@@ -100,6 +100,14 @@ func (g *Graph) done(ctx context.Context, e graph.Edges, b batch, status []struc
 	}
 	g.now.extent.Store(extent)
 	return err
+}
+
+// checkExtent returns an error if a graph cannot grow to that many vertices.
+func checkExtent(extent int64) error {
+	if extent > graph.MaxVertices {
+		return &graph.VertexError{Vertex: extent - 1, Vertices: graph.MaxVertices}
+	}
+	return nil
 }
 
 // change returns by how much an operation has changed the number of edges.

@@ -42,7 +42,8 @@ func (r Rules) Check(e Edges) error {
 		return err
 	}
 	if !r.Weighted && e.Weights != nil {
-		return &structures.LengthError{Keys: len(e.From), Other: "weights, and the graph has none", Got: len(e.Weights)}
+		return &structures.LengthError{Keys: len(e.From), Other: "weights, as the graph has none,", Need: -1,
+			Got: len(e.Weights)}
 	}
 	return nil
 }
@@ -81,14 +82,6 @@ func CheckVertices(n int) error {
 	if n < 0 || n > MaxVertices {
 		return &vk.OptionError{Option: "Vertices",
 			Reason: fmt.Sprintf("%d, but a graph has 0 to %d", n, MaxVertices)}
-	}
-	return nil
-}
-
-// CheckExtent returns an error if a graph cannot grow to that many vertices.
-func CheckExtent(extent int64) error {
-	if extent > MaxVertices {
-		return &vk.LimitError{What: "vertices of a graph", Want: uint64(extent), Most: MaxVertices}
 	}
 	return nil
 }

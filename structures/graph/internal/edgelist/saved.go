@@ -44,13 +44,13 @@ type Reader struct {
 func Open(from io.Reader) (*Reader, error) {
 	in, err := saved.NewReader(from)
 	if err != nil {
-		return nil, err
+		return nil, saved.Of(saved.Graph, err)
 	}
 	h := in.Header()
 	n := h.Parameters["vertices"]
 	if h.Structure != saved.Graph {
-		return nil, &structures.SavedError{Err: fmt.Errorf("%w of a graph, but of a %s", structures.ErrNotSaved,
-			h.Structure)}
+		err := &structures.SavedError{Err: fmt.Errorf("%w: it is a saved %s", structures.ErrNotSaved, h.Structure)}
+		return nil, saved.Of(saved.Graph, err)
 	}
 	if !(n >= 0 && n <= MaxVertices) {
 		return nil, &structures.SavedError{Err: fmt.Errorf("%w: %g vertices", structures.ErrCorrupt, n)}
@@ -70,7 +70,7 @@ func (r *Reader) Each(insert func(Edges) error) (deleted []uint32, err error) {
 			return deleted, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, saved.Of(saved.Graph, err)
 		}
 		var e Edges
 		for i, key := range keys[:n] {

@@ -1,0 +1,57 @@
+package goroutines
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/onstream"
+	"github.com/vkds/vkds/vk"
+)
+
+// Find and Len do not see updates that a stream has recorded and not submitted, or return vk.ErrUnsubmitted. A sorted
+// array submits what it records. All see them once the stream has been waited for.
+func TestUnsubmitted(t *testing.T) {
+	t.Run("32", func(t *testing.T) { eachSubject(t, testUnsubmitted[uint32]) })
+	t.Run("64", func(t *testing.T) { eachSubject(t, testUnsubmitted[uint64]) })
+}
+
+func testUnsubmitted[W structures.Word](t *testing.T, d *vk.Device, x dictionary[W]) {
+	old, more := keysOf[W](0, 0), keysOf[W](1, 0)
+	_, err := x.Insert(t.Context(), old, old)
+	require.NoError(t, err)
+	o := newOnStream(t, d, more)
+	b := structures.DeviceBatch{Count: batch, Keys: o.keys, Values: o.values, Status: o.status, Left: o.left}
+	on := onstream.Of(x).On(o.s)
+	if s, is := any(x).(set[W]); is {
+		on = s.On(o.s)
+	}
+	require.NoError(t, on.Update(t.Context(), structures.Insert, b))
+	have := func() (int, error) {
+		_, found, err := x.Find(t.Context(), append(old[:batch:batch], more...))
+		n := 0
+		for _, there := range found {
+			if there {
+				n++
+			}
+		}
+		return n, err
+	}
+	if n, err := have(); err != nil {
+		require.ErrorIs(t, err, vk.ErrUnsubmitted)
+		_, err := x.Len(t.Context())
+		require.ErrorIs(t, err, vk.ErrUnsubmitted)
+	} else {
+		length, err := x.Len(t.Context())
+		require.NoError(t, err)
+		require.EqualValues(t, n, length)
+		require.Contains(t, []int{batch, 2 * batch}, n, "all of the update or nothing")
+	}
+	require.NoError(t, on.Finish(t.Context(), structures.Insert, b))
+	n, err := have()
+	require.NoError(t, err)
+	require.Equal(t, 2*batch, n)
+	length, err := x.Len(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 2*batch, length)
+}
