@@ -173,13 +173,9 @@ type Results[K, V Number] struct {
 // iterator reads is linearizable; if the dictionary changed between two parts, the iterator ends with ErrChanged.
 //
 // Calls that record work on a stream are ordered in the same way, but the recorded work runs when the stream runs it.
-// Calls with slices do not wait for that, unless their documentation says so: wait for the stream first. If a stream
-// has recorded updates and not submitted them,
-//   - Find, Len and other queries see what was there before;
-//   - iterators, Save and snapshots return vk.ErrUnsubmitted, and so do all queries of an lsm.LSM.
-//
-// While submitted updates run, what queries with slices return is not specified, except that iterators, Save,
-// snapshots and an lsm.LSM wait for them. Each structure documents what may run concurrently, and the caller must
+// Queries with slices, iterators, Save and snapshots wait for the updates that streams have submitted. If a stream has
+// recorded updates and not submitted them, they return vk.ErrUnsubmitted. Other calls with slices do not wait for
+// streams, unless their documentation says so. Each structure documents what may run concurrently, and the caller must
 // ensure it. Calls without a context, as most calls that record, wait until the calls before them have ended.
 //
 // While Options.Progress runs, a call that it makes waits like any other. The io.Writer of Save must not call the
@@ -199,8 +195,7 @@ type Results[K, V Number] struct {
 type Dictionary[K, V Number] interface {
 	Updates[K, V]
 
-	// Find returns the value of each key, 0 if the key is absent, and whether the key is there. It sees the updates of
-	// a stream once the stream has been waited for.
+	// Find returns the value of each key, 0 if the key is absent, and whether the key is there.
 	Find(ctx context.Context, keys []K) (values []V, found []bool, err error)
 	// Get is Find of one key. A batch of many keys takes little longer than one key.
 	Get(ctx context.Context, key K) (value V, found bool, err error)
@@ -214,7 +209,7 @@ type Dictionary[K, V Number] interface {
 	// belong to insertions, and are nil for Delete. If status is nil, a *PendingError still says how many operations
 	// are not done.
 	UpdateInto(ctx context.Context, kind Kind, keys []K, values []V, status []Status) error
-	// Len returns the number of pairs. It counts the updates of a stream once the stream has been waited for.
+	// Len returns the number of pairs.
 	Len(ctx context.Context) (uint64, error)
 	// Clear removes all pairs.
 	Clear(ctx context.Context) error

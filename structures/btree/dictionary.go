@@ -43,8 +43,7 @@ func (t *Tree[K, V]) Delete(ctx context.Context, keys []K) ([]structures.Status,
 	return t.update(ctx, structures.Delete, keys, nil)
 }
 
-// Find returns the value of each key, 0 if the key is absent, and whether the key is there. It sees the updates of a
-// stream once the stream has been waited for (On).
+// Find returns the value of each key, 0 if the key is absent, and whether the key is there.
 func (t *Tree[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bool, err error) {
 	return t.open().queries.Find(ctx, keys)
 }
@@ -112,7 +111,7 @@ func (t *Tree[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,
 	return pipeline.Made(status, t.UpdateInto(ctx, kind, keys, values, status))
 }
 
-// Len returns the number of pairs. It counts the updates of a stream once the stream has been waited for (On).
+// Len returns the number of pairs.
 func (t *Tree[K, V]) Len(ctx context.Context) (uint64, error) {
 	return t.open().core.Len(ctx)
 }

@@ -52,10 +52,6 @@ type OnStream interface {
 }
 
 // On returns the calls on device buffers that are recorded on a stream.
-//
-// Queries with slices, such as Tree.Find and Tree.Len, do not wait for streams. Before a stream is submitted, they do
-// not see its updates. While the updates run, what they return is not specified: wait for the stream first. Queries at
-// a Snapshot wait by themselves (Tree).
 func (t *Tree[K, V]) On(s *vk.Stream) OnStream { return t.open().core.On(s) }
 
 // onStream is OnStream.

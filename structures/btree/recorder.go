@@ -30,9 +30,6 @@ func (r recorder) Err() error {
 }
 
 func (r recorder) Enter(ctx context.Context) error {
-	if r.at == nil {
-		return r.gate.EnterShared(ctx)
-	}
 	if err := r.EnterOn(ctx); err != nil {
 		return err
 	}

@@ -129,6 +129,9 @@ func (t *tree) Len(ctx context.Context) (uint64, error) {
 		return 0, err
 	}
 	defer t.gate.Leave()
+	if err := t.versions.writes.Rest(ctx); err != nil {
+		return 0, err
+	}
 	v, err := t.survey(ctx)
 	return v.levels[0].Slots, err
 }

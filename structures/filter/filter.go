@@ -44,7 +44,8 @@ const (
 // one. A Filter is safe for many goroutines: calls of Contains run at the same time, and calls that change the filter
 // run alone.
 //
-// Calls with slices are linearizable. They do not wait for work on streams, except as their documentation says.
+// Calls with slices are linearizable. Lookups wait for the insertions that streams have submitted, and return
+// vk.ErrUnsubmitted if a stream has recorded some and not submitted them. Insert does not wait for streams.
 type Filter[K structures.Number] struct{ core *core }
 
 // of returns the public type of a filter.
@@ -84,8 +85,7 @@ func (f *Filter[K]) Insert(ctx context.Context, keys []K) error {
 	return c.insert(ctx, len(keys), pipeline.Keys(keys, c.width))
 }
 
-// Contains reports for each key whether it may be there. It returns true for each key that was inserted, on a stream
-// once the stream has been waited for (On).
+// Contains reports for each key whether it may be there. It returns true for each key that was inserted.
 func (f *Filter[K]) Contains(ctx context.Context, keys []K) ([]bool, error) {
 	found := make([]bool, len(keys))
 	return found, f.ContainsInto(ctx, keys, found)

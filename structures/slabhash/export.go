@@ -239,7 +239,7 @@ func (t *table) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
 
 // findAll returns all values of each of n keys: those of key i are values[offsets[i]:offsets[i+1]], oldest first.
 func (t *table) findAll(ctx context.Context, n int, keys pipeline.Column, values sink) (offsets []int, err error) {
-	if err := t.gate.EnterShared(ctx); err != nil {
+	if err := t.enterQuery(ctx); err != nil {
 		return nil, err
 	}
 	defer t.gate.LeaveShared()

@@ -108,7 +108,7 @@ func (m *Map[K, V]) InsertMax(ctx context.Context, keys []K, values []V) ([]stru
 }
 
 // Find returns the least recently inserted value of each key (SEARCH), 0 if the key is absent, and whether the key is
-// there. It sees the updates of a stream once the stream has been waited for (On).
+// there.
 func (m *Map[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bool, err error) {
 	values, found = make([]V, len(keys)), make([]bool, len(keys))
 	return values, found, m.FindInto(ctx, keys, values, found)

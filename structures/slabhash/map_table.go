@@ -63,9 +63,6 @@ func (m *Map[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 //
 // Find reads faster than Apply. Export writes the pairs in no particular order. The table must not change while they
 // run.
-//
-// Queries with slices, such as Map.Find and Map.Len, do not wait for streams. Before a stream is submitted, they do not
-// see its updates. While the updates run, what they return is not specified: wait for the stream first.
 func (m *Map[K, V]) On(s *vk.Stream) structures.ConcurrentOnStream { return m.open().On(s) }
 
 // InShaders is for your own kernels that include shaders/include/slab_hash.glsl. After UsedOn, calls that replace the

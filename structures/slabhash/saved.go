@@ -15,13 +15,10 @@ import (
 var savedLoad = transfer.Parameter{Structure: "slabhash", Name: "load", Option: "Load"}
 
 func (t *table) Save(ctx context.Context, w io.Writer) (int64, error) {
-	if err := t.gate.EnterShared(ctx); err != nil {
+	if err := t.enterQuery(ctx); err != nil {
 		return 0, err
 	}
 	defer t.gate.LeaveShared()
-	if err := t.changes.Rest(ctx); err != nil {
-		return 0, err
-	}
 	pairs, err := t.count(ctx)
 	if err != nil {
 		return 0, err

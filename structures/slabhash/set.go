@@ -75,8 +75,7 @@ func (s *Set[K]) CountAll(ctx context.Context, keys []K) ([]uint32, error) {
 	return countAll(ctx, s.open(), keys)
 }
 
-// Contains reports for each key whether it is there. It sees the updates of a stream once the stream has been waited
-// for (Map.On).
+// Contains reports for each key whether it is there.
 func (s *Set[K]) Contains(ctx context.Context, keys []K) ([]bool, error) {
 	found := make([]bool, len(keys))
 	return found, s.ContainsInto(ctx, keys, found)

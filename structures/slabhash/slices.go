@@ -84,11 +84,19 @@ func operandsOf(c pipeline.Chunk) operands {
 	}
 }
 
+// enterQuery enters the table for a query, which comes after the updates of all streams. t.gate.LeaveShared ends it.
+func (t *table) enterQuery(ctx context.Context) error {
+	if err := t.gate.EnterShared(ctx); err != nil {
+		return err
+	}
+	return gate.Unless(t.gate.LeaveShared, func() error { return t.changes.Rest(ctx) })
+}
+
 // find looks n keys up. A set has no values.
 func (t *table) find(ctx context.Context, n int, keys, values, found pipeline.Column) error {
 	ctx, end := t.progress.Begin(ctx)
 	defer end()
-	if err := t.gate.EnterShared(ctx); err != nil {
+	if err := t.enterQuery(ctx); err != nil {
 		return err
 	}
 	defer t.gate.LeaveShared()
@@ -107,7 +115,7 @@ func (t *table) find(ctx context.Context, n int, keys, values, found pipeline.Co
 func (t *table) countAll(ctx context.Context, n int, keys pipeline.Column, counts []uint32) error {
 	ctx, end := t.progress.Begin(ctx)
 	defer end()
-	if err := t.gate.EnterShared(ctx); err != nil {
+	if err := t.enterQuery(ctx); err != nil {
 		return err
 	}
 	defer t.gate.LeaveShared()

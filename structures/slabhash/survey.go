@@ -152,7 +152,7 @@ func (t *table) Stats(ctx context.Context) (Stats, error) {
 }
 
 func (t *table) Len(ctx context.Context) (uint64, error) {
-	if err := t.gate.EnterShared(ctx); err != nil {
+	if err := t.enterQuery(ctx); err != nil {
 		return 0, err
 	}
 	defer t.gate.LeaveShared()

@@ -100,8 +100,7 @@ func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader
 // undo it. Nothing is left pending, so Finish only waits.
 //
 // Queries must come after an update: on the same stream, on a stream that waits for it (vk.Stream.After), or after the
-// caller has waited for the stream. So must queries with slices, such as Array.Find: they do not wait for streams, and
-// what they return while an update runs is not specified.
+// caller has waited for the stream. Queries with slices wait by themselves.
 //
 // Errors of Update: those of Insert, and *structures.KindError. After an error the array is unchanged.
 func (a *Array[K, V]) On(s *vk.Stream) structures.OrderedOnStream {
