@@ -188,7 +188,8 @@ with-chaos = -ldflags='-s -w -X github.com/vkds/vkds/shaders.chaos=$(chaos)'
 chaos-kernels:
 	$(compile-shaders) chaos CHAOS_OF='$(chaos-of)'
 	VKDS_CHAOS=$(chaos) go test -count=1 -vet=off $(with-chaos) -run TestChaosIsLinked ./shaders
-test-chaos: chaos-of = $(addsuffix /%,alloc btree fold graph primitives recording runs sequential slabhash test)
+test-chaos: chaos-of = alloc/% btree/% graph/% runs/pack% \
+	$(addprefix primitives/,clear compact% iota scan% sort%) $(addprefix test/,btree% slab% words)
 test-chaos: chaos-kernels
 	$(call go-test,8,$(with-chaos) -run 'Program|OfStreams|RootSplits|WhileKeysChange|ListTogether|MovingClock' \
 		./test/linearizability ./structures/btree ./test/shader)
