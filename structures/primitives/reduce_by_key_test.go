@@ -223,7 +223,7 @@ func TestReduceByKeyAtBorders(t *testing.T) {
 				}
 			}
 			values := numbers[uint32](3, len(keys), 0)
-			testReduceByKey(r, Unsigned, keys, values, Length{N: len(keys)}, fmt.Sprint(heads), everything, 0)
+			testReduceByKey(r, Signed, keys, values, Length{N: len(keys)}, fmt.Sprint(heads), everything, 0)
 		}
 	})
 }

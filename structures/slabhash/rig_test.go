@@ -40,8 +40,8 @@ func eachProtocol(t *testing.T, test func(t *testing.T, d *vk.Device)) {
 	})
 }
 
-// eachWidth runs a test with the narrowest and the widest tiles of the device; in short runs with the widest alone, since
-// SwiftShader compiles kernels for long, and lavapipe has the others.
+// eachWidth runs a test with the narrowest and the widest tiles of the device. Short runs have only the widest, because
+// SwiftShader compiles kernels for long and lavapipe has the others.
 func eachWidth(t *testing.T, d *vk.Device, test func(t *testing.T, width int)) {
 	widths := []int{1, min(8, d.SubgroupSize())}
 	if testing.Short() {
