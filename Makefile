@@ -54,10 +54,11 @@ fresh:
 fences: shaders
 	go test -count=1 -run TestFences ./shaders -update
 
-# A sixth of what Go's tools take is the collection of their garbage, unless some is left to lie. (scripts/each-driver
-# has the tests themselves do it as ever.)
+# A sixth of the time of Go's tools is the collection of their garbage, so they collect less often. (scripts/each-driver
+# leaves the tests themselves at the default.) Another tenth is what debuggers read, and nothing here does.
 check test: export GOGC = 400
 check test: export GOMEMLIMIT = 3GiB
+check test: export GOFLAGS += -gcflags=all=-dwarf=false
 
 # staticcheck is pinned in a module of its own, too. It takes seven minutes of processor time where nothing is cached,
 # more than CI has to spare: that leaves it to whoever changes something, and to "make stress".
@@ -153,7 +154,8 @@ test-windows: deps windows
 	$(on-windows) $(emulated) ./cmd/vkds
 test-arm64: deps arm64
 	$(on-arm64) $(emulated) ./cmd/vkds
-# What several goroutines share of one handle.
+# What several goroutines share of one handle. The race detector sees Go's memory, so kernels are compiled as elsewhere.
+test-race: export GALLIVM_PERF = nopt
 test-race:
 	$(call go-test,8,-race ./internal/engine/gate ./test/goroutines)
 	$(call go-test,both,-race -run '^TestTwoDevices$$' ./test/goroutines)
@@ -186,7 +188,8 @@ with-chaos = -ldflags='-s -w -X github.com/vkds/vkds/shaders.chaos=$(chaos)'
 chaos-kernels:
 	$(compile-shaders) chaos CHAOS_OF='$(chaos-of)'
 	VKDS_CHAOS=$(chaos) go test -count=1 -vet=off $(with-chaos) -run TestChaosIsLinked ./shaders
-test-chaos: chaos-of = $(addsuffix /%,alloc btree fold graph primitives recording runs sequential slabhash test)
+test-chaos: chaos-of = alloc/% btree/% graph/% runs/pack% \
+	$(addprefix primitives/,clear compact% iota scan% sort%) $(addprefix test/,btree% slab% words)
 test-chaos: chaos-kernels
 	$(call go-test,8,$(with-chaos) -run 'Program|OfStreams|RootSplits|WhileKeysChange|ListTogether|MovingClock' \
 		./test/linearizability ./structures/btree ./test/shader)

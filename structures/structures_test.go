@@ -1,4 +1,4 @@
-package structures
+package structures_test
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	. "github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -453,6 +453,7 @@ func TestBatchCounted(t *testing.T) {
 // A pool of several super blocks, in which references are not offsets.
 func TestBatchManySuperBlocks(t *testing.T) {
 	pass.OneDriver(t, "the host reckons the room for batches")
+	pass.NotWidest(t, "TestSharedPool has super blocks at 16 lanes")
 	d := openDevice(t)
 	rng := random(3)
 	r := newBatchRig(t, d, Options{})

@@ -10,6 +10,7 @@ import (
 	"github.com/vkds/vkds/internal/engine/slabs"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -243,6 +244,7 @@ func testQueriesInRavagedTrees[W structures.Word](t *testing.T) {
 
 // A pool of several super blocks, in which references are not offsets.
 func TestQueriesInSuperBlocks(t *testing.T) {
+	pass.NotWidest(t, "TestSharedPool has super blocks at 16 lanes")
 	d := openDevice(t)
 	tree := newTree(t, d, Options{})
 	require.NoError(t, tree.pool.Close())

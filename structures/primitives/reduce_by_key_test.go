@@ -149,20 +149,31 @@ func TestReduceByKey(t *testing.T) {
 }
 
 func testReducedRuns[K, V number](t *testing.T) {
-	eachRound(t, &reduceByKeyShape, func(t *testing.T, r *rig) {
-		for _, n := range append(lengths(1<<11), 20_001) {
-			for i, most := range []int{1, 3, 3000, math.MaxInt32} {
-				keys := runs[K](uint64(n), n, most, math.MaxUint32/3)
-				typ := ValueType((n + i) % 3)
-				values := valuesOf[V](typ, uint64(n), n)
-				someLength(r, n, func(l Length, name string) {
-					name = fmt.Sprintf("%s, %v, runs up to %d", name, typ, most)
-					testReduceByKey(r, typ, keys, values, l, name, everything, 0)
-				})
-				r.release()
+	for typ := range ValueType(3) {
+		t.Run(typ.String(), func(t *testing.T) {
+			if typ != Signed {
+				pass.NotWidest(t, "a lane's arithmetic is the same at each width")
 			}
+			eachRound(t, &reduceByKeyShape, func(t *testing.T, r *rig) { testReducedRunsOf[K, V](r, typ) })
+		})
+	}
+}
+
+func testReducedRunsOf[K, V number](r *rig, typ ValueType) {
+	for _, n := range append(lengths(1<<11), 20_001) {
+		for i, most := range []int{1, 3, 3000, math.MaxInt32} {
+			if ValueType((n+i)%3) != typ {
+				continue // another type has it
+			}
+			keys := runs[K](uint64(n), n, most, math.MaxUint32/3)
+			values := valuesOf[V](typ, uint64(n), n)
+			someLength(r, n, func(l Length, name string) {
+				name = fmt.Sprintf("%s, %v, runs up to %d", name, typ, most)
+				testReduceByKey(r, typ, keys, values, l, name, everything, 0)
+			})
+			r.release()
 		}
-	})
+	}
 }
 
 // valuesOf returns n values of a type: any integers, or whole floats.
@@ -212,14 +223,14 @@ func TestReduceByKeyAtBorders(t *testing.T) {
 				}
 			}
 			values := numbers[uint32](3, len(keys), 0)
-			testReduceByKey(r, Unsigned, keys, values, Length{N: len(keys)}, fmt.Sprint(heads), everything, 0)
+			testReduceByKey(r, Signed, keys, values, Length{N: len(keys)}, fmt.Sprint(heads), everything, 0)
 		}
 	})
 }
 
 // Each of sums, minima and maxima alone and with others, and none.
 func TestReduceByKeyWanted(t *testing.T) {
-	pass.NotWidest(t, "what is not wanted is left out by the same condition at each width")
+	pass.OneWidth(t, "what is not wanted is left out by the same condition at each width")
 	eachRound(t, &reduceByKeyShape, func(t *testing.T, r *rig) {
 		keys := runs[uint64](5, 5000, 700, 1)
 		for wanted := range everything {
@@ -232,6 +243,7 @@ func TestReduceByKeyWanted(t *testing.T) {
 
 // Sums of the least and the greatest values, far beyond 64 bits.
 func TestReduceByKeyExtremes(t *testing.T) {
+	pass.NotWidest(t, "a lane's arithmetic is the same at each width")
 	eachRound(t, &reduceByKeyShape, func(t *testing.T, r *rig) {
 		testExtremes[uint32](r)
 		testExtremes[uint64](r)
@@ -258,6 +270,7 @@ func testExtremes[V number](r *rig) {
 
 // Floats that aren't plain numbers, and sums that are rounded.
 func TestReduceByKeyFloats(t *testing.T) {
+	pass.NotWidest(t, "a lane's arithmetic is the same at each width")
 	eachRound(t, &reduceByKeyShape, func(t *testing.T, r *rig) {
 		testFloats[uint32](r, math.SmallestNonzeroFloat32, math.MaxFloat32)
 		testFloats[uint64](r, math.SmallestNonzeroFloat64, math.MaxFloat64/4)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/pass"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -144,6 +145,7 @@ func TestSortBits(t *testing.T) {
 
 // The shapes of GPUs, as far as the shared memory of this device allows. Each is compiled anew, which takes time.
 func TestSortShapes(t *testing.T) {
+	pass.OneWidth(t, "other tests sort by the device's own shape at every width")
 	const n = 9000
 	for form, shape := range map[Form]tileShape{SinglePass: {workgroup: 384, items: 14},
 		MultiPass: {workgroup: 256, items: 20}} {

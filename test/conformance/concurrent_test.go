@@ -267,7 +267,7 @@ func after[W structures.Word](b Batch[W], known bounds[W]) []W {
 // none, so that roots are split and levels added while the queries run. At each fill, with both protocols, from Go
 // slices and on two streams.
 func TestOrderWithSplits(t *testing.T) {
-	pass.NotWidest(t, "test/linearizability has such queries and splits at 16 lanes")
+	pass.OneLavapipe(t, "test/linearizability has such queries and splits at 4 lanes")
 	pass.Unvalidated(t, "other tests make the same calls")
 	rounds := 8
 	switch {

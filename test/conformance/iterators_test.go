@@ -330,7 +330,7 @@ func TestIterators(t *testing.T) {
 // An iterator begins after the changes that streams have submitted, and not while one is recorded only: it would be
 // done between two parts.
 func TestIteratorsAfterStreams(t *testing.T) {
-	pass.NotWidest(t, "the host orders iterators and streams")
+	pass.OneLavapipe(t, "the host orders iterators and streams")
 	eachIterated(t, func(t *testing.T, s *vk.Stream, x iterated) {
 		record := x.changes["not submitted"]
 		if record == nil || x.runs {

@@ -125,7 +125,7 @@ func once[W structures.Word](acts []act[W]) []act[W] {
 
 // One sequence of batches in which keys may come many times, and of what only ordered dictionaries do.
 func TestOrderedSequences(t *testing.T) {
-	pass.NotWidest(t, "the structures' own tests of ordered queries run at 16 lanes, too")
+	pass.OneLavapipe(t, "the structures' own tests of ordered queries run at all widths")
 	devices := openDevices(t)
 	testOrderedSequences[uint32](t, devices)
 	testOrderedSequences[uint64](t, devices)

@@ -10,6 +10,12 @@ var (
 // FailWith is for tests: Kernel then fails with the error that f returns for a module. nil ends that.
 func FailWith(f func(module string) error) { failing = f }
 
+// Failing is FailWith until the end of a test.
+func Failing(t test, f func(module string) error) {
+	FailWith(f)
+	t.Cleanup(func() { FailWith(nil) })
+}
+
 // AheadOnCPU has Begin make kernels for CPUs, too, until the end of a test.
 func AheadOnCPU(t test) { until(t, &aheadOnCPU) }
 

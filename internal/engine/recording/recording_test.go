@@ -1,4 +1,4 @@
-package recording
+package recording_test
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	. "github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -129,7 +130,7 @@ func TestMemoryOfClosedStreams(t *testing.T) {
 		for _, s := range []*vk.Stream{s, stays} {
 			_, err = scratch.Take(s, 1<<16)
 			require.NoError(t, err)
-			_, err = own.outcomesOf(s, structures.DeviceBatch{Count: 100})
+			_, _, err = own.Batch(s, structures.Insert, structures.DeviceBatch{Count: 100}, true)
 			require.NoError(t, err)
 			require.NoError(t, s.Wait(t.Context()))
 		}

@@ -105,9 +105,9 @@ type callOn struct {
 }
 
 const (
-	pairsThere = 9000
+	pairsThere = 4500
 	queries    = 1 << 12
-	updates    = 900
+	updates    = 400
 )
 
 // keysOf returns different keys in no order.

@@ -1,4 +1,4 @@
-package pipeline_test
+package structures_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package pipeline_test
+package structures_test
 
 import (
 	"context"
@@ -27,6 +27,8 @@ const (
 
 // eachStructure runs a test with each dictionary that implements X, empty, on each of its paths.
 func eachStructure[X u32.Dictionary](t *testing.T, test func(t *testing.T, x X)) {
+	t.Helper()
+	pass.OneWidth(t, "the host handles slices and chunks, and other tests run the kernels at each width")
 	pipeline.InChunksOf(chunk)
 	t.Cleanup(func() { pipeline.InChunksOf(0) })
 	d := testdevice.Open(t)
@@ -170,7 +172,6 @@ func TestApply(t *testing.T) {
 
 // One pair at a time.
 func TestGetAndPut(t *testing.T) {
-	pass.OneWidth(t, "they are batches of one key")
 	eachStructure(t, func(t *testing.T, x u32.Dictionary) {
 		for _, value := range []uint32{70, 71} {
 			require.NoError(t, x.Put(t.Context(), 7, value))
