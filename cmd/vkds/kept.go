@@ -58,7 +58,7 @@ func (k *kept) add(column int, r *rows, from, i int) {
 	if null && k.nulls[column] == nil {
 		k.nulls[column] = make([]bool, len(k.words[column]))
 	}
-	if k.words[column] = append(grown(k.words[column], 1), word); k.nulls[column] != nil {
+	if k.words[column] = append(threads.Grown(k.words[column], 1), word); k.nulls[column] != nil {
 		k.nulls[column] = append(k.nulls[column], null)
 	}
 }
@@ -66,7 +66,7 @@ func (k *kept) add(column int, r *rows, from, i int) {
 // keep adds what rows have in one of their columns.
 func (k *kept) keep(column int, r *rows, from int) {
 	before := len(k.words[column])
-	k.words[column] = grown(k.words[column], r.n)
+	k.words[column] = threads.Grown(k.words[column], r.n)
 	if r.types[from] != keytype.Text {
 		k.words[column] = append(k.words[column], r.words[from][:r.n]...)
 	} else {
@@ -81,19 +81,8 @@ func (k *kept) keep(column int, r *rows, from int) {
 	copy(k.nulls[column][before:], r.nulls[from])
 }
 
-// grown returns a slice with room for n more elements. It grows less often than append lets it, and all cores copy what
-// it has: else this is most of the time that many rows take.
-func grown[T any](s []T, n int) []T {
-	if cap(s)-len(s) >= n {
-		return s
-	}
-	larger := make([]T, len(s), max(len(s)+n, 2*len(s)))
-	threads.Copy(larger, s)
-	return larger
-}
-
 // extended returns a slice of n elements. The new ones are zero if the slice has never been longer.
-func extended[T any](s []T, n int) []T { return grown(s, n-len(s))[:n] }
+func extended[T any](s []T, n int) []T { return threads.Grown(s, n-len(s))[:n] }
 
 // compareCells is the order of two cells of a type. Nulls come last, also if the order is descending.
 func compareCells(t keytype.Type, descending bool, a, b cell) (order int) {

@@ -19,6 +19,17 @@ func Copy[T any](dst, src []T) {
 	Each(n, n*int(unsafe.Sizeof(*new(T))), func(first, end int) { copy(dst[first:end], src[first:end]) })
 }
 
+// Grown returns a slice with room for n more elements. It grows less often than append lets it, and all cores copy what
+// it has: else this is most of the time that many elements take.
+func Grown[T any](s []T, n int) []T {
+	if cap(s)-len(s) >= n {
+		return s
+	}
+	larger := make([]T, len(s), max(len(s)+n, 2*len(s)))
+	Copy(larger, s)
+	return larger
+}
+
 // Each calls part for consecutive ranges that together are n elements, with as many threads as pay off. bytes is the
 // size of all elements. It returns when all calls have returned.
 func Each(n, bytes int, part func(first, end int)) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/input"
@@ -104,9 +103,7 @@ func (o LoadOptions) directed(s symmetry) bool {
 func (g *Graph) take(part Edges, s symmetry, o LoadOptions) {
 	directed := o.directed(s)
 	weighted := part.Weights != nil && len(part.Weights) == part.Len()
-	if extra := part.Len(); cap(g.From)-len(g.From) < extra {
-		g.From, g.To = slices.Grow(g.From, max(extra, len(g.From))), slices.Grow(g.To, max(extra, len(g.To)))
-	}
+	g.From, g.To = threads.Grown(g.From, part.Len()), threads.Grown(g.To, part.Len())
 	for i, from := range part.From {
 		g.Rows++
 		to, w := part.To[i], uint32(0)

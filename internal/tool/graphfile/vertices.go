@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
 )
@@ -168,9 +169,26 @@ func (v *Vertices) addEdges(edges *Edges, from, to []uint64) {
 	begin := len(edges.From)
 	edges.From = slices.Grow(edges.From, len(from))[:begin+len(from)]
 	edges.To = slices.Grow(edges.To, len(to))[:begin+len(to)]
-	for i := range from {
-		edges.From[begin+i], _ = v.number(from[i])
-		edges.To[begin+i], _ = v.number(to[i])
+	ends := [2][]uint32{edges.From[begin:], edges.To[begin:]}
+	const fresh = math.MaxUint32 // the number of no vertex
+	threads.Each(len(from), 16*len(from), func(first, end int) {
+		for side, ids := range [2][]uint64{from, to} {
+			for i, id := range ids[first:end] {
+				number, found := v.find(id)
+				if !found {
+					number = fresh
+				}
+				ends[side][first+i] = number
+			}
+		}
+	})
+	for i := range from { // new vertices get numbers in the order of the edges
+		if ends[0][i] == fresh {
+			ends[0][i], _ = v.number(from[i])
+		}
+		if ends[1][i] == fresh {
+			ends[1][i], _ = v.number(to[i])
+		}
 	}
 }
 
