@@ -150,7 +150,8 @@ func (c *core) insert(ctx context.Context, n int, keys pipeline.Column) error {
 	return pipeline.Stopped(nil, left, err)
 }
 
-// enterQuery enters the filter for a query, which comes after the insertions of all streams. c.gate.LeaveShared ends it.
+// enterQuery enters the filter for a query, which comes after the insertions of all streams. c.gate.LeaveShared ends
+// it.
 func (c *core) enterQuery(ctx context.Context) error {
 	if err := c.gate.EnterShared(ctx); err != nil {
 		return err

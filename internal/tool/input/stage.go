@@ -24,7 +24,8 @@ type piece struct {
 
 // newStage returns a stage that has the parts that fill adds. As many as there are cores wait to be read. Close it.
 func newStage(fill func(*stage)) *stage {
-	s := &stage{parts: make(chan *piece, runtime.GOMAXPROCS(0)), stop: make(chan struct{}), stopped: make(chan struct{})}
+	s := &stage{parts: make(chan *piece, runtime.GOMAXPROCS(0)), stop: make(chan struct{}),
+		stopped: make(chan struct{})}
 	go func() {
 		defer close(s.stopped)
 		fill(s)

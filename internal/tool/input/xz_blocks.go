@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// An .xz file has streams, each a header, blocks that are independent of one another, an index with the blocks' lengths,
-// and a footer (The .xz File Format, version 1.2.1, sections 2 and 4). xz -T0 writes blocks of some 24 MiB.
+// An .xz file has streams, each a header, blocks that are independent of one another, an index with the blocks'
+// lengths, and a footer (The .xz File Format, version 1.2.1, sections 2 and 4). xz -T0 writes blocks of some 24 MiB.
 
 // xzBlock is a block of an .xz file.
 type xzBlock struct {

@@ -92,8 +92,8 @@ func (l *TextList) begin(i int) int {
 	return int(l.ends[i-1])
 }
 
-// AddList adds copies of the texts of a list from one to before another, which have consecutive numbers, and returns the
-// first number.
+// AddList adds copies of the texts of a list from one to before another, which have consecutive numbers, and returns
+// the first number.
 func (a *Arena) AddList(l *TextList, from, to int) (first uint64) {
 	first = uint64(len(a.places))
 	begin, end := l.begin(from), l.begin(to)
