@@ -360,18 +360,17 @@ func (r *rows) hash(columns []int, seed uint64) {
 			r.hashes[i] = seed
 		}
 		for _, column := range columns {
-			if r.types[column] == keytype.Text && few[column] == nil {
-				r.hashTexts(column, first, end)
-				continue
-			}
-			if hashes := few[column]; hashes != nil && r.nulls[column] == nil {
+			switch hashes := few[column]; {
+			case hashes != nil && r.nulls[column] == nil:
 				for i, word := range r.words[column][first:end] {
 					r.hashes[first+i] = mixed(r.hashes[first+i], hashes[word])
 				}
-				continue
-			}
-			for i := first; i < end; i++ {
-				r.hashes[i] = r.mix(r.hashes[i], column, i)
+			case hashes == nil && r.types[column] == keytype.Text:
+				r.hashTexts(column, first, end)
+			default:
+				for i := first; i < end; i++ {
+					r.hashes[i] = r.mix(r.hashes[i], column, i)
+				}
 			}
 		}
 	})
