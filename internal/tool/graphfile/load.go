@@ -104,6 +104,10 @@ func (g *Graph) take(part Edges, s symmetry, o LoadOptions) {
 	directed := o.directed(s)
 	weighted := part.Weights != nil && len(part.Weights) == part.Len()
 	g.From, g.To = threads.Grown(g.From, part.Len()), threads.Grown(g.To, part.Len())
+	if !weighted && !(directed && s == both) && !(!directed && o.Multi && s == twice) {
+		g.takeAsListed(part, o.Multi)
+		return
+	}
 	for i, from := range part.From {
 		g.Rows++
 		to, w := part.To[i], uint32(0)
@@ -123,6 +127,23 @@ func (g *Graph) take(part Edges, s symmetry, o LoadOptions) {
 		if directed && s == both {
 			g.add(to, from, w, weighted)
 		}
+	}
+}
+
+// takeAsListed is take for edges without weights, each of which is added once. It adds those between loops together.
+func (g *Graph) takeAsListed(part Edges, loops bool) {
+	g.Rows += int64(part.Len())
+	for from, to := part.From, part.To; len(from) > 0; {
+		n := 0
+		for n < len(from) && from[n] != to[n] {
+			n++
+		}
+		next := min(n+1, len(from)) // after a loop
+		if g.Loops += int64(next - n); loops {
+			n = next
+		}
+		g.From, g.To = append(g.From, from[:n]...), append(g.To, to[:n]...)
+		from, to = from[next:], to[next:]
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -88,10 +90,17 @@ func CheckVertices(n int) error {
 
 // Extent returns one more than the greatest vertex, 0 if there is none.
 func Extent(lists ...[]uint32) (extent int64) {
+	var lock sync.Mutex
 	for _, vertices := range lists {
-		if len(vertices) != 0 {
-			extent = max(extent, int64(slices.Max(vertices))+1)
-		}
+		threads.Each(len(vertices), 4*len(vertices), func(first, end int) {
+			if first == end {
+				return
+			}
+			most := slices.Max(vertices[first:end])
+			lock.Lock()
+			defer lock.Unlock()
+			extent = max(extent, int64(most)+1)
+		})
 	}
 	return extent
 }
