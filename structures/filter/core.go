@@ -150,19 +150,10 @@ func (c *core) insert(ctx context.Context, n int, keys pipeline.Column) error {
 	return pipeline.Stopped(nil, left, err)
 }
 
-// enterQuery enters the filter for a query, which comes after the insertions of all streams. c.gate.LeaveShared ends
-// it.
-func (c *core) enterQuery(ctx context.Context) error {
-	if err := c.gate.EnterShared(ctx); err != nil {
-		return err
-	}
-	return gate.Unless(c.gate.LeaveShared, func() error { return c.changes.Rest(ctx) })
-}
-
 func (c *core) contains(ctx context.Context, n int, keys, found pipeline.Column) error {
 	ctx, end := c.progress.Begin(ctx)
 	defer end()
-	if err := c.enterQuery(ctx); err != nil {
+	if err := c.gate.EnterShared(ctx); err != nil {
 		return err
 	}
 	defer c.gate.LeaveShared()

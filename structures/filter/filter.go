@@ -44,8 +44,8 @@ const (
 // one. A Filter is safe for many goroutines: calls of Contains run at the same time, and calls that change the filter
 // run alone.
 //
-// Calls with slices are linearizable. Lookups wait for the insertions that streams have submitted, and return
-// vk.ErrUnsubmitted if a stream has recorded some and not submitted them. Insert does not wait for streams.
+// Calls with slices are linearizable. They do not wait for work on streams, except as their documentation says: a key
+// that a stream inserts is there once the stream has been waited for, and lookups beside it are right for other keys.
 type Filter[K structures.Number] struct{ core *core }
 
 // of returns the public type of a filter.

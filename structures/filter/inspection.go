@@ -35,7 +35,7 @@ func (i Inspection) Stats(ctx context.Context) (Stats, error) { return i.core.st
 const sums = 1024 // SUMS of count.comp
 
 func (c *core) stats(ctx context.Context) (Stats, error) {
-	if err := c.enterQuery(ctx); err != nil {
+	if err := c.gate.EnterShared(ctx); err != nil {
 		return Stats{}, err
 	}
 	defer c.gate.LeaveShared()

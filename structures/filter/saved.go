@@ -22,10 +22,13 @@ func (c *core) columns() saved.Columns {
 }
 
 func (c *core) save(ctx context.Context, w io.Writer) (int64, error) {
-	if err := c.enterQuery(ctx); err != nil {
+	if err := c.gate.EnterShared(ctx); err != nil {
 		return 0, err
 	}
 	defer c.gate.LeaveShared()
+	if err := c.changes.Rest(ctx); err != nil {
+		return 0, err
+	}
 	h := saved.Header{Structure: saved.Filter, Pairs: int64(c.blocks.Len() >> c.width)}
 	return transfer.Save(ctx, w, h, c.columns(), func(yield func(structures.Pairs[uint64, uint64], error) bool) {
 		words, numbers := make([]uint32, atOnce), make([]uint64, atOnce)
