@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -73,10 +74,14 @@ func (g *global) startOrHost(path string) *opening {
 }
 
 // small reports whether a file is loaded in the host's memory before a GPU is open, which takes 0.3 to 0.5 s. On the
-// host of an H200, with 16 cores, that is so up to 100 MB of CSV.
+// host of an H200, with 16 cores, that is so up to 100 MB of CSV. A compressed file may hold ten times as much.
 func small(path string) bool {
 	file, err := stat(path, os.Stdin)
-	return err == nil && file.Mode().IsRegular() && file.Size() <= int64(min(8, runtime.GOMAXPROCS(0)))*smallPerCore
+	most := int64(min(8, runtime.GOMAXPROCS(0))) * smallPerCore
+	if input.TrimCompression(path) != path {
+		most /= 8
+	}
+	return err == nil && file.Mode().IsRegular() && file.Size() <= most
 }
 
 const smallPerCore = 8 << 20 // bytes

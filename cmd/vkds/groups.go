@@ -293,6 +293,9 @@ func (g *groupBy) add(r *rows, full bool) {
 	}
 	g.types = r.types
 	by, begins := r.divided(g.by, g.division)
+	if full {
+		r.by = division{} // there moves rows of by
+	}
 	eachPart(begins, func(k, first, end int) {
 		p := g.parts[k]
 		if full {

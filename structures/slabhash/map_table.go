@@ -8,8 +8,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Len counts the pairs with a kernel that reads the whole table. It counts the updates of a stream once the stream has
-// been waited for (On).
+// Len counts the pairs with a kernel that reads the whole table.
 func (m *Map[K, V]) Len(ctx context.Context) (uint64, error) {
 	return m.open().Len(ctx)
 }

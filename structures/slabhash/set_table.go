@@ -8,8 +8,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Len counts the keys with a kernel that reads the whole table. It counts the updates of a stream once the stream has
-// been waited for (Map.On).
+// Len counts the keys with a kernel that reads the whole table.
 func (s *Set[K]) Len(ctx context.Context) (uint64, error) {
 	return s.open().Len(ctx)
 }

@@ -43,8 +43,7 @@ func (a *Array[K, V]) Delete(ctx context.Context, keys []K) ([]structures.Status
 	return a.update(ctx, structures.Delete, keys, nil)
 }
 
-// Find returns the value of each key, 0 if the key is absent, and whether the key is there. It sees the updates of a
-// stream once the stream has been waited for (On).
+// Find returns the value of each key, 0 if the key is absent, and whether the key is there.
 func (a *Array[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bool, err error) {
 	return a.open().queries.Find(ctx, keys)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -305,8 +306,10 @@ func readAll(r *Reader, size int) (all []string) {
 		n, err := r.Read(columns...)
 		all = append(all, fmt.Sprint(n, err, r.Types(), r.Skipped(), r.SkippedNulls(), r.Nulls()))
 		for i, c := range columns {
-			for _, w := range c[:n] {
-				if r.Types()[i] == keytype.Text {
+			for row, w := range c[:n] {
+				if i < len(r.Nulls()) && slices.Contains(r.Nulls()[i], row) { // its word means nothing
+					all = append(all, "-")
+				} else if r.Types()[i] == keytype.Text {
 					all = append(all, string(r.Texts()[i].At(w)))
 				} else {
 					all = append(all, r.Types()[i].Format(w))

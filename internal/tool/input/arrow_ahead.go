@@ -75,11 +75,24 @@ func (p *arrowRows) read() (rows arrow.RecordBatch, size int, err error) {
 	}
 	all := p.record.NumRows()
 	end := min(p.at+int64(p.rows), all)
+	if p.encoded() {
+		end = all
+	}
 	rows, size = p.record.NewSlice(p.at, end), int(p.size*(end-p.at)/max(all, 1))
 	if p.at = end; end == all {
 		p.record = nil
 	}
 	return rows, size, nil
+}
+
+// encoded reports whether the record batch has a dictionary, which is converted once for all of its rows.
+func (p *arrowRows) encoded() bool {
+	for _, place := range p.places {
+		if _, is := p.record.Column(place).(*array.Dictionary); is {
+			return true
+		}
+	}
+	return false
 }
 
 // sizeOf returns the size of a record batch without its dictionaries, which others have too.

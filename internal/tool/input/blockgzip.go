@@ -2,7 +2,6 @@ package input
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"io"
@@ -16,9 +15,11 @@ func gunzip(s *stage, from *bufio.Reader) {
 	for {
 		var some []byte
 		var failed error
+		blocks := 0
 		length := blockLength(from)
 		for ; length > 0 && len(some)+length <= partBytes/4; length = blockLength(from) {
 			begin := len(some)
+			blocks++
 			some = append(some, make([]byte, length)...)
 			n, err := io.ReadFull(from, some[begin:])
 			if some = some[:begin+n]; err != nil {
@@ -32,7 +33,7 @@ func gunzip(s *stage, from *bufio.Reader) {
 			break
 		}
 		if !s.add(func() ([]byte, error) {
-			data, err := gunzipAll(some)
+			data, err := gunzipAll(s.from(some), blocks)
 			return data, cmp.Or(failed, err)
 		}) || failed != nil {
 			return
@@ -59,14 +60,16 @@ func blockLength(from *bufio.Reader) int {
 	return int(binary.LittleEndian.Uint16(head[16:])) + 1
 }
 
-// gunzipAll returns the data of some members, and the error after them, which is nil if they are whole.
-func gunzipAll(members []byte) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(members))
+// gunzipAll returns the data of some blocks, and the error after them, which is nil if they are whole.
+func gunzipAll(blocks io.Reader, n int) ([]byte, error) {
+	const most = 64 << 10 // bytes of a block
+	z, err := gzip.NewReader(blocks)
 	if err != nil {
 		return nil, err
 	}
-	var data bytes.Buffer
-	data.Grow(4 * len(members))
-	_, err = data.ReadFrom(z)
-	return data.Bytes(), err
+	data, err := limited(z, n*most)
+	if err == io.ErrUnexpectedEOF {
+		err = errLength
+	}
+	return data, err
 }

@@ -132,11 +132,11 @@ func (p *batches) load(columns []*column) ([]cells, error) {
 	wider := false
 	for i, c := range columns {
 		v := &p.now.values[i]
-		c.use(v.texts, v.dictionary)
 		if p.now.cells[i].typ != c.Type { // it has become wider since
 			p.convert(i, v, c, &p.now.cells[i])
 			wider = true
 		}
+		c.use(v.texts, v.dictionary)
 	}
 	if wider {
 		p.mutex.Lock()

@@ -111,31 +111,31 @@ func (f *File) decompress(path string) (io.Reader, error) {
 // beside returns a reader of what a compressed file has. A regular file is decompressed beside that reader, by as many
 // cores as its format lets.
 func (f *File) beside(c *compression, buffered *bufio.Reader) (io.Reader, error) {
-	random := io.NewSectionReader(randomCounter{f}, 0, f.size)
-	var fill func(*stage)
-	switch {
-	case f.size < 0:
-	case c.name == "gzip":
-		fill = func(s *stage) { gunzip(s, buffered) }
-	case c.name == "xz":
-		if blocks := xzBlocks(random); blocks != nil {
-			fill = func(s *stage) { unxz(s, random, blocks) }
+	if f.size >= 0 && c.name == "gzip" {
+		return f.staged(func(s *stage) { gunzip(s, buffered) }), nil
+	}
+	if f.size >= 0 && c.name == "xz" {
+		file := io.NewSectionReader(randomCounter{f}, 0, f.size)
+		if blocks := xzBlocks(file); blocks != nil {
+			return f.staged(func(s *stage) { unxz(s, file, blocks) }), nil
 		}
 	}
-	if fill == nil {
-		r, err := c.open(buffered)
-		if err != nil {
-			return nil, err
-		}
-		if z, ok := r.(*zstd.Decoder); ok { // it has goroutines of its own
-			f.close = z.Close
-			return r, nil
-		}
-		if fill = func(s *stage) { s.all(r) }; f.size < 0 {
-			return r, nil
-		}
+	r, err := c.open(buffered)
+	if err != nil {
+		return nil, err
 	}
-	s := newStage(fill)
+	if z, ok := r.(*zstd.Decoder); ok { // it has goroutines of its own
+		f.close = z.Close
+		return r, nil
+	}
+	if f.size < 0 {
+		return r, nil
+	}
+	return f.staged(func(s *stage) { s.all(r) }), nil
+}
+
+func (f *File) staged(fill func(*stage)) io.Reader {
+	s := newStage(f.ctx, fill)
 	f.close = s.close
-	return s, nil
+	return s
 }

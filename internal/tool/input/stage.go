@@ -1,6 +1,9 @@
 package input
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"io"
 	"runtime"
 )
@@ -11,7 +14,8 @@ type stage struct {
 	parts   chan *piece // in order; the last one has an error
 	now     []byte
 	err     error
-	stop    chan struct{}
+	ctx     context.Context // ends when nobody needs more
+	cancel  func()
 	stopped chan struct{}
 }
 
@@ -22,10 +26,11 @@ type piece struct {
 	done chan struct{} // closed when both are set
 }
 
-// newStage returns a stage that has the parts that fill adds. As many as there are cores wait to be read. Close it.
-func newStage(fill func(*stage)) *stage {
-	s := &stage{parts: make(chan *piece, runtime.GOMAXPROCS(0)), stop: make(chan struct{}),
-		stopped: make(chan struct{})}
+// newStage returns a stage that has the parts that fill adds, until ctx ends. As many as there are cores wait to be
+// read. Close it.
+func newStage(ctx context.Context, fill func(*stage)) *stage {
+	s := &stage{parts: make(chan *piece, runtime.GOMAXPROCS(0)), stopped: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(s.stopped)
 		fill(s)
@@ -36,18 +41,55 @@ func newStage(fill func(*stage)) *stage {
 // add adds a part that decode decompresses, on another goroutine. It returns false if nobody needs more parts.
 func (s *stage) add(decode func() ([]byte, error)) bool {
 	p := &piece{done: make(chan struct{})}
+	if !s.put(p) {
+		return false
+	}
 	go func() {
 		defer close(p.done)
-		p.data, p.err = decode()
+		p.err = caught(func() (err error) {
+			p.data, err = decode()
+			return err
+		})
 	}()
-	return s.put(p)
+	return true
 }
+
+// from returns a reader of compressed bytes that ends when nobody needs more parts.
+func (s *stage) from(compressed []byte) io.Reader {
+	return &stoppable{s, bytes.NewReader(compressed)}
+}
+
+// stoppable reads little at a time, so that it soon ends.
+type stoppable struct {
+	*stage
+	from *bytes.Reader
+}
+
+func (r *stoppable) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.from.Read(p[:min(len(p), 4<<10)])
+}
+
+// limited returns all that a reader has, which is at most that many bytes: more is damage.
+func limited(r io.Reader, most int) ([]byte, error) {
+	var data bytes.Buffer
+	data.Grow(most + bytes.MinRead)
+	_, err := data.ReadFrom(io.LimitReader(r, int64(most)+1))
+	if err == nil && data.Len() > most {
+		err = errLength
+	}
+	return data.Bytes(), err
+}
+
+var errLength = errors.New("a block of another length than the file says")
 
 func (s *stage) put(p *piece) bool {
 	select {
 	case s.parts <- p:
 		return true
-	case <-s.stop:
+	case <-s.ctx.Done():
 		return false
 	}
 }
@@ -83,9 +125,13 @@ func (s *stage) Read(p []byte) (int, error) {
 		if s.err != nil {
 			return 0, s.err
 		}
-		next := <-s.parts
-		<-next.done
-		s.now, s.err = next.data, next.err
+		select {
+		case next := <-s.parts:
+			<-next.done
+			s.now, s.err = next.data, next.err
+		case <-s.ctx.Done():
+			return 0, s.ctx.Err()
+		}
 	}
 	n := copy(p, s.now)
 	s.now = s.now[n:]
@@ -94,7 +140,7 @@ func (s *stage) Read(p []byte) (int, error) {
 
 // close ends the stage. No goroutine reads the file afterwards.
 func (s *stage) close() {
-	close(s.stop)
+	s.cancel()
 	<-s.stopped
 	for {
 		select {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
@@ -118,4 +119,38 @@ func TestNoBlocks(t *testing.T) {
 		require.True(t, len(got) == 0 || bytes.Equal(text, got), name)
 		require.Equal(t, name == "one.xz", len(got) > 0)
 	}
+}
+
+// A block of another length than the file says is damage, and takes no more memory than the file says.
+func TestBlocksThatLie(t *testing.T) {
+	text := bytes.Repeat([]byte("0123456789"), 20_000)
+	for _, length := range []uint16{2, 100, 60_000, 65_535} {
+		data := bgzip(t, text, 50_000)
+		binary.LittleEndian.PutUint16(data[16:], length)
+		_, err := readAll(write(t, "a.gz", data))
+		require.Error(t, err, length)
+	}
+	large := gzipped(t, make([]byte, 1<<20)) // as one block
+	large = append(append(large[:3:3], 4, 0, 0, 0, 0, 0, 0xff, 6, 0, 'B', 'C', 2, 0, 0, 0), large[10:]...)
+	binary.LittleEndian.PutUint16(large[16:], uint16(len(large)-1))
+	_, err := readAll(write(t, "a.gz", large))
+	require.ErrorContains(t, err, "a block of another length than the file says")
+}
+
+// Who closes a file does not wait until blocks are decompressed that nobody needs.
+func TestCloseAmongBlocks(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, 24<<20)
+	for i := range text {
+		text[i] = byte('a' + random.UintN(4))
+	}
+	path := write(t, "a.xz", xzInBlocks(t, text, 12<<20))
+	f, err := input.OpenFile(context.Background(), path)
+	require.NoError(t, err)
+	started := time.Now()
+	require.NoError(t, f.Close())
+	closed := time.Since(started)
+	_, err = readAll(path)
+	require.NoError(t, err)
+	require.Less(t, 10*closed, time.Since(started)-closed)
 }

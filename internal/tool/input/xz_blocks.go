@@ -1,10 +1,10 @@
 package input
 
 import (
-	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"io"
+	"slices"
 )
 
 // An .xz file has streams, each a header, blocks that are independent of one another, an index with the blocks'
@@ -22,21 +22,27 @@ const (
 	xzHeaderBytes = 12
 	xzFooterBytes = 12
 	mostXZBlock   = 64 << 20 // bytes; files with larger blocks are decompressed in their order
+	mostXZIndex   = 1 << 20  // bytes
 )
 
 // xzBlocks returns the blocks of a file, or nil if they can't be decompressed at the same time: there is only one, some
-// are too large, or the file is damaged.
+// are too large, they are so small that each costs more than it brings, or the file is damaged.
 func xzBlocks(file *io.SectionReader) (blocks []xzBlock) {
 	for end := file.Size(); end > 0; {
 		stream, begin := xzStream(file, end)
 		if stream == nil {
 			return nil
 		}
-		blocks, end = append(stream, blocks...), begin
+		slices.Reverse(stream)
+		blocks, end = append(blocks, stream...), begin
+		if len(blocks) > 1 && file.Size()-end < int64(len(blocks))*leastXZBlock {
+			return nil
+		}
 	}
 	if len(blocks) < 2 {
 		return nil
 	}
+	slices.Reverse(blocks)
 	return blocks
 }
 
@@ -48,7 +54,7 @@ func xzStream(file *io.SectionReader, end int64) (blocks []xzBlock, begin int64)
 		return nil, 0
 	}
 	length := 4 * (int64(binary.LittleEndian.Uint32(footer[4:])) + 1)
-	if end -= length; end < xzHeaderBytes || length > mostXZBlock {
+	if end -= length; end < xzHeaderBytes || length > mostXZIndex {
 		return nil, 0
 	}
 	index := make([]byte, length)
@@ -87,6 +93,9 @@ func xzStream(file *io.SectionReader, end int64) (blocks []xzBlock, begin int64)
 	return blocks, begin
 }
 
+// leastXZBlock is how many stored bytes blocks must have on average. Tests change it.
+var leastXZBlock int64 = 64 << 10
+
 func readAt(file io.ReaderAt, p []byte, at int64) bool {
 	n, _ := file.ReadAt(p, at)
 	return n == len(p)
@@ -95,7 +104,7 @@ func readAt(file io.ReaderAt, p []byte, at int64) bool {
 // unxz decompresses blocks at the same time.
 func unxz(s *stage, file io.ReaderAt, blocks []xzBlock) {
 	for _, b := range blocks {
-		if !s.add(func() ([]byte, error) { return b.data(file) }) {
+		if !s.add(func() ([]byte, error) { return b.data(s, file) }) {
 			return
 		}
 	}
@@ -103,11 +112,14 @@ func unxz(s *stage, file io.ReaderAt, blocks []xzBlock) {
 }
 
 // data decompresses a block: in a stream of its own, which the library reads.
-func (b *xzBlock) data(file io.ReaderAt) ([]byte, error) {
+func (b *xzBlock) data(s *stage, file io.ReaderAt) ([]byte, error) {
 	padded := int(b.stored+3) &^ 3
 	stream := append(make([]byte, 0, xzHeaderBytes+padded+64), b.header[:]...)
 	stream = stream[:xzHeaderBytes+padded]
 	if n, err := file.ReadAt(stream[xzHeaderBytes:], b.at); n < padded {
+		if err == io.EOF { // the file has become shorter
+			err = io.ErrUnexpectedEOF
+		}
 		return nil, err
 	}
 	index := binary.AppendUvarint(binary.AppendUvarint([]byte{0, 1}, b.stored), b.decompressed)
@@ -119,12 +131,9 @@ func (b *xzBlock) data(file io.ReaderAt) ([]byte, error) {
 	footer = append(footer, b.header[6:8]...)
 	stream = binary.LittleEndian.AppendUint32(append(stream, index...), crc32.ChecksumIEEE(footer))
 	stream = append(append(stream, footer...), "YZ"...)
-	z, err := newXZReader(bytes.NewReader(stream))
+	z, err := newXZReader(s.from(stream))
 	if err != nil {
 		return nil, err
 	}
-	var data bytes.Buffer
-	data.Grow(int(b.decompressed) + bytes.MinRead)
-	_, err = data.ReadFrom(z)
-	return data.Bytes(), err
+	return limited(z, int(b.decompressed))
 }
