@@ -35,10 +35,11 @@ type selection struct {
 }
 
 func (q selection) check() error {
-	for what, n := range map[string]int{"keys": q.n, "elements to be taken": q.k} {
-		if n < 0 || what == "keys" && n > primitives.MaxLength {
-			return &structures.CountError{What: what, N: n, Most: primitives.MaxLength}
-		}
+	if q.n < 0 || q.n > primitives.MaxLength {
+		return &structures.CountError{What: "keys", N: q.n, Most: primitives.MaxLength}
+	}
+	if q.k < 0 {
+		return &structures.CountError{What: "elements to be taken", N: q.k, Most: primitives.MaxLength}
 	}
 	return nil
 }

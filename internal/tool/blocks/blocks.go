@@ -77,21 +77,13 @@ func New[T any](from io.Reader, bytes int, eager bool) *Reader[T] {
 
 // ParseBy has the blocks after the one in use parsed by a function, also those that wait already. They may have been
 // parsed otherwise before. nil: those that are read from now on are not parsed.
-func (b *Reader[T]) ParseBy(parse func(into *T, text []byte, from int, last bool)) {
+func (b *Reader[T]) ParseBy(parse parser[T]) {
 	b.parse = parse
 	if parse == nil {
 		return
 	}
 	for _, next := range b.queue[min(1, len(b.queue)):] {
-		before, done := next.done, make(chan struct{})
-		next.done = done
-		go func() {
-			defer close(done)
-			if next.load(); before != nil {
-				<-before
-			}
-			next.parse(parse)
-		}()
+		next.parseLater(parse)
 	}
 }
 
@@ -221,13 +213,21 @@ func (b *Reader[T]) fill(next *Block[T]) {
 	}
 	b.rest = append(b.rest[:0], text[end:]...)
 	if next.Text, next.Err = text[:end], b.err; b.parse != nil {
-		parse, done := b.parse, make(chan struct{})
-		next.done = done
-		go func() {
-			defer close(done)
-			next.parse(parse)
-		}()
+		next.parseLater(b.parse)
 	}
+}
+
+// parseLater starts a goroutine that parses a block when its text is there, and after an earlier parsing.
+func (x *Block[T]) parseLater(by parser[T]) {
+	before, done := x.done, make(chan struct{})
+	x.done = done
+	go func() {
+		defer close(done)
+		if x.load(); before != nil {
+			<-before
+		}
+		x.parse(by)
+	}()
 }
 
 func (x *Block[T]) parse(by parser[T]) { by(&x.parsed, x.Text, 0, x.Err == io.EOF) }
