@@ -11,8 +11,9 @@
 const uint AT_WALK = 0u;   // walking along the list
 const uint AT_KEY = 1u;    // at the slot that holds its key
 const uint AT_ROOM = 2u;   // at the first free slot; its key is not in the list, or that does not matter
-const uint AT_END = 3u;    // at the last slab, which has neither the key nor a free slot
-const uint AT_DONE = 4u;
+const uint AT_END = 3u;    // at the end of the list, without the key (and, if it inserts, without a free slot)
+const uint AT_CHECK = 4u;  // at the end, if it still is one (slab_moving)
+const uint AT_DONE = 5u;
 
 const uint SLAB_PATIENCE = 4u * TILE;   // the visits of a tile before appends skip to the end of a list
 
@@ -23,7 +24,7 @@ struct SlabOperation {
     V value;       // the value to insert, or found, or the number of pairs
     uvec2 slab;    // the address of the current slab
     uint at;       // AT_…
-    uint slot;     // the slot in that slab
+    uint slot;     // the slot in that slab, or NODE_NONE
     V seen;        // the value in that slot
     uint status;   // STATUS_…
 };
@@ -33,17 +34,20 @@ SlabOperation slab_operation(uint kind, K key, V value, uvec2 slab, bool enabled
     // The key, except for kinds whose walk does not end at it.
     K target = kind == OP_INSERT_DUPLICATE || kind == OP_COUNT_ALL ? SLAB_EMPTY : key;
     uint at = enabled ? AT_WALK : AT_DONE;
-    return SlabOperation(key, target, kind == OP_COUNT_ALL ? V(0u) : value, slab, at, 0u, V(0u), STATUS_PENDING);
+    value = kind == OP_COUNT_ALL ? V(0u) : value;
+    return SlabOperation(key, target, value, slab, at, NODE_NONE, V(0u), STATUS_PENDING);
 }
 
 // Decides the next step after the tile has read a slab. `hit` is the result of the search for the target, `next` the
-// reference to the next slab, and `count` the number of slots with the key (for OP_COUNT_ALL).
-void slab_meet(inout SlabOperation o, uint kind, SlabPool pool, SlabHit hit, uint next, uint count) {
+// reference to the next slab, `moving` what slab_moving says, and `count` the number of slots with the key (for
+// OP_COUNT_ALL).
+void slab_meet(inout SlabOperation o, uint kind, SlabPool pool, SlabHit hit, uint next, bool moving, uint count) {
+    uint end = moving && !op_inserts(kind) ? AT_CHECK : AT_END;
     if (kind == OP_COUNT_ALL) VKDS_INCREASE(o.value, count);
     o.slot = hit.slot;
     o.seen = hit.value;
-    if (hit.slot != NODE_NONE) o.at = hit.key != SLAB_EMPTY ? AT_KEY : op_inserts(kind) ? AT_ROOM : AT_END;
-    else if (next == SLAB_NULL) o.at = AT_END;
+    if (hit.slot != NODE_NONE) o.at = hit.key != SLAB_EMPTY ? AT_KEY : op_inserts(kind) ? AT_ROOM : end;
+    else if (next == SLAB_NULL) o.at = end;
     else o.slab = slab_address(pool, next);
 }
 
@@ -76,7 +80,7 @@ void slab_skip(inout SlabOperation o, SlabPool pool, uvec2 tail) {
 
 // Acts after the walk. An insertion at the list's end waits there for slab_extend. If another invocation was faster,
 // the operation walks on.
-void slab_act(inout SlabOperation o, uint kind) {
+void slab_act(inout SlabOperation o, uint kind, SlabPool pool) {
     uint at = o.at;
     V value = o.value;
     if (at == AT_KEY || at == AT_ROOM) {
@@ -86,10 +90,14 @@ void slab_act(inout SlabOperation o, uint kind) {
         if (more && done) VKDS_INCREMENT(o.value);
         o.at = done && !more ? AT_DONE : AT_WALK;
         if (o.at == AT_DONE) o.status = status;
-    } else if (at == AT_END && !op_inserts(kind)) {
-        bool any = value != V(0u) && (kind == OP_COUNT_ALL || kind == OP_DELETE_ALL);
-        o.status = !any ? STATUS_ABSENT : kind == OP_COUNT_ALL ? STATUS_FOUND : STATUS_DELETED;
-        o.at = AT_DONE;
+    } else if ((at == AT_END && !op_inserts(kind)) || at == AT_CHECK) {
+        // What has counted some must not visit their slab again, and need not: it saw them, whenever that was.
+        bool any = value != V(0u) && (kind == OP_COUNT_ALL || kind == OP_DELETE_ALL), ends = true;
+        uint next = SLAB_NULL;
+        if (at == AT_CHECK && !(any && kind == OP_COUNT_ALL)) ends = slab_ends(o.slab, o.slot, next);
+        if (next != SLAB_NULL) o.slab = slab_address(pool, next);
+        o.at = ends ? AT_DONE : AT_WALK;
+        if (ends) o.status = !any ? STATUS_ABSENT : kind == OP_COUNT_ALL ? STATUS_FOUND : STATUS_DELETED;
     }
 }
 
@@ -136,9 +144,10 @@ void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, 
             SlabHit hit = slab_search(node, target, SLAB_EMPTY);                                          \
             uint next = slab_next(node), count = 0u;                                                      \
             if (counts) count = slab_count(node, tile_shuffle(OPERATION.key, source));                    \
-            if (queue != 0u && tile_lane() == source) slab_meet(OPERATION, KIND, POOL, hit, next, count); \
+            bool moving = slab_moving(node), mine = queue != 0u && tile_lane() == source;                 \
+            if (mine) slab_meet(OPERATION, KIND, POOL, hit, next, moving, count);                         \
         }                                                                                                 \
-        slab_act(OPERATION, KIND);                                                                        \
+        slab_act(OPERATION, KIND, POOL);                                                                  \
         bool extends = inserts && OPERATION.at == AT_END;                                                 \
         uvec2 tail = uvec2(0u);                                                                           \
         if (appends) tail = TAIL;                                                                         \

@@ -8,11 +8,9 @@ import (
 
 // slab_hash_delete_all of slab_hash.glsl, on a list of two slabs of two slots, beside whatever else changes them. A
 // tile reads a slab and erases the key in all slots in which it has seen it; its lanes do so in any order. If none of
-// those is left and no slot is free, it goes on to the next slab. It ends when it has seen none at the end of the list.
-// A pair is there as soon as its key is, or (settles) once its bit is set: until then nobody can erase it.
-//
-// A look here may be of any age. So it makes no difference that the last one comes after all erasures, by which a
-// DeleteAll ends at a moment without any pair.
+// those is left and no slot is free, it goes on to the next slab. It ends when it has seen none at the end of the list,
+// and that still is the end (slab_absent_test.go). A pair is there as soon as its key is, or (settles) once its bit is
+// set: until then nobody can erase it.
 type emptying struct {
 	settles bool
 	broken  string
@@ -47,7 +45,7 @@ func (e emptying) erase(t *Thread, slot int) bool {
 // deleteAll returns as its value how many pairs it has deleted.
 func (e emptying) deleteAll(t *Thread, backwards bool) int {
 	slab, count := 0, 0
-	for range 4 {
+	for range 6 {
 		slots, held, next := e.view(t, slab)
 		lanes := []int{0, 1}
 		if backwards {
@@ -67,8 +65,14 @@ func (e emptying) deleteAll(t *Thread, backwards bool) int {
 			count += seen - erased
 		}
 		all := seen == erased || e.broken == "it goes on though some are left"
-		switch end := next == 0 || slices.Contains(held, freshKey); {
-		case end && seen == 0, e.broken == "it ends with the first slab":
+		end := next == 0
+		place, holds := emptyingNext, 0
+		if free := slices.Index(held, freshKey); free >= 0 {
+			end, place, holds = true, slots[free], freshKey
+		}
+		switch {
+		case end && seen == 0 && (slab == 1 && place == emptyingNext || e.ends(t, held, place, holds)),
+			e.broken == "it ends with the first slab":
 			return perOutcome*count + deleted
 		case !end && all:
 			slab = 1
