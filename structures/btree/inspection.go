@@ -15,7 +15,8 @@ func (t *Tree[K, V]) Inspect() Inspection { return Inspection{t.open().core} }
 // Metrics returns what the host knows, without asking the device.
 func (i Inspection) Metrics() structures.Metrics { return i.tree.Metrics() }
 
-// Stats measures the tree. It waits for a kernel that reads all nodes.
+// Stats measures the tree. It waits for the updates that streams have submitted, and for a kernel that reads all nodes.
+// Errors: vk.ErrUnsubmitted if a stream has recorded updates and not submitted them; the context's.
 func (i Inspection) Stats(ctx context.Context) (Stats, error) { return i.tree.Stats(ctx) }
 
 // Check verifies every node of the tree on the device. It returns *CorruptError if a rule is broken. No other work may

@@ -141,6 +141,9 @@ func (t *tree) Stats(ctx context.Context) (Stats, error) {
 		return Stats{}, err
 	}
 	defer t.gate.Leave()
+	if err := t.versions.writes.Rest(ctx); err != nil {
+		return Stats{}, err
+	}
 	v, err := t.survey(ctx)
 	if err != nil {
 		return Stats{}, err

@@ -253,10 +253,7 @@ func (g *Graph) inside(ctx context.Context, call func() error) error {
 
 // enterShared begins a query. It waits for the changes of all streams. Several queries run at the same time.
 func (g *Graph) enterShared(ctx context.Context) error {
-	if err := g.turns().EnterShared(ctx); err != nil {
-		return err
-	}
-	return gate.Unless(g.gate.LeaveShared, func() error { return g.changes.Rest(ctx) })
+	return g.turns().EnterBehind(ctx, func(ctx context.Context) error { return g.changes.Rest(ctx) })
 }
 
 // Close frees the graph's memory after the work that streams have recorded or submitted, and returns the slabs of a

@@ -86,10 +86,7 @@ func operandsOf(c pipeline.Chunk) operands {
 
 // enterQuery enters the table for a query, which comes after the updates of all streams. t.gate.LeaveShared ends it.
 func (t *table) enterQuery(ctx context.Context) error {
-	if err := t.gate.EnterShared(ctx); err != nil {
-		return err
-	}
-	return gate.Unless(t.gate.LeaveShared, func() error { return t.changes.Rest(ctx) })
+	return t.gate.EnterBehind(ctx, t.changes.Rest)
 }
 
 // find looks n keys up. A set has no values.

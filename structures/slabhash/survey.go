@@ -129,6 +129,9 @@ func (t *table) Stats(ctx context.Context) (Stats, error) {
 		return Stats{}, err
 	}
 	defer t.gate.Leave()
+	if err := t.changes.Rest(ctx); err != nil {
+		return Stats{}, err
+	}
 	v, err := t.survey(ctx, t.stream, true)
 	if err != nil {
 		return Stats{}, err

@@ -1,6 +1,7 @@
 package goroutines
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,8 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// While a stream has recorded updates and not submitted them, Find and Len return vk.ErrUnsubmitted; a sorted array
-// submits what it records. As soon as they are submitted, both see them all.
+// While a stream has recorded updates and not submitted them, Find, Len and Stats return vk.ErrUnsubmitted; a sorted
+// array submits what it records. As soon as they are submitted, all see them.
 func TestUnsubmitted(t *testing.T) {
 	t.Run("32", func(t *testing.T) { eachSubject(t, testUnsubmitted[uint32]) })
 	t.Run("64", func(t *testing.T) { eachSubject(t, testUnsubmitted[uint64]) })
@@ -45,8 +46,13 @@ func testUnsubmitted[W structures.Word](t *testing.T, d *vk.Device, x dictionary
 		require.ErrorIs(t, err, vk.ErrUnsubmitted)
 		_, err := x.Len(t.Context())
 		require.ErrorIs(t, err, vk.ErrUnsubmitted)
+		_, err = pairsByStats(t, x)
+		require.ErrorIs(t, err, vk.ErrUnsubmitted)
 		_, err = o.s.Submit()
 		require.NoError(t, err)
+		pairs, err := pairsByStats(t, x)
+		require.NoError(t, err)
+		require.EqualValues(t, 2*batch, pairs)
 		n, err := have()
 		require.NoError(t, err)
 		require.Equal(t, 2*batch, n)
@@ -58,4 +64,12 @@ func testUnsubmitted[W structures.Word](t *testing.T, d *vk.Device, x dictionary
 	length, err := x.Len(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, 2*batch, length)
+}
+
+// pairsByStats is Pairs of what x.Inspect().Stats returns, which is of another type for each structure.
+func pairsByStats(t *testing.T, x any) (uint64, error) {
+	inspection := reflect.ValueOf(x).MethodByName("Inspect").Call(nil)[0]
+	results := inspection.MethodByName("Stats").Call([]reflect.Value{reflect.ValueOf(t.Context())})
+	err, _ := results[1].Interface().(error)
+	return results[0].FieldByName("Pairs").Uint(), err
 }
