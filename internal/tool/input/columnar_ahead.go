@@ -82,10 +82,15 @@ func (v *values) reset() {
 	v.texts, v.dictionary = v.own, nil
 }
 
-// bytes returns how much memory values and their words take, about.
+// bytes returns how much memory values and their words take, about. A dictionary is its row group's, and counts with
+// none of the group's batches.
 func (v *values) bytes() int {
 	const word = 8
-	return v.rows*word + len(v.numbers)*word + len(v.words)*word + v.texts.Len()*word + v.texts.Bytes()
+	texts, bytes := v.texts.Len(), v.texts.Bytes()
+	if v.dictionary != nil {
+		texts, bytes = texts-v.dictionary.Len(), bytes-v.dictionary.Bytes()
+	}
+	return (v.rows+len(v.numbers)+len(v.words)+texts)*word + bytes
 }
 
 // add adds a text.

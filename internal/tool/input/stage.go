@@ -33,7 +33,9 @@ func newStage(ctx context.Context, fill func(*stage)) *stage {
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(s.stopped)
-		fill(s)
+		if err := caught(func() error { fill(s); return nil }); err != nil {
+			s.end(err)
+		}
 	}()
 	return s
 }
