@@ -69,8 +69,8 @@ bool slab_moving(Node n) {
 #endif
 }
 
-// Whether a list still ends where a view ended: at a free slot or, if `slot` is NODE_NONE, without a next slab. If there
-// is one now, sets `next` to its reference. The address that it reads is made of the view: order by address
+// Whether a list still ends where a view ended: at a free slot or, if `slot` is NODE_NONE, without a next slab. If
+// there is one now, sets `next` to its reference. The address that it reads is made of the view: order by address
 // (memory.glsl). For one lane.
 bool slab_ends(uvec2 slab, uint slot, inout uint next) {
     uvec2 at = address_add(slab, slot == NODE_NONE ? SLAB_NEXT_AT : slot * SLAB_SLOT_BYTES);

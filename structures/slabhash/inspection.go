@@ -20,8 +20,8 @@ func (s *Set[K]) Inspect() Inspection { return Inspection{s.open()} }
 // Metrics returns what the host knows, without waiting for the device. It includes the metrics of a shared pool.
 func (i Inspection) Metrics() structures.Metrics { return i.table.Metrics() }
 
-// Stats measures the table. It waits for the updates that streams have submitted, and for a kernel that reads all of the
-// table. Errors: vk.ErrUnsubmitted if a stream has recorded updates and not submitted them; the context's.
+// Stats measures the table. It waits for the updates that streams have submitted, and for a kernel that reads all of
+// the table. Errors: vk.ErrUnsubmitted if a stream has recorded updates and not submitted them; the context's.
 func (i Inspection) Stats(ctx context.Context) (Stats, error) { return i.table.Stats(ctx) }
 
 // Loads returns the load of each bucket, in order. It reads the table in parts, and the table must not change in

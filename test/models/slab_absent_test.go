@@ -8,10 +8,11 @@ import (
 )
 
 // How an operation learns that its key is absent, while copies of it are inserted and erased, on the list of
-// slab_delete_all_test.go. The slots of a slab are read in any order: a free one may be read before a copy is put there,
-// and one that holds a copy after that one is erased, so that neither is seen although there always was one. So behind a
-// read that ended without the key but with a tombstone, the word at which it ended is read again, by an address made of
-// what the read brought (slab_view.glsl). If that still is the end, the key is absent now: full slots never get it again.
+// slab_delete_all_test.go. The slots of a slab are read in any order: a free one may be read before a copy is put
+// there, and one that holds a copy after that one is erased, so that neither is seen although there always was one. So
+// behind a read that ended without the key but with a tombstone, the word at which it ended is read again, by an
+// address made of what the read brought (slab_view.glsl). If that still is the end, the key is absent now: full slots
+// never get it again.
 
 // finds is OP_FIND, and with `erases` OP_DELETE.
 func (e emptying) finds(t *Thread, erases bool) int {
@@ -61,7 +62,7 @@ func TestAbsenceBesideDuplicates(t *testing.T) {
 		does  []string // of each thread: its operations, of which a deletion of all is the only one
 		finds []string // what is broken, and is seen
 	}{
-		{"a copy goes over to the free slot", []int{key, free, free, free}, 1, []string{"ir", "f"}, []string{"one look"}},
+		{"into the free slot", []int{key, free, free, free}, 1, []string{"ir", "f"}, []string{"one look"}},
 		{"into a new slab", []int{filler, key, free, free}, 0, []string{"ir", "f"}, []string{"one look"}},
 		{"into a slab that was there", []int{filler, key, free, free}, 1, []string{"ir", "f"}, nil},
 		{"deleted", []int{key, free, free, free}, 1, []string{"ir", "r"}, []string{"one look"}},
