@@ -38,6 +38,8 @@ type Options struct {
 	TimeDispatches bool
 	// Logger, if not nil, logs events of the Device: see Device.Log.
 	Logger *slog.Logger
+	// Trace, if it has Events, has concurrent kernels write what they do to a buffer, for Device.Traced.
+	Trace Tracing
 
 	staged bool                       // tests: transfers use the staging ring even if memory is mapped
 	fault  func(string) native.Result // tests: see Device.fault
@@ -69,6 +71,7 @@ type Device struct {
 	attached sync.Map
 
 	onKernel       func(KernelReport)
+	tracer         *tracer // nil: kernels write no events
 	timeDispatches bool
 	log            *slog.Logger // never nil
 	closing        sync.Once
@@ -222,6 +225,10 @@ func (d *Device) begin(o Options, chosenBy string) error {
 	}
 	d.staging.init(d, o)
 	d.fault = o.fault
+	if d.tracer, err = newTracer(d, o.Trace); err != nil {
+		d.destroy()
+		return err
+	}
 	d.log.Info("device opened", "type", string(d.info.Type), "driver", d.info.Driver, "chosen_by", chosenBy,
 		"subgroup", d.subgroup, "features", d.info.Features, "bytes", d.info.HeapBytes)
 	return nil
@@ -240,7 +247,7 @@ func (o Options) check() error {
 		return &OptionError{"StagingBytes",
 			fmt.Sprintf("%d is not between 0 and %d", o.StagingBytes, uint64(mostStaging))}
 	}
-	return nil
+	return o.Trace.check()
 }
 
 // leftOff returns the optional features that are not to be used.

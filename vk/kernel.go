@@ -73,6 +73,7 @@ func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Typ
 		return nil, err
 	}
 	defer d.leave()
+	m, o.Constants = d.tracer.instead(m, o.Constants)
 	about, err := spirv.Parse(m.Code)
 	if err != nil {
 		return nil, &ModuleError{m.Name, err.Error()}

@@ -46,9 +46,11 @@ void main() {
     }
     Combined combined = combine(kind, key, value, todo);
     SlabCursor cursor = slab_cursor();
+    VKDS_EVENT_BEGIN(todo, kind, key, value)
     uint status = btree_apply(tree, cursor, kind, key, value, todo && combined.leads, visits, hint);
     uint left = subgroupBallotBitCount(subgroupBallot(status > STATUS_ORPHAN));
     status = combine_status(combined, kind, status & ~STATUS_ORPHAN);
+    VKDS_EVENT_PAIR(todo, TRACE_END, 0u, status, key, value)
     byte_store(statuses, i, count, todo ? status : before);
     if (todo && kind == OP_FIND) VKDS_STORE_AT(values, i, status == STATUS_FOUND ? value : V(0u));
     left += subgroupBallotBitCount(subgroupBallot(todo && status == STATUS_PENDING));

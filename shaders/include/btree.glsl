@@ -68,6 +68,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, K key, inout V 
             LeafView view = leaf_view(n, k, btree_empty_key(k), fills);
             bool whole = leaf_end(leaf, queue != 0u, began);
             bool mine = queue != 0u && tile_lane() == source;
+            VKDS_EVENT(mine, TRACE_VISIT, o.node, 0u)
             if (mine && (place.astray || o.moves == LEAF_MOVES)) btree_restart(o, tree);
             else if (mine && place.right) btree_move_right(o, place.link);
             else if (mine) btree_meet_leaf(o, kind, place, view, whole);

@@ -79,6 +79,8 @@ void btree_descend(BTree tree, K key, uint level, bool enabled, uint limit, inou
         uint at = tile_shuffle(node, source);
         BTreeStep s = btree_step(node_load_coherent(slab_address(tree.pool, at), queue != 0u), k, tree.root);
         if (busy && tile_lane() == source) {
+            VKDS_EVENT(true, TRACE_VISIT, at, 0u)
+            VKDS_EVENT(!s.down, TRACE_SIDE, at, s.next)
             bool here = s.level <= level && s.down, child = s.level == level + 1u && s.down;
             above = child ? at : above;
             node = here ? at : s.next;

@@ -145,6 +145,7 @@ P leaf_take(uvec2 slot, P seen, K empty_key) {
 bool leaf_keep(BTree tree, LatchedTask t, Slots slots, K high) {
     if (!t.keep.wanted) return true;
     if (t.keep.version == SLAB_NULL) return false;
+    VKDS_EVENT(true, TRACE_KEEP, t.node, t.keep.version)
     uvec2 to = btree_version_at(btree_versions(tree), t.keep.version);
     VKDS_UNROLL for (uint i = 0u; i < BTREE_SLOTS; i += VKDS_QUAD_SLOTS) {
 #if VKDS_WIDE
@@ -217,6 +218,9 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER
         btree_inherit(tree, t.node, t.fresh);
 #endif
     }
+    VKDS_EVENT_PAIR(splits, TRACE_SPLIT, t.node, t.fresh, separator, uvec2(0u))
+    VKDS_EVENT(!splits, TRACE_CLEAN, t.node, freed)
+    VKDS_EVENT_PAIR(true, TRACE_WRITE, left ? t.node : t.fresh, left ? own : kept, t.key, t.value)
     release_fence();
     if (splits) node_publish(node, VKDS_BEFORE(separator), t.fresh);
     if (left) leaf_put(btree_slot(node, own), P(t.key, t.value));
@@ -268,6 +272,8 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER he
             V value = there ? op_value(t.kind, held, t.value) : t.value;
             P pair = t.kind == OP_DELETE ? P(empty_key, V(0u)) : P(t.key, value);
             VKDS_COHERENT_STORE(btree_slot(node, there ? hit : room), pair);
+            VKDS_EVENT_PAIR(true, t.kind == OP_DELETE ? TRACE_ERASE : there ? TRACE_CHANGE : TRACE_WRITE, t.node,
+                            there ? hit : room, t.key, t.kind == OP_DELETE ? held : value)
 #ifdef VKDS_CLOCK
             leaf_renew(node, slots, empty_key, there ? hit : room);
 #endif
@@ -335,6 +341,9 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER h
                 VKDS_HEADER_STORE(coherent_store4, lower, meta, header.VKDS_LOW, VKDS_BEFORE(separator), t.fresh2);
             }
         }
+        VKDS_EVENT_PAIR(true, TRACE_SEPARATOR, t.node, fresh.VKDS_CHILD, t.key, uvec2(level, 0u))
+        VKDS_EVENT_PAIR(splits && root, TRACE_GROW, t.node, t.fresh, separator, uvec2(t.fresh2, 0u))
+        VKDS_EVENT_PAIR(splits && !root, TRACE_SPLIT, t.node, t.fresh, separator, uvec2(level, 0u))
         release_fence();
         if (splits && !root) node_publish(node, VKDS_BEFORE(separator), t.fresh);
         release_fence();
@@ -363,6 +372,7 @@ LatchedOutcome latched_update(BTree tree, LatchedTask t, uint level, out uint li
         if (level == 0u) o = leaf_update(tree, t, node, header);
         else o = inner_update(tree, t, node, header);
     }
+    VKDS_EVENT(true, TRACE_RELEASE, t.node, o.what)
     release_fence();
     atomic_store(address_add(node, BTREE_META_AT), o.meta);
     return o;

@@ -32,6 +32,7 @@
 
 #include "node.glsl"
 #include "slab_alloc.glsl"
+#include "trace.glsl"
 
 // Whether a leaf's slots are changed by atomics without the leaf's latch. With VKDS_CLOCK (btree_clock.glsl) leaves are
 // always latched.

@@ -96,10 +96,12 @@ void btree_restart(inout BTreeOperation o, BTree tree) {
     o.node = tree.root;
     o.above = SLAB_NULL;
     o.restarts++;
+    VKDS_EVENT(true, TRACE_RESTART, o.node, 0u)
 }
 
 // Goes to the leaf on the right. It is read after a fence, because it may have been linked a moment ago.
 void btree_move_right(inout BTreeOperation o, uint link) {
+    VKDS_EVENT(true, TRACE_SIDE, o.node, link)
     o.step = STEP_AGAIN;
     o.node = link;
     o.moves++;
@@ -162,6 +164,7 @@ void btree_act(inout BTreeOperation o, uint kind, BTree tree) {
         if (kind == OP_DELETE) status = STATUS_DELETED;
     }
     if (done) o.status = status;
+    VKDS_EVENT_PAIR(true, trace_act(done, status), o.node, o.slot, o.key, o.value)
     o.step = done ? STEP_DONE : STEP_LEAF;
     o.again = false;
 #endif
@@ -170,6 +173,7 @@ void btree_act(inout BTreeOperation o, uint kind, BTree tree) {
 // Tries to take the latch of the operation's node. If it is taken, a leaf is read again: it may have room by now.
 bool btree_take_latch(inout BTreeOperation o, uint kind, BTree tree) {
     bool latched = node_latch(slab_address(tree.pool, o.node));
+    VKDS_EVENT(true, latched ? TRACE_LATCH : TRACE_LATCHED, o.node, o.level)
     if (!latched) {
         o.step = btree_first_step(kind, o.level);
         o.restarts++;

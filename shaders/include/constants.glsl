@@ -15,6 +15,10 @@
 #define VKDS_ID_SLAB_TORN 6          // slab_view.glsl: the same of aligned keys and values of 64 bits
 #define VKDS_ID_FLOAT_BITS 7         // value.glsl: bits of a float in a word of 64
 #define VKDS_ID_SLAB_TAILS 8         // slab_hash.glsl: 1 if insertions of duplicates skip to the end of a long list
+#define VKDS_ID_TRACE_LOW 9          // trace.glsl: the address of the buffer for events
+#define VKDS_ID_TRACE_HIGH 10
+#define VKDS_ID_TRACE_EVENTS 11      // trace.glsl: the events that it has room for
+#define VKDS_ID_TRACE_KERNEL 12      // trace.glsl: the number of the kernel
 
 #define VKDS_ID_FREE 16
 

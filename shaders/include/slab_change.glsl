@@ -12,6 +12,7 @@
 #define VKDS_SLAB_CHANGE_GLSL
 
 #include "slab.glsl"
+#include "trace.glsl"
 
 // At 64 bits, functions that change a value apart from its key also take the value seen: VKDS_SLAB_SEEN adds it.
 #if VKDS_WIDE
@@ -46,11 +47,15 @@ const uint SLAB_INSERT = 0u;
 const uint SLAB_ASSIGN = 1u;
 const uint SLAB_ERASE = 2u;
 
+#define VKDS_SLAB_WRITTEN(IF, SLAB, SLOT, KEY, VALUE) \
+    VKDS_EVENT_PAIR(IF, TRACE_WRITE, trace_line(SLAB), SLOT, KEY, VALUE)
+
 bool slab_change(uvec2 slab, uint change, uint slot, K key, V seen, V value, K target) {
 #if VKDS_PAIR_ATOMICS && !defined(VKDS_SLAB_KEYS)
     uvec2 expected = change == SLAB_INSERT ? uvec2(SLAB_EMPTY) : uvec2(key, seen);
     uvec2 desired = change == SLAB_ERASE ? uvec2(SLAB_TOMBSTONE, seen) : uvec2(key, value);
     uvec2 before = atomic_cas2(slab_slot(slab, slot), expected, desired);
+    VKDS_SLAB_WRITTEN(before == expected && change == SLAB_INSERT, slab, slot, key, value)
     if (before == expected) return true;
     if (change == SLAB_INSERT ? before.x == target : before.x != key) return false;
     slot += change == SLAB_INSERT ? 1u : 0u;

@@ -38,6 +38,7 @@ bool slab_insert(uvec2 slab, uint slot, K key, V value, K target) {
         if (before == SLAB_EMPTY) {
             if (value != SLAB_UNSETTLED) atomic_store2(slab_value_at(slab, slot), value);
             else atomic_and(address_add(slab, SLAB_AUX_AT), ~(1u << slot));   // a new slot has this value already
+            VKDS_SLAB_WRITTEN(true, slab, slot, key, value)
             return true;
         }
         if (before == target) return false;

@@ -93,6 +93,8 @@ uint slab_erase_all(uvec2 slab, Node node, K key, bool enabled, out bool all) {
 #else
         if (mine && slab_erase(slab, slab_lane_slot(m), key)) erased |= 1u << m;
 #endif
+        VKDS_EVENT_PAIR(((erased >> m) & 1u) != 0u, TRACE_ERASE, trace_line(slab), slab_lane_slot(m), key,
+                        slab_lane_value(node, m))
         count += uint(bitCount(tile_ballot(((erased >> m) & 1u) != 0u)));
     }
     all = tile_ballot(erased != seen) == 0u;
@@ -118,6 +120,7 @@ uint slab_hash_delete_all(SlabHash h, K key, inout V deleted, bool enabled, uint
         uint free = slab_find(node, SLAB_EMPTY), next = slab_next(node);
         bool moving = slab_moving(node);
         if (queue != 0u && tile_lane() == source) {
+            VKDS_EVENT(true, TRACE_VISIT, trace_line(here), 0u)
             VKDS_INCREASE(deleted, erased);
             // At the end it reads the last slab until it has none: others may insert the key meanwhile.
             if (free != NODE_NONE || next == SLAB_NULL) {

@@ -12,6 +12,7 @@
 bool slab_insert(uvec2 slab, uint slot, K key, V value, K target) {
     for (; slot < SLAB_SLOTS; slot++) {
         K before = VKDS_SLAB_CAS(slab_slot(slab, slot), SLAB_EMPTY, key);
+        VKDS_SLAB_WRITTEN(before == SLAB_EMPTY, slab, slot, key, value)
         if (before == SLAB_EMPTY) return true;
         if (before == target) return false;
     }

@@ -36,6 +36,7 @@ bool slab_insert(uvec2 slab, uint slot, K key, V value, K target) {
         inserted = before == SLAB_EMPTY;
         there = before == target;
         if (inserted) {
+            VKDS_SLAB_WRITTEN(true, slab, slot, key, value)
             coherent_store2(at, key);
 #ifndef VKDS_SLAB_KEYS
             coherent_store2(address_add(at, 8u), value);

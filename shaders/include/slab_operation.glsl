@@ -6,6 +6,7 @@
 #include "operation.glsl"
 #include "results.glsl"
 #include "slab_view.glsl"
+#include "trace.glsl"
 
 // The position of an operation.
 const uint AT_WALK = 0u;   // walking along the list
@@ -43,6 +44,7 @@ SlabOperation slab_operation(uint kind, K key, V value, uvec2 slab, bool enabled
 // OP_COUNT_ALL).
 void slab_meet(inout SlabOperation o, uint kind, SlabPool pool, SlabHit hit, uint next, bool moving, uint count) {
     uint end = moving && !op_inserts(kind) ? AT_CHECK : AT_END;
+    VKDS_EVENT(true, TRACE_VISIT, trace_line(o.slab), 0u)
     if (kind == OP_COUNT_ALL) VKDS_INCREASE(o.value, count);
     o.slot = hit.slot;
     o.seen = hit.value;
@@ -86,6 +88,9 @@ void slab_act(inout SlabOperation o, uint kind, SlabPool pool) {
     if (at == AT_KEY || at == AT_ROOM) {
         uint status;
         bool done = slab_act_at(o, kind, status);
+        // slab_change.glsl tells of insertions: they may go on to a later slot than they saw.
+        VKDS_EVENT_PAIR(!done || status != STATUS_INSERTED, trace_act(done, status), trace_line(o.slab), o.slot, o.key,
+                        status == STATUS_DELETED ? o.seen : value)
         bool more = kind == OP_DELETE_ALL;   // there may be more of them
         if (more && done) VKDS_INCREMENT(o.value);
         o.at = done && !more ? AT_DONE : AT_WALK;
@@ -112,6 +117,7 @@ void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, 
             uint linked = slab_link(o.slab, fresh);
             spare = linked != fresh;
             if (!spare && tail != uvec2(0u)) atomic_store(tail, fresh);
+            VKDS_EVENT(!spare, TRACE_LINK, trace_line(o.slab), trace_line(slab_address(pool, fresh)))
             o.slab = slab_address(pool, linked);
             // The slab was empty a moment ago, so the operation tries its first slot without reading it.
             inserted = slab_insert(o.slab, 0u, o.key, o.value, o.target);

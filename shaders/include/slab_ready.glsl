@@ -22,6 +22,7 @@ bool slab_insert(uvec2 slab, uint slot, uint key, uint value, uint target) {
             atomic_store(address_add(at, 4u), value);
             release_fence();
             atomic_and(address_add(slab, SLAB_AUX_AT), ~(1u << slot));
+            VKDS_SLAB_WRITTEN(true, slab, slot, key, value)
             return true;
         }
         if (before == target) return false;

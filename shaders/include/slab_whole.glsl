@@ -13,6 +13,7 @@
 bool slab_insert(uvec2 slab, uint slot, uint key, uint value, uint target) {
     for (; slot < SLAB_SLOTS; slot++) {
         uint before = atomic_cas2(slab_slot(slab, slot), uvec2(SLAB_EMPTY), uvec2(key, value)).x;
+        VKDS_SLAB_WRITTEN(before == SLAB_EMPTY, slab, slot, key, value)
         if (before == SLAB_EMPTY) return true;
         if (before == target) return false;
     }

@@ -37,8 +37,10 @@ void main() {
     }
     Combined combined = combine(kind, key, value, todo);
     SlabCursor cursor = slab_cursor();
+    VKDS_EVENT_BEGIN(todo, kind, key, value)
     uint status = slab_hash_apply(hash, cursor, kind, key, value, todo && combined.leads, visits);
     status = combine_status(combined, kind, status);
+    VKDS_EVENT_PAIR(todo, TRACE_END, 0u, status, key, value)
     byte_store(statuses, i, count, todo ? status : before);
 #ifdef VKDS_SLAB_KEYS
     if (todo && counts) VKDS_STORE(address_at(values, i, VKDS_SHIFT), value);

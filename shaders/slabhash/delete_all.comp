@@ -26,7 +26,9 @@ void main() {
     V deleted = V(0u);
     if (todo) key = VKDS_LOAD(address_at(keys, i, VKDS_SHIFT));
     if (todo && retry != 0u) deleted = VKDS_LOAD(address_at(counts, i, VKDS_SHIFT));
+    VKDS_EVENT_BEGIN(todo, OP_DELETE_ALL, key, deleted)
     uint status = slab_hash_delete_all(hash, key, deleted, todo, visits);
+    VKDS_EVENT_PAIR(todo, TRACE_END, 0u, status, key, deleted)
     byte_store(statuses, i, count, todo ? status : before);
     if (todo) VKDS_STORE(address_at(counts, i, VKDS_SHIFT), deleted);
     uint left = subgroupBallotBitCount(subgroupBallot(todo && status == STATUS_PENDING));

@@ -1,0 +1,122 @@
+// Package trace tells what concurrent kernels did: which operation read which node, took which latch, wrote which slot,
+// split which node, in which order. After the visual debugger of Awad's thesis on B-trees for GPUs, whose kernels print
+// commands.
+//
+//	d, err := vk.Open(vk.Options{Trace: traced.Kernels(1 << 20)}) // package shaders/traced
+//	…                                                             // work on a slabhash.Map or a btree.Tree
+//	t, err := trace.Take(ctx, d)
+//
+// Hash tables and trees have such kernels for the updates that run concurrently: a tree's batched updates and its
+// queries write no events. Kernels with events take several times as long.
+package trace
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// What is what an event tells.
+type What uint16
+
+// The events. Place is where it happened: a node of a tree, by the number that its Inspect().Nodes has, or a slab of a
+// hash table, by the line of 128 bytes that its address is in.
+const (
+	Begin     What = 1 + iota // an operation begins: Place is its invocation, Other its structures.Kind
+	End                       // it ends: Other is its structures.Status
+	Visit                     // Place was read
+	Side                      // a side link is followed from Place to Other
+	Restart                   // the operation goes back to the root
+	Latch                     // Place's latch was taken
+	Latched                   // another operation has Place's latch
+	Release                   // Place's latch is released
+	Write                     // Key and Value were put into slot Other
+	Change                    // the value of Key in slot Other was replaced by Value, or combined with it
+	Erase                     // Key in slot Other was erased
+	Lost                      // another operation was faster at slot Other
+	Link                      // slab Other was appended to slab Place
+	Split                     // Place was split: from Key on, its content is now in Other. Value is its level
+	Grow                      // the root was split into Other and Value, which has what is from Key on
+	Separator                 // Key was put into the inner node Place as a separator, with the child Other
+	Clean                     // erased slots of the leaf Place became free
+	Keep                      // the content of the leaf Place was kept for snapshots, as version Other
+)
+
+var names = [...]string{Begin: "begin", End: "end", Visit: "visit", Side: "side link", Restart: "restart",
+	Latch: "latch", Latched: "latched", Release: "release", Write: "write", Change: "change", Erase: "erase",
+	Lost: "lost", Link: "link", Split: "split", Grow: "grow", Separator: "separator", Clean: "clean", Keep: "keep"}
+
+func (w What) String() string {
+	if int(w) < len(names) && names[w] != "" {
+		return names[w]
+	}
+	return fmt.Sprintf("event %d", uint16(w))
+}
+
+// Event is one step of an operation.
+type Event struct {
+	What         What
+	Kernel       uint16 // the index of its name in Trace.Kernels
+	Operation    uint32 // which one, in the order in which they began
+	Place, Other uint32
+	Key, Value   uint64 // as kernels have them: structures.Word of 32 or 64 bits
+}
+
+// Trace is a sequence of events, in the order in which the kernels numbered them. Each event was numbered just before
+// or after what it tells, so events of different operations may be in another order than what they tell; those of one
+// operation are not.
+type Trace struct {
+	Device  string // its name
+	Kernels []string
+	Events  []Event
+	Dropped uint64 // events for which there was no room
+}
+
+const eventWords = 8
+
+// Take returns the events of a device since the last call, and makes room for the next ones. Call it while no updates
+// run. Errors: those of vk.Device.Traced.
+func Take(ctx context.Context, d *vk.Device) (*Trace, error) {
+	from, err := d.Traced(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trace{Device: d.Info().Name, Kernels: from.Kernels, Dropped: from.Dropped}
+	t.Events = make([]Event, len(from.Words)/eventWords)
+	for i := range t.Events {
+		w := from.Words[eventWords*i:]
+		t.Events[i] = Event{What: What(w[0]), Kernel: uint16(w[0] >> 16), Operation: w[1], Place: w[2], Other: w[3],
+			Key: uint64(w[4]) | uint64(w[5])<<32, Value: uint64(w[6]) | uint64(w[7])<<32}
+	}
+	return t, nil
+}
+
+// Operation is what one operation did.
+type Operation struct {
+	Kind   structures.Kind
+	Key    uint64
+	Value  uint64            // what it inserts or combines
+	Status structures.Status // Pending if it has no End
+	Events []int             // the indices of its events
+}
+
+// Operations returns the operations whose beginning the trace has, by their numbers. An operation that was left pending
+// and done again is two of them. One that was combined with an equal one of its subgroup begins and ends, and does
+// nothing.
+func (t *Trace) Operations() map[uint32]*Operation {
+	all := map[uint32]*Operation{}
+	for i, e := range t.Events {
+		if e.What == Begin {
+			all[e.Operation] = &Operation{Kind: structures.Kind(e.Other), Key: e.Key, Value: e.Value}
+		}
+		if o := all[e.Operation]; o != nil {
+			o.Events = append(o.Events, i)
+			if e.What == End {
+				o.Status = structures.Status(e.Other)
+			}
+		}
+	}
+	return all
+}
