@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/vkds/vkds/shaders"
@@ -39,7 +40,7 @@ type tracer struct {
 	words *Buffer[uint32]
 
 	mu      sync.Mutex
-	kernels []string // by their numbers in events
+	kernels []string // their names, by their numbers in events
 }
 
 func newTracer(d *Device, o Tracing) (*tracer, error) {
@@ -72,10 +73,14 @@ func (t *tracer) instead(m shaders.Module, constants map[string]uint32) (shaders
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	number := slices.Index(t.kernels, m.Name)
+	if number < 0 {
+		number = len(t.kernels)
+		t.kernels = append(t.kernels, m.Name)
+	}
 	address := t.words.Address()
 	constants["TRACE_LOW"], constants["TRACE_HIGH"] = uint32(address), uint32(address>>32)
-	constants["TRACE_EVENTS"], constants["TRACE_KERNEL"] = uint32(t.Events), uint32(len(t.kernels))
-	t.kernels = append(t.kernels, m.Name)
+	constants["TRACE_EVENTS"], constants["TRACE_KERNEL"] = uint32(t.Events), uint32(number)
 	return traced, constants
 }
 
@@ -99,13 +104,13 @@ func (d *Device) Traced(ctx context.Context) (Traced, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var counts [2]uint32 // events and operations
-	if err := t.words.Download(ctx, 0, counts[:]); err != nil {
+	var count [1]uint32
+	if err := t.words.Download(ctx, 0, count[:]); err != nil {
 		return Traced{}, err
 	}
-	events := min(int(counts[0]), t.Events)
-	all := Traced{Words: make([]uint32, eventWords*events), Dropped: uint64(counts[0]) - uint64(events),
-		Kernels: append([]string(nil), t.kernels...)}
+	events := min(int(count[0]), t.Events)
+	all := Traced{Words: make([]uint32, eventWords*events), Dropped: uint64(count[0]) - uint64(events),
+		Kernels: slices.Clone(t.kernels)}
 	if err := t.words.Download(ctx, traceHeader, all.Words); err != nil {
 		return Traced{}, err
 	}

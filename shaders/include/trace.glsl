@@ -1,4 +1,4 @@
-// Trace: what concurrent operations do, written to a buffer as events, for "vkds trace" and for tests.
+// Trace: what concurrent operations do, written to a buffer as events, for package structures/trace.
 //
 // Only modules compiled with VKDS_TRACE write any: package shaders/traced has some. Elsewhere the macros are nothing.
 //

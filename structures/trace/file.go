@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
@@ -30,15 +31,13 @@ type FormatError struct{ Reason string }
 
 func (e *FormatError) Error() string { return "trace: " + e.Reason }
 
-// WriteTo writes the trace as a file, in some ten bytes an event.
+// WriteTo writes the trace as a file, in a few bytes an event. Errors: the writer's.
 func (t *Trace) WriteTo(w io.Writer) (int64, error) {
-	counted := &counter{to: w}
-	if _, err := io.WriteString(counted, fileLine); err != nil {
-		return counted.n, err
-	}
-	packed := gzip.NewWriter(counted)
-	out := bufio.NewWriter(packed) // its first error comes from Flush
-	number := func(x uint64) { _, _ = out.Write(binary.AppendUvarint(nil, x)) }
+	var file bytes.Buffer // to which writing never fails
+	file.WriteString(fileLine)
+	packed := gzip.NewWriter(&file)
+	out := bufio.NewWriter(packed)
+	number := func(x uint64) { _, _ = out.Write(binary.AppendUvarint(out.AvailableBuffer(), x)) }
 	text := func(s string) {
 		number(uint64(len(s)))
 		_, _ = out.WriteString(s)
@@ -61,11 +60,9 @@ func (t *Trace) WriteTo(w io.Writer) (int64, error) {
 			number(x)
 		}
 	}
-	if err := out.Flush(); err != nil {
-		return counted.n, err
-	}
-	err := packed.Close()
-	return counted.n, err
+	_ = out.Flush()
+	_ = packed.Close()
+	return file.WriteTo(w)
 }
 
 // Read reads a file that WriteTo wrote. Errors: *FormatError if it is another file, or damaged; the reader's.
@@ -132,7 +129,7 @@ func read(r io.Reader) (t *Trace, err error) {
 		t.Events = append(t.Events, e)
 	}
 	if _, err := in.ReadByte(); err != io.EOF { // gzip compares its checksum here
-		return nil, errors.Join(&FormatError{"the file is damaged behind its events"}, err)
+		return nil, &FormatError{"the file is damaged behind its events"}
 	}
 	return t, nil
 }
@@ -176,16 +173,5 @@ func (s *source) Read(p []byte) (int, error) {
 	if err != nil && err != io.EOF {
 		s.err = err
 	}
-	return n, err
-}
-
-type counter struct {
-	to io.Writer
-	n  int64
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.to.Write(p)
-	c.n += int64(n)
 	return n, err
 }

@@ -7,7 +7,7 @@
 //	t, err := trace.Take(ctx, d)
 //
 // Hash tables and trees have such kernels for the updates that run concurrently: a tree's batched updates and its
-// queries write no events. Kernels with events take several times as long.
+// queries write no events. Kernels with events are slower.
 package trace
 
 import (
@@ -61,7 +61,9 @@ type Event struct {
 	Kernel       uint16 // the index of its name in Trace.Kernels
 	Operation    uint32 // which one, in the order in which they began
 	Place, Other uint32
-	Key, Value   uint64 // as kernels have them: structures.Word of 32 or 64 bits
+	// Key and Value are words, as structures.KeyCode and ValueCode make them. In two buckets of a hash table, slots
+	// have other words of keys than operations (slab_hash.glsl).
+	Key, Value uint64
 }
 
 // Trace is a sequence of events, in the order in which the kernels numbered them. Each event was numbered just before

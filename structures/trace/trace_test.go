@@ -34,6 +34,31 @@ func take(t *testing.T, d *vk.Device) *trace.Trace {
 	return all
 }
 
+// mixed returns operations of some kinds on keys below a number.
+func mixed[K uint32 | uint64](keys int, kinds ...structures.Kind) (b structures.Batch[K, K]) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range operations {
+		b.Kinds = append(b.Kinds, kinds[rng.IntN(len(kinds))])
+		b.Keys = append(b.Keys, K(rng.IntN(keys)))
+		b.Values = append(b.Values, K(rng.Uint32()))
+	}
+	return b
+}
+
+// requireAnswers requires that operations end as often with each status as it was answered, and with nothing behind.
+func requireAnswers(t *testing.T, all *trace.Trace, statuses []structures.Status) {
+	t.Helper()
+	answered, told := map[structures.Status]int{}, map[structures.Status]int{}
+	for _, status := range statuses {
+		answered[status]++
+	}
+	for _, o := range all.Operations() {
+		told[o.Status]++
+		require.Equal(t, trace.End, all.Events[o.Events[len(o.Events)-1]].What)
+	}
+	require.Equal(t, answered, told)
+}
+
 var features = map[string]vk.Options{"atomics of 64 bits": {}, "of 32": {
 	Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}}
 
@@ -55,14 +80,8 @@ func hashTable[K uint32 | uint64](t *testing.T, o vk.Options) {
 	m, err := slabhash.New[K, K](t.Context(), d, slabhash.Options{Buckets: 64, MaxLoad: -1})
 	require.NoError(t, err)
 	defer m.Close()
-	rng := rand.New(rand.NewPCG(1, 2))
-	batch := structures.Batch[K, K]{}
-	for range operations {
-		batch.Kinds = append(batch.Kinds, []structures.Kind{structures.InsertUnique, structures.InsertDuplicate,
-			structures.InsertAdd, structures.Delete, structures.Find}[rng.IntN(5)])
-		batch.Keys = append(batch.Keys, K(rng.IntN(2000)))
-		batch.Values = append(batch.Values, K(rng.Uint32()))
-	}
+	batch := mixed[K](2000, structures.InsertUnique, structures.InsertDuplicate, structures.InsertAdd,
+		structures.Delete, structures.Find)
 	results, err := m.Apply(t.Context(), batch)
 	require.NoError(t, err)
 	all := take(t, d)
@@ -100,16 +119,7 @@ func hashTable[K uint32 | uint64](t *testing.T, o vk.Options) {
 	}
 	require.EqualValues(t, stats.Pairs, len(written)-len(erased))
 	require.EqualValues(t, stats.Tombstones, len(erased))
-	answered := map[structures.Status]int{}
-	for _, status := range results.Status {
-		answered[status]++
-	}
-	told := map[structures.Status]int{}
-	for _, o := range all.Operations() {
-		told[o.Status]++
-		require.Equal(t, trace.End, all.Events[o.Events[len(o.Events)-1]].What)
-	}
-	require.Equal(t, answered, told)
+	requireAnswers(t, all, results.Status)
 }
 
 // Each latch is released by who took it, before somebody else takes it; each split is told once, and its separator is
@@ -130,14 +140,8 @@ func tree[K uint32 | uint64](t *testing.T, o vk.Options) {
 	m, err := btree.New[K, K](t.Context(), d, btree.Options{Path: btree.Concurrent})
 	require.NoError(t, err)
 	defer m.Close()
-	rng := rand.New(rand.NewPCG(3, 4))
-	batch := structures.Batch[K, K]{}
-	for range operations {
-		batch.Kinds = append(batch.Kinds, []structures.Kind{structures.Insert, structures.InsertUnique,
-			structures.InsertAdd, structures.Delete, structures.Find}[rng.IntN(5)])
-		batch.Keys = append(batch.Keys, K(rng.IntN(4000)))
-		batch.Values = append(batch.Values, K(rng.Uint32()))
-	}
+	batch := mixed[K](4000, structures.Insert, structures.InsertUnique, structures.InsertAdd, structures.Delete,
+		structures.Find)
 	results, err := m.Apply(t.Context(), batch)
 	require.NoError(t, err)
 	all := take(t, d)
@@ -176,15 +180,7 @@ func tree[K uint32 | uint64](t *testing.T, o vk.Options) {
 	require.NotZero(t, len(splits))
 	require.EqualValues(t, stats.Pairs, written-erased)
 	require.NotZero(t, changed)
-	answered := map[structures.Status]int{}
-	for _, status := range results.Status {
-		answered[status]++
-	}
-	told := map[structures.Status]int{}
-	for _, o := range all.Operations() {
-		told[o.Status]++
-	}
-	require.Equal(t, answered, told)
+	requireAnswers(t, all, results.Status)
 }
 
 // Events for which there is no room are counted. What comes behind the next Take has room again.

@@ -136,7 +136,7 @@ func check(t *testing.T, f form, history []porcupine.Operation) {
 	}
 	m, undecided := model(f), 0
 	for key, h := range keys {
-		switch porcupine.CheckOperationsTimeout(m, h, 10*time.Second) {
+		switch porcupine.CheckOperationsTimeout(m, h, 20*time.Second) {
 		case porcupine.Illegal:
 			var lines []string
 			for _, o := range h {
