@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/shaders/traced"
 	"github.com/vkds/vkds/test/kernels"
 )
 
@@ -20,6 +21,7 @@ import (
 // what surrounds them, and for the public library the small kernels of shaders/test. These are the exceptions.
 var drivenBy = map[string]string{ // header: folder of the kernels
 	"include/btree_prefix_index.glsl": "btree", "include/length.glsl": "primitives",
+	"include/trace.glsl":     "traced",
 	"primitives/bitmap.glsl": "test", "primitives/look_back.glsl": "test", "primitives/merge_path.glsl": "test",
 	"primitives/segment.glsl": "test", "primitives/workgroup_sum.glsl": "test",
 	"runs/run_index.glsl": "test", "runs/run_search.glsl": "test", "runs/sorted_run.glsl": "test",
@@ -111,6 +113,14 @@ func TestEveryFunctionIsDriven(t *testing.T) {
 		require.NoError(t, err)
 		for _, f := range called(m) {
 			calls[folder][f] = true
+		}
+	}
+	calls["traced"] = map[string]bool{} // driven by the tests of structures/trace
+	for _, name := range kernels.Names() {
+		if m, ok := traced.Kernels(0).Module(name); ok {
+			for _, f := range called(m) {
+				calls["traced"][f] = true
+			}
 		}
 	}
 	headers := headersOf(t)
