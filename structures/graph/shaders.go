@@ -29,9 +29,9 @@ type Description struct {
 type InShaders interface {
 	structures.InShaders[Description]
 
-	// Forms returns all values that Constants may have while the graph exists, in any order: two, unless
-	// Options.MaxBytes keeps the graph's pool small. Use it to make your own kernels before they are needed. If the
-	// graph is closed, it returns nil.
+	// Forms returns all values that Constants may have from now on, in any order: two, until the graph's pool grows
+	// beyond one super block, or one, if Options.MaxBytes keeps it below. Use it to make your own kernels before they
+	// are needed. If the graph is closed, it returns nil.
 	Forms() []map[string]uint32
 
 	// Use calls f while no call changes the graph or another structure that shares its pool. f runs kernels on the

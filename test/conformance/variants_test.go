@@ -49,12 +49,12 @@ func tiles[W structures.Word](protocol int) []int {
 		return []int{1, 4, 8}
 	case protocol == 1:
 		return []int{4}
-	case pass == "16", structures.WidthOf[W]() == structures.Bits64:
+	case structures.WidthOf[W]() == structures.Bits64:
 		return []int{4, 8}
-	case pass == "8", pass == "validated":
-		return []int{8}
+	case pass == "8":
+		return []int{1, 8}
 	}
-	return []int{1, 4}
+	return []int{4}
 }
 
 // fills are the least that nodes may have, that by default, and all.

@@ -17,7 +17,7 @@ func init() {
 
 func bTree[K, V structures.Number]() {
 	what := name[K, V]("btree")
-	t := must(btree.New[K, V](ctx, device, btree.Options{}))
+	t := must(btree.New[K, V](ctx, device, btree.Options{MaxBytes: oneSuper}))
 	want := updates(what, t)
 	batches(what, t, want)
 	holds(what, t, want)
@@ -28,10 +28,10 @@ func bTree[K, V structures.Number]() {
 	holds(what+", behind batches of streams", t, want)
 	inShaders(what, t.InShaders())
 	check(t.InShaders().Grow(ctx, 10))
-	loaded := must(btree.Load[K, V](ctx, device, save(what, t), btree.Options{}))
+	loaded := must(btree.Load[K, V](ctx, device, save(what, t), btree.Options{MaxBytes: oneSuper}))
 	holds(what+", loaded", loaded, want)
 	check(loaded.Close())
-	built := must(btree.Build(ctx, device, some[K](0, pairs), some[V](0, pairs), btree.Options{}))
+	built := must(btree.Build(ctx, device, some[K](0, pairs), some[V](0, pairs), btree.Options{MaxBytes: oneSuper}))
 	holds(what+", built", built, pairsFrom[K, V](0, pairs))
 	check(built.Close())
 	asTree(what, t, t.On, want)

@@ -24,7 +24,7 @@ func init() {
 func changes[K, V structures.Number](n int) {
 	what := name[K, V]("snapshots")
 	there := some[K](0, n/2)
-	t := must(btree.Build(ctx, device, there, some[V](1, n/2), btree.Options{}))
+	t := must(btree.Build(ctx, device, there, some[V](1, n/2), btree.Options{MaxBytes: oneSuper}))
 	older := must(t.Snapshot(ctx))
 	var want []btree.Change[K, V]
 	for i := range n {

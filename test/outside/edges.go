@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/ordered"
 )
@@ -19,7 +20,7 @@ func changedEdges(n int) {
 	star := func(first, n, weight int) graph.Edges {
 		return graph.Edges{From: make([]uint32, n), To: some[uint32](first, n), Weights: some[uint32](weight, n)}
 	}
-	g := must(ordered.Build(ctx, device, star(1, n/2, 1), ordered.Options{Weighted: true}))
+	g := must(ordered.Build(ctx, device, star(1, n/2, 1), ordered.Options{Weighted: true, Tree: btree.Options{MaxBytes: oneSuper}}))
 	older := must(g.Snapshot(ctx))
 	must(g.DeleteEdges(ctx, star(1, n/4, 0)))
 	must(g.InsertEdges(ctx, star(1+n/4, n-n/4, n/4+2)))

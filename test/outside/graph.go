@@ -21,7 +21,7 @@ func init() {
 // named compares a graph whose vertices have numbers of some type for names.
 func named[ID structures.Number]() {
 	what := name[ID, uint32]("named graph")
-	g := must(graph.NewNamed[ID](ctx, device, graph.Options{Weighted: true, Directed: true}))
+	g := must(graph.NewNamed[ID](ctx, device, graph.Options{Weighted: true, Directed: true, MaxBytes: oneSuper}))
 	star := func(first, n, weight int) graph.NamedEdges[ID] {
 		return graph.NamedEdges[ID]{
 			From: slices.Repeat([]ID{5}, n), To: some[ID](first, n), Weights: some[uint32](weight, n),
@@ -69,7 +69,7 @@ func named[ID structures.Number]() {
 	var saved bytes.Buffer
 	equal(what+": the length of Save", must(g.Save(ctx, &saved)), int64(saved.Len()))
 	check(g.Close())
-	loaded := must(graph.LoadNamed[ID](ctx, device, &saved, graph.Options{}))
+	loaded := must(graph.LoadNamed[ID](ctx, device, &saved, graph.Options{MaxBytes: oneSuper}))
 	weights2, found2 := must2(loaded.FindEdges(ctx, star(10, 50, 0)))
 	equal(what+": FindEdges, loaded", weights, weights2)
 	equal(what+": found by FindEdges, loaded", found, found2)

@@ -26,6 +26,10 @@ type (
 	Celsius float32
 )
 
+// oneSuper is Options.MaxBytes: the kernels of a larger pool, which have nothing to do with Go's types, take twice as
+// long to compile.
+const oneSuper = 1 << 28
+
 var (
 	ctx    = context.Background()
 	device *vk.Device

@@ -23,17 +23,17 @@ func init() {
 
 func slabHash[K, V structures.Number]() {
 	what := name[K, V]("slabhash")
-	m := must(slabhash.New[K, V](ctx, device, slabhash.Options{Timed: true}))
+	m := must(slabhash.New[K, V](ctx, device, slabhash.Options{Timed: true, MaxBytes: oneSuper}))
 	want := updates(what, m)
 	batches(what, m, want)
 	updatesOn(what, m.On, want)
 	appliedOn(what, m.On, want)
 	inShaders(what, m.InShaders())
 	holds(what, m, want)
-	loaded := must(slabhash.Load[K, V](ctx, device, save(what, m), slabhash.Options{}))
+	loaded := must(slabhash.Load[K, V](ctx, device, save(what, m), slabhash.Options{MaxBytes: oneSuper}))
 	holds(what+", loaded", loaded, want)
 	check(loaded.Close())
-	built := must(slabhash.Build(ctx, device, some[K](0, pairs), some[V](0, pairs), slabhash.Options{}))
+	built := must(slabhash.Build(ctx, device, some[K](0, pairs), some[V](0, pairs), slabhash.Options{MaxBytes: oneSuper}))
 	holds(what+", built", built, pairsFrom[K, V](0, pairs))
 	check(built.Close())
 	upkeep(what, m, uint64(len(want)))
@@ -102,7 +102,7 @@ func duplicates[K, V structures.Number](what string, m *slabhash.Map[K, V]) {
 // set compares a set with a map.
 func set[K structures.Number](what string) {
 	what += ", its keys alone"
-	s := must(slabhash.NewSet[K](ctx, device, slabhash.Options{Timed: true}))
+	s := must(slabhash.NewSet[K](ctx, device, slabhash.Options{Timed: true, MaxBytes: oneSuper}))
 	equal(what+": Insert", repeated(structures.Inserted, pairs), must(s.Insert(ctx, some[K](0, pairs))))
 	equal(what+": Insert again", repeated(structures.Found, pairs), must(s.Insert(ctx, some[K](0, pairs))))
 	equal(what+": Delete", repeated(structures.Deleted, 10), must(s.Delete(ctx, some[K](0, 10))))
@@ -125,12 +125,12 @@ func set[K structures.Number](what string) {
 	members(what, s, want)
 	check(s.Put(ctx, 10))
 	equal(what+": Get", true, must(s.Get(ctx, 10)))
-	built := must(slabhash.BuildSet(ctx, device, slices.Collect(maps.Keys(want)), slabhash.Options{}))
+	built := must(slabhash.BuildSet(ctx, device, slices.Collect(maps.Keys(want)), slabhash.Options{MaxBytes: oneSuper}))
 	members(what+", built", built, want)
 	var saved bytes.Buffer
 	must(built.Save(ctx, &saved))
 	check(built.Close())
-	loaded := must(slabhash.LoadSet[K](ctx, device, &saved, slabhash.Options{}))
+	loaded := must(slabhash.LoadSet[K](ctx, device, &saved, slabhash.Options{MaxBytes: oneSuper}))
 	members(what+", loaded", loaded, want)
 	check(loaded.Clear(ctx))
 	members(what+", behind Clear", loaded, map[K]bool{})

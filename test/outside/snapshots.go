@@ -28,7 +28,7 @@ func snapshots[K, V structures.Number](what string, t *btree.Tree[K, V], want ma
 
 	var saved bytes.Buffer
 	must(s.Save(ctx, &saved))
-	loaded := must(btree.Load[K, V](ctx, device, &saved, btree.Options{}))
+	loaded := must(btree.Load[K, V](ctx, device, &saved, btree.Options{MaxBytes: oneSuper}))
 	holds(what+", loaded from a snapshot", loaded, held)
 	check(loaded.Close())
 	versions := must(t.Inspect().Versions(ctx))

@@ -195,10 +195,13 @@ func (p *Pool) constants(light bool) map[string]uint32 {
 	return c
 }
 
-// Forms returns all values that Constants can have while the pool exists, for making kernels in advance. There are
-// two, unless Options.MaxBytes limits the pool to less than one super block. The caller need not have entered.
-func (p *Pool) Forms() []map[string]uint32 {
-	all := []map[string]uint32{p.constants(true)}
+// Forms returns all values that Constants can have from now on, for making kernels in advance. A pool is one super block
+// until it needs a second one, which it never gives back. Options.MaxBytes may leave no room for a second one. The
+// caller need not have entered.
+func (p *Pool) Forms() (all []map[string]uint32) {
+	if p.Light() {
+		all = append(all, p.constants(true))
+	}
 	if p.mostBlocks() > p.perSuper() {
 		all = append(all, p.constants(false))
 	}

@@ -230,6 +230,11 @@ func TestGrow(t *testing.T) {
 		require.NoError(t, p.Grow(t.Context(), want.grow), "step %d", step)
 		require.EqualValues(t, want.blocks, p.Description().Blocks, "step %d", step)
 		require.Equal(t, want.blocks <= 4, p.Light(), "step %d", step)
+		forms := []map[string]uint32{p.Constants()}
+		if p.Light() {
+			forms = append(forms, p.constants(false))
+		}
+		require.Equal(t, forms, p.Forms(), "step %d", step)
 		s := stats(t, p)
 		require.Equal(t, want.blocks*1024, s.Slabs)
 		require.Equal(t, len(held), s.Allocated)
