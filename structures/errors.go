@@ -61,7 +61,7 @@ type PendingError struct {
 }
 
 func (e *PendingError) Error() string {
-	return fmt.Sprintf("%d operations of the batch were not done: %v", e.Operations, e.Err)
+	return fmt.Sprintf("%s of the batch left undone: %v", operations(e.Operations), e.Err)
 }
 
 func (e *PendingError) Unwrap() error { return e.Err }
@@ -80,8 +80,15 @@ var ErrChanged = errors.New("structures: the structure changed during the iterat
 type StuckError struct{ Operations int }
 
 func (e *StuckError) Error() string {
-	return fmt.Sprintf("%d operations can't be done: a latch is never released, a list has no end, or keys are "+
-		"out of order", e.Operations)
+	return operations(e.Operations) + " can't be done: a latch is never released, a list has no end, or keys are out " +
+		"of order"
+}
+
+func operations(n int) string {
+	if n == 1 {
+		return "1 operation"
+	}
+	return fmt.Sprintf("%d operations", n)
 }
 
 // These errors say what is wrong with the input of a Load. They are inside a *SavedError, where errors.Is finds them.

@@ -44,7 +44,8 @@ func TestErrors(t *testing.T) {
 		"9 bytes of an LSM, but option MaxBytes allows at most 8": limit,
 		"9 pairs of a sorted array, but at most 8 are possible": &vk.LimitError{What: "pairs of a sorted array",
 			Want: 9, Most: 8},
-		"5 operations of the batch were not done: " + limit.Error(): &PendingError{5, limit},
+		"5 operations of the batch left undone: " + limit.Error(): &PendingError{5, limit},
+		"1 operation of the batch left undone: " + limit.Error():  &PendingError{1, limit},
 	} {
 		require.EqualError(t, err, text)
 	}

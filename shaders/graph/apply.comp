@@ -57,7 +57,9 @@ void main() {
     [[dont_unroll]] for (uint arc = 0u; arc < ARCS; arc++) {
         bool mine = works && (arc == 0u ? status == STATUS_PENDING : second(status) && !loop);
         uvec2 ends = arc == 0u ? uvec2(a, b) : uvec2(b, a);
+        VKDS_EVENT_BEGIN(mine, KIND, ends.yx, value)
         uint done = graph_apply(graph, cursor, KIND, ends.x, ends.y, value, mine, visits, retry == 2u);
+        VKDS_EVENT_PAIR(mine, TRACE_END, 0u, done, ends.yx, value)
         if (arc == 0u) {
             if (mine) status = done;
         } else {

@@ -27,7 +27,6 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer m.Close()
-
 	values, found, err := m.Find(ctx, []uint32{9, 10})
 	if err != nil {
 		log.Fatal(err)

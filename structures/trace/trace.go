@@ -1,13 +1,13 @@
-// Package trace tells what concurrent kernels did: which operation read which node, took which latch, wrote which slot,
-// split which node, in which order. After the visual debugger of Awad's thesis on B-trees for GPUs, whose kernels print
-// commands.
+// Package trace reads what concurrent kernels did, step by step: which operation read which node, took which latch,
+// wrote which slot and split which node, in which order. The idea is that of the visual debugger in T. D. Duong's
+// thesis, Implementation of B-trees on GPU (2021), whose kernels print commands.
 //
 //	d, err := vk.Open(vk.Options{Trace: traced.Kernels(1 << 20)}) // package shaders/traced
 //	…                                                             // work on a slabhash.Map or a btree.Tree
 //	t, err := trace.Take(ctx, d)
 //
-// Hash tables and trees have such kernels for the updates that run concurrently: a tree's batched updates and its
-// queries write no events. Kernels with events are slower.
+// Concurrent updates of hash tables, trees and graphs write events. A tree's batched updates and all queries write
+// none. Kernels that write events are slower.
 package trace
 
 import (
@@ -18,11 +18,11 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// What is what an event tells.
+// What is the kind of an event.
 type What uint16
 
 // The events. Place is where it happened: a node of a tree, by the number that its Inspect().Nodes has, or a slab of a
-// hash table, by the line of 128 bytes that its address is in.
+// hash table or graph, by the line of 128 bytes that its address is in.
 const (
 	Begin     What = 1 + iota // an operation begins: Place is its invocation, Other its structures.Kind
 	End                       // it ends: Other is its structures.Status
@@ -62,7 +62,8 @@ type Event struct {
 	Operation    uint32 // which one, in the order in which they began
 	Place, Other uint32
 	// Key and Value are words, as structures.KeyCode and ValueCode make them. In two buckets of a hash table, slots
-	// have other words of keys than operations (slab_hash.glsl).
+	// have other words of keys than operations (slab_hash.glsl). In a graph, an operation is one of an arc: its Key has
+	// the source in the upper half and the destination in the lower one. An arc's slot has the destination plus 1.
 	Key, Value uint64
 }
 

@@ -20,7 +20,8 @@ func changedEdges(n int) {
 	star := func(first, n, weight int) graph.Edges {
 		return graph.Edges{From: make([]uint32, n), To: some[uint32](first, n), Weights: some[uint32](weight, n)}
 	}
-	g := must(ordered.Build(ctx, device, star(1, n/2, 1), ordered.Options{Weighted: true, Tree: btree.Options{MaxBytes: oneSuper}}))
+	o := ordered.Options{Weighted: true, Tree: btree.Options{MaxBytes: oneSuper}}
+	g := must(ordered.Build(ctx, device, star(1, n/2, 1), o))
 	older := must(g.Snapshot(ctx))
 	must(g.DeleteEdges(ctx, star(1, n/4, 0)))
 	must(g.InsertEdges(ctx, star(1+n/4, n-n/4, n/4+2)))

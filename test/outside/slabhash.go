@@ -23,17 +23,18 @@ func init() {
 
 func slabHash[K, V structures.Number]() {
 	what := name[K, V]("slabhash")
-	m := must(slabhash.New[K, V](ctx, device, slabhash.Options{Timed: true, MaxBytes: oneSuper}))
+	o := slabhash.Options{Timed: true, MaxBytes: oneSuper}
+	m := must(slabhash.New[K, V](ctx, device, o))
 	want := updates(what, m)
 	batches(what, m, want)
 	updatesOn(what, m.On, want)
 	appliedOn(what, m.On, want)
 	inShaders(what, m.InShaders())
 	holds(what, m, want)
-	loaded := must(slabhash.Load[K, V](ctx, device, save(what, m), slabhash.Options{MaxBytes: oneSuper}))
+	loaded := must(slabhash.Load[K, V](ctx, device, save(what, m), o))
 	holds(what+", loaded", loaded, want)
 	check(loaded.Close())
-	built := must(slabhash.Build(ctx, device, some[K](0, pairs), some[V](0, pairs), slabhash.Options{MaxBytes: oneSuper}))
+	built := must(slabhash.Build(ctx, device, some[K](0, pairs), some[V](0, pairs), o))
 	holds(what+", built", built, pairsFrom[K, V](0, pairs))
 	check(built.Close())
 	upkeep(what, m, uint64(len(want)))

@@ -195,9 +195,9 @@ func (p *Pool) constants(light bool) map[string]uint32 {
 	return c
 }
 
-// Forms returns all values that Constants can have from now on, for making kernels in advance. A pool is one super block
-// until it needs a second one, which it never gives back. Options.MaxBytes may leave no room for a second one. The
-// caller need not have entered.
+// Forms returns all values that Constants can have from now on, for making kernels in advance. A pool is one super
+// block until it needs a second one, which it never gives back. Options.MaxBytes may leave no room for a second one.
+// The caller need not have entered.
 func (p *Pool) Forms() (all []map[string]uint32) {
 	if p.Light() {
 		all = append(all, p.constants(true))
