@@ -373,7 +373,7 @@ func (l *loader) insert(b batch) error {
 		l.rows += int64(len(b.keys))
 		return nil
 	}
-	if err := l.create(cmp.Or(l.expected, len(b.keys))); err != nil {
+	if err := l.create(l.capacity(b.keys)); err != nil {
 		return err
 	}
 	if l.sums && len(b.keys) != 0 {

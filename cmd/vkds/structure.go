@@ -88,16 +88,17 @@ func (s structure) make(ctx context.Context, d *vk.Device, w structures.Width, c
 	case d != nil:
 		return s.create[w](ctx, d, capacity, parameter)
 	case w == structures.Bits32:
-		return onHost[uint32](s.ordered)
+		return onHost[uint32](ctx, s.ordered, capacity)
 	}
-	return onHost[uint64](s.ordered)
+	return onHost[uint64](ctx, s.ordered, capacity)
 }
 
-func onHost[W structures.Word](ordered bool) (words, error) {
+func onHost[W structures.Word](ctx context.Context, ordered bool, capacity int) (words, error) {
 	if ordered {
 		return made[W](host.NewTree[W, W](), nil)
 	}
-	return made[W](host.NewMap[W, W](), nil)
+	m := host.NewMap[W, W]()
+	return made[W](m, m.Reserve(ctx, min(capacity, mostGuessed))) // a broken file may claim any number of pairs
 }
 
 // narrow converts words to W.

@@ -186,8 +186,6 @@ func (t *tally) read(path string, o input.Options) error {
 			return err
 		}, fits(t.flags, "", r.Format())
 	}, func(b batch) (err error) {
-		// Room for a quarter of the first part, because traces repeat themselves. If this one doesn't, the table grows.
-		t.expected = cmp.Or(t.expected, max(1, len(b.keys)/4))
 		if b.types[0] == keytype.Text {
 			return t.addTexts(b)
 		}
@@ -204,7 +202,8 @@ func (t *tally) addTexts(b batch) (err error) {
 	if t.texts == nil {
 		t.key = keytype.Text
 		create := makeTexts(t.loader.device, t.structure, 0)
-		if t.texts, err = keytype.NewTally(t.ctx, create, hashes, t.expected); err != nil {
+		some := max(1, len(b.keys)/4) // texts repeat themselves
+		if t.texts, err = keytype.NewTally(t.ctx, create, hashes, some); err != nil {
 			return err
 		}
 	}

@@ -407,6 +407,22 @@ func (c *core) deleteRange(ctx context.Context, lows, highs []uint64) ([]uint32,
 	return counts, nil
 }
 
+// reserve makes room for n pairs in the parts of a hash table that have had none.
+func (c *core) reserve(ctx context.Context, n int) error {
+	if err := c.gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer c.gate.Leave()
+	each := n / parts
+	each += each / 8 // parts differ
+	for i, m := range c.hashed {
+		if m == nil && each > 0 {
+			c.hashed[i] = make(map[uint64]uint64, each)
+		}
+	}
+	return nil
+}
+
 func (c *core) clear(ctx context.Context) error {
 	if err := c.gate.Enter(ctx); err != nil {
 		return err

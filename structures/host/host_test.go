@@ -257,3 +257,29 @@ func TestErrors(t *testing.T) {
 	_, err = new(host.Map[uint32, uint32]).Insert(ctx, many, many)
 	require.ErrorIs(t, err, vk.ErrNotOpen)
 }
+
+// Reserve changes no answer, whatever the map has.
+func TestReserve(t *testing.T) {
+	m := host.NewMap[int64, float32]()
+	_, err := m.Insert(t.Context(), []int64{-7, 8}, []float32{1, 2})
+	require.NoError(t, err)
+	for _, n := range []int{-1, 0, 1, 100_000} {
+		require.NoError(t, m.Reserve(t.Context(), n))
+		values, found, err := m.Find(t.Context(), []int64{8, -7, 9})
+		require.NoError(t, err)
+		require.Equal(t, []float32{2, 1, 0}, values)
+		require.Equal(t, []bool{true, true, false}, found)
+	}
+	_, err = m.Insert(t.Context(), []int64{9}, []float32{3})
+	require.NoError(t, err)
+	n, err := m.Len(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 3, n)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	require.ErrorIs(t, m.Reserve(ended, 1), context.Canceled)
+	require.NoError(t, m.Close())
+	require.ErrorIs(t, m.Reserve(t.Context(), 1), vk.ErrClosed)
+	var none host.Map[int64, float32]
+	require.ErrorIs(t, none.Reserve(t.Context(), 1), vk.ErrNotOpen)
+}

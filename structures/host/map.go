@@ -111,6 +111,12 @@ func (m *Map[K, V]) Len(ctx context.Context) (uint64, error) {
 	return m.open().len(ctx)
 }
 
+// Reserve makes room for n pairs in an empty map, so that insertions do not grow it. In a map that has pairs it may do
+// nothing.
+func (m *Map[K, V]) Reserve(ctx context.Context, n int) error {
+	return m.open().opened().reserve(ctx, n)
+}
+
 // Clear removes all pairs.
 func (m *Map[K, V]) Clear(ctx context.Context) error {
 	return m.open().opened().clear(ctx)

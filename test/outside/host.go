@@ -19,6 +19,7 @@ func init() {
 func onHost[K, V structures.Number]() {
 	what := name[K, V]("host")
 	tree, table := host.NewTree[K, V](), host.NewMap[K, V]()
+	check(table.Reserve(ctx, pairs))
 	for _, d := range []structures.Dictionary[K, V]{tree, table} {
 		want := updates(what, d)
 		batches(what, d, want)
