@@ -107,7 +107,7 @@ t:
 	go test -count=1 -vet=off -ldflags='-s -w' -exec '$(CURDIR)/scripts/each-driver $(DRIVER)' $(if $(RUN),-run '$(RUN)') $(PKG)
 
 hooks:
-	@hook=$$(git rev-parse --git-path hooks)/pre-commit && printf '#!/bin/sh\nexec scripts/pre-commit\n' >"$$hook" && chmod +x "$$hook"
+	@hook=$$(git rev-parse --git-path hooks)/pre-commit && mkdir -p "$${hook%/*}" && printf '#!/bin/sh\nexec scripts/pre-commit\n' >"$$hook" && chmod +x "$$hook"
 
 .PHONY: tests test-outside test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
 test: export ALL = 1
