@@ -59,6 +59,9 @@ func (t *tree) batchShape() batchShape {
 	info := t.d.Info()
 	shape := batchShape{group: min(128, info.MaxWorkgroup), tile: 1, halve: min(128, info.MaxWorkgroup),
 		alone: min(1024, info.MaxWorkgroup)}
+	if info.Type == vk.CPU { // which runs a workgroup on one core, and each of its invocations up to each barrier
+		shape.alone = shape.group
+	}
 	if t.tiles.walk > 1 {
 		shape.tile = 4
 	}
