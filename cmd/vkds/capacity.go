@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"slices"
+
+	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
 // mostGuessed is the most pairs for which a dictionary has room at first, unless its file says how many it has.
@@ -11,11 +13,15 @@ const mostGuessed = 4 * batchLength
 // capacity returns for how many pairs a dictionary should have room, given the first batch of its keys: as many as
 // there seem to be different keys. If there are more, it grows.
 func (l *loader) capacity(keys []uint64) int {
-	most := l.expected
-	if most == 0 && len(keys) < batchLength { // all there are
-		most = len(keys)
+	switch {
+	case l.key == keytype.Text: // rows of one text may have different numbers
+		return cmp.Or(l.expected, len(keys))
+	case l.expected != 0:
+		return estimate(keys, l.expected)
+	case len(keys) < batchLength: // all there are
+		return estimate(keys, len(keys))
 	}
-	return estimate(keys, cmp.Or(most, mostGuessed))
+	return estimate(keys, mostGuessed)
 }
 
 // estimate returns how many different keys a file seems to have, but at most most. It counts the keys that are once and

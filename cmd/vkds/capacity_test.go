@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/tool/keytype"
 )
 
 // The first guess is near the number of different keys, and never above the number of pairs.
@@ -21,7 +22,7 @@ func TestCapacity(t *testing.T) {
 		t.Helper()
 		require.InEpsilon(t, want, got, 0.3)
 	}
-	var l loader
+	l := loader{dictionary: dictionary{key: keytype.Uint64}}
 	near(1000, l.capacity(random(batchLength, 1000)))
 	near(100_000, l.capacity(random(batchLength, 100_000)))
 	near(2_000_000, l.capacity(random(batchLength, 2_000_000)))
@@ -41,4 +42,7 @@ func TestCapacity(t *testing.T) {
 	}
 	require.LessOrEqual(t, l.capacity(runs), l.expected)
 	require.GreaterOrEqual(t, l.capacity(runs), batchLength/100)
+
+	texts := loader{dictionary: dictionary{key: keytype.Text}}
+	require.Equal(t, batchLength, texts.capacity(random(batchLength, 1<<60)))
 }

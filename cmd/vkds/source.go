@@ -373,8 +373,10 @@ func (l *loader) insert(b batch) error {
 		l.rows += int64(len(b.keys))
 		return nil
 	}
-	if err := l.create(l.capacity(b.keys)); err != nil {
-		return err
+	if l.words == nil {
+		if err := l.create(l.capacity(b.keys)); err != nil {
+			return err
+		}
 	}
 	if l.sums && len(b.keys) != 0 {
 		return l.sum(b)

@@ -3,7 +3,7 @@
 // thesis, Implementation of B-trees on GPU (2021), whose kernels print commands.
 //
 //	d, err := vk.Open(vk.Options{Trace: traced.Kernels(1 << 20)}) // package shaders/traced
-//	…                                                             // work on a slabhash.Map or a btree.Tree
+//	…                                                             // change hash tables, trees and graphs
 //	t, err := trace.Take(ctx, d)
 //
 // Concurrent updates of hash tables, trees and graphs write events. A tree's batched updates and all queries write

@@ -104,23 +104,20 @@ func called(m shaders.Module) []string {
 // Every function of every header is called by a kernel that tests run.
 func TestEveryFunctionIsDriven(t *testing.T) {
 	calls := map[string]map[string]bool{} // folder: functions that its kernels call
-	for _, name := range kernels.Names() {
-		folder := path.Dir(name)
+	note := func(folder string, m shaders.Module) {
 		if calls[folder] == nil {
 			calls[folder] = map[string]bool{}
 		}
-		m, err := kernels.Load(name)
-		require.NoError(t, err)
 		for _, f := range called(m) {
 			calls[folder][f] = true
 		}
 	}
-	calls["traced"] = map[string]bool{} // driven by the tests of structures/trace
 	for _, name := range kernels.Names() {
-		if m, ok := traced.Kernels(0).Module(name); ok {
-			for _, f := range called(m) {
-				calls["traced"][f] = true
-			}
+		m, err := kernels.Load(name)
+		require.NoError(t, err)
+		note(path.Dir(name), m)
+		if m, ok := traced.Kernels(0).Module(name); ok { // which the tests of structures/trace run
+			note("traced", m)
 		}
 	}
 	headers := headersOf(t)
