@@ -40,7 +40,7 @@ deps:
 	@scripts/deps
 
 demo:
-	@scripts/deps here
+	@scripts/deps demo
 	$(MAKE) --no-print-directory build
 	scripts/demo
 
@@ -70,6 +70,7 @@ checks: fresh
 	CGO_ENABLED=0 go test -count=1 -run TestWithoutVulkan ./vk
 	go -C $(peers-module) test -count=1 -vet=all ./...
 	go -C $(outside-module) vet ./...
+	go -C $(page-module) vet ./...
 	go -C arrow test -count=1 -vet=all ./...
 	go test -count=1 $(of-sources)
 # Compilers for systems of which the checks look at the types alone (test/systems).
@@ -82,6 +83,7 @@ lint:
 	$$(go -C internal/tools tool -n staticcheck) ./...
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(peers-module) && $$staticcheck ./...
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(outside-module) && $$staticcheck ./...
+	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(page-module) && $$staticcheck ./...
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd arrow && $$staticcheck ./...
 
 # The drivers that run without a GPU. Each test binary is linked once, without what debuggers read, and runs on all of
@@ -109,7 +111,7 @@ t:
 hooks:
 	@hook=$$(git rev-parse --git-path hooks)/pre-commit && mkdir -p "$${hook%/*}" && printf '#!/bin/sh\nexec scripts/pre-commit\n' >"$$hook" && chmod +x "$$hook"
 
-.PHONY: tests test-outside test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
+.PHONY: tests test-outside test-page test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
 test: export ALL = 1
 # What needs no device keeps a core busy and no more: it is beside the others, and says behind them what it has found.
 # Kernels with delays come last, since they want all cores.
@@ -118,7 +120,7 @@ test:
 	@mkdir -p build; $(MAKE) --no-print-directory checks >build/checked 2>&1 & checks=$$!; \
 	$(MAKE) --no-print-directory tests; failed=$$?; \
 	wait $$checks || failed=$$?; cat build/checked; exit $$failed
-tests: unconformed test-outside test-radv test-race test-drivers test-chaos test-took test-skipped test-conformed
+tests: unconformed test-outside test-page test-radv test-race test-drivers test-chaos test-took test-skipped test-conformed
 test-drivers:
 	$(call brief-test,8,$(elsewhere))
 	$(call brief-test,swiftshader 4 16 validated 8,$(on-device))
@@ -132,6 +134,10 @@ test-outside:
 		go build -buildvcs=false -ldflags='-s -w' -o $(CURDIR)/build/outside/$${part%.go} $$shared $$part || exit; \
 	done
 	for program in build/outside/*; do GALLIVM_PERF=nopt LP_NUM_THREADS=0 scripts/each-driver 8 $$program || exit; done
+# The page of a trace in headless Chromium. What drives that is a module of its own.
+page-module = test/page
+test-page:
+	GALLIVM_PERF=nopt scripts/each-driver 8 go -C $(page-module) test -count=1 -vet=off ./...
 test-width-4:
 	$(call brief-test,4,$(on-device))
 test-width-8:

@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/vkds/vkds/internal/tool/input"
+	"github.com/vkds/vkds/shaders/traced"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -134,18 +135,27 @@ func (g *global) openTelling(onKernel func(vk.KernelReport)) (*vk.Device, error)
 }
 
 func (g *global) openNamed(name string, onKernel func(vk.KernelReport)) (*vk.Device, error) {
-	return vk.Open(vk.Options{
-		OnKernel:   onKernel,
-		Device:     name,
-		Validation: g.validation,
-		OnMessage: func(m vk.Message) {
-			switch {
-			case m.Severity == vk.Error:
-				g.complaints.Add(1)
-			case m.ID == "Loader Message":
-				return // about layers that the environment turns off, not about vkds
-			}
-			fmt.Fprintf(g.err, "vkds: validation: %s\n", m)
-		},
-	})
+	return g.openWith(vk.Options{Device: name, OnKernel: onKernel})
+}
+
+// openTraced opens the device that the flags choose, with kernels that tell what they do.
+func (g *global) openTraced(events int) (*vk.Device, error) {
+	if g.onHost() {
+		return nil, errors.New("--device none: traces are of what a device does")
+	}
+	return g.openWith(vk.Options{Device: g.device, Trace: traced.Kernels(events)})
+}
+
+func (g *global) openWith(o vk.Options) (*vk.Device, error) {
+	o.Validation = g.validation
+	o.OnMessage = func(m vk.Message) {
+		switch {
+		case m.Severity == vk.Error:
+			g.complaints.Add(1)
+		case m.ID == "Loader Message":
+			return // about layers that the environment turns off, not about vkds
+		}
+		fmt.Fprintf(g.err, "vkds: validation: %s\n", m)
+	}
+	return vk.Open(o)
 }

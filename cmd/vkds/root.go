@@ -40,7 +40,8 @@ var groups = []group{
 		newTallyCommand, newGroupCommand, newDistinctCommand, newMergeCommand,
 		newJoinCommand, newSortCommand}},
 	{"Analyse graphs:", []func(*global) *cobra.Command{newGraphCommand}},
-	{"Look inside and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand, newBenchCommand}},
+	{"Look inside and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand,
+		newTraceCommand, newBenchCommand}},
 	{"Devices:", []func(*global) *cobra.Command{newInfoCommand, newDoctorCommand}},
 	{"About vkds:", []func(*global) *cobra.Command{newVersionCommand, newManCommand}},
 }

@@ -10,6 +10,7 @@
 #include "length.glsl"
 #include "operation.glsl"
 #include "results.glsl"
+#include "trace.glsl"
 #include "workgroup.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -85,6 +86,7 @@ void link(uint leaf, BTreeStamp stamp, uint version) {
     if (!there) return;
     plain_store(address_add(at, 4u), version);
     btree_mark_changed(versions.changed, pool_number(leaf));
+    VKDS_EVENT(true, TRACE_KEEP, leaf, version)
 }
 
 shared uint wanted;

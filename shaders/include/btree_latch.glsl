@@ -273,7 +273,7 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER he
             P pair = t.kind == OP_DELETE ? P(empty_key, V(0u)) : P(t.key, value);
             VKDS_COHERENT_STORE(btree_slot(node, there ? hit : room), pair);
             VKDS_EVENT_PAIR(true, t.kind == OP_DELETE ? TRACE_ERASE : there ? TRACE_CHANGE : TRACE_WRITE, t.node,
-                            there ? hit : room, t.key, t.kind == OP_DELETE ? held : value)
+                            there ? hit : room, t.key, t.kind == OP_DELETE ? held : t.value)
 #ifdef VKDS_CLOCK
             leaf_renew(node, slots, empty_key, there ? hit : room);
 #endif

@@ -26,7 +26,7 @@ const uint TRACE_END = 2u;         // other is its status
 const uint TRACE_VISIT = 3u;       // the place was read
 const uint TRACE_SIDE = 4u;        // a side link is followed, to other
 const uint TRACE_RESTART = 5u;     // the operation goes back to the root
-const uint TRACE_LATCH = 6u;       // the place's latch was taken
+const uint TRACE_LATCH = 6u;       // the place's latch was taken; key is how often it was waited for
 const uint TRACE_LATCHED = 7u;     // the latch had been taken by another operation
 const uint TRACE_RELEASE = 8u;     // the latch is released
 const uint TRACE_WRITE = 9u;       // the pair was put into slot other
@@ -50,9 +50,27 @@ uvec2 trace_words(uvec2 x) { return x; }
 uint trace_line(uvec2 address) { return address.x >> 7 | address.y << 25; }
 
 uint trace_operation = ~0u;   // the number of the lane's operation
+uint trace_visited = ~0u;     // the place that its last event visits
+uint trace_waits = 0u;        // how often it has found a latch taken since it took one
+
+// On a GPU, thousands of operations may wait for one latch and read its node again and again, which would fill any
+// buffer. So a place that is visited again at once is told once; and after the eighth time that an operation has found a
+// latch taken it tells nothing of its way, until it takes one: then it tells how often it had to wait.
+const uint TRACE_WAITS = 8u;
+bool trace_tells(uint what, uint place) {
+    if (what == TRACE_LATCHED) trace_waits++;
+    bool again = what == TRACE_VISIT && place == trace_visited;
+    bool way = what == TRACE_VISIT || what == TRACE_SIDE || what == TRACE_RESTART || what == TRACE_LATCHED;
+    trace_visited = what == TRACE_VISIT ? place : ~0u;
+    return what != 0u && !again && !(way && trace_waits > TRACE_WAITS);
+}
 
 void trace_event(uint what, uint place, uint other, uvec2 key, uvec2 value) {
-    if (what == 0u) return;
+    if (!trace_tells(what, place)) return;
+    if (what == TRACE_LATCH) {
+        key = uvec2(trace_waits, 0u);
+        trace_waits = 0u;
+    }
     uvec2 into = uvec2(TRACE_LOW, TRACE_HIGH);
     uint at = atomic_add(into, 1u);
     if (at >= TRACE_EVENTS) return;
@@ -63,6 +81,7 @@ void trace_event(uint what, uint place, uint other, uvec2 key, uvec2 value) {
 
 void trace_begin(uint kind, uvec2 key, uvec2 value) {
     trace_operation = atomic_add(uvec2(TRACE_LOW + 4u, TRACE_HIGH), 1u);
+    trace_waits = 0u;
     trace_event(TRACE_BEGIN, invocation_index(), kind, key, value);
 }
 

@@ -13,6 +13,7 @@ package trace
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
@@ -26,10 +27,10 @@ type What uint16
 const (
 	Begin     What = 1 + iota // an operation begins: Place is its invocation, Other its structures.Kind
 	End                       // it ends: Other is its structures.Status
-	Visit                     // Place was read
+	Visit                     // Place was read, once or several times in a row
 	Side                      // a side link is followed from Place to Other
 	Restart                   // the operation goes back to the root
-	Latch                     // Place's latch was taken
+	Latch                     // Place's latch was taken. Key is how often the operation had found one taken
 	Latched                   // another operation has Place's latch
 	Release                   // Place's latch is released
 	Write                     // Key and Value were put into slot Other
@@ -55,11 +56,14 @@ func (w What) String() string {
 	return fmt.Sprintf("event %d", uint16(w))
 }
 
+// NoOperation is the Operation of what isn't done for one: leaves are kept for a snapshot before a batch begins.
+const NoOperation = math.MaxUint32
+
 // Event is one step of an operation.
 type Event struct {
 	What         What
 	Kernel       uint16 // the index of its name in Trace.Kernels
-	Operation    uint32 // which one, in the order in which they began
+	Operation    uint32 // which one, in the order in which they began; NoOperation: what is done before a batch
 	Place, Other uint32
 	// Key and Value are words, as structures.KeyCode and ValueCode make them. In two buckets of a hash table, slots
 	// have other words of keys than operations (slab_hash.glsl). In a graph, an operation is one of an arc: its Key has
@@ -69,7 +73,8 @@ type Event struct {
 
 // Trace is a sequence of events, in the order in which the kernels numbered them. Each event was numbered just before
 // or after what it tells, so events of different operations may be in another order than what they tell; those of one
-// operation are not.
+// operation are not. An operation that waits for a latch tells of the first eight times that it finds one taken, and
+// then nothing of its way until it takes one.
 type Trace struct {
 	Device  string // its name
 	Kernels []string

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/vkds/vkds/internal/tool/page"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/trace"
+	"github.com/vkds/vkds/vk"
+)
+
+// work is what is traced: operations on a structure that has some pairs at first.
+type work struct {
+	title        string
+	structure    string
+	capacity     int
+	parameter    float64
+	width        structures.Width
+	keys, values []uint64
+	steps        []step
+	key, value   func(uint64) string
+}
+
+// trace does the work on a device whose kernels tell what they do.
+func (w *work) trace(ctx context.Context, g *global, events int) (*page.Page, error) {
+	do := map[string][2]func(context.Context, *vk.Device, *work, *page.Page) error{
+		"slabhash": {traceTable[uint32], traceTable[uint64]},
+		"btree":    {traceTree[uint32], traceTree[uint64]},
+		"mvbtree":  {traceTree[uint32], traceTree[uint64]},
+	}[w.structure][w.width]
+	if do == nil {
+		return nil, fmt.Errorf("%s has no traced kernels (--structure: slabhash, btree)", w.structure)
+	}
+	return g.traced(events, w.title, func(d *vk.Device, p *page.Page) error {
+		p.Key, p.Value, p.Width = w.key, w.value, w.width
+		return do(ctx, d, w, p)
+	})
+}
+
+// traced opens a device whose kernels tell what they do.
+func (g *global) traced(events int, title string, do func(d *vk.Device, p *page.Page) error) (*page.Page, error) {
+	d, err := g.openTraced(events)
+	if err != nil {
+		return nil, err
+	}
+	p := &page.Page{Title: title, Trace: &trace.Trace{}}
+	return p, errors.Join(do(d, p), d.Close())
+}
+
+// take adds what the kernels have told since the last call to a page.
+func take(ctx context.Context, d *vk.Device, p *page.Page) error {
+	t, err := trace.Take(ctx, d)
+	if err != nil {
+		return err
+	}
+	p.Trace.Device, p.Trace.Kernels = t.Device, t.Kernels
+	p.Trace.Events, p.Trace.Dropped = append(p.Trace.Events, t.Events...), p.Trace.Dropped+t.Dropped
+	return nil
+}
+
+// mark says what happens before the next event.
+func mark(p *page.Page, format string, arguments ...any) {
+	p.Marks = append(p.Marks, page.Mark{At: len(p.Trace.Events), Text: fmt.Sprintf(format, arguments...)})
+}
+
+// applies does batches on a structure.
+func applies[W structures.Word](ctx context.Context, d *vk.Device, p *page.Page, steps []step,
+	apply func(context.Context, structures.Batch[W, W]) (structures.Results[W, W], error),
+	snapshot func(context.Context) error) error {
+	for i, s := range steps {
+		if s.snapshot {
+			if err := snapshot(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		mark(p, "batch %d", i+1)
+		batch := structures.Batch[W, W]{Kinds: s.batch.Kinds, Keys: narrow[W](s.batch.Keys),
+			Values: narrow[W](s.batch.Values)}
+		if _, err := apply(ctx, batch); err != nil {
+			return err
+		}
+		if err := take(ctx, d, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closers are what is closed at the end.
+type closers struct{ all []io.Closer }
+
+func (c *closers) add(x io.Closer) { c.all = append(c.all, x) }
+
+func (c *closers) close() {
+	for _, x := range c.all {
+		_ = x.Close()
+	}
+}
+
+func traceTree[W structures.Word](ctx context.Context, d *vk.Device, w *work, p *page.Page) error {
+	p.Slots = btree.SlotsAt(w.width)
+	t, err := btree.Build(ctx, d, narrow[W](w.keys), narrow[W](w.values),
+		btree.Options{Fill: w.parameter, Path: btree.Concurrent})
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	nodes, err := t.Inspect().Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		p.Nodes = append(p.Nodes, page.Node{Place: n.Ref, Level: n.Level, Low: n.Low, Next: n.Link, Last: n.Last,
+			Keys: n.Keys, Values: n.Values})
+	}
+	open := &closers{}
+	defer open.close()
+	return applies(ctx, d, p, w.steps, t.Apply, func(ctx context.Context) error {
+		s, err := t.Snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		mark(p, "a snapshot of time %d is open", s.Time())
+		open.add(s)
+		return nil
+	})
+}
+
+func traceTable[W structures.Word](ctx context.Context, d *vk.Device, w *work, p *page.Page) error {
+	p.List, p.Slots = "bucket", slabhash.SlotsAt(w.width, false)
+	m, err := slabhash.New[W, W](ctx, d, slabhash.Options{Capacity: w.capacity, Load: w.parameter})
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	if len(w.keys) != 0 {
+		// Which pair is in which slab is known by how it came there.
+		if _, err := m.InsertUnique(ctx, narrow[W](w.keys), narrow[W](w.values)); err != nil {
+			return err
+		}
+		if err := take(ctx, d, p); err != nil {
+			return err
+		}
+		p.Begin = len(p.Trace.Events)
+	}
+	return applies(ctx, d, p, w.steps, m.Apply, func(context.Context) error {
+		return errors.New("a hash table has no snapshots (--structure btree)")
+	})
+}
+
+// asGraph has a page show a graph's lists.
+func asGraph(p *page.Page, weighted bool) {
+	p.List, p.Slots = "vertex", slabhash.SlotsAt(structures.Bits32, !weighted)
+	decimal := keytype.Uint32.Format
+	p.Key = func(arc uint64) string { return decimal(arc>>32) + "→" + decimal(arc&0xffffffff) }
+	p.Value, p.Owner = decimal, func(arc uint64) string { return decimal(arc >> 32) }
+}
+
+func traceGraph(ctx context.Context, d *vk.Device, p *page.Page, batches []graph.Edges) error {
+	asGraph(p, false)
+	g, err := graph.New(ctx, d, graph.Options{})
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	for i, b := range batches {
+		mark(p, "batch %d", i+1)
+		if _, err := g.InsertEdges(ctx, b); err != nil {
+			return err
+		}
+		if err := take(ctx, d, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}

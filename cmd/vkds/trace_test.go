@@ -1,0 +1,152 @@
+package main_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	events "github.com/vkds/vkds/structures/trace"
+)
+
+// tracedPage is what the scripts of a page read.
+type tracedPage struct {
+	Shape    string
+	Slots    int
+	Begin    int
+	Keys     []string
+	Kinds    []string
+	Statuses []string
+	Nodes    []struct{ Level int }
+	Events   []int
+	Marks    []struct {
+		At   int
+		Text string
+	}
+}
+
+func readPage(t *testing.T, html string) (p tracedPage) {
+	found := regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`).FindStringSubmatch(html)
+	require.NotNil(t, found)
+	require.NoError(t, json.Unmarshal([]byte(found[1]), &p))
+	return p
+}
+
+// ends tells how the operations on a key ended, by their kinds.
+func (p tracedPage) ends() map[string]string {
+	began, ends := map[int]string{}, map[string]string{}
+	for i := 0; i < len(p.Events); i += 7 {
+		e := p.Events[i : i+7]
+		switch events.What(e[0]) {
+		case events.Begin:
+			began[e[2]] = p.Kinds[e[4]] + " " + p.Keys[e[5]]
+		case events.End:
+			ends[began[e[2]]] = p.Statuses[e[4]]
+		}
+	}
+	return ends
+}
+
+// count counts the events of a kind from one on.
+func (p tracedPage) count(what events.What, from int) (n int) {
+	for i := 7 * from; i < len(p.Events); i += 7 {
+		if events.What(p.Events[i]) == what {
+			n++
+		}
+	}
+	return n
+}
+
+func TestTraceSamples(t *testing.T) {
+	needDevice(t)
+	for name, what := range map[string]events.What{"split": events.Split, "latches": events.Latch,
+		"snapshots": events.Keep, "slabs": events.Erase, "graph": events.Link} {
+		out, _ := answer(t, "", "trace", "--sample", name, "-o", "-")
+		assert.NotZero(t, readPage(t, out).count(what, 0), name)
+		assert.NotContains(t, out, "http", "it needs no network")
+	}
+}
+
+const traceOps = `insert,14,5
+delete, 21
+find,8
+
+snapshot
+"insert-add",14,1
+insert-unique,7,3
+`
+
+func TestTraceOps(t *testing.T) {
+	needDevice(t)
+	table, ops := write(t, "t.csv", rows(1000)), write(t, "ops.csv", traceOps)
+	recorded := filepath.Join(t.TempDir(), "t.trace")
+	for _, structure := range []string{"btree", "slabhash"} {
+		done := ops
+		if structure == "slabhash" {
+			done = write(t, "few.csv", "insert,14,5\ndelete,21\nfind,8\n\ninsert-add,14,1\ninsert-unique,7,3\n")
+		}
+		out, _ := answer(t, "", "trace", table, "--structure", structure, "--ops", done, "-o", "-", "--save", recorded)
+		p := readPage(t, out)
+		ends := p.ends()
+		for operation, status := range map[string]string{"insert 14": "assigned", "delete 21": "deleted",
+			"find 8": "absent", "insert-add 14": "assigned"} {
+			assert.Equal(t, status, ends[operation], "%s: %s", structure, operation)
+		}
+		if structure == "btree" {
+			assert.Equal(t, "found", ends["insert-unique 7"])
+			assert.Zero(t, p.Begin)
+			assert.NotEmpty(t, p.Nodes)
+			assert.Equal(t, 1, p.count(events.Keep, 0))
+			assert.Regexp(t, "a snapshot of time", p.Marks[1].Text)
+		} else {
+			assert.Equal(t, 1000, p.count(events.Write, 0)-p.count(events.Write, p.Begin))
+		}
+		out, _ = answer(t, "", "trace", recorded, "-o", "-")
+		again := readPage(t, out)
+		assert.Equal(t, len(p.Events), len(again.Events))
+		assert.Equal(t, p.Shape, again.Shape)
+		assert.Equal(t, p.Slots, again.Slots)
+		assert.Equal(t, ends, again.ends())
+	}
+	out, notes := answer(t, "insert,1,1\n", "trace", table, "--structure", "btree", "--ops", "-", "--events", "2",
+		"-o", "-", "-v")
+	assert.Equal(t, 2*7, len(readPage(t, out).Events))
+	assert.Regexp(t, "[0-9]+ events had no room", notes)
+}
+
+func TestTraceRefusals(t *testing.T) {
+	table, ops := write(t, "t.csv", rows(10)), write(t, "ops.csv", "insert,1,1\n")
+	text := write(t, "text.csv", "a,1\nb,2\n")
+	damaged := write(t, "damaged.trace", "vkds trace 1\nnothing")
+	newer := write(t, "newer.trace", "vkds trace 9\nnothing")
+	for _, x := range []struct {
+		arguments []string
+		want      string
+	}{
+		{nil, "it needs a DICT, TABLE or TRACE, or --sample"},
+		{[]string{"--sample", "x"}, "--sample x: there are split, latches, snapshots, slabs, graph"},
+		{[]string{"--sample", "split", table}, "--sample has its own dictionary"},
+		{[]string{table}, "--ops says what to do"},
+		{[]string{text, "--ops", ops}, "has text, and traces are of numbers"},
+		{[]string{table, "--structure", "lsm", "--ops", ops}, "lsm has no traced kernels"},
+		{[]string{table, "--ops", write(t, "o.csv", "\n")}, "has no operations"},
+		{[]string{table, "--ops", write(t, "o.csv", "insert,1,1\n\nremove,1\n")}, "line 3: unknown kind of operation"},
+		{[]string{table, "--ops", write(t, "o.csv", "insert,1\n")}, "line 1: insert takes 3 fields, and there are 2"},
+		{[]string{table, "--ops", write(t, "o.csv", "delete,1,2\n")}, "line 1: delete takes 2 fields, and there are 3"},
+		{[]string{table, "--ops", write(t, "o.csv", "delete,x\n")}, "line 1: "},
+		{[]string{damaged}, "damaged.trace: trace: "},
+		{[]string{newer}, "newer.trace: trace: this is no trace, or one of another version"},
+		{[]string{damaged, "--ops", ops}, "damaged.trace"},
+		{[]string{"--sample", "split", "--events", "0"}, "--events 0: at least 1"},
+		{[]string{"--sample", "split", "--device", "none"}, "--device none: traces are of what a device does"},
+	} {
+		assert.Contains(t, refusal(t, "", append([]string{"trace", "-o", "-"}, x.arguments...)...), x.want)
+	}
+	assert.Contains(t, refusal(t, "", "trace", "--sample", "split"), `"output" not set`)
+	needDevice(t)
+	snapshot := write(t, "o.csv", "snapshot\ninsert,1,1\n")
+	assert.Contains(t, refusal(t, "", "trace", "-o", "-", table, "--structure", "slabhash", "--ops", snapshot),
+		"a hash table has no snapshots")
+}

@@ -1,0 +1,298 @@
+// Package page makes a page that shows a trace: an HTML file, which needs nothing else, with the structure as it was
+// after each event, played forth and back. The idea is that of the debugger of figure 5.1 in T. D. Duong's thesis,
+// Implementation of B-trees on GPU (2021).
+package page
+
+import (
+	_ "embed"
+	"encoding/json"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/trace"
+)
+
+// Page is a trace, and what is needed to show it.
+type Page struct {
+	Title string
+	Trace *trace.Trace
+	// List is what the structure has a list of slabs for: "bucket", "vertex". "" if it is a tree.
+	List  string
+	Slots int // of a node or slab
+	Width structures.Width
+	Nodes []Node // of a tree when the trace begins; of each level, in key order
+	Begin int    // the event before which the page shows it at first
+	Marks []Mark
+	// Key and Value format words. Owner, of a graph, formats the vertex of an arc.
+	Key, Value, Owner func(uint64) string
+}
+
+// Node is a node of a tree.
+type Node struct {
+	Place        uint32 // as events have it
+	Level        int    // 0: a leaf
+	Low          uint64 // the least key of its range
+	Next         uint32 // the node on its right
+	Last         bool   // there is none
+	Keys, Values []uint64
+}
+
+// Mark says what happened between two batches.
+type Mark struct {
+	At   int    `json:"at"` // the event before which it happened
+	Text string `json:"text"`
+}
+
+//go:embed page.html
+var html string
+
+//go:embed page.css
+var style template.CSS
+
+//go:embed model.js
+var model template.JS
+
+//go:embed picture.js
+var picture template.JS
+
+//go:embed page.js
+var script template.JS
+
+var layout = template.Must(template.New("page").Parse(html))
+
+// none is an index of nothing, in the page's data.
+const none = -1
+
+// data is what model.js reads.
+type data struct {
+	Device   string   `json:"device"`
+	Shape    string   `json:"shape"`
+	List     string   `json:"list"`
+	Slots    int      `json:"slots"`
+	Begin    int      `json:"begin"`
+	Dropped  uint64   `json:"dropped"`
+	What     []string `json:"what"`
+	Kinds    []string `json:"kinds"`
+	Statuses []string `json:"statuses"`
+	Kernels  []string `json:"kernels"`
+	Owners   []string `json:"owners"` // of keys
+	Keys     []string `json:"keys"`
+	Values   []string `json:"values"`
+	Nodes    []node   `json:"nodes"`
+	Events   []int64  `json:"events"`
+	Marks    []Mark   `json:"marks"`
+}
+
+type node struct {
+	ID     uint32  `json:"id"`
+	Level  int     `json:"level"`
+	Low    int64   `json:"low"`
+	Next   int64   `json:"next"`
+	Keys   []int64 `json:"keys"`
+	Values []int64 `json:"values"`
+}
+
+// Write writes the page. Errors: the writer's.
+func (p *Page) Write(w io.Writer) error {
+	encoded, err := json.Marshal(p.data())
+	if err != nil {
+		return err
+	}
+	return layout.Execute(w, map[string]any{"Title": p.Title, "Style": style, "Data": template.JS(encoded),
+		"Script": model + picture + script})
+}
+
+func (p *Page) data() *data {
+	d := &data{Device: p.Trace.Device, Shape: "tree", List: p.List, Slots: p.Slots, Begin: p.Begin,
+		Dropped: p.Trace.Dropped, Kernels: p.Trace.Kernels, Owners: []string{}, Nodes: []node{},
+		Marks: append([]Mark{}, p.Marks...)}
+	if p.List != "" {
+		d.Shape = "lists"
+	}
+	for what := range trace.Keep + 1 {
+		d.What = append(d.What, what.String())
+	}
+	for kind := range structures.CountRange + 1 {
+		d.Kinds = append(d.Kinds, kind.String())
+	}
+	for status := range structures.Absent + 1 {
+		d.Statuses = append(d.Statuses, status.String())
+	}
+	operations := p.Trace.Operations()
+	keys, values := p.words()
+	for _, k := range keys.sorted {
+		d.Keys = append(d.Keys, p.Key(k))
+		if p.Owner != nil {
+			d.Owners = append(d.Owners, p.Owner(k))
+		}
+	}
+	for _, v := range values.sorted {
+		d.Values = append(d.Values, p.Value(v))
+	}
+	for _, n := range p.Nodes {
+		into := node{ID: n.Place, Level: n.Level, Low: keys.low(n.Low), Next: int64(n.Next), Keys: []int64{},
+			Values: []int64{}}
+		if n.Last {
+			into.Next = none
+		}
+		for i, k := range n.Keys {
+			if n.Level == 0 {
+				into.Keys, into.Values = append(into.Keys, keys.of(k)), append(into.Values, values.of(n.Values[i]))
+			} else {
+				into.Keys, into.Values = append(into.Keys, keys.low(k)), append(into.Values, int64(n.Values[i]))
+			}
+		}
+		d.Nodes = append(d.Nodes, into)
+	}
+	slabs, least := p.slabs()
+	p.each(func(e trace.Event) {
+		key, place, other, value := int64(none), int64(e.Place), int64(e.Other), int64(e.Value)
+		if hasKey(e.What) {
+			key = keys.of(e.Key)
+		}
+		switch {
+		case hasValue(e.What):
+			value = values.of(e.Value)
+		case e.What == trace.Latch:
+			value = int64(e.Key)
+		}
+		if o, ok := operations[e.Operation]; ok && p.Owner != nil && !slabs[e.Place] {
+			place = descriptors + int64(o.Key>>32)
+		} else if p.List != "" {
+			place -= least
+		}
+		if e.What == trace.Link {
+			other -= least
+		}
+		d.Events = append(d.Events, int64(e.What), int64(e.Kernel), int64(e.Operation), place, other, key,
+			value)
+	})
+	return d
+}
+
+// descriptors is where the page's numbers of vertices' descriptors begin. Eight of them are in one line of memory.
+const descriptors = 1 << 32
+
+// slabs returns the places that have slots, and the least place of all.
+func (p *Page) slabs() (slabs map[uint32]bool, least int64) {
+	slabs, least = map[uint32]bool{}, math.MaxUint32
+	for _, e := range p.Trace.Events {
+		if e.What != trace.Begin && e.What != trace.End {
+			least = min(least, int64(e.Place))
+		}
+		switch {
+		case e.What == trace.Link:
+			slabs[e.Other], least = true, min(least, int64(e.Other))
+		case e.What != trace.Begin && hasValue(e.What):
+			slabs[e.Place] = true
+		}
+	}
+	return slabs, least
+}
+
+func hasKey(w trace.What) bool {
+	return w == trace.Begin || hasValue(w) || w == trace.Split || w == trace.Grow || w == trace.Separator
+}
+
+// hasValue reports whether an event's value is a pair's.
+func hasValue(w trace.What) bool {
+	return w == trace.Begin || w == trace.Write || w == trace.Change || w == trace.Erase || w == trace.Lost
+}
+
+// each yields the events. Those of slabs get the keys of their operations, because a slot has another word for some;
+// and those that combine a value with another one, the result.
+func (p *Page) each(do func(trace.Event)) {
+	began, values := map[uint32]trace.Event{}, map[[2]uint64]uint64{}
+	for _, n := range p.Nodes {
+		for i, k := range n.Keys {
+			if n.Level == 0 {
+				values[[2]uint64{k}] = n.Values[i]
+			}
+		}
+	}
+	for _, e := range p.Trace.Events {
+		if e.What == trace.Begin {
+			began[e.Operation] = e
+		}
+		operation, ok := began[e.Operation]
+		pair := [2]uint64{e.Key}
+		if p.List != "" {
+			pair = [2]uint64{uint64(e.Place), uint64(e.Other)}
+			if ok && hasValue(e.What) {
+				e.Key = operation.Key
+			}
+		}
+		switch e.What {
+		case trace.Change:
+			e.Value = p.combine(structures.Kind(operation.Other), values[pair], e.Value)
+			values[pair] = e.Value
+		case trace.Write:
+			values[pair] = e.Value
+		}
+		do(e)
+	}
+}
+
+// combine returns what a value becomes.
+func (p *Page) combine(kind structures.Kind, old, value uint64) uint64 {
+	switch kind {
+	case structures.InsertAdd:
+		if p.Width == structures.Bits32 {
+			return uint64(uint32(old + value))
+		}
+		return old + value
+	case structures.InsertMin:
+		return min(old, value)
+	case structures.InsertMax:
+		return max(old, value)
+	}
+	return value
+}
+
+// words are the keys or values that the page names, by index in their order.
+type words struct {
+	sorted []uint64
+	index  map[uint64]int64
+}
+
+func (p *Page) words() (keys, values words) {
+	for _, n := range p.Nodes {
+		keys.sorted = append(append(keys.sorted, n.Low), n.Keys...)
+		if n.Level == 0 {
+			values.sorted = append(values.sorted, n.Values...)
+		}
+	}
+	p.each(func(e trace.Event) {
+		if hasKey(e.What) {
+			keys.sorted = append(keys.sorted, e.Key)
+		}
+		if hasValue(e.What) {
+			values.sorted = append(values.sorted, e.Value)
+		}
+	})
+	keys.sort()
+	values.sort()
+	return keys, values
+}
+
+func (w *words) sort() {
+	slices.Sort(w.sorted)
+	w.sorted = slices.Compact(w.sorted)
+	w.index = make(map[uint64]int64, len(w.sorted))
+	for i, x := range w.sorted {
+		w.index[x] = int64(i)
+	}
+}
+
+func (w *words) of(x uint64) int64 { return w.index[x] }
+
+// low returns the index of the least key of a range: none for the least word, which is no key.
+func (w *words) low(x uint64) int64 {
+	if x == 0 {
+		return none
+	}
+	return w.of(x)
+}

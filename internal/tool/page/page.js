@@ -1,0 +1,310 @@
+// @ts-check
+'use strict';
+
+// The time line, the lists, and what the user does.
+
+const model = new Model(), view = new View();
+let playing = false, due = 0, stale = true;
+
+/** Draws at the next frame. */
+function refresh() { stale = true; }
+
+/** @param {number} to */
+function seek(to) {
+    model.seek(to);
+    input('at').value = String(model.at);
+    refresh();
+}
+
+/**
+ * The next event, from the one that comes next on, for which a test holds; `count` if there is none.
+ * @param {(i: number) => boolean} test
+ */
+function next(test) {
+    let i = model.at;
+    while (i < count && !test(i)) i++;
+    return i;
+}
+
+/**
+ * Goes behind the next event for which a test holds, and shows where that is.
+ * @param {(i: number) => boolean} test
+ */
+function jump(test) {
+    pause();
+    seek(next(test) + 1);
+    const n = model.at > 0 ? model.nodes.get(field(model.at - 1, 3)) : undefined;
+    if (n) view.show(n);
+}
+
+/**
+ * Whether an event is at a node, or names it.
+ * @param {number} i @param {number} node
+ */
+function concerns(i, node) {
+    const what = field(i, 0), names = [SIDE, LINK, SPLIT, GROW, SEPARATOR].includes(what) && field(i, 4) === node;
+    return what > END && (field(i, 3) === node || names || (what === GROW && field(i, 6) === node));
+}
+
+/**
+ * The tests that "Stop at" has.
+ * @returns {((i: number) => boolean)[]}
+ */
+function stops() {
+    return input('stops').value.split(',').map(s => s.trim()).filter(Boolean).map(text => {
+        const [, word, rest] = /^(key|node|slab|operation|op|#)?\s*(.*)$/.exec(text) || [];
+        if (word === 'key')
+            return i => [field(i, 5), model.operations.get(field(i, 2))?.key ?? NONE].map(keyText).includes(rest);
+        if (word === 'node' || word === 'slab') return i => concerns(i, Number(rest));
+        if (word) return i => field(i, 2) === Number(rest);
+        return i => data.what[field(i, 0)] === text;
+    });
+}
+
+function pause() {
+    playing = false;
+    element('play').textContent = 'Play';
+}
+
+function play() {
+    if (playing) return pause();
+    if (model.at === count) seek(0);
+    playing = true;
+    due = 0;
+    element('play').textContent = 'Pause';
+    refresh();
+}
+
+/**
+ * Plays what is due.
+ * @param {number} milliseconds since the last frame
+ */
+function advance(milliseconds) {
+    const tests = stops();
+    due += Math.min(milliseconds, 1000) / 1000 * Number(input('speed').value);
+    while (due >= 1 && model.at < count) {
+        due--;
+        const i = model.at;
+        model.forth();
+        if (tests.some(test => test(i))) return pause();
+    }
+    if (model.at === count) pause();
+}
+
+const ROW = 20;
+
+function listOperations() {
+    const box = element('operations'), filler = element('filler'), active = input('which').value === 'active';
+    const shown = active ? model.inOrder.filter(([, o]) => model.active(o)) : model.inOrder;
+    element('count').textContent = `${shown.length} of ${model.inOrder.length}`;
+    filler.style.height = `${shown.length * ROW}px`;
+    const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 2);
+    const last = first + Math.ceil(box.clientHeight / ROW) + 4;
+    const now = model.at > 0 ? field(model.at - 1, 2) : NONE;
+    filler.replaceChildren(...shown.slice(first, last).map(([number, o], i) => {
+        const row = document.createElement('div');
+        row.className = 'operation' + (number === view.operation ? ' chosen' : '') + (number === now ? ' next' : '');
+        row.setAttribute('role', 'option');
+        row.dataset.number = String(number);
+        row.style.top = `${(first + i) * ROW}px`;
+        const place = o.at === NONE ? '' : ` · ${tree ? 'node' : 'slab'} ${o.at}`, over = o.last < model.at;
+        row.textContent = `#${number} ${data.kinds[o.kind] || ''} ${keyText(o.key)}` +
+            (o.first >= model.at ? '' : over ? ` · ${data.statuses[o.status] || 'pending'}` : place) +
+            (o.waits ? ` · waited ${o.waits}` : '');
+        return row;
+    }));
+}
+
+/** @param {string} tag @param {string} text */
+function made(tag, text) {
+    const e = document.createElement(tag);
+    e.textContent = text;
+    return e;
+}
+
+function describeNode() {
+    const n = model.nodes.get(view.selected), box = element('node');
+    if (!n) {
+        box.replaceChildren(made('h2', 'Node'), made('p', 'Click a node to see its slots, versions and history.'));
+        return;
+    }
+    const table = document.createElement('table'), head = table.insertRow();
+    head.append(made('th', 'key'), made('th', n.level ? 'child' : 'value'));
+    n.keys.forEach((k, i) => {
+        if (k === FREE) return;
+        const row = table.insertRow();
+        row.append(made('td', k === GONE ? '(erased)' : k === NONE ? '(least)' : keyText(k)),
+            made('td', n.level ? String(n.values[i]) : valueText(n.values[i])));
+    });
+    const facts = [tree ? `level ${n.level}` : listName(n)];
+    if (tree) facts.push(`from ${n.low < 0 ? 'the least key' : keyText(n.low)} on`);
+    facts.push(`fill ${model.fill(n).toFixed(2)}`, `${n.visits} visits`);
+    if (n.next !== NONE) facts.push(`then ${n.next}`);
+    if (n.latched !== NONE) facts.push(`latched by #${n.latched}`);
+    if (n.orphan) facts.push('its parent does not know it yet');
+    const parts = [made('h2', `${tree ? 'Node' : 'Slab'} ${n.id}`), made('p', facts.join(', ')), table];
+    for (const v of n.versions) parts.push(made('p', `version ${v.number}: ${v.keys.map(keyText).join(' ')}`));
+    const history = document.createElement('ol');
+    for (let i = 0, room = 300; i < count && room > 0; i++) {
+        if (field(i, 0) === VISIT || !concerns(i, n.id)) continue;
+        const item = document.createElement('li'), link = made('a', `${i + 1}: ${sentence(i)}`);
+        link.dataset.seek = String(i + 1);
+        if (i + 1 === model.at) link.className = 'next';
+        item.append(link);
+        history.append(item);
+        room--;
+    }
+    box.replaceChildren(...parts, made('h2', 'History'), history);
+}
+
+/** Ticks over the time line: splits, conflicts of latches, restarts, marks. */
+function drawTimes() {
+    const box = canvas('times'), w = box.clientWidth, c = box.getContext('2d');
+    if (!c) return;
+    if (box.width !== w) box.width = w;
+    box.height = 18;
+    const {orphan, latched, chosen, kept} = view.colours;
+    const colour = /** @type {Record<number, string>} */ ({[SPLIT]: orphan, [GROW]: orphan, [LINK]: orphan,
+        [LATCHED]: latched, [LOST]: latched, [RESTART]: chosen, [KEEP]: kept});
+    for (let i = 0; i < count; i++) {
+        const tick = colour[field(i, 0)];
+        if (tick) c.fillStyle = tick, c.fillRect(8 + (w - 16) * i / count, 6, 1.5, 12);
+    }
+    c.fillStyle = view.colours.ink;
+    for (const m of data.marks) c.fillRect(8 + (w - 16) * m.at / Math.max(count, 1), 0, 2, 18);
+}
+
+let before = performance.now(), ticks = true;
+/** @param {number} time */
+function frame(time) {
+    if (playing) {
+        advance(time - before);
+        input('at').value = String(model.at);
+        stale = true;
+    }
+    before = time;
+    if (stale) {
+        stale = false;
+        view.draw();
+        if (ticks) drawTimes();
+        ticks = false;
+        const mark = data.marks.filter(m => m.at <= model.at).pop();
+        const now = model.at === 0 ? `Before the first of ${count} events`
+            : `${model.at} of ${count}: ${sentence(model.at - 1)}`;
+        element('now').textContent = now + (mark ? ` (${mark.text})` : '');
+        listOperations();
+        describeNode();
+    }
+    requestAnimationFrame(frame);
+}
+
+/** The operation that was chosen, or else the one that acted last. */
+function followed() {
+    return view.operation !== NONE ? view.operation : field(Math.max(model.at - 1, 0), 2);
+}
+
+/** @type {[string, string, string, (i: number) => boolean][]} what to jump to: name, key, title, test */
+const jumps = tree ? [
+    ['Next split', 's', 'The next split', i => field(i, 0) === SPLIT || field(i, 0) === GROW],
+    ['Next conflict', 'l', 'The next operation that finds a latch taken', i => field(i, 0) === LATCHED],
+    ['Next restart', 'r', 'The next operation that goes back to the root', i => field(i, 0) === RESTART],
+] : [
+    ['Next slab', 's', 'The next slab that is appended', i => field(i, 0) === LINK],
+    ['Next conflict', 'l', 'The next operation that loses a slot to another', i => field(i, 0) === LOST],
+];
+jumps.push(['Same operation', 'o', 'What the chosen operation, or the last one, does next',
+    i => field(i, 2) === followed()]);
+
+/** @param {number} factor */
+function zoom(factor) {
+    view.zoom(factor, view.canvas.clientWidth / 2, view.canvas.clientHeight / 2);
+    refresh();
+}
+
+function start() {
+    element('about').textContent = `${data.device}: ${count} events of ${model.inOrder.length} operations` +
+        (data.dropped ? `; ${data.dropped} more had no room` : '');
+    const legend = tree ? [['leaf', 'leaf'], ['inner', 'inner node'], ['looked', 'an operation is here'],
+        ['latched', 'latched', 'frame'], ['orphan', 'split off, and the parent does not know it', 'frame'],
+        ['kept', 'kept for snapshots']]
+        : [['leaf', 'pair'], ['gone', 'erased'], ['unknown', 'filled before'], ['looked', 'an operation is here']];
+    element('legend').replaceChildren(...legend.map(([name, text, frameOnly]) => {
+        const item = document.createElement('li'), box = document.createElement('i');
+        if (frameOnly === undefined) box.style.background = `var(--${name})`;
+        else box.style.borderColor = `var(--${name})`;
+        item.append(box, text);
+        return item;
+    }));
+    input('at').max = String(count);
+    input('at').addEventListener('input', () => { pause(); seek(Number(input('at').value)); });
+    /** @type {Record<string, () => void>} */
+    const does = {
+        first: () => { pause(); seek(0); }, back: () => { pause(); seek(model.at - 1); }, play,
+        step: () => { pause(); seek(model.at + 1); }, last: () => { pause(); seek(count); },
+        whole: () => { view.fits = true; refresh(); },
+    };
+    for (const id of Object.keys(does)) element(id).addEventListener('click', does[id]);
+    /** @type {Record<string, () => void>} */
+    const keys = {Home: does.first, ArrowLeft: does.back, ' ': play, ArrowRight: does.step, End: does.last,
+        '0': does.whole, '+': () => zoom(1.3), '-': () => zoom(1 / 1.3)};
+    for (const [name, key, title, test] of jumps) {
+        const button = made('button', name);
+        button.title = `${title} (${key})`;
+        button.addEventListener('click', keys[key] = () => jump(test));
+        element('jumps').append(button, ' ');
+    }
+    document.addEventListener('keydown', e => {
+        const at = e.target instanceof Element ? e.target : document.body;
+        const typing = at.matches('input:not([type=range]), select') || (at.matches('button') && e.key === ' ');
+        if (typing || e.ctrlKey || e.metaKey || e.altKey || !keys[e.key]) return;
+        e.preventDefault();
+        keys[e.key]();
+    });
+    for (const id of ['heat', 'which', 'stops']) element(id).addEventListener('change', refresh);
+    element('operations').addEventListener('scroll', refresh);
+    element('operations').addEventListener('click', e => {
+        const row = e.target instanceof HTMLElement ? e.target.dataset.number : undefined;
+        if (row === undefined) return;
+        view.operation = view.operation === Number(row) ? NONE : Number(row);
+        const n = model.nodes.get(model.operations.get(view.operation)?.at ?? NONE);
+        if (n) view.show(n);
+        refresh();
+    });
+    element('node').addEventListener('click', e => {
+        const to = e.target instanceof HTMLElement ? e.target.dataset.seek : undefined;
+        if (to !== undefined) { pause(); seek(Number(to)); }
+    });
+    const picture = view.canvas;
+    let moved = 0;
+    picture.addEventListener('pointerdown', e => { picture.setPointerCapture(e.pointerId); moved = 0; });
+    picture.addEventListener('pointermove', e => {
+        if (!picture.hasPointerCapture(e.pointerId)) return;
+        moved += Math.abs(e.movementX) + Math.abs(e.movementY);
+        view.fits = false;
+        view.x -= e.movementX / view.scale;
+        view.y -= e.movementY / view.down;
+        refresh();
+    });
+    picture.addEventListener('pointerup', e => {
+        if (moved > 4) return;
+        view.selected = view.pick(e.offsetX, e.offsetY)?.id ?? NONE;
+        refresh();
+    });
+    picture.addEventListener('wheel', e => {
+        e.preventDefault();
+        view.zoom(Math.exp(-e.deltaY / 500), e.offsetX, e.offsetY);
+        refresh();
+    }, {passive: false});
+    const again = () => { view.dress(); ticks = true; refresh(); };
+    window.addEventListener('resize', again);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', again);
+    view.dress();
+    // A link can name a moment, an operation and a node: #at=57&op=3&node=12
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    seek(Number(wanted.get('at') || data.begin));
+    if (wanted.has('op')) view.operation = Number(wanted.get('op'));
+    if (wanted.has('node')) view.selected = Number(wanted.get('node'));
+    requestAnimationFrame(frame);
+}
+
+start();
