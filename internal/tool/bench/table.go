@@ -136,6 +136,15 @@ var table = slices.Concat([]row{
 		onGraph(false, func(r *graphRun) { r.update(structures.Delete) })},
 	{"graph*", "find", "batch tile", "search of a batch of edges that are there", onGraph(false,
 		(*graphRun).findEdges)},
+	{"graph", "build-batches", "batch tile", "n edges into a graph without any, batch by batch",
+		onGraph(true, (*graphRun).buildBatches)},
+	{"graph", "delete-vertices", "batch tile", "deletion of a batch of vertices of an undirected graph of n edges",
+		onGraph(true, (*graphRun).deleteVertices)},
+	{"graph", "insert-triangles", "batch tile",
+		fmt.Sprintf("%d batches of edges into an undirected graph of n, and a count of triangles after each",
+			triangleRounds), onGraph(true, (*graphRun).insertTriangles)},
+	{"graph", "rows", "tile", "n edges as compressed sparse rows in order, by wall time",
+		onGraph(true, (*graphRun).rows)},
 	{"graph*", "bfs", "on", "distances from one vertex to all, by arcs", analysis(1, false, (*session).bfs)},
 	{"graph*", "sssp", "on", "distances from one vertex to all, by weights from 1 to 64", analysis(1, true,
 		(*session).sssp)},
@@ -169,7 +178,7 @@ var columns = []benchmark{
 	{name: "search", size: 1 << 20, axes: "width"},
 	{name: "filter", size: 1 << 20},
 	{name: "alloc", size: 1 << 20},
-	{name: "graph", size: 1 << 18, axes: "graph"},
+	{name: "graph", size: 1 << 18, axes: "graph degree file load"},
 }
 
 // benchmarkOf returns a benchmark with its cells.
