@@ -156,7 +156,7 @@ type session struct {
 	op      Op               // the operation that is being measured
 	width   structures.Width // of its elements
 	n       int              // elements in the structure
-	batch   int              // operations of a batch, at most n
+	batch   int              // operations of a batch, for most benchmarks at most n
 	keys    sequence         // of the pairs, in the order of their insertion
 	*workload
 
@@ -180,13 +180,13 @@ func (s *session) enter(at step) {
 	if s.workload == nil || at.outer() != s.at.outer() || kind != s.kind {
 		s.leave()
 	}
-	if s.workload != nil && s.n != at.N {
+	if s.workload != nil && (s.n != at.N || len(s.bytes) < at.Batch) {
 		s.workload.close()
 		s.workload = nil
 	}
 	if s.workload == nil {
 		s.n = at.N
-		s.workload = newWorkload(s.d, s.o.Seed, s.n)
+		s.workload = newWorkload(s.d, s.o.Seed, s.n, max(s.n, at.Batch))
 	}
 	s.at, s.own, s.op, s.kind = at.setting, at.own, at.cell.Op, kind
 	s.width, s.batch = structures.Width(at.own.Width/64), min(at.Batch, s.n)
