@@ -74,15 +74,32 @@ func (s *session) graphName() string {
 	return filepath.Base(s.at.File)
 }
 
-// load reads the graph of the setting's file, with two arcs for an edge of a file without directions.
+// load reads the graph of a file. If its edges have no direction, each has two arcs.
 func (s *session) load(path string) {
 	if s.at.File == path && s.file != nil {
 		return
 	}
-	s.file = must(graphfile.Load(s.ctx, path, graphfile.LoadOptions{Direction: graphfile.Directed}))
+	s.file = must(graphfile.Load(s.ctx, path, graphfile.LoadOptions{}))
 	if s.file.Len() == 0 {
 		ok(&vk.OptionError{Option: "--file " + path, Reason: "the graph has no edges"})
 	}
+	if !s.file.Directed {
+		s.file.Edges = bothWays(s.file.Edges)
+	}
+}
+
+// bothWays returns two arcs for each different edge. A file may list edges once or in both directions.
+func bothWays(e graphfile.Edges) (arcs graphfile.Edges) {
+	edges := make([]uint64, e.Len())
+	fill(edges, func(i int) uint64 {
+		return uint64(min(e.From[i], e.To[i]))<<32 | uint64(max(e.From[i], e.To[i]))
+	})
+	slices.Sort(edges)
+	for _, edge := range slices.Compact(edges) {
+		low, high := uint32(edge>>32), uint32(edge)
+		arcs.From, arcs.To = append(arcs.From, low, high), append(arcs.To, high, low)
+	}
+	return arcs
 }
 
 // random returns a random number that depends on the index of an edge.
