@@ -368,13 +368,13 @@ func (r *graphRun) buildBatches() {
 // wall time of their completion.
 func (r *graphRun) insertParts(parts []part, all graph.DeviceEdges,
 	after func() (device, wall time.Duration)) (device, wall []time.Duration) {
+	r.heat()
 	for _, p := range parts {
 		b := graph.DeviceBatch{Count: p.count, From: r.room("graph from part", r.batch),
 			To: r.room("graph to part", r.batch), Status: r.found, Left: r.left}
 		r.stream.Copy(b.From, 0, all.From, 4*p.first, 4*p.count)
 		r.stream.Copy(b.To, 0, all.To, 4*p.first, 4*p.count)
 		r.wait()
-		r.heat()
 		w, d := r.timed(func() error { return r.graph.On(r.stream).Update(r.ctx, structures.Insert, b) })
 		if r.download(r.left, 1)[0] > 0 {
 			start := time.Now()
