@@ -34,7 +34,8 @@ var benchmarks = []struct{ name, of, example string }{
 	{"alloc", "the slab allocator: n slabs, one a thread, allocated and freed", "  vkds bench alloc --n 16,20"},
 	{"graph", "the dynamic graph: n edges, 16 a vertex; and analytics: n vertices",
 		`  vkds bench graph --n 24 --batch 16,20 --graph uniform,rmat --json figures.json
-  vkds bench graph --op bfs,sssp --n 20,22 --graph grid`},
+  vkds bench graph --op bfs,sssp --n 20,22 --graph grid
+  vkds bench graph --file road.mtx,web.txt.gz --op build,insert,triangles --batch 16`},
 	{"sort", "the radix sort", bulkExample("sort")},
 	{"scan", "prefix sums, reduction and compaction", bulkExample("scan")},
 	{"merge", "the merge of two sorted runs", bulkExample("merge")},
@@ -80,7 +81,9 @@ func newBenchmarkCommand(g *global, name, of, example string) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o.Axes = axesOf(name, c.Flags())
-			if err := cmp.Or(bench.Check(name, o), checkReports(jsonFile, kernelsFile)); err != nil {
+			err := cmp.Or(bench.Check(name, o), checkInputs(cmp.Or(jsonFile, "-"), o.Axes["file"]...),
+				checkReports(jsonFile, kernelsFile))
+			if err != nil {
 				return err
 			}
 			return runBench(c.Context(), g, name, o, jsonFile, kernelsFile)
@@ -88,7 +91,7 @@ func newBenchmarkCommand(g *global, name, of, example string) *cobra.Command {
 	}
 	f := c.Flags()
 	for _, x := range bench.AxesOf(name) {
-		f.StringSlice(x.Name, strings.Split(x.Default, ","), x.Usage)
+		f.StringSlice(x.Name, strings.FieldsFunc(x.Default, func(r rune) bool { return r == ',' }), x.Usage)
 		if x.Values != nil {
 			_ = f.SetAnnotation(x.Name, valuesOf, x.Values) // the flag exists
 		}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"sync/atomic"
@@ -71,7 +72,7 @@ func (s *session) graph() *analyzed {
 	if s.analyzed != nil {
 		return s.analyzed
 	}
-	arcs := newArcs(s.at.Graph, s.o.Seed, s.n)
+	arcs := s.arcs()
 	e := arcs.edges(s.n, func(i int) int { return i })
 	e.Weights = make([]uint32, s.n)
 	fill(e.Weights, func(i int) uint32 {
@@ -103,7 +104,8 @@ func (s *session) analyzer(weights bool) *analyzed {
 		return a
 	}
 	a.closeLive()
-	a.live, a.weighted = must(graph.Build(s.ctx, s.d, a.csr, graph.Options{Weighted: weights})), weights
+	a.weighted = weights
+	a.live = must(graph.Build(s.ctx, s.d, a.csr, graph.Options{Weighted: weights, Load: s.at.Load}))
 	if s.at.On == OnWorn {
 		s.wear(a)
 	}
@@ -146,7 +148,7 @@ func analysis(rounds int, weights bool, do algorithm) func(*session) {
 	return func(s *session) {
 		a := s.analyzer(weights)
 		m := s.measurement(a.vertices(), rounds*a.csr.Arcs)
-		m.Form = s.at.Graph.String() + ", " + s.at.On.String()
+		m.Form = s.graphName() + ", " + s.at.On.String()
 		run := 0
 		var took time.Duration
 		var check func()
@@ -191,6 +193,35 @@ func (s *session) triangles(a *analyzed, _ uint32) (time.Duration, func()) {
 			s.fail("%d triangles, but there are %d", r.Count, want)
 		}
 	}
+}
+
+const triangleRounds = 5
+
+// insertTriangles measures rounds of a batch of edges inserted into an undirected graph, and a count of all triangles
+// (table 5.9 of the dissertation).
+func (r *graphRun) insertTriangles() {
+	n := triangleRounds * r.batch
+	more := r.upload("rounds", n, func(i int) int { return r.n + i })
+	rows := must(graph.BuildCSR(r.ctx, r.d, r.arcs.edges(r.n+n, func(i int) int { return i }),
+		graph.CSROptions{Vertices: r.arcs.vertices, DropLoops: true, Symmetric: true}))
+	offsets, targets, _, err := rows.Slices(r.ctx)
+	ok(errors.Join(err, rows.Close()))
+	want := (&analyzed{offsets: offsets, targets: targets}).triangles()
+	r.add(r.series(r.result(n), func() (device, wall []time.Duration) {
+		r.buildOf(r.all, false, n)
+		on := analytics.NewLive(r.graph)
+		defer on.Close()
+		var last analytics.TrianglesResult
+		device, wall = r.insertParts(chunks(n, r.batch), more, func() (device, wall time.Duration) {
+			start := time.Now()
+			last = must(on.Triangles(r.ctx))
+			return last.Elapsed, time.Since(start)
+		})
+		if last.Count != want {
+			r.fail("%d triangles, but there are %d", last.Count, want)
+		}
+		return device, wall
+	}))
 }
 
 // checkDistances checks distances with all arcs: no arc makes a distance shorter, and for each vertex but the source

@@ -21,6 +21,8 @@ type setting struct {
 	Order                 Order
 	Form                  primitives.Form
 	Graph                 GraphKind
+	Degree                int
+	File                  string
 	On                    Analyzed
 	queries
 }
@@ -74,13 +76,19 @@ var Axes = []Axis{
 	named("order", "in which keys come:\n", "random", func(at *setting) *Order { return &at.Order }, Orders),
 	axis("batch", "operations of a batch of updates; 1 to 30: that power of two", "14",
 		func(at *setting) *int { return &at.Batch }, size(1)),
-	axis("load", "slabs a bucket that the elements would fill", "0.7", func(at *setting) *float64 { return &at.Load },
-		above0(1000)),
+	axis("load", "slabs a bucket that the elements would fill, in a graph those of\na vertex with several buckets",
+		"0.7",
+		func(at *setting) *float64 { return &at.Load }, above0(1000)),
 	axis("fill", "share of a node's slots in use in a bulk build;\n0: 8 of 15, wide 4 of 6", "0",
 		func(at *setting) *float64 { return &at.Fill },
 		number[float64](func(x float64) bool { return x >= 0 && x <= 1 }, "above 0 and up to 1, or 0")),
-	named("graph", "how its edges are made, 16 a vertex: ", "uniform",
+	named("graph", "how its edges are made: ", "uniform",
 		func(at *setting) *GraphKind { return &at.Graph }, Graphs),
+	axis("degree", "edges of a vertex, on average, of uniform and rmat graphs", "16",
+		func(at *setting) *int { return &at.Degree },
+		number[int](func(x float64) bool { return x >= 1 && x <= 1<<16 }, "1 to 65536")),
+	axis("file", "files of graphs to measure instead of made ones, in the formats\nof \"vkds help graphs\"", "",
+		func(at *setting) *string { return &at.File }, func(path string) (string, error) { return path, nil }),
 	named("on",
 		"what analytics read, compressed sparse rows or the dynamic graph itself,\nbuilt in bulk or after many "+
 			"changes: ", "csr", func(at *setting) *Analyzed { return &at.On }, Analyzeds),
@@ -203,6 +211,11 @@ func (o *Options) check(b *benchmark) error {
 		if !slices.Contains(all, name) {
 			return &vk.OptionError{Option: "--op " + name,
 				Reason: fmt.Sprintf("no operation %q; there are %s", name, strings.Join(all, ", "))}
+		}
+	}
+	for _, name := range []string{"n", "graph", "degree"} {
+		if o.Axes["file"] != nil && o.Axes[name] != nil {
+			return &vk.OptionError{Option: "--" + name, Reason: "changes nothing of the graph of a --file"}
 		}
 	}
 	for name := range o.Axes {

@@ -5,6 +5,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/vkds/vkds/internal/tool/graphfile"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -93,7 +95,7 @@ func Run(ctx context.Context, d *vk.Device, name string, o Options) (Report, err
 	for _, at := range steps {
 		made := len(r.Measurements)
 		if err := attempt(func() { s.enter(at); at.cell.measure(s) }); err != nil {
-			return r, fmt.Errorf("n = %d: %w", at.N, err)
+			return r, fmt.Errorf("%s: %w", cmp.Or(at.File, fmt.Sprintf("n = %d", at.N)), err)
 		}
 		if err := (Report{r.Environment, r.Measurements[made:]}).write(o.Out, made == 0); err != nil {
 			return r, err
@@ -154,7 +156,7 @@ type session struct {
 	op      Op               // the operation that is being measured
 	width   structures.Width // of its elements
 	n       int              // elements in the structure
-	batch   int              // operations of a batch, at most n
+	batch   int              // operations of a batch, for most benchmarks at most n
 	keys    sequence         // of the pairs, in the order of their insertion
 	*workload
 
@@ -163,23 +165,28 @@ type session struct {
 	there      int        // the number of pairs in it, the first ones of the sequence; -1 if it has others
 	sorted     []uint32   // the sorted keys of the last call of inOrder
 	primitives *primitives.Primitives
-	analyzed   *analyzed // the graph of the setting; nil until it is first needed
+	analyzed   *analyzed        // the graph of the setting; nil until it is first needed
+	file       *graphfile.Graph // of the setting
 }
 
 // enter prepares the session for a step's setting. It keeps the structure if the step uses the same one, and the
 // buffers if n is the same.
 func (s *session) enter(at step) {
+	if at.File != "" {
+		s.load(at.File)
+		at.N = s.file.Len()
+	}
 	kind := at.cell.on
 	if s.workload == nil || at.outer() != s.at.outer() || kind != s.kind {
 		s.leave()
 	}
-	if s.workload != nil && s.n != at.N {
+	if s.workload != nil && (s.n != at.N || len(s.bytes) < at.Batch) {
 		s.workload.close()
 		s.workload = nil
 	}
 	if s.workload == nil {
 		s.n = at.N
-		s.workload = newWorkload(s.d, s.o.Seed, s.n)
+		s.workload = newWorkload(s.d, s.o.Seed, s.n, max(s.n, at.Batch))
 	}
 	s.at, s.own, s.op, s.kind = at.setting, at.own, at.cell.Op, kind
 	s.width, s.batch = structures.Width(at.own.Width/64), min(at.Batch, s.n)

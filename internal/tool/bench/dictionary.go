@@ -252,6 +252,7 @@ type tree interface {
 	dictionary
 	On(*vk.Stream) btree.OnStream
 	Compact(ctx context.Context, fill float64) error
+	Reserve(ctx context.Context, pairs int) error
 	Inspect() btree.Inspection
 }
 

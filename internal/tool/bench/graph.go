@@ -3,16 +3,19 @@ package bench
 import (
 	"errors"
 	"math/bits"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/engine/enum"
+	"github.com/vkds/vkds/internal/tool/graphfile"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/vk"
 )
 
-// GraphKind is how the edges of a graph are generated. A vertex has 16 on average.
+// GraphKind is how the edges of a graph are generated.
 type GraphKind uint8
 
 const (
@@ -32,20 +35,20 @@ func (k GraphKind) String() string { return graphKindNames.String(k) }
 // Graphs are all kinds, by name.
 var Graphs = enum.Of("graph", Uniform, RMAT, Grid)
 
-const edgeFactor = 16
-
 // arcs are the edges of a graph. Each is a function of its index. Those after the first n belong to batches.
 type arcs struct {
 	kind     GraphKind
 	seed     uint32
 	n        int
-	vertices int // a power of two, or for a grid a square
+	vertices int // of RMAT a power of two, of a grid a square
 	scale    int
 	side     int
+	file     *graphfile.Graph // has the first n; nil: they are made
 }
 
-func newArcs(kind GraphKind, seed uint32, n int) arcs {
-	a := arcs{kind: kind, seed: seed, n: n, scale: max(2, bits.Len(uint(n/edgeFactor))-1)}
+// newArcs returns the edges of made graphs, degree a vertex on average.
+func newArcs(kind GraphKind, seed uint32, n, degree int) arcs {
+	a := arcs{kind: kind, seed: seed, n: n, scale: max(2, bits.Len(uint(n/degree))-1)}
 	a.vertices = 1 << a.scale
 	if kind == Grid {
 		for a.side = 2; 4*a.side*(a.side-1) < n; a.side++ {
@@ -53,6 +56,50 @@ func newArcs(kind GraphKind, seed uint32, n int) arcs {
 		a.vertices = a.side * a.side
 	}
 	return a
+}
+
+// arcs returns the edges of the setting's graph. Batches for the graph of a file have edges between random vertices.
+func (s *session) arcs() arcs {
+	if s.at.File == "" {
+		return newArcs(s.at.Graph, s.o.Seed, s.n, s.at.Degree)
+	}
+	return arcs{seed: s.o.Seed, n: s.n, vertices: s.file.Vertices.Len(), file: s.file}
+}
+
+// graphName returns the name of the setting's graph.
+func (s *session) graphName() string {
+	if s.at.File == "" {
+		return s.at.Graph.String()
+	}
+	return filepath.Base(s.at.File)
+}
+
+// load reads the graph of a file. If its edges have no direction, each has two arcs.
+func (s *session) load(path string) {
+	if s.at.File == path && s.file != nil {
+		return
+	}
+	s.file = must(graphfile.Load(s.ctx, path, graphfile.LoadOptions{}))
+	if s.file.Len() == 0 {
+		ok(&vk.OptionError{Option: "--file " + path, Reason: "the graph has no edges"})
+	}
+	if !s.file.Directed {
+		s.file.Edges = bothWays(s.file.Edges)
+	}
+}
+
+// bothWays returns two arcs for each different edge. A file may list edges once or in both directions.
+func bothWays(e graphfile.Edges) (arcs graphfile.Edges) {
+	edges := make([]uint64, e.Len())
+	fill(edges, func(i int) uint64 {
+		return uint64(min(e.From[i], e.To[i]))<<32 | uint64(max(e.From[i], e.To[i]))
+	})
+	slices.Sort(edges)
+	for _, edge := range slices.Compact(edges) {
+		low, high := uint32(edge>>32), uint32(edge)
+		arcs.From, arcs.To = append(arcs.From, low, high), append(arcs.To, high, low)
+	}
+	return arcs
 }
 
 // random returns a random number that depends on the index of an edge.
@@ -69,6 +116,8 @@ func (a arcs) chosen(i int) int { return int(uint64(a.random(i, 77)) * uint64(a.
 // at returns edge i, which is not a loop.
 func (a arcs) at(i int) (from, to uint32) {
 	switch {
+	case a.file != nil && i < a.n:
+		return a.file.From[i], a.file.To[i]
 	case a.kind == RMAT:
 		from, to = a.matrix(i)
 	case a.kind == Grid && i < a.n:
@@ -143,7 +192,7 @@ type graphRun struct {
 func onGraph(fresh bool, measure func(*graphRun)) func(*session) {
 	return func(s *session) {
 		s.batch = max(1, s.at.Batch)
-		r := &graphRun{session: s, arcs: newArcs(s.at.Graph, s.o.Seed, s.n)}
+		r := &graphRun{session: s, arcs: s.arcs()}
 		chosen := r.arcs.chosen
 		if fresh {
 			chosen = func(i int) int { return s.n + i }
@@ -165,12 +214,19 @@ func (r *graphRun) upload(name string, n int, of func(i int) int) graph.DeviceEd
 }
 
 // build makes the graph of the first n edges, and a pool with room for a batch.
-func (r *graphRun) build() {
+func (r *graphRun) build() { r.buildOf(r.all, true, r.batch) }
+
+// buildOf makes the graph of some of the edges, and a pool with room for all of them and more.
+func (r *graphRun) buildOf(e graph.DeviceEdges, directed bool, more int) {
 	ok(r.close())
-	blocks := (r.n/8+2*r.arcs.vertices+r.batch/4)/alloc.BlockSlabs + 64
+	arcs := r.n
+	if !directed {
+		arcs, more = 2*arcs, 2*more
+	}
+	blocks := (int(float64(arcs)/(11*r.at.Load))+2*r.arcs.vertices+more/4)/alloc.BlockSlabs + 64
 	r.pool = must(alloc.NewSlabPool(r.ctx, r.d, alloc.PoolOptions{Blocks: blocks}))
-	r.graph = must(graph.Build(r.ctx, r.d, r.all, graph.Options{Directed: true, Vertices: r.arcs.vertices,
-		Pool: r.pool, Tile: r.at.Tile, Timed: true}))
+	r.graph = must(graph.Build(r.ctx, r.d, e, graph.Options{Directed: directed, Vertices: r.arcs.vertices,
+		Pool: r.pool, Load: r.at.Load, Tile: r.at.Tile, Timed: true}))
 }
 
 func (r *graphRun) close() (err error) {
@@ -186,13 +242,26 @@ func (r *graphRun) close() (err error) {
 
 // distinct returns the number of different edges among the first n.
 func (r *graphRun) distinct(n int) uint64 {
+	return distinct(n, func(i int) (from, to uint32, _ bool) { from, to = r.arcs.at(i); return from, to, true })
+}
+
+// distinct returns the number of different edges among n, of those that count.
+func distinct(n int, of func(i int) (from, to uint32, counts bool)) uint64 {
+	const none = 1<<64 - 1 // a loop, which is not among edges
 	keys := make([]uint64, n)
 	fill(keys, func(i int) uint64 {
-		from, to := r.arcs.at(i)
+		from, to, counts := of(i)
+		if !counts {
+			return none
+		}
 		return uint64(from)<<32 | uint64(to)
 	})
 	slices.Sort(keys)
-	return uint64(len(slices.Compact(keys)))
+	keys = slices.Compact(keys)
+	if keys[len(keys)-1] == none {
+		keys = keys[:len(keys)-1]
+	}
+	return uint64(len(keys))
 }
 
 // has checks the graph's memory and its number of edges.
@@ -220,7 +289,7 @@ func (r *graphRun) allFound(there bool) {
 
 func (r *graphRun) result(operations int) Measurement {
 	m := r.measurement(r.n, operations)
-	m.Form, m.Batch = r.at.Graph.String(), r.batch
+	m.Form, m.Batch = r.graphName(), r.batch
 	if !r.op.Has("batch") {
 		m.Batch = 0
 	}
@@ -276,5 +345,121 @@ func (r *graphRun) timings() []vk.Timing {
 func (r *graphRun) buildGraph() {
 	m := r.calls(r.result(r.n), r.heat, r.build, r.timings, "")
 	r.has(r.distinct(r.n))
+	stats := must(r.graph.Inspect().Stats(r.ctx))
+	m.Ratios = append(m.Ratios, Ratio{"bytes of slabs", stats.Utilization}, Ratio{"bytes an arc", stats.ArcBytes})
 	r.add(m)
+}
+
+// buildBatches measures the insertion of all edges into a graph without any, batch by batch. Each vertex has one
+// bucket, because degrees are not known (section 5.5.2 of the dissertation, incremental build).
+func (r *graphRun) buildBatches() {
+	none, want := r.all, r.distinct(r.n)
+	none.Count = 0
+	r.add(r.series(r.result(r.n), func() (device, wall []time.Duration) {
+		r.buildOf(none, true, r.batch)
+		device, wall = r.insertParts(chunks(r.n, r.batch), r.all, nil)
+		r.has(want)
+		return device, wall
+	}))
+}
+
+// insertParts inserts parts of edges one after the other, and calls after, if it is not nil, after each. It returns the
+// times of both in turn. If a batch leaves operations pending, because hubs need more buckets, its time includes the
+// wall time of their completion.
+func (r *graphRun) insertParts(parts []part, all graph.DeviceEdges,
+	after func() (device, wall time.Duration)) (device, wall []time.Duration) {
+	r.heat()
+	for _, p := range parts {
+		b := graph.DeviceBatch{Count: p.count, From: r.room("graph from part", r.batch),
+			To: r.room("graph to part", r.batch), Status: r.found, Left: r.left}
+		r.stream.Copy(b.From, 0, all.From, 4*p.first, 4*p.count)
+		r.stream.Copy(b.To, 0, all.To, 4*p.first, 4*p.count)
+		r.wait()
+		w, d := r.timed(func() error { return r.graph.On(r.stream).Update(r.ctx, structures.Insert, b) })
+		if r.download(r.left, 1)[0] > 0 {
+			start := time.Now()
+			ok(r.graph.On(r.stream).Finish(r.ctx, structures.Insert, b))
+			took := time.Since(start)
+			*d, w = *d+took, w+took
+		}
+		device, wall = append(device, *d), append(wall, w)
+		if after != nil {
+			d, w := after()
+			device, wall = append(device, d), append(wall, w)
+		}
+	}
+	return device, wall
+}
+
+// deleteVertices measures the deletion of a batch of vertices of an undirected graph.
+func (r *graphRun) deleteVertices() {
+	n := min(r.batch, r.arcs.vertices)
+	pick := newOrder(r.arcs.vertices, uint64(r.o.Seed)<<11|1)
+	ids, gone := make([]uint32, n), make([]bool, r.arcs.vertices)
+	for i := range ids {
+		ids[i] = uint32(pick.at(i))
+		gone[ids[i]] = true
+	}
+	m := r.result(n)
+	m.Batch = n
+	var status []structures.Status
+	m = r.calls(m, func() { r.buildOf(r.all, false, 0); r.heat() },
+		func() { status = must(r.graph.DeleteVertices(r.ctx, ids)) }, r.timings, "")
+	if slices.ContainsFunc(status, func(s structures.Status) bool { return s != structures.Deleted }) {
+		r.fail("a vertex was not deleted")
+	}
+	left, _, err := r.graph.Size(r.ctx)
+	ok(err)
+	if left != r.arcs.vertices-n {
+		r.fail("%d vertices, not %d", left, r.arcs.vertices-n)
+	}
+	r.has(distinct(r.n, func(i int) (from, to uint32, _ bool) {
+		from, to = r.arcs.at(i)
+		return min(from, to), max(from, to), !gone[from] && !gone[to]
+	}))
+	r.add(m)
+}
+
+// rows measures the copy to compressed sparse rows with sorted targets, beside the same with unsorted ones. The call
+// waits itself, so the time is wall time.
+func (r *graphRun) rows() {
+	r.build()
+	var csr *graph.CSR
+	closing := func() {
+		if csr != nil {
+			ok(csr.Close())
+		}
+	}
+	defer closing()
+	take := func(sorted bool) Measurement {
+		return r.calls(r.result(r.n), func() { closing(); r.heat() },
+			func() { csr = must(r.graph.CSR(r.ctx, sorted)) }, nil, "")
+	}
+	unsorted := take(false)
+	m := take(true)
+	r.checkRows(csr)
+	m.beside("time of unsorted rows", unsorted.Time())
+	r.add(m)
+}
+
+// checkRows checks that rows have all edges, once each and in order.
+func (r *graphRun) checkRows(csr *graph.CSR) {
+	offsets, targets, _, err := csr.Slices(r.ctx)
+	ok(err)
+	if want := r.distinct(r.n); uint64(len(targets)) != want {
+		r.fail("%d arcs, not %d", len(targets), want)
+	}
+	each(len(offsets)-1, func(v int) {
+		for i := offsets[v] + 1; i < offsets[v+1]; i++ {
+			if targets[i-1] >= targets[i] {
+				r.fail("vertex %d: target %d before %d", v, targets[i-1], targets[i])
+			}
+		}
+	})
+	each(r.n, func(i int) {
+		from, to := r.arcs.at(i)
+		if _, there := slices.BinarySearch(targets[offsets[from]:offsets[from+1]], to); !there {
+			r.fail("no arc from %d to %d", from, to)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"runtime"
 	"slices"
@@ -127,43 +128,81 @@ const (
 	Random Order = iota
 	Ascending
 	Descending
+	// AlmostSorted is ascending but for five pairs of keys that have changed places (section 5.2 of Duong's thesis).
+	AlmostSorted
+	// Gaussian keys lie about the middle of the 32-bit numbers with a standard deviation of 2^28, in random order.
+	Gaussian
 )
 
-var orderNames = enum.Names[Order]{"random", "ascending", "descending"}
+const (
+	swaps       = 5
+	maxGaussian = 1 << 28 // with more, neighbors in the middle would be equal
+)
+
+var orderNames = enum.Names[Order]{"random", "ascending", "descending", "almost-sorted", "gaussian"}
 
 func (o Order) String() string { return orderNames.String(o) }
 
 // Orders are all orders, by name.
-var Orders = enum.Of("order", Random, Ascending, Descending)
+var Orders = enum.Of("order", Random, Ascending, Descending, AlmostSorted, Gaussian)
 
-// sequence has n different keys in an order. Each is a function of its index. Keys that are not random are spread
-// evenly over the 32-bit numbers.
+// sequence has n different keys in an order. Each is a function of its index. Keys that are neither random nor gaussian
+// are spread evenly over the 32-bit numbers.
 type sequence struct {
 	space keySpace
 	order Order
 	n     int
 	step  uint32 // from a key to the next greater one; at least 2
+	deal  order  // the places that are swapped, two by two, or the order of gaussian keys
 }
 
 func newSequence(space keySpace, o Order, n int) sequence {
+	if o == Gaussian && n > maxGaussian {
+		ok(&vk.OptionError{Option: "--order gaussian", Reason: "more than 2^28 keys"})
+	}
 	step := uint32(min(1<<32/uint64(n), 1<<31))
-	return sequence{space: space, order: o, n: n, step: step}
+	return sequence{space: space, order: o, n: n, step: step, deal: newOrder(n, uint64(space.seed)<<13|1)}
 }
 
 func (s sequence) key(i int) uint32 {
 	switch s.order {
 	case Random:
 		return s.space.key(i)
+	case Gaussian:
+		return s.quantile(2 * s.deal.at(i))
 	case Descending:
 		i = s.n - 1 - i
+	case AlmostSorted:
+		i = s.swapped(i)
 	}
 	return uint32(i) * s.step
 }
 
+func (s sequence) swapped(i int) int {
+	for k := range min(swaps, s.n/2) {
+		switch a, b := s.deal.at(2*k), s.deal.at(2*k+1); i {
+		case a:
+			return b
+		case b:
+			return a
+		}
+	}
+	return i
+}
+
+// quantile returns number i of 2n ascending keys that are distributed normally.
+func (s sequence) quantile(i int) uint32 {
+	share := (float64(i) + 0.5) / float64(2*s.n)
+	return uint32(1<<31 + 1<<28*math.Sqrt2*math.Erfinv(2*share-1))
+}
+
 // absent returns a key that the sequence does not have, a different one for each index.
 func (s sequence) absent(i int) uint32 {
-	if s.order == Random {
+	switch s.order {
+	case Random:
 		return s.space.key(s.n + i)
+	case Gaussian:
+		return s.quantile(2*s.deal.at(i) + 1)
 	}
 	return s.key(i) + s.step/2
 }

@@ -80,8 +80,8 @@ func mixes(of string, all []mixture) (rows []row) {
 	return rows
 }
 
-// mixer deals out the operations of a mix over a table of the keys 0 … n-1. There are at most n operations, and no key
-// occurs twice, so the result of each operation does not depend on the order.
+// mixer deals out the operations of a mix over a table of the keys 0 … n-1. No key occurs twice, so the result of each
+// operation does not depend on the order. A mix without deletions may have more than n searches: they repeat keys.
 type mixer struct {
 	keys                  keySpace
 	n                     int   // keys in the table
@@ -115,7 +115,7 @@ func (x mixer) at(i int) operation {
 	case j < x.inserts+x.deletes:
 		return operation{structures.Delete, x.keys.key(x.pick.at(j - x.inserts)), structures.Deleted}
 	case j < x.inserts+x.deletes+x.hit:
-		return operation{structures.Find, x.keys.key(x.pick.at(j - x.inserts)), structures.Found}
+		return operation{structures.Find, x.keys.key(x.pick.at((j - x.inserts) % x.n)), structures.Found}
 	}
 	return operation{structures.Find, x.keys.key(x.n + j), structures.Absent}
 }
@@ -145,6 +145,9 @@ func (s *session) mix(mix mixture) {
 	b := &mixedBatch{mixture: mix, count: s.n}
 	if mix.batch {
 		b.count = s.batch
+		if mix.mix.Delete == 0 {
+			b.count = s.at.Batch
+		}
 	}
 	b.mixer = newMixer(s.space, s.n, b.count, mix.mix)
 	random := newSequence(s.space, Random, s.n)
@@ -173,6 +176,9 @@ func (s *session) mix(mix mixture) {
 		pending: true,
 		prepare: func() {
 			s.holdOf(random, s.n)
+			if b.count > s.n { // the tree has room for half as many new pairs as it has
+				ok(s.tree().Reserve(s.ctx, s.n+b.inserts))
+			}
 			if s.name != "slabhash" { // a hash table only overwrites values that Find returns, with the same ones
 				s.batchOf("mixed values", b.count, value)
 			}

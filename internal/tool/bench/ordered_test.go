@@ -29,7 +29,7 @@ func TestLSMIsMeasured(t *testing.T) {
 	r, err := Run(t.Context(), d, "lsm", quick(allOps("lsm"), "n=12", "batch=9", "order=random,descending",
 		"levels=full,one", "length=20"))
 	require.NoError(t, err)
-	require.Len(t, r.Measurements, 2*(1+3*2+1+2*2+3*2+2))
+	require.Len(t, r.Measurements, 2*(1+1+3*2+1+2*2+3*2+2+3*2))
 	require.Len(t, r.Measurements[0].Steps, 8)
 	resident := map[string]int{}
 	for _, m := range r.Measurements {

@@ -66,21 +66,13 @@ func (s *session) insertSnapshots() {
 	s.add(m)
 }
 
-// snapshotSeries does one run of the batches. It repeats the run if operations are left pending (run).
+// snapshotSeries does one run of the batches.
 func (s *session) snapshotSeries(q sequence, taken bool) (device, wall []time.Duration) {
-	for start := time.Now(); ; {
+	return s.untilDone(func() (_, _ []time.Duration) {
 		s.holdOf(q, s.n)
 		s.there = -1
-		s.stream.Fill(s.left, 0, 4, 0)
-		device, wall = s.snapshotRun(q, taken)
-		left := s.download(s.left, 1)[0]
-		if left == 0 {
-			return device, wall
-		}
-		if time.Since(start) >= s.patience {
-			s.failPending(left)
-		}
-	}
+		return s.snapshotRun(q, taken)
+	})
 }
 
 func (s *session) snapshotRun(q sequence, taken bool) (device, wall []time.Duration) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +41,18 @@ func (s *session) bulkBuild() {
 		record: func() error { return t.On(s.stream).Build(s.ctx, b) },
 		check:  func() { s.holdsAll(s.n) },
 	})
+}
+
+// bulkInsert measures one batch of all pairs into an empty LSM, which is one sort.
+func (s *session) bulkInsert() {
+	keys, values := s.all(s.keys)
+	b := structures.DeviceBatch{Count: s.n, Keys: keys, Values: values}
+	s.measure(s.measurement(s.n, s.n), task{
+		prepare: s.empty,
+		record:  func() error { return s.updateOn(structures.Insert, b) },
+		check:   func() { s.holdsAll(s.n) },
+	})
+	s.there = -1
 }
 
 // part is a range of pairs.
@@ -158,6 +171,92 @@ func (s *session) insertRuns() {
 	m = s.series(m, run)
 	s.holdsAll(s.n)
 	s.add(m)
+}
+
+// buildBatches measures the insertion of all pairs into an empty hash table, batch by batch, beside a build of all
+// pairs so far for each batch (figure 6 of the slab hash's paper). Both use the buckets for all pairs.
+func (s *session) buildBatches() {
+	keys, values := s.all(s.keys)
+	run := func(anew bool) (device, wall []time.Duration) {
+		s.empty()
+		s.there = -1
+		for _, p := range chunks(s.n, s.batch) {
+			if anew {
+				s.empty()
+				p = part{0, p.first + p.count}
+			}
+			b := structures.DeviceBatch{Count: p.count, First: p.first, Keys: keys, Values: values,
+				Status: s.status, Left: s.left}
+			w, d := s.timed(func() error { return s.apply(structures.Insert, b) })
+			device, wall = append(device, *d), append(wall, w)
+		}
+		return device, wall
+	}
+	m := s.measurement(s.n, s.n)
+	m.Batch = s.batch
+	anew := m
+	anew.Op = "build-anew"
+	anew = s.add(s.series(anew, func() (_, _ []time.Duration) {
+		return s.untilDone(func() (_, _ []time.Duration) { return run(true) })
+	}))
+	m = s.series(m, func() (_, _ []time.Duration) {
+		return s.untilDone(func() (_, _ []time.Duration) { return run(false) })
+	})
+	s.holdsAll(s.n)
+	m.beside("time of "+anew.Op, anew.Time())
+	s.add(m)
+}
+
+// untilDone repeats a run of batches if operations are left pending, as run does.
+func (s *session) untilDone(run func() (device, wall []time.Duration)) (device, wall []time.Duration) {
+	for start := time.Now(); ; {
+		s.stream.Fill(s.left, 0, 4, 0)
+		device, wall = run()
+		left := s.download(s.left, 1)[0]
+		if left == 0 {
+			return device, wall
+		}
+		if time.Since(start) >= s.patience {
+			s.failPending(left)
+		}
+	}
+}
+
+// crossover finds the least tree that a batch of new pairs makes in less time than a build of all pairs (figure 3 of
+// Awad et al., 2019). It measures both at some sizes up to n, which differ by a fifth.
+func (s *session) crossover() {
+	most, op := s.n, s.op.Name
+	s.opened() // with room for all
+	s.all(s.keys)
+	s.batch = min(s.batch, most/2)
+	measured := func(name string, pairs int, measure func(*session)) Measurement {
+		s.resize(pairs)
+		s.op.Name = name
+		measure(s)
+		return s.report.Measurements[len(s.report.Measurements)-1]
+	}
+	sizes := []int{2 * s.batch}
+	for x := 2.4 * float64(s.batch); int(x) <= most; x *= 1.2 {
+		sizes = append(sizes, int(x))
+	}
+	inserts, builds := make([]Measurement, len(sizes)), make([]Measurement, len(sizes))
+	at := sort.Search(len(sizes), func(i int) bool {
+		builds[i] = measured("build", sizes[i], (*session).bulkBuild)
+		inserts[i] = measured("insert-batch", sizes[i]-s.batch, (*session).insertBatch)
+		return inserts[i].Time() < builds[i].Time()
+	})
+	at = min(at, len(sizes)-1) // if there is none, the ratio of the last one says so
+	m := inserts[at]
+	m.Op, m.N = op, sizes[at]
+	m.beside("time of build", builds[at].Time())
+	s.add(m)
+	s.resize(most)
+}
+
+// resize gives the session another number of pairs, at most as many as it has had.
+func (s *session) resize(pairs int) {
+	s.n, s.order, s.keys = pairs, queryOrder(pairs, s.o.Seed), newSequence(s.space, s.keys.order, pairs)
+	s.there, s.sorted = -1, nil
 }
 
 // change is a batch of updates of one kind, on a structure of the first n pairs of a sequence.

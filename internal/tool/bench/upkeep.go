@@ -66,19 +66,21 @@ func (s *session) clear() {
 	s.add(m)
 }
 
-// cleanup measures LSM.Cleanup of full levels. A share of the elements is stale, because their keys were inserted again
+// staleLevels are full levels of an LSM. A share of their elements is stale, because their keys were inserted again
 // with other values (section V-D).
-func (s *session) cleanup() {
-	s.empty()
+type staleLevels struct {
+	*session
+	elements, different int
+	prepare             func()
+	value               func(at int) uint32 // by the index of a key
+}
+
+func (s *session) stale() staleLevels {
 	elements := FullLevels.batches(s.n, s.batch) * s.batch
 	again := int(s.at.Stale * float64(elements))
 	different := elements - again
 	pick := newOrder(different, uint64(s.o.Seed)<<11|1) // of the keys that are inserted again
 	key := func(i int) uint32 { return s.keys.key(pick.at(i)) }
-	l := s.structure().(interface {
-		Cleanup(context.Context) error
-		Inspect() lsm.Inspection
-	})
 	prepare := func() {
 		s.empty()
 		s.hold(different)
@@ -89,18 +91,58 @@ func (s *session) cleanup() {
 			s.wait()
 		}
 	}
-	m := s.calls(s.measurement(elements, elements), prepare, func() { ok(l.Cleanup(s.ctx)) }, l.Inspect().Timings, "")
 	later := make([]bool, s.n)
 	for i := range again {
 		later[pick.at(i)] = true
 	}
-	s.holds(different, func(at int) uint32 {
+	return staleLevels{s, elements, different, prepare, func(at int) uint32 {
 		value := s.space.value(s.keys.key(at))
 		if later[at] {
 			return ^value
 		}
 		return value
+	}}
+}
+
+// cleanup measures LSM.Cleanup.
+func (s *session) cleanup() { s.add(s.stale().cleaned()) }
+
+// cleaned measures the cleanup. It leaves the LSM clean.
+func (l staleLevels) cleaned() Measurement {
+	l.empty()
+	table := l.structure().(interface {
+		Cleanup(context.Context) error
+		Inspect() lsm.Inspection
 	})
+	m := l.calls(l.measurement(l.elements, l.elements), l.prepare, func() { ok(table.Cleanup(l.ctx)) },
+		table.Inspect().Timings, "")
+	l.holds(l.different, l.value)
+	return m
+}
+
+// findCleanup measures n queries before and after a cleanup, beside the time of the cleanup.
+func (s *session) findCleanup() {
+	l, op := s.stale(), s.op.Name
+	at := func(i int) int { return s.order.at(i) % l.different }
+	queries, answers := s.asked(func(i int) uint32 { return s.keys.key(at(i)) })
+	find := func(name string, elements int) Measurement {
+		s.op.Name = name
+		q := structures.DeviceLookups{Count: s.n, Keys: queries, Values: answers, Found: s.status}
+		return s.measure(s.measurement(elements, s.n), task{
+			record: func() error { return s.on().Find(q) },
+			check:  func() { s.checkFound(s.n, answers, func(i int) (uint32, bool) { return l.value(at(i)), true }) },
+		})
+	}
+	l.prepare()
+	before := find("find-stale", l.elements)
+	s.op.Name = op
+	m := l.cleaned()
+	queries, answers = s.asked(func(i int) uint32 { return s.keys.key(at(i)) }) // checks have other ones
+	after := find("find-cleaned", l.different)
+	if before.Time() > 0 {
+		m.Ratios = append(m.Ratios, Ratio{"time of find-stale, find-cleaned included",
+			float64(m.Time()+after.Time()) / float64(before.Time())})
+	}
 	s.add(m)
 }
 

@@ -18,7 +18,7 @@ type workload struct {
 	stream *vk.Stream
 
 	carry []uint32 // words on the host, on their way to or from the device
-	bytes []uint8  // n statuses on the host
+	bytes []uint8  // statuses on the host, for n operations or a batch
 
 	buffers map[string]*vk.Buffer[uint32]
 	status  *vk.Buffer[uint8]
@@ -28,12 +28,12 @@ type workload struct {
 	patience time.Duration // how long to repeat work that leaves operations pending
 }
 
-func newWorkload(d *vk.Device, seed uint32, n int) *workload {
-	w := &workload{space: keySpace{seed}, order: queryOrder(n, seed), bytes: make([]uint8, n),
+func newWorkload(d *vk.Device, seed uint32, n, operations int) *workload {
+	w := &workload{space: keySpace{seed}, order: queryOrder(n, seed), bytes: make([]uint8, operations),
 		buffers: map[string]*vk.Buffer[uint32]{}, patience: time.Minute}
 	err := attempt(func() {
 		w.stream = must(d.NewStream())
-		w.status = must(vk.NewBuffer[uint8](d, (n+3)&^3))
+		w.status = must(vk.NewBuffer[uint8](d, (operations+3)&^3))
 		w.left = must(vk.NewBuffer[uint32](d, 1))
 	})
 	if err != nil {
