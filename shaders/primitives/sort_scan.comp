@@ -1,4 +1,4 @@
-// Sums each digit's counts over the tiles before, one workgroup per digit.
+// Sums each digit's counts over the tiles before: each workgroup those of one digit, or of several in turn.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "workgroup_sum.glsl"
@@ -10,32 +10,34 @@ layout(push_constant, std430) uniform Push {
     uint tiles;
 };
 
+const uint RADIX = 256u;
 const uint EACH = 4u;   // words per lane and round
 
 void main() {
     if (plain_load(step_at) == 0u) return;
-    uint digit = gl_WorkGroupID.x;
     uint self = workgroup_lane();
-    uvec2 row = address_at(counts, digit * tiles, 2u);
-    uint total = 0u;
-    for (uint base = 0u; base < tiles; base += WORKGROUP * EACH) {
-        uint words[EACH];
-        uint own = 0u;
-        [[unroll]] for (uint k = 0u; k < EACH; k++) {
-            uint i = base + self * EACH + k;
-            words[k] = 0u;
-            if (i < tiles) words[k] = plain_load(address_at(row, i, 2u));
-            own += words[k];
+    for (uint digit = gl_WorkGroupID.x; digit < RADIX; digit += gl_NumWorkGroups.x) {
+        uvec2 row = address_at(counts, digit * tiles, 2u);
+        uint total = 0u;
+        for (uint base = 0u; base < tiles; base += WORKGROUP * EACH) {
+            uint words[EACH];
+            uint own = 0u;
+            [[unroll]] for (uint k = 0u; k < EACH; k++) {
+                uint i = base + self * EACH + k;
+                words[k] = 0u;
+                if (i < tiles) words[k] = plain_load(address_at(row, i, 2u));
+                own += words[k];
+            }
+            uint all;
+            uint before = total + workgroup_before(subgroupAdd(own), all) + subgroupExclusiveAdd(own);
+            [[unroll]] for (uint k = 0u; k < EACH; k++) {
+                uint i = base + self * EACH + k;
+                if (i < tiles) plain_store(address_at(row, i, 2u), before);
+                before += words[k];
+            }
+            total += all;
+            barrier();
         }
-        uint all;
-        uint before = total + workgroup_before(subgroupAdd(own), all) + subgroupExclusiveAdd(own);
-        [[unroll]] for (uint k = 0u; k < EACH; k++) {
-            uint i = base + self * EACH + k;
-            if (i < tiles) plain_store(address_at(row, i, 2u), before);
-            before += words[k];
-        }
-        total += all;
-        barrier();
+        if (self == 0u) plain_store(address_at(totals, digit, 2u), total);
     }
-    if (self == 0u) plain_store(address_at(totals, digit, 2u), total);
 }

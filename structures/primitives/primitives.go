@@ -61,6 +61,8 @@ type Primitives struct {
 	patience uint32
 	// The shape of all sorts, for tests. Zero: it depends on the length.
 	sorts tileShape
+	// Whether sorts are in the forms for CPU devices: short ones in one dispatch, and passes without shared memory.
+	cpuSorts bool
 	// The least length of wide keys that are sorted by upper digits and a local sort, if the keys allow it.
 	local int
 	// The number of passes by upper digits in these sorts, for tests. Zero: it depends on the length.
@@ -80,6 +82,7 @@ func New(d *vk.Device, o Options) *Primitives {
 	p.lister = recording.ListerOf(p.list)
 	if d.Info().Type == vk.CPU {
 		p.patience = cpuPatience
+		p.cpuSorts = true
 	}
 	if p.form == Auto {
 		p.form = MultiPass

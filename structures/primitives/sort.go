@@ -61,6 +61,9 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 		form += 4
 	}
 	p.sorting.Begin(p.kernels, form, func() recording.Table { return a.kernelsOfLength(p) })
+	if a.short(p) {
+		return p.sortShort(s, a)
+	}
 	plan := p.sortPlan(a.Length.N, pairs, a.Widths, a.Scratch)
 	return p.whole(s, func() error {
 		upper := p.upperPasses(a)
@@ -103,6 +106,9 @@ func (a SortArgs) kernels(p *Primitives) (all recording.Table) {
 
 // kernelsOfLength lists the kernels of a sort of exactly that length.
 func (a SortArgs) kernelsOfLength(p *Primitives) recording.Table {
+	if a.short(p) {
+		return recording.Table{a.shortKernel(p)}
+	}
 	tile := p.sortTile(a.Length.N, a.Values != 0, a.Widths)
 	all := recording.Table{a.histogramKernel(tile)}
 	if p.form == SinglePass {
@@ -139,6 +145,14 @@ func (a SortArgs) digits() (digits []uint32) {
 	return digits
 }
 
+// packed returns the digits of push constants: two per word.
+func packed(digits []uint32) (words [maxPasses / 2]uint32) {
+	for i, digit := range digits {
+		words[i/2] |= digit << (16 * (i % 2))
+	}
+	return words
+}
+
 // module returns the name of a kernel's module for keys alone, or for pairs.
 func (a SortArgs) module(kernel string) string { return a.Widths.module(kernel, a.Values != 0) }
 
@@ -172,7 +186,10 @@ func (a SortArgs) histogramKernel(tile tileShape) recording.Spec[histogramPush] 
 }
 
 // histogramGroups is the most workgroups that count digits. Each adds its counts to the global ones once.
-const histogramGroups = 1024
+const (
+	histogramGroups    = 1024
+	cpuHistogramGroups = 32
+)
 
 // sortHistogram counts all digits, and so determines the passes.
 func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan, upper int) error {
@@ -195,10 +212,12 @@ func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan, uppe
 	if p.form == SinglePass {
 		push.Publishes = plan.publishes()
 	}
-	for i, digit := range a.digits() {
-		push.Digits[i/2] |= digit << (16 * (i % 2))
+	push.Digits = packed(a.digits())
+	most := histogramGroups
+	if p.cpuSorts {
+		most = cpuHistogramGroups
 	}
-	histogram.Dispatch(s, min(plan.tiles, histogramGroups), push)
+	histogram.Dispatch(s, min(plan.tiles, most), push)
 	return nil
 }
 
@@ -286,13 +305,27 @@ type sortMultiKernels struct {
 }
 
 func (p *Primitives) sortMultiKernels(a SortArgs, tile tileShape) sortMultiKernels {
-	return sortMultiKernels{
+	k := sortMultiKernels{
 		recording.Of[countPush](recording.ByLoops(p.d, a.Widths.module("primitives/sort_count", false)),
 			tile.workgroup, tile.constants()...),
 		recording.Of[rowsPush]("primitives/sort_scan", tile.workgroup),
 		recording.Of[scatterMultiPush](recording.ByLoops(p.d, a.module("primitives/sort_scatter_counted")),
 			tile.workgroup, append(tile.constants(), a.far())...),
 	}
+	if p.cpuSorts && tile.subgroups == 1 {
+		k.scatter = recording.Of[scatterMultiPush](a.Widths.module("primitives/sort_scatter_ranked", true),
+			tile.workgroup, tile.constants()...)
+	}
+	return k
+}
+
+// scanGroups returns the number of workgroups that scan the counts of the digits. On a CPU device, beginning a
+// workgroup takes longer than the counts of a digit in a small sort.
+func (p *Primitives) scanGroups() int {
+	if p.cpuSorts {
+		return radix / 16
+	}
+	return radix
 }
 
 func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) (func(sortPass), error) {
@@ -314,7 +347,7 @@ func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) (func(so
 		count.Dispatch(s, plan.tiles, countPush{
 			Keys: arrays.Keys, Counts: plan.counts, Step: pass.step, Tiles: tiles, Length: a.Length.device(),
 		})
-		scan.Dispatch(s, radix, rowsPush{plan.counts, plan.totals, pass.step, tiles})
+		scan.Dispatch(s, p.scanGroups(), rowsPush{plan.counts, plan.totals, pass.step, tiles})
 		scatter.Dispatch(s, plan.tiles, scatterMultiPush{
 			Arrays: arrays, DigitTotals: plan.totals, Counts: plan.counts, Step: pass.step, Tiles: tiles,
 			Length: a.Length.device(),

@@ -110,7 +110,7 @@ func TestSortLocal(t *testing.T) {
 	}
 	// Forms differ only in the passes, so all but the first test one case of each way.
 	ways := map[sortedBy]bool{}
-	eachForm(t, func(t *testing.T, r *rig) {
+	eachSort(t, func(t *testing.T, r *rig) {
 		r.p.local = 1
 		first := len(ways) == 0
 		seen := map[sortedBy]bool{}
@@ -146,7 +146,7 @@ func TestSortLocal(t *testing.T) {
 
 // The greatest number of passes by upper digits: digits that are mostly 0 need them.
 func TestSortUpperPasses(t *testing.T) {
-	eachForm(t, func(t *testing.T, r *rig) {
+	eachSort(t, func(t *testing.T, r *rig) {
 		r.p.local, r.p.uppers = 1, mostUpper
 		how := map[sortedBy]int{}
 		for seed := range uint64(12) {

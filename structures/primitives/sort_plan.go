@@ -35,6 +35,9 @@ func (t tileShape) shared(subgroup int, pairs bool, w Widths) int {
 	return 4*(max(radix*t.workgroup/subgroup, w.Key.Bytes()/4*t.elements())+digits+radix) + 256
 }
 
+// cpuTile is the number of elements of a tile on a CPU device.
+const cpuTile = 1024
+
 // sortTile returns the shape for n elements that measured best on the H200 (docs/notes/measurements.md). Small sorts
 // need many tiles, so that the whole device works. Large sorts need large tiles, so that runs of a digit are longer;
 // two tiles still fit on a multiprocessor at once.
@@ -44,6 +47,8 @@ func (p *Primitives) sortTile(n int, pairs bool, w Widths) tileShape {
 	switch wide := w.Key == structures.Bits64; {
 	case p.sorts.items != 0:
 		t = p.sorts
+	case p.cpuSorts && p.form == MultiPass:
+		t.items = cpuTile / s
 	case info.Type == vk.CPU:
 	case n <= 1<<18:
 		t = tileShape{workgroup: 512, items: 4}

@@ -75,7 +75,7 @@ func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name 
 	scratch := room(r, r.p.sortScratch(l.N, true, w)/4)
 	a.Scratch = scratch.Address()
 	r.s.Fill(scratch, 0, int(scratch.Bytes()), scratchFill)
-	local := l.N > 0 && r.p.upperPasses(a) > 0
+	local := l.N > 0 && r.p.upperPasses(a) > 0 && !a.short(r.p)
 	if bits == w.Key.Bits()-first {
 		a.Bits = 0
 	}
@@ -98,8 +98,21 @@ func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name 
 	return by
 }
 
-func TestSortLengths(t *testing.T) {
+// eachSort runs a test in each form of sorts: those of GPUs, and that of CPU devices.
+func eachSort(t *testing.T, test func(t *testing.T, r *rig)) {
 	eachForm(t, func(t *testing.T, r *rig) {
+		r.p.cpuSorts = false
+		test(t, r)
+	})
+	t.Run("on CPUs", func(t *testing.T) {
+		r := newRig(t, Options{Form: MultiPass})
+		r.p.cpuSorts = true
+		test(t, r)
+	})
+}
+
+func TestSortLengths(t *testing.T) {
+	eachSort(t, func(t *testing.T, r *rig) {
 		testSortLengths[uint32, uint32](r)
 		testSortLengths[uint64, uint64](r)
 	})
@@ -117,7 +130,7 @@ func testSortLengths[K, V number](r *rig) {
 }
 
 func TestSortInputs(t *testing.T) {
-	eachForm(t, func(t *testing.T, r *rig) {
+	eachSort(t, func(t *testing.T, r *rig) {
 		testSortInputs[uint32, uint32](r)
 		testSortInputs[uint64, uint32](r)
 		testSortInputs[uint64, uint64](r)
@@ -125,20 +138,30 @@ func TestSortInputs(t *testing.T) {
 }
 
 func testSortInputs[K, V number](r *rig) {
-	const n = 12_000
-	for name, keys := range sortInputs[K](n) {
-		testSort[K, V](r, keys, Length{N: n}, n, 0, widthOf[K]().Bits(), name)
+	for _, n := range sortedLengths(r, 12_000) {
+		for name, keys := range sortInputs[K](n) {
+			testSort[K, V](r, keys, Length{N: n}, n, 0, widthOf[K]().Bits(), name)
+		}
 	}
 }
 
+// sortedLengths returns the length n, and a short one if such arrays are sorted in another way.
+func sortedLengths(r *rig, n int) []int {
+	if r.p.cpuSorts {
+		return []int{n, 700}
+	}
+	return []int{n}
+}
+
 func TestSortBits(t *testing.T) {
-	const n = 3000
-	eachForm(t, func(t *testing.T, r *rig) {
-		for _, b := range [][2]int{{0, 1}, {31, 1}, {5, 8}, {0, 9}, {7, 17}, {16, 16}, {3, 29}, {8, 24}, {1, 31}} {
-			testSort[uint32, uint32](r, numbers[uint32](1, n, 0), Length{N: n}, n, b[0], b[1], fmt.Sprint(b))
-		}
-		for _, b := range [][2]int{{31, 1}, {32, 1}, {31, 2}, {63, 1}, {28, 9}, {0, 40}, {5, 59}, {1, 62}} {
-			testSort[uint64, uint64](r, numbers[uint64](1, n, 0), Length{N: n}, n, b[0], b[1], fmt.Sprint(b))
+	eachSort(t, func(t *testing.T, r *rig) {
+		for _, n := range sortedLengths(r, 3000) {
+			for _, b := range [][2]int{{0, 1}, {31, 1}, {5, 8}, {0, 9}, {7, 17}, {16, 16}, {3, 29}, {8, 24}, {1, 31}} {
+				testSort[uint32, uint32](r, numbers[uint32](1, n, 0), Length{N: n}, n, b[0], b[1], fmt.Sprint(b))
+			}
+			for _, b := range [][2]int{{31, 1}, {32, 1}, {31, 2}, {63, 1}, {28, 9}, {0, 40}, {5, 59}, {1, 62}} {
+				testSort[uint64, uint64](r, numbers[uint64](1, n, 0), Length{N: n}, n, b[0], b[1], fmt.Sprint(b))
+			}
 		}
 	})
 }

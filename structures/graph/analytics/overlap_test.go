@@ -51,7 +51,7 @@ func TestOverlappingRows(t *testing.T) {
 		require.NoError(t, err)
 		return analyzerOf(t, g)
 	}
-	large, small := 1<<15, 1<<11
+	large, small := 1<<14, 1<<11
 	if stress.Level > 0 {
 		large = 1 << 16
 	}
