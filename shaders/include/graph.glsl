@@ -180,8 +180,7 @@ uint graph_apply(Graph g, inout SlabCursor cursor, uint kind, uint from, uint to
     uint key = graph_encode(to);
     SlabOperation o = slab_operation(kind, key, value, slab_list_before(at), there && !waits);
     uint first = graph_base(v, graph_bucket(g, key, v.buckets));
-    if (o.at == AT_WALK && first == SLAB_NULL) o.at = AT_END;
-    if (first != SLAB_NULL) o.slab = slab_address(g.pool, first);
+    slab_begin(o, kind, g.pool, first);
     VKDS_SLAB_OPERATE(g.pool, o, cursor, kind, there && !waits, budget, uvec2(0u))
     if (there && !waits) value = o.value;
     uint status = enabled && !there && !op_inserts(kind) ? STATUS_ABSENT : o.status;

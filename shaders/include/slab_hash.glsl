@@ -118,15 +118,12 @@ uint slab_hash_delete_all(SlabHash h, K key, inout V deleted, bool enabled, uint
         bool all;
         uint erased = slab_erase_all(here, node, target, queue != 0u, all);
         uint free = slab_find(node, SLAB_EMPTY), next = slab_next(node);
-        bool moving = slab_moving(node);
         if (queue != 0u && tile_lane() == source) {
             VKDS_EVENT(true, TRACE_VISIT, trace_line(here), 0u)
             VKDS_INCREASE(deleted, erased);
             // At the end it reads the last slab until it has none: others may insert the key meanwhile.
-            if (free != NODE_NONE || next == SLAB_NULL) {
-                uint linked = SLAB_NULL;
-                busy = erased != 0u || !all || (moving && !slab_ends(here, free, linked));
-            } else if (all) slab = slab_address(h.pool, next);
+            if (free != NODE_NONE || next == SLAB_NULL) busy = erased != 0u || !all || !slab_ends(here, free);
+            else if (all) slab = slab_address(h.pool, next);
         }
     }
     return busy ? STATUS_PENDING : deleted != V(0u) ? STATUS_DELETED : STATUS_ABSENT;

@@ -39,8 +39,7 @@ uint slab_list_apply(SlabPool pool, inout SlabCursor cursor, uvec2 list, uint ki
     SlabOperation o = slab_operation(kind, slab_list_encode(key), value, slab_list_before(chain), enabled);
     uint first = SLAB_NULL;
     if (enabled) first = atomic_load(chain);
-    if (first != SLAB_NULL) o.slab = slab_address(pool, first);
-    else if (enabled) o.at = AT_END;
+    slab_begin(o, kind, pool, first);
     VKDS_SLAB_OPERATE(pool, o, cursor, kind, enabled, budget, uvec2(0u))
     value = o.value;
     return o.status;

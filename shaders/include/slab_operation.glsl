@@ -13,8 +13,7 @@ const uint AT_WALK = 0u;   // walking along the list
 const uint AT_KEY = 1u;    // at the slot that holds its key
 const uint AT_ROOM = 2u;   // at the first free slot; its key is not in the list, or that does not matter
 const uint AT_END = 3u;    // at the end of the list, without the key (and, if it inserts, without a free slot)
-const uint AT_CHECK = 4u;  // at the end, if it still is one (slab_moving)
-const uint AT_DONE = 5u;
+const uint AT_DONE = 4u;
 
 const uint SLAB_PATIENCE = 4u * TILE;   // the visits of a tile before appends skip to the end of a list
 
@@ -35,21 +34,18 @@ SlabOperation slab_operation(uint kind, K key, V value, uvec2 slab, bool enabled
     // The key, except for kinds whose walk does not end at it.
     K target = kind == OP_INSERT_DUPLICATE || kind == OP_COUNT_ALL ? SLAB_EMPTY : key;
     uint at = enabled ? AT_WALK : AT_DONE;
-    value = kind == OP_COUNT_ALL ? V(0u) : value;
-    return SlabOperation(key, target, value, slab, at, NODE_NONE, V(0u), STATUS_PENDING);
+    return SlabOperation(key, target, kind == OP_COUNT_ALL ? V(0u) : value, slab, at, 0u, V(0u), STATUS_PENDING);
 }
 
 // Decides the next step after the tile has read a slab. `hit` is the result of the search for the target, `next` the
-// reference to the next slab, `moving` what slab_moving says, and `count` the number of slots with the key (for
-// OP_COUNT_ALL).
-void slab_meet(inout SlabOperation o, uint kind, SlabPool pool, SlabHit hit, uint next, bool moving, uint count) {
-    uint end = moving && !op_inserts(kind) ? AT_CHECK : AT_END;
+// reference to the next slab, and `count` the number of slots with the key (for OP_COUNT_ALL).
+void slab_meet(inout SlabOperation o, uint kind, SlabPool pool, SlabHit hit, uint next, uint count) {
     VKDS_EVENT(true, TRACE_VISIT, trace_line(o.slab), 0u)
     if (kind == OP_COUNT_ALL) VKDS_INCREASE(o.value, count);
     o.slot = hit.slot;
     o.seen = hit.value;
-    if (hit.slot != NODE_NONE) o.at = hit.key != SLAB_EMPTY ? AT_KEY : op_inserts(kind) ? AT_ROOM : end;
-    else if (next == SLAB_NULL) o.at = end;
+    if (hit.slot != NODE_NONE) o.at = hit.key != SLAB_EMPTY ? AT_KEY : op_inserts(kind) ? AT_ROOM : AT_END;
+    else if (next == SLAB_NULL) o.at = AT_END;
     else o.slab = slab_address(pool, next);
 }
 
@@ -80,9 +76,24 @@ void slab_skip(inout SlabOperation o, SlabPool pool, uvec2 tail) {
     if (last != SLAB_NULL) o.slab = slab_address(pool, last);
 }
 
+// Ends an operation that does not insert, at the end of its list.
+void slab_conclude(inout SlabOperation o, uint kind) {
+    bool any = (kind == OP_COUNT_ALL || kind == OP_DELETE_ALL) && o.value != V(0u);
+    o.at = AT_DONE;
+    o.status = !any ? STATUS_ABSENT : kind == OP_COUNT_ALL ? STATUS_FOUND : STATUS_DELETED;
+}
+
+// Sends an operation to its list's first slab, by the reference to that. Of a list without slabs it is SLAB_NULL, and
+// o.slab remains where an insertion links one.
+void slab_begin(inout SlabOperation o, uint kind, SlabPool pool, uint first) {
+    if (first != SLAB_NULL) o.slab = slab_address(pool, first);
+    else if (o.at == AT_WALK && op_inserts(kind)) o.at = AT_END;
+    else if (o.at == AT_WALK) slab_conclude(o, kind);
+}
+
 // Acts after the walk. An insertion at the list's end waits there for slab_extend. If another invocation was faster,
 // the operation walks on.
-void slab_act(inout SlabOperation o, uint kind, SlabPool pool) {
+void slab_act(inout SlabOperation o, uint kind) {
     uint at = o.at;
     V value = o.value;
     if (at == AT_KEY || at == AT_ROOM) {
@@ -95,14 +106,12 @@ void slab_act(inout SlabOperation o, uint kind, SlabPool pool) {
         if (more && done) VKDS_INCREMENT(o.value);
         o.at = done && !more ? AT_DONE : AT_WALK;
         if (o.at == AT_DONE) o.status = status;
-    } else if ((at == AT_END && !op_inserts(kind)) || at == AT_CHECK) {
+    } else if (!op_inserts(kind) && at == AT_END) {
         // What has counted some must not visit their slab again, and need not: it saw them, whenever that was.
-        bool any = value != V(0u) && (kind == OP_COUNT_ALL || kind == OP_DELETE_ALL), ends = true;
-        uint next = SLAB_NULL;
-        if (at == AT_CHECK && !(any && kind == OP_COUNT_ALL)) ends = slab_ends(o.slab, o.slot, next);
-        if (next != SLAB_NULL) o.slab = slab_address(pool, next);
-        o.at = ends ? AT_DONE : AT_WALK;
-        if (ends) o.status = !any ? STATUS_ABSENT : kind == OP_COUNT_ALL ? STATUS_FOUND : STATUS_DELETED;
+        bool ends = kind == OP_COUNT_ALL && value != V(0u);
+        if (!ends) ends = slab_ends(o.slab, o.slot);
+        if (ends) slab_conclude(o, kind);
+        else o.at = AT_WALK;   // from this slab on
     }
 }
 
@@ -150,10 +159,9 @@ void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, 
             SlabHit hit = slab_search(node, target, SLAB_EMPTY);                                          \
             uint next = slab_next(node), count = 0u;                                                      \
             if (counts) count = slab_count(node, tile_shuffle(OPERATION.key, source));                    \
-            bool moving = slab_moving(node), mine = queue != 0u && tile_lane() == source;                 \
-            if (mine) slab_meet(OPERATION, KIND, POOL, hit, next, moving, count);                         \
+            if (queue != 0u && tile_lane() == source) slab_meet(OPERATION, KIND, POOL, hit, next, count); \
         }                                                                                                 \
-        slab_act(OPERATION, KIND, POOL);                                                                  \
+        slab_act(OPERATION, KIND);                                                                        \
         bool extends = inserts && OPERATION.at == AT_END;                                                 \
         uvec2 tail = uvec2(0u);                                                                           \
         if (appends) tail = TAIL;                                                                         \

@@ -53,34 +53,22 @@ Node slab_view(uvec2 slab, inout uint queue) {
 #endif
 
 // A view may be older in one slot than in another. So copies of a key may have been in the list all the time, though
-// the view has none: one was inserted behind where the view ended, and then the one before it was erased. That one has
-// left a tombstone in the view. So where slab_moving(view) is true and the list ends, without the key, the end is read
-// again by slab_ends: if it still is the end, the key is absent. A model is in test/models/slab_absent_test.go.
+// the view has none: one was inserted behind where the view ended, and then the one before it was erased. So where the
+// list ends, without the key, the end is read again by slab_ends: if it still is the end, the key is absent. A model is
+// in test/models/slab_absent_test.go.
 
-// Whether the key of a slot may have gone over to another one while the tile read the slab. (The auxiliary word or the
-// reference to the next slab may be taken for a slot, which does no harm.) The same for all lanes of the tile.
-bool slab_moving(Node n) {
-#if VKDS_WIDE && !VKDS_INT64_ATOMICS
-    return false;   // these views are of one moment
+// Whether a list still ends where a view ended: at a free slot or, if `slot` is NODE_NONE, without a next slab. The
+// address that it reads is made of the view: order by address (memory.glsl). For one lane.
+bool slab_ends(uvec2 slab, uint slot) {
+    uint at = slot * SLAB_SLOT_BYTES;   // of NODE_NONE it is behind the slab
+#if !VKDS_WIDE
+    return atomic_load(address_add(slab, min(at, SLAB_NEXT_AT))) == SLAB_NULL;
+#elif VKDS_INT64_ATOMICS
+    uvec2 end = atomic_load2(address_add(slab, min(at, SLAB_AUX_AT)));
+    return end.y == SLAB_NULL && (end.x == ~0u || slot == NODE_NONE);
 #else
-    bool erased = false;
-    [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) erased = erased || slab_lane_key(n, m) == SLAB_TOMBSTONE;
-    return tile_ballot(erased) != 0u;
+    return true;   // these views are of one moment
 #endif
-}
-
-// Whether a list still ends where a view ended: at a free slot or, if `slot` is NODE_NONE, without a next slab. If
-// there is one now, sets `next` to its reference. The address that it reads is made of the view: order by address
-// (memory.glsl). For one lane.
-bool slab_ends(uvec2 slab, uint slot, inout uint next) {
-    uvec2 at = address_add(slab, slot == NODE_NONE ? SLAB_NEXT_AT : slot * SLAB_SLOT_BYTES);
-    uint word = atomic_load(at);
-    if (slot == NODE_NONE) next = word;
-#if VKDS_WIDE
-    // No key has two words of ~0. So if it reads them one after the other, the slot was free at one of these moments.
-    else if (word == ~0u) word = atomic_load(address_add(at, 4u));
-#endif
-    return word == ~0u;
 }
 
 #endif

@@ -54,8 +54,8 @@ uint trace_visited = ~0u;     // the place that its last event visits
 uint trace_waits = 0u;        // how often it has found a latch taken since it took one
 
 // On a GPU, thousands of operations may wait for one latch and read its node again and again, which would fill any
-// buffer. So a place that is visited again at once is told once; and after the eighth time that an operation has found a
-// latch taken it tells nothing of its way, until it takes one: then it tells how often it had to wait.
+// buffer. So a place that is visited again at once is told once; and after the eighth time that an operation has found
+// a latch taken it tells nothing of its way, until it takes one: then it tells how often it had to wait.
 const uint TRACE_WAITS = 8u;
 bool trace_tells(uint what, uint place) {
     if (what == TRACE_LATCHED) trace_waits++;

@@ -10,9 +10,8 @@ import (
 // How an operation learns that its key is absent, while copies of it are inserted and erased, on the list of
 // slab_delete_all_test.go. The slots of a slab are read in any order: a free one may be read before a copy is put
 // there, and one that holds a copy after that one is erased, so that neither is seen although there always was one. So
-// behind a read that ended without the key but with a tombstone, the word at which it ended is read again, by an
-// address made of what the read brought (slab_view.glsl). If that still is the end, the key is absent now: full slots
-// never get it again.
+// behind a read that ended without the key, the word at which it ended is read again, by an address made of what the
+// read brought (slab_view.glsl). If that still is the end, the key is absent now: full slots never get it again.
 
 // finds is OP_FIND, and with `erases` OP_DELETE.
 func (e emptying) finds(t *Thread, erases bool) int {
@@ -30,10 +29,10 @@ func (e emptying) finds(t *Thread, erases bool) int {
 				return deleted
 			}
 		case free >= 0:
-			if e.ends(t, held, slots[free], freshKey) {
+			if e.ends(t, slots[free], freshKey) {
 				return absent
 			}
-		case next == 0 && (slab == 1 || e.ends(t, held, emptyingNext, 0)):
+		case next == 0 && (slab == 1 || e.ends(t, emptyingNext, 0)):
 			return absent
 		default:
 			slab = 1
@@ -44,8 +43,8 @@ func (e emptying) finds(t *Thread, erases bool) int {
 }
 
 // ends reads the word again at which a list seemed to end. Where that leads is behind both reads.
-func (e emptying) ends(t *Thread, held []int, place, end int) bool {
-	if e.broken == "one look" || !slices.Contains(held, tombstone) {
+func (e emptying) ends(t *Thread, place, end int) bool {
+	if e.broken == "one look" {
 		return true
 	}
 	t.Follow(place, 2, 3)

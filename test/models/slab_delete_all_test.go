@@ -71,7 +71,7 @@ func (e emptying) deleteAll(t *Thread, backwards bool) int {
 			end, place, holds = true, slots[free], freshKey
 		}
 		switch {
-		case end && seen == 0 && (slab == 1 && place == emptyingNext || e.ends(t, held, place, holds)),
+		case end && seen == 0 && (slab == 1 && place == emptyingNext || e.ends(t, place, holds)),
 			e.broken == "it ends with the first slab":
 			return perOutcome*count + deleted
 		case !end && all:
