@@ -10,6 +10,7 @@
 # make fences    the list of what orders memory in the kernels, shaders/fences.txt
 # make stress    the tests again and again, and the long ones, in parts
 # make bench     a benchmark of the tool on the best device here, and of what Go programs have without it
+# make film      the picture at the top of README.md, from PAGE, a page of "vkds trace", or from this machine's device
 # make deps      what the others need, on Debian 12 or 13; nothing is done when nothing is missing
 
 .PHONY: build windows arm64 dist demo test t hooks check shaders fresh fences stress bench peers deps clean
@@ -111,7 +112,7 @@ t:
 hooks:
 	@hook=$$(git rev-parse --git-path hooks)/pre-commit && mkdir -p "$${hook%/*}" && printf '#!/bin/sh\nexec scripts/pre-commit\n' >"$$hook" && chmod +x "$$hook"
 
-.PHONY: tests test-outside test-page test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
+.PHONY: film tests test-outside test-page test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
 test: export ALL = 1
 # What needs no device keeps a core busy and no more: it is beside the others, and says behind them what it has found.
 # Kernels with delays come last, since they want all cores.
@@ -137,7 +138,10 @@ test-outside:
 # The page of a trace in headless Chromium. What drives that is a module of its own.
 page-module = test/page
 test-page:
-	GALLIVM_PERF=nopt scripts/each-driver 8 go -C $(page-module) test -count=1 -vet=off ./...
+	GALLIVM_PERF=nopt go -C $(page-module) test -count=1 -vet=off -ldflags='-s -w' -exec '$(CURDIR)/scripts/each-driver 8' .
+film: build
+	$(if $(PAGE),,bin/$(tool) trace --sample split -o build/split.html)
+	go -C $(page-module) run ./film $(abspath $(or $(PAGE),build/split.html)) $(CURDIR)/docs/pictures/split.gif
 test-width-4:
 	$(call brief-test,4,$(on-device))
 test-width-8:

@@ -290,7 +290,10 @@ class View {
         if (slot < 22) return;
         this.context.font = '11px sans-serif';
         this.context.fillStyle = colour;
-        keys.forEach((k, i) => this.context.fillText(keyText(k), left + slot * i, y + b.h / 2 + 4, slot - 4));
+        keys.forEach((k, i) => {
+            const text = keyText(k), fits = this.context.measureText(text).width <= slot - 3;
+            this.context.fillText(fits ? text : '…', left + slot * i, y + b.h / 2 + 4);
+        });
     }
 
     /** What is kept of leaves, below them. */
