@@ -21,6 +21,7 @@ type work struct {
 	title        string
 	structure    string
 	capacity     int
+	buckets      int // of a hash table; 0: by the capacity
 	parameter    float64
 	width        structures.Width
 	keys, values []uint64
@@ -136,7 +137,7 @@ func traceTree[W structures.Word](ctx context.Context, d *vk.Device, w *work, p 
 
 func traceTable[W structures.Word](ctx context.Context, d *vk.Device, w *work, p *page.Page) error {
 	p.List, p.Slots = "bucket", slabhash.SlotsAt(w.width, false)
-	m, err := slabhash.New[W, W](ctx, d, slabhash.Options{Capacity: w.capacity, Load: w.parameter})
+	m, err := slabhash.New[W, W](ctx, d, slabhash.Options{Capacity: w.capacity, Buckets: w.buckets, Load: w.parameter})
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,18 @@ var samples = []struct {
 		}
 		return w
 	}},
+	{"rehash", func(rng *rand.Rand) *work { // a table that gets too full moves to more buckets
+		w := &work{title: "A hash table that grows", structure: "slabhash", buckets: 4}
+		keys := rng.Perm(1000)
+		for n := 30; n <= 120; n *= 2 {
+			var s step
+			for _, k := range keys[:n] {
+				s.put(structures.InsertUnique, uint64(k+1), uint64(n))
+			}
+			w.steps, keys = append(w.steps, s), keys[n:]
+		}
+		return w
+	}},
 }
 
 func sampleNames() (names []string) {

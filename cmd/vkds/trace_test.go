@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,6 +19,7 @@ type tracedPage struct {
 	Begin    int
 	Keys     []string
 	Kinds    []string
+	Kernels  []string
 	Statuses []string
 	Nodes    []struct{ Level int }
 	Events   []int
@@ -59,12 +61,25 @@ func (p tracedPage) count(what events.What, from int) (n int) {
 	return n
 }
 
+// moves reports whether a rehash moved pairs.
+func (p tracedPage) moves() bool {
+	for i := 0; i < len(p.Events); i += 7 {
+		if strings.Contains(p.Kernels[p.Events[i+1]], "rehash") {
+			return true
+		}
+	}
+	return false
+}
+
 func TestTraceSamples(t *testing.T) {
 	needDevice(t)
 	for name, what := range map[string]events.What{"split": events.Split, "latches": events.Latch,
-		"snapshots": events.Keep, "slabs": events.Erase, "graph": events.Link} {
+		"snapshots": events.Keep, "slabs": events.Erase, "rehash": events.Write,
+		"graph": events.Link} {
 		out, _ := answer(t, "", "trace", "--sample", name, "-o", "-")
-		assert.NotZero(t, readPage(t, out).count(what, 0), name)
+		p := readPage(t, out)
+		assert.NotZero(t, p.count(what, 0), name)
+		assert.Equal(t, name == "rehash", p.moves(), name)
 		assert.NotContains(t, out, "http", "it needs no network")
 	}
 }
@@ -126,7 +141,7 @@ func TestTraceRefusals(t *testing.T) {
 		want      string
 	}{
 		{nil, "it needs a DICT, TABLE or TRACE, or --sample"},
-		{[]string{"--sample", "x"}, "--sample x: there are split, latches, snapshots, slabs, graph"},
+		{[]string{"--sample", "x"}, "--sample x: there are split, latches, snapshots, slabs, rehash, graph"},
 		{[]string{"--sample", "split", table}, "--sample has its own dictionary"},
 		{[]string{table}, "--ops says what to do"},
 		{[]string{text, "--ops", ops}, "has text, and traces are of numbers"},

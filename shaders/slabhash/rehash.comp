@@ -39,6 +39,9 @@ void main() {
     SlabWriter writer = SlabWriter(slab_hash_base(hash, bucket), 0u);
     uint last_slab = SLAB_NULL;   // the writer's slab; SLAB_NULL for the base slab
     bool failed_here = false, endless = false;
+#ifdef VKDS_TRACE
+    slab_writer_mask = slab_hash_encode(hash, bucket, K(0u));
+#endif
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;
         Node node = slab_walk_on(from.pool, walk);
@@ -64,7 +67,10 @@ void main() {
         bool extend = crosses && behind == SLAB_NULL && tile_lane() == 0u;
         if (subgroupAny(extend)) {
             uint fresh = slab_allocate(hash.pool, cursor, extend);
-            if (extend && fresh != SLAB_NULL) plain_store(address_add(writer.slab, SLAB_NEXT_AT), fresh);
+            if (extend && fresh != SLAB_NULL) {
+                plain_store(address_add(writer.slab, SLAB_NEXT_AT), fresh);
+                VKDS_EVENT(true, TRACE_LINK, trace_line(writer.slab), trace_line(slab_address(hash.pool, fresh)))
+            }
             fresh = tile_shuffle(fresh, 0u);
             if (crosses && behind == SLAB_NULL) behind = fresh;
         }

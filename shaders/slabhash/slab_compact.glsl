@@ -34,6 +34,10 @@ SlabRanks slab_ranks(uint mask) {
 // Whether the marked slots don't all fit into the writer's slab.
 bool slab_writer_crosses(SlabWriter w, SlabRanks ranks) { return w.filled + ranks.total > SLAB_SLOTS; }
 
+#ifdef VKDS_TRACE
+K slab_writer_mask = K(0u);   // the difference of keys and their words in slots, for events
+#endif
+
 // Appends the marked slots of a node. If slab_writer_crosses, `beyond` is the address of the slab after the writer's.
 void slab_writer_append(inout SlabWriter w, Node node, uint mask, SlabRanks ranks, uvec2 beyond) {
     [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
@@ -42,6 +46,8 @@ void slab_writer_append(inout SlabWriter w, Node node, uint mask, SlabRanks rank
             uint m = j * SLAB_STEP_SLOTS + s;
             if (((mask >> m) & 1u) != 0u) {
                 uvec2 at = to < SLAB_SLOTS ? slab_slot(w.slab, to) : slab_slot(beyond, to - SLAB_SLOTS);
+                VKDS_SLAB_WRITTEN(true, at, to % SLAB_SLOTS, slab_lane_key(node, m) ^ slab_writer_mask,
+                                  slab_lane_value(node, m))
                 to++;
 #ifdef VKDS_SLAB_KEYS
                 VKDS_STORE(at, slab_lane_key(node, m));

@@ -56,7 +56,8 @@ func (w What) String() string {
 	return fmt.Sprintf("event %d", uint16(w))
 }
 
-// NoOperation is the Operation of what isn't done for one: leaves are kept for a snapshot before a batch begins.
+// NoOperation is the Operation of what isn't done for one: leaves are kept for a snapshot before a batch begins, and a
+// hash table's pairs are moved to new slabs when it grows.
 const NoOperation = math.MaxUint32
 
 // Event is one step of an operation.

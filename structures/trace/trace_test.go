@@ -122,6 +122,49 @@ func hashTable[K uint32 | uint64](t *testing.T, o vk.Options) {
 	requireAnswers(t, all, results.Status)
 }
 
+// A rehash tells of each pair where it puts it, in slabs that no event named before.
+func TestRehash(t *testing.T) {
+	pass.Unvalidated(t, "it makes the calls of other updates")
+	pass.NotWidest(t, "4 and 8 lanes find as much")
+	t.Run("32", rehash[uint32])
+	t.Run("64", rehash[uint64])
+}
+
+func rehash[K uint32 | uint64](t *testing.T) {
+	d := open(t, 1<<20, vk.Options{})
+	m, err := slabhash.New[K, K](t.Context(), d, slabhash.Options{Buckets: 64, MaxLoad: -1})
+	require.NoError(t, err)
+	defer m.Close()
+	_, err = m.Apply(t.Context(), mixed[K](2000, structures.InsertUnique, structures.Delete))
+	require.NoError(t, err)
+	before := map[uint32]bool{}
+	for _, e := range take(t, d).Events {
+		before[e.Place] = true
+	}
+	require.NoError(t, m.Rehash(t.Context(), 8))
+	appended, written := 0, map[K]K{}
+	for _, e := range take(t, d).Events {
+		require.EqualValues(t, uint32(trace.NoOperation), e.Operation)
+		require.False(t, before[e.Place])
+		if e.What == trace.Link {
+			appended++
+			continue
+		}
+		require.Equal(t, trace.Write, e.What)
+		written[K(e.Key)] = K(e.Value)
+	}
+	there := map[K]K{}
+	for pair, err := range m.All(t.Context()) {
+		require.NoError(t, err)
+		there[pair.Key] = pair.Value
+	}
+	require.Equal(t, there, written)
+	stats, err := m.Inspect().Stats(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, stats.ChainSlabs, appended)
+	require.NotZero(t, appended)
+}
+
 // Each latch is released by who took it, before somebody else takes it; each split is told once, and its separator is
 // put into the level above.
 func TestTree(t *testing.T) {

@@ -90,6 +90,7 @@ class Model {
         /** @type {Map<number, Operation>} */
         this.operations = new Map();
         this.at = 0;           // the event that comes next
+        this.rehashes = false; // whether the last event was one of a rehash
         this.changes = 0;      // counts what changes the layout
         /** @type {(() => void)[][]} by events: what undoes each, in the order in which it was done */
         this.undo = [];
@@ -212,11 +213,12 @@ class Model {
             key = field(i, 5), value = field(i, 6);
         const o = /** @type {Operation} */ (this.operations.get(number));
         this.undoing = [];
+        if (!tree) this.rehash(/rehash/.test(data.kernels[field(i, 1)]));
         if (what === END) this.set(o, 'status', other);
         else if (what !== BEGIN) {
             const n = this.node(place, what === LATCH || what === LATCHED ? other : what === SPLIT ? value : 0);
             this.set(o, 'at', what === SIDE ? other : place);
-            if (!tree && o.key >= 0 && n.list === NONE) this.set(n, 'list', o.key);
+            if (!tree && n.list === NONE) this.set(n, 'list', o.key >= 0 ? o.key : key);
             if (tree) this.onTree(what, n, other, key, value, number);
             else this.onList(what, n, other, key, value);
             if (what === VISIT) this.set(n, 'visits', n.visits + 1);
@@ -284,6 +286,24 @@ class Model {
         this.add(b);
     }
 
+    /**
+     * A rehash writes new lists, and what was there before is gone.
+     * @param {boolean} now whether the event is one of a rehash
+     */
+    rehash(now) {
+        if (now && !this.rehashes) {
+            const {nodes, heads} = this;
+            this.nodes = new Map();
+            this.heads = [];
+            this.changes++;
+            this.undoing.push(() => {
+                Object.assign(this, {nodes, heads});
+                this.changes++;
+            });
+        }
+        this.set(/** @type {Model} */ (this), 'rehashes', now);
+    }
+
     /** @param {number} what @param {Place} n @param {number} other @param {number} key @param {number} value */
     onList(what, n, other, key, value) {
         if (what === LINK) {
@@ -344,7 +364,7 @@ function sentence(i) {
     const what = field(i, 0), number = field(i, 2), place = field(i, 3), other = field(i, 4);
     const key = keyText(field(i, 5)), value = field(i, 6), node = (tree ? 'node ' : 'slab ') + place;
     const o = /** @type {Operation} */ (model.operations.get(number));
-    const who = number === NO_OPERATION ? 'The batch' : `#${number} ${data.kinds[o.kind] || 'operation'}${o.key >= 0 ? ' of ' + keyText(o.key) : ''}`;
+    const who = number === NO_OPERATION ? (tree ? 'The batch' : 'A rehash') : `#${number} ${data.kinds[o.kind] || 'operation'}${o.key >= 0 ? ' of ' + keyText(o.key) : ''}`;
     switch (what) {
     case BEGIN: return `${who} begins`;
     case END: return `${who} ends: ${data.statuses[other] || other}`;
