@@ -41,7 +41,7 @@ var groups = []group{
 		newJoinCommand, newSortCommand}},
 	{"Analyse graphs:", []func(*global) *cobra.Command{newGraphCommand}},
 	{"Look inside and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand,
-		newTraceCommand, newBenchCommand}},
+		newTraceCommand, newViewCommand, newBenchCommand}},
 	{"Devices:", []func(*global) *cobra.Command{newInfoCommand, newDoctorCommand}},
 	{"About vkds:", []func(*global) *cobra.Command{newVersionCommand, newManCommand}},
 }

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"time"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/view"
 )
 
 func init() {
@@ -13,6 +17,21 @@ func init() {
 		part{"lsm, 64 bits", lsmTree[time.Duration, Points]},
 		part{"lsm, named types", lsmTree[int32, Celsius]},
 	)
+}
+
+// viewed requires that a page has the structure's Stats.
+func viewed(what string, page http.Handler) {
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/sample", nil)
+	r.RemoteAddr = "127.0.0.1:1"
+	answer := httptest.NewRecorder()
+	page.ServeHTTP(answer, r)
+	var sample struct {
+		Stats map[string]any
+		Error string
+	}
+	check(json.Unmarshal(answer.Body.Bytes(), &sample))
+	equal(what+": error of the page", "", sample.Error)
+	equal(what+": has the page Stats", true, sample.Stats["Pairs"] != nil)
 }
 
 func lsmTree[K, V structures.Number]() {
@@ -32,6 +51,7 @@ func lsmTree[K, V structures.Number]() {
 	check(l.Cleanup(ctx))
 	equal(what+": stages of Timings", true, len(l.Inspect().Timings()) > 0)
 	equal(what+": pairs of Stats", uint64(len(want)), must(l.Inspect().Stats(ctx)).Pairs)
+	viewed(what, view.Handler(what, l.Inspect(), view.Options{}))
 	check(l.Maintain(ctx))
 	check(l.Trim())
 	check(l.Reserve(ctx, 1000))

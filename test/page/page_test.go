@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,16 +24,16 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/trace"
+	"github.com/vkds/vkds/structures/view"
 	"github.com/vkds/vkds/vk"
 )
 
-const sources = "../../internal/tool/page/"
-
 // The scripts say what types they have, and the compiler of TypeScript finds no contradiction.
 func TestTypes(t *testing.T) {
-	scripts, err := filepath.Glob(sources + "*.js")
+	scripts, err := filepath.Glob("../../internal/tool/page/*.js")
 	require.NoError(t, err)
 	require.NotEmpty(t, scripts)
+	scripts = append(scripts, "../../structures/view/view.js")
 	compiler := exec.Command("tsc", append([]string{"--allowJs", "--checkJs", "--noEmit", "--strict",
 		"--target", "es2021", "--lib", "es2022,dom,dom.iterable"}, scripts...)...)
 	out, err := compiler.CombinedOutput()
@@ -326,6 +327,43 @@ func TestSteps(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS(`#operations [data-number="1"]`)))
 	b.key("o")
 	require.Contains(t, b.now(), "14 of 15")
+}
+
+// The page of a live structure shows what the structure has, and what it had some samples ago.
+func TestLive(t *testing.T) {
+	d := open(t)
+	m, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{})
+	require.NoError(t, err)
+	server := httptest.NewServer(view.Handler("A <tree>", m.Inspect(), view.Options{Every: 20 * time.Millisecond}))
+	defer server.Close()
+	ctx, closed := chromedp.NewContext(browser)
+	defer closed()
+	ctx, late := context.WithTimeout(ctx, 2*time.Minute)
+	defer late()
+	b := tab{t, ctx}
+	b.do(chromedp.Navigate(server.URL))
+	const pairs = `document.querySelector('#sizes [data-name="Pairs"] b')?.textContent`
+	shows := func(expression, want string) {
+		b.do(chromedp.Poll[chromedp.Void](expression+" === "+want, chromedp.WithPollingInterval(20*time.Millisecond)))
+	}
+	shows(pairs, "'0'")
+	keys := make([]uint32, 1234)
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	_, err = m.Insert(t.Context(), keys, keys)
+	require.NoError(t, err)
+	shows(pairs, "'1,234'")
+	shows(`document.querySelector('#lists [data-name="Levels: Nodes"] b') !== null`, "true")
+	seek := func(moment string) {
+		b.eval("(m => { m.value = "+moment+"; m.dispatchEvent(new Event('input')); return 0; })"+
+			"(document.querySelector('#moment'))", new(int))
+	}
+	seek("0")
+	shows(pairs, "'0'")
+	require.NoError(t, m.Close())
+	seek("m.max")
+	shows(`document.querySelector('#error').textContent.includes('closed')`, "true")
 }
 
 // colours counts the picture's pixels by colour.
