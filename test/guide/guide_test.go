@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"slices"
 	"time"
 
+	"github.com/vkds/vkds/shaders/traced"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/filter"
@@ -19,6 +21,7 @@ import (
 	"github.com/vkds/vkds/structures/keys"
 	"github.com/vkds/vkds/structures/relational"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/trace"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -427,6 +430,42 @@ func Example_insertAll() {
 		return nil
 	})
 	// Output: 2 <nil>
+}
+
+// saveSteps saves what the kernels do in an insertion.
+func saveSteps(ctx context.Context, keys []uint32, values []int64, to io.Writer) error {
+	d, err := vk.Open(vk.Options{Trace: traced.Kernels(1 << 18)}) // room for so many events
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	m, err := btree.New[uint32, int64](ctx, d, btree.Options{})
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	if _, err := m.Insert(ctx, keys, values); err != nil {
+		return err
+	}
+	steps, err := trace.Take(ctx, d)
+	if err != nil {
+		return err
+	}
+	_, err = steps.WriteTo(to)
+	return err
+}
+
+func Example_saveSteps() {
+	var file bytes.Buffer
+	if err := saveSteps(context.Background(), []uint32{5, 6}, []int64{50, 60}, &file); err != nil {
+		log.Fatal(err)
+	}
+	steps, err := trace.Read(&file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(steps.Operations()))
+	// Output: 2
 }
 
 // countOnDevice counts keys that are in device memory already, and doesn't wait: the caller's stream goes on.
