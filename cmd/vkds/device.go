@@ -138,7 +138,7 @@ func (g *global) openNamed(name string, onKernel func(vk.KernelReport)) (*vk.Dev
 	return g.openWith(vk.Options{Device: name, OnKernel: onKernel})
 }
 
-// openTraced opens the device that the flags choose, with kernels that tell what they do.
+// openTraced opens the device that the flags choose, with instrumented kernels.
 func (g *global) openTraced(events int) (*vk.Device, error) {
 	if g.onHost() {
 		return nil, errors.New("--device none: traces are of what a device does")

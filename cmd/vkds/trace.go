@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,24 +35,28 @@ func newTraceCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace [DICT-or-TABLE|TRACE] -o FILE",
 		Short: "See what the GPU's kernels do to a dictionary, step by step",
-		Long: `Trace does operations on a dictionary by kernels that tell what they do, and
-writes a page that shows it event by event, in any browser and without a
-network: which operation reads which node, takes which latch, splits which node.
-A B-link-tree's nodes that their parents don't know yet are red.
+		Long: `Trace runs operations on a dictionary with instrumented kernels, and writes an
+HTML page that replays them event by event, without a network: which operation
+reads which node, takes which latch, splits which node. A B-link-tree's nodes
+that their parents don't know yet are red.
 
-OPS is a CSV file of operations: their kind, key, and value. Those of one batch
-run concurrently. An empty line ends a batch, and a line "snapshot" has the tree
-keep what it has for a snapshot:
+The file of --ops has an operation a line, without a header: its kind, key and
+value. The operations of one batch run concurrently. An empty line ends a batch,
+and a line "snapshot" opens a snapshot of a tree:
   insert,5,50
   delete,7
   snapshot
   insert-add,5,1
 Kinds: ` + strings.Join(tracedKinds.Names(), ", ") + `.
 
-Without OPS there are samples: ` + strings.Join(sampleNames(), ", ") + `.
+A tree has each key once, so it takes no insert-duplicate. Sums (insert-add) are
+of unsigned integers.
 
-TRACE is a file that trace.Trace.WriteTo wrote, in a program of yours, or that
---save wrote.
+Without --ops there are samples: ` + strings.Join(sampleNames(), ", ") + `.
+
+TRACE is a file that a program of yours has written (trace.Trace.WriteTo), or
+--save. It has the events alone: keys and values are shown as their words, and
+of what the structure had before only what the events tell.
 
 ` + sourceHelp,
 		Example: `  vkds trace --sample split -o split.html
@@ -71,15 +77,8 @@ TRACE is a file that trace.Trace.WriteTo wrote, in a program of yours, or that
 }
 
 func (t *tracing) run(ctx context.Context, g *global, arguments []string) error {
-	if t.output != input.Stdin {
-		if err := outfile.Check(t.output); err != nil { // now rather than after the work
-			return err
-		}
-	}
-	if t.save != "" {
-		if err := outfile.Check(t.save); err != nil {
-			return err
-		}
+	if err := t.check(arguments); err != nil { // now rather than after the work
+		return err
 	}
 	if t.events < 1 {
 		return fmt.Errorf("--events %d: at least 1", t.events)
@@ -100,6 +99,35 @@ func (t *tracing) run(ctx context.Context, g *global, arguments []string) error 
 	return g.writeTo(ctx, t.output, p.Write)
 }
 
+// check returns an error if a file can't be read or written, or would be overwritten.
+func (t *tracing) check(arguments []string) error {
+	inputs := arguments
+	if t.ops != "" {
+		inputs = append(inputs, t.ops)
+	}
+	if len(inputs) == 2 && inputs[0] == input.Stdin && inputs[1] == input.Stdin {
+		return errBothFromStdin("the dictionary", "the operations")
+	}
+	outputs := []string{t.output}
+	if t.save != "" {
+		outputs = append(outputs, t.save)
+	}
+	for _, output := range outputs {
+		if output != input.Stdin {
+			if err := outfile.Check(output); err != nil {
+				return err
+			}
+		}
+		if err := checkInputs(output, inputs...); err != nil {
+			return err
+		}
+	}
+	if len(outputs) == 2 && filepath.Clean(t.output) == filepath.Clean(t.save) {
+		return fmt.Errorf("the page and the trace can't both be %s", t.output)
+	}
+	return nil
+}
+
 func (t *tracing) page(ctx context.Context, g *global, arguments []string) (*page.Page, error) {
 	switch {
 	case t.sample != "" && (len(arguments) != 0 || t.ops != ""):
@@ -116,10 +144,10 @@ func (t *tracing) page(ctx context.Context, g *global, arguments []string) (*pag
 		if err != nil {
 			return nil, err
 		}
-		return pageOf(recorded, filepath.Base(arguments[0])), nil
+		return pageOf(recorded, filepath.Base(arguments[0]))
 	}
 	if t.ops == "" {
-		return nil, errors.New("--ops says what to do to the dictionary")
+		return nil, errors.New("--ops says what to do to the dictionary (and a TRACE must be a file)")
 	}
 	w, err := t.load(ctx, g, arguments[0])
 	if err != nil {
@@ -150,24 +178,64 @@ func readTrace(path string) (*trace.Trace, error) {
 	return t, nil
 }
 
-// pageOf is the page of a trace from elsewhere, which doesn't say what the structure had before. The kernels' names say
-// what it is.
-func pageOf(t *trace.Trace, title string) *page.Page {
+// pageOf is the page of a trace from elsewhere, which doesn't say what the structure had before. The names of the
+// kernels that recorded events say what it is. Error: it is of several structures, or damaged.
+func pageOf(t *trace.Trace, title string) (*page.Page, error) {
 	p := &page.Page{Title: title, Trace: t, Key: keytype.Uint64.Format, Value: keytype.Uint64.Format}
-	for _, kernel := range t.Kernels {
-		if strings.Contains(kernel, ".k64") {
+	used, kinds := map[uint16]bool{}, map[string]bool{}
+	for _, e := range t.Events {
+		used[e.Kernel] = true
+	}
+	for i, kernel := range t.Kernels {
+		if !used[uint16(i)] {
+			continue
+		}
+		kind, rest, _ := strings.Cut(kernel, "/")
+		_, form, _ := strings.Cut(rest, ".") // k64v64a64.rolled
+		kinds[kind] = true
+		if strings.HasPrefix(form, "k64") {
 			p.Width = structures.Bits64
 		}
-		switch {
-		case strings.HasPrefix(kernel, "btree/"):
-			p.List, p.Slots = "", btree.SlotsAt(p.Width)
-		case strings.HasPrefix(kernel, "slabhash/"):
-			p.List, p.Slots = "bucket", slabhash.SlotsAt(p.Width, !strings.Contains(kernel, "v"))
-		case strings.HasPrefix(kernel, "graph/"):
-			asGraph(p, strings.Contains(kernel, "v"))
+		switch kind {
+		case "btree":
+			p.Slots = btree.SlotsAt(p.Width)
+		case "slabhash":
+			p.List, p.Slots = "bucket", slabhash.SlotsAt(p.Width, !strings.Contains(form, "v"))
+		case "graph":
+			asGraph(p, strings.Contains(form, "v"))
 		}
 	}
-	return p
+	if len(kinds) > 1 {
+		return nil, fmt.Errorf("%s has events of several structures (%s), and a page shows one", title,
+			strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+	}
+	for i, e := range t.Events {
+		if !possible(e, p.Slots) {
+			return nil, fmt.Errorf("%s is damaged: event %d can't be", title, i)
+		}
+	}
+	if kinds["btree"] {
+		p.Nodes = page.Guess(t)
+	}
+	return p, nil
+}
+
+// possible reports whether kernels record such an event: the page makes room for what it says.
+func possible(e trace.Event, slots int) bool {
+	const levels = 32
+	switch e.What {
+	case trace.Begin:
+		return e.Other <= uint32(structures.CountRange)
+	case trace.End:
+		return e.Other <= uint32(structures.Absent)
+	case trace.Write, trace.Change, trace.Erase:
+		return int(e.Other) < slots
+	case trace.Latch, trace.Latched:
+		return e.Other < levels
+	case trace.Split, trace.Separator:
+		return e.Value < levels
+	}
+	return e.What <= trace.Keep
 }
 
 // load reads a dictionary or table into the host's memory, and the operations.
@@ -188,6 +256,6 @@ func (t *tracing) load(ctx context.Context, g *global, path string) (*work, erro
 		}
 		w.keys, w.values = append(w.keys, c.Keys...), append(w.values, c.Values...)
 	}
-	w.steps, err = readSteps(t.ops, dict.key, dict.value)
+	w.steps, err = readSteps(t.ops, dict)
 	return w, err
 }

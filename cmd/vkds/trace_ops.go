@@ -3,8 +3,8 @@ package main
 import (
 	"bufio"
 	"encoding/csv"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -14,7 +14,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// tracedKinds are the kinds of operations of which kernels write events.
+// tracedKinds are the kinds of operations of which kernels record events.
 var tracedKinds = enum.Of("kind of operation", structures.Insert, structures.InsertUnique, structures.InsertDuplicate,
 	structures.InsertAdd, structures.InsertMin, structures.InsertMax, structures.Delete, structures.Find)
 
@@ -25,7 +25,7 @@ type step struct {
 }
 
 // readSteps reads a file of operations.
-func readSteps(path string, key, value keytype.Type) (steps []step, err error) {
+func readSteps(path string, dict *dictionary) (steps []step, err error) {
 	file := os.Stdin
 	if path != input.Stdin {
 		if file, err = os.Open(path); err != nil {
@@ -35,22 +35,19 @@ func readSteps(path string, key, value keytype.Type) (steps []step, err error) {
 	}
 	lines := bufio.NewScanner(file)
 	for n, fresh := 1, true; lines.Scan(); n++ {
-		fields, err := csv.NewReader(strings.NewReader(lines.Text())).Read()
-		switch {
-		case err == io.EOF:
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
+		if line == "" {
 			fresh = true
 			continue
-		case err == nil && len(fields) == 1 && strings.TrimSpace(fields[0]) == "snapshot":
+		}
+		if line == "snapshot" && dict.structure.ordered {
 			steps, fresh = append(steps, step{snapshot: true}), true
 			continue
 		}
 		if fresh {
 			steps, fresh = append(steps, step{}), false
 		}
-		if err == nil {
-			err = steps[len(steps)-1].add(fields, key, value)
-		}
-		if err != nil {
+		if err := steps[len(steps)-1].read(line, dict); err != nil {
 			return nil, fmt.Errorf("%s: line %d: %w", called(path), n, err)
 		}
 	}
@@ -63,25 +60,42 @@ func readSteps(path string, key, value keytype.Type) (steps []step, err error) {
 	return steps, nil
 }
 
-// add adds an operation to a batch.
-func (s *step) add(fields []string, key, value keytype.Type) error {
+// read adds the operation of a line to a batch.
+func (s *step) read(line string, dict *dictionary) error {
+	fields, err := csv.NewReader(strings.NewReader(line)).Read()
+	var parse *csv.ParseError
+	if errors.As(err, &parse) {
+		return parse.Err // without a line of its own
+	}
+	if err != nil {
+		return err
+	}
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])
+	}
+	if fields[0] == "snapshot" {
+		return errors.New("only trees have snapshots, and on lines of their own (--structure btree)")
 	}
 	kind, err := tracedKinds.Parse(fields[0])
 	if err != nil {
 		return err
 	}
+	switch {
+	case kind == structures.InsertDuplicate && dict.structure.ordered:
+		return errors.New("insert-duplicate: a tree has each key once (--structure slabhash)")
+	case kind == structures.InsertAdd && dict.value != keytype.Uint32 && dict.value != keytype.Uint64:
+		return fmt.Errorf("insert-add: sums are of unsigned integers, and the values are of type %s", dict.value)
+	}
 	if want := 2 + count(kind.Inserts()); len(fields) != want {
 		return fmt.Errorf("%s takes %d fields, and there are %d", kind, want, len(fields))
 	}
-	k, err := key.Parse(fields[1])
+	k, err := dict.key.Parse(fields[1])
 	if err != nil {
 		return err
 	}
 	v := uint64(0)
 	if kind.Inserts() {
-		if v, err = value.Parse(fields[2]); err != nil {
+		if v, err = dict.value.Parse(fields[2]); err != nil {
 			return err
 		}
 	}

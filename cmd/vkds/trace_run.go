@@ -29,7 +29,7 @@ type work struct {
 	key, value   func(uint64) string
 }
 
-// trace does the work on a device whose kernels tell what they do.
+// trace does the work on a device with instrumented kernels.
 func (w *work) trace(ctx context.Context, g *global, events int) (*page.Page, error) {
 	do := map[string][2]func(context.Context, *vk.Device, *work, *page.Page) error{
 		"slabhash": {traceTable[uint32], traceTable[uint64]},
@@ -45,7 +45,7 @@ func (w *work) trace(ctx context.Context, g *global, events int) (*page.Page, er
 	})
 }
 
-// traced opens a device whose kernels tell what they do.
+// traced opens a device with instrumented kernels.
 func (g *global) traced(events int, title string, do func(d *vk.Device, p *page.Page) error) (*page.Page, error) {
 	d, err := g.openTraced(events)
 	if err != nil {
@@ -55,7 +55,7 @@ func (g *global) traced(events int, title string, do func(d *vk.Device, p *page.
 	return p, errors.Join(do(d, p), d.Close())
 }
 
-// take adds what the kernels have told since the last call to a page.
+// take adds the events since the last call to a page.
 func take(ctx context.Context, d *vk.Device, p *page.Page) error {
 	t, err := trace.Take(ctx, d)
 	if err != nil {
@@ -68,21 +68,28 @@ func take(ctx context.Context, d *vk.Device, p *page.Page) error {
 
 // mark says what happens before the next event.
 func mark(p *page.Page, format string, arguments ...any) {
-	p.Marks = append(p.Marks, page.Mark{At: len(p.Trace.Events), Text: fmt.Sprintf(format, arguments...)})
+	m := page.Mark{At: len(p.Trace.Events), Text: fmt.Sprintf(format, arguments...)}
+	if n := len(p.Marks); n > 0 && p.Marks[n-1].At == m.At {
+		p.Marks[n-1].Text += ", " + m.Text
+		return
+	}
+	p.Marks = append(p.Marks, m)
 }
 
 // applies does batches on a structure.
 func applies[W structures.Word](ctx context.Context, d *vk.Device, p *page.Page, steps []step,
 	apply func(context.Context, structures.Batch[W, W]) (structures.Results[W, W], error),
 	snapshot func(context.Context) error) error {
-	for i, s := range steps {
+	batches := 0
+	for _, s := range steps {
 		if s.snapshot {
 			if err := snapshot(ctx); err != nil {
 				return err
 			}
 			continue
 		}
-		mark(p, "batch %d", i+1)
+		batches++
+		mark(p, "batch %d", batches)
 		batch := structures.Batch[W, W]{Kinds: s.batch.Kinds, Keys: narrow[W](s.batch.Keys),
 			Values: narrow[W](s.batch.Values)}
 		if _, err := apply(ctx, batch); err != nil {
@@ -151,10 +158,12 @@ func traceTable[W structures.Word](ctx context.Context, d *vk.Device, w *work, p
 			return err
 		}
 		p.Begin = len(p.Trace.Events)
+		if p.Trace.Dropped != 0 {
+			return fmt.Errorf("the table's %d pairs take %d events, and there is room for %d (--events)", len(w.keys),
+				uint64(p.Begin)+p.Trace.Dropped, p.Begin)
+		}
 	}
-	return applies(ctx, d, p, w.steps, m.Apply, func(context.Context) error {
-		return errors.New("a hash table has no snapshots (--structure btree)")
-	})
+	return applies(ctx, d, p, w.steps, m.Apply, nil) // it has no snapshots
 }
 
 // asGraph has a page show a graph's lists.

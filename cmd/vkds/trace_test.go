@@ -84,7 +84,7 @@ func TestTraceSamples(t *testing.T) {
 	}
 }
 
-const traceOps = `insert,14,5
+const traceOps = "\ufeff" + `insert,14,5
 delete, 21
 find,8
 
@@ -114,7 +114,9 @@ func TestTraceOps(t *testing.T) {
 			assert.Zero(t, p.Begin)
 			assert.NotEmpty(t, p.Nodes)
 			assert.Equal(t, 1, p.count(events.Keep, 0))
-			assert.Regexp(t, "a snapshot of time", p.Marks[1].Text)
+			require.Len(t, p.Marks, 2)
+			assert.Equal(t, "batch 1", p.Marks[0].Text)
+			assert.Regexp(t, "^a snapshot of time [0-9]+ is open, batch 2$", p.Marks[1].Text)
 		} else {
 			assert.Equal(t, 1000, p.count(events.Write, 0)-p.count(events.Write, p.Begin))
 		}
@@ -135,6 +137,7 @@ func TestTraceRefusals(t *testing.T) {
 	table, ops := write(t, "t.csv", rows(10)), write(t, "ops.csv", "insert,1,1\n")
 	text := write(t, "text.csv", "a,1\nb,2\n")
 	damaged := write(t, "damaged.trace", "vkds trace 1\nnothing")
+	both := filepath.Join(t.TempDir(), "both")
 	newer := write(t, "newer.trace", "vkds trace 9\nnothing")
 	for _, x := range []struct {
 		arguments []string
@@ -147,6 +150,20 @@ func TestTraceRefusals(t *testing.T) {
 		{[]string{text, "--ops", ops}, "has text, and traces are of numbers"},
 		{[]string{table, "--structure", "lsm", "--ops", ops}, "lsm has no traced kernels"},
 		{[]string{table, "--ops", write(t, "o.csv", "\n")}, "has no operations"},
+		{[]string{table, "--structure", "btree", "--ops", write(t, "o.csv", "insert-duplicate,1,1\n")},
+			"line 1: insert-duplicate: a tree has each key once"},
+		{[]string{table, "--structure", "slabhash", "--ops", write(t, "o.csv", "insert,1,1\nsnapshot\n")},
+			"line 2: only trees have snapshots"},
+		{[]string{table, "--value-type", "i32", "--ops", write(t, "o.csv", "insert-add,1,1\n")},
+			"line 1: insert-add: sums are of unsigned integers"},
+		{[]string{table, "--ops", write(t, "o.csv", "\"insert,1,1\n")}, "line 1: "},
+		{[]string{table, "--ops", ops, "-o", table}, "is the same file as"},
+		{[]string{table, "--ops", ops, "-o", ops}, "is the same file as"},
+		{[]string{table, "--ops", ops, "--save", table}, "is the same file as"},
+		{[]string{damaged, "-o", damaged}, "is the same file as"},
+		{[]string{"--sample", "split", "-o", both, "--save", both}, "the page and the trace can't both be"},
+		{[]string{"-", "--ops", "-"}, "can't both come from standard input"},
+		{[]string{table, "--ops", filepath.Join(t.TempDir(), "none")}, "none"},
 		{[]string{table, "--ops", write(t, "o.csv", "insert,1,1\n\nremove,1\n")}, "line 3: unknown kind of operation"},
 		{[]string{table, "--ops", write(t, "o.csv", "insert,1\n")}, "line 1: insert takes 3 fields, and there are 2"},
 		{[]string{table, "--ops", write(t, "o.csv", "delete,1,2\n")}, "line 1: delete takes 2 fields, and there are 3"},
@@ -161,7 +178,7 @@ func TestTraceRefusals(t *testing.T) {
 	}
 	assert.Contains(t, refusal(t, "", "trace", "--sample", "split"), `"output" not set`)
 	needDevice(t)
-	snapshot := write(t, "o.csv", "snapshot\ninsert,1,1\n")
-	assert.Contains(t, refusal(t, "", "trace", "-o", "-", table, "--structure", "slabhash", "--ops", snapshot),
-		"a hash table has no snapshots")
+	assert.Contains(t,
+		refusal(t, "", "trace", "-o", "-", table, "--structure", "slabhash", "--ops", ops, "--events", "9"),
+		"the table's 10 pairs take 40 events, and there is room for 9 (--events)")
 }

@@ -30,8 +30,8 @@ const (
 	Visit                     // Place was read, once or several times in a row
 	Side                      // a side link is followed from Place to Other
 	Restart                   // the operation goes back to the root
-	Latch                     // Place's latch was taken. Key is how often the operation had found one taken
-	Latched                   // another operation has Place's latch
+	Latch                     // Place's latch was taken. Other is its level, Key how often a latch had been found taken
+	Latched                   // another operation has Place's latch. Other is Place's level
 	Release                   // Place's latch is released
 	Write                     // Key and Value were put into slot Other
 	Change                    // the value of Key in slot Other was replaced by Value, or combined with it

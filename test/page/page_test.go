@@ -96,7 +96,8 @@ func (b tab) eval(expression string, into any) {
 // drawn waits until what was asked for is on the screen.
 func (b tab) drawn() {
 	b.t.Helper()
-	b.do(chromedp.Poll[chromedp.Void]("!stale && !playing", chromedp.WithPollingInterval(20*time.Millisecond)))
+	const done = "!stale && !playing && listed.startsWith(model.at + ' ')"
+	b.do(chromedp.Poll[chromedp.Void](done, chromedp.WithPollingInterval(20*time.Millisecond)))
 }
 
 func (b tab) key(keys string) {
@@ -222,7 +223,7 @@ func TestTableAtTheLastMoment(t *testing.T) {
 	defer m.Close()
 	_, err = m.Apply(t.Context(), mixed(2000, 1000, structures.Insert, structures.InsertAdd, structures.Delete))
 	require.NoError(t, err)
-	p := &page.Page{Title: "A table", Trace: take(t, d), List: "bucket",
+	p := &page.Page{Title: "A table", Trace: take(t, d), List: "bucket", Width: structures.Bits32,
 		Slots: slabhash.SlotsAt(structures.Bits32, false), Key: decimal, Value: decimal}
 	b := show(t, p, "")
 	const content = `[...model.nodes.values()].flatMap(n => n.keys.map((k, i) =>
@@ -295,11 +296,17 @@ func TestSteps(t *testing.T) {
 	require.Equal(t, "14 of 15: #1 insert of 70 goes back to the root, node 0", b.now())
 	b.key(kb.End)
 	require.Equal(t, "15 of 15: #1 insert of 70 ends: pending", b.now())
-	b.key("o") // there is nothing more
+	b.key("o")
+	require.Equal(t, "There is no further one.", b.now())
+	b.key(kb.Home)
+	b.key("r")
+	b.key("r") // the moment stays
+	require.Equal(t, "There is no further one.", b.now())
+	b.key(kb.ArrowRight)
 	require.Contains(t, b.now(), "15 of 15")
 
 	for stop, want := range map[string]string{"split": "7 of 15", "node 2": "7 of 15", "key 70": "4 of 15",
-		"#1": "4 of 15", "release, split": "7 of 15", "node 9": "15 of 15"} {
+		"#1": "4 of 15", "release, Split": "7 of 15", "node 9": "15 of 15", "node": "15 of 15"} {
 		b.key(kb.Home)
 		b.do(chromedp.SetValue(chromedp.CSS("#stops"), stop), chromedp.SetValue(chromedp.CSS("#speed"), "1000"),
 			chromedp.Click(chromedp.CSS("#play")))
@@ -316,8 +323,8 @@ func TestSteps(t *testing.T) {
 	b.drawn()
 	var text string
 	b.eval("element('node').textContent", &text)
-	require.Contains(t, text, "Node 2level 0, from 30 on, fill 0.50")
-	b.do(chromedp.Click(chromedp.CSS("#node ol a")))
+	require.Contains(t, text, "Node 2level 0, from 30 on, 50% full")
+	b.do(chromedp.Click(chromedp.CSS("#node ol button")))
 	b.drawn()
 	require.Contains(t, b.now(), "7 of 15")
 

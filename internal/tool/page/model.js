@@ -1,17 +1,17 @@
 // @ts-check
 'use strict';
 
-// What kernels did to a structure, event by event, forth and back. (The page is model.js, picture.js and page.js, one
-// behind the other: no network, no library.)
+// What kernels did to a structure, event by event, forward and back. (The page is model.js, picture.js and page.js, one
+// after the other: no network, no library.)
 
 /**
  * What Go writes (page.go). Keys and values are texts, and events name them by index; keys are in order, so that their
  * indices are. An event is FIELDS numbers: what, kernel, operation, place, other, key, value; -1 is none.
  * @typedef {{at: number, text: string}} Mark
  * @typedef {{id: number, level: number, low: number, next: number, keys: number[], values: number[]}} Start
- * @typedef {{device: string, shape: string, list: string, slots: number, begin: number, dropped: number, what: string[],
- *   kinds: string[], statuses: string[], kernels: string[], owners: string[], keys: string[], values: string[], nodes: Start[],
- *   events: number[], marks: Mark[]}} Data
+ * @typedef {{device: string, shape: string, list: string, slots: number, begin: number, dropped: number,
+ *   what: string[], kinds: string[], statuses: string[], kernels: string[], owners: string[], keys: string[],
+ *   values: string[], nodes: Start[], events: number[], marks: Mark[]}} Data
  */
 
 /**
@@ -21,7 +21,8 @@
  *   orphan: boolean, linked: boolean, visits: number, changed: number, versions: Version[], list: number, x: number,
  *   y: number}} Place
  * @typedef {{kind: number, key: number, value: number, status: number, at: number, first: number, last: number,
- *   waits: number}} Operation
+ *   waits: number,
+ *   ended: boolean}} Operation
  */
 
 const FIELDS = 7, NONE = -1, FREE = -1, GONE = -2, UNKNOWN = -3;
@@ -61,11 +62,12 @@ const valueText = v => v < 0 ? '' : data.values[v];
  * @param {Place} head
  */
 function listName(head) {
-    return data.owners.length ? `${data.list} ${data.owners[head.list] ?? ''}` : `${data.list} of ${keyText(head.list)}`;
+    const owned = data.owners.length > 0;
+    return `${data.list} ${owned ? data.owners[head.list] ?? '' : 'with ' + keyText(head.list)}`;
 }
 
 /**
- * The index of the first of a list for which a test holds, if it holds for all behind it.
+ * The index of the first of a list for which a test holds, if it holds for all after it.
  * @template T
  * @param {T[]} list @param {(x: T) => boolean} test
  */
@@ -91,6 +93,8 @@ class Model {
         this.operations = new Map();
         this.at = 0;           // the event that comes next
         this.rehashes = false; // whether the last event was one of a rehash
+        /** @type {Set<number>} keys whose erasure was numbered before the event that puts them into a node */
+        this.owed = new Set();
         this.changes = 0;      // counts what changes the layout
         /** @type {(() => void)[][]} by events: what undoes each, in the order in which it was done */
         this.undo = [];
@@ -106,14 +110,16 @@ class Model {
             const number = field(i, 2), what = field(i, 0);
             let o = this.operations.get(number);
             if (!o) {
-                o = {kind: 0, key: NONE, value: NONE, status: 0, at: NONE, first: i, last: i, waits: 0};
+                o = {kind: 0, key: NONE, value: NONE, status: 0, at: NONE, first: i, last: i, waits: 0,
+                    ended: false};
                 this.operations.set(number, o);
             }
             if (what === BEGIN) Object.assign(o, {kind: field(i, 4), key: field(i, 5), value: field(i, 6)});
+            if (what === END) o.ended = true;
             o.last = i;
         }
         /** @type {[number, Operation][]} */
-        this.inOrder = [...this.operations].filter(([number]) => number !== NO_OPERATION);
+        this.inOrder = [...this.operations].filter(([number, o]) => number !== NO_OPERATION && o.last >= data.begin);
     }
 
     /** @param {number} id @param {number} level @param {number} low @returns {Place} */
@@ -233,12 +239,15 @@ class Model {
     onTree(what, n, other, key, value, number) {
         if (what === LATCH) this.set(n, 'latched', number);
         else if (what === RELEASE) this.set(n, 'latched', NONE);
+        else if (what === WRITE && this.owed.has(key)) this.owe(key, false);
         else if (what === WRITE || what === CHANGE) this.put(this.holder(n, key), key, value);
         else if (what === ERASE) {
             n = this.holder(n, key);
             const at = n.keys.indexOf(key);
+            if (at < 0) return this.owe(key, true);
             this.touch(n);
-            if (at >= 0) n.keys.splice(at, 1), n.values.splice(at, 1);
+            n.keys.splice(at, 1);
+            n.values.splice(at, 1);
         } else if (what === SPLIT) {
             const fresh = this.fresh(other, n.level, key);
             n = this.holder(n, key);
@@ -259,6 +268,20 @@ class Model {
             n.versions = [{number: other, keys: n.keys.slice(), values: n.values.slice()}, ...versions];
             this.undoing.push(() => { n.versions = versions; });
         }
+    }
+
+    /**
+     * Remembers that a key was erased before the event that puts it there, or that this event has come. Events of
+     * different operations may be numbered in another order than what they tell.
+     * @param {number} key @param {boolean} is
+     */
+    owe(key, is) {
+        if (is) this.owed.add(key);
+        else this.owed.delete(key);
+        this.undoing.push(() => {
+            if (is) this.owed.delete(key);
+            else this.owed.add(key);
+        });
     }
 
     /**
@@ -319,6 +342,8 @@ class Model {
             this.set(n, 'next', other);
             this.changes++;
             this.undoing.push(() => { this.changes++; });
+        } else if ((what === WRITE || what === CHANGE) && n.keys[other] === GONE) {
+            return; // an erased slot is not used again: its erasure was numbered first
         } else if (what === WRITE || what === CHANGE || what === ERASE) {
             this.touch(n);
             n.keys[other] = what === ERASE ? GONE : key;
@@ -342,7 +367,7 @@ class Model {
 
     /** @param {number} to the event that comes next then */
     seek(to) {
-        to = Math.max(0, Math.min(count, to));
+        to = Math.max(data.begin, Math.min(count, to));
         while (this.at < to) this.forth();
         while (this.at > to) this.back();
     }
@@ -364,7 +389,10 @@ function sentence(i) {
     const what = field(i, 0), number = field(i, 2), place = field(i, 3), other = field(i, 4);
     const key = keyText(field(i, 5)), value = field(i, 6), node = (tree ? 'node ' : 'slab ') + place;
     const o = /** @type {Operation} */ (model.operations.get(number));
-    const who = number === NO_OPERATION ? (tree ? 'The batch' : 'A rehash') : `#${number} ${data.kinds[o.kind] || 'operation'}${o.key >= 0 ? ' of ' + keyText(o.key) : ''}`;
+    const slot = tree ? node : `slot ${other} of ${node}`; // a tree's nodes are shown in key order
+    const of = o.key >= 0 ? ' of ' + keyText(o.key) : '';
+    const who = number !== NO_OPERATION ? `#${number} ${data.kinds[o.kind] || 'operation'}${of}`
+        : tree ? 'The batch' : 'A rehash';
     switch (what) {
     case BEGIN: return `${who} begins`;
     case END: return `${who} ends: ${data.statuses[other] || other}`;
@@ -374,11 +402,11 @@ function sentence(i) {
     case LATCH: return `${who} takes the latch of ${node}` + (value > 0 ? `, for which it waited (${value})` : '');
     case LATCHED: return `${who} finds the latch of ${node} taken`;
     case RELEASE: return `${who} releases the latch of ${node}`;
-    case WRITE: return `${who} puts ${key} into slot ${other} of ${node}`;
-    case CHANGE: return `${who} changes the value of ${key} in slot ${other} of ${node}`;
-    case ERASE: return `${who} erases ${key} in slot ${other} of ${node}`;
-    case LOST: return `${who} finds that another operation was faster at slot ${other} of ${node}`;
-    case LINK: return `${who} appends slab ${other} behind ${node}`;
+    case WRITE: return `${who} puts ${key} into ${slot}`;
+    case CHANGE: return `${who} changes the value of ${key} in ${slot}`;
+    case ERASE: return `${who} erases ${key} in ${slot}`;
+    case LOST: return `${who} finds that another operation was faster in ${slot}`;
+    case LINK: return `${who} appends slab ${other} after ${node}`;
     case SPLIT: return `${who} splits ${node}: from ${key} on its content is in node ${other}`;
     case GROW: return `${who} splits the root, node ${place}, into nodes ${other} and ${value}, at ${key}`;
     case SEPARATOR: return `${who} puts the separator ${key} into ${node}, with the child ${other}`;

@@ -1,5 +1,5 @@
 // Package page makes a page that shows a trace: an HTML file, which needs nothing else, with the structure as it was
-// after each event, played forth and back. The idea is that of the debugger of figure 5.1 in T. D. Duong's thesis,
+// after each event, played forward and back. The idea is that of the debugger of figure 5.1 in T. D. Duong's thesis,
 // Implementation of B-trees on GPU (2021).
 package page
 
@@ -107,8 +107,8 @@ func (p *Page) Write(w io.Writer) error {
 
 func (p *Page) data() *data {
 	d := &data{Device: p.Trace.Device, Shape: "tree", List: p.List, Slots: p.Slots, Begin: p.Begin,
-		Dropped: p.Trace.Dropped, Kernels: p.Trace.Kernels, Owners: []string{}, Nodes: []node{},
-		Marks: append([]Mark{}, p.Marks...)}
+		Dropped: p.Trace.Dropped, Kernels: append([]string{}, p.Trace.Kernels...), Keys: []string{}, Values: []string{},
+		Owners: []string{}, Nodes: []node{}, Events: []int64{}, Marks: append([]Mark{}, p.Marks...)}
 	if p.List != "" {
 		d.Shape = "lists"
 	}

@@ -11,6 +11,7 @@ function refresh() { stale = true; }
 
 /** @param {number} to */
 function seek(to) {
+    notice = '';
     model.seek(to);
     input('at').value = String(model.at);
     refresh();
@@ -26,13 +27,20 @@ function next(test) {
     return i;
 }
 
+let notice = ''; // instead of what happens now
+
 /**
  * Goes behind the next event for which a test holds, and shows where that is.
  * @param {(i: number) => boolean} test
  */
 function jump(test) {
     pause();
-    seek(next(test) + 1);
+    const to = next(test);
+    if (to === count) {
+        notice = 'There is no further one.';
+        return refresh();
+    }
+    seek(to + 1);
     const n = model.at > 0 ? model.nodes.get(field(model.at - 1, 3)) : undefined;
     if (n) view.show(n);
 }
@@ -52,24 +60,37 @@ function concerns(i, node) {
  */
 function stops() {
     return input('stops').value.split(',').map(s => s.trim()).filter(Boolean).map(text => {
-        const [, word, rest] = /^(key|node|slab|operation|op|#)?\s*(.*)$/.exec(text) || [];
-        if (word === 'key')
+        const [, word, rest] = /^(?:(key|node|slab|operation|op|#)\s*)?(\S.*)$/i.exec(text) || [];
+        const named = (word || '').toLowerCase();
+        if (named === 'key')
             return i => [field(i, 5), model.operations.get(field(i, 2))?.key ?? NONE].map(keyText).includes(rest);
-        if (word === 'node' || word === 'slab') return i => concerns(i, Number(rest));
-        if (word) return i => field(i, 2) === Number(rest);
-        return i => data.what[field(i, 0)] === text;
+        if (named === 'node' || named === 'slab') return i => concerns(i, Number(rest));
+        if (named) return i => field(i, 2) === Number(rest);
+        return i => data.what[field(i, 0)] === text.toLowerCase();
     });
+}
+
+/** Says if "Stop at" names something that no event has. */
+function checkStops() {
+    const unknown = stops().some(test => {
+        for (let i = 0; i < count; i++) if (test(i)) return false;
+        return true;
+    });
+    element('stops').setAttribute('aria-invalid', String(unknown));
+    element('stops').title = unknown ? 'No event is like one of these' : element('stops').dataset.title || '';
 }
 
 function pause() {
     playing = false;
+    element('now').setAttribute('aria-live', 'polite');
     element('play').textContent = 'Play';
 }
 
 function play() {
     if (playing) return pause();
-    if (model.at === count) seek(0);
+    if (model.at === count) seek(data.begin);
     playing = true;
+    element('now').setAttribute('aria-live', 'off');
     due = 0;
     element('play').textContent = 'Pause';
     refresh();
@@ -91,7 +112,7 @@ function advance(milliseconds) {
     if (model.at === count) pause();
 }
 
-const ROW = 20;
+const ROW = 20, HISTORY = 200;
 
 function listOperations() {
     const box = element('operations'), filler = element('filler'), active = input('which').value === 'active';
@@ -108,8 +129,9 @@ function listOperations() {
         row.dataset.number = String(number);
         row.style.top = `${(first + i) * ROW}px`;
         const place = o.at === NONE ? '' : ` · ${tree ? 'node' : 'slab'} ${o.at}`, over = o.last < model.at;
+        const end = o.ended ? data.statuses[o.status] : 'its end is not recorded';
         row.textContent = `#${number} ${data.kinds[o.kind] || ''} ${keyText(o.key)}` +
-            (o.first >= model.at ? '' : over ? ` · ${data.statuses[o.status] || 'pending'}` : place) +
+            (o.first >= model.at ? '' : !over ? place : ` · ${end}`) +
             (o.waits ? ` · waited ${o.waits}` : '');
         return row;
     }));
@@ -122,6 +144,19 @@ function made(tag, text) {
     return e;
 }
 
+/** @type {{node: number, events: number[]}} the events that concern the selected node */
+let past = {node: NONE, events: []};
+
+/** @param {number} node */
+function historyOf(node) {
+    if (past.node !== node) {
+        past = {node, events: []};
+        for (let i = 0; i < count; i++)
+            if (field(i, 0) !== VISIT && concerns(i, node)) past.events.push(i);
+    }
+    return past.events;
+}
+
 function describeNode() {
     const n = model.nodes.get(view.selected), box = element('node');
     if (!n) {
@@ -129,32 +164,34 @@ function describeNode() {
         return;
     }
     const table = document.createElement('table'), head = table.insertRow();
+    if (!tree) head.append(made('th', 'slot'));
     head.append(made('th', 'key'), made('th', n.level ? 'child' : 'value'));
     n.keys.forEach((k, i) => {
-        if (k === FREE) return;
         const row = table.insertRow();
-        row.append(made('td', k === GONE ? '(erased)' : k === NONE ? '(least)' : keyText(k)),
-            made('td', n.level ? String(n.values[i]) : valueText(n.values[i])));
+        if (!tree) row.append(made('td', String(i)));
+        row.append(made('td', tree ? (k === NONE ? '(least)' : keyText(k))
+            : k === GONE ? '(erased)' : k === FREE ? '(free)' : keyText(k)),
+        made('td', n.level ? String(n.values[i]) : valueText(n.values[i])));
     });
     const facts = [tree ? `level ${n.level}` : listName(n)];
     if (tree) facts.push(`from ${n.low < 0 ? 'the least key' : keyText(n.low)} on`);
-    facts.push(`fill ${model.fill(n).toFixed(2)}`, `${n.visits} visits`);
-    if (n.next !== NONE) facts.push(`then ${n.next}`);
+    facts.push(`${Math.round(100 * model.fill(n))}% full`, `${n.visits} visits`);
+    if (n.next !== NONE) facts.push(`next: ${tree ? 'node' : 'slab'} ${n.next}`);
     if (n.latched !== NONE) facts.push(`latched by #${n.latched}`);
     if (n.orphan) facts.push('its parent does not know it yet');
     const parts = [made('h2', `${tree ? 'Node' : 'Slab'} ${n.id}`), made('p', facts.join(', ')), table];
     for (const v of n.versions) parts.push(made('p', `version ${v.number}: ${v.keys.map(keyText).join(' ')}`));
-    const history = document.createElement('ol');
-    for (let i = 0, room = 300; i < count && room > 0; i++) {
-        if (field(i, 0) === VISIT || !concerns(i, n.id)) continue;
-        const item = document.createElement('li'), link = made('a', `${i + 1}: ${sentence(i)}`);
+    const events = historyOf(n.id), list = document.createElement('ol');
+    const from = Math.max(0, Math.min(first(events, i => i >= model.at) - HISTORY / 2, events.length - HISTORY));
+    for (const i of events.slice(from, from + HISTORY)) {
+        const item = document.createElement('li'), link = made('button', `${i + 1 - data.begin}: ${sentence(i)}`);
         link.dataset.seek = String(i + 1);
         if (i + 1 === model.at) link.className = 'next';
         item.append(link);
-        history.append(item);
-        room--;
+        list.append(item);
     }
-    box.replaceChildren(...parts, made('h2', 'History'), history);
+    const title = events.length > HISTORY ? `History (${HISTORY} of ${events.length} events)` : 'History';
+    box.replaceChildren(...parts, made('h2', title), list);
 }
 
 /** Ticks over the time line: splits, conflicts of latches, restarts, marks. */
@@ -166,15 +203,19 @@ function drawTimes() {
     const {orphan, latched, chosen, kept} = view.colours;
     const colour = /** @type {Record<number, string>} */ ({[SPLIT]: orphan, [GROW]: orphan, [LINK]: orphan,
         [LATCHED]: latched, [LOST]: latched, [RESTART]: chosen, [KEEP]: kept});
-    for (let i = 0; i < count; i++) {
+    /** @param {number} i */
+    const x = i => 8 + (w - 16) * (i - data.begin) / Math.max(count - data.begin, 1);
+    for (let i = data.begin; i < count; i++) {
         const tick = colour[field(i, 0)];
-        if (tick) c.fillStyle = tick, c.fillRect(8 + (w - 16) * i / count, 6, 1.5, 12);
+        if (tick) c.fillStyle = tick, c.fillRect(x(i), 6, 1.5, 12);
     }
     c.fillStyle = view.colours.ink;
-    for (const m of data.marks) c.fillRect(8 + (w - 16) * m.at / Math.max(count, 1), 0, 2, 18);
+    for (const m of data.marks) c.fillRect(x(m.at), 0, 2, 18);
 }
 
-let before = performance.now(), ticks = true;
+// The lists are made anew only if something changed, and not at each frame while it plays: a click is a press and a
+// release on the same element.
+let before = performance.now(), ticks = true, listed = '', listedAt = 0, lists = 0;
 /** @param {number} time */
 function frame(time) {
     if (playing) {
@@ -188,10 +229,15 @@ function frame(time) {
         view.draw();
         if (ticks) drawTimes();
         ticks = false;
-        const mark = data.marks.filter(m => m.at <= model.at).pop();
-        const now = model.at === 0 ? `Before the first of ${count} events`
-            : `${model.at} of ${count}: ${sentence(model.at - 1)}`;
+        const mark = data.marks.filter(m => m.at < Math.max(model.at, 1)).pop();
+        const moment = model.at - data.begin, all = count - data.begin;
+        const now = notice ? notice : moment === 0 ? `Before the first of ${all} events`
+            : `${moment} of ${all}: ${sentence(model.at - 1)}`;
         element('now').textContent = now + (mark ? ` (${mark.text})` : '');
+    }
+    if (listed !== `${model.at} ${view.selected} ${view.operation} ${lists}` && (!playing || time - listedAt > 250)) {
+        listed = `${model.at} ${view.selected} ${view.operation} ${lists}`;
+        listedAt = time;
         listOperations();
         describeNode();
     }
@@ -222,12 +268,14 @@ function zoom(factor) {
 }
 
 function start() {
-    element('about').textContent = `${data.device}: ${count} events of ${model.inOrder.length} operations` +
+    const what = `${count - data.begin} events of ${model.inOrder.length} operations`;
+    element('about').textContent = `${data.device}: ${what}` +
         (data.dropped ? `; ${data.dropped} more had no room` : '');
     const legend = tree ? [['leaf', 'leaf'], ['inner', 'inner node'], ['looked', 'an operation is here'],
         ['latched', 'latched', 'frame'], ['orphan', 'split off, and the parent does not know it', 'frame'],
         ['kept', 'kept for snapshots']]
-        : [['leaf', 'pair'], ['gone', 'erased'], ['unknown', 'filled before'], ['looked', 'an operation is here']];
+        : [['leaf', data.list === 'vertex' ? 'edge' : 'pair'], ['gone', 'erased'], ['unknown', 'filled before'],
+            ['looked', 'an operation is here']];
     element('legend').replaceChildren(...legend.map(([name, text, frameOnly]) => {
         const item = document.createElement('li'), box = document.createElement('i');
         if (frameOnly === undefined) box.style.background = `var(--${name})`;
@@ -235,11 +283,12 @@ function start() {
         item.append(box, text);
         return item;
     }));
+    input('at').min = String(data.begin);
     input('at').max = String(count);
     input('at').addEventListener('input', () => { pause(); seek(Number(input('at').value)); });
     /** @type {Record<string, () => void>} */
     const does = {
-        first: () => { pause(); seek(0); }, back: () => { pause(); seek(model.at - 1); }, play,
+        first: () => { pause(); seek(data.begin); }, back: () => { pause(); seek(model.at - 1); }, play,
         step: () => { pause(); seek(model.at + 1); }, last: () => { pause(); seek(count); },
         whole: () => { view.fits = true; refresh(); },
     };
@@ -260,8 +309,11 @@ function start() {
         e.preventDefault();
         keys[e.key]();
     });
-    for (const id of ['heat', 'which', 'stops']) element(id).addEventListener('change', refresh);
-    element('operations').addEventListener('scroll', refresh);
+    element('heat').addEventListener('change', refresh);
+    element('which').addEventListener('change', () => { lists++; });
+    element('stops').dataset.title = element('stops').title;
+    element('stops').addEventListener('change', checkStops);
+    element('operations').addEventListener('scroll', () => { lists++; });
     element('operations').addEventListener('click', e => {
         const row = e.target instanceof HTMLElement ? e.target.dataset.number : undefined;
         if (row === undefined) return;
@@ -301,7 +353,7 @@ function start() {
     view.dress();
     // A link can name a moment, an operation and a node: #at=57&op=3&node=12
     const wanted = new URLSearchParams(location.hash.slice(1));
-    seek(Number(wanted.get('at') || data.begin));
+    seek(data.begin + (Number(wanted.get('at')) || 0));
     if (wanted.has('op')) view.operation = Number(wanted.get('op'));
     if (wanted.has('node')) view.selected = Number(wanted.get('node'));
     requestAnimationFrame(frame);

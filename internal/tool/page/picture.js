@@ -240,6 +240,12 @@ class View {
             c.fillRect(b.x, b.y, b.h, b.h);
             return this.label(n, b, looks);
         }
+        if (b.w < 6) { // too small for slots and a frame
+            c.fillStyle = n.orphan ? colours.orphan : n.latched !== NONE ? colours.latched
+                : looks.length ? colours.looked : this.shade(by ? this.heat(n, by, most) : model.fill(n));
+            c.fillRect(b.x, b.y, Math.max(b.w, 1), Math.max(b.h, 1));
+            return;
+        }
         c.fillStyle = looks.length && !by ? colours.looked : by ? this.shade(this.heat(n, by, most)) : colours.room;
         c.fillRect(b.x, b.y, b.w, b.h);
         if (b.w > 24 && !by) for (let i = 0; i < data.slots; i++) {
@@ -251,7 +257,7 @@ class View {
             c.fillStyle = n.level ? colours.inner : colours.leaf;
             c.fillRect(b.x, b.y + b.h * (1 - model.fill(n)), b.w, b.h * model.fill(n));
         }
-        if (b.w < 4 && !n.orphan && n.id !== this.selected) return;
+        if (b.h < 8 && !n.orphan && n.latched === NONE && n.id !== this.selected) return this.label(n, b, looks);
         const chosen = n.id === this.selected || (this.operation !== NONE && looks.includes(this.operation));
         const latched = n.latched !== NONE;
         c.strokeStyle = chosen ? colours.chosen : n.orphan ? colours.orphan : latched ? colours.latched : colours.line;
@@ -268,6 +274,7 @@ class View {
      * @param {Place} n @param {{x: number, y: number, w: number, h: number}} b @param {number[]} looks
      */
     label(n, b, looks) {
+        if (b.h < 8) return;
         const c = this.context, colours = this.colours;
         c.font = '11px sans-serif';
         if (b.w < 70) return;
