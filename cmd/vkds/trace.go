@@ -135,11 +135,17 @@ func (t *tracing) page(ctx context.Context, g *global, arguments []string) (*pag
 	case t.sample == "" && len(arguments) == 0:
 		return nil, errors.New("it needs a DICT, TABLE or TRACE, or --sample")
 	case t.sample != "":
+		if err := t.unread("--sample has its own dictionary"); err != nil {
+			return nil, err
+		}
 		return sample(ctx, g, t.sample, t.events)
 	}
 	if recorded, err := readTrace(arguments[0]); recorded != nil || err != nil {
 		if err == nil && t.ops != "" {
 			err = fmt.Errorf("%s is a trace, which has its operations (--ops)", called(arguments[0]))
+		}
+		if err == nil {
+			err = t.unread(called(arguments[0]) + " is a trace")
 		}
 		if err != nil {
 			return nil, err
@@ -154,6 +160,16 @@ func (t *tracing) page(ctx context.Context, g *global, arguments []string) (*pag
 		return nil, err
 	}
 	return w.trace(ctx, g, t.events)
+}
+
+// unread returns an error if a flag is given that says how to read or load what isn't there.
+func (t *tracing) unread(why string) error {
+	for _, name := range append([]string{"structure", "load", "fill", "batch"}, forTables...) {
+		if t.flags.Changed(name) {
+			return fmt.Errorf("%s: --%s is for dictionaries", why, name)
+		}
+	}
+	return nil
 }
 
 // readTrace reads a trace. It returns nil if the file is something else.

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"regexp"
@@ -138,6 +139,10 @@ func TestTraceRefusals(t *testing.T) {
 	text := write(t, "text.csv", "a,1\nb,2\n")
 	damaged := write(t, "damaged.trace", "vkds trace 1\nnothing")
 	both := filepath.Join(t.TempDir(), "both")
+	var empty bytes.Buffer
+	_, err := new(events.Trace).WriteTo(&empty)
+	require.NoError(t, err)
+	recorded := write(t, "empty.trace", empty.String())
 	newer := write(t, "newer.trace", "vkds trace 9\nnothing")
 	for _, x := range []struct {
 		arguments []string
@@ -146,6 +151,8 @@ func TestTraceRefusals(t *testing.T) {
 		{nil, "it needs a DICT, TABLE or TRACE, or --sample"},
 		{[]string{"--sample", "x"}, "--sample x: there are split, latches, snapshots, slabs, rehash, graph"},
 		{[]string{"--sample", "split", table}, "--sample has its own dictionary"},
+		{[]string{"--sample", "split", "--fill", "0.5"}, "--sample has its own dictionary: --fill is for dictionaries"},
+		{[]string{recorded, "--key-type", "i32"}, "empty.trace is a trace: --key-type is for dictionaries"},
 		{[]string{table}, "--ops says what to do"},
 		{[]string{text, "--ops", ops}, "has text, and traces are of numbers"},
 		{[]string{table, "--structure", "lsm", "--ops", ops}, "lsm has no traced kernels"},

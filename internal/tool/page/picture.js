@@ -69,7 +69,7 @@ class View {
             return slabs;
         });
         const high = NODE.h + 10, wide = NODE.w + 40, slabs = lists.reduce((sum, l) => sum + l.length, 0);
-        const across = Math.max(1, Math.round(Math.sqrt((slabs * high + lists.length * 30) / wide * 1.6)));
+        const across = Math.max(1, Math.round(Math.sqrt((slabs * high + lists.length * 40) / wide * 1.6)));
         let y = 14, deep = 0;
         lists.forEach((slabs, i) => {
             if (i % across === 0) y += deep, deep = 0;
@@ -78,7 +78,7 @@ class View {
                 n.y = y + j * high;
                 this.drawn.push(n);
             });
-            deep = Math.max(deep, slabs.length * high + 30);
+            deep = Math.max(deep, slabs.length * high + 40);
         });
         this.width = Math.min(across, Math.max(1, lists.length)) * wide;
         this.height = y + deep;
