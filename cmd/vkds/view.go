@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,7 +72,7 @@ func serve(ctx context.Context, g *global, s *source, path, address string, o vi
 		server := http.Server{Handler: viewOf(dict, filepath.Base(path), o), ReadHeaderTimeout: 10 * time.Second}
 		stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 		defer stop()
-		fmt.Fprintf(g.out, "http://%s/\n", listener.Addr())
+		fmt.Fprintf(g.out, "http://%s/\n", reachable(listener.Addr().(*net.TCPAddr)))
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}
@@ -78,10 +80,24 @@ func serve(ctx context.Context, g *global, s *source, path, address string, o vi
 	})
 }
 
+// reachable returns an address at which others find a listener.
+func reachable(a *net.TCPAddr) string {
+	if name, err := os.Hostname(); a.IP.IsUnspecified() && err == nil {
+		return net.JoinHostPort(name, strconv.Itoa(a.Port))
+	}
+	return a.String()
+}
+
 // listenable returns the address to listen at.
 func listenable(address string, anyone bool) (string, error) {
 	host, port, err := net.SplitHostPort(address)
-	if err != nil {
+	switch _, notPort := strconv.ParseUint(address, 10, 16); {
+	case err == nil:
+	case notPort != nil:
+		return "", fmt.Errorf("--http %s: no port", address)
+	case anyone:
+		port = address // at all addresses
+	default:
 		host, port = "localhost", address
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && !anyone {

@@ -50,7 +50,7 @@ func TestViewRefusals(t *testing.T) {
 		{":8080", "--http :8080: other machines could look (--anyone lets them)"},
 		{"0.0.0.0:8080", "other machines could look"},
 		{"example.com:8080", "other machines could look"},
-		{"no", "--http no: "},
+		{"no", "--http no: no port"}, {"localhost", "--http localhost: no port"},
 		{"localhost:99999", "--http localhost:99999: "},
 		{taken.Addr().String(), "in use"},
 	} {

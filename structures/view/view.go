@@ -7,13 +7,14 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"html/template"
 	"net"
 	"net/http"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/vkds/vkds/structures"
@@ -28,11 +29,13 @@ type Inspection[S any] interface {
 
 // Options are the options of a handler.
 type Options struct {
-	// Every is the time between two samples; 0: 2 seconds. A sample has the structure's Stats, for which the device may
-	// scan it, and is taken only while somebody looks. Several pages share samples.
+	// Every is the least time between two samples, at least a millisecond; 0: 2 seconds. A sample has the structure's
+	// Stats, for which the device may scan it while other calls of the structure wait. So it is taken only while
+	// somebody looks, all pages share it, and the next one waits 20 times as long as it took.
 	Every time.Duration
-	// Anyone lets other machines look. Otherwise requests that don't come from this one are refused, and those that
-	// name another host, as a page of somebody else's does whose name leads here.
+	// Anyone lets other machines look. Otherwise a request is refused if it comes from another machine, directly or by
+	// a proxy that says so, or if it names another host: pages of strangers could ask by a name of theirs for this
+	// machine's address.
 	Anyone bool
 }
 
@@ -53,7 +56,7 @@ type sample struct {
 	Metrics  structures.Metrics
 	Stats    any
 	Versions *btree.Versions `json:",omitempty"` // of a tree
-	Error    string          `json:",omitempty"` // why there are no Stats
+	Error    string          `json:",omitempty"` // why there are no Stats, or no Versions
 }
 
 type handler struct {
@@ -67,9 +70,9 @@ type handler struct {
 	}
 	o Options
 
-	mu    sync.Mutex
-	last  []byte
-	taken time.Time
+	turn chan struct{} // has room for who takes a sample, or looks at the last one
+	last []byte
+	next time.Time // before this the last one will do
 }
 
 func newHandler(title string, of interface{ Metrics() structures.Metrics },
@@ -79,7 +82,8 @@ func newHandler(title string, of interface{ Metrics() structures.Metrics },
 	if o.Every <= 0 {
 		o.Every = 2 * time.Second
 	}
-	h := &handler{title: title, metrics: of, stats: stats, o: o}
+	o.Every = max(o.Every, time.Millisecond)
+	h := &handler{title: title, metrics: of, stats: stats, o: o, turn: make(chan struct{}, 1)}
 	h.versions, _ = of.(interface {
 		Versions(context.Context) (btree.Versions, error)
 	})
@@ -101,7 +105,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "nothing can be changed here", http.StatusMethodNotAllowed)
-	case r.URL.Path == "/" || r.URL.Path == "":
+	case crossSite(r):
+		http.Error(w, "pages of other sites can't ask", http.StatusForbidden)
+	case r.URL.Path == "/":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'self' 'unsafe-inline'; frame-ancestors 'none'")
 		_ = page.Execute(w, map[string]any{"Title": h.title, "Script": script, "Every": h.o.Every.Milliseconds()})
@@ -116,12 +122,22 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // local reports whether a request comes from this machine, and asks for it.
 func local(r *http.Request) bool {
+	for _, proxied := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
+		if r.Header.Get(proxied) != "" {
+			return false
+		}
+	}
 	name, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
-		name = r.Host
+		name = strings.Trim(r.Host, "[]")
 	}
 	from, _, err := net.SplitHostPort(r.RemoteAddr)
-	return err == nil && loopback(from) && (name == "localhost" || loopback(name))
+	return err == nil && loopback(from) && (strings.EqualFold(name, "localhost") || loopback(name))
+}
+
+// crossSite reports whether a page of another site makes a request that isn't a link to this page.
+func crossSite(r *http.Request) bool {
+	return r.URL.Path != "/" && r.Header.Get("Sec-Fetch-Site") == "cross-site"
 }
 
 func loopback(address string) bool {
@@ -131,27 +147,37 @@ func loopback(address string) bool {
 
 // sample returns the last sample, or takes one if that is old.
 func (h *handler) sample(ctx context.Context) []byte {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.last != nil && time.Since(h.taken) < h.o.Every/2 {
+	select {
+	case h.turn <- struct{}{}:
+		defer func() { <-h.turn }()
+	case <-ctx.Done():
+		return nil
+	}
+	begin := time.Now()
+	if begin.Before(h.next) {
 		return h.last
 	}
-	s := sample{At: time.Now().UnixMilli(), Metrics: h.metrics.Metrics()}
-	var err error
-	if s.Stats, err = h.stats.stats(ctx); err == nil && h.versions != nil {
-		var v btree.Versions
-		v, err = h.versions.Versions(ctx)
-		s.Versions = &v
+	s := sample{At: begin.UnixMilli(), Metrics: h.metrics.Metrics()}
+	var err, failed error
+	if s.Stats, err = h.stats.stats(ctx); err != nil {
+		s.Stats = nil
 	}
-	if err != nil {
-		s.Stats, s.Versions, s.Error = nil, nil, err.Error()
+	if h.versions != nil {
+		var v btree.Versions
+		if v, failed = h.versions.Versions(ctx); failed == nil {
+			s.Versions = &v
+		}
+	}
+	if err = cmp.Or(err, failed); err != nil {
+		s.Error = err.Error()
 	}
 	encoded, err := json.Marshal(s)
 	if err != nil { // a ratio that is no number: JSON has none
 		encoded, _ = json.Marshal(sample{At: s.At, Metrics: s.Metrics, Error: err.Error()})
 	}
-	if ctx.Err() == nil { // the next page may ask for longer than this one
-		h.last, h.taken = encoded, time.Now()
+	if ctx.Err() == nil { // the next page may wait longer than this one
+		took := time.Since(begin)
+		h.last, h.next = encoded, begin.Add(max(h.o.Every*9/10, 20*took))
 	}
 	return encoded
 }

@@ -65,11 +65,12 @@
         const c = canvas.getContext('2d');
         if (!c || !values.length) return;
         c.scale(ratio, ratio);
-        const style = getComputedStyle(document.documentElement), most = Math.max(...values, 1e-9);
+        const style = getComputedStyle(document.documentElement), most = Math.max(...values.filter(v => v > 0), 1e-9);
         const room = bars ? values.length : Math.max(values.length, 60), step = w / room;
         c.fillStyle = style.getPropertyValue('--bar');
         values.forEach((v, i) => {
-            const high = Math.max(v > 0 ? 1 : 0, v / most * (h - 2));
+            if (!(v > 0)) return;
+            const high = Math.max(1, v / most * (h - 2));
             c.fillRect(i * step, h - high, Math.max(step - (bars ? 2 : 0), 0.5), high);
         });
         if (bars) return;
@@ -97,6 +98,7 @@
     /** @param {string} where @param {string} name @param {number[]} values @param {number} i */
     function show(where, name, values, i) {
         const e = measure(where, name);
+        e.hidden = false;
         /** @type {HTMLElement} */ (e.querySelector('b')).textContent = text(values[i]);
         plot(/** @type {HTMLCanvasElement} */ (e.querySelector('canvas')), values, i, false);
     }
@@ -107,13 +109,16 @@
         element('when').textContent = new Date(s.at).toLocaleTimeString() +
             (follows ? '' : ' (the page goes on in the background)');
         element('error').textContent = s.error;
+        // What this moment doesn't have is not shown, and where others lack it is a gap.
+        for (const e of document.querySelectorAll('.measure')) if (e instanceof HTMLElement) e.hidden = true;
         for (const name of s.numbers.keys()) {
             const counter = name.startsWith('Metrics ') && name !== 'Metrics Bytes';
             show(counter ? 'rates' : 'sizes', counter ? name.slice(8) : name,
-                samples.map((x, j) => counter ? rate(name, j) : x.numbers.get(name) || 0), i);
+                samples.map((x, j) => counter ? rate(name, j) : x.numbers.get(name) ?? NaN), i);
         }
         for (const [name, values] of s.lists) {
             const e = measure('lists', name);
+            e.hidden = false;
             /** @type {HTMLElement} */ (e.querySelector('b')).textContent = values.map(text).join(' · ');
             plot(/** @type {HTMLCanvasElement} */ (e.querySelector('canvas')), values, -1, true);
         }

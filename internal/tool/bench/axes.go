@@ -84,7 +84,7 @@ var Axes = []Axis{
 		number[float64](func(x float64) bool { return x >= 0 && x <= 1 }, "above 0 and up to 1, or 0")),
 	named("graph", "how its edges are made: ", "uniform",
 		func(at *setting) *GraphKind { return &at.Graph }, Graphs),
-	axis("degree", "edges of a vertex, on average, of uniform and rmat graphs", "16",
+	axis("degree", "edges of a vertex, on average, of uniform and rmat graphs", strconv.Itoa(degree),
 		func(at *setting) *int { return &at.Degree },
 		number[int](func(x float64) bool { return x >= 1 && x <= 1<<16 }, "1 to 65536")),
 	axis("file", "files of graphs to measure instead of made ones, in the formats\nof \"vkds help graphs\"", "",

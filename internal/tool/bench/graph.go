@@ -2,6 +2,7 @@ package bench
 
 import (
 	"errors"
+	"fmt"
 	"math/bits"
 	"path/filepath"
 	"slices"
@@ -66,12 +67,17 @@ func (s *session) arcs() arcs {
 	return arcs{seed: s.o.Seed, n: s.n, vertices: s.file.Vertices.Len(), file: s.file}
 }
 
+const degree = 16 // of made graphs, unless --degree says another
+
 // graphName returns the name of the setting's graph.
 func (s *session) graphName() string {
-	if s.at.File == "" {
+	switch {
+	case s.at.File != "":
+		return filepath.Base(s.at.File)
+	case s.at.Graph == Grid || s.at.Degree == degree:
 		return s.at.Graph.String()
 	}
-	return filepath.Base(s.at.File)
+	return fmt.Sprintf("%s/degree=%d", s.at.Graph, s.at.Degree)
 }
 
 // load reads the graph of a file. If its edges have no direction, each has two arcs.
@@ -346,7 +352,7 @@ func (r *graphRun) buildGraph() {
 	m := r.calls(r.result(r.n), r.heat, r.build, r.timings, "")
 	r.has(r.distinct(r.n))
 	stats := must(r.graph.Inspect().Stats(r.ctx))
-	m.Ratios = append(m.Ratios, Ratio{"bytes of slabs", stats.Utilization}, Ratio{"bytes an arc", stats.ArcBytes})
+	m.Results = []OfResult{{"utilization", stats.Utilization}, {"bytes/arc", stats.ArcBytes}}
 	r.add(m)
 }
 
