@@ -43,7 +43,9 @@ func TestTypes(t *testing.T) {
 var browser context.Context
 
 func TestMain(m *testing.M) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.WindowSize(1200, 800))
+	// The first start from a cold disk, beside compilers, takes long.
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.WindowSize(1200, 800),
+		chromedp.WSURLReadTimeout(3*time.Minute))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	var quit context.CancelFunc
 	browser, quit = chromedp.NewContext(allocator)
