@@ -73,9 +73,10 @@ type Event struct {
 }
 
 // Trace is a sequence of events, in the order in which the kernels numbered them. Each event was numbered just before
-// or after what it tells, so events of different operations may be in another order than what they tell; those of one
-// operation are not. An operation that waits for a latch tells of the first eight times that it finds one taken, and
-// then nothing of its way until it takes one.
+// or after what it tells, so events of different operations may be in another order than what they tell: of two values
+// that a key gets at the same time, the last one told may not be the one that it has. Those of one operation are not.
+// An operation that waits for a latch tells of the first eight times that it finds one taken, and then nothing of its
+// way until it takes one.
 type Trace struct {
 	Device  string // its name
 	Kernels []string
