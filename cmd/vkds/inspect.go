@@ -72,15 +72,8 @@ type svg struct {
 }
 
 func inspect(ctx context.Context, g *global, s *source, path string, x svg, near string) error {
-	if x.file != input.Stdin {
-		if err := outfile.Check(x.file); err != nil { // now rather than after the work
-			return err
-		}
-	}
-	for _, table := range append(x.updates, path) {
-		if err := checkInputs(x.file, table); err != nil {
-			return err
-		}
+	if err := checkOutput(x.file, append(x.updates, path)...); err != nil {
+		return err
 	}
 	x.title = filepath.Base(path)
 	s.ready = func(key input.Column) error {
@@ -113,11 +106,11 @@ func inspect(ctx context.Context, g *global, s *source, path string, x svg, near
 		if err := s.ready(asking(dict.key)); err != nil { // their type may have become wider
 			return err
 		}
-		close, err := s.updateAfterSnapshots(ctx, g, d, dict, path, x.updates)
-		if err != nil {
+		var snapshots closers
+		defer snapshots.close()
+		if err := s.updateAfterSnapshots(ctx, g, d, dict, path, x.updates, &snapshots); err != nil {
 			return err
 		}
-		defer close()
 		if err := dict.structure.draw(ctx, dict, x, &b); err != nil {
 			return err
 		}
@@ -132,23 +125,27 @@ func inspect(ctx context.Context, g *global, s *source, path string, x svg, near
 	})
 }
 
-// updateAfterSnapshots inserts tables into a tree, each after a snapshot. close closes the snapshots.
-func (s *source) updateAfterSnapshots(ctx context.Context, g *global, d *vk.Device, dict *dictionary, path string,
-	updates []string) (close func(), err error) {
-	var open []io.Closer
-	close = func() {
-		for _, snapshot := range open {
-			_ = snapshot.Close()
-		}
+// closers are what is closed at the end.
+type closers struct{ all []io.Closer }
+
+func (c *closers) add(x io.Closer) { c.all = append(c.all, x) }
+
+func (c *closers) close() {
+	for _, x := range c.all {
+		_ = x.Close()
 	}
+}
+
+// updateAfterSnapshots inserts tables into a tree, each after a snapshot, which it adds to open.
+func (s *source) updateAfterSnapshots(ctx context.Context, g *global, d *vk.Device, dict *dictionary, path string,
+	updates []string, open *closers) error {
 	tree := dict.itself()
 	for _, table := range updates {
 		snapshot, err := snapshotOf(ctx, tree)
 		if err != nil {
-			close()
-			return nil, err
+			return err
 		}
-		open = append(open, snapshot)
+		open.add(snapshot)
 		own := *s
 		own.options.Columns = slices.Clone(s.options.Columns)
 		_, err = own.insertInto(ctx, g, d, dict, path, table, structures.Insert)
@@ -158,11 +155,10 @@ func (s *source) updateAfterSnapshots(ctx context.Context, g *global, d *vk.Devi
 				called(table), called(path))
 		}
 		if err != nil {
-			close()
-			return nil, err
+			return err
 		}
 	}
-	return close, nil
+	return nil
 }
 
 func snapshotOf(ctx context.Context, tree any) (io.Closer, error) {

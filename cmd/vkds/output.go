@@ -51,15 +51,15 @@ func (closedFile) Write([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "write", Path: "", Err: syscall.EBADF}
 }
 
-// checkOutput returns an error if the output can't be written, if the input can't be read, or if they are the same
-// file. The output "-" is standard output.
-func checkOutput(output, file string) error {
+// checkOutput returns an error if the output can't be written, if an input can't be read, or if they are the same
+// file. Commands call it before they begin to work. The output "-" is standard output.
+func checkOutput(output string, inputs ...string) error {
 	if output != input.Stdin {
 		if err := outfile.Check(output); err != nil {
 			return err
 		}
 	}
-	return checkInputs(output, file)
+	return checkInputs(output, inputs...)
 }
 
 // writeTo writes to standard output, "-", or to a file, which is replaced if write succeeds.

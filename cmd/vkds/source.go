@@ -204,11 +204,17 @@ func (in *opened) close() {
 	}
 }
 
+// given returns the first of some flags that is given, "" if none is.
+func (s *source) given(flags []string) string {
+	if i := slices.IndexFunc(flags, s.flags.Changed); i >= 0 {
+		return flags[i]
+	}
+	return ""
+}
+
 func (s *source) openSaved(in *opened) (err error) {
-	for _, name := range forTables {
-		if s.flags.Changed(name) {
-			return fmt.Errorf("%s is a saved dictionary: --%s is for tables", in.file.Name(), name)
-		}
+	if name := s.given(forTables); name != "" {
+		return fmt.Errorf("%s is a saved dictionary: --%s is for tables", in.file.Name(), name)
 	}
 	if in.saved, err = dictfile.NewFileReader(in.file); err != nil {
 		return err

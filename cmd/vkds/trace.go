@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/internal/tool/input"
 	"github.com/vkds/vkds/internal/tool/keytype"
-	"github.com/vkds/vkds/internal/tool/outfile"
 	"github.com/vkds/vkds/internal/tool/page"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
@@ -101,7 +100,7 @@ func (t *tracing) run(ctx context.Context, g *global, arguments []string) error 
 
 // check returns an error if a file can't be read or written, or would be overwritten.
 func (t *tracing) check(arguments []string) error {
-	inputs := arguments
+	inputs := slices.Clone(arguments)
 	if t.ops != "" {
 		inputs = append(inputs, t.ops)
 	}
@@ -113,12 +112,7 @@ func (t *tracing) check(arguments []string) error {
 		outputs = append(outputs, t.save)
 	}
 	for _, output := range outputs {
-		if output != input.Stdin {
-			if err := outfile.Check(output); err != nil {
-				return err
-			}
-		}
-		if err := checkInputs(output, inputs...); err != nil {
+		if err := checkOutput(output, inputs...); err != nil {
 			return err
 		}
 	}
@@ -164,10 +158,8 @@ func (t *tracing) page(ctx context.Context, g *global, arguments []string) (*pag
 
 // unread returns an error if a flag is given that says how to read or load what isn't there.
 func (t *tracing) unread(why string) error {
-	for _, name := range append([]string{"structure", "load", "fill", "batch"}, forTables...) {
-		if t.flags.Changed(name) {
-			return fmt.Errorf("%s: --%s is for dictionaries", why, name)
-		}
+	if name := t.given(append([]string{"structure", "load", "fill", "batch"}, forTables...)); name != "" {
+		return fmt.Errorf("%s: --%s is for dictionaries", why, name)
 	}
 	return nil
 }

@@ -86,7 +86,11 @@ func (s *step) read(line string, dict *dictionary) error {
 	case kind == structures.InsertAdd && dict.value != keytype.Uint32 && dict.value != keytype.Uint64:
 		return fmt.Errorf("insert-add: sums are of unsigned integers, and the values are of type %s", dict.value)
 	}
-	if want := 2 + count(kind.Inserts()); len(fields) != want {
+	want := 2
+	if kind.Inserts() {
+		want = 3
+	}
+	if len(fields) != want {
 		return fmt.Errorf("%s takes %d fields, and there are %d", kind, want, len(fields))
 	}
 	k, err := dict.key.Parse(fields[1])
@@ -107,11 +111,4 @@ func (s *step) put(kind structures.Kind, key, value uint64) {
 	s.batch.Kinds = append(s.batch.Kinds, kind)
 	s.batch.Keys = append(s.batch.Keys, key)
 	s.batch.Values = append(s.batch.Values, value)
-}
-
-func count(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/vkds/vkds/internal/tool/keytype"
 	"github.com/vkds/vkds/internal/tool/page"
@@ -76,6 +75,15 @@ func mark(p *page.Page, format string, arguments ...any) {
 	p.Marks = append(p.Marks, m)
 }
 
+// during marks a batch, does it, and adds its events to a page.
+func during(ctx context.Context, d *vk.Device, p *page.Page, batch int, do func() error) error {
+	mark(p, "batch %d", batch)
+	if err := do(); err != nil {
+		return err
+	}
+	return take(ctx, d, p)
+}
+
 // applies does batches on a structure.
 func applies[W structures.Word](ctx context.Context, d *vk.Device, p *page.Page, steps []step,
 	apply func(context.Context, structures.Batch[W, W]) (structures.Results[W, W], error),
@@ -89,28 +97,13 @@ func applies[W structures.Word](ctx context.Context, d *vk.Device, p *page.Page,
 			continue
 		}
 		batches++
-		mark(p, "batch %d", batches)
 		batch := structures.Batch[W, W]{Kinds: s.batch.Kinds, Keys: narrow[W](s.batch.Keys),
 			Values: narrow[W](s.batch.Values)}
-		if _, err := apply(ctx, batch); err != nil {
-			return err
-		}
-		if err := take(ctx, d, p); err != nil {
+		if err := during(ctx, d, p, batches, func() error { _, err := apply(ctx, batch); return err }); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// closers are what is closed at the end.
-type closers struct{ all []io.Closer }
-
-func (c *closers) add(x io.Closer) { c.all = append(c.all, x) }
-
-func (c *closers) close() {
-	for _, x := range c.all {
-		_ = x.Close()
-	}
 }
 
 func traceTree[W structures.Word](ctx context.Context, d *vk.Device, w *work, p *page.Page) error {
@@ -182,11 +175,7 @@ func traceGraph(ctx context.Context, d *vk.Device, p *page.Page, batches []graph
 	}
 	defer g.Close()
 	for i, b := range batches {
-		mark(p, "batch %d", i+1)
-		if _, err := g.InsertEdges(ctx, b); err != nil {
-			return err
-		}
-		if err := take(ctx, d, p); err != nil {
+		if err := during(ctx, d, p, i+1, func() error { _, err := g.InsertEdges(ctx, b); return err }); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 // tracedPage is what the scripts of a page read.
 type tracedPage struct {
-	Shape    string
+	List     string
 	Slots    int
 	Begin    int
 	Keys     []string
@@ -124,7 +124,7 @@ func TestTraceOps(t *testing.T) {
 		out, _ = answer(t, "", "trace", recorded, "-o", "-")
 		again := readPage(t, out)
 		assert.Equal(t, len(p.Events), len(again.Events))
-		assert.Equal(t, p.Shape, again.Shape)
+		assert.Equal(t, p.List, again.List)
 		assert.Equal(t, p.Slots, again.Slots)
 		assert.Equal(t, ends, again.ends())
 	}

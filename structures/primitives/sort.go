@@ -185,7 +185,7 @@ func (a SortArgs) histogramKernel(tile tileShape) recording.Spec[histogramPush] 
 		append(tile.constants(), a.far())...)
 }
 
-// histogramGroups is the most workgroups that count digits. Each adds its counts to the global ones once.
+// The most workgroups that count digits. Each adds its counts to the global ones once, and a CPU device has few cores.
 const (
 	histogramGroups    = 1024
 	cpuHistogramGroups = 32

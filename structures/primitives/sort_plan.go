@@ -35,7 +35,8 @@ func (t tileShape) shared(subgroup int, pairs bool, w Widths) int {
 	return 4*(max(radix*t.workgroup/subgroup, w.Key.Bytes()/4*t.elements())+digits+radix) + 256
 }
 
-// cpuTile is the number of elements of a tile on a CPU device.
+// cpuTile is the number of elements of a tile on a CPU device: many, because each tile has counts of all digits, and
+// few enough that small sorts have a tile for each core (docs/notes/measurements.md).
 const cpuTile = 1024
 
 // sortTile returns the shape for n elements that measured best on the H200 (docs/notes/measurements.md). Small sorts

@@ -42,15 +42,26 @@ type Options struct {
 // Handler returns a handler that serves the page of a structure. It is safe for many goroutines, and may be used until
 // the program ends: after the structure was closed, the page says so.
 func Handler[S any](title string, of Inspection[S], o Options) http.Handler {
-	return newHandler(title, of, stats[S]{of}, o)
+	versions, _ := any(of).(versioned)
+	return newHandler(title, inspected[S]{of}, versions, o)
 }
 
-// stats hides what type a structure's Stats have.
-type stats[S any] struct{ of Inspection[S] }
+// source is an Inspection, whatever type its Stats have.
+type source interface {
+	Metrics() structures.Metrics
+	stats(ctx context.Context) (any, error)
+}
 
-func (s stats[S]) stats(ctx context.Context) (any, error) { return s.of.Stats(ctx) }
+type inspected[S any] struct{ Inspection[S] }
 
-// Sample is what the page asks for again and again, as JSON.
+func (i inspected[S]) stats(ctx context.Context) (any, error) { return i.Stats(ctx) }
+
+// versioned is what a tree's Inspection has beside.
+type versioned interface {
+	Versions(ctx context.Context) (btree.Versions, error)
+}
+
+// sample is what the page asks for again and again, as JSON.
 type sample struct {
 	At       int64 // milliseconds since 1970
 	Metrics  structures.Metrics
@@ -60,34 +71,22 @@ type sample struct {
 }
 
 type handler struct {
-	title   string
-	metrics interface{ Metrics() structures.Metrics }
-	stats   interface {
-		stats(context.Context) (any, error)
-	}
-	versions interface { // nil: there are none
-		Versions(context.Context) (btree.Versions, error)
-	}
-	o Options
+	title    string
+	of       source
+	versions versioned // nil: there are none
+	o        Options
 
 	turn chan struct{} // has room for who takes a sample, or looks at the last one
 	last []byte
 	next time.Time // before this the last one will do
 }
 
-func newHandler(title string, of interface{ Metrics() structures.Metrics },
-	stats interface {
-		stats(context.Context) (any, error)
-	}, o Options) *handler {
+func newHandler(title string, of source, versions versioned, o Options) *handler {
 	if o.Every <= 0 {
 		o.Every = 2 * time.Second
 	}
 	o.Every = max(o.Every, time.Millisecond)
-	h := &handler{title: title, metrics: of, stats: stats, o: o, turn: make(chan struct{}, 1)}
-	h.versions, _ = of.(interface {
-		Versions(context.Context) (btree.Versions, error)
-	})
-	return h
+	return &handler{title: title, of: of, versions: versions, o: o, turn: make(chan struct{}, 1)}
 }
 
 //go:embed view.html
@@ -157,9 +156,9 @@ func (h *handler) sample(ctx context.Context) []byte {
 	if begin.Before(h.next) {
 		return h.last
 	}
-	s := sample{At: begin.UnixMilli(), Metrics: h.metrics.Metrics()}
+	s := sample{At: begin.UnixMilli(), Metrics: h.of.Metrics()}
 	var err, failed error
-	if s.Stats, err = h.stats.stats(ctx); err != nil {
+	if s.Stats, err = h.of.stats(ctx); err != nil {
 		s.Stats = nil
 	}
 	if h.versions != nil {

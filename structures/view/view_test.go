@@ -132,13 +132,28 @@ func TestStructures(t *testing.T) {
 	}
 }
 
+// table returns the inspection of a table without pairs.
+func table(t *testing.T) slabhash.Inspection {
+	m, err := slabhash.New[uint32, uint32](t.Context(), testdevice.Open(t), slabhash.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, m.Close()) })
+	return m.Inspect()
+}
+
+// status is the answer to a request from an address, for a host.
+func status(h http.Handler, from, host, path, header, value string) int {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.RemoteAddr, r.Host = from, host
+	r.Header.Set(header, value)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Code
+}
+
 // Who comes by a proxy from another machine is refused, and what pages of other sites ask for.
 func TestProxiesAndSitesAreRefused(t *testing.T) {
 	pass.OneWidth(t, "lanes play no part")
-	d := testdevice.Open(t)
-	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{})
-	require.NoError(t, err)
-	defer m.Close()
+	h := view.Handler("a table", table(t), view.Options{})
 	for _, x := range []struct {
 		path, header, value string
 		want                int
@@ -149,22 +164,14 @@ func TestProxiesAndSitesAreRefused(t *testing.T) {
 		{"/sample", "Sec-Fetch-Site", "same-origin", http.StatusOK},
 		{"/", "Sec-Fetch-Site", "cross-site", http.StatusOK}, // a link
 	} {
-		r := httptest.NewRequest(http.MethodGet, x.path, nil)
-		r.RemoteAddr, r.Host = "127.0.0.1:5000", "localhost"
-		r.Header.Set(x.header, x.value)
-		w := httptest.NewRecorder()
-		view.Handler("a table", m.Inspect(), view.Options{}).ServeHTTP(w, r)
-		require.Equal(t, x.want, w.Code, "%v", x)
+		require.Equal(t, x.want, status(h, "127.0.0.1:5000", "localhost", x.path, x.header, x.value), "%v", x)
 	}
 }
 
 // Other machines are refused, and names of others that lead here, unless the program lets anyone look.
 func TestOthersAreRefused(t *testing.T) {
 	pass.OneWidth(t, "lanes play no part")
-	d := testdevice.Open(t)
-	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{})
-	require.NoError(t, err)
-	defer m.Close()
+	inside := table(t)
 	for _, x := range []struct {
 		from, host string
 		local      bool
@@ -176,15 +183,12 @@ func TestOthersAreRefused(t *testing.T) {
 		{"127.0.0.1:5000", "evil.example:80", false}, {"", "localhost", false},
 	} {
 		for _, anyone := range []bool{false, true} {
-			r := httptest.NewRequest(http.MethodGet, "/", nil)
-			r.RemoteAddr, r.Host = x.from, x.host
-			w := httptest.NewRecorder()
-			view.Handler("a table", m.Inspect(), view.Options{Anyone: anyone}).ServeHTTP(w, r)
 			want := http.StatusForbidden
 			if x.local || anyone {
 				want = http.StatusOK
 			}
-			require.Equal(t, want, w.Code, "%v %v", x, anyone)
+			h := view.Handler("a table", inside, view.Options{Anyone: anyone})
+			require.Equal(t, want, status(h, x.from, x.host, "/", "", ""), "%v %v", x, anyone)
 		}
 	}
 }

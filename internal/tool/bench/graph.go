@@ -352,7 +352,7 @@ func (r *graphRun) buildGraph() {
 	m := r.calls(r.result(r.n), r.heat, r.build, r.timings, "")
 	r.has(r.distinct(r.n))
 	stats := must(r.graph.Inspect().Stats(r.ctx))
-	m.Results = []OfResult{{"utilization", stats.Utilization}, {"bytes/arc", stats.ArcBytes}}
+	m.Properties = []Property{{"utilization", stats.Utilization}, {"bytes/arc", stats.ArcBytes}}
 	r.add(m)
 }
 

@@ -61,11 +61,11 @@ type Measurement struct {
 	Steps      []time.Duration `json:",omitempty"` // for each batch of a series: the median of all runs
 	Wall       []time.Duration // from the call to its end; for a dispatch, from its recording to the end of the wait
 	Ratios     []Ratio         `json:",omitempty"`
-	Results    []OfResult      `json:",omitempty"`
+	Properties []Property      `json:",omitempty"`
 }
 
-// OfResult says something of what was made.
-type OfResult struct {
+// Property is a property of what was made.
+type Property struct {
 	Unit  string
 	Value float64
 }
@@ -196,7 +196,7 @@ func (m Measurement) write(w io.Writer) error {
 		for _, x := range m.Ratios {
 			line += fmt.Sprintf(" %.3g of-%s", x.Value, strings.ReplaceAll(x.To, " ", "-"))
 		}
-		for _, x := range m.Results {
+		for _, x := range m.Properties {
 			line += fmt.Sprintf(" %.3g %s", x.Value, x.Unit)
 		}
 		if _, err := fmt.Fprintln(w, line); err != nil {

@@ -42,7 +42,8 @@ func Guess(t *trace.Trace) []Node {
 	operations := t.Operations()
 	numbers := slices.Sorted(maps.Keys(operations))
 	parents := map[uint32]uint32{}
-	for range 32 { // a level a round
+	for found := true; found; { // a level a round
+		found = false
 		for _, number := range numbers {
 			o := operations[number]
 			for i, index := range o.Events {
@@ -61,7 +62,7 @@ func Guess(t *trace.Trace) []Node {
 				}
 				switch below := at(next.Place); {
 				case n.Level < 0 && below.Level >= 0:
-					n.Level = below.Level + 1
+					n.Level, found = below.Level+1, true
 				case n.Level == below.Level+1:
 					parents[next.Place] = e.Place
 				}

@@ -9,7 +9,7 @@
  * indices are. An event is FIELDS numbers: what, kernel, operation, place, other, key, value; -1 is none.
  * @typedef {{at: number, text: string}} Mark
  * @typedef {{id: number, level: number, low: number, next: number, keys: number[], values: number[]}} Start
- * @typedef {{device: string, shape: string, list: string, slots: number, begin: number, dropped: number,
+ * @typedef {{device: string, list: string, slots: number, begin: number, dropped: number,
  *   what: string[], kinds: string[], statuses: string[], kernels: string[], owners: string[], keys: string[],
  *   values: string[], nodes: Start[], events: number[], marks: Mark[]}} Data
  */
@@ -20,8 +20,7 @@
  * @typedef {{id: number, level: number, low: number, next: number, keys: number[], values: number[], latched: number,
  *   orphan: boolean, linked: boolean, visits: number, changed: number, versions: Version[], list: number, x: number,
  *   y: number}} Place
- * @typedef {{kind: number, key: number, value: number, status: number, at: number, first: number, last: number,
- *   waits: number,
+ * @typedef {{kind: number, key: number, status: number, at: number, first: number, last: number, waits: number,
  *   ended: boolean}} Operation
  */
 
@@ -48,7 +47,8 @@ const canvas = id => /** @type {HTMLCanvasElement} */ (element(id));
 /** @type {Data} */
 const data = JSON.parse(element('data').textContent || '');
 const count = data.events.length / FIELDS;
-const tree = data.shape === 'tree';
+const tree = data.list === '';
+const rehashKernels = data.kernels.map(name => name.includes('rehash'));
 
 /** @param {number} i an event @param {number} field */
 const field = (i, field) => data.events[FIELDS * i + field];
@@ -101,20 +101,18 @@ class Model {
         /** @type {(() => void)[]} */
         this.undoing = [];
         for (const start of data.nodes) { // in key order
-            const n = {...this.fresh(start.id, start.level, start.low), ...start, linked: true};
+            const n = {...this.fresh(start.id, start.level, start.low), ...start};
             this.nodes.set(n.id, n);
             (this.levels[n.level] ||= []).push(n);
         }
-        this.undoing = [];
         for (let i = 0; i < count; i++) {
             const number = field(i, 2), what = field(i, 0);
             let o = this.operations.get(number);
             if (!o) {
-                o = {kind: 0, key: NONE, value: NONE, status: 0, at: NONE, first: i, last: i, waits: 0,
-                    ended: false};
+                o = {kind: 0, key: NONE, status: 0, at: NONE, first: i, last: i, waits: 0, ended: false};
                 this.operations.set(number, o);
             }
-            if (what === BEGIN) Object.assign(o, {kind: field(i, 4), key: field(i, 5), value: field(i, 6)});
+            if (what === BEGIN) Object.assign(o, {kind: field(i, 4), key: field(i, 5)});
             if (what === END) o.ended = true;
             o.last = i;
         }
@@ -219,7 +217,7 @@ class Model {
             key = field(i, 5), value = field(i, 6);
         const o = /** @type {Operation} */ (this.operations.get(number));
         this.undoing = [];
-        if (!tree) this.rehash(/rehash/.test(data.kernels[field(i, 1)]));
+        if (!tree) this.rehash(rehashKernels[field(i, 1)]);
         if (what === END) this.set(o, 'status', other);
         else if (what !== BEGIN) {
             const n = this.node(place, what === LATCH || what === LATCHED ? other : what === SPLIT ? value : 0);
@@ -254,7 +252,6 @@ class Model {
             fresh.next = n.next;
             fresh.orphan = true;
             fresh.versions = n.versions;
-            fresh.linked = true;
             this.move(n, fresh, key);
             this.set(n, 'next', other);
             this.add(fresh);
@@ -291,7 +288,6 @@ class Model {
     grow(root, left, right, key) {
         const a = this.fresh(left, root.level, root.low), b = this.fresh(right, root.level, key);
         a.next = right;
-        a.linked = b.linked = true;
         this.move(root, b, key);
         this.move(root, a, NONE);
         root.keys = [root.low, key];

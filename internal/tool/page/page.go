@@ -69,8 +69,7 @@ const none = -1
 // data is what model.js reads.
 type data struct {
 	Device   string   `json:"device"`
-	Shape    string   `json:"shape"`
-	List     string   `json:"list"`
+	List     string   `json:"list"` // "": a tree
 	Slots    int      `json:"slots"`
 	Begin    int      `json:"begin"`
 	Dropped  uint64   `json:"dropped"`
@@ -106,12 +105,9 @@ func (p *Page) Write(w io.Writer) error {
 }
 
 func (p *Page) data() *data {
-	d := &data{Device: p.Trace.Device, Shape: "tree", List: p.List, Slots: p.Slots, Begin: p.Begin,
+	d := &data{Device: p.Trace.Device, List: p.List, Slots: p.Slots, Begin: p.Begin,
 		Dropped: p.Trace.Dropped, Kernels: append([]string{}, p.Trace.Kernels...), Keys: []string{}, Values: []string{},
 		Owners: []string{}, Nodes: []node{}, Events: []int64{}, Marks: append([]Mark{}, p.Marks...)}
-	if p.List != "" {
-		d.Shape = "lists"
-	}
 	for what := range trace.Keep + 1 {
 		d.What = append(d.What, what.String())
 	}
@@ -121,8 +117,9 @@ func (p *Page) data() *data {
 	for status := range structures.Absent + 1 {
 		d.Statuses = append(d.Statuses, status.String())
 	}
-	operations := p.Trace.Operations()
-	keys, values := p.words()
+	began := p.began()
+	events := p.events(began)
+	keys, values := p.words(events)
 	for _, k := range keys.sorted {
 		d.Keys = append(d.Keys, p.Key(k))
 		if p.Owner != nil {
@@ -148,7 +145,7 @@ func (p *Page) data() *data {
 		d.Nodes = append(d.Nodes, into)
 	}
 	slabs, least := p.slabs()
-	p.each(func(e trace.Event) {
+	for _, e := range events {
 		key, place, other, value := int64(none), int64(e.Place), int64(e.Other), int64(e.Value)
 		if hasKey(e.What) {
 			key = keys.of(e.Key)
@@ -159,7 +156,7 @@ func (p *Page) data() *data {
 		case e.What == trace.Latch:
 			value = int64(e.Key)
 		}
-		if o, ok := operations[e.Operation]; ok && p.Owner != nil && !slabs[e.Place] {
+		if o, ok := began[e.Operation]; ok && p.Owner != nil && !slabs[e.Place] {
 			place = descriptors + int64(o.Key>>32)
 		} else if p.List != "" {
 			place -= least
@@ -169,7 +166,7 @@ func (p *Page) data() *data {
 		}
 		d.Events = append(d.Events, int64(e.What), int64(e.Kernel), int64(e.Operation), place, other, key,
 			value)
-	})
+	}
 	return d
 }
 
@@ -202,10 +199,21 @@ func hasValue(w trace.What) bool {
 	return w == trace.Begin || w == trace.Write || w == trace.Change || w == trace.Erase || w == trace.Lost
 }
 
-// each yields the events. Those of slabs get the keys of their operations, because a slot has another word for some;
-// and those that combine a value with another one, the result.
-func (p *Page) each(do func(trace.Event)) {
-	began, values := map[uint32]trace.Event{}, map[[2]uint64]uint64{}
+// began returns the events with which operations begin.
+func (p *Page) began() map[uint32]trace.Event {
+	began := map[uint32]trace.Event{}
+	for _, e := range p.Trace.Events {
+		if e.What == trace.Begin {
+			began[e.Operation] = e
+		}
+	}
+	return began
+}
+
+// events returns the events as the page shows them. Those of slabs have the keys of their operations, because a slot
+// has another word for some; and those that combine a value with another one, the result.
+func (p *Page) events(began map[uint32]trace.Event) []trace.Event {
+	events, values := slices.Clone(p.Trace.Events), map[[2]uint64]uint64{}
 	for _, n := range p.Nodes {
 		for i, k := range n.Keys {
 			if n.Level == 0 {
@@ -213,10 +221,8 @@ func (p *Page) each(do func(trace.Event)) {
 			}
 		}
 	}
-	for _, e := range p.Trace.Events {
-		if e.What == trace.Begin {
-			began[e.Operation] = e
-		}
+	for i := range events {
+		e := &events[i]
 		operation, ok := began[e.Operation]
 		pair := [2]uint64{e.Key}
 		if p.List != "" {
@@ -232,8 +238,8 @@ func (p *Page) each(do func(trace.Event)) {
 		case trace.Write:
 			values[pair] = e.Value
 		}
-		do(e)
 	}
+	return events
 }
 
 // combine returns what a value becomes.
@@ -258,21 +264,21 @@ type words struct {
 	index  map[uint64]int64
 }
 
-func (p *Page) words() (keys, values words) {
+func (p *Page) words(events []trace.Event) (keys, values words) {
 	for _, n := range p.Nodes {
 		keys.sorted = append(append(keys.sorted, n.Low), n.Keys...)
 		if n.Level == 0 {
 			values.sorted = append(values.sorted, n.Values...)
 		}
 	}
-	p.each(func(e trace.Event) {
+	for _, e := range events {
 		if hasKey(e.What) {
 			keys.sorted = append(keys.sorted, e.Key)
 		}
 		if hasValue(e.What) {
 			values.sorted = append(values.sorted, e.Value)
 		}
-	})
+	}
 	keys.sort()
 	values.sort()
 	return keys, values

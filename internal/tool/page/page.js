@@ -231,12 +231,13 @@ function frame(time) {
         ticks = false;
         const mark = data.marks.filter(m => m.at < Math.max(model.at, 1)).pop();
         const moment = model.at - data.begin, all = count - data.begin;
-        const now = notice ? notice : moment === 0 ? `Before the first of ${all} events`
-            : `${moment} of ${all}: ${sentence(model.at - 1)}`;
+        const now = notice || (moment === 0 ? `Before the first of ${all} events`
+            : `${moment} of ${all}: ${sentence(model.at - 1)}`);
         element('now').textContent = now + (mark ? ` (${mark.text})` : '');
     }
-    if (listed !== `${model.at} ${view.selected} ${view.operation} ${lists}` && (!playing || time - listedAt > 250)) {
-        listed = `${model.at} ${view.selected} ${view.operation} ${lists}`;
+    const shown = `${model.at} ${view.selected} ${view.operation} ${lists}`;
+    if (listed !== shown && (!playing || time - listedAt > 250)) {
+        listed = shown;
         listedAt = time;
         listOperations();
         describeNode();

@@ -24,7 +24,6 @@ class View {
         this.colours = {};
         /** @type {Place[]} the lists' slabs as drawn */
         this.drawn = [];
-        this.frames = 0;
     }
 
     /** Reads the colours of the page, light or dark. */
@@ -60,13 +59,9 @@ class View {
 
     grid() {
         const lists = model.heads.map(head => {
-            const slabs = [head];
-            const seen = new Set(slabs);
-            for (let n = model.nodes.get(head.next); n && !seen.has(n); n = model.nodes.get(n.next)) {
-                slabs.push(n);
-                seen.add(n);
-            }
-            return slabs;
+            const slabs = new Set([head]); // each once, whatever the events say
+            for (let n = model.nodes.get(head.next); n && !slabs.has(n); n = model.nodes.get(n.next)) slabs.add(n);
+            return [...slabs];
         });
         const high = NODE.h + 10, wide = NODE.w + 40, slabs = lists.reduce((sum, l) => sum + l.length, 0);
         const across = Math.max(1, Math.round(Math.sqrt((slabs * high + lists.length * 40) / wide * 1.6)));
@@ -99,6 +94,12 @@ class View {
         const w = NODE.w * this.scale, h = NODE.h * this.down;
         return {x: (n.x - this.x) * this.scale, y: (n.y - this.y) * this.down, w, h};
     }
+
+    /**
+     * Where the slots of a box are.
+     * @param {{x: number, w: number}} b
+     */
+    slots(b) { return {left: b.x + 4 * this.scale, each: (b.w - 8 * this.scale) / data.slots}; }
 
     /** @param {number} px @param {number} py @returns {Place | undefined} */
     pick(px, py) {
@@ -165,7 +166,6 @@ class View {
         for (const level of tree ? model.levels : [this.drawn])
             this.row(tree ? this.seen(level || []) : level, w, h, by, most, looks);
         if (tree) this.versions();
-        this.frames++;
     }
 
     /**
@@ -234,7 +234,7 @@ class View {
     /** @param {Place} n @param {{x: number, y: number, w: number, h: number}} b @param {string} by @param {number} most
      * @param {number[]} looks */
     node(n, b, by, most, looks) {
-        const c = this.context, colours = this.colours, slot = (b.w - 8 * this.scale) / data.slots;
+        const c = this.context, colours = this.colours, {left, each} = this.slots(b);
         if (n.id >= DESCRIPTORS) { // it has no slots
             c.fillStyle = looks.length ? colours.looked : colours.line;
             c.fillRect(b.x, b.y, b.h, b.h);
@@ -252,12 +252,12 @@ class View {
             const k = i < n.keys.length ? n.keys[i] : FREE, free = tree ? i >= n.keys.length : k === FREE;
             c.fillStyle = free ? colours.room : n.level ? colours.inner : k === GONE ? colours.gone
                 : k === UNKNOWN ? colours.unknown : colours.leaf;
-            c.fillRect(b.x + 4 * this.scale + slot * i, b.y + 3, Math.max(slot - 1, 0.5), b.h - 6);
+            c.fillRect(left + each * i, b.y + 3, Math.max(each - 1, 0.5), b.h - 6);
         } else if (!by) {
             c.fillStyle = n.level ? colours.inner : colours.leaf;
             c.fillRect(b.x, b.y + b.h * (1 - model.fill(n)), b.w, b.h * model.fill(n));
         }
-        if (b.h < 8 && !n.orphan && n.latched === NONE && n.id !== this.selected) return this.label(n, b, looks);
+        if (b.h < 8 && !n.orphan && n.latched === NONE && n.id !== this.selected) return;
         const chosen = n.id === this.selected || (this.operation !== NONE && looks.includes(this.operation));
         const latched = n.latched !== NONE;
         c.strokeStyle = chosen ? colours.chosen : n.orphan ? colours.orphan : latched ? colours.latched : colours.line;
@@ -274,10 +274,9 @@ class View {
      * @param {Place} n @param {{x: number, y: number, w: number, h: number}} b @param {number[]} looks
      */
     label(n, b, looks) {
-        if (b.h < 8) return;
+        if (b.h < 8 || b.w < 70) return;
         const c = this.context, colours = this.colours;
         c.font = '11px sans-serif';
-        if (b.w < 70) return;
         c.fillStyle = colours.faint;
         const name = tree ? `${n.id}` : n.linked ? '' : listName(n);
         c.fillText(name + (n.latched !== NONE ? ` latched by #${n.latched}` : ''), b.x, b.y - 4, b.w);
@@ -293,13 +292,13 @@ class View {
      * @param {number[]} keys @param {{x: number, w: number, h: number}} b @param {number} y @param {string} colour
      */
     keys(keys, b, y, colour) {
-        const slot = (b.w - 8 * this.scale) / data.slots, left = b.x + 4 * this.scale + 2;
-        if (slot < 22) return;
+        const {left, each} = this.slots(b);
+        if (each < 22) return;
         this.context.font = '11px sans-serif';
         this.context.fillStyle = colour;
         keys.forEach((k, i) => {
-            const text = keyText(k), fits = this.context.measureText(text).width <= slot - 3;
-            this.context.fillText(fits ? text : '…', left + slot * i, y + b.h / 2 + 4);
+            const text = keyText(k), fits = this.context.measureText(text).width <= each - 3;
+            this.context.fillText(fits ? text : '…', left + 2 + each * i, y + b.h / 2 + 4);
         });
     }
 
@@ -309,13 +308,14 @@ class View {
         for (const n of this.seen(model.levels[0] || [])) {
             const b = this.box(n);
             if (b.w < 24) return;
+            const {left, each} = this.slots(b);
             n.versions.slice(0, 6).forEach((v, j) => {
-                const y = b.y + b.h + 20 + j * (b.h + 8), slot = (b.w - 8 * this.scale) / data.slots;
+                const y = b.y + b.h + 20 + j * (b.h + 8);
                 c.fillStyle = this.colours.room;
                 c.fillRect(b.x, y, b.w, b.h);
                 c.fillStyle = this.colours.kept;
                 for (let i = 0; i < v.keys.length; i++)
-                    c.fillRect(b.x + 4 * this.scale + slot * i, y + 3, Math.max(slot - 1, 0.5), b.h - 6);
+                    c.fillRect(left + each * i, y + 3, Math.max(each - 1, 0.5), b.h - 6);
                 c.strokeStyle = this.colours.line;
                 c.lineWidth = 1;
                 c.strokeRect(b.x, y, b.w, b.h);
