@@ -38,7 +38,7 @@ type Options struct {
 	TimeDispatches bool
 	// Logger, if not nil, logs events of the Device: see Device.Log.
 	Logger *slog.Logger
-	// Trace, if it has Events, has concurrent kernels write what they do to a buffer, for Device.Traced.
+	// Trace, if it has Events, has kernels write what they do to a buffer, for Device.Traced.
 	Trace Tracing
 
 	staged bool                       // tests: transfers use the staging ring even if memory is mapped

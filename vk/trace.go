@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/shaders"
 )
 
-// Tracing has concurrent kernels write what they do to a buffer, as events: shaders/include/trace.glsl describes them.
+// Tracing has kernels write what they do to a buffer, as events: shaders/include/trace.glsl describes them.
 // Package shaders/traced has the kernels.
 type Tracing struct {
 	Events int // the events that the buffer has room for, each 32 bytes; 0: none are written

@@ -37,19 +37,20 @@ func newTraceCommand(g *global) *cobra.Command {
 		Long: `Trace runs operations on a dictionary with instrumented kernels, and writes an
 HTML page that replays them event by event, without a network: which operation
 reads which node, takes which latch, splits which node. A B-link-tree's nodes
-that their parents don't know yet are red.
+that their parents don't know yet are red. Of an LSM it shows its levels, and
+the merges that fill them, tile by tile.
 
 The file of --ops has an operation a line, without a header: its kind, key and
 value. The operations of one batch run concurrently. An empty line ends a batch,
-and a line "snapshot" opens a snapshot of a tree:
+a line "snapshot" opens a snapshot of a tree, and "cleanup" cleans an LSM up:
   insert,5,50
   delete,7
   snapshot
   insert-add,5,1
 Kinds: ` + strings.Join(tracedKinds.Names(), ", ") + `.
 
-A tree has each key once, so it takes no insert-duplicate. Sums (insert-add) are
-of unsigned integers.
+Only a hash table takes insert-duplicate. Sums (insert-add) are of unsigned
+integers.
 
 Without --ops there are samples: ` + strings.Join(sampleNames(), ", ") + `.
 
@@ -211,6 +212,8 @@ func pageOf(t *trace.Trace, title string) (*page.Page, error) {
 			p.List, p.Slots = "bucket", slabhash.SlotsAt(p.Width, !strings.Contains(form, "v"))
 		case "graph":
 			asGraph(p, strings.Contains(form, "v"))
+		case "runs":
+			p.List, p.Slots = page.Runs, page.Batch(t)
 		}
 	}
 	if len(kinds) > 1 {
@@ -242,8 +245,10 @@ func possible(e trace.Event, slots int) bool {
 		return e.Other < levels
 	case trace.Split, trace.Separator:
 		return e.Value < levels
+	case trace.Row:
+		return e.Other <= levels
 	}
-	return e.What <= trace.Keep
+	return e.What <= trace.Mark
 }
 
 // load reads a dictionary or table into the host's memory, and the operations.

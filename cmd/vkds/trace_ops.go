@@ -18,11 +18,14 @@ import (
 var tracedKinds = enum.Of("kind of operation", structures.Insert, structures.InsertUnique, structures.InsertDuplicate,
 	structures.InsertAdd, structures.InsertMin, structures.InsertMax, structures.Delete, structures.Find)
 
-// step is a batch, or a snapshot.
+// step is a batch, or what is done between batches.
 type step struct {
-	snapshot bool
-	batch    structures.Batch[uint64, uint64]
+	between string // "snapshot", "cleanup"; "": it is a batch
+	batch   structures.Batch[uint64, uint64]
 }
+
+// between says what can be done between batches, by structure.
+var between = map[string]string{"btree": "snapshot", "mvbtree": "snapshot", "lsm": "cleanup"}
 
 // readSteps reads a file of operations.
 func readSteps(path string, dict *dictionary) (steps []step, err error) {
@@ -40,8 +43,8 @@ func readSteps(path string, dict *dictionary) (steps []step, err error) {
 			fresh = true
 			continue
 		}
-		if line == "snapshot" && dict.structure.ordered {
-			steps, fresh = append(steps, step{snapshot: true}), true
+		if line == between[dict.structure.name] {
+			steps, fresh = append(steps, step{between: line}), true
 			continue
 		}
 		if fresh {
@@ -73,8 +76,11 @@ func (s *step) read(line string, dict *dictionary) error {
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])
 	}
-	if fields[0] == "snapshot" {
+	switch fields[0] {
+	case "snapshot":
 		return errors.New("only trees have snapshots, and on lines of their own (--structure btree)")
+	case "cleanup":
+		return errors.New("only an LSM has cleanups, and on lines of their own (--structure lsm)")
 	}
 	kind, err := tracedKinds.Parse(fields[0])
 	if err != nil {
@@ -82,7 +88,7 @@ func (s *step) read(line string, dict *dictionary) error {
 	}
 	switch {
 	case kind == structures.InsertDuplicate && dict.structure.ordered:
-		return errors.New("insert-duplicate: a tree has each key once (--structure slabhash)")
+		return errors.New("insert-duplicate: only a hash table has a key several times (--structure slabhash)")
 	case kind == structures.InsertAdd && dict.value != keytype.Uint32 && dict.value != keytype.Uint64:
 		return fmt.Errorf("insert-add: sums are of unsigned integers, and the values are of type %s", dict.value)
 	}

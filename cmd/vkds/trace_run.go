@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/trace"
 	"github.com/vkds/vkds/vk"
@@ -34,9 +36,10 @@ func (w *work) trace(ctx context.Context, g *global, events int) (*page.Page, er
 		"slabhash": {traceTable[uint32], traceTable[uint64]},
 		"btree":    {traceTree[uint32], traceTree[uint64]},
 		"mvbtree":  {traceTree[uint32], traceTree[uint64]},
+		"lsm":      {traceLSM[uint32], traceLSM[uint64]},
 	}[w.structure][w.width]
 	if do == nil {
-		return nil, fmt.Errorf("%s has no traced kernels (--structure: slabhash, btree)", w.structure)
+		return nil, fmt.Errorf("%s has no traced kernels (--structure: slabhash, btree, lsm)", w.structure)
 	}
 	return g.traced(events, w.title, func(d *vk.Device, p *page.Page) error {
 		p.Key, p.Value, p.Width = w.key, w.value, w.width
@@ -84,14 +87,14 @@ func during(ctx context.Context, d *vk.Device, p *page.Page, batch int, do func(
 	return take(ctx, d, p)
 }
 
-// applies does batches on a structure.
+// applies does batches on a structure, and what is between them.
 func applies[W structures.Word](ctx context.Context, d *vk.Device, p *page.Page, steps []step,
 	apply func(context.Context, structures.Batch[W, W]) (structures.Results[W, W], error),
-	snapshot func(context.Context) error) error {
+	between func(context.Context) error) error {
 	batches := 0
 	for _, s := range steps {
-		if s.snapshot {
-			if err := snapshot(ctx); err != nil {
+		if s.between != "" {
+			if err := between(ctx); err != nil {
 				return err
 			}
 			continue
@@ -157,6 +160,32 @@ func traceTable[W structures.Word](ctx context.Context, d *vk.Device, w *work, p
 		}
 	}
 	return applies(ctx, d, p, w.steps, m.Apply, nil) // it has no snapshots
+}
+
+func traceLSM[W structures.Word](ctx context.Context, d *vk.Device, w *work, p *page.Page) error {
+	batch := cmp.Or(int(w.parameter), lsm.DefaultBatch)
+	l, err := lsm.New[W, W](ctx, d, lsm.Options{Batch: batch})
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	p.List, p.Slots = page.Runs, batch
+	if len(w.keys) != 0 {
+		mark(p, "the dictionary's pairs")
+		if _, err := l.Insert(ctx, narrow[W](w.keys), narrow[W](w.values)); err != nil {
+			return err
+		}
+		if err := take(ctx, d, p); err != nil {
+			return err
+		}
+	}
+	return applies(ctx, d, p, w.steps, l.Apply, func(ctx context.Context) error {
+		mark(p, "a cleanup")
+		if err := l.Cleanup(ctx); err != nil {
+			return err
+		}
+		return take(ctx, d, p)
+	})
 }
 
 // asGraph has a page show a graph's lists.

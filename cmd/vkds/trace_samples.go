@@ -44,7 +44,7 @@ var samples = []struct {
 				s.put(structures.Insert, uint64(1+rng.IntN(120)), uint64(rng.IntN(100)))
 				s.put(structures.Delete, uint64(1+rng.IntN(120)), 0)
 			}
-			w.steps = append(w.steps, step{snapshot: true}, s)
+			w.steps = append(w.steps, step{between: "snapshot"}, s)
 		}
 		return w
 	}},
@@ -71,6 +71,18 @@ var samples = []struct {
 			}
 			w.steps, keys = append(w.steps, s), keys[n:]
 		}
+		return w
+	}},
+	{"lsm", func(rng *rand.Rand) *work { // batches fill levels, which are merged, and a cleanup packs them
+		w := &work{title: "Levels of an LSM fill up", structure: "lsm", parameter: 2048}
+		for i := range 12 {
+			var s step
+			for range 2048 + 300*(i%3) {
+				s.put(structures.Insert, uint64(rng.IntN(20_000)), uint64(i))
+			}
+			w.steps = append(w.steps, s)
+		}
+		w.steps = append(w.steps, step{between: "cleanup"})
 		return w
 	}},
 }

@@ -76,7 +76,7 @@ func TestTraceSamples(t *testing.T) {
 	needDevice(t)
 	for name, what := range map[string]events.What{"split": events.Split, "latches": events.Latch,
 		"snapshots": events.Keep, "slabs": events.Erase, "rehash": events.Write,
-		"graph": events.Link} {
+		"lsm": events.Mark, "graph": events.Link} {
 		out, _ := answer(t, "", "trace", "--sample", name, "-o", "-")
 		p := readPage(t, out)
 		assert.NotZero(t, p.count(what, 0), name)
@@ -128,6 +128,16 @@ func TestTraceOps(t *testing.T) {
 		assert.Equal(t, p.Slots, again.Slots)
 		assert.Equal(t, ends, again.ends())
 	}
+	out, _ := answer(t, "", "trace", table, "--structure", "lsm", "--batch", "256", "--ops",
+		write(t, "l.csv", "insert,14,5\ncleanup\ndelete,21\n"), "-o", "-", "--save", recorded)
+	p := readPage(t, out)
+	require.Len(t, p.Marks, 4)
+	assert.Equal(t, "a cleanup", p.Marks[2].Text)
+	assert.NotZero(t, p.count(events.Merge, 0))
+	assert.Equal(t, 1, p.count(events.Mark, 0))
+	again, _ := answer(t, "", "trace", recorded, "-o", "-")
+	assert.Equal(t, p.Events, readPage(t, again).Events)
+	assert.Equal(t, p.Slots, readPage(t, again).Slots)
 	out, notes := answer(t, "insert,1,1\n", "trace", table, "--structure", "btree", "--ops", "-", "--events", "2",
 		"-o", "-", "-v")
 	assert.Equal(t, 2*7, len(readPage(t, out).Events))
@@ -149,18 +159,20 @@ func TestTraceRefusals(t *testing.T) {
 		want      string
 	}{
 		{nil, "it needs a DICT, TABLE or TRACE, or --sample"},
-		{[]string{"--sample", "x"}, "--sample x: there are split, latches, snapshots, slabs, rehash, graph"},
+		{[]string{"--sample", "x"}, "--sample x: there are split, latches, snapshots, slabs, rehash, lsm, graph"},
 		{[]string{"--sample", "split", table}, "--sample has its own dictionary"},
 		{[]string{"--sample", "split", "--fill", "0.5"}, "--sample has its own dictionary: --fill is for dictionaries"},
 		{[]string{recorded, "--key-type", "i32"}, "empty.trace is a trace: --key-type is for dictionaries"},
 		{[]string{table}, "--ops says what to do"},
 		{[]string{text, "--ops", ops}, "has text, and traces are of numbers"},
-		{[]string{table, "--structure", "lsm", "--ops", ops}, "lsm has no traced kernels"},
+		{[]string{table, "--structure", "sortedarray", "--ops", ops}, "sortedarray has no traced kernels"},
 		{[]string{table, "--ops", write(t, "o.csv", "\n")}, "has no operations"},
 		{[]string{table, "--structure", "btree", "--ops", write(t, "o.csv", "insert-duplicate,1,1\n")},
-			"line 1: insert-duplicate: a tree has each key once"},
+			"line 1: insert-duplicate: only a hash table"},
 		{[]string{table, "--structure", "slabhash", "--ops", write(t, "o.csv", "insert,1,1\nsnapshot\n")},
 			"line 2: only trees have snapshots"},
+		{[]string{table, "--structure", "btree", "--ops", write(t, "o.csv", "insert,1,1\ncleanup\n")},
+			"line 2: only an LSM has cleanups"},
 		{[]string{table, "--value-type", "i32", "--ops", write(t, "o.csv", "insert-add,1,1\n")},
 			"line 1: insert-add: sums are of unsigned integers"},
 		{[]string{table, "--ops", write(t, "o.csv", "\"insert,1,1\n")}, "line 1: "},

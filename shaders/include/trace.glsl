@@ -6,7 +6,8 @@
 //   VKDS_EVENT(IF, WHAT, PLACE, OTHER)             if a condition holds: a node or slab, and what else the event says
 //   VKDS_EVENT_PAIR(IF, WHAT, PLACE, OTHER, KEY, VALUE)
 //
-// The places are references to nodes (B-link-tree), or 128-byte lines of memory (slab hash: trace_line of an address).
+// The places are references to nodes (B-link-tree), or 128-byte lines of memory (slabs, and the keys of sorted runs:
+// trace_line of an address).
 //
 // The buffer begins with 16 words: the number of events, and of operations. An event has 8 words: what it is, with the
 // number of the kernel in the upper half; the number of its operation; place; other; key; value (two words each). What
@@ -39,6 +40,11 @@ const uint TRACE_GROW = 15u;       // the root was split, into other and the nod
 const uint TRACE_SEPARATOR = 16u;  // the separator key was put into the inner node, with its child other
 const uint TRACE_CLEAN = 17u;      // erased slots of the leaf became free
 const uint TRACE_KEEP = 18u;       // the leaf's contents were kept as version other
+const uint TRACE_ROW = 19u;        // the place is the memory of row other of a stack of runs
+const uint TRACE_MERGE = 20u;      // a tile was merged into the place; other is its first pair; key: the older and the
+                                   // newer run (0: none); value: the tile's pairs, and those of the whole merge
+const uint TRACE_INDEX = 21u;      // the run of other pairs at the place got its index
+const uint TRACE_MARK = 22u;       // those of the run's other pairs that are valid were marked, to be packed
 
 layout(constant_id = VKDS_ID_TRACE_LOW) const uint TRACE_LOW = 0u;         // the buffer's address
 layout(constant_id = VKDS_ID_TRACE_HIGH) const uint TRACE_HIGH = 0u;

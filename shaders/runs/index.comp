@@ -3,6 +3,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "sorted_run.glsl"
 #include "invocation.glsl"
+#include "trace.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
@@ -13,6 +14,7 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint i = invocation_index();
+    VKDS_EVENT(i == 0u, TRACE_INDEX, trace_line(keys), count)
     if (i >= words) {
         uint at = count + (i - words);
         if (at < ((count + RUN_NODE - 1u) & ~(RUN_NODE - 1u))) VKDS_STORE(address_at(keys, at, VKDS_SHIFT), K(~0u));

@@ -3,6 +3,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "sorted_run.glsl"
 #include "invocation.glsl"
+#include "trace.glsl"
 
 const uint EACH = 8u;   // pairs per invocation
 
@@ -19,6 +20,7 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint first = workgroup_index() * BITMAP_BITS;
     if (first >= count) return;   // the whole workgroup
+    VKDS_EVENT(first == 0u && workgroup_lane() == 0u, TRACE_MARK, trace_line(keys), count)
     Run run = Run(keys, values, tombstones, uvec2(0u), count);
     uvec2 own_keys = address_at(keys, first, VKDS_SHIFT), own_values = address_at(values, first, VKDS_SHIFT);
     bitmap_clear();

@@ -6,6 +6,7 @@
 #define BITMAP_BITS MERGE_TILE
 #include "../primitives/bitmap.glsl"
 #include "run_index.glsl"
+#include "trace.glsl"
 
 layout(constant_id = 17) const bool MARKS = true;    // there may be tombstones
 layout(constant_id = 18) const bool SPLITS = false;  // merge_split has found the beginning of each tile
@@ -96,4 +97,6 @@ void main() {
         barrier();
         bitmap_store(address_at(tombstones, offset >> 5, 2u), t.count);
     }
+    VKDS_EVENT_PAIR(lane == 0u, TRACE_MERGE, trace_line(keys), offset, uvec2(trace_line(older.keys),
+        trace_line(newer.keys)), uvec2(t.count, count))
 }

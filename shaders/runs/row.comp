@@ -3,6 +3,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "sorted_run.glsl"
 #include "invocation.glsl"
+#include "trace.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 rows;
@@ -15,4 +16,5 @@ void main() {
     uvec2 at = address_at(rows, row, 5u);
     plain_store4(at, uvec4(keys, values));
     plain_store4(address_add(at, 16u), uvec4(tombstones, index));
+    VKDS_EVENT(true, TRACE_ROW, trace_line(keys), row)
 }

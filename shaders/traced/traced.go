@@ -1,5 +1,5 @@
-// Package traced has those concurrent kernels of package shaders that change hash tables, trees and graphs, compiled so
-// that they write what they do to a buffer, as events. They are three megabytes, so a program has them only if it asks:
+// Package traced has those kernels of package shaders that change structures, compiled so that they write what they do
+// to a buffer, as events. They are four megabytes, so a program has them only if it asks:
 //
 //	d, err := vk.Open(vk.Options{Trace: traced.Kernels(1 << 20)})
 //

@@ -1,13 +1,13 @@
-// Package trace reads what concurrent kernels did, step by step: which operation read which node, took which latch,
+// Package trace reads what kernels did, step by step: which operation read which node, took which latch,
 // wrote which slot and split which node, in which order. The idea is that of the visual debugger in T. D. Duong's
 // thesis, Implementation of B-trees on GPU (2021), whose kernels print commands.
 //
 //	d, err := vk.Open(vk.Options{Trace: traced.Kernels(1 << 20)}) // package shaders/traced
-//	…                                                             // change hash tables, trees and graphs
+//	…                                                             // change structures
 //	t, err := trace.Take(ctx, d)
 //
-// Concurrent updates of hash tables, trees and graphs write events. A tree's batched updates and all queries write
-// none. Kernels that write events are slower.
+// Concurrent updates of hash tables, trees and graphs write events, operation by operation. Merges of an LSM write one
+// a tile. A tree's batched updates and all queries write none. Kernels that write events are slower.
 package trace
 
 import (
@@ -22,8 +22,9 @@ import (
 // What is the kind of an event.
 type What uint16
 
-// The events. Place is where it happened: a node of a tree, by the number that its Inspect().Nodes has, or a slab of a
-// hash table or graph, by the line of 128 bytes that its address is in.
+// The events. Place is where it happened: a node of a tree, by the number that its Inspect().Nodes has; a slab of a
+// hash table or graph, or a sorted run of an LSM, by the line of 128 bytes that the address of the slab or of the run's
+// keys is in.
 const (
 	Begin     What = 1 + iota // an operation begins: Place is its invocation, Other its structures.Kind
 	End                       // it ends: Other is its structures.Status
@@ -43,11 +44,16 @@ const (
 	Separator                 // Key was put into the inner node Place as a separator, with the child Other
 	Clean                     // erased slots of the leaf Place became free
 	Keep                      // the content of the leaf Place was kept for snapshots, as version Other
+	Row                       // the run Place is row Other of an LSM: 0 is the front, i level i-1
+	Merge                     // a tile was merged into the run Place; Merged tells of which runs, and how many pairs
+	Index                     // the run Place, of Other pairs, got its index
+	Mark                      // those of the run Place's Other pairs that are valid were marked, to be packed
 )
 
 var names = [...]string{Begin: "begin", End: "end", Visit: "visit", Side: "side link", Restart: "restart",
 	Latch: "latch", Latched: "latched", Release: "release", Write: "write", Change: "change", Erase: "erase",
-	Lost: "lost", Link: "link", Split: "split", Grow: "grow", Separator: "separator", Clean: "clean", Keep: "keep"}
+	Lost: "lost", Link: "link", Split: "split", Grow: "grow", Separator: "separator", Clean: "clean", Keep: "keep",
+	Row: "row", Merge: "merge", Index: "index", Mark: "mark"}
 
 func (w What) String() string {
 	if int(w) < len(names) && names[w] != "" {
@@ -56,15 +62,15 @@ func (w What) String() string {
 	return fmt.Sprintf("event %d", uint16(w))
 }
 
-// NoOperation is the Operation of what isn't done for one: leaves are kept for a snapshot before a batch begins, and a
-// hash table's pairs are moved to new slabs when it grows.
+// NoOperation is the Operation of what isn't done for one: leaves are kept for a snapshot before a batch begins, a hash
+// table's pairs are moved to new slabs when it grows, and an LSM merges whole batches.
 const NoOperation = math.MaxUint32
 
 // Event is one step of an operation.
 type Event struct {
 	What         What
 	Kernel       uint16 // the index of its name in Trace.Kernels
-	Operation    uint32 // which one, in the order in which they began; NoOperation: what is done before a batch
+	Operation    uint32 // which one, in the order in which they began; NoOperation: what is done for none
 	Place, Other uint32
 	// Key and Value are words, as structures.KeyCode and ValueCode make them. In two buckets of a hash table, slots
 	// have other words of keys than operations (slab_hash.glsl). In a graph, an operation is one of an arc: its Key has
@@ -82,6 +88,16 @@ type Trace struct {
 	Kernels []string
 	Events  []Event
 	Dropped uint64 // events for which there was no room
+}
+
+// Merged is what a Merge says: of which runs (0: none, so it is a copy), how many pairs the tile has, and how many the
+// whole merge. Event.Other is the number of the tile's first pair. Two merges may be of the same runs: one writes what
+// goes to the levels, the other the rest, which goes to the front.
+type Merged struct{ Older, Newer, Pairs, Whole uint32 }
+
+// Merged returns what a Merge says.
+func (e Event) Merged() Merged {
+	return Merged{uint32(e.Key), uint32(e.Key >> 32), uint32(e.Value), uint32(e.Value >> 32)}
 }
 
 const eventWords = 8

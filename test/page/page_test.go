@@ -22,6 +22,7 @@ import (
 	"github.com/vkds/vkds/shaders/traced"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/trace"
 	"github.com/vkds/vkds/structures/view"
@@ -254,13 +255,66 @@ func TestTableAtTheLastMoment(t *testing.T) {
 	require.Equal(t, want, got)
 	lists, slabs := 0, 0
 	b.eval("model.heads.length", &lists)
-	b.eval("view.drawn.length || (view.layout(), view.drawn.length)", &slabs)
+	b.eval("(model.layout(), model.rows[0].length)", &slabs)
 	stats, err := m.Inspect().Stats(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, 20, lists)
 	require.EqualValues(t, stats.Slabs, slabs)
 	b.eval("(seek(0), "+content+")", &again)
 	require.Empty(t, again)
+}
+
+// What events make of an LSM's rows is how many pairs its front and its levels have, after each batch.
+func TestLevelsAfterEachBatch(t *testing.T) {
+	d := open(t)
+	m, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 256})
+	require.NoError(t, err)
+	defer m.Close()
+	p := &page.Page{Title: "An LSM", Trace: &trace.Trace{}, List: page.Runs, Slots: 256}
+	var moments []int
+	var want []map[int]int // pairs by rows
+	rng := rand.New(rand.NewPCG(5, 6))
+	for batch := range 24 {
+		keys := make([]uint32, []int{256, rng.IntN(256), 256 + rng.IntN(2000), 2048}[batch%4])
+		for i := range keys {
+			keys[i] = uint32(rng.IntN(5000))
+		}
+		switch {
+		case batch%11 == 10:
+			require.NoError(t, m.Cleanup(t.Context()))
+		case batch%5 == 4:
+			_, err = m.Delete(t.Context(), keys)
+		default:
+			_, err = m.Insert(t.Context(), keys, keys)
+		}
+		require.NoError(t, err)
+		some := take(t, d)
+		p.Trace.Kernels, p.Trace.Events = some.Kernels, append(p.Trace.Events, some.Events...)
+		stats, err := m.Inspect().Stats(t.Context())
+		require.NoError(t, err)
+		pairs := map[int]int{}
+		if stats.Front > 0 {
+			pairs[0] = stats.Front
+		}
+		for _, l := range stats.Levels {
+			pairs[l.Number+1] = l.Pairs
+		}
+		moments, want = append(moments, len(p.Trace.Events)), append(want, pairs)
+	}
+	b := show(t, p, "")
+	const content = `Object.fromEntries([...model.nodes.values()].filter(n => n.level >= 0 && n.keys.length > 0)
+		.map(n => [n.level, model.pairs(n)]))`
+	for _, order := range [][]int{{0, 1, 2, 3, 11, 10, 5}, {23, 22, 21, 12, 0}} { // forward and back
+		for _, i := range order {
+			var got map[int]int
+			b.eval(fmt.Sprintf("(seek(%d), %s)", moments[i], content), &got)
+			require.Equal(t, want[i], got, "after batch %d", i)
+		}
+	}
+	var passing int // at rest, nothing is on its way
+	b.eval("(seek(count), model.layout(), model.rows[0].filter(n => n.level < 0).length)", &passing)
+	require.Zero(t, passing)
+	require.Equal(t, 256, page.Batch(p.Trace))
 }
 
 // few is a trace of two operations, made by hand: a leaf is split, and its parent learns of that.
@@ -419,6 +473,58 @@ func TestPicture(t *testing.T) {
 	b.eval("(element('heat').value = 'fill', refresh(), 0)", new(int))
 	b.drawn()
 	require.NotEqual(t, pictures[0], b.colours())
+	var scale string
+	b.eval("element('scale').hidden ? '' : element('least').textContent + '-' + element('most').textContent", &scale)
+	require.Equal(t, "empty-full", scale)
+}
+
+// The picture has each node's content where the layout says that the node is: the leaf's slots are blue as far as they
+// have keys, and after its split, half of them.
+func TestPlaces(t *testing.T) {
+	b := show(t, few(), "")
+	const blue, grey, green = "#3b7dd8", "#e6eaef", "#2a9d77"
+	slots := func(node int) (colours [4]string) {
+		b.eval(fmt.Sprintf(`(() => {
+			const b = view.box(model.nodes.get(%d)), {left, each} = view.slots(b), ratio = devicePixelRatio;
+			const at = (x, y) => [...view.context.getImageData(x * ratio, y * ratio, 1, 1).data].slice(0, 3);
+			const hex = rgb => '#' + rgb.map(x => x.toString(16).padStart(2, '0')).join('');
+			return [1, 2, 3, 4].map(i => hex(at(left + each * i - 3, b.y + 6)));
+		})()`, node), &colours)
+		return colours
+	}
+	at := func(moment int) {
+		b.eval(fmt.Sprintf("(seek(%d), 0)", moment), new(int))
+		b.drawn()
+	}
+	require.Equal(t, [4]string{blue, blue, blue, blue}, slots(1))
+	require.Equal(t, [4]string{green, grey, grey, grey}, slots(0))
+	at(7)
+	require.Equal(t, [4]string{blue, blue, grey, grey}, slots(1))
+	require.Equal(t, [4]string{blue, blue, grey, grey}, slots(2))
+	at(8)
+	require.Equal(t, [4]string{blue, blue, blue, grey}, slots(1))
+	at(15)
+	require.Equal(t, [4]string{green, green, grey, grey}, slots(0))
+	b.key("+")
+	b.do(chromedp.KeyEvent(kb.ArrowLeft, chromedp.KeyModifiers(chromedp.ModifierShift)))
+	b.drawn()
+	require.Equal(t, [4]string{blue, blue, grey, grey}, slots(2), "moved")
+}
+
+// Nodes are selected by keyboard, in the order of the picture.
+func TestSelection(t *testing.T) {
+	b := show(t, few(), "#at=3")
+	selected := func() (id int) { b.eval("view.selected", &id); return id }
+	for _, step := range []struct {
+		key  string
+		want int
+	}{{"n", 1}, {"n", 0}, {"n", 1}, {"b", 0}} {
+		b.key(step.key)
+		require.Equal(t, step.want, selected())
+	}
+	b.key(kb.End)
+	b.key("b")
+	require.Equal(t, 2, selected(), "the leaf to the right")
 }
 
 // A tree of 100,000 leaves is drawn fast enough to move it.

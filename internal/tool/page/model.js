@@ -1,25 +1,30 @@
 // @ts-check
 'use strict';
 
-// What kernels did to a structure, event by event, forward and back. (The page is model.js, picture.js and page.js, one
-// after the other: no network, no library.)
+// What kernels did to a structure, event by event, forward and back: what trees, lists of slabs and stacks of runs have
+// in common. (The page is model.js, tree.js, lists.js, runs.js, picture.js and page.js, one after the other: no
+// network, no library.)
 
 /**
  * What Go writes (page.go). Keys and values are texts, and events name them by index; keys are in order, so that their
  * indices are. An event is FIELDS numbers: what, kernel, operation, place, other, key, value; -1 is none.
  * @typedef {{at: number, text: string}} Mark
+ * @typedef {{older: number, newer: number, into: number, pairs: number, last: boolean}} Merge
  * @typedef {{id: number, level: number, low: number, next: number, keys: number[], values: number[]}} Start
  * @typedef {{device: string, list: string, slots: number, begin: number, dropped: number,
  *   what: string[], kinds: string[], statuses: string[], kernels: string[], owners: string[], keys: string[],
- *   values: string[], nodes: Start[], events: number[], marks: Mark[]}} Data
+ *   values: string[], nodes: Start[], events: number[], marks: Mark[], merges: Merge[]}} Data
  */
 
 /**
- * A node of a tree, or a slab of a list. A slab has a key for each slot: FREE, GONE where one was erased, or UNKNOWN.
+ * A node of a tree, a slab of a list, or a run. A slab has a key for each slot: FREE, GONE where one was erased, or
+ * UNKNOWN. A run's level is its row, and its keys are the parts that it has: first pair, number of pairs, and so on.
  * @typedef {{number: number, keys: number[], values: number[]}} Version
  * @typedef {{id: number, level: number, low: number, next: number, keys: number[], values: number[], latched: number,
- *   orphan: boolean, linked: boolean, visits: number, changed: number, versions: Version[], list: number, x: number,
- *   y: number}} Place
+ *   orphan: boolean, linked: boolean, visits: number, changed: number, versions: Version[], list: number,
+ *   merge: number, x: number, y: number, w: number}} Place
+ * @typedef {{what: number, kernel: number, number: number, place: number, other: number, key: number, value: number}}
+ *   Step
  * @typedef {{kind: number, key: number, status: number, at: number, first: number, last: number, waits: number,
  *   ended: boolean}} Operation
  */
@@ -30,7 +35,8 @@ const DESCRIPTORS = 2 ** 32; // from here on, places are descriptors of vertices
 
 // The events, in the order of package trace.
 const BEGIN = 1, END = 2, VISIT = 3, SIDE = 4, RESTART = 5, LATCH = 6, LATCHED = 7, RELEASE = 8, WRITE = 9, CHANGE = 10,
-    ERASE = 11, LOST = 12, LINK = 13, SPLIT = 14, GROW = 15, SEPARATOR = 16, CLEAN = 17, KEEP = 18;
+    ERASE = 11, LOST = 12, LINK = 13, SPLIT = 14, GROW = 15, SEPARATOR = 16, CLEAN = 17, KEEP = 18, ROW = 19,
+    MERGE = 20, INDEX = 21, MARK = 22;
 
 /** @param {string} id @returns {HTMLElement} */
 function element(id) {
@@ -47,8 +53,7 @@ const canvas = id => /** @type {HTMLCanvasElement} */ (element(id));
 /** @type {Data} */
 const data = JSON.parse(element('data').textContent || '');
 const count = data.events.length / FIELDS;
-const tree = data.list === '';
-const rehashKernels = data.kernels.map(name => name.includes('rehash'));
+const tree = data.list === '', runs = data.list === 'run';
 
 /** @param {number} i an event @param {number} field */
 const field = (i, field) => data.events[FIELDS * i + field];
@@ -56,15 +61,6 @@ const field = (i, field) => data.events[FIELDS * i + field];
 const keyText = k => k === UNKNOWN ? '?' : k < 0 ? '' : data.keys[k];
 /** @param {number} v */
 const valueText = v => v < 0 ? '' : data.values[v];
-
-/**
- * What a list is called.
- * @param {Place} head
- */
-function listName(head) {
-    const owned = data.owners.length > 0;
-    return `${data.list} ${owned ? data.owners[head.list] ?? '' : 'with ' + keyText(head.list)}`;
-}
 
 /**
  * The index of the first of a list for which a test holds, if it holds for all after it.
@@ -81,30 +77,25 @@ function first(list, test) {
     return low;
 }
 
+// Sizes, in the picture's own units.
+const CELL = 16, NODE = {w: CELL * data.slots + 8, h: 26}, LEVEL = 96, GAP = 14;
+
 class Model {
     constructor() {
         /** @type {Map<number, Place>} */
         this.nodes = new Map();
-        /** @type {Place[][]} nodes by level, each level in key order; only of a tree */
-        this.levels = [];
-        /** @type {Place[]} first slabs, in the order of their places; only of lists */
-        this.heads = [];
+        /** @type {Place[][]} what is drawn, by rows; each from left to right */
+        this.rows = [];
+        this.width = 1;        // of the picture
+        this.height = 1;
         /** @type {Map<number, Operation>} */
         this.operations = new Map();
         this.at = 0;           // the event that comes next
-        this.rehashes = false; // whether the last event was one of a rehash
-        /** @type {Set<number>} keys whose erasure was numbered before the event that puts them into a node */
-        this.owed = new Set();
         this.changes = 0;      // counts what changes the layout
         /** @type {(() => void)[][]} by events: what undoes each, in the order in which it was done */
         this.undo = [];
         /** @type {(() => void)[]} */
         this.undoing = [];
-        for (const start of data.nodes) { // in key order
-            const n = {...this.fresh(start.id, start.level, start.low), ...start};
-            this.nodes.set(n.id, n);
-            (this.levels[n.level] ||= []).push(n);
-        }
         for (let i = 0; i < count; i++) {
             const number = field(i, 2), what = field(i, 0);
             let o = this.operations.get(number);
@@ -122,25 +113,8 @@ class Model {
 
     /** @param {number} id @param {number} level @param {number} low @returns {Place} */
     fresh(id, level, low) {
-        return {id, level, low, next: NONE, keys: tree ? [] : Array(data.slots).fill(FREE),
-            values: tree ? [] : Array(data.slots).fill(NONE), latched: NONE, orphan: false, linked: false, visits: 0,
-            changed: 0, versions: [], list: NONE, x: NaN, y: NaN};
-    }
-
-    /**
-     * Adds a node to its level, or a slab to the first ones.
-     * @param {Place} n
-     */
-    add(n) {
-        this.nodes.set(n.id, n);
-        const into = tree ? this.levels[n.level] ||= [] : this.heads;
-        into.splice(first(into, tree ? m => m.low > n.low : m => m.id > n.id), 0, n);
-        this.changes++;
-        this.undoing.push(() => {
-            this.nodes.delete(n.id);
-            into.splice(into.indexOf(n), 1);
-            this.changes++;
-        });
+        return {id, level, low, next: NONE, keys: [], values: [], latched: NONE, orphan: false, linked: false,
+            visits: 0, changed: 0, versions: [], list: NONE, merge: NONE, x: NaN, y: NaN, w: NODE.w};
     }
 
     /**
@@ -151,6 +125,22 @@ class Model {
         let n = this.nodes.get(id);
         if (!n) this.add(n = this.fresh(id, level || 0, NONE));
         return n;
+    }
+
+    /**
+     * Adds a node.
+     * @param {Place} n
+     */
+    add(n) {
+        this.nodes.set(n.id, n);
+        this.changed();
+        this.undoing.push(() => { this.nodes.delete(n.id); });
+    }
+
+    /** Says that the layout changes. */
+    changed() {
+        this.changes++;
+        this.undoing.push(() => { this.changes++; });
     }
 
     /**
@@ -178,174 +168,35 @@ class Model {
         this.set(n, 'changed', this.at);
     }
 
-    /**
-     * The node that has a key: the one an event names, or one to the right, if that was split since. An event of
-     * another operation may be numbered later than what it tells.
-     * @param {Place} n @param {number} key
-     */
-    holder(n, key) {
-        for (let right = this.nodes.get(n.next); right && key >= right.low; right = this.nodes.get(n.next)) n = right;
-        return n;
-    }
-
-    /** @param {Place} n @param {number} key @param {number} value */
-    put(n, key, value) {
-        this.touch(n);
-        let i = n.keys.findIndex(k => k >= key);
-        if (i < 0) i = n.keys.length;
-        const there = n.keys[i] === key ? 1 : 0;
-        n.keys.splice(i, there, key);
-        n.values.splice(i, there, value);
-    }
-
-    /**
-     * Moves what is from a key on to another node.
-     * @param {Place} from @param {Place} to @param {number} key
-     */
-    move(from, to, key) {
-        this.touch(from);
-        this.touch(to);
-        let i = from.keys.findIndex(k => k >= key);
-        if (i < 0) i = from.keys.length;
-        to.keys = from.keys.splice(i).concat(to.keys);
-        to.values = from.values.splice(i).concat(to.values);
-    }
-
     /** Does the event that comes next. */
     forth() {
-        const i = this.at, what = field(i, 0), number = field(i, 2), place = field(i, 3), other = field(i, 4),
-            key = field(i, 5), value = field(i, 6);
-        const o = /** @type {Operation} */ (this.operations.get(number));
+        const [what, kernel, number, place, other, key, value] =
+            data.events.slice(FIELDS * this.at, FIELDS * this.at + FIELDS);
         this.undoing = [];
-        if (!tree) this.rehash(rehashKernels[field(i, 1)]);
-        if (what === END) this.set(o, 'status', other);
-        else if (what !== BEGIN) {
-            const n = this.node(place, what === LATCH || what === LATCHED ? other : what === SPLIT ? value : 0);
-            this.set(o, 'at', what === SIDE ? other : place);
-            if (!tree && n.list === NONE) this.set(n, 'list', o.key >= 0 ? o.key : key);
-            if (tree) this.onTree(what, n, other, key, value, number);
-            else this.onList(what, n, other, key, value);
-            if (what === VISIT) this.set(n, 'visits', n.visits + 1);
-            if (what === LATCH) this.set(o, 'waits', o.waits + value);
-        }
-        this.undo[i] = this.undoing;
+        this.happen({what, kernel, number, place, other, key, value});
+        this.undo[this.at] = this.undoing;
         this.at++;
     }
 
-    /** @param {number} what @param {Place} n @param {number} other @param {number} key @param {number} value
-     * @param {number} number */
-    onTree(what, n, other, key, value, number) {
-        if (what === LATCH) this.set(n, 'latched', number);
-        else if (what === RELEASE) this.set(n, 'latched', NONE);
-        else if (what === WRITE && this.owed.has(key)) this.owe(key, false);
-        else if (what === WRITE || what === CHANGE) this.put(this.holder(n, key), key, value);
-        else if (what === ERASE) {
-            n = this.holder(n, key);
-            const at = n.keys.indexOf(key);
-            if (at < 0) return this.owe(key, true);
-            this.touch(n);
-            n.keys.splice(at, 1);
-            n.values.splice(at, 1);
-        } else if (what === SPLIT) {
-            const fresh = this.fresh(other, n.level, key);
-            n = this.holder(n, key);
-            fresh.next = n.next;
-            fresh.orphan = true;
-            fresh.versions = n.versions;
-            this.move(n, fresh, key);
-            this.set(n, 'next', other);
-            this.add(fresh);
-        } else if (what === GROW) this.grow(n, other, value, key);
-        else if (what === SEPARATOR) {
-            const child = this.nodes.get(other);
-            this.put(this.holder(n, key), key, other);
-            if (child) this.set(child, 'orphan', false);
-        } else if (what === KEEP) {
-            const versions = n.versions;
-            n.versions = [{number: other, keys: n.keys.slice(), values: n.values.slice()}, ...versions];
-            this.undoing.push(() => { n.versions = versions; });
-        }
-    }
+    /**
+     * Does an event: the structure's.
+     * @param {Step} e
+     */
+    happen(e) { throw new Error(`event ${e.what}`); }
 
     /**
-     * Remembers that a key was erased before the event that puts it there, or that this event has come. Events of
-     * different operations may be numbered in another order than what they tell.
-     * @param {number} key @param {boolean} is
+     * Brings an operation to where an event is, unless that is its beginning or end, and returns the node there.
+     * @param {Step} e @param {number} level the node's, if it is new
      */
-    owe(key, is) {
-        if (is) this.owed.add(key);
-        else this.owed.delete(key);
-        this.undoing.push(() => {
-            if (is) this.owed.delete(key);
-            else this.owed.add(key);
-        });
-    }
-
-    /**
-     * The root goes up a level, and two new nodes have its content.
-     * @param {Place} root @param {number} left @param {number} right @param {number} key
-     */
-    grow(root, left, right, key) {
-        const a = this.fresh(left, root.level, root.low), b = this.fresh(right, root.level, key);
-        a.next = right;
-        this.move(root, b, key);
-        this.move(root, a, NONE);
-        root.keys = [root.low, key];
-        root.values = [left, right];
-        const at = this.levels[root.level];
-        at.splice(at.indexOf(root), 1);
-        this.undoing.push(() => {
-            this.levels.pop();
-            root.level--;
-            at.push(root);
-        });
-        root.level++;
-        (this.levels[root.level] ||= []).push(root);
-        this.add(a);
-        this.add(b);
-    }
-
-    /**
-     * A rehash writes new lists, and what was there before is gone.
-     * @param {boolean} now whether the event is one of a rehash
-     */
-    rehash(now) {
-        if (now && !this.rehashes) {
-            const {nodes, heads} = this;
-            this.nodes = new Map();
-            this.heads = [];
-            this.changes++;
-            this.undoing.push(() => {
-                Object.assign(this, {nodes, heads});
-                this.changes++;
-            });
-        }
-        this.set(/** @type {Model} */ (this), 'rehashes', now);
-    }
-
-    /** @param {number} what @param {Place} n @param {number} other @param {number} key @param {number} value */
-    onList(what, n, other, key, value) {
-        if (what === LINK) {
-            const next = this.nodes.get(other) || this.fresh(other, 0, NONE), at = this.heads.indexOf(next);
-            if (at >= 0) { // it was visited before the event that links it was numbered
-                this.heads.splice(at, 1);
-                this.undoing.push(() => { this.heads.splice(at, 0, next); });
-            } else {
-                this.nodes.set(other, next);
-                this.undoing.push(() => { this.nodes.delete(other); });
-            }
-            this.set(next, 'linked', true);
-            this.set(n, 'next', other);
-            this.changes++;
-            this.undoing.push(() => { this.changes++; });
-        } else if ((what === WRITE || what === CHANGE) && n.keys[other] === GONE) {
-            return; // an erased slot is not used again: its erasure was numbered first
-        } else if (what === WRITE || what === CHANGE || what === ERASE) {
-            this.touch(n);
-            n.keys[other] = what === ERASE ? GONE : key;
-            n.values[other] = what === ERASE ? NONE : value;
-            for (let i = 0; i < other; i++) if (n.keys[i] === FREE) n.keys[i] = UNKNOWN; // slots are filled in order
-        }
+    reach(e, level) {
+        const o = /** @type {Operation} */ (this.operations.get(e.number));
+        if (e.what === END) this.set(o, 'status', e.other);
+        if (e.what === BEGIN || e.what === END) return undefined;
+        const n = this.node(e.place, level);
+        this.set(o, 'at', e.what === SIDE ? e.other : e.place);
+        if (e.what === VISIT) this.set(n, 'visits', n.visits + 1);
+        if (e.what === LATCH) this.set(o, 'waits', o.waits + e.value);
+        return n;
     }
 
     /**
@@ -372,30 +223,59 @@ class Model {
      * How full a node is, of 1.
      * @param {Place} n
      */
-    fill(n) {
-        if (tree) return n.keys.length / data.slots;
-        let used = 0;
-        for (const k of n.keys) used += k >= 0 || k === UNKNOWN ? 1 : 0;
-        return used / data.slots;
+    fill(n) { return n.keys.length / data.slots; }
+
+    /** Places the nodes, and sets rows, width and height. */
+    layout() {}
+
+    /** @param {Place} n */
+    name(n) { return `${n.id}`; }
+
+    /**
+     * What the page tells of a node beside its number.
+     * @param {Place} n @returns {string[]}
+     */
+    facts(n) { return [`${Math.round(100 * this.fill(n))}% full`, `${n.visits} visits`]; }
+
+    /**
+     * What happened, without a point.
+     * @param {Step} e
+     */
+    sentence(e) { return `${data.what[e.what] || e.what} at ${e.place}`; }
+
+    /**
+     * What an operation is, in the list.
+     * @param {Operation} o @param {number} number
+     */
+    title(o, number) { return `#${number} ${data.kinds[o.kind] || ''} ${keyText(o.key)}`; }
+
+    /**
+     * Whether an event is at a node, or names it.
+     * @param {Step} e @param {number} node
+     */
+    concerns(e, node) {
+        return e.place === node || ([SIDE, LINK, SPLIT, GROW, SEPARATOR].includes(e.what) && e.other === node) ||
+            (e.what === GROW && e.value === node);
     }
 }
 
-/** @param {number} i an event */
-function sentence(i) {
-    const what = field(i, 0), number = field(i, 2), place = field(i, 3), other = field(i, 4);
-    const key = keyText(field(i, 5)), value = field(i, 6), node = (tree ? 'node ' : 'slab ') + place;
+/**
+ * What happened at an event of operations on trees and lists.
+ * @param {Step} e @param {string} node what a node is called @param {string} slot what a slot is called
+ * @param {string} alone who does what isn't done for an operation
+ */
+function operationSentence(e, node, slot, alone) {
+    const {number, place, other} = e, key = keyText(e.key);
     const o = /** @type {Operation} */ (model.operations.get(number));
-    const slot = tree ? node : `slot ${other} of ${node}`; // a tree's nodes are shown in key order
     const of = o.key >= 0 ? ' of ' + keyText(o.key) : '';
-    const who = number !== NO_OPERATION ? `#${number} ${data.kinds[o.kind] || 'operation'}${of}`
-        : tree ? 'The batch' : 'A rehash';
-    switch (what) {
+    const who = number === NO_OPERATION ? alone : `#${number} ${data.kinds[o.kind] || 'operation'}${of}`;
+    switch (e.what) {
     case BEGIN: return `${who} begins`;
     case END: return `${who} ends: ${data.statuses[other] || other}`;
     case VISIT: return `${who} reads ${node}`;
     case SIDE: return `${who} follows the side link of ${node} to node ${other}`;
     case RESTART: return `${who} goes back to the root, node ${place}`;
-    case LATCH: return `${who} takes the latch of ${node}` + (value > 0 ? `, for which it waited (${value})` : '');
+    case LATCH: return `${who} takes the latch of ${node}` + (e.value > 0 ? `, for which it waited (${e.value})` : '');
     case LATCHED: return `${who} finds the latch of ${node} taken`;
     case RELEASE: return `${who} releases the latch of ${node}`;
     case WRITE: return `${who} puts ${key} into ${slot}`;
@@ -404,10 +284,10 @@ function sentence(i) {
     case LOST: return `${who} finds that another operation was faster in ${slot}`;
     case LINK: return `${who} appends slab ${other} after ${node}`;
     case SPLIT: return `${who} splits ${node}: from ${key} on its content is in node ${other}`;
-    case GROW: return `${who} splits the root, node ${place}, into nodes ${other} and ${value}, at ${key}`;
+    case GROW: return `${who} splits the root, node ${place}, into nodes ${other} and ${e.value}, at ${key}`;
     case SEPARATOR: return `${who} puts the separator ${key} into ${node}, with the child ${other}`;
     case CLEAN: return `${who} makes erased slots of ${node} free`;
     case KEEP: return `${who} keeps the content of ${node} for snapshots, as version ${other}`;
     }
-    return `${who}: ${data.what[what] || what} at ${node}`;
+    return `${who}: ${data.what[e.what] || e.what} at ${node}`;
 }

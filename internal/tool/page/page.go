@@ -19,9 +19,9 @@ import (
 type Page struct {
 	Title string
 	Trace *trace.Trace
-	// List is what the structure has a list of slabs for: "bucket", "vertex". "" if it is a tree.
+	// List is what the structure has a list of slabs for: "bucket", "vertex". "" if it is a tree, Runs if it is an LSM.
 	List  string
-	Slots int // of a node or slab
+	Slots int // of a node or slab; of an LSM, the pairs of a batch
 	Width structures.Width
 	Nodes []Node // of a tree when the trace begins; of each level, in key order
 	Begin int    // the event before which the page shows it at first
@@ -46,6 +46,9 @@ type Mark struct {
 	Text string `json:"text"`
 }
 
+// Runs is the List of an LSM.
+const Runs = "run"
+
 //go:embed page.html
 var html string
 
@@ -54,6 +57,15 @@ var style template.CSS
 
 //go:embed model.js
 var model template.JS
+
+//go:embed tree.js
+var treeModel template.JS
+
+//go:embed lists.js
+var listsModel template.JS
+
+//go:embed runs.js
+var runsModel template.JS
 
 //go:embed picture.js
 var picture template.JS
@@ -83,6 +95,7 @@ type data struct {
 	Nodes    []node   `json:"nodes"`
 	Events   []int64  `json:"events"`
 	Marks    []Mark   `json:"marks"`
+	Merges   []merge  `json:"merges"`
 }
 
 type node struct {
@@ -101,14 +114,14 @@ func (p *Page) Write(w io.Writer) error {
 		return err
 	}
 	return layout.Execute(w, map[string]any{"Title": p.Title, "Style": style, "Data": template.JS(encoded),
-		"Script": model + picture + script})
+		"Script": model + treeModel + listsModel + runsModel + picture + script})
 }
 
 func (p *Page) data() *data {
 	d := &data{Device: p.Trace.Device, List: p.List, Slots: p.Slots, Begin: p.Begin,
 		Dropped: p.Trace.Dropped, Kernels: append([]string{}, p.Trace.Kernels...), Keys: []string{}, Values: []string{},
-		Owners: []string{}, Nodes: []node{}, Events: []int64{}, Marks: append([]Mark{}, p.Marks...)}
-	for what := range trace.Keep + 1 {
+		Owners: []string{}, Nodes: []node{}, Events: []int64{}, Marks: append([]Mark{}, p.Marks...), Merges: []merge{}}
+	for what := range trace.Mark + 1 {
 		d.What = append(d.What, what.String())
 	}
 	for kind := range structures.CountRange + 1 {
@@ -116,6 +129,10 @@ func (p *Page) data() *data {
 	}
 	for status := range structures.Absent + 1 {
 		d.Statuses = append(d.Statuses, status.String())
+	}
+	if p.List == Runs {
+		d.Events, d.Merges = p.runs()
+		return d
 	}
 	began := p.began()
 	events := p.events(began)

@@ -3,7 +3,8 @@
 
 // The time line, the lists, and what the user does.
 
-const model = new Model(), view = new View();
+const model = tree ? new Tree() : runs ? new Runs() : new Lists(), view = new View();
+const thing = tree ? 'node' : runs ? 'run' : 'slab', Thing = thing[0].toUpperCase() + thing.slice(1);
 let playing = false, due = 0, stale = true;
 
 /** Draws at the next frame. */
@@ -45,14 +46,20 @@ function jump(test) {
     if (n) view.show(n);
 }
 
+/** @param {number} i @returns {Step} */
+function eventAt(i) {
+    const [what, kernel, number, place, other, key, value] = data.events.slice(FIELDS * i, FIELDS * (i + 1));
+    return {what, kernel, number, place, other, key, value};
+}
+
+/** @param {number} i an event */
+const sentence = i => model.sentence(eventAt(i));
+
 /**
  * Whether an event is at a node, or names it.
  * @param {number} i @param {number} node
  */
-function concerns(i, node) {
-    const what = field(i, 0), names = [SIDE, LINK, SPLIT, GROW, SEPARATOR].includes(what) && field(i, 4) === node;
-    return what > END && (field(i, 3) === node || names || (what === GROW && field(i, 6) === node));
-}
+const concerns = (i, node) => field(i, 0) > END && model.concerns(eventAt(i), node);
 
 /**
  * The tests that "Stop at" has.
@@ -60,11 +67,11 @@ function concerns(i, node) {
  */
 function stops() {
     return input('stops').value.split(',').map(s => s.trim()).filter(Boolean).map(text => {
-        const [, word, rest] = /^(?:(key|node|slab|operation|op|#)\s*)?(\S.*)$/i.exec(text) || [];
+        const [, word, rest] = /^(?:(key|node|slab|run|operation|merge|op|#)\s*)?(\S.*)$/i.exec(text) || [];
         const named = (word || '').toLowerCase();
         if (named === 'key')
             return i => [field(i, 5), model.operations.get(field(i, 2))?.key ?? NONE].map(keyText).includes(rest);
-        if (named === 'node' || named === 'slab') return i => concerns(i, Number(rest));
+        if (['node', 'slab', 'run'].includes(named)) return i => concerns(i, Number(rest));
         if (named) return i => field(i, 2) === Number(rest);
         return i => data.what[field(i, 0)] === text.toLowerCase();
     });
@@ -112,26 +119,25 @@ function advance(milliseconds) {
     if (model.at === count) pause();
 }
 
-const ROW = 20, HISTORY = 200;
+const LINE = 20, HISTORY = 200;
 
 function listOperations() {
     const box = element('operations'), filler = element('filler'), active = input('which').value === 'active';
     const shown = active ? model.inOrder.filter(([, o]) => model.active(o)) : model.inOrder;
     element('count').textContent = `${shown.length} of ${model.inOrder.length}`;
-    filler.style.height = `${shown.length * ROW}px`;
-    const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 2);
-    const last = first + Math.ceil(box.clientHeight / ROW) + 4;
+    filler.style.height = `${shown.length * LINE}px`;
+    const first = Math.max(0, Math.floor(box.scrollTop / LINE) - 2);
+    const last = first + Math.ceil(box.clientHeight / LINE) + 4;
     const now = model.at > 0 ? field(model.at - 1, 2) : NONE;
     filler.replaceChildren(...shown.slice(first, last).map(([number, o], i) => {
         const row = document.createElement('div');
         row.className = 'operation' + (number === view.operation ? ' chosen' : '') + (number === now ? ' next' : '');
         row.setAttribute('role', 'option');
         row.dataset.number = String(number);
-        row.style.top = `${(first + i) * ROW}px`;
-        const place = o.at === NONE ? '' : ` · ${tree ? 'node' : 'slab'} ${o.at}`, over = o.last < model.at;
-        const end = o.ended ? data.statuses[o.status] : 'its end is not recorded';
-        row.textContent = `#${number} ${data.kinds[o.kind] || ''} ${keyText(o.key)}` +
-            (o.first >= model.at ? '' : !over ? place : ` · ${end}`) +
+        row.style.top = `${(first + i) * LINE}px`;
+        const place = o.at === NONE ? '' : ` · ${thing} ${o.at}`, over = o.last < model.at;
+        const end = !o.ended ? 'its end is not recorded' : runs ? 'done' : data.statuses[o.status];
+        row.textContent = model.title(o, number) + (o.first >= model.at ? '' : !over ? place : ` · ${end}`) +
             (o.waits ? ` · waited ${o.waits}` : '');
         return row;
     }));
@@ -157,12 +163,8 @@ function historyOf(node) {
     return past.events;
 }
 
-function describeNode() {
-    const n = model.nodes.get(view.selected), box = element('node');
-    if (!n) {
-        box.replaceChildren(made('h2', 'Node'), made('p', 'Click a node to see its slots, versions and history.'));
-        return;
-    }
+/** @param {Place} n */
+function tableOf(n) {
     const table = document.createElement('table'), head = table.insertRow();
     if (!tree) head.append(made('th', 'slot'));
     head.append(made('th', 'key'), made('th', n.level ? 'child' : 'value'));
@@ -173,13 +175,18 @@ function describeNode() {
             : k === GONE ? '(erased)' : k === FREE ? '(free)' : keyText(k)),
         made('td', n.level ? String(n.values[i]) : valueText(n.values[i])));
     });
-    const facts = [tree ? `level ${n.level}` : listName(n)];
-    if (tree) facts.push(`from ${n.low < 0 ? 'the least key' : keyText(n.low)} on`);
-    facts.push(`${Math.round(100 * model.fill(n))}% full`, `${n.visits} visits`);
-    if (n.next !== NONE) facts.push(`next: ${tree ? 'node' : 'slab'} ${n.next}`);
-    if (n.latched !== NONE) facts.push(`latched by #${n.latched}`);
-    if (n.orphan) facts.push('its parent does not know it yet');
-    const parts = [made('h2', `${tree ? 'Node' : 'Slab'} ${n.id}`), made('p', facts.join(', ')), table];
+    return table;
+}
+
+function describeNode() {
+    const n = model.nodes.get(view.selected), box = element('node');
+    if (!n) {
+        box.replaceChildren(made('h2', Thing), made('p', runs ? 'Click a run to see its history.'
+            : `Click a ${thing} to see its slots${tree ? ', versions' : ''} and history.`));
+        return;
+    }
+    const parts = [made('h2', `${Thing} ${n.id}`), made('p', model.facts(n).join(', '))];
+    if (!runs) parts.push(tableOf(n));
     for (const v of n.versions) parts.push(made('p', `version ${v.number}: ${v.keys.map(keyText).join(' ')}`));
     const events = historyOf(n.id), list = document.createElement('ol');
     const from = Math.max(0, Math.min(first(events, i => i >= model.at) - HISTORY / 2, events.length - HISTORY));
@@ -202,7 +209,7 @@ function drawTimes() {
     box.height = 18;
     const {orphan, latched, chosen, kept} = view.colours;
     const colour = /** @type {Record<number, string>} */ ({[SPLIT]: orphan, [GROW]: orphan, [LINK]: orphan,
-        [LATCHED]: latched, [LOST]: latched, [RESTART]: chosen, [KEEP]: kept});
+        [LATCHED]: latched, [LOST]: latched, [RESTART]: chosen, [KEEP]: kept, [ROW]: orphan});
     /** @param {number} i */
     const x = i => 8 + (w - 16) * (i - data.begin) / Math.max(count - data.begin, 1);
     for (let i = data.begin; i < count; i++) {
@@ -245,6 +252,9 @@ function frame(time) {
     requestAnimationFrame(frame);
 }
 
+/** @param {number} i an event @returns {Operation} */
+const operationAt = i => /** @type {Operation} */ (model.operations.get(field(i, 2)));
+
 /** The operation that was chosen, or else the one that acted last. */
 function followed() {
     return view.operation !== NONE ? view.operation : field(Math.max(model.at - 1, 0), 2);
@@ -255,12 +265,29 @@ const jumps = tree ? [
     ['Next split', 's', 'The next split', i => field(i, 0) === SPLIT || field(i, 0) === GROW],
     ['Next conflict', 'l', 'The next operation that finds a latch taken', i => field(i, 0) === LATCHED],
     ['Next restart', 'r', 'The next operation that goes back to the root', i => field(i, 0) === RESTART],
+] : runs ? [
+    ['Next merge', 's', 'The first tile of the next merge', i => field(i, 0) === MERGE && operationAt(i).first === i],
+    ['Its end', 'l', 'The last tile of a merge', i => field(i, 0) === MERGE && operationAt(i).last === i],
 ] : [
     ['Next slab', 's', 'The next slab that is appended', i => field(i, 0) === LINK],
     ['Next conflict', 'l', 'The next operation that loses a slot to another', i => field(i, 0) === LOST],
 ];
 jumps.push(['Same operation', 'o', 'What the chosen operation, or the last one, does next',
     i => field(i, 2) === followed()]);
+
+/**
+ * Selects another node: the next one as they are drawn, or the one of the last event if none is selected.
+ * @param {number} by 1 or -1
+ */
+function choose(by) {
+    const all = view.all(), at = all.findIndex(n => n.id === view.selected);
+    const last = all.find(n => model.at > 0 && n.id === field(model.at - 1, 3)) || all[0];
+    const n = at < 0 ? last : all[(at + by + all.length) % all.length];
+    if (!n) return;
+    view.selected = n.id;
+    view.show(n);
+    refresh();
+}
 
 /** @param {number} factor */
 function zoom(factor) {
@@ -269,12 +296,13 @@ function zoom(factor) {
 }
 
 function start() {
-    const what = `${count - data.begin} events of ${model.inOrder.length} operations`;
+    const what = `${count - data.begin} events of ${model.inOrder.length} ${runs ? 'merges' : 'operations'}`;
     element('about').textContent = `${data.device}: ${what}` +
         (data.dropped ? `; ${data.dropped} more had no room` : '');
     const legend = tree ? [['leaf', 'leaf'], ['inner', 'inner node'], ['looked', 'an operation is here'],
         ['latched', 'latched', 'frame'], ['orphan', 'split off, and the parent does not know it', 'frame'],
         ['kept', 'kept for snapshots']]
+        : runs ? [['leaf', 'pairs'], ['looked', 'a merge writes them'], ['latched', 'a merge reads it', 'frame']]
         : [['leaf', data.list === 'vertex' ? 'edge' : 'pair'], ['gone', 'erased'], ['unknown', 'filled before'],
             ['looked', 'an operation is here']];
     element('legend').replaceChildren(...legend.map(([name, text, frameOnly]) => {
@@ -296,7 +324,10 @@ function start() {
     for (const id of Object.keys(does)) element(id).addEventListener('click', does[id]);
     /** @type {Record<string, () => void>} */
     const keys = {Home: does.first, ArrowLeft: does.back, ' ': play, ArrowRight: does.step, End: does.last,
-        '0': does.whole, '+': () => zoom(1.3), '-': () => zoom(1 / 1.3)};
+        '0': does.whole, '+': () => zoom(1.3), '-': () => zoom(1 / 1.3), n: () => choose(1), b: () => choose(-1)};
+    for (const [name, x, y] of /** @type {[string, number, number][]} */ (
+        [['Left', 1, 0], ['Right', -1, 0], ['Up', 0, 1], ['Down', 0, -1]]))
+        keys['Shift+Arrow' + name] = () => { view.move(60 * x, 60 * y); refresh(); };
     for (const [name, key, title, test] of jumps) {
         const button = made('button', name);
         button.title = `${title} (${key})`;
@@ -306,9 +337,10 @@ function start() {
     document.addEventListener('keydown', e => {
         const at = e.target instanceof Element ? e.target : document.body;
         const typing = at.matches('input:not([type=range]), select') || (at.matches('button') && e.key === ' ');
-        if (typing || e.ctrlKey || e.metaKey || e.altKey || !keys[e.key]) return;
+        const key = e.shiftKey && e.key.startsWith('Arrow') ? 'Shift+' + e.key : e.key;
+        if (typing || e.ctrlKey || e.metaKey || e.altKey || !keys[key]) return;
         e.preventDefault();
-        keys[e.key]();
+        keys[key]();
     });
     element('heat').addEventListener('change', refresh);
     element('which').addEventListener('change', () => { lists++; });
@@ -333,9 +365,7 @@ function start() {
     picture.addEventListener('pointermove', e => {
         if (!picture.hasPointerCapture(e.pointerId)) return;
         moved += Math.abs(e.movementX) + Math.abs(e.movementY);
-        view.fits = false;
-        view.x -= e.movementX / view.scale;
-        view.y -= e.movementY / view.down;
+        view.move(e.movementX, e.movementY);
         refresh();
     });
     picture.addEventListener('pointerup', e => {

@@ -3,8 +3,6 @@
 
 // The picture of the structure.
 
-const CELL = 16, NODE = {w: CELL * data.slots + 8, h: 26}, LEVEL = 96, GAP = 14;
-
 class View {
     constructor() {
         this.canvas = canvas('picture');
@@ -16,14 +14,10 @@ class View {
         this.y = 0;
         this.laid = -1;          // the model's changes when the nodes were laid out
         this.fits = true;        // until the user moves it, all of it is shown
-        this.width = 1;          // of the world
-        this.height = 1;
         this.selected = NONE;    // a node
         this.operation = NONE;   // an operation
         /** @type {Record<string, string>} */
         this.colours = {};
-        /** @type {Place[]} the lists' slabs as drawn */
-        this.drawn = [];
     }
 
     /** Reads the colours of the page, light or dark. */
@@ -34,56 +28,17 @@ class View {
             this.colours[name] = style.getPropertyValue('--' + name).trim();
     }
 
-    /** Places the nodes: leaves side by side, an inner node over the middle of its children; lists in a grid. */
     layout() {
         if (this.laid === model.changes) return;
         this.laid = model.changes;
-        this.drawn = [];
-        if (!tree) return this.grid();
-        const step = NODE.w + GAP, levels = model.levels;
-        for (let l = 0; l < levels.length; l++) {
-            const level = levels[l] || [], below = levels[l - 1] || [];
-            let at = 0;
-            level.forEach((n, i) => {
-                n.y = (levels.length - 1 - l) * LEVEL;
-                const end = i + 1 < level.length ? level[i + 1].low : Infinity, first = at;
-                while (at < below.length && below[at].low < end) at++;
-                n.x = at > first ? (below[first].x + below[at - 1].x) / 2 : i > 0 ? level[i - 1].x + step : 0;
-                if (i > 0) n.x = Math.max(n.x, level[i - 1].x + step);
-            });
-        }
-        this.width = Math.max(...levels.map(level => level && level.length ? level[level.length - 1].x : 0)) + NODE.w;
-        const versions = (levels[0] || []).reduce((most, n) => Math.max(most, n.versions.length), 0);
-        this.height = (levels.length - 1) * LEVEL + NODE.h + Math.min(versions, 6) * (NODE.h + 8) + 20;
-    }
-
-    grid() {
-        const lists = model.heads.map(head => {
-            const slabs = new Set([head]); // each once, whatever the events say
-            for (let n = model.nodes.get(head.next); n && !slabs.has(n); n = model.nodes.get(n.next)) slabs.add(n);
-            return [...slabs];
-        });
-        const high = NODE.h + 10, wide = NODE.w + 40, slabs = lists.reduce((sum, l) => sum + l.length, 0);
-        const across = Math.max(1, Math.round(Math.sqrt((slabs * high + lists.length * 40) / wide * 1.6)));
-        let y = 14, deep = 0;
-        lists.forEach((slabs, i) => {
-            if (i % across === 0) y += deep, deep = 0;
-            slabs.forEach((n, j) => {
-                n.x = (i % across) * wide;
-                n.y = y + j * high;
-                this.drawn.push(n);
-            });
-            deep = Math.max(deep, slabs.length * high + 40);
-        });
-        this.width = Math.min(across, Math.max(1, lists.length)) * wide;
-        this.height = y + deep;
+        model.layout();
     }
 
     whole() {
         const w = this.canvas.clientWidth, h = this.canvas.clientHeight;
-        this.scale = Math.min(1.5, (w - 32) / this.width, tree ? Infinity : (h - 32) / this.height);
-        this.x = (this.width - w / this.scale) / 2;
-        this.y = tree ? -24 : (this.height - h / this.scale) / 2;
+        this.scale = Math.min(1.5, (w - 32) / model.width, tree ? Infinity : (h - 32) / model.height);
+        this.x = (model.width - w / this.scale) / 2;
+        this.y = tree ? -24 : (model.height - h / this.scale) / 2;
     }
 
     // A tree is wide and low: beyond a zoom at which nodes can be told apart, only its width shrinks.
@@ -91,7 +46,7 @@ class View {
 
     /** @param {Place} n */
     box(n) {
-        const w = NODE.w * this.scale, h = NODE.h * this.down;
+        const w = n.w * this.scale, h = NODE.h * this.down;
         return {x: (n.x - this.x) * this.scale, y: (n.y - this.y) * this.down, w, h};
     }
 
@@ -112,7 +67,7 @@ class View {
     }
 
     /** @returns {Place[]} */
-    all() { return tree ? model.levels.flatMap(level => level || []) : this.drawn; }
+    all() { return model.rows.flat(); }
 
     /**
      * The part of a level that can be seen.
@@ -162,10 +117,21 @@ class View {
             if (here) here.push(number);
             else looks.set(o.at, [number]);
         }
-        if (tree) this.links();
-        for (const level of tree ? model.levels : [this.drawn])
-            this.row(tree ? this.seen(level || []) : level, w, h, by, most, looks);
-        if (tree) this.versions();
+        this.scaled(by, most);
+        if (model instanceof Tree) this.links(model);
+        if (model instanceof Runs) this.flows(model);
+        for (const row of model.rows) this.row(tree ? this.seen(row) : row, w, h, by, most, looks);
+        if (model instanceof Tree) this.versions(model);
+    }
+
+    /**
+     * Says what the coldest and the hottest colour mean.
+     * @param {string} by @param {number} most
+     */
+    scaled(by, most) {
+        element('scale').hidden = by === '';
+        element('least').textContent = by === 'fill' ? 'empty' : by === 'visits' ? '0' : 'never';
+        element('most').textContent = by === 'fill' ? 'full' : by === 'visits' ? String(most) : 'now';
     }
 
     /**
@@ -204,8 +170,30 @@ class View {
         }
     }
 
-    /** From inner nodes to their children, and from nodes to their right neighbours. */
-    links() {
+    /**
+     * From runs to those that they are merged into.
+     * @param {Runs} model
+     */
+    flows(model) {
+        const c = this.context;
+        c.lineWidth = 2;
+        c.strokeStyle = this.colours.latched;
+        c.beginPath();
+        for (const n of this.all()) {
+            const into = model.nodes.get(n.latched);
+            if (!into || Number.isNaN(into.x)) continue;
+            const from = this.box(n), to = this.box(into), right = to.x >= from.x + from.w;
+            c.moveTo(right ? from.x + from.w : from.x, from.y + from.h / 2);
+            c.lineTo(right ? to.x : to.x + to.w, to.y + to.h / 2);
+        }
+        c.stroke();
+    }
+
+    /**
+     * From inner nodes to their children, and from nodes to their right neighbours.
+     * @param {Tree} model
+     */
+    links(model) {
         const c = this.context;
         if (NODE.w * this.scale < 2) return;
         c.lineWidth = 1;
@@ -246,9 +234,14 @@ class View {
             c.fillRect(b.x, b.y, Math.max(b.w, 1), Math.max(b.h, 1));
             return;
         }
-        c.fillStyle = looks.length && !by ? colours.looked : by ? this.shade(this.heat(n, by, most)) : colours.room;
+        const lit = looks.length > 0 && !by && !runs;
+        c.fillStyle = lit ? colours.looked : by ? this.shade(this.heat(n, by, most)) : colours.room;
         c.fillRect(b.x, b.y, b.w, b.h);
-        if (b.w > 24 && !by) for (let i = 0; i < data.slots; i++) {
+        if (model instanceof Runs) {
+            c.fillStyle = model.writes(n) ? colours.looked : colours.leaf;
+            for (let i = 0, each = b.w / model.whole(n); i < n.keys.length && !by; i += 2)
+                c.fillRect(b.x + each * n.keys[i], b.y + 3, Math.max(each * n.keys[i + 1] - 1, 0.5), b.h - 6);
+        } else if (b.w > 24 && !by) for (let i = 0; i < data.slots; i++) {
             const k = i < n.keys.length ? n.keys[i] : FREE, free = tree ? i >= n.keys.length : k === FREE;
             c.fillStyle = free ? colours.room : n.level ? colours.inner : k === GONE ? colours.gone
                 : k === UNKNOWN ? colours.unknown : colours.leaf;
@@ -265,7 +258,7 @@ class View {
         c.setLineDash(n.orphan ? [6, 3] : []);
         c.strokeRect(b.x, b.y, b.w, b.h);
         c.setLineDash([]);
-        this.keys(n.keys, b, b.y, colours.paper);
+        if (!runs) this.keys(n.keys, b, b.y, colours.paper);
         this.label(n, b, looks);
     }
 
@@ -274,13 +267,13 @@ class View {
      * @param {Place} n @param {{x: number, y: number, w: number, h: number}} b @param {number[]} looks
      */
     label(n, b, looks) {
-        if (b.h < 8 || b.w < 70) return;
+        if (b.h < 8 || (b.w < 70 && !runs)) return;
         const c = this.context, colours = this.colours;
         c.font = '11px sans-serif';
         c.fillStyle = colours.faint;
-        const name = tree ? `${n.id}` : n.linked ? '' : listName(n);
-        c.fillText(name + (n.latched !== NONE ? ` latched by #${n.latched}` : ''), b.x, b.y - 4, b.w);
-        if (looks.length) {
+        const latched = tree && n.latched !== NONE ? ` latched by #${n.latched}` : '';
+        c.fillText(model.name(n) + latched, b.x, b.y - 4, runs ? undefined : b.w);
+        if (looks.length && !runs) {
             c.fillStyle = colours.ink;
             const more = looks.length > 4 ? ` +${looks.length - 4}` : '';
             c.fillText(looks.slice(0, 4).map(number => '#' + number).join(' ') + more, b.x, b.y + b.h + 12, b.w);
@@ -302,8 +295,11 @@ class View {
         });
     }
 
-    /** What is kept of leaves, below them. */
-    versions() {
+    /**
+     * What is kept of leaves, below them.
+     * @param {Tree} model
+     */
+    versions(model) {
         const c = this.context;
         for (const n of this.seen(model.levels[0] || [])) {
             const b = this.box(n);
@@ -333,6 +329,16 @@ class View {
         const b = this.box(n), w = this.canvas.clientWidth, h = this.canvas.clientHeight;
         if (b.x < 0 || b.x + b.w > w) this.x = n.x + NODE.w / 2 - w / 2 / this.scale;
         if (b.y < 0 || b.y + b.h > h) this.y = n.y - h / 2 / this.down;
+    }
+
+    /**
+     * Moves what is shown.
+     * @param {number} dx pixels @param {number} dy
+     */
+    move(dx, dy) {
+        this.fits = false;
+        this.x -= dx / this.scale;
+        this.y -= dy / this.down;
     }
 
     /** @param {number} factor @param {number} px @param {number} py */
