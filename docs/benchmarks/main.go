@@ -150,7 +150,7 @@ func number(head string) int {
 	return n
 }
 
-var axes = []string{"n", "tile", "length", "changed", "batches"}
+var axes = []string{"n", "tile", "length", "load", "changed", "batches", "times"}
 
 // point is where a measurement stands over an axis; the rest of what it is named by is a line's.
 func point(m *bench.Measurement, x string) float64 {
@@ -160,6 +160,8 @@ func point(m *bench.Measurement, x string) float64 {
 		n, m.Tile = float64(m.Tile), 0
 	case "length":
 		n, m.Length = float64(m.Length), 0
+	case "load":
+		n, m.Load = m.Load, 0
 	case "changed":
 		n, m.Changed = 100*m.Changed, 0
 	default:
@@ -168,8 +170,8 @@ func point(m *bench.Measurement, x string) float64 {
 	return n
 }
 
-// lines are the throughputs of a report by what is measured; of series of batches the elements there by the time that
-// they took, over the number of batches (figure 4b of the GPU LSM's paper).
+// lines are the throughputs of a report by what is measured; of series of batches, over the number of batches, the
+// elements there by the time that they took, or the milliseconds of each (figures 4b and 4a of the GPU LSM's paper).
 func lines(r bench.Report, x string) (names []string, points map[string]plotter.XYs) {
 	points = map[string]plotter.XYs{}
 	add := func(name string, at plotter.XY) {
@@ -179,7 +181,7 @@ func lines(r bench.Report, x string) (names []string, points map[string]plotter.
 		points[name] = append(points[name], at)
 	}
 	for _, m := range r.Measurements {
-		if x != "batches" {
+		if x != "batches" && x != "times" {
 			y, at := m.Throughput(), point(&m, x)
 			add(strings.Join(append([]string{m.Structure + " " + m.Op}, m.Settings()...), ", "), plotter.XY{X: at,
 				Y: y})
@@ -188,8 +190,11 @@ func lines(r bench.Report, x string) (names []string, points map[string]plotter.
 		took := time.Duration(0)
 		for i, step := range m.Steps {
 			took += step
-			add(fmt.Sprintf("%s, b = %s", m.Structure, bench.Power(m.Batch)),
-				plotter.XY{X: float64(i + 1), Y: float64((i+1)*m.Batch) / took.Seconds() / 1e6})
+			at := plotter.XY{X: float64(i + 1), Y: float64((i+1)*m.Batch) / took.Seconds() / 1e6}
+			if x == "times" {
+				at.Y = step.Seconds() * 1e3
+			}
+			add(fmt.Sprintf("%s, b = %s", m.Structure, bench.Power(m.Batch)), at)
 		}
 	}
 	for _, line := range points {
@@ -205,7 +210,10 @@ func picture(r bench.Report, x, path string) error {
 	}
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = r.Environment.Device, x, "M operations/s"
-	if x == "n" || x == "batches" {
+	if x == "times" {
+		p.X.Label.Text, p.Y.Label.Text = "batches", "ms"
+	}
+	if x == "n" || x == "batches" || x == "load" {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	}
 	p.Legend.Top, p.Legend.Left = true, true
