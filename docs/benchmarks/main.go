@@ -180,11 +180,15 @@ func lines(r bench.Report, x string) (names []string, points map[string]plotter.
 		}
 		points[name] = append(points[name], at)
 	}
+	several := slices.ContainsFunc(r.Measurements, func(m bench.Measurement) bool { return m.N != r.Measurements[0].N })
 	for _, m := range r.Measurements {
 		if x != "batches" && x != "times" {
 			y, at := m.Throughput(), point(&m, x)
-			add(strings.Join(append([]string{m.Structure + " " + m.Op}, m.Settings()...), ", "), plotter.XY{X: at,
-				Y: y})
+			what := append([]string{m.Structure + " " + m.Op}, m.Settings()...)
+			if m.N != 0 && several {
+				what = append(what, fmt.Sprintf("n = %d", m.N))
+			}
+			add(strings.Join(what, ", "), plotter.XY{X: at, Y: y})
 			continue
 		}
 		took := time.Duration(0)
@@ -225,7 +229,10 @@ func picture(r bench.Report, x, path string) error {
 			return err
 		}
 		line.Color, marks.Color, marks.Shape = plotutil.Color(i), plotutil.Color(i), draw.CircleGlyph{}
-		p.Add(line, marks)
+		p.Add(line)
+		if len(points[name]) <= 100 { // more would hide the line
+			p.Add(marks)
+		}
 		p.Legend.Add(name, line, marks)
 	}
 	p.Y.Min, p.Y.Max = 0, p.Y.Max*(1.05+0.05*float64(len(names))) // room for the legend above the lines
