@@ -112,7 +112,11 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
 		stages: newStages(d), bulk: primitives.New(d, primitives.Options{}), visits: initialVisits,
 		memory: memory,
 	}
-	if err := g.open(ctx); err != nil {
+	err := g.open(ctx)
+	if err == nil && g.pool.Untouched() { // else, another call on a shared pool would be waited for
+		err = g.inside(ctx, func() error { return g.pool.SetAside(ctx) })
+	}
+	if err != nil {
 		return nil, joint.Error(err, g.free(false))
 	}
 	return g, nil

@@ -249,7 +249,7 @@ func (g *Graph) move(ctx context.Context, r regrowth) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if err := g.pool.Grow(ctx, 1); err != nil {
+		if err := g.pool.Relieve(ctx, 0, 1, true); err != nil {
 			return err
 		}
 	}

@@ -91,7 +91,9 @@ func (g *Graph) Clear(ctx context.Context) error {
 	fresh, err := freshKernel().Kernel(g.kernels, g.stream)
 	if err == nil && g.ownPool {
 		g.failures = 0
-		err = g.pool.Reset(context.WithoutCancel(ctx))
+		if err = g.pool.Reset(context.WithoutCancel(ctx)); err == nil {
+			err = g.pool.SetAside(ctx)
+		}
 	} else if err == nil {
 		err = g.releaseAll()
 	}

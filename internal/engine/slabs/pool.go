@@ -64,12 +64,14 @@ type Pool struct {
 	counts   *vk.Buffer[uint32] // for Stats: a word for each super block; nil before the first call
 	uses     vk.Uses
 
-	gate *gate.Gate
+	gate  *gate.Gate
+	aside span // what SetAside keeps for Claim; guarded by the gate
 
-	mu      sync.Mutex // guards the fields below; to change them, enter the gate as well
-	supers  []*superBlock
-	growths uint64
-	seed    uint32
+	mu        sync.Mutex // guards the fields below; to change them, enter the gate as well
+	supers    []*superBlock
+	growths   uint64
+	seed      uint32
+	described bool // since New or Reset, so that kernels may have allocated slabs
 }
 
 // superBlock is one contiguous piece of a pool: blocks times 1024 slabs, and a bit for each slab in the bitmaps.
@@ -153,6 +155,12 @@ func (p *Pool) Description() PoolDescription {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.described = true
+	return p.describe()
+}
+
+// describe is Description for a kernel that allocates nothing. p.mu is locked.
+func (p *Pool) describe() PoolDescription {
 	if len(p.supers) == 0 {
 		return PoolDescription{}
 	}
@@ -300,11 +308,19 @@ func (p *Pool) Grow(ctx context.Context, blocks int) error {
 	return err
 }
 
-// Relieve grows the pool after operations found it full: by blocks memory blocks, or by one if that fails. free is the
-// number of slabs that were free after the operations. If the pool cannot grow but has free slabs, Relieve returns nil,
-// because the operations may succeed with those: other operations have returned slabs that they did not need. If insist
-// is set, it returns the error in this case, too. Errors: those of Grow.
+// Relieve makes room after operations found the pool full. It gives back what is set aside. If nothing is, it grows the
+// pool by blocks memory blocks, or by one if that fails. free is the number of slabs that were free after the
+// operations. If the pool cannot grow but has free slabs, Relieve returns nil, because the operations may succeed with
+// those: other operations have returned slabs that they did not need. If insist is set, it returns the error in this
+// case, too. Errors: those of Grow.
 func (p *Pool) Relieve(ctx context.Context, free, blocks int, insist bool) error {
+	if p.aside.words != 0 {
+		if err := p.uses.Rest(ctx); err != nil {
+			return err
+		}
+		p.giveBack()
+		return p.stream.Wait(context.WithoutCancel(ctx))
+	}
 	err := p.Grow(ctx, blocks)
 	if err != nil && blocks > 1 {
 		err = p.Grow(ctx, 1)
@@ -465,7 +481,14 @@ func (p *Pool) Reset(ctx context.Context) error {
 		}
 		p.stream.Fill(p.table, 0, 8*tableSupers, 0)
 	})
-	return p.stream.Wait(context.WithoutCancel(ctx))
+	if err := p.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	p.aside = span{}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.described = false
+	return nil
 }
 
 // Close frees the pool after the work that is registered with Uses.

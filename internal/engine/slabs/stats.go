@@ -39,7 +39,10 @@ func (p *Pool) Stats(ctx context.Context) (Stats, error) {
 	}
 	words := p.blocks() * bitmapWords
 	p.stream.Fill(p.counts, 0, 4*MaxSuperBlocks, 0)
-	k.Dispatch(p.stream, (words+k.Workgroup()-1)/k.Workgroup(), countPush{p.Description(), p.counts.Address()})
+	p.mu.Lock()
+	described := p.describe()
+	p.mu.Unlock()
+	k.Dispatch(p.stream, (words+k.Workgroup()-1)/k.Workgroup(), countPush{described, p.counts.Address()})
 	if err := p.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return Stats{}, err
 	}
@@ -51,9 +54,11 @@ func (p *Pool) Stats(ctx context.Context) (Stats, error) {
 	if err := p.table.Download(ctx, 0, counters[:]); err != nil {
 		return Stats{}, err
 	}
+	aside := map[*vk.Buffer[uint32]]int{}
+	p.each(p.aside, func(bitmaps *vk.Buffer[uint32], _, words int) { aside[bitmaps] = 32 * words })
 	stats := Stats{Bytes: p.Bytes(), ResidentChanges: uint32(counters[0]), Failures: uint32(counters[0] >> 32)}
 	for i, s := range p.supers {
-		super := struct{ Slabs, Allocated int }{s.blocks * BlockSlabs, int(counts[i])}
+		super := struct{ Slabs, Allocated int }{s.blocks * BlockSlabs, int(counts[i]) - aside[s.bitmaps]}
 		stats.SuperBlocks = append(stats.SuperBlocks, super)
 		stats.Slabs += super.Slabs
 		stats.Allocated += super.Allocated
