@@ -24,6 +24,7 @@ type setting struct {
 	Degree                int
 	File                  string
 	On                    Analyzed
+	Pool                  PoolForm
 	queries
 }
 
@@ -92,6 +93,8 @@ var Axes = []Axis{
 	named("on",
 		"what analytics read, compressed sparse rows or the dynamic graph itself,\nbuilt in bulk or after many "+
 			"changes: ", "csr", func(at *setting) *Analyzed { return &at.On }, Analyzeds),
+	named("pool", "of slabs: of one super block, or of several: ", "light",
+		func(at *setting) *PoolForm { return &at.Pool }, enum.Of("pool", LightPool, FullPool)),
 	axis("tile", "lanes that work on a slab or a node; 0: what measured best\nfor each kernel", "0",
 		func(at *setting) *int { return &at.Tile }, strconv.Atoi),
 	named("levels", "of the LSM that is searched, those that are full: ", "full",

@@ -232,6 +232,8 @@ func (s *session) measurement(n, operations int) Measurement {
 		m.Form = s.own.Form.String()
 	case s.own.Path != 0:
 		m.Form = s.own.Path.String()
+	case s.own.Pool != LightPool:
+		m.Form = "pool " + s.own.Pool.String()
 	}
 	if s.width == structures.Bits64 {
 		m.Width = 64

@@ -76,6 +76,23 @@ func TestEveryOperationIsMeasured(t *testing.T) {
 	}
 }
 
+// A full pool has several super blocks, and its measurements say so.
+func TestPools(t *testing.T) {
+	d := testdevice.Open(t)
+	r, err := Run(t.Context(), d, "slabhash", quick("find-all", "n=3000", "load=2", "pool=light,full"))
+	require.NoError(t, err)
+	require.Len(t, r.Measurements, 2)
+	require.Equal(t, []string{"", "pool full"}, []string{r.Measurements[0].Form, r.Measurements[1].Form})
+	for i, form := range []string{"light", "full"} {
+		s := sessionOf(t, d, "slabhash", 3000, "pool="+form)
+		s.dictionary = s.openHash(100, 1000, false)
+		stats, err := s.dictionary.(hashTable).pool.Stats(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, i == 1, len(stats.SuperBlocks) > 1)
+		s.dictionary.Close()
+	}
+}
+
 // A table is filled by as many batches as it is built anew for.
 func TestTablesAreFilledByBatches(t *testing.T) {
 	d := testdevice.Open(t)

@@ -3,9 +3,11 @@ package bench
 import (
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/engine/enum"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -180,10 +182,25 @@ func openSet(s *session) dictionary {
 	return s.openHash(buckets, float64(buckets)*(expectedSlabs(s.at.Load, slots)-1), true)
 }
 
+// PoolForm says of how many super blocks a hash table's pool is.
+type PoolForm uint8
+
+const (
+	LightPool PoolForm = iota // of one, as any pool of up to 1 GiB: SlabAlloc-light of the slab hash's paper
+	FullPool                  // of several, so that references are looked up
+)
+
+var poolNames = enum.Names[PoolForm]{"light", "full"}
+
+func (f PoolForm) String() string { return poolNames.String(f) }
+
 // openHash makes a table with a pool for about that many slabs in addition to the buckets.
 func (s *session) openHash(buckets int, slabs float64, keys bool) dictionary {
-	t := hashTable{keys: keys, pool: must(alloc.NewSlabPool(s.ctx, s.d, alloc.PoolOptions{
-		Blocks: int(math.Ceil(1.25*slabs/alloc.BlockSlabs)) + 16}))}
+	p := alloc.PoolOptions{Blocks: int(math.Ceil(1.25*slabs/alloc.BlockSlabs)) + 16}
+	if s.at.Pool == FullPool {
+		p.SuperShift = min(bits.Len(uint(p.Blocks))-2, 11) // about four super blocks
+	}
+	t := hashTable{keys: keys, pool: must(alloc.NewSlabPool(s.ctx, s.d, p))}
 	o := s.hashOptions(buckets, t.pool)
 	err := attempt(func() {
 		if keys {

@@ -176,7 +176,7 @@ type benchmark struct {
 }
 
 var columns = []benchmark{
-	{name: "slabhash", size: 1 << 20, axes: "load tile width"},
+	{name: "slabhash", size: 1 << 20, axes: "load pool tile width"},
 	{name: "btree", size: 1 << 18, axes: "order fill tile width"},
 	{name: "mvbtree", size: 1 << 18, axes: "order fill tile width"},
 	{name: "lsm", size: 1 << 18, axes: "order batch width"},
