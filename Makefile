@@ -167,7 +167,7 @@ test-arm64: deps arm64
 # What several goroutines share of one handle. The race detector sees Go's memory, so kernels are compiled as elsewhere.
 test-race: export GALLIVM_PERF = nopt
 test-race:
-	$(call go-test,8,-race ./internal/engine/gate ./test/goroutines)
+	$(call go-test,8,-race ./internal/engine/gate ./structures/combine ./test/goroutines)
 	$(call go-test,both,-race -run '^TestTwoDevices$$' ./test/goroutines)
 # What a run of the conformance tests has left out, for want of 64-bit atomics or of lanes, another one has taken.
 unconformed:

@@ -31,6 +31,8 @@ var benchmarks = []struct{ name, of, example string }{
   vkds bench sortedarray --op count,range --n 24 --length 8,1024`},
 	{"filter", "the Bloom filter, beside random reads of as much memory",
 		"  vkds bench filter --n 20,22,24,26 --json figures.json"},
+	{"combine", "a dictionary that many goroutines share, with calls combined and without",
+		"  vkds bench combine --callers 16,256,4096 --op get,mixed"},
 	{"alloc", "the slab allocator: n slabs, one a thread, allocated and freed", "  vkds bench alloc --n 16,20"},
 	{"graph", "the dynamic graph: n edges, 16 a vertex; and analytics: n vertices",
 		`  vkds bench graph --n 24 --batch 16,20 --graph uniform,rmat --json figures.json

@@ -15,6 +15,7 @@ import (
 	"github.com/vkds/vkds/shaders/traced"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/combine"
 	"github.com/vkds/vkds/structures/filter"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/graph/analytics"
@@ -23,6 +24,7 @@ import (
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/trace"
 	"github.com/vkds/vkds/vk"
+	"golang.org/x/sync/errgroup"
 )
 
 // on opens a device for an example.
@@ -430,6 +432,50 @@ func Example_insertAll() {
 		return nil
 	})
 	// Output: 2 <nil>
+}
+
+// countPages counts the requests for each page, with a goroutine for each client.
+func countPages(ctx context.Context, d *vk.Device, clients [][]uint32) (map[uint32]int64, error) {
+	m, err := slabhash.New[uint32, int64](ctx, d, slabhash.Options{})
+	if err != nil {
+		return nil, err
+	}
+	counts, err := combine.New(m, combine.Options{})
+	if err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	defer counts.Close() // closes m
+	var serving errgroup.Group
+	for _, pages := range clients {
+		serving.Go(func() error {
+			for _, page := range pages {
+				if _, err := counts.Add(ctx, page, 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := serving.Wait(); err != nil {
+		return nil, err
+	}
+	all := map[uint32]int64{}
+	for pair, err := range counts.All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		all[pair.Key] = pair.Value
+	}
+	return all, nil
+}
+
+func Example_countPages() {
+	on(func(ctx context.Context, d *vk.Device) error {
+		counts, err := countPages(ctx, d, [][]uint32{{1, 2, 1}, {1, 3}, {2, 1}})
+		fmt.Println(counts)
+		return err
+	})
+	// Output: map[1:4 2:2 3:1]
 }
 
 // saveSteps saves what the kernels do in an insertion.

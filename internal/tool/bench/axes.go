@@ -32,7 +32,7 @@ type setting struct {
 type queries struct {
 	Levels                Levels
 	Path                  btree.Path
-	Length                int
+	Length, Callers       int
 	Stale, Changed, Share float64
 }
 
@@ -107,6 +107,9 @@ var Axes = []Axis{
 		func(at *setting) *float64 { return &at.Changed }, above0(1)),
 	axis("skew", "share of the batch that one key takes in the skewed operations", "0.5",
 		func(at *setting) *float64 { return &at.Share }, above0(1)),
+	axis("callers", "goroutines that call at the same time", "32,1024",
+		func(at *setting) *int { return &at.Callers },
+		number[int](func(x float64) bool { return x >= 1 && x <= 1<<16 }, "1 to 65536")),
 	axis("length", "pairs expected in a range that is counted or listed", "8",
 		func(at *setting) *int { return &at.Length },
 		number[int](func(x float64) bool { return x >= 1 && x <= rangePairs }, fmt.Sprintf("1 to %d", rangePairs))),

@@ -53,6 +53,7 @@ type Measurement struct {
 	Batch      int             `json:",omitempty"` // pairs of a batch
 	Levels     string          `json:",omitempty"` // of an LSM: which ones are full
 	Length     int             `json:",omitempty"` // pairs expected in a range
+	Callers    int             `json:",omitempty"` // goroutines that called at the same time
 	Stale      float64         `json:",omitempty"` // share of stale elements
 	Changed    float64         `json:",omitempty"` // share of the keys whose values changed after a snapshot
 	Operations int             // of one run
@@ -214,7 +215,8 @@ func (m Measurement) Settings() (all []string) {
 		is     bool
 	}{
 		{"batch %s", Power(m.Batch), m.Batch != 0}, {"levels %s", m.Levels, m.Levels != ""},
-		{"length %d", m.Length, m.Length != 0}, {"stale %g", m.Stale, m.Stale != 0},
+		{"length %d", m.Length, m.Length != 0},
+		{"callers %d", m.Callers, m.Callers != 0}, {"stale %g", m.Stale, m.Stale != 0},
 		{"changed %g", m.Changed, m.Changed != 0}, {"width %d", m.Width, m.Width != 0},
 		{"%s", m.Order, m.Order != ""},
 	} {

@@ -163,6 +163,14 @@ var table = slices.Concat([]row{
 		(*session).triangles)},
 	{"graph*", "components", "on", "the component of each vertex", analysis(1, false, (*session).components)},
 	{"graph*", "kcore", "on", "the core number of each vertex", analysis(1, false, (*session).cores)},
+	{"combine*", "get-alone", "", "gets of one caller, in turns with gets of the dictionary itself",
+		ofCallers(false, (*session).getAlone)},
+	{"combine*", "get", "callers", "gets of callers that share a dictionary, beside those without combining",
+		ofCallers(false, singles(0))},
+	{"combine*", "mixed", "callers", "calls of one key, of which a tenth are puts", ofCallers(false, singles(0.1))},
+	{"combine*", "find", "", "lookups of 16 callers, 2^14 and 2^16 keys each",
+		ofCallers(false, (*session).findShared)},
+	{"combine", "get-host", "callers", "gets of a dictionary in the host's memory", ofCallers(true, singles(0))},
 	{"alloc*", "allocate", "", "n slabs, one a thread, from an empty pool of eight times as many, and their return",
 		(*session).slabs},
 })
@@ -186,6 +194,7 @@ var columns = []benchmark{
 	{name: "merge", size: 1 << 20, axes: "width"},
 	{name: "search", size: 1 << 20, axes: "width"},
 	{name: "filter", size: 1 << 20},
+	{name: "combine", size: 1 << 20},
 	{name: "alloc", size: 1 << 20},
 	{name: "graph", size: 1 << 18, axes: "graph degree file load"},
 }
