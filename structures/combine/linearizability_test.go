@@ -31,7 +31,7 @@ func TestLinearizable(t *testing.T) {
 			for range 40 {
 				d, err := combine.NewOrdered(delayed(), o)
 				require.NoError(t, err)
-				linearizable(t, combined[uint32, uint32]{d.Dictionary, d})
+				linearizable(t, combined[uint32, uint32]{d, d})
 				require.NoError(t, d.Close())
 			}
 		})

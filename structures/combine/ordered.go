@@ -11,7 +11,7 @@ import (
 
 // Ordered is a structures.Ordered that combines the calls of many goroutines: a Dictionary whose Count, Range,
 // RangeInto, Neighbor, Rank and Select are combined as well. DeleteRange and iterators are passed on.
-type Ordered[K, V structures.Number] struct{ *Dictionary[K, V] }
+type Ordered[K, V structures.Number] struct{ all Dictionary[K, V] }
 
 // NewOrdered is New for an ordered dictionary.
 func NewOrdered[K, V structures.Number](d structures.Ordered[K, V], o Options) (*Ordered[K, V], error) {
@@ -22,16 +22,19 @@ func NewOrdered[K, V structures.Number](d structures.Ordered[K, V], o Options) (
 	if err != nil {
 		return nil, err
 	}
-	return &Ordered[K, V]{&Dictionary[K, V]{c}}, nil
+	return &Ordered[K, V]{Dictionary[K, V]{c}}, nil
+}
+
+// dictionary returns nil if o is nil.
+func (o *Ordered[K, V]) dictionary() *Dictionary[K, V] {
+	if o == nil {
+		return nil
+	}
+	return &o.all
 }
 
 // open returns the core, or vk.ErrNotOpen if o is nil or a zero value.
-func (o *Ordered[K, V]) open() (*core[K, V], error) {
-	if o == nil {
-		return nil, vk.ErrNotOpen
-	}
-	return o.Dictionary.open()
-}
+func (o *Ordered[K, V]) open() (*core[K, V], error) { return o.dictionary().open() }
 
 // Count returns the number of keys in each range.
 func (o *Ordered[K, V]) Count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
