@@ -63,19 +63,20 @@ vec3 picture(ivec2 pixel) {
     bool leaf = uint(whole.y) == rows - 1u;
     uint i = leaf ? uint(whole.x) : node_over(row, uint(whole.x));
     uint begin = leaf ? i : plain_load_at(row.starts, i);
-    float left = left_of(begin), wide = left_of(leaf ? i + 1u : node_end(row, i, leaves)) - left;
-    float x = float(pixel.x) + 0.5 - left;
+    // Positions are exact near the window. So a node's right edge is not computed from its left one, which may be far.
+    float left = left_of(begin), right = left_of(leaf ? i + 1u : node_end(row, i, leaves)), wide = right - left;
+    float x = float(pixel.x) + 0.5;
     uint kind = leaf ? LEAF : INNER;
     if (wide < 3.0) return bar(mean_fill(row, pixel.x, leaves, slots), y, height, kind);
 
     Cell cell = scene_cell(row.cells, i);
     float fill = float(bitCount(cell.live)) / float(slots), gap = clamp(0.04 * wide, 1.0, 6.0);
-    if (x >= wide - gap) return colour(PAPER);
+    if (x >= right - gap) return colour(PAPER);
     if ((cell.flags & CELL_LATCHED) != 0u && y < 3.0) return colour(LATCHED);
     if ((cell.flags & CELL_ORPHAN) != 0u && y < 3.0) return colour(ORPHAN);
     if (leaf) {
         if (wide - gap < 3.0 * float(slots)) return bar(fill, y, height, kind);
-        return leaf_slots(cell, vec2(x, y), vec2(wide - gap, height), slots, formats);
+        return leaf_slots(cell, vec2(x - left, y), vec2(wide - gap, height), slots, formats);
     }
 
     // An inner node's children are as wide as they are in the row below.
@@ -83,15 +84,15 @@ vec3 picture(ivec2 pixel) {
     bool over_leaves = uint(whole.y) + 2u == rows;
     uint c = over_leaves ? uint(whole.x) : node_over(below, uint(whole.x));
     float from = left_of(over_leaves ? c : plain_load_at(below.starts, c));
-    float to = min(left_of(over_leaves ? c + 1u : node_end(below, c, leaves)), left + wide - gap);
+    float to = min(left_of(over_leaves ? c + 1u : node_end(below, c, leaves)), right - gap);
     if (to - from < 4.0) return bar(fill, y, height, kind);
-    if (float(pixel.x) + 0.5 >= to - 1.0) return colour(PAPER);
+    if (x >= to - 1.0) return colour(PAPER);
     Cell child = scene_cell(below.cells, c);
     if ((child.flags & CELL_ORPHAN) != 0u) return colour(ORPHAN);
     float seen = max(from, 0.0);   // the text stays in the window
     VKDS_HEADER header = VKDS_HEADER_LOAD(plain_load4, child.node);
     bool ink = to - seen > 12.0 && text_in_box(text_of(WORDS(header.VKDS_LOW), formats & 255u), 0,
-                                               vec2(float(pixel.x) + 0.5 - seen, y), vec2(to - seen, height));
+                                               vec2(x - seen, y), vec2(to - seen, height));
     return ink ? colour(PAPER) : heat(fill, INNER);
 }
 

@@ -334,7 +334,7 @@ int present_images(presenter *p, uint32_t width, uint32_t height) {
 
 int present_acquire(presenter *p, uint32_t *image) {
 	GET(vkAcquireNextImageKHR);
-	int r = vkAcquireNextImageKHR(p->device, p->swapchain, UINT64_MAX, p->acquired, VK_NULL_HANDLE, image);
+	int r = vkAcquireNextImageKHR(p->device, p->swapchain, 200000000, p->acquired, VK_NULL_HANDLE, image);
 	if (r < 0) p->failed = "vkAcquireNextImageKHR";
 	return r;
 }

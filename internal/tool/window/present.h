@@ -63,7 +63,8 @@ int present_device(presenter *p, uint64_t surface, const uint8_t *uuid);
 int present_pipeline(presenter *p, uint32_t at, const uint32_t *code, size_t bytes);
 // Makes the images anew, for a window of that size. No image may be in use.
 int present_images(presenter *p, uint32_t width, uint32_t height);
-// Waits until there is an image to draw on. VK_ERROR_OUT_OF_DATE_KHR: make the images anew.
+// Waits for an image to draw on. VK_ERROR_OUT_OF_DATE_KHR: make the images anew. VK_TIMEOUT: a window that nobody sees
+// may give none.
 int present_acquire(presenter *p, uint32_t *image);
 // Draws an image by a pipeline, and shows it. The queue's lock must be held.
 int present_draw(presenter *p, uint32_t image, uint32_t pipeline, const void *push, uint32_t bytes);

@@ -110,10 +110,11 @@ func (w *Window) Run(ctx context.Context, d *vk.Device, show Show) (err error) {
 	p.listen()
 	p.change()
 	w.glfw.Show()
-	stop := context.AfterFunc(ctx, wake)
+	woken := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { wake(); close(woken) })
 	defer func() {
 		if !stop() {
-			<-ctx.Done() // wake is being called, or was
+			<-woken
 		}
 	}()
 	for !w.glfw.ShouldClose() && ctx.Err() == nil {
@@ -145,6 +146,8 @@ func (p *player) turn() {
 	}
 	switch {
 	case p.err != nil:
+	case p.dirty: // the window is hidden, or changes its size
+		glfw.WaitEventsTimeout(0.2)
 	case p.playing && !p.busy:
 		glfw.WaitEventsTimeout(max(time.Until(p.next), time.Millisecond).Seconds())
 	default:

@@ -237,7 +237,8 @@ type picturePush struct {
 	_padToLong uint32
 }
 
-// draw draws a scene and shows it. It returns false if the window has no size now.
+// draw draws a scene and shows it. It returns false if that isn't possible now, because the window is hidden or changes
+// its size.
 func (w *Window) draw(s *Scene, c *camera) (drawn bool, err error) {
 	const attempts = 4 // the window's size may change again and again
 	for range attempts {
@@ -252,6 +253,9 @@ func (w *Window) draw(s *Scene, c *camera) (drawn bool, err error) {
 		if r == C.VK_ERROR_OUT_OF_DATE_KHR {
 			w.stale = true
 			continue
+		}
+		if r == C.VK_TIMEOUT {
+			return false, nil
 		}
 		if err := w.result(r); err != nil {
 			return false, err

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -150,6 +151,20 @@ func (s *session) wheel(px, py, times int) {
 func (s *session) drag(fx, fy, tx, ty int) {
 	s.do(x.Move(fx, fy), x.Press(1, true), x.Move((fx+tx)/2, (fy+ty)/2), x.Move(tx, ty), x.Press(1, false))
 	s.camera.pan(float64(tx-fx), float64(ty-fy))
+}
+
+// center drags a point of the scene to the middle of the window, as far as that goes.
+func (s *session) center(x, y float64) {
+	for range 100 {
+		dx, dy := s.camera.w/2-(x-s.camera.x)/s.camera.sx, s.camera.h/2-(y-s.camera.y)/s.camera.sy
+		before := s.camera
+		const most = 200
+		fx, fy := int(s.camera.w/2), int(s.camera.h/2)
+		s.drag(fx, fy, fx+int(min(max(dx, -most), most)), fy+int(min(max(dy, -most), most)))
+		if s.camera == before {
+			return
+		}
+	}
 }
 
 // spot is what a pixel of the window must be.
@@ -374,6 +389,13 @@ func testTree(t *testing.T, indirect bool) {
 
 // labelled compares the numbers in the window with the keys and values of the slots.
 func (m tall) labelled(s *session, picture *image.RGBA) {
+	if wrong := m.mislabelled(s, picture); wrong != "" {
+		s.t.Error(wrong)
+	}
+}
+
+// mislabelled returns what is wrong with the numbers in the window.
+func (m tall) mislabelled(s *session, picture *image.RGBA) string {
 	wide, row := 1/s.camera.sx, len(m.levels)-1
 	each := (wide - min(max(0.04*wide, 1), 6)) / float64(m.slots)
 	top := math.Ceil((float64(row) + 0.12) / s.camera.sy)
@@ -386,15 +408,16 @@ func (m tall) labelled(s *session, picture *image.RGBA) {
 			}
 			for line, want := range []uint64{key, n.Values[slot]} {
 				if have := text(picture, int(math.Round(left)), int(top)+14*line); have != fmt.Sprint(want) {
-					s.t.Errorf("slot %d of leaf %d shows %q and not %d", slot, i, have, want)
+					return fmt.Sprintf("slot %d of leaf %d shows %q and not %d", slot, i, have, want)
 				}
 				read++
 			}
 		}
 	}
 	if read < 6 {
-		s.t.Errorf("only %d numbers are in the window", read)
+		return fmt.Sprintf("only %d numbers are in the window", read)
 	}
+	return ""
 }
 
 // glyphs are the characters of picture.glsl, row by row.
@@ -576,7 +599,12 @@ func TestTable(t *testing.T) {
 			s.wheel(100, 100, 1)
 		}
 		picture := s.sees("near", 30, f.spots(s.camera))
-		f.labelled(s, picture, table, keys)
+		f.labelled(s, picture, keys)
+		h := table.InShaders().Description()
+		for _, bucket := range []uint32{h.SpecialZero, h.SpecialOnes} { // keys are stored in another form there
+			s.center(f.wide*(float64(int(bucket)%f.columns)+0.3), f.high*(float64(int(bucket)/f.columns)+0.5))
+			f.labelled(s, s.sees("a special bucket", 20, f.spots(s.camera)), keys)
+		}
 		s.do(x.Type(xserver.Home))
 		s.camera.fit()
 		s.sees("all again", 400, f.spots(s.camera))
@@ -585,7 +613,7 @@ func TestTable(t *testing.T) {
 }
 
 // labelled checks that the numbers in the window are pairs that the table has, in their buckets' slots.
-func (f flat) labelled(s *session, picture *image.RGBA, table *slabhash.Map[uint32, uint32], keys []uint32) {
+func (f flat) labelled(s *session, picture *image.RGBA, keys []uint32) {
 	unit, read := 1/s.camera.sx, map[uint32]bool{}
 	for b, l := range f.loads {
 		for i := range l.Pairs {
@@ -687,6 +715,10 @@ func TestManyLeaves(t *testing.T) {
 				spot{fmt.Sprintf("the room of leaves %d to %d", a, b), float64(px), top + height*(1-fill) - 2, room})
 		}
 		s.sees("many leaves", 2000, all)
+		for s.camera.sx > 1.0/100 {
+			s.wheel(900, 600, 1)
+		}
+		s.sees("some of many leaves", 100, m.spots(s.camera))
 		s.closes('q')
 	})
 }
@@ -698,6 +730,7 @@ func TestSteps(t *testing.T) {
 	tree, err := btree.Build(t.Context(), d, keys, values, btree.Options{Path: btree.Batched})
 	require.NoError(t, err)
 	defer tree.Close()
+	var lock sync.Mutex
 	models := []tall{nodesOf(t, tree, btree.Slots)} // after each step
 	show := Show{Every: 10 * time.Millisecond, Scene: func(ctx context.Context, k *Maker) (*Scene, error) {
 		return k.Tree(ctx, tree.InShaders(), look(structures.Bits32), "about")
@@ -713,7 +746,10 @@ func TestSteps(t *testing.T) {
 			if _, err := tree.Apply(ctx, batch); err != nil {
 				return err
 			}
-			models = append(models, nodesOf(t, tree, btree.Slots))
+			m := nodesOf(t, tree, btree.Slots)
+			lock.Lock()
+			defer lock.Unlock()
+			models = append(models, m)
 			return nil
 		}})
 	}
@@ -729,13 +765,15 @@ func TestSteps(t *testing.T) {
 		}
 		sees := func(i int, title string) {
 			titled(title)
-			models[i].view(s)
-			s.sees(title, 20, models[i].counts(s.camera))
+			lock.Lock()
+			m := models[i]
+			lock.Unlock()
+			m.view(s)
+			s.sees(title, 20, m.counts(s.camera))
 		}
 		sees(0, "step 0 of 4")
 		s.do(x.Type('n'))
 		sees(1, "step 1 of 4: batch 0")
-		require.NotEqual(s.t, len(models[0].leaves()), len(models[1].leaves()))
 		s.do(x.Type('n'))
 		sees(2, "step 2 of 4: batch 1")
 		s.do(x.Type('p'))
@@ -751,11 +789,61 @@ func TestSteps(t *testing.T) {
 		s.closes('q')
 	})
 	require.Len(t, models, 5, "each step was done once")
+	require.NotEqual(t, len(models[0].leaves()), len(models[1].leaves()))
 }
 
 // counts are spots that don't depend on which of its slots a leaf uses: its bar.
 func (m tall) counts(c camera) []spot {
 	return slices.DeleteFunc(m.spots(c), func(p spot) bool { return strings.HasPrefix(p.what, "slot") })
+}
+
+// A step that was before shows the numbers of then.
+func TestNumbersOfSteps(t *testing.T) {
+	w, d := device(t, false)
+	keys, values := evens[uint32](20)
+	tree, err := btree.Build(t.Context(), d, keys, values, btree.Options{})
+	require.NoError(t, err)
+	defer tree.Close()
+	before := nodesOf(t, tree, btree.Slots)
+	changed := make(chan tall, 1)
+	show := Show{
+		Scene: func(ctx context.Context, k *Maker) (*Scene, error) {
+			return k.Tree(ctx, tree.InShaders(), look(structures.Bits32), "about")
+		},
+		Steps: []Step{{"other values", func(ctx context.Context) error {
+			others := slices.Clone(values)
+			for i := range others {
+				others[i] += 1000
+			}
+			if _, err := tree.Insert(ctx, keys, others); err != nil {
+				return err
+			}
+			changed <- nodesOf(t, tree, btree.Slots)
+			return nil
+		}}},
+	}
+	user(t, w, d, show, func(s *session) {
+		before.view(s)
+		s.wheel(300, 600, 5)
+		before.labelled(s, s.sees("before", 10, before.spots(s.camera)))
+		numbers := func(m tall) {
+			s.until(func() string {
+				picture, err := x.Picture(s.id)
+				if err != nil {
+					return err.Error()
+				}
+				return m.mislabelled(s, picture)
+			})
+		}
+		s.do(x.Type('n'))
+		after := <-changed
+		numbers(after)
+		s.do(x.Type('p'))
+		numbers(before)
+		s.do(x.Type('n'))
+		numbers(after)
+		s.closes('q')
+	})
 }
 
 // A table's erased slots, and pairs that come and go. Which slots they are is known by how many there are.
