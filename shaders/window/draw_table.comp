@@ -11,14 +11,15 @@ vec3 slot_of(Row slabs, uint bucket, uint slab, uint s, vec2 p, vec2 box) {
     Cell cell = scene_cell(slabs.cells, slab);
     if ((cell.gone >> s & 1u) != 0u) return colour(GONE);
     if ((cell.live >> s & 1u) == 0u) return colour(ROOM);
-    if (box.x <= 12.0) return colour(LEAF);
+    uint kind = (cell.fresh >> s & 1u) != 0u ? FRESH : LEAF;
+    if (box.x <= 12.0) return colour(kind);
     uint formats = scene_word(scene, SCENE_FORMATS), mask = scene_word(scene, SCENE_MASK);
     P pair = VKDS_SLOT_LOAD(address_add(cell.node, s * VKDS_SLOT_BYTES));
     K key = pair.VKDS_KEY;
     if (bucket == scene_word(scene, SCENE_ONES) || bucket == scene_word(scene, SCENE_ZERO)) key ^= mask;
     bool ink = text_in_box(text_of(WORDS(key), formats & 255u), 0, p, box)
         || text_in_box(text_of(WORDS(pair.VKDS_VALUE), formats >> 8), 1, p, box);
-    return colour(ink ? PAPER : LEAF);
+    return colour(ink ? PAPER : kind);
 }
 
 vec3 picture(ivec2 pixel) {
@@ -39,7 +40,8 @@ vec3 picture(ivec2 pixel) {
     if (all.x < 3.0) {
         // The buckets of this line that share a column of pixels.
         float edge = float(origin.x) + rest.x + float(pixel.x + 1) * scale.x;
-        uint last = min(uint(clamp(edge / float(wide), 0.0, float(columns - 1u))), buckets.count - 1u - place.y * columns);
+        uint last = min(uint(clamp(edge / float(wide), 0.0, float(columns - 1u))),
+                        buckets.count - 1u - place.y * columns);
         float from = float(origin.x) + rest.x + float(pixel.x) * scale.x;
         uint first = min(uint(clamp(from / float(wide), 0.0, float(columns - 1u))), last);
         uint a = place.y * columns + first, b = place.y * columns + max(last, first + 1u);

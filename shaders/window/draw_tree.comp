@@ -44,9 +44,10 @@ vec3 leaf_slots(Cell cell, vec2 p, vec2 box, uint slots, uint formats) {
     if ((cell.gone >> s & 1u) != 0u) return colour(GONE);
     if ((cell.live >> s & 1u) == 0u) return colour(ROOM);
     P pair = VKDS_SLOT_LOAD(btree_slot(cell.node, s));
-    bool ink = wide > 12.0 && (text_in_box(text_of(WORDS(pair.VKDS_KEY), formats & 255u), 0, vec2(x, p.y), vec2(wide, box.y))
-        || text_in_box(text_of(WORDS(pair.VKDS_VALUE), formats >> 8), 1, vec2(x, p.y), vec2(wide, box.y)));
-    return colour(ink ? PAPER : LEAF);
+    vec2 inside = vec2(x, p.y), slot = vec2(wide, box.y);
+    bool ink = wide > 12.0 && (text_in_box(text_of(WORDS(pair.VKDS_KEY), formats & 255u), 0, inside, slot)
+        || text_in_box(text_of(WORDS(pair.VKDS_VALUE), formats >> 8), 1, inside, slot));
+    return colour(ink ? PAPER : (cell.fresh >> s & 1u) != 0u ? FRESH : LEAF);
 }
 
 vec3 picture(ivec2 pixel) {
@@ -75,7 +76,9 @@ vec3 picture(ivec2 pixel) {
     if ((cell.flags & CELL_LATCHED) != 0u && y < 3.0) return colour(LATCHED);
     if ((cell.flags & CELL_ORPHAN) != 0u && y < 3.0) return colour(ORPHAN);
     if (leaf) {
-        if (wide - gap < 3.0 * float(slots)) return bar(fill, y, height, kind);
+        bool slots_fit = wide - gap >= 3.0 * float(slots);
+        if (!slots_fit && cell.fresh != 0u && y < 3.0) return colour(FRESH);
+        if (!slots_fit) return bar(fill, y, height, kind);
         return leaf_slots(cell, vec2(x - left, y), vec2(wide - gap, height), slots, formats);
     }
 

@@ -25,6 +25,7 @@ const uint PAPER = 0xffffffu;
 const uint ROOM = 0xe6eaefu;      // free
 const uint LEAF = 0x3b7dd8u;      // in use
 const uint INNER = 0x2a9d77u;     // in use, in an inner node
+const uint FRESH = 0x7c3aedu;     // in use since the last step
 const uint GONE = 0xd9a441u;      // erased
 const uint FULL = 0x14365fu;      // more than one node's slots
 const uint LATCHED = 0xc81e1eu;

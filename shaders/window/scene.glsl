@@ -41,6 +41,7 @@ struct Cell {
     uvec2 node;   // its address
     uint live;    // bits: the slots in use
     uint gone;    // bits: the slots with the remains of a deleted pair
+    uint fresh;   // bits: the slots in use whose pair wasn't there before the last step
     uint flags;   // CELL_…
 };
 
@@ -49,11 +50,11 @@ const uint CELL_ORPHAN = 2u;   // no parent has it yet
 
 Cell scene_cell(uvec2 cells, uint i) {
     uvec4 c = plain_load4(address_at(cells, i, 4u));
-    return Cell(c.xy, c.z & 0xffffu, c.z >> 16, c.w);
+    return Cell(c.xy, c.z & 0xffffu, c.z >> 16, c.w >> 16, c.w & 0xffffu);
 }
 
 void scene_store(uvec2 cells, uint i, Cell c) {
-    plain_store4(address_at(cells, i, 4u), uvec4(c.node, c.live | c.gone << 16, c.flags));
+    plain_store4(address_at(cells, i, 4u), uvec4(c.node, c.live | c.gone << 16, c.flags | c.fresh << 16));
 }
 
 #endif

@@ -14,9 +14,10 @@ layout(constant_id = 16) const uint WRITE = 0;
 layout(push_constant, std430) uniform Push {
     BTree tree;
     uvec2 parents;   // cells; 0: there are none, and the root is listed
-    uvec2 firsts;    // a word per parent. Output: how many children it has; with WRITE, input: the index of its first one
+    uvec2 firsts;    // a word per parent. Output: how many children it has. With WRITE, input: the index of its first
     uvec2 cells;     // output, with WRITE: the children
     uvec2 fills;     // the same: a word per child, the slots in use
+    uvec2 before;    // the scene before the last step; 0: there is none
     uint count;      // of the parents
 };
 
@@ -27,21 +28,37 @@ NodeHeader header_of(uvec2 node) {
     return VKDS_HEADER_OF(h);
 }
 
+// Whether the tree had a pair before the last step.
+bool was_there(P pair) {
+    Row leaves = scene_row(before, scene_word(before, SCENE_ROWS) - 1u);
+    uint begin = 0u, end = leaves.count;   // the last leaf whose low is up to the key is in begin … end-1
+    while (end - begin > 1u) {
+        uint middle = begin + ((end - begin) >> 1);
+        if (VKDS_UP_TO(header_of(scene_cell(leaves.cells, middle).node).low, pair.VKDS_KEY)) begin = middle;
+        else end = middle;
+    }
+    Cell cell = scene_cell(leaves.cells, begin);
+    for (uint s = 0u; s < BTREE_SLOTS; s++)
+        if ((cell.live >> s & 1u) != 0u && VKDS_SLOT_LOAD(btree_slot(cell.node, s)) == pair) return true;
+    return false;
+}
+
 void list(uint at, uvec2 node, NodeHeader header, bool orphan) {
-    Cell cell = Cell(node, 0u, 0u, (orphan ? CELL_ORPHAN : 0u) | (btree_latched(header.meta) ? CELL_LATCHED : 0u));
-    P before = VKDS_SLOT_LOAD(btree_slot(node, 0u));
+    Cell cell = Cell(node, 0u, 0u, 0u, (orphan ? CELL_ORPHAN : 0u) | (btree_latched(header.meta) ? CELL_LATCHED : 0u));
+    P last = VKDS_SLOT_LOAD(btree_slot(node, 0u));
     bool unused = false;   // of an inner node: unused slots repeat the last one
     for (uint s = 0u; s < BTREE_SLOTS; s++) {
         P slot = VKDS_SLOT_LOAD(btree_slot(node, s));
         if (btree_level(header.meta) != 0u) {
-            unused = unused || (s != 0u && slot == before);
+            unused = unused || (s != 0u && slot == last);
             if (!unused) cell.live |= 1u << s;
         } else if (btree_live(slot.VKDS_KEY, header.high)) {
             cell.live |= 1u << s;
+            if (before != uvec2(0u) && !was_there(slot)) cell.fresh |= 1u << s;
         } else if (slot.VKDS_VALUE == V(BTREE_ERASED)) {
             cell.gone |= 1u << s;
         }
-        before = slot;
+        last = slot;
     }
     scene_store(cells, at, cell);
     plain_store_at(fills, at, uint(bitCount(cell.live)));

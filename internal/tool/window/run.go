@@ -173,6 +173,7 @@ func (p *player) forward() {
 	if p.err = p.maker.maker.keep(p.ctx, p.scenes[p.at]); p.err != nil {
 		return
 	}
+	p.maker.maker.before = p.scenes[p.at]
 	p.busy = true
 	p.change()
 	step := p.Steps[p.done]

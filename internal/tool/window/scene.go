@@ -74,6 +74,14 @@ type row struct {
 	count                       int
 }
 
+// address is where the shaders find the scene; 0: there is none.
+func (s *Scene) address() uint64 {
+	if s == nil {
+		return 0
+	}
+	return s.header.Address()
+}
+
 // free frees the scene's memory.
 func (s *Scene) free() {
 	for _, b := range s.all {
@@ -103,18 +111,21 @@ type maker struct {
 	starts *vk.Kernel[startsPush]
 	keeps  *vk.Kernel[keepPush]
 
-	buckets, columns int // of the last table: buckets stay where they are while there are as many
+	before           *Scene // before the last step, with copies of its nodes; nil: none is known
+	buckets, columns int    // of the last table: buckets stay where they are while there are as many
 }
 
 type treePush struct {
 	Tree                          btree.Description
 	Parents, Firsts, Cells, Fills uint64
+	Before                        uint64
 	Count                         uint32
 }
 
 type tablePush struct {
 	Hash                 slabhash.Description
 	Firsts, Cells, Fills uint64
+	Before               uint64
 }
 
 type startsPush struct {
@@ -261,7 +272,8 @@ func (m *maker) tree(ctx context.Context, t btree.InShaders, l Look) (s *Scene, 
 		return s, err
 	}
 	root, err := m.row(s, 1, func(to row) error {
-		write.Dispatch(m.s, 1, treePush{Tree: tree, Cells: to.cells.Address(), Fills: to.sums.Address(), Count: 1})
+		write.Dispatch(m.s, 1, treePush{Tree: tree, Cells: to.cells.Address(), Fills: to.sums.Address(),
+			Count: 1})
 		return nil
 	})
 	if err != nil {
@@ -269,7 +281,8 @@ func (m *maker) tree(ctx context.Context, t btree.InShaders, l Look) (s *Scene, 
 	}
 	for s.rows = []row{root}; len(s.rows) < mostRows; {
 		above := &s.rows[len(s.rows)-1]
-		p := treePush{Tree: tree, Parents: above.cells.Address(), Count: uint32(above.count)}
+		p := treePush{Tree: tree, Parents: above.cells.Address(), Before: m.before.address(),
+			Count: uint32(above.count)}
 		firsts, next, _, err := m.children(ctx, s, above.count, func(firsts *vk.Buffer[uint32]) error {
 			p.Firsts = firsts.Address()
 			count.Dispatch(m.s, groups(above.count), p)
@@ -332,6 +345,9 @@ func (m *maker) table(ctx context.Context, t structures.InShaders[slabhash.Descr
 		return s, err
 	}
 	buckets, p := int(hash.Buckets), tablePush{Hash: hash}
+	if m.before != nil && m.before.rows[0].count == buckets {
+		p.Before = m.before.address()
+	}
 	firsts, slabs, longest, err := m.children(ctx, s, buckets, func(firsts *vk.Buffer[uint32]) error {
 		p.Firsts = firsts.Address()
 		count.Dispatch(m.s, groups(buckets), p)

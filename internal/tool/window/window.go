@@ -260,7 +260,7 @@ func (w *Window) draw(s *Scene, c *camera) (drawn bool, err error) {
 		if err := w.result(r); err != nil {
 			return false, err
 		}
-		p := picturePush{scene: s.header.Address(), scale: [2]float32{float32(c.sx), float32(c.sy)},
+		p := picturePush{scene: s.address(), scale: [2]float32{float32(c.sx), float32(c.sy)},
 			width: int32(w.c.extent.width), height: int32(w.c.extent.height), swapped: uint32(w.c.swapped)}
 		p.origin, p.rest = c.origin()
 		w.lock.Lock()

@@ -48,6 +48,7 @@ var (
 	leaf  = rgb(0x3b7dd8)
 	inner = rgb(0x2a9d77)
 	gone  = rgb(0xd9a441)
+	fresh = rgb(0x7c3aed) // since the last step: package drawing has no steps
 	full  = rgb(0x14365f)
 )
 
@@ -537,7 +538,12 @@ func loadsOf(t *testing.T, m *slabhash.Map[uint32, uint32]) flat {
 		f.longest = max(f.longest, l.Slabs)
 	}
 	f.wide, f.high = bucketSize(f.slots, f.longest)
-	f.columns = columnsOf(len(f.loads), f.wide, f.high)
+	return f.in(columnsOf(len(f.loads), f.wide, f.high))
+}
+
+// in has so many buckets be side by side.
+func (f flat) in(columns int) flat {
+	f.columns = columns
 	f.across = f.wide * float64(f.columns)
 	f.downward = f.high * float64((len(f.loads)+f.columns-1)/f.columns)
 	return f
@@ -568,7 +574,8 @@ func (f flat) spots(c camera) (all []spot) {
 				want = gone
 			}
 			all = append(all, spot{fmt.Sprintf("slot %d of bucket %d", i, b),
-				left + (slotUnits*(float64(i%f.slots)+0.4))*unit, top + (float64(i/f.slots)+0.45)*unit, want})
+				left + slotUnits*(float64(i%f.slots)+0.4)*unit,
+				top + float64(i/f.slots)*unit + min(0.45*unit, 2.5), want}) // above the text
 		}
 	}
 	return all
@@ -797,6 +804,119 @@ func (m tall) counts(c camera) []spot {
 	return slices.DeleteFunc(m.spots(c), func(p spot) bool { return strings.HasPrefix(p.what, "slot") })
 }
 
+// someChanges are pairs, a batch, and how many pairs are new or changed after it, and how many are not.
+func someChanges() (keys, values []uint32, batch structures.Batch[uint32, uint32], changed, same int) {
+	keys, values = evens[uint32](120)
+	put := func(k structures.Kind, key, value uint32) {
+		batch.Kinds, batch.Keys = append(batch.Kinds, k), append(batch.Keys, key)
+		batch.Values = append(batch.Values, value)
+	}
+	for i := range uint32(40) {
+		put(structures.Insert, 4*i+1, i) // new; nodes split
+	}
+	put(structures.Insert, keys[9], values[9]+1) // another value
+	put(structures.Insert, keys[99], values[99]) // the same
+	put(structures.Delete, keys[50], 0)
+	return keys, values, batch, 40 + 1, 120 - 2
+}
+
+// Slots have another colour after the step by which they got their pair. A leaf's slots are in any order, so how many
+// they are is compared.
+func TestFreshSlots(t *testing.T) {
+	w, d := device(t, false)
+	keys, values, batch, changed, same := someChanges()
+	tree, err := btree.Build(t.Context(), d, keys, values, btree.Options{})
+	require.NoError(t, err)
+	defer tree.Close()
+	fan := make(chan tall, 1)
+	show := Show{
+		Scene: func(ctx context.Context, k *Maker) (*Scene, error) {
+			return k.Tree(ctx, tree.InShaders(), look(structures.Bits32), "about")
+		},
+		Steps: []Step{{"a batch", func(ctx context.Context) error {
+			if _, err := tree.Apply(ctx, batch); err != nil {
+				return err
+			}
+			fan <- nodesOf(t, tree, btree.Slots)
+			return nil
+		}}},
+	}
+	user(t, w, d, show, func(s *session) {
+		s.do(x.Type('n'))
+		m := <-fan
+		m.view(s)
+		s.do(x.Resize(s.id, 1590, 600)) // so that there is room for the slots of all leaves
+		s.camera.resize(1590, 600)
+		s.coloured(m.spots(s.camera), "slot", changed, same)
+		s.do(x.Resize(s.id, 400, 600)) // and now there is not
+		s.camera.resize(400, 600)
+		var all []spot
+		for i, n := range m.leaves() {
+			want := room // nothing is that full
+			for j, key := range n.Keys {
+				if key%2 != 0 || n.Values[j] != 7*(key/2-1) {
+					want = fresh
+				}
+			}
+			if want == fresh || len(n.Keys) < m.slots {
+				top := (float64(len(m.levels)-1) + 0.12) / s.camera.sy
+				left := (float64(i) - s.camera.x) / s.camera.sx
+				all = append(all, spot{fmt.Sprintf("leaf %d", i), left + 0.4/s.camera.sx, top + 1.5, want})
+			}
+		}
+		s.sees("bars", 10, all)
+		s.closes('q')
+	})
+}
+
+func TestFreshSlotsOfTables(t *testing.T) {
+	w, d := device(t, false)
+	keys, values, batch, changed, same := someChanges()
+	table, err := slabhash.Build(t.Context(), d, keys, values, slabhash.Options{Buckets: 20})
+	require.NoError(t, err)
+	defer table.Close()
+	before, loads := loadsOf(t, table), make(chan flat, 1)
+	show := Show{
+		Scene: func(ctx context.Context, k *Maker) (*Scene, error) {
+			return k.Table(ctx, table.InShaders(), look(structures.Bits32), "about")
+		},
+		Steps: []Step{{"a batch", func(ctx context.Context) error {
+			if _, err := table.Apply(ctx, batch); err != nil {
+				return err
+			}
+			loads <- loadsOf(t, table)
+			return nil
+		}}},
+	}
+	user(t, w, d, show, func(s *session) {
+		s.do(x.Type('n'))
+		f := (<-loads).in(before.columns) // buckets stay where they are
+		f.view(s)
+		s.coloured(f.spots(s.camera), "slot", changed, same)
+		s.closes('q')
+	})
+}
+
+// coloured waits until so many spots with a name are of fresh slots, and so many of others that are in use.
+func (s *session) coloured(spots []spot, name string, changed, same int) {
+	s.until(func() string {
+		picture, err := x.Picture(s.id)
+		if err != nil {
+			return err.Error()
+		}
+		have := map[color.RGBA]int{}
+		for _, p := range spots {
+			if strings.HasPrefix(p.what, name) {
+				have[picture.RGBAAt(int(p.px), int(p.py))]++
+			}
+		}
+		if have[fresh] != changed || have[leaf] != same {
+			return fmt.Sprintf("%d slots are new and %d old, and not %d and %d", have[fresh], have[leaf], changed, same)
+		}
+		return ""
+	})
+}
+
 // A step that was before shows the numbers of then.
 func TestNumbersOfSteps(t *testing.T) {
 	w, d := device(t, false)
@@ -838,8 +958,16 @@ func TestNumbersOfSteps(t *testing.T) {
 		s.do(x.Type('n'))
 		after := <-changed
 		numbers(after)
+		spots := after.spots(s.camera)
+		for i := range spots {
+			if strings.HasPrefix(spots[i].what, "slot") && spots[i].want == leaf {
+				spots[i].want = fresh // all of them have another value
+			}
+		}
+		s.sees("after", 10, spots)
 		s.do(x.Type('p'))
 		numbers(before)
+		s.sees("before", 10, before.spots(s.camera))
 		s.do(x.Type('n'))
 		numbers(after)
 		s.closes('q')
