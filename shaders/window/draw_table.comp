@@ -24,7 +24,7 @@ vec3 slot_of(Row slabs, uint bucket, uint slab, uint s, vec2 p, vec2 box) {
 
 vec3 picture(ivec2 pixel) {
     vec2 at = rest + (vec2(pixel) + 0.5) * scale, near = fract(at);
-    ivec2 whole = origin + ivec2(floor(at));
+    ivec2 whole = origin + ivec2(clamp(floor(at), -1e9, 1e9));
     uint columns = scene_word(scene, SCENE_COLUMNS), slots = scene_word(scene, SCENE_SLOTS);
     int wide = int(SLOT_UNITS) * int(slots) + 3, high = int(scene_word(scene, SCENE_LONGEST)) + 1;   // of a bucket
     if (whole.x < 0 || whole.y < 0 || whole.x >= wide * int(columns)) return colour(PAPER);

@@ -55,7 +55,7 @@ vec3 picture(ivec2 pixel) {
     uint rows = scene_word(scene, SCENE_ROWS), slots = scene_word(scene, SCENE_SLOTS);
     uint formats = scene_word(scene, SCENE_FORMATS);
     uint leaves = scene_row(scene, rows - 1u).count;
-    ivec2 whole = origin + ivec2(floor(at));
+    ivec2 whole = origin + ivec2(clamp(floor(at), -1e9, 1e9));
     if (whole.x < 0 || whole.x >= int(leaves) || whole.y < 0 || whole.y >= int(rows)) return colour(PAPER);
     float level = 1.0 / scale.y, height = 0.76 * level, y = fract(at.y) * level - 0.12 * level;
     if (y < 0.0 || y >= height) return colour(PAPER);

@@ -100,10 +100,12 @@ func inside(at, scene, window float64) float64 {
 	return min(max(at, -window/2), scene-window/2)
 }
 
-// origin is the left top point as shaders take it: its whole part and the rest.
+// origin is the left top point as shaders take it: its whole part and the rest. Of a point that is very far, because a
+// large scene has a column of pixels, the whole part has a limit.
 func (c *camera) origin() (whole [2]int32, rest [2]float32) {
+	const most = 1 << 30
 	for i, at := range []float64{c.x, c.y} {
-		floor := math.Floor(at)
+		floor := min(max(math.Floor(at), -most), most)
 		whole[i], rest[i] = int32(floor), float32(at-floor)
 	}
 	return whole, rest

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,8 +52,10 @@ func TestCamera(t *testing.T) {
 				require.InEpsilon(t, high, c.h*c.sy, 1e-9, "its levels fill the height")
 			}
 			whole, rest := c.origin()
-			require.InDelta(t, c.x, float64(whole[0])+float64(rest[0]), 1e-6)
-			require.True(t, rest[0] >= 0 && rest[0] <= 1)
+			for i, at := range []float64{c.x, c.y} {
+				require.InDelta(t, at, float64(whole[i])+float64(rest[i]), 1e-6+1e-7*math.Abs(at))
+				require.True(t, math.Abs(at) > 1<<30 || rest[i] >= 0 && rest[i] <= 1)
+			}
 		}
 	})
 }

@@ -247,14 +247,16 @@ func (s *session) closes(key rune) {
 
 // tall is a tree as package btree copies it to the host, level by level from the root.
 type tall struct {
-	levels [][]btree.Node[uint64]
-	slots  int
+	levels     [][]btree.Node[uint64]
+	slots      int
+	key, value func(uint64) string // as the window writes them
 }
 
 func nodesOf[W structures.Word](t *testing.T, tree *btree.Tree[W, W], slots int) tall {
 	nodes, err := tree.Inspect().Nodes(t.Context())
 	require.NoError(t, err)
-	all := tall{slots: slots}
+	decimal := func(n uint64) string { return fmt.Sprint(n) }
+	all := tall{slots: slots, key: decimal, value: decimal}
 	for i, n := range nodes {
 		if i == 0 || n.Level != nodes[i-1].Level {
 			all.levels = append(all.levels, nil)
@@ -382,20 +384,25 @@ func testTree(t *testing.T, indirect bool) {
 		s.camera.fit()
 		s.sees("all again", len(m.leaves()), m.spots(s.camera))
 		s.wheel(640, 800, 25)
-		picture := s.sees("as near as it can be", btree.Slots/2, m.spots(s.camera))
-		m.labelled(s, picture)
+		s.sees("as near as it can be", btree.Slots/2, m.spots(s.camera))
+		s.reads(m.mislabelled)
 		s.closes('q')
 	})
 }
 
-// labelled compares the numbers in the window with the keys and values of the slots.
-func (m tall) labelled(s *session, picture *image.RGBA) {
-	if wrong := m.mislabelled(s, picture); wrong != "" {
-		s.t.Error(wrong)
-	}
+// reads waits until nothing is wrong with the numbers in the window.
+func (s *session) reads(wrong func(s *session, picture *image.RGBA) string) {
+	s.t.Helper()
+	s.until(func() string {
+		picture, err := x.Picture(s.id)
+		if err != nil {
+			return err.Error()
+		}
+		return wrong(s, picture)
+	})
 }
 
-// mislabelled returns what is wrong with the numbers in the window.
+// mislabelled compares the numbers in the window with the keys and values of the slots.
 func (m tall) mislabelled(s *session, picture *image.RGBA) string {
 	wide, row := 1/s.camera.sx, len(m.levels)-1
 	each := (wide - min(max(0.04*wide, 1), 6)) / float64(m.slots)
@@ -407,9 +414,9 @@ func (m tall) mislabelled(s *session, picture *image.RGBA) string {
 			if left < 1 || left+each > s.camera.w-1 {
 				continue
 			}
-			for line, want := range []uint64{key, n.Values[slot]} {
-				if have := text(picture, int(math.Round(left)), int(top)+14*line); have != fmt.Sprint(want) {
-					return fmt.Sprintf("slot %d of leaf %d shows %q and not %d", slot, i, have, want)
+			for line, want := range []string{m.key(key), m.value(n.Values[slot])} {
+				if have := text(picture, int(math.Round(left)), int(top)+14*line); have != want {
+					return fmt.Sprintf("slot %d of leaf %d shows %q and not %q", slot, i, have, want)
 				}
 				read++
 			}
@@ -488,6 +495,8 @@ func TestWideTree(t *testing.T) {
 	defer tree.Close()
 	slots := btree.SlotsAt(structures.Bits64)
 	m := nodesOf(t, tree, slots)
+	m.key = func(n uint64) string { return fmt.Sprint(int64(n ^ 1<<63)) }
+	m.value = func(n uint64) string { return fmt.Sprintf("%x", n) }
 	show := Show{Scene: func(ctx context.Context, k *Maker) (*Scene, error) {
 		return k.Tree(ctx, tree.InShaders(), Look{structures.Bits64, Signed64, Hex}, "about")
 	}}
@@ -495,28 +504,8 @@ func TestWideTree(t *testing.T) {
 		m.view(s)
 		s.sees("all of the tree", len(m.leaves()), m.spots(s.camera))
 		s.wheel(640, 600, 25)
-		picture := s.sees("near", slots/2, m.spots(s.camera))
-		each := (1/s.camera.sx - 6) / float64(slots)
-		top, read := int(math.Ceil((float64(len(m.levels)-1)+0.12)/s.camera.sy)), 0
-		for i, n := range m.leaves() {
-			for slot, key := range n.Keys {
-				left := (float64(i)-s.camera.x)/s.camera.sx + each*float64(slot)
-				if left < 1 || left+each > s.camera.w-1 {
-					continue
-				}
-				at := int(math.Round(left))
-				if have, want := text(picture, at, top), fmt.Sprint(int64(key^1<<63)); have != want {
-					t.Errorf("key %q and not %q", have, want)
-				}
-				if have, want := text(picture, at, top+14), fmt.Sprintf("%x", n.Values[slot]); have != want {
-					t.Errorf("value %q and not %q", have, want)
-				}
-				read++
-			}
-		}
-		if read < 3 {
-			t.Errorf("only %d keys are in the window", read)
-		}
+		s.sees("near", slots/2, m.spots(s.camera))
+		s.reads(m.mislabelled)
 		s.closes(xserver.Escape)
 	})
 }
@@ -605,12 +594,14 @@ func TestTable(t *testing.T) {
 		for s.camera.sx > 1.0/36 { // until there is room for two lines of numbers
 			s.wheel(100, 100, 1)
 		}
-		picture := s.sees("near", 30, f.spots(s.camera))
-		f.labelled(s, picture, keys)
+		s.sees("near", 30, f.spots(s.camera))
+		numbers := func(s *session, picture *image.RGBA) string { return f.mislabelled(s, picture, keys) }
+		s.reads(numbers)
 		h := table.InShaders().Description()
 		for _, bucket := range []uint32{h.SpecialZero, h.SpecialOnes} { // keys are stored in another form there
 			s.center(f.wide*(float64(int(bucket)%f.columns)+0.3), f.high*(float64(int(bucket)/f.columns)+0.5))
-			f.labelled(s, s.sees("a special bucket", 20, f.spots(s.camera)), keys)
+			s.sees("a special bucket", 20, f.spots(s.camera))
+			s.reads(numbers)
 		}
 		s.do(x.Type(xserver.Home))
 		s.camera.fit()
@@ -619,8 +610,8 @@ func TestTable(t *testing.T) {
 	})
 }
 
-// labelled checks that the numbers in the window are pairs that the table has, in their buckets' slots.
-func (f flat) labelled(s *session, picture *image.RGBA, keys []uint32) {
+// mislabelled checks that the numbers in the window are pairs that the table has, in their buckets' slots.
+func (f flat) mislabelled(s *session, picture *image.RGBA, keys []uint32) string {
 	unit, read := 1/s.camera.sx, map[uint32]bool{}
 	for b, l := range f.loads {
 		for i := range l.Pairs {
@@ -634,14 +625,15 @@ func (f flat) labelled(s *session, picture *image.RGBA, keys []uint32) {
 			_, err2 := fmt.Sscan(text(picture, int(math.Round(left)), int(math.Round(top))+14), &value)
 			at := slices.Index(keys, key)
 			if err != nil || err2 != nil || at < 0 || value != uint32(7*at) || read[key] {
-				s.t.Errorf("slot %d of bucket %d shows key %d, value %d: %v, %v", i, b, key, value, err, err2)
+				return fmt.Sprintf("slot %d of bucket %d shows key %d, value %d: %v, %v", i, b, key, value, err, err2)
 			}
 			read[key] = true
 		}
 	}
 	if len(read) < 10 {
-		s.t.Errorf("only %d pairs are in the window", len(read))
+		return fmt.Sprintf("only %d pairs are in the window", len(read))
 	}
+	return ""
 }
 
 // Of a large table several buckets share a pixel, and have the colour of their mean.
@@ -945,19 +937,11 @@ func TestNumbersOfSteps(t *testing.T) {
 	user(t, w, d, show, func(s *session) {
 		before.view(s)
 		s.wheel(300, 600, 5)
-		before.labelled(s, s.sees("before", 10, before.spots(s.camera)))
-		numbers := func(m tall) {
-			s.until(func() string {
-				picture, err := x.Picture(s.id)
-				if err != nil {
-					return err.Error()
-				}
-				return m.mislabelled(s, picture)
-			})
-		}
+		s.sees("before", 10, before.spots(s.camera))
+		s.reads(before.mislabelled)
 		s.do(x.Type('n'))
 		after := <-changed
-		numbers(after)
+		s.reads(after.mislabelled)
 		spots := after.spots(s.camera)
 		for i := range spots {
 			if strings.HasPrefix(spots[i].what, "slot") && spots[i].want == leaf {
@@ -966,10 +950,10 @@ func TestNumbersOfSteps(t *testing.T) {
 		}
 		s.sees("after", 10, spots)
 		s.do(x.Type('p'))
-		numbers(before)
+		s.reads(before.mislabelled)
 		s.sees("before", 10, before.spots(s.camera))
 		s.do(x.Type('n'))
-		numbers(after)
+		s.reads(after.mislabelled)
 		s.closes('q')
 	})
 }
