@@ -246,7 +246,8 @@ func (s *Server) Press(button byte, down bool) error {
 	return s.fake(buttonRelease, button, 0, 0)
 }
 
-// Window returns the window whose title has a text, as soon as it is shown. It gives up after a minute.
+// Window returns the window whose title has a text, as soon as it is shown and gets the keys that are typed. It gives
+// up after a minute.
 func (s *Server) Window(text string) (id uint32, err error) {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		tree, err := s.ask(15, 0, words(s.root))
@@ -259,6 +260,13 @@ func (s *Server) Window(text string) (id uint32, err error) {
 			const viewable = 2
 			if err != nil || about[26] != viewable {
 				continue // it may be gone
+			}
+			focus, err := s.ask(43, 0, nil)
+			if err != nil {
+				return 0, err
+			}
+			if order.Uint32(focus[8:]) != id {
+				continue
 			}
 			if title, err := s.Title(id); err == nil && strings.Contains(title, text) {
 				return id, nil

@@ -234,6 +234,17 @@ func (s *session) until(wrong func() string) {
 	}
 }
 
+// receive waits for what a step sends.
+func receive[T any](s *session, from chan T) (x T) {
+	select {
+	case x = <-from:
+	case <-time.After(30 * time.Second):
+		s.t.Error("the step isn't done")
+		runtime.Goexit()
+	}
+	return x
+}
+
 // closes presses a key, and waits for the window's end.
 func (s *session) closes(key rune) {
 	s.do(x.Type(key))
@@ -835,7 +846,7 @@ func TestFreshSlots(t *testing.T) {
 	}
 	user(t, w, d, show, func(s *session) {
 		s.do(x.Type('n'))
-		m := <-fan
+		m := receive(s, fan)
 		m.view(s)
 		s.do(x.Resize(s.id, 1590, 600)) // so that there is room for the slots of all leaves
 		s.camera.resize(1590, 600)
@@ -882,7 +893,7 @@ func TestFreshSlotsOfTables(t *testing.T) {
 	}
 	user(t, w, d, show, func(s *session) {
 		s.do(x.Type('n'))
-		f := (<-loads).in(before.columns) // buckets stay where they are
+		f := receive(s, loads).in(before.columns) // buckets stay where they are
 		f.view(s)
 		s.coloured(f.spots(s.camera), "slot", changed, same)
 		s.closes('q')
@@ -940,7 +951,7 @@ func TestNumbersOfSteps(t *testing.T) {
 		s.sees("before", 10, before.spots(s.camera))
 		s.reads(before.mislabelled)
 		s.do(x.Type('n'))
-		after := <-changed
+		after := receive(s, changed)
 		s.reads(after.mislabelled)
 		spots := after.spots(s.camera)
 		for i := range spots {
@@ -1026,13 +1037,13 @@ func TestClosesDuringStep(t *testing.T) {
 	require.NoError(t, err)
 	defer tree.Close()
 	m := nodesOf(t, tree, btree.Slots)
-	began, ended := make(chan struct{}), false
+	began, ended := make(chan struct{}, 1), false
 	show := Show{
 		Scene: func(ctx context.Context, k *Maker) (*Scene, error) {
 			return k.Tree(ctx, tree.InShaders(), look(structures.Bits32), "about")
 		},
 		Steps: []Step{{"endless", func(ctx context.Context) error {
-			close(began)
+			began <- struct{}{}
 			<-ctx.Done()
 			ended = true
 			return ctx.Err()
@@ -1041,7 +1052,7 @@ func TestClosesDuringStep(t *testing.T) {
 	user(t, w, d, show, func(s *session) {
 		m.view(s)
 		s.do(x.Type('n'))
-		<-began
+		receive(s, began)
 		s.wheel(500, 300, 3) // it can still be looked at
 		s.sees("while the step runs", 5, m.spots(s.camera))
 		s.closes('q')
