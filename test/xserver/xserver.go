@@ -47,7 +47,7 @@ func Start() (*Server, error) {
 	}
 	defer read.Close()
 	s := &Server{process: exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "1600x1200x24", "-ac",
-		"-nolisten", "tcp")}
+		"-nolisten", "tcp", "-terminate")} // it ends with its last client
 	s.process.ExtraFiles = []*os.File{write}
 	if err := s.process.Start(); err != nil {
 		return nil, fmt.Errorf("%w: run \"make view-deps\"", err)
