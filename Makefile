@@ -11,9 +11,10 @@
 # make stress    the tests again and again, and the long ones, in parts
 # make bench     a benchmark of the tool on the best device here, and of what Go programs have without it
 # make film      the picture at the top of README.md, from PAGE, a page of "vkds trace", or from this machine's device
+# make view-deps what the window of "vkds view" needs, on Debian 12 or 13: then "go build -tags glfw ./cmd/vkds"
 # make deps      what the others need, on Debian 12 or 13; nothing is done when nothing is missing
 
-.PHONY: build windows arm64 dist demo test t hooks check shaders fresh fences stress bench peers deps clean
+.PHONY: build windows arm64 dist demo test t hooks check shaders fresh fences stress bench peers deps view-deps clean
 .NOTPARALLEL:
 
 # The commit goes into the tool, which prints it beside its figures; a tree that git won't speak of has none.
@@ -39,6 +40,8 @@ peers:
 
 deps:
 	@scripts/deps
+view-deps:
+	@scripts/deps view
 
 demo:
 	@scripts/deps demo
@@ -81,6 +84,7 @@ cross:
 	CGO_ENABLED=0 GOOS=windows go build ./vk/... ./structures/... && CGO_ENABLED=0 GOOS=windows go vet ./internal/tool/outfile
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go build ./vk/... ./structures/... && CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go vet ./vk
 lint:
+	$$(go -C internal/tools tool -n staticcheck) -tags glfw ./internal/tool/window ./cmd/vkds
 	$$(go -C internal/tools tool -n staticcheck) ./...
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(peers-module) && $$staticcheck ./...
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(outside-module) && $$staticcheck ./...
@@ -112,7 +116,7 @@ t:
 hooks:
 	@hook=$$(git rev-parse --git-path hooks)/pre-commit && mkdir -p "$${hook%/*}" && printf '#!/bin/sh\nexec scripts/pre-commit\n' >"$$hook" && chmod +x "$$hook"
 
-.PHONY: film tests test-outside test-page test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
+.PHONY: film tests test-outside test-page test-window test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
 test: export ALL = 1
 # What needs no device keeps a core busy and no more: it is beside the others, and says behind them what it has found.
 # Kernels with delays come last, since they want all cores.
@@ -121,7 +125,7 @@ test:
 	@mkdir -p build; $(MAKE) --no-print-directory checks >build/checked 2>&1 & checks=$$!; \
 	$(MAKE) --no-print-directory tests; failed=$$?; \
 	wait $$checks || failed=$$?; cat build/checked; exit $$failed
-tests: unconformed test-outside test-page test-radv test-race test-drivers test-chaos test-took test-skipped test-conformed
+tests: unconformed test-outside test-page test-window test-radv test-race test-drivers test-chaos test-took test-skipped test-conformed
 test-drivers:
 	$(call brief-test,8,$(elsewhere))
 	$(call brief-test,swiftshader 4 16 validated 8,$(on-device))
@@ -139,6 +143,12 @@ test-outside:
 page-module = test/page
 test-page:
 	GALLIVM_PERF=nopt go -C $(page-module) test -count=1 -vet=off -ldflags='-s -w' -exec '$(CURDIR)/scripts/each-driver 8' .
+# The window of "vkds view" on an X server without a screen.
+test-window: with-window = -tags glfw
+test-window:
+	go vet $(with-window) ./internal/tool/window ./cmd/vkds
+	GALLIVM_PERF=nopt $(call go-test,8,$(with-window) ./internal/tool/window)
+	GALLIVM_PERF=nopt $(call go-test,8,$(with-window) -run '^TestWindow' ./cmd/vkds)
 film: build
 	$(if $(PAGE),,bin/$(tool) trace --sample split -o build/split.html)
 	go -C $(page-module) run ./film $(abspath $(or $(PAGE),build/split.html)) $(CURDIR)/docs/pictures/split.gif

@@ -157,5 +157,8 @@ func (g *global) openWith(o vk.Options) (*vk.Device, error) {
 		}
 		fmt.Fprintf(g.err, "vkds: validation: %s\n", m)
 	}
+	if g.adopt != nil {
+		return g.adopt(o)
+	}
 	return vk.Open(o)
 }

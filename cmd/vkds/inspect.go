@@ -206,6 +206,14 @@ func drawable() (names []string) {
 	return names
 }
 
+func aboutTree(s btree.Stats) string {
+	return fmt.Sprintf("a B-link-tree of %s pairs, %d levels", grouped(s.Pairs), s.Height+1)
+}
+
+func aboutTable(s slabhash.Stats) string {
+	return fmt.Sprintf("a slab hash of %s pairs in %s buckets", grouped(s.Pairs), grouped(s.Buckets))
+}
+
 func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
 	inside := dict.itself().(interface{ Inspect() btree.Inspection }).Inspect()
 	s, err := inside.Stats(ctx)
@@ -217,7 +225,7 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 		return err
 	}
 	p := drawing.Tree{
-		Title: fmt.Sprintf("%s: a B-link-tree of %s pairs, %d levels", x.title, grouped(s.Pairs), s.Height+1),
+		Title: x.title + ": " + aboutTree(s),
 		Notes: []string{fmt.Sprintf("%s nodes of %d slots, %s bytes, %.2f a pair; leaves are %.3f full",
 			grouped(s.Nodes), btree.SlotsAt(dict.width()),
 			grouped(s.NodeBytes), s.BytesPerPair, s.Fill)},
@@ -265,7 +273,7 @@ func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer
 		return err
 	}
 	t := drawing.Table{
-		Title: fmt.Sprintf("%s: a slab hash of %s pairs in %s buckets", x.title, grouped(s.Pairs), grouped(s.Buckets)),
+		Title: x.title + ": " + aboutTable(s),
 		Notes: []string{fmt.Sprintf("%s slabs of %d slots, %s of them behind the first of a bucket; load %.3f, "+
 			"memory utilisation %.3f; the longest bucket has %d slabs",
 			grouped(s.Slabs), slots, grouped(s.ChainSlabs), s.Load, s.Utilization, s.LongestBucket)},

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/vk"
 )
 
 // global is what all commands share: the flags of the root command, and where answers and notes go.
@@ -18,8 +19,9 @@ type global struct {
 	verbose    bool
 
 	out, err   io.Writer
-	isTerminal func(file any) bool // for tests; nil: ask the system
-	complaints atomic.Int64        // error messages of the validation layer
+	isTerminal func(file any) bool                  // for tests; nil: ask the system
+	adopt      func(vk.Options) (*vk.Device, error) // opens the device of a window; nil: vk.Open
+	complaints atomic.Int64                         // error messages of the validation layer
 }
 
 // group is a section of the help: its title, and the constructors of its commands.

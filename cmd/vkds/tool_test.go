@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		onPath = dir
 		if tool = os.Getenv("VKDS_TOOL"); tool == "" { // where no compiler runs, it is built before
 			tool = filepath.Join(dir, "vkds")
-			build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", tool, ".")
+			build := exec.Command("go", "build", "-tags="+tags, "-buildvcs=false", "-ldflags=-s -w", "-o", tool, ".")
 			if out, err := build.CombinedOutput(); err != nil {
 				fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 				return 1

@@ -27,6 +27,12 @@ type step struct {
 // between says what can be done between batches, by structure.
 var between = map[string]string{"btree": "snapshot", "mvbtree": "snapshot", "lsm": "cleanup"}
 
+// batchOf returns a step's batch in words of a structure.
+func batchOf[W structures.Word](s step) structures.Batch[W, W] {
+	return structures.Batch[W, W]{Kinds: s.batch.Kinds, Keys: narrow[W](s.batch.Keys),
+		Values: narrow[W](s.batch.Values)}
+}
+
 // readSteps reads a file of operations.
 func readSteps(path string, dict *dictionary) (steps []step, err error) {
 	file := os.Stdin

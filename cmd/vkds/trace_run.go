@@ -100,8 +100,7 @@ func applies[W structures.Word](ctx context.Context, d *vk.Device, p *page.Page,
 			continue
 		}
 		batches++
-		batch := structures.Batch[W, W]{Kinds: s.batch.Kinds, Keys: narrow[W](s.batch.Keys),
-			Values: narrow[W](s.batch.Values)}
+		batch := batchOf[W](s)
 		if err := during(ctx, d, p, batches, func() error { _, err := apply(ctx, batch); return err }); err != nil {
 			return err
 		}

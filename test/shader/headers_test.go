@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -119,6 +120,13 @@ func TestEveryFunctionIsDriven(t *testing.T) {
 		if m, ok := traced.Kernels(0).Module(name); ok { // which the tests of structures/trace run
 			note("traced", m)
 		}
+	}
+	files, err := filepath.Glob("../../internal/tool/window/spv/*.spv") // which that package's tests run
+	require.NoError(t, err)
+	for _, file := range files {
+		code, err := os.ReadFile(file)
+		require.NoError(t, err)
+		note("window", shaders.Module{Name: file, Code: code})
 	}
 	headers := headersOf(t)
 	for header := range drivenBy {
