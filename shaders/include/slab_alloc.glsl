@@ -37,7 +37,8 @@ struct SlabPool {
     uvec2 table;   // address of the pool's table: counters, then (units, bitmaps) addresses of each super block
     uvec2 units;   // address of the first super block's units
     uint blocks;   // memory blocks in all super blocks
-    uint seed;     // varies the resident blocks between dispatches
+    uint seed;     // varies the resident blocks between dispatches. The lower 6 bits say how many 256ths of the pool,
+                   // the last ones, are set aside by the host (slabs.Pool.SetAside), and have no free slabs
 };
 
 // The place where a subgroup allocates: uniform over its lanes. Make one with slab_cursor at a kernel's start.
@@ -55,6 +56,9 @@ uint pool_subgroup_hash(SlabPool pool) {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     return hash_mix(group * gl_NumSubgroups + gl_SubgroupID ^ pool.seed);
 }
+
+// The blocks that a search by hash chooses from.
+uint pool_open_blocks(SlabPool pool) { return pool.blocks - (pool.blocks * (pool.seed & 63u) >> 8); }
 
 SlabCursor slab_cursor() { return SlabCursor(SLAB_NULL); }
 
@@ -121,7 +125,7 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
     uint blocks_in_super = 1u << POOL_SUPER_SHIFT;
     bool gave_up = pool.blocks == 0u;
     uint start = pool_subgroup_hash(pool);
-    if (subgroupAll(cursor.block == SLAB_NULL)) cursor.block = hash_reduce(start, pool.blocks);
+    if (subgroupAll(cursor.block == SLAB_NULL)) cursor.block = hash_reduce(start, pool_open_blocks(pool));
     uint word = start & 31u;   // the index of the bitmap word in use
     uint view = ~0u;           // that word as last seen; ~0 (full) at first
     uint looks = 0u;
@@ -151,7 +155,7 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
             } else {
                 changes++;
                 gave_up = gave_up || changes >= POOL_MAX_CHANGES || changes >= pool.blocks + POOL_HASHED_CHANGES;
-                uint hashed = hash_reduce(hash_mix(start + changes * 0x9e3779b9u), pool.blocks);
+                uint hashed = hash_reduce(hash_mix(start + changes * 0x9e3779b9u), pool_open_blocks(pool));
                 uint neighbour = cursor.block + 1u >= pool.blocks ? 0u : cursor.block + 1u;
                 cursor.block = changes <= POOL_HASHED_CHANGES ? hashed : neighbour;
             }

@@ -25,18 +25,22 @@ func freeSpan(bitmaps []uint32, words int) (span, bool) {
 	return span{}, false
 }
 
-// asideShare says which part of a pool is set aside: one of so many.
-const asideShare = 8
+// asideBits are those of a description's Seed that say which part of the pool is set aside.
+const asideBits = 63
 
-// SetAside keeps the last eighth of the pool for Claim, if no kernel has used the pool yet. Kernels allocate all over a
-// pool, so that soon after there is no run of free slabs, and Claim must search the bitmaps and make the pool grow,
-// which takes 10 ms on an H200. What is set aside is marked in the bitmaps, and counts as free. Relieve gives it back.
+// mostAside returns how many words of the bitmaps are set aside at most, of so many: nearly a quarter.
+func mostAside(all int) int { return all / 256 * asideBits / bitmapWords * bitmapWords }
+
+// SetAside keeps nearly a quarter of the pool, its end, for Claim, if no kernel has used the pool yet. Kernels allocate
+// all over the rest, so that soon there is no run of free slabs, and Claim must search the bitmaps and make the pool
+// grow, which takes 10 ms on an H200. What is set aside is marked in the bitmaps, and counts as free. Relieve gives it
+// back.
 func (p *Pool) SetAside(ctx context.Context) error {
-	words := p.blocks() / asideShare * bitmapWords
-	if words == 0 || p.aside.words != 0 || !p.Untouched() {
+	if p.aside.words != 0 || !p.Untouched() {
 		return nil
 	}
-	p.keep(span{p.blocks()*bitmapWords - words, words})
+	all := p.blocks() * bitmapWords
+	p.keep(span{all - mostAside(all), mostAside(all)})
 	return p.stream.Wait(context.WithoutCancel(ctx))
 }
 
@@ -47,16 +51,27 @@ func (p *Pool) Untouched() bool {
 	return !p.described
 }
 
-// keep records that a run of free words is set aside.
+// keep records that a run of free words at the end of the pool is set aside.
 func (p *Pool) keep(run span) {
 	p.fill(run, ^uint32(0))
-	p.aside = run
+	p.set(run)
 }
 
 // giveBack records that what is set aside becomes free for all to allocate.
 func (p *Pool) giveBack() {
 	p.fill(p.aside, 0)
-	p.aside = span{}
+	p.set(span{})
+}
+
+// set says which run is set aside. Kernels are told if it is the end of the pool, which it is until the pool grows.
+func (p *Pool) set(aside span) {
+	p.aside = aside
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.aside256 = 0
+	if all := p.blocks() * bitmapWords; aside.words != 0 && aside.first+aside.words == all {
+		p.aside256 = uint32(min(256*aside.words/all, asideBits))
+	}
 }
 
 // Claim allocates a number of free slabs that are consecutive in the pool's numbering (pool_number of
@@ -72,48 +87,48 @@ func (p *Pool) Claim(ctx context.Context, slabs int) (uint32, error) {
 	if err := p.uses.Rest(ctx); err != nil {
 		return 0, err
 	}
-	words := (slabs + 31) / 32
-	if words > p.aside.words {
-		if err := p.seek(ctx, words); err != nil {
+	found := span{p.aside.first, (slabs + 31) / 32}
+	if found.words <= p.aside.words {
+		p.set(span{found.first + found.words, p.aside.words - found.words})
+	} else {
+		var err error
+		if found, err = p.seek(ctx, found.words); err != nil {
 			return 0, cmp.Or(err, p.stream.Wait(context.WithoutCancel(ctx)))
 		}
+		p.fill(found, ^uint32(0))
 	}
-	found := span{p.aside.first, words}
-	p.aside = span{found.first + words, p.aside.words - words}
 	if rest := slabs % 32; rest != 0 {
-		p.fill(span{found.first + words - 1, 1}, uint32(1)<<rest-1)
+		p.fill(span{found.first + found.words - 1, 1}, uint32(1)<<rest-1)
 	}
 	return uint32(found.first * 32), p.stream.Wait(context.WithoutCancel(ctx))
 }
 
-// seek sets a run of at least that many free words aside, instead of the one that is, and more if it can. If there is
-// none, the pool grows.
-func (p *Pool) seek(ctx context.Context, words int) error {
+// seek returns a run of so many free words, for which it may give back what is set aside. If there is none, the pool
+// grows. If the end of the pool is free behind the run, it is set aside.
+func (p *Pool) seek(ctx context.Context, words int) (span, error) {
 	p.giveBack()
-	all := p.blocks() * bitmapWords
-	if more := words + all/asideShare; p.Untouched() && words <= all {
-		p.keep(span{0, min(more, all)})
-		return nil
-	}
-	found, ok, err := p.look(ctx, words+all/asideShare, words)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		if err := p.Grow(ctx, (words+bitmapWords-1)/bitmapWords); err != nil {
-			return err
+	all, before := p.blocks()*bitmapWords, 0
+	found := span{0, words}
+	if !p.Untouched() || words > all {
+		var ok bool
+		var err error
+		if found, ok, err = p.look(ctx, words); ok || err != nil {
+			return found, err
 		}
-		before := all
-		all = p.blocks() * bitmapWords
-		found.words = min(words+all/asideShare, all-before)
-		found.first = all - found.words
+		if err := p.Grow(ctx, (words+bitmapWords-1)/bitmapWords); err != nil {
+			return found, err
+		}
+		before, all = all, p.blocks()*bitmapWords
+		found = span{before, words}
 	}
-	p.keep(found)
-	return nil
+	if end := mostAside(all); before+words+end <= all {
+		p.keep(span{all - end, end})
+	}
+	return found, nil
 }
 
-// look reads the bitmaps and returns the first run of one of some numbers of free words, or false if there is none.
-func (p *Pool) look(ctx context.Context, numbers ...int) (span, bool, error) {
+// look reads the bitmaps and returns the first run of so many free words, or false if there is none.
+func (p *Pool) look(ctx context.Context, words int) (span, bool, error) {
 	if err := p.stream.Wait(ctx); err != nil {
 		return span{}, false, err
 	}
@@ -125,12 +140,8 @@ func (p *Pool) look(ctx context.Context, numbers ...int) (span, bool, error) {
 		}
 		at += s.bitmaps.Len()
 	}
-	for _, words := range numbers {
-		if found, ok := freeSpan(bitmaps, words); ok {
-			return found, true, nil
-		}
-	}
-	return span{}, false, nil
+	found, ok := freeSpan(bitmaps, words)
+	return found, ok, nil
 }
 
 // fill records that the words of a run become value.

@@ -26,7 +26,7 @@ func TestClaim(t *testing.T) {
 		p := newPool(t, d, Options{Blocks: 16, SuperShift: smallSupers})
 		if aside {
 			require.NoError(t, p.SetAside(t.Context()))
-			require.Equal(t, 2*bitmapWords, p.aside.words)
+			require.Equal(t, 3*bitmapWords, p.aside.words)
 		}
 		rng := rand.New(rand.NewPCG(7, 8))
 		mine := map[uint32]bool{}
@@ -94,10 +94,12 @@ func TestSetAside(t *testing.T) {
 	p := newPool(t, d, Options{Blocks: 32})
 	require.NoError(t, p.SetAside(t.Context()))
 	require.Len(t, u.allocate(p, 20000), 20000)
+	require.EqualValues(t, 56, p.Description().Seed&asideBits) // 7 of 32 blocks
 	for range 4 {
-		_, err := p.Claim(t.Context(), 1000)
+		_, err := p.Claim(t.Context(), 1792)
 		require.NoError(t, err)
 	}
+	require.Zero(t, p.Description().Seed&asideBits)
 	require.Zero(t, p.Growths())
 	require.Zero(t, p.aside.words)
 	require.NoError(t, p.SetAside(t.Context()))
@@ -105,13 +107,17 @@ func TestSetAside(t *testing.T) {
 	_, err := p.Claim(t.Context(), 1000)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, p.Growths())
-	require.GreaterOrEqual(t, p.aside.words, p.blocks()/asideShare*bitmapWords-bitmapWords)
+	require.Equal(t, mostAside(p.blocks()*bitmapWords), p.aside.words)
+	require.NotZero(t, p.Description().Seed&asideBits)
+	require.NoError(t, p.Grow(t.Context(), 1)) // what is set aside is no longer the end
+	require.NotZero(t, p.aside.words)
+	require.Zero(t, p.Description().Seed&asideBits)
 	require.NoError(t, p.Reset(t.Context()))
 	require.Zero(t, p.aside.words)
 	require.NoError(t, p.SetAside(t.Context()))
 	require.NotZero(t, p.aside.words)
 	require.Zero(t, stats(t, p).Allocated)
-	first, err := p.Claim(t.Context(), 9000) // more than that, of a pool in which all is free
+	first, err := p.Claim(t.Context(), 40000) // more than that, of a pool in which all is free
 	require.NoError(t, err)
 	require.Zero(t, first)
 }

@@ -50,7 +50,7 @@ type PoolDescription struct {
 	Table  uint64 // address of the table of super blocks
 	Units  uint64 // address of the first super block's slabs
 	Blocks uint32 // memory blocks in all super blocks
-	Seed   uint32 // where subgroups begin to search for a free slab; differs from dispatch to dispatch
+	Seed   uint32 // where subgroups begin to search, differently in each dispatch (slab_alloc.glsl)
 }
 
 // Pool is the pool of an alloc.SlabPool. A nil Pool is that of a handle that is not open.
@@ -71,7 +71,8 @@ type Pool struct {
 	supers    []*superBlock
 	growths   uint64
 	seed      uint32
-	described bool // since New or Reset, so that kernels may have allocated slabs
+	described bool   // since New or Reset, so that kernels may have allocated slabs
+	aside256  uint32 // of 256 parts of the pool, those at its end that are set aside
 }
 
 // superBlock is one contiguous piece of a pool: blocks times 1024 slabs, and a bit for each slab in the bitmaps.
@@ -164,9 +165,9 @@ func (p *Pool) describe() PoolDescription {
 	if len(p.supers) == 0 {
 		return PoolDescription{}
 	}
-	p.seed += 0x9e3779b9 // odd, so that 2^32 dispatches differ, and far apart from one to the next
+	p.seed += 0x9e3779b9 // odd, so that many dispatches differ, and far apart from one to the next
 	return PoolDescription{Table: p.table.Address(), Units: p.supers[0].units.Address(), Blocks: uint32(p.blocks()),
-		Seed: p.seed}
+		Seed: p.seed&^asideBits | p.aside256}
 }
 
 // Uses returns the record of the work that uses the pool's memory. The caller need not have entered.
@@ -416,6 +417,7 @@ func (p *Pool) growTo(ctx context.Context, blocks int) (err error) {
 		p.growths++
 	}
 	p.mu.Unlock()
+	p.set(p.aside)
 	if moved != nil {
 		free(moved)
 	}
@@ -484,7 +486,7 @@ func (p *Pool) Reset(ctx context.Context) error {
 	if err := p.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	p.aside = span{}
+	p.set(span{})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.described = false
