@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -83,7 +84,8 @@ func newBenchmarkCommand(g *global, name, of, example string) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			o.Axes = axesOf(name, c.Flags())
-			err := cmp.Or(bench.Check(name, o), checkInputs(cmp.Or(jsonFile, "-"), o.Axes["file"]...),
+			inputs := slices.Concat(o.Axes["file"], o.Axes["keys"])
+			err := cmp.Or(bench.Check(name, o), checkInputs(cmp.Or(jsonFile, "-"), inputs...),
 				checkReports(jsonFile, kernelsFile))
 			if err != nil {
 				return err

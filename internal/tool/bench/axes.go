@@ -22,7 +22,7 @@ type setting struct {
 	Form                  primitives.Form
 	Graph                 GraphKind
 	Degree                int
-	File                  string
+	File, Keys            string
 	On                    Analyzed
 	Pool                  PoolForm
 	queries
@@ -90,6 +90,9 @@ var Axes = []Axis{
 		number[int](func(x float64) bool { return x >= 1 && x <= 1<<16 }, "1 to 65536")),
 	axis("file", "files of graphs to measure instead of made ones, in the formats\nof \"vkds help graphs\"", "",
 		func(at *setting) *string { return &at.File }, func(path string) (string, error) { return path, nil }),
+	axis("keys", "files of keys to use instead of made ones, in their order, without\n"+
+		"repetitions: numbers below 2^32, a line each", "",
+		func(at *setting) *string { return &at.Keys }, func(path string) (string, error) { return path, nil }),
 	named("on",
 		"what analytics read, compressed sparse rows or the dynamic graph itself,\nbuilt in bulk or after many "+
 			"changes: ", "csr", func(at *setting) *Analyzed { return &at.On }, Analyzeds),
@@ -222,6 +225,11 @@ func (o *Options) check(b *benchmark) error {
 	for _, name := range []string{"n", "graph", "degree"} {
 		if o.Axes["file"] != nil && o.Axes[name] != nil {
 			return &vk.OptionError{Option: "--" + name, Reason: "changes nothing of the graph of a --file"}
+		}
+	}
+	for _, name := range []string{"n", "order"} {
+		if o.Axes["keys"] != nil && o.Axes[name] != nil {
+			return &vk.OptionError{Option: "--" + name, Reason: "changes nothing of the keys of a file (--keys)"}
 		}
 	}
 	for name := range o.Axes {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -95,7 +96,7 @@ func Run(ctx context.Context, d *vk.Device, name string, o Options) (Report, err
 	for _, at := range steps {
 		made := len(r.Measurements)
 		if err := attempt(func() { s.enter(at); at.cell.measure(s) }); err != nil {
-			return r, fmt.Errorf("%s: %w", cmp.Or(at.File, fmt.Sprintf("n = %d", at.N)), err)
+			return r, fmt.Errorf("%s: %w", cmp.Or(at.File, at.Keys, fmt.Sprintf("n = %d", at.N)), err)
 		}
 		if err := (Report{r.Environment, r.Measurements[made:]}).write(o.Out, made == 0); err != nil {
 			return r, err
@@ -167,6 +168,7 @@ type session struct {
 	primitives *primitives.Primitives
 	analyzed   *analyzed        // the graph of the setting; nil until it is first needed
 	file       *graphfile.Graph // of the setting
+	given      *keyList         // of the setting
 }
 
 // enter prepares the session for a step's setting. It keeps the structure if the step uses the same one, and the
@@ -175,6 +177,12 @@ func (s *session) enter(at step) {
 	if at.File != "" {
 		s.load(at.File)
 		at.N = s.file.Len()
+	}
+	if at.Keys != "" {
+		if s.at.Keys != at.Keys {
+			s.given = must(readKeys(at.Keys))
+		}
+		at.N = len(s.given.keys)
 	}
 	kind := at.cell.on
 	if s.workload == nil || at.outer() != s.at.outer() || kind != s.kind {
@@ -191,6 +199,9 @@ func (s *session) enter(at step) {
 	s.at, s.own, s.op, s.kind = at.setting, at.own, at.cell.Op, kind
 	s.width, s.batch = structures.Width(at.own.Width/64), min(at.Batch, s.n)
 	s.keys = newSequence(s.space, at.Order, s.n)
+	if at.Keys != "" {
+		s.keys.listed = s.given
+	}
 }
 
 // leave closes the structure.
@@ -226,6 +237,9 @@ func (s *session) measurement(n, operations int) Measurement {
 		Tile: s.own.Tile, Length: s.own.Length, Stale: s.own.Stale, Changed: s.own.Changed}
 	if s.own.Order != Random {
 		m.Order = s.own.Order.String()
+	}
+	if s.own.Keys != "" {
+		m.Order = filepath.Base(s.own.Keys)
 	}
 	switch {
 	case s.own.Form != primitives.Auto:

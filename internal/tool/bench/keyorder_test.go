@@ -1,11 +1,44 @@
 package bench
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/testdevice"
 )
+
+// Keys of a file are those of a benchmark, each once and in the file's order.
+func TestKeysOfFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mesh.txt")
+	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	write("7\n4294967295\n 0\n7\n12\n0\n")
+	l, err := readKeys(path)
+	require.NoError(t, err)
+	require.Equal(t, []uint32{7, 1<<32 - 1, 0, 12}, l.keys)
+	require.Len(t, l.absent, 4)
+	for _, key := range l.absent {
+		require.NotContains(t, l.keys, key)
+	}
+	d := testdevice.Open(t)
+	r, err := Run(t.Context(), d, "btree", quick("insert find-exist find-none", "keys="+path, "path=batched"))
+	require.NoError(t, err)
+	require.Len(t, r.Measurements, 3)
+	for _, m := range r.Measurements {
+		require.Equal(t, []any{4, "mesh.txt"}, []any{m.N, m.Order})
+	}
+	for text, want := range map[string]string{"": "no keys", "1\n\n": `not a number below 2^32: ""`,
+		"4294967296\n": `not a number below 2^32: "4294967296"`} {
+		write(text)
+		_, err := Run(t.Context(), d, "btree", quick("find-exist", "keys="+path))
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, path)
+	}
+	require.ErrorContains(t, Check("btree", quick("find-exist", "keys="+path, "order=ascending")), "--order")
+	require.ErrorContains(t, Check("btree", quick("successor", "keys="+path)), "--keys")
+}
 
 func TestSequences(t *testing.T) {
 	for _, n := range []int{2, 100, 1 << 13, 50000} {

@@ -2,10 +2,15 @@ package bench
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"math"
 	"math/bits"
+	"os"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -154,6 +159,40 @@ type sequence struct {
 	n     int
 	step  uint32 // from a key to the next greater one; at least 2
 	deal  order  // the places that are swapped, two by two, or the order of gaussian keys
+	// listed are keys from elsewhere, instead; nil: there are none.
+	listed *keyList
+}
+
+// keyList is keys of a file, and as many that it has not.
+type keyList struct{ keys, absent []uint32 }
+
+// readKeys reads keys from a file of lines. A key that comes again is left out: the vertices of a mesh's cells, say,
+// come in the order in which the cells first name them.
+func readKeys(path string) (*keyList, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	l, there := &keyList{}, map[uint32]bool{}
+	for line := range strings.Lines(string(text)) {
+		key, err := strconv.ParseUint(strings.TrimSpace(line), 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("not a number below 2^32: %q", strings.TrimSpace(line))
+		}
+		if !there[uint32(key)] {
+			there[uint32(key)] = true
+			l.keys = append(l.keys, uint32(key))
+		}
+	}
+	if len(l.keys) == 0 {
+		return nil, errors.New("no keys")
+	}
+	for i := 0; len(l.absent) < len(l.keys); i++ {
+		if x := scramble(uint32(i)); !there[x] {
+			l.absent = append(l.absent, x)
+		}
+	}
+	return l, nil
 }
 
 func newSequence(space keySpace, o Order, n int) sequence {
@@ -165,6 +204,9 @@ func newSequence(space keySpace, o Order, n int) sequence {
 }
 
 func (s sequence) key(i int) uint32 {
+	if s.listed != nil {
+		return s.listed.keys[i]
+	}
 	switch s.order {
 	case Random:
 		return s.space.key(i)
@@ -198,6 +240,9 @@ func (s sequence) quantile(i int) uint32 {
 
 // absent returns a key that the sequence does not have, a different one for each index.
 func (s sequence) absent(i int) uint32 {
+	if s.listed != nil {
+		return s.listed.absent[i]
+	}
 	switch s.order {
 	case Random:
 		return s.space.key(s.n + i)
