@@ -38,10 +38,12 @@ type counts [most]uint32
 
 // count adds the number of elements in each of so many shards.
 func (n *counts) count(of []uint8, shards int) {
-	if shards == 2 {
-		ones := sum(of)
-		n[0] += uint32(len(of)) - ones
-		n[1] += ones
+	if shards <= 4 {
+		low, high, both := bitSums(of)
+		n[0] += uint32(len(of)) - low - high + both
+		n[1] += low - both
+		n[2] += high - both
+		n[3] += both
 		return
 	}
 	var odd counts // so that fewer additions wait for the one before
@@ -58,23 +60,29 @@ func (n *counts) count(of []uint8, shards int) {
 	}
 }
 
-// sum adds bytes that are 0 or 1, eight at a time.
-func sum(of []uint8) (n uint32) {
+// bitSums returns how many of bytes below 4 have the low bit, the high bit, and both. It looks at eight at a time.
+func bitSums(of []uint8) (low, high, both uint32) {
+	const ones = 0x0101010101010101
 	for len(of) >= 8 {
 		rounds := min(len(of)/8, 255) // more do not fit a byte
-		all := uint64(0)
+		var lows, highs, boths uint64
 		for i := 0; i < 8*rounds; i += 8 {
-			all += binary.LittleEndian.Uint64(of[i:])
+			bytes := binary.LittleEndian.Uint64(of[i:])
+			x, y := bytes&ones, bytes>>1&ones
+			lows, highs, boths = lows+x, highs+y, boths+(x&y)
 		}
 		of = of[8*rounds:]
-		for ; all != 0; all >>= 8 {
-			n += uint32(all & 0xff)
+		for shift := 0; shift < 64; shift += 8 {
+			low += uint32(lows >> shift & 0xff)
+			high += uint32(highs >> shift & 0xff)
+			both += uint32(boths >> shift & 0xff)
 		}
 	}
-	for _, one := range of {
-		n += uint32(one)
+	for _, s := range of {
+		x, y := uint32(s&1), uint32(s>>1)
+		low, high, both = low+x, high+y, both+(x&y)
 	}
-	return n
+	return low, high, both
 }
 
 // divide moves the elements of columns to the parts of their shards. at are the places of the first ones.

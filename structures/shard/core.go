@@ -49,7 +49,7 @@ type batch struct {
 }
 
 const (
-	blockOfShard = 1 << 21 // operations of a block for each shard
+	blockOfShard = 1 << 20 // operations of a block for each shard
 	inFlight     = 3       // blocks: one is divided, the shards work on another, and the results of one are put back
 	leastShare   = 1 << 12 // operations for which another core pays off
 )

@@ -12,8 +12,9 @@ import (
 // Map divides keys by a hash among dictionaries, its shards. The zero value is not open; its methods return
 // vk.ErrNotOpen. It is safe for many goroutines (structures.Dictionary).
 //
-// A batch of one kind that is larger than 2^21 operations for each shard is divided in blocks of that size. A Map keeps
-// memory for three blocks: up to 20 bytes an operation at 32 bits, and 36 at 64.
+// A batch of one kind of more than 2^20 operations for each shard is divided in blocks of that size. A map keeps memory
+// for three blocks: about 20 bytes an operation at 32 bits, and 36 at 64. A device does most with two shards: one works
+// while the operations or the results of the other are copied.
 type Map[K, V structures.Number] struct{ d *dictionary[K, V] }
 
 var _ structures.Dictionary[uint32, uint64] = (*Map[uint32, uint64])(nil)

@@ -95,13 +95,20 @@ func markHashes[W structures.Word](p *placement, keys []W, of []uint8) {
 
 // markRanges has no branches that depend on keys, because they would be mispredicted.
 func markRanges[W structures.Word](p *placement, keys []W, of []uint8) {
-	of, up := of[:len(keys)], 64-p.width.Bits()
+	of, up := of[:len(keys)], p.width.Bits()-1
 	clear(of)
 	positive, both := p.positive, p.positive^p.negative
 	for _, split := range p.splits {
+		if both == 0 { // words of integers
+			for i, k := range keys {
+				_, less := bits.Sub64(uint64(k)^positive, split, 0)
+				of[i] += uint8(1 - less)
+			}
+			continue
+		}
 		for i, k := range keys {
-			sign := uint64(int64(uint64(k)<<up) >> 63)
-			_, less := bits.Sub64(uint64(k)^positive^both&sign, split, 0)
+			negative := -(uint64(k) >> (up & 63)) // all ones, or 0
+			_, less := bits.Sub64(uint64(k)^positive^both&negative, split, 0)
 			of[i] += uint8(1 - less)
 		}
 	}

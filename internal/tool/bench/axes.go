@@ -17,6 +17,7 @@ import (
 // setting has a value of each axis. An axis that the benchmark does not have is 0.
 type setting struct {
 	N, Batch, Width, Tile int
+	Shards                int
 	Load, Fill            float64
 	Order                 Order
 	Form                  primitives.Form
@@ -92,6 +93,9 @@ var Axes = []Axis{
 	named("on",
 		"what analytics read, compressed sparse rows or the dynamic graph itself,\nbuilt in bulk or after many "+
 			"changes: ", "csr", func(at *setting) *Analyzed { return &at.On }, Analyzeds),
+	axis("shards", "of a dictionary, on all devices of the name in turn", "2",
+		func(at *setting) *int { return &at.Shards },
+		number[int](func(x float64) bool { return x >= 1 && x <= 64 }, "1 to 64")),
 	axis("tile", "lanes that work on a slab or a node; 0: what measured best\nfor each kernel", "0",
 		func(at *setting) *int { return &at.Tile }, strconv.Atoi),
 	named("levels", "of the LSM that is searched, those that are full: ", "full",
