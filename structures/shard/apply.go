@@ -14,15 +14,16 @@ func (t *tree[K, V]) apply(ctx context.Context, b structures.Batch[K, V]) (struc
 	if err := t.checkMixed(b); err != nil {
 		return pipeline.MadeResults(r, err)
 	}
-	if err := t.gate.Enter(ctx); err != nil {
+	ctx, leave, err := t.alone(ctx)
+	if err != nil {
 		return pipeline.MadeResults(r, pipeline.NotBegun(r.Status, len(b.Keys), err))
 	}
-	defer t.gate.Leave()
+	defer leave()
 	inserts := slices.ContainsFunc(b.Kinds, structures.Kind.Inserts)
 	if inserts {
 		t.place.sample(columnOf(b.Keys))
 	}
-	r, err := t.applyInside(ctx, b)
+	r, err = t.applyInside(ctx, b)
 	if err == nil && inserts {
 		t.evenOut(ctx, len(b.Keys))
 	}

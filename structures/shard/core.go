@@ -14,8 +14,11 @@ import (
 
 // core is what a Map, a Tree and a Snapshot are but for their types: the gate of their calls, and where keys belong.
 type core struct {
-	gate  *gate.Gate
-	place placement // changes only while a call is alone
+	gate *gate.Gate
+	// progress reports nothing. It has calls wait for the Options.Progress of shards only after they have left the
+	// gate, because such a function may use the Map or the Tree.
+	progress *gate.Progress
+	place    placement // changes only while a call is alone
 	// changes counts the calls that change pairs. A call counts before it changes anything.
 	changes atomic.Uint64
 
@@ -23,7 +26,29 @@ type core struct {
 	idle []*block // memory for the next calls; at most inFlight
 }
 
-func newCore(p placement) *core { return &core{gate: gate.New(), place: p} }
+func newCore(p placement) *core {
+	return &core{gate: gate.New(), progress: gate.NewProgress(func(int, int) {}), place: p}
+}
+
+// alone enters the gate for a change, until leave is called, and returns the context for the shards' calls.
+func (c *core) alone(ctx context.Context) (_ context.Context, leave func(), err error) {
+	ctx, end := c.progress.Begin(ctx)
+	if err := c.gate.Enter(ctx); err != nil {
+		end()
+		return nil, nil, err
+	}
+	return ctx, func() { c.gate.Leave(); end() }, nil
+}
+
+// beside is alone for a query, which runs beside other queries.
+func (c *core) beside(ctx context.Context) (_ context.Context, leave func(), err error) {
+	ctx, end := c.progress.Begin(ctx)
+	if err := c.gate.EnterShared(ctx); err != nil {
+		end()
+		return nil, nil, err
+	}
+	return ctx, func() { c.gate.LeaveShared(); end() }, nil
+}
 
 // caller does a shard's part of a batch.
 type caller interface {
@@ -220,7 +245,7 @@ func (c *core) take() *block {
 func (c *core) give(x *block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.idle) < inFlight {
+	if len(c.idle) < inFlight && cap(x.of) <= 2*blockOfShard*c.place.shards {
 		c.idle = append(c.idle, x)
 	}
 }

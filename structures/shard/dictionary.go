@@ -77,10 +77,11 @@ func (d *dictionary[K, V]) updateInto(ctx context.Context, kind structures.Kind,
 	if err := d.checkUpdates(kind, keys, values, status); err != nil {
 		return err
 	}
-	if err := d.gate.Enter(ctx); err != nil {
+	ctx, leave, err := d.alone(ctx)
+	if err != nil {
 		return pipeline.NotBegun(status, len(keys), err)
 	}
-	defer d.gate.Leave()
+	defer leave()
 	return d.updateInside(ctx, kind, keys, values, status)
 }
 
@@ -122,7 +123,6 @@ func (d *dictionary[K, V]) put(ctx context.Context, key K, value V) error {
 // applying does a shard's part of a mixed batch.
 type applying[K, V structures.Number] struct {
 	shards []structures.Dictionary[K, V]
-	width  int
 }
 
 func (a applying[K, V]) call(ctx context.Context, s int, p part) error {
@@ -148,10 +148,11 @@ func (d *dictionary[K, V]) applyInside(ctx context.Context, b structures.Batch[K
 }
 
 func (d *dictionary[K, V]) clear(ctx context.Context) error {
-	if err := d.gate.Enter(ctx); err != nil {
+	ctx, leave, err := d.alone(ctx)
+	if err != nil {
 		return err
 	}
-	defer d.gate.Leave()
+	defer leave()
 	d.changes.Add(1)
 	return each(ctx, d.all(), func(s int) error { return d.shards[s].Clear(ctx) })
 }
@@ -181,10 +182,11 @@ type filling[K, V structures.Number] interface {
 
 // load inserts the pairs of a saved dictionary into an empty one.
 func (d *dictionary[K, V]) load(ctx context.Context, r io.Reader, into filling[K, V]) error {
-	if err := d.gate.Enter(ctx); err != nil {
+	ctx, leave, err := d.alone(ctx)
+	if err != nil {
 		return err
 	}
-	defer d.gate.Leave()
+	defer leave()
 	if r == nil {
 		return &vk.OptionError{Option: "io.Reader", Reason: "nil"}
 	}

@@ -532,3 +532,67 @@ func TestSnapshotsAtOneMoment(t *testing.T) {
 		require.Equal(t, vk.ErrClosed, err)
 	}
 }
+
+// The Progress of a shard may use the map, also for a call that waits for the one that is reported on.
+func TestProgressUsesTheMap(t *testing.T) {
+	ctx := t.Context()
+	var m *shard.Map[uint32, uint32]
+	var reports, failed atomic.Int64
+	d := testdevice.Open(t)
+	var shards []u32.Dictionary
+	for range 2 {
+		s, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Progress: func(int, int) {
+			reports.Add(1)
+			if _, err := m.Len(ctx); err != nil {
+				failed.Add(1)
+			}
+		}})
+		require.NoError(t, err)
+		shards = append(shards, s)
+	}
+	var err error
+	m, err = shard.NewMap(ctx, shards...)
+	require.NoError(t, err)
+	keys := ascending(300_000)
+	_, err = m.Insert(ctx, keys, keys)
+	require.NoError(t, err)
+	_, _, err = m.Find(ctx, keys)
+	require.NoError(t, err)
+	require.Positive(t, reports.Load())
+	require.Zero(t, failed.Load())
+	require.NoError(t, m.Close())
+}
+
+// A batch takes effect as a whole over all shards, also in blocks: who looks sees all of it or nothing.
+func TestBatchesAreAtomic(t *testing.T) {
+	shard.InBlocksOf(t, 100)
+	ctx, keys := t.Context(), ascending(1000)
+	x := treeOf[uint32, uint32](t, 3)
+	write := func(round uint32) error {
+		return x.UpdateInto(ctx, structures.Insert, keys, slices.Repeat([]uint32{round}, len(keys)), nil)
+	}
+	require.NoError(t, write(0))
+	var writers, readers sync.WaitGroup
+	var done atomic.Bool
+	for g := range uint32(2) {
+		writers.Go(func() {
+			for round := range uint32(100) {
+				if err := write(2*round + g); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		readers.Go(func() {
+			for !done.Load() {
+				values, _, err := x.Find(ctx, keys)
+				if err != nil || slices.ContainsFunc(values, func(v uint32) bool { return v != values[0] }) {
+					t.Errorf("%v, %v", err, values)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	done.Store(true)
+	readers.Wait()
+}

@@ -90,10 +90,11 @@ func (m *Map[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (struct
 	if err := d.checkMixed(b); err != nil {
 		return pipeline.MadeResults(r, err)
 	}
-	if err := d.gate.Enter(ctx); err != nil {
+	ctx, leave, err := d.alone(ctx)
+	if err != nil {
 		return pipeline.MadeResults(r, pipeline.NotBegun(r.Status, len(b.Keys), err))
 	}
-	defer d.gate.Leave()
+	defer leave()
 	return d.applyInside(ctx, b)
 }
 

@@ -48,13 +48,14 @@ func cross[K structures.Number](p *placement, ranges []structures.Range[K]) cros
 }
 
 func (q *queries[K, V]) count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
-	if err := q.gate.EnterShared(ctx); err != nil {
+	ctx, leave, err := q.beside(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer q.gate.LeaveShared()
+	defer leave()
 	x := cross(&q.place, ranges)
 	some := make([][]uint32, len(q.shards))
-	err := each(ctx, x.touched(), func(s int) (err error) {
+	err = each(ctx, x.touched(), func(s int) (err error) {
 		counts, err := q.shards[s].Count(ctx, pipeline.Pick(ranges, x.places[s]))
 		some[s] = counts
 		return err
@@ -81,13 +82,14 @@ func (q *queries[K, V]) rangeInto(ctx context.Context, ranges []structures.Range
 	if into == nil {
 		return &vk.OptionError{Option: "into", Reason: "nil"}
 	}
-	if err := q.gate.EnterShared(ctx); err != nil {
+	ctx, leave, err := q.beside(ctx)
+	if err != nil {
 		return err
 	}
-	defer q.gate.LeaveShared()
+	defer leave()
 	x := cross(&q.place, ranges)
 	some := make([]structures.Ranges[K, V], len(q.shards))
-	err := each(ctx, x.touched(), func(s int) error {
+	err = each(ctx, x.touched(), func(s int) error {
 		return q.shards[s].RangeInto(ctx, pipeline.Pick(ranges, x.places[s]), &some[s])
 	})
 	if err != nil {
@@ -192,10 +194,11 @@ func (q *queries[K, V]) neighbor(ctx context.Context, to structures.Direction,
 	if err := cmp.Or(q.gate.Err(), pipeline.CheckDirection(to)); err != nil {
 		return n, err
 	}
-	if err := q.gate.EnterShared(ctx); err != nil {
+	ctx, leave, err := q.beside(ctx)
+	if err != nil {
 		return n, err
 	}
-	defer q.gate.LeaveShared()
+	defer leave()
 	n = neighborsOf[K, V](len(keys))
 	_, err = q.run(ctx, &batch{
 		n: len(keys), keys: columnOf(keys), in: []column{columnOf(keys), {}}, lanes: 2,
@@ -249,10 +252,11 @@ func (q *queries[K, V]) beyond(ctx context.Context, to structures.Direction, key
 }
 
 func (q *queries[K, V]) rank(ctx context.Context, keys []K) ([]uint32, error) {
-	if err := q.gate.EnterShared(ctx); err != nil {
+	ctx, leave, err := q.beside(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer q.gate.LeaveShared()
+	defer leave()
 	lens, err := q.lens(ctx)
 	if err != nil {
 		return nil, err
@@ -266,10 +270,11 @@ func (q *queries[K, V]) rank(ctx context.Context, keys []K) ([]uint32, error) {
 }
 
 func (q *queries[K, V]) selected(ctx context.Context, ranks []uint32) (n structures.Neighbors[K, V], err error) {
-	if err := q.gate.EnterShared(ctx); err != nil {
+	ctx, leave, err := q.beside(ctx)
+	if err != nil {
 		return n, err
 	}
-	defer q.gate.LeaveShared()
+	defer leave()
 	return q.selectInside(ctx, ranks)
 }
 

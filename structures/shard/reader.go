@@ -47,10 +47,11 @@ func (r *reader[K, V]) findInto(ctx context.Context, keys []K, values []V, found
 	if err != nil {
 		return err
 	}
-	if err := r.gate.EnterShared(ctx); err != nil {
+	ctx, leave, err := r.beside(ctx)
+	if err != nil {
 		return err
 	}
-	defer r.gate.LeaveShared()
+	defer leave()
 	_, err = r.run(ctx, &batch{
 		n: len(keys), keys: columnOf(keys), in: []column{columnOf(keys), {}}, do: finding[K, V]{r}, lanes: 2,
 		out: []column{columnOf(values), columnOf(found)},
@@ -66,10 +67,11 @@ func (r *reader[K, V]) find(ctx context.Context, keys []K) (values []V, found []
 }
 
 func (r *reader[K, V]) get(ctx context.Context, key K) (value V, found bool, err error) {
-	if err := r.gate.EnterShared(ctx); err != nil {
+	ctx, leave, err := r.beside(ctx)
+	if err != nil {
 		return 0, false, err
 	}
-	defer r.gate.LeaveShared()
+	defer leave()
 	s := shardOf(&r.place, key)
 	value, found, err = r.reads[s].Get(ctx, key)
 	return value, found, wrapped(ctx, s, err)
@@ -86,10 +88,11 @@ func (r *reader[K, V]) lens(ctx context.Context) ([]uint64, error) {
 }
 
 func (r *reader[K, V]) len(ctx context.Context) (uint64, error) {
-	if err := r.gate.EnterShared(ctx); err != nil {
+	ctx, leave, err := r.beside(ctx)
+	if err != nil {
 		return 0, err
 	}
-	defer r.gate.LeaveShared()
+	defer leave()
 	lens, err := r.lens(ctx)
 	return sumOf(lens), err
 }
@@ -109,10 +112,11 @@ func (r *reader[K, V]) pairs(ctx context.Context) iter.Seq2[structures.Pair[K, V
 
 // save writes all pairs as those of one structure.
 func (r *reader[K, V]) save(ctx context.Context, w io.Writer, structure string) (int64, error) {
-	if err := r.gate.EnterShared(ctx); err != nil {
+	ctx, leave, err := r.beside(ctx)
+	if err != nil {
 		return 0, err
 	}
-	defer r.gate.LeaveShared()
+	defer leave()
 	lens, err := r.lens(ctx)
 	if err != nil {
 		return 0, err

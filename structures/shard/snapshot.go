@@ -27,10 +27,11 @@ var _ structures.Queries[uint32, uint64] = (*Snapshot[uint32, uint64])(nil)
 // Errors: *vk.OptionError if a shard has no snapshots, those of btree's Snapshot, the context's.
 func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 	x := t.open()
-	if err := x.gate.Enter(ctx); err != nil {
+	ctx, leave, err := x.alone(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer x.gate.Leave()
+	defer leave()
 	s := &Snapshot[K, V]{q: &queries[K, V]{reader: &reader[K, V]{core: newCore(x.place)}}}
 	for i, shard := range x.ordered {
 		if err := s.add(ctx, i, shard); err != nil {

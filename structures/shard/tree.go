@@ -63,10 +63,11 @@ func (t *tree[K, V]) updateInto(ctx context.Context, kind structures.Kind, keys 
 	if err := t.checkUpdates(kind, keys, values, status); err != nil {
 		return err
 	}
-	if err := t.gate.Enter(ctx); err != nil {
+	ctx, leave, err := t.alone(ctx)
+	if err != nil {
 		return pipeline.NotBegun(status, len(keys), err)
 	}
-	defer t.gate.Leave()
+	defer leave()
 	return t.updateInside(ctx, kind, keys, values, status)
 }
 
@@ -235,10 +236,11 @@ func (t *Tree[K, V]) Clear(ctx context.Context) error {
 // finds, but that Len and ranks count.
 func (t *Tree[K, V]) Rebalance(ctx context.Context) error {
 	x := t.open()
-	if err := x.gate.Enter(ctx); err != nil {
+	ctx, leave, err := x.alone(ctx)
+	if err != nil {
 		return err
 	}
-	defer x.gate.Leave()
+	defer leave()
 	lens, err := x.lens(ctx)
 	if err != nil {
 		return err
@@ -278,14 +280,15 @@ func (t *tree[K, V]) deleteRange(ctx context.Context, ranges []structures.Range[
 	if err := t.gate.Err(); err != nil {
 		return nil, err
 	}
-	if err := t.gate.Enter(ctx); err != nil {
+	ctx, leave, err := t.alone(ctx)
+	if err != nil {
 		return nil, pipeline.NotBegun(nil, len(ranges), err)
 	}
-	defer t.gate.Leave()
+	defer leave()
 	t.changes.Add(1)
 	x := cross(&t.place, ranges)
 	some, left := make([][]uint32, len(t.shards)), make([]int, len(t.shards))
-	err := each(ctx, x.touched(), func(s int) (err error) {
+	err = each(ctx, x.touched(), func(s int) (err error) {
 		some[s], err = t.ordered[s].DeleteRange(ctx, pipeline.Pick(ranges, x.places[s]))
 		if pending, is := err.(*structures.PendingError); is {
 			left[s] = pending.Operations
