@@ -153,6 +153,11 @@ func (d *dictionary[K, V]) clear(ctx context.Context) error {
 		return err
 	}
 	defer leave()
+	return d.clearInside(ctx)
+}
+
+// clearInside is clear for a caller that has entered.
+func (d *dictionary[K, V]) clearInside(ctx context.Context) error {
 	d.changes.Add(1)
 	return each(ctx, d.all(), func(s int) error { return d.shards[s].Clear(ctx) })
 }

@@ -14,10 +14,15 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/host"
 	"github.com/vkds/vkds/structures/shard"
+	"github.com/vkds/vkds/test/pass"
+	"github.com/vkds/vkds/test/stress"
 	"pgregory.net/rapid"
 )
 
-// keys of a type, of which sequences draw: among them the least and the greatest, and those of either sign.
+// TestMain has few sequences of each property, because there are many types, numbers of shards and blocks.
+func TestMain(m *testing.M) { stress.Main(m, 15, 200, 15) }
+
+// keysOf returns keys of a type: among them the least and the greatest, and those of either sign.
 func keysOf[K structures.Number]() []K {
 	code := structures.KeyCode[K]()
 	all := uint64(math.MaxUint64) >> (64 - structures.WidthOf[K]().Bits())
@@ -40,7 +45,7 @@ func collected[T any](t require.TestingT, of iter.Seq2[T, error]) (all []T) {
 	return all
 }
 
-// bits returns numbers as words, because a NaN is not equal to itself.
+// words returns numbers as words, because a NaN is not equal to itself.
 func words[K structures.Number](numbers []K) (all []uint64) {
 	for _, x := range numbers {
 		all = append(all, structures.KeyCode[K]().Word(x))
@@ -55,7 +60,7 @@ func pairWords[K, V structures.Number](pairs []structures.Pair[K, V]) (all []uin
 	return all
 }
 
-// drawn are keys for a batch: all of the same few or of many, in any order, and some twice.
+// drawn returns keys for a batch: of few different keys or of many, in any order, and some twice.
 func drawn[K structures.Number](t *rapid.T, keys []K) []K {
 	n := rapid.SampledFrom([]int{0, 1, 2, 3, 17, 100, 300}).Draw(t, "n")
 	few := rapid.SampledFrom([]int{1, 3, len(keys)}).Draw(t, "of")
@@ -156,6 +161,7 @@ func eachType(t *testing.T, narrow, wide, signed, floats, mixed func(t *testing.
 
 // Random sequences on maps of shards in the host's memory have the answers of one map.
 func TestMap(t *testing.T) {
+	pass.OneWidth(t, inHost)
 	eachType(t, testMap[uint32, uint32], testMap[uint64, uint64], testMap[int32, int32], testMap[float64, float64],
 		testMap[float32, int64])
 }
@@ -224,6 +230,7 @@ func saved[K, V structures.Number](t *rapid.T, d structures.Dictionary[K, V], ot
 
 // Random sequences on trees of shards in the host's memory have the answers of one tree.
 func TestTree(t *testing.T) {
+	pass.OneWidth(t, inHost)
 	eachType(t, testTree[uint32, uint32], testTree[uint64, uint64], testTree[int32, int32], testTree[float64, float64],
 		testTree[float32, int64])
 }

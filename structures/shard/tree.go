@@ -225,7 +225,7 @@ func (t *Tree[K, V]) Len(ctx context.Context) (uint64, error) {
 	return t.open().len(ctx)
 }
 
-// Clear removes all pairs; the split points stay. If shards fail, the others have none.
+// Clear removes all pairs. The next batch of insertions has new split points. If shards fail, the others have none.
 func (t *Tree[K, V]) Clear(ctx context.Context) error {
 	return t.open().clear(ctx)
 }
@@ -273,6 +273,19 @@ func (t *Tree[K, V]) Prepare(ctx context.Context) error {
 // returned and the tree stays open, unless its device is lost.
 func (t *Tree[K, V]) Close() error {
 	return t.open().close()
+}
+
+func (t *tree[K, V]) clear(ctx context.Context) error {
+	ctx, leave, err := t.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := t.clearInside(ctx); err != nil {
+		return err
+	}
+	t.place.splits, t.growth = nil, growth{}
+	return nil
 }
 
 // deleteRange removes ranges from the shards that they cross.
