@@ -466,6 +466,7 @@ func TestClosedDevice(t *testing.T) {
 // While goroutines move amounts between accounts of all shards, each snapshot has the same total, and its iterator
 // gives it, too, whatever Rebalance moves meanwhile.
 func TestSnapshotsAtOneMoment(t *testing.T) {
+	pass.OneLavapipe(t, "snapshots have tests of their own at each width")
 	const accounts, amount, rounds = 3000, 1000, 12
 	ctx := t.Context()
 	var shards []structures.Ordered[int32, uint32]
