@@ -8,6 +8,7 @@
 //   - structures/lsm and structures/sortedarray: ordered data that arrives in batches, or changes rarely.
 //   - structures/graph, with analytics and ordered: graphs that change.
 //   - structures/host: the same methods over a hash table and a tree in the host's memory, without Vulkan.
+//   - structures/shard: one dictionary over several devices.
 //   - structures/relational: group by, with exact sums, and join, of slices and of arrays on the device.
 //   - structures/primitives: sort, scan, merge, the k greatest and more, recorded into a stream.
 //   - arrow, a module of its own: Arrow record batches in and out.

@@ -21,6 +21,7 @@ import (
 	"github.com/vkds/vkds/structures/graph/analytics"
 	"github.com/vkds/vkds/structures/keys"
 	"github.com/vkds/vkds/structures/relational"
+	"github.com/vkds/vkds/structures/shard"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/trace"
 	"github.com/vkds/vkds/vk"
@@ -476,6 +477,48 @@ func Example_countPages() {
 		return err
 	})
 	// Output: map[1:4 2:2 3:1]
+}
+
+// totals sums up the amounts of customers on several devices.
+func totals(ctx context.Context, devices []*vk.Device, customers []uint64,
+	cents []int64) (*shard.Map[uint64, int64], error) {
+	var shards []structures.Dictionary[uint64, int64]
+	for _, d := range slices.Concat(devices, devices) { // two on each
+		one, err := slabhash.New[uint64, int64](ctx, d, slabhash.Options{})
+		if err != nil {
+			return nil, err
+		}
+		shards = append(shards, one)
+	}
+	sums, err := shard.NewMap(ctx, shards...)
+	if err != nil {
+		return nil, err
+	}
+	_, err = sums.InsertAdd(ctx, customers, cents)
+	var failed *shard.Error
+	if errors.As(err, &failed) {
+		err = fmt.Errorf("%s: %w", devices[failed.Shard%len(devices)].Info().Name, err)
+	}
+	return sums, err
+}
+
+func Example_totals() {
+	on(func(ctx context.Context, first *vk.Device) error {
+		second, err := vk.Open(vk.Options{}) // "0" and "1" are two GPUs of one machine
+		if err != nil {
+			return err
+		}
+		defer second.Close()
+		sums, err := totals(ctx, []*vk.Device{first, second}, []uint64{7, 9, 7, 8}, []int64{100, 20, -30, 4})
+		if err != nil {
+			return err
+		}
+		defer sums.Close()
+		sum, found, err := sums.Get(ctx, 7)
+		fmt.Println(sum, found)
+		return err
+	})
+	// Output: 70 true
 }
 
 // saveSteps saves what the kernels do in an insertion.

@@ -17,6 +17,7 @@ import (
 // setting has a value of each axis. An axis that the benchmark does not have is 0.
 type setting struct {
 	N, Batch, Width, Tile int
+	Shards                int
 	Load, Fill            float64
 	Order                 Order
 	Form                  primitives.Form
@@ -98,6 +99,9 @@ var Axes = []Axis{
 			"changes: ", "csr", func(at *setting) *Analyzed { return &at.On }, Analyzeds),
 	named("pool", "of slabs: of one super block, or of several: ", "light",
 		func(at *setting) *PoolForm { return &at.Pool }, enum.Of("pool", LightPool, FullPool)),
+	axis("shards", "of a dictionary, on all devices of the name in turn", "2",
+		func(at *setting) *int { return &at.Shards },
+		number[int](func(x float64) bool { return x >= 1 && x <= 64 }, "1 to 64")),
 	axis("tile", "lanes that work on a slab or a node; 0: what measured best\nfor each kernel", "0",
 		func(at *setting) *int { return &at.Tile }, strconv.Atoi),
 	named("levels", "of the LSM that is searched, those that are full: ", "full",

@@ -1,0 +1,159 @@
+package shard
+
+import (
+	"context"
+	"slices"
+
+	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/structures"
+)
+
+// apply does a mixed batch.
+func (t *tree[K, V]) apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
+	r := pipeline.ResultsOf(b)
+	if err := t.checkMixed(b); err != nil {
+		return pipeline.MadeResults(r, err)
+	}
+	ctx, leave, err := t.alone(ctx)
+	if err != nil {
+		return pipeline.MadeResults(r, pipeline.NotBegun(r.Status, len(b.Keys), err))
+	}
+	defer leave()
+	inserts := slices.ContainsFunc(b.Kinds, structures.Kind.Inserts)
+	if inserts {
+		t.place.sample(columnOf(b.Keys))
+	}
+	r, err = t.applyInside(ctx, b)
+	if err == nil && inserts {
+		t.evenOut(ctx, len(b.Keys))
+	}
+	return r, err
+}
+
+func (t *tree[K, V]) applyInside(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
+	if !slices.ContainsFunc(b.Kinds, structures.Kind.Ordered) {
+		return t.dictionary.applyInside(ctx, b)
+	}
+	t.changes.Add(1)
+	x := crossOperations(&t.place, b)
+	some := make([]structures.Results[K, V], len(t.shards))
+	err := each(ctx, x.touched(), func(s int) error {
+		at := x.places[s]
+		r, err := t.shards[s].Apply(ctx, structures.Batch[K, V]{
+			Kinds: pipeline.Pick(b.Kinds, at), Keys: pipeline.Pick(b.Keys, at), Values: pick(b.Values, at),
+			Highs: pick(b.Highs, at), Width: b.Width, OwnMoments: b.OwnMoments,
+		})
+		if some[s] = r; r.Status == nil { // refused or closed: nothing is done
+			some[s].Status = make([]structures.Status, len(at))
+		}
+		return err
+	})
+	r, left := united(b, x, some)
+	return pipeline.MadeResults(r, unfinished(left, err))
+}
+
+// pick is pipeline.Pick, but nil of nil.
+func pick[T any](all []T, places []int) []T {
+	if all == nil {
+		return nil
+	}
+	return pipeline.Pick(all, places)
+}
+
+// crossOperations returns which shards have to do with each operation: that of its key, those that its range crosses,
+// and for a neighbor also those beyond in its direction.
+func crossOperations[K, V structures.Number](p *placement, b structures.Batch[K, V]) crossing {
+	x := crossing{make([][]int, p.shards)}
+	for i, k := range b.Kinds {
+		first := shardOf(p, b.Keys[i])
+		last := first
+		switch k {
+		case structures.FindSuccessor, structures.FindCeil:
+			last = p.shards - 1
+		case structures.FindPredecessor, structures.FindFloor:
+			first = 0
+		case structures.FindRange, structures.CountRange:
+			last = max(first, shardOf(p, b.Highs[i]))
+		}
+		for s := first; s <= last; s++ {
+			x.places[s] = append(x.places[s], i)
+		}
+	}
+	return x
+}
+
+// united returns the results of a mixed batch with ordered queries, and how many operations are not done.
+func united[K, V structures.Number](b structures.Batch[K, V], x crossing,
+	some []structures.Results[K, V]) (structures.Results[K, V], int) {
+	r := pipeline.ResultsOf(b)
+	pending := make([]bool, len(b.Kinds))
+	for s, places := range x.places {
+		for j, i := range places {
+			status := some[s].Status[j]
+			if status == structures.Pending {
+				pending[i] = true
+				continue
+			}
+			uniteOperation(b, &r, i, some[s], j, status)
+		}
+	}
+	left := 0
+	for i, is := range pending {
+		if is {
+			r.Status[i] = structures.Pending
+			left++
+		}
+	}
+	if slices.Contains(b.Kinds, structures.FindRange) {
+		listAll(b, x, some, &r)
+	}
+	return r, left
+}
+
+// uniteOperation adds what a shard has for an operation to what the shards before it have.
+func uniteOperation[K, V structures.Number](b structures.Batch[K, V], r *structures.Results[K, V], i int,
+	from structures.Results[K, V], j int, status structures.Status) {
+	down := b.Kinds[i] == structures.FindPredecessor || b.Kinds[i] == structures.FindFloor
+	switch k := b.Kinds[i]; {
+	case k == structures.FindRange:
+		r.Status[i] = status // listAll counts
+	case k == structures.CountRange:
+		r.Status[i] = status
+		r.Values[i] += from.Values[j]
+	case k.Ordered():
+		if r.Status[i] != structures.Found || down && status == structures.Found {
+			r.Status[i], r.Keys[i], r.Values[i] = status, from.Keys[j], from.Values[j]
+		}
+	default:
+		r.Status[i], r.Values[i] = status, from.Values[j]
+	}
+}
+
+// listAll lists the pairs of ranges: those of each shard in turn, and at most Width.
+func listAll[K, V structures.Number](b structures.Batch[K, V], x crossing, some []structures.Results[K, V],
+	r *structures.Results[K, V]) {
+	next := make([]int, len(some)) // of the places of each shard
+	l := &r.Ranges
+	l.Offsets = append(l.Offsets, 0)
+	for i, k := range b.Kinds {
+		begin := len(l.Keys)
+		for s, places := range x.places {
+			if next[s] == len(places) || places[next[s]] != i {
+				continue
+			}
+			j := next[s]
+			next[s]++
+			from := some[s].Ranges
+			if k != structures.FindRange || from.Offsets == nil || r.Status[i] == structures.Pending {
+				continue
+			}
+			first := from.Offsets[j]
+			end := min(from.Offsets[j+1], first+uint64(b.Width-(len(l.Keys)-begin)))
+			l.Keys, l.Values = append(l.Keys, from.Keys[first:end]...), append(l.Values, from.Values[first:end]...)
+		}
+		if k == structures.FindRange {
+			r.Values[i] = V(len(l.Keys) - begin)
+		}
+		l.Offsets = append(l.Offsets, uint64(len(l.Keys)))
+	}
+}

@@ -1,0 +1,170 @@
+package shard
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/vkds/vkds/internal/engine/gate"
+	"github.com/vkds/vkds/structures"
+)
+
+// growth decides when it is time to look whether shards are uneven: when as many keys were inserted as there were pairs
+// the last time. So the cost of moving pairs is a constant for each insertion.
+type growth struct{ inserted, last uint64 }
+
+const leastGrowth = 1 << 12 // keys for each shard
+
+// due counts keys that were inserted, and reports whether it is time.
+func (g *growth) due(keys, shards int) bool {
+	g.inserted += uint64(keys)
+	return g.inserted >= max(g.last, uint64(leastGrowth*shards))
+}
+
+// looked says that shards have so many pairs.
+func (g *growth) looked(pairs uint64) { *g = growth{last: pairs} }
+
+// uneven reports whether a shard has more than half again its share.
+func uneven(lens []uint64) bool {
+	return 2*slices.Max(lens)*uint64(len(lens)) > 3*sumOf(lens)
+}
+
+// evenOut evens out the shards after an insertion, if it is time and they are uneven. The insertion was done, whatever
+// becomes of this: after an error the shards are as they were, and it is tried again later.
+func (t *tree[K, V]) evenOut(ctx context.Context, keys int) {
+	if t.place.shards == 1 || !t.growth.due(keys, t.place.shards) {
+		return
+	}
+	lens, err := t.lens(ctx)
+	if err != nil {
+		return
+	}
+	t.growth.looked(sumOf(lens))
+	if uneven(lens) {
+		_ = t.rebalance(ctx, lens)
+	}
+}
+
+// rebalance gives each shard the same number of pairs. The caller has entered.
+func (t *tree[K, V]) rebalance(ctx context.Context, lens []uint64) error {
+	n, total := uint64(t.place.shards), sumOf(lens)
+	if total < n || n == 1 {
+		return nil
+	}
+	ranks := make([]uint32, n-1)
+	for s := range ranks {
+		ranks[s] = uint32(total / n * uint64(s+1))
+	}
+	found, err := t.q.selectInside(ctx, ranks)
+	if err != nil {
+		return err
+	}
+	code, splits := structures.KeyCode[K](), make([]uint64, 0, n-1)
+	for _, key := range found.Keys {
+		splits = append(splits, code.Word(key))
+	}
+	t.changes.Add(1)
+	m := &moving[K, V]{tree: t, from: t.place, to: t.place}
+	m.to.splits = splits
+	return m.run(ctx)
+}
+
+// moving moves pairs to the shards that get their ranges.
+type moving[K, V structures.Number] struct {
+	*tree[K, V]
+	from, to placement
+	moves    []move[K]
+}
+
+// move is a range of keys that one shard gives another.
+type move[K structures.Number] struct {
+	from, to int
+	keys     structures.Range[K]
+}
+
+// bounds returns the words of the keys that belong to a shard; none if low > high.
+func (p *placement) bounds(s int) (low, high uint64) {
+	high = ^uint64(0) >> (64 - p.width.Bits())
+	if s > 0 && len(p.splits) != 0 {
+		low = p.splits[s-1]
+	}
+	switch {
+	case s > 0 && len(p.splits) == 0:
+		return 1, 0
+	case s < len(p.splits) && p.splits[s] == 0:
+		return 1, 0
+	case s < len(p.splits):
+		high = p.splits[s] - 1
+	}
+	return low, high
+}
+
+// plan lists the moves.
+func (m *moving[K, V]) plan() {
+	code := structures.KeyCode[K]()
+	for from := range m.from.shards {
+		for to := range m.to.shards {
+			low, high := m.from.bounds(from)
+			newLow, newHigh := m.to.bounds(to)
+			if low, high = max(low, newLow), min(high, newHigh); from != to && low <= high {
+				m.moves = append(m.moves, move[K]{from, to, structures.Range[K]{Lo: code.Of(low), Hi: code.Of(high)}})
+			}
+		}
+	}
+}
+
+// run copies all pairs that move, and then deletes them where they were. If copying fails, the copies are deleted, and
+// everything is as it was.
+func (m *moving[K, V]) run(ctx context.Context) error {
+	m.plan()
+	undo := func() { _ = m.drop(move[K].target) }
+	if err := gate.Unless(undo, func() error { return m.copyAll(ctx) }); err != nil {
+		return err
+	}
+	m.place = m.to
+	return m.drop(move[K].source)
+}
+
+func (x move[K]) source() int { return x.from }
+
+func (x move[K]) target() int { return x.to }
+
+// copyAll inserts the pairs that move where they will belong.
+func (m *moving[K, V]) copyAll(ctx context.Context) error {
+	for _, x := range m.moves {
+		some := &structures.Pairs[K, V]{}
+		for pair, err := range m.ordered[x.from].Ascend(ctx, x.keys) {
+			if err != nil {
+				return wrapped(ctx, x.from, err)
+			}
+			some.Keys, some.Values = append(some.Keys, pair.Key), append(some.Values, pair.Value)
+			if err := m.insert(ctx, x.to, some, 1<<20); err != nil {
+				return err
+			}
+		}
+		if err := m.insert(ctx, x.to, some, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insert inserts pairs into a shard if they are at least so many.
+func (m *moving[K, V]) insert(ctx context.Context, s int, some *structures.Pairs[K, V], least int) error {
+	if len(some.Keys) < least {
+		return nil
+	}
+	err := m.shards[s].UpdateInto(ctx, structures.Insert, some.Keys, some.Values, nil)
+	some.Keys, some.Values = some.Keys[:0], some.Values[:0]
+	return wrapped(ctx, s, err)
+}
+
+// drop deletes the pairs of all moves in one of their shards. It goes on after an error.
+func (m *moving[K, V]) drop(in func(move[K]) int) (err error) {
+	ctx := context.Background()
+	for _, x := range m.moves {
+		_, failed := m.ordered[in(x)].DeleteRange(ctx, []structures.Range[K]{x.keys})
+		err = cmp.Or(err, wrapped(ctx, in(x), failed))
+	}
+	return err
+}

@@ -1,0 +1,610 @@
+package shard_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/host"
+	"github.com/vkds/vkds/structures/shard"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/pass"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/test/u32"
+	"github.com/vkds/vkds/vk"
+)
+
+// breaking is a tree whose device is lost in the middle of an update, or before a call, once left is below 0.
+type breaking struct {
+	*host.Tree[uint32, uint32]
+	left atomic.Int64 // operations before it is lost
+}
+
+func (b *breaking) lost() error {
+	if b.left.Load() < 0 {
+		return vk.ErrDeviceLost
+	}
+	return nil
+}
+
+func (b *breaking) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
+	status []structures.Status) error {
+	n := int(min(max(b.left.Load(), 0), int64(len(keys))))
+	if b.left.Add(-int64(len(keys))) >= 0 {
+		return b.Tree.UpdateInto(ctx, kind, keys, values, status)
+	}
+	b.left.Store(-1)
+	var some []structures.Status
+	if status != nil {
+		some = status[:n]
+		clear(status[n:])
+	}
+	if err := b.Tree.UpdateInto(ctx, kind, keys[:n], values[:min(n, len(values))], some); err != nil {
+		return err
+	}
+	return &structures.PendingError{Operations: len(keys) - n, Err: vk.ErrDeviceLost}
+}
+
+func (b *breaking) FindInto(ctx context.Context, keys, values []uint32, found []bool) error {
+	if err := b.lost(); err != nil {
+		return err
+	}
+	return b.Tree.FindInto(ctx, keys, values, found)
+}
+
+func (b *breaking) Range(ctx context.Context, r []u32.Range) (u32.Ranges, error) {
+	if err := b.lost(); err != nil {
+		return u32.Ranges{}, err
+	}
+	return b.Tree.Range(ctx, r)
+}
+
+func (b *breaking) RangeInto(ctx context.Context, r []u32.Range, into *u32.Ranges) error {
+	if err := b.lost(); err != nil {
+		return err
+	}
+	return b.Tree.RangeInto(ctx, r, into)
+}
+
+func (b *breaking) Len(ctx context.Context) (uint64, error) {
+	if err := b.lost(); err != nil {
+		return 0, err
+	}
+	return b.Tree.Len(ctx)
+}
+
+func (b *breaking) DeleteRange(ctx context.Context, r []u32.Range) ([]uint32, error) {
+	if err := b.lost(); err != nil {
+		return nil, err
+	}
+	return b.Tree.DeleteRange(ctx, r)
+}
+
+const (
+	healthy = 1 << 40 // operations
+	inHost  = "these shards are in the host's memory"
+)
+
+// broken are three shards, of which the second one is lost after some operations.
+func broken(operations int64) []*breaking {
+	all := []*breaking{{Tree: host.NewTree[uint32, uint32]()}, {Tree: host.NewTree[uint32, uint32]()},
+		{Tree: host.NewTree[uint32, uint32]()}}
+	for _, b := range all {
+		b.left.Store(healthy)
+	}
+	all[1].left.Store(operations)
+	return all
+}
+
+func ascending(n int) []uint32 {
+	keys := make([]uint32, n)
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	return keys
+}
+
+// requireLost requires that a shard, and none else, is named as lost.
+func requireLost(t *testing.T, err error, s int) {
+	t.Helper()
+	require.ErrorIs(t, err, vk.ErrDeviceLost)
+	var named *shard.Error
+	require.ErrorAs(t, err, &named)
+	require.Equal(t, s, named.Shard)
+}
+
+// A shard that is lost in the middle of a batch is named; the other shards have done their part, the statuses say what
+// is not done, and calls that need only the others go on.
+func TestLostShard(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	for _, block := range []int{0, 50} {
+		shard.InBlocksOf(t, block)
+		ctx, keys := t.Context(), ascending(3000)
+		shards := broken(100)
+		m, err := shard.NewMap[uint32, uint32](ctx, shards[0], shards[1], shards[2])
+		require.NoError(t, err)
+		status, err := m.Insert(ctx, keys, keys)
+		requireLost(t, err, 1)
+		var pending *structures.PendingError
+		require.ErrorAs(t, err, &pending)
+		done := 0
+		for i, s := range status {
+			if m.ShardOf(keys[i]) != 1 {
+				require.Equal(t, structures.Inserted, s)
+			} else if s != structures.Pending {
+				require.Equal(t, structures.Inserted, s)
+				done++
+			}
+		}
+		require.Equal(t, 100, done)
+		left := 0
+		for _, s := range status {
+			if s == structures.Pending {
+				left++
+			}
+		}
+		require.Equal(t, left, pending.Operations)
+
+		err = m.UpdateInto(ctx, structures.Insert, keys, keys, nil)
+		requireLost(t, err, 1)
+		require.ErrorAs(t, err, &pending)
+		require.Equal(t, left+100, pending.Operations, "of the lost shard, all")
+
+		values, found, err := m.Find(ctx, keys)
+		requireLost(t, err, 1)
+		var others []uint32
+		for i, k := range keys {
+			require.Equal(t, m.ShardOf(k) != 1, found[i])
+			if found[i] {
+				require.Equal(t, k, values[i])
+				others = append(others, k)
+			}
+		}
+		_, found, err = m.Find(ctx, others)
+		require.NoError(t, err)
+		require.NotContains(t, found, false)
+		status, err = m.Delete(ctx, others)
+		require.NoError(t, err)
+		require.NotContains(t, status, structures.Absent)
+		_, err = m.Len(ctx)
+		requireLost(t, err, 1)
+		require.NoError(t, m.Close())
+	}
+}
+
+// The same of a tree: ranges that do not cross the lost shard are listed, and what can't be evened out stays.
+func TestLostShardOfTree(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx, keys := t.Context(), ascending(3000)
+	shards := broken(healthy)
+	x, err := shard.NewTree[uint32, uint32](ctx, shards[0], shards[1], shards[2])
+	require.NoError(t, err)
+	_, err = x.Insert(ctx, keys, keys)
+	require.NoError(t, err)
+	shards[1].left.Store(-1)
+	r, err := x.Range(ctx, []u32.Range{{Lo: 3, Hi: 5}, {Lo: 2998, Hi: 2999}, {Lo: 9, Hi: 8}})
+	require.NoError(t, err)
+	require.Equal(t, []uint32{3, 4, 5, 2998, 2999}, r.Keys)
+	_, err = x.Range(ctx, []u32.Range{{Lo: 3, Hi: 2000}})
+	requireLost(t, err, 1)
+	counts, err := x.DeleteRange(ctx, []u32.Range{{Lo: 0, Hi: 1}, u32.AllKeys, {Lo: 5, Hi: 4}})
+	requireLost(t, err, 1)
+	var pending *structures.PendingError
+	require.ErrorAs(t, err, &pending)
+	require.Equal(t, 1, pending.Operations)
+	require.Len(t, counts, 3)
+	require.EqualValues(t, 2, counts[0])
+	requireLost(t, x.Rebalance(ctx), 1)
+	_, err = x.Rank(ctx, keys)
+	requireLost(t, err, 1)
+}
+
+// A shard that fails while pairs move to it: everything is where it was.
+func TestLostWhileMoving(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx := t.Context()
+	shards := broken(healthy)
+	x, err := shard.NewTree[uint32, uint32](ctx, shards[0], shards[1], shards[2])
+	require.NoError(t, err)
+	keys := ascending(3000)
+	_, err = x.Insert(ctx, keys[:3], keys[:3]) // which has the split points
+	require.NoError(t, err)
+	_, err = x.Insert(ctx, keys, keys)
+	require.NoError(t, err)
+	before, err := shard.Lens(x)
+	require.NoError(t, err)
+	ended, end := context.WithCancel(ctx)
+	end()
+	require.ErrorIs(t, x.Rebalance(ended), context.Canceled)
+	for range 2 {
+		shards[1].left.Store(10) // fewer than move
+		requireLost(t, x.Rebalance(ctx), 1)
+		shards[1].left.Store(healthy)
+		after, err := shard.Lens(x)
+		require.NoError(t, err)
+		if slices.Equal(before, after) {
+			continue
+		}
+		// The lost shard keeps what nothing could delete, and no other has more than before.
+		require.Equal(t, before[0], after[0])
+		require.Equal(t, before[2], after[2])
+	}
+	require.NoError(t, x.Rebalance(ctx))
+	values, found, err := x.Find(ctx, keys)
+	require.NoError(t, err)
+	require.NotContains(t, found, false)
+	require.Equal(t, keys, values)
+}
+
+// Insertions alone even out shards whose split points came from a poor sample.
+func TestEvenedByInsertions(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx := t.Context()
+	x := treeOf[uint32, uint32](t, 4)
+	keys := ascending(200_000)
+	for len(keys) > 0 {
+		n := min(len(keys), 997)
+		_, err := x.Insert(ctx, keys[:n], keys[:n])
+		require.NoError(t, err)
+		keys = keys[n:]
+	}
+	lens, err := shard.Lens(x)
+	require.NoError(t, err)
+	require.Less(t, slices.Max(lens), uint64(150_000), "%v", lens)
+	require.Greater(t, slices.Min(lens), uint64(10_000), "%v", lens)
+	at := uint32(0)
+	for p, err := range x.All(ctx) {
+		require.NoError(t, err)
+		require.Equal(t, u32.Pair{Key: at, Value: at}, p)
+		at++
+	}
+	require.EqualValues(t, 200_000, at)
+}
+
+// What is not a set of shards is refused by name.
+func TestRefused(t *testing.T) {
+	ctx := t.Context()
+	one, other := host.NewMap[uint32, uint32](), host.NewMap[uint32, uint32]()
+	require.NoError(t, other.Put(ctx, 1, 2))
+	for _, all := range [][]u32.Dictionary{{}, {one, nil}, {one, (*host.Map[uint32, uint32])(nil)}, {one, one},
+		{one, other}, make([]u32.Dictionary, 257)} {
+		_, err := shard.NewMap(ctx, all...)
+		var option *vk.OptionError
+		require.ErrorAs(t, err, &option)
+		require.Equal(t, "shards", option.Option)
+	}
+	m, err := shard.NewMap(ctx, one)
+	require.NoError(t, err)
+	var kind *structures.KindError
+	b := u32.Batch{Kinds: []structures.Kind{structures.Insert, structures.FindFloor}, Keys: []uint32{1, 2},
+		Values: []uint32{1, 2}}
+	_, err = m.Apply(ctx, b)
+	require.ErrorAs(t, err, &kind)
+	require.Equal(t, 1, kind.Index)
+	n, err := m.Len(ctx)
+	require.NoError(t, err)
+	require.Zero(t, n, "nothing is done of a batch that is refused")
+	require.ErrorAs(t, m.UpdateInto(ctx, structures.Find, []uint32{1}, nil, nil), &kind)
+	require.ErrorAs(t, m.UpdateInto(ctx, structures.InsertDuplicate, []uint32{1}, []uint32{1}, nil), &kind)
+	var length *structures.LengthError
+	require.ErrorAs(t, m.FindInto(ctx, []uint32{1}, []uint32{1, 2}, nil), &length)
+	_, err = m.Insert(ctx, []uint32{1}, nil)
+	require.ErrorAs(t, err, &length)
+	x, err := shard.NewTree[uint32, uint32](ctx, host.NewTree[uint32, uint32]())
+	require.NoError(t, err)
+	var option *vk.OptionError
+	_, err = x.Snapshot(ctx)
+	require.ErrorAs(t, err, &option)
+	require.NoError(t, m.Close())
+	require.NoError(t, m.Close())
+	require.NoError(t, x.Close())
+	_, _, err = m.Get(ctx, 1)
+	require.Equal(t, vk.ErrClosed, err)
+	_, err = x.Insert(ctx, []uint32{1}, []uint32{1})
+	require.Equal(t, vk.ErrClosed, err)
+	_, err = (&shard.Map[uint32, uint32]{}).Len(ctx)
+	require.Equal(t, vk.ErrNotOpen, err)
+	_, err = (*shard.Tree[uint32, uint32])(nil).Insert(ctx, []uint32{1}, []uint32{1})
+	require.Equal(t, vk.ErrNotOpen, err)
+	_, err = (&shard.Snapshot[uint32, uint32]{}).Len(ctx)
+	require.Equal(t, vk.ErrNotOpen, err)
+}
+
+// exploding is a context that panics when a method is called for the last of some times.
+type exploding struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *exploding) Err() error {
+	if c.left.Add(-1) < 0 {
+		panic(c)
+	}
+	return c.Context.Err()
+}
+
+// A context that panics in a shard's call does so in the caller, and nothing stays locked.
+func TestPanickingContext(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	for _, block := range []int{0, 50} {
+		shard.InBlocksOf(t, block)
+		x, keys := treeOf[uint32, uint32](t, 3), ascending(3000)
+		for calls := range int64(40) {
+			c := &exploding{Context: t.Context()}
+			c.left.Store(calls)
+			func() {
+				defer func() {
+					if value := recover(); value != nil {
+						require.Same(t, c, value)
+					}
+				}()
+				_, _ = x.Insert(c, keys, keys)
+				_, _, _ = x.Find(c, keys)
+				_ = x.Rebalance(c)
+			}()
+		}
+		_, err := x.Insert(t.Context(), keys, keys)
+		require.NoError(t, err)
+		n, err := x.Len(t.Context())
+		require.NoError(t, err)
+		require.EqualValues(t, 3000, n)
+	}
+}
+
+// stopping is a context that ends after some questions whether it has.
+type stopping struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *stopping) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A batch whose context ends in the middle says which operations are not done, and those that are said to be done are.
+func TestEndedContext(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	shard.InBlocksOf(t, 100)
+	for calls := range int64(80) {
+		m, keys := mapOf[uint32, uint32](t, 3), ascending(1000)
+		c := &stopping{Context: t.Context()}
+		c.left.Store(calls)
+		status, err := m.Insert(c, keys, keys)
+		done := 0
+		_, found, failed := m.Find(t.Context(), keys)
+		require.NoError(t, failed)
+		for i, s := range status {
+			require.Equal(t, s == structures.Inserted, found[i])
+			if found[i] {
+				done++
+			}
+		}
+		if err == nil {
+			require.Equal(t, 1000, done)
+			continue
+		}
+		require.ErrorIs(t, err, context.Canceled)
+		var named *shard.Error
+		require.False(t, errors.As(err, &named), "it is no shard's fault")
+		var pending *structures.PendingError
+		require.ErrorAs(t, err, &pending)
+		require.Equal(t, 1000-done, pending.Operations)
+		require.NoError(t, structures.Retry[uint32, uint32](t.Context(), m, structures.Insert, keys, keys, status))
+	}
+}
+
+// An iteration notices a change of another shard than the one that it reads, and none that came before.
+func TestIterationNotices(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx, keys := t.Context(), ascending(3000)
+	for s := range uint32(3) {
+		x := treeOf[uint32, uint32](t, 3)
+		_, err := x.Insert(ctx, keys, keys)
+		require.NoError(t, err)
+		n, failed := 0, error(nil)
+		for _, err := range x.All(ctx) {
+			if failed = err; err != nil {
+				break
+			}
+			if n++; n == 500 {
+				require.NoError(t, x.Put(ctx, s*1000+500, 1))
+			}
+		}
+		require.ErrorIs(t, failed, structures.ErrChanged)
+		require.Less(t, n, 1100)
+	}
+}
+
+// devices opens two devices of the machine, or one twice.
+func devices(t *testing.T) []*vk.Device {
+	all, err := vk.List()
+	require.NoError(t, err)
+	if len(all) < 2 {
+		t.Log("the machine has one device, which is opened twice")
+		return []*vk.Device{testdevice.Open(t), testdevice.Open(t, vk.Options{StagingBytes: 1 << 20})}
+	}
+	return []*vk.Device{testdevice.Open(t, vk.Options{Device: "0"}), testdevice.Open(t, vk.Options{Device: "1"})}
+}
+
+// A device that is closed under a shard: the shard fails by its number, and the other one goes on.
+func TestClosedDevice(t *testing.T) {
+	ctx, keys := t.Context(), ascending(2000)
+	all := devices(t)
+	gone, err := vk.Open(vk.Options{CacheDir: "none"})
+	require.NoError(t, err)
+	here, err := slabhash.New[uint32, uint32](ctx, all[0], slabhash.Options{})
+	require.NoError(t, err)
+	there, err := slabhash.New[uint32, uint32](ctx, gone, slabhash.Options{})
+	require.NoError(t, err)
+	m, err := shard.NewMap(ctx, here, there)
+	require.NoError(t, err)
+	_, err = m.Insert(ctx, keys, keys)
+	require.NoError(t, err)
+	require.NoError(t, gone.Close())
+	status, err := m.Insert(ctx, keys, keys)
+	var named *shard.Error
+	require.ErrorAs(t, err, &named)
+	require.Equal(t, 1, named.Shard)
+	require.ErrorIs(t, err, vk.ErrClosed)
+	for i, s := range status {
+		require.Equal(t, m.ShardOf(keys[i]) == 0, s == structures.Assigned)
+		require.Equal(t, m.ShardOf(keys[i]) == 1, s == structures.Pending)
+	}
+	_ = m.Close()
+	require.NoError(t, here.Close())
+}
+
+// While goroutines move amounts between accounts of all shards, each snapshot has the same total, and its iterator
+// gives it, too, whatever Rebalance moves meanwhile.
+func TestSnapshotsAtOneMoment(t *testing.T) {
+	pass.OneLavapipe(t, "snapshots have tests of their own at each width")
+	const accounts, amount, rounds = 3000, 1000, 12
+	ctx := t.Context()
+	var shards []structures.Ordered[int32, uint32]
+	all := devices(t)
+	for s := range 3 {
+		b, err := btree.New[int32, uint32](ctx, all[s%len(all)], btree.Options{})
+		require.NoError(t, err)
+		shards = append(shards, b)
+	}
+	x, err := shard.NewTree(ctx, shards...)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, x.Close()) }()
+	keys, values := make([]int32, accounts), make([]uint32, accounts)
+	for i := range keys {
+		keys[i], values[i] = int32(i-accounts/2), amount
+	}
+	_, err = x.Insert(ctx, keys[:30], values[:30]) // a poor sample
+	require.NoError(t, err)
+	_, err = x.Insert(ctx, keys, values)
+	require.NoError(t, err)
+	var work sync.WaitGroup
+	done := make(chan struct{})
+	for g := range 3 {
+		work.Go(func() {
+			for round := range rounds {
+				// From each account to the one half of all further on, which is in another shard.
+				from, to := keys[g*100:g*100+300], keys[g*100+accounts/2:g*100+accounts/2+300]
+				var b structures.Batch[int32, uint32]
+				for i := range from {
+					b.Keys = append(b.Keys, from[i], to[i])
+					b.Values = append(b.Values, -uint32(round+1), uint32(round+1))
+					b.Kinds = append(b.Kinds, structures.InsertAdd, structures.InsertAdd)
+				}
+				if _, err := x.InsertAdd(ctx, b.Keys, b.Values); err != nil {
+					t.Error(err)
+				}
+				if g == 0 && round%4 == 1 {
+					if err := x.Rebalance(ctx); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	go func() { work.Wait(); close(done) }()
+	for ended := false; !ended; {
+		select {
+		case <-done:
+			ended = true
+		default:
+		}
+		at, err := x.Snapshot(ctx)
+		require.NoError(t, err)
+		total, n := uint32(0), 0
+		for p, err := range at.All(ctx) {
+			require.NoError(t, err)
+			require.Equal(t, keys[n], p.Key)
+			total += p.Value
+			n++
+		}
+		require.Equal(t, accounts, n)
+		require.EqualValues(t, accounts*amount, total)
+		found, there, err := at.Find(ctx, keys)
+		require.NoError(t, err)
+		require.NotContains(t, there, false)
+		total = 0
+		for _, v := range found {
+			total += v
+		}
+		require.EqualValues(t, accounts*amount, total)
+		require.NoError(t, at.Close())
+		require.NoError(t, at.Close())
+		_, err = at.Len(ctx)
+		require.Equal(t, vk.ErrClosed, err)
+	}
+}
+
+// The Progress of a shard may use the map, also for a call that waits for the one that is reported on.
+func TestProgressUsesTheMap(t *testing.T) {
+	ctx := t.Context()
+	var m *shard.Map[uint32, uint32]
+	var reports, failed atomic.Int64
+	d := testdevice.Open(t)
+	var shards []u32.Dictionary
+	for range 2 {
+		s, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Progress: func(int, int) {
+			reports.Add(1)
+			if _, err := m.Len(ctx); err != nil {
+				failed.Add(1)
+			}
+		}})
+		require.NoError(t, err)
+		shards = append(shards, s)
+	}
+	var err error
+	m, err = shard.NewMap(ctx, shards...)
+	require.NoError(t, err)
+	keys := ascending(300_000)
+	_, err = m.Insert(ctx, keys, keys)
+	require.NoError(t, err)
+	_, _, err = m.Find(ctx, keys)
+	require.NoError(t, err)
+	require.Positive(t, reports.Load())
+	require.Zero(t, failed.Load())
+	require.NoError(t, m.Close())
+}
+
+// A batch takes effect as a whole over all shards, also in blocks: who looks sees all of it or nothing.
+func TestBatchesAreAtomic(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	shard.InBlocksOf(t, 100)
+	ctx, keys := t.Context(), ascending(1000)
+	x := treeOf[uint32, uint32](t, 3)
+	write := func(round uint32) error {
+		return x.UpdateInto(ctx, structures.Insert, keys, slices.Repeat([]uint32{round}, len(keys)), nil)
+	}
+	require.NoError(t, write(0))
+	var writers, readers sync.WaitGroup
+	var done atomic.Bool
+	for g := range uint32(2) {
+		writers.Go(func() {
+			for round := range uint32(100) {
+				if err := write(2*round + g); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		readers.Go(func() {
+			for !done.Load() {
+				values, _, err := x.Find(ctx, keys)
+				if err != nil || slices.ContainsFunc(values, func(v uint32) bool { return v != values[0] }) {
+					t.Errorf("%v, %v", err, values)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	done.Store(true)
+	readers.Wait()
+}

@@ -1,0 +1,158 @@
+package shard
+
+import (
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"github.com/vkds/vkds/structures"
+)
+
+// placement says which shard a key belongs to: by a hash, or by the ranges between split points.
+type placement struct {
+	shards  int
+	width   structures.Width // of keys
+	ordered bool
+	// Of ordered placements: words of keys have these bits flipped, by their sign (structures.Code). Shard s has the
+	// keys from splits[s-1] on and before splits[s]. Without splits, all keys are in shard 0.
+	negative, positive uint64
+	splits             []uint64
+}
+
+// byHash returns the placement of keys by a hash.
+func byHash[K structures.Number](shards int) placement {
+	return placement{shards: shards, width: structures.WidthOf[K]()}
+}
+
+// byRange returns the placement of keys by ranges, of which there are none yet.
+func byRange[K structures.Number](shards int) placement {
+	p := placement{shards: shards, width: structures.WidthOf[K](), ordered: true}
+	p.negative, p.positive = structures.KeyCode[K]().Flips()
+	return p
+}
+
+// byCount returns the placement of ranks in shards of which the first have so many pairs.
+func byCount(lens []uint64) placement {
+	p := placement{shards: len(lens), ordered: true}
+	sum := uint64(0)
+	for _, n := range lens[:len(lens)-1] {
+		sum += n
+		p.splits = append(p.splits, sum)
+	}
+	return p
+}
+
+// of returns the shard of a key. For ordered placements, key is the word of the key, and for others its bits.
+func (p *placement) of(key uint64) int {
+	if p.ordered {
+		return p.ranged(key)
+	}
+	return int(hashed(key, uint64(p.shards)))
+}
+
+// ranged returns the shard of a word, the last one that begins at it or before.
+func (p *placement) ranged(word uint64) int {
+	s, found := slices.BinarySearch(p.splits, word)
+	for found && s < len(p.splits) && p.splits[s] == word {
+		s++
+	}
+	return s
+}
+
+// hashed returns a number below n, by a hash that is independent of those of structures: two rounds of multiplication
+// by odd constants with a shift between them, and the upper bits scaled to n (Lemire, Fast Random Integer Generation in
+// an Interval, 2019).
+func hashed(x, n uint64) uint64 {
+	x *= 0x9e3779b97f4a7c15
+	x ^= x >> 32
+	x *= 0xd6e8feb86659fd93
+	high, _ := bits.Mul64(x, n)
+	return high
+}
+
+// mark writes the shard of each key.
+func (p *placement) mark(keys column, of []uint8) {
+	switch {
+	case p.shards == 1:
+		clear(of)
+	case p.width == structures.Bits64 && p.ordered:
+		markRanges(p, typed[uint64](keys), of)
+	case p.width == structures.Bits64:
+		markHashes(p, typed[uint64](keys), of)
+	case p.ordered:
+		markRanges(p, typed[uint32](keys), of)
+	default:
+		markHashes(p, typed[uint32](keys), of)
+	}
+}
+
+func markHashes[W structures.Word](p *placement, keys []W, of []uint8) {
+	of, n := of[:len(keys)], uint64(p.shards)
+	for i, k := range keys {
+		of[i] = uint8(hashed(uint64(k), n))
+	}
+}
+
+// markRanges has no branches that depend on keys, because they would be mispredicted.
+func markRanges[W structures.Word](p *placement, keys []W, of []uint8) {
+	of, up := of[:len(keys)], p.width.Bits()-1
+	clear(of)
+	positive, both := p.positive, p.positive^p.negative
+	for _, split := range p.splits {
+		if both == 0 { // words of integers
+			for i, k := range keys {
+				_, less := bits.Sub64(uint64(k)^positive, split, 0)
+				of[i] += uint8(1 - less)
+			}
+			continue
+		}
+		for i, k := range keys {
+			negative := -(uint64(k) >> (up & 63)) // all ones, or 0
+			_, less := bits.Sub64(uint64(k)^positive^both&negative, split, 0)
+			of[i] += uint8(1 - less)
+		}
+	}
+}
+
+const sampled = 1 << 10 // keys for each shard
+
+// sample sets the split points by a sample of keys, if there are none.
+func (p *placement) sample(keys column) {
+	n := len(keys.bytes) / p.width.Bytes()
+	if !p.ordered || p.shards == 1 || p.splits != nil || n == 0 {
+		return
+	}
+	words := make([]uint64, 0, sampled*p.shards)
+	for i := range min(n, cap(words)) {
+		words = append(words, p.word(keys, i*n/min(n, cap(words))))
+	}
+	slices.Sort(words)
+	for s := 1; s < p.shards; s++ {
+		p.splits = append(p.splits, words[s*len(words)/p.shards])
+	}
+}
+
+// word returns the word of a key.
+func (p *placement) word(keys column, i int) uint64 {
+	var bits uint64
+	if p.width == structures.Bits64 {
+		bits = typed[uint64](keys)[i]
+	} else {
+		bits = uint64(typed[uint32](keys)[i])
+	}
+	if bits>>(p.width.Bits()-1) == 1 {
+		return bits ^ p.negative
+	}
+	return bits ^ p.positive
+}
+
+// shardOf returns the shard of a key.
+func shardOf[K structures.Number](p *placement, key K) int {
+	if p.ordered {
+		return p.of(structures.KeyCode[K]().Word(key))
+	}
+	if p.width == structures.Bits64 {
+		return p.of(*(*uint64)(unsafe.Pointer(&key)))
+	}
+	return p.of(uint64(*(*uint32)(unsafe.Pointer(&key))))
+}
