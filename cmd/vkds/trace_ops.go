@@ -42,8 +42,8 @@ func readSteps(path string, dict *dictionary) (steps []step, err error) {
 		}
 		defer file.Close()
 	}
-	lines := bufio.NewScanner(file)
-	for n, fresh := 1, true; lines.Scan(); n++ {
+	lines, n := bufio.NewScanner(file), 1
+	for fresh := true; lines.Scan(); n++ {
 		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
 		if line == "" {
 			fresh = true
@@ -59,6 +59,9 @@ func readSteps(path string, dict *dictionary) (steps []step, err error) {
 		if err := steps[len(steps)-1].read(line, dict); err != nil {
 			return nil, fmt.Errorf("%s: line %d: %w", called(path), n, err)
 		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return nil, fmt.Errorf("%s: line %d is no operation: it is longer than 64 KiB", called(path), n)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", called(path), err)

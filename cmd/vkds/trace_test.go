@@ -187,6 +187,8 @@ func TestTraceRefusals(t *testing.T) {
 		{[]string{table, "--ops", write(t, "o.csv", "insert,1\n")}, "line 1: insert takes 3 fields, and there are 2"},
 		{[]string{table, "--ops", write(t, "o.csv", "delete,1,2\n")}, "line 1: delete takes 2 fields, and there are 3"},
 		{[]string{table, "--ops", write(t, "o.csv", "delete,x\n")}, "line 1: "},
+		{[]string{table, "--ops", write(t, "o.csv", "delete,1\n"+strings.Repeat("x", 1<<17))},
+			"o.csv: line 2 is no operation: it is longer than 64 KiB"},
 		{[]string{damaged}, "damaged.trace: trace: "},
 		{[]string{newer}, "newer.trace: trace: this is no trace, or one of another version"},
 		{[]string{damaged, "--ops", ops}, "damaged.trace"},

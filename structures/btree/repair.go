@@ -106,7 +106,7 @@ func (t *tree) repair(ctx context.Context) error {
 		}
 		t.take(t.stream, k.free, taken)
 		if err = joint.Error(err, t.stream.Wait(context.WithoutCancel(ctx))); err == nil {
-			err = t.pool.Grow(ctx, blocksFor(inner))
+			err = t.pool.Room(ctx, blocksFor(inner))
 		}
 	}
 	t.stream.Discard()

@@ -72,7 +72,7 @@ func (t *tree) lacks(ctx context.Context, n int, path Path) (slabs int, err erro
 		return max(int(need)-t.poolSlabs(), 0), nil
 	}
 	stats, err := t.pool.Stats(ctx)
-	return max(int(need-t.known.nodes)-stats.Free, 0), err
+	return max(int(need-t.known.nodes)-stats.Free+t.pool.Aside(), 0), err
 }
 
 // reserve makes room in the pool for n more insertions, but doesn't add them to t.known. Before the pool grows, reserve
@@ -96,7 +96,7 @@ func (t *tree) reserve(ctx context.Context, n int, path Path) error {
 
 // grow adds memory blocks to the pool, and stamps for them if versions are kept.
 func (t *tree) grow(ctx context.Context, blocks int) error {
-	err := t.pool.Grow(ctx, blocks)
+	err := t.pool.Room(ctx, blocks)
 	if err == nil {
 		err = t.stampAll(ctx)
 	}
@@ -106,10 +106,11 @@ func (t *tree) grow(ctx context.Context, blocks int) error {
 // roomBeside makes so many slabs of the pool free.
 func (t *tree) roomBeside(ctx context.Context, slabs int) error {
 	stats, err := t.pool.Stats(ctx)
-	if err != nil || stats.Free >= slabs {
+	free := stats.Free - t.pool.Aside()
+	if err != nil || free >= slabs {
 		return err
 	}
-	return t.grow(ctx, blocksFor(slabs-stats.Free))
+	return t.grow(ctx, blocksFor(slabs-free))
 }
 
 // makeRoom helps operations that a concurrent batch left pending, because the pool was full, a parent didn't get its

@@ -58,10 +58,16 @@ func (b *batch[K, V]) rescue(over *bool) {
 		b.core.changed()
 	}
 	for _, x := range b.calls {
-		if x.err = err; x.isUpdate() {
-			x.err = &UnknownError{x.size(), err}
+		if x == nil {
+			continue // it has its answer
 		}
-		x.answer()
+		// A call that was being answered had a result too short.
+		if x.state.CompareAndSwap(running, answering) || x.state.Load() == answering {
+			if x.err = err; x.isUpdate() {
+				x.err = &UnknownError{x.size(), err}
+			}
+			x.done <- struct{}{}
+		}
 	}
 	b.at++
 	go b.work()
@@ -200,17 +206,11 @@ func (b *batch[K, V]) answer(err error) {
 			default:
 				b.results(x, at, n)
 			}
+			b.calls[i] = nil // before the caller uses the call again
 			x.done <- struct{}{}
 		}
 		b.calls[i] = nil
 		at += n
-	}
-}
-
-// answer wakes a caller unless it has left.
-func (x *call[K, V]) answer() {
-	if x.state.CompareAndSwap(running, answering) {
-		x.done <- struct{}{}
 	}
 }
 

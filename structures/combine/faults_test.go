@@ -414,6 +414,34 @@ func TestPanics(t *testing.T) {
 }
 
 // bad is a context of which one method panics.
+// A dictionary that answers too little panics where its results are handed out: callers that have theirs keep them, and
+// the others get the panic.
+func TestTooFewResults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHeld()
+		c, err := combine.NewOrdered(short{h}, combine.Options{})
+		require.NoError(t, err)
+		ctx, all := t.Context(), []structures.Range[uint32]{structures.AllKeys[uint32]()}
+		count := func() error { _, err := c.Count(ctx, all); return err }
+		got := hold(t, h, func() error { return c.FindInto(ctx, []uint32{0}, nil, nil) }, count, count, count,
+			func() error { return c.Put(ctx, 5, 5) })
+		require.NoError(t, got[0])
+		var panicked *combine.PanicError
+		require.ErrorAs(t, got[1], &panicked)
+		require.ErrorAs(t, got[2], &panicked)
+		require.NoError(t, got[3])
+		require.NoError(t, c.Close())
+	})
+}
+
+// short counts only the first range.
+type short struct{ *held }
+
+func (s short) Count(ctx context.Context, ranges []structures.Range[uint32]) ([]uint32, error) {
+	all, err := s.held.Count(ctx, ranges)
+	return all[:1:1], err
+}
+
 type bad struct {
 	context.Context
 	method string

@@ -156,7 +156,7 @@ func (g *Graph) stock(ctx context.Context, free int) error {
 	if err != nil {
 		return err
 	}
-	if lack := free - stats.Free; lack > 0 {
+	if lack := free - stats.Free + g.pool.Aside(); lack > 0 {
 		err = g.pool.Grow(ctx, (lack+slabs.BlockSlabs-1)/slabs.BlockSlabs+1)
 	}
 	if pipeline.Short(err) {

@@ -33,7 +33,7 @@ func (t *table) Reserve(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	need := stats.Allocated + t.chainSlabs(n, buckets)
+	need := stats.Allocated + t.pool.Aside() + t.chainSlabs(n, buckets)
 	if buckets == t.base.buckets {
 		need -= int(have.slabs) - int(buckets) // the chains that exist stay, and only grow
 	}
@@ -41,7 +41,7 @@ func (t *table) Reserve(ctx context.Context, n int) error {
 	if err := t.fits(buckets, blocks); err != nil {
 		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: err}
 	}
-	if err := t.pool.Grow(ctx, blocks); err != nil || buckets == t.base.buckets {
+	if err := t.pool.Room(ctx, blocks); err != nil || buckets == t.base.buckets {
 		return err
 	}
 	return t.rehash(ctx, buckets, gate.Told(ctx))

@@ -3,6 +3,7 @@ package slabs
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/vkds/vkds/vk"
 )
@@ -36,11 +37,15 @@ func mostAside(all int) int { return all / 256 * asideBits / bitmapWords * bitma
 // grow, which takes 10 ms on an H200. What is set aside is marked in the bitmaps, and counts as free. Relieve gives it
 // back.
 func (p *Pool) SetAside(ctx context.Context) error {
-	if p.aside.words != 0 || !p.Untouched() {
+	p.mu.Lock() // until it is done, so that no kernel is told of the pool meanwhile
+	defer p.mu.Unlock()
+	if p.aside.words != 0 || p.described {
 		return nil
 	}
 	all := p.blocks() * bitmapWords
-	p.keep(span{all - mostAside(all), mostAside(all)})
+	run := span{all - mostAside(all), mostAside(all)}
+	p.fill(run, ^uint32(0))
+	p.setLocked(run)
 	return p.stream.Wait(context.WithoutCancel(ctx))
 }
 
@@ -65,13 +70,29 @@ func (p *Pool) giveBack() {
 
 // set says which run is set aside. Kernels are told if it is the end of the pool, which it is until the pool grows.
 func (p *Pool) set(aside span) {
-	p.aside = aside
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.aside256 = 0
+	p.setLocked(aside)
+}
+
+func (p *Pool) setLocked(aside span) {
+	p.aside, p.aside256 = aside, 0
 	if all := p.blocks() * bitmapWords; aside.words != 0 && aside.first+aside.words == all {
 		p.aside256 = uint32(min(256*aside.words/all, asideBits))
 	}
+}
+
+// Aside returns the number of slabs that are set aside.
+func (p *Pool) Aside() int { return 32 * p.aside.words }
+
+// Room makes room for the slabs of so many more memory blocks. The pool grows, or, if it can't, gives back what is set
+// aside, if that is enough. Errors: those of Grow.
+func (p *Pool) Room(ctx context.Context, blocks int) error {
+	err := p.Grow(ctx, blocks)
+	if !errors.Is(err, vk.ErrNoRoom) || p.Aside() < blocks*BlockSlabs {
+		return err
+	}
+	return p.Relieve(ctx, 0, blocks, true)
 }
 
 // Claim allocates a number of free slabs that are consecutive in the pool's numbering (pool_number of
@@ -87,12 +108,14 @@ func (p *Pool) Claim(ctx context.Context, slabs int) (uint32, error) {
 	if err := p.uses.Rest(ctx); err != nil {
 		return 0, err
 	}
+	untouched := p.Untouched()
+	p.Description() // from here on it is not
 	found := span{p.aside.first, (slabs + 31) / 32}
 	if found.words <= p.aside.words {
 		p.set(span{found.first + found.words, p.aside.words - found.words})
 	} else {
 		var err error
-		if found, err = p.seek(ctx, found.words); err != nil {
+		if found, err = p.seek(ctx, found.words, untouched); err != nil {
 			return 0, cmp.Or(err, p.stream.Wait(context.WithoutCancel(ctx)))
 		}
 		p.fill(found, ^uint32(0))
@@ -104,12 +127,12 @@ func (p *Pool) Claim(ctx context.Context, slabs int) (uint32, error) {
 }
 
 // seek returns a run of so many free words, for which it may give back what is set aside. If there is none, the pool
-// grows. If the end of the pool is free behind the run, it is set aside.
-func (p *Pool) seek(ctx context.Context, words int) (span, error) {
+// grows. If the end of the pool is free behind the run, it is set aside. untouched says that all slabs are free.
+func (p *Pool) seek(ctx context.Context, words int, untouched bool) (span, error) {
 	p.giveBack()
 	all, before := p.blocks()*bitmapWords, 0
 	found := span{0, words}
-	if !p.Untouched() || words > all {
+	if !untouched || words > all {
 		var ok bool
 		var err error
 		if found, ok, err = p.look(ctx, words); ok || err != nil {

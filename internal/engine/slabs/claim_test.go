@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
 )
 
 // references returns the references of n slabs from a number on, as pool_slab of slab_alloc.glsl has them.
@@ -120,4 +121,30 @@ func TestSetAside(t *testing.T) {
 	first, err := p.Claim(t.Context(), 40000) // more than that, of a pool in which all is free
 	require.NoError(t, err)
 	require.Zero(t, first)
+}
+
+// A pool that can't grow gives back what is set aside, if that is enough.
+func TestRoom(t *testing.T) {
+	d := testdevice.Open(t)
+	p := newPool(t, d, Options{Blocks: 16, MaxBytes: 16*blockBytes + tableBytes})
+	require.NoError(t, p.SetAside(t.Context()))
+	require.Equal(t, 3*BlockSlabs, p.Aside())
+	require.ErrorIs(t, p.Room(t.Context(), 4), vk.ErrNoRoom)
+	require.NotZero(t, p.Aside())
+	require.NoError(t, p.Room(t.Context(), 3))
+	require.Zero(t, p.Aside())
+	require.Len(t, newUser(t, d).allocate(p, 16*BlockSlabs), 16*BlockSlabs)
+}
+
+// What was claimed before a kernel is told of the pool is not claimed again.
+func TestClaimAtFirst(t *testing.T) {
+	p := newPool(t, testdevice.Open(t), Options{Blocks: 64})
+	var all []uint32
+	for range 3 {
+		first, err := p.Claim(t.Context(), 15000)
+		require.NoError(t, err)
+		all = append(all, references(p, first, 15000)...)
+	}
+	require.Len(t, marked(t, p), len(all)+p.Aside())
+	require.Equal(t, len(all), stats(t, p).Allocated)
 }

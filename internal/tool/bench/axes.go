@@ -211,7 +211,7 @@ func (o *Options) check(b *benchmark) error {
 	}
 	if len(o.Ops) == 0 {
 		for _, c := range b.cells {
-			if c.Default {
+			if c.Default && (o.Axes["keys"] == nil || c.Has("keys")) {
 				o.Ops = append(o.Ops, c.Name)
 			}
 		}
@@ -229,6 +229,11 @@ func (o *Options) check(b *benchmark) error {
 	for _, name := range []string{"n", "graph", "degree"} {
 		if o.Axes["file"] != nil && o.Axes[name] != nil {
 			return &vk.OptionError{Option: "--" + name, Reason: "changes nothing of the graph of a --file"}
+		}
+	}
+	for _, c := range b.cells {
+		if o.Axes["keys"] != nil && slices.Contains(o.Ops, c.Name) && !c.Has("keys") {
+			return &vk.OptionError{Option: "--op " + c.Name, Reason: "it makes its own keys, so --keys isn't for it"}
 		}
 	}
 	for _, name := range []string{"n", "order"} {

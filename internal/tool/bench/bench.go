@@ -188,7 +188,7 @@ func (s *session) enter(at step) {
 	if s.workload == nil || at.outer() != s.at.outer() || kind != s.kind {
 		s.leave()
 	}
-	if s.workload != nil && (s.n != at.N || len(s.bytes) < at.Batch) {
+	if s.workload != nil && (s.n != at.N || s.at.Keys != at.Keys || len(s.bytes) < at.Batch) {
 		s.workload.close()
 		s.workload = nil
 	}

@@ -174,10 +174,15 @@ func readKeys(path string) (*keyList, error) {
 		return nil, err
 	}
 	l, there := &keyList{}, map[uint32]bool{}
-	for line := range strings.Lines(string(text)) {
-		key, err := strconv.ParseUint(strings.TrimSpace(line), 10, 32)
+	number := 0
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+		number++
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		key, err := strconv.ParseUint(line, 10, 32)
 		if err != nil {
-			return nil, fmt.Errorf("not a number below 2^32: %q", strings.TrimSpace(line))
+			return nil, fmt.Errorf("line %d: not a number below 2^32: %.40q", number, line)
 		}
 		if !there[uint32(key)] {
 			there[uint32(key)] = true

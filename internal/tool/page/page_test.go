@@ -34,6 +34,34 @@ func TestGuess(t *testing.T) {
 	require.Empty(t, Guess(&trace.Trace{}))
 }
 
+// A merge of which tiles had no room among the events ends where the next one into the same memory begins.
+func TestMergesWithoutAllTiles(t *testing.T) {
+	tile := func(older, newer, first, pairs, whole uint32) trace.Event {
+		return trace.Event{What: trace.Merge, Operation: trace.NoOperation, Place: 9, Other: first,
+			Key: uint64(older) | uint64(newer)<<32, Value: uint64(pairs) | uint64(whole)<<32}
+	}
+	p := Page{List: Runs, Trace: &trace.Trace{Events: []trace.Event{tile(1, 2, 0, 10, 30), tile(3, 4, 10, 10, 20),
+		tile(3, 4, 0, 10, 20), tile(3, 4, 0, 20, 20)}}}
+	d := p.data()
+	require.Equal(t, []merge{{1, 2, 3, 30, true}, {4, 5, 3, 20, false}, {4, 5, 3, 20, true}}, renumbered(d.Merges))
+}
+
+// renumbered gives runs the numbers in the order in which the merges name them.
+func renumbered(all []merge) []merge {
+	numbers := map[int64]int64{}
+	number := func(x int64) int64 {
+		if numbers[x] == 0 {
+			numbers[x] = int64(len(numbers)) + 1
+		}
+		return numbers[x]
+	}
+	for i := range all {
+		m := &all[i]
+		m.Older, m.Newer, m.Into = number(m.Older), number(m.Newer), number(m.Into)
+	}
+	return all
+}
+
 // A value that is combined with another is shown as what that makes, in its width.
 func TestCombine(t *testing.T) {
 	for _, x := range []struct {

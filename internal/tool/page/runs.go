@@ -27,6 +27,7 @@ func (p *Page) runs() (events []int64, merges []merge) {
 	type under struct {
 		merge int64
 		left  uint32 // pairs that tiles have yet to bring
+		of    trace.Merged
 	}
 	into := map[uint32]under{}
 	events, merges = []int64{}, []merge{}
@@ -34,12 +35,13 @@ func (p *Page) runs() (events []int64, merges []merge) {
 		operation, key, value := int64(trace.NoOperation), int64(none), int64(none)
 		if e.What == trace.Merge {
 			m, u := e.Merged(), into[e.Place]
-			if u.left == 0 {
-				u = under{int64(len(merges)), m.Whole}
+			of := trace.Merged{Older: m.Older, Newer: m.Newer, Whole: m.Whole}
+			if u.left < m.Pairs || u.of != of { // tiles of the one before may have had no room among the events
+				u = under{int64(len(merges)), m.Whole, of}
 				merges = append(merges, merge{Older: number(m.Older), Newer: number(m.Newer), Into: number(e.Place),
 					Pairs: int64(m.Whole)})
 			}
-			u.left -= min(u.left, m.Pairs)
+			u.left -= m.Pairs
 			into[e.Place] = u
 			operation, value = u.merge, int64(m.Pairs)
 		}

@@ -41,7 +41,10 @@ class Runs extends Model {
             this.set(o, 'at', n.id);
             for (const from of sources) this.set(from, 'latched', n.id);
         }
-        this.parts(n, [...n.keys, e.other, e.value]);
+        n.keys.push(e.other, e.value); // a copy for each tile would take memory by the square of their number
+        this.undoing.push(() => { n.keys.length -= 2; });
+        this.set(n, 'next', this.pairs(n) + e.value);
+        this.set(n, 'changed', this.at);
         if (this.pairs(n) < merge.pairs) return;
         this.set(o, 'ended', true);
         for (const from of sources) {
@@ -50,14 +53,15 @@ class Runs extends Model {
         }
     }
 
-    /** @param {Place} n @param {number[]} parts */
+    /** @param {Place} n @param {number[]} parts none, or one */
     parts(n, parts) {
-        this.touch(n);
-        n.keys = parts;
+        this.set(n, 'keys', parts);
+        this.set(n, 'next', parts.length ? parts[1] : 0);
+        this.set(n, 'changed', this.at);
     }
 
-    /** @param {Place} n */
-    pairs(n) { return n.keys.reduce((sum, x, i) => i % 2 ? sum + x : sum, 0); }
+    /** @param {Place} n a run's next is the number of its pairs */
+    pairs(n) { return Math.max(n.next, 0); }
 
     /** @param {Place} n */
     whole(n) { return Math.max(n.level > 0 ? data.slots * 2 ** (n.level - 1) : data.slots, this.size(n)); }

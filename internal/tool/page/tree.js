@@ -19,6 +19,15 @@ class Tree extends Model {
 
     /** @param {Place} n */
     add(n) {
+        const was = this.nodes.get(n.id); // named before the event that makes it was numbered
+        if (was) {
+            const from = this.levels[was.level], at = from.indexOf(was);
+            from.splice(at, 1);
+            this.undoing.push(() => {
+                from.splice(at, 0, was);
+                this.nodes.set(was.id, was);
+            });
+        }
         super.add(n);
         const into = this.levels[n.level] ||= [];
         into.splice(first(into, m => m.low > n.low), 0, n);
@@ -118,15 +127,16 @@ class Tree extends Model {
         this.move(root, a, NONE);
         root.keys = [root.low, key];
         root.values = [left, right];
-        const at = this.levels[root.level];
-        at.splice(at.indexOf(root), 1);
-        this.undoing.push(() => {
-            this.levels.pop();
-            root.level--;
-            at.push(root);
-        });
+        const from = this.levels[root.level], at = from.indexOf(root), above = this.levels[root.level + 1];
+        from.splice(at, 1);
         root.level++;
         (this.levels[root.level] ||= []).push(root);
+        this.undoing.push(() => {
+            if (above) above.splice(above.indexOf(root), 1);
+            else this.levels.pop();
+            root.level--;
+            from.splice(at, 0, root);
+        });
         this.add(a);
         this.add(b);
     }
