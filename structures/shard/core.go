@@ -133,7 +133,7 @@ func (r *running) blocks(ctx context.Context, size int) {
 		for range r.lanes {
 			all.Go(func() {
 				for x := range queues[s] {
-					r.catch(func() { r.part(ctx, x, s) })
+					r.apart(func() { r.part(ctx, x, s) })
 					x.open.Done()
 				}
 			})
@@ -195,7 +195,7 @@ func (r *running) part(ctx context.Context, x *block, s int) {
 // stopped reports whether the context has ended before the operation first of the batch. If so, the rest is not done.
 func (r *running) stopped(ctx context.Context, first int) bool {
 	var cause error
-	r.catch(func() { cause = context.Cause(ctx) })
+	r.apart(func() { cause = context.Cause(ctx) })
 	r.Lock()
 	defer r.Unlock()
 	if cause == nil && r.again == nil {
@@ -257,7 +257,7 @@ type thrown struct {
 	again      func()
 }
 
-// catch calls do, and keeps its panic.
+// catch calls do, and keeps its panic. If do ends the goroutine, only deferred functions of the caller still run.
 func (t *thrown) catch(do func()) {
 	done := false
 	defer func() {
@@ -277,6 +277,13 @@ func (t *thrown) catch(do func()) {
 	done = true
 }
 
+// apart is catch for a caller that must go on: do has a goroutine of its own, which it may end.
+func (t *thrown) apart(do func()) {
+	var one sync.WaitGroup
+	one.Go(func() { t.catch(do) })
+	one.Wait()
+}
+
 func (t *thrown) rethrow() {
 	if t.again != nil {
 		t.again()
@@ -286,6 +293,7 @@ func (t *thrown) rethrow() {
 // each calls do for some shards at the same time, and returns when all calls have returned.
 func (t *thrown) each(shards []int, do func(s int)) {
 	var all sync.WaitGroup
+	defer all.Wait() // also if the caller's goroutine ends
 	for i, s := range shards {
 		if i == len(shards)-1 {
 			t.catch(func() { do(s) })
@@ -293,7 +301,6 @@ func (t *thrown) each(shards []int, do func(s int)) {
 		}
 		all.Go(func() { t.catch(func() { do(s) }) })
 	}
-	all.Wait()
 }
 
 // each calls do for some shards at the same time, and returns their errors as one.

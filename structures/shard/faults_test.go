@@ -3,10 +3,12 @@ package shard_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
@@ -354,6 +356,92 @@ func TestPanickingContext(t *testing.T) {
 		n, err := x.Len(t.Context())
 		require.NoError(t, err)
 		require.EqualValues(t, 3000, n)
+	}
+}
+
+// leaving is a context, and a shard whose updates end the goroutine, once left is below 0.
+type leaving struct {
+	context.Context
+	*host.Map[uint32, uint32]
+	left atomic.Int64
+}
+
+func (c *leaving) Err() error {
+	if c.left.Add(-1) < 0 {
+		runtime.Goexit()
+	}
+	return c.Context.Err()
+}
+
+func (c *leaving) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
+	status []structures.Status) error {
+	if c.left.Add(-1) < 0 {
+		runtime.Goexit()
+	}
+	time.Sleep(time.Millisecond) // the other shard leaves earlier
+	return c.Map.UpdateInto(ctx, kind, keys, values, status)
+}
+
+// left calls do in a goroutine, which do may end, and requires that it returns in time.
+func left(t *testing.T, do func()) (ended bool) {
+	t.Helper()
+	over := make(chan bool, 1)
+	go func() {
+		ended := true
+		defer func() { over <- ended }()
+		do()
+		ended = false
+	}()
+	select {
+	case ended := <-over:
+		return ended
+	case <-time.After(time.Minute):
+		require.FailNow(t, "a call hangs")
+		return false
+	}
+}
+
+// A shard that ends its goroutine ends the caller's, after the other shards are done, and nothing stays locked.
+func TestEndedGoroutine(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	for _, block := range []int{0, 50} {
+		for gone := range 2 {
+			shard.InBlocksOf(t, block)
+			shards := []*leaving{{Map: host.NewMap[uint32, uint32]()}, {Map: host.NewMap[uint32, uint32]()}}
+			shards[1-gone].left.Store(healthy)
+			m, err := shard.NewMap[uint32, uint32](t.Context(), shards[0], shards[1])
+			require.NoError(t, err)
+			keys := ascending(3000)
+			status := make([]structures.Status, len(keys))
+			require.True(t, left(t, func() { _ = m.UpdateInto(t.Context(), structures.Insert, keys, keys, status) }))
+			clear(status) // a race, if a shard is still at work
+			shards[gone].left.Store(healthy)
+			require.False(t, left(t, func() { err = m.UpdateInto(t.Context(), structures.Insert, keys, keys, status) }))
+			require.NoError(t, err)
+			require.NotContains(t, status, structures.Pending)
+		}
+	}
+}
+
+// The same of a context.
+func TestLeavingContext(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	for _, block := range []int{0, 50} {
+		shard.InBlocksOf(t, block)
+		x, keys, ended := treeOf[uint32, uint32](t, 3), ascending(3000), 0
+		for calls := range int64(40) {
+			c := &leaving{Context: t.Context()}
+			c.left.Store(calls)
+			if left(t, func() {
+				_, _ = x.Insert(c, keys, keys)
+				_, _, _ = x.Find(c, keys)
+			}) {
+				ended++
+			}
+		}
+		require.NotZero(t, ended)
+		_, err := x.Insert(t.Context(), keys, keys)
+		require.NoError(t, err)
 	}
 }
 
