@@ -30,9 +30,9 @@ func uneven(lens []uint64) bool {
 }
 
 // evenOut evens out the shards after an insertion, if it is time and they are uneven. The insertion was done, whatever
-// becomes of this: after an error the shards are as they were, and it is tried again later.
+// becomes of this: after an error all queries answer as before, and it is tried again later.
 func (t *tree[K, V]) evenOut(ctx context.Context, keys int) {
-	if t.place.shards == 1 || !t.growth.due(keys, t.place.shards) {
+	if t.place.shards == 1 || len(t.strays) != 0 || !t.growth.due(keys, t.place.shards) {
 		return
 	}
 	lens, err := t.lens(ctx)
@@ -45,7 +45,8 @@ func (t *tree[K, V]) evenOut(ctx context.Context, keys int) {
 	}
 }
 
-// rebalance gives each shard the same number of pairs. The caller has entered.
+// rebalance gives each shard the same number of pairs. The caller has entered, and there are no strays: a stray would
+// be an old pair in the shard to which its key may move back.
 func (t *tree[K, V]) rebalance(ctx context.Context, lens []uint64) error {
 	n, total := uint64(t.place.shards), sumOf(lens)
 	if total < n || n == 1 {
@@ -114,14 +115,14 @@ func (m *moving[K, V]) plan() {
 }
 
 // run copies all pairs that move, and then deletes them where they were. If copying fails, the copies are deleted, and
-// everything is as it was.
+// everything is as it was. What can't be deleted are strays.
 func (m *moving[K, V]) run(ctx context.Context) error {
 	m.plan()
 	undo := func() { _ = m.drop(move[K].target) }
 	if err := gate.Unless(undo, func() error { return m.copyAll(ctx) }); err != nil {
 		return err
 	}
-	m.place = m.to
+	m.place.splits = m.to.splits
 	return m.drop(move[K].source)
 }
 
@@ -159,12 +160,23 @@ func (m *moving[K, V]) insert(ctx context.Context, s int, some *structures.Pairs
 	return wrapped(ctx, s, err)
 }
 
-// drop deletes the pairs of all moves in one of their shards. It goes on after an error.
-func (m *moving[K, V]) drop(in func(move[K]) int) (err error) {
-	ctx := context.Background()
+// drop deletes the pairs of all moves in one of their shards.
+func (m *moving[K, V]) drop(in func(move[K]) int) error {
+	code := structures.KeyCode[K]()
 	for _, x := range m.moves {
-		_, failed := m.ordered[in(x)].DeleteRange(ctx, []structures.Range[K]{x.keys})
-		err = cmp.Or(err, wrapped(ctx, in(x), failed))
+		m.strays = append(m.strays, stray{in(x), code.Word(x.keys.Lo), code.Word(x.keys.Hi)})
 	}
+	return m.tidyInside(context.Background())
+}
+
+// tidyInside deletes strays, for a caller that has entered alone. It goes on after an error, and keeps what is left.
+func (t *tree[K, V]) tidyInside(ctx context.Context) (err error) {
+	code := structures.KeyCode[K]()
+	t.strays = slices.DeleteFunc(t.strays, func(x stray) bool {
+		keys := structures.Range[K]{Lo: code.Of(x.low), Hi: code.Of(x.high)}
+		_, failed := t.ordered[x.shard].DeleteRange(ctx, []structures.Range[K]{keys})
+		err = cmp.Or(err, wrapped(ctx, x.shard, failed))
+		return failed == nil
+	})
 	return err
 }

@@ -18,7 +18,10 @@ type core struct {
 	// progress reports nothing. It has calls wait for the Options.Progress of shards only after they have left the
 	// gate, because such a function may use the Map or the Tree.
 	progress *gate.Progress
-	place    placement // changes only while a call is alone
+	place    placement // changes only while a call is alone; its splits are read only inside the gate
+	strays   []stray   // as place
+	// tidy deletes strays. It is nil if there can be none.
+	tidy func(ctx context.Context) error
 	// changes counts the calls that change pairs. A call counts before it changes anything.
 	changes atomic.Uint64
 
@@ -30,14 +33,22 @@ func newCore(p placement) *core {
 	return &core{gate: gate.New(), progress: gate.NewProgress(func(int, int) {}), place: p}
 }
 
-// alone enters the gate for a change, until leave is called, and returns the context for the shards' calls.
+// alone enters the gate for a change, until leave is called, and returns the context for the shards' calls. It tries to
+// delete strays.
 func (c *core) alone(ctx context.Context) (_ context.Context, leave func(), err error) {
 	ctx, end := c.progress.Begin(ctx)
 	if err := c.gate.Enter(ctx); err != nil {
 		end()
 		return nil, nil, err
 	}
-	return ctx, func() { c.gate.Leave(); end() }, nil
+	leave = func() { c.gate.Leave(); end() }
+	_ = gate.Unless(leave, func() error {
+		if len(c.strays) != 0 {
+			_ = c.tidy(ctx) // it is tried again later
+		}
+		return nil
+	})
+	return ctx, leave, nil
 }
 
 // beside is alone for a query, which runs beside other queries.
@@ -48,6 +59,39 @@ func (c *core) beside(ctx context.Context) (_ context.Context, leave func(), err
 		return nil, nil, err
 	}
 	return ctx, func() { c.gate.LeaveShared(); end() }, nil
+}
+
+// stray is a range of words of keys. A shard may have pairs of it that belong to another shard, because deleting them
+// failed. Queries by key don't see them.
+type stray struct {
+	shard     int
+	low, high uint64
+}
+
+// whole is beside for a query that can't tell strays from other pairs. It deletes them first.
+func (c *core) whole(ctx context.Context) (context.Context, func(), error) {
+	for {
+		inside, leave, err := c.beside(ctx)
+		if err != nil || len(c.strays) == 0 {
+			return inside, leave, err
+		}
+		leave()
+		if err := c.tidyAlone(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+func (c *core) tidyAlone(ctx context.Context) error {
+	ctx, leave, err := c.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if len(c.strays) == 0 {
+		return nil
+	}
+	return c.tidy(ctx)
 }
 
 // caller does a shard's part of a batch.

@@ -1,6 +1,7 @@
 package shard_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"runtime"
@@ -242,6 +243,149 @@ func TestLostWhileMoving(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, found, false)
 	require.Equal(t, keys, values)
+}
+
+// forgetting is a tree whose next deletions of ranges fail.
+type forgetting struct {
+	*host.Tree[uint32, uint32]
+	fail atomic.Int64
+}
+
+func (f *forgetting) DeleteRange(ctx context.Context, r []u32.Range) ([]uint32, error) {
+	if f.fail.Add(-1) >= 0 {
+		return nil, vk.ErrDeviceLost
+	}
+	return f.Tree.DeleteRange(ctx, r)
+}
+
+// forgotten returns a tree of two shards with the keys 0, 3, 6, … 2697, of which shard 0 could not delete those that it
+// gave to shard 1 in Rebalance. Its next deletions of ranges fail, too.
+func forgotten(t *testing.T) (*shard.Tree[uint32, uint32], []*forgetting, u32.Ordered) {
+	t.Helper()
+	ctx, model := t.Context(), host.NewTree[uint32, uint32]()
+	shards := []*forgetting{{Tree: host.NewTree[uint32, uint32]()}, {Tree: host.NewTree[uint32, uint32]()}}
+	x, err := shard.NewTree[uint32, uint32](ctx, shards[0], shards[1])
+	require.NoError(t, err)
+	insert := func(keys []uint32) {
+		for _, d := range []u32.Dictionary{x, model} {
+			_, err := d.Insert(ctx, keys, keys)
+			require.NoError(t, err)
+		}
+	}
+	keys := ascending(900)
+	for i := range keys {
+		keys[i] *= 3
+	}
+	insert([]uint32{0, 2697}) // the split point is 2697
+	insert(keys)
+	shards[0].fail.Store(healthy)
+	requireLost(t, x.Rebalance(ctx), 0)
+	return x, shards, model
+}
+
+// Pairs that a shard could not delete after it gave them away are nobody's: no query sees them.
+func TestForgottenPairs(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx := t.Context()
+	x, shards, model := forgotten(t)
+	deleted := []uint32{1500, 1503, 1800}
+	for _, d := range []u32.Ordered{x, model} {
+		_, err := d.Delete(ctx, deleted)
+		require.NoError(t, err)
+		counts, err := d.DeleteRange(ctx, []u32.Range{{Lo: 1400, Hi: 1600}, {Lo: 2100, Hi: 2150}})
+		require.NoError(t, err)
+		require.Equal(t, []uint32{65, 17}, counts)
+	}
+	ranges := []u32.Range{u32.AllKeys, {Lo: 100, Hi: 2000}, {Lo: 1400, Hi: 1600}, {Lo: 9, Hi: 8}, {Lo: 2697, Hi: 2697}}
+	wantCounts, err := model.Count(ctx, ranges)
+	require.NoError(t, err)
+	counts, err := x.Count(ctx, ranges)
+	require.NoError(t, err)
+	require.Equal(t, wantCounts, counts)
+	wantRanges, err := model.Range(ctx, ranges)
+	require.NoError(t, err)
+	listed, err := x.Range(ctx, ranges)
+	require.NoError(t, err)
+	require.Equal(t, wantRanges, listed)
+	for _, r := range ranges {
+		require.Equal(t, collected(t, model.Ascend(ctx, r)), collected(t, x.Ascend(ctx, r)))
+		require.Equal(t, collected(t, model.Descend(ctx, r)), collected(t, x.Descend(ctx, r)))
+	}
+	keys := ascending(2800)
+	for _, to := range []structures.Direction{structures.Successor, structures.Predecessor, structures.Ceil,
+		structures.Floor} {
+		want, err := model.Neighbor(ctx, to, keys)
+		require.NoError(t, err)
+		got, err := x.Neighbor(ctx, to, keys)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	for _, k := range []structures.Kind{structures.FindSuccessor, structures.FindPredecessor, structures.FindCeil,
+		structures.FindFloor, structures.CountRange, structures.FindRange} {
+		b := u32.Batch{Keys: keys, Values: keys, Width: 50, Highs: make([]uint32, len(keys)),
+			Kinds: slices.Repeat([]structures.Kind{k}, len(keys))}
+		for i := range keys {
+			b.Highs[i] = uint32(i*7) % 2800
+		}
+		want, err := model.Apply(ctx, b)
+		require.NoError(t, err)
+		got, err := x.Apply(ctx, b)
+		require.NoError(t, err)
+		require.Equal(t, want, got, "%v", k)
+	}
+
+	// What can't tell them apart fails until they are deleted. Other shards' keys don't need that.
+	_, err = x.Len(ctx)
+	requireLost(t, err, 0)
+	_, err = x.Rank(ctx, keys)
+	requireLost(t, err, 0)
+	_, err = x.Select(ctx, keys)
+	requireLost(t, err, 0)
+	_, err = x.Save(ctx, new(bytes.Buffer))
+	requireLost(t, err, 0)
+	for _, failed := range x.All(ctx) {
+		err = failed
+	}
+	requireLost(t, err, 0)
+	requireLost(t, x.Rebalance(ctx), 0)
+	require.NoError(t, x.Put(ctx, 2697, 1))
+	require.NoError(t, model.Put(ctx, 2697, 1))
+
+	shards[0].fail.Store(0)
+	wantN, err := model.Len(ctx)
+	require.NoError(t, err)
+	n, err := x.Len(ctx)
+	require.NoError(t, err)
+	require.Equal(t, wantN, n)
+	lens, err := shard.Lens(x)
+	require.NoError(t, err)
+	require.Equal(t, wantN, lens[0]+lens[1])
+	require.Equal(t, collected(t, model.All(ctx)), collected(t, x.All(ctx)))
+	var file bytes.Buffer
+	_, err = x.Save(ctx, &file)
+	require.NoError(t, err)
+	require.NoError(t, treeOf[uint32, uint32](t, 3).Load(ctx, &file))
+}
+
+// Any change deletes them if it can, so that they don't come back when their keys do.
+func TestForgottenPairsStayAway(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx := t.Context()
+	x, shards, model := forgotten(t)
+	shards[0].fail.Store(0)
+	for _, d := range []u32.Ordered{x, model} {
+		for _, r := range []u32.Range{{Lo: 0, Hi: 600}, {Lo: 1500, Hi: 1800}} { // keys go back to shard 0
+			_, err := d.DeleteRange(ctx, []u32.Range{r})
+			require.NoError(t, err)
+		}
+	}
+	require.NoError(t, x.Rebalance(ctx))
+	require.Equal(t, collected(t, model.All(ctx)), collected(t, x.All(ctx)))
+	n, err := x.Len(ctx)
+	require.NoError(t, err)
+	want, err := model.Len(ctx)
+	require.NoError(t, err)
+	require.Equal(t, want, n)
 }
 
 // Insertions alone even out shards whose split points came from a poor sample.

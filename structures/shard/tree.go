@@ -45,7 +45,7 @@ func NewTree[K, V structures.Number](ctx context.Context, shards ...structures.O
 	if err != nil {
 		return nil, err
 	}
-	t.dictionary, t.q = d, &queries[K, V]{d.reader, asked}
+	t.dictionary, t.q, d.tidy = d, &queries[K, V]{d.reader, asked}, t.tidyInside
 	return &Tree[K, V]{t}, nil
 }
 
@@ -232,8 +232,9 @@ func (t *Tree[K, V]) Clear(ctx context.Context) error {
 
 // Rebalance moves pairs between the shards so that all have the same number, as insertions do by themselves when a
 // shard has too many. While pairs move, two shards have them. After an error of a shard, or if the context ends,
-// everything is as it was; only an error while a shard deletes what it gave away may leave pairs in it that nothing
-// finds, but that Len and ranks count.
+// all queries answer as before. If a shard can't delete its copies of pairs that another shard has, the next changes
+// try again. Until that succeeds, Len, Rank, Select, All, Chunks, Save, Snapshot and Rebalance try it first, and return
+// the shard's error if it fails; other queries don't see these copies.
 func (t *Tree[K, V]) Rebalance(ctx context.Context) error {
 	x := t.open()
 	ctx, leave, err := x.alone(ctx)
@@ -241,6 +242,9 @@ func (t *Tree[K, V]) Rebalance(ctx context.Context) error {
 		return err
 	}
 	defer leave()
+	if err := x.tidyInside(ctx); err != nil {
+		return err
+	}
 	lens, err := x.lens(ctx)
 	if err != nil {
 		return err
@@ -284,7 +288,7 @@ func (t *tree[K, V]) clear(ctx context.Context) error {
 	if err := t.clearInside(ctx); err != nil {
 		return err
 	}
-	t.place.splits, t.growth = nil, growth{}
+	t.place.splits, t.strays, t.growth = nil, nil, growth{}
 	return nil
 }
 
@@ -302,7 +306,7 @@ func (t *tree[K, V]) deleteRange(ctx context.Context, ranges []structures.Range[
 	x := cross(&t.place, ranges)
 	some, left := make([][]uint32, len(t.shards)), make([]int, len(t.shards))
 	err = each(ctx, x.touched(), func(s int) (err error) {
-		some[s], err = t.ordered[s].DeleteRange(ctx, pipeline.Pick(ranges, x.places[s]))
+		some[s], err = t.ordered[s].DeleteRange(ctx, within(&t.place, s, pipeline.Pick(ranges, x.places[s])))
 		if pending, is := err.(*structures.PendingError); is {
 			left[s] = pending.Operations
 		} else if err != nil {
