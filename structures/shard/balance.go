@@ -3,6 +3,7 @@ package shard
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/vkds/vkds/internal/engine/gate"
@@ -52,22 +53,39 @@ func (t *tree[K, V]) rebalance(ctx context.Context, lens []uint64) error {
 	if total < n || n == 1 {
 		return nil
 	}
-	ranks := make([]uint32, n-1)
-	for s := range ranks {
-		ranks[s] = uint32(total / n * uint64(s+1))
-	}
-	found, err := t.q.selectInside(ctx, ranks)
+	splits, err := t.quantiles(ctx, lens)
 	if err != nil {
 		return err
-	}
-	code, splits := structures.KeyCode[K](), make([]uint64, 0, n-1)
-	for _, key := range found.Keys {
-		splits = append(splits, code.Word(key))
 	}
 	t.changes.Add(1)
 	m := &moving[K, V]{tree: t, from: t.place, to: t.place}
 	m.to.splits = splits
 	return m.run(ctx)
+}
+
+// quantiles returns the words of the first key of each shard but the first one, if all have the same number of pairs.
+// There may be more than 2^32 pairs, so it asks each shard by the ranks of its own pairs.
+func (t *tree[K, V]) quantiles(ctx context.Context, lens []uint64) ([]uint64, error) {
+	n, before := uint64(len(lens)), uint64(0)
+	code, splits := structures.KeyCode[K](), make([]uint64, 0, n-1)
+	for s, pairs := range lens {
+		var ranks []uint32
+		for at := uint64(len(splits)) + 1; at < n && sumOf(lens)/n*at < before+pairs; at++ {
+			ranks = append(ranks, uint32(min(sumOf(lens)/n*at-before, math.MaxUint32)))
+		}
+		before += pairs
+		if len(ranks) == 0 {
+			continue
+		}
+		found, err := t.ordered[s].Select(ctx, ranks)
+		if err != nil {
+			return nil, wrapped(ctx, s, err)
+		}
+		for _, key := range found.Keys {
+			splits = append(splits, code.Word(key))
+		}
+	}
+	return splits, nil
 }
 
 // moving moves pairs to the shards that get their ranges.

@@ -217,23 +217,21 @@ func (r *running) part(ctx context.Context, x *block, s int) {
 	err := r.failed[s]
 	r.Unlock()
 	if r.status {
-		clear(p.out[0].bytes)
+		clearAll(p.out) // of earlier batches: a shard that fails may write nothing
 	}
 	left := x.begins[s+1] - x.begins[s]
 	if err == nil {
 		if err = r.do.call(ctx, s, p); err == nil {
 			return
 		}
-		left = r.notDone(p, left, err)
+		left, err = r.notDone(p, left, err), x.inCaller(err, s)
 	}
 	if !r.status {
-		for _, c := range p.out {
-			clear(c.bytes)
-		}
+		clearAll(p.out)
 	}
 	r.Lock()
 	defer r.Unlock()
-	r.failed[s], r.left = x.inCaller(err, s), r.left+left
+	r.failed[s], r.left = err, r.left+left
 }
 
 // stopped reports whether the context has ended before the operation first of the batch. If so, the rest is not done.
@@ -245,9 +243,7 @@ func (r *running) stopped(ctx context.Context, first int) bool {
 	if cause == nil && r.again == nil {
 		return false
 	}
-	if r.status {
-		clear(r.out[0].bytes[first:])
-	}
+	clearAll(cutAll(nil, r.out, first, r.n))
 	for s := range r.failed {
 		r.failed[s] = cmp.Or(r.failed[s], cause)
 	}

@@ -69,6 +69,9 @@ func (d *dictionary[K, V]) checkUpdates(kind structures.Kind, keys []K, values [
 	if kind.Inserts() && len(values) != len(keys) {
 		return &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
+	if !everywhere(kind) && !d.updates(kind) {
+		return &structures.KindError{Kind: kind}
+	}
 	return pipeline.Fits(len(keys), "statuses", status)
 }
 
@@ -267,19 +270,37 @@ func (d *dictionary[K, V]) checkMixed(b structures.Batch[K, V]) error {
 	return nil
 }
 
-// does reports whether all shards do operations of a kind in mixed batches. They check the kind before they look at the
-// context, which has ended, so they do nothing.
+// does reports whether all shards do operations of a kind in mixed batches.
 func (d *dictionary[K, V]) does(k structures.Kind) bool {
 	if k.Ordered() && !d.place.ordered {
 		return false
 	}
-	ended, end := context.WithCancel(context.Background())
-	end()
-	for _, s := range d.shards {
+	return d.accept(func(ended context.Context, s structures.Dictionary[K, V]) error {
 		_, err := s.Apply(ended, structures.Batch[K, V]{
 			Kinds: []structures.Kind{k}, Keys: make([]K, 1), Values: make([]V, 1), Highs: make([]K, 1), Width: 1,
 		})
-		if kindRefused(err) {
+		return err
+	})
+}
+
+// updates reports whether all shards do batches of updates of a kind.
+func (d *dictionary[K, V]) updates(k structures.Kind) bool {
+	var values []V
+	if k.Inserts() {
+		values = make([]V, 1)
+	}
+	return d.accept(func(ended context.Context, s structures.Dictionary[K, V]) error {
+		return s.UpdateInto(ended, k, make([]K, 1), values, nil)
+	})
+}
+
+// accept reports whether no shard refuses the kind of an operation. They check the kind before they look at the
+// context, which has ended, so they do nothing.
+func (d *dictionary[K, V]) accept(ask func(ended context.Context, s structures.Dictionary[K, V]) error) bool {
+	ended, end := context.WithCancel(context.Background())
+	end()
+	for _, s := range d.shards {
+		if kindRefused(ask(ended, s)) {
 			return false
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
@@ -386,6 +387,183 @@ func TestForgottenPairsStayAway(t *testing.T) {
 	want, err := model.Len(ctx)
 	require.NoError(t, err)
 	require.Equal(t, want, n)
+}
+
+// vast is a tree that has 2^24 pairs for each of its keys.
+type vast struct{ *host.Tree[uint32, uint32] }
+
+func (v vast) Len(ctx context.Context) (uint64, error) {
+	n, err := v.Tree.Len(ctx)
+	return n << 24, err
+}
+
+func (v vast) Select(ctx context.Context, ranks []uint32) (u32.Neighbors, error) {
+	ranks = slices.Clone(ranks)
+	for i := range ranks {
+		ranks[i] >>= 24
+	}
+	return v.Tree.Select(ctx, ranks)
+}
+
+// More than 2^32 pairs are evened out, too.
+func TestManyPairs(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx, keys := t.Context(), ascending(540)
+	x, err := shard.NewTree[uint32, uint32](ctx, vast{host.NewTree[uint32, uint32]()},
+		vast{host.NewTree[uint32, uint32]()}, vast{host.NewTree[uint32, uint32]()})
+	require.NoError(t, err)
+	some := []uint32{0, 200, 300} // the split points
+	_, err = x.Insert(ctx, some, some)
+	require.NoError(t, err)
+	_, err = x.Insert(ctx, keys, keys)
+	require.NoError(t, err)
+	lens, err := shard.Lens(x)
+	require.NoError(t, err)
+	require.Equal(t, []uint64{200 << 24, 100 << 24, 240 << 24}, lens)
+	require.NoError(t, x.Rebalance(ctx))
+	lens, err = shard.Lens(x)
+	require.NoError(t, err)
+	require.Equal(t, []uint64{180 << 24, 180 << 24, 180 << 24}, lens)
+}
+
+// Calls look at shards before they have entered, while split points change.
+func TestSplitPointsChange(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx, keys := t.Context(), ascending(300)
+	x := treeOf[uint32, uint32](t, 3)
+	_, err := x.Insert(ctx, keys, keys)
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() {
+		for i := range 100 {
+			_, err := x.Delete(ctx, keys[i:i+1])
+			assert.NoError(t, err)
+			assert.NoError(t, x.Rebalance(ctx))
+		}
+	})
+	for range 100 {
+		require.NoError(t, x.Prepare(ctx))
+		floor := u32.Batch{Kinds: []structures.Kind{structures.FindFloor}, Keys: keys[:1], Values: keys[:1]}
+		_, err := x.Apply(ctx, floor)
+		require.NoError(t, err)
+	}
+}
+
+// refusing is a map that fails mixed batches without results, and refuses the first operation of updates, once it is
+// told so.
+type refusing struct {
+	*host.Map[uint32, uint32]
+	told atomic.Bool
+}
+
+func (r *refusing) Apply(ctx context.Context, b u32.Batch) (u32.Results, error) {
+	if r.told.Load() {
+		return u32.Results{}, vk.ErrClosed
+	}
+	return r.Map.Apply(ctx, b)
+}
+
+func (r *refusing) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
+	status []structures.Status) error {
+	if r.told.Load() {
+		return &structures.KindError{Kind: kind}
+	}
+	return r.Map.UpdateInto(ctx, kind, keys, values, status)
+}
+
+// A shard that fails without results leaves zeros, not results of earlier batches.
+func TestNoResults(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx, keys := t.Context(), ascending(300)
+	told := &refusing{Map: host.NewMap[uint32, uint32]()}
+	m, err := shard.NewMap[uint32, uint32](ctx, host.NewMap[uint32, uint32](), told)
+	require.NoError(t, err)
+	values := slices.Repeat([]uint32{77}, len(keys))
+	_, err = m.Insert(ctx, keys, values)
+	require.NoError(t, err)
+	b := u32.Batch{Keys: keys, Values: values, Kinds: slices.Repeat([]structures.Kind{structures.Find}, len(keys))}
+	r, err := m.Apply(ctx, b)
+	require.NoError(t, err)
+	require.Equal(t, values, r.Values)
+	told.told.Store(true)
+	r, err = m.Apply(ctx, b)
+	require.ErrorIs(t, err, vk.ErrClosed)
+	for i, k := range keys {
+		if m.ShardOf(k) == 1 {
+			require.Equal(t, structures.Pending, r.Status[i])
+			require.Zero(t, r.Values[i])
+		} else {
+			require.Equal(t, structures.Found, r.Status[i])
+			require.EqualValues(t, 77, r.Values[i])
+		}
+	}
+}
+
+// Queries that are not done because the context ends leave zeros, too.
+func TestEndedQueries(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	shard.InBlocksOf(t, 100)
+	m, keys := mapOf[uint32, uint32](t, 3), ascending(1000)
+	_, err := m.Insert(t.Context(), keys, keys)
+	require.NoError(t, err)
+	failed := 0
+	for calls := range int64(80) {
+		c := &stopping{Context: t.Context()}
+		c.left.Store(calls)
+		values, found := slices.Repeat([]uint32{5000}, len(keys)), slices.Repeat([]bool{true}, len(keys))
+		err := m.FindInto(c, keys, values, found)
+		if err == nil {
+			require.Equal(t, keys, values)
+			continue
+		}
+		if values[0] == 5000 && values[999] == 5000 {
+			continue // nothing has begun
+		}
+		failed++
+		for i, k := range keys {
+			if !found[i] {
+				k = 0
+			}
+			require.Equal(t, k, values[i])
+		}
+	}
+	require.NotZero(t, failed)
+}
+
+// An operation that one shard refuses has its place in the batch, and shards refuse kinds before any does its part.
+func TestRefusedKind(t *testing.T) {
+	ctx, keys := t.Context(), ascending(300)
+	d := testdevice.Open(t)
+	several, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{})
+	require.NoError(t, err)
+	mixed, err := shard.NewMap[uint32, uint32](ctx, several, host.NewTree[uint32, uint32]())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, mixed.Close()) }()
+	for _, k := range []structures.Kind{structures.InsertDuplicate, structures.DeleteAll} {
+		_, err := mixed.Insert(ctx, keys[:100], keys[:100])
+		require.NoError(t, err)
+		var kind *structures.KindError
+		require.ErrorAs(t, mixed.UpdateInto(ctx, k, keys, keys, nil), &kind)
+		require.Equal(t, structures.KindError{Kind: k}, *kind)
+		n, err := mixed.Len(ctx)
+		require.NoError(t, err)
+		require.EqualValues(t, 100, n, "nothing is done")
+	}
+
+	shard.InBlocksOf(t, 20)
+	told := &refusing{Map: host.NewMap[uint32, uint32]()}
+	m, err := shard.NewMap[uint32, uint32](ctx, host.NewMap[uint32, uint32](), told)
+	require.NoError(t, err)
+	told.told.Store(true)
+	first := 0
+	for m.ShardOf(keys[first]) != 1 {
+		first++
+	}
+	err = m.UpdateInto(ctx, structures.Insert, keys, keys, nil)
+	var kind *structures.KindError
+	require.ErrorAs(t, err, &kind)
+	require.Equal(t, first, kind.Index)
 }
 
 // Insertions alone even out shards whose split points came from a poor sample.

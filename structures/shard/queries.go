@@ -306,11 +306,6 @@ func (q *queries[K, V]) selected(ctx context.Context, ranks []uint32) (n structu
 		return n, err
 	}
 	defer leave()
-	return q.selectInside(ctx, ranks)
-}
-
-// selectInside is selected for a caller that has entered.
-func (q *queries[K, V]) selectInside(ctx context.Context, ranks []uint32) (n structures.Neighbors[K, V], err error) {
 	lens, err := q.lens(ctx)
 	if err != nil {
 		return n, err
