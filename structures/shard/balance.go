@@ -104,11 +104,11 @@ type move[K structures.Number] struct {
 // bounds returns the words of the keys that belong to a shard; none if low > high.
 func (p *placement) bounds(s int) (low, high uint64) {
 	high = ^uint64(0) >> (64 - p.width.Bits())
-	if s > 0 && len(p.splits) != 0 {
+	if s > 0 && s <= len(p.splits) {
 		low = p.splits[s-1]
 	}
 	switch {
-	case s > 0 && len(p.splits) == 0:
+	case s > len(p.splits):
 		return 1, 0
 	case s < len(p.splits) && p.splits[s] == 0:
 		return 1, 0

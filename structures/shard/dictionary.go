@@ -183,9 +183,9 @@ func (d *dictionary[K, V]) close() error {
 	})
 }
 
-// filling inserts pairs into a dictionary that a call has entered, and writes their statuses.
+// filling inserts pairs into a dictionary that a call has entered, and writes their statuses. In all, total pairs come.
 type filling[K, V structures.Number] interface {
-	fill(ctx context.Context, keys []K, values []V, status []structures.Status) error
+	fill(ctx context.Context, total uint64, keys []K, values []V, status []structures.Status) error
 }
 
 // load inserts the pairs of a saved dictionary into an empty one.
@@ -232,7 +232,7 @@ func fillFrom[K, V structures.Number](ctx context.Context, in *saved.Reader, int
 		for i := range n {
 			keys[i], values[i] = key.Of(keyWords[i]), value.Of(valueWords[i])
 		}
-		if err := into.fill(ctx, keys[:n], values[:n], status[:n]); err != nil {
+		if err := into.fill(ctx, uint64(in.Header().Pairs), keys[:n], values[:n], status[:n]); err != nil {
 			return pipeline.Cause(err)
 		}
 		for _, s := range status[:n] {

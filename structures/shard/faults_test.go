@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"runtime"
 	"slices"
 	"sync"
@@ -564,6 +565,38 @@ func TestRefusedKind(t *testing.T) {
 	var kind *structures.KindError
 	require.ErrorAs(t, err, &kind)
 	require.Equal(t, first, kind.Index)
+}
+
+// A file of ascending keys, of which Load reads 2^20 at a time, is divided evenly. Load takes other files, too.
+func TestLoadEvenly(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	const n = 3 << 19
+	ctx, keys := t.Context(), ascending(n)
+	one, several := host.NewTree[uint32, uint32](), mapOf[uint32, uint32](t, 2)
+	for _, from := range []interface {
+		u32.Dictionary
+		Save(ctx context.Context, w io.Writer) (int64, error)
+	}{one, several} {
+		_, err := from.Insert(ctx, keys, keys)
+		require.NoError(t, err)
+		var file bytes.Buffer
+		_, err = from.Save(ctx, &file)
+		require.NoError(t, err)
+		x := treeOf[uint32, uint32](t, 3)
+		require.NoError(t, x.Load(ctx, &file))
+		lens, err := shard.Lens(x)
+		require.NoError(t, err)
+		if from == u32.Dictionary(one) {
+			require.Equal(t, []uint64{n / 3, n / 3, n / 3}, lens)
+		}
+		values, found, err := x.Find(ctx, keys)
+		require.NoError(t, err)
+		require.NotContains(t, found, false)
+		require.Equal(t, keys, values)
+		counts, err := x.Count(ctx, []u32.Range{u32.AllKeys})
+		require.NoError(t, err)
+		require.Equal(t, []uint32{n}, counts)
+	}
 }
 
 // Insertions alone even out shards whose split points came from a poor sample.

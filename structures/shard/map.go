@@ -156,7 +156,8 @@ func (m *Map[K, V]) Load(ctx context.Context, r io.Reader) error {
 }
 
 // fill inserts pairs, of which keys may have several if the shards allow it.
-func (d *dictionary[K, V]) fill(ctx context.Context, keys []K, values []V, status []structures.Status) error {
+func (d *dictionary[K, V]) fill(ctx context.Context, _ uint64, keys []K, values []V,
+	status []structures.Status) error {
 	kind := structures.Insert
 	if d.updates(structures.InsertDuplicate) {
 		kind = structures.InsertDuplicate

@@ -90,8 +90,35 @@ func (t *tree[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,
 	return pipeline.Made(status, t.updateInto(ctx, kind, keys, values, status))
 }
 
-func (t *tree[K, V]) fill(ctx context.Context, keys []K, values []V, status []structures.Status) error {
-	return t.updateInside(ctx, structures.Insert, keys, values, status)
+// loading fills a tree. While keys ascend, as those of ordered dictionaries do, it knows their ranks, so the split
+// points are exact. Otherwise it does what insertions do.
+type loading[K, V structures.Number] struct {
+	*tree[K, V]
+	read     uint64
+	last     uint64 // the word of the last key
+	unsorted bool
+}
+
+func (l *loading[K, V]) fill(ctx context.Context, total uint64, keys []K, values []V,
+	status []structures.Status) error {
+	code := structures.KeyCode[K]()
+	for i, key := range keys {
+		word := code.Word(key)
+		l.unsorted = l.unsorted || l.read+uint64(i) != 0 && word <= l.last
+		l.last = word
+	}
+	if l.unsorted {
+		return l.updateInside(ctx, structures.Insert, keys, values, status)
+	}
+	p, end := &l.place, l.read+uint64(len(keys))
+	if l.read == 0 {
+		p.splits = []uint64{} // the tree is empty; until the next split point is known, all keys go to one shard
+	}
+	for s := uint64(len(p.splits)) + 1; s < uint64(p.shards) && total/uint64(p.shards)*s < end; s++ {
+		p.splits = append(p.splits, code.Word(keys[max(total/uint64(p.shards)*s, l.read)-l.read]))
+	}
+	l.read = end
+	return l.dictionary.updateInside(ctx, structures.Insert, keys, values, status)
 }
 
 // Insert inserts each pair, or assigns the value to the key that is there. Statuses are Inserted or Assigned.
@@ -265,7 +292,7 @@ func (t *Tree[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 // around them.
 func (t *Tree[K, V]) Load(ctx context.Context, r io.Reader) error {
 	x := t.open()
-	return x.load(ctx, r, x)
+	return x.load(ctx, r, &loading[K, V]{tree: x})
 }
 
 // Prepare makes all kernels that the shards may need.
