@@ -190,11 +190,15 @@ func (m *moving[K, V]) drop(in func(move[K]) int) error {
 // tidyInside deletes strays, for a caller that has entered alone. It goes on after an error, and keeps what is left.
 func (t *tree[K, V]) tidyInside(ctx context.Context) (err error) {
 	code := structures.KeyCode[K]()
-	t.strays = slices.DeleteFunc(t.strays, func(x stray) bool {
+	var left []stray
+	for _, x := range t.strays {
 		keys := structures.Range[K]{Lo: code.Of(x.low), Hi: code.Of(x.high)}
 		_, failed := t.ordered[x.shard].DeleteRange(ctx, []structures.Range[K]{keys})
-		err = cmp.Or(err, wrapped(ctx, x.shard, failed))
-		return failed == nil
-	})
+		if failed != nil {
+			left = append(left, x)
+			err = cmp.Or(err, wrapped(ctx, x.shard, failed))
+		}
+	}
+	t.strays = left
 	return err
 }
