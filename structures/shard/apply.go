@@ -39,15 +39,22 @@ func (t *tree[K, V]) applyInside(ctx context.Context, b structures.Batch[K, V]) 
 	some := make([]structures.Results[K, V], len(t.shards))
 	err := each(ctx, x.touched(), func(s int) error {
 		at := x.places[s]
-		r, err := t.shards[s].Apply(ctx, structures.Batch[K, V]{
+		own := structures.Batch[K, V]{
 			Kinds: pipeline.Pick(b.Kinds, at), Keys: pipeline.Pick(b.Keys, at), Values: pick(b.Values, at),
 			Highs: pick(b.Highs, at), Width: b.Width, OwnMoments: b.OwnMoments,
-		})
+		}
+		if len(t.strays) != 0 {
+			clip(&t.place, s, own)
+		}
+		r, err := t.shards[s].Apply(ctx, own)
 		if some[s] = r; r.Status == nil { // refused or closed: nothing is done
 			some[s].Status = make([]structures.Status, len(at))
 		}
 		return err
 	})
+	if len(t.strays) != 0 {
+		hideStrays(&t.place, b, x, some)
+	}
 	r, left := united(b, x, some)
 	return pipeline.MadeResults(r, unfinished(left, err))
 }
@@ -80,6 +87,38 @@ func crossOperations[K, V structures.Number](p *placement, b structures.Batch[K,
 		}
 	}
 	return x
+}
+
+// clip has ordered queries of a batch for a shard find only keys that belong to it, or those beyond if it has none.
+func clip[K, V structures.Number](p *placement, s int, b structures.Batch[K, V]) {
+	for i, k := range b.Kinds {
+		home := shardOf(p, b.Keys[i])
+		switch {
+		case k == structures.FindRange || k == structures.CountRange:
+			r := within(p, s, []structures.Range[K]{{Lo: b.Keys[i], Hi: b.Highs[i]}})[0]
+			b.Keys[i], b.Highs[i] = r.Lo, r.Hi
+		case !k.Ordered():
+		case home < s:
+			_, b.Keys[i] = outermost[K](p, s, true)
+			b.Kinds[i] = structures.FindCeil
+		case home > s:
+			_, b.Keys[i] = outermost[K](p, s, false)
+			b.Kinds[i] = structures.FindFloor
+		}
+	}
+}
+
+// hideStrays makes the strays that shards have found as neighbors absent.
+func hideStrays[K, V structures.Number](p *placement, b structures.Batch[K, V], x crossing,
+	some []structures.Results[K, V]) {
+	for s, places := range x.places {
+		for j, i := range places {
+			k := b.Kinds[i]
+			if k.Ordered() && !k.Ranges() && some[s].Status[j] == structures.Found && shardOf(p, some[s].Keys[j]) != s {
+				some[s].Status[j], some[s].Keys[j], some[s].Values[j] = structures.Absent, 0, 0
+			}
+		}
+	}
 }
 
 // united returns the results of a mixed batch with ordered queries, and how many operations are not done.

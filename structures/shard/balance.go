@@ -3,6 +3,7 @@ package shard
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/vkds/vkds/internal/engine/gate"
@@ -30,9 +31,9 @@ func uneven(lens []uint64) bool {
 }
 
 // evenOut evens out the shards after an insertion, if it is time and they are uneven. The insertion was done, whatever
-// becomes of this: after an error the shards are as they were, and it is tried again later.
+// becomes of this: after an error all queries answer as before, and it is tried again later.
 func (t *tree[K, V]) evenOut(ctx context.Context, keys int) {
-	if t.place.shards == 1 || !t.growth.due(keys, t.place.shards) {
+	if t.place.shards == 1 || len(t.strays) != 0 || !t.growth.due(keys, t.place.shards) {
 		return
 	}
 	lens, err := t.lens(ctx)
@@ -45,28 +46,46 @@ func (t *tree[K, V]) evenOut(ctx context.Context, keys int) {
 	}
 }
 
-// rebalance gives each shard the same number of pairs. The caller has entered.
+// rebalance gives each shard the same number of pairs. The caller has entered, and there are no strays: a stray would
+// be an old pair in the shard to which its key may move back.
 func (t *tree[K, V]) rebalance(ctx context.Context, lens []uint64) error {
 	n, total := uint64(t.place.shards), sumOf(lens)
 	if total < n || n == 1 {
 		return nil
 	}
-	ranks := make([]uint32, n-1)
-	for s := range ranks {
-		ranks[s] = uint32(total / n * uint64(s+1))
-	}
-	found, err := t.q.selectInside(ctx, ranks)
+	splits, err := t.quantiles(ctx, lens)
 	if err != nil {
 		return err
-	}
-	code, splits := structures.KeyCode[K](), make([]uint64, 0, n-1)
-	for _, key := range found.Keys {
-		splits = append(splits, code.Word(key))
 	}
 	t.changes.Add(1)
 	m := &moving[K, V]{tree: t, from: t.place, to: t.place}
 	m.to.splits = splits
 	return m.run(ctx)
+}
+
+// quantiles returns the words of the first key of each shard but the first one, if all have the same number of pairs.
+// There may be more than 2^32 pairs, so it asks each shard by the ranks of its own pairs.
+func (t *tree[K, V]) quantiles(ctx context.Context, lens []uint64) ([]uint64, error) {
+	n, before := uint64(len(lens)), uint64(0)
+	code, splits := structures.KeyCode[K](), make([]uint64, 0, n-1)
+	for s, pairs := range lens {
+		var ranks []uint32
+		for at := uint64(len(splits)) + 1; at < n && sumOf(lens)/n*at < before+pairs; at++ {
+			ranks = append(ranks, uint32(min(sumOf(lens)/n*at-before, math.MaxUint32)))
+		}
+		before += pairs
+		if len(ranks) == 0 {
+			continue
+		}
+		found, err := t.ordered[s].Select(ctx, ranks)
+		if err != nil {
+			return nil, wrapped(ctx, s, err)
+		}
+		for _, key := range found.Keys {
+			splits = append(splits, code.Word(key))
+		}
+	}
+	return splits, nil
 }
 
 // moving moves pairs to the shards that get their ranges.
@@ -85,11 +104,11 @@ type move[K structures.Number] struct {
 // bounds returns the words of the keys that belong to a shard; none if low > high.
 func (p *placement) bounds(s int) (low, high uint64) {
 	high = ^uint64(0) >> (64 - p.width.Bits())
-	if s > 0 && len(p.splits) != 0 {
+	if s > 0 && s <= len(p.splits) {
 		low = p.splits[s-1]
 	}
 	switch {
-	case s > 0 && len(p.splits) == 0:
+	case s > len(p.splits):
 		return 1, 0
 	case s < len(p.splits) && p.splits[s] == 0:
 		return 1, 0
@@ -114,14 +133,14 @@ func (m *moving[K, V]) plan() {
 }
 
 // run copies all pairs that move, and then deletes them where they were. If copying fails, the copies are deleted, and
-// everything is as it was.
+// everything is as it was. What can't be deleted are strays.
 func (m *moving[K, V]) run(ctx context.Context) error {
 	m.plan()
 	undo := func() { _ = m.drop(move[K].target) }
 	if err := gate.Unless(undo, func() error { return m.copyAll(ctx) }); err != nil {
 		return err
 	}
-	m.place = m.to
+	m.place.splits = m.to.splits
 	return m.drop(move[K].source)
 }
 
@@ -159,12 +178,27 @@ func (m *moving[K, V]) insert(ctx context.Context, s int, some *structures.Pairs
 	return wrapped(ctx, s, err)
 }
 
-// drop deletes the pairs of all moves in one of their shards. It goes on after an error.
-func (m *moving[K, V]) drop(in func(move[K]) int) (err error) {
-	ctx := context.Background()
+// drop deletes the pairs of all moves in one of their shards.
+func (m *moving[K, V]) drop(in func(move[K]) int) error {
+	code := structures.KeyCode[K]()
 	for _, x := range m.moves {
-		_, failed := m.ordered[in(x)].DeleteRange(ctx, []structures.Range[K]{x.keys})
-		err = cmp.Or(err, wrapped(ctx, in(x), failed))
+		m.strays = append(m.strays, stray{in(x), code.Word(x.keys.Lo), code.Word(x.keys.Hi)})
 	}
+	return m.tidyInside(context.Background())
+}
+
+// tidyInside deletes strays, for a caller that has entered alone. It goes on after an error, and keeps what is left.
+func (t *tree[K, V]) tidyInside(ctx context.Context) (err error) {
+	code := structures.KeyCode[K]()
+	var left []stray
+	for _, x := range t.strays {
+		keys := structures.Range[K]{Lo: code.Of(x.low), Hi: code.Of(x.high)}
+		_, failed := t.ordered[x.shard].DeleteRange(ctx, []structures.Range[K]{keys})
+		if failed != nil {
+			left = append(left, x)
+			err = cmp.Or(err, wrapped(ctx, x.shard, failed))
+		}
+	}
+	t.strays = left
 	return err
 }

@@ -133,6 +133,12 @@ func cutAll(to, columns []column, first, end int) []column {
 	return to
 }
 
+func clearAll(columns []column) {
+	for _, c := range columns {
+		clear(c.bytes)
+	}
+}
+
 // grown returns a slice of n elements of any content, in the memory of s if there is room.
 func grown[T any](s []T, n int) []T {
 	if cap(s) < n {

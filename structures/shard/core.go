@@ -18,7 +18,10 @@ type core struct {
 	// progress reports nothing. It has calls wait for the Options.Progress of shards only after they have left the
 	// gate, because such a function may use the Map or the Tree.
 	progress *gate.Progress
-	place    placement // changes only while a call is alone
+	place    placement // changes only while a call is alone; its splits are read only inside the gate
+	strays   []stray   // as place
+	// tidy deletes strays. It is nil if there can be none.
+	tidy func(ctx context.Context) error
 	// changes counts the calls that change pairs. A call counts before it changes anything.
 	changes atomic.Uint64
 
@@ -30,14 +33,22 @@ func newCore(p placement) *core {
 	return &core{gate: gate.New(), progress: gate.NewProgress(func(int, int) {}), place: p}
 }
 
-// alone enters the gate for a change, until leave is called, and returns the context for the shards' calls.
+// alone enters the gate for a change, until leave is called, and returns the context for the shards' calls. It tries to
+// delete strays.
 func (c *core) alone(ctx context.Context) (_ context.Context, leave func(), err error) {
 	ctx, end := c.progress.Begin(ctx)
 	if err := c.gate.Enter(ctx); err != nil {
 		end()
 		return nil, nil, err
 	}
-	return ctx, func() { c.gate.Leave(); end() }, nil
+	leave = func() { c.gate.Leave(); end() }
+	_ = gate.Unless(leave, func() error {
+		if len(c.strays) != 0 {
+			_ = c.tidy(ctx) // it is tried again later
+		}
+		return nil
+	})
+	return ctx, leave, nil
 }
 
 // beside is alone for a query, which runs beside other queries.
@@ -48,6 +59,39 @@ func (c *core) beside(ctx context.Context) (_ context.Context, leave func(), err
 		return nil, nil, err
 	}
 	return ctx, func() { c.gate.LeaveShared(); end() }, nil
+}
+
+// stray is a range of words of keys. A shard may have pairs of it that belong to another shard, because deleting them
+// failed. Queries by key don't see them.
+type stray struct {
+	shard     int
+	low, high uint64
+}
+
+// whole is beside for a query that can't tell strays from other pairs. It deletes them first.
+func (c *core) whole(ctx context.Context) (context.Context, func(), error) {
+	for {
+		inside, leave, err := c.beside(ctx)
+		if err != nil || len(c.strays) == 0 {
+			return inside, leave, err
+		}
+		leave()
+		if err := c.tidyAlone(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+func (c *core) tidyAlone(ctx context.Context) error {
+	ctx, leave, err := c.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if len(c.strays) == 0 {
+		return nil
+	}
+	return c.tidy(ctx)
 }
 
 // caller does a shard's part of a batch.
@@ -133,7 +177,7 @@ func (r *running) blocks(ctx context.Context, size int) {
 		for range r.lanes {
 			all.Go(func() {
 				for x := range queues[s] {
-					r.catch(func() { r.part(ctx, x, s) })
+					r.apart(func() { r.part(ctx, x, s) })
 					x.open.Done()
 				}
 			})
@@ -173,37 +217,33 @@ func (r *running) part(ctx context.Context, x *block, s int) {
 	err := r.failed[s]
 	r.Unlock()
 	if r.status {
-		clear(p.out[0].bytes)
+		clearAll(p.out) // of earlier batches: a shard that fails may write nothing
 	}
 	left := x.begins[s+1] - x.begins[s]
 	if err == nil {
 		if err = r.do.call(ctx, s, p); err == nil {
 			return
 		}
-		left = r.notDone(p, left, err)
+		left, err = r.notDone(p, left, err), x.inCaller(err, s)
 	}
 	if !r.status {
-		for _, c := range p.out {
-			clear(c.bytes)
-		}
+		clearAll(p.out)
 	}
 	r.Lock()
 	defer r.Unlock()
-	r.failed[s], r.left = x.inCaller(err, s), r.left+left
+	r.failed[s], r.left = err, r.left+left
 }
 
 // stopped reports whether the context has ended before the operation first of the batch. If so, the rest is not done.
 func (r *running) stopped(ctx context.Context, first int) bool {
 	var cause error
-	r.catch(func() { cause = context.Cause(ctx) })
+	r.apart(func() { cause = context.Cause(ctx) })
 	r.Lock()
 	defer r.Unlock()
 	if cause == nil && r.again == nil {
 		return false
 	}
-	if r.status {
-		clear(r.out[0].bytes[first:])
-	}
+	clearAll(cutAll(nil, r.out, first, r.n))
 	for s := range r.failed {
 		r.failed[s] = cmp.Or(r.failed[s], cause)
 	}
@@ -257,7 +297,7 @@ type thrown struct {
 	again      func()
 }
 
-// catch calls do, and keeps its panic.
+// catch calls do, and keeps its panic. If do ends the goroutine, only deferred functions of the caller still run.
 func (t *thrown) catch(do func()) {
 	done := false
 	defer func() {
@@ -277,6 +317,13 @@ func (t *thrown) catch(do func()) {
 	done = true
 }
 
+// apart is catch for a caller that must go on: do has a goroutine of its own, which it may end.
+func (t *thrown) apart(do func()) {
+	var one sync.WaitGroup
+	one.Go(func() { t.catch(do) })
+	one.Wait()
+}
+
 func (t *thrown) rethrow() {
 	if t.again != nil {
 		t.again()
@@ -286,6 +333,7 @@ func (t *thrown) rethrow() {
 // each calls do for some shards at the same time, and returns when all calls have returned.
 func (t *thrown) each(shards []int, do func(s int)) {
 	var all sync.WaitGroup
+	defer all.Wait() // also if the caller's goroutine ends
 	for i, s := range shards {
 		if i == len(shards)-1 {
 			t.catch(func() { do(s) })
@@ -293,7 +341,6 @@ func (t *thrown) each(shards []int, do func(s int)) {
 		}
 		all.Go(func() { t.catch(func() { do(s) }) })
 	}
-	all.Wait()
 }
 
 // each calls do for some shards at the same time, and returns their errors as one.

@@ -69,6 +69,9 @@ func (d *dictionary[K, V]) checkUpdates(kind structures.Kind, keys []K, values [
 	if kind.Inserts() && len(values) != len(keys) {
 		return &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
+	if !everywhere(kind) && !d.updates(kind) {
+		return &structures.KindError{Kind: kind}
+	}
 	return pipeline.Fits(len(keys), "statuses", status)
 }
 
@@ -180,9 +183,9 @@ func (d *dictionary[K, V]) close() error {
 	})
 }
 
-// filling inserts pairs into a dictionary that a call has entered, and writes their statuses.
+// filling inserts pairs into a dictionary that a call has entered, and writes their statuses. In all, total pairs come.
 type filling[K, V structures.Number] interface {
-	fill(ctx context.Context, keys []K, values []V, status []structures.Status) error
+	fill(ctx context.Context, total uint64, keys []K, values []V, status []structures.Status) error
 }
 
 // load inserts the pairs of a saved dictionary into an empty one.
@@ -229,7 +232,7 @@ func fillFrom[K, V structures.Number](ctx context.Context, in *saved.Reader, int
 		for i := range n {
 			keys[i], values[i] = key.Of(keyWords[i]), value.Of(valueWords[i])
 		}
-		if err := into.fill(ctx, keys[:n], values[:n], status[:n]); err != nil {
+		if err := into.fill(ctx, uint64(in.Header().Pairs), keys[:n], values[:n], status[:n]); err != nil {
 			return pipeline.Cause(err)
 		}
 		for _, s := range status[:n] {
@@ -267,19 +270,37 @@ func (d *dictionary[K, V]) checkMixed(b structures.Batch[K, V]) error {
 	return nil
 }
 
-// does reports whether all shards do operations of a kind in mixed batches. They check the kind before they look at the
-// context, which has ended, so they do nothing.
+// does reports whether all shards do operations of a kind in mixed batches.
 func (d *dictionary[K, V]) does(k structures.Kind) bool {
 	if k.Ordered() && !d.place.ordered {
 		return false
 	}
-	ended, end := context.WithCancel(context.Background())
-	end()
-	for _, s := range d.shards {
+	return d.accept(func(ended context.Context, s structures.Dictionary[K, V]) error {
 		_, err := s.Apply(ended, structures.Batch[K, V]{
 			Kinds: []structures.Kind{k}, Keys: make([]K, 1), Values: make([]V, 1), Highs: make([]K, 1), Width: 1,
 		})
-		if kindRefused(err) {
+		return err
+	})
+}
+
+// updates reports whether all shards do batches of updates of a kind.
+func (d *dictionary[K, V]) updates(k structures.Kind) bool {
+	var values []V
+	if k.Inserts() {
+		values = make([]V, 1)
+	}
+	return d.accept(func(ended context.Context, s structures.Dictionary[K, V]) error {
+		return s.UpdateInto(ended, k, make([]K, 1), values, nil)
+	})
+}
+
+// accept reports whether no shard refuses the kind of an operation. They check the kind before they look at the
+// context, which has ended, so they do nothing.
+func (d *dictionary[K, V]) accept(ask func(ended context.Context, s structures.Dictionary[K, V]) error) bool {
+	ended, end := context.WithCancel(context.Background())
+	end()
+	for _, s := range d.shards {
+		if kindRefused(ask(ended, s)) {
 			return false
 		}
 	}

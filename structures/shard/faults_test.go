@@ -1,13 +1,18 @@
 package shard_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
@@ -242,6 +247,358 @@ func TestLostWhileMoving(t *testing.T) {
 	require.Equal(t, keys, values)
 }
 
+// forgetting is a tree whose next deletions of ranges fail.
+type forgetting struct {
+	*host.Tree[uint32, uint32]
+	fail atomic.Int64
+}
+
+func (f *forgetting) DeleteRange(ctx context.Context, r []u32.Range) ([]uint32, error) {
+	if f.fail.Add(-1) >= 0 {
+		return nil, vk.ErrDeviceLost
+	}
+	return f.Tree.DeleteRange(ctx, r)
+}
+
+// forgotten returns a tree of two shards with the keys 0, 3, 6, … 2697, of which shard 0 could not delete those that it
+// gave to shard 1 in Rebalance. Its next deletions of ranges fail, too.
+func forgotten(t *testing.T) (*shard.Tree[uint32, uint32], []*forgetting, u32.Ordered) {
+	t.Helper()
+	ctx, model := t.Context(), host.NewTree[uint32, uint32]()
+	shards := []*forgetting{{Tree: host.NewTree[uint32, uint32]()}, {Tree: host.NewTree[uint32, uint32]()}}
+	x, err := shard.NewTree[uint32, uint32](ctx, shards[0], shards[1])
+	require.NoError(t, err)
+	insert := func(keys []uint32) {
+		for _, d := range []u32.Dictionary{x, model} {
+			_, err := d.Insert(ctx, keys, keys)
+			require.NoError(t, err)
+		}
+	}
+	keys := ascending(900)
+	for i := range keys {
+		keys[i] *= 3
+	}
+	insert([]uint32{0, 2697}) // the split point is 2697
+	insert(keys)
+	shards[0].fail.Store(healthy)
+	requireLost(t, x.Rebalance(ctx), 0)
+	return x, shards, model
+}
+
+// Pairs that a shard could not delete after it gave them away are nobody's: no query sees them.
+func TestForgottenPairs(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx := t.Context()
+	x, shards, model := forgotten(t)
+	deleted := []uint32{1500, 1503, 1800}
+	for _, d := range []u32.Ordered{x, model} {
+		_, err := d.Delete(ctx, deleted)
+		require.NoError(t, err)
+		counts, err := d.DeleteRange(ctx, []u32.Range{{Lo: 1400, Hi: 1600}, {Lo: 2100, Hi: 2150}})
+		require.NoError(t, err)
+		require.Equal(t, []uint32{65, 17}, counts)
+	}
+	ranges := []u32.Range{u32.AllKeys, {Lo: 100, Hi: 2000}, {Lo: 1400, Hi: 1600}, {Lo: 9, Hi: 8}, {Lo: 2697, Hi: 2697}}
+	wantCounts, err := model.Count(ctx, ranges)
+	require.NoError(t, err)
+	counts, err := x.Count(ctx, ranges)
+	require.NoError(t, err)
+	require.Equal(t, wantCounts, counts)
+	wantRanges, err := model.Range(ctx, ranges)
+	require.NoError(t, err)
+	listed, err := x.Range(ctx, ranges)
+	require.NoError(t, err)
+	require.Equal(t, wantRanges, listed)
+	for _, r := range ranges {
+		require.Equal(t, collected(t, model.Ascend(ctx, r)), collected(t, x.Ascend(ctx, r)))
+		require.Equal(t, collected(t, model.Descend(ctx, r)), collected(t, x.Descend(ctx, r)))
+	}
+	keys := ascending(2800)
+	for _, to := range []structures.Direction{structures.Successor, structures.Predecessor, structures.Ceil,
+		structures.Floor} {
+		want, err := model.Neighbor(ctx, to, keys)
+		require.NoError(t, err)
+		got, err := x.Neighbor(ctx, to, keys)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	for _, k := range []structures.Kind{structures.FindSuccessor, structures.FindPredecessor, structures.FindCeil,
+		structures.FindFloor, structures.CountRange, structures.FindRange} {
+		b := u32.Batch{Keys: keys, Values: keys, Width: 50, Highs: make([]uint32, len(keys)),
+			Kinds: slices.Repeat([]structures.Kind{k}, len(keys))}
+		for i := range keys {
+			b.Highs[i] = uint32(i*7) % 2800
+		}
+		want, err := model.Apply(ctx, b)
+		require.NoError(t, err)
+		got, err := x.Apply(ctx, b)
+		require.NoError(t, err)
+		require.Equal(t, want, got, "%v", k)
+	}
+
+	// What can't tell them apart fails until they are deleted. Other shards' keys don't need that.
+	_, err = x.Len(ctx)
+	requireLost(t, err, 0)
+	_, err = x.Rank(ctx, keys)
+	requireLost(t, err, 0)
+	_, err = x.Select(ctx, keys)
+	requireLost(t, err, 0)
+	_, err = x.Save(ctx, new(bytes.Buffer))
+	requireLost(t, err, 0)
+	for _, failed := range x.All(ctx) {
+		err = failed
+	}
+	requireLost(t, err, 0)
+	requireLost(t, x.Rebalance(ctx), 0)
+	require.NoError(t, x.Put(ctx, 2697, 1))
+	require.NoError(t, model.Put(ctx, 2697, 1))
+
+	shards[0].fail.Store(0)
+	wantN, err := model.Len(ctx)
+	require.NoError(t, err)
+	n, err := x.Len(ctx)
+	require.NoError(t, err)
+	require.Equal(t, wantN, n)
+	lens, err := shard.Lens(x)
+	require.NoError(t, err)
+	require.Equal(t, wantN, lens[0]+lens[1])
+	require.Equal(t, collected(t, model.All(ctx)), collected(t, x.All(ctx)))
+	var file bytes.Buffer
+	_, err = x.Save(ctx, &file)
+	require.NoError(t, err)
+	require.NoError(t, treeOf[uint32, uint32](t, 3).Load(ctx, &file))
+}
+
+// Any change deletes them if it can, so that they don't come back when their keys do.
+func TestForgottenPairsStayAway(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx := t.Context()
+	x, shards, model := forgotten(t)
+	shards[0].fail.Store(0)
+	for _, d := range []u32.Ordered{x, model} {
+		for _, r := range []u32.Range{{Lo: 0, Hi: 600}, {Lo: 1500, Hi: 1800}} { // keys go back to shard 0
+			_, err := d.DeleteRange(ctx, []u32.Range{r})
+			require.NoError(t, err)
+		}
+	}
+	require.NoError(t, x.Rebalance(ctx))
+	require.Equal(t, collected(t, model.All(ctx)), collected(t, x.All(ctx)))
+	n, err := x.Len(ctx)
+	require.NoError(t, err)
+	want, err := model.Len(ctx)
+	require.NoError(t, err)
+	require.Equal(t, want, n)
+}
+
+// vast is a tree that has 2^24 pairs for each of its keys.
+type vast struct{ *host.Tree[uint32, uint32] }
+
+func (v vast) Len(ctx context.Context) (uint64, error) {
+	n, err := v.Tree.Len(ctx)
+	return n << 24, err
+}
+
+func (v vast) Select(ctx context.Context, ranks []uint32) (u32.Neighbors, error) {
+	ranks = slices.Clone(ranks)
+	for i := range ranks {
+		ranks[i] >>= 24
+	}
+	return v.Tree.Select(ctx, ranks)
+}
+
+// More than 2^32 pairs are evened out, too.
+func TestManyPairs(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx, keys := t.Context(), ascending(540)
+	x, err := shard.NewTree[uint32, uint32](ctx, vast{host.NewTree[uint32, uint32]()},
+		vast{host.NewTree[uint32, uint32]()}, vast{host.NewTree[uint32, uint32]()})
+	require.NoError(t, err)
+	some := []uint32{0, 200, 300} // the split points
+	_, err = x.Insert(ctx, some, some)
+	require.NoError(t, err)
+	_, err = x.Insert(ctx, keys, keys)
+	require.NoError(t, err)
+	lens, err := shard.Lens(x)
+	require.NoError(t, err)
+	require.Equal(t, []uint64{200 << 24, 100 << 24, 240 << 24}, lens)
+	require.NoError(t, x.Rebalance(ctx))
+	lens, err = shard.Lens(x)
+	require.NoError(t, err)
+	require.Equal(t, []uint64{180 << 24, 180 << 24, 180 << 24}, lens)
+}
+
+// Calls look at shards before they have entered, while split points change.
+func TestSplitPointsChange(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx, keys := t.Context(), ascending(300)
+	x := treeOf[uint32, uint32](t, 3)
+	_, err := x.Insert(ctx, keys, keys)
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() {
+		for i := range 100 {
+			_, err := x.Delete(ctx, keys[i:i+1])
+			assert.NoError(t, err)
+			assert.NoError(t, x.Rebalance(ctx))
+		}
+	})
+	for range 100 {
+		require.NoError(t, x.Prepare(ctx))
+		floor := u32.Batch{Kinds: []structures.Kind{structures.FindFloor}, Keys: keys[:1], Values: keys[:1]}
+		_, err := x.Apply(ctx, floor)
+		require.NoError(t, err)
+	}
+}
+
+// refusing is a map that fails mixed batches without results, and refuses the first operation of updates, once it is
+// told so.
+type refusing struct {
+	*host.Map[uint32, uint32]
+	told atomic.Bool
+}
+
+func (r *refusing) Apply(ctx context.Context, b u32.Batch) (u32.Results, error) {
+	if r.told.Load() {
+		return u32.Results{}, vk.ErrClosed
+	}
+	return r.Map.Apply(ctx, b)
+}
+
+func (r *refusing) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
+	status []structures.Status) error {
+	if r.told.Load() {
+		return &structures.KindError{Kind: kind}
+	}
+	return r.Map.UpdateInto(ctx, kind, keys, values, status)
+}
+
+// A shard that fails without results leaves zeros, not results of earlier batches.
+func TestNoResults(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx, keys := t.Context(), ascending(300)
+	told := &refusing{Map: host.NewMap[uint32, uint32]()}
+	m, err := shard.NewMap[uint32, uint32](ctx, host.NewMap[uint32, uint32](), told)
+	require.NoError(t, err)
+	values := slices.Repeat([]uint32{77}, len(keys))
+	_, err = m.Insert(ctx, keys, values)
+	require.NoError(t, err)
+	b := u32.Batch{Keys: keys, Values: values, Kinds: slices.Repeat([]structures.Kind{structures.Find}, len(keys))}
+	r, err := m.Apply(ctx, b)
+	require.NoError(t, err)
+	require.Equal(t, values, r.Values)
+	told.told.Store(true)
+	r, err = m.Apply(ctx, b)
+	require.ErrorIs(t, err, vk.ErrClosed)
+	for i, k := range keys {
+		if m.ShardOf(k) == 1 {
+			require.Equal(t, structures.Pending, r.Status[i])
+			require.Zero(t, r.Values[i])
+		} else {
+			require.Equal(t, structures.Found, r.Status[i])
+			require.EqualValues(t, 77, r.Values[i])
+		}
+	}
+}
+
+// Queries that are not done because the context ends leave zeros, too.
+func TestEndedQueries(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	shard.InBlocksOf(t, 100)
+	m, keys := mapOf[uint32, uint32](t, 3), ascending(1000)
+	_, err := m.Insert(t.Context(), keys, keys)
+	require.NoError(t, err)
+	failed := 0
+	for calls := range int64(80) {
+		c := &stopping{Context: t.Context()}
+		c.left.Store(calls)
+		values, found := slices.Repeat([]uint32{5000}, len(keys)), slices.Repeat([]bool{true}, len(keys))
+		err := m.FindInto(c, keys, values, found)
+		if err == nil {
+			require.Equal(t, keys, values)
+			continue
+		}
+		if values[0] == 5000 && values[999] == 5000 {
+			continue // nothing has begun
+		}
+		failed++
+		for i, k := range keys {
+			if !found[i] {
+				k = 0
+			}
+			require.Equal(t, k, values[i])
+		}
+	}
+	require.NotZero(t, failed)
+}
+
+// An operation that one shard refuses has its place in the batch, and shards refuse kinds before any does its part.
+func TestRefusedKind(t *testing.T) {
+	ctx, keys := t.Context(), ascending(300)
+	d := testdevice.Open(t)
+	several, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{})
+	require.NoError(t, err)
+	mixed, err := shard.NewMap[uint32, uint32](ctx, several, host.NewTree[uint32, uint32]())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, mixed.Close()) }()
+	for _, k := range []structures.Kind{structures.InsertDuplicate, structures.DeleteAll} {
+		_, err := mixed.Insert(ctx, keys[:100], keys[:100])
+		require.NoError(t, err)
+		var kind *structures.KindError
+		require.ErrorAs(t, mixed.UpdateInto(ctx, k, keys, keys, nil), &kind)
+		require.Equal(t, structures.KindError{Kind: k}, *kind)
+		n, err := mixed.Len(ctx)
+		require.NoError(t, err)
+		require.EqualValues(t, 100, n, "nothing is done")
+	}
+
+	shard.InBlocksOf(t, 20)
+	told := &refusing{Map: host.NewMap[uint32, uint32]()}
+	m, err := shard.NewMap[uint32, uint32](ctx, host.NewMap[uint32, uint32](), told)
+	require.NoError(t, err)
+	told.told.Store(true)
+	first := 0
+	for m.ShardOf(keys[first]) != 1 {
+		first++
+	}
+	err = m.UpdateInto(ctx, structures.Insert, keys, keys, nil)
+	var kind *structures.KindError
+	require.ErrorAs(t, err, &kind)
+	require.Equal(t, first, kind.Index)
+}
+
+// A file of ascending keys, of which Load reads 2^20 at a time, is divided evenly. Load takes other files, too.
+func TestLoadEvenly(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	const n = 3 << 19
+	ctx, keys := t.Context(), ascending(n)
+	one, several := host.NewTree[uint32, uint32](), mapOf[uint32, uint32](t, 2)
+	for _, from := range []interface {
+		u32.Dictionary
+		Save(ctx context.Context, w io.Writer) (int64, error)
+	}{one, several} {
+		_, err := from.Insert(ctx, keys, keys)
+		require.NoError(t, err)
+		var file bytes.Buffer
+		_, err = from.Save(ctx, &file)
+		require.NoError(t, err)
+		x := treeOf[uint32, uint32](t, 3)
+		require.NoError(t, x.Load(ctx, &file))
+		lens, err := shard.Lens(x)
+		require.NoError(t, err)
+		if from == u32.Dictionary(one) {
+			require.Equal(t, []uint64{n / 3, n / 3, n / 3}, lens)
+		}
+		values, found, err := x.Find(ctx, keys)
+		require.NoError(t, err)
+		require.NotContains(t, found, false)
+		require.Equal(t, keys, values)
+		counts, err := x.Count(ctx, []u32.Range{u32.AllKeys})
+		require.NoError(t, err)
+		require.Equal(t, []uint32{n}, counts)
+	}
+}
+
 // Insertions alone even out shards whose split points came from a poor sample.
 func TestEvenedByInsertions(t *testing.T) {
 	pass.OneWidth(t, inHost)
@@ -354,6 +711,92 @@ func TestPanickingContext(t *testing.T) {
 		n, err := x.Len(t.Context())
 		require.NoError(t, err)
 		require.EqualValues(t, 3000, n)
+	}
+}
+
+// leaving is a context, and a shard whose updates end the goroutine, once left is below 0.
+type leaving struct {
+	context.Context
+	*host.Map[uint32, uint32]
+	left atomic.Int64
+}
+
+func (c *leaving) Err() error {
+	if c.left.Add(-1) < 0 {
+		runtime.Goexit()
+	}
+	return c.Context.Err()
+}
+
+func (c *leaving) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
+	status []structures.Status) error {
+	if c.left.Add(-1) < 0 {
+		runtime.Goexit()
+	}
+	time.Sleep(time.Millisecond) // the other shard leaves earlier
+	return c.Map.UpdateInto(ctx, kind, keys, values, status)
+}
+
+// left calls do in a goroutine, which do may end, and requires that it returns in time.
+func left(t *testing.T, do func()) (ended bool) {
+	t.Helper()
+	over := make(chan bool, 1)
+	go func() {
+		ended := true
+		defer func() { over <- ended }()
+		do()
+		ended = false
+	}()
+	select {
+	case ended := <-over:
+		return ended
+	case <-time.After(time.Minute):
+		require.FailNow(t, "a call hangs")
+		return false
+	}
+}
+
+// A shard that ends its goroutine ends the caller's, after the other shards are done, and nothing stays locked.
+func TestEndedGoroutine(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	for _, block := range []int{0, 50} {
+		for gone := range 2 {
+			shard.InBlocksOf(t, block)
+			shards := []*leaving{{Map: host.NewMap[uint32, uint32]()}, {Map: host.NewMap[uint32, uint32]()}}
+			shards[1-gone].left.Store(healthy)
+			m, err := shard.NewMap[uint32, uint32](t.Context(), shards[0], shards[1])
+			require.NoError(t, err)
+			keys := ascending(3000)
+			status := make([]structures.Status, len(keys))
+			require.True(t, left(t, func() { _ = m.UpdateInto(t.Context(), structures.Insert, keys, keys, status) }))
+			clear(status) // a race, if a shard is still at work
+			shards[gone].left.Store(healthy)
+			require.False(t, left(t, func() { err = m.UpdateInto(t.Context(), structures.Insert, keys, keys, status) }))
+			require.NoError(t, err)
+			require.NotContains(t, status, structures.Pending)
+		}
+	}
+}
+
+// The same of a context.
+func TestLeavingContext(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	for _, block := range []int{0, 50} {
+		shard.InBlocksOf(t, block)
+		x, keys, ended := treeOf[uint32, uint32](t, 3), ascending(3000), 0
+		for calls := range int64(40) {
+			c := &leaving{Context: t.Context()}
+			c.left.Store(calls)
+			if left(t, func() {
+				_, _ = x.Insert(c, keys, keys)
+				_, _, _ = x.Find(c, keys)
+			}) {
+				ended++
+			}
+		}
+		require.NotZero(t, ended)
+		_, err := x.Insert(t.Context(), keys, keys)
+		require.NoError(t, err)
 	}
 }
 

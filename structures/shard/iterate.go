@@ -9,8 +9,9 @@ import (
 
 // iteration is over the shards of a core. Without a core, the caller has entered, so the pairs can't change.
 type iteration struct {
-	ctx context.Context
-	of  *core
+	ctx   context.Context
+	of    *core
+	enter func(ctx context.Context) (_ context.Context, leave func(), err error)
 }
 
 // begin waits for the call that changes pairs, if there is one. It returns the shards and the number of changes.
@@ -18,10 +19,11 @@ func (i iteration) begin(shards func() []int) (these []int, changes uint64, err 
 	if i.of == nil {
 		return shards(), 0, nil
 	}
-	if err := i.of.gate.EnterShared(i.ctx); err != nil {
+	_, leave, err := i.enter(i.ctx)
+	if err != nil {
 		return nil, 0, err
 	}
-	defer i.of.gate.LeaveShared()
+	defer leave()
 	return shards(), i.of.changes.Load(), nil
 }
 

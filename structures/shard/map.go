@@ -156,9 +156,10 @@ func (m *Map[K, V]) Load(ctx context.Context, r io.Reader) error {
 }
 
 // fill inserts pairs, of which keys may have several if the shards allow it.
-func (d *dictionary[K, V]) fill(ctx context.Context, keys []K, values []V, status []structures.Status) error {
+func (d *dictionary[K, V]) fill(ctx context.Context, _ uint64, keys []K, values []V,
+	status []structures.Status) error {
 	kind := structures.Insert
-	if d.does(structures.InsertDuplicate) {
+	if d.updates(structures.InsertDuplicate) {
 		kind = structures.InsertDuplicate
 	}
 	return d.updateInside(ctx, kind, keys, values, status)

@@ -14,7 +14,7 @@ type placement struct {
 	width   structures.Width // of keys
 	ordered bool
 	// Of ordered placements: words of keys have these bits flipped, by their sign (structures.Code). Shard s has the
-	// keys from splits[s-1] on and before splits[s]. Without splits, all keys are in shard 0.
+	// keys from splits[s-1] on and before splits[s]. Shards after the last split point have none.
 	negative, positive uint64
 	splits             []uint64
 }

@@ -47,6 +47,18 @@ func cross[K structures.Number](p *placement, ranges []structures.Range[K]) cros
 	return x
 }
 
+// within returns the parts of ranges that belong to a shard, because it may have strays beyond.
+func within[K structures.Number](p *placement, s int, ranges []structures.Range[K]) []structures.Range[K] {
+	code := structures.KeyCode[K]()
+	low, high := p.bounds(s)
+	for i, r := range ranges {
+		ranges[i] = structures.Range[K]{
+			Lo: code.Of(max(code.Word(r.Lo), low)), Hi: code.Of(min(code.Word(r.Hi), high)),
+		}
+	}
+	return ranges
+}
+
 func (q *queries[K, V]) count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
 	ctx, leave, err := q.beside(ctx)
 	if err != nil {
@@ -56,7 +68,7 @@ func (q *queries[K, V]) count(ctx context.Context, ranges []structures.Range[K])
 	x := cross(&q.place, ranges)
 	some := make([][]uint32, len(q.shards))
 	err = each(ctx, x.touched(), func(s int) (err error) {
-		counts, err := q.shards[s].Count(ctx, pipeline.Pick(ranges, x.places[s]))
+		counts, err := q.shards[s].Count(ctx, within(&q.place, s, pipeline.Pick(ranges, x.places[s])))
 		some[s] = counts
 		return err
 	})
@@ -90,7 +102,7 @@ func (q *queries[K, V]) rangeInto(ctx context.Context, ranges []structures.Range
 	x := cross(&q.place, ranges)
 	some := make([]structures.Ranges[K, V], len(q.shards))
 	err = each(ctx, x.touched(), func(s int) error {
-		return q.shards[s].RangeInto(ctx, pipeline.Pick(ranges, x.places[s]), &some[s])
+		return q.shards[s].RangeInto(ctx, within(&q.place, s, pipeline.Pick(ranges, x.places[s])), &some[s])
 	})
 	if err != nil {
 		return err
@@ -136,8 +148,8 @@ func joinRanges[K, V structures.Number](x crossing, n int, some []structures.Ran
 // nearest does a shard's part of a search for neighbors, ranking and selecting those of the other queries by rank.
 type (
 	nearest[K, V structures.Number] struct {
-		shards []structures.Queries[K, V]
-		to     structures.Direction
+		*queries[K, V]
+		to structures.Direction
 	}
 	ranking[K, V structures.Number] struct {
 		shards []structures.Queries[K, V]
@@ -148,6 +160,13 @@ type (
 
 func (n nearest[K, V]) call(ctx context.Context, s int, p part) error {
 	r, err := n.shards[s].Neighbor(ctx, n.to, typed[K](p.in[0]))
+	if len(n.strays) != 0 {
+		for i, key := range r.Keys {
+			if shardOf(&n.place, key) != s {
+				r.Keys[i], r.Values[i], r.Found[i] = 0, 0, false
+			}
+		}
+	}
 	copyNeighbors(p, r)
 	return err
 }
@@ -203,7 +222,7 @@ func (q *queries[K, V]) neighbor(ctx context.Context, to structures.Direction,
 	_, err = q.run(ctx, &batch{
 		n: len(keys), keys: columnOf(keys), in: []column{columnOf(keys), {}}, lanes: 2,
 		out: []column{columnOf(n.Keys), columnOf(n.Values), columnOf(n.Found), {}},
-		do:  nearest[K, V]{q.shards, to},
+		do:  nearest[K, V]{q, to},
 	})
 	if err == nil {
 		err = q.beyond(ctx, to, keys, &n)
@@ -211,7 +230,8 @@ func (q *queries[K, V]) neighbor(ctx context.Context, to structures.Direction,
 	return n, err
 }
 
-// beyond searches in the shards beyond those of keys that have no neighbor there.
+// beyond searches in the shards beyond those of keys that have no neighbor there. All such keys have the same neighbor
+// in a shard: its first key, or its last one.
 func (q *queries[K, V]) beyond(ctx context.Context, to structures.Direction, keys []K,
 	n *structures.Neighbors[K, V]) error {
 	var missing []int
@@ -228,31 +248,42 @@ func (q *queries[K, V]) beyond(ctx context.Context, to structures.Direction, key
 	for _, s := range shards {
 		var here, rest []int
 		for _, i := range missing {
-			home := shardOf(&q.place, keys[i])
-			switch {
-			case n.Found[i]:
-			case up && home < s || !up && home > s:
+			if home := shardOf(&q.place, keys[i]); up && home < s || !up && home > s {
 				here = append(here, i)
+			} else {
+				rest = append(rest, i)
 			}
-			rest = append(rest, i)
 		}
 		if len(here) == 0 {
 			continue
 		}
-		r, err := q.shards[s].Neighbor(ctx, to, pipeline.Pick(keys, here))
+		to, edge := outermost[K](&q.place, s, up)
+		r, err := q.shards[s].Neighbor(ctx, to, []K{edge})
 		if err != nil {
 			return wrapped(ctx, s, err)
 		}
-		for j, i := range here {
-			n.Keys[i], n.Values[i], n.Found[i] = r.Keys[j], r.Values[j], r.Found[j]
+		if !r.Found[0] || shardOf(&q.place, r.Keys[0]) != s {
+			continue
 		}
-		missing = slices.DeleteFunc(rest, func(i int) bool { return n.Found[i] })
+		for _, i := range here {
+			n.Keys[i], n.Values[i], n.Found[i] = r.Keys[0], r.Values[0], true
+		}
+		missing = rest
 	}
 	return nil
 }
 
+// outermost returns the direction and the key that find the first key of a shard, or the last one.
+func outermost[K structures.Number](p *placement, s int, first bool) (to structures.Direction, from K) {
+	low, high := p.bounds(s)
+	if first {
+		return structures.Ceil, structures.KeyCode[K]().Of(low)
+	}
+	return structures.Floor, structures.KeyCode[K]().Of(high)
+}
+
 func (q *queries[K, V]) rank(ctx context.Context, keys []K) ([]uint32, error) {
-	ctx, leave, err := q.beside(ctx)
+	ctx, leave, err := q.whole(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -270,16 +301,11 @@ func (q *queries[K, V]) rank(ctx context.Context, keys []K) ([]uint32, error) {
 }
 
 func (q *queries[K, V]) selected(ctx context.Context, ranks []uint32) (n structures.Neighbors[K, V], err error) {
-	ctx, leave, err := q.beside(ctx)
+	ctx, leave, err := q.whole(ctx)
 	if err != nil {
 		return n, err
 	}
 	defer leave()
-	return q.selectInside(ctx, ranks)
-}
-
-// selectInside is selected for a caller that has entered.
-func (q *queries[K, V]) selectInside(ctx context.Context, ranks []uint32) (n structures.Neighbors[K, V], err error) {
 	lens, err := q.lens(ctx)
 	if err != nil {
 		return n, err
@@ -297,17 +323,23 @@ func (q *queries[K, V]) selectInside(ctx context.Context, ranks []uint32) (n str
 // ascend returns the pairs of a range, in order or the greatest key first.
 func (q *queries[K, V]) ascend(ctx context.Context, r structures.Range[K],
 	down bool) iter.Seq2[structures.Pair[K, V], error] {
-	shards := func() []int {
-		shards := cross(&q.place, []structures.Range[K]{r}).touched()
-		if down {
-			slices.Reverse(shards)
+	return func(yield func(structures.Pair[K, V], error) bool) {
+		parts := make([]structures.Range[K], len(q.shards))
+		shards := func() []int {
+			shards := cross(&q.place, []structures.Range[K]{r}).touched()
+			for _, s := range shards {
+				parts[s] = within(&q.place, s, []structures.Range[K]{r})[0]
+			}
+			if down {
+				slices.Reverse(shards)
+			}
+			return shards
 		}
-		return shards
+		chained(iteration{ctx, q.core, q.beside}, shards, func(s int) iter.Seq2[structures.Pair[K, V], error] {
+			if down {
+				return q.shards[s].Descend(ctx, parts[s])
+			}
+			return q.shards[s].Ascend(ctx, parts[s])
+		})(yield)
 	}
-	return chained(iteration{ctx, q.core}, shards, func(s int) iter.Seq2[structures.Pair[K, V], error] {
-		if down {
-			return q.shards[s].Descend(ctx, r)
-		}
-		return q.shards[s].Ascend(ctx, r)
-	})
 }

@@ -88,7 +88,7 @@ func (r *reader[K, V]) lens(ctx context.Context) ([]uint64, error) {
 }
 
 func (r *reader[K, V]) len(ctx context.Context) (uint64, error) {
-	ctx, leave, err := r.beside(ctx)
+	ctx, leave, err := r.whole(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -99,7 +99,7 @@ func (r *reader[K, V]) len(ctx context.Context) (uint64, error) {
 
 // chunks returns the pairs of all shards, one shard after the other.
 func (r *reader[K, V]) chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V], error] {
-	return chained(iteration{ctx, r.core}, r.all, r.chunksOf(ctx))
+	return chained(iteration{ctx, r.core, r.whole}, r.all, r.chunksOf(ctx))
 }
 
 func (r *reader[K, V]) chunksOf(ctx context.Context) func(s int) iter.Seq2[structures.Pairs[K, V], error] {
@@ -112,7 +112,7 @@ func (r *reader[K, V]) pairs(ctx context.Context) iter.Seq2[structures.Pair[K, V
 
 // save writes all pairs as those of one structure.
 func (r *reader[K, V]) save(ctx context.Context, w io.Writer, structure string) (int64, error) {
-	ctx, leave, err := r.beside(ctx)
+	ctx, leave, err := r.whole(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -32,6 +32,9 @@ func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 		return nil, err
 	}
 	defer leave()
+	if err := x.tidyInside(ctx); err != nil {
+		return nil, err
+	}
 	s := &Snapshot[K, V]{q: &queries[K, V]{reader: &reader[K, V]{core: newCore(x.place)}}}
 	for i, shard := range x.ordered {
 		if err := s.add(ctx, i, shard); err != nil {

@@ -45,7 +45,7 @@ func NewTree[K, V structures.Number](ctx context.Context, shards ...structures.O
 	if err != nil {
 		return nil, err
 	}
-	t.dictionary, t.q = d, &queries[K, V]{d.reader, asked}
+	t.dictionary, t.q, d.tidy = d, &queries[K, V]{d.reader, asked}, t.tidyInside
 	return &Tree[K, V]{t}, nil
 }
 
@@ -90,8 +90,35 @@ func (t *tree[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,
 	return pipeline.Made(status, t.updateInto(ctx, kind, keys, values, status))
 }
 
-func (t *tree[K, V]) fill(ctx context.Context, keys []K, values []V, status []structures.Status) error {
-	return t.updateInside(ctx, structures.Insert, keys, values, status)
+// loading fills a tree. While keys ascend, as those of ordered dictionaries do, it knows their ranks, so the split
+// points are exact. Otherwise it does what insertions do.
+type loading[K, V structures.Number] struct {
+	*tree[K, V]
+	read     uint64
+	last     uint64 // the word of the last key
+	unsorted bool
+}
+
+func (l *loading[K, V]) fill(ctx context.Context, total uint64, keys []K, values []V,
+	status []structures.Status) error {
+	code := structures.KeyCode[K]()
+	for i, key := range keys {
+		word := code.Word(key)
+		l.unsorted = l.unsorted || l.read+uint64(i) != 0 && word <= l.last
+		l.last = word
+	}
+	if l.unsorted {
+		return l.updateInside(ctx, structures.Insert, keys, values, status)
+	}
+	p, end := &l.place, l.read+uint64(len(keys))
+	if l.read == 0 {
+		p.splits = []uint64{} // the tree is empty; until the next split point is known, all keys go to one shard
+	}
+	for s := uint64(len(p.splits)) + 1; s < uint64(p.shards) && total/uint64(p.shards)*s < end; s++ {
+		p.splits = append(p.splits, code.Word(keys[max(total/uint64(p.shards)*s, l.read)-l.read]))
+	}
+	l.read = end
+	return l.dictionary.updateInside(ctx, structures.Insert, keys, values, status)
 }
 
 // Insert inserts each pair, or assigns the value to the key that is there. Statuses are Inserted or Assigned.
@@ -232,8 +259,9 @@ func (t *Tree[K, V]) Clear(ctx context.Context) error {
 
 // Rebalance moves pairs between the shards so that all have the same number, as insertions do by themselves when a
 // shard has too many. While pairs move, two shards have them. After an error of a shard, or if the context ends,
-// everything is as it was; only an error while a shard deletes what it gave away may leave pairs in it that nothing
-// finds, but that Len and ranks count.
+// all queries answer as before. If a shard can't delete its copies of pairs that another shard has, the next changes
+// try again. Until that succeeds, Len, Rank, Select, All, Chunks, Save, Snapshot and Rebalance try it first, and return
+// the shard's error if it fails; other queries don't see these copies.
 func (t *Tree[K, V]) Rebalance(ctx context.Context) error {
 	x := t.open()
 	ctx, leave, err := x.alone(ctx)
@@ -241,6 +269,9 @@ func (t *Tree[K, V]) Rebalance(ctx context.Context) error {
 		return err
 	}
 	defer leave()
+	if err := x.tidyInside(ctx); err != nil {
+		return err
+	}
 	lens, err := x.lens(ctx)
 	if err != nil {
 		return err
@@ -261,7 +292,7 @@ func (t *Tree[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 // around them.
 func (t *Tree[K, V]) Load(ctx context.Context, r io.Reader) error {
 	x := t.open()
-	return x.load(ctx, r, x)
+	return x.load(ctx, r, &loading[K, V]{tree: x})
 }
 
 // Prepare makes all kernels that the shards may need.
@@ -284,7 +315,7 @@ func (t *tree[K, V]) clear(ctx context.Context) error {
 	if err := t.clearInside(ctx); err != nil {
 		return err
 	}
-	t.place.splits, t.growth = nil, growth{}
+	t.place.splits, t.strays, t.growth = nil, nil, growth{}
 	return nil
 }
 
@@ -302,7 +333,7 @@ func (t *tree[K, V]) deleteRange(ctx context.Context, ranges []structures.Range[
 	x := cross(&t.place, ranges)
 	some, left := make([][]uint32, len(t.shards)), make([]int, len(t.shards))
 	err = each(ctx, x.touched(), func(s int) (err error) {
-		some[s], err = t.ordered[s].DeleteRange(ctx, pipeline.Pick(ranges, x.places[s]))
+		some[s], err = t.ordered[s].DeleteRange(ctx, within(&t.place, s, pipeline.Pick(ranges, x.places[s])))
 		if pending, is := err.(*structures.PendingError); is {
 			left[s] = pending.Operations
 		} else if err != nil {
