@@ -277,6 +277,11 @@ type dictionary struct {
 // types returns the types of the keys and the values.
 func (d *dictionary) types() [2]keytype.Type { return [2]keytype.Type{d.key, d.value} }
 
+// hasText reports whether keys or values are texts.
+func (d *dictionary) hasText() bool {
+	return d.index != nil || d.key == keytype.Text || d.value == keytype.Text
+}
+
 // Close frees the memory and closes the saved dictionary.
 func (d *dictionary) Close() error {
 	var err error

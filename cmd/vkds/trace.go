@@ -258,7 +258,7 @@ func (t *tracing) load(ctx context.Context, g *global, path string) (*work, erro
 		return nil, err
 	}
 	defer dict.Close()
-	if dict.index != nil || dict.key == keytype.Text || dict.value == keytype.Text {
+	if dict.hasText() {
 		return nil, fmt.Errorf("%s has text, and traces are of numbers", called(path))
 	}
 	w := &work{title: filepath.Base(path), structure: dict.structure.name, parameter: dict.parameter,

@@ -78,9 +78,9 @@ func mark(p *page.Page, format string, arguments ...any) {
 	p.Marks = append(p.Marks, m)
 }
 
-// during marks a batch, does it, and adds its events to a page.
-func during(ctx context.Context, d *vk.Device, p *page.Page, batch int, do func() error) error {
-	mark(p, "batch %d", batch)
+// during marks what is done, does it, and adds its events to a page.
+func during(ctx context.Context, d *vk.Device, p *page.Page, what string, do func() error) error {
+	mark(p, "%s", what)
 	if err := do(); err != nil {
 		return err
 	}
@@ -101,7 +101,8 @@ func applies[W structures.Word](ctx context.Context, d *vk.Device, p *page.Page,
 		}
 		batches++
 		batch := batchOf[W](s)
-		if err := during(ctx, d, p, batches, func() error { _, err := apply(ctx, batch); return err }); err != nil {
+		what := fmt.Sprintf("batch %d", batches)
+		if err := during(ctx, d, p, what, func() error { _, err := apply(ctx, batch); return err }); err != nil {
 			return err
 		}
 	}
@@ -170,20 +171,13 @@ func traceLSM[W structures.Word](ctx context.Context, d *vk.Device, w *work, p *
 	defer l.Close()
 	p.List, p.Slots = page.Runs, batch
 	if len(w.keys) != 0 {
-		mark(p, "the dictionary's pairs")
-		if _, err := l.Insert(ctx, narrow[W](w.keys), narrow[W](w.values)); err != nil {
-			return err
-		}
-		if err := take(ctx, d, p); err != nil {
+		insert := func() error { _, err := l.Insert(ctx, narrow[W](w.keys), narrow[W](w.values)); return err }
+		if err := during(ctx, d, p, "the dictionary's pairs", insert); err != nil {
 			return err
 		}
 	}
 	return applies(ctx, d, p, w.steps, l.Apply, func(ctx context.Context) error {
-		mark(p, "a cleanup")
-		if err := l.Cleanup(ctx); err != nil {
-			return err
-		}
-		return take(ctx, d, p)
+		return during(ctx, d, p, "a cleanup", func() error { return l.Cleanup(ctx) })
 	})
 }
 
@@ -203,7 +197,8 @@ func traceGraph(ctx context.Context, d *vk.Device, p *page.Page, batches []graph
 	}
 	defer g.Close()
 	for i, b := range batches {
-		if err := during(ctx, d, p, i+1, func() error { _, err := g.InsertEdges(ctx, b); return err }); err != nil {
+		insert := func() error { _, err := g.InsertEdges(ctx, b); return err }
+		if err := during(ctx, d, p, fmt.Sprintf("batch %d", i+1), insert); err != nil {
 			return err
 		}
 	}

@@ -103,11 +103,10 @@ func (v *viewing) check(path string) error {
 	case v.o.Every <= 0:
 		return fmt.Errorf("--every %v: more than 0", v.o.Every)
 	}
-	if v.ops == "" || v.ops == input.Stdin {
+	if v.ops == "" {
 		return nil
 	}
-	_, err := os.Stat(v.ops)
-	return err
+	return input.Check(v.ops)
 }
 
 func (v *viewing) serve(ctx context.Context, g *global, path string) error {

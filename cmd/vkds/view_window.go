@@ -44,7 +44,7 @@ func (v *viewing) show(ctx context.Context, g *global, path string) (err error) 
 				strings.Join(drawable(), ", "))
 		}
 		if v.ops != "" {
-			if dict.index != nil || dict.key == keytype.Text || dict.value == keytype.Text {
+			if dict.hasText() {
 				return fmt.Errorf("%s has text, and --ops is of numbers", called(path))
 			}
 			steps, err := readSteps(v.ops, dict)

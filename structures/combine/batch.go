@@ -3,6 +3,7 @@ package combine
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/vkds/vkds/structures"
 )
@@ -114,7 +115,7 @@ func (b *batch[K, V]) do(ctx context.Context) (err error) {
 	}
 	switch n := len(b.keys); b.at {
 	case find:
-		b.values, b.found = resized(b.values, n), resized(b.found, n)
+		b.values, b.found = slices.Grow(b.values[:0], n)[:n], slices.Grow(b.found[:0], n)[:n]
 		err = d.FindInto(ctx, b.keys, b.values, b.found)
 	case count:
 		b.numbers, err = ordered.Count(ctx, b.ranges)
@@ -131,7 +132,7 @@ func (b *batch[K, V]) do(ctx context.Context) (err error) {
 			b.neighbors, err = ordered.Neighbor(ctx, structures.Direction(b.at), b.keys)
 			break
 		}
-		b.status = resized(b.status, n)
+		b.status = slices.Grow(b.status[:0], n)[:n]
 		clear(b.status)
 		if b.at != remove {
 			err = d.UpdateInto(ctx, b.at.update(), b.keys, b.values, b.status)
@@ -148,14 +149,6 @@ func (b *batch[K, V]) do(ctx context.Context) (err error) {
 	return err
 }
 
-// resized returns a slice of n elements, which is s if that is large enough.
-func resized[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n, n+n/2)
-	}
-	return s[:n]
-}
-
 // inOrder gives equal keys in a batch of deletions the statuses of one operation after the other: of one call after
 // the other, too.
 func (b *batch[K, V]) inOrder() {
@@ -169,7 +162,7 @@ func (b *batch[K, V]) inOrder() {
 	if !repeated {
 		return
 	}
-	e.counts = resized(e.counts, len(e.keys))
+	e.counts = slices.Grow(e.counts[:0], len(e.keys))[:len(e.keys)]
 	clear(e.counts)
 	for i, s := range b.status {
 		if s == structures.Deleted {

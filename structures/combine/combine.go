@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -283,7 +284,7 @@ func (d *Dictionary[K, V]) Clear(ctx context.Context) error {
 func (d *Dictionary[K, V]) All(ctx context.Context) iter.Seq2[structures.Pair[K, V], error] {
 	c, err := d.open()
 	if err != nil {
-		return failed[structures.Pair[K, V]](err)
+		return transfer.Sequence(func(func(structures.Pair[K, V]) bool) error { return err })
 	}
 	return c.d.All(ctx)
 }
@@ -292,17 +293,9 @@ func (d *Dictionary[K, V]) All(ctx context.Context) iter.Seq2[structures.Pair[K,
 func (d *Dictionary[K, V]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V], error] {
 	c, err := d.open()
 	if err != nil {
-		return failed[structures.Pairs[K, V]](err)
+		return transfer.Sequence(func(func(structures.Pairs[K, V]) bool) error { return err })
 	}
 	return c.d.Chunks(ctx)
-}
-
-// failed returns an iterator that ends with an error.
-func failed[T any](err error) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var none T
-		yield(none, err)
-	}
 }
 
 // Save writes all pairs to w, and returns the number of bytes. Any structure can load them.

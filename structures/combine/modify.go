@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/structures"
@@ -63,8 +64,9 @@ func (b *batch[K, V]) modify(ctx context.Context) {
 		e.place(b.core.words.Word(x.key[0]), x.key[0])
 	}
 	n := len(e.keys)
-	e.values, e.found, e.changed = resized(e.values, n), resized(e.found, n), resized(e.changed, n)
-	e.depends = resized(e.depends, len(b.calls))
+	e.values, e.found = slices.Grow(e.values[:0], n)[:n], slices.Grow(e.found[:0], n)[:n]
+	e.changed = slices.Grow(e.changed[:0], n)[:n]
+	e.depends = slices.Grow(e.depends[:0], len(b.calls))[:len(b.calls)]
 	clear(e.changed)
 	if err := b.core.d.FindInto(ctx, e.keys, e.values, e.found); err != nil {
 		for _, x := range b.calls {
@@ -99,7 +101,7 @@ func (b *batch[K, V]) write(ctx context.Context) {
 	if len(b.keys) == 0 {
 		return
 	}
-	e.status = resized(e.status, len(b.keys))
+	e.status = slices.Grow(e.status[:0], len(b.keys))[:len(b.keys)]
 	clear(e.status)
 	err := b.core.d.UpdateInto(ctx, structures.Insert, b.keys, b.values, e.status)
 	if err == nil {

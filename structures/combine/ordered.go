@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/vkds/vkds/internal/engine/pipeline"
+	"github.com/vkds/vkds/internal/engine/transfer"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -130,7 +131,7 @@ func (o *Ordered[K, V]) Ascend(ctx context.Context,
 	r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
 	c, err := o.open()
 	if err != nil {
-		return failed[structures.Pair[K, V]](err)
+		return transfer.Sequence(func(func(structures.Pair[K, V]) bool) error { return err })
 	}
 	return c.ordered.Ascend(ctx, r)
 }
@@ -140,7 +141,7 @@ func (o *Ordered[K, V]) Descend(ctx context.Context,
 	r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
 	c, err := o.open()
 	if err != nil {
-		return failed[structures.Pair[K, V]](err)
+		return transfer.Sequence(func(func(structures.Pair[K, V]) bool) error { return err })
 	}
 	return c.ordered.Descend(ctx, r)
 }

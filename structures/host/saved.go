@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 
@@ -66,12 +65,8 @@ func (c *core) load(ctx context.Context, r io.Reader) error {
 			}
 		}
 	}
-	switch {
-	case !errors.Is(err, io.EOF):
+	if !errors.Is(err, io.EOF) {
 		return err
-	case again > 0:
-		return &structures.SavedError{Err: fmt.Errorf("%w: %d of %d pairs", structures.ErrSeveralValues, again,
-			in.Header().Pairs)}
 	}
-	return nil
+	return in.Repeated(again)
 }

@@ -67,11 +67,12 @@ func (t *tree[K, V]) rebalance(ctx context.Context, lens []uint64) error {
 // There may be more than 2^32 pairs, so it asks each shard by the ranks of its own pairs.
 func (t *tree[K, V]) quantiles(ctx context.Context, lens []uint64) ([]uint64, error) {
 	n, before := uint64(len(lens)), uint64(0)
+	share := sumOf(lens) / n
 	code, splits := structures.KeyCode[K](), make([]uint64, 0, n-1)
 	for s, pairs := range lens {
 		var ranks []uint32
-		for at := uint64(len(splits)) + 1; at < n && sumOf(lens)/n*at < before+pairs; at++ {
-			ranks = append(ranks, uint32(min(sumOf(lens)/n*at-before, math.MaxUint32)))
+		for at := uint64(len(splits)) + 1; at < n && share*at < before+pairs; at++ {
+			ranks = append(ranks, uint32(min(share*at-before, math.MaxUint32)))
 		}
 		before += pairs
 		if len(ranks) == 0 {
@@ -92,13 +93,13 @@ func (t *tree[K, V]) quantiles(ctx context.Context, lens []uint64) ([]uint64, er
 type moving[K, V structures.Number] struct {
 	*tree[K, V]
 	from, to placement
-	moves    []move[K]
+	moves    []move
 }
 
-// move is a range of keys that one shard gives another.
-type move[K structures.Number] struct {
-	from, to int
-	keys     structures.Range[K]
+// move is a range of words of keys that one shard gives another.
+type move struct {
+	from, to  int
+	low, high uint64
 }
 
 // bounds returns the words of the keys that belong to a shard; none if low > high.
@@ -120,13 +121,12 @@ func (p *placement) bounds(s int) (low, high uint64) {
 
 // plan lists the moves.
 func (m *moving[K, V]) plan() {
-	code := structures.KeyCode[K]()
 	for from := range m.from.shards {
 		for to := range m.to.shards {
 			low, high := m.from.bounds(from)
 			newLow, newHigh := m.to.bounds(to)
 			if low, high = max(low, newLow), min(high, newHigh); from != to && low <= high {
-				m.moves = append(m.moves, move[K]{from, to, structures.Range[K]{Lo: code.Of(low), Hi: code.Of(high)}})
+				m.moves = append(m.moves, move{from, to, low, high})
 			}
 		}
 	}
@@ -136,23 +136,29 @@ func (m *moving[K, V]) plan() {
 // everything is as it was. What can't be deleted are strays.
 func (m *moving[K, V]) run(ctx context.Context) error {
 	m.plan()
-	undo := func() { _ = m.drop(move[K].target) }
+	undo := func() { _ = m.drop(move.target) }
 	if err := gate.Unless(undo, func() error { return m.copyAll(ctx) }); err != nil {
 		return err
 	}
 	m.place.splits = m.to.splits
-	return m.drop(move[K].source)
+	return m.drop(move.source)
 }
 
-func (x move[K]) source() int { return x.from }
+func (x move) source() int { return x.from }
 
-func (x move[K]) target() int { return x.to }
+func (x move) target() int { return x.to }
+
+// keysBetween returns the keys whose words are from low to high.
+func keysBetween[K structures.Number](low, high uint64) structures.Range[K] {
+	code := structures.KeyCode[K]()
+	return structures.Range[K]{Lo: code.Of(low), Hi: code.Of(high)}
+}
 
 // copyAll inserts the pairs that move where they will belong.
 func (m *moving[K, V]) copyAll(ctx context.Context) error {
 	for _, x := range m.moves {
 		some := &structures.Pairs[K, V]{}
-		for pair, err := range m.ordered[x.from].Ascend(ctx, x.keys) {
+		for pair, err := range m.ordered[x.from].Ascend(ctx, keysBetween[K](x.low, x.high)) {
 			if err != nil {
 				return wrapped(ctx, x.from, err)
 			}
@@ -179,21 +185,19 @@ func (m *moving[K, V]) insert(ctx context.Context, s int, some *structures.Pairs
 }
 
 // drop deletes the pairs of all moves in one of their shards.
-func (m *moving[K, V]) drop(in func(move[K]) int) error {
-	code := structures.KeyCode[K]()
+func (m *moving[K, V]) drop(in func(move) int) error {
 	for _, x := range m.moves {
-		m.strays = append(m.strays, stray{in(x), code.Word(x.keys.Lo), code.Word(x.keys.Hi)})
+		m.strays = append(m.strays, stray{in(x), x.low, x.high})
 	}
 	return m.tidyInside(context.Background())
 }
 
 // tidyInside deletes strays, for a caller that has entered alone. It goes on after an error, and keeps what is left.
 func (t *tree[K, V]) tidyInside(ctx context.Context) (err error) {
-	code := structures.KeyCode[K]()
 	var left []stray
 	for _, x := range t.strays {
-		keys := structures.Range[K]{Lo: code.Of(x.low), Hi: code.Of(x.high)}
-		_, failed := t.ordered[x.shard].DeleteRange(ctx, []structures.Range[K]{keys})
+		keys := []structures.Range[K]{keysBetween[K](x.low, x.high)}
+		_, failed := t.ordered[x.shard].DeleteRange(ctx, keys)
 		if failed != nil {
 			left = append(left, x)
 			err = cmp.Or(err, wrapped(ctx, x.shard, failed))

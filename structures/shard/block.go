@@ -2,6 +2,7 @@ package shard
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -25,9 +26,9 @@ type block struct {
 func (x *block) divide(p *placement, b *batch, first, end int) {
 	n := end - first
 	x.first, x.end = first, end
-	x.of = grown(x.of, n)
+	x.of = slices.Grow(x.of[:0], n)[:n]
 	shares := max(1, min(threads.Shares(), n/leastShare))
-	x.shares = grown(x.shares, shares)
+	x.shares = slices.Grow(x.shares[:0], shares)[:shares]
 	inShares(shares, n, func(share, from, to int) {
 		c := &x.shares[share]
 		*c = counts{}
@@ -119,7 +120,8 @@ func (x *block) columns(to, like []column, at, n int) []column {
 			to = append(to, column{})
 			continue
 		}
-		words := grown(x.memory[at+i], (n*c.width+7)/8)
+		size := (n*c.width + 7) / 8
+		words := slices.Grow(x.memory[at+i][:0], size)[:size]
 		x.memory[at+i] = words
 		to = append(to, column{unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), n*c.width), c.width})
 	}
@@ -137,14 +139,6 @@ func clearAll(columns []column) {
 	for _, c := range columns {
 		clear(c.bytes)
 	}
-}
-
-// grown returns a slice of n elements of any content, in the memory of s if there is room.
-func grown[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }
 
 // inShares is threads.InShares, without goroutines for one share.

@@ -3,7 +3,6 @@ package shard
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"slices"
 
@@ -221,11 +220,8 @@ func fillFrom[K, V structures.Number](ctx context.Context, in *saved.Reader, int
 	for {
 		n, err := saved.ReadWords(in, keyWords, valueWords)
 		switch {
-		case err == io.EOF && again > 0:
-			return &structures.SavedError{Err: fmt.Errorf("%w: %d of %d pairs", structures.ErrSeveralValues, again,
-				in.Header().Pairs)}
 		case err == io.EOF:
-			return nil
+			return in.Repeated(again)
 		case err != nil:
 			return err
 		}

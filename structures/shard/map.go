@@ -152,17 +152,21 @@ func (m *Map[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 // Errors: *structures.SavedError; r's own; those of Insert, without the PendingError around them.
 func (m *Map[K, V]) Load(ctx context.Context, r io.Reader) error {
 	d := m.open()
-	return d.load(ctx, r, d)
+	if d.updates(structures.InsertDuplicate) {
+		return d.load(ctx, r, loadingMap[K, V]{d, structures.InsertDuplicate})
+	}
+	return d.load(ctx, r, loadingMap[K, V]{d, structures.Insert})
 }
 
-// fill inserts pairs, of which keys may have several if the shards allow it.
-func (d *dictionary[K, V]) fill(ctx context.Context, _ uint64, keys []K, values []V,
+// loadingMap fills a map by updates of one kind.
+type loadingMap[K, V structures.Number] struct {
+	*dictionary[K, V]
+	kind structures.Kind
+}
+
+func (l loadingMap[K, V]) fill(ctx context.Context, _ uint64, keys []K, values []V,
 	status []structures.Status) error {
-	kind := structures.Insert
-	if d.updates(structures.InsertDuplicate) {
-		kind = structures.InsertDuplicate
-	}
-	return d.updateInside(ctx, kind, keys, values, status)
+	return l.updateInside(ctx, l.kind, keys, values, status)
 }
 
 // Prepare makes all kernels that the shards may need.

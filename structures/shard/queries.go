@@ -52,9 +52,7 @@ func within[K structures.Number](p *placement, s int, ranges []structures.Range[
 	code := structures.KeyCode[K]()
 	low, high := p.bounds(s)
 	for i, r := range ranges {
-		ranges[i] = structures.Range[K]{
-			Lo: code.Of(max(code.Word(r.Lo), low)), Hi: code.Of(min(code.Word(r.Hi), high)),
-		}
+		ranges[i] = keysBetween[K](max(code.Word(r.Lo), low), min(code.Word(r.Hi), high))
 	}
 	return ranges
 }
@@ -114,7 +112,7 @@ func (q *queries[K, V]) rangeInto(ctx context.Context, ranges []structures.Range
 // joinRanges writes the pairs that shards have of ranges, in the order of the ranges and then of the shards.
 func joinRanges[K, V structures.Number](x crossing, n int, some []structures.Ranges[K, V],
 	into *structures.Ranges[K, V]) {
-	into.Offsets = grown(into.Offsets, n+1)
+	into.Offsets = slices.Grow(into.Offsets[:0], n+1)[:n+1]
 	clear(into.Offsets)
 	for s, places := range x.places {
 		for j, i := range places {
@@ -125,7 +123,7 @@ func joinRanges[K, V structures.Number](x crossing, n int, some []structures.Ran
 		into.Offsets[i+1] += into.Offsets[i]
 	}
 	all := int(into.Offsets[n])
-	into.Keys, into.Values = grown(into.Keys, all), grown(into.Values, all)
+	into.Keys, into.Values = slices.Grow(into.Keys[:0], all)[:all], slices.Grow(into.Values[:0], all)[:all]
 	at := slices.Clone(into.Offsets)
 	for s, places := range x.places {
 		begins := make([]uint64, len(places))

@@ -303,7 +303,7 @@ func TestLevelsAfterEachBatch(t *testing.T) {
 	}
 	b := show(t, p, "")
 	const content = `Object.fromEntries([...model.nodes.values()].filter(n => n.level >= 0 && n.keys.length > 0)
-		.map(n => [n.level, model.pairs(n)]))`
+		.map(n => [n.level, n.pairs]))`
 	for _, order := range [][]int{{0, 1, 2, 3, 11, 10, 5}, {23, 22, 21, 12, 0}} { // forward and back
 		for _, i := range order {
 			var got map[int]int

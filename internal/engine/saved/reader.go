@@ -3,6 +3,7 @@ package saved
 import (
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"hash/crc32"
 	"io"
 
@@ -109,6 +110,16 @@ func (d *Reader) CheckSize(size int64) error {
 		return damaged(structures.ErrCorrupt, "%d bytes are too many for %d pairs", size, pairs)
 	}
 	return nil
+}
+
+// Repeated returns the error of a structure that has each key once, if so many pairs had a key that came before them.
+// Error: *structures.SavedError around structures.ErrSeveralValues.
+func (d *Reader) Repeated(pairs int) error {
+	if pairs == 0 {
+		return nil
+	}
+	return &structures.SavedError{Err: fmt.Errorf("%w: %d of %d pairs", structures.ErrSeveralValues, pairs,
+		d.header.Pairs)}
 }
 
 // ReadWords fills keys and values with the next pairs and returns how many. If the dictionary has no values, they are

@@ -56,6 +56,14 @@ func (p *Pool) Untouched() bool {
 	return !p.described
 }
 
+// touch says that slabs may be allocated from here on. It returns what Untouched was.
+func (p *Pool) touch() (untouched bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	untouched, p.described = !p.described, true
+	return untouched
+}
+
 // keep records that a run of free words at the end of the pool is set aside.
 func (p *Pool) keep(run span) {
 	p.fill(run, ^uint32(0))
@@ -108,8 +116,7 @@ func (p *Pool) Claim(ctx context.Context, slabs int) (uint32, error) {
 	if err := p.uses.Rest(ctx); err != nil {
 		return 0, err
 	}
-	untouched := p.Untouched()
-	p.Description() // from here on it is not
+	untouched := p.touch()
 	found := span{p.aside.first, (slabs + 31) / 32}
 	if found.words <= p.aside.words {
 		p.set(span{found.first + found.words, p.aside.words - found.words})

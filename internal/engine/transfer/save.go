@@ -161,10 +161,7 @@ func fill[S io.Closer](ctx context.Context, l Loader[S], s S, in *saved.Reader, 
 			return err
 		}
 	}
-	if again > 0 {
-		return &structures.SavedError{Err: fmt.Errorf("%w: %d of %d pairs", structures.ErrSeveralValues, again, all)}
-	}
-	return nil
+	return in.Repeated(again)
 }
 
 // Parameter is an option of a structure that is saved with its pairs.

@@ -22,7 +22,7 @@
  * @typedef {{number: number, keys: number[], values: number[]}} Version
  * @typedef {{id: number, level: number, low: number, next: number, keys: number[], values: number[], latched: number,
  *   orphan: boolean, linked: boolean, visits: number, changed: number, versions: Version[], list: number,
- *   merge: number, x: number, y: number, w: number}} Place
+ *   merge: number, pairs: number, x: number, y: number, w: number}} Place
  * @typedef {{what: number, kernel: number, number: number, place: number, other: number, key: number, value: number}}
  *   Step
  * @typedef {{kind: number, key: number, status: number, at: number, first: number, last: number, waits: number,
@@ -57,6 +57,12 @@ const tree = data.list === '', runs = data.list === 'run';
 
 /** @param {number} i an event @param {number} field */
 const field = (i, field) => data.events[FIELDS * i + field];
+/** @param {number} i @returns {Step} */
+function eventAt(i) {
+    const [what, kernel, number, place, other, key, value] = data.events.slice(FIELDS * i, FIELDS * (i + 1));
+    return {what, kernel, number, place, other, key, value};
+}
+
 /** @param {number} k */
 const keyText = k => k === UNKNOWN ? '?' : k < 0 ? '' : data.keys[k];
 /** @param {number} v */
@@ -114,7 +120,7 @@ class Model {
     /** @param {number} id @param {number} level @param {number} low @returns {Place} */
     fresh(id, level, low) {
         return {id, level, low, next: NONE, keys: [], values: [], latched: NONE, orphan: false, linked: false,
-            visits: 0, changed: 0, versions: [], list: NONE, merge: NONE, x: NaN, y: NaN, w: NODE.w};
+            visits: 0, changed: 0, versions: [], list: NONE, merge: NONE, pairs: 0, x: NaN, y: NaN, w: NODE.w};
     }
 
     /**
@@ -170,10 +176,8 @@ class Model {
 
     /** Does the event that comes next. */
     forth() {
-        const [what, kernel, number, place, other, key, value] =
-            data.events.slice(FIELDS * this.at, FIELDS * this.at + FIELDS);
         this.undoing = [];
-        this.happen({what, kernel, number, place, other, key, value});
+        this.happen(eventAt(this.at));
         this.undo[this.at] = this.undoing;
         this.at++;
     }

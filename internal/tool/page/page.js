@@ -46,12 +46,6 @@ function jump(test) {
     if (n) view.show(n);
 }
 
-/** @param {number} i @returns {Step} */
-function eventAt(i) {
-    const [what, kernel, number, place, other, key, value] = data.events.slice(FIELDS * i, FIELDS * (i + 1));
-    return {what, kernel, number, place, other, key, value};
-}
-
 /** @param {number} i an event */
 const sentence = i => model.sentence(eventAt(i));
 

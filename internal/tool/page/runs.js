@@ -43,9 +43,9 @@ class Runs extends Model {
         }
         n.keys.push(e.other, e.value); // a copy for each tile would take memory by the square of their number
         this.undoing.push(() => { n.keys.length -= 2; });
-        this.set(n, 'next', this.pairs(n) + e.value);
+        this.set(n, 'pairs', n.pairs + e.value);
         this.set(n, 'changed', this.at);
-        if (this.pairs(n) < merge.pairs) return;
+        if (n.pairs < merge.pairs) return;
         this.set(o, 'ended', true);
         for (const from of sources) {
             this.set(from, 'latched', NONE);
@@ -56,12 +56,9 @@ class Runs extends Model {
     /** @param {Place} n @param {number[]} parts none, or one */
     parts(n, parts) {
         this.set(n, 'keys', parts);
-        this.set(n, 'next', parts.length ? parts[1] : 0);
+        this.set(n, 'pairs', parts.length ? parts[1] : 0);
         this.set(n, 'changed', this.at);
     }
-
-    /** @param {Place} n a run's next is the number of its pairs */
-    pairs(n) { return Math.max(n.next, 0); }
 
     /** @param {Place} n */
     whole(n) { return Math.max(n.level > 0 ? data.slots * 2 ** (n.level - 1) : data.slots, this.size(n)); }
@@ -72,17 +69,17 @@ class Runs extends Model {
      */
     size(n) {
         const merge = data.merges[n.merge];
-        return merge && this.writes(n) ? merge.pairs : this.pairs(n);
+        return merge && this.writes(n) ? merge.pairs : n.pairs;
     }
 
     /** @param {Place} n */
     writes(n) {
         const merge = data.merges[n.merge];
-        return merge !== undefined && n.keys.length > 0 && this.pairs(n) < merge.pairs;
+        return merge !== undefined && n.keys.length > 0 && n.pairs < merge.pairs;
     }
 
     /** @param {Place} n */
-    fill(n) { return this.pairs(n) / this.whole(n); }
+    fill(n) { return n.pairs / this.whole(n); }
 
     /** Rows stand one below another, with the front above; beside them what is on its way, the last one below. */
     layout() {
@@ -102,14 +99,14 @@ class Runs extends Model {
 
     /** @param {Place} n */
     name(n) {
-        const pairs = this.pairs(n), row = n.level === NONE ? `run ${n.id}` : this.row(n);
+        const pairs = n.pairs, row = n.level === NONE ? `run ${n.id}` : this.row(n);
         if (n.latched !== NONE && pairs === 0) return row; // a sorted part of a batch, of which no event tells
         return `${row}: ${pairs} ` + (this.writes(n) ? `of ${this.size(n)} merged` : 'pairs');
     }
 
     /** @param {Place} n */
     facts(n) {
-        const facts = [this.row(n), `${this.pairs(n)} pairs`];
+        const facts = [this.row(n), `${n.pairs} pairs`];
         if (this.writes(n)) facts.push(`merge #${n.merge} writes it`);
         if (n.latched !== NONE) facts.push(`it is merged into run ${n.latched}`);
         return facts;
