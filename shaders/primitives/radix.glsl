@@ -2,9 +2,10 @@
 //
 // A workgroup has a tile of WORKGROUP * ITEMS keys, ITEMS per lane. Item j of a lane is element radix_element(j) of the
 // tile, so that a subgroup's loads are consecutive. Each subgroup counts its digits in a row of shared memory. Prefix
-// sums over rows and digits turn the counts into places. Lanes with equal digits find one another by ballots, and take
-// consecutive places (Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for GPUs, 2022,
-// section 4). Counting comes first, so that a tile can publish its counts long before it needs those of others.
+// sums over rows and digits turn the counts into places. Lanes with equal digits find one another, and take consecutive
+// places (Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for GPUs, 2022, section 4): in
+// subgroups of up to 32 lanes, each lane sets its bit in a word of its digit; wider ones compare digits by eight
+// ballots. Counting comes first, so that a tile can publish its counts long before it needs those of others.
 //
 // The functions are collective over the workgroup. Define RADIX_ELEMENTS_ONLY for the layout of tiles without the
 // ranking and its shared memory. Define RADIX_ROOM_WORDS as the number of words of shared memory that the kernel needs
@@ -47,21 +48,23 @@ K radix_load(uvec2 array, uint base, uint i, uint count) {
 // lanes do none.
 const uint RADIX_LANE_DIGITS = WORKGROUP < RADIX ? RADIX / WORKGROUP : 1u;
 
-// For each subgroup and digit the number of keys, and later the next place. After their last use, and before the next
-// radix_clear, the kernel may use this memory for the tile's keys and values: shared memory, too, limits the number of
-// tiles in flight.
+// For each subgroup and digit the number of keys, and later the next place. A second half has a word for each of these:
+// the lanes that have the digit, while they are ranked. After their last use, and before the next radix_clear, the
+// kernel may use this memory for the tile's keys and values: shared memory, too, limits the number of tiles in flight.
 #ifndef RADIX_ROOM_WORDS
 #define RADIX_ROOM_WORDS 0u
 #endif
+const bool RADIX_MATCHES = RADIX_STRIDE <= 32u;   // a word has a bit for each lane of a subgroup
+const uint RADIX_COUNTERS = SUBGROUPS * RADIX * (RADIX_MATCHES ? 2u : 1u);
 const uint RADIX_ROOM =
-    SUBGROUPS * RADIX > RADIX_ROOM_WORDS * RADIX_TILE ? SUBGROUPS * RADIX : RADIX_ROOM_WORDS * RADIX_TILE;
+    RADIX_COUNTERS > RADIX_ROOM_WORDS * RADIX_TILE ? RADIX_COUNTERS : RADIX_ROOM_WORDS * RADIX_TILE;
 shared uint radix_room[RADIX_ROOM];
 shared uint radix_sums[SUBGROUPS];
 
 bool radix_cares() { return workgroup_lane() * RADIX_LANE_DIGITS < RADIX; }
 
 void radix_clear() {
-    for (uint i = workgroup_lane(); i < SUBGROUPS * RADIX; i += WORKGROUP) radix_room[i] = 0u;
+    for (uint i = workgroup_lane(); i < RADIX_COUNTERS; i += WORKGROUP) radix_room[i] = 0u;
     barrier();
 }
 
@@ -119,16 +122,15 @@ void radix_places(uint starts[RADIX_LANE_DIGITS]) {
 // An item's place in the tile's order. Call it for the items 0, 1, … in order, after radix_places.
 uint radix_rank(uint digit) {
     uint lane = gl_SubgroupInvocationID;
+    uint at = gl_SubgroupID * RADIX + digit, peers_at = SUBGROUPS * RADIX + at;
     uint below;    // the number of lanes before this one with the same digit
     bool newest;   // no later lane has the digit
-    if (gl_SubgroupSize <= 32u) {
-        uint peers = subgroupBallot(true).x;
-        [[unroll]] for (uint b = 0u; b < 8u; b++) {
-            bool set = (digit & (1u << b)) != 0u;
-            uint ballot = subgroupBallot(set).x;
-            peers &= set ? ballot : ~ballot;
-        }
-        below = bitCount(peers & ((1u << lane) - 1u));
+    if (RADIX_MATCHES) {
+        uint bit = 1u << lane;
+        atomicOr(radix_room[peers_at], bit);
+        radix_subgroup_barrier();
+        uint peers = radix_room[peers_at];
+        below = bitCount(peers & bit - 1u);
         newest = peers >> lane == 1u;
     } else {
         uvec4 peers = subgroupBallot(true);
@@ -140,10 +142,12 @@ uint radix_rank(uint digit) {
         below = subgroupBallotExclusiveBitCount(peers);
         newest = below + 1u == subgroupBallotBitCount(peers);
     }
-    uint at = gl_SubgroupID * RADIX + digit;
     uint rank = radix_room[at] + below;
     radix_subgroup_barrier();
-    if (newest) radix_room[at] = rank + 1u;
+    if (newest) {
+        radix_room[at] = rank + 1u;
+        if (RADIX_MATCHES) radix_room[peers_at] = 0u;
+    }
     radix_subgroup_barrier();
     return rank;
 }

@@ -59,7 +59,7 @@ void main() {
     tile_count(items, totals);
     publish(tile, totals);
     tile_rank(items, totals, spots, starts);
-    tile_stage(base, count, items, spots);
+    tile_stage(items, spots);
     look_back(tile, n, before);
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         uint digit = workgroup_lane() * RADIX_LANE_DIGITS + k;
@@ -69,5 +69,5 @@ void main() {
         }
     }
     barrier();
-    tile_scatter(count, spots);
+    tile_scatter(base, count, spots);
 }

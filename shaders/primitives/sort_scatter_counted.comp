@@ -34,7 +34,7 @@ void main() {
     tile_load(step_array(step, keys), base, count, items);
     tile_count(items, totals);
     tile_rank(items, totals, spots, starts);
-    tile_stage(base, count, items, spots);
+    tile_stage(items, spots);
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         before[k] = 0u;
         if (radix_cares()) before[k] = plain_load_at(digit_totals, workgroup_lane() * RADIX_LANE_DIGITS + k);
@@ -48,5 +48,5 @@ void main() {
         }
     }
     barrier();
-    tile_scatter(count, spots);
+    tile_scatter(base, count, spots);
 }

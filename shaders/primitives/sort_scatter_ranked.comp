@@ -35,6 +35,7 @@ void main() {
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         uint digit = self * RADIX_LANE_DIGITS + k;
         radix_room[digit] = before[k] + plain_load_at(counts, digit * tiles + tile);
+        if (RADIX_MATCHES) radix_room[RADIX + digit] = 0u;
     }
     barrier();
 

@@ -19,7 +19,8 @@
 #include "radix.glsl"
 #include "sort_step.glsl"
 
-uint step;   // set by the kernel
+uint step;                // set by the kernel
+shared uint step_again;   // the same, for tile_rank
 
 // A word has the places of two items, because registers limit the number of tiles in flight.
 const uint PLACE_WORDS = ITEMS / 2u;
@@ -65,13 +66,18 @@ void tile_load(uvec2 array, uint base, uint count, out K items[ITEMS]) {
 
 // Counts the tile's keys with each of the lane's digits. If keys are in order already, those of a lane often have the
 // same digit, and it counts them at once. radix_clear must come before.
+//
+// Registers limit the number of tiles in flight. So subgroup barriers keep the compiler from computing the digits of
+// many items at a time, and tile_rank reads the step again, so that no digits are kept for it.
 void tile_count(K items[ITEMS], out uint totals[RADIX_LANE_DIGITS]) {
+    if (workgroup_lane() == 0u) step_again = step;
     K differ = K(0u);
     VKDS_UNROLL for (uint j = 1u; j < ITEMS; j++) differ |= items[0] ^ items[j];
-    if (digit_of(differ) == 0u) {
-        radix_count(digit_of(items[0]), ITEMS);
-    } else {
-        VKDS_UNROLL for (uint j = 0u; j < ITEMS; j++) radix_count(digit_of(items[j]), 1u);
+    bool alike = digit_of(differ) == 0u;
+    radix_count(digit_of(items[0]), alike ? ITEMS : 1u);
+    VKDS_UNROLL for (uint j = 1u; j < ITEMS; j++) {
+        if (!alike) radix_count(digit_of(items[j]), 1u);
+        if (j % 4u == 3u) radix_subgroup_barrier();
     }
     barrier();
     radix_totals(totals);
@@ -83,6 +89,7 @@ void tile_rank(K items[ITEMS], uint totals[RADIX_LANE_DIGITS], out uint places[P
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) starts[k] = totals[k];
     radix_scan(starts);
     radix_places(starts);
+    step = step_again;
     VKDS_UNROLL for (uint j = 0u; j < ITEMS; j += 2u) {
         uint place = radix_rank(digit_of(items[j]));
         places[j / 2u] = place | radix_rank(digit_of(items[j + 1u])) << 16;
@@ -109,7 +116,7 @@ void tile_store_value(uint i, V value) {
     else value_store_near(to, i, value);
 }
 
-V carried[ITEMS];                        // the lane's values, as long as shared memory has the keys
+V carried[ITEMS];                        // the lane's values, while shared memory has the keys
 shared uint digits[RADIX_TILE / STEP];   // the digits of those keys: a byte each, for the STEP keys that a lane writes
 
 void tile_carry(uint base, uint count) {
@@ -141,17 +148,18 @@ void tile_scatter_values(uint count, uint places[PLACE_WORDS]) {
 #endif
 
 // Brings the tile's keys into their order in shared memory.
-void tile_stage(uint base, uint count, K items[ITEMS], uint places[PLACE_WORDS]) {
+void tile_stage(K items[ITEMS], uint places[PLACE_WORDS]) {
     VKDS_UNROLL for (uint j = 0u; j < ITEMS; j++) room_put(place_of(places, j), items[j]);
-#ifdef PAIRS
-    tile_carry(base, count);
-#endif
 }
 
 // Writes the tile's elements, consecutive ones by consecutive lanes. A barrier must come before.
-void tile_scatter(uint count, uint places[PLACE_WORDS]) {
+void tile_scatter(uint base, uint count, uint places[PLACE_WORDS]) {
+#ifdef PAIRS
+    tile_carry(base, count);   // values arrive while keys are written
+#endif
     // Only partly unrolled: a kernel must fit into the instruction cache.
     [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {
+        radix_subgroup_barrier();   // without it, the compiler takes more registers
         uint packed = 0u;
         [[unroll]] for (uint k = 0u; k < STEP; k++) {
             uint i = workgroup_lane() + (j + k) * WORKGROUP;

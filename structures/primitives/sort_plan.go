@@ -22,7 +22,7 @@ type tileShape struct{ workgroup, subgroups, items int }
 
 func (t tileShape) elements() int { return t.workgroup * t.items }
 
-// shared returns the bytes of shared memory that a tile takes: a row of counters for each subgroup, later replaced by
+// shared returns the bytes of shared memory that a tile takes: two rows of words for each subgroup, later replaced by
 // the keys; the keys' digits, if values follow; and a word for each digit (shaders/primitives/sort_tile.glsl).
 func (t tileShape) shared(subgroup int, pairs bool, w Widths) int {
 	digits := 0
@@ -32,7 +32,7 @@ func (t tileShape) shared(subgroup int, pairs bool, w Widths) int {
 			digits *= 2
 		}
 	}
-	return 4*(max(radix*t.workgroup/subgroup, w.Key.Bytes()/4*t.elements())+digits+radix) + 256
+	return 4*(max(2*radix*t.workgroup/subgroup, w.Key.Bytes()/4*t.elements())+digits+radix) + 256
 }
 
 // cpuTile is the number of elements of a tile on a CPU device: many, because each tile has counts of all digits, and
@@ -55,22 +55,20 @@ func (p *Primitives) sortTile(n int, pairs bool, w Widths) tileShape {
 		t = tileShape{workgroup: 512, items: 4}
 	case n <= 1<<19:
 		t = tileShape{workgroup: 512, items: 8}
-	case !pairs && !wide:
-		t = tileShape{workgroup: 384, items: 22}
-	case n <= 1<<20, pairs && wide && n <= 1<<23:
-		t = tileShape{workgroup: 384, items: 12}
-	case n <= 1<<23 && wide:
-		t = tileShape{workgroup: 384, items: 14}
-	case n <= 1<<23:
-		t = tileShape{workgroup: 512, items: 12}
+	case pairs && !wide:
+		t = tileShape{workgroup: 512, items: 16}
+	case !wide && n <= 1<<23:
+		t = tileShape{workgroup: 512, items: 18}
 	case !wide:
-		t = tileShape{workgroup: 384, items: 18}
+		t = tileShape{workgroup: 384, items: 26}
+	case n <= 1<<20, pairs && n <= 1<<23:
+		t = tileShape{workgroup: 384, items: 12}
 	case pairs:
 		t = tileShape{workgroup: 256, items: 20}
 	default:
-		t = tileShape{workgroup: 256, items: 22}
+		t = tileShape{workgroup: 384, items: 16}
 	}
-	// A tile that is too large for the device is made smaller. Each subgroup has a row of counters, whose memory the
+	// A tile that is too large for the device is made smaller. Each subgroup has rows of counters, whose memory the
 	// elements use later. If a workgroup has fewer invocations than there are digits, their number is a power of two,
 	// so that the lanes divide the digits evenly.
 	for t.workgroup > s && (t.workgroup > info.MaxWorkgroup ||
