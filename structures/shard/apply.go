@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -9,54 +10,108 @@ import (
 )
 
 // apply does a mixed batch.
-func (t *tree[K, V]) apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
+func (d *dictionary[K, V]) apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
 	r := pipeline.ResultsOf(b)
-	if err := t.checkMixed(b); err != nil {
+	if err := d.checkMixed(b); err != nil {
 		return pipeline.MadeResults(r, err)
 	}
-	ctx, leave, err := t.alone(ctx)
+	ctx, leave, err := d.alone(ctx)
 	if err != nil {
 		return pipeline.MadeResults(r, pipeline.NotBegun(r.Status, len(b.Keys), err))
 	}
 	defer leave()
-	inserts := slices.ContainsFunc(b.Kinds, structures.Kind.Inserts)
-	if inserts {
-		t.place.sample(columnOf(b.Keys))
+	inserted := d.inserts(b)
+	d.beforeInsertion(ctx, inserted)
+	d.changes.Add(1)
+	left := 0
+	if slices.ContainsFunc(b.Kinds, structures.Kind.Ordered) {
+		r, left, err = d.applyOrdered(ctx, b)
+	} else {
+		left, err = d.applyKeyed(ctx, b, r)
 	}
-	r, err = t.applyInside(ctx, b)
-	if err == nil && inserts {
-		t.evenOut(ctx, len(b.Keys))
+	if err == nil && len(inserted) != 0 {
+		d.afterInsertion(ctx)
 	}
-	return r, err
+	return pipeline.MadeResults(r, unfinished(left, err))
 }
 
-func (t *tree[K, V]) applyInside(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
-	if !slices.ContainsFunc(b.Kinds, structures.Kind.Ordered) {
-		return t.dictionary.applyInside(ctx, b)
+// checkMixed checks the arguments of a mixed batch, before any shard does its part.
+func (d *dictionary[K, V]) checkMixed(b structures.Batch[K, V]) error {
+	if err := cmp.Or(d.gate.Err(), pipeline.Lengths(b, false)); err != nil {
+		return err
 	}
-	t.changes.Add(1)
-	x := crossOperations(&t.place, b)
-	some := make([]structures.Results[K, V], len(t.shards))
+	var asked [most]bool // kinds, of which one is asked for once
+	for i, k := range b.Kinds {
+		switch {
+		case everywhere(k) || asked[k]:
+		case k.Ranges() && b.Highs == nil:
+			return &structures.LengthError{Keys: len(b.Keys), Other: "highs"}
+		case k == structures.FindRange && b.Width < 1:
+			return &structures.LengthError{Keys: len(b.Keys), Other: "pairs a range (Width)", Need: 1, Got: b.Width}
+		case !d.does(k):
+			return &structures.KindError{Index: i, Kind: k}
+		}
+		asked[k] = true
+	}
+	return nil
+}
+
+// inserts returns the keys that a mixed batch inserts into a tree.
+func (d *dictionary[K, V]) inserts(b structures.Batch[K, V]) (keys []K) {
+	if d.trees == nil {
+		return nil
+	}
+	for i, k := range b.Kinds {
+		if k.Inserts() {
+			keys = append(keys, b.Keys[i])
+		}
+	}
+	return keys
+}
+
+// applyKeyed does a mixed batch without ordered queries. left is the number of operations that were not done.
+func (d *dictionary[K, V]) applyKeyed(ctx context.Context, b structures.Batch[K, V],
+	r structures.Results[K, V]) (left int, err error) {
+	return d.run(ctx, &batch{
+		n: len(b.Keys), keys: columnOf(b.Keys), lanes: 1, whole: true,
+		in:  []column{columnOf(b.Kinds), columnOf(b.Keys), columnOf(b.Values), {}},
+		out: []column{columnOf(r.Status), columnOf(r.Values)}, status: true,
+		do: func(ctx context.Context, s int, p part) error {
+			own, err := d.shards[s].Apply(ctx, structures.Batch[K, V]{
+				Kinds: typed[structures.Kind](p.in[0]), Keys: typed[K](p.in[1]), Values: typed[V](p.in[2]),
+			})
+			copy(typed[structures.Status](p.out[0]), own.Status)
+			copy(typed[V](p.out[1]), own.Values)
+			return err
+		},
+	})
+}
+
+// applyOrdered does a mixed batch with ordered queries.
+func (d *dictionary[K, V]) applyOrdered(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], int,
+	error) {
+	x := crossOperations(&d.place, b)
+	some := make([]structures.Results[K, V], len(d.shards))
 	err := each(ctx, x.touched(), func(s int) error {
-		at := x.places[s]
+		at := x[s]
 		own := structures.Batch[K, V]{
 			Kinds: pipeline.Pick(b.Kinds, at), Keys: pipeline.Pick(b.Keys, at), Values: pick(b.Values, at),
 			Highs: pick(b.Highs, at), Width: b.Width, OwnMoments: b.OwnMoments,
 		}
-		if len(t.strays) != 0 {
-			clip(&t.place, s, own)
+		if len(d.strays) != 0 {
+			clip(&d.place, s, own)
 		}
-		r, err := t.shards[s].Apply(ctx, own)
+		r, err := d.shards[s].Apply(ctx, own)
 		if some[s] = r; r.Status == nil { // refused or closed: nothing is done
 			some[s].Status = make([]structures.Status, len(at))
 		}
 		return err
 	})
-	if len(t.strays) != 0 {
-		hideStrays(&t.place, b, x, some)
+	if len(d.strays) != 0 {
+		hideStrays(&d.place, b, x, some)
 	}
 	r, left := united(b, x, some)
-	return pipeline.MadeResults(r, unfinished(left, err))
+	return r, left, err
 }
 
 // pick is pipeline.Pick, but nil of nil.
@@ -70,7 +125,7 @@ func pick[T any](all []T, places []int) []T {
 // crossOperations returns which shards have to do with each operation: that of its key, those that its range crosses,
 // and for a neighbor also those beyond in its direction.
 func crossOperations[K, V structures.Number](p *placement, b structures.Batch[K, V]) crossing {
-	x := crossing{make([][]int, p.shards)}
+	x := make(crossing, p.shards)
 	for i, k := range b.Kinds {
 		first := shardOf(p, b.Keys[i])
 		last := first
@@ -83,7 +138,7 @@ func crossOperations[K, V structures.Number](p *placement, b structures.Batch[K,
 			last = max(first, shardOf(p, b.Highs[i]))
 		}
 		for s := first; s <= last; s++ {
-			x.places[s] = append(x.places[s], i)
+			x[s] = append(x[s], i)
 		}
 	}
 	return x
@@ -111,7 +166,7 @@ func clip[K, V structures.Number](p *placement, s int, b structures.Batch[K, V])
 // hideStrays makes the strays that shards have found as neighbors absent.
 func hideStrays[K, V structures.Number](p *placement, b structures.Batch[K, V], x crossing,
 	some []structures.Results[K, V]) {
-	for s, places := range x.places {
+	for s, places := range x {
 		for j, i := range places {
 			k := b.Kinds[i]
 			if k.Ordered() && !k.Ranges() && some[s].Status[j] == structures.Found && shardOf(p, some[s].Keys[j]) != s {
@@ -126,7 +181,7 @@ func united[K, V structures.Number](b structures.Batch[K, V], x crossing,
 	some []structures.Results[K, V]) (structures.Results[K, V], int) {
 	r := pipeline.ResultsOf(b)
 	pending := make([]bool, len(b.Kinds))
-	for s, places := range x.places {
+	for s, places := range x {
 		for j, i := range places {
 			status := some[s].Status[j]
 			if status == structures.Pending {
@@ -176,7 +231,7 @@ func listAll[K, V structures.Number](b structures.Batch[K, V], x crossing, some 
 	l.Offsets = append(l.Offsets, 0)
 	for i, k := range b.Kinds {
 		begin := len(l.Keys)
-		for s, places := range x.places {
+		for s, places := range x {
 			if next[s] == len(places) || places[next[s]] != i {
 				continue
 			}

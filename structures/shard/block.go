@@ -42,7 +42,7 @@ func (x *block) divide(p *placement, b *batch, first, end int) {
 	x.in, x.out = x.columns(x.in, b.in, 0, n), x.columns(x.out, b.out, len(b.in), n)
 	inShares(shares, n, func(share, from, to int) {
 		var some [4]column
-		divide(x.of[from:to], x.shares[share], cutAll(some[:0], b.in, first+from, first+to), x.in)
+		move(x.of[from:to], x.shares[share], cutAll(some[:0], b.in, first+from, first+to), x.in, false)
 	})
 }
 
@@ -87,7 +87,7 @@ func (x *block) putBack(b *batch) {
 	}
 	inShares(len(x.shares), x.end-x.first, func(share, from, to int) {
 		var some [4]column
-		unite(x.of[from:to], x.shares[share], x.out, cutAll(some[:0], b.out, x.first+from, x.first+to))
+		move(x.of[from:to], x.shares[share], cutAll(some[:0], b.out, x.first+from, x.first+to), x.out, true)
 	})
 }
 
