@@ -125,7 +125,7 @@ func joinRanges[K, V structures.Number](x crossing, n int, some []structures.Ran
 		}
 		from := &some[s]
 		shares := max(1, min(threads.Shares(), len(places)/leastShare))
-		inShares(shares, len(places), func(_, first, end int) {
+		threads.InShares(shares, len(places), func(_, first, end int) {
 			for j := first; j < end; j++ {
 				a, b := from.Offsets[j], from.Offsets[j+1]
 				threads.Copy(into.Keys[begins[j]:], from.Keys[a:b])
