@@ -163,7 +163,7 @@ func (d *dictionary[K, V]) moveTo(ctx context.Context, splits []uint64) error {
 	if err := gate.Unless(undo, func() error { return d.copyAll(ctx, all) }); err != nil {
 		return err
 	}
-	d.place = next
+	d.place.splits = splits // alone: calls read the rest before they enter
 	for _, x := range all {
 		d.strays = append(d.strays, stray{x.from, x.low, x.high})
 	}
