@@ -179,7 +179,7 @@ test-race: export GALLIVM_PERF = nopt
 test-race:
 	$(call go-test,8,-race ./internal/engine/gate ./structures/combine ./test/goroutines)
 	$(call go-test,both,-race -run '^TestTwoDevices$$' ./test/goroutines)
-	$(call go-test,both,-race -run '^Test(ClosedDevice|SnapshotsAtOneMoment)$$' ./structures/shard)
+	$(call go-test,both,-race -run '^Test(ClosedDevice|FewFirstKeys|SnapshotsAtOneMoment|SplitPointsChange)$$' ./structures/shard)
 	$(call go-test,both,-run '^TestShards$$' ./test/conformance)
 # What a run of the conformance tests has left out, for want of 64-bit atomics or of lanes, another one has taken.
 unconformed:

@@ -29,7 +29,7 @@ func (x *block) divide(p *placement, b *batch, first, end int) {
 	x.of = slices.Grow(x.of[:0], n)[:n]
 	shares := max(1, min(threads.Shares(), n/leastShare))
 	x.shares = slices.Grow(x.shares[:0], shares)[:shares]
-	inShares(shares, n, func(share, from, to int) {
+	threads.InShares(shares, n, func(share, from, to int) {
 		c := &x.shares[share]
 		*c = counts{}
 		p.mark(b.keys.cut(first+from, first+to), x.of[from:to])
@@ -40,9 +40,9 @@ func (x *block) divide(p *placement, b *batch, first, end int) {
 		return
 	}
 	x.in, x.out = x.columns(x.in, b.in, 0, n), x.columns(x.out, b.out, len(b.in), n)
-	inShares(shares, n, func(share, from, to int) {
+	threads.InShares(shares, n, func(share, from, to int) {
 		var some [4]column
-		divide(x.of[from:to], x.shares[share], cutAll(some[:0], b.in, first+from, first+to), x.in)
+		move(x.of[from:to], x.shares[share], cutAll(some[:0], b.in, first+from, first+to), x.in, false)
 	})
 }
 
@@ -85,9 +85,9 @@ func (x *block) putBack(b *batch) {
 	if x.only >= 0 {
 		return
 	}
-	inShares(len(x.shares), x.end-x.first, func(share, from, to int) {
+	threads.InShares(len(x.shares), x.end-x.first, func(share, from, to int) {
 		var some [4]column
-		unite(x.of[from:to], x.shares[share], x.out, cutAll(some[:0], b.out, x.first+from, x.first+to))
+		move(x.of[from:to], x.shares[share], cutAll(some[:0], b.out, x.first+from, x.first+to), x.out, true)
 	})
 }
 
@@ -139,13 +139,4 @@ func clearAll(columns []column) {
 	for _, c := range columns {
 		clear(c.bytes)
 	}
-}
-
-// inShares is threads.InShares, without goroutines for one share.
-func inShares(shares, n int, do func(share, first, end int)) {
-	if shares == 1 {
-		do(0, 0, n)
-		return
-	}
-	threads.InShares(shares, n, do)
 }

@@ -85,103 +85,70 @@ func bitSums(of []uint8) (low, high, both uint32) {
 	return low, high, both
 }
 
-// divide moves the elements of columns to the parts of their shards. at are the places of the first ones.
-func divide(of []uint8, at counts, from, to []column) {
-	for i := 0; i < len(from); i += 2 {
+// move copies the elements of the user's columns to the parts of their shards or, back, from there. at are the places
+// of the first ones.
+func move(of []uint8, at counts, users, parts []column, back bool) {
+	for i := 0; i < len(users); i += 2 {
 		next := at
-		a, b, toA, toB := from[i], from[i+1], to[i], to[i+1]
+		a, b, partA, partB := users[i], users[i+1], parts[i], parts[i+1]
 		if a.width == 0 {
-			a, b, toA, toB = b, a, toB, toA
+			a, b, partA, partB = b, a, partB, partA
 		}
 		switch a.width {
 		case 1:
-			divideBeside(of, &next, a.bytes, toA.bytes, b, toB)
+			moveBeside(of, &next, a.bytes, partA.bytes, b, partB, back)
 		case 4:
-			divideBeside(of, &next, typed[uint32](a), typed[uint32](toA), b, toB)
+			moveBeside(of, &next, typed[uint32](a), typed[uint32](partA), b, partB, back)
 		case 8:
-			divideBeside(of, &next, typed[uint64](a), typed[uint64](toA), b, toB)
+			moveBeside(of, &next, typed[uint64](a), typed[uint64](partA), b, partB, back)
 		}
 	}
 }
 
-func divideBeside[T element](of []uint8, at *counts, a, toA []T, b, toB column) {
+func moveBeside[T element](of []uint8, at *counts, a, partA []T, b, partB column, back bool) {
 	switch b.width {
 	case 0:
-		divideOne(of, at, a, toA)
+		moveOne(of, at, a, partA, back)
 	case 1:
-		divideTwo(of, at, a, toA, b.bytes, toB.bytes)
+		moveTwo(of, at, a, partA, b.bytes, partB.bytes, back)
 	case 4:
-		divideTwo(of, at, a, toA, typed[uint32](b), typed[uint32](toB))
+		moveTwo(of, at, a, partA, typed[uint32](b), typed[uint32](partB), back)
 	case 8:
-		divideTwo(of, at, a, toA, typed[uint64](b), typed[uint64](toB))
+		moveTwo(of, at, a, partA, typed[uint64](b), typed[uint64](partB), back)
 	}
 }
 
-func divideOne[T element](of []uint8, at *counts, a, toA []T) {
+func moveOne[T element](of []uint8, at *counts, a, part []T, back bool) {
 	a = a[:len(of)]
-	for i, s := range of {
-		place := at[s]
-		at[s] = place + 1
-		toA[place] = a[i]
-	}
-}
-
-// divideTwo is divideOne for two columns: most of the time is that of the places.
-func divideTwo[T, U element](of []uint8, at *counts, a, toA []T, b, toB []U) {
-	a, b, toB = a[:len(of)], b[:len(of)], toB[:len(toA)]
-	for i, s := range of {
-		place := at[s]
-		at[s] = place + 1
-		toA[place], toB[place] = a[i], b[i]
-	}
-}
-
-// unite is the inverse of divide.
-func unite(of []uint8, at counts, from, to []column) {
-	for i := 0; i < len(to); i += 2 {
-		next := at
-		a, b, toA, toB := from[i], from[i+1], to[i], to[i+1]
-		if toA.width == 0 {
-			a, b, toA, toB = b, a, toB, toA
+	if back {
+		for i, s := range of {
+			place := at[s]
+			at[s] = place + 1
+			a[i] = part[place]
 		}
-		switch toA.width {
-		case 1:
-			uniteBeside(of, &next, a.bytes, toA.bytes, b, toB)
-		case 4:
-			uniteBeside(of, &next, typed[uint32](a), typed[uint32](toA), b, toB)
-		case 8:
-			uniteBeside(of, &next, typed[uint64](a), typed[uint64](toA), b, toB)
+		return
+	}
+	for i, s := range of {
+		place := at[s]
+		at[s] = place + 1
+		part[place] = a[i]
+	}
+}
+
+// moveTwo is moveOne for two columns: most of the time is that of the places.
+func moveTwo[T, U element](of []uint8, at *counts, a, partA []T, b, partB []U, back bool) {
+	a, b, partB = a[:len(of)], b[:len(of)], partB[:len(partA)]
+	if back {
+		for i, s := range of {
+			place := at[s]
+			at[s] = place + 1
+			a[i], b[i] = partA[place], partB[place]
 		}
+		return
 	}
-}
-
-func uniteBeside[T element](of []uint8, at *counts, a, toA []T, b, toB column) {
-	switch toB.width {
-	case 0:
-		uniteOne(of, at, a, toA)
-	case 1:
-		uniteTwo(of, at, a, toA, b.bytes, toB.bytes)
-	case 4:
-		uniteTwo(of, at, a, toA, typed[uint32](b), typed[uint32](toB))
-	case 8:
-		uniteTwo(of, at, a, toA, typed[uint64](b), typed[uint64](toB))
-	}
-}
-
-func uniteOne[T element](of []uint8, at *counts, a, toA []T) {
-	toA = toA[:len(of)]
 	for i, s := range of {
 		place := at[s]
 		at[s] = place + 1
-		toA[i] = a[place]
-	}
-}
-
-func uniteTwo[T, U element](of []uint8, at *counts, a, toA []T, b, toB []U) {
-	toA, toB, b = toA[:len(of)], toB[:len(of)], b[:len(a)]
-	for i, s := range of {
-		place := at[s]
-		at[s] = place + 1
-		toA[i], toB[i] = a[place], b[place]
+		partA[place], partB[place] = a[i], b[i]
 	}
 }

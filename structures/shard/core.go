@@ -20,7 +20,7 @@ type core struct {
 	progress *gate.Progress
 	place    placement // changes only while a call is alone; its splits are read only inside the gate
 	strays   []stray   // as place
-	// tidy deletes strays. It is nil if there can be none.
+	// tidy deletes strays, for a caller that has entered alone. It is nil if there can be none.
 	tidy func(ctx context.Context) error
 	// changes counts the calls that change pairs. A call counts before it changes anything.
 	changes atomic.Uint64
@@ -33,32 +33,24 @@ func newCore(p placement) *core {
 	return &core{gate: gate.New(), progress: gate.NewProgress(func(int, int) {}), place: p}
 }
 
-// alone enters the gate for a change, until leave is called, and returns the context for the shards' calls. It tries to
-// delete strays.
+// alone enters the gate for a change, until leave is called, and returns the context for the shards' calls.
 func (c *core) alone(ctx context.Context) (_ context.Context, leave func(), err error) {
-	ctx, end := c.progress.Begin(ctx)
-	if err := c.gate.Enter(ctx); err != nil {
-		end()
-		return nil, nil, err
-	}
-	leave = func() { c.gate.Leave(); end() }
-	_ = gate.Unless(leave, func() error {
-		if len(c.strays) != 0 {
-			_ = c.tidy(ctx) // it is tried again later
-		}
-		return nil
-	})
-	return ctx, leave, nil
+	return c.enter(ctx, c.gate.Enter, c.gate.Leave)
 }
 
 // beside is alone for a query, which runs beside other queries.
 func (c *core) beside(ctx context.Context) (_ context.Context, leave func(), err error) {
+	return c.enter(ctx, c.gate.EnterShared, c.gate.LeaveShared)
+}
+
+func (c *core) enter(ctx context.Context, in func(context.Context) error,
+	out func()) (_ context.Context, leave func(), err error) {
 	ctx, end := c.progress.Begin(ctx)
-	if err := c.gate.EnterShared(ctx); err != nil {
+	if err := in(ctx); err != nil {
 		end()
 		return nil, nil, err
 	}
-	return ctx, func() { c.gate.LeaveShared(); end() }, nil
+	return ctx, func() { out(); end() }, nil
 }
 
 // stray is a range of words of keys. A shard may have pairs of it that belong to another shard, because deleting them
@@ -88,15 +80,7 @@ func (c *core) tidyAlone(ctx context.Context) error {
 		return err
 	}
 	defer leave()
-	if len(c.strays) == 0 {
-		return nil
-	}
 	return c.tidy(ctx)
-}
-
-// caller does a shard's part of a batch.
-type caller interface {
-	call(ctx context.Context, shard int, p part) error
 }
 
 // part is the part of a block that belongs to a shard. Its columns have the order of the batch's.
@@ -108,7 +92,8 @@ type batch struct {
 	keys column   // by which it is divided; the first or the second of in
 	in   []column // what goes to the shards, in pairs of columns
 	out  []column // what comes back, in pairs of columns
-	do   caller
+	// do does a shard's part.
+	do func(ctx context.Context, shard int, p part) error
 	// status says that the first column of out has statuses. Those of operations that were not done are Pending.
 	status bool
 	// lanes is how many blocks a shard may work on at the same time: one unless operations are queries.
@@ -118,9 +103,11 @@ type batch struct {
 }
 
 const (
-	blockOfShard = 1 << 20 // operations of a block for each shard
-	inFlight     = 3       // blocks: one is divided, the shards work on another, and the results of one are put back
-	leastShare   = 1 << 12 // operations for which another core pays off
+	leastBlock = 1 << 20 // operations of a block for each shard
+	mostBlock  = 1 << 22 // for each phase of a block all cores wake, so larger blocks are faster; they take memory
+	blocks     = 8       // of a batch, if they are large enough: dividing overlaps with the shards' work
+	inFlight   = 3       // blocks: one is divided, the shards work on another, and the results of one are put back
+	leastShare = 1 << 12 // operations for which another core pays off
 )
 
 var blockForTests int
@@ -132,7 +119,7 @@ func (c *core) run(ctx context.Context, b *batch) (left int, err error) {
 		return 0, nil
 	}
 	r := &running{core: c, batch: b, failed: make(failures, c.place.shards)}
-	size := blockOfShard * c.place.shards
+	size := min(max((b.n+blocks-1)/blocks, leastBlock*c.place.shards), mostBlock*c.place.shards)
 	if blockForTests != 0 {
 		size = blockForTests
 	}
@@ -221,7 +208,7 @@ func (r *running) part(ctx context.Context, x *block, s int) {
 	}
 	left := x.begins[s+1] - x.begins[s]
 	if err == nil {
-		if err = r.do.call(ctx, s, p); err == nil {
+		if err = r.do(ctx, s, p); err == nil {
 			return
 		}
 		left, err = r.notDone(p, left, err), x.inCaller(err, s)
@@ -285,7 +272,7 @@ func (c *core) take() *block {
 func (c *core) give(x *block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.idle) < inFlight && cap(x.of) <= 2*blockOfShard*c.place.shards {
+	if len(c.idle) < inFlight && cap(x.of) <= 2*mostBlock*c.place.shards {
 		c.idle = append(c.idle, x)
 	}
 }

@@ -3,39 +3,45 @@ package shard
 import (
 	"cmp"
 	"context"
-	"io"
 	"slices"
 
 	"github.com/vkds/vkds/internal/engine/pipeline"
-	"github.com/vkds/vkds/internal/engine/saved"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/vk"
 )
 
-// dictionary is what Map and Tree have in common.
+// dictionary is a Map or a Tree, but for its type.
 type dictionary[K, V structures.Number] struct {
 	*reader[K, V]
 	shards []structures.Dictionary[K, V]
+	trees  []structures.Ordered[K, V] // the same of a Tree; nil of a Map
+	// Of a Tree: how many pairs there were when their number was asked for, or at most so many, and how many keys were
+	// inserted since.
+	held, inserted uint64
 }
 
 // opened returns the dictionary, or one that is not open.
 func (d *dictionary[K, V]) opened() *dictionary[K, V] {
 	if d == nil {
-		return &dictionary[K, V]{reader: &reader[K, V]{core: &core{}}}
+		return &dictionary[K, V]{reader: (*reader[K, V])(nil).opened()}
 	}
 	return d
 }
 
-// newDictionary makes a dictionary of empty shards.
-func newDictionary[K, V structures.Number](ctx context.Context, p placement,
-	shards []structures.Dictionary[K, V]) (*dictionary[K, V], error) {
+// newDictionary makes a dictionary of empty shards. trees are the same shards of a Tree, or nil.
+func newDictionary[K, V structures.Number](ctx context.Context, p placement, shards []structures.Dictionary[K, V],
+	trees []structures.Ordered[K, V]) (*dictionary[K, V], error) {
 	if err := check(shards); err != nil {
 		return nil, err
 	}
-	d := &dictionary[K, V]{&reader[K, V]{core: newCore(p)}, slices.Clone(shards)}
+	d := &dictionary[K, V]{reader: &reader[K, V]{core: newCore(p)}, shards: slices.Clone(shards),
+		trees: slices.Clone(trees)}
 	for _, s := range shards {
 		d.reads = append(d.reads, s)
 	}
+	for _, s := range trees {
+		d.asks = append(d.asks, s)
+	}
+	d.tidy = d.tidyInside
 	lens, err := d.lens(ctx)
 	if err = cmp.Or(err, empty(lens)); err != nil {
 		return nil, err
@@ -43,18 +49,17 @@ func newDictionary[K, V structures.Number](ctx context.Context, p placement,
 	return d, nil
 }
 
-// updating does a shard's part of updates of one kind.
-type updating[K, V structures.Number] struct {
-	shards []structures.Dictionary[K, V]
-	kind   structures.Kind
-}
-
-func (u updating[K, V]) call(ctx context.Context, s int, p part) error {
-	var status []structures.Status
-	if len(p.out) != 0 {
-		status = typed[structures.Status](p.out[0])
+func (d *dictionary[K, V]) updateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
+	status []structures.Status) error {
+	if err := d.checkUpdates(kind, keys, values, status); err != nil {
+		return err
 	}
-	return u.shards[s].UpdateInto(ctx, u.kind, typed[K](p.in[0]), typed[V](p.in[1]), status)
+	ctx, leave, err := d.alone(ctx)
+	if err != nil {
+		return pipeline.NotBegun(status, len(keys), err)
+	}
+	defer leave()
+	return d.updateInside(ctx, kind, keys, values, status)
 }
 
 // checkUpdates checks the arguments of updates of one kind.
@@ -74,34 +79,32 @@ func (d *dictionary[K, V]) checkUpdates(kind structures.Kind, keys []K, values [
 	return pipeline.Fits(len(keys), "statuses", status)
 }
 
-func (d *dictionary[K, V]) updateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
-	status []structures.Status) error {
-	if err := d.checkUpdates(kind, keys, values, status); err != nil {
-		return err
-	}
-	ctx, leave, err := d.alone(ctx)
-	if err != nil {
-		return pipeline.NotBegun(status, len(keys), err)
-	}
-	defer leave()
-	return d.updateInside(ctx, kind, keys, values, status)
-}
-
 // updateInside is updateInto for a caller that has entered.
 func (d *dictionary[K, V]) updateInside(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
 	if !kind.Inserts() {
-		values = nil
+		return d.updateShards(ctx, kind, keys, nil, status)
 	}
-	b := &batch{
-		n: len(keys), keys: columnOf(keys), in: []column{columnOf(keys), columnOf(values)}, lanes: 1,
-		do: updating[K, V]{d.shards, kind},
+	d.beforeInsertion(ctx, keys)
+	err := d.updateShards(ctx, kind, keys, values, status)
+	if err == nil {
+		d.afterInsertion(ctx)
 	}
-	if status != nil {
-		b.out, b.status = []column{columnOf(status), {}}, true
-	}
+	return err
+}
+
+// updateShards does a batch where keys belong now.
+func (d *dictionary[K, V]) updateShards(ctx context.Context, kind structures.Kind, keys []K, values []V,
+	status []structures.Status) error {
 	d.changes.Add(1)
-	return unfinished(d.run(ctx, b))
+	return unfinished(d.run(ctx, &batch{
+		n: len(keys), keys: columnOf(keys), in: []column{columnOf(keys), columnOf(values)}, lanes: 1,
+		out: []column{columnOf(status), {}}, status: status != nil,
+		do: func(ctx context.Context, s int, p part) error {
+			return d.shards[s].UpdateInto(ctx, kind, typed[K](p.in[0]), typed[V](p.in[1]),
+				typed[structures.Status](p.out[0]))
+		},
+	}))
 }
 
 // unfinished returns the error of an update that has left operations undone.
@@ -122,31 +125,33 @@ func (d *dictionary[K, V]) put(ctx context.Context, key K, value V) error {
 	return d.updateInto(ctx, structures.Insert, []K{key}, []V{value}, nil)
 }
 
-// applying does a shard's part of a mixed batch.
-type applying[K, V structures.Number] struct {
-	shards []structures.Dictionary[K, V]
-}
-
-func (a applying[K, V]) call(ctx context.Context, s int, p part) error {
-	r, err := a.shards[s].Apply(ctx, structures.Batch[K, V]{
-		Kinds: typed[structures.Kind](p.in[0]), Keys: typed[K](p.in[1]), Values: typed[V](p.in[2]),
-	})
-	copy(typed[structures.Status](p.out[0]), r.Status)
-	copy(typed[V](p.out[1]), r.Values)
-	return err
-}
-
-// applyInside does a mixed batch without ordered queries. The caller has entered.
-func (d *dictionary[K, V]) applyInside(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V],
-	error) {
-	r := pipeline.ResultsOf(b)
+// deleteRange removes ranges from the shards that they cross.
+func (d *dictionary[K, V]) deleteRange(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
+	if err := d.gate.Err(); err != nil {
+		return nil, err
+	}
+	ctx, leave, err := d.alone(ctx)
+	if err != nil {
+		return nil, pipeline.NotBegun(nil, len(ranges), err)
+	}
+	defer leave()
 	d.changes.Add(1)
-	left, err := d.run(ctx, &batch{
-		n: len(b.Keys), keys: columnOf(b.Keys), do: applying[K, V]{shards: d.shards}, lanes: 1, whole: true,
-		in:  []column{columnOf(b.Kinds), columnOf(b.Keys), columnOf(b.Values), {}},
-		out: []column{columnOf(r.Status), columnOf(r.Values)}, status: true,
+	x := cross(&d.place, ranges)
+	some, left := make([][]uint32, len(d.shards)), make([]int, len(d.shards))
+	err = each(ctx, x.touched(), func(s int) (err error) {
+		some[s], err = d.trees[s].DeleteRange(ctx, within(&d.place, s, pipeline.Pick(ranges, x[s])))
+		if pending, is := err.(*structures.PendingError); is {
+			left[s] = pending.Operations
+		} else if err != nil {
+			left[s] = len(x[s])
+		}
+		return err
 	})
-	return pipeline.MadeResults(r, unfinished(left, err))
+	all := 0
+	for _, n := range left {
+		all = min(all+n, len(ranges))
+	}
+	return x.added(len(ranges), some), unfinished(all, err)
 }
 
 func (d *dictionary[K, V]) clear(ctx context.Context) error {
@@ -155,13 +160,29 @@ func (d *dictionary[K, V]) clear(ctx context.Context) error {
 		return err
 	}
 	defer leave()
-	return d.clearInside(ctx)
+	d.changes.Add(1)
+	if err := each(ctx, d.all(), func(s int) error { return d.shards[s].Clear(ctx) }); err != nil {
+		return err
+	}
+	d.place.splits, d.strays, d.held, d.inserted = nil, nil, 0, 0
+	return nil
 }
 
-// clearInside is clear for a caller that has entered.
-func (d *dictionary[K, V]) clearInside(ctx context.Context) error {
-	d.changes.Add(1)
-	return each(ctx, d.all(), func(s int) error { return d.shards[s].Clear(ctx) })
+// even is Tree.Rebalance.
+func (d *dictionary[K, V]) even(ctx context.Context) error {
+	ctx, leave, err := d.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := d.tidyInside(ctx); err != nil {
+		return err
+	}
+	lens, err := d.lens(ctx)
+	if err != nil {
+		return err
+	}
+	return d.rebalance(ctx, lens)
 }
 
 func (d *dictionary[K, V]) prepare(ctx context.Context) error {
@@ -182,88 +203,10 @@ func (d *dictionary[K, V]) close() error {
 	})
 }
 
-// filling inserts pairs into a dictionary that a call has entered, and writes their statuses. In all, total pairs come.
-type filling[K, V structures.Number] interface {
-	fill(ctx context.Context, total uint64, keys []K, values []V, status []structures.Status) error
-}
-
-// load inserts the pairs of a saved dictionary into an empty one.
-func (d *dictionary[K, V]) load(ctx context.Context, r io.Reader, into filling[K, V]) error {
-	ctx, leave, err := d.alone(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if r == nil {
-		return &vk.OptionError{Option: "io.Reader", Reason: "nil"}
-	}
-	lens, err := d.lens(ctx)
-	if err = cmp.Or(err, empty(lens)); err != nil {
-		return err
-	}
-	in, err := saved.NewReader(r)
-	if err == nil {
-		err = in.As(saved.Pairs[K, V]())
-	}
-	if err != nil {
-		return err
-	}
-	return fillFrom(ctx, in, into)
-}
-
-func fillFrom[K, V structures.Number](ctx context.Context, in *saved.Reader, into filling[K, V]) error {
-	const atOnce = 1 << 20
-	keyWords, valueWords := make([]uint64, atOnce), make([]uint64, atOnce)
-	keys, values, status := make([]K, atOnce), make([]V, atOnce), make([]structures.Status, atOnce)
-	key, value := structures.KeyCode[K](), structures.ValueCode[K, V]()
-	again := 0
-	for {
-		n, err := saved.ReadWords(in, keyWords, valueWords)
-		switch {
-		case err == io.EOF:
-			return in.Repeated(again)
-		case err != nil:
-			return err
-		}
-		for i := range n {
-			keys[i], values[i] = key.Of(keyWords[i]), value.Of(valueWords[i])
-		}
-		if err := into.fill(ctx, uint64(in.Header().Pairs), keys[:n], values[:n], status[:n]); err != nil {
-			return pipeline.Cause(err)
-		}
-		for _, s := range status[:n] {
-			if s == structures.Assigned {
-				again++
-			}
-		}
-	}
-}
-
 // everywhere reports whether every dictionary does operations of a kind in mixed batches.
 func everywhere(k structures.Kind) bool {
 	return k.Inserts() && k != structures.InsertDuplicate || k == structures.Delete || k == structures.Find ||
 		k == structures.CountAll
-}
-
-// checkMixed checks the arguments of a mixed batch, before any shard does its part.
-func (d *dictionary[K, V]) checkMixed(b structures.Batch[K, V]) error {
-	if err := cmp.Or(d.gate.Err(), pipeline.Lengths(b, false)); err != nil {
-		return err
-	}
-	var asked [most]bool // kinds, of which one is asked for once
-	for i, k := range b.Kinds {
-		switch {
-		case everywhere(k) || asked[k]:
-		case k.Ranges() && b.Highs == nil:
-			return &structures.LengthError{Keys: len(b.Keys), Other: "highs"}
-		case k == structures.FindRange && b.Width < 1:
-			return &structures.LengthError{Keys: len(b.Keys), Other: "pairs a range (Width)", Need: 1, Got: b.Width}
-		case !d.does(k):
-			return &structures.KindError{Index: i, Kind: k}
-		}
-		asked[k] = true
-	}
-	return nil
 }
 
 // does reports whether all shards do operations of a kind in mixed batches.

@@ -15,5 +15,5 @@ func InBlocksOf(t testing.TB, n int) {
 
 // Lens returns the number of pairs in each shard.
 func Lens[K, V structures.Number](t *Tree[K, V]) ([]uint64, error) {
-	return t.t.lens(context.Background())
+	return t.d.lens(context.Background())
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -217,11 +218,12 @@ func TestLostWhileMoving(t *testing.T) {
 	shards := broken(healthy)
 	x, err := shard.NewTree[uint32, uint32](ctx, shards[0], shards[1], shards[2])
 	require.NoError(t, err)
-	keys := ascending(3000)
-	_, err = x.Insert(ctx, keys[:3], keys[:3]) // which has the split points
+	more := ascending(9000)
+	_, err = x.Insert(ctx, more, more)
 	require.NoError(t, err)
-	_, err = x.Insert(ctx, keys, keys)
+	_, err = x.DeleteRange(ctx, []u32.Range{{Lo: 3000, Hi: 8999}})
 	require.NoError(t, err)
+	keys := more[:3000] // all in shard 0
 	before, err := shard.Lens(x)
 	require.NoError(t, err)
 	ended, end := context.WithCancel(ctx)
@@ -268,18 +270,16 @@ func forgotten(t *testing.T) (*shard.Tree[uint32, uint32], []*forgetting, u32.Or
 	shards := []*forgetting{{Tree: host.NewTree[uint32, uint32]()}, {Tree: host.NewTree[uint32, uint32]()}}
 	x, err := shard.NewTree[uint32, uint32](ctx, shards[0], shards[1])
 	require.NoError(t, err)
-	insert := func(keys []uint32) {
-		for _, d := range []u32.Dictionary{x, model} {
-			_, err := d.Insert(ctx, keys, keys)
-			require.NoError(t, err)
-		}
-	}
-	keys := ascending(900)
+	keys := ascending(1800) // the split point is 2700
 	for i := range keys {
 		keys[i] *= 3
 	}
-	insert([]uint32{0, 2697}) // the split point is 2697
-	insert(keys)
+	for _, d := range []u32.Ordered{x, model} {
+		_, err := d.Insert(ctx, keys, keys)
+		require.NoError(t, err)
+		_, err = d.DeleteRange(ctx, []u32.Range{{Lo: 2700, Hi: 5400}})
+		require.NoError(t, err)
+	}
 	shards[0].fail.Store(healthy)
 	requireLost(t, x.Rebalance(ctx), 0)
 	return x, shards, model
@@ -390,6 +390,153 @@ func TestForgottenPairsStayAway(t *testing.T) {
 	require.Equal(t, want, n)
 }
 
+// A shard that fails for good to delete pairs that it gave away does not cost each change a call that fails. The pairs
+// are deleted when a call needs it, or when the tree has grown so much that it looks at its shards.
+func TestForgottenPairsCostLittle(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx := t.Context()
+	x, shards, _ := forgotten(t)
+	before := shards[0].fail.Load()
+	for i := range uint32(300) {
+		require.NoError(t, x.Put(ctx, i, i))
+		_, err := x.Delete(ctx, []uint32{i})
+		require.NoError(t, err)
+	}
+	require.LessOrEqual(t, before-shards[0].fail.Load(), int64(10))
+	_, err := x.Delete(ctx, []uint32{1500}) // of which shard 0 has a forgotten pair
+	require.NoError(t, err)
+	before = shards[0].fail.Load()
+	keys := ascending(30_000)[10_000:] // so many that the ranges of shard 0 would grow
+	_, err = x.Insert(ctx, keys, keys)
+	require.NoError(t, err)
+	require.Less(t, shards[0].fail.Load(), before, "it is tried")
+	values, found, err := x.Find(ctx, append(keys, 1500))
+	require.NoError(t, err)
+	require.NotContains(t, found[:len(keys)], false)
+	require.Equal(t, keys, values[:len(keys)])
+	require.False(t, found[len(keys)])
+	shards[0].fail.Store(0)
+	more := ascending(100_000)
+	_, err = x.Insert(ctx, more, more)
+	require.NoError(t, err)
+	lens, err := shard.Lens(x)
+	require.NoError(t, err)
+	require.EqualValues(t, len(more), lens[0]+lens[1], "no pairs are forgotten any more")
+}
+
+// Load into a tree that is empty but for such pairs deletes them first.
+func TestLoadAfterForgottenPairs(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx := t.Context()
+	x, shards, model := forgotten(t)
+	var file bytes.Buffer
+	_, err := model.Save(ctx, &file)
+	require.NoError(t, err)
+	_, err = x.DeleteRange(ctx, []u32.Range{{Lo: 1350, Hi: math.MaxUint32}}) // shard 1's
+	require.NoError(t, err)
+	_, err = x.Delete(ctx, ascending(1350))
+	require.NoError(t, err)
+	requireLost(t, x.Load(ctx, bytes.NewReader(file.Bytes())), 0)
+	shards[0].fail.Store(0)
+	require.NoError(t, x.Load(ctx, &file))
+	require.Equal(t, collected(t, model.All(ctx)), collected(t, x.All(ctx)))
+}
+
+// A first batch of a few keys says little about later ones: a larger batch is divided evenly, and the few pairs move
+// with its split points. Queries at the same time find them.
+func TestFewFirstKeys(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx := t.Context()
+	for _, few := range [][]uint32{{7}, {1, 1, 2, 3}, {5, 2999}, ascending(100)} {
+		for _, mixed := range []bool{false, true} {
+			shards := broken(healthy)
+			x, err := shard.NewTree[uint32, uint32](ctx, shards[0], shards[1], shards[2])
+			require.NoError(t, err)
+			_, err = x.Insert(ctx, few, few)
+			require.NoError(t, err)
+			var queries sync.WaitGroup
+			var done atomic.Bool
+			queries.Go(func() {
+				for !done.Load() {
+					values, _, err := x.Find(ctx, few)
+					assert.NoError(t, err)
+					assert.Equal(t, few, values)
+				}
+			})
+			keys := ascending(3000)
+			if mixed {
+				_, err = x.Apply(ctx, u32.Batch{Keys: keys, Values: keys,
+					Kinds: slices.Repeat([]structures.Kind{structures.Insert}, len(keys))})
+			} else {
+				_, err = x.Insert(ctx, keys, keys)
+			}
+			done.Store(true)
+			queries.Wait()
+			require.NoError(t, err)
+			lens, err := shard.Lens(x)
+			require.NoError(t, err)
+			require.EqualValues(t, 3000, lens[0]+lens[1]+lens[2])
+			for s, n := range lens {
+				require.InDelta(t, 1000, n, 100, "shard %d of %v", s, lens)
+			}
+			if mixed {
+				continue
+			}
+			updates := func() (n int64) {
+				for s, b := range shards {
+					require.Less(t, healthy-b.left.Load(), int64(1400), "operations of shard %d", s)
+					n += healthy - b.left.Load()
+				}
+				return n
+			}
+			before := updates()
+			_, err = x.Insert(ctx, keys[:100], keys[:100])
+			require.NoError(t, err)
+			require.Equal(t, before+100, updates(), "nothing moves for a batch that is not larger")
+		}
+	}
+}
+
+// A shard that is lost while the few pairs move: they stay where they are, and the batch goes on as others do.
+func TestLostWithFewKeys(t *testing.T) {
+	pass.OneWidth(t, inHost)
+	ctx, keys := t.Context(), ascending(3000)
+	for lost := range 3 {
+		shards := broken(healthy)
+		x, err := shard.NewTree[uint32, uint32](ctx, shards[0], shards[1], shards[2])
+		require.NoError(t, err)
+		few := []uint32{0, 10, 20, 30, 40, 50}
+		_, err = x.Insert(ctx, few, few)
+		require.NoError(t, err)
+		before, err := shard.Lens(x)
+		require.NoError(t, err)
+		require.Equal(t, []uint64{2, 2, 2}, before)
+		shards[lost].left.Store(-1)
+		status, err := x.Insert(ctx, keys, keys)
+		requireLost(t, err, lost)
+		shards[lost].left.Store(healthy)
+		_, found, err := x.Find(ctx, append(few, keys...))
+		require.NoError(t, err)
+		require.NotContains(t, found[:len(few)], false)
+		n := 0
+		for i, f := range found[len(few):] {
+			if f {
+				n++
+			}
+			require.True(t, f || status[i] == structures.Pending)
+		}
+		all, err := x.Len(ctx)
+		require.NoError(t, err)
+		require.EqualValues(t, n, all)
+		_, err = x.Insert(ctx, keys, keys)
+		require.NoError(t, err)
+		require.NoError(t, x.Rebalance(ctx))
+		all, err = x.Len(ctx)
+		require.NoError(t, err)
+		require.EqualValues(t, 3000, all)
+	}
+}
+
 // vast is a tree that has 2^24 pairs for each of its keys.
 type vast struct{ *host.Tree[uint32, uint32] }
 
@@ -409,22 +556,37 @@ func (v vast) Select(ctx context.Context, ranks []uint32) (u32.Neighbors, error)
 // More than 2^32 pairs are evened out, too.
 func TestManyPairs(t *testing.T) {
 	pass.OneWidth(t, inHost)
-	ctx, keys := t.Context(), ascending(540)
-	x, err := shard.NewTree[uint32, uint32](ctx, vast{host.NewTree[uint32, uint32]()},
-		vast{host.NewTree[uint32, uint32]()}, vast{host.NewTree[uint32, uint32]()})
-	require.NoError(t, err)
-	some := []uint32{0, 200, 300} // the split points
-	_, err = x.Insert(ctx, some, some)
-	require.NoError(t, err)
-	_, err = x.Insert(ctx, keys, keys)
-	require.NoError(t, err)
-	lens, err := shard.Lens(x)
-	require.NoError(t, err)
-	require.Equal(t, []uint64{200 << 24, 100 << 24, 240 << 24}, lens)
-	require.NoError(t, x.Rebalance(ctx))
-	lens, err = shard.Lens(x)
-	require.NoError(t, err)
-	require.Equal(t, []uint64{180 << 24, 180 << 24, 180 << 24}, lens)
+	for _, c := range []struct {
+		keys     int // which are divided evenly at first
+		deleted  []u32.Range
+		was, are []uint64
+	}{
+		{900, []u32.Range{{Lo: 200, Hi: 499}, {Lo: 600, Hi: 659}}, []uint64{200, 100, 240}, []uint64{180, 180, 180}},
+		{3200, []u32.Range{{Lo: 800, Hi: 3199}}, []uint64{800, 0, 0, 0}, []uint64{200, 200, 200, 200}},
+		{3200, []u32.Range{{Lo: 0, Hi: 2399}}, []uint64{0, 0, 0, 800}, []uint64{200, 200, 200, 200}},
+	} {
+		ctx, keys := t.Context(), ascending(c.keys)
+		var shards []u32.Ordered
+		for range c.was {
+			shards = append(shards, vast{host.NewTree[uint32, uint32]()})
+		}
+		x, err := shard.NewTree(ctx, shards...)
+		require.NoError(t, err)
+		_, err = x.Insert(ctx, keys, keys)
+		require.NoError(t, err)
+		_, err = x.DeleteRange(ctx, c.deleted)
+		require.NoError(t, err)
+		for i, want := range [][]uint64{c.was, c.are} {
+			if i == 1 {
+				require.NoError(t, x.Rebalance(ctx))
+			}
+			for s, n := range want {
+				lens, err := shard.Lens(x)
+				require.NoError(t, err)
+				require.Equal(t, n<<24, lens[s], "%v, shard %d", lens, s)
+			}
+		}
+	}
 }
 
 // Calls look at shards before they have entered, while split points change.
@@ -926,7 +1088,13 @@ func TestSnapshotsAtOneMoment(t *testing.T) {
 	for i := range keys {
 		keys[i], values[i] = int32(i-accounts/2), amount
 	}
-	_, err = x.Insert(ctx, keys[:30], values[:30]) // a poor sample
+	more := make([]int32, 3*accounts) // of which the accounts are one shard's at first
+	for i := range more {
+		more[i] = int32(i - accounts/2)
+	}
+	_, err = x.Insert(ctx, more, make([]uint32, len(more)))
+	require.NoError(t, err)
+	_, err = x.DeleteRange(ctx, []structures.Range[int32]{{Lo: accounts / 2, Hi: math.MaxInt32}})
 	require.NoError(t, err)
 	_, err = x.Insert(ctx, keys, values)
 	require.NoError(t, err)

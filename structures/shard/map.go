@@ -5,16 +5,15 @@ import (
 	"io"
 	"iter"
 
-	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/structures"
 )
 
 // Map divides keys by a hash among dictionaries, its shards. The zero value is not open; its methods return
 // vk.ErrNotOpen. It is safe for many goroutines (structures.Dictionary).
 //
-// A batch of one kind of more than 2^20 operations for each shard is divided in blocks of that size. A map keeps memory
-// for three blocks: about 14 bytes an operation at 32 bits, and 26 at 64. A device does most with two shards: one works
-// while the operations or the results of the other are copied.
+// A batch of one kind is divided in at least eight blocks, if each has 2^20 operations for each shard, and of at most
+// 2^22 for each. A map keeps memory for three blocks: about 14 bytes an operation at 32 bits, and 26 at 64. A device
+// does most with two shards: one works while the operations or the results of the other are copied.
 type Map[K, V structures.Number] struct{ d *dictionary[K, V] }
 
 var _ structures.Dictionary[uint32, uint64] = (*Map[uint32, uint64])(nil)
@@ -24,7 +23,7 @@ var _ structures.Dictionary[uint32, uint64] = (*Map[uint32, uint64])(nil)
 //
 // Errors: *vk.OptionError if a shard is nil, comes twice or has pairs; those of Len of a shard.
 func NewMap[K, V structures.Number](ctx context.Context, shards ...structures.Dictionary[K, V]) (*Map[K, V], error) {
-	d, err := newDictionary(ctx, byHash[K](len(shards)), shards)
+	d, err := newDictionary(ctx, byHash[K](len(shards)), shards, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +33,7 @@ func NewMap[K, V structures.Number](ctx context.Context, shards ...structures.Di
 // open returns the dictionary, or one that is not open.
 func (m *Map[K, V]) open() *dictionary[K, V] {
 	if m == nil {
-		return (*dictionary[K, V])(nil).opened()
+		m = &Map[K, V]{}
 	}
 	return m.d.opened()
 }
@@ -85,17 +84,7 @@ func (m *Map[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys [
 // Apply does a batch of operations of any kinds that the shards do. Each shard orders the operations on its own keys as
 // structures.Batch says.
 func (m *Map[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
-	d := m.open()
-	r := pipeline.ResultsOf(b)
-	if err := d.checkMixed(b); err != nil {
-		return pipeline.MadeResults(r, err)
-	}
-	ctx, leave, err := d.alone(ctx)
-	if err != nil {
-		return pipeline.MadeResults(r, pipeline.NotBegun(r.Status, len(b.Keys), err))
-	}
-	defer leave()
-	return d.applyInside(ctx, b)
+	return m.open().apply(ctx, b)
 }
 
 // Find returns the value of each key, 0 if the key is absent, and whether the key is there. If shards fail, the results
@@ -151,22 +140,7 @@ func (m *Map[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 //
 // Errors: *structures.SavedError; r's own; those of Insert, without the PendingError around them.
 func (m *Map[K, V]) Load(ctx context.Context, r io.Reader) error {
-	d := m.open()
-	if d.updates(structures.InsertDuplicate) {
-		return d.load(ctx, r, loadingMap[K, V]{d, structures.InsertDuplicate})
-	}
-	return d.load(ctx, r, loadingMap[K, V]{d, structures.Insert})
-}
-
-// loadingMap fills a map by updates of one kind.
-type loadingMap[K, V structures.Number] struct {
-	*dictionary[K, V]
-	kind structures.Kind
-}
-
-func (l loadingMap[K, V]) fill(ctx context.Context, _ uint64, keys []K, values []V,
-	status []structures.Status) error {
-	return l.updateInside(ctx, l.kind, keys, values, status)
+	return m.open().load(ctx, r)
 }
 
 // Prepare makes all kernels that the shards may need.

@@ -2,7 +2,7 @@ package shard
 
 import (
 	"math/bits"
-	"slices"
+	"sort"
 	"unsafe"
 
 	"github.com/vkds/vkds/structures"
@@ -31,32 +31,33 @@ func byRange[K structures.Number](shards int) placement {
 	return p
 }
 
-// byCount returns the placement of ranks in shards of which the first have so many pairs.
-func byCount(lens []uint64) placement {
-	p := placement{shards: len(lens), ordered: true}
-	sum := uint64(0)
-	for _, n := range lens[:len(lens)-1] {
-		sum += n
-		p.splits = append(p.splits, sum)
-	}
-	return p
+// byCount returns the placement of ranks in shards before each of which there are so many pairs.
+func byCount(before []uint64) placement {
+	return placement{shards: len(before), ordered: true, splits: before[1:]}
 }
 
-// of returns the shard of a key. For ordered placements, key is the word of the key, and for others its bits.
+// of returns the shard of a key: for ordered placements by the word of the key, the last shard that begins at it or
+// before, and for others by the key's bits.
 func (p *placement) of(key uint64) int {
 	if p.ordered {
-		return p.ranged(key)
+		return sort.Search(len(p.splits), func(s int) bool { return p.splits[s] > key })
 	}
 	return int(hashed(key, uint64(p.shards)))
 }
 
-// ranged returns the shard of a word, the last one that begins at it or before.
-func (p *placement) ranged(word uint64) int {
-	s, found := slices.BinarySearch(p.splits, word)
-	for found && s < len(p.splits) && p.splits[s] == word {
-		s++
+// bounds returns the words of the keys that belong to a shard; none if low > high.
+func (p *placement) bounds(s int) (low, high uint64) {
+	high = ^uint64(0) >> (64 - p.width.Bits())
+	if s > 0 && s <= len(p.splits) {
+		low = p.splits[s-1]
 	}
-	return s
+	switch {
+	case s > len(p.splits) || s < len(p.splits) && p.splits[s] == 0:
+		return 1, 0
+	case s < len(p.splits):
+		high = p.splits[s] - 1
+	}
+	return low, high
 }
 
 // hashed returns a number below n, by a hash that is independent of those of structures: two rounds of multiplication
@@ -112,38 +113,6 @@ func markRanges[W structures.Word](p *placement, keys []W, of []uint8) {
 			of[i] += uint8(1 - less)
 		}
 	}
-}
-
-const sampled = 1 << 10 // keys for each shard
-
-// sample sets the split points by a sample of keys, if there are none.
-func (p *placement) sample(keys column) {
-	n := len(keys.bytes) / p.width.Bytes()
-	if !p.ordered || p.shards == 1 || p.splits != nil || n == 0 {
-		return
-	}
-	words := make([]uint64, 0, sampled*p.shards)
-	for i := range min(n, cap(words)) {
-		words = append(words, p.word(keys, i*n/min(n, cap(words))))
-	}
-	slices.Sort(words)
-	for s := 1; s < p.shards; s++ {
-		p.splits = append(p.splits, words[s*len(words)/p.shards])
-	}
-}
-
-// word returns the word of a key.
-func (p *placement) word(keys column, i int) uint64 {
-	var bits uint64
-	if p.width == structures.Bits64 {
-		bits = typed[uint64](keys)[i]
-	} else {
-		bits = uint64(typed[uint32](keys)[i])
-	}
-	if bits>>(p.width.Bits()-1) == 1 {
-		return bits ^ p.negative
-	}
-	return bits ^ p.positive
 }
 
 // shardOf returns the shard of a key.

@@ -12,18 +12,12 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// queries answers queries that may cross shards.
-type queries[K, V structures.Number] struct {
-	*reader[K, V]
-	shards []structures.Queries[K, V]
-}
+// crossing has for each shard the places in the batch of what concerns it, in order.
+type crossing [][]int
 
-// crossing has the ranges that each shard may have keys of: their places in the batch, in order.
-type crossing struct{ places [][]int }
-
-// touched returns the shards that ranges cross.
+// touched returns the shards that something concerns.
 func (x crossing) touched() (shards []int) {
-	for s, places := range x.places {
+	for s, places := range x {
 		if len(places) != 0 {
 			shards = append(shards, s)
 		}
@@ -34,14 +28,14 @@ func (x crossing) touched() (shards []int) {
 // cross returns which shards ranges cross. Empty ranges cross none.
 func cross[K structures.Number](p *placement, ranges []structures.Range[K]) crossing {
 	code := structures.KeyCode[K]()
-	x := crossing{make([][]int, p.shards)}
+	x := make(crossing, p.shards)
 	for i, r := range ranges {
 		low, high := code.Word(r.Lo), code.Word(r.Hi)
 		if low > high {
 			continue
 		}
 		for s, last := p.of(low), p.of(high); s <= last; s++ {
-			x.places[s] = append(x.places[s], i)
+			x[s] = append(x[s], i)
 		}
 	}
 	return x
@@ -57,17 +51,16 @@ func within[K structures.Number](p *placement, s int, ranges []structures.Range[
 	return ranges
 }
 
-func (q *queries[K, V]) count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
-	ctx, leave, err := q.beside(ctx)
+func (r *reader[K, V]) count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
+	ctx, leave, err := r.beside(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	x := cross(&q.place, ranges)
-	some := make([][]uint32, len(q.shards))
+	x := cross(&r.place, ranges)
+	some := make([][]uint32, len(r.asks))
 	err = each(ctx, x.touched(), func(s int) (err error) {
-		counts, err := q.shards[s].Count(ctx, within(&q.place, s, pipeline.Pick(ranges, x.places[s])))
-		some[s] = counts
+		some[s], err = r.asks[s].Count(ctx, within(&r.place, s, pipeline.Pick(ranges, x[s])))
 		return err
 	})
 	return x.added(len(ranges), some), err
@@ -78,35 +71,34 @@ func (x crossing) added(ranges int, some [][]uint32) []uint32 {
 	sums := make([]uint32, ranges)
 	for s, counts := range some {
 		for j, n := range counts {
-			sums[x.places[s][j]] += n
+			sums[x[s][j]] += n
 		}
 	}
 	return sums
 }
 
-func (q *queries[K, V]) rangeInto(ctx context.Context, ranges []structures.Range[K],
+func (r *reader[K, V]) rangeInto(ctx context.Context, ranges []structures.Range[K],
 	into *structures.Ranges[K, V]) error {
-	if err := q.gate.Err(); err != nil {
+	if err := r.gate.Err(); err != nil {
 		return err
 	}
 	if into == nil {
 		return &vk.OptionError{Option: "into", Reason: "nil"}
 	}
-	ctx, leave, err := q.beside(ctx)
+	ctx, leave, err := r.beside(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	x := cross(&q.place, ranges)
-	some := make([]structures.Ranges[K, V], len(q.shards))
+	x := cross(&r.place, ranges)
+	some := make([]structures.Ranges[K, V], len(r.asks))
 	err = each(ctx, x.touched(), func(s int) error {
-		return q.shards[s].RangeInto(ctx, within(&q.place, s, pipeline.Pick(ranges, x.places[s])), &some[s])
+		return r.asks[s].RangeInto(ctx, within(&r.place, s, pipeline.Pick(ranges, x[s])), &some[s])
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		joinRanges(x, len(ranges), some, into)
 	}
-	joinRanges(x, len(ranges), some, into)
-	return nil
+	return err
 }
 
 // joinRanges writes the pairs that shards have of ranges, in the order of the ranges and then of the shards.
@@ -114,7 +106,7 @@ func joinRanges[K, V structures.Number](x crossing, n int, some []structures.Ran
 	into *structures.Ranges[K, V]) {
 	into.Offsets = slices.Grow(into.Offsets[:0], n+1)[:n+1]
 	clear(into.Offsets)
-	for s, places := range x.places {
+	for s, places := range x {
 		for j, i := range places {
 			into.Offsets[i+1] += some[s].Offsets[j+1] - some[s].Offsets[j]
 		}
@@ -125,7 +117,7 @@ func joinRanges[K, V structures.Number](x crossing, n int, some []structures.Ran
 	all := int(into.Offsets[n])
 	into.Keys, into.Values = slices.Grow(into.Keys[:0], all)[:all], slices.Grow(into.Values[:0], all)[:all]
 	at := slices.Clone(into.Offsets)
-	for s, places := range x.places {
+	for s, places := range x {
 		begins := make([]uint64, len(places))
 		for j, i := range places {
 			begins[j] = at[i]
@@ -133,7 +125,7 @@ func joinRanges[K, V structures.Number](x crossing, n int, some []structures.Ran
 		}
 		from := &some[s]
 		shares := max(1, min(threads.Shares(), len(places)/leastShare))
-		inShares(shares, len(places), func(_, first, end int) {
+		threads.InShares(shares, len(places), func(_, first, end int) {
 			for j := first; j < end; j++ {
 				a, b := from.Offsets[j], from.Offsets[j+1]
 				threads.Copy(into.Keys[begins[j]:], from.Keys[a:b])
@@ -141,56 +133,6 @@ func joinRanges[K, V structures.Number](x crossing, n int, some []structures.Ran
 			}
 		})
 	}
-}
-
-// nearest does a shard's part of a search for neighbors, ranking and selecting those of the other queries by rank.
-type (
-	nearest[K, V structures.Number] struct {
-		*queries[K, V]
-		to structures.Direction
-	}
-	ranking[K, V structures.Number] struct {
-		shards []structures.Queries[K, V]
-		before []uint64 // the number of pairs in the shards before each
-	}
-	selecting[K, V structures.Number] ranking[K, V]
-)
-
-func (n nearest[K, V]) call(ctx context.Context, s int, p part) error {
-	r, err := n.shards[s].Neighbor(ctx, n.to, typed[K](p.in[0]))
-	if len(n.strays) != 0 {
-		for i, key := range r.Keys {
-			if shardOf(&n.place, key) != s {
-				r.Keys[i], r.Values[i], r.Found[i] = 0, 0, false
-			}
-		}
-	}
-	copyNeighbors(p, r)
-	return err
-}
-
-func copyNeighbors[K, V structures.Number](p part, r structures.Neighbors[K, V]) {
-	copy(typed[K](p.out[0]), r.Keys)
-	copy(typed[V](p.out[1]), r.Values)
-	copy(typed[bool](p.out[2]), r.Found)
-}
-
-func (r ranking[K, V]) call(ctx context.Context, s int, p part) error {
-	ranks, err := r.shards[s].Rank(ctx, typed[K](p.in[0]))
-	for i, rank := range ranks {
-		typed[uint32](p.out[0])[i] = rank + uint32(r.before[s])
-	}
-	return err
-}
-
-func (r selecting[K, V]) call(ctx context.Context, s int, p part) error {
-	ranks := slices.Clone(typed[uint32](p.in[0]))
-	for i := range ranks {
-		ranks[i] -= uint32(r.before[s])
-	}
-	n, err := r.shards[s].Select(ctx, ranks)
-	copyNeighbors(p, n)
-	return err
 }
 
 // before returns the number of pairs in the shards before each.
@@ -206,67 +148,77 @@ func neighborsOf[K, V structures.Number](n int) structures.Neighbors[K, V] {
 	return structures.Neighbors[K, V]{Keys: make([]K, n), Values: make([]V, n), Found: make([]bool, n)}
 }
 
-func (q *queries[K, V]) neighbor(ctx context.Context, to structures.Direction,
+// outNeighbors returns the columns of neighbors.
+func outNeighbors[K, V structures.Number](n structures.Neighbors[K, V]) []column {
+	return []column{columnOf(n.Keys), columnOf(n.Values), columnOf(n.Found), {}}
+}
+
+// copyNeighbors writes the neighbors that a shard has found.
+func copyNeighbors[K, V structures.Number](p part, n structures.Neighbors[K, V]) {
+	copy(typed[K](p.out[0]), n.Keys)
+	copy(typed[V](p.out[1]), n.Values)
+	copy(typed[bool](p.out[2]), n.Found)
+}
+
+func (r *reader[K, V]) neighbor(ctx context.Context, to structures.Direction,
 	keys []K) (n structures.Neighbors[K, V], err error) {
-	if err := cmp.Or(q.gate.Err(), pipeline.CheckDirection(to)); err != nil {
+	if err := cmp.Or(r.gate.Err(), pipeline.CheckDirection(to)); err != nil {
 		return n, err
 	}
-	ctx, leave, err := q.beside(ctx)
+	ctx, leave, err := r.beside(ctx)
 	if err != nil {
 		return n, err
 	}
 	defer leave()
 	n = neighborsOf[K, V](len(keys))
-	_, err = q.run(ctx, &batch{
-		n: len(keys), keys: columnOf(keys), in: []column{columnOf(keys), {}}, lanes: 2,
-		out: []column{columnOf(n.Keys), columnOf(n.Values), columnOf(n.Found), {}},
-		do:  nearest[K, V]{q, to},
+	_, err = r.run(ctx, &batch{
+		n: len(keys), keys: columnOf(keys), in: []column{columnOf(keys), {}}, out: outNeighbors(n), lanes: 2,
+		do: func(ctx context.Context, s int, p part) error {
+			n, err := r.asks[s].Neighbor(ctx, to, typed[K](p.in[0]))
+			if len(r.strays) != 0 {
+				for i, key := range n.Keys {
+					if shardOf(&r.place, key) != s {
+						n.Keys[i], n.Values[i], n.Found[i] = 0, 0, false
+					}
+				}
+			}
+			copyNeighbors(p, n)
+			return err
+		},
 	})
 	if err == nil {
-		err = q.beyond(ctx, to, keys, &n)
+		err = r.beyond(ctx, to, keys, &n)
 	}
 	return n, err
 }
 
 // beyond searches in the shards beyond those of keys that have no neighbor there. All such keys have the same neighbor
 // in a shard: its first key, or its last one.
-func (q *queries[K, V]) beyond(ctx context.Context, to structures.Direction, keys []K,
+func (r *reader[K, V]) beyond(ctx context.Context, to structures.Direction, keys []K,
 	n *structures.Neighbors[K, V]) error {
-	var missing []int
-	for i, found := range n.Found {
-		if !found {
-			missing = append(missing, i)
+	up, step := true, 1
+	if to == structures.Predecessor || to == structures.Floor {
+		up, step = false, -1
+	}
+	edges := make([]*structures.Neighbors[K, V], len(r.asks)) // of shards that were asked
+	for i, key := range keys {
+		if n.Found[i] {
+			continue
 		}
-	}
-	up := to == structures.Successor || to == structures.Ceil
-	shards := q.all()
-	if !up {
-		slices.Reverse(shards)
-	}
-	for _, s := range shards {
-		var here, rest []int
-		for _, i := range missing {
-			if home := shardOf(&q.place, keys[i]); up && home < s || !up && home > s {
-				here = append(here, i)
-			} else {
-				rest = append(rest, i)
+		for s := shardOf(&r.place, key) + step; s >= 0 && s < len(edges) && !n.Found[i]; s += step {
+			if edges[s] == nil {
+				to, from := outermost[K](&r.place, s, up)
+				edge, err := r.asks[s].Neighbor(ctx, to, []K{from})
+				if err != nil {
+					return wrapped(ctx, s, err)
+				}
+				edge.Found[0] = edge.Found[0] && shardOf(&r.place, edge.Keys[0]) == s
+				edges[s] = &edge
+			}
+			if edges[s].Found[0] {
+				n.Keys[i], n.Values[i], n.Found[i] = edges[s].Keys[0], edges[s].Values[0], true
 			}
 		}
-		if len(here) == 0 {
-			continue
-		}
-		to, edge := outermost[K](&q.place, s, up)
-		r, err := q.shards[s].Neighbor(ctx, to, []K{edge})
-		if err != nil {
-			return wrapped(ctx, s, err)
-		}
-		if !r.Found[0] || shardOf(&q.place, r.Keys[0]) != s {
-			continue
-		}
-		for _, i := range here {
-			n.Keys[i], n.Values[i], n.Found[i] = r.Keys[0], r.Values[0], true
-		}
-		missing = rest
 	}
 	return nil
 }
@@ -280,64 +232,79 @@ func outermost[K structures.Number](p *placement, s int, first bool) (to structu
 	return structures.Floor, structures.KeyCode[K]().Of(high)
 }
 
-func (q *queries[K, V]) rank(ctx context.Context, keys []K) ([]uint32, error) {
-	ctx, leave, err := q.whole(ctx)
+func (r *reader[K, V]) rank(ctx context.Context, keys []K) ([]uint32, error) {
+	ctx, leave, err := r.whole(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	lens, err := q.lens(ctx)
+	lens, err := r.lens(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ranks := make([]uint32, len(keys))
-	_, err = q.run(ctx, &batch{
-		n: len(keys), keys: columnOf(keys), in: []column{columnOf(keys), {}}, lanes: 2,
-		out: []column{columnOf(ranks), {}}, do: ranking[K, V]{q.shards, before(lens)},
+	ranks, before := make([]uint32, len(keys)), before(lens)
+	_, err = r.run(ctx, &batch{
+		n: len(keys), keys: columnOf(keys), in: []column{columnOf(keys), {}}, out: []column{columnOf(ranks), {}},
+		lanes: 2,
+		do: func(ctx context.Context, s int, p part) error {
+			some, err := r.asks[s].Rank(ctx, typed[K](p.in[0]))
+			for i, rank := range some {
+				typed[uint32](p.out[0])[i] = rank + uint32(before[s])
+			}
+			return err
+		},
 	})
 	return ranks, err
 }
 
-func (q *queries[K, V]) selected(ctx context.Context, ranks []uint32) (n structures.Neighbors[K, V], err error) {
-	ctx, leave, err := q.whole(ctx)
+func (r *reader[K, V]) selected(ctx context.Context, ranks []uint32) (n structures.Neighbors[K, V], err error) {
+	ctx, leave, err := r.whole(ctx)
 	if err != nil {
 		return n, err
 	}
 	defer leave()
-	lens, err := q.lens(ctx)
+	lens, err := r.lens(ctx)
 	if err != nil {
 		return n, err
 	}
 	n = neighborsOf[K, V](len(ranks))
-	byRank := &core{place: byCount(lens)}
+	before := before(lens)
+	byRank := &core{place: byCount(before)}
 	_, err = byRank.run(ctx, &batch{
-		n: len(ranks), keys: columnOf(ranks), in: []column{columnOf(ranks), {}}, lanes: 2,
-		out: []column{columnOf(n.Keys), columnOf(n.Values), columnOf(n.Found), {}},
-		do:  selecting[K, V]{q.shards, before(lens)},
+		n: len(ranks), keys: columnOf(ranks), in: []column{columnOf(ranks), {}}, out: outNeighbors(n), lanes: 2,
+		do: func(ctx context.Context, s int, p part) error {
+			own := slices.Clone(typed[uint32](p.in[0]))
+			for i := range own {
+				own[i] -= uint32(before[s])
+			}
+			n, err := r.asks[s].Select(ctx, own)
+			copyNeighbors(p, n)
+			return err
+		},
 	})
 	return n, err
 }
 
 // ascend returns the pairs of a range, in order or the greatest key first.
-func (q *queries[K, V]) ascend(ctx context.Context, r structures.Range[K],
+func (r *reader[K, V]) ascend(ctx context.Context, keys structures.Range[K],
 	down bool) iter.Seq2[structures.Pair[K, V], error] {
 	return func(yield func(structures.Pair[K, V], error) bool) {
-		parts := make([]structures.Range[K], len(q.shards))
+		all, parts := []structures.Range[K]{keys}, make([]structures.Range[K], len(r.asks))
 		shards := func() []int {
-			shards := cross(&q.place, []structures.Range[K]{r}).touched()
+			shards := cross(&r.place, all).touched()
 			for _, s := range shards {
-				parts[s] = within(&q.place, s, []structures.Range[K]{r})[0]
+				parts[s] = within(&r.place, s, slices.Clone(all))[0]
 			}
 			if down {
 				slices.Reverse(shards)
 			}
 			return shards
 		}
-		chained(iteration{ctx, q.core, q.beside}, shards, func(s int) iter.Seq2[structures.Pair[K, V], error] {
+		chained(iteration{ctx, r.core, r.beside}, shards, func(s int) iter.Seq2[structures.Pair[K, V], error] {
 			if down {
-				return q.shards[s].Descend(ctx, parts[s])
+				return r.asks[s].Descend(ctx, parts[s])
 			}
-			return q.shards[s].Ascend(ctx, parts[s])
+			return r.asks[s].Ascend(ctx, parts[s])
 		})(yield)
 	}
 }

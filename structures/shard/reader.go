@@ -20,10 +20,19 @@ type read[K, V structures.Number] interface {
 	Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V], error]
 }
 
-// reader answers queries that every dictionary and snapshot has.
+// reader answers the queries of a Map, a Tree or a Snapshot.
 type reader[K, V structures.Number] struct {
 	*core
-	reads []read[K, V] // the shards
+	reads []read[K, V]               // the shards
+	asks  []structures.Queries[K, V] // the same if they are ordered
+}
+
+// opened returns the reader, or one that is not open.
+func (r *reader[K, V]) opened() *reader[K, V] {
+	if r == nil {
+		return &reader[K, V]{core: &core{}}
+	}
+	return r
 }
 
 // all returns the numbers of all shards.
@@ -33,13 +42,6 @@ func (c *core) all() []int {
 		all[s] = s
 	}
 	return all
-}
-
-// finding does a shard's part of look-ups.
-type finding[K, V structures.Number] struct{ *reader[K, V] }
-
-func (f finding[K, V]) call(ctx context.Context, s int, p part) error {
-	return f.reads[s].FindInto(ctx, typed[K](p.in[0]), typed[V](p.out[0]), typed[bool](p.out[1]))
 }
 
 func (r *reader[K, V]) findInto(ctx context.Context, keys []K, values []V, found []bool) error {
@@ -53,8 +55,11 @@ func (r *reader[K, V]) findInto(ctx context.Context, keys []K, values []V, found
 	}
 	defer leave()
 	_, err = r.run(ctx, &batch{
-		n: len(keys), keys: columnOf(keys), in: []column{columnOf(keys), {}}, do: finding[K, V]{r}, lanes: 2,
+		n: len(keys), keys: columnOf(keys), in: []column{columnOf(keys), {}}, lanes: 2,
 		out: []column{columnOf(values), columnOf(found)},
+		do: func(ctx context.Context, s int, p part) error {
+			return r.reads[s].FindInto(ctx, typed[K](p.in[0]), typed[V](p.out[0]), typed[bool](p.out[1]))
+		},
 	})
 	return err
 }
@@ -80,9 +85,8 @@ func (r *reader[K, V]) get(ctx context.Context, key K) (value V, found bool, err
 // lens returns the number of pairs of each shard.
 func (r *reader[K, V]) lens(ctx context.Context) ([]uint64, error) {
 	lens := make([]uint64, len(r.reads))
-	return lens, each(ctx, r.all(), func(s int) error {
-		n, err := r.reads[s].Len(ctx)
-		lens[s] = n
+	return lens, each(ctx, r.all(), func(s int) (err error) {
+		lens[s], err = r.reads[s].Len(ctx)
 		return err
 	})
 }

@@ -15,7 +15,7 @@ import (
 // whatever updates do to the tree, and Rebalance may move pairs meanwhile. It is safe for many goroutines. After Close
 // its methods return vk.ErrClosed.
 type Snapshot[K, V structures.Number] struct {
-	q    *queries[K, V]
+	r    *reader[K, V]
 	open []*btree.Snapshot[K, V]
 }
 
@@ -35,8 +35,8 @@ func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 	if err := x.tidyInside(ctx); err != nil {
 		return nil, err
 	}
-	s := &Snapshot[K, V]{q: &queries[K, V]{reader: &reader[K, V]{core: newCore(x.place)}}}
-	for i, shard := range x.ordered {
+	s := &Snapshot[K, V]{r: &reader[K, V]{core: newCore(x.place)}}
+	for i, shard := range x.trees {
 		if err := s.add(ctx, i, shard); err != nil {
 			_ = s.Close()
 			return nil, err
@@ -57,105 +57,105 @@ func (s *Snapshot[K, V]) add(ctx context.Context, i int, shard structures.Ordere
 	if err != nil {
 		return wrapped(ctx, i, err)
 	}
-	s.open, s.q.reads, s.q.shards = append(s.open, at), append(s.q.reads, at), append(s.q.shards, at)
+	s.open, s.r.reads, s.r.asks = append(s.open, at), append(s.r.reads, at), append(s.r.asks, at)
 	return nil
 }
 
-// queries returns the snapshot's queries, or those of one that is not open.
-func (s *Snapshot[K, V]) queries() *queries[K, V] {
-	if s == nil || s.q == nil {
-		return (*Tree[K, V])(nil).open().q
+// reader returns the snapshot's queries, or those of one that is not open.
+func (s *Snapshot[K, V]) reader() *reader[K, V] {
+	if s == nil {
+		s = &Snapshot[K, V]{}
 	}
-	return s.q
+	return s.r.opened()
 }
 
 // Find returns the value of each key, 0 if the key is absent, and whether the key is there.
 func (s *Snapshot[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bool, err error) {
-	return s.queries().find(ctx, keys)
+	return s.reader().find(ctx, keys)
 }
 
 // Get returns the value of one key, and whether the key is there.
 func (s *Snapshot[K, V]) Get(ctx context.Context, key K) (value V, found bool, err error) {
-	return s.queries().get(ctx, key)
+	return s.reader().get(ctx, key)
 }
 
 // FindInto is Find into the caller's slices, either of which may be nil.
 func (s *Snapshot[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
-	return s.queries().findInto(ctx, keys, values, found)
+	return s.reader().findInto(ctx, keys, values, found)
 }
 
 // Count returns the number of keys in each range.
 func (s *Snapshot[K, V]) Count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
-	return s.queries().count(ctx, ranges)
+	return s.reader().count(ctx, ranges)
 }
 
 // Range returns the pairs of each range, in key order.
 func (s *Snapshot[K, V]) Range(ctx context.Context, ranges []structures.Range[K]) (structures.Ranges[K, V], error) {
 	r := new(structures.Ranges[K, V])
-	err := s.queries().rangeInto(ctx, ranges, r)
+	err := s.reader().rangeInto(ctx, ranges, r)
 	return *r, err
 }
 
 // RangeInto is Range into the caller's slices. It makes new slices if those have no room.
 func (s *Snapshot[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[K],
 	into *structures.Ranges[K, V]) error {
-	return s.queries().rangeInto(ctx, ranges, into)
+	return s.reader().rangeInto(ctx, ranges, into)
 }
 
 // Neighbor finds the neighbor of each key in one direction. Further error: *vk.OptionError.
 func (s *Snapshot[K, V]) Neighbor(ctx context.Context, to structures.Direction,
 	keys []K) (structures.Neighbors[K, V], error) {
-	return s.queries().neighbor(ctx, to, keys)
+	return s.reader().neighbor(ctx, to, keys)
 }
 
 // Rank returns for each key the number of keys that are less.
 func (s *Snapshot[K, V]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
-	return s.queries().rank(ctx, keys)
+	return s.reader().rank(ctx, keys)
 }
 
 // Select returns the pair of each rank.
 func (s *Snapshot[K, V]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[K, V], error) {
-	return s.queries().selected(ctx, ranks)
+	return s.reader().selected(ctx, ranks)
 }
 
 // Ascend returns the pairs of a range in key order.
 func (s *Snapshot[K, V]) Ascend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
-	return s.queries().ascend(ctx, r, false)
+	return s.reader().ascend(ctx, r, false)
 }
 
 // Descend is Ascend from the greatest key to the least.
 func (s *Snapshot[K, V]) Descend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
-	return s.queries().ascend(ctx, r, true)
+	return s.reader().ascend(ctx, r, true)
 }
 
 // All returns the pairs, in key order.
 func (s *Snapshot[K, V]) All(ctx context.Context) iter.Seq2[structures.Pair[K, V], error] {
-	return s.queries().pairs(ctx)
+	return s.reader().pairs(ctx)
 }
 
 // Chunks is All with many pairs at a time, in slices that are valid until the next ones come.
 func (s *Snapshot[K, V]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V], error] {
-	return s.queries().chunks(ctx)
+	return s.reader().chunks(ctx)
 }
 
 // Len returns the number of pairs.
 func (s *Snapshot[K, V]) Len(ctx context.Context) (uint64, error) {
-	return s.queries().len(ctx)
+	return s.reader().len(ctx)
 }
 
 // Save writes all pairs to w, as Tree.Save does, while updates go on.
 func (s *Snapshot[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
-	return s.queries().save(ctx, w, "btree")
+	return s.reader().save(ctx, w, "btree")
 }
 
 // Close ends the snapshot. Further calls do nothing. It returns nil.
 func (s *Snapshot[K, V]) Close() error {
-	return s.queries().gate.Close(func() error {
+	return s.reader().gate.Close(func() error {
 		var err error
 		for _, at := range s.open {
 			err = cmp.Or(err, at.Close())
 		}
-		s.q.gate.End()
+		s.r.gate.End()
 		return err
 	})
 }

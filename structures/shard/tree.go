@@ -5,120 +5,45 @@ import (
 	"io"
 	"iter"
 
-	"github.com/vkds/vkds/internal/engine/pipeline"
 	"github.com/vkds/vkds/structures"
 )
 
 // Tree divides keys by ranges among ordered dictionaries, its shards, and answers ordered queries that cross them. The
 // zero value is not open; its methods return vk.ErrNotOpen. It is safe for many goroutines (structures.Dictionary).
 //
-// The split points between the shards come from a sample of the first batch of insertions. If a shard has more than
-// half again its share, insertions move pairs, so that all shards have the same number again. They look for that when
-// as many keys were inserted as there were pairs the last time, so the cost is a constant for each insertion. Keys that
-// only grow, such as times, always go to the last shard: a Map divides these evenly.
+// The split points between the shards come from a sample of the first batch of insertions, and again of a batch that is
+// larger than all before it: the pairs that there are then move. If a shard has more than half again its share,
+// insertions move pairs, so that all shards have the same number again. They look for that when as many keys were
+// inserted as there were pairs the last time, so the cost is a constant for each insertion. Keys that only grow, such
+// as times, always go to the last shard: a Map divides these evenly.
 //
 // For the memory of large batches, see Map. Ranks and counts are modulo 2^32.
-type Tree[K, V structures.Number] struct{ t *tree[K, V] }
+type Tree[K, V structures.Number] struct{ d *dictionary[K, V] }
 
 var _ structures.Ordered[uint32, uint64] = (*Tree[uint32, uint64])(nil)
-
-// tree is the dictionary and its ordered queries.
-type tree[K, V structures.Number] struct {
-	*dictionary[K, V]
-	q       *queries[K, V]
-	ordered []structures.Ordered[K, V]
-	growth  growth
-}
 
 // NewTree makes a tree of 1 to 256 empty ordered dictionaries, as a rule all of one kind, one on each device. The tree
 // owns them: nothing else may change them, and Close closes them.
 //
 // Errors: *vk.OptionError if a shard is nil, comes twice or has pairs; those of Len of a shard.
 func NewTree[K, V structures.Number](ctx context.Context, shards ...structures.Ordered[K, V]) (*Tree[K, V], error) {
-	t := &tree[K, V]{}
 	var all []structures.Dictionary[K, V]
-	var asked []structures.Queries[K, V]
 	for _, s := range shards {
-		all, asked, t.ordered = append(all, s), append(asked, s), append(t.ordered, s)
+		all = append(all, s)
 	}
-	d, err := newDictionary(ctx, byRange[K](len(shards)), all)
+	d, err := newDictionary(ctx, byRange[K](len(shards)), all, shards)
 	if err != nil {
 		return nil, err
 	}
-	t.dictionary, t.q, d.tidy = d, &queries[K, V]{d.reader, asked}, t.tidyInside
-	return &Tree[K, V]{t}, nil
+	return &Tree[K, V]{d}, nil
 }
 
-// open returns the tree, or one that is not open.
-func (t *Tree[K, V]) open() *tree[K, V] {
-	if t == nil || t.t == nil {
-		d := (*dictionary[K, V])(nil).opened()
-		return &tree[K, V]{dictionary: d, q: &queries[K, V]{reader: d.reader}}
+// open returns the dictionary, or one that is not open.
+func (t *Tree[K, V]) open() *dictionary[K, V] {
+	if t == nil {
+		t = &Tree[K, V]{}
 	}
-	return t.t
-}
-
-func (t *tree[K, V]) updateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
-	status []structures.Status) error {
-	if err := t.checkUpdates(kind, keys, values, status); err != nil {
-		return err
-	}
-	ctx, leave, err := t.alone(ctx)
-	if err != nil {
-		return pipeline.NotBegun(status, len(keys), err)
-	}
-	defer leave()
-	return t.updateInside(ctx, kind, keys, values, status)
-}
-
-// updateInside is updateInto for a caller that has entered.
-func (t *tree[K, V]) updateInside(ctx context.Context, kind structures.Kind, keys []K, values []V,
-	status []structures.Status) error {
-	if kind.Inserts() {
-		t.place.sample(columnOf(keys))
-	}
-	err := t.dictionary.updateInside(ctx, kind, keys, values, status)
-	if err == nil && kind.Inserts() {
-		t.evenOut(ctx, len(keys))
-	}
-	return err
-}
-
-func (t *tree[K, V]) update(ctx context.Context, kind structures.Kind, keys []K,
-	values []V) ([]structures.Status, error) {
-	status := make([]structures.Status, len(keys))
-	return pipeline.Made(status, t.updateInto(ctx, kind, keys, values, status))
-}
-
-// loading fills a tree. While keys ascend, as those of ordered dictionaries do, it knows their ranks, so the split
-// points are exact. Otherwise it does what insertions do.
-type loading[K, V structures.Number] struct {
-	*tree[K, V]
-	read     uint64
-	last     uint64 // the word of the last key
-	unsorted bool
-}
-
-func (l *loading[K, V]) fill(ctx context.Context, total uint64, keys []K, values []V,
-	status []structures.Status) error {
-	code := structures.KeyCode[K]()
-	for i, key := range keys {
-		word := code.Word(key)
-		l.unsorted = l.unsorted || l.read+uint64(i) != 0 && word <= l.last
-		l.last = word
-	}
-	if l.unsorted {
-		return l.updateInside(ctx, structures.Insert, keys, values, status)
-	}
-	p, end := &l.place, l.read+uint64(len(keys))
-	if l.read == 0 {
-		p.splits = []uint64{} // the tree is empty; until the next split point is known, all keys go to one shard
-	}
-	for s := uint64(len(p.splits)) + 1; s < uint64(p.shards) && total/uint64(p.shards)*s < end; s++ {
-		p.splits = append(p.splits, code.Word(keys[max(total/uint64(p.shards)*s, l.read)-l.read]))
-	}
-	l.read = end
-	return l.dictionary.updateInside(ctx, structures.Insert, keys, values, status)
+	return t.d.opened()
 }
 
 // Insert inserts each pair, or assigns the value to the key that is there. Statuses are Inserted or Assigned.
@@ -179,7 +104,7 @@ func (t *Tree[K, V]) Get(ctx context.Context, key K) (value V, found bool, err e
 
 // Put inserts one pair, or assigns the value to the key that is there.
 func (t *Tree[K, V]) Put(ctx context.Context, key K, value V) error {
-	return t.open().updateInto(ctx, structures.Insert, []K{key}, []V{value}, nil)
+	return t.open().put(ctx, key, value)
 }
 
 // FindInto is Find into the caller's slices, either of which may be nil.
@@ -189,35 +114,35 @@ func (t *Tree[K, V]) FindInto(ctx context.Context, keys []K, values []V, found [
 
 // Count returns the number of keys in each range.
 func (t *Tree[K, V]) Count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
-	return t.open().q.count(ctx, ranges)
+	return t.open().count(ctx, ranges)
 }
 
 // Range returns the pairs of each range, in key order.
 func (t *Tree[K, V]) Range(ctx context.Context, ranges []structures.Range[K]) (structures.Ranges[K, V], error) {
 	r := new(structures.Ranges[K, V])
-	err := t.open().q.rangeInto(ctx, ranges, r)
+	err := t.open().rangeInto(ctx, ranges, r)
 	return *r, err
 }
 
 // RangeInto is Range into the caller's slices. It makes new slices if those have no room.
 func (t *Tree[K, V]) RangeInto(ctx context.Context, ranges []structures.Range[K], into *structures.Ranges[K, V]) error {
-	return t.open().q.rangeInto(ctx, ranges, into)
+	return t.open().rangeInto(ctx, ranges, into)
 }
 
 // Neighbor finds the neighbor of each key in one direction. Further error: *vk.OptionError.
 func (t *Tree[K, V]) Neighbor(ctx context.Context, to structures.Direction,
 	keys []K) (structures.Neighbors[K, V], error) {
-	return t.open().q.neighbor(ctx, to, keys)
+	return t.open().neighbor(ctx, to, keys)
 }
 
 // Rank returns for each key the number of keys that are less. It counts the pairs of all shards.
 func (t *Tree[K, V]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
-	return t.open().q.rank(ctx, keys)
+	return t.open().rank(ctx, keys)
 }
 
 // Select returns the pair of each rank. It counts the pairs of all shards.
 func (t *Tree[K, V]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[K, V], error) {
-	return t.open().q.selected(ctx, ranks)
+	return t.open().selected(ctx, ranks)
 }
 
 // DeleteRange removes the keys of each range, one range after the other, and returns how many it removed for each. If
@@ -229,12 +154,12 @@ func (t *Tree[K, V]) DeleteRange(ctx context.Context, ranges []structures.Range[
 
 // Ascend returns the pairs of a range in key order. It ends with structures.ErrChanged if the tree changes.
 func (t *Tree[K, V]) Ascend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
-	return t.open().q.ascend(ctx, r, false)
+	return t.open().ascend(ctx, r, false)
 }
 
 // Descend is Ascend from the greatest key to the least.
 func (t *Tree[K, V]) Descend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
-	return t.open().q.ascend(ctx, r, true)
+	return t.open().ascend(ctx, r, true)
 }
 
 // All returns the pairs, in key order. It ends with structures.ErrChanged if the tree changes.
@@ -259,24 +184,13 @@ func (t *Tree[K, V]) Clear(ctx context.Context) error {
 
 // Rebalance moves pairs between the shards so that all have the same number, as insertions do by themselves when a
 // shard has too many. While pairs move, two shards have them. After an error of a shard, or if the context ends,
-// all queries answer as before. If a shard can't delete its copies of pairs that another shard has, the next changes
-// try again. Until that succeeds, Len, Rank, Select, All, Chunks, Save, Snapshot and Rebalance try it first, and return
-// the shard's error if it fails; other queries don't see these copies.
+// all queries answer as before.
+//
+// If a shard can't delete its copies of pairs that another shard has, Len, Rank, Select, All, Chunks, Save, Load,
+// Snapshot and Rebalance try it first, and return the shard's error if it fails. Insertions try it when they move
+// pairs. Other queries don't see these copies.
 func (t *Tree[K, V]) Rebalance(ctx context.Context) error {
-	x := t.open()
-	ctx, leave, err := x.alone(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if err := x.tidyInside(ctx); err != nil {
-		return err
-	}
-	lens, err := x.lens(ctx)
-	if err != nil {
-		return err
-	}
-	return x.rebalance(ctx, lens)
+	return t.open().even(ctx)
 }
 
 // Save writes all pairs to w, and returns the number of bytes. The file is that of one btree: every structure can load
@@ -291,8 +205,7 @@ func (t *Tree[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 // Errors: *structures.SavedError, also if keys have several values; r's own; those of Insert, without the PendingError
 // around them.
 func (t *Tree[K, V]) Load(ctx context.Context, r io.Reader) error {
-	x := t.open()
-	return x.load(ctx, r, &loading[K, V]{tree: x})
+	return t.open().load(ctx, r)
 }
 
 // Prepare makes all kernels that the shards may need.
@@ -304,46 +217,4 @@ func (t *Tree[K, V]) Prepare(ctx context.Context) error {
 // returned and the tree stays open, unless its device is lost.
 func (t *Tree[K, V]) Close() error {
 	return t.open().close()
-}
-
-func (t *tree[K, V]) clear(ctx context.Context) error {
-	ctx, leave, err := t.alone(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if err := t.clearInside(ctx); err != nil {
-		return err
-	}
-	t.place.splits, t.strays, t.growth = nil, nil, growth{}
-	return nil
-}
-
-// deleteRange removes ranges from the shards that they cross.
-func (t *tree[K, V]) deleteRange(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
-	if err := t.gate.Err(); err != nil {
-		return nil, err
-	}
-	ctx, leave, err := t.alone(ctx)
-	if err != nil {
-		return nil, pipeline.NotBegun(nil, len(ranges), err)
-	}
-	defer leave()
-	t.changes.Add(1)
-	x := cross(&t.place, ranges)
-	some, left := make([][]uint32, len(t.shards)), make([]int, len(t.shards))
-	err = each(ctx, x.touched(), func(s int) (err error) {
-		some[s], err = t.ordered[s].DeleteRange(ctx, within(&t.place, s, pipeline.Pick(ranges, x.places[s])))
-		if pending, is := err.(*structures.PendingError); is {
-			left[s] = pending.Operations
-		} else if err != nil {
-			left[s] = len(x.places[s])
-		}
-		return err
-	})
-	all := 0
-	for _, n := range left {
-		all = min(all+n, len(ranges))
-	}
-	return x.added(len(ranges), some), unfinished(all, err)
 }

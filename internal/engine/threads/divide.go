@@ -3,6 +3,7 @@ package threads
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // Divide calls move with each of n elements and the element's place among all if those of a part are together, in their
@@ -41,11 +42,19 @@ func Divide(n, parts int, partOf func(i int) int, move func(i, to int)) (begins 
 // next call may return another number.
 func Shares() int { return 4 * runtime.GOMAXPROCS(0) }
 
-// InShares divides n elements into that many shares, and calls do for them by all cores.
+// InShares divides n elements into that many shares, and calls do for them by all cores. One share has no goroutine of
+// its own.
 func InShares(shares, n int, do func(share, first, end int)) {
-	var wait sync.WaitGroup
-	for share := range shares {
-		wait.Go(func() { do(share, share*n/shares, (share+1)*n/shares) })
+	var next atomic.Int64
+	some := func() {
+		for share := int(next.Add(1)) - 1; share < shares; share = int(next.Add(1)) - 1 {
+			do(share, share*n/shares, (share+1)*n/shares)
+		}
 	}
-	wait.Wait()
+	var wait sync.WaitGroup
+	defer wait.Wait() // also if do ends the goroutine
+	for range min(shares, runtime.GOMAXPROCS(0)) - 1 {
+		wait.Go(some)
+	}
+	some()
 }
