@@ -26,7 +26,7 @@ func (*idle) Len(context.Context) (uint64, error)                        { retur
 func (*idle) Clear(context.Context) error                                { return nil }
 func (*idle) Close() error                                               { return nil }
 
-// BenchmarkBlocks is for choosing leastBlock, mostBlock and blocks: insertions and searches in blocks of several sizes,
+// BenchmarkBlocks is for choosing shardBlock: insertions and searches in blocks of several sizes,
 // over shards that do nothing and over hash tables on the machine's GPUs, or on its other devices if it has none.
 func BenchmarkBlocks(b *testing.B) {
 	var devices []*vk.Device

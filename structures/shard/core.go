@@ -103,9 +103,7 @@ type batch struct {
 }
 
 const (
-	leastBlock = 1 << 20 // operations of a block for each shard
-	mostBlock  = 1 << 22 // for each phase of a block all cores wake, so larger blocks are faster; they take memory
-	blocks     = 8       // of a batch, if they are large enough: dividing overlaps with the shards' work
+	shardBlock = 1 << 20 // operations of a block for each shard; larger and smaller ones are slower (BenchmarkBlocks)
 	inFlight   = 3       // blocks: one is divided, the shards work on another, and the results of one are put back
 	leastShare = 1 << 12 // operations for which another core pays off
 )
@@ -119,7 +117,7 @@ func (c *core) run(ctx context.Context, b *batch) (left int, err error) {
 		return 0, nil
 	}
 	r := &running{core: c, batch: b, failed: make(failures, c.place.shards)}
-	size := min(max((b.n+blocks-1)/blocks, leastBlock*c.place.shards), mostBlock*c.place.shards)
+	size := shardBlock * c.place.shards
 	if blockForTests != 0 {
 		size = blockForTests
 	}
@@ -272,7 +270,7 @@ func (c *core) take() *block {
 func (c *core) give(x *block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.idle) < inFlight && cap(x.of) <= 2*mostBlock*c.place.shards {
+	if len(c.idle) < inFlight && cap(x.of) <= 2*shardBlock*c.place.shards {
 		c.idle = append(c.idle, x)
 	}
 }

@@ -11,9 +11,9 @@ import (
 // Map divides keys by a hash among dictionaries, its shards. The zero value is not open; its methods return
 // vk.ErrNotOpen. It is safe for many goroutines (structures.Dictionary).
 //
-// A batch of one kind is divided in at least eight blocks, if each has 2^20 operations for each shard, and of at most
-// 2^22 for each. A map keeps memory for three blocks: about 14 bytes an operation at 32 bits, and 26 at 64. A device
-// does most with two shards: one works while the operations or the results of the other are copied.
+// A batch of one kind is divided in blocks of 2^20 operations for each shard. A map keeps memory for three blocks:
+// about 14 bytes an operation at 32 bits, and 26 at 64. A device does most with two shards: one works while the
+// operations or the results of the other are copied.
 type Map[K, V structures.Number] struct{ d *dictionary[K, V] }
 
 var _ structures.Dictionary[uint32, uint64] = (*Map[uint32, uint64])(nil)
