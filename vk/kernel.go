@@ -352,7 +352,8 @@ func (k *Kernel[P]) record(s *Stream, kind native.Work, p *P) (native.Commands, 
 	}
 	commands, ok := s.command(kind)
 	if ok {
-		s.d.native.Run(commands, k.p.handle, k.p.layout, unsafe.Pointer(p), k.p.pushBytes)
+		s.push = append(s.push[:0], unsafe.Slice((*byte)(unsafe.Pointer(p)), k.p.pushBytes)...)
+		s.d.native.Run(commands, k.p.handle, k.p.layout, unsafe.Pointer(unsafe.SliceData(s.push)), k.p.pushBytes)
 	}
 	return commands, ok
 }

@@ -51,16 +51,12 @@ const (
 	waitSlice = 5 * time.Millisecond   // the longest time until a cancelled context is noticed
 )
 
-func (t *timeline) hold() (release func()) {
-	t.mu.RLock()
-	return t.mu.RUnlock
-}
-
 // reached reads the semaphore. A caller that sees a value can read everything that the device wrote before it. A
 // command buffer ends with a barrier to the host, and releasing the lock here is an atomic operation: no processor
 // reads memory early across it.
 func (t *timeline) reached() (uint64, error) {
-	defer t.hold()()
+	t.mu.RLock()
+	defer t.mu.RUnlock()
 	if over, err := t.over(); over {
 		return ^uint64(0), err
 	}
@@ -109,7 +105,8 @@ func (t *timeline) wait(ctx context.Context, value uint64) error {
 
 // sleep waits for the value, at most waitSlice.
 func (t *timeline) sleep(value uint64) (done bool, err error) {
-	defer t.hold()()
+	t.mu.RLock()
+	defer t.mu.RUnlock()
 	if over, err := t.over(); over {
 		return true, err
 	}

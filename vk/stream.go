@@ -37,6 +37,7 @@ type Stream struct {
 	before   native.Work // of Concurrent: the kinds of work before it,
 	ordered  native.Work // and the kinds inside it that have had a barrier
 	since    native.Work // the kinds of work since the last barrier
+	push     []byte      // push constants for a call of C: those of a dispatch would be allocated each time
 
 	timings []Timing
 	queries []*queryPool // unused pools

@@ -2,7 +2,6 @@ package vk
 
 import (
 	"errors"
-	"slices"
 )
 
 // ErrUnfinished is returned by the Submit or Wait of a batch that is dropped because a function panicked while it
@@ -90,14 +89,22 @@ func (s *Stream) Finally(f func()) {
 // settled calls the OnSubmit functions of a batch in order. If one of them panics, the others are still called, because
 // they track memory.
 func (b *batch) settled(p Point, submitted bool) {
-	for _, f := range slices.Backward(b.onSubmit) {
-		defer f(p, submitted)
+	tell(b.onSubmit, p, submitted)
+}
+
+func tell(all []func(Point, bool), p Point, submitted bool) {
+	if len(all) > 0 {
+		defer tell(all[1:], p, submitted)
+		all[0](p, submitted)
 	}
 }
 
 // ended calls the Finally functions of a batch in order, all of them, like settled.
-func (b *batch) ended() {
-	for _, f := range slices.Backward(b.finally) {
-		defer f()
+func (b *batch) ended() { call(b.finally) }
+
+func call(all []func()) {
+	if len(all) > 0 {
+		defer call(all[1:])
+		all[0]()
 	}
 }

@@ -120,7 +120,7 @@ func open(ctx context.Context, d *vk.Device, columns saved.Columns, o Options) (
 		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), own: recording.NewOwn(d),
 		visits: firstVisits(d), mostVisits: maxVisits, memory: d.Budget("MaxBytes", o.MaxBytes),
 	}
-	t.kernels.Over(func() recording.Form { return t.pool.Constants() }) // a compaction replaces the pool
+	t.kernels.Over(func() recording.Form { return t.pool.Form() }) // a compaction replaces the pool
 	if t.shared {
 		t.gate = gate.Within(shared.Gate())
 	}

@@ -18,8 +18,7 @@ func withoutTree[P any](module string, workgroup int) recording.Spec[P] {
 
 // overTree describes a kernel of shaders/btree over trees.
 func overTree[P any](module string, tile int, own ...recording.Specialization) recording.Spec[P] {
-	all := append([]recording.Specialization{recording.Constant("TILE", uint32(tile))}, own...)
-	return recording.OfPool[P]("btree/"+module, workgroup, all...)
+	return recording.OfPool[P]("btree/"+module, workgroup, own...).With(recording.Constant("TILE", uint32(tile)))
 }
 
 // reading returns the name of the module of a kernel that reads leaves. past says that they may have changed since the

@@ -100,13 +100,13 @@ func (t *tree) copyNodes(to *vk.Buffer[uint32], slabs uint64, count int) error {
 
 // slabReference is pool_slab of slab_alloc.glsl.
 func (t *tree) slabReference(i int) uint32 {
-	shift := t.pool.Constants()["POOL_SUPER_SHIFT"] + 10
+	shift := t.pool.Form()["POOL_SUPER_SHIFT"] + 10
 	return uint32(i)>>shift<<24 | uint32(i)&(1<<shift-1)
 }
 
 // slabNumber is pool_number of slab_alloc.glsl.
 func (t *tree) slabNumber(ref uint32) int {
-	shift := t.pool.Constants()["POOL_SUPER_SHIFT"] + 10
+	shift := t.pool.Form()["POOL_SUPER_SHIFT"] + 10
 	return int(ref>>24)<<shift + int(ref&0xffffff)
 }
 

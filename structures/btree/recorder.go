@@ -176,7 +176,8 @@ func (r recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.R
 	offsets := 2 * r.words() * n // after the ranges, which are aligned to two keys, because kernels read both at once
 	totalAt := offsets + n + n%2
 	up := make([]uint32, totalAt+2)
-	pipeline.Ranges(ranges, r.width).Encode(pipeline.Bytes(up))
+	column := pipeline.Ranges(ranges, r.width)
+	column.Encode(pipeline.Bytes(up))
 	total := uint32(0)
 	for i, count := range counts {
 		up[offsets+i] = total

@@ -139,7 +139,7 @@ func (g *Graph) open(ctx context.Context) (err error) {
 		}
 		g.ownPool = true
 	}
-	g.kernels.Over(g.pool.Constants)
+	g.kernels.Over(g.pool.Form)
 	g.gate = gate.Within(g.pool.Gate())
 	g.progress = gate.NewProgress(g.o.Progress)
 	words := make([]uint32, counterWords)

@@ -17,8 +17,7 @@ func (t *table) Prepare(ctx context.Context) error {
 
 // overPool describes a kernel of shaders/slabhash. module is its name with its variant.
 func overPool[P any](module string, tile int, own ...recording.Specialization) recording.Spec[P] {
-	all := append([]recording.Specialization{recording.Constant("TILE", uint32(tile))}, own...)
-	return recording.OfPool[P]("slabhash/"+module, workgroup, all...)
+	return recording.OfPool[P]("slabhash/"+module, workgroup, own...).With(recording.Constant("TILE", uint32(tile)))
 }
 
 func (t *table) findKernel() recording.Spec[findPush] {

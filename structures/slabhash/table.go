@@ -166,7 +166,7 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 		}
 		t.ownPool = true
 	}
-	t.kernels.Over(t.pool.Constants)
+	t.kernels.Over(t.pool.Form)
 	t.fences = !t.ownPool
 	t.gate = gate.Within(t.pool.Gate())
 	if t.base, err = t.newBase(ctx, buckets); err == nil {

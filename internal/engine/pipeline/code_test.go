@@ -45,7 +45,7 @@ func codes[T structures.Number](t *testing.T, bits []uint64) {
 func holds[T structures.Number](t *testing.T, numbers []T, w structures.Width, code structures.Code[T], in Column,
 	results func([]T, structures.Width) Column) {
 	words := make([]byte, w.Bytes()*len(numbers))
-	in.Encode(words)
+	encoded(in, words)
 	for i, x := range numbers {
 		if w == structures.Bits64 {
 			require.Equal(t, code.Word(x), words64(words)[i])
@@ -54,7 +54,7 @@ func holds[T structures.Number](t *testing.T, numbers []T, w structures.Width, c
 		}
 	}
 	got, statuses := make([]T, len(numbers)), make([]byte, len(numbers))
-	results(got, w).decode(words, nil, false)
+	decoded(results(got, w), words, nil, false)
 	require.Equal(t, Bytes(numbers), Bytes(got))
 
 	// If an operation has found nothing, its word on the device is 0.
@@ -65,12 +65,12 @@ func holds[T structures.Number](t *testing.T, numbers []T, w structures.Width, c
 		case 0, 1:
 			statuses[i], wanted[i] = []byte{1, byte(structures.Found)}[i%5], x
 			part := w.Bytes() * i
-			in.Part(i, 1).Encode(words[part : part+w.Bytes()])
+			encoded(in.Part(i, 1), words[part:part+w.Bytes()])
 		case 2:
 			statuses[i] = byte(structures.Absent)
 		}
 	}
-	results(got, w).decode(words, statuses, false)
+	decoded(results(got, w), words, statuses, false)
 	require.Equal(t, Bytes(wanted), Bytes(got))
 }
 
@@ -105,13 +105,13 @@ func numbersOfPairs[V structures.Number](t *testing.T) {
 			for i, n := range numbers {
 				put(words, i, n)
 			}
-			Counts(got, w).decode(words, nil, false)
+			decoded(Counts(got, w), words, nil, false)
 			for i, n := range numbers {
 				require.Equal(t, V(n), got[i])
 			}
 			exactly := make([]uint32, len(kinds))
 			mixed := Mixed(kinds, values, got, w).Counting(exactly)
-			mixed.Encode(words)
+			encoded(mixed, words)
 			for i, k := range kinds {
 				if counts := k == structures.CountAll || k == structures.DeleteAll || k.Ranges(); counts ||
 					statuses[i] == structures.Absent {
@@ -120,14 +120,14 @@ func numbersOfPairs[V structures.Number](t *testing.T) {
 			}
 			for first := range kinds {
 				part := mixed.Part(first, len(kinds)-first)
-				part.decode(words[w.Bytes()*first:], Bytes(statuses[first:]), false)
+				decoded(part, words[w.Bytes()*first:], Bytes(statuses[first:]), false)
 				require.Equal(t, want[first:], got[first:])
 			}
 			require.Equal(t, []uint32{0, 3, 0, 1<<24 + 1, 0, 5, 0, 6, 0}, exactly)
 
 			clear(exactly)
 			unwanted := Mixed[V](kinds, nil, nil, w).Counting(exactly)
-			unwanted.Part(3, 3).decode(words[3*w.Bytes():], Bytes(statuses[3:]), false)
+			decoded(unwanted.Part(3, 3), words[3*w.Bytes():], Bytes(statuses[3:]), false)
 			require.Equal(t, []uint32{0, 0, 0, 1<<24 + 1, 0, 5, 0, 0, 0}, exactly)
 			require.True(t, unwanted.back())
 			mixed.PutCount(0, 1<<24)
@@ -158,10 +158,10 @@ func TestOrder(t *testing.T) {
 func TestRanges(t *testing.T) {
 	ranges := []structures.Range[uint64]{{Lo: 1, Hi: 2}, {Lo: 3, Hi: math.MaxUint32}}
 	words := make([]uint32, 4)
-	Ranges(ranges, structures.Bits32).Encode(Bytes(words))
+	encoded(Ranges(ranges, structures.Bits32), Bytes(words))
 	require.Equal(t, []uint32{1, 2, 3, math.MaxUint32}, words)
 	wide := make([]uint64, 4)
-	Ranges(ranges, structures.Bits64).Encode(Bytes(wide))
+	encoded(Ranges(ranges, structures.Bits64), Bytes(wide))
 	require.Equal(t, []uint64{1, 2, 3, math.MaxUint32}, wide)
 	require.Equal(t, uint64(3), Words[uint64](Ranges(ranges[1:], structures.Bits32))[0])
 }
@@ -197,3 +197,7 @@ func TestPick(t *testing.T) {
 	require.Nil(t, nothing.Room(2).To)
 	nothing.Spread(nothing.Room(2), places)
 }
+
+func encoded(c Column, to []byte) { c.Encode(to) }
+
+func decoded(c Column, from, of []byte, partly bool) { c.decode(from, of, partly) }

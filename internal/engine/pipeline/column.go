@@ -187,45 +187,60 @@ func (c Column) Part(first, count int) Column {
 }
 
 // Encode writes the data for the device to memory, with as many threads as are worthwhile.
-func (c Column) Encode(to []byte) {
-	if c.code.plain() {
-		threads.Copy(to, c.From)
-		return
-	}
+func (c *Column) Encode(to []byte) {
 	number, word := c.sizes()
 	n := len(c.From) / number
-	threads.Each(n, n*word, func(first, end int) {
-		c.code.encode(to[word*first:word*end], c.From[number*first:number*end])
-	})
+	if threads.One(n * word) { // without a closure, whose variables would be allocated
+		c.encode(to, 0, n)
+		return
+	}
+	threads.Each(n, n*word, func(first, end int) { c.encode(to, first, end) })
+}
+
+// encode writes the data of some elements.
+func (c *Column) encode(to []byte, first, end int) {
+	number, word := c.sizes()
+	to, from := to[word*first:word*end], c.From[number*first:number*end]
+	if c.code.plain() {
+		copy(to, from)
+	} else {
+		c.code.encode(to, from)
+	}
 }
 
 // decode reads the results from memory, with as many threads as are worthwhile. of is the last column of the batch, if
 // it came back. partly says that some operations are pending; their results are what the device needs to continue them.
-func (c Column) decode(from, of []byte, partly bool) {
+func (c *Column) decode(from, of []byte, partly bool) {
 	number, word := c.sizes()
 	n := len(c.To) / number
-	absent := c.lookup && of != nil && (partly || c.code.flips())
-	recount := c.counts && (c.code.flips() || c.code.shift != 0) // numbers of pairs and values have different words
 	if c.numbers != nil {
 		code{word: c.code.word}.count(Bytes(c.numbers), from[:word*len(c.numbers)], c.kinds)
 	}
-	threads.Each(n, n*word, func(first, end int) {
-		to, from, kinds := c.To[number*first:number*end], from[word*first:word*end], Cut(c.kinds, first, end)
-		if c.code.plain() {
-			copy(to, from)
-		} else {
-			c.code.decode(to, from)
-		}
-		if absent {
-			c.code.clear(to, of[first:end], kinds)
-		}
-		if recount {
-			c.code.count(to, from, kinds)
-		}
-		if c.founds {
-			decodeFounds(to)
-		}
-	})
+	if threads.One(n * word) {
+		c.decodeSome(from, of, partly, 0, n)
+		return
+	}
+	threads.Each(n, n*word, func(first, end int) { c.decodeSome(from, of, partly, first, end) })
+}
+
+// decodeSome is decode for some elements.
+func (c *Column) decodeSome(from, of []byte, partly bool, first, end int) {
+	number, word := c.sizes()
+	to, from, kinds := c.To[number*first:number*end], from[word*first:word*end], Cut(c.kinds, first, end)
+	if c.code.plain() {
+		copy(to, from)
+	} else {
+		c.code.decode(to, from)
+	}
+	if c.lookup && of != nil && (partly || c.code.flips()) {
+		c.code.clear(to, of[first:end], kinds)
+	}
+	if c.counts && (c.code.flips() || c.code.shift != 0) { // numbers of pairs and values have different words
+		c.code.count(to, from, kinds)
+	}
+	if c.founds {
+		decodeFounds(to)
+	}
 }
 
 // back reports whether anything comes back.

@@ -86,7 +86,9 @@ type Pipeline struct {
 	chunk   int // operations
 	direct  int // kernels use the host buffers themselves, without copies, if a chunk takes up to so many bytes
 	slots   []*slot
-	started int // number of chunks begun in this batch; selects the next slot
+	started int   // number of chunks begun in this batch; selects the next slot
+	batch   batch // the call under way
+	open    []*slot
 }
 
 const (
@@ -138,26 +140,29 @@ type batch struct {
 // finished chunks have their outputs, and no other output was written, except statuses; left is the number of
 // operations that are not done. Cancellation is checked between chunks.
 func (p *Pipeline) Run(ctx context.Context, n int, columns []Column, task Task) (left int, err error) {
-	b := &batch{n: n, columns: columns, task: task, left: n}
+	b := &p.batch
+	*b = batch{n: n, columns: columns, task: task, left: n, finished: b.finished[:0]}
 	p.started = 0
 	panics := true
 	defer func() {
 		if panics { // a method of the context, or Progress
 			b.task.Progress = nil
-			_ = p.end(context.Background(), b, true)
+			_ = p.end(b, true)
 		}
 	}()
 	err = p.run(ctx, b)
-	err = joint.Error(err, p.end(context.WithoutCancel(ctx), b, err != nil))
+	err = joint.Error(err, p.end(b, err != nil))
 	panics = false
-	return b.left, err
+	left = b.left
+	*b = batch{finished: b.finished} // so that the caller's memory can be freed
+	return left, err
 }
 
 // end waits for the chunks that are running. failed says that the batch stopped early. Chunks in flight are finished in
 // any case, because their memory will be used again.
-func (p *Pipeline) end(ctx context.Context, b *batch, failed bool) (err error) {
+func (p *Pipeline) end(b *batch, failed bool) (err error) {
 	if failed {
-		err = p.clearUp(ctx, b)
+		err = p.clearUp(b)
 	}
 	for _, s := range p.slots {
 		s.settled()
@@ -264,7 +269,7 @@ func (p *Pipeline) turn(ctx context.Context, b *batch) error {
 	if len(open) < chunksInFlight {
 		return nil
 	}
-	left, err := open[0].wait(ctx)
+	left, err := open[0].wait()
 	if err != nil {
 		return err
 	}
@@ -292,16 +297,16 @@ func (p *Pipeline) next() (*slot, error) {
 	return s, p.d.Accept("stream", s.stream) // fails if the device was closed, which freed the slot's memory
 }
 
-// inFlight returns the slots that hold a chunk, the oldest first.
+// inFlight returns the slots that hold a chunk, the oldest first. The slice is that of the next call, too.
 func (p *Pipeline) inFlight() []*slot {
-	var all []*slot
+	p.open = p.open[:0]
 	for _, s := range p.slots {
 		if s.busy {
-			all = append(all, s)
+			p.open = append(p.open, s)
 		}
 	}
-	slices.SortFunc(all, func(a, b *slot) int { return a.chunk.First - b.chunk.First })
-	return all
+	slices.SortFunc(p.open, func(a, b *slot) int { return a.chunk.First - b.chunk.First })
+	return p.open
 }
 
 // drain waits for all chunks in flight and completes their pending operations.
@@ -311,7 +316,7 @@ func (p *Pipeline) drain(ctx context.Context, b *batch) error {
 	for {
 		var pending int
 		var err error
-		open, pending, err = settle(ctx, open, b, failure == nil)
+		open, pending, err = settle(open, b, failure == nil)
 		failure = joint.Error(failure, err)
 		if len(open) == 0 {
 			return failure
@@ -335,16 +340,16 @@ func logRetry(ctx context.Context, d *vk.Device, pending int, stuck bool) {
 }
 
 // clearUp waits for all chunks in flight. The pending operations of a chunk stay pending.
-func (p *Pipeline) clearUp(ctx context.Context, b *batch) error {
-	_, _, err := settle(ctx, p.inFlight(), b, false)
+func (p *Pipeline) clearUp(b *batch) error {
+	_, _, err := settle(p.inFlight(), b, false)
 	return err
 }
 
 // settle waits for chunks and finishes those that have nothing pending. If goOn is set and nothing has failed, it
 // returns the others and the number of their pending operations; otherwise it finishes these, too.
-func settle(ctx context.Context, open []*slot, b *batch, goOn bool) (rest []*slot, pending int, failure error) {
+func settle(open []*slot, b *batch, goOn bool) (rest []*slot, pending int, failure error) {
 	for _, s := range open {
-		left, err := s.wait(ctx)
+		left, err := s.wait()
 		switch {
 		case err != nil:
 			s.busy = false

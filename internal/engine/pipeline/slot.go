@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/vkds/vkds/internal/engine/joint"
+	"github.com/vkds/vkds/internal/engine/threads"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -16,6 +17,7 @@ type slot struct {
 	host   *vk.HostBuffer[byte]
 	device *vk.Buffer[byte]
 	size   int  // bytes of each buffer
+	laid   int  // of these, the chunk's
 	direct bool // the kernels of this chunk use the host buffer
 
 	busy    bool
@@ -25,6 +27,7 @@ type slot struct {
 	left    int      // operations of the chunk that were pending when it ended
 	columns []Column // of this chunk
 	at      []int    // the offset of each column in the buffers
+	place   []uint64 // chunk.Columns
 }
 
 const (
@@ -33,9 +36,10 @@ const (
 	leastBuffer  = 1 << 12     // bytes; small, because there may be many small handles
 )
 
-// fill begins to copy a chunk into a slot, concurrently with other chunks.
+// fill begins to copy a chunk into a slot, concurrently with other chunks if it is large.
 func (p *Pipeline) fill(s *slot, first, count int, b *batch) error {
 	size := s.lay(first, count, b.columns)
+	s.laid = size
 	s.direct = size <= p.direct
 	if err := s.reserve(p.d, size); err != nil {
 		return err
@@ -45,18 +49,34 @@ func (p *Pipeline) fill(s *slot, first, count int, b *batch) error {
 	if !s.direct {
 		base = s.device.Address()
 	}
-	s.chunk = Chunk{First: first, Count: count, Pending: base, Columns: make([]uint64, len(s.columns))}
-	for i, c := range s.columns {
-		if c.Width != 0 {
-			s.chunk.Columns[i] = base + uint64(s.at[i])
+	s.place = s.place[:0]
+	for i := range s.columns {
+		place := uint64(0)
+		if s.columns[i].Width != 0 {
+			place = base + uint64(s.at[i])
 		}
+		s.place = append(s.place, place)
 	}
-	s.filled.Go(func() {
-		for i, c := range s.columns {
-			c.Encode(host[s.at[i]:])
-		}
-	})
+	s.chunk = Chunk{First: first, Count: count, Pending: base, Columns: s.place}
+	if threads.One(size) {
+		s.encode(host) // a goroutine would cost more
+	} else {
+		s.filled.Go(func() { s.encode(host) })
+	}
 	return nil
+}
+
+func (s *slot) encode(host []byte) {
+	for i := range s.columns {
+		s.columns[i].Encode(host[s.at[i]:])
+	}
+}
+
+func (s *slot) decode(host []byte, partly bool) {
+	found := s.found(host)
+	for i := range s.columns {
+		s.columns[i].decode(host[s.at[i]:], found, partly)
+	}
 }
 
 // start submits the work on a slot's chunk.
@@ -179,9 +199,9 @@ func (s *slot) found(host []byte) []byte {
 }
 
 // wait waits for the chunk and returns how many of its operations are pending.
-func (s *slot) wait(ctx context.Context) (int, error) {
+func (s *slot) wait() (int, error) {
 	// A cancelled context waits for the chunk's end, which takes some milliseconds.
-	if err := s.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+	if err := s.stream.Wait(context.Background()); err != nil {
 		return 0, err
 	}
 	s.left = int(*s.pending())
@@ -191,15 +211,14 @@ func (s *slot) wait(ctx context.Context) (int, error) {
 // pending returns the host's counter of pending operations, which the device may write while the chunk runs.
 func (s *slot) pending() *uint32 { return (*uint32)(unsafe.Pointer(unsafe.SliceData(s.host.Slice()))) }
 
-// finish begins to copy out the results of the chunk, concurrently with other chunks.
+// finish begins to copy out the results of the chunk, concurrently with other chunks if it is large.
 func (s *slot) finish(b *batch) {
 	host, partly := s.host.Slice(), s.left != 0
-	s.emptied.Go(func() {
-		found := s.found(host)
-		for i, c := range s.columns {
-			c.decode(host[s.at[i]:], found, partly)
-		}
-	})
+	if threads.One(s.laid) {
+		s.decode(host, partly)
+	} else {
+		s.emptied.Go(func() { s.decode(host, partly) })
+	}
 	s.busy = false
 	b.finished = append(b.finished, s.chunk)
 	b.done += s.chunk.Count

@@ -1,18 +1,21 @@
 package recording
 
 import (
-	"fmt"
-
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
 // OfKeys returns the name of a kernel's module for keys, or other numbers, of a width.
-func OfKeys(kernel string, w structures.Width) string { return fmt.Sprintf("%s.k%d", kernel, w.Bits()) }
+func OfKeys(kernel string, w structures.Width) string {
+	return kernel + [...]string{structures.Bits32: ".k32", structures.Bits64: ".k64"}[w]
+}
 
 // OfPairs returns the name of a kernel's module for keys and values of two widths.
 func OfPairs(kernel string, key, value structures.Width) string {
-	return fmt.Sprintf("%s.k%dv%d", kernel, key.Bits(), value.Bits())
+	return kernel + [...][2]string{
+		structures.Bits32: {structures.Bits32: ".k32v32", structures.Bits64: ".k32v64"},
+		structures.Bits64: {structures.Bits32: ".k64v32", structures.Bits64: ".k64v64"},
+	}[key][value]
 }
 
 // Sized is OfPairs for keys and values of one width.

@@ -40,6 +40,19 @@ func OfPool[P any](module string, workgroup int, constants ...Specialization) Sp
 	return Spec[P]{o}
 }
 
+// With returns the description with one more constant.
+func (o Spec[P]) With(c Specialization) Spec[P] {
+	at := 0
+	if o.overPool {
+		at = poolConstants
+	}
+	for o.constants[at].name != "" {
+		at++
+	}
+	o.constants[at] = c
+	return o
+}
+
 // Form has the specialization constants of a pool of slabs, by their names. They change when the pool grows.
 type Form = map[string]uint32
 

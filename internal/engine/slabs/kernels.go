@@ -11,7 +11,7 @@ func (p *Pool) occupyKernel() recording.Spec[occupyPush]   { return of[occupyPus
 func (p *Pool) reclaimKernel() recording.Spec[reclaimPush] { return of[reclaimPush](p, "reclaim") }
 
 func of[P any](p *Pool, module string) recording.Spec[P] {
-	return recording.Of[P]("alloc/"+module, 0, recording.OverPool(p.constants(false))...)
+	return recording.Of[P]("alloc/"+module, 0, recording.OverPool(p.form(false))...)
 }
 
 func kernel[P any](p *Pool, of recording.Spec[P]) (*vk.Kernel[P], error) {

@@ -9,11 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"sync"
 	"time"
 
 	"github.com/vkds/vkds/internal/engine/gate"
+	"github.com/vkds/vkds/internal/engine/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -59,6 +61,7 @@ type Pool struct {
 	memory   vk.MemorySource // d, or a Budget on it
 	maxBytes uint64
 	shift    int
+	forms    [2]recording.Form // of several super blocks, and of one
 	stream   *vk.Stream
 	table    *vk.Buffer[uint64]
 	counts   *vk.Buffer[uint32] // for Stats: a word for each super block; nil before the first call
@@ -98,6 +101,9 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Pool, error) {
 		return nil, &vk.OptionError{Option: "Blocks", Reason: "negative"}
 	}
 	p := &Pool{d: d, memory: d, maxBytes: o.MaxBytes, shift: o.SuperShift, gate: gate.New()}
+	for light := range p.forms {
+		p.forms[light] = recording.Form{"POOL_LIGHT": uint32(light), "POOL_SUPER_SHIFT": uint32(p.shift)}
+	}
 	if o.Memory != nil {
 		if err := d.Accept("budget", o.Memory); err != nil {
 			return nil, err
@@ -189,19 +195,21 @@ func (p *Pool) Light() bool {
 }
 
 // Constants returns the specialization constants of a kernel over this pool. The caller need not have entered.
-func (p *Pool) Constants() map[string]uint32 {
+func (p *Pool) Constants() map[string]uint32 { return maps.Clone(p.Form()) }
+
+// Form is Constants for a caller that does not change the map.
+func (p *Pool) Form() recording.Form {
 	if p == nil {
 		return nil
 	}
-	return p.constants(p.Light())
+	return p.form(p.Light())
 }
 
-func (p *Pool) constants(light bool) map[string]uint32 {
-	c := map[string]uint32{"POOL_LIGHT": 0, "POOL_SUPER_SHIFT": uint32(p.shift)}
+func (p *Pool) form(light bool) recording.Form {
 	if light {
-		c["POOL_LIGHT"] = 1
+		return p.forms[1]
 	}
-	return c
+	return p.forms[0]
 }
 
 // Forms returns all values that Constants can have from now on, for making kernels in advance. A pool is one super
@@ -209,10 +217,10 @@ func (p *Pool) constants(light bool) map[string]uint32 {
 // The caller need not have entered.
 func (p *Pool) Forms() (all []map[string]uint32) {
 	if p.Light() {
-		all = append(all, p.constants(true))
+		all = append(all, maps.Clone(p.form(true)))
 	}
 	if p.mostBlocks() > p.perSuper() {
-		all = append(all, p.constants(false))
+		all = append(all, maps.Clone(p.form(false)))
 	}
 	return all
 }

@@ -232,7 +232,7 @@ func TestGrow(t *testing.T) {
 		require.Equal(t, want.blocks <= 4, p.Light(), "step %d", step)
 		forms := []map[string]uint32{p.Constants()}
 		if p.Light() {
-			forms = append(forms, p.constants(false))
+			forms = append(forms, p.form(false))
 		}
 		require.Equal(t, forms, p.Forms(), "step %d", step)
 		s := stats(t, p)

@@ -30,6 +30,9 @@ func Grown[T any](s []T, n int) []T {
 	return larger
 }
 
+// One reports whether one thread is best for so many bytes.
+func One(bytes int) bool { return bytes < 2*share }
+
 // Each calls part for consecutive ranges that together are n elements, with as many threads as pay off. bytes is the
 // size of all elements. It returns when all calls have returned.
 func Each(n, bytes int, part func(first, end int)) {

@@ -246,6 +246,7 @@ static VkResult take_device(vkds_instance *in, VkDevice handle, vkds_device **ou
 	GET(semaphore_value, vkGetSemaphoreCounterValue);
 	GET(wait, vkWaitSemaphores);
 	GET(submit, vkQueueSubmit2);
+	GET(begin, vkBeginCommandBuffer);
 	GET(barrier, vkCmdPipelineBarrier2);
 	GET(copy, vkCmdCopyBuffer);
 	GET(timestamp, vkCmdWriteTimestamp2);
@@ -254,7 +255,7 @@ static VkResult take_device(vkds_instance *in, VkDevice handle, vkds_device **ou
 	GET(executables, vkGetPipelineExecutablePropertiesKHR);
 	GET(statistics, vkGetPipelineExecutableStatisticsKHR);
 #undef GET
-	if (d->allocate && d->address && d->create_semaphore && d->semaphore_value && d->wait && d->submit && d->barrier &&
+	if (d->allocate && d->address && d->create_semaphore && d->semaphore_value && d->wait && d->submit && d->begin && d->barrier &&
 		d->copy && d->timestamp && d->create_layout && d->create_pipelines) return VK_SUCCESS;
 	free(d);
 	return VK_ERROR_INCOMPATIBLE_DRIVER;
@@ -324,8 +325,10 @@ VkResult vkds_create_timeline(vkds_device *d, uint64_t *semaphore) {
 	return r;
 }
 
-VkResult vkds_timeline_value(vkds_device *d, uint64_t semaphore, uint64_t *value) {
-	return d->semaphore_value(d->handle, HANDLE(VkSemaphore, semaphore), value);
+vkds_value vkds_timeline_value(vkds_device *d, uint64_t semaphore) {
+	vkds_value v = {0};
+	v.result = d->semaphore_value(d->handle, HANDLE(VkSemaphore, semaphore), &v.value);
+	return v;
 }
 
 VkResult vkds_timeline_wait(vkds_device *d, uint64_t semaphore, uint64_t value, uint64_t timeout) {
@@ -344,6 +347,11 @@ VkResult vkds_submit(vkds_device *d, uint64_t queue, uint64_t commands, uint32_t
 	VkResult r = d->submit(HANDLE(VkQueue, queue), 1, &info, VK_NULL_HANDLE);
 	free(wait);
 	return r;
+}
+
+VkResult vkds_begin(vkds_device *d, uint64_t commands) {
+	VkCommandBufferBeginInfo info = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, NULL, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, NULL};
+	return d->begin(HANDLE(VkCommandBuffer, commands), &info);
 }
 
 void vkds_barrier(vkds_device *d, uint64_t commands, uint32_t before, uint32_t after) {

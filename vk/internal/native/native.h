@@ -66,6 +66,7 @@ typedef struct {
 	PFN_vkGetSemaphoreCounterValue semaphore_value;
 	PFN_vkWaitSemaphores wait;
 	PFN_vkQueueSubmit2 submit;
+	PFN_vkBeginCommandBuffer begin;
 	PFN_vkCmdPipelineBarrier2 barrier;
 	PFN_vkCmdCopyBuffer copy;
 	PFN_vkCmdWriteTimestamp2 timestamp;
@@ -98,10 +99,16 @@ VkResult vkds_allocate(vkds_device *d, uint64_t buffer, uint64_t bytes, uint32_t
 uint64_t vkds_address(vkds_device *d, uint64_t buffer);
 
 VkResult vkds_create_timeline(vkds_device *d, uint64_t *semaphore);
-VkResult vkds_timeline_value(vkds_device *d, uint64_t semaphore, uint64_t *value);
+// Returned by value, because Go allocates what C is given the address of.
+typedef struct {
+	VkResult result;
+	uint64_t value;
+} vkds_value;
+vkds_value vkds_timeline_value(vkds_device *d, uint64_t semaphore);
 VkResult vkds_timeline_wait(vkds_device *d, uint64_t semaphore, uint64_t value, uint64_t timeout);
 VkResult vkds_submit(vkds_device *d, uint64_t queue, uint64_t commands, uint32_t waits, const uint64_t *semaphores, const uint64_t *values, uint64_t signal, uint64_t value);
 
+VkResult vkds_begin(vkds_device *d, uint64_t commands);
 void vkds_barrier(vkds_device *d, uint64_t commands, uint32_t before, uint32_t after);
 void vkds_copy(vkds_device *d, uint64_t commands, uint64_t from, uint64_t to, uint64_t from_at, uint64_t to_at, uint64_t bytes);
 void vkds_timestamp(vkds_device *d, uint64_t commands, uint64_t pool, uint32_t query);

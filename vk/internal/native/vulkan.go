@@ -410,9 +410,8 @@ func (d *device) NewTimeline() (Semaphore, Result) {
 }
 
 func (d *device) TimelineValue(s Semaphore) (uint64, Result) {
-	var value C.uint64_t
-	result := C.vkds_timeline_value(d.c, C.uint64_t(s), &value)
-	return uint64(value), Result(result)
+	v := C.vkds_timeline_value(d.c, C.uint64_t(s))
+	return uint64(v.value), Result(v.result)
 }
 
 func (d *device) WaitTimeline(s Semaphore, value, nanoseconds uint64) Result {
@@ -454,14 +453,8 @@ func (d *device) NewCommands(p CommandPool) (Commands, Result) {
 	return as[Commands](c[0]), Result(result)
 }
 
-func (d *device) Begin(c Commands) Result {
-	info := vulkan.CommandBufferBeginInfo{
-		SType: vulkan.StructureTypeCommandBufferBeginInfo,
-		Flags: vulkan.CommandBufferUsageFlags(vulkan.CommandBufferUsageOneTimeSubmitBit),
-	}
-	defer info.Free()
-	return Result(vulkan.BeginCommandBuffer(as[vulkan.CommandBuffer](c), &info))
-}
+// Begin is in C because the binding allocates five times for it.
+func (d *device) Begin(c Commands) Result { return Result(C.vkds_begin(d.c, C.uint64_t(c))) }
 
 func (d *device) End(c Commands) Result {
 	return Result(vulkan.EndCommandBuffer(as[vulkan.CommandBuffer](c)))
