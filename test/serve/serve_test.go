@@ -4,10 +4,17 @@ package serve_test
 import (
 	"bufio"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	crand "crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -62,13 +69,14 @@ func kills() int { return max(10, 100*stress.Level) }
 // server is a process.
 type server struct {
 	address, dir string
-	peers        []string
+	peers, flags []string
 	cmd          *exec.Cmd
 	log          *os.File
 }
 
 func (s *server) start(t *testing.T) {
 	arguments := []string{"serve", "--data", s.dir, "--listen", s.address, "--device", "none"}
+	arguments = append(arguments, s.flags...)
 	if len(s.peers) > 0 {
 		arguments = append(arguments, "--peers", strings.Join(s.peers, ","), "--stale", "1s")
 	}
@@ -423,4 +431,65 @@ func check(t *testing.T, r redis.UniversalClient) {
 	deleted, err := r.Del(ctx, "1").Result()
 	require.NoError(t, err)
 	require.EqualValues(t, 1, deleted)
+}
+
+// Three servers talk to each other and to clients by TLS, and ask for a password. Others learn nothing.
+func TestTLS(t *testing.T) {
+	dir := t.TempDir()
+	cert, key, signers := certificate(t, dir)
+	secret := filepath.Join(dir, "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("open sesame\n"), 0o600))
+	three := servers(t, 3)
+	for _, s := range three {
+		s.flags = []string{"--tls-cert", cert, "--tls-key", key, "--tls-ca", cert, "--password-file", secret}
+		s.start(t)
+	}
+	r := redis.NewClusterClient(&redis.ClusterOptions{Addrs: three[0].peers, Password: "open sesame",
+		TLSConfig: &tls.Config{RootCAs: signers}, ClusterStateReloadInterval: 200 * time.Millisecond})
+	defer r.Close()
+	require.Eventually(t, func() bool { return r.Set(t.Context(), "1", 1, 0).Err() == nil }, 20*time.Second,
+		20*time.Millisecond)
+	check(t, r)
+	plain := redis.NewClient(&redis.Options{Addr: three[0].address, MaxRetries: -1})
+	defer plain.Close()
+	require.Error(t, plain.Ping(t.Context()).Err())
+	locked := redis.NewClient(&redis.Options{Addr: three[0].address, TLSConfig: &tls.Config{RootCAs: signers}})
+	defer locked.Close()
+	require.ErrorContains(t, locked.Ping(t.Context()).Err(), "NOAUTH")
+	_, port, err := net.SplitHostPort(three[0].address)
+	require.NoError(t, err)
+	n, err := strconv.Atoi(port)
+	require.NoError(t, err)
+	c, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", n+10000), &tls.Config{RootCAs: signers})
+	if err == nil { // a client learns of the refusal when it reads
+		require.NoError(t, c.SetDeadline(time.Now().Add(10*time.Second)))
+		_, err = c.Read(make([]byte, 1))
+	}
+	require.ErrorContains(t, err, "certificate required")
+}
+
+// certificate writes a certificate for this machine, which signs itself, and its key.
+func certificate(t *testing.T, dir string) (cert, key string, signers *x509.CertPool) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), crand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(crand.Reader, template, template, &private.PublicKey, private)
+	require.NoError(t, err)
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	require.NoError(t, err)
+	write := func(name, kind string, der []byte) string {
+		path := filepath.Join(dir, name)
+		text := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+		return path
+	}
+	cert, key = write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", secret)
+	signers = x509.NewCertPool()
+	text, err := os.ReadFile(cert)
+	require.NoError(t, err)
+	require.True(t, signers.AppendCertsFromPEM(text))
+	return cert, key, signers
 }

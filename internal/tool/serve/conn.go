@@ -34,6 +34,7 @@ type conn struct {
 	quit     bool
 
 	in   []byte // read and not yet done
+	calm int    // reads since one has filled a quarter of the buffer
 	out  []byte // not yet sent
 	args [][]byte
 	text []byte // a value that is about to be sent
@@ -63,14 +64,25 @@ func (c *conn) serve() {
 		if err != nil {
 			c.drain()
 		}
-		n := copy(c.in, rest)
-		c.in = c.in[:n]
-		if n == 0 && cap(c.in) > largeBuffer {
-			c.in = make([]byte, 0, smallBuffer) // a single large command
-		}
-		if cap(c.out) > 2*mostOut {
-			c.out = nil
-		}
+		c.keep(rest)
+	}
+}
+
+// keep moves the incomplete command to the beginning of the buffer, and gives up memory that was needed only once.
+func (c *conn) keep(rest []byte) {
+	if c.calm++; len(c.in) > cap(c.in)/4 {
+		c.calm = 0
+	}
+	n := copy(c.in, rest)
+	c.in = c.in[:n]
+	if n == 0 && (cap(c.in) > largeBuffer || c.calm > 64 && cap(c.in) > smallBuffer) {
+		c.in, c.calm = make([]byte, 0, smallBuffer), 0
+	}
+	if cap(c.out) > 1<<18 {
+		c.out = nil
+	}
+	if cap(c.ops) > 1<<13 {
+		c.ops, c.keys, c.replies = nil, nil, nil
 	}
 }
 
@@ -235,9 +247,6 @@ func (c *conn) flushOps() {
 		at += r.n
 	}
 	c.ops, c.replies = c.ops[:0], c.replies[:0]
-	if cap(c.ops) > 2*mostOps {
-		c.ops, c.keys = nil, nil
-	}
 }
 
 // refuse answers with an error of the Node.

@@ -43,8 +43,7 @@ var errChecksum = errors.New("its checksum is wrong")
 type log struct {
 	*raftboltdb.BoltStore
 	path   string
-	failed func(error)     // called once the disk can't be relied on
-	closed <-chan struct{} // closed when the process is about to end
+	failed func(error) // called once the disk can't be relied on
 }
 
 func openLog(path string) (*log, error) {
@@ -122,12 +121,12 @@ func (l *log) SetUint64(key []byte, value uint64) error {
 	return l.written(l.BoltStore.SetUint64(key, value))
 }
 
-// written ends the server if a write has failed. It doesn't return then: the library would go on as if the disk might
-// be all right, or panic.
+// written ends the server if a write has failed. It never returns then: the library would go on as if the disk might be
+// all right, or panic.
 func (l *log) written(err error) error {
 	if err != nil && l.failed != nil {
 		l.failed(&StorageError{l.path, err})
-		<-l.closed
+		select {}
 	}
 	return err
 }

@@ -152,7 +152,14 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{o: o, log: log, writes: make(chan *write, 1024), stored: make(chan stage),
 		closing: make(chan struct{}), ended: make(chan struct{}), failed: make(chan struct{}),
 		compact: make(chan struct{}, 1), close: func() error { return nil }}
-	if err := n.start(ctx); err != nil {
+	started := make(chan error, 1)
+	go func() { started <- n.start(ctx) }()
+	select {
+	case err = <-started:
+	case <-n.failed: // start waits for the disk for ever
+		return nil, n.err
+	}
+	if err != nil {
 		close(n.ended)
 		if n.state != nil {
 			err = errors.Join(err, n.state.close())
@@ -172,7 +179,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 }
 
 func (n *Node) start(ctx context.Context) error {
-	n.log.failed, n.log.closed = n.fail, n.ended
+	n.log.failed = n.fail
 	level := hclog.Warn
 	if !n.several() {
 		level = hclog.Error // it warns of an election at each start

@@ -25,12 +25,6 @@ import (
 
 var integers = Types{keytype.Int64, keytype.Int64}
 
-func word(t testing.TB, n int64) uint64 {
-	w, err := keytype.Int64.FromInt(n)
-	require.NoError(t, err)
-	return w
-}
-
 // oracle is what a state should be, as plain as can be.
 type oracle struct {
 	clock int64
