@@ -185,9 +185,6 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	}
 	s.o.Log = slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: level}))
 	s.o.Version = "vkds " + version()
-	if len(s.peers) > 0 && s.ca == "" {
-		s.o.Log.Warn("peers talk without TLS: whoever reaches their port can change the data")
-	}
 	r := replica.Options{Dir: s.data, Types: replica.Types{Key: s.key, Value: s.value}, Name: cmp.Or(s.node, at),
 		Peers: s.peers, At: at, TLS: peers, Stale: s.stale, MaxKeys: s.maxKeys}
 	if !g.onHost() {
@@ -201,6 +198,9 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	server, err := serve.Open(ctx, r, s.o)
 	if err != nil {
 		return err
+	}
+	if len(s.peers) > 0 && s.ca == "" {
+		s.o.Log.Warn("peers talk without TLS: whoever reaches their port can change the data")
 	}
 	stop, err := s.pages(server)
 	if err == nil {

@@ -155,7 +155,7 @@ func listenable(flag, address string, anyone bool) (string, error) {
 		host, port = "localhost", address
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && !anyone {
-		return "", fmt.Errorf("%s %s: other machines could look (--anyone lets them)", flag, address)
+		return "", fmt.Errorf("%s %s: other machines could reach it (--anyone lets them)", flag, address)
 	}
 	return net.JoinHostPort(host, port), nil
 }

@@ -191,12 +191,13 @@ func TestKilledAlone(t *testing.T) {
 		}
 		c.close()
 		var g sync.WaitGroup
+		ctx, stop := context.WithCancel(t.Context())
 		for i := range clients {
 			c := newClient(all)
 			g.Go(func() {
 				defer c.close()
 				for {
-					is, done := c.do(t.Context(), "INCR", i)
+					is, done := c.do(ctx, "INCR", i)
 					if !done {
 						unknown[i] = 1
 						return
@@ -210,6 +211,7 @@ func TestKilledAlone(t *testing.T) {
 		}
 		time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
 		all[0].kill()
+		stop() // who has not been connected yet goes on trying
 		g.Wait()
 	}
 	require.Positive(t, counted[0])
