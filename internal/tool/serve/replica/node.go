@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,6 +43,8 @@ type Options struct {
 	// OnEntry, if not nil, is called with the number of operations of each entry that this member puts into the log,
 	// and the time until it was stored and applied.
 	OnEntry func(operations int, took time.Duration)
+
+	trailing uint64 // for tests: entries that stay in the log after a snapshot, for members that were away for a moment
 }
 
 // NotLeaderError says that another member takes writes and reads.
@@ -102,9 +105,13 @@ var ErrClosed = errors.New("the server is stopping")
 const alone = "single"
 
 const (
-	mostOps   = 1 << 16  // operations of an entry, unless one write has more
-	mostBytes = 64 << 20 // of entries since the last snapshot
-	tick      = 20 * time.Millisecond
+	mostOps = 1 << 16 // operations of an entry, unless one write has more
+	tick    = 20 * time.Millisecond
+
+	// A snapshot is taken after so many entries or bytes of them. If there are many pairs, it is taken more rarely, so
+	// that snapshots take no more of the disk than a few times what the log takes.
+	mostEntries = 1 << 14
+	mostBytes   = 64 << 20
 )
 
 // Node is a member: a dictionary with its log. It is safe for many goroutines.
@@ -127,7 +134,8 @@ type Node struct {
 	epoch   atomic.Uint64 // counts changes of leadership
 	leading atomic.Uint64 // the epoch in which this member leads and has applied all that was stored before; 0: none
 	verify  verify
-	bytes   int // of entries applied since the last snapshot
+	entries int // applied since the last snapshot
+	bytes   int // of these
 	workers sync.WaitGroup
 }
 
@@ -231,7 +239,7 @@ func (n *Node) start(ctx context.Context) error {
 	go n.watch(leads)
 	n.workers.Go(n.gather)
 	n.workers.Go(n.answer)
-	n.workers.Go(n.ticks)
+	go n.ticks() // not waited for: it may itself wait for the end
 	n.workers.Go(n.snapshots)
 	return nil
 }
@@ -257,8 +265,9 @@ func (n *Node) transport(output hclog.Logger) (raft.Transport, error) {
 func (n *Node) config(output hclog.Logger, leads chan<- bool) *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID, c.Logger, c.NotifyCh, c.NoLegacyTelemetry = raft.ServerID(n.o.Name), output, leads, true
-	c.MaxAppendEntries = 16 // of up to a MiB each
-	c.SnapshotInterval, c.SnapshotThreshold, c.TrailingLogs = 30*time.Second, 1<<14, 512
+	c.MaxAppendEntries = 16              // of up to a MiB each
+	c.SnapshotThreshold = math.MaxUint64 // the Node says when
+	c.TrailingLogs = cmp.Or(n.o.trailing, 2048)
 	if !n.several() { // nobody else to wait for
 		c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = 50*time.Millisecond, 50*time.Millisecond,
 			50*time.Millisecond
@@ -303,7 +312,10 @@ func (m *machine) Apply(entry *raft.Log) any {
 		m.fail(&ApplyError{entry.Index, err})
 		return m.Err()
 	}
-	if m.bytes += len(entry.Data); m.bytes >= mostBytes {
+	pairs := int(m.state.count.Load())
+	m.entries++
+	m.bytes += len(entry.Data)
+	if m.entries >= max(mostEntries, pairs/1024) || m.bytes >= max(mostBytes, 8*pairs) {
 		select {
 		case m.compact <- struct{}{}:
 		default:
@@ -317,7 +329,7 @@ func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 	if err := m.Err(); err != nil {
 		return nil, err
 	}
-	m.bytes = 0
+	m.entries, m.bytes = 0, 0
 	return m.state.store(context.Background())
 }
 

@@ -473,7 +473,8 @@ func TestThree(t *testing.T) {
 	var options [3]Options
 	var nodes [3]*Node
 	for i := range nodes {
-		options[i] = Options{Dir: t.TempDir(), Name: peers[i], Peers: peers, Stale: time.Second}
+		options[i] = Options{Dir: t.TempDir(), Name: peers[i], Peers: peers, Stale: time.Second,
+			trailing: 5}
 		nodes[i] = open(t, options[i])
 	}
 	leader := func() int {
@@ -515,6 +516,9 @@ func TestThree(t *testing.T) {
 	nodes[away] = open(t, options[away])
 	require.Eventually(t, func() bool { return nodes[away].state.count.Load() == 300 }, 10*time.Second,
 		10*time.Millisecond)
+	sent, err := filepath.Glob(filepath.Join(options[away].Dir, snapshotFolder, "*", "state.bin"))
+	require.NoError(t, err)
+	require.NotEmpty(t, sent)
 	require.NoError(t, nodes[first].Close())
 	nodes[first] = nil
 	second := leader()
