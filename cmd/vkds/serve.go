@@ -176,8 +176,9 @@ func (s *serving) run(ctx context.Context, g *global) error {
 		return fmt.Errorf("--listen %s: %w", s.listen, err)
 	}
 	defer l.Close()
+	scheme := "redis"
 	if clients != nil {
-		l = tls.NewListener(l, clients)
+		l, scheme = tls.NewListener(l, clients), "rediss"
 	}
 	level := slog.LevelInfo
 	if g.quiet {
@@ -205,7 +206,7 @@ func (s *serving) run(ctx context.Context, g *global) error {
 	stop, err := s.pages(server)
 	if err == nil {
 		defer stop()
-		fmt.Fprintf(g.out, "redis://%s\n", reachable(l.Addr().(*net.TCPAddr)))
+		fmt.Fprintf(g.out, "%s://%s\n", scheme, reachable(l.Addr().(*net.TCPAddr)))
 		s.o.Log.Info("serving", "address", l.Addr(), "data", s.data, "device", nameOf(r.Device))
 		err = server.Serve(ctx, l)
 	}
