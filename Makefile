@@ -75,6 +75,7 @@ checks: fresh
 	go -C $(peers-module) test -count=1 -vet=all ./...
 	go -C $(outside-module) vet ./...
 	go -C $(page-module) vet ./...
+	go -C $(serve-module) vet ./...
 	go -C arrow test -count=1 -vet=all ./...
 	go test -count=1 $(of-sources)
 # Compilers for systems of which the checks look at the types alone (test/systems).
@@ -89,6 +90,7 @@ lint:
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(peers-module) && $$staticcheck ./...
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(outside-module) && $$staticcheck ./...
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(page-module) && $$staticcheck ./...
+	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(serve-module) && $$staticcheck ./...
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd arrow && $$staticcheck ./...
 
 # The drivers that run without a GPU. Each test binary is linked once, without what debuggers read, and runs on all of
@@ -116,7 +118,7 @@ t:
 hooks:
 	@hook=$$(git rev-parse --git-path hooks)/pre-commit && mkdir -p "$${hook%/*}" && printf '#!/bin/sh\nexec scripts/pre-commit\n' >"$$hook" && chmod +x "$$hook"
 
-.PHONY: film tests test-outside test-page test-window test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
+.PHONY: film tests test-outside test-page test-serve test-window test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped test-took
 test: export ALL = 1
 # What needs no device keeps a core busy and no more: it is beside the others, and says behind them what it has found.
 # Kernels with delays come last, since they want all cores.
@@ -125,7 +127,7 @@ test:
 	@mkdir -p build; $(MAKE) --no-print-directory checks >build/checked 2>&1 & checks=$$!; \
 	$(MAKE) --no-print-directory tests; failed=$$?; \
 	wait $$checks || failed=$$?; cat build/checked; exit $$failed
-tests: unconformed test-outside test-page test-window test-radv test-race test-drivers test-chaos test-took test-skipped test-conformed
+tests: unconformed test-outside test-page test-serve test-window test-radv test-race test-drivers test-chaos test-took test-skipped test-conformed
 test-drivers:
 	$(call brief-test,8,$(elsewhere))
 	$(call brief-test,swiftshader 4 16 validated 8,$(on-device))
@@ -143,6 +145,10 @@ test-outside:
 page-module = test/page
 test-page:
 	GALLIVM_PERF=nopt go -C $(page-module) test -count=1 -vet=off -ldflags='-s -w' -exec '$(CURDIR)/scripts/each-driver 8' .
+# Servers that are killed, and a stock client. What asks them is a module of its own.
+serve-module = test/serve
+test-serve:
+	VKDS_STRESS=$(VKDS_STRESS) go -C $(serve-module) test -count=1 -vet=off -timeout 2h .
 # The window of "vkds view" on an X server without a screen.
 test-window: with-window = -tags glfw
 test-window:
@@ -224,6 +230,7 @@ test-chaos: chaos-kernels
 #   stress-threads-WIDTH  the same, half as often, with more threads of the driver than there are cores: 4, and 16
 #   stress-chaos-WIDTH    concurrent kernels, in the long forms of their tests, once, with random delays
 #   stress-radv           each kernel by AMD's compiler at each subgroup size of a GPU that has two
+#   stress-serve          servers that are killed, 100 times each in two tests
 # What one driver finds as well as another is left out as it is in "make test".
 STRESS = 1
 drivers = 4 8 16 swiftshader
@@ -239,8 +246,10 @@ concurrent-tests = $(call stress-test,$(1),$(2) $(3)) && \
 	$(call stress-test,$(1),$(2) -run 'Concurrent|WithSplits|UpdatesOfTypes' ./test/conformance)
 
 stress-parts = $(foreach part,long often chaos,$(drivers:%=stress-$(part)-%)) $(patsubst %,stress-threads-%,4 8 16)
-.PHONY: $(stress-parts) stress-radv
-stress: lint cross $(stress-parts) stress-radv test-windows test-arm64
+.PHONY: $(stress-parts) stress-radv stress-serve
+stress: lint cross $(stress-parts) stress-radv stress-serve test-windows test-arm64
+stress-serve:
+	$(MAKE) --no-print-directory test-serve VKDS_STRESS=$(STRESS)
 stress-radv: deps
 	VKDS_STRESS=$(STRESS) $(call go-test,navi31,-run TestEveryModuleCompiles -v ./vk)
 stress-long-4 stress-long-8 stress-long-16 stress-long-swiftshader: stress-long-%: deps

@@ -41,6 +41,7 @@ var groups = []group{
 	{"Count, group, join and sort:", []func(*global) *cobra.Command{
 		newTallyCommand, newGroupCommand, newDistinctCommand, newMergeCommand,
 		newJoinCommand, newSortCommand}},
+	{"Serve a dictionary:", []func(*global) *cobra.Command{newServeCommand}},
 	{"Analyse graphs:", []func(*global) *cobra.Command{newGraphCommand}},
 	{"Look inside and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand,
 		newTraceCommand, newViewCommand, newBenchCommand}},

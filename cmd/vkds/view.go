@@ -110,7 +110,7 @@ func (v *viewing) check(path string) error {
 }
 
 func (v *viewing) serve(ctx context.Context, g *global, path string) error {
-	at, err := listenable(v.address, v.o.Anyone)
+	at, err := listenable("--http", v.address, v.o.Anyone)
 	if err != nil {
 		return err
 	}
@@ -142,20 +142,20 @@ func reachable(a *net.TCPAddr) string {
 	return a.String()
 }
 
-// listenable returns the address to listen at.
-func listenable(address string, anyone bool) (string, error) {
+// listenable returns the address to listen at that a flag has.
+func listenable(flag, address string, anyone bool) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	switch _, notPort := strconv.ParseUint(address, 10, 16); {
 	case err == nil:
 	case notPort != nil:
-		return "", fmt.Errorf("--http %s: no port", address)
+		return "", fmt.Errorf("%s %s: no port", flag, address)
 	case anyone:
 		port = address // at all addresses
 	default:
 		host, port = "localhost", address
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && !anyone {
-		return "", fmt.Errorf("--http %s: other machines could look (--anyone lets them)", address)
+		return "", fmt.Errorf("%s %s: other machines could reach it (--anyone lets them)", flag, address)
 	}
 	return net.JoinHostPort(host, port), nil
 }

@@ -47,9 +47,9 @@ func TestViewRefusals(t *testing.T) {
 	require.NoError(t, err)
 	defer taken.Close()
 	for _, x := range []struct{ address, want string }{
-		{":8080", "--http :8080: other machines could look (--anyone lets them)"},
-		{"0.0.0.0:8080", "other machines could look"},
-		{"example.com:8080", "other machines could look"},
+		{":8080", "--http :8080: other machines could reach it (--anyone lets them)"},
+		{"0.0.0.0:8080", "other machines could reach it"},
+		{"example.com:8080", "other machines could reach it"},
 		{"no", "--http no: no port"}, {"localhost", "--http localhost: no port"},
 		{"localhost:99999", "--http localhost:99999: "},
 		{taken.Addr().String(), "in use"},

@@ -52,6 +52,15 @@ func (c *core) remove(key uint64) {
 	}
 }
 
+// copied returns a core with the pairs of an ordered one, and shares its nodes until one of them changes.
+func (c *core) copied(ctx context.Context) (*core, error) {
+	if err := c.gate.Enter(ctx); err != nil {
+		return nil, err
+	}
+	defer c.gate.Leave()
+	return &core{gate: gate.New(), columns: c.columns, hashed: new(hashed), ordered: c.ordered.Copy()}, nil
+}
+
 func (c *core) size() int {
 	if c.ordered != nil {
 		return c.ordered.Len()

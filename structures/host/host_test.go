@@ -34,6 +34,38 @@ type (
 	day   int32
 )
 
+// A snapshot keeps the pairs of its moment while the tree changes, and the other way round.
+func TestSnapshot(t *testing.T) {
+	ctx, tree := t.Context(), host.NewTree[int64, float64]()
+	keys, values := make([]int64, 1000), make([]float64, 1000)
+	for i := range keys {
+		keys[i], values[i] = int64(i-500), float64(i)
+	}
+	_, err := tree.Insert(ctx, keys, values)
+	require.NoError(t, err)
+	then, err := tree.Snapshot(ctx)
+	require.NoError(t, err)
+	_, err = tree.Delete(ctx, keys[:900])
+	require.NoError(t, err)
+	require.NoError(t, then.Put(ctx, 777, 1))
+	got, found, err := then.Find(ctx, keys)
+	require.NoError(t, err)
+	require.Equal(t, values, got)
+	require.NotContains(t, found, false)
+	n, err := tree.Len(ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, 100, n, "777 is none of the tree's")
+	require.NoError(t, tree.Close())
+	n, err = then.Len(ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, 1001, n)
+	require.NoError(t, then.Close())
+	_, err = then.Snapshot(ctx)
+	require.ErrorIs(t, err, vk.ErrClosed)
+	_, err = new(host.Tree[int64, float64]).Snapshot(ctx)
+	require.ErrorIs(t, err, vk.ErrNotOpen)
+}
+
 // Whatever the types, updates leave the same as on a Go map, and ordered queries find the same as in a sorted slice.
 func TestAgainstSlices(t *testing.T) {
 	against(t, []uint32{0, 1, 2, 7, math.MaxUint32 - 1, math.MaxUint32}, []uint32{0, 1, math.MaxUint32})

@@ -32,6 +32,9 @@ func onHost[K, V structures.Number]() {
 		want[pair.Key] = pair.Value
 	}
 	queries(what, tree, want)
+	then := must(tree.Snapshot(ctx))
+	holds(what+", a snapshot", then, want)
+	check(then.Close())
 	// Both load what the other one, or a structure in GPU memory, has saved, and the other way round.
 	array := must(sortedarray.Load[K, V](ctx, device, save(what, table), sortedarray.Options{}))
 	loadedMap := must(host.LoadMap[K, V](ctx, save(what, tree)))

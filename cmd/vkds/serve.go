@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/vkds/vkds/internal/tool/serve"
+	"github.com/vkds/vkds/internal/tool/serve/replica"
+)
+
+// serving is the command "vkds serve".
+type serving struct {
+	data, listen, http string
+	node               string
+	peers              []string
+	key, value         keytype.Type
+	passwordFile       string
+	cert, certKey, ca  string
+	anyone             bool
+	stale              time.Duration
+	maxKeys            uint64
+	o                  serve.Options
+}
+
+func newServeCommand(g *global) *cobra.Command {
+	s := serving{key: keytype.Int64, value: keytype.Int64}
+	c := &cobra.Command{
+		Use:   "serve --data DIR",
+		Short: "Serve a dictionary to clients of Redis, durably, on one machine or several",
+		Long: `Serve answers clients of Redis from an ordered dictionary of numbers. DIR keeps a
+log, in which each change is stored before it is answered, and snapshots. DIR is
+made if it is not there. Start it again with the same DIR to go on.
+
+With --peers, several servers have the same dictionary: three go on if one fails,
+five if two fail. Start each with the same list, and with its own address as
+--listen or --node. Servers talk to each other at their port plus 10000.
+
+Commands: GET, SET, MGET, MSET, DEL, EXISTS, INCRBY, DECRBY, INCRBYFLOAT, EXPIRE,
+TTL, SCAN, DBSIZE and their relatives as in Redis, and of vkds
+
+  VK.RANGE LO HI [LIMIT N]   the pairs from one key to another, in order
+  VK.COUNT LO HI             how many there are
+  VK.FLOOR KEY, VK.CEIL KEY  the nearest pair that is not above or below a key
+  VK.TOP N [LEAST]           the pairs with the greatest values, or the least
+  VK.SNAPSHOT NAME           save all pairs as DIR/exported/NAME.vkds
+
+- and + are the first and the last key. Keys and values are numbers, times or
+addresses (--key, --value), not text. docs/serve.md says what is promised.`,
+		Example: `  vkds serve --data /var/lib/vkds
+  vkds serve --data d1 --listen 10.0.0.1:6379 --password-file secret \
+      --peers 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379`,
+		Args: takes("no arguments", 0, 0),
+		RunE: func(c *cobra.Command, _ []string) error { return s.run(c.Context(), g) },
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&s.data, "data", "", "`folder` of the log and the snapshots")
+	flags.StringVar(&s.listen, "listen", "localhost:6379", "`address` for clients: a port, or an address and a port")
+	flags.StringSliceVar(&s.peers, "peers", nil, "`addresses` of all servers, this one included")
+	flags.StringVar(&s.node, "node", "", "the `address` among --peers that is this server's\n"+
+		"(default: that of --listen)")
+	served := func(t *keytype.Type) choice[keytype.Type] {
+		names := slices.DeleteFunc(slices.Clone(keytype.Types.Names()), func(n string) bool { return n == "text" })
+		return choice[keytype.Type]{t, keytype.Types.Parse, names, "type"}
+	}
+	flags.Var(served(&s.key), "key", "type of keys, see \"vkds help types\"")
+	flags.Var(served(&s.value), "value", "type of values")
+	flags.Uint64Var(&s.maxKeys, "max-keys", 0, "refuse new keys from this `number` on (default: no limit)")
+	flags.DurationVar(&s.stale, "stale", 0, "let servers that don't lead answer clients that sent\n"+
+		"READONLY, with what is at most this `time` old")
+	flags.StringVar(&s.passwordFile, "password-file", "", "`file` with the password that clients must give")
+	flags.BoolVar(&s.anyone, "anyone", false, "let other machines in without a password")
+	flags.StringVar(&s.cert, "tls-cert", "", "`file` with the certificate for TLS, as PEM")
+	flags.StringVar(&s.certKey, "tls-key", "", "`file` with its key")
+	flags.StringVar(&s.ca, "tls-ca", "", "`file` with the certificate of who signed the peers'")
+	flags.IntVar(&s.o.MaxClients, "max-clients", 10000, "`number` of connections at a time")
+	flags.IntVar(&s.o.MaxRequest, "max-request", 16<<20, "`bytes` of one command")
+	flags.DurationVar(&s.o.Idle, "idle", 0, "close connections after this `time` without commands\n(default: never)")
+	flags.StringVar(&s.http, "http", "", "`address` for /metrics, /healthz and /debug/pprof")
+	return c
+}
+
+// check returns an error if flags don't go together.
+func (s *serving) check() error {
+	switch {
+	case s.data == "":
+		return errors.New("it needs --data DIR")
+	case s.key == keytype.Text || s.value == keytype.Text:
+		return errors.New("--key and --value: text is not served yet")
+	case len(s.peers) > 0 && (len(s.peers) < 3 || len(s.peers) > 9):
+		return fmt.Errorf("--peers: 3 to 9 servers, not %d", len(s.peers))
+	case len(s.peers) == 0 && (s.node != "" || s.stale != 0 || s.ca != ""):
+		return errors.New("--node, --stale and --tls-ca are for --peers")
+	case (s.cert == "") != (s.certKey == ""), s.ca != "" && s.cert == "":
+		return errors.New("--tls-cert and --tls-key go together, and --tls-ca needs both")
+	case s.stale < 0 || s.stale > 0 && s.stale < 100*time.Millisecond:
+		return fmt.Errorf("--stale %v: at least 100ms", s.stale)
+	case s.o.Idle < 0:
+		return fmt.Errorf("--idle %v: not less than 0", s.o.Idle)
+	case s.o.MaxClients < 1 || s.o.MaxRequest < 1<<10:
+		return errors.New("--max-clients: at least 1; --max-request: at least 1024")
+	}
+	return nil
+}
+
+// password reads the file of the password: its first line.
+func (s *serving) password() error {
+	if s.passwordFile == "" {
+		return nil
+	}
+	text, err := os.ReadFile(s.passwordFile)
+	if err != nil {
+		return err
+	}
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	if s.o.Password = strings.TrimSuffix(string(line), "\r"); s.o.Password == "" {
+		return fmt.Errorf("%s: its first line is empty", s.passwordFile)
+	}
+	return nil
+}
+
+// tls returns what clients and peers are spoken to with; nil: in the clear.
+func (s *serving) tls() (clients, peers *tls.Config, err error) {
+	if s.cert == "" {
+		return nil, nil, nil
+	}
+	own, err := tls.LoadX509KeyPair(s.cert, s.certKey)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s, %s: %w", s.cert, s.certKey, err)
+	}
+	clients = &tls.Config{Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12}
+	if s.ca == "" {
+		return clients, nil, nil
+	}
+	text, err := os.ReadFile(s.ca)
+	if err != nil {
+		return nil, nil, err
+	}
+	signers := x509.NewCertPool()
+	if !signers.AppendCertsFromPEM(text) {
+		return nil, nil, fmt.Errorf("%s has no certificate", s.ca)
+	}
+	peers = &tls.Config{Certificates: clients.Certificates, MinVersion: tls.VersionTLS13, RootCAs: signers,
+		ClientCAs: signers, ClientAuth: tls.RequireAndVerifyClientCert}
+	return clients, peers, nil
+}
+
+func (s *serving) run(ctx context.Context, g *global) error {
+	if err := cmp.Or(s.check(), s.password()); err != nil {
+		return err
+	}
+	clients, peers, err := s.tls()
+	if err != nil {
+		return err
+	}
+	at, err := listenable("--listen", s.listen, s.anyone || s.o.Password != "")
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		return fmt.Errorf("--listen %s: %w", s.listen, err)
+	}
+	defer l.Close()
+	scheme := "redis"
+	if clients != nil {
+		l, scheme = tls.NewListener(l, clients), "rediss"
+	}
+	level := slog.LevelInfo
+	if g.quiet {
+		level = slog.LevelWarn
+	}
+	s.o.Log = slog.New(slog.NewTextHandler(g.err, &slog.HandlerOptions{Level: level}))
+	s.o.Version = "vkds " + version()
+	r := replica.Options{Dir: s.data, Types: replica.Types{Key: s.key, Value: s.value}, Name: cmp.Or(s.node, at),
+		Peers: s.peers, At: at, TLS: peers, Stale: s.stale, MaxKeys: s.maxKeys}
+	if !g.onHost() {
+		if r.Device, err = g.openGPU(); err != nil {
+			return err
+		}
+		if r.Device != nil {
+			defer r.Device.Close()
+		}
+	}
+	server, err := serve.Open(ctx, r, s.o)
+	if err != nil {
+		return err
+	}
+	if len(s.peers) > 0 && s.ca == "" {
+		s.o.Log.Warn("peers talk without TLS: whoever reaches their port can change the data")
+	}
+	stop, err := s.pages(server)
+	if err == nil {
+		defer stop()
+		fmt.Fprintf(g.out, "%s://%s\n", scheme, reachable(l.Addr().(*net.TCPAddr)))
+		s.o.Log.Info("serving", "address", l.Addr(), "data", s.data, "device", nameOf(r.Device))
+		err = server.Serve(ctx, l)
+	}
+	closed := server.Close()
+	return cmp.Or(err, closed)
+}
+
+// pages serves the pages of --http until stop is called.
+func (s *serving) pages(server *serve.Server) (stop func(), err error) {
+	if s.http == "" {
+		return func() {}, nil
+	}
+	at, err := listenable("--http", s.http, s.anyone)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		return nil, fmt.Errorf("--http %s: %w", s.http, err)
+	}
+	pages := &http.Server{Handler: server.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = pages.Serve(l) }()
+	s.o.Log.Info("pages", "address", l.Addr())
+	return func() { _ = pages.Close() }, nil
+}

@@ -1,0 +1,78 @@
+package main_test
+
+import (
+	"bufio"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The server answers until it is asked to end, which is no error, and goes on where it was.
+func TestServe(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("nobody asks a process of Windows to end")
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	for _, say := range []string{"SET 7 70\r\nQUIT\r\n", "GET 7\r\nVK.SNAPSHOT now\r\nQUIT\r\n"} {
+		c := command(t.Context(), "serve", "--data", dir, "--listen", "0", "--device", "none", "-q")
+		out, err := c.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, c.Start())
+		address, err := bufio.NewReader(out).ReadString('\n')
+		require.NoError(t, err)
+		client, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(address, "redis://"), "\n"))
+		require.NoError(t, err)
+		_, err = client.Write([]byte(say))
+		require.NoError(t, err)
+		lines := bufio.NewScanner(client)
+		var got []string
+		for lines.Scan() {
+			got = append(got, lines.Text())
+		}
+		require.NoError(t, client.Close())
+		if say[0] == 'S' {
+			assert.Equal(t, []string{"+OK", "+OK"}, got)
+		} else {
+			assert.Equal(t, []string{"$2", "70"}, got[:2])
+		}
+		require.NoError(t, c.Process.Signal(os.Interrupt))
+		require.NoError(t, c.Wait())
+	}
+	stdout, stderr, status := runTool("", "get", filepath.Join(dir, "exported", "now.vkds"), "7")
+	assert.Zero(t, status, stderr)
+	assert.Equal(t, "key,value\n7,70\n", stdout)
+	assert.Contains(t, refusal(t, "", "serve", "--data", dir, "--listen", "0", "--device", "none", "--key", "u64"),
+		"the data has keys of type i64 and values of type i64, not keys of type u64")
+}
+
+func TestServeRefusals(t *testing.T) {
+	dir := t.TempDir()
+	empty := write(t, "empty", "\nsecret\n")
+	three := "localhost:1,localhost:2,localhost:3"
+	for _, x := range []struct {
+		want      string
+		arguments []string
+	}{
+		{"--listen 0.0.0.0:1: other machines could reach it", []string{"--listen", "0.0.0.0:1"}},
+		{"its first line is empty", []string{"--password-file", empty}},
+		{"absent", []string{"--password-file", filepath.Join(dir, "absent")}},
+		{"text is not served yet", []string{"--value", "text"}},
+		{"3 to 9 servers, not 2", []string{"--peers", "localhost:1,localhost:2"}},
+		{"is none of the peers", []string{"--peers", three, "--listen", "0"}},
+		{"are for --peers", []string{"--stale", "1s"}},
+		{"at least 100ms", []string{"--peers", three, "--stale", "1ms"}},
+		{"go together", []string{"--tls-cert", empty}},
+		{"empty", []string{"--tls-cert", empty, "--tls-key", empty}},
+		{"at least 1024", []string{"--max-request", "10"}},
+	} {
+		arguments := append([]string{"serve", "--data", dir, "--device", "none"}, x.arguments...)
+		assert.Contains(t, refusal(t, "", arguments...), x.want)
+	}
+	assert.Contains(t, refusal(t, "", "serve"), "it needs --data DIR")
+}

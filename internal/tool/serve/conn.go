@@ -1,0 +1,271 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/tidwall/redcon"
+	"github.com/vkds/vkds/internal/tool/serve/replica"
+)
+
+const (
+	smallBuffer = 16 << 10
+	largeBuffer = 1 << 20 // for pipelines; single commands may be larger
+	mostOps     = 1 << 16 // of a batch, unless one command has more
+	mostOut     = 1 << 20 // bytes of answers that wait for the end of a batch
+)
+
+// conn is a client's connection. One goroutine uses it.
+type conn struct {
+	s   *Server
+	net net.Conn
+	id  int64
+
+	name     string
+	authed   bool
+	resp3    bool
+	readOnly bool // followers may answer
+	quit     bool
+
+	in   []byte // read and not yet done
+	calm int    // reads since one has filled a quarter of the buffer
+	out  []byte // not yet sent
+	args [][]byte
+	text []byte // a value that is about to be sent
+
+	// What was asked and not yet answered: operations with their replies, or queries. Not both.
+	ops     []replica.Op
+	keys    []uint64
+	replies []reply
+	queries []query
+}
+
+// serve answers commands until the client or the server ends.
+func (c *conn) serve() {
+	for !c.quit {
+		if err := c.read(); err != nil {
+			return
+		}
+		rest, err := c.commands(c.in)
+		c.flush()
+		if err != nil {
+			c.out = redcon.AppendError(c.out, "ERR Protocol error: "+err.Error())
+			c.quit = true
+		}
+		if c.send() != nil {
+			return
+		}
+		if err != nil {
+			c.drain()
+		}
+		c.keep(rest)
+	}
+}
+
+// keep moves the incomplete command to the beginning of the buffer, and gives up memory that was needed only once.
+func (c *conn) keep(rest []byte) {
+	if c.calm++; len(c.in) > cap(c.in)/4 {
+		c.calm = 0
+	}
+	n := copy(c.in, rest)
+	c.in = c.in[:n]
+	if n == 0 && (cap(c.in) > largeBuffer || c.calm > 64 && cap(c.in) > smallBuffer) {
+		c.in, c.calm = make([]byte, 0, smallBuffer), 0
+	}
+	if cap(c.out) > 1<<18 {
+		c.out = nil
+	}
+	if cap(c.ops) > 1<<13 {
+		c.ops, c.keys, c.replies = nil, nil, nil
+	}
+}
+
+// read reads what the client has sent, at least one byte. The buffer grows if a read fills it: so it has the length of
+// the client's pipelines soon.
+func (c *conn) read() error {
+	most := c.s.o.MaxRequest
+	if !c.authed {
+		most = stranger
+	}
+	if len(c.in) >= most {
+		c.out = redcon.AppendError(c.out, fmt.Sprintf("ERR the command has more than %d bytes", most))
+		if c.send() == nil {
+			c.drain()
+		}
+		return errLong
+	}
+	if len(c.in) == cap(c.in) {
+		c.in = slices.Grow(c.in, cap(c.in))
+	}
+	deadline := time.Time{}
+	if len(c.in) > 0 {
+		deadline = time.Now().Add(stalled)
+	} else if c.s.o.Idle > 0 {
+		deadline = time.Now().Add(c.s.o.Idle)
+	}
+	_ = c.net.SetReadDeadline(deadline)
+	if c.s.stopping.Load() { // before or after it has set its own deadline
+		return net.ErrClosed
+	}
+	n, err := c.net.Read(c.in[len(c.in):min(cap(c.in), most)])
+	c.in = c.in[:len(c.in)+n]
+	if n > 0 {
+		if len(c.in) == cap(c.in) && cap(c.in) < largeBuffer && c.authed {
+			c.in = slices.Grow(c.in, cap(c.in)) // for the next read
+		}
+		return nil
+	}
+	if err == nil {
+		err = io.ErrNoProgress
+	}
+	return err
+}
+
+// drain takes what a client goes on to send after its last answer, for a moment: if a connection is closed with bytes
+// that nobody has read, the system may drop the answer.
+func (c *conn) drain() {
+	if w, ok := c.net.(interface{ CloseWrite() error }); ok && w.CloseWrite() == nil {
+		_ = c.net.SetReadDeadline(time.Now().Add(time.Second))
+		_, _ = io.CopyN(io.Discard, c.net, 1<<20)
+	}
+}
+
+var errLong = errors.New("the command is too long")
+
+// commands does the commands of a buffer, and returns the incomplete one at its end. The error is one of the protocol.
+func (c *conn) commands(in []byte) (rest []byte, err error) {
+	for len(in) > 0 && !c.quit {
+		var ok bool
+		var after []byte
+		if ok, c.args, after, err = next(in, c.args); err != nil || !ok {
+			return in, err
+		}
+		in = after
+		if len(c.args) > 0 {
+			c.do(c.args)
+		}
+		if len(c.ops) >= mostOps || len(c.queries) >= mostQueries {
+			c.flush()
+		}
+		if len(c.out) > mostOut && c.send() != nil {
+			c.quit = true
+		}
+	}
+	return in, nil
+}
+
+// longestLine bounds commands without the protocol's lengths, as people type them.
+const longestLine = 1 << 10
+
+var (
+	errLine     = fmt.Errorf("a line of more than %d bytes", longestLine)
+	errProtocol = errors.New("not a command of Redis's protocol")
+)
+
+// next returns the next command of a buffer: RESP, or a line of words. Its arguments are parts of the buffer. It never
+// panics: redcon does for some lengths.
+func next(in []byte, into [][]byte) (ok bool, args [][]byte, rest []byte, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errProtocol
+		}
+	}()
+	if in[0] != '*' {
+		line := bytes.IndexByte(in, '\n')
+		switch {
+		case in[0] == '$':
+			return false, into, in, errProtocol
+		case line > longestLine || line < 0 && len(in) > longestLine:
+			return false, into, in, errLine
+		}
+	}
+	ok, args, _, rest, err = redcon.ReadNextCommand(in, into)
+	return ok, args, rest, err
+}
+
+// send sends the answers.
+func (c *conn) send() error {
+	if len(c.out) == 0 {
+		return nil
+	}
+	_ = c.net.SetWriteDeadline(time.Now().Add(stalled))
+	_, err := c.net.Write(c.out)
+	c.out = c.out[:0]
+	return err
+}
+
+// flush does what was asked and not yet answered.
+func (c *conn) flush() {
+	if len(c.replies) > 0 {
+		c.flushOps()
+	}
+	if len(c.queries) > 0 {
+		c.flushQueries()
+	}
+}
+
+// flushOps does operations, as one read if none of them writes, and otherwise as one write, reads and all.
+func (c *conn) flushOps() {
+	started, kind := time.Now(), read
+	var answers []replica.Answer
+	var err error
+	switch {
+	case len(c.ops) == 0:
+	case slices.ContainsFunc(c.ops, func(op replica.Op) bool { return op.Kind != replica.Get }):
+		kind = write
+		answers, err = c.s.node.Write(c.ops)
+	default:
+		c.keys = c.keys[:0]
+		for _, op := range c.ops {
+			c.keys = append(c.keys, op.Key)
+		}
+		ctx := context.Background() // it ends soon, and what the Node can't do, it says
+		err = c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
+			answers, err = v.Get(ctx, c.keys)
+			return err
+		})
+	}
+	if len(c.ops) > 0 {
+		c.s.metrics.batch(kind, len(c.ops), time.Since(started))
+	}
+	at := 0
+	for _, r := range c.replies {
+		switch {
+		case r.form == asText:
+			c.out = append(c.out, r.text...)
+		case err != nil:
+			c.refuse(err, c.ops[at].Key)
+		default:
+			c.render(r, answers[at:at+r.n])
+		}
+		at += r.n
+	}
+	c.ops, c.replies = c.ops[:0], c.replies[:0]
+}
+
+// refuse answers with an error of the Node.
+func (c *conn) refuse(err error, key uint64) {
+	c.s.metrics.errors.Inc()
+	var not *replica.NotLeaderError
+	var full *replica.FullError
+	var unknown *replica.UnknownError
+	text := "ERR " + err.Error()
+	switch {
+	case errors.As(err, &not) && not.Leader != "":
+		c.text = c.s.config.Types.Key.Append(c.text[:0], key)
+		text = fmt.Sprintf("MOVED %d %s", slotOf(c.text), not.Leader)
+	case errors.As(err, &not), errors.Is(err, replica.ErrClosed):
+		text = "CLUSTERDOWN " + err.Error()
+	case errors.As(err, &full):
+		text = "OOM " + err.Error()
+	case errors.As(err, &unknown):
+		text = "UNKNOWN " + err.Error()
+	}
+	c.out = redcon.AppendError(c.out, text)
+}

@@ -1,0 +1,418 @@
+package serve
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/redcon"
+	"github.com/vkds/vkds/internal/tool/dictfile"
+	"github.com/vkds/vkds/internal/tool/serve/replica"
+	"github.com/vkds/vkds/structures"
+)
+
+const (
+	mostQueries = 1 << 10 // of a batch
+	mostPairs   = 1 << 20 // of the ranges of a batch
+	mostScanned = 1 << 16 // pairs of one SCAN, and of VK.TOP
+)
+
+// query is a question about the order of keys, or about all of them.
+type query struct {
+	kind    structures.Kind // structures.Mixed: the number of keys
+	lo, hi  uint64
+	limit   int    // pairs of a range; 0: all
+	scan    bool   // SCAN
+	pattern string // of SCAN; "": all keys
+
+	keys, values []uint64
+	n            uint64 // the number of keys
+	found        bool
+}
+
+// slash stands for a slash, which a pattern of package path would treat apart.
+const slash = "\x00"
+
+// question puts a query among those that are answered together.
+func (c *conn) question(q query) {
+	if len(c.replies) > 0 {
+		c.flush()
+	}
+	c.queries = append(c.queries, q)
+}
+
+func (c *conn) size([][]byte) { c.question(query{}) }
+
+// scan lists keys in their order. The cursor is the word of the next key.
+func (c *conn) scan(args [][]byte) {
+	lo, err := strconv.ParseUint(string(args[0]), 10, 64)
+	if err != nil {
+		c.fail("ERR invalid cursor")
+		return
+	}
+	q := query{kind: structures.FindRange, lo: lo, hi: math.MaxUint64, limit: 10, scan: true}
+	for rest := args[1:]; len(rest) > 0; rest = rest[2:] {
+		if len(rest) < 2 {
+			c.fail("ERR syntax error")
+			return
+		}
+		switch text := string(rest[1]); strings.ToUpper(string(rest[0])) {
+		case "MATCH":
+			q.pattern = strings.ReplaceAll(text, "/", slash)
+		case "COUNT":
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil || n < 1 {
+				c.fail("ERR syntax error")
+				return
+			}
+			q.limit = int(min(n, mostScanned))
+		default:
+			c.fail("ERR syntax error")
+			return
+		}
+	}
+	c.question(q)
+}
+
+// rangeEnd parses an end of a range: a key, or the sign for the first or the last one.
+func (c *conn) rangeEnd(text []byte) (uint64, bool) {
+	switch string(text) {
+	case "-":
+		return 0, true
+	case "+":
+		return math.MaxUint64, true
+	}
+	return c.key(text)
+}
+
+func (c *conn) rangeOf(kind structures.Kind, args [][]byte) (q query, ok bool) {
+	q.kind = kind
+	if q.lo, ok = c.rangeEnd(args[0]); ok {
+		q.hi, ok = c.rangeEnd(args[1])
+	}
+	return q, ok
+}
+
+func (c *conn) keyRange(args [][]byte) {
+	q, ok := c.rangeOf(structures.FindRange, args)
+	if !ok {
+		return
+	}
+	switch {
+	case len(args) == 4 && strings.EqualFold(string(args[2]), "LIMIT"):
+		n, err := strconv.ParseUint(string(args[3]), 10, 32)
+		if err != nil || n < 1 || n > mostPairs {
+			c.fail("ERR LIMIT is from 1 to %d", mostPairs)
+			return
+		}
+		q.limit = int(n)
+	case len(args) != 2:
+		c.fail("ERR syntax error")
+		return
+	}
+	c.question(q)
+}
+
+func (c *conn) countRange(args [][]byte) {
+	if q, ok := c.rangeOf(structures.CountRange, args); ok {
+		c.question(q)
+	}
+}
+
+func (c *conn) floor(args [][]byte) { c.neighbor(structures.FindFloor, args) }
+func (c *conn) ceil(args [][]byte)  { c.neighbor(structures.FindCeil, args) }
+
+func (c *conn) neighbor(kind structures.Kind, args [][]byte) {
+	if key, ok := c.key(args[0]); ok {
+		c.question(query{kind: kind, lo: key})
+	}
+}
+
+// errLarge refuses a range.
+type errLarge uint64
+
+func (n errLarge) Error() string {
+	return fmt.Sprintf("the range has %d pairs: ask for at most %d at a time (LIMIT)", uint64(n), mostPairs)
+}
+
+// flushQueries answers queries: as many together as have room, all of one moment.
+func (c *conn) flushQueries() {
+	started, n := time.Now(), len(c.queries)
+	for all := c.queries; len(all) > 0; {
+		part, widest := 0, 1
+		for ; part < len(all); part++ {
+			widest = max(widest, all[part].limit)
+			if part > 0 && widest*(part+1) > mostPairs {
+				break
+			}
+		}
+		ctx := context.Background()
+		err := c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
+			var large errLarge
+			for err = answer(ctx, v, all[:part]); errors.As(err, &large) && part > 1; {
+				part /= 2
+				err = answer(ctx, v, all[:part])
+			}
+			return err
+		})
+		for _, q := range all[:part] {
+			if err != nil {
+				c.refuse(err, q.lo)
+			} else {
+				c.answer(&q)
+			}
+		}
+		all = all[part:]
+		if len(c.out) > mostOut && c.send() != nil {
+			c.quit = true
+			break
+		}
+	}
+	c.s.metrics.batch(ordered, n, time.Since(started))
+	clear(c.queries)
+	c.queries = c.queries[:0]
+}
+
+// answer answers queries by one batch. Ranges without a limit are counted by it, and listed by another call.
+func answer(ctx context.Context, v replica.View, all []query) error {
+	b := structures.Batch[uint64, uint64]{}
+	var at []int // the query of each operation
+	for i, q := range all {
+		kind := q.kind
+		switch {
+		case kind == structures.Mixed:
+			all[i].n = v.Len()
+			continue
+		case kind == structures.FindRange && q.limit == 0:
+			kind = structures.CountRange
+		case kind == structures.FindRange:
+			b.Width = max(b.Width, q.limit)
+		}
+		at = append(at, i)
+		b.Kinds, b.Keys, b.Highs = append(b.Kinds, kind), append(b.Keys, q.lo), append(b.Highs, q.hi)
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	r, err := v.Apply(ctx, b)
+	if err != nil {
+		return err
+	}
+	var ranges []structures.Range[uint64]
+	var open []int
+	total := uint64(0)
+	for op, i := range at {
+		q := &all[i]
+		switch {
+		case q.kind == structures.FindRange && q.limit == 0:
+			open, ranges = append(open, i), append(ranges, structures.Range[uint64]{Lo: q.lo, Hi: q.hi})
+			total += r.Values[op]
+		case q.kind == structures.FindRange:
+			from, to := r.Ranges.Offsets[op], r.Ranges.Offsets[op+1]
+			to = min(to, from+uint64(q.limit)) // the batch's width may be another query's
+			q.keys, q.values = r.Ranges.Keys[from:to], r.Ranges.Values[from:to]
+		case q.kind == structures.CountRange:
+			q.n = r.Values[op]
+		default:
+			if q.found = r.Status[op] == structures.Found; q.found {
+				q.keys, q.values = r.Keys[op:op+1], r.Values[op:op+1]
+			}
+		}
+	}
+	if total > mostPairs {
+		return errLarge(total)
+	}
+	if len(ranges) == 0 {
+		return nil
+	}
+	listed, err := v.Range(ctx, ranges)
+	if err != nil {
+		return err
+	}
+	for i, x := range open {
+		from, to := listed.Offsets[i], listed.Offsets[i+1]
+		all[x].keys, all[x].values = listed.Keys[from:to], listed.Values[from:to]
+	}
+	return nil
+}
+
+// answer appends the reply to a query.
+func (c *conn) answer(q *query) {
+	switch {
+	case q.scan:
+		c.scanned(q)
+	case q.kind == structures.FindRange:
+		c.pairs(q.keys, q.values)
+	case q.kind == structures.CountRange, q.kind == structures.Mixed:
+		c.out = redcon.AppendInt(c.out, int64(q.n))
+	case q.found:
+		c.pairs(q.keys, q.values)
+	case c.resp3:
+		c.null()
+	default:
+		c.out = append(c.out, "*-1\r\n"...)
+	}
+}
+
+func (c *conn) pairs(keys, values []uint64) {
+	c.out = redcon.AppendArray(c.out, 2*len(keys))
+	for i, k := range keys {
+		c.pair(k, values[i])
+	}
+}
+
+func (c *conn) scanned(q *query) {
+	next := uint64(0)
+	if n := len(q.keys); n == q.limit {
+		next = q.keys[n-1] + 1 // 0 behind the last of all: the end
+	}
+	c.out = redcon.AppendArray(c.out, 2)
+	c.out = redcon.AppendBulkUint(c.out, next)
+	t := c.s.config.Types.Key
+	if q.pattern != "" && q.pattern != "*" {
+		q.keys = slices.DeleteFunc(slices.Clone(q.keys), func(key uint64) bool {
+			c.text = t.Append(c.text[:0], key)
+			ok, err := path.Match(q.pattern, strings.ReplaceAll(string(c.text), "/", slash))
+			return !ok || err != nil
+		})
+	}
+	c.out = redcon.AppendArray(c.out, len(q.keys))
+	for _, k := range q.keys {
+		c.bulk(t.Append(c.text[:0], k))
+	}
+}
+
+// alone calls f with a snapshot of all pairs. Only one of those who read all pairs does so at a time.
+func (c *conn) alone(f func(context.Context, replica.Snapshot) error) error {
+	c.flush()
+	c.s.scans <- struct{}{}
+	defer func() { <-c.s.scans }()
+	ctx := context.Background()
+	var x replica.Snapshot
+	err := c.s.node.Read(ctx, c.readOnly, func(v replica.View) (err error) {
+		x, err = v.Snapshot(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(ctx, x), x.Close())
+}
+
+// top lists the pairs with the greatest values, or the least.
+func (c *conn) top(args [][]byte) {
+	n, err := strconv.ParseUint(string(args[0]), 10, 32)
+	least := len(args) == 2 && strings.EqualFold(string(args[1]), "LEAST")
+	switch {
+	case err != nil || n < 1 || n > mostScanned:
+		c.fail("ERR the number of pairs is from 1 to %d", mostScanned)
+		return
+	case len(args) > 1 && !least:
+		c.fail("ERR syntax error")
+		return
+	}
+	best := &ranking{least: least}
+	err = c.alone(func(ctx context.Context, x replica.Snapshot) error {
+		for pairs, err := range x.Chunks(ctx) {
+			if err != nil {
+				return err
+			}
+			for i, k := range pairs.Keys {
+				best.offer(int(n), structures.Pair[uint64, uint64]{Key: k, Value: pairs.Values[i]})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		c.refuse(err, 0)
+		return
+	}
+	slices.SortFunc(best.pairs, best.compare)
+	c.out = redcon.AppendArray(c.out, 2*len(best.pairs))
+	for _, p := range best.pairs {
+		c.pair(p.Key, p.Value)
+	}
+}
+
+// ranking is a heap of the best pairs, the worst of them first.
+type ranking struct {
+	pairs []structures.Pair[uint64, uint64]
+	least bool
+}
+
+// compare orders the best pair first. Of equal values, the lesser key is better.
+func (r *ranking) compare(a, b structures.Pair[uint64, uint64]) int {
+	if r.least {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Key, b.Key))
+	}
+	return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.Key, b.Key))
+}
+
+func (r *ranking) Len() int           { return len(r.pairs) }
+func (r *ranking) Less(i, j int) bool { return r.compare(r.pairs[i], r.pairs[j]) > 0 }
+func (r *ranking) Swap(i, j int)      { r.pairs[i], r.pairs[j] = r.pairs[j], r.pairs[i] }
+func (r *ranking) Push(x any)         { r.pairs = append(r.pairs, x.(structures.Pair[uint64, uint64])) }
+func (r *ranking) Pop() any           { panic("nothing is taken out") }
+
+func (r *ranking) offer(n int, p structures.Pair[uint64, uint64]) {
+	switch {
+	case len(r.pairs) < n:
+		heap.Push(r, p)
+	case r.compare(p, r.pairs[0]) < 0:
+		r.pairs[0] = p
+		heap.Fix(r, 0)
+	}
+}
+
+// exported is the folder of what VK.SNAPSHOT writes, in that of the data.
+const exported = "exported"
+
+// snapshot writes all pairs of one moment to a file that vkds reads, and answers with its path.
+func (c *conn) snapshot(args [][]byte) {
+	name := string(args[0])
+	if len(name) == 0 || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	}) {
+		c.fail("ERR the name of a snapshot has 1 to 64 letters, digits, - and _")
+		return
+	}
+	file := filepath.Join(c.s.config.Dir, exported, name+".vkds")
+	err := c.alone(func(ctx context.Context, x replica.Snapshot) error { return c.s.export(ctx, x, file) })
+	if err != nil {
+		c.refuse(err, 0)
+		return
+	}
+	c.bulk(append(c.text[:0], file...))
+}
+
+func (s *Server) export(ctx context.Context, x replica.Snapshot, file string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	n, err := x.Len(ctx)
+	if err != nil {
+		return err
+	}
+	w, err := dictfile.Create(ctx, file, dictfile.Header{Structure: "btree", Pairs: int64(n),
+		KeyType: s.config.Types.Key.String(), ValueType: s.config.Types.Value.String(), Writer: s.o.Version})
+	if err != nil {
+		return err
+	}
+	defer w.Abort() // does nothing after Close
+	for pairs, err := range x.Chunks(ctx) {
+		if err := cmp.Or(err, w.Write(pairs.Keys, pairs.Values)); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}

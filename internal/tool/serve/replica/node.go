@@ -1,0 +1,519 @@
+// Package replica keeps a dictionary on disk and, if there are several members, the same on each of them. It is a state
+// machine over hashicorp/raft: operations are stored in a log, by a majority of the members, and then applied. A single
+// member is a durable log.
+package replica
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	"github.com/vkds/vkds/vk"
+)
+
+// Options say what a Node keeps, and where.
+type Options struct {
+	Dir    string // its folder; made if it is not there
+	Types  Types
+	Device *vk.Device // nil: the host's memory
+	// Name is the address at which clients reach this member, and Peers has those of all. No Peers: there is only one.
+	Name  string
+	Peers []string
+	At    string      // the address at which this member listens for clients; that for peers has another port
+	TLS   *tls.Config // between members; nil: in the clear
+	// Stale is how old a follower's answers may be at most. 0: followers don't answer.
+	Stale time.Duration
+	// MaxKeys is the number of pairs from which on writes that may insert are refused. 0: no limit.
+	MaxKeys uint64
+	Log     *slog.Logger
+	// OnEntry, if not nil, is called with the number of operations of each entry that this member puts into the log,
+	// and the time until it was stored and applied.
+	OnEntry func(operations int, took time.Duration)
+
+	trailing uint64 // for tests: entries that stay in the log after a snapshot, for members that were away for a moment
+}
+
+// NotLeaderError says that another member takes writes and reads.
+type NotLeaderError struct{ Leader string } // its address; "": none is known
+
+func (e *NotLeaderError) Error() string {
+	if e.Leader == "" {
+		return "no leader is known"
+	}
+	return "the leader is " + e.Leader
+}
+
+// UnknownError says that a write may have been stored or not: this member stopped leading, or ended, meanwhile.
+type UnknownError struct{ Err error }
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("it may have been done or not: %v", e.Err) }
+func (e *UnknownError) Unwrap() error { return e.Err }
+
+// FullError says that there are as many pairs as Options.MaxKeys allows. Nothing was done.
+type FullError struct{ MaxKeys uint64 }
+
+func (e *FullError) Error() string {
+	return fmt.Sprintf("there are %d keys, the most allowed", e.MaxKeys)
+}
+
+// PeersError says that a folder is of other members than were asked for.
+type PeersError struct {
+	Dir        string
+	Have, Want []string
+}
+
+func (e *PeersError) Error() string {
+	list := func(peers []string) string {
+		if slices.Equal(peers, []string{alone}) {
+			return "a single server"
+		}
+		return strings.Join(peers, ",")
+	}
+	return fmt.Sprintf("%s is of %s, not of %s", e.Dir, list(e.Have), list(e.Want))
+}
+
+// ApplyError says that an entry can't be applied, for example because the device has no more memory. The log has the
+// entry: a server that is started again with more memory applies it.
+type ApplyError struct {
+	Index uint64
+	Err   error
+}
+
+func (e *ApplyError) Error() string {
+	return fmt.Sprintf("entry %d of the log can't be applied: %v", e.Index, e.Err)
+}
+func (e *ApplyError) Unwrap() error { return e.Err }
+
+// ErrClosed is returned by calls on a Node that is closed or about to be.
+var ErrClosed = errors.New("the server is stopping")
+
+// alone is the name of a single member.
+const alone = "single"
+
+const (
+	mostOps = 1 << 16 // operations of an entry, unless one write has more
+	tick    = 20 * time.Millisecond
+
+	// A snapshot is taken after so many entries or bytes of them. If there are many pairs, it is taken more rarely, so
+	// that snapshots take no more of the disk than a few times what the log takes.
+	mostEntries = 1 << 14
+	mostBytes   = 64 << 20
+)
+
+// Node is a member: a dictionary with its log. It is safe for many goroutines.
+type Node struct {
+	o     Options
+	state *state
+	log   *log
+	raft  *raft.Raft
+	close func() error // closes the transport
+
+	writes  chan *write
+	stored  chan stage
+	closing chan struct{} // Close has begun
+	ended   chan struct{} // Close has ended
+	failed  chan struct{} // err is set
+	compact chan struct{}
+	once    sync.Once
+	err     error
+
+	epoch   atomic.Uint64 // counts changes of leadership
+	leading atomic.Uint64 // the epoch in which this member leads and has applied all that was stored before; 0: none
+	verify  verify
+	entries int // applied since the last snapshot
+	bytes   int // of these
+	workers sync.WaitGroup
+}
+
+// Open reads what the folder has and starts a member. A single one has then applied all that its log has; others may
+// know no leader yet. Errors: *DamagedError,
+// *StorageError, *TypesError, *PeersError, and those of the system and of the device.
+func Open(ctx context.Context, o Options) (*Node, error) {
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if len(o.Peers) == 0 {
+		o.Name, o.Peers = alone, []string{alone}
+	}
+	if !slices.Contains(o.Peers, o.Name) {
+		return nil, fmt.Errorf("%s is none of the peers %s", o.Name, strings.Join(o.Peers, ","))
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	log, err := openLog(filepath.Join(o.Dir, "log.db"))
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{o: o, log: log, writes: make(chan *write, 1024), stored: make(chan stage),
+		closing: make(chan struct{}), ended: make(chan struct{}), failed: make(chan struct{}),
+		compact: make(chan struct{}, 1), close: func() error { return nil }}
+	started := make(chan error, 1)
+	go func() { started <- n.start(ctx) }()
+	select {
+	case err = <-started:
+	case <-n.failed: // start waits for the disk for ever
+		return nil, n.err
+	}
+	if err != nil {
+		close(n.ended)
+		if n.state != nil {
+			err = errors.Join(err, n.state.close())
+		}
+		return nil, errors.Join(err, n.close(), log.Close())
+	}
+	for !n.several() && n.leads() == 0 {
+		select {
+		case <-n.failed:
+			return nil, n.Close()
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), n.Close())
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return n, nil
+}
+
+func (n *Node) start(ctx context.Context) error {
+	n.log.failed = n.fail
+	level := hclog.Warn
+	if !n.several() {
+		level = hclog.Error // it warns of an election at each start
+	}
+	output := hclog.New(&hclog.LoggerOptions{Name: "raft", Level: level, DisableTime: true,
+		Output: slog.NewLogLogger(n.o.Log.Handler(), slog.LevelWarn).Writer()})
+	snapshots, err := raft.NewFileSnapshotStoreWithLogger(n.o.Dir, 2, output)
+	if err != nil {
+		return err
+	}
+	last, err := checkSnapshots(n.o.Dir, snapshots)
+	if err != nil {
+		return err
+	}
+	if err := guarded(n.log.path, func() error { return n.log.check(n.o.Types, last) }); err != nil {
+		return err
+	}
+	if n.state, err = newState(ctx, n.o.Types, n.o.Device); err != nil {
+		return err
+	}
+	transport, err := n.transport(output)
+	if err != nil {
+		return err
+	}
+	leads := make(chan bool)
+	config := n.config(output, leads)
+	var members raft.Configuration
+	for _, p := range n.o.Peers {
+		members.Servers = append(members.Servers,
+			raft.Server{ID: raft.ServerID(p), Address: raft.ServerAddress(p)})
+	}
+	var entries raft.LogStore = n.log
+	if n.several() {
+		if entries, err = raft.NewLogCache(64, n.log); err != nil {
+			return err
+		}
+	}
+	err = raft.BootstrapCluster(config, entries, n.log, snapshots, transport, members)
+	if err != nil && !errors.Is(err, raft.ErrCantBootstrap) {
+		return err
+	}
+	machine := &machine{Node: n}
+	if n.raft, err = raft.NewRaft(config, machine, entries, n.log, snapshots, transport); err != nil {
+		return cmp.Or(machine.refused, err)
+	}
+	if err := cmp.Or(machine.refused, n.checkPeers()); err != nil {
+		return errors.Join(err, n.raft.Shutdown().Error())
+	}
+	go n.watch(leads)
+	n.workers.Go(n.gather)
+	n.workers.Go(n.answer)
+	go n.ticks() // not waited for: it may itself wait for the end
+	n.workers.Go(n.snapshots)
+	return nil
+}
+
+func (n *Node) several() bool { return len(n.o.Peers) > 1 }
+
+func (n *Node) transport(output hclog.Logger) (raft.Transport, error) {
+	if !n.several() {
+		_, t := raft.NewInmemTransport(alone)
+		n.close = t.Close
+		return t, nil
+	}
+	b, err := listen(n.o.Name, cmp.Or(n.o.At, n.o.Name), n.o.TLS)
+	if err != nil {
+		return nil, err
+	}
+	t := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{Stream: b, MaxPool: 3,
+		Timeout: 10 * time.Second, Logger: output, MsgpackUseNewTimeFormat: true})
+	n.close = t.Close
+	return t, nil
+}
+
+func (n *Node) config(output hclog.Logger, leads chan<- bool) *raft.Config {
+	c := raft.DefaultConfig()
+	c.LocalID, c.Logger, c.NotifyCh, c.NoLegacyTelemetry = raft.ServerID(n.o.Name), output, leads, true
+	c.MaxAppendEntries = 16              // of up to a MiB each
+	c.SnapshotThreshold = math.MaxUint64 // the Node says when
+	c.TrailingLogs = cmp.Or(n.o.trailing, 2048)
+	if !n.several() { // nobody else to wait for
+		c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = 50*time.Millisecond, 50*time.Millisecond,
+			50*time.Millisecond
+	}
+	return c
+}
+
+// checkPeers returns an error if the folder is of other members.
+func (n *Node) checkPeers() error {
+	f := n.raft.GetConfiguration()
+	if err := f.Error(); err != nil {
+		return err
+	}
+	var have []string
+	for _, s := range f.Configuration().Servers {
+		have = append(have, string(s.ID))
+	}
+	want := slices.Sorted(slices.Values(n.o.Peers))
+	if slices.Sort(have); !slices.Equal(have, want) {
+		return &PeersError{n.o.Dir, have, want}
+	}
+	return nil
+}
+
+// machine is what the library calls.
+type machine struct {
+	*Node
+	refused error // why a snapshot could not be restored
+}
+
+// Apply applies an entry that a majority has stored. It returns []Answer, or an error.
+func (m *machine) Apply(entry *raft.Log) any {
+	if m.Err() != nil {
+		return m.Err() // the state lacks an entry
+	}
+	now, ops, err := m.o.Types.decode(entry.Data)
+	var answers []Answer
+	if err == nil {
+		answers, err = m.state.apply(context.Background(), now, ops)
+	}
+	if err != nil {
+		m.fail(&ApplyError{entry.Index, err})
+		return m.Err()
+	}
+	pairs := int(m.state.count.Load())
+	m.entries++
+	m.bytes += len(entry.Data)
+	if m.entries >= max(mostEntries, pairs/1024) || m.bytes >= max(mostBytes, 8*pairs) {
+		select {
+		case m.compact <- struct{}{}:
+		default:
+		}
+	}
+	return answers
+}
+
+// Snapshot takes a snapshot between two entries.
+func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
+	if err := m.Err(); err != nil {
+		return nil, err
+	}
+	m.entries, m.bytes = 0, 0
+	return m.state.store(context.Background())
+}
+
+// Restore loads a snapshot.
+func (m *machine) Restore(from io.ReadCloser) error {
+	m.refused = m.state.restore(context.Background(), from)
+	return errors.Join(m.refused, from.Close())
+}
+
+// fail stops the member: it applies and answers nothing more.
+func (n *Node) fail(err error) {
+	n.once.Do(func() {
+		n.err = err
+		close(n.failed)
+	})
+}
+
+// Failed is closed when the member can't go on. Err then says why.
+func (n *Node) Failed() <-chan struct{} { return n.failed }
+
+// Err returns why the member can't go on, or nil.
+func (n *Node) Err() error {
+	select {
+	case <-n.failed:
+		return n.err
+	default:
+		return nil
+	}
+}
+
+// watch follows whether this member leads. The library waits for it, so that it knows of each loss of leadership before
+// the next gain.
+func (n *Node) watch(leads <-chan bool) {
+	for {
+		select {
+		case <-n.ended:
+			return
+		case lead := <-leads:
+			if epoch := n.epoch.Add(1); lead {
+				go n.prepare(epoch)
+			}
+		}
+	}
+}
+
+// prepare waits until all that earlier leaders have stored is applied. From then on this member leads, unless another
+// epoch has begun.
+func (n *Node) prepare(epoch uint64) {
+	if n.raft.Barrier(0).Error() != nil {
+		return
+	}
+	for before := n.leading.Load(); before < epoch; before = n.leading.Load() {
+		if n.leading.CompareAndSwap(before, epoch) {
+			return
+		}
+	}
+}
+
+// Leader returns the address of the leader, "" if none is known, and whether this member is the leader and ready. The
+// address of a single member is "".
+func (n *Node) Leader() (address string, self bool) {
+	self = n.leads() != 0
+	if !n.several() {
+		return "", self
+	}
+	a, _ := n.raft.LeaderWithID()
+	return string(a), self
+}
+
+// leads returns the epoch in which this member leads, or 0.
+func (n *Node) leads() uint64 {
+	if epoch := n.leading.Load(); epoch == n.epoch.Load() {
+		return epoch
+	}
+	return 0
+}
+
+// notLeader returns the error of a call for which this member is not the right one.
+func (n *Node) notLeader() error {
+	leader, _ := n.Leader()
+	if leader == n.o.Name {
+		leader = "" // it is about to be
+	}
+	return &NotLeaderError{leader}
+}
+
+// Read calls read with the state, which doesn't change meanwhile. It has all that was answered before the call: the
+// leader asks a majority of the members whether it still leads. If stale is set, a follower may answer, with a state
+// that is at most Options.Stale old. Errors: *NotLeaderError, ErrClosed, and read's.
+func (n *Node) Read(ctx context.Context, stale bool, read func(View) error) error {
+	if err := n.mayRead(ctx, stale); err != nil {
+		return err
+	}
+	n.state.mu.RLock()
+	defer n.state.mu.RUnlock()
+	if err := n.Err(); err != nil {
+		return err
+	}
+	return read(View{n.state})
+}
+
+func (n *Node) mayRead(ctx context.Context, stale bool) error {
+	epoch := n.leads()
+	switch {
+	case n.Err() != nil:
+		return n.Err()
+	case epoch == 0 && stale && n.o.Stale > 0 && n.Age() <= n.o.Stale:
+		return nil
+	case epoch == 0:
+		return n.notLeader()
+	case !n.several():
+		return nil
+	}
+	if err := n.verified(ctx); err != nil {
+		return err
+	}
+	if n.leads() != epoch {
+		return n.notLeader()
+	}
+	return nil
+}
+
+// Now returns the time in milliseconds since 1970, but never one before that of an entry.
+func (n *Node) Now() int64 { return max(time.Now().UnixMilli(), n.state.now.Load()) }
+
+// Age returns how long ago the leader had the state of this member, by the clocks of both.
+func (n *Node) Age() time.Duration {
+	return max(0, time.Since(time.UnixMilli(n.state.now.Load())))
+}
+
+// Status is what a Node tells about itself.
+type Status struct {
+	Leading      bool
+	Leader       string // "": none is known, or there is only one member
+	Keys         uint64
+	Term         uint64
+	Stored, Done uint64 // the last entries that a majority has stored, and that this member has applied
+	Members      int
+	Age          time.Duration // of a follower's state
+}
+
+// Status returns how the member is.
+func (n *Node) Status() Status {
+	leader, self := n.Leader()
+	return Status{Leading: self, Leader: leader, Keys: n.state.count.Load(), Term: n.raft.CurrentTerm(),
+		Stored: n.raft.CommitIndex(), Done: n.raft.AppliedIndex(), Members: len(n.o.Peers), Age: n.Age()}
+}
+
+// snapshots has the library take a snapshot, and shorten the log, when the log has grown.
+func (n *Node) snapshots() {
+	for {
+		select {
+		case <-n.closing:
+			return
+		case <-n.compact:
+			if err := n.raft.Snapshot().Error(); err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) {
+				n.o.Log.Warn("no snapshot was taken", "error", err)
+			}
+		}
+	}
+}
+
+// Compact takes a snapshot and shortens the log.
+func (n *Node) Compact() error {
+	err := n.raft.Snapshot().Error()
+	if errors.Is(err, raft.ErrNothingNewToSnapshot) {
+		return nil
+	}
+	return err
+}
+
+// Close ends the member. A leader first hands leadership to another member. Writes that are under way get their
+// answers.
+func (n *Node) Close() error {
+	if _, self := n.Leader(); self && n.several() && n.Err() == nil {
+		_ = n.raft.LeadershipTransfer().Error() // without it, the others notice after a second
+	}
+	close(n.closing)
+	if n.Err() != nil { // the library may wait for a disk that doesn't answer
+		close(n.ended)
+		return n.Err()
+	}
+	n.workers.Wait()
+	err := n.raft.Shutdown().Error()
+	close(n.ended)
+	return errors.Join(err, n.close(), n.log.Close(), n.state.close())
+}

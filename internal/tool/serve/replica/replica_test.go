@@ -1,0 +1,561 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/tool/keytype"
+	"pgregory.net/rapid"
+)
+
+var integers = Types{keytype.Int64, keytype.Int64}
+
+// oracle is what a state should be, as plain as can be.
+type oracle struct {
+	clock int64
+	pairs map[uint64]Answer // Value and Deadline
+}
+
+func (o *oracle) apply(now int64, ops []Op) []Answer {
+	o.clock = max(o.clock, now)
+	for k, x := range o.pairs {
+		if x.Deadline != 0 && x.Deadline <= o.clock {
+			delete(o.pairs, k)
+		}
+	}
+	var answers []Answer
+	for _, op := range ops {
+		is, there := o.pairs[op.Key]
+		a := Answer{Value: is.Value, Deadline: is.Deadline, Found: there}
+		switch op.Kind {
+		case Set:
+			if op.Flags&IfAbsent != 0 && there || op.Flags&IfPresent != 0 && !there {
+				break
+			}
+			a.Done = true
+			at := op.Deadline
+			if op.Flags&KeepDeadline != 0 {
+				at = is.Deadline
+			}
+			o.pairs[op.Key] = Answer{Value: op.Value, Deadline: at}
+		case Add:
+			old := int64(0)
+			if there {
+				old = int64(keytype.Int64.Bits(is.Value))
+			}
+			sum := old + int64(op.Value)
+			if (sum > old) != (int64(op.Value) > 0) && op.Value != 0 {
+				a.Overflow, a.Value = true, 0
+				break
+			}
+			a.Value, _ = keytype.Int64.FromInt(sum)
+			o.pairs[op.Key] = Answer{Value: a.Value, Deadline: is.Deadline}
+		case Delete:
+			delete(o.pairs, op.Key)
+		case Expire:
+			if a.Done = there; there {
+				o.pairs[op.Key] = Answer{Value: is.Value, Deadline: op.Deadline}
+			}
+		case Persist:
+			if a.Done = is.Deadline != 0; there {
+				o.pairs[op.Key] = Answer{Value: is.Value}
+			}
+		}
+		if x := o.pairs[op.Key]; x.Deadline != 0 && x.Deadline <= o.clock {
+			delete(o.pairs, op.Key)
+		}
+		answers = append(answers, a)
+	}
+	return answers
+}
+
+func drawOps(t *rapid.T) []Op {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Op {
+		op := Op{Kind: rapid.SampledFrom([]Kind{Get, Set, Set, Add, Delete, Expire, Persist}).Draw(t, "kind"),
+			Key: rapid.SampledFrom([]uint64{0, 1, 2, 3, 4, 5, 1 << 63, math.MaxUint64}).Draw(t, "key")}
+		switch op.Kind {
+		case Set:
+			op.Flags = rapid.SampledFrom([]Flags{0, IfAbsent, IfPresent, KeepDeadline,
+				IfPresent | KeepDeadline}).Draw(t, "flags")
+			op.Value = rapid.Uint64().Draw(t, "value")
+			if op.Flags&KeepDeadline == 0 {
+				op.Deadline = rapid.Int64Range(0, 40).Draw(t, "deadline")
+			}
+		case Add:
+			op.Value = uint64(rapid.Int64().Draw(t, "by"))
+		case Expire:
+			op.Deadline = rapid.Int64Range(1, 40).Draw(t, "deadline")
+		}
+		return op
+	}), 0, 12).Draw(t, "ops")
+}
+
+// Whatever the operations and the times, answers, pairs and deadlines are those of a plain map, before and after the
+// state is stored and restored.
+func TestState(t *testing.T) {
+	ctx := t.Context()
+	rapid.Check(t, func(rt *rapid.T) {
+		s, err := newState(ctx, integers, nil)
+		require.NoError(rt, err)
+		defer func() { s.close() }()
+		want := &oracle{pairs: map[uint64]Answer{}}
+		for range rapid.IntRange(1, 8).Draw(rt, "entries") {
+			now, ops := rapid.Int64Range(1, 40).Draw(rt, "now"), drawOps(rt)
+			entry := integers.encode(nil, now, ops)
+			now, ops, err = integers.decode(entry)
+			require.NoError(rt, err)
+			answers, err := s.apply(ctx, now, ops)
+			require.NoError(rt, err)
+			if expected := want.apply(now, ops); len(ops) > 0 {
+				require.Equal(rt, expected, answers)
+			}
+			if rapid.IntRange(0, 3).Draw(rt, "restored") == 0 {
+				var file bytes.Buffer
+				x, err := s.store(ctx)
+				require.NoError(rt, err)
+				_, err = s.apply(ctx, now, []Op{{Kind: Set, Key: 77}, {Kind: Delete, Key: 1}})
+				require.NoError(rt, err)
+				require.NoError(rt, x.write(&file))
+				x.Release()
+				other, err := newState(ctx, integers, nil)
+				require.NoError(rt, err)
+				require.NoError(rt, other.restore(ctx, &file))
+				s.close()
+				s = other
+			}
+			got := map[uint64]Answer{}
+			for p, err := range s.pairs.All(ctx) {
+				require.NoError(rt, err)
+				got[p.Key] = Answer{Value: p.Value, Deadline: s.deadlines.get(p.Key)}
+			}
+			require.Equal(rt, want.pairs, got)
+			require.EqualValues(rt, len(got), s.count.Load())
+			timed := 0
+			for _, x := range got {
+				if x.Deadline != 0 {
+					timed++
+				}
+			}
+			require.Equal(rt, timed, s.deadlines.of.Len())
+			require.Equal(rt, timed, s.deadlines.due.Len())
+		}
+	})
+}
+
+func TestSums(t *testing.T) {
+	for _, x := range []struct {
+		of   keytype.Type
+		is   string
+		by   int64
+		want string
+	}{
+		{keytype.Int64, "5", -7, "-2"},
+		{keytype.Int64, "9223372036854775807", 1, ""},
+		{keytype.Int64, "-9223372036854775808", -1, ""},
+		{keytype.Int32, "2147483647", 1, ""},
+		{keytype.Int32, "-5", 10, "5"},
+		{keytype.Uint64, "3", -3, "0"},
+		{keytype.Uint64, "3", -4, ""},
+		{keytype.Uint64, "18446744073709551615", 1, ""},
+		{keytype.Uint64, "18446744073709551615", math.MinInt64, "9223372036854775807"},
+		{keytype.Uint32, "4294967295", 1, ""},
+	} {
+		w, err := x.of.Parse(x.is)
+		require.NoError(t, err)
+		got, ok := added(x.of, w, x.by)
+		require.Equal(t, x.want != "", ok, "%+v", x)
+		if ok {
+			require.Equal(t, x.want, x.of.Format(got))
+		}
+	}
+	for _, of := range []keytype.Type{keytype.Float32, keytype.Float64} {
+		w, ok := addedFloat(of, zero(of), 1.5)
+		require.True(t, ok)
+		w, ok = addedFloat(of, w, 2)
+		require.True(t, ok)
+		require.Equal(t, "3.5", of.Format(w))
+		_, ok = addedFloat(of, w, math.Inf(1))
+		require.False(t, ok)
+	}
+	_, ok := addedFloat(keytype.Float32, zero(keytype.Float32), 1e300)
+	require.False(t, ok)
+}
+
+// Bytes from anywhere are an entry or an error, and never more than memory in proportion.
+func FuzzEntry(f *testing.F) {
+	f.Add(integers.encode(nil, 7, []Op{{Kind: Set, Key: 1, Value: 2, Deadline: 3}, {Kind: Delete, Key: 1},
+		{Kind: Get}}))
+	f.Add([]byte{1, 3, 3})
+	f.Fuzz(func(t *testing.T, entry []byte) {
+		now, ops, err := integers.decode(entry)
+		if err != nil {
+			return
+		}
+		require.LessOrEqual(t, cap(ops), 2*len(entry))
+		now2, ops2, err := integers.decode(integers.encode(nil, now, ops))
+		require.NoError(t, err)
+		require.Equal(t, now, now2)
+		require.Equal(t, ops, ops2)
+	})
+}
+
+// Stored states from anywhere are restored or refused.
+func FuzzStored(f *testing.F) {
+	s, err := newState(context.Background(), integers, nil)
+	require.NoError(f, err)
+	_, err = s.apply(context.Background(), 1, []Op{{Kind: Set, Key: 1, Value: 2, Deadline: 30}, {Kind: Set, Key: 2}})
+	require.NoError(f, err)
+	x, err := s.store(context.Background())
+	require.NoError(f, err)
+	var file bytes.Buffer
+	require.NoError(f, x.write(&file))
+	f.Add(file.Bytes())
+	f.Fuzz(func(t *testing.T, stored []byte) {
+		s, err := newState(t.Context(), integers, nil)
+		require.NoError(t, err)
+		if s.restore(t.Context(), bytes.NewReader(stored)) == nil {
+			require.LessOrEqual(t, s.deadlines.of.Len(), len(stored)/16)
+		}
+		require.NoError(t, s.close())
+	})
+}
+
+func open(t testing.TB, o Options) *Node {
+	if o.Types == (Types{}) {
+		o.Types = integers
+	}
+	n, err := Open(t.Context(), o)
+	require.NoError(t, err)
+	return n
+}
+
+func lead(t testing.TB, n *Node) {
+	require.Eventually(t, func() bool { return n.leads() != 0 }, 10*time.Second, time.Millisecond)
+}
+
+func set(key, value uint64) Op { return Op{Kind: Set, Key: key, Value: value} }
+
+func get(t testing.TB, n *Node, stale bool, keys ...uint64) (answers []Answer, err error) {
+	err = n.Read(t.Context(), stale, func(v View) (err error) {
+		answers, err = v.Get(t.Context(), keys)
+		return err
+	})
+	return answers, err
+}
+
+// What was answered is there after a restart, from the log alone, from a snapshot, and from both.
+func TestRestart(t *testing.T) {
+	o := Options{Dir: t.TempDir()}
+	want := map[uint64]uint64{}
+	for round := range 4 {
+		n := open(t, o)
+		lead(t, n)
+		require.EqualValues(t, len(want), n.state.count.Load())
+		for k, v := range want {
+			got, err := get(t, n, false, k)
+			require.NoError(t, err)
+			require.Equal(t, []Answer{{Value: v, Found: true}}, got)
+		}
+		var mu sync.Mutex
+		var g sync.WaitGroup
+		for i := range 8 {
+			g.Go(func() {
+				for range 20 {
+					k, v := rand.Uint64N(50)*8+uint64(i), rand.Uint64()
+					answers, err := n.Write([]Op{set(k, v), {Kind: Get, Key: k}})
+					require.NoError(t, err)
+					require.Equal(t, v, answers[1].Value, "what comes before is seen")
+					mu.Lock()
+					want[k] = v
+					mu.Unlock()
+				}
+			})
+		}
+		g.Wait()
+		if round == 1 || round == 2 {
+			require.NoError(t, n.Compact())
+		}
+		if round == 2 {
+			_, err := n.Write([]Op{set(9999, 1)})
+			require.NoError(t, err)
+			want[9999] = 1
+		}
+		require.NoError(t, n.Close())
+		_, err := n.Write([]Op{set(1, 1)})
+		require.Error(t, err)
+	}
+	_, err := Open(t.Context(), Options{Dir: o.Dir, Types: Types{keytype.Uint64, keytype.Int64}})
+	var types *TypesError
+	require.ErrorAs(t, err, &types)
+	_, err = Open(t.Context(), Options{Dir: o.Dir, Types: integers, Name: "127.0.0.1:1", Peers: []string{"127.0.0.1:1",
+		"127.0.0.1:2", "127.0.0.1:3"}})
+	var peers *PeersError
+	require.ErrorAs(t, err, &peers)
+	n := open(t, o)
+	_, err = Open(t.Context(), Options{Dir: o.Dir, Types: integers})
+	var storage *StorageError
+	require.ErrorAs(t, err, &storage, "two processes")
+	require.NoError(t, n.Close())
+}
+
+// Keys are deleted some time after their deadlines without anybody's asking, and only these.
+func TestDeadlines(t *testing.T) {
+	n := open(t, Options{Dir: t.TempDir()})
+	defer n.Close()
+	lead(t, n)
+	soon := n.Now() + 50
+	_, err := n.Write([]Op{{Kind: Set, Key: 1, Deadline: soon}, set(2, 0),
+		{Kind: Set, Key: 3, Deadline: n.Now() + 1e6}})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return n.state.count.Load() == 2 }, 5*time.Second, time.Millisecond)
+	require.GreaterOrEqual(t, n.Now(), soon)
+	got, err := get(t, n, false, 1, 2, 3)
+	require.NoError(t, err)
+	require.False(t, got[0].Found)
+	require.True(t, got[1].Found && got[2].Found)
+}
+
+// A flipped bit and a lost end, in the log or in a snapshot, are found before anything is answered, and named.
+func TestDamage(t *testing.T) {
+	dir := t.TempDir()
+	n := open(t, Options{Dir: dir})
+	lead(t, n)
+	for i := range uint64(200) {
+		_, err := n.Write([]Op{set(i, 0x1122334455667788)})
+		require.NoError(t, err)
+	}
+	require.NoError(t, n.Compact())
+	_, err := n.Write([]Op{set(7, 0x1122334455667788)})
+	require.NoError(t, err)
+	require.NoError(t, n.Close())
+	snapshot, err := filepath.Glob(filepath.Join(dir, snapshotFolder, "*", "state.bin"))
+	require.NoError(t, err)
+	require.Len(t, snapshot, 1)
+	log := filepath.Join(dir, "log.db")
+	value := []byte{0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11}
+	for name, damage := range map[string]func(t *testing.T) (file string, bytes []byte){
+		"bit of the log": func(t *testing.T) (string, []byte) {
+			all, err := os.ReadFile(log)
+			require.NoError(t, err)
+			for at := 0; ; at++ { // in all copies, as some pages are of the past
+				i := bytes.Index(all[at:], value)
+				if i < 0 {
+					return log, all
+				}
+				at += i
+				all[at] ^= 4
+			}
+		},
+		"end of the log": func(t *testing.T) (string, []byte) {
+			all, err := os.ReadFile(log)
+			require.NoError(t, err)
+			return log, all[:3*4096]
+		},
+		"start of the log": func(t *testing.T) (string, []byte) {
+			all, err := os.ReadFile(log)
+			require.NoError(t, err)
+			clear(all[:2*4096])
+			return log, all
+		},
+		"bit of the snapshot": func(t *testing.T) (string, []byte) {
+			all, err := os.ReadFile(snapshot[0])
+			require.NoError(t, err)
+			all[len(all)/2] ^= 1
+			return snapshot[0], all
+		},
+		"end of the snapshot": func(t *testing.T) (string, []byte) {
+			all, err := os.ReadFile(snapshot[0])
+			require.NoError(t, err)
+			return snapshot[0], all[:len(all)-1]
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file, bytes := damage(t)
+			to := t.TempDir()
+			require.NoError(t, os.CopyFS(to, os.DirFS(dir)))
+			inside, err := filepath.Rel(dir, file)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(to, inside), bytes, 0o600))
+			_, err = Open(t.Context(), Options{Dir: to, Types: integers})
+			var damaged *DamagedError
+			require.ErrorAs(t, err, &damaged)
+			require.NotContains(t, err.Error(), "\n")
+		})
+	}
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, snapshotFolder)))
+	n = open(t, Options{Dir: dir}) // the log has all entries yet
+	require.NoError(t, n.Close())
+	l, err := openLog(log)
+	require.NoError(t, err)
+	require.NoError(t, l.DeleteRange(1, 100))
+	require.NoError(t, l.Close())
+	_, err = Open(t.Context(), Options{Dir: dir, Types: integers})
+	var damaged *DamagedError
+	require.ErrorAs(t, err, &damaged)
+	require.Equal(t, filepath.Join(dir, snapshotFolder), damaged.File)
+}
+
+// A member whose state can't be what the log says stops, and so does one whose disk can't be written.
+func TestFailure(t *testing.T) {
+	n := open(t, Options{Dir: t.TempDir()})
+	lead(t, n)
+	require.NoError(t, n.state.pairs.Close()) // a device that is gone
+	_, err := n.Write([]Op{set(1, 1)})
+	var unknown *UnknownError
+	require.ErrorAs(t, err, &unknown)
+	var apply *ApplyError
+	require.ErrorAs(t, n.Err(), &apply)
+	_, err = get(t, n, false, 1)
+	require.ErrorAs(t, err, &apply)
+	require.ErrorAs(t, n.Close(), &apply)
+
+	n = open(t, Options{Dir: t.TempDir()})
+	lead(t, n)
+	require.NoError(t, n.log.BoltStore.Close()) // a disk that refuses
+	_, err = n.Write([]Op{set(1, 1)})
+	require.ErrorAs(t, err, &unknown)
+	var storage *StorageError
+	require.ErrorAs(t, n.Close(), &storage)
+}
+
+func TestMaxKeys(t *testing.T) {
+	n := open(t, Options{Dir: t.TempDir(), MaxKeys: 2})
+	defer n.Close()
+	lead(t, n)
+	_, err := n.Write([]Op{set(1, 1), set(2, 2)})
+	require.NoError(t, err)
+	_, err = n.Write([]Op{set(3, 3)})
+	var full *FullError
+	require.ErrorAs(t, err, &full)
+	_, err = n.Write([]Op{{Kind: Delete, Key: 1}})
+	require.NoError(t, err)
+	_, err = n.Write([]Op{set(3, 3)})
+	require.NoError(t, err)
+}
+
+// free returns addresses with free ports, for clients and for peers.
+func free(t testing.TB, n int) (addresses []string) {
+	for len(addresses) < n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		require.NoError(t, l.Close())
+		p, _ := strconv.Atoi(port)
+		l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", p+portsApart))
+		if err != nil {
+			continue
+		}
+		require.NoError(t, l.Close())
+		addresses = append(addresses, "127.0.0.1:"+port)
+	}
+	return addresses
+}
+
+// Three members: writes go to the leader, the others know it; they answer with what is old if asked to; one that was
+// away catches up, by a snapshot; another takes over.
+func TestThree(t *testing.T) {
+	peers := free(t, 3)
+	var options [3]Options
+	var nodes [3]*Node
+	for i := range nodes {
+		options[i] = Options{Dir: t.TempDir(), Name: peers[i], Peers: peers, Stale: time.Second,
+			trailing: 5}
+		nodes[i] = open(t, options[i])
+	}
+	leader := func() int {
+		at := -1
+		require.Eventually(t, func() bool {
+			at = slices.IndexFunc(nodes[:], func(n *Node) bool { return n != nil && n.leads() != 0 })
+			return at >= 0
+		}, 10*time.Second, time.Millisecond)
+		return at
+	}
+	// All know the leader before one goes away: it needs another.
+	require.Eventually(t, func() bool {
+		return !slices.ContainsFunc(nodes[:], func(n *Node) bool {
+			_, err := get(t, n, true, 1)
+			return err != nil
+		})
+	}, 20*time.Second, 10*time.Millisecond)
+	first := leader()
+	away := (first + 1) % 3
+	require.NoError(t, nodes[away].Close())
+	nodes[away] = nil
+	for i := range uint64(300) {
+		_, err := nodes[first].Write([]Op{set(i, i)})
+		require.NoError(t, err)
+	}
+	require.NoError(t, nodes[first].Compact())
+	other := 3 - first - away
+	_, err := nodes[other].Write([]Op{set(1, 1)})
+	var not *NotLeaderError
+	require.ErrorAs(t, err, &not)
+	require.Equal(t, peers[first], not.Leader)
+	_, err = get(t, nodes[other], false, 1)
+	require.ErrorAs(t, err, &not)
+	require.Eventually(t, func() bool {
+		got, err := get(t, nodes[other], true, 299)
+		return err == nil && got[0].Found
+	}, 5*time.Second, 10*time.Millisecond)
+
+	nodes[away] = open(t, options[away])
+	require.Eventually(t, func() bool { return nodes[away].state.count.Load() == 300 }, 10*time.Second,
+		10*time.Millisecond)
+	sent, err := filepath.Glob(filepath.Join(options[away].Dir, snapshotFolder, "*", "state.bin"))
+	require.NoError(t, err)
+	require.NotEmpty(t, sent)
+	require.NoError(t, nodes[first].Close())
+	nodes[first] = nil
+	second := leader()
+	got, err := get(t, nodes[second], false, 0, 299)
+	require.NoError(t, err)
+	require.True(t, got[0].Found && got[1].Found)
+	_, err = nodes[second].Write([]Op{{Kind: Add, Key: 5, Value: 1}})
+	require.NoError(t, err)
+
+	// Alone, it neither leads nor answers with what may be too old.
+	last := 3 - first - second
+	require.NoError(t, nodes[last].Close())
+	nodes[last] = nil
+	require.Eventually(t, func() bool {
+		_, err := get(t, nodes[second], true, 1)
+		return errors.As(err, &not)
+	}, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, nodes[second].Close())
+}
+
+// Reads of many goroutines share questions to the other members, and each asks after it was called.
+func TestVerify(t *testing.T) {
+	n := open(t, Options{Dir: t.TempDir()})
+	defer n.Close()
+	lead(t, n)
+	var done atomic.Int64
+	var g sync.WaitGroup
+	for range 64 {
+		g.Go(func() {
+			for range 50 {
+				require.NoError(t, n.verified(t.Context()))
+				done.Add(1)
+			}
+		})
+	}
+	g.Wait()
+	require.EqualValues(t, 64*50, done.Load())
+}
+
+var _ raft.FSM = (*machine)(nil)

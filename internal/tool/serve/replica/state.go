@@ -1,0 +1,273 @@
+package replica
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/combine"
+	"github.com/vkds/vkds/vk"
+)
+
+// state is what the entries of the log make: the same in each member that has applied the same entries. Only one
+// goroutine at a time applies entries and restores snapshots; any number read meanwhile, between two entries.
+type state struct {
+	types  Types
+	device *vk.Device // nil: the host's memory
+
+	mu        sync.RWMutex // held by readers; by whoever changes what is below, while it changes
+	pairs     dictionary
+	reads     *combine.Ordered[uint64, uint64] // the pairs, for many readers
+	deadlines deadlines
+	clock     int64 // the latest time of an entry
+
+	count atomic.Uint64 // pairs
+	first atomic.Int64  // the earliest deadline; 0: none
+	now   atomic.Int64  // clock, for readers of the number alone
+
+	work work
+}
+
+func newState(ctx context.Context, types Types, device *vk.Device) (*state, error) {
+	s := &state{types: types, device: device}
+	pairs, err := empty(ctx, device)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.replace(ctx, pairs, newDeadlines(), 0)
+}
+
+// replace puts other pairs, deadlines and another clock in the place of those of the state. It takes possession of the
+// pairs, also if it fails.
+func (s *state) replace(ctx context.Context, pairs dictionary, deadlines deadlines, clock int64) error {
+	n, err := pairs.Len(ctx)
+	if err != nil {
+		pairs.Close()
+		return err
+	}
+	reads, err := combine.NewOrdered[uint64, uint64](pairs, combine.Options{})
+	if err != nil {
+		pairs.Close()
+		return err
+	}
+	s.mu.Lock()
+	before := s.reads
+	s.pairs, s.reads, s.deadlines, s.clock = pairs, reads, deadlines, clock
+	s.publish(n)
+	s.mu.Unlock()
+	if before != nil {
+		return before.Close()
+	}
+	return nil
+}
+
+func (s *state) publish(count uint64) {
+	s.count.Store(count)
+	s.first.Store(s.deadlines.first())
+	s.now.Store(s.clock)
+}
+
+func (s *state) close() error { return s.reads.Close() }
+
+// work is what applying an entry needs, kept for the next one.
+type work struct {
+	at            map[uint64]int // by key: its place in the slices
+	keys          []uint64       // each once
+	slots         []slot
+	values        []uint64
+	found         []bool
+	insert, value []uint64
+	remove        []uint64
+}
+
+// slot is what becomes of a key.
+type slot struct {
+	value    uint64
+	deadline int64
+	there    bool
+	expired  bool // its deadline has passed before the entry
+	dirty    bool // the deadline changed
+}
+
+func (w *work) reset() {
+	if w.at == nil {
+		w.at = map[uint64]int{}
+	}
+	clear(w.at)
+	w.keys, w.slots = w.keys[:0], w.slots[:0]
+	w.insert, w.value, w.remove = w.insert[:0], w.value[:0], w.remove[:0]
+}
+
+func (w *work) add(key uint64, expired bool) {
+	if _, there := w.at[key]; !there {
+		w.at[key] = len(w.keys)
+		w.keys, w.slots = append(w.keys, key), append(w.slots, slot{expired: expired})
+	}
+}
+
+// apply does the operations of an entry, one after the other, with one lookup, one insertion and one deletion. Nothing
+// but the state and the entry has a part in the outcome, so it is the same in every member. Keys whose deadlines had
+// passed by the entry's time are deleted first. After an error the state is of no further use.
+func (s *state) apply(ctx context.Context, now int64, ops []Op) ([]Answer, error) {
+	clock := max(s.clock, now)
+	w := &s.work
+	w.reset()
+	s.deadlines.passed(clock, func(key uint64) { w.add(key, true) })
+	for i := range ops {
+		w.add(ops[i].Key, false)
+	}
+	n := len(w.keys)
+	w.values, w.found = slices.Grow(w.values[:0], n)[:n], slices.Grow(w.found[:0], n)[:n]
+	if err := s.pairs.FindInto(ctx, w.keys, w.values, w.found); err != nil {
+		return nil, err
+	}
+	for i := range w.slots {
+		if x := &w.slots[i]; x.expired {
+			x.dirty = true
+		} else if w.found[i] {
+			x.value, x.there, x.deadline = w.values[i], true, s.deadlines.get(w.keys[i])
+		}
+	}
+	answers := make([]Answer, len(ops))
+	for i := range ops {
+		answers[i] = s.do(&ops[i], &w.slots[w.at[ops[i].Key]], clock)
+	}
+	for i, x := range w.slots {
+		switch {
+		case x.there && (!w.found[i] || w.values[i] != x.value):
+			w.insert, w.value = append(w.insert, w.keys[i]), append(w.value, x.value)
+		case !x.there && w.found[i]:
+			w.remove = append(w.remove, w.keys[i])
+		}
+	}
+	return answers, s.commit(ctx, clock)
+}
+
+// do does one operation to the slot of its key.
+func (s *state) do(op *Op, x *slot, clock int64) Answer {
+	a := Answer{Value: x.value, Deadline: x.deadline, Found: x.there}
+	if !x.there {
+		a.Value = 0
+	}
+	switch op.Kind {
+	case Set:
+		if op.Flags&IfAbsent != 0 && x.there || op.Flags&IfPresent != 0 && !x.there {
+			return a
+		}
+		a.Done = true
+		x.value, x.there = op.Value, true
+		if op.Flags&KeepDeadline == 0 {
+			x.expire(op.Deadline, clock)
+		}
+	case Add, AddFloat:
+		is, ok := x.value, false
+		if !x.there {
+			is = zero(s.types.Value)
+		}
+		if op.Kind == Add {
+			a.Value, ok = added(s.types.Value, is, int64(op.Value))
+		} else {
+			a.Value, ok = addedFloat(s.types.Value, is, math.Float64frombits(op.Value))
+		}
+		if a.Overflow = !ok; ok {
+			x.value, x.there = a.Value, true
+		}
+	case Delete:
+		x.remove()
+	case Expire:
+		if a.Done = x.there; a.Done {
+			x.expire(op.Deadline, clock)
+		}
+	case Persist:
+		if a.Done = x.there && x.deadline != 0; a.Done {
+			x.expire(0, clock)
+		}
+	}
+	return a
+}
+
+// expire sets the deadline. If that has passed, the key is deleted.
+func (x *slot) expire(at, clock int64) {
+	if at != 0 && at <= clock {
+		x.remove()
+		return
+	}
+	x.dirty = x.dirty || at != x.deadline
+	x.deadline = at
+}
+
+func (x *slot) remove() {
+	x.dirty = x.dirty || x.deadline != 0
+	x.there, x.deadline, x.value = false, 0, 0
+}
+
+// commit writes what the slots have changed, while nobody reads.
+func (s *state) commit(ctx context.Context, clock int64) error {
+	w := &s.work
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.count.Load()
+	count := before
+	if len(w.insert) > 0 {
+		if err := s.pairs.UpdateInto(ctx, structures.Insert, w.insert, w.value, nil); err != nil {
+			return err
+		}
+		for _, key := range w.insert {
+			if !w.found[w.at[key]] {
+				count++
+			}
+		}
+	}
+	if len(w.remove) > 0 {
+		if err := s.pairs.UpdateInto(ctx, structures.Delete, w.remove, nil, nil); err != nil {
+			return err
+		}
+		count -= uint64(len(w.remove))
+	}
+	for i, x := range w.slots {
+		if x.dirty {
+			s.deadlines.set(w.keys[i], x.deadline)
+		}
+	}
+	s.clock = clock
+	s.publish(count)
+	return nil
+}
+
+// View is the state between two entries.
+type View struct{ s *state }
+
+// Get answers a Get of each key.
+func (v View) Get(ctx context.Context, keys []uint64) ([]Answer, error) {
+	values, found, err := v.s.reads.Find(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]Answer, len(keys))
+	for i := range keys {
+		if found[i] {
+			answers[i] = Answer{Value: values[i], Found: true, Deadline: v.s.deadlines.get(keys[i])}
+		}
+	}
+	return answers, nil
+}
+
+// Apply answers a batch of queries, all of the same moment. It must not have updates.
+func (v View) Apply(ctx context.Context, b structures.Batch[uint64, uint64]) (structures.Results[uint64, uint64],
+	error) {
+	return v.s.reads.Apply(ctx, b)
+}
+
+// Range returns the pairs of each range.
+func (v View) Range(ctx context.Context, ranges []structures.Range[uint64]) (structures.Ranges[uint64, uint64], error) {
+	return v.s.reads.Range(ctx, ranges)
+}
+
+// Snapshot opens a snapshot of the pairs, which stays while entries are applied.
+func (v View) Snapshot(ctx context.Context) (Snapshot, error) { return v.s.pairs.snapshot(ctx) }
+
+// Len returns the number of pairs.
+func (v View) Len() uint64 { return v.s.count.Load() }

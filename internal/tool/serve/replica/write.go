@@ -1,0 +1,244 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// write is a call of Write.
+type write struct {
+	ops     []Op
+	answers []Answer
+	err     error
+	done    chan struct{}
+}
+
+// stage is an entry on its way, with the writes that it is of.
+type stage struct {
+	future  raft.ApplyFuture
+	writes  []*write
+	ops     int
+	started time.Time
+}
+
+// Write does operations, one after the other and nobody else's in between, and returns their answers once a majority of
+// the members has stored them and this one has applied them. Errors:
+//   - *NotLeaderError, *FullError and ErrClosed, if nothing was done
+//   - *UnknownError, if they may have been done or not
+func (n *Node) Write(ops []Op) ([]Answer, error) {
+	if n.leads() == 0 {
+		return nil, n.notLeader()
+	}
+	w := &write{ops: ops, done: make(chan struct{})}
+	select {
+	case n.writes <- w:
+	case <-n.closing:
+		return nil, ErrClosed
+	case <-n.failed:
+		return nil, n.err
+	}
+	select {
+	case <-w.done:
+		return w.answers, w.err
+	case <-n.failed:
+		return nil, &UnknownError{n.err}
+	case <-n.ended: // all that was taken is done
+		select {
+		case <-w.done:
+			return w.answers, w.err
+		default:
+			return nil, ErrClosed
+		}
+	}
+}
+
+// gather puts the writes of all callers that wait into one entry. While two entries are being stored or applied, the
+// next gathers.
+func (n *Node) gather() {
+	defer close(n.stored)
+	var all []Op
+	for {
+		s := stage{}
+		select {
+		case w := <-n.writes:
+			s.writes = append(s.writes, w)
+		case <-n.closing:
+			n.refuse()
+			return
+		}
+		all = all[:0]
+		for more := true; more; {
+			all = append(all, s.writes[len(s.writes)-1].ops...)
+			if len(all) >= mostOps {
+				break
+			}
+			select {
+			case w := <-n.writes:
+				s.writes = append(s.writes, w)
+			default:
+				more = false
+			}
+		}
+		if all = n.admit(&s, all); len(s.writes) == 0 {
+			continue
+		}
+		s.ops, s.started = len(all), time.Now()
+		s.future = n.raft.Apply(n.o.Types.encode(nil, s.started.UnixMilli(), all), 0)
+		n.stored <- s
+	}
+}
+
+// admit refuses the writes that may insert pairs for which there is no room. It returns the operations of the others.
+func (n *Node) admit(s *stage, all []Op) []Op {
+	if n.o.MaxKeys == 0 || n.state.count.Load() < n.o.MaxKeys {
+		return all
+	}
+	admitted := s.writes[:0]
+	all = all[:0]
+	for _, w := range s.writes {
+		if inserts(w.ops) {
+			w.finish(nil, &FullError{n.o.MaxKeys})
+			continue
+		}
+		admitted, all = append(admitted, w), append(all, w.ops...)
+	}
+	s.writes = admitted
+	return all
+}
+
+func inserts(ops []Op) bool {
+	for _, op := range ops {
+		if op.Kind.valued() {
+			return true
+		}
+	}
+	return false
+}
+
+// refuse answers the writes that came too late.
+func (n *Node) refuse() {
+	for {
+		select {
+		case w := <-n.writes:
+			w.finish(nil, ErrClosed)
+		default:
+			return
+		}
+	}
+}
+
+// answer gives the callers their answers, entry by entry.
+func (n *Node) answer() {
+	for s := range n.stored {
+		answers, err := n.outcome(s.future)
+		if err == nil && n.o.OnEntry != nil {
+			n.o.OnEntry(s.ops, time.Since(s.started))
+		}
+		for _, w := range s.writes {
+			if err != nil {
+				w.finish(nil, err)
+				continue
+			}
+			w.finish(answers[:len(w.ops):len(w.ops)], nil)
+			answers = answers[len(w.ops):]
+		}
+	}
+}
+
+// outcome waits for an entry.
+func (n *Node) outcome(f raft.ApplyFuture) ([]Answer, error) {
+	switch err := f.Error(); {
+	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress):
+		return nil, n.notLeader() // the library has not taken it
+	case err != nil:
+		return nil, &UnknownError{err}
+	}
+	if err, failed := f.Response().(error); failed {
+		return nil, &UnknownError{err}
+	}
+	return f.Response().([]Answer), nil
+}
+
+func (w *write) finish(answers []Answer, err error) {
+	w.answers, w.err = answers, err
+	close(w.done)
+}
+
+// ticks puts entries without operations into the log: when a deadline has passed, so that its key is deleted, and often
+// enough for followers to know how old their state is.
+func (n *Node) ticks() {
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	for {
+		select {
+		case <-n.closing:
+			return
+		case now := <-t.C:
+			first := n.state.first.Load()
+			due := first != 0 && first <= now.UnixMilli() || n.o.Stale > 0 && n.Age() > n.o.Stale/4
+			if due && n.leads() != 0 {
+				_, _ = n.Write(nil) // the next tick comes anyway
+			}
+		}
+	}
+}
+
+// verify lets callers that come at the same time share one question to the members.
+type verify struct {
+	mu   sync.Mutex
+	next *round // the one that begins after the one under way; nil: nobody waits
+	busy bool
+}
+
+type round struct {
+	done chan struct{}
+	err  error
+}
+
+// verified returns nil if this member was the leader at some moment during the call.
+func (n *Node) verified(ctx context.Context) error {
+	v := &n.verify
+	v.mu.Lock()
+	if v.next == nil {
+		v.next = &round{done: make(chan struct{})}
+	}
+	r := v.next
+	if !v.busy {
+		v.busy = true
+		go n.ask()
+	}
+	v.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-n.closing:
+		return ErrClosed
+	case <-n.failed:
+		return n.err
+	}
+}
+
+// ask asks the members, as long as callers wait.
+func (n *Node) ask() {
+	v := &n.verify
+	for {
+		v.mu.Lock()
+		r := v.next
+		v.next = nil
+		v.busy = r != nil
+		v.mu.Unlock()
+		if r == nil {
+			return
+		}
+		if n.raft.VerifyLeader().Error() != nil {
+			r.err = n.notLeader()
+		}
+		close(r.done)
+	}
+}

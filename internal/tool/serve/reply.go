@@ -1,0 +1,134 @@
+package serve
+
+import (
+	"strconv"
+
+	"github.com/tidwall/redcon"
+	"github.com/vkds/vkds/internal/tool/serve/replica"
+)
+
+// form is how answers become a reply.
+type form uint8
+
+const (
+	asText         form = iota // no operation: the reply is there already
+	asOK                       // of SET: null if it was not done
+	asOld                      // of SET with GET
+	asAll                      // of MSET
+	asValue                    // of GET
+	asValues                   // of MGET
+	asFound                    // how many keys were there
+	asDone                     // how many operations were done
+	asSum                      // an integer
+	asFloat                    // a sum of floats
+	asSeconds                  // the time that is left
+	asMilliseconds             // the same
+)
+
+// reply is the reply to one command, which has n operations.
+type reply struct {
+	form form
+	n    int
+	text string // of asText
+}
+
+// render appends the reply.
+func (c *conn) render(r reply, answers []replica.Answer) {
+	switch r.form {
+	case asOK:
+		if !answers[0].Done {
+			c.null()
+			return
+		}
+		c.out = redcon.AppendOK(c.out)
+	case asAll:
+		c.out = redcon.AppendOK(c.out)
+	case asOld, asValue:
+		c.value(answers[0])
+	case asValues:
+		c.out = redcon.AppendArray(c.out, len(answers))
+		for _, a := range answers {
+			c.value(a)
+		}
+	case asFound, asDone:
+		n := int64(0)
+		for _, a := range answers {
+			if r.form == asFound && a.Found || r.form == asDone && a.Done {
+				n++
+			}
+		}
+		c.out = redcon.AppendInt(c.out, n)
+	case asSum, asFloat:
+		c.sum(r.form, answers[0])
+	case asSeconds, asMilliseconds:
+		c.out = redcon.AppendInt(c.out, c.left(r.form, answers[0]))
+	}
+}
+
+func (c *conn) null() {
+	if c.resp3 {
+		c.out = append(c.out, "_\r\n"...)
+		return
+	}
+	c.out = redcon.AppendNull(c.out)
+}
+
+// value appends the value of an answer, as it was before the operation.
+func (c *conn) value(a replica.Answer) {
+	if !a.Found {
+		c.null()
+		return
+	}
+	c.bulk(c.s.config.Types.Value.Append(c.text[:0], a.Value))
+}
+
+// bulk appends a string. text may be c.text.
+func (c *conn) bulk(text []byte) {
+	c.text = text
+	c.out = redcon.AppendBulk(c.out, text)
+}
+
+func (c *conn) sum(f form, a replica.Answer) {
+	switch {
+	case a.Overflow && f == asSum:
+		c.out = redcon.AppendError(c.out, "ERR increment or decrement would overflow")
+	case a.Overflow:
+		c.out = redcon.AppendError(c.out, "ERR increment would produce NaN or Infinity")
+	case f == asFloat:
+		c.bulk(c.s.config.Types.Value.Append(c.text[:0], a.Value))
+	default:
+		c.out = append(c.out, ':')
+		c.out = c.s.config.Types.Value.Append(c.out, a.Value)
+		c.out = append(c.out, "\r\n"...)
+	}
+}
+
+// left returns how long a key has left, or -1 if it has no deadline, or -2 if it isn't there.
+func (c *conn) left(f form, a replica.Answer) int64 {
+	switch {
+	case !a.Found:
+		return -2
+	case a.Deadline == 0:
+		return -1
+	}
+	ms := max(0, a.Deadline-c.s.node.Now())
+	if f == asMilliseconds {
+		return ms
+	}
+	return ms/1000 + ms%1000/500 // to the nearest second
+}
+
+// pair appends a key and its value.
+func (c *conn) pair(key, value uint64) {
+	c.bulk(c.s.config.Types.Key.Append(c.text[:0], key))
+	c.bulk(c.s.config.Types.Value.Append(c.text[:0], value))
+}
+
+// mapOf appends the head of a map of n keys, which is an array before RESP3.
+func (c *conn) mapOf(n int) {
+	if c.resp3 {
+		c.out = append(strconv.AppendInt(append(c.out, '%'), int64(n), 10), "\r\n"...)
+		return
+	}
+	c.out = redcon.AppendArray(c.out, 2*n)
+}

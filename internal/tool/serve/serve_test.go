@@ -1,0 +1,448 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/redcon"
+	"github.com/vkds/vkds/internal/tool/dictfile"
+	"github.com/vkds/vkds/internal/tool/keytype"
+	"github.com/vkds/vkds/internal/tool/serve/replica"
+	"github.com/vkds/vkds/test/stress"
+	"github.com/vkds/vkds/test/testdevice"
+)
+
+var integers = replica.Types{Key: keytype.Int64, Value: keytype.Int64}
+
+// started serves until the test ends.
+func started(t testing.TB, r replica.Options, o Options) (s *Server, address string) {
+	if r.Dir = t.TempDir(); r.Types == (replica.Types{}) {
+		r.Types = integers
+	}
+	s, err := Open(t.Context(), r, o)
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+		require.NoError(t, s.Close())
+	})
+	return s, l.Addr().String()
+}
+
+// caller is a client that sees each byte.
+type caller struct {
+	t    testing.TB
+	conn net.Conn
+	buf  []byte
+}
+
+func dial(t testing.TB, address string) *caller {
+	c, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	require.NoError(t, c.SetDeadline(time.Now().Add(time.Minute)))
+	return &caller{t: t, conn: c}
+}
+
+// pipeline sends commands at once and returns the replies, as text.
+func (c *caller) pipeline(commands ...string) (replies []string) {
+	var all []byte
+	for _, line := range commands {
+		words := strings.Fields(line)
+		all = redcon.AppendArray(all, len(words))
+		for _, w := range words {
+			all = redcon.AppendBulkString(all, w)
+		}
+	}
+	go func() { _, _ = c.conn.Write(all) }()
+	for range commands {
+		replies = append(replies, c.reply())
+	}
+	return replies
+}
+
+func (c *caller) reply() string {
+	for {
+		if n, r := redcon.ReadNextRESP(c.buf); n > 0 {
+			text := plain(r)
+			c.buf = c.buf[n:]
+			return text
+		}
+		part := make([]byte, 1<<16)
+		n, err := c.conn.Read(part)
+		require.NoError(c.t, err)
+		c.buf = append(c.buf, part[:n]...)
+	}
+}
+
+// plain returns a reply as redis-cli does, more or less.
+func plain(r redcon.RESP) string {
+	switch r.Type {
+	case redcon.Array:
+		if bytes.HasPrefix(r.Raw, []byte("*-1")) {
+			return "nil"
+		}
+		var parts []string
+		r.ForEach(func(x redcon.RESP) bool {
+			parts = append(parts, plain(x))
+			return true
+		})
+		return "[" + strings.Join(parts, " ") + "]"
+	case redcon.Bulk:
+		if r.Data == nil {
+			return "nil"
+		}
+	case redcon.Integer:
+		return ":" + r.String()
+	case redcon.Error:
+		return "-" + r.String()
+	}
+	return r.String()
+}
+
+// says checks replies to commands, in one pipeline and one by one.
+func says(t *testing.T, c *caller, lines ...[2]string) {
+	t.Helper()
+	for _, l := range lines {
+		require.Equal(t, []string{l[1]}, c.pipeline(l[0]), l[0])
+	}
+}
+
+func TestCommands(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{})
+	c := dial(t, address)
+	says(t, c,
+		[2]string{"SET 1 10", "OK"}, [2]string{"get 1", "10"}, [2]string{"GET 2", "nil"},
+		[2]string{"SET 1 11 NX", "nil"}, [2]string{"SET 1 11 XX GET", "10"}, [2]string{"SET 3 1 XX", "nil"},
+		[2]string{"SET 3 1 NX GET", "nil"}, [2]string{"GET 3", "1"},
+		[2]string{"MSET 4 40 5 50 -6 60", "OK"}, [2]string{"MGET 5 7 4 -6", "[50 nil 40 60]"},
+		[2]string{"EXISTS 4 4 7", ":2"}, [2]string{"DEL 4 4 7", ":1"}, [2]string{"DBSIZE", ":4"},
+		[2]string{"INCR 3", ":2"}, [2]string{"INCRBY 3 40", ":42"}, [2]string{"DECRBY 3 2", ":40"},
+		[2]string{"DECR 3", ":39"},
+		[2]string{"SET 3 9223372036854775807", "OK"}, [2]string{"INCR 3", "-ERR increment or decrement would overflow"},
+		[2]string{"GET 3", "9223372036854775807"},
+		[2]string{"SCAN 0", "[0 [-6 1 3 5]]"}, [2]string{"SCAN 0 COUNT 2 MATCH *", "[9223372036854775810 [-6 1]]"},
+		[2]string{"SCAN 9223372036854775810 COUNT 2", "[9223372036854775814 [3 5]]"},
+		[2]string{"SCAN 9223372036854775814", "[0 []]"}, [2]string{"SCAN 0 MATCH -?", "[0 [-6]]"},
+		[2]string{"SCAN 0 MATCH [1-3]", "[0 [1 3]]"}, [2]string{"SCAN 0 MATCH [", "[0 []]"},
+		[2]string{"VK.RANGE 1 3", "[1 11 3 9223372036854775807]"}, [2]string{"VK.RANGE - + LIMIT 2", "[-6 60 1 11]"},
+		[2]string{"VK.RANGE 3 1", "[]"}, [2]string{"VK.COUNT -6 4", ":3"},
+		[2]string{"VK.FLOOR 4", "[3 9223372036854775807]"}, [2]string{"VK.FLOOR -7", "nil"},
+		[2]string{"VK.CEIL 2", "[3 9223372036854775807]"}, [2]string{"VK.CEIL 6", "nil"},
+		[2]string{"VK.TOP 2", "[3 9223372036854775807 -6 60]"}, [2]string{"VK.TOP 1 LEAST", "[1 11]"},
+		[2]string{"TTL 1", ":-1"}, [2]string{"TTL 99", ":-2"}, [2]string{"EXPIRE 1 100", ":1"},
+		[2]string{"TTL 1", ":100"},
+		[2]string{"SET 1 12 KEEPTTL", "OK"}, [2]string{"TTL 1", ":100"}, [2]string{"PERSIST 1", ":1"},
+		[2]string{"PERSIST 1", ":0"}, [2]string{"SET 1 1 EX 50", "OK"}, [2]string{"SET 1 1", "OK"},
+		[2]string{"TTL 1", ":-1"},
+		[2]string{"EXPIRE 1 -1", ":1"}, [2]string{"EXISTS 1", ":0"}, [2]string{"EXPIRE 1 1", ":0"},
+		[2]string{"PING", "PONG"}, [2]string{"PING hi", "hi"}, [2]string{"ECHO x", "x"}, [2]string{"SELECT 0", "OK"},
+		[2]string{"CLIENT SETNAME me", "OK"}, [2]string{"CLIENT GETNAME", "me"},
+		[2]string{"CLIENT SETINFO LIB-NAME x", "OK"},
+		[2]string{"COMMAND COUNT", ":" + strconv.Itoa(len(commands))},
+		[2]string{"COMMAND INFO get nosuch", "[[get :2 [readonly fast] :1 :1 :1] nil]"},
+		[2]string{"CLUSTER SLOTS", "-ERR This instance has cluster support disabled"},
+		[2]string{"AUTH x", "-ERR AUTH <password> called without any password configured for the default user."},
+	)
+	for _, bad := range []string{"NOSUCH", "GET", "GET a", "GET 1 2", "SET 1", "SET 1 x", "SET 1 1 EX", "SET 1 1 EX 0",
+		"SET 1 1 EX x", "SET 1 1 NX XX", "SET 1 1 KEEPTTL EX 5", "SET 1 1 FOO", "MSET 1 2 3", "MGET 1 b", "INCRBY 1 x",
+		"INCRBYFLOAT 1 1.5", "DECRBY 1 -9223372036854775808", "SCAN x", "SCAN 0 COUNT 0", "SCAN 0 COUNT", "VK.RANGE 1",
+		"VK.RANGE 1 2 LIMIT 0", "VK.RANGE 1 2 3", "VK.COUNT a b", "VK.TOP 0", "VK.TOP 1 MOST", "VK.SNAPSHOT ../x",
+		"HELLO 4",
+		"CLIENT KILL", "SELECT 1", "EXPIRE 1 x", "EXPIRE 1 9223372036854775807", "GET " + strings.Repeat("9", 100)} {
+		got := c.pipeline(bad, "PING")
+		require.True(t, strings.HasPrefix(got[0], "-"), "%s: %s", bad, got[0])
+		require.Equal(t, "PONG", got[1], bad)
+	}
+	path := c.pipeline("VK.SNAPSHOT monday")[0]
+	require.Equal(t, filepath.Join(s.config.Dir, "exported", "monday.vkds"), path)
+	r, err := dictfile.Open(t.Context(), path)
+	require.NoError(t, err)
+	key, value, err := dictfile.Types(r.Header())
+	require.NoError(t, err)
+	require.Equal(t, integers, replica.Types{Key: key, Value: value})
+	require.EqualValues(t, 3, r.Header().Pairs)
+	require.NoError(t, r.Close())
+}
+
+// The bytes of RESP3, and a password.
+func TestHello(t *testing.T) {
+	_, address := started(t, replica.Options{}, Options{Password: "secret"})
+	c := dial(t, address)
+	require.Equal(t, []string{"-NOAUTH Authentication required.", "-NOAUTH Authentication required."},
+		c.pipeline("GET 1", "PING"))
+	require.Contains(t, c.pipeline("AUTH wrong")[0], "WRONGPASS")
+	require.Contains(t, c.pipeline("HELLO 3 AUTH other secret")[0], "WRONGPASS")
+	require.Contains(t, c.pipeline("HELLO 3")[0], "NOAUTH")
+	_, err := c.conn.Write([]byte("HELLO 3 AUTH default secret SETNAME me\r\nGET 1\r\nVK.FLOOR 1\r\n" +
+		"CLIENT GETNAME\r\nQUIT\r\n"))
+	require.NoError(t, err)
+	all, err := io.ReadAll(c.conn)
+	require.NoError(t, err)
+	require.Contains(t, string(all), "%7\r\n$6\r\nserver\r\n")
+	require.Contains(t, string(all), "$5\r\nproto\r\n:3\r\n")
+	require.True(t, strings.HasSuffix(string(all), "\r\n_\r\n_\r\n$2\r\nme\r\n+OK\r\n"), "%q", all)
+	c = dial(t, address)
+	require.Equal(t, []string{"OK", "nil"}, c.pipeline("AUTH secret", "GET 1"))
+	require.Equal(t, []string{"OK"}, c.pipeline("AUTH default secret"))
+	c = dial(t, address)
+	_, _ = c.conn.Write(append([]byte("*2\r\n$4\r\nAUTH\r\n$1000000\r\n"), make([]byte, 1<<16)...))
+	require.Contains(t, c.reply(), "more than 16384 bytes", "strangers send little")
+}
+
+// Replies of a pipeline come in its order, and each command sees those before it, however reads, writes, queries and
+// mistakes are mixed.
+func TestPipelines(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{})
+	c, pairs := dial(t, address), map[int64]int64{}
+	for range 30 << min(stress.Level, 4) {
+		var commands, want []string
+		share := rand.IntN(4)
+		for range 1 + rand.IntN(600) {
+			k, v := rand.Int64N(40)-20, rand.Int64N(1000)
+			is, there := pairs[k]
+			old := "nil"
+			if there {
+				old = strconv.FormatInt(is, 10)
+			}
+			command, reply := "", ""
+			switch what := rand.IntN(3 + 3*share); {
+			case what < 3:
+				command, reply = fmt.Sprintf("GET %d", k), old
+			case what < 5:
+				command, reply = fmt.Sprintf("SET %d %d", k, v), "OK"
+				pairs[k] = v
+			case what == 5:
+				command, reply = fmt.Sprintf("SET %d %d GET", k, v), old
+				pairs[k] = v
+			case what == 6:
+				command, reply = fmt.Sprintf("DEL %d", k), map[bool]string{true: ":1", false: ":0"}[there]
+				delete(pairs, k)
+			case what == 7:
+				command, reply = fmt.Sprintf("INCRBY %d %d", k, v), fmt.Sprintf(":%d", is+v)
+				pairs[k] = is + v
+			case what == 8:
+				command, reply = "DBSIZE", fmt.Sprintf(":%d", len(pairs))
+			case what == 9:
+				n := 0
+				for x := range pairs {
+					if x <= k {
+						n++
+					}
+				}
+				command, reply = fmt.Sprintf("VK.COUNT - %d", k), fmt.Sprintf(":%d", n)
+			case what == 10:
+				command, reply = "GET zero", `-ERR the key "zero" is none of type i64`
+			default:
+				command, reply = "PING", "PONG"
+			}
+			commands, want = append(commands, command), append(want, reply)
+		}
+		require.Equal(t, want, c.pipeline(commands...))
+	}
+	require.Positive(t, s.node.Status().Keys)
+}
+
+// A pipeline is one batch, and so is a command with many keys. Writes of many connections share entries.
+func TestBatches(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{})
+	c := dial(t, address)
+	entries := func() uint64 { return s.node.Status().Done }
+	before := entries()
+	var sets, keys []string
+	for i := range 1024 {
+		sets = append(sets, fmt.Sprintf("SET %d %d", i, i))
+	}
+	for i := range 10_000 {
+		keys = append(keys, strconv.Itoa(i))
+	}
+	c.pipeline(sets...)
+	c.pipeline(sets...) // by now the buffer has the length of the pipeline
+	first := entries() - before
+	require.LessOrEqual(t, first, uint64(6), "entries of 2,048 writes")
+	got := c.pipeline("MGET " + strings.Join(keys, " "))[0]
+	require.Equal(t, 1024, strings.Count(got, " ")+1-strings.Count(got, "nil"))
+
+	var g sync.WaitGroup
+	for range 64 {
+		g.Go(func() {
+			c := dial(t, address)
+			for i := range 20 {
+				require.Equal(t, []string{"OK"}, c.pipeline(fmt.Sprintf("SET %d 1", i)))
+			}
+		})
+	}
+	before = entries()
+	g.Wait()
+	require.Less(t, entries()-before, uint64(64*20/2), "entries of 1,280 writes")
+}
+
+func TestTypes(t *testing.T) {
+	types := replica.Types{Key: keytype.IPv4, Value: keytype.Float64}
+	_, address := started(t, replica.Options{Types: types}, Options{})
+	says(t, dial(t, address),
+		[2]string{"SET 10.0.0.7 1.5", "OK"}, [2]string{"INCRBYFLOAT 10.0.0.7 0.25", "1.75"},
+		[2]string{"GET 10.0.0.7", "1.75"},
+		[2]string{"SET 9.0.0.1 -3", "OK"}, [2]string{"VK.RANGE - 10.0.0.255", "[9.0.0.1 -3 10.0.0.7 1.75]"},
+		[2]string{"VK.TOP 1 LEAST", "[9.0.0.1 -3]"},
+		[2]string{"INCR 10.0.0.7", "-ERR values are of type f64, which has no INCRBY (INCRBYFLOAT is for f32 and f64)"},
+		[2]string{"SET 10.0.0.7 x", `-ERR the value "x" is none of type f64`},
+		[2]string{"INCRBYFLOAT 10.0.0.7 1e309", "-ERR value is not a valid float"})
+}
+
+// The same on a device.
+func TestOnDevice(t *testing.T) {
+	s, address := started(t, replica.Options{Device: testdevice.Open(t)}, Options{})
+	c := dial(t, address)
+	var sets, gets, want []string
+	for i := range 1000 {
+		sets = append(sets, fmt.Sprintf("SET %d %d", i-500, i))
+		gets, want = append(gets, fmt.Sprintf("GET %d", i-500)), append(want, strconv.Itoa(i))
+	}
+	c.pipeline(sets...)
+	require.Equal(t, want, c.pipeline(gets...))
+	says(t, c, [2]string{"VK.RANGE -500 -498", "[-500 0 -499 1 -498 2]"}, [2]string{"VK.COUNT - +", ":1000"},
+		[2]string{"SCAN 0 COUNT 2", "[9223372036854775310 [-500 -499]]"}, [2]string{"VK.FLOOR 1000", "[499 999]"},
+		[2]string{"DEL -500 499 7", ":3"}, [2]string{"INCRBY 8 1000", ":1508"}, [2]string{"DBSIZE", ":997"},
+		[2]string{"VK.TOP 1", "[8 1508]"})
+	require.NoError(t, s.node.Compact())
+}
+
+// Requests from anywhere are answered or refused, without a panic, and others go on.
+func FuzzRequest(f *testing.F) {
+	for _, seed := range []string{"*1\r\n$4\r\nPING\r\n", "*2\r\n$3\r\nGET\r\n$-2\r\n\r\n", "GET 1\r\n",
+		"*3\r\n$3\r\nSET\r\n$1\r\n1\r\n$1\r\n2\r\n",
+		"*1\r\n$9223372036854775807\r\n", "*1000000000\r\n", "$5 hello\r\n", "\"\"\"\r\n", "*-1\r\n", "*0\r\n",
+		"MSET 1 2 3 4\r\nVK.RANGE - +\r\nSCAN 0\r\n", "HELLO 3\r\nCOMMAND\r\nINFO\r\n"} {
+		f.Add([]byte(seed))
+	}
+	s, _ := started(f, replica.Options{}, Options{})
+	f.Fuzz(func(t *testing.T, in []byte) {
+		ours, theirs := net.Pipe()
+		go func() {
+			defer ours.Close()
+			_ = ours.SetDeadline(time.Now().Add(10 * time.Second))
+			go func() { _, _ = io.Copy(io.Discard, ours) }()
+			_, _ = ours.Write(in)
+		}()
+		(&conn{s: s, net: theirs, in: make([]byte, 0, smallBuffer), authed: true}).serve()
+	})
+}
+
+// 10^5 requests of commands and rubbish by chance: the rest of what a fuzzer would try in each run.
+func TestRubbish(t *testing.T) {
+	words := []string{"*1\r\n", "*2\r\n", "*3\r\n", "$3\r\nGET\r\n", "$1\r\n1\r\n", "$3\r\nSET\r\n", "$-1\r\n",
+		"$-2\r\n", "\r\n", "\n", "*", "$", "$9223372036854775806\r\n", "*9999999\r\n", "GET 1\r\n", "'", "\"", " ",
+		"\x00", "\xff", "SCAN 0 MATCH [\r\n", "9"}
+	var into [][]byte
+	for range 100_000 {
+		var in []byte
+		for range 1 + rand.IntN(6) {
+			in = append(in, words[rand.IntN(len(words))]...)
+		}
+		for len(in) > 0 {
+			ok, args, rest, err := next(in, into)
+			if err != nil || !ok {
+				break
+			}
+			require.Less(t, len(rest), len(in))
+			for _, a := range args {
+				require.LessOrEqual(t, len(a), len(in))
+			}
+			in, into = rest, args
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	_, address := started(t, replica.Options{MaxKeys: 3},
+		Options{MaxClients: 2, MaxRequest: 32 << 10, Idle: 300 * time.Millisecond})
+	c := dial(t, address)
+	require.Equal(t, "OK", c.pipeline("MSET 1 1 2 2 3 3")[0])
+	require.Equal(t, []string{"-OOM there are 3 keys, the most allowed", "1"}, []string{c.pipeline("SET 4 4")[0],
+		c.pipeline("GET 1")[0]})
+	require.Equal(t, []string{":1"}, c.pipeline("DEL 1"))
+	long := dial(t, address)
+	_, _ = long.conn.Write(append([]byte("*2\r\n$3\r\nGET\r\n$100000\r\n"), make([]byte, 40_000)...))
+	require.Contains(t, long.reply(), "more than 32768 bytes")
+	_, err := long.conn.Read(make([]byte, 1))
+	require.Error(t, err)
+	require.Eventually(t, func() bool { // the place of the one before is free, and c has been idle
+		third := dial(t, address)
+		_, _ = third.conn.Write([]byte("PING\r\n"))
+		return third.reply() == "PONG"
+	}, 5*time.Second, 50*time.Millisecond)
+	_, err = c.conn.Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.EOF, "idle")
+}
+
+func TestTooManyClients(t *testing.T) {
+	_, address := started(t, replica.Options{}, Options{MaxClients: 1})
+	c := dial(t, address)
+	c.pipeline("PING")
+	require.Equal(t, "-ERR max number of clients reached", dial(t, address).reply())
+}
+
+// A server that stops answers what it has begun, and leaves no goroutine.
+func TestStop(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Run("", func(t *testing.T) {
+		_, address := started(t, replica.Options{}, Options{})
+		for range 20 {
+			require.Equal(t, []string{"OK"}, dial(t, address).pipeline("SET 1 1"))
+		}
+	})
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, 5*time.Second, 10*time.Millisecond)
+}
+
+func TestPages(t *testing.T) {
+	s, address := started(t, replica.Options{}, Options{})
+	dial(t, address).pipeline("SET 1 1", "GET 1", "NOSUCH")
+	get := func(path, from string) (int, string) {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.RemoteAddr = from
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, r)
+		return w.Code, w.Body.String()
+	}
+	code, text := get("/healthz", "192.0.2.1:1")
+	require.Equal(t, http.StatusOK, code)
+	require.Equal(t, "leading\n", text)
+	_, text = get("/metrics", "192.0.2.1:1")
+	for _, line := range []string{`vkds_commands_total{command="SET"} 1`, "vkds_keys 1", "vkds_leading 1",
+		"vkds_errors_total 1",
+		`vkds_batch_operations_count{kind="write"} 1`, "vkds_entry_operations_count 1"} {
+		require.Contains(t, text, "\n"+line+"\n")
+	}
+	code, _ = get("/debug/pprof/", "192.0.2.1:1")
+	require.Equal(t, http.StatusForbidden, code)
+	code, _ = get("/debug/pprof/", "127.0.0.1:1")
+	require.Equal(t, http.StatusOK, code)
+}
+
+// Slots are those of the cluster's specification, and all belong to the leader.
+func TestSlots(t *testing.T) {
+	require.Equal(t, 0x31c3, slotOf([]byte("123456789")))
+	require.Equal(t, 12182, slotOf([]byte("foo")))
+	require.True(t, slices.ContainsFunc(commands, func(x command) bool { return x.name == "CLUSTER" }))
+}

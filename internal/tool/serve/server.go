@@ -1,0 +1,153 @@
+// Package serve answers Redis's protocol from a replicated dictionary (package replica). It takes pipelined commands as
+// one batch, so that many small commands are few calls on a device.
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vkds/vkds/internal/tool/serve/replica"
+)
+
+// Options say whom a Server answers. The zero value has the defaults of the command's flags.
+type Options struct {
+	Password   string        // "": none is asked for
+	MaxClients int           // connections at a time; 0: 10,000
+	MaxRequest int           // bytes of a command; 0: 16 MiB
+	Idle       time.Duration // how long a connection may be without commands; 0: for ever
+	Version    string        // what INFO calls the program
+	Log        *slog.Logger
+}
+
+const (
+	// stalled is how long a client may take to send the rest of a command, or to take a part of the answers.
+	stalled = time.Minute
+	// grace is how long connections have to finish what they do when the server stops.
+	grace = 10 * time.Second
+	// stranger is how long a command may be before the password was given.
+	stranger = 16 << 10
+)
+
+// Server answers clients of a Node. Make it by New.
+type Server struct {
+	node    *replica.Node
+	o       Options
+	config  replica.Options
+	metrics *metrics
+	started time.Time
+
+	stopping atomic.Bool
+	clients  atomic.Int64
+	lastID   atomic.Int64
+	mu       sync.Mutex
+	conns    map[*conn]struct{}
+	served   sync.WaitGroup
+	scans    chan struct{} // has room for those who read all pairs
+}
+
+// Open starts a Node and makes its Server. Errors: those of replica.Open. Close the Server.
+func Open(ctx context.Context, r replica.Options, o Options) (*Server, error) {
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.MaxClients, o.MaxRequest = cmp.Or(o.MaxClients, 10_000), cmp.Or(o.MaxRequest, 16<<20)
+	s := &Server{o: o, config: r, metrics: newMetrics(), started: time.Now(), conns: map[*conn]struct{}{},
+		scans: make(chan struct{}, 1)}
+	r.Log, r.OnEntry = o.Log, s.metrics.entry
+	var err error
+	if s.node, err = replica.Open(ctx, r); err != nil {
+		return nil, err
+	}
+	s.metrics.watch(s)
+	return s, nil
+}
+
+// Serve answers those who connect until the context ends or the Node can't go on, whose error it returns.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		select {
+		case <-s.node.Failed():
+			_ = l.Close()
+		case <-ended:
+		}
+	}()
+	wait := time.Millisecond
+	for {
+		c, err := l.Accept()
+		switch {
+		case err == nil:
+			wait = time.Millisecond
+			s.take(c)
+		case ctx.Err() != nil:
+			return nil
+		case s.node.Err() != nil:
+			return s.node.Err()
+		case errors.Is(err, net.ErrClosed):
+			return err
+		default: // no more files, for example: others may close theirs
+			s.o.Log.Warn("no connection was accepted", "error", err)
+			time.Sleep(wait)
+			wait = min(2*wait, time.Second)
+		}
+	}
+}
+
+// take serves a connection in a goroutine of its own.
+func (s *Server) take(n net.Conn) {
+	c := &conn{s: s, net: n, id: s.lastID.Add(1), in: make([]byte, 0, smallBuffer), authed: s.o.Password == ""}
+	if s.clients.Add(1) > int64(s.o.MaxClients) {
+		s.clients.Add(-1)
+		_ = n.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = n.Write([]byte("-ERR max number of clients reached\r\n"))
+		_ = n.Close()
+		return
+	}
+	s.mu.Lock()
+	s.conns[c] = struct{}{}
+	s.mu.Unlock()
+	s.served.Go(func() {
+		defer func() {
+			_ = n.Close()
+			s.mu.Lock()
+			delete(s.conns, c)
+			s.mu.Unlock()
+			s.clients.Add(-1)
+		}()
+		c.serve()
+	})
+}
+
+// Close waits until connections have done what they have begun, and closes the Node. Serve must have returned.
+func (s *Server) Close() error {
+	s.stopping.Store(true)
+	s.each(func(c *conn) { _ = c.net.SetReadDeadline(time.Now()) })
+	done := make(chan struct{})
+	go func() {
+		s.served.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(grace):
+		s.each(func(c *conn) { _ = c.net.Close() })
+	}
+	err := s.node.Close()
+	<-done // none waits for a Node that is closed
+	return err
+}
+
+func (s *Server) each(f func(*conn)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		f(c)
+	}
+}

@@ -1,0 +1,498 @@
+// Package serve_test kills servers that are processes of their own, and asks them by a stock client.
+package serve_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	crand "crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/stress"
+)
+
+// tool is the built command.
+var tool string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		redis.SetLogger(silent{})
+		if tool = os.Getenv("VKDS_TOOL"); tool != "" {
+			return m.Run()
+		}
+		dir, err := os.MkdirTemp("", "vkds-serve-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		tool = filepath.Join(dir, "vkds")
+		build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", tool, "./cmd/vkds")
+		build.Dir = filepath.Join("..", "..")
+		if out, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// silent is for a library that logs each connection that a killed server has closed.
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
+// kills is how often a server is killed in one test.
+func kills() int { return max(10, 100*stress.Level) }
+
+// server is a process.
+type server struct {
+	address, dir string
+	peers, flags []string
+	cmd          *exec.Cmd
+	log          *os.File
+}
+
+func (s *server) start(t *testing.T) {
+	arguments := []string{"serve", "--data", s.dir, "--listen", s.address, "--device", "none"}
+	arguments = append(arguments, s.flags...)
+	if len(s.peers) > 0 {
+		arguments = append(arguments, "--peers", strings.Join(s.peers, ","), "--stale", "1s")
+	}
+	s.cmd = exec.Command(tool, arguments...)
+	s.cmd.Stderr = s.log
+	out, err := s.cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, s.cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		text, _ := os.ReadFile(s.log.Name())
+		t.Fatalf("%v: %s", err, text)
+	}
+	_, at, _ := strings.Cut(line, "://")
+	require.Equal(t, s.address+"\n", at)
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+}
+
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+}
+
+// servers makes n servers that aren't started yet.
+func servers(t *testing.T, n int) (all []*server) {
+	var addresses []string
+	for len(addresses) < n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		address := l.Addr().String()
+		port := l.Addr().(*net.TCPAddr).Port
+		require.NoError(t, l.Close())
+		if port <= 55535 && !slices.Contains(addresses, address) {
+			addresses = append(addresses, address)
+		}
+	}
+	for _, a := range addresses {
+		log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+		require.NoError(t, err)
+		s := &server{address: a, dir: filepath.Join(t.TempDir(), "data"), log: log}
+		if n > 1 {
+			s.peers = addresses
+		}
+		t.Cleanup(func() {
+			if s.cmd != nil {
+				s.kill()
+			}
+			_ = log.Close()
+		})
+		all = append(all, s)
+	}
+	return all
+}
+
+// client routes commands by itself and never sends one again that may have been done.
+type client struct {
+	at   map[string]*redis.Client
+	all  []string
+	next string
+}
+
+func newClient(all []*server) *client {
+	c := &client{at: map[string]*redis.Client{}}
+	for _, s := range all {
+		r := redis.NewClient(&redis.Options{Addr: s.address, MaxRetries: -1, DialerRetries: 1,
+			ReadTimeout: 10 * time.Second, DialTimeout: time.Second, PoolSize: 2})
+		c.at[s.address], c.all = r, append(c.all, s.address)
+	}
+	c.next = c.all[rand.IntN(len(c.all))]
+	return c
+}
+
+func (c *client) close() {
+	for _, r := range c.at {
+		_ = r.Close()
+	}
+}
+
+// do returns the result of a command. done is false if the command may have been done or not.
+func (c *client) do(ctx context.Context, args ...any) (result any, done bool) {
+	for ctx.Err() == nil {
+		result, err := c.at[c.next].Do(ctx, args...).Result()
+		var dial *net.OpError
+		switch {
+		case err == nil, errors.Is(err, redis.Nil):
+			return result, true
+		case strings.HasPrefix(err.Error(), "MOVED "):
+			c.next = strings.Fields(err.Error())[2]
+		case strings.HasPrefix(err.Error(), "CLUSTERDOWN "), errors.As(err, &dial) && dial.Op == "dial":
+			c.next = c.all[rand.IntN(len(c.all))]
+			time.Sleep(10 * time.Millisecond)
+		default:
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// A single server is killed while clients count: no number that was answered is lost, and none is counted twice.
+func TestKilledAlone(t *testing.T) {
+	all := servers(t, 1)
+	const clients = 8
+	var counted, unknown [clients]int64
+	for round := range kills() {
+		all[0].start(t)
+		c := newClient(all)
+		for i := range clients {
+			is, done := c.do(t.Context(), "INCRBY", i, 0)
+			require.True(t, done)
+			require.GreaterOrEqual(t, is, counted[i], "lost in round %d", round)
+			require.LessOrEqual(t, is, counted[i]+unknown[i], "twice in round %d", round)
+			counted[i], unknown[i] = is.(int64), 0
+		}
+		c.close()
+		var g sync.WaitGroup
+		ctx, stop := context.WithCancel(t.Context())
+		for i := range clients {
+			c := newClient(all)
+			g.Go(func() {
+				defer c.close()
+				for {
+					is, done := c.do(ctx, "INCR", i)
+					if !done {
+						unknown[i] = 1
+						return
+					}
+					counted[i]++
+					if is != counted[i] {
+						t.Errorf("client %d counted to %d, the server to %v", i, counted[i], is)
+					}
+				}
+			})
+		}
+		time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
+		all[0].kill()
+		stop() // who has not been connected yet goes on trying
+		g.Wait()
+	}
+	require.Positive(t, counted[0])
+}
+
+// step is an operation of a history on one key.
+type step struct {
+	kind string // SET, GET or INCRBY
+	key  int
+	n    int64
+}
+
+// register is a number that may be set, read and added to; absent it is read as nil.
+var register = porcupine.Model{
+	Partition: func(history []porcupine.Operation) (parts [][]porcupine.Operation) {
+		byKey := map[int][]porcupine.Operation{}
+		for _, o := range history {
+			byKey[o.Input.(step).key] = append(byKey[o.Input.(step).key], o)
+		}
+		for _, p := range byKey {
+			parts = append(parts, p)
+		}
+		return parts
+	},
+	Init: func() any { return any(nil) },
+	Step: func(state, input, output any) (bool, any) {
+		s := input.(step)
+		switch s.kind {
+		case "SET":
+			return output == nil || output == "OK", strconv.FormatInt(s.n, 10)
+		case "INCRBY":
+			is := int64(0)
+			if state != nil {
+				is, _ = strconv.ParseInt(state.(string), 10, 64)
+			}
+			return output == nil || output == is+s.n, strconv.FormatInt(is+s.n, 10)
+		}
+		return output == state, state
+	},
+}
+
+// One of three is killed, mostly the leader, while clients read and write: histories are linearizable, another takes
+// over within 5 s, and the one that was killed comes back. A command whose outcome is unknown may take effect at any
+// later time, or not.
+func TestKilledOfThree(t *testing.T) {
+	all := servers(t, 3)
+	for _, s := range all {
+		s.start(t)
+	}
+	for round := range kills() {
+		killed := all[rand.IntN(3)]
+		if round%3 != 0 {
+			killed = leader(t, all)
+		}
+		var took time.Duration
+		history := historyOf(t, all, round, func() {
+			time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
+			killed.kill()
+			started := time.Now()
+			c := newClient(all)
+			defer c.close()
+			_, done := c.do(t.Context(), "SET", -1, round)
+			require.True(t, done)
+			took = time.Since(started)
+			time.Sleep(100 * time.Millisecond)
+		})
+		require.Less(t, took, 5*time.Second, "the takeover in round %d", round)
+		result := porcupine.CheckOperationsTimeout(register, history, 30*time.Second)
+		require.Equal(t, porcupine.Ok, result, "%d operations of round %d", len(history), round)
+		killed.start(t)
+	}
+	// All have the same in the end.
+	require.Eventually(t, func() bool {
+		var texts []string
+		for _, s := range all {
+			r := redis.NewClient(&redis.Options{Addr: s.address})
+			_ = r.Do(t.Context(), "READONLY").Err()
+			p := r.Pipeline()
+			p.Do(t.Context(), "READONLY")
+			pairs := p.Do(t.Context(), "VK.RANGE", "-", "+")
+			_, err := p.Exec(t.Context())
+			_ = r.Close()
+			if err != nil {
+				return false
+			}
+			texts = append(texts, fmt.Sprint(pairs.Val()))
+		}
+		return texts[0] == texts[1] && texts[1] == texts[2]
+	}, 20*time.Second, 100*time.Millisecond)
+}
+
+// leader returns the server that leads.
+func leader(t *testing.T, all []*server) (found *server) {
+	require.Eventually(t, func() bool {
+		for _, s := range all {
+			r := redis.NewClient(&redis.Options{Addr: s.address})
+			text, err := r.Info(t.Context()).Result()
+			_ = r.Close()
+			if err == nil && strings.Contains(text, "role:master") {
+				found = s
+				return true
+			}
+		}
+		return false
+	}, 20*time.Second, 20*time.Millisecond)
+	return found
+}
+
+// historyOf has clients read and write until during returns.
+func historyOf(t *testing.T, all []*server, round int, during func()) (history []porcupine.Operation) {
+	const clients, keys = 5, 4
+	ctx, stop := context.WithCancel(t.Context())
+	began := time.Now()
+	var mu sync.Mutex
+	var g sync.WaitGroup
+	for id := range clients {
+		c := newClient(all)
+		g.Go(func() {
+			defer c.close()
+			for n := 0; ctx.Err() == nil; n++ {
+				s := step{kind: []string{"GET", "SET", "INCRBY"}[rand.IntN(3)], key: round*keys + rand.IntN(keys),
+					n: int64(id + clients*n)}
+				arguments := []any{s.kind, s.key}
+				if s.kind != "GET" {
+					arguments = append(arguments, s.n)
+				}
+				o := porcupine.Operation{ClientId: id, Input: s, Call: time.Since(began).Nanoseconds()}
+				result, done := c.do(t.Context(), arguments...)
+				o.Output, o.Return = result, time.Since(began).Nanoseconds()
+				if !done {
+					if s.kind == "GET" {
+						continue
+					}
+					o.Return = math.MaxInt64
+				}
+				mu.Lock()
+				history = append(history, o)
+				mu.Unlock()
+				time.Sleep(time.Duration(rand.IntN(4)) * time.Millisecond)
+			}
+		})
+	}
+	during()
+	stop()
+	g.Wait()
+	return history
+}
+
+// go-redis talks to one server, and its cluster client finds the leader by itself, from any of three, and after a kill.
+func TestStockClient(t *testing.T) {
+	ctx := t.Context()
+	alone := servers(t, 1)
+	alone[0].start(t)
+	for _, protocol := range []int{2, 3} {
+		r := redis.NewClient(&redis.Options{Addr: alone[0].address, Protocol: protocol})
+		check(t, r)
+		require.NoError(t, r.Close())
+	}
+	three := servers(t, 3)
+	for _, s := range three {
+		s.start(t)
+	}
+	leader(t, three)
+	for _, s := range three {
+		r := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{s.address}})
+		check(t, r)
+		require.NoError(t, r.Close())
+	}
+	r := redis.NewClusterClient(&redis.ClusterOptions{Addrs: three[0].peers,
+		ClusterStateReloadInterval: 200 * time.Millisecond}) // it asks for the leader only then
+	defer r.Close()
+	require.NoError(t, r.Set(ctx, "5", 55, 0).Err())
+	leader(t, three).kill()
+	started := time.Now()
+	for err := error(io.EOF); err != nil; err = r.Set(ctx, "6", 66, 0).Err() {
+		require.Less(t, time.Since(started), 20*time.Second, err)
+	}
+	got, err := r.Get(ctx, "5").Result()
+	require.NoError(t, err)
+	require.Equal(t, "55", got)
+}
+
+// check calls the common commands.
+func check(t *testing.T, r redis.UniversalClient) {
+	ctx := t.Context()
+	require.NoError(t, r.Set(ctx, "1", 10, 0).Err())
+	_, err := r.Get(ctx, "404").Result()
+	require.ErrorIs(t, err, redis.Nil)
+	sum, err := r.IncrBy(ctx, "1", 5).Result()
+	require.NoError(t, err)
+	require.EqualValues(t, 15, sum)
+	set, err := r.SetNX(ctx, "1", 7, 0).Result()
+	require.NoError(t, err)
+	require.False(t, set)
+	require.NoError(t, r.Set(ctx, "2", 20, time.Minute).Err())
+	left, err := r.TTL(ctx, "2").Result()
+	require.NoError(t, err)
+	require.Equal(t, time.Minute, left)
+	p := r.Pipeline()
+	var gets []*redis.StringCmd
+	for i := range 500 {
+		p.Set(ctx, strconv.Itoa(1000+i), i, 0)
+		gets = append(gets, p.Get(ctx, strconv.Itoa(1000+i)))
+	}
+	_, err = p.Exec(ctx)
+	require.NoError(t, err)
+	for i, g := range gets {
+		require.Equal(t, strconv.Itoa(i), g.Val())
+	}
+	n := 0
+	if single, ok := r.(*redis.Client); ok {
+		for keys := single.Scan(ctx, 0, "1[0-9][0-9][0-9]", 100).Iterator(); keys.Next(ctx); n++ {
+		}
+		require.Equal(t, 500, n)
+	}
+	pairs, err := r.Do(ctx, "VK.RANGE", 1, 2).StringSlice()
+	require.NoError(t, err)
+	require.Equal(t, []string{"1", "15", "2", "20"}, pairs)
+	deleted, err := r.Del(ctx, "1").Result()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, deleted)
+}
+
+// Three servers talk to each other and to clients by TLS, and ask for a password. Others learn nothing.
+func TestTLS(t *testing.T) {
+	dir := t.TempDir()
+	cert, key, signers := certificate(t, dir)
+	secret := filepath.Join(dir, "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("open sesame\n"), 0o600))
+	three := servers(t, 3)
+	for _, s := range three {
+		s.flags = []string{"--tls-cert", cert, "--tls-key", key, "--tls-ca", cert, "--password-file", secret}
+		s.start(t)
+	}
+	r := redis.NewClusterClient(&redis.ClusterOptions{Addrs: three[0].peers, Password: "open sesame",
+		TLSConfig: &tls.Config{RootCAs: signers}, ClusterStateReloadInterval: 200 * time.Millisecond})
+	defer r.Close()
+	require.Eventually(t, func() bool { return r.Set(t.Context(), "1", 1, 0).Err() == nil }, 20*time.Second,
+		20*time.Millisecond)
+	check(t, r)
+	plain := redis.NewClient(&redis.Options{Addr: three[0].address, MaxRetries: -1})
+	defer plain.Close()
+	require.Error(t, plain.Ping(t.Context()).Err())
+	locked := redis.NewClient(&redis.Options{Addr: three[0].address, TLSConfig: &tls.Config{RootCAs: signers}})
+	defer locked.Close()
+	require.ErrorContains(t, locked.Ping(t.Context()).Err(), "NOAUTH")
+	_, port, err := net.SplitHostPort(three[0].address)
+	require.NoError(t, err)
+	n, err := strconv.Atoi(port)
+	require.NoError(t, err)
+	c, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", n+10000), &tls.Config{RootCAs: signers})
+	if err == nil { // a client learns of the refusal when it reads
+		require.NoError(t, c.SetDeadline(time.Now().Add(10*time.Second)))
+		_, err = c.Read(make([]byte, 1))
+	}
+	require.ErrorContains(t, err, "certificate required")
+}
+
+// certificate writes a certificate for this machine, which signs itself, and its key.
+func certificate(t *testing.T, dir string) (cert, key string, signers *x509.CertPool) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), crand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(crand.Reader, template, template, &private.PublicKey, private)
+	require.NoError(t, err)
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	require.NoError(t, err)
+	write := func(name, kind string, der []byte) string {
+		path := filepath.Join(dir, name)
+		text := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+		return path
+	}
+	cert, key = write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", secret)
+	signers = x509.NewCertPool()
+	text, err := os.ReadFile(cert)
+	require.NoError(t, err)
+	require.True(t, signers.AppendCertsFromPEM(text))
+	return cert, key, signers
+}
