@@ -42,8 +42,7 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("shaders: no module %q (have %s)", e.Name, strings.Join(e.Near, ", "))
 }
 
-// Load returns the module of that name. The caller owns its Code. A name that no module has is a
-// *NotFoundError.
+// Load returns the module of that name. The caller owns its Code. Error: *NotFoundError if there is no such module.
 func Load(name string) (Module, error) {
 	code, err := fs.ReadFile(modules, name+suffix)
 	if err != nil {

@@ -119,7 +119,7 @@ func (t *keyTable) widen(from, to []keytype.Type) {
 	}
 }
 
-// compare is the order of two rows of tables of the same columns. Nulls are behind all others.
+// compare is the order of two rows of tables of the same columns. Nulls come last.
 func (t *keyTable) compare(n int, other *keyTable, m int, types []keytype.Type) int {
 	for c, column := range t.columns {
 		of := types[column]

@@ -4,8 +4,8 @@
 //
 // One goroutine adds the requests to a multiversion tree, batch by batch in the order of the trace. Another one takes
 // snapshot after snapshot meanwhile and reads all of it: how many objects were asked for, and how often those of each
-// quarter of the keys. A total that mixed two moments would be no batch's: so each is compared with what a Go map came
-// to behind the batch that it is of.
+// quarter of the keys. Each total is compared with that of a Go map after the same batch. A snapshot that mixed two
+// moments would equal none of them.
 package main
 
 import (
@@ -85,7 +85,7 @@ func read(ctx context.Context, path string) ([]uint32, error) {
 	return keys, err
 }
 
-// oracle is what the totals are behind no batch, one, and so on, as a Go map has them.
+// oracle returns the totals of a Go map before the first batch, after it, and so on.
 func oracle(trace []uint32, batch int) []totals {
 	counts, now := map[uint32]uint64{}, totals{}
 	all := []totals{now}

@@ -177,7 +177,7 @@ func (t *tree) poolOptions(blocks int) slabs.Options {
 // blocksFor returns how many memory blocks hold so many nodes.
 func blocksFor(nodes int) int { return (nodes + slabs.BlockSlabs - 1) / slabs.BlockSlabs }
 
-// device describes the tree for one dispatch.
+// description describes the tree for one dispatch.
 func (t *tree) description() Description {
 	return Description{Pool: alloc.PoolDescription(t.pool.Description()), State: t.state.Address(), Root: t.root}
 }

@@ -135,7 +135,7 @@ func (l *listed) inner() (n int) {
 
 func (l *listed) leafCount() int { return int(l.counts[leavesListed]) }
 
-// list lists all nodes in new memory, which the caller frees. Errors: *CorruptError if the nodes are no tree,
+// list lists all nodes in new memory, which the caller frees. Errors: *CorruptError if the nodes don't form a tree,
 // *vk.OutOfMemoryError.
 func (t *tree) list(ctx context.Context) (l listed, err error) {
 	own := &ownMemory{d: t.d}

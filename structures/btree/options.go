@@ -21,7 +21,7 @@ const (
 	WideFill    = 4.0 / 6
 )
 
-// Path is how a batch of updates is done.
+// Path selects how the device does a batch of updates.
 type Path uint8
 
 const (

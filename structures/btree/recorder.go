@@ -66,7 +66,7 @@ func (r recorder) On(s *vk.Stream, record func() error) error {
 // past reports whether leaves may have changed since the snapshot.
 func (r recorder) past() bool { return r.at != nil && r.versions.there() }
 
-// device describes the tree, or the snapshot, for one dispatch.
+// description describes the tree, or the snapshot, for one dispatch.
 func (r recorder) description(s *vk.Stream) Description {
 	d := r.tree.description()
 	if r.past() {

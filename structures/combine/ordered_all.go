@@ -8,7 +8,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// What an Ordered has as a Dictionary.
+// The methods that an Ordered shares with a Dictionary. They are written out so that go doc shows them.
 
 // Get is Find of one key.
 func (o *Ordered[K, V]) Get(ctx context.Context, key K) (value V, found bool, err error) {

@@ -6,11 +6,12 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// TopKArgs are the operands of TopK. Keys are compared as unsigned words: EncodeKeys and DecodeKeys are for others.
+// TopKArgs are the operands of TopK. Keys are compared as unsigned words: use EncodeKeys and DecodeKeys for signed and
+// float keys.
 type TopKArgs struct {
 	Keys      uint64 // numbers
 	Values    uint64 // 0, or as many values
-	OutKeys   uint64 // min(K, Length) keys; behind them nothing is written
+	OutKeys   uint64 // min(K, Length) keys; nothing is written after them
 	OutValues uint64 // the value of each key; without Values, the index of each key in Keys, as words
 	OutCount  uint64 // 0, or a word for min(K, Length)
 	K         int

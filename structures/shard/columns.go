@@ -8,7 +8,7 @@ import (
 // element has the types of the elements of columns.
 type element interface{ uint8 | uint32 | uint64 }
 
-// column is a slice of numbers of 1, 4 or 8 bytes. The zero value is no slice.
+// column is a slice of numbers of 1, 4 or 8 bytes. The zero value has no elements, and is not used.
 type column struct {
 	bytes []byte
 	width int

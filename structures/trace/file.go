@@ -26,7 +26,7 @@ func (e Event) fields() [fields]uint64 {
 		e.Key, e.Value}
 }
 
-// FormatError says why a file is no trace, or no whole one.
+// FormatError says why a file is not a trace, or not a complete one.
 type FormatError struct{ Reason string }
 
 func (e *FormatError) Error() string { return "trace: " + e.Reason }

@@ -11,7 +11,7 @@ import (
 // Names are the names of a type's values, by their numbers.
 type Names[T ~uint8 | ~uint32] []string
 
-// String is a value's name, or the type's with the number where it has none.
+// String returns a value's name, or the type's name and the number if the value has none.
 func (n Names[T]) String(v T) string {
 	if uint64(v) < uint64(len(n)) {
 		return n[v]

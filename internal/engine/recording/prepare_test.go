@@ -48,8 +48,7 @@ func prepared(b buffers) map[string]func() structure {
 	}
 }
 
-// After Prepare no call makes a kernel, whatever the call. Prepare makes every kernel that structures have, so a new
-// kernel must be used by the calls on a small structure or by a rehearsal.
+// After Prepare no call makes a kernel, whatever the call.
 func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	pass.OneWidth(t, "which kernels are made depends on no width")
 	recording.AheadOnCPU(t)

@@ -90,9 +90,6 @@ func Median(d []time.Duration) time.Duration {
 // Throughput returns the millions of operations per second, by Time.
 func (m Measurement) Throughput() float64 { return rate(m.Operations, m.Time()) / 1e6 }
 
-// GBps returns the gigabytes moved per second, 0 if their number is not known.
-func (m Measurement) GBps() float64 { return rate(int(m.Bytes), m.Time()) / 1e9 }
-
 // Times returns the times of the runs by the device's clock, or if there are none, by wall time.
 func (m Measurement) Times() []time.Duration {
 	if len(m.Device) != 0 {

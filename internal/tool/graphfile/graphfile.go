@@ -174,9 +174,6 @@ func (r *Reader) Read(edges *Edges, most int) error {
 	return r.err
 }
 
-// Weighted reports whether edges have weights.
-func (r *Reader) Weighted() bool { return r.source.weighted() }
-
 // Format returns Options.Format, or the detected format.
 func (r *Reader) Format() Format { return r.format }
 
